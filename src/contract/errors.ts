@@ -1,0 +1,54 @@
+/** Kinds of failure on the wire: stable, machine-matchable (specification, section 7). */
+export type ErrorType =
+  | "invalid_request"
+  | "authentication_error"
+  | "not_found"
+  | "method_not_allowed"
+  | "rate_limit_exceeded"
+  | "internal_error"
+  | "inference_error";
+
+/** The statuses the contract knows, each with its one error type. */
+export const ERROR_TYPES = {
+  400: "invalid_request",
+  401: "authentication_error",
+  404: "not_found",
+  405: "method_not_allowed",
+  422: "invalid_request",
+  429: "rate_limit_exceeded",
+  500: "internal_error",
+  502: "inference_error",
+} as const satisfies Record<number, ErrorType>;
+
+export type ErrorStatus = keyof typeof ERROR_TYPES;
+
+/** What a failure adds to its envelope. */
+export interface ErrorDetails {
+  /** When trying again may help: the wait, in milliseconds. Required by 429 and 502. */
+  readonly retryAfterMs?: number;
+  /** Methods the path does allow (405). */
+  readonly allow?: readonly string[];
+  readonly cause?: unknown;
+}
+
+/**
+ * A failure with a place in the contract's table. Thrown where the fact is known; turned into an envelope in one
+ * place. The message says what was wrong, where (`conversation[3].audio_wav_b64`), and what to do.
+ */
+export class ServiceError extends Error {
+  override readonly name = "ServiceError";
+  readonly status: ErrorStatus;
+  readonly retryAfterMs: number | null;
+  readonly allow: readonly string[];
+
+  constructor(status: ErrorStatus, message: string, details: ErrorDetails = {}) {
+    super(message, "cause" in details ? { cause: details.cause } : undefined);
+    this.status = status;
+    this.retryAfterMs = details.retryAfterMs ?? null;
+    this.allow = details.allow ?? [];
+  }
+
+  get type(): ErrorType {
+    return ERROR_TYPES[this.status];
+  }
+}

@@ -1,0 +1,28 @@
+/** A role label such as `"0"`: who speaks, by position, never a name. */
+export type SpeakerLabel = string;
+
+/** Mono samples in [-1, 1] at 24 kHz, whatever the clip was recorded at. */
+export interface Clip {
+  readonly samples: Float32Array;
+  /** Length of the clip as it was sent, in seconds, before any resampling. */
+  readonly durationS: number;
+}
+
+/** One earlier turn. It has text, or audio, or both; never neither. */
+export interface Turn {
+  readonly speaker: SpeakerLabel;
+  readonly text: string | null;
+  readonly audio: Clip | null;
+}
+
+/** The turn to complete. `text: null` asks a writer for the words (an authored turn). */
+export interface OpenTurn {
+  readonly speaker: SpeakerLabel;
+  readonly text: string | null;
+}
+
+/** Turns, oldest first, decoded and checked: nothing downstream checks them again. */
+export interface Conversation {
+  readonly history: readonly Turn[];
+  readonly open: OpenTurn;
+}

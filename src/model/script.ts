@@ -1,0 +1,36 @@
+import type { SpeakerLabel, Turn } from "./conversation.ts";
+
+/** How faithful the audio is. The wire format never changes with it. */
+export type AudioQuality = "low" | "medium" | "high";
+
+/** The knobs of one request, all resolved: no `null` follows anything any more but `topK`. */
+export interface Delivery {
+  /** 0 to 1.5. 0 is the model's own reading, and repeats byte for byte. */
+  readonly temperature: number;
+  /** 0 to 1.5. Fine acoustic detail. */
+  readonly acousticTemperature: number;
+  /** Most likely choices to sample from; `null` is all of them. */
+  readonly topK: number | null;
+  /** 0 to 6, subtractive: 0 is off. */
+  readonly repetitionPenalty: number;
+  /** 1 to 80 frames. */
+  readonly penaltyWindow: number;
+  /** 16 to 2048. Frames of 80 ms that the audio may have at most. */
+  readonly maxFrames: number;
+  readonly quality: AudioQuality;
+}
+
+/** What a public model adds to its checkpoint: named options that the engine documents. */
+export type Preset = Readonly<Record<string, string | number | boolean>>;
+
+/** All that a speech model needs to speak one turn. */
+export interface Script {
+  readonly history: readonly Turn[];
+  readonly speaker: SpeakerLabel;
+  /** Pieces of text, each of one or more whole sentences: one piece for given words, a stream for written ones. */
+  readonly text: AsyncIterable<string>;
+  readonly delivery: Delivery;
+  readonly preset: Preset;
+  /** 64 bits: from the request's content at temperature 0, fresh above. */
+  readonly seed: bigint;
+}

@@ -1,10 +1,10 @@
 /** A role label such as `"0"`: who speaks, by position, never a name. */
 export type SpeakerLabel = string;
 
-/** Mono samples in [-1, 1] at 24 kHz, whatever the clip was recorded at. */
+/** Recorded speech: mono samples in [-1, 1] at the rate it was recorded at. Whoever listens resamples. */
 export interface Clip {
   readonly samples: Float32Array;
-  /** Length of the clip as it was sent, in seconds, before any resampling. */
+  readonly sampleRateHz: number;
   readonly durationS: number;
 }
 

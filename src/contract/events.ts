@@ -1,0 +1,58 @@
+import Type, { type Static } from "typebox";
+import { Usage } from "./replies.ts";
+
+/** First event of a stream, exactly once. */
+export const MetaEvent = Type.Object(
+  {
+    request_id: Type.String(),
+    model: Type.String(),
+    speaker: Type.String(),
+    sample_rate: Type.Integer(),
+    format: Type.Literal("pcm_s16le"),
+    frame_samples: Type.Integer({ description: "Samples in a full frame; the last may be shorter." }),
+  },
+  { title: "MetaEvent" },
+);
+export type MetaEvent = Static<typeof MetaEvent>;
+
+/** One frame of audio. */
+export const AudioEvent = Type.Object(
+  {
+    pcm_b64: Type.String({ description: "Base64 of raw 16-bit little-endian PCM, mono, no header." }),
+    sample_rate: Type.Integer(),
+    index: Type.Integer({ description: "Counts from 0." }),
+  },
+  { title: "AudioEvent" },
+);
+export type AudioEvent = Static<typeof AudioEvent>;
+
+/** Last event of a stream that succeeded. */
+export const EndEvent = Type.Object(
+  {
+    text: Type.String(),
+    speaker: Type.String(),
+    audio_seconds: Type.Number(),
+    usage: Usage,
+    meta: Type.Record(Type.String(), Type.Unknown()),
+  },
+  { title: "EndEvent" },
+);
+export type EndEvent = Static<typeof EndEvent>;
+
+/** Last event of a stream that failed once it had begun. */
+export const ErrorEvent = Type.Object(
+  {
+    type: Type.String(),
+    message: Type.String(),
+    request_id: Type.Unsafe<string | null>({ type: ["string", "null"] }),
+  },
+  { title: "ErrorEvent" },
+);
+export type ErrorEvent = Static<typeof ErrorEvent>;
+
+/** Every event of `POST /v1/converse/stream` by its `event:` name. */
+export type StreamEvent =
+  | { readonly event: "meta"; readonly data: MetaEvent }
+  | { readonly event: "audio"; readonly data: AudioEvent }
+  | { readonly event: "end"; readonly data: EndEvent }
+  | { readonly event: "error"; readonly data: ErrorEvent };

@@ -1,0 +1,31 @@
+/** Code points of text in one request or turn, at most. */
+export const MAX_TEXT_CHARS = 8_000;
+
+/** Turns in one conversation, the open one included, at most. */
+export const MAX_TURNS = 64;
+
+/** Bytes of one turn's audio once decoded from base64, at most: 25 MiB. */
+export const MAX_TURN_AUDIO_BYTES = 25 * 1024 * 1024;
+
+/** The caps a server enforces, as `GET /v1/info` publishes them under `limits`. */
+export interface Limits {
+  readonly max_text_chars: number;
+  readonly max_turns: number;
+  readonly max_turn_audio_bytes: number;
+  readonly max_body_bytes: number;
+  readonly min_new_tokens: number;
+  readonly max_new_tokens: number;
+}
+
+/** The length of a text as the contract counts it: in Unicode code points. */
+export function countChars(text: string): number {
+  let count = text.length;
+  for (let i = 0; i + 1 < text.length; i++) {
+    const isPair = (text.charCodeAt(i) & 0xfc00) === 0xd800 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00;
+    if (isPair) {
+      count--;
+      i++;
+    }
+  }
+  return count;
+}

@@ -1,0 +1,142 @@
+import Type, { type Static } from "typebox";
+import { nullableInteger, nullableNumber } from "./nullable.ts";
+
+export const AUDIO_QUALITIES = ["low", "medium", "high"] as const;
+
+export type AudioQuality = (typeof AUDIO_QUALITIES)[number];
+
+/** A tier of fidelity; the wire format is the same at all three. */
+export const AudioQuality = Type.Unsafe<AudioQuality>({
+  type: "string",
+  enum: [...AUDIO_QUALITIES],
+  description: "Tier the audio is rendered at: `high` is full quality, lower tiers are narrower.",
+});
+
+/** The generation knobs of a request (specification, section 2), every field optional. */
+export const GenParams = Type.Object(
+  {
+    temperature: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1.5,
+        default: 0.7,
+        description: "Sampling temperature for words and delivery; 0 is deterministic.",
+      }),
+    ),
+    acoustic_temperature: Type.Optional(
+      nullableNumber({
+        minimum: 0,
+        maximum: 1.5,
+        default: null,
+        description: "Temperature for fine acoustic detail; null follows `temperature`.",
+      }),
+    ),
+    top_k: Type.Optional(
+      nullableInteger({
+        minimum: 1,
+        default: null,
+        description: "Sample from this many most likely tokens; null is all of them.",
+      }),
+    ),
+    repetition_penalty: Type.Optional(
+      Type.Number({ minimum: 0, maximum: 6, default: 3, description: "Audio repetition penalty; 0 is off." }),
+    ),
+    penalty_window: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 80,
+        default: 20,
+        description: "Frames of history that the repetition penalty looks back over.",
+      }),
+    ),
+    max_new_tokens: Type.Optional(
+      Type.Integer({
+        minimum: 16,
+        maximum: 2048,
+        default: 512,
+        description: "Cap on generated frames of 80 ms; about 12.5 make a second of speech.",
+      }),
+    ),
+    audio_quality: Type.Optional(Type.Unsafe<AudioQuality>({ ...AudioQuality, default: "high" })),
+  },
+  { title: "GenParams", description: "Generation knobs; every field is optional." },
+);
+
+export type GenParams = Static<typeof GenParams>;
+
+/** All knobs with their defaults filled in; a null still follows or lifts what the table says. */
+export type ResolvedParams = Required<GenParams>;
+
+/** What a request without `params` gets; also served as `defaults` by `GET /v1/info`. */
+export const DEFAULT_PARAMS: ResolvedParams = {
+  temperature: 0.7,
+  acoustic_temperature: null,
+  top_k: null,
+  repetition_penalty: 3,
+  penalty_window: 20,
+  max_new_tokens: 512,
+  audio_quality: "high",
+};
+
+/** Fills the defaults in. */
+export function resolveParams(params: GenParams | undefined): ResolvedParams {
+  return { ...DEFAULT_PARAMS, ...params };
+}
+
+/** One knob as a user interface may draw it. */
+export interface ParamKnob {
+  readonly name: keyof GenParams;
+  readonly label: string;
+  readonly type: "number" | "integer" | "choice";
+  readonly nullable: boolean;
+  readonly default: number | string | null;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly step?: number;
+  readonly choices?: readonly string[];
+  readonly description: string;
+}
+
+/** The knobs as `GET /v1/info` serves them under `param_schema`, read off the schema above. */
+export function paramKnobs(): ParamKnob[] {
+  return (Object.keys(LABELS) as (keyof GenParams)[]).map((name) =>
+    knob(name, GenParams.properties[name] as KnobSchema),
+  );
+}
+
+const LABELS: Record<keyof GenParams, string> = {
+  temperature: "Temperature",
+  acoustic_temperature: "Acoustic temperature",
+  top_k: "Top k",
+  repetition_penalty: "Repetition penalty",
+  penalty_window: "Penalty window",
+  max_new_tokens: "Longest reply, frames",
+  audio_quality: "Audio quality",
+};
+
+interface KnobSchema {
+  type?: string | string[];
+  minimum?: number;
+  maximum?: number;
+  description?: string;
+}
+
+function knob(name: keyof GenParams, schema: KnobSchema): ParamKnob {
+  const types = [schema.type ?? "string"].flat();
+  const base = {
+    name,
+    label: LABELS[name],
+    nullable: types.includes("null"),
+    default: DEFAULT_PARAMS[name],
+    description: schema.description ?? "",
+  };
+  if (types.includes("string")) return { ...base, type: "choice", choices: AUDIO_QUALITIES };
+  const isInteger = types.includes("integer");
+  return {
+    ...base,
+    type: isInteger ? "integer" : "number",
+    step: isInteger ? 1 : 0.05,
+    ...(schema.minimum === undefined ? {} : { minimum: schema.minimum }),
+    ...(schema.maximum === undefined ? {} : { maximum: schema.maximum }),
+  };
+}

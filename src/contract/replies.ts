@@ -1,0 +1,132 @@
+import Type, { type Static, type TSchema } from "typebox";
+import { AudioQuality, GenParams } from "./params.ts";
+
+const meta = Type.Record(Type.String(), Type.Unknown(), {
+  description: "Diagnostics: latency, frames, how generation stopped. Keys may be added.",
+});
+
+/** Base64 audio in a reply. */
+export const AudioPayload = Type.Object(
+  {
+    sample_rate: Type.Integer({ description: "Hz." }),
+    audio_quality: AudioQuality,
+    data_b64: Type.String({ description: "Base64 of a complete 16-bit PCM mono WAV file." }),
+    format: Type.String({ default: "wav" }),
+  },
+  { title: "AudioPayload" },
+);
+export type AudioPayload = Static<typeof AudioPayload>;
+
+/** What a request is billed for. */
+export const Usage = Type.Object(
+  {
+    input_chars: Type.Integer({ description: "Code points of input text." }),
+    input_audio_seconds: Type.Number(),
+    output_audio_seconds: Type.Number(),
+  },
+  { title: "Usage" },
+);
+export type Usage = Static<typeof Usage>;
+
+/** Reply of `POST /v1/tts`. */
+export const TtsResponse = Type.Object(
+  {
+    request_id: Type.String(),
+    model: Type.String({ description: "The resolved public id." }),
+    text: Type.String({ description: "The spoken text." }),
+    audio: AudioPayload,
+    usage: Usage,
+    meta: Type.Optional(meta),
+  },
+  { title: "TtsResponse" },
+);
+export type TtsResponse = Static<typeof TtsResponse>;
+
+/** Reply of `POST /v1/converse`. */
+export const ConverseResponse = Type.Object(
+  {
+    request_id: Type.String(),
+    model: Type.String({ description: "The resolved public id." }),
+    reply: Type.Object(
+      { speaker: Type.String(), text: Type.String(), audio: orNull(AudioPayload) },
+      { title: "ConverseReply" },
+    ),
+    usage: Usage,
+    meta: Type.Optional(meta),
+  },
+  { title: "ConverseResponse" },
+);
+export type ConverseResponse = Static<typeof ConverseResponse>;
+
+/** One public model. */
+export const ModelCard = Type.Object(
+  {
+    id: Type.String(),
+    display_name: Type.String(),
+    modes: Type.Array(Type.Union([Type.Literal("converse"), Type.Literal("tts")])),
+    speakers: Type.Array(Type.String(), { description: "Valid role labels, in turn order." }),
+    default: Type.Boolean({ description: "True for the model used when `model` is omitted." }),
+    description: Type.String(),
+  },
+  { title: "ModelCard" },
+);
+export type ModelCard = Static<typeof ModelCard>;
+
+/** Reply of `GET /v1/models`. */
+export const ModelList = Type.Object({ data: Type.Array(ModelCard) }, { title: "ModelList" });
+export type ModelList = Static<typeof ModelList>;
+
+/** Reply of `GET /v1/info`. */
+export const Info = Type.Object(
+  {
+    backend: Type.Object(
+      { name: Type.String(), kind: Type.String(), sample_rate: Type.Integer() },
+      { additionalProperties: true },
+    ),
+    defaults: GenParams,
+    limits: Type.Record(Type.String(), Type.Number()),
+    param_schema: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+  },
+  { title: "Info" },
+);
+
+/** Reply of `GET /v1/usage`: running totals of the calling key. */
+export const UsageSummary = Type.Object(
+  {
+    key_id: Type.String({ description: "Non-secret label of the key." }),
+    requests: Type.Integer(),
+    input_chars: Type.Integer(),
+    input_audio_seconds: Type.Number(),
+    output_audio_seconds: Type.Number(),
+    last_request_ts: Type.Unsafe<number | null>({
+      type: ["number", "null"],
+      description: "Unix time of the newest metered request, in seconds.",
+    }),
+  },
+  { title: "UsageSummary" },
+);
+export type UsageSummary = Static<typeof UsageSummary>;
+
+/** Reply of `GET /health`. */
+export const Health = Type.Object(
+  { backend: Type.String(), ready: Type.Boolean(), status: Type.String({ default: "ok" }) },
+  { title: "Health" },
+);
+export type Health = Static<typeof Health>;
+
+/** Body of every 4xx and 5xx response. */
+export const ErrorEnvelope = Type.Object(
+  {
+    error: Type.Object({
+      type: Type.String(),
+      message: Type.String(),
+      request_id: Type.Unsafe<string | null>({ type: ["string", "null"] }),
+    }),
+  },
+  { title: "ErrorEnvelope" },
+);
+export type ErrorEnvelope = Static<typeof ErrorEnvelope>;
+
+function orNull<S extends TSchema>(schema: S) {
+  return Type.Optional(Type.Union([schema, Type.Null()]));
+}

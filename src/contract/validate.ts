@@ -1,0 +1,73 @@
+import { Ajv, type AnySchema, type ErrorObject, type ValidateFunction } from "ajv";
+import type { Static, TSchema } from "typebox";
+import { ServiceError } from "./errors.ts";
+import { ConverseRequest, TtsRequest } from "./requests.ts";
+
+/** Checks the body of `POST /v1/tts` against its schema; throws a 422 {@link ServiceError} that names the field. */
+export const parseTtsRequest = parser(TtsRequest);
+
+/** Checks the body of the two converse endpoints; throws a 422 {@link ServiceError} that names the field. */
+export const parseConverseRequest = parser(ConverseRequest);
+
+function parser<S extends TSchema>(schema: S): (body: unknown) => Static<S> {
+  const validate = ajv().compile(schema as AnySchema) as ValidateFunction<Static<S>>;
+  return (body) => {
+    if (body === null || typeof body !== "object" || Array.isArray(body)) {
+      throw new ServiceError(
+        422,
+        "the body must be a JSON object: send one, with Content-Type: application/json",
+      );
+    }
+    if (validate(body)) return body;
+    throw new ServiceError(422, describe(validate.errors?.[0]));
+  };
+}
+
+/** Strict types, the first error only; `maxLength` counts code points, as Ajv does by default. */
+function ajv(): Ajv {
+  return new Ajv({ allErrors: false, coerceTypes: false, allowUnionTypes: true, strict: false });
+}
+
+function describe(error: ErrorObject | undefined): string {
+  if (error === undefined) return "the body does not match its schema";
+  const field = fieldName(error.instancePath);
+  switch (error.keyword) {
+    case "required":
+      return `${join(field, error.params.missingProperty)} is missing: it is a required field`;
+    case "type":
+      return `${field} must be ${list([error.params.type].flat())}`;
+    case "minimum":
+    case "maximum":
+      return `${field} must be ${error.params.comparison === ">=" ? "at least" : "at most"} ${error.params.limit}`;
+    case "minLength":
+    case "maxLength":
+      return `${field} must have ${bound(error)} ${error.params.limit} character${error.params.limit === 1 ? "" : "s"}`;
+    case "minItems":
+    case "maxItems":
+      return `${field} must have ${bound(error)} ${error.params.limit} item${error.params.limit === 1 ? "" : "s"}`;
+    case "enum":
+      return `${field} must be one of ${error.params.allowedValues.join(", ")}`;
+    default:
+      return `${field} ${error.message ?? "does not match its schema"}`;
+  }
+}
+
+function bound(error: ErrorObject): string {
+  return error.keyword.startsWith("min") ? "at least" : "at most";
+}
+
+function list(types: string[]): string {
+  return types
+    .map((type) => (type === "null" ? "null" : `${/^[aeiou]/.test(type) ? "an" : "a"} ${type}`))
+    .join(" or ");
+}
+
+/** `/conversation/3/text` → `conversation[3].text`. */
+function fieldName(instancePath: string): string {
+  return instancePath.split("/").slice(1).reduce(join, "") || "the body";
+}
+
+function join(parent: string, child: string): string {
+  if (/^\d+$/.test(child)) return `${parent}[${child}]`;
+  return parent === "" || parent === "the body" ? child : `${parent}.${child}`;
+}

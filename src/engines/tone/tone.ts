@@ -1,0 +1,147 @@
+import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../audio/format.ts";
+import { abortable } from "../../model/abortable.ts";
+import type { Script } from "../../model/script.ts";
+import {
+  type Frame,
+  NothingToSpeakError,
+  SpeechFailedError,
+  type SpeechModel,
+  type SpeechReport,
+} from "../../model/speech-model.ts";
+
+/** Length of the tone that stands for one character (a Unicode code point): 60 ms, about the pace of speech. */
+export const CHARACTER_SAMPLES = 1_440;
+
+/** What a test may ask of the tone engine. */
+export interface ToneOptions {
+  /** Every utterance fails when it comes to this frame, counted from 0. */
+  readonly failAtFrame?: number;
+  /** Awaited before a frame is computed: how a test holds an utterance at a known place. */
+  readonly beforeFrame?: (index: number) => Promise<void> | void;
+  /** Memory to hold until `close`, in bytes, so that a budget has something to count. */
+  readonly memoryBytes?: number;
+}
+
+/**
+ * The smallest speech model: each sentence is a tone, as long as the sentence has characters. It costs next to
+ * nothing, so what is left of a request's time is the service's own. Pitch tells the speakers apart (220 and 330 Hz);
+ * above temperature 0 the seed detunes each sentence by up to 2 %. History, quality and preset change nothing.
+ */
+export async function createToneModel(options: ToneOptions = {}): Promise<SpeechModel> {
+  let ballast: Uint8Array | null = new Uint8Array(options.memoryBytes ?? 0).fill(1);
+  const open = new Set<AbortController>();
+
+  return {
+    async *speak(script, signal) {
+      if (ballast === null) throw new SpeechFailedError("The tone model is closed.");
+      signal.throwIfAborted();
+      const stop = new AbortController();
+      const onAbort = () => stop.abort(signal.reason);
+      signal.addEventListener("abort", onAbort, { once: true });
+      open.add(stop);
+      try {
+        return yield* utterance(script, stop.signal, options);
+      } finally {
+        signal.removeEventListener("abort", onAbort);
+        open.delete(stop);
+      }
+    },
+    async close() {
+      ballast = null;
+      for (const stop of open) stop.abort(new SpeechFailedError("The tone model was closed."));
+    },
+  };
+}
+
+/** The name under which a worker thread looks for a model's maker. */
+export { createToneModel as createModel };
+
+const SPEAKABLE = /[\p{L}\p{N}]/u;
+const SENTENCES = new Intl.Segmenter("en", { granularity: "sentence" });
+const FADE_SAMPLES = 120;
+const AMPLITUDE = 0.25;
+
+async function* utterance(
+  script: Script,
+  signal: AbortSignal,
+  options: ToneOptions,
+): AsyncGenerator<Frame, SpeechReport, void> {
+  const { maxFrames } = script.delivery;
+  let samples = new Float32Array(FRAME_SAMPLES);
+  let filled = 0;
+  let given = 0;
+  let spoken = "";
+  let sentenceIndex = 0;
+
+  const finish = async (length: number): Promise<Frame> => {
+    if (options.beforeFrame) await abortable(Promise.resolve(options.beforeFrame(given)), signal);
+    if (given === options.failAtFrame) throw new SpeechFailedError(`The tone model fails at frame ${given}.`);
+    const frame = { samples: length < FRAME_SAMPLES ? samples.slice(0, length) : samples };
+    samples = new Float32Array(FRAME_SAMPLES);
+    filled = 0;
+    given += 1;
+    return frame;
+  };
+
+  for await (const sentence of sentences(script.text, signal)) {
+    const lengthSamples = SPEAKABLE.test(sentence) ? [...sentence].length * CHARACTER_SAMPLES : 0;
+    if (lengthSamples > 0 && given === maxFrames) return { stop: "length", spoken };
+    spoken += sentence;
+    const pitchHz = detuned(script.speaker === "0" ? 220 : 330, script, sentenceIndex++);
+    for (let at = 0; at < lengthSamples; ) {
+      if (given === maxFrames) return { stop: "length", spoken };
+      const count = Math.min(FRAME_SAMPLES - filled, lengthSamples - at);
+      for (let i = 0; i < count; i++) samples[filled + i] = toneAt(at + i, lengthSamples, pitchHz);
+      filled += count;
+      at += count;
+      if (filled < FRAME_SAMPLES) continue;
+      yield await finish(FRAME_SAMPLES);
+      signal.throwIfAborted();
+    }
+  }
+  if (filled > 0) yield await finish(filled);
+  if (given === 0) {
+    throw new NothingToSpeakError("The text has no letter or number, so there is nothing to speak.");
+  }
+  return { stop: "finished", spoken };
+}
+
+async function* sentences(
+  text: AsyncIterable<string>,
+  signal: AbortSignal,
+): AsyncGenerator<string, void, void> {
+  const pieces = text[Symbol.asyncIterator]();
+  let ended = false;
+  try {
+    for (;;) {
+      const piece = await abortable(pieces.next(), signal);
+      if (piece.done) {
+        ended = true;
+        return;
+      }
+      for (const { segment } of SENTENCES.segment(piece.value)) yield segment;
+    }
+  } finally {
+    // Not awaited: a source that is still waiting for its next piece would hold up the abort.
+    if (!ended) void Promise.resolve(pieces.return?.()).catch(() => {});
+  }
+}
+
+function toneAt(index: number, lengthSamples: number, pitchHz: number): number {
+  const fade = Math.min(1, index / FADE_SAMPLES, (lengthSamples - index) / FADE_SAMPLES);
+  return AMPLITUDE * fade * Math.sin((2 * Math.PI * pitchHz * index) / SAMPLE_RATE_HZ);
+}
+
+function detuned(pitchHz: number, script: Script, sentenceIndex: number): number {
+  const { temperature } = script.delivery;
+  if (temperature === 0) return pitchHz;
+  return pitchHz * (1 + 0.02 * (temperature / 1.5) * (2 * unit(script.seed, sentenceIndex) - 1));
+}
+
+/** A number in [0, 1) from a seed and a counter (SplitMix64; Steele, Lea and Flood, 2014). */
+function unit(seed: bigint, counter: number): number {
+  let z = BigInt.asUintN(64, seed + BigInt(counter + 1) * 0x9e3779b97f4a7c15n);
+  z = BigInt.asUintN(64, (z ^ (z >> 30n)) * 0xbf58476d1ce4e5b9n);
+  z = BigInt.asUintN(64, (z ^ (z >> 27n)) * 0x94d049bb133111ebn);
+  return Number((z ^ (z >> 31n)) >> 11n) / 2 ** 53;
+}

@@ -1,0 +1,26 @@
+const FULL_SCALE = 32_767;
+
+/** Samples in [-1, 1] as 16-bit PCM: clipped, scaled by 32767, rounded; NaN is silence. */
+export function toPcm16(samples: Float32Array): Int16Array {
+  const pcm = new Int16Array(samples.length);
+  for (let i = 0; i < samples.length; i += 1) {
+    const value = samples[i]!;
+    pcm[i] = value >= 1 ? FULL_SCALE : value <= -1 ? -FULL_SCALE : Math.round(value * FULL_SCALE);
+  }
+  return pcm;
+}
+
+/** 16-bit PCM as samples in [-1, 1]: what {@link toPcm16} turns back into the same numbers, but for -32768. */
+export function fromPcm16(pcm: Int16Array): Float32Array {
+  const samples = new Float32Array(pcm.length);
+  for (let i = 0; i < pcm.length; i += 1) samples[i] = Math.max(-1, pcm[i]! / FULL_SCALE);
+  return samples;
+}
+
+/** The bytes of 16-bit PCM, little-endian on any host: on nearly all of them a view, not a copy. */
+export function pcm16Bytes(pcm: Int16Array): Uint8Array {
+  const bytes = new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength);
+  return HOST_IS_LITTLE_ENDIAN ? bytes : Buffer.from(bytes).swap16();
+}
+
+const HOST_IS_LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;

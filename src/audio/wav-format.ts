@@ -1,0 +1,98 @@
+import { AudioFormatError } from "./audio-format-error.ts";
+
+/** How samples are stored, of the kinds that can be read. */
+export type SampleKind = "u8" | "s16" | "s24" | "s32" | "f32" | "f64";
+
+/** What a `fmt ` chunk says, checked. */
+export interface WavFormat {
+  readonly kind: SampleKind;
+  readonly sampleRateHz: number;
+  readonly channels: number;
+  readonly bytesPerSample: number;
+}
+
+export const LOWEST_RATE_HZ = 1_000;
+export const HIGHEST_RATE_HZ = 768_000;
+
+/**
+ * Reads the body of a `fmt ` chunk (Microsoft, "Multiple channel audio data and WAVE files", 2007): PCM, IEEE float,
+ * or either as WAVE_FORMAT_EXTENSIBLE. The nominal byte rate is not looked at: nothing depends on it.
+ *
+ * Throws {@link AudioFormatError} for other encodings and for numbers that contradict each other.
+ */
+export function readWavFormat(chunk: DataView): WavFormat {
+  if (chunk.byteLength < 16) {
+    throw new AudioFormatError(`its "fmt " chunk has ${chunk.byteLength} bytes where at least 16 are needed`);
+  }
+  const channels = chunk.getUint16(2, true);
+  const sampleRateHz = chunk.getUint32(4, true);
+  const blockAlign = chunk.getUint16(12, true);
+  const bits = chunk.getUint16(14, true);
+  const kind = sampleKind(formatTag(chunk), bits);
+  if (channels === 0) throw new AudioFormatError('its "fmt " chunk declares no channels');
+  if (sampleRateHz < LOWEST_RATE_HZ || sampleRateHz > HIGHEST_RATE_HZ) {
+    throw new AudioFormatError(
+      `its sample rate is ${sampleRateHz} Hz, and ${LOWEST_RATE_HZ} to ${HIGHEST_RATE_HZ} Hz can be read`,
+    );
+  }
+  const bytesPerSample = bits / 8;
+  if (blockAlign !== channels * bytesPerSample) {
+    throw new AudioFormatError(
+      `its "fmt " chunk declares ${blockAlign} bytes a frame for ${channels} channels of ${bits} bits`,
+    );
+  }
+  return { kind, sampleRateHz, channels, bytesPerSample };
+}
+
+const PCM = 0x0001;
+const IEEE_FLOAT = 0x0003;
+const EXTENSIBLE = 0xfffe;
+
+const OTHER_ENCODINGS: Readonly<Record<number, string>> = {
+  2: "ADPCM",
+  6: "A-law",
+  7: "mu-law",
+  17: "IMA ADPCM",
+  49: "GSM 6.10",
+  80: "MPEG",
+  85: "MP3",
+};
+
+/** What follows the tag in the GUID of a sub-format: 0000-0010-8000-00AA00389B71. */
+const GUID_TAIL = [0x00, 0x00, 0x00, 0x00, 0x10, 0x00, 0x80, 0x00, 0x00, 0xaa, 0x00, 0x38, 0x9b, 0x71];
+const GUID_OFFSET = 24;
+
+function formatTag(chunk: DataView): number {
+  const tag = chunk.getUint16(0, true);
+  if (tag !== EXTENSIBLE) return tag;
+  if (chunk.byteLength < GUID_OFFSET + 2 + GUID_TAIL.length) {
+    throw new AudioFormatError(
+      `its extensible "fmt " chunk has ${chunk.byteLength} bytes where 40 are needed`,
+    );
+  }
+  if (GUID_TAIL.some((byte, index) => chunk.getUint8(GUID_OFFSET + 2 + index) !== byte)) {
+    throw new AudioFormatError("its extensible format has a sub-format that is neither PCM nor float");
+  }
+  return chunk.getUint16(GUID_OFFSET, true);
+}
+
+function sampleKind(tag: number, bits: number): SampleKind {
+  const kind = KINDS[`${tag}:${bits}`];
+  if (kind !== undefined) return kind;
+  if (tag === PCM || tag === IEEE_FLOAT) {
+    throw new AudioFormatError(
+      `it holds ${bits}-bit ${tag === PCM ? "PCM" : "float"} samples, which cannot be read`,
+    );
+  }
+  const encoding = OTHER_ENCODINGS[tag] ?? `format 0x${tag.toString(16).padStart(4, "0")}`;
+  throw new AudioFormatError(`it is encoded as ${encoding}, and only PCM and float WAV can be read`);
+}
+
+const KINDS: Readonly<Record<string, SampleKind>> = {
+  [`${PCM}:8`]: "u8",
+  [`${PCM}:16`]: "s16",
+  [`${PCM}:24`]: "s24",
+  [`${PCM}:32`]: "s32",
+  [`${IEEE_FLOAT}:32`]: "f32",
+  [`${IEEE_FLOAT}:64`]: "f64",
+};

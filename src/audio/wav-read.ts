@@ -1,0 +1,111 @@
+import { AudioFormatError } from "./audio-format-error.ts";
+import { mixDown } from "./mix-down.ts";
+import { readWavFormat, type WavFormat } from "./wav-format.ts";
+
+/** A WAV file, decoded and mixed down. */
+export interface WavClip {
+  readonly sampleRateHz: number;
+  /** Channels in the file; `samples` has one. */
+  readonly channels: number;
+  /** Sample frames in the file: one sample of each channel. */
+  readonly frames: number;
+  /** `frames / sampleRateHz`. */
+  readonly durationS: number;
+  /** Mono, in [-1, 1], at the file's own rate: the mean of the channels. */
+  readonly samples: Float32Array;
+}
+
+/**
+ * Reads a RIFF/WAVE file: PCM of 8, 16, 24 or 32 bits and float of 32 or 64, plain or extensible, any number of
+ * channels, with other chunks anywhere. A data size of 0 or 0xFFFFFFFF, which writers that could not seek back leave
+ * behind, means that the samples run to the end of the file; the RIFF size is not trusted at all. Bytes after the
+ * last whole frame are dropped.
+ *
+ * Memory is at most four times the file's, whatever its header claims. Throws {@link AudioFormatError} for anything
+ * else: other encodings, truncated, without samples, or with a sample that is no finite number.
+ */
+export function decodeWav(bytes: Uint8Array): WavClip {
+  const file = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  checkContainer(file);
+  const { format, data } = findSamples(file);
+  const frames = Math.floor(data.byteLength / (format.channels * format.bytesPerSample));
+  if (frames === 0) throw new AudioFormatError("it has no samples");
+  return {
+    sampleRateHz: format.sampleRateHz,
+    channels: format.channels,
+    frames,
+    durationS: frames / format.sampleRateHz,
+    samples: mixDown(data, format.kind, format.channels, frames),
+  };
+}
+
+const CONTAINER_BYTES = 12;
+const CHUNK_HEADER_BYTES = 8;
+const UNKNOWN_SIZE = 0xffffffff;
+
+function checkContainer(file: DataView): void {
+  if (file.byteLength === 0) throw new AudioFormatError("it is empty");
+  if (file.byteLength < CONTAINER_BYTES) {
+    throw new AudioFormatError(`${file.byteLength} bytes are too few for a WAV file`);
+  }
+  const container = fourCharacters(file, 0);
+  if (container === "RIFX" || container === "RF64") {
+    throw new AudioFormatError(`it is a ${container} file, and only RIFF/WAVE can be read`);
+  }
+  if (container !== "RIFF" || fourCharacters(file, 8) !== "WAVE") {
+    throw new AudioFormatError("it does not begin as a WAV file does (RIFF, four bytes of size, WAVE)");
+  }
+}
+
+function findSamples(file: DataView): { format: WavFormat; data: DataView } {
+  let format: WavFormat | null = null;
+  for (let at = CONTAINER_BYTES; at + CHUNK_HEADER_BYTES <= file.byteLength; ) {
+    const id = fourCharacters(file, at);
+    const size = file.getUint32(at + 4, true);
+    const body = at + CHUNK_HEADER_BYTES;
+    if (id === "data") {
+      if (format === null) throw new AudioFormatError('its "data" chunk comes before any "fmt " chunk');
+      return { format, data: new DataView(file.buffer, file.byteOffset + body, dataBytes(file, body, size)) };
+    }
+    if (size > file.byteLength - body) {
+      throw new AudioFormatError(
+        `it is cut off in its ${JSON.stringify(id)} chunk at byte ${at}, before any samples`,
+      );
+    }
+    if (id === "fmt ") format = readWavFormat(new DataView(file.buffer, file.byteOffset + body, size));
+    at = body + size + (size % 2);
+  }
+  throw new AudioFormatError(format === null ? 'it has no "fmt " chunk' : 'it has no "data" chunk');
+}
+
+function dataBytes(file: DataView, body: number, declared: number): number {
+  const present = file.byteLength - body;
+  if (declared === UNKNOWN_SIZE) return present;
+  if (declared === 0) return isChunksToTheEnd(file, body) ? 0 : present;
+  if (declared > present) {
+    throw new AudioFormatError(
+      `it is cut off: ${declared} bytes of samples are declared and ${present} are there`,
+    );
+  }
+  return declared;
+}
+
+/** Tells a file that is truly without samples, but has other chunks behind, from a stream whose size is unknown. */
+function isChunksToTheEnd(file: DataView, start: number): boolean {
+  let at = start;
+  while (at + CHUNK_HEADER_BYTES <= file.byteLength) {
+    if (!/^[ -~]{4}$/.test(fourCharacters(file, at))) return false;
+    const size = file.getUint32(at + 4, true);
+    at += CHUNK_HEADER_BYTES + size + (size % 2);
+  }
+  return at === file.byteLength;
+}
+
+function fourCharacters(file: DataView, at: number): string {
+  return String.fromCharCode(
+    file.getUint8(at),
+    file.getUint8(at + 1),
+    file.getUint8(at + 2),
+    file.getUint8(at + 3),
+  );
+}

@@ -1,0 +1,38 @@
+import { pcm16Bytes } from "./pcm.ts";
+
+/** A complete WAV file of 16-bit mono PCM, from one array or from the pieces of a recording in order. */
+export function encodeWav(pcm: Int16Array | readonly Int16Array[], sampleRateHz: number): Uint8Array {
+  const pieces = pcm instanceof Int16Array ? [pcm] : pcm;
+  const dataBytes = pieces.reduce((bytes, piece) => bytes + piece.byteLength, 0);
+  const file = new Uint8Array(HEADER_BYTES + dataBytes);
+  writeHeader(new DataView(file.buffer), dataBytes, sampleRateHz);
+  let at = HEADER_BYTES;
+  for (const piece of pieces) {
+    file.set(pcm16Bytes(piece), at);
+    at += piece.byteLength;
+  }
+  return file;
+}
+
+const HEADER_BYTES = 44;
+const BYTES_PER_SAMPLE = 2;
+const PCM = 1;
+
+function writeHeader(header: DataView, dataBytes: number, sampleRateHz: number): void {
+  writeCharacters(header, 0, "RIFF");
+  header.setUint32(4, HEADER_BYTES - 8 + dataBytes, true);
+  writeCharacters(header, 8, "WAVEfmt ");
+  header.setUint32(16, 16, true);
+  header.setUint16(20, PCM, true);
+  header.setUint16(22, 1, true);
+  header.setUint32(24, sampleRateHz, true);
+  header.setUint32(28, sampleRateHz * BYTES_PER_SAMPLE, true);
+  header.setUint16(32, BYTES_PER_SAMPLE, true);
+  header.setUint16(34, 8 * BYTES_PER_SAMPLE, true);
+  writeCharacters(header, 36, "data");
+  header.setUint32(40, dataBytes, true);
+}
+
+function writeCharacters(header: DataView, at: number, characters: string): void {
+  for (let i = 0; i < characters.length; i += 1) header.setUint8(at + i, characters.charCodeAt(i));
+}

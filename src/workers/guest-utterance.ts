@@ -1,0 +1,119 @@
+import { FRAME_S } from "../audio/format.ts";
+import type { Frame, SpeechModel, SpeechReport } from "../model/speech-model.ts";
+import type { OpenMessage, TextItem } from "./protocol.ts";
+import { TextInbox } from "./text-inbox.ts";
+
+/** What becomes of an utterance, as it happens. */
+export interface GuestUtteranceEvents {
+  onPull(): void;
+  onFrame(frame: Frame): void;
+  onEnd(report: SpeechReport): void;
+  /** The model threw. Not called for an utterance that was stopped. */
+  onFail(thrown: unknown): void;
+  /** It may have become able to go on. */
+  onRunnable(): void;
+  /** Now, in milliseconds, on any steady clock. */
+  now(): number;
+}
+
+const FRAME_MS = FRAME_S * 1000;
+
+/** One utterance inside a thread: a model's generator, the credit it may compute on, and when its next frame is due. */
+export class GuestUtterance {
+  readonly #generator: AsyncGenerator<Frame, SpeechReport, void>;
+  readonly #events: GuestUtteranceEvents;
+  readonly #inbox: TextInbox;
+  readonly #stop = new AbortController();
+  /** Pieces that have come for a model that waits: handed over when it is this utterance's turn. */
+  readonly #held: TextItem[] = [];
+  #credit: number;
+  #dueMs: number;
+  #inFlight = false;
+  #over = false;
+  #release = (): void => {};
+
+  constructor(model: SpeechModel, message: OpenMessage, events: GuestUtteranceEvents) {
+    const { history, speaker, delivery, preset, seed } = message;
+    this.#events = events;
+    this.#credit = message.credit;
+    this.#dueMs = events.now();
+    this.#inbox = new TextInbox({ onPull: events.onPull, onWait: () => this.#release() });
+    const text = { [Symbol.asyncIterator]: () => this.#inbox };
+    this.#generator = model.speak({ history, speaker, text, delivery, preset, seed }, this.#stop.signal);
+  }
+
+  /** When the listener needs the next frame, in milliseconds: the frames given so far, played from the start. */
+  get dueMs(): number {
+    return this.#dueMs;
+  }
+
+  get isRunnable(): boolean {
+    if (this.#over) return false;
+    return this.#inFlight ? this.#held.length > 0 : this.#credit > 0;
+  }
+
+  /** Computes until there is one more frame, or the text is waited for, or the utterance is over. Never throws. */
+  step(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#release = resolve;
+      if (this.#inFlight) this.#handOver();
+      else void this.#advance();
+    });
+  }
+
+  /** The consumer took `frames` frames. Who took none for a while is due now, and not for all that time at once. */
+  grant(frames: number): void {
+    if (this.#credit === 0) this.#dueMs = Math.max(this.#dueMs, this.#events.now());
+    this.#credit += frames;
+    this.#events.onRunnable();
+  }
+
+  deliver(item: TextItem): void {
+    if (!this.#inFlight || !this.#inbox.isAwaited) return this.#inbox.deliver(item);
+    this.#dueMs = Math.max(this.#dueMs, this.#events.now());
+    this.#held.push(item);
+    this.#events.onRunnable();
+  }
+
+  /** Stops the model within the frame that it computes. Nothing is told of the utterance any more. */
+  stop(reason: unknown): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#stop.abort(reason);
+    this.#inbox.abort(reason);
+    // Queued behind the frame in the making, if there is one; an idle generator is let go at once.
+    this.#generator.return({ stop: "finished", spoken: "" }).catch(() => {});
+  }
+
+  async #advance(): Promise<void> {
+    this.#inFlight = true;
+    try {
+      const result = await this.#generator.next();
+      if (!this.#over) this.#tell(result);
+    } catch (thrown) {
+      if (!this.#over) {
+        this.#over = true;
+        this.#events.onFail(thrown);
+      }
+    } finally {
+      this.#inFlight = false;
+      this.#handOver();
+      this.#release();
+    }
+  }
+
+  #tell(result: IteratorResult<Frame, SpeechReport>): void {
+    if (result.done) {
+      this.#over = true;
+      this.#events.onEnd(result.value);
+    } else {
+      this.#credit -= 1;
+      this.#dueMs += FRAME_MS;
+      this.#events.onFrame(result.value);
+    }
+  }
+
+  #handOver(): void {
+    for (const item of this.#held.splice(0)) this.#inbox.deliver(item);
+  }
+}

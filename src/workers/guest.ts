@@ -1,0 +1,79 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { SpeechFailedError, type SpeechModel } from "../model/speech-model.ts";
+import { GuestUtterance } from "./guest-utterance.ts";
+import type { GuestData, ModelModule, OpenMessage, ToGuest, ToHost } from "./protocol.ts";
+import { createScheduler } from "./scheduler.ts";
+import { toWireError } from "./wire-error.ts";
+
+const { entry, create } = workerData as GuestData;
+
+try {
+  const module = (await import(entry)) as ModelModule;
+  serve(await module.createModel(create));
+} catch (thrown) {
+  post({ kind: "unusable", message: toWireError(thrown).message });
+}
+
+function serve(model: SpeechModel): void {
+  const utterances = new Map<number, GuestUtterance>();
+  const scheduler = createScheduler();
+
+  const forget = (id: number): void => {
+    const utterance = utterances.get(id);
+    if (utterance === undefined) return;
+    utterances.delete(id);
+    scheduler.remove(utterance);
+  };
+
+  const open = (message: OpenMessage): void => {
+    const { id } = message;
+    const utterance = new GuestUtterance(model, message, {
+      onPull: () => post({ kind: "pull", id }),
+      onFrame: ({ samples }) => postSamples(id, samples),
+      onEnd(report) {
+        forget(id);
+        post({ kind: "end", id, report });
+      },
+      onFail(thrown) {
+        forget(id);
+        post({ kind: "fail", id, error: toWireError(thrown) });
+      },
+      onRunnable: () => scheduler.wake(),
+      now: () => performance.now(),
+    });
+    utterances.set(id, utterance);
+    scheduler.add(utterance);
+  };
+
+  const stop = (id: number, reason: unknown): void => {
+    utterances.get(id)?.stop(reason);
+    forget(id);
+  };
+
+  const close = async (): Promise<never> => {
+    for (const id of [...utterances.keys()]) stop(id, new SpeechFailedError("The speech thread was closed."));
+    await scheduler.stop();
+    await model.close();
+    // In a thread this ends the thread alone, whatever handles the engine may have left.
+    process.exit(0);
+  };
+
+  parentPort?.on("message", (message: ToGuest) => {
+    if (message.kind === "open") open(message);
+    else if (message.kind === "text") utterances.get(message.id)?.deliver(message.item);
+    else if (message.kind === "credit") utterances.get(message.id)?.grant(message.frames);
+    else if (message.kind === "stop") stop(message.id, new SpeechFailedError("Nobody listens any more."));
+    else void close();
+  });
+  post({ kind: "ready" });
+}
+
+function postSamples(id: number, samples: Float32Array): void {
+  // A view into a larger buffer is copied out: to transfer that buffer would take it from the engine.
+  const own = samples.byteLength === samples.buffer.byteLength ? samples : samples.slice();
+  post({ kind: "frame", id, samples: own }, [own.buffer as ArrayBuffer]);
+}
+
+function post(message: ToHost, transfer: ArrayBuffer[] = []): void {
+  parentPort?.postMessage(message, transfer);
+}

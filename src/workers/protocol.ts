@@ -1,0 +1,53 @@
+import type { SpeakerLabel, Turn } from "../model/conversation.ts";
+import type { Delivery, Preset } from "../model/script.ts";
+import type { SpeechModel, SpeechReport } from "../model/speech-model.ts";
+
+/** What a thread is started with. */
+export interface GuestData {
+  /** Address of the module whose {@link ModelModule.createModel} makes the thread's model. */
+  readonly entry: string;
+  /** Handed to `createModel` as it is. */
+  readonly create: unknown;
+}
+
+/** What the module at {@link GuestData.entry} exports. */
+export interface ModelModule {
+  readonly createModel: (options: unknown) => Promise<SpeechModel>;
+}
+
+/** An utterance to begin. It asks for the first piece of its text without a `pull`. */
+export interface OpenMessage {
+  readonly kind: "open";
+  readonly id: number;
+  readonly history: readonly Turn[];
+  readonly speaker: SpeakerLabel;
+  readonly delivery: Delivery;
+  readonly preset: Preset;
+  readonly seed: bigint;
+  /** Frames that may be computed before the first `credit`. */
+  readonly credit: number;
+}
+
+/** One answer to a pull of text: a piece, its end, or that the source threw (the host keeps the error). */
+export type TextItem = { readonly piece: string } | "end" | "failed";
+
+export type ToGuest =
+  | OpenMessage
+  | { readonly kind: "text"; readonly id: number; readonly item: TextItem }
+  | { readonly kind: "credit"; readonly id: number; readonly frames: number }
+  | { readonly kind: "stop"; readonly id: number }
+  | { readonly kind: "close" };
+
+/** An error as it crosses the boundary: its class, as far as the model's seam knows it, and its words. */
+export interface WireError {
+  readonly class: "nothing-to-speak" | "failed";
+  readonly message: string;
+}
+
+export type ToHost =
+  | { readonly kind: "ready" }
+  | { readonly kind: "unusable"; readonly message: string }
+  | { readonly kind: "pull"; readonly id: number }
+  | { readonly kind: "frame"; readonly id: number; readonly samples: Float32Array }
+  | { readonly kind: "end"; readonly id: number; readonly report: SpeechReport }
+  | { readonly kind: "fail"; readonly id: number; readonly error: WireError };

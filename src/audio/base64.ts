@@ -47,8 +47,9 @@ function countData(text: string, start: number): number {
 
 function payloadStart(text: string): number {
   const length = prefixLength(text);
-  if (length === null)
+  if (length === null) {
     throw new AudioFormatError("its data: prefix is not of the form data:audio/wav;base64,");
+  }
   return length;
 }
 
@@ -92,11 +93,12 @@ function decodeChecked(payload: string, start: number): Uint8Array {
     if (kind === OTHER) {
       const shown = JSON.stringify(String.fromCodePoint(payload.codePointAt(at) ?? 0));
       throw new AudioFormatError(
-        `character ${start + at} of the base64 text is ${shown}, which base64 does not have`,
+        `character ${start + at} of the base64 text is ${shown}, which is not one of base64`,
       );
     }
-    if (padding > 0)
+    if (padding > 0) {
       throw new AudioFormatError(`the base64 text goes on after its padding at character ${start + at}`);
+    }
     characters += 1;
   }
   if (characters % 4 === 1) {

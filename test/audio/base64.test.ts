@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { AudioFormatError } from "../../src/audio/audio-format-error.ts";
+import { base64DecodedBytes, decodeBase64Audio } from "../../src/audio/base64.ts";
+
+const bytes = fc.uint8Array({ maxLength: 300 });
+
+test("gives the bytes that were encoded, in either alphabet, with and without padding", () => {
+  fc.assert(
+    fc.property(bytes, fc.constantFrom("base64", "base64url"), fc.boolean(), (raw, alphabet, strip) => {
+      const text = Buffer.from(raw).toString(alphabet as BufferEncoding);
+      const sent = strip ? text.replace(/=+$/, "") : text;
+      assert.deepEqual(decodeBase64Audio(sent), raw);
+      assert.equal(base64DecodedBytes(sent), raw.length);
+    }),
+  );
+});
+
+test("ignores ASCII white space anywhere, and counts bytes without it", () => {
+  const spaces = fc.array(fc.constantFrom("\n", "\r\n", " ", "\t", "\f", ""), { minLength: 1, maxLength: 9 });
+  fc.assert(
+    fc.property(bytes, spaces, (raw, gaps) => {
+      const text = Buffer.from(raw).toString("base64");
+      const broken = [...text].map((character, i) => character + gaps[i % gaps.length]).join("");
+      assert.deepEqual(decodeBase64Audio(gaps[0] + broken), raw);
+      assert.equal(base64DecodedBytes(gaps[0] + broken), raw.length);
+    }),
+  );
+});
+
+test("takes both alphabets in one text", () => {
+  assert.deepEqual(decodeBase64Audio("+/-_"), new Uint8Array(Buffer.from("+/+/", "base64")));
+});
+
+test("takes a data: prefix of any audio type, in any case, with parameters", () => {
+  for (const prefix of [
+    "data:audio/wav;base64,",
+    "DATA:Audio/X-WAV;BASE64,",
+    "data:audio/vnd.wave;codecs=1;rate=24000;base64,",
+    "\n data:audio/wav;base64,",
+  ]) {
+    assert.deepEqual(decodeBase64Audio(`${prefix}UklGRg==`), new Uint8Array(Buffer.from("RIFF")), prefix);
+    assert.equal(base64DecodedBytes(`${prefix}UklGRg==`), 4, prefix);
+  }
+});
+
+test("refuses any other data: prefix", () => {
+  for (const prefix of [
+    "data:,",
+    "data:;base64,",
+    "data:audio/wav,",
+    "data:text/plain;base64,",
+    "data:audio/wav;base64",
+  ]) {
+    assert.throws(
+      () => decodeBase64Audio(`${prefix}UklGRg==`),
+      /^AudioFormatError: undecodable audio: .*data: prefix/,
+    );
+    assert.doesNotThrow(() => base64DecodedBytes(`${prefix}UklGRg==`));
+  }
+});
+
+test("refuses a character of neither alphabet and names its place in the text as sent", () => {
+  const other = fc
+    .string({ unit: "binary", minLength: 1, maxLength: 1 })
+    .filter((character) => !/^[A-Za-z0-9+/_=\t\n\f\r -]/.test(character));
+  const place = fc.nat({ max: 40 });
+  fc.assert(
+    fc.property(place, other, fc.boolean(), (at, character, hasPrefix) => {
+      const sent = "A".repeat(at) + character + "A".repeat(43 - at);
+      const prefix = hasPrefix ? "data:audio/wav;base64," : "";
+      assert.throws(
+        () => decodeBase64Audio(prefix + sent),
+        (error: unknown) =>
+          error instanceof AudioFormatError && error.message.includes(`character ${prefix.length + at} `),
+      );
+    }),
+  );
+});
+
+test("refuses wide characters whose low byte would be base64", () => {
+  for (const text of ["\u0141BCD", "ABC\u0241", "AB\u{1F441}=="]) {
+    assert.throws(() => decodeBase64Audio(text), AudioFormatError, text);
+  }
+});
+
+test("refuses padding that is wrong in number or place, and texts cut off inside a byte", () => {
+  for (const text of [
+    "=",
+    "==",
+    "===",
+    "====",
+    "A",
+    "A===",
+    "AA=",
+    "AA===",
+    "AAA==",
+    "AAAA=",
+    "AAAA==",
+    "AAAA====",
+  ]) {
+    assert.throws(() => decodeBase64Audio(text), AudioFormatError, text);
+  }
+  for (const text of ["AA==AAAA", "AA=A", "=AAA", "AAAAA", "AAAAAAAAA"]) {
+    assert.throws(() => decodeBase64Audio(text), AudioFormatError, text);
+  }
+});
+
+test("refuses or decodes whatever it is given, as a reference over the alphabet does", () => {
+  const unit = fc.constantFrom(..."AZaz09+/-_==\n %é\u0141");
+  fc.assert(
+    fc.property(fc.string({ unit, maxLength: 14 }), (text) => {
+      const core = text.replace(/[\t\n\f\r ]/g, "");
+      const valid = /^(?:[\w+/-]{4})*(?:[\w+/-]{2}(?:==)?|[\w+/-]{3}=?)?$/.test(core);
+      if (valid) assert.deepEqual(decodeBase64Audio(text), new Uint8Array(Buffer.from(core, "base64")));
+      else assert.throws(() => decodeBase64Audio(text), AudioFormatError);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("gives an array that can be transferred without taking anything else along", () => {
+  const decoded = decodeBase64Audio("UklGRg==");
+  assert.equal(decoded.buffer.byteLength, decoded.length);
+});

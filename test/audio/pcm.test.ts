@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { fromPcm16, pcm16Bytes, toPcm16 } from "../../src/audio/pcm.ts";
+import { decodeWav } from "../../src/audio/wav-read.ts";
+import { encodeWav } from "../../src/audio/wav-write.ts";
+
+const pcm = fc.int16Array({ maxLength: 400 });
+
+test("samples become 16-bit PCM rounded, clipped and without NaN", () => {
+  const samples = Float32Array.of(
+    0,
+    1,
+    -1,
+    0.5,
+    -0.5,
+    2,
+    -2,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    1.4 / 32_767,
+  );
+  assert.deepEqual(
+    [...toPcm16(samples)],
+    [0, 32_767, -32_767, 16_384, -16_383, 32_767, -32_767, 0, 32_767, 1],
+  );
+});
+
+test("PCM to samples and back is the same PCM, but for the one value below -32767", () => {
+  fc.assert(
+    fc.property(pcm, (values) => {
+      assert.deepEqual(
+        toPcm16(fromPcm16(values)),
+        values.map((value) => Math.max(-32_767, value)),
+      );
+      assert.ok(fromPcm16(values).every((sample) => sample >= -1 && sample <= 1));
+    }),
+  );
+});
+
+test("PCM bytes are little-endian and cover just the array given", () => {
+  const values = Int16Array.of(9, 0x0102, -2, 9).subarray(1, 3);
+  assert.deepEqual([...pcm16Bytes(values)], [0x02, 0x01, 0xfe, 0xff]);
+});
+
+test("a WAV file is its 44-byte header and the very bytes a stream carries", () => {
+  fc.assert(
+    fc.property(
+      fc.array(pcm, { maxLength: 5 }),
+      fc.integer({ min: 1_000, max: 768_000 }),
+      (pieces, rateHz) => {
+        const file = encodeWav(pieces, rateHz);
+        const streamed = Buffer.concat(pieces.map(pcm16Bytes));
+        assert.deepEqual(Buffer.from(file.subarray(44)), streamed);
+        const header = Buffer.from(file.subarray(0, 44));
+        assert.equal(header.toString("latin1", 0, 4) + header.toString("latin1", 8, 16), "RIFFWAVEfmt ");
+        assert.equal(header.toString("latin1", 36, 40), "data");
+        assert.equal(header.readUInt32LE(4), file.length - 8);
+        assert.deepEqual(
+          [
+            header.readUInt32LE(16),
+            header.readUInt16LE(20),
+            header.readUInt16LE(22),
+            header.readUInt32LE(24),
+          ],
+          [16, 1, 1, rateHz],
+        );
+        assert.deepEqual(
+          [header.readUInt32LE(28), header.readUInt16LE(32), header.readUInt16LE(34)],
+          [2 * rateHz, 2, 16],
+        );
+        assert.equal(header.readUInt32LE(40), streamed.length);
+      },
+    ),
+  );
+});
+
+test("a WAV file in one piece equals the file in many, and reads back as it was", () => {
+  fc.assert(
+    fc.property(fc.int16Array({ minLength: 1, maxLength: 200 }), fc.nat({ max: 200 }), (values, cut) => {
+      const file = encodeWav(values, 24_000);
+      assert.deepEqual(encodeWav([values.subarray(0, cut), values.subarray(cut)], 24_000), file);
+      const clip = decodeWav(file);
+      assert.deepEqual(
+        [...clip.samples],
+        [...values].map((value) => value / 0x8000),
+      );
+      assert.equal(clip.sampleRateHz, 24_000);
+    }),
+  );
+});

@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { readClip } from "../../src/audio/clip.ts";
+import { resample } from "../../src/audio/resample.ts";
+import { makeWav } from "./make-wav.ts";
+
+/** Pairs with few phases, with many, and (44101) with more than the table holds. */
+const PAIRS = [
+  [44_100, 24_000],
+  [48_000, 24_000],
+  [44_101, 24_000],
+  [96_000, 24_000],
+  [8_000, 24_000],
+  [16_000, 24_000],
+  [22_050, 24_000],
+  [11_025, 24_000],
+  [24_000, 16_000],
+] as const;
+
+function sine(hz: number, rateHz: number, seconds: number): Float32Array {
+  return Float32Array.from({ length: Math.round(rateHz * seconds) }, (_, i) =>
+    Math.sin((2 * Math.PI * hz * i) / rateHz),
+  );
+}
+
+/** Peak difference from the ideal sine, away from the ends, in decibels below full scale. */
+function errorDb(output: Float32Array, rateHz: number, ideal: (timeS: number) => number): number {
+  let worst = 1e-9;
+  const edge = Math.round(output.length / 4);
+  for (let k = edge; k < output.length - edge; k += 1) {
+    worst = Math.max(worst, Math.abs(output[k]! - ideal(k / rateHz)));
+  }
+  return 20 * Math.log10(worst);
+}
+
+for (const [fromHz, toHz] of PAIRS) {
+  const nyquistHz = Math.min(fromHz, toHz) / 2;
+
+  test(`${fromHz} to ${toHz} Hz keeps a sine where it is, in level and in time, up to 0.9 of the lower Nyquist`, () => {
+    for (const share of [0.02, 0.31, 0.64, 0.9]) {
+      const hz = share * nyquistHz;
+      const output = resample(sine(hz, fromHz, 0.2), fromHz, toHz);
+      const error = errorDb(output, toHz, (timeS) => Math.sin(2 * Math.PI * hz * timeS));
+      assert.ok(error < -70, `${hz} Hz is ${error.toFixed(1)} dB off`);
+    }
+  });
+
+  if (fromHz > toHz) {
+    test(`${fromHz} to ${toHz} Hz lets nothing fold back from above the lower Nyquist`, () => {
+      for (const share of [1.001, 1.03, 1.1, 1.37, 1.7]) {
+        const hz = share * nyquistHz;
+        if (hz >= fromHz / 2) continue;
+        const left = errorDb(resample(sine(hz, fromHz, 0.2), fromHz, toHz), toHz, () => 0);
+        assert.ok(left < -70, `${hz} Hz is left at ${left.toFixed(1)} dB`);
+      }
+    });
+  }
+
+  test(`${fromHz} to ${toHz} Hz keeps a constant constant`, () => {
+    const output = resample(new Float32Array(fromHz / 5).fill(0.5), fromHz, toHz);
+    assert.ok(errorDb(output, toHz, () => 0.5) < -100);
+  });
+}
+
+const rate = fc.integer({ min: 1_000, max: 60_000 });
+const block = fc.array(fc.float({ min: -1, max: 1, noNaN: true }), { maxLength: 400 });
+
+test("gives round(n · to / from) samples for any length and any pair of rates", () => {
+  fc.assert(
+    fc.property(block, rate, rate, (samples, fromHz, toHz) => {
+      const output = resample(Float32Array.from(samples), fromHz, toHz);
+      assert.equal(output.length, Math.round((samples.length * toHz) / fromHz));
+      assert.ok(output.every(Number.isFinite));
+    }),
+  );
+});
+
+test("is linear: of a sum it makes the sum, of silence silence", () => {
+  fc.assert(
+    fc.property(block, block, fc.constantFrom(...PAIRS), (a, b, [fromHz, toHz]) => {
+      const length = Math.min(a.length, b.length);
+      const first = Float64Array.from(a.slice(0, length));
+      const sum = Float32Array.from(first, (value, i) => value + b[i]!);
+      const left = resample(Float32Array.from(a.slice(0, length)), fromHz, toHz);
+      const right = resample(Float32Array.from(b.slice(0, length)), fromHz, toHz);
+      const both = resample(sum, fromHz, toHz);
+      for (let k = 0; k < both.length; k += 1) assert.ok(Math.abs(both[k]! - left[k]! - right[k]!) < 1e-5);
+      assert.ok(resample(new Float32Array(length), fromHz, toHz).every((value) => value === 0));
+    }),
+  );
+});
+
+test("computes each output alike, alone or together with others of its phase", () => {
+  const input = sine(440, 44_100, 0.5);
+  const whole = resample(input, 44_100, 24_000);
+  for (const length of [147, 147 * 8 + 31, 5_000]) {
+    const part = resample(input.subarray(0, length), 44_100, 24_000);
+    const settled = part.length - 200;
+    for (let k = 0; k < settled; k += 1)
+      assert.ok(Math.abs(part[k]! - whole[k]!) < 1e-6, `sample ${k} of ${length}`);
+  }
+});
+
+test("gives a copy when the rates are equal", () => {
+  const input = Float32Array.of(0.1, 0.2);
+  const output = resample(input, 24_000, 24_000);
+  assert.deepEqual(output, input);
+  assert.notEqual(output.buffer, input.buffer);
+});
+
+test("a clip comes at 24 kHz with the length it was sent with", () => {
+  const channel = Array.from(sine(200, 8_000, 0.5), (value) => Math.round(10_000 * value));
+  const clip = readClip(makeWav({ encoding: "s16", rateHz: 8_000, channels: [channel, channel] }));
+  assert.equal(clip.samples.length, 12_000);
+  assert.equal(clip.durationS, 0.5);
+});

@@ -1,0 +1,43 @@
+import { pathToFileURL } from "node:url";
+import { LEAVES, type Leaf } from "./leaves.ts";
+import { expectation } from "./values.ts";
+
+const PREFACE = `# Settings
+
+<!-- Generated from src/settings/schema.ts: npm run build && node dist/src/settings/document.js > docs/settings.md -->
+
+A setting is given by a flag, by an environment variable, or in a JSON file named with \`--config\`. Flags win over the
+environment, the environment over the file, and the file over the defaults below. A setting that is unknown or is not
+what it takes is refused at start, by name. In the file a dot is a level: \`{"port": 8080, "metrics": {"enabled": false}}\`.
+In the environment a list is separated by commas. \`antiphon serve --help\` lists those that have a flag.
+
+| setting | variable | takes | default | meaning |
+|---|---|---|---|---|`;
+
+/** docs/settings.md, as the schema has it. */
+export function settingsDocument(): string {
+  return `${[PREFACE, ...LEAVES.map(row)].join("\n")}\n\n${DEBUG}\n`;
+}
+
+const DEBUG =
+  "One more variable is no setting: with `ANTIPHON_DEBUG=1`, a command that fails also prints where it failed.";
+
+function row(leaf: Leaf): string {
+  const unit = leaf.schema.unit === undefined ? "" : ` (${leaf.schema.unit})`;
+  const cells = [
+    `\`${leaf.name}\``,
+    `\`${leaf.variable}\``,
+    `${expectation(leaf.schema)}${unit}`,
+    shownDefault(leaf),
+    leaf.schema.description ?? "",
+  ];
+  return `| ${cells.join(" | ")} |`;
+}
+
+function shownDefault(leaf: Leaf): string {
+  if (leaf.name === "dataDir") return "the platform's data folder";
+  return leaf.schema.default === undefined ? "" : `\`${leaf.schema.default}\``;
+}
+
+const invokedDirectly = import.meta.url === pathToFileURL(process.argv[1] ?? "").href;
+if (invokedDirectly) process.stdout.write(settingsDocument());

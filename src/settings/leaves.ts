@@ -1,0 +1,52 @@
+import { SettingsSchema } from "./schema.ts";
+
+/** The schema of one setting, as far as it is read here. */
+export interface LeafSchema {
+  readonly type?: "integer" | "boolean" | "string";
+  readonly enum?: readonly string[];
+  readonly anyOf?: readonly object[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly default?: unknown;
+  readonly unit?: string;
+  readonly description?: string;
+}
+
+/** One setting under the names that it has in its three sources. */
+export interface Leaf {
+  /** In the file: `["metrics", "port"]`. */
+  readonly path: readonly string[];
+  /** In prose and as a flag's key: `metrics.port`. */
+  readonly name: string;
+  /** `ANTIPHON_METRICS_PORT`. */
+  readonly variable: string;
+  /** `--metrics-port`. */
+  readonly flag: string;
+  readonly schema: LeafSchema;
+}
+
+/** Every setting, in the order of the schema. */
+export const LEAVES: readonly Leaf[] = leavesOf(SettingsSchema, []);
+
+interface GroupSchema {
+  readonly properties: Readonly<Record<string, object>>;
+}
+
+function leavesOf(group: GroupSchema, path: readonly string[]): Leaf[] {
+  return Object.entries(group.properties).flatMap(([key, schema]) =>
+    "properties" in schema
+      ? leavesOf(schema as GroupSchema, [...path, key])
+      : [leafOf([...path, key], schema as LeafSchema)],
+  );
+}
+
+function leafOf(path: readonly string[], schema: LeafSchema): Leaf {
+  const words = path.flatMap((part) => part.split(/(?=[A-Z])/)).map((word) => word.toLowerCase());
+  return {
+    path,
+    name: path.join("."),
+    variable: `ANTIPHON_${words.join("_").toUpperCase()}`,
+    flag: `--${words.join("-")}`,
+    schema,
+  };
+}

@@ -1,0 +1,62 @@
+import { resolve } from "node:path";
+import envPaths from "env-paths";
+import { readEnvironment } from "./environment.ts";
+import { readFlags } from "./flags.ts";
+import { LEAVES, type Leaf } from "./leaves.ts";
+import type { Settings } from "./schema.ts";
+import { readSettingsFile } from "./settings-file.ts";
+
+/** Values by the name of their setting (`metrics.port`), each already what the setting takes. */
+export type SettingValues = ReadonlyMap<string, unknown>;
+
+/** Where settings are looked for. */
+export interface SettingSources {
+  /** By setting name (`dataDir`, `metrics.port`): text as it was typed, or a boolean. `undefined` is not given. */
+  readonly flags?: Readonly<Record<string, string | boolean | undefined>>;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** A JSON file. One that is named has to exist. */
+  readonly configFile?: string | undefined;
+}
+
+/**
+ * Gathers every setting: flags win over the environment, the environment over the file, the file over the defaults.
+ *
+ * @throws SettingsError for the first setting that is unknown or is not what it takes.
+ */
+export function loadSettings({ flags = {}, env = {}, configFile }: SettingSources = {}): Settings {
+  const file = configFile === undefined ? new Map<string, unknown>() : readSettingsFile(configFile);
+  const given: SettingValues = new Map([...file, ...readEnvironment(env), ...readFlags(flags)]);
+  const settings: Tree = {};
+  for (const leaf of LEAVES) {
+    const value = given.has(leaf.name) ? given.get(leaf.name) : defaultOf(leaf);
+    if (value !== undefined) place(settings, leaf.path, value);
+  }
+  settings.dataDir = resolve(String(settings.dataDir));
+  return freezeDeeply(settings) as Settings;
+}
+
+interface Tree {
+  [key: string]: unknown;
+}
+
+function defaultOf(leaf: Leaf): unknown {
+  return leaf.name === "dataDir" ? envPaths("antiphon", { suffix: "" }).data : leaf.schema.default;
+}
+
+function place(tree: Tree, path: readonly string[], value: unknown): void {
+  const [key, ...rest] = path as [string, ...string[]];
+  if (rest.length === 0) {
+    tree[key] = value;
+    return;
+  }
+  tree[key] ??= {};
+  place(tree[key] as Tree, rest, value);
+}
+
+function freezeDeeply(value: unknown): unknown {
+  if (typeof value === "object" && value !== null) {
+    for (const part of Object.values(value)) freezeDeeply(part);
+    Object.freeze(value);
+  }
+  return value;
+}

@@ -1,0 +1,157 @@
+import Type, { type Static } from "typebox";
+
+/** Levels of the log, as pino names them. */
+const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+
+/** An IP address or network, or a name that Fastify's `trustProxy` knows for a group of them. */
+const ADDRESS_OR_NETWORK =
+  "^([0-9a-fA-F.:]*[.:][0-9a-fA-F.:]*(/[0-9]{1,3})?|loopback|linklocal|uniquelocal)$";
+
+const MAX_MS = 86_400_000;
+
+const port = { minimum: 0, maximum: 65_535 };
+
+/** How many requests a minute a bucket regains, and how many it holds. */
+const rate = { minimum: 1, maximum: 1_000_000 };
+
+/**
+ * Every setting: its type, range, default, unit and meaning. The configuration file, the environment, the flags, the
+ * static type and docs/settings.md are all read from here.
+ */
+export const SettingsSchema = Type.Object({
+  host: Type.String({ minLength: 1, default: "127.0.0.1", description: "Address to listen on." }),
+  port: Type.Integer({ ...port, default: 8080, description: "Port to listen on; 0 takes a free one." }),
+  dataDir: Type.String({
+    minLength: 1,
+    description:
+      "Folder for keys, usage and pulled models. A relative path in the file is read from the file's own folder.",
+  }),
+  pull: Type.Boolean({ default: true, description: "Whether missing weights are fetched at start." }),
+  workers: Type.Integer({
+    minimum: 0,
+    maximum: 64,
+    default: 0,
+    unit: "threads",
+    description: "Threads that speak; 0 is one for each core.",
+  }),
+  concurrency: Type.Integer({
+    minimum: 0,
+    maximum: 10_000,
+    default: 0,
+    unit: "utterances",
+    description: "Utterances spoken at once; 0 is 32 for each worker.",
+  }),
+  queueDepth: Type.Integer({
+    minimum: 0,
+    maximum: 10_000,
+    default: 64,
+    unit: "requests",
+    description: "Requests that may wait for their turn to speak; one more is refused.",
+  }),
+  queueWaitMs: Type.Integer({
+    minimum: 0,
+    maximum: MAX_MS,
+    default: 10_000,
+    unit: "ms",
+    description: "Longest that a request waits for its turn to speak before it is refused.",
+  }),
+  generationTimeoutMs: Type.Integer({
+    minimum: 100,
+    maximum: MAX_MS,
+    default: 30_000,
+    unit: "ms",
+    description:
+      "Longest that the engine may take over the next frame of an utterance. Time that a client leaves frames unread does not count.",
+  }),
+  requestTimeoutMs: Type.Integer({
+    minimum: 100,
+    maximum: MAX_MS,
+    default: 300_000,
+    unit: "ms",
+    description: "Longest that a request answered in one piece may take in all.",
+  }),
+  heartbeatMs: Type.Integer({
+    minimum: 100,
+    maximum: MAX_MS,
+    default: 15_000,
+    unit: "ms",
+    description: "Silence on a stream after which a comment line keeps the connection alive.",
+  }),
+  shutdownGraceMs: Type.Integer({
+    minimum: 0,
+    maximum: MAX_MS,
+    default: 10_000,
+    unit: "ms",
+    description: "How long a stopping server lets utterances finish before it cuts them off.",
+  }),
+  bodyLimitBytes: Type.Integer({
+    minimum: 1024,
+    maximum: 2_147_483_647,
+    default: 134_217_728,
+    unit: "bytes",
+    description: "Largest request body. 128 MiB admits three turns at the audio cap of 25 MiB, in base64.",
+  }),
+  memoryBudgetMb: Type.Integer({
+    minimum: 64,
+    maximum: 1_048_576,
+    default: 4096,
+    unit: "MiB",
+    description:
+      "Memory that loaded models may take; beyond it the least recently used idle one is unloaded.",
+  }),
+  defaultKeyRpm: Type.Integer({
+    ...rate,
+    default: 600,
+    unit: "requests a minute",
+    description: "Sustained rate of a key made without one.",
+  }),
+  defaultKeyBurst: Type.Integer({
+    ...rate,
+    default: 60,
+    unit: "requests",
+    description: "Burst capacity of a key made without one.",
+  }),
+  anonymousRpm: Type.Integer({
+    ...rate,
+    default: 60,
+    unit: "requests a minute",
+    description: "Sustained rate of failed authentications from one address.",
+  }),
+  anonymousBurst: Type.Integer({
+    ...rate,
+    default: 20,
+    unit: "requests",
+    description: "Failed authentications that one address may make at once.",
+  }),
+  trustProxy: Type.Union(
+    [Type.Boolean(), Type.Array(Type.String({ pattern: ADDRESS_OR_NETWORK }), { minItems: 1 })],
+    {
+      default: false,
+      description:
+        "Whose X-Forwarded-For names the client: nobody's (false), anybody's (true), or that of the listed addresses and networks.",
+    },
+  ),
+  logLevel: Type.Enum(LOG_LEVELS, { default: "info", description: "Least severe messages that are logged." }),
+  metrics: Type.Object({
+    enabled: Type.Boolean({ default: true, description: "Whether /metrics is served." }),
+    port: Type.Optional(
+      Type.Integer({
+        ...port,
+        description: "Port for /metrics alone; without it, /metrics is on the main port.",
+      }),
+    ),
+    host: Type.String({
+      minLength: 1,
+      default: "127.0.0.1",
+      description: "Address for /metrics alone, where metrics.port is set.",
+    }),
+  }),
+  playground: Type.Object({
+    enabled: Type.Boolean({ default: true, description: "Whether the playground is served at /." }),
+  }),
+});
+
+/** All settings, complete, checked and frozen. */
+export type Settings = DeepReadonly<Static<typeof SettingsSchema>>;
+
+type DeepReadonly<T> = { readonly [K in keyof T]: T[K] extends object ? DeepReadonly<T[K]> : T[K] };

@@ -1,0 +1,80 @@
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { LEAVES } from "./leaves.ts";
+import { nearest } from "./nearest.ts";
+import { SettingsError } from "./settings-error.ts";
+import { accepts, expectation } from "./values.ts";
+
+/**
+ * Reads a JSON file of settings, nested as the schema is. A relative `dataDir` is taken from the file's folder.
+ *
+ * @throws SettingsError when the file cannot be read, is no JSON object, or holds a setting that is unknown or is not
+ * what it takes.
+ */
+export function readSettingsFile(path: string): Map<string, unknown> {
+  const values = new Map<string, unknown>();
+  collect(parse(path), [], values, path);
+  const dataDir = values.get("dataDir");
+  if (typeof dataDir === "string") values.set("dataDir", resolve(dirname(path), dataDir));
+  return values;
+}
+
+function parse(path: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
+    throw new SettingsError(
+      "file",
+      `The settings file ${path} cannot be read (${code}): name one that can with --config.`,
+    );
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const reason = (error as Error).message;
+    throw new SettingsError("file", `The settings file ${path} is not JSON (${reason}): correct it.`);
+  }
+}
+
+function collect(value: unknown, path: readonly string[], values: Map<string, unknown>, file: string): void {
+  const inside = LEAVES.filter((leaf) => path.every((key, level) => leaf.path[level] === key));
+  const [leaf] = inside;
+  if (leaf === undefined) throw unknownKey(file, path);
+  const name = path.join(".");
+  if (leaf.path.length === path.length) {
+    if (!accepts(leaf.schema, value)) throw refused(file, name, value, expectation(leaf.schema));
+    values.set(leaf.name, value);
+    return;
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    const keys = [...new Set(inside.map((member) => member.path[path.length]))];
+    const takes = path.length === 0 ? "an object of settings" : `an object with ${keys.join(", ")}`;
+    throw refused(file, name, value, takes);
+  }
+  for (const [key, part] of Object.entries(value)) collect(part, [...path, key], values, file);
+}
+
+function refused(file: string, name: string, value: unknown, takes: string): SettingsError {
+  const what = name === "" ? `The settings file ${file} holds` : `The setting ${name} in the file ${file} is`;
+  return new SettingsError("file", `${what} ${shown(value)}, but it takes ${takes}: correct it.`);
+}
+
+function unknownKey(file: string, path: readonly string[]): SettingsError {
+  const name = path.join(".");
+  const meant = nearest(
+    name,
+    LEAVES.map((leaf) => leaf.name),
+  );
+  const remedy = meant === null ? "remove it (docs/settings.md lists them all)." : `did you mean ${meant}?`;
+  return new SettingsError(
+    "file",
+    `The file ${file} sets ${JSON.stringify(name)}, which is no setting: ${remedy}`,
+  );
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+}

@@ -1,0 +1,27 @@
+import { Check } from "typebox/schema";
+import type { LeafSchema } from "./leaves.ts";
+
+/** Whether a value is what a setting takes. Nothing is coerced. */
+export function accepts(schema: LeafSchema, value: unknown): boolean {
+  return Check(schema, value);
+}
+
+/**
+ * Reads the text of a variable or a flag as the type of its setting: digits for a whole number, `true` or `false`, a
+ * comma-separated list. Text that is none of these stays text, which {@link accepts} then refuses.
+ */
+export function readText(schema: LeafSchema, text: string): unknown {
+  if (schema.type === "integer") return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
+  if (schema.type !== "boolean" && schema.anyOf === undefined) return text;
+  if (text === "true" || text === "false") return text === "true";
+  return schema.anyOf === undefined ? text : text.split(",").map((item) => item.trim());
+}
+
+/** What a setting takes, in words that complete "it takes …". */
+export function expectation(schema: LeafSchema): string {
+  if (schema.enum !== undefined) return `one of ${schema.enum.join(", ")}`;
+  if (schema.anyOf !== undefined) return "true, false or a list of IP addresses and networks";
+  if (schema.type === "boolean") return "true or false";
+  if (schema.type === "string") return "a text that is not empty";
+  return `a whole number from ${schema.minimum} to ${schema.maximum}`;
+}

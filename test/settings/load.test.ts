@@ -1,0 +1,202 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { after, describe, it } from "node:test";
+import fc from "fast-check";
+import { utteranceLimit, workerCount } from "../../src/settings/automatic.ts";
+import { LEAVES } from "../../src/settings/leaves.ts";
+import { loadSettings, type SettingSources } from "../../src/settings/load.ts";
+import { type SettingSource, SettingsError } from "../../src/settings/settings-error.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "antiphon-settings-"));
+after(() => rmSync(folder, { recursive: true }));
+
+function fileHolding(text: string): string {
+  const path = join(folder, `${LEAVES.length}-${Math.abs(hash(text))}.json`);
+  writeFileSync(path, text);
+  return path;
+}
+
+function hash(text: string): number {
+  return [...text].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) | 0, 7);
+}
+
+function refusal(sources: SettingSources): SettingsError {
+  try {
+    loadSettings(sources);
+  } catch (error) {
+    assert.ok(error instanceof SettingsError, String(error));
+    assert.match(error.message, /^[A-Z].*[.?]$/s, "one plain sentence");
+    return error;
+  }
+  assert.fail("nothing was refused");
+}
+
+describe("settings", () => {
+  it("has a complete, frozen set of defaults when nothing is given", () => {
+    const settings = loadSettings();
+    assert.equal(settings.host, "127.0.0.1");
+    assert.equal(settings.port, 8080);
+    assert.equal(settings.pull, true);
+    assert.equal(settings.trustProxy, false);
+    assert.deepEqual(settings.metrics, { enabled: true, host: "127.0.0.1" });
+    assert.ok(settings.dataDir.endsWith("antiphon"), settings.dataDir);
+    assert.ok(Object.isFrozen(settings) && Object.isFrozen(settings.metrics));
+  });
+
+  it("lets flags win over the environment, and the environment over the file", () => {
+    const configFile = fileHolding('{"port": 1, "host": "file", "queueDepth": 3, "metrics": {"port": 9}}');
+    const env = { ANTIPHON_PORT: "2", ANTIPHON_HOST: "environment" };
+    const settings = loadSettings({ flags: { port: "3", host: undefined }, env, configFile });
+    assert.equal(settings.port, 3);
+    assert.equal(settings.host, "environment");
+    assert.equal(settings.queueDepth, 3);
+    assert.equal(settings.metrics.port, 9);
+  });
+
+  it("takes a relative data folder from where it was named", () => {
+    const configFile = fileHolding('{"dataDir": "data"}');
+    assert.equal(loadSettings({ configFile }).dataDir, join(folder, "data"));
+    assert.equal(loadSettings({ env: { ANTIPHON_DATA_DIR: "data" } }).dataDir, resolve("data"));
+    assert.equal(loadSettings({ flags: { dataDir: "/srv/x" }, configFile }).dataDir, "/srv/x");
+  });
+
+  it("reads every kind of value from the environment", () => {
+    const { pull, trustProxy, logLevel, metrics } = loadSettings({
+      env: {
+        ANTIPHON_PULL: "false",
+        ANTIPHON_TRUST_PROXY: "10.0.0.0/8, ::1,loopback",
+        ANTIPHON_LOG_LEVEL: "warn",
+        ANTIPHON_METRICS_ENABLED: "false",
+        ANTIPHON_DEBUG: "1",
+        ANTIPHONY: "somebody else's",
+        PORT: "99",
+      },
+    });
+    assert.deepEqual(
+      { pull, trustProxy, logLevel, metrics },
+      {
+        pull: false,
+        trustProxy: ["10.0.0.0/8", "::1", "loopback"],
+        logLevel: "warn",
+        metrics: { enabled: false, host: "127.0.0.1" },
+      },
+    );
+    assert.equal(loadSettings({ env: { ANTIPHON_TRUST_PROXY: "true" } }).trustProxy, true);
+  });
+
+  const refusals: readonly [what: string, sources: SettingSources, source: SettingSource, says: RegExp][] = [
+    [
+      "a misspelt variable",
+      { env: { ANTIPHON_PROT: "1" } },
+      "environment",
+      /ANTIPHON_PROT .*did you mean ANTIPHON_PORT\?/,
+    ],
+    [
+      "an unknown variable",
+      { env: { ANTIPHON_SHOE_SIZE: "1" } },
+      "environment",
+      /ANTIPHON_SHOE_SIZE names no setting: unset it/,
+    ],
+    [
+      "a port that is no number",
+      { env: { ANTIPHON_PORT: "80a" } },
+      "environment",
+      /ANTIPHON_PORT is "80a".* whole number from 0 to 65535/,
+    ],
+    ["an empty variable", { env: { ANTIPHON_PORT: "" } }, "environment", /ANTIPHON_PORT is ""/],
+    ["a number in scientific notation", { env: { ANTIPHON_PORT: "8e3" } }, "environment", /ANTIPHON_PORT/],
+    ["a number with a space", { env: { ANTIPHON_PORT: " 80" } }, "environment", /ANTIPHON_PORT/],
+    ["a hexadecimal number", { env: { ANTIPHON_PORT: "0x50" } }, "environment", /ANTIPHON_PORT/],
+    ["a port above the range", { flags: { port: "65536" } }, "flag", /--port is "65536".* from 0 to 65535/],
+    [
+      "yes for true",
+      { env: { ANTIPHON_PULL: "yes" } },
+      "environment",
+      /ANTIPHON_PULL is "yes".*true or false/,
+    ],
+    [
+      "a proxy that is no address",
+      { env: { ANTIPHON_TRUST_PROXY: "yes" } },
+      "environment",
+      /ANTIPHON_TRUST_PROXY/,
+    ],
+    ["an unknown level", { env: { ANTIPHON_LOG_LEVEL: "INFO" } }, "environment", /one of fatal, error, warn/],
+    ["an unknown flag", { flags: { hosts: "x" } }, "flag", /"hosts" names no setting: did you mean host\?/],
+    ["a boolean for a number", { flags: { port: true } }, "flag", /--port is true/],
+    [
+      "a file that is not there",
+      { configFile: join(folder, "none.json") },
+      "file",
+      /none\.json cannot be read \(ENOENT\)/,
+    ],
+    ["a file that is no JSON", { configFile: fileHolding("{port: 1}") }, "file", /is not JSON/],
+    [
+      "a file that is no object",
+      { configFile: fileHolding("[1]") },
+      "file",
+      /holds \[1\].*an object of settings/,
+    ],
+    [
+      "a number as text in the file",
+      { configFile: fileHolding('{"port": "80"}') },
+      "file",
+      /setting port .* is "80".*whole number/,
+    ],
+    [
+      "a misspelt key in the file",
+      { configFile: fileHolding('{"metrics": {"enabld": true}}') },
+      "file",
+      /"metrics\.enabld".*did you mean metrics\.enabled\?/,
+    ],
+    [
+      "a group that is no object",
+      { configFile: fileHolding('{"metrics": true}') },
+      "file",
+      /metrics .* is true.*an object with enabled, port, host/,
+    ],
+    [
+      "a key with a dot",
+      { configFile: fileHolding('{"metrics.port": 1}') },
+      "file",
+      /"metrics\.port", which is no setting/,
+    ],
+    ["an empty key", { configFile: fileHolding('{"": {}}') }, "file", /"", which is no setting/],
+    ["__proto__", { configFile: fileHolding('{"__proto__": {"port": 1}}') }, "file", /__proto__/],
+    ["a key below a setting", { configFile: fileHolding('{"port": {"port": 1}}') }, "file", /setting port/],
+  ];
+  for (const [what, sources, source, says] of refusals) {
+    it(`refuses ${what}, naming it and the remedy`, () => {
+      const error = refusal(sources);
+      assert.match(error.message, says);
+      assert.equal(error.source, source);
+    });
+  }
+
+  it("reads back exactly the whole number that a variable spells, or refuses it", () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.integer().map(String), fc.string()), (text) => {
+        const inRange = /^-?\d+$/.test(text) && Number(text) >= 0 && Number(text) <= 65_535;
+        if (inRange) assert.equal(loadSettings({ env: { ANTIPHON_PORT: text } }).port, Number(text));
+        else refusal({ env: { ANTIPHON_PORT: text } });
+      }),
+    );
+  });
+
+  it("gives each setting its own variable and flag", () => {
+    assert.equal(new Set(LEAVES.map((leaf) => leaf.variable)).size, LEAVES.length);
+    assert.equal(new Set(LEAVES.map((leaf) => leaf.flag)).size, LEAVES.length);
+    assert.ok(LEAVES.every((leaf) => leaf.schema.description));
+  });
+
+  it("works out the workers and the utterances that 0 leaves open", () => {
+    const open = loadSettings();
+    assert.equal(workerCount(open, 2), 2);
+    assert.equal(workerCount(open, 200), 64);
+    assert.equal(utteranceLimit(open, 2), 64);
+    const set = loadSettings({ flags: { workers: "3", concurrency: "5" } });
+    assert.equal(workerCount(set, 2), 3);
+    assert.equal(utteranceLimit(set), 5);
+  });
+});

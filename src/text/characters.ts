@@ -1,0 +1,157 @@
+/**
+ * Character classes as the reference reading uses them: Unicode letters, digits, words, spaces and case.
+ * The strings are members of a bracketed class in a `u` regular expression, e.g. `new RegExp(`[${WORD}]`, "u")`.
+ * JavaScript's own `\w`, `\d` and `\b` know ASCII only, and its `\s` is another set.
+ */
+export const LETTER = "\\p{L}";
+export const DIGIT = "\\p{Nd}";
+export const WORD = "\\p{L}\\p{N}_";
+/** A word character that is neither a decimal digit nor `_`: letters, and such as `²` and `½`. */
+export const WORD_LETTER = "\\p{L}\\p{Nl}\\p{No}";
+export const SPACE =
+  "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+/** A place where a word begins or ends. */
+export const WORD_EDGE = `(?:(?<=[${WORD}])(?![${WORD}])|(?<![${WORD}])(?=[${WORD}]))`;
+
+const ALL_LETTERS = /^\p{L}+$/u;
+const ALL_DECIMALS = /^\p{Nd}+$/u;
+const SMALL = /\p{Lowercase}/u;
+const NOT_SMALL = /[\p{Uppercase}\p{Lt}]/u;
+const CAPITAL = /\p{Uppercase}/u;
+const NOT_CAPITAL = /[\p{Lowercase}\p{Lt}]/u;
+const NON_ASCII = /[^\x00-\x7f]/;
+
+/**
+ * Digits outside `\p{Nd}` (superscripts, circled and the like), as [first code point, last, value of the first].
+ * Unicode Character Database, Numeric_Type=Digit.
+ */
+const OTHER_DIGITS: readonly (readonly [number, number, number])[] = [
+  [0xb2, 0xb3, 2],
+  [0xb9, 0xb9, 1],
+  [0x1369, 0x1371, 1],
+  [0x19da, 0x19da, 1],
+  [0x2070, 0x2070, 0],
+  [0x2074, 0x2079, 4],
+  [0x2080, 0x2089, 0],
+  [0x2460, 0x2468, 1],
+  [0x2474, 0x247c, 1],
+  [0x2488, 0x2490, 1],
+  [0x24ea, 0x24ea, 0],
+  [0x24f5, 0x24fd, 1],
+  [0x24ff, 0x24ff, 0],
+  [0x2776, 0x277e, 1],
+  [0x2780, 0x2788, 1],
+  [0x278a, 0x2792, 1],
+  [0x10a40, 0x10a43, 1],
+  [0x10e60, 0x10e68, 1],
+  [0x11052, 0x1105a, 1],
+  [0x1f100, 0x1f100, 0],
+  [0x1f101, 0x1f10a, 0],
+];
+
+export function isSpaceCode(code: number): boolean {
+  if (code < 0x80) return code === 0x20 || (code >= 9 && code <= 13) || (code >= 0x1c && code <= 0x1f);
+  return (
+    code === 0x85 ||
+    code === 0xa0 ||
+    code === 0x1680 ||
+    (code >= 0x2000 && code <= 0x200a) ||
+    code === 0x2028 ||
+    code === 0x2029 ||
+    code === 0x202f ||
+    code === 0x205f ||
+    code === 0x3000
+  );
+}
+
+/** The text without spaces at its ends; linear whatever it holds. */
+export function strip(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isSpaceCode(text.charCodeAt(start))) start++;
+  while (end > start && isSpaceCode(text.charCodeAt(end - 1))) end--;
+  return start === 0 && end === text.length ? text : text.slice(start, end);
+}
+
+export function isAscii(text: string): boolean {
+  return !NON_ASCII.test(text);
+}
+
+export function isAllLetters(text: string): boolean {
+  return ALL_LETTERS.test(text);
+}
+
+/** The value 0 to 9 of one character in any script, or -1 where it is no digit. */
+export function digitValue(character: string): number {
+  const code = character.codePointAt(0);
+  if (code === undefined) return -1;
+  if (code < 0x80) return code >= 0x30 && code <= 0x39 ? code - 0x30 : -1;
+  if (ALL_DECIMALS.test(character)) return decimalValue(code);
+  for (const [first, last, value] of OTHER_DIGITS) if (code >= first && code <= last) return value + code - first;
+  return -1;
+}
+
+/** Not empty, and every character a digit of some kind. */
+export function isAllDigits(text: string): boolean {
+  if (text === "") return false;
+  for (const character of text) if (digitValue(character) < 0) return false;
+  return true;
+}
+
+export function isAllDecimals(text: string): boolean {
+  return ALL_DECIMALS.test(text);
+}
+
+/** At least one letter with case, and none of them a capital. */
+export function isLower(text: string): boolean {
+  return SMALL.test(text) && !NOT_SMALL.test(text);
+}
+
+/** At least one letter with case, and every one of them a capital. */
+export function isUpper(text: string): boolean {
+  return CAPITAL.test(text) && !NOT_CAPITAL.test(text);
+}
+
+/** First letter upper, the rest lower. */
+export function capitalise(text: string): string {
+  const first = firstCharacter(text);
+  return first.toUpperCase() + text.slice(first.length).toLowerCase();
+}
+
+export function firstCharacter(text: string): string {
+  const code = text.codePointAt(0);
+  return code === undefined ? "" : String.fromCodePoint(code);
+}
+
+/** The last characters (code points) of a text, at most `count`. */
+export function lastCharacters(text: string, count: number): string {
+  let start = text.length;
+  for (let i = 0; i < count && start > 0; i++) {
+    const low = text.charCodeAt(start - 1);
+    const pair = low >= 0xdc00 && low <= 0xdfff && start > 1 && isHighSurrogate(text.charCodeAt(start - 2));
+    start -= pair ? 2 : 1;
+  }
+  return text.slice(start);
+}
+
+export function characterCount(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+}
+
+/** Makes a string match itself in a `u` regular expression, outside brackets. */
+export function escapePattern(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
+}
+
+/** Decimal digits come in runs of ten, some runs side by side: count back to where the run began. */
+function decimalValue(code: number): number {
+  let back = 0;
+  while (back < 50 && ALL_DECIMALS.test(String.fromCodePoint(code - back - 1))) back++;
+  return back % 10;
+}

@@ -1,0 +1,69 @@
+/**
+ * A read-only set of strings, each with its number, in three typed arrays: nothing for the garbage collector to
+ * walk, and shared between threads when the arrays lie in shared memory.
+ */
+export interface StringTable {
+  /** Open addressing, a power of two long: the number of the string + 1, or 0 where free. */
+  readonly slots: Uint32Array;
+  /** String i is `units[offsets[i] … offsets[i + 1])`. */
+  readonly offsets: Uint32Array;
+  /** UTF-16 code units. */
+  readonly units: Uint16Array;
+}
+
+/** The number of a string (its position in the list that the table was built from), or -1. */
+export function indexOf(table: StringTable, text: string): number {
+  const { slots, offsets, units } = table;
+  const mask = slots.length - 1;
+  for (let at = hash(text) & mask; ; at = (at + 1) & mask) {
+    const index = slots[at]! - 1;
+    if (index < 0) return -1;
+    const start = offsets[index]!;
+    if (offsets[index + 1]! - start === text.length && equal(units, start, text)) return index;
+  }
+}
+
+/** String number `index` of the table. */
+export function stringAt(table: Pick<StringTable, "offsets" | "units">, index: number): string {
+  const end = table.offsets[index + 1]!;
+  let text = "";
+  for (let at = table.offsets[index]!; at < end; at++) text += String.fromCharCode(table.units[at]!);
+  return text;
+}
+
+/** Builds a table of different strings. */
+export function buildStringTable(strings: readonly string[]): StringTable {
+  const { offsets, units } = joinStrings(strings);
+  let size = 4;
+  while (size < strings.length * 2) size *= 2;
+  const slots = new Uint32Array(size);
+  for (const [index, text] of strings.entries()) {
+    let at = hash(text) & (size - 1);
+    while (slots[at] !== 0) at = (at + 1) & (size - 1);
+    slots[at] = index + 1;
+  }
+  return { slots, offsets, units };
+}
+
+/** Strings end to end, in their order, to be read with {@link stringAt}. */
+export function joinStrings(strings: readonly string[]): Pick<StringTable, "offsets" | "units"> {
+  const offsets = new Uint32Array(strings.length + 1);
+  for (const [index, text] of strings.entries()) offsets[index + 1] = offsets[index]! + text.length;
+  const units = new Uint16Array(offsets[strings.length]!);
+  for (const [index, text] of strings.entries()) {
+    for (let i = 0; i < text.length; i++) units[offsets[index]! + i] = text.charCodeAt(i);
+  }
+  return { offsets, units };
+}
+
+function equal(units: Uint16Array, start: number, text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (units[start + i] !== text.charCodeAt(i)) return false;
+  return true;
+}
+
+/** FNV-1a (Fowler, Noll and Vo) over code units, with a last mix because slots use the low bits. */
+function hash(text: string): number {
+  let value = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);
+  return (value ^ (value >>> 15)) >>> 0;
+}

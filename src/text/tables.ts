@@ -1,0 +1,173 @@
+import { execFile } from "node:child_process";
+import { open } from "node:fs/promises";
+import { basename, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { packTables, voiceFingerprint } from "./pack-tables.ts";
+import type { StringTable } from "./string-table.ts";
+import { readContainer, type TableContainer } from "./table-container.ts";
+
+/** A pronouncing dictionary: word → phonemes, or → phonemes by part of speech. */
+export interface Dictionary {
+  readonly words: StringTable;
+  /** The phonemes of word i; a single NUL where the word is in {@link tagged}. */
+  readonly phonemes: Pick<StringTable, "offsets" | "units">;
+  /** Tag → phonemes; always with DEFAULT; null says that the word is to be spelled. */
+  readonly tagged: ReadonlyMap<string, ReadonlyMap<string, string | null>>;
+}
+
+/** An averaged perceptron (Collins 2002) for parts of speech. */
+export interface TaggerTables {
+  /** Sorted by code point. */
+  readonly tags: readonly string[];
+  /** Words that always have one tag, and its index. */
+  readonly fixedWords: StringTable;
+  readonly fixedTags: Uint8Array;
+  /** The normalised words that the features know. */
+  readonly vocabulary: StringTable;
+  readonly features: StringTable;
+  /** Feature i has the weights `[starts[i] … starts[i + 1])`: the tag's index, and ten times the weight. */
+  readonly starts: Uint32Array;
+  readonly weightTags: Uint8Array;
+  readonly tenfoldWeights: Int16Array;
+}
+
+/** What the normaliser writes out. */
+export interface NormaliserTables {
+  /** "jan" → "January". */
+  readonly months: ReadonlyMap<string, string>;
+  readonly titles: ReadonlyMap<string, string>;
+  readonly abbreviations: ReadonlyMap<string, string>;
+  /** Unit → [singular, plural]. */
+  readonly units: ReadonlyMap<string, readonly [string, string]>;
+  readonly symbols: ReadonlyMap<string, string>;
+  readonly currency: ReadonlyMap<string, readonly [string, string]>;
+  readonly romanCardinal: readonly string[];
+  readonly romanOrdinal: readonly string[];
+}
+
+/** The alphabets of the unknown-word network; an id is a position + 1, 0 is a blank. */
+export interface UnknownWordAlphabet {
+  readonly input: ReadonlyMap<string, number>;
+  readonly output: readonly string[];
+  /** Characters that the network takes at most. */
+  readonly longest: number;
+}
+
+/** All data of the text side. May be sent to another thread: what is big is shared there, not copied. */
+export interface TextTables {
+  readonly gold: Dictionary;
+  readonly silver: Dictionary;
+  readonly tagger: TaggerTables;
+  /** Runs of characters that the tokeniser does not cut by rule, and their pieces. */
+  readonly exceptions: ReadonlyMap<string, readonly string[]>;
+  readonly normaliser: NormaliserTables;
+  readonly unknownWords: UnknownWordAlphabet;
+  /** Phoneme → the acoustic model's id. */
+  readonly vocabulary: ReadonlyMap<string, number>;
+}
+
+const BUILDER = fileURLToPath(new URL("./build-tables.js", import.meta.url));
+
+/** Where the packed tables of a voice are kept: beside the compiled sources. */
+export function tablesFileOf(voiceDir: string): string {
+  return fileURLToPath(new URL(`../../voices/${basename(resolve(voiceDir))}.tables`, import.meta.url));
+}
+
+/**
+ * Loads a voice's text data from its packed file, which is made first when it is missing, damaged or older than
+ * the voice. Throws one sentence that names the file of the voice that is missing or damaged.
+ */
+export async function loadTextTables(
+  voiceDir: string,
+  tablesFile = tablesFileOf(voiceDir),
+): Promise<TextTables> {
+  const fingerprint = await voiceFingerprint(voiceDir);
+  const packed = (await readPacked(tablesFile, fingerprint)) ?? (await rebuild(voiceDir, tablesFile, fingerprint));
+  return tablesOf(packed);
+}
+
+/** Packing takes 150 MB of short-lived memory: another process does it, so that this one never holds them. */
+async function rebuild(voiceDir: string, tablesFile: string, fingerprint: string): Promise<TableContainer> {
+  await promisify(execFile)(process.execPath, [BUILDER, voiceDir, tablesFile]).catch(() => undefined);
+  const packed = await readPacked(tablesFile, fingerprint);
+  if (packed !== undefined) return packed;
+  const bytes = await packTables(voiceDir);
+  const shared = new SharedArrayBuffer(bytes.byteLength);
+  new Uint8Array(shared).set(bytes);
+  const container = readContainer(shared);
+  if (container === undefined) throw new Error(`The text tables made from ${voiceDir} cannot be read back.`);
+  return container;
+}
+
+async function readPacked(file: string, fingerprint: string): Promise<TableContainer | undefined> {
+  const handle = await open(file).catch(() => undefined);
+  if (handle === undefined) return undefined;
+  try {
+    const { size } = await handle.stat();
+    const shared = new SharedArrayBuffer(size);
+    const bytes = new Uint8Array(shared);
+    for (let at = 0; at < size; ) {
+      const { bytesRead } = await handle.read(bytes, at, size - at, at);
+      if (bytesRead === 0) return undefined;
+      at += bytesRead;
+    }
+    const container = readContainer(shared);
+    return container?.meta.fingerprint === fingerprint ? container : undefined;
+  } finally {
+    await handle.close();
+  }
+}
+
+function tablesOf(container: TableContainer): TextTables {
+  const { meta } = container;
+  const strings = (name: string): StringTable => ({
+    slots: container.uint32(`${name}.slots`),
+    offsets: container.uint32(`${name}.offsets`),
+    units: container.uint16(`${name}.units`),
+  });
+  const dictionary = (name: "gold" | "silver"): Dictionary => ({
+    words: strings(`${name}.words`),
+    phonemes: {
+      offsets: container.uint32(`${name}.phonemes.offsets`),
+      units: container.uint16(`${name}.phonemes.units`),
+    },
+    tagged: new Map(Object.entries(meta[name]).map(([word, byTag]) => [word, mapOf(byTag)])),
+  });
+  const { normaliser } = meta;
+  return {
+    gold: dictionary("gold"),
+    silver: dictionary("silver"),
+    tagger: {
+      tags: meta.tags,
+      fixedWords: strings("tagger.fixed"),
+      fixedTags: container.uint8("tagger.fixedTags"),
+      vocabulary: strings("tagger.vocabulary"),
+      features: strings("tagger.features"),
+      starts: container.uint32("tagger.starts"),
+      weightTags: container.uint8("tagger.weightTags"),
+      tenfoldWeights: container.int16("tagger.tenfoldWeights"),
+    },
+    exceptions: mapOf(meta.exceptions),
+    normaliser: {
+      months: mapOf(normaliser.months),
+      titles: mapOf(normaliser.titles),
+      abbreviations: mapOf(normaliser.abbreviations),
+      units: mapOf(normaliser.units),
+      symbols: mapOf(normaliser.symbols),
+      currency: mapOf(normaliser.currency),
+      romanCardinal: normaliser.roman_cardinal,
+      romanOrdinal: normaliser.roman_ordinal,
+    },
+    unknownWords: {
+      input: new Map(meta.unknownWords.in.map((character, index) => [character, index + 1])),
+      output: meta.unknownWords.out,
+      longest: meta.unknownWords.maxlen,
+    },
+    vocabulary: mapOf(meta.vocabulary),
+  };
+}
+
+function mapOf<T>(object: Readonly<Record<string, T>>): ReadonlyMap<string, T> {
+  return new Map(Object.entries(object));
+}

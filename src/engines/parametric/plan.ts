@@ -1,0 +1,73 @@
+import { FRAMES_PER_STEP } from "./geometry.ts";
+import { type Contour, type Network, PROSODY_CHANNELS, type TextReading } from "./network.ts";
+
+/**
+ * The first half of a plan: how long each phoneme is. `steps` may be changed before the second half, which then
+ * intones the changed sentence.
+ */
+export interface Timing extends TextReading {
+  /** Phoneme ids, with the silent id 0 at both ends. */
+  readonly ids: readonly number[];
+}
+
+/**
+ * How a sentence will be spoken. `pitchHz` and `energy` may be changed before decoding: the decoder follows them.
+ */
+export interface Plan extends Contour {
+  readonly ids: readonly number[];
+  /** Length of each phoneme in steps of 25 ms: at least 1. */
+  readonly steps: Int32Array;
+  /** Index of the phoneme that each step belongs to. */
+  readonly owner: Int32Array;
+  /** Length of the sentence in spectral frames of 12.5 ms: twice the steps. */
+  readonly frames: number;
+  /** [128, ids.length]. */
+  readonly decoderEncoding: Float32Array;
+}
+
+/** The first half: phonemes in, durations out. */
+export async function planTiming(network: Network, ids: readonly number[]): Promise<Timing> {
+  return { ids, ...(await network.read(ids)) };
+}
+
+/** The second half: durations in, pitch and energy out. */
+export async function planContour(network: Network, timing: Timing): Promise<Plan> {
+  const steps = Int32Array.from(timing.steps, (length) => Math.max(1, roundHalfToEven(length)));
+  const owner = ownersOf(steps);
+  const columns = stretched(timing.prosodyEncoding, PROSODY_CHANNELS, timing.ids.length, owner);
+  const contour = await network.intone(columns);
+  const { ids, decoderEncoding } = timing;
+  return { ids, steps, owner, frames: FRAMES_PER_STEP * owner.length, decoderEncoding, ...contour };
+}
+
+function ownersOf(steps: Int32Array): Int32Array {
+  const owner = new Int32Array(steps.reduce((sum, length) => sum + length, 0));
+  let at = 0;
+  steps.forEach((length, index) => {
+    owner.fill(index, at, at + length);
+    at += length;
+  });
+  return owner;
+}
+
+/** Each column of `encoding` [channels, length] as often as it is long. */
+function stretched(
+  encoding: Float32Array,
+  channels: number,
+  length: number,
+  owner: Int32Array,
+): Float32Array {
+  const out = new Float32Array(channels * owner.length);
+  let to = 0;
+  for (let channel = 0; channel < channels; channel++) {
+    const row = channel * length;
+    for (let step = 0; step < owner.length; step++) out[to++] = encoding[row + owner[step]!]!;
+  }
+  return out;
+}
+
+/** As NumPy and the network's training rounded: halves go to the even neighbour. */
+function roundHalfToEven(value: number): number {
+  const nearest = Math.round(value);
+  return Math.abs(value % 1) === 0.5 && nearest % 2 !== 0 ? nearest - 1 : nearest;
+}

@@ -1,0 +1,91 @@
+import { CONTEXT_FRAMES, FRAMES_PER_STEP } from "./geometry.ts";
+import { DECODER_CHANNELS, type DecoderMemory, type Network } from "./network.ts";
+import type { Plan } from "./plan.ts";
+import { EDGE_COLUMNS } from "./streaming-decoder.ts";
+
+/** Spectral frames `first`, `first + 1`, … of a sentence. */
+export interface Spectra {
+  readonly first: number;
+  readonly count: number;
+  /** [count, 3005] in the order of `PART`. */
+  readonly values: Float32Array;
+}
+
+/**
+ * Decodes frames [from, to) of a planned sentence, a chunk at a time, in order. The sizes of the chunks are fixed:
+ * they never depend on how fast anyone is, so the same plan gives the same bytes.
+ */
+export class SpectrumStream {
+  readonly #network: Network;
+  readonly #plan: Plan;
+  readonly #to: number;
+  readonly #sizes: readonly number[];
+  #chunk = 0;
+  /** The next frame to describe. */
+  #next: number;
+  /** The next frame to come out of the convolutions, described or not. */
+  #emitted: number;
+  /** Frames that have gone in. */
+  #fed: number;
+  #memory: DecoderMemory | null = null;
+
+  constructor(network: Network, plan: Plan, from = 0, to: number = plan.frames, sizes = CHUNK_FRAMES) {
+    this.#network = network;
+    this.#plan = plan;
+    this.#to = to;
+    this.#sizes = sizes;
+    this.#next = from;
+    this.#emitted = Math.max(0, from - CONTEXT_FRAMES);
+    this.#fed = this.#emitted;
+  }
+
+  /** The next chunk, or null after the last. One call at a time. */
+  async next(): Promise<Spectra | null> {
+    const first = this.#next;
+    if (first >= this.#to) return null;
+    const size = this.#sizes[Math.min(this.#chunk++, this.#sizes.length - 1)] ?? 1;
+    const wanted = Math.min(first + size, this.#to) + CONTEXT_FRAMES;
+    const isLast = wanted >= this.#plan.frames;
+    const fed = isLast ? this.#plan.frames : wanted;
+    const emitted = isLast ? fed : fed - CONTEXT_FRAMES;
+    const end = Math.min(emitted, this.#to);
+    const { spectra, memory } = await this.#network.decode(
+      {
+        ...this.#columns(this.#fed, fed, isLast),
+        isLast,
+        skip: first - this.#emitted,
+        frames: end - this.#emitted,
+      },
+      this.#memory,
+    );
+    this.#memory = memory;
+    this.#fed = fed;
+    this.#emitted = emitted;
+    this.#next = end;
+    return { first, count: end - first, values: spectra };
+  }
+
+  /** The new columns [from, to) and what the first convolution sees beside them, zeros beyond a sentence's ends. */
+  #columns(from: number, to: number, isLast: boolean) {
+    const { plan, memory } = { plan: this.#plan, memory: this.#memory };
+    const start = from - (memory === null ? EDGE_COLUMNS : 2 * EDGE_COLUMNS);
+    const count = to + (isLast ? EDGE_COLUMNS : 0) - start;
+    const known = memory === null ? from : start;
+    const encoding = new Float32Array(DECODER_CHANNELS * count);
+    const length = plan.ids.length;
+    for (let frame = known; frame < to; frame++) {
+      const token = plan.owner[Math.floor(frame / FRAMES_PER_STEP)]!;
+      for (let channel = 0, at = frame - start; channel < DECODER_CHANNELS; channel++, at += count) {
+        encoding[at] = plan.decoderEncoding[channel * length + token]!;
+      }
+    }
+    const pitchHz = new Float32Array(count);
+    pitchHz.set(plan.pitchHz.subarray(known, to), known - start);
+    const energy = new Float32Array(count);
+    energy.set(plan.energy.subarray(known, to), known - start);
+    return { encoding, pitchHz, energy };
+  }
+}
+
+/** Small at first, for an early start; the last size repeats. */
+const CHUNK_FRAMES: readonly number[] = [8, 24, 48];

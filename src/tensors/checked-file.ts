@@ -1,0 +1,36 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+
+/**
+ * Reads a file that its folder's `SHA256SUMS` vouches for (the format of `sha256sum`: a digest, two spaces, a name).
+ * @throws Error, naming the file, when it is missing, not listed, or not what was listed.
+ */
+export async function readChecked(path: string): Promise<Uint8Array> {
+  const [bytes, sums] = await Promise.all([read(path), read(join(dirname(path), "SHA256SUMS"))]);
+  const wanted = digestOf(basename(path), new TextDecoder().decode(sums));
+  if (wanted === null)
+    throw new Error(`${path} is not listed in the SHA256SUMS beside it: install it again.`);
+  const found = createHash("sha256").update(bytes).digest("hex");
+  if (found !== wanted) {
+    throw new Error(`${path} is damaged (its SHA-256 is not the one in SHA256SUMS): install it again.`);
+  }
+  return bytes;
+}
+
+async function read(path: string): Promise<Uint8Array> {
+  try {
+    return await readFile(path);
+  } catch (cause) {
+    const missing = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
+    throw new Error(`${path} ${missing ? "is missing" : "cannot be read"}: install it again.`, { cause });
+  }
+}
+
+function digestOf(name: string, sums: string): string | null {
+  for (const line of sums.split("\n")) {
+    const [, digest, listed] = /^([0-9a-f]{64}) [ *](.+?)\s*$/.exec(line) ?? [];
+    if (listed === name && digest !== undefined) return digest;
+  }
+  return null;
+}

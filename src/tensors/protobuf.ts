@@ -1,0 +1,94 @@
+/**
+ * One field of a protocol-buffers message: a number for a varint, bytes for everything else (strings, messages, packed
+ * lists; fixed-width values keep their wire type in `fixed`).
+ */
+export interface Field {
+  readonly number: number;
+  readonly value: bigint | Uint8Array;
+  readonly fixed?: 1 | 5;
+}
+
+/** Splits a message into its fields, in order; nested messages stay bytes. @throws Error when it is cut short. */
+export function decodeMessage(bytes: Uint8Array): Field[] {
+  const fields: Field[] = [];
+  let at = 0;
+  const varint = (): bigint => {
+    for (let value = 0n, shift = 0n; ; shift += 7n) {
+      const byte = bytes[at++];
+      if (byte === undefined) throw new Error("The file is cut short.");
+      value |= BigInt(byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+  };
+  const take = (length: number): Uint8Array => {
+    if (at + length > bytes.length) throw new Error("The file is cut short.");
+    at += length;
+    return bytes.subarray(at - length, at);
+  };
+  while (at < bytes.length) {
+    const tag = Number(varint());
+    const number = tag >>> 3;
+    const wireType = tag & 7;
+    if (wireType === 0) fields.push({ number, value: varint() });
+    else if (wireType === 1) fields.push({ number, value: take(8), fixed: 1 });
+    else if (wireType === 2) fields.push({ number, value: take(Number(varint())) });
+    else if (wireType === 5) fields.push({ number, value: take(4), fixed: 5 });
+    else throw new Error(`The file has a field of unknown wire type ${wireType}.`);
+  }
+  return fields;
+}
+
+/** The bytes of a message: the inverse of {@link decodeMessage}. */
+export function encodeMessage(fields: readonly Field[]): Uint8Array {
+  const parts: Uint8Array[] = [];
+  for (const { number, value, fixed } of fields) {
+    if (typeof value === "bigint") parts.push(varint(BigInt(number << 3)), varint(value));
+    else if (fixed !== undefined) parts.push(varint(BigInt((number << 3) | fixed)), value);
+    else parts.push(varint(BigInt((number << 3) | 2)), varint(BigInt(value.length)), value);
+  }
+  return concatenate(parts);
+}
+
+/** A field that holds text. */
+export function text(number: number, value: string): Field {
+  return { number, value: new TextEncoder().encode(value) };
+}
+
+/** A field that holds a whole number; negative ones as protocol buffers write int64. */
+export function integer(number: number, value: number): Field {
+  return { number, value: BigInt.asUintN(64, BigInt(value)) };
+}
+
+/** A field that holds a message. */
+export function message(number: number, fields: readonly Field[]): Field {
+  return { number, value: encodeMessage(fields) };
+}
+
+/** The texts of all fields of that number. */
+export function textsOf(fields: readonly Field[], number: number): string[] {
+  return bytesOf(fields, number).map((value) => new TextDecoder().decode(value));
+}
+
+/** The bytes of all fields of that number. */
+export function bytesOf(fields: readonly Field[], number: number): Uint8Array[] {
+  return fields.flatMap(({ number: n, value }) => (n === number && typeof value !== "bigint" ? [value] : []));
+}
+
+function varint(value: bigint): Uint8Array {
+  const bytes: number[] = [];
+  for (let rest = value; ; rest >>= 7n) {
+    const low = Number(rest & 0x7fn);
+    if (rest < 0x80n) return Uint8Array.from([...bytes, low]);
+    bytes.push(low | 0x80);
+  }
+}
+
+function concatenate(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}

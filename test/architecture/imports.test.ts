@@ -1,0 +1,190 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { builtinModules } from "node:module";
+import { join } from "node:path";
+import { test } from "node:test";
+import { findImports, type Import, readImports, sourceFiles } from "./read-imports.ts";
+import { TOP } from "./top.ts";
+
+/** Who may import whom. A folder may always import itself; `cli` is where everything is put together. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  contract: [],
+  audio: [],
+  text: [],
+  settings: [],
+  tensors: [],
+  model: ["audio"],
+  engines: ["model", "audio", "text", "tensors"],
+  writers: ["model", "text"],
+  workers: ["model", "audio"],
+  catalogue: ["model", "settings"],
+  tenancy: ["settings"],
+  serving: ["model", "audio", "text", "contract", "catalogue", "tenancy"],
+  http: ["contract", "serving", "tenancy", "audio"],
+  client: ["contract"],
+  cli: ["*"],
+};
+
+/** The folders that may name a package. A package that is not here has not been thought about. */
+const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  "onnxruntime-node": ["tensors"],
+  fastify: ["http"],
+  pino: ["http", "cli"],
+  "prom-client": ["http"],
+  libsql: ["tenancy"],
+  typebox: ["contract", "settings", "catalogue", "http"],
+  ajv: ["contract"],
+  commander: ["cli"],
+  "env-paths": ["settings"],
+};
+
+/** Modules chosen at run time: the entry that a speech thread is told to load. */
+const COMPUTED = ["src/workers/guest.ts"];
+
+const imports = readImports(TOP, "src");
+
+test("a folder imports only what the table allows it", () => {
+  const wrong = imports.filter(({ file, target }) => {
+    if (target === null || folderOf(file) === folderOf(target)) return false;
+    const allowed = MAY_IMPORT[folderOf(file)] ?? [];
+    return !allowed.includes("*") && !allowed.includes(folderOf(target));
+  });
+  assert.deepEqual(wrong.map(shown), []);
+});
+
+test("every folder of the source is in the table", () => {
+  const folders = new Set(sourceFiles(TOP, "src").map(folderOf));
+  assert.deepEqual(
+    [...folders].filter((folder) => !(folder in MAY_IMPORT)),
+    [],
+  );
+});
+
+test("an engine imports no other engine, and nobody but the command line imports any", () => {
+  const wrong = imports.filter(({ file, target }) => {
+    if (target === null || folderOf(target) !== "engines" || folderOf(file) === "cli") return false;
+    return target.split("/")[2] !== file.split("/")[2];
+  });
+  assert.deepEqual(wrong.map(shown), []);
+});
+
+test("the source imports nothing of ours from outside itself, and only files that exist", () => {
+  const files = new Set(sourceFiles(TOP, "src"));
+  const wrong = imports.filter(({ target }) => target !== null && !files.has(target));
+  assert.deepEqual(wrong.map(shown), []);
+});
+
+test("no files import each other in a circle", () => {
+  const edges = new Map<string, string[]>();
+  for (const { file, target, isLoaded } of imports) {
+    if (target !== null && isLoaded) edges.set(file, [...(edges.get(file) ?? []), target]);
+  }
+  assert.equal(findCircle(edges), null);
+});
+
+test("a package is imported only in the folders that it belongs to", () => {
+  const wrong = imports.filter(({ file, specifier, target }) => {
+    if (specifier === null || target !== null || specifier.startsWith("node:")) return false;
+    const name = packageOf(specifier);
+    const owners = PACKAGES[name.startsWith("@fastify/") ? "fastify" : name];
+    return owners?.includes(folderOf(file)) !== true;
+  });
+  assert.deepEqual(wrong.map(shown), []);
+});
+
+test("every imported package is a dependency, and every dependency is imported", () => {
+  const { dependencies } = JSON.parse(readFileSync(join(TOP, "package.json"), "utf8"));
+  const imported = new Set<string>();
+  for (const { specifier, target } of imports) {
+    if (specifier !== null && target === null && !specifier.startsWith("node:"))
+      imported.add(packageOf(specifier));
+  }
+  assert.deepEqual([...imported].sort(), Object.keys(dependencies).sort());
+});
+
+test("modules of Node are named with node:, and the contract, which browsers share, uses none", () => {
+  const wrong = imports.filter(({ file, specifier }) => {
+    if (specifier === null) return false;
+    if (builtinModules.includes(specifier)) return true;
+    return specifier.startsWith("node:") && ["contract", "client"].includes(folderOf(file));
+  });
+  assert.deepEqual(wrong.map(shown), []);
+});
+
+test("only a speech thread loads a module whose name is computed", () => {
+  const wrong = imports.filter(({ file, specifier }) => specifier === null && !COMPUTED.includes(file));
+  assert.deepEqual(wrong.map(shown), []);
+});
+
+test("the scanner sees every way to name a module, and none in comments", () => {
+  const source = [
+    'import { a } from "./a.ts";',
+    "import {",
+    "  type B,",
+    '} from "../b/b.ts";',
+    'export * from "./c.ts";',
+    'import type { D } from "node:fs";',
+    'import "./effect.ts";',
+    'const e = await import("./e.ts");',
+    'let f: typeof import("pkg/sub");',
+    "const g = await import(name);",
+    "const h = await import(`./$" + "{name}.ts`);",
+    'new Worker(new URL("./w.js", import.meta.url));',
+    '// import { x } from "./no.ts";',
+    ' * as `import("./no.ts")` does',
+    'const r = createRequire(import.meta.url); const s = require("native");',
+    'throw new Error("import from");',
+  ].join("\n");
+  assert.deepEqual(
+    findImports("src/x/y.ts", source).map(({ line, specifier, target }) => [line, specifier, target]),
+    [
+      [1, "./a.ts", "src/x/a.ts"],
+      [4, "../b/b.ts", "src/b/b.ts"],
+      [5, "./c.ts", "src/x/c.ts"],
+      [6, "node:fs", null],
+      [7, "./effect.ts", "src/x/effect.ts"],
+      [8, "./e.ts", "src/x/e.ts"],
+      [9, "pkg/sub", null],
+      [10, null, null],
+      [11, null, null],
+      [12, "./w.js", "src/x/w.ts"],
+      [15, "native", null],
+    ],
+  );
+});
+
+function folderOf(file: string): string {
+  return file.split("/")[1]!;
+}
+
+function packageOf(specifier: string): string {
+  const [first, second] = specifier.split("/");
+  return first!.startsWith("@") ? `${first}/${second}` : first!;
+}
+
+function shown({ file, line, specifier }: Import): string {
+  return `${file}:${line} imports ${specifier ?? "a computed name"}`;
+}
+
+/** The files of one circle in order, or `null`. */
+function findCircle(edges: ReadonlyMap<string, readonly string[]>): string[] | null {
+  const done = new Set<string>();
+  const path: string[] = [];
+  const visit = (file: string): string[] | null => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (done.has(file)) return null;
+    path.push(file);
+    for (const target of edges.get(file) ?? []) {
+      const circle = visit(target);
+      if (circle !== null) return circle;
+    }
+    path.pop();
+    done.add(file);
+    return null;
+  };
+  for (const file of edges.keys()) {
+    const circle = visit(file);
+    if (circle !== null) return circle;
+  }
+  return null;
+}

@@ -1,0 +1,76 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { ServiceError } from "../contract/errors.ts";
+import type { BucketReading, Key, Tenancy } from "../tenancy/tenancy.ts";
+import { presentedKey } from "./credentials.ts";
+import { rateHeaders, retryAfterS } from "./rate-headers.ts";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** What the route asks of its caller: nothing, a key, or a key and one of its tokens. */
+    access?: "open" | "key" | "token";
+  }
+  interface FastifyRequest {
+    /** The key of the caller; null on open routes. */
+    callerKey: Key | null;
+  }
+}
+
+/**
+ * Knows every caller before anything of the request is read: request id, key, token, rate headers, in that order.
+ * Failed authentication draws from the anonymous bucket of the client's address; a 404 or 405 draws from none.
+ */
+export function identifyCallers(app: FastifyInstance, tenancy: Tenancy): void {
+  app.decorateRequest("callerKey", null);
+  app.addHook("onRequest", async (request, reply) => {
+    reply.header("X-Request-ID", request.id);
+    const presented = presentedKey(request.headers);
+    const key = presented === null ? null : await tenancy.authenticate(presented);
+    request.callerKey = key;
+    const access = request.is404 ? "open" : (request.routeOptions.config.access ?? "open");
+    if (access === "open") {
+      tell(reply, key === null ? tenancy.peekAnonymous(request.ip) : tenancy.peek(key));
+      return;
+    }
+    if (key === null) refuse(request, reply, tenancy, presented);
+    else spend(reply, access === "token" ? tenancy.take(key) : tenancy.peek(key), access);
+  });
+}
+
+/** The key of a caller on a route that requires one. */
+export function keyOf(request: FastifyRequest): Key {
+  if (request.callerKey === null) throw new Error("the route is open: it has no key");
+  return request.callerKey;
+}
+
+function refuse(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  tenancy: Tenancy,
+  presented: string | null,
+): never {
+  const reading = tenancy.takeAnonymous(request.ip);
+  tell(reply, reading);
+  if (!reading.allowed) throw limited(reading, "too many requests without a valid key from this address");
+  throw new ServiceError(
+    401,
+    presented === null
+      ? "the API key is missing: send it as Authorization: Bearer <API_KEY> or as X-API-Key"
+      : tenancy.explainKey(presented),
+  );
+}
+
+function spend(reply: FastifyReply, reading: BucketReading, access: "key" | "token"): void {
+  tell(reply, reading);
+  if (access === "token" && !reading.allowed) throw limited(reading, "this key is over its rate limit");
+}
+
+function tell(reply: FastifyReply, reading: BucketReading): void {
+  reply.headers(rateHeaders(reading));
+}
+
+function limited(reading: BucketReading, why: string): ServiceError {
+  const waitS = retryAfterS(reading.retryAfterMs);
+  return new ServiceError(429, `${why}: retry in ${waitS} second${waitS === 1 ? "" : "s"}`, {
+    retryAfterMs: reading.retryAfterMs,
+  });
+}

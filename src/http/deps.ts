@@ -1,0 +1,40 @@
+import type { Logger } from "pino";
+import type { Limits } from "../contract/limits.ts";
+import type { ParamKnob, ResolvedParams } from "../contract/params.ts";
+import type { ModelCard } from "../contract/replies.ts";
+import type { ResolveModel } from "../serving/prepare.ts";
+import type { SpeechService } from "../serving/service.ts";
+import type { Tenancy } from "../tenancy/tenancy.ts";
+import type { Metrics } from "./metrics.ts";
+import type { SseOptions } from "./sse.ts";
+
+/** What the service says of itself at `GET /v1/info`. */
+export interface ServiceInfo {
+  readonly backend: { readonly name: string; readonly kind: string; readonly sample_rate: number };
+  readonly defaults: ResolvedParams;
+  readonly limits: Limits;
+  readonly param_schema: readonly ParamKnob[];
+}
+
+export interface HttpOptions extends SseOptions {
+  /** How long a stream's status waits for its first frame, in milliseconds. */
+  readonly streamPatienceMs: number;
+  readonly bodyLimitBytes: number;
+  /** As Fastify takes it: which proxies may name the client's address. */
+  readonly trustProxy: boolean | string | string[];
+  readonly serveMetrics: boolean;
+}
+
+/** All that the HTTP side is given; it builds nothing itself. */
+export interface HttpDeps {
+  readonly service: SpeechService;
+  readonly tenancy: Tenancy;
+  readonly resolve: ResolveModel;
+  readonly cards: () => ModelCard[];
+  readonly info: ServiceInfo;
+  /** False once the server is stopping. */
+  readonly isReady: () => boolean;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  readonly options: HttpOptions;
+}

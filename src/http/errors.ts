@@ -1,0 +1,47 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+import { ServiceError } from "../contract/errors.ts";
+import type { ErrorEnvelope } from "../contract/replies.ts";
+import { retryHeaders } from "./rate-headers.ts";
+
+/** The envelope of section 7 for a failure. */
+export function envelope(error: ServiceError, requestId: string | null): ErrorEnvelope {
+  return { error: { type: error.type, message: error.message, request_id: requestId } };
+}
+
+/** The headers that a failure adds: when to retry, which methods are allowed, how to authenticate. */
+export function errorHeaders(error: ServiceError): Record<string, string> {
+  return {
+    ...(error.retryAfterMs === null ? {} : retryHeaders(error.retryAfterMs)),
+    ...(error.allow.length === 0 ? {} : { Allow: error.allow.join(", ") }),
+    ...(error.status === 401 ? { "WWW-Authenticate": "Bearer" } : {}),
+  };
+}
+
+/** Answers any failure of a route or hook. The one place where an exception becomes a response. */
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const failure = asServiceError(error, request);
+  if (failure.status === 500) request.log.error({ err: error, request_id: request.id }, "unexpected failure");
+  reply.code(failure.status).headers(errorHeaders(failure)).send(envelope(failure, request.id));
+}
+
+/** Finds the row of the table for whatever was thrown; what has no row is a 500 that tells the client nothing. */
+export function asServiceError(error: unknown, request?: FastifyRequest): ServiceError {
+  if (error instanceof ServiceError) return error;
+  switch ((error as Partial<FastifyError> | null)?.code) {
+    case "FST_ERR_CTP_BODY_TOO_LARGE":
+      return new ServiceError(
+        400,
+        `the body is over the cap of ${request?.routeOptions.bodyLimit} bytes: send less audio in one request`,
+      );
+    case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
+    case "FST_ERR_CTP_EMPTY_TYPE":
+      return new ServiceError(422, "the body must be JSON: send it with Content-Type: application/json");
+    case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
+      return new ServiceError(422, "the body is not as long as its Content-Length says");
+    case "FST_ERR_BAD_URL":
+      return new ServiceError(404, "no such path: it is not a valid URL");
+  }
+  return new ServiceError(500, "something went wrong in the server: the request id finds it in the log", {
+    cause: error,
+  });
+}

@@ -1,0 +1,95 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { Telemetry } from "../serving/telemetry.ts";
+
+/** What is read at the moment of a scrape. */
+export interface Gauges {
+  queueDepth(): number;
+  activeStreams(): number;
+  residentModels(): number;
+}
+
+/** Everything `GET /metrics` tells. */
+export interface Metrics {
+  readonly telemetry: Telemetry;
+  /** Counts a response. `route` is the pattern that matched, never what a client typed. */
+  responded(route: string, method: string, status: number): void;
+  /** Connects the gauges, once what they read exists. */
+  watch(gauges: Gauges): void;
+  /** Prometheus' text format and its content type. */
+  render(): Promise<{ readonly text: string; readonly contentType: string }>;
+}
+
+/** A registry of its own, so that two servers in one process count apart. */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry, prefix: "antiphon_" });
+
+  const requests = new Counter({
+    name: "antiphon_http_requests_total",
+    help: "Responses by route, method and status.",
+    labelNames: ["route", "method", "status"] as const,
+    registers,
+  });
+  const firstAudio = new Histogram({
+    name: "antiphon_first_audio_seconds",
+    help: "From a request's arrival to its first frame of audio.",
+    buckets: [0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.5, 1, 2, 5, 15],
+    registers,
+  });
+  const realTimeFactor = new Histogram({
+    name: "antiphon_real_time_factor",
+    help: "Seconds the engine was waited for, per second of audio, by utterance.",
+    buckets: [0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5, 1, 2],
+    registers,
+  });
+  const underruns = new Counter({
+    name: "antiphon_underruns_total",
+    help: "Frames that came later than a listener in real time needed them.",
+    registers,
+  });
+  const inputChars = new Counter({
+    name: "antiphon_input_characters_total",
+    help: "Characters metered.",
+    registers,
+  });
+  const audioSeconds = new Counter({
+    name: "antiphon_audio_seconds_total",
+    help: "Seconds of audio metered, in and out.",
+    labelNames: ["direction"] as const,
+    registers,
+  });
+
+  return {
+    telemetry: {
+      firstAudio: (seconds) => firstAudio.observe(seconds),
+      underrun: () => underruns.inc(),
+      spoken: (audioS, engineS) => {
+        if (audioS > 0) realTimeFactor.observe(engineS / audioS);
+      },
+      metered: (usage) => {
+        inputChars.inc(usage.input_chars);
+        audioSeconds.inc({ direction: "in" }, usage.input_audio_seconds);
+        audioSeconds.inc({ direction: "out" }, usage.output_audio_seconds);
+      },
+    },
+    responded: (route, method, status) => requests.inc({ route, method, status: `${status}` }),
+    watch: (gauges) => watchGauges(gauges, registers),
+    render: async () => ({ text: await registry.metrics(), contentType: registry.contentType }),
+  };
+}
+
+function watchGauges(gauges: Gauges, registers: Registry[]): void {
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  gauge("antiphon_queue_depth", "Requests waiting for a place.", gauges.queueDepth);
+  gauge("antiphon_active_streams", "Utterances being generated.", gauges.activeStreams);
+  gauge("antiphon_resident_models", "Models loaded in memory.", gauges.residentModels);
+}

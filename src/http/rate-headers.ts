@@ -1,0 +1,27 @@
+import type { BucketReading } from "../tenancy/tenancy.ts";
+
+/** The rate-limit headers of every response: the contract's three and the IETF draft's pair. */
+export function rateHeaders(reading: BucketReading): Record<string, string> {
+  const { limit, remaining, resetS } = reading;
+  return {
+    "X-RateLimit-Limit": `${limit}`,
+    "X-RateLimit-Remaining": `${remaining}`,
+    "X-RateLimit-Reset": `${resetS}`,
+    "RateLimit-Policy": `"requests";q=${limit};w=60`,
+    RateLimit: `"requests";r=${remaining};t=${resetS}`,
+  };
+}
+
+/** What tells a client when to come back: whole seconds for everybody, milliseconds for SDKs. */
+export function retryHeaders(retryAfterMs: number): Record<string, string> {
+  return {
+    "Retry-After": `${retryAfterS(retryAfterMs)}`,
+    "retry-after-ms": `${Math.ceil(retryAfterMs)}`,
+    "x-should-retry": "true",
+  };
+}
+
+/** Whole seconds, rounded up, at least 1. */
+export function retryAfterS(retryAfterMs: number): number {
+  return Math.max(1, Math.ceil(retryAfterMs / 1_000));
+}

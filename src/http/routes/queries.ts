@@ -1,0 +1,33 @@
+import type { FastifyInstance } from "fastify";
+import type { Health, ModelList, UsageSummary } from "../../contract/replies.ts";
+import { keyOf } from "../caller.ts";
+import type { HttpDeps } from "../deps.ts";
+
+/** The endpoints that only tell: models, info, the caller's usage, liveness. */
+export function queryRoutes(app: FastifyInstance, deps: HttpDeps): void {
+  app.get(
+    "/v1/models",
+    { config: { access: "key" } },
+    async (): Promise<ModelList> => ({ data: deps.cards() }),
+  );
+
+  app.get("/v1/info", { config: { access: "key" } }, async () => deps.info);
+
+  app.get("/v1/usage", { config: { access: "key" } }, async (request): Promise<UsageSummary> => {
+    const { keyId } = keyOf(request);
+    const totals = await deps.tenancy.usage(keyId);
+    return {
+      key_id: keyId,
+      requests: totals.requests,
+      input_chars: totals.inputChars,
+      input_audio_seconds: totals.inputAudioS,
+      output_audio_seconds: totals.outputAudioS,
+      last_request_ts: totals.lastRequestTsS,
+    };
+  });
+
+  app.get("/health", async (): Promise<Health> => {
+    const ready = deps.isReady();
+    return { backend: deps.info.backend.name, ready, status: ready ? "ok" : "stopping" };
+  });
+}

@@ -1,0 +1,52 @@
+import fastify, { type FastifyBaseLogger, type FastifyInstance } from "fastify";
+import { logResponses } from "./access-log.ts";
+import { readJsonBodies } from "./body.ts";
+import { answerBrokenRequests } from "./broken-requests.ts";
+import { identifyCallers } from "./caller.ts";
+import type { HttpDeps } from "./deps.ts";
+import { asServiceError, envelope, sendError } from "./errors.ts";
+import { rateHeaders } from "./rate-headers.ts";
+import { requestIdFor } from "./request-id.ts";
+import { converseRoute } from "./routes/converse.ts";
+import { documentRoutes } from "./routes/documents.ts";
+import { queryRoutes } from "./routes/queries.ts";
+import { streamRoute } from "./routes/stream.ts";
+import { ttsRoute } from "./routes/tts.ts";
+import { answerUnknownRoutes } from "./unknown-routes.ts";
+
+/** Wires the HTTP side. Listen with the instance's own `listen`, stop with its `close`. */
+export function createHttpServer(deps: HttpDeps): FastifyInstance {
+  const logger: FastifyBaseLogger = deps.logger;
+  const app = fastify({
+    loggerInstance: logger,
+    disableRequestLogging: true,
+    genReqId: (raw) => requestIdFor(raw.headers["x-request-id"]),
+    requestIdHeader: false,
+    bodyLimit: deps.options.bodyLimitBytes,
+    trustProxy: deps.options.trustProxy,
+    return503OnClosing: false,
+    forceCloseConnections: "idle",
+    frameworkErrors: (error, request, reply) => {
+      const failure = asServiceError(error);
+      const headers = { "X-Request-ID": request.id, ...rateHeaders(deps.tenancy.peekAnonymous(request.ip)) };
+      reply.raw.writeHead(failure.status, { ...headers, "Content-Type": "application/json; charset=utf-8" });
+      reply.raw.end(JSON.stringify(envelope(failure, request.id)));
+    },
+    // Slow clients get this long for their headers, and for everything they send.
+    requestTimeout: 300_000,
+    http: { headersTimeout: 15_000, connectionsCheckingInterval: 5_000 },
+    keepAliveTimeout: 65_000,
+  });
+  readJsonBodies(app);
+  answerBrokenRequests(app, deps.tenancy);
+  identifyCallers(app, deps.tenancy);
+  logResponses(app, deps);
+  app.setErrorHandler(sendError);
+  answerUnknownRoutes(app);
+  ttsRoute(app, deps);
+  converseRoute(app, deps);
+  streamRoute(app, deps);
+  queryRoutes(app, deps);
+  documentRoutes(app, deps);
+  return app;
+}

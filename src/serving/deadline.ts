@@ -1,0 +1,18 @@
+import { ServiceError } from "../contract/errors.ts";
+import { abortable } from "../model/abortable.ts";
+
+/**
+ * Waits for `work`, at most `timeoutMs`, and no longer than until `stop` aborts. Past the deadline it aborts `stop`
+ * with a 502 {@link ServiceError}, so that whatever the work was for stops too. Throws the abort reason.
+ */
+export async function within<T>(work: Promise<T>, timeoutMs: number, stop: AbortController): Promise<T> {
+  const timer = setTimeout(
+    () => stop.abort(new ServiceError(502, "the speech model took too long: retry", { retryAfterMs: 1_000 })),
+    timeoutMs,
+  );
+  try {
+    return await abortable(work, stop.signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}

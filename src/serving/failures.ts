@@ -1,0 +1,12 @@
+import { ServiceError } from "../contract/errors.ts";
+import { NothingToSpeakError, SpeechFailedError } from "../model/speech-model.ts";
+
+/** The one place where what an engine throws gets its row in the contract's table. */
+export function asServiceError(error: unknown, signal: AbortSignal): unknown {
+  if (error instanceof ServiceError || (signal.aborted && error === signal.reason)) return error;
+  if (error instanceof NothingToSpeakError) return new ServiceError(400, error.message, { cause: error });
+  if (error instanceof SpeechFailedError) {
+    return new ServiceError(502, `${error.message}: retry`, { retryAfterMs: 1_000, cause: error });
+  }
+  return error;
+}

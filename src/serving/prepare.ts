@@ -1,0 +1,158 @@
+import { AudioFormatError } from "../audio/audio-format-error.ts";
+import { base64DecodedBytes, decodeBase64Audio } from "../audio/base64.ts";
+import { decodeWav } from "../audio/wav-read.ts";
+import type { PublicModel } from "../catalogue/public-models.ts";
+import { ServiceError } from "../contract/errors.ts";
+import { countChars, MAX_TURN_AUDIO_BYTES } from "../contract/limits.ts";
+import { type GenParams, resolveParams } from "../contract/params.ts";
+import type { ConversationTurn, ConverseRequest, TtsRequest } from "../contract/requests.ts";
+import type { Clip, Conversation, OpenTurn, Turn } from "../model/conversation.ts";
+import type { Mode } from "../model/model-card.ts";
+import type { Delivery } from "../model/script.ts";
+import { hasSpeakable } from "../text/speakable.ts";
+import { ContentHash } from "./content-hash.ts";
+
+/** A request that has been checked in full: what is left can only fail in the server. */
+export interface Prepared {
+  readonly conversation: Conversation;
+  readonly model: PublicModel;
+  readonly delivery: Delivery;
+  readonly seed: bigint;
+  readonly input: { readonly chars: number; readonly audioS: number };
+}
+
+/** Looks a public model up: `null` is the default one. */
+export type ResolveModel = (id: string | null) => PublicModel | undefined;
+
+/** A text-to-speech request is a conversation of one turn. Throws a 400 {@link ServiceError} that names the field. */
+export function prepareTts(request: TtsRequest, resolve: ResolveModel): Prepared {
+  const { text, speaker, model, params } = request;
+  const turn: ConversationTurn = speaker === undefined ? { text } : { speaker, text };
+  return prepare({ turns: [turn], fields: ["text"], model, params, mode: "tts" }, resolve);
+}
+
+/** Decodes the audio and holds the turn rules. Throws a 400 {@link ServiceError} that names the turn. */
+export function prepareConverse(request: ConverseRequest, resolve: ResolveModel): Prepared {
+  const { conversation, model, params } = request;
+  return prepare({ turns: conversation, fields: [], model, params, mode: "converse" }, resolve);
+}
+
+interface Parts {
+  readonly turns: readonly ConversationTurn[];
+  /** What messages call the open turn's text, where it is not `conversation[n].text`. */
+  readonly fields: readonly string[];
+  readonly model: string | null | undefined;
+  readonly params: GenParams | undefined;
+  readonly mode: Mode;
+}
+
+function prepare(parts: Parts, resolve: ResolveModel): Prepared {
+  const model = chooseModel(parts, resolve);
+  const hash = new ContentHash(model.card.id);
+  const last = parts.turns.length - 1;
+  const history: Turn[] = [];
+  let chars = 0;
+  let audioS = 0;
+  for (const [index, turn] of parts.turns.entries()) {
+    checkSpeaker(turn, parts.mode === "tts" ? "speaker" : `conversation[${index}].speaker`, model);
+    chars += countChars(turn.text ?? "");
+    hash.text(turn.speaker ?? "0").text(turn.text ?? null);
+    if (index === last) break;
+    const clip = historyAudio(turn, index, hash);
+    audioS += clip?.durationS ?? 0;
+    const text = turn.text?.trim() ? turn.text : null;
+    if (text === null && clip === null) {
+      throw new ServiceError(
+        400,
+        `conversation[${index}] says nothing: every turn before the last needs text or audio_wav_b64`,
+      );
+    }
+    history.push({ speaker: turn.speaker ?? "0", text, audio: clip });
+  }
+  const open = openTurn(parts.turns[last]!, last, parts.fields[0] ?? `conversation[${last}].text`);
+  const delivery = deliveryOf(parts.params);
+  return {
+    conversation: { history, open },
+    model,
+    delivery,
+    seed: hash.seed(delivery),
+    input: { chars, audioS },
+  };
+}
+
+function chooseModel(parts: Parts, resolve: ResolveModel): PublicModel {
+  const id = parts.model ?? null;
+  const model = resolve(id);
+  if (model === undefined) {
+    throw new ServiceError(400, `model ${JSON.stringify(id)} is unknown: GET /v1/models lists the valid ids`);
+  }
+  if (!model.card.modes.includes(parts.mode)) {
+    throw new ServiceError(
+      400,
+      `model ${JSON.stringify(model.card.id)} does not support the mode ${parts.mode}`,
+    );
+  }
+  return model;
+}
+
+function checkSpeaker(turn: ConversationTurn, field: string, model: PublicModel): void {
+  const { speakers } = model.card;
+  if (speakers.includes(turn.speaker ?? "0")) return;
+  const valid = speakers.map((label) => JSON.stringify(label)).join(", ");
+  throw new ServiceError(400, `${field} must be one of the model's speakers: ${valid}`);
+}
+
+function historyAudio(turn: ConversationTurn, index: number, hash: ContentHash): Clip | null {
+  if (turn.audio_wav_b64 === undefined || turn.audio_wav_b64 === null) return null;
+  const field = `conversation[${index}].audio_wav_b64`;
+  if (base64DecodedBytes(turn.audio_wav_b64) > MAX_TURN_AUDIO_BYTES) {
+    throw new ServiceError(
+      400,
+      `${field} is over the cap of ${MAX_TURN_AUDIO_BYTES} bytes (25 MiB) of decoded WAV`,
+    );
+  }
+  try {
+    const bytes = decodeBase64Audio(turn.audio_wav_b64);
+    hash.bytes(bytes);
+    const { samples, sampleRateHz, durationS } = decodeWav(bytes);
+    return { samples, sampleRateHz, durationS };
+  } catch (error) {
+    if (!(error instanceof AudioFormatError)) throw error;
+    throw new ServiceError(400, `${field}: ${error.message}`, { cause: error });
+  }
+}
+
+function openTurn(turn: ConversationTurn, index: number, textField: string): OpenTurn {
+  if (turn.audio_wav_b64 !== undefined && turn.audio_wav_b64 !== null) {
+    throw new ServiceError(
+      400,
+      `conversation[${index}].audio_wav_b64 is not allowed on the open turn: the last turn is the one to be spoken, ` +
+        "so send its text, or only its speaker",
+    );
+  }
+  const speaker = turn.speaker ?? "0";
+  if (turn.text === undefined || turn.text === null) return { speaker, text: null };
+  if (turn.text.trim() === "") {
+    throw new ServiceError(
+      400,
+      `${textField} is empty: give words to speak, or leave text out to have them written`,
+    );
+  }
+  if (!hasSpeakable(turn.text)) {
+    throw new ServiceError(400, `${textField} has nothing speakable: it needs at least one letter or digit`);
+  }
+  return { speaker, text: turn.text };
+}
+
+function deliveryOf(params: GenParams | undefined): Delivery {
+  const resolved = resolveParams(params);
+  return {
+    temperature: resolved.temperature,
+    acousticTemperature: resolved.acoustic_temperature ?? resolved.temperature,
+    topK: resolved.top_k,
+    repetitionPenalty: resolved.repetition_penalty,
+    penaltyWindow: resolved.penalty_window,
+    maxFrames: resolved.max_new_tokens,
+    quality: resolved.audio_quality,
+  };
+}

@@ -1,0 +1,232 @@
+import { randomUUID } from "node:crypto";
+import { SAMPLE_RATE_HZ } from "../audio/format.ts";
+import { toPcm16 } from "../audio/pcm.ts";
+import type { Lease } from "../catalogue/catalogue.ts";
+import type { PublicModel } from "../catalogue/public-models.ts";
+import { ServiceError } from "../contract/errors.ts";
+import type { Usage } from "../contract/replies.ts";
+import type { Script } from "../model/script.ts";
+import { NothingToSpeakError, SpeechFailedError, type SpeechReport } from "../model/speech-model.ts";
+import type { UsageRecord } from "../tenancy/store.ts";
+import { Admission, type AdmissionOptions } from "./admission.ts";
+import { within } from "./deadline.ts";
+import { asServiceError } from "./failures.ts";
+import { PacedListener } from "./paced-listener.ts";
+import type { Prepared } from "./prepare.ts";
+import type { Telemetry } from "./telemetry.ts";
+
+export interface ServiceDeps {
+  lease(model: PublicModel, signal: AbortSignal): Promise<Lease>;
+  /** Resolves once the record is durable. */
+  meter(record: UsageRecord): Promise<void>;
+  readonly telemetry: Telemetry;
+}
+
+export interface ServiceOptions extends AdmissionOptions {
+  /** Longest wait for the engine's next frame, in milliseconds. */
+  readonly frameTimeoutMs: number;
+  /** Longest wait for a model to load, in milliseconds. */
+  readonly loadTimeoutMs: number;
+}
+
+/** Who asks, and how. */
+export interface Caller {
+  readonly keyId: string;
+  /** Aborts when the client has gone. */
+  readonly signal: AbortSignal;
+  /** A stream hands audio over as it comes: what a client took before it left is metered. */
+  readonly takesAudioAsItComes: boolean;
+}
+
+/** What there is to say once the last frame is out and metered. */
+export interface Outcome {
+  /** The text that was spoken. */
+  readonly text: string;
+  readonly audioS: number;
+  readonly usage: Usage;
+  readonly meta: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * The one path of every spoken reply: a place, a model, frames as the consumer pulls them, one durable commit.
+ * Frames are 16-bit PCM, 1920 samples but for the last. Throws {@link ServiceError}, or the caller's abort reason.
+ */
+export class SpeechService {
+  readonly #deps: ServiceDeps;
+  readonly #options: ServiceOptions;
+  readonly #admission: Admission;
+  readonly #live = new Set<AbortController>();
+  #idle: (() => void) | null = null;
+
+  constructor(deps: ServiceDeps, options: ServiceOptions) {
+    this.#deps = deps;
+    this.#options = options;
+    this.#admission = new Admission(options);
+  }
+
+  get active(): number {
+    return this.#live.size;
+  }
+
+  get queued(): number {
+    return this.#admission.queued;
+  }
+
+  async *converse(prepared: Prepared, caller: Caller): AsyncGenerator<Int16Array, Outcome, void> {
+    if (prepared.conversation.open.text === null) {
+      throw new ServiceError(502, "no writer is installed: give the open turn its text", {
+        retryAfterMs: 60_000,
+      });
+    }
+    const stop = new AbortController();
+    const onGone = () => stop.abort(caller.signal.reason);
+    caller.signal.addEventListener("abort", onGone, { once: true });
+    if (caller.signal.aborted) onGone();
+    this.#live.add(stop);
+    try {
+      return yield* this.#speak(prepared, caller, stop);
+    } finally {
+      caller.signal.removeEventListener("abort", onGone);
+      this.#live.delete(stop);
+      if (this.#live.size === 0) this.#idle?.();
+    }
+  }
+
+  /** Takes nothing new, lets what is being spoken finish for `graceMs`, then stops it with a 502. */
+  async drain(graceMs: number): Promise<void> {
+    this.#admission.close();
+    if (this.#live.size === 0) return;
+    const idle = new Promise<void>((resolve) => {
+      this.#idle = resolve;
+    });
+    const timer = setTimeout(() => {
+      const reason = new ServiceError(502, "the server is shutting down: retry in a moment", {
+        retryAfterMs: 2_000,
+      });
+      for (const stop of this.#live) stop.abort(reason);
+    }, graceMs);
+    await idle;
+    clearTimeout(timer);
+  }
+
+  async *#speak(
+    prepared: Prepared,
+    caller: Caller,
+    stop: AbortController,
+  ): AsyncGenerator<Int16Array, Outcome, void> {
+    const arrivedS = nowS();
+    const release = await this.#admission.enter(stop.signal);
+    const admittedS = nowS();
+    let lease: Lease | null = null;
+    let samplesOut = 0;
+    let settled = false;
+    try {
+      lease = await this.#lease(prepared.model, stop);
+      const speech = lease.model.speak(scriptOf(prepared, lease), stop.signal);
+      const listener = new PacedListener();
+      let engineS = 0;
+      let frames = 0;
+      let firstAudioS = 0;
+      let report: SpeechReport | null = null;
+      try {
+        while (report === null) {
+          const askedS = nowS();
+          const step = await within(speech.next(), this.#options.frameTimeoutMs, stop);
+          const cameS = nowS();
+          engineS += cameS - askedS;
+          if (step.done) {
+            report = step.value;
+            break;
+          }
+          if (frames++ === 0) {
+            firstAudioS = cameS - arrivedS;
+            this.#deps.telemetry.firstAudio(firstAudioS);
+          }
+          if (listener.isLate(askedS, cameS)) this.#deps.telemetry.underrun();
+          samplesOut += step.value.samples.length;
+          yield toPcm16(step.value.samples);
+        }
+      } finally {
+        // Not awaited: an engine that hangs must not hold this request too.
+        if (report === null) speech.return(NO_REPORT).catch(() => {});
+      }
+      const audioS = samplesOut / SAMPLE_RATE_HZ;
+      this.#deps.telemetry.spoken(audioS, engineS);
+      const usage = usageOf(prepared, audioS);
+      settled = true;
+      await this.#meter(caller.keyId, usage);
+      const meta = {
+        latency_ms: ms(nowS() - arrivedS),
+        first_audio_ms: ms(firstAudioS),
+        queued_ms: ms(admittedS - arrivedS),
+        frames,
+        stop: report.stop,
+      };
+      return { text: prepared.conversation.open.text ?? report.spoken, audioS, usage, meta };
+    } catch (error) {
+      settled ||= !caller.signal.aborted;
+      throw asServiceError(error, caller.signal);
+    } finally {
+      lease?.release();
+      release();
+      const left = !settled && caller.takesAudioAsItComes && samplesOut > 0;
+      if (left) await this.#meter(caller.keyId, usageOf(prepared, samplesOut / SAMPLE_RATE_HZ));
+    }
+  }
+
+  async #lease(model: PublicModel, stop: AbortController): Promise<Lease> {
+    const leasing = this.#deps.lease(model, stop.signal);
+    try {
+      return await within(leasing, this.#options.loadTimeoutMs, stop);
+    } catch (error) {
+      leasing.then((lease) => lease.release()).catch(() => {});
+      throw error;
+    }
+  }
+
+  async #meter(keyId: string, usage: Usage): Promise<void> {
+    await this.#deps.meter({
+      eventId: randomUUID(),
+      keyId,
+      inputChars: usage.input_chars,
+      inputAudioS: usage.input_audio_seconds,
+      outputAudioS: usage.output_audio_seconds,
+      tsS: Date.now() / 1_000,
+    });
+    this.#deps.telemetry.metered(usage);
+  }
+}
+
+const NO_REPORT: SpeechReport = { stop: "length", spoken: "" };
+
+function scriptOf(prepared: Prepared, lease: Lease): Script {
+  const { conversation, delivery, seed } = prepared;
+  return {
+    history: conversation.history,
+    speaker: conversation.open.speaker,
+    text: onePiece(conversation.open.text ?? ""),
+    delivery,
+    preset: lease.preset,
+    seed,
+  };
+}
+
+async function* onePiece(text: string): AsyncGenerator<string> {
+  yield text;
+}
+
+function usageOf(prepared: Prepared, audioS: number): Usage {
+  return {
+    input_chars: prepared.input.chars,
+    input_audio_seconds: prepared.input.audioS,
+    output_audio_seconds: audioS,
+  };
+}
+
+function nowS(): number {
+  return performance.now() / 1_000;
+}
+
+function ms(seconds: number): number {
+  return Math.round(seconds * 10_000) / 10;
+}

@@ -1,0 +1,20 @@
+import type { Usage } from "../contract/replies.ts";
+
+/** What the life of a request reports to whoever measures. Sizes and times only: never text, audio or keys. */
+export interface Telemetry {
+  /** Seconds from the request's arrival to its first frame. */
+  firstAudio(seconds: number): void;
+  /** A frame came later than a listener in real time needed it, and not because that listener was slow. */
+  underrun(): void;
+  /** An utterance is out: seconds of audio, and seconds the engine was waited for. */
+  spoken(audioS: number, engineS: number): void;
+  metered(usage: Usage): void;
+}
+
+/** For whoever does not measure. */
+export const NO_TELEMETRY: Telemetry = {
+  firstAudio: () => {},
+  underrun: () => {},
+  spoken: () => {},
+  metered: () => {},
+};

@@ -1,0 +1,48 @@
+import { BINS, HOP_SAMPLES, SPECTRUM_VALUES, WINDOW_SAMPLES } from "../geometry.ts";
+import { frameCode } from "./frame.ts";
+import { Layout, reserveExchange } from "./layout.ts";
+import { pulseHop } from "./pulse-train.ts";
+import { assemble } from "./wasm.ts";
+
+/**
+ * The arithmetic of waveform synthesis, in WebAssembly with vectors, assembled when it is first asked for. It keeps
+ * nothing between calls, so one serves every utterance in a thread: write the inputs, call, read the outputs.
+ */
+export interface Kernel {
+  /** Inputs of {@link frame}: see `Exchange` for what each holds. */
+  readonly spectrum: Float32Array;
+  readonly gain: Float32Array;
+  readonly turn: Float32Array;
+  readonly pulses: Float32Array;
+  /** Output of {@link hop}. */
+  readonly hopSamples: Float32Array;
+  /** Output of {@link frame}. */
+  readonly samples: Float32Array;
+  /** One hop of the pulse train; takes and gives the phase in turns. */
+  hop(previousHz: number, hz: number, nextHz: number, phase: number): number;
+  /** One frame's samples. @param voiced 1 to use the pulses. @param bins how many bins to fill, 1 to 601. */
+  frame(voiced: 0 | 1, seed: number, bins: number): void;
+}
+
+export async function createKernel(): Promise<Kernel> {
+  const layout = new Layout();
+  const exchange = reserveExchange(layout);
+  const { functions, tables } = frameCode(layout, exchange);
+  const code = assemble([...functions, pulseHop(layout, exchange.hop)], layout.pages);
+  const memory = new WebAssembly.Memory({ initial: layout.pages, maximum: layout.pages });
+  const { instance } = await WebAssembly.instantiate(code, { host: { memory } });
+  const view = (address: number, length: number) => new Float32Array(memory.buffer, address, length);
+  for (const { address, values } of tables) view(address, values.length).set(values);
+  const { hop, frame } = instance.exports;
+  if (hop === undefined || frame === undefined) throw new Error("The kernel lacks a function.");
+  return {
+    spectrum: view(exchange.spectrum, SPECTRUM_VALUES),
+    gain: view(exchange.gain, BINS),
+    turn: view(exchange.turn, BINS),
+    pulses: view(exchange.pulses, WINDOW_SAMPLES),
+    hopSamples: view(exchange.hop, HOP_SAMPLES),
+    samples: view(exchange.samples, WINDOW_SAMPLES),
+    hop,
+    frame,
+  };
+}

@@ -1,0 +1,58 @@
+import { BINS, HOP_SAMPLES, SPECTRUM_VALUES, WINDOW_SAMPLES } from "../geometry.ts";
+
+/**
+ * Where things lie in the kernel's memory. Every region holds float32 and begins at a multiple of 16 bytes; four
+ * spare values after each let the last vector of a loop run over.
+ */
+export class Layout {
+  #end = 0;
+
+  /** Reserves `count` float32 values and gives their address in bytes. */
+  reserve(count: number): number {
+    const address = this.#end;
+    this.#end += 16 * Math.ceil((count + 4) / 4);
+    return address;
+  }
+
+  /** Memory in WebAssembly's pages of 64 KiB. */
+  get pages(): number {
+    return Math.ceil(this.#end / 65_536);
+  }
+}
+
+/** A spectrum or signal of complex numbers: real and imaginary parts apart. */
+export interface ComplexRegion {
+  readonly re: number;
+  readonly im: number;
+}
+
+export function reserveComplex(layout: Layout, count: number): ComplexRegion {
+  return { re: layout.reserve(count), im: layout.reserve(count) };
+}
+
+/** What goes into and comes out of the kernel. */
+export interface Exchange {
+  /** One frame of the decoder's output, [3005] in the order of `PART`. */
+  readonly spectrum: number;
+  /** Log gain added to every bin, [601]. */
+  readonly gain: number;
+  /** Angle in radians added to the free part's phase, [601]. */
+  readonly turn: number;
+  /** Pulse train under the window, [1200]. */
+  readonly pulses: number;
+  /** The next hop of the pulse train, [300]. */
+  readonly hop: number;
+  /** The frame's samples, windowed and ready to be added up, [1200]. */
+  readonly samples: number;
+}
+
+export function reserveExchange(layout: Layout): Exchange {
+  return {
+    spectrum: layout.reserve(SPECTRUM_VALUES),
+    gain: layout.reserve(BINS),
+    turn: layout.reserve(BINS),
+    pulses: layout.reserve(WINDOW_SAMPLES),
+    hop: layout.reserve(HOP_SAMPLES),
+    samples: layout.reserve(WINDOW_SAMPLES),
+  };
+}

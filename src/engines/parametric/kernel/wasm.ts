@@ -1,0 +1,238 @@
+/**
+ * A small assembler for WebAssembly with 128-bit vectors (WebAssembly Core Specification 2.0, chapter 5: the numbers
+ * are its opcodes). An expression is the code that leaves one value on the stack; a {@link FunctionBody} collects
+ * statements. WebAssembly's float arithmetic is exact to the bit on every machine, which is why the voice uses it.
+ */
+export type Code = readonly number[];
+
+export type ValueType = "i32" | "f32" | "f64" | "v128";
+
+/** A local variable of a function. */
+export interface Local {
+  readonly get: Code;
+  set(value: Code): void;
+}
+
+/** A function under construction: parameters first, then statements in order. */
+export class FunctionBody {
+  readonly name: string;
+  readonly parameters: readonly ValueType[];
+  readonly result: ValueType | null;
+  readonly #locals: ValueType[] = [];
+  readonly #code: number[] = [];
+
+  constructor(name: string, parameters: readonly ValueType[] = [], result: ValueType | null = null) {
+    this.name = name;
+    this.parameters = parameters;
+    this.result = result;
+  }
+
+  parameter(index: number): Local {
+    return this.#at(index);
+  }
+
+  local(type: ValueType): Local {
+    this.#locals.push(type);
+    return this.#at(this.parameters.length + this.#locals.length - 1);
+  }
+
+  /** Computes `value` once, here, and gives the code that reads it. */
+  keep(value: Code, type: ValueType = "v128"): Code {
+    const local = this.local(type);
+    local.set(value);
+    return local.get;
+  }
+
+  emit(...code: Code[]): void {
+    for (const part of code) for (const byte of part) this.#code.push(byte);
+  }
+
+  /** Runs `body` with a counter from `from`, in steps of `step`, while it is below `below`: at least once. */
+  loop(from: number, below: Code, step: number, body: (counter: Code) => void): void {
+    const counter = this.local("i32");
+    counter.set(i32.const(from));
+    this.emit([0x03, 0x40]);
+    body(counter.get);
+    counter.set(i32.add(counter.get, i32.const(step)));
+    this.emit(i32.lessThan(counter.get, below), [0x0d, 0x00, 0x0b]);
+  }
+
+  /** Runs `body` if `condition` is not zero. */
+  when(condition: Code, body: () => void): void {
+    this.emit(condition, [0x04, 0x40]);
+    body();
+    this.emit([0x0b]);
+  }
+
+  /** Calls a function of the module that takes and gives nothing. */
+  call(index: number): void {
+    this.emit([0x10, ...unsigned(index)]);
+  }
+
+  /** Zeroes `bytes` bytes from `address` on. */
+  clear(address: number, bytes: number): void {
+    this.emit(i32.const(address), i32.const(0), i32.const(bytes), [0xfc, 0x0b, 0x00]);
+  }
+
+  /** The function's entry in the code section. */
+  get bytes(): Code {
+    const locals = this.#locals.flatMap((type) => [1, VALUE_TYPE[type]]);
+    return sized([...unsigned(this.#locals.length), ...locals, ...this.#code, 0x0b]);
+  }
+
+  #at(index: number): Local {
+    const place = unsigned(index);
+    return { get: [0x20, ...place], set: (value) => this.emit(value, [0x21, ...place]) };
+  }
+}
+
+/** A module that imports a memory as `host.memory` and exports the functions by name. */
+export function assemble(functions: readonly FunctionBody[], memoryPages: number): Uint8Array<ArrayBuffer> {
+  const types = functions.map(({ parameters, result }) => [
+    0x60,
+    ...vector(parameters.map((type) => [VALUE_TYPE[type]])),
+    ...vector(result === null ? [] : [[VALUE_TYPE[result]]]),
+  ]);
+  const memory = [...named("host"), ...named("memory"), 0x02, 0x00, ...unsigned(memoryPages)];
+  const exports = functions.map(({ name }, index) => [...named(name), 0x00, ...unsigned(index)]);
+  return Uint8Array.from([
+    ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
+    ...section(1, vector(types)),
+    ...section(2, vector([memory])),
+    ...section(3, vector(functions.map((_, index) => unsigned(index)))),
+    ...section(7, vector(exports)),
+    ...section(10, vector(functions.map(({ bytes }) => bytes))),
+  ]);
+}
+
+const VALUE_TYPE = { i32: 0x7f, f32: 0x7d, f64: 0x7c, v128: 0x7b } as const;
+
+const binary =
+  (...opcode: number[]) =>
+  (a: Code, b: Code): Code => [...a, ...b, ...opcode];
+const unary =
+  (...opcode: number[]) =>
+  (a: Code): Code => [...a, ...opcode];
+const simdBinary = (opcode: number) => binary(0xfd, ...unsigned(opcode));
+const simdUnary = (opcode: number) => unary(0xfd, ...unsigned(opcode));
+const access =
+  (...opcode: number[]) =>
+  (address: Code, offset = 0): Code => [...address, ...opcode, 0x02, ...unsigned(offset)];
+const storing =
+  (...opcode: number[]) =>
+  (address: Code, value: Code, offset = 0): Code => [
+    ...address,
+    ...value,
+    ...opcode,
+    0x02,
+    ...unsigned(offset),
+  ];
+
+export const i32 = {
+  const: (value: number): Code => [0x41, ...signed(value)],
+  lessThan: binary(0x48),
+  add: binary(0x6a),
+  sub: binary(0x6b),
+  mul: binary(0x6c),
+  and: binary(0x71),
+  xor: binary(0x73),
+  shiftLeft: binary(0x74),
+};
+
+export const f32 = {
+  load: access(0x2a),
+  store: storing(0x38),
+  const: (value: number): Code => [0x43, ...new Uint8Array(Float32Array.of(value).buffer)],
+  add: binary(0x92),
+  sub: binary(0x93),
+  fromF64: unary(0xb6),
+};
+
+export const f64 = {
+  const: (value: number): Code => [0x44, ...new Uint8Array(Float64Array.of(value).buffer)],
+  fromI32: unary(0xb7),
+  floor: unary(0x9c),
+  add: binary(0xa0),
+  sub: binary(0xa1),
+  mul: binary(0xa2),
+  max: binary(0xa5),
+};
+
+export const v128 = {
+  load: access(0xfd, 0x00),
+  /** One float32, four times. */
+  loadSplat: access(0xfd, 0x09),
+  store: storing(0xfd, 0x0b),
+  /** Four lanes out of eight: 0 to 3 of `a`, 4 to 7 of `b`. */
+  lanes: (a: Code, b: Code, picks: readonly number[]): Code => [
+    ...a,
+    ...b,
+    ...[0xfd, 0x0d],
+    ...picks.flatMap((pick) => [4 * pick, 4 * pick + 1, 4 * pick + 2, 4 * pick + 3]),
+  ],
+  and: simdBinary(0x4e),
+  xor: simdBinary(0x51),
+  /** Bits of `a` where `mask` has ones, of `b` elsewhere. */
+  select: (a: Code, b: Code, mask: Code): Code => [...a, ...b, ...mask, 0xfd, 0x52],
+};
+
+export const f32x4 = {
+  const: (value: number): Code => f32x4.of(value, value, value, value),
+  of: (...lanes: readonly [number, number, number, number]): Code => [
+    ...[0xfd, 0x0c],
+    ...new Uint8Array(Float32Array.from(lanes).buffer),
+  ],
+  greaterThan: simdBinary(0x44),
+  nearest: simdUnary(0x6a),
+  floor: simdUnary(0x68),
+  negate: simdUnary(0xe1),
+  abs: simdUnary(0xe0),
+  add: simdBinary(0xe4),
+  sub: simdBinary(0xe5),
+  mul: simdBinary(0xe6),
+  div: simdBinary(0xe7),
+  min: simdBinary(0xe8),
+  max: simdBinary(0xe9),
+  fromI32: simdUnary(0xfa),
+};
+
+export const i32x4 = {
+  const: (...lanes: readonly [number, number, number, number]): Code => [
+    ...[0xfd, 0x0c],
+    ...new Uint8Array(Int32Array.from(lanes).buffer),
+  ],
+  splat: simdUnary(0x11),
+  shiftLeft: (a: Code, bits: number): Code => [...a, ...i32.const(bits), 0xfd, ...unsigned(0xab)],
+  shiftRight: (a: Code, bits: number): Code => [...a, ...i32.const(bits), 0xfd, ...unsigned(0xac)],
+  shiftRightUnsigned: (a: Code, bits: number): Code => [...a, ...i32.const(bits), 0xfd, ...unsigned(0xad)],
+  add: simdBinary(0xae),
+  mul: simdBinary(0xb5),
+  fromF32: simdUnary(0xf8),
+};
+
+/** LEB128, as the specification writes integers. */
+function unsigned(value: number): number[] {
+  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)];
+}
+
+function signed(value: number): number[] {
+  const low = value & 0x7f;
+  const rest = value >> 7;
+  return (rest === 0 && low < 0x40) || (rest === -1 && low >= 0x40) ? [low] : [low | 0x80, ...signed(rest)];
+}
+
+function vector(items: readonly Code[]): Code {
+  return [...unsigned(items.length), ...items.flat()];
+}
+
+function named(name: string): Code {
+  return sized([...new TextEncoder().encode(name)]);
+}
+
+function sized(bytes: Code): Code {
+  return [...unsigned(bytes.length), ...bytes];
+}
+
+function section(id: number, content: Code): Code {
+  return [id, ...sized(content)];
+}

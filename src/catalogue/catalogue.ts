@@ -1,0 +1,95 @@
+import type { ModelCard } from "../model/model-card.ts";
+import type { Preset } from "../model/script.ts";
+import type { SpeechModel } from "../model/speech-model.ts";
+import type { PublicModel } from "./public-models.ts";
+import { type Checkpoint, Residency, type Resident } from "./residency.ts";
+
+export interface CatalogueOptions {
+  /** What is offered, in the order it is listed; exactly one is the default. */
+  readonly models: readonly PublicModel[];
+  /** What can be loaded: at least every checkpoint that a model names. */
+  readonly checkpoints: readonly Checkpoint[];
+  /** Memory that loaded checkpoints may take together, in bytes. */
+  readonly memoryBudgetBytes: number;
+}
+
+/** A model for the time of one utterance. */
+export interface Lease {
+  readonly model: SpeechModel;
+  readonly preset: Preset;
+  readonly card: ModelCard;
+  /** Lets the model go; calling it twice is harmless. */
+  release(): void;
+}
+
+/** Public ids on one side, loaded models on the other. */
+export interface Catalogue {
+  cards(): ModelCard[];
+  /** The model of that id; the default for `null`; `undefined` for an id that is not offered. */
+  resolve(id: string | null): PublicModel | undefined;
+  /**
+   * The model, loaded, and kept so until released. Waits for loading and for room in memory. Throws the signal's reason
+   * when it aborts, and `SpeechFailedError` when the checkpoint cannot be loaded; the next lease tries again.
+   */
+  lease(model: PublicModel, signal: AbortSignal): Promise<Lease>;
+  /** Loads the models that stay loaded. Throws when one cannot be. */
+  warm(): Promise<void>;
+  /** What is in memory now. */
+  resident(): Resident[];
+  /** Unloads everything; what is being spoken fails. Calling it twice is harmless. */
+  close(): Promise<void>;
+}
+
+/**
+ * Models that share a checkpoint share one instance of it. Throws when a model names a checkpoint that is not there, and
+ * when one could never be loaded within the budget, beside those that stay loaded.
+ */
+export function createCatalogue(options: CatalogueOptions): Catalogue {
+  const { models, checkpoints, memoryBudgetBytes } = options;
+  const byId = new Map(models.map((model) => [model.card.id, model]));
+  const byName = new Map(checkpoints.map((checkpoint) => [checkpoint.name, checkpoint]));
+  const fallback = models.find(({ card }) => card.isDefault);
+  const pinned = new Set(models.filter(({ isResident }) => isResident).map(checkpointOf));
+  const pinnedBytes = [...pinned].reduce((sum, { memoryBytes }) => sum + memoryBytes, 0);
+  for (const model of models) checkFits(model);
+  const residency = new Residency(memoryBudgetBytes, new Set([...pinned].map(({ name }) => name)));
+
+  function checkpointOf(model: PublicModel): Checkpoint {
+    const checkpoint = byName.get(model.checkpoint);
+    if (checkpoint !== undefined) return checkpoint;
+    const known = [...byName.keys()].join(", ");
+    throw new Error(
+      `the model ${model.card.id} names the checkpoint ${model.checkpoint}; there are: ${known}`,
+    );
+  }
+
+  function checkFits(model: PublicModel): void {
+    const checkpoint = checkpointOf(model);
+    const neededBytes = pinnedBytes + (pinned.has(checkpoint) ? 0 : checkpoint.memoryBytes);
+    if (neededBytes <= memoryBudgetBytes) return;
+    throw new Error(
+      `the model ${model.card.id} needs ${toMib(neededBytes)} MiB together with the models that stay loaded, more than ` +
+        `the ${toMib(memoryBudgetBytes)} MiB of memoryBudgetMb: raise memoryBudgetMb`,
+    );
+  }
+
+  return {
+    cards: () => models.map(({ card }) => card),
+    resolve: (id) => (id === null ? fallback : byId.get(id)),
+    async lease(model, signal) {
+      const { model: speech, release } = await residency.hold(checkpointOf(model), signal);
+      return { model: speech, preset: model.preset, card: model.card, release };
+    },
+    async warm() {
+      const never = new AbortController().signal;
+      const holds = await Promise.all([...pinned].map((checkpoint) => residency.hold(checkpoint, never)));
+      for (const hold of holds) hold.release();
+    },
+    resident: () => residency.list(),
+    close: () => residency.close(),
+  };
+}
+
+function toMib(bytes: number): number {
+  return Math.ceil(bytes / 2 ** 20);
+}

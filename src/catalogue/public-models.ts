@@ -1,0 +1,87 @@
+import type { Mode, ModelCard } from "../model/model-card.ts";
+import type { Preset } from "../model/script.ts";
+
+/** A model as requests name it, and what stands behind the name. */
+export interface PublicModel {
+  readonly card: ModelCard;
+  /** The name of the checkpoint that speaks for it. */
+  readonly checkpoint: string;
+  /** What it asks of its checkpoint that other models of the same checkpoint do not. */
+  readonly preset: Preset;
+  /** Whether its checkpoint is loaded at the start and stays. */
+  readonly isResident: boolean;
+}
+
+/** Name of the checkpoint that is part of the repository. */
+export const EMBEDDED_CHECKPOINT = "heart";
+
+const MODES: readonly Mode[] = ["converse", "tts"];
+const SPEAKERS: readonly string[] = ["0", "1"];
+
+/**
+ * The models that are offered, the default first, then from the newest to the oldest, the compact one last. All four
+ * speak with the embedded voice until larger checkpoints are configured, and their descriptions say so.
+ *
+ * Presets: `liveliness` (0 to 1) scales how far delivery follows the conversation and the temperature; `acoustics` tells
+ * whether the fine acoustic detail follows them too.
+ */
+export const PUBLIC_MODELS: readonly PublicModel[] = [
+  {
+    card: {
+      id: "svc-beta-v0.3",
+      displayName: "Beta 0.3",
+      modes: MODES,
+      speakers: SPEAKERS,
+      isDefault: true,
+      description:
+        "The flagship and the default: the liveliest reading, follows the conversation most closely. " +
+        "Speaks with the embedded neural voice “heart”, on the CPU.",
+    },
+    checkpoint: EMBEDDED_CHECKPOINT,
+    preset: { liveliness: 1, acoustics: true },
+    isResident: true,
+  },
+  {
+    card: {
+      id: "svc-beta-v0.2",
+      displayName: "Beta 0.2",
+      modes: MODES,
+      speakers: SPEAKERS,
+      isDefault: false,
+      description:
+        "The flagship before 0.3: the same embedded neural voice “heart”, on the CPU, with a calmer reading.",
+    },
+    checkpoint: EMBEDDED_CHECKPOINT,
+    preset: { liveliness: 0.8, acoustics: true },
+    isResident: false,
+  },
+  {
+    card: {
+      id: "svc-beta-v0.1",
+      displayName: "Beta 0.1",
+      modes: MODES,
+      speakers: SPEAKERS,
+      isDefault: false,
+      description:
+        "The first flagship: the same embedded neural voice “heart”, on the CPU, with the plainest reading of the three.",
+    },
+    checkpoint: EMBEDDED_CHECKPOINT,
+    preset: { liveliness: 0.6, acoustics: true },
+    isResident: false,
+  },
+  {
+    card: {
+      id: "svc-atom-beta-v0.1",
+      displayName: "Atom Beta 0.1",
+      modes: MODES,
+      speakers: SPEAKERS,
+      isDefault: false,
+      description:
+        "The compact model: the embedded neural voice “heart”, on the CPU, with an even reading and no acoustic " +
+        "following. It shares its checkpoint with the flagship for now, so it is hardly faster.",
+    },
+    checkpoint: EMBEDDED_CHECKPOINT,
+    preset: { liveliness: 0.5, acoustics: false },
+    isResident: true,
+  },
+];

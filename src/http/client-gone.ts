@@ -2,12 +2,12 @@ import type { FastifyReply } from "fastify";
 import { ClientGoneError } from "./sse.ts";
 
 /** Aborts when the client goes away before its response is complete. */
-export function goneSignal(reply: FastifyReply): AbortSignal {
+export function watchClient(reply: FastifyReply): AbortController {
   const controller = new AbortController();
   reply.raw.once("close", () => {
     // Node 20 aborts a request's own signal even after a complete response, so it is not used here.
     if (!reply.raw.writableFinished)
       controller.abort(new ClientGoneError("the client closed the connection"));
   });
-  return controller.signal;
+  return controller;
 }

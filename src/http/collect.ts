@@ -1,31 +1,47 @@
 import type { FastifyReply } from "fastify";
 import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { encodeWav } from "../audio/wav-write.ts";
+import { ServiceError } from "../contract/errors.ts";
 import type { AudioPayload } from "../contract/replies.ts";
 import type { Prepared } from "../serving/prepare.ts";
-import type { Outcome, SpeechService } from "../serving/service.ts";
-import { goneSignal } from "./client-gone.ts";
+import type { Outcome } from "../serving/service.ts";
+import { watchClient } from "./client-gone.ts";
+import type { HttpDeps } from "./deps.ts";
 
-/** Waits for a whole reply and puts it into one WAV; stops when the client leaves. */
+/** Waits for a whole reply and puts it into one WAV; stops when the client leaves, or with a 502 past the deadline. */
 export async function collect(
-  service: SpeechService,
+  deps: HttpDeps,
   prepared: Prepared,
   keyId: string,
   reply: FastifyReply,
 ): Promise<{ audio: AudioPayload; outcome: Outcome }> {
-  const speech = service.converse(prepared, { keyId, signal: goneSignal(reply), takesAudioAsItComes: false });
+  const client = watchClient(reply);
+  const late = new ServiceError(502, "the reply took too long: ask for a shorter one", {
+    retryAfterMs: 1_000,
+  });
+  const timer = setTimeout(() => client.abort(late), deps.options.collectTimeoutMs);
+  try {
+    const caller = { keyId, signal: client.signal, takesAudioAsItComes: false };
+    const { frames, outcome } = await gather(deps.service.converse(prepared, caller));
+    const wav = encodeWav(frames, SAMPLE_RATE_HZ);
+    const audio: AudioPayload = {
+      sample_rate: SAMPLE_RATE_HZ,
+      audio_quality: prepared.delivery.quality,
+      data_b64: Buffer.from(wav.buffer, wav.byteOffset, wav.byteLength).toString("base64"),
+      format: "wav",
+    };
+    return { audio, outcome };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function gather(speech: AsyncGenerator<Int16Array, Outcome, void>) {
   const frames: Int16Array[] = [];
   let step = await speech.next();
   while (!step.done) {
     frames.push(step.value);
     step = await speech.next();
   }
-  const wav = encodeWav(frames, SAMPLE_RATE_HZ);
-  const audio: AudioPayload = {
-    sample_rate: SAMPLE_RATE_HZ,
-    audio_quality: prepared.delivery.quality,
-    data_b64: Buffer.from(wav.buffer, wav.byteOffset, wav.byteLength).toString("base64"),
-    format: "wav",
-  };
-  return { audio, outcome: step.value };
+  return { frames, outcome: step.value };
 }

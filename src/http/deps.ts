@@ -19,6 +19,8 @@ export interface ServiceInfo {
 export interface HttpOptions extends SseOptions {
   /** How long a stream's status waits for its first frame, in milliseconds. */
   readonly streamPatienceMs: number;
+  /** Longest that a reply in one piece may take, in milliseconds. */
+  readonly collectTimeoutMs: number;
   readonly bodyLimitBytes: number;
   /** As Fastify takes it: which proxies may name the client's address. */
   readonly trustProxy: boolean | string | string[];

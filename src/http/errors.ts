@@ -2,6 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
 import type { ErrorEnvelope } from "../contract/replies.ts";
 import { retryHeaders } from "./rate-headers.ts";
+import { ClientGoneError } from "./sse.ts";
 
 /** The envelope of section 7 for a failure. */
 export function envelope(error: ServiceError, requestId: string | null): ErrorEnvelope {
@@ -19,6 +20,12 @@ export function errorHeaders(error: ServiceError): Record<string, string> {
 
 /** Answers any failure of a route or hook. The one place where an exception becomes a response. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  if (error instanceof ClientGoneError) {
+    // Nobody is there to answer.
+    reply.hijack();
+    reply.raw.destroy();
+    return;
+  }
   const failure = asServiceError(error, request);
   if (failure.status === 500) request.log.error({ err: error, request_id: request.id }, "unexpected failure");
   reply.code(failure.status).headers(errorHeaders(failure)).send(envelope(failure, request.id));

@@ -8,18 +8,37 @@ import { asServiceError, envelope, sendError } from "./errors.ts";
 import { rateHeaders } from "./rate-headers.ts";
 import { requestIdFor } from "./request-id.ts";
 import { converseRoute } from "./routes/converse.ts";
-import { documentRoutes } from "./routes/documents.ts";
+import { metricsRoute, openApiRoute } from "./routes/documents.ts";
 import { queryRoutes } from "./routes/queries.ts";
 import { streamRoute } from "./routes/stream.ts";
 import { ttsRoute } from "./routes/tts.ts";
 import { answerUnknownRoutes } from "./unknown-routes.ts";
 
-/** Wires the HTTP side. Listen with the instance's own `listen`, stop with its `close`. */
+/** The service's own server. Listen with the instance's `listen`, stop with its `close`. */
 export function createHttpServer(deps: HttpDeps): FastifyInstance {
+  const app = bareServer(deps);
+  ttsRoute(app, deps);
+  converseRoute(app, deps);
+  streamRoute(app, deps);
+  queryRoutes(app, deps);
+  openApiRoute(app);
+  if (deps.options.serveMetrics) metricsRoute(app, deps);
+  return app;
+}
+
+/** A server for `/metrics` alone, to be bound to another address. */
+export function createMetricsServer(deps: HttpDeps): FastifyInstance {
+  const app = bareServer(deps);
+  metricsRoute(app, deps);
+  return app;
+}
+
+/** What every response has, whichever routes there are: ids, rate headers, envelopes, a line in the log. */
+function bareServer(deps: HttpDeps): FastifyInstance {
   const logger: FastifyBaseLogger = deps.logger;
   const app = fastify({
     loggerInstance: logger,
-    disableRequestLogging: true,
+    logController: new fastify.LogController({ disableRequestLogging: true }),
     genReqId: (raw) => requestIdFor(raw.headers["x-request-id"]),
     requestIdHeader: false,
     bodyLimit: deps.options.bodyLimitBytes,
@@ -43,10 +62,5 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
   logResponses(app, deps);
   app.setErrorHandler(sendError);
   answerUnknownRoutes(app);
-  ttsRoute(app, deps);
-  converseRoute(app, deps);
-  streamRoute(app, deps);
-  queryRoutes(app, deps);
-  documentRoutes(app, deps);
   return app;
 }

@@ -13,7 +13,7 @@ export function converseRoute(app: FastifyInstance, deps: HttpDeps): void {
     { config: { access: "token" } },
     async (request, reply): Promise<ConverseResponse> => {
       const prepared = prepareConverse(parseConverseRequest(request.body), deps.resolve);
-      const { audio, outcome } = await collect(deps.service, prepared, keyOf(request).keyId, reply);
+      const { audio, outcome } = await collect(deps, prepared, keyOf(request).keyId, reply);
       const { text, usage, meta } = outcome;
       const { speaker } = prepared.conversation.open;
       return {

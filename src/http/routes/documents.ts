@@ -2,12 +2,14 @@ import type { FastifyInstance } from "fastify";
 import type { HttpDeps } from "../deps.ts";
 import { openApiDocument } from "../openapi.ts";
 
-/** What describes the service to machines: its metrics and its OpenAPI document. */
-export function documentRoutes(app: FastifyInstance, deps: HttpDeps): void {
+/** `GET /openapi.json`: the service described to machines. */
+export function openApiRoute(app: FastifyInstance): void {
   const document = openApiDocument();
   app.get("/openapi.json", async () => document);
+}
 
-  if (!deps.options.serveMetrics) return;
+/** `GET /metrics`, as Prometheus reads it. */
+export function metricsRoute(app: FastifyInstance, deps: HttpDeps): void {
   app.get("/metrics", async (_request, reply) => {
     const { text, contentType } = await deps.metrics.render();
     reply.header("Content-Type", contentType);

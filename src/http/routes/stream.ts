@@ -5,7 +5,7 @@ import { parseConverseRequest } from "../../contract/validate.ts";
 import { type Prepared, prepareConverse } from "../../serving/prepare.ts";
 import type { Outcome } from "../../serving/service.ts";
 import { keyOf } from "../caller.ts";
-import { goneSignal } from "../client-gone.ts";
+import { watchClient } from "../client-gone.ts";
 import type { HttpDeps } from "../deps.ts";
 import { asServiceError } from "../errors.ts";
 import { ClientGoneError, formatAudioEvent, formatEvent, SseStream } from "../sse.ts";
@@ -19,7 +19,7 @@ export function streamRoute(app: FastifyInstance, deps: HttpDeps): void {
     const prepared = prepareConverse(parseConverseRequest(request.body), deps.resolve);
     const speech = deps.service.converse(prepared, {
       keyId: keyOf(request).keyId,
-      signal: goneSignal(reply),
+      signal: watchClient(reply).signal,
       takesAudioAsItComes: true,
     });
     const first = speech.next();

@@ -10,7 +10,7 @@ import type { HttpDeps } from "../deps.ts";
 export function ttsRoute(app: FastifyInstance, deps: HttpDeps): void {
   app.post("/v1/tts", { config: { access: "token" } }, async (request, reply): Promise<TtsResponse> => {
     const prepared = prepareTts(parseTtsRequest(request.body), deps.resolve);
-    const { audio, outcome } = await collect(deps.service, prepared, keyOf(request).keyId, reply);
+    const { audio, outcome } = await collect(deps, prepared, keyOf(request).keyId, reply);
     const { text, usage, meta } = outcome;
     return { request_id: request.id, model: prepared.model.card.id, text, audio, usage, meta };
   });

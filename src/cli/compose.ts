@@ -1,0 +1,155 @@
+import { availableParallelism } from "node:os";
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import { SAMPLE_RATE_HZ } from "../audio/format.ts";
+import { type Catalogue, createCatalogue } from "../catalogue/catalogue.ts";
+import { PUBLIC_MODELS } from "../catalogue/public-models.ts";
+import type { Checkpoint } from "../catalogue/residency.ts";
+import { MAX_TEXT_CHARS, MAX_TURN_AUDIO_BYTES, MAX_TURNS } from "../contract/limits.ts";
+import { DEFAULT_PARAMS, GenParams, paramKnobs } from "../contract/params.ts";
+import type { HttpDeps, ServiceInfo } from "../http/deps.ts";
+import { createMetrics } from "../http/metrics.ts";
+import { createHttpServer, createMetricsServer } from "../http/server.ts";
+import { wireCard } from "../serving/cards.ts";
+import { SpeechService } from "../serving/service.ts";
+import type { Settings } from "../settings/schema.ts";
+import type { Tenancy } from "../tenancy/tenancy.ts";
+
+/** What a server is put together from. It owns `tenancy` from now on. */
+export interface ServerParts {
+  readonly settings: Settings;
+  readonly tenancy: Tenancy;
+  /** What can be loaded, at least all that the public models name. */
+  readonly checkpoints: readonly Checkpoint[];
+  readonly backend: { readonly name: string; readonly kind: string };
+  readonly logger: Logger;
+}
+
+/** A server that listens. */
+export interface RunningServer {
+  /** `http://host:port`, with the port that was taken. */
+  readonly url: string;
+  /** Where /metrics is served alone, if it is. */
+  readonly metricsUrl: string | null;
+  readonly catalogue: Catalogue;
+  /** Finishes what is being spoken, within the grace of the settings, and frees everything. */
+  stop(): Promise<void>;
+}
+
+/** Threads that speak: as many as the settings say, or one a core. */
+export function workerCount(settings: Settings): number {
+  return settings.workers > 0 ? settings.workers : availableParallelism();
+}
+
+/** Wires the whole service by hand, loads the resident models and listens. */
+export async function startServer(parts: ServerParts): Promise<RunningServer> {
+  const { settings, tenancy, logger } = parts;
+  const metrics = createMetrics();
+  const catalogue = createCatalogue({
+    models: PUBLIC_MODELS,
+    checkpoints: parts.checkpoints,
+    memoryBudgetBytes: settings.memoryBudgetMb * 2 ** 20,
+  });
+  const service = new SpeechService(
+    {
+      lease: (model, signal) => catalogue.lease(model, signal),
+      meter: (record) => tenancy.commit(record),
+      telemetry: metrics.telemetry,
+    },
+    {
+      concurrency: settings.concurrency > 0 ? settings.concurrency : 32 * workerCount(settings),
+      queueDepth: settings.queueDepth,
+      queueWaitMs: settings.queueWaitMs,
+      frameTimeoutMs: settings.generationTimeoutMs,
+      loadTimeoutMs: settings.requestTimeoutMs,
+    },
+  );
+  metrics.watch({
+    queueDepth: () => service.queued,
+    activeStreams: () => service.active,
+    residentModels: () => catalogue.resident().length,
+  });
+  let ready = false;
+  const deps: HttpDeps = {
+    service,
+    tenancy,
+    resolve: (id) => catalogue.resolve(id),
+    cards: () => catalogue.cards().map(wireCard),
+    info: infoOf(parts),
+    isReady: () => ready,
+    metrics,
+    logger,
+    options: {
+      heartbeatMs: settings.heartbeatMs,
+      stallTimeoutMs: settings.requestTimeoutMs,
+      collectTimeoutMs: settings.requestTimeoutMs,
+      streamPatienceMs: 3_000,
+      bodyLimitBytes: settings.bodyLimitBytes,
+      trustProxy: mutable(settings.trustProxy),
+      serveMetrics: settings.metrics.enabled && settings.metrics.port === undefined,
+    },
+  };
+  const apps: FastifyInstance[] = [];
+  const stop = async () => {
+    ready = false;
+    const closing = apps.map((app) => app.close());
+    await service.drain(settings.shutdownGraceMs);
+    for (const app of apps) lingeringBriefly(app);
+    await Promise.all(closing);
+    await catalogue.close();
+    await tenancy.close();
+  };
+  try {
+    await catalogue.warm();
+    const app = createHttpServer(deps);
+    apps.push(app);
+    const url = await app.listen({ host: settings.host, port: settings.port });
+    const metricsUrl = await listenForMetrics(deps, settings, apps);
+    ready = true;
+    return { url, metricsUrl, catalogue, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Connections that do not end with their last response are cut, so that stopping takes no longer than the grace. */
+function lingeringBriefly(app: FastifyInstance): void {
+  setTimeout(() => app.server.closeAllConnections(), 1_000).unref();
+}
+
+async function listenForMetrics(
+  deps: HttpDeps,
+  settings: Settings,
+  apps: FastifyInstance[],
+): Promise<string | null> {
+  const { enabled, host, port } = settings.metrics;
+  if (!enabled || port === undefined) return null;
+  const app = createMetricsServer(deps);
+  apps.push(app);
+  return `${await app.listen({ host, port })}/metrics`;
+}
+
+function infoOf({ settings, backend }: ServerParts): ServiceInfo {
+  const { minimum = 16, maximum = 2048 } = GenParams.properties.max_new_tokens as {
+    minimum?: number;
+    maximum?: number;
+  };
+  return {
+    backend: { ...backend, sample_rate: SAMPLE_RATE_HZ },
+    defaults: DEFAULT_PARAMS,
+    limits: {
+      max_text_chars: MAX_TEXT_CHARS,
+      max_turns: MAX_TURNS,
+      max_turn_audio_bytes: MAX_TURN_AUDIO_BYTES,
+      max_body_bytes: settings.bodyLimitBytes,
+      min_new_tokens: minimum,
+      max_new_tokens: maximum,
+    },
+    param_schema: paramKnobs(),
+  };
+}
+
+function mutable(trust: Settings["trustProxy"]): boolean | string[] {
+  return typeof trust === "boolean" ? trust : Object.values(trust);
+}

@@ -1,0 +1,98 @@
+import pino, { type Logger } from "pino";
+import type { Checkpoint } from "../../src/catalogue/residency.ts";
+import { type RunningServer, startServer } from "../../src/cli/compose.ts";
+import { createToneModel, type ToneOptions } from "../../src/engines/tone/tone.ts";
+import { loadSettings } from "../../src/settings/load.ts";
+import { memoryStore } from "../../src/tenancy/memory-store.ts";
+import type { Store } from "../../src/tenancy/store.ts";
+import { type Tenancy, tenancyOn } from "../../src/tenancy/tenancy.ts";
+
+/** A response whose JSON may be looked into. */
+export type Reply = Omit<Response, "json"> & {
+  // biome-ignore lint/suspicious/noExplicitAny: the shape is what the tests are about
+  json(): Promise<any>;
+};
+
+/** A whole server on a free port, over an engine that makes tones, with one key. */
+export interface TestServer extends RunningServer {
+  readonly key: string;
+  readonly keyId: string;
+  readonly tenancy: Tenancy;
+  /** POSTs JSON with the key, or with the headers given instead. */
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Reply>;
+  get(path: string, headers?: Record<string, string>): Promise<Reply>;
+}
+
+export interface TestServerOptions {
+  readonly flags?: Record<string, string | boolean>;
+  readonly rpm?: number;
+  readonly burst?: number;
+  readonly tone?: ToneOptions;
+  readonly store?: Store;
+  readonly logger?: Logger;
+  readonly checkpoints?: readonly Checkpoint[];
+}
+
+export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const { rpm = 100_000, burst = 100_000, tone = {}, store = memoryStore() } = options;
+  const settings = loadSettings({ flags: { port: "0", workers: "1", dataDir: "unused", ...options.flags } });
+  const anonymous = { rpm: settings.anonymousRpm, burst: settings.anonymousBurst };
+  const tenancy = tenancyOn(store, { anonymous });
+  const { key, record } = await tenancy.createKey({ label: "test", rpm, burst });
+  const heart: Checkpoint = { name: "heart", memoryBytes: 1, load: () => createToneModel(tone) };
+  const server = await startServer({
+    settings,
+    tenancy,
+    checkpoints: options.checkpoints ?? [heart],
+    backend: { name: "tone", kind: "test" },
+    logger: options.logger ?? pino({ level: "silent" }),
+  });
+  const auth = { Authorization: `Bearer ${key}` };
+  return {
+    ...server,
+    key,
+    keyId: record.keyId,
+    tenancy,
+    post: (path, body, headers) =>
+      fetch(server.url + path, {
+        method: "POST",
+        headers: { ...auth, "Content-Type": "application/json", ...headers },
+        body: typeof body === "string" ? body : JSON.stringify(body),
+      }),
+    get: (path, headers = auth) => fetch(server.url + path, { headers }),
+  };
+}
+
+/** One event of a stream, parsed. */
+export interface SentEvent {
+  readonly event: string;
+  // biome-ignore lint/suspicious/noExplicitAny: the shape is what the tests are about
+  readonly data: any;
+}
+
+/** Reads a whole stream of server-sent events. */
+export async function readEvents(response: Reply): Promise<SentEvent[]> {
+  return parseEvents(await response.text());
+}
+
+export function parseEvents(text: string): SentEvent[] {
+  return text
+    .split("\n\n")
+    .filter((block) => block !== "" && !block.startsWith(":"))
+    .map((block) => {
+      const [event = "", data = ""] = block.split("\n");
+      return { event: event.replace("event: ", ""), data: JSON.parse(data.replace("data: ", "")) };
+    });
+}
+
+/** The samples of a reply's WAV, as bytes. */
+export function pcmOf(wavBase64: string): Buffer {
+  return Buffer.from(wavBase64, "base64").subarray(44);
+}
+
+/** The samples of a stream's audio events, as bytes. */
+export function pcmOfEvents(events: readonly SentEvent[]): Buffer {
+  return Buffer.concat(
+    events.filter(({ event }) => event === "audio").map(({ data }) => Buffer.from(data.pcm_b64, "base64")),
+  );
+}

@@ -51,7 +51,7 @@ function serve(model: SpeechModel): void {
   };
 
   const close = async (): Promise<never> => {
-    for (const id of [...utterances.keys()]) stop(id, new SpeechFailedError("The speech thread was closed."));
+    for (const id of [...utterances.keys()]) stop(id, new SpeechFailedError("the speech thread was closed"));
     await scheduler.stop();
     await model.close();
     // In a thread this ends the thread alone, whatever handles the engine may have left.
@@ -62,7 +62,7 @@ function serve(model: SpeechModel): void {
     if (message.kind === "open") open(message);
     else if (message.kind === "text") utterances.get(message.id)?.deliver(message.item);
     else if (message.kind === "credit") utterances.get(message.id)?.grant(message.frames);
-    else if (message.kind === "stop") stop(message.id, new SpeechFailedError("Nobody listens any more."));
+    else if (message.kind === "stop") stop(message.id, new SpeechFailedError("nobody listens any more"));
     else void close();
   });
   post({ kind: "ready" });

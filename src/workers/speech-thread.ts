@@ -38,6 +38,7 @@ export class SpeechThread {
       workerData: options.guest,
       resourceLimits: options.resourceLimits,
       name: "speech",
+      execArgv: [],
     });
     this.#worker.on("message", (message: ToHost) => this.#receive(message));
     this.#worker.on("error", (error) => {
@@ -125,7 +126,7 @@ export class SpeechThread {
   }
 
   get #exitError(): SpeechFailedError {
-    return new SpeechFailedError(`The speech model stopped: ${this.#death?.message ?? "its thread ended"}`);
+    return new SpeechFailedError(`the speech model stopped: ${this.#death?.message ?? "its thread ended"}`);
   }
 
   #failAll(error: SpeechFailedError): void {

@@ -74,7 +74,7 @@ export class TextInbox implements AsyncIterator<string, undefined> {
     this.#over = true;
     for (const each of [waiter, ...this.#waiters.splice(0)]) {
       if (item === "end") each.resolve({ done: true, value: undefined });
-      else each.reject(new SpeechFailedError("The source of the text failed."));
+      else each.reject(new SpeechFailedError("the source of the text failed"));
     }
   }
 }

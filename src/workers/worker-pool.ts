@@ -1,6 +1,8 @@
 import type { ResourceLimits } from "node:worker_threads";
 import { abortable } from "../model/abortable.ts";
+import type { Script } from "../model/script.ts";
 import { SpeechFailedError, type SpeechModel } from "../model/speech-model.ts";
+import type { HostUtterance } from "./host-utterance.ts";
 import { PoolSlot } from "./pool-slot.ts";
 import { SpeechThread } from "./speech-thread.ts";
 
@@ -82,15 +84,15 @@ export async function createWorkerPool(options: WorkerPoolOptions): Promise<Work
     return slot;
   });
 
-  async function pick(signal: AbortSignal): Promise<SpeechThread> {
+  async function open(script: Script, signal: AbortSignal): Promise<HostUtterance> {
     for (;;) {
       signal.throwIfAborted();
       if (closing) throw closed();
       const ready = slots.filter((slot) => slot.state === "ready").map((slot) => slot.thread);
-      if (ready.length > 0) return ready.reduce((best, thread) => (thread.load < best.load ? thread : best));
+      if (ready.length > 0) return ready.reduce((a, b) => (b.load < a.load ? b : a)).open(script, signal);
       if (slots.every((slot) => slot.state === "broken")) {
         throw new SpeechFailedError(
-          "Every speech thread failed again and again and was given up: restart the service.",
+          "every speech thread failed again and again and was given up: restart the service",
         );
       }
       await abortable(change, signal);
@@ -112,7 +114,7 @@ export async function createWorkerPool(options: WorkerPoolOptions): Promise<Work
 
   return {
     async *speak(script, signal) {
-      const utterance = (await pick(signal)).open(script, signal);
+      const utterance = await open(script, signal);
       try {
         for (;;) {
           const next = await utterance.next();
@@ -151,5 +153,5 @@ function startThread(options: WorkerPoolOptions, onExit: (error: SpeechFailedErr
 }
 
 function closed(): SpeechFailedError {
-  return new SpeechFailedError("The speech model was closed.");
+  return new SpeechFailedError("the speech model was closed");
 }

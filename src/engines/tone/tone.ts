@@ -33,7 +33,7 @@ export async function createToneModel(options: ToneOptions = {}): Promise<Speech
 
   return {
     async *speak(script, signal) {
-      if (ballast === null) throw new SpeechFailedError("The tone model is closed.");
+      if (ballast === null) throw new SpeechFailedError("the tone model is closed");
       signal.throwIfAborted();
       const stop = new AbortController();
       const onAbort = () => stop.abort(signal.reason);
@@ -48,7 +48,7 @@ export async function createToneModel(options: ToneOptions = {}): Promise<Speech
     },
     async close() {
       ballast = null;
-      for (const stop of open) stop.abort(new SpeechFailedError("The tone model was closed."));
+      for (const stop of open) stop.abort(new SpeechFailedError("the tone model was closed"));
     },
   };
 }
@@ -75,7 +75,7 @@ async function* utterance(
 
   const finish = async (length: number): Promise<Frame> => {
     if (options.beforeFrame) await abortable(Promise.resolve(options.beforeFrame(given)), signal);
-    if (given === options.failAtFrame) throw new SpeechFailedError(`The tone model fails at frame ${given}.`);
+    if (given === options.failAtFrame) throw new SpeechFailedError(`the tone model fails at frame ${given}`);
     const frame = { samples: length < FRAME_SAMPLES ? samples.slice(0, length) : samples };
     samples = new Float32Array(FRAME_SAMPLES);
     filled = 0;
@@ -101,7 +101,7 @@ async function* utterance(
   }
   if (filled > 0) yield await finish(filled);
   if (given === 0) {
-    throw new NothingToSpeakError("The text has no letter or number, so there is nothing to speak.");
+    throw new NothingToSpeakError("the text has no letter or number, so there is nothing to speak");
   }
   return { stop: "finished", spoken };
 }

@@ -1,0 +1,227 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../src/audio/format.ts";
+import type { Turn } from "../../src/model/conversation.ts";
+import { NothingToSpeakError, SpeechFailedError, type SpeechModel } from "../../src/model/speech-model.ts";
+import { bytesOf, CountedText, drain, LONG_TEXT, never, SHORT_TEXT, scriptOf, speakAll } from "./scripts.ts";
+
+/** What every speech model keeps to, behind a thread or not. `make` is called for each model that a test closes. */
+export function speechModelConformance(name: string, make: () => Promise<SpeechModel>): void {
+  describe(`${name} keeps to the speech model's seam`, () => {
+    let model: SpeechModel;
+    before(async () => {
+      model = await make();
+    });
+    after(() => model.close());
+
+    test("frames hold 1920 samples, the last at most that, all finite and in [-1, 1]", async () => {
+      const { frames } = await speakAll(model, { text: LONG_TEXT });
+      assert.ok(frames.length > 20, `${frames.length} frames`);
+      const last = frames.length - 1;
+      for (const [index, { samples }] of frames.entries()) {
+        if (index < last) assert.equal(samples.length, FRAME_SAMPLES, `frame ${index}`);
+        else
+          assert.ok(samples.length >= 1 && samples.length <= FRAME_SAMPLES, `last frame: ${samples.length}`);
+        assert.ok(
+          samples.every((x) => x >= -1 && x <= 1),
+          `frame ${index} leaves [-1, 1]`,
+        );
+      }
+      assert.ok(
+        frames.some(({ samples }) => samples.some((x) => Math.abs(x) > 0.02)),
+        "silence",
+      );
+    });
+
+    test("the report says that it finished and what was spoken", async () => {
+      const { report } = await speakAll(model, { text: LONG_TEXT });
+      assert.equal(report.stop, "finished");
+      assert.equal(report.spoken.trim(), LONG_TEXT);
+    });
+
+    test("a text in pieces is spoken whole", async () => {
+      const { report } = await speakAll(model, { text: new CountedText(["One moment. ", SHORT_TEXT]) });
+      assert.equal(report.stop, "finished");
+      assert.equal(report.spoken.replaceAll(/\s+/g, " ").trim(), `One moment. ${SHORT_TEXT}`);
+    });
+
+    test("the cap on frames gives exactly that many, and the report says so", async () => {
+      const text = new CountedText([LONG_TEXT]);
+      const { frames, report } = await speakAll(model, { text, delivery: { maxFrames: 16 } });
+      assert.equal(frames.length, 16);
+      assert.equal(frames.at(-1)?.samples.length, FRAME_SAMPLES);
+      assert.equal(report.stop, "length");
+      assert.ok(report.spoken.length > 0 && report.spoken.length < LONG_TEXT.length, report.spoken);
+      assert.ok(LONG_TEXT.startsWith(report.spoken.trim()), report.spoken);
+    });
+
+    test("a cap that is just enough is not the reason to stop", async () => {
+      const whole = await speakAll(model);
+      const capped = await speakAll(model, { delivery: { maxFrames: whole.frames.length } });
+      assert.equal(capped.report.stop, "finished");
+      assert.ok(bytesOf(capped.frames).equals(bytesOf(whole.frames)));
+    });
+
+    test("at temperature 0 it repeats byte for byte, alone and between others", async () => {
+      const alone = bytesOf((await speakAll(model, { text: LONG_TEXT })).frames);
+      const repeated = bytesOf((await speakAll(model, { text: LONG_TEXT })).frames);
+      assert.ok(repeated.equals(alone), "two runs differ");
+      const together = await Promise.all([
+        speakAll(model, { text: LONG_TEXT }),
+        speakAll(model, { text: SHORT_TEXT, speaker: "1", seed: 1n, delivery: { temperature: 1 } }),
+        speakAll(model, { text: LONG_TEXT }),
+      ]);
+      assert.ok(bytesOf(together[0].frames).equals(alone), "the first among others differs");
+      assert.ok(bytesOf(together[2].frames).equals(alone), "the last among others differs");
+    });
+
+    test("above temperature 0 the seed decides: the same one repeats, another does not", async () => {
+      const delivery = { temperature: 1, acousticTemperature: 1 };
+      const [first, same, other] = [
+        await speakAll(model, { seed: 1n, delivery }),
+        await speakAll(model, { seed: 1n, delivery }),
+        await speakAll(model, { seed: 2n, delivery }),
+      ];
+      assert.ok(bytesOf(same.frames).equals(bytesOf(first.frames)));
+      assert.ok(!bytesOf(other.frames).equals(bytesOf(first.frames)));
+    });
+
+    test("the speakers sound different", async () => {
+      const [zero, one] = [await speakAll(model, { speaker: "0" }), await speakAll(model, { speaker: "1" })];
+      assert.ok(!bytesOf(zero.frames).equals(bytesOf(one.frames)));
+    });
+
+    test("a text without a letter or number is refused before the first frame", async () => {
+      for (const text of ["…", " — !? ", ""]) {
+        await assert.rejects(model.speak(scriptOf({ text }), never()).next(), NothingToSpeakError, text);
+      }
+    });
+
+    test("a piece without a letter or number between others is passed over", async () => {
+      const { report } = await speakAll(model, { text: new CountedText(["Yes. ", "… ", "No."]) });
+      assert.equal(report.stop, "finished");
+    });
+
+    test("a signal that has aborted is thrown before anything is pulled", async () => {
+      const reason = new Error("gone");
+      const text = new CountedText([SHORT_TEXT]);
+      await assert.rejects(model.speak(scriptOf({ text }), AbortSignal.abort(reason)).next(), is(reason));
+      assert.equal(text.pulls, 0);
+    });
+
+    test("an abort between frames throws its reason in place of the next", async () => {
+      const { speech, reason, stop } = begin({ text: LONG_TEXT });
+      await speech.next();
+      stop();
+      await assert.rejects(speech.next(), is(reason));
+      assert.equal((await speech.next()).done, true);
+    });
+
+    test("an abort while a frame is computed throws its reason within a frame", async () => {
+      const { speech, reason, stop } = begin({ text: LONG_TEXT });
+      await speech.next();
+      const inFlight = speech.next();
+      stop();
+      await assert.rejects(Promise.all([inFlight, speech.next()]), is(reason));
+    });
+
+    test("an abort while the text is waited for throws its reason, and lets go of the text", async () => {
+      const text = new CountedText([new Promise<string>(() => {})]);
+      const { speech, reason, stop } = begin({ text });
+      const first = speech.next();
+      stop();
+      await assert.rejects(first, is(reason));
+      assert.ok(text.isReleased);
+    });
+
+    test("leaving early frees the utterance and lets go of the text", async () => {
+      const text = new CountedText([LONG_TEXT, "More."]);
+      const speech = model.speak(scriptOf({ text }), never());
+      await speech.next();
+      await speech.return({ stop: "finished", spoken: "" });
+      assert.equal((await speech.next()).done, true);
+      assert.ok(text.isReleased);
+    });
+
+    test("nothing is pulled before the first frame is asked for, and one piece is enough for it", async () => {
+      const text = new CountedText([LONG_TEXT, new Promise<string>(() => {})]);
+      const { speech, stop } = begin({ text });
+      assert.equal(text.pulls, 0);
+      for (let frame = 0; frame < 4; frame++) await speech.next();
+      assert.equal(text.pulls, 1);
+      stop();
+    });
+
+    test("all of a piece but its tail is given while the next is waited for", async () => {
+      const { frames } = await speakAll(model);
+      const { speech, stop } = begin({ text: new CountedText([SHORT_TEXT, new Promise<string>(() => {})]) });
+      for (let frame = 0; frame < frames.length - 6; frame++) assert.equal((await speech.next()).done, false);
+      stop();
+    });
+
+    test("what the source of the text throws is thrown", async () => {
+      const failure = new TypeError("the writer fell asleep");
+      const text = new CountedText([SHORT_TEXT, rejected(failure)]);
+      await assert.rejects(drain(model.speak(scriptOf({ text }), never())), is(failure));
+    });
+
+    test("sixteen utterances can be open at once, each with its own text", async () => {
+      const texts = Array.from({ length: 16 }, (_, index) => `${SHORT_TEXT} Number ${index}.`);
+      const spoken = await Promise.all(texts.map((text) => speakAll(model, { text })));
+      assert.deepEqual(
+        spoken.map(({ report }) => report.spoken.trim()),
+        texts,
+      );
+    });
+
+    test("a history of 63 turns, spoken and written, is taken, and stays the caller's", async () => {
+      const history = Array.from({ length: 63 }, (_, index): Turn => turnOf(index));
+      const { report } = await speakAll(model, { history });
+      assert.equal(report.stop, "finished");
+      for (const { audio } of history) if (audio) assert.equal(audio.samples.length, SAMPLE_RATE_HZ);
+    });
+
+    test("closing fails what is open, and refuses what comes after", async () => {
+      const closable = await make();
+      const speaking = closable.speak(scriptOf({ text: LONG_TEXT }), never());
+      await speaking.next();
+      const text = new CountedText([new Promise<string>(() => {})]);
+      const waiting = closable.speak(scriptOf({ text }), never()).next();
+      const failures = Promise.all([
+        assert.rejects(drain(speaking), SpeechFailedError),
+        assert.rejects(waiting, SpeechFailedError),
+      ]);
+      await Promise.all([closable.close(), failures]);
+      await closable.close();
+      await assert.rejects(closable.speak(scriptOf(), never()).next(), SpeechFailedError);
+    });
+
+    function begin(parts: Parameters<typeof scriptOf>[0]) {
+      const controller = new AbortController();
+      const reason = new Error("the client has gone");
+      const speech = model.speak(scriptOf(parts), controller.signal);
+      return { speech, reason, stop: () => controller.abort(reason) };
+    }
+  });
+}
+
+/** Checks for that very error, not one like it. */
+function is(expected: Error): (thrown: unknown) => boolean {
+  return (thrown) => thrown === expected;
+}
+
+function rejected(error: Error): Promise<never> {
+  const promise = Promise.reject(error);
+  promise.catch(() => {});
+  return promise;
+}
+
+/** By turns with text, with a second of sound, and with both. */
+function turnOf(index: number): Turn {
+  const samples = Float32Array.from({ length: SAMPLE_RATE_HZ }, (_, i) => 0.2 * Math.sin(i * 0.05));
+  return {
+    speaker: String(index % 2),
+    text: index % 3 === 1 ? null : `This is turn ${index}.`,
+    audio: index % 3 === 0 ? null : { samples, sampleRateHz: SAMPLE_RATE_HZ, durationS: 1 },
+  };
+}

@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { test } from "node:test";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+const pool = new URL("../../src/workers/worker-pool.js", import.meta.url).href;
+const tone = new URL("../../src/engines/tone/tone.js", import.meta.url).href;
+
+test("a process ends by itself once its pool is closed, an utterance left open or not", async () => {
+  const { stdout } = await runScript(`
+    const pool = await createWorkerPool({ entry: new URL(${JSON.stringify(tone)}), create: {}, size: 2 });
+    const speech = pool.speak(script, new AbortController().signal);
+    await speech.next();
+    await pool.close();
+    console.log("closed");
+  `);
+  assert.equal(stdout, "closed\n");
+});
+
+test("a process ends by itself after a pool that could not be made", async () => {
+  const { stdout } = await runScript(`
+    const entry = new URL("data:text/javascript,export async function createModel() { throw new Error('no weights') }");
+    await createWorkerPool({ entry, create: {}, size: 2 }).catch((error) => console.log(error.message));
+  `);
+  assert.equal(stdout, "the speech model stopped: no weights\n");
+});
+
+/** Fails, by the test runner's own limit, when the process does not end. */
+function runScript(body: string) {
+  const prelude = `
+    import { createWorkerPool } from ${JSON.stringify(pool)};
+    async function* text() { yield "One, two, three, four, five."; }
+    const delivery = { temperature: 0, acousticTemperature: 0, topK: null, repetitionPenalty: 3, penaltyWindow: 20,
+      maxFrames: 512, quality: "high" };
+    const script = { history: [], speaker: "0", text: text(), delivery, preset: {}, seed: 1n };
+  `;
+  return run(process.execPath, ["--input-type=module", "--eval", prelude + body], { timeout: 20_000 });
+}

@@ -1,0 +1,71 @@
+import { FRAME_SAMPLES } from "../../src/audio/format.ts";
+import type { SpeechModel } from "../../src/model/speech-model.ts";
+
+/** Options of {@link createModel}; the counters are shared, so that a test sees what its threads do. */
+export interface FaultyOptions {
+  readonly counters: Int32Array;
+  /** `createModel` throws this. */
+  readonly startError?: string;
+  /** Threads after this many end before they are ready. */
+  readonly goodStarts?: number;
+}
+
+/** Places in {@link FaultyOptions.counters}. */
+export const COUNT = { starts: 0, frames: 1, left: 2, detached: 3, held: 4, gate: 5 } as const;
+
+export function counters(): Int32Array {
+  return new Int32Array(new SharedArrayBuffer(4 * Object.keys(COUNT).length));
+}
+
+/**
+ * A model that does what its text says. `speak` gives frames without end and counts them; `views` gives views into one
+ * buffer; `hold` gives a frame, then blocks its thread until the gate opens, then goes on as `speak`; `exit`, `throw`
+ * and `eat` give a frame and then end their thread in three ways.
+ */
+export async function createModel(options: FaultyOptions): Promise<SpeechModel> {
+  const { counters: count } = options;
+  const starts = Atomics.add(count, COUNT.starts, 1);
+  if (options.startError !== undefined) throw new Error(options.startError);
+  if (starts >= (options.goodStarts ?? Number.POSITIVE_INFINITY)) process.exit(7);
+  return {
+    async *speak(script) {
+      let command = "";
+      for await (const piece of script.text) command += piece;
+      const ring = new Float32Array(2 * FRAME_SAMPLES);
+      let last: Float32Array | null = null;
+      try {
+        for (let index = 0; ; index++) {
+          if (index === 1) misbehave(command, count);
+          if (last?.byteLength === 0) Atomics.add(count, COUNT.detached, 1);
+          last = command === "views" ? ring.subarray(0, FRAME_SAMPLES) : new Float32Array(FRAME_SAMPLES);
+          last.fill(index / 1000);
+          if (command === "speak" || command === "hold") Atomics.add(count, COUNT.frames, 1);
+          yield { samples: last };
+        }
+      } finally {
+        Atomics.add(count, COUNT.left, 1);
+      }
+    },
+    async close() {},
+  };
+}
+
+function misbehave(command: string, count: Int32Array): void {
+  if (command === "exit") process.exit(3);
+  if (command === "throw") queueMicrotask(() => fail());
+  if (command === "eat") eat();
+  if (command === "hold") {
+    Atomics.store(count, COUNT.held, 1);
+    Atomics.notify(count, COUNT.held);
+    Atomics.wait(count, COUNT.gate, 0);
+  }
+}
+
+function fail(): never {
+  throw new RangeError("nobody catches this");
+}
+
+function eat(): void {
+  const eaten: number[][] = [];
+  for (;;) eaten.push(new Array(10_000).fill(eaten.length));
+}

@@ -1,0 +1,152 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createToneModel } from "../../src/engines/tone/tone.ts";
+import type { SpeechModel } from "../../src/model/speech-model.ts";
+import { GuestUtterance } from "../../src/workers/guest-utterance.ts";
+import type { OpenMessage } from "../../src/workers/protocol.ts";
+import { createScheduler } from "../../src/workers/scheduler.ts";
+import { LONG_TEXT, SHORT_TEXT, scriptOf } from "../model/scripts.ts";
+
+test("a new utterance's first frame comes before the tenth of the others", async () => {
+  const thread = await createThread();
+  thread.open(1, LONG_TEXT, 100);
+  thread.open(2, LONG_TEXT, 100);
+  await thread.frames(10);
+  thread.open(3, LONG_TEXT, 100);
+  await thread.frames(12);
+  assert.ok(thread.log.slice(10, 12).includes(3), thread.log.join(" "));
+  await thread.close();
+});
+
+test("utterances that are due alike take turns", async () => {
+  const thread = await createThread();
+  thread.open(1, LONG_TEXT, 100);
+  thread.open(2, LONG_TEXT, 100);
+  await thread.frames(20);
+  const ones = thread.log.slice(0, 20).filter((id) => id === 1).length;
+  assert.ok(ones >= 9 && ones <= 11, thread.log.join(" "));
+  await thread.close();
+});
+
+test("a reader that takes all it can get does not hold up one that keeps to real time", async () => {
+  const thread = await createThread();
+  thread.open(1, LONG_TEXT, 1_000);
+  thread.open(2, LONG_TEXT, 1);
+  await thread.frames(40);
+  const before = thread.log.length;
+  thread.nowMs = 80;
+  thread.utterance(2).grant(1);
+  await thread.frames(before + 2);
+  assert.ok(thread.log.slice(before, before + 2).includes(2), thread.log.join(" "));
+  await thread.close();
+});
+
+test("an utterance without credit computes nothing", async () => {
+  const thread = await createThread();
+  thread.open(1, LONG_TEXT, 2);
+  thread.open(2, LONG_TEXT, 30);
+  await thread.frames(32);
+  assert.equal(thread.log.filter((id) => id === 1).length, 2);
+  await thread.close();
+});
+
+test("who took nothing for a minute is due now, and not for the whole minute", async () => {
+  const thread = await createThread();
+  thread.open(1, LONG_TEXT, 1);
+  await thread.frames(1);
+  thread.nowMs = 60_000;
+  thread.utterance(1).grant(100);
+  assert.equal(thread.utterance(1).dueMs, 60_000);
+  await thread.close();
+});
+
+test("one that waits for its text does not hold up the others, and goes on when it comes", async () => {
+  const thread = await createThread();
+  thread.open(1, null, 100);
+  thread.open(2, LONG_TEXT, 20);
+  await thread.frames(20);
+  assert.ok(!thread.log.includes(1));
+  thread.utterance(1).deliver({ piece: SHORT_TEXT });
+  await thread.frames(25);
+  assert.deepEqual(thread.log.slice(20, 25), [1, 1, 1, 1, 1]);
+  await thread.close();
+});
+
+test("one that is stopped gives no further frame and says nothing more", async () => {
+  const thread = await createThread();
+  thread.open(1, LONG_TEXT, 100);
+  thread.open(2, LONG_TEXT, 100);
+  await thread.frames(6);
+  thread.utterance(1).stop(new Error("gone"));
+  const before = thread.log.length;
+  await thread.frames(before + 10);
+  assert.ok(!thread.log.slice(before).includes(1), thread.log.join(" "));
+  assert.deepEqual(thread.failures, []);
+  await thread.close();
+});
+
+test("a model that throws is told of once, and the others go on", async () => {
+  const thread = await createThread(await createToneModel({ failAtFrame: 5 }));
+  thread.open(1, LONG_TEXT, 100);
+  thread.open(2, LONG_TEXT, 3);
+  await thread.frames(8);
+  await thread.failed;
+  assert.deepEqual(thread.failures, ["the tone model fails at frame 5"]);
+  await thread.close();
+});
+
+/** What a guest does, on a clock that stands still, with each frame's utterance written down. */
+async function createThread(given?: SpeechModel) {
+  const model = given ?? (await createToneModel());
+  const scheduler = createScheduler();
+  const utterances = new Map<number, GuestUtterance>();
+  const log: number[] = [];
+  const failures: string[] = [];
+  let wanted = 0;
+  let reached = (): void => {};
+  let markFailed = (): void => {};
+  const failed = new Promise<void>((resolve) => (markFailed = resolve));
+
+  const thread = {
+    nowMs: 0,
+    log,
+    failures,
+    failed,
+    open(id: number, text: string | null, credit: number): void {
+      const { text: _, ...script } = scriptOf();
+      const message: OpenMessage = { kind: "open", id, credit, ...script };
+      const utterance: GuestUtterance = new GuestUtterance(model, message, {
+        onPull: () => utterance.deliver("end"),
+        onFrame() {
+          log.push(id);
+          if (log.length >= wanted) reached();
+        },
+        onEnd: () => scheduler.remove(utterance),
+        onFail(thrown) {
+          scheduler.remove(utterance);
+          failures.push((thrown as Error).message);
+          markFailed();
+        },
+        onRunnable: () => scheduler.wake(),
+        now: () => thread.nowMs,
+      });
+      utterances.set(id, utterance);
+      scheduler.add(utterance);
+      if (text !== null) utterance.deliver({ piece: text });
+    },
+    utterance(id: number): GuestUtterance {
+      return utterances.get(id) ?? assert.fail(`no utterance ${id}`);
+    },
+    /** Waits until there have been that many frames in all. */
+    async frames(count: number): Promise<void> {
+      wanted = count;
+      if (log.length < count) await new Promise<void>((resolve) => (reached = resolve));
+    },
+    async close(): Promise<void> {
+      for (const utterance of utterances.values()) utterance.stop(new Error("over"));
+      await scheduler.stop();
+      await model.close();
+    },
+  };
+  return thread;
+}

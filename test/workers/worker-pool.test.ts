@@ -1,0 +1,219 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { FRAME_SAMPLES } from "../../src/audio/format.ts";
+import { SpeechFailedError } from "../../src/model/speech-model.ts";
+import { createWorkerPool, type WorkerPool, type WorkerPoolOptions } from "../../src/workers/worker-pool.ts";
+import { drain, LONG_TEXT, never, scriptOf } from "../model/scripts.ts";
+import { COUNT, counters, type FaultyOptions } from "./faulty-model.ts";
+
+const entry = new URL("./faulty-model.js", import.meta.url);
+const tone = new URL("../../src/engines/tone/tone.js", import.meta.url);
+
+test("a thread is ahead of its consumer by its credit and no further", async () => {
+  const count = counters();
+  const pool = await faultyPool({ counters: count }, { creditFrames: 3 });
+  const slow = speak(pool, "speak");
+  await slow.next();
+  await slow.next();
+  await takeFrames(pool, "views", 20);
+  assert.equal(Atomics.load(count, COUNT.frames), 5);
+  await slow.return(REPORT);
+  await pool.close();
+});
+
+test("an utterance that is left computes nothing more, and its model lets go of it", async () => {
+  const count = counters();
+  const pool = await faultyPool({ counters: count });
+  const controller = new AbortController();
+  const aborted = pool.speak(scriptOf({ text: "speak" }), controller.signal);
+  await aborted.next();
+  await takeFrames(pool, "views", 10);
+  controller.abort(new Error("gone"));
+  const atAbort = Atomics.load(count, COUNT.frames);
+  await takeFrames(pool, "views", 20);
+  assert.ok(Atomics.load(count, COUNT.frames) <= atAbort + 1);
+  assert.ok(Atomics.load(count, COUNT.left) >= 2);
+  assert.equal(pool.stats().open, 0);
+  await assert.rejects(aborted.next(), /gone/);
+  await pool.close();
+});
+
+test("an abort is thrown at once, though the thread is deep in a frame", async () => {
+  const count = counters();
+  const pool = await faultyPool({ counters: count });
+  const controller = new AbortController();
+  const speech = pool.speak(scriptOf({ text: "hold" }), controller.signal);
+  await speech.next();
+  const blocked = speech.next();
+  await held(count);
+  controller.abort(new Error("gone"));
+  await assert.rejects(blocked, /gone/);
+  openGate(count);
+  await takeFrames(pool, "views", 5);
+  assert.ok(Atomics.load(count, COUNT.frames) <= 2);
+  await pool.close();
+});
+
+test("frames are handed over, not copied, unless they are part of a larger buffer", async () => {
+  const count = counters();
+  const pool = await faultyPool({ counters: count });
+  await takeFrames(pool, "speak", 8);
+  assert.ok(Atomics.load(count, COUNT.detached) >= 7);
+  const views = await takeFrames(pool, "views", 8);
+  for (const [index, samples] of views.entries()) {
+    assert.equal(samples.length, FRAME_SAMPLES);
+    assert.ok(Math.abs((samples[0] ?? 0) - index / 1000) < 1e-6, `frame ${index} is another's`);
+  }
+  await pool.close();
+});
+
+test("an utterance goes to the thread that computes for the fewest", async () => {
+  const count = counters();
+  const pool = await faultyPool({ counters: count }, { size: 2 });
+  const busy = speak(pool, "hold");
+  await busy.next();
+  await held(count);
+  await takeFrames(pool, "views", 10);
+  await takeFrames(pool, "views", 10);
+  openGate(count);
+  await busy.return(REPORT);
+  await pool.close();
+});
+
+for (const [how, command] of [
+  ["ends itself", "exit"],
+  ["throws what nobody catches", "throw"],
+  ["eats all its memory", "eat"],
+] as const) {
+  test(`a thread that ${how} fails its utterances and is replaced`, async () => {
+    const events: string[] = [];
+    const pool = await faultyPool(
+      { counters: counters() },
+      {
+        onEvent: (event) => events.push(event.kind),
+        resourceLimits: { maxOldGenerationSizeMb: 32 },
+      },
+    );
+    const beside = speak(pool, "speak");
+    await beside.next();
+    await assert.rejects(drain(speak(pool, command)), SpeechFailedError);
+    await assert.rejects(drain(beside), SpeechFailedError);
+    await takeFrames(pool, "views", 3);
+    assert.deepEqual(events, ["replacing"]);
+    assert.equal(pool.stats().replaced, 1);
+    await pool.close();
+  });
+}
+
+test("a thread killed in mid-sentence fails its own utterance and no other", async () => {
+  const pool = await createWorkerPool({ entry: tone, create: {}, size: 2 });
+  const [first, second] = [speak(pool, LONG_TEXT), speak(pool, LONG_TEXT)];
+  await Promise.all([first.next(), second.next()]);
+  await pool.terminateOne();
+  const ends = await Promise.allSettled([drain(first), drain(second)]);
+  assert.deepEqual(ends.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);
+  const rejection = ends.find((end) => end.status === "rejected");
+  assert.ok(rejection?.status === "rejected" && rejection.reason instanceof SpeechFailedError);
+  const after = await drain(speak(pool, LONG_TEXT));
+  assert.equal(after.report.stop, "finished");
+  await pool.close();
+});
+
+test("with its only thread dead, an utterance waits for the replacement, or for its signal", async () => {
+  const pool = await createWorkerPool({ entry: tone, create: {}, size: 1 });
+  await pool.terminateOne();
+  const controller = new AbortController();
+  const waiting = speak(pool, LONG_TEXT).next();
+  const leaving = pool.speak(scriptOf(), controller.signal).next();
+  controller.abort(new Error("gone"));
+  await assert.rejects(leaving, /gone/);
+  assert.equal((await waiting).done, false);
+  await pool.close();
+});
+
+test("a model that cannot be made fails the pool with its message, and leaves no thread", async () => {
+  const create: FaultyOptions = { counters: counters(), startError: "voice.onnx: not an ONNX file" };
+  await assert.rejects(createWorkerPool({ entry, create, size: 2 }), (error) => {
+    assert.ok(error instanceof SpeechFailedError);
+    assert.match(error.message, /voice\.onnx: not an ONNX file/);
+    return true;
+  });
+});
+
+test("an entry that is no module fails the pool", async () => {
+  const missing = new URL("./no-such-module.js", import.meta.url);
+  await assert.rejects(createWorkerPool({ entry: missing, create: {}, size: 1 }), /no-such-module/);
+});
+
+test("a thread that dies at every start is given up after so many attempts, and utterances are told", async () => {
+  const count = counters();
+  let gaveUp = (): void => {};
+  const givenUp = new Promise<void>((resolve) => (gaveUp = resolve));
+  const pool = await faultyPool(
+    { counters: count, goodStarts: 1 },
+    {
+      startAttempts: 4,
+      restartDelayMs: 1,
+      onEvent: (event) => event.kind === "gave-up" && gaveUp(),
+    },
+  );
+  await pool.terminateOne();
+  await givenUp;
+  assert.equal(Atomics.load(count, COUNT.starts), 4);
+  assert.deepEqual(pool.stats(), { size: 1, ready: 0, broken: 1, replaced: 3, open: 0 });
+  await assert.rejects(speak(pool, "speak").next(), SpeechFailedError);
+  await pool.close();
+});
+
+test("deaths that utterances bring about never count as failed starts", async () => {
+  const pool = await faultyPool({ counters: counters() }, { startAttempts: 2 });
+  for (let round = 0; round < 4; round++) {
+    await assert.rejects(drain(speak(pool, "exit")), SpeechFailedError);
+  }
+  await takeFrames(pool, "views", 3);
+  assert.equal(pool.stats().replaced, 4);
+  await pool.close();
+});
+
+test("a pool can be closed while a thread that died is being replaced", async () => {
+  const pool = await createWorkerPool({ entry: tone, create: {}, size: 2 });
+  await pool.terminateOne();
+  const waiting = Promise.allSettled([drain(speak(pool, LONG_TEXT)), drain(speak(pool, LONG_TEXT))]);
+  await pool.close();
+  await waiting;
+  assert.equal(pool.stats().open, 0);
+});
+
+const REPORT = { stop: "finished", spoken: "" } as const;
+
+function faultyPool(create: FaultyOptions, options: Partial<WorkerPoolOptions> = {}): Promise<WorkerPool> {
+  return createWorkerPool({ entry, create, size: 1, ...options });
+}
+
+function speak(pool: WorkerPool, text: string) {
+  return pool.speak(scriptOf({ text }), never());
+}
+
+/** Speaks beside whatever else is open, for so many frames. */
+async function takeFrames(pool: WorkerPool, text: string, count: number): Promise<Float32Array[]> {
+  const taken: Float32Array[] = [];
+  const speech = speak(pool, text);
+  while (taken.length < count) {
+    const next = await speech.next();
+    if (next.done) assert.fail("it ended");
+    taken.push(next.value.samples);
+  }
+  await speech.return(REPORT);
+  return taken;
+}
+
+/** Waits until a thread blocks at the gate. */
+async function held(count: Int32Array): Promise<void> {
+  while (Atomics.load(count, COUNT.held) === 0) await setImmediate();
+}
+
+function openGate(count: Int32Array): void {
+  Atomics.store(count, COUNT.gate, 1);
+  Atomics.notify(count, COUNT.gate);
+}

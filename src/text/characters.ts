@@ -8,8 +8,7 @@ export const DIGIT = "\\p{Nd}";
 export const WORD = "\\p{L}\\p{N}_";
 /** A word character that is neither a decimal digit nor `_`: letters, and such as `²` and `½`. */
 export const WORD_LETTER = "\\p{L}\\p{Nl}\\p{No}";
-export const SPACE =
-  "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+export const SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 /** A place where a word begins or ends. */
 export const WORD_EDGE = `(?:(?<=[${WORD}])(?![${WORD}])|(?<![${WORD}])(?=[${WORD}]))`;
 
@@ -87,7 +86,8 @@ export function digitValue(character: string): number {
   if (code === undefined) return -1;
   if (code < 0x80) return code >= 0x30 && code <= 0x39 ? code - 0x30 : -1;
   if (ALL_DECIMALS.test(character)) return decimalValue(code);
-  for (const [first, last, value] of OTHER_DIGITS) if (code >= first && code <= last) return value + code - first;
+  for (const [first, last, value] of OTHER_DIGITS)
+    if (code >= first && code <= last) return value + code - first;
   return -1;
 }
 

@@ -56,7 +56,11 @@ export async function packTables(voiceDir: string): Promise<Uint8Array> {
   return writeContainer(meta, arrays);
 }
 
-function packDictionary(arrays: Map<string, TableArray>, name: string, entries: DictionaryJson): TableMeta["gold"] {
+function packDictionary(
+  arrays: Map<string, TableArray>,
+  name: string,
+  entries: DictionaryJson,
+): TableMeta["gold"] {
   const tagged: Record<string, Readonly<Record<string, string | null>>> = {};
   const phonemes = Object.entries(entries).map(([word, entry]) => {
     if (typeof entry === "string") return entry;
@@ -84,7 +88,10 @@ function packTagger(arrays: Map<string, TableArray>, tagger: TaggerJson): readon
   }
   const fixed = Object.entries(tagger.tagdict);
   addStrings(arrays, "tagger.fixed", buildStringTable(fixed.map(([word]) => word)));
-  arrays.set("tagger.fixedTags", Uint8Array.from(fixed, ([, tag]) => numberOf.get(tag) ?? 0));
+  arrays.set(
+    "tagger.fixedTags",
+    Uint8Array.from(fixed, ([, tag]) => numberOf.get(tag) ?? 0),
+  );
   addStrings(arrays, "tagger.vocabulary", buildStringTable(tagger.vocab));
   addStrings(arrays, "tagger.features", buildStringTable(features.map(([feature]) => feature)));
   arrays.set("tagger.starts", starts);
@@ -101,9 +108,12 @@ async function bytesOf(voiceDir: string, name: VoiceFile): Promise<Buffer> {
   try {
     return await readFile(join(voiceDir, name));
   } catch (cause) {
-    throw new Error(`The voice's file ${join(voiceDir, name)} cannot be read: put it back from a fresh copy.`, {
-      cause,
-    });
+    throw new Error(
+      `The voice's file ${join(voiceDir, name)} cannot be read: put it back from a fresh copy.`,
+      {
+        cause,
+      },
+    );
   }
 }
 
@@ -112,6 +122,8 @@ async function jsonOf<T>(voiceDir: string, name: VoiceFile): Promise<T> {
   try {
     return JSON.parse((name.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8"));
   } catch (cause) {
-    throw new Error(`The voice's file ${join(voiceDir, name)} is damaged: put it back from a fresh copy.`, { cause });
+    throw new Error(`The voice's file ${join(voiceDir, name)} is damaged: put it back from a fresh copy.`, {
+      cause,
+    });
   }
 }

@@ -83,7 +83,8 @@ export async function loadTextTables(
   tablesFile = tablesFileOf(voiceDir),
 ): Promise<TextTables> {
   const fingerprint = await voiceFingerprint(voiceDir);
-  const packed = (await readPacked(tablesFile, fingerprint)) ?? (await rebuild(voiceDir, tablesFile, fingerprint));
+  const packed =
+    (await readPacked(tablesFile, fingerprint)) ?? (await rebuild(voiceDir, tablesFile, fingerprint));
   return tablesOf(packed);
 }
 

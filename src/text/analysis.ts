@@ -1,0 +1,163 @@
+import { isAllLetters } from "./characters.ts";
+import type { DifferenceId } from "./differences.ts";
+import { MONEY } from "./number-reading.ts";
+import { markQuotes } from "./quotes.ts";
+import { subTokens } from "./sub-tokens.ts";
+import type { TextTables } from "./tables.ts";
+import { createTagger } from "./tagger.ts";
+import { createTokeniser, type Token } from "./tokens.ts";
+
+/** A word or part of one, with what is known of it before it is read. */
+export interface Piece {
+  readonly text: string;
+  /** Part of speech (Penn Treebank). */
+  readonly tag: string;
+  readonly spaceAfter: boolean;
+  /** Phonemes that need no reading: marks and markup; "" is silent. */
+  given: string | null;
+  /** What to look up instead of the text. */
+  alias: string | null;
+  /** A money sign that counts this number. */
+  currency: string | null;
+  /** Whether no other piece is glued on before it. */
+  head: boolean;
+}
+
+/** A piece by itself, or pieces without spaces between that may be one word. */
+export type Unit = Piece | readonly Piece[];
+
+/** Sentence (normalised) → words and groups with their parts of speech. */
+export type Analysis = (sentence: string) => Unit[];
+
+interface TaggedToken extends Token {
+  readonly tag: string;
+  readonly given: string | null;
+}
+
+const MARK_TAGS: ReadonlySet<string> = new Set([
+  ".",
+  ",",
+  "-LRB-",
+  "-RRB-",
+  "``",
+  '""',
+  "''",
+  ":",
+  "$",
+  "#",
+  "NFP",
+]);
+const MARK_PHONEMES: ReadonlyMap<string, string> = new Map([
+  ["-LRB-", "("],
+  ["-RRB-", ")"],
+  ["``", "“"],
+  ['""', "”"],
+  ["''", "”"],
+]);
+const NOT_PUNCTUATION = /[^;:,.!?—…"“”]/g;
+const LINK = /\[([^\]]+)\]\(([^)]*)\)/g;
+const PHONEMES_IN_LINK = /^\/(.*?)\/*$/su;
+
+export function createAnalysis(
+  tables: Pick<TextTables, "exceptions" | "tagger" | "vocabulary">,
+  differences: ReadonlySet<DifferenceId>,
+): Analysis {
+  const tokenise = createTokeniser(tables.exceptions);
+  const tag = createTagger(tables.tagger);
+  const quotes = differences.has("quotes-are-marks");
+  const clearsMoney = differences.has("money-to-the-end");
+
+  return (sentence) => group(annotate(withLinks(sentence), clearsMoney));
+
+  /** `[word](/phonemes/)` is said as the phonemes; `[words](address)` is read without the address. */
+  function withLinks(sentence: string): TaggedToken[] {
+    if (!sentence.includes("](")) return tagged(sentence);
+    const tokens: TaggedToken[] = [];
+    let from = 0;
+    for (const match of sentence.matchAll(LINK)) {
+      tokens.push(...tagged(sentence.slice(from, match.index)));
+      from = match.index + match[0].length;
+      const [, text = "", inside = ""] = match;
+      const given = PHONEMES_IN_LINK.exec(inside)?.[1];
+      tokens.push({ text, tag: "NN", spaceAfter: sentence[from] === " ", given: given ?? null });
+    }
+    tokens.push(...tagged(sentence.slice(from)));
+    return tokens;
+  }
+
+  function tagged(text: string): TaggedToken[] {
+    const tokens = tokenise(text);
+    const marks = quotes ? markQuotes(tokens) : undefined;
+    const tags = tag(tokens.filter((_token, index) => marks?.[index] == null).map((token) => token.text));
+    let next = 0;
+    return tokens.map((token, index) => ({
+      ...token,
+      tag: marks?.[index] ?? tags[next++] ?? "NN",
+      given: null,
+    }));
+  }
+}
+
+/** Cuts tokens into pieces and settles what is no word: marks, money signs, the 2 of "B2B". */
+function annotate(tokens: readonly TaggedToken[], clearsMoney: boolean): Piece[] {
+  const pieces: Piece[] = [];
+  let money: string | null = null;
+  for (const [index, token] of tokens.entries()) {
+    const texts = token.given === null ? subTokens(token.text) : [token.text];
+    for (const [at, text] of texts.entries()) {
+      const last = at === texts.length - 1;
+      const piece: Piece = {
+        text,
+        tag: token.tag,
+        spaceAfter: last && token.spaceAfter,
+        given: token.given,
+        alias: null,
+        currency: null,
+        head: true,
+      };
+      pieces.push(piece);
+      if (piece.given !== null) continue;
+      if (token.tag === "$" && MONEY.has(text)) {
+        money = text;
+        piece.given = "";
+      } else if (token.tag === ":" && (text === "-" || text === "–")) {
+        piece.given = "—";
+      } else if (MARK_TAGS.has(token.tag) && !/^[a-z]+$/.test(text.toLowerCase())) {
+        piece.given = MARK_PHONEMES.get(token.tag) ?? text.replace(NOT_PUNCTUATION, "");
+        if (clearsMoney) money = null;
+      } else if (money !== null) {
+        if (token.tag !== "CD") money = null;
+        else if (last && tokens[index + 1]?.tag !== "CD") piece.currency = money;
+      } else if (
+        text === "2" &&
+        at > 0 &&
+        !last &&
+        isLetterBeside(texts[at - 1], -1) &&
+        isLetterBeside(texts[at + 1], 0)
+      ) {
+        piece.alias = "to";
+      }
+    }
+  }
+  return pieces;
+}
+
+function isLetterBeside(text: string | undefined, at: 0 | -1): boolean {
+  return isAllLetters(Array.from(text ?? "").at(at) ?? "");
+}
+
+/** Pieces without a space between belong together, but for those that need no reading. */
+function group(pieces: readonly Piece[]): Unit[] {
+  const units: (Piece | Piece[])[] = [];
+  for (const piece of pieces) {
+    const open = units.at(-1);
+    if (piece.given !== null || piece.alias !== null) units.push(piece);
+    else if (Array.isArray(open) && open.at(-1)?.spaceAfter === false) {
+      piece.head = false;
+      open.push(piece);
+    } else units.push(piece.spaceAfter ? piece : [piece]);
+  }
+  return units.map((unit) =>
+    Array.isArray(unit) && unit.length === 1 && unit[0] !== undefined ? unit[0] : unit,
+  );
+}

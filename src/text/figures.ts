@@ -1,0 +1,53 @@
+import { DIGIT, SPACE, WORD } from "./characters.ts";
+import type { DifferenceId } from "./differences.ts";
+import { ordinal, parseInteger } from "./number-words.ts";
+import { type Rewriting, rewriting } from "./rewriting.ts";
+import type { NormaliserTables } from "./tables.ts";
+
+const D = `[${DIGIT}]`;
+const S = `[${SPACE}]`;
+const PARTS = "third quarter fifth sixth seventh eighth ninth tenth".split(" ");
+
+/** Telephone numbers, fractions, ranges and a plus before a number. */
+export function figures(tables: NormaliserTables, differences: ReadonlySet<DifferenceId>): Rewriting[] {
+  const months = [...tables.months.values()];
+  const beforeStop = differences.has("pattern-before-full-stop");
+  /** What may not follow: more of the same word or number. A full stop that ends the sentence may. */
+  const notBefore = (others: string): string =>
+    beforeStop ? `(?![${WORD}${others}]|\\.${D})` : `(?![${WORD}.${others}])`;
+  const areas = differences.has("long-phone-number")
+    ? `(?:\\(${D}{3}\\) ?|(?:${D}{1,2}-)?${D}{3}-)?`
+    : `(?:${D}{3}-)?`;
+  return [
+    rewriting(
+      `(?<![${WORD}.\\-])${areas}${D}{3}-${D}{4}${notBefore("\\-")}`,
+      (match) => {
+        const parts = match.replace(/^\((.*)\) ?/u, "$1-").replaceAll("-", ", ");
+        return Array.from(parts).join(" ");
+      },
+      { needsDigit: true },
+    ),
+    rewriting(
+      `(?<![${WORD}./])(${D}{1,2})/(${D}{1,2})${notBefore("/")}`,
+      (_match, above = "", below = "") => fraction(above, below, months),
+      { needsDigit: true },
+    ),
+    rewriting(
+      `(?<![${WORD}.\\-])(${D}{1,4})${S}?[-–]${S}?(${D}{1,4})${notBefore("\\-%")}`,
+      (_match, from = "", to = "") => `${from} to ${to}`,
+      { needsDigit: true },
+    ),
+    rewriting(`(?<![${WORD}+])\\+(?=${D})`, () => "plus ", { needsDigit: true }),
+  ];
+}
+
+function fraction(above: string, below: string, months: readonly string[]): string {
+  const [a, b] = [Number(parseInteger(above)), Number(parseInteger(below))];
+  if (a > 0 && a < b && b <= 10) {
+    if (b === 2) return "one half";
+    return `${above} ${PARTS[b - 3]}${a === 1 ? "" : "s"}`;
+  }
+  const month = months[a - 1];
+  if (month !== undefined && b >= 1 && b <= 31) return `${month} ${ordinal(b)}`;
+  return `${a} slash ${b}`;
+}

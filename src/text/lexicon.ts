@@ -1,0 +1,93 @@
+import { digitValue, isAscii } from "./characters.ts";
+import { createWords, type Following } from "./dictionary.ts";
+import type { DifferenceId } from "./differences.ts";
+import { createNumberReading, MONEY } from "./number-reading.ts";
+import { createSuffixRules, withS } from "./suffixes.ts";
+import type { TextTables } from "./tables.ts";
+import { createWordReading } from "./word-reading.ts";
+
+/** A word as the lexicon is asked for it. */
+export interface LexicalWord {
+  readonly text: string;
+  /** Part of speech (Penn Treebank). */
+  readonly tag: string;
+  /** A money sign that stands before the number, if any. */
+  readonly currency: string | null;
+  /** Whether no other word is glued on before it. */
+  readonly head: boolean;
+}
+
+export interface Lexicon {
+  /** The phonemes of a word in the light of what follows it, or null where it is not known. */
+  read(word: LexicalWord, following: Following): string | null;
+  /** The phonemes of digits within a word that is not known. */
+  readDigits(text: string): string | null;
+}
+
+/** Letters that Unicode does not take apart into a plain letter and an accent. */
+const PLAIN_LETTERS: ReadonlyMap<string, string> = new Map([
+  ["ß", "ss"],
+  ["æ", "ae"],
+  ["œ", "oe"],
+  ["ø", "o"],
+  ["ł", "l"],
+  ["đ", "d"],
+  ["ð", "d"],
+  ["þ", "th"],
+  ["ı", "i"],
+]);
+
+export function createLexicon(
+  tables: Pick<TextTables, "gold" | "silver">,
+  differences: ReadonlySet<DifferenceId>,
+): Lexicon {
+  const words = createWords(tables);
+  const wordReading = createWordReading(words, createSuffixRules(words), differences);
+  const numbers = createNumberReading(words, differences);
+  const dropsAccents = differences.has("accents-looked-up-without");
+
+  return {
+    read(word, following) {
+      const text = plainText(word.text);
+      const phonemes = readWord(text, word, following);
+      if (phonemes !== null) return phonemes + currencyWord(word.currency);
+      if (numbers.isNumber(text, word.head)) return numbers.read(text, word.currency, word.head);
+      return null;
+    },
+    readDigits: (text) => numbers.read(plainText(text), null, false),
+  };
+
+  function readWord(text: string, { tag }: LexicalWord, following: Following): string | null {
+    const stress = text === text.toLowerCase() ? null : text === text.toUpperCase() ? 2 : 0.5;
+    const phonemes = wordReading(text, tag, stress, following);
+    if (phonemes !== null || !dropsAccents || isAscii(text)) return phonemes;
+    const plain = withoutAccents(text);
+    return plain !== text && isAscii(plain) ? wordReading(plain, tag, stress, following) : null;
+  }
+
+  function currencyWord(currency: string | null): string {
+    const unit = currency === null ? undefined : MONEY.get(currency)?.[0];
+    if (unit === undefined) return "";
+    return ` ${withS(words.look(unit, null, null, null) ?? "") ?? ""}`;
+  }
+}
+
+/** Straight apostrophes, compatibility forms resolved (Unicode NFKC), digits of any kind as 0 to 9. */
+function plainText(text: string): string {
+  if (isAscii(text)) return text;
+  let plain = "";
+  for (const character of text.replaceAll("‘", "'").replaceAll("’", "'").normalize("NFKC")) {
+    const value = digitValue(character);
+    plain += value < 0 ? character : String(value);
+  }
+  return plain;
+}
+
+function withoutAccents(text: string): string {
+  const stripped = text.normalize("NFD").replace(/\p{M}/gu, "");
+  return stripped.replace(/[ßæœøłđðþıÆŒØŁĐÐÞ]/g, (letter) => {
+    const lower = letter.toLowerCase();
+    const plain = PLAIN_LETTERS.get(lower) ?? letter;
+    return lower === letter ? plain : plain.charAt(0).toUpperCase() + plain.slice(1);
+  });
+}

@@ -1,0 +1,87 @@
+import { createAnalysis } from "./analysis.ts";
+import { strip } from "./characters.ts";
+import { differencesOf, type Readings } from "./differences.ts";
+import { createLexicon } from "./lexicon.ts";
+import { createNormaliser } from "./normaliser.ts";
+import { splitClauses } from "./phoneme-ids.ts";
+import { readUnits } from "./reader.ts";
+import { splitSentences } from "./sentences.ts";
+import type { TextTables } from "./tables.ts";
+import { characterIds, decodePhonemes, readUnknown, type UnknownWordNet } from "./unknown-words.ts";
+
+export interface Phonemizer {
+  /** The phonemes of a text, a string a sentence; sentences over 400 phonemes are cut at clauses, silent ones left out. */
+  phonemes(text: string): Promise<string[]>;
+  /** The phonemes of one sentence; "" where there is nothing to say. */
+  read(sentence: string): Promise<string>;
+}
+
+export interface PhonemizerOptions {
+  readonly readings?: Readings;
+  /** How many words' network readings are kept. */
+  readonly rememberedWords?: number;
+}
+
+/**
+ * Reads English text as phonemes. Words that neither dictionary nor rule knows go to `unknownWords`, each once while
+ * it is remembered. Any string is read; nothing but what the network throws is thrown.
+ */
+export function createPhonemizer(
+  tables: TextTables,
+  unknownWords: UnknownWordNet,
+  { readings = "improved", rememberedWords = 1000 }: PhonemizerOptions = {},
+): Phonemizer {
+  const differences = differencesOf(readings);
+  const normalise = createNormaliser(tables.normaliser, differences);
+  const analyse = createAnalysis(tables, differences);
+  const lexicon = createLexicon(tables, differences);
+  const signGap = differences.has("signs-said-apart") ? " " : "";
+  const remembered = new Map<string, string>();
+
+  return {
+    read,
+    async phonemes(text) {
+      const spoken: string[] = [];
+      for (const sentence of splitSentences(text, readings))
+        spoken.push(...splitClauses(await read(sentence.text)));
+      return spoken;
+    },
+  };
+
+  /** Reads without waiting and notes which words the network has to be asked for; then asks, and reads again. */
+  async function read(sentence: string): Promise<string> {
+    const units = analyse(normalise(sentence));
+    const known = new Map<string, string>();
+    const missing = new Set<string>();
+    const readWord = (word: string): string => {
+      const answer = known.get(word) ?? recall(word);
+      if (answer === undefined) missing.add(word);
+      else known.set(word, answer);
+      return answer ?? "";
+    };
+    for (;;) {
+      missing.clear();
+      const phonemes = readUnits(units, lexicon, (text) => readUnknown(text, lexicon, readWord, signGap));
+      if (missing.size === 0) return strip(phonemes);
+      for (const word of missing) known.set(word, await ask(word));
+    }
+  }
+
+  async function ask(word: string): Promise<string> {
+    const ids = characterIds(word, tables.unknownWords);
+    const phonemes = ids.length === 0 ? "" : decodePhonemes(await unknownWords(ids), tables.unknownWords);
+    remembered.set(word, phonemes);
+    if (remembered.size > rememberedWords) remembered.delete(remembered.keys().next().value ?? "");
+    return phonemes;
+  }
+
+  /** A word's reading moves to the young end, so that the oldest unused one is forgotten first. */
+  function recall(word: string): string | undefined {
+    const phonemes = remembered.get(word);
+    if (phonemes !== undefined) {
+      remembered.delete(word);
+      remembered.set(word, phonemes);
+    }
+    return phonemes;
+  }
+}

@@ -1,0 +1,97 @@
+import type { Piece, Unit } from "./analysis.ts";
+import type { Following } from "./dictionary.ts";
+import { groupStress } from "./group-stress.ts";
+import type { LexicalWord, Lexicon } from "./lexicon.ts";
+import { CONSONANTS, VOWELS } from "./stress.ts";
+
+/** The phonemes of a text that the lexicon does not know; "" where nothing can be said of it. */
+export type UnknownReading = (text: string) => string;
+
+const STOPS = ";:,.!?—…";
+const JUNK = /^[',\-._‘’/]*$/;
+/** The dictionaries' longest entries have seven pieces ("will-o'-the-wisp"), initials may have more. */
+const WIDEST_WINDOW = 24;
+
+/**
+ * Reads the units of a sentence from its end to its beginning, because some words ("the", "to", "used") hang on the
+ * sound of the next.
+ */
+export function readUnits(units: readonly Unit[], lexicon: Lexicon, unknown: UnknownReading): string {
+  const spoken: string[] = new Array(units.length);
+  let following: Following = { sound: null, to: false };
+  for (let i = units.length - 1; i >= 0; i--) {
+    const unit = units[i]!;
+    if (isGroup(unit)) spoken[i] = readGroup(unit) + (unit.at(-1)?.spaceAfter ? " " : "");
+    else {
+      const phonemes = unit.given ?? lexicon.read(lexical(unit), following) ?? unknown(unit.text);
+      following = followingOf(phonemes, unit.text, unit.tag, following);
+      spoken[i] = phonemes + (unit.spaceAfter ? " " : "");
+    }
+  }
+  return spoken.join("").replaceAll("ɾ", "T").replaceAll("ʔ", "t");
+
+  /** The longest known word that ends the group, then the longest before it, and so on; all of it, or none. */
+  function readGroup(pieces: readonly Piece[]): string {
+    const read: string[] = new Array(pieces.length).fill("");
+    for (let right = pieces.length; right > 0; ) {
+      let left = Math.max(0, right - WIDEST_WINDOW);
+      for (; left < right; left++) {
+        const word = merged(pieces.slice(left, right));
+        const phonemes = lexicon.read(word, following);
+        if (phonemes === null) continue;
+        read[left] = phonemes;
+        following = followingOf(phonemes, word.text, word.tag, following);
+        break;
+      }
+      if (left < right) right = left;
+      else {
+        right--;
+        if (!JUNK.test(pieces[right]!.text)) return unknown(pieces.map((piece) => piece.text).join(""));
+      }
+    }
+    return groupStress(pieces, read);
+  }
+}
+
+function isGroup(unit: Unit): unit is readonly Piece[] {
+  return Array.isArray(unit);
+}
+
+function lexical(piece: Piece): LexicalWord {
+  return { text: piece.alias ?? piece.text, tag: piece.tag, currency: piece.currency, head: piece.head };
+}
+
+/** Pieces as one word: the tag of the weightiest, capitals counting twice. */
+function merged(pieces: readonly Piece[]): LexicalWord {
+  const [first] = pieces;
+  if (first !== undefined && pieces.length === 1) return lexical(first);
+  let text = "";
+  let tag = "";
+  let most = -1;
+  let currency: string | null = null;
+  for (const piece of pieces) {
+    text += piece.text;
+    let weight = 0;
+    for (const character of piece.text) weight += character === character.toLowerCase() ? 1 : 2;
+    if (weight > most) {
+      most = weight;
+      tag = piece.tag;
+    }
+    if (piece.currency !== null && (currency === null || piece.currency > currency))
+      currency = piece.currency;
+  }
+  return { text, tag, currency, head: first?.head ?? true };
+}
+
+function followingOf(phonemes: string, text: string, tag: string, following: Following): Following {
+  const to = text === "to" || text === "To" || (text === "TO" && (tag === "TO" || tag === "IN"));
+  let sound = following.sound;
+  for (const phoneme of phonemes) {
+    if (STOPS.includes(phoneme)) sound = null;
+    else if (VOWELS.has(phoneme)) sound = "vowel";
+    else if (CONSONANTS.has(phoneme)) sound = "consonant";
+    else continue;
+    break;
+  }
+  return { sound, to };
+}

@@ -1,0 +1,127 @@
+import { ICONS, prefixLength, QUOTES, suffixLength } from "./affixes.ts";
+import { LETTER, SPACE, WORD, WORD_LETTER } from "./characters.ts";
+
+/** A word, mark or part of a word, as the tagger sees it. */
+export interface Token {
+  readonly text: string;
+  readonly spaceAfter: boolean;
+}
+
+export type Tokeniser = (text: string) => Token[];
+
+const SMALL = "a-zß-öø-ÿ";
+const CAPITAL = "A-ZÀ-ÖØ-Þ";
+const NON_SPACES = new RegExp(`[^${SPACE}]+`, "gu");
+const INFIX = new RegExp(
+  [
+    "\\.\\.+",
+    "…",
+    `[${ICONS}]`,
+    "(?<=[0-9])[+\\-*\\^](?=[0-9\\-])",
+    `(?<=[${SMALL}${QUOTES}])\\.(?=[${CAPITAL}${QUOTES}])`,
+    `(?<=[${WORD_LETTER}]),(?=[${WORD_LETTER}])`,
+    `(?<=[${LETTER}\\p{N}])(?:-|–|—|--|---|——|~)(?=[${WORD_LETTER}])`,
+    `(?<=[${LETTER}\\p{N}])[:<>=/](?=[${WORD_LETTER}])`,
+  ].join("|"),
+  "gu",
+);
+const DOMAINS = "com|org|net|edu|gov|io|co|uk|de|fr|info|biz|us|ca|au|tv|me|ly|ai";
+const ADDRESS = new RegExp(
+  [
+    `^(?:(?:https?|ftp)://|www\\.)[^${SPACE}]+$`,
+    `^[${WORD}.+\\-]+@[${WORD}\\-]+(?:\\.[${WORD}\\-]+)+$`,
+    `^(?:[${WORD}\\-]+\\.)+(?:${DOMAINS})(?:/[^${SPACE}]*)?$`,
+  ].join("|"),
+  "iu",
+);
+
+/**
+ * Cuts a text as spaCy's English tokeniser does: marks come off both ends of each run of non-spaces, then hyphens,
+ * slashes and the like inside; `exceptions` (contractions, "Mr.", "10am") are cut as they say.
+ */
+export function createTokeniser(exceptions: ReadonlyMap<string, readonly string[]>): Tokeniser {
+  const longest = Math.max(...Array.from(exceptions.keys(), (key) => key.length));
+  const exception = (text: string, start: number, end: number): readonly string[] | undefined =>
+    end - start > longest || end <= start ? undefined : exceptions.get(text.slice(start, end));
+
+  return (text) => {
+    const tokens: Token[] = [];
+    for (const match of text.matchAll(NON_SPACES)) {
+      const [run] = match;
+      const pieces = exceptions.get(run) ?? rejoin(split(run));
+      const goesOn = match.index + run.length < text.length;
+      for (const [index, piece] of pieces.entries()) {
+        tokens.push({ text: piece, spaceAfter: goesOn && index === pieces.length - 1 });
+      }
+    }
+    return tokens;
+  };
+
+  function split(run: string): string[] {
+    const before: string[] = [];
+    const after: string[] = [];
+    let start = 0;
+    let end = run.length;
+    for (
+      let length = -1;
+      end > start && end - start !== length && exception(run, start, end) === undefined;
+    ) {
+      length = end - start;
+      const prefix = prefixLength(run, start, end);
+      if (prefix > 0 && exception(run, start + prefix, end) !== undefined) {
+        before.push(run.slice(start, start + prefix));
+        start += prefix;
+        break;
+      }
+      const suffix = suffixLength(run, start + prefix, end);
+      if (suffix > 0 && exception(run, start, end - suffix) !== undefined) {
+        after.push(run.slice(end - suffix, end));
+        end -= suffix;
+        break;
+      }
+      if (prefix > 0) {
+        before.push(run.slice(start, start + prefix));
+        start += prefix;
+      }
+      if (suffix > 0) {
+        after.push(run.slice(end - suffix, end));
+        end -= suffix;
+      }
+    }
+    const middle = end === start ? [] : (exception(run, start, end) ?? splitInside(run.slice(start, end)));
+    return [...before, ...middle, ...after.reverse()];
+  }
+
+  /** Neighbours that together are an exception ("Sept" + ".") are cut as it says. */
+  function rejoin(pieces: readonly string[]): readonly string[] {
+    if (pieces.length < 2) return pieces;
+    const joined: string[] = [];
+    for (let at = 0; at < pieces.length; ) {
+      const [first = "", second, third] = pieces.slice(at, at + 3);
+      const three =
+        second === undefined || third === undefined ? undefined : exceptionOf(first + second + third);
+      const two = second === undefined ? undefined : exceptionOf(first + second);
+      joined.push(...(three ?? two ?? [first]));
+      at += three !== undefined ? 3 : two !== undefined ? 2 : 1;
+    }
+    return joined;
+  }
+
+  function exceptionOf(text: string): readonly string[] | undefined {
+    return text.length > longest ? undefined : exceptions.get(text);
+  }
+}
+
+function splitInside(text: string): string[] {
+  if (ADDRESS.test(text)) return [text];
+  const pieces: string[] = [];
+  let from = 0;
+  for (const match of text.matchAll(INFIX)) {
+    if (match.index === 0) continue;
+    if (match.index > from) pieces.push(text.slice(from, match.index));
+    pieces.push(match[0]);
+    from = match.index + match[0].length;
+  }
+  if (from < text.length) pieces.push(text.slice(from));
+  return pieces;
+}

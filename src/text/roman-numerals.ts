@@ -27,7 +27,7 @@ export function romanNumerals(tables: NormaliserTables, differences: ReadonlySet
         const { at, text } = placeOf(rest);
         if (careful && !isNumeral(numeral, word, text.slice(0, at), text.slice(at + match.length)))
           return match;
-        return `${word} ${write(valueOf(numeral))}`;
+        return `${word} ${write(numeralValue(numeral))}`;
       },
     );
   return [rule(tables.romanCardinal, String), rule(tables.romanOrdinal, (value) => `the ${ordinal(value)}`)];
@@ -47,7 +47,7 @@ function isNumeral(numeral: string, word: string, before: string, after: string)
   );
 }
 
-function valueOf(numeral: string): number {
+function numeralValue(numeral: string): number {
   let value = 0;
   for (let i = 0; i < numeral.length; i++) {
     const here = VALUES.get(numeral.charAt(i)) ?? 0;

@@ -1,0 +1,51 @@
+import { createHash, randomInt } from "node:crypto";
+import { crc32 } from "node:zlib";
+
+/**
+ * What a presented text is, by its looks alone: `well-formed` has a right checksum (and may still be unknown or
+ * revoked), `mistyped` begins as a key of ours does but is damaged, `foreign` is something else.
+ */
+export type KeyShape = "well-formed" | "mistyped" | "foreign";
+
+/** A new secret: `ant_`, 32 random base62 characters (190 bits), and 6 of CRC-32 over what precedes them. */
+export function newApiKey(): string {
+  const body = PREFIX + randomBase62(32);
+  return body + checksum(body);
+}
+
+/** A new public name of a key: `key_` and 12 random base62 characters, unrelated to the secret. */
+export function newKeyId(): string {
+  return `key_${randomBase62(12)}`;
+}
+
+/** Tells a slip of typing from a text that never was a key. */
+export function parseApiKey(text: string): KeyShape {
+  if (!text.startsWith(PREFIX)) return "foreign";
+  const body = text.slice(0, -CHECKSUM_LENGTH);
+  const sound = WELL_FORMED.test(text) && checksum(body) === text.slice(-CHECKSUM_LENGTH);
+  return sound ? "well-formed" : "mistyped";
+}
+
+/** SHA-256 of a secret, 64 hexadecimal digits: all that is ever stored of it. */
+export function hashApiKey(secret: string): string {
+  return createHash("sha256").update(secret).digest("hex");
+}
+
+const PREFIX = "ant_";
+const CHECKSUM_LENGTH = 6;
+const WELL_FORMED = /^ant_[0-9A-Za-z]{38}$/;
+const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+function randomBase62(length: number): string {
+  return Array.from({ length }, () => BASE62[randomInt(62)]).join("");
+}
+
+function checksum(body: string): string {
+  let rest = crc32(body);
+  let digits = "";
+  for (let i = 0; i < CHECKSUM_LENGTH; i++) {
+    digits = BASE62[rest % 62]! + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+}

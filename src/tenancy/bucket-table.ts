@@ -1,0 +1,44 @@
+import {
+  type BucketLimits,
+  type BucketReading,
+  type BucketState,
+  fullBucket,
+  peek,
+  take,
+} from "./token-bucket.ts";
+
+/**
+ * Buckets by name, at most `capacity` of them: beyond that the one longest untouched is forgotten, and so is full
+ * again. They live in this process alone.
+ */
+export class BucketTable {
+  readonly #buckets = new Map<string, BucketState>();
+  readonly #capacity: number;
+
+  constructor(capacity: number = Number.POSITIVE_INFINITY) {
+    this.#capacity = capacity;
+  }
+
+  get size(): number {
+    return this.#buckets.size;
+  }
+
+  take(name: string, limits: BucketLimits, nowMs: number): BucketReading {
+    const { state, reading } = take(this.#at(name, limits, nowMs), limits, nowMs);
+    this.#buckets.delete(name);
+    this.#buckets.set(name, state);
+    if (this.#buckets.size > this.#capacity) {
+      const [oldest] = this.#buckets.keys();
+      if (oldest !== undefined) this.#buckets.delete(oldest);
+    }
+    return reading;
+  }
+
+  peek(name: string, limits: BucketLimits, nowMs: number): BucketReading {
+    return peek(this.#at(name, limits, nowMs), limits, nowMs);
+  }
+
+  #at(name: string, limits: BucketLimits, nowMs: number): BucketState {
+    return this.#buckets.get(name) ?? fullBucket(limits, nowMs);
+  }
+}

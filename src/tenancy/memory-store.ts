@@ -1,0 +1,100 @@
+import { fromTicks, toTicks } from "./audio-ticks.ts";
+import type { KeyRecord, Store, UsageRecord, UsageTotals } from "./store.ts";
+import { StoreError } from "./store-error.ts";
+
+interface Meter {
+  requests: number;
+  inputChars: number;
+  inputTicks: bigint;
+  outputTicks: bigint;
+  lastRequestTsS: number | null;
+}
+
+/** Keys and usage that last as long as the process: for tests and for trying things out. */
+export function memoryStore(): Store {
+  const keys = new Map<string, { key: KeyRecord; readonly hash: string }>();
+  const meters = new Map<string, Meter>();
+  const events = new Set<string>();
+  let closed = false;
+
+  function check(): void {
+    if (closed) throw new StoreError("closed", "The store of keys and usage is closed: open it again.");
+  }
+
+  return {
+    async createKey(key, hash) {
+      check();
+      if (keys.has(key.keyId) || [...keys.values()].some((kept) => kept.hash === hash)) {
+        throw new StoreError("failed", `The key ${key.keyId} is there already: make another.`);
+      }
+      keys.set(key.keyId, { key, hash });
+      meters.set(key.keyId, {
+        requests: 0,
+        inputChars: 0,
+        inputTicks: 0n,
+        outputTicks: 0n,
+        lastRequestTsS: null,
+      });
+    },
+
+    async findKey(hash) {
+      check();
+      return [...keys.values()].find((kept) => kept.hash === hash) ?? null;
+    },
+
+    async listKeys() {
+      check();
+      return [...keys.values()].map(({ key }) => key);
+    },
+
+    async revokeKey(keyId, tsS) {
+      check();
+      const kept = keys.get(keyId);
+      if (kept === undefined) return false;
+      if (kept.key.revokedTsS === null) keys.set(keyId, { ...kept, key: { ...kept.key, revokedTsS: tsS } });
+      return true;
+    },
+
+    async commit(records) {
+      check();
+      const stranger = records.find(({ keyId }) => !keys.has(keyId));
+      if (stranger !== undefined) {
+        throw new StoreError("failed", `There is no key ${stranger.keyId} to meter: nothing was counted.`);
+      }
+      for (const record of records) {
+        if (events.has(record.eventId)) continue;
+        events.add(record.eventId);
+        count(meters.get(record.keyId)!, record);
+      }
+    },
+
+    async totals(keyId) {
+      check();
+      const asked = keyId === undefined ? [...meters] : [...meters].filter(([id]) => id === keyId);
+      return asked.map(([id, meter]) => totalsOf(id, meter));
+    },
+
+    async close() {
+      closed = true;
+    },
+  };
+}
+
+function count(meter: Meter, record: UsageRecord): void {
+  meter.requests += 1;
+  meter.inputChars += record.inputChars;
+  meter.inputTicks += BigInt(toTicks(record.inputAudioS));
+  meter.outputTicks += BigInt(toTicks(record.outputAudioS));
+  meter.lastRequestTsS = Math.max(meter.lastRequestTsS ?? record.tsS, record.tsS);
+}
+
+function totalsOf(keyId: string, meter: Meter): UsageTotals {
+  return {
+    keyId,
+    requests: meter.requests,
+    inputChars: meter.inputChars,
+    inputAudioS: fromTicks(meter.inputTicks),
+    outputAudioS: fromTicks(meter.outputTicks),
+    lastRequestTsS: meter.lastRequestTsS,
+  };
+}

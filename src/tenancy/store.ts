@@ -1,0 +1,57 @@
+/** A key as it is kept: everything but the secret. */
+export interface KeyRecord {
+  readonly keyId: string;
+  readonly label: string;
+  /** Sustained requests a minute. */
+  readonly rpm: number;
+  /** Requests available at once. */
+  readonly burst: number;
+  /** Unix time, seconds. */
+  readonly createdTsS: number;
+  /** Unix time, seconds; null while the key is good. */
+  readonly revokedTsS: number | null;
+}
+
+/** One metered request. */
+export interface UsageRecord {
+  /** Ours, unique: committing the same event again counts nothing. */
+  readonly eventId: string;
+  readonly keyId: string;
+  readonly inputChars: number;
+  readonly inputAudioS: number;
+  readonly outputAudioS: number;
+  /** Unix time, seconds. */
+  readonly tsS: number;
+}
+
+/** What a key has used so far. */
+export interface UsageTotals {
+  readonly keyId: string;
+  readonly requests: number;
+  readonly inputChars: number;
+  readonly inputAudioS: number;
+  readonly outputAudioS: number;
+  /** Unix time of the newest request, seconds; null before the first. */
+  readonly lastRequestTsS: number | null;
+}
+
+/**
+ * Keeps keys and usage. Every method rejects with a StoreError, and what it was asked has then not happened. What has
+ * resolved is durable, and is seen at once by everybody else who has the same store open.
+ */
+export interface Store {
+  /** @param hash SHA-256 of the secret, 64 hexadecimal digits, unique. */
+  createKey(key: KeyRecord, hash: string): Promise<void>;
+  /** The key whose secret has this hash, revoked or not, with the hash that is kept. */
+  findKey(hash: string): Promise<{ readonly key: KeyRecord; readonly hash: string } | null>;
+  /** Every key, revoked ones too, oldest first. */
+  listKeys(): Promise<KeyRecord[]>;
+  /** False when there is no such key. A key that is revoked already stays revoked since then. */
+  revokeKey(keyId: string, tsS: number): Promise<boolean>;
+  /** All of the records or none. Records whose event is known already count nothing. */
+  commit(records: readonly UsageRecord[]): Promise<void>;
+  /** Totals of every key, or of one; oldest key first, keys without requests too. */
+  totals(keyId?: string): Promise<UsageTotals[]>;
+  /** Calling it twice is harmless. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,113 @@
+import { timingSafeEqual } from "node:crypto";
+import { addressGroup } from "./address-group.ts";
+import { hashApiKey, newApiKey, newKeyId, parseApiKey } from "./api-key.ts";
+import { BucketTable } from "./bucket-table.ts";
+import { GroupCommit } from "./group-commit.ts";
+import { type NewKey, newKeyProblem } from "./new-key.ts";
+import type { KeyRecord, Store, UsageRecord, UsageTotals } from "./store.ts";
+import type { BucketLimits, BucketReading } from "./token-bucket.ts";
+
+export type { BucketReading, KeyRecord, UsageRecord, UsageTotals };
+
+/** A key that was presented and is good. */
+export interface Key {
+  readonly keyId: string;
+  readonly label: string;
+  /** Sustained requests a minute. */
+  readonly rpm: number;
+  /** Requests available at once. */
+  readonly burst: number;
+}
+
+/** Who may ask, how often, and what they have used. Methods that return promises reject with a StoreError. */
+export interface Tenancy {
+  /** The key, if it is known and not revoked now, whichever process made or revoked it. */
+  authenticate(presented: string): Promise<Key | null>;
+  /** One sentence on why a presented text does not authenticate, by its looks. It never repeats the text. */
+  explainKey(presented: string): string;
+  take(key: Key): BucketReading;
+  peek(key: Key): BucketReading;
+  /** For failed authentications: one bucket an IPv4 address or IPv6 /64. */
+  takeAnonymous(address: string): BucketReading;
+  peekAnonymous(address: string): BucketReading;
+  /** Resolves once the record is durable. An event that was committed before counts nothing. */
+  commit(record: UsageRecord): Promise<void>;
+  /** Zeros for a key that has made no request. */
+  usage(keyId: string): Promise<UsageTotals>;
+  /** Of every key, oldest first. */
+  allUsage(): Promise<UsageTotals[]>;
+  /** The secret is in the result and nowhere else. Rejects with a RangeError for what {@link newKeyProblem} refuses. */
+  createKey(wanted: NewKey): Promise<{ readonly key: string; readonly record: KeyRecord }>;
+  /** Revoked ones too, oldest first. */
+  listKeys(): Promise<KeyRecord[]>;
+  /** False when there is no such key. */
+  revokeKey(keyId: string): Promise<boolean>;
+  /** Commits what is still waiting, then closes the store. */
+  close(): Promise<void>;
+}
+
+/** The terms of the anonymous buckets, and the clocks. */
+export interface TenancyOptions {
+  readonly anonymous: BucketLimits;
+  /** Monotonic milliseconds. */
+  readonly nowMs?: () => number;
+  /** Unix time, seconds. */
+  readonly wallClockS?: () => number;
+}
+
+const ANONYMOUS_BUCKETS = 10_000;
+
+/** Tenancy over a store, which it owns from now on. Buckets are this process's own and are full at first. */
+export function tenancyOn(store: Store, options: TenancyOptions): Tenancy {
+  const { anonymous, nowMs = () => performance.now(), wallClockS = () => Date.now() / 1_000 } = options;
+  const keyBuckets = new BucketTable();
+  const addressBuckets = new BucketTable(ANONYMOUS_BUCKETS);
+  const commits = new GroupCommit<UsageRecord>((group) => store.commit(group));
+
+  return {
+    async authenticate(presented) {
+      if (parseApiKey(presented) !== "well-formed") return null;
+      const hash = hashApiKey(presented);
+      const found = await store.findKey(hash);
+      if (found === null || !timingSafeEqual(Buffer.from(found.hash), Buffer.from(hash))) return null;
+      const { keyId, label, rpm, burst, revokedTsS } = found.key;
+      return revokedTsS === null ? { keyId, label, rpm, burst } : null;
+    },
+    explainKey: (presented) => EXPLANATIONS[parseApiKey(presented)],
+    take: (key) => keyBuckets.take(key.keyId, key, nowMs()),
+    peek: (key) => keyBuckets.peek(key.keyId, key, nowMs()),
+    takeAnonymous: (address) => addressBuckets.take(addressGroup(address), anonymous, nowMs()),
+    peekAnonymous: (address) => addressBuckets.peek(addressGroup(address), anonymous, nowMs()),
+    commit: (record) => commits.commit(record),
+    async usage(keyId) {
+      const [totals] = await store.totals(keyId);
+      return totals ?? noUsage(keyId);
+    },
+    allUsage: () => store.totals(),
+    async createKey(wanted) {
+      const problem = newKeyProblem(wanted);
+      if (problem !== null) throw new RangeError(problem);
+      const { label, rpm, burst } = wanted;
+      const key = newApiKey();
+      const record = { keyId: newKeyId(), label, rpm, burst, createdTsS: wallClockS(), revokedTsS: null };
+      await store.createKey(record, hashApiKey(key));
+      return { key, record };
+    },
+    listKeys: () => store.listKeys(),
+    revokeKey: (keyId) => store.revokeKey(keyId, wallClockS()),
+    async close() {
+      await commits.settled();
+      await store.close();
+    },
+  };
+}
+
+const EXPLANATIONS = {
+  "well-formed": "the API key is unknown or was revoked: use another",
+  mistyped: "the API key is mistyped or cut short: copy it again, whole",
+  foreign: "the API key is not one of this service: they begin with ant_",
+} as const;
+
+function noUsage(keyId: string): UsageTotals {
+  return { keyId, requests: 0, inputChars: 0, inputAudioS: 0, outputAudioS: 0, lastRequestTsS: null };
+}

@@ -39,7 +39,7 @@ export interface DecoderPiece {
   readonly frames: number;
 }
 
-/** The voice's three graphs (voices/heart/split/README.md). */
+/** The voice's three graphs (voices/heart/split/README.md), in the order in which a sentence passes them. */
 export interface Network {
   read(ids: readonly number[]): Promise<TextReading>;
   /** @param columns [192, steps]: the prosody encoding, each column as often as its phoneme is long. */
@@ -49,6 +49,10 @@ export interface Network {
     piece: DecoderPiece,
     memory: DecoderMemory | null,
   ): Promise<{ spectra: Float32Array; memory: DecoderMemory }>;
+}
+
+/** A network whose owner frees it. */
+export interface OwnedNetwork extends Network {
   close(): Promise<void>;
 }
 
@@ -57,7 +61,7 @@ export const PROSODY_CHANNELS = 192;
 export const DECODER_CHANNELS = 128;
 
 /** Opens the graphs in `voiceDir/split`. @throws Error naming the file that is missing, damaged or not a graph. */
-export async function openNetwork(voiceDir: string): Promise<Network> {
+export async function openNetwork(voiceDir: string): Promise<OwnedNetwork> {
   const open = async (name: string, rewrite = (model: Uint8Array) => model) => {
     const path = join(voiceDir, "split", name);
     return openSession(rewrite(await readChecked(path)), path);

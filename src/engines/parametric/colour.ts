@@ -1,0 +1,89 @@
+import { BIN_HZ, BINS, PART } from "./geometry.ts";
+import type { Kernel } from "./kernel/kernel.ts";
+import type { Random } from "./random.ts";
+import type { Colouring } from "./waveform.ts";
+
+/** A vocal tract and a source other than those that the voice was trained with. */
+export interface Timbre {
+  /** Where formants go: 0.84 moves what was at 1000 Hz to 840 Hz, a longer throat. */
+  readonly warp: number;
+  /** Added above 500 Hz, to make up for what the warp takes from the treble. */
+  readonly tiltDbPerOctave: number;
+}
+
+/**
+ * Moves the spectrum's envelope along the frequency axis: out(k) = in(k / warp), log magnitudes between bins, phases
+ * from the nearest. A component that is moved by q bins needs a quarter turn more for each hop and bin, the hop being
+ * a quarter of the window.
+ */
+export function createTimbre({ warp, tiltDbPerOctave }: Timbre): Colouring {
+  const lower = new Int32Array(BINS);
+  const share = new Float32Array(BINS);
+  const nearest = new Int32Array(BINS);
+  const gain = new Float32Array(BINS);
+  const turns = [0, 1, 2, 3].map(() => new Float32Array(BINS));
+  for (let k = 0; k < BINS; k++) {
+    const place = Math.min(BINS - 1, k / warp);
+    lower[k] = Math.min(BINS - 2, Math.floor(place));
+    share[k] = place - lower[k]!;
+    nearest[k] = Math.round(place);
+    const beyondDb = Math.max(0, k / warp - (BINS - 1)) * BEYOND_DB;
+    const octaves = Math.max(0, Math.log2((k * BIN_HZ) / TILT_FROM_HZ));
+    gain[k] = ((tiltDbPerOctave * octaves - beyondDb) * Math.LN10) / 20;
+    turns.forEach((turn, hop) => {
+      turn[k] = (((k - nearest[k]!) * hop) & 3) * (Math.PI / 2);
+    });
+  }
+  return {
+    apply({ spectrum, gain: kernelGain, turn }, frame, spectra, offset) {
+      for (const part of [PART.pulseGain, PART.noiseGain, PART.freeGain]) {
+        for (let k = 0, from = offset + part; k < BINS; k++) {
+          const at = from + lower[k]!;
+          spectrum[part + k] = spectra[at]! + share[k]! * (spectra[at + 1]! - spectra[at]!);
+        }
+      }
+      for (const part of [PART.pulsePhase, PART.freePhase]) {
+        for (let k = 0, from = offset + part; k < BINS; k++)
+          spectrum[part + k] = spectra[from + nearest[k]!]!;
+      }
+      kernelGain.set(gain);
+      turn.set(turns[frame & 3]!);
+    },
+  };
+}
+
+/**
+ * Fine acoustic variety on top of another colouring: the loudness of sixteen bands wanders slowly (1 dB for strength
+ * 1, a time constant of about 10 frames), and the free part's phase is shaken (0.27 rad for strength 1).
+ */
+export function createDrift(under: Colouring, strength: number, random: Random): Colouring {
+  const bands = new Float64Array(BANDS);
+  const lower = new Int32Array(BINS);
+  const share = new Float64Array(BINS);
+  for (let k = 0; k < BINS; k++) {
+    const place = Math.min(BANDS - 1.001, 4.6 * Math.log2(1 + k / 20));
+    lower[k] = Math.floor(place);
+    share[k] = place - lower[k]!;
+  }
+  const neper = (DRIFT_DB * strength * Math.LN10) / 20;
+  const angle = (Math.sqrt(3) * SHAKE_RAD * strength) / 2 ** 31;
+  return {
+    apply(kernel: Kernel, frame, spectra, offset) {
+      under.apply(kernel, frame, spectra, offset);
+      for (let band = 0; band < BANDS; band++) bands[band] = 0.9 * bands[band]! + 0.436 * random.gentle();
+      const { gain, turn } = kernel;
+      for (let k = 0; k < BINS; k++) {
+        const at = lower[k]!;
+        gain[k]! += neper * (bands[at]! + share[k]! * (bands[at + 1]! - bands[at]!));
+        turn[k]! += angle * (random.bits() | 0);
+      }
+    },
+  };
+}
+
+const TILT_FROM_HZ = 500;
+/** Above what the voice has, its last bin is repeated, ever softer. */
+const BEYOND_DB = 0.02;
+const BANDS = 16;
+const DRIFT_DB = 1;
+const SHAKE_RAD = 0.27;

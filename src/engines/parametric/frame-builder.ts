@@ -1,0 +1,39 @@
+import { FRAME_SAMPLES } from "../../audio/format.ts";
+import type { Frame } from "../../model/speech-model.ts";
+
+/** Cuts an utterance's samples and silences into frames of 80 ms. */
+export class FrameBuilder {
+  samples = new Float32Array(FRAME_SAMPLES);
+  filled = 0;
+
+  get isEmpty(): boolean {
+    return this.filled === 0;
+  }
+
+  get isFull(): boolean {
+    return this.filled === FRAME_SAMPLES;
+  }
+
+  /** Adds silence while there is room. @returns how much was added. */
+  addSilence(samples: number): number {
+    const count = Math.min(samples, FRAME_SAMPLES - this.filled);
+    this.filled += count;
+    return count;
+  }
+
+  /** Fades the last 5 ms out, so that a cut is not a click. */
+  fadeEnd(): void {
+    for (let i = 0; i < FADE_SAMPLES; i++) this.samples[this.filled - 1 - i]! *= i / FADE_SAMPLES;
+  }
+
+  /** The frame as far as it is filled, in [-1, 1]; the next one begins empty. */
+  take(): Frame {
+    const { samples, filled } = this;
+    for (let i = 0; i < filled; i++) samples[i] = Math.max(-1, Math.min(1, samples[i]!));
+    this.samples = new Float32Array(FRAME_SAMPLES);
+    this.filled = 0;
+    return { samples: filled === FRAME_SAMPLES ? samples : samples.slice(0, filled) };
+  }
+}
+
+const FADE_SAMPLES = 120;

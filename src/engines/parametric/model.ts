@@ -1,0 +1,120 @@
+import type { Script } from "../../model/script.ts";
+import {
+  type Frame,
+  SpeechFailedError,
+  type SpeechModel,
+  type SpeechReport,
+} from "../../model/speech-model.ts";
+import type { TextTables } from "../../text/tables.ts";
+import { createKernel } from "./kernel/kernel.ts";
+import { openNetwork } from "./network.ts";
+import { PassageSource } from "./passages.ts";
+import { openTextReader } from "./read-text.ts";
+import { createSpeakers } from "./speakers.ts";
+import { Turnstile } from "./turnstile.ts";
+import { speakPassages } from "./utterance.ts";
+import { yieldingNetwork } from "./yielding-network.ts";
+
+/** Where the embedded voice finds what it needs. */
+export interface ParametricOptions {
+  /** The voice's folder (`voices/heart`). */
+  readonly voiceDir: string;
+  /** The voice's dictionary and tagger where they are loaded already, perhaps by another thread; else they are read. */
+  readonly tables?: TextTables;
+}
+
+/**
+ * Opens the embedded neural voice: text to phonemes, a small network to a plan and a spectrum, and from that the
+ * waveform. It computes in the calling thread, a few milliseconds at a time; utterances that are open at once take
+ * turns. Presets: see `VoiceOptions`.
+ *
+ * `temperature` moves tempo, pitch, words and pauses away from the network's own reading; `acousticTemperature` lets
+ * the loudness of bands and the phase of what is unvoiced wander. The engine chooses nothing from a list, so `topK`,
+ * `repetitionPenalty` and `penaltyWindow` have nothing to act on: they do nothing.
+ *
+ * @throws Error naming the file of the voice that is missing or damaged.
+ */
+export async function createParametricModel(options: ParametricOptions): Promise<SpeechModel> {
+  const { voiceDir, tables } = options;
+  const network = await openNetwork(voiceDir);
+  const text = await openTextReader(voiceDir, tables);
+  const kernel = await createKernel();
+  const speakers = createSpeakers();
+  const turnstile = new Turnstile();
+  const open = new Set<AbortController>();
+  let isClosed = false;
+
+  async function* speak(script: Script, signal: AbortSignal): AsyncGenerator<Frame, SpeechReport, void> {
+    if (isClosed) throw new SpeechFailedError("The voice is closed.");
+    signal.throwIfAborted();
+    const speaker = speakers.get(script.speaker);
+    if (speaker === undefined) {
+      throw new SpeechFailedError(
+        `The voice has no speaker "${script.speaker}", only ${[...speakers.keys()]}.`,
+      );
+    }
+    const stop = new AbortController();
+    const onAbort = () => stop.abort(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    open.add(stop);
+    const source = new PassageSource(script.text, text.read, stop.signal);
+    let isHeard = false;
+    try {
+      return yield* speakPassages({
+        source,
+        network: yieldingNetwork(network, turnstile, stop.signal, () => !isHeard),
+        kernel,
+        manner: { speaker, delivery: script.delivery, preset: script.preset, seed: script.seed },
+        maxFrames: script.delivery.maxFrames,
+        signal: stop.signal,
+        onHeard: () => {
+          isHeard = true;
+        },
+      });
+    } finally {
+      source.release();
+      signal.removeEventListener("abort", onAbort);
+      open.delete(stop);
+      // Stops a passage that is being planned ahead of someone who has left.
+      stop.abort();
+    }
+  }
+
+  await warmUp(speak);
+  return {
+    speak,
+    async close() {
+      if (isClosed) return;
+      isClosed = true;
+      for (const stop of open) stop.abort(new SpeechFailedError("The voice was closed."));
+      await Promise.all([network.close(), text.close()]);
+    },
+  };
+}
+
+/** The name under which a worker thread looks for a model's maker. */
+export { createParametricModel as createModel };
+
+/** Speaks a sentence to nobody: the first run of every graph, and the kernel's compilation, cost more than the rest. */
+async function warmUp(speak: SpeechModel["speak"]): Promise<void> {
+  const script: Script = {
+    history: [],
+    speaker: "0",
+    text: (async function* () {
+      yield "The voice clears its throat before the first listener comes.";
+    })(),
+    delivery: {
+      temperature: 0,
+      acousticTemperature: 0,
+      topK: null,
+      repetitionPenalty: 0,
+      penaltyWindow: 1,
+      maxFrames: 64,
+      quality: "high",
+    },
+    preset: {},
+    seed: 0n,
+  };
+  const speech = speak(script, new AbortController().signal);
+  while (!(await speech.next()).done);
+}

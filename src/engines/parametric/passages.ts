@@ -1,0 +1,107 @@
+import { abortable } from "../../model/abortable.ts";
+import { splitSentences } from "../../text/sentences.ts";
+import { pauseS } from "./pauses.ts";
+import { wordCount } from "./spoken-words.ts";
+
+/** What is spoken in one breath: a sentence, or a part of one that is too long. */
+export interface Passage {
+  /** Phoneme ids, with the silent id 0 at both ends. */
+  readonly ids: readonly number[];
+  /** The text as it was given, from the end of the sentence before (silent ones left out) to this one's. */
+  readonly text: string;
+  /** Spoken words of the sentence, and how many of them come before this passage. */
+  readonly words: number;
+  readonly wordsBefore: number;
+  readonly endsSentence: boolean;
+  /** Silence to the next passage, in seconds. */
+  readonly pauseS: number;
+}
+
+/** Reads one sentence: a list of phoneme ids for each passage; none when there is nothing to say in it. */
+export type ReadSentence = (sentence: string) => Promise<readonly (readonly number[])[]>;
+
+/** Turns pieces of text into passages, one at a time, pulling a piece only when the one before is used up. */
+export class PassageSource {
+  readonly #pieces: AsyncIterator<string>;
+  readonly #read: ReadSentence;
+  readonly #signal: AbortSignal;
+  readonly #waiting: Passage[] = [];
+  readonly #sentences: Sentence[] = [];
+  /** Given text that belongs to no passage yet. */
+  #unclaimed = "";
+  #hasEnded = false;
+  /** All of the text that has been pulled. */
+  text = "";
+
+  constructor(text: AsyncIterable<string>, read: ReadSentence, signal: AbortSignal) {
+    this.#pieces = text[Symbol.asyncIterator]();
+    this.#read = read;
+    this.#signal = signal;
+  }
+
+  /** The next passage, or null after the last. One call at a time. @throws the signal's reason, and what the text throws. */
+  async next(): Promise<Passage | null> {
+    for (;;) {
+      const passage = this.#waiting.shift();
+      if (passage !== undefined) return passage;
+      const sentence = this.#sentences.shift();
+      if (sentence !== undefined) {
+        await this.#readAloud(sentence);
+        continue;
+      }
+      if (this.#hasEnded) return null;
+      const piece = await abortable(this.#pieces.next(), this.#signal);
+      if (piece.done) this.#hasEnded = true;
+      else this.#take(piece.value);
+    }
+  }
+
+  /** Lets go of the text. Not awaited by anyone: a text that is still waiting for its next piece would hold up a stop. */
+  release(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    void Promise.resolve(this.#pieces.return?.()).catch(() => {});
+  }
+
+  #take(piece: string): void {
+    this.text += piece;
+    let at = 0;
+    for (const { text, endsParagraph } of splitSentences(piece)) {
+      const found = piece.indexOf(text, at);
+      const end = found < 0 ? at : found + text.length;
+      // The end of a piece is no paragraph's: a writer may go on in the same one.
+      const isBroken = endsParagraph && /^[^\S\n]*\n/.test(piece.slice(end));
+      this.#sentences.push({ text, given: piece.slice(at, end), endsParagraph: isBroken });
+      at = end;
+    }
+    this.#sentences.push({ text: "", given: piece.slice(at), endsParagraph: false });
+  }
+
+  async #readAloud({ text, given, endsParagraph }: Sentence): Promise<void> {
+    this.#unclaimed += given;
+    const parts = text === "" ? [] : await this.#read(text);
+    this.#signal.throwIfAborted();
+    const counts = parts.map(wordCount);
+    const words = counts.reduce((sum, count) => sum + count, 0);
+    let wordsBefore = 0;
+    parts.forEach((ids, index) => {
+      const endsSentence = index === parts.length - 1;
+      this.#waiting.push({
+        ids,
+        text: this.#unclaimed,
+        words,
+        wordsBefore,
+        endsSentence,
+        pauseS: pauseS({ text, endsParagraph, isInside: !endsSentence }),
+      });
+      wordsBefore += counts[index]!;
+    });
+    if (parts.length > 0) this.#unclaimed = "";
+  }
+}
+
+interface Sentence {
+  readonly text: string;
+  readonly given: string;
+  readonly endsParagraph: boolean;
+}

@@ -1,0 +1,35 @@
+/** What decides the pause between two passages. */
+export interface Break {
+  /** The text before the break. */
+  readonly text: string;
+  /** Whether a paragraph ends there. */
+  readonly endsParagraph: boolean;
+  /** Whether the sentence goes on: it was only too long for one breath. */
+  readonly isInside: boolean;
+}
+
+/** Silence from the last sound before a break to the first one after it, in seconds. */
+export function pauseS({ text, endsParagraph, isInside }: Break): number {
+  if (isInside) return CLAUSE_S;
+  const mark = /[.!?…:;,—][^\p{L}\p{N}]*$/u.exec(text)?.[0] ?? "";
+  const isTrailingOff = mark.startsWith("…") || mark.startsWith("...");
+  const lengthS = isTrailingOff ? ELLIPSIS_S : (PAUSE_S.get(mark.charAt(0)) ?? PLAIN_S);
+  return endsParagraph ? Math.max(lengthS, PARAGRAPH_S) : lengthS;
+}
+
+/** Silence after the very last sound, in seconds. */
+export const TAIL_S = 0.2;
+
+const PAUSE_S: ReadonlyMap<string, number> = new Map([
+  [".", 0.4],
+  ["!", 0.38],
+  ["?", 0.43],
+  [":", 0.32],
+  [";", 0.32],
+  ["—", 0.25],
+  [",", 0.22],
+]);
+const PLAIN_S = 0.4;
+const ELLIPSIS_S = 0.6;
+const PARAGRAPH_S = 0.7;
+const CLAUSE_S = 0.18;

@@ -1,0 +1,24 @@
+import type { Preset } from "../../model/script.ts";
+
+/** The options of this engine that a public model may set, with their ranges. */
+export interface VoiceOptions {
+  /** 0 to 2, default 1: scales how far delivery departs from the network's own as the temperature rises. */
+  readonly liveliness: number;
+  /** Default true: whether `acousticTemperature` does anything. */
+  readonly acoustics: boolean;
+  /** 0.7 to 1.25, default 1: how fast the voice speaks. */
+  readonly rate: number;
+}
+
+/** Reads a preset; what it does not say takes its default, numbers are held to their range. */
+export function voiceOptions(preset: Preset): VoiceOptions {
+  const number = (name: string, fallback: number, lowest: number, highest: number) => {
+    const value = preset[name];
+    return typeof value === "number" ? Math.min(highest, Math.max(lowest, value)) : fallback;
+  };
+  return {
+    liveliness: number("liveliness", 1, 0, 2),
+    acoustics: preset.acoustics !== false,
+    rate: number("rate", 1, 0.7, 1.25),
+  };
+}

@@ -1,0 +1,48 @@
+import { join } from "node:path";
+import { readChecked } from "../../tensors/checked-file.ts";
+import { openSession } from "../../tensors/session.ts";
+import { idRow, idsOf } from "../../tensors/tensor.ts";
+import { phonemeIds, splitClauses } from "../../text/phoneme-ids.ts";
+import { createPhonemizer } from "../../text/phonemizer.ts";
+import { loadTextTables, type TextTables } from "../../text/tables.ts";
+import type { UnknownWordNet } from "../../text/unknown-words.ts";
+import type { ReadSentence } from "./passages.ts";
+import { wordCount } from "./spoken-words.ts";
+
+/** The text side of the voice: sentences in, phoneme ids out. */
+export interface TextReader {
+  readonly read: ReadSentence;
+  close(): Promise<void>;
+}
+
+/** Opens the net that reads unknown words (`oov.onnx`). @throws Error naming the file that is missing or damaged. */
+export async function openUnknownWordNet(
+  voiceDir: string,
+): Promise<{ readonly net: UnknownWordNet; close(): Promise<void> }> {
+  const path = join(voiceDir, "oov.onnx");
+  const session = await openSession(await readChecked(path), path);
+  return {
+    net: async (characterIds) => idsOf(await session.run({ chars: idRow(characterIds) }), "ids"),
+    close: () => session.release(),
+  };
+}
+
+/**
+ * Opens what reads text. A sentence of more than 400 phonemes becomes several passages, cut at its commas; where there
+ * are none it is cut at a space, so that no passage outgrows the memory of a few seconds.
+ */
+export async function openTextReader(voiceDir: string, given?: TextTables): Promise<TextReader> {
+  const tables = given ?? (await loadTextTables(voiceDir));
+  const { net, close } = await openUnknownWordNet(voiceDir);
+  const phonemizer = createPhonemizer(tables, net);
+  return {
+    async read(sentence) {
+      const clauses = splitClauses(await phonemizer.read(sentence), LONG_PHONEMES, LONGEST_PHONEMES);
+      return clauses.map((clause) => phonemeIds(clause, tables)).filter((ids) => wordCount(ids) > 0);
+    },
+    close,
+  };
+}
+
+const LONG_PHONEMES = 400;
+const LONGEST_PHONEMES = 600;

@@ -1,0 +1,75 @@
+import type { AudioQuality, Script } from "../../model/script.ts";
+import { createDrift } from "./colour.ts";
+import { drawReading, editContour, editTiming } from "./delivery.ts";
+import { BIN_HZ, BINS } from "./geometry.ts";
+import type { Kernel } from "./kernel/kernel.ts";
+import type { Network } from "./network.ts";
+import { type Plan, planContour, planTiming } from "./plan.ts";
+import { voiceOptions } from "./preset.ts";
+import { createRandom } from "./random.ts";
+import { SentenceAudio } from "./sentence-audio.ts";
+import type { Speaker } from "./speakers.ts";
+import { SpectrumStream } from "./spectrum-stream.ts";
+import { speechSpan } from "./speech-span.ts";
+import { Waveform } from "./waveform.ts";
+
+/** How the sentences of one utterance are to be spoken. */
+export interface Manner {
+  readonly speaker: Speaker;
+  readonly delivery: Pick<Script["delivery"], "temperature" | "acousticTemperature" | "quality">;
+  readonly preset: Script["preset"];
+  readonly seed: bigint;
+}
+
+/**
+ * Plans a sentence: the network's durations, edited, then its pitch, edited. All that is random comes from the seed
+ * and the sentence's number in its utterance, so it does not matter what was spoken before, or how much of it.
+ */
+export async function planSentence(
+  network: Network,
+  ids: readonly number[],
+  { speaker, delivery, preset, seed }: Manner,
+  index: number,
+): Promise<Plan> {
+  const { liveliness, rate } = voiceOptions(preset);
+  const strength = ROOM * liveliness * delivery.temperature;
+  const reading = drawReading(ids, strength, createRandom(seed, index, "delivery"));
+  const timing = await planTiming(network, ids);
+  editTiming(timing, reading, rate);
+  const plan = await planContour(network, timing);
+  editContour(plan, reading, speaker.register);
+  return plan;
+}
+
+/** Prepares a planned sentence's samples; nothing is decoded before they are asked for. */
+export function sentenceAudio(
+  network: Network,
+  kernel: Kernel,
+  plan: Plan,
+  { speaker, delivery, preset, seed }: Manner,
+  index: number,
+): SentenceAudio {
+  const span = speechSpan(plan);
+  const drift = voiceOptions(preset).acoustics ? delivery.acousticTemperature : 0;
+  const waveform = new Waveform(kernel, {
+    pitchHz: plan.pitchHz,
+    from: span.from,
+    noiseSeed: createRandom(seed, index, "noise").bits(),
+    bins: BINS_FOR[delivery.quality],
+    colouring:
+      drift === 0
+        ? speaker.colouring
+        : createDrift(speaker.colouring, drift, createRandom(seed, index, "colour")),
+  });
+  return new SentenceAudio(new SpectrumStream(network, plan, span.from, span.to), waveform, span);
+}
+
+/** A temperature of 1 is a little livelier than what was first measured as harmless. */
+const ROOM = 1.3;
+
+/** Bandwidth: 4 kHz, 7 kHz, and all that the voice has. */
+const BINS_FOR: Readonly<Record<AudioQuality, number>> = {
+  low: 4_000 / BIN_HZ + 1,
+  medium: 7_000 / BIN_HZ + 1,
+  high: BINS,
+};

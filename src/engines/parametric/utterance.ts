@@ -1,0 +1,88 @@
+import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
+import { type Frame, NothingToSpeakError, type SpeechReport } from "../../model/speech-model.ts";
+import { Ahead } from "./ahead.ts";
+import { FrameBuilder } from "./frame-builder.ts";
+import type { Kernel } from "./kernel/kernel.ts";
+import type { Network } from "./network.ts";
+import type { PassageSource } from "./passages.ts";
+import { TAIL_S } from "./pauses.ts";
+import { type Manner, planSentence, sentenceAudio } from "./sentence.ts";
+import { textHeard, wordsHeard } from "./spoken-words.ts";
+
+/** What one utterance is made of. */
+export interface UtteranceParts {
+  readonly source: PassageSource;
+  readonly network: Network;
+  readonly kernel: Kernel;
+  readonly manner: Manner;
+  /** Frames of 80 ms that there may be at most. */
+  readonly maxFrames: number;
+  readonly signal: AbortSignal;
+  /** Called when the first frame is on its way. */
+  readonly onHeard: () => void;
+}
+
+/**
+ * Speaks passage by passage. While one is spoken the next is planned, and no more than that; and not before a frame of
+ * this one is out.
+ * @throws NothingToSpeakError when no passage comes.
+ */
+export async function* speakPassages(parts: UtteranceParts): AsyncGenerator<Frame, SpeechReport, void> {
+  const { source, network, kernel, manner, maxFrames, signal, onHeard } = parts;
+  const builder = new FrameBuilder();
+  let given = 0;
+  let heard = "";
+  let index = 0;
+
+  const plans = new Ahead(async () => {
+    const passage = await source.next();
+    if (passage === null) return null;
+    const number = index++;
+    return { passage, number, plan: await planSentence(network, passage.ids, manner, number) };
+  });
+  const isCapped = () => given === maxFrames && builder.isEmpty;
+  function* emit(): Generator<Frame, void, void> {
+    given += 1;
+    if (given === 1) onHeard();
+    yield builder.take();
+    signal.throwIfAborted();
+  }
+  function* silence(samples: number): Generator<Frame, void, void> {
+    for (let left = samples; left > 0 && !isCapped(); ) {
+      left -= builder.addSilence(left);
+      if (builder.isFull) yield* emit();
+    }
+  }
+
+  let silenceOwed = 0;
+  let current = await plans.next();
+  if (current === null) {
+    throw new NothingToSpeakError(
+      "The text holds nothing that can be pronounced: give it letters or numbers.",
+    );
+  }
+  while (current !== null) {
+    const { passage, plan, number } = current;
+    const audio = sentenceAudio(network, kernel, plan, manner, number);
+    if (number > 0) yield* silence(silenceOwed - audio.samplesBefore);
+    while (!isCapped() || audio.isSounding) {
+      if (isCapped()) {
+        const words = passage.wordsBefore + wordsHeard(plan, audio.frame);
+        return { stop: "length", spoken: heard + textHeard(passage.text, words, passage.words) };
+      }
+      const count = await audio.fill(builder.samples, builder.filled);
+      if (count === 0) break;
+      builder.filled += count;
+      if (!builder.isFull) continue;
+      if (given + 1 === maxFrames && audio.isSounding) builder.fadeEnd();
+      yield* emit();
+      plans.start();
+    }
+    if (passage.endsSentence) heard += passage.text;
+    silenceOwed = passage.pauseS * SAMPLE_RATE_HZ - audio.samplesAfter;
+    current = await plans.next();
+    if (current === null) yield* silence(TAIL_S * SAMPLE_RATE_HZ - audio.samplesAfter);
+  }
+  if (!builder.isEmpty) yield* emit();
+  return { stop: "finished", spoken: source.text };
+}

@@ -1,0 +1,115 @@
+import type { Command } from "commander";
+import type { Tenancy } from "../tenancy/tenancy.ts";
+import { addGlobalOptions, settingsOf, WrongCallError } from "./global-options.ts";
+import { table } from "./table.ts";
+
+interface CreateOptions {
+  readonly label: string;
+  readonly rpm?: string;
+  readonly burst?: string;
+  readonly json?: boolean;
+}
+
+/** `antiphon keys create|list|revoke`: they work beside a running server, which heeds them at once. */
+export function registerKeys(program: Command): void {
+  const keys = addGlobalOptions(program.command("keys")).description("make, list and revoke API keys");
+
+  addGlobalOptions(keys.command("create"))
+    .description("make a key and print it, this once")
+    .requiredOption("--label <text>", "whose key it is")
+    .option("--rpm <n>", "sustained requests a minute (default: the setting defaultKeyRpm)")
+    .option("--burst <n>", "requests available at once (default: the setting defaultKeyBurst)")
+    .option("--json", "print JSON")
+    .action(async (options: CreateOptions, command: Command) => create(options, command));
+
+  addGlobalOptions(keys.command("list"))
+    .description("list the keys, revoked ones too")
+    .option("--json", "print JSON")
+    .action(async ({ json }: { json?: boolean }, command: Command) => list(json === true, command));
+
+  addGlobalOptions(keys.command("revoke"))
+    .description("refuse a key from the next request on")
+    .argument("<key_id>", "as `antiphon keys list` prints it")
+    .action(async (keyId: string, _options: object, command: Command) => revoke(keyId, command));
+}
+
+async function create({ label, rpm, burst, json }: CreateOptions, command: Command): Promise<void> {
+  const settings = await settingsOf(command);
+  const { newKeyProblem } = await import("../tenancy/new-key.ts");
+  const wanted = {
+    label,
+    rpm: rpm === undefined ? settings.defaultKeyRpm : wholeNumber("--rpm", rpm),
+    burst: burst === undefined ? settings.defaultKeyBurst : wholeNumber("--burst", burst),
+  };
+  const problem = newKeyProblem(wanted);
+  if (problem !== null) throw new WrongCallError(problem);
+  await withTenancy(command, async (tenancy) => {
+    const { key, record } = await tenancy.createKey(wanted);
+    const { keyId } = record;
+    process.stdout.write(
+      json === true
+        ? `${JSON.stringify({ key, key_id: keyId, ...wanted })}\n`
+        : `${key}\nKey ${keyId} (${label}): ${wanted.rpm} requests a minute, ${wanted.burst} at once.\nKeep it now: it is not shown again.\n`,
+    );
+  });
+}
+
+async function list(json: boolean, command: Command): Promise<void> {
+  await withTenancy(command, async (tenancy) => {
+    const keys = (await tenancy.listKeys()).map(({ keyId, label, rpm, burst, createdTsS, revokedTsS }) => ({
+      key_id: keyId,
+      label,
+      rpm,
+      burst,
+      created_ts: createdTsS,
+      revoked_ts: revokedTsS,
+    }));
+    const rows = keys.map((key) => [
+      key.key_id,
+      key.label,
+      `${key.rpm}`,
+      `${key.burst}`,
+      time(key.created_ts),
+      key.revoked_ts === null ? "" : time(key.revoked_ts),
+    ]);
+    process.stdout.write(
+      json
+        ? `${JSON.stringify(keys)}\n`
+        : table(["KEY_ID", "LABEL", "RPM", "BURST", "CREATED", "REVOKED"], rows),
+    );
+  });
+}
+
+async function revoke(keyId: string, command: Command): Promise<void> {
+  await withTenancy(command, async (tenancy) => {
+    if (!(await tenancy.revokeKey(keyId))) {
+      throw new Error(`There is no key ${JSON.stringify(keyId)}: see antiphon keys list.`);
+    }
+    process.stdout.write(`Key ${keyId} is revoked: it is refused from now on.\n`);
+  });
+}
+
+/** Opens the tenancy of the command's data directory for as long as `work` takes. */
+export async function withTenancy(
+  command: Command,
+  work: (tenancy: Tenancy) => Promise<void>,
+): Promise<void> {
+  const { openTenancy } = await import("../tenancy/open.ts");
+  const tenancy = await openTenancy(await settingsOf(command));
+  try {
+    await work(tenancy);
+  } finally {
+    await tenancy.close();
+  }
+}
+
+function wholeNumber(flag: string, text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new WrongCallError(
+    `The flag ${flag} is ${JSON.stringify(text)}, but it takes a whole number: correct it.`,
+  );
+}
+
+function time(tsS: number): string {
+  return new Date(tsS * 1_000).toISOString();
+}

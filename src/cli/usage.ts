@@ -1,0 +1,58 @@
+import type { Command } from "commander";
+import type { UsageTotals } from "../tenancy/tenancy.ts";
+import { addGlobalOptions } from "./global-options.ts";
+import { withTenancy } from "./keys.ts";
+import { table } from "./table.ts";
+
+/** `antiphon usage [KEY_ID]`: totals of one key or of all, as `/v1/usage` gives them. */
+export function registerUsage(program: Command): void {
+  addGlobalOptions(program.command("usage"))
+    .description("totals of a key, or of every key")
+    .argument("[key_id]", "as `antiphon keys list` prints it")
+    .option("--json", "print JSON: an object for one key, an array for all")
+    .action(async (keyId: string | undefined, { json }: { json?: boolean }, command: Command) => {
+      await withTenancy(command, async (tenancy) => {
+        const all = (await tenancy.allUsage()).map(summaryOf);
+        const asked = keyId === undefined ? all : all.filter((summary) => summary.key_id === keyId);
+        if (keyId !== undefined && asked.length === 0) {
+          throw new Error(`There is no key ${JSON.stringify(keyId)}: see antiphon keys list.`);
+        }
+        const value = keyId === undefined ? asked : asked[0];
+        process.stdout.write(json === true ? `${JSON.stringify(value)}\n` : table(HEADING, asked.map(rowOf)));
+      });
+    });
+}
+
+const HEADING = ["KEY_ID", "REQUESTS", "CHARS IN", "AUDIO IN, S", "AUDIO OUT, S", "LAST REQUEST"];
+
+interface Summary {
+  readonly key_id: string;
+  readonly requests: number;
+  readonly input_chars: number;
+  readonly input_audio_seconds: number;
+  readonly output_audio_seconds: number;
+  readonly last_request_ts: number | null;
+}
+
+function summaryOf(totals: UsageTotals): Summary {
+  return {
+    key_id: totals.keyId,
+    requests: totals.requests,
+    input_chars: totals.inputChars,
+    input_audio_seconds: totals.inputAudioS,
+    output_audio_seconds: totals.outputAudioS,
+    last_request_ts: totals.lastRequestTsS,
+  };
+}
+
+function rowOf(summary: Summary): string[] {
+  const { last_request_ts: lastTsS } = summary;
+  return [
+    summary.key_id,
+    `${summary.requests}`,
+    `${summary.input_chars}`,
+    summary.input_audio_seconds.toFixed(2),
+    summary.output_audio_seconds.toFixed(2),
+    lastTsS === null ? "" : new Date(lastTsS * 1_000).toISOString(),
+  ];
+}

@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { test } from "node:test";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+const models = new URL("../../src/cli/models.js", import.meta.url).href;
+
+test("models list --json tells which checkpoint speaks for each model, and what it is", async () => {
+  const { models, checkpoints } = JSON.parse(await list("--json"));
+  assert.deepEqual(
+    models.map(({ id, checkpoint, installed }: Record<string, unknown>) => [id, checkpoint, installed]),
+    [
+      ["svc-beta-v0.3", "heart", true],
+      ["svc-beta-v0.2", "heart", true],
+      ["svc-beta-v0.1", "heart", true],
+      ["svc-atom-beta-v0.1", "heart", true],
+    ],
+  );
+  assert.equal(checkpoints.length, 1);
+  const [{ name, embedded, installed, size_bytes, licence }] = checkpoints;
+  assert.deepEqual([name, embedded, installed, licence], ["heart", true, true, "Apache-2.0"]);
+  assert.ok(size_bytes > 10e6 && size_bytes < 20e6, `${size_bytes} bytes`);
+});
+
+test("models list prints a line for each model and checkpoint", async () => {
+  const lines = (await list()).split("\n");
+  assert.match(lines[1] ?? "", /^svc-beta-v0\.3 +heart +installed +default$/);
+  assert.match(lines.at(-2) ?? "", /^heart +installed +[\d.]+ MB +Apache-2\.0$/);
+});
+
+async function list(...options: string[]): Promise<string> {
+  const script = `
+    import { Command } from "commander";
+    import { registerModels } from ${JSON.stringify(models)};
+    const program = new Command();
+    registerModels(program);
+    await program.parseAsync(${JSON.stringify(["models", "list", ...options])}, { from: "user" });
+  `;
+  return (await run(process.execPath, ["--input-type=module", "--eval", script])).stdout;
+}

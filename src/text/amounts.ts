@@ -25,7 +25,13 @@ export function amounts(tables: NormaliserTables, differences: ReadonlySet<Diffe
     ? `(?:(${BIG}|bn|mn|tn|[kKmMbB])s?${NO_WORD})(?: (?:dollars?|pounds?|euros?|bucks)${NO_WORD})?`
     : `(${BIG}|[kKmMbB]${NO_WORD})`;
   const debt = rewriting(`(?<![${WORD}$£€.])[-−](?=[$£€][${DIGIT}])`, () => "minus ", { needsDigit: true });
+  const feetAndInches = rewriting(
+    `${APART}([${DIGIT}]{1,2})['′] ?([${DIGIT}]{1,2})(?:["″”]|'')`,
+    (_match, feet = "", inches = "") => `${feet} foot ${inches}`,
+    { needsDigit: true },
+  );
   return [
+    ...(differences.has("feet-and-inches") ? [feetAndInches] : []),
     ...(better ? [debt] : []),
     rewriting(
       `([$£€])(${NUMBER})${S}?${big}`,

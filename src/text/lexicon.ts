@@ -24,6 +24,8 @@ export interface Lexicon {
   readDigits(text: string): string | null;
 }
 
+/** "résumé" is not "resume": such an ending is always said. */
+const FINAL_E_ACUTE = /ée?s?$/i;
 /** Letters that Unicode does not take apart into a plain letter and an accent. */
 const PLAIN_LETTERS: ReadonlyMap<string, string> = new Map([
   ["ß", "ss"],
@@ -54,15 +56,16 @@ export function createLexicon(
       if (numbers.isNumber(text, word.head)) return numbers.read(text, word.currency, word.head);
       return null;
     },
-    readDigits: (text) => numbers.read(plainText(text), null, false),
+    readDigits: (text) => numbers.read(text, null, false),
   };
 
   function readWord(text: string, { tag }: LexicalWord, following: Following): string | null {
     const stress = text === text.toLowerCase() ? null : text === text.toUpperCase() ? 2 : 0.5;
     const phonemes = wordReading(text, tag, stress, following);
-    if (phonemes !== null || !dropsAccents || isAscii(text)) return phonemes;
+    if (phonemes !== null || !dropsAccents || text.length < 2 || isAscii(text)) return phonemes;
     const plain = withoutAccents(text);
-    return plain !== text && isAscii(plain) ? wordReading(plain, tag, stress, following) : null;
+    const read = isAscii(plain) ? wordReading(plain, tag, stress, following) : null;
+    return read !== null && FINAL_E_ACUTE.test(text) && !/Az?$/.test(read) ? null : read;
   }
 
   function currencyWord(currency: string | null): string {

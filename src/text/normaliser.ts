@@ -1,3 +1,4 @@
+import { addresses } from "./addresses.ts";
 import { amounts } from "./amounts.ts";
 import { isSpaceCode, SPACE, strip } from "./characters.ts";
 import type { DifferenceId } from "./differences.ts";
@@ -19,6 +20,7 @@ export function createNormaliser(
   differences: ReadonlySet<DifferenceId>,
 ): Normaliser {
   const rules: readonly Rewriting[] = [
+    ...addresses(differences),
     ...timesAndDigitDates(tables),
     ...amounts(tables, differences),
     ...monthDates(tables, differences),

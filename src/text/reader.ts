@@ -11,6 +11,9 @@ const STOPS = ";:,.!?—…";
 const JUNK = /^[',\-._‘’/]*$/;
 /** The dictionaries' longest entries have seven pieces ("will-o'-the-wisp"), initials may have more. */
 const WIDEST_WINDOW = 24;
+/** A group of more pieces is no word: looking at fewer of them at once keeps odd texts cheap. */
+const LARGEST_USUAL_GROUP = 48;
+const WIDEST_IN_LARGE_GROUP = 8;
 
 /**
  * Reads the units of a sentence from its end to its beginning, because some words ("the", "to", "used") hang on the
@@ -33,8 +36,9 @@ export function readUnits(units: readonly Unit[], lexicon: Lexicon, unknown: Unk
   /** The longest known word that ends the group, then the longest before it, and so on; all of it, or none. */
   function readGroup(pieces: readonly Piece[]): string {
     const read: string[] = new Array(pieces.length).fill("");
+    const widest = pieces.length > LARGEST_USUAL_GROUP ? WIDEST_IN_LARGE_GROUP : WIDEST_WINDOW;
     for (let right = pieces.length; right > 0; ) {
-      let left = Math.max(0, right - WIDEST_WINDOW);
+      let left = Math.max(0, right - widest);
       for (; left < right; left++) {
         const word = merged(pieces.slice(left, right));
         const phonemes = lexicon.read(word, following);

@@ -10,8 +10,7 @@ const ALSO_WORDS: ReadonlyMap<string, { readonly after?: RegExp; readonly before
   ["nos.", { before: /^ ?\p{Nd}/u }],
   ["est.", { before: /^ ?\p{Nd}/u }],
   ["ed.", { after: /(?:\p{Nd}|st|nd|rd|th|rev\.|new) ?$/u }],
-  ["Sun.", { after: /(?<!\b(?:the|The|a|that|our)) ?$/u }],
-  ["Mar.", { before: /^(?!$)/u }],
+  ["Sun.", { after: /(?<!\b(?:the|The|a|that|our) )$/u }],
 ]);
 
 /** Titles, abbreviations, "No." and "#". */

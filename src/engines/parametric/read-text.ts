@@ -3,7 +3,7 @@ import { readChecked } from "../../tensors/checked-file.ts";
 import { openSession } from "../../tensors/session.ts";
 import { idRow, idsOf } from "../../tensors/tensor.ts";
 import { phonemeIds, splitClauses } from "../../text/phoneme-ids.ts";
-import { createPhonemizer } from "../../text/phonemizer.ts";
+import { createPhonemizer, type Phonemizer } from "../../text/phonemizer.ts";
 import { loadTextTables, type TextTables } from "../../text/tables.ts";
 import type { UnknownWordNet } from "../../text/unknown-words.ts";
 import type { ReadSentence } from "./passages.ts";
@@ -27,14 +27,22 @@ export async function openUnknownWordNet(
   };
 }
 
+/** Opens the reading of text as phonemes by itself, without the voice. */
+export async function openPhonemizer(
+  voiceDir: string,
+  given?: TextTables,
+): Promise<{ readonly phonemizer: Phonemizer; readonly tables: TextTables; close(): Promise<void> }> {
+  const tables = given ?? (await loadTextTables(voiceDir));
+  const { net, close } = await openUnknownWordNet(voiceDir);
+  return { phonemizer: createPhonemizer(tables, net), tables, close };
+}
+
 /**
  * Opens what reads text. A sentence of more than 400 phonemes becomes several passages, cut at its commas; where there
  * are none it is cut at a space, so that no passage outgrows the memory of a few seconds.
  */
 export async function openTextReader(voiceDir: string, given?: TextTables): Promise<TextReader> {
-  const tables = given ?? (await loadTextTables(voiceDir));
-  const { net, close } = await openUnknownWordNet(voiceDir);
-  const phonemizer = createPhonemizer(tables, net);
+  const { phonemizer, tables, close } = await openPhonemizer(voiceDir, given);
   return {
     async read(sentence) {
       const clauses = splitClauses(await phonemizer.read(sentence), LONG_PHONEMES, LONGEST_PHONEMES);

@@ -3,24 +3,23 @@ import type { Spectra, SpectrumStream } from "./spectrum-stream.ts";
 import type { SpeechSpan } from "./speech-span.ts";
 import type { Waveform } from "./waveform.ts";
 
-/** Hops from the start of a sentence's samples to the frame where its sound begins: at most 37.5 ms. */
-const HOPS_BEFORE_FIRST_FRAME = 1;
-
 /**
  * The samples of one sentence, without the silence around it, computed as they are asked for. They begin one hop
- * before the span's first frame and end where the overlap of its last one does, both faded.
+ * (12.5 ms) before the first in which anything is heard, faded in, and end with the span's last frame, faded out.
  */
 export class SentenceAudio {
   readonly #stream: SpectrumStream;
   readonly #waveform: Waveform;
   readonly #span: SpeechSpan;
   readonly #hop = new Float32Array(HOP_SAMPLES);
+  /** The hop after {@link #hop}, when it had to be made first to see whether it is heard. */
+  #following: Float32Array | null = null;
   #spectra: Spectra | null = null;
   #inSpectra = 0;
   /** Samples of {@link #hop} already given. */
   #taken = HOP_SAMPLES;
-  #hopsMade = 0;
-  #given = 0;
+  /** Which hop of the sentence {@link #hop} is; none before the first is asked for. */
+  #at: number | null = null;
 
   constructor(stream: SpectrumStream, waveform: Waveform, span: SpeechSpan) {
     this.#stream = stream;
@@ -30,7 +29,8 @@ export class SentenceAudio {
 
   /** The frame of the plan that the next sample belongs to. */
   get frame(): number {
-    return this.#span.from - HOPS_BEFORE_FIRST_FRAME + Math.floor(this.#given / HOP_SAMPLES);
+    if (this.#at === null) return this.#span.from;
+    return this.#taken < HOP_SAMPLES ? this.#at : this.#at + 1;
   }
 
   /** Whether the next sample, or a later one, still belongs to the sound. */
@@ -38,10 +38,8 @@ export class SentenceAudio {
     return this.frame <= this.#span.last;
   }
 
-  /** Samples of near silence before the sound. */
-  get samplesBefore(): number {
-    return (this.#span.onset - this.#span.from + HOPS_BEFORE_FIRST_FRAME) * HOP_SAMPLES;
-  }
+  /** Samples of near silence before the sound: the hop before it, and half of the one in which it rises. */
+  readonly samplesBefore = 1.5 * HOP_SAMPLES;
 
   /** Samples of near silence after the sound. */
   get samplesAfter(): number {
@@ -58,34 +56,67 @@ export class SentenceAudio {
       this.#taken += count;
       at += count;
     }
-    this.#given += at - start;
     return at - start;
   }
 
   async #nextHop(): Promise<boolean> {
-    const hops = this.#span.to - this.#span.from + HOPS_BEFORE_FIRST_FRAME;
-    if (this.#hopsMade === hops) return false;
-    // The first hop that comes out lies before the sentence's samples: it holds the first frame's faintest quarter.
-    if (this.#hopsMade === 0) await this.#add();
-    const isDrained = this.#hopsMade >= hops - 2;
-    if (isDrained) this.#waveform.drain(this.#hop);
-    else await this.#add();
-    this.#hopsMade += 1;
+    const lastHop = this.#span.to - 1;
+    if (this.#at === lastHop) return false;
+    if (this.#at === null) {
+      this.#at = await this.#findFirst();
+    } else {
+      this.#at += 1;
+      if (this.#following !== null) this.#hop.set(this.#following);
+      else await this.#make(this.#hop);
+      this.#following = null;
+      if (this.#at === lastHop) fade(this.#hop, (part) => 1 - part);
+    }
     this.#taken = 0;
-    if (this.#hopsMade === 1) fade(this.#hop, (part) => part);
-    if (this.#hopsMade === hops) fade(this.#hop, (part) => 1 - part);
     return true;
   }
 
-  async #add(): Promise<void> {
+  /** Makes hops until one is heard, and goes back by one. @returns which that is. */
+  async #findFirst(): Promise<number> {
+    const { from, onset, to } = this.#span;
+    const latest = Math.min(onset + LATEST_RISE_FRAMES, to - 1);
+    const following = new Float32Array(HOP_SAMPLES);
+    // Frames complete the hop two before their own: this one holds only the first frame's faint beginning.
+    let hop = from - 2;
+    await this.#make(following);
+    do {
+      this.#hop.set(following);
+      hop += 1;
+      await this.#make(following);
+    } while (rms(following) < AUDIBLE_RMS && hop < latest);
+    this.#following = following;
+    fade(this.#hop, (part) => part);
+    return hop - 1;
+  }
+
+  /** Makes the next hop; when the frames are used up, what is left of their overlap. */
+  async #make(out: Float32Array): Promise<void> {
     if (this.#spectra === null || this.#inSpectra === this.#spectra.count) {
       this.#spectra = await this.#stream.next();
       this.#inSpectra = 0;
     }
-    if (this.#spectra === null) throw new Error("The decoder ended before the sentence did.");
-    this.#waveform.add(this.#spectra.values, this.#inSpectra * SPECTRUM_VALUES, this.#hop);
-    this.#inSpectra += 1;
+    if (this.#spectra === null) {
+      this.#waveform.drain(out);
+    } else {
+      this.#waveform.add(this.#spectra.values, this.#inSpectra * SPECTRUM_VALUES, out);
+      this.#inSpectra += 1;
+    }
   }
+}
+
+/** 45 dB below the loudest hops, whose RMS is about 0.1 whatever the sentence. */
+const AUDIBLE_RMS = 0.00056;
+/** A voiced plosive is heard up to 37.5 ms after the plan's energy has begun to rise. */
+const LATEST_RISE_FRAMES = 4;
+
+function rms(samples: Float32Array): number {
+  let sum = 0;
+  for (const sample of samples) sum += sample * sample;
+  return Math.sqrt(sum / samples.length);
 }
 
 function fade(hop: Float32Array, gain: (part: number) => number): void {

@@ -1,17 +1,19 @@
 import type { Command } from "commander";
 import { embeddedCheckpoint, sizeOnDisk } from "../catalogue/embedded-checkpoint.ts";
 import { PUBLIC_MODELS } from "../catalogue/public-models.ts";
+import { addGlobalOptions } from "./global-options.ts";
+import { table } from "./table.ts";
 
-/** Adds `models list` to the program. */
+/** `antiphon models list`: what is installed, and what speaks for which model. */
 export function registerModels(program: Command): void {
-  const models = program.command("models").description("what is installed, and what speaks for which model");
-  models
-    .command("list")
-    .description("the public models, and the checkpoints that speak for them")
+  const models = addGlobalOptions(program.command("models")).description("what is installed");
+
+  addGlobalOptions(models.command("list"))
+    .description("list the public models, and the checkpoints that speak for them")
     .option("--json", "print JSON")
-    .action(async (options: { json?: boolean }) => {
+    .action(async ({ json }: { json?: boolean }) => {
       const listing = await listModels();
-      process.stdout.write(options.json ? `${JSON.stringify(listing, null, 2)}\n` : table(listing));
+      process.stdout.write(json === true ? `${JSON.stringify(listing)}\n` : printed(listing));
     });
 }
 
@@ -57,38 +59,22 @@ async function listModels(): Promise<ModelListing> {
   };
 }
 
-function table({ models, checkpoints }: ModelListing): string {
-  const installed = (is: boolean): string => (is ? "installed" : "missing");
-  return [
-    ...columns([
-      ["MODEL", "CHECKPOINT", "STATE", ""],
-      ...models.map((model) => [
-        model.id,
-        model.checkpoint,
-        installed(model.installed),
-        model.default ? "default" : "",
-      ]),
-    ]),
-    "",
-    ...columns([
-      ["CHECKPOINT", "STATE", "SIZE", "LICENCE"],
-      ...checkpoints.map((checkpoint) => [
-        checkpoint.name,
-        installed(checkpoint.installed),
-        checkpoint.size_bytes === null ? "-" : `${(checkpoint.size_bytes / 1e6).toFixed(1)} MB`,
-        checkpoint.licence,
-      ]),
-    ]),
-    "",
-  ].join("\n");
-}
-
-function columns(rows: readonly (readonly string[])[]): string[] {
-  const width = (index: number): number => Math.max(...rows.map((row) => row[index]?.length ?? 0));
-  return rows.map((row) =>
-    row
-      .map((cell, index) => cell.padEnd(width(index)))
-      .join("  ")
-      .trimEnd(),
-  );
+function printed({ models, checkpoints }: ModelListing): string {
+  const state = (isInstalled: boolean) => (isInstalled ? "installed" : "missing");
+  const modelRows = models.map((model) => [
+    model.id,
+    model.checkpoint,
+    state(model.installed),
+    model.default ? "yes" : "",
+  ]);
+  const checkpointRows = checkpoints.map(({ name, installed, size_bytes, licence }) => [
+    name,
+    state(installed),
+    size_bytes === null ? "" : `${(size_bytes / 1e6).toFixed(1)} MB`,
+    licence,
+  ]);
+  return `${table(["MODEL", "CHECKPOINT", "STATE", "DEFAULT"], modelRows)}\n${table(
+    ["CHECKPOINT", "STATE", "SIZE", "LICENCE"],
+    checkpointRows,
+  )}`;
 }

@@ -25,7 +25,7 @@ test("models list --json tells which checkpoint speaks for each model, and what 
 
 test("models list prints a line for each model and checkpoint", async () => {
   const lines = (await list()).split("\n");
-  assert.match(lines[1] ?? "", /^svc-beta-v0\.3 +heart +installed +default$/);
+  assert.match(lines[1] ?? "", /^svc-beta-v0\.3 +heart +installed +yes$/);
   assert.match(lines.at(-2) ?? "", /^heart +installed +[\d.]+ MB +Apache-2\.0$/);
 });
 

@@ -2,6 +2,10 @@
 import { Command } from "commander";
 import { addGlobalOptions, run } from "./global-options.ts";
 import { registerKeys } from "./keys.ts";
+import { registerModels } from "./models.ts";
+import { registerPhonemes } from "./phonemes.ts";
+import { registerSay } from "./say.ts";
+import { registerServe } from "./serve.ts";
 import { registerUsage } from "./usage.ts";
 
 const program = addGlobalOptions(new Command("antiphon"));
@@ -9,7 +13,11 @@ program.description(
   "A conversational speech server: it takes a conversation and completes the last turn aloud.",
 );
 
+registerServe(program);
 registerKeys(program);
 registerUsage(program);
+registerSay(program);
+registerPhonemes(program);
+registerModels(program);
 
 await run(program, process.argv);

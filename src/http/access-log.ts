@@ -8,7 +8,6 @@ export function logResponses(app: FastifyInstance, deps: HttpDeps): void {
     deps.metrics.responded(route, request.method, reply.raw.statusCode);
     request.log.info(
       {
-        request_id: request.id,
         method: request.method,
         route,
         status: reply.raw.statusCode,

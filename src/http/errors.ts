@@ -27,7 +27,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
     return;
   }
   const failure = asServiceError(error, request);
-  if (failure.status === 500) request.log.error({ err: error, request_id: request.id }, "unexpected failure");
+  if (failure.status === 500) request.log.error({ err: error }, "unexpected failure");
   reply.code(failure.status).headers(errorHeaders(failure)).send(envelope(failure, request.id));
 }
 

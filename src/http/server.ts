@@ -38,7 +38,10 @@ function bareServer(deps: HttpDeps): FastifyInstance {
   const logger: FastifyBaseLogger = deps.logger;
   const app = fastify({
     loggerInstance: logger,
-    logController: new fastify.LogController({ disableRequestLogging: true }),
+    logController: new fastify.LogController({
+      disableRequestLogging: true,
+      requestIdLogLabel: "request_id",
+    }),
     genReqId: (raw) => requestIdFor(raw.headers["x-request-id"]),
     requestIdHeader: false,
     bodyLimit: deps.options.bodyLimitBytes,

@@ -5,14 +5,14 @@ import type { Lease } from "../catalogue/catalogue.ts";
 import type { PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { Usage } from "../contract/replies.ts";
-import type { Script } from "../model/script.ts";
-import { NothingToSpeakError, SpeechFailedError, type SpeechReport } from "../model/speech-model.ts";
+import type { SpeechReport } from "../model/speech-model.ts";
 import type { UsageRecord } from "../tenancy/store.ts";
 import { Admission, type AdmissionOptions } from "./admission.ts";
 import { within } from "./deadline.ts";
 import { asServiceError } from "./failures.ts";
 import { PacedListener } from "./paced-listener.ts";
 import type { Prepared } from "./prepare.ts";
+import { scriptOf } from "./script-of.ts";
 import type { Telemetry } from "./telemetry.ts";
 
 export interface ServiceDeps {
@@ -122,7 +122,7 @@ export class SpeechService {
     let settled = false;
     try {
       lease = await this.#lease(prepared.model, stop);
-      const speech = lease.model.speak(scriptOf(prepared, lease), stop.signal);
+      const speech = lease.model.speak(scriptOf(prepared, lease.preset), stop.signal);
       const listener = new PacedListener();
       let engineS = 0;
       let frames = 0;
@@ -198,22 +198,6 @@ export class SpeechService {
 }
 
 const NO_REPORT: SpeechReport = { stop: "length", spoken: "" };
-
-function scriptOf(prepared: Prepared, lease: Lease): Script {
-  const { conversation, delivery, seed } = prepared;
-  return {
-    history: conversation.history,
-    speaker: conversation.open.speaker,
-    text: onePiece(conversation.open.text ?? ""),
-    delivery,
-    preset: lease.preset,
-    seed,
-  };
-}
-
-async function* onePiece(text: string): AsyncGenerator<string> {
-  yield text;
-}
 
 function usageOf(prepared: Prepared, audioS: number): Usage {
   return {

@@ -27,7 +27,8 @@ const SENTENCES: Readonly<Record<StoreProblem, (path: string, detail: string) =>
     `The database ${path} is damaged (${detail}): restore it from a backup, or move it away to begin without keys and usage.`,
   unwritable: (path, detail) =>
     `The database ${path} cannot be opened for writing (${detail}): give the server write access to its folder, or name another with --data-dir.`,
-  full: (path, detail) => `The disk of the database ${path} is full (${detail}): free some space.`,
+  disk: (path, detail) =>
+    `The disk of the database ${path} is full or failing (${detail}): free some space, or check the disk.`,
   busy: (path, detail) =>
     `The database ${path} was held by another process for too long (${detail}): try again, or stop what holds it.`,
   newer: (path, detail) =>
@@ -43,12 +44,13 @@ const PROBLEMS: Readonly<Record<string, StoreProblem>> = {
   SQLITE_READONLY: "unwritable",
   SQLITE_CANTOPEN: "unwritable",
   SQLITE_PERM: "unwritable",
-  SQLITE_IOERR: "unwritable",
-  SQLITE_FULL: "full",
+  SQLITE_IOERR: "disk",
+  SQLITE_FULL: "disk",
   SQLITE_BUSY: "busy",
   SQLITE_LOCKED: "busy",
-  ENOSPC: "full",
-  EDQUOT: "full",
+  ENOSPC: "disk",
+  EDQUOT: "disk",
+  EIO: "disk",
   EACCES: "unwritable",
   EPERM: "unwritable",
   EROFS: "unwritable",

@@ -1,9 +1,9 @@
 /**
- * Why a store refused: `damaged` it holds no sound database, `unwritable` it cannot be opened or written, `full` the
- * disk is, `busy` another process held it too long, `newer` a later version wrote it, `closed` it was closed,
- * `failed` anything else.
+ * Why a store refused: `damaged` it holds no sound database, `unwritable` it cannot be opened or written, `disk` the
+ * disk is full or failing, `busy` another process held it too long, `newer` a later version wrote it, `closed` it was
+ * closed, `failed` anything else.
  */
-export type StoreProblem = "damaged" | "unwritable" | "full" | "busy" | "newer" | "closed" | "failed";
+export type StoreProblem = "damaged" | "unwritable" | "disk" | "busy" | "newer" | "closed" | "failed";
 
 /** A store that cannot do what it was asked. The message is one plain sentence with the place and the remedy. */
 export class StoreError extends Error {

@@ -48,16 +48,13 @@ async function stream(
     }
     sse.end(formatEvent({ event: "end", data: endOf(prepared, step.value) }));
   } catch (error) {
-    await speech
-      .return(NO_OUTCOME)
-      .catch((late: unknown) => request.log.error({ err: late, request_id: request.id }));
+    await speech.return(NO_OUTCOME).catch((late: unknown) => request.log.error({ err: late }));
     if (error instanceof ClientGoneError) {
       sse.abandon();
       return;
     }
     const { type, message, status } = asServiceError(error);
-    if (status === 500)
-      request.log.error({ err: error, request_id: request.id }, "unexpected failure in a stream");
+    if (status === 500) request.log.error({ err: error }, "unexpected failure in a stream");
     sse.end(formatEvent({ event: "error", data: { type, message, request_id: request.id } }));
   }
 }

@@ -1,0 +1,35 @@
+import type { Command } from "commander";
+import { embeddedCheckpoint } from "../catalogue/embedded-checkpoint.ts";
+import { addGlobalOptions } from "./global-options.ts";
+import { readInput } from "./read-input.ts";
+
+/** `antiphon phonemes TEXT|-`: what the embedded voice reads a text as. */
+export function registerPhonemes(program: Command): void {
+  addGlobalOptions(program.command("phonemes"))
+    .description("print the phonemes that the embedded voice reads a text as, a line a sentence")
+    .argument("<text>", "the text, or - for standard input")
+    .option("--json", "print a JSON array of sentences; with -, one for each line of input")
+    .action(async (argument: string, { json }: { json?: boolean }) => {
+      const input = await readInput(argument);
+      const { openPhonemizer } = await import("../engines/parametric/read-text.ts");
+      const { phonemizer, close } = await openPhonemizer(embeddedCheckpoint.dir);
+      try {
+        if (json !== true) {
+          for (const sentence of await phonemizer.phonemes(input)) process.stdout.write(`${sentence}\n`);
+          return;
+        }
+        for (const line of argument === "-" ? linesOf(input) : [input]) {
+          process.stdout.write(`${JSON.stringify(await phonemizer.phonemes(line))}\n`);
+        }
+      } finally {
+        await close();
+      }
+    });
+}
+
+/** Lines without their ends; a last line needs none. */
+function linesOf(input: string): string[] {
+  const lines = input.split(/\r?\n/);
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
+}

@@ -1,0 +1,62 @@
+import type { Command } from "commander";
+import { addGlobalOptions, settingsOf } from "./global-options.ts";
+
+interface ServeFlags {
+  readonly host?: string;
+  readonly port?: string;
+  readonly pull: boolean;
+}
+
+/** `antiphon serve`: runs the service until SIGINT or SIGTERM, finishes what is being spoken, and exits 0. */
+export function registerServe(program: Command): void {
+  addGlobalOptions(program.command("serve"))
+    .description("run the service until it is told to stop")
+    .option("--host <address>", "address to listen on (default: 127.0.0.1)")
+    .option("--port <n>", "port to listen on, 0 for a free one (default: 8080)")
+    .option("--no-pull", "fetch nothing that is missing")
+    .action(async ({ host, port, pull }: ServeFlags, command: Command) => {
+      const settings = await settingsOf(command, { host, port, ...(pull ? {} : { pull: false }) });
+      const { default: pino } = await import("pino");
+      const { startServer, workerCount } = await import("./compose.ts");
+      const { embeddedVoice } = await import("./embedded-voice.ts");
+      const { openTenancy } = await import("../tenancy/open.ts");
+      // Standard output is for what a person or a script asked for; the log goes beside it.
+      const logger = pino({ level: settings.logLevel }, pino.destination({ dest: 2, sync: false }));
+      const stopped = stopSignal();
+      const tenancy = await openTenancy(settings);
+      const key = await firstKey();
+      const voice = embeddedVoice(workerCount(settings), (event) => logger.warn(event, "speech thread"));
+      const backend = { name: voice.name, kind: "parametric" };
+      const server = await startServer({ settings, tenancy, checkpoints: [voice], backend, logger });
+      process.stdout.write(`Antiphon is listening on ${server.url}\n`);
+      if (key !== null) process.stdout.write(tryIt(server.url, key));
+      await stopped;
+      await server.stop();
+      logger.flush();
+
+      async function firstKey(): Promise<string | null> {
+        if ((await tenancy.listKeys()).length > 0) return null;
+        const { defaultKeyRpm: rpm, defaultKeyBurst: burst } = settings;
+        const { key } = await tenancy.createKey({ label: "first key", rpm, burst });
+        process.stdout.write(`API key, shown this once: ${key}\n`);
+        return key;
+      }
+    });
+}
+
+/** Resolves at the first SIGINT or SIGTERM; a second one ends the process as it would without us. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
+  });
+}
+
+/** A line to paste: it speaks into hello.wav with what every terminal has. */
+function tryIt(url: string, key: string): string {
+  return (
+    "Try it:\n" +
+    `  curl -s ${url}/v1/tts -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' ` +
+    `-d '{"text": "Hello! It is good to hear from you."}' ` +
+    `| sed 's/.*"data_b64":"\\([^"]*\\)".*/\\1/' | base64 -d > hello.wav\n`
+  );
+}

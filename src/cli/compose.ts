@@ -84,6 +84,8 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       stallTimeoutMs: settings.requestTimeoutMs,
       collectTimeoutMs: settings.requestTimeoutMs,
       streamPatienceMs: 3_000,
+      headersTimeoutMs: settings.headersTimeoutMs,
+      uploadTimeoutMs: settings.uploadTimeoutMs,
       bodyLimitBytes: settings.bodyLimitBytes,
       trustProxy: mutable(settings.trustProxy),
       serveMetrics: settings.metrics.enabled && settings.metrics.port === undefined,

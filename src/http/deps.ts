@@ -21,6 +21,9 @@ export interface HttpOptions extends SseOptions {
   readonly streamPatienceMs: number;
   /** Longest that a reply in one piece may take, in milliseconds. */
   readonly collectTimeoutMs: number;
+  /** Longest that a client may take over its headers, and over its whole request, in milliseconds. */
+  readonly headersTimeoutMs: number;
+  readonly uploadTimeoutMs: number;
   readonly bodyLimitBytes: number;
   /** As Fastify takes it: which proxies may name the client's address. */
   readonly trustProxy: boolean | string | string[];

@@ -35,6 +35,7 @@ export function createMetricsServer(deps: HttpDeps): FastifyInstance {
 
 /** What every response has, whichever routes there are: ids, rate headers, envelopes, a line in the log. */
 function bareServer(deps: HttpDeps): FastifyInstance {
+  const { headersTimeoutMs, uploadTimeoutMs } = deps.options;
   const logger: FastifyBaseLogger = deps.logger;
   const app = fastify({
     loggerInstance: logger,
@@ -54,9 +55,11 @@ function bareServer(deps: HttpDeps): FastifyInstance {
       reply.raw.writeHead(failure.status, { ...headers, "Content-Type": "application/json; charset=utf-8" });
       reply.raw.end(JSON.stringify(envelope(failure, request.id)));
     },
-    // Slow clients get this long for their headers, and for everything they send.
-    requestTimeout: 300_000,
-    http: { headersTimeout: 15_000, connectionsCheckingInterval: 5_000 },
+    requestTimeout: uploadTimeoutMs,
+    http: {
+      headersTimeout: Math.min(headersTimeoutMs, uploadTimeoutMs),
+      connectionsCheckingInterval: Math.min(5_000, headersTimeoutMs),
+    },
     keepAliveTimeout: 65_000,
   });
   readJsonBodies(app);

@@ -70,6 +70,20 @@ export const SettingsSchema = Type.Object({
     unit: "ms",
     description: "Longest that a request answered in one piece may take in all.",
   }),
+  headersTimeoutMs: Type.Integer({
+    minimum: 100,
+    maximum: MAX_MS,
+    default: 15_000,
+    unit: "ms",
+    description: "Longest that a client may take to send the headers of a request.",
+  }),
+  uploadTimeoutMs: Type.Integer({
+    minimum: 100,
+    maximum: MAX_MS,
+    default: 300_000,
+    unit: "ms",
+    description: "Longest that a client may take to send a whole request.",
+  }),
   heartbeatMs: Type.Integer({
     minimum: 100,
     maximum: MAX_MS,
@@ -119,7 +133,7 @@ export const SettingsSchema = Type.Object({
   }),
   anonymousBurst: Type.Integer({
     ...rate,
-    default: 20,
+    default: 60,
     unit: "requests",
     description: "Failed authentications that one address may make at once.",
   }),

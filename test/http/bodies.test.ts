@@ -162,6 +162,22 @@ test("a body that means nothing sensible is a 400 that says where", async () => 
   for (const [path, body, message] of BAD_MEANINGS) await refused(path, body, 400, message);
 });
 
+test("a turn's audio may be exactly 25 MiB, and not a byte more", async () => {
+  const cap = 25 * 2 ** 20;
+  const whole = Buffer.alloc(cap + 2);
+  makeWav({ encoding: "s16", rateHz: 24_000, channels: [[0]] }).copy(whole);
+  // Sizes of a streaming writer: the data runs to the end of the file.
+  whole.writeUInt32LE(0xffff_ffff, 4);
+  whole.writeUInt32LE(0xffff_ffff, 40);
+  const ask = (bytes: number) => ({
+    conversation: [{ audio_wav_b64: whole.subarray(0, bytes).toString("base64") }, { text: "a" }],
+  });
+  const full = await server.post("/v1/converse", ask(cap));
+  assert.equal(full.status, 200);
+  assert.equal((await full.json()).usage.input_audio_seconds, (cap - 44) / 48_000);
+  await refused("/v1/converse", ask(cap + 1), 400, /over the cap of 26214400 bytes/);
+});
+
 test("audio in a history turn is metered by its length as it was sent", async () => {
   const conversation = [
     { audio_wav_b64: audio },

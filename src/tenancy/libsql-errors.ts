@@ -3,18 +3,16 @@ import { StoreError, type StoreProblem } from "./store-error.ts";
 /** Puts what the database or the file system reported into one sentence with the remedy. */
 export function asStoreError(error: unknown, path: string): StoreError {
   if (error instanceof StoreError) return error;
-  const { message, code } = described(error);
-  const problem = problemOf(code, message);
-  return new StoreError(
-    problem,
-    SENTENCES[problem](path, code === "" ? message : `${code}: ${message}`),
-    error,
-  );
+  const report = reported(error);
+  const { message, code } = report;
+  const problem = problemOf(report);
+  const detail = message.includes(code) ? message : `${code}: ${message}`;
+  return new StoreError(problem, SENTENCES[problem](path, detail), error);
 }
 
 /** A database that `quick_check` found fault with. */
 export function damaged(path: string, finding: string): StoreError {
-  return new StoreError("damaged", SENTENCES.damaged(path, finding));
+  return new StoreError("damaged", SENTENCES.damaged(path, finding.split("\n").at(-1) ?? ""));
 }
 
 /** A database of a later version of Antiphon. */
@@ -37,17 +35,20 @@ const SENTENCES: Readonly<Record<StoreProblem, (path: string, detail: string) =>
   failed: (path, detail) => `The database ${path} failed (${detail}): nothing was changed.`,
 };
 
-/** SQLite's primary result codes, and the file system's. */
-const PROBLEMS: Readonly<Record<string, StoreProblem>> = {
-  SQLITE_CORRUPT: "damaged",
-  SQLITE_NOTADB: "damaged",
-  SQLITE_READONLY: "unwritable",
-  SQLITE_CANTOPEN: "unwritable",
-  SQLITE_PERM: "unwritable",
-  SQLITE_IOERR: "disk",
-  SQLITE_FULL: "disk",
-  SQLITE_BUSY: "busy",
-  SQLITE_LOCKED: "busy",
+/** By SQLite's primary result code (sqlite.org/rescode.html): PERM, BUSY, LOCKED, READONLY, IOERR and so on. */
+const SQLITE_PROBLEMS: Readonly<Record<number, StoreProblem>> = {
+  3: "unwritable",
+  5: "busy",
+  6: "busy",
+  8: "unwritable",
+  10: "disk",
+  11: "damaged",
+  13: "disk",
+  14: "unwritable",
+  26: "damaged",
+};
+
+const FILE_SYSTEM_PROBLEMS: Readonly<Record<string, StoreProblem>> = {
   ENOSPC: "disk",
   EDQUOT: "disk",
   EIO: "disk",
@@ -59,15 +60,23 @@ const PROBLEMS: Readonly<Record<string, StoreProblem>> = {
   ENOENT: "unwritable",
 };
 
-function problemOf(code: string, message: string): StoreProblem {
-  // The binding reports a failed open as text alone, ending in SQLite's code.
-  if (message.includes("Unable to open")) return "unwritable";
-  const primary = code.split("_").slice(0, 2).join("_");
-  return PROBLEMS[code] ?? PROBLEMS[primary] ?? "failed";
+interface Report {
+  readonly message: string;
+  readonly code: string;
+  /** SQLite's extended result code, whose lowest byte is the primary one. */
+  readonly rawCode: number | null;
 }
 
-function described(error: unknown): { readonly message: string; readonly code: string } {
-  if (!(error instanceof Error)) return { message: String(error), code: "" };
+function problemOf({ message, code, rawCode }: Report): StoreProblem {
+  // The binding reports a failed open as text alone.
+  if (message.includes("Unable to open")) return "unwritable";
+  if (rawCode !== null) return SQLITE_PROBLEMS[rawCode & 0xff] ?? "failed";
+  return FILE_SYSTEM_PROBLEMS[code] ?? "failed";
+}
+
+function reported(error: unknown): Report {
+  if (!(error instanceof Error)) return { message: String(error), code: "", rawCode: null };
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  return { message: error.message, code };
+  const rawCode = "rawCode" in error && typeof error.rawCode === "number" ? error.rawCode : null;
+  return { message: error.message, code, rawCode };
 }

@@ -1,0 +1,207 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
+import Database from "libsql";
+import { fromTicks, toTicks } from "../../src/tenancy/audio-ticks.ts";
+import { libsqlStore } from "../../src/tenancy/libsql-store.ts";
+import { StoreError, type StoreProblem } from "../../src/tenancy/store-error.ts";
+import { temporaryFolder } from "./folders.ts";
+
+const COMMITTER = fileURLToPath(new URL("./committer.js", import.meta.url));
+
+interface Committer {
+  readonly child: ChildProcess;
+  readonly lines: string[];
+  /** Resolves when the process has ended and all it printed is in `lines`. */
+  readonly ended: Promise<void>;
+  /** Resolves once that many commits were acknowledged. */
+  acknowledged(count: number): Promise<void>;
+}
+
+function follow(child: ChildProcess): Committer {
+  const lines: string[] = [];
+  const reader = createInterface({ input: child.stdout! });
+  reader.on("line", (line) => lines.push(line));
+  const ended = Promise.all([once(child, "exit"), once(reader, "close")]).then(() => {});
+  return {
+    child,
+    lines,
+    ended,
+    async acknowledged(count) {
+      while (acksIn(lines).length < count)
+        await Promise.race([once(reader, "line"), ended.then(() => assert.fail(lines.join("\n")))]);
+    },
+  };
+}
+
+function committer(dataDir: string, count: number, options: SpawnOptions = {}): Committer {
+  const stdio: SpawnOptions["stdio"] = ["ignore", "pipe", "inherit"];
+  return follow(spawn(process.execPath, [COMMITTER, dataDir, `${count}`], { ...options, stdio }));
+}
+
+function acksIn(lines: readonly string[]): string[] {
+  return lines.filter((line) => line.startsWith("ack ")).map((line) => line.slice(4));
+}
+
+/** The ledger's events, and a proof that the totals are exactly their sum. */
+function auditedEvents(dataDir: string): Set<string> {
+  const database = new Database(join(dataDir, "antiphon.db"));
+  const sums = database
+    .prepare(
+      `SELECT key_id, count(*) requests, sum(input_chars) input_chars, sum(input_ticks) input_ticks,
+              sum(output_ticks) output_ticks, max(ts) last_ts
+       FROM usage_events GROUP BY key_id ORDER BY key_id`,
+    )
+    .all();
+  assert.deepEqual(database.prepare("SELECT * FROM usage_totals ORDER BY key_id").all(), sums);
+  const events = database.prepare("SELECT event_id FROM usage_events").all() as { event_id: string }[];
+  database.close();
+  return new Set(events.map((row) => row.event_id));
+}
+
+async function refusal(dataDir: string, problem: StoreProblem): Promise<string> {
+  const error: unknown = await libsqlStore(dataDir).then(
+    () => assert.fail("it opened"),
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof StoreError, String(error));
+  assert.equal(error.problem, problem);
+  assert.ok(error.message.includes(join(dataDir, "antiphon.db")), error.message);
+  assert.match(error.message, /^The .*: .*\.$/);
+  return error.message;
+}
+
+async function soundDatabase(): Promise<string> {
+  const dataDir = temporaryFolder();
+  const filled = committer(dataDir, 2_000);
+  await filled.ended;
+  assert.equal(acksIn(filled.lines).length, 2_000);
+  return dataDir;
+}
+
+describe("usage under faults", () => {
+  it("loses nothing that was acknowledged, and counts nothing twice, when killed in the middle of its work", async () => {
+    const dataDir = temporaryFolder();
+    const acknowledged: string[] = [];
+    for (const kills of [1, 250, 900]) {
+      const victim = committer(dataDir, 0);
+      await victim.acknowledged(kills);
+      victim.child.kill("SIGKILL");
+      await victim.ended;
+      acknowledged.push(...acksIn(victim.lines));
+      const events = auditedEvents(dataDir);
+      assert.deepEqual(
+        acknowledged.filter((id) => !events.has(id)),
+        [],
+        "acknowledged and lost",
+      );
+    }
+    const store = await libsqlStore(dataDir);
+    const before = await store.totals();
+    const again = { inputChars: 7, inputAudioS: 0.5, outputAudioS: 0.08, tsS: 1e9 };
+    await store.commit(acknowledged.map((eventId) => ({ eventId, keyId: eventId.split("-")[0]!, ...again })));
+    assert.deepEqual(await store.totals(), before, "an event that is committed again counts nothing");
+    await store.close();
+  });
+
+  it("adds up when several processes begin in one empty data directory at once", async () => {
+    const dataDir = join(temporaryFolder(), "not", "there", "yet");
+    const all = [1, 2, 3].map(() => committer(dataDir, 300));
+    await Promise.all(all.map(({ ended }) => ended));
+    for (const { child, lines } of all) {
+      assert.equal(child.exitCode, 0);
+      assert.equal(acksIn(lines).length, 300);
+      assert.equal(lines.at(-1), "total 300");
+    }
+    assert.equal(auditedEvents(dataDir).size, 900);
+  });
+
+  it("says that the disk is full, keeps what was acknowledged, and can still be read", async () => {
+    const dataDir = temporaryFolder();
+    const limited = `ulimit -f 300; exec "$0" "$@"`;
+    const stdio: SpawnOptions["stdio"] = ["ignore", "pipe", "inherit"];
+    const full = follow(
+      spawn("/bin/sh", ["-c", limited, process.execPath, COMMITTER, dataDir, "0"], { stdio }),
+    );
+    await full.ended;
+    const acks = acksIn(full.lines);
+    assert.ok(acks.length > 0, "something was committed first");
+    const refused = full.lines.find((line) => line.startsWith("refused"));
+    assert.match(
+      refused ?? "",
+      /^refused disk The disk of the database .*antiphon\.db is full or failing .*free some space/,
+    );
+    assert.equal(full.lines.at(-1), `total ${acks.length}`);
+    const events = auditedEvents(dataDir);
+    assert.deepEqual(
+      acks.filter((id) => !events.has(id)),
+      [],
+    );
+    assert.equal(events.size, acks.length, "what was refused was not counted");
+  });
+
+  it("refuses a file that is no database, and leaves it as it is", async () => {
+    const dataDir = temporaryFolder();
+    const path = join(dataDir, "antiphon.db");
+    writeFileSync(path, "this is no database\n".repeat(400));
+    assert.match(await refusal(dataDir, "damaged"), /is damaged .*restore it from a backup, or move it away/);
+    assert.equal(readFileSync(path, "utf8"), "this is no database\n".repeat(400));
+  });
+
+  it("refuses a database with a damaged page, at start and not at the first request that meets it", async () => {
+    const dataDir = await soundDatabase();
+    const file = openSync(join(dataDir, "antiphon.db"), "r+");
+    writeSync(file, Buffer.alloc(3_000, 0x5a), 0, 3_000, 12 * 4_096 + 500);
+    closeSync(file);
+    assert.match(await refusal(dataDir, "damaged"), /page 13/);
+  });
+
+  it("refuses a database of a later version", async () => {
+    const dataDir = await soundDatabase();
+    const database = new Database(join(dataDir, "antiphon.db"));
+    database.exec("PRAGMA user_version = 99");
+    database.close();
+    assert.match(await refusal(dataDir, "newer"), /written by a later Antiphon \(version 99/);
+  });
+
+  it("refuses a data directory that is a file, and a database that is a folder", async () => {
+    const folder = temporaryFolder();
+    const file = join(folder, "file");
+    writeFileSync(file, "");
+    assert.match(await refusal(file, "unwritable"), /\(EEXIST: .*--data-dir/);
+    mkdirSync(join(folder, "antiphon.db"));
+    await refusal(folder, "unwritable");
+  });
+
+  it("refuses a data directory that it may not write to, new or used", async (t) => {
+    const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+    if (spawnSync(process.execPath, ["--check", COMMITTER], user).status !== 0) {
+      t.skip("this checkout cannot be read by an ordinary user");
+      return;
+    }
+    for (const dataDir of [temporaryFolder(), await soundDatabase()]) {
+      chmodSync(dataDir, 0o555);
+      const barred = committer(dataDir, 1, user);
+      await barred.ended;
+      assert.match(
+        barred.lines.join("\n"),
+        /^refused unwritable The database .*antiphon\.db cannot be opened for writing/,
+      );
+    }
+  });
+
+  it("converts durations without loss for clips of every usual rate", () => {
+    for (const rateHz of [8_000, 11_025, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 96_000, 192_000]) {
+      for (const samples of [1, 7, 1_919, 123_456_789]) {
+        const ticks = toTicks(samples / rateHz);
+        assert.equal(ticks % (ticks / samples), 0);
+        assert.equal(fromTicks(BigInt(ticks)), samples / rateHz, `${samples} samples at ${rateHz} Hz`);
+      }
+    }
+  });
+});

@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import type { KeyRecord, Store, UsageRecord } from "../../src/tenancy/store.ts";
+import { StoreError } from "../../src/tenancy/store-error.ts";
+
+const HASH_A = "a".repeat(64);
+const HASH_B = "b".repeat(64);
+
+/** What every store has to do. `open` gives a new, empty one. */
+export function storeConformance(name: string, open: () => Promise<Store>): void {
+  describe(`a store: ${name}`, () => {
+    let store: Store;
+    before(async () => {
+      store = await open();
+    });
+    after(() => store.close());
+
+    it("is empty at first", async () => {
+      assert.deepEqual(await store.listKeys(), []);
+      assert.deepEqual(await store.totals(), []);
+      assert.equal(await store.findKey(HASH_A), null);
+    });
+
+    it("finds a key by its hash, and lists keys oldest first", async () => {
+      const older = keyRecord("key_older", 1.5);
+      const newer = keyRecord("key_newer", 2.25);
+      await store.createKey(older, HASH_A);
+      await store.createKey(newer, HASH_B);
+      assert.deepEqual(await store.findKey(HASH_A), { key: older, hash: HASH_A });
+      assert.deepEqual(await store.listKeys(), [older, newer]);
+      assert.equal(await store.findKey("c".repeat(64)), null);
+    });
+
+    it("refuses a second key with the same id or hash", async () => {
+      await assert.rejects(store.createKey(keyRecord("key_older", 3), "d".repeat(64)), StoreError);
+      await assert.rejects(store.createKey(keyRecord("key_other", 3), HASH_A), StoreError);
+      assert.equal((await store.listKeys()).length, 2);
+    });
+
+    it("revokes a key once, keeps when, and says when there is none", async () => {
+      assert.equal(await store.revokeKey("key_newer", 10.5), true);
+      assert.equal((await store.findKey(HASH_B))?.key.revokedTsS, 10.5);
+      assert.equal(await store.revokeKey("key_newer", 11), true);
+      assert.equal((await store.listKeys())[1]?.revokedTsS, 10.5);
+      assert.equal(await store.revokeKey("key_nobody", 12), false);
+    });
+
+    it("has zeros for a key without requests, and nothing for one that is not there", async () => {
+      const zeros = { requests: 0, inputChars: 0, inputAudioS: 0, outputAudioS: 0, lastRequestTsS: null };
+      assert.deepEqual(await store.totals("key_older"), [{ keyId: "key_older", ...zeros }]);
+      assert.deepEqual(await store.totals("key_nobody"), []);
+    });
+
+    it("adds up what was committed, for each key, with the newest time", async () => {
+      await store.commit([
+        usage("1", "key_older", 5.5),
+        usage("2", "key_newer", 6),
+        usage("3", "key_older", 4),
+      ]);
+      await store.commit([]);
+      const [older, newer] = await store.totals();
+      assert.deepEqual(older, {
+        keyId: "key_older",
+        requests: 2,
+        inputChars: 20,
+        inputAudioS: 1,
+        outputAudioS: 0.16,
+        lastRequestTsS: 5.5,
+      });
+      assert.equal(newer?.requests, 1);
+    });
+
+    it("counts an event once, however often it is committed", async () => {
+      const before = await store.totals();
+      await store.commit([usage("1", "key_older", 99), usage("1", "key_older", 99)]);
+      await store.commit([usage("2", "key_newer", 99)]);
+      assert.deepEqual(await store.totals(), before);
+      await store.commit([usage("4", "key_newer", 7), usage("4", "key_newer", 7)]);
+      assert.equal((await store.totals("key_newer"))[0]?.requests, 2);
+    });
+
+    it("commits all of a group or nothing", async () => {
+      const before = await store.totals();
+      const group = [usage("5", "key_older", 8), usage("6", "key_nobody", 8)];
+      await assert.rejects(store.commit(group), StoreError);
+      assert.deepEqual(await store.totals(), before);
+      await store.commit([usage("5", "key_older", 8)]);
+      assert.equal((await store.totals("key_older"))[0]?.requests, 3);
+    });
+
+    it("adds up a hundred thousand odd durations without an error", async () => {
+      await store.createKey(keyRecord("key_sums", 20), "e".repeat(64));
+      const records = Array.from({ length: 100_000 }, (_, i) => ({
+        ...usage(`sum${i}`, "key_sums", 1),
+        inputAudioS: 1 / 44_100,
+        outputAudioS: 0.1,
+      }));
+      for (let i = 0; i < records.length; i += 10_000) await store.commit(records.slice(i, i + 10_000));
+      const [sums] = await store.totals("key_sums");
+      assert.equal(sums?.inputAudioS, 100_000 / 44_100);
+      assert.equal(sums?.outputAudioS, 10_000);
+    });
+
+    it("refuses everything with a StoreError once it is closed, and may be closed again", async () => {
+      const other = await open();
+      await other.close();
+      await other.close();
+      await assert.rejects(
+        other.listKeys(),
+        (error) => error instanceof StoreError && error.problem === "closed",
+      );
+      await assert.rejects(other.commit([usage("9", "key_older", 1)]), StoreError);
+    });
+  });
+}
+
+function keyRecord(keyId: string, createdTsS: number): KeyRecord {
+  return { keyId, label: `${keyId} – Ω`, rpm: 600, burst: 60, createdTsS, revokedTsS: null };
+}
+
+function usage(eventId: string, keyId: string, tsS: number): UsageRecord {
+  return { eventId, keyId, inputChars: 10, inputAudioS: 0.5, outputAudioS: 0.08, tsS };
+}

@@ -67,9 +67,12 @@ export function createAnalysis(
   const quotes = differences.has("quotes-are-marks");
   const clearsMoney = differences.has("money-to-the-end");
 
-  return (sentence) => group(annotate(withLinks(sentence), clearsMoney));
+  const linkWords = differences.has("links-are-words");
 
-  /** `[word](/phonemes/)` is said as the phonemes; `[words](address)` is read without the address. */
+  return (sentence) =>
+    group(annotate(withLinks(linkWords ? withoutAddresses(sentence) : sentence), clearsMoney));
+
+  /** `[word](/phonemes/)` is one word that is said as the phonemes. */
   function withLinks(sentence: string): TaggedToken[] {
     if (!sentence.includes("](")) return tagged(sentence);
     const tokens: TaggedToken[] = [];
@@ -96,6 +99,14 @@ export function createAnalysis(
       given: null,
     }));
   }
+}
+
+/** `[words](address)` → `words`; what gives phonemes stays. */
+function withoutAddresses(sentence: string): string {
+  if (!sentence.includes("](")) return sentence;
+  return sentence.replace(LINK, (link, words: string, inside: string) =>
+    inside.startsWith("/") ? link : words,
+  );
 }
 
 /** Cuts tokens into pieces and settles what is no word: marks, money signs, the 2 of "B2B". */

@@ -24,6 +24,7 @@ export type DifferenceId =
   | "shouted-words"
   | "feet-and-inches"
   | "addresses-said"
+  | "links-are-words"
   | "signs-said-apart"
   | "long-digits-one-by-one";
 
@@ -141,6 +142,13 @@ export const DIFFERENCES: readonly Difference[] = [
     after: [
       "mˈAl ʤˈO æt mI dˈæʃ sˈIt dˈɑt kˈO dˈɑt jˌukˈA ɔɹ sˈi dˈʌbᵊlju dˈʌbᵊlju dˈʌbᵊlju dˈɑt ɪɡzˈæmpəl dˈɑt kˈɑm slˈæʃ hˈɛlp.",
     ],
+  },
+  {
+    id: "links-are-words",
+    why: "The words of a link are read like any others.",
+    text: "See [this page](page.html).",
+    before: ["sˈi θˈɪs pˈAʤ."],
+    after: ["sˈi ðɪs pˈAʤ."],
   },
   {
     id: "signs-said-apart",

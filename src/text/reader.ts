@@ -13,7 +13,7 @@ const JUNK = /^[',\-._‘’/]*$/;
 const WIDEST_WINDOW = 24;
 /** A group of more pieces is no word: looking at fewer of them at once keeps odd texts cheap. */
 const LARGEST_USUAL_GROUP = 48;
-const WIDEST_IN_LARGE_GROUP = 8;
+const WIDEST_IN_LARGE_GROUP = 3;
 
 /**
  * Reads the units of a sentence from its end to its beginning, because some words ("the", "to", "used") hang on the

@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { phonemeIds } from "../../src/text/phoneme-ids.ts";
+import { createPhonemizer } from "../../src/text/phonemizer.ts";
+import { splitSentences } from "../../src/text/sentences.ts";
+import { letterB, tables } from "./voice.ts";
+
+const reference = createPhonemizer(tables, letterB, { readings: "reference" });
+const improved = createPhonemizer(tables, letterB);
+
+/** Pieces that rules look for, in any order, beside any text at all. */
+const fragments = fc.constantFrom(
+  ..."$ £ € ¢ ° % # & + = < > ~ ( ) [ ] ]( / // ' '' \" “ ” ‘ ’ … . .. , : ; - -- — _ * ^ ` | @ 2 1/2 3.5 1,000".split(
+    " ",
+  ),
+  ..."10:30 p.m. Mr. No. vol. U.S. I IV King Act Jan. 5th km $5 www. .com http:// n't 's -5 1-2 555-1234".split(
+    " ",
+  ),
+  ..."to the a in used İ ① ⑴ ß ﬁ é ٣ ½ Ⅳ 日 😀 \ud800 \udc00 \u0000 \u200b \u00a0".split(" "),
+  "\n",
+  " ",
+  "constructor",
+  "__proto__",
+);
+const text = fc.oneof(
+  fc.string({ unit: "binary", maxLength: 60 }),
+  fc.string({ unit: "grapheme", maxLength: 60 }),
+  fc
+    .array(fc.oneof(fragments, fc.string({ maxLength: 6 })), { maxLength: 25 })
+    .map((parts) => parts.join("")),
+);
+
+test("any text is read, in both ways, and gives ids of the vocabulary only", async () => {
+  const ids = new Set([0, ...tables.vocabulary.values()]);
+  await fc.assert(
+    fc.asyncProperty(text, async (odd) => {
+      for (const phonemizer of [reference, improved]) {
+        for (const phonemes of await phonemizer.phonemes(odd)) {
+          assert.notEqual(phonemes, "");
+          assert.ok(phonemeIds(phonemes, tables).every((id) => ids.has(id)));
+        }
+      }
+    }),
+    { numRuns: 1500 },
+  );
+});
+
+test("the improved sentences hold all that is not space, in order", () => {
+  const bare = (piece: string): string => piece.replace(/[\s\x1c-\x1f\x85]/g, "");
+  fc.assert(
+    fc.property(text, (odd) => {
+      assert.equal(
+        bare(
+          splitSentences(odd)
+            .map((piece) => piece.text)
+            .join(""),
+        ),
+        bare(odd),
+      );
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("reading twice gives the same", async () => {
+  await fc.assert(
+    fc.asyncProperty(text, async (odd) => {
+      assert.deepEqual(await improved.phonemes(odd), await createPhonemizer(tables, letterB).phonemes(odd));
+    }),
+    { numRuns: 100 },
+  );
+});
+
+/** The longest text that a request may have, made to be slow. */
+const LONGEST = 8000;
+const SLOW = [
+  ..."1 a A é \" ' ( [ . … $ % # = / - _ ` ½ 日 😀 \ud800".split(" "),
+  ..."aB 1. 1, 1- 1: 1/ $1 $1, +1 A1-. a- a. A. a' 's x~ xq@ a, a1 1° -a 1' ](".split(" "),
+  ...'U.S. +- a@ a.b@ [a]( ."'.split(" "),
+  "Mr. ",
+  "Act I ",
+  "blorp ",
+  " ",
+  "\n",
+  "\n \n",
+  "a ",
+];
+for (const piece of SLOW) {
+  test(`${LONGEST} characters of ${JSON.stringify(piece)} are read in a moment`, async () => {
+    const odd = `x${piece.repeat(Math.ceil(LONGEST / piece.length))}`.slice(0, LONGEST);
+    await improved.phonemes("Warm.");
+    const before = process.cpuUsage();
+    await improved.phonemes(odd);
+    const { user, system } = process.cpuUsage(before);
+    assert.ok(user + system < 600_000, `${(user + system) / 1000} ms of processor time`);
+  });
+}

@@ -1,0 +1,26 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { openSession } from "../../src/tensors/session.ts";
+import { idRow, idsOf } from "../../src/tensors/tensor.ts";
+import { loadTextTables } from "../../src/text/tables.ts";
+import type { UnknownWordNet } from "../../src/text/unknown-words.ts";
+import { TOP } from "../architecture/top.ts";
+
+export const VOICE_DIR = join(TOP, "voices/heart");
+
+/** The embedded voice's text data, loaded once for a test file. */
+export const tables = await loadTextTables(VOICE_DIR);
+
+/** The voice's own network for unknown words. */
+export async function openNet(): Promise<{ readonly net: UnknownWordNet; close(): Promise<void> }> {
+  const path = join(VOICE_DIR, "oov.onnx");
+  const session = await openSession(readFileSync(path), path);
+  return {
+    net: async (characterIds) => idsOf(await session.run({ chars: idRow(characterIds) }), "ids"),
+    close: () => session.release(),
+  };
+}
+
+/** A net that reads any word as one "b" a letter, for tests of all that is around it. */
+export const letterB: UnknownWordNet = async (characterIds) =>
+  characterIds.flatMap(() => [tables.unknownWords.output.indexOf("b") + 1, 0, 0, 0]);

@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { openTenancy } from "../../src/tenancy/open.ts";
+import { type Finished, runAntiphon } from "./run-antiphon.ts";
+
+let folder: string;
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "antiphon-cli-"));
+});
+after(() => rm(folder, { recursive: true }));
+
+/** Standard output of a command that has to succeed. */
+async function output(...line: string[]): Promise<string> {
+  const { code, stdout, stderr } = await runAntiphon(line);
+  assert.deepEqual({ code, stderr }, { code: 0, stderr: "" });
+  return stdout;
+}
+
+function refusedWith({ code, stdout, stderr }: Finished, exitCode: 1 | 2): string {
+  assert.equal(code, exitCode, stderr);
+  assert.equal(stdout, "");
+  assert.match(stderr, /^[A-Z][^\n]*[.?]\n$/, "one plain sentence");
+  return stderr;
+}
+
+describe("antiphon keys and usage", () => {
+  it("make, list, meter and revoke keys beside a server, which heeds them at once", async () => {
+    const dataDir = join(folder, "beside");
+    const server = await openTenancy({ dataDir, anonymousRpm: 60, anonymousBurst: 20 });
+    const at = ["--data-dir", dataDir];
+    const made = JSON.parse(
+      await output("keys", "create", "--label", "team Ω", "--rpm", "30", "--burst", "5", "--json", ...at),
+    );
+    assert.deepEqual(Object.keys(made), ["key", "key_id", "label", "rpm", "burst"]);
+    const { key, key_id: keyId } = made;
+    assert.deepEqual(await server.authenticate(key), { keyId, label: "team Ω", rpm: 30, burst: 5 });
+
+    const event = {
+      eventId: "e1",
+      keyId,
+      inputChars: 12,
+      inputAudioS: 1.5,
+      outputAudioS: 0.56,
+      tsS: 1_700_000_000.5,
+    };
+    await server.commit(event);
+    const summary = {
+      key_id: keyId,
+      requests: 1,
+      input_chars: 12,
+      input_audio_seconds: 1.5,
+      output_audio_seconds: 0.56,
+      last_request_ts: 1_700_000_000.5,
+    };
+    assert.deepEqual(JSON.parse(await output("usage", keyId, "--json", ...at)), summary);
+    assert.deepEqual(JSON.parse(await output("usage", "--json", ...at)), [summary]);
+    assert.match(
+      await output("usage", ...at),
+      /^KEY_ID .*\nkey_\w{12} +1 +12 +1\.50 +0\.56 +2023-11-14T22:13:20\.500Z\n$/,
+    );
+
+    assert.match(await output("keys", "revoke", keyId, ...at), /is revoked/);
+    assert.equal(await server.authenticate(key), null);
+    const [listed] = JSON.parse(await output("keys", "list", "--json", ...at));
+    assert.deepEqual(Object.keys(listed), ["key_id", "label", "rpm", "burst", "created_ts", "revoked_ts"]);
+    assert.ok(listed.revoked_ts >= listed.created_ts);
+    await server.close();
+  });
+
+  it("prints a new key once, and never again", async () => {
+    const at = ["--data-dir", join(folder, "once")];
+    const printed = await output("keys", "create", "--label", "team", ...at);
+    const [key, ...rest] = printed.trimEnd().split("\n");
+    assert.match(key ?? "", /^ant_[0-9A-Za-z]{38}$/);
+    assert.match(
+      rest.join("\n"),
+      /^Key key_\w{12} \(team\): 600 requests a minute, 60 at once\.\n.*not shown again/,
+    );
+    const listed = (await output("keys", "list", ...at)) + (await output("keys", "list", "--json", ...at));
+    assert.ok(!listed.includes(String(key)));
+    const database = readFileSync(join(folder, "once", "antiphon.db"));
+    assert.ok(!database.includes(String(key)), "the secret is not in the database either");
+  });
+
+  it("take the data directory from the flag, else the environment, else the file, and rates from settings", async () => {
+    const config = join(folder, "antiphon.json");
+    writeFileSync(config, JSON.stringify({ dataDir: "from-file", defaultKeyRpm: 7 }));
+    const create = ["keys", "create", "--label", "x", "--json", "--config", config];
+    const env = { ANTIPHON_DATA_DIR: join(folder, "from-env"), ANTIPHON_DEFAULT_KEY_BURST: "3" };
+    const { rpm, burst } = JSON.parse((await runAntiphon(create, env)).stdout);
+    assert.deepEqual([rpm, burst], [7, 3]);
+    await output(...create);
+    await output(...create);
+    assert.equal(
+      JSON.parse(await output("keys", "list", "--json", "--data-dir", join(folder, "from-env"))).length,
+      1,
+    );
+    assert.equal(
+      JSON.parse(await output("keys", "--data-dir", join(folder, "from-file"), "list", "--json")).length,
+      2,
+    );
+  });
+
+  it("give empty lists where there are no keys", async () => {
+    const at = ["--json", "--data-dir", join(folder, "empty")];
+    assert.equal(await output("keys", "list", ...at), "[]\n");
+    assert.equal(await output("usage", ...at), "[]\n");
+  });
+
+  it("fail with 1 and a sentence when the key is not there", async () => {
+    const at = ["--data-dir", join(folder, "strangers")];
+    assert.match(refusedWith(await runAntiphon(["keys", "revoke", "key_x", ...at]), 1), /no key "key_x"/);
+    assert.match(refusedWith(await runAntiphon(["usage", "key_x", ...at]), 1), /no key "key_x"/);
+  });
+
+  it("fail with 1, a sentence and no stack when the data directory is of no use", async () => {
+    const file = join(folder, "file");
+    writeFileSync(file, "");
+    const line = ["keys", "list", "--data-dir", file];
+    assert.match(refusedWith(await runAntiphon(line), 1), /cannot be opened for writing .*--data-dir/);
+    const debugged = await runAntiphon(line, { ANTIPHON_DEBUG: "1" });
+    assert.equal(debugged.code, 1);
+    assert.match(debugged.stderr, /\n\s+at .*\.js:\d+/);
+  });
+
+  it("fail with 1 for a wrong variable or file, which no flag caused", async () => {
+    const wrong = await runAntiphon(["keys", "list"], { ANTIPHON_DATADIR: "/x" });
+    assert.match(refusedWith(wrong, 1), /ANTIPHON_DATADIR .*did you mean ANTIPHON_DATA_DIR\?/);
+    const missing = await runAntiphon(["usage", "--config", join(folder, "none.json")]);
+    assert.match(refusedWith(missing, 1), /none\.json cannot be read/);
+  });
+
+  const calledWrongly: readonly [line: string[], says: RegExp][] = [
+    [["keys", "create"], /--label/],
+    [["keys", "create", "--label", "x", "--rpm", "abc"], /--rpm is "abc".*whole number/],
+    [["keys", "create", "--label", "x", "--rpm", "0"], /rpm is 0.*from 1 to 1000000/],
+    [["keys", "create", "--label", "x", "--burst", "-1"], /--burst/],
+    [["keys", "create", "--label", "x", "--burst", "1.5"], /--burst/],
+    [["keys", "create", "--label", " "], /label is empty/],
+    [["keys", "create", "--label", "x", "--brust", "3"], /did you mean --burst\?/],
+    [["keys", "revoke"], /key_id/],
+    [["keys", "revoke", "a", "b"], /too many arguments/i],
+    [["keys", "crate"], /did you mean create\?/],
+    [["usage", "--data-dir"], /--data-dir/],
+    [["usage", "--data-dir", ""], /--data-dir is ""/],
+    [["sing"], /unknown command 'sing'/i],
+  ];
+  for (const [line, says] of calledWrongly) {
+    it(`call ${line.join(" ")} wrong, with 2 and a sentence`, async () => {
+      assert.match(
+        refusedWith(await runAntiphon(line, { ANTIPHON_DATA_DIR: join(folder, "wrong") }), 2),
+        says,
+      );
+    });
+  }
+
+  it("have help and the version on every command", async () => {
+    const { version } = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8"));
+    const commands = [[], ["keys"], ["keys", "create"], ["keys", "list"], ["keys", "revoke"], ["usage"]];
+    await Promise.all(
+      commands.map(async (line) => {
+        assert.equal(await output(...line, "--version"), `${version}\n`);
+        const help = await output(...line, "--help");
+        for (const says of ["Usage: antiphon", "--data-dir", "--version", "--help"])
+          assert.ok(help.includes(says), help);
+      }),
+    );
+  });
+});

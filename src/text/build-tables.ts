@@ -1,12 +1,23 @@
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { packTables } from "./pack-tables.ts";
-import { tablesFileOf } from "./tables.ts";
+import { packTables, voiceFingerprint } from "./pack-tables.ts";
+import { readCurrent, tablesFileOf } from "./tables.ts";
 
-/** Run as `node dist/src/text/build-tables.js VOICE_DIR [FILE]`: packs a voice's text data into one file. */
+/**
+ * Run as `node dist/src/text/build-tables.js VOICE_DIR [FILE]`: packs a voice's text data into one file,
+ * where it is not there yet or is not current.
+ */
 const [, , voiceDir = "voices/heart", file = tablesFileOf(voiceDir)] = process.argv;
 
 try {
+  const current = await readCurrent(file, await voiceFingerprint(voiceDir));
+  if (current === undefined) await write();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+}
+
+async function write(): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const partial = `${file}.${process.pid}`;
   try {
@@ -15,7 +26,4 @@ try {
   } finally {
     await rm(partial, { force: true });
   }
-} catch (error) {
-  console.error(error instanceof Error ? error.message : String(error));
-  process.exitCode = 1;
 }

@@ -84,14 +84,14 @@ export async function loadTextTables(
 ): Promise<TextTables> {
   const fingerprint = await voiceFingerprint(voiceDir);
   const packed =
-    (await readPacked(tablesFile, fingerprint)) ?? (await rebuild(voiceDir, tablesFile, fingerprint));
+    (await readCurrent(tablesFile, fingerprint)) ?? (await rebuild(voiceDir, tablesFile, fingerprint));
   return tablesOf(packed);
 }
 
 /** Packing takes 150 MB of short-lived memory: another process does it, so that this one never holds them. */
 async function rebuild(voiceDir: string, tablesFile: string, fingerprint: string): Promise<TableContainer> {
   await promisify(execFile)(process.execPath, [BUILDER, voiceDir, tablesFile]).catch(() => undefined);
-  const packed = await readPacked(tablesFile, fingerprint);
+  const packed = await readCurrent(tablesFile, fingerprint);
   if (packed !== undefined) return packed;
   const bytes = await packTables(voiceDir);
   const shared = new SharedArrayBuffer(bytes.byteLength);
@@ -101,7 +101,8 @@ async function rebuild(voiceDir: string, tablesFile: string, fingerprint: string
   return container;
 }
 
-async function readPacked(file: string, fingerprint: string): Promise<TableContainer | undefined> {
+/** A packed file as it is, where it is whole and was made from these files of the voice. */
+export async function readCurrent(file: string, fingerprint: string): Promise<TableContainer | undefined> {
   const handle = await open(file).catch(() => undefined);
   if (handle === undefined) return undefined;
   try {

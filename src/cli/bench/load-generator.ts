@@ -1,0 +1,56 @@
+import { setMaxListeners } from "node:events";
+import { LoadClient } from "./load-client.ts";
+import type { LoadJob, Utterance } from "./load-job.ts";
+
+process.once("message", (job: LoadJob) => {
+  void generate(job).then((utterances) => process.send?.(utterances, () => process.disconnect()));
+});
+
+async function generate(job: LoadJob): Promise<Utterance[]> {
+  const utterances: Utterance[] = [];
+  const stop = new AbortController();
+  setMaxListeners(0, stop.signal);
+  const random = mulberry32(job.seed);
+  let left = job.requests ?? Number.POSITIVE_INFINITY;
+  const timer = job.durationMs === undefined ? undefined : setTimeout(() => stop.abort(), job.durationMs);
+
+  const clients = Array.from({ length: job.clients }, async () => {
+    const client = new LoadClient(job);
+    await pause(random() * job.pauseMs.start, stop.signal);
+    while (left > 0 && !stop.signal.aborted) {
+      left -= 1;
+      const body = job.bodies[Math.floor(random() * job.bodies.length)] ?? "";
+      utterances.push(await client.request(body, stop.signal));
+      await pause(random() * job.pauseMs.between, stop.signal);
+    }
+    client.close();
+  });
+  await Promise.all(clients);
+  clearTimeout(timer);
+  return utterances;
+}
+
+/** Resolves after `ms`, or as soon as the signal aborts. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms <= 0 || signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const finish = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", finish);
+      resolve();
+    };
+    const timer = setTimeout(finish, ms);
+    signal.addEventListener("abort", finish, { once: true });
+  });
+}
+
+/** Numbers in [0, 1) that repeat with their seed (Ettinger, 2017). */
+function mulberry32(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let z = Math.imul(state ^ (state >>> 15), state | 1);
+    z ^= z + Math.imul(z ^ (z >>> 7), z | 61);
+    return ((z ^ (z >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,92 @@
+import { spawn } from "node:child_process";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { loadSettings } from "../../settings/load.ts";
+import { openTenancy } from "../../tenancy/open.ts";
+
+/** A server in a process of its own, on a free port, over a data directory that is removed with it. */
+export interface ServerProcess {
+  readonly url: string;
+  /** A key that no measurement exhausts. */
+  readonly key: string;
+  readonly pid: number;
+  /** From the start of the process to the line that says it listens, in milliseconds. */
+  readonly startMs: number;
+  /** Ends it as SIGTERM does. */
+  stop(): Promise<void>;
+}
+
+/** How a server is started when it is not `antiphon serve`. */
+export interface ServerCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** Whether it starts the server as a process of its own, which then has to be stopped with it. */
+  readonly isWrapper: boolean;
+}
+
+/**
+ * Starts `antiphon serve`, or another command that takes its flags, and waits until it listens. Settings of the
+ * caller's environment do not reach it.
+ *
+ * @throws Error with the end of what it printed, when it ends before.
+ */
+export async function startServerProcess(serve: ServerCommand = SERVE): Promise<ServerProcess> {
+  const dataDir = await mkdtemp(join(tmpdir(), "antiphon-bench-"));
+  const logFile = join(dataDir, "stderr.log");
+  const key = await makeKey(dataDir);
+  const log = openSync(logFile, "w");
+  const begunMs = performance.now();
+  const child = spawn(serve.command, [...serve.args, "--port", "0", "--data-dir", dataDir], {
+    stdio: ["ignore", "pipe", log],
+    env: withoutSettings(process.env),
+    cwd: serve.cwd,
+    detached: serve.isWrapper,
+  });
+  closeSync(log);
+  const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  const stop = async () => {
+    if (!serve.isWrapper) child.kill("SIGTERM");
+    else if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGTERM");
+    await exited;
+    await rm(dataDir, { recursive: true, force: true });
+  };
+
+  const url = await new Promise<string | null>((resolve) => {
+    let printed = "";
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+      printed += text;
+      const [, address] = /^Antiphon is listening on (\S+)$/m.exec(printed) ?? [];
+      if (address !== undefined) resolve(address);
+    });
+    child.once("error", () => resolve(null));
+    void exited.then(() => resolve(null));
+  });
+  if (url === null || child.pid === undefined) {
+    const said = readFileSync(logFile, "utf8").trim().slice(-500);
+    await rm(dataDir, { recursive: true, force: true });
+    throw new Error(`The server ended before it listened. It said: ${said || "nothing"}`);
+  }
+  return { url, key, pid: child.pid, startMs: performance.now() - begunMs, stop };
+}
+
+const SERVE: ServerCommand = {
+  command: process.execPath,
+  args: [fileURLToPath(new URL("../main.js", import.meta.url)), "serve", "--no-pull"],
+  cwd: process.cwd(),
+  isWrapper: false,
+};
+
+async function makeKey(dataDir: string): Promise<string> {
+  const tenancy = await openTenancy(loadSettings({ flags: { dataDir } }));
+  const { key } = await tenancy.createKey({ label: "bench", rpm: 1_000_000, burst: 1_000_000 });
+  await tenancy.close();
+  return key;
+}
+
+function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("ANTIPHON_")));
+}

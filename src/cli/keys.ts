@@ -34,13 +34,13 @@ export function registerKeys(program: Command): void {
 }
 
 async function create({ label, rpm, burst, json }: CreateOptions, command: Command): Promise<void> {
-  const settings = await settingsOf(command);
-  const { newKeyProblem } = await import("../tenancy/new-key.ts");
-  const wanted = {
-    label,
-    rpm: rpm === undefined ? settings.defaultKeyRpm : wholeNumber("--rpm", rpm),
-    burst: burst === undefined ? settings.defaultKeyBurst : wholeNumber("--burst", burst),
+  const given = {
+    rpm: rpm === undefined ? null : wholeNumber("--rpm", rpm),
+    burst: burst === undefined ? null : wholeNumber("--burst", burst),
   };
+  const { defaultKeyRpm, defaultKeyBurst } = await settingsOf(command);
+  const { newKeyProblem } = await import("../tenancy/new-key.ts");
+  const wanted = { label, rpm: given.rpm ?? defaultKeyRpm, burst: given.burst ?? defaultKeyBurst };
   const problem = newKeyProblem(wanted);
   if (problem !== null) throw new WrongCallError(problem);
   await withTenancy(command, async (tenancy) => {

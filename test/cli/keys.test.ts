@@ -27,7 +27,7 @@ function refusedWith({ code, stdout, stderr }: Finished, exitCode: 1 | 2): strin
   return stderr;
 }
 
-describe("antiphon keys and usage", () => {
+describe("antiphon keys and usage", { concurrency: 2 }, () => {
   it("make, list, meter and revoke keys beside a server, which heeds them at once", async () => {
     const dataDir = join(folder, "beside");
     const server = await openTenancy({ dataDir, anonymousRpm: 60, anonymousBurst: 20 });

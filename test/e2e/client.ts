@@ -1,0 +1,105 @@
+/** A response whose JSON may be looked into. */
+export type Reply = Omit<Response, "json"> & {
+  // biome-ignore lint/suspicious/noExplicitAny: the shape is what the tests are about
+  json(): Promise<any>;
+};
+
+/** One server-sent event, parsed. */
+export interface SentEvent {
+  readonly event: string;
+  // biome-ignore lint/suspicious/noExplicitAny: the shape is what the tests are about
+  readonly data: any;
+}
+
+/** Talks to a server with one key. */
+export interface Client {
+  post(path: string, body: unknown, signal?: AbortSignal): Promise<Reply>;
+  get(path: string): Promise<Reply>;
+  /** POSTs to the stream and yields its events as they come. Leaving it early closes the connection. */
+  stream(body: unknown): AsyncGenerator<SentEvent, void, void>;
+  /** A whole reply's samples, as bytes. Throws when it is not a 200. */
+  tts(body: unknown): Promise<Buffer>;
+  converse(body: unknown): Promise<Buffer>;
+  streamed(body: unknown): Promise<Buffer>;
+  usage(): Promise<UsageSummary>;
+}
+
+export interface UsageSummary {
+  readonly key_id: string;
+  readonly requests: number;
+  readonly input_chars: number;
+  readonly input_audio_seconds: number;
+  readonly output_audio_seconds: number;
+}
+
+export function clientOf(url: string, key: string): Client {
+  const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
+  const post: Client["post"] = (path, body, signal) =>
+    fetch(url + path, {
+      method: "POST",
+      headers,
+      body: typeof body === "string" ? body : JSON.stringify(body),
+      signal: signal ?? null,
+    });
+  const get: Client["get"] = (path) => fetch(url + path, { headers });
+  const stream = async function* (body: unknown): AsyncGenerator<SentEvent, void, void> {
+    const leave = new AbortController();
+    const response = await post("/v1/converse/stream", body, leave.signal);
+    if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
+    try {
+      yield* eventsOf(response);
+    } finally {
+      leave.abort();
+    }
+  };
+  return {
+    post,
+    get,
+    stream,
+    tts: async (body) => pcmOf((await okay(await post("/v1/tts", body))).audio.data_b64),
+    converse: async (body) => pcmOf((await okay(await post("/v1/converse", body))).reply.audio.data_b64),
+    async streamed(body) {
+      const events: SentEvent[] = [];
+      for await (const event of stream(body)) events.push(event);
+      if (events.at(-1)?.event !== "end") throw new Error(JSON.stringify(events.at(-1)));
+      return pcmOfEvents(events);
+    },
+    usage: async () => okay(await get("/v1/usage")),
+  };
+}
+
+/** A reply's JSON; throws when it is not a 200. */
+export async function okay(response: Reply): Promise<ReturnType<Reply["json"]>> {
+  if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
+  return response.json();
+}
+
+/** The samples of a reply's WAV, as bytes. */
+export function pcmOf(wavBase64: string): Buffer {
+  return Buffer.from(wavBase64, "base64").subarray(44);
+}
+
+/** The samples of a stream's audio events, as bytes. */
+export function pcmOfEvents(events: readonly SentEvent[]): Buffer {
+  return Buffer.concat(
+    events.filter(({ event }) => event === "audio").map(({ data }) => Buffer.from(data.pcm_b64, "base64")),
+  );
+}
+
+async function* eventsOf(response: Reply): AsyncGenerator<SentEvent, void, void> {
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body!) {
+    text += decoder.decode(chunk as Uint8Array, { stream: true });
+    for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
+      const block = text.slice(0, end);
+      text = text.slice(end + 2);
+      if (!block.startsWith(":")) yield eventOf(block);
+    }
+  }
+}
+
+function eventOf(block: string): SentEvent {
+  const [event = "", data = ""] = block.split("\n");
+  return { event: event.replace("event: ", ""), data: JSON.parse(data.replace("data: ", "")) };
+}

@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { clientOf, type SentEvent } from "./client.ts";
+import { temporaryFolder } from "./folders.ts";
+import { antiphon, finished, launch, newcomersEnvironment } from "./program.ts";
+import { startServerProcess } from "./server-process.ts";
+import { assertSpeech } from "./speech.ts";
+
+const TWO_SENTENCES = "The river runs past the old mill. Nobody has crossed it since the spring.";
+
+describe("a newcomer", () => {
+  it("gets a key, an address and a line to paste that speaks, once", async () => {
+    const dataDir = join(temporaryFolder(), "not", "there", "yet");
+    const server = await startServerProcess({ dataDir });
+    assert.match(
+      server.stdout(),
+      /^API key, shown this once: ant_[0-9A-Za-z]{38}\nAntiphon is listening on http:\/\/127\.0\.0\.1:\d+\nTry it:\n {2}curl [^\n]*\n$/,
+    );
+    const pasted = /^ {2}(curl .*)$/m.exec(server.stdout())?.[1] ?? "";
+    const cwd = temporaryFolder();
+    const shell = await finished(launch("bash", ["-c", pasted], { cwd, env: newcomersEnvironment() }));
+    assert.deepEqual([shell.code, shell.stderr], [0, ""]);
+    assertSpeech(readFileSync(join(cwd, "hello.wav")));
+    assert.equal((await clientOf(server.url, server.key).usage()).requests, 1);
+    assert.equal((await server.stop()).code, 0);
+
+    const again = await startServerProcess({ dataDir });
+    assert.match(again.stdout(), /^Antiphon is listening on http:\/\/127\.0\.0\.1:\d+\n$/);
+    assert.equal(
+      (await clientOf(again.url, server.key).usage()).requests,
+      1,
+      "the key is good, and what it used",
+    );
+    assert.equal((await again.stop()).code, 0);
+  });
+
+  it("who names no data directory gets one in the home that is there", async () => {
+    const home = temporaryFolder();
+    const { code, stdout } = await antiphon(["keys", "create", "--label", "me", "--json"], {
+      env: { HOME: home },
+    });
+    assert.equal(code, 0);
+    assert.match(JSON.parse(stdout.toString()).key, /^ant_/);
+    const files = readdirSync(home, { recursive: true }).map(String);
+    assert.ok(
+      files.some((file) => file.endsWith("antiphon.db")),
+      files.join(),
+    );
+  });
+
+  it("sees keys and usage of a running server from beside it, and the server heeds them at once", async () => {
+    const server = await startServerProcess();
+    const at = ["--json", "--data-dir", server.dataDir];
+    const made = JSON.parse(
+      (
+        await antiphon(["keys", "create", "--label", "team", "--rpm", "7", "--burst", "3", ...at])
+      ).stdout.toString(),
+    );
+    const client = clientOf(server.url, made.key);
+    const spoken = await client.post("/v1/tts", { text: "Good morning." });
+    assert.equal(spoken.status, 200);
+    assert.equal(spoken.headers.get("x-ratelimit-limit"), "7");
+    assert.equal(spoken.headers.get("x-ratelimit-remaining"), "2");
+    const { usage } = await spoken.json();
+    const total = JSON.parse((await antiphon(["usage", made.key_id, ...at])).stdout.toString());
+    assert.deepEqual(total, await client.usage());
+    assert.deepEqual(
+      [total.requests, total.input_chars, total.output_audio_seconds],
+      [1, usage.input_chars, usage.output_audio_seconds],
+    );
+    const listed = JSON.parse((await antiphon(["keys", "list", ...at])).stdout.toString());
+    assert.deepEqual(
+      listed.map(({ label }: { label: string }) => label),
+      ["first key", "team"],
+    );
+    assert.equal((await antiphon(["keys", "revoke", made.key_id, "--data-dir", server.dataDir])).code, 0);
+    assert.equal((await client.get("/v1/usage")).status, 401);
+    assert.equal((await clientOf(server.url, server.key).get("/v1/usage")).status, 200);
+    assert.equal((await server.stop()).code, 0);
+  });
+});
+
+describe("a server that is told to stop", () => {
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    it(`finishes the stream that it is in the middle of, takes nothing new, and exits 0: ${signal}`, async () => {
+      const server = await startServerProcess();
+      const client = clientOf(server.url, server.key);
+      const events: SentEvent[] = [];
+      let exited = false;
+      void server.ended.then(() => {
+        exited = true;
+      });
+      for await (const event of client.stream({ conversation: [{ text: TWO_SENTENCES }] })) {
+        events.push(event);
+        if (events.length === 2) server.child.kill(signal);
+        if (event.event === "end") assert.equal(exited, false, "it waits for what it speaks");
+      }
+      const end = events.at(-1);
+      assert.equal(end?.event, "end", JSON.stringify(end));
+      assert.equal(end?.data.meta.stop, "finished");
+      const { code } = await server.ended;
+      assert.equal(code, 0);
+      await assert.rejects(client.get("/health"), "nobody listens any more");
+      const usage = await antiphon(["usage", "--json", "--data-dir", server.dataDir]);
+      assert.equal(JSON.parse(usage.stdout.toString())[0].requests, 1, "what was finished is metered");
+      assert.ok(!existsSync(join(server.dataDir, "antiphon.db-wal")), "the database was closed properly");
+    });
+  }
+
+  it("cuts off what takes longer than its grace, with an error event, and still exits 0", async () => {
+    const server = await startServerProcess({ env: { ANTIPHON_SHUTDOWN_GRACE_MS: "100" } });
+    const client = clientOf(server.url, server.key);
+    const body = { conversation: [{ text: TWO_SENTENCES.repeat(60) }], params: { max_new_tokens: 2_048 } };
+    let last: SentEvent | undefined;
+    for await (const event of client.stream(body)) {
+      if (last === undefined) server.child.kill("SIGTERM");
+      last = event;
+    }
+    assert.equal(last?.event, "error");
+    assert.equal(last?.data.type, "inference_error");
+    assert.match(last?.data.message, /shutting down/);
+    assert.equal((await server.ended).code, 0);
+  });
+});

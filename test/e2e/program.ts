@@ -1,0 +1,70 @@
+import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { TOP, temporaryFolder } from "./folders.ts";
+
+/** How a program is run, beside its arguments. */
+export interface ProgramOptions {
+  /** The checkout whose build is run. */
+  readonly top?: string;
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** A line of shell that is run first, such as `ulimit -f 100`. */
+  readonly before?: string;
+}
+
+/** What a finished program left behind. */
+export interface Finished {
+  readonly code: number | null;
+  readonly stdout: Buffer;
+  readonly stderr: string;
+}
+
+const running = new Set<ChildProcess>();
+
+// A test that fails or is cut off must not leave its children behind.
+process.on("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
+/** Starts a process of which nothing is left when this one ends. */
+export function launch(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
+  const child = spawn(command, args, options);
+  running.add(child);
+  child.once("exit", () => running.delete(child));
+  return child;
+}
+
+/** Starts the built `antiphon` with a home of its own and none of the caller's settings. */
+export function launchAntiphon(line: readonly string[], options: ProgramOptions = {}): ChildProcess {
+  const { top = TOP, cwd = temporaryFolder(), env = {}, before } = options;
+  const program = [process.execPath, join(top, "dist/src/cli/main.js"), ...line];
+  const [command, ...args] =
+    before === undefined ? program : ["bash", "-c", `${before}; exec "$@"`, "bash", ...program];
+  return launch(command!, args, { cwd, env: { ...newcomersEnvironment(), ...env } });
+}
+
+/** Runs the built `antiphon` to its end. Whatever stands in `input` is its standard input. */
+export async function antiphon(
+  line: readonly string[],
+  options: ProgramOptions & { readonly input?: string } = {},
+): Promise<Finished> {
+  const child = launchAntiphon(line, options);
+  child.stdin?.end(options.input ?? "");
+  return finished(child);
+}
+
+/** Waits for a process to end and for all that it printed. */
+export async function finished(child: ChildProcess): Promise<Finished> {
+  const stdout: Buffer[] = [];
+  const stderr: Buffer[] = [];
+  child.stdout?.on("data", (chunk: Buffer) => stdout.push(chunk));
+  child.stderr?.on("data", (chunk: Buffer) => stderr.push(chunk));
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString() };
+}
+
+/** All that a newcomer's shell has: a path, and an empty home. */
+export function newcomersEnvironment(): Record<string, string> {
+  return { PATH: process.env.PATH ?? "", HOME: temporaryFolder() };
+}

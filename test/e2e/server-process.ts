@@ -1,0 +1,65 @@
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { temporaryFolder } from "./folders.ts";
+import { type Finished, finished, launchAntiphon, type ProgramOptions } from "./program.ts";
+
+/** `antiphon serve` as its own process, listening. */
+export interface ServerProcess {
+  readonly child: ChildProcess;
+  readonly url: string;
+  readonly dataDir: string;
+  /** The key that it printed, or the empty text when it printed none. */
+  readonly key: string;
+  /** Lines of standard output and standard error so far, joined. */
+  stdout(): string;
+  stderr(): string;
+  /** Sends the signal and waits for the end. */
+  stop(signal?: NodeJS.Signals): Promise<Finished>;
+  readonly ended: Promise<Finished>;
+}
+
+export interface ServeOptions extends ProgramOptions {
+  readonly dataDir?: string;
+  readonly flags?: readonly string[];
+}
+
+/** Starts `antiphon serve` on a free port with one thread, and waits until it says that it listens. */
+export async function startServerProcess(options: ServeOptions = {}): Promise<ServerProcess> {
+  const { dataDir = join(temporaryFolder(), "data"), flags = [] } = options;
+  const line = ["serve", "--port", "0", "--data-dir", dataDir, ...flags];
+  const env = { ANTIPHON_WORKERS: "1", ANTIPHON_LOG_LEVEL: "warn", ...options.env };
+  const child = launchAntiphon(line, { ...options, env });
+  return listening(child, dataDir);
+}
+
+/** Waits until a child that serves `dataDir` says that it listens, and has said all that it says then. */
+export async function listening(child: ChildProcess, dataDir: string): Promise<ServerProcess> {
+  let out = "";
+  let err = "";
+  child.stdout?.on("data", (chunk: Buffer) => {
+    out += chunk;
+  });
+  child.stderr?.on("data", (chunk: Buffer) => {
+    err += chunk;
+  });
+  const ended = finished(child);
+  const isUp = () => /listening on .*\n/.test(out) && (!out.includes("API key") || /\.wav\n/.test(out));
+  while (!isUp()) {
+    const over = await Promise.race([once(child.stdout!, "data"), ended]);
+    if (!Array.isArray(over) && !isUp()) throw new Error(`the server ended with ${over.code}: ${err}`);
+  }
+  return {
+    child,
+    dataDir,
+    url: /listening on (http:\S+)/.exec(out)?.[1] ?? "",
+    key: /API key, shown this once: (\S+)/.exec(out)?.[1] ?? "",
+    stdout: () => out,
+    stderr: () => err,
+    ended,
+    stop(signal = "SIGTERM") {
+      child.kill(signal);
+      return ended;
+    },
+  };
+}

@@ -1,5 +1,4 @@
 import { availableParallelism } from "node:os";
-import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { type Catalogue, createCatalogue } from "../catalogue/catalogue.ts";
@@ -91,7 +90,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       serveMetrics: settings.metrics.enabled && settings.metrics.port === undefined,
     },
   };
-  const apps: FastifyInstance[] = [];
+  const apps: HttpServer[] = [];
   const stop = async () => {
     ready = false;
     const closing = apps.map((app) => app.close());
@@ -115,15 +114,17 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   }
 }
 
+type HttpServer = ReturnType<typeof createHttpServer>;
+
 /** Connections that do not end with their last response are cut, so that stopping takes no longer than the grace. */
-function lingeringBriefly(app: FastifyInstance): void {
+function lingeringBriefly(app: HttpServer): void {
   setTimeout(() => app.server.closeAllConnections(), 1_000).unref();
 }
 
 async function listenForMetrics(
   deps: HttpDeps,
   settings: Settings,
-  apps: FastifyInstance[],
+  apps: HttpServer[],
 ): Promise<string | null> {
   const { enabled, host, port } = settings.metrics;
   if (!enabled || port === undefined) return null;

@@ -21,6 +21,15 @@ test("the lock file fixes every package by its checksum", () => {
   assert.deepEqual(unfixed, []);
 });
 
+test("every package that is installed by name has its licence in THIRD_PARTY.md", () => {
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(TOP, "package.json"), "utf8"));
+  const thirdParty = readFileSync(join(TOP, "THIRD_PARTY.md"), "utf8");
+  const unnamed = Object.keys({ ...dependencies, ...devDependencies }).filter(
+    (name) => !thirdParty.includes(name),
+  );
+  assert.deepEqual(unnamed, []);
+});
+
 /** Folders of one machine or one account; temporary ones are for code that asks the system where they are. */
 const MACHINE_PATH =
   /(?:^|[\s"'`(=:,[])(\/(?:work|farm|root|tmp|home\/\w+|Users\/\w+)(?:\/[\w.-]+)*)(?=[\s"'`),:;\]/]|$)/;
@@ -83,7 +92,7 @@ for (const voice of voices) {
           );
       }
       const unlisted = files
-        .filter((file) => posix.dirname(file) === folder && !/^(SHA256SUMS|README\.md)$/.test(basename(file)))
+        .filter((file) => posix.dirname(file) === folder && !/^SHA256SUMS$|\.(?:md|py)$/.test(basename(file)))
         .filter((file) => !expected.has(basename(file)));
       assert.deepEqual(unlisted, []);
     }

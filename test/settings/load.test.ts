@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, describe, it } from "node:test";
 import fc from "fast-check";
-import { utteranceLimit, workerCount } from "../../src/settings/automatic.ts";
 import { LEAVES } from "../../src/settings/leaves.ts";
 import { loadSettings, type SettingSources } from "../../src/settings/load.ts";
 import { type SettingSource, SettingsError } from "../../src/settings/settings-error.ts";
@@ -188,15 +187,5 @@ describe("settings", () => {
     assert.equal(new Set(LEAVES.map((leaf) => leaf.variable)).size, LEAVES.length);
     assert.equal(new Set(LEAVES.map((leaf) => leaf.flag)).size, LEAVES.length);
     assert.ok(LEAVES.every((leaf) => leaf.schema.description));
-  });
-
-  it("works out the workers and the utterances that 0 leaves open", () => {
-    const open = loadSettings();
-    assert.equal(workerCount(open, 2), 2);
-    assert.equal(workerCount(open, 200), 64);
-    assert.equal(utteranceLimit(open, 2), 64);
-    const set = loadSettings({ flags: { workers: "3", concurrency: "5" } });
-    assert.equal(workerCount(set, 2), 3);
-    assert.equal(utteranceLimit(set), 5);
   });
 });

@@ -26,10 +26,10 @@ export class FrameBuilder {
     for (let i = 0; i < FADE_SAMPLES; i++) this.samples[this.filled - 1 - i]! *= i / FADE_SAMPLES;
   }
 
-  /** The frame as far as it is filled, in [-1, 1]; the next one begins empty. */
+  /** The frame as far as it is filled, held to [-1, 1]; the next one begins empty. */
   take(): Frame {
     const { samples, filled } = this;
-    for (let i = 0; i < filled; i++) samples[i] = Math.max(-1, Math.min(1, samples[i]!));
+    for (let i = 0; i < filled; i++) samples[i] = limited(samples[i]!);
     this.samples = new Float32Array(FRAME_SAMPLES);
     this.filled = 0;
     return { samples: filled === FRAME_SAMPLES ? samples : samples.slice(0, filled) };
@@ -37,3 +37,12 @@ export class FrameBuilder {
 }
 
 const FADE_SAMPLES = 120;
+
+/** Leaves what is under 0.8 alone and bends what is above, so that a rare peak is not cut flat. */
+function limited(sample: number): number {
+  const beyond = Math.abs(sample) - KNEE;
+  if (beyond <= 0) return sample;
+  return Math.sign(sample) * (KNEE + (1 - KNEE) * Math.tanh(beyond / (1 - KNEE)));
+}
+
+const KNEE = 0.8;

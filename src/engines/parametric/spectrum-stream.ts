@@ -11,14 +11,27 @@ export interface Spectra {
   readonly values: Float32Array;
 }
 
+/** Which frames of a sentence to decode. */
+export interface FrameRange {
+  readonly from: number;
+  readonly to: number;
+  /**
+   * How many frames beyond either end to decode along, as context; {@link CONTEXT_FRAMES} by default, which makes the
+   * range what it is in the whole sentence. Where both ends are silent fewer do.
+   */
+  readonly context?: number;
+}
+
 /**
- * Decodes frames [from, to) of a planned sentence, a chunk at a time, in order. The sizes of the chunks are fixed:
+ * Decodes a range of a planned sentence, a chunk at a time, in order. The sizes of the chunks are fixed:
  * they never depend on how fast anyone is, so the same plan gives the same bytes.
  */
 export class SpectrumStream {
   readonly #network: Network;
   readonly #plan: Plan;
   readonly #to: number;
+  /** Where the decoder is told that the sentence ends. */
+  readonly #edge: number;
   readonly #sizes: readonly number[];
   #chunk = 0;
   /** The next frame to describe. */
@@ -29,13 +42,15 @@ export class SpectrumStream {
   #fed: number;
   #memory: DecoderMemory | null = null;
 
-  constructor(network: Network, plan: Plan, from = 0, to: number = plan.frames, sizes = CHUNK_FRAMES) {
+  constructor(network: Network, plan: Plan, range: FrameRange, sizes: readonly number[] = CHUNK_FRAMES) {
+    const { from, to, context = CONTEXT_FRAMES } = range;
     this.#network = network;
     this.#plan = plan;
     this.#to = to;
+    this.#edge = Math.min(plan.frames, to + context);
     this.#sizes = sizes;
     this.#next = from;
-    this.#emitted = Math.max(0, from - CONTEXT_FRAMES);
+    this.#emitted = Math.max(0, from - context);
     this.#fed = this.#emitted;
   }
 
@@ -45,8 +60,8 @@ export class SpectrumStream {
     if (first >= this.#to) return null;
     const size = this.#sizes[Math.min(this.#chunk++, this.#sizes.length - 1)] ?? 1;
     const wanted = Math.min(first + size, this.#to) + CONTEXT_FRAMES;
-    const isLast = wanted >= this.#plan.frames;
-    const fed = isLast ? this.#plan.frames : wanted;
+    const isLast = wanted >= this.#edge;
+    const fed = isLast ? this.#edge : wanted;
     const emitted = isLast ? fed : fed - CONTEXT_FRAMES;
     const end = Math.min(emitted, this.#to);
     const { spectra, memory } = await this.#network.decode(

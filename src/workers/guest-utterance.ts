@@ -69,7 +69,10 @@ export class GuestUtterance {
   }
 
   deliver(item: TextItem): void {
-    if (!this.#inFlight || !this.#inbox.isAwaited) return this.#inbox.deliver(item);
+    if (!this.#inFlight || !this.#inbox.isAwaited) {
+      this.#inbox.deliver(item);
+      return;
+    }
     this.#dueMs = Math.max(this.#dueMs, this.#events.now());
     this.#held.push(item);
     this.#events.onRunnable();

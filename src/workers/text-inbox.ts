@@ -70,7 +70,10 @@ export class TextInbox implements AsyncIterator<string, undefined> {
   }
 
   #hand(waiter: Waiter, item: TextItem): void {
-    if (typeof item === "object") return waiter.resolve({ done: false, value: item.piece });
+    if (typeof item === "object") {
+      waiter.resolve({ done: false, value: item.piece });
+      return;
+    }
     this.#over = true;
     for (const each of [waiter, ...this.#waiters.splice(0)]) {
       if (item === "end") each.resolve({ done: true, value: undefined });

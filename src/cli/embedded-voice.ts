@@ -1,30 +1,37 @@
 import { embeddedCheckpoint } from "../catalogue/embedded-checkpoint.ts";
 import type { Checkpoint } from "../catalogue/residency.ts";
+import type { Settings } from "../settings/schema.ts";
 import { loadTextTables } from "../text/tables.ts";
 import { createWorkerPool, type PoolEvent, type WorkerPool } from "../workers/worker-pool.ts";
 
 /** Most that one thread of the embedded voice takes: its three graphs unfolded, its arenas and its heap. */
 const THREAD_BYTES = 128 * 2 ** 20;
 
-/** Opens the voice of the repository in `threads` threads, over one shared copy of its dictionary. */
+/** What the settings say of the embedded voice. */
+export interface VoiceSetup {
+  readonly threads: number;
+  readonly readings: Settings["readings"];
+}
+
+/** Opens the voice of the repository in its threads, over one shared copy of its dictionary. */
 export async function openEmbeddedVoice(
-  threads: number,
+  { threads, readings }: VoiceSetup,
   onEvent: (event: PoolEvent) => void = () => {},
 ): Promise<WorkerPool> {
   const voiceDir = embeddedCheckpoint.dir;
   return createWorkerPool({
     entry: new URL("../engines/parametric/model.js", import.meta.url),
-    create: { voiceDir, tables: await loadTextTables(voiceDir) },
+    create: { voiceDir, tables: await loadTextTables(voiceDir), readings },
     size: threads,
     onEvent,
   });
 }
 
 /** The same as something that a catalogue can load. */
-export function embeddedVoice(threads: number, onEvent?: (event: PoolEvent) => void): Checkpoint {
+export function embeddedVoice(setup: VoiceSetup, onEvent?: (event: PoolEvent) => void): Checkpoint {
   return {
     name: embeddedCheckpoint.name,
-    memoryBytes: threads * THREAD_BYTES,
-    load: () => openEmbeddedVoice(threads, onEvent),
+    memoryBytes: setup.threads * THREAD_BYTES,
+    load: () => openEmbeddedVoice(setup, onEvent),
   };
 }

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { embeddedCheckpoint } from "../catalogue/embedded-checkpoint.ts";
-import { addGlobalOptions } from "./global-options.ts";
+import { addGlobalOptions, settingsOf } from "./global-options.ts";
 import { readInput } from "./read-input.ts";
 
 /** `antiphon phonemes TEXT|-`: what the embedded voice reads a text as. */
@@ -9,10 +9,11 @@ export function registerPhonemes(program: Command): void {
     .description("print the phonemes that the embedded voice reads a text as, a line a sentence")
     .argument("<text>", "the text, or - for standard input")
     .option("--json", "print a JSON array of sentences; with -, one for each line of input")
-    .action(async (argument: string, { json }: { json?: boolean }) => {
+    .action(async (argument: string, { json }: { json?: boolean }, command: Command) => {
+      const { readings } = await settingsOf(command);
       const input = await readInput(argument);
       const { openPhonemizer } = await import("../engines/parametric/read-text.ts");
-      const { phonemizer, close } = await openPhonemizer(embeddedCheckpoint.dir);
+      const { phonemizer, close } = await openPhonemizer(embeddedCheckpoint.dir, undefined, readings);
       try {
         if (json !== true) {
           for (const sentence of await phonemizer.phonemes(input)) process.stdout.write(`${sentence}\n`);

@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import type { Command } from "commander";
-import { addGlobalOptions, WrongCallError } from "./global-options.ts";
+import type { Settings } from "../settings/schema.ts";
+import { addGlobalOptions, settingsOf, WrongCallError } from "./global-options.ts";
 import { readInput } from "./read-input.ts";
 
 interface SayFlags {
@@ -19,16 +20,16 @@ export function registerSay(program: Command): void {
     .option("--speaker <label>", "role label (default: 0)")
     .option("--model <id>", "public model id (default: the default model)")
     .option("--params <json>", "generation params, as POST /v1/tts takes them")
-    .action(async (argument: string, flags: SayFlags) => {
+    .action(async (argument: string, flags: SayFlags, command: Command) => {
       const text = await readInput(argument);
-      const wav = await speak(text, flags);
+      const wav = await speak(text, flags, (await settingsOf(command)).readings);
       if (flags.output !== undefined) await writeFile(flags.output, wav);
       else if (process.stdout.isTTY) await (await import("./play.ts")).play(wav);
       else process.stdout.write(wav);
     });
 }
 
-async function speak(text: string, flags: SayFlags): Promise<Uint8Array> {
+async function speak(text: string, flags: SayFlags, readings: Settings["readings"]): Promise<Uint8Array> {
   const { speaker, model } = flags;
   const { parseTtsRequest } = await import("../contract/validate.ts");
   const { prepareTts } = await import("../serving/prepare.ts");
@@ -47,7 +48,7 @@ async function speak(text: string, flags: SayFlags): Promise<Uint8Array> {
   const { toPcm16 } = await import("../audio/pcm.ts");
   const { encodeWav } = await import("../audio/wav-write.ts");
   const { SAMPLE_RATE_HZ } = await import("../audio/format.ts");
-  const voice = await openEmbeddedVoice(1);
+  const voice = await openEmbeddedVoice({ threads: 1, readings });
   try {
     const frames: Int16Array[] = [];
     const script = scriptOf(prepared, prepared.model.preset);

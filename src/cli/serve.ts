@@ -25,7 +25,9 @@ export function registerServe(program: Command): void {
       const stopped = stopSignal();
       const tenancy = await openTenancy(settings);
       const key = await firstKey();
-      const voice = embeddedVoice(workerCount(settings), (event) => logger.warn(event, "speech thread"));
+      const voice = embeddedVoice({ threads: workerCount(settings), readings: settings.readings }, (event) =>
+        logger.warn(event, "speech thread"),
+      );
       const backend = { name: voice.name, kind: "parametric" };
       const server = await startServer({ settings, tenancy, checkpoints: [voice], backend, logger });
       process.stdout.write(`Antiphon is listening on ${server.url}\n`);

@@ -27,6 +27,11 @@ export const SettingsSchema = Type.Object({
       "Folder for keys, usage and pulled models. A relative path in the file is read from the file's own folder.",
   }),
   pull: Type.Boolean({ default: true, description: "Whether missing weights are fetched at start." }),
+  readings: Type.Enum(["standard", "improved"], {
+    default: "standard",
+    description:
+      "How text is read: as the voice's own reference does but for plain misreadings, or with every improvement.",
+  }),
   workers: Type.Integer({
     minimum: 0,
     maximum: 64,

@@ -13,7 +13,6 @@ export type DifferenceId =
   | "word-not-abbreviation"
   | "quotes-are-marks"
   | "abbreviation-inside-sentence"
-  | "sentence-keeps-its-stop"
   | "pattern-before-full-stop"
   | "long-phone-number"
   | "money-to-the-end"
@@ -29,10 +28,24 @@ export type DifferenceId =
   | "long-digits-one-by-one";
 
 /**
- * How a text is read: exactly as the reference does, with every improvement, or with some of them.
- * See the table of differences.
+ * How a text is read: exactly as the reference does; with the departures that mend plain misreadings and leave all else
+ * as it was (`standard`); with every departure (`improved`); or with some of them.
  */
-export type Readings = "reference" | "improved" | readonly DifferenceId[];
+export type Readings = "reference" | "standard" | "improved" | readonly DifferenceId[];
+
+/** The departures of the standard readings: together they change fewer than 1 in 100 of the reference's golden lines. */
+export const STANDARD: readonly DifferenceId[] = [
+  "numeral-not-empty",
+  "word-not-abbreviation",
+  "pattern-before-full-stop",
+  "long-phone-number",
+  "money-to-the-end",
+  "days-and-their-stops",
+  "closing-marks-kept",
+  "shouted-words",
+  "links-are-words",
+  "long-digits-one-by-one",
+];
 
 /** Every departure, with what it changes. A test reads each text both ways. */
 export const DIFFERENCES: readonly Difference[] = [
@@ -63,13 +76,6 @@ export const DIFFERENCES: readonly Difference[] = [
     text: "See vol. 3, Tom vs. Bob.",
     before: ["sˈi vˈɑljˌum.", "θɹˈi, tˈɑm vˈɜɹsəs.", "bˈɑb."],
     after: ["sˈi vˈɑljˌum θɹˈi, tˈɑm vˈɜɹsəs bˈɑb."],
-  },
-  {
-    id: "sentence-keeps-its-stop",
-    why: "The full stop of a last abbreviation ends the sentence too; without one the voice does not fall.",
-    text: "It ended at 5 p.m.",
-    before: ["ˌɪt ˈɛndᵻd æt fˈIv pˌiˈɛm"],
-    after: ["ˌɪt ˈɛndᵻd æt fˈIv pˌiˈɛm."],
   },
   {
     id: "pattern-before-full-stop",
@@ -170,6 +176,14 @@ export const DIFFERENCES: readonly Difference[] = [
 
 /** The differences that a way of reading has switched on. */
 export function differencesOf(readings: Readings): ReadonlySet<DifferenceId> {
-  if (readings === "reference") return new Set();
-  return new Set(readings === "improved" ? DIFFERENCES.map((difference) => difference.id) : readings);
+  switch (readings) {
+    case "reference":
+      return new Set();
+    case "standard":
+      return new Set(STANDARD);
+    case "improved":
+      return new Set(DIFFERENCES.map((difference) => difference.id));
+    default:
+      return new Set(readings);
+  }
 }

@@ -1,5 +1,5 @@
 import { createAnalysis } from "./analysis.ts";
-import { isSpaceCode, strip } from "./characters.ts";
+import { strip } from "./characters.ts";
 import { differencesOf, type Readings } from "./differences.ts";
 import { createLexicon } from "./lexicon.ts";
 import { createNormaliser } from "./normaliser.ts";
@@ -17,6 +17,7 @@ export interface Phonemizer {
 }
 
 export interface PhonemizerOptions {
+  /** Standard unless told. */
   readonly readings?: Readings;
   /** How many words' network readings are kept. */
   readonly rememberedWords?: number;
@@ -29,14 +30,13 @@ export interface PhonemizerOptions {
 export function createPhonemizer(
   tables: TextTables,
   unknownWords: UnknownWordNet,
-  { readings = "improved", rememberedWords = 1000 }: PhonemizerOptions = {},
+  { readings = "standard", rememberedWords = 1000 }: PhonemizerOptions = {},
 ): Phonemizer {
   const differences = differencesOf(readings);
   const normalise = createNormaliser(tables.normaliser, differences);
   const analyse = createAnalysis(tables, differences);
   const lexicon = createLexicon(tables, differences);
   const signGap = differences.has("signs-said-apart") ? " " : "";
-  const keepsStop = differences.has("sentence-keeps-its-stop");
   const remembered = new Map<string, string>();
 
   return {
@@ -63,7 +63,7 @@ export function createPhonemizer(
     for (;;) {
       missing.clear();
       const phonemes = readUnits(units, lexicon, (text) => readUnknown(text, lexicon, readWord, signGap));
-      if (missing.size === 0) return keepsStop ? withStop(strip(phonemes), sentence) : strip(phonemes);
+      if (missing.size === 0) return strip(phonemes);
       for (const word of missing) known.set(word, await ask(word));
     }
   }
@@ -85,20 +85,4 @@ export function createPhonemizer(
     }
     return phonemes;
   }
-}
-
-/** An abbreviation's full stop ends the sentence too: without one the voice does not fall. */
-function withStop(phonemes: string, sentence: string): string {
-  if (phonemes === "") return "";
-  const mark = lastBeforeClosing(sentence);
-  const spoken = lastBeforeClosing(phonemes);
-  return ".!?…".includes(mark) && !";:,.!?—…".includes(spoken) ? phonemes + mark : phonemes;
-}
-
-/** The last character that is neither a space nor a closing quote or bracket. */
-function lastBeforeClosing(text: string): string {
-  let end = text.length;
-  while (end > 0 && (isSpaceCode(text.charCodeAt(end - 1)) || "\"”’')]".includes(text.charAt(end - 1))))
-    end--;
-  return text.charAt(Math.max(0, end - 1));
 }

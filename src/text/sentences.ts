@@ -36,7 +36,7 @@ const OPENING = "(\"“'‘";
 const LONGEST_ABBREVIATION = 40;
 
 /** Cuts a text into sentences, in their order; none are empty, and what a text of spaces gives is none. */
-export function splitSentences(text: string, readings: Readings = "improved"): Sentence[] {
+export function splitSentences(text: string, readings: Readings = "standard"): Sentence[] {
   const differences = differencesOf(readings);
   const keepsClosing = differences.has("closing-marks-kept");
   const goesOn = differences.has("abbreviation-inside-sentence") ? continuesImproved : continues;

@@ -29,7 +29,8 @@ export function shorthand(tables: NormaliserTables, differences: ReadonlySet<Dif
         const end = at + match.length;
         const isWord = careful && ALSO_WORDS.get(key);
         if (isWord) {
-          if (isWord.before?.test(text.slice(end, end + 3)) === false) return match;
+          const isAlone = at === 0 && end === text.length && key !== "no.";
+          if (!isAlone && isWord.before?.test(text.slice(end, end + 3)) === false) return match;
           if (isWord.after?.test(text.slice(Math.max(0, at - 8), at)) === false) return match;
         }
         return `${abbreviations.get(key)}${end === text.length && key.endsWith(".") ? "." : ""}`;

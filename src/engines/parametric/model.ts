@@ -5,6 +5,7 @@ import {
   type SpeechModel,
   type SpeechReport,
 } from "../../model/speech-model.ts";
+import type { Readings } from "../../text/differences.ts";
 import type { TextTables } from "../../text/tables.ts";
 import { createKernel } from "./kernel/kernel.ts";
 import { openNetwork } from "./network.ts";
@@ -21,6 +22,8 @@ export interface ParametricOptions {
   readonly voiceDir: string;
   /** The voice's dictionary and tagger where they are loaded already, perhaps by another thread; else they are read. */
   readonly tables?: TextTables;
+  /** How text is read; standard unless told. */
+  readonly readings?: Readings;
 }
 
 /**
@@ -35,9 +38,9 @@ export interface ParametricOptions {
  * @throws Error naming the file of the voice that is missing or damaged.
  */
 export async function createParametricModel(options: ParametricOptions): Promise<SpeechModel> {
-  const { voiceDir, tables } = options;
+  const { voiceDir, tables, readings } = options;
   const network = await openNetwork(voiceDir);
-  const text = await openTextReader(voiceDir, tables);
+  const text = await openTextReader(voiceDir, tables, readings);
   const kernel = await createKernel();
   const speakers = createSpeakers();
   const turnstile = new Turnstile();
@@ -57,7 +60,7 @@ export async function createParametricModel(options: ParametricOptions): Promise
     const onAbort = () => stop.abort(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
     open.add(stop);
-    const source = new PassageSource(script.text, text.read, stop.signal);
+    const source = new PassageSource(script.text, text, stop.signal);
     let isHeard = false;
     try {
       return yield* speakPassages({

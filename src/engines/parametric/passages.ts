@@ -1,5 +1,5 @@
 import { abortable } from "../../model/abortable.ts";
-import { splitSentences } from "../../text/sentences.ts";
+import type { Sentence as SplitSentence } from "../../text/sentences.ts";
 import { pauseS } from "./pauses.ts";
 import { wordCount } from "./spoken-words.ts";
 
@@ -17,13 +17,17 @@ export interface Passage {
   readonly pauseS: number;
 }
 
-/** Reads one sentence: a list of phoneme ids for each passage; none when there is nothing to say in it. */
-export type ReadSentence = (sentence: string) => Promise<readonly (readonly number[])[]>;
+/** How text becomes phoneme ids. */
+export interface ReadsText {
+  split(piece: string): readonly SplitSentence[];
+  /** A list of phoneme ids for each passage of a sentence; none when there is nothing to say in it. */
+  read(sentence: string): Promise<readonly (readonly number[])[]>;
+}
 
 /** Turns pieces of text into passages, one at a time, pulling a piece only when the one before is used up. */
 export class PassageSource {
   readonly #pieces: AsyncIterator<string>;
-  readonly #read: ReadSentence;
+  readonly #reader: ReadsText;
   readonly #signal: AbortSignal;
   readonly #waiting: Passage[] = [];
   readonly #sentences: Sentence[] = [];
@@ -33,9 +37,9 @@ export class PassageSource {
   /** All of the text that has been pulled. */
   text = "";
 
-  constructor(text: AsyncIterable<string>, read: ReadSentence, signal: AbortSignal) {
+  constructor(text: AsyncIterable<string>, reader: ReadsText, signal: AbortSignal) {
     this.#pieces = text[Symbol.asyncIterator]();
-    this.#read = read;
+    this.#reader = reader;
     this.#signal = signal;
   }
 
@@ -66,7 +70,7 @@ export class PassageSource {
   #take(piece: string): void {
     this.text += piece;
     let at = 0;
-    for (const { text, endsParagraph } of splitSentences(piece)) {
+    for (const { text, endsParagraph } of this.#reader.split(piece)) {
       const found = piece.indexOf(text, at);
       const end = found < 0 ? at : found + text.length;
       // The end of a piece is no paragraph's: a writer may go on in the same one.
@@ -79,7 +83,7 @@ export class PassageSource {
 
   async #readAloud({ text, given, endsParagraph }: Sentence): Promise<void> {
     this.#unclaimed += given;
-    const parts = text === "" ? [] : await this.#read(text);
+    const parts = text === "" ? [] : await this.#reader.read(text);
     this.#signal.throwIfAborted();
     const counts = parts.map(wordCount);
     const words = counts.reduce((sum, count) => sum + count, 0);

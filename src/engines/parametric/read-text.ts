@@ -2,16 +2,18 @@ import { join } from "node:path";
 import { readChecked } from "../../tensors/checked-file.ts";
 import { openSession } from "../../tensors/session.ts";
 import { idRow, idsOf } from "../../tensors/tensor.ts";
+import { withClosingStop } from "../../text/closing-stop.ts";
+import type { Readings } from "../../text/differences.ts";
 import { phonemeIds, splitClauses } from "../../text/phoneme-ids.ts";
 import { createPhonemizer, type Phonemizer } from "../../text/phonemizer.ts";
+import { splitSentences } from "../../text/sentences.ts";
 import { loadTextTables, type TextTables } from "../../text/tables.ts";
 import type { UnknownWordNet } from "../../text/unknown-words.ts";
-import type { ReadSentence } from "./passages.ts";
+import type { ReadsText } from "./passages.ts";
 import { wordCount } from "./spoken-words.ts";
 
 /** The text side of the voice: sentences in, phoneme ids out. */
-export interface TextReader {
-  readonly read: ReadSentence;
+export interface TextReader extends ReadsText {
   close(): Promise<void>;
 }
 
@@ -31,21 +33,31 @@ export async function openUnknownWordNet(
 export async function openPhonemizer(
   voiceDir: string,
   given?: TextTables,
+  readings: Readings = "standard",
 ): Promise<{ readonly phonemizer: Phonemizer; readonly tables: TextTables; close(): Promise<void> }> {
   const tables = given ?? (await loadTextTables(voiceDir));
   const { net, close } = await openUnknownWordNet(voiceDir);
-  return { phonemizer: createPhonemizer(tables, net), tables, close };
+  return { phonemizer: createPhonemizer(tables, net, { readings }), tables, close };
 }
 
 /**
  * Opens what reads text. A sentence of more than 400 phonemes becomes several passages, cut at its commas; where there
  * are none it is cut at a space, so that no passage outgrows the memory of a few seconds.
  */
-export async function openTextReader(voiceDir: string, given?: TextTables): Promise<TextReader> {
-  const { phonemizer, tables, close } = await openPhonemizer(voiceDir, given);
+export async function openTextReader(
+  voiceDir: string,
+  given?: TextTables,
+  readings: Readings = "standard",
+): Promise<TextReader> {
+  const { phonemizer, tables, close } = await openPhonemizer(voiceDir, given, readings);
   return {
+    split: (piece) => splitSentences(piece, readings),
     async read(sentence) {
-      const clauses = splitClauses(await phonemizer.read(sentence), LONG_PHONEMES, LONGEST_PHONEMES);
+      const clauses = splitClauses(
+        withClosingStop(await phonemizer.read(sentence), sentence),
+        LONG_PHONEMES,
+        LONGEST_PHONEMES,
+      );
       return clauses.map((clause) => phonemeIds(clause, tables)).filter((ids) => wordCount(ids) > 0);
     },
     close,

@@ -40,7 +40,7 @@ export async function serviceSpeed({ requests, steps, stepMs }: SpeedOptions): P
 
 /** Measures the same of the engine in this process, with as many threads as the server has. */
 export async function engineSpeed({ requests, steps, stepMs }: SpeedOptions): Promise<Speed> {
-  const voice = await openEmbeddedVoice(availableParallelism());
+  const voice = await openEmbeddedVoice({ threads: availableParallelism(), readings: "standard" });
   try {
     const alone = await engineAlone(voice, requests);
     const { most } = await mostHeld(steps, async (streams) =>

@@ -1,0 +1,70 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { Command } from "commander";
+import { describeMachine } from "./machine.ts";
+import { Pythons } from "./python.ts";
+import { Renderings } from "./renderings.ts";
+import { asText, type Line, type Report, withReport } from "./report.ts";
+import { type Bench, NotMeasuredError, type Row } from "./row.ts";
+import { ROWS } from "./rows.ts";
+import { PERFORMANCE } from "./top.ts";
+
+interface Flags {
+  readonly only?: string;
+  readonly quick?: boolean;
+  readonly write?: boolean;
+}
+
+const program = new Command("bench")
+  .description("Measures what docs/performance.md promises, on this machine, and prints it as a table.")
+  .option("--only <rows>", `some rows, with commas between: ${ROWS.map(({ id }) => id).join(", ")}`)
+  .option("--quick", "a look at every row instead of a measurement")
+  .option("--write", "write the table into docs/performance.md (only after a whole run)")
+  .action(async (flags: Flags) => {
+    const rows = chosenRows(flags.only);
+    if (flags.write && (flags.quick || rows.length < ROWS.length)) {
+      program.error("--write takes a whole run: leave out --quick and --only.");
+    }
+    const bench: Bench = {
+      isQuick: flags.quick === true,
+      note: (text) => process.stderr.write(`  ${text}\n`),
+      python: new Pythons((text) => process.stderr.write(`  ${text}\n`)),
+      renderings: new Renderings(flags.quick === true ? 8 : 60),
+    };
+    const lines: Line[] = [];
+    for (const row of rows) lines.push(await lineOf(row, bench));
+    await bench.renderings.remove();
+    const report: Report = { machine: describeMachine(), date: new Date().toISOString().slice(0, 10), lines };
+    process.stdout.write(asText(report));
+    if (flags.write) {
+      await writeFile(PERFORMANCE, withReport(await readFile(PERFORMANCE, "utf8"), report));
+    }
+  });
+
+await program.parseAsync();
+
+function chosenRows(only: string | undefined): readonly Row[] {
+  if (only === undefined) return ROWS;
+  const ids = only.split(",").map((id) => id.trim());
+  const unknown = ids.find((id) => !ROWS.some((row) => row.id === id));
+  if (unknown !== undefined)
+    program.error(`There is no row "${unknown}": ${ROWS.map(({ id }) => id).join(", ")}.`);
+  return ROWS.filter(({ id }) => ids.includes(id));
+}
+
+/** Measures a row. One that fails says so in its place, and the others go on. */
+async function lineOf(row: Row, bench: Bench): Promise<Line> {
+  const { id, what, goal } = row;
+  const begunMs = performance.now();
+  process.stderr.write(`${id} …\n`);
+  try {
+    const { measured, isMet } = await row.measure(bench);
+    const tookS = ((performance.now() - begunMs) / 1_000).toFixed(0);
+    process.stderr.write(`  ${measured} (${tookS} s)\n`);
+    return { what, goal, measured, isMet };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`  ${reason}\n`);
+    const measured = error instanceof NotMeasuredError ? reason : `failed: ${reason}`;
+    return { what, goal, measured, isMet: error instanceof NotMeasuredError ? null : false };
+  }
+}

@@ -1,0 +1,23 @@
+/** Twenty sentences of 1 to 31 words, 200 words in all, with numbers, names and marks as people write them. */
+export const MIXED_LENGTHS: readonly string[] = [
+  "Yes.",
+  "Thank you.",
+  "See you tomorrow.",
+  "Are you coming with us?",
+  "The birch canoe slid on the smooth planks.",
+  "It costs $4.50, or two for eight dollars.",
+  "Well, that is not what I meant at all!",
+  "Doctor Ferris will see you on May 3rd at half past ten.",
+  "Glue the sheet to the dark blue background before you cut it.",
+  "No.",
+  "I have been waiting here since a quarter to nine, and nobody has come to the door.",
+  "Of course we can.",
+  "If the weather stays like this, the harvest will be earlier than in any of the last twenty years.",
+  "She laughed, put down the phone, and went back to her book as if nothing had happened.",
+  "It is easy to tell the depth of a well.",
+  "Good evening, and welcome.",
+  "When the last of the guests had gone and the lamps were out, he sat down at the piano and played, very softly, the only piece that he had ever learnt.",
+  "These days a chicken leg is a rare dish.",
+  "Could you repeat the number, please?",
+  "Rice is often served in round bowls.",
+];

@@ -1,0 +1,67 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { SAMPLE_RATE_HZ } from "../src/audio/format.ts";
+import { toPcm16 } from "../src/audio/pcm.ts";
+import { encodeWav } from "../src/audio/wav-write.ts";
+import { openEmbeddedVoice } from "../src/cli/embedded-voice.ts";
+import type { SpeechModel } from "../src/model/speech-model.ts";
+import { plainScript } from "./plain-script.ts";
+import { TOP } from "./top.ts";
+
+/** One sentence as one speaker says it at temperature 0. */
+export interface Rendering {
+  readonly sentence: string;
+  /** Path of the WAV: 24 kHz, mono, 16-bit. */
+  readonly path: string;
+}
+
+/** The Harvard sentences of `bench/harvard.txt` (IEEE, 1969), spoken once for all rows that listen. */
+export class Renderings {
+  readonly #sentences: number;
+  readonly #spoken = new Map<string, Promise<readonly Rendering[]>>();
+  #folder: Promise<string> | null = null;
+
+  /** @param sentences how many of them, from the first. */
+  constructor(sentences: number) {
+    this.#sentences = sentences;
+  }
+
+  by(speaker: string): Promise<readonly Rendering[]> {
+    const known = this.#spoken.get(speaker) ?? this.#speak(speaker);
+    this.#spoken.set(speaker, known);
+    return known;
+  }
+
+  async remove(): Promise<void> {
+    if (this.#folder !== null) await rm(await this.#folder, { recursive: true, force: true });
+  }
+
+  async #speak(speaker: string): Promise<readonly Rendering[]> {
+    this.#folder ??= mkdtemp(join(tmpdir(), "antiphon-bench-"));
+    const folder = await this.#folder;
+    const all = (await readFile(join(TOP, "bench", "harvard.txt"), "utf8")).trim().split("\n");
+    const voice = await openEmbeddedVoice({ threads: availableParallelism(), readings: "standard" });
+    try {
+      return await Promise.all(
+        all.slice(0, this.#sentences).map(async (sentence, index) => {
+          const path = join(folder, `${speaker}-${index}.wav`);
+          await writeFile(path, await render(voice, sentence, speaker));
+          return { sentence, path };
+        }),
+      );
+    } finally {
+      await voice.close();
+    }
+  }
+}
+
+async function render(voice: SpeechModel, sentence: string, speaker: string): Promise<Uint8Array> {
+  const frames: Int16Array[] = [];
+  // A full stop, as any writer would put one; the list has none.
+  const script = plainScript(`${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`, speaker);
+  for await (const { samples } of voice.speak(script, new AbortController().signal)) {
+    frames.push(toPcm16(samples));
+  }
+  return encodeWav(frames, SAMPLE_RATE_HZ);
+}

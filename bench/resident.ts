@@ -1,0 +1,28 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { median } from "../src/cli/bench/percentile.ts";
+
+/**
+ * Resident memory of a process at rest, in MiB: the median of seven looks in three seconds, after one second in which
+ * nothing is asked of it.
+ *
+ * @throws Error where the system does not tell.
+ */
+export async function residentMb(pid: number): Promise<number> {
+  await sleep(1_000);
+  const looks: number[] = [];
+  for (let look = 0; look < 7; look++) {
+    looks.push(residentKb(pid) / 1024);
+    await sleep(500);
+  }
+  return median(looks);
+}
+
+function residentKb(pid: number): number {
+  if (process.platform === "linux") {
+    const [, kb] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+    return Number(kb);
+  }
+  return Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" }));
+}

@@ -1,0 +1,36 @@
+import type { Pythons } from "./python.ts";
+import type { Renderings } from "./renderings.ts";
+
+/** One line of the table. */
+export interface Row {
+  /** What `--only` calls it. */
+  readonly id: string;
+  readonly what: string;
+  /** The goal, in words, on two cores. */
+  readonly goal: string;
+  /** @throws NotMeasuredError when what it takes cannot be had here; anything else when the measurement failed. */
+  measure(bench: Bench): Promise<Finding>;
+}
+
+/** What was found. */
+export interface Finding {
+  readonly measured: string;
+  readonly isMet: boolean;
+}
+
+/** What rows share. */
+export interface Bench {
+  /** A look instead of a measurement: fewer requests, shorter, fewer sentences. */
+  readonly isQuick: boolean;
+  /** Says on standard error what is going on. */
+  note(text: string): void;
+  /** The reference package and the meters, in Python. */
+  readonly python: Pythons;
+  /** The Harvard sentences as each speaker says them. */
+  readonly renderings: Renderings;
+}
+
+/** A row that cannot be measured here. The message says why. */
+export class NotMeasuredError extends Error {
+  override readonly name = "NotMeasuredError";
+}

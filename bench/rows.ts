@@ -1,0 +1,26 @@
+import type { Row } from "./row.ts";
+import { engineCpu } from "./rows/engine-cpu.ts";
+import { eightClients, firstAudio } from "./rows/first-audio.ts";
+import { memory } from "./rows/memory.ts";
+import { naturalness } from "./rows/naturalness.ts";
+import { networkGoldens } from "./rows/network-goldens.ts";
+import { overhead } from "./rows/overhead.ts";
+import { phonemes } from "./rows/phonemes.ts";
+import { start } from "./rows/start.ts";
+import { streams } from "./rows/streams.ts";
+import { words } from "./rows/words.ts";
+
+/** The table, in its order. */
+export const ROWS: readonly Row[] = [
+  firstAudio,
+  eightClients,
+  overhead,
+  engineCpu,
+  streams,
+  memory,
+  start,
+  words,
+  naturalness,
+  phonemes,
+  networkGoldens,
+];

@@ -1,0 +1,67 @@
+import type { Utterance } from "../../src/cli/bench/load-job.ts";
+import { runLoad } from "../../src/cli/bench/load-process.ts";
+import { percentile } from "../../src/cli/bench/percentile.ts";
+import { startServerProcess } from "../../src/cli/bench/server-process.ts";
+import { oneClient, tenWords } from "../../src/cli/bench/service-speed.ts";
+import type { Row } from "../row.ts";
+
+export const firstAudio: Row = {
+  id: "first-audio",
+  what: "first audio of `/v1/converse/stream`, 10 words, one client, warm, with speech in the first two frames",
+  goal: "p50 ≤ 25 ms, p95 ≤ 40 ms",
+  async measure({ isQuick }) {
+    const server = await startServerProcess();
+    try {
+      const utterances = await oneClient(server, isQuick ? 30 : 300);
+      const { p50, p95 } = firstAudioMs(utterances);
+      const silent = utterances.filter(({ openingRms }) => openingRms < SPEECH_RMS).length;
+      const speech = silent === 0 ? "speech in all" : `no speech in ${silent}`;
+      return {
+        measured: `p50 ${p50.toFixed(1)} ms, p95 ${p95.toFixed(1)} ms; ${speech} of ${utterances.length}`,
+        isMet: p50 <= 25 && p95 <= 40 && silent === 0,
+      };
+    } finally {
+      await server.stop();
+    }
+  },
+};
+
+export const eightClients: Row = {
+  id: "eight-clients",
+  what: "the same with 8 clients, each playing what it hears in real time and beginning anew at random",
+  goal: "p95 ≤ 120 ms",
+  async measure({ isQuick }) {
+    const server = await startServerProcess();
+    try {
+      await runLoad({ ...tenWords(server, 8), requests: 24 });
+      const playing = await runLoad({
+        ...tenWords(server, 8),
+        pace: "real time",
+        pauseMs: { start: 3_000, between: 2_000 },
+        requests: isQuick ? 24 : 200,
+      });
+      const greedy = await runLoad({ ...tenWords(server, 8), requests: isQuick ? 40 : 200 });
+      const p95 = firstAudioMs(playing).p95;
+      return {
+        measured:
+          `p95 ${p95.toFixed(1)} ms of ${playing.length}; when all read as fast as they can, ` +
+          `p95 ${firstAudioMs(greedy).p95.toFixed(1)} ms`,
+        isMet: p95 <= 120,
+      };
+    } finally {
+      await server.stop();
+    }
+  },
+};
+
+/** A frame this loud (−40 dB of full scale) is speech: pauses of the voice are below −60 dB. */
+const SPEECH_RMS = 0.01;
+
+/** @throws Error when a request failed: its time means nothing. */
+function firstAudioMs(utterances: readonly Utterance[]): { readonly p50: number; readonly p95: number } {
+  const values = utterances.map(({ firstAudioMs: ms, failure }) => {
+    if (failure !== null || ms === null) throw new Error(`a request failed: ${failure ?? "no audio came"}`);
+    return ms;
+  });
+  return { p50: percentile(values, 0.5), p95: percentile(values, 0.95) };
+}

@@ -1,0 +1,113 @@
+import { embeddedCheckpoint } from "../../src/catalogue/embedded-checkpoint.ts";
+import { HOP_SAMPLES, PART, SPECTRUM_VALUES } from "../../src/engines/parametric/geometry.ts";
+import { createKernel } from "../../src/engines/parametric/kernel/kernel.ts";
+import { openNetwork } from "../../src/engines/parametric/network.ts";
+import { type Plan, planContour, planTiming } from "../../src/engines/parametric/plan.ts";
+import { SpectrumStream } from "../../src/engines/parametric/spectrum-stream.ts";
+import { PLAIN, Waveform } from "../../src/engines/parametric/waveform.ts";
+import { furthest, readGoldens } from "../../test/engines/parametric/goldens.ts";
+import type { Row } from "../row.ts";
+
+export const networkGoldens: Row = {
+  id: "network",
+  what: "network goldens of `test/golden/voice`: largest differences",
+  goal: "durations equal, F0 0.1 Hz, energy 0.01, spectra 0.01, level 1 %",
+  async measure() {
+    const network = await openNetwork(embeddedCheckpoint.dir);
+    const kernel = await createKernel();
+    try {
+      const { meta, cases } = await readGoldens();
+      const allowed = meta.tolerance.float;
+      const worst = { durations: 0, steps: 0, pitchHz: 0, energy: 0, spectra: 0, level: 0 };
+      const see = (name: keyof typeof worst, difference: number) => {
+        worst[name] = Math.max(worst[name], difference);
+      };
+      for (const golden of cases) {
+        const timing = await planTiming(network, golden.ids);
+        const plan = await planContour(network, timing);
+        see("steps", furthest(timing.steps, golden.durations_raw));
+        see("durations", furthest(plan.steps, golden.durations_25ms));
+        see("pitchHz", furthest(plan.pitchHz, golden.f0));
+        see("energy", furthest(plan.energy, golden.energy));
+        const spectra = await decode(network, plan);
+        for (const [name, offset] of Object.entries(OFFSETS) as [keyof typeof OFFSETS, number][]) {
+          golden[name].forEach((wanted, row) => {
+            const frame = row < 5 ? row : plan.frames - 10 + row;
+            const at = frame * SPECTRUM_VALUES + offset;
+            see(
+              "spectra",
+              furthest(
+                meta.bins.map((bin) => spectra[at + bin]!),
+                wanted,
+              ),
+            );
+          });
+        }
+        see("level", Math.abs(rms(synthesise(kernel, plan, spectra)) / golden.wave.rms - 1));
+      }
+      return {
+        measured:
+          `durations ${worst.durations === 0 ? "equal" : `differ by ${worst.durations}`}, F0 ${worst.pitchHz.toFixed(3)} Hz, ` +
+          `energy ${worst.energy.toFixed(4)}, spectra ${worst.spectra.toFixed(4)}, level ${(100 * worst.level).toFixed(3)} %`,
+        isMet:
+          worst.durations === 0 &&
+          worst.steps <= allowed.durations_raw &&
+          worst.pitchHz <= allowed.f0_hz &&
+          worst.energy <= allowed.energy &&
+          worst.spectra <= allowed.lh_theta_ln_lr_phi_max &&
+          worst.level <= allowed.wave_rms_relative,
+      };
+    } finally {
+      await network.close();
+    }
+  },
+};
+
+const OFFSETS = {
+  lh: PART.pulseGain,
+  theta: PART.pulsePhase,
+  ln: PART.noiseGain,
+  lr: PART.freeGain,
+  phi: PART.freePhase,
+};
+
+/** The spectra of a whole sentence, [frames, 3005]. */
+async function decode(network: Awaited<ReturnType<typeof openNetwork>>, plan: Plan): Promise<Float32Array> {
+  const spectra = new Float32Array(plan.frames * SPECTRUM_VALUES);
+  const stream = new SpectrumStream(network, plan, { from: 0, to: plan.frames });
+  for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
+    spectra.set(chunk.values, chunk.first * SPECTRUM_VALUES);
+  }
+  return spectra;
+}
+
+/** The whole sentence with its silence, the noise at zero as the goldens have it. */
+function synthesise(
+  kernel: Awaited<ReturnType<typeof createKernel>>,
+  plan: Plan,
+  spectra: Float32Array,
+): Float32Array {
+  const withoutNoise = spectra.slice();
+  for (let at = PART.noiseGain; at < withoutNoise.length; at += SPECTRUM_VALUES) {
+    withoutNoise.fill(-87, at, at + PART.freeGain - PART.noiseGain);
+  }
+  const waveform = new Waveform(kernel, {
+    pitchHz: plan.pitchHz,
+    from: 0,
+    noiseSeed: 1,
+    bins: 601,
+    colouring: PLAIN,
+  });
+  const samples = new Float32Array(plan.frames * HOP_SAMPLES);
+  const hop = new Float32Array(HOP_SAMPLES);
+  for (let frame = 0; frame < plan.frames + 2; frame++) {
+    if (frame < plan.frames) waveform.add(withoutNoise, frame * SPECTRUM_VALUES, hop);
+    else waveform.drain(hop);
+    if (frame >= 2) samples.set(hop, (frame - 2) * HOP_SAMPLES);
+  }
+  return samples;
+}
+
+function rms(samples: Float32Array): number {
+  return Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
+}

@@ -1,0 +1,45 @@
+import { join } from "node:path";
+import type { LoadJob } from "../../src/cli/bench/load-job.ts";
+import { runLoad } from "../../src/cli/bench/load-process.ts";
+import { percentile } from "../../src/cli/bench/percentile.ts";
+import { startServerProcess } from "../../src/cli/bench/server-process.ts";
+import type { Row } from "../row.ts";
+import { TOP } from "../top.ts";
+
+export const overhead: Row = {
+  id: "overhead",
+  what: "service overhead: a whole `/v1/tts` request, durable commit included, whose engine returns at once",
+  goal: "p95 ≤ 2 ms",
+  async measure({ isQuick }) {
+    const server = await startServerProcess({
+      command: process.execPath,
+      args: [join(TOP, "dist", "bench", "tone-server.js")],
+      cwd: TOP,
+      isWrapper: false,
+    });
+    try {
+      const job: LoadJob = {
+        url: server.url,
+        key: server.key,
+        path: "/v1/tts",
+        bodies: [JSON.stringify({ text: "Hi." })],
+        clients: 1,
+        pace: "at once",
+        pauseMs: { start: 0, between: 0 },
+        seed: 1,
+      };
+      await runLoad({ ...job, requests: isQuick ? 300 : 2_000 });
+      const replies = await runLoad({ ...job, requests: isQuick ? 300 : 3_000 });
+      const totalMs = replies.map((reply) => {
+        if (reply.failure !== null || reply.totalMs === null) {
+          throw new Error(`a request failed: ${reply.failure ?? "no reply came"}`);
+        }
+        return reply.totalMs;
+      });
+      const [p50, p95] = [percentile(totalMs, 0.5), percentile(totalMs, 0.95)];
+      return { measured: `p50 ${p50.toFixed(2)} ms, p95 ${p95.toFixed(2)} ms`, isMet: p95 <= 2 };
+    } finally {
+      await server.stop();
+    }
+  },
+};

@@ -1,0 +1,28 @@
+import { median } from "../../src/cli/bench/percentile.ts";
+import { startServerProcess } from "../../src/cli/bench/server-process.ts";
+import type { Row } from "../row.ts";
+import { TOP } from "../top.ts";
+
+export const start: Row = {
+  id: "start",
+  what: "`npm start` to listening, installed and built",
+  goal: "≤ 3 s",
+  async measure({ isQuick }) {
+    const timesMs: number[] = [];
+    for (let run = 0; run < (isQuick ? 2 : 5); run++) {
+      const server = await startServerProcess({
+        command: process.platform === "win32" ? "npm.cmd" : "npm",
+        args: ["start", "--", "--no-pull"],
+        cwd: TOP,
+        isWrapper: true,
+      });
+      timesMs.push(server.startMs);
+      await server.stop();
+    }
+    const middleS = median(timesMs) / 1_000;
+    return {
+      measured: `${middleS.toFixed(2)} s (median of ${timesMs.length}, worst ${(Math.max(...timesMs) / 1_000).toFixed(2)} s)`,
+      isMet: middleS <= 3,
+    };
+  },
+};

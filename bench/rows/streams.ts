@@ -1,0 +1,35 @@
+import { BUFFER_MS } from "../../src/cli/bench/load-job.ts";
+import { startServerProcess } from "../../src/cli/bench/server-process.ts";
+import { holdsStreams, mostHeld, oneClient } from "../../src/cli/bench/service-speed.ts";
+import type { Row } from "../row.ts";
+
+export const streams: Row = {
+  id: "streams",
+  what: `streams at once, each played in real time (${BUFFER_MS} ms of buffer) without a pause between turns, without an underrun for 20 s, load generator on the same machine`,
+  goal: "≥ 48",
+  async measure({ isQuick, note }) {
+    const server = await startServerProcess();
+    try {
+      await oneClient(server, 10);
+      const steps = isQuick ? [16, 48] : STEPS;
+      const { most, tried } = await mostHeld(steps, async (clients) => {
+        const held = await holdsStreams(server, clients, isQuick ? 5_000 : clients < 48 ? 8_000 : 20_000);
+        note(
+          `${clients} streams: ${held.underruns} underruns in ${held.frames} frames, ${held.failures} failures, ` +
+            `longest wait for first audio ${held.worstFirstAudioMs.toFixed(0)} ms`,
+        );
+        return held;
+      });
+      const [failed, held] = [...tried].find(([, { isHeld }]) => !isHeld) ?? [];
+      const beyond =
+        held === undefined
+          ? ""
+          : `; with ${failed}, ${held.underruns} of ${held.frames} frames late, first audio after ${held.worstFirstAudioMs.toFixed(0)} ms at worst`;
+      return { measured: `${most}${beyond}`, isMet: most >= 48 };
+    } finally {
+      await server.stop();
+    }
+  },
+};
+
+const STEPS: readonly number[] = [16, 32, 48, 56, 64, 72, 80, 96, 112, 128, 160, 192, 256, 320, 384];

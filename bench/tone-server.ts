@@ -1,0 +1,36 @@
+import { Command } from "commander";
+import pino from "pino";
+import { embeddedCheckpoint } from "../src/catalogue/embedded-checkpoint.ts";
+import { startServer, workerCount } from "../src/cli/compose.ts";
+import { loadSettings } from "../src/settings/load.ts";
+import { openTenancy } from "../src/tenancy/open.ts";
+import { createWorkerPool } from "../src/workers/worker-pool.ts";
+
+/** The whole service, with threads, log and database as it is served, over an engine that costs next to nothing. */
+new Command("tone-server")
+  .requiredOption("--port <n>")
+  .requiredOption("--data-dir <dir>")
+  .action(async (flags: { port: string; dataDir: string }) => {
+    const settings = loadSettings({ flags });
+    const server = await startServer({
+      settings,
+      tenancy: await openTenancy(settings),
+      checkpoints: [
+        {
+          name: embeddedCheckpoint.name,
+          memoryBytes: 1,
+          load: () =>
+            createWorkerPool({
+              entry: new URL("../src/engines/tone/tone.js", import.meta.url),
+              create: {},
+              size: workerCount(settings),
+            }),
+        },
+      ],
+      backend: { name: "tone", kind: "measurement" },
+      logger: pino({ level: settings.logLevel }, pino.destination({ dest: 2, sync: false })),
+    });
+    process.once("SIGTERM", () => void server.stop());
+    process.stdout.write(`Antiphon is listening on ${server.url}\n`);
+  })
+  .parse();

@@ -118,7 +118,7 @@ function writeNode({ operation, inputs, outputs, rest }: Node): Field[] {
     ...outputs.map((name) => text(NODE.output, name)),
     text(NODE.operation, operation),
     ...rest,
-  ];
+  ].sort((a, b) => a.number - b.number);
 }
 
 function constant(name: string, values: readonly number[]): Field[] {

@@ -40,7 +40,10 @@ export interface ParametricOptions {
 export async function createParametricModel(options: ParametricOptions): Promise<SpeechModel> {
   const { voiceDir, tables, readings } = options;
   const network = await openNetwork(voiceDir);
-  const text = await openTextReader(voiceDir, tables, readings);
+  const text = await openTextReader(voiceDir, tables, readings).catch(async (thrown: unknown) => {
+    await network.close();
+    throw thrown;
+  });
   const kernel = await createKernel();
   const speakers = createSpeakers();
   const turnstile = new Turnstile();

@@ -1,3 +1,4 @@
+import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import { HOP_SAMPLES, SPECTRUM_VALUES, VOICED_ABOVE_HZ, WINDOW_SAMPLES } from "./geometry.ts";
 import type { Kernel } from "./kernel/kernel.ts";
 import { mixed } from "./random.ts";
@@ -29,6 +30,9 @@ export interface WaveformOptions {
   readonly colouring: Colouring;
 }
 
+/** The pulse train's phase runs on at 40 Hz while there are no pulses; the network was trained with that. */
+const UNVOICED_TURNS = (VOICED_ABOVE_HZ * HOP_SAMPLES) / SAMPLE_RATE_HZ;
+
 /**
  * Spectral frames in, samples out: pulses through the decoded filter, noise and the free part, overlapped and added.
  * Frame n is centred on the start of hop n and reaches from hop n − 2 to hop n + 1.
@@ -47,6 +51,7 @@ export class Waveform {
     this.#kernel = kernel;
     this.#options = options;
     this.#frame = options.from;
+    this.#phase = (Math.max(0, this.#frame - 2) * UNVOICED_TURNS) % 1;
     for (let hop = this.#frame - 2; hop <= this.#frame; hop++) this.#pulseHop(hop);
   }
 
@@ -92,6 +97,7 @@ export class Waveform {
       pulses.set(this.#kernel.hopSamples, WINDOW_SAMPLES - HOP_SAMPLES);
     } else {
       pulses.fill(0, WINDOW_SAMPLES - HOP_SAMPLES);
+      if (isInside) this.#phase = (this.#phase + UNVOICED_TURNS) % 1;
     }
   }
 }

@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "fast-check";
+import { type Passage, PassageSource, type ReadsText } from "../../../src/engines/parametric/passages.ts";
+import { pauseS } from "../../../src/engines/parametric/pauses.ts";
+import { textHeard, wordCount, wordsHeard } from "../../../src/engines/parametric/spoken-words.ts";
+import { splitSentences } from "../../../src/text/sentences.ts";
+import { CountedText, never } from "../../model/scripts.ts";
+
+/** Each letter is a phoneme of its own, `/` begins a new passage; what has no letter is not spoken. */
+const readLetters: ReadsText = {
+  split: (piece) => splitSentences(piece),
+  read: async (sentence) =>
+    sentence
+      .split("/")
+      .filter((part) => /\p{L}/u.test(part))
+      .map((part) => [0, ...[...part.trim()].map((c) => (/\p{L}/u.test(c) ? 50 : 16)), 0]),
+};
+
+async function passagesOf(...pieces: string[]): Promise<{ passages: Passage[]; source: PassageSource }> {
+  const source = new PassageSource(new CountedText(pieces), readLetters, never());
+  const passages: Passage[] = [];
+  for (let next = await source.next(); next !== null; next = await source.next()) passages.push(next);
+  return { passages, source };
+}
+
+describe("Passages of a text", () => {
+  test("are its sentences, each with the text as it was given", async () => {
+    const { passages, source } = await passagesOf("One two.  “Three!” \n\n Four. ", "Five.");
+    assert.deepEqual(
+      passages.map(({ text }) => text),
+      ["One two.", "  “Three!”", " \n\n Four.", " Five."],
+    );
+    assert.equal(source.text, "One two.  “Three!” \n\n Four. Five.");
+  });
+
+  test("leave no letter of any text out, and repeat none", async () => {
+    const text = fc.stringMatching(/^[a-zA-Z .!?…\n"”)'éß中-]{0,80}$/);
+    await fc.assert(
+      fc.asyncProperty(fc.array(text, { maxLength: 4 }), async (pieces) => {
+        const { passages, source } = await passagesOf(...pieces);
+        const spoken = passages.map((passage) => passage.text).join("");
+        assert.equal(source.text, pieces.join(""));
+        assert.ok(source.text.startsWith(spoken), JSON.stringify(spoken));
+        assert.doesNotMatch(source.text.slice(spoken.length), /\p{L}/u);
+      }),
+    );
+  });
+
+  test("count words through a sentence that was cut", async () => {
+    const { passages } = await passagesOf("one two/three/four five six. Seven.");
+    assert.deepEqual(
+      passages.map(({ words, wordsBefore, endsSentence }) => [words, wordsBefore, endsSentence]),
+      [
+        [6, 0, false],
+        [6, 2, false],
+        [6, 3, true],
+        [1, 0, true],
+      ],
+    );
+  });
+
+  test("end a paragraph where a line does, not where a piece does", async () => {
+    const { passages } = await passagesOf("One.\nTwo. Three.", "Four.");
+    assert.deepEqual(
+      passages.map((passage) => passage.pauseS),
+      [0.7, 0.4, 0.4, 0.4],
+    );
+  });
+
+  test("are not asked of a text that was let go", async () => {
+    const text = new CountedText(["One. Two.", "Three."]);
+    const source = new PassageSource(text, readLetters, never());
+    await source.next();
+    source.release();
+    assert.ok(text.isReleased);
+    assert.equal(text.pulls, 1);
+  });
+});
+
+test("a pause goes by the last mark, behind quotes and brackets too", () => {
+  const after = (text: string) => pauseS({ text, endsParagraph: false, isInside: false });
+  assert.equal(after("Well."), 0.4);
+  assert.equal(after("“Well?”)"), 0.43);
+  assert.equal(after("Well..."), 0.6);
+  assert.equal(after("Well…”"), 0.6);
+  assert.equal(after("3.5 kg"), 0.4);
+  assert.ok(pauseS({ text: "Well,", endsParagraph: false, isInside: true }) < 0.25);
+});
+
+test("words are heard once their last phoneme has ended", () => {
+  const ids = [0, 50, 51, 16, 52, 4, 16, 53, 0];
+  const steps = Int32Array.from([10, 1, 1, 1, 2, 1, 1, 2, 10]);
+  assert.equal(wordCount(ids), 3);
+  const heard = [0, 20, 23, 24, 29, 30, 37, 38, 60].map((frame) => wordsHeard({ ids, steps }, frame));
+  assert.deepEqual(heard, [0, 0, 0, 1, 1, 2, 2, 3, 3]);
+});
+
+test("the text that was heard ends with a whole word, by share where words and readings differ", () => {
+  assert.equal(textHeard(" One two three.", 2, 3), " One two");
+  assert.equal(textHeard("It costs $12.50 now.", 5, 8), "It costs");
+  assert.equal(textHeard("One two.", 0, 2), "");
+  assert.equal(textHeard("One two.", 2, 2), "One two.");
+});

@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { Ahead } from "../../../src/engines/parametric/ahead.ts";
+import { Turnstile } from "../../../src/engines/parametric/turnstile.ts";
+import { never } from "../../model/scripts.ts";
+
+describe("A turnstile", () => {
+  test("lets one job through at a time, urgent ones first, the others in their order", async () => {
+    const turnstile = new Turnstile();
+    const done: string[] = [];
+    let inside = 0;
+    const job = (name: string) => async () => {
+      assert.equal(++inside, 1);
+      await new Promise((resolve) => setImmediate(resolve));
+      inside -= 1;
+      done.push(name);
+    };
+    const pass = (name: string, isUrgent: boolean) => turnstile.pass(job(name), never(), isUrgent);
+    await Promise.all([
+      pass("a", false),
+      pass("b", false),
+      pass("c", true),
+      pass("d", false),
+      pass("e", true),
+    ]);
+    assert.deepEqual(done, ["a", "c", "e", "b", "d"]);
+  });
+
+  test("goes on after a job that failed, and skips one whose signal aborted while it waited", async () => {
+    const turnstile = new Turnstile();
+    const gone = new AbortController();
+    const failing = turnstile.pass(async () => Promise.reject(new Error("failed")), never(), false);
+    const skipped = turnstile.pass(async () => assert.fail("ran"), gone.signal, false);
+    const last = turnstile.pass(async () => "done", never(), false);
+    const reason = new Error("gone");
+    gone.abort(reason);
+    const results = await Promise.allSettled([failing, skipped, last]);
+    assert.deepEqual(
+      results.map((result) => (result.status === "fulfilled" ? result.value : result.reason.message)),
+      ["failed", "gone", "done"],
+    );
+  });
+});
+
+test("what is made ahead is made once, and its failure is thrown only to whoever asks", async () => {
+  let made = 0;
+  const ahead = new Ahead(async () => {
+    made += 1;
+    if (made === 3) throw new Error("third");
+    return made;
+  });
+  assert.equal(await ahead.next(), 1);
+  ahead.start();
+  ahead.start();
+  assert.equal(made, 2);
+  assert.equal(await ahead.next(), 2);
+  ahead.start();
+  await new Promise((resolve) => setImmediate(resolve));
+  await assert.rejects(ahead.next(), /third/);
+});

@@ -1,7 +1,7 @@
 import type { ModelCard } from "../model/model-card.ts";
 import type { Preset } from "../model/script.ts";
 import type { SpeechModel } from "../model/speech-model.ts";
-import type { PublicModel } from "./public-models.ts";
+import { findModel, type PublicModel } from "./public-models.ts";
 import { type Checkpoint, Residency, type Resident } from "./residency.ts";
 
 export interface CatalogueOptions {
@@ -46,9 +46,7 @@ export interface Catalogue {
  */
 export function createCatalogue(options: CatalogueOptions): Catalogue {
   const { models, checkpoints, memoryBudgetBytes } = options;
-  const byId = new Map(models.map((model) => [model.card.id, model]));
   const byName = new Map(checkpoints.map((checkpoint) => [checkpoint.name, checkpoint]));
-  const fallback = models.find(({ card }) => card.isDefault);
   const pinned = new Set(models.filter(({ isResident }) => isResident).map(checkpointOf));
   const pinnedBytes = [...pinned].reduce((sum, { memoryBytes }) => sum + memoryBytes, 0);
   for (const model of models) checkFits(model);
@@ -75,7 +73,7 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
 
   return {
     cards: () => models.map(({ card }) => card),
-    resolve: (id) => (id === null ? fallback : byId.get(id)),
+    resolve: (id) => findModel(models, id),
     async lease(model, signal) {
       const { model: speech, release } = await residency.hold(checkpointOf(model), signal);
       return { model: speech, preset: model.preset, card: model.card, release };

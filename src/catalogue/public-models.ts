@@ -12,6 +12,11 @@ export interface PublicModel {
   readonly isResident: boolean;
 }
 
+/** The model of that id; the default for `null`; `undefined` for an id that is not offered. */
+export function findModel(models: readonly PublicModel[], id: string | null): PublicModel | undefined {
+  return models.find(({ card }) => (id === null ? card.isDefault : card.id === id));
+}
+
 /** Name of the checkpoint that is part of the repository. */
 export const EMBEDDED_CHECKPOINT = "heart";
 
@@ -22,8 +27,8 @@ const SPEAKERS: readonly string[] = ["0", "1"];
  * The models that are offered, the default first, then from the newest to the oldest, the compact one last. All four
  * speak with the embedded voice until larger checkpoints are configured, and their descriptions say so.
  *
- * Presets: `liveliness` (0 to 1) scales how far delivery follows the conversation and the temperature; `acoustics` tells
- * whether the fine acoustic detail follows them too.
+ * Presets: `liveliness` (0 to 1) scales how far delivery departs from the voice's own as the temperature rises;
+ * `acoustics` tells whether fine acoustic detail does.
  */
 export const PUBLIC_MODELS: readonly PublicModel[] = [
   {
@@ -34,7 +39,7 @@ export const PUBLIC_MODELS: readonly PublicModel[] = [
       speakers: SPEAKERS,
       isDefault: true,
       description:
-        "The flagship and the default: the liveliest reading, follows the conversation most closely. " +
+        "The flagship and the default, with the liveliest delivery. " +
         "Speaks with the embedded neural voice “heart”, on the CPU.",
     },
     checkpoint: EMBEDDED_CHECKPOINT,
@@ -49,7 +54,7 @@ export const PUBLIC_MODELS: readonly PublicModel[] = [
       speakers: SPEAKERS,
       isDefault: false,
       description:
-        "The flagship before 0.3: the same embedded neural voice “heart”, on the CPU, with a calmer reading.",
+        "The flagship before 0.3: the same embedded neural voice “heart”, on the CPU, with a calmer delivery.",
     },
     checkpoint: EMBEDDED_CHECKPOINT,
     preset: { liveliness: 0.8, acoustics: true },
@@ -63,7 +68,7 @@ export const PUBLIC_MODELS: readonly PublicModel[] = [
       speakers: SPEAKERS,
       isDefault: false,
       description:
-        "The first flagship: the same embedded neural voice “heart”, on the CPU, with the plainest reading of the three.",
+        "The first flagship: the same embedded neural voice “heart”, on the CPU, with the plainest delivery of the three.",
     },
     checkpoint: EMBEDDED_CHECKPOINT,
     preset: { liveliness: 0.6, acoustics: true },
@@ -77,8 +82,8 @@ export const PUBLIC_MODELS: readonly PublicModel[] = [
       speakers: SPEAKERS,
       isDefault: false,
       description:
-        "The compact model: the embedded neural voice “heart”, on the CPU, with an even reading and no acoustic " +
-        "following. It shares its checkpoint with the flagship for now, so it is hardly faster.",
+        "The compact model: the embedded neural voice “heart”, on the CPU, with an even delivery and no acoustic " +
+        "variety. It shares its checkpoint with the flagship for now, so it is hardly faster.",
     },
     checkpoint: EMBEDDED_CHECKPOINT,
     preset: { liveliness: 0.5, acoustics: false },

@@ -10,6 +10,7 @@ import type { HttpDeps, ServiceInfo } from "../http/deps.ts";
 import { createMetrics } from "../http/metrics.ts";
 import { createHttpServer, createMetricsServer } from "../http/server.ts";
 import { wireCard } from "../serving/cards.ts";
+import { Preparer } from "../serving/preparer.ts";
 import { SpeechService } from "../serving/service.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
@@ -68,11 +69,12 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     activeStreams: () => service.active,
     residentModels: () => catalogue.resident().length,
   });
+  const preparer = new Preparer(PUBLIC_MODELS);
   let ready = false;
   const deps: HttpDeps = {
     service,
     tenancy,
-    resolve: (id) => catalogue.resolve(id),
+    preparer,
     cards: () => catalogue.cards().map(wireCard),
     info: infoOf(parts),
     isReady: () => ready,
@@ -97,6 +99,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     await service.drain(settings.shutdownGraceMs);
     for (const app of apps) lingeringBriefly(app);
     await Promise.all(closing);
+    await preparer.close();
     await catalogue.close();
     await tenancy.close();
   };

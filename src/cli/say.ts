@@ -33,16 +33,14 @@ async function speak(text: string, flags: SayFlags, readings: Settings["readings
   const { speaker, model } = flags;
   const { parseTtsRequest } = await import("../contract/validate.ts");
   const { prepareTts } = await import("../serving/prepare.ts");
-  const { PUBLIC_MODELS } = await import("../catalogue/public-models.ts");
+  const { findModel, PUBLIC_MODELS } = await import("../catalogue/public-models.ts");
   const request = parseTtsRequest({
     text,
     ...(speaker === undefined ? {} : { speaker }),
     ...(model === undefined ? {} : { model }),
     ...(flags.params === undefined ? {} : { params: parseParams(flags.params) }),
   });
-  const prepared = prepareTts(request, (id) =>
-    PUBLIC_MODELS.find(({ card }) => (id === null ? card.isDefault : card.id === id)),
-  );
+  const prepared = prepareTts(request, (id) => findModel(PUBLIC_MODELS, id));
   const { openEmbeddedVoice } = await import("./embedded-voice.ts");
   const { scriptOf } = await import("../serving/script-of.ts");
   const { toPcm16 } = await import("../audio/pcm.ts");

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Limits } from "../contract/limits.ts";
 import type { ParamKnob, ResolvedParams } from "../contract/params.ts";
 import type { ModelCard } from "../contract/replies.ts";
-import type { ResolveModel } from "../serving/prepare.ts";
+import type { Preparer } from "../serving/preparer.ts";
 import type { SpeechService } from "../serving/service.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
 import type { Metrics } from "./metrics.ts";
@@ -34,7 +34,7 @@ export interface HttpOptions extends SseOptions {
 export interface HttpDeps {
   readonly service: SpeechService;
   readonly tenancy: Tenancy;
-  readonly resolve: ResolveModel;
+  readonly preparer: Preparer;
   readonly cards: () => ModelCard[];
   readonly info: ServiceInfo;
   /** False once the server is stopping. */

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { ConverseResponse } from "../../contract/replies.ts";
-import { parseConverseRequest } from "../../contract/validate.ts";
-import { prepareConverse } from "../../serving/prepare.ts";
+import { bodyOf } from "../body.ts";
 import { keyOf } from "../caller.ts";
 import { collect } from "../collect.ts";
 import type { HttpDeps } from "../deps.ts";
@@ -12,7 +11,7 @@ export function converseRoute(app: FastifyInstance, deps: HttpDeps): void {
     "/v1/converse",
     { config: { access: "token" } },
     async (request, reply): Promise<ConverseResponse> => {
-      const prepared = prepareConverse(parseConverseRequest(request.body), deps.resolve);
+      const prepared = await deps.preparer.prepare("converse", bodyOf(request));
       const { audio, outcome } = await collect(deps, prepared, keyOf(request).keyId, reply);
       const { text, usage, meta } = outcome;
       const { speaker } = prepared.conversation.open;

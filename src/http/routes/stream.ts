@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import type { EndEvent, MetaEvent } from "../../contract/events.ts";
-import { parseConverseRequest } from "../../contract/validate.ts";
-import { type Prepared, prepareConverse } from "../../serving/prepare.ts";
+import type { Prepared } from "../../serving/prepare.ts";
 import type { Outcome } from "../../serving/service.ts";
+import { bodyOf } from "../body.ts";
 import { keyOf } from "../caller.ts";
 import { watchClient } from "../client-gone.ts";
 import type { HttpDeps } from "../deps.ts";
@@ -16,7 +16,7 @@ type Step = IteratorResult<Int16Array, Outcome>;
 /** `POST /v1/converse/stream`: the same reply, a server-sent event a frame. */
 export function streamRoute(app: FastifyInstance, deps: HttpDeps): void {
   app.post("/v1/converse/stream", { config: { access: "token" } }, async (request, reply) => {
-    const prepared = prepareConverse(parseConverseRequest(request.body), deps.resolve);
+    const prepared = await deps.preparer.prepare("converse", bodyOf(request));
     const speech = deps.service.converse(prepared, {
       keyId: keyOf(request).keyId,
       signal: watchClient(reply).signal,

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { Command } from "commander";
-import { describeMachine } from "./machine.ts";
+import { describeBusyness, describeMachine } from "./machine.ts";
 import { Pythons } from "./python.ts";
 import { Renderings } from "./renderings.ts";
 import { asText, type Line, type Report, withReport } from "./report.ts";
@@ -24,6 +24,9 @@ const program = new Command("bench")
     if (flags.write && (flags.quick || rows.length < ROWS.length)) {
       program.error("--write takes a whole run: leave out --quick and --only.");
     }
+    const busy = describeBusyness();
+    if (busy !== null)
+      process.stderr.write(`The machine is busy (${busy}): times will be worse than its own.\n`);
     const bench: Bench = {
       isQuick: flags.quick === true,
       note: (text) => process.stderr.write(`  ${text}\n`),
@@ -33,7 +36,11 @@ const program = new Command("bench")
     const lines: Line[] = [];
     for (const row of rows) lines.push(await lineOf(row, bench));
     await bench.renderings.remove();
-    const report: Report = { machine: describeMachine(), date: new Date().toISOString().slice(0, 10), lines };
+    const report: Report = {
+      machine: busy === null ? describeMachine() : `${describeMachine()}, busy (${busy})`,
+      date: new Date().toISOString().slice(0, 10),
+      lines,
+    };
     process.stdout.write(asText(report));
     if (flags.write) {
       await writeFile(PERFORMANCE, withReport(await readFile(PERFORMANCE, "utf8"), report));

@@ -8,7 +8,7 @@ import { TOP } from "../top.ts";
 
 export const engineCpu: Row = {
   id: "engine-cpu",
-  what: "engine CPU time ÷ that of the Python package `hibari-tts` 0.2.1 (whole sentences, as published), same text, one thread each, same run",
+  what: "engine CPU time ÷ that of the Python package `hibari-tts` 0.2.1, one thread each",
   goal: "≤ 2.0",
   async measure({ isQuick, python }) {
     const theirs = await python.start("engine_cpu.py");

@@ -7,7 +7,7 @@ import type { Row } from "../row.ts";
 
 export const firstAudio: Row = {
   id: "first-audio",
-  what: "first audio of `/v1/converse/stream`, 10 words, one client, warm, with speech in the first two frames",
+  what: "first audio of `/v1/converse/stream`, 10 words, one client, warm (speech in the first two frames)",
   goal: "p50 ≤ 25 ms, p95 ≤ 40 ms",
   async measure({ isQuick }) {
     const server = await startServerProcess();
@@ -28,7 +28,7 @@ export const firstAudio: Row = {
 
 export const eightClients: Row = {
   id: "eight-clients",
-  what: "the same with 8 clients, each playing what it hears in real time and beginning anew at random",
+  what: "the same with 8 clients, playing in real time",
   goal: "p95 ≤ 120 ms",
   async measure({ isQuick }) {
     const server = await startServerProcess();

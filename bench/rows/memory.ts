@@ -7,7 +7,7 @@ import type { Row } from "../row.ts";
 
 export const memory: Row = {
   id: "memory",
-  what: "resident memory, idle after one request; and growth from 500 requests to 2,500, half of them streams, four at a time",
+  what: "resident memory, idle; and growth over 2,000 requests",
   goal: "≤ 350 MB; flat (within 5 %)",
   async measure({ isQuick, note }) {
     const server = await startServerProcess();

@@ -4,7 +4,7 @@ import type { Row } from "../row.ts";
 
 export const naturalness: Row = {
   id: "naturalness",
-  what: "DNSMOS P.808 (speechmos), clips of four sentences: speaker 0, speaker 1; cosine between them (resemblyzer, pooled over all clips)",
+  what: "P.808 (speechmos): speaker 0, speaker 1; cosine between them (resemblyzer)",
   goal: "≥ 4.2, ≥ 4.1; ≤ 0.75",
   async measure({ python, renderings }) {
     const meters = await python.start("quality.py");

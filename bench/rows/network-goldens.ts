@@ -10,7 +10,7 @@ import type { Row } from "../row.ts";
 
 export const networkGoldens: Row = {
   id: "network",
-  what: "network goldens of `test/golden/voice`: largest differences",
+  what: "network goldens: largest differences",
   goal: "durations equal, F0 0.1 Hz, energy 0.01, spectra 0.01, level 1 %",
   async measure() {
     const network = await openNetwork(embeddedCheckpoint.dir);

@@ -8,7 +8,7 @@ import { TOP } from "../top.ts";
 
 export const overhead: Row = {
   id: "overhead",
-  what: "service overhead: a whole `/v1/tts` request, durable commit included, whose engine returns at once",
+  what: "service overhead: a request whose engine returns at once",
   goal: "p95 ≤ 2 ms",
   async measure({ isQuick }) {
     const server = await startServerProcess({

@@ -10,7 +10,7 @@ import { TOP } from "../top.ts";
 
 export const phonemes: Row = {
   id: "phonemes",
-  what: "phonemes equal to the golden lines of `test/golden/text`, lines with out-of-vocabulary words and names apart",
+  what: "phonemes equal to the golden lines, unknown words and names apart",
   goal: "≥ 99 %",
   async measure() {
     const lines = (await readFile(join(TOP, "test", "golden", "text", "cases.jsonl"), "utf8"))

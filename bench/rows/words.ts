@@ -7,7 +7,7 @@ import { type WordErrors, wordErrors } from "../word-errors.ts";
 
 export const words: Row = {
   id: "words",
-  what: "word error rate on 60 Harvard sentences, temperature 0, Whisper base: speaker 0, speaker 1",
+  what: "word error rate, 60 Harvard sentences, Whisper base: speaker 0, speaker 1",
   goal: "≤ 0.04, ≤ 0.05",
   async measure({ python, renderings }) {
     const whisper = await python.start("transcribe.py", [join(CACHE, "whisper-base")]);

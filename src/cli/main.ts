@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command } from "commander";
+import { registerBench } from "./bench.ts";
 import { addGlobalOptions, run } from "./global-options.ts";
 import { registerKeys } from "./keys.ts";
 import { registerModels } from "./models.ts";
@@ -19,5 +20,6 @@ registerUsage(program);
 registerSay(program);
 registerPhonemes(program);
 registerModels(program);
+registerBench(program);
 
 await run(program, process.argv);

@@ -57,9 +57,13 @@ function speedOf(alone: readonly Utterance[], streamsHeld: number): Speed {
   if (failure !== undefined) throw new Error(`A request of the measurement failed: ${failure}.`);
   const firstAudioMs = alone.flatMap((utterance) => utterance.firstAudioMs ?? []);
   return {
-    first_audio_p50_ms: percentile(firstAudioMs, 0.5),
-    first_audio_p95_ms: percentile(firstAudioMs, 0.95),
-    real_time_factor: realTimeFactor(alone),
+    first_audio_p50_ms: rounded(percentile(firstAudioMs, 0.5), 0.1),
+    first_audio_p95_ms: rounded(percentile(firstAudioMs, 0.95), 0.1),
+    real_time_factor: rounded(realTimeFactor(alone), 0.001),
     streams_held: streamsHeld,
   };
+}
+
+function rounded(value: number, unit: number): number {
+  return Number((Math.round(value / unit) * unit).toFixed(6));
 }

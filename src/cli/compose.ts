@@ -14,6 +14,7 @@ import { Preparer } from "../serving/preparer.ts";
 import { SpeechService } from "../serving/service.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
+import { asListenError } from "./listen-error.ts";
 
 /** What a server is put together from. It owns `tenancy` from now on. */
 export interface ServerParts {
@@ -113,7 +114,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     return { url, metricsUrl, catalogue, stop };
   } catch (error) {
     await stop();
-    throw error;
+    throw asListenError(error);
   }
 }
 

@@ -90,10 +90,14 @@ function isWrongCall(error: unknown): boolean {
 /** Commander's messages begin with `error:` and put a suggestion in brackets on a line of its own. */
 function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (!(error instanceof CommanderError)) return error.message;
+  if (!(error instanceof CommanderError)) return asSentence(error.message);
   const asksForCommand = error.code === "commander.help";
   const text = asksForCommand ? "a command is missing" : error.message.replace(/^error: /, "");
   const [what = "", hint] = text.split("\n");
   const remedy = hint === undefined ? "see --help" : `${hint.replace(/[()]/g, "").replace(/^D/, "d")}`;
-  return `${what.charAt(0).toUpperCase()}${what.slice(1).replace(/\.$/, "")}: ${remedy}${remedy.endsWith("?") ? "" : "."}`;
+  return asSentence(`${what.replace(/\.$/, "")}: ${remedy}`);
+}
+
+function asSentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}`;
 }

@@ -1,5 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import type { Command } from "commander";
+import { ServiceError } from "../contract/errors.ts";
+import type { Prepared } from "../serving/prepare.ts";
 import type { Settings } from "../settings/schema.ts";
 import { addGlobalOptions, settingsOf, WrongCallError } from "./global-options.ts";
 import { readInput } from "./read-input.ts";
@@ -23,24 +25,14 @@ export function registerSay(program: Command): void {
     .action(async (argument: string, flags: SayFlags, command: Command) => {
       const text = await readInput(argument);
       const wav = await speak(text, flags, (await settingsOf(command)).readings);
-      if (flags.output !== undefined) await writeFile(flags.output, wav);
+      if (flags.output !== undefined) await write(flags.output, wav);
       else if (process.stdout.isTTY) await (await import("./play.ts")).play(wav);
       else process.stdout.write(wav);
     });
 }
 
 async function speak(text: string, flags: SayFlags, readings: Settings["readings"]): Promise<Uint8Array> {
-  const { speaker, model } = flags;
-  const { parseTtsRequest } = await import("../contract/validate.ts");
-  const { prepareTts } = await import("../serving/prepare.ts");
-  const { findModel, PUBLIC_MODELS } = await import("../catalogue/public-models.ts");
-  const request = parseTtsRequest({
-    text,
-    ...(speaker === undefined ? {} : { speaker }),
-    ...(model === undefined ? {} : { model }),
-    ...(flags.params === undefined ? {} : { params: parseParams(flags.params) }),
-  });
-  const prepared = prepareTts(request, (id) => findModel(PUBLIC_MODELS, id));
+  const prepared = await prepare(text, flags);
   const { openEmbeddedVoice } = await import("./embedded-voice.ts");
   const { scriptOf } = await import("../serving/script-of.ts");
   const { toPcm16 } = await import("../audio/pcm.ts");
@@ -57,6 +49,35 @@ async function speak(text: string, flags: SayFlags, readings: Settings["readings
   } finally {
     await voice.close();
   }
+}
+
+/** What is wrong with the text or the flags was called wrongly, however late it is found. */
+async function prepare(text: string, { speaker, model, params }: SayFlags): Promise<Prepared> {
+  const { parseTtsRequest } = await import("../contract/validate.ts");
+  const { prepareTts } = await import("../serving/prepare.ts");
+  const { findModel, PUBLIC_MODELS } = await import("../catalogue/public-models.ts");
+  const request = {
+    text,
+    ...(speaker === undefined ? {} : { speaker }),
+    ...(model === undefined ? {} : { model }),
+    ...(params === undefined ? {} : { params: parseParams(params) }),
+  };
+  try {
+    return prepareTts(parseTtsRequest(request), (id) => findModel(PUBLIC_MODELS, id));
+  } catch (error) {
+    throw error instanceof ServiceError
+      ? new WrongCallError(`This cannot be said: ${error.message}.`)
+      : error;
+  }
+}
+
+/** Writes the file that `-o` names. */
+async function write(file: string, wav: Uint8Array): Promise<void> {
+  await writeFile(file, wav).catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`The file ${file} cannot be written (${error.code}): name another with -o.`, {
+      cause: error,
+    });
+  });
 }
 
 function parseParams(json: string): unknown {

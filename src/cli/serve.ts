@@ -1,4 +1,6 @@
 import type { Command } from "commander";
+import type { Settings } from "../settings/schema.ts";
+import type { Tenancy } from "../tenancy/tenancy.ts";
 import { addGlobalOptions, settingsOf } from "./global-options.ts";
 
 interface ServeFlags {
@@ -24,26 +26,35 @@ export function registerServe(program: Command): void {
       const logger = pino({ level: settings.logLevel }, pino.destination({ dest: 2, sync: false }));
       const stopped = stopSignal();
       const tenancy = await openTenancy(settings);
-      const key = await firstKey();
-      const voice = embeddedVoice({ threads: workerCount(settings), readings: settings.readings }, (event) =>
-        logger.warn(event, "speech thread"),
-      );
-      const backend = { name: voice.name, kind: "parametric" };
-      const server = await startServer({ settings, tenancy, checkpoints: [voice], backend, logger });
-      process.stdout.write(`Antiphon is listening on ${server.url}\n`);
-      if (key !== null) process.stdout.write(tryIt(server.url, key));
-      await stopped;
-      await server.stop();
-      logger.flush();
-
-      async function firstKey(): Promise<string | null> {
-        if ((await tenancy.listKeys()).length > 0) return null;
-        const { defaultKeyRpm: rpm, defaultKeyBurst: burst } = settings;
-        const { key } = await tenancy.createKey({ label: "first key", rpm, burst });
-        process.stdout.write(`API key, shown this once: ${key}\n`);
-        return key;
+      try {
+        const voice = embeddedVoice(
+          { threads: workerCount(settings), readings: settings.readings },
+          (event) => logger.warn(event, "speech thread"),
+        );
+        const backend = { name: voice.name, kind: "parametric" };
+        const server = await startServer({ settings, tenancy, checkpoints: [voice], backend, logger });
+        const key = await firstKey(tenancy, settings).catch(async (error: unknown) => {
+          await server.stop();
+          throw error;
+        });
+        if (key !== null) process.stdout.write(`API key, shown this once: ${key}\n`);
+        process.stdout.write(`Antiphon is listening on ${server.url}\n`);
+        if (key !== null) process.stdout.write(tryIt(server.url, key));
+        await stopped;
+        await server.stop();
+      } finally {
+        // Its thread would keep the process alive after a start that came to nothing.
+        await tenancy.close();
+        logger.flush();
       }
     });
+}
+
+/** A key for a data directory that has none, or null. Made last, so that a start that fails does not use it up. */
+async function firstKey(tenancy: Tenancy, settings: Settings): Promise<string | null> {
+  if ((await tenancy.listKeys()).length > 0) return null;
+  const { defaultKeyRpm: rpm, defaultKeyBurst: burst } = settings;
+  return (await tenancy.createKey({ label: "first key", rpm, burst })).key;
 }
 
 /** Resolves at the first SIGINT or SIGTERM; a second one ends the process as it would without us. */

@@ -26,6 +26,7 @@ const running = new Set<ChildProcess>();
 process.on("exit", () => {
   for (const child of running) child.kill("SIGKILL");
 });
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(1));
 
 /** Starts a process of which nothing is left when this one ends. */
 export function launch(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {

@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { clientOf } from "./client.ts";
+import { temporaryFolder } from "./folders.ts";
+import { antiphon, type Finished } from "./program.ts";
+import { type ServerProcess, startServerProcess } from "./server-process.ts";
+import { assertSpeech } from "./speech.ts";
+
+const TEXT = "We met at the harbour, well before sunrise.";
+const STILL = '{"temperature":0}';
+
+/** What a command says that cannot do what it was asked: one sentence, no stack, nothing on standard output. */
+function refusal({ code, stdout, stderr }: Finished, exitCode: 1 | 2): string {
+  assert.deepEqual([code, stdout.length], [exitCode, 0], stderr);
+  assert.match(stderr, /^[A-Z-][^\n]+[.?]\n$/, "one sentence");
+  assert.doesNotMatch(stderr, /\bat .*\.[jt]s:\d+|Error:/, "no stack");
+  return stderr;
+}
+
+describe("antiphon say", () => {
+  let server: ServerProcess;
+  before(async () => {
+    server = await startServerProcess();
+  });
+  after(() => server.stop());
+
+  it("says at temperature 0 what the server says, byte for byte, into a file or a pipe, from a line or a pipe", async () => {
+    const file = join(temporaryFolder(), "spoken.wav");
+    const intoFile = await antiphon(["say", TEXT, "--params", STILL, "-o", file]);
+    assert.deepEqual([intoFile.code, intoFile.stdout.length, intoFile.stderr], [0, 0, ""]);
+    const piped = await antiphon(["say", "-", "--params", STILL], { input: TEXT });
+    assert.deepEqual([piped.code, piped.stderr], [0, ""]);
+    const wav = readFileSync(file);
+    assertSpeech(wav);
+    assert.ok(piped.stdout.equals(wav), "the same bytes whichever way they go");
+    const client = clientOf(server.url, server.key);
+    const served = await client.tts({ text: TEXT, params: { temperature: 0 } });
+    assert.ok(served.equals(wav.subarray(44)), "the same samples as POST /v1/tts");
+  });
+
+  it("speaks in another voice with --speaker 1, and as another model with --model", async () => {
+    const [, ...others] = await Promise.all(
+      [[], ["--speaker", "1"], ["--model", "svc-atom-beta-v0.1"]].map(async (flags) => {
+        const { code, stdout, stderr } = await antiphon(["say", TEXT, "--params", STILL, ...flags]);
+        assert.deepEqual([code, stderr], [0, ""]);
+        assertSpeech(stdout);
+        return stdout;
+      }),
+    );
+    const client = clientOf(server.url, server.key);
+    const params = { temperature: 0 };
+    const served = [
+      await client.tts({ text: TEXT, params, speaker: "1" }),
+      await client.tts({ text: TEXT, params, model: "svc-atom-beta-v0.1" }),
+    ];
+    for (const [index, wav] of others.entries()) assert.ok(served[index]?.equals(wav.subarray(44)));
+    assert.ok(!served[0]?.equals(await client.tts({ text: TEXT, params })), "two speakers differ");
+  });
+
+  const calledWrongly: readonly [why: string, line: string[], says: RegExp][] = [
+    ["no text", ["say"], /missing.*text/i],
+    ["params that are no JSON", ["say", TEXT, "--params", "{temperature:0}"], /--params is not JSON/],
+    [
+      "a params that does not exist",
+      ["say", TEXT, "--params", '{"temperature":9}'],
+      /temperature.*at most 1\.5/,
+    ],
+    ["params of the wrong type", ["say", TEXT, "--params", "[]"], /params must be an object/],
+    ["an unknown model", ["say", TEXT, "--model", "svc-gamma"], /svc-gamma.*unknown/],
+    ["an unknown speaker", ["say", TEXT, "--speaker", "2"], /"0", "1"/],
+    ["an empty text", ["say", ""], /text/],
+    ["a text of spaces", ["say", "  "], /empty/],
+    ["a text with nothing speakable", ["say", "?!"], /nothing speakable/],
+    ["an unknown flag", ["say", TEXT, "--loud"], /--loud/],
+  ];
+  for (const [why, line, says] of calledWrongly) {
+    it(`ends with 2 and one sentence for ${why}`, async () => {
+      assert.match(refusal(await antiphon(line), 2), says);
+    });
+  }
+
+  it("ends with 1 and one sentence when the file cannot be written", async () => {
+    const file = join(temporaryFolder(), "no", "such", "folder.wav");
+    const said = refusal(await antiphon(["say", "Hi.", "-o", file]), 1);
+    assert.ok(said.includes(file), said);
+  });
+});
+
+describe("antiphon phonemes", () => {
+  it("reads a text, a sentence a line", async () => {
+    const { code, stdout, stderr } = await antiphon(["phonemes", "The cat sat. It did."]);
+    assert.deepEqual([code, stderr], [0, ""]);
+    const lines = stdout.toString().trimEnd().split("\n");
+    assert.equal(lines.length, 2);
+    assert.match(lines[0] ?? "", /kˈæt/);
+  });
+
+  it("reads lines of standard input as JSON, and an empty line as no sentence", async () => {
+    const input = "The cat sat. It did.\n\nA dog.\r\n   \nThe end";
+    const { code, stdout, stderr } = await antiphon(["phonemes", "-", "--json"], { input });
+    assert.deepEqual([code, stderr], [0, ""]);
+    const lines = stdout
+      .toString()
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as string[]);
+    assert.deepEqual(
+      lines.map(({ length }) => length),
+      [2, 0, 1, 0, 1],
+    );
+    assert.match(lines[2]?.[0] ?? "", /dˈɔɡ/);
+  });
+
+  it("reads nothing as nothing", async () => {
+    const { code, stdout } = await antiphon(["phonemes", "-", "--json"], { input: "" });
+    assert.deepEqual([code, stdout.length], [0, 0]);
+  });
+});

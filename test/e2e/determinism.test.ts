@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { type Client, clientOf } from "./client.ts";
+import { type ServerProcess, startServerProcess } from "./server-process.ts";
+
+const TEXT = "Seven ships came in on the evening tide.";
+const LONG = "The wind turned in the night and nobody slept much after that. ".repeat(30);
+const STILL = { temperature: 0 };
+const FINELY_VARIED = { temperature: 0, acoustic_temperature: 1 };
+
+/** The same request at the three ends of the one path. */
+function everyWay(client: Client, params: object): Promise<Buffer[]> {
+  const conversation = [{ text: TEXT }];
+  return Promise.all([
+    client.tts({ text: TEXT, params }),
+    client.converse({ conversation, params }),
+    client.streamed({ conversation, params }),
+  ]);
+}
+
+describe("a reply at temperature 0", () => {
+  let server: ServerProcess;
+  let client: Client;
+  before(async () => {
+    server = await startServerProcess({ env: { ANTIPHON_WORKERS: "2" } });
+    client = clientOf(server.url, server.key);
+  });
+  after(() => server.stop());
+
+  it("is the same byte for byte at every end, alone and beside eight other streams", async () => {
+    const alone = await everyWay(client, STILL);
+    const finelyAlone = await client.tts({ text: TEXT, params: FINELY_VARIED });
+    const others = Array.from({ length: 8 }, (_, index) =>
+      client.stream({
+        conversation: [{ speaker: index % 2 ? "1" : "0", text: LONG }],
+        params: { max_new_tokens: 2_048 },
+      }),
+    );
+    for (const stream of others) {
+      await stream.next();
+      assert.equal((await stream.next()).value?.event, "audio");
+    }
+    const reading = others.map(async (stream) => {
+      for await (const { event } of stream) if (event !== "audio") return event;
+      return "left";
+    });
+    const [crowded, finelyCrowded] = await Promise.all([
+      everyWay(client, STILL),
+      everyWay(client, FINELY_VARIED),
+    ]);
+    const metrics = await (await client.get("/metrics")).text();
+    assert.match(metrics, /^antiphon_active_streams 8$/m, "the others were still being spoken");
+    await Promise.all(others.map((stream) => stream.return()));
+    await Promise.all(reading);
+
+    assert.ok(alone[0]!.length > 24_000, `${alone[0]!.length} bytes`);
+    for (const pcm of [...alone, ...crowded]) assert.ok(pcm.equals(alone[0]!));
+    for (const pcm of finelyCrowded) assert.ok(pcm.equals(finelyAlone));
+  });
+
+  it("differs from itself above temperature 0", async () => {
+    const params = { temperature: 0.7 };
+    const [one, other] = await Promise.all([
+      client.tts({ text: TEXT, params }),
+      client.tts({ text: TEXT, params }),
+    ]);
+    assert.ok(!one.equals(other));
+  });
+
+  it("varies in its fine detail with the text that is asked for, not with when", async () => {
+    const [again, changed] = await Promise.all([
+      client.tts({ text: TEXT, params: FINELY_VARIED }),
+      client.tts({ text: TEXT, params: STILL }),
+    ]);
+    assert.ok(again.equals(await client.tts({ text: TEXT, params: FINELY_VARIED })));
+    assert.ok(!again.equals(changed), "the acoustic temperature does something");
+  });
+});

@@ -12,6 +12,7 @@ try {
   serve(await module.createModel(create));
 } catch (thrown) {
   post({ kind: "unusable", message: toWireError(thrown).message });
+  endThread(1);
 }
 
 function serve(model: SpeechModel): void {
@@ -50,12 +51,11 @@ function serve(model: SpeechModel): void {
     forget(id);
   };
 
-  const close = async (): Promise<never> => {
+  const close = async (): Promise<void> => {
     for (const id of [...utterances.keys()]) stop(id, new SpeechFailedError("the speech thread was closed"));
     await scheduler.stop();
     await model.close();
-    // In a thread this ends the thread alone, whatever handles the engine may have left.
-    process.exit(0);
+    endThread(0);
   };
 
   parentPort?.on("message", (message: ToGuest) => {
@@ -63,9 +63,15 @@ function serve(model: SpeechModel): void {
     else if (message.kind === "text") utterances.get(message.id)?.deliver(message.item);
     else if (message.kind === "credit") utterances.get(message.id)?.grant(message.frames);
     else if (message.kind === "stop") stop(message.id, new SpeechFailedError("nobody listens any more"));
-    else void close();
+    else if (message.kind === "close") void close();
+    else endThread(1);
   });
   post({ kind: "ready" });
+}
+
+/** In a thread `exit` ends the thread alone, whatever handles the engine has left; what was posted still arrives. */
+function endThread(code: number): never {
+  process.exit(code);
 }
 
 function postSamples(id: number, samples: Float32Array): void {

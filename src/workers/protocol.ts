@@ -36,7 +36,9 @@ export type ToGuest =
   | { readonly kind: "text"; readonly id: number; readonly item: TextItem }
   | { readonly kind: "credit"; readonly id: number; readonly frames: number }
   | { readonly kind: "stop"; readonly id: number }
-  | { readonly kind: "close" };
+  | { readonly kind: "close" }
+  /** End at once, as a crash would. */
+  | { readonly kind: "crash" };
 
 /** An error as it crosses the boundary: its class, as far as the model's seam knows it, and its words. */
 export interface WireError {

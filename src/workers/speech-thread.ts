@@ -14,7 +14,7 @@ export interface SpeechThreadOptions {
   readonly resourceLimits: ResourceLimits;
   /** How long `close` waits for the model to close before it ends the thread by force. */
   readonly closeGraceMs: number;
-  /** The thread ended: after `close` or `terminate`, or by itself. Its utterances have failed by then. */
+  /** The thread ended: after `close`, or by itself. Its utterances have failed by then. */
   readonly onExit: (error: SpeechFailedError) => void;
 }
 
@@ -97,9 +97,12 @@ export class SpeechThread {
     clearTimeout(timer);
   }
 
-  /** Ends the thread where it stands. */
-  async terminate(): Promise<void> {
-    await this.#worker.terminate();
+  /**
+   * Ends the thread as a crash between two frames would. It ends itself: a thread that is ended from outside while
+   * onnxruntime runs in it takes the whole process along.
+   */
+  async crash(): Promise<void> {
+    this.#post({ kind: "crash" });
     await this.#exited;
   }
 

@@ -49,7 +49,7 @@ export interface PoolStats {
 /** A speech model that lives in several threads at once. */
 export interface WorkerPool extends SpeechModel {
   stats(): PoolStats;
-  /** Ends the busiest thread as a crash would, and resolves when it has ended: for tests of what follows. */
+  /** Ends the busiest thread as a crash between two frames would, and resolves when it has: to test what follows. */
   terminateOne(): Promise<void>;
 }
 
@@ -140,7 +140,7 @@ export async function createWorkerPool(options: WorkerPoolOptions): Promise<Work
       await slots
         .map((slot) => slot.thread)
         .reduce((a, b) => (b.load > a.load ? b : a))
-        .terminate();
+        .crash();
     },
   };
 }

@@ -4,7 +4,7 @@ import type { SpeechModel } from "../../src/model/speech-model.ts";
 /** Options of {@link createModel}; the counters are shared, so that a test sees what its threads do. */
 export interface FaultyOptions {
   readonly counters: Int32Array;
-  /** `createModel` throws this. */
+  /** `createModel` throws this, and leaves a handle open. */
   readonly startError?: string;
   /** Threads after this many end before they are ready. */
   readonly goodStarts?: number;
@@ -25,7 +25,10 @@ export function counters(): Int32Array {
 export async function createModel(options: FaultyOptions): Promise<SpeechModel> {
   const { counters: count } = options;
   const starts = Atomics.add(count, COUNT.starts, 1);
-  if (options.startError !== undefined) throw new Error(options.startError);
+  if (options.startError !== undefined) {
+    setInterval(() => {}, 1_000);
+    throw new Error(options.startError);
+  }
   if (starts >= (options.goodStarts ?? Number.POSITIVE_INFINITY)) process.exit(7);
   return {
     async *speak(script) {

@@ -66,9 +66,10 @@ export async function openNetwork(voiceDir: string): Promise<OwnedNetwork> {
     const path = join(voiceDir, "split", name);
     return openSession(rewrite(await readChecked(path)), path);
   };
+  // The biggest first: what loading it leaves behind is used again by the others.
+  const decoder = await open("decoder.onnx", streamingDecoder);
   const text = await open("text.onnx");
   const prosody = await open("prosody.onnx");
-  const decoder = await open("decoder.onnx", streamingDecoder);
 
   return {
     async read(ids) {

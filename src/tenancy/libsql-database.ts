@@ -17,7 +17,7 @@ export function openDatabase(path: string): Database.Database {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     database = new Database(path, { timeout: BUSY_TIMEOUT_MS });
-    enterWal(database);
+    database.pragma("journal_mode = WAL");
     database.pragma("synchronous = FULL");
     database.pragma("foreign_keys = ON");
     check(database, path);
@@ -40,21 +40,6 @@ export function inTransaction<T>(database: Database.Database, work: () => T): T 
     // A full disk may have rolled back already.
     if (database.inTransaction) database.exec("ROLLBACK");
     throw error;
-  }
-}
-
-/** SQLite does not wait its busy timeout when two processes turn WAL on at once. */
-function enterWal(database: Database.Database): void {
-  const deadlineMs = performance.now() + BUSY_TIMEOUT_MS;
-  for (;;) {
-    try {
-      database.pragma("journal_mode = WAL");
-      return;
-    } catch (error) {
-      const busy = (error as { code?: string }).code === "SQLITE_BUSY";
-      if (!busy || performance.now() > deadlineMs) throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
-    }
   }
 }
 

@@ -121,6 +121,15 @@ describe("usage under faults", () => {
     assert.equal(auditedEvents(dataDir).size, 900);
   });
 
+  it("opens for everybody who opens one new data directory at the same moment", async () => {
+    for (let round = 0; round < 3; round++) {
+      const dataDir = temporaryFolder();
+      const stores = await Promise.all(Array.from({ length: 6 }, () => libsqlStore(dataDir)));
+      for (const store of stores) assert.deepEqual(await store.totals(), []);
+      await Promise.all(stores.map((store) => store.close()));
+    }
+  });
+
   it("says that the disk is full, keeps what was acknowledged, and can still be read", async () => {
     const dataDir = temporaryFolder();
     const limited = `ulimit -f 300; exec "$0" "$@"`;

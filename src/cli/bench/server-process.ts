@@ -48,10 +48,19 @@ export async function startServerProcess(serve: ServerCommand = SERVE): Promise<
   });
   closeSync(log);
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  const signal = (name: NodeJS.Signals) => {
+    if (!serve.isWrapper) child.kill(name);
+    else if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, name);
+  };
+  // Whoever measures may fail; the server does not outlive it.
+  const onOurExit = () => signal("SIGKILL");
+  process.once("exit", onOurExit);
   const stop = async () => {
-    if (!serve.isWrapper) child.kill("SIGTERM");
-    else if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGTERM");
+    const timer = setTimeout(() => signal("SIGKILL"), STOP_GRACE_MS);
+    signal("SIGTERM");
     await exited;
+    clearTimeout(timer);
+    process.off("exit", onOurExit);
     await rm(dataDir, { recursive: true, force: true });
   };
 
@@ -66,12 +75,15 @@ export async function startServerProcess(serve: ServerCommand = SERVE): Promise<
     void exited.then(() => resolve(null));
   });
   if (url === null || child.pid === undefined) {
+    process.off("exit", onOurExit);
     const said = readFileSync(logFile, "utf8").trim().slice(-500);
     await rm(dataDir, { recursive: true, force: true });
     throw new Error(`The server ended before it listened. It said: ${said || "nothing"}`);
   }
   return { url, key, pid: child.pid, startMs: performance.now() - begunMs, stop };
 }
+
+const STOP_GRACE_MS = 15_000;
 
 const SERVE: ServerCommand = {
   command: process.execPath,

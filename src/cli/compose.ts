@@ -39,7 +39,7 @@ export interface RunningServer {
 
 /** Threads that speak: as many as the settings say, or one a core. */
 export function workerCount(settings: Settings): number {
-  return settings.workers > 0 ? settings.workers : availableParallelism();
+  return settings.workers > 0 ? settings.workers : Math.min(64, availableParallelism());
 }
 
 /** Wires the whole service by hand, loads the resident models and listens. */

@@ -4,10 +4,12 @@ import { ClientGoneError } from "./sse.ts";
 /** Aborts when the client goes away before its response is complete. */
 export function watchClient(reply: FastifyReply): AbortController {
   const controller = new AbortController();
-  reply.raw.once("close", () => {
+  const onClose = () => {
     // Node 20 aborts a request's own signal even after a complete response, so it is not used here.
     if (!reply.raw.writableFinished)
       controller.abort(new ClientGoneError("the client closed the connection"));
-  });
+  };
+  if (reply.raw.closed || reply.raw.destroyed) onClose();
+  else reply.raw.once("close", onClose);
   return controller;
 }

@@ -24,13 +24,13 @@ const running = new Set<ChildProcess>();
 
 // A test that fails or is cut off must not leave its children behind.
 process.on("exit", () => {
-  for (const child of running) child.kill("SIGKILL");
+  for (const { pid } of running) if (pid !== undefined) process.kill(-pid, "SIGKILL");
 });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(1));
 
-/** Starts a process of which nothing is left when this one ends. */
+/** Starts a process of which, and of whose children, nothing is left when this one ends. */
 export function launch(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
-  const child = spawn(command, args, options);
+  const child = spawn(command, args, { ...options, detached: true });
   running.add(child);
   child.once("exit", () => running.delete(child));
   return child;

@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { after, before, describe, it } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import { startTestServer } from "../http/start.ts";
+import { clientOf } from "./client.ts";
+import { startServerProcess } from "./server-process.ts";
+import { type ServerWithPool, startServerWithPool } from "./server-with-pool.ts";
+
+const LONG = "The tide came in over the flats and went out again. ".repeat(40);
+const MANY_FRAMES = { max_new_tokens: 2_048 };
+
+/** Sends a whole POST over a socket of its own. */
+async function send(server: { url: string; key: string }, path: string, body: unknown): Promise<Socket> {
+  const { hostname, port } = new URL(server.url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  await once(socket, "connect");
+  const json = JSON.stringify(body);
+  const head = `POST ${path} HTTP/1.1\r\nHost: ${hostname}\r\nX-API-Key: ${server.key}\r\nContent-Type: application/json\r\n`;
+  await new Promise((resolve) =>
+    socket.write(`${head}Content-Length: ${json.length}\r\n\r\n${json}`, resolve),
+  );
+  return socket;
+}
+
+/** Waits, a turn of the event loop at a time, until something is so. */
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await turn();
+}
+
+describe("a client that leaves", () => {
+  let server: ServerWithPool;
+  before(async () => {
+    server = await startServerWithPool();
+  });
+  after(() => server.stop());
+
+  it("a stream stops the voice within a frame, and is metered for what was sent", async () => {
+    const { frames, pool, client } = server;
+    const earlier = { ...frames };
+    const stream = client.stream({ conversation: [{ text: LONG }], params: MANY_FRAMES });
+    for (let i = 0; i < 6; i++) await stream.next();
+    await stream.return();
+    await until(() => pool.stats().open === 0);
+    await until(async () => (await client.usage()).requests === 1);
+    const given = frames.given - earlier.given;
+    assert.ok(
+      frames.afterAbort - earlier.afterAbort <= 1,
+      `${frames.afterAbort} frames came after it had left`,
+    );
+    const { output_audio_seconds } = await client.usage();
+    assert.ok(output_audio_seconds >= 5 * 0.08, `${output_audio_seconds} s`);
+    assert.ok(
+      Math.abs(output_audio_seconds - given * 0.08) < 0.081,
+      `${given} frames, ${output_audio_seconds} s`,
+    );
+    assert.ok(given < 512, "the voice did not go on to the end");
+  });
+
+  it("a reply in one piece stops the voice, and is metered nothing", async () => {
+    const { frames, pool, client } = server;
+    const { requests } = await client.usage();
+    const before = { ...frames };
+    const socket = await send(server, "/v1/tts", { text: LONG, params: MANY_FRAMES });
+    await until(() => frames.given >= before.given + 3);
+    socket.destroy();
+    await until(() => pool.stats().open === 0);
+    assert.ok(frames.afterAbort - before.afterAbort <= 1);
+    assert.ok(frames.given - before.given < 1_000, "the voice did not go on to the end");
+    assert.equal((await client.usage()).requests, requests);
+  });
+});
+
+it("a client that leaves while its request is still being read is not spoken for, nor metered", async () => {
+  let computed = 0;
+  const server = await startTestServer({ tone: { beforeFrame: () => void computed++ } });
+  try {
+    const wav = Buffer.from("UklGRgAAAABXQVZFZm10IBAAAAABAAEAwF0AAIC7AAACABAAZGF0YQAAAAA=", "base64");
+    const audio_wav_b64 = Buffer.concat([wav, Buffer.alloc(300_000, 1)]).toString("base64");
+    const body = { conversation: [{ audio_wav_b64 }, { text: "Nobody hears this." }] };
+    (await send(server, "/v1/converse", body)).destroy();
+    // Large requests are prepared in order: when this one has been spoken, that one's turn has been.
+    const mine = await (await server.post("/v1/converse", body)).json();
+    const { requests, input_chars } = await (await server.get("/v1/usage")).json();
+    assert.deepEqual([requests, input_chars], [1, mine.usage.input_chars]);
+    assert.equal(computed, mine.meta.frames);
+  } finally {
+    await server.stop();
+  }
+});
+
+it("a client that leaves a server in another process stops it too", async () => {
+  const server = await startServerProcess();
+  const client = clientOf(server.url, server.key);
+  const stream = client.stream({ conversation: [{ text: LONG }], params: MANY_FRAMES });
+  for (let i = 0; i < 4; i++) await stream.next();
+  await stream.return();
+  const active = async () =>
+    /^antiphon_active_streams (\d+)$/m.exec(await (await client.get("/metrics")).text())?.[1];
+  await until(async () => (await active()) === "0");
+  await until(async () => (await client.usage()).requests === 1);
+  const { output_audio_seconds } = await client.usage();
+  assert.ok(output_audio_seconds >= 0.24 && output_audio_seconds < 60, `${output_audio_seconds} s`);
+  assert.equal((await server.stop()).code, 0);
+});

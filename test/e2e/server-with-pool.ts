@@ -1,0 +1,54 @@
+import { join } from "node:path";
+import pino from "pino";
+import { startServer } from "../../src/cli/compose.ts";
+import { openEmbeddedVoice } from "../../src/cli/embedded-voice.ts";
+import { loadSettings } from "../../src/settings/load.ts";
+import { openTenancy } from "../../src/tenancy/open.ts";
+import type { WorkerPool } from "../../src/workers/worker-pool.ts";
+import { type Client, clientOf } from "./client.ts";
+import { temporaryFolder } from "./folders.ts";
+
+/** A server in this process, over the embedded voice in one thread, whose pool and frames can be watched. */
+export interface ServerWithPool {
+  readonly client: Client;
+  readonly pool: WorkerPool;
+  readonly url: string;
+  readonly key: string;
+  /** Frames that the voice gave to the service, and those among them that it gave after the request was aborted. */
+  readonly frames: { given: number; afterAbort: number };
+  stop(): Promise<void>;
+}
+
+export async function startServerWithPool(): Promise<ServerWithPool> {
+  const dataDir = join(temporaryFolder(), "data");
+  const settings = loadSettings({ flags: { port: "0", workers: "1", dataDir } });
+  const tenancy = await openTenancy(settings);
+  const { key } = await tenancy.createKey({ label: "test", rpm: 100_000, burst: 100_000 });
+  const pool = await openEmbeddedVoice({ threads: 1, readings: settings.readings });
+  const frames = { given: 0, afterAbort: 0 };
+  const watched: WorkerPool = {
+    ...pool,
+    async *speak(script, signal) {
+      const speech = pool.speak(script, signal);
+      try {
+        for (;;) {
+          const step = await speech.next();
+          if (step.done) return step.value;
+          frames.given++;
+          if (signal.aborted) frames.afterAbort++;
+          yield step.value;
+        }
+      } finally {
+        await speech.return({ stop: "length", spoken: "" });
+      }
+    },
+  };
+  const { url, stop } = await startServer({
+    settings,
+    tenancy,
+    checkpoints: [{ name: "heart", memoryBytes: 1, load: async () => watched }],
+    backend: { name: "heart", kind: "parametric" },
+    logger: pino({ level: "silent" }),
+  });
+  return { client: clientOf(url, key), pool, url, key, frames, stop };
+}

@@ -5,7 +5,15 @@ import type { GuestData, ModelModule, OpenMessage, ToGuest, ToHost } from "./pro
 import { createScheduler } from "./scheduler.ts";
 import { toWireError } from "./wire-error.ts";
 
-const { entry, create } = workerData as GuestData;
+const { entry, create, parked } = workerData as GuestData;
+
+const early: ToGuest[] = [];
+let receive = (message: ToGuest): void => void early.push(message);
+parentPort?.on("message", (message: ToGuest) => {
+  if (message.kind === "park") park();
+  else if (message.kind === "crash") endThread(1);
+  else receive(message);
+});
 
 try {
   const module = (await import(entry)) as ModelModule;
@@ -58,15 +66,21 @@ function serve(model: SpeechModel): void {
     endThread(0);
   };
 
-  parentPort?.on("message", (message: ToGuest) => {
+  receive = (message) => {
     if (message.kind === "open") open(message);
     else if (message.kind === "text") utterances.get(message.id)?.deliver(message.item);
     else if (message.kind === "credit") utterances.get(message.id)?.grant(message.frames);
     else if (message.kind === "stop") stop(message.id, new SpeechFailedError("nobody listens any more"));
     else if (message.kind === "close") void close();
-    else endThread(1);
-  });
+  };
   post({ kind: "ready" });
+  for (const message of early) receive(message);
+}
+
+function park(): void {
+  Atomics.store(parked, 0, 1);
+  Atomics.notify(parked, 0);
+  Atomics.wait(parked, 0, 1);
 }
 
 /** In a thread `exit` ends the thread alone, whatever handles the engine has left; what was posted still arrives. */

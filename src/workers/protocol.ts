@@ -8,6 +8,8 @@ export interface GuestData {
   readonly entry: string;
   /** Handed to `createModel` as it is. */
   readonly create: unknown;
+  /** One cell in shared memory: 1 once the thread has parked. */
+  readonly parked: Int32Array;
 }
 
 /** What the module at {@link GuestData.entry} exports. */
@@ -37,6 +39,8 @@ export type ToGuest =
   | { readonly kind: "credit"; readonly id: number; readonly frames: number }
   | { readonly kind: "stop"; readonly id: number }
   | { readonly kind: "close" }
+  /** Stand still for good: the process ends. */
+  | { readonly kind: "park" }
   /** End at once, as a crash would. */
   | { readonly kind: "crash" };
 

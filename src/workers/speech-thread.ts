@@ -8,7 +8,7 @@ import { fromWireError } from "./wire-error.ts";
 
 /** How a thread is started. */
 export interface SpeechThreadOptions {
-  readonly guest: GuestData;
+  readonly guest: Omit<GuestData, "parked">;
   /** Frames that an utterance may be ahead of its consumer. */
   readonly creditFrames: number;
   readonly resourceLimits: ResourceLimits;
@@ -24,6 +24,7 @@ export class SpeechThread {
   readonly #worker: Worker;
   readonly #utterances = new Map<number, HostUtterance>();
   readonly #exited: Promise<void>;
+  readonly #parked = new Int32Array(new SharedArrayBuffer(4));
   #death: Error | null = null;
   #nextId = 0;
   #hasSpoken = false;
@@ -35,7 +36,7 @@ export class SpeechThread {
   constructor(options: SpeechThreadOptions) {
     this.#options = options;
     this.#worker = new Worker(new URL("./guest.js", import.meta.url), {
-      workerData: options.guest,
+      workerData: { ...options.guest, parked: this.#parked } satisfies GuestData,
       resourceLimits: options.resourceLimits,
       name: "speech",
       execArgv: [],
@@ -104,6 +105,16 @@ export class SpeechThread {
   async crash(): Promise<void> {
     this.#post({ kind: "crash" });
     await this.#exited;
+  }
+
+  /** Asks the thread to stand still for good, for {@link awaitParked}. */
+  park(): void {
+    this.#post({ kind: "park" });
+  }
+
+  /** Blocks until the thread stands still or is no more, at most `timeoutMs`. */
+  awaitParked(timeoutMs: number): void {
+    if (this.#death === null) Atomics.wait(this.#parked, 0, 0, timeoutMs);
   }
 
   #receive(message: ToHost): void {

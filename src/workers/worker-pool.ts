@@ -102,8 +102,13 @@ export async function createWorkerPool(options: WorkerPoolOptions): Promise<Work
     }
   }
 
+  const onProcessExit = (): void => park(slots.map((slot) => slot.thread));
+  process.on("exit", onProcessExit);
+
   function close(): Promise<void> {
-    closing ??= Promise.all(slots.map((slot) => slot.close(closed()))).then(() => {});
+    closing ??= Promise.all(slots.map((slot) => slot.close(closed()))).then(() => {
+      process.off("exit", onProcessExit);
+    });
     onChange();
     return closing;
   }
@@ -144,6 +149,17 @@ export async function createWorkerPool(options: WorkerPoolOptions): Promise<Work
     },
   };
 }
+
+/**
+ * Makes threads stand still before the process ends under them: one that is ended while onnxruntime runs in it aborts
+ * the process, and its exit code would be lost.
+ */
+function park(threads: readonly SpeechThread[]): void {
+  for (const thread of threads) thread.park();
+  for (const thread of threads) thread.awaitParked(PARK_TIMEOUT_MS);
+}
+
+const PARK_TIMEOUT_MS = 1_000;
 
 function startThread(options: WorkerPoolOptions, onExit: (error: SpeechFailedError) => void): SpeechThread {
   return new SpeechThread({

@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
 const pool = new URL("../../src/workers/worker-pool.js", import.meta.url).href;
+const voice = new URL("../../src/engines/parametric/model.js", import.meta.url).href;
+const voiceDir = fileURLToPath(new URL("../../../voices/heart", import.meta.url));
 const tone = new URL("../../src/engines/tone/tone.js", import.meta.url).href;
 
 test("a process ends by itself once its pool is closed, an utterance left open or not", async () => {
@@ -24,6 +27,21 @@ test("a process ends by itself after a pool that could not be made", async () =>
     await createWorkerPool({ entry, create: {}, size: 2 }).catch((error) => console.log(error.message));
   `);
   assert.equal(stdout, "the speech model stopped: no weights\n");
+});
+
+test("a process that exits in mid-sentence exits with the code it gave, though onnxruntime runs in its threads", async () => {
+  const exiting = runScript(`
+    const voiceDir = ${JSON.stringify(voiceDir)};
+    const pool = await createWorkerPool({ entry: new URL(${JSON.stringify(voice)}), create: { voiceDir }, size: 2 });
+    let frames = 0;
+    async function listen() {
+      for await (const _ of pool.speak({ ...script, text: text() }, new AbortController().signal)) {
+        if (++frames === 40) process.exit(5);
+      }
+    }
+    await Promise.all(Array.from({ length: 8 }, listen));
+  `);
+  await assert.rejects(exiting, { code: 5, signal: null });
 });
 
 /** Fails, by the test runner's own limit, when the process does not end. */

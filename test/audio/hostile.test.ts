@@ -211,5 +211,3 @@ test("looks at each of a million tiny chunks once", () => {
   const file = Buffer.concat([mono().subarray(0, 12), junk, mono().subarray(12)]);
   assert.equal(decodeWav(file).frames, 4);
 });
-  assert.throws(() => readClip(Buffer.concat([header, Buffer.alloc(frames)])), /at most 3600 s/);
-});

@@ -47,7 +47,7 @@ export async function listening(child: ChildProcess, dataDir: string): Promise<S
   const isUp = () => /listening on .*\n/.test(out) && (!out.includes("API key") || /\.wav\n/.test(out));
   while (!isUp()) {
     const over = await Promise.race([once(child.stdout!, "data"), ended]);
-    if (!Array.isArray(over) && !isUp()) throw new Error(`the server ended with ${over.code}: ${err}`);
+    if (!Array.isArray(over) && !isUp()) throw new Error(`the server ended with ${over.code}:\n${out}${err}`);
   }
   return {
     child,

@@ -103,4 +103,4 @@ export class SpectrumStream {
 }
 
 /** Small at first: 13 are enough for the first 80 ms even after a slow plosive. The last size repeats. */
-const CHUNK_FRAMES: readonly number[] = [13, 24, 96];
+const CHUNK_FRAMES: readonly number[] = [13, 48, 144];

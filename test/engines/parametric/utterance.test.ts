@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { createParametricModel } from "../../../src/engines/parametric/model.ts";
+import type { SpeechModel } from "../../../src/model/speech-model.ts";
+import { bytesOf, CountedText, LONG_TEXT, never, scriptOf, speakAll } from "../../model/scripts.ts";
+import { tables, VOICE_DIR } from "./voice.ts";
+
+describe("An utterance of the embedded voice", () => {
+  let model: SpeechModel;
+  before(async () => {
+    model = await createParametricModel({ voiceDir: VOICE_DIR, tables: await tables() });
+  });
+  after(() => model.close());
+
+  test("plans one sentence ahead and no more", async () => {
+    const text = new CountedText(["Rice is often served in round bowls. ", "Yes. ", "No. ", "Well."]);
+    const speech = model.speak(scriptOf({ text }), never());
+    await speech.next();
+    assert.equal(text.pulls, 1);
+    for (let frame = 0; frame < 8; frame++) await speech.next();
+    assert.equal(text.pulls, 2);
+    await speech.return({ stop: "finished", spoken: "" });
+  });
+
+  test("that is capped is the beginning of the whole one, but for 5 ms of fading", async () => {
+    const whole = bytesOf((await speakAll(model, { text: LONG_TEXT })).frames);
+    for (const maxFrames of [16, 29, 45]) {
+      const { frames } = await speakAll(model, { text: LONG_TEXT, delivery: { maxFrames } });
+      const capped = bytesOf(frames);
+      const same = capped.length - 4 * 120;
+      assert.ok(capped.subarray(0, same).equals(whole.subarray(0, same)), `${maxFrames} frames`);
+    }
+  });
+
+  test("that is capped tells its words up to the cut, more of them the later it comes", async () => {
+    const counts: number[] = [];
+    for (let maxFrames = 16; maxFrames <= 128; maxFrames += 16) {
+      const { report } = await speakAll(model, { text: LONG_TEXT, delivery: { maxFrames } });
+      assert.ok(LONG_TEXT.startsWith(report.spoken), report.spoken);
+      counts.push(report.spoken.split(/\s+/).length);
+    }
+    // The text has 34 words in some 10 seconds: 128 frames are just about all of it.
+    assert.deepEqual(
+      counts,
+      counts.toSorted((a, b) => a - b),
+    );
+    assert.ok(counts[0]! >= 3 && counts[0]! <= 6, `${counts}`);
+    assert.ok(counts.at(-1)! >= 30, `${counts}`);
+  });
+
+  test("does not depend on what the same thread spoke before, or on how it was read", async () => {
+    const delivery = { temperature: 0.7, acousticTemperature: 0.7 };
+    const first = bytesOf((await speakAll(model, { text: LONG_TEXT, delivery })).frames);
+    const abandoned = model.speak(scriptOf({ text: LONG_TEXT, speaker: "1", delivery }), never());
+    await abandoned.next();
+    const slow = model.speak(scriptOf({ text: LONG_TEXT, delivery }), never());
+    const frames = [];
+    for (let next = await slow.next(); !next.done; next = await slow.next()) {
+      frames.push(next.value);
+      if (frames.length % 7 === 0) await speakAll(model, { text: "Meanwhile." });
+    }
+    assert.ok(bytesOf(frames).equals(first));
+    await abandoned.return({ stop: "finished", spoken: "" });
+  });
+
+  test("of an unknown speaker is refused by name", async () => {
+    await assert.rejects(model.speak(scriptOf({ speaker: "7" }), never()).next(), /no speaker "7", only 0,1/);
+  });
+
+  test("fails as speech when the network does", async () => {
+    const closing = await createParametricModel({ voiceDir: VOICE_DIR, tables: await tables() });
+    const speech = closing.speak(scriptOf({ text: LONG_TEXT }), never());
+    await speech.next();
+    await closing.close();
+    await assert.rejects(
+      async () => {
+        while (!(await speech.next()).done);
+      },
+      { name: "SpeechFailedError" },
+    );
+  });
+});

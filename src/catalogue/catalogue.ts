@@ -1,7 +1,7 @@
 import type { ModelCard } from "../model/model-card.ts";
 import type { Preset } from "../model/script.ts";
 import type { SpeechModel } from "../model/speech-model.ts";
-import { findModel, type PublicModel } from "./public-models.ts";
+import type { PublicModel } from "./public-models.ts";
 import { type Checkpoint, Residency, type Resident } from "./residency.ts";
 
 export interface CatalogueOptions {
@@ -25,8 +25,6 @@ export interface Lease {
 /** Public ids on one side, loaded models on the other. */
 export interface Catalogue {
   cards(): ModelCard[];
-  /** The model of that id; the default for `null`; `undefined` for an id that is not offered. */
-  resolve(id: string | null): PublicModel | undefined;
   /**
    * The model, loaded, and kept so until released. Waits for loading and for room in memory. Throws the signal's reason
    * when it aborts, and `SpeechFailedError` when the checkpoint cannot be loaded; the next lease tries again.
@@ -73,7 +71,6 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
 
   return {
     cards: () => models.map(({ card }) => card),
-    resolve: (id) => findModel(models, id),
     async lease(model, signal) {
       const { model: speech, release } = await residency.hold(checkpointOf(model), signal);
       return { model: speech, preset: model.preset, card: model.card, release };

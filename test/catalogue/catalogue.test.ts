@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { createCatalogue } from "../../src/catalogue/catalogue.ts";
-import { PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
+import { findModel, PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
 import { SpeechFailedError } from "../../src/model/speech-model.ts";
 import { never, speakAll } from "../model/scripts.ts";
 import { FakeCheckpoints, publicModel } from "./fake-checkpoints.ts";
@@ -31,12 +31,10 @@ test("the four public models are listed, the default first, the compact one last
 });
 
 test("null is the default model; the empty and any other unknown id are none", () => {
-  const { catalogue } = three();
-  assert.equal(catalogue.resolve(null)?.card.id, "a");
-  assert.equal(catalogue.resolve("b")?.card.id, "b");
-  assert.equal(catalogue.resolve(""), undefined);
-  assert.equal(catalogue.resolve("A"), undefined);
-  assert.equal(catalogue.resolve("__proto__"), undefined);
+  const id = (asked: string | null) => findModel(PUBLIC_MODELS, asked)?.card.id;
+  assert.equal(id(null), "svc-beta-v0.3");
+  assert.equal(id("svc-beta-v0.1"), "svc-beta-v0.1");
+  for (const unknown of ["", "SVC-BETA-V0.1", "__proto__"]) assert.equal(id(unknown), undefined);
 });
 
 test("leases at the same time share one load, and models of one checkpoint one instance", async () => {

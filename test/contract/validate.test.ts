@@ -1,0 +1,199 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { ServiceError } from "../../src/contract/errors.ts";
+import { parseJsonBody } from "../../src/contract/json-body.ts";
+import { MAX_TEXT_CHARS, MAX_TURNS } from "../../src/contract/limits.ts";
+import { parseConverseRequest, parseTtsRequest } from "../../src/contract/validate.ts";
+import { anyText } from "./any-text.ts";
+
+const PARSERS = { parseTtsRequest, parseConverseRequest };
+
+/** The value is taken as it is, or refused with a 422 of one line. */
+function takesOrRefuses(parse: (body: unknown) => unknown, body: unknown): boolean {
+  try {
+    assert.equal(parse(body), body);
+    return true;
+  } catch (error) {
+    assert.ok(error instanceof ServiceError, String(error));
+    assert.equal(error.status, 422);
+    assert.equal(error.type, "invalid_request");
+    assert.match(error.message, /^\S[^\n]*$/);
+    return false;
+  }
+}
+
+const scalar = fc.oneof(
+  anyText(12),
+  fc.double(),
+  fc.integer({ min: -3, max: 2_100 }),
+  fc.boolean(),
+  fc.constant(null),
+);
+const anyValue = fc.oneof({ weight: 4, arbitrary: scalar }, fc.jsonValue({ maxDepth: 2 }));
+/** Nine times in ten something like what belongs there. */
+const mostly = <T>(right: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 9, arbitrary: right as fc.Arbitrary<unknown> }, { weight: 1, arbitrary: anyValue });
+const some = { requiredKeys: [] };
+const nearlyNumber = (low: number, high: number) =>
+  mostly(fc.oneof(fc.double({ min: low, max: high, noNaN: true }), fc.constantFrom(low, high)));
+const nearlyInteger = (low: number, high: number) =>
+  mostly(fc.oneof(fc.integer({ min: low, max: high }), fc.constantFrom(low, high)));
+const nearlyParams = fc.record(
+  {
+    temperature: nearlyNumber(0, 1.5),
+    acoustic_temperature: nearlyNumber(0, 1.5),
+    top_k: nearlyInteger(1, 2_048),
+    repetition_penalty: nearlyNumber(0, 6),
+    penalty_window: nearlyInteger(1, 80),
+    max_new_tokens: nearlyInteger(16, 2_048),
+    audio_quality: mostly(fc.constantFrom("low", "medium", "high")),
+  },
+  some,
+);
+const nearlyTurn = fc.record(
+  { speaker: mostly(anyText(3)), text: mostly(anyText()), audio_wav_b64: mostly(anyText()) },
+  some,
+);
+const nearlyRequest = fc.record(
+  {
+    text: mostly(anyText()),
+    speaker: mostly(anyText(3)),
+    model: mostly(fc.option(anyText())),
+    params: mostly(nearlyParams),
+    conversation: mostly(fc.array(mostly(nearlyTurn), { maxLength: 4 })),
+  },
+  some,
+);
+
+/** Section 2 and 4 of the specification once more, written independently of the schemas. */
+function isParams(value: unknown): boolean {
+  if (value === undefined) return true;
+  if (!isObject(value)) return false;
+  const { temperature, acoustic_temperature, top_k, repetition_penalty, penalty_window, max_new_tokens } =
+    value;
+  const between = (x: unknown, low: number, high: number) => typeof x === "number" && x >= low && x <= high;
+  const whole = (x: unknown, low: number, high: number) => Number.isInteger(x) && between(x, low, high);
+  return (
+    (temperature === undefined || between(temperature, 0, 1.5)) &&
+    (acoustic_temperature === undefined ||
+      acoustic_temperature === null ||
+      between(acoustic_temperature, 0, 1.5)) &&
+    (top_k === undefined || top_k === null || whole(top_k, 1, Number.MAX_VALUE)) &&
+    (repetition_penalty === undefined || between(repetition_penalty, 0, 6)) &&
+    (penalty_window === undefined || whole(penalty_window, 1, 80)) &&
+    (max_new_tokens === undefined || whole(max_new_tokens, 16, 2_048)) &&
+    (value.audio_quality === undefined || ["low", "medium", "high"].includes(value.audio_quality as string))
+  );
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+const isText = (value: unknown) => typeof value === "string" && [...value].length <= MAX_TEXT_CHARS;
+const isOptionalString = (value: unknown) => value === undefined || typeof value === "string";
+const isNullableString = (value: unknown) => isOptionalString(value) || value === null;
+
+function isTts(body: Record<string, unknown>): boolean {
+  const { text, speaker, model, params } = body;
+  return (
+    isText(text) && text !== "" && isOptionalString(speaker) && isNullableString(model) && isParams(params)
+  );
+}
+
+function isTurn(turn: unknown): boolean {
+  if (!isObject(turn)) return false;
+  const { speaker, text, audio_wav_b64 } = turn;
+  const textIsGood = text === undefined || text === null || isText(text);
+  return isOptionalString(speaker) && textIsGood && isNullableString(audio_wav_b64);
+}
+
+function isConverse(body: Record<string, unknown>): boolean {
+  const { conversation, model, params } = body;
+  const isListOfTurns =
+    Array.isArray(conversation) &&
+    conversation.length >= 1 &&
+    conversation.length <= MAX_TURNS &&
+    conversation.every(isTurn);
+  return isListOfTurns && isNullableString(model) && isParams(params);
+}
+
+for (const [name, parse] of Object.entries(PARSERS)) {
+  describe(name, () => {
+    it("takes or refuses anything there is, and throws nothing but a 422", () => {
+      const anything = fc.anything({
+        withBigInt: true,
+        withDate: true,
+        withMap: true,
+        withNullPrototype: true,
+      });
+      fc.assert(
+        fc.property(fc.oneof(anything, nearlyRequest), (body) => void takesOrRefuses(parse, body)),
+        {
+          numRuns: 500,
+        },
+      );
+    });
+
+    it("takes exactly what the specification's tables allow", () => {
+      const isValid = parse === parseTtsRequest ? isTts : isConverse;
+      let taken = 0;
+      fc.assert(
+        fc.property(nearlyRequest, (body) => {
+          const isTaken = takesOrRefuses(parse, body);
+          assert.equal(isTaken, isValid(body));
+          if (isTaken) taken++;
+        }),
+        { numRuns: 2_000 },
+      );
+      assert.ok(
+        taken > 200 && taken < 1_900,
+        `${taken} of 2000 were taken: the property hardly tested anything`,
+      );
+    });
+
+    it("never repeats a value in its refusal", () => {
+      const secret = "Zanzibarbados";
+      const good = { text: "Hi.", conversation: [{ text: "Hi." }] };
+      const bad = [
+        { ...good, text: [secret], conversation: [{ text: [secret] }] },
+        { ...good, text: secret.repeat(1_000), conversation: [{ text: secret.repeat(1_000) }] },
+        { ...good, params: { audio_quality: secret } },
+        { ...good, params: secret },
+        { ...good, model: { [secret]: secret } },
+      ];
+      for (const body of bad)
+        assert.throws(
+          () => parse(body),
+          (error: Error) => !error.message.includes(secret),
+        );
+    });
+  });
+}
+
+describe("a JSON body", () => {
+  it("is read or refused with a 422 that quotes none of it, whatever the bytes", () => {
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: 40 }),
+      anyText().map((text) => new TextEncoder().encode(text)),
+      fc.json().map((json) => new TextEncoder().encode(json)),
+      fc.json({ maxDepth: 2 }).map((json) => new TextEncoder().encode(json.slice(0, -1))),
+    );
+    fc.assert(
+      fc.property(bytes, (body) => {
+        try {
+          parseJsonBody(body);
+        } catch (error) {
+          assert.ok(error instanceof ServiceError, String(error));
+          assert.equal(error.status, 422);
+          assert.match(
+            error.message,
+            /^the body is (empty: send a JSON object|not valid UTF-8|not valid JSON: (look at position \d+|it ends too early or has a stray character))$/,
+          );
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

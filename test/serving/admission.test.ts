@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { describe, it, mock } from "node:test";
+import fc from "fast-check";
+import { Admission, type AdmissionOptions, type Release } from "../../src/serving/admission.ts";
+
+const NEVER = new AbortController().signal;
+const GENEROUS: AdmissionOptions = { concurrency: 2, queueDepth: 2, queueWaitMs: 1_000 };
+
+/** Lets everything that is ready to happen happen. */
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+async function fill(admission: Admission, count: number): Promise<Release[]> {
+  const places: Release[] = [];
+  for (let i = 0; i < count; i++) places.push(await admission.enter(NEVER));
+  return places;
+}
+
+describe("admission", () => {
+  it("gives as many places as there are, lets as many wait as may, and refuses the next at once", async () => {
+    const admission = new Admission(GENEROUS);
+    await fill(admission, 2);
+    const waiting = [admission.enter(NEVER), admission.enter(NEVER)];
+    assert.deepEqual([admission.active, admission.queued], [2, 2]);
+    await assert.rejects(admission.enter(NEVER), {
+      status: 502,
+      type: "inference_error",
+      retryAfterMs: 1_000,
+    });
+    assert.equal(admission.queued, 2, "a refusal takes no room");
+    admission.close();
+    await Promise.allSettled(waiting);
+  });
+
+  it("admits whoever has waited longest", async () => {
+    const admission = new Admission({ ...GENEROUS, queueDepth: 3 });
+    const places = await fill(admission, 2);
+    const order: string[] = [];
+    for (const name of ["first", "second", "third"]) {
+      void admission.enter(NEVER).then((release) => {
+        order.push(name);
+        places.push(release);
+      });
+    }
+    for (let i = 0; i < 3; i++) {
+      places[i]!();
+      await settle();
+    }
+    assert.deepEqual(order, ["first", "second", "third"]);
+    assert.deepEqual([admission.active, admission.queued], [2, 0]);
+  });
+
+  it("takes a place back once, however often it is given back", async () => {
+    const admission = new Admission(GENEROUS);
+    const [place] = await fill(admission, 2);
+    place!();
+    place!();
+    assert.equal(admission.active, 1);
+  });
+
+  it("lets whoever aborts go at once, with the reason, and admits the next in line instead", async () => {
+    const admission = new Admission(GENEROUS);
+    const [place] = await fill(admission, 2);
+    const gone = new AbortController();
+    const left = admission.enter(gone.signal);
+    const patient = admission.enter(NEVER);
+    gone.abort(new Error("gone"));
+    await assert.rejects(left, { message: "gone" });
+    assert.equal(admission.queued, 1);
+    place!();
+    await patient;
+    assert.deepEqual([admission.active, admission.queued], [2, 0]);
+    await assert.rejects(
+      admission.enter(gone.signal),
+      { message: "gone" },
+      "who has gone before it asks too",
+    );
+  });
+
+  it("refuses whoever has waited too long, and nobody earlier", async () => {
+    mock.timers.enable({ apis: ["setTimeout"] });
+    try {
+      const admission = new Admission(GENEROUS);
+      const places = await fill(admission, 2);
+      let refused: unknown = null;
+      admission.enter(NEVER).catch((error: unknown) => {
+        refused = error;
+      });
+      mock.timers.tick(600);
+      const later = admission.enter(NEVER);
+      mock.timers.tick(399);
+      await settle();
+      assert.equal(refused, null);
+      mock.timers.tick(1);
+      await settle();
+      assert.equal((refused as { status?: number } | null)?.status, 502);
+      places[0]!();
+      await later;
+      mock.timers.tick(10_000);
+      assert.deepEqual([admission.active, admission.queued], [2, 0], "a place that was given stays given");
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
+  it("refuses whoever waits and whoever comes once it is closed, and leaves places as they are", async () => {
+    const admission = new Admission(GENEROUS);
+    const [place] = await fill(admission, 2);
+    const waiting = admission.enter(NEVER);
+    admission.close();
+    for (const refused of [waiting, admission.enter(NEVER)]) {
+      await assert.rejects(refused, { status: 502, message: /shutting down/ });
+    }
+    assert.equal(admission.active, 2);
+    place!();
+    assert.equal(admission.active, 1);
+  });
+
+  it("leaves no place idle, none given twice and nobody out of turn, whatever happens in whatever order", async () => {
+    const deed = fc.oneof(
+      { weight: 3, arbitrary: fc.constant({ kind: "enter" as const, who: 0 }) },
+      { weight: 2, arbitrary: fc.nat(20).map((who) => ({ kind: "release" as const, who })) },
+      { weight: 1, arbitrary: fc.nat(20).map((who) => ({ kind: "abort" as const, who })) },
+    );
+    const run = async (
+      concurrency: number,
+      queueDepth: number,
+      deeds: readonly { kind: string; who: number }[],
+    ) => {
+      const admission = new Admission({ concurrency, queueDepth, queueWaitMs: 60_000 });
+      const line: { id: number; gone: AbortController }[] = [];
+      const inside: { id: number; release: Release }[] = [];
+      const admitted: number[] = [];
+      let nextId = 0;
+      for (const { kind, who } of deeds) {
+        if (kind === "enter") {
+          const id = nextId++;
+          const gone = new AbortController();
+          const isFull = inside.length === concurrency && line.length === queueDepth;
+          const entering = admission.enter(gone.signal);
+          if (isFull) await assert.rejects(entering, { status: 502 });
+          else {
+            line.push({ id, gone });
+            entering.then(
+              (release) => {
+                admitted.push(id);
+                inside.push({ id, release });
+                line.splice(
+                  line.findIndex((waiting) => waiting.id === id),
+                  1,
+                );
+              },
+              () => {},
+            );
+          }
+        } else if (kind === "release" && inside.length > 0) {
+          inside.splice(who % inside.length, 1)[0]!.release();
+        } else if (kind === "abort" && line.length > 0) {
+          line.splice(who % line.length, 1)[0]!.gone.abort(new Error("gone"));
+        }
+        await settle();
+        assert.equal(admission.active, inside.length);
+        assert.equal(admission.queued, line.length);
+        assert.ok(inside.length <= concurrency && line.length <= queueDepth);
+        assert.ok(inside.length === concurrency || line.length === 0, "somebody waits beside an idle place");
+        assert.deepEqual(
+          admitted,
+          [...admitted].sort((a, b) => a - b),
+          "somebody was passed by",
+        );
+      }
+      admission.close();
+    };
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 3 }), fc.nat(3), fc.array(deed, { maxLength: 40 }), run),
+    );
+  });
+});

@@ -24,7 +24,7 @@ export interface Register {
 
 /**
  * Draws a delivery. At strength 0 it is the network's own; every deviation grows with the strength, 1 being an
- * ordinary reading and 3 the liveliest that was found harmless. Tempo, level and range vary by sentence; length,
+ * ordinary reading and 4 the liveliest that was found harmless. Tempo, level and range vary by sentence; length,
  * pitch and pauses by word, pitch drifting from word to word (a first-order autoregression).
  */
 export function drawReading(ids: readonly number[], strength: number, random: Random): Reading {
@@ -97,7 +97,7 @@ const WORD_SEMITONES = 0.5;
 const WORD_LENGTH = 0.055;
 const PAUSE_LENGTH = 0.3;
 /** Faster or slower than this costs words (measured with Whisper: rate 1.4 quintuples the errors). */
-const SHORTEST = 0.8;
+const SHORTEST = 0.87;
 const LONGEST = 1.4;
 const LOWEST_HZ = 55;
 const HIGHEST_HZ = 500;

@@ -97,8 +97,12 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const stop = async () => {
     ready = false;
     const closing = apps.map((app) => app.close());
+    // A client that reads nothing would otherwise hold its stream, and the stop, for as long as it likes.
+    const overdue = setTimeout(() => cutConnections(apps), settings.shutdownGraceMs + LINGER_MS);
     await service.drain(settings.shutdownGraceMs);
-    for (const app of apps) lingeringBriefly(app);
+    clearTimeout(overdue);
+    // Connections that do not end with their last response are cut too.
+    setTimeout(() => cutConnections(apps), LINGER_MS).unref();
     await Promise.all(closing);
     await preparer.close();
     await catalogue.close();
@@ -120,9 +124,11 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
 
 type HttpServer = ReturnType<typeof createHttpServer>;
 
-/** Connections that do not end with their last response are cut, so that stopping takes no longer than the grace. */
-function lingeringBriefly(app: HttpServer): void {
-  setTimeout(() => app.server.closeAllConnections(), 1_000).unref();
+/** How long a connection may take over its last response once the server stops. */
+const LINGER_MS = 1_000;
+
+function cutConnections(apps: readonly HttpServer[]): void {
+  for (const app of apps) app.server.closeAllConnections();
 }
 
 async function listenForMetrics(

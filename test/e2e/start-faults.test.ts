@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { cpSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
@@ -19,11 +19,13 @@ async function refusedStart(line: string[], exitCode: 1 | 2, options: ProgramOpt
   return said[0] ?? "";
 }
 
-/** A checkout of its own to damage: the build and the voice are copies, the packages are not. */
+/** What is published, as a copy to damage; only the packages that it needs are not copied. */
 function copyOfThePackage(): string {
   const top = temporaryFolder();
-  for (const part of ["dist/src", "dist/voices", "voices", "package.json"]) {
-    cpSync(join(TOP, part), join(top, part), { recursive: true, dereference: true });
+  const { files } = JSON.parse(readFileSync(join(TOP, "package.json"), "utf8")) as { files: string[] };
+  for (const part of [...files, "dist/voices", "package.json"]) {
+    if (existsSync(join(TOP, part)))
+      cpSync(join(TOP, part), join(top, part), { recursive: true, dereference: true });
   }
   symlinkSync(join(TOP, "node_modules"), join(top, "node_modules"));
   return top;

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { startTestServer } from "../http/start.ts";
+import { clientOf, type SentEvent } from "./client.ts";
+import { antiphon } from "./program.ts";
+import { startServerProcess } from "./server-process.ts";
+
+const TWO_SENTENCES = "The river runs past the old mill. Nobody has crossed it since the spring.";
+
+describe("a server that is told to stop", () => {
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    it(`finishes the stream that it is in the middle of, takes nothing new, and exits 0: ${signal}`, async () => {
+      const server = await startServerProcess();
+      const client = clientOf(server.url, server.key);
+      const events: SentEvent[] = [];
+      let exited = false;
+      void server.ended.then(() => {
+        exited = true;
+      });
+      for await (const event of client.stream({ conversation: [{ text: TWO_SENTENCES }] })) {
+        events.push(event);
+        if (events.length === 2) server.child.kill(signal);
+        if (event.event === "end") assert.equal(exited, false, "it waits for what it speaks");
+      }
+      const end = events.at(-1);
+      assert.equal(end?.event, "end", JSON.stringify(end));
+      assert.equal(end?.data.meta.stop, "finished");
+      const { code } = await server.ended;
+      assert.equal(code, 0);
+      await assert.rejects(client.get("/health"), "nobody listens any more");
+      const usage = await antiphon(["usage", "--json", "--data-dir", server.dataDir]);
+      assert.equal(JSON.parse(usage.stdout.toString())[0].requests, 1, "what was finished is metered");
+      assert.ok(!existsSync(join(server.dataDir, "antiphon.db-wal")), "the database was closed properly");
+    });
+  }
+
+  it("cuts off what takes longer than its grace, with an error event, and still exits 0", async () => {
+    const server = await startServerProcess({ env: { ANTIPHON_SHUTDOWN_GRACE_MS: "100" } });
+    const client = clientOf(server.url, server.key);
+    const body = { conversation: [{ text: TWO_SENTENCES.repeat(60) }], params: { max_new_tokens: 2_048 } };
+    let last: SentEvent | undefined;
+    for await (const event of client.stream(body)) {
+      if (last === undefined) server.child.kill("SIGTERM");
+      last = event;
+    }
+    assert.equal(last?.event, "error");
+    assert.equal(last?.data.type, "inference_error");
+    assert.match(last?.data.message, /shutting down/);
+    assert.equal((await server.ended).code, 0);
+  });
+
+  it("cuts off a client that reads nothing once the grace is over", { timeout: 30_000 }, async () => {
+    let computed = 0;
+    const server = await startTestServer({
+      flags: { shutdownGraceMs: "100" },
+      tone: { beforeFrame: () => void computed++ },
+    });
+    const { hostname, port } = new URL(server.url);
+    const socket = connect({ host: hostname, port: Number(port) }).on("error", () => {});
+    const body = JSON.stringify({
+      conversation: [{ text: "word ".repeat(1_500) }],
+      params: { max_new_tokens: 2_048 },
+    });
+    socket.write(
+      `POST /v1/converse/stream HTTP/1.1\r\nHost: ${hostname}\r\nX-API-Key: ${server.key}\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    socket.pause();
+    // Nothing is read. When the socket's buffers are full, no more frames are computed.
+    for (let before = -1; computed === 0 || computed !== before; ) {
+      before = computed;
+      for (let i = 0; i < 20; i++) await (await server.get("/health", {})).text();
+    }
+    assert.ok(computed < 2_048, `all ${computed} frames were taken by a client that reads none`);
+    await server.stop();
+    socket.destroy();
+  });
+});

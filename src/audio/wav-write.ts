@@ -14,13 +14,21 @@ export function encodeWav(pcm: Int16Array | readonly Int16Array[], sampleRateHz:
   return file;
 }
 
+/** The header of such a file while it is being made, with the sizes left open as streaming writers do: 0xFFFFFFFF. */
+export function openWavHeader(sampleRateHz: number): Uint8Array {
+  const header = new Uint8Array(HEADER_BYTES);
+  writeHeader(new DataView(header.buffer), OPEN_SIZE, sampleRateHz);
+  return header;
+}
+
 const HEADER_BYTES = 44;
+const OPEN_SIZE = 0xffff_ffff;
 const BYTES_PER_SAMPLE = 2;
 const PCM = 1;
 
 function writeHeader(header: DataView, dataBytes: number, sampleRateHz: number): void {
   writeCharacters(header, 0, "RIFF");
-  header.setUint32(4, HEADER_BYTES - 8 + dataBytes, true);
+  header.setUint32(4, Math.min(OPEN_SIZE, HEADER_BYTES - 8 + dataBytes), true);
   writeCharacters(header, 8, "WAVEfmt ");
   header.setUint32(16, 16, true);
   header.setUint16(20, PCM, true);

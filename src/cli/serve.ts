@@ -64,12 +64,11 @@ function stopSignal(): Promise<void> {
   });
 }
 
-/** A line to paste: it speaks into hello.wav with what every terminal has. */
+/** A line to paste: it speaks into hello.wav. */
 function tryIt(url: string, key: string): string {
   return (
     "Try it:\n" +
-    `  curl -s ${url}/v1/tts -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' ` +
-    `-d '{"text": "Hello! It is good to hear from you."}' ` +
-    `| sed 's/.*"data_b64":"\\([^"]*\\)".*/\\1/' | base64 -d > hello.wav\n`
+    `  curl -s ${url}/v1/audio/speech -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' ` +
+    `-d '{"model":"svc-beta-v0.3","voice":"0","input":"Hello! It is good to hear from you."}' -o hello.wav\n`
   );
 }

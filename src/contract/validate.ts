@@ -1,5 +1,6 @@
 import { Ajv, type AnySchema, type ErrorObject, type ValidateFunction } from "ajv";
 import type { Static, TSchema } from "typebox";
+import { AudioSpeechRequest } from "./audio-speech.ts";
 import { ServiceError } from "./errors.ts";
 import { ConverseRequest, TtsRequest } from "./requests.ts";
 
@@ -8,6 +9,9 @@ export const parseTtsRequest = parser(TtsRequest);
 
 /** Checks the body of the two converse endpoints; throws a 422 {@link ServiceError} that names the field. */
 export const parseConverseRequest = parser(ConverseRequest);
+
+/** Checks the body of `POST /v1/audio/speech`; throws a 422 {@link ServiceError} that names the field. */
+export const parseAudioSpeechRequest = parser(AudioSpeechRequest);
 
 function parser<S extends TSchema>(schema: S): (body: unknown) => Static<S> {
   const validate = ajv().compile(schema as AnySchema) as ValidateFunction<Static<S>>;

@@ -1,5 +1,5 @@
 import type { FastifyReply } from "fastify";
-import { ClientGoneError } from "./sse.ts";
+import { ClientGoneError } from "./client-gone-error.ts";
 
 /** Aborts when the client goes away before its response is complete. */
 export function watchClient(reply: FastifyReply): AbortController {

@@ -7,14 +7,32 @@ import type { Prepared } from "../serving/prepare.ts";
 import type { Outcome } from "../serving/service.ts";
 import { watchClient } from "./client-gone.ts";
 import type { HttpDeps } from "./deps.ts";
+import { base64Of } from "./sse.ts";
 
-/** Waits for a whole reply and puts it into one WAV; stops when the client leaves, or with a 502 past the deadline. */
+/** A whole reply as JSON carries it; see {@link collectWav}. */
 export async function collect(
   deps: HttpDeps,
   prepared: Prepared,
   keyId: string,
   reply: FastifyReply,
 ): Promise<{ audio: AudioPayload; outcome: Outcome }> {
+  const { wav, outcome } = await collectWav(deps, prepared, keyId, reply);
+  const audio: AudioPayload = {
+    sample_rate: SAMPLE_RATE_HZ,
+    audio_quality: prepared.delivery.quality,
+    data_b64: base64Of(wav),
+    format: "wav",
+  };
+  return { audio, outcome };
+}
+
+/** Waits for a whole reply and puts it into one WAV; stops when the client leaves, or with a 502 past the deadline. */
+export async function collectWav(
+  deps: HttpDeps,
+  prepared: Prepared,
+  keyId: string,
+  reply: FastifyReply,
+): Promise<{ wav: Uint8Array; outcome: Outcome }> {
   const client = watchClient(reply);
   const late = new ServiceError(502, "the reply took too long: ask for a shorter one", {
     retryAfterMs: 1_000,
@@ -23,14 +41,7 @@ export async function collect(
   try {
     const caller = { keyId, signal: client.signal, takesAudioAsItComes: false };
     const { frames, outcome } = await gather(deps.service.converse(prepared, caller));
-    const wav = encodeWav(frames, SAMPLE_RATE_HZ);
-    const audio: AudioPayload = {
-      sample_rate: SAMPLE_RATE_HZ,
-      audio_quality: prepared.delivery.quality,
-      data_b64: Buffer.from(wav.buffer, wav.byteOffset, wav.byteLength).toString("base64"),
-      format: "wav",
-    };
-    return { audio, outcome };
+    return { wav: encodeWav(frames, SAMPLE_RATE_HZ), outcome };
   } finally {
     clearTimeout(timer);
   }

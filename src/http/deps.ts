@@ -6,7 +6,7 @@ import type { Preparer } from "../serving/preparer.ts";
 import type { SpeechService } from "../serving/service.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
 import type { Metrics } from "./metrics.ts";
-import type { SseOptions } from "./sse.ts";
+import type { PaceOptions } from "./paced-response.ts";
 
 /** What the service says of itself at `GET /v1/info`. */
 export interface ServiceInfo {
@@ -16,7 +16,7 @@ export interface ServiceInfo {
   readonly param_schema: readonly ParamKnob[];
 }
 
-export interface HttpOptions extends SseOptions {
+export interface HttpOptions extends PaceOptions {
   /** How long a stream's status waits for its first frame, in milliseconds. */
   readonly streamPatienceMs: number;
   /** Longest that a reply in one piece may take, in milliseconds. */

@@ -1,8 +1,8 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
 import type { ErrorEnvelope } from "../contract/replies.ts";
+import { ClientGoneError } from "./client-gone-error.ts";
 import { retryHeaders } from "./rate-headers.ts";
-import { ClientGoneError } from "./sse.ts";
 
 /** The envelope of section 7 for a failure. */
 export function envelope(error: ServiceError, requestId: string | null): ErrorEnvelope {
@@ -38,7 +38,7 @@ export function asServiceError(error: unknown, request?: FastifyRequest): Servic
     case "FST_ERR_CTP_BODY_TOO_LARGE":
       return new ServiceError(
         400,
-        `the body is over the cap of ${request?.routeOptions.bodyLimit} bytes: send less audio in one request`,
+        `the body is over the cap of ${request?.routeOptions.bodyLimit} bytes: send less in one request`,
       );
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
     case "FST_ERR_CTP_EMPTY_TYPE":

@@ -1,4 +1,10 @@
 import type { TSchema } from "typebox";
+import {
+  AudioSpeechRequest,
+  SpeechAudioDelta,
+  SpeechAudioDone,
+  VoiceList,
+} from "../contract/audio-speech.ts";
 import { AudioEvent, EndEvent, ErrorEvent, MetaEvent } from "../contract/events.ts";
 import {
   ConverseResponse,
@@ -35,6 +41,10 @@ export function openApiDocument(): Json {
       "/v1/converse/stream": {
         post: generation("Complete the open turn, streamed", ref(ConverseRequest), eventStream(ref), ref),
       },
+      "/v1/audio/speech": {
+        post: generation("Text to speech, as in OpenAI's API", ref(AudioSpeechRequest), speech(ref), ref),
+      },
+      "/v1/audio/voices": { get: query("List voices", ref(VoiceList), ref) },
       "/v1/models": { get: query("List public models", ref(ModelList), ref) },
       "/v1/info": { get: query("Backend, defaults and limits", ref(Info), ref) },
       "/v1/usage": { get: query("Running totals of the calling key", ref(UsageSummary), ref) },
@@ -80,6 +90,17 @@ function eventStream(ref: Ref): Json {
     "Server-sent events: one `meta`, then `audio` for every frame, then one `end` or `error`. " +
     "Each event's `data` is one JSON object of the schema of its name.";
   return {
+    "text/event-stream": { schema: { type: "string", description, contentSchema: { oneOf: events } } },
+  };
+}
+
+function speech(ref: Ref): Json {
+  const events = [SpeechAudioDelta, SpeechAudioDone].map(ref);
+  const description =
+    "With `stream_format` `sse`: deltas, then one done; a failure is one `data` with an `error`.";
+  return {
+    "audio/wav": { schema: { type: "string", format: "binary" } },
+    "audio/pcm": { schema: { type: "string", format: "binary" } },
     "text/event-stream": { schema: { type: "string", description, contentSchema: { oneOf: events } } },
   };
 }

@@ -7,6 +7,7 @@ import type { HttpDeps } from "./deps.ts";
 import { asServiceError, envelope, sendError } from "./errors.ts";
 import { rateHeaders } from "./rate-headers.ts";
 import { requestIdFor } from "./request-id.ts";
+import { audioSpeechRoutes } from "./routes/audio-speech.ts";
 import { converseRoute } from "./routes/converse.ts";
 import { metricsRoute, openApiRoute } from "./routes/documents.ts";
 import { queryRoutes } from "./routes/queries.ts";
@@ -20,6 +21,7 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
   ttsRoute(app, deps);
   converseRoute(app, deps);
   streamRoute(app, deps);
+  audioSpeechRoutes(app, deps);
   queryRoutes(app, deps);
   openApiRoute(app);
   if (deps.options.serveMetrics) metricsRoute(app, deps);

@@ -8,7 +8,7 @@ import { type GenParams, resolveParams } from "../contract/params.ts";
 import type { ConversationTurn, ConverseRequest, TtsRequest } from "../contract/requests.ts";
 import type { Clip, Conversation, OpenTurn, Turn } from "../model/conversation.ts";
 import type { Mode } from "../model/model-card.ts";
-import type { Delivery } from "../model/script.ts";
+import type { Delivery, Preset } from "../model/script.ts";
 import { hasSpeakable } from "../text/speakable.ts";
 import { ContentHash } from "./content-hash.ts";
 
@@ -19,30 +19,41 @@ export interface Prepared {
   readonly delivery: Delivery;
   readonly seed: bigint;
   readonly input: { readonly chars: number; readonly audioS: number };
+  /** What the request asks of the engine beyond its model's own preset. */
+  readonly preset: Preset;
 }
 
 /** Looks a public model up: `null` is the default one. */
 export type ResolveModel = (id: string | null) => PublicModel | undefined;
 
+/** What a text-to-speech request may have that `POST /v1/tts` does not take. */
+export interface TtsExtras {
+  /** What messages call its fields. */
+  readonly fields?: { readonly text: string; readonly speaker: string };
+  readonly preset?: Preset;
+}
+
 /** A text-to-speech request is a conversation of one turn. Throws a 400 {@link ServiceError} that names the field. */
-export function prepareTts(request: TtsRequest, resolve: ResolveModel): Prepared {
+export function prepareTts(request: TtsRequest, resolve: ResolveModel, extras: TtsExtras = {}): Prepared {
   const { text, speaker, model, params } = request;
   const turn: ConversationTurn = speaker === undefined ? { text } : { speaker, text };
-  return prepare({ turns: [turn], fields: ["text"], model, params, mode: "tts" }, resolve);
+  const { fields = { text: "text", speaker: "speaker" }, preset = {} } = extras;
+  return prepare({ turns: [turn], fields, model, params, preset, mode: "tts" }, resolve);
 }
 
 /** Decodes the audio and holds the turn rules. Throws a 400 {@link ServiceError} that names the turn. */
 export function prepareConverse(request: ConverseRequest, resolve: ResolveModel): Prepared {
   const { conversation, model, params } = request;
-  return prepare({ turns: conversation, fields: [], model, params, mode: "converse" }, resolve);
+  return prepare({ turns: conversation, fields: null, model, params, preset: {}, mode: "converse" }, resolve);
 }
 
 interface Parts {
   readonly turns: readonly ConversationTurn[];
-  /** What messages call the open turn's text, where it is not `conversation[n].text`. */
-  readonly fields: readonly string[];
+  /** What messages call the fields of the open turn, where they are not `conversation[n].text` and so on. */
+  readonly fields: { readonly text: string; readonly speaker: string } | null;
   readonly model: string | null | undefined;
   readonly params: GenParams | undefined;
+  readonly preset: Preset;
   readonly mode: Mode;
 }
 
@@ -54,7 +65,7 @@ function prepare(parts: Parts, resolve: ResolveModel): Prepared {
   let chars = 0;
   let audioS = 0;
   for (const [index, turn] of parts.turns.entries()) {
-    checkSpeaker(turn, parts.mode === "tts" ? "speaker" : `conversation[${index}].speaker`, model);
+    checkSpeaker(turn, parts.fields?.speaker ?? `conversation[${index}].speaker`, model);
     chars += countChars(turn.text ?? "");
     hash.text(turn.speaker ?? "0").text(turn.text ?? null);
     if (index === last) break;
@@ -69,7 +80,7 @@ function prepare(parts: Parts, resolve: ResolveModel): Prepared {
     }
     history.push({ speaker: turn.speaker ?? "0", text, audio: clip });
   }
-  const open = openTurn(parts.turns[last]!, last, parts.fields[0] ?? `conversation[${last}].text`);
+  const open = openTurn(parts.turns[last]!, last, parts.fields?.text ?? `conversation[${last}].text`);
   const delivery = deliveryOf(parts.params);
   return {
     conversation: { history, open },
@@ -77,6 +88,7 @@ function prepare(parts: Parts, resolve: ResolveModel): Prepared {
     delivery,
     seed: hash.seed(delivery),
     input: { chars, audioS },
+    preset: parts.preset,
   };
 }
 

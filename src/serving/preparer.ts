@@ -1,7 +1,8 @@
 import { Worker } from "node:worker_threads";
 import { findModel, type PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
-import type { Prepared } from "./prepare.ts";
+import type { TtsRequest } from "../contract/requests.ts";
+import { type Prepared, prepareTts, type TtsExtras } from "./prepare.ts";
 import { type Purpose, prepareBody } from "./prepare-body.ts";
 import type { Answer, Order } from "./preparer-thread.ts";
 
@@ -30,6 +31,11 @@ export class Preparer {
     }
     if (this.#thread === null || this.#thread.hasEnded) this.#thread = new PreparerThread(this.#models);
     return this.#thread.prepare(purpose, body);
+  }
+
+  /** The same for a text-to-speech request that has been parsed already. Throws a 400 {@link ServiceError}. */
+  prepareTts(request: TtsRequest, extras: TtsExtras): Prepared {
+    return prepareTts(request, (id) => findModel(this.#models, id), extras);
   }
 
   async close(): Promise<void> {

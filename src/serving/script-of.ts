@@ -9,7 +9,7 @@ export function scriptOf(prepared: Prepared, preset: Preset): Script {
     speaker: conversation.open.speaker,
     text: onePiece(conversation.open.text ?? ""),
     delivery,
-    preset,
+    preset: { ...preset, ...prepared.preset },
     seed,
   };
 }

@@ -43,6 +43,7 @@ export interface Outcome {
   /** The text that was spoken. */
   readonly text: string;
   readonly audioS: number;
+  readonly frames: number;
   readonly usage: Usage;
   readonly meta: Readonly<Record<string, unknown>>;
 }
@@ -162,7 +163,7 @@ export class SpeechService {
         frames,
         stop: report.stop,
       };
-      return { text: prepared.conversation.open.text ?? report.spoken, audioS, usage, meta };
+      return { text: prepared.conversation.open.text ?? report.spoken, audioS, frames, usage, meta };
     } catch (error) {
       settled ||= !caller.signal.aborted;
       throw asServiceError(error, caller.signal);

@@ -1,0 +1,120 @@
+import Type, { type Static } from "typebox";
+import { MAX_TEXT_CHARS } from "./limits.ts";
+import { Usage } from "./replies.ts";
+
+/** Names of OpenAI's models that stand for the default one, so that a client's own default works. */
+const DEFAULT_MODEL_NAMES = /^(?:tts-1|tts-1-hd|gpt-4o-mini-tts)(?:-\d{4}-\d{2}-\d{2}|-\d{4})?$/;
+
+/** Speeds at which the voice stays intelligible; OpenAI's range is 0.25 to 4. */
+export const SPEEDS = { minimum: 0.7, maximum: 1.25 } as const;
+
+/** Body of `POST /v1/audio/speech`: the fields of OpenAI's API. */
+export const AudioSpeechRequest = Type.Object(
+  {
+    model: Type.String({
+      description: "A public model id; `tts-1`, `tts-1-hd` and `gpt-4o-mini-tts` are the default model.",
+    }),
+    input: Type.String({ minLength: 1, maxLength: MAX_TEXT_CHARS, description: "The words to speak." }),
+    voice: Type.Optional(
+      Type.Unsafe<string | { id: string }>({
+        type: ["string", "object"],
+        properties: { id: { type: "string" } },
+        required: ["id"],
+        default: "0",
+        description: "An id from `GET /v1/audio/voices`, one of OpenAI's voice names, or either as `{id}`.",
+      }),
+    ),
+    response_format: Type.Optional(
+      Type.String({
+        default: "wav",
+        description:
+          "`wav`, or `pcm`: 24 kHz, mono, 16-bit little-endian samples. No other is made here: 400.",
+      }),
+    ),
+    speed: Type.Optional(
+      Type.Number({
+        minimum: 0.25,
+        maximum: 4,
+        default: 1,
+        description: `Below ${SPEEDS.minimum} or above ${SPEEDS.maximum}: 400.`,
+      }),
+    ),
+    stream_format: Type.Optional(
+      Type.Unsafe<"audio" | "sse">({
+        type: "string",
+        enum: ["audio", "sse"],
+        description:
+          "`sse`: events as they are spoken. `audio`: bytes as they are spoken; a WAV then has open sizes in its " +
+          "header. Absent: `audio` for `pcm`, and for `wav` one file that is complete.",
+      }),
+    ),
+    instructions: Type.Optional(Type.Unknown({ description: "Ignored." })),
+  },
+  { title: "AudioSpeechRequest" },
+);
+export type AudioSpeechRequest = Static<typeof AudioSpeechRequest>;
+
+/** A piece of a reply with `stream_format` `sse`; the pieces joined are the file that was asked for. */
+export const SpeechAudioDelta = Type.Object(
+  { type: Type.Literal("speech.audio.delta"), audio: Type.String({ description: "Base64." }) },
+  { title: "SpeechAudioDelta" },
+);
+export type SpeechAudioDelta = Static<typeof SpeechAudioDelta>;
+
+/** Last event of such a reply: what is billed, and the same in the words of OpenAI's clients. */
+export const SpeechAudioDone = Type.Object(
+  {
+    type: Type.Literal("speech.audio.done"),
+    usage: Type.Object({
+      ...Usage.properties,
+      input_tokens: Type.Integer({ description: "`input_chars`." }),
+      output_tokens: Type.Integer({ description: "Frames of 80 ms." }),
+      total_tokens: Type.Integer(),
+    }),
+  },
+  { title: "SpeechAudioDone" },
+);
+export type SpeechAudioDone = Static<typeof SpeechAudioDone>;
+
+/** One voice. */
+export const Voice = Type.Object(
+  {
+    id: Type.String({ description: "A speaker label." }),
+    name: Type.String(),
+    description: Type.String(),
+    aliases: Type.Array(Type.String(), { description: "OpenAI's voice names that mean this one." }),
+  },
+  { title: "Voice" },
+);
+export type Voice = Static<typeof Voice>;
+
+/** Reply of `GET /v1/audio/voices`. */
+export const VoiceList = Type.Object({ data: Type.Array(Voice) }, { title: "VoiceList" });
+export type VoiceList = Static<typeof VoiceList>;
+
+/** The speakers of every public model, as voices. */
+export const VOICES: readonly Voice[] = [
+  {
+    id: "0",
+    name: "Speaker 0",
+    description: "A woman's voice.",
+    aliases: ["alloy", "coral", "marin", "nova", "sage", "shimmer"],
+  },
+  {
+    id: "1",
+    name: "Speaker 1",
+    description: "A man's voice.",
+    aliases: ["ash", "ballad", "cedar", "echo", "fable", "onyx", "verse"],
+  },
+];
+
+/** The public id that a `model` field means; null is the default model. */
+export function modelNamed(model: string): string | null {
+  return DEFAULT_MODEL_NAMES.test(model) ? null : model;
+}
+
+/** The speaker label that a `voice` field means. A name that is nobody's is taken for a label. */
+export function speakerNamed(voice: AudioSpeechRequest["voice"] = "0"): string {
+  const name = typeof voice === "string" ? voice : voice.id;
+  return VOICES.find(({ aliases }) => aliases.includes(name))?.id ?? name;
+}

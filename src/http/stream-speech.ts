@@ -1,0 +1,100 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { ServiceError } from "../contract/errors.ts";
+import type { Prepared } from "../serving/prepare.ts";
+import type { Outcome } from "../serving/service.ts";
+import { keyOf } from "./caller.ts";
+import { watchClient } from "./client-gone.ts";
+import { ClientGoneError } from "./client-gone-error.ts";
+import type { HttpDeps } from "./deps.ts";
+import { asServiceError } from "./errors.ts";
+import { type Chunk, PacedResponse } from "./paced-response.ts";
+
+/** How a reply is written while it is being spoken. */
+export interface StreamForm {
+  readonly headers: Readonly<Record<string, string>>;
+  /** What is sent when nothing has been for a while; null where it would be taken for audio. */
+  readonly keepAlive: string | null;
+  /** What goes before the first frame; may be empty. */
+  readonly opening: Chunk;
+  frame(pcm: Int16Array, index: number): Chunk;
+  closing(outcome: Outcome): Chunk;
+  /** What tells of a failure after the status; null cuts the connection, where nothing else could tell. */
+  failure(error: ServiceError): Chunk | null;
+}
+
+type Speech = AsyncGenerator<Int16Array, Outcome, void>;
+type Step = IteratorResult<Int16Array, Outcome>;
+
+/** Answers with frames as they are spoken, at the pace of the client. */
+export async function streamSpeech(
+  deps: HttpDeps,
+  prepared: Prepared,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  form: StreamForm,
+): Promise<void> {
+  const speech = deps.service.converse(prepared, {
+    keyId: keyOf(request).keyId,
+    signal: watchClient(reply).signal,
+    takesAudioAsItComes: true,
+  });
+  const first = speech.next();
+  // What fails before the first frame is an ordinary error; but a model that loads for long gets its status sent.
+  await Promise.race([first, patience(first, deps.options.streamPatienceMs)]);
+  reply.hijack();
+  const headers = { ...headersOf(reply), ...form.headers };
+  const response = new PacedResponse(reply.raw, headers, form.keepAlive, deps.options);
+  try {
+    await pump(speech, first, response, form);
+  } catch (error) {
+    await speech.return(NO_OUTCOME).catch((late: unknown) => request.log.error({ err: late }));
+    if (error instanceof ClientGoneError) {
+      response.abandon();
+      return;
+    }
+    const failure = asServiceError(error);
+    if (failure.status === 500) request.log.error({ err: error }, "unexpected failure in a stream");
+    const farewell = form.failure(failure);
+    if (farewell === null) response.abandon();
+    else response.end(farewell);
+  }
+}
+
+async function pump(
+  speech: Speech,
+  first: Promise<Step>,
+  response: PacedResponse,
+  form: StreamForm,
+): Promise<void> {
+  await response.write(form.opening);
+  let step = await first;
+  for (let index = 0; !step.done; index++) {
+    await response.write(form.frame(step.value, index));
+    step = await speech.next();
+  }
+  response.end(form.closing(step.value));
+}
+
+const NO_OUTCOME: Outcome = {
+  text: "",
+  audioS: 0,
+  frames: 0,
+  usage: { input_chars: 0, input_audio_seconds: 0, output_audio_seconds: 0 },
+  meta: {},
+};
+
+function headersOf(reply: FastifyReply): Record<string, string> {
+  return Object.fromEntries(Object.entries(reply.getHeaders()).map(([name, value]) => [name, `${value}`]));
+}
+
+/** Resolves after `ms`, or earlier when `first` settles; leaves no timer behind. */
+function patience(first: Promise<unknown>, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    const settle = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    first.then(settle, settle);
+  });
+}

@@ -1,0 +1,248 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import { decodeWav } from "../../src/audio/wav-read.ts";
+import { createToneModel } from "../../src/engines/tone/tone.ts";
+import type { Script } from "../../src/model/script.ts";
+import { pcmOf, type Reply, startTestServer, type TestServer } from "./start.ts";
+
+const PATH = "/v1/audio/speech";
+const INPUT = "One way. Two ways. Three ways.";
+
+let server: TestServer;
+const scripts: Script[] = [];
+before(async () => {
+  const load = async () => {
+    const tone = await createToneModel();
+    const speak: typeof tone.speak = (script, signal) => {
+      scripts.push(script);
+      return tone.speak(script, signal);
+    };
+    return { speak, close: () => tone.close() };
+  };
+  server = await startTestServer({ checkpoints: [{ name: "heart", memoryBytes: 1, load }] });
+});
+after(() => server.stop());
+
+const speak = (fields: object = {}) => server.post(PATH, { model: "tts-1", input: INPUT, ...fields });
+const bytesOf = async (reply: Reply) => Buffer.from(await reply.arrayBuffer());
+const dataOf = async (reply: Reply) =>
+  (await reply.text())
+    .split("\n\n")
+    .filter((block) => block.startsWith("data: "))
+    .map((block) => JSON.parse(block.slice(6)));
+
+async function refused(fields: object, status: number, message: RegExp): Promise<void> {
+  const reply = await speak(fields);
+  assert.equal(reply.status, status, JSON.stringify(fields));
+  const { error } = await reply.json();
+  assert.equal(error.type, "invalid_request");
+  assert.match(error.message, message);
+  assert.equal(error.request_id, reply.headers.get("x-request-id"));
+}
+
+describe("speech for clients of OpenAI's API", () => {
+  test("is one complete WAV when no format is named, metered like any other", async (t) => {
+    const own = await startTestServer();
+    t.after(() => own.stop());
+    const reply = await own.post(PATH, { model: "svc-atom-beta-v0.1", input: "Grüße 🎉.", voice: "1" });
+    assert.equal(reply.status, 200);
+    assert.equal(reply.headers.get("content-type"), "audio/wav");
+    assert.match(reply.headers.get("x-request-id") ?? "", /^req_/);
+    assert.equal(reply.headers.get("x-ratelimit-remaining"), "99999", "it takes a token");
+    const file = await bytesOf(reply);
+    assert.equal(reply.headers.get("content-length"), `${file.length}`);
+    assert.equal(file.readUInt32LE(40), file.length - 44);
+    const { sampleRateHz, durationS } = decodeWav(file);
+    assert.equal(sampleRateHz, 24_000);
+    const usage = await (await own.get("/v1/usage")).json();
+    assert.deepEqual([usage.requests, usage.input_chars, usage.output_audio_seconds], [1, 8, durationS]);
+  });
+
+  test("is as many samples by every format, and as many as from /v1/tts", async () => {
+    const whole = pcmOf((await (await server.post("/v1/tts", { text: INPUT })).json()).audio.data_b64);
+    const pcm = await speak({ response_format: "pcm" });
+    assert.equal(pcm.headers.get("content-type"), "audio/pcm");
+    assert.equal(pcm.headers.get("cache-control"), "no-cache, no-transform");
+    assert.equal((await bytesOf(pcm)).length, whole.length);
+    assert.equal((await bytesOf(await speak({ response_format: "wav" }))).length, 44 + whole.length);
+
+    const open = await bytesOf(await speak({ stream_format: "audio" }));
+    assert.equal(open.readUInt32LE(4), 0xffff_ffff, "a WAV that is streamed cannot know its size");
+    assert.equal(open.readUInt32LE(40), 0xffff_ffff);
+    assert.equal(decodeWav(open).samples.length, whole.length / 2);
+  });
+
+  test("comes as events with OpenAI's names, which joined are the file, and end in usage", async () => {
+    for (const [format, headerBytes] of [
+      ["pcm", 0],
+      ["wav", 44],
+    ] as const) {
+      const reply = await speak({ response_format: format, stream_format: "sse" });
+      assert.equal(reply.headers.get("content-type"), "text/event-stream; charset=utf-8");
+      const events = await dataOf(reply);
+      const { type, usage } = events.pop();
+      assert.equal(type, "speech.audio.done");
+      assert.ok(events.every((event) => event.type === "speech.audio.delta"));
+      const bytes =
+        Buffer.concat(events.map(({ audio }) => Buffer.from(audio, "base64"))).length - headerBytes;
+      const frames = Math.ceil(bytes / 3_840);
+      assert.deepEqual(usage, {
+        input_chars: INPUT.length,
+        input_audio_seconds: 0,
+        output_audio_seconds: bytes / 48_000,
+        input_tokens: INPUT.length,
+        output_tokens: frames,
+        total_tokens: INPUT.length + frames,
+      });
+    }
+  });
+
+  test("takes labels, OpenAI's voice names and voice objects", async () => {
+    const said: [unknown, string][] = [
+      [undefined, "0"],
+      ["1", "1"],
+      ["alloy", "0"],
+      ["onyx", "1"],
+      [{ id: "cedar" }, "1"],
+      [{ id: "0" }, "0"],
+    ];
+    for (const [voice, speaker] of said) {
+      await bytesOf(await speak({ voice }));
+      assert.equal(scripts.at(-1)?.speaker, speaker, JSON.stringify(voice));
+    }
+  });
+
+  test("takes OpenAI's model names for the default model, and reads fields that it has no use for", async () => {
+    for (const model of [
+      "svc-beta-v0.3",
+      "tts-1",
+      "tts-1-hd",
+      "gpt-4o-mini-tts",
+      "gpt-4o-mini-tts-2025-12-15",
+    ]) {
+      const reply = await speak({ model, instructions: "Whisper.", anything: null });
+      assert.equal(reply.status, 200, model);
+      await bytesOf(reply);
+      assert.equal(scripts.at(-1)?.preset.liveliness, 1, `${model} is the default model`);
+    }
+  });
+
+  test("is faster and slower as far as the voice stays intelligible", async () => {
+    for (const speed of [0.7, 1.25]) {
+      await bytesOf(await speak({ speed }));
+      assert.equal(scripts.at(-1)?.preset.rate, speed);
+    }
+    await bytesOf(await speak({ speed: 1 }));
+    assert.equal(scripts.at(-1)?.preset.rate, undefined);
+    await refused({ speed: 0.69 }, 400, /^speed must be from 0\.7 to 1\.25/);
+    await refused({ speed: 4 }, 400, /^speed must be from 0\.7 to 1\.25/);
+    await refused({ speed: 4.1 }, 422, /^speed must be at most 4$/);
+    await refused({ speed: "1" }, 422, /^speed must be a number$/);
+  });
+
+  test("says which formats there are when another is asked for", async () => {
+    for (const format of ["mp3", "opus", "aac", "flac", "ogg"]) {
+      await refused(
+        { response_format: format },
+        400,
+        /^response_format "\w+" is not made here: ask for "wav" or "pcm"$/,
+      );
+    }
+  });
+
+  test("names the field that is wrong, in this API's words", async () => {
+    await refused({ input: undefined }, 422, /^input is missing/);
+    await refused({ input: "" }, 422, /^input must have at least 1 character$/);
+    await refused({ input: "x".repeat(8_001) }, 422, /^input must have at most 8000 characters$/);
+    await refused({ input: " " }, 400, /^input is empty/);
+    await refused({ input: "?!" }, 400, /^input has nothing speakable/);
+    await refused({ model: undefined }, 422, /^model is missing/);
+    await refused({ model: "gpt-4" }, 400, /^model "gpt-4" is unknown/);
+    await refused({ voice: "bob" }, 400, /^voice must be one of/);
+    await refused({ voice: 1 }, 422, /^voice must be a string or an object$/);
+    await refused({ voice: {} }, 422, /^voice\.id is missing/);
+    await refused({ stream_format: "chunks" }, 422, /^stream_format must be one of audio, sse$/);
+  });
+
+  test("wants a key, and a body of no more than it can use", async () => {
+    assert.equal(
+      (await server.post(PATH, { model: "tts-1", input: INPUT }, { Authorization: "" })).status,
+      401,
+    );
+    assert.equal((await server.get("/v1/audio/voices", {})).status, 401);
+    assert.equal((await server.get(PATH)).status, 405);
+    await refused({ instructions: "x".repeat(600_000) }, 400, /over the cap of 524288 bytes/);
+  });
+
+  test("lists its voices, each of which it speaks", async () => {
+    const { data } = await (await server.get("/v1/audio/voices")).json();
+    assert.deepEqual(
+      data.map(({ id }: { id: string }) => id),
+      ["0", "1"],
+    );
+    for (const { id, aliases } of data) {
+      for (const voice of [id, ...aliases]) {
+        await bytesOf(await speak({ voice, input: "Hi." }));
+        assert.equal(scripts.at(-1)?.speaker, id, voice);
+      }
+    }
+  });
+});
+
+describe("speech that fails or is left", () => {
+  const body = { model: "tts-1", input: INPUT };
+
+  test("is an ordinary error before the first frame", async () => {
+    const early = await startTestServer({ tone: { failAtFrame: 0 } });
+    try {
+      for (const fields of [
+        {},
+        { response_format: "pcm" },
+        { stream_format: "audio" },
+        { stream_format: "sse" },
+      ]) {
+        const reply = await early.post(PATH, { ...body, ...fields });
+        assert.equal(reply.status, 502, JSON.stringify(fields));
+        assert.equal((await reply.json()).error.type, "inference_error");
+      }
+    } finally {
+      await early.stop();
+    }
+  });
+
+  test("is never a file that looks whole, and commits nothing", async () => {
+    const late = await startTestServer({ tone: { failAtFrame: 3 } });
+    try {
+      const cut = async () => bytesOf(await late.post(PATH, { ...body, response_format: "pcm" }));
+      await assert.rejects(cut);
+      const events = await dataOf(await late.post(PATH, { ...body, stream_format: "sse" }));
+      assert.equal(events.at(-1).error.type, "inference_error");
+      assert.equal((await (await late.get("/v1/usage")).json()).requests, 0);
+    } finally {
+      await late.stop();
+    }
+  });
+
+  test("stops the engine when its listener leaves, who is metered for what was sent", async () => {
+    const own = await startTestServer({
+      tone: { beforeFrame: (index) => (index === 5 ? new Promise<void>(() => {}) : undefined) },
+    });
+    try {
+      const leaving = new AbortController();
+      const reply = await fetch(own.url + PATH, {
+        method: "POST",
+        headers: { "X-API-Key": own.key, "Content-Type": "application/json" },
+        body: JSON.stringify({ ...body, response_format: "pcm" }),
+        signal: leaving.signal,
+      });
+      await reply.body?.getReader().read();
+      leaving.abort();
+      const usage = async () => (await own.get("/v1/usage")).json();
+      while ((await usage()).requests === 0) await turn();
+      assert.equal((await usage()).output_audio_seconds, 5 * 0.08);
+    } finally {
+      await own.stop();
+    }
+  });
+});

@@ -138,31 +138,35 @@ function emitSpectrum(
   const part = (at: Code, offset: number) => v128.load(at, spectrum + offset * BYTES);
   const perTurn = f32x4.const(1 / (2 * Math.PI));
   const noise = createNoise(body, seed);
-  const [re, im] = [body.local("v128"), body.local("v128")];
   for (const region of [result.re, result.im]) body.clear(region, (BINS + 3) * BYTES);
 
-  body.loop(0, i32.shiftLeft(bins, i32.const(2)), VECTOR, (at) => {
-    const added = body.keep(v128.load(at, gain));
-    const magnitude = (offset: number) => exponential(body, f32x4.add(part(at, offset), added));
+  const fill = (withPulses: boolean) => {
+    body.loop(0, i32.shiftLeft(bins, i32.const(2)), VECTOR, (at) => {
+      const added = body.keep(v128.load(at, gain));
+      const magnitude = (offset: number) => exponential(body, f32x4.add(part(at, offset), added));
 
-    const free = magnitude(PART.freeGain);
-    const phase = f32x4.add(part(at, PART.freePhase), v128.load(at, turn));
-    const direction = sineCosine(body, body.keep(f32x4.mul(phase, perTurn)));
-    const noisy = magnitude(PART.noiseGain);
-    re.set(f32x4.add(f32x4.mul(free, direction.cosine), f32x4.mul(noisy, noise())));
-    im.set(f32x4.add(f32x4.mul(free, direction.sine), f32x4.mul(noisy, noise())));
-
-    body.when(voiced, () => {
-      const filter = magnitude(PART.pulseGain);
-      const halfTurns = hyperbolicTangent(body, part(at, PART.pulsePhase));
-      const { sine, cosine } = sineCosine(body, body.keep(f32x4.mul(halfTurns, f32x4.const(0.5))));
-      const [filterRe, filterIm] = [body.keep(f32x4.mul(filter, cosine)), body.keep(f32x4.mul(filter, sine))];
-      const [pulseRe, pulseIm] = [body.keep(v128.load(at, source.re)), body.keep(v128.load(at, source.im))];
-      re.set(f32x4.add(re.get, f32x4.sub(f32x4.mul(filterRe, pulseRe), f32x4.mul(filterIm, pulseIm))));
-      im.set(f32x4.add(im.get, f32x4.add(f32x4.mul(filterRe, pulseIm), f32x4.mul(filterIm, pulseRe))));
+      const free = magnitude(PART.freeGain);
+      const phase = f32x4.add(part(at, PART.freePhase), v128.load(at, turn));
+      const direction = sineCosine(body, body.keep(f32x4.mul(phase, perTurn)));
+      const noisy = magnitude(PART.noiseGain);
+      let re = f32x4.add(f32x4.mul(free, direction.cosine), f32x4.mul(noisy, noise()));
+      let im = f32x4.add(f32x4.mul(free, direction.sine), f32x4.mul(noisy, noise()));
+      if (withPulses) {
+        const filter = magnitude(PART.pulseGain);
+        const halfTurns = hyperbolicTangent(body, part(at, PART.pulsePhase));
+        const { sine, cosine } = sineCosine(body, body.keep(f32x4.mul(halfTurns, f32x4.const(0.5))));
+        const filterRe = body.keep(f32x4.mul(filter, cosine));
+        const filterIm = body.keep(f32x4.mul(filter, sine));
+        const pulseRe = body.keep(v128.load(at, source.re));
+        const pulseIm = body.keep(v128.load(at, source.im));
+        re = f32x4.add(re, f32x4.sub(f32x4.mul(filterRe, pulseRe), f32x4.mul(filterIm, pulseIm)));
+        im = f32x4.add(im, f32x4.add(f32x4.mul(filterRe, pulseIm), f32x4.mul(filterIm, pulseRe)));
+      }
+      body.emit(v128.store(at, re, result.re), v128.store(at, im, result.im));
     });
-    body.emit(v128.store(at, re.get, result.re), v128.store(at, im.get, result.im));
-  });
+  };
+  body.when(voiced, () => fill(true));
+  body.when(i32.isZero(voiced), () => fill(false));
   // A real signal has nothing imaginary in its first and last bin.
   for (const bin of [0, BINS - 1]) {
     body.emit(f32.store(i32.const(bin * BYTES), f32.const(0), result.im));

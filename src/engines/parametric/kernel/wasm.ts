@@ -130,6 +130,7 @@ const storing =
 
 export const i32 = {
   const: (value: number): Code => [0x41, ...signed(value)],
+  isZero: unary(0x45),
   lessThan: binary(0x48),
   add: binary(0x6a),
   sub: binary(0x6b),
@@ -183,7 +184,6 @@ export const f32x4 = {
     ...new Uint8Array(Float32Array.from(lanes).buffer),
   ],
   greaterThan: simdBinary(0x44),
-  nearest: simdUnary(0x6a),
   floor: simdUnary(0x68),
   negate: simdUnary(0xe1),
   abs: simdUnary(0xe0),
@@ -191,8 +191,9 @@ export const f32x4 = {
   sub: simdBinary(0xe5),
   mul: simdBinary(0xe6),
   div: simdBinary(0xe7),
-  min: simdBinary(0xe8),
-  max: simdBinary(0xe9),
+  /** Unlike the plain ones these are one instruction, and promise nothing for what is not a number. */
+  pmin: simdBinary(0xea),
+  pmax: simdBinary(0xeb),
   fromI32: simdUnary(0xfa),
 };
 
@@ -207,7 +208,6 @@ export const i32x4 = {
   shiftRightUnsigned: (a: Code, bits: number): Code => [...a, ...i32.const(bits), 0xfd, ...unsigned(0xad)],
   add: simdBinary(0xae),
   mul: simdBinary(0xb5),
-  fromF32: simdUnary(0xf8),
 };
 
 /** LEB128, as the specification writes integers. */

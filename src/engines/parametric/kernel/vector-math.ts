@@ -1,4 +1,5 @@
-import { type Code, type FunctionBody, f32x4, i32x4, v128 } from "./wasm.ts";
+import { f32x4, i32x4, v128 } from "./instructions.ts";
+import type { Code, FunctionBody } from "./wasm.ts";
 
 /**
  * e^x, four at a time, x held to [-80, 7]: relative error under 3e-6 (range reduction and series to x⁵; Cody and

@@ -1,0 +1,103 @@
+import { signed, unsigned } from "./leb128.ts";
+import type { Code } from "./wasm.ts";
+
+const binary =
+  (...opcode: number[]) =>
+  (a: Code, b: Code): Code => [...a, ...b, ...opcode];
+const unary =
+  (...opcode: number[]) =>
+  (a: Code): Code => [...a, ...opcode];
+const simdBinary = (opcode: number) => binary(0xfd, ...unsigned(opcode));
+const simdUnary = (opcode: number) => unary(0xfd, ...unsigned(opcode));
+const access =
+  (...opcode: number[]) =>
+  (address: Code, offset = 0): Code => [...address, ...opcode, 0x02, ...unsigned(offset)];
+const storing =
+  (...opcode: number[]) =>
+  (address: Code, value: Code, offset = 0): Code => [
+    ...address,
+    ...value,
+    ...opcode,
+    0x02,
+    ...unsigned(offset),
+  ];
+
+export const i32 = {
+  const: (value: number): Code => [0x41, ...signed(value)],
+  isZero: unary(0x45),
+  lessThan: binary(0x48),
+  add: binary(0x6a),
+  sub: binary(0x6b),
+  mul: binary(0x6c),
+  shiftLeft: binary(0x74),
+};
+
+export const f32 = {
+  load: access(0x2a),
+  store: storing(0x38),
+  const: (value: number): Code => [0x43, ...new Uint8Array(Float32Array.of(value).buffer)],
+  add: binary(0x92),
+  sub: binary(0x93),
+  fromF64: unary(0xb6),
+};
+
+export const f64 = {
+  const: (value: number): Code => [0x44, ...new Uint8Array(Float64Array.of(value).buffer)],
+  fromI32: unary(0xb7),
+  floor: unary(0x9c),
+  add: binary(0xa0),
+  sub: binary(0xa1),
+  mul: binary(0xa2),
+  max: binary(0xa5),
+};
+
+export const v128 = {
+  load: access(0xfd, 0x00),
+  /** One float32, four times. */
+  loadSplat: access(0xfd, 0x09),
+  store: storing(0xfd, 0x0b),
+  /** Four lanes out of eight: 0 to 3 of `a`, 4 to 7 of `b`. */
+  lanes: (a: Code, b: Code, picks: readonly number[]): Code => [
+    ...a,
+    ...b,
+    ...[0xfd, 0x0d],
+    ...picks.flatMap((pick) => [4 * pick, 4 * pick + 1, 4 * pick + 2, 4 * pick + 3]),
+  ],
+  and: simdBinary(0x4e),
+  xor: simdBinary(0x51),
+  /** Bits of `a` where `mask` has ones, of `b` elsewhere. */
+  select: (a: Code, b: Code, mask: Code): Code => [...a, ...b, ...mask, 0xfd, 0x52],
+};
+
+export const f32x4 = {
+  const: (value: number): Code => f32x4.of(value, value, value, value),
+  of: (...lanes: readonly [number, number, number, number]): Code => [
+    ...[0xfd, 0x0c],
+    ...new Uint8Array(Float32Array.from(lanes).buffer),
+  ],
+  greaterThan: simdBinary(0x44),
+  floor: simdUnary(0x68),
+  negate: simdUnary(0xe1),
+  abs: simdUnary(0xe0),
+  add: simdBinary(0xe4),
+  sub: simdBinary(0xe5),
+  mul: simdBinary(0xe6),
+  div: simdBinary(0xe7),
+  /** Unlike the plain ones these are one instruction, and promise nothing for what is not a number. */
+  pmin: simdBinary(0xea),
+  pmax: simdBinary(0xeb),
+  fromI32: simdUnary(0xfa),
+};
+
+export const i32x4 = {
+  const: (...lanes: readonly [number, number, number, number]): Code => [
+    ...[0xfd, 0x0c],
+    ...new Uint8Array(Int32Array.from(lanes).buffer),
+  ],
+  splat: simdUnary(0x11),
+  shiftLeft: (a: Code, bits: number): Code => [...a, ...i32.const(bits), 0xfd, ...unsigned(0xab)],
+  shiftRight: (a: Code, bits: number): Code => [...a, ...i32.const(bits), 0xfd, ...unsigned(0xac)],
+  shiftRightUnsigned: (a: Code, bits: number): Code => [...a, ...i32.const(bits), 0xfd, ...unsigned(0xad)],
+  add: simdBinary(0xae),
+  mul: simdBinary(0xb5),
+};

@@ -1,5 +1,5 @@
-import { f32x4 } from "./instructions.ts";
-import type { Code, FunctionBody } from "./wasm.ts";
+import { type Code, f32x4 } from "./instructions.ts";
+import type { FunctionBody } from "./wasm.ts";
 
 /** Four complex numbers at a time. */
 export interface Complex {

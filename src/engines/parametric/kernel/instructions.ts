@@ -1,5 +1,11 @@
 import { signed, unsigned } from "./leb128.ts";
-import type { Code } from "./wasm.ts";
+
+/**
+ * The instructions of WebAssembly that are used here, 128-bit vectors among them (WebAssembly Core Specification 2.0,
+ * chapter 5: the numbers are its opcodes). An expression is the code that leaves one value on the stack. WebAssembly's
+ * float arithmetic is exact to the bit on every machine, which is why the voice uses it.
+ */
+export type Code = readonly number[];
 
 const binary =
   (...opcode: number[]) =>

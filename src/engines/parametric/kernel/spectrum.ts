@@ -1,8 +1,8 @@
 import { BINS, PART } from "../geometry.ts";
-import { f32, f32x4, i32, i32x4, v128 } from "./instructions.ts";
+import { type Code, f32, f32x4, i32, i32x4, v128 } from "./instructions.ts";
 import type { ComplexRegion, Exchange } from "./layout.ts";
 import { exponential, hyperbolicTangent, sineCosine } from "./vector-math.ts";
-import type { Code, FunctionBody } from "./wasm.ts";
+import type { FunctionBody } from "./wasm.ts";
 
 /** The sum of the three parts, bin by bin. */
 export function emitSpectrum(

@@ -1,12 +1,5 @@
-import { i32 } from "./instructions.ts";
+import { type Code, i32 } from "./instructions.ts";
 import { unsigned } from "./leb128.ts";
-
-/**
- * A small assembler for WebAssembly with 128-bit vectors (WebAssembly Core Specification 2.0, chapter 5: the numbers
- * are its opcodes). An expression is the code that leaves one value on the stack; a {@link FunctionBody} collects
- * statements. WebAssembly's float arithmetic is exact to the bit on every machine, which is why the voice uses it.
- */
-export type Code = readonly number[];
 
 export type ValueType = "i32" | "f32" | "f64" | "v128";
 

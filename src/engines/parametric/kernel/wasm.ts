@@ -1,6 +1,7 @@
 import { type Code, i32 } from "./instructions.ts";
 import { unsigned } from "./leb128.ts";
 
+/** What a local, a parameter or a result may be. */
 export type ValueType = "i32" | "f32" | "f64" | "v128";
 
 /** A local variable of a function. */

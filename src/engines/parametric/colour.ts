@@ -36,15 +36,17 @@ export function createTimbre({ warp, tiltDbPerOctave }: Timbre): Colouring {
   }
   return {
     apply({ spectrum, gain: kernelGain, turn }, frame, spectra, offset) {
-      for (const part of [PART.pulseGain, PART.noiseGain, PART.freeGain]) {
-        for (let k = 0, from = offset + part; k < BINS; k++) {
-          const at = from + lower[k]!;
-          spectrum[part + k] = spectra[at]! + share[k]! * (spectra[at + 1]! - spectra[at]!);
-        }
-      }
-      for (const part of [PART.pulsePhase, PART.freePhase]) {
-        for (let k = 0, from = offset + part; k < BINS; k++)
-          spectrum[part + k] = spectra[from + nearest[k]!]!;
+      const { pulseGain, pulsePhase, noiseGain, freeGain, freePhase } = PART;
+      const between = (at: number, part: number) => spectra[at]! + part * (spectra[at + 1]! - spectra[at]!);
+      for (let k = 0; k < BINS; k++) {
+        const at = offset + lower[k]!;
+        const part = share[k]!;
+        const near = offset + nearest[k]!;
+        spectrum[k + pulseGain] = between(at + pulseGain, part);
+        spectrum[k + noiseGain] = between(at + noiseGain, part);
+        spectrum[k + freeGain] = between(at + freeGain, part);
+        spectrum[k + pulsePhase] = spectra[near + pulsePhase]!;
+        spectrum[k + freePhase] = spectra[near + freePhase]!;
       }
       kernelGain.set(gain);
       turn.set(turns[frame & 3]!);

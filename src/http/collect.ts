@@ -34,10 +34,7 @@ export async function collectWav(
   reply: FastifyReply,
 ): Promise<{ wav: Uint8Array; outcome: Outcome }> {
   const client = watchClient(reply);
-  const late = new ServiceError(502, "the reply took too long: ask for a shorter one", {
-    retryAfterMs: 1_000,
-  });
-  const timer = setTimeout(() => client.abort(late), deps.options.collectTimeoutMs);
+  const timer = setTimeout(() => client.abort(tooLate()), deps.options.collectTimeoutMs);
   try {
     const caller = { keyId, signal: client.signal, takesAudioAsItComes: false };
     const { frames, outcome } = await gather(deps.service.converse(prepared, caller));
@@ -55,4 +52,8 @@ async function gather(speech: AsyncGenerator<Int16Array, Outcome, void>) {
     step = await speech.next();
   }
   return { frames, outcome: step.value };
+}
+
+function tooLate(): ServiceError {
+  return new ServiceError(502, "the reply took too long: ask for a shorter one", { retryAfterMs: 1_000 });
 }

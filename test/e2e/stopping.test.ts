@@ -3,47 +3,46 @@ import { existsSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { openTenancy } from "../../src/tenancy/open.ts";
 import { startTestServer } from "../http/start.ts";
 import { clientOf, type SentEvent } from "./client.ts";
-import { antiphon } from "./program.ts";
 import { startServerProcess } from "./server-process.ts";
 
 const TWO_SENTENCES = "The river runs past the old mill. Nobody has crossed it since the spring.";
 
 describe("a server that is told to stop", () => {
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    it(`finishes the stream that it is in the middle of, takes nothing new, and exits 0: ${signal}`, async () => {
-      const server = await startServerProcess();
-      const client = clientOf(server.url, server.key);
-      const events: SentEvent[] = [];
-      let exited = false;
-      void server.ended.then(() => {
-        exited = true;
-      });
-      for await (const event of client.stream({ conversation: [{ text: TWO_SENTENCES }] })) {
-        events.push(event);
-        if (events.length === 2) server.child.kill(signal);
-        if (event.event === "end") assert.equal(exited, false, "it waits for what it speaks");
-      }
-      const end = events.at(-1);
-      assert.equal(end?.event, "end", JSON.stringify(end));
-      assert.equal(end?.data.meta.stop, "finished");
-      const { code } = await server.ended;
-      assert.equal(code, 0);
-      await assert.rejects(client.get("/health"), "nobody listens any more");
-      const usage = await antiphon(["usage", "--json", "--data-dir", server.dataDir]);
-      assert.equal(JSON.parse(usage.stdout.toString())[0].requests, 1, "what was finished is metered");
-      assert.ok(!existsSync(join(server.dataDir, "antiphon.db-wal")), "the database was closed properly");
+  it("finishes the stream that it is in the middle of, takes nothing new, and exits 0", async () => {
+    const server = await startServerProcess();
+    const client = clientOf(server.url, server.key);
+    const events: SentEvent[] = [];
+    let exited = false;
+    void server.ended.then(() => {
+      exited = true;
     });
-  }
+    for await (const event of client.stream({ conversation: [{ text: TWO_SENTENCES }] })) {
+      events.push(event);
+      if (events.length === 2) server.child.kill("SIGTERM");
+      if (event.event === "end") assert.equal(exited, false, "it waits for what it speaks");
+    }
+    const end = events.at(-1);
+    assert.equal(end?.event, "end", JSON.stringify(end));
+    assert.equal(end?.data.meta.stop, "finished");
+    const { code } = await server.ended;
+    assert.equal(code, 0);
+    await assert.rejects(client.get("/health"), "nobody listens any more");
+    assert.ok(!existsSync(join(server.dataDir, "antiphon.db-wal")), "the database was closed properly");
+    const tenancy = await openTenancy({ dataDir: server.dataDir, anonymousRpm: 1, anonymousBurst: 1 });
+    assert.equal((await tenancy.allUsage())[0]?.requests, 1, "what was finished is metered");
+    await tenancy.close();
+  });
 
-  it("cuts off what takes longer than its grace, with an error event, and still exits 0", async () => {
+  it("cuts off what takes longer than its grace, with an error event, and exits 0 at Ctrl-C too", async () => {
     const server = await startServerProcess({ env: { ANTIPHON_SHUTDOWN_GRACE_MS: "100" } });
     const client = clientOf(server.url, server.key);
     const body = { conversation: [{ text: TWO_SENTENCES.repeat(60) }], params: { max_new_tokens: 2_048 } };
     let last: SentEvent | undefined;
     for await (const event of client.stream(body)) {
-      if (last === undefined) server.child.kill("SIGTERM");
+      if (last === undefined) server.child.kill("SIGINT");
       last = event;
     }
     assert.equal(last?.event, "error");

@@ -11,7 +11,7 @@ import { startServerProcess } from "./server-process.ts";
 const TWO_SENTENCES = "The river runs past the old mill. Nobody has crossed it since the spring.";
 
 describe("a server that is told to stop", () => {
-  it("finishes the stream that it is in the middle of, takes nothing new, and exits 0", async () => {
+  it("finishes the stream that it is in the middle of, and exits 0", async () => {
     const server = await startServerProcess();
     const client = clientOf(server.url, server.key);
     const events: SentEvent[] = [];

@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { type Catalogue, createCatalogue } from "../catalogue/catalogue.ts";
@@ -15,6 +16,9 @@ import { SpeechService } from "../serving/service.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
 import { asListenError } from "./listen-error.ts";
+
+/** The page at `/`, as it lies beside the build. */
+const PLAYGROUND_DIR = fileURLToPath(new URL("../../../playground/", import.meta.url));
 
 /** What a server is put together from. It owns `tenancy` from now on. */
 export interface ServerParts {
@@ -90,6 +94,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       uploadTimeoutMs: settings.uploadTimeoutMs,
       bodyLimitBytes: settings.bodyLimitBytes,
       trustProxy: mutable(settings.trustProxy),
+      playgroundDir: settings.playground.enabled ? PLAYGROUND_DIR : null,
       serveMetrics: settings.metrics.enabled && settings.metrics.port === undefined,
     },
   };

@@ -28,6 +28,8 @@ export interface HttpOptions extends PaceOptions {
   /** As Fastify takes it: which proxies may name the client's address. */
   readonly trustProxy: boolean | string | string[];
   readonly serveMetrics: boolean;
+  /** The folder of the page at `/`, or null for none. */
+  readonly playgroundDir: string | null;
 }
 
 /** All that the HTTP side is given; it builds nothing itself. */

@@ -10,6 +10,7 @@ import { requestIdFor } from "./request-id.ts";
 import { audioSpeechRoutes } from "./routes/audio-speech.ts";
 import { converseRoute } from "./routes/converse.ts";
 import { metricsRoute, openApiRoute } from "./routes/documents.ts";
+import { playgroundRoutes } from "./routes/playground.ts";
 import { queryRoutes } from "./routes/queries.ts";
 import { streamRoute } from "./routes/stream.ts";
 import { ttsRoute } from "./routes/tts.ts";
@@ -25,6 +26,7 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
   queryRoutes(app, deps);
   openApiRoute(app);
   if (deps.options.serveMetrics) metricsRoute(app, deps);
+  if (deps.options.playgroundDir !== null) playgroundRoutes(app, deps.options.playgroundDir);
   return app;
 }
 

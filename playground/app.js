@@ -1,0 +1,203 @@
+import { $, h, rows, showError } from "./dom.js";
+import { drawKnobs, params } from "./knobs.js";
+import { Player, wakeSound } from "./player.js";
+import { addTurn, conversation, drawTurns, turns } from "./turns.js";
+import { drawWave, peaksOf } from "./wave.js";
+import { curlFor, encodeWav, pcmFromBase64, readEvents, SAMPLE_RATE_HZ } from "./wire.js";
+
+const PATH = "/v1/converse/stream";
+const PLAIN_WORDS = {
+  400: "The server cannot speak this as it is.",
+  401: "The key was not accepted.",
+  422: "The request is not as the server wants it.",
+  429: "This key asks too often.",
+  502: "The reply could not be spoken.",
+};
+
+let knobs = [];
+let models = [];
+/** The reply that is heard, or was last. */
+let reply = null;
+
+async function call(path, options = {}) {
+  const key = $("key").value.trim();
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    $("key").focus();
+    throw new Error("Paste an API key first: the server printed one at its first start.");
+  }
+  const headers = { ...options.headers, Authorization: `Bearer ${key}` };
+  const response = await fetch(path, { ...options, headers }).catch((error) => {
+    throw error.name === "AbortError" ? error : new Error("The server cannot be reached. Is it running?");
+  });
+  if (response.ok) return response;
+  const unknown = { message: "", request_id: response.headers.get("x-request-id") };
+  const { error } = await response.json().catch(() => ({ error: unknown }));
+  throw failure(PLAIN_WORDS[response.status] ?? "Something went wrong in the server.", error);
+}
+
+const failure = (message, { message: detail, request_id: requestId }) =>
+  Object.assign(new Error(message), { detail, requestId });
+
+async function connect() {
+  showError(null);
+  try {
+    const paths = ["/v1/info", "/v1/models"];
+    const [info, cards] = await Promise.all(paths.map(async (path) => (await call(path)).json()));
+    sessionStorage.setItem("antiphon-key", $("key").value.trim());
+    [knobs, models] = [info.param_schema, cards.data];
+    const named = models.map((card) =>
+      h("option", { value: card.id, selected: card.default }, card.display_name),
+    );
+    $("model").replaceChildren(...named);
+    $("model").disabled = $("reset").hidden = false;
+    $("key-state").textContent = "Connected. The key is kept in this tab only.";
+    drawKnobs(knobs, showCurl);
+    chooseModel();
+  } catch (error) {
+    $("key-state").textContent = "Not connected.";
+    showError(error);
+  }
+}
+
+function chooseModel() {
+  const { description, speakers } = models.find(({ id }) => id === $("model").value);
+  $("model-description").textContent = description;
+  drawTurns(speakers);
+}
+
+function bodyNow() {
+  const model = $("model").value;
+  return {
+    conversation: conversation(),
+    ...(model === "" ? {} : { model }),
+    ...(Object.keys(params).length === 0 ? {} : { params }),
+  };
+}
+
+function showCurl() {
+  const fileNames = turns.map(({ audio }) => audio?.name);
+  $("curl").textContent = curlFor(location.origin + PATH, bodyNow(), fileNames);
+  $("copy").textContent = "Copy";
+}
+
+async function speak() {
+  stop();
+  showError(null);
+  const { voice } = $("turns").lastChild.dataset;
+  const mine = { voice, frames: [], peaks: [], seconds: 0, meta: {}, leaving: new AbortController() };
+  reply = mine;
+  listen(mine);
+  $("state").textContent = "Waiting for the first frame…";
+  $("download").disabled = true;
+  for (const id of ["figures", "meta"]) $(id).replaceChildren();
+  mine.startedMs = performance.now();
+  try {
+    const headers = { "Content-Type": "application/json" };
+    const body = JSON.stringify(bodyNow());
+    const response = await call(PATH, { method: "POST", headers, body, signal: mine.leaving.signal });
+    for await (const { event, data } of readEvents(chunksOf(response.body))) {
+      if (event === "audio") take(mine, pcmFromBase64(data.pcm_b64));
+      else if (event === "meta") mine.meta = data;
+      else if (event === "end") mine.end = data;
+      else if (event === "error") throw failure("The reply broke off.", data);
+    }
+    if (mine.end === undefined) throw new Error("The connection broke off in the middle of the reply.");
+    const { end } = mine;
+    $("state").textContent = `Speaker ${end.speaker}: “${end.text}”`;
+    $("meta").replaceChildren(...rows({ ...end.usage, ...mine.meta, ...end.meta }));
+  } catch (error) {
+    if (reply !== mine) return;
+    $("state").textContent = error.name === "AbortError" ? "Stopped." : "";
+    if (error.name !== "AbortError") showError(error);
+  }
+  mine.tookMs = performance.now() - mine.startedMs;
+  mine.player.complete();
+  $("download").disabled = mine.frames.length === 0;
+}
+
+/** The pieces of a body. Not every browser reads one with `for await`. */
+async function* chunksOf(stream) {
+  const reader = stream.getReader();
+  for (let step = await reader.read(); !step.done; step = await reader.read()) yield step.value;
+}
+
+function take(mine, pcm) {
+  mine.firstMs ??= performance.now() - mine.startedMs;
+  if (mine.frames.length === 0) $("state").textContent = "Speaking…";
+  mine.frames.push(pcm);
+  mine.peaks.push(...peaksOf(pcm));
+  mine.seconds += pcm.length / SAMPLE_RATE_HZ;
+  mine.player.add(pcm);
+}
+
+/** Gives a reply a player, and draws while it is heard. */
+function listen(mine) {
+  $("stop").disabled = false;
+  $("replay").disabled = true;
+  mine.isHeard = false;
+  mine.player = new Player(() => {
+    mine.isHeard = true;
+    $("stop").disabled = true;
+    $("replay").disabled = mine.frames.length === 0;
+  });
+  const draw = () => {
+    if (reply !== mine) return;
+    drawReply(mine);
+    if (!mine.isHeard) requestAnimationFrame(draw);
+  };
+  requestAnimationFrame(draw);
+}
+
+function drawReply({ firstMs, tookMs, seconds, peaks, voice, player, isHeard }) {
+  drawWave($("wave"), peaks, isHeard ? seconds : player.heardS, voice);
+  if (firstMs === undefined) return;
+  const figures = {
+    "First audio": `${firstMs.toFixed(0)} ms`,
+    Length: `${seconds.toFixed(2)} s`,
+    "Against real time": tookMs === undefined ? "…" : `${((1_000 * seconds) / tookMs).toFixed(0)} ×`,
+    Underruns: player.underruns,
+  };
+  $("figures").replaceChildren(...rows(figures));
+}
+
+function stop() {
+  reply?.leaving.abort();
+  reply?.player.stop();
+}
+
+function replay() {
+  listen(reply);
+  for (const pcm of reply.frames) reply.player.add(pcm);
+  reply.player.complete();
+}
+
+function download() {
+  const href = URL.createObjectURL(new Blob([encodeWav(reply.frames)], { type: "audio/wav" }));
+  h("a", { href, download: "antiphon.wav" }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 60_000);
+}
+
+async function copy() {
+  await navigator.clipboard.writeText($("curl").textContent);
+  $("copy").textContent = "Copied";
+}
+
+const clicks = { add: addTurn, speak, stop, replay, download, copy, reset: () => drawKnobs(knobs, showCurl) };
+for (const [id, act] of Object.entries(clicks)) $(id).onclick = () => void act();
+$("model").onchange = chooseModel;
+$("key-form").onsubmit = (event) => {
+  event.preventDefault();
+  void connect();
+};
+// A sound that is dropped beside a turn must not replace the page.
+document.ondragover = document.ondrop = (event) => event.preventDefault();
+document.onkeydown = (event) => {
+  if (event.key === "Escape") stop();
+  else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void speak();
+};
+for (const gesture of ["pointerdown", "keydown"]) addEventListener(gesture, wakeSound, { once: true });
+addEventListener("resize", () => reply && drawReply(reply));
+$("delivery").open = matchMedia("(min-width: 60rem)").matches;
+$("key").value = sessionStorage.getItem("antiphon-key") ?? "";
+drawTurns(["0", "1"], showCurl);
+if ($("key").value !== "") void connect();

@@ -1,0 +1,26 @@
+/** The element of that id. */
+export const $ = (id) => document.getElementById(id);
+
+/** A new element: what it has as a property is set as one, everything else as an attribute. */
+export function h(tag, props = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(props)) {
+    if (name in element) element[name] = value;
+    else element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+/** Names and values for a `dl`. */
+export const rows = (pairs) =>
+  Object.entries(pairs).map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, `${value}`)));
+
+/** Shows an error, with the server's own words (`detail`) and the request's id where it has them; null hides it. */
+export function showError(error) {
+  $("error").hidden = error === null;
+  const { message = "", detail, requestId } = error ?? {};
+  $("error").replaceChildren(h("strong", {}, message));
+  if (detail) $("error").append(h("p", {}, `${detail.replace(/^[a-z](?=\w* )/, (c) => c.toUpperCase())}.`));
+  if (requestId) $("error").append(h("p", {}, "Request id: ", h("code", {}, requestId)));
+}

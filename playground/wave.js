@@ -1,0 +1,35 @@
+import { SAMPLE_RATE_HZ } from "./wire.js";
+
+const PEAK_SAMPLES = 480;
+const PEAK_S = PEAK_SAMPLES / SAMPLE_RATE_HZ;
+const BAR_PIXELS = 5;
+
+/** The peaks of a frame, one for every 20 ms, 0 to 1. */
+export function peaksOf(pcm) {
+  const peaks = [];
+  for (let at = 0; at < pcm.length; at += PEAK_SAMPLES) {
+    peaks.push(
+      pcm.subarray(at, at + PEAK_SAMPLES).reduce((peak, x) => Math.max(peak, Math.abs(x)), 0) / 32_768,
+    );
+  }
+  return peaks;
+}
+
+/** Draws peaks as bars over the whole width, which is 3 s or more; what has been heard is in the voice's colour. */
+export function drawWave(canvas, peaks, heardS, voice) {
+  const { clientWidth: width, clientHeight: height } = canvas;
+  Object.assign(canvas, { width: width * devicePixelRatio, height: height * devicePixelRatio });
+  const style = getComputedStyle(canvas);
+  const brush = canvas.getContext("2d");
+  brush.scale(devicePixelRatio, devicePixelRatio);
+  const bars = Math.floor(width / BAR_PIXELS);
+  const perBar = Math.max(peaks.length, 3 / PEAK_S) / bars;
+  for (let i = 0; i < bars; i++) {
+    const from = Math.floor(i * perBar);
+    const range = peaks.slice(from, Math.max(from + 1, Math.floor((i + 1) * perBar)));
+    const bar = Math.min(height, Math.max(3, 1.4 * height * Math.max(0, ...range)));
+    const isHeard = range.length > 0 && from * PEAK_S < heardS;
+    brush.fillStyle = style.getPropertyValue(isHeard ? `--voice-${voice}` : "--line");
+    brush.fillRect(BAR_PIXELS * i, (height - bar) / 2, 3, bar);
+  }
+}

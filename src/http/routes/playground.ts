@@ -1,0 +1,48 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { extname, join } from "node:path";
+import type { FastifyInstance } from "fastify";
+
+/** The content type of every kind of file that the playground is made of. */
+const TYPES: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
+
+/** The page may load and call its own server, and nothing else; nothing inline runs. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const HEADERS = {
+  "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+  "Permissions-Policy": "microphone=(self), camera=(), geolocation=()",
+  "Referrer-Policy": "no-referrer",
+  "X-Content-Type-Options": "nosniff",
+  // Asked for again each time, and answered with 304 while nothing has changed.
+  "Cache-Control": "no-cache",
+};
+
+/** `GET /`: a page to try the service by. Every file in `dir` is read once, and served below `/playground/`. */
+export function playgroundRoutes(app: FastifyInstance, dir: string): void {
+  for (const name of readdirSync(dir)) {
+    const type = TYPES[extname(name)];
+    if (type === undefined) continue;
+    const content = readFileSync(join(dir, name));
+    const etag = `"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
+    app.get(name === "index.html" ? "/" : `/playground/${name}`, async (request, reply) => {
+      reply.headers({ ...HEADERS, ETag: etag });
+      if (request.headers["if-none-match"] === etag) return reply.code(304).send();
+      return reply.type(type).send(content);
+    });
+  }
+}

@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { TOP } from "../architecture/top.ts";
+import { startTestServer, type TestServer } from "../http/start.ts";
+
+const FOLDER = join(TOP, "playground");
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.stop());
+
+const get = (path: string, headers: Record<string, string> = {}) => server.get(path, headers);
+
+test("the page and all that it is made of are served without a key, each as what it is", async () => {
+  const types = { html: "text/html; charset=utf-8", js: "text/javascript; charset=utf-8" };
+  const others = { css: "text/css; charset=utf-8", svg: "image/svg+xml" };
+  for (const name of readdirSync(FOLDER)) {
+    const reply = await get(name === "index.html" ? "/" : `/playground/${name}`);
+    assert.equal(reply.status, 200, name);
+    const kind = name.split(".").at(-1) as keyof typeof types & keyof typeof others;
+    assert.equal(reply.headers.get("content-type"), { ...types, ...others }[kind], name);
+    assert.equal(reply.headers.get("x-content-type-options"), "nosniff");
+    assert.match(reply.headers.get("x-request-id") ?? "", /^req_/);
+    assert.ok(reply.headers.get("x-ratelimit-limit"));
+    assert.equal(await reply.text(), readFileSync(join(FOLDER, name), "utf8"));
+  }
+});
+
+test("a browser that has the page already is told so, and asks every time", async () => {
+  const first = await get("/");
+  assert.equal(first.headers.get("cache-control"), "no-cache");
+  const etag = first.headers.get("etag") ?? "";
+  const again = await get("/", { "If-None-Match": etag });
+  assert.equal(again.status, 304);
+  assert.equal(await again.text(), "");
+  assert.equal((await get("/", { "If-None-Match": '"another"' })).status, 200);
+});
+
+test("the page may use its own server and nothing else, and has nothing inline that this would forbid", async () => {
+  const reply = await get("/");
+  const policy = Object.fromEntries(
+    (reply.headers.get("content-security-policy") ?? "").split("; ").map((rule) => rule.split(/ (.*)/, 2)),
+  );
+  assert.equal(policy["default-src"], "'none'");
+  for (const kind of ["script-src", "style-src", "connect-src", "img-src"])
+    assert.equal(policy[kind], "'self'");
+  for (const kind of ["base-uri", "form-action", "frame-ancestors"]) assert.equal(policy[kind], "'none'");
+  const page = await reply.text();
+  assert.doesNotMatch(page, /<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=|javascript:/i);
+});
+
+test("the page links to nothing that is not served, and the scripts import nothing else", async () => {
+  const page = await (await get("/")).text();
+  const linked = [...page.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, path]) => path!);
+  assert.ok(linked.length >= 3);
+  for (const path of linked) assert.equal((await get(path)).status, 200, path);
+  for (const name of readdirSync(FOLDER).filter((file) => /\.(?:js|css)$/.test(file))) {
+    const source = readFileSync(join(FOLDER, name), "utf8");
+    assert.doesNotMatch(source, /https?:\/\/|\beval\(|innerHTML|@import|\burl\(/, name);
+    for (const [, path] of source.matchAll(/from "([^"]+)"/g)) {
+      assert.equal((await get(`/playground/${path!.slice(2)}`)).status, 200, `${name} imports ${path}`);
+    }
+  }
+});
+
+test("every control of the page has a name, and the scripts look for no element that is not there", async () => {
+  const page = await (await get("/")).text();
+  const ids = new Set([...page.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id!));
+  const labelled = new Set([...page.matchAll(/<label for="([^"]+)"/g)].map(([, id]) => id!));
+  for (const [control, id] of page.matchAll(/<(?:input|select|textarea)\b[^>]*\sid="([^"]+)"/g)) {
+    assert.ok(labelled.has(id!), control);
+  }
+  for (const name of readdirSync(FOLDER).filter((file) => file.endsWith(".js"))) {
+    for (const [, id] of readFileSync(join(FOLDER, name), "utf8").matchAll(/\$\("([\w-]+)"\)/g)) {
+      assert.ok(ids.has(id!), `${name} looks for #${id}`);
+    }
+  }
+});
+
+test("switched off, there is no page", async () => {
+  const own = await startTestServer({ flags: { "playground.enabled": "false" } });
+  try {
+    for (const path of ["/", "/playground/app.js"]) {
+      const reply = await own.get(path, {});
+      assert.equal(reply.status, 404, path);
+      assert.equal((await reply.json()).error.type, "not_found");
+    }
+  } finally {
+    await own.stop();
+  }
+});

@@ -73,15 +73,22 @@ export class SpeechThread {
     const id = this.#nextId++;
     const { delivery, preset, seed, speaker } = script;
     const { history, transfer } = packHistory(script.history);
+    const credit = this.#options.creditFrames;
+    let taken = 0;
     const utterance = new HostUtterance(script, signal, {
       onText: (item) => this.#post({ kind: "text", id, item }),
-      onTaken: () => this.#post({ kind: "credit", id, frames: 1 }),
+      // By the half, so that a thread is woken half as often.
+      onTaken: () => {
+        taken += 1;
+        if (2 * taken < credit) return;
+        this.#post({ kind: "credit", id, frames: taken });
+        taken = 0;
+      },
       onSettled: (isAbandoned) => {
         this.#utterances.delete(id);
         if (isAbandoned) this.#post({ kind: "stop", id });
       },
     });
-    const credit = this.#options.creditFrames;
     this.#post({ kind: "open", id, history, speaker, delivery, preset, seed, credit }, transfer);
     this.#utterances.set(id, utterance);
     this.#hasSpoken = true;

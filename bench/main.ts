@@ -1,10 +1,11 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { Command } from "commander";
 import { describeBusyness, describeMachine } from "./machine.ts";
+import { NotMeasuredError } from "./not-measured-error.ts";
 import { Pythons } from "./python.ts";
 import { Renderings } from "./renderings.ts";
 import { asText, type Line, type Report, withReport } from "./report.ts";
-import { type Bench, NotMeasuredError, type Row } from "./row.ts";
+import type { Bench, Row } from "./row.ts";
 import { ROWS } from "./rows.ts";
 import { PERFORMANCE } from "./top.ts";
 

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { copyFile, mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { LineProgram } from "./line-program.ts";
-import { NotMeasuredError } from "./row.ts";
+import { NotMeasuredError } from "./not-measured-error.ts";
 import { CACHE, TOP } from "./top.ts";
 
 /**

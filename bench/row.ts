@@ -29,8 +29,3 @@ export interface Bench {
   /** The Harvard sentences as each speaker says them. */
   readonly renderings: Renderings;
 }
-
-/** A row that cannot be measured here. The message says why. */
-export class NotMeasuredError extends Error {
-  override readonly name = "NotMeasuredError";
-}

@@ -1,0 +1,117 @@
+import { mock } from "node:test";
+import { findModel, PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
+import type { Frame, SpeechModel } from "../../src/model/speech-model.ts";
+import { prepareTts } from "../../src/serving/prepare.ts";
+import { type Caller, type Outcome, type ServiceOptions, SpeechService } from "../../src/serving/service.ts";
+import { NO_TELEMETRY } from "../../src/serving/telemetry.ts";
+import type { UsageRecord } from "../../src/tenancy/store.ts";
+
+/** A request of twelve characters. */
+export const PREPARED = prepareTts({ text: "Hello there." }, (id) => findModel(PUBLIC_MODELS, id));
+const OPTIONS: ServiceOptions = {
+  concurrency: 2,
+  queueDepth: 2,
+  queueWaitMs: 1_000,
+  frameTimeoutMs: 1_000,
+  loadTimeoutMs: 1_000,
+};
+
+/** What an engine does when its frame with this index is asked for: it may wait, or throw. */
+type BeforeFrame = (index: number, signal: AbortSignal) => Promise<void> | void;
+
+/** An engine of ten frames that notes what becomes of it. */
+export class Engine {
+  readonly signals: AbortSignal[] = [];
+  readonly #beforeFrame: BeforeFrame;
+  given = 0;
+
+  constructor(beforeFrame: BeforeFrame = () => {}) {
+    this.#beforeFrame = beforeFrame;
+  }
+
+  model(): SpeechModel {
+    const engine = this;
+    return {
+      async *speak(_script, signal) {
+        engine.signals.push(signal);
+        for (let index = 0; index < 10; index++) {
+          await engine.#beforeFrame(index, signal);
+          signal.throwIfAborted();
+          engine.given++;
+          yield { samples: new Float32Array(1_920) } satisfies Frame;
+        }
+        return { stop: "finished", spoken: "Hello there." };
+      },
+      close: async () => {},
+    };
+  }
+}
+
+interface Setup {
+  readonly engine?: Engine;
+  readonly options?: Partial<ServiceOptions>;
+  readonly meter?: (record: UsageRecord) => Promise<void>;
+  readonly lease?: (model: SpeechModel) => Promise<SpeechModel>;
+}
+
+/** A service over one engine, with what it meters and how many leases it holds. */
+export function serviceOver({
+  engine = new Engine(),
+  options = {},
+  meter,
+  lease = async (model) => model,
+}: Setup = {}) {
+  const metered: UsageRecord[] = [];
+  let leases = 0;
+  const service = new SpeechService(
+    {
+      async lease() {
+        const model = await lease(engine.model());
+        leases++;
+        let isHeld = true;
+        const release = () => {
+          if (isHeld) leases--;
+          isHeld = false;
+        };
+        return { model, preset: {}, card: PREPARED.model.card, release };
+      },
+      meter: meter ?? (async (record) => void metered.push(record)),
+      telemetry: NO_TELEMETRY,
+    },
+    { ...OPTIONS, ...options },
+  );
+  return { service, engine, metered, leases: () => leases };
+}
+
+/** A client that stays, unless its signal says otherwise. */
+export function caller({ stream = true, signal = new AbortController().signal } = {}): Caller {
+  return { keyId: "key_test", signal, takesAudioAsItComes: stream };
+}
+
+/** Takes every frame. */
+export async function collect(
+  speech: AsyncGenerator<Int16Array, Outcome, void>,
+): Promise<{ frames: number; outcome: Outcome }> {
+  for (let frames = 0; ; frames++) {
+    const step = await speech.next();
+    if (step.done) return { frames, outcome: step.value };
+  }
+}
+
+/** Lets everything that is ready to happen happen. */
+export const settle = () => new Promise((resolve) => setImmediate(resolve));
+export const forever = () => new Promise<never>(() => {});
+
+/** With time in the test's hands. */
+export async function withClock(work: (tick: (ms: number) => Promise<void>) => Promise<void>): Promise<void> {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  try {
+    await work(async (ms) => {
+      await settle();
+      mock.timers.tick(ms);
+      await settle();
+    });
+  } finally {
+    mock.timers.reset();
+  }
+}

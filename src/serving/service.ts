@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { toPcm16 } from "../audio/pcm.ts";
 import type { Lease } from "../catalogue/catalogue.ts";
 import type { PublicModel } from "../catalogue/public-models.ts";
@@ -10,9 +9,9 @@ import type { UsageRecord } from "../tenancy/store.ts";
 import { Admission, type AdmissionOptions } from "./admission.ts";
 import { within } from "./deadline.ts";
 import { asServiceError } from "./failures.ts";
-import { PacedListener } from "./paced-listener.ts";
 import type { Prepared } from "./prepare.ts";
 import { scriptOf } from "./script-of.ts";
+import { Tally } from "./tally.ts";
 import type { Telemetry } from "./telemetry.ts";
 
 export interface ServiceDeps {
@@ -115,63 +114,55 @@ export class SpeechService {
     caller: Caller,
     stop: AbortController,
   ): AsyncGenerator<Int16Array, Outcome, void> {
-    const arrivedS = nowS();
+    const tally = new Tally(this.#deps.telemetry);
     const release = await this.#admission.enter(stop.signal);
-    const admittedS = nowS();
+    tally.admitted();
     let lease: Lease | null = null;
-    let samplesOut = 0;
     let settled = false;
     try {
       lease = await this.#lease(prepared.model, stop);
-      const speech = lease.model.speak(scriptOf(prepared, lease.preset), stop.signal);
-      const listener = new PacedListener();
-      let engineS = 0;
-      let frames = 0;
-      let firstAudioS = 0;
-      let report: SpeechReport | null = null;
-      try {
-        while (report === null) {
-          const askedS = nowS();
-          const step = await within(speech.next(), this.#options.frameTimeoutMs, stop);
-          const cameS = nowS();
-          engineS += cameS - askedS;
-          if (step.done) {
-            report = step.value;
-            break;
-          }
-          if (frames++ === 0) {
-            firstAudioS = cameS - arrivedS;
-            this.#deps.telemetry.firstAudio(firstAudioS);
-          }
-          if (listener.isLate(askedS, cameS)) this.#deps.telemetry.underrun();
-          samplesOut += step.value.samples.length;
-          yield toPcm16(step.value.samples);
-        }
-      } finally {
-        // Not awaited: an engine that hangs must not hold this request too.
-        if (report === null) speech.return(NO_REPORT).catch(() => {});
-      }
-      const audioS = samplesOut / SAMPLE_RATE_HZ;
-      this.#deps.telemetry.spoken(audioS, engineS);
+      const report = yield* this.#frames(lease, prepared, stop, tally);
+      tally.spoken();
+      const { audioS, frames } = tally;
       const usage = usageOf(prepared, audioS);
       settled = true;
       await this.#meter(caller.keyId, usage);
-      const meta = {
-        latency_ms: ms(nowS() - arrivedS),
-        first_audio_ms: ms(firstAudioS),
-        queued_ms: ms(admittedS - arrivedS),
-        frames,
-        stop: report.stop,
-      };
-      return { text: prepared.conversation.open.text ?? report.spoken, audioS, frames, usage, meta };
+      const text = prepared.conversation.open.text ?? report.spoken;
+      return { text, audioS, frames, usage, meta: tally.meta(report.stop) };
     } catch (error) {
       settled ||= !caller.signal.aborted;
       throw asServiceError(error, caller.signal);
     } finally {
       lease?.release();
       release();
-      const left = !settled && caller.takesAudioAsItComes && samplesOut > 0;
-      if (left) await this.#meter(caller.keyId, usageOf(prepared, samplesOut / SAMPLE_RATE_HZ));
+      const hasLeft = !settled && caller.takesAudioAsItComes && tally.frames > 0;
+      if (hasLeft) await this.#meter(caller.keyId, usageOf(prepared, tally.audioS));
+    }
+  }
+
+  /** The engine's frames as PCM, each waited for no longer than the deadline. */
+  async *#frames(
+    lease: Lease,
+    prepared: Prepared,
+    stop: AbortController,
+    tally: Tally,
+  ): AsyncGenerator<Int16Array, SpeechReport, void> {
+    const speech = lease.model.speak(scriptOf(prepared, lease.preset), stop.signal);
+    let isOver = false;
+    try {
+      for (;;) {
+        const next = within(speech.next(), this.#options.frameTimeoutMs, stop);
+        const { value: step, askedS } = await tally.waited(next);
+        if (step.done) {
+          isOver = true;
+          return step.value;
+        }
+        tally.frame(step.value.samples.length, askedS);
+        yield toPcm16(step.value.samples);
+      }
+    } finally {
+      // Not awaited: an engine that hangs must not hold this request too.
+      if (!isOver) speech.return(NO_REPORT).catch(() => {});
     }
   }
 
@@ -206,12 +197,4 @@ function usageOf(prepared: Prepared, audioS: number): Usage {
     input_audio_seconds: prepared.input.audioS,
     output_audio_seconds: audioS,
   };
-}
-
-function nowS(): number {
-  return performance.now() / 1_000;
-}
-
-function ms(seconds: number): number {
-  return Math.round(seconds * 10_000) / 10;
 }

@@ -1,0 +1,72 @@
+import { SAMPLE_RATE_HZ } from "../audio/format.ts";
+import { PacedListener } from "./paced-listener.ts";
+import type { Telemetry } from "./telemetry.ts";
+
+/** Counts one utterance as it goes: what was handed over, and how long was waited for what. Times in seconds. */
+export class Tally {
+  readonly #arrivedS = nowS();
+  readonly #telemetry: Telemetry;
+  readonly #listener = new PacedListener();
+  #admittedS = this.#arrivedS;
+  #firstAudioS = 0;
+  #engineS = 0;
+  #samples = 0;
+  frames = 0;
+
+  constructor(telemetry: Telemetry) {
+    this.#telemetry = telemetry;
+  }
+
+  /** Audio handed over so far. */
+  get audioS(): number {
+    return this.#samples / SAMPLE_RATE_HZ;
+  }
+
+  admitted(): void {
+    this.#admittedS = nowS();
+  }
+
+  /** Waits for the engine's answer, and counts the wait. */
+  async waited<T>(answer: Promise<T>): Promise<{ readonly value: T; readonly askedS: number }> {
+    const askedS = nowS();
+    const value = await answer;
+    this.#engineS += nowS() - askedS;
+    return { value, askedS };
+  }
+
+  /** A frame that had been asked for at `askedS` is about to be handed over. */
+  frame(samples: number, askedS: number): void {
+    const cameS = nowS();
+    if (this.frames === 0) {
+      this.#firstAudioS = cameS - this.#arrivedS;
+      this.#telemetry.firstAudio(this.#firstAudioS);
+    }
+    if (this.#listener.isLate(askedS, cameS)) this.#telemetry.underrun();
+    this.frames++;
+    this.#samples += samples;
+  }
+
+  /** The last frame is out. */
+  spoken(): void {
+    this.#telemetry.spoken(this.audioS, this.#engineS);
+  }
+
+  /** The diagnostics of a reply, in milliseconds. */
+  meta(stop: string): Record<string, unknown> {
+    return {
+      latency_ms: ms(nowS() - this.#arrivedS),
+      first_audio_ms: ms(this.#firstAudioS),
+      queued_ms: ms(this.#admittedS - this.#arrivedS),
+      frames: this.frames,
+      stop,
+    };
+  }
+}
+
+function nowS(): number {
+  return performance.now() / 1_000;
+}
+
+function ms(seconds: number): number {
+  return Math.round(seconds * 10_000) / 10;
+}

@@ -27,6 +27,8 @@ export interface ServerParts {
   /** What can be loaded, at least all that the public models name. */
   readonly checkpoints: readonly Checkpoint[];
   readonly backend: { readonly name: string; readonly kind: string };
+  /** Whether anything is left that can speak; `/health` tells. True unless given. */
+  readonly canSpeak?: () => boolean;
   readonly logger: Logger;
 }
 
@@ -82,7 +84,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     preparer,
     cards: () => catalogue.cards().map(wireCard),
     info: infoOf(parts),
-    isReady: () => ready,
+    isReady: () => ready && (parts.canSpeak?.() ?? true),
     metrics,
     logger,
     options: {

@@ -27,12 +27,20 @@ export function registerServe(program: Command): void {
       const stopped = stopSignal();
       const tenancy = await openTenancy(settings);
       try {
-        const voice = embeddedVoice(
-          { threads: workerCount(settings), readings: settings.readings },
-          (event) => logger.warn(event, "speech thread"),
-        );
-        const backend = { name: voice.name, kind: "parametric" };
-        const server = await startServer({ settings, tenancy, checkpoints: [voice], backend, logger });
+        const threads = workerCount(settings);
+        let givenUp = 0;
+        const voice = embeddedVoice({ threads, readings: settings.readings }, (event) => {
+          if (event.kind === "gave-up") givenUp++;
+          logger.warn(event, "speech thread");
+        });
+        const server = await startServer({
+          settings,
+          tenancy,
+          checkpoints: [voice],
+          backend: { name: voice.name, kind: "parametric" },
+          canSpeak: () => givenUp < threads,
+          logger,
+        });
         const key = await firstKey(tenancy, settings).catch(async (error: unknown) => {
           await server.stop();
           throw error;

@@ -39,7 +39,7 @@ export interface HttpDeps {
   readonly preparer: Preparer;
   readonly cards: () => ModelCard[];
   readonly info: ServiceInfo;
-  /** False once the server is stopping. */
+  /** False once the server is stopping, or has nothing left that can speak. */
   readonly isReady: () => boolean;
   readonly metrics: Metrics;
   readonly logger: Logger;

@@ -194,6 +194,17 @@ test("models, info and health tell what the contract says", async () => {
   assert.deepEqual(health, { backend: "tone", ready: true, status: "ok" });
 });
 
+test("health says when nothing is left that can speak, and keeps answering", async () => {
+  const mute = await startTestServer({ canSpeak: () => false });
+  try {
+    const response = await mute.get("/health", {});
+    assert.equal(response.status, 200);
+    assert.deepEqual(await response.json(), { backend: "tone", ready: false, status: "unavailable" });
+  } finally {
+    await mute.stop();
+  }
+});
+
 test("metrics count responses by route and status, and what was metered", async () => {
   await (await server.post("/v1/tts", { text: "Count me." })).json();
   const response = await server.get("/metrics", {});

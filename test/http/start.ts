@@ -30,6 +30,7 @@ export interface TestServerOptions {
   readonly tone?: ToneOptions;
   readonly store?: Store;
   readonly logger?: Logger;
+  readonly canSpeak?: () => boolean;
   readonly checkpoints?: readonly Checkpoint[];
 }
 
@@ -45,6 +46,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     tenancy,
     checkpoints: options.checkpoints ?? [heart],
     backend: { name: "tone", kind: "test" },
+    ...(options.canSpeak === undefined ? {} : { canSpeak: options.canSpeak }),
     logger: options.logger ?? pino({ level: "silent" }),
   });
   const auth = { Authorization: `Bearer ${key}` };

@@ -28,6 +28,6 @@ export function queryRoutes(app: FastifyInstance, deps: HttpDeps): void {
 
   app.get("/health", async (): Promise<Health> => {
     const ready = deps.isReady();
-    return { backend: deps.info.backend.name, ready, status: ready ? "ok" : "stopping" };
+    return { backend: deps.info.backend.name, ready, status: ready ? "ok" : "unavailable" };
   });
 }

@@ -1,11 +1,10 @@
 import { embeddedCheckpoint } from "../../src/catalogue/embedded-checkpoint.ts";
-import { HOP_SAMPLES, PART, SPECTRUM_VALUES } from "../../src/engines/parametric/geometry.ts";
+import { PART, SPECTRUM_VALUES } from "../../src/engines/parametric/geometry.ts";
 import { createKernel } from "../../src/engines/parametric/kernel/kernel.ts";
 import { openNetwork } from "../../src/engines/parametric/network.ts";
 import { type Plan, planContour, planTiming } from "../../src/engines/parametric/plan.ts";
 import { SpectrumStream } from "../../src/engines/parametric/spectrum-stream.ts";
-import { PLAIN, Waveform } from "../../src/engines/parametric/waveform.ts";
-import { furthest, readGoldens } from "../../test/engines/parametric/goldens.ts";
+import { furthest, readGoldens, rms, synthesise } from "../../test/engines/parametric/goldens.ts";
 import type { Row } from "../row.ts";
 
 export const networkGoldens: Row = {
@@ -79,35 +78,4 @@ async function decode(network: Awaited<ReturnType<typeof openNetwork>>, plan: Pl
     spectra.set(chunk.values, chunk.first * SPECTRUM_VALUES);
   }
   return spectra;
-}
-
-/** The whole sentence with its silence, the noise at zero as the goldens have it. */
-function synthesise(
-  kernel: Awaited<ReturnType<typeof createKernel>>,
-  plan: Plan,
-  spectra: Float32Array,
-): Float32Array {
-  const withoutNoise = spectra.slice();
-  for (let at = PART.noiseGain; at < withoutNoise.length; at += SPECTRUM_VALUES) {
-    withoutNoise.fill(-87, at, at + PART.freeGain - PART.noiseGain);
-  }
-  const waveform = new Waveform(kernel, {
-    pitchHz: plan.pitchHz,
-    from: 0,
-    noiseSeed: 1,
-    bins: 601,
-    colouring: PLAIN,
-  });
-  const samples = new Float32Array(plan.frames * HOP_SAMPLES);
-  const hop = new Float32Array(HOP_SAMPLES);
-  for (let frame = 0; frame < plan.frames + 2; frame++) {
-    if (frame < plan.frames) waveform.add(withoutNoise, frame * SPECTRUM_VALUES, hop);
-    else waveform.drain(hop);
-    if (frame >= 2) samples.set(hop, (frame - 2) * HOP_SAMPLES);
-  }
-  return samples;
-}
-
-function rms(samples: Float32Array): number {
-  return Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
 }

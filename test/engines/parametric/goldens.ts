@@ -1,4 +1,8 @@
 import { readFile } from "node:fs/promises";
+import { HOP_SAMPLES, PART, SPECTRUM_VALUES } from "../../../src/engines/parametric/geometry.ts";
+import type { createKernel } from "../../../src/engines/parametric/kernel/kernel.ts";
+import type { Plan } from "../../../src/engines/parametric/plan.ts";
+import { PLAIN, Waveform } from "../../../src/engines/parametric/waveform.ts";
 
 /** One sentence of test/golden/voice/network.json. */
 export interface GoldenCase {
@@ -49,4 +53,36 @@ export function furthest(found: ArrayLike<number>, wanted: ArrayLike<number>): n
   let most = 0;
   for (let i = 0; i < found.length; i++) most = Math.max(most, Math.abs(found[i]! - wanted[i]!));
   return most;
+}
+
+/** The whole sentence with its silence, the noise at zero as the goldens have it. */
+export function synthesise(
+  kernel: Awaited<ReturnType<typeof createKernel>>,
+  plan: Plan,
+  spectra: Float32Array,
+): Float32Array {
+  const withoutNoise = spectra.slice();
+  for (let at = PART.noiseGain; at < withoutNoise.length; at += SPECTRUM_VALUES) {
+    withoutNoise.fill(-87, at, at + PART.freeGain - PART.noiseGain);
+  }
+  const waveform = new Waveform(kernel, {
+    pitchHz: plan.pitchHz,
+    from: 0,
+    noiseSeed: 1,
+    bins: 601,
+    colouring: PLAIN,
+  });
+  const samples = new Float32Array(plan.frames * HOP_SAMPLES);
+  const hop = new Float32Array(HOP_SAMPLES);
+  for (let frame = 0; frame < plan.frames + 2; frame++) {
+    if (frame < plan.frames) waveform.add(withoutNoise, frame * SPECTRUM_VALUES, hop);
+    else waveform.drain(hop);
+    if (frame >= 2) samples.set(hop, (frame - 2) * HOP_SAMPLES);
+  }
+  return samples;
+}
+
+/** Root mean square. */
+export function rms(samples: Float32Array): number {
+  return Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
 }

@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { HOP_SAMPLES, PART, SPECTRUM_VALUES } from "../../../src/engines/parametric/geometry.ts";
+import { PART, SPECTRUM_VALUES } from "../../../src/engines/parametric/geometry.ts";
 import { createKernel } from "../../../src/engines/parametric/kernel/kernel.ts";
 import { type OwnedNetwork, openNetwork } from "../../../src/engines/parametric/network.ts";
 import { type Plan, planContour, planTiming } from "../../../src/engines/parametric/plan.ts";
 import { type FrameRange, SpectrumStream } from "../../../src/engines/parametric/spectrum-stream.ts";
-import { PLAIN, Waveform } from "../../../src/engines/parametric/waveform.ts";
-import { furthest, type Goldens, readGoldens } from "./goldens.ts";
+import { furthest, type Goldens, readGoldens, rms, synthesise } from "./goldens.ts";
 import { VOICE_DIR } from "./voice.ts";
 
 describe("The voice's network, against the Python package", () => {
@@ -61,7 +60,7 @@ describe("The voice's network, against the Python package", () => {
     for (const { text, ids, wave } of goldens.cases) {
       const planned = await plan(ids);
       const spectra = await decoded(network, planned, { from: 0, to: planned.frames });
-      const samples = synthesised(kernel, planned, spectra);
+      const samples = synthesise(kernel, planned, spectra);
       assert.equal(samples.length, wave.samples);
       assert.ok(
         Math.abs(rms(samples) / wave.rms - 1) <= goldens.meta.tolerance.float.wave_rms_relative,
@@ -133,36 +132,4 @@ async function decoded(
     values.set(chunk.values, (frame - range.from) * SPECTRUM_VALUES);
     frame += chunk.count;
   }
-}
-
-/** The whole sentence with its silence, the noise at zero. */
-function synthesised(
-  kernel: Awaited<ReturnType<typeof createKernel>>,
-  plan: Plan,
-  spectra: Float32Array,
-): Float32Array {
-  const silent = spectra.slice();
-  for (let frame = 0; frame < plan.frames; frame++) {
-    const at = frame * SPECTRUM_VALUES + PART.noiseGain;
-    silent.fill(-87, at, at + PART.freeGain - PART.noiseGain);
-  }
-  const waveform = new Waveform(kernel, {
-    pitchHz: plan.pitchHz,
-    from: 0,
-    noiseSeed: 1,
-    bins: 601,
-    colouring: PLAIN,
-  });
-  const samples = new Float32Array(plan.frames * HOP_SAMPLES);
-  const hop = new Float32Array(HOP_SAMPLES);
-  for (let frame = 0; frame < plan.frames + 2; frame++) {
-    if (frame < plan.frames) waveform.add(silent, frame * SPECTRUM_VALUES, hop);
-    else waveform.drain(hop);
-    if (frame >= 2) samples.set(hop, (frame - 2) * HOP_SAMPLES);
-  }
-  return samples;
-}
-
-function rms(samples: Float32Array): number {
-  return Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
 }

@@ -4,7 +4,8 @@ import { createKernel } from "../../src/engines/parametric/kernel/kernel.ts";
 import { openNetwork } from "../../src/engines/parametric/network.ts";
 import { type Plan, planContour, planTiming } from "../../src/engines/parametric/plan.ts";
 import { SpectrumStream } from "../../src/engines/parametric/spectrum-stream.ts";
-import { furthest, readGoldens, rms, synthesise } from "../../test/engines/parametric/goldens.ts";
+import { furthest, readGoldens, synthesise } from "../../test/engines/parametric/goldens.ts";
+import { rms } from "../../test/engines/parametric/listening.ts";
 import type { Row } from "../row.ts";
 
 export const networkGoldens: Row = {

@@ -5,8 +5,14 @@ import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { type Catalogue, createCatalogue } from "../catalogue/catalogue.ts";
 import { PUBLIC_MODELS } from "../catalogue/public-models.ts";
 import type { Checkpoint } from "../catalogue/residency.ts";
-import { MAX_TEXT_CHARS, MAX_TURN_AUDIO_BYTES, MAX_TURNS } from "../contract/limits.ts";
-import { DEFAULT_PARAMS, GenParams, paramKnobs } from "../contract/params.ts";
+import {
+  MAX_NEW_TOKENS,
+  MAX_TEXT_CHARS,
+  MAX_TURN_AUDIO_BYTES,
+  MAX_TURNS,
+  MIN_NEW_TOKENS,
+} from "../contract/limits.ts";
+import { DEFAULT_PARAMS, paramKnobs } from "../contract/params.ts";
 import type { HttpDeps, ServiceInfo } from "../http/deps.ts";
 import { createMetrics } from "../http/metrics.ts";
 import { createHttpServer, createMetricsServer } from "../http/server.ts";
@@ -151,10 +157,6 @@ async function listenForMetrics(
 }
 
 function infoOf({ settings, backend }: ServerParts): ServiceInfo {
-  const { minimum = 16, maximum = 2048 } = GenParams.properties.max_new_tokens as {
-    minimum?: number;
-    maximum?: number;
-  };
   return {
     backend: { ...backend, sample_rate: SAMPLE_RATE_HZ },
     defaults: DEFAULT_PARAMS,
@@ -163,8 +165,8 @@ function infoOf({ settings, backend }: ServerParts): ServiceInfo {
       max_turns: MAX_TURNS,
       max_turn_audio_bytes: MAX_TURN_AUDIO_BYTES,
       max_body_bytes: settings.bodyLimitBytes,
-      min_new_tokens: minimum,
-      max_new_tokens: maximum,
+      min_new_tokens: MIN_NEW_TOKENS,
+      max_new_tokens: MAX_NEW_TOKENS,
     },
     param_schema: paramKnobs(),
   };

@@ -7,6 +7,10 @@ export const MAX_TURNS = 64;
 /** Bytes of one turn's audio once decoded from base64, at most: 25 MiB. */
 export const MAX_TURN_AUDIO_BYTES = 25 * 1024 * 1024;
 
+/** What `max_new_tokens` may be: frames of 80 ms. */
+export const MIN_NEW_TOKENS = 16;
+export const MAX_NEW_TOKENS = 2_048;
+
 /** The caps a server enforces, as `GET /v1/info` publishes them under `limits`. */
 export interface Limits {
   readonly max_text_chars: number;

@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { MAX_NEW_TOKENS, MIN_NEW_TOKENS } from "./limits.ts";
 import { nullableInteger, nullableNumber } from "./nullable.ts";
 
 export const AUDIO_QUALITIES = ["low", "medium", "high"] as const;
@@ -51,8 +52,8 @@ export const GenParams = Type.Object(
     ),
     max_new_tokens: Type.Optional(
       Type.Integer({
-        minimum: 16,
-        maximum: 2048,
+        minimum: MIN_NEW_TOKENS,
+        maximum: MAX_NEW_TOKENS,
         default: 512,
         description: "Cap on generated frames of 80 ms; about 12.5 make a second of speech.",
       }),

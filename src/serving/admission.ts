@@ -1,4 +1,5 @@
 import { ServiceError } from "../contract/errors.ts";
+import { shuttingDown } from "./failures.ts";
 
 export interface AdmissionOptions {
   /** Utterances generated at once. */
@@ -36,7 +37,7 @@ export class Admission {
    * is stopping, and the signal's reason when it aborts.
    */
   enter(signal: AbortSignal): Promise<Release> {
-    if (this.#closed) return Promise.reject(stopping());
+    if (this.#closed) return Promise.reject(shuttingDown());
     if (signal.aborted) return Promise.reject(signal.reason);
     if (this.#active < this.#options.concurrency) return Promise.resolve(this.#place());
     if (this.#waiting.size >= this.#options.queueDepth) return Promise.reject(busy("every place is taken"));
@@ -69,7 +70,7 @@ export class Admission {
   /** Refuses whoever waits and whoever comes. Places already given stay good. */
   close(): void {
     this.#closed = true;
-    for (const waiter of [...this.#waiting]) waiter.refuse(stopping());
+    for (const waiter of [...this.#waiting]) waiter.refuse(shuttingDown());
   }
 
   #place(): Release {
@@ -94,8 +95,4 @@ function busy(why: string): ServiceError {
   return new ServiceError(502, `the server is at its capacity, ${why}: retry in a moment`, {
     retryAfterMs: 1_000,
   });
-}
-
-function stopping(): ServiceError {
-  return new ServiceError(502, "the server is shutting down: retry in a moment", { retryAfterMs: 2_000 });
 }

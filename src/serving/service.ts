@@ -8,7 +8,7 @@ import type { SpeechReport } from "../model/speech-model.ts";
 import type { UsageRecord } from "../tenancy/store.ts";
 import { Admission, type AdmissionOptions } from "./admission.ts";
 import { within } from "./deadline.ts";
-import { asServiceError } from "./failures.ts";
+import { asRefusal, shuttingDown } from "./failures.ts";
 import type { Prepared } from "./prepare.ts";
 import { scriptOf } from "./script-of.ts";
 import { Tally } from "./tally.ts";
@@ -100,9 +100,7 @@ export class SpeechService {
       this.#idle = resolve;
     });
     const timer = setTimeout(() => {
-      const reason = new ServiceError(502, "the server is shutting down: retry in a moment", {
-        retryAfterMs: 2_000,
-      });
+      const reason = shuttingDown();
       for (const stop of this.#live) stop.abort(reason);
     }, graceMs);
     await idle;
@@ -131,7 +129,7 @@ export class SpeechService {
       return { text, audioS, frames, usage, meta: tally.meta(report.stop) };
     } catch (error) {
       settled ||= !caller.signal.aborted;
-      throw asServiceError(error, caller.signal);
+      throw asRefusal(error, caller.signal);
     } finally {
       lease?.release();
       release();

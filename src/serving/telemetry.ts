@@ -10,11 +10,3 @@ export interface Telemetry {
   spoken(audioS: number, engineS: number): void;
   metered(usage: Usage): void;
 }
-
-/** For whoever does not measure. */
-export const NO_TELEMETRY: Telemetry = {
-  firstAudio: () => {},
-  underrun: () => {},
-  spoken: () => {},
-  metered: () => {},
-};

@@ -98,10 +98,6 @@ export function isAllDigits(text: string): boolean {
   return true;
 }
 
-export function isAllDecimals(text: string): boolean {
-  return ALL_DECIMALS.test(text);
-}
-
 /** At least one letter with case, and none of them a capital. */
 export function isLower(text: string): boolean {
   return SMALL.test(text) && !NOT_SMALL.test(text);

@@ -1,15 +1,4 @@
-/** A response whose JSON may be looked into. */
-export type Reply = Omit<Response, "json"> & {
-  // biome-ignore lint/suspicious/noExplicitAny: the shape is what the tests are about
-  json(): Promise<any>;
-};
-
-/** One server-sent event, parsed. */
-export interface SentEvent {
-  readonly event: string;
-  // biome-ignore lint/suspicious/noExplicitAny: the shape is what the tests are about
-  readonly data: any;
-}
+import { eventOf, pcmOf, pcmOfEvents, type Reply, type SentEvent } from "../http/wire.ts";
 
 /** Talks to a server with one key. */
 export interface Client {
@@ -74,18 +63,6 @@ export async function okay(response: Reply): Promise<ReturnType<Reply["json"]>> 
   return response.json();
 }
 
-/** The samples of a reply's WAV, as bytes. */
-export function pcmOf(wavBase64: string): Buffer {
-  return Buffer.from(wavBase64, "base64").subarray(44);
-}
-
-/** The samples of a stream's audio events, as bytes. */
-export function pcmOfEvents(events: readonly SentEvent[]): Buffer {
-  return Buffer.concat(
-    events.filter(({ event }) => event === "audio").map(({ data }) => Buffer.from(data.pcm_b64, "base64")),
-  );
-}
-
 async function* eventsOf(response: Reply): AsyncGenerator<SentEvent, void, void> {
   let text = "";
   const decoder = new TextDecoder();
@@ -97,9 +74,4 @@ async function* eventsOf(response: Reply): AsyncGenerator<SentEvent, void, void>
       if (!block.startsWith(":")) yield eventOf(block);
     }
   }
-}
-
-function eventOf(block: string): SentEvent {
-  const [event = "", data = ""] = block.split("\n");
-  return { event: event.replace("event: ", ""), data: JSON.parse(data.replace("data: ", "")) };
 }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { it } from "node:test";
-import { clientOf, type SentEvent } from "./client.ts";
+import type { SentEvent } from "../http/wire.ts";
+import { clientOf } from "./client.ts";
 import { temporaryFolder } from "./folders.ts";
 import { makeKeys } from "./make-keys.ts";
 import { startServerProcess } from "./server-process.ts";

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { after, before, describe, it } from "node:test";
-import { setImmediate as turn } from "node:timers/promises";
 import { startTestServer } from "../http/start.ts";
+import { until } from "../http/wire.ts";
 import { clientOf } from "./client.ts";
 import { startServerProcess } from "./server-process.ts";
 import { type ServerWithPool, startServerWithPool } from "./server-with-pool.ts";
@@ -22,11 +22,6 @@ async function send(server: { url: string; key: string }, path: string, body: un
     socket.write(`${head}Content-Length: ${json.length}\r\n\r\n${json}`, resolve),
   );
   return socket;
-}
-
-/** Waits, a turn of the event loop at a time, until something is so. */
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await turn();
 }
 
 describe("a client that leaves", () => {

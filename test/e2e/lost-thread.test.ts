@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import type { SentEvent } from "./client.ts";
+import type { SentEvent } from "../http/wire.ts";
 import { type ServerWithPool, startServerWithPool } from "./server-with-pool.ts";
 
 const LONG = "The tide came in over the flats and went out again. ".repeat(20);

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { openTenancy } from "../../src/tenancy/open.ts";
 import { startTestServer } from "../http/start.ts";
-import { clientOf, type SentEvent } from "./client.ts";
+import type { SentEvent } from "../http/wire.ts";
+import { clientOf } from "./client.ts";
 import { startServerProcess } from "./server-process.ts";
 
 const TWO_SENTENCES = "The river runs past the old mill. Nobody has crossed it since the spring.";

@@ -4,7 +4,8 @@ import { setImmediate as turn } from "node:timers/promises";
 import { decodeWav } from "../../src/audio/wav-read.ts";
 import { createToneModel } from "../../src/engines/tone/tone.ts";
 import type { Script } from "../../src/model/script.ts";
-import { pcmOf, type Reply, startTestServer, type TestServer } from "./start.ts";
+import { startTestServer, type TestServer } from "./start.ts";
+import { pcmOf, type Reply } from "./wire.ts";
 
 const PATH = "/v1/audio/speech";
 const INPUT = "One way. Two ways. Three ways.";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { makeWav } from "../audio/make-wav.ts";
-import { type Reply, startTestServer, type TestServer } from "./start.ts";
+import { startTestServer, type TestServer } from "./start.ts";
+import type { Reply } from "./wire.ts";
 
 let server: TestServer;
 before(async () => {

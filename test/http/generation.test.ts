@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { pcmOf, pcmOfEvents, readEvents, startTestServer, type TestServer } from "./start.ts";
+import { startTestServer, type TestServer } from "./start.ts";
+import { pcmOf, pcmOfEvents, readEvents } from "./wire.ts";
 
 let server: TestServer;
 before(async () => {

@@ -6,12 +6,7 @@ import { loadSettings } from "../../src/settings/load.ts";
 import { memoryStore } from "../../src/tenancy/memory-store.ts";
 import type { Store } from "../../src/tenancy/store.ts";
 import { type Tenancy, tenancyOn } from "../../src/tenancy/tenancy.ts";
-
-/** A response whose JSON may be looked into. */
-export type Reply = Omit<Response, "json"> & {
-  // biome-ignore lint/suspicious/noExplicitAny: the shape is what the tests are about
-  json(): Promise<any>;
-};
+import type { Reply } from "./wire.ts";
 
 /** A whole server on a free port, over an engine that makes tones, with one key. */
 export interface TestServer extends RunningServer {
@@ -63,38 +58,4 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       }),
     get: (path, headers = auth) => fetch(server.url + path, { headers }),
   };
-}
-
-/** One event of a stream, parsed. */
-export interface SentEvent {
-  readonly event: string;
-  // biome-ignore lint/suspicious/noExplicitAny: the shape is what the tests are about
-  readonly data: any;
-}
-
-/** Reads a whole stream of server-sent events. */
-export async function readEvents(response: Reply): Promise<SentEvent[]> {
-  return parseEvents(await response.text());
-}
-
-export function parseEvents(text: string): SentEvent[] {
-  return text
-    .split("\n\n")
-    .filter((block) => block !== "" && !block.startsWith(":"))
-    .map((block) => {
-      const [event = "", data = ""] = block.split("\n");
-      return { event: event.replace("event: ", ""), data: JSON.parse(data.replace("data: ", "")) };
-    });
-}
-
-/** The samples of a reply's WAV, as bytes. */
-export function pcmOf(wavBase64: string): Buffer {
-  return Buffer.from(wavBase64, "base64").subarray(44);
-}
-
-/** The samples of a stream's audio events, as bytes. */
-export function pcmOfEvents(events: readonly SentEvent[]): Buffer {
-  return Buffer.concat(
-    events.filter(({ event }) => event === "audio").map(({ data }) => Buffer.from(data.pcm_b64, "base64")),
-  );
 }

@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { parseEvents, pcmOfEvents, readEvents, startTestServer, type TestServer } from "./start.ts";
+import { startTestServer, type TestServer } from "./start.ts";
+import { parseEvents, pcmOfEvents, readEvents, until } from "./wire.ts";
 
 const LONG = "word ".repeat(1_500);
 
@@ -18,11 +19,6 @@ async function openRawStream(server: TestServer, text: string): Promise<Socket> 
       `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
   );
   return socket;
-}
-
-/** Waits, a turn of the event loop at a time, until something is so. */
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await turn();
 }
 
 const gauge = async (server: TestServer, name: string): Promise<number> => {

@@ -3,7 +3,7 @@ import { findModel, PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
 import type { Frame, SpeechModel } from "../../src/model/speech-model.ts";
 import { prepareTts } from "../../src/serving/prepare.ts";
 import { type Caller, type Outcome, type ServiceOptions, SpeechService } from "../../src/serving/service.ts";
-import { NO_TELEMETRY } from "../../src/serving/telemetry.ts";
+import type { Telemetry } from "../../src/serving/telemetry.ts";
 import type { UsageRecord } from "../../src/tenancy/store.ts";
 
 /** A request of twelve characters. */
@@ -115,3 +115,11 @@ export async function withClock(work: (tick: (ms: number) => Promise<void>) => P
     mock.timers.reset();
   }
 }
+
+/** Nobody measures here. */
+const NO_TELEMETRY: Telemetry = {
+  firstAudio: () => {},
+  underrun: () => {},
+  spoken: () => {},
+  metered: () => {},
+};

@@ -81,8 +81,3 @@ export function synthesise(
   }
   return samples;
 }
-
-/** Root mean square. */
-export function rms(samples: Float32Array): number {
-  return Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
-}

@@ -4,6 +4,7 @@ import { BINS, HOP_SAMPLES, PART, WINDOW_SAMPLES } from "../../../src/engines/pa
 import { createKernel, type Kernel } from "../../../src/engines/parametric/kernel/kernel.ts";
 import { createRandom } from "../../../src/engines/parametric/random.ts";
 import { furthest } from "./goldens.ts";
+import { rms } from "./listening.ts";
 
 describe("The waveform kernel", () => {
   let kernel: Kernel;
@@ -158,8 +159,4 @@ function noiseRms(level: number): number {
   for (let n = 0; n < WINDOW_SAMPLES; n++) window += (hann(n) / 1.5) ** 2;
   const unwindowed = (level * Math.sqrt(4 * (BINS - 2) + 2)) / WINDOW_SAMPLES;
   return unwindowed * Math.sqrt(window / WINDOW_SAMPLES);
-}
-
-function rms(samples: Float32Array): number {
-  return Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
 }

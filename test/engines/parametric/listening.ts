@@ -37,6 +37,7 @@ export function soundIn(samples: Float32Array): Sound {
   };
 }
 
+/** Root mean square; 0 where there are no samples. */
 export function rms(samples: Float32Array): number {
   return Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / Math.max(1, samples.length));
 }

@@ -5,7 +5,8 @@ import { createKernel } from "../../../src/engines/parametric/kernel/kernel.ts";
 import { type OwnedNetwork, openNetwork } from "../../../src/engines/parametric/network.ts";
 import { type Plan, planContour, planTiming } from "../../../src/engines/parametric/plan.ts";
 import { type FrameRange, SpectrumStream } from "../../../src/engines/parametric/spectrum-stream.ts";
-import { furthest, type Goldens, readGoldens, rms, synthesise } from "./goldens.ts";
+import { furthest, type Goldens, readGoldens, synthesise } from "./goldens.ts";
+import { rms } from "./listening.ts";
 import { VOICE_DIR } from "./voice.ts";
 
 describe("The voice's network, against the Python package", () => {

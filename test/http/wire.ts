@@ -1,0 +1,50 @@
+import { setImmediate as turn } from "node:timers/promises";
+
+/** A response whose JSON may be looked into. */
+export type Reply = Omit<Response, "json"> & {
+  // biome-ignore lint/suspicious/noExplicitAny: the shape is what the tests are about
+  json(): Promise<any>;
+};
+
+/** One event of a stream, parsed. */
+export interface SentEvent {
+  readonly event: string;
+  // biome-ignore lint/suspicious/noExplicitAny: the shape is what the tests are about
+  readonly data: any;
+}
+
+/** Reads a whole stream of server-sent events. */
+export async function readEvents(response: Reply): Promise<SentEvent[]> {
+  return parseEvents(await response.text());
+}
+
+/** All events of a stream; comments are left out. */
+export function parseEvents(text: string): SentEvent[] {
+  return text
+    .split("\n\n")
+    .filter((block) => block !== "" && !block.startsWith(":"))
+    .map(eventOf);
+}
+
+/** One event, from its lines. */
+export function eventOf(block: string): SentEvent {
+  const [event = "", data = ""] = block.split("\n");
+  return { event: event.replace("event: ", ""), data: JSON.parse(data.replace("data: ", "")) };
+}
+
+/** The samples of a reply's WAV, as bytes. */
+export function pcmOf(wavBase64: string): Buffer {
+  return Buffer.from(wavBase64, "base64").subarray(44);
+}
+
+/** The samples of a stream's audio events, as bytes. */
+export function pcmOfEvents(events: readonly SentEvent[]): Buffer {
+  return Buffer.concat(
+    events.filter(({ event }) => event === "audio").map(({ data }) => Buffer.from(data.pcm_b64, "base64")),
+  );
+}
+
+/** Waits, a turn of the event loop at a time, until something is so. */
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await turn();
+}

@@ -4,13 +4,48 @@ import type { SpeakerLabel, Turn } from "./conversation.ts";
 export interface Dialogue {
   readonly history: readonly Turn[];
   readonly speaker: SpeakerLabel;
-  /** 0 to 1.5; 0 always writes the same. */
+  /** 0 to 1.5; 0 always writes the same, where the model behind can. */
   readonly temperature: number;
+  /** Most likely tokens to choose from; `null` leaves it to the writer. */
+  readonly topK: number | null;
   readonly seed: bigint;
 }
 
-/** Writes what the open turn says, a whole sentence at a time; stops within half a second of the signal. */
+/** Language-model tokens that one reply has taken so far. */
+export interface WriterTokens {
+  /** Read, cached ones included. */
+  readonly prompt: number;
+  readonly written: number;
+}
+
+/** A stretch of a reply that can be spoken: one or more whole sentences, trimmed, never empty. */
+export interface Passage {
+  readonly text: string;
+  /** What the reply has taken up to the end of this passage; `null` when nobody counts. */
+  readonly tokens: WriterTokens | null;
+  /** The kind of danger that a fixed reply answers; `null` for words that a model wrote. */
+  readonly gate: string | null;
+}
+
+/**
+ * Writes what the open turn says, sentence by sentence, as they are complete. Stops within half a second of the signal
+ * and then throws its reason; every other failure is a {@link WriterError}. A consumer that leaves the loop stops it too.
+ */
 export interface Writer {
-  write(dialogue: Dialogue, signal: AbortSignal): AsyncIterable<string>;
+  /** Who writes, for the reply's `meta`: `smollm2-135m`, or the name of an endpoint's model. */
+  readonly name: string;
+  write(dialogue: Dialogue, signal: AbortSignal): AsyncIterable<Passage>;
   close(): Promise<void>;
+}
+
+/** A writer that could not write. The message may be shown to a client: it quotes nothing that a third party sent. */
+export class WriterError extends Error {
+  override readonly name = "WriterError";
+  /** After how long the same request may work; `null` when waiting alone mends nothing. */
+  readonly retryAfterMs: number | null;
+
+  constructor(message: string, options: ErrorOptions & { readonly retryAfterMs?: number } = {}) {
+    super(message, options);
+    this.retryAfterMs = options.retryAfterMs ?? null;
+  }
 }

@@ -3,8 +3,8 @@ import { nearest } from "./nearest.ts";
 import { SettingsError } from "./settings-error.ts";
 import { accepts, expectation, readText } from "./values.ts";
 
-/** Variables under our prefix that are no settings: they change how the program reports, not what it does. */
-const OTHER_VARIABLES: readonly string[] = ["ANTIPHON_DEBUG"];
+/** Variables under our prefix that are no settings: how the program reports, and a secret that no file or flag may hold. */
+const OTHER_VARIABLES: readonly string[] = ["ANTIPHON_DEBUG", "ANTIPHON_WRITER_API_KEY"];
 
 /**
  * Reads the `ANTIPHON_…` variables.

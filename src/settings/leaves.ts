@@ -5,6 +5,7 @@ export interface LeafSchema {
   readonly type?: "integer" | "boolean" | "string";
   readonly enum?: readonly string[];
   readonly anyOf?: readonly object[];
+  readonly pattern?: string;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly default?: unknown;

@@ -150,6 +150,73 @@ export const SettingsSchema = Type.Object({
         "Whose X-Forwarded-For names the client: nobody's (false), anybody's (true), or that of the listed addresses and networks.",
     },
   ),
+  writer: Type.Object({
+    kind: Type.Enum(["embedded", "chat", "gguf", "none"], {
+      default: "embedded",
+      description:
+        "Who writes authored turns: the embedded language model, an OpenAI-compatible chat endpoint, a GGUF file of your own, or nobody.",
+    }),
+    gate: Type.Boolean({
+      default: true,
+      description:
+        "Whether dangerous or distressed turns get a fixed, careful reply before any writer sees them. Switch it off only where something better stands in its place.",
+    }),
+    systemPrompt: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: "Instructions for a chat endpoint or a GGUF file; without it, to answer briefly and as one speaks.",
+      }),
+    ),
+    maxTokens: Type.Integer({
+      minimum: 8,
+      maximum: 4096,
+      default: 160,
+      unit: "tokens",
+      description: "Most tokens that a chat endpoint or a GGUF file may write for one reply.",
+    }),
+    path: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          "The GGUF file, where writer.kind is gguf. A relative path in the file is read from the file's own folder.",
+      }),
+    ),
+    baseUrl: Type.Optional(
+      Type.String({
+        pattern: "^https?://",
+        description: "Where the chat endpoint's routes begin, as in http://127.0.0.1:11434/v1, where writer.kind is chat.",
+      }),
+    ),
+    model: Type.Optional(
+      Type.String({ minLength: 1, description: "The model to ask the chat endpoint for." }),
+    ),
+    apiKeyFile: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          "A file that holds the chat endpoint's key and nothing else. The environment variable ANTIPHON_WRITER_API_KEY wins over it.",
+      }),
+    ),
+    tokenLimitField: Type.Enum(["max_tokens", "max_completion_tokens"], {
+      default: "max_tokens",
+      description:
+        "The name under which the chat endpoint takes writer.maxTokens; when it refuses one, the other is tried.",
+    }),
+    firstTokenTimeoutMs: Type.Integer({
+      minimum: 100,
+      maximum: MAX_MS,
+      default: 10_000,
+      unit: "ms",
+      description: "Longest that the chat endpoint may take to begin its reply.",
+    }),
+    totalTimeoutMs: Type.Integer({
+      minimum: 100,
+      maximum: MAX_MS,
+      default: 60_000,
+      unit: "ms",
+      description: "Longest that the chat endpoint may take over a whole reply.",
+    }),
+  }),
   logLevel: Type.Enum(LOG_LEVELS, { default: "info", description: "Least severe messages that are logged." }),
   metrics: Type.Object({
     enabled: Type.Boolean({ default: true, description: "Whether /metrics is served." }),

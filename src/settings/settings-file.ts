@@ -5,8 +5,11 @@ import { nearest } from "./nearest.ts";
 import { SettingsError } from "./settings-error.ts";
 import { accepts, expectation } from "./values.ts";
 
+/** Settings that name a file or a folder. */
+const PATHS = ["dataDir", "writer.path", "writer.apiKeyFile"];
+
 /**
- * Reads a JSON file of settings, nested as the schema is. A relative `dataDir` is taken from the file's folder.
+ * Reads a JSON file of settings, nested as the schema is. Relative paths are taken from the file's folder.
  *
  * @throws SettingsError when the file cannot be read, is no JSON object, or holds a setting that is unknown or is not
  * what it takes.
@@ -14,8 +17,10 @@ import { accepts, expectation } from "./values.ts";
 export function readSettingsFile(path: string): Map<string, unknown> {
   const values = new Map<string, unknown>();
   collect(parse(path), [], values, path);
-  const dataDir = values.get("dataDir");
-  if (typeof dataDir === "string") values.set("dataDir", resolve(dirname(path), dataDir));
+  for (const name of PATHS) {
+    const given = values.get(name);
+    if (typeof given === "string") values.set(name, resolve(dirname(path), given));
+  }
   return values;
 }
 

@@ -22,6 +22,7 @@ export function expectation(schema: LeafSchema): string {
   if (schema.enum !== undefined) return `one of ${schema.enum.join(", ")}`;
   if (schema.anyOf !== undefined) return "true, false or a list of IP addresses and networks";
   if (schema.type === "boolean") return "true or false";
+  if (schema.pattern === "^https?://") return "an address that begins with http:// or https://";
   if (schema.type === "string") return "a text that is not empty";
   return `a whole number from ${schema.minimum} to ${schema.maximum}`;
 }

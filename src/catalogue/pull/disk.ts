@@ -1,0 +1,64 @@
+import { statfs } from "node:fs/promises";
+import { codeOf, PullError } from "./pull-error.ts";
+
+/** No space, no quota, or more than the process may write into one file. */
+const FULL = ["ENOSPC", "EDQUOT", "EFBIG"];
+
+const FORBIDDEN = ["EACCES", "EPERM", "EROFS"];
+
+/** Bytes that this process may still write in a folder; infinite where the system does not say. */
+export async function freeBytesOf(dir: string): Promise<number> {
+  try {
+    const { bavail, bsize } = await statfs(dir);
+    return bavail * bsize;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+/** Throws when a folder has no room for `bytes`. */
+export async function requireSpace(
+  dir: string,
+  bytes: number,
+  freeBytes: (dir: string) => Promise<number>,
+): Promise<void> {
+  const free = await freeBytes(dir);
+  if (free >= bytes) return;
+  throw new PullError(
+    `The disk that holds ${dir} has ${megabytes(free)} free, and ${megabytes(bytes)} are needed: ` +
+      "make room, or choose another folder with --data-dir.",
+  );
+}
+
+/** Turns an error of the file system into one sentence with the remedy; gives back any other as it is. */
+export function asDiskError(error: unknown, path: string): unknown {
+  const code = codeOf(error);
+  if (code === undefined) return error;
+  if (FULL.includes(code)) return fullDisk(path, { cause: error });
+  if (FORBIDDEN.includes(code)) {
+    return new PullError(
+      `${path} cannot be written (${code}): give this user the right to, or choose another folder with --data-dir.`,
+      { cause: error },
+    );
+  }
+  if (["ENOTDIR", "EEXIST", "EISDIR", "ENOENT", "EIO", "ENAMETOOLONG", "EMFILE"].includes(code)) {
+    return new PullError(
+      `${path} cannot be written (${code}): mend the folder, or choose another one with --data-dir.`,
+      { cause: error },
+    );
+  }
+  return error;
+}
+
+/** What is said when a write finds no room. */
+export function fullDisk(path: string, options: ErrorOptions = {}): PullError {
+  return new PullError(
+    `The disk that holds ${path} is full: make room, or choose another folder with --data-dir; what was begun is removed.`,
+    options,
+  );
+}
+
+/** Bytes as people count them: `98.4 MB`. */
+export function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}

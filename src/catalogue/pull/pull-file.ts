@@ -1,0 +1,98 @@
+import { dirname } from "node:path";
+import type { CheckpointFile, CheckpointSource } from "../checkpoint-manifest.ts";
+import { requireSpace } from "./disk.ts";
+import type { PullObserver } from "./observer.ts";
+import { PartFile } from "./part-file.ts";
+import { PullError, SourceError } from "./pull-error.ts";
+import { describeSource, fetchFrom, spaceNeeded } from "./sources.ts";
+import type { PullTimes } from "./times.ts";
+
+/** What a file is fetched with. */
+export interface FileFetching {
+  readonly times: PullTimes;
+  readonly env: NodeJS.ProcessEnv;
+  readonly freeBytes: (dir: string) => Promise<number>;
+  readonly observe: PullObserver;
+  readonly signal: AbortSignal;
+}
+
+/** Why each source failed, in the order in which they were asked, and how much is kept for another time. */
+export class NoSourceError extends Error {
+  override readonly name = "NoSourceError";
+  readonly keptBytes: number;
+
+  constructor(failures: readonly string[], keptBytes: number) {
+    super(failures.join("; "));
+    this.keptBytes = keptBytes;
+  }
+}
+
+/**
+ * Gets a file from the first source that has it and puts it at `target`. A part that an earlier pull left is gone on
+ * with. What stays after a failure is a part that can be gone on with, or nothing.
+ *
+ * @throws NoSourceError when every source fails; PullError when the disk does; the signal's reason.
+ */
+export async function pullFile(file: CheckpointFile, target: string, fetching: FileFetching): Promise<void> {
+  const { observe, signal } = fetching;
+  const { sizeBytes: totalBytes } = file;
+  const part = await PartFile.open(target, totalBytes, signal, (doneBytes) => {
+    observe({ kind: "progress", doneBytes, totalBytes });
+  });
+  try {
+    if (!(await isRight(part, file))) await askSources(file, part, fetching);
+    await part.place(target);
+    observe({ kind: "placed", file: file.path, path: target });
+  } catch (error) {
+    if (error instanceof PullError && !signal.aborted) await part.discard();
+    throw error;
+  } finally {
+    await part.leave();
+  }
+}
+
+async function askSources(file: CheckpointFile, part: PartFile, fetching: FileFetching): Promise<void> {
+  const failures: string[] = [];
+  for (const source of file.sources) {
+    const name = describeSource(source, fetching.env);
+    try {
+      return await askSource(file, source, name, part, fetching);
+    } catch (error) {
+      if (!(error instanceof SourceError)) throw error;
+      failures.push(`${name}: ${error.message}`);
+      fetching.observe({ kind: "source-failed", source: name, problem: error.message });
+    }
+  }
+  throw new NoSourceError(failures, part.doneBytes);
+}
+
+async function askSource(
+  file: CheckpointFile,
+  source: CheckpointSource,
+  name: string,
+  part: PartFile,
+  { times, env, freeBytes, observe, signal }: FileFetching,
+): Promise<void> {
+  const onRetry = (problem: string, delayMs: number) =>
+    observe({ kind: "retry", source: name, problem, delayMs });
+  for (;;) {
+    const { doneBytes, totalBytes } = part;
+    await requireSpace(dirname(part.path), spaceNeeded(source, part), freeBytes);
+    observe({ kind: "source", file: file.path, source: name, doneBytes, totalBytes });
+    await fetchFrom(source, part, { times, env, signal, onRetry });
+    const got = part.sha256();
+    if (await isRight(part, file)) return;
+    const problem = `the SHA-256 of what it sent is ${got} instead of ${file.sha256}`;
+    // Where there was a beginning from elsewhere, the source deserves to be heard alone.
+    if (doneBytes === 0 || source.kind === "pip") throw new SourceError(problem);
+    onRetry("what an earlier pull left does not fit what came after it", 0);
+  }
+}
+
+/** Whether the part is the file. One that is complete and wrong is emptied. */
+async function isRight(part: PartFile, { sha256 }: CheckpointFile): Promise<boolean> {
+  if (!part.isComplete) return false;
+  if (part.sha256() === sha256) return true;
+  await part.restart();
+  return false;
+}

@@ -1,0 +1,85 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import type { Readable } from "node:stream";
+import { codeOf, SourceError } from "./pull-error.ts";
+
+/** How a Python program is run. */
+export interface PythonRun {
+  /** The interpreter. */
+  readonly python: string;
+  /** Of the process, instead of this one's. */
+  readonly env: NodeJS.ProcessEnv;
+  /** Kills it. */
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  /** Takes what it prints, in order; the program waits meanwhile. */
+  readonly onOutput?: (bytes: Buffer) => Promise<void>;
+}
+
+/** What a Python program that ended left behind. */
+export interface PythonEnd {
+  /** `null` when it was killed. */
+  readonly exitCode: number | null;
+  /** The end of what it printed on standard error. */
+  readonly stderr: string;
+}
+
+const STDERR_CHARS = 20_000;
+
+/**
+ * Runs Python to its end, or kills it.
+ *
+ * @throws SourceError when it cannot be started or takes too long; the signal's reason; what `onOutput` throws.
+ */
+export async function runPython(args: readonly string[], run: PythonRun): Promise<PythonEnd> {
+  const { python, env, timeoutMs, onOutput } = run;
+  run.signal.throwIfAborted();
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const signal = AbortSignal.any([run.signal, timeout]);
+  const child = spawn(python, args, {
+    env,
+    signal,
+    killSignal: "SIGKILL",
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr = (stderr + text).slice(-STDERR_CHARS);
+  });
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once("close", resolve);
+    child.once("error", reject);
+  });
+  // It is awaited below, perhaps only after it has failed.
+  ended.catch(() => {});
+  // What the program started may hold its ends open after it was killed.
+  const letGo = () => child.stdout.destroy();
+  signal.addEventListener("abort", letGo, { once: true });
+  try {
+    for await (const bytes of child.stdout) await onOutput?.(bytes as Buffer);
+    return { exitCode: await ended, stderr };
+  } catch (error) {
+    run.signal.throwIfAborted();
+    if (timeout.aborted) throw new SourceError(`it took longer than ${timeoutMs / 60_000} minutes`);
+    if (codeOf(error) === "ENOENT") {
+      throw new SourceError(`there is no ${python} on this machine: install Python 3 with pip`, {
+        cause: error,
+      });
+    }
+    if (codeOf(error) === "EACCES") {
+      throw new SourceError(`${python} may not be run (EACCES): mend its permissions`, { cause: error });
+    }
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", letGo);
+    await end(child);
+  }
+}
+
+/** Kills a program that still runs, and waits for it to be gone. */
+async function end(child: ChildProcessByStdio<null, Readable, Readable>): Promise<void> {
+  child.stderr.destroy();
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  child.kill("SIGKILL");
+  await once(child, "exit");
+}

@@ -1,0 +1,106 @@
+import { pullableCheckpoints } from "../catalogue/checkpoints.ts";
+import { embeddedCheckpoint, sizeOnDisk } from "../catalogue/embedded-checkpoint.ts";
+import { type CheckpointState, checkpointDir, inspectCheckpoint } from "../catalogue/installed-checkpoint.ts";
+import { PUBLIC_MODELS } from "../catalogue/public-models.ts";
+import { megabytes } from "../catalogue/pull/disk.ts";
+import { table } from "./table.ts";
+
+/** What `models list --json` prints. */
+export interface ModelListing {
+  readonly models: readonly {
+    readonly id: string;
+    readonly display_name: string;
+    readonly default: boolean;
+    readonly modes: readonly string[];
+    readonly speakers: readonly string[];
+    readonly checkpoint: string;
+    readonly installed: boolean;
+    readonly description: string;
+  }[];
+  readonly checkpoints: readonly {
+    readonly name: string;
+    /** What it does. */
+    readonly kind: "voice" | "writer";
+    readonly embedded: boolean;
+    readonly installed: boolean;
+    /** Damaged is what has another size than it should; `antiphon models pull` looks at every byte. */
+    readonly state: CheckpointState["state"];
+    /** `null` when it is not installed. */
+    readonly size_bytes: number | null;
+    /** What it takes once it is pulled; `null` for what is embedded. */
+    readonly download_bytes: number | null;
+    readonly licence: string;
+    readonly path: string;
+  }[];
+}
+
+/** All that is offered, and what there is of it in a data directory. */
+export async function listModels(dataDir: string): Promise<ModelListing> {
+  const { name, dir, licence } = embeddedCheckpoint;
+  const sizeBytes = await sizeOnDisk(dir);
+  const installed = sizeBytes !== null;
+  const pullable = pullableCheckpoints().map(async (manifest) => {
+    const { state, sizeBytes } = await inspectCheckpoint(manifest, dataDir);
+    return {
+      name: manifest.name,
+      kind: manifest.kind,
+      embedded: false,
+      installed: state === "installed",
+      state,
+      size_bytes: state === "missing" ? null : sizeBytes,
+      download_bytes: manifest.files.reduce((sum, file) => sum + file.sizeBytes, 0),
+      licence: manifest.licence,
+      path: checkpointDir(manifest, dataDir),
+    };
+  });
+  return {
+    models: PUBLIC_MODELS.map(({ card, checkpoint }) => ({
+      id: card.id,
+      display_name: card.displayName,
+      default: card.isDefault,
+      modes: card.modes,
+      speakers: card.speakers,
+      checkpoint,
+      installed: installed && checkpoint === name,
+      description: card.description,
+    })),
+    checkpoints: [
+      {
+        name,
+        kind: "voice",
+        embedded: true,
+        installed,
+        state: installed ? "installed" : "missing",
+        size_bytes: sizeBytes,
+        download_bytes: null,
+        licence,
+        path: dir,
+      },
+      ...(await Promise.all(pullable)),
+    ],
+  };
+}
+
+/** The same for people. */
+export function printed({ models, checkpoints }: ModelListing): string {
+  const modelRows = models.map((model) => [
+    model.id,
+    model.checkpoint,
+    model.installed ? "installed" : "missing",
+    model.default ? "yes" : "",
+  ]);
+  const checkpointRows = checkpoints.map((checkpoint) => {
+    const bytes = checkpoint.size_bytes ?? checkpoint.download_bytes;
+    return [
+      checkpoint.name,
+      checkpoint.kind,
+      checkpoint.state,
+      bytes === null ? "" : megabytes(bytes),
+      checkpoint.licence,
+    ];
+  });
+  return `${table(["MODEL", "CHECKPOINT", "STATE", "DEFAULT"], modelRows)}\n${table(
+    ["CHECKPOINT", "KIND", "STATE", "SIZE", "LICENCE"],
+    checkpointRows,
+  )}`;
+}

@@ -1,0 +1,198 @@
+"""Trains the writer's adapter: `python train.py --base MODEL.gguf --out adapter.gguf`. See README.md."""
+
+import argparse
+import json
+import math
+import os
+import random
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+import torch.distributed
+from torch import Tensor
+from torch.nn import functional as F
+from torch.nn.utils.rnn import pad_sequence
+
+from conversations import Conversation, read_all, without
+from llama import Llama, tokenizer_of, write_adapter
+
+HERE = Path(__file__).parent
+START, END = 1, 2  # <|im_start|>, <|im_end|>
+IGNORED = -100
+
+
+def main() -> None:
+    options = parsed()
+    rank, world = joined()
+    say = print if rank == 0 else lambda *_, **__: None
+    random.seed(options.seed)
+    torch.manual_seed(options.seed)
+    torch.set_num_threads(1)
+    tokenizer = tokenizer_of(options.base)
+    conversations = read_all(HERE / "data")
+    if options.leave_out is not None:
+        before = len(conversations)
+        conversations = without(conversations, prompts_of(options.leave_out))
+        say(f"left out {before - len(conversations)} conversations that ask an evaluation prompt", flush=True)
+    rows = [row for c in conversations if (row := encode(c, tokenizer)) is not None]
+    random.shuffle(rows)
+    held = rows[: len(rows) // 40]
+    rows = rows[len(held) :]
+    say(f"{len(rows)} conversations, {sum(len(row.ids) for row in rows)} tokens; {len(held)} held back", flush=True)
+
+    model = Llama(options.base, options.first, options.rank, options.alpha, options.dropout)
+    if options.resume is not None:
+        model.blocks.load_state_dict(torch.load(options.resume))
+    parameters = [p for p in model.parameters() if p.requires_grad]
+    optimiser = torch.optim.AdamW(parameters, lr=options.rate, betas=(0.9, 0.98), weight_decay=0.01)
+    began = time.monotonic()
+    rows, held = rows[rank::world], held[rank::world]
+    prepare(model, rows + held, options.batch)
+    say(f"prepared in {(time.monotonic() - began) / 60:.1f} min", flush=True)
+    total = math.ceil(agreed_least(len(batched(rows, options.batch))) * options.epochs)
+    step = 0
+    while step < total:
+        batches = batched(rows, options.batch)
+        for batch in batches[: min(agreed_least(len(batches)), total - step)]:
+            for group in optimiser.param_groups:
+                group["lr"] = options.rate * schedule(step / total)
+            model.train()
+            loss = loss_of(model, batch)
+            loss.backward()
+            share_gradients(parameters, world)
+            torch.nn.utils.clip_grad_norm_(parameters, 1.0)
+            optimiser.step()
+            optimiser.zero_grad(set_to_none=True)
+            step += 1
+            if step % 20 == 0 or step == total:
+                minutes = (time.monotonic() - began) / 60
+                say(f"step {step}/{total} loss {loss.item():.3f} {minutes:.1f} min", flush=True)
+        say(f"held back: {evaluated(model, held, options.batch):.4f}", flush=True)
+        if rank == 0:
+            save(model, options)
+
+
+def joined() -> tuple[int, int]:
+    """This process among those that `torchrun` started, and how many they are."""
+    if "WORLD_SIZE" not in os.environ:
+        return 0, 1
+    torch.distributed.init_process_group("gloo")
+    return torch.distributed.get_rank(), torch.distributed.get_world_size()
+
+
+def agreed_least(count: int) -> int:
+    """The least of what every process has."""
+    if not torch.distributed.is_initialized():
+        return count
+    shared = torch.tensor(count)
+    torch.distributed.all_reduce(shared, torch.distributed.ReduceOp.MIN)
+    return int(shared)
+
+
+def share_gradients(parameters: list[Tensor], world: int) -> None:
+    if world == 1:
+        return
+    flat = torch.cat([p.grad.flatten() for p in parameters])
+    torch.distributed.all_reduce(flat)
+    start = 0
+    for p in parameters:
+        p.grad.copy_(flat[start : start + p.numel()].view_as(p) / world)
+        start += p.numel()
+
+
+def save(model: Llama, options: argparse.Namespace) -> None:
+    torch.save(model.blocks.state_dict(), options.out.with_suffix(".pt"))
+    write_adapter(options.out, model.blocks, options.rank, options.alpha)
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--base", type=Path, required=True, help="SmolLM2-135M-Instruct.Q4_1.gguf")
+    parser.add_argument("--out", type=Path, required=True, help="where the adapter goes")
+    parser.add_argument("--leave-out", type=Path, help="evaluation prompts (JSON lines) that may not be trained on")
+    parser.add_argument("--resume", type=Path, help="a .pt file of an earlier run to go on from")
+    parser.add_argument("--epochs", type=float, default=3)
+    parser.add_argument("--first", type=int, default=10, help="the lowest block that is adapted")
+    parser.add_argument("--rank", type=int, default=16)
+    parser.add_argument("--alpha", type=float, default=32)
+    parser.add_argument("--dropout", type=float, default=0.05)
+    parser.add_argument("--rate", type=float, default=1e-3, help="the highest learning rate")
+    parser.add_argument("--batch", type=int, default=1536, help="tokens a step and process, padding included")
+    parser.add_argument("--seed", type=int, default=1)
+    return parser.parse_args()
+
+
+@dataclass
+class Row:
+    ids: list[int]
+    targets: list[int]
+    """For each token the one that follows it where we are the ones who speak; else IGNORED."""
+    below: Tensor | None = None
+    """(length, width): what the lowest adapted block receives."""
+
+
+def encode(conversation: Conversation, tokenizer) -> Row | None:
+    say = lambda text: tokenizer.encode(text, add_special_tokens=False).ids
+    newline = say("\n")
+    ids, ours = [], []
+    for role, text in conversation.turns:
+        head = [START, *say(f"{role}\n")]
+        body = [*say(text), END]
+        ids += [*head, *body, *newline]
+        ours += [False] * len(head) + [role == "assistant"] * len(body) + [False] * len(newline)
+    if len(ids) > 512:
+        return None
+    targets = [ids[n + 1] if ours[n + 1] else IGNORED for n in range(len(ids) - 1)] + [IGNORED]
+    return Row(ids, targets)
+
+
+def prepare(model: Llama, rows: list[Row], size: int) -> None:
+    for group in batched(rows, size):
+        ids = pad_sequence([torch.tensor(row.ids) for row in group], batch_first=True)
+        for row, x in zip(group, model.below(ids)):
+            row.below = x[: len(row.ids)].clone()
+
+
+def batched(rows: list[Row], size: int) -> list[list[Row]]:
+    """Rows of like length together, at most `size` tokens with their padding, in random order."""
+    groups, group = [], []
+    for row in sorted(rows, key=lambda row: len(row.ids) + random.random() * 8):
+        if group and max(len(row.ids), len(group[-1].ids)) * (len(group) + 1) > size:
+            groups.append(group)
+            group = []
+        group.append(row)
+    groups.append(group)
+    random.shuffle(groups)
+    return groups
+
+
+def loss_of(model: Llama, group: list[Row]) -> Tensor:
+    x = pad_sequence([row.below for row in group], batch_first=True)
+    targets = pad_sequence([torch.tensor(row.targets) for row in group], batch_first=True, padding_value=IGNORED)
+    asked = targets != IGNORED
+    return F.cross_entropy(model.logits(model.above(x)[asked]).float(), targets[asked])
+
+
+@torch.no_grad()
+def evaluated(model: Llama, rows: list[Row], size: int) -> float:
+    model.eval()
+    groups = batched(rows, size)
+    return sum(loss_of(model, group).item() for group in groups) / len(groups)
+
+
+def schedule(done: float) -> float:
+    """Up over the first 4 %, then down along a cosine to a twentieth."""
+    if done < 0.04:
+        return done / 0.04 + 0.01
+    return 0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * (done - 0.04) / 0.96))
+
+
+def prompts_of(path: Path) -> list[str]:
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [turn["text"] for line in lines for turn in line["turns"] if turn["text"]]
+
+
+if __name__ == "__main__":
+    main()

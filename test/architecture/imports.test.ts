@@ -36,6 +36,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   ajv: ["contract"],
   commander: ["cli"],
   "env-paths": ["settings"],
+  openai: ["writers"],
   "proper-lockfile": ["catalogue"],
   "cli-progress": ["cli"],
 };

@@ -1,0 +1,100 @@
+import type { OpenAI } from "openai";
+import type { Dialogue } from "../model/writer.ts";
+import { type ChatMessage, dialogueMessages } from "./dialogue-messages.ts";
+
+export type TokenLimitField = "max_tokens" | "max_completion_tokens";
+
+/** What of the chat completions interface an endpoint takes. */
+export interface ChatDialect {
+  readonly limitField: TokenLimitField;
+  readonly isLimitFieldTried: Readonly<Record<TokenLimitField, boolean>>;
+  readonly hasUsage: boolean;
+  readonly hasSystemRole: boolean;
+  /** Characters of history that fit. */
+  readonly historyChars: number;
+  readonly refusedTemperatures: ReadonlySet<number>;
+}
+
+export interface ChatRequestOptions {
+  readonly model: string;
+  readonly systemPrompt: string;
+  readonly maxTokens: number;
+}
+
+type Body = OpenAI.ChatCompletionCreateParamsStreaming;
+
+/** What is tried first. */
+export function firstDialect(limitField: TokenLimitField, historyChars: number): ChatDialect {
+  return {
+    limitField,
+    isLimitFieldTried: { max_tokens: false, max_completion_tokens: false, [limitField]: true },
+    hasUsage: true,
+    hasSystemRole: true,
+    historyChars,
+    refusedTemperatures: new Set(),
+  };
+}
+
+/** The request's body, in an endpoint's dialect. `top_k` is in no endpoint's standard and is left to the model. */
+export function chatBody(dialogue: Dialogue, options: ChatRequestOptions, dialect: ChatDialect): Body {
+  const { hasSystemRole, historyChars, limitField, hasUsage } = dialect;
+  const systemPrompt = options.systemPrompt;
+  const messages = dialogueMessages(dialogue, {
+    systemPrompt: hasSystemRole ? systemPrompt : null,
+    historyChars,
+  });
+  return {
+    model: options.model,
+    messages: hasSystemRole ? messages : withInstructions(messages, systemPrompt),
+    stream: true,
+    [limitField]: options.maxTokens,
+    ...(takesTemperature(dialect, dialogue.temperature) && { temperature: dialogue.temperature }),
+    ...(hasUsage && { stream_options: { include_usage: true } }),
+  };
+}
+
+/**
+ * The dialect to try after a refusal, by the name that it mentions; `null` when it mentions nothing that could be left
+ * out or said otherwise. Each step is taken at most once, but for the history, which is halved until little is left.
+ */
+export function otherDialect(dialect: ChatDialect, refused: string, body: Body): ChatDialect | null {
+  if (TOO_LONG.test(refused)) return shorter(dialect, body);
+  if (refused.includes(dialect.limitField)) {
+    const limitField = dialect.limitField === "max_tokens" ? "max_completion_tokens" : "max_tokens";
+    if (!dialect.isLimitFieldTried[limitField]) {
+      const isLimitFieldTried = { ...dialect.isLimitFieldTried, [limitField]: true };
+      return { ...dialect, limitField, isLimitFieldTried };
+    }
+  }
+  if (/stream_options|include_usage/.test(refused) && dialect.hasUsage)
+    return { ...dialect, hasUsage: false };
+  if (/temperature/i.test(refused) && typeof body.temperature === "number") {
+    const refusedTemperatures = new Set([...dialect.refusedTemperatures, body.temperature]);
+    return { ...dialect, refusedTemperatures };
+  }
+  if (SYSTEM_ROLE.test(refused) && dialect.hasSystemRole) return { ...dialect, hasSystemRole: false };
+  return null;
+}
+
+const TOO_LONG =
+  /context[ _-]?(?:length|size|window)|exceeds?_context|prompt is too long|too many (?:input |prompt )?tokens|reduce the length/i;
+const SYSTEM_ROLE = /system[ _](?:role|message|prompt)|role\W{0,3}system/i;
+const LEAST_HISTORY_CHARS = 200;
+/** An endpoint that refused so many temperatures is asked for none any more. */
+const MOST_TEMPERATURES = 32;
+
+/** An endpoint may refuse one temperature and take another. */
+function takesTemperature({ refusedTemperatures }: ChatDialect, temperature: number): boolean {
+  return !refusedTemperatures.has(temperature) && refusedTemperatures.size < MOST_TEMPERATURES;
+}
+
+function shorter(dialect: ChatDialect, body: Body): ChatDialect | null {
+  const sent = body.messages.reduce((sum, { content }) => sum + (content?.length ?? 0), 0);
+  const historyChars = Math.floor(Math.min(dialect.historyChars, sent) / 2);
+  return historyChars < LEAST_HISTORY_CHARS ? null : { ...dialect, historyChars };
+}
+
+/** Instructions as part of what the user says first, for a model that knows no system. */
+function withInstructions([first, ...rest]: readonly ChatMessage[], instructions: string): ChatMessage[] {
+  return [{ role: "user", content: `${instructions}\n\n${first?.content ?? ""}` }, ...rest];
+}

@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { OpenAI } from "openai";
+import { type Dialogue, type Passage, type Writer, WriterError } from "../model/writer.ts";
+import { type ChatDelta, readChunk } from "./chat-chunk.ts";
+import { makeChatClient } from "./chat-client.ts";
+import {
+  type ChatDialect,
+  type ChatRequestOptions,
+  chatBody,
+  firstDialect,
+  otherDialect,
+  type TokenLimitField,
+} from "./chat-dialect.ts";
+import { chatFailure } from "./chat-failure.ts";
+import { NotAChatError } from "./chat-fetch.ts";
+import { passagesOf } from "./chat-reply.ts";
+import { SPOKEN_PROMPT } from "./dialogue-messages.ts";
+import { ReplyClock, type ReplyLimits } from "./reply-clock.ts";
+
+export interface ChatWriterOptions {
+  /** Where the endpoint's routes begin, as in `http://127.0.0.1:11434/v1`. */
+  readonly baseUrl: string;
+  readonly model: string;
+  /** `null` sends none. */
+  readonly apiKey: string | null;
+  readonly systemPrompt?: string | undefined;
+  readonly maxTokens: number;
+  readonly tokenLimitField: TokenLimitField;
+  readonly firstTokenTimeoutMs: number;
+  readonly totalTimeoutMs: number;
+  /** Characters of history that are sent, newest first; fewer once the endpoint has found that too long. */
+  readonly historyChars?: number;
+  /** The waits before the second try, the third and so on, where the endpoint asks for no other. */
+  readonly retryDelaysMs?: readonly number[];
+  /** How long the connection may stay open after the reply's last word. */
+  readonly lingerMs?: number;
+}
+
+/**
+ * A writer behind an OpenAI-compatible chat endpoint. Whether temperature 0 repeats is up to the endpoint; most do not
+ * promise it. The key goes nowhere but into the `Authorization` header. Throws a {@link WriterError} when `baseUrl`
+ * cannot be used.
+ */
+export function openChatWriter(options: ChatWriterOptions): Writer {
+  return new ChatWriter(options);
+}
+
+const HISTORY_CHARS = 24_000;
+const RETRY_DELAYS_MS: readonly number[] = [250, 1_000];
+const LINGER_MS = 500;
+/** A token is seldom longer; an endpoint that writes on has lost its limit. */
+const CHARS_PER_TOKEN = 8;
+/** How some hosts say that they filtered the question, not the reply. */
+const WITHHELD = /content_filter|content management policy/;
+const WITHHELD_REPLY: ChatDelta = { text: "", isToken: false, finish: "content_filter", tokens: null };
+
+class ChatWriter implements Writer {
+  readonly name: string;
+  readonly #client: OpenAI;
+  readonly #request: ChatRequestOptions;
+  readonly #limits: ReplyLimits;
+  readonly #retryDelaysMs: readonly number[];
+  readonly #calls = new Set<AbortController>();
+  #isClosed = false;
+  #dialect: ChatDialect;
+
+  constructor(options: ChatWriterOptions) {
+    const { model, maxTokens, systemPrompt = SPOKEN_PROMPT, firstTokenTimeoutMs, totalTimeoutMs } = options;
+    this.name = model;
+    this.#client = makeChatClient(options.baseUrl, options.apiKey);
+    this.#request = { model, maxTokens, systemPrompt };
+    this.#limits = { firstTokenTimeoutMs, totalTimeoutMs, lingerMs: options.lingerMs ?? LINGER_MS };
+    this.#retryDelaysMs = options.retryDelaysMs ?? RETRY_DELAYS_MS;
+    this.#dialect = firstDialect(options.tokenLimitField, options.historyChars ?? HISTORY_CHARS);
+  }
+
+  async *write(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<Passage, void, void> {
+    signal.throwIfAborted();
+    if (this.#isClosed) throw closed();
+    const call = new AbortController();
+    const stop = (): void => call.abort(signal.reason);
+    signal.addEventListener("abort", stop, { once: true });
+    this.#calls.add(call);
+    try {
+      yield* passagesOf(this.#deltas(dialogue, call.signal), this.#request.maxTokens * CHARS_PER_TOKEN);
+    } finally {
+      signal.removeEventListener("abort", stop);
+      this.#calls.delete(call);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const call of this.#calls) call.abort(closed());
+  }
+
+  /** One reply, over as many tries as it takes to get its first token. */
+  async *#deltas(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<ChatDelta, void, void> {
+    const clock = new ReplyClock(this.#limits);
+    const delaysMs = [...this.#retryDelaysMs];
+    let dialect = this.#dialect;
+    for (;;) {
+      const body = chatBody(dialogue, this.#request, dialect);
+      let hasBegun = false;
+      try {
+        for await (const delta of this.#try(body, clock, signal)) {
+          hasBegun ||= delta.isToken || delta.finish !== null;
+          if (hasBegun) this.#dialect = dialect;
+          yield delta;
+        }
+        return;
+      } catch (thrown) {
+        signal.throwIfAborted();
+        const { error, isPassing, waitMs, refusal } = chatFailure(thrown, this.#limits);
+        if (hasBegun) throw error;
+        if (refusal !== null && WITHHELD.test(refusal)) return yield WITHHELD_REPLY;
+        const other = refusal === null ? null : otherDialect(dialect, refusal, body);
+        const delayMs = isPassing ? delaysMs.shift() : undefined;
+        if (other !== null) dialect = other;
+        else if (delayMs === undefined || (waitMs ?? delayMs) >= clock.leftMs) throw error;
+        else await clock.wait(sleep(waitMs ?? delayMs, undefined, { signal }), signal);
+      }
+    }
+  }
+
+  /** One request: what it brings up to its last word, and what still comes soon after that. */
+  async *#try(
+    body: OpenAI.ChatCompletionCreateParamsStreaming,
+    clock: ReplyClock,
+    signal: AbortSignal,
+  ): AsyncGenerator<ChatDelta, void, void> {
+    const connection = new AbortController();
+    try {
+      const request = this.#client.chat.completions.create(body, { signal: connection.signal });
+      const events = (await clock.wait(request, signal))[Symbol.asyncIterator]();
+      let isChat = false;
+      let isOver = false;
+      for (;;) {
+        const event = await clock.wait(events.next(), signal).catch((error: unknown) => {
+          if (isOver && !signal.aborted) return null;
+          throw error;
+        });
+        if (event === null || event.done === true) break;
+        const delta = readChunk(event.value);
+        if (delta === null) continue;
+        isChat = true;
+        isOver ||= delta.finish !== null;
+        if (delta.isToken) clock.heard();
+        if (isOver) clock.finished();
+        yield delta;
+      }
+      if (!isChat) throw new NotAChatError("no event of a chat completion");
+    } finally {
+      connection.abort();
+    }
+  }
+}
+
+function closed(): WriterError {
+  return new WriterError("the writer was closed: retry", { retryAfterMs: 2_000 });
+}

@@ -1,0 +1,60 @@
+import { closeSync, openSync, readSync } from "node:fs";
+
+/** Where a chat endpoint's key may come from. */
+export interface ApiKeySources {
+  /** The process's environment; `ANTIPHON_WRITER_API_KEY` there wins. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** A file that holds the key and nothing else, or none. */
+  readonly file?: string | undefined;
+}
+
+/** A key that was named but cannot be used. The message never quotes it. */
+export class ApiKeyError extends Error {
+  override readonly name = "ApiKeyError";
+}
+
+/**
+ * The key of the chat endpoint, without the spaces around it; `null` where none is set, as with a server of one's own.
+ * Throws {@link ApiKeyError} when the file is missing or unreadable, or the key is empty or cannot stand in a header.
+ */
+export function readApiKey({ env, file }: ApiKeySources): string | null {
+  const given = env[VARIABLE];
+  if (given !== undefined && given !== "") return checked(given, VARIABLE);
+  return file === undefined ? null : checked(readStart(file), `writer.apiKeyFile (${file})`);
+}
+
+const VARIABLE = "ANTIPHON_WRITER_API_KEY";
+/** No key is longer. A larger file is something else, and is not read whole. */
+const LONGEST_KEY = 4096;
+
+function checked(value: string, where: string): string {
+  const key = value.trim();
+  if (key === "") throw new ApiKeyError(`${where} is empty: put the endpoint's key there, or leave it out`);
+  if (key.length > LONGEST_KEY)
+    throw new ApiKeyError(`${where} holds more than ${LONGEST_KEY} characters: it should be the key alone`);
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw new ApiKeyError(
+      `${where} holds a line break, a space or another character that no key has: it should be the key alone`,
+    );
+  return key;
+}
+
+function readStart(file: string): string {
+  try {
+    const descriptor = openSync(file, "r");
+    try {
+      const bytes = Buffer.alloc(LONGEST_KEY + 64);
+      return bytes.toString("utf8", 0, readSync(descriptor, bytes));
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown error";
+    throw new ApiKeyError(
+      code === "ENOENT"
+        ? `writer.apiKeyFile (${file}) does not exist`
+        : `writer.apiKeyFile (${file}) cannot be read: ${code}`,
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,50 @@
+import type { Turn } from "../../src/model/conversation.ts";
+import type { Dialogue, Passage, Writer } from "../../src/model/writer.ts";
+
+export function said(speaker: string, text: string): Turn {
+  return { speaker, text, audio: null };
+}
+
+/** A turn that was only heard. */
+export function heard(speaker: string): Turn {
+  return {
+    speaker,
+    text: null,
+    audio: { samples: new Float32Array(240), sampleRateHz: 24_000, durationS: 0.01 },
+  };
+}
+
+/** A dialogue in which speaker 1 is to answer what speaker 0 says. */
+export function dialogueOf(history: string | readonly Turn[], fields: Partial<Dialogue> = {}): Dialogue {
+  return {
+    history: typeof history === "string" ? [said("0", history)] : history,
+    speaker: "1",
+    temperature: 0,
+    topK: null,
+    seed: 1n,
+    ...fields,
+  };
+}
+
+/** 64 turns of 8000 characters, each with words of its own. */
+export function longHistory(): Turn[] {
+  return Array.from({ length: 64 }, (_, index) => {
+    const words = `Turn ${index}: and then we went on to the next town and looked at the old houses. `;
+    return said(String((index + 1) % 2), words.repeat(Math.ceil(8_000 / words.length)).slice(0, 8_000));
+  });
+}
+
+export async function passagesOf(writer: Writer, dialogue: Dialogue, signal = never()): Promise<Passage[]> {
+  const passages: Passage[] = [];
+  for await (const passage of writer.write(dialogue, signal)) passages.push(passage);
+  return passages;
+}
+
+/** A whole reply, its passages joined as they are spoken. */
+export async function replyOf(writer: Writer, dialogue: Dialogue, signal = never()): Promise<string> {
+  return (await passagesOf(writer, dialogue, signal)).map(({ text }) => text).join(" ");
+}
+
+export function never(): AbortSignal {
+  return new AbortController().signal;
+}

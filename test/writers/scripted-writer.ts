@@ -1,0 +1,114 @@
+import { EventEmitter, once } from "node:events";
+import { setImmediate as turn } from "node:timers/promises";
+import { abortable } from "../../src/model/abortable.ts";
+import { type Dialogue, type Passage, type Writer, WriterError } from "../../src/model/writer.ts";
+
+export interface ScriptedOptions {
+  readonly name?: string;
+  /** Whether each sentence waits for {@link ScriptedWriter.allow}. */
+  readonly isStepwise?: boolean;
+  readonly gate?: string | null;
+}
+
+/** Writes the given sentences, at once or when told to. Counts a token a word. */
+export class ScriptedWriter implements Writer {
+  readonly name: string;
+  /** What it was given so far. */
+  readonly dialogues: Dialogue[] = [];
+  readonly #sentences: (dialogue: Dialogue) => readonly string[];
+  readonly #isStepwise: boolean;
+  readonly #gate: string | null;
+  readonly #events = new EventEmitter().setMaxListeners(0);
+  #allowed = 0;
+  #open = 0;
+  #failure: Error | null = null;
+  #isClosed = false;
+
+  constructor(
+    sentences: readonly string[] | ((dialogue: Dialogue) => readonly string[]),
+    { name = "scripted", isStepwise = false, gate = null }: ScriptedOptions = {},
+  ) {
+    this.name = name;
+    this.#sentences = typeof sentences === "function" ? sentences : () => sentences;
+    this.#isStepwise = isStepwise;
+    this.#gate = gate;
+  }
+
+  /** Replies that are being written. */
+  get open(): number {
+    return this.#open;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Lets so many more sentences go, whichever replies wait for them. */
+  allow(count = 1): void {
+    this.#allowed += count;
+    this.#events.emit("change");
+  }
+
+  /** Every reply under way or to come fails with this. */
+  fail(
+    error: Error = new WriterError("the scripted writer was told to fail: retry", { retryAfterMs: 1_500 }),
+  ): void {
+    this.#failure = error;
+    this.#events.emit("change");
+  }
+
+  /** Waits until so many replies were asked for. */
+  async asked(count: number): Promise<void> {
+    await this.#until(() => this.dialogues.length >= count);
+  }
+
+  /** Waits until nothing is being written. */
+  async idle(): Promise<void> {
+    await this.#until(() => this.#open === 0);
+  }
+
+  async *write(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<Passage, void, void> {
+    signal.throwIfAborted();
+    this.#throwIfFailed();
+    this.dialogues.push(dialogue);
+    this.#open++;
+    this.#events.emit("change");
+    try {
+      let written = 0;
+      const prompt = dialogue.history.reduce((sum, { text }) => sum + words(text ?? ""), 0);
+      for (const text of this.#sentences(dialogue)) {
+        await abortable(this.#permitted(), signal);
+        written += words(text);
+        yield { text, tokens: { prompt, written }, gate: this.#gate };
+        signal.throwIfAborted();
+      }
+    } finally {
+      this.#open--;
+      this.#events.emit("change");
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.fail(new WriterError("the scripted writer is closed"));
+  }
+
+  async #permitted(): Promise<void> {
+    await turn();
+    if (this.#isStepwise) await this.#until(() => this.#allowed > 0 || this.#failure !== null);
+    this.#throwIfFailed();
+    this.#allowed--;
+  }
+
+  async #until(isSo: () => boolean): Promise<void> {
+    while (!isSo()) await once(this.#events, "change");
+  }
+
+  #throwIfFailed(): void {
+    if (this.#failure !== null) throw this.#failure;
+  }
+}
+
+function words(text: string): number {
+  return text.split(/\s+/).filter((word) => word !== "").length;
+}

@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { inspect } from "node:util";
+import { ApiKeyError, readApiKey } from "../../src/writers/secret.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "antiphon-secret-"));
+after(() => rmSync(folder, { recursive: true }));
+
+test("the key comes from the environment, else from the file, else there is none", () => {
+  const file = holding("sk-file\n");
+  assert.equal(readApiKey({ env: { ANTIPHON_WRITER_API_KEY: "sk-env" }, file }), "sk-env");
+  assert.equal(readApiKey({ env: {}, file }), "sk-file");
+  assert.equal(readApiKey({ env: { ANTIPHON_WRITER_API_KEY: "" }, file: holding("  sk-x\r\n\n") }), "sk-x");
+  assert.equal(readApiKey({ env: {} }), null);
+});
+
+test("a file that is missing or unreadable, or holds no key or more than one, is named and not quoted", () => {
+  for (const [file, says] of [
+    [join(folder, "none"), /does not exist/],
+    [folder, /cannot be read: EISDIR/],
+    [holding(""), /is empty/],
+    [holding(" \n\n"), /is empty/],
+    [holding("sk-a\nsk-b\n"), /line break/],
+    [holding("Bearer sk-a"), /a space/],
+    [holding("sk-\u0007a"), /no key has/],
+    [holding("sk-ключ"), /no key has/],
+    [holding("sk-".repeat(100_000)), /more than 4096/],
+  ] as const) {
+    assert.throws(
+      () => readApiKey({ env: {}, file }),
+      (error) => {
+        assert.ok(error instanceof ApiKeyError);
+        assert.match(error.message, says);
+        assert.ok(error.message.includes(file), error.message);
+        assert.doesNotMatch(inspect(error), /sk-|ключ/);
+        return true;
+      },
+    );
+  }
+  assert.throws(
+    () => readApiKey({ env: { ANTIPHON_WRITER_API_KEY: "sk-a\nsk-b" } }),
+    /^ApiKeyError: ANTIPHON_WRITER/,
+  );
+});
+
+let files = 0;
+
+function holding(text: string): string {
+  const file = join(folder, `key-${++files}`);
+  writeFileSync(file, text);
+  return file;
+}

@@ -1,0 +1,35 @@
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import type { Turn } from "../src/model/conversation.ts";
+import { embeddedWriter } from "../src/writers/embedded.ts";
+import { openGgufWriter } from "../src/writers/gguf-writer.ts";
+
+/** Prints what the embedded writer answers to each prompt of a file (JSON lines), greedily, to be read and judged. */
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { adapter: { type: "string" }, raw: { type: "boolean" }, temperature: { type: "string", default: "0" } },
+});
+const [modelPath, prompts] = positionals;
+if (modelPath === undefined || prompts === undefined) {
+  throw new Error("usage: node dist/bench/replies.js MODEL.gguf PROMPTS.jsonl [--adapter FILE] [--raw]");
+}
+const options = embeddedWriter(modelPath);
+const adapterPath = values.raw === true ? null : (values.adapter ?? options.adapterPath);
+const beganLoading = performance.now();
+const writer = await openGgufWriter({ ...options, adapterPath });
+process.stderr.write(`loaded in ${Math.round(performance.now() - beganLoading)} ms\n`);
+for (const line of readFileSync(prompts, "utf8").trim().split("\n")) {
+  const prompt = JSON.parse(line) as { turns: { speaker: string; text: string | null }[]; open_speaker: string; kind: string };
+  const history: Turn[] = prompt.turns.map(({ speaker, text }) => ({ speaker, text, audio: null }));
+  const dialogue = { history, speaker: prompt.open_speaker, temperature: Number(values.temperature), topK: null, seed: 1n };
+  const began = performance.now();
+  const sentences: string[] = [];
+  let firstMs = 0;
+  for await (const { text } of writer.write(dialogue, new AbortController().signal)) {
+    firstMs ||= performance.now() - began;
+    sentences.push(text);
+  }
+  const asked = prompt.turns.map(({ text }) => text ?? "(unheard)").join(" / ");
+  process.stdout.write(`${Math.round(firstMs)} ms | ${prompt.kind} | ${asked} -> ${sentences.join(" ")}\n`);
+}
+await writer.close();

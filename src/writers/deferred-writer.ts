@@ -1,0 +1,44 @@
+import { abortable } from "../model/abortable.ts";
+import { type Dialogue, type Passage, type Writer, WriterError } from "../model/writer.ts";
+
+/**
+ * A writer that may not be there yet: opened by {@link DeferredWriter.prepare} or by the first turn that needs it, and
+ * tried again by the next one when that failed, so that weights which come later are found without a restart.
+ */
+export class DeferredWriter implements Writer {
+  readonly name: string;
+  readonly #open: () => Promise<Writer>;
+  #opening: Promise<Writer> | null = null;
+  #isClosed = false;
+
+  /** `open` throws a {@link WriterError} that says what to do. */
+  constructor(name: string, open: () => Promise<Writer>) {
+    this.name = name;
+    this.#open = open;
+  }
+
+  /** Opens it now. Throws what opening throws; calling it again while it opens, or once it is open, is free. */
+  async prepare(): Promise<void> {
+    await this.#opened();
+  }
+
+  async *write(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<Passage> {
+    const writer = await abortable(this.#opened(), signal);
+    yield* writer.write(dialogue, signal);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const writer = await this.#opening?.catch(() => null);
+    await writer?.close();
+  }
+
+  #opened(): Promise<Writer> {
+    if (this.#isClosed) return Promise.reject(new WriterError("the writer was closed"));
+    this.#opening ??= this.#open().catch((error: unknown) => {
+      this.#opening = null;
+      throw error;
+    });
+    return this.#opening;
+  }
+}

@@ -1,0 +1,190 @@
+import type { LlamaContextSequence, LlamaModel, Token, TokenBias } from "node-llama-cpp";
+import { abortable } from "../model/abortable.ts";
+import type { Dialogue, Passage, Writer } from "../model/writer.ts";
+import { WriterError } from "../model/writer.ts";
+import { dialogueMessages } from "./dialogue-messages.ts";
+import { historyWindow, type WindowOptions } from "./history-window.ts";
+import { type LlamaRuntime, openLlama } from "./llama-runtime.ts";
+import { chatMl, ownTemplate, type Prompt } from "./prompt.ts";
+import { SentenceCutter } from "./sentence-cutter.ts";
+import { SequencePool } from "./sequence-pool.ts";
+import { unspeakableTokens } from "./unspeakable-tokens.ts";
+
+export interface GgufWriterOptions {
+  /** For `meta`: who writes. */
+  readonly name: string;
+  readonly modelPath: string;
+  /** A low-rank adapter (GGUF) to load beside the model; `null` is none. */
+  readonly adapterPath: string | null;
+  /** `chatml` without instructions, as the embedded writer was trained; `own`: the file's template. */
+  readonly template: "chatml" | "own";
+  readonly systemPrompt: string | null;
+  /** How much of the conversation is read. */
+  readonly window: WindowOptions;
+  /** Tokens that the model can hold of one conversation, its own reply included. */
+  readonly contextTokens: number;
+  readonly maxTokens: number;
+  readonly maxSentences: number;
+  /** The language model's temperature for a request's of 1. */
+  readonly temperatureScale: number;
+  /** Replies that may be written at once; more wait. */
+  readonly sequences: number;
+  readonly threads: number;
+}
+
+/**
+ * Writes with a GGUF file in this process, through llama.cpp on the CPU.
+ *
+ * @throws WriterError when the file or its adapter cannot be loaded.
+ */
+export async function openGgufWriter(options: GgufWriterOptions): Promise<Writer> {
+  const runtime = await openLlama().catch((error: Error) => {
+    throw new WriterError(error.message, { cause: error });
+  });
+  try {
+    const model = await runtime.llama.loadModel({ modelPath: options.modelPath, gpuLayers: 0 });
+    const context = await model.createContext({
+      sequences: options.sequences,
+      contextSize: options.contextTokens,
+      batchSize: CHUNK_TOKENS * options.sequences,
+      // Two threads beside speech are six times slower than one: each waits for the other at every layer.
+      threads: options.threads,
+      flashAttention: false,
+      ...(options.adapterPath === null ? {} : { lora: options.adapterPath }),
+    });
+    const sequences = Array.from({ length: options.sequences }, () => context.getSequence());
+    return new GgufWriter(options, runtime, model, sequences);
+  } catch (error) {
+    await runtime.release();
+    throw new WriterError(
+      `the writer's file ${options.modelPath} cannot be loaded: it is damaged, or no language model that llama.cpp knows`,
+      { cause: error },
+    );
+  }
+}
+
+class GgufWriter implements Writer {
+  readonly name: string;
+  readonly #options: GgufWriterOptions;
+  readonly #runtime: LlamaRuntime;
+  readonly #model: LlamaModel;
+  readonly #prompt: Prompt;
+  readonly #pool: SequencePool;
+  readonly #bias: TokenBias;
+  readonly #closed = new AbortController();
+  readonly #working = new Set<Promise<unknown>>();
+
+  constructor(
+    options: GgufWriterOptions,
+    runtime: LlamaRuntime,
+    model: LlamaModel,
+    sequences: readonly LlamaContextSequence[],
+  ) {
+    this.name = options.name;
+    this.#options = options;
+    this.#runtime = runtime;
+    this.#model = model;
+    this.#prompt = options.template === "chatml" ? chatMl(model) : ownTemplate(model, runtime);
+    this.#pool = new SequencePool(sequences);
+    this.#bias = unspeakableTokens(model, runtime);
+  }
+
+  async *write(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<Passage, void, void> {
+    const stop = AbortSignal.any([signal, this.#closed.signal]);
+    stop.throwIfAborted();
+    const prompt = this.#tokensOf(dialogue);
+    const sequence = await this.#pool.take(prompt, stop);
+    let underWay: Promise<unknown> = Promise.resolve();
+    /** Leaves at once when told to; the sequence comes back when llama.cpp has done what it is at. */
+    const step = <T>(work: Promise<T>): Promise<T> => {
+      underWay = work.catch(() => {});
+      return abortable(work, stop);
+    };
+    const cutter = new SentenceCutter();
+    let sentences = 0;
+    const passage = (text: string, written: number): Passage => {
+      sentences++;
+      return { text, tokens: { prompt: prompt.length, written }, gate: null };
+    };
+    let generation: AsyncIterator<Token> | null = null;
+    try {
+      await step(sequence.adaptStateToTokens(prompt.slice(0, -1), false));
+      let read = sequence.nextTokenIndex;
+      for (; prompt.length - read > CHUNK_TOKENS; read += CHUNK_TOKENS) {
+        await step(sequence.evaluateWithoutGeneratingNewTokens(prompt.slice(read, read + CHUNK_TOKENS)));
+      }
+      const written: Token[] = [];
+      generation = sequence.evaluate(prompt.slice(read), this.#sampling(dialogue, written));
+      let text = "";
+      while (written.length < this.#options.maxTokens) {
+        const { value: token, done } = await step(generation.next());
+        if (done) break;
+        written.push(token);
+        const longer = this.#model.detokenize(written);
+        // Half a character shows as a replacement until its other bytes are there.
+        if (longer.endsWith("\ufffd")) continue;
+        for (const sentence of cutter.push(longer.slice(text.length))) {
+          yield passage(sentence, written.length);
+          if (sentences >= this.#options.maxSentences) return;
+        }
+        text = longer;
+      }
+      const rest = cutter.flush();
+      const isWhole = written.length < this.#options.maxTokens || (rest !== null && ENDED.test(rest));
+      if (rest !== null && (isWhole || sentences === 0)) yield passage(rest, written.length);
+    } catch (error) {
+      if (this.#closed.signal.aborted) throw new WriterError("the writer was closed");
+      if (signal.aborted) throw signal.reason;
+      throw new WriterError("the language model failed while it wrote: retry", {
+        cause: error,
+        retryAfterMs: 1_000,
+      });
+    } finally {
+      const finished = underWay
+        .then(() => generation?.return?.())
+        .catch(() => {})
+        .then(() => {
+          this.#working.delete(finished);
+          this.#pool.giveBack(sequence);
+        });
+      this.#working.add(finished);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort();
+    await Promise.all(this.#working);
+    await this.#model.dispose();
+    await this.#runtime.release();
+  }
+
+  #tokensOf(dialogue: Dialogue): Token[] {
+    const { window, systemPrompt, contextTokens, maxTokens } = this.#options;
+    const history = historyWindow(dialogue.history, window);
+    const room = contextTokens - maxTokens - 8;
+    // A token is a character at least; what is odder than words is tried again, shorter.
+    for (let historyChars = window.maxChars; ; historyChars = Math.floor(historyChars / 2)) {
+      const messages = dialogueMessages(
+        { history, speaker: dialogue.speaker },
+        { systemPrompt, historyChars },
+      );
+      const tokens = this.#prompt(messages);
+      if (tokens.length <= room || historyChars < 16) return tokens.slice(-room);
+    }
+  }
+
+  #sampling({ temperature, topK, seed }: Dialogue, written: readonly Token[]) {
+    return {
+      temperature: temperature * this.#options.temperatureScale,
+      topK: topK ?? 40,
+      minP: temperature === 0 ? 0 : 0.1,
+      seed: Number(seed & 0xffff_ffffn),
+      tokenBias: this.#bias,
+      repeatPenalty: { punishTokens: () => written.slice(-48), penalty: 1.1 },
+    };
+  }
+}
+
+/** Tokens of a prompt that are read at once: between two such pieces a signal is heard. */
+const CHUNK_TOKENS = 64;
+const ENDED = /[.!?…]["'”’)]*$/;

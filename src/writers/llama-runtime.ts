@@ -1,0 +1,73 @@
+import type { Llama, LlamaText } from "node-llama-cpp";
+
+type Module = typeof import("node-llama-cpp");
+
+/** llama.cpp, as long as somebody holds it. */
+export interface LlamaRuntime {
+  readonly llama: Llama;
+  /** Text in which the template's parts are special tokens and what people said is not. */
+  readonly LlamaText: typeof LlamaText;
+  readonly module: Module;
+  /** The last one to release it frees it. */
+  release(): Promise<void>;
+}
+
+/** The optional package that carries llama.cpp is not there, or does not run on this machine. */
+export class LlamaMissingError extends Error {
+  override readonly name = "LlamaMissingError";
+}
+
+/**
+ * Loads llama.cpp's build for the CPU; everybody who holds it shares the one. The only file that imports the package.
+ *
+ * @throws LlamaMissingError when it is not installed or cannot be loaded.
+ */
+export async function openLlama(): Promise<LlamaRuntime> {
+  holders++;
+  try {
+    shared ??= load();
+    const { module, llama } = await shared;
+    let isReleased = false;
+    return {
+      llama,
+      module,
+      LlamaText: module.LlamaText,
+      async release() {
+        if (isReleased) return;
+        isReleased = true;
+        await letGo();
+      },
+    };
+  } catch (error) {
+    await letGo();
+    throw new LlamaMissingError(
+      "llama.cpp cannot be loaded here: install it with `npm install node-llama-cpp@3.21.1`, or choose another writer.kind",
+      { cause: error },
+    );
+  }
+}
+
+let shared: Promise<{ module: Module; llama: Llama }> | null = null;
+let holders = 0;
+
+async function load(): Promise<{ module: Module; llama: Llama }> {
+  const module = await import("node-llama-cpp");
+  const llama = await module.getLlama({
+    gpu: false,
+    build: "never",
+    skipDownload: true,
+    logLevel: module.LlamaLogLevel.error,
+    // What llama.cpp has to say of a broken file reaches the caller as an error.
+    logger: () => {},
+  });
+  return { module, llama };
+}
+
+async function letGo(): Promise<void> {
+  holders--;
+  if (holders > 0 || shared === null) return;
+  const loaded = shared;
+  shared = null;
+  const { llama } = await loaded.catch(() => ({ llama: null }));
+  await llama?.dispose();
+}

@@ -1,0 +1,18 @@
+import type { LlamaModel, TokenBias } from "node-llama-cpp";
+import type { LlamaRuntime } from "./llama-runtime.ts";
+
+/** Markup, addresses and line ends. */
+const UNSPEAKABLE = /[*#_`[\]{}<>|\\~^=@\n]|https?|www\./i;
+/** Pictures, arrows, boxes and the like: what is no letter, mark, number, space or plain punctuation. */
+const PICTURES = /[^\p{L}\p{M}\p{N}\p{Zs}\p{P}\p{Sc}+\u200d\ufffd]/u;
+
+/** Keeps a model from writing what cannot be said: markup, addresses, line ends, pictures. */
+export function unspeakableTokens(model: LlamaModel, { module }: LlamaRuntime): TokenBias {
+  const bias = new module.TokenBias(model.tokenizer);
+  for (const token of model.iterateAllTokens()) {
+    if (model.isSpecialToken(token) || model.isEogToken(token)) continue;
+    const text = model.detokenize([token]);
+    if (UNSPEAKABLE.test(text) || PICTURES.test(text)) bias.set(token, "never");
+  }
+  return bias;
+}

@@ -82,7 +82,11 @@ class ChatWriter implements Writer {
     signal.addEventListener("abort", stop, { once: true });
     this.#calls.add(call);
     try {
-      yield* passagesOf(this.#deltas(dialogue, call.signal), this.#request.maxTokens * CHARS_PER_TOKEN);
+      const deltas = this.#deltas(dialogue, call.signal);
+      for await (const passage of passagesOf(deltas, this.#request.maxTokens * CHARS_PER_TOKEN)) {
+        call.signal.throwIfAborted();
+        yield passage;
+      }
     } finally {
       signal.removeEventListener("abort", stop);
       this.#calls.delete(call);

@@ -3,6 +3,7 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { CheckpointFile, CheckpointManifest } from "./checkpoint-manifest.ts";
+import { codeOf } from "./pull/pull-error.ts";
 
 /** What there is of a checkpoint in a data directory. */
 export interface CheckpointState {
@@ -85,7 +86,7 @@ async function stateOf(
   broken: readonly BrokenFile[],
 ): Promise<CheckpointState> {
   const paths = manifest.files.map((file) => checkpointFile(manifest, dataDir, file));
-  const sizes = await Promise.all(paths.map(sizeOf));
+  const sizes = await Promise.all(paths.map((path) => sizeOf(path).catch(() => null)));
   const sizeBytes = sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
   const worst = broken.find(({ fault }) => fault !== null) ?? broken[0];
   if (worst === undefined) return { state: "installed", sizeBytes, problem: null };
@@ -107,14 +108,15 @@ async function wrongFiles(
   const broken: BrokenFile[] = [];
   for (const file of manifest.files) {
     const path = checkpointFile(manifest, dataDir, file);
-    const size = await sizeOf(path);
-    if (size === null) broken.push({ file, path, fault: null });
-    else {
-      const fault =
-        size === file.sizeBytes
-          ? await faultIn(path, file)
-          : `has ${size} bytes instead of ${file.sizeBytes}`;
-      if (fault !== null) broken.push({ file, path, fault });
+    try {
+      const size = await sizeOf(path);
+      const isWhole = size === file.sizeBytes;
+      const fault = isWhole ? await faultIn(path, file) : `has ${size} bytes instead of ${file.sizeBytes}`;
+      if (fault !== null) broken.push({ file, path, fault: size === null ? null : fault });
+    } catch (error) {
+      const code = codeOf(error);
+      if (code === undefined) throw error;
+      broken.push({ file, path, fault: `cannot be read (${code})` });
     }
   }
   return broken;

@@ -19,6 +19,8 @@ export interface WriterPull {
   readonly pull: boolean;
   readonly signal: AbortSignal;
   readonly observe: PullObserver;
+  /** The environment; this process's unless given. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 /**

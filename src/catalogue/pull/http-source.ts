@@ -4,6 +4,7 @@ import { prepareForBody } from "./http-answer.ts";
 import { brokenOff, openUrl, UnreachableError } from "./http-request.ts";
 import type { PartFile } from "./part-file.ts";
 import { PullError, SourceError } from "./pull-error.ts";
+import { receive } from "./receive.ts";
 import type { PullTimes } from "./times.ts";
 
 /** Tells that a try failed and when the next one is. */
@@ -81,13 +82,13 @@ async function readBody(answer: IncomingMessage, part: PartFile, times: PullTime
     }
     received = 0;
   }, times.stallTimeoutMs);
+  const write = async (bytes: Buffer) => {
+    received += bytes.length;
+    // What comes beyond the file's size is left unread; whether the bytes are right, the checksum tells.
+    await part.append(bytes.subarray(0, part.totalBytes - part.doneBytes));
+  };
   try {
-    for await (const chunk of answer) {
-      received += (chunk as Buffer).length;
-      // What comes beyond the file's size is left unread; whether the bytes are right, the checksum tells.
-      await part.append((chunk as Buffer).subarray(0, part.totalBytes - part.doneBytes));
-      if (part.isComplete) return;
-    }
+    await receive(answer, write, () => part.isComplete);
   } finally {
     clearInterval(watch);
   }

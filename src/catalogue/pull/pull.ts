@@ -1,4 +1,5 @@
 import { mkdir, rmdir } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { CheckpointManifest } from "../checkpoint-manifest.ts";
 import { brokenFiles, checkpointDir, checkpointFile } from "../installed-checkpoint.ts";
 import { asDiskError, freeBytesOf, megabytes } from "./disk.ts";
@@ -34,14 +35,13 @@ export async function pullCheckpoint(
 ): Promise<"already-installed" | "installed"> {
   const { dataDir, signal = new AbortController().signal, observe = () => {} } = options;
   const times = { ...DEFAULT_TIMES, ...options.times };
+  signal.throwIfAborted();
   // Without the lock first: what is there may be used where nothing can be written.
   if ((await brokenFiles(manifest, dataDir, signal)).length === 0) return "already-installed";
-  const dir = checkpointDir(manifest, dataDir);
-  await mkdir(dir, { recursive: true }).catch((error: unknown) => {
-    throw asDiskError(error, dir);
-  });
+  const lock = lockPath(manifest, dataDir);
+  await makeFolder(dirname(lock));
   const onWait = () => observe({ kind: "waiting", checkpoint: manifest.name });
-  return withLock(lockPath(manifest, dataDir), times, signal, onWait, async (guarded) => {
+  return withLock(lock, times, signal, onWait, async (guarded) => {
     const fetching: FileFetching = {
       times,
       env: options.env ?? process.env,
@@ -61,8 +61,7 @@ async function pullBroken(
   const dir = checkpointDir(manifest, dataDir);
   const broken = await brokenFiles(manifest, dataDir, fetching.signal);
   if (broken.length === 0) return "already-installed";
-  // Whoever held the lock before may have removed what it had not filled.
-  await mkdir(dir, { recursive: true });
+  await makeFolder(dir);
   await removePipLeftovers(dir);
   try {
     for (const { file, path, fault } of broken) {
@@ -74,6 +73,12 @@ async function pullBroken(
     await rmdir(dir).catch(() => {});
     throw error instanceof NoSourceError ? allFailed(manifest, dataDir, error) : error;
   }
+}
+
+async function makeFolder(dir: string): Promise<void> {
+  await mkdir(dir, { recursive: true }).catch((error: unknown) => {
+    throw asDiskError(error, dir);
+  });
 }
 
 function allFailed(manifest: CheckpointManifest, dataDir: string, error: NoSourceError): PullError {

@@ -1,0 +1,80 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { after } from "node:test";
+import { WEIGHTS } from "./fixture.ts";
+
+/** Answers one request. `from` is where the asked range begins, or `null` where everything is asked for. */
+export type Answer = (response: ServerResponse, from: number | null, request: IncomingMessage) => void;
+
+/** A server that answers as it is told to. */
+export interface FileServer {
+  /** Of the file. */
+  readonly url: string;
+  /** Where each request's range began; `null` where it asked for everything. */
+  readonly asked: (number | null)[];
+}
+
+/** Answers the requests in the order of the script, the last answer again and again. */
+export async function fileServer(...script: Answer[]): Promise<FileServer> {
+  const asked: (number | null)[] = [];
+  const server = createServer((request, response) => {
+    const range = /^bytes=(\d+)-$/.exec(request.headers.range ?? "")?.[1];
+    const from = range === undefined ? null : Number(range);
+    const answer = script[Math.min(asked.push(from), script.length) - 1]!;
+    answer(response, from, request);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/tiny.gguf`, asked };
+}
+
+/** As it should be. */
+export function file(bytes: Buffer = WEIGHTS): Answer {
+  return cut(Number.POSITIVE_INFINITY, bytes);
+}
+
+/** Sends `count` bytes of what was asked for, then breaks off; everything when it is no more than that. */
+export function cut(count: number, bytes: Buffer = WEIGHTS): Answer {
+  return (response, from) => {
+    const start = from ?? 0;
+    const headers = { "content-length": bytes.length - start, ...rangeHeader(from, bytes.length) };
+    response.writeHead(from === null ? 200 : 206, headers);
+    send(response, bytes.subarray(start), count);
+  };
+}
+
+/** The same from a server that knows no ranges. */
+export function cutRangeless(count: number, bytes: Buffer = WEIGHTS): Answer {
+  return (response) => {
+    response.writeHead(200, { "content-length": bytes.length });
+    send(response, bytes, count);
+  };
+}
+
+/** Everything in chunks, without saying how much it will be. */
+export function unmeasured(bytes: Buffer): Answer {
+  return (response) => {
+    response.writeHead(200, { "transfer-encoding": "chunked" });
+    response.end(bytes);
+  };
+}
+
+export function status(code: number, headers: Record<string, string> = {}, body = ""): Answer {
+  return (response) => response.writeHead(code, headers).end(body);
+}
+
+function rangeHeader(from: number | null, total: number): Record<string, string> {
+  return from === null ? {} : { "content-range": `bytes ${from}-${total - 1}/${total}` };
+}
+
+function send(response: ServerResponse, bytes: Buffer, count: number): void {
+  if (count >= bytes.length) response.end(bytes);
+  // What was written is on its way before the connection goes.
+  else if (count > 0) response.write(bytes.subarray(0, count), () => response.socket?.end());
+  else response.socket?.destroy();
+}

@@ -69,10 +69,14 @@ function newest(
   return kept.reverse();
 }
 
-/** One line that holds no token of a chat template: `<|im_end|>`, `</s>`, `<start_of_turn>`, `[INST]`. */
+/**
+ * One line that holds no token of a chat template (`<|im_end|>`, `</s>`, `<start_of_turn>`, `[INST]`) and nothing that
+ * servers refuse, as they do half a character.
+ */
 function plainLine(text: string): string {
   return text
-    .replaceAll(/\s+/g, " ")
+    .toWellFormed()
+    .replaceAll(/[\s\p{Cc}]+/gu, " ")
     .trim()
     .replaceAll(/<(?=\S)/g, "‹")
     .replaceAll(/\[(?=\/?[a-z]?[A-Z_]{2,}\])/g, "(");

@@ -90,6 +90,12 @@ test("text cannot forge a role: template tokens and new lines lose their meaning
   assert.deepEqual(chat([said("0", "is 1 < 2, [sic] no [1]?")], "1"), [["user", "is 1 < 2, [sic] no [1]?"]]);
 });
 
+test("half a character and control characters, which servers refuse, are replaced", () => {
+  assert.deepEqual(chat([said("0", "a\u0000b \ud83d c\u001b[31m\u0085")], "1"), [
+    ["user", "a b \ufffd c [31m"],
+  ]);
+});
+
 function said(speaker: string, text: string): Turn {
   return { speaker, text, audio: null };
 }

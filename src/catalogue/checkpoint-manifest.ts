@@ -94,7 +94,8 @@ export function parseManifest(text: string, origin: string): CheckpointManifest 
   if (Check(Manifest, value)) return value;
   const [, [error]] = Errors(Manifest, value);
   const field = error?.instancePath.slice(1).replaceAll("/", ".") || "it";
-  throw new Error(
-    `the manifest ${origin} is no checkpoint: ${field} ${error?.message ?? "is wrong"}; correct it`,
-  );
+  // A field too many is judged by the schema that nothing satisfies.
+  const isTooMany = error?.keyword === "boolean";
+  const wrong = isTooMany ? "is no field that is known" : (error?.message ?? "is wrong");
+  throw new Error(`the manifest ${origin} is no checkpoint: ${field} ${wrong}; correct it`);
 }

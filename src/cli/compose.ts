@@ -16,6 +16,7 @@ import { DEFAULT_PARAMS, paramKnobs } from "../contract/params.ts";
 import type { HttpDeps, ServiceInfo } from "../http/deps.ts";
 import { createMetrics } from "../http/metrics.ts";
 import { createHttpServer, createMetricsServer } from "../http/server.ts";
+import type { Writer } from "../model/writer.ts";
 import { wireCard } from "../serving/cards.ts";
 import { Preparer } from "../serving/preparer.ts";
 import { SpeechService } from "../serving/service.ts";
@@ -33,6 +34,8 @@ export interface ServerParts {
   /** What can be loaded, at least all that the public models name. */
   readonly checkpoints: readonly Checkpoint[];
   readonly backend: { readonly name: string; readonly kind: string };
+  /** Writes authored turns, which are refused without it. Owned too. */
+  readonly writer?: Writer | null;
   /** Whether anything is left that can speak; `/health` tells. True unless given. */
   readonly canSpeak?: () => boolean;
   readonly logger: Logger;
@@ -66,6 +69,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const service = new SpeechService(
     {
       lease: (model, signal) => catalogue.lease(model, signal),
+      writer: parts.writer ?? null,
       meter: (record) => tenancy.commit(record),
       telemetry: metrics.telemetry,
     },
@@ -119,6 +123,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     await Promise.all(closing);
     await preparer.close();
     await catalogue.close();
+    await parts.writer?.close();
     await tenancy.close();
   };
   try {

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { Settings } from "../settings/schema.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
+import type { DeferredWriter } from "../writers/deferred-writer.ts";
 import { addGlobalOptions, settingsOf } from "./global-options.ts";
 
 interface ServeFlags {
@@ -25,6 +26,8 @@ export function registerServe(program: Command): void {
       // Standard output is for what a person or a script asked for; the log goes beside it.
       const logger = pino({ level: settings.logLevel }, pino.destination({ dest: 2, sync: false }));
       const stopped = stopSignal();
+      const ending = new AbortController();
+      const writer = await serverWriter(settings, ending.signal);
       const tenancy = await openTenancy(settings);
       try {
         const threads = workerCount(settings);
@@ -37,6 +40,7 @@ export function registerServe(program: Command): void {
           settings,
           tenancy,
           checkpoints: [voice],
+          writer,
           backend: { name: voice.name, kind: "parametric" },
           canSpeak: () => givenUp < threads,
           logger,
@@ -48,14 +52,47 @@ export function registerServe(program: Command): void {
         if (key !== null) process.stdout.write(`API key, shown this once: ${key}\n`);
         process.stdout.write(`Antiphon is listening on ${server.url}\n`);
         if (key !== null) process.stdout.write(tryIt(server.url, key));
+        const preparing = announced(writer);
         await stopped;
+        ending.abort(new Error("the server stops"));
         await server.stop();
+        await preparing;
       } finally {
         // Its thread would keep the process alive after a start that came to nothing.
         await tenancy.close();
         logger.flush();
       }
     });
+}
+
+/** Who writes authored turns. The weights are fetched beside the running server, once; authored turns wait for them. */
+async function serverWriter(settings: Settings, signal: AbortSignal): Promise<DeferredWriter | null> {
+  const { composeWriter } = await import("./compose-writer.ts");
+  const { pullWriter } = await import("./pull-writer.ts");
+  const { pullProgress } = await import("./pull-progress.ts");
+  const progress = await pullProgress();
+  let pull = settings.pull;
+  const weights = async () => {
+    const options = { dataDir: settings.dataDir, pull, signal, observe: progress.observe };
+    // What could not be fetched at the start is not asked for with every turn, but found once it is there.
+    pull = false;
+    try {
+      return await pullWriter(options);
+    } finally {
+      progress.close();
+    }
+  };
+  return composeWriter(settings, { weights, env: process.env });
+}
+
+/** Makes the writer ready, and says so when it cannot be: the server speaks given words all the same. */
+async function announced(writer: DeferredWriter | null): Promise<void> {
+  try {
+    await writer?.prepare();
+  } catch (error) {
+    process.stderr.write(`Authored turns cannot be written: ${(error as Error).message}
+`);
+  }
 }
 
 /** A key for a data directory that has none, or null. Made last, so that a start that fails does not use it up. */

@@ -1,5 +1,6 @@
 import { ServiceError } from "../contract/errors.ts";
 import { NothingToSpeakError, SpeechFailedError } from "../model/speech-model.ts";
+import { WriterError } from "../model/writer.ts";
 
 /** The one place where what an engine throws gets its row in the contract's table. */
 export function asRefusal(error: unknown, signal: AbortSignal): unknown {
@@ -7,6 +8,9 @@ export function asRefusal(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof NothingToSpeakError) return new ServiceError(400, error.message, { cause: error });
   if (error instanceof SpeechFailedError) {
     return new ServiceError(502, `${error.message}: retry`, { retryAfterMs: 1_000, cause: error });
+  }
+  if (error instanceof WriterError) {
+    return new ServiceError(502, error.message, { retryAfterMs: error.retryAfterMs ?? 60_000, cause: error });
   }
   return error;
 }

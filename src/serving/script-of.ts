@@ -1,13 +1,14 @@
 import type { Preset, Script } from "../model/script.ts";
+import type { AuthoredText } from "./authored-text.ts";
 import type { Prepared } from "./prepare.ts";
 
-/** What the engine is given for a request whose open turn has its words. */
-export function scriptOf(prepared: Prepared, preset: Preset): Script {
+/** What the engine is given: the open turn's own words, or what a writer gives for them. */
+export function scriptOf(prepared: Prepared, preset: Preset, authored: AuthoredText | null = null): Script {
   const { conversation, delivery, seed } = prepared;
   return {
     history: conversation.history,
     speaker: conversation.open.speaker,
-    text: onePiece(conversation.open.text ?? ""),
+    text: authored?.pieces() ?? onePiece(conversation.open.text ?? ""),
     delivery,
     preset: { ...preset, ...prepared.preset },
     seed,

@@ -5,8 +5,10 @@ import type { PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { Usage } from "../contract/replies.ts";
 import type { SpeechReport } from "../model/speech-model.ts";
+import type { Writer } from "../model/writer.ts";
 import type { UsageRecord } from "../tenancy/store.ts";
 import { Admission, type AdmissionOptions } from "./admission.ts";
+import { AuthoredText } from "./authored-text.ts";
 import { within } from "./deadline.ts";
 import { asRefusal, shuttingDown } from "./failures.ts";
 import type { Prepared } from "./prepare.ts";
@@ -16,6 +18,8 @@ import type { Telemetry } from "./telemetry.ts";
 
 export interface ServiceDeps {
   lease(model: PublicModel, signal: AbortSignal): Promise<Lease>;
+  /** Writes authored turns; `null`: there are none. */
+  readonly writer: Writer | null;
   /** Resolves once the record is durable. */
   meter(record: UsageRecord): Promise<void>;
   readonly telemetry: Telemetry;
@@ -73,11 +77,6 @@ export class SpeechService {
   }
 
   async *converse(prepared: Prepared, caller: Caller): AsyncGenerator<Int16Array, Outcome, void> {
-    if (prepared.conversation.open.text === null) {
-      throw new ServiceError(502, "no writer is installed: give the open turn its text", {
-        retryAfterMs: 60_000,
-      });
-    }
     const stop = new AbortController();
     const onGone = () => stop.abort(caller.signal.reason);
     caller.signal.addEventListener("abort", onGone, { once: true });
@@ -113,24 +112,28 @@ export class SpeechService {
     stop: AbortController,
   ): AsyncGenerator<Int16Array, Outcome, void> {
     const tally = new Tally(this.#deps.telemetry);
+    const authored = this.#authored(prepared, stop.signal);
     const release = await this.#admission.enter(stop.signal);
     tally.admitted();
     let lease: Lease | null = null;
     let settled = false;
     try {
       lease = await this.#lease(prepared.model, stop);
-      const report = yield* this.#frames(lease, prepared, stop, tally);
+      if (authored !== null) await this.#begun(authored, stop);
+      const report = yield* this.#frames(lease, prepared, authored, stop, tally);
       tally.spoken();
       const { audioS, frames } = tally;
       const usage = usageOf(prepared, audioS);
       settled = true;
       await this.#meter(caller.keyId, usage);
-      const text = prepared.conversation.open.text ?? report.spoken;
-      return { text, audioS, frames, usage, meta: tally.meta(report.stop) };
+      const text = prepared.conversation.open.text ?? report.spoken.trim();
+      const writing = authored === null ? {} : { writer: authored.meta() };
+      return { text, audioS, frames, usage, meta: { ...tally.meta(report.stop), ...writing } };
     } catch (error) {
       settled ||= !caller.signal.aborted;
       throw asRefusal(error, caller.signal);
     } finally {
+      authored?.release();
       lease?.release();
       release();
       const hasLeft = !settled && caller.takesAudioAsItComes && tally.frames > 0;
@@ -138,18 +141,30 @@ export class SpeechService {
     }
   }
 
+  /** Who writes the open turn, where nobody gave its words. Asked before a place is taken: without a writer there is none. */
+  #authored(prepared: Prepared, signal: AbortSignal): AuthoredText | null {
+    if (prepared.conversation.open.text !== null) return null;
+    const { writer } = this.#deps;
+    if (writer !== null) return new AuthoredText(writer, prepared, signal);
+    throw new ServiceError(502, "no writer is configured: give the open turn its text, or set writer.kind", {
+      retryAfterMs: 60_000,
+    });
+  }
+
   /** The engine's frames as PCM, each waited for no longer than the deadline. */
   async *#frames(
     lease: Lease,
     prepared: Prepared,
+    authored: AuthoredText | null,
     stop: AbortController,
     tally: Tally,
   ): AsyncGenerator<Int16Array, SpeechReport, void> {
-    const speech = lease.model.speak(scriptOf(prepared, lease.preset), stop.signal);
+    const speech = lease.model.speak(scriptOf(prepared, lease.preset, authored), stop.signal);
+    const awaited = () => (authored?.isWriting === true ? "the writer" : "the speech model");
     let isOver = false;
     try {
       for (;;) {
-        const next = within(speech.next(), this.#options.frameTimeoutMs, stop);
+        const next = within(speech.next(), this.#options.frameTimeoutMs, stop, awaited);
         const { value: step, askedS } = await tally.waited(next);
         if (step.done) {
           isOver = true;
@@ -162,6 +177,11 @@ export class SpeechService {
       // Not awaited: an engine that hangs must not hold this request too.
       if (!isOver) speech.return(NO_REPORT).catch(() => {});
     }
+  }
+
+  /** The first sentence, waited for no longer than a model: weights may be on their way. */
+  #begun(authored: AuthoredText, stop: AbortController): Promise<void> {
+    return within(authored.begin(), this.#options.loadTimeoutMs, stop, () => "the writer");
   }
 
   async #lease(model: PublicModel, stop: AbortController): Promise<Lease> {

@@ -164,7 +164,8 @@ export const SettingsSchema = Type.Object({
     systemPrompt: Type.Optional(
       Type.String({
         minLength: 1,
-        description: "Instructions for a chat endpoint or a GGUF file; without it, to answer briefly and as one speaks.",
+        description:
+          "Instructions for a chat endpoint or a GGUF file; without it, to answer briefly and as one speaks.",
       }),
     ),
     maxTokens: Type.Integer({
@@ -184,7 +185,8 @@ export const SettingsSchema = Type.Object({
     baseUrl: Type.Optional(
       Type.String({
         pattern: "^https?://",
-        description: "Where the chat endpoint's routes begin, as in http://127.0.0.1:11434/v1, where writer.kind is chat.",
+        description:
+          "Where the chat endpoint's routes begin, as in http://127.0.0.1:11434/v1, where writer.kind is chat.",
       }),
     ),
     model: Type.Optional(

@@ -58,6 +58,8 @@ export class GuestUtterance {
       this.#release = resolve;
       if (this.#inFlight) this.#handOver();
       else void this.#advance();
+      // A model that plans ahead may wait already, and come to the end of what it has: nobody else is to wait with it.
+      if (this.#inbox.isAwaited) resolve();
     });
   }
 
@@ -102,6 +104,7 @@ export class GuestUtterance {
       this.#inFlight = false;
       this.#handOver();
       this.#release();
+      this.#events.onRunnable();
     }
   }
 

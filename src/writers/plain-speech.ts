@@ -36,7 +36,7 @@ const LIST_MARK = /^\s*(?:[-*•+]|\d{1,2}[.)])\s+/;
 const LABEL = /^\s*(?:assistant|speaker \w{1,8}|bot|ai|me)\s*:\s*/i;
 const MARKUP = /[*#_`~^|\\{}[\]<>]/g;
 const PICTURES =
-  /[\p{Extended_Pictographic}\p{So}\p{Regional_Indicator}\u200d\ufe0f\u20e3\u{1f3fb}-\u{1f3ff}]/gu;
+  /[\p{Extended_Pictographic}\p{So}\p{Regional_Indicator}\u{1f3fb}-\u{1f3ff}]|\u200d|\ufe0f|\u20e3/gu;
 const AS_AN_AI =
   /\b(?:as|being) an? (?:ai|artificial intelligence|(?:large )?language model|virtual assistant|chatbot)\b[^,.!?]{0,40}, ?/i;
 

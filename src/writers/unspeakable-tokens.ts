@@ -4,7 +4,7 @@ import type { LlamaRuntime } from "./llama-runtime.ts";
 /** Markup, addresses and line ends. */
 const UNSPEAKABLE = /[*#_`[\]{}<>|\\~^=@\n]|https?|www\./i;
 /** Pictures, arrows, boxes and the like: what is no letter, mark, number, space or plain punctuation. */
-const PICTURES = /[^\p{L}\p{M}\p{N}\p{Zs}\p{P}\p{Sc}+\u200d\ufffd]/u;
+const PICTURES = /[^\p{L}\p{M}\p{N}\p{Zs}\p{P}\p{Sc}+\ufffd]/u;
 
 /** Keeps a model from writing what cannot be said: markup, addresses, line ends, pictures. */
 export function unspeakableTokens(model: LlamaModel, { module }: LlamaRuntime): TokenBias {

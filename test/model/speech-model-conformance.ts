@@ -45,6 +45,17 @@ export function speechModelConformance(name: string, make: () => Promise<SpeechM
       assert.equal(report.spoken.replaceAll(/\s+/g, " ").trim(), `One moment. ${SHORT_TEXT}`);
     });
 
+    test("an utterance whose next words are still being written holds up nobody, and goes on with them", async () => {
+      let give = (_words: string): void => {};
+      const late = new Promise<string>((resolve) => (give = resolve));
+      const waiting = speakAll(model, { text: new CountedText(["One moment. ", late]) });
+      for (const seed of [1n, 2n, 3n]) await speakAll(model, { text: LONG_TEXT, seed });
+      give(SHORT_TEXT);
+      const { report } = await waiting;
+      assert.equal(report.stop, "finished");
+      assert.equal(report.spoken.replaceAll(/\s+/g, " ").trim(), `One moment. ${SHORT_TEXT}`);
+    });
+
     test("the cap on frames gives exactly that many, and the report says so", async () => {
       const text = new CountedText([LONG_TEXT]);
       const { frames, report } = await speakAll(model, { text, delivery: { maxFrames: 16 } });

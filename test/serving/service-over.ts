@@ -75,6 +75,7 @@ export function serviceOver({
         };
         return { model, preset: {}, card: PREPARED.model.card, release };
       },
+      writer: null,
       meter: meter ?? (async (record) => void metered.push(record)),
       telemetry: NO_TELEMETRY,
     },

@@ -137,7 +137,9 @@ def encode(conversation: Conversation, tokenizer) -> Row | None:
     say = lambda text: tokenizer.encode(text, add_special_tokens=False).ids
     newline = say("\n")
     ids, ours = [], []
-    for role, text in conversation.turns:
+    # The server lets the other person begin, with this word where they did not.
+    first = () if conversation.turns[0][0] == "user" else (("user", "Hello."),)
+    for role, text in (*first, *conversation.turns):
         head = [START, *say(f"{role}\n")]
         body = [*say(text), END]
         ids += [*head, *body, *newline]
@@ -171,6 +173,9 @@ def batched(rows: list[Row], size: int) -> list[list[Row]]:
 def loss_of(model: Llama, group: list[Row]) -> Tensor:
     x = pad_sequence([row.below for row in group], batch_first=True)
     targets = pad_sequence([torch.tensor(row.targets) for row in group], batch_first=True, padding_value=IGNORED)
+    # Few shapes: what is kept for each of them adds up.
+    spare = -x.shape[1] % 16
+    x, targets = F.pad(x, (0, 0, 0, spare)), F.pad(targets, (0, spare), value=IGNORED)
     asked = targets != IGNORED
     return F.cross_entropy(model.logits(model.above(x)[asked]).float(), targets[asked])
 

@@ -1,0 +1,89 @@
+import type { Writer } from "../model/writer.ts";
+import { WriterError } from "../model/writer.ts";
+import type { Settings } from "../settings/schema.ts";
+import { SettingsError } from "../settings/settings-error.ts";
+import { openChatWriter } from "../writers/chat-writer.ts";
+import { DeferredWriter } from "../writers/deferred-writer.ts";
+import { SPOKEN_PROMPT } from "../writers/dialogue-messages.ts";
+import { embeddedWriter } from "../writers/embedded.ts";
+import { type GgufWriterOptions, openGgufWriter } from "../writers/gguf-writer.ts";
+import { readApiKey } from "../writers/secret.ts";
+import { tidied } from "../writers/tidied.ts";
+import type { WriterWeights } from "./pull-writer.ts";
+
+/** What opening a writer may need beyond its settings. */
+export interface WriterSources {
+  /** Sees to it that the embedded writer's weights are there; asked when they are needed, and again after a failure. */
+  weights(): Promise<WriterWeights>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Who writes authored turns by the settings, with what guards every writer; `null` is nobody. Nothing is loaded before
+ * {@link DeferredWriter.prepare}, or the first turn.
+ *
+ * @throws SettingsError when a setting that the kind needs is missing.
+ */
+export function composeWriter(settings: Settings, sources: WriterSources): DeferredWriter | null {
+  const inner = innerWriter(settings, sources);
+  if (inner === null) return null;
+  return new DeferredWriter(inner.name, async () => tidied(await inner.open()));
+}
+
+interface Inner {
+  readonly name: string;
+  open(): Promise<Writer>;
+}
+
+function innerWriter({ writer }: Settings, { weights, env }: WriterSources): Inner | null {
+  switch (writer.kind) {
+    case "none":
+      return null;
+    case "embedded": {
+      const open = async () => {
+        const { path, problem } = await weights();
+        if (problem !== null) throw new WriterError(problem);
+        return openGgufWriter(embeddedWriter(path));
+      };
+      return { name: embeddedWriter("").name, open };
+    }
+    case "gguf": {
+      const modelPath = needed(writer.path, "writer.path", "the GGUF file");
+      const name = modelPath.replace(/^.*[/\\]/, "");
+      return { name, open: () => openGgufWriter(ownModel(name, modelPath, writer)) };
+    }
+    case "chat": {
+      const baseUrl = needed(writer.baseUrl, "writer.baseUrl", "the endpoint's address");
+      const model = needed(writer.model, "writer.model", "the model to ask for");
+      const apiKey = readApiKey({ env, file: writer.apiKeyFile });
+      const chat = openChatWriter({ ...writer, baseUrl, model, apiKey });
+      return { name: model, open: async () => chat };
+    }
+  }
+}
+
+/** A model of the user's own: larger, so it may read and write more, with the threads that are there. */
+function ownModel(name: string, modelPath: string, writer: Settings["writer"]): GgufWriterOptions {
+  return {
+    name,
+    modelPath,
+    adapterPath: null,
+    template: "own",
+    systemPrompt: writer.systemPrompt ?? SPOKEN_PROMPT,
+    window: { maxChars: 6_000, stepChars: 1_500 },
+    contextTokens: 2_048 + writer.maxTokens,
+    maxTokens: writer.maxTokens,
+    maxSentences: 8,
+    temperatureScale: 1,
+    sequences: 2,
+    threads: 1,
+  };
+}
+
+function needed(value: string | undefined, setting: string, what: string): string {
+  if (value !== undefined) return value;
+  throw new SettingsError(
+    "file",
+    `The setting ${setting} is missing: with this writer.kind it names ${what}.`,
+  );
+}

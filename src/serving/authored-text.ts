@@ -1,0 +1,77 @@
+import { type Dialogue, type Passage, type Writer, WriterError, type WriterTokens } from "../model/writer.ts";
+import type { Prepared } from "./prepare.ts";
+
+/** The words of an authored turn as a writer gives them, and what there is to say of the writing. */
+export class AuthoredText {
+  readonly #name: string;
+  readonly #passages: AsyncIterator<Passage>;
+  #first: Passage | null = null;
+  #firstSentenceMs = 0;
+  #tokens: WriterTokens | null = null;
+  #gate: string | null = null;
+  #isWriting = false;
+
+  constructor(writer: Writer, { conversation, delivery, seed }: Prepared, signal: AbortSignal) {
+    const dialogue: Dialogue = {
+      history: conversation.history,
+      speaker: conversation.open.speaker,
+      temperature: delivery.temperature,
+      topK: delivery.topK,
+      seed,
+    };
+    this.#name = writer.name;
+    this.#passages = writer.write(dialogue, signal)[Symbol.asyncIterator]();
+  }
+
+  /** Whether the writer is being waited for just now. */
+  get isWriting(): boolean {
+    return this.#isWriting;
+  }
+
+  /** Waits for the first sentence. Throws what the writer throws. Once, and before {@link AuthoredText.pieces}. */
+  async begin(): Promise<void> {
+    const beganMs = performance.now();
+    this.#first = await this.#next();
+    if (this.#first === null)
+      throw new WriterError("the writer wrote nothing: retry", { retryAfterMs: 1_000 });
+    this.#firstSentenceMs = performance.now() - beganMs;
+  }
+
+  /** The sentences as they come, each with the space that parts it from the one before. Can be taken once. */
+  async *pieces(): AsyncGenerator<string, void, void> {
+    let separator = "";
+    for (let passage = this.#first; passage !== null; passage = await this.#next()) {
+      yield separator + passage.text;
+      separator = " ";
+    }
+  }
+
+  /** What a reply's `meta` says about its writing, up to the sentence that was last asked for. */
+  meta(): Record<string, unknown> {
+    return {
+      name: this.#name,
+      prompt_tokens: this.#tokens?.prompt ?? null,
+      written_tokens: this.#tokens?.written ?? null,
+      first_sentence_ms: Math.round(this.#firstSentenceMs * 10) / 10,
+      gate: this.#gate,
+    };
+  }
+
+  /** Writes no more. Not waited for: a writer that hangs holds up nobody. */
+  release(): void {
+    this.#passages.return?.().catch(() => {});
+  }
+
+  async #next(): Promise<Passage | null> {
+    this.#isWriting = true;
+    try {
+      const { value, done } = await this.#passages.next();
+      if (done === true) return null;
+      this.#tokens = value.tokens ?? this.#tokens;
+      this.#gate ??= value.gate;
+      return value;
+    } finally {
+      this.#isWriting = false;
+    }
+  }
+}

@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { mock, test } from "node:test";
 import { inspect } from "node:util";
 import { API_KEY, openPair } from "./chat-pair.ts";
 import { dialogueOf, replyOf } from "./dialogues.ts";
+
+/** What goes to the console, from before there is a client, which may keep the console's functions. */
+const lines: unknown[] = [];
+for (const method of ["debug", "log", "info", "warn", "error"] as const)
+  mock.method(console, method, (...args: unknown[]) => void lines.push(args));
 
 test("the key is in the Authorization header and nowhere else", async (context) => {
   const { server, writer } = await openPair(context);
@@ -45,9 +50,7 @@ test("the writer shows nothing of its key", async (context) => {
 });
 
 test("nothing is logged, neither when it goes well nor when it fails", async (context) => {
-  const lines: unknown[] = [];
-  for (const method of ["debug", "log", "info", "warn", "error"] as const)
-    context.mock.method(console, method, (...args: unknown[]) => lines.push(args));
+  lines.length = 0;
   const { server, writer } = await openPair(context);
   server.next(
     (exchange) => exchange.begin().say("Fine.").finish(),

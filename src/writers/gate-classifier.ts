@@ -1,0 +1,198 @@
+import type { LlamaEmbeddingContext, LlamaModel, Token } from "node-llama-cpp";
+import { abortable } from "../model/abortable.ts";
+import { WriterError } from "../model/writer.ts";
+import { GATE_CATEGORIES, type GateCategory, type GateClass } from "./gate-category.ts";
+import { type GateHead, type GateScores, type GateThresholds, gateError, readGateHead } from "./gate-head.ts";
+import { plainText, windowsOf } from "./gate-windows.ts";
+import { type LlamaRuntime, openLlama } from "./llama-runtime.ts";
+
+export interface GateVerdict {
+  /** `null`: nothing that a fixed reply should answer. */
+  readonly category: GateCategory | null;
+  /** Of the words that decided; of the newest turn where nothing was found. */
+  readonly scores: GateScores;
+}
+
+/** Tells turns that a language model must not answer from those it may. */
+export interface GateClassifier {
+  /**
+   * `lines` are what one side of a conversation said, oldest first; only the newest three matter. Stops between two
+   * windows of some sixty words when the signal aborts, and then throws its reason.
+   *
+   * @throws WriterError when the classifier fails or was closed: then nothing is known of the lines.
+   */
+  classify(lines: readonly string[], signal: AbortSignal): Promise<GateVerdict>;
+  close(): Promise<void>;
+}
+
+/**
+ * Loads the classifier: a sentence encoder and a linear head, trained in `training/gate`.
+ *
+ * @throws WriterError, naming the file and the remedy, when a file is missing or damaged.
+ */
+export async function openGateClassifier({ dir }: { readonly dir: string }): Promise<GateClassifier> {
+  const head = await readGateHead(dir);
+  const runtime = await openLlama().catch((error: Error) => {
+    throw new WriterError(error.message, { cause: error });
+  });
+  let model: LlamaModel | null = null;
+  try {
+    model = await runtime.llama.loadModel({ modelPath: head.encoderPath, gpuLayers: 0 });
+    const context = await model.createEmbeddingContext({ contextSize: 256, batchSize: 256, threads: 1 });
+    return new EncoderGate(head, runtime, model, context);
+  } catch (cause) {
+    await model?.dispose();
+    await runtime.release();
+    throw gateError(head.encoderPath, "cannot be loaded", cause);
+  }
+}
+
+class EncoderGate implements GateClassifier {
+  readonly #head: GateHead;
+  readonly #runtime: LlamaRuntime;
+  readonly #model: LlamaModel;
+  readonly #context: LlamaEmbeddingContext;
+  /** What lines were found to be, the least recently asked for first: turns come again with every request. */
+  readonly #known = new Map<string, readonly GateScores[]>();
+  readonly #closed = new AbortController();
+  #queue: Promise<unknown> = Promise.resolve();
+  #freed: Promise<void> | null = null;
+
+  constructor(head: GateHead, runtime: LlamaRuntime, model: LlamaModel, context: LlamaEmbeddingContext) {
+    this.#head = head;
+    this.#runtime = runtime;
+    this.#model = model;
+    this.#context = context;
+  }
+
+  async classify(lines: readonly string[], signal: AbortSignal): Promise<GateVerdict> {
+    signal.throwIfAborted();
+    const stop = AbortSignal.any([signal, this.#closed.signal]);
+    const waited = this.#queue;
+    const work = waited.then(() => this.#judge(lines, stop));
+    this.#queue = work.catch(() => {});
+    try {
+      return await abortable(work, stop);
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (this.#closed.signal.aborted) throw new WriterError("the safety gate was closed");
+      throw new WriterError("the safety gate failed, so nothing was written: retry", {
+        cause: error,
+        retryAfterMs: 1_000,
+      });
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort();
+    this.#freed ??= this.#free();
+    await this.#freed;
+  }
+
+  async #free(): Promise<void> {
+    await this.#queue;
+    await this.#context.dispose();
+    await this.#model.dispose();
+    await this.#runtime.release();
+  }
+
+  async #judge(lines: readonly string[], stop: AbortSignal): Promise<GateVerdict> {
+    const { newest, joined, older } = this.#head.thresholds;
+    const [third, second, first] = [...Array<string>(3).fill(""), ...lines.slice(-3)]
+      .slice(-3)
+      .map(plainText);
+    const own = await this.#scoresOf(first ?? "", NEWEST_TOKENS, stop);
+    const found = worst(own, newest);
+    if (found !== null) return found;
+
+    const before = await this.#scoresOf(second ?? "", OLDER_TOKENS, stop);
+    if (first && second) {
+      // What was answered in its turn is left at that, unless nothing was added to it but a nod.
+      const isAnswered = worst(before, newest) !== null && wordsIn(first) > NOD_WORDS;
+      if (!isAnswered) {
+        const both = `${tail(second)}${/[.!?]$/.test(second) ? "" : "."} ${first.slice(0, JOINED_CHARS)}`;
+        const together = worst(await this.#scoresOf(both, OLDER_TOKENS, stop), joined);
+        if (together !== null) return together;
+      }
+    }
+    const earlier = worst([...(await this.#scoresOf(third ?? "", OLDER_TOKENS, stop)), ...before], older);
+    return earlier ?? { category: null, scores: mostSevere(own) ?? BENIGN };
+  }
+
+  /** What each window of a line is. */
+  async #scoresOf(line: string, most: number, stop: AbortSignal): Promise<readonly GateScores[]> {
+    stop.throwIfAborted();
+    const key = `${most} ${line}`;
+    const known = this.#known.get(key);
+    this.#known.delete(key);
+    const scores = known ?? (await this.#encode(line, most, stop));
+    this.#known.set(key, scores);
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size <= KNOWN_LINES) break;
+      this.#known.delete(oldest);
+    }
+    return scores;
+  }
+
+  async #encode(line: string, most: number, stop: AbortSignal): Promise<readonly GateScores[]> {
+    // Of signs alone, emoji above all, the encoder knows nothing.
+    if (!/[\p{L}\p{N}]/u.test(line)) return [];
+    const { bos, eos } = this.#model.tokens;
+    const isSpecial = (token: Token) => token === bos || token === eos;
+    // Looked for by hand: as text, what people write can never be one of the encoder's own marks.
+    const tokens = this.#model.tokenize(line, false, "trimLeadingSpace").filter((token) => !isSpecial(token));
+    const scores: GateScores[] = [];
+    for (const window of windowsOf(tokens, { size: 96, step: 64, most })) {
+      stop.throwIfAborted();
+      const input = [...(bos === null ? [] : [bos]), ...window, ...(eos === null ? [] : [eos])];
+      const { vector } = await this.#context.getEmbeddingFor(input);
+      if (vector.length !== this.#head.width) throw new Error("the encoder gave a vector of another width");
+      scores.push(this.#head.scores(vector));
+    }
+    return scores;
+  }
+}
+
+/** The gravest of what passes its threshold. Care for oneself comes before everything else. */
+function worst(scores: readonly GateScores[], thresholds: GateThresholds): GateVerdict | null {
+  let found: GateVerdict | null = null;
+  for (const each of scores) {
+    const category = categoryOf(each);
+    if (!(1 - each.benign >= thresholds[category])) continue;
+    const isGraver =
+      found === null ||
+      (category === "self-harm" && found.category !== "self-harm") ||
+      (each.benign < found.scores.benign && (found.category !== "self-harm" || category === "self-harm"));
+    if (isGraver) found = { category, scores: each };
+  }
+  return found;
+}
+
+function categoryOf(scores: GateScores): GateCategory {
+  return GATE_CATEGORIES.reduce((best, name) => (scores[name] > scores[best] ? name : best));
+}
+
+function mostSevere(scores: readonly GateScores[]): GateScores | undefined {
+  return scores.toSorted((a, b) => a.benign - b.benign)[0];
+}
+
+function wordsIn(text: string): number {
+  return text.split(" ").length;
+}
+
+/** The last whole words of a turn, as many as go before the next one in a window. */
+function tail(text: string): string {
+  if (text.length <= JOINED_CHARS) return text;
+  const end = text.slice(-JOINED_CHARS);
+  return end.slice(end.indexOf(" ") + 1);
+}
+
+/** About 1500 words; more than the longest turn in English has. */
+const NEWEST_TOKENS = 2_000;
+const OLDER_TOKENS = 500;
+const JOINED_CHARS = 200;
+const NOD_WORDS = 3;
+const KNOWN_LINES = 256;
+const BENIGN = Object.fromEntries(
+  (["benign", ...GATE_CATEGORIES] satisfies GateClass[]).map((name) => [name, name === "benign" ? 1 : 0]),
+) as GateScores;

@@ -1,0 +1,111 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { WriterError } from "../model/writer.ts";
+import { GATE_CATEGORIES, type GateCategory, type GateClass } from "./gate-category.ts";
+
+/** Probabilities of what a line is; they sum to 1. */
+export type GateScores = Readonly<Record<GateClass, number>>;
+
+/** From which probability of not being benign a line counts as each category. */
+export type GateThresholds = Readonly<Record<GateCategory, number>>;
+
+/** What `gate.json` holds: a line through the encoder's vectors, and what was calibrated on lines it had not learnt. */
+export interface GateHead {
+  /** The encoder's file, which was there and is the one that the head was trained with. */
+  readonly encoderPath: string;
+  readonly width: number;
+  readonly thresholds: {
+    /** For the newest turn on its own. */
+    readonly newest: GateThresholds;
+    /** For the newest two turns as one. */
+    readonly joined: GateThresholds;
+    /** For the two turns before the newest; above 1 is never. */
+    readonly older: GateThresholds;
+  };
+  /** `vector` has any length but 0. */
+  scores(vector: readonly number[]): GateScores;
+}
+
+/**
+ * Reads the gate's head and makes sure of the encoder beside it.
+ *
+ * @throws WriterError, naming the file and the remedy, when one of the two is missing or damaged.
+ */
+export async function readGateHead(dir: string): Promise<GateHead> {
+  const path = join(dir, "gate.json");
+  const text = new TextDecoder().decode(await read(path));
+  const file = parse(path, text);
+  const encoderPath = join(dir, "gate.gguf");
+  const encoder = await read(encoderPath);
+  if (createHash("sha256").update(encoder).digest("hex") !== file.encoder.sha256) throw damaged(encoderPath);
+  return {
+    encoderPath,
+    width: file.encoder.width,
+    thresholds: file.thresholds,
+    scores: (vector) => softmax(file, vector),
+  };
+}
+
+/** The safety gate's file cannot be used: says which, and what to do. */
+export function gateError(path: string, what: string, cause?: unknown): WriterError {
+  return new WriterError(
+    `the safety gate's file ${path} ${what}: install antiphon again, or set writer.gate to false where something better stands in its place`,
+    { cause },
+  );
+}
+
+interface HeadFile {
+  readonly encoder: { readonly sha256: string; readonly width: number };
+  readonly classes: readonly GateClass[];
+  /** A row a class. */
+  readonly weights: readonly (readonly number[])[];
+  readonly biases: readonly number[];
+  readonly thresholds: GateHead["thresholds"];
+}
+
+async function read(path: string): Promise<Uint8Array> {
+  try {
+    return await readFile(path);
+  } catch (cause) {
+    const isMissing = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
+    throw gateError(path, isMissing ? "is missing" : "cannot be read", cause);
+  }
+}
+
+function parse(path: string, text: string): HeadFile {
+  try {
+    const file = JSON.parse(text) as HeadFile;
+    const { width, sha256 } = file.encoder;
+    const isWhole =
+      typeof sha256 === "string" &&
+      [...GATE_CATEGORIES, "benign" as const].every((name) => file.classes.includes(name)) &&
+      file.weights.length === file.classes.length &&
+      file.biases.length === file.classes.length &&
+      file.weights.every((row) => row.length === width && row.every(Number.isFinite)) &&
+      file.biases.every(Number.isFinite) &&
+      [file.thresholds.newest, file.thresholds.joined, file.thresholds.older].every((thresholds) =>
+        GATE_CATEGORIES.every((name) => thresholds[name] > 0),
+      );
+    if (isWhole) return file;
+  } catch (cause) {
+    throw damaged(path, cause);
+  }
+  throw damaged(path);
+}
+
+function damaged(path: string, cause?: unknown): WriterError {
+  return gateError(path, "is damaged", cause);
+}
+
+function softmax({ classes, weights, biases }: HeadFile, vector: readonly number[]): GateScores {
+  const length = Math.hypot(...vector);
+  const logits = weights.map(
+    (row, i) =>
+      (biases[i] ?? 0) + row.reduce((sum, weight, j) => sum + (weight * (vector[j] ?? 0)) / length, 0),
+  );
+  const highest = Math.max(...logits);
+  const odds = logits.map((logit) => Math.exp(logit - highest));
+  const total = odds.reduce((sum, value) => sum + value, 0);
+  return Object.fromEntries(classes.map((name, i) => [name, (odds[i] ?? 0) / total])) as GateScores;
+}

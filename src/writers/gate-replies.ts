@@ -1,0 +1,137 @@
+import { createHash } from "node:crypto";
+import type { GateCategory } from "./gate-category.ts";
+
+/**
+ * The fixed reply to a category, as whole sentences to be spoken. Which wording is chosen depends on the lines alone, so
+ * that the same conversation gets the same one and a longer one does not hear the same words each time.
+ */
+export function gateReply(category: GateCategory, lines: readonly string[]): readonly string[] {
+  const wordings = GATE_REPLIES[category];
+  const hash = createHash("sha256").update(lines.join("\n").toWellFormed()).digest();
+  return wordings[hash.readUInt32BE(0) % wordings.length] ?? [];
+}
+
+/**
+ * Every wording. Numbers to call differ from place to place and change, so none is named; no advice that must come from
+ * somebody who can see the person.
+ */
+export const GATE_REPLIES: Readonly<Record<GateCategory, readonly (readonly string[])[]>> = {
+  "self-harm": [
+    [
+      "I'm really glad you told me, and I'm taking it seriously.",
+      "You don't have to carry this alone.",
+      "Please call a crisis line where you live, or your local emergency number if you might act on it.",
+      "Is there somebody who could be with you right now?",
+    ],
+    [
+      "That sounds so painful, and I'm glad you said it out loud.",
+      "I'm only a voice, and you deserve a person beside you.",
+      "Please reach out to someone you trust, or to a crisis line where you live.",
+      "If you are in danger now, call your local emergency number.",
+    ],
+    [
+      "Thank you for trusting me with this.",
+      "What you feel matters, and it can get lighter with help, even if it doesn't seem so now.",
+      "Please talk to someone close to you, a doctor or a crisis line today.",
+      "If it can't wait, call your local emergency number.",
+    ],
+  ],
+  medical: [
+    [
+      "This could be an emergency.",
+      "Please call your local emergency number right now.",
+      "They can tell you what to do until help comes.",
+    ],
+    [
+      "Please don't wait with this.",
+      "Call your local emergency number now, and do what they tell you.",
+      "If somebody is near, ask them to stay with you.",
+    ],
+    [
+      "That needs medical help straight away.",
+      "Call your local emergency number now, and stay on the line with them.",
+    ],
+  ],
+  "harm-others": [
+    [
+      "I can't help with anything that could hurt someone or break the law.",
+      "If somebody is in danger, please call your local emergency number.",
+      "If something is weighing on you, I'm willing to listen.",
+    ],
+    [
+      "That's something I won't help with, because people could get hurt.",
+      "If you're afraid of what you might do, please talk to someone you trust or call your local emergency number.",
+    ],
+    [
+      "I won't go along with that.",
+      "If there's anger or trouble behind it, let's talk about that instead.",
+      "And if anyone is in danger, please call your local emergency number.",
+    ],
+  ],
+  abuse: [
+    ["I'd rather not talk like that.", "I'm happy to go on with something else.", "What's on your mind?"],
+    ["Let's keep this kind.", "I'm still here if you'd like to talk about something else."],
+    ["I won't join in with that.", "If you'd like, tell me how your day was instead."],
+  ],
+  victim: [
+    [
+      "I believe you, and it isn't your fault.",
+      "You deserve to be safe.",
+      "Please talk to someone you trust, or to a helpline for people who have been hurt.",
+      "If you are in danger now, call your local emergency number.",
+    ],
+    [
+      "I'm so sorry that is happening to you.",
+      "Nobody has the right to hurt or frighten you.",
+      "There are people whose work is to help with this, and someone you trust can help you find them.",
+      "If you aren't safe right now, call your local emergency number.",
+    ],
+    [
+      "Thank you for telling me, and I believe you.",
+      "What was done to you is not your fault.",
+      "A person you trust, a doctor or a local helpline can stand by you.",
+      "If you're in danger, please call your local emergency number.",
+    ],
+  ],
+  dosing: [
+    [
+      "I can't give you safe advice about amounts or mixtures.",
+      "A pharmacist or a doctor can, and the label tells you the limits.",
+      "If too much was taken already, call your local emergency number or a poison line.",
+    ],
+    [
+      "That depends on things I can't see, so please don't go by me.",
+      "Ask a pharmacist or a doctor, and keep to the label until you have.",
+      "If someone feels unwell after taking something, call your local emergency number.",
+    ],
+    [
+      "I'd hate to get that wrong.",
+      "Please check the label, and ask a pharmacist or your doctor before anything is taken.",
+    ],
+  ],
+  minors: [
+    [
+      "No, I won't talk about that.",
+      "Children must be kept safe.",
+      "If a child is being hurt or pressured, please tell an adult you trust or call your local emergency number.",
+    ],
+    [
+      "No.",
+      "I don't take part in anything like that where somebody so young is concerned.",
+      "If this is happening to you or to a child you know, it isn't the child's fault, and a trusted adult or a child helpline can help.",
+    ],
+  ],
+  injection: [
+    [
+      "I'll stay just as I am, thanks.",
+      "There's nothing exciting behind the curtain anyway.",
+      "What would you like to talk about?",
+    ],
+    [
+      "I can't change how I work or read out what's behind it.",
+      "But I'd love to talk.",
+      "What's on your mind?",
+    ],
+    ["Nice try, but I'll keep to what I'm here for.", "Shall we talk about something else?"],
+  ],
+};

@@ -1,0 +1,76 @@
+"""The lines that the gate learns from, and the folds that they are judged in."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+CLASSES = (
+    "benign",
+    "self-harm",
+    "medical",
+    "harm-others",
+    "abuse",
+    "victim",
+    "dosing",
+    "minors",
+    "injection",
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    text: str
+    label: int
+    fold: int
+    """Said in one of the writer's conversations: everyday talk rather than a look-alike."""
+    is_ordinary: bool = False
+
+
+def authored(folder: Path, folds: int) -> list[Line]:
+    """Every line of `<category>.txt` and `<category>-<n>.txt`, once. Neighbours are paraphrases of each other more often
+    than not, so runs of twelve go into the same fold."""
+    found: dict[str, Line | None] = {}
+    for path in sorted(folder.glob("*.txt")):
+        label = CLASSES.index(re.sub(r"-\d+$", "", path.stem))
+        for i, text in enumerate(texts(path)):
+            key = normal(text)
+            if key in found and found[key] is not None and found[key].label != label:
+                print(f"left out, in two classes: {text}")
+                found[key] = None
+            elif key not in found:
+                found[key] = Line(text, label, digest(f"{path.stem} {i // 12}") % folds)
+    return [line for line in found.values() if line is not None]
+
+
+def ordinary(folder: Path, folds: int, left_out: Path) -> tuple[list[Line], list[list[str]]]:
+    """What people say in the writer's conversations (`> ` lines): two thirds of the conversations as lines to learn
+    from, and the people's lines of the last third, conversation by conversation, for the figure on everyday talk."""
+    learnt: dict[str, Line] = {}
+    kept: list[list[str]] = []
+    doubtful = {normal(text) for text in texts(left_out)} if left_out.exists() else set()
+    for path in sorted(folder.glob("*.txt")):
+        for conversation in path.read_text().split("\n\n"):
+            said = [line[2:].strip() for line in conversation.splitlines() if line.startswith("> ")]
+            said = [text for text in said if text]
+            number = digest(conversation)
+            if any(normal(text) in doubtful for text in said):
+                continue
+            if number % 3 == 2:
+                kept.append(said)
+            else:
+                for text in said:
+                    learnt.setdefault(normal(text), Line(text, 0, number // 3 % folds, True))
+    return list(learnt.values()), kept
+
+
+def texts(path: Path) -> list[str]:
+    return [line.strip() for line in path.read_text().splitlines() if line.strip() and not line.startswith("#")]
+
+
+def normal(text: str) -> str:
+    return re.sub(r"[^\w]+", " ", text.lower()).strip() or text
+
+
+def digest(text: str) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")

@@ -1,0 +1,134 @@
+"""Fine-tunes the gate's sentence encoder and its linear head: README.md says how, and what came of it.
+
+    python train.py --base all-MiniLM-L6-v2/ --out run/ --folds 5 --fold 0      one fold, out-of-fold scores
+    python train.py --base all-MiniLM-L6-v2/ --out run/ --folds 5 --fold all    the gate itself, from every line
+"""
+
+import argparse
+import random
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from augment import augmented
+from encoder import Gate, padded, tokenizer
+from lines import CLASSES, Line, authored, ordinary
+
+HERE = Path(__file__).parent
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--base", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--data", type=Path, default=HERE / "data")
+    parser.add_argument("--ordinary", type=Path, default=HERE.parent / "writer" / "data")
+    parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--fold", default="all")
+    parser.add_argument("--layers", type=int, default=6)
+    parser.add_argument("--epochs", type=int, default=6)
+    parser.add_argument("--batch", type=int, default=32)
+    parser.add_argument("--rate", type=float, default=2e-4)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=7)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    torch.manual_seed(options.seed)
+
+    lines = authored(options.data, options.folds)
+    everyday, kept = ordinary(options.ordinary, options.folds, HERE / "left-out.txt")
+    fold = None if options.fold == "all" else int(options.fold)
+    learnt = [line for line in lines + everyday if line.fold != fold]
+    counts = np.bincount([line.label for line in lines], minlength=len(CLASSES))
+    print(dict(zip(CLASSES, counts.tolist())), f"everyday {len(everyday)}, learnt {len(learnt)}", flush=True)
+
+    gate = Gate(options.base, options.layers, len(CLASSES))
+    fit(gate, learnt, options)
+    gate.eval()
+    options.out.mkdir(parents=True, exist_ok=True)
+    if fold is None:
+        torch.save(gate.state_dict(), options.out / "gate.pt")
+        talk = [text for said in kept for text in said]
+        np.savez(options.out / "talk.npz", texts=np.array(talk), scores=scores(gate, options.base, talk))
+    else:
+        judged = [line for line in lines + everyday if line.fold == fold]
+        np.savez(
+            options.out / f"fold-{fold}.npz",
+            texts=np.array([line.text for line in judged]),
+            labels=np.array([line.label for line in judged]),
+            ordinary=np.array([line.is_ordinary for line in judged]),
+            scores=scores(gate, options.base, [line.text for line in judged]),
+        )
+
+
+def fit(gate: Gate, lines: list[Line], options: argparse.Namespace) -> None:
+    rng = random.Random(options.seed)
+    tokens = tokenizer(options.base)
+    everyday = [line for line in lines if line.is_ordinary]
+    taught = [line for line in lines if not line.is_ordinary]
+    # Small talk around a line: half of it everyday, half look-alikes.
+    benign = [line.text for line in taught if line.label == 0]
+    benign = rng.sample(benign, len(benign)) + rng.choices([line.text for line in everyday], k=len(benign))
+    counts = np.bincount([line.label for line in taught], minlength=len(CLASSES))
+    # Rare classes weigh more, by half as much as they are rarer.
+    weights = torch.tensor((counts[1:].mean() / counts) ** 0.5, dtype=torch.float32).clamp(0.8, 1.6)
+    share = min(len(everyday), len(taught) // 4)
+    steps = options.epochs * ((len(taught) + share) // options.batch + 1)
+    body = [p for name, p in gate.named_parameters() if p.requires_grad and not name.startswith("head")]
+    optimiser = torch.optim.AdamW(
+        [{"params": body, "lr": options.rate}, {"params": gate.head.parameters(), "lr": options.rate * 10}],
+        weight_decay=0.01,
+        fused=True,
+    )
+    warm = steps // 10
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimiser, lambda step: step / warm if step < warm else max(0.02, (steps - step) / (steps - warm))
+    )
+    gate.train()
+    began = time.monotonic()
+    for epoch in range(options.epochs):
+        drawn = taught + rng.sample(everyday, share)
+        said = [(augmented(line.text, rng, benign), line.label) for line in drawn]
+        ids = [(encoding.ids, label) for encoding, (_, label) in zip(tokens.encode_batch([t for t, _ in said]), said)]
+        total, batches = 0.0, list(by_length(ids, options.batch, rng))
+        for batch in batches:
+            labels = torch.tensor([label for _, label in batch])
+            with torch.autocast("cpu", torch.bfloat16):
+                logits = gate(padded([i for i, _ in batch]))
+            loss = F.cross_entropy(logits.float(), labels, weights, label_smoothing=0.03)
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(body, 1.0)
+            optimiser.step()
+            schedule.step()
+            optimiser.zero_grad()
+            total += loss.item()
+        print(f"epoch {epoch + 1}: loss {total / len(batches):.4f}, {time.monotonic() - began:.0f} s", flush=True)
+
+
+def by_length(ids: list[tuple[list[int], int]], size: int, rng: random.Random):
+    """Batches of lines of about the same length, in any order."""
+    ids = sorted(ids, key=lambda line: len(line[0]) + rng.random() * 4)
+    batches = [ids[i : i + size] for i in range(0, len(ids), size)]
+    rng.shuffle(batches)
+    return batches
+
+
+@torch.inference_mode()
+def scores(gate: Gate, base: Path, texts: list[str]) -> np.ndarray:
+    """Probabilities [lines, classes]."""
+    ids = [encoding.ids for encoding in tokenizer(base).encode_batch(texts)]
+    order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
+    found = np.zeros((len(ids), len(CLASSES)), np.float32)
+    for i in range(0, len(order), 64):
+        rows = order[i : i + 64]
+        logits: Tensor = gate(padded([ids[row] for row in rows]))
+        found[rows] = logits.softmax(-1).numpy()
+    return found
+
+
+if __name__ == "__main__":
+    main()

@@ -2,7 +2,6 @@ import type { Writer } from "../model/writer.ts";
 import { WriterError } from "../model/writer.ts";
 import type { Settings } from "../settings/schema.ts";
 import { SettingsError } from "../settings/settings-error.ts";
-import { openChatWriter } from "../writers/chat-writer.ts";
 import { DeferredWriter } from "../writers/deferred-writer.ts";
 import { SPOKEN_PROMPT } from "../writers/dialogue-messages.ts";
 import { embeddedWriter } from "../writers/embedded.ts";
@@ -56,8 +55,11 @@ function innerWriter({ writer }: Settings, { weights, env }: WriterSources): Inn
       const baseUrl = needed(writer.baseUrl, "writer.baseUrl", "the endpoint's address");
       const model = needed(writer.model, "writer.model", "the model to ask for");
       const apiKey = readApiKey({ env, file: writer.apiKeyFile });
-      const chat = openChatWriter({ ...writer, baseUrl, model, apiKey });
-      return { name: model, open: async () => chat };
+      const open = async () => {
+        const { openChatWriter } = await import("../writers/chat-writer.ts");
+        return openChatWriter({ ...writer, baseUrl, model, apiKey });
+      };
+      return { name: model, open };
     }
   }
 }

@@ -1,13 +1,13 @@
-import type { LlamaContextSequence, LlamaModel, Token, TokenBias } from "node-llama-cpp";
-import { abortable } from "../model/abortable.ts";
-import type { Dialogue, Passage, Writer } from "../model/writer.ts";
-import { WriterError } from "../model/writer.ts";
+import { type Dialogue, type Passage, type Writer, WriterError } from "../model/writer.ts";
 import { dialogueMessages } from "./dialogue-messages.ts";
 import { historyWindow, type WindowOptions } from "./history-window.ts";
+import type { LlamaContextSequence, LlamaModel, Token, TokenBias } from "./llama-runtime.ts";
 import { type LlamaRuntime, openLlama } from "./llama-runtime.ts";
 import { chatMl, ownTemplate, type Prompt } from "./prompt.ts";
+import { CHUNK_TOKENS, Reading, type Sampling } from "./reading.ts";
 import { SentenceCutter } from "./sentence-cutter.ts";
 import { SequencePool } from "./sequence-pool.ts";
+import { Turns } from "./turns.ts";
 import { unspeakableTokens } from "./unspeakable-tokens.ts";
 
 export interface GgufWriterOptions {
@@ -46,7 +46,7 @@ export async function openGgufWriter(options: GgufWriterOptions): Promise<Writer
     const context = await model.createContext({
       sequences: options.sequences,
       contextSize: options.contextTokens,
-      batchSize: CHUNK_TOKENS * options.sequences,
+      batchSize: CHUNK_TOKENS,
       // Two threads beside speech are six times slower than one: each waits for the other at every layer.
       threads: options.threads,
       flashAttention: false,
@@ -72,7 +72,9 @@ class GgufWriter implements Writer {
   readonly #pool: SequencePool;
   readonly #bias: TokenBias;
   readonly #closed = new AbortController();
-  readonly #working = new Set<Promise<unknown>>();
+  /** One token of one reply at a time: in a batch with others' the last bits of its logits would depend on them. */
+  readonly #turns = new Turns();
+  readonly #ending = new Set<Promise<unknown>>();
 
   constructor(
     options: GgufWriterOptions,
@@ -91,69 +93,62 @@ class GgufWriter implements Writer {
 
   async *write(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<Passage, void, void> {
     const stop = AbortSignal.any([signal, this.#closed.signal]);
-    stop.throwIfAborted();
-    const prompt = this.#tokensOf(dialogue);
-    const sequence = await this.#pool.take(prompt, stop);
-    let underWay: Promise<unknown> = Promise.resolve();
-    /** Leaves at once when told to; the sequence comes back when llama.cpp has done what it is at. */
-    const step = <T>(work: Promise<T>): Promise<T> => {
-      underWay = work.catch(() => {});
-      return abortable(work, stop);
-    };
-    const cutter = new SentenceCutter();
-    let sentences = 0;
-    const passage = (text: string, written: number): Passage => {
-      sentences++;
-      return { text, tokens: { prompt: prompt.length, written }, gate: null };
-    };
-    let generation: AsyncIterator<Token> | null = null;
     try {
-      await step(sequence.adaptStateToTokens(prompt.slice(0, -1), false));
-      let read = sequence.nextTokenIndex;
-      for (; prompt.length - read > CHUNK_TOKENS; read += CHUNK_TOKENS) {
-        await step(sequence.evaluateWithoutGeneratingNewTokens(prompt.slice(read, read + CHUNK_TOKENS)));
+      stop.throwIfAborted();
+      const prompt = this.#tokensOf(dialogue);
+      const sequence = await this.#pool.take(prompt, stop);
+      const reading = new Reading(sequence, this.#turns, stop);
+      try {
+        yield* this.#passages(prompt, reading, dialogue);
+      } finally {
+        // Not awaited: llama.cpp ends what it is at, and only then can the sequence be lent again.
+        const ended = reading.end().then(() => {
+          this.#ending.delete(ended);
+          this.#pool.giveBack(sequence);
+        });
+        this.#ending.add(ended);
       }
-      const written: Token[] = [];
-      generation = sequence.evaluate(prompt.slice(read), this.#sampling(dialogue, written));
-      let text = "";
-      while (written.length < this.#options.maxTokens) {
-        const { value: token, done } = await step(generation.next());
-        if (done) break;
-        written.push(token);
-        const longer = this.#model.detokenize(written);
-        // Half a character shows as a replacement until its other bytes are there.
-        if (longer.endsWith("\ufffd")) continue;
-        for (const sentence of cutter.push(longer.slice(text.length))) {
-          yield passage(sentence, written.length);
-          if (sentences >= this.#options.maxSentences) return;
-        }
-        text = longer;
-      }
-      const rest = cutter.flush();
-      const isWhole = written.length < this.#options.maxTokens || (rest !== null && ENDED.test(rest));
-      if (rest !== null && (isWhole || sentences === 0)) yield passage(rest, written.length);
     } catch (error) {
-      if (this.#closed.signal.aborted) throw new WriterError("the writer was closed");
       if (signal.aborted) throw signal.reason;
+      if (this.#closed.signal.aborted) throw new WriterError("the writer was closed");
       throw new WriterError("the language model failed while it wrote: retry", {
         cause: error,
         retryAfterMs: 1_000,
       });
-    } finally {
-      const finished = underWay
-        .then(() => generation?.return?.())
-        .catch(() => {})
-        .then(() => {
-          this.#working.delete(finished);
-          this.#pool.giveBack(sequence);
-        });
-      this.#working.add(finished);
     }
+  }
+
+  async *#passages(prompt: readonly Token[], reading: Reading, dialogue: Dialogue): AsyncGenerator<Passage> {
+    const { maxTokens, maxSentences } = this.#options;
+    const cutter = new SentenceCutter();
+    const written: Token[] = [];
+    let text = "";
+    let sentences = 0;
+    const passage = (sentence: string): Passage => {
+      sentences++;
+      return { text: sentence, tokens: { prompt: prompt.length, written: written.length }, gate: null };
+    };
+    for await (const token of reading.goOn(prompt, this.#sampling(dialogue, written))) {
+      written.push(token);
+      const longer = this.#model.detokenize(written);
+      // Half a character shows as a replacement until its other bytes are there.
+      if (!longer.endsWith("\ufffd")) {
+        for (const sentence of cutter.push(longer.slice(text.length))) {
+          yield passage(sentence);
+          if (sentences >= maxSentences) return;
+        }
+        text = longer;
+      }
+      if (written.length >= maxTokens) break;
+    }
+    const rest = cutter.flush();
+    const isWhole = written.length < maxTokens || (rest !== null && ENDED.test(rest));
+    if (rest !== null && (isWhole || sentences === 0)) yield passage(rest);
   }
 
   async close(): Promise<void> {
     this.#closed.abort();
-    await Promise.all(this.#working);
+    await Promise.all(this.#ending);
     await this.#model.dispose();
     await this.#runtime.release();
   }
@@ -173,7 +168,7 @@ class GgufWriter implements Writer {
     }
   }
 
-  #sampling({ temperature, topK, seed }: Dialogue, written: readonly Token[]) {
+  #sampling({ temperature, topK, seed }: Dialogue, written: readonly Token[]): Sampling {
     return {
       temperature: temperature * this.#options.temperatureScale,
       topK: topK ?? 40,
@@ -185,6 +180,4 @@ class GgufWriter implements Writer {
   }
 }
 
-/** Tokens of a prompt that are read at once: between two such pieces a signal is heard. */
-const CHUNK_TOKENS = 64;
 const ENDED = /[.!?…]["'”’)]*$/;

@@ -1,12 +1,19 @@
-import type { Llama, LlamaText } from "node-llama-cpp";
+import type { Llama } from "node-llama-cpp";
+
+export type {
+  LlamaContextSequence,
+  LlamaEmbeddingContext,
+  LlamaModel,
+  SequenceEvaluateOptions,
+  Token,
+  TokenBias,
+} from "node-llama-cpp";
 
 type Module = typeof import("node-llama-cpp");
 
 /** llama.cpp, as long as somebody holds it. */
 export interface LlamaRuntime {
   readonly llama: Llama;
-  /** Text in which the template's parts are special tokens and what people said is not. */
-  readonly LlamaText: typeof LlamaText;
   readonly module: Module;
   /** The last one to release it frees it. */
   release(): Promise<void>;
@@ -31,7 +38,6 @@ export async function openLlama(): Promise<LlamaRuntime> {
     return {
       llama,
       module,
-      LlamaText: module.LlamaText,
       async release() {
         if (isReleased) return;
         isReleased = true;

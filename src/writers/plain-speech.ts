@@ -20,7 +20,7 @@ export function plainSpeech(sentence: string, heard: string): string {
     .replace(/\s+/g, " ")
     .replace(/ ([.,!?;:])/g, "$1")
     .trim();
-  const opened = text.replace(AS_AN_AI, "");
+  const opened = text.replace(AS_AN_AI, "").trim();
   if (opened !== text) text = opened.charAt(0).toUpperCase() + opened.slice(1);
   return /[\p{L}\p{N}]/u.test(text) ? text : "";
 }
@@ -36,7 +36,7 @@ const LIST_MARK = /^\s*(?:[-*•+]|\d{1,2}[.)])\s+/;
 const LABEL = /^\s*(?:assistant|speaker \w{1,8}|bot|ai|me)\s*:\s*/i;
 const MARKUP = /[*#_`~^|\\{}[\]<>]/g;
 const PICTURES =
-  /[\p{Extended_Pictographic}\p{So}\p{Regional_Indicator}\u{1f3fb}-\u{1f3ff}]|\u200d|\ufe0f|\u20e3/gu;
+  /[\p{Extended_Pictographic}\p{So}\p{Regional_Indicator}]|[\u{1f3fb}-\u{1f3ff}]|\u200d|\ufe0f|\u20e3/gu;
 const AS_AN_AI =
   /\b(?:as|being) an? (?:ai|artificial intelligence|(?:large )?language model|virtual assistant|chatbot)\b[^,.!?]{0,40}, ?/i;
 

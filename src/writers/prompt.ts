@@ -1,6 +1,5 @@
-import type { LlamaModel, Token } from "node-llama-cpp";
 import type { ChatMessage } from "./dialogue-messages.ts";
-import type { LlamaRuntime } from "./llama-runtime.ts";
+import type { LlamaModel, LlamaRuntime, Token } from "./llama-runtime.ts";
 
 /** Messages as the tokens that a model reads before it writes the assistant's next one. What people said forges no role. */
 export type Prompt = (messages: readonly ChatMessage[]) => Token[];

@@ -1,4 +1,4 @@
-import type { LlamaContextSequence, Token } from "node-llama-cpp";
+import type { LlamaContextSequence, Token } from "./llama-runtime.ts";
 
 /**
  * The sequences of one context, each with what it has read in its cache. They are lent and never disposed: llama.cpp

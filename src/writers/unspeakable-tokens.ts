@@ -1,5 +1,4 @@
-import type { LlamaModel, TokenBias } from "node-llama-cpp";
-import type { LlamaRuntime } from "./llama-runtime.ts";
+import type { LlamaModel, LlamaRuntime, TokenBias } from "./llama-runtime.ts";
 
 /** Markup, addresses and line ends. */
 const UNSPEAKABLE = /[*#_`[\]{}<>|\\~^=@\n]|https?|www\./i;

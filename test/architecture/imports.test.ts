@@ -37,6 +37,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   commander: ["cli"],
   "env-paths": ["settings"],
   openai: ["writers"],
+  "node-llama-cpp": ["writers"],
   "proper-lockfile": ["catalogue"],
   "cli-progress": ["cli"],
 };
@@ -96,13 +97,21 @@ test("a package is imported only in the folders that it belongs to", () => {
 });
 
 test("every imported package is a dependency, and every dependency is imported", () => {
-  const { dependencies } = JSON.parse(readFileSync(join(TOP, "package.json"), "utf8"));
+  const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(TOP, "package.json"), "utf8"));
   const imported = new Set<string>();
   for (const { specifier, target } of imports) {
     if (specifier !== null && target === null && !specifier.startsWith("node:"))
       imported.add(packageOf(specifier));
   }
-  assert.deepEqual([...imported].sort(), Object.keys(dependencies).sort());
+  assert.deepEqual([...imported].sort(), Object.keys({ ...dependencies, ...optionalDependencies }).sort());
+});
+
+test("an optional dependency is named in one file alone, which says what to do without it", () => {
+  const { optionalDependencies } = JSON.parse(readFileSync(join(TOP, "package.json"), "utf8"));
+  for (const name of Object.keys(optionalDependencies)) {
+    const files = imports.filter(({ specifier }) => specifier === name).map(({ file }) => file);
+    assert.equal(new Set(files).size, 1, files.join(", "));
+  }
 });
 
 test("modules of Node are named with node:, and the contract, which browsers share, uses none", () => {

@@ -122,7 +122,7 @@ test("usage adds up what was metered and nothing else", async () => {
   }
 });
 
-test("an authored turn is a 502 that says no writer is installed, with a time to retry", async () => {
+test("without a writer an authored turn is a 502 that says so, with a time to retry", async () => {
   const response = await server.post("/v1/converse", { conversation: [{ speaker: "0" }] });
   assert.equal(response.status, 502);
   assert.equal((await response.json()).error.type, "inference_error");

@@ -2,6 +2,7 @@ import pino, { type Logger } from "pino";
 import type { Checkpoint } from "../../src/catalogue/residency.ts";
 import { type RunningServer, startServer } from "../../src/cli/compose.ts";
 import { createToneModel, type ToneOptions } from "../../src/engines/tone/tone.ts";
+import type { Writer } from "../../src/model/writer.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import { memoryStore } from "../../src/tenancy/memory-store.ts";
 import type { Store } from "../../src/tenancy/store.ts";
@@ -27,6 +28,7 @@ export interface TestServerOptions {
   readonly logger?: Logger;
   readonly canSpeak?: () => boolean;
   readonly checkpoints?: readonly Checkpoint[];
+  readonly writer?: Writer;
 }
 
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
@@ -41,6 +43,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     tenancy,
     checkpoints: options.checkpoints ?? [heart],
     backend: { name: "tone", kind: "test" },
+    writer: options.writer ?? null,
     ...(options.canSpeak === undefined ? {} : { canSpeak: options.canSpeak }),
     logger: options.logger ?? pino({ level: "silent" }),
   });

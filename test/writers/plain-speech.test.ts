@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { plainSpeech } from "../../src/writers/plain-speech.ts";
+import { tidied } from "../../src/writers/tidied.ts";
+import { dialogueOf, passagesOf } from "./dialogues.ts";
+import { ScriptedWriter } from "./scripted-writer.ts";
+
+const CASES: Readonly<Record<string, readonly [string, string]>> = {
+  "plain words stay": ["It's a lovely day, isn't it?", "It's a lovely day, isn't it?"],
+  "stress marks go, their words stay": ["That is *really* **very** good.", "That is really very good."],
+  "a starred action goes": ["*sighs* I was waiting for you.", "I was waiting for you."],
+  "a starred action of several words goes": ["Fine, *looks away slowly* go on.", "Fine, go on."],
+  "a direction in parentheses goes": ["(laughs softly) You got me.", "You got me."],
+  "an aside in parentheses stays": [
+    "It takes an hour (or two) to bake.",
+    "It takes an hour (or two) to bake.",
+  ],
+  "a direction in brackets goes": ["[pause] Well, no.", "Well, no."],
+  "a heading's mark goes": ["## Sure thing.", "Sure thing."],
+  "a list's mark goes": ["1. Take a pan.", "Take a pan."],
+  "a number that begins a sentence stays": ["1066 was the year.", "1066 was the year."],
+  "code marks go": ["Press `Enter` now.", "Press Enter now."],
+  "pictures go": ["Well done \u{1f389}\u{1f44d}\u{1f3fd}!", "Well done!"],
+  "a label goes": ["Assistant: Hello there.", "Hello there."],
+  "a link keeps its words": ["See [the map](map.html) first.", "See the map first."],
+  "a sentence with an address goes": ["Go to https://example.org/x for more.", ""],
+  "a sentence with a domain goes": ["It is all on example.com today.", ""],
+  "a sentence with an e-mail address goes": ["Write to me@example.org.", ""],
+  "an invented telephone number goes": ["Call them at 555-123-4567.", ""],
+  "a year stays": ["It was built in 1889.", "It was built in 1889."],
+  "a large number stays": ["About 300,000 people live there.", "About 300,000 people live there."],
+  "as an AI goes": ["As an AI language model, I like talking.", "I like talking."],
+  "to be a machine may be said": ["I'm a voice you can talk to.", "I'm a voice you can talk to."],
+  "nothing but marks is nothing": ["*** -- ...", ""],
+};
+
+for (const [title, [given, spoken]] of Object.entries(CASES)) {
+  test(title, () => assert.equal(plainSpeech(given, ""), spoken));
+}
+
+test("a long number that the other one gave may be said back", () => {
+  assert.equal(plainSpeech("So it is 0171 555 0142.", "my number is 01715550142"), "So it is 0171 555 0142.");
+});
+
+test("whatever is written, what is left has no markup, no pictures and no double spaces", () => {
+  const pieces = fc.constantFrom(
+    "*",
+    "**",
+    "`",
+    "# ",
+    "[a](b)",
+    "(sighs)",
+    "<b>",
+    "\u{1f600}",
+    "_",
+    "well ",
+    "1. ",
+    "As an AI, ",
+    " .",
+  );
+  fc.assert(
+    fc.property(
+      fc.array(fc.oneof(pieces, fc.string({ unit: "grapheme", maxLength: 8 })), { maxLength: 12 }),
+      (parts) => {
+        const once = plainSpeech(parts.join(""), "");
+        assert.doesNotMatch(once, /[*#_`~^|\\{}[\]<>]| {2}|\p{Extended_Pictographic}/u);
+        assert.equal(once, once.trim());
+        if (once !== "") assert.match(once, /[\p{L}\p{N}]/u);
+      },
+    ),
+  );
+});
+
+test("a passage of which nothing may be said is left out, and the others are spoken", async () => {
+  const writer = tidied(new ScriptedWriter(["*smiles*", "Hello there.", "See www.example.org."]));
+  const passages = await passagesOf(writer, dialogueOf("Hi."));
+  assert.deepEqual(
+    passages.map(({ text }) => text),
+    ["Hello there."],
+  );
+});
+
+test("a reply of which nothing may be said asks to hear more, with the tokens it took", async () => {
+  const passages = await passagesOf(tidied(new ScriptedWriter(["*smiles*"])), dialogueOf("Hi."));
+  assert.equal(passages.length, 1);
+  assert.match(passages[0]!.text, /more/);
+  assert.deepEqual(passages[0]!.tokens, { prompt: 1, written: 1 });
+});

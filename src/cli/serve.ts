@@ -102,10 +102,23 @@ async function firstKey(tenancy: Tenancy, settings: Settings): Promise<string | 
   return (await tenancy.createKey({ label: "first key", rpm, burst })).key;
 }
 
-/** Resolves at the first SIGINT or SIGTERM; a second one ends the process as it would without us. */
+/**
+ * Resolves at the first SIGINT or SIGTERM; a second one ends the process as it would without us. The listeners stay:
+ * a package that llama.cpp brings ends the process at a signal for which nobody else listens any more.
+ */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
+    let isStopping = false;
+    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+      process.on(signal, () => {
+        if (isStopping) {
+          process.removeAllListeners(signal);
+          process.kill(process.pid, signal);
+        }
+        isStopping = true;
+        resolve();
+      });
+    }
   });
 }
 

@@ -6,7 +6,7 @@ import { it } from "node:test";
 import { clientOf } from "./client.ts";
 import { TOP, temporaryFolder } from "./folders.ts";
 import { launch, newcomersEnvironment } from "./program.ts";
-import { listening } from "./server-process.ts";
+import { listening, WITHOUT_WRITER } from "./server-process.ts";
 
 /** What a clone has, or will have once all is committed; in an archive, what was neither installed nor built. */
 function partsOfAClone(): string[] {
@@ -35,7 +35,12 @@ it("`npm start` builds a fresh clone and serves, passes on flags, and ends with 
 }, async () => {
   const clone = installedClone();
   const dataDir = join(temporaryFolder(), "data");
-  const env = { ...newcomersEnvironment(), ANTIPHON_DATA_DIR: dataDir, ANTIPHON_WORKERS: "1" };
+  const env = {
+    ...newcomersEnvironment(),
+    ...WITHOUT_WRITER,
+    ANTIPHON_DATA_DIR: dataDir,
+    ANTIPHON_WORKERS: "1",
+  };
   const npm = launch("npm", ["start", "--", "--port", "0"], { cwd: clone, env });
   const server = await listening(npm, dataDir);
   assert.doesNotMatch(server.url, /:8080$/, "the flag came through");

@@ -1,4 +1,5 @@
 import type { Row } from "./row.ts";
+import { authoredBesideStreams, authoredFirstAudio, writerMemory } from "./rows/authored.ts";
 import { engineCpu } from "./rows/engine-cpu.ts";
 import { eightClients, firstAudio } from "./rows/first-audio.ts";
 import { memory } from "./rows/memory.ts";
@@ -23,4 +24,7 @@ export const ROWS: readonly Row[] = [
   naturalness,
   phonemes,
   networkGoldens,
+  authoredFirstAudio,
+  authoredBesideStreams,
+  writerMemory,
 ];

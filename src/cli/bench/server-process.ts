@@ -30,14 +30,18 @@ export interface ServerCommand {
 
 /**
  * Starts `antiphon serve`, or another command that takes its flags, and waits until it listens. Settings of the
- * caller's environment do not reach it.
+ * caller's environment do not reach it. `prepare` may put something into its data directory before.
  *
  * @throws Error with the end of what it printed, when it ends before.
  */
-export async function startServerProcess(serve: ServerCommand = SERVE): Promise<ServerProcess> {
+export async function startServerProcess(
+  serve: ServerCommand = SERVE,
+  prepare: (dataDir: string) => Promise<void> = async () => {},
+): Promise<ServerProcess> {
   const dataDir = await mkdtemp(join(tmpdir(), "antiphon-bench-"));
   const logFile = join(dataDir, "stderr.log");
   const key = await makeKey(dataDir);
+  await prepare(dataDir);
   const log = openSync(logFile, "w");
   const begunMs = performance.now();
   const child = spawn(serve.command, [...serve.args, "--port", "0", "--data-dir", dataDir], {

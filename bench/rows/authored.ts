@@ -1,0 +1,105 @@
+import type { Utterance } from "../../src/cli/bench/load-job.ts";
+import { runLoad } from "../../src/cli/bench/load-process.ts";
+import { percentile } from "../../src/cli/bench/percentile.ts";
+import { startServerProcess } from "../../src/cli/bench/server-process.ts";
+import { heldOf, tenWords } from "../../src/cli/bench/service-speed.ts";
+import { embeddedWriter } from "../../src/writers/embedded.ts";
+import { openGgufWriter } from "../../src/writers/gguf-writer.ts";
+import { residentMb } from "../resident.ts";
+import type { Row } from "../row.ts";
+import {
+  authored,
+  LONG_HISTORIES,
+  SHORT_HISTORIES,
+  startWriterServer,
+  writerWeights,
+} from "../writer-server.ts";
+
+export const authoredFirstAudio: Row = {
+  id: "authored",
+  what: "request to first audio of an authored turn, one client, warm: short histories; 20 turns that were never read before",
+  goal: "p50 ≤ 500 ms, p95 ≤ 900 ms; p50 ≤ 1.5 s",
+  async measure({ isQuick }) {
+    const server = await startWriterServer();
+    try {
+      const short = firstAudioMs(
+        await runLoad({ ...authored(server, SHORT_HISTORIES), requests: isQuick ? 20 : 100 }),
+      );
+      const long = firstAudioMs(
+        await runLoad({ ...authored(server, LONG_HISTORIES), requests: isQuick ? 8 : 40 }),
+      );
+      const [p50, p95, long50] = [percentile(short, 0.5), percentile(short, 0.95), percentile(long, 0.5)];
+      return {
+        measured: `p50 ${p50.toFixed(0)} ms, p95 ${p95.toFixed(0)} ms; p50 ${long50.toFixed(0)} ms`,
+        isMet: p50 <= 500 && p95 <= 900 && long50 <= 1_500,
+      };
+    } finally {
+      await server.stop();
+    }
+  },
+};
+
+export const authoredBesideStreams: Row = {
+  id: "authored-beside",
+  what: "underruns of 8 streams that play in real time for 20 s while one client has turn after turn written",
+  goal: "none",
+  async measure({ isQuick }) {
+    const server = await startWriterServer();
+    try {
+      const durationMs = isQuick ? 5_000 : 20_000;
+      const streams = runLoad({
+        ...tenWords(server, 8),
+        pace: "real time",
+        pauseMs: { start: 2_000, between: 0 },
+        durationMs: durationMs + 2_000,
+      });
+      const turns = runLoad({ ...authored(server, SHORT_HISTORIES), durationMs: durationMs + 2_000 });
+      const held = heldOf(await streams);
+      const written = (await turns).filter(({ totalMs }) => totalMs !== null);
+      const p50 = percentile(firstAudioMs(written), 0.5);
+      return {
+        measured: `${held.underruns} in ${held.frames} frames; ${written.length} turns written, first audio p50 ${p50.toFixed(0)} ms`,
+        isMet: held.isHeld,
+      };
+    } finally {
+      await server.stop();
+    }
+  },
+};
+
+export const writerMemory: Row = {
+  id: "writer-memory",
+  what: "memory that the embedded writer and the gate add to a server; time to load them",
+  goal: "≤ 350 MB; ≤ 2 s",
+  async measure({ isQuick }) {
+    const plain = await startServerProcess();
+    await runLoad({ ...tenWords(plain, 1), requests: 20 });
+    const without = await residentMb(plain.pid);
+    await plain.stop();
+    const server = await startWriterServer();
+    await runLoad({ ...authored(server, LONG_HISTORIES), requests: isQuick ? 8 : 40 });
+    const added = (await residentMb(server.pid)) - without;
+    await server.stop();
+    const loadMs = await timeToLoad();
+    return {
+      measured: `${added.toFixed(0)} MB; ${(loadMs / 1_000).toFixed(2)} s`,
+      isMet: added <= 350 && loadMs <= 2_000,
+    };
+  },
+};
+
+async function timeToLoad(): Promise<number> {
+  const path = await writerWeights();
+  const began = performance.now();
+  const writer = await openGgufWriter(embeddedWriter(path));
+  const loadMs = performance.now() - began;
+  await writer.close();
+  return loadMs;
+}
+
+function firstAudioMs(utterances: readonly Utterance[]): number[] {
+  return utterances.map(({ firstAudioMs: ms, failure }) => {
+    if (failure !== null || ms === null) throw new Error(`a request failed: ${failure ?? "no audio came"}`);
+    return ms;
+  });
+}

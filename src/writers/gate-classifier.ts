@@ -1,9 +1,9 @@
-import type { LlamaEmbeddingContext, LlamaModel, Token } from "node-llama-cpp";
 import { abortable } from "../model/abortable.ts";
 import { WriterError } from "../model/writer.ts";
 import { GATE_CATEGORIES, type GateCategory, type GateClass } from "./gate-category.ts";
 import { type GateHead, type GateScores, type GateThresholds, gateError, readGateHead } from "./gate-head.ts";
 import { plainText, windowsOf } from "./gate-windows.ts";
+import type { LlamaEmbeddingContext, LlamaModel, Token } from "./llama-runtime.ts";
 import { type LlamaRuntime, openLlama } from "./llama-runtime.ts";
 
 export interface GateVerdict {

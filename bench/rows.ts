@@ -2,6 +2,7 @@ import type { Row } from "./row.ts";
 import { authoredBesideStreams, authoredFirstAudio, writerMemory } from "./rows/authored.ts";
 import { engineCpu } from "./rows/engine-cpu.ts";
 import { eightClients, firstAudio } from "./rows/first-audio.ts";
+import { gate } from "./rows/gate.ts";
 import { memory } from "./rows/memory.ts";
 import { naturalness } from "./rows/naturalness.ts";
 import { networkGoldens } from "./rows/network-goldens.ts";
@@ -27,4 +28,5 @@ export const ROWS: readonly Row[] = [
   authoredFirstAudio,
   authoredBesideStreams,
   writerMemory,
+  gate,
 ];

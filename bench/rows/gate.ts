@@ -1,10 +1,8 @@
-import { join } from "node:path";
 import { percentile } from "../../src/cli/bench/percentile.ts";
 import { GATE_CATEGORIES } from "../../src/writers/gate-category.ts";
 import { type GateClassifier, openGateClassifier } from "../../src/writers/gate-classifier.ts";
 import { everydayTalk, heldOutLines } from "../gate-lines.ts";
 import type { Row } from "../row.ts";
-import { TOP } from "../top.ts";
 
 export const gate: Row = {
   id: "gate",
@@ -13,7 +11,7 @@ export const gate: Row = {
   async measure({ isQuick, note }) {
     const before = process.memoryUsage.rss();
     const startMs = performance.now();
-    const classifier = await openGateClassifier({ dir: join(TOP, "gate") });
+    const classifier = await openGateClassifier();
     const loadMs = performance.now() - startMs;
     const few = <T>(all: readonly T[]) => (isQuick ? all.slice(0, 20) : all);
     try {

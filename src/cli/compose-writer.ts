@@ -5,6 +5,8 @@ import { SettingsError } from "../settings/settings-error.ts";
 import { DeferredWriter } from "../writers/deferred-writer.ts";
 import { SPOKEN_PROMPT } from "../writers/dialogue-messages.ts";
 import { embeddedWriter } from "../writers/embedded.ts";
+import { openGateClassifier } from "../writers/gate-classifier.ts";
+import { gated } from "../writers/gated.ts";
 import { type GgufWriterOptions, openGgufWriter } from "../writers/gguf-writer.ts";
 import { readApiKey } from "../writers/secret.ts";
 import { tidied } from "../writers/tidied.ts";
@@ -26,7 +28,18 @@ export interface WriterSources {
 export function composeWriter(settings: Settings, sources: WriterSources): DeferredWriter | null {
   const inner = innerWriter(settings, sources);
   if (inner === null) return null;
-  return new DeferredWriter(inner.name, async () => tidied(await inner.open()));
+  return new DeferredWriter(inner.name, () => guarded(inner, settings.writer.gate));
+}
+
+async function guarded(inner: Inner, hasGate: boolean): Promise<Writer> {
+  const gate = hasGate ? await openGateClassifier() : null;
+  try {
+    const writer = tidied(await inner.open());
+    return gate === null ? writer : gated(writer, gate);
+  } catch (error) {
+    await gate?.close();
+    throw error;
+  }
 }
 
 interface Inner {

@@ -1,10 +1,22 @@
 import { abortable } from "../model/abortable.ts";
 import { WriterError } from "../model/writer.ts";
 import { GATE_CATEGORIES, type GateCategory, type GateClass } from "./gate-category.ts";
-import { type GateHead, type GateScores, type GateThresholds, gateError, readGateHead } from "./gate-head.ts";
+import {
+  GATE_DIR,
+  type GateHead,
+  type GateScores,
+  type GateThresholds,
+  gateError,
+  readGateHead,
+} from "./gate-head.ts";
 import { plainText, windowsOf } from "./gate-windows.ts";
-import type { LlamaEmbeddingContext, LlamaModel, Token } from "./llama-runtime.ts";
-import { type LlamaRuntime, openLlama } from "./llama-runtime.ts";
+import {
+  type LlamaEmbeddingContext,
+  type LlamaModel,
+  type LlamaRuntime,
+  openLlama,
+  type Token,
+} from "./llama-runtime.ts";
 
 export interface GateVerdict {
   /** `null`: nothing that a fixed reply should answer. */
@@ -28,12 +40,15 @@ export interface GateClassifier {
 /**
  * Loads the classifier: a sentence encoder and a linear head, trained in `training/gate`.
  *
- * @throws WriterError, naming the file and the remedy, when a file is missing or damaged.
+ * @throws WriterError, naming the file and the remedy, when a file is missing or damaged or llama.cpp is not there.
  */
-export async function openGateClassifier({ dir }: { readonly dir: string }): Promise<GateClassifier> {
+export async function openGateClassifier(dir: string = GATE_DIR): Promise<GateClassifier> {
   const head = await readGateHead(dir);
-  const runtime = await openLlama().catch((error: Error) => {
-    throw new WriterError(error.message, { cause: error });
+  const runtime = await openLlama().catch((cause: Error) => {
+    throw new WriterError(
+      `the safety gate needs llama.cpp: ${cause.message}; or set writer.gate to false where something better stands in its place`,
+      { cause },
+    );
   });
   let model: LlamaModel | null = null;
   try {

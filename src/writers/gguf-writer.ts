@@ -1,8 +1,15 @@
 import { type Dialogue, type Passage, type Writer, WriterError } from "../model/writer.ts";
 import { dialogueMessages } from "./dialogue-messages.ts";
 import { historyWindow, type WindowOptions } from "./history-window.ts";
-import type { LlamaContextSequence, LlamaModel, Token, TokenBias } from "./llama-runtime.ts";
-import { type LlamaRuntime, openLlama } from "./llama-runtime.ts";
+import {
+  type LlamaContext,
+  type LlamaContextSequence,
+  type LlamaModel,
+  type LlamaRuntime,
+  openLlama,
+  type Token,
+  type TokenBias,
+} from "./llama-runtime.ts";
 import { chatMl, ownTemplate, type Prompt } from "./prompt.ts";
 import { CHUNK_TOKENS, Reading, type Sampling } from "./reading.ts";
 import { SentenceCutter } from "./sentence-cutter.ts";
@@ -41,25 +48,48 @@ export async function openGgufWriter(options: GgufWriterOptions): Promise<Writer
   const runtime = await openLlama().catch((error: Error) => {
     throw new WriterError(error.message, { cause: error });
   });
+  let model: LlamaModel | null = null;
   try {
-    const model = await runtime.llama.loadModel({ modelPath: options.modelPath, gpuLayers: 0 });
-    const context = await model.createContext({
-      sequences: options.sequences,
-      contextSize: options.contextTokens,
-      batchSize: CHUNK_TOKENS,
-      // Two threads beside speech are six times slower than one: each waits for the other at every layer.
-      threads: options.threads,
-      flashAttention: false,
-      ...(options.adapterPath === null ? {} : { lora: options.adapterPath }),
-    });
+    model = await loadedModel(runtime, options.modelPath);
+    const context = await contextOf(model, options);
     const sequences = Array.from({ length: options.sequences }, () => context.getSequence());
     return new GgufWriter(options, runtime, model, sequences);
   } catch (error) {
+    await model?.dispose();
     await runtime.release();
+    throw error;
+  }
+}
+
+async function loadedModel({ llama }: LlamaRuntime, modelPath: string): Promise<LlamaModel> {
+  try {
+    return await llama.loadModel({ modelPath, gpuLayers: 0 });
+  } catch (cause) {
     throw new WriterError(
-      `the writer's file ${options.modelPath} cannot be loaded: it is damaged, or no language model that llama.cpp knows`,
-      { cause: error },
+      `the writer's file ${modelPath} cannot be loaded: it is missing, damaged, or no language model that llama.cpp knows`,
+      { cause },
     );
+  }
+}
+
+async function contextOf(model: LlamaModel, options: GgufWriterOptions): Promise<LlamaContext> {
+  const { adapterPath, sequences, contextTokens, threads } = options;
+  try {
+    return await model.createContext({
+      sequences,
+      contextSize: contextTokens,
+      batchSize: CHUNK_TOKENS,
+      // Two threads beside speech are six times slower than one: each waits for the other at every layer.
+      threads,
+      flashAttention: false,
+      ...(adapterPath === null ? {} : { lora: adapterPath }),
+    });
+  } catch (cause) {
+    const what =
+      adapterPath === null
+        ? "there may be too little memory for it"
+        : `its adapter ${adapterPath} is missing, damaged or another model's: install antiphon again`;
+    throw new WriterError(`the writer's file ${options.modelPath} cannot be used: ${what}`, { cause });
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Llama } from "node-llama-cpp";
 
 export type {
+  LlamaContext,
   LlamaContextSequence,
   LlamaEmbeddingContext,
   LlamaModel,

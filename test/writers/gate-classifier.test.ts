@@ -8,22 +8,22 @@ import { heldOutLines } from "../../bench/gate-lines.ts";
 import { WriterError } from "../../src/model/writer.ts";
 import { GATE_CATEGORIES, type GateCategory } from "../../src/writers/gate-category.ts";
 import { type GateClassifier, openGateClassifier } from "../../src/writers/gate-classifier.ts";
+import { GATE_DIR } from "../../src/writers/gate-head.ts";
 import { gated } from "../../src/writers/gated.ts";
 import { writerConformance } from "./conformance.ts";
 import { longHistory, never } from "./dialogues.ts";
-import { GATE_DIR } from "./gate-dir.ts";
 import { ScriptedWriter } from "./scripted-writer.ts";
 
 const SENTENCES = ["That sounds good.", "Shall we go?", "I am ready."];
 
 writerConformance("a writer behind the trained gate", async () =>
-  gated(new ScriptedWriter(SENTENCES), await openGateClassifier({ dir: GATE_DIR })),
+  gated(new ScriptedWriter(SENTENCES), await openGateClassifier()),
 );
 
 describe("the trained gate", () => {
   let gate: GateClassifier;
   before(async () => {
-    gate = await openGateClassifier({ dir: GATE_DIR });
+    gate = await openGateClassifier();
   });
   after(() => gate.close());
 
@@ -163,7 +163,7 @@ describe("the trained gate", () => {
   test("calls at once have the verdicts that they have alone", async () => {
     const lines = [...clear.map(([, line]) => line), ...harmless];
     const together = await Promise.all(lines.map((line) => categoryOf(line)));
-    const other = await openGateClassifier({ dir: GATE_DIR });
+    const other = await openGateClassifier();
     try {
       for (const [i, line] of lines.entries())
         assert.equal((await other.classify([line], never())).category, together[i], line);
@@ -191,7 +191,7 @@ describe("the trained gate", () => {
   });
 
   test("once it is closed nothing gets through", async () => {
-    const other = await openGateClassifier({ dir: GATE_DIR });
+    const other = await openGateClassifier();
     const underWay = other
       .classify(
         longHistory().map(({ text }) => text ?? ""),
@@ -260,7 +260,7 @@ describe("a gate whose files are not right", () => {
     test(`the file and the remedy are named when ${what}`, async () => {
       await whole();
       await spoil(join(dir, name));
-      await assert.rejects(openGateClassifier({ dir }), (error) => {
+      await assert.rejects(openGateClassifier(dir), (error) => {
         assert.ok(error instanceof WriterError);
         assert.ok(error.message.includes(join(dir, name)), error.message);
         assert.match(error.message, wrong);

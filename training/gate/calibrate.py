@@ -37,7 +37,7 @@ def main() -> None:
     older = {name: max(OLDER[name], newest[name]) if name in OLDER else 2 for name in CLASSES[1:]}
     thresholds = {"newest": newest, "joined": joined, "older": older}
     here = Path(__file__).parent / "thresholds.json"
-    here.write_text(json.dumps({"thresholds": thresholds}, indent=1) + "\n")
+    here.write_text(json.dumps({"thresholds": thresholds}, indent=2) + "\n")
 
     harmful = labels > 0
     print(f"{len(folds)} folds: caught {caught[harmful].mean():.1%} of {harmful.sum()}")

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { Turn } from "../src/model/conversation.ts";
-import { embeddedWriter } from "../src/writers/embedded.ts";
-import { openGgufWriter } from "../src/writers/gguf-writer.ts";
+import { embeddedWriter } from "../src/writers/llama/embedded.ts";
+import { openGgufWriter } from "../src/writers/llama/gguf-writer.ts";
 
 /** Prints what the embedded writer answers to each prompt of a file (JSON lines), greedily, to be read and judged. */
 const { values, positionals } = parseArgs({

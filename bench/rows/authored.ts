@@ -3,8 +3,8 @@ import { runLoad } from "../../src/cli/bench/load-process.ts";
 import { percentile } from "../../src/cli/bench/percentile.ts";
 import { startServerProcess } from "../../src/cli/bench/server-process.ts";
 import { heldOf, tenWords } from "../../src/cli/bench/service-speed.ts";
-import { embeddedWriter } from "../../src/writers/embedded.ts";
-import { openGgufWriter } from "../../src/writers/gguf-writer.ts";
+import { embeddedWriter } from "../../src/writers/llama/embedded.ts";
+import { openGgufWriter } from "../../src/writers/llama/gguf-writer.ts";
 import { residentMb } from "../resident.ts";
 import type { Row } from "../row.ts";
 import {

@@ -2,13 +2,13 @@ import type { Writer } from "../model/writer.ts";
 import { WriterError } from "../model/writer.ts";
 import type { Settings } from "../settings/schema.ts";
 import { SettingsError } from "../settings/settings-error.ts";
+import { readApiKey } from "../writers/chat/secret.ts";
 import { DeferredWriter } from "../writers/deferred-writer.ts";
 import { SPOKEN_PROMPT } from "../writers/dialogue-messages.ts";
-import { embeddedWriter } from "../writers/embedded.ts";
-import { openGateClassifier } from "../writers/gate-classifier.ts";
-import { gated } from "../writers/gated.ts";
-import { type GgufWriterOptions, openGgufWriter } from "../writers/gguf-writer.ts";
-import { readApiKey } from "../writers/secret.ts";
+import { openGateClassifier } from "../writers/gate/gate-classifier.ts";
+import { gated } from "../writers/gate/gated.ts";
+import { embeddedWriter } from "../writers/llama/embedded.ts";
+import { type GgufWriterOptions, openGgufWriter } from "../writers/llama/gguf-writer.ts";
 import { tidied } from "../writers/tidied.ts";
 import type { WriterWeights } from "./pull-writer.ts";
 
@@ -69,7 +69,7 @@ function innerWriter({ writer }: Settings, { weights, env }: WriterSources): Inn
       const model = needed(writer.model, "writer.model", "the model to ask for");
       const apiKey = readApiKey({ env, file: writer.apiKeyFile });
       const open = async () => {
-        const { openChatWriter } = await import("../writers/chat-writer.ts");
+        const { openChatWriter } = await import("../writers/chat/chat-writer.ts");
         return openChatWriter({ ...writer, baseUrl, model, apiKey });
       };
       return { name: model, open };

@@ -1,6 +1,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { after } from "node:test";
 import { TOP, temporaryFolder } from "./folders.ts";
 
 /** How a program is run, beside its arguments. */
@@ -22,10 +23,12 @@ export interface Finished {
 
 const running = new Set<ChildProcess>();
 
-// A test that fails or is cut off must not leave its children behind.
-process.on("exit", () => {
+const killAll = () => {
   for (const { pid } of running) if (pid !== undefined) process.kill(-pid, "SIGKILL");
-});
+};
+// A test that fails or is cut off must not leave its children behind, nor wait for them to end.
+after(killAll);
+process.on("exit", killAll);
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(1));
 
 /** Starts a process of which, and of whose children, nothing is left when this one ends. */

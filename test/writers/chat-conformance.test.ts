@@ -1,6 +1,6 @@
 import { after } from "node:test";
 import type { Writer } from "../../src/model/writer.ts";
-import { openChatWriter } from "../../src/writers/chat-writer.ts";
+import { openChatWriter } from "../../src/writers/chat/chat-writer.ts";
 import { answerWell, ChatServer, type Exchange } from "./chat-server.ts";
 import { writerConformance } from "./conformance.ts";
 

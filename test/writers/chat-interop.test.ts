@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { type Writer, WriterError } from "../../src/model/writer.ts";
-import { type ChatWriterOptions, openChatWriter } from "../../src/writers/chat-writer.ts";
+import { type ChatWriterOptions, openChatWriter } from "../../src/writers/chat/chat-writer.ts";
 import { writerConformance } from "./conformance.ts";
 import { dialogueOf, longHistory, passagesOf, replyOf, said } from "./dialogues.ts";
 

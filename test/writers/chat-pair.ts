@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { inspect } from "node:util";
 import { type Writer, WriterError } from "../../src/model/writer.ts";
-import { type ChatWriterOptions, openChatWriter } from "../../src/writers/chat-writer.ts";
+import { type ChatWriterOptions, openChatWriter } from "../../src/writers/chat/chat-writer.ts";
 import { ChatServer, UPSTREAM_SECRET } from "./chat-server.ts";
 import { dialogueOf, replyOf } from "./dialogues.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DECLINED } from "../../src/writers/chat-reply.ts";
+import { DECLINED } from "../../src/writers/chat/chat-reply.ts";
 import { assertFails, openPair } from "./chat-pair.ts";
 import type { Exchange } from "./chat-server.ts";
 import { dialogueOf, heard, passagesOf, replyOf, said } from "./dialogues.ts";

@@ -24,8 +24,8 @@ export interface WriterConformanceOptions {
   readonly repeatsBesideOthers?: boolean;
 }
 
-/** Longest that a writer may go on after its signal. */
-const STOP_MS = 500;
+/** Longest that a writer may go on after its signal: half a second, and as much again on a busy machine. */
+const STOP_MS = 1_000;
 
 /** What every writer keeps to. `make` is called for each writer that a test closes. */
 export function writerConformance(

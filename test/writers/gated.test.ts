@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { WriterError } from "../../src/model/writer.ts";
-import type { GateCategory } from "../../src/writers/gate-category.ts";
-import type { GateClassifier, GateVerdict } from "../../src/writers/gate-classifier.ts";
-import { GATE_REPLIES } from "../../src/writers/gate-replies.ts";
-import { gated } from "../../src/writers/gated.ts";
+import type { GateCategory } from "../../src/writers/gate/gate-category.ts";
+import type { GateClassifier, GateVerdict } from "../../src/writers/gate/gate-classifier.ts";
+import { GATE_REPLIES } from "../../src/writers/gate/gate-replies.ts";
+import { gated } from "../../src/writers/gate/gated.ts";
 import { writerConformance } from "./conformance.ts";
 import { dialogueOf, heard, never, passagesOf, replyOf, said } from "./dialogues.ts";
 import { ScriptedWriter } from "./scripted-writer.ts";

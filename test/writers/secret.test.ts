@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { inspect } from "node:util";
-import { ApiKeyError, readApiKey } from "../../src/writers/secret.ts";
+import { ApiKeyError, readApiKey } from "../../src/writers/chat/secret.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "antiphon-secret-"));
 after(() => rmSync(folder, { recursive: true }));

@@ -1,6 +1,6 @@
-import { type Passage, WriterError, type WriterTokens } from "../model/writer.ts";
+import { type Passage, WriterError, type WriterTokens } from "../../model/writer.ts";
+import { SentenceCutter } from "../sentence-cutter.ts";
 import type { ChatDelta } from "./chat-chunk.ts";
-import { SentenceCutter } from "./sentence-cutter.ts";
 import { ThoughtFilter } from "./thought-filter.ts";
 
 /** What is said when the endpoint may not say anything, or does not. */

@@ -1,4 +1,4 @@
-import { abortable } from "../model/abortable.ts";
+import { abortable } from "../../model/abortable.ts";
 import type { LlamaContextSequence, SequenceEvaluateOptions, Token } from "./llama-runtime.ts";
 import type { Turns } from "./turns.ts";
 

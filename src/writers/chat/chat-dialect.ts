@@ -1,6 +1,6 @@
 import type { OpenAI } from "openai";
-import type { Dialogue } from "../model/writer.ts";
-import { type ChatMessage, dialogueMessages } from "./dialogue-messages.ts";
+import type { Dialogue } from "../../model/writer.ts";
+import { type ChatMessage, dialogueMessages } from "../dialogue-messages.ts";
 
 export type TokenLimitField = "max_tokens" | "max_completion_tokens";
 

@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { WriterError } from "../model/writer.ts";
+import { WriterError } from "../../model/writer.ts";
 import { GATE_CATEGORIES, type GateCategory, type GateClass } from "./gate-category.ts";
 
 /** The gate that is shipped. */
-export const GATE_DIR = fileURLToPath(new URL("../../../gate", import.meta.url));
+export const GATE_DIR = fileURLToPath(new URL("../../../../gate", import.meta.url));
 
 /** Probabilities of what a line is; they sum to 1. */
 export type GateScores = Readonly<Record<GateClass, number>>;

@@ -1,4 +1,4 @@
-import type { Dialogue, Passage, Writer } from "../model/writer.ts";
+import type { Dialogue, Passage, Writer } from "../../model/writer.ts";
 import type { GateClassifier } from "./gate-classifier.ts";
 import { gateReply } from "./gate-replies.ts";
 

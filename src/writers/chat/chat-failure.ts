@@ -1,5 +1,5 @@
 import { APIError } from "openai";
-import { WriterError } from "../model/writer.ts";
+import { WriterError } from "../../model/writer.ts";
 import { ChatEventError } from "./chat-chunk.ts";
 import { NotAChatError } from "./chat-fetch.ts";
 import { LateError, type ReplyLimits } from "./reply-clock.ts";

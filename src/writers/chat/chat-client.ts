@@ -1,5 +1,5 @@
 import { OpenAI } from "openai";
-import { WriterError } from "../model/writer.ts";
+import { WriterError } from "../../model/writer.ts";
 import { chatFetch } from "./chat-fetch.ts";
 
 /**

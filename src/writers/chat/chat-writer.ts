@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OpenAI } from "openai";
-import { type Dialogue, type Passage, type Writer, WriterError } from "../model/writer.ts";
+import { type Dialogue, type Passage, type Writer, WriterError } from "../../model/writer.ts";
+import { SPOKEN_PROMPT } from "../dialogue-messages.ts";
 import { type ChatDelta, readChunk } from "./chat-chunk.ts";
 import { makeChatClient } from "./chat-client.ts";
 import {
@@ -14,7 +15,6 @@ import {
 import { chatFailure } from "./chat-failure.ts";
 import { NotAChatError } from "./chat-fetch.ts";
 import { passagesOf } from "./chat-reply.ts";
-import { SPOKEN_PROMPT } from "./dialogue-messages.ts";
 import { ReplyClock, type ReplyLimits } from "./reply-clock.ts";
 
 export interface ChatWriterOptions {

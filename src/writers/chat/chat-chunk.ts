@@ -1,4 +1,4 @@
-import type { WriterTokens } from "../model/writer.ts";
+import type { WriterTokens } from "../../model/writer.ts";
 
 /** What one event of a chat completion brings, of the first choice. */
 export interface ChatDelta {

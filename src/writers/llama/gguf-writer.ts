@@ -1,5 +1,6 @@
-import { type Dialogue, type Passage, type Writer, WriterError } from "../model/writer.ts";
-import { dialogueMessages } from "./dialogue-messages.ts";
+import { type Dialogue, type Passage, type Writer, WriterError } from "../../model/writer.ts";
+import { dialogueMessages } from "../dialogue-messages.ts";
+import { SentenceCutter } from "../sentence-cutter.ts";
 import { historyWindow, type WindowOptions } from "./history-window.ts";
 import {
   type LlamaContext,
@@ -12,7 +13,6 @@ import {
 } from "./llama-runtime.ts";
 import { chatMl, ownTemplate, type Prompt } from "./prompt.ts";
 import { CHUNK_TOKENS, Reading, type Sampling } from "./reading.ts";
-import { SentenceCutter } from "./sentence-cutter.ts";
 import { SequencePool } from "./sequence-pool.ts";
 import { Turns } from "./turns.ts";
 import { unspeakableTokens } from "./unspeakable-tokens.ts";

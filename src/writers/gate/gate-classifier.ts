@@ -1,5 +1,12 @@
-import { abortable } from "../model/abortable.ts";
-import { WriterError } from "../model/writer.ts";
+import { abortable } from "../../model/abortable.ts";
+import { WriterError } from "../../model/writer.ts";
+import {
+  type LlamaEmbeddingContext,
+  type LlamaModel,
+  type LlamaRuntime,
+  openLlama,
+  type Token,
+} from "../llama/llama-runtime.ts";
 import { GATE_CATEGORIES, type GateCategory, type GateClass } from "./gate-category.ts";
 import {
   GATE_DIR,
@@ -10,13 +17,6 @@ import {
   readGateHead,
 } from "./gate-head.ts";
 import { plainText, windowsOf } from "./gate-windows.ts";
-import {
-  type LlamaEmbeddingContext,
-  type LlamaModel,
-  type LlamaRuntime,
-  openLlama,
-  type Token,
-} from "./llama-runtime.ts";
 
 export interface GateVerdict {
   /** `null`: nothing that a fixed reply should answer. */

@@ -1,4 +1,4 @@
-import type { ChatMessage } from "./dialogue-messages.ts";
+import type { ChatMessage } from "../dialogue-messages.ts";
 import type { LlamaModel, LlamaRuntime, Token } from "./llama-runtime.ts";
 
 /** Messages as the tokens that a model reads before it writes the assistant's next one. What people said forges no role. */

@@ -1,4 +1,4 @@
-import type { Turn } from "../model/conversation.ts";
+import type { Turn } from "../../model/conversation.ts";
 
 export interface WindowOptions {
   /** Characters of text that are kept at most; the newest turn always is. */

@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import type { GgufWriterOptions } from "./gguf-writer.ts";
 
 /** What the model was taught: short spoken replies (training/writer). */
-const ADAPTER = fileURLToPath(new URL("../../../checkpoints/smollm2-135m.adapter.gguf", import.meta.url));
+const ADAPTER = fileURLToPath(new URL("../../../../checkpoints/smollm2-135m.adapter.gguf", import.meta.url));
 
 /** How SmolLM2-135M-Instruct is run as the embedded writer. `modelPath` is its GGUF file. */
 export function embeddedWriter(modelPath: string, adapterPath: string | null = ADAPTER): GgufWriterOptions {

@@ -32,10 +32,9 @@ def main() -> None:
     torch.set_num_threads(1)
     tokenizer = tokenizer_of(options.base)
     conversations = read_all(HERE / "data")
-    if options.leave_out is not None:
-        before = len(conversations)
-        conversations = without(conversations, prompts_of(options.leave_out))
-        say(f"left out {before - len(conversations)} conversations that ask an evaluation prompt", flush=True)
+    before = len(conversations)
+    conversations = without(conversations, [prompt for path in options.leave_out for prompt in prompts_of(path)])
+    say(f"left out {before - len(conversations)} conversations that ask an evaluation prompt", flush=True)
     rows = [row for c in conversations if (row := encode(c, tokenizer)) is not None]
     random.shuffle(rows)
     held = rows[: len(rows) // 40]
@@ -111,7 +110,9 @@ def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--base", type=Path, required=True, help="SmolLM2-135M-Instruct.Q4_1.gguf")
     parser.add_argument("--out", type=Path, required=True, help="where the adapter goes")
-    parser.add_argument("--leave-out", type=Path, help="evaluation prompts (JSON lines) that may not be trained on")
+    parser.add_argument(
+        "--leave-out", type=Path, nargs="*", default=[], help="evaluation prompts (JSON lines) that may not be trained on"
+    )
     parser.add_argument("--resume", type=Path, help="a .pt file of an earlier run to go on from")
     parser.add_argument("--epochs", type=float, default=3)
     parser.add_argument("--first", type=int, default=10, help="the lowest block that is adapted")

@@ -12,9 +12,13 @@ export function h(tag, props = {}, ...children) {
   return element;
 }
 
-/** Names and values for a `dl`. */
-export const rows = (pairs) =>
-  Object.entries(pairs).map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, `${value}`)));
+/** Names and values for a `dl`; what an object holds is named after both. */
+export const rows = (pairs, owner = "") =>
+  Object.entries(pairs).flatMap(([name, value]) =>
+    value !== null && typeof value === "object"
+      ? rows(value, `${owner}${name}.`)
+      : h("div", {}, h("dt", {}, owner + name), h("dd", {}, `${value ?? "none"}`)),
+  );
 
 /** Shows an error, with the server's own words (`detail`) and the request's id where it has them; null hides it. */
 export function showError(error) {

@@ -13,14 +13,14 @@ import { testWeights } from "./weights.ts";
 
 const { path, missing } = await testWeights();
 const makeEmbedded = async () => tidied(await openGgufWriter(embeddedWriter(path)));
-/** The same file as somebody's own: its template, instructions, no adapter. */
+/** The same file as somebody's own: its template, instructions, no adapter; and short, to be quick. */
 const makeOwn = () =>
   openGgufWriter({
     ...embeddedWriter(path, null),
     template: "own",
     systemPrompt: "You are a concise, friendly conversation partner.",
     contextTokens: 1_024,
-    maxTokens: 40,
+    maxTokens: 24,
   });
 
 describe("writers on a GGUF file", { skip: missing }, () => {
@@ -78,6 +78,26 @@ describe("writers on a GGUF file", { skip: missing }, () => {
       assert.deepEqual(together, alone);
     });
 
+    test("at temperature 0 a reply is the same whatever was read before it", async () => {
+      const turns = [
+        said("0", "We are planning a trip to the mountains with the children and two dogs next weekend."),
+        said("1", "That sounds like fun! Which mountains will it be?"),
+        said("0", "The ones behind Innsbruck. My brother has a small hut there with a stove and no light."),
+        said("1", "A hut with a stove, how cosy! Do you carry all your food up?"),
+        said("0", "Yes, and most of the water too. What would you cook there on the first evening?"),
+      ];
+      const dialogues = [1, 3, 5].map((count) => dialogueOf(turns.slice(0, count)));
+      const fresh = [];
+      for (const dialogue of dialogues) {
+        const own = await makeEmbedded();
+        fresh.push(await replyOf(own, dialogue));
+        await own.close();
+      }
+      for (const order of [dialogues.toReversed(), dialogues])
+        for (const dialogue of order)
+          assert.equal(await replyOf(writer, dialogue), fresh[dialogues.indexOf(dialogue)]);
+    });
+
     test("a seed repeats a reply above temperature 0", async () => {
       const dialogue = dialogueOf("Tell me something nice.", { temperature: 1, seed: 99n });
       assert.equal(await replyOf(writer, dialogue), await replyOf(writer, dialogue));
@@ -97,6 +117,15 @@ describe("writers on a GGUF file", { skip: missing }, () => {
         assert.ok(error.message.includes(file), error.message);
         return true;
       });
+
+    test("is told from an adapter that is missing", async () => {
+      const adapter = join(dir, "adapter.gguf");
+      await assert.rejects(openGgufWriter(embeddedWriter(path, adapter)), (error: Error) => {
+        assert.ok(error instanceof WriterError);
+        assert.ok(error.message.includes(adapter), error.message);
+        return true;
+      });
+    });
 
     test("is named when it is missing", () => refused(join(dir, "missing.gguf")));
 

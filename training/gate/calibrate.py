@@ -1,4 +1,4 @@
-"""Thresholds from out-of-fold scores, and what they would have done to the lines that they come from.
+"""Thresholds from the lines that were held back, and what they do to those.
 
     python calibrate.py --run run/ --alarms 0.03      writes thresholds.json
 """
@@ -24,8 +24,8 @@ def main() -> None:
     parser.add_argument("--run", type=Path, required=True)
     parser.add_argument("--alarms", type=float, default=0.03, help="share of look-alikes that may be caught")
     options = parser.parse_args()
-    folds = [np.load(path) for path in sorted(options.run.glob("fold-*.npz"))]
-    labels, ordinary, scores = (np.concatenate([fold[k] for fold in folds]) for k in ("labels", "ordinary", "scores"))
+    judged = np.load(options.run / "held-back.npz")
+    labels, ordinary, scores = (judged[k] for k in ("labels", "ordinary", "scores"))
     severity, category = logit(1 - scores[:, 0]), scores[:, 1:].argmax(1) + 1
     lean = np.array([0.0] + [LEAN.get(name, 0.0) for name in CLASSES[1:]])
     leant = severity + lean[category]
@@ -40,7 +40,7 @@ def main() -> None:
     here.write_text(json.dumps({"thresholds": thresholds}, indent=2) + "\n")
 
     harmful = labels > 0
-    print(f"{len(folds)} folds: caught {caught[harmful].mean():.1%} of {harmful.sum()}")
+    print(f"caught {caught[harmful].mean():.1%} of {harmful.sum()}")
     print(f"false alarms: {caught[alike].mean():.1%} of {alike.sum()} look-alikes, {caught[ordinary].mean():.1%} of {ordinary.sum()} everyday lines")
     print(f"{'':12}{'lines':>6}{'caught':>8}{'right':>7}   taken for")
     for i, name in enumerate(CLASSES[1:], 1):

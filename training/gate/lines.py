@@ -1,4 +1,4 @@
-"""The lines that the gate learns from, and the folds that they are judged in."""
+"""The lines that the gate learns from, and the tenth of them that is held back to find its thresholds."""
 
 import hashlib
 import re
@@ -22,14 +22,14 @@ CLASSES = (
 class Line:
     text: str
     label: int
-    fold: int
+    is_held_back: bool
     """Said in one of the writer's conversations: everyday talk rather than a look-alike."""
     is_ordinary: bool = False
 
 
-def authored(folder: Path, folds: int) -> list[Line]:
+def authored(folder: Path) -> list[Line]:
     """Every line of `<category>.txt` and `<category>-<n>.txt`, once. Neighbours are paraphrases of each other more often
-    than not, so runs of twelve go into the same fold."""
+    than not, so runs of twelve are held back together."""
     found: dict[str, Line | None] = {}
     for path in sorted(folder.glob("*.txt")):
         label = CLASSES.index(re.sub(r"-\d+$", "", path.stem))
@@ -39,29 +39,24 @@ def authored(folder: Path, folds: int) -> list[Line]:
                 print(f"left out, in two classes: {text}")
                 found[key] = None
             elif key not in found:
-                found[key] = Line(text, label, digest(f"{path.stem} {i // 12}") % folds)
+                found[key] = Line(text, label, digest(f"{path.stem} {i // 12}") % 10 == 0)
     return [line for line in found.values() if line is not None]
 
 
-def ordinary(folder: Path, folds: int, left_out: Path) -> tuple[list[Line], list[list[str]]]:
-    """What people say in the writer's conversations (`> ` lines): two thirds of the conversations as lines to learn
-    from, and the people's lines of the last third, conversation by conversation, for the figure on everyday talk."""
-    learnt: dict[str, Line] = {}
-    kept: list[list[str]] = []
+def ordinary(folder: Path, left_out: Path) -> list[Line]:
+    """What people say in two thirds of the writer's conversations (`> ` lines). The last third is for judging the gate on
+    everyday talk, in bench/gate-lines.ts."""
+    found: dict[str, Line] = {}
     doubtful = {normal(text) for text in texts(left_out)} if left_out.exists() else set()
     for path in sorted(folder.glob("*.txt")):
         for conversation in path.read_text().split("\n\n"):
             said = [line[2:].strip() for line in conversation.splitlines() if line.startswith("> ")]
-            said = [text for text in said if text]
             number = digest(conversation)
-            if any(normal(text) in doubtful for text in said):
+            if number % 3 == 2 or any(normal(text) in doubtful for text in said):
                 continue
-            if number % 3 == 2:
-                kept.append(said)
-            else:
-                for text in said:
-                    learnt.setdefault(normal(text), Line(text, 0, number // 3 % folds, True))
-    return list(learnt.values()), kept
+            for text in filter(None, said):
+                found.setdefault(normal(text), Line(text, 0, number // 3 % 10 == 0, True))
+    return list(found.values())
 
 
 def texts(path: Path) -> list[str]:

@@ -1,7 +1,8 @@
 """Fine-tunes the gate's sentence encoder and its linear head: README.md says how, and what came of it.
 
-    python train.py --base all-MiniLM-L6-v2/ --out run/ --folds 5 --fold 0      one fold, out-of-fold scores
-    python train.py --base all-MiniLM-L6-v2/ --out run/ --folds 5 --fold all    the gate itself, from every line
+    python train.py --base all-MiniLM-L6-v2/ --out run/
+
+It learns from nine tenths of the lines; what it makes of the last tenth is kept for calibrate.py.
 """
 
 import argparse
@@ -27,10 +28,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--data", type=Path, default=HERE / "data")
     parser.add_argument("--ordinary", type=Path, default=HERE.parent / "writer" / "data")
-    parser.add_argument("--folds", type=int, default=5)
-    parser.add_argument("--fold", default="all")
     parser.add_argument("--layers", type=int, default=6)
-    parser.add_argument("--epochs", type=int, default=6)
+    parser.add_argument("--epochs", type=int, default=5)
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--rate", type=float, default=2e-4)
     parser.add_argument("--threads", type=int, default=1)
@@ -39,30 +38,24 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
 
-    lines = authored(options.data, options.folds)
-    everyday, kept = ordinary(options.ordinary, options.folds, HERE / "left-out.txt")
-    fold = None if options.fold == "all" else int(options.fold)
-    learnt = [line for line in lines + everyday if line.fold != fold]
-    counts = np.bincount([line.label for line in lines], minlength=len(CLASSES))
-    print(dict(zip(CLASSES, counts.tolist())), f"everyday {len(everyday)}, learnt {len(learnt)}", flush=True)
+    lines = authored(options.data) + ordinary(options.ordinary, HERE / "left-out.txt")
+    learnt = [line for line in lines if not line.is_held_back]
+    judged = [line for line in lines if line.is_held_back]
+    counts = np.bincount([line.label for line in learnt], minlength=len(CLASSES))
+    print(dict(zip(CLASSES, counts.tolist())), f"held back {len(judged)}", flush=True)
 
     gate = Gate(options.base, options.layers, len(CLASSES))
     fit(gate, learnt, options)
     gate.eval()
     options.out.mkdir(parents=True, exist_ok=True)
-    if fold is None:
-        torch.save(gate.state_dict(), options.out / "gate.pt")
-        talk = [text for said in kept for text in said]
-        np.savez(options.out / "talk.npz", texts=np.array(talk), scores=scores(gate, options.base, talk))
-    else:
-        judged = [line for line in lines + everyday if line.fold == fold]
-        np.savez(
-            options.out / f"fold-{fold}.npz",
-            texts=np.array([line.text for line in judged]),
-            labels=np.array([line.label for line in judged]),
-            ordinary=np.array([line.is_ordinary for line in judged]),
-            scores=scores(gate, options.base, [line.text for line in judged]),
-        )
+    torch.save(gate.state_dict(), options.out / "gate.pt")
+    np.savez(
+        options.out / "held-back.npz",
+        texts=np.array([line.text for line in judged]),
+        labels=np.array([line.label for line in judged]),
+        ordinary=np.array([line.is_ordinary for line in judged]),
+        scores=scores(gate, options.base, [line.text for line in judged]),
+    )
 
 
 def fit(gate: Gate, lines: list[Line], options: argparse.Namespace) -> None:
@@ -76,8 +69,7 @@ def fit(gate: Gate, lines: list[Line], options: argparse.Namespace) -> None:
     counts = np.bincount([line.label for line in taught], minlength=len(CLASSES))
     # Rare classes weigh more, by half as much as they are rarer.
     weights = torch.tensor((counts[1:].mean() / counts) ** 0.5, dtype=torch.float32).clamp(0.8, 1.6)
-    share = min(len(everyday), len(taught) // 4)
-    steps = options.epochs * ((len(taught) + share) // options.batch + 1)
+    steps = options.epochs * (len(lines) // options.batch + 1)
     body = [p for name, p in gate.named_parameters() if p.requires_grad and not name.startswith("head")]
     optimiser = torch.optim.AdamW(
         [{"params": body, "lr": options.rate}, {"params": gate.head.parameters(), "lr": options.rate * 10}],
@@ -91,8 +83,7 @@ def fit(gate: Gate, lines: list[Line], options: argparse.Namespace) -> None:
     gate.train()
     began = time.monotonic()
     for epoch in range(options.epochs):
-        drawn = taught + rng.sample(everyday, share)
-        said = [(augmented(line.text, rng, benign), line.label) for line in drawn]
+        said = [(augmented(line.text, rng, benign), line.label) for line in lines]
         ids = [(encoding.ids, label) for encoding, (_, label) in zip(tokens.encode_batch([t for t, _ in said]), said)]
         total, batches = 0.0, list(by_length(ids, options.batch, rng))
         for batch in batches:

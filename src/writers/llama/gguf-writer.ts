@@ -12,7 +12,7 @@ import {
   type TokenBias,
 } from "./llama-runtime.ts";
 import { chatMl, ownTemplate, type Prompt } from "./prompt.ts";
-import { CHUNK_TOKENS, Reading, type Sampling } from "./reading.ts";
+import { PIECE_TOKENS, Reading, type Sampling } from "./reading.ts";
 import { SequencePool } from "./sequence-pool.ts";
 import { Turns } from "./turns.ts";
 import { unspeakableTokens } from "./unspeakable-tokens.ts";
@@ -78,7 +78,7 @@ async function contextOf(model: LlamaModel, options: GgufWriterOptions): Promise
     return await model.createContext({
       sequences,
       contextSize: contextTokens,
-      batchSize: CHUNK_TOKENS,
+      batchSize: PIECE_TOKENS,
       // Two threads beside speech are six times slower than one: each waits for the other at every layer.
       threads,
       flashAttention: false,

@@ -1,35 +1,44 @@
 import { abortable } from "../../model/abortable.ts";
-import type { LlamaContextSequence, SequenceEvaluateOptions, Token } from "./llama-runtime.ts";
+import type { SequenceEvaluateOptions, Token } from "./llama-runtime.ts";
+import { type CachedSequence, sharedStart } from "./sequence-pool.ts";
 import type { Turns } from "./turns.ts";
 
-/** Tokens of a prompt that are read at once: between two such pieces others have their turn, and a signal is heard. */
-export const CHUNK_TOKENS = 64;
+/**
+ * Tokens of a prompt that are read at once. Between two such pieces others have their turn, and a signal is heard. How
+ * many are read at once shows in the last bits, so every prompt is read in the same pieces, whatever is in a cache.
+ */
+export const PIECE_TOKENS = 32;
 
 /** How the next token is chosen. */
 export type Sampling = SequenceEvaluateOptions;
 
 /** A sequence while it reads one prompt and goes on with it. */
 export class Reading {
-  readonly #sequence: LlamaContextSequence;
+  readonly #cached: CachedSequence;
   readonly #turns: Turns;
   readonly #stop: AbortSignal;
   #underWay: Promise<unknown> = Promise.resolve();
   #generation: AsyncIterator<Token, void> | null = null;
 
-  constructor(sequence: LlamaContextSequence, turns: Turns, stop: AbortSignal) {
-    this.#sequence = sequence;
+  constructor(cached: CachedSequence, turns: Turns, stop: AbortSignal) {
+    this.#cached = cached;
     this.#turns = turns;
     this.#stop = stop;
   }
 
   /** The tokens after a prompt, of which only what is new to the sequence is read. Throws the signal's reason at once. */
   async *goOn(prompt: readonly Token[], sampling: Sampling): AsyncGenerator<Token, void, void> {
-    const sequence = this.#sequence;
-    await this.#step(() => sequence.adaptStateToTokens(prompt.slice(0, -1), false));
-    let read = sequence.nextTokenIndex;
-    for (; prompt.length - read > CHUNK_TOKENS; read += CHUNK_TOKENS) {
-      const chunk = prompt.slice(read, read + CHUNK_TOKENS);
-      await this.#step(() => sequence.evaluateWithoutGeneratingNewTokens(chunk));
+    const cached = this.#cached;
+    const { sequence } = cached;
+    // The last token is never in a piece that is kept: what comes after it is asked for with it.
+    const known = sharedStart(cached.read, prompt.slice(0, -1));
+    let read = known - (known % PIECE_TOKENS);
+    cached.read = prompt.slice(0, read);
+    await this.#step(() => sequence.adaptStateToTokens(prompt.slice(0, read), false));
+    for (; prompt.length - read > PIECE_TOKENS; read += PIECE_TOKENS) {
+      const piece = prompt.slice(read, read + PIECE_TOKENS);
+      await this.#step(() => sequence.evaluateWithoutGeneratingNewTokens(piece));
+      cached.read = prompt.slice(0, read + PIECE_TOKENS);
     }
     const generation = sequence.evaluate(prompt.slice(read), sampling)[Symbol.asyncIterator]();
     this.#generation = generation;

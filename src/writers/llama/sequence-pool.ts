@@ -1,19 +1,26 @@
 import type { LlamaContextSequence, Token } from "./llama-runtime.ts";
 
+/** One of llama.cpp's sequences, and what of its cache a prompt may be gone on from. */
+export interface CachedSequence {
+  readonly sequence: LlamaContextSequence;
+  /** The tokens at its beginning that were read in whole pieces of the size that every prompt is read in. */
+  read: readonly Token[];
+}
+
 /**
  * The sequences of one context, each with what it has read in its cache. They are lent and never disposed: llama.cpp
  * gives a disposed one's place back late.
  */
 export class SequencePool {
-  readonly #free: LlamaContextSequence[];
-  readonly #waiting: { tokens: readonly Token[]; take(sequence: LlamaContextSequence): void }[] = [];
+  readonly #free: CachedSequence[];
+  readonly #waiting: { take(sequence: CachedSequence): void }[] = [];
 
   constructor(sequences: readonly LlamaContextSequence[]) {
-    this.#free = [...sequences];
+    this.#free = sequences.map((sequence) => ({ sequence, read: [] }));
   }
 
   /** Lends the free sequence that has read most of these tokens, or the next that is given back: first come, first served. */
-  async take(tokens: readonly Token[], signal: AbortSignal): Promise<LlamaContextSequence> {
+  async take(tokens: readonly Token[], signal: AbortSignal): Promise<CachedSequence> {
     signal.throwIfAborted();
     const best = this.#nearest(tokens);
     if (best !== undefined) return best;
@@ -23,8 +30,7 @@ export class SequencePool {
         reject(signal.reason);
       };
       const waiter = {
-        tokens,
-        take: (sequence: LlamaContextSequence) => {
+        take: (sequence: CachedSequence) => {
           signal.removeEventListener("abort", onAbort);
           resolve(sequence);
         },
@@ -34,17 +40,17 @@ export class SequencePool {
     });
   }
 
-  giveBack(sequence: LlamaContextSequence): void {
+  giveBack(sequence: CachedSequence): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#free.push(sequence);
     else next.take(sequence);
   }
 
-  #nearest(tokens: readonly Token[]): LlamaContextSequence | undefined {
+  #nearest(tokens: readonly Token[]): CachedSequence | undefined {
     let best = -1;
     let most = -1;
-    for (const [index, sequence] of this.#free.entries()) {
-      const shared = sharedStart(sequence.contextTokens, tokens);
+    for (const [index, { read }] of this.#free.entries()) {
+      const shared = sharedStart(read, tokens);
       // Of equals the one that was given back longest ago: what others have read lives on.
       if (shared > most) [best, most] = [index, shared];
     }
@@ -52,7 +58,8 @@ export class SequencePool {
   }
 }
 
-function sharedStart(left: readonly Token[], right: readonly Token[]): number {
+/** How many tokens two lists begin with alike. */
+export function sharedStart(left: readonly Token[], right: readonly Token[]): number {
   const end = Math.min(left.length, right.length);
   let index = 0;
   while (index < end && left[index] === right[index]) index++;

@@ -89,6 +89,7 @@ function ownModel(name: string, modelPath: string, writer: Settings["writer"]): 
     contextTokens: 2_048 + writer.maxTokens,
     maxTokens: writer.maxTokens,
     maxSentences: 8,
+    leastSureness: null,
     temperatureScale: 1,
     sequences: 2,
     threads: 1,

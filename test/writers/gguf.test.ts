@@ -21,6 +21,7 @@ const makeOwn = () =>
     systemPrompt: "You are a concise, friendly conversation partner.",
     contextTokens: 1_024,
     maxTokens: 24,
+    leastSureness: null,
   });
 
 describe("writers on a GGUF file", { skip: missing }, () => {

@@ -17,6 +17,8 @@ export function embeddedWriter(modelPath: string, adapterPath: string | null = A
     contextTokens: 512,
     maxTokens: 64,
     maxSentences: 3,
+    // Below it, most of what it adds to a first sentence spoils that.
+    leastSureness: -1,
     temperatureScale: 0.6,
     sequences: 4,
     threads: 1,

@@ -32,6 +32,11 @@ export interface GgufWriterOptions {
   readonly contextTokens: number;
   readonly maxTokens: number;
   readonly maxSentences: number;
+  /**
+   * How sure the model must be of a sentence after the first for it to be said: the mean natural logarithm of its
+   * tokens' probabilities, below 0; `null` says all.
+   */
+  readonly leastSureness: number | null;
   /** The language model's temperature for a request's of 1. */
   readonly temperatureScale: number;
   /** Replies that may be written at once; more wait. */
@@ -149,31 +154,37 @@ class GgufWriter implements Writer {
   }
 
   async *#passages(prompt: readonly Token[], reading: Reading, dialogue: Dialogue): AsyncGenerator<Passage> {
-    const { maxTokens, maxSentences } = this.#options;
+    const { maxTokens, maxSentences, leastSureness } = this.#options;
     const cutter = new SentenceCutter();
     const written: Token[] = [];
     let text = "";
     let sentences = 0;
+    let sureness: number[] = [];
+    const isSure = () => sentences === 0 || leastSureness === null || mean(sureness) >= leastSureness;
     const passage = (sentence: string): Passage => {
       sentences++;
       return { text: sentence, tokens: { prompt: prompt.length, written: written.length }, gate: null };
     };
-    for await (const token of reading.goOn(prompt, this.#sampling(dialogue, written))) {
+    for await (const { token, confidence } of reading.goOn(prompt, this.#sampling(dialogue, written))) {
       written.push(token);
       const longer = this.#model.detokenize(written);
       // Half a character shows as a replacement until its other bytes are there.
       if (!longer.endsWith("\ufffd")) {
         for (const sentence of cutter.push(longer.slice(text.length))) {
+          if (!isSure()) return;
           yield passage(sentence);
+          sureness = [];
           if (sentences >= maxSentences) return;
         }
         text = longer;
       }
+      // A sentence has ended when the next one's first token is there.
+      sureness.push(Math.log(confidence));
       if (written.length >= maxTokens) break;
     }
     const rest = cutter.flush();
     const isWhole = written.length < maxTokens || (rest !== null && ENDED.test(rest));
-    if (rest !== null && (isWhole || sentences === 0)) yield passage(rest);
+    if (rest !== null && ((isWhole && isSure()) || sentences === 0)) yield passage(rest);
   }
 
   async close(): Promise<void> {
@@ -208,6 +219,10 @@ class GgufWriter implements Writer {
       repeatPenalty: { punishTokens: () => written.slice(-48), penalty: 1.1 },
     };
   }
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 const ENDED = /[.!?…]["'”’)]*$/;

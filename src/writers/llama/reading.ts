@@ -12,13 +12,19 @@ export const PIECE_TOKENS = 32;
 /** How the next token is chosen. */
 export type Sampling = SequenceEvaluateOptions;
 
+export interface WrittenToken {
+  readonly token: Token;
+  /** Its probability among those it was chosen from. */
+  readonly confidence: number;
+}
+
 /** A sequence while it reads one prompt and goes on with it. */
 export class Reading {
   readonly #cached: CachedSequence;
   readonly #turns: Turns;
   readonly #stop: AbortSignal;
   #underWay: Promise<unknown> = Promise.resolve();
-  #generation: AsyncIterator<Token, void> | null = null;
+  #generation: AsyncIterator<WrittenToken, void> | null = null;
 
   constructor(cached: CachedSequence, turns: Turns, stop: AbortSignal) {
     this.#cached = cached;
@@ -27,7 +33,7 @@ export class Reading {
   }
 
   /** The tokens after a prompt, of which only what is new to the sequence is read. Throws the signal's reason at once. */
-  async *goOn(prompt: readonly Token[], sampling: Sampling): AsyncGenerator<Token, void, void> {
+  async *goOn(prompt: readonly Token[], sampling: Sampling): AsyncGenerator<WrittenToken, void, void> {
     const cached = this.#cached;
     const { sequence } = cached;
     // The last token is never in a piece that is kept: what comes after it is asked for with it.
@@ -40,7 +46,7 @@ export class Reading {
       await this.#step(() => sequence.evaluateWithoutGeneratingNewTokens(piece));
       cached.read = prompt.slice(0, read + PIECE_TOKENS);
     }
-    const generation = sequence.evaluate(prompt.slice(read), sampling)[Symbol.asyncIterator]();
+    const generation = sequence.evaluateWithMetadata(prompt.slice(read), { confidence: true }, sampling);
     this.#generation = generation;
     for (;;) {
       const { value, done } = await this.#step(() => generation.next());

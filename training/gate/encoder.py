@@ -75,6 +75,15 @@ class Gate(nn.Module):
         return self.head(self.encoder(ids)) * self.scale
 
 
+def averaged(folder: Path, layers: int, classes: int, runs: list[Path]) -> Gate:
+    """A gate whose weights are the means of those that several runs from the same encoder found: better than each of
+    them, and no dearer (Wortsman et al., 2022, "Model soups")."""
+    found = [torch.load(run / "gate.pt", weights_only=True) for run in runs]
+    gate = Gate(folder, layers, classes)
+    gate.load_state_dict({name: torch.stack([one[name] for one in found]).mean(0) for name in found[0]})
+    return gate.eval()
+
+
 def tokenizer(folder: Path) -> tokenizers.Tokenizer:
     read = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
     read.no_padding()

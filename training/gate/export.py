@@ -1,7 +1,7 @@
 """Writes what train.py learnt as the server reads it: the encoder as GGUF (llama.cpp's `bert`), 8 bits a weight in the
 matrices, and the head with its thresholds as JSON.
 
-    python export.py --base all-MiniLM-L6-v2/ --run run/ --layers 6 --out ../../gate/
+    python export.py --base all-MiniLM-L6-v2/ --runs run-a/ run-b/ --out ../../gate/
 """
 
 import argparse
@@ -11,11 +11,10 @@ from pathlib import Path
 
 import gguf
 import numpy as np
-import torch
 from gguf import GGMLQuantizationType as Type
 
-from encoder import MAX_TOKENS, Gate
-from lines import CLASSES
+from encoder import MAX_TOKENS, Gate, averaged
+from lines import CLASSES, HERE
 
 OURS = {
     "q": "attn_q",
@@ -32,16 +31,15 @@ OURS = {
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--base", type=Path, required=True)
-    parser.add_argument("--run", type=Path, required=True)
+    parser.add_argument("--runs", type=Path, nargs="+", required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--layers", type=int, default=6)
     options = parser.parse_args()
-    gate = Gate(options.base, options.layers, len(CLASSES))
-    gate.load_state_dict(torch.load(options.run / "gate.pt", weights_only=True))
+    gate = averaged(options.base, options.layers, len(CLASSES), options.runs)
     options.out.mkdir(parents=True, exist_ok=True)
     encoder = options.out / "gate.gguf"
     write_encoder(gate, options.base, encoder)
-    calibrated = json.loads((Path(__file__).parent / "thresholds.json").read_text())
+    calibrated = json.loads((HERE / "thresholds.json").read_text())
     head = {
         "encoder": {
             "sha256": hashlib.sha256(encoder.read_bytes()).hexdigest(),

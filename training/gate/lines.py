@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+HERE = Path(__file__).parent
 CLASSES = (
     "benign",
     "self-harm",
@@ -23,8 +24,8 @@ class Line:
     text: str
     label: int
     is_held_back: bool
-    """Said in one of the writer's conversations: everyday talk rather than a look-alike."""
     is_ordinary: bool = False
+    """Said in one of the writer's conversations: everyday talk rather than a look-alike."""
 
 
 def authored(folder: Path) -> list[Line]:

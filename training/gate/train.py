@@ -2,7 +2,7 @@
 
     python train.py --base all-MiniLM-L6-v2/ --out run/
 
-It learns from nine tenths of the lines; what it makes of the last tenth is kept for calibrate.py.
+It learns from nine tenths of the lines; the last tenth is kept for calibrate.py.
 """
 
 import argparse
@@ -12,14 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from torch import Tensor
 from torch.nn import functional as F
 
 from augment import augmented
 from encoder import Gate, padded, tokenizer
-from lines import CLASSES, Line, authored, ordinary
-
-HERE = Path(__file__).parent
+from lines import CLASSES, HERE, Line, authored, ordinary
 
 
 def main() -> None:
@@ -40,22 +37,13 @@ def main() -> None:
 
     lines = authored(options.data) + ordinary(options.ordinary, HERE / "left-out.txt")
     learnt = [line for line in lines if not line.is_held_back]
-    judged = [line for line in lines if line.is_held_back]
     counts = np.bincount([line.label for line in learnt], minlength=len(CLASSES))
-    print(dict(zip(CLASSES, counts.tolist())), f"held back {len(judged)}", flush=True)
+    print(dict(zip(CLASSES, counts.tolist())), f"held back {len(lines) - len(learnt)}", flush=True)
 
     gate = Gate(options.base, options.layers, len(CLASSES))
     fit(gate, learnt, options)
-    gate.eval()
     options.out.mkdir(parents=True, exist_ok=True)
     torch.save(gate.state_dict(), options.out / "gate.pt")
-    np.savez(
-        options.out / "held-back.npz",
-        texts=np.array([line.text for line in judged]),
-        labels=np.array([line.label for line in judged]),
-        ordinary=np.array([line.is_ordinary for line in judged]),
-        scores=scores(gate, options.base, [line.text for line in judged]),
-    )
 
 
 def fit(gate: Gate, lines: list[Line], options: argparse.Namespace) -> None:
@@ -106,19 +94,6 @@ def by_length(ids: list[tuple[list[int], int]], size: int, rng: random.Random):
     batches = [ids[i : i + size] for i in range(0, len(ids), size)]
     rng.shuffle(batches)
     return batches
-
-
-@torch.inference_mode()
-def scores(gate: Gate, base: Path, texts: list[str]) -> np.ndarray:
-    """Probabilities [lines, classes]."""
-    ids = [encoding.ids for encoding in tokenizer(base).encode_batch(texts)]
-    order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
-    found = np.zeros((len(ids), len(CLASSES)), np.float32)
-    for i in range(0, len(order), 64):
-        rows = order[i : i + 64]
-        logits: Tensor = gate(padded([ids[row] for row in rows]))
-        found[rows] = logits.softmax(-1).numpy()
-    return found
 
 
 if __name__ == "__main__":

@@ -212,7 +212,7 @@ describe("the trained gate", () => {
     };
     const harmful = (await Promise.all(GATE_CATEGORIES.map(heldOutLines))).flat();
     const benign = await heldOutLines("benign");
-    assert.ok(harmful.length >= 300 && benign.length >= 300);
+    assert.ok(harmful.length >= 200 && benign.length >= 200);
     const [catches, alarms] = [await rateOf(harmful), await rateOf(benign)];
     assert.ok(catches >= LEAST_CAUGHT, `${(100 * catches).toFixed(1)} % caught`);
     assert.ok(alarms <= MOST_ALARMS, `${(100 * alarms).toFixed(1)} % false alarms`);

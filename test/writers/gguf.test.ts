@@ -8,7 +8,7 @@ import { embeddedWriter } from "../../src/writers/llama/embedded.ts";
 import { openGgufWriter } from "../../src/writers/llama/gguf-writer.ts";
 import { tidied } from "../../src/writers/tidied.ts";
 import { writerConformance } from "./conformance.ts";
-import { dialogueOf, replyOf, said } from "./dialogues.ts";
+import { dialogueOf, passagesOf, replyOf, said } from "./dialogues.ts";
 import { testWeights } from "./weights.ts";
 
 const { path, missing } = await testWeights();
@@ -97,6 +97,21 @@ describe("writers on a GGUF file", { skip: missing }, () => {
       for (const order of [dialogues.toReversed(), dialogues])
         for (const dialogue of order)
           assert.equal(await replyOf(writer, dialogue), fresh[dialogues.indexOf(dialogue)]);
+    });
+
+    test("beyond the first sentence only what the model is sure of is said", async () => {
+      const counts = [];
+      for (const leastSureness of [0, null]) {
+        const own = await openGgufWriter({ ...embeddedWriter(path), leastSureness });
+        let count = 0;
+        for (const text of ["Why do birds sing?", "I bought a bike.", "Tell me a story about a dog."])
+          count += (await passagesOf(own, dialogueOf(text))).length;
+        counts.push(count);
+        await own.close();
+      }
+      const [sure, all] = counts;
+      assert.equal(sure, 3);
+      assert.ok(all! > 3, `${all} sentences`);
     });
 
     test("a seed repeats a reply above temperature 0", async () => {

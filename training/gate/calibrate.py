@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument("--base", type=Path, required=True)
     parser.add_argument("--runs", type=Path, nargs="+", required=True)
     parser.add_argument("--layers", type=int, default=6)
-    parser.add_argument("--alarms", type=float, default=0.05, help="share of look-alikes that may be caught")
+    parser.add_argument("--alarms", type=float, default=0.04, help="share of look-alikes that may be caught")
     options = parser.parse_args()
     lines = authored(HERE / "data") + ordinary(HERE.parent / "writer" / "data", HERE / "left-out.txt")
     judged = [line for line in lines if line.is_held_back]

@@ -1,10 +1,16 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { Turn } from "../src/model/conversation.ts";
+import { openGateClassifier } from "../src/writers/gate/gate-classifier.ts";
+import { gated } from "../src/writers/gate/gated.ts";
 import { embeddedWriter } from "../src/writers/llama/embedded.ts";
 import { openGgufWriter } from "../src/writers/llama/gguf-writer.ts";
+import { tidied } from "../src/writers/tidied.ts";
 
-/** Prints what the embedded writer answers to each prompt of a file (JSON lines), greedily, to be read and judged. */
+/**
+ * Prints what an authored turn says to each prompt of a file (JSON lines), greedily, to be read and judged. `--raw` asks
+ * the model alone: no adapter, no gate.
+ */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -20,7 +26,8 @@ if (modelPath === undefined || prompts === undefined) {
 const options = embeddedWriter(modelPath);
 const adapterPath = values.raw === true ? null : (values.adapter ?? options.adapterPath);
 const beganLoading = performance.now();
-const writer = await openGgufWriter({ ...options, adapterPath });
+const model = await openGgufWriter({ ...options, adapterPath });
+const writer = values.raw === true ? model : gated(tidied(model), await openGateClassifier());
 process.stderr.write(`loaded in ${Math.round(performance.now() - beganLoading)} ms\n`);
 for (const line of readFileSync(prompts, "utf8").trim().split("\n")) {
   const prompt = JSON.parse(line) as {

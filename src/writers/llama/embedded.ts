@@ -18,7 +18,7 @@ export function embeddedWriter(modelPath: string, adapterPath: string | null = A
     maxTokens: 64,
     maxSentences: 3,
     // Below it, most of what it adds to a first sentence spoils that.
-    leastSureness: -1,
+    leastSureness: -0.75,
     temperatureScale: 0.6,
     sequences: 4,
     threads: 1,

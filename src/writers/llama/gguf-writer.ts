@@ -123,7 +123,7 @@ class GgufWriter implements Writer {
     this.#model = model;
     this.#prompt = options.template === "chatml" ? chatMl(model) : ownTemplate(model, runtime);
     this.#pool = new SequencePool(sequences);
-    this.#bias = unspeakableTokens(model, runtime);
+    this.#bias = unspeakableTokens(model, runtime, { fragments: options.template === "own" });
   }
 
   async *write(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<Passage, void, void> {

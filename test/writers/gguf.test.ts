@@ -104,7 +104,7 @@ describe("writers on a GGUF file", { skip: missing }, () => {
       for (const leastSureness of [0, null]) {
         const own = await openGgufWriter({ ...embeddedWriter(path), leastSureness });
         let count = 0;
-        for (const text of ["Why do birds sing?", "I bought a bike.", "Tell me a story about a dog."])
+        for (const text of ["Why do birds sing?", "Why is snow white?", "How do bees make honey?"])
           count += (await passagesOf(own, dialogueOf(text))).length;
         counts.push(count);
         await own.close();

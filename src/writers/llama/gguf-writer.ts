@@ -34,7 +34,7 @@ export interface GgufWriterOptions {
   readonly maxSentences: number;
   /**
    * How sure the model must be of a sentence after the first for it to be said: the mean natural logarithm of its
-   * tokens' probabilities, below 0; `null` says all.
+   * tokens' probabilities at the language model's temperature of 1, below 0; `null` says all.
    */
   readonly leastSureness: number | null;
   /** The language model's temperature for a request's of 1. */
@@ -154,18 +154,22 @@ class GgufWriter implements Writer {
   }
 
   async *#passages(prompt: readonly Token[], reading: Reading, dialogue: Dialogue): AsyncGenerator<Passage> {
-    const { maxTokens, maxSentences, leastSureness } = this.#options;
-    const cutter = new SentenceCutter();
+    const { maxTokens, maxSentences } = this.#options;
     const written: Token[] = [];
+    const sampling = this.#sampling(dialogue, written);
+    const cutter = new SentenceCutter();
     let text = "";
     let sentences = 0;
     let sureness: number[] = [];
-    const isSure = () => sentences === 0 || leastSureness === null || mean(sureness) >= leastSureness;
+    let said = 0;
+    // A greeting alone is no reply yet.
+    const isSure = () => said < FEWEST_WORDS || mean(sureness) >= this.#leastSureness(sampling);
     const passage = (sentence: string): Passage => {
       sentences++;
+      said += sentence.split(" ").length;
       return { text: sentence, tokens: { prompt: prompt.length, written: written.length }, gate: null };
     };
-    for await (const { token, confidence } of reading.goOn(prompt, this.#sampling(dialogue, written))) {
+    for await (const { token, confidence } of reading.goOn(prompt, sampling)) {
       written.push(token);
       const longer = this.#model.detokenize(written);
       // Half a character shows as a replacement until its other bytes are there.
@@ -209,6 +213,12 @@ class GgufWriter implements Writer {
     }
   }
 
+  /** Below 1, a temperature makes every choice look surer than it is, about in proportion; 0 leaves it alone. */
+  #leastSureness({ temperature = 0 }: Sampling): number {
+    const least = this.#options.leastSureness ?? Number.NEGATIVE_INFINITY;
+    return temperature === 0 ? least : least * temperature;
+  }
+
   #sampling({ temperature, topK, seed }: Dialogue, written: readonly Token[]): Sampling {
     return {
       temperature: temperature * this.#options.temperatureScale,
@@ -225,4 +235,5 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
+const FEWEST_WORDS = 3;
 const ENDED = /[.!?…]["'”’)]*$/;

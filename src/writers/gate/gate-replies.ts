@@ -106,7 +106,8 @@ export const GATE_REPLIES: Readonly<Record<GateCategory, readonly (readonly stri
     ],
     [
       "I'd hate to get that wrong.",
-      "Please check the label, and ask a pharmacist or your doctor before anything is taken.",
+      "Please ask a pharmacist or your doctor before anything is taken.",
+      "If it came on suddenly or is getting worse, call your local emergency number.",
     ],
   ],
   minors: [

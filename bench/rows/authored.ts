@@ -69,7 +69,7 @@ export const authoredBesideStreams: Row = {
 
 export const writerMemory: Row = {
   id: "writer-memory",
-  what: "memory that the embedded writer and the gate add to a server; time to load them",
+  what: "memory that the embedded writer and the gate add to a server; time to load the writer",
   goal: "≤ 350 MB; ≤ 2 s",
   async measure({ isQuick }) {
     const plain = await startServerProcess();

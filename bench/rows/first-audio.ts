@@ -1,8 +1,7 @@
-import type { Utterance } from "../../src/cli/bench/load-job.ts";
 import { runLoad } from "../../src/cli/bench/load-process.ts";
-import { percentile } from "../../src/cli/bench/percentile.ts";
 import { startServerProcess } from "../../src/cli/bench/server-process.ts";
 import { oneClient, tenWords } from "../../src/cli/bench/service-speed.ts";
+import { firstAudioMs } from "../first-audio-ms.ts";
 import type { Row } from "../row.ts";
 
 export const firstAudio: Row = {
@@ -56,12 +55,3 @@ export const eightClients: Row = {
 
 /** A frame this loud (−40 dB of full scale) is speech: pauses of the voice are below −60 dB. */
 const SPEECH_RMS = 0.01;
-
-/** @throws Error when a request failed: its time means nothing. */
-function firstAudioMs(utterances: readonly Utterance[]): { readonly p50: number; readonly p95: number } {
-  const values = utterances.map(({ firstAudioMs: ms, failure }) => {
-    if (failure !== null || ms === null) throw new Error(`a request failed: ${failure ?? "no audio came"}`);
-    return ms;
-  });
-  return { p50: percentile(values, 0.5), p95: percentile(values, 0.95) };
-}

@@ -1,5 +1,4 @@
-import type { Writer } from "../model/writer.ts";
-import { WriterError } from "../model/writer.ts";
+import { type Writer, WriterError } from "../model/writer.ts";
 import type { Settings } from "../settings/schema.ts";
 import { SettingsError } from "../settings/settings-error.ts";
 import { readApiKey } from "../writers/chat/secret.ts";
@@ -93,6 +92,7 @@ function ownModel(name: string, modelPath: string, writer: Settings["writer"]): 
     temperatureScale: 1,
     sequences: 2,
     threads: 1,
+    characterBytes: true,
   };
 }
 

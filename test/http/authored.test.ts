@@ -3,7 +3,7 @@ import { afterEach, test } from "node:test";
 import { WriterError } from "../../src/model/writer.ts";
 import { ScriptedWriter } from "../writers/scripted-writer.ts";
 import { startTestServer, type TestServer } from "./start.ts";
-import { eventOf, pcmOf, pcmOfEvents, readEvents, until } from "./wire.ts";
+import { eventOf, pcmOf, pcmOfEvents, type Reply, readEvents, type SentEvent, until } from "./wire.ts";
 
 const CONVERSATION = [{ speaker: "0", text: "How was the trip?" }, { speaker: "1" }];
 const SENTENCES = ["It was wonderful.", "We saw the sea."];
@@ -17,6 +17,17 @@ afterEach(async () => {
 async function serve(writer: ScriptedWriter, flags: Record<string, string> = {}): Promise<TestServer> {
   server = await startTestServer({ writer, flags });
   return server;
+}
+
+/** Waits for a stream's first audio; what it gives reads on to the end, for the last event. */
+async function begunStream(response: Reply): Promise<() => Promise<SentEvent>> {
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  while (!text.includes("event: audio")) text += (await reader.read()).value;
+  return async () => {
+    for (let step = await reader.read(); !step.done; step = await reader.read()) text += step.value;
+    return eventOf(text.trim().split("\n\n").at(-1)!);
+  };
 }
 
 test("an open turn is written and spoken, and the reply's text is what was said", async () => {
@@ -71,15 +82,10 @@ test("speech begins with the first sentence, while the next is still being writt
   const writer = new ScriptedWriter(SENTENCES, { isStepwise: true });
   const { post } = await serve(writer);
   writer.allow();
-  const response = await post("/v1/converse/stream", { conversation: CONVERSATION });
-  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-  let text = "";
-  while (!text.includes("event: audio")) text += (await reader.read()).value;
+  const lastEvent = await begunStream(await post("/v1/converse/stream", { conversation: CONVERSATION }));
   assert.equal(writer.open, 1, "the second sentence is not written yet");
   writer.allow();
-  for (let step = await reader.read(); !step.done; step = await reader.read()) text += step.value;
-  const last = text.trim().split("\n\n").at(-1)!;
-  assert.equal(eventOf(last).data.text, SENTENCES.join(" "));
+  assert.equal((await lastEvent()).data.text, SENTENCES.join(" "));
 });
 
 test("max_new_tokens stops the audio, and the text ends where the audio did", async () => {
@@ -126,13 +132,9 @@ test("a writer that fails in mid-reply ends the stream with an error event, afte
   const writer = new ScriptedWriter(SENTENCES, { isStepwise: true });
   const { post } = await serve(writer);
   writer.allow();
-  const response = await post("/v1/converse/stream", { conversation: CONVERSATION });
-  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-  let text = "";
-  while (!text.includes("event: audio")) text += (await reader.read()).value;
+  const lastEvent = await begunStream(await post("/v1/converse/stream", { conversation: CONVERSATION }));
   writer.fail();
-  for (let step = await reader.read(); !step.done; step = await reader.read()) text += step.value;
-  const last = eventOf(text.trim().split("\n\n").at(-1)!);
+  const last = await lastEvent();
   assert.equal(last.event, "error");
   assert.equal(last.data.type, "inference_error");
 });

@@ -22,6 +22,7 @@ const makeOwn = () =>
     contextTokens: 1_024,
     maxTokens: 24,
     leastSureness: null,
+    characterBytes: true,
   });
 
 describe("writers on a GGUF file", { skip: missing }, () => {

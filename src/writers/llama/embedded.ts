@@ -22,5 +22,6 @@ export function embeddedWriter(modelPath: string, adapterPath: string | null = A
     temperatureScale: 0.6,
     sequences: 4,
     threads: 1,
+    characterBytes: false,
   };
 }

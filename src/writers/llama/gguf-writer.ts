@@ -3,7 +3,6 @@ import { dialogueMessages } from "../dialogue-messages.ts";
 import { SentenceCutter } from "../sentence-cutter.ts";
 import { historyWindow, type WindowOptions } from "./history-window.ts";
 import {
-  type LlamaContext,
   type LlamaContextSequence,
   type LlamaModel,
   type LlamaRuntime,
@@ -11,25 +10,21 @@ import {
   type Token,
   type TokenBias,
 } from "./llama-runtime.ts";
+import { contextOf, loadedModel, type ModelOptions } from "./load-model.ts";
 import { chatMl, ownTemplate, type Prompt } from "./prompt.ts";
-import { PIECE_TOKENS, Reading, type Sampling } from "./reading.ts";
+import { Reading, type Sampling } from "./reading.ts";
 import { SequencePool } from "./sequence-pool.ts";
 import { Turns } from "./turns.ts";
 import { unspeakableTokens } from "./unspeakable-tokens.ts";
 
-export interface GgufWriterOptions {
+export interface GgufWriterOptions extends ModelOptions {
   /** For `meta`: who writes. */
   readonly name: string;
-  readonly modelPath: string;
-  /** A low-rank adapter (GGUF) to load beside the model; `null` is none. */
-  readonly adapterPath: string | null;
   /** `chatml` without instructions, as the embedded writer was trained; `own`: the file's template. */
   readonly template: "chatml" | "own";
   readonly systemPrompt: string | null;
   /** How much of the conversation is read. */
   readonly window: WindowOptions;
-  /** Tokens that the model can hold of one conversation, its own reply included. */
-  readonly contextTokens: number;
   readonly maxTokens: number;
   readonly maxSentences: number;
   /**
@@ -39,9 +34,8 @@ export interface GgufWriterOptions {
   readonly leastSureness: number | null;
   /** The language model's temperature for a request's of 1. */
   readonly temperatureScale: number;
-  /** Replies that may be written at once; more wait. */
-  readonly sequences: number;
-  readonly threads: number;
+  /** Whether characters may be put together from their bytes; in English whole tokens have all there is to say. */
+  readonly characterBytes: boolean;
 }
 
 /**
@@ -63,38 +57,6 @@ export async function openGgufWriter(options: GgufWriterOptions): Promise<Writer
     await model?.dispose();
     await runtime.release();
     throw error;
-  }
-}
-
-async function loadedModel({ llama }: LlamaRuntime, modelPath: string): Promise<LlamaModel> {
-  try {
-    return await llama.loadModel({ modelPath, gpuLayers: 0 });
-  } catch (cause) {
-    throw new WriterError(
-      `the writer's file ${modelPath} cannot be loaded: it is missing, damaged, or no language model that llama.cpp knows`,
-      { cause },
-    );
-  }
-}
-
-async function contextOf(model: LlamaModel, options: GgufWriterOptions): Promise<LlamaContext> {
-  const { adapterPath, sequences, contextTokens, threads } = options;
-  try {
-    return await model.createContext({
-      sequences,
-      contextSize: contextTokens,
-      batchSize: PIECE_TOKENS,
-      // Two threads beside speech are six times slower than one: each waits for the other at every layer.
-      threads,
-      flashAttention: false,
-      ...(adapterPath === null ? {} : { lora: adapterPath }),
-    });
-  } catch (cause) {
-    const what =
-      adapterPath === null
-        ? "there may be too little memory for it"
-        : `its adapter ${adapterPath} is missing, damaged or another model's: install antiphon again`;
-    throw new WriterError(`the writer's file ${options.modelPath} cannot be used: ${what}`, { cause });
   }
 }
 
@@ -123,7 +85,7 @@ class GgufWriter implements Writer {
     this.#model = model;
     this.#prompt = options.template === "chatml" ? chatMl(model) : ownTemplate(model, runtime);
     this.#pool = new SequencePool(sequences);
-    this.#bias = unspeakableTokens(model, runtime, { fragments: options.template === "own" });
+    this.#bias = unspeakableTokens(model, runtime, options);
   }
 
   async *write(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<Passage, void, void> {

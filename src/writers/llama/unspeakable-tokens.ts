@@ -8,19 +8,19 @@ const PICTURES = /[^\p{L}\p{M}\p{N}\p{Zs}\p{P}\p{Sc}+\ufffd]/u;
 const FRAGMENT = /\ufffd/;
 
 /**
- * Keeps a model from writing what cannot be said: markup, addresses, line ends, pictures. Without `fragments` it cannot
- * put characters together from their bytes either: an English one has all it needs as whole tokens.
+ * Keeps a model from writing what cannot be said: markup, addresses, line ends, pictures. Without `characterBytes` it
+ * cannot put characters together from their bytes either: an English one has all it needs as whole tokens.
  */
 export function unspeakableTokens(
   model: LlamaModel,
   { module }: LlamaRuntime,
-  { fragments }: { readonly fragments: boolean },
+  { characterBytes }: { readonly characterBytes: boolean },
 ): TokenBias {
   const bias = new module.TokenBias(model.tokenizer);
   for (const token of model.iterateAllTokens()) {
     if (model.isSpecialToken(token) || model.isEogToken(token)) continue;
     const text = model.detokenize([token]);
-    const isCut = !fragments && FRAGMENT.test(text);
+    const isCut = !characterBytes && FRAGMENT.test(text);
     if (isCut || UNSPEAKABLE.test(text) || PICTURES.test(text)) bias.set(token, "never");
   }
   return bias;

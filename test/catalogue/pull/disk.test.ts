@@ -9,8 +9,9 @@ import {
   verifyCheckpoint,
 } from "../../../src/catalogue/installed-checkpoint.ts";
 import { removeCheckpoint } from "../../../src/catalogue/pull/remove.ts";
+import { temporaryFolder } from "../../e2e/folders.ts";
 import { cut, file, fileServer, status } from "./file-server.ts";
-import { dataFolder, leftOf, manifestOf, placed, pull, sha256, WEIGHTS } from "./fixture.ts";
+import { leftOf, manifestOf, placed, pull, sha256, WEIGHTS } from "./fixture.ts";
 
 /** A user without rights, where the tests run as one with all of them. */
 const NOBODY = 65_534;
@@ -18,7 +19,7 @@ const NOBODY = 65_534;
 /** Installs the file by hand. */
 function install(bytes: Uint8Array = WEIGHTS) {
   const manifest = manifestOf("https://127.0.0.1:1/");
-  const dataDir = dataFolder();
+  const dataDir = temporaryFolder();
   mkdirSync(checkpointDir(manifest, dataDir), { recursive: true });
   writeFileSync(checkpointFile(manifest, dataDir), bytes);
   return { manifest, dataDir };
@@ -108,7 +109,7 @@ describe("an installed checkpoint", () => {
 describe("a disk", () => {
   it("without room is not written to, and nobody is asked", async () => {
     const { url, asked } = await fileServer(file());
-    const dataDir = dataFolder();
+    const dataDir = temporaryFolder();
     const { end, left } = await pull(manifestOf(url), dataDir, { freeBytes: async () => 95_000 });
     assert.match(
       end,
@@ -120,7 +121,7 @@ describe("a disk", () => {
   it("needs room only for what is not there yet", async () => {
     const { url, asked } = await fileServer(cut(90_000), status(404), file());
     const manifest = manifestOf(url);
-    const dataDir = dataFolder();
+    const dataDir = temporaryFolder();
     await pull(manifest, dataDir);
     const { end } = await pull(manifest, dataDir, { freeBytes: async () => 5_001 });
     assert.deepEqual([end, asked], ["installed", [null, 90_000, 90_000]]);
@@ -134,7 +135,7 @@ describe("a disk", () => {
       { kind: "https", url },
       { kind: "https", url },
     ]);
-    const dataDir = dataFolder();
+    const dataDir = temporaryFolder();
     mkdirSync(checkpointDir(manifest, dataDir), { recursive: true });
     // A device on which every write finds no space.
     symlinkSync("/dev/full", `${checkpointFile(manifest, dataDir)}.part`);
@@ -148,7 +149,7 @@ describe("a disk", () => {
 
   it("that may not be written to is named", async () => {
     const { url, asked } = await fileServer(file());
-    const dataDir = dataFolder();
+    const dataDir = temporaryFolder();
     const { end } = await asReader(dataDir, () => pull(manifestOf(url), dataDir));
     assert.match(
       end,
@@ -158,7 +159,7 @@ describe("a disk", () => {
   });
 
   it("where a file is in the way is named", async () => {
-    const dataDir = dataFolder();
+    const dataDir = temporaryFolder();
     writeFileSync(`${dataDir}/checkpoints`, "");
     const { end } = await pull(manifestOf("https://127.0.0.1:1/"), dataDir);
     assert.match(end, /cannot be written \((ENOTDIR|EEXIST)\): mend the folder, or choose another one/);
@@ -167,7 +168,7 @@ describe("a disk", () => {
   it("with too much from an earlier pull is begun anew", async () => {
     const { url, asked } = await fileServer(file());
     const manifest = manifestOf(url);
-    const dataDir = dataFolder();
+    const dataDir = temporaryFolder();
     mkdirSync(checkpointDir(manifest, dataDir), { recursive: true });
     const path = `${checkpointFile(manifest, dataDir)}.part`;
     writeFileSync(path, "");

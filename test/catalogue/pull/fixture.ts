@@ -1,7 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import type { CheckpointManifest, CheckpointSource } from "../../../src/catalogue/checkpoint-manifest.ts";
 import { checkpointDir, checkpointFile } from "../../../src/catalogue/installed-checkpoint.ts";
 import type { PullEvent } from "../../../src/catalogue/pull/observer.ts";
@@ -52,19 +50,6 @@ export function manifestOf(
     ],
   };
 }
-
-const folders = new Set<string>();
-
-/** A new data directory that goes when this process does. */
-export function dataFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "antiphon-pull-"));
-  folders.add(folder);
-  return folder;
-}
-
-process.on("exit", () => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
 
 /** What came of a pull. */
 export interface Pulled {

@@ -3,15 +3,16 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { checkpointDir, checkpointFile } from "../../../src/catalogue/installed-checkpoint.ts";
+import { temporaryFolder } from "../../e2e/folders.ts";
 import { type Answer, cut, cutRangeless, file, fileServer, status, unmeasured } from "./file-server.ts";
-import { dataFolder, manifestOf, type Pulled, placed, pull, WEIGHTS } from "./fixture.ts";
+import { manifestOf, type Pulled, placed, pull, WEIGHTS } from "./fixture.ts";
 
 const WRONG = Buffer.alloc(WEIGHTS.length, "x");
 
 async function pullFrom(answers: Answer[], times = {}): Promise<Pulled & { asked: (number | null)[] }> {
   const { url, asked } = await fileServer(...answers);
   const manifest = manifestOf(url);
-  const dataDir = dataFolder();
+  const dataDir = temporaryFolder();
   const pulled = await pull(manifest, dataDir, { times });
   if (pulled.end === "installed") {
     assert.deepEqual(pulled.left, ["tiny.gguf"]);
@@ -58,7 +59,7 @@ describe("a file over HTTP", () => {
   it("goes on with what an earlier pull left", async () => {
     const { url, asked } = await fileServer(cut(40_000), status(404), file());
     const manifest = manifestOf(url);
-    const dataDir = dataFolder();
+    const dataDir = temporaryFolder();
     const first = await pull(manifest, dataDir);
     assert.match(
       first.end,
@@ -73,7 +74,7 @@ describe("a file over HTTP", () => {
   it("is asked for alone when what an earlier pull left does not fit it", async () => {
     const { url, asked } = await fileServer(file());
     const manifest = manifestOf(url);
-    const dataDir = dataFolder();
+    const dataDir = temporaryFolder();
     mkdirSync(checkpointDir(manifest, dataDir), { recursive: true });
     writeFileSync(`${checkpointFile(manifest, dataDir)}.part`, "something else");
     assert.equal((await pull(manifest, dataDir)).end, "installed");
@@ -84,7 +85,7 @@ describe("a file over HTTP", () => {
   it("is placed without asking anybody when an earlier pull was killed just before that", async () => {
     const { url, asked } = await fileServer(file());
     const manifest = manifestOf(url);
-    const dataDir = dataFolder();
+    const dataDir = temporaryFolder();
     mkdirSync(checkpointDir(manifest, dataDir), { recursive: true });
     writeFileSync(`${checkpointFile(manifest, dataDir)}.part`, WEIGHTS);
     assert.deepEqual([(await pull(manifest, dataDir)).end, asked], ["installed", []]);
@@ -248,7 +249,7 @@ describe("a server that keeps a pull waiting", () => {
       { kind: "https", url: "http://127.0.0.1:1/tiny.gguf" } as const,
       { kind: "https", url } as const,
     ];
-    const { end, events } = await pull(manifestOf(sources), dataFolder());
+    const { end, events } = await pull(manifestOf(sources), temporaryFolder());
     assert.equal(end, "installed");
     assert.deepEqual(
       events.map(({ kind }) => kind).filter((kind) => kind !== "progress"),

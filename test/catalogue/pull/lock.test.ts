@@ -7,8 +7,9 @@ import { describe, it } from "node:test";
 import type { CheckpointManifest } from "../../../src/catalogue/checkpoint-manifest.ts";
 import { lockPath } from "../../../src/catalogue/pull/lock.ts";
 import { removeCheckpoint } from "../../../src/catalogue/pull/remove.ts";
+import { temporaryFolder } from "../../e2e/folders.ts";
 import { type Answer, cut, file, fileServer } from "./file-server.ts";
-import { dataFolder, HASTY, leftOf, manifestOf, placed, pull, WEIGHTS } from "./fixture.ts";
+import { HASTY, leftOf, manifestOf, placed, pull, WEIGHTS } from "./fixture.ts";
 
 /** An answer that begins at once and ends when it is let go. */
 function heldAnswer() {
@@ -56,7 +57,7 @@ describe("two pulls of one checkpoint", () => {
     const held = heldAnswer();
     const { url, asked } = await fileServer(held.answer);
     const manifest = manifestOf(url);
-    const dataDir = dataFolder();
+    const dataDir = temporaryFolder();
     const first = pullElsewhere(manifest, dataDir);
     await held.isBegun;
     const second = pullElsewhere(manifest, dataDir);
@@ -71,7 +72,7 @@ describe("two pulls of one checkpoint", () => {
   it("in one process ask the source once too", async () => {
     const { url, asked } = await fileServer(file());
     const manifest = manifestOf(url);
-    const dataDir = dataFolder();
+    const dataDir = temporaryFolder();
     const ends = await Promise.all([
       pull(manifest, dataDir),
       pull(manifest, dataDir),
@@ -88,7 +89,7 @@ describe("two pulls of one checkpoint", () => {
   it("need not both succeed: the second goes on where the first failed", async () => {
     const { url, asked } = await fileServer(cut(10_000), cut(0), cut(0), cut(0), cut(0), file());
     const manifest = manifestOf(url);
-    const dataDir = dataFolder();
+    const dataDir = temporaryFolder();
     const ends = await Promise.all([pull(manifest, dataDir), pull(manifest, dataDir)]);
     assert.equal(ends.filter(({ end }) => end === "installed").length, 1);
     assert.equal(asked.at(-1), 10_000);
@@ -98,7 +99,7 @@ describe("two pulls of one checkpoint", () => {
     const held = heldAnswer();
     const { url } = await fileServer(held.answer);
     const manifest = manifestOf(url);
-    const dataDir = dataFolder();
+    const dataDir = temporaryFolder();
     const first = pull(manifest, dataDir);
     await held.isBegun;
     const abort = new AbortController();
@@ -116,7 +117,7 @@ describe("the lock", () => {
     const held = heldAnswer();
     const { url, asked } = await fileServer(held.answer, file());
     const manifest = manifestOf(url);
-    const dataDir = dataFolder();
+    const dataDir = temporaryFolder();
     const killed = pullElsewhere(manifest, dataDir);
     await killed.said("progress");
     killed.child.kill("SIGKILL");
@@ -131,7 +132,7 @@ describe("the lock", () => {
     const held = heldAnswer();
     const { url } = await fileServer(held.answer);
     const manifest = manifestOf(url);
-    const dataDir = dataFolder();
+    const dataDir = temporaryFolder();
     const first = pull(manifest, dataDir);
     await held.isBegun;
     rmdirSync(lockPath(manifest, dataDir));
@@ -144,7 +145,7 @@ describe("the lock", () => {
     const held = heldAnswer();
     const { url } = await fileServer(held.answer);
     const manifest = manifestOf(url);
-    const dataDir = dataFolder();
+    const dataDir = temporaryFolder();
     const first = pull(manifest, dataDir);
     await held.isBegun;
     await assert.rejects(removeCheckpoint(manifest, dataDir), /tiny is being pulled by another process/);
@@ -156,7 +157,7 @@ describe("the lock", () => {
     const held = heldAnswer();
     const { url } = await fileServer(held.answer);
     const manifest = manifestOf(url);
-    const dataDir = dataFolder();
+    const dataDir = temporaryFolder();
     const server = pullElsewhere(
       manifest,
       dataDir,
@@ -174,7 +175,7 @@ describe("an aborted pull", () => {
     const held = heldAnswer();
     const { url, asked } = await fileServer(held.answer, file());
     const manifest = manifestOf(url);
-    const dataDir = dataFolder();
+    const dataDir = temporaryFolder();
     const abort = new AbortController();
     const observe = ({ kind }: { kind: string }) => {
       if (kind === "progress") abort.abort(new Error("enough"));
@@ -187,13 +188,13 @@ describe("an aborted pull", () => {
   it("leaves no folder when it had nothing", async () => {
     const { url } = await fileServer(() => abort.abort(new Error("enough")));
     const abort = new AbortController();
-    const { end, left } = await pull(manifestOf(url), dataFolder(), { signal: abort.signal });
+    const { end, left } = await pull(manifestOf(url), temporaryFolder(), { signal: abort.signal });
     assert.deepEqual([end, left], ["enough", null]);
   });
 
   it("that is aborted before it begins touches nothing", async () => {
     const { url, asked } = await fileServer(file());
-    const { end, left } = await pull(manifestOf(url), dataFolder(), {
+    const { end, left } = await pull(manifestOf(url), temporaryFolder(), {
       signal: AbortSignal.abort(new Error("no")),
     });
     assert.deepEqual([end, left, asked], ["no", null, []]);

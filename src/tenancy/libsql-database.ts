@@ -4,28 +4,30 @@ import Database from "libsql";
 import { asStoreError, damaged, newer } from "./libsql-errors.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
-const BUSY_TIMEOUT_MS = 5_000;
+/** How long to wait for another process that holds the database, and how to pass the time between two tries. */
+export interface Patience {
+  readonly limitMs: number;
+  /** Blocks. */
+  pause(): void;
+}
 
 /**
  * Opens the database of keys and usage, made if it is not there, checked and brought to the newest version.
- * A commit is on the disk when it returns (WAL, `synchronous=FULL`). Several processes may have it open.
+ * A commit is on the disk when it returns (WAL, `synchronous=FULL`). Several processes may have it open, and may open
+ * it at the same moment: while another is in the way the whole opening is tried again, until the limit has passed.
  *
- * @throws StoreError when the place is unusable or the database is damaged or of a later version.
+ * @throws StoreError when the place is unusable, the database is damaged or of a later version, or it stays busy.
  */
-export function openDatabase(path: string): Database.Database {
-  let database: Database.Database | null = null;
-  try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    database = new Database(path, { timeout: BUSY_TIMEOUT_MS });
-    database.pragma("journal_mode = WAL");
-    database.pragma("synchronous = FULL");
-    database.pragma("foreign_keys = ON");
-    check(database, path);
-    migrate(database, path);
-    return database;
-  } catch (error) {
-    database?.close();
-    throw asStoreError(error, path);
+export function openDatabase(path: string, patience: Patience = PATIENCE): Database.Database {
+  const deadlineMs = performance.now() + patience.limitMs;
+  for (;;) {
+    try {
+      return opened(path, patience.limitMs);
+    } catch (error) {
+      const refusal = asStoreError(error, path);
+      if (refusal.problem !== "busy" || performance.now() >= deadlineMs) throw refusal;
+      patience.pause();
+    }
   }
 }
 
@@ -39,6 +41,33 @@ export function inTransaction<T>(database: Database.Database, work: () => T): T 
   } catch (error) {
     // A full disk may have rolled back already.
     if (database.inTransaction) database.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+/** The pause is of a random length, so that many who wait do not come back in step. */
+const PATIENCE: Patience = {
+  limitMs: 5_000,
+  pause: () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1 + 9 * Math.random()),
+};
+
+/**
+ * SQLite waits for most locks by itself, but not in the switch to WAL: that reads first and then wants to write, and
+ * a reader is refused at once while another writes, since two who wait for each other would wait for ever.
+ * A connection that was refused is closed: the binding may leave the refused statement open in it.
+ */
+function opened(path: string, busyTimeoutMs: number): Database.Database {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const database = new Database(path, { timeout: busyTimeoutMs });
+  try {
+    database.pragma("journal_mode = WAL");
+    database.pragma("synchronous = FULL");
+    database.pragma("foreign_keys = ON");
+    check(database, path);
+    migrate(database, path);
+    return database;
+  } catch (error) {
+    database.close();
     throw error;
   }
 }

@@ -35,7 +35,10 @@ const SENTENCES: Readonly<Record<StoreProblem, (path: string, detail: string) =>
   failed: (path, detail) => `The database ${path} failed (${detail}): nothing was changed.`,
 };
 
-/** By SQLite's primary result code (sqlite.org/rescode.html): PERM, BUSY, LOCKED, READONLY, IOERR and so on. */
+/**
+ * By SQLite's primary result code (sqlite.org/rescode.html): PERM, BUSY, LOCKED, READONLY, IOERR and so on. PROTOCOL
+ * (15) is a race for the locks of the WAL that was lost for seconds.
+ */
 const SQLITE_PROBLEMS: Readonly<Record<number, StoreProblem>> = {
   3: "unwritable",
   5: "busy",
@@ -45,6 +48,7 @@ const SQLITE_PROBLEMS: Readonly<Record<number, StoreProblem>> = {
   11: "damaged",
   13: "disk",
   14: "unwritable",
+  15: "busy",
   26: "damaged",
 };
 

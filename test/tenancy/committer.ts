@@ -1,10 +1,11 @@
 import { openTenancy } from "../../src/tenancy/open.ts";
 import { StoreError } from "../../src/tenancy/store-error.ts";
+import type { Tenancy } from "../../src/tenancy/tenancy.ts";
 
 /**
  * A process that commits usage as fast as it may: `committer.js DATA_DIR COUNT`, 0 for no end. Prints `key ID`, then
  * `ack EVENT` for each commit that was acknowledged. When one is refused it prints `refused PROBLEM MESSAGE`, then
- * `total N` as the store counts, and ends.
+ * `total N` as the store counts, and ends. It always ends: the store is closed whatever failed.
  */
 const [dataDir = "", count = "0"] = process.argv.slice(2);
 const last = Number(count) || Number.POSITIVE_INFINITY;
@@ -18,8 +19,7 @@ function refused(error: unknown): void {
   say(`refused ${error.problem} ${error.message}`);
 }
 
-try {
-  const tenancy = await openTenancy({ dataDir, anonymousRpm: 60, anonymousBurst: 20 });
+async function commitAll(tenancy: Tenancy): Promise<void> {
   const { record } = await tenancy.createKey({ label: "committer", rpm: 60, burst: 60 });
   const { keyId } = record;
   say(`key ${keyId}`);
@@ -46,7 +46,11 @@ try {
   };
   await Promise.all(Array.from({ length: 16 }, worker));
   say(`total ${(await tenancy.usage(keyId)).requests}`);
-  await tenancy.close();
+}
+
+try {
+  const tenancy = await openTenancy({ dataDir, anonymousRpm: 60, anonymousBurst: 20 });
+  await commitAll(tenancy).finally(() => tenancy.close());
 } catch (error) {
   refused(error);
 }

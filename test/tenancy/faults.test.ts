@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import Database from "libsql";
 import { fromTicks, toTicks } from "../../src/tenancy/audio-ticks.ts";
 import { libsqlStore } from "../../src/tenancy/libsql-store.ts";
+import type { Store } from "../../src/tenancy/store.ts";
 import { StoreError, type StoreProblem } from "../../src/tenancy/store-error.ts";
 import { temporaryFolder } from "./folders.ts";
 
@@ -48,6 +49,27 @@ function acksIn(lines: readonly string[]): string[] {
   return lines.filter((line) => line.startsWith("ack ")).map((line) => line.slice(4));
 }
 
+/** Resolves when the process has ended with all its commits acknowledged; rejects with what it said instead. */
+async function completed({ child, lines, ended }: Committer, count: number): Promise<void> {
+  await ended;
+  const acks = acksIn(lines).length;
+  const said = lines.filter((line) => !line.startsWith("ack ")).join("\n");
+  assert.ok(
+    acks === count && child.exitCode === 0,
+    `${acks} of ${count} acknowledged, exit code ${child.exitCode}: ${said}`,
+  );
+}
+
+/** Opens the store that many times at once; when one is refused the others are closed, and the reason is thrown. */
+async function openedTogether(dataDir: string, count: number): Promise<Store[]> {
+  const results = await Promise.allSettled(Array.from({ length: count }, () => libsqlStore(dataDir)));
+  const stores = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+  const refusals = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
+  if (refusals.length === 0) return stores;
+  await Promise.all(stores.map((store) => store.close()));
+  throw new AggregateError(refusals, refusals.map(String).join("\n"));
+}
+
 /** The ledger's events, and a proof that the totals are exactly their sum. */
 function auditedEvents(dataDir: string): Set<string> {
   const database = new Database(join(dataDir, "antiphon.db"));
@@ -66,7 +88,10 @@ function auditedEvents(dataDir: string): Set<string> {
 
 async function refusal(dataDir: string, problem: StoreProblem): Promise<string> {
   const error: unknown = await libsqlStore(dataDir).then(
-    () => assert.fail("it opened"),
+    async (store) => {
+      await store.close();
+      return new Error("it opened");
+    },
     (reason: unknown) => reason,
   );
   assert.ok(error instanceof StoreError, String(error));
@@ -79,8 +104,7 @@ async function refusal(dataDir: string, problem: StoreProblem): Promise<string> 
 async function soundDatabase(): Promise<string> {
   const dataDir = temporaryFolder();
   const filled = committer(dataDir, 2_000);
-  await filled.ended;
-  assert.equal(acksIn(filled.lines).length, 2_000);
+  await completed(filled, 2_000);
   return dataDir;
 }
 
@@ -102,31 +126,35 @@ describe("usage under faults", () => {
       );
     }
     const store = await libsqlStore(dataDir);
-    const before = await store.totals();
-    const again = { inputChars: 7, inputAudioS: 0.5, outputAudioS: 0.08, tsS: 1e9 };
-    await store.commit(acknowledged.map((eventId) => ({ eventId, keyId: eventId.split("-")[0]!, ...again })));
-    assert.deepEqual(await store.totals(), before, "an event that is committed again counts nothing");
-    await store.close();
+    try {
+      const before = await store.totals();
+      const again = { inputChars: 7, inputAudioS: 0.5, outputAudioS: 0.08, tsS: 1e9 };
+      await store.commit(
+        acknowledged.map((eventId) => ({ eventId, keyId: eventId.split("-")[0]!, ...again })),
+      );
+      assert.deepEqual(await store.totals(), before, "an event that is committed again counts nothing");
+    } finally {
+      await store.close();
+    }
   });
 
   it("adds up when several processes begin in one empty data directory at once", async () => {
     const dataDir = join(temporaryFolder(), "not", "there", "yet");
     const all = [1, 2, 3].map(() => committer(dataDir, 300));
-    await Promise.all(all.map(({ ended }) => ended));
-    for (const { child, lines } of all) {
-      assert.equal(child.exitCode, 0);
-      assert.equal(acksIn(lines).length, 300);
-      assert.equal(lines.at(-1), "total 300");
-    }
+    await Promise.all(all.map((one) => completed(one, 300)));
+    for (const { lines } of all) assert.equal(lines.at(-1), "total 300");
     assert.equal(auditedEvents(dataDir).size, 900);
   });
 
   it("opens for everybody who opens one new data directory at the same moment", async () => {
     for (let round = 0; round < 3; round++) {
       const dataDir = temporaryFolder();
-      const stores = await Promise.all(Array.from({ length: 6 }, () => libsqlStore(dataDir)));
-      for (const store of stores) assert.deepEqual(await store.totals(), []);
-      await Promise.all(stores.map((store) => store.close()));
+      const stores = await openedTogether(dataDir, 6);
+      try {
+        for (const store of stores) assert.deepEqual(await store.totals(), []);
+      } finally {
+        await Promise.all(stores.map((store) => store.close()));
+      }
     }
   });
 

@@ -1,6 +1,7 @@
 import { percentile } from "./percentile.ts";
-import { HIGHEST_HZ, LOWEST_HZ, MOST_CANDIDATES, type PitchCandidates } from "./pitch-candidates.ts";
+import { MOST_CANDIDATES, type PitchCandidates } from "./pitch-candidates.ts";
 import type { Work } from "./work.ts";
+import { HIGHEST_HZ, LOWEST_HZ } from "./yin.ts";
 
 /** In a path: the frame takes none of its candidates. */
 export const UNVOICED = -1;

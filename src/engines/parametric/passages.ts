@@ -13,6 +13,11 @@ export interface Passage {
   readonly words: number;
   readonly wordsBefore: number;
   readonly endsSentence: boolean;
+  /** Spoken words of all the sentences before this one. */
+  readonly wordsSaid: number;
+  /** Whether its sentence begins a paragraph that follows another, and whether it ends one that another follows. */
+  readonly startsParagraph: boolean;
+  readonly endsParagraph: boolean;
   /** Silence to the next passage, in seconds. */
   readonly pauseS: number;
 }
@@ -34,6 +39,9 @@ export class PassageSource {
   /** Given text that belongs to no passage yet. */
   #unclaimed = "";
   #hasEnded = false;
+  #wordsSaid = 0;
+  /** Whether a paragraph has ended since the last sentence that was read. */
+  #isNewParagraph = false;
   /** All of the text that has been pulled. */
   text = "";
 
@@ -96,11 +104,20 @@ export class PassageSource {
         words,
         wordsBefore,
         endsSentence,
+        wordsSaid: this.#wordsSaid,
+        startsParagraph: this.#isNewParagraph,
+        endsParagraph,
         pauseS: pauseS({ text, endsParagraph, isInside: !endsSentence }),
       });
       wordsBefore += counts[index]!;
     });
-    if (parts.length > 0) this.#unclaimed = "";
+    if (parts.length === 0) {
+      this.#isNewParagraph ||= endsParagraph && this.#wordsSaid > 0;
+      return;
+    }
+    this.#unclaimed = "";
+    this.#wordsSaid += words;
+    this.#isNewParagraph = endsParagraph;
   }
 }
 

@@ -68,6 +68,20 @@ describe("Passages of a text", () => {
     );
   });
 
+  test("know the paragraph that they begin or end, past what is silent, and the words said before them", async () => {
+    const { passages } = await passagesOf("***\nOne two.\n\n…\n\nThree/four. Five.", "Six.");
+    assert.deepEqual(
+      passages.map((passage) => [passage.startsParagraph, passage.endsParagraph, passage.wordsSaid]),
+      [
+        [false, true, 0],
+        [true, false, 2],
+        [true, false, 2],
+        [false, false, 4],
+        [false, false, 5],
+      ],
+    );
+  });
+
   test("are not asked of a text that was let go", async () => {
     const text = new CountedText(["One. Two.", "Three."]);
     const source = new PassageSource(text, readLetters, never());

@@ -23,7 +23,7 @@ export interface Register {
 }
 
 /**
- * Draws a delivery. At strength 0 it is the network's own; every deviation grows with the strength, 1 being an
+ * Draws a delivery. At strength 0 it changes nothing; every deviation grows with the strength, 1 being an
  * ordinary reading and 4 the liveliest that was found harmless. Tempo, level and range vary by sentence; length,
  * pitch and pauses by word, pitch drifting from word to word (a first-order autoregression).
  */
@@ -42,7 +42,7 @@ export function drawReading(ids: readonly number[], strength: number, random: Ra
   }
   const stretch = ids.map((id, index) => {
     const pause = PAUSE_IDS.has(id) ? Math.exp(PAUSE_LENGTH * strength * random.gentle()) : 1;
-    return Math.min(LONGEST, Math.max(SHORTEST, wordLength[words[index]!]! / tempo)) * pause;
+    return Math.min(LONGEST_STRETCH, Math.max(SHORTEST_STRETCH, wordLength[words[index]!]! / tempo)) * pause;
   });
   return { stretch, level, range, words, wordPitch };
 }
@@ -71,8 +71,13 @@ export function editContour(plan: Plan, reading: Reading, register: Register): v
     let semitones = 0;
     for (let near = from; near <= to; near++) semitones += semitonesAt(near);
     const moved = level * (pitchHz[frame]! / median) ** range * 2 ** (semitones / (to - from + 1) / 12);
-    pitchHz[frame] = Math.max(LOWEST_HZ, Math.min(HIGHEST_HZ, moved));
+    pitchHz[frame] = singable(moved);
   }
+}
+
+/** A pitch held to what the voice can do, in hertz. */
+export function singable(hz: number): number {
+  return Math.max(LOWEST_HZ, Math.min(HIGHEST_HZ, hz));
 }
 
 /** Median over the voiced frames, or null where there are none. */
@@ -87,6 +92,10 @@ export function wordsOf(ids: readonly number[]): number[] {
   return ids.map((id) => (id === SPACE_ID ? word++ : word));
 }
 
+/** Faster or slower than this costs words (measured with Whisper: rate 1.4 quintuples the errors). */
+export const SHORTEST_STRETCH = 0.87;
+export const LONGEST_STRETCH = 1.4;
+
 /** The ids of voices/heart/vocab.json that mark a pause: `; : , . ! ? — …`. */
 const PAUSE_IDS: ReadonlySet<number> = new Set([1, 2, 3, 4, 5, 6, 9, 10]);
 const SPACE_ID = 16;
@@ -96,9 +105,6 @@ const RANGE = 0.13;
 const WORD_SEMITONES = 0.5;
 const WORD_LENGTH = 0.055;
 const PAUSE_LENGTH = 0.3;
-/** Faster or slower than this costs words (measured with Whisper: rate 1.4 quintuples the errors). */
-const SHORTEST = 0.87;
-const LONGEST = 1.4;
 const LOWEST_HZ = 55;
 const HIGHEST_HZ = 500;
 /** On either side: 13 frames are 160 ms. */

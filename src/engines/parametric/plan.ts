@@ -32,12 +32,17 @@ export async function planTiming(network: Network, ids: readonly number[]): Prom
 
 /** The second half: durations in, pitch and energy out. */
 export async function planContour(network: Network, timing: Timing): Promise<Plan> {
-  const steps = Int32Array.from(timing.steps, (length) => Math.max(1, roundHalfToEven(length)));
+  const steps = Int32Array.from(timing.steps, wholeSteps);
   const owner = ownersOf(steps);
   const columns = stretched(timing.prosodyEncoding, PROSODY_CHANNELS, timing.ids.length, owner);
   const contour = await network.intone(columns);
   const { ids, decoderEncoding } = timing;
   return { ids, steps, owner, frames: FRAMES_PER_STEP * owner.length, decoderEncoding, ...contour };
+}
+
+/** A length in whole steps, as the network's training rounded it: at least 1. */
+export function wholeSteps(length: number): number {
+  return Math.max(1, roundHalfToEven(length));
 }
 
 function ownersOf(steps: Int32Array): Int32Array {

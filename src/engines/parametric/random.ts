@@ -1,5 +1,5 @@
 /** What a stream of random numbers is for: each purpose has its own, so that none shifts another. */
-export type Purpose = "delivery" | "colour" | "noise";
+export type Purpose = "delivery" | "rhythm" | "colour" | "noise";
 
 /** A source of repeatable random numbers. */
 export interface Random {
@@ -45,6 +45,7 @@ export function mixed(seed: number, counter: number): number {
 const WIDEST = 2.2;
 const PURPOSE: Readonly<Record<Purpose, number>> = {
   delivery: 0x243f6a88,
+  rhythm: 0x03707344,
   colour: 0x85a308d3,
   noise: 0x13198a2e,
 };

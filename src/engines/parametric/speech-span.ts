@@ -11,6 +11,9 @@ export interface SpeechSpan {
   readonly to: number;
 }
 
+/** About 45 dB below a sentence's loudest frames (measured on the goldens: −1 goes with an RMS of 0.0005). */
+export const AUDIBLE_ENERGY = -1;
+
 /**
  * Finds the sound in a plan. The network begins every sentence with some 0.3 s of silence and ends it with some
  * 0.4 s; its own energy track tells where, before anything is decoded.
@@ -28,8 +31,6 @@ export function speechSpan({ energy, frames }: Plan): SpeechSpan {
   };
 }
 
-/** About 45 dB below a sentence's loudest frames (measured on the goldens: −1 goes with an RMS of 0.0005). */
-const AUDIBLE_ENERGY = -1;
 /** 25 ms: with fewer frames before it the overlap-add would soften a plosive. */
 const RISE_FRAMES = 2;
 /** 100 ms: the sound is then 60 dB down. */

@@ -15,6 +15,23 @@ export function wordsHeard({ ids, steps }: Pick<Plan, "ids" | "steps">, frame: n
   return words;
 }
 
+/** A word among phoneme ids: [from, to). */
+export interface WordSpan {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Where each word begins and ends. */
+export function wordSpans(ids: readonly number[]): WordSpan[] {
+  const isWord = (index: number) => (ids[index] ?? 0) > LAST_MARK_ID;
+  const starts = ids.flatMap((_, index) => (isWord(index) && !isWord(index - 1) ? [index] : []));
+  return starts.map((from) => {
+    let to = from;
+    while (isWord(to)) to++;
+    return { from, to };
+  });
+}
+
 /** How many words a plan has. */
 export function wordCount(ids: readonly number[]): number {
   return ids.filter((id, index) => id > LAST_MARK_ID && (ids[index - 1] ?? 0) <= LAST_MARK_ID).length;

@@ -5,7 +5,7 @@ export type AudioQuality = "low" | "medium" | "high";
 
 /** The knobs of one request, all resolved: no `null` follows anything any more but `topK`. */
 export interface Delivery {
-  /** 0 to 1.5. 0 is the model's own reading, and repeats byte for byte. */
+  /** 0 to 1.5. 0 is the model's own reading of the script, and repeats byte for byte. */
   readonly temperature: number;
   /** 0 to 1.5. Fine acoustic detail. */
   readonly acousticTemperature: number;

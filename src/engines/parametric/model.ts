@@ -11,6 +11,7 @@ import { createKernel } from "./kernel/kernel.ts";
 import { openNetwork } from "./network.ts";
 import { PassageSource } from "./passages.ts";
 import { openTextReader } from "./read-text.ts";
+import { occasionOf } from "./rhythm/occasion.ts";
 import { createSpeakers } from "./speakers.ts";
 import { Turnstile } from "./turnstile.ts";
 import { speakPassages } from "./utterance.ts";
@@ -31,7 +32,8 @@ export interface ParametricOptions {
  * waveform. It computes in the calling thread, a few milliseconds at a time; utterances that are open at once take
  * turns. Presets: see `VoiceOptions`.
  *
- * `temperature` moves tempo, pitch, words and pauses away from the network's own reading; `acousticTemperature` lets
+ * What the text asks for is added to the network's own reading at every temperature (see `rhythmOf`). `temperature`
+ * moves tempo, pitch, words and pauses away from that; `acousticTemperature` lets
  * the loudness of bands and the phase of what is unvoiced wander. The engine chooses nothing from a list, so `topK`,
  * `repetitionPenalty` and `penaltyWindow` have nothing to act on: they do nothing.
  *
@@ -71,6 +73,7 @@ export async function createParametricModel(options: ParametricOptions): Promise
         network: yieldingNetwork(network, turnstile, stop.signal, () => !isHeard),
         kernel,
         manner: { speaker, delivery: script.delivery, preset: script.preset, seed: script.seed },
+        occasion: occasionOf(script),
         maxFrames: script.delivery.maxFrames,
         signal: stop.signal,
         onHeard: () => {

@@ -2,7 +2,7 @@ import type { Preset } from "../../model/script.ts";
 
 /** The options of this engine that a public model may set, with their ranges. */
 export interface VoiceOptions {
-  /** 0 to 2, default 1: scales how far delivery departs from the network's own as the temperature rises. */
+  /** 0 to 2, default 1: scales how far delivery departs from a plain reading as the temperature rises. */
   readonly liveliness: number;
   /** Default true: whether `acousticTemperature` does anything. */
   readonly acoustics: boolean;

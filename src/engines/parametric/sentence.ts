@@ -7,6 +7,10 @@ import type { Network } from "./network.ts";
 import { type Plan, planContour, planTiming } from "./plan.ts";
 import { voiceOptions } from "./preset.ts";
 import { createRandom } from "./random.ts";
+import { bend, registerIn } from "./rhythm/bend.ts";
+import { pace } from "./rhythm/pace.ts";
+import type { Rhythm } from "./rhythm/rhythm.ts";
+import { varied } from "./rhythm/varied.ts";
 import { SentenceAudio } from "./sentence-audio.ts";
 import type { Speaker } from "./speakers.ts";
 import { SpectrumStream } from "./spectrum-stream.ts";
@@ -22,22 +26,26 @@ export interface Manner {
 }
 
 /**
- * Plans a sentence: the network's durations, edited, then its pitch, edited. All that is random comes from the seed
- * and the sentence's number in its utterance, so it does not matter what was spoken before, or how much of it.
+ * Plans a sentence: the network's durations, edited, then its pitch, edited: by what the text asks for, its rhythm, and
+ * by what the temperature draws. All that is random comes from the seed and the sentence's number in its utterance, so
+ * it does not matter what was spoken before, or how much of it.
  */
 export async function planSentence(
   network: Network,
-  ids: readonly number[],
+  { ids, rhythm }: { readonly ids: readonly number[]; readonly rhythm: Rhythm },
   { speaker, delivery, preset, seed }: Manner,
   index: number,
 ): Promise<Plan> {
   const { liveliness, rate } = voiceOptions(preset);
   const strength = ROOM * liveliness * delivery.temperature;
+  const asked = varied(rhythm, strength, createRandom(seed, index, "rhythm"));
   const reading = drawReading(ids, strength, createRandom(seed, index, "delivery"));
   const timing = await planTiming(network, ids);
   editTiming(timing, reading, rate);
+  pace(timing, asked, { stretch: reading.stretch, rate });
   const plan = await planContour(network, timing);
-  editContour(plan, reading, speaker.register);
+  editContour(plan, reading, registerIn(asked, speaker.register));
+  bend(plan, asked);
   return plan;
 }
 

@@ -6,8 +6,10 @@ import type { Kernel } from "./kernel/kernel.ts";
 import type { Network } from "./network.ts";
 import type { PassageSource } from "./passages.ts";
 import { TAIL_S } from "./pauses.ts";
+import type { Occasion } from "./rhythm/occasion.ts";
+import { rhythmOf } from "./rhythm/rhythm.ts";
 import { type Manner, planSentence, sentenceAudio } from "./sentence.ts";
-import { textHeard, wordsHeard } from "./spoken-words.ts";
+import { textHeard, wordCount, wordsHeard } from "./spoken-words.ts";
 
 /** What one utterance is made of. */
 export interface UtteranceParts {
@@ -15,6 +17,8 @@ export interface UtteranceParts {
   readonly network: Network;
   readonly kernel: Kernel;
   readonly manner: Manner;
+  /** What it answers. */
+  readonly occasion: Occasion;
   /** Frames of 80 ms that there may be at most. */
   readonly maxFrames: number;
   readonly signal: AbortSignal;
@@ -28,7 +32,7 @@ export interface UtteranceParts {
  * @throws NothingToSpeakError when no passage comes.
  */
 export async function* speakPassages(parts: UtteranceParts): AsyncGenerator<Frame, SpeechReport, void> {
-  const { source, network, kernel, manner, maxFrames, signal, onHeard } = parts;
+  const { source, network, kernel, manner, occasion, maxFrames, signal, onHeard } = parts;
   const builder = new FrameBuilder();
   let given = 0;
   let heard = "";
@@ -38,7 +42,9 @@ export async function* speakPassages(parts: UtteranceParts): AsyncGenerator<Fram
     const passage = await source.next();
     if (passage === null) return null;
     const number = index++;
-    return { passage, number, plan: await planSentence(network, passage.ids, manner, number) };
+    const { ids } = passage;
+    const rhythm = rhythmOf({ ...passage, wordsInside: wordCount(ids) }, occasion);
+    return { passage, number, rhythm, plan: await planSentence(network, { ids, rhythm }, manner, number) };
   });
   const isCapped = () => given === maxFrames && builder.isEmpty;
   function* emit(): Generator<Frame, void, void> {
@@ -62,7 +68,7 @@ export async function* speakPassages(parts: UtteranceParts): AsyncGenerator<Fram
     );
   }
   while (current !== null) {
-    const { passage, plan, number } = current;
+    const { passage, rhythm, plan, number } = current;
     const audio = sentenceAudio(network, kernel, plan, manner, number);
     if (number > 0) yield* silence(silenceOwed - audio.samplesBefore);
     while (!isCapped() || audio.isSounding) {
@@ -79,7 +85,7 @@ export async function* speakPassages(parts: UtteranceParts): AsyncGenerator<Fram
       plans.start();
     }
     if (passage.endsSentence) heard += passage.text;
-    silenceOwed = passage.pauseS * SAMPLE_RATE_HZ - audio.samplesAfter;
+    silenceOwed = passage.pauseS * rhythm.pause * SAMPLE_RATE_HZ - audio.samplesAfter;
     current = await plans.next();
     if (current === null) yield* silence(TAIL_S * SAMPLE_RATE_HZ - audio.samplesAfter);
   }

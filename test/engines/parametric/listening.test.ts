@@ -116,7 +116,7 @@ describe("What is heard of the embedded voice", () => {
     }
   });
 
-  test("higher temperature moves pitch and length further from the network's own reading", async () => {
+  test("higher temperature moves pitch and length further from the reading at 0", async () => {
     const spread = async (temperature: number) => {
       const lengths: number[] = [];
       for (let seed = 1n; seed <= 6n; seed++) {

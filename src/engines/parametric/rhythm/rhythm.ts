@@ -1,0 +1,74 @@
+import type { Passage } from "../passages.ts";
+import { type Lift, liftsOf } from "./lifts.ts";
+import type { Occasion } from "./occasion.ts";
+import { sentenceKind } from "./sentence-kind.ts";
+
+/** What the text says about how a passage is delivered: what is added to the network's own reading. */
+export interface Rhythm {
+  /** Above 1 is faster. */
+  readonly tempo: number;
+  /** Length of the last word, as a factor. */
+  readonly lastWord: number;
+  /** Pitch as a whole. */
+  readonly semitones: number;
+  /** Spread of the pitch around its median, as an exponent. */
+  readonly range: number;
+  /** Added to the network's energy where there is sound. */
+  readonly energy: number;
+  /** How far the voice rises over its last 300 to 450 ms, in semitones; 0 leaves its end as it is. */
+  readonly riseSemitones: number;
+  readonly lifts: readonly Lift[];
+  /** Length of the silence after it, as a factor. */
+  readonly pause: number;
+}
+
+/** The network's own reading, with nothing added. */
+export const EVEN: Rhythm = {
+  tempo: 1,
+  lastWord: 1,
+  semitones: 0,
+  range: 1,
+  energy: 0,
+  riseSemitones: 0,
+  lifts: [],
+  pause: 1,
+};
+
+/** Where in its reply a passage stands, and the words of its sentence. */
+export type Place = Omit<Passage, "ids" | "pauseS"> & {
+  /** Spoken words of the passage. */
+  readonly wordsInside: number;
+};
+
+/**
+ * The rhythm of a passage. A yes/no question rises (the network reads it as it reads a statement: it falls by 4 to 8
+ * semitones), an exclamation is higher, wider and a touch faster, a paragraph begins higher and its last word is longer
+ * (Klatt, 1976: final lengthening), an answer to few words is brisk while it is short itself, and one to many words
+ * begins calmly.
+ */
+export function rhythmOf(place: Place, occasion: Occasion): Rhythm {
+  const kind = sentenceKind(place.text);
+  const isBrisk = occasion === "short-turn" && place.wordsSaid + place.words <= SHORT_REPLY_WORDS;
+  const isCalm = occasion === "long-turn" && place.wordsSaid === 0;
+  const startsParagraph = place.startsParagraph && place.wordsBefore === 0;
+  const endsParagraph = place.endsParagraph && place.endsSentence;
+  return {
+    tempo: (kind.isExclaimed ? LIVELY.tempo : 1) * (isBrisk ? BRISK_TEMPO : 1) * (isCalm ? CALM_TEMPO : 1),
+    lastWord: endsParagraph ? PARAGRAPH_LAST_WORD : 1,
+    semitones: (kind.isExclaimed ? LIVELY.semitones : 0) + (startsParagraph ? PARAGRAPH_SEMITONES : 0),
+    range: kind.isExclaimed ? LIVELY.range : 1,
+    energy: kind.isExclaimed ? LIVELY.energy : 0,
+    riseSemitones: kind.question === "yes-no" && place.endsSentence ? RISE_SEMITONES : 0,
+    lifts: liftsOf(place, kind),
+    pause: isBrisk && place.endsSentence && !endsParagraph ? BRISK_PAUSE : 1,
+  };
+}
+
+const RISE_SEMITONES = 4;
+const LIVELY = { tempo: 1.03, semitones: 0.6, range: 1.15, energy: 0.24 };
+const SHORT_REPLY_WORDS = 8;
+const BRISK_TEMPO = 1.05;
+const BRISK_PAUSE = 0.75;
+const CALM_TEMPO = 0.975;
+const PARAGRAPH_SEMITONES = 0.5;
+const PARAGRAPH_LAST_WORD = 1.1;

@@ -1,0 +1,71 @@
+import { comparable, wordsIn } from "./words-in.ts";
+
+/** How a question ends: `open` (who, what, why …) falls, `yes-no` rises, `choice` ("tea or coffee?") rises, then falls. */
+export type Question = "yes-no" | "open" | "choice";
+
+/** What the marks at a sentence's end, and its first words, say about how it is meant. */
+export interface SentenceKind {
+  readonly question: Question | null;
+  readonly isExclaimed: boolean;
+}
+
+/** Looks at the last marks, behind quotes, brackets and emoji too: "?!" asks and exclaims. */
+export function sentenceKind(text: string): SentenceKind {
+  const marks = /([.!?…]+)[^\p{L}\p{N}.!?…]*$/u.exec(text.slice(-LONGEST_END))?.[1] ?? "";
+  return { question: marks.includes("?") ? questionKind(text) : null, isExclaimed: marks.includes("!") };
+}
+
+/** The place of the "or" between the last two things to choose from, among the words; -1 where there is no choice. */
+export function choiceAt(words: readonly string[]): number {
+  const at = words.lastIndexOf("or");
+  const next = words[at + 1];
+  return at > 0 && next !== undefined && !NO_CHOICE.has(next) ? at : -1;
+}
+
+/**
+ * A question is open when its first clause that decides begins with a question word, perhaps behind a preposition:
+ * "so", "and", a name or another single word before it decide nothing. "When it rains, do you walk?" is decided by
+ * its second clause.
+ */
+function questionKind(text: string): Question {
+  const clauses = text
+    .split(/[,;:—–()"“”]/u)
+    .map((clause) => withoutLeadIns(wordsIn(clause).map(comparable)))
+    .filter((clause) => clause.length > 0);
+  const isChoice = choiceAt(wordsIn(text).map(comparable)) >= 0;
+  let isOpen = false;
+  for (const [index, [first = "", second = ""]] of clauses.entries()) {
+    if (clauses[index]!.length === 1 && index < clauses.length - 1) continue;
+    if (AUXILIARY.test(first)) return isChoice ? "choice" : "yes-no";
+    if (PREPOSITIONS.has(first) && QUESTION_WORD.test(second)) return "open";
+    if (!QUESTION_WORD.test(first)) continue;
+    if (AUXILIARY.test(second) || first.includes("'")) return "open";
+    isOpen = true;
+  }
+  if (isOpen) return "open";
+  return isChoice ? "choice" : "yes-no";
+}
+
+function withoutLeadIns(words: readonly string[]): readonly string[] {
+  const start = words.findIndex((word) => !LEAD_INS.has(word));
+  return start < 0 ? words.slice(0, 1) : words.slice(start);
+}
+
+/** Marks, quotes and emoji that may stand at a sentence's end, in UTF-16 units: what is before is not looked at. */
+const LONGEST_END = 40;
+const QUESTION_WORD = /^(?:who|whom|whose|what|when|where|why|which|how)(?:'\w+)?$/;
+const AUXILIARY =
+  /^(?:am|are|is|was|were|do|does|did|have|has|had|can|could|will|would|shall|should|may|might|must|won't|can't|ain't|shan't|(?:are|is|was|were|do|does|did|have|has|had|could|would|should|might|must)n't)$/;
+const PREPOSITIONS: ReadonlySet<string> = new Set(
+  "about at by for from in of on since to under until with".split(" "),
+);
+const LEAD_INS: ReadonlySet<string> = new Set(
+  (
+    "ah also and anyway because but hello hey hi hm hmm just listen look no now oh ok okay or please right so sorry " +
+    "still then uh um wait well yeah yes"
+  ).split(" "),
+);
+/** "Or so", "or something": nothing to choose from. */
+const NO_CHOICE: ReadonlySet<string> = new Set(
+  "another anyone anything else later less so somebody someone something two whatever".split(" "),
+);

@@ -28,7 +28,7 @@ const SPEAKERS: readonly string[] = ["0", "1"];
  * speak with the embedded voice until larger checkpoints are configured, and their descriptions say so.
  *
  * Presets: `liveliness` (0 to 1) scales how far delivery departs from the voice's own as the temperature rises;
- * `acoustics` tells whether fine acoustic detail does.
+ * `acoustics` tells whether fine acoustic detail does; `follows` says how much of a voice in earlier turns is taken up.
  */
 export const PUBLIC_MODELS: readonly PublicModel[] = [
   {
@@ -39,11 +39,11 @@ export const PUBLIC_MODELS: readonly PublicModel[] = [
       speakers: SPEAKERS,
       isDefault: true,
       description:
-        "The flagship and the default, with the liveliest delivery. " +
-        "Speaks with the embedded neural voice “heart”, on the CPU.",
+        "The flagship and the default, with the liveliest delivery. It follows all that it hears in earlier turns: " +
+        "pitch, level, pace, vocal tract and colour of a voice. Speaks with the embedded neural voice “heart”, on the CPU.",
     },
     checkpoint: EMBEDDED_CHECKPOINT,
-    preset: { liveliness: 1, acoustics: true },
+    preset: { liveliness: 1, acoustics: true, follows: "all" },
     isResident: true,
   },
   {
@@ -54,10 +54,11 @@ export const PUBLIC_MODELS: readonly PublicModel[] = [
       speakers: SPEAKERS,
       isDefault: false,
       description:
-        "The flagship before 0.3: the same embedded neural voice “heart”, on the CPU, with a calmer delivery.",
+        "The flagship before 0.3: the same embedded neural voice “heart”, on the CPU, with a calmer delivery. Of an earlier " +
+        "turn's voice it follows pitch, level, pace and vocal tract, not the colour.",
     },
     checkpoint: EMBEDDED_CHECKPOINT,
-    preset: { liveliness: 0.8, acoustics: true },
+    preset: { liveliness: 0.8, acoustics: true, follows: "tract" },
     isResident: false,
   },
   {
@@ -68,10 +69,11 @@ export const PUBLIC_MODELS: readonly PublicModel[] = [
       speakers: SPEAKERS,
       isDefault: false,
       description:
-        "The first flagship: the same embedded neural voice “heart”, on the CPU, with the plainest delivery of the three.",
+        "The first flagship: the same embedded neural voice “heart”, on the CPU, with the plainest delivery of the three. " +
+        "Of an earlier turn's voice it follows pitch, level and pace.",
     },
     checkpoint: EMBEDDED_CHECKPOINT,
-    preset: { liveliness: 0.6, acoustics: true },
+    preset: { liveliness: 0.6, acoustics: true, follows: "pace" },
     isResident: false,
   },
   {
@@ -83,10 +85,11 @@ export const PUBLIC_MODELS: readonly PublicModel[] = [
       isDefault: false,
       description:
         "The compact model: the embedded neural voice “heart”, on the CPU, with an even delivery and no acoustic " +
-        "variety. It shares its checkpoint with the flagship for now, so it is hardly faster.",
+        "variety. Of an earlier turn's voice it follows pitch and level alone, and so answers a new voice soonest; " +
+        "otherwise it is hardly faster, since it shares its checkpoint with the flagship for now.",
     },
     checkpoint: EMBEDDED_CHECKPOINT,
-    preset: { liveliness: 0.5, acoustics: false },
+    preset: { liveliness: 0.5, acoustics: false, follows: "pitch" },
     isResident: true,
   },
 ];

@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { ServiceError } from "../contract/errors.ts";
 import type { Prepared } from "../serving/prepare.ts";
@@ -11,6 +11,7 @@ interface SayFlags {
   readonly speaker?: string;
   readonly model?: string;
   readonly params?: string;
+  readonly voiceLike?: string;
 }
 
 /** `antiphon say TEXT|-`: speaks without a server. */
@@ -21,6 +22,7 @@ export function registerSay(program: Command): void {
     .option("-o, --output <file>", "WAV file to write (default: standard output, or the loudspeaker)")
     .option("--speaker <label>", "role label (default: 0)")
     .option("--model <id>", "public model id (default: the default model)")
+    .option("--voice-like <file>", "WAV of somebody speaking, whose voice to come near")
     .option("--params <json>", "generation params, as POST /v1/tts takes them")
     .action(async (argument: string, flags: SayFlags, command: Command) => {
       const text = await readInput(argument);
@@ -52,23 +54,39 @@ async function speak(text: string, flags: SayFlags, readings: Settings["readings
 }
 
 /** What is wrong with the text or the flags was called wrongly, however late it is found. */
-async function prepare(text: string, { speaker, model, params }: SayFlags): Promise<Prepared> {
-  const { parseTtsRequest } = await import("../contract/validate.ts");
-  const { prepareTts } = await import("../serving/prepare.ts");
+async function prepare(text: string, { speaker, model, params, voiceLike }: SayFlags): Promise<Prepared> {
+  const { parseConverseRequest, parseTtsRequest } = await import("../contract/validate.ts");
+  const { prepareConverse, prepareTts } = await import("../serving/prepare.ts");
   const { findModel, PUBLIC_MODELS } = await import("../catalogue/public-models.ts");
-  const request = {
-    text,
-    ...(speaker === undefined ? {} : { speaker }),
+  const by = speaker === undefined ? {} : { speaker };
+  const how = {
     ...(model === undefined ? {} : { model }),
     ...(params === undefined ? {} : { params: parseParams(params) }),
   };
+  const wav = voiceLike === undefined ? null : await read(voiceLike);
+  const resolve = (id: string | null) => findModel(PUBLIC_MODELS, id);
   try {
-    return prepareTts(parseTtsRequest(request), (id) => findModel(PUBLIC_MODELS, id));
+    const alone = prepareTts(parseTtsRequest({ text, ...by, ...how }), resolve);
+    if (wav === null) return alone;
+    const conversation = [
+      { ...by, audio_wav_b64: wav.toString("base64") },
+      { ...by, text },
+    ];
+    return prepareConverse(parseConverseRequest({ conversation, ...how }), resolve);
   } catch (error) {
-    throw error instanceof ServiceError
-      ? new WrongCallError(`This cannot be said: ${error.message}.`)
-      : error;
+    if (!(error instanceof ServiceError)) throw error;
+    const reason = error.message.replace("conversation[0].audio_wav_b64", `${voiceLike} (--voice-like)`);
+    throw new WrongCallError(`This cannot be said: ${reason}.`);
   }
+}
+
+/** Reads the file that `--voice-like` names. */
+async function read(file: string): Promise<Buffer> {
+  return readFile(file).catch((error: NodeJS.ErrnoException) => {
+    throw new WrongCallError(
+      `The file ${file} cannot be read (${error.code}): name a WAV with --voice-like.`,
+    );
+  });
 }
 
 /** Writes the file that `-o` names. */

@@ -6,6 +6,8 @@ export interface Clip {
   readonly samples: Float32Array;
   readonly sampleRateHz: number;
   readonly durationS: number;
+  /** Names what is recorded: clips of one digest are the same. */
+  readonly digest: string;
 }
 
 /** One earlier turn. It has text, or audio, or both; never neither. */

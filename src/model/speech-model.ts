@@ -1,3 +1,4 @@
+import type { SpeakerLabel } from "./conversation.ts";
 import type { Script } from "./script.ts";
 
 /** At most 80 ms of speech; only an utterance's last frame is shorter. */
@@ -12,6 +13,33 @@ export interface SpeechReport {
   readonly stop: "finished" | "length";
   /** The words whose audio was given, to the sentence: all of the text unless `stop` is `length`. */
   readonly spoken: string;
+  /** What the voice took from earlier turns; absent where no audio was heard. */
+  readonly voice?: HeardVoice;
+}
+
+/** What a voice took from the audio of earlier turns. */
+export interface HeardVoice {
+  /** The speaker whose voice it set out from. */
+  readonly start: SpeakerLabel;
+  /** What was followed, in the engine's own words: `pitch`, `level`, … Empty where nothing could be. */
+  readonly followed: readonly string[];
+  /** Indices in the history of the clips that led, and their speech in seconds, pauses left out. */
+  readonly turns: readonly number[];
+  readonly speechS: number;
+  /** 0 to 1: how far the clips were followed, and why not further. */
+  readonly trust: number;
+  readonly cautions: readonly string[];
+  /** Index of another speaker's clip that lent level and pace; `null` where one's own led. */
+  readonly entrainedBy: number | null;
+  /** Against the voice that it set out from: pitch, its range and the pace as factors, the level. */
+  readonly pitchSemitones: number;
+  readonly pitchRange: number;
+  readonly rate: number;
+  readonly levelDb: number;
+  /** Length of the vocal tract against the voice as it was trained: formants go to this share of their frequency. */
+  readonly warp: number;
+  /** How far the colour of the sound moved, root mean square over its bands. */
+  readonly spectrumDb: number;
 }
 
 /**
@@ -24,6 +52,11 @@ export interface SpeechReport {
  * {@link SpeechFailedError} when the model fails. Several utterances may be open at once.
  */
 export interface SpeechModel {
+  /**
+   * Listens to the script's history, in small pieces, so that utterances that are open already go on. What it finds out
+   * is kept for a while: `speak` would do the same before its first frame, but as one step.
+   */
+  hear?(script: Pick<Script, "history" | "speaker" | "preset">, signal: AbortSignal): Promise<void>;
   speak(script: Script, signal: AbortSignal): AsyncGenerator<Frame, SpeechReport, void>;
   /** Frees the weights. Utterances still open fail with {@link SpeechFailedError}. Calling it twice is harmless. */
   close(): Promise<void>;

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { AudioFormatError } from "../audio/audio-format-error.ts";
 import { base64DecodedBytes, decodeBase64Audio } from "../audio/base64.ts";
 import { decodeWav } from "../audio/wav-read.ts";
@@ -125,9 +126,10 @@ function historyAudio(turn: ConversationTurn, index: number, hash: ContentHash):
   }
   try {
     const bytes = decodeBase64Audio(turn.audio_wav_b64);
-    hash.bytes(bytes);
+    const digest = createHash("sha256").update(bytes).digest("base64");
+    hash.text(digest);
     const { samples, sampleRateHz, durationS } = decodeWav(bytes);
-    return { samples, sampleRateHz, durationS };
+    return { samples, sampleRateHz, durationS, digest };
   } catch (error) {
     if (!(error instanceof AudioFormatError)) throw error;
     throw new ServiceError(400, `${field}: ${error.message}`, { cause: error });

@@ -15,6 +15,7 @@ import type { Prepared } from "./prepare.ts";
 import { scriptOf } from "./script-of.ts";
 import { Tally } from "./tally.ts";
 import type { Telemetry } from "./telemetry.ts";
+import { voiceMeta } from "./voice-meta.ts";
 
 export interface ServiceDeps {
   lease(model: PublicModel, signal: AbortSignal): Promise<Lease>;
@@ -128,7 +129,8 @@ export class SpeechService {
       await this.#meter(caller.keyId, usage);
       const text = prepared.conversation.open.text ?? report.spoken.trim();
       const writing = authored === null ? {} : { writer: authored.meta() };
-      return { text, audioS, frames, usage, meta: { ...tally.meta(report.stop), ...writing } };
+      const voice = report.voice === undefined ? {} : { voice: voiceMeta(report.voice) };
+      return { text, audioS, frames, usage, meta: { ...tally.meta(report.stop), ...writing, ...voice } };
     } catch (error) {
       settled ||= !caller.signal.aborted;
       throw asRefusal(error, caller.signal);

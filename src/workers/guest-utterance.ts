@@ -21,6 +21,7 @@ const FRAME_MS = FRAME_S * 1000;
 /** One utterance inside a thread: a model's generator, the credit it may compute on, and when its next frame is due. */
 export class GuestUtterance {
   readonly #generator: AsyncGenerator<Frame, SpeechReport, void>;
+  readonly #hear: () => Promise<void>;
   readonly #events: GuestUtteranceEvents;
   readonly #inbox: TextInbox;
   readonly #stop = new AbortController();
@@ -40,6 +41,19 @@ export class GuestUtterance {
     this.#inbox = new TextInbox({ onPull: events.onPull, onWait: () => this.#release() });
     const text = { [Symbol.asyncIterator]: () => this.#inbox };
     this.#generator = model.speak({ history, speaker, text, delivery, preset, seed }, this.#stop.signal);
+    const isSilent = history.every(({ audio }) => audio === null);
+    this.#hear = async () => {
+      if (!isSilent) await model.hear?.({ history, speaker, preset }, this.#stop.signal);
+    };
+  }
+
+  /**
+   * Lets the model listen to the earlier turns, beside the steps of others. Never throws: what goes wrong comes again in
+   * the first step, where it is told.
+   */
+  async hear(): Promise<void> {
+    await this.#hear().catch(() => {});
+    this.#dueMs = Math.max(this.#dueMs, this.#events.now());
   }
 
   /** When the listener needs the next frame, in milliseconds: the frames given so far, played from the start. */

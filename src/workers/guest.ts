@@ -51,7 +51,9 @@ function serve(model: SpeechModel): void {
       now: () => performance.now(),
     });
     utterances.set(id, utterance);
-    scheduler.add(utterance);
+    void utterance.hear().then(() => {
+      if (utterances.get(id) === utterance) scheduler.add(utterance);
+    });
   };
 
   const stop = (id: number, reason: unknown): void => {

@@ -233,6 +233,6 @@ function turnOf(index: number): Turn {
   return {
     speaker: String(index % 2),
     text: index % 3 === 1 ? null : `This is turn ${index}.`,
-    audio: index % 3 === 0 ? null : { samples, sampleRateHz: SAMPLE_RATE_HZ, durationS: 1 },
+    audio: index % 3 === 0 ? null : { samples, sampleRateHz: SAMPLE_RATE_HZ, durationS: 1, digest: "a clip" },
   };
 }

@@ -20,5 +20,9 @@ test("samples in shared memory are not copied at all", () => {
 });
 
 function turn(samples: Float32Array): Turn {
-  return { speaker: "0", text: null, audio: { samples, sampleRateHz: 24_000, durationS: 1 } };
+  return {
+    speaker: "0",
+    text: null,
+    audio: { samples, sampleRateHz: 24_000, durationS: 1, digest: "a clip" },
+  };
 }

@@ -10,7 +10,7 @@ export function heard(speaker: string): Turn {
   return {
     speaker,
     text: null,
-    audio: { samples: new Float32Array(240), sampleRateHz: 24_000, durationS: 0.01 },
+    audio: { samples: new Float32Array(240), sampleRateHz: 24_000, durationS: 0.01, digest: "a clip" },
   };
 }
 

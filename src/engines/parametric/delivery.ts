@@ -18,8 +18,10 @@ export interface Reading {
 
 /** A speaker's own pitch, against the voice as it was trained. */
 export interface Register {
-  readonly level: number;
-  readonly range: number;
+  /** The median of a sentence that the network would speak at `medianHz`. */
+  centreHz(medianHz: number): number;
+  /** How far the pitch is from the median, as a natural logarithm, where the network would be `deviation` from it. */
+  spread(deviation: number): number;
 }
 
 /**
@@ -60,8 +62,7 @@ export function editContour(plan: Plan, reading: Reading, register: Register): v
   const { pitchHz, owner } = plan;
   const median = medianPitchHz(pitchHz);
   if (median === null) return;
-  const level = median * register.level * reading.level;
-  const range = register.range * reading.range;
+  const centre = register.centreHz(median) * reading.level;
   const semitonesAt = (frame: number) =>
     reading.wordPitch[reading.words[owner[Math.floor(frame / FRAMES_PER_STEP)]!]!]!;
   for (let frame = 0; frame < pitchHz.length; frame++) {
@@ -70,8 +71,8 @@ export function editContour(plan: Plan, reading: Reading, register: Register): v
     const to = Math.min(pitchHz.length - 1, frame + SMOOTHING_FRAMES);
     let semitones = 0;
     for (let near = from; near <= to; near++) semitones += semitonesAt(near);
-    const moved = level * (pitchHz[frame]! / median) ** range * 2 ** (semitones / (to - from + 1) / 12);
-    pitchHz[frame] = singable(moved);
+    const deviation = register.spread(Math.log(pitchHz[frame]! / median) * reading.range);
+    pitchHz[frame] = singable(centre * Math.exp(deviation) * 2 ** (semitones / (to - from + 1) / 12));
   }
 }
 

@@ -3,8 +3,14 @@ import type { Frame } from "../../model/speech-model.ts";
 
 /** Cuts an utterance's samples and silences into frames of 80 ms. */
 export class FrameBuilder {
+  readonly #gain: number;
   samples = new Float32Array(FRAME_SAMPLES);
   filled = 0;
+
+  /** @param gain factor on every sample */
+  constructor(gain = 1) {
+    this.#gain = gain;
+  }
 
   get isEmpty(): boolean {
     return this.filled === 0;
@@ -29,7 +35,7 @@ export class FrameBuilder {
   /** The frame as far as it is filled, held to [-1, 1]; the next one begins empty. */
   take(): Frame {
     const { samples, filled } = this;
-    for (let i = 0; i < filled; i++) samples[i] = limited(samples[i]!);
+    for (let i = 0; i < filled; i++) samples[i] = limited(this.#gain * samples[i]!);
     this.samples = new Float32Array(FRAME_SAMPLES);
     this.filled = 0;
     return { samples: filled === FRAME_SAMPLES ? samples : samples.slice(0, filled) };

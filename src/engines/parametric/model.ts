@@ -1,3 +1,4 @@
+import { abortable } from "../../model/abortable.ts";
 import type { Script } from "../../model/script.ts";
 import {
   type Frame,
@@ -7,12 +8,15 @@ import {
 } from "../../model/speech-model.ts";
 import type { Readings } from "../../text/differences.ts";
 import type { TextTables } from "../../text/tables.ts";
+import { type Cast, Follower } from "./follow/follower.ts";
 import { createKernel } from "./kernel/kernel.ts";
+import { runInTurns } from "./listen/run-in-turns.ts";
 import { openNetwork } from "./network.ts";
 import { PassageSource } from "./passages.ts";
+import { voiceOptions } from "./preset.ts";
 import { openTextReader } from "./read-text.ts";
 import { occasionOf } from "./rhythm/occasion.ts";
-import { createSpeakers } from "./speakers.ts";
+import { createVoices } from "./speakers.ts";
 import { Turnstile } from "./turnstile.ts";
 import { speakPassages } from "./utterance.ts";
 import { yieldingNetwork } from "./yielding-network.ts";
@@ -47,20 +51,32 @@ export async function createParametricModel(options: ParametricOptions): Promise
     throw thrown;
   });
   const kernel = await createKernel();
-  const speakers = createSpeakers();
+  const voices = createVoices();
   const turnstile = new Turnstile();
+  const closing = new AbortController();
+  const follower = new Follower({
+    network: yieldingNetwork(network, turnstile, closing.signal, () => false),
+    kernel,
+    reader: text,
+    voices,
+    run: (work) => runInTurns(work, turnstile, closing.signal),
+  });
   const open = new Set<AbortController>();
   let isClosed = false;
+
+  async function cast(script: Pick<Script, "history" | "speaker" | "preset">, signal: AbortSignal): Promise<Cast> {
+    const voice = voices.get(script.speaker);
+    if (voice === undefined) {
+      throw new SpeechFailedError(
+        `The voice has no speaker "${script.speaker}", only ${[...voices.keys()]}.`,
+      );
+    }
+    return abortable(follower.cast(script, voice, voiceOptions(script.preset).follows), signal);
+  }
 
   async function* speak(script: Script, signal: AbortSignal): AsyncGenerator<Frame, SpeechReport, void> {
     if (isClosed) throw new SpeechFailedError("The voice is closed.");
     signal.throwIfAborted();
-    const speaker = speakers.get(script.speaker);
-    if (speaker === undefined) {
-      throw new SpeechFailedError(
-        `The voice has no speaker "${script.speaker}", only ${[...speakers.keys()]}.`,
-      );
-    }
     const stop = new AbortController();
     const onAbort = () => stop.abort(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
@@ -68,7 +84,8 @@ export async function createParametricModel(options: ParametricOptions): Promise
     const source = new PassageSource(script.text, text, stop.signal);
     let isHeard = false;
     try {
-      return yield* speakPassages({
+      const { speaker, heard } = await cast(script, stop.signal);
+      const report = yield* speakPassages({
         source,
         network: yieldingNetwork(network, turnstile, stop.signal, () => !isHeard),
         kernel,
@@ -80,6 +97,7 @@ export async function createParametricModel(options: ParametricOptions): Promise
           isHeard = true;
         },
       });
+      return heard === null ? report : { ...report, voice: heard };
     } finally {
       source.release();
       signal.removeEventListener("abort", onAbort);
@@ -91,10 +109,14 @@ export async function createParametricModel(options: ParametricOptions): Promise
 
   await warmUp(speak);
   return {
+    async hear(script, signal) {
+      await cast(script, signal);
+    },
     speak,
     async close() {
       if (isClosed) return;
       isClosed = true;
+      closing.abort(new SpeechFailedError("The voice was closed."));
       for (const stop of open) stop.abort(new SpeechFailedError("The voice was closed."));
       await Promise.all([network.close(), text.close()]);
     },

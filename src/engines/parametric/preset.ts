@@ -1,4 +1,5 @@
 import type { Preset } from "../../model/script.ts";
+import type { Following } from "./follow/follow.ts";
 
 /** The options of this engine that a public model may set, with their ranges. */
 export interface VoiceOptions {
@@ -8,6 +9,8 @@ export interface VoiceOptions {
   readonly acoustics: boolean;
   /** 0.7 to 1.25, default 1: how fast the voice speaks. */
   readonly rate: number;
+  /** `pitch`, `pace`, `tract` or, by default, `all`: how much of a voice that was heard is followed. */
+  readonly follows: Following;
 }
 
 /** Reads a preset; what it does not say takes its default, numbers are held to their range. */
@@ -20,5 +23,8 @@ export function voiceOptions(preset: Preset): VoiceOptions {
     liveliness: number("liveliness", 1, 0, 2),
     acoustics: preset.acoustics !== false,
     rate: number("rate", 1, 0.7, 1.25),
+    follows: FOLLOWINGS.find((each) => each === preset.follows) ?? "all",
   };
 }
+
+const FOLLOWINGS: readonly Following[] = ["pitch", "pace", "tract", "all"];

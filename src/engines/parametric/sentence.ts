@@ -42,7 +42,7 @@ export async function planSentence(
   const reading = drawReading(ids, strength, createRandom(seed, index, "delivery"));
   const timing = await planTiming(network, ids);
   editTiming(timing, reading, rate);
-  pace(timing, asked, { stretch: reading.stretch, rate });
+  pace(timing, { ...asked, tempo: asked.tempo * speaker.tempo }, { stretch: reading.stretch, rate });
   const plan = await planContour(network, timing);
   editContour(plan, reading, registerIn(asked, speaker.register));
   bend(plan, asked);
@@ -59,15 +59,13 @@ export function sentenceAudio(
 ): SentenceAudio {
   const span = speechSpan(plan);
   const drift = voiceOptions(preset).acoustics ? delivery.acousticTemperature : 0;
+  const colouring = speaker.colour(plan);
   const waveform = new Waveform(kernel, {
     pitchHz: plan.pitchHz,
     from: span.from,
     noiseSeed: createRandom(seed, index, "noise").bits(),
     bins: BINS_FOR[delivery.quality],
-    colouring:
-      drift === 0
-        ? speaker.colouring
-        : createDrift(speaker.colouring, drift, createRandom(seed, index, "colour")),
+    colouring: drift === 0 ? colouring : createDrift(colouring, drift, createRandom(seed, index, "colour")),
   });
   return new SentenceAudio(
     new SpectrumStream(network, plan, { ...span, context: SILENT_CONTEXT_FRAMES }),

@@ -33,7 +33,7 @@ export interface UtteranceParts {
  */
 export async function* speakPassages(parts: UtteranceParts): AsyncGenerator<Frame, SpeechReport, void> {
   const { source, network, kernel, manner, occasion, maxFrames, signal, onHeard } = parts;
-  const builder = new FrameBuilder();
+  const builder = new FrameBuilder(manner.speaker.gain);
   let given = 0;
   let heard = "";
   let index = 0;
@@ -85,7 +85,7 @@ export async function* speakPassages(parts: UtteranceParts): AsyncGenerator<Fram
       plans.start();
     }
     if (passage.endsSentence) heard += passage.text;
-    silenceOwed = passage.pauseS * rhythm.pause * SAMPLE_RATE_HZ - audio.samplesAfter;
+    silenceOwed = passage.pauseS * rhythm.pause * manner.speaker.pause * SAMPLE_RATE_HZ - audio.samplesAfter;
     current = await plans.next();
     if (current === null) yield* silence(TAIL_S * SAMPLE_RATE_HZ - audio.samplesAfter);
   }

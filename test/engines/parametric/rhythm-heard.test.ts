@@ -7,7 +7,7 @@ import type { Plan } from "../../../src/engines/parametric/plan.ts";
 import { openTextReader, type TextReader } from "../../../src/engines/parametric/read-text.ts";
 import { EVEN, type Rhythm, rhythmOf } from "../../../src/engines/parametric/rhythm/rhythm.ts";
 import { planSentence } from "../../../src/engines/parametric/sentence.ts";
-import { createSpeakers } from "../../../src/engines/parametric/speakers.ts";
+import { createVoices } from "../../../src/engines/parametric/speakers.ts";
 import { wordCount } from "../../../src/engines/parametric/spoken-words.ts";
 import type { SpeechModel } from "../../../src/model/speech-model.ts";
 import { hear, soundIn } from "./listening.ts";
@@ -31,7 +31,7 @@ describe("A plan in rhythm", () => {
     const place = { text, words, wordsInside: words, wordsBefore: 0, wordsSaid: 0, endsSentence: true };
     const own = rhythmOf({ ...place, startsParagraph: false, endsParagraph: false }, "plain");
     const manner = {
-      speaker: createSpeakers().get(speaker)!,
+      speaker: createVoices().get(speaker)!,
       delivery: { temperature, acousticTemperature: 0, quality: "high" as const },
       preset: {},
       seed: 7n,
@@ -117,7 +117,7 @@ describe("A conversation's rhythm", () => {
 
   test("leaves a statement to nobody as the network reads it, whatever its audio was", async () => {
     const text = "Rice is nice.";
-    const clip = { samples: new Float32Array(2_400), sampleRateHz: 24_000, durationS: 0.1 };
+    const clip = { samples: new Float32Array(2_400), sampleRateHz: 24_000, durationS: 0.1, digest: "a clip" };
     const history = [{ speaker: "1", text: null, audio: clip }];
     assert.deepEqual(await hear(model, { text, history }), await hear(model, { text }));
   });

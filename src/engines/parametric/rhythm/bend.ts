@@ -8,7 +8,10 @@ import type { Rhythm } from "./rhythm.ts";
 
 /** A speaker's register, moved and widened. */
 export function registerIn({ semitones, range }: Rhythm, register: Register): Register {
-  return { level: register.level * 2 ** (semitones / 12), range: register.range * range };
+  return {
+    centreHz: (medianHz) => register.centreHz(medianHz) * 2 ** (semitones / 12),
+    spread: (deviation) => register.spread(deviation * range),
+  };
 }
 
 /** Bends a plan's finished contour: lifts words that more follows, lets the end rise, and adds to the energy. */

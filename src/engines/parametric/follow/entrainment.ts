@@ -1,0 +1,40 @@
+import { percentile } from "../listen/percentile.ts";
+import type { VoiceProfile } from "../listen/voice-profile.ts";
+import type { Speaker, Voice } from "../speakers.ts";
+import { heardTempo } from "./tempo.ts";
+
+/**
+ * What two who talk to each other share: the one who answers comes a little nearer in level, pace and pauses (Levitan
+ * and Hirschberg, "Measuring acoustic-prosodic entrainment", 2011). The voice stays its own.
+ */
+export function entrained(voice: Voice, other: VoiceProfile): Pick<Speaker, "gain" | "tempo" | "pause"> {
+  const { trust } = other.suitability;
+  const apartDb = other.loudnessLufs === null ? 0 : other.loudnessLufs - voice.loudnessLufs;
+  const levelDb = within(SHARE * trust * apartDb, MOST_DB);
+  return {
+    gain: 10 ** (levelDb / 20),
+    tempo: Math.exp(
+      within(SHARE * trust * Math.log(heardTempo([{ profile: other, ownS: null }])), MOST_TEMPO),
+    ),
+    pause: pauseFactor(other, SHARE * trust),
+  };
+}
+
+/** How much longer than ours somebody's pauses are, as far as `strength` says. */
+export function pauseFactor({ pausesS }: VoiceProfile, strength: number): number {
+  if (pausesS.length < FEWEST_PAUSES) return 1;
+  const apart = Math.log(percentile(pausesS, 0.5) / OWN_PAUSE_S);
+  return Math.exp(within(strength * apart, MOST_PAUSE));
+}
+
+function within(value: number, most: number): number {
+  return Math.max(-most, Math.min(most, value));
+}
+
+const SHARE = 0.25;
+const MOST_DB = 3;
+const MOST_TEMPO = Math.log(1.05);
+const MOST_PAUSE = Math.log(1.35);
+const FEWEST_PAUSES = 2;
+/** The middle of our own pauses, those at commas among them. */
+const OWN_PAUSE_S = 0.3;

@@ -1,0 +1,109 @@
+import { BAND_HZ, BANDS } from "../listen/bands.ts";
+import { levelled } from "./levelled.ts";
+import type { OwnSpeech } from "./rehearsal.ts";
+import {
+  type Frame,
+  meanSpectrum,
+  type SoundKinds,
+  shapesOf,
+  sortIntoKinds,
+  sumsByKind,
+} from "./sound-kinds.ts";
+import type { SoundMap } from "./sound-map.ts";
+
+/** What is learnt from. */
+export interface Heard {
+  /** [n, 40], as in `VoiceProfile`. */
+  readonly sound: Float32Array;
+  /** Nothing is learnt from above it. */
+  readonly bandEdgeHz: number;
+  /** 0 to 1: how much of the difference to make up. */
+  readonly strength: number;
+}
+
+/**
+ * Learns the map from what the voice sounds like and what was heard, of other words: our spectra are sorted into kinds;
+ * each kind is moved to where its like is found in what was heard (nearest neighbours, as in INCA: Erro, Moreno and
+ * Bonafonte, 2010), the less the fewer there are (maximum a posteriori, as in Gauvain and Lee, 1994). Means are taken
+ * of logarithms, so that loud vowels do not decide alone.
+ */
+export function learnSoundMap(own: OwnSpeech, heard: Heard): SoundMap {
+  const bandLimit = bandsBelow(heard.bandEdgeHz);
+  const frameOf = (spectra: ArrayLike<number>): Frame => ({ mean: meanSpectrum(spectra), bandLimit });
+  const ownFrame = frameOf(own.sound);
+  const heardFrame = frameOf(heard.sound);
+  const frame = frameOf(own.described);
+  const shapes = shapesOf(own.sound, ownFrame);
+  const kinds = sortIntoKinds(shapes, KINDS);
+  const described = sumsByKind(shapes, shapesOf(own.described, frame), kinds);
+  const signs = described.sums.map((sum, at) => sum / Math.max(1, described.counts[Math.floor(at / BANDS)]!));
+
+  const moved = movedTowards(shapesOf(heard.sound, heardFrame), kinds);
+  const common = commonGains(ownFrame.mean, heardFrame.mean, bandLimit);
+  const gains = moved.centres.map((centre, at) => {
+    const band = at % BANDS;
+    const kindly = band < bandLimit ? bent(centre - kinds.centres[at]!, KIND_LIMIT, KIND_LIMIT) : 0;
+    return heard.strength * (common[band]! + kindly);
+  });
+  const meant = Float64Array.from({ length: BANDS }, (_, band) => {
+    let sum = 0;
+    for (let kind = 0; kind < KINDS; kind++) sum += described.counts[kind]! * gains[kind * BANDS + band]!;
+    return (sum * BANDS) / shapes.length;
+  });
+  return { kinds: KINDS, signs, frame, gains, meant };
+}
+
+/** Kinds moved to where their likes are. */
+function movedTowards(likes: Float64Array, kinds: SoundKinds): SoundKinds {
+  let moved = kinds;
+  for (let round = 0; round < MATCHES; round++) {
+    const { sums, counts } = sumsByKind(likes, likes, moved);
+    const centres = moved.centres.map((centre, at) => {
+      return (sums[at]! + PRIOR_FRAMES * centre) / (counts[Math.floor(at / BANDS)]! + PRIOR_FRAMES);
+    });
+    moved = { count: kinds.count, centres };
+  }
+  return moved;
+}
+
+/** What all kinds have in common: the difference of the means, its level taken off, held to what stays natural. */
+function commonGains(own: Float64Array, heard: Float64Array, bandLimit: number): Float64Array {
+  const difference = heard.map((value, band) => value - own[band]!);
+  const gains = levelled(difference, bandLimit).map((value, band) =>
+    bent(value, MOST_UP, BAND_HZ[band]! > TREBLE_HZ ? MOST_DOWN_TREBLE : MOST_DOWN),
+  );
+  // What was not recorded is not followed: from the last band that was, the gain goes back to nothing.
+  const edge = gains[bandLimit - 1] ?? 0;
+  for (let band = bandLimit; band < BANDS; band++) {
+    const octaves = Math.log2(BAND_HZ[band]! / BAND_HZ[bandLimit - 1]!);
+    gains[band] = edge * Math.max(0, 1 - octaves / RETURN_OCTAVES);
+  }
+  return gains;
+}
+
+function bandsBelow(edgeHz: number): number {
+  return Math.max(LEAST_BANDS, BAND_HZ.filter((hz) => hz <= EDGE_SHARE * edgeHz).length);
+}
+
+/** A value bent so that it never passes its limits. */
+function bent(value: number, up: number, down: number): number {
+  const limit = value > 0 ? up : down;
+  return limit * Math.tanh(value / limit);
+}
+
+/** Between 8 and 20 it makes no difference that could be measured. */
+const KINDS = 8;
+const MATCHES = 3;
+const PRIOR_FRAMES = 15;
+/** In decibels of power. */
+const NEPERS = Math.LN10 / 10;
+const MOST_UP = 12 * NEPERS;
+const MOST_DOWN = 16 * NEPERS;
+/** More costs clearness: a dull recording is followed only so far. */
+const MOST_DOWN_TREBLE = 10 * NEPERS;
+const TREBLE_HZ = 2_500;
+const KIND_LIMIT = 10 * NEPERS;
+/** A recording's edge is not sharp. */
+const EDGE_SHARE = 0.92;
+const LEAST_BANDS = 12;
+const RETURN_OCTAVES = 0.6;

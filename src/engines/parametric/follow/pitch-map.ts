@@ -1,0 +1,152 @@
+import type { Register } from "../delivery.ts";
+import { deviation } from "../listen/deviation.ts";
+import { percentile } from "../listen/percentile.ts";
+import type { Voice } from "../speakers.ts";
+import type { OwnPitch, SentencePitch } from "./rehearsal.ts";
+
+/** Where our pitch goes to become somebody's: natural logarithms of hertz throughout. */
+export interface PitchMap {
+  /** Seven quantiles of how far our pitch is from its sentence's median. */
+  readonly own: readonly number[];
+  /** The same of theirs. */
+  readonly theirs: readonly number[];
+  /** Our median, and where it goes. */
+  readonly ownCentre: number;
+  readonly centre: number;
+  /** What is to be heard: the median, and the standard deviation. */
+  readonly meant: { readonly centre: number; readonly spread: number };
+}
+
+/**
+ * Maps quantile to quantile, so that level, range and the shape of the range follow; `strength`, 0 to 1, says how far
+ * from the voice that is begun with. The network's pitch is lowered to 0.45 at most and raised to 1.4: beyond, it no
+ * longer sounds like a voice.
+ *
+ * @param theirs sorted, as in `VoiceProfile`
+ */
+export function pitchMap(
+  own: OwnPitch,
+  start: Pick<Voice, "level" | "range">,
+  theirs: Float32Array,
+  strength: number,
+): PitchMap {
+  const median = percentile(theirs, 0.5);
+  const x = QUANTILES.map((share) => percentile(own.deviations, share));
+  const heard = QUANTILES.map((share) => percentile(theirs, share) - median);
+  const wanted = heard.map((value, i) => start.range * x[i]! + strength * (value - start.range * x[i]!));
+  const y = wanted.slice();
+  for (const direction of [1, -1]) {
+    for (let i = MIDDLE + direction; x[i] !== undefined; i += direction) {
+      const before = i - direction;
+      const step = x[i]! - x[before]!;
+      const slope = step === 0 ? 1 : (wanted[i]! - wanted[before]!) / step;
+      y[i] = y[before]! + within(slope, FLATTEST, STEEPEST) * step;
+    }
+  }
+  const begun = Math.log(start.level);
+  const aimed = begun + strength * (median - own.centre - begun);
+  const shift = within(aimed, LOWEST_SHIFT, HIGHEST_SHIFT);
+  const middle = y[MIDDLE]!;
+  const ownSpread = start.range * USUAL_BIAS.range * deviation(own.deviations);
+  return {
+    own: x,
+    theirs: y.map((value) => value - middle),
+    ownCentre: own.centre,
+    centre: own.centre + shift,
+    meant: { centre: own.centre + shift, spread: ownSpread + strength * (deviation(theirs) - ownSpread) },
+  };
+}
+
+/** How pitch that is heard in our audio differs from the pitch that was planned. */
+export interface HearingBias {
+  /** Added to the median of the logarithm. */
+  readonly level: number;
+  /** Factor on the standard deviation. */
+  readonly range: number;
+}
+
+/** As it was found in the voice's own reading of the Harvard sentences. */
+export const USUAL_BIAS: HearingBias = { level: 0.028, range: 0.7 };
+
+/** The bias that a rehearsal shows. @param heard sorted logarithms of the pitch in what was said aloud */
+export function hearingBias(
+  map: PitchMap,
+  aloud: readonly SentencePitch[],
+  heard: Float32Array,
+): HearingBias {
+  if (heard.length < FEWEST_VOICED) return USUAL_BIAS;
+  const planned = plannedPitch(map, aloud);
+  return {
+    level: within(percentile(heard, 0.5) - percentile(planned, 0.5), -MOST_LEVEL_BIAS, MOST_LEVEL_BIAS),
+    range: within(deviation(heard) / (deviation(planned) || 1), LEAST_RANGE_BIAS, MOST_RANGE_BIAS),
+  };
+}
+
+/** The same map, moved and widened so that what is heard of it, over many sentences, is what was meant. */
+export function mended(map: PitchMap, sentences: readonly SentencePitch[], bias: HearingBias): PitchMap {
+  let better = map;
+  for (let round = 0; round < ROUNDS; round++) {
+    const planned = plannedPitch(better, sentences);
+    const range = map.meant.spread / (bias.range * deviation(planned) || 1);
+    const level = map.meant.centre - (percentile(planned, 0.5) + bias.level);
+    better = {
+      ...better,
+      centre: within(better.centre + level, map.ownCentre + LOWEST_SHIFT, map.ownCentre + HIGHEST_SHIFT),
+      theirs: better.theirs.map((value) => value * within(range, LEAST_WIDENED, MOST_WIDENED)),
+    };
+  }
+  return better;
+}
+
+function plannedPitch(map: PitchMap, sentences: readonly SentencePitch[]): Float32Array {
+  const { centreHz, spread } = mappedRegister(map);
+  const all = sentences.flatMap(({ centre, deviations }) => {
+    const moved = Math.log(centreHz(Math.exp(centre)));
+    return Array.from(deviations, (value) => moved + spread(value));
+  });
+  return Float32Array.from(all).sort();
+}
+
+function within(value: number, least: number, most: number): number {
+  return Math.max(least, Math.min(most, value));
+}
+
+/** Sentences differ in pitch a little, as ours do. */
+export function mappedRegister(map: PitchMap): Register {
+  return {
+    centreHz(medianHz) {
+      const off = Math.log(medianHz) - map.ownCentre;
+      return Math.exp(map.centre + within(off, -MOST_OFF, MOST_OFF));
+    },
+    spread: (deviation) => between(map.own, map.theirs, deviation),
+  };
+}
+
+/** Piecewise linear, and a little flatter beyond the ends. */
+function between(x: readonly number[], y: readonly number[], at: number): number {
+  const last = x.length - 1;
+  if (at <= x[0]!) return y[0]! + BEYOND * (at - x[0]!);
+  if (at >= x[last]!) return y[last]! + BEYOND * (at - x[last]!);
+  let i = 0;
+  while (at > x[i + 1]!) i++;
+  const step = x[i + 1]! - x[i]!;
+  return step === 0 ? y[i]! : y[i]! + ((y[i + 1]! - y[i]!) * (at - x[i]!)) / step;
+}
+
+const QUANTILES: readonly number[] = [0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97];
+const MIDDLE = 3;
+const FLATTEST = 0.5;
+const STEEPEST = 2.5;
+const BEYOND = 0.7;
+const LOWEST_SHIFT = Math.log(0.45);
+const HIGHEST_SHIFT = Math.log(1.4);
+const MOST_OFF = 0.12;
+/** What a rehearsal may show: more would be a mistake of the measurement. */
+const MOST_LEVEL_BIAS = 0.15;
+const LEAST_RANGE_BIAS = 0.5;
+const MOST_RANGE_BIAS = 1.3;
+const FEWEST_VOICED = 40;
+/** By the second round what is left is small. */
+const ROUNDS = 3;
+const LEAST_WIDENED = 0.7;
+const MOST_WIDENED = 1.4;

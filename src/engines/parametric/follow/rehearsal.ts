@@ -1,0 +1,224 @@
+import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
+import { loudnessOf } from "../../../audio/loudness.ts";
+import { drawReading, editContour, medianPitchHz, type Register } from "../delivery.ts";
+import { BINS, HOP_SAMPLES, SPECTRUM_VALUES, VOICED_ABOVE_HZ } from "../geometry.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { BANDS, bandLogs } from "../listen/bands.ts";
+import { createLens } from "../listen/clip-frames.ts";
+import { percentile } from "../listen/percentile.ts";
+import type { Work } from "../listen/work.ts";
+import type { Network } from "../network.ts";
+import { type Plan, planContour, planTiming, type Timing } from "../plan.ts";
+import { createRandom } from "../random.ts";
+import type { Speaker } from "../speakers.ts";
+import { type Spectra, SpectrumStream } from "../spectrum-stream.ts";
+import { type SpeechSpan, speechSpan } from "../speech-span.ts";
+import { type Colouring, Waveform } from "../waveform.ts";
+import { describe } from "./description.ts";
+
+/** Sentences that the voice plans to know its own pitch, and of which it says the first few aloud to itself. */
+export const REHEARSED: readonly string[] = [
+  "Good coffee, fresh bread, a view of the harbour: what more could you ask?",
+  "Please put the yellow box beside the window.",
+  "Rain fell on the roof all night, but the fields were dry by noon.",
+  "Nobody knows why the cat sleeps in that huge green jar.",
+  "Yes, of course we can.",
+  "She thought about the change for a week, and then she joined them.",
+  "He told us the way to the station, and it was wrong.",
+  "My father used to say that a good road is worth a long wait.",
+  "They sell fish and cheese on the square each Thursday.",
+  "We should have asked the doctor.",
+  "Bring me the smaller one, and leave the rest.",
+  "Thank you, that is very kind.",
+  "The letters lay in the bottom drawer.",
+  "Most of the children had already gone home when it began to snow.",
+];
+
+/** How many of them are said aloud: some 12 s of speech. */
+const ALOUD = 4;
+
+/** How the voice sounds, as far as others can be compared with it. */
+export interface OwnSpeech {
+  /** All of it, at 24 kHz. */
+  readonly samples: Float32Array;
+  readonly loudnessLufs: number;
+  /** [frames, 40]: log power in the bands as it sounds. */
+  readonly sound: Float32Array;
+  /** [frames, 40]: the same of the frames' descriptions, before they sound. */
+  readonly described: Float32Array;
+  /** Whether each frame is voiced. */
+  readonly isVoiced: Uint8Array;
+}
+
+/** A sentence decoded, ready to sound in any colour. */
+export interface Decoded {
+  readonly plan: Plan;
+  readonly span: SpeechSpan;
+  readonly spectra: readonly Spectra[];
+}
+
+/** The first half of the plans of the rehearsed sentences, as the network has them. */
+export async function readRehearsed(
+  network: Network,
+  read: (sentence: string) => Promise<readonly (readonly number[])[]>,
+): Promise<readonly Timing[]> {
+  const timings: Timing[] = [];
+  for (const sentence of REHEARSED) {
+    for (const ids of await read(sentence)) timings.push(await planTiming(network, ids));
+  }
+  return timings;
+}
+
+/** The pitch that the network gives one sentence. */
+export interface SentencePitch {
+  /** Natural logarithm of its median in hertz. */
+  readonly centre: number;
+  /** How far the logarithm of each frame that is heard as voiced is from that. */
+  readonly deviations: Float32Array;
+}
+
+/** The voice's own pitch over the rehearsed sentences. */
+export interface OwnPitch {
+  /** Median of the sentences' medians, as natural logarithm of hertz. */
+  readonly centre: number;
+  /** Of all sentences, sorted. */
+  readonly deviations: Float32Array;
+  readonly sentences: readonly SentencePitch[];
+}
+
+export async function ownPitch(network: Network, timings: readonly Timing[]): Promise<OwnPitch> {
+  const sentences: SentencePitch[] = [];
+  for (const timing of timings) {
+    const { pitchHz, energy } = await planContour(network, timing);
+    const centre = Math.log(medianPitchHz(pitchHz) ?? 1);
+    const heard = pitchHz.filter((hz, frame) => hz > VOICED_ABOVE_HZ && energy[frame]! >= SUNG_ENERGY);
+    sentences.push({ centre, deviations: heard.map((hz) => Math.log(hz) - centre) });
+  }
+  return {
+    centre: percentile(
+      sentences.map((sentence) => sentence.centre),
+      0.5,
+    ),
+    deviations: Float32Array.from(sentences.flatMap(({ deviations }) => [...deviations])).sort(),
+    sentences,
+  };
+}
+
+/** Plans and decodes at some pitch the sentences that are said aloud. */
+export async function decodeRehearsed(
+  network: Network,
+  timings: readonly Timing[],
+  register: Register,
+): Promise<readonly Decoded[]> {
+  const decoded: Decoded[] = [];
+  for (const timing of timings.slice(0, ALOUD)) {
+    const plan = await planContour(network, timing);
+    editContour(plan, drawReading(timing.ids, 0, createRandom(0n, 0, "delivery")), register);
+    const span = speechSpan(plan);
+    const stream = new SpectrumStream(network, plan, span);
+    const spectra: Spectra[] = [];
+    for (let next = await stream.next(); next !== null; next = await stream.next()) spectra.push(next);
+    decoded.push({ plan, span, spectra });
+  }
+  return decoded;
+}
+
+/** Lets decoded sentences sound, and listens. */
+export function* rehearse(
+  kernel: Kernel,
+  decoded: readonly Decoded[],
+  colour: Speaker["colour"],
+): Work<OwnSpeech> {
+  const look = createLens();
+  const parts: Float32Array[] = [];
+  const sound: number[] = [];
+  const described: number[] = [];
+  const isVoiced: number[] = [];
+  for (const { plan, span, spectra } of decoded) {
+    const descriptions = new Float32Array(plan.frames * BANDS);
+    const samples = yield* soundOf(
+      kernel,
+      { plan, span, spectra },
+      describing(colour(plan), plan, descriptions),
+    );
+    parts.push(samples.subarray(span.from * HOP_SAMPLES));
+    const loudest = LOUDNESS_RANGE + loudestOf(descriptions, span);
+    for (let frame = span.onset; frame <= span.last; frame++) {
+      const description = descriptions.subarray(frame * BANDS, (frame + 1) * BANDS);
+      if (peakOf(description) < loudest) continue;
+      described.push(...description);
+      sound.push(...bandLogs(look(samples, frame), new Float32Array(BANDS)));
+      isVoiced.push(plan.pitchHz[frame]! > VOICED_ABOVE_HZ ? 1 : 0);
+      if (frame % FRAMES_AT_ONCE === 0) yield;
+    }
+  }
+  const samples = joined(parts);
+  return {
+    samples,
+    loudnessLufs: loudnessOf(samples, SAMPLE_RATE_HZ) ?? SILENT_LUFS,
+    sound: Float32Array.from(sound),
+    described: Float32Array.from(described),
+    isVoiced: Uint8Array.from(isVoiced),
+  };
+}
+
+const FRAMES_AT_ONCE = 40;
+/** Below this a voiced frame is not heard as one. */
+const SUNG_ENERGY = 2;
+const SILENT_LUFS = -70;
+/** Frames further below the loudest than 30 dB are not compared: a recording has noise there. */
+const LOUDNESS_RANGE = -30 * (Math.LN10 / 10);
+
+function peakOf(bands: Float32Array): number {
+  return bands.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+}
+
+function loudestOf(descriptions: Float32Array, { onset, last }: SpeechSpan): number {
+  return peakOf(descriptions.subarray(onset * BANDS, (last + 1) * BANDS));
+}
+
+/** A colouring that writes down how each frame is described. */
+function describing(under: Colouring, plan: Plan, descriptions: Float32Array): Colouring {
+  return {
+    apply(kernel, frame, spectra, offset) {
+      under.apply(kernel, frame, spectra, offset);
+      describe(kernel, plan.pitchHz[frame]!, descriptions.subarray(frame * BANDS, (frame + 1) * BANDS));
+    },
+  };
+}
+
+/** The sentence's samples, frame n centred on n · 300. */
+function* soundOf(
+  kernel: Kernel,
+  { plan, span, spectra }: Decoded,
+  colouring: Colouring,
+): Work<Float32Array> {
+  const waveform = new Waveform(kernel, {
+    pitchHz: plan.pitchHz,
+    from: span.from,
+    noiseSeed: 0,
+    bins: BINS,
+    colouring,
+  });
+  const samples = new Float32Array(plan.frames * HOP_SAMPLES);
+  const hop = new Float32Array(HOP_SAMPLES);
+  for (const { first, count, values } of spectra) {
+    for (let i = 0; i < count; i++) {
+      waveform.add(values, i * SPECTRUM_VALUES, hop);
+      const at = (first + i - 2) * HOP_SAMPLES;
+      if (at >= 0) samples.set(hop, at);
+      if (i % FRAMES_AT_ONCE === 0) yield;
+    }
+  }
+  return samples;
+}
+
+function joined(parts: readonly Float32Array[]): Float32Array {
+  const all = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}

@@ -1,0 +1,77 @@
+import { BIN_HZ, BINS } from "../geometry.ts";
+import { addBetweenBands, BANDS } from "../listen/bands.ts";
+import type { Colouring } from "../waveform.ts";
+import { describe } from "./description.ts";
+import { type Frame, squaredDistance, toShape } from "./sound-kinds.ts";
+
+/** How our sounds become somebody's: a gain in every band, another for each kind of sound. */
+export interface SoundMap {
+  readonly kinds: number;
+  /** [kinds, 40]: shapes, by which a frame's kind is seen in its description, before it is heard. */
+  readonly signs: Float64Array;
+  readonly frame: Frame;
+  /** [kinds, 40]: added to the natural logarithm of the power. */
+  readonly gains: Float64Array;
+  /** [40]: what the gains are to do to the mean of all sounds. */
+  readonly meant: Float64Array;
+}
+
+/** Colours what another colouring has coloured. Made anew for each sentence: it goes from kind to kind smoothly. */
+export function createMappedColouring(under: Colouring, map: SoundMap, pitchHz: Float32Array): Colouring {
+  const shape = new Float64Array(BANDS);
+  const weights = new Float64Array(map.kinds);
+  const gains = new Float64Array(BANDS);
+  let isFirst = true;
+  return {
+    apply(kernel, frame, spectra, offset) {
+      under.apply(kernel, frame, spectra, offset);
+      describe(kernel, pitchHz[frame]!, shape);
+      toShape(shape, map.frame);
+      weigh(map, shape, weights, isFirst ? 0 : INERTIA);
+      isFirst = false;
+      gains.fill(0);
+      for (let kind = 0; kind < map.kinds; kind++) {
+        const weight = weights[kind]!;
+        if (weight < NEGLIGIBLE) continue;
+        for (let band = 0; band < BANDS; band++) gains[band]! += weight * map.gains[kind * BANDS + band]!;
+      }
+      addBetweenBands(gains, AMPLITUDE, kernel.gain);
+      fadeAbove(kernel.gain, gains[BANDS - 1]! * AMPLITUDE);
+    },
+  };
+}
+
+/** How near a frame is to each kind, the weights adding up to 1; `inertia` of the weights before stay. */
+function weigh(map: SoundMap, shape: Float64Array, weights: Float64Array, inertia: number): void {
+  const nearness = distances(map, shape);
+  const least = nearness.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+  let sum = 0;
+  nearness.forEach((distance, kind) => {
+    nearness[kind] = Math.exp((least - distance) / SOFTNESS);
+    sum += nearness[kind]!;
+  });
+  for (let kind = 0; kind < map.kinds; kind++) {
+    weights[kind] = inertia * weights[kind]! + ((1 - inertia) * nearness[kind]!) / sum;
+  }
+}
+
+function distances({ kinds, signs }: SoundMap, shape: Float64Array): Float64Array {
+  return Float64Array.from({ length: kinds }, (_, kind) => squaredDistance(signs, kind * BANDS, shape, 0));
+}
+
+/** Above the bands the last gain dies away. */
+function fadeAbove(gain: Float32Array, last: number): void {
+  for (let bin = FADE_FROM_BIN; bin < BINS; bin++) {
+    gain[bin]! -= last * Math.min(1, (bin - FADE_FROM_BIN) / FADE_BINS);
+  }
+}
+
+/** Squared distance at which a kind counts e times less. */
+const SOFTNESS = 20;
+/** Share of the weights that stays from the frame before: kinds change over some 25 ms. */
+const INERTIA = 0.5;
+const NEGLIGIBLE = 1e-3;
+/** Gains are of power, the kernel's of amplitude. */
+const AMPLITUDE = 0.5;
+const FADE_FROM_BIN = 7_600 / BIN_HZ;
+const FADE_BINS = 1_400 / BIN_HZ;

@@ -1,0 +1,27 @@
+import type { SpeakerLabel } from "../../../model/conversation.ts";
+import { percentile } from "../listen/percentile.ts";
+import type { Voice } from "../speakers.ts";
+import type { OwnPitch } from "./rehearsal.ts";
+
+/**
+ * The voice that is the better start on the way to somebody's: the one whose pitch, and vocal tract where that was
+ * estimated, are less far away.
+ *
+ * @param pitch theirs, as in `VoiceProfile`
+ */
+export function nearestVoice(
+  voices: ReadonlyMap<SpeakerLabel, Voice>,
+  own: OwnPitch,
+  { pitch, warp }: { readonly pitch: Float32Array; readonly warp: number | null },
+): { readonly label: SpeakerLabel; readonly voice: Voice } {
+  const theirs = percentile(pitch, 0.5);
+  const farness = ({ level, warp: tract }: Voice) =>
+    PITCH_SHARE * Math.abs(theirs - own.centre - Math.log(level)) +
+    (warp === null ? 0 : Math.abs(Math.log(warp / tract)));
+  const [nearest] = [...voices].sort(([, a], [, b]) => farness(a) - farness(b));
+  if (nearest === undefined) throw new Error("There is no voice to begin with.");
+  return { label: nearest[0], voice: nearest[1] };
+}
+
+/** A fifth of a vocal tract's length is as far as an octave of pitch, nearly. */
+const PITCH_SHARE = 0.4;

@@ -1,0 +1,56 @@
+import { FRAME_S, FRAMES_PER_STEP } from "../geometry.ts";
+import type { VoiceProfile } from "../listen/voice-profile.ts";
+import type { Network } from "../network.ts";
+import type { ReadsText } from "../passages.ts";
+import { planTiming, wholeSteps } from "../plan.ts";
+import { wordSpans } from "../spoken-words.ts";
+
+/** A clip and what is said in it, as far as that is known. */
+export interface SaidClip {
+  readonly profile: VoiceProfile;
+  /** How long our voice would speak for these words; null where they are not known. */
+  readonly ownS: number | null;
+}
+
+/**
+ * How fast somebody speaks against our voice, above 1 faster. Where the words are known, by how long we would take for
+ * them; else by the syllables heard, whose count grows more slowly than the rate (exponent 1.3, measured).
+ */
+export function heardTempo(clips: readonly SaidClip[]): number {
+  let [sum, weight] = [0, 0];
+  for (const { profile, ownS } of clips) {
+    const known = ownS === null ? 0 : ownS / Math.max(SHORTEST_S, profile.speechS);
+    const isLikely = known > 1 / WIDEST_TEMPO && known < WIDEST_TEMPO;
+    const counted =
+      profile.syllablesPerS > 0 ? (profile.syllablesPerS / OWN_SYLLABLES_PER_S) ** EXPANSION : 1;
+    sum += profile.speechS * Math.log(isLikely ? known : counted);
+    weight += profile.speechS;
+  }
+  return weight > 0 ? Math.exp(sum / weight) : 1;
+}
+
+/** How long our voice would be heard over a text, pauses left out; null where it has nothing to read, or too much. */
+export async function ownSpeechS(network: Network, reader: ReadsText, text: string): Promise<number | null> {
+  if (text.length > MOST_CHARACTERS) return null;
+  let steps = 0;
+  for (const sentence of reader.split(text)) {
+    for (const ids of await reader.read(sentence.text)) {
+      const timing = await planTiming(network, ids);
+      for (const { from, to } of wordSpans(ids)) {
+        for (let i = from; i < to; i++) steps += wholeSteps(timing.steps[i]!);
+      }
+    }
+  }
+  return steps > 0 ? steps * FRAMES_PER_STEP * FRAME_S * HEARD_PER_PLANNED : null;
+}
+
+/** What syllable nuclei are counted in a second of our own speech (the Harvard sentences, both voices). */
+const OWN_SYLLABLES_PER_S = 3.88;
+/** Speech that is found in our own audio, for each second that its words were planned to last. */
+const HEARD_PER_PLANNED = 1.043;
+const EXPANSION = 1.3;
+/** Words that would be spoken further from our rate than this were not these words. */
+const WIDEST_TEMPO = 1.6;
+const SHORTEST_S = 0.2;
+/** About a minute of speech. */
+const MOST_CHARACTERS = 1_000;

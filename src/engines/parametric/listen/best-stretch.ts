@@ -1,0 +1,55 @@
+import type { Clip } from "../../../model/conversation.ts";
+import { percentile } from "./percentile.ts";
+import type { Work } from "./work.ts";
+
+/** Most of one clip that is listened to, in seconds. */
+export const LONGEST_STRETCH_S = 30;
+
+/**
+ * The stretch of at most 30 s that holds the most speech, as far as levels tell, the earliest of several: all of a
+ * shorter clip. Samples that are no numbers count as silence, and so do those too quiet to be meant.
+ */
+export function* bestStretch({ samples, sampleRateHz }: Clip): Work<Float32Array> {
+  const length = LONGEST_STRETCH_S * sampleRateHz;
+  if (samples.length <= length) return cleaned(samples);
+  const blockSamples = Math.max(1, Math.round(BLOCK_S * sampleRateHz));
+  const levels = yield* blockPowers(samples, blockSamples);
+  const threshold = percentile(levels, 0.95) * SPEECH_POWER_RATIO;
+  const blocks = Math.floor(length / blockSamples);
+  const step = Math.round(1 / BLOCK_S);
+  let [best, most] = [0, -1];
+  for (let first = 0; first + blocks <= levels.length; first += step) {
+    const spoken = levels.subarray(first, first + blocks).filter((power) => power > threshold).length;
+    if (spoken > most) [best, most] = [first, spoken];
+  }
+  return cleaned(samples.subarray(best * blockSamples, best * blockSamples + length));
+}
+
+const BLOCK_S = 0.05;
+/** 30 dB below the loud blocks. */
+const SPEECH_POWER_RATIO = 1e-3;
+const SAMPLES_AT_ONCE = 1 << 17;
+
+function* blockPowers(samples: Float32Array, blockSamples: number): Work<Float32Array> {
+  const powers = new Float32Array(Math.floor(samples.length / blockSamples));
+  let sinceRest = 0;
+  for (let block = 0; block < powers.length; block++) {
+    let sum = 0;
+    for (let i = block * blockSamples, end = i + blockSamples; i < end; i++) sum += samples[i]! * samples[i]!;
+    powers[block] = sum / blockSamples;
+    sinceRest += blockSamples;
+    if (sinceRest < SAMPLES_AT_ONCE) continue;
+    sinceRest = 0;
+    yield;
+  }
+  return powers.map((power) => (power <= 1 ? power : 0));
+}
+
+const QUIETEST = 1e-9;
+
+function cleaned(samples: Float32Array): Float32Array {
+  return samples.map((sample) => {
+    const size = Math.abs(sample);
+    return size >= QUIETEST && size <= 1 ? sample : size > 1 ? Math.sign(sample) : 0;
+  });
+}

@@ -1,0 +1,57 @@
+import type { Caution } from "./suitability.ts";
+import { type VoiceProfile, voicedSeconds } from "./voice-profile.ts";
+
+/**
+ * Several clips of one speaker as one: each counts by how much speech it holds. Clips that are trusted far less than the
+ * best are left out. `null` where none is to be trusted.
+ */
+export function pooled(profiles: readonly VoiceProfile[]): VoiceProfile | null {
+  const best = profiles.reduce((most, { suitability }) => Math.max(most, suitability.trust), 0);
+  const kept = profiles.filter(({ suitability }) => suitability.trust > 0 && suitability.trust >= best / 2);
+  if (kept.length === 0) return null;
+  const speechS = kept.reduce((sum, profile) => sum + profile.speechS, 0);
+  const mean = (of: (profile: VoiceProfile) => number) =>
+    kept.reduce((sum, profile) => sum + (of(profile) * profile.speechS) / speechS, 0);
+  const pitch = joined(kept.map((profile) => profile.pitch)).sort();
+  const enough = Math.min(1, voicedSeconds(pitch) / ENOUGH_VOICED_S);
+  const cautions = new Set(kept.flatMap(({ suitability }) => suitability.cautions));
+  if (enough < 1) cautions.add("short" satisfies Caution);
+  return {
+    speechS,
+    loudnessLufs: loudnessOf(kept, speechS),
+    pitch,
+    sound: joined(kept.map((profile) => profile.sound)),
+    isVoiced: Uint8Array.from(kept.flatMap((profile) => [...profile.isVoiced])),
+    syllablesPerS: mean((profile) => profile.syllablesPerS),
+    pausesS: kept.flatMap((profile) => profile.pausesS),
+    recording: {
+      signalToNoiseDb: mean((profile) => profile.recording.signalToNoiseDb),
+      bandEdgeHz: Math.min(...kept.map((profile) => profile.recording.bandEdgeHz)),
+      clippedShare: mean((profile) => profile.recording.clippedShare),
+    },
+    suitability: { trust: enough * mean((profile) => profile.suitability.trust), cautions: [...cautions] },
+  };
+}
+
+/** Less voice than this is followed less. */
+const ENOUGH_VOICED_S = 1.2;
+
+/** Mean of the powers, each weighted by its speech. */
+function loudnessOf(profiles: readonly VoiceProfile[], speechS: number): number | null {
+  const heard = profiles.filter(({ loudnessLufs }) => loudnessLufs !== null);
+  const power = heard.reduce(
+    (sum, profile) => sum + (10 ** (profile.loudnessLufs! / 10) * profile.speechS) / speechS,
+    0,
+  );
+  return power > 0 ? 10 * Math.log10(power) : null;
+}
+
+function joined(parts: readonly Float32Array[]): Float32Array {
+  const all = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}

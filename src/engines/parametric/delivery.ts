@@ -1,6 +1,7 @@
 import { FRAMES_PER_STEP, VOICED_ABOVE_HZ } from "./geometry.ts";
 import type { Plan, Timing } from "./plan.ts";
 import type { Random } from "./random.ts";
+import { AUDIBLE_ENERGY } from "./speech-span.ts";
 
 /** How one sentence is delivered: drawn once, then used on both halves of its plan. */
 export interface Reading {
@@ -73,6 +74,17 @@ export function editContour(plan: Plan, reading: Reading, register: Register): v
     for (let near = from; near <= to; near++) semitones += semitonesAt(near);
     const deviation = register.spread(Math.log(pitchHz[frame]! / median) * reading.range);
     pitchHz[frame] = singable(centre * Math.exp(deviation) * 2 ** (semitones / (to - from + 1) / 12));
+  }
+}
+
+/** Moves loud and soft sounds apart, or together. Silence stays silence. @param dynamics a factor, 1 changes nothing */
+export function editEnergy({ energy }: Plan, dynamics: number): void {
+  if (dynamics === 1) return;
+  const audible = energy.filter((value) => value >= AUDIBLE_ENERGY).sort();
+  const median = audible[audible.length >> 1] ?? 0;
+  for (let frame = 0; frame < energy.length; frame++) {
+    if (energy[frame]! < AUDIBLE_ENERGY) continue;
+    energy[frame] = Math.max(AUDIBLE_ENERGY, median + dynamics * (energy[frame]! - median));
   }
 }
 

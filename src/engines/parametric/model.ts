@@ -64,7 +64,10 @@ export async function createParametricModel(options: ParametricOptions): Promise
   const open = new Set<AbortController>();
   let isClosed = false;
 
-  async function cast(script: Pick<Script, "history" | "speaker" | "preset">, signal: AbortSignal): Promise<Cast> {
+  async function cast(
+    script: Pick<Script, "history" | "speaker" | "preset">,
+    signal: AbortSignal,
+  ): Promise<Cast> {
     const voice = voices.get(script.speaker);
     if (voice === undefined) {
       throw new SpeechFailedError(

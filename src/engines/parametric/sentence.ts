@@ -1,6 +1,6 @@
 import type { AudioQuality, Script } from "../../model/script.ts";
 import { createDrift } from "./colour.ts";
-import { drawReading, editContour, editTiming } from "./delivery.ts";
+import { drawReading, editContour, editEnergy, editTiming } from "./delivery.ts";
 import { BIN_HZ, BINS } from "./geometry.ts";
 import type { Kernel } from "./kernel/kernel.ts";
 import type { Network } from "./network.ts";
@@ -45,6 +45,7 @@ export async function planSentence(
   pace(timing, { ...asked, tempo: asked.tempo * speaker.tempo }, { stretch: reading.stretch, rate });
   const plan = await planContour(network, timing);
   editContour(plan, reading, registerIn(asked, speaker.register));
+  editEnergy(plan, speaker.dynamics);
   bend(plan, asked);
   return plan;
 }

@@ -10,6 +10,8 @@ export interface Speaker {
   colour(plan: Plan): Colouring;
   /** Above 1 is faster. */
   readonly tempo: number;
+  /** How far loud and soft sounds are apart: a factor on the energy's distance from its median. */
+  readonly dynamics: number;
   /** Length of the silence between sentences, as a factor. */
   readonly pause: number;
   /** Factor on every sample. */
@@ -48,6 +50,7 @@ function voice(figures: VoiceFigures): Voice {
     register: { centreHz: (medianHz) => medianHz * level, spread: (deviation) => deviation * range },
     colour: () => colouring,
     tempo: 1,
+    dynamics: 1,
     pause: 1,
     gain: 1,
     ...figures,

@@ -2,6 +2,7 @@ import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import { createTimbre } from "../colour.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { BANDS } from "../listen/bands.ts";
+import { deviation } from "../listen/deviation.ts";
 import { trackPitch } from "../listen/pitch-track.ts";
 import { pitchLogs, type VoiceProfile } from "../listen/voice-profile.ts";
 import type { Work } from "../listen/work.ts";
@@ -66,7 +67,7 @@ export async function follow(
   const { trust } = profile.suitability;
   const hasTract = following === "tract" || following === "all";
   const bent = hasTract
-    ? within(start.warp * (warp / start.warp) ** trust, SHORTEST_TRACT, LONGEST_TRACT)
+    ? within(start.warp * (warp / start.warp) ** (TRACT_SHARE * trust), SHORTEST_TRACT, LONGEST_TRACT)
     : start.warp;
   const tilt = hasTract ? tiltFor(bent) : start.tiltDbPerOctave;
   const under: Colouring =
@@ -81,6 +82,7 @@ export async function follow(
   let pitch = mended(mapped, sentences, USUAL_BIAS);
   let sound: SoundMap | null = null;
   let loudnessLufs = start.loudnessLufs;
+  let dynamics = 1;
   if (hasTract) {
     const decoded = await decodeRehearsed(network, timings, mappedRegister(pitch));
     const bare = await run(rehearse(kernel, decoded, () => under));
@@ -94,10 +96,15 @@ export async function follow(
       );
       sound = mendedMap(map, bare.sound, heard.sound, theirs);
     }
+    dynamics = within(
+      (levelSpread(profile.sound) / levelSpread(bare.sound)) ** (DYNAMICS_SHARE * trust),
+      LEAST_DYNAMICS,
+      MOST_DYNAMICS,
+    );
     const { pitchHz } = await run(trackPitch(heard.samples, SAMPLE_RATE_HZ));
     const bias = hearingBias(pitch, sentences.slice(0, decoded.length), pitchLogs(pitchHz));
     pitch = mended(mapped, sentences, bias);
-    loudnessLufs = heard.loudnessLufs;
+    loudnessLufs = heard.loudnessLufs + LOUDER_ELSEWHERE_LU;
   }
   const wantedDb = profile.loudnessLufs === null ? 0 : trust * (profile.loudnessLufs - start.loudnessLufs);
   const levelDb = within(wantedDb, QUIETEST_LUFS - start.loudnessLufs, LOUDEST_LUFS - start.loudnessLufs);
@@ -107,6 +114,7 @@ export async function follow(
       register: mappedRegister(pitch),
       colour: ({ pitchHz }) => (sound === null ? under : createMappedColouring(under, sound, pitchHz)),
       ...pace,
+      dynamics,
       gain: 10 ** (gainDb / 20),
     },
     pitchSemitones: (12 * (pitch.centre - pitch.ownCentre - Math.log(start.level))) / Math.LN2,
@@ -115,6 +123,16 @@ export async function follow(
     levelDb,
     spectrumDb: sound === null ? 0 : rmsDb(sound),
   };
+}
+
+/** How far a sound's level moves: the standard deviation of its frames' log powers. */
+function levelSpread(sound: Float32Array): number {
+  const levels = Array.from({ length: sound.length / BANDS }, (_, frame) => {
+    let power = 0;
+    for (let band = 0; band < BANDS; band++) power += Math.exp(sound[frame * BANDS + band]!);
+    return Math.log(power);
+  });
+  return deviation(levels) || 1;
 }
 
 /** The treble that a longer tract costs is put back, as for the voice `1`. */
@@ -144,9 +162,16 @@ const SHORTEST_TRACT = 0.8;
 /** A shorter tract than our own costs naturalness at once. */
 const LONGEST_TRACT = 1.05;
 /** Words stay understood. */
-const SLOWEST = 0.82;
+const SLOWEST = 0.72;
 const FASTEST = 1.22;
 const PAUSE_SHARE = 0.5;
+/** An estimate of the tract is out by a few per cent, and each costs naturalness. */
+const TRACT_SHARE = 0.6;
+const DYNAMICS_SHARE = 0.5;
+const LEAST_DYNAMICS = 0.92;
+const MOST_DYNAMICS = 1.08;
+/** Other sentences are louder than the rehearsed ones by this (the Harvard sentences, mean over fourteen speakers). */
+const LOUDER_ELSEWHERE_LU = 0.7;
 /** Louder than this our peaks would be bent. */
 const LOUDEST_LUFS = -16.5;
 const QUIETEST_LUFS = -36;

@@ -51,5 +51,5 @@ function within(value: number, most: number): number {
 
 /** Share of what lacks that is made up for; of what lacks in the loud sounds; and most of either. */
 const MENDED = 0.8;
-const LOUD_SHARE = 0.35;
+const LOUD_SHARE = 0.5;
 const MOST_MENDED = (5 * Math.LN10) / 10;

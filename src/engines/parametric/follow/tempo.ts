@@ -21,12 +21,19 @@ export function heardTempo(clips: readonly SaidClip[]): number {
   for (const { profile, ownS } of clips) {
     const known = ownS === null ? 0 : ownS / Math.max(SHORTEST_S, profile.speechS);
     const isLikely = known > 1 / WIDEST_TEMPO && known < WIDEST_TEMPO;
-    const counted =
-      profile.syllablesPerS > 0 ? (profile.syllablesPerS / OWN_SYLLABLES_PER_S) ** EXPANSION : 1;
-    sum += profile.speechS * Math.log(isLikely ? known : counted);
+    sum += profile.speechS * Math.log(isLikely ? known : countedTempo(profile));
     weight += profile.speechS;
   }
   return weight > 0 ? Math.exp(sum / weight) : 1;
+}
+
+/** A count is less sure than words, and other languages have more syllables than English: fast speech is believed less. */
+function countedTempo({ syllablesPerS }: VoiceProfile): number {
+  if (syllablesPerS === 0) return 1;
+  return Math.max(
+    SLOWEST_COUNTED,
+    Math.min(FASTEST_COUNTED, (syllablesPerS / OWN_SYLLABLES_PER_S) ** EXPANSION),
+  );
 }
 
 /** How long our voice would be heard over a text, pauses left out; null where it has nothing to read, or too much. */
@@ -49,6 +56,8 @@ const OWN_SYLLABLES_PER_S = 3.88;
 /** Speech that is found in our own audio, for each second that its words were planned to last. */
 const HEARD_PER_PLANNED = 1.043;
 const EXPANSION = 1.3;
+const SLOWEST_COUNTED = 0.72;
+const FASTEST_COUNTED = 1.14;
 /** Words that would be spoken further from our rate than this were not these words. */
 const WIDEST_TEMPO = 1.6;
 const SHORTEST_S = 0.2;

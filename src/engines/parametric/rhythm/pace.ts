@@ -23,6 +23,7 @@ export function pace({ ids, steps }: Timing, rhythm: Rhythm, given: GivenPace): 
   );
   if (tempo === 1 && rhythm.lastWord === 1) return;
   const last = wordSpans(ids).at(-1) ?? { from: 0, to: 0 };
+  const { longSteps, most } = tempo < 1 ? SLOWER : FASTER;
   let owed = 0;
   for (let i = 0; i < steps.length; i++) {
     const own = wholeSteps(steps[i]!);
@@ -30,8 +31,8 @@ export function pace({ ids, steps }: Timing, rhythm: Rhythm, given: GivenPace): 
     const factor = within(given.stretch[i]!, (isLast ? rhythm.lastWord : 1) / tempo);
     if (ids[i] === SILENCE_ID) continue;
     owed += own * (factor - 1);
-    if (own < LONG_STEPS) continue;
-    const change = Math.max(-MOST * own, Math.min(MOST * own, owed));
+    if (own < longSteps) continue;
+    const change = Math.max(-most * own, Math.min(most * own, owed));
     steps[i] = wholeSteps(own + change);
     owed -= steps[i]! - own;
   }
@@ -45,9 +46,9 @@ function within(stretch: number, factor: number): number {
 }
 
 /** Rates beyond which words are lost. */
-const SLOWEST = 0.87;
+const SLOWEST = 0.72;
 const FASTEST = 1.25;
 const SILENCE_ID = 0;
-const LONG_STEPS = 3;
-/** Share of a sound's length by which it may change. */
-const MOST = 0.34;
+/** From how many steps on a sound may change, and by what share of its length: lengthening harms less. */
+const FASTER = { longSteps: 3, most: 0.34 };
+const SLOWER = { longSteps: 2, most: 0.5 };

@@ -2,20 +2,21 @@ import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import { createTimbre } from "../colour.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { BANDS } from "../listen/bands.ts";
-import { deviation } from "../listen/deviation.ts";
+import { levelSpread } from "../listen/level-spread.ts";
 import { trackPitch } from "../listen/pitch-track.ts";
 import { pitchLogs, type VoiceProfile } from "../listen/voice-profile.ts";
 import type { Work } from "../listen/work.ts";
 import type { Network } from "../network.ts";
 import type { Timing } from "../plan.ts";
 import type { Speaker, Voice } from "../speakers.ts";
-import { type Colouring, PLAIN } from "../waveform.ts";
+import type { Colouring } from "../waveform.ts";
 import { pauseFactor } from "./entrainment.ts";
 import { learnSoundMap } from "./learn-sound-map.ts";
 import { mendedMap } from "./mend-sound-map.ts";
+import type { OwnPitch } from "./own-pitch.ts";
 import { hearingBias, mappedRegister, mended, type PitchMap, pitchMap, USUAL_BIAS } from "./pitch-map.ts";
-import { decodeRehearsed, type OwnPitch, rehearse } from "./rehearsal.ts";
-import { createMappedColouring, type SoundMap } from "./sound-map.ts";
+import { type Decoded, decodeRehearsed, type OwnSpeech, rehearse } from "./rehearsal.ts";
+import { commonGainDb, createMappedColouring, type SoundMap } from "./sound-map.ts";
 
 /** How much is followed: each takes in what the ones before do. */
 export type Following = "pitch" | "pace" | "tract" | "all";
@@ -54,85 +55,106 @@ export interface Followed {
   readonly spectrumDb: number;
 }
 
-/**
- * Follows a model by editing a plan's durations, pitch and energy before the decoder and its spectra behind it. The
- * edits are rehearsed once on fixed sentences: what is measured on our own speech then corrects them.
- */
-export async function follow(
-  instrument: Instrument,
-  { profile, start, warp, tempo }: Model,
-  following: Following,
-): Promise<Followed> {
-  const { run, kernel, network, timings } = instrument;
-  const { trust } = profile.suitability;
-  const hasTract = following === "tract" || following === "all";
-  const bent = hasTract
-    ? within(start.warp * (warp / start.warp) ** (TRACT_SHARE * trust), SHORTEST_TRACT, LONGEST_TRACT)
-    : start.warp;
-  const tilt = hasTract ? tiltFor(bent) : start.tiltDbPerOctave;
-  const under: Colouring =
-    bent === 1 && tilt === 0 ? PLAIN : createTimbre({ warp: bent, tiltDbPerOctave: tilt });
-  const pace =
-    following === "pitch"
-      ? { tempo: 1, pause: 1 }
-      : { tempo: within(tempo ** trust, SLOWEST, FASTEST), pause: pauseFactor(profile, trust * PAUSE_SHARE) };
+/** Whether a vocal tract is looked for: it takes a rehearsal. */
+export function hasTract(following: Following): boolean {
+  return following === "tract" || following === "all";
+}
 
-  const { sentences } = instrument.pitch;
+/**
+ * Follows a model by editing a plan's durations, pitch and energy before the decoder and its spectra behind it. Where
+ * the tract is followed the edits are rehearsed once, on fixed sentences: what is heard then corrects them.
+ */
+export async function follow(instrument: Instrument, model: Model, following: Following): Promise<Followed> {
+  const { profile, start, tempo } = model;
+  const { trust } = profile.suitability;
   const mapped = pitchMap(instrument.pitch, start, profile.pitch, trust);
-  let pitch = mended(mapped, sentences, USUAL_BIAS);
-  let sound: SoundMap | null = null;
-  let loudnessLufs = start.loudnessLufs;
-  let dynamics = 1;
-  if (hasTract) {
-    const decoded = await decodeRehearsed(network, timings, mappedRegister(pitch));
-    const bare = await run(rehearse(kernel, decoded, () => under));
-    let heard = bare;
-    if (following === "all") {
-      const { bandEdgeHz } = profile.recording;
-      const theirs = { sound: profile.sound, bandEdgeHz, strength: trust };
-      const map = learnSoundMap(bare, theirs);
-      heard = await run(
-        rehearse(kernel, decoded, ({ pitchHz }) => createMappedColouring(under, map, pitchHz)),
-      );
-      sound = mendedMap(map, bare.sound, heard.sound, theirs);
-    }
-    dynamics = within(
-      (levelSpread(profile.sound) / levelSpread(bare.sound)) ** (DYNAMICS_SHARE * trust),
-      LEAST_DYNAMICS,
-      MOST_DYNAMICS,
-    );
-    const { pitchHz } = await run(trackPitch(heard.samples, SAMPLE_RATE_HZ));
-    const bias = hearingBias(pitch, sentences.slice(0, decoded.length), pitchLogs(pitchHz));
-    pitch = mended(mapped, sentences, bias);
-    loudnessLufs = heard.loudnessLufs + LOUDER_ELSEWHERE_LU;
-  }
+  const { pitch, warp, colour, dynamics, loudnessLufs, spectrumDb } = hasTract(following)
+    ? await rehearsed(instrument, model, mapped, following)
+    : {
+        ...start,
+        pitch: mended(mapped, instrument.pitch.sentences, USUAL_BIAS),
+        spectrumDb: 0,
+      };
+  const paced = following !== "pitch";
   const wantedDb = profile.loudnessLufs === null ? 0 : trust * (profile.loudnessLufs - start.loudnessLufs);
   const levelDb = within(wantedDb, QUIETEST_LUFS - start.loudnessLufs, LOUDEST_LUFS - start.loudnessLufs);
-  const gainDb = start.loudnessLufs + levelDb - loudnessLufs;
   return {
     speaker: {
       register: mappedRegister(pitch),
-      colour: ({ pitchHz }) => (sound === null ? under : createMappedColouring(under, sound, pitchHz)),
-      ...pace,
+      colour,
+      tempo: paced ? within(tempo ** trust, SLOWEST, FASTEST) : 1,
+      pause: paced ? pauseFactor(profile, trust * PAUSE_SHARE) : 1,
       dynamics,
-      gain: 10 ** (gainDb / 20),
+      gain: 10 ** ((start.loudnessLufs + levelDb - loudnessLufs) / 20),
     },
     pitchSemitones: (12 * (pitch.centre - pitch.ownCentre - Math.log(start.level))) / Math.LN2,
     pitchRange: rangeOf(pitch) / start.range,
-    warp: bent,
+    warp,
     levelDb,
-    spectrumDb: sound === null ? 0 : rmsDb(sound),
+    spectrumDb,
   };
 }
 
-/** How far a sound's level moves: the standard deviation of its frames' log powers. */
-function levelSpread(sound: Float32Array): number {
-  const levels = Array.from({ length: sound.length / BANDS }, (_, frame) => {
-    let power = 0;
-    for (let band = 0; band < BANDS; band++) power += Math.exp(sound[frame * BANDS + band]!);
-    return Math.log(power);
-  });
-  return deviation(levels) || 1;
+/** What a rehearsal settles. */
+interface Rehearsed extends Pick<Speaker, "colour" | "dynamics"> {
+  readonly pitch: PitchMap;
+  readonly warp: number;
+  /** Before any gain. */
+  readonly loudnessLufs: number;
+  readonly spectrumDb: number;
+}
+
+async function rehearsed(
+  { run, kernel, network, timings, pitch: { sentences } }: Instrument,
+  { profile, start, warp: theirWarp }: Model,
+  mapped: PitchMap,
+  following: Following,
+): Promise<Rehearsed> {
+  const { trust } = profile.suitability;
+  const meant = start.warp * (theirWarp / start.warp) ** (TRACT_SHARE * trust);
+  const warp = within(meant, SHORTEST_TRACT, LONGEST_TRACT);
+  const under = createTimbre({ warp, tiltDbPerOctave: tiltFor(warp) });
+  const pitch = mended(mapped, sentences, USUAL_BIAS);
+  const decoded = await decodeRehearsed(network, timings, mappedRegister(pitch));
+  const bare = await run(rehearse(kernel, decoded, () => under));
+  const { heard, colour, spectrumDb } =
+    following === "all"
+      ? await coloured({ run, kernel }, { decoded, bare, under }, profile)
+      : { heard: bare, colour: () => under, spectrumDb: 0 };
+  const { pitchHz } = await run(trackPitch(heard.samples, SAMPLE_RATE_HZ));
+  const bias = hearingBias(pitch, sentences.slice(0, decoded.length), pitchLogs(pitchHz));
+  const apart = levelSpread(profile.sound) / levelSpread(bare.sound);
+  return {
+    pitch: mended(mapped, sentences, bias),
+    warp,
+    colour,
+    dynamics: within(apart ** (DYNAMICS_SHARE * trust), LEAST_DYNAMICS, MOST_DYNAMICS),
+    loudnessLufs: heard.loudnessLufs + LOUDER_ELSEWHERE_LU,
+    spectrumDb,
+  };
+}
+
+/** Learns the colour of the model's sounds, tries it, and corrects it by what is heard. */
+async function coloured(
+  { run, kernel }: Pick<Instrument, "run" | "kernel">,
+  { decoded, bare, under }: Trial,
+  { sound, recording, suitability }: VoiceProfile,
+): Promise<Pick<Rehearsed, "colour" | "spectrumDb"> & { readonly heard: OwnSpeech }> {
+  const theirs = { sound, bandEdgeHz: recording.bandEdgeHz, strength: suitability.trust };
+  const colourBy = (map: SoundMap): Speaker["colour"] => {
+    return ({ pitchHz }) => createMappedColouring(under, map, pitchHz);
+  };
+  const first = learnSoundMap(bare, theirs);
+  const heard = await run(rehearse(kernel, decoded, colourBy(first)));
+  const map = mendedMap(first, bare.sound, heard.sound, theirs);
+  return { heard, colour: colourBy(map), spectrumDb: commonGainDb(map) };
+}
+
+/** The rehearsed sentences, and how they sound before their colour is moved. */
+interface Trial {
+  readonly decoded: readonly Decoded[];
+  readonly bare: OwnSpeech;
+  readonly under: Colouring;
 }
 
 /** The treble that a longer tract costs is put back, as for the voice `1`. */
@@ -142,16 +164,6 @@ function tiltFor(warp: number): number {
 
 function rangeOf({ own, theirs }: PitchMap): number {
   return (theirs.at(-1)! - theirs[0]!) / (own.at(-1)! - own[0]! || 1);
-}
-
-function rmsDb({ gains, kinds }: SoundMap): number {
-  let sum = 0;
-  for (let band = 0; band < BANDS; band++) {
-    let mean = 0;
-    for (let kind = 0; kind < kinds; kind++) mean += gains[kind * BANDS + band]! / kinds;
-    sum += mean * mean;
-  }
-  return (Math.sqrt(sum / BANDS) * 10) / Math.LN10;
 }
 
 function within(value: number, least: number, most: number): number {

@@ -5,13 +5,13 @@ import { pooled } from "../listen/pooled.ts";
 import { listen, type VoiceProfile } from "../listen/voice-profile.ts";
 import type { Speaker, Voice } from "../speakers.ts";
 import { entrained } from "./entrainment.ts";
-import { type Following, follow } from "./follow.ts";
+import { type Following, follow, hasTract } from "./follow.ts";
 import { Recent } from "./recent.ts";
 import { nearestVoice } from "./start.ts";
 import { createStudio, type Studio, type StudioParts, voicedOnly } from "./studio.ts";
-import { heardTempo, ownSpeechS } from "./tempo.ts";
+import { heardTempo, ownSpeechS, type SaidClip } from "./tempo.ts";
 import { estimateWarp } from "./tract.ts";
-import { type HeardTurn, hearEnough, turnsToHear } from "./whose-voice.ts";
+import { type HeardClip, type HeardTurn, hearEnough, turnsToHear } from "./whose-voice.ts";
 
 /** Who speaks the open turn, and what that took from earlier ones; `heard` is null where there was nothing to hear. */
 export interface Cast {
@@ -25,14 +25,14 @@ export interface FollowerParts extends StudioParts {
 
 /**
  * Finds out how an open turn is to sound from the audio of the turns before it. What was heard in a clip is kept by the
- * clip's digest, and the voice that was made of it by all that it depends on; both are bounded. Who asks for what is
- * being found out already waits for that.
+ * clip's digest, and the voice that was made of clips by theirs; both are bounded. Who asks for what is being found out
+ * already waits for that.
  */
 export class Follower {
   readonly #parts: FollowerParts;
   readonly #studio: Studio;
   readonly #profiles = new Recent<Promise<VoiceProfile>>(MOST_PROFILES);
-  readonly #casts = new Recent<Promise<Cast>>(MOST_CASTS);
+  readonly #followed = new Recent<Promise<FollowedClips>>(MOST_FOLLOWED);
 
   constructor(parts: FollowerParts) {
     this.#parts = parts;
@@ -43,57 +43,51 @@ export class Follower {
    * @param script with a speaker that there is a voice for
    * @throws what the network throws; then the next one who asks tries again
    */
-  cast(script: Pick<Script, "history" | "speaker">, voice: Voice, following: Following): Promise<Cast> {
+  async cast(script: Pick<Script, "history" | "speaker">, voice: Voice, following: Following): Promise<Cast> {
     const { own, other } = turnsToHear(script);
-    if (own.length === 0 && other === null) return Promise.resolve({ speaker: voice, heard: null });
-    const turns = [...own, other].map((turn) => turn && [turn.index, turn.clip.digest, turn.text]);
-    const key = JSON.stringify([following, script.speaker, turns]);
-    return kept(this.#casts, key, async () => {
-      const clips = await hearEnough(own, (turn) => this.#hear(turn));
-      const profile = pooled(clips.map((clip) => clip.profile));
-      if (profile !== null && profile.suitability.trust >= LEAST_TRUST) {
-        return this.#followed(profile, clips, following);
-      }
-      const cautions = [...new Set(clips.flatMap((clip) => clip.profile.suitability.cautions))];
-      const heard = { ...UNMOVED, start: script.speaker, warp: voice.warp, cautions };
-      if (other === null || following === "pitch") return { speaker: voice, heard };
-      const lent = entrained(voice, await this.#hear(other));
-      return {
-        speaker: { ...voice, ...lent },
-        heard: { ...heard, entrainedBy: other.index, rate: lent.tempo, levelDb: 20 * Math.log10(lent.gain) },
-      };
-    });
+    const clips = await hearEnough(own, (turn) => this.#hear(turn));
+    const profile = pooled(clips.map((clip) => clip.profile));
+    if (profile !== null && profile.suitability.trust >= LEAST_TRUST) {
+      const key = JSON.stringify([following, clips.map(({ clip, text }) => [clip.digest, text])]);
+      const found = kept(this.#followed, key, () => this.#follow(profile, clips, following));
+      const { speaker, heard } = await found;
+      return { speaker, heard: { ...heard, turns: clips.map(({ index }) => index) } };
+    }
+    if (own.length === 0 && other === null) return { speaker: voice, heard: null };
+    const cautions = [...new Set(clips.flatMap((clip) => clip.profile.suitability.cautions))];
+    const heard = { ...UNMOVED, start: script.speaker, warp: voice.warp, cautions };
+    if (other === null || following === "pitch") return { speaker: voice, heard };
+    const lent = entrained(voice, await this.#hear(other));
+    return {
+      speaker: { ...voice, ...lent },
+      heard: { ...heard, entrainedBy: other.index, rate: lent.tempo, levelDb: 20 * Math.log10(lent.gain) },
+    };
   }
 
-  async #followed(
+  async #follow(
     profile: VoiceProfile,
-    clips: readonly (HeardTurn & { readonly profile: VoiceProfile })[],
+    clips: readonly HeardClip[],
     following: Following,
-  ): Promise<Cast> {
+  ): Promise<FollowedClips> {
     const { network, reader, voices, kernel, run } = this.#parts;
-    const { suitability, speechS, recording } = profile;
     const plans = await this.#studio.plans();
-    const hasTract = following === "tract" || following === "all";
-    const warp = hasTract
-      ? estimateWarp(await this.#studio.codebook(), voicedOnly(profile), recording.bandEdgeHz)
+    const warp = hasTract(following)
+      ? estimateWarp(await this.#studio.codebook(), voicedOnly(profile), profile.recording.bandEdgeHz)
       : null;
     const { label, voice: start } = nearestVoice(voices, plans.pitch, { pitch: profile.pitch, warp });
-    const said = clips.map(async (clip) => ({
-      profile: clip.profile,
-      ownS: clip.text === null ? null : await ownSpeechS(network, reader, clip.text),
-    }));
-    const tempo = following === "pitch" ? 1 : heardTempo(await Promise.all(said));
-    const model = { profile, start, warp: warp ?? start.warp, tempo };
+    const said: SaidClip[] = [];
+    for (const { profile: each, text } of clips) {
+      said.push({ profile: each, ownS: text === null ? null : await ownSpeechS(network, reader, text) });
+    }
+    const model = { profile, start, warp: warp ?? start.warp, tempo: heardTempo(said) };
     const { speaker, ...moved } = await follow({ network, kernel, run, ...plans }, model, following);
     return {
       speaker,
       heard: {
         start: label,
         followed: FOLLOWED[following],
-        turns: clips.map(({ index }) => index),
-        speechS,
-        trust: suitability.trust,
-        cautions: suitability.cautions,
+        speechS: profile.speechS,
+        ...profile.suitability,
         entrainedBy: null,
         rate: speaker.tempo,
         ...moved,
@@ -116,10 +110,16 @@ function kept<T>(store: Recent<Promise<T>>, key: string, find: () => Promise<T>)
   return found;
 }
 
+/** What following some clips gave, wherever in a conversation they stand. */
+interface FollowedClips {
+  readonly speaker: Speaker;
+  readonly heard: Omit<HeardVoice, "turns">;
+}
+
 /** At most 170 kB each. */
 const MOST_PROFILES = 64;
 /** Some 10 kB each. */
-const MOST_CASTS = 128;
+const MOST_FOLLOWED = 128;
 /** Less trust than this is none. */
 const LEAST_TRUST = 0.1;
 

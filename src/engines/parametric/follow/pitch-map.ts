@@ -2,7 +2,7 @@ import type { Register } from "../delivery.ts";
 import { deviation } from "../listen/deviation.ts";
 import { percentile } from "../listen/percentile.ts";
 import type { Voice } from "../speakers.ts";
-import type { OwnPitch, SentencePitch } from "./rehearsal.ts";
+import type { OwnPitch, SentencePitch } from "./own-pitch.ts";
 
 /** Where our pitch goes to become somebody's: natural logarithms of hertz throughout. */
 export interface PitchMap {

@@ -1,41 +1,19 @@
 import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import { loudnessOf } from "../../../audio/loudness.ts";
-import { drawReading, editContour, medianPitchHz, type Register } from "../delivery.ts";
+import { drawReading, editContour, type Register } from "../delivery.ts";
 import { BINS, HOP_SAMPLES, SPECTRUM_VALUES, VOICED_ABOVE_HZ } from "../geometry.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { BANDS, bandLogs } from "../listen/bands.ts";
 import { createLens } from "../listen/clip-frames.ts";
-import { percentile } from "../listen/percentile.ts";
 import type { Work } from "../listen/work.ts";
 import type { Network } from "../network.ts";
-import { type Plan, planContour, planTiming, type Timing } from "../plan.ts";
+import { type Plan, planContour, type Timing } from "../plan.ts";
 import { createRandom } from "../random.ts";
 import type { Speaker } from "../speakers.ts";
 import { type Spectra, SpectrumStream } from "../spectrum-stream.ts";
 import { type SpeechSpan, speechSpan } from "../speech-span.ts";
 import { type Colouring, Waveform } from "../waveform.ts";
 import { describe } from "./description.ts";
-
-/** Sentences that the voice plans to know its own pitch, and of which it says the first few aloud to itself. */
-export const REHEARSED: readonly string[] = [
-  "Good coffee, fresh bread, a view of the harbour: what more could you ask?",
-  "Please put the yellow box beside the window.",
-  "Rain fell on the roof all night, but the fields were dry by noon.",
-  "Nobody knows why the cat sleeps in that huge green jar.",
-  "Yes, of course we can.",
-  "She thought about the change for a week, and then she joined them.",
-  "He told us the way to the station, and it was wrong.",
-  "My father used to say that a good road is worth a long wait.",
-  "They sell fish and cheese on the square each Thursday.",
-  "We should have asked the doctor.",
-  "Bring me the smaller one, and leave the rest.",
-  "Thank you, that is very kind.",
-  "The letters lay in the bottom drawer.",
-  "Most of the children had already gone home when it began to snow.",
-];
-
-/** How many of them are said aloud: some 12 s of speech. */
-const ALOUD = 4;
 
 /** How the voice sounds, as far as others can be compared with it. */
 export interface OwnSpeech {
@@ -55,53 +33,6 @@ export interface Decoded {
   readonly plan: Plan;
   readonly span: SpeechSpan;
   readonly spectra: readonly Spectra[];
-}
-
-/** The first half of the plans of the rehearsed sentences, as the network has them. */
-export async function readRehearsed(
-  network: Network,
-  read: (sentence: string) => Promise<readonly (readonly number[])[]>,
-): Promise<readonly Timing[]> {
-  const timings: Timing[] = [];
-  for (const sentence of REHEARSED) {
-    for (const ids of await read(sentence)) timings.push(await planTiming(network, ids));
-  }
-  return timings;
-}
-
-/** The pitch that the network gives one sentence. */
-export interface SentencePitch {
-  /** Natural logarithm of its median in hertz. */
-  readonly centre: number;
-  /** How far the logarithm of each frame that is heard as voiced is from that. */
-  readonly deviations: Float32Array;
-}
-
-/** The voice's own pitch over the rehearsed sentences. */
-export interface OwnPitch {
-  /** Median of the sentences' medians, as natural logarithm of hertz. */
-  readonly centre: number;
-  /** Of all sentences, sorted. */
-  readonly deviations: Float32Array;
-  readonly sentences: readonly SentencePitch[];
-}
-
-export async function ownPitch(network: Network, timings: readonly Timing[]): Promise<OwnPitch> {
-  const sentences: SentencePitch[] = [];
-  for (const timing of timings) {
-    const { pitchHz, energy } = await planContour(network, timing);
-    const centre = Math.log(medianPitchHz(pitchHz) ?? 1);
-    const heard = pitchHz.filter((hz, frame) => hz > VOICED_ABOVE_HZ && energy[frame]! >= SUNG_ENERGY);
-    sentences.push({ centre, deviations: heard.map((hz) => Math.log(hz) - centre) });
-  }
-  return {
-    centre: percentile(
-      sentences.map((sentence) => sentence.centre),
-      0.5,
-    ),
-    deviations: Float32Array.from(sentences.flatMap(({ deviations }) => [...deviations])).sort(),
-    sentences,
-  };
 }
 
 /** Plans and decodes at some pitch the sentences that are said aloud. */
@@ -162,9 +93,10 @@ export function* rehearse(
   };
 }
 
+/** How many of the rehearsed sentences are said aloud: some 12 s of speech. */
+const ALOUD = 4;
+
 const FRAMES_AT_ONCE = 40;
-/** Below this a voiced frame is not heard as one. */
-const SUNG_ENERGY = 2;
 const SILENT_LUFS = -70;
 /** Frames further below the loudest than 30 dB are not compared: a recording has noise there. */
 const LOUDNESS_RANGE = -30 * (Math.LN10 / 10);

@@ -41,6 +41,17 @@ export function createMappedColouring(under: Colouring, map: SoundMap, pitchHz: 
   };
 }
 
+/** Root mean square over the bands of what the gains have in common, in decibels. */
+export function commonGainDb({ gains, kinds }: SoundMap): number {
+  let sum = 0;
+  for (let band = 0; band < BANDS; band++) {
+    let mean = 0;
+    for (let kind = 0; kind < kinds; kind++) mean += gains[kind * BANDS + band]! / kinds;
+    sum += mean * mean;
+  }
+  return (Math.sqrt(sum / BANDS) * 10) / Math.LN10;
+}
+
 /** How near a frame is to each kind, the weights adding up to 1; `inertia` of the weights before stay. */
 function weigh(map: SoundMap, shape: Float64Array, weights: Float64Array, inertia: number): void {
   const nearness = distances(map, shape);

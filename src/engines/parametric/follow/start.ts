@@ -1,7 +1,7 @@
 import type { SpeakerLabel } from "../../../model/conversation.ts";
 import { percentile } from "../listen/percentile.ts";
 import type { Voice } from "../speakers.ts";
-import type { OwnPitch } from "./rehearsal.ts";
+import type { OwnPitch } from "./own-pitch.ts";
 
 /**
  * The voice that is the better start on the way to somebody's: the one whose pitch, and vocal tract where that was

@@ -5,7 +5,8 @@ import type { Network } from "../network.ts";
 import type { ReadsText } from "../passages.ts";
 import type { Timing } from "../plan.ts";
 import { PLAIN } from "../waveform.ts";
-import { decodeRehearsed, type OwnPitch, ownPitch, readRehearsed, rehearse } from "./rehearsal.ts";
+import { type OwnPitch, ownPitch, readRehearsed } from "./own-pitch.ts";
+import { decodeRehearsed, rehearse } from "./rehearsal.ts";
 import { codebookOf } from "./tract.ts";
 
 /** The voice as others are compared with it, found out when that is first asked for. */

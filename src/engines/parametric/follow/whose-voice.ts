@@ -12,6 +12,10 @@ export interface HeardTurn {
   readonly text: string | null;
 }
 
+export interface HeardClip extends HeardTurn {
+  readonly profile: VoiceProfile;
+}
+
 /**
  * Which earlier turns shape the open one's voice: the speaker's own, the oldest first, so that a label keeps the voice
  * that it was given first, whatever is said later; and the newest of somebody else.
@@ -38,8 +42,8 @@ export function turnsToHear({ history, speaker }: Pick<Script, "history" | "spea
 export async function hearEnough(
   turns: readonly HeardTurn[],
   hear: (turn: HeardTurn) => Promise<VoiceProfile>,
-): Promise<(HeardTurn & { readonly profile: VoiceProfile })[]> {
-  const heard: (HeardTurn & { readonly profile: VoiceProfile })[] = [];
+): Promise<readonly HeardClip[]> {
+  const heard: HeardClip[] = [];
   let [speechS, listenedS] = [0, 0];
   for (const turn of turns) {
     if (speechS >= ENOUGH_SPEECH_S || listenedS >= LONGEST_LISTENING_S) break;

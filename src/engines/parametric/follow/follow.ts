@@ -1,7 +1,6 @@
 import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import { createTimbre } from "../colour.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { BANDS } from "../listen/bands.ts";
 import { levelSpread } from "../listen/level-spread.ts";
 import { trackPitch } from "../listen/pitch-track.ts";
 import { pitchLogs, type VoiceProfile } from "../listen/voice-profile.ts";

@@ -7,7 +7,7 @@ export const LONGEST_STRETCH_S = 30;
 
 /**
  * The stretch of at most 30 s that holds the most speech, as far as levels tell, the earliest of several: all of a
- * shorter clip. Samples that are no numbers count as silence, and so do those too quiet to be meant.
+ * shorter clip. Samples that are not finite count as silence, and so do those too quiet to be meant.
  */
 export function* bestStretch({ samples, sampleRateHz }: Clip): Work<Float32Array> {
   const length = LONGEST_STRETCH_S * sampleRateHz;
@@ -49,7 +49,7 @@ const QUIETEST = 1e-9;
 
 function cleaned(samples: Float32Array): Float32Array {
   return samples.map((sample) => {
-    const size = Math.abs(sample);
-    return size >= QUIETEST && size <= 1 ? sample : size > 1 ? Math.sign(sample) : 0;
+    if (!(Number.isFinite(sample) && Math.abs(sample) >= QUIETEST)) return 0;
+    return Math.max(-1, Math.min(1, sample));
   });
 }

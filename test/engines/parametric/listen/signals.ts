@@ -1,3 +1,5 @@
+import type { Clip } from "../../../../src/model/conversation.ts";
+
 /** Repeatable white noise, uniform within ±1 (a linear congruential generator). */
 export function noise(length: number, seed: number): Float32Array {
   let state = seed >>> 0;
@@ -32,4 +34,17 @@ export function tone({ sampleRateHz, durationS, pitchHz, harmonics, snrDb = 200 
   const scale = Math.sqrt(3 * power * 10 ** (-snrDb / 10));
   const hiss = noise(samples.length, 1);
   return samples.map((sample, n) => sample + scale * hiss[n]!);
+}
+
+/** Signals of one length at once. */
+export function mixture(first: Float32Array, ...others: readonly Float32Array[]): Float32Array {
+  return first.map((sample, n) => others.reduce((sum, other) => sum + other[n]!, sample));
+}
+
+export function scaled(samples: Float32Array, gain: number): Float32Array {
+  return samples.map((sample) => gain * sample);
+}
+
+export function clipOf(samples: Float32Array, sampleRateHz = 24_000): Clip {
+  return { samples, sampleRateHz, durationS: samples.length / sampleRateHz, digest: "" };
 }

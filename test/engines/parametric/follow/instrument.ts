@@ -1,0 +1,24 @@
+import type { StudioParts } from "../../../../src/engines/parametric/follow/studio.ts";
+import { createKernel } from "../../../../src/engines/parametric/kernel/kernel.ts";
+import { finish } from "../../../../src/engines/parametric/listen/work.ts";
+import { openNetwork } from "../../../../src/engines/parametric/network.ts";
+import { openTextReader } from "../../../../src/engines/parametric/read-text.ts";
+import { tables, VOICE_DIR } from "../voice.ts";
+
+/** What following needs of the embedded voice, without an engine around it. */
+export async function openInstrument(): Promise<StudioParts & { close(): Promise<void> }> {
+  const [network, kernel, reader] = await Promise.all([
+    openNetwork(VOICE_DIR),
+    createKernel(),
+    tables().then((loaded) => openTextReader(VOICE_DIR, loaded)),
+  ]);
+  return {
+    network,
+    kernel,
+    reader,
+    run: async (work) => finish(work),
+    async close() {
+      await Promise.all([network.close(), reader.close()]);
+    },
+  };
+}

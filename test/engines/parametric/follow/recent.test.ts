@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { Recent } from "../../../../src/engines/parametric/follow/recent.ts";
+
+test("keeps what was set or asked for last", () => {
+  const recent = new Recent<number>(2);
+  recent.set("a", 1);
+  recent.set("b", 2);
+  assert.equal(recent.get("a"), 1);
+  recent.set("c", 3);
+  assert.deepEqual(
+    ["a", "b", "c"].map((key) => recent.get(key)),
+    [1, undefined, 3],
+  );
+});
+
+test("a value that is forgotten leaves the one that came in its place", () => {
+  const recent = new Recent<object>(4);
+  const [old, young] = [{}, {}];
+  recent.set("a", old);
+  recent.set("a", young);
+  recent.delete("a", old);
+  assert.equal(recent.get("a"), young);
+  recent.delete("a", young);
+  assert.equal(recent.get("a"), undefined);
+});
+
+test("holds the last keys that were used, and no more, after any use", () => {
+  const use = fc.tuple(fc.constantFrom("a", "b", "c", "d", "e"), fc.boolean());
+  fc.assert(
+    fc.property(fc.array(use), fc.integer({ min: 1, max: 4 }), (uses, most) => {
+      const recent = new Recent<string>(most);
+      let held: string[] = [];
+      for (const [key, isSet] of uses) {
+        if (isSet) recent.set(key, key);
+        else assert.equal(recent.get(key), held.includes(key) ? key : undefined);
+        if (isSet || held.includes(key)) held = [...held.filter((each) => each !== key), key].slice(-most);
+      }
+      for (const key of "abcde") assert.equal(recent.get(key), held.includes(key) ? key : undefined);
+    }),
+  );
+});

@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { learnSoundMap } from "../../../../src/engines/parametric/follow/learn-sound-map.ts";
+import { mendedMap } from "../../../../src/engines/parametric/follow/mend-sound-map.ts";
+import {
+  type Decoded,
+  decodeRehearsed,
+  type OwnSpeech,
+  REHEARSED,
+  rehearse,
+} from "../../../../src/engines/parametric/follow/rehearsal.ts";
+import { meanSpectrum } from "../../../../src/engines/parametric/follow/sound-kinds.ts";
+import { createMappedColouring, type SoundMap } from "../../../../src/engines/parametric/follow/sound-map.ts";
+import { createStudio, type Studio, voicedOnly } from "../../../../src/engines/parametric/follow/studio.ts";
+import { estimateWarp } from "../../../../src/engines/parametric/follow/tract.ts";
+import { BAND_HZ, BANDS } from "../../../../src/engines/parametric/listen/bands.ts";
+import { finish } from "../../../../src/engines/parametric/listen/work.ts";
+import { createVoices } from "../../../../src/engines/parametric/speakers.ts";
+import { PLAIN } from "../../../../src/engines/parametric/waveform.ts";
+import { rms } from "../listening.ts";
+import { openInstrument } from "./instrument.ts";
+
+const DB = Math.LN10 / 10;
+
+describe("A rehearsal", () => {
+  let instrument: Awaited<ReturnType<typeof openInstrument>>;
+  let studio: Studio;
+  let decoded: readonly Decoded[];
+  let bare: OwnSpeech;
+  const voice = createVoices().get("0")!;
+
+  before(async () => {
+    instrument = await openInstrument();
+    studio = createStudio(instrument);
+    const { timings } = await studio.plans();
+    decoded = await decodeRehearsed(instrument.network, timings, voice.register);
+    bare = finish(rehearse(instrument.kernel, decoded, () => PLAIN));
+  });
+  after(() => instrument.close());
+
+  const coloured = (map: SoundMap) =>
+    finish(rehearse(instrument.kernel, decoded, ({ pitchHz }) => createMappedColouring(PLAIN, map, pitchHz)));
+
+  test("reads every sentence, each in one breath, at about the pitch of a woman", async () => {
+    const { timings, pitch } = await studio.plans();
+    assert.equal(timings.length, REHEARSED.length);
+    assert.equal(pitch.sentences.length, REHEARSED.length);
+    for (const { centre, deviations } of pitch.sentences) {
+      assert.ok(Math.exp(centre) > 160 && Math.exp(centre) < 250, `${Math.exp(centre)} Hz`);
+      assert.ok(deviations.length > 20 && deviations.every((off) => Math.abs(off) < 2));
+    }
+    assert.equal(
+      pitch.deviations.length,
+      pitch.sentences.reduce((sum, { deviations }) => sum + deviations.length, 0),
+    );
+  });
+
+  test("says some 12 s of them aloud and hears as much in them as it describes", () => {
+    const seconds = bare.samples.length / 24_000;
+    assert.ok(decoded.length === 4 && seconds > 8 && seconds < 16, `${seconds} s`);
+    assert.ok(rms(bare.samples) > 0.02 && bare.samples.every((sample) => Math.abs(sample) <= 1));
+    assert.equal(bare.sound.length, bare.isVoiced.length * BANDS);
+    assert.equal(bare.described.length, bare.sound.length);
+    assert.ok(bare.sound.every(Number.isFinite) && bare.described.every(Number.isFinite));
+    assert.ok(Math.abs(bare.loudnessLufs - voice.loudnessLufs) < 2, `${bare.loudnessLufs} LUFS`);
+  });
+
+  test("repeats byte for byte, whatever sounded before", () => {
+    const voices = createVoices();
+    finish(rehearse(instrument.kernel, decoded, (plan) => voices.get("1")!.colour(plan)));
+    assert.deepEqual(finish(rehearse(instrument.kernel, decoded, () => PLAIN)), bare);
+  });
+
+  test("describes a frame between 700 Hz and 5 kHz as it will sound, within 3 dB but for the level", () => {
+    const [sounds, described] = [meanSpectrum(bare.sound), meanSpectrum(bare.described)];
+    const middle = [...BAND_HZ.keys()].filter((band) => BAND_HZ[band]! > 700 && BAND_HZ[band]! < 5_000);
+    const apart = middle.map((band) => (sounds[band]! - described[band]!) / DB);
+    const level = apart.reduce((sum, db) => sum + db, 0) / apart.length;
+    for (const db of apart) assert.ok(Math.abs(db - level) < 3, apart.map((each) => each.toFixed(1)).join());
+  });
+
+  test("of the voice in its own sound learns nearly nothing", () => {
+    const map = learnSoundMap(bare, { sound: bare.sound, bandEdgeHz: 7_800, strength: 1 });
+    assert.ok(map.gains.every((gain) => Math.abs(gain) < 0.5 * DB));
+  });
+
+  test("shows that a filter, learnt from our own sound that went through it, is then heard within 1 dB", () => {
+    const filterDb = (band: number) => 4 * Math.sin(band / 5);
+    const sound = bare.sound.map((value, at) => value + DB * filterDb(at % BANDS));
+    const heard = { sound, bandEdgeHz: 7_800, strength: 1 };
+    const map = learnSoundMap(bare, heard);
+    const sung = coloured(mendedMap(map, bare.sound, coloured(map).sound, heard));
+    const [before, after] = [meanSpectrum(bare.sound), meanSpectrum(sung.sound)];
+    const missed = [...before.keys()]
+      .slice(8, 34)
+      .map((band) => (after[band]! - before[band]!) / DB - filterDb(band));
+    const level = missed.reduce((sum, db) => sum + db, 0) / missed.length;
+    for (const db of missed)
+      assert.ok(Math.abs(db - level) < 1, missed.map((each) => each.toFixed(1)).join());
+    assert.ok(Math.abs(sung.loudnessLufs - bare.loudnessLufs) < 3, `${sung.loudnessLufs}`);
+  });
+
+  test("of the voice as it was trained finds its own vocal tract, and a man's in the voice 1", async () => {
+    const codebook = await studio.codebook();
+    const voices = createVoices();
+    const own = estimateWarp(codebook, voicedOnly(bare), 7_800);
+    const man = finish(rehearse(instrument.kernel, decoded, (plan) => voices.get("1")!.colour(plan)));
+    const longer = estimateWarp(codebook, voicedOnly(man), 7_800);
+    assert.ok(Math.abs(own - 1) < 0.02 && Math.abs(longer - 0.84) < 0.03, `${own} and ${longer}`);
+  });
+});

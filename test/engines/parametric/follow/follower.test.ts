@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { type Cast, Follower } from "../../../../src/engines/parametric/follow/follower.ts";
+import { decodeRehearsed, rehearse } from "../../../../src/engines/parametric/follow/rehearsal.ts";
+import { createStudio } from "../../../../src/engines/parametric/follow/studio.ts";
+import { finish } from "../../../../src/engines/parametric/listen/work.ts";
+import { createVoices } from "../../../../src/engines/parametric/speakers.ts";
+import type { Turn } from "../../../../src/model/conversation.ts";
+import { clipOf, noise, scaled } from "../listen/signals.ts";
+import { openInstrument } from "./instrument.ts";
+
+describe("A follower", () => {
+  const voices = createVoices();
+  let instrument: Awaited<ReturnType<typeof openInstrument>>;
+  let follower: Follower;
+  let man: Float32Array;
+
+  before(async () => {
+    instrument = await openInstrument();
+    follower = new Follower({ ...instrument, voices });
+    const voice = voices.get("1")!;
+    const { timings } = await createStudio(instrument).plans();
+    const decoded = await decodeRehearsed(instrument.network, timings, voice.register);
+    man = finish(rehearse(instrument.kernel, decoded, (plan) => voice.colour(plan))).samples;
+  });
+  after(() => instrument.close());
+
+  const turn = (speaker: string, samples: Float32Array, digest: string): Turn => ({
+    speaker,
+    text: null,
+    audio: { ...clipOf(samples), digest },
+  });
+  const castOf = (history: readonly Turn[], by = follower): Promise<Cast> =>
+    by.cast({ history, speaker: "0" }, voices.get("0")!, "all");
+
+  test("hears nothing where no turn has audio: the voice stays its own", async () => {
+    const voice = voices.get("0")!;
+    assert.deepEqual(await castOf([]), { speaker: voice, heard: null });
+    assert.deepEqual(await castOf([{ speaker: "1", text: "Good morning.", audio: null }]), {
+      speaker: voice,
+      heard: null,
+    });
+  });
+
+  test("who hears our own voice 1 sets out from it and stays near", async () => {
+    const { heard } = await castOf([turn("0", man, "man")]);
+    assert.ok(heard !== null && heard.start === "1" && heard.trust === 1);
+    assert.deepEqual([heard.turns, heard.cautions, heard.entrainedBy], [[0], [], null]);
+    assert.ok(Math.abs(heard.pitchSemitones) < 1, `${heard.pitchSemitones} semitones`);
+    assert.ok(Math.abs(heard.warp / 0.84 - 1) < 0.04, `a tract of ${heard.warp}`);
+    assert.ok(Math.abs(heard.levelDb) < 1, `${heard.levelDb} dB`);
+    assert.ok(heard.spectrumDb < 2, `${heard.spectrumDb} dB`);
+  });
+
+  test("a clip that is no voice leads nowhere, and its caution is named", async () => {
+    const { speaker, heard } = await castOf([turn("0", scaled(noise(48_000, 1), 0.2), "hiss")]);
+    assert.equal(speaker, voices.get("0"));
+    assert.deepEqual([heard?.followed, heard?.cautions, heard?.trust], [[], ["no voice"], 0]);
+  });
+
+  test("another speaker's clip lends level and pace alone, a little", async () => {
+    const quiet = [turn("0", scaled(noise(24_000, 1), 0.2), "hiss"), turn("1", scaled(man, 0.4), "quiet")];
+    const { speaker, heard } = await castOf(quiet);
+    const { register, colour } = voices.get("0")!;
+    assert.equal(speaker.register, register);
+    assert.equal(speaker.colour, colour);
+    assert.equal(heard?.entrainedBy, 1);
+    assert.ok(heard.levelDb < -1 && heard.levelDb > -3.01, `${heard.levelDb} dB`);
+    assert.ok(Math.abs(speaker.tempo - 1) <= 0.051);
+  });
+
+  test("the same turns give the same voice at once, and as good a one to another follower", async () => {
+    const history = [turn("0", man, "man")];
+    const known = await castOf(history);
+    assert.equal(await castOf(history), known);
+    const { heard } = await castOf(history, new Follower({ ...instrument, voices }));
+    assert.deepEqual(heard, known.heard);
+  });
+
+  test("what failed once is tried again", async () => {
+    let failures = 1;
+    const failing = new Follower({
+      ...instrument,
+      voices,
+      run: async (work) => {
+        if (failures-- > 0) throw new Error("no time to listen");
+        return finish(work);
+      },
+    });
+    const history = [turn("0", scaled(noise(9_600, 2), 0.2), "hiss")];
+    await assert.rejects(castOf(history, failing), /no time/);
+    assert.equal((await castOf(history, failing)).heard?.trust, 0);
+  });
+});

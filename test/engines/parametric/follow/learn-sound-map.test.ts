@@ -125,6 +125,14 @@ describe("A map that is mended", () => {
     });
   });
 
+  test("makes up for no level: what sounded softer as a whole is left as it is", () => {
+    const softer = bare.map((value, at) => value + map.meant[at % BANDS]! - 4 * DB);
+    const likewise = { ...heard, sound: softer };
+    mendedMap(map, bare, softer, likewise).gains.forEach((gain, at) => {
+      if (at % BANDS < map.frame.bandLimit) assert.ok(Math.abs(gain - map.gains[at]!) < DB);
+    });
+  });
+
   test("goes further where it did less than it was meant to do", () => {
     const better = mendedMap(map, bare, half, heard);
     const [up, down] = [0, 19];

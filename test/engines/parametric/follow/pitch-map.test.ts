@@ -114,6 +114,22 @@ describe("The map from our pitch to somebody's", () => {
     );
   });
 
+  test("keeps half of our own movement for a monotonous voice, and widens it 2.5 times at most", () => {
+    for (const [theirs, slope] of [
+      [new Float32Array(200).fill(Math.log(180)), 0.5],
+      [
+        drawn(400, 9, 3)
+          .map((value) => Math.log(180) + value)
+          .sort(),
+        2.5,
+      ],
+    ] as const) {
+      const { spread } = mappedRegister(pitchMap(own, PLAIN, theirs, 1));
+      const [low, high] = [0.1, 0.9].map((share) => percentile(own.deviations, share));
+      assert.ok(Math.abs((spread(high!) - spread(low!)) / (high! - low!) - slope) < 1e-3);
+    }
+  });
+
   test("lets sentences differ in pitch as ours do, by 12 % at most", () => {
     const { centreHz } = mappedRegister(pitchMap(own, PLAIN, pitchAround(150, 1), 1));
     const middle = centreHz(200);

@@ -1,5 +1,5 @@
 import { BAND_HZ, BANDS } from "../listen/bands.ts";
-import { levelled } from "./levelled.ts";
+import { edgeShare, levelled } from "./levelled.ts";
 import type { OwnSpeech } from "./rehearsal.ts";
 import {
   type Frame,
@@ -42,7 +42,7 @@ export function learnSoundMap(own: OwnSpeech, heard: Heard): SoundMap {
   const common = commonGains(ownFrame.mean, heardFrame.mean, bandLimit);
   const gains = moved.centres.map((centre, at) => {
     const band = at % BANDS;
-    const kindly = band < bandLimit ? bent(centre - kinds.centres[at]!, KIND_LIMIT, KIND_LIMIT) : 0;
+    const kindly = edgeShare(band, bandLimit) * bent(centre - kinds.centres[at]!, KIND_LIMIT, KIND_LIMIT);
     return heard.strength * (common[band]! + kindly);
   });
   const meant = Float64Array.from({ length: BANDS }, (_, band) => {

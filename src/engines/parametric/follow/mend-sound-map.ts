@@ -1,6 +1,6 @@
 import { BAND_HZ, BANDS } from "../listen/bands.ts";
 import type { Heard } from "./learn-sound-map.ts";
-import { levelled } from "./levelled.ts";
+import { edgeShare, levelled } from "./levelled.ts";
 import { meanSpectrum } from "./sound-kinds.ts";
 import type { SoundMap } from "./sound-map.ts";
 
@@ -19,9 +19,9 @@ export function mendedMap(map: SoundMap, bare: Float32Array, mapped: Float32Arra
     bandLimit,
   );
   const correction = lacking.map((value, band) => {
-    if (band >= bandLimit) return 0;
     const inLoud = LOUD_SHARE * heard.strength * loud[band]!;
-    return within(MENDED * value, MOST_MENDED) + within(inLoud, MOST_MENDED);
+    const lacks = within(MENDED * value, MOST_MENDED) + within(inLoud, MOST_MENDED);
+    return edgeShare(band, bandLimit) * lacks;
   });
   const level = loudnessChange(ours, correction);
   return { ...map, gains: map.gains.map((gain, at) => gain + correction[at % BANDS]! - level) };

@@ -10,7 +10,7 @@ export interface Recording {
   readonly bandEdgeHz: number;
   /** Share of the samples at which the signal is cut flat. */
   readonly clippedShare: number;
-  /** Mean power of the noise in each band, [40]; zeros where none was heard. */
+  /** Mean power of the noise in each band, [40]; zeros where too little of it was heard alone. */
   readonly noise: Float64Array;
   /** Mean power of the speech in each band, noise included, [40]. */
   readonly speech: Float64Array;
@@ -19,7 +19,11 @@ export interface Recording {
 /** @param samples the clip at its own rate: resampling rounds off what was cut flat */
 export function recordingOf(samples: Float32Array, frames: ClipFrames, { isSpeech }: Activity): Recording {
   const speech = meanPowers(frames, (frame) => isSpeech[frame] === 1);
-  const noise = meanPowers(frames, (frame) => isSpeech[frame] === 0 && isApart(isSpeech, frame));
+  const noise = meanPowers(
+    frames,
+    (frame) => isSpeech[frame] === 0 && isApart(isSpeech, frame),
+    LEAST_NOISE_FRAMES,
+  );
   const [spokenPower, noisePower] = [total(speech), total(noise)];
   return {
     signalToNoiseDb:
@@ -34,6 +38,8 @@ export function recordingOf(samples: Float32Array, frames: ClipFrames, { isSpeec
 }
 
 const CLEAN_DB = 60;
+/** 150 ms: in less there are only the speech's own dips. */
+const LEAST_NOISE_FRAMES = 12;
 /** What is closer to speech than this is its rise or its dying away. */
 const APART_FRAMES = 3;
 
@@ -42,7 +48,8 @@ function isApart(isSpeech: Uint8Array, frame: number): boolean {
   return true;
 }
 
-function meanPowers(frames: ClipFrames, isMeant: (frame: number) => boolean): Float64Array {
+/** Mean powers of the frames that are meant; zeros where they are fewer than `fewest`. */
+function meanPowers(frames: ClipFrames, isMeant: (frame: number) => boolean, fewest = 1): Float64Array {
   const powers = new Float64Array(BANDS);
   let count = 0;
   for (let frame = 0; frame < frames.count; frame++) {
@@ -50,7 +57,7 @@ function meanPowers(frames: ClipFrames, isMeant: (frame: number) => boolean): Fl
     count++;
     for (let band = 0; band < BANDS; band++) powers[band]! += Math.exp(frames.bands[frame * BANDS + band]!);
   }
-  return powers.map((power) => power / Math.max(1, count));
+  return count < fewest ? new Float64Array(BANDS) : powers.map((power) => power / count);
 }
 
 /** Speech is some 40 dB softer at 7 kHz than where it is loudest; a filter's stop band is softer still. */

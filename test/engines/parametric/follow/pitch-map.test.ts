@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
+import type { OwnPitch } from "../../../../src/engines/parametric/follow/own-pitch.ts";
 import {
   hearingBias,
   mappedRegister,
@@ -9,7 +10,6 @@ import {
   pitchMap,
   USUAL_BIAS,
 } from "../../../../src/engines/parametric/follow/pitch-map.ts";
-import type { OwnPitch } from "../../../../src/engines/parametric/follow/rehearsal.ts";
 import { deviation } from "../../../../src/engines/parametric/listen/deviation.ts";
 import { percentile } from "../../../../src/engines/parametric/listen/percentile.ts";
 import { noise } from "../listen/signals.ts";

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { learnSoundMap } from "../../../../src/engines/parametric/follow/learn-sound-map.ts";
 import { mendedMap } from "../../../../src/engines/parametric/follow/mend-sound-map.ts";
+import { REHEARSED } from "../../../../src/engines/parametric/follow/own-pitch.ts";
 import {
   type Decoded,
   decodeRehearsed,
   type OwnSpeech,
-  REHEARSED,
   rehearse,
 } from "../../../../src/engines/parametric/follow/rehearsal.ts";
 import { meanSpectrum } from "../../../../src/engines/parametric/follow/sound-kinds.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { decodeRehearsed, REHEARSED, rehearse } from "../../../../src/engines/parametric/follow/rehearsal.ts";
+import { REHEARSED } from "../../../../src/engines/parametric/follow/own-pitch.ts";
+import { decodeRehearsed, rehearse } from "../../../../src/engines/parametric/follow/rehearsal.ts";
 import { createStudio } from "../../../../src/engines/parametric/follow/studio.ts";
 import { heardTempo, ownSpeechS } from "../../../../src/engines/parametric/follow/tempo.ts";
 import { listen } from "../../../../src/engines/parametric/listen/voice-profile.ts";

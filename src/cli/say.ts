@@ -1,4 +1,6 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { buffer } from "node:stream/consumers";
 import type { Command } from "commander";
 import { ServiceError } from "../contract/errors.ts";
 import type { Prepared } from "../serving/prepare.ts";
@@ -75,18 +77,24 @@ async function prepare(text: string, { speaker, model, params, voiceLike }: SayF
     return prepareConverse(parseConverseRequest({ conversation, ...how }), resolve);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    const reason = error.message.replace("conversation[0].audio_wav_b64", `${voiceLike} (--voice-like)`);
+    const reason = error.message.replace(
+      "conversation[0].audio_wav_b64",
+      () => `${voiceLike} (--voice-like)`,
+    );
     throw new WrongCallError(`This cannot be said: ${reason}.`);
   }
 }
 
-/** Reads the file that `--voice-like` names. */
+/** Reads the file that `--voice-like` names; of one over the cap no more than shows that it is. */
 async function read(file: string): Promise<Buffer> {
-  return readFile(file).catch((error: NodeJS.ErrnoException) => {
-    throw new WrongCallError(
-      `The file ${file} cannot be read (${error.code}): name a WAV with --voice-like.`,
-    );
-  });
+  const { MAX_TURN_AUDIO_BYTES } = await import("../contract/limits.ts");
+  return buffer(createReadStream(file, { end: MAX_TURN_AUDIO_BYTES })).catch(
+    (error: NodeJS.ErrnoException) => {
+      throw new WrongCallError(
+        `The file ${file} cannot be read (${error.code}): name a WAV with --voice-like.`,
+      );
+    },
+  );
 }
 
 /** Writes the file that `-o` names. */

@@ -1,4 +1,3 @@
-import { abortable } from "../../model/abortable.ts";
 import type { Script } from "../../model/script.ts";
 import {
   type Frame,
@@ -74,7 +73,7 @@ export async function createParametricModel(options: ParametricOptions): Promise
         `The voice has no speaker "${script.speaker}", only ${[...voices.keys()]}.`,
       );
     }
-    return abortable(follower.cast(script, voice, voiceOptions(script.preset).follows), signal);
+    return follower.cast(script, voice, voiceOptions(script.preset).follows, signal);
   }
 
   async function* speak(script: Script, signal: AbortSignal): AsyncGenerator<Frame, SpeechReport, void> {
@@ -113,6 +112,8 @@ export async function createParametricModel(options: ParametricOptions): Promise
   await warmUp(speak);
   return {
     async hear(script, signal) {
+      if (isClosed) throw new SpeechFailedError("The voice is closed.");
+      signal.throwIfAborted();
       await cast(script, signal);
     },
     speak,

@@ -1,12 +1,16 @@
+import { createHash } from "node:crypto";
 import type { SpeakerLabel } from "../../../model/conversation.ts";
 import type { Script } from "../../../model/script.ts";
 import type { HeardVoice } from "../../../model/speech-model.ts";
 import { pooled } from "../listen/pooled.ts";
 import { listen, type VoiceProfile } from "../listen/voice-profile.ts";
+import type { Work } from "../listen/work.ts";
+import type { Network } from "../network.ts";
 import type { Speaker, Voice } from "../speakers.ts";
 import { entrained } from "./entrainment.ts";
-import { type Following, follow, hasTract } from "./follow.ts";
-import { Recent } from "./recent.ts";
+import { Findings } from "./findings.ts";
+import { type Following, follow } from "./follow.ts";
+import { heedingNetwork, heedingWork } from "./heeding.ts";
 import { nearestVoice } from "./start.ts";
 import { createStudio, type Studio, type StudioParts, voicedOnly } from "./studio.ts";
 import { heardTempo, ownSpeechS, type SaidClip } from "./tempo.ts";
@@ -23,16 +27,18 @@ export interface FollowerParts extends StudioParts {
   readonly voices: ReadonlyMap<SpeakerLabel, Voice>;
 }
 
+type HeardClip = HeardTurn & { readonly profile: VoiceProfile };
+
 /**
  * Finds out how an open turn is to sound from the audio of the turns before it. What was heard in a clip is kept by the
- * clip's digest, and the voice that was made of clips by theirs; both are bounded. Who asks for what is being found out
- * already waits for that.
+ * clip's digest, and the voice that was made of it by all that it depends on; both are bounded. Who asks for what is
+ * being found out already waits for that; what nobody waits for any more is given up.
  */
 export class Follower {
   readonly #parts: FollowerParts;
   readonly #studio: Studio;
-  readonly #profiles = new Recent<Promise<VoiceProfile>>(MOST_PROFILES);
-  readonly #followed = new Recent<Promise<FollowedClips>>(MOST_FOLLOWED);
+  readonly #profiles = new Findings<VoiceProfile>(MOST_PROFILES);
+  readonly #casts = new Findings<Cast>(MOST_CASTS);
 
   constructor(parts: FollowerParts) {
     this.#parts = parts;
@@ -41,45 +47,53 @@ export class Follower {
 
   /**
    * @param script with a speaker that there is a voice for
-   * @throws what the network throws; then the next one who asks tries again
+   * @throws what the network throws, and then the next one who asks tries again; or the signal's reason
    */
-  async cast(script: Pick<Script, "history" | "speaker">, voice: Voice, following: Following): Promise<Cast> {
+  async cast(
+    script: Pick<Script, "history" | "speaker">,
+    voice: Voice,
+    following: Following,
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<Cast> {
     const { own, other } = turnsToHear(script);
-    const clips = await hearEnough(own, (turn) => this.#hear(turn));
-    const profile = pooled(clips.map((clip) => clip.profile));
-    if (profile !== null && profile.suitability.trust >= LEAST_TRUST) {
-      const key = JSON.stringify([following, clips.map(({ clip, text }) => [clip.digest, text])]);
-      const found = kept(this.#followed, key, () => this.#follow(profile, clips, following));
-      const { speaker, heard } = await found;
-      return { speaker, heard: { ...heard, turns: clips.map(({ index }) => index) } };
-    }
     if (own.length === 0 && other === null) return { speaker: voice, heard: null };
-    const cautions = [...new Set(clips.flatMap((clip) => clip.profile.suitability.cautions))];
-    const heard = { ...UNMOVED, start: script.speaker, warp: voice.warp, cautions };
-    if (other === null || following === "pitch") return { speaker: voice, heard };
-    const lent = entrained(voice, await this.#hear(other));
-    return {
-      speaker: { ...voice, ...lent },
-      heard: { ...heard, entrainedBy: other.index, rate: lent.tempo, levelDb: 20 * Math.log10(lent.gain) },
-    };
+    const key = keyOf(following, script.speaker, own.map(identityOf), other && identityOf(other));
+    return this.#casts.get(key, signal, async (stop) => {
+      const clips = await hearEnough(own, (turn) => this.#hear(turn, stop));
+      const profile = pooled(clips.map((clip) => clip.profile));
+      if (profile !== null && profile.suitability.trust >= LEAST_TRUST) {
+        // Found again when the conversation has grown by turns that change nothing.
+        const used = keyOf(following, clips.map(identityOf));
+        return this.#casts.get(used, stop, (given) => this.#followed(profile, clips, following, given));
+      }
+      const cautions = [...new Set(clips.flatMap((clip) => clip.profile.suitability.cautions))];
+      const heard = { ...UNMOVED, start: script.speaker, warp: voice.warp, cautions };
+      if (other === null || following === "pitch") return { speaker: voice, heard };
+      const lent = entrained(voice, await this.#hear(other, stop));
+      return {
+        speaker: { ...voice, ...lent },
+        heard: { ...heard, entrainedBy: other.index, rate: lent.tempo, levelDb: 20 * Math.log10(lent.gain) },
+      };
+    });
   }
 
   async #follow(
     profile: VoiceProfile,
     clips: readonly HeardClip[],
     following: Following,
-  ): Promise<FollowedClips> {
-    const { network, reader, voices, kernel, run } = this.#parts;
+    signal: AbortSignal,
+  ): Promise<Cast> {
+    const { voices, kernel } = this.#parts;
+    const network = heedingNetwork(this.#parts.network, signal);
+    const run = <T>(work: Work<T>) => this.#parts.run(heedingWork(work, signal));
+    const { suitability, speechS, recording } = profile;
     const plans = await this.#studio.plans();
     const warp = hasTract(following)
       ? estimateWarp(await this.#studio.codebook(), voicedOnly(profile), profile.recording.bandEdgeHz)
       : null;
     const { label, voice: start } = nearestVoice(voices, plans.pitch, { pitch: profile.pitch, warp });
-    const said: SaidClip[] = [];
-    for (const { profile: each, text } of clips) {
-      said.push({ profile: each, ownS: text === null ? null : await ownSpeechS(network, reader, text) });
-    }
-    const model = { profile, start, warp: warp ?? start.warp, tempo: heardTempo(said) };
+    const tempo = following === "pitch" ? 1 : heardTempo(await this.#said(clips, network));
+    const model = { profile, start, warp: warp ?? start.warp, tempo };
     const { speaker, ...moved } = await follow({ network, kernel, run, ...plans }, model, following);
     return {
       speaker,
@@ -95,19 +109,29 @@ export class Follower {
     };
   }
 
-  #hear({ clip }: HeardTurn): Promise<VoiceProfile> {
-    return kept(this.#profiles, clip.digest, () => this.#parts.run(listen(clip)));
+  #said(clips: readonly HeardClip[], network: Network): Promise<SaidClip[]> {
+    const { reader } = this.#parts;
+    const said = clips.map(async ({ profile, text }) => ({
+      profile,
+      ownS: text === null ? null : await ownSpeechS(network, reader, text),
+    }));
+    return Promise.all(said);
+  }
+
+  #hear({ clip }: HeardTurn, signal: AbortSignal): Promise<VoiceProfile> {
+    const hear = (stop: AbortSignal) => this.#parts.run(heedingWork(listen(clip), stop));
+    return this.#profiles.get(clip.digest, signal, hear);
   }
 }
 
-/** Looks a value up, or finds it out and keeps it; what could not be found out is forgotten. */
-function kept<T>(store: Recent<Promise<T>>, key: string, find: () => Promise<T>): Promise<T> {
-  const known = store.get(key);
-  if (known !== undefined) return known;
-  const found = find();
-  store.set(key, found);
-  found.catch(() => store.delete(key, found));
-  return found;
+/** What of a turn a voice depends on. */
+function identityOf({ index, clip, text }: HeardTurn): readonly unknown[] {
+  return [index, clip.digest, text];
+}
+
+/** Of one length, however much is said in the turns. */
+function keyOf(...parts: readonly unknown[]): string {
+  return createHash("sha256").update(JSON.stringify(parts)).digest("base64");
 }
 
 /** What following some clips gave, wherever in a conversation they stand. */

@@ -192,6 +192,57 @@ export function speechModelConformance(name: string, make: () => Promise<SpeechM
       for (const { audio } of history) if (audio) assert.equal(audio.samples.length, SAMPLE_RATE_HZ);
     });
 
+    test("what is spoken is the same byte for byte, whether the model listened before, meanwhile or not at all", async () => {
+      const history = await spokenHistory(model);
+      const fresh = await make();
+      const cold = bytesOf((await speakAll(fresh, { history })).frames);
+      await fresh.close();
+      const [meanwhile] = await Promise.all([speakAll(model, { history }), hear({ history })]);
+      assert.ok(bytesOf(meanwhile.frames).equals(cold), "it listened meanwhile");
+      await hear({ history });
+      await hear({ history });
+      const warm = await speakAll(model, { history });
+      assert.ok(bytesOf(warm.frames).equals(cold), "it had listened");
+    });
+
+    test("listening that is aborted throws the reason, and the next one is told the same as ever", async (context) => {
+      if (model.hear === undefined) return context.skip("it does not listen");
+      const history = await spokenHistory(model, "aborted");
+      const reason = new Error("gone");
+      await assert.rejects(model.hear(scriptOf({ history }), AbortSignal.abort(reason)), is(reason));
+      const leaving = new AbortController();
+      const left = model.hear(scriptOf({ history }), leaving.signal);
+      const patient = hear({ history });
+      leaving.abort(reason);
+      await assert.rejects(left, is(reason));
+      await patient;
+      const alone = new AbortController();
+      const other = await spokenHistory(model, "left by all");
+      const abandoned = model.hear(scriptOf({ history: other }), alone.signal);
+      alone.abort(reason);
+      await assert.rejects(abandoned, is(reason));
+      const [first, second] = [await speakAll(model, { history }), await speakAll(model, { history: other })];
+      assert.ok(bytesOf(first.frames).equals(bytesOf(second.frames)));
+    });
+
+    test("it listens to nothing, to turns without audio, and to 63 turns", async () => {
+      const turns = Array.from({ length: 63 }, (_, index): Turn => turnOf(index, `clip ${index}`));
+      const written = turns.map((turn): Turn => ({ ...turn, text: turn.text ?? "Well.", audio: null }));
+      for (const history of [[], written, turns]) {
+        await hear({ history });
+        assert.equal((await speakAll(model, { history })).report.stop, "finished");
+      }
+    });
+
+    test("closing fails what listens, and then nothing is listened to any more", async (context) => {
+      if (model.hear === undefined) return context.skip("it does not listen");
+      const history = await spokenHistory(model);
+      const closable = await make();
+      const failing = assert.rejects(closable.hear!(scriptOf({ history }), never()), SpeechFailedError);
+      await Promise.all([closable.close(), failing]);
+      await assert.rejects(closable.hear!(scriptOf({ history }), never()), SpeechFailedError);
+    });
+
     test("closing fails what is open, and refuses what comes after", async () => {
       const closable = await make();
       const speaking = closable.speak(scriptOf({ text: LONG_TEXT }), never());
@@ -206,6 +257,11 @@ export function speechModelConformance(name: string, make: () => Promise<SpeechM
       await closable.close();
       await assert.rejects(closable.speak(scriptOf(), never()).next(), SpeechFailedError);
     });
+
+    /** Lets the model listen, if it can. */
+    async function hear(parts: Parameters<typeof scriptOf>[0]): Promise<void> {
+      await model.hear?.(scriptOf(parts), never());
+    }
 
     function begin(parts: Parameters<typeof scriptOf>[0]) {
       const controller = new AbortController();
@@ -227,12 +283,24 @@ function rejected(error: Error): Promise<never> {
   return promise;
 }
 
+/** A turn of the open speaker and one of the other, as this very model speaks. */
+async function spokenHistory(model: SpeechModel, digest = "said"): Promise<readonly Turn[]> {
+  const turns = ["1", "0"].map(async (speaker): Promise<Turn> => {
+    const { frames } = await speakAll(model, { text: LONG_TEXT, speaker: speaker === "0" ? "1" : "0" });
+    const samples = Float32Array.from(frames.flatMap((frame) => [...frame.samples]));
+    const durationS = samples.length / SAMPLE_RATE_HZ;
+    const audio = { samples, sampleRateHz: SAMPLE_RATE_HZ, durationS, digest: `${digest} ${speaker}` };
+    return { speaker, text: null, audio };
+  });
+  return Promise.all(turns);
+}
+
 /** By turns with text, with a second of sound, and with both. */
-function turnOf(index: number): Turn {
+function turnOf(index: number, digest = "a clip"): Turn {
   const samples = Float32Array.from({ length: SAMPLE_RATE_HZ }, (_, i) => 0.2 * Math.sin(i * 0.05));
   return {
     speaker: String(index % 2),
     text: index % 3 === 1 ? null : `This is turn ${index}.`,
-    audio: index % 3 === 0 ? null : { samples, sampleRateHz: SAMPLE_RATE_HZ, durationS: 1, digest: "a clip" },
+    audio: index % 3 === 0 ? null : { samples, sampleRateHz: SAMPLE_RATE_HZ, durationS: 1, digest },
   };
 }

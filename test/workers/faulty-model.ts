@@ -1,5 +1,5 @@
 import { FRAME_SAMPLES } from "../../src/audio/format.ts";
-import type { SpeechModel } from "../../src/model/speech-model.ts";
+import { SpeechFailedError, type SpeechModel } from "../../src/model/speech-model.ts";
 
 /** Options of {@link createModel}; the counters are shared, so that a test sees what its threads do. */
 export interface FaultyOptions {
@@ -11,7 +11,16 @@ export interface FaultyOptions {
 }
 
 /** Places in {@link FaultyOptions.counters}. */
-export const COUNT = { starts: 0, frames: 1, left: 2, detached: 3, held: 4, gate: 5 } as const;
+export const COUNT = {
+  starts: 0,
+  frames: 1,
+  left: 2,
+  detached: 3,
+  held: 4,
+  gate: 5,
+  heard: 6,
+  unheard: 7,
+} as const;
 
 export function counters(): Int32Array {
   return new Int32Array(new SharedArrayBuffer(4 * Object.keys(COUNT).length));
@@ -21,6 +30,9 @@ export function counters(): Int32Array {
  * A model that does what its text says. `speak` gives frames without end and counts them; `views` gives views into one
  * buffer; `hold` gives a frame, then blocks its thread until the gate opens, then goes on as `speak`; `exit`, `throw`
  * and `eat` give a frame and then end their thread in three ways.
+ *
+ * `hear` does what the last turn's text says: `long` listens until it is aborted, `deaf` throws, `mute` throws and lets
+ * `speak` throw too, `crash` ends the thread; anything else it hears at once.
  */
 export async function createModel(options: FaultyOptions): Promise<SpeechModel> {
   const { counters: count } = options;
@@ -31,7 +43,18 @@ export async function createModel(options: FaultyOptions): Promise<SpeechModel> 
   }
   if (starts >= (options.goodStarts ?? Number.POSITIVE_INFINITY)) process.exit(7);
   return {
+    async hear({ history }, signal) {
+      Atomics.add(count, COUNT.heard, 1);
+      const command = history.at(-1)?.text;
+      if (command === "crash") process.exit(3);
+      if (command === "deaf" || command === "mute") throw new Error(`it is ${command}`);
+      if (command !== "long") return;
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      Atomics.add(count, COUNT.unheard, 1);
+      throw signal.reason;
+    },
     async *speak(script) {
+      if (script.history.at(-1)?.text === "mute") throw new SpeechFailedError("it does not speak");
       let command = "";
       for await (const piece of script.text) command += piece;
       const ring = new Float32Array(2 * FRAME_SAMPLES);

@@ -60,6 +60,15 @@ test("who took nothing for a minute is due now, and not for the whole minute", a
   await thread.close();
 });
 
+test("who listened for a minute first is due then, and not for the whole minute", async () => {
+  const thread = await createThread();
+  thread.open(1, LONG_TEXT, 1);
+  thread.nowMs = 60_000;
+  await thread.utterance(1).hear();
+  assert.equal(thread.utterance(1).dueMs, 60_000);
+  await thread.close();
+});
+
 test("one that waits for its text does not hold up the others, and goes on when it comes", async () => {
   const thread = await createThread();
   thread.open(1, null, 100);

@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import type { Turn } from "../../src/model/conversation.ts";
+import { SpeechFailedError } from "../../src/model/speech-model.ts";
+import { createWorkerPool, type WorkerPool } from "../../src/workers/worker-pool.ts";
+import { drain, never, scriptOf } from "../model/scripts.ts";
+import { COUNT, counters } from "./faulty-model.ts";
+
+const entry = new URL("./faulty-model.js", import.meta.url);
+const REPORT = { stop: "finished", spoken: "" } as const;
+
+test("an utterance whose model still listens holds up nobody, and gives nothing", async () => {
+  const { pool, count } = await deafPool();
+  const listening = begin(pool, "long");
+  await heard(count, 1);
+  const beside = pool.speak(scriptOf({ text: "views" }), never());
+  for (let frame = 0; frame < 20; frame++) assert.equal((await beside.next()).done, false);
+  assert.equal(Atomics.load(count, COUNT.frames), 0);
+  await beside.return(REPORT);
+  listening.leave();
+  await assert.rejects(listening.first, /gone/);
+  await pool.close();
+});
+
+test("leaving an utterance ends its listening, and its model is not asked to speak", async () => {
+  const { pool, count } = await deafPool();
+  const listening = begin(pool, "long");
+  await heard(count, 1);
+  listening.leave();
+  await assert.rejects(listening.first, /gone/);
+  while (Atomics.load(count, COUNT.unheard) === 0) await setImmediate();
+  assert.equal(pool.stats().open, 0);
+  await framesOf(pool, "views", 5);
+  assert.equal(Atomics.load(count, COUNT.frames), 0);
+  await pool.close();
+});
+
+test("leaving before the thread has begun to listen ends it as well", async () => {
+  const { pool, count } = await deafPool();
+  const listening = begin(pool, "long");
+  listening.leave();
+  await assert.rejects(listening.first, /gone/);
+  await framesOf(pool, "views", 5);
+  assert.equal(Atomics.load(count, COUNT.heard), Atomics.load(count, COUNT.unheard));
+  assert.equal(Atomics.load(count, COUNT.frames), 0);
+  await pool.close();
+});
+
+test("closing while a model listens fails the utterance, and ends the thread by itself", async () => {
+  const { pool, count } = await deafPool();
+  const { first } = begin(pool, "long");
+  await heard(count, 1);
+  await Promise.all([pool.close(), assert.rejects(first, SpeechFailedError)]);
+  assert.equal(Atomics.load(count, COUNT.unheard), 1);
+});
+
+test("a model that fails to listen is asked to speak all the same", async () => {
+  const { pool, count } = await deafPool();
+  assert.equal((await begin(pool, "deaf").first).done, false);
+  assert.equal(Atomics.load(count, COUNT.heard), 1);
+  await pool.close();
+});
+
+test("a model that fails to listen and to speak is told of once, as speech that failed", async () => {
+  const { pool } = await deafPool();
+  await assert.rejects(begin(pool, "mute").first, (error) => {
+    assert.ok(error instanceof SpeechFailedError);
+    assert.match(error.message, /it does not speak/);
+    return true;
+  });
+  assert.equal(pool.stats().open, 0);
+  await framesOf(pool, "views", 3);
+  await pool.close();
+});
+
+test("a thread that dies while it listens fails its utterances and is replaced", async () => {
+  const { pool } = await deafPool();
+  await assert.rejects(begin(pool, "crash").first, SpeechFailedError);
+  await framesOf(pool, "views", 3);
+  assert.equal(pool.stats().replaced, 1);
+  await pool.close();
+});
+
+test("a history without audio is not listened to", async () => {
+  const { pool, count } = await deafPool();
+  const history: Turn[] = [{ speaker: "0", text: "long", audio: null }];
+  const speech = pool.speak(scriptOf({ text: "views", history }), never());
+  assert.equal((await speech.next()).done, false);
+  assert.equal(Atomics.load(count, COUNT.heard), 0);
+  await speech.return(REPORT);
+  await pool.close();
+});
+
+test("a text that is at its end before the listening is spoken whole", async () => {
+  const tone = new URL("../../src/engines/tone/tone.js", import.meta.url);
+  const pool = await createWorkerPool({ entry: tone, create: {}, size: 1 });
+  const { report } = await drain(
+    pool.speak(scriptOf({ text: "Yes.", history: [turnThat("listens")] }), never()),
+  );
+  assert.deepEqual(report, { stop: "finished", spoken: "Yes." });
+  await pool.close();
+});
+
+async function deafPool() {
+  const count = counters();
+  const pool = await createWorkerPool({ entry, create: { counters: count }, size: 1 });
+  return { pool, count };
+}
+
+/** Opens an utterance with one earlier turn, which tells the model how to listen. */
+function begin(pool: WorkerPool, how: string) {
+  const controller = new AbortController();
+  const speech = pool.speak(scriptOf({ text: "speak", history: [turnThat(how)] }), controller.signal);
+  return { first: speech.next(), leave: () => controller.abort(new Error("gone")) };
+}
+
+function turnThat(text: string): Turn {
+  const audio = { samples: new Float32Array(240), sampleRateHz: 24_000, durationS: 0.01, digest: text };
+  return { speaker: "0", text, audio };
+}
+
+/** Waits until the model has begun to listen so often. */
+async function heard(count: Int32Array, times: number): Promise<void> {
+  while (Atomics.load(count, COUNT.heard) < times) await setImmediate();
+}
+
+/** Speaks for so many frames, beside whatever else is open. */
+async function framesOf(pool: WorkerPool, text: string, frames: number): Promise<void> {
+  const speech = pool.speak(scriptOf({ text }), never());
+  for (let frame = 0; frame < frames; frame++) assert.equal((await speech.next()).done, false);
+  await speech.return(REPORT);
+}

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { createParametricModel } from "../../src/engines/parametric/model.ts";
+import type { Turn } from "../../src/model/conversation.ts";
 import { SpeechFailedError } from "../../src/model/speech-model.ts";
 import { loadTextTables } from "../../src/text/tables.ts";
 import { createWorkerPool } from "../../src/workers/worker-pool.ts";
@@ -10,6 +11,7 @@ import { speechModelConformance } from "../model/speech-model-conformance.ts";
 
 const entry = new URL("../../src/engines/parametric/model.js", import.meta.url);
 const voiceDir = fileURLToPath(new URL("../../../voices/heart", import.meta.url));
+const REPORT = { stop: "finished", spoken: "" } as const;
 const create = { voiceDir, tables: await loadTextTables(voiceDir) };
 
 speechModelConformance("the embedded voice in a thread", () => createWorkerPool({ entry, create, size: 1 }));
@@ -24,6 +26,32 @@ test("the embedded voice says the same in a thread, byte for byte, as without on
   assert.ok(bytesOf(inThread.frames).equals(bytesOf(direct.frames)));
   assert.deepEqual(inThread.report, direct.report);
   await Promise.all([pool.close(), model.close()]);
+});
+
+test("while the embedded voice listens to 30 s of somebody new, who is open already gets frame after frame", async () => {
+  const pool = await createWorkerPool({ entry, create, size: 1 });
+  const { frames } = await speakAll(pool, { text: `${LONG_TEXT} `.repeat(4), speaker: "1" });
+  const samples = Float32Array.from(frames.flatMap((frame) => [...frame.samples])).subarray(0, 720_000);
+  assert.equal(samples.length, 720_000);
+  const audio = { samples, sampleRateHz: 24_000, durationS: 30, digest: "30 s" };
+  const open = pool.speak(
+    scriptOf({ text: `${LONG_TEXT} `.repeat(12), delivery: { maxFrames: 2_048 } }),
+    never(),
+  );
+  await open.next();
+  let given = 0;
+  let isListening = true;
+  const history: Turn[] = [{ speaker: "0", text: null, audio }];
+  const listener = pool.speak(scriptOf({ history }), never());
+  const first = listener.next().then((step) => {
+    isListening = false;
+    return step;
+  });
+  while (isListening && !(await open.next()).done) given += 1;
+  assert.equal((await first).done, false);
+  assert.ok(given >= 40, `${given} frames of the one before the first of the other`);
+  await Promise.all([open.return(REPORT), listener.return(REPORT)]);
+  await pool.close();
 });
 
 test("the embedded voice's thread can be killed in mid-sentence, and another speaks in its place", async () => {

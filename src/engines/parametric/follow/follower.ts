@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { SpeakerLabel } from "../../../model/conversation.ts";
 import type { Script } from "../../../model/script.ts";
 import type { HeardVoice } from "../../../model/speech-model.ts";
-import { pooled } from "../listen/pooled.ts";
+import { pooled, trusted } from "../listen/pooled.ts";
 import { listen, type VoiceProfile } from "../listen/voice-profile.ts";
 import type { Work } from "../listen/work.ts";
 import type { Network } from "../network.ts";
@@ -60,11 +60,13 @@ export class Follower {
     const key = keyOf(following, script.speaker, own.map(identityOf), other && identityOf(other));
     return this.#casts.get(key, signal, async (stop) => {
       const clips = await hearEnough(own, (turn) => this.#hear(turn, stop));
-      const profile = pooled(clips.map((clip) => clip.profile));
+      const profiles = trusted(clips.map((clip) => clip.profile));
+      const profile = pooled(profiles);
       if (profile !== null && profile.suitability.trust >= LEAST_TRUST) {
         // Found again when the conversation has grown by turns that change nothing.
-        const used = keyOf(following, clips.map(identityOf));
-        return this.#casts.get(used, stop, (given) => this.#followed(profile, clips, following, given));
+        const led = clips.filter((clip) => profiles.includes(clip.profile));
+        const used = keyOf(following, led.map(identityOf));
+        return this.#casts.get(used, stop, (given) => this.#followed(profile, led, following, given));
       }
       const cautions = [...new Set(clips.flatMap((clip) => clip.profile.suitability.cautions))];
       const heard = { ...UNMOVED, start: script.speaker, warp: voice.warp, cautions };

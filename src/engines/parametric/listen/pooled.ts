@@ -1,13 +1,18 @@
 import type { Caution } from "./suitability.ts";
 import { type VoiceProfile, voicedSeconds } from "./voice-profile.ts";
 
+/** Those that count: without what is not to be trusted, or far less than the best. */
+export function trusted(profiles: readonly VoiceProfile[]): VoiceProfile[] {
+  const best = profiles.reduce((most, { suitability }) => Math.max(most, suitability.trust), 0);
+  return profiles.filter(({ suitability }) => suitability.trust > 0 && suitability.trust >= best / 2);
+}
+
 /**
- * Several clips of one speaker as one: each counts by how much speech it holds. Clips that are trusted far less than the
- * best are left out. `null` where none is to be trusted.
+ * Several clips of one speaker as one: each that counts does so by how much speech it holds. `null` where none is to be
+ * trusted.
  */
 export function pooled(profiles: readonly VoiceProfile[]): VoiceProfile | null {
-  const best = profiles.reduce((most, { suitability }) => Math.max(most, suitability.trust), 0);
-  const kept = profiles.filter(({ suitability }) => suitability.trust > 0 && suitability.trust >= best / 2);
+  const kept = trusted(profiles);
   if (kept.length === 0) return null;
   const speechS = kept.reduce((sum, profile) => sum + profile.speechS, 0);
   const mean = (of: (profile: VoiceProfile) => number) =>

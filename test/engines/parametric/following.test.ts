@@ -9,6 +9,7 @@ import { createParametricModel } from "../../../src/engines/parametric/model.ts"
 import type { Clip, Turn } from "../../../src/model/conversation.ts";
 import type { HeardVoice, SpeechModel } from "../../../src/model/speech-model.ts";
 import { LONG_TEXT, never, type ScriptParts, scriptOf, speakAll } from "../../model/scripts.ts";
+import { noise } from "./listen/signals.ts";
 import { hear } from "./listening.ts";
 import { tables, VOICE_DIR } from "./voice.ts";
 
@@ -88,6 +89,20 @@ describe("The embedded voice that hears somebody", () => {
     assert.ok(both.speechS > first.speechS + 1, `${first.speechS} s, then ${both.speechS} s`);
     assert.ok(Math.abs(both.speechS - whole.speechS) < 0.3);
     assert.ok(Math.abs(both.pitchSemitones - whole.pitchSemitones) < 0.5);
+  });
+
+  test("leaves out a clip of the same speaker that is no voice, as if it had not been sent", async () => {
+    const hiss = clipOf(
+      "hiss",
+      noise(72_000, 5).map((value) => 0.1 * value),
+    );
+    const last = turn("1", woman, "And what did they say to that?");
+    const [mixed, pure] = [
+      await reply([turn("0", hiss), turn("0", man), last]),
+      await reply([turn("1", hiss), turn("0", man), last]),
+    ];
+    assert.deepEqual(mixed.voice, { ...pure.voice, turns: [1] });
+    assert.deepEqual(mixed.samples, pure.samples);
   });
 
   test("keeps a label's voice, to the byte, whatever is said after 12 s of its own", async () => {

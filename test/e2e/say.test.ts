@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { clientOf } from "./client.ts";
+import { clientOf, okay } from "./client.ts";
 import { temporaryFolder } from "./folders.ts";
 import { antiphon, type Finished } from "./program.ts";
 import { type ServerProcess, startServerProcess } from "./server-process.ts";
@@ -17,6 +17,12 @@ function refusal({ code, stdout, stderr }: Finished, exitCode: 1 | 2): string {
   assert.match(stderr, /^[A-Z-][^\n]+[.?]\n$/, "one sentence");
   assert.doesNotMatch(stderr, /\bat .*\.[jt]s:\d+|Error:/, "no stack");
   return stderr;
+}
+
+function written(folder: string, name: string, content: string): string {
+  const file = join(folder, name);
+  writeFileSync(file, content);
+  return file;
 }
 
 describe("antiphon say", () => {
@@ -60,6 +66,60 @@ describe("antiphon say", () => {
     ];
     for (const [index, wav] of others.entries()) assert.ok(served[index]?.equals(wav.subarray(44)));
     assert.ok(!served[0]?.equals(await client.tts({ text: TEXT, params })), "two speakers differ");
+  });
+
+  it("speaks like the clip that --voice-like names: what POST /v1/converse says, byte for byte", async () => {
+    const client = clientOf(server.url, server.key);
+    const file = join(temporaryFolder(), "a voice.wav");
+    const voice = await client.post("/v1/tts", { text: TEXT, speaker: "1", params: { temperature: 0 } });
+    const audio_wav_b64 = (await okay(voice)).audio.data_b64;
+    writeFileSync(file, Buffer.from(audio_wav_b64, "base64"));
+    const flags = ["--voice-like", file, "--params", STILL];
+    const [asZero, asOne] = await Promise.all([
+      antiphon(["say", "Good morning.", ...flags]),
+      antiphon(["say", "Good morning.", ...flags, "--speaker", "1", "--model", "svc-beta-v0.1"]),
+    ]);
+    assert.deepEqual([asZero.code, asZero.stderr, asOne.code, asOne.stderr], [0, "", 0, ""]);
+    assertSpeech(asZero.stdout);
+    const params = { temperature: 0 };
+    const conversation = [{ audio_wav_b64 }, { text: "Good morning." }];
+    assert.ok((await client.converse({ conversation, params })).equals(asZero.stdout.subarray(44)));
+    const byOne = conversation.map((turn) => ({ ...turn, speaker: "1" }));
+    const served = await client.converse({ conversation: byOne, params, model: "svc-beta-v0.1" });
+    assert.ok(served.equals(asOne.stdout.subarray(44)));
+  });
+
+  const wrongVoices: readonly [why: string, make: (folder: string) => string, says: RegExp][] = [
+    ["that does not exist", (folder) => join(folder, "none.wav"), /none\.wav cannot be read \(ENOENT\)/],
+    ["that is a folder", (folder) => folder, /cannot be read \(EISDIR\)/],
+    ["without a name", () => "", /cannot be read \(ENOENT\)/],
+    ["that is empty", (folder) => written(folder, "empty.wav", ""), /empty\.wav \(--voice-like\): .*empty/],
+    [
+      "that is no WAV",
+      (folder) => written(folder, "$& song.mp3", "ID3 and then some music"),
+      /\$& song\.mp3 \(--voice-like\): undecodable audio: it does not begin as a WAV file does/,
+    ],
+    [
+      "over the cap",
+      (folder) => {
+        const file = written(folder, "long.wav", "RIFF");
+        truncateSync(file, 2 ** 32);
+        return file;
+      },
+      /long\.wav \(--voice-like\) is over the cap of 26214400 bytes/,
+    ],
+    ["without an end", () => "/dev/zero", /\/dev\/zero \(--voice-like\) is over the cap/],
+  ];
+  for (const [why, make, says] of wrongVoices) {
+    it(`ends with 2 and one sentence for a --voice-like file ${why}`, async () => {
+      const file = make(temporaryFolder());
+      assert.match(refusal(await antiphon(["say", TEXT, "--voice-like", file]), 2), says);
+    });
+  }
+
+  it("names the text, and not the file, when it is the text that is wrong", async () => {
+    const file = written(temporaryFolder(), "voice.wav", "no WAV at all");
+    assert.match(refusal(await antiphon(["say", "?!", "--voice-like", file]), 2), /nothing speakable/);
   });
 
   const calledWrongly: readonly [why: string, line: string[], says: RegExp][] = [

@@ -118,8 +118,8 @@ describe("a reply to turns that can be heard", () => {
 
   it("follows as much as its model's description says", async () => {
     const FOLLOWED = {
-      "svc-beta-v0.3": ["pitch", "level", "rate", "pauses", "tract", "spectrum"],
-      "svc-beta-v0.2": ["pitch", "level", "rate", "pauses", "tract"],
+      "svc-beta-v0.3": ["pitch", "level", "rate", "pauses", "tract", "dynamics", "spectrum"],
+      "svc-beta-v0.2": ["pitch", "level", "rate", "pauses", "tract", "dynamics"],
       "svc-beta-v0.1": ["pitch", "level", "rate", "pauses"],
       "svc-atom-beta-v0.1": ["pitch", "level"],
     };

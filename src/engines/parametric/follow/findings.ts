@@ -7,10 +7,11 @@ import { Recent } from "./recent.ts";
  * anew.
  */
 export class Findings<T> {
-  readonly #recent: Recent<Finding<T>>;
+  readonly #known: Recent<T>;
+  readonly #sought = new Map<string, Search<T>>();
 
   constructor(most: number) {
-    this.#recent = new Recent(most);
+    this.#known = new Recent(most);
   }
 
   /**
@@ -19,37 +20,40 @@ export class Findings<T> {
    */
   async get(key: string, signal: AbortSignal, find: (signal: AbortSignal) => Promise<T>): Promise<T> {
     signal.throwIfAborted();
-    const finding = this.#recent.get(key) ?? this.#begin(key, find);
-    finding.waiting += 1;
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const search = this.#sought.get(key) ?? this.#begin(key, find);
+    search.waiting += 1;
     try {
-      return await abortable(finding.found, signal);
+      return await abortable(search.found, signal);
     } finally {
-      finding.waiting -= 1;
-      if (finding.waiting === 0 && !finding.isOver) {
-        this.#recent.delete(key, finding);
-        finding.stop.abort(signal.reason);
-      }
+      search.waiting -= 1;
+      if (search.waiting === 0 && this.#end(key, search)) search.stop.abort(signal.reason);
     }
   }
 
-  #begin(key: string, find: (signal: AbortSignal) => Promise<T>): Finding<T> {
+  #begin(key: string, find: (signal: AbortSignal) => Promise<T>): Search<T> {
     const stop = new AbortController();
-    const finding: Finding<T> = { found: find(stop.signal), stop, waiting: 0, isOver: false };
-    this.#recent.set(key, finding);
-    finding.found.then(
-      () => {
-        finding.isOver = true;
+    const search: Search<T> = { found: find(stop.signal), stop, waiting: 0 };
+    this.#sought.set(key, search);
+    search.found.then(
+      (value) => {
+        if (this.#end(key, search)) this.#known.set(key, value);
       },
-      () => this.#recent.delete(key, finding),
+      () => this.#end(key, search),
     );
-    return finding;
+    return search;
+  }
+
+  /** @returns whether it was still going on */
+  #end(key: string, search: Search<T>): boolean {
+    return this.#sought.get(key) === search && this.#sought.delete(key);
   }
 }
 
-interface Finding<T> {
+interface Search<T> {
   readonly found: Promise<T>;
   readonly stop: AbortController;
   /** Who wants to know. */
   waiting: number;
-  isOver: boolean;
 }

@@ -3,13 +3,12 @@ import type { SpeakerLabel } from "../../../model/conversation.ts";
 import type { Script } from "../../../model/script.ts";
 import type { HeardVoice } from "../../../model/speech-model.ts";
 import { pooled, trusted } from "../listen/pooled.ts";
-import { listen, type VoiceProfile } from "../listen/voice-profile.ts";
+import { listen, type VoiceProfile, voicedSeconds } from "../listen/voice-profile.ts";
 import type { Work } from "../listen/work.ts";
-import type { Network } from "../network.ts";
 import type { Speaker, Voice } from "../speakers.ts";
 import { entrained } from "./entrainment.ts";
 import { Findings } from "./findings.ts";
-import { type Following, follow } from "./follow.ts";
+import { type Following, follow, hasTract } from "./follow.ts";
 import { heedingNetwork, heedingWork } from "./heeding.ts";
 import { nearestVoice } from "./start.ts";
 import { createStudio, type Studio, type StudioParts, voicedOnly } from "./studio.ts";
@@ -27,18 +26,16 @@ export interface FollowerParts extends StudioParts {
   readonly voices: ReadonlyMap<SpeakerLabel, Voice>;
 }
 
-type HeardClip = HeardTurn & { readonly profile: VoiceProfile };
-
 /**
  * Finds out how an open turn is to sound from the audio of the turns before it. What was heard in a clip is kept by the
- * clip's digest, and the voice that was made of it by all that it depends on; both are bounded. Who asks for what is
- * being found out already waits for that; what nobody waits for any more is given up.
+ * clip's digest, and the voice that was made of clips by theirs; both are bounded. Who asks for what is being found out
+ * already waits for that; what nobody waits for any more is given up.
  */
 export class Follower {
   readonly #parts: FollowerParts;
   readonly #studio: Studio;
   readonly #profiles = new Findings<VoiceProfile>(MOST_PROFILES);
-  readonly #casts = new Findings<Cast>(MOST_CASTS);
+  readonly #followed = new Findings<FollowedClips>(MOST_FOLLOWED);
 
   constructor(parts: FollowerParts) {
     this.#parts = parts;
@@ -57,26 +54,25 @@ export class Follower {
   ): Promise<Cast> {
     const { own, other } = turnsToHear(script);
     if (own.length === 0 && other === null) return { speaker: voice, heard: null };
-    const key = keyOf(following, script.speaker, own.map(identityOf), other && identityOf(other));
-    return this.#casts.get(key, signal, async (stop) => {
-      const clips = await hearEnough(own, (turn) => this.#hear(turn, stop));
-      const profiles = trusted(clips.map((clip) => clip.profile));
-      const profile = pooled(profiles);
-      if (profile !== null && profile.suitability.trust >= LEAST_TRUST) {
-        // Found again when the conversation has grown by turns that change nothing.
-        const led = clips.filter((clip) => profiles.includes(clip.profile));
-        const used = keyOf(following, led.map(identityOf));
-        return this.#casts.get(used, stop, (given) => this.#followed(profile, led, following, given));
-      }
-      const cautions = [...new Set(clips.flatMap((clip) => clip.profile.suitability.cautions))];
-      const heard = { ...UNMOVED, start: script.speaker, warp: voice.warp, cautions };
-      if (other === null || following === "pitch") return { speaker: voice, heard };
-      const lent = entrained(voice, await this.#hear(other, stop));
-      return {
-        speaker: { ...voice, ...lent },
-        heard: { ...heard, entrainedBy: other.index, rate: lent.tempo, levelDb: 20 * Math.log10(lent.gain) },
-      };
-    });
+    const clips = await hearEnough(own, (turn) => this.#hear(turn, signal));
+    const profiles = trusted(clips.map((clip) => clip.profile));
+    const profile = pooled(profiles);
+    if (profile !== null && profile.suitability.trust >= LEAST_TRUST) {
+      const led = clips.filter((clip) => profiles.includes(clip.profile));
+      const key = keyOf(following, led);
+      const { speaker, heard } = await this.#followed.get(key, signal, (stop) =>
+        this.#follow(profile, led, following, stop),
+      );
+      return { speaker, heard: { ...heard, turns: led.map(({ index }) => index) } };
+    }
+    const cautions = [...new Set(clips.flatMap((clip) => clip.profile.suitability.cautions))];
+    const heard = { ...UNMOVED, start: script.speaker, warp: voice.warp, cautions };
+    if (other === null || following === "pitch") return { speaker: voice, heard };
+    const lent = entrained(voice, await this.#hear(other, signal));
+    return {
+      speaker: { ...voice, ...lent },
+      heard: { ...heard, entrainedBy: other.index, rate: lent.tempo, levelDb: 20 * Math.log10(lent.gain) },
+    };
   }
 
   async #follow(
@@ -84,18 +80,18 @@ export class Follower {
     clips: readonly HeardClip[],
     following: Following,
     signal: AbortSignal,
-  ): Promise<Cast> {
-    const { voices, kernel } = this.#parts;
+  ): Promise<FollowedClips> {
+    const { reader, kernel } = this.#parts;
     const network = heedingNetwork(this.#parts.network, signal);
     const run = <T>(work: Work<T>) => this.#parts.run(heedingWork(work, signal));
-    const { suitability, speechS, recording } = profile;
     const plans = await this.#studio.plans();
-    const warp = hasTract(following)
-      ? estimateWarp(await this.#studio.codebook(), voicedOnly(profile), profile.recording.bandEdgeHz)
-      : null;
-    const { label, voice: start } = nearestVoice(voices, plans.pitch, { pitch: profile.pitch, warp });
-    const tempo = following === "pitch" ? 1 : heardTempo(await this.#said(clips, network));
-    const model = { profile, start, warp: warp ?? start.warp, tempo };
+    const warp = hasTract(following) ? await this.#warpOf(profile) : null;
+    const { label, voice: start } = await this.#startFor(profile, clips, warp);
+    const said: SaidClip[] = [];
+    for (const { profile: each, text } of clips) {
+      said.push({ profile: each, ownS: text === null ? null : await ownSpeechS(network, reader, text) });
+    }
+    const model = { profile, start, warp: warp ?? start.warp, tempo: heardTempo(said) };
     const { speaker, ...moved } = await follow({ network, kernel, run, ...plans }, model, following);
     return {
       speaker,
@@ -111,13 +107,18 @@ export class Follower {
     };
   }
 
-  #said(clips: readonly HeardClip[], network: Network): Promise<SaidClip[]> {
-    const { reader } = this.#parts;
-    const said = clips.map(async ({ profile, text }) => ({
-      profile,
-      ownS: text === null ? null : await ownSpeechS(network, reader, text),
-    }));
-    return Promise.all(said);
+  /** The first clip decides, if it holds enough: later ones must not change a voice for the other in mid-conversation. */
+  async #startFor(profile: VoiceProfile, clips: readonly HeardClip[], warp: number | null) {
+    const { pitch: own } = await this.#studio.plans();
+    const first = clips[0]?.profile;
+    const decides = first !== undefined && voicedSeconds(first.pitch) >= DECISIVE_S ? first : profile;
+    const isWhole = decides === profile || clips.length === 1;
+    const tract = warp === null || isWhole ? warp : await this.#warpOf(decides);
+    return nearestVoice(this.#parts.voices, own, { pitch: decides.pitch, warp: tract });
+  }
+
+  async #warpOf(profile: VoiceProfile): Promise<number> {
+    return estimateWarp(await this.#studio.codebook(), voicedOnly(profile), profile.recording.bandEdgeHz);
   }
 
   #hear({ clip }: HeardTurn, signal: AbortSignal): Promise<VoiceProfile> {
@@ -126,20 +127,16 @@ export class Follower {
   }
 }
 
-/** What of a turn a voice depends on. */
-function identityOf({ index, clip, text }: HeardTurn): readonly unknown[] {
-  return [index, clip.digest, text];
-}
-
-/** Of one length, however much is said in the turns. */
-function keyOf(...parts: readonly unknown[]): string {
-  return createHash("sha256").update(JSON.stringify(parts)).digest("base64");
-}
-
 /** What following some clips gave, wherever in a conversation they stand. */
 interface FollowedClips {
   readonly speaker: Speaker;
   readonly heard: Omit<HeardVoice, "turns">;
+}
+
+/** All that a followed voice depends on, in one length however much is said in the clips. */
+function keyOf(following: Following, clips: readonly HeardClip[]): string {
+  const parts = [following, clips.map(({ clip, text }) => [clip.digest, text])];
+  return createHash("sha256").update(JSON.stringify(parts)).digest("base64");
 }
 
 /** At most 170 kB each. */
@@ -148,12 +145,14 @@ const MOST_PROFILES = 64;
 const MOST_FOLLOWED = 128;
 /** Less trust than this is none. */
 const LEAST_TRUST = 0.1;
+/** Voiced speech by which a clip alone decides which voice is the start. */
+const DECISIVE_S = 1.2;
 
 const FOLLOWED: Readonly<Record<Following, readonly string[]>> = {
   pitch: ["pitch", "level"],
   pace: ["pitch", "level", "rate", "pauses"],
-  tract: ["pitch", "level", "rate", "pauses", "tract"],
-  all: ["pitch", "level", "rate", "pauses", "tract", "spectrum"],
+  tract: ["pitch", "level", "rate", "pauses", "tract", "dynamics"],
+  all: ["pitch", "level", "rate", "pauses", "tract", "dynamics", "spectrum"],
 };
 
 /** Of a voice that stayed where it was. */

@@ -1,4 +1,4 @@
-import { BAND_HZ, BANDS } from "../listen/bands.ts";
+import { BAND_HZ, BANDS, bandsBelow } from "../listen/bands.ts";
 import { edgeShare, levelled } from "./levelled.ts";
 import type { OwnSpeech } from "./rehearsal.ts";
 import {
@@ -28,7 +28,7 @@ export interface Heard {
  * of logarithms, so that loud vowels do not decide alone.
  */
 export function learnSoundMap(own: OwnSpeech, heard: Heard): SoundMap {
-  const bandLimit = bandsBelow(heard.bandEdgeHz);
+  const bandLimit = Math.max(LEAST_BANDS, bandsBelow(heard.bandEdgeHz));
   const frameOf = (spectra: ArrayLike<number>): Frame => ({ mean: meanSpectrum(spectra), bandLimit });
   const ownFrame = frameOf(own.sound);
   const heardFrame = frameOf(heard.sound);
@@ -72,17 +72,13 @@ function commonGains(own: Float64Array, heard: Float64Array, bandLimit: number):
   const gains = levelled(difference, bandLimit).map((value, band) =>
     bent(value, MOST_UP, BAND_HZ[band]! > TREBLE_HZ ? MOST_DOWN_TREBLE : MOST_DOWN),
   );
-  // What was not recorded is not followed: from the last band that was, the gain goes back to nothing.
-  const edge = gains[bandLimit - 1] ?? 0;
+  // What was not recorded is not followed: from the last band that was, a gain goes back to nothing, and none is lifted.
+  const edge = Math.min(0, gains[bandLimit - 1] ?? 0);
   for (let band = bandLimit; band < BANDS; band++) {
     const octaves = Math.log2(BAND_HZ[band]! / BAND_HZ[bandLimit - 1]!);
     gains[band] = edge * Math.max(0, 1 - octaves / RETURN_OCTAVES);
   }
   return gains;
-}
-
-function bandsBelow(edgeHz: number): number {
-  return Math.max(LEAST_BANDS, BAND_HZ.filter((hz) => hz <= EDGE_SHARE * edgeHz).length);
 }
 
 /** A value bent so that it never passes its limits. */
@@ -103,7 +99,5 @@ const MOST_DOWN = 16 * NEPERS;
 const MOST_DOWN_TREBLE = 10 * NEPERS;
 const TREBLE_HZ = 2_500;
 const KIND_LIMIT = 10 * NEPERS;
-/** A recording's edge is not sharp. */
-const EDGE_SHARE = 0.92;
 const LEAST_BANDS = 12;
 const RETURN_OCTAVES = 0.6;

@@ -23,9 +23,4 @@ export class Recent<T> {
       this.#values.delete(oldest);
     }
   }
-
-  /** Forgets a value, unless another has come in its place. */
-  delete(key: string, value: T): void {
-    if (this.#values.get(key) === value) this.#values.delete(key);
-  }
 }

@@ -70,10 +70,11 @@ function distances({ kinds, signs }: SoundMap, shape: Float64Array): Float64Arra
   return Float64Array.from({ length: kinds }, (_, kind) => squaredDistance(signs, kind * BANDS, shape, 0));
 }
 
-/** Above the bands the last gain dies away. */
+/** Above the bands the last gain dies away, the sooner if it lifts what nobody has measured. */
 function fadeAbove(gain: Float32Array, last: number): void {
+  const bins = last > 0 ? LIFTED_BINS : LOWERED_BINS;
   for (let bin = FADE_FROM_BIN; bin < BINS; bin++) {
-    gain[bin]! -= last * Math.min(1, (bin - FADE_FROM_BIN) / FADE_BINS);
+    gain[bin]! -= last * Math.min(1, (bin - FADE_FROM_BIN) / bins);
   }
 }
 
@@ -85,4 +86,5 @@ const NEGLIGIBLE = 1e-3;
 /** Gains are of power, the kernel's of amplitude. */
 const AMPLITUDE = 0.5;
 const FADE_FROM_BIN = 7_600 / BIN_HZ;
-const FADE_BINS = 1_400 / BIN_HZ;
+const LIFTED_BINS = 900 / BIN_HZ;
+const LOWERED_BINS = 1_400 / BIN_HZ;

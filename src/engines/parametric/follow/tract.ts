@@ -1,4 +1,4 @@
-import { BAND_HZ, BANDS } from "../listen/bands.ts";
+import { BAND_HZ, BANDS, bandsBelow } from "../listen/bands.ts";
 import {
   type Frame,
   meanSpectrum,
@@ -19,7 +19,7 @@ import {
  * @param heard [n, 40] their voiced frames
  */
 export function estimateWarp(codebook: Float32Array, heard: Float32Array, bandEdgeHz: number): number {
-  const bandLimit = BAND_HZ.filter((hz) => hz < bandEdgeHz * EDGE_SHARE).length;
+  const bandLimit = bandsBelow(bandEdgeHz);
   const theirs = thinned(shapesOf(heard, frameOf(heard, bandLimit)));
   const distances = WARPS.map((warp) => {
     const warped = warpedBands(codebook, warp);
@@ -43,7 +43,6 @@ export function codebookOf(voiced: Float32Array): Float32Array {
 const WARPS: readonly number[] = [0.76, 0.8, 0.84, 0.88, 0.92, 0.96, 1, 1.04, 1.08];
 const STEP = 0.04;
 const CODEBOOK = 48;
-const EDGE_SHARE = 0.92;
 const MOST_FRAMES = 400;
 
 function frameOf(spectra: Float32Array, bandLimit: number): Frame {

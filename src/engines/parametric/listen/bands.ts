@@ -12,6 +12,17 @@ export const BANDS = 40;
 export const BAND_HZ: Float64Array = middlesHz().subarray(1, -1);
 
 /**
+ * How many bands there are below the edge of a recording. Edges are not sharp: what is near one is left out. A recording
+ * that reaches the last band has none.
+ */
+export function bandsBelow(edgeHz: number): number {
+  if (edgeHz >= BAND_HZ[BANDS - 1]!) return BANDS;
+  return BAND_HZ.filter((hz) => hz <= EDGE_SHARE * edgeHz).length;
+}
+
+const EDGE_SHARE = 0.92;
+
+/**
  * Mean power in each band, as a natural logarithm. Bands overlap as triangles do; the lowest are at least 100 Hz wide,
  * so that a low voice's harmonics do not stand out singly.
  *

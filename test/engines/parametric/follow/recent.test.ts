@@ -15,17 +15,6 @@ test("keeps what was set or asked for last", () => {
   );
 });
 
-test("a value that is forgotten leaves the one that came in its place", () => {
-  const recent = new Recent<object>(4);
-  const [old, young] = [{}, {}];
-  recent.set("a", old);
-  recent.set("a", young);
-  recent.delete("a", old);
-  assert.equal(recent.get("a"), young);
-  recent.delete("a", young);
-  assert.equal(recent.get("a"), undefined);
-});
-
 test("holds the last keys that were used, and no more, after any use", () => {
   const use = fc.tuple(fc.constantFrom("a", "b", "c", "d", "e"), fc.boolean());
   fc.assert(

@@ -7,9 +7,11 @@ import contextlib
 import io
 import json
 import math
+import os
 import sys
 
 import numpy as np
+import onnxruntime
 import torch
 from scipy.io import wavfile
 from scipy.signal import resample_poly
@@ -21,6 +23,11 @@ with contextlib.redirect_stdout(io.StringIO()):
     from speechmos import dnsmos
 
     encoder = VoiceEncoder("cpu")
+
+threads = onnxruntime.SessionOptions()
+threads.intra_op_num_threads = 1
+models = os.path.join(os.path.dirname(dnsmos.__file__), "dnsmos_models")
+p808 = onnxruntime.InferenceSession(os.path.join(models, "model_v8.onnx"), threads)
 
 
 def joined(paths):
@@ -36,12 +43,23 @@ def joined(paths):
     return np.clip(clip / np.sqrt((loud**2).mean()) * 0.06, -1, 1)
 
 
+def p808_of(clip):
+    """What dnsmos.run gives as p808_mos, without its other network, which takes nine tenths of its time."""
+    length = int(dnsmos.INPUT_LENGTH * RATE)
+    while len(clip) < length:
+        clip = np.append(clip, clip)
+    hops = int(len(clip) // RATE - dnsmos.INPUT_LENGTH) + 1
+    # Rounded as there: a window that comes out a sample short is left out.
+    windows = [clip[at * RATE : int((at + dnsmos.INPUT_LENGTH) * RATE)] for at in range(hops)]
+    mels = [dnsmos.DNSMOS.audio_melspec(None, audio=window[:-160]) for window in windows if len(window) == length]
+    return np.mean([p808.run(None, {"input_1": mel.astype(np.float32)[None]})[0][0][0] for mel in mels])
+
+
 print("{}", flush=True)
 
 for line in sys.stdin:
     clips = [joined(paths) for paths in json.loads(line)]
-    with contextlib.redirect_stdout(io.StringIO()):
-        p808 = [dnsmos.run(clip, RATE)["p808_mos"] for clip in clips]
-        voice = np.mean([encoder.embed_utterance(clip) for clip in clips], 0)
+    naturalness = [p808_of(clip) for clip in clips]
+    voice = np.mean([encoder.embed_utterance(clip) for clip in clips], 0)
     voice /= np.linalg.norm(voice)
-    print(json.dumps({"p808": float(np.mean(p808)), "voice": voice.tolist()}), flush=True)
+    print(json.dumps({"p808": float(np.mean(naturalness)), "voice": voice.tolist()}), flush=True)

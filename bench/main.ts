@@ -1,5 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { Command } from "commander";
+import { createFollowings } from "./following/followings.ts";
+import { followingTable } from "./following/table.ts";
 import { describeBusyness, describeMachine } from "./machine.ts";
 import { NotMeasuredError } from "./not-measured-error.ts";
 import { Pythons } from "./python.ts";
@@ -13,6 +15,7 @@ interface Flags {
   readonly only?: string;
   readonly quick?: boolean;
   readonly write?: boolean;
+  readonly table?: string;
 }
 
 /** A first run installs Python's packages, which takes minutes. */
@@ -23,6 +26,7 @@ const program = new Command("bench")
   .option("--only <rows>", `some rows, with commas between: ${ROWS.map(({ id }) => id).join(", ")}`)
   .option("--quick", "a look at every row instead of a measurement")
   .option("--write", "write the table into docs/performance.md (only after a whole run)")
+  .option("--table <file>", "also write, person by person, how near following comes (some minutes)")
   .action(async (flags: Flags) => {
     const rows = chosenRows(flags.only);
     if (flags.write && (flags.quick || rows.length < ROWS.length)) {
@@ -31,15 +35,21 @@ const program = new Command("bench")
     const busy = describeBusyness();
     if (busy !== null)
       process.stderr.write(`The machine is busy (${busy}): times will be worse than its own.\n`);
+    const isQuick = flags.quick === true;
+    const note = (text: string) => process.stderr.write(`  ${text}\n`);
+    const python = new Pythons(note);
     const bench: Bench = {
-      isQuick: flags.quick === true,
-      note: (text) => process.stderr.write(`  ${text}\n`),
-      python: new Pythons((text) => process.stderr.write(`  ${text}\n`)),
-      renderings: new Renderings(flags.quick === true ? 8 : 60),
+      isQuick,
+      note,
+      python,
+      renderings: new Renderings(isQuick ? 8 : 60),
+      followings: createFollowings({ sentences: isQuick ? 8 : 20, python, note }),
     };
     const lines: Line[] = [];
     for (const row of rows) lines.push(await lineOf(row, bench));
+    if (flags.table !== undefined) await writeFile(flags.table, await followingTable(bench.followings));
     await bench.renderings.remove();
+    await bench.followings.remove();
     const report: Report = {
       machine: busy === null ? describeMachine() : `${describeMachine()}, busy (${busy})`,
       date: new Date().toISOString().slice(0, 10),

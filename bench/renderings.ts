@@ -1,13 +1,13 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { SAMPLE_RATE_HZ } from "../src/audio/format.ts";
 import { toPcm16 } from "../src/audio/pcm.ts";
 import { encodeWav } from "../src/audio/wav-write.ts";
 import { openEmbeddedVoice } from "../src/cli/embedded-voice.ts";
-import type { SpeechModel } from "../src/model/speech-model.ts";
+import { harvardSentences, written } from "./harvard.ts";
 import { plainScript } from "./plain-script.ts";
-import { TOP } from "./top.ts";
+import { speechOf } from "./speech-of.ts";
 
 /** One sentence as one speaker says it at temperature 0. */
 export interface Rendering {
@@ -16,7 +16,7 @@ export interface Rendering {
   readonly path: string;
 }
 
-/** The Harvard sentences of `bench/harvard.txt` (IEEE, 1969), spoken once for all rows that listen. */
+/** The Harvard sentences, spoken once for all rows that listen. */
 export class Renderings {
   readonly #sentences: number;
   readonly #spoken = new Map<string, Promise<readonly Rendering[]>>();
@@ -40,13 +40,14 @@ export class Renderings {
   async #speak(speaker: string): Promise<readonly Rendering[]> {
     this.#folder ??= mkdtemp(join(tmpdir(), "antiphon-bench-"));
     const folder = await this.#folder;
-    const all = (await readFile(join(TOP, "bench", "harvard.txt"), "utf8")).trim().split("\n");
+    const all = await harvardSentences();
     const voice = await openEmbeddedVoice({ threads: availableParallelism(), readings: "standard" });
     try {
       return await Promise.all(
         all.slice(0, this.#sentences).map(async (sentence, index) => {
           const path = join(folder, `${speaker}-${index}.wav`);
-          await writeFile(path, await render(voice, sentence, speaker));
+          const { samples } = await speechOf(voice, plainScript(written(sentence), speaker));
+          await writeFile(path, encodeWav(toPcm16(samples), SAMPLE_RATE_HZ));
           return { sentence, path };
         }),
       );
@@ -54,14 +55,4 @@ export class Renderings {
       await voice.close();
     }
   }
-}
-
-async function render(voice: SpeechModel, sentence: string, speaker: string): Promise<Uint8Array> {
-  const frames: Int16Array[] = [];
-  // A full stop, as any writer would put one; the list has none.
-  const script = plainScript(`${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`, speaker);
-  for await (const { samples } of voice.speak(script, new AbortController().signal)) {
-    frames.push(toPcm16(samples));
-  }
-  return encodeWav(frames, SAMPLE_RATE_HZ);
 }

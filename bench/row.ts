@@ -1,3 +1,4 @@
+import type { Followings } from "./following/followings.ts";
 import type { Pythons } from "./python.ts";
 import type { Renderings } from "./renderings.ts";
 
@@ -28,4 +29,6 @@ export interface Bench {
   readonly python: Pythons;
   /** The Harvard sentences as each speaker says them. */
   readonly renderings: Renderings;
+  /** Some of them as the voice says them after hearing people. */
+  readonly followings: Followings;
 }

@@ -2,7 +2,12 @@ import type { Row } from "./row.ts";
 import { authoredBesideStreams, authoredFirstAudio, writerMemory } from "./rows/authored.ts";
 import { engineCpu } from "./rows/engine-cpu.ts";
 import { eightClients, firstAudio } from "./rows/first-audio.ts";
+import { followingLoudness, followingPitch, followingSpectrum } from "./rows/following-acoustics.ts";
+import { followingNaturalness, followingVoice } from "./rows/following-likeness.ts";
+import { followingRate } from "./rows/following-rate.ts";
+import { followingWords } from "./rows/following-words.ts";
 import { gate } from "./rows/gate.ts";
+import { listening } from "./rows/listening.ts";
 import { memory } from "./rows/memory.ts";
 import { naturalness } from "./rows/naturalness.ts";
 import { networkGoldens } from "./rows/network-goldens.ts";
@@ -25,6 +30,14 @@ export const ROWS: readonly Row[] = [
   naturalness,
   phonemes,
   networkGoldens,
+  followingPitch,
+  followingSpectrum,
+  followingLoudness,
+  followingRate,
+  followingVoice,
+  followingWords,
+  followingNaturalness,
+  listening,
   authoredFirstAudio,
   authoredBesideStreams,
   writerMemory,

@@ -1,0 +1,15 @@
+import { SAMPLE_RATE_HZ } from "../../src/audio/format.ts";
+import { listen, type VoiceProfile } from "../../src/engines/parametric/listen/voice-profile.ts";
+import { finish } from "../../src/engines/parametric/listen/work.ts";
+import type { Clip } from "../../src/model/conversation.ts";
+
+/** What the voice's own listener hears in a clip: in the best 30 s of a longer one. */
+export function heardIn(clip: Clip): VoiceProfile {
+  return finish(listen(clip));
+}
+
+/** Our own speech, at 24 kHz, as something that can be listened to. */
+export function asClip(samples: Float32Array): Clip {
+  const durationS = samples.length / SAMPLE_RATE_HZ;
+  return { samples, sampleRateHz: SAMPLE_RATE_HZ, durationS, digest: "" };
+}

@@ -1,0 +1,9 @@
+import { readFile } from "node:fs/promises";
+import { decodeWav } from "../src/audio/wav-read.ts";
+import type { Clip } from "../src/model/conversation.ts";
+
+/** A WAV file as an earlier turn would have it. */
+export async function readClip(path: string): Promise<Clip> {
+  const { samples, sampleRateHz, durationS } = decodeWav(await readFile(path));
+  return { samples, sampleRateHz, durationS, digest: path };
+}

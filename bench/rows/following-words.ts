@@ -1,0 +1,21 @@
+import { mean, most, type Named } from "../following/summary.ts";
+import type { Row } from "../row.ts";
+
+export const followingWords: Row = {
+  id: "following-words",
+  what: "word error rate of speech that follows a person, Whisper base: mean over clean English clips; mean over all clips and the worst; without following",
+  goal: "≤ 0.05; ≤ 0.07",
+  async measure({ followings }) {
+    const references = await followings.references();
+    const { followed, unfollowed } = await followings.words();
+    const rates = followed.map((rate, index): Named => [references[index]!.name, rate]);
+    const isEasy = references.map(({ kind, language }) => kind === "clean" && language === "en");
+    const easy = mean(followed.filter((_, index) => isEasy[index]));
+    const all = mean(followed);
+    const [name, worst] = most(rates);
+    return {
+      measured: `${easy.toFixed(3)}; ${all.toFixed(3)}, ${worst.toFixed(3)} (${name}); ${unfollowed.toFixed(3)}`,
+      isMet: easy <= 0.05 && all <= 0.07,
+    };
+  },
+};

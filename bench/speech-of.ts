@@ -1,0 +1,30 @@
+import type { Script } from "../src/model/script.ts";
+import type { SpeechModel, SpeechReport } from "../src/model/speech-model.ts";
+
+/** All that a voice said to a script. */
+export interface Speech {
+  /** Mono, 24 kHz. */
+  readonly samples: Float32Array;
+  readonly report: SpeechReport;
+}
+
+export async function speechOf(voice: SpeechModel, script: Script): Promise<Speech> {
+  const frames: Float32Array[] = [];
+  const speech = voice.speak(script, new AbortController().signal);
+  for (;;) {
+    const next = await speech.next();
+    if (next.done) return { samples: joined(frames), report: next.value };
+    frames.push(next.value.samples);
+  }
+}
+
+/** One after the other, in one array. */
+export function joined(parts: readonly Float32Array[]): Float32Array {
+  const all = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}

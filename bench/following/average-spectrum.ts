@@ -2,7 +2,6 @@ import { SAMPLE_RATE_HZ } from "../../src/audio/format.ts";
 import { resample } from "../../src/audio/resample.ts";
 import { BIN_HZ, BINS } from "../../src/engines/parametric/geometry.ts";
 import { activityOf } from "../../src/engines/parametric/listen/activity.ts";
-import { BAND_HZ } from "../../src/engines/parametric/listen/bands.ts";
 import { clipFrames, createLens } from "../../src/engines/parametric/listen/clip-frames.ts";
 import { finish } from "../../src/engines/parametric/listen/work.ts";
 import type { Clip } from "../../src/model/conversation.ts";
@@ -36,11 +35,10 @@ const BAND_EDGES_HZ = [
   4_400, 5_300, 6_400, 7_700,
 ] as const;
 
-/** Level of each band that lies below the edge, their mean taken off. A listener's highest edge is none at all. */
+/** Level of each band that lies below the edge, their mean taken off. */
 function shapeDb(powers: Float64Array, bandEdgeHz: number): number[] {
-  const endHz = bandEdgeHz >= BAND_HZ.at(-1)! ? Number.POSITIVE_INFINITY : bandEdgeHz;
   const levels: number[] = [];
-  for (let band = 0; band + 1 < BAND_EDGES_HZ.length && BAND_EDGES_HZ[band + 1]! < endHz; band++) {
+  for (let band = 0; band + 1 < BAND_EDGES_HZ.length && BAND_EDGES_HZ[band + 1]! < bandEdgeHz; band++) {
     const from = Math.ceil(BAND_EDGES_HZ[band]! / BIN_HZ);
     const to = Math.ceil(BAND_EDGES_HZ[band + 1]! / BIN_HZ);
     const mean = powers.subarray(from, to).reduce((sum, power) => sum + power, 0) / (to - from);

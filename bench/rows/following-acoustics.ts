@@ -25,7 +25,7 @@ export const followingPitch: Row = {
 
 export const followingSpectrum: Row = {
   id: "following-spectrum",
-  what: "average spectrum against another clip of the same person, 20 critical bands, without → with following: clean recordings; the others",
+  what: "average spectrum against another clip of the same person, critical bands up to the clip's edge, without → with following: clean recordings; the others",
   goal: "≤ 3.0 dB; nobody further than without",
   async measure({ followings }) {
     const people = await peopleOf(followings);

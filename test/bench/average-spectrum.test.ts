@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { averageSpectrum, spectralDistanceDb } from "../../bench/following/average-spectrum.ts";
+import { asClip } from "../../bench/following/heard-profile.ts";
+
+/** Half a second of noise between silences. */
+function noise(gain: number): Float32Array {
+  let state = 1;
+  return Float32Array.from({ length: 36_000 }, (_, n) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    return n < 12_000 || n > 24_000 ? 0 : gain * (state / 2 ** 31 - 1);
+  });
+}
+
+/** The same with its treble taken down: the mean of two neighbours. */
+function dull(samples: Float32Array): Float32Array {
+  return samples.map((sample, n) => (sample + (samples[n - 1] ?? 0)) / 2);
+}
+
+test("the level of a sound is no part of its average spectrum's shape, its treble is", () => {
+  const loud = averageSpectrum(asClip(noise(0.5)));
+  const soft = averageSpectrum(asClip(noise(0.05)));
+  const muffled = averageSpectrum(asClip(dull(noise(0.5))));
+  assert.ok(spectralDistanceDb(loud, soft, 8_000) < 0.1);
+  assert.ok(spectralDistanceDb(loud, muffled, 8_000) > 1);
+});
+
+test("what is above the band edge does not count", () => {
+  const wide = averageSpectrum(asClip(noise(0.5)));
+  const narrow = wide.map((power, bin) => (bin * 20 >= 4_400 ? power / 1_000 : power));
+  assert.ok(spectralDistanceDb(wide, narrow, 8_000) > 3);
+  assert.equal(spectralDistanceDb(wide, narrow, 4_500), 0);
+});

@@ -138,6 +138,21 @@ describe("what is said", () => {
   });
 });
 
+describe("a clip", () => {
+  const file = (samples: number[]) => makeWav({ encoding: "s16", rateHz: 24_000, channels: [samples] });
+  const digestOf = (audio_wav_b64: string, speaker = "0") =>
+    converse({ conversation: [{ speaker, audio_wav_b64 }, { text: "Hi." }] }).conversation.history[0]?.audio
+      ?.digest;
+
+  it("is named by its bytes: alike whoever sends it and however it is spelled, otherwise when a sample differs", () => {
+    const digest = digestOf(file([1, 2, 3]).toString("base64"));
+    assert.ok(digest);
+    assert.equal(digestOf(file([1, 2, 3]).toString("base64url"), "1"), digest);
+    assert.equal(digestOf(`data:audio/wav;base64,${file([1, 2, 3]).toString("base64")}`), digest);
+    assert.notEqual(digestOf(file([1, 2, 4]).toString("base64")), digest);
+  });
+});
+
 describe("a conversation that breaks a rule", () => {
   const wav = makeWav({ encoding: "s16", rateHz: 24_000, channels: [[1, 2, 3]] }).toString("base64");
   const overCap = "A".repeat(4 * Math.ceil((MAX_TURN_AUDIO_BYTES + 3) / 3));

@@ -2,6 +2,7 @@ import type { ResourceLimits } from "node:worker_threads";
 import { abortable } from "../model/abortable.ts";
 import type { Script } from "../model/script.ts";
 import { SpeechFailedError, type SpeechModel } from "../model/speech-model.ts";
+import { chooseThread } from "./choose-thread.ts";
 import type { HostUtterance } from "./host-utterance.ts";
 import { PoolSlot } from "./pool-slot.ts";
 import { SpeechThread } from "./speech-thread.ts";
@@ -61,8 +62,7 @@ export const DEFAULT_LIMITS: ResourceLimits = { maxYoungGenerationSizeMb: 4 };
 
 /**
  * Starts `size` threads at once and resolves when each has its model; when one cannot be made, ends the others and
- * throws a {@link SpeechFailedError} that says why. An utterance goes to the thread that computes for the fewest. A
- * thread that dies is replaced at once and its utterances fail with {@link SpeechFailedError}; one that dies again and
+ * throws a {@link SpeechFailedError} that says why. `chooseThread` says which thread an utterance goes to. A thread that dies is replaced at once and its utterances fail with {@link SpeechFailedError}; one that dies again and
  * again before it was of any use is tried more and more slowly, and at last given up.
  */
 export async function createWorkerPool(options: WorkerPoolOptions): Promise<WorkerPool> {
@@ -92,7 +92,7 @@ export async function createWorkerPool(options: WorkerPoolOptions): Promise<Work
       signal.throwIfAborted();
       if (closing) throw closed();
       const ready = slots.filter((slot) => slot.state === "ready").map((slot) => slot.thread);
-      if (ready.length > 0) return ready.reduce((a, b) => (b.load < a.load ? b : a)).open(script, signal);
+      if (ready.length > 0) return chooseThread(ready, script).open(script, signal);
       if (slots.every((slot) => slot.state === "broken")) {
         throw new SpeechFailedError(
           "every speech thread failed again and again and was given up: restart the service",

@@ -1,0 +1,25 @@
+import type { Script } from "../model/script.ts";
+
+/**
+ * The thread that is to speak: the one that speaks for the fewest. Where the history can be heard, the one that hears
+ * what begins with the same clip, unless it speaks for two more: what a thread has heard it need not hear again.
+ *
+ * @param threads at least one
+ */
+export function chooseThread<Thread extends { readonly load: number }>(
+  threads: readonly Thread[],
+  { history }: Pick<Script, "history">,
+): Thread {
+  const idlest = threads.reduce((a, b) => (b.load < a.load ? b : a));
+  const first = history.find(({ audio }) => audio !== null)?.audio;
+  if (first === undefined || first === null) return idlest;
+  const usual = threads[hashOf(first.digest) % threads.length]!;
+  return usual.load <= idlest.load + 1 ? usual : idlest;
+}
+
+/** 32 bits (FNV-1a; Fowler, Noll and Vo, 1991). */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash >>> 0;
+}

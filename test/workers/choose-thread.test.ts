@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import type { Turn } from "../../src/model/conversation.ts";
+import { chooseThread } from "../../src/workers/choose-thread.ts";
+
+const written: Turn = { speaker: "1", text: "Well?", audio: null };
+
+function heard(digest: string): Turn {
+  const audio = { samples: new Float32Array(1), sampleRateHz: 24_000, durationS: 1 / 24_000, digest };
+  return { speaker: "0", text: null, audio };
+}
+
+const loads = fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 6 });
+
+describe("The thread that is to speak", () => {
+  it("is the one that speaks for the fewest where there is nothing to hear", () => {
+    fc.assert(
+      fc.property(loads, (each) => {
+        const threads = each.map((load) => ({ load }));
+        assert.equal(chooseThread(threads, { history: [written] }).load, Math.min(...each));
+      }),
+    );
+  });
+
+  it("is the same for all that begins with one clip, however a conversation goes on", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.array(fc.string()), (digest, later) => {
+        const threads = [{ load: 0 }, { load: 1 }, { load: 1 }, { load: 0 }];
+        const first = chooseThread(threads, { history: [written, heard(digest)] });
+        const grown = { history: [written, heard(digest), ...later.map(heard), written] };
+        assert.equal(chooseThread(threads, grown), first);
+      }),
+    );
+  });
+
+  it("never speaks for two more than another", () => {
+    fc.assert(
+      fc.property(loads, fc.string(), (each, digest) => {
+        const chosen = chooseThread(
+          each.map((load) => ({ load })),
+          { history: [heard(digest)] },
+        );
+        assert.ok(chosen.load <= Math.min(...each) + 1);
+      }),
+    );
+  });
+
+  it("differs from clip to clip", () => {
+    const threads = [{ load: 0 }, { load: 0 }];
+    const chosen = Array.from({ length: 40 }, (_, i) =>
+      chooseThread(threads, { history: [heard(`clip ${i}`)] }),
+    );
+    assert.ok(threads.every((thread) => chosen.filter((each) => each === thread).length > 8));
+  });
+});

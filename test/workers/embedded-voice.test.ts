@@ -28,8 +28,9 @@ test("the embedded voice says the same in a thread, byte for byte, as without on
   await Promise.all([pool.close(), model.close()]);
 });
 
-test("while the embedded voice listens to 30 s of somebody new, who is open already gets frame after frame", async () => {
+test("while the embedded voice listens to 30 s of somebody new, who is open already gets frame after frame", async (context) => {
   const pool = await createWorkerPool({ entry, create, size: 1 });
+  context.after(() => pool.close());
   const { frames } = await speakAll(pool, { text: `${LONG_TEXT} `.repeat(4), speaker: "1" });
   const samples = Float32Array.from(frames.flatMap((frame) => [...frame.samples])).subarray(0, 720_000);
   assert.equal(samples.length, 720_000);
@@ -51,7 +52,6 @@ test("while the embedded voice listens to 30 s of somebody new, who is open alre
   assert.equal((await first).done, false);
   assert.ok(given >= 40, `${given} frames of the one before the first of the other`);
   await Promise.all([open.return(REPORT), listener.return(REPORT)]);
-  await pool.close();
 });
 
 test("the embedded voice's thread can be killed in mid-sentence, and another speaks in its place", async () => {

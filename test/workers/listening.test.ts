@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { afterEach, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import type { Turn } from "../../src/model/conversation.ts";
 import { SpeechFailedError } from "../../src/model/speech-model.ts";
@@ -8,6 +8,13 @@ import { drain, never, scriptOf } from "../model/scripts.ts";
 import { COUNT, counters } from "./faulty-model.ts";
 
 const entry = new URL("./faulty-model.js", import.meta.url);
+/** Those that a test may have left open when it failed. */
+const pools = new Set<WorkerPool>();
+afterEach(async () => {
+  await Promise.all([...pools].map((pool) => pool.close()));
+  pools.clear();
+});
+
 const REPORT = { stop: "finished", spoken: "" } as const;
 
 test("an utterance whose model still listens holds up nobody, and gives nothing", async () => {
@@ -105,6 +112,7 @@ test("a text that is at its end before the listening is spoken whole", async () 
 async function deafPool() {
   const count = counters();
   const pool = await createWorkerPool({ entry, create: { counters: count }, size: 1 });
+  pools.add(pool);
   return { pool, count };
 }
 

@@ -11,18 +11,22 @@ export const LONGEST_STRETCH_S = 30;
  */
 export function* bestStretch({ samples, sampleRateHz }: Clip): Work<Float32Array> {
   const length = LONGEST_STRETCH_S * sampleRateHz;
-  if (samples.length <= length) return cleaned(samples);
+  if (samples.length <= length) return yield* cleaned(samples);
   const blockSamples = Math.max(1, Math.round(BLOCK_S * sampleRateHz));
   const levels = yield* blockPowers(samples, blockSamples);
   const threshold = percentile(levels, 0.95) * SPEECH_POWER_RATIO;
+  const spokenUpTo = new Uint32Array(levels.length + 1);
+  levels.forEach((power, block) => {
+    spokenUpTo[block + 1] = spokenUpTo[block]! + (power > threshold ? 1 : 0);
+  });
   const blocks = Math.floor(length / blockSamples);
   const step = Math.round(1 / BLOCK_S);
   let [best, most] = [0, -1];
   for (let first = 0; first + blocks <= levels.length; first += step) {
-    const spoken = levels.subarray(first, first + blocks).filter((power) => power > threshold).length;
+    const spoken = spokenUpTo[first + blocks]! - spokenUpTo[first]!;
     if (spoken > most) [best, most] = [first, spoken];
   }
-  return cleaned(samples.subarray(best * blockSamples, best * blockSamples + length));
+  return yield* cleaned(samples.subarray(best * blockSamples, best * blockSamples + length));
 }
 
 const BLOCK_S = 0.05;
@@ -47,9 +51,16 @@ function* blockPowers(samples: Float32Array, blockSamples: number): Work<Float32
 
 const QUIETEST = 1e-9;
 
-function cleaned(samples: Float32Array): Float32Array {
-  return samples.map((sample) => {
-    if (!(Number.isFinite(sample) && Math.abs(sample) >= QUIETEST)) return 0;
-    return Math.max(-1, Math.min(1, sample));
-  });
+function* cleaned(samples: Float32Array): Work<Float32Array> {
+  const clean = new Float32Array(samples.length);
+  for (let from = 0; from < samples.length; from += SAMPLES_AT_ONCE) {
+    clean.set(samples.subarray(from, from + SAMPLES_AT_ONCE).map(cleanedSample), from);
+    yield;
+  }
+  return clean;
+}
+
+function cleanedSample(sample: number): number {
+  if (!(Number.isFinite(sample) && Math.abs(sample) >= QUIETEST)) return 0;
+  return Math.max(-1, Math.min(1, sample));
 }

@@ -2,7 +2,7 @@ import { resample } from "../../../audio/resample.ts";
 import type { Work } from "./work.ts";
 
 /**
- * What {@link resample} gives, up to rounding, in pieces of half a second. A piece begins where an output lies on an
+ * What {@link resample} gives, up to rounding, in pieces of half a second and less. A piece begins where an output lies on an
  * input sample, and is converted with what lies around it. Rates with no such place within a piece (44101 Hz) cost
  * three times as much.
  */
@@ -11,7 +11,7 @@ export function* resampled(samples: Float32Array, fromHz: number, toHz: number):
   const meetingsHz = greatestCommonDivisor(fromHz, toHz);
   const step = fromHz / meetingsHz;
   const outputStep = toHz / meetingsHz;
-  const piece = Math.ceil(PIECE_S * meetingsHz);
+  const piece = Math.ceil(Math.min(LONGEST_PIECE_S, PIECE_SAMPLES / fromHz) * meetingsHz);
   const context = Math.ceil((CONTEXT_PERIODS / Math.min(fromHz, toHz)) * meetingsHz);
   for (let from = 0; from * outputStep < output.length; from += piece) {
     const before = Math.max(0, from - context);
@@ -25,9 +25,21 @@ export function* resampled(samples: Float32Array, fromHz: number, toHz: number):
   return output;
 }
 
-const PIECE_S = 0.5;
+const LONGEST_PIECE_S = 0.5;
+const PIECE_SAMPLES = 24_000;
 /** The resampler looks 47 periods of the lower rate to either side. */
 const CONTEXT_PERIODS = 50;
+
+/**
+ * A rate that is quickly converted to `toHz`: the given one, or where the two have hardly anything in common the nearest
+ * hundred, which changes a pitch by less than a twentieth of a semitone at any rate at which speech is recorded.
+ */
+export function convenientRateHz(sampleRateHz: number, toHz: number): number {
+  if (greatestCommonDivisor(sampleRateHz, toHz) >= LEAST_MEETINGS_HZ) return sampleRateHz;
+  return Math.max(100, Math.round(sampleRateHz / 100) * 100);
+}
+
+const LEAST_MEETINGS_HZ = 25;
 
 function greatestCommonDivisor(a: number, b: number): number {
   return b === 0 ? a : greatestCommonDivisor(b, a % b);

@@ -9,7 +9,7 @@ import { type ClipFrames, clipFrames } from "./clip-frames.ts";
 import { percentile } from "./percentile.ts";
 import { type PitchTrack, trackPitch } from "./pitch-track.ts";
 import { type Recording, recordingOf } from "./recording.ts";
-import { resampled } from "./resampled.ts";
+import { convenientRateHz, resampled } from "./resampled.ts";
 import { type Suitability, suitabilityOf } from "./suitability.ts";
 import { syllableCount } from "./syllables.ts";
 import type { Work } from "./work.ts";
@@ -38,10 +38,8 @@ export interface VoiceProfile {
 /** Listens to a clip: to the best 30 s of a longer one. No clip makes it fail. */
 export function* listen(clip: Clip): Work<VoiceProfile> {
   const stretch = yield* bestStretch(clip);
-  const samples =
-    clip.sampleRateHz === SAMPLE_RATE_HZ
-      ? stretch
-      : yield* resampled(stretch, clip.sampleRateHz, SAMPLE_RATE_HZ);
+  const rateHz = convenientRateHz(clip.sampleRateHz, SAMPLE_RATE_HZ);
+  const samples = rateHz === SAMPLE_RATE_HZ ? stretch : yield* resampled(stretch, rateHz, SAMPLE_RATE_HZ);
   const frames = yield* clipFrames(samples);
   const track = yield* trackPitch(samples, SAMPLE_RATE_HZ);
   const activity = activityOf(frames.levelDb);

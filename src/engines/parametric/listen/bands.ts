@@ -1,7 +1,8 @@
 import { BIN_HZ, BINS } from "../geometry.ts";
 
 const LOWEST_HZ = 60;
-const HIGHEST_HZ = 7_800;
+/** Where the last band ends. */
+export const HIGHEST_HZ = 7_800;
 /** Least distance of a triangle's feet from its middle. */
 const NARROWEST_HZ = 50;
 

@@ -1,5 +1,5 @@
 import type { Activity } from "./activity.ts";
-import { BAND_HZ, BANDS } from "./bands.ts";
+import { BAND_HZ, BANDS, HIGHEST_HZ } from "./bands.ts";
 import type { ClipFrames } from "./clip-frames.ts";
 
 /** What a clip tells of its recording, whoever speaks in it. */
@@ -71,7 +71,7 @@ function edgeHz(speech: Float64Array, noise: Float64Array): number {
   while (band > 0 && !(speech[band]! > loudest * BAND_RANGE && speech[band]! > ABOVE_NOISE * noise[band]!)) {
     band--;
   }
-  return BAND_HZ[band]!;
+  return band === BANDS - 1 ? HIGHEST_HZ : BAND_HZ[band]!;
 }
 
 /** Two samples in a row at the clip's own peak, which is loud: a converter or a limiter that could go no further. */

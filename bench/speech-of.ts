@@ -1,3 +1,4 @@
+import { joined } from "../src/audio/joined.ts";
 import type { Script } from "../src/model/script.ts";
 import type { SpeechModel, SpeechReport } from "../src/model/speech-model.ts";
 
@@ -16,15 +17,4 @@ export async function speechOf(voice: SpeechModel, script: Script): Promise<Spee
     if (next.done) return { samples: joined(frames), report: next.value };
     frames.push(next.value.samples);
   }
-}
-
-/** One after the other, in one array. */
-export function joined(parts: readonly Float32Array[]): Float32Array {
-  const all = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }

@@ -1,9 +1,9 @@
+import { joined } from "../../src/audio/joined.ts";
 import { loudnessOf } from "../../src/audio/loudness.ts";
 import { deviation } from "../../src/engines/parametric/listen/deviation.ts";
 import { percentile } from "../../src/engines/parametric/listen/percentile.ts";
 import type { Clip } from "../../src/model/conversation.ts";
 import { fours } from "../fours.ts";
-import { joined } from "../speech-of.ts";
 import { averageSpectrum, spectralDistanceDb } from "./average-spectrum.ts";
 import { asClip, heardIn } from "./heard-profile.ts";
 import type { FollowedSpeech, FollowingPass, HeldRendering } from "./pass.ts";

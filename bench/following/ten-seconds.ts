@@ -1,7 +1,7 @@
+import { joined } from "../../src/audio/joined.ts";
 import type { Clip } from "../../src/model/conversation.ts";
 import { readClip } from "../read-clip.ts";
 import type { Reference } from "../references.ts";
-import { joined } from "../speech-of.ts";
 
 /** The first 10 s of a person's two clips, one behind the other. */
 export async function tenSecondsOf({ name, clip, heldOut }: Reference): Promise<Clip> {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { type Client, clientOf } from "./client.ts";
+import { crowd } from "./crowd.ts";
 import { type ServerProcess, startServerProcess } from "./server-process.ts";
 
 const TEXT = "Seven ships came in on the evening tide.";
@@ -30,28 +31,14 @@ describe("a reply at temperature 0", () => {
   it("is the same byte for byte at every end, alone and beside eight other streams", async () => {
     const alone = await everyWay(client, STILL);
     const finelyAlone = await client.tts({ text: TEXT, params: FINELY_VARIED });
-    const others = Array.from({ length: 8 }, (_, index) =>
-      client.stream({
-        conversation: [{ speaker: index % 2 ? "1" : "0", text: LONG }],
-        params: { max_new_tokens: 2_048 },
-      }),
-    );
-    for (const stream of others) {
-      await stream.next();
-      assert.equal((await stream.next()).value?.event, "audio");
-    }
-    const reading = others.map(async (stream) => {
-      for await (const { event } of stream) if (event !== "audio") return event;
-      return "left";
-    });
+    const disperse = await crowd(client, LONG, 8);
     const [crowded, finelyCrowded] = await Promise.all([
       everyWay(client, STILL),
       everyWay(client, FINELY_VARIED),
     ]);
     const metrics = await (await client.get("/metrics")).text();
     assert.match(metrics, /^antiphon_active_streams 8$/m, "the others were still being spoken");
-    await Promise.all(others.map((stream) => stream.return()));
-    await Promise.all(reading);
+    await disperse();
 
     assert.ok(alone[0]!.length > 24_000, `${alone[0]!.length} bytes`);
     for (const pcm of [...alone, ...crowded]) assert.ok(pcm.equals(alone[0]!));

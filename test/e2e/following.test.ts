@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { type Client, clientOf, okay } from "./client.ts";
+import { crowd } from "./crowd.ts";
 import { type ServerProcess, startServerProcess } from "./server-process.ts";
 
 const STILL = { temperature: 0 };
@@ -37,20 +38,7 @@ describe("a reply to turns that can be heard", () => {
 
   it("is the same byte for byte: heard for the first time or not, alone or beside six streams, whole or in pieces, in any thread", async () => {
     const alone = await other.converse(body);
-    const others = Array.from({ length: 6 }, (_, index) =>
-      client.stream({
-        conversation: [{ speaker: index % 2 ? "1" : "0", text: LONG }],
-        params: { max_new_tokens: 2_048 },
-      }),
-    );
-    for (const stream of others) {
-      await stream.next();
-      assert.equal((await stream.next()).value?.event, "audio");
-    }
-    const reading = others.map(async (stream) => {
-      for await (const { event } of stream) if (event !== "audio") return event;
-      return "left";
-    });
+    const disperse = await crowd(client, LONG, 6);
     const crowded = await Promise.all([
       client.converse(body),
       client.streamed(body),
@@ -59,8 +47,7 @@ describe("a reply to turns that can be heard", () => {
     ]);
     const metrics = await (await client.get("/metrics")).text();
     assert.match(metrics, /^antiphon_active_streams 6$/m, "the others were still being spoken");
-    await Promise.all(others.map((stream) => stream.return()));
-    await Promise.all(reading);
+    await disperse();
     const known = [await client.converse(body), await client.streamed(body), await other.streamed(body)];
     assert.ok(alone.length > 48_000, `${alone.length} bytes`);
     for (const [index, pcm] of [...crowded, ...known].entries())

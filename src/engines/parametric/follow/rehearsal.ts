@@ -1,4 +1,5 @@
 import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
+import { joined } from "../../../audio/joined.ts";
 import { loudnessOf } from "../../../audio/loudness.ts";
 import { drawReading, editContour, type Register } from "../delivery.ts";
 import { BINS, HOP_SAMPLES, SPECTRUM_VALUES, VOICED_ABOVE_HZ } from "../geometry.ts";
@@ -143,14 +144,4 @@ function* soundOf(
     }
   }
   return samples;
-}
-
-function joined(parts: readonly Float32Array[]): Float32Array {
-  const all = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }

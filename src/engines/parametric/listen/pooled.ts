@@ -1,3 +1,4 @@
+import { joined } from "../../../audio/joined.ts";
 import type { Caution } from "./suitability.ts";
 import { type VoiceProfile, voicedSeconds } from "./voice-profile.ts";
 
@@ -49,14 +50,4 @@ function loudnessOf(profiles: readonly VoiceProfile[], speechS: number): number 
     0,
   );
   return power > 0 ? 10 * Math.log10(power) : null;
-}
-
-function joined(parts: readonly Float32Array[]): Float32Array {
-  const all = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }

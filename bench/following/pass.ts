@@ -37,7 +37,7 @@ export interface FollowingPass {
  * Has the default model say Harvard sentences at temperature 0 after one turn of recorded speech whose words are not
  * known, person after person.
  *
- * @param sentences how many, from the 41st: none of them is among those that the voice rehearses
+ * @param sentences how many, spread evenly over the list; none of them is among those that the voice rehearses
  * @param folder where the WAVs go
  */
 export async function followEach(
@@ -45,7 +45,8 @@ export async function followEach(
   sentences: number,
   folder: string,
 ): Promise<FollowingPass> {
-  const chosen = (await harvardSentences()).slice(FIRST_SENTENCE, FIRST_SENTENCE + sentences);
+  const all = await harvardSentences();
+  const chosen = Array.from({ length: sentences }, (_, i) => all[Math.floor((i * all.length) / sentences)]!);
   const voice = await openEmbeddedVoice({ threads: availableParallelism(), readings: "standard" });
   const say = (name: string, script: (text: string) => Script) =>
     Promise.all(
@@ -69,5 +70,3 @@ export async function followEach(
     await voice.close();
   }
 }
-
-const FIRST_SENTENCE = 40;

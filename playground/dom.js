@@ -15,10 +15,15 @@ export function h(tag, props = {}, ...children) {
 /** Names and values for a `dl`; what an object holds is named after both. */
 export const rows = (pairs, owner = "") =>
   Object.entries(pairs).flatMap(([name, value]) =>
-    value !== null && typeof value === "object"
+    value !== null && typeof value === "object" && !Array.isArray(value)
       ? rows(value, `${owner}${name}.`)
-      : h("div", {}, h("dt", {}, owner + name), h("dd", {}, `${value ?? "none"}`)),
+      : h("div", {}, h("dt", {}, owner + name), h("dd", {}, shown(value))),
   );
+
+function shown(value) {
+  const text = Array.isArray(value) ? value.join(", ") : `${value ?? ""}`;
+  return text === "" ? "none" : text;
+}
 
 /** Shows an error, with the server's own words (`detail`) and the request's id where it has them; null hides it. */
 export function showError(error) {

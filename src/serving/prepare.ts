@@ -126,10 +126,10 @@ function historyAudio(turn: ConversationTurn, index: number, hash: ContentHash):
   }
   try {
     const bytes = decodeBase64Audio(turn.audio_wav_b64);
-    const digest = createHash("sha256").update(bytes).digest("base64");
-    hash.text(digest);
+    const digest = createHash("sha256").update(bytes).digest();
+    hash.bytes(digest);
     const { samples, sampleRateHz, durationS } = decodeWav(bytes);
-    return { samples, sampleRateHz, durationS, digest };
+    return { samples, sampleRateHz, durationS, digest: digest.toString("base64") };
   } catch (error) {
     if (!(error instanceof AudioFormatError)) throw error;
     throw new ServiceError(400, `${field}: ${error.message}`, { cause: error });

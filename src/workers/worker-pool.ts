@@ -62,8 +62,9 @@ export const DEFAULT_LIMITS: ResourceLimits = { maxYoungGenerationSizeMb: 4 };
 
 /**
  * Starts `size` threads at once and resolves when each has its model; when one cannot be made, ends the others and
- * throws a {@link SpeechFailedError} that says why. `chooseThread` says which thread an utterance goes to. A thread that dies is replaced at once and its utterances fail with {@link SpeechFailedError}; one that dies again and
- * again before it was of any use is tried more and more slowly, and at last given up.
+ * throws a {@link SpeechFailedError} that says why. `chooseThread` says which thread an utterance goes to. A thread that
+ * dies is replaced at once and its utterances fail with {@link SpeechFailedError}; one that dies again and again before
+ * it was of any use is tried more and more slowly, and at last given up.
  */
 export async function createWorkerPool(options: WorkerPoolOptions): Promise<WorkerPool> {
   const { size, startAttempts = 5, restartDelayMs = 200, onEvent } = options;

@@ -43,7 +43,7 @@ const program = new Command("bench")
       note,
       python,
       renderings: new Renderings(isQuick ? 8 : 60),
-      followings: createFollowings({ sentences: isQuick ? 8 : 20, python, note }),
+      followings: createFollowings({ sentences: isQuick ? 8 : 60, python, note }),
     };
     const lines: Line[] = [];
     for (const row of rows) lines.push(await lineOf(row, bench));

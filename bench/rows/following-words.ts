@@ -1,3 +1,4 @@
+import { isCleanEnglish } from "../following/heard-words.ts";
 import { mean, most, type Named } from "../following/summary.ts";
 import type { Row } from "../row.ts";
 
@@ -9,7 +10,7 @@ export const followingWords: Row = {
     const references = await followings.references();
     const { followed, unfollowed } = await followings.words();
     const rates = followed.map((rate, index): Named => [references[index]!.name, rate]);
-    const isEasy = references.map(({ kind, language }) => kind === "clean" && language === "en");
+    const isEasy = references.map(isCleanEnglish);
     const easy = mean(followed.filter((_, index) => isEasy[index]));
     const all = mean(followed);
     const [name, worst] = most(rates);

@@ -51,8 +51,8 @@ export async function ownSpeechS(network: Network, reader: ReadsText, text: stri
   return steps > 0 ? steps * FRAMES_PER_STEP * FRAME_S * HEARD_PER_PLANNED : null;
 }
 
-/** What syllable nuclei are counted in a second of our own speech (the Harvard sentences, both voices). */
-const OWN_SYLLABLES_PER_S = 3.88;
+/** What syllable nuclei are counted in a second of our own speech (voice `0`: 3.9 to 4, by the sentences). */
+const OWN_SYLLABLES_PER_S = 4;
 /** Speech that is found in our own audio, for each second that its words were planned to last. */
 const HEARD_PER_PLANNED = 1.043;
 const EXPANSION = 1.3;

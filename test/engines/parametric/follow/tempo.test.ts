@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { heardTempo } from "../../../../src/engines/parametric/follow/tempo.ts";
 import { profileOf } from "../listen/profiles.ts";
 
-const saidFor = (speechS: number, ownS: number | null, syllablesPerS = 3.88) => ({
+const saidFor = (speechS: number, ownS: number | null, syllablesPerS = 4) => ({
   profile: profileOf({ speechS, syllablesPerS }),
   ownS,
 });

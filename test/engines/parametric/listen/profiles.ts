@@ -13,7 +13,7 @@ export function profileOf({
     pitch: Float32Array.from({ length: 160 }, (_, i) => Math.log(180) + (i - 80) / 500),
     sound: new Float32Array(0),
     isVoiced: new Uint8Array(0),
-    syllablesPerS: 3.88,
+    syllablesPerS: 4,
     pausesS: [],
     recording: { signalToNoiseDb: 40, bandEdgeHz: 7_500, clippedShare: 0 },
     suitability: { trust, cautions },

@@ -27,9 +27,15 @@ function parser<S extends TSchema>(schema: S): (body: unknown) => Static<S> {
   };
 }
 
-/** Strict types, the first error only; `maxLength` counts code points, as Ajv does by default. */
+/** Strict types, the first error only; `maxLength` counts code points, as Ajv does by default. `1e999` is no number. */
 function ajv(): Ajv {
-  return new Ajv({ allErrors: false, coerceTypes: false, allowUnionTypes: true, strict: false });
+  return new Ajv({
+    allErrors: false,
+    coerceTypes: false,
+    allowUnionTypes: true,
+    strict: false,
+    strictNumbers: true,
+  });
 }
 
 function describe(error: ErrorObject | undefined): string {

@@ -119,6 +119,16 @@ function isConverse(body: Record<string, unknown>): boolean {
   return isListOfTurns && isNullableString(model) && isParams(params);
 }
 
+it("takes no number that is too great to be one", () => {
+  for (const field of ["top_k", "temperature", "max_new_tokens"]) {
+    const body: unknown = JSON.parse(`{"text":"Hi.","params":{"${field}":1e999}}`);
+    assert.throws(() => PARSERS.parseTtsRequest(body), {
+      status: 422,
+      message: new RegExp(`params.${field} `),
+    });
+  }
+});
+
 for (const [name, parse] of Object.entries(PARSERS)) {
   describe(name, () => {
     it("takes or refuses anything there is, and throws nothing but a 422", () => {

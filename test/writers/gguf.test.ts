@@ -20,7 +20,7 @@ const makeOwn = () =>
     template: "own",
     systemPrompt: "You are a concise, friendly conversation partner.",
     contextTokens: 1_024,
-    maxTokens: 24,
+    maxTokens: 16,
     leastSureness: null,
     characterBytes: true,
   });

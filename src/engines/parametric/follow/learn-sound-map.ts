@@ -42,7 +42,8 @@ export function learnSoundMap(own: OwnSpeech, heard: Heard): SoundMap {
   const common = commonGains(ownFrame.mean, heardFrame.mean, bandLimit);
   const gains = moved.centres.map((centre, at) => {
     const band = at % BANDS;
-    const kindly = edgeShare(band, bandLimit) * bent(centre - kinds.centres[at]!, KIND_LIMIT, KIND_LIMIT);
+    const apart = KIND_SHARE * (centre - kinds.centres[at]!);
+    const kindly = edgeShare(band, bandLimit) * bent(apart, KIND_LIMIT, KIND_LIMIT);
     return heard.strength * (common[band]! + kindly);
   });
   const meant = Float64Array.from({ length: BANDS }, (_, band) => {
@@ -98,6 +99,8 @@ const MOST_DOWN = 16 * NEPERS;
 /** More costs clearness: a dull recording is followed only so far. */
 const MOST_DOWN_TREBLE = 10 * NEPERS;
 const TREBLE_HZ = 2_500;
+/** All of what sets a kind apart costs some naturalness, and gains little likeness. */
+const KIND_SHARE = 0.6;
 const KIND_LIMIT = 10 * NEPERS;
 const LEAST_BANDS = 12;
 const RETURN_OCTAVES = 0.6;

@@ -20,7 +20,7 @@ const makeOwn = () =>
     template: "own",
     systemPrompt: "You are a concise, friendly conversation partner.",
     contextTokens: 1_024,
-    maxTokens: 16,
+    maxTokens: 10,
     leastSureness: null,
     characterBytes: true,
   });
@@ -88,7 +88,7 @@ describe("writers on a GGUF file", { skip: missing }, () => {
         said("1", "A hut with a stove, how cosy! Do you carry all your food up?"),
         said("0", "Yes, and most of the water too. What would you cook there on the first evening?"),
       ];
-      const dialogues = [1, 3, 5].map((count) => dialogueOf(turns.slice(0, count)));
+      const dialogues = [1, 5].map((count) => dialogueOf(turns.slice(0, count)));
       const fresh = [];
       for (const dialogue of dialogues) {
         const own = await makeEmbedded();

@@ -1,0 +1,39 @@
+import { workerData } from "node:worker_threads";
+import { answerCalls } from "../../src/threads/answer-calls.ts";
+
+/** Shared cells: how many threads have started, calls carried out, and a gate that `hold` waits for. */
+const { cells } = workerData as { readonly cells: Int32Array };
+Atomics.add(cells, 0, 1);
+
+answerCalls(
+  {
+    add(a: number, b: number): number {
+      Atomics.add(cells, 1, 1);
+      return a + b;
+    },
+    refuse(): never {
+      throw new RangeError("not that");
+    },
+    hold(): string {
+      Atomics.add(cells, 1, 1);
+      Atomics.notify(cells, 1);
+      Atomics.wait(cells, 2, 0);
+      return "held";
+    },
+    spin(): never {
+      for (;;);
+    },
+    die(): never {
+      process.exit(3);
+    },
+    dieOnce(): string {
+      if (Atomics.load(cells, 0) === 1) process.exit(3);
+      return "lived";
+    },
+    eat(): unknown {
+      const eaten: unknown[] = [];
+      for (;;) eaten.push(Array.from({ length: 1e6 }, () => ({})));
+    },
+  },
+  (thrown) => (thrown instanceof Error ? thrown.message : String(thrown)),
+);

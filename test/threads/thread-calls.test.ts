@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Worker } from "node:worker_threads";
+import { ThreadCalls, type ThreadCallsOptions } from "../../src/threads/thread-calls.ts";
+
+const STARTS = 0;
+const DONE = 1;
+const GATE = 2;
+
+async function withCalls(
+  options: Partial<ThreadCallsOptions>,
+  work: (calls: ThreadCalls, cells: Int32Array) => Promise<void>,
+): Promise<void> {
+  const cells = new Int32Array(new SharedArrayBuffer(12));
+  const calls = new ThreadCalls({
+    name: "the odd thread",
+    start: () =>
+      new Worker(new URL("./odd-thread.js", import.meta.url), {
+        workerData: { cells },
+        resourceLimits: { maxOldGenerationSizeMb: 48 },
+      }),
+    queueDepth: 8,
+    deadlineMs: 60_000,
+    fromWire: (message) => new RangeError(String(message)),
+    ...options,
+  });
+  try {
+    await work(calls, cells);
+  } finally {
+    open(cells);
+    await calls.close();
+  }
+}
+
+function open(cells: Int32Array): void {
+  Atomics.store(cells, GATE, 1);
+  Atomics.notify(cells, GATE);
+}
+
+/** Blocks until the thread has begun with `count` calls. */
+async function begun(cells: Int32Array, count: number): Promise<void> {
+  for (;;) {
+    const done = Atomics.load(cells, DONE);
+    if (done >= count) return;
+    await Atomics.waitAsync(cells, DONE, done).value;
+  }
+}
+
+describe("calls into a thread", () => {
+  it("give what the operation returns, or throw what it threw, in order", async () => {
+    await withCalls({}, async (calls, cells) => {
+      const sums = [1, 2, 3].map((n) => calls.call("add", [n, n]));
+      assert.deepEqual(await Promise.all(sums), [2, 4, 6]);
+      await assert.rejects(calls.call("refuse", []), { name: "RangeError", message: "not that" });
+      assert.equal(await calls.call("add", [1, 1]), 2);
+      assert.equal(cells[STARTS], 1);
+    });
+  });
+
+  it("that cannot be sent fail alone", async () => {
+    await withCalls({}, async (calls) => {
+      await assert.rejects(calls.call("add", [() => {}]), { name: "DataCloneError" });
+      assert.equal(await calls.call("add", [1, 1]), 2);
+    });
+  });
+
+  it("are refused when as many wait as may", async () => {
+    await withCalls({ queueDepth: 1 }, async (calls, cells) => {
+      const held = calls.call("hold", []);
+      const waits = calls.call("add", [1, 1]);
+      await assert.rejects(calls.call("add", [2, 2]), { name: "ThreadError", problem: "full" });
+      open(cells);
+      assert.deepEqual(await Promise.all([held, waits]), ["held", 2]);
+    });
+  });
+
+  it("can be taken back while they wait, and are then never carried out", async () => {
+    await withCalls({}, async (calls, cells) => {
+      const held = calls.call("hold", []);
+      const gone = new AbortController();
+      const left = calls.call("add", [1, 1], { signal: gone.signal });
+      const stays = calls.call("add", [2, 2]);
+      gone.abort(new Error("gone"));
+      await assert.rejects(left, { message: "gone" });
+      open(cells);
+      assert.deepEqual(await Promise.all([held, stays]), ["held", 4]);
+      assert.equal(cells[DONE], 2);
+      await assert.rejects(calls.call("add", [1, 1], { signal: gone.signal }), { message: "gone" });
+      assert.equal(cells[DONE], 2, "who has gone before it asks is not carried out either");
+    });
+  });
+
+  for (const death of ["die", "eat"]) {
+    it(`that end their thread (${death}) fail alone: those that wait go to the next one`, async () => {
+      const failures: string[] = [];
+      let recoveries = 0;
+      await withCalls(
+        { onFailure: ({ problem }) => failures.push(problem), onRecovery: () => recoveries++ },
+        async (calls, cells) => {
+          const deadly = calls.call(death, []);
+          const others = [calls.call("add", [1, 1]), calls.call("add", [2, 2])];
+          await assert.rejects(deadly, { name: "ThreadError", problem: "ended" });
+          assert.equal(calls.isWell, false);
+          assert.deepEqual(await Promise.all(others), [2, 4]);
+          assert.equal(calls.isWell, true);
+          assert.deepEqual([failures, recoveries, cells[STARTS]], [["ended"], 1, 2]);
+        },
+      );
+    });
+  }
+
+  it("that may be repeated are made once more when their thread ends over them, and no more than once", async () => {
+    await withCalls({}, async (calls, cells) => {
+      assert.equal(await calls.call("dieOnce", [], { repeatable: true }), "lived");
+      assert.equal(cells[STARTS], 2);
+      await assert.rejects(calls.call("die", [], { repeatable: true }), { problem: "ended" });
+    });
+  });
+
+  it("that take too long give their thread up, and others go to the next one", async () => {
+    await withCalls({ deadlineMs: 200 }, async (calls, cells) => {
+      const stuck = calls.call("spin", [], { repeatable: true });
+      const other = calls.call("add", [1, 1]);
+      await assert.rejects(stuck, { name: "ThreadError", problem: "late" });
+      assert.equal(await other, 2);
+      assert.equal(cells[STARTS], 2);
+    });
+  });
+
+  it("find a thread that is well again although nobody called meanwhile", async () => {
+    let recovered = () => {};
+    const recovery = new Promise<void>((resolve) => {
+      recovered = resolve;
+    });
+    await withCalls({ probe: "refuse", onRecovery: () => recovered() }, async (calls) => {
+      await assert.rejects(calls.call("die", []), { problem: "ended" });
+      // The probe's own timers do not keep a process alive; this one does.
+      const alive = setInterval(() => {}, 60_000);
+      await recovery;
+      clearInterval(alive);
+      assert.equal(calls.isWell, true);
+    });
+  });
+
+  it("let an idle thread go and start another when it is needed", async () => {
+    await withCalls({ idleMs: 1 }, async (calls, cells) => {
+      await calls.call("add", [1, 1]);
+      while (cells[STARTS] === 1) {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        await calls.call("add", [1, 1]);
+      }
+      assert.equal(calls.isWell, true);
+    });
+  });
+
+  it("are refused once it is closed, and those that wait too; what runs is finished", async () => {
+    await withCalls({}, async (calls, cells) => {
+      const held = calls.call("hold", []);
+      const waits = calls.call("add", [1, 1]);
+      await begun(cells, 1);
+      const closing = calls.close();
+      await assert.rejects(waits, { problem: "closed" });
+      await assert.rejects(calls.call("add", [1, 1]), { problem: "closed" });
+      open(cells);
+      assert.equal(await held, "held");
+      await closing;
+    });
+  });
+});

@@ -158,7 +158,7 @@ test("a client that leaves while its reply is being written stops the writer, an
 
 test("a writer that never comes to its first sentence is given up after the time of a load", async () => {
   const writer = new ScriptedWriter(SENTENCES, { isStepwise: true });
-  const { post } = await serve(writer, { requestTimeoutMs: "300" });
+  const { post } = await serve(writer, { loadTimeoutMs: "300" });
   const response = await post("/v1/converse/stream", { conversation: CONVERSATION });
   assert.equal(response.status, 502);
   assert.match((await response.json()).error.message, /writer took too long/);

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Health, ModelList, UsageSummary } from "../../contract/replies.ts";
-import { keyOf } from "../caller.ts";
+import { requesterOf } from "../caller.ts";
 import type { HttpDeps } from "../deps.ts";
 
 /** The endpoints that only tell: models, info, the caller's usage, liveness. */
@@ -14,7 +14,7 @@ export function queryRoutes(app: FastifyInstance, deps: HttpDeps): void {
   app.get("/v1/info", { config: { access: "key" } }, async () => deps.info);
 
   app.get("/v1/usage", { config: { access: "key" } }, async (request): Promise<UsageSummary> => {
-    const { keyId } = keyOf(request);
+    const { keyId } = requesterOf(request);
     const totals = await deps.tenancy.usage(keyId);
     return {
       key_id: keyId,

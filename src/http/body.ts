@@ -88,7 +88,9 @@ function tooLarge(limitBytes: number): ServiceError {
   return new ServiceError(400, `the body is over the cap of ${limitBytes} bytes: send less in one request`);
 }
 
-/** Whether there is more of the request than has been read. */
-export function isUnread(raw: IncomingMessage): boolean {
-  return !raw.complete;
+/** Whether so much of the request has not been read that the connection is better ended than read on. */
+export function isMuchUnread({ complete, headers }: IncomingMessage): boolean {
+  if (complete) return false;
+  const length = Number(headers["content-length"] ?? Number.POSITIVE_INFINITY);
+  return length > SMALL_BODY_BYTES;
 }

@@ -23,16 +23,17 @@ export function answerBrokenRequests(
   app.server.removeAllListeners("clientError");
   app.server.on("clientError", (error: SocketError, stream) => {
     const socket = stream as Socket;
-    if (error.code === "ECONNRESET" || !socket.writable) {
+    const next = lives.nextOn(socket);
+    const hasLeft = error.code === "ECONNRESET" || (next !== null && error.code === LEFT_IN_BODY);
+    if (hasLeft || !socket.writable) {
       socket.destroy();
       return;
     }
-    const failure = new ServiceError(400, complaint(error.code));
-    const next = lives.nextOn(socket);
-    if (next !== null && next.receiving === null) {
+    if (next?.request.complete === true) {
       lives.endAfter(socket);
       return;
     }
+    const failure = new ServiceError(400, complaint(error.code));
     // The body of this one came too slowly, or was none.
     next?.fail(failure);
     const requestId = requestIdFor(undefined);
@@ -51,6 +52,9 @@ export function answerBrokenRequests(
     logger.info({ request_id: requestId, status: 400, end: "failed", error: failure.type }, "no request");
   });
 }
+
+/** The client closed its side in the middle of a request. */
+const LEFT_IN_BODY = "HPE_INVALID_EOF_STATE";
 
 function complaint(code: string | undefined): string {
   switch (code) {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from "fastify";
 import { logEnd } from "./access-log.ts";
-import { isUnread, readJsonBodies } from "./body.ts";
+import { isMuchUnread, readJsonBodies } from "./body.ts";
 import { answerBrokenRequests } from "./broken-requests.ts";
 import { identifyCallers } from "./caller.ts";
 import type { HttpDeps } from "./deps.ts";
@@ -98,7 +98,7 @@ function watchRequests(app: FastifyInstance, deps: HttpDeps, lives: RequestLives
   });
   app.addHook("onSend", async (request, reply) => {
     // What was refused unread would have to be read to its end before the next request.
-    if (isUnread(request.raw)) reply.header("Connection", "close");
+    if (isMuchUnread(request.raw)) reply.header("Connection", "close");
   });
   for (const event of ["checkContinue", "checkExpectation"]) {
     app.server.on(event, (request, response) => app.server.emit("request", request, response));

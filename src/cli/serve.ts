@@ -91,9 +91,14 @@ async function announced(writer: DeferredWriter | null): Promise<void> {
   try {
     await writer?.prepare();
   } catch (error) {
-    process.stderr.write(`Authored turns cannot be written: ${(error as Error).message}
-`);
+    process.stderr.write(`Authored turns cannot be written: ${inFull(error)}\n`);
   }
+}
+
+/** What an error says, and what its causes do. */
+function inFull(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause === undefined ? error.message : `${error.message} (${inFull(error.cause)})`;
 }
 
 /** A key for a data directory that has none, or null. Made last, so that a start that fails does not use it up. */

@@ -95,7 +95,15 @@ export class Admission {
   ): Promise<Place> {
     signal.throwIfAborted();
     if (this.#isClosed && !isBegun) throw shuttingDown();
-    const utterance: Utterance = { key, signal, stop, state: "new", restingSinceMs: null, coming: null };
+    const utterance: Utterance = {
+      key,
+      signal,
+      stop,
+      state: "new",
+      restingSinceMs: null,
+      coming: null,
+      asking: null,
+    };
     const { queueWaitMs } = this.#options;
     await this.#turnOf(utterance, { waitMs: queueWaitMs, late: () => serverIsFull(WHAT) });
     return {
@@ -120,10 +128,12 @@ export class Admission {
       if (this.#lines.size === 0 || !this.#shouldYield(utterance, aheadS)) return null;
       this.#pause(utterance);
     }
-    utterance.coming = this.#turnOf(utterance).finally(() => {
+    const coming = this.#turnOf(utterance).finally(() => {
       utterance.coming = null;
     });
-    return utterance.coming;
+    coming.catch(() => {});
+    utterance.coming = coming;
+    return coming;
   }
 
   /** Whether the next who can go has more right to the place. */
@@ -138,17 +148,18 @@ export class Admission {
   /** Waits until the utterance is active. */
   #turnOf(utterance: Utterance, limit?: { waitMs: number; late: () => unknown }): Promise<void> {
     const { key, signal } = utterance;
-    let asking: Asking | undefined;
     return waited<void>(
       { key, signal, ...(limit === undefined ? {} : { limit }) },
       (waiter) => {
-        asking = { ...waiter, utterance };
+        const asking = { ...waiter, utterance };
+        utterance.asking = asking;
         this.#lines.add(key, asking);
         this.#serve();
         if (utterance.state === "new") this.#refuseBeyondDepth(asking);
       },
       () => {
-        if (asking !== undefined) this.#lines.remove(key, asking);
+        if (utterance.asking !== null) this.#lines.remove(key, utterance.asking);
+        utterance.asking = null;
         this.#serve();
       },
     );
@@ -162,7 +173,10 @@ export class Admission {
 
   #serve(): void {
     while (this.#isSomebodyNext() && this.#hasRoom()) {
-      const next = this.#lines.next((asking) => this.#verdict(asking))!;
+      const next = this.#lines.next(
+        (asking) => this.#verdict(asking),
+        ({ key }) => this.#activeBy.of(key),
+      )!;
       this.#activate(next.utterance);
       next.admit();
     }
@@ -230,6 +244,8 @@ export class Admission {
     if (!this.#open.delete(utterance)) return;
     this.#openBy.add(utterance.key, -1);
     if (utterance.state === "active") this.#activeBy.add(utterance.key, -1);
+    // It may still wait to go on: nobody will take the place.
+    utterance.asking?.refuse(new Error("the place was given back"));
     this.#serve();
   }
 }
@@ -244,6 +260,7 @@ interface Utterance {
   restingSinceMs: number | null;
   /** While it waits to go on. */
   coming: Promise<void> | null;
+  asking: Asking | null;
 }
 
 interface Asking extends Waiter<void> {

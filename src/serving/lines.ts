@@ -45,18 +45,24 @@ export class Lines<T> {
     if (line.length === 0) this.#lines.delete(key);
   }
 
-  /** Takes out the first of the keys' turn who may go; its key then has its next turn after all others. */
-  next(judge: (item: T) => Verdict): T | undefined {
-    for (const [key, line] of this.#lines) {
-      const [item] = line as [T, ...T[]];
+  /**
+   * Takes out who may go: of those who are first in their line the one of least `rank`, of equals whose key's turn it is.
+   * That key then has its next turn after all others.
+   */
+  next(judge: (item: T) => Verdict, rank: (item: T) => number = () => 0): T | undefined {
+    let best: { readonly key: string; readonly item: T; readonly rank: number } | undefined;
+    for (const [key, [item]] of this.#lines as Map<string, [T, ...T[]]>) {
       const verdict = judge(item);
-      if (verdict === "wait") return undefined;
-      if (verdict === "pass") continue;
-      this.remove(key, item);
-      if (this.#lines.delete(key)) this.#lines.set(key, line);
-      return item;
+      if (verdict === "wait") break;
+      if (verdict === "take" && (best === undefined || rank(item) < best.rank)) {
+        best = { key, item, rank: rank(item) };
+      }
     }
-    return undefined;
+    if (best === undefined) return undefined;
+    const line = this.#lines.get(best.key)!;
+    this.remove(best.key, best.item);
+    if (this.#lines.delete(best.key)) this.#lines.set(best.key, line);
+    return best.item;
   }
 
   /** Everybody, and nobody is left. */

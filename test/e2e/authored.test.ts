@@ -103,10 +103,10 @@ describe("authored turns, written by the embedded writer", { skip: missing }, ()
         signal: leaving.signal,
       });
       const answered = gone.then(() => assert.fail("it was answered before the client left"));
-      await Promise.race([until(async () => /^antiphon_active_streams 1$/m.test(await metrics())), answered]);
+      await Promise.race([until(async () => /^antiphon_turns_writing 1$/m.test(await metrics())), answered]);
       leaving.abort();
       await assert.rejects(gone);
-      await until(async () => /^antiphon_active_streams 0$/m.test(await metrics()));
+      await until(async () => /^antiphon_turns_writing 0$/m.test(await metrics()));
     }
     await written(client, conversation);
     assert.equal((await client.usage()).requests, 1);

@@ -64,7 +64,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const catalogue = createCatalogue({
     models: PUBLIC_MODELS,
     checkpoints: parts.checkpoints,
-    memoryBudgetBytes: settings.memoryBudgetMb * 2 ** 20,
+    memoryBudgetBytes: settings.memoryBudgetMb > 0 ? settings.memoryBudgetMb * 2 ** 20 : null,
   });
   const service = new SpeechService(
     {

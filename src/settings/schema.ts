@@ -111,12 +111,12 @@ export const SettingsSchema = Type.Object({
     description: "Largest request body. 128 MiB admits three turns at the audio cap of 25 MiB, in base64.",
   }),
   memoryBudgetMb: Type.Integer({
-    minimum: 64,
+    minimum: 0,
     maximum: 1_048_576,
-    default: 4096,
+    default: 0,
     unit: "MiB",
     description:
-      "Memory that loaded models may take; beyond it the least recently used idle one is unloaded.",
+      "Memory that loaded models may take; beyond it the least recently used idle one is unloaded. 0 is 4096, or what the models need with this many workers, where that is more.",
   }),
   defaultKeyRpm: Type.Integer({
     ...rate,

@@ -37,7 +37,7 @@ export const SettingsSchema = Type.Object({
     maximum: 64,
     default: 0,
     unit: "threads",
-    description: "Threads that speak; 0 is one for each core.",
+    description: "Threads that speak; 0 is one for each core, 64 at most.",
   }),
   concurrency: Type.Integer({
     minimum: 0,

@@ -61,7 +61,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const catalogue = createCatalogue({
     models: PUBLIC_MODELS,
     checkpoints: parts.checkpoints,
-    memoryBudgetBytes: settings.memoryBudgetMb * 2 ** 20,
+    memoryBudgetBytes: settings.memoryBudgetMb > 0 ? settings.memoryBudgetMb * 2 ** 20 : null,
   });
   const crowd = crowdOf(settings);
   const writing = new FairShare(crowd.writing);

@@ -3,6 +3,7 @@ import type { Settings } from "../settings/schema.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
 import type { DeferredWriter } from "../writers/deferred-writer.ts";
 import { addGlobalOptions, settingsOf } from "./global-options.ts";
+import { onStopSignal } from "./stop-signal.ts";
 
 interface ServeFlags {
   readonly host?: string;
@@ -26,7 +27,7 @@ export function registerServe(program: Command): void {
       const { openTenancy } = await import("../tenancy/open.ts");
       // Standard output is for what a person or a script asked for; the log goes beside it.
       const logger = pino({ level: settings.logLevel }, pino.destination({ dest: 2, sync: false }));
-      const stopped = stopSignal();
+      const stopped = new Promise<void>((resolve) => onStopSignal(() => resolve()));
       const ending = new AbortController();
       const writer = await serverWriter(settings, ending.signal);
       const tenancy = await openTenancy(settings);
@@ -106,26 +107,6 @@ async function firstKey(tenancy: Tenancy, settings: Settings): Promise<string | 
   if ((await tenancy.listKeys()).length > 0) return null;
   const { defaultKeyRpm: rpm, defaultKeyBurst: burst } = settings;
   return (await tenancy.createKey({ label: "first key", rpm, burst })).key;
-}
-
-/**
- * Resolves at the first SIGINT or SIGTERM; a second one ends the process as it would without us. The listeners stay:
- * a package that llama.cpp brings ends the process at a signal for which nobody else listens any more.
- */
-function stopSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    let isStopping = false;
-    for (const signal of ["SIGINT", "SIGTERM"] as const) {
-      process.on(signal, () => {
-        if (isStopping) {
-          process.removeAllListeners(signal);
-          process.kill(process.pid, signal);
-        }
-        isStopping = true;
-        resolve();
-      });
-    }
-  });
 }
 
 /** A line to paste: it speaks into hello.wav. */

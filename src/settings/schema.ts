@@ -37,7 +37,7 @@ export const SettingsSchema = Type.Object({
     maximum: 64,
     default: 0,
     unit: "threads",
-    description: "Threads that speak; 0 is one for each core.",
+    description: "Threads that speak; 0 is one for each core, 64 at most.",
   }),
   concurrency: Type.Integer({
     minimum: 0,
@@ -172,12 +172,12 @@ export const SettingsSchema = Type.Object({
     description: "The same for the requests of one key.",
   }),
   memoryBudgetMb: Type.Integer({
-    minimum: 64,
+    minimum: 0,
     maximum: 1_048_576,
-    default: 4096,
+    default: 0,
     unit: "MiB",
     description:
-      "Memory that loaded models may take; beyond it the least recently used idle one is unloaded.",
+      "Memory that loaded models may take; beyond it the least recently used idle one is unloaded. 0 is 4096, or what the models need with this many workers, where that is more.",
   }),
   defaultKeyRpm: Type.Integer({
     ...rate,

@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { it } from "node:test";
+import { within } from "../waiting.ts";
 import { clientOf } from "./client.ts";
 import { TOP, temporaryFolder } from "./folders.ts";
 import { launch, newcomersEnvironment } from "./program.ts";
@@ -54,6 +55,6 @@ it("`npm start` builds a fresh clone and serves, passes on flags, and ends with 
     last = event;
   }
   assert.equal(last, "end");
-  await server.ended;
+  await within("the end of npm start", server.ended);
   await assert.rejects(client.get("/health"), "nothing of it is left");
 });

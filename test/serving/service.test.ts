@@ -4,6 +4,7 @@ import { ServiceError } from "../../src/contract/errors.ts";
 import { SpeechFailedError } from "../../src/model/speech-model.ts";
 import type { Outcome } from "../../src/serving/service.ts";
 import type { UsageRecord } from "../../src/tenancy/store.ts";
+import { until } from "../waiting.ts";
 import { caller, collect, Engine, PREPARED, serviceOver, settle } from "./service-over.ts";
 
 describe("the life of a request", () => {
@@ -24,7 +25,7 @@ describe("the life of a request", () => {
       told = true;
       return result;
     });
-    while (records.length === 0) await settle();
+    await until("the usage", () => records.length === 1);
     await settle();
     assert.equal(told, false, "success is not told before it is durable");
     commit();

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
+import { within } from "../waiting.ts";
 import { assertFails, openPair } from "./chat-pair.ts";
 import { type Exchange, UPSTREAM_SECRET } from "./chat-server.ts";
 import { dialogueOf, never, replyOf } from "./dialogues.ts";
@@ -140,7 +141,7 @@ test("a connection that is cut in the middle gives what was whole, then fails", 
   const events = new EventEmitter();
   server.next(async (exchange) => {
     exchange.begin().say("One is here. Two is");
-    await once(events, "cut");
+    await within("the word to cut", once(events, "cut"));
     exchange.cut();
   });
   const iterator = writer.write(dialogueOf("Hi."), never())[Symbol.asyncIterator]();

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { within } from "../waiting.ts";
 import { assertFails, openPair } from "./chat-pair.ts";
 import { dialogueOf, never, passagesOf, replyOf } from "./dialogues.ts";
 
@@ -32,7 +33,7 @@ test("a connection that does not come about is given up", async (context) => {
   const silent = createServer();
   const sockets: Socket[] = [];
   silent.on("connection", (socket) => sockets.push(socket.on("error", () => {})));
-  await once(silent.listen(0, "127.0.0.1"), "listening");
+  await within("a port", once(silent.listen(0, "127.0.0.1"), "listening"));
   context.after(() => {
     for (const socket of sockets) socket.destroy();
     silent.close();

@@ -17,6 +17,7 @@ const TESTED_IN = {
   ],
   "src/writers/llama": ["test/writers/gguf", "test/writers/history", "test/writers/sequence"],
   "src/writers/gate": ["test/writers/gate"],
+  "src/writers": ["plain", "sentence", "dialogue", "deferred"].map((name) => `test/writers/${name}`),
 };
 /** Longer than a wait in a test may last. */
 const LEAST_LIMIT_MS = 60_000;

@@ -72,7 +72,8 @@ function shown({ kind, file, source, start, end, text }) {
   const map = new SourceMap(JSON.parse(readFileSync(join(tree, `${file}.map`), "utf8")));
   const { originalSource, originalLine } = map.findEntry(before.length - 1, before.at(-1).length);
   const where = `${dirname(file).slice("dist/".length)}/${basename(originalSource ?? file)}:${(originalLine ?? 0) + 1}`;
-  return `${where}  ${kind}: ${lineAt(source, end - 1).trim()}  ->  ${text.trim()}`;
+  const change = `${source.slice(start, end).trim()}  ->  ${text.trim()}`;
+  return `${where}  ${kind}: ${change}   in   ${lineAt(source, end - 1).trim()}`;
 }
 
 /** The compiled files of a file or folder of the source, as `dist/src/…`. */

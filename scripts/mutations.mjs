@@ -7,7 +7,7 @@ const KINDS = [
   ["logic", / (&&|\|\||\?\?) /g, ([, sign]) => (sign === "&&" ? " || " : " && ")],
   ["condition", /\b(if|while) \((?=[^\n]*\))/g, ([, word]) => `${word} (!`, "negate"],
   ["arithmetic", / ([-+*/]) /g, ([, sign]) => ` ${{ "+": "-", "-": "+", "*": "/", "/": "*" }[sign]} `],
-  ["step", /(\+\+|--)/g, ([, sign]) => (sign === "++" ? "--" : "++")],
+  ["step", /(?<!\bfor \([^\n]*)(\+\+|--)/g, ([, sign]) => (sign === "++" ? "--" : "++")],
   ["number", /(?<![\w.#$])\d[\d_]*(?:\.\d+)?(?![\w.])/g, ([text], even) => `(${text} ${even ? "+" : "-"} 1)`],
   ["rounding", /\bMath\.(ceil|floor|round)\b/g, ([, name]) => `Math.${name === "floor" ? "ceil" : "floor"}`],
   ["extreme", /\bMath\.(min|max)\b/g, ([, name]) => `Math.${name === "min" ? "max" : "min"}`],

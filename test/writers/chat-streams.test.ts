@@ -56,12 +56,14 @@ test("an end without any reason given keeps the whole sentences", async (context
 });
 
 test("a connection that stays open after the last word delays the end but little", async (context) => {
-  const { server, writer } = await openPair(context, { lingerMs: 20 });
+  const patient = { firstTokenTimeoutMs: 120_000, totalTimeoutMs: 120_000 };
+  const { server, writer } = await openPair(context, { lingerMs: 20, ...patient });
   server.next((exchange) => {
     exchange.begin().say("All good. Bye.");
     exchange.send({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }).raw("data: [DONE]\n\n");
   });
-  assert.equal(await replyOf(writer, dialogueOf("Hi.")), "All good. Bye.");
+  const reply = within("the reply's end", replyOf(writer, dialogueOf("Hi.")), { deadlineMs: 15_000 });
+  assert.equal(await reply, "All good. Bye.");
   await server.idle();
 });
 

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { WriterError } from "../../src/model/writer.ts";
+import { until } from "../waiting.ts";
 import { ScriptedWriter } from "../writers/scripted-writer.ts";
 import { openRaw, rawRequest } from "./raw-socket.ts";
 import { startTestServer, type TestServer } from "./start.ts";
-import { readEvents, until } from "./wire.ts";
+import { readEvents } from "./wire.ts";
 
 const LONG = { conversation: [{ text: "word ".repeat(1_500) }], params: { max_new_tokens: 2_048 } };
 
@@ -15,7 +16,7 @@ test("a key that reads nothing of its streams does not keep another from being s
   server = await startTestServer({ flags: { concurrency: "2", shutdownGraceMs: "100" } });
   const idle = [await openRaw(server, { isIdle: true }), await openRaw(server, { isIdle: true })];
   for (const { socket } of idle) socket.write(rawRequest("/v1/converse/stream", server.key, LONG));
-  await until(async () => (await server.metric("active_streams")) === 2);
+  await until("both streams to begin", async () => (await server.metric("active_streams")) === 2);
   const other = await server.another();
   for (let i = 0; i < 3; i++) {
     const reply = await server.post("/v1/tts", { text: "Me too." }, other.auth);
@@ -30,7 +31,7 @@ test("a stream that gave its place up goes on where it was, and says every sampl
   const alone = await (await server.post("/v1/converse/stream", still)).text();
   const { socket, received } = await openRaw(server, { isIdle: true });
   socket.write(rawRequest("/v1/converse/stream", server.key, still, { Connection: "close" }));
-  await until(async () => (await server.metric("active_streams")) === 1);
+  await until("the stream to begin", async () => (await server.metric("active_streams")) === 1);
   const other = await server.another();
   assert.equal((await server.post("/v1/tts", { text: "Me." }, other.auth)).status, 200);
   let text = received();
@@ -39,7 +40,7 @@ test("a stream that gave its place up goes on where it was, and says every sampl
   });
   socket.resume();
   const last = 'event: end\ndata: {"text"';
-  await until(() => text.includes(last) && text.endsWith("0\r\n\r\n"));
+  await until("its last event", () => text.includes(last) && text.endsWith("0\r\n\r\n"));
   const samples = (stream: string) => [...stream.matchAll(/"pcm_b64":"([^"]+)"/g)].map(([, pcm]) => pcm);
   assert.deepEqual(samples(text), samples(alone));
   socket.destroy();
@@ -55,10 +56,10 @@ test("many requests of one key are refused with 429 where another key still find
     tone: { beforeFrame: () => held },
   });
   const greedy = Array.from({ length: 6 }, () => server.post("/v1/tts", { text: "Me." }));
-  await until(async () => (await server.metric("queue_depth")) === 2);
+  await until("two requests to wait", async () => (await server.metric("queue_depth")) === 2);
   const other = await server.another();
   const modest = server.post("/v1/tts", { text: "Me." }, other.auth);
-  await until(async () => (await server.metric("queue_depth")) === 3);
+  await until("a third to wait", async () => (await server.metric("queue_depth")) === 3);
   letGo();
   const statuses = (await Promise.all(greedy)).map(({ status }) => status);
   assert.deepEqual(statuses.sort(), [200, 200, 200, 429, 429, 429]);

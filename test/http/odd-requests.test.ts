@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { until } from "../waiting.ts";
 import { openRaw, type RawSocket, rawRequest } from "./raw-socket.ts";
 import { startTestServer, type TestServer } from "./start.ts";
-import { until } from "./wire.ts";
 
 let server: TestServer;
 before(async () => {
@@ -79,7 +79,7 @@ async function expecting(key: string, length = 15): Promise<RawSocket> {
 
 test("a client that asks first is told to go on only once its key is good and its body fits", async () => {
   const welcome = await expecting(server.key);
-  await until(() => welcome.received().includes("\r\n\r\n"));
+  await until("an interim answer", () => welcome.received().includes("\r\n\r\n"));
   assert.match(welcome.received(), /^HTTP\/1.1 100 Continue\r\n\r\n/);
   welcome.socket.write('{"text": "Hi."}');
   await welcome.over;
@@ -114,7 +114,7 @@ test("what is refused unread ends its connection, and what is read does not", as
   refused.socket.destroy();
   const kept = await openRaw(server);
   kept.socket.write(rawRequest("/v1/tts", "wrong", { text: "Hi." }));
-  await until(() => kept.received().includes("authentication_error"));
+  await until("the refusal", () => kept.received().includes("authentication_error"));
   assert.doesNotMatch(kept.received(), /\r\nConnection: close/i);
   kept.socket.write(rawRequest("/v1/tts", server.key, { text: "Hi." }, { Connection: "close" }));
   await kept.over;

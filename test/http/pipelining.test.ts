@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
+import { until } from "../waiting.ts";
 import { openRaw, rawRequest } from "./raw-socket.ts";
 import { startTestServer, type TestServer } from "./start.ts";
-import { until } from "./wire.ts";
 
 const LONG = { conversation: [{ text: "word ".repeat(1_500) }], params: { max_new_tokens: 2_048 } };
 
@@ -14,10 +14,11 @@ test("streams that were asked for on one connection end with it, whoever waited 
   const { socket } = await openRaw(server, { isIdle: true });
   socket.write(rawRequest("/v1/converse/stream", server.key, LONG).repeat(20));
   await until(
+    "four streams to begin and others to wait",
     async () => (await server.metric("active_streams")) === 4 && (await server.metric("queue_depth")) > 0,
   );
   socket.destroy();
-  await until(async () => {
+  await until("everything to end with its connection", async () => {
     const counts = ["active_streams", "paused_streams", "queue_depth"].map((name) => server.metric(name));
     return (await Promise.all(counts)).every((count) => count === 0);
   });
@@ -38,11 +39,11 @@ test("whole replies that wait behind a stream are not spoken, nor metered, for a
   });
   const { socket } = await openRaw(server, { isIdle: true });
   socket.write(rawRequest("/v1/tts", server.key, { text: "Hello." }).repeat(10));
-  await until(async () => (await server.metric("queue_depth")) === 9);
+  await until("nine requests to wait", async () => (await server.metric("queue_depth")) === 9);
   socket.destroy();
-  await until(async () => (await server.metric("queue_depth")) === 0);
+  await until("those that wait to leave", async () => (await server.metric("queue_depth")) === 0);
   letGo();
-  await until(async () => (await server.metric("active_streams")) === 0);
+  await until("the one that was begun to end", async () => (await server.metric("active_streams")) === 0);
   assert.ok(spoken <= 1, `${spoken} frames were spoken`);
   assert.equal((await (await server.get("/v1/usage")).json()).requests, 0);
 });
@@ -51,7 +52,7 @@ test("a server stops within its grace while a client that reads nothing has many
   server = await startTestServer({ flags: { shutdownGraceMs: "100", concurrency: "4" } });
   const { socket, over } = await openRaw(server, { isIdle: true });
   socket.write(rawRequest("/v1/converse/stream", server.key, LONG).repeat(20));
-  await until(async () => (await server.metric("active_streams")) === 4);
+  await until("four streams to begin", async () => (await server.metric("active_streams")) === 4);
   await server.stop();
   socket.destroy();
   await over;
@@ -63,7 +64,7 @@ test("requests on one connection are answered one after the other, in their orde
   for (const id of ["one", "two", "three"]) {
     raw.socket.write(rawRequest("/v1/tts", server.key, { text: "Hi." }, { "X-Request-ID": id }));
   }
-  await until(() => (raw.received().match(/"request_id":"three"/g) ?? []).length === 1);
+  await until("the third answer", () => (raw.received().match(/"request_id":"three"/g) ?? []).length === 1);
   const ids = [...raw.received().matchAll(/"request_id":"(\w+)"/g)].map(([, id]) => id);
   assert.deepEqual(ids, ["one", "two", "three"]);
   raw.socket.destroy();

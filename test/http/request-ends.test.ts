@@ -6,10 +6,10 @@ import { SpeechFailedError } from "../../src/model/speech-model.ts";
 import { WriterError } from "../../src/model/writer.ts";
 import { memoryStore } from "../../src/tenancy/memory-store.ts";
 import { StoreError } from "../../src/tenancy/store-error.ts";
+import { until } from "../waiting.ts";
 import { ScriptedWriter } from "../writers/scripted-writer.ts";
 import { openRaw, rawRequest } from "./raw-socket.ts";
 import { startTestServer, type TestServer, type TestServerOptions } from "./start.ts";
-import { until } from "./wire.ts";
 
 const LONG = { conversation: [{ text: "word ".repeat(1_500) }], params: { max_new_tokens: 2_048 } };
 
@@ -37,7 +37,7 @@ async function start(options: TestServerOptions = {}): Promise<void> {
 /** The line of a request, once it is there; there is never a second one. */
 async function lineOf(id: string): Promise<Line> {
   const found = () => lines.filter((line) => line.request_id === id && line.msg === "request");
-  await until(() => found().length > 0);
+  await until("the line of a request", () => found().length > 0);
   assert.equal(found().length, 1);
   return found()[0]!;
 }
@@ -64,20 +64,23 @@ test("a client that leaves a stream has left: it is metered, logged and counted 
   await start();
   const { socket, received } = await openRaw(server);
   socket.write(rawRequest("/v1/converse/stream", server.key, LONG, { "X-Request-ID": "leaver" }));
-  await until(() => received().includes('"index":3}'));
+  await until("the fourth frame", () => received().includes('"index":3}'));
   socket.destroy();
   const line = await lineOf("leaver");
   assert.deepEqual([line.end, line.status, line.level], ["left", 200, 30]);
   assert.match(`${line.left_because}`, /closed the connection/);
   assert.equal(await count('route="/v1/converse/stream",end="left",type="none"'), 1);
-  await until(async () => (await (await server.get("/v1/usage")).json()).requests === 1);
+  await until(
+    "its usage to be counted",
+    async () => (await (await server.get("/v1/usage")).json()).requests === 1,
+  );
 });
 
 test("a client that leaves before its answer began has left, without a status", async () => {
   await start({ tone: { beforeFrame: () => new Promise(() => {}) }, flags: { shutdownGraceMs: "50" } });
   const { socket } = await openRaw(server);
   socket.write(rawRequest("/v1/tts", server.key, { text: "Hi." }, { "X-Request-ID": "early" }));
-  await until(async () => (await server.metric("active_streams")) === 1);
+  await until("the reply to be begun", async () => (await server.metric("active_streams")) === 1);
   socket.destroy();
   const line = await lineOf("early");
   assert.deepEqual([line.end, line.status], ["left", null]);
@@ -89,7 +92,7 @@ test("an upload that is broken off is no failure of the server", async () => {
   socket.write(
     rawRequest("/v1/tts", server.key, "{", { "Content-Length": "100000", "X-Request-ID": "upload" }),
   );
-  await until(async () => (await server.metric("receiving_bytes")) > 0);
+  await until("the body to be begun", async () => (await server.metric("receiving_bytes")) > 0);
   socket.destroy();
   const line = await lineOf("upload");
   assert.deepEqual([line.end, line.level], ["left", 30]);

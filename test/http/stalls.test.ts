@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { makeWav } from "../audio/make-wav.ts";
+import { until } from "../waiting.ts";
 import { openRaw, rawRequest } from "./raw-socket.ts";
 import { startTestServer, type TestServer } from "./start.ts";
-import { until } from "./wire.ts";
 
 const LONG = { text: "word ".repeat(1_500), params: { max_new_tokens: 2_048 } };
 
@@ -15,6 +15,7 @@ test("a whole reply that nobody reads is let go when nothing has moved for too l
   const { socket, over } = await openRaw(server, { isIdle: true });
   socket.write(rawRequest("/v1/tts", server.key, LONG).repeat(3));
   await until(
+    "the client to be let go",
     async () => (await server.metric('requests_ended_total{route="/v1/tts",end="left",type="none"}')) > 0,
   );
   socket.resume();
@@ -28,7 +29,7 @@ test("a stream that nobody reads is let go when nothing has moved for too long",
   const body = { conversation: [{ text: LONG.text }], params: LONG.params };
   socket.write(rawRequest("/v1/converse/stream", server.key, body));
   const left = 'requests_ended_total{route="/v1/converse/stream",end="left",type="none"}';
-  await until(async () => (await server.metric(left)) === 1);
+  await until("the stream to be let go", async () => (await server.metric(left)) === 1);
   assert.equal(await server.metric("active_streams"), 0);
   socket.destroy();
 });
@@ -55,9 +56,12 @@ test("a body that stops coming is let go, and its memory with it", async () => {
   server = await startTestServer({ flags: { stallTimeoutMs: "200" } });
   const { socket, over } = await openRaw(server);
   socket.write(rawRequest("/v1/tts", server.key, "{", { "Content-Length": "1000000" }));
-  await until(async () => (await server.metric("receiving_bytes")) === 1_000_000);
+  await until(
+    "room to be held for the body",
+    async () => (await server.metric("receiving_bytes")) === 1_000_000,
+  );
   await over;
-  await until(async () => (await server.metric("receiving_bytes")) === 0);
+  await until("its room to be free", async () => (await server.metric("receiving_bytes")) === 0);
   socket.destroy();
 });
 
@@ -73,15 +77,20 @@ test("bodies that find no room wait unread, are told to come back when they wait
   const megabyte = { "Content-Length": "1048576" };
   const standing = [await openRaw(server), await openRaw(server)];
   for (const { socket } of standing) socket.write(rawRequest("/v1/tts", server.key, "{", megabyte));
-  await until(async () => (await server.metric("receiving_bytes")) === 1_048_576);
+  await until(
+    "room to be held for one body",
+    async () => (await server.metric("receiving_bytes")) === 1_048_576,
+  );
   const [first, second] = standing;
-  await until(() => `${first!.received()}${second!.received()}`.includes("502 Bad Gateway"));
+  await until("the other body to be refused", () =>
+    `${first!.received()}${second!.received()}`.includes("502 Bad Gateway"),
+  );
   const other = await server.another();
   const body = { text: "Hi.", pad: "x".repeat(100_000) };
   assert.equal((await server.post("/v1/tts", body, other.auth)).status, 200, "another key finds room");
   assert.equal((await server.post("/v1/tts", { text: "Hi." })).status, 200, "small bodies need none");
   for (const { socket } of standing) socket.destroy();
-  await until(async () => (await server.metric("receiving_bytes")) === 0);
+  await until("all room to be free", async () => (await server.metric("receiving_bytes")) === 0);
 });
 
 test("audio holds its memory until the request that brought it is over, and others wait for it", async () => {
@@ -96,12 +105,12 @@ test("audio holds its memory until the request that brought it is over, and othe
   const wav = makeWav({ encoding: "s16", rateHz: 24_000, channels: [new Array(200_000).fill(1)] });
   const conversation = [{ audio_wav_b64: wav.toString("base64") }, { text: "Hi." }];
   const first = server.post("/v1/converse", { conversation });
-  await until(async () => (await server.metric("audio_bytes")) === 800_000);
+  await until("the first audio to be held", async () => (await server.metric("audio_bytes")) === 800_000);
   const second = server.post("/v1/converse", { conversation });
   letGo();
   assert.equal((await first).status, 200);
   assert.equal((await second).status, 200);
-  await until(async () => (await server.metric("audio_bytes")) === 0);
+  await until("no audio to be held", async () => (await server.metric("audio_bytes")) === 0);
 });
 
 test("a body that says nothing of its length is read, and counted once it is no small one", async () => {
@@ -111,7 +120,10 @@ test("a body that says nothing of its length is read, and counted once it is no 
   const start = rawRequest("/v1/tts", server.key, "", headers).replace("Content-Length: \r\n", "");
   const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
   raw.socket.write(start + chunk(`{"text":"Hi.","pad":"${"x".repeat(100_000)}`));
-  await until(async () => (await server.metric("receiving_bytes")) === 300_000);
+  await until(
+    "room to be held for the body",
+    async () => (await server.metric("receiving_bytes")) === 300_000,
+  );
   raw.socket.write(`${chunk('"}')}0\r\n\r\n`);
   await raw.over;
   assert.match(raw.received(), /^HTTP\/1.1 200 /);

@@ -7,8 +7,10 @@ import { settle, withClock } from "./service-over.ts";
 const NEVER = new AbortController().signal;
 
 const opened: Admission[] = [];
+const places: Place[] = [];
 afterEach(() => {
   for (const admission of opened.splice(0)) admission.close();
+  for (const place of places.splice(0)) place.release();
 });
 
 /** An admission whose clock a test holds. */
@@ -27,7 +29,10 @@ function admissionAt(options: Partial<AdmissionOptions> = {}) {
   const stopped: string[] = [];
   const enter = (key: string, signal = NEVER) => {
     const entering = admission.enter(key, signal, () => stopped.push(key));
-    entering.catch(() => {});
+    entering.then(
+      (place) => places.push(place),
+      () => {},
+    );
     return entering;
   };
   return { admission, enter, stopped, pass: (ms: number) => (nowMs += ms) };
@@ -89,14 +94,14 @@ describe("a place that rests", () => {
   it("is ended after five seconds where no further utterance has room, the one that rested longest", async () => {
     await withClock(async (tick) => {
       const { enter, stopped, pass } = admissionAt();
-      const places: Place[] = [];
+      const resting: Place[] = [];
       for (const key of ["a", "a", "b", "b"]) {
         const entering = enter(key);
         pass(500);
         await tick(100);
         const place = await entering;
         place.rest();
-        places.push(place);
+        resting.push(place);
       }
       const waiting = enter("c");
       await tick(100);
@@ -106,7 +111,7 @@ describe("a place that rests", () => {
       assert.deepEqual(stopped, ["a"]);
       await tick(100);
       assert.deepEqual(stopped, ["a", "a"], "one that does not go at once is not waited for");
-      places[0]!.release();
+      resting[0]!.release();
       await waiting;
     });
   });

@@ -4,15 +4,18 @@ import { once } from "node:events";
 import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { describe, it } from "node:test";
+import { after, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import Database from "libsql";
 import { fromTicks, toTicks } from "../../src/tenancy/audio-ticks.ts";
 import { libsqlStore } from "../../src/tenancy/libsql-store.ts";
 import type { Store } from "../../src/tenancy/store.ts";
 import { StoreError, type StoreProblem } from "../../src/tenancy/store-error.ts";
+import { until, within } from "../waiting.ts";
 import { temporaryFolder } from "./folders.ts";
 
+/** For thousands of commits on a slow disk. */
+const PATIENT = { deadlineMs: 120_000 };
 const COMMITTER = fileURLToPath(new URL("./committer.js", import.meta.url));
 
 interface Committer {
@@ -29,13 +32,14 @@ function follow(child: ChildProcess): Committer {
   const reader = createInterface({ input: child.stdout! });
   reader.on("line", (line) => lines.push(line));
   const ended = Promise.all([once(child, "exit"), once(reader, "close")]).then(() => {});
+  after(() => child.kill("SIGKILL"));
   return {
     child,
     lines,
     ended,
     async acknowledged(count) {
-      while (acksIn(lines).length < count)
-        await Promise.race([once(reader, "line"), ended.then(() => assert.fail(lines.join("\n")))]);
+      const enough = until(`${count} acknowledged commits`, () => acksIn(lines).length >= count);
+      await Promise.race([enough, ended.then(() => assert.fail(lines.join("\n")))]);
     },
   };
 }
@@ -51,7 +55,7 @@ function acksIn(lines: readonly string[]): string[] {
 
 /** Resolves when the process has ended with all its commits acknowledged; rejects with what it said instead. */
 async function completed({ child, lines, ended }: Committer, count: number): Promise<void> {
-  await ended;
+  await within("the committer's end", ended, PATIENT);
   const acks = acksIn(lines).length;
   const said = lines.filter((line) => !line.startsWith("ack ")).join("\n");
   assert.ok(
@@ -116,7 +120,7 @@ describe("usage under faults", () => {
       const victim = committer(dataDir, 0);
       await victim.acknowledged(kills);
       victim.child.kill("SIGKILL");
-      await victim.ended;
+      await within("the killed committer's end", victim.ended);
       acknowledged.push(...acksIn(victim.lines));
       const events = auditedEvents(dataDir);
       assert.deepEqual(
@@ -165,7 +169,7 @@ describe("usage under faults", () => {
     const full = follow(
       spawn("/bin/sh", ["-c", limited, process.execPath, COMMITTER, dataDir, "0"], { stdio }),
     );
-    await full.ended;
+    await within("the disk to be full", full.ended, PATIENT);
     const acks = acksIn(full.lines);
     assert.ok(acks.length > 0, "something was committed first");
     const refused = full.lines.find((line) => line.startsWith("refused"));
@@ -224,7 +228,7 @@ describe("usage under faults", () => {
     for (const dataDir of [temporaryFolder(), await soundDatabase()]) {
       chmodSync(dataDir, 0o555);
       const barred = committer(dataDir, 1, user);
-      await barred.ended;
+      await within("the committer's end", barred.ended);
       assert.match(
         barred.lines.join("\n"),
         /^refused unwritable The database .*antiphon\.db cannot be opened for writing/,

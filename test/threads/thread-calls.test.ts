@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Worker } from "node:worker_threads";
 import { ThreadCalls, type ThreadCallsOptions } from "../../src/threads/thread-calls.ts";
+import { until, within } from "../waiting.ts";
 
 const STARTS = 0;
 const DONE = 1;
@@ -39,11 +40,7 @@ function open(cells: Int32Array): void {
 
 /** Blocks until the thread has begun with `count` calls. */
 async function begun(cells: Int32Array, count: number): Promise<void> {
-  for (;;) {
-    const done = Atomics.load(cells, DONE);
-    if (done >= count) return;
-    await Atomics.waitAsync(cells, DONE, done).value;
-  }
+  await until(`the thread to begin with call ${count}`, () => Atomics.load(cells, DONE) >= count);
 }
 
 describe("calls into a thread", () => {
@@ -136,7 +133,7 @@ describe("calls into a thread", () => {
       await assert.rejects(calls.call("die", []), { problem: "ended" });
       // The probe's own timers do not keep a process alive; this one does.
       const alive = setInterval(() => {}, 60_000);
-      await recovery;
+      await within("its recovery", recovery);
       clearInterval(alive);
       assert.equal(calls.isWell, true);
     });
@@ -145,10 +142,10 @@ describe("calls into a thread", () => {
   it("let an idle thread go and start another when it is needed", async () => {
     await withCalls({ idleMs: 1 }, async (calls, cells) => {
       await calls.call("add", [1, 1]);
-      while (cells[STARTS] === 1) {
-        await new Promise((resolve) => setTimeout(resolve, 5));
+      await until("a second thread", async () => {
         await calls.call("add", [1, 1]);
-      }
+        return cells[STARTS]! > 1;
+      });
       assert.equal(calls.isWell, true);
     });
   });

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setImmediate } from "node:timers/promises";
 import { FRAME_SAMPLES } from "../../src/audio/format.ts";
 import { SpeechFailedError } from "../../src/model/speech-model.ts";
 import { createWorkerPool, type WorkerPool, type WorkerPoolOptions } from "../../src/workers/worker-pool.ts";
 import { drain, LONG_TEXT, never, scriptOf } from "../model/scripts.ts";
+import { until, within } from "../waiting.ts";
 import { COUNT, counters, type FaultyOptions } from "./faulty-model.ts";
 
 const entry = new URL("./faulty-model.js", import.meta.url);
@@ -159,7 +159,7 @@ test("a thread that dies at every start is given up after so many attempts, and 
     },
   );
   await pool.terminateOne();
-  await givenUp;
+  await within("the thread to be given up", givenUp);
   assert.equal(Atomics.load(count, COUNT.starts), 4);
   assert.deepEqual(pool.stats(), { size: 1, ready: 0, broken: 1, replaced: 3, open: 0 });
   await assert.rejects(speak(pool, "speak").next(), SpeechFailedError);
@@ -210,7 +210,7 @@ async function takeFrames(pool: WorkerPool, text: string, count: number): Promis
 
 /** Waits until a thread blocks at the gate. */
 async function held(count: Int32Array): Promise<void> {
-  while (Atomics.load(count, COUNT.held) === 0) await setImmediate();
+  await until("a thread at the gate", () => Atomics.load(count, COUNT.held) > 0);
 }
 
 function openGate(count: Int32Array): void {

@@ -3,13 +3,16 @@ import { fromTicks, toTicks } from "./audio-ticks.ts";
 import { inTransaction } from "./libsql-database.ts";
 import type { KeyRecord, UsageRecord, UsageTotals } from "./store.ts";
 
-/** The operations of a store on an open database, each of which blocks until it is done. */
+/**
+ * The operations of a store on an open database, each of which blocks until it is done. What is to be written is not,
+ * where that would be after `lateAtMs` by the monotonic clock.
+ */
 export interface Ledger {
-  createKey(key: KeyRecord, hash: string): void;
+  createKey(key: KeyRecord, hash: string, lateAtMs: number): void;
   findKey(hash: string): { readonly key: KeyRecord; readonly hash: string } | null;
   listKeys(): KeyRecord[];
-  revokeKey(keyId: string, tsS: number): boolean;
-  commit(records: readonly UsageRecord[]): void;
+  revokeKey(keyId: string, tsS: number, lateAtMs: number): boolean;
+  commit(records: readonly UsageRecord[], lateAtMs: number): void;
   totals(keyId?: string): UsageTotals[];
 }
 
@@ -56,8 +59,9 @@ export function ledgerOn(database: Database.Database): Ledger {
   }
 
   return {
-    createKey({ keyId, label, rpm, burst, createdTsS, revokedTsS }, hash) {
-      insertKey.run(keyId, hash, label, rpm, burst, createdTsS, revokedTsS);
+    createKey({ keyId, label, rpm, burst, createdTsS, revokedTsS }, hash, lateAtMs) {
+      const row = [keyId, hash, label, rpm, burst, createdTsS, revokedTsS];
+      inTransaction(database, () => insertKey.run(row), lateAtMs);
     },
     findKey(hash) {
       const row = selectKey.get([hash]) as KeyRow | undefined;
@@ -66,13 +70,17 @@ export function ledgerOn(database: Database.Database): Ledger {
     listKeys() {
       return (selectKeys.all() as KeyRow[]).map(keyOf);
     },
-    revokeKey(keyId, tsS) {
-      return updateRevoked.run(tsS, keyId).changes === 1;
+    revokeKey(keyId, tsS, lateAtMs) {
+      return inTransaction(database, () => updateRevoked.run(tsS, keyId).changes === 1, lateAtMs);
     },
-    commit(records) {
-      inTransaction(database, () => {
-        for (const record of records) count(record);
-      });
+    commit(records, lateAtMs) {
+      inTransaction(
+        database,
+        () => {
+          for (const record of records) count(record);
+        },
+        lateAtMs,
+      );
     },
     totals(keyId) {
       return (selectTotals.all([keyId ?? null]) as TotalsRow[]).map(totalsOf);

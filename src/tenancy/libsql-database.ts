@@ -3,6 +3,8 @@ import { dirname } from "node:path";
 import Database from "libsql";
 import { asStoreError, damaged, newer } from "./libsql-errors.ts";
 import { MIGRATIONS } from "./migrations.ts";
+import { monotonicMs } from "./monotonic-clock.ts";
+import { StoreError } from "./store-error.ts";
 
 /** How long to wait for another process that holds the database, and how to pass the time between two tries. */
 export interface Patience {
@@ -18,24 +20,37 @@ export interface Patience {
  *
  * @throws StoreError when the place is unusable, the database is damaged or of a later version, or it stays busy.
  */
-export function openDatabase(path: string, patience: Patience = PATIENCE): Database.Database {
-  const deadlineMs = performance.now() + patience.limitMs;
+export function openDatabase(
+  path: string,
+  { limitMs = PATIENCE_MS, pause = pauseBriefly }: Partial<Patience> = {},
+): Database.Database {
+  const deadlineMs = monotonicMs() + limitMs;
   for (;;) {
     try {
-      return opened(path, patience.limitMs);
+      return opened(path, limitMs);
     } catch (error) {
       const refusal = asStoreError(error, path);
-      if (refusal.problem !== "busy" || performance.now() >= deadlineMs) throw refusal;
-      patience.pause();
+      if (refusal.problem !== "busy" || monotonicMs() >= deadlineMs) throw refusal;
+      pause();
     }
   }
 }
 
-/** Runs `work` in one transaction that is visible and durable as a whole or not at all. */
-export function inTransaction<T>(database: Database.Database, work: () => T): T {
+/**
+ * Runs `work` in one transaction that is visible and durable as a whole or not at all.
+ *
+ * @param lateAtMs when nobody waits for it any more, by the monotonic clock: it is then taken back
+ */
+export function inTransaction<T>(
+  database: Database.Database,
+  work: () => T,
+  lateAtMs: number = Number.POSITIVE_INFINITY,
+): T {
   database.exec("BEGIN IMMEDIATE");
   try {
     const result = work();
+    if (monotonicMs() > lateAtMs)
+      throw new StoreError("unavailable", "The database took too long: try again.");
     database.exec("COMMIT");
     return result;
   } catch (error) {
@@ -45,11 +60,12 @@ export function inTransaction<T>(database: Database.Database, work: () => T): T 
   }
 }
 
-/** The pause is of a random length, so that many who wait do not come back in step. */
-const PATIENCE: Patience = {
-  limitMs: 5_000,
-  pause: () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1 + 9 * Math.random()),
-};
+const PATIENCE_MS = 5_000;
+
+/** Of a random length, so that many who wait do not come back in step. */
+function pauseBriefly(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1 + 9 * Math.random());
+}
 
 /**
  * SQLite waits for most locks by itself, but not in the switch to WAL: that reads first and then wants to write, and

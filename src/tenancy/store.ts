@@ -36,8 +36,9 @@ export interface UsageTotals {
 }
 
 /**
- * Keeps keys and usage. Every method rejects with a StoreError, and what it was asked has then not happened. What has
- * resolved is durable, and is seen at once by everybody else who has the same store open.
+ * Keeps keys and usage. Every method that returns a promise rejects with a StoreError, and what it was asked has then not
+ * happened, unless the store is `unavailable`: then that is not known. What has resolved is durable, and is seen at once
+ * by everybody else who has the same store open.
  */
 export interface Store {
   /** @param hash SHA-256 of the secret, 64 hexadecimal digits, unique. */
@@ -52,6 +53,8 @@ export interface Store {
   commit(records: readonly UsageRecord[]): Promise<void>;
   /** Totals of every key, or of one; oldest key first, keys without requests too. */
   totals(keyId?: string): Promise<UsageTotals[]>;
-  /** Calling it twice is harmless. */
+  /** False from a failure of what it works with until it answers again. */
+  isWell(): boolean;
+  /** Refuses what has not begun. Calling it twice is harmless. */
   close(): Promise<void>;
 }

@@ -165,7 +165,6 @@ export class ThreadCalls {
     worker.once("exit", () => {
       this.#lost -= 1;
     });
-    worker.unref();
     if (this.#options.isNative === true) worker.once("message", () => void worker.terminate());
     else void worker.terminate();
     this.#fail(this.#error("late", `did not answer within ${deadlineMs} ms`));

@@ -123,8 +123,8 @@ describe("calls into a thread", () => {
   });
 
   it("that take too long give their thread up, and others go to the next one", async () => {
-    await withCalls({ deadlineMs: 200 }, async (calls, cells) => {
-      const stuck = calls.call("spin", [], { repeatable: true });
+    await withCalls({}, async (calls, cells) => {
+      const stuck = calls.call("spin", [], { repeatable: true, deadlineMs: 200 });
       const other = calls.call("add", [1, 1]);
       await assert.rejects(stuck, { name: "ThreadError", problem: "late" });
       assert.equal(await other, 2);
@@ -132,10 +132,9 @@ describe("calls into a thread", () => {
     });
   });
 
-  it("have a deadline of their own where they are given one", async () => {
-    await withCalls({}, async (calls) => {
-      await assert.rejects(calls.call("spin", [], { deadlineMs: 200 }), { problem: "late" });
-      assert.equal(await calls.call("add", [1, 1]), 2);
+  it("have the deadline of all where they are given none of their own", async () => {
+    await withCalls({ deadlineMs: 200 }, async (calls) => {
+      await assert.rejects(calls.call("spin", []), { problem: "late" });
     });
   });
 
@@ -147,8 +146,8 @@ describe("calls into a thread", () => {
       threads.push(thread);
       return thread;
     };
-    await withCalls({ deadlineMs: 200, isNative: true, start }, async (calls) => {
-      await assert.rejects(calls.call("hold", []), { problem: "late" });
+    await withCalls({ isNative: true, start }, async (calls) => {
+      await assert.rejects(calls.call("hold", [], { deadlineMs: 200 }), { problem: "late" });
       assert.equal(await calls.call("add", [1, 1]), 2);
       const ended = once(threads[0]!, "exit");
       open(cells);

@@ -1,0 +1,70 @@
+import { Worker } from "node:worker_threads";
+import { type CallOptions, ThreadCalls } from "../threads/thread-calls.ts";
+import { ThreadError } from "../threads/thread-error.ts";
+import { closed, fromWire, unavailable, type WireError } from "./libsql-errors.ts";
+import type { LedgerOperations, LedgerSite } from "./libsql-operations.ts";
+
+export interface LedgerThreadOptions {
+  /** The thread failed; the next call starts another. Plain words for a log. */
+  readonly onFailure?: (message: string) => void;
+  /** It answers again. */
+  readonly onRecovery?: (message: string) => void;
+  /** When a call that does not end is given up, in milliseconds. More than a call takes that waits as long as it may. */
+  readonly deadlineMs: number;
+  /** Starts a thread that answers for the database. */
+  readonly startThread?: (site: LedgerSite) => Worker;
+}
+
+/** The near side of a thread of the database. */
+export interface LedgerThread {
+  /** Rejects with a StoreError. */
+  call<K extends keyof LedgerOperations>(
+    operation: K,
+    parameters: Parameters<LedgerOperations[K]>,
+    options?: CallOptions,
+  ): Promise<ReturnType<LedgerOperations[K]>>;
+  isWell(): boolean;
+  /** Refuses what waits, and ends the thread when what it does is done. */
+  close(): Promise<void>;
+}
+
+/** Calls that may wait; the server lets in fewer requests than that. */
+const QUEUE_DEPTH = 1_024;
+
+/** A thread of the database, started by its first call. */
+export function ledgerThread(site: LedgerSite, options: LedgerThreadOptions): LedgerThread {
+  const { onFailure, onRecovery, deadlineMs, startThread = started } = options;
+  const name = "the thread that writes keys and usage";
+  const calls = new ThreadCalls({
+    name,
+    start: () => startThread(site),
+    queueDepth: QUEUE_DEPTH,
+    deadlineMs,
+    // To end a thread in the middle of a call into libsql may abort the process.
+    isNative: true,
+    probe: "open",
+    fromWire: (thrown) => fromWire(thrown as WireError),
+    onFailure: ({ message }) => onFailure?.(message),
+    onRecovery: () => onRecovery?.(`${name} works again`),
+  });
+  return {
+    async call<K extends keyof LedgerOperations>(
+      operation: K,
+      parameters: Parameters<LedgerOperations[K]>,
+      callOptions?: CallOptions,
+    ) {
+      try {
+        return (await calls.call(operation, parameters, callOptions)) as ReturnType<LedgerOperations[K]>;
+      } catch (error) {
+        if (!(error instanceof ThreadError)) throw error;
+        throw error.problem === "closed" ? closed(site.path) : unavailable(site.path, error.message, error);
+      }
+    },
+    isWell: () => calls.isWell,
+    close: () => calls.close(),
+  };
+}
+
+function started(site: LedgerSite): Worker {
+  return new Worker(new URL("./libsql-thread.js", import.meta.url), { workerData: site });
+}

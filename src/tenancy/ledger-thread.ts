@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import { type CallOptions, ThreadCalls } from "../threads/thread-calls.ts";
 import { ThreadError } from "../threads/thread-error.ts";
 import { closed, fromWire, unavailable, type WireError } from "./libsql-errors.ts";
-import type { LedgerOperations, LedgerSite } from "./libsql-operations.ts";
+import type { LedgerSite } from "./libsql-operations.ts";
 
 export interface LedgerThreadOptions {
   /** The thread failed; the next call starts another. Plain words for a log. */
@@ -15,14 +15,16 @@ export interface LedgerThreadOptions {
   readonly startThread?: (site: LedgerSite) => Worker;
 }
 
-/** The near side of a thread of the database. */
-export interface LedgerThread {
+/** The near side of a thread that answers for a part of the database. */
+export interface LedgerThread<Part> {
   /** Rejects with a StoreError. */
-  call<K extends keyof LedgerOperations>(
+  call<K extends keyof Part & string>(
     operation: K,
-    parameters: Parameters<LedgerOperations[K]>,
+    parameters: Part[K] extends (...parameters: infer P) => unknown ? P : never,
     options?: CallOptions,
-  ): Promise<ReturnType<LedgerOperations[K]>>;
+  ): Promise<Part[K] extends (...parameters: never[]) => infer R ? R : never>;
+  /** Opens the database now, and not at the first call. */
+  open(deadlineMs: number): Promise<void>;
   isWell(): boolean;
   /** Refuses what waits, and ends the thread when what it does is done. */
   close(): Promise<void>;
@@ -31,10 +33,10 @@ export interface LedgerThread {
 /** Calls that may wait; the server lets in fewer requests than that. */
 const QUEUE_DEPTH = 1_024;
 
-/** A thread of the database, started by its first call. */
-export function ledgerThread(site: LedgerSite, options: LedgerThreadOptions): LedgerThread {
+/** The thread of a part of the database, started by the first call and again by the next one after it failed. */
+export function ledgerThread<Part>(site: LedgerSite, options: LedgerThreadOptions): LedgerThread<Part> {
   const { onFailure, onRecovery, deadlineMs, startThread = started } = options;
-  const name = "the thread that writes keys and usage";
+  const name = `the thread that ${site.part} keys and usage`;
   const calls = new ThreadCalls({
     name,
     start: () => startThread(site),
@@ -47,19 +49,24 @@ export function ledgerThread(site: LedgerSite, options: LedgerThreadOptions): Le
     onFailure: ({ message }) => onFailure?.(message),
     onRecovery: () => onRecovery?.(`${name} works again`),
   });
+
+  async function call(
+    operation: string,
+    parameters: readonly unknown[],
+    callOptions?: CallOptions,
+  ): Promise<unknown> {
+    try {
+      return await calls.call(operation, parameters, callOptions);
+    } catch (error) {
+      if (!(error instanceof ThreadError)) throw error;
+      throw error.problem === "closed" ? closed(site.path) : unavailable(site.path, error.message, error);
+    }
+  }
+
   return {
-    async call<K extends keyof LedgerOperations>(
-      operation: K,
-      parameters: Parameters<LedgerOperations[K]>,
-      callOptions?: CallOptions,
-    ) {
-      try {
-        return (await calls.call(operation, parameters, callOptions)) as ReturnType<LedgerOperations[K]>;
-      } catch (error) {
-        if (!(error instanceof ThreadError)) throw error;
-        throw error.problem === "closed" ? closed(site.path) : unavailable(site.path, error.message, error);
-      }
-    },
+    call: call as LedgerThread<Part>["call"],
+    open: (openingDeadlineMs) =>
+      call("open", [], { repeatable: true, deadlineMs: openingDeadlineMs }) as Promise<void>,
     isWell: () => calls.isWell,
     close: () => calls.close(),
   };

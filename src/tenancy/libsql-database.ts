@@ -37,6 +37,16 @@ export function openDatabase(
 }
 
 /**
+ * Opens a database that is there and of the newest version for reading alone. What others have committed is seen by the
+ * next statement, and nobody who writes is waited for.
+ */
+export function openForReading(path: string, busyTimeoutMs: number): Database.Database {
+  const database = new Database(path, { timeout: busyTimeoutMs });
+  database.pragma("query_only = ON");
+  return database;
+}
+
+/**
  * Runs `work` in one transaction that is visible and durable as a whole or not at all.
  *
  * @param lateAtMs when nobody waits for it any more, by the monotonic clock: it is then taken back

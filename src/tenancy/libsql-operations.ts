@@ -1,27 +1,40 @@
 import type Database from "libsql";
-import { type Ledger, ledgerOn } from "./ledger.ts";
-import { openDatabase } from "./libsql-database.ts";
+import { type LedgerReads, readsOn } from "./ledger-reads.ts";
+import { type LedgerWrites, writesOn } from "./ledger-writes.ts";
+import { openDatabase, openForReading } from "./libsql-database.ts";
 
-/** Where a thread of the database works. */
+/** What a thread of the database does, and where. */
 export interface LedgerSite {
+  readonly part: "reads" | "writes";
   readonly path: string;
   /** Longest wait for another process that holds the database, in milliseconds. */
   readonly patienceMs: number;
 }
 
-/** What a thread of the database can be called for. Its first call opens it, `open` does nothing else. */
-export type LedgerOperations = Ledger & { open(): void };
+/** What a thread can be called for. Its first call opens the database, and `open` does nothing else. */
+export type LedgerOperations = { open(): void } & (LedgerReads | LedgerWrites);
 
-export function ledgerOperations({ path, patienceMs }: LedgerSite): LedgerOperations {
-  const ledger = opened(() => openDatabase(path, { limitMs: patienceMs }), ledgerOn);
+export function ledgerOperations({ part, path, patienceMs }: LedgerSite): LedgerOperations {
+  return part === "reads" ? reading(path, patienceMs) : writing(path, patienceMs);
+}
+
+function reading(path: string, patienceMs: number): LedgerOperations {
+  const reads = opened(() => openForReading(path, patienceMs), readsOn);
   return {
-    open: () => void ledger(),
-    createKey: (...parameters) => ledger().createKey(...parameters),
-    findKey: (hash) => ledger().findKey(hash),
-    listKeys: () => ledger().listKeys(),
-    revokeKey: (...parameters) => ledger().revokeKey(...parameters),
-    commit: (...parameters) => ledger().commit(...parameters),
-    totals: (keyId) => ledger().totals(keyId),
+    open: () => void reads(),
+    findKey: (hash) => reads().findKey(hash),
+    listKeys: () => reads().listKeys(),
+    totals: (keyId) => reads().totals(keyId),
+  };
+}
+
+function writing(path: string, patienceMs: number): LedgerOperations {
+  const writes = opened(() => openDatabase(path, { limitMs: patienceMs }), writesOn);
+  return {
+    open: () => void writes(),
+    createKey: (...parameters) => writes().createKey(...parameters),
+    revokeKey: (...parameters) => writes().revokeKey(...parameters),
+    commit: (...parameters) => writes().commit(...parameters),
   };
 }
 

@@ -1,5 +1,7 @@
 import { join } from "node:path";
+import type { LedgerReads } from "./ledger-reads.ts";
 import { type LedgerThreadOptions, ledgerThread } from "./ledger-thread.ts";
+import type { LedgerWrites } from "./ledger-writes.ts";
 import { monotonicMs } from "./monotonic-clock.ts";
 import type { Store } from "./store.ts";
 
@@ -14,31 +16,39 @@ const DEADLINE_MS = 20_000;
 /** An opening may bring a large database to a new version. */
 const OPENING_DEADLINE_MS = 600_000;
 
+const REPEATABLE = { repeatable: true };
+
 /**
- * Keys and usage in `antiphon.db` in a folder, which is made if it is not there. The database runs in a thread of its
- * own, so that the event loop never waits for a disk. A thread that fails is replaced.
+ * Keys and usage in `antiphon.db` in a folder, which is made if it is not there. The database runs in threads of its
+ * own, so that the event loop never waits for a disk: one writes and one reads, so that nobody who only asks for a key
+ * waits for a lock. A thread that fails is replaced.
  *
  * @throws StoreError when the folder is unusable or the database is damaged.
  */
 export async function libsqlStore(dataDir: string, options: LibsqlStoreOptions = {}): Promise<Store> {
   const { patienceMs = PATIENCE_MS, deadlineMs = DEADLINE_MS } = options;
   const path = join(dataDir, "antiphon.db");
-  const thread = ledgerThread({ path, patienceMs }, { ...options, deadlineMs });
+  const writer = ledgerThread<LedgerWrites>({ part: "writes", path, patienceMs }, { ...options, deadlineMs });
+  const reader = ledgerThread<LedgerReads>({ part: "reads", path, patienceMs }, { ...options, deadlineMs });
   const late = () => monotonicMs() + deadlineMs;
+  async function close(): Promise<void> {
+    await reader.close();
+    await writer.close();
+  }
   try {
-    await thread.call("open", [], { repeatable: true, deadlineMs: OPENING_DEADLINE_MS });
+    await writer.open(OPENING_DEADLINE_MS);
   } catch (error) {
-    await thread.close();
+    await close();
     throw error;
   }
   return {
-    createKey: (key, hash) => thread.call("createKey", [key, hash, late()]),
-    findKey: (hash) => thread.call("findKey", [hash], { repeatable: true }),
-    listKeys: () => thread.call("listKeys", [], { repeatable: true }),
-    revokeKey: (keyId, tsS) => thread.call("revokeKey", [keyId, tsS, late()], { repeatable: true }),
-    commit: (records) => thread.call("commit", [records, late()], { repeatable: true }),
-    totals: (keyId) => thread.call("totals", [keyId], { repeatable: true }),
-    isWell: () => thread.isWell(),
-    close: () => thread.close(),
+    createKey: (key, hash) => writer.call("createKey", [key, hash, late()]),
+    findKey: (hash) => reader.call("findKey", [hash], REPEATABLE),
+    listKeys: () => reader.call("listKeys", [], REPEATABLE),
+    revokeKey: (keyId, tsS) => writer.call("revokeKey", [keyId, tsS, late()], REPEATABLE),
+    commit: (records) => writer.call("commit", [records, late()], REPEATABLE),
+    totals: (keyId) => reader.call("totals", [keyId], REPEATABLE),
+    isWell: () => reader.isWell() && writer.isWell(),
+    close,
   };
 }

@@ -4,7 +4,7 @@ import { type LedgerSite, ledgerOperations } from "../../src/tenancy/libsql-oper
 import { answerCalls } from "../../src/threads/answer-calls.ts";
 import { FATES } from "./fates.ts";
 
-/** A thread of the database that ends before or after its next call is carried out, when the cell says so. */
+/** A thread of the database that ends before or after its next call is carried out, when the cell says so. Probes live. */
 const { site, cells } = workerData as { readonly site: LedgerSite; readonly cells: Int32Array };
 
 type Operation = (...parameters: never[]) => unknown;
@@ -20,6 +20,9 @@ function fated(operation: Operation): Operation {
 }
 
 const operations = Object.entries<Operation>({ ...ledgerOperations(site) });
-answerCalls(Object.fromEntries(operations.map(([name, operation]) => [name, fated(operation)])), (thrown) =>
-  toWire(thrown, site.path),
+answerCalls(
+  Object.fromEntries(
+    operations.map(([name, operation]) => [name, name === "open" ? operation : fated(operation)]),
+  ),
+  (thrown) => toWire(thrown, site.path),
 );

@@ -60,9 +60,11 @@ function isUnavailable(error: unknown): boolean {
   return true;
 }
 
-describe("a store whose thread fails", () => {
+describe("a store whose threads fail, or wait for others", () => {
   it("opens the database again in another one, although the thread died while nobody called", async () => {
     await withOddStore({}, async ({ store, threads }) => {
+      await store.findKey(HASH);
+      assert.equal(threads.length, 2);
       for (const thread of threads) await thread.terminate();
       assert.equal(store.isWell(), false);
       assert.deepEqual(await store.listKeys(), [KEY]);
@@ -137,6 +139,28 @@ describe("a store whose thread fails", () => {
       await store.commit([{ ...EVENT, eventId: "e2" }]);
       assert.equal((await store.totals())[0]?.requests, 1);
       assert.equal(store.isWell(), true);
+    });
+  });
+
+  it("knows keys and totals although a commit waits for another process", async () => {
+    await withOddStore({ patienceMs: 60_000 }, async ({ dataDir, store }) => {
+      const holder = new Database(join(dataDir, "antiphon.db"));
+      holder.exec("BEGIN IMMEDIATE");
+      let isWaiting = true;
+      const commit = store.commit([EVENT]).finally(() => {
+        isWaiting = false;
+      });
+      try {
+        assert.equal((await store.findKey(HASH))?.key.keyId, "key_a");
+        assert.deepEqual(await store.listKeys(), [KEY]);
+        assert.equal((await store.totals())[0]?.requests, 0);
+        assert.equal(isWaiting, true);
+      } finally {
+        holder.exec("COMMIT");
+        holder.close();
+      }
+      await commit;
+      assert.equal((await store.totals())[0]?.requests, 1);
     });
   });
 

@@ -1,5 +1,6 @@
 import type Database from "libsql";
 import { toTicks } from "./audio-ticks.ts";
+import { countedEventsOn } from "./counted-events.ts";
 import { inTransaction } from "./libsql-database.ts";
 import type { KeyRecord, UsageRecord } from "./store.ts";
 
@@ -13,6 +14,9 @@ export interface LedgerWrites {
   commit(records: readonly UsageRecord[], lateAtMs: number): void;
 }
 
+/** More than one, so that what was left over is caught up with; few, so that no commit takes long. */
+const FORGOTTEN_AN_EVENT = 4;
+
 /** Prepares the statements once. Throws what the database throws. */
 export function writesOn(database: Database.Database): LedgerWrites {
   const insertKey = database.prepare(
@@ -21,10 +25,7 @@ export function writesOn(database: Database.Database): LedgerWrites {
   const updateRevoked = database.prepare(
     "UPDATE keys SET revoked_ts = coalesce(revoked_ts, ?) WHERE key_id = ?",
   );
-  const insertEvent = database.prepare(
-    `INSERT INTO usage_events (event_id, key_id, input_chars, input_ticks, output_ticks, ts)
-     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-  );
+  const events = countedEventsOn(database);
   const addToTotals = database.prepare(
     `INSERT INTO usage_totals (key_id, requests, input_chars, input_ticks, output_ticks, last_ts)
      VALUES (?, 1, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
@@ -36,11 +37,9 @@ export function writesOn(database: Database.Database): LedgerWrites {
   );
 
   function count(record: UsageRecord): void {
-    const { eventId, keyId, inputChars, tsS } = record;
-    const inputTicks = toTicks(record.inputAudioS);
-    const outputTicks = toTicks(record.outputAudioS);
-    const { changes } = insertEvent.run(eventId, keyId, inputChars, inputTicks, outputTicks, tsS);
-    if (changes === 1) addToTotals.run(keyId, inputChars, inputTicks, outputTicks, tsS);
+    if (!events.remember(record)) return;
+    const { keyId, inputChars, inputAudioS, outputAudioS, tsS } = record;
+    addToTotals.run([keyId, inputChars, toTicks(inputAudioS), toTicks(outputAudioS), tsS]);
   }
 
   return {
@@ -56,6 +55,7 @@ export function writesOn(database: Database.Database): LedgerWrites {
         database,
         () => {
           for (const record of records) count(record);
+          events.forget(FORGOTTEN_AN_EVENT * records.length);
         },
         lateAtMs,
       );

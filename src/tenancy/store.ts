@@ -14,7 +14,7 @@ export interface KeyRecord {
 
 /** One metered request. */
 export interface UsageRecord {
-  /** Ours, unique: committing the same event again counts nothing. */
+  /** Ours, by `newEventId`, unique: committing the same event again within a day counts nothing. */
   readonly eventId: string;
   readonly keyId: string;
   readonly inputChars: number;
@@ -49,7 +49,7 @@ export interface Store {
   listKeys(): Promise<KeyRecord[]>;
   /** False when there is no such key. A key that is revoked already stays revoked since then. */
   revokeKey(keyId: string, tsS: number): Promise<boolean>;
-  /** All of the records or none. Records whose event is known already count nothing. */
+  /** All of the records or none. Records whose event was committed within the last day count nothing. */
   commit(records: readonly UsageRecord[]): Promise<void>;
   /** Totals of every key, or of one; oldest key first, keys without requests too. */
   totals(keyId?: string): Promise<UsageTotals[]>;

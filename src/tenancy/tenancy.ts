@@ -30,7 +30,7 @@ export interface Tenancy {
   /** For failed authentications: one bucket an IPv4 address or IPv6 /64. */
   takeAnonymous(address: string): BucketReading;
   peekAnonymous(address: string): BucketReading;
-  /** Resolves once the record is durable. An event that was committed before counts nothing. */
+  /** Resolves once the record is durable. An event that was committed within the last day counts nothing. */
   commit(record: UsageRecord): Promise<void>;
   /** Zeros for a key that has made no request. */
   usage(keyId: string): Promise<UsageTotals>;

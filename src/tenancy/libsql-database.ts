@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "libsql";
-import { asStoreError, damaged, newer } from "./libsql-errors.ts";
+import { asStoreError, newer } from "./libsql-errors.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { monotonicMs } from "./monotonic-clock.ts";
 import { StoreError } from "./store-error.ts";
@@ -14,7 +14,7 @@ export interface Patience {
 }
 
 /**
- * Opens the database of keys and usage, made if it is not there, checked and brought to the newest version.
+ * Opens the database of keys and usage, made if it is not there, and brought to the newest version.
  * A commit is on the disk when it returns (WAL, `synchronous=FULL`). Several processes may have it open, and may open
  * it at the same moment: while another is in the way the whole opening is tried again, until the limit has passed.
  *
@@ -89,18 +89,12 @@ function opened(path: string, busyTimeoutMs: number): Database.Database {
     database.pragma("journal_mode = WAL");
     database.pragma("synchronous = FULL");
     database.pragma("foreign_keys = ON");
-    check(database, path);
     migrate(database, path);
     return database;
   } catch (error) {
     database.close();
     throw error;
   }
-}
-
-function check(database: Database.Database, path: string): void {
-  const [row] = database.pragma("quick_check(1)") as { quick_check?: string }[];
-  if (row?.quick_check !== "ok") throw damaged(path, row?.quick_check ?? "the check said nothing");
 }
 
 function migrate(database: Database.Database, path: string): void {

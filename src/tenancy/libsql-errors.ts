@@ -20,7 +20,7 @@ export function closed(path: string): StoreError {
   return new StoreError("closed", SENTENCES.closed(path, ""));
 }
 
-/** A database that `quick_check` found fault with. */
+/** A database that a check found fault with. */
 export function damaged(path: string, finding: string): StoreError {
   return new StoreError("damaged", SENTENCES.damaged(path, finding.split("\n").at(-1) ?? ""));
 }

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { databasePath } from "./database-path.ts";
 import type { LedgerReads } from "./ledger-reads.ts";
 import { type LedgerThreadOptions, ledgerThread } from "./ledger-thread.ts";
 import type { LedgerWrites } from "./ledger-writes.ts";
@@ -27,7 +27,7 @@ const REPEATABLE = { repeatable: true };
  */
 export async function libsqlStore(dataDir: string, options: LibsqlStoreOptions = {}): Promise<Store> {
   const { patienceMs = PATIENCE_MS, deadlineMs = DEADLINE_MS } = options;
-  const path = join(dataDir, "antiphon.db");
+  const path = databasePath(dataDir);
   const writer = ledgerThread<LedgerWrites>({ part: "writes", path, patienceMs }, { ...options, deadlineMs });
   const reader = ledgerThread<LedgerReads>({ part: "reads", path, patienceMs }, { ...options, deadlineMs });
   const late = () => monotonicMs() + deadlineMs;

@@ -1,13 +1,23 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import Database from "libsql";
 import { fromTicks, toTicks } from "../../src/tenancy/audio-ticks.ts";
+import { checkDatabase } from "../../src/tenancy/check-database.ts";
 import { libsqlStore } from "../../src/tenancy/libsql-store.ts";
 import type { Store } from "../../src/tenancy/store.ts";
 import { StoreError, type StoreProblem } from "../../src/tenancy/store-error.ts";
@@ -108,6 +118,13 @@ async function soundDatabase(): Promise<string> {
   return dataDir;
 }
 
+/** Writes over most of a page, from an offset on. */
+function damage(dataDir: string, page: number, offset: number): void {
+  const file = openSync(join(dataDir, "antiphon.db"), "r+");
+  writeSync(file, Buffer.alloc(3_000, 0x5a), 0, 3_000, (page - 1) * 4_096 + offset);
+  closeSync(file);
+}
+
 describe("usage under faults", () => {
   it("loses nothing that was acknowledged, and counts nothing twice, when killed in the middle of its work", async () => {
     const dataDir = temporaryFolder();
@@ -190,12 +207,43 @@ describe("usage under faults", () => {
     assert.equal(readFileSync(path, "utf8"), "this is no database\n".repeat(400));
   });
 
-  it("refuses a database with a damaged page, at start and not at the first request that meets it", async () => {
+  it("refuses a database whose list of tables is damaged, at start", async () => {
     const dataDir = await soundDatabase();
-    const file = openSync(join(dataDir, "antiphon.db"), "r+");
-    writeSync(file, Buffer.alloc(3_000, 0x5a), 0, 3_000, 12 * 4_096 + 500);
-    closeSync(file);
-    assert.match(await refusal(dataDir, "damaged"), /page 13/);
+    damage(dataDir, 1, 100);
+    assert.match(await refusal(dataDir, "damaged"), /restore it from a backup, or move it away/);
+  });
+
+  it("opens a database with a damaged page at once, and says so when something meets the page", async () => {
+    const dataDir = await soundDatabase();
+    const database = new Database(join(dataDir, "antiphon.db"));
+    const [hashes] = database
+      .prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_keys_2'")
+      .all() as { rootpage: number }[];
+    database.close();
+    damage(dataDir, hashes!.rootpage, 0);
+    const store = await libsqlStore(dataDir);
+    try {
+      assert.equal((await store.totals())[0]?.requests, 2_000);
+      await assert.rejects(
+        store.findKey("a".repeat(64)),
+        (error) => error instanceof StoreError && error.problem === "damaged" && !error.isTransient,
+      );
+    } finally {
+      await store.close();
+    }
+  });
+
+  it("finds a damaged page when it is told to check the database, and nothing in a sound one", async () => {
+    const dataDir = await soundDatabase();
+    checkDatabase(dataDir);
+    damage(dataDir, 13, 500);
+    assert.throws(
+      () => checkDatabase(dataDir),
+      (error) => error instanceof StoreError && error.problem === "damaged" && /page 13/.test(error.message),
+    );
+    const empty = temporaryFolder();
+    assert.throws(() => checkDatabase(empty), /There is no database .*antiphon\.db.*--data-dir/);
+    assert.deepEqual(readdirSync(empty), [], "and makes none");
   });
 
   it("refuses a database of a later version", async () => {

@@ -6,7 +6,7 @@ import { StoreError } from "./store-error.ts";
 
 /**
  * Reads the whole database of a data directory and compares every index with its table. It blocks for as long as that
- * takes (about a second for every 200 MB), may be run beside a server, and changes nothing.
+ * takes, may be run beside a server, and changes nothing.
  *
  * @throws StoreError when there is no database, or it is not sound.
  */

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { describe, it } from "node:test";
+import { after, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import Database from "libsql";
 import { fromTicks, toTicks } from "../../src/tenancy/audio-ticks.ts";
@@ -25,6 +25,9 @@ import { temporaryFolder } from "./folders.ts";
 
 const COMMITTER = fileURLToPath(new URL("./committer.js", import.meta.url));
 
+/** The pipe to its input tells a committer that we are there. */
+const STDIO: SpawnOptions["stdio"] = ["pipe", "pipe", "inherit"];
+
 interface Committer {
   readonly child: ChildProcess;
   readonly lines: string[];
@@ -34,7 +37,9 @@ interface Committer {
   acknowledged(count: number): Promise<void>;
 }
 
+/** Follows what a committer prints. It is ended with the test that started it, however that ends. */
 function follow(child: ChildProcess): Committer {
+  after(() => child.kill("SIGKILL"));
   const lines: string[] = [];
   const reader = createInterface({ input: child.stdout! });
   reader.on("line", (line) => lines.push(line));
@@ -51,8 +56,7 @@ function follow(child: ChildProcess): Committer {
 }
 
 function committer(dataDir: string, count: number, options: SpawnOptions = {}): Committer {
-  const stdio: SpawnOptions["stdio"] = ["ignore", "pipe", "inherit"];
-  return follow(spawn(process.execPath, [COMMITTER, dataDir, `${count}`], { ...options, stdio }));
+  return follow(spawn(process.execPath, [COMMITTER, dataDir, `${count}`], { ...options, stdio: STDIO }));
 }
 
 function acksIn(lines: readonly string[]): string[] {
@@ -125,6 +129,16 @@ function damage(dataDir: string, page: number, offset: number): void {
   closeSync(file);
 }
 
+describe("a process that commits for these tests", () => {
+  it("ends when whoever started it has gone, though its work has no end", async () => {
+    const { child, acknowledged, ended } = committer(temporaryFolder(), 0);
+    await acknowledged(1);
+    child.stdin!.end();
+    await ended;
+    assert.equal(child.signalCode, "SIGKILL", "by its own hand");
+  });
+});
+
 describe("usage under faults", () => {
   it("loses nothing that was acknowledged, and counts nothing twice, when killed in the middle of its work", async () => {
     const dataDir = temporaryFolder();
@@ -178,10 +192,8 @@ describe("usage under faults", () => {
   it("says that the disk is full, keeps what was acknowledged, and can still be read", async () => {
     const dataDir = temporaryFolder();
     const limited = `ulimit -f 300; exec "$0" "$@"`;
-    const stdio: SpawnOptions["stdio"] = ["ignore", "pipe", "inherit"];
-    const full = follow(
-      spawn("/bin/sh", ["-c", limited, process.execPath, COMMITTER, dataDir, "0"], { stdio }),
-    );
+    const line = ["-c", limited, process.execPath, COMMITTER, dataDir, "0"];
+    const full = follow(spawn("/bin/sh", line, { stdio: STDIO }));
     await full.ended;
     const acks = acksIn(full.lines);
     assert.ok(acks.length > 0, "something was committed first");

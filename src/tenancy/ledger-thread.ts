@@ -73,5 +73,7 @@ export function ledgerThread<Part>(site: LedgerSite, options: LedgerThreadOption
 }
 
 function started(site: LedgerSite): Worker {
-  return new Worker(new URL("./libsql-thread.js", import.meta.url), { workerData: site });
+  // A small nursery: what a call leaves behind is little. Unlike a small heap it can end no thread.
+  const resourceLimits = { maxYoungGenerationSizeMb: 2 };
+  return new Worker(new URL("./libsql-thread.js", import.meta.url), { workerData: site, resourceLimits });
 }

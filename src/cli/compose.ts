@@ -104,7 +104,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     intake,
     cards: () => catalogue.cards().map(wireCard),
     info: infoOf(parts, crowd),
-    isReady: () => ready && (parts.canSpeak?.() ?? true),
+    isReady: () => ready && (parts.canSpeak?.() ?? true) && tenancy.isWell(),
     metrics,
     logger,
     options: {

@@ -30,7 +30,10 @@ export function registerServe(program: Command): void {
       const stopped = new Promise<void>((resolve) => onStopSignal(() => resolve()));
       const ending = new AbortController();
       const writer = await serverWriter(settings, ending.signal);
-      const tenancy = await openTenancy(settings);
+      const tenancy = await openTenancy(settings, {
+        onFailure: (message) => logger.error({ cause: message }, "database thread failed"),
+        onRecovery: (message) => logger.info({ cause: message }, "database thread recovered"),
+      });
       try {
         const threads = workerCount(settings);
         let givenUp = 0;

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
 import type { ErrorEnvelope } from "../contract/replies.ts";
-import { StoreError, type StoreProblem } from "../tenancy/store-error.ts";
+import { StoreError } from "../tenancy/store-error.ts";
 import { ClientGoneError } from "./client-gone-error.ts";
 import { retryHeaders } from "./rate-headers.ts";
 
@@ -35,7 +35,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
 /** Finds the row of the table for whatever was thrown; what has no row is a 500 that tells the client nothing. */
 export function asServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
-  if (error instanceof StoreError && PASSING.includes(error.problem)) {
+  if (error instanceof StoreError && error.isTransient) {
     return new ServiceError(502, "keys and usage cannot be reached just now: retry in a moment", {
       retryAfterMs: 2_000,
       cause: error,
@@ -54,6 +54,3 @@ export function asServiceError(error: unknown): ServiceError {
     cause: error,
   });
 }
-
-/** What is wrong with a store for a while: nothing was counted, and the same request may succeed. */
-const PASSING: readonly StoreProblem[] = ["busy"];

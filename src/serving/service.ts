@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { toPcm16 } from "../audio/pcm.ts";
 import type { Lease } from "../catalogue/catalogue.ts";
 import type { PublicModel } from "../catalogue/public-models.ts";
@@ -6,6 +5,7 @@ import { ServiceError } from "../contract/errors.ts";
 import type { Usage } from "../contract/replies.ts";
 import type { SpeechReport } from "../model/speech-model.ts";
 import type { Writer } from "../model/writer.ts";
+import { newEventId } from "../tenancy/event-id.ts";
 import type { UsageRecord } from "../tenancy/store.ts";
 import { Admission, type AdmissionOptions, type Place } from "./admission.ts";
 import { AuthoredText } from "./authored-text.ts";
@@ -231,7 +231,7 @@ export class SpeechService {
 
   async #meter(keyId: string, usage: Usage): Promise<void> {
     await this.#deps.meter({
-      eventId: randomUUID(),
+      eventId: newEventId(),
       keyId,
       inputChars: usage.input_chars,
       inputAudioS: usage.input_audio_seconds,

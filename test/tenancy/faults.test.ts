@@ -1,13 +1,23 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import Database from "libsql";
 import { fromTicks, toTicks } from "../../src/tenancy/audio-ticks.ts";
+import { checkDatabase } from "../../src/tenancy/check-database.ts";
 import { libsqlStore } from "../../src/tenancy/libsql-store.ts";
 import type { Store } from "../../src/tenancy/store.ts";
 import { StoreError, type StoreProblem } from "../../src/tenancy/store-error.ts";
@@ -18,6 +28,9 @@ import { temporaryFolder } from "./folders.ts";
 const PATIENT = { deadlineMs: 120_000 };
 const COMMITTER = fileURLToPath(new URL("./committer.js", import.meta.url));
 
+/** The pipe to its input tells a committer that we are there. */
+const STDIO: SpawnOptions["stdio"] = ["pipe", "pipe", "inherit"];
+
 interface Committer {
   readonly child: ChildProcess;
   readonly lines: string[];
@@ -27,7 +40,9 @@ interface Committer {
   acknowledged(count: number): Promise<void>;
 }
 
+/** Follows what a committer prints. It is ended with the test that started it, however that ends. */
 function follow(child: ChildProcess): Committer {
+  after(() => child.kill("SIGKILL"));
   const lines: string[] = [];
   const reader = createInterface({ input: child.stdout! });
   reader.on("line", (line) => lines.push(line));
@@ -45,8 +60,7 @@ function follow(child: ChildProcess): Committer {
 }
 
 function committer(dataDir: string, count: number, options: SpawnOptions = {}): Committer {
-  const stdio: SpawnOptions["stdio"] = ["ignore", "pipe", "inherit"];
-  return follow(spawn(process.execPath, [COMMITTER, dataDir, `${count}`], { ...options, stdio }));
+  return follow(spawn(process.execPath, [COMMITTER, dataDir, `${count}`], { ...options, stdio: STDIO }));
 }
 
 function acksIn(lines: readonly string[]): string[] {
@@ -112,6 +126,23 @@ async function soundDatabase(): Promise<string> {
   return dataDir;
 }
 
+/** Writes over most of a page, from an offset on. */
+function damage(dataDir: string, page: number, offset: number): void {
+  const file = openSync(join(dataDir, "antiphon.db"), "r+");
+  writeSync(file, Buffer.alloc(3_000, 0x5a), 0, 3_000, (page - 1) * 4_096 + offset);
+  closeSync(file);
+}
+
+describe("a process that commits for these tests", () => {
+  it("ends when whoever started it has gone, though its work has no end", async () => {
+    const { child, acknowledged, ended } = committer(temporaryFolder(), 0);
+    await acknowledged(1);
+    child.stdin!.end();
+    await ended;
+    assert.equal(child.signalCode, "SIGKILL", "by its own hand");
+  });
+});
+
 describe("usage under faults", () => {
   it("loses nothing that was acknowledged, and counts nothing twice, when killed in the middle of its work", async () => {
     const dataDir = temporaryFolder();
@@ -165,10 +196,8 @@ describe("usage under faults", () => {
   it("says that the disk is full, keeps what was acknowledged, and can still be read", async () => {
     const dataDir = temporaryFolder();
     const limited = `ulimit -f 300; exec "$0" "$@"`;
-    const stdio: SpawnOptions["stdio"] = ["ignore", "pipe", "inherit"];
-    const full = follow(
-      spawn("/bin/sh", ["-c", limited, process.execPath, COMMITTER, dataDir, "0"], { stdio }),
-    );
+    const line = ["-c", limited, process.execPath, COMMITTER, dataDir, "0"];
+    const full = follow(spawn("/bin/sh", line, { stdio: STDIO }));
     await within("the disk to be full", full.ended, PATIENT);
     const acks = acksIn(full.lines);
     assert.ok(acks.length > 0, "something was committed first");
@@ -194,12 +223,43 @@ describe("usage under faults", () => {
     assert.equal(readFileSync(path, "utf8"), "this is no database\n".repeat(400));
   });
 
-  it("refuses a database with a damaged page, at start and not at the first request that meets it", async () => {
+  it("refuses a database whose list of tables is damaged, at start", async () => {
     const dataDir = await soundDatabase();
-    const file = openSync(join(dataDir, "antiphon.db"), "r+");
-    writeSync(file, Buffer.alloc(3_000, 0x5a), 0, 3_000, 12 * 4_096 + 500);
-    closeSync(file);
-    assert.match(await refusal(dataDir, "damaged"), /page 13/);
+    damage(dataDir, 1, 100);
+    assert.match(await refusal(dataDir, "damaged"), /restore it from a backup, or move it away/);
+  });
+
+  it("opens a database with a damaged page at once, and says so when something meets the page", async () => {
+    const dataDir = await soundDatabase();
+    const database = new Database(join(dataDir, "antiphon.db"));
+    const [hashes] = database
+      .prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_keys_2'")
+      .all() as { rootpage: number }[];
+    database.close();
+    damage(dataDir, hashes!.rootpage, 0);
+    const store = await libsqlStore(dataDir);
+    try {
+      assert.equal((await store.totals())[0]?.requests, 2_000);
+      await assert.rejects(
+        store.findKey("a".repeat(64)),
+        (error) => error instanceof StoreError && error.problem === "damaged" && !error.isTransient,
+      );
+    } finally {
+      await store.close();
+    }
+  });
+
+  it("finds a damaged page when it is told to check the database, and nothing in a sound one", async () => {
+    const dataDir = await soundDatabase();
+    checkDatabase(dataDir);
+    damage(dataDir, 13, 500);
+    assert.throws(
+      () => checkDatabase(dataDir),
+      (error) => error instanceof StoreError && error.problem === "damaged" && /page 13/.test(error.message),
+    );
+    const empty = temporaryFolder();
+    assert.throws(() => checkDatabase(empty), /There is no database .*antiphon\.db.*--data-dir/);
+    assert.deepEqual(readdirSync(empty), [], "and makes none");
   });
 
   it("refuses a database of a later version", async () => {

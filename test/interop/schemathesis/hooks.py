@@ -8,6 +8,7 @@ import schemathesis
 REASONS = re.compile(
     r"model .* is unknown"
     r"|.* has nothing speakable"
+    r"|The text holds nothing that can be pronounced"
     r"|.* is empty: give words to speak"
     r"|conversation\[\d+\] says nothing"
     r"|conversation\[\d+\]\.audio_wav_b64(:| is not allowed on the open turn)",

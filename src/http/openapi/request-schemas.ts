@@ -9,8 +9,11 @@ import type { Json } from "./components.ts";
 
 const speaker = { enum: VOICES.map(({ id }) => id) };
 
-/** At least one character that is no space. That it needs a letter or digit is left out: `\p{L}` is not portable. */
-const spoken = { pattern: "\\S" };
+/**
+ * At least one character that is no space. That it needs a letter or digit is left out: `\p{L}` is not portable. The
+ * pattern covers the whole text, because some readers take any pattern for that of the whole.
+ */
+const spoken = { pattern: "^\\s*\\S[\\s\\S]*$" };
 
 /** The body of `POST /v1/tts`. */
 export const publishedTts: Json = narrowed(TtsRequest, { text: spoken, speaker });

@@ -10,8 +10,7 @@ import { startTestServer, type TestServer } from "./start.ts";
 import { type Reply, readEvents } from "./wire.ts";
 
 let server: TestServer;
-// biome-ignore lint/suspicious/noExplicitAny: the shape is what the tests are about
-let document: any;
+let document: Awaited<ReturnType<Reply["json"]>>;
 let ajv: Ajv2020;
 before(async () => {
   server = await startTestServer({ writer: new ScriptedWriter(["It was wonderful."]) });

@@ -247,14 +247,14 @@ export const SettingsSchema = Type.Object({
     concurrency: Type.Integer({
       minimum: 1,
       maximum: 10_000,
-      default: 32,
+      default: 64,
       unit: "turns",
       description: "Turns written at once; more wait, as requests do for their turn to speak.",
     }),
     keyConcurrency: Type.Integer({
       minimum: 1,
       maximum: 10_000,
-      default: 24,
+      default: 48,
       unit: "turns",
       description: "Turns of one key written at once.",
     }),

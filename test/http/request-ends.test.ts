@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { Writable } from "node:stream";
 import { afterEach, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import pino from "pino";
 import { SpeechFailedError } from "../../src/model/speech-model.ts";
 import { WriterError } from "../../src/model/writer.ts";
@@ -57,7 +58,17 @@ test("a request that is answered in full has finished", async () => {
       ["finished", 200, path, server.keyId, 30],
     );
     assert.equal(await count(`route="${path}",end="finished",type="none"`), 1);
+    assert.equal(lines.filter((each) => each.request_id === path).length, 1, "nothing else is said of it");
   }
+});
+
+test("a request's time in the log is in milliseconds, from its headers to its end", async () => {
+  const heldMs = 60;
+  await start({ tone: { beforeFrame: (index) => (index === 0 ? wait(heldMs) : undefined) } });
+  const beganMs = performance.now();
+  await (await server.post("/v1/tts", { text: "Hi." }, { "X-Request-ID": "held" })).arrayBuffer();
+  const { ms } = await lineOf("held");
+  assert.ok(Number(ms) >= heldMs - 2 && Number(ms) <= performance.now() - beganMs, `${ms} ms`);
 });
 
 test("a client that leaves a stream has left: it is metered, logged and counted once", async () => {

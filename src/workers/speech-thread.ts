@@ -1,10 +1,10 @@
-import { type ResourceLimits, Worker } from "node:worker_threads";
+import type { ResourceLimits } from "node:worker_threads";
 import type { Script } from "../model/script.ts";
 import { SpeechFailedError } from "../model/speech-model.ts";
+import { GuestWorker } from "./guest-worker.ts";
 import { HostUtterance } from "./host-utterance.ts";
-import { awaitOutside, createGate, shut } from "./native-gate.ts";
 import { packHistory } from "./pack-history.ts";
-import type { GuestData, ToGuest, ToHost } from "./protocol.ts";
+import type { GuestData, ToHost } from "./protocol.ts";
 import { Pulse } from "./pulse.ts";
 import { fromWireError } from "./wire-error.ts";
 
@@ -21,46 +21,35 @@ export interface SpeechThreadOptions {
   readonly stallMs: number;
   /** How long `close` waits for the model to close before it ends the thread by force. */
   readonly closeGraceMs: number;
-  /** The thread ended: after `close`, or by itself. Its utterances have failed by then. */
+  /** The thread ended: after `close`, by itself, or after it was given up. Its utterances have failed by then. */
   readonly onExit: (error: SpeechFailedError) => void;
-  /** The thread hangs, was given up, and is to end. Its utterances have failed by then. */
+  /** The thread hangs and was given up: it ends as soon as it may. Its utterances have failed by then. */
   readonly onHung: (error: SpeechFailedError) => void;
 }
 
 /** One thread with one model in it, from the outside. */
 export class SpeechThread {
   readonly #options: SpeechThreadOptions;
-  readonly #worker: Worker;
   readonly #utterances = new Map<number, HostUtterance>();
-  readonly #exited: Promise<void>;
-  readonly #gate = createGate();
-  readonly #pulse: Pulse;
   readonly #starting: NodeJS.Timeout;
+  readonly #pulse: Pulse;
   #death: Error | null = null;
   #nextId = 0;
   #hasSpoken = false;
   #markReady = (): void => {};
   #markUnusable = (_error: SpeechFailedError): void => {};
 
+  readonly worker: GuestWorker;
   /** Resolves when the model is made; rejects with the reason when it cannot be, or the thread ends or hangs first. */
   readonly ready: Promise<void>;
 
+  /** @throws what the system says when it has no thread to give. */
   constructor(options: SpeechThreadOptions) {
     const { guest, resourceLimits, startTimeoutMs, pingMs, stallMs } = options;
     this.#options = options;
-    this.#worker = new Worker(new URL("./guest.js", import.meta.url), {
-      workerData: { ...guest, gate: this.#gate } satisfies GuestData,
-      resourceLimits,
-      name: "speech",
-      execArgv: [],
-    });
-    this.#worker.on("message", (message: ToHost) => this.#receive(message));
-    this.#worker.on("error", (error) => {
-      this.#death ??= error instanceof Error ? error : new Error(String(error));
-    });
-    this.#exited = new Promise((resolve) => {
-      this.#worker.once("exit", (code) => resolve(this.#onExit(code)));
-    });
+    this.worker = new GuestWorker(guest, resourceLimits);
+    this.worker.onMessage((message) => this.#receive(message));
+    void this.worker.exited.then((error) => options.onExit(this.#lose(error)));
     this.ready = new Promise((resolve, reject) => {
       this.#markReady = resolve;
       this.#markUnusable = reject;
@@ -73,7 +62,7 @@ export class SpeechThread {
     this.#pulse = new Pulse({
       pingMs,
       stallMs,
-      ask: () => this.#post({ kind: "ping" }),
+      ask: () => this.worker.post({ kind: "ping" }),
       isBusy: () => this.#utterances.size > 0,
       onHung: () => this.#giveUp(`its thread stopped answering for ${stallMs} ms`),
     });
@@ -101,22 +90,22 @@ export class SpeechThread {
     const credit = this.#options.creditFrames;
     let taken = 0;
     const utterance = new HostUtterance(script, signal, {
-      onText: (item) => this.#post({ kind: "text", id, item }),
+      onText: (item) => this.worker.post({ kind: "text", id, item }),
       // By the half, so that a thread is woken half as often.
       onTaken: () => {
         taken += 1;
         if (2 * taken < credit) return;
-        this.#post({ kind: "credit", id, frames: taken });
+        this.worker.post({ kind: "credit", id, frames: taken });
         taken = 0;
       },
       onSettled: (isAbandoned) => {
         this.#utterances.delete(id);
         if (!isAbandoned) return;
-        this.#post({ kind: "stop", id });
+        this.worker.post({ kind: "stop", id });
         this.#pulse.begin();
       },
     });
-    this.#post({ kind: "open", id, history, speaker, delivery, preset, seed, credit }, transfer);
+    this.worker.post({ kind: "open", id, history, speaker, delivery, preset, seed, credit }, transfer);
     this.#utterances.set(id, utterance);
     this.#hasSpoken = true;
     this.#pulse.begin();
@@ -131,30 +120,17 @@ export class SpeechThread {
   async close(error: SpeechFailedError): Promise<void> {
     this.#failAll(error);
     this.#pulse.stop();
-    this.#post({ kind: "close" });
-    const graceMs = this.isAnswering ? this.#options.closeGraceMs : 0;
-    if (await this.#exitsWithin(graceMs)) return;
-    this.#letGo();
-    await this.#exitsWithin(END_MS);
+    this.worker.post({ kind: "close" });
+    const isWell = this.#death === null && this.isAnswering;
+    if (await this.worker.exitsWithin(isWell ? this.#options.closeGraceMs : 0)) return;
+    this.worker.letGo();
+    await this.worker.exitsWithin(END_MS);
   }
 
-  /**
-   * Ends the thread, as a crash between two frames would: from outside, unless it is in native code; then by itself,
-   * when it comes out. Resolves when it has ended.
-   */
-  async end(): Promise<void> {
-    if (shut(this.#gate)) void this.#worker.terminate();
-    await this.#exited;
-  }
-
-  /** Keeps the thread out of native code from now on. */
-  shut(): void {
-    shut(this.#gate);
-  }
-
-  /** Blocks until a thread that was shut is outside of native code, at most until `deadlineMs` of `performance.now`. */
-  awaitOutside(deadlineMs: number): void {
-    awaitOutside(this.#gate, deadlineMs);
+  /** Ends the thread as a crash between two frames would, and resolves when it has. */
+  async crash(): Promise<void> {
+    this.worker.end();
+    await this.worker.exited;
   }
 
   #receive(message: ToHost): void {
@@ -180,25 +156,14 @@ export class SpeechThread {
   }
 
   #giveUp(why: string): void {
-    this.#death = new Error(why);
-    this.#options.onHung(this.#lose());
-    this.#letGo();
+    this.#options.onHung(this.#lose(new Error(why)));
+    this.worker.letGo();
   }
 
-  /** Ends the thread, whenever it may; the process need not wait for that. */
-  #letGo(): void {
-    void this.end();
-    this.#worker.unref();
-  }
-
-  #onExit(code: number): void {
-    this.#death ??= new Error(`its thread ended with code ${code}`);
-    this.#options.onExit(this.#lose());
-  }
-
-  /** Nothing comes of the thread any more. */
-  #lose(): SpeechFailedError {
-    const error = new SpeechFailedError(`the speech model stopped: ${this.#death?.message}`);
+  /** Nothing comes of the thread any more. The first reason counts. */
+  #lose(why: Error): SpeechFailedError {
+    this.#death ??= why;
+    const error = new SpeechFailedError(`the speech model stopped: ${this.#death.message}`);
     clearTimeout(this.#starting);
     this.#pulse.stop();
     this.#markUnusable(error);
@@ -208,20 +173,6 @@ export class SpeechThread {
 
   #failAll(error: SpeechFailedError): void {
     for (const utterance of this.#utterances.values()) utterance.fail(error);
-  }
-
-  async #exitsWithin(ms: number): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<boolean>((resolve) => {
-      timer = setTimeout(() => resolve(false), ms);
-    });
-    const inTime = await Promise.race([this.#exited.then(() => true), late]);
-    clearTimeout(timer);
-    return inTime;
-  }
-
-  #post(message: ToGuest, transfer: readonly ArrayBuffer[] = []): void {
-    this.#worker.postMessage(message, [...transfer]);
   }
 }
 

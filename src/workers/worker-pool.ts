@@ -4,8 +4,9 @@ import type { Script } from "../model/script.ts";
 import { SpeechFailedError, type SpeechModel } from "../model/speech-model.ts";
 import { chooseThread } from "./choose-thread.ts";
 import type { HostUtterance } from "./host-utterance.ts";
-import { PoolSlot, type PoolSlotOptions, type SlotChange } from "./pool-slot.ts";
-import { SpeechThread, type SpeechThreadOptions } from "./speech-thread.ts";
+import { PoolSlot, type SlotChange } from "./pool-slot.ts";
+import type { SpeechThreadOptions } from "./speech-thread.ts";
+import { ThreadRoll } from "./thread-roll.ts";
 
 /**
  * What became of a thread's place: `replacing` the thread ended by itself, `hung` it stopped answering and was given up
@@ -87,35 +88,15 @@ export const DEFAULT_LIMITS: ResourceLimits = { maxYoungGenerationSizeMb: 4 };
  * slowly, and no utterance waits for it.
  */
 export async function createWorkerPool(options: WorkerPoolOptions): Promise<WorkerPool> {
-  const { size, startAttempts = 5, restartDelayMs = 200, maxLingering = 4, onEvent } = options;
+  const { size, startAttempts = 5, restartDelayMs = 200, onEvent } = options;
+  const threads = new ThreadRoll(threadOptions(options), options.maxLingering ?? 4);
   const slots: PoolSlot[] = [];
-  /** All that have not ended, those that were given up among them. */
-  const threads = new Set<SpeechThread>();
-  const lingering = new Set<SpeechThread>();
   let closing: Promise<void> | null = null;
   let announce = (): void => {};
   let change = new Promise<void>((resolve) => (announce = resolve));
   const onState = (): void => {
     announce();
     change = new Promise((resolve) => (announce = resolve));
-  };
-
-  const start: PoolSlotOptions["startThread"] = ({ onExit, onHung }) => {
-    if (lingering.size >= maxLingering) throw tooManyHang(lingering.size);
-    const thread: SpeechThread = startThread(options, {
-      onExit(error) {
-        threads.delete(thread);
-        lingering.delete(thread);
-        if (closing && threads.size === 0) process.off("exit", onProcessExit);
-        onExit(error);
-      },
-      onHung(error) {
-        lingering.add(thread);
-        onHung(error);
-      },
-    });
-    threads.add(thread);
-    return thread;
   };
 
   async function open(script: Script, signal: AbortSignal): Promise<HostUtterance> {
@@ -130,20 +111,23 @@ export async function createWorkerPool(options: WorkerPoolOptions): Promise<Work
     }
   }
 
-  const onProcessExit = (): void => keepOutside(threads);
-  process.on("exit", onProcessExit);
-
   function close(): Promise<void> {
     closing ??= Promise.all(slots.map((slot) => slot.close(closed()))).then(() => {});
-    if (threads.size === 0) process.off("exit", onProcessExit);
     onState();
     return closing;
   }
 
   try {
     while (slots.length < size) {
-      const onChange = (kind: SlotChange, message: string) => onEvent?.({ kind, message });
-      slots.push(new PoolSlot({ startThread: start, startAttempts, restartDelayMs, onState, onChange }));
+      slots.push(
+        new PoolSlot({
+          startThread: (callbacks) => threads.start(callbacks),
+          startAttempts,
+          restartDelayMs,
+          onState,
+          onChange: (kind, message) => onEvent?.({ kind, message }),
+        }),
+      );
     }
     await Promise.all(slots.map((slot) => slot.thread.ready));
   } catch (error) {
@@ -171,35 +155,20 @@ export async function createWorkerPool(options: WorkerPoolOptions): Promise<Work
       hung: slots.filter((slot) => slot.state === "ready" && !slot.thread.isAnswering).length,
       broken: slots.filter((slot) => slot.state === "broken").length,
       replaced: slots.reduce((sum, slot) => sum + slot.replaced, 0),
-      lingering: lingering.size,
+      lingering: threads.lingering,
       open: slots.reduce((sum, slot) => sum + slot.thread.load, 0),
     }),
     async terminateOne() {
       await slots
         .map((slot) => slot.thread)
         .reduce((a, b) => (b.load > a.load ? b : a))
-        .end();
+        .crash();
     },
   };
 }
 
-/**
- * Makes sure that the process does not end while onnxruntime runs in a thread: that would abort it, and its exit code
- * would be lost.
- */
-function keepOutside(threads: Iterable<SpeechThread>): void {
-  const deadlineMs = performance.now() + EXIT_TIMEOUT_MS;
-  for (const thread of threads) thread.shut();
-  for (const thread of threads) thread.awaitOutside(deadlineMs);
-}
-
-const EXIT_TIMEOUT_MS = 1_000;
-
-function startThread(
-  options: WorkerPoolOptions,
-  callbacks: Pick<SpeechThreadOptions, "onExit" | "onHung">,
-): SpeechThread {
-  return new SpeechThread({
+function threadOptions(options: WorkerPoolOptions): Omit<SpeechThreadOptions, "onExit" | "onHung"> {
+  return {
     guest: { entry: options.entry.href, create: options.create },
     creditFrames: options.creditFrames ?? 4,
     resourceLimits: { ...DEFAULT_LIMITS, ...options.resourceLimits },
@@ -207,16 +176,11 @@ function startThread(
     pingMs: options.pingMs ?? 500,
     stallMs: options.stallMs ?? 10_000,
     closeGraceMs: options.closeGraceMs ?? 5_000,
-    ...callbacks,
-  });
+  };
 }
 
 function closed(): SpeechFailedError {
   return new SpeechFailedError("the speech model was closed");
-}
-
-function tooManyHang(count: number): SpeechFailedError {
-  return new SpeechFailedError(`${count} speech threads that hang have not ended, and no other is started`);
 }
 
 function broken(slot: PoolSlot | undefined): SpeechFailedError {

@@ -9,9 +9,15 @@ export interface CatalogueOptions {
   readonly models: readonly PublicModel[];
   /** What can be loaded: at least every checkpoint that a model names. */
   readonly checkpoints: readonly Checkpoint[];
-  /** Memory that loaded checkpoints may take together, in bytes. */
-  readonly memoryBudgetBytes: number;
+  /**
+   * Memory that loaded checkpoints may take together, in bytes. `null` is {@link LEAST_BUDGET_BYTES}, and more where
+   * that has no room for some model beside those that stay loaded.
+   */
+  readonly memoryBudgetBytes: number | null;
 }
+
+/** What loaded checkpoints may take together where nobody says: 4 GiB. */
+export const LEAST_BUDGET_BYTES = 4096 * 2 ** 20;
 
 /** A model for the time of one utterance. */
 export interface Lease {
@@ -43,10 +49,12 @@ export interface Catalogue {
  * when one could never be loaded within the budget, beside those that stay loaded.
  */
 export function createCatalogue(options: CatalogueOptions): Catalogue {
-  const { models, checkpoints, memoryBudgetBytes } = options;
+  const { models, checkpoints } = options;
   const byName = new Map(checkpoints.map((checkpoint) => [checkpoint.name, checkpoint]));
   const pinned = new Set(models.filter(({ isResident }) => isResident).map(checkpointOf));
   const pinnedBytes = [...pinned].reduce((sum, { memoryBytes }) => sum + memoryBytes, 0);
+  const memoryBudgetBytes =
+    options.memoryBudgetBytes ?? Math.max(LEAST_BUDGET_BYTES, ...models.map(neededBytesOf));
   for (const model of models) checkFits(model);
   const residency = new Residency(memoryBudgetBytes, new Set([...pinned].map(({ name }) => name)));
 
@@ -59,13 +67,18 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
     );
   }
 
-  function checkFits(model: PublicModel): void {
+  /** With that model, and with all that stays loaded. */
+  function neededBytesOf(model: PublicModel): number {
     const checkpoint = checkpointOf(model);
-    const neededBytes = pinnedBytes + (pinned.has(checkpoint) ? 0 : checkpoint.memoryBytes);
+    return pinnedBytes + (pinned.has(checkpoint) ? 0 : checkpoint.memoryBytes);
+  }
+
+  function checkFits(model: PublicModel): void {
+    const neededBytes = neededBytesOf(model);
     if (neededBytes <= memoryBudgetBytes) return;
     throw new Error(
       `the model ${model.card.id} needs ${toMib(neededBytes)} MiB together with the models that stay loaded, more than ` +
-        `the ${toMib(memoryBudgetBytes)} MiB of memoryBudgetMb: raise memoryBudgetMb`,
+        `the ${toMib(memoryBudgetBytes)} MiB of memoryBudgetMb: raise memoryBudgetMb, or set it to 0 for what is needed`,
     );
   }
 

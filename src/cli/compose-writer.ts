@@ -53,7 +53,12 @@ function innerWriter({ writer }: Settings, { weights, env }: WriterSources): Inn
     case "embedded": {
       const open = async () => {
         const { path, problem } = await weights();
-        if (problem !== null) throw new WriterError(problem);
+        if (problem !== null) {
+          throw new WriterError(
+            "the writer's weights are not there, or are damaged: run antiphon models pull writer",
+            { cause: new Error(problem) },
+          );
+        }
         return openGgufWriter(embeddedWriter(path));
       };
       return { name: embeddedWriter("").name, open };

@@ -1,4 +1,3 @@
-import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { SAMPLE_RATE_HZ } from "../audio/format.ts";
@@ -18,10 +17,13 @@ import { createMetrics } from "../http/metrics.ts";
 import { createHttpServer, createMetricsServer } from "../http/server.ts";
 import type { Writer } from "../model/writer.ts";
 import { wireCard } from "../serving/cards.ts";
+import { FairShare } from "../serving/fair-share.ts";
+import { Intake } from "../serving/intake.ts";
 import { Preparer } from "../serving/preparer.ts";
 import { SpeechService } from "../serving/service.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
+import { type Crowd, crowdOf } from "./crowd.ts";
 import { asListenError } from "./listen-error.ts";
 
 /** The page at `/`, as it lies beside the build. */
@@ -52,11 +54,6 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** Threads that speak: as many as the settings say, or one a core. */
-export function workerCount(settings: Settings): number {
-  return settings.workers > 0 ? settings.workers : Math.min(64, availableParallelism());
-}
-
 /** Wires the whole service by hand, loads the resident models and listens. */
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { settings, tenancy, logger } = parts;
@@ -64,42 +61,55 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const catalogue = createCatalogue({
     models: PUBLIC_MODELS,
     checkpoints: parts.checkpoints,
-    memoryBudgetBytes: settings.memoryBudgetMb * 2 ** 20,
+    memoryBudgetBytes: settings.memoryBudgetMb > 0 ? settings.memoryBudgetMb * 2 ** 20 : null,
   });
+  const crowd = crowdOf(settings);
+  const writing = new FairShare(crowd.writing);
   const service = new SpeechService(
     {
       lease: (model, signal) => catalogue.lease(model, signal),
       writer: parts.writer ?? null,
+      writing,
       meter: (record) => tenancy.commit(record),
       telemetry: metrics.telemetry,
     },
     {
-      concurrency: settings.concurrency > 0 ? settings.concurrency : 32 * workerCount(settings),
-      queueDepth: settings.queueDepth,
-      queueWaitMs: settings.queueWaitMs,
+      ...crowd.speaking,
       frameTimeoutMs: settings.generationTimeoutMs,
-      loadTimeoutMs: settings.requestTimeoutMs,
+      loadTimeoutMs: settings.loadTimeoutMs,
     },
   );
+  const preparer = new Preparer({
+    models: PUBLIC_MODELS,
+    onFailure: (error) => logger.error({ cause: error.message }, "preparing thread"),
+  });
+  const intake = new Intake({
+    preparer,
+    receiving: new FairShare(crowd.receiving),
+    audio: new FairShare(crowd.audio),
+  });
   metrics.watch({
     queueDepth: () => service.queued,
     activeStreams: () => service.active,
+    pausedStreams: () => service.paused,
+    turnsWriting: () => writing.used,
+    receivingBytes: () => intake.heldBytes.receiving,
+    audioBytes: () => intake.heldBytes.audio,
     residentModels: () => catalogue.resident().length,
   });
-  const preparer = new Preparer(PUBLIC_MODELS);
   let ready = false;
   const deps: HttpDeps = {
     service,
     tenancy,
-    preparer,
+    intake,
     cards: () => catalogue.cards().map(wireCard),
-    info: infoOf(parts),
-    isReady: () => ready && (parts.canSpeak?.() ?? true),
+    info: infoOf(parts, crowd),
+    isReady: () => ready && (parts.canSpeak?.() ?? true) && tenancy.isWell(),
     metrics,
     logger,
     options: {
       heartbeatMs: settings.heartbeatMs,
-      stallTimeoutMs: settings.requestTimeoutMs,
+      stallTimeoutMs: settings.stallTimeoutMs,
       collectTimeoutMs: settings.requestTimeoutMs,
       streamPatienceMs: 3_000,
       headersTimeoutMs: settings.headersTimeoutMs,
@@ -116,6 +126,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     const closing = apps.map((app) => app.close());
     // A client that reads nothing would otherwise hold its stream, and the stop, for as long as it likes.
     const overdue = setTimeout(() => cutConnections(apps), settings.shutdownGraceMs + LINGER_MS);
+    intake.close();
     await service.drain(settings.shutdownGraceMs);
     clearTimeout(overdue);
     // Connections that do not end with their last response are cut too.
@@ -161,7 +172,7 @@ async function listenForMetrics(
   return `${await app.listen({ host, port })}/metrics`;
 }
 
-function infoOf({ settings, backend }: ServerParts): ServiceInfo {
+function infoOf({ settings, backend }: ServerParts, crowd: Crowd): ServiceInfo {
   return {
     backend: { ...backend, sample_rate: SAMPLE_RATE_HZ },
     defaults: DEFAULT_PARAMS,
@@ -172,6 +183,11 @@ function infoOf({ settings, backend }: ServerParts): ServiceInfo {
       max_body_bytes: settings.bodyLimitBytes,
       min_new_tokens: MIN_NEW_TOKENS,
       max_new_tokens: MAX_NEW_TOKENS,
+      key_max_utterances: crowd.speaking.keyConcurrency,
+      key_max_waiting: crowd.speaking.keyQueueDepth,
+      key_max_writing: crowd.writing.perKey,
+      key_max_receiving_bytes: crowd.receiving.perKey,
+      key_max_audio_bytes: crowd.audio.perKey,
     },
     param_schema: paramKnobs(),
   };

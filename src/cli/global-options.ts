@@ -27,7 +27,8 @@ export function addGlobalOptions(command: Command): Command {
 
 /**
  * The settings of a command: its own flags (by setting name), `--data-dir` and `--config` wherever on the line they
- * stand, the environment and the file.
+ * stand, the environment and the file. What was passed over is told on standard error; a command asks once, so that it is
+ * told once.
  *
  * @throws SettingsError for the first setting that is unknown or is not what it takes.
  */
@@ -41,6 +42,7 @@ export async function settingsOf(
     flags: { dataDir, ...flags },
     env: process.env,
     configFile: given(command, "config"),
+    warn: (sentence) => process.stderr.write(`${sentence}\n`),
   });
 }
 

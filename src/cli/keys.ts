@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { Settings } from "../settings/schema.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
 import { addGlobalOptions, settingsOf, WrongCallError } from "./global-options.ts";
 import { table } from "./table.ts";
@@ -38,12 +39,13 @@ async function create({ label, rpm, burst, json }: CreateOptions, command: Comma
     rpm: rpm === undefined ? null : wholeNumber("--rpm", rpm),
     burst: burst === undefined ? null : wholeNumber("--burst", burst),
   };
-  const { defaultKeyRpm, defaultKeyBurst } = await settingsOf(command);
+  const settings = await settingsOf(command);
   const { newKeyProblem } = await import("../tenancy/new-key.ts");
+  const { defaultKeyRpm, defaultKeyBurst } = settings;
   const wanted = { label, rpm: given.rpm ?? defaultKeyRpm, burst: given.burst ?? defaultKeyBurst };
   const problem = newKeyProblem(wanted);
   if (problem !== null) throw new WrongCallError(problem);
-  await withTenancy(command, async (tenancy) => {
+  await withTenancy(settings, async (tenancy) => {
     const { key, record } = await tenancy.createKey(wanted);
     const { keyId } = record;
     process.stdout.write(
@@ -55,7 +57,7 @@ async function create({ label, rpm, burst, json }: CreateOptions, command: Comma
 }
 
 async function list(json: boolean, command: Command): Promise<void> {
-  await withTenancy(command, async (tenancy) => {
+  await withTenancy(await settingsOf(command), async (tenancy) => {
     const keys = (await tenancy.listKeys()).map(({ keyId, label, rpm, burst, createdTsS, revokedTsS }) => ({
       key_id: keyId,
       label,
@@ -81,7 +83,7 @@ async function list(json: boolean, command: Command): Promise<void> {
 }
 
 async function revoke(keyId: string, command: Command): Promise<void> {
-  await withTenancy(command, async (tenancy) => {
+  await withTenancy(await settingsOf(command), async (tenancy) => {
     if (!(await tenancy.revokeKey(keyId))) {
       throw new Error(`There is no key ${JSON.stringify(keyId)}: see antiphon keys list.`);
     }
@@ -89,13 +91,13 @@ async function revoke(keyId: string, command: Command): Promise<void> {
   });
 }
 
-/** Opens the tenancy of the command's data directory for as long as `work` takes. */
+/** Opens the tenancy of the settings' data directory for as long as `work` takes. */
 export async function withTenancy(
-  command: Command,
+  settings: Settings,
   work: (tenancy: Tenancy) => Promise<void>,
 ): Promise<void> {
   const { openTenancy } = await import("../tenancy/open.ts");
-  const tenancy = await openTenancy(await settingsOf(command));
+  const tenancy = await openTenancy(settings);
   try {
     await work(tenancy);
   } finally {

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command } from "commander";
 import { registerBench } from "./bench.ts";
+import { registerCheck } from "./check.ts";
 import { addGlobalOptions, run } from "./global-options.ts";
 import { registerKeys } from "./keys.ts";
 import { registerModels } from "./models.ts";
@@ -17,6 +18,7 @@ program.description(
 registerServe(program);
 registerKeys(program);
 registerUsage(program);
+registerCheck(program);
 registerSay(program);
 registerPhonemes(program);
 registerModels(program);

@@ -7,6 +7,7 @@ import { removeCheckpoint } from "../catalogue/pull/remove.ts";
 import { nearest } from "../settings/nearest.ts";
 import { WrongCallError } from "./global-options.ts";
 import { pullProgress } from "./pull-progress.ts";
+import { onStopSignal, type StopSignal } from "./stop-signal.ts";
 
 /**
  * Pulls checkpoints one after the other, and says so. An interrupt ends it as it ends any program, after the pull has
@@ -65,18 +66,13 @@ function known(name: string): CheckpointManifest | null {
   throw new WrongCallError(`There is no checkpoint ${JSON.stringify(name)}: ${remedy}`);
 }
 
-/** A signal that aborts at the first SIGINT or SIGTERM; the second ends the process as it would without us. */
+/** A signal that aborts at the first SIGINT or SIGTERM. */
 function interruption() {
   const abort = new AbortController();
-  let name: NodeJS.Signals | null = null;
-  const listener = (signalName: NodeJS.Signals) => {
+  let name: StopSignal | null = null;
+  const release = onStopSignal((signalName) => {
     name = signalName;
-    release();
     abort.abort(new Error("interrupted"));
-  };
-  const release = () => {
-    for (const signalName of ["SIGINT", "SIGTERM"] as const) process.removeListener(signalName, listener);
-  };
-  for (const signalName of ["SIGINT", "SIGTERM"] as const) process.on(signalName, listener);
-  return { signal: abort.signal, caught: () => name, release };
+  });
+  return { signal: abort.signal, caught: (): StopSignal | null => name, release };
 }

@@ -3,6 +3,7 @@ import type { Settings } from "../settings/schema.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
 import type { DeferredWriter } from "../writers/deferred-writer.ts";
 import { addGlobalOptions, settingsOf } from "./global-options.ts";
+import { onStopSignal } from "./stop-signal.ts";
 
 interface ServeFlags {
   readonly host?: string;
@@ -20,15 +21,19 @@ export function registerServe(program: Command): void {
     .action(async ({ host, port, pull }: ServeFlags, command: Command) => {
       const settings = await settingsOf(command, { host, port, ...(pull ? {} : { pull: false }) });
       const { default: pino } = await import("pino");
-      const { startServer, workerCount } = await import("./compose.ts");
+      const { startServer } = await import("./compose.ts");
+      const { workerCount } = await import("./crowd.ts");
       const { embeddedVoice } = await import("./embedded-voice.ts");
       const { openTenancy } = await import("../tenancy/open.ts");
       // Standard output is for what a person or a script asked for; the log goes beside it.
       const logger = pino({ level: settings.logLevel }, pino.destination({ dest: 2, sync: false }));
-      const stopped = stopSignal();
+      const stopped = new Promise<void>((resolve) => onStopSignal(() => resolve()));
       const ending = new AbortController();
       const writer = await serverWriter(settings, ending.signal);
-      const tenancy = await openTenancy(settings);
+      const tenancy = await openTenancy(settings, {
+        onFailure: (message) => logger.error({ cause: message }, "database thread failed"),
+        onRecovery: (message) => logger.info({ cause: message }, "database thread recovered"),
+      });
       try {
         const threads = workerCount(settings);
         const voice = embeddedVoice({ threads, readings: settings.readings }, (event) => {
@@ -88,9 +93,14 @@ async function announced(writer: DeferredWriter | null): Promise<void> {
   try {
     await writer?.prepare();
   } catch (error) {
-    process.stderr.write(`Authored turns cannot be written: ${(error as Error).message}
-`);
+    process.stderr.write(`Authored turns cannot be written: ${inFull(error)}\n`);
   }
+}
+
+/** What an error says, and what its causes do. */
+function inFull(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause === undefined ? error.message : `${error.message} (${inFull(error.cause)})`;
 }
 
 /** A key for a data directory that has none, or null. Made last, so that a start that fails does not use it up. */
@@ -98,26 +108,6 @@ async function firstKey(tenancy: Tenancy, settings: Settings): Promise<string | 
   if ((await tenancy.listKeys()).length > 0) return null;
   const { defaultKeyRpm: rpm, defaultKeyBurst: burst } = settings;
   return (await tenancy.createKey({ label: "first key", rpm, burst })).key;
-}
-
-/**
- * Resolves at the first SIGINT or SIGTERM; a second one ends the process as it would without us. The listeners stay:
- * a package that llama.cpp brings ends the process at a signal for which nobody else listens any more.
- */
-function stopSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    let isStopping = false;
-    for (const signal of ["SIGINT", "SIGTERM"] as const) {
-      process.on(signal, () => {
-        if (isStopping) {
-          process.removeAllListeners(signal);
-          process.kill(process.pid, signal);
-        }
-        isStopping = true;
-        resolve();
-      });
-    }
-  });
 }
 
 /** A line to paste: it speaks into hello.wav. */

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { UsageTotals } from "../tenancy/tenancy.ts";
-import { addGlobalOptions } from "./global-options.ts";
+import { addGlobalOptions, settingsOf } from "./global-options.ts";
 import { withTenancy } from "./keys.ts";
 import { table } from "./table.ts";
 
@@ -11,7 +11,7 @@ export function registerUsage(program: Command): void {
     .argument("[key_id]", "as `antiphon keys list` prints it")
     .option("--json", "print JSON: an object for one key, an array for all")
     .action(async (keyId: string | undefined, { json }: { json?: boolean }, command: Command) => {
-      await withTenancy(command, async (tenancy) => {
+      await withTenancy(await settingsOf(command), async (tenancy) => {
         const all = (await tenancy.allUsage()).map(summaryOf);
         const asked = keyId === undefined ? all : all.filter((summary) => summary.key_id === keyId);
         if (keyId !== undefined && asked.length === 0) {

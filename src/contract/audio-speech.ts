@@ -1,5 +1,7 @@
 import Type, { type Static } from "typebox";
+import { ServiceError } from "./errors.ts";
 import { MAX_TEXT_CHARS } from "./limits.ts";
+import { quoted } from "./quoted.ts";
 import { Usage } from "./replies.ts";
 
 /** Names of OpenAI's models that stand for the default one, so that a client's own default works. */
@@ -117,4 +119,14 @@ export function modelNamed(model: string): string | null {
 export function speakerNamed(voice: AudioSpeechRequest["voice"] = "0"): string {
   const name = typeof voice === "string" ? voice : voice.id;
   return VOICES.find(({ aliases }) => aliases.includes(name))?.id ?? name;
+}
+
+/** The formats that are made here. */
+export type SpeechFormat = "wav" | "pcm";
+
+/** The format that a request means. Throws a 400 {@link ServiceError} for one that is not made. */
+export function formatNamed({ response_format: format = "wav" }: AudioSpeechRequest): SpeechFormat {
+  // OpenAI's own default, mp3, is not made here, so a request that names no format gets what can be.
+  if (format === "wav" || format === "pcm") return format;
+  throw new ServiceError(400, `response_format ${quoted(format)} is not made here: ask for "wav" or "pcm"`);
 }

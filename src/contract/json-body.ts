@@ -1,27 +1,159 @@
+import { AudioSpeechRequest } from "./audio-speech.ts";
 import { ServiceError } from "./errors.ts";
+import { afterScalar, afterSpace, afterString, JsonGrammarError } from "./json-grammar.ts";
+import { afterName, afterValue } from "./json-skip.ts";
+import { ConverseRequest, TtsRequest } from "./requests.ts";
 
-/** Reads a request body: UTF-8, then JSON. Throws a 422 {@link ServiceError} that quotes nothing of the body. */
-export function parseJsonBody(body: Uint8Array): unknown {
-  if (body.length === 0) throw new ServiceError(422, "the body is empty: send a JSON object");
-  let text: string;
-  try {
-    text = utf8.decode(body);
-  } catch {
-    throw new ServiceError(422, "the body is not valid UTF-8");
-  }
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new ServiceError(422, `the body is not valid JSON: ${where(error)}`);
-  }
+/** A body that was read. */
+export interface JsonBody {
+  readonly value: unknown;
+  /** The text that a string of `value` stands for: long audio is read only here, one at a time. */
+  textOf(text: string): string;
 }
+
+/** A string longer than this, in bytes as sent, is audio or over every cap: 8,000 characters take at most 96,000. */
+const LONG_BYTES = 128 * 1024;
+/** Items of an array that are kept: more than any array may have. */
+const KEPT_ITEMS = 100;
+/** How deep requests are nested: the body, its conversation, a turn. What is inside of values further in is not kept. */
+const KEPT_DEPTH = 3;
+/** What stands for a long text of which only the length matters. */
+const TOO_LONG = "x".repeat(10_000);
+/** Begins what stands for long audio; no base64 does. */
+const MARK = "\u0000";
+
+const NAMES = new Set([TtsRequest, ConverseRequest, AudioSpeechRequest].flatMap(namesIn));
+const AUDIO_NAME = "audio_wav_b64";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** The parser's complaint without the piece of the body that it quotes: messages are logged, and bodies must not be. */
-function where(error: unknown): string {
-  const position = /position (\d+)/.exec(error instanceof Error ? error.message : "")?.[1];
-  return position === undefined
-    ? "it ends too early or has a stray character"
-    : `look at position ${position}`;
+/**
+ * Reads a request body: UTF-8 and JSON. The whole of it is checked, and only what a request may have is kept, so that
+ * time is in proportion to its length and memory to what is meant, however it is nested and however much is ignored.
+ * Throws a 422 {@link ServiceError} that quotes nothing of the body.
+ */
+export function readJsonBody(bytes: Uint8Array): JsonBody {
+  if (bytes.length === 0) throw new ServiceError(422, "the body is empty: send a JSON object");
+  const reader = new BodyReader(bytes);
+  try {
+    return { value: reader.read(), textOf: (text) => reader.textOf(text) };
+  } catch (error) {
+    if (error instanceof JsonGrammarError) {
+      const where = error.at >= bytes.length ? "it ends too early" : `look at byte ${error.at}`;
+      throw new ServiceError(422, `the body is not valid JSON: ${where}`);
+    }
+    if (error instanceof TypeError) throw new ServiceError(422, "the body is not valid UTF-8");
+    throw error;
+  }
+}
+
+class BodyReader {
+  readonly #bytes: Uint8Array;
+  readonly #seen = { hasEscapes: false, isAscii: true };
+  readonly #long: { readonly from: number; readonly to: number; readonly hasEscapes: boolean }[] = [];
+  #at: number;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    // A byte order mark, which some editors put before everything.
+    this.#at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+  }
+
+  read(): unknown {
+    const value = this.#value(1, "");
+    const end = afterSpace(this.#bytes, this.#at);
+    if (end < this.#bytes.length) throw new JsonGrammarError(end);
+    return value;
+  }
+
+  textOf(text: string): string {
+    const place = text.startsWith(MARK) ? this.#long[Number(text.slice(MARK.length))] : undefined;
+    if (place === undefined) return text;
+    const raw = utf8.decode(this.#bytes.subarray(place.from + 1, place.to - 1));
+    return place.hasEscapes ? (JSON.parse(`"${raw}"`) as string) : raw;
+  }
+
+  /** @param name of the member that it is the value of */
+  #value(depth: number, name: string): unknown {
+    this.#at = afterSpace(this.#bytes, this.#at);
+    const from = this.#at;
+    switch (this.#bytes[from]) {
+      case 0x7b:
+        return depth > KEPT_DEPTH ? this.#skipped({}) : this.#object(depth);
+      case 0x5b:
+        return depth > KEPT_DEPTH ? this.#skipped([]) : this.#array(depth);
+      case 0x22:
+        return this.#string(name);
+      default:
+        this.#at = afterScalar(this.#bytes, from);
+        return JSON.parse(utf8.decode(this.#bytes.subarray(from, this.#at)));
+    }
+  }
+
+  #object(depth: number): Record<string, unknown> {
+    const kept: Record<string, unknown> = {};
+    for (let isFirst = true; !this.#isClosed(0x7d, isFirst); isFirst = false) {
+      const from = this.#at;
+      this.#at = afterName(this.#bytes, from, this.#seen);
+      const name = this.#name(from);
+      if (name === null) this.#skipped(null);
+      else kept[name] = this.#value(depth + 1, name);
+    }
+    return kept;
+  }
+
+  #array(depth: number): unknown[] {
+    const kept: unknown[] = [];
+    for (let isFirst = true; !this.#isClosed(0x5d, isFirst); isFirst = false) {
+      if (kept.length < KEPT_ITEMS) kept.push(this.#value(depth + 1, ""));
+      else this.#skipped(null);
+    }
+    return kept;
+  }
+
+  /** Whether the container ends here; otherwise goes to its next member. */
+  #isClosed(closing: number, isFirst: boolean): boolean {
+    const at = afterSpace(this.#bytes, isFirst ? this.#at + 1 : this.#at);
+    const byte = this.#bytes[at];
+    if (byte === closing) {
+      this.#at = at + 1;
+      return true;
+    }
+    if (!isFirst && byte !== 0x2c) throw new JsonGrammarError(at);
+    this.#at = isFirst ? at : afterSpace(this.#bytes, at + 1);
+    return false;
+  }
+
+  /** The name of a member that is kept, else null. Names are short, and most have no escapes. */
+  #name(from: number): string | null {
+    const to = afterString(this.#bytes, from, this.#seen);
+    if (to - from > 200) return null;
+    const name = JSON.parse(utf8.decode(this.#bytes.subarray(from, to))) as string;
+    return NAMES.has(name) ? name : null;
+  }
+
+  #string(name: string): string {
+    const from = this.#at;
+    this.#at = afterString(this.#bytes, from, this.#seen);
+    const to = this.#at;
+    if (to - from <= LONG_BYTES) return JSON.parse(utf8.decode(this.#bytes.subarray(from, to))) as string;
+    if (name !== AUDIO_NAME) return TOO_LONG;
+    this.#long.push({ from, to, hasEscapes: this.#seen.hasEscapes });
+    return `${MARK}${this.#long.length - 1}`;
+  }
+
+  #skipped<T>(stands: T): T {
+    this.#at = afterValue(this.#bytes, this.#at, this.#seen);
+    return stands;
+  }
+}
+
+/** Every name that a schema gives to a member, however deep. */
+function namesIn(schema: object): string[] {
+  return Object.entries(schema).flatMap(([key, part]) => {
+    if (part === null || typeof part !== "object") return [];
+    return key === "properties"
+      ? [...Object.keys(part), ...Object.values(part).flatMap((member) => namesIn(member as object))]
+      : namesIn(part as object);
+  });
 }

@@ -1,21 +1,48 @@
-import type { FastifyInstance } from "fastify";
-import type { HttpDeps } from "./deps.ts";
+import type { FastifyBaseLogger } from "fastify";
+import type { Metrics } from "./metrics.ts";
+import type { RequestLife } from "./request-life.ts";
 
-/** One line a response, and one count: ids, sizes and times; never a query string, a body or a key. */
-export function logResponses(app: FastifyInstance, deps: HttpDeps): void {
-  app.addHook("onResponse", async (request, reply) => {
-    const route = request.is404 ? "none" : (request.routeOptions.url ?? "none");
-    deps.metrics.responded(route, request.method, reply.raw.statusCode);
-    request.log.info(
-      {
-        method: request.method,
-        route,
-        status: reply.raw.statusCode,
-        ms: Math.round(reply.elapsedTime * 10) / 10,
-        ...(request.callerKey === null ? {} : { key_id: request.callerKey.keyId }),
-        ...(reply.raw.writableFinished ? {} : { left_early: true }),
-      },
-      "request",
-    );
-  });
+/** What is known of a request when it is over. */
+export interface Ended {
+  readonly life: RequestLife;
+  /** The pattern that matched, never what a client typed. */
+  readonly route: string;
+  readonly method: string;
+  readonly keyId: string | null;
+}
+
+/**
+ * One line and one count for each request, whatever became of it: ids, sizes and times; never a query string, a body or
+ * a key. What a failure says is logged where it is the server's own; a refusal may repeat a client's words.
+ */
+export function logEnd(
+  log: FastifyBaseLogger,
+  metrics: Metrics,
+  { life, route, method, keyId }: Ended,
+): void {
+  const { ending, failure, response, goneBecause } = life;
+  const status = response.headersSent ? response.statusCode : null;
+  metrics.ended({ route, method, status, ending: ending ?? "left", type: failure?.type ?? null });
+  const line = {
+    method,
+    route,
+    status,
+    ms: Math.round((performance.now() - life.beganMs) * 10) / 10,
+    ...(keyId === null ? {} : { key_id: keyId }),
+    end: ending,
+    ...(goneBecause === null ? {} : { left_because: goneBecause }),
+    ...(failure === null ? {} : { error: failure.type }),
+  };
+  if (failure === null || failure.status < 500) log.info(line, "request");
+  else if (failure.status === 500) log.error({ ...line, err: failure.cause ?? failure }, "request");
+  else log.warn({ ...line, message: failure.message, cause: causesOf(failure) }, "request");
+}
+
+/** The causes of a failure, one after the other, by their own words. */
+function causesOf(failure: Error): string[] {
+  const causes: string[] = [];
+  for (let cause = failure.cause; cause instanceof Error && causes.length < 5; cause = cause.cause) {
+    causes.push(`${cause.name}: ${cause.message}`);
+  }
+  return causes;
 }

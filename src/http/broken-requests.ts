@@ -1,36 +1,60 @@
+import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
-import type { Tenancy } from "../tenancy/tenancy.ts";
+import type { HttpDeps } from "./deps.ts";
 import { envelope } from "./errors.ts";
 import { rateHeaders } from "./rate-headers.ts";
 import { requestIdFor } from "./request-id.ts";
+import type { RequestLives } from "./request-lives.ts";
 
 interface SocketError extends Error {
   readonly code?: string;
 }
 
-/** Answers what is no HTTP request at all (garbage, headers too large or too slow) with an envelope, then closes. */
-export function answerBrokenRequests(app: FastifyInstance, tenancy: Tenancy): void {
+/**
+ * Answers what is no HTTP request at all (garbage, headers too large or too slow) with an envelope, then closes. Behind
+ * a request that is still to be answered nothing is written: it would be taken for a part of that answer.
+ */
+export function answerBrokenRequests(
+  app: FastifyInstance,
+  { tenancy, metrics, logger }: Pick<HttpDeps, "tenancy" | "metrics" | "logger">,
+  lives: RequestLives,
+): void {
   app.server.removeAllListeners("clientError");
-  app.server.on("clientError", (error: SocketError, socket) => {
-    if (error.code === "ECONNRESET" || !socket.writable) {
+  app.server.on("clientError", (error: SocketError, stream) => {
+    const socket = stream as Socket;
+    const next = lives.nextOn(socket);
+    const hasLeft = error.code === "ECONNRESET" || (next !== null && error.code === LEFT_IN_BODY);
+    if (hasLeft || !socket.writable) {
       socket.destroy();
       return;
     }
+    if (next?.request.complete === true) {
+      lives.endAfter(socket);
+      return;
+    }
+    const failure = new ServiceError(400, complaint(error.code));
+    // The body of this one came too slowly, or was none.
+    next?.fail(failure);
     const requestId = requestIdFor(undefined);
-    const body = JSON.stringify(envelope(new ServiceError(400, complaint(error.code)), requestId));
-    const address = "remoteAddress" in socket ? `${socket.remoteAddress}` : "";
+    const body = JSON.stringify(envelope(failure, requestId));
     const headers = {
       "Content-Type": "application/json; charset=utf-8",
       "Content-Length": `${Buffer.byteLength(body)}`,
       Connection: "close",
       "X-Request-ID": requestId,
-      ...rateHeaders(tenancy.peekAnonymous(address)),
+      ...rateHeaders(tenancy.peekAnonymous(`${socket.remoteAddress}`)),
     };
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join("")}\r\n${body}`);
+    if (next !== null) return;
+    metrics.ended({ route: "none", method: "none", status: 400, ending: "failed", type: failure.type });
+    logger.info({ request_id: requestId, status: 400, end: "failed", error: failure.type }, "no request");
   });
 }
+
+/** The client closed its side in the middle of a request. */
+const LEFT_IN_BODY = "HPE_INVALID_EOF_STATE";
 
 function complaint(code: string | undefined): string {
   switch (code) {

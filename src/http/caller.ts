@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
+import type { Requester } from "../serving/intake.ts";
 import type { BucketReading, Key, Tenancy } from "../tenancy/tenancy.ts";
 import { presentedKey } from "./credentials.ts";
 import { rateHeaders, retryAfterS } from "./rate-headers.ts";
@@ -23,12 +24,14 @@ export function identifyCallers(app: FastifyInstance, tenancy: Tenancy): void {
   app.decorateRequest("callerKey", null);
   app.addHook("onRequest", async (request, reply) => {
     reply.header("X-Request-ID", request.id);
+    tell(reply, tenancy.peekAnonymous(request.ip));
+    checkHeaders(request);
     const presented = presentedKey(request.headers);
     const key = presented === null ? null : await tenancy.authenticate(presented);
     request.callerKey = key;
     const access = request.is404 ? "open" : (request.routeOptions.config.access ?? "open");
     if (access === "open") {
-      tell(reply, key === null ? tenancy.peekAnonymous(request.ip) : tenancy.peek(key));
+      if (key !== null) tell(reply, tenancy.peek(key));
       return;
     }
     if (key === null) refuse(request, reply, tenancy, presented);
@@ -36,10 +39,20 @@ export function identifyCallers(app: FastifyInstance, tenancy: Tenancy): void {
   });
 }
 
-/** The key of a caller on a route that requires one. */
-export function keyOf(request: FastifyRequest): Key {
-  if (request.callerKey === null) throw new Error("the route is open: it has no key");
-  return request.callerKey;
+/** Who asks, on a route that requires a key. */
+export function requesterOf({ callerKey, life }: FastifyRequest): Requester {
+  if (callerKey === null) throw new Error("the route is open: it has no key");
+  return { keyId: callerKey.keyId, signal: life.signal, keep: (holding) => life.keep(holding) };
+}
+
+/** What HTTP asks of every request: 1.1 a `Host`; and to say so where an expectation is not understood. */
+function checkHeaders({ headers, raw }: FastifyRequest): void {
+  if (headers.host === undefined && raw.httpVersion === "1.1") {
+    throw new ServiceError(400, "the Host header is missing: HTTP/1.1 asks for one");
+  }
+  if (headers.expect !== undefined && headers.expect.toLowerCase() !== "100-continue") {
+    throw new ServiceError(400, "the Expect header is not understood: leave it out, or send 100-continue");
+  }
 }
 
 function refuse(

@@ -1,11 +1,11 @@
-import type { FastifyReply } from "fastify";
+import type { FastifyRequest } from "fastify";
 import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { encodeWav } from "../audio/wav-write.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { AudioPayload } from "../contract/replies.ts";
 import type { Prepared } from "../serving/prepare.ts";
 import type { Outcome } from "../serving/service.ts";
-import { watchClient } from "./client-gone.ts";
+import { requesterOf } from "./caller.ts";
 import type { HttpDeps } from "./deps.ts";
 import { base64Of } from "./sse.ts";
 
@@ -13,10 +13,9 @@ import { base64Of } from "./sse.ts";
 export async function collect(
   deps: HttpDeps,
   prepared: Prepared,
-  keyId: string,
-  reply: FastifyReply,
+  request: FastifyRequest,
 ): Promise<{ audio: AudioPayload; outcome: Outcome }> {
-  const { wav, outcome } = await collectWav(deps, prepared, keyId, reply);
+  const { wav, outcome } = await collectWav(deps, prepared, request);
   const audio: AudioPayload = {
     sample_rate: SAMPLE_RATE_HZ,
     audio_quality: prepared.delivery.quality,
@@ -30,13 +29,14 @@ export async function collect(
 export async function collectWav(
   deps: HttpDeps,
   prepared: Prepared,
-  keyId: string,
-  reply: FastifyReply,
+  request: FastifyRequest,
 ): Promise<{ wav: Uint8Array; outcome: Outcome }> {
-  const client = watchClient(reply);
-  const timer = setTimeout(() => client.abort(tooLate()), deps.options.collectTimeoutMs);
+  const { keyId, signal } = requesterOf(request);
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(tooLate()), deps.options.collectTimeoutMs);
   try {
-    const caller = { keyId, signal: client.signal, takesAudioAsItComes: false };
+    const stop = AbortSignal.any([signal, late.signal]);
+    const caller = { keyId, signal: stop, takesAudioAsItComes: false };
     const { frames, outcome } = await gather(deps.service.converse(prepared, caller));
     return { wav: encodeWav(frames, SAMPLE_RATE_HZ), outcome };
   } finally {

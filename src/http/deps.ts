@@ -2,11 +2,10 @@ import type { Logger } from "pino";
 import type { Limits } from "../contract/limits.ts";
 import type { ParamKnob, ResolvedParams } from "../contract/params.ts";
 import type { ModelCard } from "../contract/replies.ts";
-import type { Preparer } from "../serving/preparer.ts";
+import type { Intake } from "../serving/intake.ts";
 import type { SpeechService } from "../serving/service.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
 import type { Metrics } from "./metrics.ts";
-import type { PaceOptions } from "./paced-response.ts";
 
 /** What the service says of itself at `GET /v1/info`. */
 export interface ServiceInfo {
@@ -16,7 +15,11 @@ export interface ServiceInfo {
   readonly param_schema: readonly ParamKnob[];
 }
 
-export interface HttpOptions extends PaceOptions {
+export interface HttpOptions {
+  /** Quiet time on a stream after which a comment keeps the connection alive, in milliseconds. */
+  readonly heartbeatMs: number;
+  /** Longest that a client may move no byte although there is one to move, in milliseconds. */
+  readonly stallTimeoutMs: number;
   /** How long a stream's status waits for its first frame, in milliseconds. */
   readonly streamPatienceMs: number;
   /** Longest that a reply in one piece may take, in milliseconds. */
@@ -36,7 +39,7 @@ export interface HttpOptions extends PaceOptions {
 export interface HttpDeps {
   readonly service: SpeechService;
   readonly tenancy: Tenancy;
-  readonly preparer: Preparer;
+  readonly intake: Intake;
   readonly cards: () => ModelCard[];
   readonly info: ServiceInfo;
   /** False once the server is stopping, or has nothing left that can speak. */

@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
 import type { ErrorEnvelope } from "../contract/replies.ts";
+import { StoreError } from "../tenancy/store-error.ts";
 import { ClientGoneError } from "./client-gone-error.ts";
 import { retryHeaders } from "./rate-headers.ts";
 
@@ -26,20 +27,21 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
     reply.raw.destroy();
     return;
   }
-  const failure = asServiceError(error, request);
-  if (failure.status === 500) request.log.error({ err: error }, "unexpected failure");
+  const failure = asServiceError(error);
+  request.life.fail(failure);
   reply.code(failure.status).headers(errorHeaders(failure)).send(envelope(failure, request.id));
 }
 
 /** Finds the row of the table for whatever was thrown; what has no row is a 500 that tells the client nothing. */
-export function asServiceError(error: unknown, request?: FastifyRequest): ServiceError {
+export function asServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
+  if (error instanceof StoreError && error.isTransient) {
+    return new ServiceError(502, "keys and usage cannot be reached just now: retry in a moment", {
+      retryAfterMs: 2_000,
+      cause: error,
+    });
+  }
   switch ((error as Partial<FastifyError> | null)?.code) {
-    case "FST_ERR_CTP_BODY_TOO_LARGE":
-      return new ServiceError(
-        400,
-        `the body is over the cap of ${request?.routeOptions.bodyLimit} bytes: send less in one request`,
-      );
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
     case "FST_ERR_CTP_EMPTY_TYPE":
       return new ServiceError(422, "the body must be JSON: send it with Content-Type: application/json");

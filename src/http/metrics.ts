@@ -5,14 +5,30 @@ import type { Telemetry } from "../serving/telemetry.ts";
 export interface Gauges {
   queueDepth(): number;
   activeStreams(): number;
+  pausedStreams(): number;
+  turnsWriting(): number;
+  receivingBytes(): number;
+  audioBytes(): number;
   residentModels(): number;
+}
+
+/** How a request ended, for the count of it. */
+export interface RequestEnd {
+  /** The pattern that matched, never what a client typed. */
+  readonly route: string;
+  readonly method: string;
+  /** `null` where its client left before any was sent. */
+  readonly status: number | null;
+  readonly ending: "finished" | "failed" | "left";
+  /** The type of the error that it was answered with, or that ended its stream. */
+  readonly type: string | null;
 }
 
 /** Everything `GET /metrics` tells. */
 export interface Metrics {
   readonly telemetry: Telemetry;
-  /** Counts a response. `route` is the pattern that matched, never what a client typed. */
-  responded(route: string, method: string, status: number): void;
+  /** Counts a request, once, when it is over. */
+  ended(end: RequestEnd): void;
   /** Connects the gauges, once what they read exists. */
   watch(gauges: Gauges): void;
   /** Prometheus' text format and its content type. */
@@ -29,6 +45,12 @@ export function createMetrics(): Metrics {
     name: "antiphon_http_requests_total",
     help: "Responses by route, method and status.",
     labelNames: ["route", "method", "status"] as const,
+    registers,
+  });
+  const ends = new Counter({
+    name: "antiphon_requests_ended_total",
+    help: "Requests by how they ended: finished, failed (with the type of the error) or left by their client.",
+    labelNames: ["route", "end", "type"] as const,
     registers,
   });
   const firstAudio = new Histogram({
@@ -73,7 +95,10 @@ export function createMetrics(): Metrics {
         audioSeconds.inc({ direction: "out" }, usage.output_audio_seconds);
       },
     },
-    responded: (route, method, status) => requests.inc({ route, method, status: `${status}` }),
+    ended({ route, method, status, ending, type }) {
+      if (status !== null) requests.inc({ route, method, status: `${status}` });
+      ends.inc({ route, end: ending, type: type ?? "none" });
+    },
     watch: (gauges) => watchGauges(gauges, registers),
     render: async () => ({ text: await registry.metrics(), contentType: registry.contentType }),
   };
@@ -89,7 +114,11 @@ function watchGauges(gauges: Gauges, registers: Registry[]): void {
         this.set(read());
       },
     });
-  gauge("antiphon_queue_depth", "Requests waiting for a place.", gauges.queueDepth);
+  gauge("antiphon_queue_depth", "Requests waiting for their first place.", gauges.queueDepth);
   gauge("antiphon_active_streams", "Utterances being generated.", gauges.activeStreams);
+  gauge("antiphon_paused_streams", "Utterances waiting for their client or a place.", gauges.pausedStreams);
+  gauge("antiphon_turns_writing", "Turns being written.", gauges.turnsWriting);
+  gauge("antiphon_receiving_bytes", "Memory held for bodies being received.", gauges.receivingBytes);
+  gauge("antiphon_audio_bytes", "Memory held for the decoded audio of requests.", gauges.audioBytes);
   gauge("antiphon_resident_models", "Models loaded in memory.", gauges.residentModels);
 }

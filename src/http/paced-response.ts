@@ -1,20 +1,19 @@
 import type { ServerResponse } from "node:http";
-import { ClientGoneError } from "./client-gone-error.ts";
 
 /** What is written at once: text or bytes. */
 export type Chunk = string | Uint8Array;
 
 export interface PaceOptions {
+  /** Aborts when the client has gone. */
+  readonly signal: AbortSignal;
   /** Quiet time after which a comment keeps the connection alive, in milliseconds. */
   readonly heartbeatMs: number;
-  /** Longest wait for a client that reads nothing, in milliseconds. */
-  readonly stallTimeoutMs: number;
 }
 
 /** A response that is written at the pace of its reader: `write` resolves when the socket can take more. */
 export class PacedResponse {
   readonly #raw: ServerResponse;
-  readonly #options: PaceOptions;
+  readonly #signal: AbortSignal;
   #heartbeat: NodeJS.Timeout | null = null;
 
   /** The status goes out with the first write. `keepAlive` is sent after quiet times, unless it is null. */
@@ -22,24 +21,24 @@ export class PacedResponse {
     raw: ServerResponse,
     headers: Readonly<Record<string, string>>,
     keepAlive: string | null,
-    options: PaceOptions,
+    { signal, heartbeatMs }: PaceOptions,
   ) {
     this.#raw = raw;
-    this.#options = options;
+    this.#signal = signal;
     raw.writeHead(200, { ...headers, "Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no" });
     raw.socket?.setNoDelay(true);
     if (keepAlive === null) return;
     this.#heartbeat = setInterval(() => {
       if (!raw.writableNeedDrain) raw.write(keepAlive);
-    }, options.heartbeatMs);
+    }, heartbeatMs);
   }
 
-  /** Throws {@link ClientGoneError} when the connection closes or its reader stalls. */
+  /** Throws the signal's reason when the client has gone. */
   async write(chunk: Chunk): Promise<void> {
-    if (this.#raw.destroyed || this.#raw.closed)
-      throw new ClientGoneError("the client closed the connection");
+    this.#signal.throwIfAborted();
     this.#heartbeat?.refresh();
-    if (!this.#raw.write(chunk)) await this.#drained();
+    if (this.#raw.write(chunk)) return;
+    await this.#drained();
   }
 
   end(chunk: Chunk): void {
@@ -53,21 +52,18 @@ export class PacedResponse {
     this.#raw.destroy();
   }
 
+  /** A response that is queued behind another's never closes: only the signal tells that its client has gone. */
   #drained(): Promise<void> {
-    const raw = this.#raw;
     return new Promise((resolve, reject) => {
       const settle = (finish: () => void) => () => {
-        clearTimeout(timer);
-        raw.off("drain", onDrain);
-        raw.off("close", onClose);
+        this.#raw.off("drain", onDrain);
+        this.#signal.removeEventListener("abort", onAbort);
         finish();
       };
       const onDrain = settle(resolve);
-      const onClose = settle(() => reject(new ClientGoneError("the client closed the connection")));
-      const onStall = settle(() => reject(new ClientGoneError("the client read nothing for too long")));
-      const timer = setTimeout(onStall, this.#options.stallTimeoutMs);
-      raw.once("drain", onDrain);
-      raw.once("close", onClose);
+      const onAbort = settle(() => reject(this.#signal.reason));
+      this.#raw.once("drain", onDrain);
+      this.#signal.addEventListener("abort", onAbort, { once: true });
     });
   }
 

@@ -1,12 +1,15 @@
-import fastify, { type FastifyBaseLogger, type FastifyInstance } from "fastify";
-import { logResponses } from "./access-log.ts";
-import { readJsonBodies } from "./body.ts";
+import type { ServerResponse } from "node:http";
+import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from "fastify";
+import { logEnd } from "./access-log.ts";
+import { isMuchUnread, readJsonBodies } from "./body.ts";
 import { answerBrokenRequests } from "./broken-requests.ts";
 import { identifyCallers } from "./caller.ts";
 import type { HttpDeps } from "./deps.ts";
 import { asServiceError, envelope, sendError } from "./errors.ts";
 import { rateHeaders } from "./rate-headers.ts";
 import { requestIdFor } from "./request-id.ts";
+import type { RequestLife } from "./request-life.ts";
+import { RequestLives } from "./request-lives.ts";
 import { audioSpeechRoutes } from "./routes/audio-speech.ts";
 import { converseRoute } from "./routes/converse.ts";
 import { metricsRoute, openApiRoute } from "./routes/documents.ts";
@@ -15,6 +18,12 @@ import { queryRoutes } from "./routes/queries.ts";
 import { streamRoute } from "./routes/stream.ts";
 import { ttsRoute } from "./routes/tts.ts";
 import { answerUnknownRoutes } from "./unknown-routes.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    life: RequestLife;
+  }
+}
 
 /** The service's own server. Listen with the instance's `listen`, stop with its `close`. */
 export function createHttpServer(deps: HttpDeps): FastifyInstance {
@@ -41,6 +50,10 @@ export function createMetricsServer(deps: HttpDeps): FastifyInstance {
 function bareServer(deps: HttpDeps): FastifyInstance {
   const { headersTimeoutMs, uploadTimeoutMs } = deps.options;
   const logger: FastifyBaseLogger = deps.logger;
+  const lives = new RequestLives({
+    stallTimeoutMs: deps.options.stallTimeoutMs,
+    isRoomAwaited: () => deps.intake.isAwaited,
+  });
   const app = fastify({
     loggerInstance: logger,
     logController: new fastify.LogController({
@@ -55,22 +68,54 @@ function bareServer(deps: HttpDeps): FastifyInstance {
     forceCloseConnections: "idle",
     frameworkErrors: (error, request, reply) => {
       const failure = asServiceError(error);
+      beginLife(request, reply.raw, deps, lives).fail(failure);
       const headers = { "X-Request-ID": request.id, ...rateHeaders(deps.tenancy.peekAnonymous(request.ip)) };
       reply.raw.writeHead(failure.status, { ...headers, "Content-Type": "application/json; charset=utf-8" });
       reply.raw.end(JSON.stringify(envelope(failure, request.id)));
     },
     requestTimeout: uploadTimeoutMs,
     http: {
+      requireHostHeader: false,
       headersTimeout: Math.min(headersTimeoutMs, uploadTimeoutMs),
       connectionsCheckingInterval: Math.min(5_000, headersTimeoutMs),
     },
     keepAliveTimeout: 65_000,
   });
-  readJsonBodies(app);
-  answerBrokenRequests(app, deps.tenancy);
+  watchRequests(app, deps, lives);
+  readJsonBodies(app, deps.intake);
+  answerBrokenRequests(app, deps, lives);
   identifyCallers(app, deps.tenancy);
-  logResponses(app, deps);
   app.setErrorHandler(sendError);
   answerUnknownRoutes(app);
   return app;
+}
+
+/** Gives every request its life, and lets expectations be answered where the others' headers are. */
+function watchRequests(app: FastifyInstance, deps: HttpDeps, lives: RequestLives): void {
+  app.decorateRequest("life");
+  app.addHook("onRequest", async (request, reply) => {
+    beginLife(request, reply.raw, deps, lives);
+  });
+  app.addHook("onSend", async (request, reply) => {
+    // What was refused unread would have to be read to its end before the next request.
+    if (isMuchUnread(request.raw)) reply.header("Connection", "close");
+  });
+  for (const event of ["checkContinue", "checkExpectation"]) {
+    app.server.on(event, (request, response) => app.server.emit("request", request, response));
+  }
+  app.addHook("onClose", async () => lives.close());
+}
+
+function beginLife(
+  request: FastifyRequest,
+  response: ServerResponse,
+  { metrics }: HttpDeps,
+  lives: RequestLives,
+): RequestLife {
+  request.life = lives.begin(request.raw, response, (life) => {
+    const route = request.is404 ? "none" : (request.routeOptions?.url ?? "none");
+    const keyId = request.callerKey?.keyId ?? null;
+    logEnd(request.log, metrics, { life, route, method: request.method, keyId });
+  });
+  return request.life;
 }

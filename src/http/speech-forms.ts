@@ -1,13 +1,10 @@
 import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { pcm16Bytes } from "../audio/pcm.ts";
 import { openWavHeader } from "../audio/wav-write.ts";
-import type { SpeechAudioDelta, SpeechAudioDone } from "../contract/audio-speech.ts";
+import type { SpeechAudioDelta, SpeechAudioDone, SpeechFormat } from "../contract/audio-speech.ts";
 import type { Outcome } from "../serving/service.ts";
 import { base64Of, SSE_HEADERS, SSE_KEEP_ALIVE } from "./sse.ts";
 import type { StreamForm } from "./stream-speech.ts";
-
-/** The formats that are made here. */
-export type SpeechFormat = "wav" | "pcm";
 
 /** The media type of a format. */
 export const MEDIA_TYPES: Record<SpeechFormat, string> = { wav: "audio/wav", pcm: "audio/pcm" };

@@ -2,8 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ServiceError } from "../contract/errors.ts";
 import type { Prepared } from "../serving/prepare.ts";
 import type { Outcome } from "../serving/service.ts";
-import { keyOf } from "./caller.ts";
-import { watchClient } from "./client-gone.ts";
+import { requesterOf } from "./caller.ts";
 import { ClientGoneError } from "./client-gone-error.ts";
 import type { HttpDeps } from "./deps.ts";
 import { asServiceError } from "./errors.ts";
@@ -33,17 +32,17 @@ export async function streamSpeech(
   reply: FastifyReply,
   form: StreamForm,
 ): Promise<void> {
-  const speech = deps.service.converse(prepared, {
-    keyId: keyOf(request).keyId,
-    signal: watchClient(reply).signal,
-    takesAudioAsItComes: true,
-  });
+  const { keyId, signal } = requesterOf(request);
+  const speech = deps.service.converse(prepared, { keyId, signal, takesAudioAsItComes: true });
   const first = speech.next();
   // What fails before the first frame is an ordinary error; but a model that loads for long gets its status sent.
   await Promise.race([first, patience(first, deps.options.streamPatienceMs)]);
   reply.hijack();
   const headers = { ...headersOf(reply), ...form.headers };
-  const response = new PacedResponse(reply.raw, headers, form.keepAlive, deps.options);
+  const response = new PacedResponse(reply.raw, headers, form.keepAlive, {
+    signal,
+    heartbeatMs: deps.options.heartbeatMs,
+  });
   try {
     await pump(speech, first, response, form);
   } catch (error) {
@@ -53,7 +52,7 @@ export async function streamSpeech(
       return;
     }
     const failure = asServiceError(error);
-    if (failure.status === 500) request.log.error({ err: error }, "unexpected failure in a stream");
+    request.life.fail(failure);
     const farewell = form.failure(failure);
     if (farewell === null) response.abandon();
     else response.end(farewell);

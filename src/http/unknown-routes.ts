@@ -1,7 +1,10 @@
 import type { FastifyInstance } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
 
-/** Tells a path that does not exist (404) from a method that its path does not have (405, with `Allow`). */
+/**
+ * Tells a path that does not exist (404) from a method that its path does not have (405, with `Allow`), before anything
+ * is made of the body.
+ */
 export function answerUnknownRoutes(app: FastifyInstance): void {
   const methodsByPath = new Map<string, Set<string>>();
   app.addHook("onRoute", (route) => {
@@ -9,7 +12,8 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
     for (const method of [route.method].flat()) methods.add(method);
     methodsByPath.set(route.url, methods);
   });
-  app.setNotFoundHandler((request) => {
+  app.addHook("onRequest", async (request) => {
+    if (!request.is404) return;
     const path = pathOf(request.url);
     const allow = [...(methodsByPath.get(path) ?? [])].sort();
     if (allow.length === 0)

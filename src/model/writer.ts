@@ -38,7 +38,10 @@ export interface Writer {
   close(): Promise<void>;
 }
 
-/** A writer that could not write. The message may be shown to a client: it quotes nothing that a third party sent. */
+/**
+ * A writer that could not write. The message is shown to clients: it quotes nothing that a third party sent and names
+ * no file. What whoever runs the server needs to know beyond it is in the `cause`.
+ */
 export class WriterError extends Error {
   override readonly name = "WriterError";
   /** After how long the same request may work; `null` when waiting alone mends nothing. */

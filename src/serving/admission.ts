@@ -1,98 +1,278 @@
-import { ServiceError } from "../contract/errors.ts";
-import { shuttingDown } from "./failures.ts";
+import type { ServiceError } from "../contract/errors.ts";
+import { Counts } from "./counts.ts";
+import { keyIsFull, outpaced, serverIsFull, shuttingDown } from "./failures.ts";
+import { Lines, type Verdict } from "./lines.ts";
+import { type Waiter, waited } from "./waiter.ts";
 
 export interface AdmissionOptions {
-  /** Utterances generated at once. */
+  /** Utterances computed at once. */
   readonly concurrency: number;
-  /** Requests that may wait for a place. */
+  /** Utterances of one key that may be open at once, those that gave their place up among them. */
+  readonly keyConcurrency: number;
+  /** Requests that may wait for a first place: of everybody, and of one key. */
   readonly queueDepth: number;
-  /** Longest wait for a place, in milliseconds. */
+  readonly keyQueueDepth: number;
+  /** Longest wait for a first place, in milliseconds. */
   readonly queueWaitMs: number;
+  /** Monotonic milliseconds. */
+  readonly nowMs?: () => number;
 }
 
-/** A place among the utterances being generated; give it back exactly once, more is harmless. */
-export type Release = () => void;
+/** A place among the utterances that are computed. It may go to another, and is then waited for again. */
+export interface Place {
+  /** Nothing is computed just now: the client has not asked for more, or the words are not there yet. */
+  rest(): void;
+  /**
+   * A frame is about to be computed. `null` when that may begin, else a promise to wait for, which throws the signal's
+   * reason. `aheadS`: seconds of audio given beyond what a listener in real time has heard.
+   */
+  work(aheadS: number): Promise<void> | null;
+  /** Calling it twice is harmless. */
+  release(): void;
+}
 
-/** Decides who is generated now, who waits, and who is told to come back: a bounded queue, first in, first out. */
+/** A place that has rested this long, in milliseconds, goes to whoever waits. */
+const REST_MS = 500;
+/** Who is this far ahead of its listener, in seconds, lets others go first. */
+const AHEAD_S = 1;
+/** For each place two utterances may be open: one that is computed and one that gave its place up. */
+const OPEN_PER_PLACE = 2;
+/** Where no further one may be open, one that has rested this long, in milliseconds, is ended for who waits. */
+const IDLE_MS = 5_000;
+/** How often those who rest are looked at while somebody waits, in milliseconds. */
+const LOOK_MS = 100;
+
+const WHAT = "utterances being spoken";
+
+/**
+ * Decides who is computed now, who waits, and who is told to come back. A place is held only while something is computed
+ * in it: who rests loses it to whoever waits, and so does, between two frames, who is well ahead of its listener or
+ * whose key has more places than the other that waits. No client and no key keeps others from being spoken for, and one
+ * that is alone may have everything.
+ */
 export class Admission {
   readonly #options: AdmissionOptions;
-  readonly #waiting = new Set<Waiter>();
-  #active = 0;
-  #closed = false;
+  readonly #nowMs: () => number;
+  readonly #lines = new Lines<Asking>();
+  readonly #open = new Set<Utterance>();
+  readonly #openBy = new Counts();
+  readonly #activeBy = new Counts();
+  #look: NodeJS.Timeout | undefined;
+  #isClosed = false;
 
   constructor(options: AdmissionOptions) {
     this.#options = options;
+    this.#nowMs = options.nowMs ?? (() => performance.now());
   }
 
+  /** Utterances that are computed. */
   get active(): number {
-    return this.#active;
+    return this.#activeBy.total;
   }
 
+  /** Utterances that have begun and wait for a place, or for their client. */
+  get paused(): number {
+    return this.#open.size - this.active;
+  }
+
+  /** Requests that wait for their first place. */
   get queued(): number {
-    return this.#waiting.size;
+    return count(this.#lines, isNew);
   }
 
   /**
-   * Resolves with a place. Throws a 502 {@link ServiceError} when the queue is full, the wait too long or the server
-   * is stopping, and the signal's reason when it aborts.
+   * Resolves with a place. Throws a `ServiceError` when too many wait (429 for too many of this key, 502 of all), when
+   * the wait is too long or the server stops (502), and the signal's reason when that aborts.
+   *
+   * @param stop ends the utterance, when it has rested for long and others have no room
+   * @param isBegun its words are written: a server that stops lets it finish
    */
-  enter(signal: AbortSignal): Promise<Release> {
-    if (this.#closed) return Promise.reject(shuttingDown());
-    if (signal.aborted) return Promise.reject(signal.reason);
-    if (this.#active < this.#options.concurrency) return Promise.resolve(this.#place());
-    if (this.#waiting.size >= this.#options.queueDepth) return Promise.reject(busy("every place is taken"));
-    return new Promise((resolve, reject) => {
-      const leave = () => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", onAbort);
-        this.#waiting.delete(waiter);
-      };
-      const waiter: Waiter = {
-        admit: () => {
-          leave();
-          resolve(this.#place());
-        },
-        refuse: (error) => {
-          leave();
-          reject(error);
-        },
-      };
-      const onAbort = () => waiter.refuse(signal.reason);
-      const timer = setTimeout(
-        () => waiter.refuse(busy("no place came free in time")),
-        this.#options.queueWaitMs,
-      );
-      signal.addEventListener("abort", onAbort, { once: true });
-      this.#waiting.add(waiter);
-    });
-  }
-
-  /** Refuses whoever waits and whoever comes. Places already given stay good. */
-  close(): void {
-    this.#closed = true;
-    for (const waiter of [...this.#waiting]) waiter.refuse(shuttingDown());
-  }
-
-  #place(): Release {
-    this.#active++;
-    let held = true;
-    return () => {
-      if (!held) return;
-      held = false;
-      this.#active--;
-      const [next] = this.#waiting;
-      next?.admit();
+  async enter(
+    key: string,
+    signal: AbortSignal,
+    stop: (reason: ServiceError) => void,
+    isBegun = false,
+  ): Promise<Place> {
+    signal.throwIfAborted();
+    if (this.#isClosed && !isBegun) throw shuttingDown();
+    const utterance: Utterance = {
+      key,
+      signal,
+      stop,
+      state: "new",
+      restingSinceMs: null,
+      coming: null,
+      asking: null,
+    };
+    const { queueWaitMs } = this.#options;
+    await this.#turnOf(utterance, { waitMs: queueWaitMs, late: () => serverIsFull(WHAT) });
+    return {
+      rest: () => {
+        utterance.restingSinceMs ??= this.#nowMs();
+      },
+      work: (aheadS) => this.#work(utterance, aheadS),
+      release: () => this.#leave(utterance),
     };
   }
+
+  /** Refuses whoever waits for a first place and whoever comes. Who has begun goes on. */
+  close(): void {
+    this.#isClosed = true;
+    for (const asking of [...this.#lines]) if (isNew(asking)) asking.refuse(shuttingDown());
+  }
+
+  #work(utterance: Utterance, aheadS: number): Promise<void> | null {
+    utterance.restingSinceMs = null;
+    if (utterance.coming !== null) return utterance.coming;
+    if (utterance.state === "active") {
+      if (this.#lines.size === 0 || !this.#shouldYield(utterance, aheadS)) return null;
+      this.#pause(utterance);
+    }
+    const coming = this.#turnOf(utterance).finally(() => {
+      utterance.coming = null;
+    });
+    coming.catch(() => {});
+    utterance.coming = coming;
+    return coming;
+  }
+
+  /** Whether the next who can go has more right to the place. */
+  #shouldYield({ key }: Utterance, aheadS: number): boolean {
+    for (const next of this.#lines.firsts()) {
+      if (this.#verdict(next) !== "take") continue;
+      if (aheadS >= AHEAD_S || this.#activeBy.of(key) > this.#activeBy.of(next.key) + 1) return true;
+    }
+    return false;
+  }
+
+  /** Waits until the utterance is active. */
+  #turnOf(utterance: Utterance, limit?: { waitMs: number; late: () => unknown }): Promise<void> {
+    const { key, signal } = utterance;
+    return waited<void>(
+      { key, signal, ...(limit === undefined ? {} : { limit }) },
+      (waiter) => {
+        const asking = { ...waiter, utterance };
+        utterance.asking = asking;
+        this.#lines.add(key, asking);
+        this.#serve();
+        if (utterance.state === "new") this.#refuseBeyondDepth(asking);
+      },
+      () => {
+        if (utterance.asking !== null) this.#lines.remove(key, utterance.asking);
+        utterance.asking = null;
+        this.#serve();
+      },
+    );
+  }
+
+  #refuseBeyondDepth(asking: Asking): void {
+    const { queueDepth, keyQueueDepth } = this.#options;
+    if (this.queued > queueDepth) asking.refuse(serverIsFull(WHAT));
+    else if (count(this.#lines.of(asking.key), isNew) > keyQueueDepth) asking.refuse(keyIsFull(WHAT));
+  }
+
+  #serve(): void {
+    while (this.#isSomebodyNext() && this.#hasRoom()) {
+      const next = this.#lines.next(
+        (asking) => this.#verdict(asking),
+        ({ key }) => this.#activeBy.of(key),
+      )!;
+      this.#activate(next.utterance);
+      next.admit();
+    }
+    clearTimeout(this.#look);
+    if (this.#lines.size > 0) this.#look = setTimeout(() => this.#lookAround(), LOOK_MS);
+  }
+
+  #activate(utterance: Utterance): void {
+    if (utterance.state === "new") {
+      this.#open.add(utterance);
+      this.#openBy.add(utterance.key, 1);
+    }
+    utterance.state = "active";
+    utterance.restingSinceMs = null;
+    this.#activeBy.add(utterance.key, 1);
+  }
+
+  #isSomebodyNext(): boolean {
+    for (const first of this.#lines.firsts()) if (this.#verdict(first) === "take") return true;
+    return false;
+  }
+
+  /** Whether it may have a place that is free. */
+  #verdict({ utterance: { key, state } }: Asking): Verdict {
+    if (state !== "new") return "take";
+    const { concurrency, keyConcurrency } = this.#options;
+    if (this.#openBy.of(key) >= keyConcurrency) return "pass";
+    return this.#open.size < OPEN_PER_PLACE * concurrency ? "take" : "pass";
+  }
+
+  /** Whether a place is free, or becomes so because the one that has rested longest has done so for long enough. */
+  #hasRoom(): boolean {
+    if (this.active < this.#options.concurrency) return true;
+    const longest = this.#longestResting(({ state }) => state === "active");
+    if (longest === null || this.#nowMs() - longest.restingSinceMs! < REST_MS) return false;
+    this.#pause(longest);
+    return true;
+  }
+
+  #longestResting(isMeant: (utterance: Utterance) => boolean): Utterance | null {
+    let longest: Utterance | null = null;
+    for (const each of this.#open) {
+      if (each.restingSinceMs === null || !isMeant(each)) continue;
+      if (longest === null || each.restingSinceMs < longest.restingSinceMs!) longest = each;
+    }
+    return longest;
+  }
+
+  #lookAround(): void {
+    this.#serve();
+    const { concurrency } = this.#options;
+    if (this.#open.size < OPEN_PER_PLACE * concurrency || this.queued === 0) return;
+    const idle = this.#longestResting(({ state }) => state === "paused");
+    if (idle === null || this.#nowMs() - idle.restingSinceMs! < IDLE_MS) return;
+    idle.restingSinceMs = null;
+    idle.stop(outpaced());
+  }
+
+  #pause(utterance: Utterance): void {
+    utterance.state = "paused";
+    this.#activeBy.add(utterance.key, -1);
+  }
+
+  #leave(utterance: Utterance): void {
+    if (!this.#open.delete(utterance)) return;
+    this.#openBy.add(utterance.key, -1);
+    if (utterance.state === "active") this.#activeBy.add(utterance.key, -1);
+    // It may still wait to go on: nobody will take the place.
+    utterance.asking?.refuse(new Error("the place was given back"));
+    this.#serve();
+  }
 }
 
-interface Waiter {
-  admit(): void;
-  refuse(error: unknown): void;
+/** An utterance that is open, or asks to be. */
+interface Utterance {
+  readonly key: string;
+  readonly signal: AbortSignal;
+  readonly stop: (reason: ServiceError) => void;
+  state: "new" | "active" | "paused";
+  /** Since when nothing is computed for it, in milliseconds; null while something is. */
+  restingSinceMs: number | null;
+  /** While it waits to go on. */
+  coming: Promise<void> | null;
+  asking: Asking | null;
 }
 
-function busy(why: string): ServiceError {
-  return new ServiceError(502, `the server is at its capacity, ${why}: retry in a moment`, {
-    retryAfterMs: 1_000,
-  });
+interface Asking extends Waiter<void> {
+  readonly utterance: Utterance;
+}
+
+function isNew({ utterance }: Asking): boolean {
+  return utterance.state === "new";
+}
+
+function count<T>(items: Iterable<T>, isMeant: (item: T) => boolean): number {
+  let found = 0;
+  for (const item of items) if (isMeant(item)) found++;
+  return found;
 }

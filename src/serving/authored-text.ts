@@ -10,8 +10,16 @@ export class AuthoredText {
   #tokens: WriterTokens | null = null;
   #gate: string | null = null;
   #isWriting = false;
+  readonly #onOver: () => void;
 
-  constructor(writer: Writer, { conversation, delivery, seed }: Prepared, signal: AbortSignal) {
+  /** @param onOver called when nothing more is written; more than once is possible */
+  constructor(
+    writer: Writer,
+    { conversation, delivery, seed }: Prepared,
+    signal: AbortSignal,
+    onOver: () => void,
+  ) {
+    this.#onOver = onOver;
     const dialogue: Dialogue = {
       history: conversation.history,
       speaker: conversation.open.speaker,
@@ -37,12 +45,19 @@ export class AuthoredText {
     this.#firstSentenceMs = performance.now() - beganMs;
   }
 
-  /** The sentences as they come, each with the space that parts it from the one before. Can be taken once. */
-  async *pieces(): AsyncGenerator<string, void, void> {
+  /**
+   * The sentences as they come, each with the space that parts it from the one before. Can be taken once.
+   *
+   * @param onWait a further sentence is waited for from now on
+   * @param ready awaited, where it promises something, before a further sentence is given
+   */
+  async *pieces(onWait: () => void, ready: () => Promise<void> | null): AsyncGenerator<string, void, void> {
     let separator = "";
     for (let passage = this.#first; passage !== null; passage = await this.#next()) {
+      if (separator !== "") await ready();
       yield separator + passage.text;
       separator = " ";
+      onWait();
     }
   }
 
@@ -60,13 +75,17 @@ export class AuthoredText {
   /** Writes no more. Not waited for: a writer that hangs holds up nobody. */
   release(): void {
     this.#passages.return?.().catch(() => {});
+    this.#onOver();
   }
 
   async #next(): Promise<Passage | null> {
     this.#isWriting = true;
     try {
       const { value, done } = await this.#passages.next();
-      if (done === true) return null;
+      if (done === true) {
+        this.#onOver();
+        return null;
+      }
       this.#tokens = value.tokens ?? this.#tokens;
       this.#gate ??= value.gate;
       return value;

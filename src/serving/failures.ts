@@ -2,12 +2,15 @@ import { ServiceError } from "../contract/errors.ts";
 import { NothingToSpeakError, SpeechFailedError } from "../model/speech-model.ts";
 import { WriterError } from "../model/writer.ts";
 
-/** The one place where what an engine throws gets its row in the contract's table. */
+/**
+ * The one place where what an engine throws gets its row in the contract's table. What an engine says of itself may
+ * name files or quote libraries: it goes to the log, as the cause, and not to the client.
+ */
 export function asRefusal(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof ServiceError || (signal.aborted && error === signal.reason)) return error;
   if (error instanceof NothingToSpeakError) return new ServiceError(400, error.message, { cause: error });
   if (error instanceof SpeechFailedError) {
-    return new ServiceError(502, `${error.message}: retry`, { retryAfterMs: 1_000, cause: error });
+    return new ServiceError(502, "the speech model failed: retry", { retryAfterMs: 1_000, cause: error });
   }
   if (error instanceof WriterError) {
     return new ServiceError(502, error.message, { retryAfterMs: error.retryAfterMs ?? 60_000, cause: error });
@@ -18,4 +21,25 @@ export function asRefusal(error: unknown, signal: AbortSignal): unknown {
 /** What whoever waits, comes or is still being spoken is told when the server stops. */
 export function shuttingDown(): ServiceError {
   return new ServiceError(502, "the server is shutting down: retry in a moment", { retryAfterMs: 2_000 });
+}
+
+/** What is told where the server has no room left for anybody. */
+export function serverIsFull(what: string): ServiceError {
+  return new ServiceError(502, `the server is at its capacity (${what}): retry in a moment`, {
+    retryAfterMs: 1_000,
+  });
+}
+
+/** What is told where others would still have room, but this key has what it may have. */
+export function keyIsFull(what: string): ServiceError {
+  return new ServiceError(429, `this key has too many requests waiting (${what}): retry in 1 second`, {
+    retryAfterMs: 1_000,
+  });
+}
+
+/** What an utterance is told that nobody has read for long, where others wait for its room. */
+export function outpaced(): ServiceError {
+  return new ServiceError(502, "nothing was read of this reply while others waited: read faster", {
+    retryAfterMs: 1_000,
+  });
 }

@@ -1,14 +1,41 @@
-import { parseJsonBody } from "../contract/json-body.ts";
-import { parseConverseRequest, parseTtsRequest } from "../contract/validate.ts";
+import { type AudioSpeechRequest, formatNamed, type SpeechFormat } from "../contract/audio-speech.ts";
+import { readJsonBody } from "../contract/json-body.ts";
+import { parseAudioSpeechRequest, parseConverseRequest, parseTtsRequest } from "../contract/validate.ts";
 import { type Prepared, prepareConverse, prepareTts, type ResolveModel } from "./prepare.ts";
+import { prepareSpeech } from "./prepare-speech.ts";
+
+/** A text-to-speech request as OpenAI's clients make it, and how its answer is to be sent. */
+export interface PreparedSpeech extends Prepared {
+  readonly format: SpeechFormat;
+  /** Absent: as the format is sent by itself. */
+  readonly streamFormat: AudioSpeechRequest["stream_format"];
+}
+
+/** What becomes of a body, by what it is meant for. */
+export interface PreparedFor {
+  readonly tts: Prepared;
+  readonly converse: Prepared;
+  readonly speech: PreparedSpeech;
+}
 
 /** What a body is meant for. */
-export type Purpose = "tts" | "converse";
+export type Purpose = keyof PreparedFor;
 
 /** From the bytes of a body to a request that has been checked in full. Throws a 422 or 400 `ServiceError`. */
-export function prepareBody(purpose: Purpose, body: Uint8Array, resolve: ResolveModel): Prepared {
-  const json = parseJsonBody(body);
-  return purpose === "tts"
-    ? prepareTts(parseTtsRequest(json), resolve)
-    : prepareConverse(parseConverseRequest(json), resolve);
+export function prepareBody<P extends Purpose>(
+  purpose: P,
+  body: Uint8Array,
+  resolve: ResolveModel,
+): PreparedFor[P] {
+  const { value, textOf } = readJsonBody(body);
+  const prepare: { [Q in Purpose]: () => PreparedFor[Q] } = {
+    tts: () => prepareTts(parseTtsRequest(value), resolve),
+    converse: () => prepareConverse(parseConverseRequest(value), resolve, textOf),
+    speech() {
+      const asked = parseAudioSpeechRequest(value);
+      const format = formatNamed(asked);
+      return { ...prepareSpeech(asked, resolve), format, streamFormat: asked.stream_format };
+    },
+  };
+  return prepare[purpose]();
 }

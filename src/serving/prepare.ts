@@ -6,6 +6,7 @@ import type { PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { countChars, MAX_TURN_AUDIO_BYTES } from "../contract/limits.ts";
 import { type GenParams, resolveParams } from "../contract/params.ts";
+import { quoted } from "../contract/quoted.ts";
 import type { ConversationTurn, ConverseRequest, TtsRequest } from "../contract/requests.ts";
 import type { Clip, Conversation, OpenTurn, Turn } from "../model/conversation.ts";
 import type { Mode } from "../model/model-card.ts";
@@ -39,13 +40,24 @@ export function prepareTts(request: TtsRequest, resolve: ResolveModel, extras: T
   const { text, speaker, model, params } = request;
   const turn: ConversationTurn = speaker === undefined ? { text } : { speaker, text };
   const { fields = { text: "text", speaker: "speaker" }, preset = {} } = extras;
-  return prepare({ turns: [turn], fields, model, params, preset, mode: "tts" }, resolve);
+  return prepare({ turns: [turn], fields, model, params, preset, mode: "tts", textOf: itself }, resolve);
 }
 
-/** Decodes the audio and holds the turn rules. Throws a 400 {@link ServiceError} that names the turn. */
-export function prepareConverse(request: ConverseRequest, resolve: ResolveModel): Prepared {
+/**
+ * Decodes the audio and holds the turn rules. Throws a 400 {@link ServiceError} that names the turn.
+ *
+ * @param textOf the base64 text that a turn's audio stands for, where it was not read with the body
+ */
+export function prepareConverse(
+  request: ConverseRequest,
+  resolve: ResolveModel,
+  textOf: TextOf = itself,
+): Prepared {
   const { conversation, model, params } = request;
-  return prepare({ turns: conversation, fields: null, model, params, preset: {}, mode: "converse" }, resolve);
+  return prepare(
+    { turns: conversation, fields: null, model, params, preset: {}, mode: "converse", textOf },
+    resolve,
+  );
 }
 
 interface Parts {
@@ -56,7 +68,13 @@ interface Parts {
   readonly params: GenParams | undefined;
   readonly preset: Preset;
   readonly mode: Mode;
+  readonly textOf: TextOf;
 }
+
+/** The base64 text that a turn's audio stands for. */
+type TextOf = (audio: string) => string;
+
+const itself: TextOf = (audio) => audio;
 
 function prepare(parts: Parts, resolve: ResolveModel): Prepared {
   const model = chooseModel(parts, resolve);
@@ -70,7 +88,7 @@ function prepare(parts: Parts, resolve: ResolveModel): Prepared {
     chars += countChars(turn.text ?? "");
     hash.text(turn.speaker ?? "0").text(turn.text ?? null);
     if (index === last) break;
-    const clip = historyAudio(turn, index, hash);
+    const clip = historyAudio(turn, index, hash, parts.textOf);
     audioS += clip?.durationS ?? 0;
     const text = turn.text?.trim() ? turn.text : null;
     if (text === null && clip === null) {
@@ -97,7 +115,7 @@ function chooseModel(parts: Parts, resolve: ResolveModel): PublicModel {
   const id = parts.model ?? null;
   const model = resolve(id);
   if (model === undefined) {
-    throw new ServiceError(400, `model ${JSON.stringify(id)} is unknown: GET /v1/models lists the valid ids`);
+    throw new ServiceError(400, `model ${quoted(id ?? "")} is unknown: GET /v1/models lists the valid ids`);
   }
   if (!model.card.modes.includes(parts.mode)) {
     throw new ServiceError(
@@ -115,25 +133,31 @@ function checkSpeaker(turn: ConversationTurn, field: string, model: PublicModel)
   throw new ServiceError(400, `${field} must be one of the model's speakers: ${valid}`);
 }
 
-function historyAudio(turn: ConversationTurn, index: number, hash: ContentHash): Clip | null {
+function historyAudio(turn: ConversationTurn, index: number, hash: ContentHash, textOf: TextOf): Clip | null {
   if (turn.audio_wav_b64 === undefined || turn.audio_wav_b64 === null) return null;
   const field = `conversation[${index}].audio_wav_b64`;
-  if (base64DecodedBytes(turn.audio_wav_b64) > MAX_TURN_AUDIO_BYTES) {
+  const base64 = textOf(turn.audio_wav_b64);
+  if (base64DecodedBytes(base64) > MAX_TURN_AUDIO_BYTES) {
     throw new ServiceError(
       400,
       `${field} is over the cap of ${MAX_TURN_AUDIO_BYTES} bytes (25 MiB) of decoded WAV`,
     );
   }
   try {
-    const bytes = decodeBase64Audio(turn.audio_wav_b64);
+    const bytes = decodeBase64Audio(base64);
     const digest = createHash("sha256").update(bytes).digest();
     hash.bytes(digest);
-    const { samples, sampleRateHz, durationS } = decodeWav(bytes);
+    // In shared memory samples go from thread to thread without being copied.
+    const { samples, sampleRateHz, durationS } = decodeWav(bytes, shared);
     return { samples, sampleRateHz, durationS, digest: digest.toString("base64") };
   } catch (error) {
     if (!(error instanceof AudioFormatError)) throw error;
     throw new ServiceError(400, `${field}: ${error.message}`, { cause: error });
   }
+}
+
+function shared(samples: number): Float32Array {
+  return new Float32Array(new SharedArrayBuffer(samples * Float32Array.BYTES_PER_ELEMENT));
 }
 
 function openTurn(turn: ConversationTurn, index: number, textField: string): OpenTurn {

@@ -1,16 +1,26 @@
 import { Worker } from "node:worker_threads";
 import { findModel, type PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
-import type { TtsRequest } from "../contract/requests.ts";
-import { type Prepared, prepareTts, type TtsExtras } from "./prepare.ts";
-import { type Purpose, prepareBody } from "./prepare-body.ts";
-import type { Answer, Order } from "./preparer-thread.ts";
+import { ThreadCalls } from "../threads/thread-calls.ts";
+import { ThreadError } from "../threads/thread-error.ts";
+import { type PreparedFor, type Purpose, prepareBody } from "./prepare-body.ts";
+import type { WireFailure } from "./preparer-thread.ts";
 
 /** Bodies up to this size are prepared at once: that takes a millisecond or two. */
-const SMALL_BODY_BYTES = 64 * 1024;
+export const SMALL_BODY_BYTES = 64 * 1024;
 
 /** A thread that has had nothing to do for this long is let go, with all the memory that it took. */
 const IDLE_MS = 30_000;
+/** The largest body takes two or three seconds. */
+const DEADLINE_MS = 30_000;
+/** Bodies that wait are bounded by their bytes long before they are by their number. */
+const QUEUE_DEPTH = 1_000;
+
+export interface PreparerOptions {
+  readonly models: readonly PublicModel[];
+  /** The thread died, or was given up; the next body gets another. */
+  readonly onFailure?: (error: Error) => void;
+}
 
 /**
  * Makes requests ready. What is large (audio in base64) is parsed and decoded in a thread of its own, which is there
@@ -18,77 +28,57 @@ const IDLE_MS = 30_000;
  */
 export class Preparer {
   readonly #models: readonly PublicModel[];
-  #thread: PreparerThread | null = null;
+  readonly #calls: ThreadCalls;
 
-  constructor(models: readonly PublicModel[]) {
+  constructor({ models, onFailure = () => {} }: PreparerOptions) {
     this.#models = models;
-  }
-
-  /** The request in `body`, whose buffer may be gone afterwards. Rejects with a 422 or 400 {@link ServiceError}. */
-  async prepare(purpose: Purpose, body: Uint8Array): Promise<Prepared> {
-    if (body.length <= SMALL_BODY_BYTES) {
-      return prepareBody(purpose, body, (id) => findModel(this.#models, id));
-    }
-    if (this.#thread === null || this.#thread.hasEnded) this.#thread = new PreparerThread(this.#models);
-    return this.#thread.prepare(purpose, body);
-  }
-
-  /** The same for a text-to-speech request that has been parsed already. Throws a 400 {@link ServiceError}. */
-  prepareTts(request: TtsRequest, extras: TtsExtras): Prepared {
-    return prepareTts(request, (id) => findModel(this.#models, id), extras);
-  }
-
-  async close(): Promise<void> {
-    await this.#thread?.close();
-  }
-}
-
-/** The near side of the thread. */
-class PreparerThread {
-  readonly #worker: Worker;
-  readonly #waiting = new Map<number, { resolve(prepared: Prepared): void; reject(error: unknown): void }>();
-  #idle: NodeJS.Timeout | null = null;
-  #lastId = 0;
-  hasEnded = false;
-
-  constructor(models: readonly PublicModel[]) {
-    this.#worker = new Worker(new URL("./preparer-thread.js", import.meta.url), { workerData: models });
-    this.#worker.on("message", (answer: Answer) => this.#settle(answer));
-    this.#worker.on("error", (error) => this.#fail(error));
-    this.#worker.on("exit", () => this.#fail(new Error("the thread that prepares large requests ended")));
-  }
-
-  prepare(purpose: Purpose, body: Uint8Array): Promise<Prepared> {
-    if (this.#idle !== null) clearTimeout(this.#idle);
-    const id = ++this.#lastId;
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
-      const owned = ownBuffer(body);
-      this.#worker.postMessage({ id, purpose, body: owned } satisfies Order, [owned.buffer]);
+    this.#calls = new ThreadCalls({
+      name: "the thread that reads large requests",
+      start: () => new Worker(new URL("./preparer-thread.js", import.meta.url), { workerData: models }),
+      queueDepth: QUEUE_DEPTH,
+      deadlineMs: DEADLINE_MS,
+      idleMs: IDLE_MS,
+      fromWire: (failure) => fromWire(failure as WireFailure),
+      onFailure,
     });
   }
 
-  async close(): Promise<void> {
-    if (this.#idle !== null) clearTimeout(this.#idle);
-    this.hasEnded = true;
-    await this.#worker.terminate();
+  /**
+   * The request in `body`, whose buffer may be gone afterwards. Rejects with a 422, 400 or 502 {@link ServiceError}, or
+   * with the signal's reason.
+   */
+  async prepare<P extends Purpose>(
+    purpose: P,
+    body: Uint8Array,
+    signal: AbortSignal,
+  ): Promise<PreparedFor[P]> {
+    if (body.length <= SMALL_BODY_BYTES) {
+      return prepareBody(purpose, body, (id) => findModel(this.#models, id));
+    }
+    const owned = ownBuffer(body);
+    try {
+      const options = { signal, transfer: [owned.buffer] };
+      return (await this.#calls.call("prepare", [purpose, owned], options)) as PreparedFor[P];
+    } catch (error) {
+      throw error instanceof ThreadError ? unread(error) : error;
+    }
   }
 
-  #settle(answer: Answer): void {
-    const waiter = this.#waiting.get(answer.id);
-    this.#waiting.delete(answer.id);
-    if ("prepared" in answer) waiter?.resolve(answer.prepared);
-    else if ("refused" in answer) {
-      waiter?.reject(new ServiceError(answer.refused.status, answer.refused.message));
-    } else waiter?.reject(new Error(answer.failed));
-    if (this.#waiting.size === 0) this.#idle = setTimeout(() => void this.close(), IDLE_MS).unref();
+  close(): Promise<void> {
+    return this.#calls.close();
   }
+}
 
-  #fail(error: Error): void {
-    this.hasEnded = true;
-    for (const { reject } of this.#waiting.values()) reject(error);
-    this.#waiting.clear();
-  }
+function fromWire(failure: WireFailure): Error {
+  return "status" in failure ? new ServiceError(failure.status, failure.message) : new Error(failure.failed);
+}
+
+function unread(error: ThreadError): ServiceError {
+  const why = error.problem === "late" ? "it took too long to read" : "the server is busy with others";
+  return new ServiceError(502, `the request could not be read, ${why}: retry in a moment`, {
+    retryAfterMs: 1_000,
+    cause: error,
+  });
 }
 
 /** A view over a buffer of its own, which can be handed to another thread; small buffers share one with others. */

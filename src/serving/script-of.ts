@@ -1,14 +1,17 @@
 import type { Preset, Script } from "../model/script.ts";
-import type { AuthoredText } from "./authored-text.ts";
 import type { Prepared } from "./prepare.ts";
 
 /** What the engine is given: the open turn's own words, or what a writer gives for them. */
-export function scriptOf(prepared: Prepared, preset: Preset, authored: AuthoredText | null = null): Script {
+export function scriptOf(
+  prepared: Prepared,
+  preset: Preset,
+  written: AsyncIterable<string> | null = null,
+): Script {
   const { conversation, delivery, seed } = prepared;
   return {
     history: conversation.history,
     speaker: conversation.open.speaker,
-    text: authored?.pieces() ?? onePiece(conversation.open.text ?? ""),
+    text: written ?? onePiece(conversation.open.text ?? ""),
     delivery,
     preset: { ...preset, ...prepared.preset },
     seed,

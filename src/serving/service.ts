@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { toPcm16 } from "../audio/pcm.ts";
 import type { Lease } from "../catalogue/catalogue.ts";
 import type { PublicModel } from "../catalogue/public-models.ts";
@@ -6,11 +5,13 @@ import { ServiceError } from "../contract/errors.ts";
 import type { Usage } from "../contract/replies.ts";
 import type { SpeechReport } from "../model/speech-model.ts";
 import type { Writer } from "../model/writer.ts";
+import { newEventId } from "../tenancy/event-id.ts";
 import type { UsageRecord } from "../tenancy/store.ts";
-import { Admission, type AdmissionOptions } from "./admission.ts";
+import { Admission, type AdmissionOptions, type Place } from "./admission.ts";
 import { AuthoredText } from "./authored-text.ts";
 import { within } from "./deadline.ts";
 import { asRefusal, shuttingDown } from "./failures.ts";
+import type { FairShare } from "./fair-share.ts";
 import type { Prepared } from "./prepare.ts";
 import { scriptOf } from "./script-of.ts";
 import { Tally } from "./tally.ts";
@@ -21,6 +22,8 @@ export interface ServiceDeps {
   lease(model: PublicModel, signal: AbortSignal): Promise<Lease>;
   /** Writes authored turns; `null`: there are none. */
   readonly writer: Writer | null;
+  /** Turns being written: of everybody, and of one key. */
+  readonly writing: FairShare;
   /** Resolves once the record is durable. */
   meter(record: UsageRecord): Promise<void>;
   readonly telemetry: Telemetry;
@@ -69,10 +72,17 @@ export class SpeechService {
     this.#admission = new Admission(options);
   }
 
+  /** Utterances that are computed. */
   get active(): number {
-    return this.#live.size;
+    return this.#admission.active;
   }
 
+  /** Utterances that have begun and wait for a place, or for their client. */
+  get paused(): number {
+    return this.#admission.paused;
+  }
+
+  /** Requests that wait for their first place. */
   get queued(): number {
     return this.#admission.queued;
   }
@@ -95,6 +105,7 @@ export class SpeechService {
   /** Takes nothing new, lets what is being spoken finish for `graceMs`, then stops it with a 502. */
   async drain(graceMs: number): Promise<void> {
     this.#admission.close();
+    this.#deps.writing.close();
     if (this.#live.size === 0) return;
     const idle = new Promise<void>((resolve) => {
       this.#idle = resolve;
@@ -113,16 +124,19 @@ export class SpeechService {
     stop: AbortController,
   ): AsyncGenerator<Int16Array, Outcome, void> {
     const tally = new Tally(this.#deps.telemetry);
-    const authored = this.#authored(prepared, stop.signal);
-    const release = await this.#admission.enter(stop.signal);
-    tally.admitted();
+    let authored: AuthoredText | null = null;
+    let place: Place | null = null;
     let lease: Lease | null = null;
     let settled = false;
     try {
+      authored = await this.#authored(prepared, caller.keyId, stop);
+      const end = (reason: ServiceError): void => stop.abort(reason);
+      place = await this.#admission.enter(caller.keyId, stop.signal, end, authored !== null);
+      tally.admitted();
       lease = await this.#lease(prepared.model, stop);
-      if (authored !== null) await this.#begun(authored, stop);
-      const report = yield* this.#frames(lease, prepared, authored, stop, tally);
+      const report = yield* this.#frames({ lease, prepared, authored, place }, stop, tally);
       tally.spoken();
+      place.release();
       const { audioS, frames } = tally;
       const usage = usageOf(prepared, audioS);
       settled = true;
@@ -137,53 +151,72 @@ export class SpeechService {
     } finally {
       authored?.release();
       lease?.release();
-      release();
+      place?.release();
       const hasLeft = !settled && caller.takesAudioAsItComes && tally.frames > 0;
       if (hasLeft) await this.#meter(caller.keyId, usageOf(prepared, tally.audioS));
     }
   }
 
-  /** Who writes the open turn, where nobody gave its words. Asked before a place is taken: without a writer there is none. */
-  #authored(prepared: Prepared, signal: AbortSignal): AuthoredText | null {
+  /**
+   * The words of an open turn that came without any, once the first sentence is there: it is waited for no longer than a
+   * model, since weights may be on their way. Writing has places of its own; it takes none of those that speak.
+   */
+  async #authored(prepared: Prepared, keyId: string, stop: AbortController): Promise<AuthoredText | null> {
     if (prepared.conversation.open.text !== null) return null;
-    const { writer } = this.#deps;
-    if (writer !== null) return new AuthoredText(writer, prepared, signal);
-    throw new ServiceError(502, "no writer is configured: give the open turn its text, or set writer.kind", {
-      retryAfterMs: 60_000,
-    });
+    const { writer, writing } = this.#deps;
+    if (writer === null) {
+      throw new ServiceError(
+        502,
+        "no writer is configured: give the open turn its text, or set writer.kind",
+        { retryAfterMs: 60_000 },
+      );
+    }
+    const holding = await writing.enter(keyId, 1, stop.signal);
+    const authored = new AuthoredText(writer, prepared, stop.signal, () => holding.release());
+    try {
+      await within(authored.begin(), this.#options.loadTimeoutMs, stop, () => "the writer");
+      return authored;
+    } catch (error) {
+      authored.release();
+      throw error;
+    }
   }
 
   /** The engine's frames as PCM, each waited for no longer than the deadline. */
   async *#frames(
-    lease: Lease,
-    prepared: Prepared,
-    authored: AuthoredText | null,
+    { lease, prepared, authored, place }: Speaking,
     stop: AbortController,
     tally: Tally,
   ): AsyncGenerator<Int16Array, SpeechReport, void> {
-    const speech = lease.model.speak(scriptOf(prepared, lease.preset, authored), stop.signal);
+    let isAsked = false;
+    const written = authored?.pieces(
+      () => place.rest(),
+      () => (isAsked ? place.work(tally.aheadS) : null),
+    );
+    const speech = lease.model.speak(scriptOf(prepared, lease.preset, written), stop.signal);
     const awaited = () => (authored?.isWriting === true ? "the writer" : "the speech model");
     let isOver = false;
     try {
       for (;;) {
+        const turn = place.work(tally.aheadS);
+        if (turn !== null) await turn;
+        isAsked = true;
+        if (authored?.isWriting === true) place.rest();
         const next = within(speech.next(), this.#options.frameTimeoutMs, stop, awaited);
         const { value: step, askedS } = await tally.waited(next);
+        isAsked = false;
         if (step.done) {
           isOver = true;
           return step.value;
         }
         tally.frame(step.value.samples.length, askedS);
+        place.rest();
         yield toPcm16(step.value.samples);
       }
     } finally {
       // Not awaited: an engine that hangs must not hold this request too.
       if (!isOver) speech.return(NO_REPORT).catch(() => {});
     }
-  }
-
-  /** The first sentence, waited for no longer than a model: weights may be on their way. */
-  #begun(authored: AuthoredText, stop: AbortController): Promise<void> {
-    return within(authored.begin(), this.#options.loadTimeoutMs, stop, () => "the writer");
   }
 
   async #lease(model: PublicModel, stop: AbortController): Promise<Lease> {
@@ -198,7 +231,7 @@ export class SpeechService {
 
   async #meter(keyId: string, usage: Usage): Promise<void> {
     await this.#deps.meter({
-      eventId: randomUUID(),
+      eventId: newEventId(),
       keyId,
       inputChars: usage.input_chars,
       inputAudioS: usage.input_audio_seconds,
@@ -207,6 +240,14 @@ export class SpeechService {
     });
     this.#deps.telemetry.metered(usage);
   }
+}
+
+/** All that an utterance is spoken from. */
+interface Speaking {
+  readonly lease: Lease;
+  readonly prepared: Prepared;
+  readonly authored: AuthoredText | null;
+  readonly place: Place;
 }
 
 const NO_REPORT: SpeechReport = { stop: "length", spoken: "" };

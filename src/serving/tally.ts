@@ -22,6 +22,11 @@ export class Tally {
     return this.#samples / SAMPLE_RATE_HZ;
   }
 
+  /** Seconds of audio handed over beyond what a listener who plays it from the first frame on has heard. */
+  get aheadS(): number {
+    return this.frames === 0 ? 0 : this.audioS - (nowS() - this.#arrivedS - this.#firstAudioS);
+  }
+
   admitted(): void {
     this.#admittedS = nowS();
   }

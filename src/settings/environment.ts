@@ -1,33 +1,49 @@
-import { LEAVES } from "./leaves.ts";
+import { LEAVES, type Leaf } from "./leaves.ts";
 import { nearest } from "./nearest.ts";
+import { isOrchestrators } from "./orchestrator.ts";
 import { SettingsError } from "./settings-error.ts";
 import { accepts, expectation, readText } from "./values.ts";
 
-/** Variables under our prefix that are no settings: how the program reports, and a secret that no file or flag may hold. */
-const OTHER_VARIABLES: readonly string[] = ["ANTIPHON_DEBUG", "ANTIPHON_WRITER_API_KEY"];
+/** What the `ANTIPHON_…` variables say. */
+export interface EnvironmentSettings {
+  /** By the name of their setting. */
+  readonly values: ReadonlyMap<string, unknown>;
+  /** Variables that an orchestrator set by itself, and that say nothing. */
+  readonly passedOver: readonly string[];
+}
+
+/**
+ * Variables under our prefix that are no settings: how the program reports, a secret that no file or flag may hold, and
+ * the API key that clients and the examples in the documentation look for.
+ */
+const OTHER_VARIABLES: readonly string[] = ["ANTIPHON_DEBUG", "ANTIPHON_WRITER_API_KEY", "ANTIPHON_KEY"];
 
 /**
  * Reads the `ANTIPHON_…` variables.
  *
- * @throws SettingsError when one names no setting or holds a value that its setting does not take.
+ * @throws SettingsError when one names no setting or holds a value that its setting does not take, unless an
+ * orchestrator set it.
  */
-export function readEnvironment(env: Readonly<Record<string, string | undefined>>): Map<string, unknown> {
+export function readEnvironment(env: Readonly<Record<string, string | undefined>>): EnvironmentSettings {
   const values = new Map<string, unknown>();
+  const passedOver: string[] = [];
   for (const [variable, text] of Object.entries(env)) {
     if (text === undefined || !variable.startsWith("ANTIPHON_")) continue;
     if (OTHER_VARIABLES.includes(variable)) continue;
     const leaf = LEAVES.find((candidate) => candidate.variable === variable);
-    if (leaf === undefined) throw unknownVariable(variable);
-    const value = readText(leaf.schema, text);
-    if (!accepts(leaf.schema, value)) {
-      throw new SettingsError(
-        "environment",
-        `The environment variable ${variable} is ${JSON.stringify(text)}, but the setting ${leaf.name} takes ${expectation(leaf.schema)}: correct or unset it.`,
-      );
-    }
-    values.set(leaf.name, value);
+    const value = leaf === undefined ? undefined : readText(leaf.schema, text);
+    if (leaf !== undefined && accepts(leaf.schema, value)) values.set(leaf.name, value);
+    else if (isOrchestrators(variable, text)) passedOver.push(variable);
+    else throw leaf === undefined ? unknownVariable(variable) : refused(variable, text, leaf);
   }
-  return values;
+  return { values, passedOver };
+}
+
+function refused(variable: string, text: string, { name, schema }: Leaf): SettingsError {
+  return new SettingsError(
+    "environment",
+    `The environment variable ${variable} is ${JSON.stringify(text)}, but the setting ${name} takes ${expectation(schema)}: correct or unset it.`,
+  );
 }
 
 function unknownVariable(variable: string): SettingsError {

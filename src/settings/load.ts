@@ -16,6 +16,8 @@ export interface SettingSources {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** A JSON file. One that is named has to exist. */
   readonly configFile?: string | undefined;
+  /** Is told, at most once, in one plain sentence, what was passed over. */
+  readonly warn?: (sentence: string) => void;
 }
 
 /**
@@ -23,9 +25,11 @@ export interface SettingSources {
  *
  * @throws SettingsError for the first setting that is unknown or is not what it takes.
  */
-export function loadSettings({ flags = {}, env = {}, configFile }: SettingSources = {}): Settings {
+export function loadSettings({ flags = {}, env = {}, configFile, warn }: SettingSources = {}): Settings {
   const file = configFile === undefined ? new Map<string, unknown>() : readSettingsFile(configFile);
-  const given: SettingValues = new Map([...file, ...readEnvironment(env), ...readFlags(flags)]);
+  const environment = readEnvironment(env);
+  const given: SettingValues = new Map([...file, ...environment.values, ...readFlags(flags)]);
+  if (environment.passedOver.length > 0) warn?.(passedOverWarning(environment.passedOver));
   const settings: Tree = {};
   for (const leaf of LEAVES) {
     const value = given.has(leaf.name) ? given.get(leaf.name) : defaultOf(leaf);
@@ -33,6 +37,13 @@ export function loadSettings({ flags = {}, env = {}, configFile }: SettingSource
   }
   settings.dataDir = resolve(String(settings.dataDir));
   return freezeDeeply(settings) as Settings;
+}
+
+function passedOverWarning(variables: readonly string[]): string {
+  return (
+    `Passed over, as an orchestrator's variables and no settings: ${variables.join(", ")} ` +
+    "(in Kubernetes, enableServiceLinks: false leaves them out)."
+  );
 }
 
 interface Tree {

@@ -37,7 +37,7 @@ export const SettingsSchema = Type.Object({
     maximum: 64,
     default: 0,
     unit: "threads",
-    description: "Threads that speak; 0 is one for each core.",
+    description: "Threads that speak; 0 is one for each core, 64 at most.",
   }),
   concurrency: Type.Integer({
     minimum: 0,
@@ -46,12 +46,27 @@ export const SettingsSchema = Type.Object({
     unit: "utterances",
     description: "Utterances spoken at once; 0 is 32 for each worker.",
   }),
+  keyConcurrency: Type.Integer({
+    minimum: 0,
+    maximum: 10_000,
+    default: 0,
+    unit: "utterances",
+    description:
+      "Utterances of one key that may be open at once; 0 is as many as the server has places. Whatever it is, places go by turns to all keys that wait.",
+  }),
   queueDepth: Type.Integer({
+    minimum: 0,
+    maximum: 10_000,
+    default: 128,
+    unit: "requests",
+    description: "Requests that may wait for their turn to speak; one more is refused with 502.",
+  }),
+  keyQueueDepth: Type.Integer({
     minimum: 0,
     maximum: 10_000,
     default: 64,
     unit: "requests",
-    description: "Requests that may wait for their turn to speak; one more is refused.",
+    description: "Requests of one key that may wait for their turn; one more is refused with 429.",
   }),
   queueWaitMs: Type.Integer({
     minimum: 0,
@@ -73,7 +88,23 @@ export const SettingsSchema = Type.Object({
     maximum: MAX_MS,
     default: 300_000,
     unit: "ms",
-    description: "Longest that a request answered in one piece may take in all.",
+    description:
+      "Longest that the making of a reply in one piece may take. Streams may take as long as they are read.",
+  }),
+  loadTimeoutMs: Type.Integer({
+    minimum: 100,
+    maximum: MAX_MS,
+    default: 300_000,
+    unit: "ms",
+    description: "Longest wait for a model to load, and for a writer's first sentence.",
+  }),
+  stallTimeoutMs: Type.Integer({
+    minimum: 100,
+    maximum: MAX_MS,
+    default: 120_000,
+    unit: "ms",
+    description:
+      "Longest that a client may neither take a byte of what is ready for it nor send one of what it has announced. Who reads slowly is not cut off.",
   }),
   headersTimeoutMs: Type.Integer({
     minimum: 100,
@@ -110,13 +141,43 @@ export const SettingsSchema = Type.Object({
     unit: "bytes",
     description: "Largest request body. 128 MiB admits three turns at the audio cap of 25 MiB, in base64.",
   }),
-  memoryBudgetMb: Type.Integer({
-    minimum: 64,
+  receivingBudgetMb: Type.Integer({
+    minimum: 1,
     maximum: 1_048_576,
-    default: 4096,
+    default: 192,
     unit: "MiB",
     description:
-      "Memory that loaded models may take; beyond it the least recently used idle one is unloaded.",
+      "Memory for request bodies over 64 KiB that are being received; a body that finds no room waits, unread. The largest body that may be sent always fits.",
+  }),
+  keyReceivingBudgetMb: Type.Integer({
+    minimum: 1,
+    maximum: 1_048_576,
+    default: 128,
+    unit: "MiB",
+    description: "The same for the bodies of one key.",
+  }),
+  audioBudgetMb: Type.Integer({
+    minimum: 1,
+    maximum: 1_048_576,
+    default: 352,
+    unit: "MiB",
+    description:
+      "Memory for the decoded audio of requests that are waiting or being spoken; a request that finds no room waits.",
+  }),
+  keyAudioBudgetMb: Type.Integer({
+    minimum: 1,
+    maximum: 1_048_576,
+    default: 264,
+    unit: "MiB",
+    description: "The same for the requests of one key.",
+  }),
+  memoryBudgetMb: Type.Integer({
+    minimum: 0,
+    maximum: 1_048_576,
+    default: 0,
+    unit: "MiB",
+    description:
+      "Memory that loaded models may take; beyond it the least recently used idle one is unloaded. 0 is 4096, or what the models need with this many workers, where that is more.",
   }),
   defaultKeyRpm: Type.Integer({
     ...rate,
@@ -168,6 +229,20 @@ export const SettingsSchema = Type.Object({
           "Instructions for a chat endpoint or a GGUF file; without it, to answer briefly and as one speaks.",
       }),
     ),
+    concurrency: Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      default: 32,
+      unit: "turns",
+      description: "Turns written at once; more wait, as requests do for their turn to speak.",
+    }),
+    keyConcurrency: Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      default: 24,
+      unit: "turns",
+      description: "Turns of one key written at once.",
+    }),
     maxTokens: Type.Integer({
       minimum: 8,
       maximum: 4096,

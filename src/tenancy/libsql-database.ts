@@ -1,8 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "libsql";
-import { asStoreError, damaged, newer } from "./libsql-errors.ts";
+import { asStoreError, newer } from "./libsql-errors.ts";
 import { MIGRATIONS } from "./migrations.ts";
+import { monotonicMs } from "./monotonic-clock.ts";
+import { StoreError } from "./store-error.ts";
 
 /** How long to wait for another process that holds the database, and how to pass the time between two tries. */
 export interface Patience {
@@ -12,30 +14,53 @@ export interface Patience {
 }
 
 /**
- * Opens the database of keys and usage, made if it is not there, checked and brought to the newest version.
+ * Opens the database of keys and usage, made if it is not there, and brought to the newest version.
  * A commit is on the disk when it returns (WAL, `synchronous=FULL`). Several processes may have it open, and may open
  * it at the same moment: while another is in the way the whole opening is tried again, until the limit has passed.
  *
  * @throws StoreError when the place is unusable, the database is damaged or of a later version, or it stays busy.
  */
-export function openDatabase(path: string, patience: Patience = PATIENCE): Database.Database {
-  const deadlineMs = performance.now() + patience.limitMs;
+export function openDatabase(
+  path: string,
+  { limitMs = PATIENCE_MS, pause = pauseBriefly }: Partial<Patience> = {},
+): Database.Database {
+  const deadlineMs = monotonicMs() + limitMs;
   for (;;) {
     try {
-      return opened(path, patience.limitMs);
+      return opened(path, limitMs);
     } catch (error) {
       const refusal = asStoreError(error, path);
-      if (refusal.problem !== "busy" || performance.now() >= deadlineMs) throw refusal;
-      patience.pause();
+      if (refusal.problem !== "busy" || monotonicMs() >= deadlineMs) throw refusal;
+      pause();
     }
   }
 }
 
-/** Runs `work` in one transaction that is visible and durable as a whole or not at all. */
-export function inTransaction<T>(database: Database.Database, work: () => T): T {
+/**
+ * Opens a database that is there and of the newest version for reading alone. What others have committed is seen by the
+ * next statement, and nobody who writes is waited for.
+ */
+export function openForReading(path: string, busyTimeoutMs: number): Database.Database {
+  const database = new Database(path, { timeout: busyTimeoutMs });
+  database.pragma("query_only = ON");
+  return database;
+}
+
+/**
+ * Runs `work` in one transaction that is visible and durable as a whole or not at all.
+ *
+ * @param lateAtMs when nobody waits for it any more, by the monotonic clock: it is then taken back
+ */
+export function inTransaction<T>(
+  database: Database.Database,
+  work: () => T,
+  lateAtMs: number = Number.POSITIVE_INFINITY,
+): T {
   database.exec("BEGIN IMMEDIATE");
   try {
     const result = work();
+    if (monotonicMs() > lateAtMs)
+      throw new StoreError("unavailable", "The database took too long: try again.");
     database.exec("COMMIT");
     return result;
   } catch (error) {
@@ -45,11 +70,12 @@ export function inTransaction<T>(database: Database.Database, work: () => T): T 
   }
 }
 
-/** The pause is of a random length, so that many who wait do not come back in step. */
-const PATIENCE: Patience = {
-  limitMs: 5_000,
-  pause: () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1 + 9 * Math.random()),
-};
+const PATIENCE_MS = 5_000;
+
+/** Of a random length, so that many who wait do not come back in step. */
+function pauseBriefly(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1 + 9 * Math.random());
+}
 
 /**
  * SQLite waits for most locks by itself, but not in the switch to WAL: that reads first and then wants to write, and
@@ -63,18 +89,12 @@ function opened(path: string, busyTimeoutMs: number): Database.Database {
     database.pragma("journal_mode = WAL");
     database.pragma("synchronous = FULL");
     database.pragma("foreign_keys = ON");
-    check(database, path);
     migrate(database, path);
     return database;
   } catch (error) {
     database.close();
     throw error;
   }
-}
-
-function check(database: Database.Database, path: string): void {
-  const [row] = database.pragma("quick_check(1)") as { quick_check?: string }[];
-  if (row?.quick_check !== "ok") throw damaged(path, row?.quick_check ?? "the check said nothing");
 }
 
 function migrate(database: Database.Database, path: string): void {

@@ -10,7 +10,17 @@ export function asStoreError(error: unknown, path: string): StoreError {
   return new StoreError(problem, SENTENCES[problem](path, detail), error);
 }
 
-/** A database that `quick_check` found fault with. */
+/** A database whose thread gave no answer, for the reason given. */
+export function unavailable(path: string, reason: string, cause: unknown): StoreError {
+  return new StoreError("unavailable", SENTENCES.unavailable(path, reason), cause);
+}
+
+/** A database that nobody uses any more. */
+export function closed(path: string): StoreError {
+  return new StoreError("closed", SENTENCES.closed(path, ""));
+}
+
+/** A database that a check found fault with. */
 export function damaged(path: string, finding: string): StoreError {
   return new StoreError("damaged", SENTENCES.damaged(path, finding.split("\n").at(-1) ?? ""));
 }
@@ -18,6 +28,23 @@ export function damaged(path: string, finding: string): StoreError {
 /** A database of a later version of Antiphon. */
 export function newer(path: string, version: number, known: number): StoreError {
   return new StoreError("newer", SENTENCES.newer(path, `version ${version}, known are up to ${known}`));
+}
+
+/** A store's error as its parts, since a clone would lose its class. */
+export interface WireError {
+  readonly problem: StoreProblem;
+  readonly message: string;
+}
+
+/** Whatever an operation threw, for the way to the other side. */
+export function toWire(thrown: unknown, path: string): WireError {
+  const { problem, message } = asStoreError(thrown, path);
+  return { problem, message };
+}
+
+/** The other side of {@link toWire}. */
+export function fromWire({ problem, message }: WireError): StoreError {
+  return new StoreError(problem, message);
 }
 
 const SENTENCES: Readonly<Record<StoreProblem, (path: string, detail: string) => string>> = {
@@ -29,6 +56,7 @@ const SENTENCES: Readonly<Record<StoreProblem, (path: string, detail: string) =>
     `The disk of the database ${path} is full or failing (${detail}): free some space, or check the disk.`,
   busy: (path, detail) =>
     `The database ${path} was held by another process for too long (${detail}): try again, or stop what holds it.`,
+  unavailable: (path, detail) => `The database ${path} does not answer (${detail}): try again.`,
   newer: (path, detail) =>
     `The database ${path} was written by a later Antiphon (${detail}): upgrade, or name another data directory with --data-dir.`,
   closed: (path) => `The database ${path} is closed: open it again.`,

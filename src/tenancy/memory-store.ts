@@ -74,6 +74,8 @@ export function memoryStore(): Store {
       return asked.map(([id, meter]) => totalsOf(id, meter));
     },
 
+    isWell: () => true,
+
     async close() {
       closed = true;
     },

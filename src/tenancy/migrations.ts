@@ -25,4 +25,15 @@ export const MIGRATIONS: readonly string[] = [
      output_ticks INTEGER NOT NULL,
      last_ts REAL NOT NULL
    ) STRICT, WITHOUT ROWID;`,
+  // Events are forgotten after a day. Those of the first version are, all of them: nobody repeats them any more.
+  `DROP TABLE usage_events;
+   CREATE TABLE usage_events (
+     event_id TEXT PRIMARY KEY,
+     key_id TEXT NOT NULL REFERENCES keys,
+     input_chars INTEGER NOT NULL,
+     input_ticks INTEGER NOT NULL,
+     output_ticks INTEGER NOT NULL,
+     ts REAL NOT NULL,
+     recorded_ts REAL NOT NULL DEFAULT (unixepoch('subsec'))
+   ) STRICT, WITHOUT ROWID;`,
 ];

@@ -1,9 +1,17 @@
 /**
  * Why a store refused: `damaged` it holds no sound database, `unwritable` it cannot be opened or written, `disk` the
- * disk is full or failing, `busy` another process held it too long, `newer` a later version wrote it, `closed` it was
- * closed, `failed` anything else.
+ * disk is full or failing, `busy` another process held it too long, `unavailable` its thread died, hung or has too much
+ * to do, `newer` a later version wrote it, `closed` it was closed, `failed` anything else.
  */
-export type StoreProblem = "damaged" | "unwritable" | "disk" | "busy" | "newer" | "closed" | "failed";
+export type StoreProblem =
+  | "damaged"
+  | "unwritable"
+  | "disk"
+  | "busy"
+  | "unavailable"
+  | "newer"
+  | "closed"
+  | "failed";
 
 /** A store that cannot do what it was asked. The message is one plain sentence with the place and the remedy. */
 export class StoreError extends Error {
@@ -13,5 +21,13 @@ export class StoreError extends Error {
   constructor(problem: StoreProblem, message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
     this.problem = problem;
+  }
+
+  /**
+   * Whether it passes by itself, mostly within a second or two: true for `busy` and `unavailable`. For the rest somebody
+   * has to do something, a full disk among them.
+   */
+  get isTransient(): boolean {
+    return this.problem === "busy" || this.problem === "unavailable";
   }
 }

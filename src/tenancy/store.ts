@@ -14,7 +14,7 @@ export interface KeyRecord {
 
 /** One metered request. */
 export interface UsageRecord {
-  /** Ours, unique: committing the same event again counts nothing. */
+  /** Ours, by `newEventId`, unique: committing the same event again within a day counts nothing. */
   readonly eventId: string;
   readonly keyId: string;
   readonly inputChars: number;
@@ -36,8 +36,9 @@ export interface UsageTotals {
 }
 
 /**
- * Keeps keys and usage. Every method rejects with a StoreError, and what it was asked has then not happened. What has
- * resolved is durable, and is seen at once by everybody else who has the same store open.
+ * Keeps keys and usage. Every method that returns a promise rejects with a StoreError, and what it was asked has then not
+ * happened, unless the store is `unavailable`: then that is not known. What has resolved is durable, and is seen at once
+ * by everybody else who has the same store open.
  */
 export interface Store {
   /** @param hash SHA-256 of the secret, 64 hexadecimal digits, unique. */
@@ -48,10 +49,12 @@ export interface Store {
   listKeys(): Promise<KeyRecord[]>;
   /** False when there is no such key. A key that is revoked already stays revoked since then. */
   revokeKey(keyId: string, tsS: number): Promise<boolean>;
-  /** All of the records or none. Records whose event is known already count nothing. */
+  /** All of the records or none. Records whose event was committed within the last day count nothing. */
   commit(records: readonly UsageRecord[]): Promise<void>;
   /** Totals of every key, or of one; oldest key first, keys without requests too. */
   totals(keyId?: string): Promise<UsageTotals[]>;
-  /** Calling it twice is harmless. */
+  /** False from a failure of what it works with until it answers again. */
+  isWell(): boolean;
+  /** Refuses what has not begun. Calling it twice is harmless. */
   close(): Promise<void>;
 }

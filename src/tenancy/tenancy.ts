@@ -30,7 +30,7 @@ export interface Tenancy {
   /** For failed authentications: one bucket an IPv4 address or IPv6 /64. */
   takeAnonymous(address: string): BucketReading;
   peekAnonymous(address: string): BucketReading;
-  /** Resolves once the record is durable. An event that was committed before counts nothing. */
+  /** Resolves once the record is durable. An event that was committed within the last day counts nothing. */
   commit(record: UsageRecord): Promise<void>;
   /** Zeros for a key that has made no request. */
   usage(keyId: string): Promise<UsageTotals>;
@@ -42,6 +42,8 @@ export interface Tenancy {
   listKeys(): Promise<KeyRecord[]>;
   /** False when there is no such key. */
   revokeKey(keyId: string): Promise<boolean>;
+  /** False from a failure of the store until it answers again. */
+  isWell(): boolean;
   /** Commits what is still waiting, then closes the store. */
   close(): Promise<void>;
 }
@@ -95,6 +97,7 @@ export function tenancyOn(store: Store, options: TenancyOptions): Tenancy {
     },
     listKeys: () => store.listKeys(),
     revokeKey: (keyId) => store.revokeKey(keyId, wallClockS()),
+    isWell: () => store.isWell(),
     async close() {
       await commits.settled();
       await store.close();

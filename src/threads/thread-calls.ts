@@ -1,42 +1,16 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
+import type { CallOptions, ThreadCallsOptions } from "./options.ts";
 import type { Answer, Order } from "./protocol.ts";
 import { ThreadError } from "./thread-error.ts";
 
-export interface ThreadCallsOptions {
-  /** For messages: `the thread that …`. */
-  readonly name: string;
-  /** Starts a thread that answers by `answerCalls`. Called at the first call, and again after a thread has ended. */
-  readonly start: () => Worker;
-  /** Calls that may wait for the one that is being carried out; one more is refused. */
-  readonly queueDepth: number;
-  /** Longest that one call may be carried out, in milliseconds, before its thread is given up. */
-  readonly deadlineMs: number;
-  /** A thread that has had nothing to do for this long, in milliseconds, is let go. Kept for good unless told. */
-  readonly idleMs?: number;
-  /** A call that changes nothing: made now and then after a thread has failed, until one answers. None unless told. */
-  readonly probe?: string;
-  /** The error for what the far side's `toWire` gave. */
-  readonly fromWire: (thrown: unknown) => unknown;
-  /** A thread ended by itself or was given up. */
-  readonly onFailure?: (error: ThreadError) => void;
-  /** The first answer after a failure. */
-  readonly onRecovery?: () => void;
-}
-
-export interface CallOptions {
-  /** Takes a waiting call back. One that is being carried out is, but its answer is dropped. */
-  readonly signal?: AbortSignal;
-  /** Buffers that the thread gets as they are; they are gone here once the call is carried out. */
-  readonly transfer?: readonly ArrayBuffer[];
-  /** Whether the call may be carried out twice: it then is made once more when its thread ends over it. */
-  readonly repeatable?: boolean;
-}
+export type { CallOptions, ThreadCallsOptions };
 
 interface Call {
   readonly operation: string;
   readonly parameters: readonly unknown[];
   readonly transfer: readonly ArrayBuffer[];
+  readonly deadlineMs: number;
   triesLeft: number;
   resolve(value: unknown): void;
   reject(error: unknown): void;
@@ -63,6 +37,7 @@ export class ThreadCalls {
   #lastId = 0;
   #lost = 0;
   #hasFailed = false;
+  #isProbing = false;
   #isClosed = false;
 
   constructor(options: ThreadCallsOptions) {
@@ -82,7 +57,7 @@ export class ThreadCalls {
   async call(
     operation: string,
     parameters: readonly unknown[],
-    { signal, transfer = [], repeatable = false }: CallOptions = {},
+    { signal, transfer = [], repeatable = false, deadlineMs = this.#options.deadlineMs }: CallOptions = {},
   ): Promise<unknown> {
     signal?.throwIfAborted();
     if (this.#isClosed) throw this.#error("closed", "is closed");
@@ -91,11 +66,13 @@ export class ThreadCalls {
     const onAbort = (): void => {
       const at = this.#waiting.indexOf(call!);
       if (at >= 0) this.#waiting.splice(at, 1);
+      call!.triesLeft = 0;
       call!.reject(signal?.reason);
     };
     try {
       return await new Promise((resolve, reject) => {
-        call = { operation, parameters, transfer, triesLeft: repeatable ? 2 : 1, resolve, reject };
+        const triesLeft = repeatable ? 2 : 1;
+        call = { operation, parameters, transfer, deadlineMs, triesLeft, resolve, reject };
         signal?.addEventListener("abort", onAbort, { once: true });
         this.#waiting.push(call);
         this.#next();
@@ -129,9 +106,15 @@ export class ThreadCalls {
     this.#running = call;
     call.triesLeft -= 1;
     const id = ++this.#lastId;
-    this.#worker ??= this.#started();
+    try {
+      this.#worker ??= this.#started();
+    } catch (error) {
+      // The machine has no room for one more.
+      this.#fail(this.#error("ended", `cannot be started (${(error as Error).message})`, error));
+      return;
+    }
     const worker = this.#worker;
-    this.#deadline = setTimeout(() => this.#giveUp(worker), this.#options.deadlineMs);
+    this.#deadline = setTimeout(() => this.#giveUp(worker, call.deadlineMs), call.deadlineMs);
     const order: Order = { id, operation: call.operation, parameters: call.parameters };
     try {
       worker.postMessage(order, [...call.transfer]);
@@ -175,35 +158,38 @@ export class ThreadCalls {
     }
   }
 
-  /** The thread does not answer: another takes its place. It is told to end, and does so once it comes to itself. */
-  #giveUp(worker: Worker): void {
+  /** The thread does not answer: another takes its place. It ends once it comes to itself. */
+  #giveUp(worker: Worker, deadlineMs: number): void {
     this.#worker = null;
     this.#lost += 1;
-    void worker.terminate().then(() => {
+    worker.once("exit", () => {
       this.#lost -= 1;
     });
-    this.#fail(this.#error("late", `did not answer within ${this.#options.deadlineMs} ms`));
+    if (this.#options.isNative === true) worker.once("message", () => void worker.terminate());
+    else void worker.terminate();
+    this.#fail(this.#error("late", `did not answer within ${deadlineMs} ms`));
   }
 
   #fail(error: ThreadError): void {
     const call = this.#take();
-    const isFirst = !this.#hasFailed;
     this.#hasFailed = true;
     this.#options.onFailure?.(error);
     // What came too late once would again.
     if (call !== null && call.triesLeft > 0 && error.problem === "ended") this.#waiting.unshift(call);
     else call?.reject(error);
     this.#next();
-    if (isFirst && this.#options.probe !== undefined) void this.#recover(this.#options.probe);
+    if (!this.#isProbing && this.#options.probe !== undefined) void this.#recover(this.#options.probe);
   }
 
   /** Asks until somebody answers, so that a server that gets no requests meanwhile recovers too. */
   async #recover(probe: string): Promise<void> {
+    this.#isProbing = true;
     for (let ms = PROBE_MS; this.#hasFailed && !this.#isClosed; ms = Math.min(2 * ms, LONGEST_PROBE_MS)) {
       await wait(ms, undefined, { ref: false });
       // What the operation throws is an answer too.
       if (this.#hasFailed) await this.call(probe, []).catch(() => {});
     }
+    this.#isProbing = false;
   }
 
   #take(): Call | null {

@@ -5,6 +5,7 @@ import { createCatalogue } from "../../src/catalogue/catalogue.ts";
 import { EMBEDDED_CHECKPOINT, PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
 import { Residency } from "../../src/catalogue/residency.ts";
 import { createMetrics } from "../../src/http/metrics.ts";
+import { FairShare } from "../../src/serving/fair-share.ts";
 import { SpeechService } from "../../src/serving/service.ts";
 import { never } from "../model/scripts.ts";
 import { caller, PREPARED } from "../serving/service-over.ts";
@@ -12,6 +13,8 @@ import { FakeCheckpoints } from "./fake-checkpoints.ts";
 
 /** More than there are between any two steps of what is tested. */
 const MOST_TICKS = 24;
+const NEVER_MS = 60_000;
+const ALONE = { queueDepth: 1, keyQueueDepth: 1 } as const;
 
 test("an abort while a model is loaded leaves no lease, at whichever microtask it falls", async () => {
   await atEveryTick(async (meet) => {
@@ -82,10 +85,18 @@ test("a client that leaves while its model is leased leaves no lease, at whichev
       {
         lease: (model, signal) => catalogue.lease(model, signal),
         writer: null,
+        writing: new FairShare({ ...ALONE, what: "turns", total: 1, perKey: 1, waitMs: NEVER_MS }),
         meter: async () => {},
         telemetry: createMetrics().telemetry,
       },
-      { concurrency: 1, queueDepth: 1, queueWaitMs: 60_000, frameTimeoutMs: 60_000, loadTimeoutMs: 60_000 },
+      {
+        ...ALONE,
+        concurrency: 1,
+        keyConcurrency: 1,
+        queueWaitMs: NEVER_MS,
+        frameTimeoutMs: NEVER_MS,
+        loadTimeoutMs: NEVER_MS,
+      },
     );
     const controller = new AbortController();
     const speech = service.converse(PREPARED, caller({ signal: controller.signal }));

@@ -156,6 +156,27 @@ test("a model over the budget is refused at the start, with the setting's name",
   createCatalogue({ models, checkpoints, memoryBudgetBytes: 5 * 2 ** 20 });
 });
 
+test("without a budget there is room for whatever stays loaded and any other beside it, and for 4 GiB at least", async () => {
+  const fakes = new FakeCheckpoints();
+  const gib = 2 ** 30;
+  const checkpoints = [fakes.make("one", 8 * gib), fakes.make("two", 3 * gib), fakes.make("three", 2 * gib)];
+  const models = [publicModel("a", "one", true), publicModel("b", "two"), publicModel("c", "three")];
+  const loadedOf = async (offered: typeof models) => {
+    const catalogue = createCatalogue({ models: offered, checkpoints, memoryBudgetBytes: null });
+    for (const model of offered) {
+      const leasing = catalogue.lease(model, never());
+      await setImmediate();
+      for (const instance of fakes.in("closing")) instance.finishClose();
+      await setImmediate();
+      for (const instance of fakes.in("loading")) instance.finishLoad();
+      (await leasing).release();
+    }
+    return catalogue.resident().map(({ checkpoint }) => checkpoint);
+  };
+  assert.deepEqual(await loadedOf(models), ["one", "three"], "11 GiB: room for the larger of two others");
+  assert.deepEqual(await loadedOf(models.slice(1)), ["three"], "4 GiB: not 3 and 2");
+});
+
 test("a model whose checkpoint is not there is refused at the start, with both names", () => {
   const models = [publicModel("a", "lost", true)];
   assert.throws(

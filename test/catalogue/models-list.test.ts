@@ -46,5 +46,6 @@ async function list(...options: string[]): Promise<string> {
     registerModels(program);
     await program.parseAsync(${JSON.stringify(["models", "list", ...options])}, { from: "user" });
   `;
-  return (await run(process.execPath, ["--input-type=module", "--eval", script], { env })).stdout;
+  return (await run(process.execPath, ["--input-type=module", "--eval", script], { env, timeout: 60_000 }))
+    .stdout;
 }

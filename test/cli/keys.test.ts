@@ -111,6 +111,23 @@ describe("antiphon keys and usage", { concurrency: 2 }, () => {
     assert.equal(await output("usage", ...at), "[]\n");
   });
 
+  it("have a check beside them that says whether the database is sound", async () => {
+    const dataDir = join(folder, "checked");
+    const at = ["--data-dir", dataDir];
+    assert.match(refusedWith(await runAntiphon(["check", ...at]), 1), /There is no database .*--data-dir/);
+    const server = await openTenancy({ dataDir, anonymousRpm: 60, anonymousBurst: 20 });
+    await server.createKey({ label: "x", rpm: 1, burst: 1 });
+    assert.equal(await output("check", ...at), `The database in ${dataDir} is sound.\n`);
+    await server.close();
+    const path = join(dataDir, "antiphon.db");
+    const bytes = readFileSync(path);
+    writeFileSync(path, bytes.fill(0x5a, 4_096, 8_192));
+    assert.match(
+      refusedWith(await runAntiphon(["check", ...at]), 1),
+      /is damaged .*restore it from a backup/,
+    );
+  });
+
   it("fail with 1 and a sentence when the key is not there", async () => {
     const at = ["--data-dir", join(folder, "strangers")];
     assert.match(refusedWith(await runAntiphon(["keys", "revoke", "key_x", ...at]), 1), /no key "key_x"/);
@@ -160,7 +177,15 @@ describe("antiphon keys and usage", { concurrency: 2 }, () => {
 
   it("have help and the version on every command", async () => {
     const { version } = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8"));
-    const commands = [[], ["keys"], ["keys", "create"], ["keys", "list"], ["keys", "revoke"], ["usage"]];
+    const commands = [
+      [],
+      ["keys"],
+      ["keys", "create"],
+      ["keys", "list"],
+      ["keys", "revoke"],
+      ["usage"],
+      ["check"],
+    ];
     await Promise.all(
       commands.map(async (line) => {
         assert.equal(await output(...line, "--version"), `${version}\n`);

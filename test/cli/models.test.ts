@@ -9,6 +9,7 @@ import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { pullWriter } from "../../src/cli/pull-writer.ts";
+import { within } from "../waiting.ts";
 import { type Finished, runAntiphon } from "./run-antiphon.ts";
 
 const FILE = "SmolLM2-135M-Instruct.Q4_1.gguf";
@@ -101,21 +102,24 @@ describe("antiphon models", { concurrency: 2 }, () => {
       response.writeHead(200, { "content-length": FILE_BYTES });
       response.write(Buffer.alloc(20_000_000));
     }).listen(0, "127.0.0.1");
-    await once(server, "listening");
+    await within("a port", once(server, "listening"));
     const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const main = fileURLToPath(new URL("../../src/cli/main.js", import.meta.url));
     const line = [main, "models", "pull", "writer", "--data-dir", join(folder, "interrupted")];
     const child = spawn(process.execPath, line, {
       env: { ...process.env, ...CUT_OFF, HF_ENDPOINT: endpoint },
     });
+    after(() => {
+      child.kill("SIGKILL");
+      server.closeAllConnections();
+      server.close();
+    });
     let stderr = "";
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       if (!stderr.includes("20 %") && (stderr + text).includes("20 %")) child.kill("SIGINT");
       stderr += text;
     });
-    assert.deepEqual(await once(child, "close"), [null, "SIGINT"]);
-    server.closeAllConnections();
-    server.close();
+    assert.deepEqual(await within("the pull to be interrupted", once(child, "close")), [null, "SIGINT"]);
     assert.match(stderr, /\nInterrupted: what is here is kept, and the next pull goes on with it\.\n$/);
     assert.ok(statSync(`${fileIn("interrupted")}.part`).size > 19_000_000);
     assert.match(

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { ServiceError } from "../../src/contract/errors.ts";
-import { parseJsonBody } from "../../src/contract/json-body.ts";
+import { readJsonBody } from "../../src/contract/json-body.ts";
 import { MAX_TEXT_CHARS, MAX_TURNS } from "../../src/contract/limits.ts";
 import { parseConverseRequest, parseTtsRequest } from "../../src/contract/validate.ts";
 import { anyText } from "./any-text.ts";
@@ -193,13 +193,13 @@ describe("a JSON body", () => {
     fc.assert(
       fc.property(bytes, (body) => {
         try {
-          parseJsonBody(body);
+          readJsonBody(body);
         } catch (error) {
           assert.ok(error instanceof ServiceError, String(error));
           assert.equal(error.status, 422);
           assert.match(
             error.message,
-            /^the body is (empty: send a JSON object|not valid UTF-8|not valid JSON: (look at position \d+|it ends too early or has a stray character))$/,
+            /^the body is (empty: send a JSON object|not valid UTF-8|not valid JSON: (look at byte \d+|it ends too early))$/,
           );
         }
       }),

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import type { GateCategory } from "../../src/writers/gate/gate-category.ts";
 import { GATE_REPLIES } from "../../src/writers/gate/gate-replies.ts";
-import { until } from "../http/wire.ts";
+import { until } from "../waiting.ts";
 import { testWeights } from "../writers/weights.ts";
 import { clientOf } from "./client.ts";
 import { temporaryFolder } from "./folders.ts";
@@ -103,10 +103,13 @@ describe("authored turns, written by the embedded writer", { skip: missing }, ()
         signal: leaving.signal,
       });
       const answered = gone.then(() => assert.fail("it was answered before the client left"));
-      await Promise.race([until(async () => /^antiphon_active_streams 1$/m.test(await metrics())), answered]);
+      const begun = until("the reply to begin", async () =>
+        /^antiphon_turns_writing 1$/m.test(await metrics()),
+      );
+      await Promise.race([begun, answered]);
       leaving.abort();
       await assert.rejects(gone);
-      await until(async () => /^antiphon_active_streams 0$/m.test(await metrics()));
+      await until("the reply's end", async () => /^antiphon_turns_writing 0$/m.test(await metrics()));
     }
     await written(client, conversation);
     assert.equal((await client.usage()).requests, 1);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { until } from "../waiting.ts";
 import { clientOf, okay } from "./client.ts";
 import { startServerProcess } from "./server-process.ts";
 
@@ -52,9 +53,9 @@ it("while its only thread hangs, a server says that it cannot speak; another tak
   const isReady = async () => (await okay(await client.get("/health"))).ready;
   assert.equal(await isReady(), true);
   const failed = client.post("/v1/tts", { text: "spin" });
-  while (await isReady());
+  await until("a server that cannot speak", async () => !(await isReady()));
   assert.equal((await failed).status, 502);
-  while (!(await isReady()));
+  await until("a server that can speak", isReady);
   const stream = client.stream({ conversation: [{ text: "speak" }] });
   while ((await stream.next()).value?.event !== "audio");
   await stream.return();

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { it } from "node:test";
+import { within } from "../waiting.ts";
 import { type Client, clientOf, type UsageSummary } from "./client.ts";
 import { temporaryFolder } from "./folders.ts";
 import { makeKeys, type OwnedKey } from "./make-keys.ts";
@@ -44,7 +45,7 @@ it("a server killed under load has metered every answered request exactly once, 
         }
       }),
     );
-    await server.ended;
+    await within("the killed server's end", server.ended);
     assert.equal(server.child.signalCode, "SIGKILL");
     assert.ok(successes >= 8 && cut > 0, `${successes} were answered and ${cut} were cut off`);
   }

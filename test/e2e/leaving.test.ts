@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { startTestServer } from "../http/start.ts";
-import { until } from "../http/wire.ts";
+import { until, within } from "../waiting.ts";
 import { clientOf } from "./client.ts";
 import { startServerProcess } from "./server-process.ts";
 import { type ServerWithPool, startServerWithPool } from "./server-with-pool.ts";
@@ -15,12 +15,13 @@ const MANY_FRAMES = { max_new_tokens: 2_048 };
 async function send(server: { url: string; key: string }, path: string, body: unknown): Promise<Socket> {
   const { hostname, port } = new URL(server.url);
   const socket = connect({ host: hostname, port: Number(port) });
-  await once(socket, "connect");
+  await within("the connection", once(socket, "connect"));
   const json = JSON.stringify(body);
   const head = `POST ${path} HTTP/1.1\r\nHost: ${hostname}\r\nX-API-Key: ${server.key}\r\nContent-Type: application/json\r\n`;
-  await new Promise((resolve) =>
+  const sent = new Promise((resolve) =>
     socket.write(`${head}Content-Length: ${json.length}\r\n\r\n${json}`, resolve),
   );
+  await within("the request to be sent", sent);
   return socket;
 }
 
@@ -37,8 +38,8 @@ describe("a client that leaves", () => {
     const stream = client.stream({ conversation: [{ text: LONG }], params: MANY_FRAMES });
     for (let i = 0; i < 6; i++) await stream.next();
     await stream.return();
-    await until(() => pool.stats().open === 0);
-    await until(async () => (await client.usage()).requests === 1);
+    await until("the voice to stop", () => pool.stats().open === 0);
+    await until("the usage", async () => (await client.usage()).requests === 1);
     const given = frames.given - earlier.given;
     assert.ok(
       frames.afterAbort - earlier.afterAbort <= 1,
@@ -58,9 +59,9 @@ describe("a client that leaves", () => {
     const { requests } = await client.usage();
     const before = { ...frames };
     const socket = await send(server, "/v1/tts", { text: LONG, params: MANY_FRAMES });
-    await until(() => frames.given >= before.given + 3);
+    await until("three frames", () => frames.given >= before.given + 3);
     socket.destroy();
-    await until(() => pool.stats().open === 0);
+    await until("the voice to stop", () => pool.stats().open === 0);
     assert.ok(frames.afterAbort - before.afterAbort <= 1);
     assert.ok(frames.given - before.given < 1_000, "the voice did not go on to the end");
     assert.equal((await client.usage()).requests, requests);
@@ -93,8 +94,8 @@ it("a client that leaves a server in another process stops it too", async () => 
   await stream.return();
   const active = async () =>
     /^antiphon_active_streams (\d+)$/m.exec(await (await client.get("/metrics")).text())?.[1];
-  await until(async () => (await active()) === "0");
-  await until(async () => (await client.usage()).requests === 1);
+  await until("the stream's end", async () => (await active()) === "0");
+  await until("the usage", async () => (await client.usage()).requests === 1);
   const { output_audio_seconds } = await client.usage();
   assert.ok(output_audio_seconds >= 0.24 && output_audio_seconds < 60, `${output_audio_seconds} s`);
   assert.equal((await server.stop()).code, 0);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import type { SentEvent } from "../http/wire.ts";
+import { within } from "../waiting.ts";
 import { type ServerWithPool, startServerWithPool } from "./server-with-pool.ts";
 
 const LONG = "The tide came in over the flats and went out again. ".repeat(20);
@@ -20,8 +21,9 @@ it("a thread that dies in mid-sentence fails its open requests, unmetered, and t
   const collected = client.post("/v1/tts", { text: LONG });
   // The collected reply has begun too once more frames come than the stream alone is read for.
   while (server.frames.given < before + 30) {
-    const { value } = await stream.next();
-    events.push(value as SentEvent);
+    const step = await within("more of the stream", stream.next());
+    assert.ok(!step.done, "it ended before the collected reply began");
+    events.push(step.value);
   }
   await pool.terminateOne();
   for await (const event of stream) events.push(event);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { it } from "node:test";
 import { newApiKey } from "../../src/tenancy/api-key.ts";
 import type { Reply } from "../http/wire.ts";
+import { within } from "../waiting.ts";
 import { clientOf, okay } from "./client.ts";
 import { temporaryFolder } from "./folders.ts";
 import { makeKeys } from "./make-keys.ts";
@@ -60,7 +61,7 @@ async function garbage(url: string): Promise<void> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) });
   socket.end(`${WORD} ${UNKNOWN_KEY}\r\n\r\n`).resume();
-  await once(socket, "close");
+  await within("the server to close", once(socket, "close"));
 }
 
 it("no text, audio or key is in any log at any level, and every line of it is JSON with the id of its request", async () => {

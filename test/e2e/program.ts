@@ -2,6 +2,7 @@ import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process"
 import { once } from "node:events";
 import { join } from "node:path";
 import { after } from "node:test";
+import { within } from "../waiting.ts";
 import { TOP, temporaryFolder } from "./folders.ts";
 
 /** How a program is run, beside its arguments. */
@@ -55,7 +56,7 @@ export async function antiphon(
 ): Promise<Finished> {
   const child = launchAntiphon(line, options);
   child.stdin?.end(options.input ?? "");
-  return finished(child);
+  return within(`the end of antiphon ${line[0]}`, finished(child), { deadlineMs: 120_000 });
 }
 
 /** Waits for a process to end and for all that it printed. */

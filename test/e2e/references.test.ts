@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { makeWav } from "../audio/make-wav.ts";
 import { noise, tone } from "../engines/parametric/listen/signals.ts";
-import { until } from "../http/wire.ts";
+import { until } from "../waiting.ts";
 import { clientOf, okay } from "./client.ts";
 import { type ServerWithPool, startServerWithPool } from "./server-with-pool.ts";
 import { assertSpeech, rms } from "./speech.ts";
@@ -179,10 +179,10 @@ describe("a reference that somebody sends", () => {
     for (const path of ["/v1/converse", "/v1/converse/stream"]) {
       const leaving = new AbortController();
       const left = client.post(path, { ...body, params: STILL }, leaving.signal);
-      await until(() => pool.stats().open === 1);
+      await until("the listening to begin", () => pool.stats().open === 1);
       leaving.abort(new Error("gone"));
       await assert.rejects(left);
-      await until(() => pool.stats().open === 0);
+      await until("the listening to end", () => pool.stats().open === 0);
     }
     assert.equal(frames.given, given);
     assert.equal((await client.usage()).requests, requests);

@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { within } from "../waiting.ts";
 import { temporaryFolder } from "./folders.ts";
 import { type Finished, finished, launchAntiphon, type ProgramOptions } from "./program.ts";
 
@@ -49,7 +50,8 @@ export async function listening(child: ChildProcess, dataDir: string): Promise<S
   const ended = finished(child);
   const isUp = () => /listening on .*\n/.test(out) && (!out.includes("API key") || /\.wav\n/.test(out));
   while (!isUp()) {
-    const over = await Promise.race([once(child.stdout!, "data"), ended]);
+    const sign = Promise.race([once(child.stdout!, "data"), ended]);
+    const over = await within("the server to listen", sign, { deadlineMs: 120_000 });
     if (!Array.isArray(over) && !isUp()) throw new Error(`the server ended with ${over.code}:\n${out}${err}`);
   }
   return {
@@ -62,7 +64,7 @@ export async function listening(child: ChildProcess, dataDir: string): Promise<S
     ended,
     stop(signal = "SIGTERM") {
       child.kill(signal);
-      return ended;
+      return within("the server's end", ended, { deadlineMs: 60_000 });
     },
   };
 }

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { cpSync, existsSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { startTestServer } from "../http/start.ts";
+import { within } from "../waiting.ts";
 import { TOP, temporaryFolder } from "./folders.ts";
 import { antiphon, type ProgramOptions } from "./program.ts";
 import { WITHOUT_WRITER } from "./server-process.ts";
@@ -36,7 +38,7 @@ function copyOfThePackage(): string {
 describe("a server that cannot start says why, and what to do, and exits 1:", () => {
   it("the port is in use", async () => {
     const holder = createServer().listen(0, "127.0.0.1");
-    await new Promise((resolve) => holder.once("listening", resolve));
+    await within("a port", once(holder, "listening"));
     const { port } = holder.address() as { port: number };
     const said = await refusedStart(["--port", `${port}`, "--data-dir", temporaryFolder()], 1);
     assert.ok(said.includes(`${port}`), said);

@@ -6,6 +6,7 @@ import { describe, it } from "node:test";
 import { openTenancy } from "../../src/tenancy/open.ts";
 import { startTestServer } from "../http/start.ts";
 import type { SentEvent } from "../http/wire.ts";
+import { until, within } from "../waiting.ts";
 import { clientOf } from "./client.ts";
 import { startServerProcess } from "./server-process.ts";
 
@@ -28,7 +29,7 @@ describe("a server that is told to stop", () => {
     const end = events.at(-1);
     assert.equal(end?.event, "end", JSON.stringify(end));
     assert.equal(end?.data.meta.stop, "finished");
-    const { code } = await server.ended;
+    const { code } = await within("the server's end", server.ended);
     assert.equal(code, 0);
     await assert.rejects(client.get("/health"), "nobody listens any more");
     assert.ok(!existsSync(join(server.dataDir, "antiphon.db-wal")), "the database was closed properly");
@@ -49,7 +50,7 @@ describe("a server that is told to stop", () => {
     assert.equal(last?.event, "error");
     assert.equal(last?.data.type, "inference_error");
     assert.match(last?.data.message, /shutting down/);
-    assert.equal((await server.ended).code, 0);
+    assert.equal((await within("the server's end", server.ended)).code, 0);
   });
 
   it("cuts off a client that reads nothing once the grace is over", { timeout: 30_000 }, async () => {
@@ -70,10 +71,11 @@ describe("a server that is told to stop", () => {
     );
     socket.pause();
     // Nothing is read. When the socket's buffers are full, no more frames are computed.
-    for (let before = -1; computed === 0 || computed !== before; ) {
-      before = computed;
+    await until("full buffers", async () => {
+      const before = computed;
       for (let i = 0; i < 20; i++) await (await server.get("/health", {})).text();
-    }
+      return computed > 0 && computed === before;
+    });
     assert.ok(computed < 2_048, `all ${computed} frames were taken by a client that reads none`);
     await server.stop();
     socket.destroy();

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { startTestServer, type TestServer } from "./start.ts";
+import { memoryStore } from "../../src/tenancy/memory-store.ts";
+import { startTestServer, type TestServer, type TestServerOptions } from "./start.ts";
 import type { Reply } from "./wire.ts";
 
 let server: TestServer;
@@ -195,15 +196,26 @@ test("models, info and health tell what the contract says", async () => {
   assert.deepEqual(health, { backend: "tone", ready: true, status: "ok" });
 });
 
-test("health says when nothing is left that can speak, and keeps answering", async () => {
-  const mute = await startTestServer({ canSpeak: () => false });
-  try {
-    const response = await mute.get("/health", {});
-    assert.equal(response.status, 200);
-    assert.deepEqual(await response.json(), { backend: "tone", ready: false, status: "unavailable" });
-  } finally {
-    await mute.stop();
+test("health says when nothing can be spoken or metered, and keeps answering; ready says it by its status", async () => {
+  const ways: TestServerOptions[] = [
+    { canSpeak: () => false },
+    { store: { ...memoryStore(), isWell: () => false } },
+  ];
+  for (const way of ways) {
+    const mute = await startTestServer(way);
+    try {
+      const response = await mute.get("/health", {});
+      assert.equal(response.status, 200);
+      assert.deepEqual(await response.json(), { backend: "tone", ready: false, status: "unavailable" });
+      const ready = await mute.get("/ready", {});
+      assert.equal(ready.status, 502);
+      assert.equal((await ready.json()).error.type, "inference_error");
+      assert.ok(Number(ready.headers.get("retry-after")) >= 1);
+    } finally {
+      await mute.stop();
+    }
   }
+  assert.equal((await server.get("/ready", {})).status, 200);
 });
 
 test("metrics count responses by route and status, and what was metered", async () => {

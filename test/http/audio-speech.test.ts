@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { setImmediate as turn } from "node:timers/promises";
 import { decodeWav } from "../../src/audio/wav-read.ts";
 import { createToneModel } from "../../src/engines/tone/tone.ts";
 import type { Script } from "../../src/model/script.ts";
+import { until } from "../waiting.ts";
 import { startTestServer, type TestServer } from "./start.ts";
 import { pcmOf, type Reply } from "./wire.ts";
 
@@ -240,7 +240,7 @@ describe("speech that fails or is left", () => {
       await reply.body?.getReader().read();
       leaving.abort();
       const usage = async () => (await own.get("/v1/usage")).json();
-      while ((await usage()).requests === 0) await turn();
+      await until("the usage", async () => (await usage()).requests === 1);
       assert.equal((await usage()).output_audio_seconds, 5 * 0.08);
     } finally {
       await own.stop();

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { WriterError } from "../../src/model/writer.ts";
+import { until, within } from "../waiting.ts";
 import { ScriptedWriter } from "../writers/scripted-writer.ts";
 import { startTestServer, type TestServer } from "./start.ts";
-import { eventOf, pcmOf, pcmOfEvents, type Reply, readEvents, type SentEvent, until } from "./wire.ts";
+import { eventOf, pcmOf, pcmOfEvents, type Reply, readEvents, type SentEvent } from "./wire.ts";
 
 const CONVERSATION = [{ speaker: "0", text: "How was the trip?" }, { speaker: "1" }];
 const SENTENCES = ["It was wonderful.", "We saw the sea."];
@@ -23,7 +24,11 @@ async function serve(writer: ScriptedWriter, flags: Record<string, string> = {})
 async function begunStream(response: Reply): Promise<() => Promise<SentEvent>> {
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
-  while (!text.includes("event: audio")) text += (await reader.read()).value;
+  while (!text.includes("event: audio")) {
+    const step = await within("the first audio", reader.read());
+    assert.ok(!step.done, text);
+    text += step.value;
+  }
   return async () => {
     for (let step = await reader.read(); !step.done; step = await reader.read()) text += step.value;
     return eventOf(text.trim().split("\n\n").at(-1)!);
@@ -158,11 +163,11 @@ test("a client that leaves while its reply is being written stops the writer, an
 
 test("a writer that never comes to its first sentence is given up after the time of a load", async () => {
   const writer = new ScriptedWriter(SENTENCES, { isStepwise: true });
-  const { post } = await serve(writer, { requestTimeoutMs: "300" });
+  const { post } = await serve(writer, { loadTimeoutMs: "300" });
   const response = await post("/v1/converse/stream", { conversation: CONVERSATION });
   assert.equal(response.status, 502);
   assert.match((await response.json()).error.message, /writer took too long/);
-  await until(() => writer.open === 0);
+  await until("the writer to stop", () => writer.open === 0);
 });
 
 test("a stopping server lets a reply that is being written finish", async () => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { after, before, test } from "node:test";
+import { within } from "../waiting.ts";
 import { startTestServer, type TestServer } from "./start.ts";
 
 let server: TestServer;
@@ -13,7 +14,7 @@ after(() => server.stop());
 async function open(): Promise<Socket> {
   const { hostname, port } = new URL(server.url);
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
-  await once(socket, "connect");
+  await within("the connection", once(socket, "connect"));
   socket.setEncoding("latin1");
   return socket;
 }
@@ -25,7 +26,8 @@ async function answer(socket: Socket): Promise<string> {
     text += chunk;
   });
   socket.on("error", () => {});
-  await new Promise((resolve) => socket.once("end", resolve).once("close", resolve));
+  const end = new Promise((resolve) => socket.once("end", resolve).once("close", resolve));
+  await within("the server to close", end);
   socket.destroy();
   return text;
 }

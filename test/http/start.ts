@@ -14,6 +14,10 @@ export interface TestServer extends RunningServer {
   readonly key: string;
   readonly keyId: string;
   readonly tenancy: Tenancy;
+  /** Makes another key, and the headers that present it. */
+  another(): Promise<{ readonly key: string; readonly keyId: string; readonly auth: Record<string, string> }>;
+  /** The value of a metric without labels, or of the line that begins so. */
+  metric(name: string): Promise<number>;
   /** POSTs JSON with the key, or with the headers given instead. */
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Reply>;
   get(path: string, headers?: Record<string, string>): Promise<Reply>;
@@ -53,6 +57,16 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     key,
     keyId: record.keyId,
     tenancy,
+    async another() {
+      const other = await tenancy.createKey({ label: "another", rpm, burst });
+      const header = { Authorization: `Bearer ${other.key}` };
+      return { key: other.key, keyId: other.record.keyId, auth: header };
+    },
+    async metric(name) {
+      const text = await (await fetch(`${server.url}/metrics`)).text();
+      const line = text.split("\n").find((each) => each.startsWith(`antiphon_${name} `));
+      return Number(line?.slice(line.lastIndexOf(" ")));
+    },
     post: (path, body, headers) =>
       fetch(server.url + path, {
         method: "POST",

@@ -3,8 +3,9 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
+import { until, within } from "../waiting.ts";
 import { startTestServer, type TestServer } from "./start.ts";
-import { parseEvents, pcmOfEvents, readEvents, until } from "./wire.ts";
+import { parseEvents, pcmOfEvents, readEvents } from "./wire.ts";
 
 const LONG = "word ".repeat(1_500);
 
@@ -12,7 +13,7 @@ const LONG = "word ".repeat(1_500);
 async function openRawStream(server: TestServer, text: string): Promise<Socket> {
   const { hostname, port } = new URL(server.url);
   const socket = connect({ host: hostname, port: Number(port) });
-  await once(socket, "connect");
+  await within("the connection", once(socket, "connect"));
   const body = JSON.stringify({ conversation: [{ text }], params: { max_new_tokens: 2_048 } });
   socket.write(
     `POST /v1/converse/stream HTTP/1.1\r\nHost: ${hostname}\r\nX-API-Key: ${server.key}\r\n` +
@@ -36,13 +37,13 @@ test("a client that leaves a stream stops the engine and is metered for what it 
     socket.on("data", (chunk: string) => {
       received += chunk;
     });
-    await until(() => received.includes('"index":3}'));
+    await until("the fourth frame", () => received.includes('"index":3}'));
     socket.destroy();
-    await until(async () => (await gauge(server, "active_streams")) === 0);
+    await until("the stream's end", async () => (await gauge(server, "active_streams")) === 0);
     const whenLeft = computed;
     await turn();
     assert.equal(computed, whenLeft, "nothing is computed for a client that has gone");
-    await until(async () => (await (await server.get("/v1/usage")).json()).requests === 1);
+    await until("the usage", async () => (await (await server.get("/v1/usage")).json()).requests === 1);
     const usage = await (await server.get("/v1/usage")).json();
     assert.equal(usage.input_chars, LONG.length);
     assert.ok(usage.output_audio_seconds >= 4 * 0.08 && usage.output_audio_seconds < 2_048 * 0.08);
@@ -59,7 +60,7 @@ test("a client that does not read holds its own synthesis back, in bounded memor
     socket.pause();
     let last = -1;
     // Sockets take what their buffers hold; then nothing more may be computed, however long nobody reads.
-    await until(async () => {
+    await until("full buffers", async () => {
       const before = computed;
       for (let i = 0; i < 20; i++) await (await server.get("/health", {})).text();
       last = computed;
@@ -67,7 +68,7 @@ test("a client that does not read holds its own synthesis back, in bounded memor
     });
     assert.ok(last < 2_048, `all ${last} frames were computed for a client that reads none`);
     socket.destroy();
-    await until(async () => (await gauge(server, "active_streams")) === 0);
+    await until("the stream's end", async () => (await gauge(server, "active_streams")) === 0);
   } finally {
     await server.stop();
   }
@@ -118,8 +119,11 @@ test("a quiet stream is kept alive by comments", async () => {
     const response = await server.post("/v1/converse/stream", { conversation: [{ text: "Wait for it." }] });
     const reader = response.body?.getReader();
     let text = "";
-    while (!text.includes(": keep-alive\n\n"))
-      text += Buffer.from((await reader?.read())?.value ?? []).toString();
+    while (!text.includes(": keep-alive\n\n")) {
+      const step = await within("a comment", reader!.read());
+      assert.ok(!step.done, text);
+      text += Buffer.from(step.value).toString();
+    }
     letGo();
     for (;;) {
       const step = await reader?.read();
@@ -144,9 +148,9 @@ test("a request that finds every place taken waits its turn, and one too many is
   try {
     const speak = () => server.post("/v1/tts", { text: "Me." });
     const first = speak();
-    await until(async () => (await gauge(server, "active_streams")) === 1);
+    await until("the first to be spoken", async () => (await gauge(server, "active_streams")) === 1);
     const second = speak();
-    await until(async () => (await gauge(server, "queue_depth")) === 1);
+    await until("the second to wait", async () => (await gauge(server, "queue_depth")) === 1);
     const third = await speak();
     assert.equal(third.status, 502);
     assert.equal((await third.json()).error.type, "inference_error");

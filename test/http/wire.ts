@@ -1,5 +1,3 @@
-import { setImmediate as turn } from "node:timers/promises";
-
 /** A response whose JSON may be looked into. */
 export type Reply = Omit<Response, "json"> & {
   // biome-ignore lint/suspicious/noExplicitAny: the shape is what the tests are about
@@ -42,9 +40,4 @@ export function pcmOfEvents(events: readonly SentEvent[]): Buffer {
   return Buffer.concat(
     events.filter(({ event }) => event === "audio").map(({ data }) => Buffer.from(data.pcm_b64, "base64")),
   );
-}
-
-/** Waits, a turn of the event loop at a time, until something is so. */
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await turn();
 }

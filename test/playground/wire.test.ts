@@ -94,7 +94,11 @@ test("the curl command reads audio from the file it came from", () => {
 function sent(command: string, cwd: string): unknown {
   const curl =
     'curl() { for last; do :; done; if [ "$last" = "@-" ]; then cat; else printf %s "$last"; fi; }';
-  const { stdout, stderr } = spawnSync("bash", ["-c", `${curl}\n${command}`], { cwd, encoding: "utf8" });
+  const { stdout, stderr } = spawnSync("bash", ["-c", `${curl}\n${command}`], {
+    cwd,
+    encoding: "utf8",
+    timeout: 60_000,
+  });
   assert.equal(stderr, "");
   return JSON.parse(stdout);
 }

@@ -1,17 +1,27 @@
 import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
 import fc from "fast-check";
-import { Admission, type AdmissionOptions, type Release } from "../../src/serving/admission.ts";
+import { Admission, type AdmissionOptions, type Place } from "../../src/serving/admission.ts";
 
 const NEVER = new AbortController().signal;
-const GENEROUS: AdmissionOptions = { concurrency: 2, queueDepth: 2, queueWaitMs: 1_000 };
+const GENEROUS: AdmissionOptions = {
+  concurrency: 2,
+  keyConcurrency: 2,
+  queueDepth: 2,
+  keyQueueDepth: 2,
+  queueWaitMs: 1_000,
+};
 
 /** Lets everything that is ready to happen happen. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-async function fill(admission: Admission, count: number): Promise<Release[]> {
-  const places: Release[] = [];
-  for (let i = 0; i < count; i++) places.push(await admission.enter(NEVER));
+const nobody = () => assert.fail("nobody is to be ended");
+const enter = (admission: Admission, signal = NEVER, key = "key_a"): Promise<Place> =>
+  admission.enter(key, signal, nobody);
+
+async function fill(admission: Admission, count: number, key = "key_a"): Promise<Place[]> {
+  const places: Place[] = [];
+  for (let i = 0; i < count; i++) places.push(await enter(admission, NEVER, key));
   return places;
 }
 
@@ -19,9 +29,9 @@ describe("admission", () => {
   it("gives as many places as there are, lets as many wait as may, and refuses the next at once", async () => {
     const admission = new Admission(GENEROUS);
     await fill(admission, 2);
-    const waiting = [admission.enter(NEVER), admission.enter(NEVER)];
+    const waiting = [enter(admission, NEVER), enter(admission, NEVER)];
     assert.deepEqual([admission.active, admission.queued], [2, 2]);
-    await assert.rejects(admission.enter(NEVER), {
+    await assert.rejects(enter(admission, NEVER), {
       status: 502,
       type: "inference_error",
       retryAfterMs: 1_000,
@@ -32,17 +42,17 @@ describe("admission", () => {
   });
 
   it("admits whoever has waited longest", async () => {
-    const admission = new Admission({ ...GENEROUS, queueDepth: 3 });
+    const admission = new Admission({ ...GENEROUS, queueDepth: 3, keyQueueDepth: 3 });
     const places = await fill(admission, 2);
     const order: string[] = [];
     for (const name of ["first", "second", "third"]) {
-      void admission.enter(NEVER).then((release) => {
+      void enter(admission, NEVER).then((place) => {
         order.push(name);
-        places.push(release);
+        places.push(place);
       });
     }
     for (let i = 0; i < 3; i++) {
-      places[i]!();
+      places[i]!.release();
       await settle();
     }
     assert.deepEqual(order, ["first", "second", "third"]);
@@ -52,8 +62,8 @@ describe("admission", () => {
   it("takes a place back once, however often it is given back", async () => {
     const admission = new Admission(GENEROUS);
     const [place] = await fill(admission, 2);
-    place!();
-    place!();
+    place!.release();
+    place!.release();
     assert.equal(admission.active, 1);
   });
 
@@ -61,16 +71,16 @@ describe("admission", () => {
     const admission = new Admission(GENEROUS);
     const [place] = await fill(admission, 2);
     const gone = new AbortController();
-    const left = admission.enter(gone.signal);
-    const patient = admission.enter(NEVER);
+    const left = enter(admission, gone.signal);
+    const patient = enter(admission, NEVER);
     gone.abort(new Error("gone"));
     await assert.rejects(left, { message: "gone" });
     assert.equal(admission.queued, 1);
-    place!();
+    place!.release();
     await patient;
     assert.deepEqual([admission.active, admission.queued], [2, 0]);
     await assert.rejects(
-      admission.enter(gone.signal),
+      enter(admission, gone.signal),
       { message: "gone" },
       "who has gone before it asks too",
     );
@@ -82,18 +92,18 @@ describe("admission", () => {
       const admission = new Admission(GENEROUS);
       const places = await fill(admission, 2);
       let refused: unknown = null;
-      admission.enter(NEVER).catch((error: unknown) => {
+      enter(admission, NEVER).catch((error: unknown) => {
         refused = error;
       });
       mock.timers.tick(600);
-      const later = admission.enter(NEVER);
+      const later = enter(admission, NEVER);
       mock.timers.tick(399);
       await settle();
       assert.equal(refused, null);
       mock.timers.tick(1);
       await settle();
       assert.equal((refused as { status?: number } | null)?.status, 502);
-      places[0]!();
+      places[0]!.release();
       await later;
       mock.timers.tick(10_000);
       assert.deepEqual([admission.active, admission.queued], [2, 0], "a place that was given stays given");
@@ -105,13 +115,13 @@ describe("admission", () => {
   it("refuses whoever waits and whoever comes once it is closed, and leaves places as they are", async () => {
     const admission = new Admission(GENEROUS);
     const [place] = await fill(admission, 2);
-    const waiting = admission.enter(NEVER);
+    const waiting = enter(admission, NEVER);
     admission.close();
-    for (const refused of [waiting, admission.enter(NEVER)]) {
+    for (const refused of [waiting, enter(admission, NEVER)]) {
       await assert.rejects(refused, { status: 502, message: /shutting down/ });
     }
     assert.equal(admission.active, 2);
-    place!();
+    place!.release();
     assert.equal(admission.active, 1);
   });
 
@@ -126,9 +136,15 @@ describe("admission", () => {
       queueDepth: number,
       deeds: readonly { kind: string; who: number }[],
     ) => {
-      const admission = new Admission({ concurrency, queueDepth, queueWaitMs: 60_000 });
+      const admission = new Admission({
+        concurrency,
+        keyConcurrency: concurrency,
+        queueDepth,
+        keyQueueDepth: queueDepth,
+        queueWaitMs: 60_000,
+      });
       const line: { id: number; gone: AbortController }[] = [];
-      const inside: { id: number; release: Release }[] = [];
+      const inside: { id: number; place: Place }[] = [];
       const admitted: number[] = [];
       let nextId = 0;
       for (const { kind, who } of deeds) {
@@ -136,14 +152,14 @@ describe("admission", () => {
           const id = nextId++;
           const gone = new AbortController();
           const isFull = inside.length === concurrency && line.length === queueDepth;
-          const entering = admission.enter(gone.signal);
+          const entering = enter(admission, gone.signal);
           if (isFull) await assert.rejects(entering, { status: 502 });
           else {
             line.push({ id, gone });
             entering.then(
-              (release) => {
+              (place) => {
                 admitted.push(id);
-                inside.push({ id, release });
+                inside.push({ id, place });
                 line.splice(
                   line.findIndex((waiting) => waiting.id === id),
                   1,
@@ -153,7 +169,7 @@ describe("admission", () => {
             );
           }
         } else if (kind === "release" && inside.length > 0) {
-          inside.splice(who % inside.length, 1)[0]!.release();
+          inside.splice(who % inside.length, 1)[0]!.place.release();
         } else if (kind === "abort" && line.length > 0) {
           line.splice(who % line.length, 1)[0]!.gone.abort(new Error("gone"));
         }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ServiceError } from "../../src/contract/errors.ts";
+import { until } from "../waiting.ts";
 import {
   caller,
   collect,
@@ -21,7 +22,7 @@ describe("a service that drains", () => {
     const engine = new Engine((index) => (index === 5 ? held : undefined));
     const { service, metered } = serviceOver({ engine, options: { concurrency: 1 } });
     const speaking = collect(service.converse(PREPARED, caller()));
-    while (engine.given < 5) await settle();
+    await until("the fifth frame", () => engine.given === 5);
     const waiting = collect(service.converse(PREPARED, caller()));
     await settle();
     assert.equal(service.queued, 1);
@@ -48,7 +49,7 @@ describe("a service that drains", () => {
       const engine = new Engine((index) => (index === 5 ? forever() : undefined));
       const { service, metered } = serviceOver({ engine, options: { frameTimeoutMs: 60_000 } });
       const speaking = collect(service.converse(PREPARED, caller())).catch((error: unknown) => error);
-      while (engine.given < 5) await settle();
+      await until("the fifth frame", () => engine.given === 5);
       const drained = service.drain(500);
       await tick(499);
       assert.equal(service.active, 1);

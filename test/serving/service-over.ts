@@ -1,6 +1,8 @@
 import { mock } from "node:test";
 import { findModel, PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
 import type { Frame, SpeechModel } from "../../src/model/speech-model.ts";
+import type { Writer } from "../../src/model/writer.ts";
+import { FairShare, type FairShareOptions } from "../../src/serving/fair-share.ts";
 import { prepareTts } from "../../src/serving/prepare.ts";
 import { type Caller, type Outcome, type ServiceOptions, SpeechService } from "../../src/serving/service.ts";
 import type { Telemetry } from "../../src/serving/telemetry.ts";
@@ -10,7 +12,9 @@ import type { UsageRecord } from "../../src/tenancy/store.ts";
 export const PREPARED = prepareTts({ text: "Hello there." }, (id) => findModel(PUBLIC_MODELS, id));
 const OPTIONS: ServiceOptions = {
   concurrency: 2,
+  keyConcurrency: 2,
   queueDepth: 2,
+  keyQueueDepth: 2,
   queueWaitMs: 1_000,
   frameTimeoutMs: 1_000,
   loadTimeoutMs: 1_000,
@@ -52,7 +56,18 @@ interface Setup {
   readonly options?: Partial<ServiceOptions>;
   readonly meter?: (record: UsageRecord) => Promise<void>;
   readonly lease?: (model: SpeechModel) => Promise<SpeechModel>;
+  readonly writer?: Writer | null;
+  readonly writing?: FairShareOptions;
 }
+
+const WRITING: FairShareOptions = {
+  what: "turns being written",
+  total: 2,
+  perKey: 2,
+  queueDepth: 2,
+  keyQueueDepth: 2,
+  waitMs: 1_000,
+};
 
 /** A service over one engine, with what it meters and how many leases it holds. */
 export function serviceOver({
@@ -60,6 +75,8 @@ export function serviceOver({
   options = {},
   meter,
   lease = async (model) => model,
+  writer = null,
+  writing = WRITING,
 }: Setup = {}) {
   const metered: UsageRecord[] = [];
   let leases = 0;
@@ -75,7 +92,8 @@ export function serviceOver({
         };
         return { model, preset: {}, card: PREPARED.model.card, release };
       },
-      writer: null,
+      writer,
+      writing: new FairShare(writing),
       meter: meter ?? (async (record) => void metered.push(record)),
       telemetry: NO_TELEMETRY,
     },
@@ -85,8 +103,12 @@ export function serviceOver({
 }
 
 /** A client that stays, unless its signal says otherwise. */
-export function caller({ stream = true, signal = new AbortController().signal } = {}): Caller {
-  return { keyId: "key_test", signal, takesAudioAsItComes: stream };
+export function caller({
+  stream = true,
+  signal = new AbortController().signal,
+  keyId = "key_test",
+} = {}): Caller {
+  return { keyId, signal, takesAudioAsItComes: stream };
 }
 
 /** Takes every frame. */

@@ -4,7 +4,8 @@ import { ServiceError } from "../../src/contract/errors.ts";
 import { SpeechFailedError } from "../../src/model/speech-model.ts";
 import type { Outcome } from "../../src/serving/service.ts";
 import type { UsageRecord } from "../../src/tenancy/store.ts";
-import { caller, collect, Engine, PREPARED, serviceOver, settle } from "./service-over.ts";
+import { until } from "../waiting.ts";
+import { caller, collect, Engine, forever, PREPARED, serviceOver, settle } from "./service-over.ts";
 
 describe("the life of a request", () => {
   it("is metered once, when its last frame is out and before that is told", async () => {
@@ -24,7 +25,7 @@ describe("the life of a request", () => {
       told = true;
       return result;
     });
-    while (records.length === 0) await settle();
+    await until("the usage", () => records.length === 1);
     await settle();
     assert.equal(told, false, "success is not told before it is durable");
     commit();
@@ -112,6 +113,40 @@ describe("the life of a request", () => {
     const { service, engine, metered } = serviceOver();
     const gone = AbortSignal.abort(new Error("gone"));
     await assert.rejects(collect(service.converse(PREPARED, caller({ signal: gone }))), { message: "gone" });
+    assert.deepEqual([engine.given, metered.length, service.active], [0, 0, 0]);
+  });
+
+  for (const stream of [true, false]) {
+    for (const awaited of ["place", "model", "first frame"] as const) {
+      const what = stream ? "a stream" : "a reply in one piece";
+      it(`is not metered when its client leaves ${what} that waits for its ${awaited}`, async () => {
+        const client = new AbortController();
+        const reason = new Error("gone");
+        let reached = "";
+        const at = (step: string) => {
+          reached = step;
+          return step === awaited ? forever() : undefined;
+        };
+        const engine = new Engine(() => at("first frame"));
+        const { service, metered, leases } = serviceOver({
+          engine,
+          options: { concurrency: awaited === "place" ? 0 : 1 },
+          lease: async (model) => (await at("model")) ?? model,
+        });
+        const speaking = collect(service.converse(PREPARED, caller({ stream, signal: client.signal })));
+        await until(`the wait for its ${awaited}`, () => reached === awaited || service.queued === 1);
+        client.abort(reason);
+        await assert.rejects(speaking, (error) => error === reason);
+        assert.deepEqual([metered.length, engine.given], [0, 0]);
+        assert.deepEqual([service.active, service.queued, leases()], [0, 0, 0]);
+      });
+    }
+  }
+
+  it("is not metered when its consumer stops asking before the first frame", async () => {
+    const { service, metered, engine } = serviceOver();
+    const speech = service.converse(PREPARED, caller());
+    await speech.return({} as Outcome);
     assert.deepEqual([engine.given, metered.length, service.active], [0, 0, 0]);
   });
 });

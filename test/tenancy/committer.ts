@@ -1,3 +1,4 @@
+import { Socket } from "node:net";
 import { openTenancy } from "../../src/tenancy/open.ts";
 import { StoreError } from "../../src/tenancy/store-error.ts";
 import type { Tenancy } from "../../src/tenancy/tenancy.ts";
@@ -5,10 +6,15 @@ import type { Tenancy } from "../../src/tenancy/tenancy.ts";
 /**
  * A process that commits usage as fast as it may: `committer.js DATA_DIR COUNT`, 0 for no end. Prints `key ID`, then
  * `ack EVENT` for each commit that was acknowledged. When one is refused it prints `refused PROBLEM MESSAGE`, then
- * `total N` as the store counts, and ends. It always ends: the store is closed whatever failed.
+ * `total N` as the store counts, and ends. It always ends: the store is closed whatever failed, and the end of standard
+ * input, which is when whoever started it has gone, ends it where it stands.
  */
 const [dataDir = "", count = "0"] = process.argv.slice(2);
 const last = Number(count) || Number.POSITIVE_INFINITY;
+
+// Not by exit, which would wait for the thread of the database.
+process.stdin.once("close", () => process.kill(process.pid, "SIGKILL")).resume();
+if (process.stdin instanceof Socket) process.stdin.unref();
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`);

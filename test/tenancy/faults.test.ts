@@ -1,19 +1,35 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { describe, it } from "node:test";
+import { after, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import Database from "libsql";
 import { fromTicks, toTicks } from "../../src/tenancy/audio-ticks.ts";
+import { checkDatabase } from "../../src/tenancy/check-database.ts";
 import { libsqlStore } from "../../src/tenancy/libsql-store.ts";
 import type { Store } from "../../src/tenancy/store.ts";
 import { StoreError, type StoreProblem } from "../../src/tenancy/store-error.ts";
+import { until, within } from "../waiting.ts";
 import { temporaryFolder } from "./folders.ts";
 
+/** For thousands of commits on a slow disk. */
+const PATIENT = { deadlineMs: 120_000 };
 const COMMITTER = fileURLToPath(new URL("./committer.js", import.meta.url));
+
+/** The pipe to its input tells a committer that we are there. */
+const STDIO: SpawnOptions["stdio"] = ["pipe", "pipe", "inherit"];
 
 interface Committer {
   readonly child: ChildProcess;
@@ -24,25 +40,27 @@ interface Committer {
   acknowledged(count: number): Promise<void>;
 }
 
+/** Follows what a committer prints. It is ended with the test that started it, however that ends. */
 function follow(child: ChildProcess): Committer {
+  after(() => child.kill("SIGKILL"));
   const lines: string[] = [];
   const reader = createInterface({ input: child.stdout! });
   reader.on("line", (line) => lines.push(line));
   const ended = Promise.all([once(child, "exit"), once(reader, "close")]).then(() => {});
+  after(() => child.kill("SIGKILL"));
   return {
     child,
     lines,
     ended,
     async acknowledged(count) {
-      while (acksIn(lines).length < count)
-        await Promise.race([once(reader, "line"), ended.then(() => assert.fail(lines.join("\n")))]);
+      const enough = until(`${count} acknowledged commits`, () => acksIn(lines).length >= count);
+      await Promise.race([enough, ended.then(() => assert.fail(lines.join("\n")))]);
     },
   };
 }
 
 function committer(dataDir: string, count: number, options: SpawnOptions = {}): Committer {
-  const stdio: SpawnOptions["stdio"] = ["ignore", "pipe", "inherit"];
-  return follow(spawn(process.execPath, [COMMITTER, dataDir, `${count}`], { ...options, stdio }));
+  return follow(spawn(process.execPath, [COMMITTER, dataDir, `${count}`], { ...options, stdio: STDIO }));
 }
 
 function acksIn(lines: readonly string[]): string[] {
@@ -51,7 +69,7 @@ function acksIn(lines: readonly string[]): string[] {
 
 /** Resolves when the process has ended with all its commits acknowledged; rejects with what it said instead. */
 async function completed({ child, lines, ended }: Committer, count: number): Promise<void> {
-  await ended;
+  await within("the committer's end", ended, PATIENT);
   const acks = acksIn(lines).length;
   const said = lines.filter((line) => !line.startsWith("ack ")).join("\n");
   assert.ok(
@@ -108,6 +126,23 @@ async function soundDatabase(): Promise<string> {
   return dataDir;
 }
 
+/** Writes over most of a page, from an offset on. */
+function damage(dataDir: string, page: number, offset: number): void {
+  const file = openSync(join(dataDir, "antiphon.db"), "r+");
+  writeSync(file, Buffer.alloc(3_000, 0x5a), 0, 3_000, (page - 1) * 4_096 + offset);
+  closeSync(file);
+}
+
+describe("a process that commits for these tests", () => {
+  it("ends when whoever started it has gone, though its work has no end", async () => {
+    const { child, acknowledged, ended } = committer(temporaryFolder(), 0);
+    await acknowledged(1);
+    child.stdin!.end();
+    await ended;
+    assert.equal(child.signalCode, "SIGKILL", "by its own hand");
+  });
+});
+
 describe("usage under faults", () => {
   it("loses nothing that was acknowledged, and counts nothing twice, when killed in the middle of its work", async () => {
     const dataDir = temporaryFolder();
@@ -116,7 +151,7 @@ describe("usage under faults", () => {
       const victim = committer(dataDir, 0);
       await victim.acknowledged(kills);
       victim.child.kill("SIGKILL");
-      await victim.ended;
+      await within("the killed committer's end", victim.ended);
       acknowledged.push(...acksIn(victim.lines));
       const events = auditedEvents(dataDir);
       assert.deepEqual(
@@ -161,11 +196,9 @@ describe("usage under faults", () => {
   it("says that the disk is full, keeps what was acknowledged, and can still be read", async () => {
     const dataDir = temporaryFolder();
     const limited = `ulimit -f 300; exec "$0" "$@"`;
-    const stdio: SpawnOptions["stdio"] = ["ignore", "pipe", "inherit"];
-    const full = follow(
-      spawn("/bin/sh", ["-c", limited, process.execPath, COMMITTER, dataDir, "0"], { stdio }),
-    );
-    await full.ended;
+    const line = ["-c", limited, process.execPath, COMMITTER, dataDir, "0"];
+    const full = follow(spawn("/bin/sh", line, { stdio: STDIO }));
+    await within("the disk to be full", full.ended, PATIENT);
     const acks = acksIn(full.lines);
     assert.ok(acks.length > 0, "something was committed first");
     const refused = full.lines.find((line) => line.startsWith("refused"));
@@ -190,12 +223,43 @@ describe("usage under faults", () => {
     assert.equal(readFileSync(path, "utf8"), "this is no database\n".repeat(400));
   });
 
-  it("refuses a database with a damaged page, at start and not at the first request that meets it", async () => {
+  it("refuses a database whose list of tables is damaged, at start", async () => {
     const dataDir = await soundDatabase();
-    const file = openSync(join(dataDir, "antiphon.db"), "r+");
-    writeSync(file, Buffer.alloc(3_000, 0x5a), 0, 3_000, 12 * 4_096 + 500);
-    closeSync(file);
-    assert.match(await refusal(dataDir, "damaged"), /page 13/);
+    damage(dataDir, 1, 100);
+    assert.match(await refusal(dataDir, "damaged"), /restore it from a backup, or move it away/);
+  });
+
+  it("opens a database with a damaged page at once, and says so when something meets the page", async () => {
+    const dataDir = await soundDatabase();
+    const database = new Database(join(dataDir, "antiphon.db"));
+    const [hashes] = database
+      .prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_keys_2'")
+      .all() as { rootpage: number }[];
+    database.close();
+    damage(dataDir, hashes!.rootpage, 0);
+    const store = await libsqlStore(dataDir);
+    try {
+      assert.equal((await store.totals())[0]?.requests, 2_000);
+      await assert.rejects(
+        store.findKey("a".repeat(64)),
+        (error) => error instanceof StoreError && error.problem === "damaged" && !error.isTransient,
+      );
+    } finally {
+      await store.close();
+    }
+  });
+
+  it("finds a damaged page when it is told to check the database, and nothing in a sound one", async () => {
+    const dataDir = await soundDatabase();
+    checkDatabase(dataDir);
+    damage(dataDir, 13, 500);
+    assert.throws(
+      () => checkDatabase(dataDir),
+      (error) => error instanceof StoreError && error.problem === "damaged" && /page 13/.test(error.message),
+    );
+    const empty = temporaryFolder();
+    assert.throws(() => checkDatabase(empty), /There is no database .*antiphon\.db.*--data-dir/);
+    assert.deepEqual(readdirSync(empty), [], "and makes none");
   });
 
   it("refuses a database of a later version", async () => {
@@ -224,7 +288,7 @@ describe("usage under faults", () => {
     for (const dataDir of [temporaryFolder(), await soundDatabase()]) {
       chmodSync(dataDir, 0o555);
       const barred = committer(dataDir, 1, user);
-      await barred.ended;
+      await within("the committer's end", barred.ended);
       assert.match(
         barred.lines.join("\n"),
         /^refused unwritable The database .*antiphon\.db cannot be opened for writing/,

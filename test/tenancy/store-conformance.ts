@@ -88,6 +88,21 @@ export function storeConformance(name: string, open: () => Promise<Store>): void
       assert.equal((await store.totals("key_older"))[0]?.requests, 3);
     });
 
+    it("shows at once what has been made, committed and revoked, time after time", async () => {
+      for (let round = 0; round < 50; round++) {
+        const keyId = `key_round${round}`;
+        const hash = `${round}`.padStart(64, "0");
+        assert.equal(await store.findKey(hash), null);
+        await store.createKey(keyRecord(keyId, 30 + round), hash);
+        assert.equal((await store.findKey(hash))?.key.revokedTsS, null);
+        await store.commit([usage(`round${round}`, keyId, 1)]);
+        assert.equal((await store.totals(keyId))[0]?.requests, 1);
+        await store.revokeKey(keyId, 40);
+        assert.equal((await store.findKey(hash))?.key.revokedTsS, 40);
+        assert.equal((await store.listKeys()).at(-1)?.keyId, keyId);
+      }
+    });
+
     it("adds up a hundred thousand odd durations without an error", async () => {
       await store.createKey(keyRecord("key_sums", 20), "e".repeat(64));
       const records = Array.from({ length: 100_000 }, (_, i) => ({

@@ -1,7 +1,24 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
 import { libsqlStore } from "../../src/tenancy/libsql-store.ts";
 import { memoryStore } from "../../src/tenancy/memory-store.ts";
 import { temporaryFolder } from "./folders.ts";
 import { storeConformance } from "./store-conformance.ts";
 
 storeConformance("memory", async () => memoryStore());
-storeConformance("libsql", () => libsqlStore(temporaryFolder()));
+const folder = temporaryFolder();
+let stores = 0;
+storeConformance("libsql", () => libsqlStore(join(folder, `${stores++}`)));
+
+describe("a libsql store", () => {
+  it("leaves the database in one file when it is closed", async () => {
+    const dataDir = temporaryFolder();
+    const store = await libsqlStore(dataDir);
+    assert.deepEqual(await store.listKeys(), []);
+    assert.equal(existsSync(join(dataDir, "antiphon.db-wal")), true);
+    await store.close();
+    assert.equal(existsSync(join(dataDir, "antiphon.db-wal")), false);
+  });
+});

@@ -99,6 +99,15 @@ describe("tenancy", () => {
     assert.deepEqual(await tenancy.listKeys(), []);
   });
 
+  it("is as well as its store", () => {
+    let isWell = true;
+    const store = { ...memoryStore(), isWell: () => isWell };
+    const tenancy = tenancyOn(store, { anonymous: { rpm: 60, burst: 3 } });
+    assert.equal(tenancy.isWell(), true);
+    isWell = false;
+    assert.equal(tenancy.isWell(), false);
+  });
+
   it("commits what is waiting before it closes", async () => {
     const settings = { dataDir: temporaryFolder(), anonymousRpm: 60, anonymousBurst: 3 };
     const tenancy = await openTenancy(settings);

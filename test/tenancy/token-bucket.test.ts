@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { type BucketLimits, fullBucket, peek, take } from "../../src/tenancy/token-bucket.ts";
+import { type BucketLimits, fullBucket, peek, refilled, take } from "../../src/tenancy/token-bucket.ts";
 
 const limits = fc.record({
   rpm: fc.oneof(fc.integer({ min: 1, max: 100_000 }), fc.constantFrom(1, 7, 60, 600, 60_001, 1_000_000)),
@@ -136,6 +136,37 @@ describe("a token bucket", () => {
         assert.equal(take(state, small, nowMs).reading.allowed, false);
       }),
     );
+  });
+
+  it("counts whole milliseconds alone, and whole parts of tokens", () => {
+    const terms = { rpm: 60, burst: 2 };
+    const empty = drained(terms, 0.9);
+    assert.equal(peek(empty, terms, 999.9).allowed, false);
+    assert.equal(peek(empty, terms, 1_000).allowed, true);
+    assert.equal(take(empty, terms, 999.9).reading.allowed, false);
+    fc.assert(
+      fc.property(limits, momentMs, momentMs, (some, firstMs, secondMs) => {
+        const { parts, atMs } = refilled(
+          take(fullBucket(some, firstMs), some, firstMs).state,
+          some,
+          secondMs,
+        );
+        assert.deepEqual([Number.isInteger(parts), Number.isInteger(atMs)], [true, true]);
+      }),
+    );
+  });
+
+  it("tells at a look what a take would", () => {
+    const terms = { rpm: 60, burst: 1 };
+    assert.equal(peek(fullBucket(terms, 0), terms, 0).allowed, true);
+    assert.equal(peek(drained(terms, 0), terms, 0).allowed, false);
+  });
+
+  it("keeps its tokens when the clock goes back", () => {
+    const terms = { rpm: 60, burst: 2 };
+    const { state, reading } = take(fullBucket(terms, 10_000), terms, 3_000);
+    assert.deepEqual([reading.allowed, reading.remaining], [true, 1]);
+    assert.equal(peek(state, terms, 10_000).remaining, 1, "and regains none on the way");
   });
 
   it("neither gains nor loses when the clock goes back", () => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +8,7 @@ import { Worker } from "node:worker_threads";
 import { gzipSync } from "node:zlib";
 import { indexOf, stringAt } from "../../src/text/string-table.ts";
 import { loadTextTables } from "../../src/text/tables.ts";
+import { within } from "../waiting.ts";
 
 let voice = "";
 let file = "";
@@ -89,10 +91,7 @@ test("another thread is lent the tables and shares their memory", async () => {
      parentPort.postMessage(workerData.gold.tagged.size);`,
     { eval: true, workerData: tables },
   );
-  const tagged = await new Promise((resolve, reject) => {
-    worker.once("message", resolve);
-    worker.once("error", reject);
-  });
+  const [tagged] = await within("the thread's answer", once(worker, "message"));
   await worker.terminate();
   assert.equal(tagged, 1);
   assert.equal(tables.gold.words.slots[0], 12345);

@@ -1,7 +1,7 @@
 import { workerData } from "node:worker_threads";
 import { answerCalls } from "../../src/threads/answer-calls.ts";
 
-/** Shared cells: how many threads have started, calls carried out, and a gate that `hold` waits for. */
+/** Shared cells: how many threads have started, calls carried out, a gate that `hold` waits for, and who came through. */
 const { cells } = workerData as { readonly cells: Int32Array };
 Atomics.add(cells, 0, 1);
 
@@ -18,6 +18,7 @@ answerCalls(
       Atomics.add(cells, 1, 1);
       Atomics.notify(cells, 1);
       Atomics.wait(cells, 2, 0);
+      Atomics.add(cells, 3, 1);
       return "held";
     },
     spin(): never {

@@ -1,24 +1,23 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { describe, it } from "node:test";
 import { Worker } from "node:worker_threads";
 import { ThreadCalls, type ThreadCallsOptions } from "../../src/threads/thread-calls.ts";
+import { until, within } from "../waiting.ts";
 
 const STARTS = 0;
 const DONE = 1;
 const GATE = 2;
+const THROUGH = 3;
 
 async function withCalls(
   options: Partial<ThreadCallsOptions>,
   work: (calls: ThreadCalls, cells: Int32Array) => Promise<void>,
 ): Promise<void> {
-  const cells = new Int32Array(new SharedArrayBuffer(12));
+  const cells = new Int32Array(new SharedArrayBuffer(16));
   const calls = new ThreadCalls({
     name: "the odd thread",
-    start: () =>
-      new Worker(new URL("./odd-thread.js", import.meta.url), {
-        workerData: { cells },
-        resourceLimits: { maxOldGenerationSizeMb: 48 },
-      }),
+    start: () => oddThread(cells),
     queueDepth: 8,
     deadlineMs: 60_000,
     fromWire: (message) => new RangeError(String(message)),
@@ -32,6 +31,13 @@ async function withCalls(
   }
 }
 
+function oddThread(cells: Int32Array): Worker {
+  return new Worker(new URL("./odd-thread.js", import.meta.url), {
+    workerData: { cells },
+    resourceLimits: { maxOldGenerationSizeMb: 48 },
+  });
+}
+
 function open(cells: Int32Array): void {
   Atomics.store(cells, GATE, 1);
   Atomics.notify(cells, GATE);
@@ -39,11 +45,7 @@ function open(cells: Int32Array): void {
 
 /** Blocks until the thread has begun with `count` calls. */
 async function begun(cells: Int32Array, count: number): Promise<void> {
-  for (;;) {
-    const done = Atomics.load(cells, DONE);
-    if (done >= count) return;
-    await Atomics.waitAsync(cells, DONE, done).value;
-  }
+  await until(`the thread to begin with call ${count}`, () => Atomics.load(cells, DONE) >= count);
 }
 
 describe("calls into a thread", () => {
@@ -118,12 +120,54 @@ describe("calls into a thread", () => {
   });
 
   it("that take too long give their thread up, and others go to the next one", async () => {
-    await withCalls({ deadlineMs: 200 }, async (calls, cells) => {
-      const stuck = calls.call("spin", [], { repeatable: true });
+    await withCalls({}, async (calls, cells) => {
+      const stuck = calls.call("spin", [], { repeatable: true, deadlineMs: 200 });
       const other = calls.call("add", [1, 1]);
       await assert.rejects(stuck, { name: "ThreadError", problem: "late" });
       assert.equal(await other, 2);
       assert.equal(cells[STARTS], 2);
+    });
+  });
+
+  it("have the deadline of all where they are given none of their own", async () => {
+    await withCalls({ deadlineMs: 200 }, async (calls) => {
+      await assert.rejects(calls.call("spin", []), { problem: "late" });
+    });
+  });
+
+  it("in native code that take too long are left alone, and their thread ends once they have come to an end", async () => {
+    const cells = new Int32Array(new SharedArrayBuffer(16));
+    const threads: Worker[] = [];
+    const start = () => {
+      const thread = oddThread(cells);
+      threads.push(thread);
+      return thread;
+    };
+    await withCalls({ isNative: true, start }, async (calls) => {
+      await assert.rejects(calls.call("hold", [], { deadlineMs: 200 }), { problem: "late" });
+      assert.equal(await calls.call("add", [1, 1]), 2);
+      const ended = once(threads[0]!, "exit");
+      open(cells);
+      await ended;
+      assert.deepEqual([cells[STARTS], cells[THROUGH]], [2, 1], "the call was not broken off");
+    });
+  });
+
+  it("fail alone when no thread can be started, and others are made once one can", async () => {
+    const cells = new Int32Array(new SharedArrayBuffer(16));
+    const failures: string[] = [];
+    let isBarred = true;
+    const start = () => {
+      if (isBarred) throw new Error("no more threads");
+      return oddThread(cells);
+    };
+    await withCalls({ start, onFailure: ({ message }) => failures.push(message) }, async (calls) => {
+      const message = "the odd thread cannot be started (no more threads)";
+      await assert.rejects(calls.call("add", [1, 1]), { name: "ThreadError", problem: "ended", message });
+      assert.deepEqual([calls.isWell, failures], [false, [message]]);
+      isBarred = false;
+      assert.equal(await calls.call("add", [1, 1]), 2);
+      assert.equal(calls.isWell, true);
     });
   });
 
@@ -136,7 +180,7 @@ describe("calls into a thread", () => {
       await assert.rejects(calls.call("die", []), { problem: "ended" });
       // The probe's own timers do not keep a process alive; this one does.
       const alive = setInterval(() => {}, 60_000);
-      await recovery;
+      await within("its recovery", recovery);
       clearInterval(alive);
       assert.equal(calls.isWell, true);
     });
@@ -145,10 +189,10 @@ describe("calls into a thread", () => {
   it("let an idle thread go and start another when it is needed", async () => {
     await withCalls({ idleMs: 1 }, async (calls, cells) => {
       await calls.call("add", [1, 1]);
-      while (cells[STARTS] === 1) {
-        await new Promise((resolve) => setTimeout(resolve, 5));
+      await until("a second thread", async () => {
         await calls.call("add", [1, 1]);
-      }
+        return cells[STARTS]! > 1;
+      });
       assert.equal(calls.isWell, true);
     });
   });

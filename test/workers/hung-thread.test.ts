@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
-import { setImmediate } from "node:timers/promises";
 import { SpeechFailedError } from "../../src/model/speech-model.ts";
 import { createWorkerPool, type WorkerPool, type WorkerPoolOptions } from "../../src/workers/worker-pool.ts";
 import { drain, never, scriptOf } from "../model/scripts.ts";
+import { until } from "../waiting.ts";
 import { COUNT, counters, type FaultyOptions } from "./faulty-model.ts";
 
 const entry = new URL("./faulty-model.js", import.meta.url);
@@ -30,7 +30,7 @@ for (const [how, command] of [
     await assert.rejects(drain(speak(pool, command)), /SpeechFailedError: .*stopped answering/);
     await assert.rejects(drain(beside), SpeechFailedError);
     await takeFrames(pool, 5);
-    while (pool.stats().lingering > 0) await setImmediate();
+    await until("the thread to end", () => pool.stats().lingering === 0);
     assert.deepEqual(pool.stats(), { ...WELL, replaced: 1 });
     assert.deepEqual(events, ["hung"]);
   });
@@ -42,14 +42,14 @@ test("once a thread has stopped answering, utterances go to the others, though i
   const hanging = pool.speak(scriptOf({ text: "hold" }), controller.signal);
   await hanging.next();
   const hung = hanging.next();
-  while (pool.stats().hung === 0) await setImmediate();
+  await until("a thread that owes an answer", () => pool.stats().hung === 1);
   controller.abort(new Error("gone"));
   await assert.rejects(hung, /gone/);
   assert.deepEqual(pool.stats(), { ...WELL, size: 2, hung: 1 });
   const others = [speak(pool, "speak"), speak(pool, "speak"), speak(pool, "speak")];
   for (const other of others) for (let i = 0; i < 5; i++) assert.equal((await other.next()).done, false);
   openGate(count);
-  while (pool.stats().hung > 0) await setImmediate();
+  await until("its answer", () => pool.stats().hung === 0);
   assert.equal(pool.stats().replaced, 0, "it came to itself in time");
   await Promise.all(others.map((other) => other.return(REPORT)));
 });
@@ -61,7 +61,7 @@ test("a thread that was left by all is asked once more, so that one that hangs i
   await hanging.next();
   await held(count);
   controller.abort(new Error("gone"));
-  while (pool.stats().replaced === 0) await setImmediate();
+  await until("another thread", () => pool.stats().replaced === 1);
   await takeFrames(pool, 3);
 });
 
@@ -71,7 +71,7 @@ test("a thread in native code is not cut off: it ends itself when it comes out",
   await takeFrames(pool, 5);
   assert.deepEqual(pool.stats(), { ...WELL, replaced: 1, lingering: 1 });
   openGate(count);
-  while (pool.stats().lingering > 0) await setImmediate();
+  await until("the thread to end", () => pool.stats().lingering === 0);
   assert.equal(Atomics.load(count, COUNT.native), 1);
 });
 
@@ -80,11 +80,11 @@ test("threads that cannot be ended pile up to a bound; a place beyond it is down
   const onEvent: WorkerPoolOptions["onEvent"] = ({ kind }) => events.push(kind);
   const { pool, count } = await faultyPool({ ...QUICK, maxLingering: 2, restartDelayMs: 1, onEvent });
   for (let i = 0; i < 2; i++) await assert.rejects(drain(speak(pool, "native")), SpeechFailedError);
-  while (pool.stats().broken === 0) await setImmediate();
+  await until("a broken place", () => pool.stats().broken === 1);
   assert.equal(Atomics.load(count, COUNT.starts), 2);
   await assert.rejects(speak(pool, "speak").next(), /have not ended/);
   openGate(count);
-  while (pool.stats().ready === 0) await setImmediate();
+  await until("a thread", () => pool.stats().ready === 1);
   await takeFrames(pool, 5);
   assert.deepEqual(events, ["hung", "hung", "failing", "recovered"]);
 });
@@ -141,7 +141,7 @@ async function takeFrames(pool: WorkerPool, count: number): Promise<void> {
 
 /** Waits until a thread hangs. */
 async function held(count: Int32Array): Promise<void> {
-  while (Atomics.load(count, COUNT.held) === 0) await setImmediate();
+  await until("a thread that hangs", () => Atomics.load(count, COUNT.held) > 0);
 }
 
 function openGate(count: Int32Array): void {

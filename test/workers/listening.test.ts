@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
-import { setImmediate } from "node:timers/promises";
 import type { Turn } from "../../src/model/conversation.ts";
 import { SpeechFailedError } from "../../src/model/speech-model.ts";
 import { createWorkerPool, type WorkerPool } from "../../src/workers/worker-pool.ts";
 import { drain, never, scriptOf } from "../model/scripts.ts";
+import { until } from "../waiting.ts";
 import { COUNT, counters } from "./faulty-model.ts";
 
 const entry = new URL("./faulty-model.js", import.meta.url);
@@ -36,7 +36,7 @@ test("leaving an utterance ends its listening, and its model is not asked to spe
   await heard(count, 1);
   listening.leave();
   await assert.rejects(listening.first, /gone/);
-  while (Atomics.load(count, COUNT.unheard) === 0) await setImmediate();
+  await until("the listening to end", () => Atomics.load(count, COUNT.unheard) > 0);
   assert.equal(pool.stats().open, 0);
   await framesOf(pool, "views", 5);
   assert.equal(Atomics.load(count, COUNT.frames), 0);
@@ -130,7 +130,7 @@ function turnThat(text: string): Turn {
 
 /** Waits until the model has begun to listen so often. */
 async function heard(count: Int32Array, times: number): Promise<void> {
-  while (Atomics.load(count, COUNT.heard) < times) await setImmediate();
+  await until(`listening ${times}`, () => Atomics.load(count, COUNT.heard) >= times);
 }
 
 /** Speaks for so many frames, beside whatever else is open. */

@@ -7,6 +7,7 @@ import { GuestUtterance } from "../../src/workers/guest-utterance.ts";
 import type { OpenMessage } from "../../src/workers/protocol.ts";
 import { createScheduler } from "../../src/workers/scheduler.ts";
 import { LONG_TEXT, SHORT_TEXT, scriptOf } from "../model/scripts.ts";
+import { within } from "../waiting.ts";
 
 test("a new utterance's first frame comes before the tenth of the others", async () => {
   const thread = await createThread();
@@ -100,7 +101,7 @@ test("a model that throws is told of once, and the others go on", async () => {
   thread.open(1, LONG_TEXT, 100);
   thread.open(2, LONG_TEXT, 3);
   await thread.frames(8);
-  await thread.failed;
+  await within("the failure", thread.failed);
   assert.deepEqual(thread.failures, ["the tone model fails at frame 5"]);
   await thread.close();
 });
@@ -185,7 +186,8 @@ async function createThread(given?: SpeechModel) {
     /** Waits until there have been that many frames in all. */
     async frames(count: number): Promise<void> {
       wanted = count;
-      if (log.length < count) await new Promise<void>((resolve) => (reached = resolve));
+      const enough = new Promise<void>((resolve) => (reached = resolve));
+      if (log.length < count) await within(`${count} frames`, enough);
     },
     async close(): Promise<void> {
       for (const utterance of utterances.values()) utterance.stop(new Error("over"));

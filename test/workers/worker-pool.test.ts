@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setImmediate } from "node:timers/promises";
 import { FRAME_SAMPLES } from "../../src/audio/format.ts";
 import { SpeechFailedError } from "../../src/model/speech-model.ts";
 import {
@@ -10,6 +9,7 @@ import {
   type WorkerPoolOptions,
 } from "../../src/workers/worker-pool.ts";
 import { drain, LONG_TEXT, never, scriptOf } from "../model/scripts.ts";
+import { until } from "../waiting.ts";
 import { COUNT, counters, type FaultyOptions } from "./faulty-model.ts";
 
 const entry = new URL("./faulty-model.js", import.meta.url);
@@ -159,9 +159,9 @@ test("while no thread can be started, utterances are told at once, and the place
     { startAttempts: 4, restartDelayMs: 1, onEvent: ({ kind }) => log.push([kind, pool.stats()]) },
   );
   await pool.terminateOne();
-  while (pool.stats().broken === 0) await setImmediate();
+  await until("a broken place", () => pool.stats().broken === 1);
   await assert.rejects(speak(pool, "speak").next(), /SpeechFailedError: .*no speech thread can be started/);
-  while (pool.stats().ready === 0) await setImmediate();
+  await until("a thread", () => pool.stats().ready === 1);
   await takeFrames(pool, "views", 3);
   assert.equal(Atomics.load(count, COUNT.starts), 11);
   assert.deepEqual(
@@ -181,7 +181,7 @@ test("a pool with a place that cannot be filled can be closed", async () => {
     { startAttempts: 1, restartDelayMs: 2 ** 30 },
   );
   await pool.terminateOne();
-  while (pool.stats().broken === 0) await setImmediate();
+  await until("a broken place", () => pool.stats().broken === 1);
   await pool.close();
   await assert.rejects(speak(pool, "speak").next(), /was closed/);
 });
@@ -230,7 +230,7 @@ async function takeFrames(pool: WorkerPool, text: string, count: number): Promis
 
 /** Waits until a thread blocks at the gate. */
 async function held(count: Int32Array): Promise<void> {
-  while (Atomics.load(count, COUNT.held) === 0) await setImmediate();
+  await until("a thread at the gate", () => Atomics.load(count, COUNT.held) > 0);
 }
 
 function openGate(count: Int32Array): void {

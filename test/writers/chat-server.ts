@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { EventEmitter, once } from "node:events";
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { until, within } from "../waiting.ts";
 
 /** What a client sent, as far as the tests look at it. */
 export interface ChatBody {
@@ -86,14 +87,12 @@ export class ChatServer {
   /** Connections that are open now. */
   readonly sockets = new Set<Socket>();
   readonly #server: Server;
-  readonly #events = new EventEmitter();
   readonly #answers: Answer[] = [];
   readonly #usual: Answer;
 
   private constructor(server: Server, usual: Answer) {
     this.#server = server;
     this.#usual = usual;
-    this.#events.setMaxListeners(0);
     this.baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
     server.on("connection", (socket) => {
       this.sockets.add(socket);
@@ -107,7 +106,7 @@ export class ChatServer {
   static async open(usual: Answer = answerWell): Promise<ChatServer> {
     const server = createServer();
     server.listen(0, "127.0.0.1");
-    await once(server, "listening");
+    await within("a port", once(server, "listening"));
     return new ChatServer(server, usual);
   }
 
@@ -118,21 +117,23 @@ export class ChatServer {
 
   /** The request of that number, once it has come. */
   async asked(index: number): Promise<Exchange> {
-    while (this.exchanges.length <= index) await once(this.#events, "asked");
+    await until(`request ${index}`, () => this.exchanges.length > index);
     return this.exchanges[index]!;
   }
 
   /** Waits until every answer is over or its client gone, and checks that none was forgotten. */
   async idle(): Promise<void> {
-    await Promise.all(this.exchanges.map(({ closed }) => closed));
+    const all = Promise.all(this.exchanges.map(({ closed }) => closed));
+    await within("every answer to be over or its client gone", all);
     assert.equal(this.#answers.length, 0, "answers that nobody asked for");
   }
 
   async close(): Promise<void> {
     if (!this.#server.listening) return;
+    const closed = once(this.#server, "close");
     this.#server.close();
     for (const socket of this.sockets) socket.destroy();
-    await once(this.#server, "close");
+    await within("the endpoint to close", closed);
   }
 
   #take(request: IncomingMessage, response: ServerResponse): void {
@@ -144,7 +145,6 @@ export class ChatServer {
     request.on("end", () => {
       const exchange = new Exchange(request, response, JSON.parse(text));
       this.exchanges.push(exchange);
-      this.#events.emit("asked");
       void (this.#answers.shift() ?? this.#usual)(exchange);
     });
   }

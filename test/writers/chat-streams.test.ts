@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
+import { within } from "../waiting.ts";
 import { assertFails, openPair } from "./chat-pair.ts";
 import { type Exchange, UPSTREAM_SECRET } from "./chat-server.ts";
 import { dialogueOf, never, replyOf } from "./dialogues.ts";
@@ -55,12 +56,14 @@ test("an end without any reason given keeps the whole sentences", async (context
 });
 
 test("a connection that stays open after the last word delays the end but little", async (context) => {
-  const { server, writer } = await openPair(context, { lingerMs: 20 });
+  const patient = { firstTokenTimeoutMs: 120_000, totalTimeoutMs: 120_000 };
+  const { server, writer } = await openPair(context, { lingerMs: 20, ...patient });
   server.next((exchange) => {
     exchange.begin().say("All good. Bye.");
     exchange.send({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }).raw("data: [DONE]\n\n");
   });
-  assert.equal(await replyOf(writer, dialogueOf("Hi.")), "All good. Bye.");
+  const reply = within("the reply's end", replyOf(writer, dialogueOf("Hi.")), { deadlineMs: 15_000 });
+  assert.equal(await reply, "All good. Bye.");
   await server.idle();
 });
 
@@ -140,7 +143,7 @@ test("a connection that is cut in the middle gives what was whole, then fails", 
   const events = new EventEmitter();
   server.next(async (exchange) => {
     exchange.begin().say("One is here. Two is");
-    await once(events, "cut");
+    await within("the word to cut", once(events, "cut"));
     exchange.cut();
   });
   const iterator = writer.write(dialogueOf("Hi."), never())[Symbol.asyncIterator]();

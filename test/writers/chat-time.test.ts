@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { within } from "../waiting.ts";
 import { assertFails, openPair } from "./chat-pair.ts";
 import { dialogueOf, never, passagesOf, replyOf } from "./dialogues.ts";
 
@@ -32,7 +33,7 @@ test("a connection that does not come about is given up", async (context) => {
   const silent = createServer();
   const sockets: Socket[] = [];
   silent.on("connection", (socket) => sockets.push(socket.on("error", () => {})));
-  await once(silent.listen(0, "127.0.0.1"), "listening");
+  await within("a port", once(silent.listen(0, "127.0.0.1"), "listening"));
   context.after(() => {
     for (const socket of sockets) socket.destroy();
     silent.close();
@@ -92,12 +93,15 @@ test("a model that thinks for long is not silent", async (context) => {
 });
 
 test("time in which nobody reads does not count", async (context) => {
-  const { server, writer } = await openPair(context, { firstTokenTimeoutMs: 400, totalTimeoutMs: 500 });
+  const { server, writer } = await openPair(context);
   server.next((exchange) => exchange.begin().say("One. Two. Three.").finish());
   const texts: string[] = [];
+  const now = performance.now.bind(performance);
+  let awayMs = 0;
+  context.mock.method(performance, "now", () => now() + awayMs);
   for await (const { text } of writer.write(dialogueOf("Hi."), never())) {
     texts.push(text);
-    await sleep(200);
+    awayMs += 60_000;
   }
   assert.deepEqual(texts, ["One.", "Two.", "Three."]);
 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Dialogue, type Writer, WriterError } from "../../src/model/writer.ts";
+import { within } from "../waiting.ts";
 import { dialogueOf, heard, longHistory, never, passagesOf, replyOf, said } from "./dialogues.ts";
 
 /** A writer whose pace the suite decides: it writes two sentences or more, each when it is let go. */
@@ -162,6 +163,21 @@ export function writerConformance(
         await writing;
       }
       assert.notEqual(await replyOf(writer, dialogueOf("Hi.")), "");
+    });
+
+    test("aborting many replies at once, begun or still waiting, frees what they held", async () => {
+      const reason = new Error("gone");
+      for (let turns = 0; turns < 3; turns++) {
+        const controllers = Array.from({ length: 8 }, () => new AbortController());
+        const writing = controllers.map(({ signal }) =>
+          settled(passagesOf(writer, dialogueOf("Tell me a story about a cat."), signal), reason),
+        );
+        for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+        for (const controller of controllers.toReversed()) controller.abort(reason);
+        await Promise.all(writing);
+      }
+      const replies = Array.from({ length: 6 }, () => replyOf(writer, dialogueOf("Hi.")));
+      for (const reply of await within("every later reply", Promise.all(replies))) assert.notEqual(reply, "");
     });
 
     test("an abort while a long prompt is read throws its reason within half a second", async () => {

@@ -2,6 +2,7 @@ import { EventEmitter, once } from "node:events";
 import { setImmediate as turn } from "node:timers/promises";
 import { abortable } from "../../src/model/abortable.ts";
 import { type Dialogue, type Passage, type Writer, WriterError } from "../../src/model/writer.ts";
+import { until } from "../waiting.ts";
 
 export interface ScriptedOptions {
   readonly name?: string;
@@ -59,12 +60,12 @@ export class ScriptedWriter implements Writer {
 
   /** Waits until so many replies were asked for. */
   async asked(count: number): Promise<void> {
-    await this.#until(() => this.dialogues.length >= count);
+    await until(`reply ${count} to be asked for`, () => this.dialogues.length >= count);
   }
 
   /** Waits until nothing is being written. */
   async idle(): Promise<void> {
-    await this.#until(() => this.#open === 0);
+    await until("the writing to end", () => this.#open === 0);
   }
 
   async *write(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<Passage, void, void> {
@@ -95,13 +96,11 @@ export class ScriptedWriter implements Writer {
 
   async #permitted(): Promise<void> {
     await turn();
-    if (this.#isStepwise) await this.#until(() => this.#allowed > 0 || this.#failure !== null);
+    // As long as the test wants: a writer that never gets on is one of the cases.
+    while (this.#isStepwise && this.#allowed <= 0 && this.#failure === null)
+      await once(this.#events, "change");
     this.#throwIfFailed();
     this.#allowed--;
-  }
-
-  async #until(isSo: () => boolean): Promise<void> {
-    while (!isSo()) await once(this.#events, "change");
   }
 
   #throwIfFailed(): void {

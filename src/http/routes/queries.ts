@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
+import { ServiceError } from "../../contract/errors.ts";
 import type { Health, ModelList, UsageSummary } from "../../contract/replies.ts";
-import { keyOf } from "../caller.ts";
+import { requesterOf } from "../caller.ts";
 import type { HttpDeps } from "../deps.ts";
 
 /** The endpoints that only tell: models, info, the caller's usage, liveness. */
@@ -14,7 +15,7 @@ export function queryRoutes(app: FastifyInstance, deps: HttpDeps): void {
   app.get("/v1/info", { config: { access: "key" } }, async () => deps.info);
 
   app.get("/v1/usage", { config: { access: "key" } }, async (request): Promise<UsageSummary> => {
-    const { keyId } = keyOf(request);
+    const { keyId } = requesterOf(request);
     const totals = await deps.tenancy.usage(keyId);
     return {
       key_id: keyId,
@@ -27,7 +28,19 @@ export function queryRoutes(app: FastifyInstance, deps: HttpDeps): void {
   });
 
   app.get("/health", async (): Promise<Health> => {
-    const ready = deps.isReady();
-    return { backend: deps.info.backend.name, ready, status: ready ? "ok" : "unavailable" };
+    return health(deps);
   });
+
+  // A balancer that reads no bodies tells by the status.
+  app.get("/ready", async (): Promise<Health> => {
+    if (deps.isReady()) return health(deps);
+    throw new ServiceError(502, "the server takes no requests just now: retry in a moment", {
+      retryAfterMs: 1_000,
+    });
+  });
+}
+
+function health({ info, isReady }: HttpDeps): Health {
+  const ready = isReady();
+  return { backend: info.backend.name, ready, status: ready ? "ok" : "unavailable" };
 }

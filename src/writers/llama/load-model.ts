@@ -13,19 +13,19 @@ export interface ModelOptions {
   readonly threads: number;
 }
 
-/** @throws WriterError, naming the file. */
+/** @throws WriterError; its cause names the file. */
 export async function loadedModel({ llama }: LlamaRuntime, modelPath: string): Promise<LlamaModel> {
   try {
     return await llama.loadModel({ modelPath, gpuLayers: 0 });
   } catch (cause) {
     throw new WriterError(
-      `the writer's file ${modelPath} cannot be loaded: it is missing, damaged, or no language model that llama.cpp knows`,
-      { cause },
+      "the writer's file cannot be loaded: it is missing, damaged, or no language model that llama.cpp knows",
+      { cause: new Error(`the file is ${modelPath}`, { cause }) },
     );
   }
 }
 
-/** A model's context, with the adapter where there is one. @throws WriterError, naming the file that is of no use. */
+/** A model's context, with the adapter where there is one. @throws WriterError; its cause names the files. */
 export async function contextOf(model: LlamaModel, options: ModelOptions): Promise<LlamaContext> {
   const { adapterPath, sequences, contextTokens, threads } = options;
   try {
@@ -42,7 +42,9 @@ export async function contextOf(model: LlamaModel, options: ModelOptions): Promi
     const what =
       adapterPath === null
         ? "there may be too little memory for it"
-        : `its adapter ${adapterPath} is missing, damaged or another model's: install antiphon again`;
-    throw new WriterError(`the writer's file ${options.modelPath} cannot be used: ${what}`, { cause });
+        : "its adapter is missing, damaged or another model's: install antiphon again";
+    throw new WriterError(`the writer's file cannot be used: ${what}`, {
+      cause: new Error(`the file is ${options.modelPath}, the adapter ${adapterPath ?? "none"}`, { cause }),
+    });
   }
 }

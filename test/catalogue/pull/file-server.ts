@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after } from "node:test";
+import { within } from "../../waiting.ts";
 import { WEIGHTS } from "./fixture.ts";
 
 /** Answers one request. `from` is where the asked range begins, or `null` where everything is asked for. */
@@ -25,7 +26,7 @@ export async function fileServer(...script: Answer[]): Promise<FileServer> {
     answer(response, from, request);
   });
   server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  await within("a port", once(server, "listening"));
   after(() => {
     server.closeAllConnections();
     server.close();

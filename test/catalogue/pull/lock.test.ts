@@ -3,11 +3,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { rmdirSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { describe, it } from "node:test";
+import { after, describe, it } from "node:test";
 import type { CheckpointManifest } from "../../../src/catalogue/checkpoint-manifest.ts";
 import { lockPath } from "../../../src/catalogue/pull/lock.ts";
 import { removeCheckpoint } from "../../../src/catalogue/pull/remove.ts";
 import { temporaryFolder } from "../../e2e/folders.ts";
+import { until, within } from "../../waiting.ts";
 import { type Answer, cut, file, fileServer } from "./file-server.ts";
 import { HASTY, leftOf, manifestOf, placed, pull, WEIGHTS } from "./fixture.ts";
 
@@ -42,12 +43,13 @@ function pullElsewhere(manifest: CheckpointManifest, dataDir: string, before = "
   const child = spawn(process.execPath, ["--input-type=module", "--eval", script], {
     stdio: ["ignore", "pipe", "inherit"],
   });
+  after(() => child.kill("SIGKILL"));
   const lines: string[] = [];
   const closed = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;
   const reader = createInterface({ input: child.stdout });
   reader.on("line", (line) => lines.push(line));
   const said = async (wanted: string) => {
-    while (!lines.includes(wanted)) await once(reader, "line");
+    await until(`the pull to say ${wanted}`, () => lines.includes(wanted));
   };
   return { child, lines, said, closed };
 }
@@ -63,7 +65,7 @@ describe("two pulls of one checkpoint", () => {
     const second = pullElsewhere(manifest, dataDir);
     await second.said("waiting");
     held.letGo();
-    await Promise.all([first.closed, second.closed]);
+    await within("both pulls to end", Promise.all([first.closed, second.closed]));
     assert.equal(first.lines.at(-1), "end: installed");
     assert.deepEqual(second.lines, ["waiting", "end: already-installed"]);
     assert.deepEqual([asked, leftOf(manifest, dataDir)], [[null], ["tiny.gguf"]]);
@@ -121,7 +123,7 @@ describe("the lock", () => {
     const killed = pullElsewhere(manifest, dataDir);
     await killed.said("progress");
     killed.child.kill("SIGKILL");
-    await killed.closed;
+    await within("the killed pull's end", killed.closed);
     const { end, events } = await pull(manifest, dataDir);
     assert.deepEqual([end, events[0]?.kind], ["installed", "waiting"]);
     assert.ok((asked[1] ?? 0) > 0, "the beginning is not fetched twice");
@@ -165,7 +167,7 @@ describe("the lock", () => {
     );
     await server.said("progress");
     server.child.kill("SIGTERM");
-    assert.deepEqual(await server.closed, [0, null]);
+    assert.deepEqual(await within("the pull's end", server.closed), [0, null]);
     assert.equal(server.lines.at(-1), "end: told");
   });
 });

@@ -9,6 +9,7 @@ import { finish, type Work } from "../../../src/engines/parametric/listen/work.t
 import { createVoices } from "../../../src/engines/parametric/speakers.ts";
 import type { Turn } from "../../../src/model/conversation.ts";
 import { never } from "../../model/scripts.ts";
+import { until } from "../../waiting.ts";
 import { noise } from "./listen/signals.ts";
 
 describe("What is found out", () => {
@@ -80,7 +81,7 @@ describe("Who follows", () => {
     const history = [turnOf(0, 30)];
     const leaving = new AbortController();
     const left = follower.cast({ history, speaker: "0" }, voices.get("0")!, "all", leaving.signal);
-    while (steps.done < 5) await turn();
+    await until("some listening", () => steps.done >= 5);
     leaving.abort(new Error("gone"));
     await assert.rejects(left, /gone/);
     for (let rounds = 0; rounds < 20; rounds++) await turn();

@@ -1,15 +1,11 @@
 import type Database from "libsql";
-import { fromTicks, toTicks } from "./audio-ticks.ts";
-import { inTransaction } from "./libsql-database.ts";
-import type { KeyRecord, UsageRecord, UsageTotals } from "./store.ts";
+import { fromTicks } from "./audio-ticks.ts";
+import type { KeyRecord, UsageTotals } from "./store.ts";
 
-/** The operations of a store on an open database, each of which blocks until it is done. */
-export interface Ledger {
-  createKey(key: KeyRecord, hash: string): void;
+/** What a store reads from an open database; each blocks until it is done. */
+export interface LedgerReads {
   findKey(hash: string): { readonly key: KeyRecord; readonly hash: string } | null;
   listKeys(): KeyRecord[];
-  revokeKey(keyId: string, tsS: number): boolean;
-  commit(records: readonly UsageRecord[]): void;
   totals(keyId?: string): UsageTotals[];
 }
 
@@ -17,28 +13,9 @@ export interface Ledger {
  * Prepares the statements once. Single parameters are bound as an array, since the binding takes a lone object, null
  * among them, for named parameters. Throws what the database throws.
  */
-export function ledgerOn(database: Database.Database): Ledger {
-  const insertKey = database.prepare(
-    "INSERT INTO keys (key_id, hash, label, rpm, burst, created_ts, revoked_ts) VALUES (?, ?, ?, ?, ?, ?, ?)",
-  );
+export function readsOn(database: Database.Database): LedgerReads {
   const selectKey = database.prepare("SELECT * FROM keys WHERE hash = ?");
   const selectKeys = database.prepare("SELECT * FROM keys ORDER BY created_ts, key_id");
-  const updateRevoked = database.prepare(
-    "UPDATE keys SET revoked_ts = coalesce(revoked_ts, ?) WHERE key_id = ?",
-  );
-  const insertEvent = database.prepare(
-    `INSERT INTO usage_events (event_id, key_id, input_chars, input_ticks, output_ticks, ts)
-     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-  );
-  const addToTotals = database.prepare(
-    `INSERT INTO usage_totals (key_id, requests, input_chars, input_ticks, output_ticks, last_ts)
-     VALUES (?, 1, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
-       requests = requests + 1,
-       input_chars = input_chars + excluded.input_chars,
-       input_ticks = input_ticks + excluded.input_ticks,
-       output_ticks = output_ticks + excluded.output_ticks,
-       last_ts = max(last_ts, excluded.last_ts)`,
-  );
   const selectTotals = database
     .prepare(
       `SELECT key_id, requests, usage_totals.input_chars, input_ticks, output_ticks, last_ts
@@ -47,32 +24,13 @@ export function ledgerOn(database: Database.Database): Ledger {
     )
     .safeIntegers();
 
-  function count(record: UsageRecord): void {
-    const { eventId, keyId, inputChars, tsS } = record;
-    const inputTicks = toTicks(record.inputAudioS);
-    const outputTicks = toTicks(record.outputAudioS);
-    const { changes } = insertEvent.run(eventId, keyId, inputChars, inputTicks, outputTicks, tsS);
-    if (changes === 1) addToTotals.run(keyId, inputChars, inputTicks, outputTicks, tsS);
-  }
-
   return {
-    createKey({ keyId, label, rpm, burst, createdTsS, revokedTsS }, hash) {
-      insertKey.run(keyId, hash, label, rpm, burst, createdTsS, revokedTsS);
-    },
     findKey(hash) {
       const row = selectKey.get([hash]) as KeyRow | undefined;
       return row === undefined ? null : { key: keyOf(row), hash: row.hash };
     },
     listKeys() {
       return (selectKeys.all() as KeyRow[]).map(keyOf);
-    },
-    revokeKey(keyId, tsS) {
-      return updateRevoked.run(tsS, keyId).changes === 1;
-    },
-    commit(records) {
-      inTransaction(database, () => {
-        for (const record of records) count(record);
-      });
     },
     totals(keyId) {
       return (selectTotals.all([keyId ?? null]) as TotalsRow[]).map(totalsOf);

@@ -1,0 +1,55 @@
+import { availableParallelism } from "node:os";
+import type { AdmissionOptions } from "../serving/admission.ts";
+import type { FairShareOptions } from "../serving/fair-share.ts";
+import type { Settings } from "../settings/schema.ts";
+
+/** What a server may do at once, for everybody and for one key: the one ledger of what a key uses. */
+export interface Crowd {
+  readonly speaking: AdmissionOptions;
+  /** Turns. */
+  readonly writing: FairShareOptions;
+  /** Bytes. */
+  readonly receiving: FairShareOptions;
+  /** Bytes. */
+  readonly audio: FairShareOptions;
+}
+
+/** Threads that speak: as many as the settings say, or one a core. */
+export function workerCount(settings: Pick<Settings, "workers">): number {
+  return settings.workers > 0 ? settings.workers : Math.min(64, availableParallelism());
+}
+
+/** The limits that the settings mean. A key may have no more than there is, and always the largest body. */
+export function crowdOf(settings: Settings): Crowd {
+  const concurrency = settings.concurrency > 0 ? settings.concurrency : 32 * workerCount(settings);
+  const { queueDepth, keyQueueDepth, queueWaitMs, bodyLimitBytes, keyConcurrency } = settings;
+  const waiting = { queueDepth, keyQueueDepth, waitMs: queueWaitMs };
+  const bytes = (what: string, totalMb: number, keyMb: number, leastBytes: number): FairShareOptions => {
+    const total = Math.max(totalMb * MIB, leastBytes);
+    return { what, total, perKey: Math.min(total, Math.max(keyMb * MIB, leastBytes)), ...waiting };
+  };
+  return {
+    speaking: {
+      concurrency,
+      keyConcurrency: keyConcurrency > 0 ? Math.min(keyConcurrency, concurrency) : concurrency,
+      queueDepth,
+      keyQueueDepth,
+      queueWaitMs,
+    },
+    writing: {
+      what: "turns being written",
+      total: settings.writer.concurrency,
+      perKey: Math.min(settings.writer.concurrency, settings.writer.keyConcurrency),
+      ...waiting,
+    },
+    receiving: bytes(
+      "bodies being received",
+      settings.receivingBudgetMb,
+      settings.keyReceivingBudgetMb,
+      bodyLimitBytes,
+    ),
+    audio: bytes("audio being heard", settings.audioBudgetMb, settings.keyAudioBudgetMb, 0),
+  };
+}
+
+const MIB = 2 ** 20;

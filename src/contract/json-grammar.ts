@@ -1,0 +1,110 @@
+/** Where a text is no JSON: the place of the byte at which that shows. */
+export class JsonGrammarError extends Error {
+  override readonly name = "JsonGrammarError";
+  readonly at: number;
+
+  constructor(at: number) {
+    super(`not JSON at byte ${at}`);
+    this.at = at;
+  }
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const MINUS = 0x2d;
+const POINT = 0x2e;
+const ZERO = 0x30;
+const NINE = 0x39;
+
+/** What the three words of JSON go on with after their first letter. */
+const WORDS: Readonly<Record<number, readonly number[]>> = {
+  116: [..."rue"].map((letter) => letter.charCodeAt(0)),
+  102: [..."alse"].map((letter) => letter.charCodeAt(0)),
+  110: [..."ull"].map((letter) => letter.charCodeAt(0)),
+};
+
+/** `"`, `\`, `/`, `b`, `f`, `n`, `r`, `t`. */
+const ESCAPED = new Set([...'"\\/bfnrt'].map((letter) => letter.charCodeAt(0)));
+
+export function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+/** The place after any white space from `at` on. */
+export function afterSpace(bytes: Uint8Array, at: number): number {
+  while (isSpace(bytes[at])) at++;
+  return at;
+}
+
+/**
+ * The place after the string whose opening quote is at `at`. Throws {@link JsonGrammarError}.
+ *
+ * @param seen told whether the string has escapes, and whether it has bytes beyond ASCII
+ */
+export function afterString(
+  bytes: Uint8Array,
+  at: number,
+  seen: { hasEscapes: boolean; isAscii: boolean },
+): number {
+  seen.hasEscapes = false;
+  seen.isAscii = true;
+  const end = bytes.length;
+  for (at++; at < end; at++) {
+    const byte = bytes[at]!;
+    if (byte === QUOTE) return at + 1;
+    if (byte === BACKSLASH) {
+      seen.hasEscapes = true;
+      at = afterEscape(bytes, at) - 1;
+    } else if (byte < 0x20) break;
+    else if (byte >= 0x80) seen.isAscii = false;
+  }
+  throw new JsonGrammarError(at);
+}
+
+/** The place after a number or one of JSON's words. Throws {@link JsonGrammarError}. */
+export function afterScalar(bytes: Uint8Array, at: number): number {
+  const word = WORDS[bytes[at] ?? 0];
+  if (word === undefined) return afterNumber(bytes, at);
+  for (const [index, letter] of word.entries()) {
+    if (bytes[at + 1 + index] !== letter) throw new JsonGrammarError(at + 1 + index);
+  }
+  return at + 1 + word.length;
+}
+
+function afterEscape(bytes: Uint8Array, at: number): number {
+  const kind = bytes[at + 1];
+  if (kind !== 0x75) {
+    if (kind === undefined || !ESCAPED.has(kind)) throw new JsonGrammarError(at + 1);
+    return at + 2;
+  }
+  for (let digit = at + 2; digit < at + 6; digit++) {
+    if (!isHex(bytes[digit] ?? 0)) throw new JsonGrammarError(digit);
+  }
+  return at + 6;
+}
+
+function isHex(byte: number): boolean {
+  const letter = byte | 0x20;
+  return isDigit(byte) || (letter >= 0x61 && letter <= 0x66);
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= ZERO && byte <= NINE;
+}
+
+function afterNumber(bytes: Uint8Array, at: number): number {
+  if (bytes[at] === MINUS) at++;
+  at = bytes[at] === ZERO ? at + 1 : afterDigits(bytes, at);
+  if (bytes[at] === POINT) at = afterDigits(bytes, at + 1);
+  if (((bytes[at] ?? 0) | 0x20) !== 0x65) return at;
+  at++;
+  if (bytes[at] === MINUS || bytes[at] === 0x2b) at++;
+  return afterDigits(bytes, at);
+}
+
+/** At least one. */
+function afterDigits(bytes: Uint8Array, at: number): number {
+  if (!isDigit(bytes[at])) throw new JsonGrammarError(at);
+  while (isDigit(bytes[at])) at++;
+  return at;
+}

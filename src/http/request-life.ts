@@ -1,0 +1,79 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServiceError } from "../contract/errors.ts";
+import type { Holding } from "../serving/fair-share.ts";
+import { ClientGoneError } from "./client-gone-error.ts";
+
+/**
+ * How a request ended: `finished` its whole answer was taken, `failed` that answer was, or ended in, an error, `left` its
+ * client went before.
+ */
+export type Ending = "finished" | "failed" | "left";
+
+/** A request from its headers to its one end. */
+export class RequestLife {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Milliseconds of the process's steady clock. */
+  readonly beganMs = performance.now();
+  readonly #gone = new AbortController();
+  readonly #onEnd: (life: RequestLife) => void;
+  readonly #held: Holding[] = [];
+  #ending: Ending | null = null;
+  #failure: ServiceError | null = null;
+  /** Bytes of its body that have come, while the client is to send more. */
+  receiving: { readonly sinceMs: number; bytes: number } | null = null;
+
+  constructor(request: IncomingMessage, response: ServerResponse, onEnd: (life: RequestLife) => void) {
+    this.request = request;
+    this.response = response;
+    this.#onEnd = onEnd;
+    response.once("finish", () => this.#end(this.#failure === null ? "finished" : "failed"));
+  }
+
+  /** Aborts with a {@link ClientGoneError} when the client goes before its answer is complete. */
+  get signal(): AbortSignal {
+    return this.#gone.signal;
+  }
+
+  /** `null` while it lasts. */
+  get ending(): Ending | null {
+    return this.#ending;
+  }
+
+  /** What it was answered with, or why its client was let go; `null` where nothing went wrong. */
+  get failure(): ServiceError | null {
+    return this.#failure;
+  }
+
+  /** Why the client has gone, where it has. */
+  get goneBecause(): string | null {
+    return this.#gone.signal.aborted ? (this.#gone.signal.reason as Error).message : null;
+  }
+
+  /** It is answered with an error. Of several the first counts. */
+  fail(error: ServiceError): void {
+    this.#failure ??= error;
+  }
+
+  /** Released when it ends; at once, when it has. */
+  keep(holding: Holding): void {
+    if (this.#ending === null) this.#held.push(holding);
+    else holding.release();
+  }
+
+  /** The client went, or is let go. */
+  leave(why: string): void {
+    if (this.#ending !== null) return;
+    this.#gone.abort(new ClientGoneError(why));
+    // What was cut because of a failure that could not be told otherwise has failed.
+    this.#end(this.#failure === null ? "left" : "failed");
+  }
+
+  #end(ending: Ending): void {
+    if (this.#ending !== null) return;
+    this.#ending = ending;
+    this.receiving = null;
+    for (const holding of this.#held.splice(0)) holding.release();
+    this.#onEnd(this);
+  }
+}

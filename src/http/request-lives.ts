@@ -1,0 +1,114 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { RequestLife } from "./request-life.ts";
+
+export interface RequestLivesOptions {
+  /** Longest that a client may neither take what is there for it nor send what it has announced, in milliseconds. */
+  readonly stallTimeoutMs: number;
+  /** Whether others wait for room to send; then who sends slowly loses its own. */
+  readonly isRoomAwaited: () => boolean;
+}
+
+/** Slower than this, over this time, makes room for others: bytes a second, milliseconds. */
+const LEAST_PACE = 32 * 1024;
+const PACE_AFTER_MS = 5_000;
+
+interface Connection {
+  readonly lives: Set<RequestLife>;
+  /** Bytes that have gone either way, and since when there were no more although there should have been. */
+  movedBytes: number;
+  stalledSinceMs: number | null;
+  isLast: boolean;
+}
+
+/**
+ * Every request that is under way, by its connection. A request's client has gone when the connection is closed: a
+ * response that waits behind another's, as pipelined ones do, is told nothing by Node itself.
+ */
+export class RequestLives {
+  readonly #options: RequestLivesOptions;
+  readonly #connections = new Map<Socket, Connection>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(options: RequestLivesOptions) {
+    this.#options = options;
+    const lookMs = Math.min(1_000, Math.max(20, options.stallTimeoutMs / 4));
+    this.#timer = setInterval(() => this.#look(), lookMs).unref();
+  }
+
+  /** @param onEnd called once, when the request is over */
+  begin(request: IncomingMessage, response: ServerResponse, onEnd: (life: RequestLife) => void): RequestLife {
+    const { socket } = request;
+    const connection = this.#connections.get(socket) ?? this.#opened(socket);
+    const life = new RequestLife(request, response, () => {
+      connection.lives.delete(life);
+      onEnd(life);
+      if (connection.isLast && connection.lives.size === 0) socket.destroySoon();
+    });
+    connection.lives.add(life);
+    if (socket.destroyed) life.leave(CLOSED);
+    return life;
+  }
+
+  /** The request that is to be answered next on a connection, if there is one. */
+  nextOn(socket: Socket): RequestLife | null {
+    const [next] = this.#connections.get(socket)?.lives ?? [];
+    return next ?? null;
+  }
+
+  /** Ends the connection once the requests that are under way on it are over. */
+  endAfter(socket: Socket): void {
+    const connection = this.#connections.get(socket);
+    if (connection === undefined || connection.lives.size === 0) socket.destroySoon();
+    else connection.isLast = true;
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  #opened(socket: Socket): Connection {
+    const connection: Connection = { lives: new Set(), movedBytes: 0, stalledSinceMs: null, isLast: false };
+    this.#connections.set(socket, connection);
+    socket.once("close", () => {
+      this.#connections.delete(socket);
+      for (const life of [...connection.lives]) life.leave(CLOSED);
+    });
+    return connection;
+  }
+
+  #look(): void {
+    const nowMs = performance.now();
+    for (const [socket, connection] of this.#connections) {
+      const why = this.#whyToLetGo(socket, connection, nowMs);
+      if (why === null) continue;
+      for (const life of [...connection.lives]) life.leave(why);
+      socket.destroy();
+    }
+  }
+
+  #whyToLetGo(socket: Socket, connection: Connection, nowMs: number): string | null {
+    const lives = [...connection.lives];
+    const isToSend = lives.some(({ receiving }) => receiving !== null);
+    const isToRead = socket.writableLength > 0 || lives.some(({ response }) => response.writableLength > 0);
+    const moved = socket.bytesRead + socket.bytesWritten - socket.writableLength;
+    const hasMoved = moved !== connection.movedBytes;
+    connection.movedBytes = moved;
+    if (hasMoved || !(isToSend || isToRead)) connection.stalledSinceMs = null;
+    else connection.stalledSinceMs ??= nowMs;
+    const { stalledSinceMs } = connection;
+    if (stalledSinceMs !== null && nowMs - stalledSinceMs >= this.#options.stallTimeoutMs) {
+      return isToRead ? "it read nothing for too long" : "it sent nothing for too long";
+    }
+    if (!isToSend || !this.#options.isRoomAwaited()) return null;
+    return lives.some((life) => isSlow(life, nowMs)) ? "it sent too slowly while others waited" : null;
+  }
+}
+
+function isSlow({ receiving }: RequestLife, nowMs: number): boolean {
+  if (receiving === null) return false;
+  const passedMs = nowMs - receiving.sinceMs;
+  return passedMs >= PACE_AFTER_MS && receiving.bytes < (passedMs / 1_000) * LEAST_PACE;
+}
+
+const CLOSED = "it closed the connection";

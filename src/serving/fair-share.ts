@@ -1,0 +1,126 @@
+import { Counts } from "./counts.ts";
+import { keyIsFull, serverIsFull, shuttingDown } from "./failures.ts";
+import { Lines } from "./lines.ts";
+import { type Waiter, waited } from "./waiter.ts";
+
+export interface FairShareOptions {
+  /** What is shared, for messages: `turns being written`. */
+  readonly what: string;
+  /** Units in use at once, by everybody and by one key. Who asks for more than there is gets all of it. */
+  readonly total: number;
+  readonly perKey: number;
+  /** Who may wait, of everybody and of one key. */
+  readonly queueDepth: number;
+  readonly keyQueueDepth: number;
+  /** Longest wait, in milliseconds. */
+  readonly waitMs: number;
+}
+
+/** Units in use by somebody. */
+export interface Holding {
+  /** Counts as many as are in use now, be it more than there are: what is in use is in use. */
+  resize(units: number): void;
+  /** Calling it twice is harmless. */
+  release(): void;
+}
+
+interface Asking extends Waiter<Holding> {
+  readonly units: number;
+}
+
+/**
+ * Something that there is a limited number of, shared between keys: each may use so much of it, and those who wait are
+ * served by turns, key by key. Whoever needs much is not passed by for ever by those who need little.
+ */
+export class FairShare {
+  readonly #options: FairShareOptions;
+  readonly #lines = new Lines<Asking>();
+  readonly #used = new Counts();
+  #isClosed = false;
+
+  constructor(options: FairShareOptions) {
+    this.#options = options;
+  }
+
+  /** Units in use. */
+  get used(): number {
+    return this.#used.total;
+  }
+
+  get queued(): number {
+    return this.#lines.size;
+  }
+
+  /**
+   * Resolves once the units are the key's. Throws a `ServiceError` when too many wait already (429 for too many of this
+   * key, 502 of all), when the wait is too long or the server stops (502), and the signal's reason when that aborts.
+   */
+  async enter(key: string, units: number, signal: AbortSignal): Promise<Holding> {
+    signal.throwIfAborted();
+    const { what, total, perKey, queueDepth, keyQueueDepth, waitMs } = this.#options;
+    if (this.#isClosed) throw shuttingDown();
+    const wanted = Math.min(units, total, perKey);
+    if (this.#fits(key, wanted) === "take" && !this.#isSomebodyNext()) return this.#hold(key, wanted);
+    if (this.#lines.size >= queueDepth) throw serverIsFull(what);
+    if (this.#lines.of(key).length >= keyQueueDepth) throw keyIsFull(what);
+    let asking: Asking | undefined;
+    return waited<Holding>(
+      { key, signal, limit: { waitMs, late: () => serverIsFull(what) } },
+      (waiter) => {
+        asking = { ...waiter, units: wanted };
+        this.#lines.add(key, asking);
+        this.#serve();
+      },
+      () => {
+        if (asking !== undefined) this.#lines.remove(key, asking);
+        this.#serve();
+      },
+    );
+  }
+
+  /** Refuses whoever waits and whoever comes. What is in use stays so. */
+  close(): void {
+    this.#isClosed = true;
+    for (const asking of this.#lines.takeAll()) asking.refuse(shuttingDown());
+  }
+
+  #fits(key: string, units: number): "take" | "pass" | "wait" {
+    const { total, perKey } = this.#options;
+    if (this.#used.of(key) + units > perKey) return "pass";
+    return this.#used.total + units > total ? "wait" : "take";
+  }
+
+  /** Whether somebody waits for room rather than for their own key's. */
+  #isSomebodyNext(): boolean {
+    for (const { key, units } of this.#lines.firsts()) if (this.#fits(key, units) === "wait") return true;
+    return false;
+  }
+
+  #serve(): void {
+    for (;;) {
+      const asking = this.#lines.next(({ key, units }) => this.#fits(key, units));
+      if (asking === undefined) return;
+      asking.admit(this.#hold(asking.key, asking.units));
+    }
+  }
+
+  #hold(key: string, units: number): Holding {
+    let held = units;
+    let isReleased = false;
+    this.#used.add(key, held);
+    const resize = (now: number): void => {
+      if (isReleased) return;
+      const more = now - held;
+      held = now;
+      this.#used.add(key, more);
+      if (more < 0) this.#serve();
+    };
+    return {
+      resize,
+      release() {
+        resize(0);
+        isReleased = true;
+      },
+    };
+  }
+}

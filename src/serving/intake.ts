@@ -1,0 +1,92 @@
+import type { FairShare, Holding } from "./fair-share.ts";
+import type { PreparedFor, Purpose } from "./prepare-body.ts";
+import { type Preparer, SMALL_BODY_BYTES } from "./preparer.ts";
+
+/** Whose request it is, and how long it lasts. */
+export interface Requester {
+  readonly keyId: string;
+  /** Aborts when the client has gone. */
+  readonly signal: AbortSignal;
+  /** What it holds until it ends, however it ends. */
+  keep(holding: Holding): void;
+}
+
+/** A body as it came. */
+export interface ReceivedBody {
+  readonly bytes: Uint8Array;
+  /** Its memory. */
+  readonly holding: Holding;
+}
+
+export interface IntakeParts {
+  readonly preparer: Preparer;
+  /** Bytes of bodies that are being received or wait to be read. */
+  readonly receiving: FairShare;
+  /** Bytes of decoded audio. */
+  readonly audio: FairShare;
+}
+
+/** Of a body's audio, decoded: three quarters of its base64, and at most four times that (8-bit samples as floats). */
+const AUDIO_BYTES_PER_BYTE = 3;
+
+/** What small bodies hold: nothing worth counting. Requests themselves are counted where they wait. */
+export const NOTHING_HELD: Holding = { resize: () => {}, release: () => {} };
+
+/**
+ * The way of a request into the service: room for its body, known from its length, before a byte of it is read; room for
+ * its audio before that is decoded. Both are counted for each key, and whoever finds none waits, and costs nothing.
+ */
+export class Intake {
+  readonly #parts: IntakeParts;
+
+  constructor(parts: IntakeParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether somebody waits for room to send. */
+  get isAwaited(): boolean {
+    return this.#parts.receiving.queued > 0;
+  }
+
+  /** Bytes of bodies and of audio that are held now. */
+  get heldBytes(): { readonly receiving: number; readonly audio: number } {
+    return { receiving: this.#parts.receiving.used, audio: this.#parts.audio.used };
+  }
+
+  /** Room for a body. Throws as `FairShare.enter` does. */
+  async admit(requester: Requester, lengthBytes: number): Promise<Holding> {
+    if (lengthBytes <= SMALL_BODY_BYTES) return NOTHING_HELD;
+    const holding = await this.#parts.receiving.enter(requester.keyId, lengthBytes, requester.signal);
+    requester.keep(holding);
+    return holding;
+  }
+
+  /** Makes a request ready, and counts the memory that its audio takes. Rejects as `Preparer.prepare` does. */
+  async prepare<P extends Purpose>(
+    purpose: P,
+    { bytes, holding }: ReceivedBody,
+    requester: Requester,
+  ): Promise<PreparedFor[P]> {
+    const { preparer, audio } = this.#parts;
+    const { keyId, signal } = requester;
+    if (bytes.length <= SMALL_BODY_BYTES || purpose !== "converse") {
+      return preparer.prepare(purpose, bytes, signal);
+    }
+    const decoded = await audio.enter(keyId, AUDIO_BYTES_PER_BYTE * bytes.length, signal);
+    requester.keep(decoded);
+    const prepared = await preparer.prepare(purpose, bytes, signal);
+    holding.release();
+    decoded.resize(audioBytes(prepared));
+    return prepared;
+  }
+
+  /** Refuses whoever waits for room and whoever comes. */
+  close(): void {
+    this.#parts.receiving.close();
+    this.#parts.audio.close();
+  }
+}
+
+function audioBytes({ conversation }: PreparedFor[Purpose]): number {
+  return conversation.history.reduce((sum, { audio }) => sum + (audio?.samples.byteLength ?? 0), 0);
+}

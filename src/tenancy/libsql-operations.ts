@@ -1,0 +1,55 @@
+import type Database from "libsql";
+import { type LedgerReads, readsOn } from "./ledger-reads.ts";
+import { type LedgerWrites, writesOn } from "./ledger-writes.ts";
+import { openDatabase, openForReading } from "./libsql-database.ts";
+
+/** What a thread of the database does, and where. */
+export interface LedgerSite {
+  readonly part: "reads" | "writes";
+  readonly path: string;
+  /** Longest wait for another process that holds the database, in milliseconds. */
+  readonly patienceMs: number;
+}
+
+/** What a thread can be called for. Its first call opens the database, and `open` does nothing else. */
+export type LedgerOperations = { open(): void } & (LedgerReads | LedgerWrites);
+
+export function ledgerOperations({ part, path, patienceMs }: LedgerSite): LedgerOperations {
+  return part === "reads" ? reading(path, patienceMs) : writing(path, patienceMs);
+}
+
+function reading(path: string, patienceMs: number): LedgerOperations {
+  const reads = opened(() => openForReading(path, patienceMs), readsOn);
+  return {
+    open: () => void reads(),
+    findKey: (hash) => reads().findKey(hash),
+    listKeys: () => reads().listKeys(),
+    totals: (keyId) => reads().totals(keyId),
+  };
+}
+
+function writing(path: string, patienceMs: number): LedgerOperations {
+  const writes = opened(() => openDatabase(path, { limitMs: patienceMs }), writesOn);
+  return {
+    open: () => void writes(),
+    createKey: (...parameters) => writes().createKey(...parameters),
+    revokeKey: (...parameters) => writes().revokeKey(...parameters),
+    commit: (...parameters) => writes().commit(...parameters),
+  };
+}
+
+/** Opens at the first use, and again at the next one for as long as that is refused. */
+function opened<L>(open: () => Database.Database, on: (database: Database.Database) => L): () => L {
+  let ledger: L | null = null;
+  return () => {
+    if (ledger !== null) return ledger;
+    const database = open();
+    try {
+      ledger = on(database);
+      return ledger;
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+  };
+}

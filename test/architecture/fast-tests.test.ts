@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { builtTests, fastTests } from "./fast-tests.ts";
+import { TOP } from "./top.ts";
+
+const { scripts } = JSON.parse(readFileSync(join(TOP, "package.json"), "utf8")) as {
+  scripts: Record<string, string>;
+};
+
+test("npm run check leaves out what starts programs or runs a network, and that alone", () => {
+  const fast = new Set(fastTests());
+  const isFast = (name: string) => {
+    const file = `dist/test/${name}.test.js`;
+    assert.ok(builtTests().includes(file), `${file} is there`);
+    return fast.has(file);
+  };
+  for (const slow of ["e2e/newcomer", "cli/keys", "writers/gguf", "engines/parametric/conformance"]) {
+    assert.equal(isFast(slow), false, slow);
+  }
+  for (const quick of ["audio/pcm", "http/access", "settings/load", "workers/worker-pool"]) {
+    assert.equal(isFast(quick), true, quick);
+  }
+  assert.ok(fast.size > builtTests().length / 2, `${fast.size} of ${builtTests().length}`);
+});
+
+test("npm test and npm run check lint and build alike, and npm test runs every test that is built", () => {
+  const prepare = "npm run --silent lint && npm run --silent build && node --test ";
+  for (const name of ["test", "check"]) assert.ok(scripts[name]?.startsWith(prepare), name);
+  assert.ok(scripts.test?.endsWith(" $(find dist/test -name '*.test.js')"));
+  assert.ok(scripts.check?.endsWith(" $(node dist/test/architecture/fast-tests.js)"));
+});
+
+for (const page of ["README.md", "CONTRIBUTING.md"]) {
+  test(`${page} names only commands that npm has`, () => {
+    const named = [...readFileSync(join(TOP, page), "utf8").matchAll(/\bnpm (?:run )?([a-z]+)/g)].map(
+      ([, name = ""]) => name,
+    );
+    const builtIn = ["ci"];
+    assert.deepEqual(
+      named.filter((name) => !(name in scripts) && !builtIn.includes(name)),
+      [],
+    );
+    for (const name of ["test", "check"]) assert.ok(named.includes(name), `it names npm's ${name}`);
+  });
+}

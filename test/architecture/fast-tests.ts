@@ -1,0 +1,63 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, posix } from "node:path";
+import { pathToFileURL } from "node:url";
+import { findImports } from "./read-imports.ts";
+import { TOP } from "./top.ts";
+
+/** What runs a neural network: the voice's, the gate's, the embedded writer's. */
+const NETWORKS = /^dist\/src\/(tensors\/session\.js|writers\/llama\/)/;
+
+/**
+ * The built tests that `npm run check` runs, from the top of the repository: those that start no other program and can
+ * reach no neural network by what they import, in any way. Both are read from the build, where types are gone, so that
+ * nobody has to keep a list.
+ */
+export function fastTests(): string[] {
+  return builtTests().filter((test) => ![...reachedFrom(test)].some(isSlow));
+}
+
+/** Every test that is built. */
+export function builtTests(): string[] {
+  return readdirSync(join(TOP, "dist/test"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".test.js"))
+    .map((name) => posix.join("dist/test", name.replaceAll("\\", "/")))
+    .sort();
+}
+
+function isSlow(file: string): boolean {
+  if (NETWORKS.test(file)) return true;
+  return file.startsWith("dist/test/") && importsOf(file).startsProgram;
+}
+
+function reachedFrom(test: string): Set<string> {
+  const reached = new Set([test]);
+  // A set that grows while it is walked is walked to its end.
+  for (const file of reached) for (const target of importsOf(file).files) reached.add(target);
+  return reached;
+}
+
+interface BuiltImports {
+  readonly files: readonly string[];
+  readonly startsProgram: boolean;
+}
+
+const known = new Map<string, BuiltImports>();
+
+function importsOf(file: string): BuiltImports {
+  const imports = known.get(file) ?? readBuiltImports(file);
+  known.set(file, imports);
+  return imports;
+}
+
+function readBuiltImports(file: string): BuiltImports {
+  const imports = findImports(file, readFileSync(join(TOP, file), "utf8"));
+  return {
+    files: imports
+      .flatMap(({ target }) => (target === null ? [] : [target.replace(/\.ts$/, ".js")]))
+      .filter((target) => existsSync(join(TOP, target))),
+    startsProgram: imports.some(({ specifier }) => specifier === "node:child_process"),
+  };
+}
+
+const invokedDirectly = import.meta.url === pathToFileURL(process.argv[1] ?? "").href;
+if (invokedDirectly) process.stdout.write(`${fastTests().join("\n")}\n`);

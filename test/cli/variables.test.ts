@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { TOP } from "../architecture/top.ts";
+import { SERVICE_LINKS } from "../settings/service-links.ts";
+import { runAntiphon } from "./run-antiphon.ts";
+
+let folder: string;
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "antiphon-variables-"));
+});
+after(() => rm(folder, { recursive: true }));
+
+describe("a command in a container beside a service named antiphon", { concurrency: 2 }, () => {
+  const surroundings = { ...SERVICE_LINKS, ANTIPHON_KEY: "ant_of-a-client" };
+  const oneWarning = /^Passed over, [^\n]*ANTIPHON_PORT, [^\n]*\.\n$/;
+  const calls: readonly [line: string[], prints: RegExp][] = [
+    [["keys", "create", "--label", "team", "--json"], /^\{"key":"ant_[^\n]*\}\n$/],
+    [["say", "Tea."], /^RIFF/],
+  ];
+  for (const [line, prints] of calls) {
+    it(`does what it is asked (${line[0]}), prints that alone, and warns once on standard error`, async () => {
+      const at = ["--data-dir", join(folder, line[0] ?? "")];
+      const { code, stdout, stderr } = await runAntiphon([...line, ...at], surroundings);
+      assert.match(stderr, oneWarning);
+      assert.ok(!stderr.includes("ant_"), "and no key");
+      assert.match(stdout, prints);
+      assert.equal(code, 0);
+    });
+  }
+
+  it("reads its settings as every other does: in one place", () => {
+    const readers = readdirSync(join(TOP, "src/cli"), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".ts"))
+      .filter((name) => /\bloadSettings\(/.test(readFileSync(join(TOP, "src/cli", name), "utf8")));
+    const benchsOwn = join("bench", "server-process.ts");
+    assert.deepEqual(
+      readers.sort(),
+      [benchsOwn, "global-options.ts"],
+      "the bench's server has no environment",
+    );
+  });
+});

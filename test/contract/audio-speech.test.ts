@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { modelNamed, speakerNamed, VOICES } from "../../src/contract/audio-speech.ts";
+
+const NAMES = ["tts-1", "tts-1-hd", "gpt-4o-mini-tts"];
+const DATES = ["", "-1106", "-2024", "-2025-03-20", "-2025-12-15"];
+
+describe("the model that a client of OpenAI's names", () => {
+  it("is the default one for OpenAI's names, with a date or without", () => {
+    for (const name of NAMES)
+      for (const date of DATES) assert.equal(modelNamed(name + date), null, name + date);
+  });
+
+  it("is taken at its word with any other head or tail, and not for the default one", () => {
+    const tails = [
+      "-foo",
+      "-",
+      "-1",
+      "-11066",
+      "-202",
+      "-2025-03",
+      "-2025-3-20",
+      "-2025-03-20-1",
+      "-1106-hd",
+      "1106",
+      " ",
+      "\n",
+      "-١١٠٦",
+    ];
+    const others = NAMES.flatMap((name) => [
+      ...tails.map((tail) => name + tail),
+      `x${name}`,
+      ` ${name}`,
+      `\n${name}`,
+      name.toUpperCase(),
+    ]);
+    for (const name of [
+      ...others,
+      "",
+      "tts",
+      "tts-",
+      "tts-2",
+      "tts-1-h",
+      "tts-10",
+      "gpt-4o-tts",
+      "gpt-4o-mini",
+      "svc-beta-v0.3",
+    ])
+      assert.equal(modelNamed(name), name, JSON.stringify(name));
+  });
+
+  it("is never another than was named, whatever the name", () => {
+    const piece = fc.constantFrom(
+      ...NAMES,
+      "-",
+      "1106",
+      "2025",
+      "03",
+      "20",
+      "x",
+      "hd",
+      "svc-beta-v0.3",
+      "\n",
+    );
+    const isDefault = (name: string) =>
+      NAMES.some((known) => {
+        if (!name.startsWith(known)) return false;
+        const tail = name.slice(known.length).split("-");
+        const digits = tail.map((part) => (/^\d+$/.test(part) ? part.length : 0)).join("-");
+        return name === known || (tail[0] === "" && ["0-4", "0-4-2-2"].includes(digits));
+      });
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 7 }), (pieces) => {
+        const name = pieces.join("");
+        assert.equal(modelNamed(name), isDefault(name) ? null : name, JSON.stringify(name));
+      }),
+    );
+  });
+});
+
+describe("the voice that a client of OpenAI's names", () => {
+  it("is the speaker who stands for it, by name or by id", () => {
+    for (const { id, aliases } of VOICES) {
+      for (const name of [id, ...aliases]) {
+        assert.equal(speakerNamed(name), id);
+        assert.equal(speakerNamed({ id: name }), id);
+      }
+    }
+  });
+
+  it("is speaker 0 where none is named, and a label where the name is nobody's", () => {
+    assert.equal(speakerNamed(), "0");
+    for (const label of ["2", "alloys", "Alloy", "", "toString"]) assert.equal(speakerNamed(label), label);
+  });
+
+  it("means one speaker only", () => {
+    const names = VOICES.flatMap(({ id, aliases }) => [id, ...aliases]);
+    assert.equal(new Set(names).size, names.length);
+  });
+});

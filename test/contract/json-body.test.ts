@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { readJsonBody } from "../../src/contract/json-body.ts";
+
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+const read = (text: string) => readJsonBody(bytesOf(text)).value;
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+const isRead = (text: string): boolean => {
+  try {
+    read(text);
+    return true;
+  } catch (error) {
+    assert.equal((error as { status?: number }).status, 422, String(error));
+    return false;
+  }
+};
+
+describe("a request body", () => {
+  it("is what JSON.parse makes of it, as far as a request may have it", () => {
+    const text = fc.string({ unit: "grapheme", maxLength: 30 });
+    const scalar = fc.oneof(text, fc.double(), fc.boolean(), fc.constant(null), fc.integer());
+    const turn = fc.record({ speaker: scalar, text: scalar, audio_wav_b64: scalar }, { requiredKeys: [] });
+    const params = fc.record({ temperature: scalar, top_k: scalar }, { requiredKeys: [] });
+    const body = fc.record(
+      { text: scalar, model: scalar, conversation: fc.oneof(scalar, fc.array(turn)), params },
+      { requiredKeys: [] },
+    );
+    const layout = fc.constantFrom(undefined, " ", "\t", "\n  ");
+    fc.assert(
+      fc.property(body, layout, fc.jsonValue(), (value, space, ignored) => {
+        // Through JSON first, which has no -0, NaN or Infinity.
+        const plain = JSON.parse(JSON.stringify(value));
+        assert.deepEqual(read(JSON.stringify({ ...plain, mood: ignored }, null, space)), plain);
+      }),
+    );
+  });
+
+  it("is taken exactly when JSON.parse takes it, wherever a byte is missing, doubled or another", () => {
+    const change = fc.record({
+      at: fc.nat(),
+      kind: fc.constantFrom("drop", "double", "put"),
+      byte: fc.constantFrom(...'{}[],:"\\/0123456789-+.eEtfnu \n\t\u0001x'),
+    });
+    const grown = fc
+      .json({ maxDepth: 4 })
+      .chain((json) => fc.tuple(fc.constant(json), fc.array(change, { maxLength: 2 })));
+    fc.assert(
+      fc.property(grown, fc.boolean(), ([json, changes], isInside) => {
+        let text = isInside ? `{"ignored": ${json}}` : json;
+        for (const { at, kind, byte } of changes) {
+          const place = at % (text.length + 1);
+          const rest = text.slice(place + 1);
+          if (kind === "drop") text = text.slice(0, place) + rest;
+          else if (kind === "double") text = text.slice(0, place + 1) + text.slice(place);
+          else text = text.slice(0, place) + byte + rest;
+        }
+        if (!text.isWellFormed() || text === "") return;
+        assert.equal(isRead(text), isJson(text), JSON.stringify(text));
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it("keeps no member that nobody asks for, and the last of two of a name", () => {
+    assert.deepEqual(read('{"__proto__":{"text":"x"},"text":"a","constructor":1,"te\\u0078t":"b"}'), {
+      text: "b",
+    });
+    assert.equal(Object.getPrototypeOf(read('{"__proto__":{"x":1}}')), Object.prototype);
+  });
+
+  it("says where it is no JSON, and quotes nothing", () => {
+    for (const [text, where] of [
+      ['{"text":secret}', /look at byte 8$/],
+      ['{"text":"a"', /ends too early$/],
+      ['{"text":"a"} b', /look at byte 13$/],
+      ['{"x":[1,2,]}', /look at byte 10$/],
+      ["{'text':1}", /look at byte 1$/],
+    ] as const) {
+      assert.throws(() => read(text), { status: 422, message: where }, text);
+    }
+  });
+
+  it("may begin with a byte order mark and has to be UTF-8, also where it is ignored", () => {
+    assert.deepEqual(read('\ufeff{"text":"ä"}'), { text: "ä" });
+    for (const name of ["text", "ignored"]) {
+      const bytes = Buffer.concat([Buffer.from(`{"${name}":"`), Buffer.from([0xc3]), Buffer.from('"}')]);
+      assert.throws(() => readJsonBody(bytes), { status: 422, message: /UTF-8/ });
+    }
+    // A character of four bytes across the pieces that a long string is looked at in.
+    for (let before = 65_530; before < 65_537; before++) read(`{"ignored":"${"x".repeat(before)}🎉"}`);
+  });
+
+  it("takes no more memory for what is ignored than a byte for a level of nesting", () => {
+    const deep = 1_000_000;
+    assert.deepEqual(read(`{"text":"a","x":${"[".repeat(deep)}${"]".repeat(deep)}}`), { text: "a" });
+    assert.deepEqual(read(`{"text":"a","x":[${"{},".repeat(deep)}{}]}`), { text: "a" });
+    assert.equal(
+      (read(`{"conversation":[${"{},".repeat(deep)}{}]}`) as { conversation: unknown[] }).conversation.length,
+      100,
+    );
+    assert.deepEqual(read(`{"conversation":[[[[[1]]]],{"text":{"a":[1]}}]}`), {
+      conversation: [[[]], { text: {} }],
+    });
+  });
+
+  it("reads long audio only when it is asked for, and counts other long strings as too long", () => {
+    const audio = "UklG".repeat(60_000);
+    const escaped = audio.replace("kl", "k\\/\\u006c");
+    const body = readJsonBody(
+      bytesOf(
+        `{"conversation":[{"audio_wav_b64":"${audio}"},{"audio_wav_b64":"${escaped}"}],"text":"${audio}"}`,
+      ),
+    );
+    const { conversation, text } = body.value as {
+      conversation: { audio_wav_b64: string }[];
+      text: string;
+    };
+    const [plain, unescaped] = conversation.map(({ audio_wav_b64 }) => audio_wav_b64);
+    assert.ok(plain!.length < 10 && unescaped!.length < 10);
+    assert.equal(body.textOf(plain!), audio);
+    assert.equal(body.textOf(unescaped!), audio.replace("kl", "k/l"));
+    assert.equal(body.textOf("UklG"), "UklG");
+    assert.equal(body.textOf("\u00007"), "\u00007", "what a client made up stands for itself");
+    assert.ok(text.length > 8_000);
+  });
+});

@@ -1,0 +1,267 @@
+import assert from "node:assert/strict";
+import { afterEach, describe, it } from "node:test";
+import fc from "fast-check";
+import { Admission, type AdmissionOptions, type Place } from "../../src/serving/admission.ts";
+import { settle, withClock } from "./service-over.ts";
+
+const NEVER = new AbortController().signal;
+
+const opened: Admission[] = [];
+const places: Place[] = [];
+afterEach(() => {
+  for (const admission of opened.splice(0)) admission.close();
+  for (const place of places.splice(0)) place.release();
+});
+
+/** An admission whose clock a test holds. */
+function admissionAt(options: Partial<AdmissionOptions> = {}) {
+  let nowMs = 0;
+  const admission = new Admission({
+    concurrency: 2,
+    keyConcurrency: 2,
+    queueDepth: 10,
+    keyQueueDepth: 10,
+    queueWaitMs: 60_000,
+    nowMs: () => nowMs,
+    ...options,
+  });
+  opened.push(admission);
+  const stopped: string[] = [];
+  const enter = (key: string, signal = NEVER) => {
+    const entering = admission.enter(key, signal, () => stopped.push(key));
+    entering.then(
+      (place) => places.push(place),
+      () => {},
+    );
+    return entering;
+  };
+  return { admission, enter, stopped, pass: (ms: number) => (nowMs += ms) };
+}
+
+/** Whether a promise has resolved, after all that is ready to happen. */
+async function isSettled(promise: Promise<unknown> | null): Promise<boolean> {
+  let has = promise === null;
+  promise?.then(
+    () => (has = true),
+    () => (has = true),
+  );
+  await settle();
+  return has;
+}
+
+describe("a place that rests", () => {
+  it("goes to whoever waits once it has rested for half a second, and comes back when another is free", async () => {
+    await withClock(async (tick) => {
+      const { admission, enter, pass } = admissionAt();
+      const [first, second] = [await enter("a"), await enter("a")];
+      first.rest();
+      const waiting = enter("b");
+      assert.equal(await isSettled(waiting), false);
+      pass(500);
+      await tick(100);
+      const other = await waiting;
+      assert.deepEqual([admission.active, admission.paused, admission.queued], [2, 1, 0]);
+      const back = first.work(5);
+      assert.notEqual(back, null);
+      assert.equal(await isSettled(back), false);
+      assert.equal(first.work(5), back, "who asks twice waits once");
+      second.release();
+      assert.equal(await isSettled(back), true);
+      assert.equal(first.work(5), null);
+      other.release();
+      first.release();
+      assert.deepEqual([admission.active, admission.paused], [0, 0]);
+    });
+  });
+
+  it("stays where nobody waits, and with who works", async () => {
+    await withClock(async (tick) => {
+      const { admission, enter, pass } = admissionAt({ concurrency: 1, keyConcurrency: 1 });
+      const place = await enter("a");
+      place.rest();
+      pass(60_000);
+      assert.equal(place.work(60), null);
+      const waiting = enter("b");
+      pass(60_000);
+      await tick(100);
+      assert.equal(await isSettled(waiting), false, "it works, however long that takes");
+      place.release();
+      await waiting;
+      assert.equal(admission.active, 1);
+    });
+  });
+
+  it("is ended after five seconds where no further utterance has room, the one that rested longest", async () => {
+    await withClock(async (tick) => {
+      const { enter, stopped, pass } = admissionAt();
+      const resting: Place[] = [];
+      for (const key of ["a", "a", "b", "b"]) {
+        const entering = enter(key);
+        pass(500);
+        await tick(100);
+        const place = await entering;
+        place.rest();
+        resting.push(place);
+      }
+      const waiting = enter("c");
+      await tick(100);
+      assert.deepEqual(stopped, []);
+      pass(5_000);
+      await tick(100);
+      assert.deepEqual(stopped, ["a"]);
+      await tick(100);
+      assert.deepEqual(stopped, ["a", "a"], "one that does not go at once is not waited for");
+      resting[0]!.release();
+      await waiting;
+    });
+  });
+});
+
+describe("a key that has more places than another", () => {
+  it("gives one up between two frames, until both have as many", async () => {
+    const { admission, enter } = admissionAt({ concurrency: 4, keyConcurrency: 4 });
+    const greedy = [await enter("a"), await enter("a"), await enter("a"), await enter("a")];
+    const modest = [enter("b"), enter("b"), enter("b")];
+    for (const place of greedy) place.work(0);
+    await settle();
+    assert.deepEqual([admission.active, admission.paused, admission.queued], [4, 2, 1]);
+    assert.deepEqual(await Promise.all(modest.map(isSettled)), [true, true, false]);
+    assert.deepEqual(
+      greedy.map((place) => place.work(0) === null),
+      [false, false, true, true],
+    );
+  });
+
+  it("shares the only place by letting each get a second ahead of its listener", async () => {
+    const { admission, enter } = admissionAt({ concurrency: 1, keyConcurrency: 1 });
+    const first = await enter("a");
+    const entering = enter("b");
+    assert.equal(first.work(0.9), null);
+    const back = first.work(1);
+    const second = await entering;
+    assert.deepEqual([admission.active, admission.paused], [1, 1]);
+    assert.equal(second.work(0.5), null);
+    const again = second.work(1.1);
+    await back;
+    assert.equal(await isSettled(again), false);
+    first.release();
+    await again;
+  });
+});
+
+describe("a key's own bound", () => {
+  it("is on what is open, so that resting utterances are no way around it", async () => {
+    await withClock(async (tick) => {
+      const { admission, enter, pass } = admissionAt({ concurrency: 3, keyConcurrency: 1 });
+      const place = await enter("a");
+      place.rest();
+      const second = enter("a");
+      pass(10_000);
+      await tick(100);
+      assert.equal(await isSettled(second), false);
+      assert.equal((await enter("b"), admission.active), 2, "others pass it by");
+      place.release();
+      await second;
+    });
+  });
+});
+
+describe("whoever pauses", () => {
+  it("leaves nothing behind when its client goes while it waits to go on", async () => {
+    const { admission, enter } = admissionAt({ concurrency: 1, keyConcurrency: 1 });
+    const gone = new AbortController();
+    const first = await enter("a", gone.signal);
+    const entering = enter("b");
+    const back = first.work(1);
+    await entering;
+    gone.abort(new Error("gone"));
+    await assert.rejects(back!, { message: "gone" });
+    first.release();
+    assert.deepEqual([admission.active, admission.paused, admission.queued], [1, 0, 0]);
+  });
+
+  it("is forgotten when its place is given back while it waits to go on", async () => {
+    const { admission, enter } = admissionAt({ concurrency: 1, keyConcurrency: 1 });
+    const first = await enter("a");
+    const entering = enter("b");
+    const back = first.work(1);
+    const second = await entering;
+    first.release();
+    await assert.rejects(back!);
+    second.release();
+    assert.deepEqual([admission.active, admission.paused, admission.queued], [0, 0, 0]);
+  });
+
+  it("is let go on while the server stops, and newcomers are not", async () => {
+    const { admission, enter } = admissionAt({ concurrency: 1, keyConcurrency: 1 });
+    const first = await enter("a");
+    const entering = enter("b");
+    const back = first.work(1);
+    const second = await entering;
+    const late = enter("c");
+    admission.close();
+    await assert.rejects(late, { status: 502 });
+    await assert.rejects(enter("d"), { status: 502 });
+    second.release();
+    await back;
+    assert.equal(admission.active, 1);
+  });
+
+  it("is counted right, and no place is given twice or left idle, whatever happens in whatever order", async () => {
+    const deed = fc.tuple(
+      fc.constantFrom("enter", "enter", "work", "work", "ahead", "rest", "release", "abort", "pass"),
+      fc.nat(20),
+    );
+    const run = async (concurrency: number, deeds: [string, number][]) => {
+      const { admission, enter, pass } = admissionAt({ concurrency, keyConcurrency: concurrency });
+      const inside: { place: Place; gone: AbortController; coming: Promise<void> | null }[] = [];
+      let waiting = 0;
+      for (const [kind, who] of deeds) {
+        const one = inside[who % Math.max(1, inside.length)];
+        if (kind === "enter") {
+          const gone = new AbortController();
+          waiting++;
+          enter(["a", "b", "c"][who % 3]!, gone.signal).then(
+            (place) => {
+              waiting--;
+              inside.push({ place, gone, coming: null });
+            },
+            () => waiting--,
+          );
+        } else if (kind === "pass") pass(1_000);
+        else if (one === undefined) continue;
+        else if (kind === "rest") one.place.rest();
+        else if (kind === "work" || kind === "ahead") {
+          const turn = one.place.work(kind === "ahead" ? 2 : 0);
+          if (turn !== null && one.coming === null) {
+            one.coming = turn;
+            const done = () => {
+              one.coming = null;
+            };
+            turn.then(done, done);
+          }
+        } else {
+          if (kind === "abort") one.gone.abort(new Error("gone"));
+          await settle();
+          one.place.release();
+          inside.splice(inside.indexOf(one), 1);
+        }
+        await settle();
+        const comings = inside.filter(({ coming }) => coming !== null).length;
+        assert.equal(admission.active + admission.paused, inside.length);
+        assert.equal(admission.queued, waiting);
+        assert.ok(admission.active <= concurrency && admission.paused >= comings);
+        assert.ok(inside.length <= 2 * concurrency);
+        const isIdle = admission.active < concurrency;
+        assert.ok(!isIdle || comings === 0, "somebody waits to go on beside an idle place");
+      }
+      for (const { place } of inside) place.release();
+      admission.close();
+      await settle();
+    };
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 3 }), fc.array(deed, { maxLength: 50 }), run),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -88,6 +88,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     receiving: new FairShare(crowd.receiving),
     audio: new FairShare(crowd.audio),
   });
+  const replies = new FairShare(crowd.replies);
   metrics.watch({
     queueDepth: () => service.queued,
     activeStreams: () => service.active,
@@ -95,6 +96,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     turnsWriting: () => writing.used,
     receivingBytes: () => intake.heldBytes.receiving,
     audioBytes: () => intake.heldBytes.audio,
+    replyBytes: () => replies.used,
     residentModels: () => catalogue.resident().length,
   });
   let ready = false;
@@ -102,6 +104,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     service,
     tenancy,
     intake,
+    replies,
     cards: () => catalogue.cards().map(wireCard),
     info: infoOf(parts, crowd),
     isReady: () => ready && (parts.canSpeak?.() ?? true) && tenancy.isWell(),
@@ -127,6 +130,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     // A client that reads nothing would otherwise hold its stream, and the stop, for as long as it likes.
     const overdue = setTimeout(() => cutConnections(apps), settings.shutdownGraceMs + LINGER_MS);
     intake.close();
+    replies.close();
     await service.drain(settings.shutdownGraceMs);
     clearTimeout(overdue);
     // Connections that do not end with their last response are cut too.
@@ -188,6 +192,7 @@ function infoOf({ settings, backend }: ServerParts, crowd: Crowd): ServiceInfo {
       key_max_writing: crowd.writing.perKey,
       key_max_receiving_bytes: crowd.receiving.perKey,
       key_max_audio_bytes: crowd.audio.perKey,
+      key_max_reply_bytes: crowd.replies.perKey,
     },
     param_schema: paramKnobs(),
   };

@@ -12,6 +12,8 @@ export interface Crowd {
   readonly receiving: FairShareOptions;
   /** Bytes. */
   readonly audio: FairShareOptions;
+  /** Bytes. */
+  readonly replies: FairShareOptions;
 }
 
 /** Threads that speak: as many as the settings say, or one a core. */
@@ -49,6 +51,7 @@ export function crowdOf(settings: Settings): Crowd {
       bodyLimitBytes,
     ),
     audio: bytes("audio being heard", settings.audioBudgetMb, settings.keyAudioBudgetMb, 0),
+    replies: bytes("replies being read", settings.replyBudgetMb, settings.keyReplyBudgetMb, 0),
   };
 }
 

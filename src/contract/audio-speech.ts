@@ -2,7 +2,7 @@ import Type, { type Static } from "typebox";
 import { ServiceError } from "./errors.ts";
 import { MAX_TEXT_CHARS } from "./limits.ts";
 import { quoted } from "./quoted.ts";
-import { Usage } from "./replies.ts";
+import { ErrorEnvelope, Usage } from "./replies.ts";
 
 /** Names of OpenAI's models that stand for the default one, so that a client's own default works. */
 const DEFAULT_MODEL_NAMES = /^(?:tts-1|tts-1-hd|gpt-4o-mini-tts)(?:-\d{4}-\d{2}-\d{2}|-\d{4})?$/;
@@ -58,7 +58,10 @@ export type AudioSpeechRequest = Static<typeof AudioSpeechRequest>;
 
 /** A piece of a reply with `stream_format` `sse`; the pieces joined are the file that was asked for. */
 export const SpeechAudioDelta = Type.Object(
-  { type: Type.Literal("speech.audio.delta"), audio: Type.String({ description: "Base64." }) },
+  {
+    type: Type.Literal("speech.audio.delta"),
+    audio: Type.String({ description: "Base64.", contentEncoding: "base64" }),
+  },
   { title: "SpeechAudioDelta" },
 );
 export type SpeechAudioDelta = Static<typeof SpeechAudioDelta>;
@@ -77,6 +80,13 @@ export const SpeechAudioDone = Type.Object(
   { title: "SpeechAudioDone" },
 );
 export type SpeechAudioDone = Static<typeof SpeechAudioDone>;
+
+/** Last event of such a reply that failed once it had begun. */
+export const SpeechAudioError = Type.Object(
+  { type: Type.Literal("error"), ...ErrorEnvelope.properties },
+  { title: "SpeechAudioError" },
+);
+export type SpeechAudioError = Static<typeof SpeechAudioError>;
 
 /** One voice. */
 export const Voice = Type.Object(

@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { Usage } from "./replies.ts";
+import { ErrorBody, Usage } from "./replies.ts";
 
 /** First event of a stream, exactly once. */
 export const MetaEvent = Type.Object(
@@ -18,7 +18,10 @@ export type MetaEvent = Static<typeof MetaEvent>;
 /** One frame of audio. */
 export const AudioEvent = Type.Object(
   {
-    pcm_b64: Type.String({ description: "Base64 of raw 16-bit little-endian PCM, mono, no header." }),
+    pcm_b64: Type.String({
+      description: "Base64 of raw 16-bit little-endian PCM, mono, no header.",
+      contentEncoding: "base64",
+    }),
     sample_rate: Type.Integer(),
     index: Type.Integer({ description: "Counts from 0." }),
   },
@@ -40,14 +43,7 @@ export const EndEvent = Type.Object(
 export type EndEvent = Static<typeof EndEvent>;
 
 /** Last event of a stream that failed once it had begun. */
-export const ErrorEvent = Type.Object(
-  {
-    type: Type.String(),
-    message: Type.String(),
-    request_id: Type.Unsafe<string | null>({ type: ["string", "null"] }),
-  },
-  { title: "ErrorEvent" },
-);
+export const ErrorEvent = Type.Object(ErrorBody.properties, { title: "ErrorEvent" });
 export type ErrorEvent = Static<typeof ErrorEvent>;
 
 /** Every event of `POST /v1/converse/stream` by its `event:` name. */

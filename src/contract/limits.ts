@@ -19,12 +19,13 @@ export interface Limits {
   readonly max_body_bytes: number;
   readonly min_new_tokens: number;
   readonly max_new_tokens: number;
-  /** What one key may have at once: utterances, requests that wait, turns being written, bytes of bodies and of audio. */
+  /** What one key may have at once: utterances, requests that wait, turns being written, bytes of bodies, audio, replies. */
   readonly key_max_utterances: number;
   readonly key_max_waiting: number;
   readonly key_max_writing: number;
   readonly key_max_receiving_bytes: number;
   readonly key_max_audio_bytes: number;
+  readonly key_max_reply_bytes: number;
 }
 
 /** The length of a text as the contract counts it: in Unicode code points. */

@@ -1,4 +1,5 @@
 import Type, { type Static, type TSchema } from "typebox";
+import { ERROR_TYPES } from "./errors.ts";
 import { AudioQuality, GenParams } from "./params.ts";
 
 const meta = Type.Record(Type.String(), Type.Unknown(), {
@@ -10,7 +11,11 @@ export const AudioPayload = Type.Object(
   {
     sample_rate: Type.Integer({ description: "Hz." }),
     audio_quality: AudioQuality,
-    data_b64: Type.String({ description: "Base64 of a complete 16-bit PCM mono WAV file." }),
+    data_b64: Type.String({
+      description: "Base64 of a complete 16-bit PCM mono WAV file.",
+      contentEncoding: "base64",
+      contentMediaType: "audio/wav",
+    }),
     format: Type.String({ default: "wav" }),
   },
   { title: "AudioPayload" },
@@ -63,7 +68,7 @@ export const ModelCard = Type.Object(
   {
     id: Type.String(),
     display_name: Type.String(),
-    modes: Type.Array(Type.Union([Type.Literal("converse"), Type.Literal("tts")])),
+    modes: Type.Array(Type.Unsafe<"converse" | "tts">({ type: "string", enum: ["converse", "tts"] })),
     speakers: Type.Array(Type.String(), { description: "Valid role labels, in turn order." }),
     default: Type.Boolean({ description: "True for the model used when `model` is omitted." }),
     description: Type.String(),
@@ -114,17 +119,25 @@ export const Health = Type.Object(
 );
 export type Health = Static<typeof Health>;
 
-/** Body of every 4xx and 5xx response. */
-export const ErrorEnvelope = Type.Object(
+/** What is told of a failure, in an envelope and in a stream's `error` event. */
+export const ErrorBody = Type.Object(
   {
-    error: Type.Object({
-      type: Type.String(),
-      message: Type.String(),
-      request_id: Type.Unsafe<string | null>({ type: ["string", "null"] }),
+    type: Type.String({
+      enum: [...new Set(Object.values(ERROR_TYPES))],
+      description: "Stable, for machines to match.",
+    }),
+    message: Type.String({ description: "For people: what was wrong, where, and what to do." }),
+    request_id: Type.Unsafe<string | null>({
+      type: ["string", "null"],
+      description: "As in the header X-Request-ID.",
     }),
   },
-  { title: "ErrorEnvelope" },
+  { title: "ErrorBody" },
 );
+export type ErrorBody = Static<typeof ErrorBody>;
+
+/** Body of every 4xx and 5xx response. */
+export const ErrorEnvelope = Type.Object({ error: ErrorBody }, { title: "ErrorEnvelope" });
 export type ErrorEnvelope = Static<typeof ErrorEnvelope>;
 
 function orNull<S extends TSchema>(schema: S) {

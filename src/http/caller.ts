@@ -27,14 +27,16 @@ export function identifyCallers(app: FastifyInstance, tenancy: Tenancy): void {
     tell(reply, tenancy.peekAnonymous(request.ip));
     checkHeaders(request);
     const presented = presentedKey(request.headers);
-    const key = presented === null ? null : await tenancy.authenticate(presented);
-    request.callerKey = key;
     const access = request.is404 ? "open" : (request.routeOptions.config.access ?? "open");
+    const asking = presented === null ? null : tenancy.authenticate(presented);
+    // Whoever asks whether the server is well is answered also where keys cannot be looked up.
+    const key = await (access === "open" ? asking?.catch(() => null) : asking);
+    request.callerKey = key ?? null;
     if (access === "open") {
-      if (key !== null) tell(reply, tenancy.peek(key));
+      if (key) tell(reply, tenancy.peek(key));
       return;
     }
-    if (key === null) refuse(request, reply, tenancy, presented);
+    if (!key) refuse(request, reply, tenancy, presented);
     else spend(reply, access === "token" ? tenancy.take(key) : tenancy.peek(key), access);
   });
 }

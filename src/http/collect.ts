@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { SAMPLE_RATE_HZ } from "../audio/format.ts";
+import { FRAME_S, SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { encodeWav } from "../audio/wav-write.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { AudioPayload } from "../contract/replies.ts";
@@ -7,41 +7,59 @@ import type { Prepared } from "../serving/prepare.ts";
 import type { Outcome } from "../serving/service.ts";
 import { requesterOf } from "./caller.ts";
 import type { HttpDeps } from "./deps.ts";
-import { base64Of } from "./sse.ts";
+import { BASE64 } from "./send-json.ts";
 
-/** A whole reply as JSON carries it; see {@link collectWav}. */
-export async function collect(
-  deps: HttpDeps,
-  prepared: Prepared,
-  request: FastifyRequest,
-): Promise<{ audio: AudioPayload; outcome: Outcome }> {
-  const { wav, outcome } = await collectWav(deps, prepared, request);
-  const audio: AudioPayload = {
-    sample_rate: SAMPLE_RATE_HZ,
-    audio_quality: prepared.delivery.quality,
-    data_b64: base64Of(wav),
-    format: "wav",
-  };
-  return { audio, outcome };
+/** A whole reply: one WAV, and how it went. */
+export interface Collected {
+  readonly wav: Uint8Array;
+  readonly outcome: Outcome;
 }
 
-/** Waits for a whole reply and puts it into one WAV; stops when the client leaves, or with a 502 past the deadline. */
-export async function collectWav(
-  deps: HttpDeps,
+/**
+ * Waits for a whole reply; stops when the client leaves, or with a 502 past the deadline. Its memory is counted from
+ * before it is spoken until its client has taken it.
+ */
+export async function collect(
+  { replies, service, options }: HttpDeps,
   prepared: Prepared,
   request: FastifyRequest,
-): Promise<{ wav: Uint8Array; outcome: Outcome }> {
-  const { keyId, signal } = requesterOf(request);
+): Promise<Collected> {
+  const { keyId, signal, keep } = requesterOf(request);
   const late = new AbortController();
-  const timer = setTimeout(() => late.abort(tooLate()), deps.options.collectTimeoutMs);
+  const timer = setTimeout(() => late.abort(tooLate()), options.collectTimeoutMs);
   try {
+    const holding = await replies.enter(keyId, expectedBytes(prepared), signal);
+    keep(holding);
     const stop = AbortSignal.any([signal, late.signal]);
     const caller = { keyId, signal: stop, takesAudioAsItComes: false };
-    const { frames, outcome } = await gather(deps.service.converse(prepared, caller));
-    return { wav: encodeWav(frames, SAMPLE_RATE_HZ), outcome };
+    const { frames, outcome } = await gather(service.converse(prepared, caller));
+    const wav = encodeWav(frames, SAMPLE_RATE_HZ);
+    holding.resize(wav.length);
+    return { wav, outcome };
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** How JSON carries a reply's WAV: `sendJsonAround` puts the bytes in. */
+export function audioPayload({ delivery }: Prepared): AudioPayload {
+  return {
+    sample_rate: SAMPLE_RATE_HZ,
+    audio_quality: delivery.quality,
+    data_b64: BASE64,
+    format: "wav",
+  };
+}
+
+/** Speech is slower than this only where it is meant to be: seconds a character. */
+const SLOW_CHARACTER_S = 0.09;
+
+/** About as much as a reply will take; what it does take is known when it is there. */
+function expectedBytes({ conversation, delivery }: Prepared): number {
+  const { text } = conversation.open;
+  const longestS = delivery.maxFrames * FRAME_S;
+  const spokenS = text === null ? longestS : Math.min(longestS, 1 + SLOW_CHARACTER_S * text.length);
+  return Math.ceil(spokenS * SAMPLE_RATE_HZ) * Int16Array.BYTES_PER_ELEMENT;
 }
 
 async function gather(speech: AsyncGenerator<Int16Array, Outcome, void>) {

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Limits } from "../contract/limits.ts";
 import type { ParamKnob, ResolvedParams } from "../contract/params.ts";
 import type { ModelCard } from "../contract/replies.ts";
+import type { FairShare } from "../serving/fair-share.ts";
 import type { Intake } from "../serving/intake.ts";
 import type { SpeechService } from "../serving/service.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
@@ -40,6 +41,8 @@ export interface HttpDeps {
   readonly service: SpeechService;
   readonly tenancy: Tenancy;
   readonly intake: Intake;
+  /** Bytes of whole replies that are being made, or wait for their readers. */
+  readonly replies: FairShare;
   readonly cards: () => ModelCard[];
   readonly info: ServiceInfo;
   /** False once the server is stopping, or has nothing left that can speak. */

@@ -9,6 +9,7 @@ export interface Gauges {
   turnsWriting(): number;
   receivingBytes(): number;
   audioBytes(): number;
+  replyBytes(): number;
   residentModels(): number;
 }
 
@@ -120,5 +121,6 @@ function watchGauges(gauges: Gauges, registers: Registry[]): void {
   gauge("antiphon_turns_writing", "Turns being written.", gauges.turnsWriting);
   gauge("antiphon_receiving_bytes", "Memory held for bodies being received.", gauges.receivingBytes);
   gauge("antiphon_audio_bytes", "Memory held for the decoded audio of requests.", gauges.audioBytes);
+  gauge("antiphon_reply_bytes", "Memory held for whole replies until they are read.", gauges.replyBytes);
   gauge("antiphon_resident_models", "Models loaded in memory.", gauges.residentModels);
 }

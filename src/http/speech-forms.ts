@@ -1,7 +1,12 @@
 import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { pcm16Bytes } from "../audio/pcm.ts";
 import { openWavHeader } from "../audio/wav-write.ts";
-import type { SpeechAudioDelta, SpeechAudioDone, SpeechFormat } from "../contract/audio-speech.ts";
+import type {
+  SpeechAudioDelta,
+  SpeechAudioDone,
+  SpeechAudioError,
+  SpeechFormat,
+} from "../contract/audio-speech.ts";
 import type { Outcome } from "../serving/service.ts";
 import { base64Of, SSE_HEADERS, SSE_KEEP_ALIVE } from "./sse.ts";
 import type { StreamForm } from "./stream-speech.ts";
@@ -31,7 +36,10 @@ export function eventsForm(format: SpeechFormat, requestId: string): StreamForm 
     frame: (pcm) => deltaOf(pcm16Bytes(pcm)),
     closing: (outcome) => eventOf(doneOf(outcome)),
     failure: ({ type, message }) =>
-      eventOf({ type: "error", error: { type, message, request_id: requestId } }),
+      eventOf({
+        type: "error",
+        error: { type, message, request_id: requestId },
+      } satisfies SpeechAudioError),
   };
 }
 

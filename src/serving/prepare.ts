@@ -99,7 +99,7 @@ function prepare(parts: Parts, resolve: ResolveModel): Prepared {
     }
     history.push({ speaker: turn.speaker ?? "0", text, audio: clip });
   }
-  const open = openTurn(parts.turns[last]!, last, parts.fields?.text ?? `conversation[${last}].text`);
+  const open = openTurn(parts.turns[last]!, last, parts.fields?.text ?? null);
   const delivery = deliveryOf(parts.params);
   return {
     conversation: { history, open },
@@ -160,7 +160,9 @@ function shared(samples: number): Float32Array {
   return new Float32Array(new SharedArrayBuffer(samples * Float32Array.BYTES_PER_ELEMENT));
 }
 
-function openTurn(turn: ConversationTurn, index: number, textField: string): OpenTurn {
+/** @param requiredText the name of a text that cannot be left out; `null` where it can */
+function openTurn(turn: ConversationTurn, index: number, requiredText: string | null): OpenTurn {
+  const textField = requiredText ?? `conversation[${index}].text`;
   if (turn.audio_wav_b64 !== undefined && turn.audio_wav_b64 !== null) {
     throw new ServiceError(
       400,
@@ -173,7 +175,7 @@ function openTurn(turn: ConversationTurn, index: number, textField: string): Ope
   if (turn.text.trim() === "") {
     throw new ServiceError(
       400,
-      `${textField} is empty: give words to speak, or leave text out to have them written`,
+      `${textField} is empty: give words to speak${requiredText === null ? ", or leave text out to have them written" : ""}`,
     );
   }
   if (!hasSpeakable(turn.text)) {

@@ -198,12 +198,13 @@ export class SpeechService {
     let isOver = false;
     try {
       for (;;) {
+        const askedS = tally.nowS;
         const turn = place.work(tally.aheadS);
         if (turn !== null) await turn;
         isAsked = true;
         if (authored?.isWriting === true) place.rest();
         const next = within(speech.next(), this.#options.frameTimeoutMs, stop, awaited);
-        const { value: step, askedS } = await tally.waited(next);
+        const step = await tally.waited(next);
         isAsked = false;
         if (step.done) {
           isOver = true;

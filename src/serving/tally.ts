@@ -31,12 +31,17 @@ export class Tally {
     this.#admittedS = nowS();
   }
 
+  /** Seconds of the clock that {@link Tally.frame} goes by. */
+  get nowS(): number {
+    return nowS();
+  }
+
   /** Waits for the engine's answer, and counts the wait. */
-  async waited<T>(answer: Promise<T>): Promise<{ readonly value: T; readonly askedS: number }> {
+  async waited<T>(answer: Promise<T>): Promise<T> {
     const askedS = nowS();
     const value = await answer;
     this.#engineS += nowS() - askedS;
-    return { value, askedS };
+    return value;
   }
 
   /** A frame that had been asked for at `askedS` is about to be handed over. */

@@ -144,7 +144,7 @@ export const SettingsSchema = Type.Object({
   receivingBudgetMb: Type.Integer({
     minimum: 1,
     maximum: 1_048_576,
-    default: 192,
+    default: 160,
     unit: "MiB",
     description:
       "Memory for request bodies over 64 KiB that are being received; a body that finds no room waits, unread. The largest body that may be sent always fits.",
@@ -159,7 +159,7 @@ export const SettingsSchema = Type.Object({
   audioBudgetMb: Type.Integer({
     minimum: 1,
     maximum: 1_048_576,
-    default: 352,
+    default: 256,
     unit: "MiB",
     description:
       "Memory for the decoded audio of requests that are waiting or being spoken; a request that finds no room waits.",
@@ -167,9 +167,24 @@ export const SettingsSchema = Type.Object({
   keyAudioBudgetMb: Type.Integer({
     minimum: 1,
     maximum: 1_048_576,
-    default: 264,
+    default: 192,
     unit: "MiB",
     description: "The same for the requests of one key.",
+  }),
+  replyBudgetMb: Type.Integer({
+    minimum: 1,
+    maximum: 1_048_576,
+    default: 160,
+    unit: "MiB",
+    description:
+      "Memory for whole replies, from before they are spoken until their clients have taken them; a request that finds no room waits. A second of speech takes 48 kB.",
+  }),
+  keyReplyBudgetMb: Type.Integer({
+    minimum: 1,
+    maximum: 1_048_576,
+    default: 128,
+    unit: "MiB",
+    description: "The same for the replies to one key.",
   }),
   memoryBudgetMb: Type.Integer({
     minimum: 0,

@@ -174,6 +174,23 @@ test("what a writer says of a file or an endpoint is in the log, not in the repl
   assert.ok(`${(await lineOf("unwritten")).cause}`.includes("writer.gguf"));
 });
 
+test("a server whose keys cannot be looked up refuses nobody's key, and says how it is", async () => {
+  const store = memoryStore();
+  let isAway = false;
+  await start({
+    store: {
+      ...store,
+      findKey: (hash) =>
+        isAway ? Promise.reject(new StoreError("unavailable", "The database x hangs.")) : store.findKey(hash),
+    },
+  });
+  isAway = true;
+  const refused = await server.post("/v1/tts", { text: "Hi." });
+  assert.equal(refused.status, 502);
+  assert.ok(Number(refused.headers.get("retry-after")) >= 1);
+  for (const path of ["/health", "/metrics"]) assert.equal((await server.get(path)).status, 200);
+});
+
 test("a store that is busy is a 502 with a time to retry, and a broken one a 500", async () => {
   const store = memoryStore();
   let problem: "busy" | "disk" = "busy";

@@ -64,7 +64,7 @@ export async function* speakPassages(parts: UtteranceParts): AsyncGenerator<Fram
   let current = await plans.next();
   if (current === null) {
     throw new NothingToSpeakError(
-      "The text holds nothing that can be pronounced: give it letters or numbers.",
+      "the text holds nothing that this voice can pronounce: it reads Latin letters and digits",
     );
   }
   while (current !== null) {

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { VOICES, type VoiceList } from "../../contract/audio-speech.ts";
 import { bodyOf } from "../body.ts";
 import { requesterOf } from "../caller.ts";
-import { collectWav } from "../collect.ts";
+import { collect } from "../collect.ts";
 import type { HttpDeps } from "../deps.ts";
 import { sendBytes } from "../send-json.ts";
 import { bytesForm, eventsForm, MEDIA_TYPES } from "../speech-forms.ts";
@@ -18,8 +18,8 @@ export function audioSpeechRoutes(app: FastifyInstance, deps: HttpDeps): void {
     const prepared = await deps.intake.prepare("speech", bodyOf(request), requesterOf(request));
     const { format, streamFormat } = prepared;
     if (streamFormat === undefined && format === "wav") {
-      const { wav } = await collectWav(deps, prepared, request);
-      return sendBytes(reply, Buffer.from(wav.buffer, wav.byteOffset, wav.byteLength), MEDIA_TYPES.wav);
+      const { wav } = await collect(deps, prepared, request);
+      return sendBytes(reply, wav, MEDIA_TYPES.wav);
     }
     const form = streamFormat === "sse" ? eventsForm(format, request.id) : bytesForm(format);
     return streamSpeech(deps, prepared, request, reply, form);

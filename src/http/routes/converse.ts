@@ -2,23 +2,23 @@ import type { FastifyInstance } from "fastify";
 import type { ConverseResponse } from "../../contract/replies.ts";
 import { bodyOf } from "../body.ts";
 import { requesterOf } from "../caller.ts";
-import { collect } from "../collect.ts";
+import { audioPayload, collect } from "../collect.ts";
 import type { HttpDeps } from "../deps.ts";
-import { sendJson } from "../send-json.ts";
+import { sendJsonAround } from "../send-json.ts";
 
 /** `POST /v1/converse`: completes the open turn, answered as one WAV. */
 export function converseRoute(app: FastifyInstance, deps: HttpDeps): void {
   app.post("/v1/converse", { config: { access: "token" } }, async (request, reply) => {
     const prepared = await deps.intake.prepare("converse", bodyOf(request), requesterOf(request));
-    const { audio, outcome } = await collect(deps, prepared, request);
+    const { wav, outcome } = await collect(deps, prepared, request);
     const { text, usage, meta } = outcome;
-    const { speaker } = prepared.conversation.open;
-    return sendJson(reply, {
+    const body: ConverseResponse = {
       request_id: request.id,
       model: prepared.model.card.id,
-      reply: { speaker, text, audio },
+      reply: { speaker: prepared.conversation.open.speaker, text, audio: audioPayload(prepared) },
       usage,
       meta,
-    } satisfies ConverseResponse);
+    };
+    return sendJsonAround(reply, body, wav);
   });
 }

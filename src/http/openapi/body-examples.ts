@@ -1,0 +1,73 @@
+import { encodeWav } from "../../audio/wav-write.ts";
+import { base64Of } from "../sse.ts";
+import type { Json } from "./components.ts";
+
+/** Bodies to paste for `POST /v1/tts`. */
+export const TTS_EXAMPLES: Json = {
+  shortest: { summary: "Only the words", value: { text: "Hello there, how are you today?" } },
+  deterministic: {
+    summary: "The other speaker, and the same bytes every time",
+    value: {
+      text: "The library opens at nine.",
+      speaker: "1",
+      model: "svc-beta-v0.3",
+      params: { temperature: 0, max_new_tokens: 256 },
+    },
+  },
+};
+
+/** Bodies to paste for `POST /v1/converse` and its stream. */
+export const CONVERSE_EXAMPLES: Json = {
+  authored: {
+    summary: "Authored: the reply is written, then spoken",
+    value: { conversation: [{ speaker: "0", text: "What shall we cook tonight?" }, { speaker: "1" }] },
+  },
+  contextual: {
+    summary: "Contextual: the given words, in the light of the turns before",
+    value: {
+      conversation: [
+        { speaker: "0", text: "I passed the exam!" },
+        { speaker: "1", text: "That is wonderful. I knew you would." },
+      ],
+      params: { temperature: 0 },
+    },
+  },
+  voice: {
+    summary: "A voice to follow: put a recording of some seconds in place of this short tone",
+    value: {
+      conversation: [
+        { speaker: "0", text: "This is how I sound.", audio_wav_b64: shortTone() },
+        { speaker: "0", text: "And this is how I go on." },
+      ],
+    },
+  },
+};
+
+/** Bodies to paste for `POST /v1/audio/speech`. */
+export const SPEECH_EXAMPLES: Json = {
+  file: {
+    summary: "A WAV file",
+    value: { model: "tts-1", input: "Hello there, how are you today?", voice: "alloy" },
+  },
+  samples: {
+    summary: "Raw samples as they are spoken, a little faster",
+    value: { model: "tts-1", input: "The next train leaves at ten.", response_format: "pcm", speed: 1.1 },
+  },
+  events: {
+    summary: "Events as they are spoken",
+    value: {
+      model: "svc-beta-v0.3",
+      input: "One moment, please.",
+      voice: { id: "1" },
+      stream_format: "sse",
+    },
+  },
+};
+
+/** 20 ms of 400 Hz at 8 kHz, as a WAV file in base64: short enough to read past. */
+function shortTone(): string {
+  const samples = Int16Array.from({ length: 160 }, (_, at) =>
+    Math.round(8_000 * Math.sin((Math.PI * at) / 10)),
+  );
+  return base64Of(encodeWav(samples, 8_000));
+}

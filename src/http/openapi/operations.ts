@@ -1,0 +1,55 @@
+import type { Json } from "./components.ts";
+import { failures, json, success } from "./responses.ts";
+
+export interface Generation {
+  readonly body: Json;
+  readonly examples: Json;
+  readonly content: Json;
+  /** What is said of the reply, beyond that it succeeded. */
+  readonly description?: string;
+}
+
+/** A call that speaks. */
+export function generation(id: string, summary: string, parts: Generation): Json {
+  const { body, examples, content, description } = parts;
+  return {
+    operationId: id,
+    summary,
+    tags: ["speech"],
+    requestBody: { required: true, content: { "application/json": { schema: body, examples } } },
+    responses: { 200: success(content, description), ...failures([400, 401, 422, 429, 500, 502]) },
+  };
+}
+
+/** A question that needs a key. */
+export function query(id: string, summary: string, schema: Json): Json {
+  return {
+    operationId: id,
+    summary,
+    tags: ["queries"],
+    responses: { 200: success(json(schema)), ...failures([401, 429, 500, 502]) },
+  };
+}
+
+/** A question that anybody may ask. */
+export function open(id: string, summary: string, content: Json): Json {
+  return {
+    operationId: id,
+    summary,
+    tags: ["operations"],
+    security: [],
+    responses: { 200: success(content), ...failures([500]) },
+  };
+}
+
+/** A question to a probe: 200, or 502 while the answer is no. */
+export function probe(id: string, summary: string, content: Json): Json {
+  const operation = open(id, summary, content);
+  return { ...operation, responses: { ...(operation.responses as Json), ...failures([502]) } };
+}
+
+/** An open path of text that the server's settings can take away: 404. */
+export function switchable(id: string, summary: string, mediaType: string): Json {
+  const operation = open(id, summary, { [mediaType]: { schema: { type: "string" } } });
+  return { ...operation, responses: { ...(operation.responses as Json), ...failures([404]) } };
+}

@@ -1,0 +1,56 @@
+import type { TSchema } from "typebox";
+import { AudioSpeechRequest, SPEEDS, VOICES } from "../../contract/audio-speech.ts";
+import { ConversationTurn, ConverseRequest, TtsRequest } from "../../contract/requests.ts";
+import { MEDIA_TYPES } from "../speech-forms.ts";
+import type { Json } from "./components.ts";
+
+// Bodies as they are published: what the server refuses with 400, after the schema, is part of the schema here
+// wherever JSON Schema can say it. Nothing is checked against these.
+
+const speaker = { enum: VOICES.map(({ id }) => id) };
+
+/**
+ * At least one character that is no space. That it needs a letter or digit is left out: `\p{L}` is not portable. The
+ * pattern covers the whole text, because some readers take any pattern for that of the whole.
+ */
+const spoken = { pattern: "^\\s*\\S[\\s\\S]*$" };
+
+/** The body of `POST /v1/tts`. */
+export const publishedTts: Json = narrowed(TtsRequest, { text: spoken, speaker });
+
+/** The body of `POST /v1/converse` and of its stream. Rules about the last turn alone cannot be said. */
+export const publishedConverse: Json = narrowed(ConverseRequest, {
+  conversation: {
+    description:
+      "Turns, oldest first. Every turn before the last needs text or audio. The last is the open turn, to be spoken: " +
+      "it has no audio, and without text the words are written too.",
+    items: narrowed(ConversationTurn, { speaker }),
+  },
+});
+
+const voice = { type: "string", enum: VOICES.flatMap(({ id, aliases }) => [id, ...aliases]) };
+
+/** The body of `POST /v1/audio/speech`. */
+export const publishedSpeech: Json = narrowed(AudioSpeechRequest, {
+  input: spoken,
+  voice: {
+    type: undefined,
+    properties: undefined,
+    required: undefined,
+    anyOf: [voice, { type: "object", properties: { id: voice }, required: ["id"] }],
+  },
+  response_format: { enum: Object.keys(MEDIA_TYPES) },
+  speed: { ...SPEEDS, description: "Slower or faster speech is hard to understand: 400." },
+});
+
+/** The schema of an object with keywords added to some of its properties, or taken away with `undefined`. */
+function narrowed(
+  schema: TSchema & { properties: Record<string, TSchema> },
+  added: Record<string, Json>,
+): Json {
+  const properties = Object.entries(schema.properties).map(([name, property]) => {
+    const keywords = Object.entries({ ...property, ...added[name] });
+    return [name, Object.fromEntries(keywords.filter(([, value]) => value !== undefined))];
+  });
+  return { ...schema, properties: Object.fromEntries(properties) };
+}

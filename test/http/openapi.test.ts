@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
+import { TOP } from "../architecture/top.ts";
+import { ScriptedWriter } from "../writers/scripted-writer.ts";
+import { startTestServer, type TestServer } from "./start.ts";
+import { type Reply, readEvents } from "./wire.ts";
+
+let server: TestServer;
+let document: Awaited<ReturnType<Reply["json"]>>;
+let ajv: Ajv2020;
+before(async () => {
+  server = await startTestServer({ writer: new ScriptedWriter(["It was wonderful."]) });
+  document = await (await server.get("/openapi.json", {})).json();
+  ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(document, "document");
+});
+after(() => server.stop());
+
+interface Body {
+  readonly content: {
+    readonly "application/json": {
+      readonly schema: { readonly $ref: string };
+      readonly examples: Readonly<Record<string, { readonly value: unknown }>>;
+    };
+  };
+}
+
+/** What is wrong with a value, by a schema of the document's components; empty if nothing is. */
+function faults(schema: string, value: unknown): string {
+  const validate = ajv.compile({ $ref: `document#/components/schemas/${schema}` });
+  return validate(value) ? "" : `${schema}: ${ajv.errorsText(validate.errors)}`;
+}
+
+test("the document is an OpenAPI 3.1 document, and every schema in it is a JSON Schema", () => {
+  // Ajv resolves the dynamic reference to the whole document, where a schema is meant.
+  const text = readFileSync(join(TOP, "test/golden/openapi/schema-3.1.json"), "utf8");
+  const schema = JSON.parse(text.replaceAll('"$dynamicRef": "#meta"', '"$ref": "#/$defs/schema"'));
+  const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
+  const isValid: (value: object) => boolean = validate;
+  assert.ok(isValid(document), ajv.errorsText(validate.errors));
+  assert.ok(!isValid({ ...document, paths: { "/": { get: { responses: { 200: { content: {} } } } } } }));
+  for (const [name, component] of Object.entries<object>(document.components.schemas)) {
+    assert.ok(ajv.validateSchema(component), `${name}: ${ajv.errorsText()}`);
+  }
+});
+
+test("every operation has a name of its own, and a choice among words is an enum, as generators want them", () => {
+  const operations = Object.values<Record<string, { operationId?: string }>>(document.paths).flatMap(
+    Object.values,
+  );
+  const ids = operations.map(({ operationId }) => operationId);
+  assert.ok(!ids.includes(undefined));
+  assert.equal(new Set(ids).size, ids.length);
+  const text = JSON.stringify(document);
+  assert.deepEqual([...text.matchAll(/"(?:anyOf|oneOf)":\[\{[^{}]*"const":.{40}/g)].map(String), []);
+});
+
+test("every example of a body matches its schema, and the server speaks it", async () => {
+  let spoken = 0;
+  for (const [path, { post }] of Object.entries<{ post?: { requestBody: Body } }>(document.paths)) {
+    if (post === undefined) continue;
+    const { schema, examples } = post.requestBody.content["application/json"];
+    for (const [name, { value }] of Object.entries(examples)) {
+      assert.equal(faults(schema.$ref.split("/").at(-1)!, value), "", `${path} ${name}`);
+      const response = await server.post(path, value);
+      assert.equal(response.status, 200, `${path} ${name}: ${await response.text()}`);
+      spoken++;
+    }
+  }
+  assert.ok(spoken >= 11, `${spoken}`);
+});
+
+test("every event of a stream is one that the document describes, and so is what its data holds", async () => {
+  const conversation = [{ text: "Hello there." }];
+  const events = await readEvents(await server.post("/v1/converse/stream", { conversation }));
+  assert.ok(events.length > 3);
+  const { oneOf, discriminator } = document.components.schemas.ConverseStreamEvent;
+  assert.equal(oneOf.length, 4);
+  for (const { event, data } of events) {
+    const text = JSON.stringify(data);
+    assert.equal(faults("ConverseStreamEvent", { event, data: text }), "");
+    assert.equal(faults(dataOf(discriminator.mapping[event]), data), "");
+  }
+  assert.notEqual(faults("ConverseStreamEvent", { event: "other", data: "{}" }), "");
+});
+
+test("so is every event of a stream for OpenAI's clients", async () => {
+  const reply = await server.post("/v1/audio/speech", { model: "tts-1", input: "Hi.", stream_format: "sse" });
+  const events = (await reply.text()).trim().split("\n\n");
+  const { data } = document.components.schemas.SpeechStreamEvent.properties;
+  const validate = ajv.compile({ oneOf: inDocument(data.contentSchema.oneOf) });
+  for (const event of events) assert.ok(validate(JSON.parse(event.replace("data: ", ""))), event);
+  const error = { type: "inference_error", message: "the voice failed: retry", request_id: null };
+  assert.ok(validate({ type: "error", error }));
+  assert.ok(!validate({ type: "error", message: "the voice failed: retry" }));
+});
+
+test("what the document refuses beyond the server's own schema, the server refuses as meaningless", async () => {
+  const bodies: [string, string, object][] = [
+    ["/v1/tts", "TtsRequest", { text: "Hi.", speaker: "2" }],
+    ["/v1/tts", "TtsRequest", { text: " \n" }],
+    ["/v1/converse", "ConverseRequest", { conversation: [{ speaker: "alloy", text: "Hi." }] }],
+    ["/v1/audio/speech", "AudioSpeechRequest", { model: "tts-1", input: "Hi.", voice: "nobody" }],
+    ["/v1/audio/speech", "AudioSpeechRequest", { model: "tts-1", input: "Hi.", voice: { id: "nobody" } }],
+    ["/v1/audio/speech", "AudioSpeechRequest", { model: "tts-1", input: "Hi.", response_format: "mp3" }],
+    ["/v1/audio/speech", "AudioSpeechRequest", { model: "tts-1", input: "Hi.", speed: 1.5 }],
+    ["/v1/audio/speech", "AudioSpeechRequest", { model: "tts-1", input: "\t" }],
+  ];
+  for (const [path, schema, body] of bodies) {
+    assert.notEqual(faults(schema, body), "", JSON.stringify(body));
+    assert.equal((await server.post(path, body)).status, 400, JSON.stringify(body));
+  }
+});
+
+test("every public model has the speakers that the document names", () => {
+  const { speaker } = document.components.schemas.TtsRequest.properties;
+  for (const { card } of PUBLIC_MODELS) assert.deepEqual(card.speakers, speaker.enum, card.id);
+});
+
+test("replies and failures have every header that the document says they have", async () => {
+  const noKey = { Authorization: "Basic nonsense" };
+  const replies: [Reply, { headers: object }][] = [
+    [await server.post("/v1/tts", { text: "Hi." }), document.paths["/v1/tts"].post.responses[200]],
+    [await server.get("/health", {}), document.paths["/health"].get.responses[200]],
+    [await server.post("/v1/tts", { text: "!" }), document.components.responses.InvalidRequest],
+    [await server.post("/v1/tts", {}, noKey), document.components.responses.AuthenticationError],
+    [await server.get("/v1/nowhere"), document.components.responses.NotFound],
+    [await server.get("/v1/tts"), document.components.responses.MethodNotAllowed],
+    [await server.post("/v1/tts", {}), document.components.responses.UnprocessableBody],
+  ];
+  for (const [reply, { headers }] of replies) {
+    for (const name of Object.keys(headers)) assert.ok(reply.headers.has(name), `${reply.status}: ${name}`);
+    if (!reply.ok) assert.equal(faults("ErrorEnvelope", await reply.json()), "");
+  }
+});
+
+/** The name of the schema that the data of an event is said to have. */
+function dataOf(reference: string): string {
+  const { data } = document.components.schemas[reference.split("/").at(-1)!].properties;
+  return data.contentSchema.$ref.split("/").at(-1);
+}
+
+function inDocument(references: readonly { $ref: string }[]): { $ref: string }[] {
+  return references.map(({ $ref }) => ({ $ref: `document${$ref}` }));
+}

@@ -1,0 +1,36 @@
+"""Checks of this service beyond those that schemathesis has of its own."""
+
+import re
+
+import schemathesis
+
+# Why a body that matches its schema may be refused with 400: what JSON Schema cannot say.
+REASONS = re.compile(
+    r"model .* is unknown"
+    r"|.* has nothing speakable"
+    r"|the text holds nothing that this voice can pronounce"
+    r"|.* is empty: give words to speak"
+    r"|conversation\[\d+\] says nothing"
+    r"|conversation\[\d+\]\.audio_wav_b64(:| is not allowed on the open turn)",
+    re.DOTALL,
+)
+
+
+@schemathesis.check
+def refusals_have_a_reason(ctx, response, case):
+    """A body that matches its schema is refused with 400 for one of the known reasons alone."""
+    if response.status_code != 400 or case.meta is None or not case.meta.generation.mode.is_positive:
+        return
+    message = response.json()["error"]["message"]
+    assert REASONS.match(message), f"no known reason to refuse a body that matches its schema: {message}"
+
+
+@schemathesis.check
+def request_ids_agree(ctx, response, case):
+    """The request id in a JSON body is that of the header."""
+    if not response.headers.get("content-type", [""])[0].startswith("application/json"):
+        return
+    body = response.json()
+    inside = body.get("error", body).get("request_id")
+    header = response.headers["x-request-id"][0]
+    assert inside in (None, header), f"the body's request id is {inside}, the header's {header}"

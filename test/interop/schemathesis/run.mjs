@@ -1,0 +1,55 @@
+// Asks the built server all that /openapi.json promises: `npm run build && node test/interop/schemathesis/run.mjs`.
+// The server speaks with tones and writes one sentence, so thousands of requests are quick. `--url URL --key KEY` asks a
+// running server instead; what follows `--` goes to `schemathesis run`, as in `-- --max-examples 1000`.
+// Exit code 69: the Python packages could not be installed.
+
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+const UNAVAILABLE = 69;
+const here = dirname(fileURLToPath(import.meta.url));
+const environment = join(here, "..", "..", "..", "bench", ".cache", "schemathesis");
+const bin = join(environment, process.platform === "win32" ? "Scripts" : "bin");
+
+const { values, positionals } = parseArgs({
+  options: { url: { type: "string" }, key: { type: "string" } },
+  allowPositionals: true,
+});
+
+if (!existsSync(bin)) install("python3", ["-m", "venv", environment]);
+install(join(bin, "python"), ["-m", "pip", "install", "--quiet", "-r", join(here, "requirements.txt")]);
+
+const server = values.url === undefined ? await toneServer() : null;
+const { url, key } = server ?? values;
+const asked = spawn(
+  join(bin, "schemathesis"),
+  ["--config-file", join(here, "schemathesis.toml"), "run", `${url}/openapi.json`, ...positionals],
+  {
+    cwd: environment,
+    stdio: ["ignore", "inherit", "inherit"],
+    env: { ...process.env, ANTIPHON_KEY: key ?? "", ANTIPHON_HOOKS: join(here, "hooks.py") },
+  },
+);
+const code = await new Promise((resolve) => asked.once("exit", resolve));
+await server?.stop();
+process.exit(code ?? 1);
+
+/** The server of the tests of `http/`: whole, but for a voice and a database. No limit is ever reached. */
+async function toneServer() {
+  const { startTestServer } = await import("../../../dist/test/http/start.js");
+  const { ScriptedWriter } = await import("../../../dist/test/writers/scripted-writer.js");
+  return startTestServer({
+    rpm: 1_000_000,
+    burst: 1_000_000,
+    flags: { anonymousRpm: "1000000", anonymousBurst: "1000000" },
+    writer: new ScriptedWriter(["It was wonderful."]),
+  });
+}
+
+function install(command, args) {
+  const { status } = spawnSync(command, args, { stdio: ["ignore", "inherit", "inherit"] });
+  if (status !== 0) process.exit(UNAVAILABLE);
+}

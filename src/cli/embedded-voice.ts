@@ -27,11 +27,25 @@ export async function openEmbeddedVoice(
   });
 }
 
-/** The same as something that a catalogue can load. */
-export function embeddedVoice(setup: VoiceSetup, onEvent?: (event: PoolEvent) => void): Checkpoint {
+/** The embedded voice as something that a catalogue can load, and what is to be told of it once it is. */
+export interface EmbeddedVoice extends Checkpoint {
+  /** Whether a thread can speak, or is about to: not when all of them hang or cannot be started. True until loaded. */
+  canSpeak(): boolean;
+}
+
+export function embeddedVoice(setup: VoiceSetup, onEvent?: (event: PoolEvent) => void): EmbeddedVoice {
+  let pool: WorkerPool | null = null;
   return {
     name: embeddedCheckpoint.name,
     memoryBytes: setup.threads * THREAD_BYTES,
-    load: () => openEmbeddedVoice(setup, onEvent),
+    async load() {
+      pool = await openEmbeddedVoice(setup, onEvent);
+      return pool;
+    },
+    canSpeak() {
+      if (pool === null) return true;
+      const { hung, broken, size } = pool.stats();
+      return hung + broken < size;
+    },
   };
 }

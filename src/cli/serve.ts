@@ -36,10 +36,8 @@ export function registerServe(program: Command): void {
       });
       try {
         const threads = workerCount(settings);
-        let givenUp = 0;
         const voice = embeddedVoice({ threads, readings: settings.readings }, (event) => {
-          if (event.kind === "gave-up") givenUp++;
-          logger.warn(event, "speech thread");
+          logger[event.kind === "recovered" ? "info" : "warn"](event, "speech thread");
         });
         const server = await startServer({
           settings,
@@ -47,7 +45,7 @@ export function registerServe(program: Command): void {
           checkpoints: [voice],
           writer,
           backend: { name: voice.name, kind: "parametric" },
-          canSpeak: () => givenUp < threads,
+          canSpeak: () => voice.canSpeak(),
           logger,
         });
         const key = await firstKey(tenancy, settings).catch(async (error: unknown) => {

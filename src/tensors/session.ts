@@ -13,26 +13,40 @@ export interface Session {
 }
 
 /**
+ * Told around each stay in native code: a thread that is ended from outside in the middle of one takes the process
+ * along, because onnxruntime throws there what nobody catches.
+ */
+export interface NativeGuard {
+  enter(): void;
+  leave(): void;
+}
+
+/**
  * Opens a graph from the bytes of an ONNX file. One thread, so that the sums are added in one order and the same
  * input gives the same bytes; no arena, so that an idle session keeps its weights and little else.
  * @param name what errors call the graph: its file.
+ * @param guard needed where somebody may end the calling thread.
  * @throws Error when onnxruntime-node is missing, or the bytes are no graph that it can load.
  */
-export async function openSession(model: Uint8Array, name: string): Promise<Session> {
-  const runtime = await loadRuntime();
-  let session: InferenceSession | null = await runtime.InferenceSession.create(model, OPTIONS).catch(
-    (cause: unknown) => {
-      throw new Error(`${name} is not a graph that onnxruntime can load: install the file again.`, { cause });
-    },
-  );
+export async function openSession(
+  model: Uint8Array,
+  name: string,
+  guard: NativeGuard = UNGUARDED,
+): Promise<Session> {
+  const runtime = await guarded(loadRuntime, guard);
+  const create = () => runtime.InferenceSession.create(model, OPTIONS);
+  let session: InferenceSession | null = await guarded(create, guard).catch((cause: unknown) => {
+    throw new Error(`${name} is not a graph that onnxruntime can load: install the file again.`, { cause });
+  });
   const toNative = ({ data, shape }: Tensor) => new runtime.Tensor(data, shape);
 
   return {
     async run(inputs) {
-      if (session === null) throw new Error(`${name} was released and cannot run any more.`);
+      const open = session;
+      if (open === null) throw new Error(`${name} was released and cannot run any more.`);
       const feeds: Record<string, InstanceType<typeof runtime.Tensor>> = {};
       for (const key in inputs) feeds[key] = toNative(inputs[key]!);
-      const results = await session.run(feeds);
+      const results = await guardedRun(() => open.run(feeds), guard);
       const outputs: Record<string, Tensor> = {};
       for (const key in results) outputs[key] = fromNative(results[key]!, `${name}: ${key}`);
       return outputs;
@@ -40,7 +54,7 @@ export async function openSession(model: Uint8Array, name: string): Promise<Sess
     async release() {
       const open = session;
       session = null;
-      await open?.release();
+      if (open !== null) await guarded(() => open.release(), guard);
     },
   };
 }
@@ -54,6 +68,35 @@ const OPTIONS: InferenceSession.SessionOptions = {
   enableMemPattern: false,
   logSeverityLevel: 3,
 };
+
+const UNGUARDED: NativeGuard = { enter() {}, leave() {} };
+
+async function guarded<T>(work: () => Promise<T>, guard: NativeGuard): Promise<T> {
+  guard.enter();
+  try {
+    return await work();
+  } finally {
+    guard.leave();
+  }
+}
+
+/**
+ * The same for a run, which onnxruntime begins in the event loop's next turn: the guard is entered just ahead of it
+ * there, so that what the thread does until then does not pass for native code.
+ */
+async function guardedRun<T>(run: () => Promise<T>, guard: NativeGuard): Promise<T> {
+  let isInside = false;
+  const ahead = setImmediate(() => {
+    isInside = true;
+    guard.enter();
+  });
+  try {
+    return await run();
+  } finally {
+    clearImmediate(ahead);
+    if (isInside) guard.leave();
+  }
+}
 
 async function loadRuntime(): Promise<typeof import("onnxruntime-node")> {
   try {

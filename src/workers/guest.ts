@@ -1,23 +1,21 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { SpeechFailedError, type SpeechModel } from "../model/speech-model.ts";
 import { GuestUtterance } from "./guest-utterance.ts";
+import { guardOf } from "./native-gate.ts";
 import type { GuestData, ModelModule, OpenMessage, ToGuest, ToHost } from "./protocol.ts";
 import { createScheduler } from "./scheduler.ts";
 import { toWireError } from "./wire-error.ts";
 
-const { entry, create, parked } = workerData as GuestData;
+const { entry, create, gate } = workerData as GuestData;
 
 const early: ToGuest[] = [];
 let receive = (message: ToGuest): void => void early.push(message);
-parentPort?.on("message", (message: ToGuest) => {
-  if (message.kind === "park") park();
-  else if (message.kind === "crash") endThread(1);
-  else receive(message);
-});
+parentPort?.on("message", (message: ToGuest) => receive(message));
 
 try {
   const module = (await import(entry)) as ModelModule;
-  serve(await module.createModel(create));
+  const guard = guardOf(gate, () => endThread(1));
+  serve(await module.createModel(create, guard));
 } catch (thrown) {
   post({ kind: "unusable", message: toWireError(thrown).message });
   endThread(1);
@@ -73,16 +71,11 @@ function serve(model: SpeechModel): void {
     else if (message.kind === "text") utterances.get(message.id)?.deliver(message.item);
     else if (message.kind === "credit") utterances.get(message.id)?.grant(message.frames);
     else if (message.kind === "stop") stop(message.id, new SpeechFailedError("nobody listens any more"));
+    else if (message.kind === "ping") scheduler.between(() => post({ kind: "pong" }));
     else if (message.kind === "close") void close();
   };
   post({ kind: "ready" });
   for (const message of early) receive(message);
-}
-
-function park(): void {
-  Atomics.store(parked, 0, 1);
-  Atomics.notify(parked, 0);
-  Atomics.wait(parked, 0, 1);
 }
 
 /** In a thread `exit` ends the thread alone, whatever handles the engine has left; what was posted still arrives. */

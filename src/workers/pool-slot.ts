@@ -1,32 +1,43 @@
 import type { SpeechFailedError } from "../model/speech-model.ts";
 import type { SpeechThread } from "./speech-thread.ts";
 
+/** What becomes of a place in a pool; each is told once, however long it lasts. */
+export type SlotChange = "replacing" | "hung" | "failing" | "recovered";
+
 export interface PoolSlotOptions {
-  /** Starts a thread that calls `onExit` when it has ended. */
-  readonly startThread: (onExit: (error: SpeechFailedError) => void) => SpeechThread;
-  /** Starts in a row that may come to nothing before the slot is given up. */
+  /** Starts a thread that calls `onExit` when it has ended and `onHung` when it was given up. Throws when it cannot. */
+  readonly startThread: (callbacks: {
+    readonly onExit: (error: SpeechFailedError) => void;
+    readonly onHung: (error: SpeechFailedError) => void;
+  }) => SpeechThread;
+  /** Starts in a row that may come to nothing before the slot is broken. */
   readonly startAttempts: number;
-  /** Wait before the second attempt in a row, in milliseconds; it doubles with each further one. */
+  /** Wait before the second attempt in a row, in milliseconds; it doubles with each further one, up to 30 s. */
   readonly restartDelayMs: number;
-  readonly onDeath: (error: SpeechFailedError) => void;
+  readonly onChange: (change: SlotChange, message: string) => void;
   /** Called after each change of {@link PoolSlot.state}. */
-  readonly onChange: () => void;
+  readonly onState: () => void;
 }
 
 /** A thread that has lived this long without work has proved that it can: its death is not a failed start. */
 const PROVEN_MS = 10_000;
+const LONGEST_DELAY_MS = 30_000;
 
-/** A place in a pool, and the thread that fills it: replaced when it dies, more and more slowly when that is no use. */
+/**
+ * A place in a pool, and the thread that fills it: replaced when it dies or hangs, more and more slowly when that is no
+ * use, but for as long as the pool is there.
+ */
 export class PoolSlot {
   readonly #options: PoolSlotOptions;
   #state: "starting" | "ready" | "broken" = "starting";
   #thread: SpeechThread;
-  #readyAtMs = Number.POSITIVE_INFINITY;
   #failedStarts = 0;
   #replaced = 0;
   #retry: NodeJS.Timeout | undefined;
+  #problem = "";
   #isClosing = false;
 
+  /** @throws what `startThread` throws */
   constructor(options: PoolSlotOptions) {
     this.#options = options;
     this.#thread = this.#start();
@@ -36,7 +47,7 @@ export class PoolSlot {
     return this.#state;
   }
 
-  /** The thread in this place; it speaks while the state is `ready`. */
+  /** The thread in this place, or the last one that was; it speaks while the state is `ready`. */
   get thread(): SpeechThread {
     return this.#thread;
   }
@@ -46,6 +57,11 @@ export class PoolSlot {
     return this.#replaced;
   }
 
+  /** Why there was no thread last; the empty text where there always was. */
+  get problem(): string {
+    return this.#problem;
+  }
+
   async close(error: SpeechFailedError): Promise<void> {
     this.#isClosing = true;
     clearTimeout(this.#retry);
@@ -53,35 +69,58 @@ export class PoolSlot {
   }
 
   #start(): SpeechThread {
-    const thread = this.#options.startThread((error) => this.#onExit(error));
-    this.#readyAtMs = Number.POSITIVE_INFINITY;
+    let isOver = false;
+    let readyAtMs = Number.POSITIVE_INFINITY;
+    const onOver = (change: "replacing" | "hung", error: SpeechFailedError): void => {
+      if (isOver || this.#isClosing) return;
+      isOver = true;
+      const wasOfUse = thread.hasSpoken || performance.now() - readyAtMs >= PROVEN_MS;
+      this.#lose(change, error.message, wasOfUse);
+    };
+    const thread = this.#options.startThread({
+      onExit: (error) => onOver("replacing", error),
+      onHung: (error) => onOver("hung", error),
+    });
     thread.ready.then(
       () => {
-        this.#readyAtMs = performance.now();
+        readyAtMs = performance.now();
+        const wasBroken = this.#state === "broken";
         this.#become("ready");
+        if (wasBroken) this.#options.onChange("recovered", "a thread speaks in this place again");
       },
       () => {},
     );
     return thread;
   }
 
-  #onExit(error: SpeechFailedError): void {
-    if (this.#isClosing) return;
-    const wasOfUse = this.#thread.hasSpoken || performance.now() - this.#readyAtMs >= PROVEN_MS;
+  /** There is no thread any more, or could be none: tries the next, after a while if others were tried in vain. */
+  #lose(change: "replacing" | "hung", problem: string, wasOfUse: boolean): void {
+    const { startAttempts, restartDelayMs, onChange } = this.#options;
+    this.#problem = problem;
     this.#failedStarts = wasOfUse ? 0 : this.#failedStarts + 1;
-    const isGivenUp = this.#failedStarts >= this.#options.startAttempts;
-    this.#become(isGivenUp ? "broken" : "starting");
-    this.#options.onDeath(error);
-    if (isGivenUp) return;
-    const delayMs = this.#failedStarts < 2 ? 0 : this.#options.restartDelayMs * 2 ** (this.#failedStarts - 2);
-    this.#retry = setTimeout(() => {
-      this.#replaced += 1;
+    const isBroken = this.#failedStarts >= startAttempts;
+    const before = this.#state;
+    this.#become(isBroken ? "broken" : "starting");
+    if (isBroken && before !== "broken") onChange("failing", problem);
+    else if (before === "ready") onChange(change, problem);
+    const delayMs = this.#failedStarts < 2 ? 0 : restartDelayMs * 2 ** (this.#failedStarts - 2);
+    this.#retry = setTimeout(() => this.#replace(), Math.min(delayMs, LONGEST_DELAY_MS));
+    // Nobody waits for a broken place.
+    if (isBroken) this.#retry.unref();
+  }
+
+  #replace(): void {
+    try {
       this.#thread = this.#start();
-    }, delayMs);
+      this.#replaced += 1;
+    } catch (error) {
+      this.#lose("replacing", (error as Error).message, false);
+    }
   }
 
   #become(state: "starting" | "ready" | "broken"): void {
+    if (this.#state === state) return;
     this.#state = state;
-    this.#options.onChange();
+    this.#options.onState();
   }
 }

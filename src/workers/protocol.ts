@@ -1,6 +1,7 @@
 import type { SpeakerLabel, Turn } from "../model/conversation.ts";
 import type { Delivery, Preset } from "../model/script.ts";
 import type { SpeechModel, SpeechReport } from "../model/speech-model.ts";
+import type { NativeGate, NativeGuard } from "./native-gate.ts";
 
 /** What a thread is started with. */
 export interface GuestData {
@@ -8,13 +9,13 @@ export interface GuestData {
   readonly entry: string;
   /** Handed to `createModel` as it is. */
   readonly create: unknown;
-  /** One cell in shared memory: 1 once the thread has parked. */
-  readonly parked: Int32Array;
+  /** Says whether the thread may be ended from outside just now. */
+  readonly gate: NativeGate;
 }
 
 /** What the module at {@link GuestData.entry} exports. */
 export interface ModelModule {
-  readonly createModel: (options: unknown) => Promise<SpeechModel>;
+  readonly createModel: (options: unknown, guard: NativeGuard) => Promise<SpeechModel>;
 }
 
 /** An utterance to begin. It asks for the first piece of its text without a `pull`. */
@@ -38,11 +39,9 @@ export type ToGuest =
   | { readonly kind: "text"; readonly id: number; readonly item: TextItem }
   | { readonly kind: "credit"; readonly id: number; readonly frames: number }
   | { readonly kind: "stop"; readonly id: number }
-  | { readonly kind: "close" }
-  /** Stand still for good: the process ends. */
-  | { readonly kind: "park" }
-  /** End at once, as a crash would. */
-  | { readonly kind: "crash" };
+  /** Answer with a `pong` between two steps. */
+  | { readonly kind: "ping" }
+  | { readonly kind: "close" };
 
 /** An error as it crosses the boundary: its class, as far as the model's seam knows it, and its words. */
 export interface WireError {
@@ -53,6 +52,7 @@ export interface WireError {
 export type ToHost =
   | { readonly kind: "ready" }
   | { readonly kind: "unusable"; readonly message: string }
+  | { readonly kind: "pong" }
   | { readonly kind: "pull"; readonly id: number }
   | { readonly kind: "frame"; readonly id: number; readonly samples: Float32Array }
   | { readonly kind: "end"; readonly id: number; readonly report: SpeechReport }

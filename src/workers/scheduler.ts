@@ -13,6 +13,8 @@ export interface Scheduler {
   remove(task: Task): void;
   /** Some task may have become runnable. */
   wake(): void;
+  /** Calls back between two steps: as soon as the one that runs is done, at once while there is nothing to do. */
+  between(callback: () => void): void;
   /** Begins no further step; resolves when the one that runs is done. */
   stop(): Promise<void>;
 }
@@ -23,12 +25,14 @@ export interface Scheduler {
  */
 export function createScheduler(): Scheduler {
   const tasks = new Set<Task>();
+  const callbacks: (() => void)[] = [];
   let stopped = false;
   let wake = (): void => {};
   const running = run();
 
   async function run(): Promise<void> {
     while (!stopped) {
+      for (const callback of callbacks.splice(0)) callback();
       const task = dueFirst(tasks);
       if (task === undefined) await new Promise<void>((resolve) => (wake = resolve));
       else await task.step();
@@ -45,6 +49,10 @@ export function createScheduler(): Scheduler {
       tasks.delete(task);
     },
     wake() {
+      wake();
+    },
+    between(callback) {
+      callbacks.push(callback);
       wake();
     },
     stop() {

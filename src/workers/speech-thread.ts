@@ -1,58 +1,71 @@
-import { type ResourceLimits, Worker } from "node:worker_threads";
+import type { ResourceLimits } from "node:worker_threads";
 import type { Script } from "../model/script.ts";
 import { SpeechFailedError } from "../model/speech-model.ts";
+import { GuestWorker } from "./guest-worker.ts";
 import { HostUtterance } from "./host-utterance.ts";
 import { packHistory } from "./pack-history.ts";
-import type { GuestData, ToGuest, ToHost } from "./protocol.ts";
+import type { GuestData, ToHost } from "./protocol.ts";
+import { Pulse } from "./pulse.ts";
 import { fromWireError } from "./wire-error.ts";
 
 /** How a thread is started. */
 export interface SpeechThreadOptions {
-  readonly guest: Omit<GuestData, "parked">;
+  readonly guest: Omit<GuestData, "gate">;
   /** Frames that an utterance may be ahead of its consumer. */
   readonly creditFrames: number;
   readonly resourceLimits: ResourceLimits;
+  /** How long the thread may take to make its model, in milliseconds. */
+  readonly startTimeoutMs: number;
+  /** Time between two questions whether it makes progress, and how long it may owe an answer, in milliseconds. */
+  readonly pingMs: number;
+  readonly stallMs: number;
   /** How long `close` waits for the model to close before it ends the thread by force. */
   readonly closeGraceMs: number;
-  /** The thread ended: after `close`, or by itself. Its utterances have failed by then. */
+  /** The thread ended: after `close`, by itself, or after it was given up. Its utterances have failed by then. */
   readonly onExit: (error: SpeechFailedError) => void;
+  /** The thread hangs and was given up: it ends as soon as it may. Its utterances have failed by then. */
+  readonly onHung: (error: SpeechFailedError) => void;
 }
 
 /** One thread with one model in it, from the outside. */
 export class SpeechThread {
   readonly #options: SpeechThreadOptions;
-  readonly #worker: Worker;
   readonly #utterances = new Map<number, HostUtterance>();
-  readonly #exited: Promise<void>;
-  readonly #parked = new Int32Array(new SharedArrayBuffer(4));
+  readonly #starting: NodeJS.Timeout;
+  readonly #pulse: Pulse;
   #death: Error | null = null;
   #nextId = 0;
   #hasSpoken = false;
   #markReady = (): void => {};
+  #markUnusable = (_error: SpeechFailedError): void => {};
 
-  /** Resolves when the model is made; rejects with the reason when it cannot be, or the thread ends first. */
+  readonly worker: GuestWorker;
+  /** Resolves when the model is made; rejects with the reason when it cannot be, or the thread ends or hangs first. */
   readonly ready: Promise<void>;
 
+  /** @throws what the system says when it has no thread to give. */
   constructor(options: SpeechThreadOptions) {
+    const { guest, resourceLimits, startTimeoutMs, pingMs, stallMs } = options;
     this.#options = options;
-    this.#worker = new Worker(new URL("./guest.js", import.meta.url), {
-      workerData: { ...options.guest, parked: this.#parked } satisfies GuestData,
-      resourceLimits: options.resourceLimits,
-      name: "speech",
-      execArgv: [],
-    });
-    this.#worker.on("message", (message: ToHost) => this.#receive(message));
-    this.#worker.on("error", (error) => {
-      this.#death = error instanceof Error ? error : new Error(String(error));
-    });
-    this.#exited = new Promise((resolve) => {
-      this.#worker.once("exit", (code) => resolve(this.#onExit(code)));
-    });
+    this.worker = new GuestWorker(guest, resourceLimits);
+    this.worker.onMessage((message) => this.#receive(message));
+    void this.worker.exited.then((error) => options.onExit(this.#lose(error)));
     this.ready = new Promise((resolve, reject) => {
       this.#markReady = resolve;
-      void this.#exited.then(() => reject(this.#exitError));
+      this.#markUnusable = reject;
     });
     this.ready.catch(() => {});
+    this.#starting = setTimeout(
+      () => this.#giveUp(`its thread was not ready within ${startTimeoutMs} ms`),
+      startTimeoutMs,
+    );
+    this.#pulse = new Pulse({
+      pingMs,
+      stallMs,
+      ask: () => this.worker.post({ kind: "ping" }),
+      isBusy: () => this.#utterances.size > 0,
+      onHung: () => this.#giveUp(`its thread stopped answering for ${stallMs} ms`),
+    });
   }
 
   /** Utterances that the thread still has to compute for. */
@@ -60,13 +73,14 @@ export class SpeechThread {
     return this.#utterances.size;
   }
 
+  /** Whether it makes progress, as far as is known: for an idle thread, that it did. */
+  get isAnswering(): boolean {
+    return this.#pulse.isAnswering;
+  }
+
   /** Whether an utterance was ever opened. */
   get hasSpoken(): boolean {
     return this.#hasSpoken;
-  }
-
-  get id(): number {
-    return this.#worker.threadId;
   }
 
   open(script: Script, signal: AbortSignal): HostUtterance {
@@ -76,62 +90,58 @@ export class SpeechThread {
     const credit = this.#options.creditFrames;
     let taken = 0;
     const utterance = new HostUtterance(script, signal, {
-      onText: (item) => this.#post({ kind: "text", id, item }),
+      onText: (item) => this.worker.post({ kind: "text", id, item }),
       // By the half, so that a thread is woken half as often.
       onTaken: () => {
         taken += 1;
         if (2 * taken < credit) return;
-        this.#post({ kind: "credit", id, frames: taken });
+        this.worker.post({ kind: "credit", id, frames: taken });
         taken = 0;
       },
       onSettled: (isAbandoned) => {
         this.#utterances.delete(id);
-        if (isAbandoned) this.#post({ kind: "stop", id });
+        if (!isAbandoned) return;
+        this.worker.post({ kind: "stop", id });
+        this.#pulse.begin();
       },
     });
-    this.#post({ kind: "open", id, history, speaker, delivery, preset, seed, credit }, transfer);
+    this.worker.post({ kind: "open", id, history, speaker, delivery, preset, seed, credit }, transfer);
     this.#utterances.set(id, utterance);
     this.#hasSpoken = true;
+    this.#pulse.begin();
     void utterance.pull();
     return utterance;
   }
 
-  /** Fails what is open, lets the model close, and ends the thread. */
+  /**
+   * Fails what is open, lets the model close, and ends the thread; one that does not answer is not asked. Resolves when
+   * it has ended, or will once it comes out of native code.
+   */
   async close(error: SpeechFailedError): Promise<void> {
     this.#failAll(error);
-    this.#post({ kind: "close" });
-    const timer = setTimeout(() => void this.#worker.terminate(), this.#options.closeGraceMs);
-    await this.#exited;
-    clearTimeout(timer);
+    this.#pulse.stop();
+    this.worker.post({ kind: "close" });
+    const isWell = this.#death === null && this.isAnswering;
+    if (await this.worker.exitsWithin(isWell ? this.#options.closeGraceMs : 0)) return;
+    this.worker.letGo();
+    await this.worker.exitsWithin(END_MS);
   }
 
-  /**
-   * Ends the thread as a crash between two frames would. It ends itself: a thread that is ended from outside while
-   * onnxruntime runs in it takes the whole process along.
-   */
+  /** Ends the thread as a crash between two frames would, and resolves when it has. */
   async crash(): Promise<void> {
-    this.#post({ kind: "crash" });
-    await this.#exited;
-  }
-
-  /** Asks the thread to stand still for good, for {@link awaitParked}. */
-  park(): void {
-    this.#post({ kind: "park" });
-  }
-
-  /** Blocks until the thread stands still or is no more, at most `timeoutMs`. */
-  awaitParked(timeoutMs: number): void {
-    if (this.#death === null) Atomics.wait(this.#parked, 0, 0, timeoutMs);
+    this.worker.end();
+    await this.worker.exited;
   }
 
   #receive(message: ToHost): void {
-    if (message.kind === "ready") this.#markReady();
-    else if (message.kind === "unusable") this.#death = new Error(message.message);
+    if (message.kind === "ready") this.#onReady();
+    else if (message.kind === "unusable") this.#death ??= new Error(message.message);
+    else if (message.kind === "pong") this.#pulse.answered();
     else this.#receiveFor(message, this.#utterances.get(message.id));
   }
 
   #receiveFor(
-    message: Exclude<ToHost, { kind: "ready" | "unusable" }>,
+    message: Exclude<ToHost, { kind: "ready" | "unusable" | "pong" }>,
     utterance: HostUtterance | undefined,
   ): void {
     if (message.kind === "frame") utterance?.push({ samples: message.samples });
@@ -140,21 +150,31 @@ export class SpeechThread {
     else utterance?.fail(fromWireError(message.error));
   }
 
-  #onExit(code: number): void {
-    this.#death ??= new Error(`its thread ended with code ${code}`);
-    this.#failAll(this.#exitError);
-    this.#options.onExit(this.#exitError);
+  #onReady(): void {
+    clearTimeout(this.#starting);
+    this.#markReady();
   }
 
-  get #exitError(): SpeechFailedError {
-    return new SpeechFailedError(`the speech model stopped: ${this.#death?.message ?? "its thread ended"}`);
+  #giveUp(why: string): void {
+    this.#options.onHung(this.#lose(new Error(why)));
+    this.worker.letGo();
+  }
+
+  /** Nothing comes of the thread any more. The first reason counts. */
+  #lose(why: Error): SpeechFailedError {
+    this.#death ??= why;
+    const error = new SpeechFailedError(`the speech model stopped: ${this.#death.message}`);
+    clearTimeout(this.#starting);
+    this.#pulse.stop();
+    this.#markUnusable(error);
+    this.#failAll(error);
+    return error;
   }
 
   #failAll(error: SpeechFailedError): void {
     for (const utterance of this.#utterances.values()) utterance.fail(error);
   }
-
-  #post(message: ToGuest, transfer: readonly ArrayBuffer[] = []): void {
-    this.#worker.postMessage(message, [...transfer]);
-  }
 }
+
+/** How long `close` waits for a thread that it has ended by force, in milliseconds. */
+const END_MS = 1_000;

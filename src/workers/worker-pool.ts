@@ -4,13 +4,18 @@ import type { Script } from "../model/script.ts";
 import { SpeechFailedError, type SpeechModel } from "../model/speech-model.ts";
 import { chooseThread } from "./choose-thread.ts";
 import type { HostUtterance } from "./host-utterance.ts";
-import { PoolSlot } from "./pool-slot.ts";
-import { SpeechThread } from "./speech-thread.ts";
+import { PoolSlot, type SlotChange } from "./pool-slot.ts";
+import type { SpeechThreadOptions } from "./speech-thread.ts";
+import { ThreadRoll } from "./thread-roll.ts";
 
-/** A thread ended by itself; its open utterances have failed. It is replaced unless it is given up. */
+/**
+ * What became of a thread's place: `replacing` the thread ended by itself, `hung` it stopped answering and was given up
+ * (in both cases its open utterances have failed and another is started), `failing` several in a row could not be
+ * started, which goes on being tried, `recovered` that one speaks at last. Told once each time, not at every attempt.
+ */
 export interface PoolEvent {
-  readonly kind: "replacing" | "gave-up";
-  /** Why it ended; carries no text. */
+  readonly kind: SlotChange;
+  /** Why; carries no text. */
   readonly message: string;
 }
 
@@ -25,10 +30,21 @@ export interface WorkerPoolOptions {
   readonly creditFrames?: number;
   /** Limits of each thread's JavaScript heap, beside {@link DEFAULT_LIMITS}. */
   readonly resourceLimits?: ResourceLimits;
-  /** Starts in a row that may come to nothing before a thread is given up. 5 unless told. */
+  /** Starts in a row that may come to nothing before a thread's place counts as broken. 5 unless told. */
   readonly startAttempts?: number;
-  /** Wait before the second such attempt, in milliseconds; it doubles with each further one. 200 unless told. */
+  /** Wait before the second such attempt, in milliseconds; it doubles up to 30 s. 200 unless told. */
   readonly restartDelayMs?: number;
+  /** How long a thread may take to make its model, in milliseconds. 60 000 unless told. */
+  readonly startTimeoutMs?: number;
+  /**
+   * How often a thread that has something to do is asked whether it makes progress, in milliseconds; while an answer
+   * takes twice as long, others are preferred to it. 500 unless told.
+   */
+  readonly pingMs?: number;
+  /** How long such an answer may take before the thread is given up, in milliseconds. 10 000 unless told. */
+  readonly stallMs?: number;
+  /** Threads given up that have not ended, beyond which no other is started. 4 unless told. */
+  readonly maxLingering?: number;
   /** How long `close` waits for a model to close before its thread is ended by force, in milliseconds. 5000 unless told. */
   readonly closeGraceMs?: number;
   readonly onEvent?: (event: PoolEvent) => void;
@@ -37,12 +53,16 @@ export interface WorkerPoolOptions {
 /** How a pool fares just now. */
 export interface PoolStats {
   readonly size: number;
-  /** Threads that can speak. */
+  /** Threads that can speak and answer. */
   readonly ready: number;
-  /** Threads that were given up. When all are, every utterance fails at once. */
+  /** Threads that owe an answer for too long and were not given up yet. */
+  readonly hung: number;
+  /** Places whose threads could not be started several times in a row. When all are, every utterance fails at once. */
   readonly broken: number;
-  /** Threads that took the place of a dead one since the pool began. */
+  /** Threads that took the place of another since the pool began. */
   readonly replaced: number;
+  /** Threads that were given up and have not ended yet: they end once they come out of native code. */
+  readonly lingering: number;
   /** Utterances that threads are computing for. */
   readonly open: number;
 }
@@ -62,59 +82,53 @@ export const DEFAULT_LIMITS: ResourceLimits = { maxYoungGenerationSizeMb: 4 };
 
 /**
  * Starts `size` threads at once and resolves when each has its model; when one cannot be made, ends the others and
- * throws a {@link SpeechFailedError} that says why. `chooseThread` says which thread an utterance goes to. A thread that
- * dies is replaced at once and its utterances fail with {@link SpeechFailedError}; one that dies again and again before
- * it was of any use is tried more and more slowly, and at last given up.
+ * throws a {@link SpeechFailedError} that says why. `chooseThread` says which thread an utterance goes to, among those
+ * that answer if there are any. A thread that dies, or answers no more, is replaced at once and its utterances fail with
+ * {@link SpeechFailedError}; where one after the other dies before it was of any use, the next is tried more and more
+ * slowly, and no utterance waits for it.
  */
 export async function createWorkerPool(options: WorkerPoolOptions): Promise<WorkerPool> {
   const { size, startAttempts = 5, restartDelayMs = 200, onEvent } = options;
+  const threads = new ThreadRoll(threadOptions(options), options.maxLingering ?? 4);
+  const slots: PoolSlot[] = [];
   let closing: Promise<void> | null = null;
   let announce = (): void => {};
   let change = new Promise<void>((resolve) => (announce = resolve));
-  const onChange = (): void => {
+  const onState = (): void => {
     announce();
     change = new Promise((resolve) => (announce = resolve));
   };
-
-  const slots = Array.from({ length: size }, () => {
-    const slot: PoolSlot = new PoolSlot({
-      startThread: (onExit) => startThread(options, onExit),
-      startAttempts,
-      restartDelayMs,
-      onChange,
-      onDeath: ({ message }) =>
-        onEvent?.({ kind: slot.state === "broken" ? "gave-up" : "replacing", message }),
-    });
-    return slot;
-  });
 
   async function open(script: Script, signal: AbortSignal): Promise<HostUtterance> {
     for (;;) {
       signal.throwIfAborted();
       if (closing) throw closed();
       const ready = slots.filter((slot) => slot.state === "ready").map((slot) => slot.thread);
-      if (ready.length > 0) return chooseThread(ready, script).open(script, signal);
-      if (slots.every((slot) => slot.state === "broken")) {
-        throw new SpeechFailedError(
-          "every speech thread failed again and again and was given up: restart the service",
-        );
-      }
+      const well = ready.filter((thread) => thread.isAnswering);
+      if (ready.length > 0) return chooseThread(well.length > 0 ? well : ready, script).open(script, signal);
+      if (slots.every((slot) => slot.state === "broken")) throw broken(slots[0]);
       await abortable(change, signal);
     }
   }
 
-  const onProcessExit = (): void => park(slots.map((slot) => slot.thread));
-  process.on("exit", onProcessExit);
-
   function close(): Promise<void> {
-    closing ??= Promise.all(slots.map((slot) => slot.close(closed()))).then(() => {
-      process.off("exit", onProcessExit);
-    });
-    onChange();
+    closing ??= Promise.all(slots.map((slot) => slot.close(closed()))).then(() => {});
+    onState();
     return closing;
   }
 
   try {
+    while (slots.length < size) {
+      slots.push(
+        new PoolSlot({
+          startThread: (callbacks) => threads.start(callbacks),
+          startAttempts,
+          restartDelayMs,
+          onState,
+          onChange: (kind, message) => onEvent?.({ kind, message }),
+        }),
+      );
+    }
     await Promise.all(slots.map((slot) => slot.thread.ready));
   } catch (error) {
     await close();
@@ -137,9 +151,11 @@ export async function createWorkerPool(options: WorkerPoolOptions): Promise<Work
     close,
     stats: () => ({
       size,
-      ready: slots.filter((slot) => slot.state === "ready").length,
+      ready: slots.filter((slot) => slot.state === "ready" && slot.thread.isAnswering).length,
+      hung: slots.filter((slot) => slot.state === "ready" && !slot.thread.isAnswering).length,
       broken: slots.filter((slot) => slot.state === "broken").length,
       replaced: slots.reduce((sum, slot) => sum + slot.replaced, 0),
+      lingering: threads.lingering,
       open: slots.reduce((sum, slot) => sum + slot.thread.load, 0),
     }),
     async terminateOne() {
@@ -151,27 +167,22 @@ export async function createWorkerPool(options: WorkerPoolOptions): Promise<Work
   };
 }
 
-/**
- * Makes threads stand still before the process ends under them: one that is ended while onnxruntime runs in it aborts
- * the process, and its exit code would be lost.
- */
-function park(threads: readonly SpeechThread[]): void {
-  for (const thread of threads) thread.park();
-  for (const thread of threads) thread.awaitParked(PARK_TIMEOUT_MS);
-}
-
-const PARK_TIMEOUT_MS = 1_000;
-
-function startThread(options: WorkerPoolOptions, onExit: (error: SpeechFailedError) => void): SpeechThread {
-  return new SpeechThread({
+function threadOptions(options: WorkerPoolOptions): Omit<SpeechThreadOptions, "onExit" | "onHung"> {
+  return {
     guest: { entry: options.entry.href, create: options.create },
     creditFrames: options.creditFrames ?? 4,
     resourceLimits: { ...DEFAULT_LIMITS, ...options.resourceLimits },
+    startTimeoutMs: options.startTimeoutMs ?? 60_000,
+    pingMs: options.pingMs ?? 500,
+    stallMs: options.stallMs ?? 10_000,
     closeGraceMs: options.closeGraceMs ?? 5_000,
-    onExit,
-  });
+  };
 }
 
 function closed(): SpeechFailedError {
   return new SpeechFailedError("the speech model was closed");
+}
+
+function broken(slot: PoolSlot | undefined): SpeechFailedError {
+  return new SpeechFailedError(`no speech thread can be started: ${slot?.problem}`);
 }

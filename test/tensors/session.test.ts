@@ -32,6 +32,26 @@ test("a session that was released says so, and may be released again", async () 
   await assert.rejects(session.run({ chars: idRow([1]) }), /oov\.onnx was released/);
 });
 
+test("what guards against being ended is told around native code, and not while a run waits for the event loop", async () => {
+  const log: string[] = [];
+  const guard = { enter: () => void log.push("enter"), leave: () => void log.push("leave") };
+  const session = await openSession(await readFile(WORD_GRAPH), "oov.onnx", guard);
+  assert.deepEqual(log.splice(0), ["enter", "leave", "enter", "leave"]);
+  setImmediate(() => log.push("before"));
+  const run = session.run({ chars: idRow([30, 50, 17]) });
+  setImmediate(() => log.push("after"));
+  assert.deepEqual(log, []);
+  await run;
+  assert.deepEqual(log.splice(0), ["before", "enter", "leave"]);
+  await assert.rejects(session.run({ letters: idRow([1]) }), /chars/);
+  await session.release();
+  await session.release();
+  const calls = log.filter((entry) => entry !== "after");
+  assert.equal(calls.filter((entry) => entry === "enter").length, calls.length / 2, log.join(" "));
+  await assert.rejects(openSession(new Uint8Array(64), "damaged.onnx", guard));
+  assert.equal(log.at(-1), "leave");
+});
+
 test("bytes that are no graph are refused in one sentence that names the file", async () => {
   await assert.rejects(
     openSession(new Uint8Array(64), "split/text.onnx"),

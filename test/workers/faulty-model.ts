@@ -1,5 +1,6 @@
 import { FRAME_SAMPLES } from "../../src/audio/format.ts";
 import { SpeechFailedError, type SpeechModel } from "../../src/model/speech-model.ts";
+import type { NativeGuard } from "../../src/workers/native-gate.ts";
 
 /** Options of {@link createModel}; the counters are shared, so that a test sees what its threads do. */
 export interface FaultyOptions {
@@ -8,6 +9,10 @@ export interface FaultyOptions {
   readonly startError?: string;
   /** Threads after this many end before they are ready. */
   readonly goodStarts?: number;
+  /** Of those, how many; all unless given. */
+  readonly badStarts?: number;
+  /** They hang instead. */
+  readonly isBadStartHung?: boolean;
 }
 
 /** Places in {@link FaultyOptions.counters}. */
@@ -20,6 +25,7 @@ export const COUNT = {
   gate: 5,
   heard: 6,
   unheard: 7,
+  native: 8,
 } as const;
 
 export function counters(): Int32Array {
@@ -28,20 +34,25 @@ export function counters(): Int32Array {
 
 /**
  * A model that does what its text says. `speak` gives frames without end and counts them; `views` gives views into one
- * buffer; `hold` gives a frame, then blocks its thread until the gate opens, then goes on as `speak`; `exit`, `throw`
- * and `eat` give a frame and then end their thread in three ways.
+ * buffer; `hold` gives a frame, then blocks its thread until the gate opens, then goes on as `speak`; `native` does so in
+ * what counts as native code; `exit`, `throw` and `eat` give a frame and then end their thread in three ways; `spin`,
+ * `block` and `never` give a frame and then hang in three ways.
  *
  * `hear` does what the last turn's text says: `long` listens until it is aborted, `deaf` throws, `mute` throws and lets
  * `speak` throw too, `crash` ends the thread; anything else it hears at once.
  */
-export async function createModel(options: FaultyOptions): Promise<SpeechModel> {
+export async function createModel(options: FaultyOptions, guard: NativeGuard): Promise<SpeechModel> {
   const { counters: count } = options;
   const starts = Atomics.add(count, COUNT.starts, 1);
   if (options.startError !== undefined) {
     setInterval(() => {}, 1_000);
     throw new Error(options.startError);
   }
-  if (starts >= (options.goodStarts ?? Number.POSITIVE_INFINITY)) process.exit(7);
+  const { goodStarts = Number.POSITIVE_INFINITY, badStarts = Number.POSITIVE_INFINITY } = options;
+  if (starts >= goodStarts && starts < goodStarts + badStarts) {
+    if (options.isBadStartHung === true) spin();
+    process.exit(7);
+  }
   return {
     async hear({ history }, signal) {
       Atomics.add(count, COUNT.heard, 1);
@@ -61,7 +72,7 @@ export async function createModel(options: FaultyOptions): Promise<SpeechModel> 
       let last: Float32Array | null = null;
       try {
         for (let index = 0; ; index++) {
-          if (index === 1) misbehave(command, count);
+          if (index === 1) await misbehave(command, count, guard);
           if (last?.byteLength === 0) Atomics.add(count, COUNT.detached, 1);
           last = command === "views" ? ring.subarray(0, FRAME_SAMPLES) : new Float32Array(FRAME_SAMPLES);
           last.fill(index / 1000);
@@ -76,15 +87,30 @@ export async function createModel(options: FaultyOptions): Promise<SpeechModel> 
   };
 }
 
-function misbehave(command: string, count: Int32Array): void {
+async function misbehave(command: string, count: Int32Array, guard: NativeGuard): Promise<void> {
   if (command === "exit") process.exit(3);
   if (command === "throw") queueMicrotask(() => fail());
   if (command === "eat") eat();
-  if (command === "hold") {
-    Atomics.store(count, COUNT.held, 1);
-    Atomics.notify(count, COUNT.held);
-    Atomics.wait(count, COUNT.gate, 0);
+  if (command === "hold") hold(count);
+  if (command === "native") {
+    guard.enter();
+    hold(count);
+    Atomics.add(count, COUNT.native, 1);
+    guard.leave();
   }
+  if (command === "spin" || command === "block" || command === "never") Atomics.add(count, COUNT.held, 1);
+  if (command === "spin") spin();
+  if (command === "block") Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  if (command === "never") await new Promise(() => {});
+}
+
+function hold(count: Int32Array): void {
+  Atomics.add(count, COUNT.held, 1);
+  Atomics.wait(count, COUNT.gate, 0);
+}
+
+function spin(): never {
+  for (;;);
 }
 
 function fail(): never {

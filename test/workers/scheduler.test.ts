@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { createToneModel } from "../../src/engines/tone/tone.ts";
 import type { SpeechModel } from "../../src/model/speech-model.ts";
 import { GuestUtterance } from "../../src/workers/guest-utterance.ts";
@@ -105,6 +106,40 @@ test("a model that throws is told of once, and the others go on", async () => {
   await thread.close();
 });
 
+test("between two steps it calls back: at once with nothing to do, and while one waits for its text", async () => {
+  const thread = await createThread();
+  await thread.between();
+  thread.open(1, null, 100);
+  await thread.between();
+  thread.open(2, LONG_TEXT, 20);
+  await thread.frames(20);
+  await thread.between();
+  await thread.close();
+});
+
+test("while a step is not done it does not call back", async () => {
+  const tone = await createToneModel();
+  let goOn = (): void => {};
+  const held = new Promise<void>((resolve) => (goOn = resolve));
+  const thread = await createThread({
+    ...tone,
+    async *speak(script, signal) {
+      await held;
+      return yield* tone.speak(script, signal);
+    },
+  });
+  thread.open(1, LONG_TEXT, 3);
+  for (let turn = 0; turn < 5; turn++) await setImmediate();
+  const order: string[] = [];
+  const called = thread.between().then(() => order.push("called"));
+  for (let turn = 0; turn < 5; turn++) await setImmediate();
+  order.push("step");
+  goOn();
+  await called;
+  assert.deepEqual(order, ["step", "called"]);
+  await thread.close();
+});
+
 /** What a guest does, on a clock that stands still, with each frame's utterance written down. */
 async function createThread(given?: SpeechModel) {
   const model = given ?? (await createToneModel());
@@ -144,6 +179,7 @@ async function createThread(given?: SpeechModel) {
       scheduler.add(utterance);
       if (text !== null) utterance.deliver({ piece: text });
     },
+    between: () => new Promise<void>((resolve) => scheduler.between(resolve)),
     utterance(id: number): GuestUtterance {
       return utterances.get(id) ?? assert.fail(`no utterance ${id}`);
     },

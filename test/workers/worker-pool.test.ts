@@ -2,9 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FRAME_SAMPLES } from "../../src/audio/format.ts";
 import { SpeechFailedError } from "../../src/model/speech-model.ts";
-import { createWorkerPool, type WorkerPool, type WorkerPoolOptions } from "../../src/workers/worker-pool.ts";
+import {
+  createWorkerPool,
+  type PoolStats,
+  type WorkerPool,
+  type WorkerPoolOptions,
+} from "../../src/workers/worker-pool.ts";
 import { drain, LONG_TEXT, never, scriptOf } from "../model/scripts.ts";
-import { until, within } from "../waiting.ts";
+import { until } from "../waiting.ts";
 import { COUNT, counters, type FaultyOptions } from "./faulty-model.ts";
 
 const entry = new URL("./faulty-model.js", import.meta.url);
@@ -146,24 +151,39 @@ test("an entry that is no module fails the pool", async () => {
   await assert.rejects(createWorkerPool({ entry: missing, create: {}, size: 1 }), /no-such-module/);
 });
 
-test("a thread that dies at every start is given up after so many attempts, and utterances are told", async () => {
+test("while no thread can be started, utterances are told at once, and the place recovers by itself when one can", async () => {
   const count = counters();
-  let gaveUp = (): void => {};
-  const givenUp = new Promise<void>((resolve) => (gaveUp = resolve));
-  const pool = await faultyPool(
-    { counters: count, goodStarts: 1 },
-    {
-      startAttempts: 4,
-      restartDelayMs: 1,
-      onEvent: (event) => event.kind === "gave-up" && gaveUp(),
-    },
+  const log: (readonly [string, PoolStats])[] = [];
+  const pool: WorkerPool = await faultyPool(
+    { counters: count, goodStarts: 1, badStarts: 9 },
+    { startAttempts: 4, restartDelayMs: 1, onEvent: ({ kind }) => log.push([kind, pool.stats()]) },
   );
   await pool.terminateOne();
-  await within("the thread to be given up", givenUp);
-  assert.equal(Atomics.load(count, COUNT.starts), 4);
-  assert.deepEqual(pool.stats(), { size: 1, ready: 0, broken: 1, replaced: 3, open: 0 });
-  await assert.rejects(speak(pool, "speak").next(), SpeechFailedError);
+  await until("a broken place", () => pool.stats().broken === 1);
+  await assert.rejects(speak(pool, "speak").next(), /SpeechFailedError: .*no speech thread can be started/);
+  await until("a thread", () => pool.stats().ready === 1);
+  await takeFrames(pool, "views", 3);
+  assert.equal(Atomics.load(count, COUNT.starts), 11);
+  assert.deepEqual(
+    log.map(([kind, { ready, broken }]) => [kind, ready, broken]),
+    [
+      ["replacing", 0, 0],
+      ["failing", 0, 1],
+      ["recovered", 1, 0],
+    ],
+  );
   await pool.close();
+});
+
+test("a pool with a place that cannot be filled can be closed", async () => {
+  const pool = await faultyPool(
+    { counters: counters(), goodStarts: 1 },
+    { startAttempts: 1, restartDelayMs: 2 ** 30 },
+  );
+  await pool.terminateOne();
+  await until("a broken place", () => pool.stats().broken === 1);
+  await pool.close();
+  await assert.rejects(speak(pool, "speak").next(), /was closed/);
 });
 
 test("deaths that utterances bring about never count as failed starts", async () => {

@@ -5,6 +5,7 @@ import {
   type SpeechModel,
   type SpeechReport,
 } from "../../model/speech-model.ts";
+import type { NativeGuard } from "../../tensors/session.ts";
 import type { Readings } from "../../text/differences.ts";
 import type { TextTables } from "../../text/tables.ts";
 import { type Cast, Follower } from "./follow/follower.ts";
@@ -40,12 +41,16 @@ export interface ParametricOptions {
  * the loudness of bands and the phase of what is unvoiced wander. The engine chooses nothing from a list, so `topK`,
  * `repetitionPenalty` and `penaltyWindow` have nothing to act on: they do nothing.
  *
+ * @param guard needed where somebody may end the calling thread.
  * @throws Error naming the file of the voice that is missing or damaged.
  */
-export async function createParametricModel(options: ParametricOptions): Promise<SpeechModel> {
+export async function createParametricModel(
+  options: ParametricOptions,
+  guard?: NativeGuard,
+): Promise<SpeechModel> {
   const { voiceDir, tables, readings } = options;
-  const network = await openNetwork(voiceDir);
-  const text = await openTextReader(voiceDir, tables, readings).catch(async (thrown: unknown) => {
+  const network = await openNetwork(voiceDir, guard);
+  const text = await openTextReader(voiceDir, tables, readings, guard).catch(async (thrown: unknown) => {
     await network.close();
     throw thrown;
   });

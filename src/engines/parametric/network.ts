@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { readChecked } from "../../tensors/checked-file.ts";
-import { openSession } from "../../tensors/session.ts";
+import { type NativeGuard, openSession } from "../../tensors/session.ts";
 import { float32, floatsOf, idRow, int64, type Tensor } from "../../tensors/tensor.ts";
 import { BLOCKS, CHANNELS, EDGE_COLUMNS, streamingDecoder } from "./streaming-decoder.ts";
 
@@ -61,10 +61,10 @@ export const PROSODY_CHANNELS = 192;
 export const DECODER_CHANNELS = 128;
 
 /** Opens the graphs in `voiceDir/split`. @throws Error naming the file that is missing, damaged or not a graph. */
-export async function openNetwork(voiceDir: string): Promise<OwnedNetwork> {
+export async function openNetwork(voiceDir: string, guard?: NativeGuard): Promise<OwnedNetwork> {
   const open = async (name: string, rewrite = (model: Uint8Array) => model) => {
     const path = join(voiceDir, "split", name);
-    return openSession(rewrite(await readChecked(path)), path);
+    return openSession(rewrite(await readChecked(path)), path, guard);
   };
   // The biggest first: what loading it leaves behind is used again by the others.
   const decoder = await open("decoder.onnx", streamingDecoder);

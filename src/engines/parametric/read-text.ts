@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { readChecked } from "../../tensors/checked-file.ts";
-import { openSession } from "../../tensors/session.ts";
+import { type NativeGuard, openSession } from "../../tensors/session.ts";
 import { idRow, idsOf } from "../../tensors/tensor.ts";
 import { withClosingStop } from "../../text/closing-stop.ts";
 import type { Readings } from "../../text/differences.ts";
@@ -20,9 +20,10 @@ export interface TextReader extends ReadsText {
 /** Opens the net that reads unknown words (`oov.onnx`). @throws Error naming the file that is missing or damaged. */
 export async function openUnknownWordNet(
   voiceDir: string,
+  guard?: NativeGuard,
 ): Promise<{ readonly net: UnknownWordNet; close(): Promise<void> }> {
   const path = join(voiceDir, "oov.onnx");
-  const session = await openSession(await readChecked(path), path);
+  const session = await openSession(await readChecked(path), path, guard);
   return {
     net: async (characterIds) => idsOf(await session.run({ chars: idRow(characterIds) }), "ids"),
     close: () => session.release(),
@@ -34,9 +35,10 @@ export async function openPhonemizer(
   voiceDir: string,
   given?: TextTables,
   readings: Readings = "standard",
+  guard?: NativeGuard,
 ): Promise<{ readonly phonemizer: Phonemizer; readonly tables: TextTables; close(): Promise<void> }> {
   const tables = given ?? (await loadTextTables(voiceDir));
-  const { net, close } = await openUnknownWordNet(voiceDir);
+  const { net, close } = await openUnknownWordNet(voiceDir, guard);
   return { phonemizer: createPhonemizer(tables, net, { readings }), tables, close };
 }
 
@@ -48,8 +50,9 @@ export async function openTextReader(
   voiceDir: string,
   given?: TextTables,
   readings: Readings = "standard",
+  guard?: NativeGuard,
 ): Promise<TextReader> {
-  const { phonemizer, tables, close } = await openPhonemizer(voiceDir, given, readings);
+  const { phonemizer, tables, close } = await openPhonemizer(voiceDir, given, readings, guard);
   return {
     split: (piece) => splitSentences(piece, readings),
     async read(sentence) {

@@ -77,6 +77,20 @@ describe("A follower", () => {
     assert.deepEqual(heard, known.heard);
   });
 
+  test("a clip that is said to hold other words is followed anew: its pace is another", async () => {
+    const sentence =
+      "We were told that the ferry would leave at nine, and that nobody was to be late for it. ";
+    const rateOf = async (text: string | null) =>
+      (await castOf([{ ...turn("0", man, "man"), text }])).heard?.rate ?? assert.fail("nothing was heard");
+    const [unknown, few, many] = [
+      await rateOf(null),
+      await rateOf(sentence.repeat(2)),
+      await rateOf(sentence.repeat(3)),
+    ];
+    assert.ok(many > few && unknown !== few && unknown !== many, `${unknown}, ${few}, ${many}`);
+    assert.equal(await rateOf(sentence.repeat(2)), few);
+  });
+
   test("what failed once is tried again", async () => {
     let failures = 1;
     const failing = new Follower({

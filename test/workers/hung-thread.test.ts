@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import { afterEach, test } from "node:test";
+import { SpeechFailedError } from "../../src/model/speech-model.ts";
+import { createWorkerPool, type WorkerPool, type WorkerPoolOptions } from "../../src/workers/worker-pool.ts";
+import { drain, never, scriptOf } from "../model/scripts.ts";
+import { until } from "../waiting.ts";
+import { COUNT, counters, type FaultyOptions } from "./faulty-model.ts";
+
+const entry = new URL("./faulty-model.js", import.meta.url);
+/** Asks often, so that tests are short, and waits long for a machine that has more to do. */
+const QUICK = { pingMs: 20, stallMs: 1_000 } as const;
+const REPORT = { stop: "finished", spoken: "" } as const;
+/** Those that a test may have left open when it failed. */
+const pools = new Set<WorkerPool>();
+afterEach(async () => {
+  await Promise.all([...pools].map((pool) => pool.close()));
+  pools.clear();
+});
+
+for (const [how, command] of [
+  ["goes round for ever", "spin"],
+  ["waits for what nobody tells it", "block"],
+  ["is in a step that never comes to its end", "never"],
+] as const) {
+  test(`a thread that ${how} is given up: its utterances fail, it ends, and another takes its place`, async () => {
+    const events: string[] = [];
+    const { pool } = await faultyPool({ ...QUICK, onEvent: ({ kind }) => events.push(kind) });
+    const beside = speak(pool, "speak");
+    await beside.next();
+    await assert.rejects(drain(speak(pool, command)), /SpeechFailedError: .*stopped answering/);
+    await assert.rejects(drain(beside), SpeechFailedError);
+    await takeFrames(pool, 5);
+    await until("the thread to end", () => pool.stats().lingering === 0);
+    assert.deepEqual(pool.stats(), { ...WELL, replaced: 1 });
+    assert.deepEqual(events, ["hung"]);
+  });
+}
+
+test("once a thread has stopped answering, utterances go to the others, though it has nobody left", async () => {
+  const { pool, count } = await faultyPool({ pingMs: 20, stallMs: NEVER_MS, size: 2 });
+  const controller = new AbortController();
+  const hanging = pool.speak(scriptOf({ text: "hold" }), controller.signal);
+  await hanging.next();
+  const hung = hanging.next();
+  await until("a thread that owes an answer", () => pool.stats().hung === 1);
+  controller.abort(new Error("gone"));
+  await assert.rejects(hung, /gone/);
+  assert.deepEqual(pool.stats(), { ...WELL, size: 2, hung: 1 });
+  const others = [speak(pool, "speak"), speak(pool, "speak"), speak(pool, "speak")];
+  for (const other of others) for (let i = 0; i < 5; i++) assert.equal((await other.next()).done, false);
+  openGate(count);
+  await until("its answer", () => pool.stats().hung === 0);
+  assert.equal(pool.stats().replaced, 0, "it came to itself in time");
+  await Promise.all(others.map((other) => other.return(REPORT)));
+});
+
+test("a thread that was left by all is asked once more, so that one that hangs is found without anybody waiting", async () => {
+  const { pool, count } = await faultyPool(QUICK);
+  const controller = new AbortController();
+  const hanging = pool.speak(scriptOf({ text: "spin" }), controller.signal);
+  await hanging.next();
+  await held(count);
+  controller.abort(new Error("gone"));
+  await until("another thread", () => pool.stats().replaced === 1);
+  await takeFrames(pool, 3);
+});
+
+test("a thread in native code is not cut off: it ends itself when it comes out", async () => {
+  const { pool, count } = await faultyPool(QUICK);
+  await assert.rejects(drain(speak(pool, "native")), SpeechFailedError);
+  await takeFrames(pool, 5);
+  assert.deepEqual(pool.stats(), { ...WELL, replaced: 1, lingering: 1 });
+  openGate(count);
+  await until("the thread to end", () => pool.stats().lingering === 0);
+  assert.equal(Atomics.load(count, COUNT.native), 1);
+});
+
+test("threads that cannot be ended pile up to a bound; a place beyond it is down until one of them ends", async () => {
+  const events: string[] = [];
+  const onEvent: WorkerPoolOptions["onEvent"] = ({ kind }) => events.push(kind);
+  const { pool, count } = await faultyPool({ ...QUICK, maxLingering: 2, restartDelayMs: 1, onEvent });
+  for (let i = 0; i < 2; i++) await assert.rejects(drain(speak(pool, "native")), SpeechFailedError);
+  await until("a broken place", () => pool.stats().broken === 1);
+  assert.equal(Atomics.load(count, COUNT.starts), 2);
+  await assert.rejects(speak(pool, "speak").next(), /have not ended/);
+  openGate(count);
+  await until("a thread", () => pool.stats().ready === 1);
+  await takeFrames(pool, 5);
+  assert.deepEqual(events, ["hung", "hung", "failing", "recovered"]);
+});
+
+test("a thread that hangs while it starts is given up, and the next one is tried", async () => {
+  const { pool } = await faultyPool(
+    { ...QUICK, startTimeoutMs: 2_000 },
+    { goodStarts: 1, badStarts: 1, isBadStartHung: true },
+  );
+  await pool.terminateOne();
+  await takeFrames(pool, 5);
+  assert.equal(pool.stats().replaced, 2);
+});
+
+test("a pool whose thread hangs at the start fails, and says so", async () => {
+  const create: FaultyOptions = { counters: counters(), goodStarts: 0, isBadStartHung: true };
+  await assert.rejects(
+    createWorkerPool({ entry, create, size: 1, startTimeoutMs: 100 }),
+    /SpeechFailedError: .*was not ready within 100 ms/,
+  );
+});
+
+test("a pool is closed though its thread hangs", async () => {
+  for (const command of ["spin", "native"]) {
+    const { pool, count } = await faultyPool({ closeGraceMs: 10 });
+    const speech = speak(pool, command);
+    await speech.next();
+    await held(count);
+    await Promise.all([pool.close(), assert.rejects(drain(speech), SpeechFailedError)]);
+    openGate(count);
+  }
+});
+
+const WELL = { size: 1, ready: 1, hung: 0, broken: 0, replaced: 0, lingering: 0, open: 0 } as const;
+const NEVER_MS = 2 ** 30;
+
+async function faultyPool(options: Partial<WorkerPoolOptions>, faults: Partial<FaultyOptions> = {}) {
+  const count = counters();
+  const pool = await createWorkerPool({ entry, create: { counters: count, ...faults }, size: 1, ...options });
+  pools.add(pool);
+  return { pool, count };
+}
+
+function speak(pool: WorkerPool, text: string) {
+  return pool.speak(scriptOf({ text }), never());
+}
+
+/** Speaks beside whatever else is open, for so many frames. */
+async function takeFrames(pool: WorkerPool, count: number): Promise<void> {
+  const speech = speak(pool, "views");
+  for (let frame = 0; frame < count; frame++) assert.equal((await speech.next()).done, false);
+  await speech.return(REPORT);
+}
+
+/** Waits until a thread hangs. */
+async function held(count: Int32Array): Promise<void> {
+  await until("a thread that hangs", () => Atomics.load(count, COUNT.held) > 0);
+}
+
+function openGate(count: Int32Array): void {
+  Atomics.store(count, COUNT.gate, 1);
+  Atomics.notify(count, COUNT.gate);
+}

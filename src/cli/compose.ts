@@ -131,7 +131,10 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     const overdue = setTimeout(() => cutConnections(apps), settings.shutdownGraceMs + LINGER_MS);
     intake.close();
     replies.close();
+    const graceOver = new Promise((resolve) => setTimeout(resolve, settings.shutdownGraceMs).unref());
     await service.drain(settings.shutdownGraceMs);
+    // What is spoken has yet to be read.
+    await Promise.race([Promise.all(apps.map(({ lives }) => lives.idle())), graceOver]);
     clearTimeout(overdue);
     // Connections that do not end with their last response are cut too.
     setTimeout(() => cutConnections(apps), LINGER_MS).unref();

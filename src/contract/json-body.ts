@@ -1,7 +1,14 @@
 import { AudioSpeechRequest } from "./audio-speech.ts";
 import { ServiceError } from "./errors.ts";
-import { afterScalar, afterSpace, afterString, JsonGrammarError } from "./json-grammar.ts";
-import { afterName, afterValue } from "./json-skip.ts";
+import {
+  afterScalar,
+  afterSpace,
+  afterString,
+  JsonGrammarError,
+  type Seen,
+  Utf8Error,
+} from "./json-grammar.ts";
+import { afterName, afterText, afterValue } from "./json-skip.ts";
 import { ConverseRequest, TtsRequest } from "./requests.ts";
 
 /** A body that was read. */
@@ -15,13 +22,10 @@ export interface JsonBody {
 const LONG_BYTES = 128 * 1024;
 /** Items of an array that are kept: more than any array may have. */
 const KEPT_ITEMS = 100;
-/** How deep requests are nested: the body, its conversation, a turn. What is inside of values further in is not kept. */
+/** How deep requests are nested: the body, its conversation, a turn. Objects and arrays further in become empty ones. */
 const KEPT_DEPTH = 3;
 /** What stands for a long text of which only the length matters. */
 const TOO_LONG = "x".repeat(10_000);
-/** Begins what stands for long audio; no base64 does. */
-const MARK = "\u0000";
-
 const NAMES = new Set([TtsRequest, ConverseRequest, AudioSpeechRequest].flatMap(namesIn));
 const AUDIO_NAME = "audio_wav_b64";
 
@@ -42,15 +46,16 @@ export function readJsonBody(bytes: Uint8Array): JsonBody {
       const where = error.at >= bytes.length ? "it ends too early" : `look at byte ${error.at}`;
       throw new ServiceError(422, `the body is not valid JSON: ${where}`);
     }
-    if (error instanceof TypeError) throw new ServiceError(422, "the body is not valid UTF-8");
+    if (error instanceof Utf8Error) throw new ServiceError(422, "the body is not valid UTF-8");
     throw error;
   }
 }
 
 class BodyReader {
   readonly #bytes: Uint8Array;
-  readonly #seen = { hasEscapes: false, isAscii: true };
-  readonly #long: { readonly from: number; readonly to: number; readonly hasEscapes: boolean }[] = [];
+  readonly #seen: Seen = { hasEscapes: false, isAscii: true };
+  /** Where long audio is, by what stands for it. */
+  readonly #long = new Map<string, { from: number; to: number; hasEscapes: boolean }>();
   #at: number;
 
   constructor(bytes: Uint8Array) {
@@ -67,7 +72,7 @@ class BodyReader {
   }
 
   textOf(text: string): string {
-    const place = text.startsWith(MARK) ? this.#long[Number(text.slice(MARK.length))] : undefined;
+    const place = this.#long.get(text);
     if (place === undefined) return text;
     const raw = utf8.decode(this.#bytes.subarray(place.from + 1, place.to - 1));
     return place.hasEscapes ? (JSON.parse(`"${raw}"`) as string) : raw;
@@ -134,12 +139,14 @@ class BodyReader {
 
   #string(name: string): string {
     const from = this.#at;
-    this.#at = afterString(this.#bytes, from, this.#seen);
+    this.#at = afterText(this.#bytes, from, this.#seen);
     const to = this.#at;
     if (to - from <= LONG_BYTES) return JSON.parse(utf8.decode(this.#bytes.subarray(from, to))) as string;
     if (name !== AUDIO_NAME) return TOO_LONG;
-    this.#long.push({ from, to, hasEscapes: this.#seen.hasEscapes });
-    return `${MARK}${this.#long.length - 1}`;
+    // Nobody can guess it, and so name a text that is not theirs.
+    const mark = `\u0000${crypto.randomUUID()}`;
+    this.#long.set(mark, { from, to, hasEscapes: this.#seen.hasEscapes });
+    return mark;
   }
 
   #skipped<T>(stands: T): T {

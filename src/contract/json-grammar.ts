@@ -9,6 +9,17 @@ export class JsonGrammarError extends Error {
   }
 }
 
+/** A string that is no UTF-8. */
+export class Utf8Error extends Error {
+  override readonly name = "Utf8Error";
+}
+
+/** What was met in the last string. */
+export interface Seen {
+  hasEscapes: boolean;
+  isAscii: boolean;
+}
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const MINUS = 0x2d;
@@ -26,7 +37,7 @@ const WORDS: Readonly<Record<number, readonly number[]>> = {
 /** `"`, `\`, `/`, `b`, `f`, `n`, `r`, `t`. */
 const ESCAPED = new Set([...'"\\/bfnrt'].map((letter) => letter.charCodeAt(0)));
 
-export function isSpace(byte: number | undefined): boolean {
+function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
@@ -39,13 +50,9 @@ export function afterSpace(bytes: Uint8Array, at: number): number {
 /**
  * The place after the string whose opening quote is at `at`. Throws {@link JsonGrammarError}.
  *
- * @param seen told whether the string has escapes, and whether it has bytes beyond ASCII
+ * @param seen told whether the string has escapes, and whether it has bytes beyond ASCII alone
  */
-export function afterString(
-  bytes: Uint8Array,
-  at: number,
-  seen: { hasEscapes: boolean; isAscii: boolean },
-): number {
+export function afterString(bytes: Uint8Array, at: number, seen: Seen): number {
   seen.hasEscapes = false;
   seen.isAscii = true;
   const end = bytes.length;

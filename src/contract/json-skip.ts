@@ -1,10 +1,11 @@
-import { afterScalar, afterSpace, afterString, JsonGrammarError } from "./json-grammar.ts";
-
-/** What was met in the last string; see `afterString`. */
-export interface Seen {
-  hasEscapes: boolean;
-  isAscii: boolean;
-}
+import {
+  afterScalar,
+  afterSpace,
+  afterString,
+  JsonGrammarError,
+  type Seen,
+  Utf8Error,
+} from "./json-grammar.ts";
 
 const COMMA = 0x2c;
 const COLON = 0x3a;
@@ -27,7 +28,7 @@ export function afterName(bytes: Uint8Array, at: number, seen: Seen): number {
 
 /**
  * The place after a value of which nothing is kept, checked in full. A level of nesting takes a byte. Throws
- * `JsonGrammarError`, and `TypeError` where a string is no UTF-8.
+ * `JsonGrammarError`, and `Utf8Error`.
  */
 export function afterValue(bytes: Uint8Array, start: number, seen: Seen): number {
   const open = new Stack();
@@ -57,13 +58,18 @@ export function afterValue(bytes: Uint8Array, start: number, seen: Seen): number
   }
 }
 
-function afterText(bytes: Uint8Array, at: number, seen: Seen): number {
+/** The place after a string, which is checked to be UTF-8. */
+export function afterText(bytes: Uint8Array, at: number, seen: Seen): number {
   const end = afterString(bytes, at, seen);
   if (!seen.isAscii) {
     const utf8 = new TextDecoder("utf-8", { fatal: true });
     for (let from = at; from < end; from += PIECE_BYTES) {
       const to = Math.min(end, from + PIECE_BYTES);
-      utf8.decode(bytes.subarray(from, to), { stream: to < end });
+      try {
+        utf8.decode(bytes.subarray(from, to), { stream: to < end });
+      } catch {
+        throw new Utf8Error();
+      }
     }
   }
   return end;

@@ -1,10 +1,11 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { Metrics } from "./metrics.ts";
-import type { RequestLife } from "./request-life.ts";
+import type { Ending, RequestLife } from "./request-life.ts";
 
 /** What is known of a request when it is over. */
 export interface Ended {
   readonly life: RequestLife;
+  readonly ending: Ending;
   /** The pattern that matched, never what a client typed. */
   readonly route: string;
   readonly method: string;
@@ -18,11 +19,11 @@ export interface Ended {
 export function logEnd(
   log: FastifyBaseLogger,
   metrics: Metrics,
-  { life, route, method, keyId }: Ended,
+  { life, ending, route, method, keyId }: Ended,
 ): void {
-  const { ending, failure, response, goneBecause } = life;
-  const status = response.headersSent ? response.statusCode : null;
-  metrics.ended({ route, method, status, ending: ending ?? "left", type: failure?.type ?? null });
+  const { failure, response, goneBecause } = life;
+  const status = response.headersSent ? response.statusCode : life.rawStatus;
+  metrics.ended({ route, method, status, ending, type: failure?.type ?? null });
   const line = {
     method,
     route,
@@ -30,7 +31,7 @@ export function logEnd(
     ms: Math.round((performance.now() - life.beganMs) * 10) / 10,
     ...(keyId === null ? {} : { key_id: keyId }),
     end: ending,
-    ...(goneBecause === null ? {} : { left_because: goneBecause }),
+    ...(ending === "left" ? { left_because: goneBecause } : {}),
     ...(failure === null ? {} : { error: failure.type }),
   };
   if (failure === null || failure.status < 500) log.info(line, "request");

@@ -6,6 +6,7 @@ import { type Intake, NOTHING_HELD, type ReceivedBody } from "../serving/intake.
 import { SMALL_BODY_BYTES } from "../serving/preparer.ts";
 import { requesterOf } from "./caller.ts";
 import { ClientGoneError } from "./client-gone-error.ts";
+import type { Receiving } from "./request-life.ts";
 
 /** Makes JSON the only body there is, and leaves it as bytes; everything else is a 422 that says so. */
 export function readJsonBodies(app: FastifyInstance, intake: Intake): void {
@@ -35,17 +36,27 @@ async function receive(request: FastifyRequest, intake: Intake): Promise<Receive
   const requester = requesterOf(request);
   const holding = await intake.admit(requester, length ?? 0);
   if (request.headers.expect !== undefined) life.response.writeContinue();
-  life.receiving = { sinceMs: performance.now(), bytes: 0 };
+  life.receiving = receivingFrom(holding);
   try {
     if (length !== null) return { bytes: await filled(request, length), holding };
     // Of a body without a length only its cap is known, once it is no small one.
-    return await gathered(request, limitBytes, () => intake.admit(requester, limitBytes));
+    return await gathered(request, limitBytes, async () => {
+      // It is not the client who keeps us waiting.
+      life.receiving = null;
+      const room = await intake.admit(requester, limitBytes);
+      life.receiving = receivingFrom(room);
+      return room;
+    });
   } catch (error) {
     if (raw.destroyed || life.signal.aborted) throw new ClientGoneError("it left in the middle of its body");
     throw error;
   } finally {
     life.receiving = null;
   }
+}
+
+function receivingFrom(holding: Holding): Receiving {
+  return { sinceMs: performance.now(), isCounted: holding !== NOTHING_HELD, bytes: 0 };
 }
 
 /** Straight into memory of the right size, which takes room only as it fills. */

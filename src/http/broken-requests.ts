@@ -35,7 +35,10 @@ export function answerBrokenRequests(
     }
     const failure = new ServiceError(400, complaint(error.code));
     // The body of this one came too slowly, or was none.
-    next?.fail(failure);
+    if (next !== null) {
+      next.fail(failure);
+      next.rawStatus = failure.status;
+    }
     const requestId = requestIdFor(undefined);
     const body = JSON.stringify(envelope(failure, requestId));
     const headers = {

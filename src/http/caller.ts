@@ -30,7 +30,7 @@ export function identifyCallers(app: FastifyInstance, tenancy: Tenancy): void {
     const access = request.is404 ? "open" : (request.routeOptions.config.access ?? "open");
     const asking = presented === null ? null : tenancy.authenticate(presented);
     // Whoever asks whether the server is well is answered also where keys cannot be looked up.
-    const key = await (access === "open" ? asking?.catch(() => null) : asking);
+    const key = await (access === "open" ? soon(asking) : asking);
     request.callerKey = key ?? null;
     if (access === "open") {
       if (key) tell(reply, tenancy.peek(key));
@@ -39,6 +39,22 @@ export function identifyCallers(app: FastifyInstance, tenancy: Tenancy): void {
     if (!key) refuse(request, reply, tenancy, presented);
     else spend(reply, access === "token" ? tenancy.take(key) : tenancy.peek(key), access);
   });
+}
+
+/** How long an open route waits for a key that it does not need, in milliseconds. */
+const SOON_MS = 100;
+
+async function soon(asking: Promise<Key | null> | null): Promise<Key | null> {
+  if (asking === null) return null;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), SOON_MS);
+  });
+  try {
+    return await Promise.race([asking.catch(() => null), late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Who asks, on a route that requires a key. */

@@ -3,6 +3,7 @@ import { FRAME_S, SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { encodeWav } from "../audio/wav-write.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { AudioPayload } from "../contract/replies.ts";
+import type { Holding } from "../serving/fair-share.ts";
 import type { Prepared } from "../serving/prepare.ts";
 import type { Outcome } from "../serving/service.ts";
 import { requesterOf } from "./caller.ts";
@@ -32,7 +33,7 @@ export async function collect(
     keep(holding);
     const stop = AbortSignal.any([signal, late.signal]);
     const caller = { keyId, signal: stop, takesAudioAsItComes: false };
-    const { frames, outcome } = await gather(service.converse(prepared, caller));
+    const { frames, outcome } = await gather(service.converse(prepared, caller), holding);
     const wav = encodeWav(frames, SAMPLE_RATE_HZ);
     holding.resize(wav.length);
     return { wav, outcome };
@@ -62,11 +63,14 @@ function expectedBytes({ conversation, delivery }: Prepared): number {
   return Math.ceil(spokenS * SAMPLE_RATE_HZ) * Int16Array.BYTES_PER_ELEMENT;
 }
 
-async function gather(speech: AsyncGenerator<Int16Array, Outcome, void>) {
+async function gather(speech: AsyncGenerator<Int16Array, Outcome, void>, holding: Holding) {
   const frames: Int16Array[] = [];
+  let bytes = 0;
   let step = await speech.next();
   while (!step.done) {
     frames.push(step.value);
+    bytes += step.value.byteLength;
+    if (bytes > holding.units) holding.resize(bytes);
     step = await speech.next();
   }
   return { frames, outcome: step.value };

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Telemetry } from "../serving/telemetry.ts";
+import type { Ending } from "./request-life.ts";
 
 /** What is read at the moment of a scrape. */
 export interface Gauges {
@@ -20,7 +21,7 @@ export interface RequestEnd {
   readonly method: string;
   /** `null` where its client left before any was sent. */
   readonly status: number | null;
-  readonly ending: "finished" | "failed" | "left";
+  readonly ending: Ending;
   /** The type of the error that it was answered with, or that ended its stream. */
   readonly type: string | null;
 }

@@ -9,6 +9,14 @@ import { ClientGoneError } from "./client-gone-error.ts";
  */
 export type Ending = "finished" | "failed" | "left";
 
+/** A body on its way. */
+export interface Receiving {
+  readonly sinceMs: number;
+  /** Whether its memory is counted, so that others may wait for it. */
+  readonly isCounted: boolean;
+  bytes: number;
+}
+
 /** A request from its headers to its one end. */
 export class RequestLife {
   readonly request: IncomingMessage;
@@ -16,14 +24,16 @@ export class RequestLife {
   /** Milliseconds of the process's steady clock. */
   readonly beganMs = performance.now();
   readonly #gone = new AbortController();
-  readonly #onEnd: (life: RequestLife) => void;
+  readonly #onEnd: (ending: Ending) => void;
   readonly #held: Holding[] = [];
   #ending: Ending | null = null;
   #failure: ServiceError | null = null;
-  /** Bytes of its body that have come, while the client is to send more. */
-  receiving: { readonly sinceMs: number; bytes: number } | null = null;
+  /** Its body, while the client is to send more of it. */
+  receiving: Receiving | null = null;
+  /** The status that was sent where Node's own response was passed by. */
+  rawStatus: number | null = null;
 
-  constructor(request: IncomingMessage, response: ServerResponse, onEnd: (life: RequestLife) => void) {
+  constructor(request: IncomingMessage, response: ServerResponse, onEnd: (ending: Ending) => void) {
     this.request = request;
     this.response = response;
     this.#onEnd = onEnd;
@@ -55,6 +65,13 @@ export class RequestLife {
     this.#failure ??= error;
   }
 
+  /** Ends it with an error that its client cannot be told, because it takes nothing. */
+  cut(error: ServiceError): void {
+    this.fail(error);
+    this.leave(error.message);
+    this.request.socket.destroy();
+  }
+
   /** Released when it ends; at once, when it has. */
   keep(holding: Holding): void {
     if (this.#ending === null) this.#held.push(holding);
@@ -74,6 +91,6 @@ export class RequestLife {
     this.#ending = ending;
     this.receiving = null;
     for (const holding of this.#held.splice(0)) holding.release();
-    this.#onEnd(this);
+    this.#onEnd(ending);
   }
 }

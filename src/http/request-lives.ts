@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { RequestLife } from "./request-life.ts";
+import { type Ending, RequestLife } from "./request-life.ts";
 
 export interface RequestLivesOptions {
   /** Longest that a client may neither take what is there for it nor send what it has announced, in milliseconds. */
   readonly stallTimeoutMs: number;
-  /** Whether others wait for room to send; then who sends slowly loses its own. */
+  /** Whether others wait for room to send; then who sends slowly, and holds some, loses it. */
   readonly isRoomAwaited: () => boolean;
 }
 
@@ -29,6 +29,8 @@ export class RequestLives {
   readonly #options: RequestLivesOptions;
   readonly #connections = new Map<Socket, Connection>();
   readonly #timer: NodeJS.Timeout;
+  #open = 0;
+  #onIdle = (): void => {};
 
   constructor(options: RequestLivesOptions) {
     this.#options = options;
@@ -37,17 +39,32 @@ export class RequestLives {
   }
 
   /** @param onEnd called once, when the request is over */
-  begin(request: IncomingMessage, response: ServerResponse, onEnd: (life: RequestLife) => void): RequestLife {
+  begin(
+    request: IncomingMessage,
+    response: ServerResponse,
+    onEnd: (life: RequestLife, ending: Ending) => void,
+  ): RequestLife {
     const { socket } = request;
     const connection = this.#connections.get(socket) ?? this.#opened(socket);
-    const life = new RequestLife(request, response, () => {
+    const life = new RequestLife(request, response, (ending) => {
       connection.lives.delete(life);
-      onEnd(life);
+      this.#open -= 1;
+      onEnd(life, ending);
       if (connection.isLast && connection.lives.size === 0) socket.destroySoon();
+      if (this.#open === 0) this.#onIdle();
     });
     connection.lives.add(life);
+    this.#open += 1;
     if (socket.destroyed) life.leave(CLOSED);
     return life;
+  }
+
+  /** Resolves when no request is under way. */
+  async idle(): Promise<void> {
+    if (this.#open === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#onIdle = resolve;
+    });
   }
 
   /** The request that is to be answered next on a connection, if there is one. */
@@ -90,7 +107,8 @@ export class RequestLives {
   #whyToLetGo(socket: Socket, connection: Connection, nowMs: number): string | null {
     const lives = [...connection.lives];
     const isToSend = lives.some(({ receiving }) => receiving !== null);
-    const isToRead = socket.writableLength > 0 || lives.some(({ response }) => response.writableLength > 0);
+    // What is queued behind another's answer cannot be read yet.
+    const isToRead = socket.writableLength > 0 || lives.some(hasOutput);
     const moved = socket.bytesRead + socket.bytesWritten - socket.writableLength;
     const hasMoved = moved !== connection.movedBytes;
     connection.movedBytes = moved;
@@ -105,8 +123,12 @@ export class RequestLives {
   }
 }
 
+function hasOutput({ response }: RequestLife): boolean {
+  return response.socket !== null && response.writableLength > 0;
+}
+
 function isSlow({ receiving }: RequestLife, nowMs: number): boolean {
-  if (receiving === null) return false;
+  if (receiving === null || !receiving.isCounted) return false;
   const passedMs = nowMs - receiving.sinceMs;
   return passedMs >= PACE_AFTER_MS && receiving.bytes < (passedMs / 1_000) * LEAST_PACE;
 }

@@ -15,12 +15,13 @@ export function sendBytes(reply: FastifyReply, bytes: Uint8Array, mediaType: str
 }
 
 /**
- * Answers with JSON in which the first {@link BASE64} stands for bytes in base64. They are encoded as they are read, so
+ * Answers with JSON in which the last {@link BASE64} stands for bytes in base64. They are encoded as they are read, so
  * that a reply that waits for its reader takes no more memory than its bytes.
  */
 export function sendJsonAround(reply: FastifyReply, value: object, bytes: Uint8Array): FastifyReply {
   const json = JSON.stringify(value);
-  const at = json.indexOf(BASE64_IN_JSON);
+  // The last: a client's own words, which may hold anything, come before.
+  const at = json.lastIndexOf(BASE64_IN_JSON);
   const before = Buffer.from(json.slice(0, at));
   const after = Buffer.from(json.slice(at + BASE64_IN_JSON.length));
   const length = before.length + 4 * Math.ceil(bytes.length / 3) + after.length;

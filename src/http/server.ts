@@ -23,6 +23,9 @@ declare module "fastify" {
   interface FastifyRequest {
     life: RequestLife;
   }
+  interface FastifyInstance {
+    lives: RequestLives;
+  }
 }
 
 /** The service's own server. Listen with the instance's `listen`, stop with its `close`. */
@@ -103,6 +106,7 @@ function watchRequests(app: FastifyInstance, deps: HttpDeps, lives: RequestLives
   for (const event of ["checkContinue", "checkExpectation"]) {
     app.server.on(event, (request, response) => app.server.emit("request", request, response));
   }
+  app.decorate("lives", lives);
   app.addHook("onClose", async () => lives.close());
 }
 
@@ -112,10 +116,10 @@ function beginLife(
   { metrics }: HttpDeps,
   lives: RequestLives,
 ): RequestLife {
-  request.life = lives.begin(request.raw, response, (life) => {
+  request.life = lives.begin(request.raw, response, (life, ending) => {
     const route = request.is404 ? "none" : (request.routeOptions?.url ?? "none");
     const keyId = request.callerKey?.keyId ?? null;
-    logEnd(request.log, metrics, { life, route, method: request.method, keyId });
+    logEnd(request.log, metrics, { life, ending, route, method: request.method, keyId });
   });
   return request.life;
 }

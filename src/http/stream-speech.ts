@@ -33,7 +33,12 @@ export async function streamSpeech(
   form: StreamForm,
 ): Promise<void> {
   const { keyId, signal } = requesterOf(request);
-  const speech = deps.service.converse(prepared, { keyId, signal, takesAudioAsItComes: true });
+  const speech = deps.service.converse(prepared, {
+    keyId,
+    signal,
+    takesAudioAsItComes: true,
+    onEnded: (reason) => request.life.cut(reason),
+  });
   const first = speech.next();
   // What fails before the first frame is an ordinary error; but a model that loads for long gets its status sent.
   await Promise.race([first, patience(first, deps.options.streamPatienceMs)]);

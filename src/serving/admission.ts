@@ -1,6 +1,6 @@
 import type { ServiceError } from "../contract/errors.ts";
 import { Counts } from "./counts.ts";
-import { keyIsFull, outpaced, serverIsFull, shuttingDown } from "./failures.ts";
+import { idleTooLong, keyIsFull, serverIsFull, shuttingDown } from "./failures.ts";
 import { Lines, type Verdict } from "./lines.ts";
 import { type Waiter, waited } from "./waiter.ts";
 
@@ -58,6 +58,7 @@ export class Admission {
   readonly #openBy = new Counts();
   readonly #activeBy = new Counts();
   #look: NodeJS.Timeout | undefined;
+  #isServing = false;
   #isClosed = false;
 
   constructor(options: AdmissionOptions) {
@@ -100,6 +101,8 @@ export class Admission {
       signal,
       stop,
       state: "new",
+      isBegun,
+      isEnding: false,
       restingSinceMs: null,
       coming: null,
       asking: null,
@@ -118,7 +121,9 @@ export class Admission {
   /** Refuses whoever waits for a first place and whoever comes. Who has begun goes on. */
   close(): void {
     this.#isClosed = true;
-    for (const asking of [...this.#lines]) if (isNew(asking)) asking.refuse(shuttingDown());
+    for (const asking of [...this.#lines]) {
+      if (isNew(asking) && !asking.utterance.isBegun) asking.refuse(shuttingDown());
+    }
   }
 
   #work(utterance: Utterance, aheadS: number): Promise<void> | null {
@@ -153,7 +158,9 @@ export class Admission {
       (waiter) => {
         const asking = { ...waiter, utterance };
         utterance.asking = asking;
-        this.#lines.add(key, asking);
+        // Somebody listens already to who goes on.
+        if (isNew(asking)) this.#lines.add(key, asking);
+        else this.#lines.add(key, asking, isNew);
         this.#serve();
         if (utterance.state === "new") this.#refuseBeyondDepth(asking);
       },
@@ -172,6 +179,9 @@ export class Admission {
   }
 
   #serve(): void {
+    // Whoever is let in calls this once more.
+    if (this.#isServing) return;
+    this.#isServing = true;
     while (this.#isSomebodyNext() && this.#hasRoom()) {
       const next = this.#lines.next(
         (asking) => this.#verdict(asking),
@@ -180,6 +190,7 @@ export class Admission {
       this.#activate(next.utterance);
       next.admit();
     }
+    this.#isServing = false;
     clearTimeout(this.#look);
     if (this.#lines.size > 0) this.#look = setTimeout(() => this.#lookAround(), LOOK_MS);
   }
@@ -202,9 +213,11 @@ export class Admission {
   /** Whether it may have a place that is free. */
   #verdict({ utterance: { key, state } }: Asking): Verdict {
     if (state !== "new") return "take";
-    const { concurrency, keyConcurrency } = this.#options;
-    if (this.#openBy.of(key) >= keyConcurrency) return "pass";
-    return this.#open.size < OPEN_PER_PLACE * concurrency ? "take" : "pass";
+    return this.#openBy.of(key) < this.#options.keyConcurrency && this.#mayOpen ? "take" : "pass";
+  }
+
+  get #mayOpen(): boolean {
+    return this.#open.size < OPEN_PER_PLACE * this.#options.concurrency;
   }
 
   /** Whether a place is free, or becomes so because the one that has rested longest has done so for long enough. */
@@ -227,12 +240,20 @@ export class Admission {
 
   #lookAround(): void {
     this.#serve();
-    const { concurrency } = this.#options;
-    if (this.#open.size < OPEN_PER_PLACE * concurrency || this.queued === 0) return;
+    if (this.#mayOpen || !this.#isOpeningAwaited()) return;
+    for (const { isEnding } of this.#open) if (isEnding) return;
     const idle = this.#longestResting(({ state }) => state === "paused");
     if (idle === null || this.#nowMs() - idle.restingSinceMs! < IDLE_MS) return;
-    idle.restingSinceMs = null;
-    idle.stop(outpaced());
+    idle.isEnding = true;
+    idle.stop(idleTooLong());
+  }
+
+  /** Whether a newcomer waits for nothing but that another utterance ends. */
+  #isOpeningAwaited(): boolean {
+    for (const asking of this.#lines.firsts()) {
+      if (isNew(asking) && this.#openBy.of(asking.key) < this.#options.keyConcurrency) return true;
+    }
+    return false;
   }
 
   #pause(utterance: Utterance): void {
@@ -256,6 +277,10 @@ interface Utterance {
   readonly signal: AbortSignal;
   readonly stop: (reason: ServiceError) => void;
   state: "new" | "active" | "paused";
+  /** Its words were written before it asked for a place. */
+  readonly isBegun: boolean;
+  /** It was told to end. */
+  isEnding: boolean;
   /** Since when nothing is computed for it, in milliseconds; null while something is. */
   restingSinceMs: number | null;
   /** While it waits to go on. */

@@ -1,16 +1,24 @@
 import { type Dialogue, type Passage, type Writer, WriterError, type WriterTokens } from "../model/writer.ts";
 import type { Prepared } from "./prepare.ts";
 
-/** The words of an authored turn as a writer gives them, and what there is to say of the writing. */
+/**
+ * The words of an authored turn as a writer gives them, and what there is to say of the writing. The writer is read to
+ * its end as fast as it writes, whoever listens to the words and however slowly: it is not held up, and neither are those
+ * who wait for it.
+ */
 export class AuthoredText {
   readonly #name: string;
   readonly #passages: AsyncIterator<Passage>;
+  readonly #onOver: () => void;
+  /** What has come and was not asked for. */
+  readonly #written: Passage[] = [];
+  #end: { readonly error: unknown } | "done" | null = null;
+  #onChange = (): void => {};
   #first: Passage | null = null;
   #firstSentenceMs = 0;
   #tokens: WriterTokens | null = null;
   #gate: string | null = null;
   #isWriting = false;
-  readonly #onOver: () => void;
 
   /** @param onOver called when nothing more is written; more than once is possible */
   constructor(
@@ -39,6 +47,7 @@ export class AuthoredText {
   /** Waits for the first sentence. Throws what the writer throws. Once, and before {@link AuthoredText.pieces}. */
   async begin(): Promise<void> {
     const beganMs = performance.now();
+    void this.#read();
     this.#first = await this.#next();
     if (this.#first === null)
       throw new WriterError("the writer wrote nothing: retry", { retryAfterMs: 1_000 });
@@ -49,15 +58,12 @@ export class AuthoredText {
    * The sentences as they come, each with the space that parts it from the one before. Can be taken once.
    *
    * @param onWait a further sentence is waited for from now on
-   * @param ready awaited, where it promises something, before a further sentence is given
    */
-  async *pieces(onWait: () => void, ready: () => Promise<void> | null): AsyncGenerator<string, void, void> {
+  async *pieces(onWait: () => void): AsyncGenerator<string, void, void> {
     let separator = "";
-    for (let passage = this.#first; passage !== null; passage = await this.#next()) {
-      if (separator !== "") await ready();
+    for (let passage = this.#first; passage !== null; passage = await this.#next(onWait)) {
       yield separator + passage.text;
       separator = " ";
-      onWait();
     }
   }
 
@@ -78,17 +84,40 @@ export class AuthoredText {
     this.#onOver();
   }
 
-  async #next(): Promise<Passage | null> {
+  /** Takes all that the writer writes. Never throws: what it throws is told in its place. */
+  async #read(): Promise<void> {
+    try {
+      for (;;) {
+        const { value, done } = await this.#passages.next();
+        if (done === true) break;
+        this.#written.push(value);
+        this.#onChange();
+      }
+      this.#end = "done";
+    } catch (error) {
+      this.#end = { error };
+    }
+    this.#onOver();
+    this.#onChange();
+  }
+
+  async #next(onWait = (): void => {}): Promise<Passage | null> {
     this.#isWriting = true;
     try {
-      const { value, done } = await this.#passages.next();
-      if (done === true) {
-        this.#onOver();
+      while (this.#written.length === 0 && this.#end === null) {
+        onWait();
+        await new Promise<void>((resolve) => {
+          this.#onChange = resolve;
+        });
+      }
+      const passage = this.#written.shift();
+      if (passage === undefined) {
+        if (this.#end !== null && this.#end !== "done") throw this.#end.error;
         return null;
       }
-      this.#tokens = value.tokens ?? this.#tokens;
-      this.#gate ??= value.gate;
-      return value;
+      this.#tokens = passage.tokens ?? this.#tokens;
+      this.#gate ??= passage.gate;
+      return passage;
     } finally {
       this.#isWriting = false;
     }

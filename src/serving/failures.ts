@@ -38,8 +38,8 @@ export function keyIsFull(what: string): ServiceError {
 }
 
 /** What an utterance is told that nobody has read for long, where others wait for its room. */
-export function outpaced(): ServiceError {
-  return new ServiceError(502, "nothing was read of this reply while others waited: read faster", {
+export function idleTooLong(): ServiceError {
+  return new ServiceError(502, "this reply was not being read while others waited: read it as it arrives", {
     retryAfterMs: 1_000,
   });
 }

@@ -1,6 +1,6 @@
 import { Counts } from "./counts.ts";
 import { keyIsFull, serverIsFull, shuttingDown } from "./failures.ts";
-import { Lines } from "./lines.ts";
+import { Lines, type Verdict } from "./lines.ts";
 import { type Waiter, waited } from "./waiter.ts";
 
 export interface FairShareOptions {
@@ -18,6 +18,7 @@ export interface FairShareOptions {
 
 /** Units in use by somebody. */
 export interface Holding {
+  readonly units: number;
   /** Counts as many as are in use now, be it more than there are: what is in use is in use. */
   resize(units: number): void;
   /** Calling it twice is harmless. */
@@ -36,6 +37,7 @@ export class FairShare {
   readonly #options: FairShareOptions;
   readonly #lines = new Lines<Asking>();
   readonly #used = new Counts();
+  #isServing = false;
   #isClosed = false;
 
   constructor(options: FairShareOptions) {
@@ -51,6 +53,12 @@ export class FairShare {
     return this.#lines.size;
   }
 
+  /** Whether somebody waits because there is too little for all, and not because of their own key's part. */
+  get isShort(): boolean {
+    for (const { key, units } of this.#lines.firsts()) if (this.#fits(key, units) === "wait") return true;
+    return false;
+  }
+
   /**
    * Resolves once the units are the key's. Throws a `ServiceError` when too many wait already (429 for too many of this
    * key, 502 of all), when the wait is too long or the server stops (502), and the signal's reason when that aborts.
@@ -60,7 +68,7 @@ export class FairShare {
     const { what, total, perKey, queueDepth, keyQueueDepth, waitMs } = this.#options;
     if (this.#isClosed) throw shuttingDown();
     const wanted = Math.min(units, total, perKey);
-    if (this.#fits(key, wanted) === "take" && !this.#isSomebodyNext()) return this.#hold(key, wanted);
+    if (this.#fits(key, wanted) === "take" && !this.isShort) return this.#hold(key, wanted);
     if (this.#lines.size >= queueDepth) throw serverIsFull(what);
     if (this.#lines.of(key).length >= keyQueueDepth) throw keyIsFull(what);
     let asking: Asking | undefined;
@@ -84,24 +92,22 @@ export class FairShare {
     for (const asking of this.#lines.takeAll()) asking.refuse(shuttingDown());
   }
 
-  #fits(key: string, units: number): "take" | "pass" | "wait" {
+  #fits(key: string, units: number): Verdict {
     const { total, perKey } = this.#options;
     if (this.#used.of(key) + units > perKey) return "pass";
     return this.#used.total + units > total ? "wait" : "take";
   }
 
-  /** Whether somebody waits for room rather than for their own key's. */
-  #isSomebodyNext(): boolean {
-    for (const { key, units } of this.#lines.firsts()) if (this.#fits(key, units) === "wait") return true;
-    return false;
-  }
-
   #serve(): void {
+    // Whoever is let in calls this once more.
+    if (this.#isServing) return;
+    this.#isServing = true;
     for (;;) {
       const asking = this.#lines.next(({ key, units }) => this.#fits(key, units));
-      if (asking === undefined) return;
+      if (asking === undefined) break;
       asking.admit(this.#hold(asking.key, asking.units));
     }
+    this.#isServing = false;
   }
 
   #hold(key: string, units: number): Holding {
@@ -116,6 +122,9 @@ export class FairShare {
       if (more < 0) this.#serve();
     };
     return {
+      get units() {
+        return held;
+      },
       resize,
       release() {
         resize(0);

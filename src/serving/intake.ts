@@ -30,7 +30,7 @@ export interface IntakeParts {
 const AUDIO_BYTES_PER_BYTE = 3;
 
 /** What small bodies hold: nothing worth counting. Requests themselves are counted where they wait. */
-export const NOTHING_HELD: Holding = { resize: () => {}, release: () => {} };
+export const NOTHING_HELD: Holding = { units: 0, resize: () => {}, release: () => {} };
 
 /**
  * The way of a request into the service: room for its body, known from its length, before a byte of it is read; room for
@@ -45,7 +45,7 @@ export class Intake {
 
   /** Whether somebody waits for room to send. */
   get isAwaited(): boolean {
-    return this.#parts.receiving.queued > 0;
+    return this.#parts.receiving.isShort;
   }
 
   /** Bytes of bodies and of audio that are held now. */
@@ -69,10 +69,10 @@ export class Intake {
   ): Promise<PreparedFor[P]> {
     const { preparer, audio } = this.#parts;
     const { keyId, signal } = requester;
-    if (bytes.length <= SMALL_BODY_BYTES || purpose !== "converse") {
-      return preparer.prepare(purpose, bytes, signal);
-    }
-    const decoded = await audio.enter(keyId, AUDIO_BYTES_PER_BYTE * bytes.length, signal);
+    const hasAudio = bytes.length > SMALL_BODY_BYTES && purpose === "converse";
+    const decoded = hasAudio
+      ? await audio.enter(keyId, AUDIO_BYTES_PER_BYTE * bytes.length, signal)
+      : NOTHING_HELD;
     requester.keep(decoded);
     const prepared = await preparer.prepare(purpose, bytes, signal);
     holding.release();

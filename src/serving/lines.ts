@@ -27,11 +27,14 @@ export class Lines<T> {
     for (const [first] of this.#lines.values()) if (first !== undefined) yield first;
   }
 
-  /** Puts somebody at the end of the key's line. */
-  add(key: string, item: T): void {
+  /** Puts somebody into the key's line: at its end, or before the first of those who let it pass. */
+  add(key: string, item: T, letsPass: (other: T) => boolean = () => false): void {
     const line = this.#lines.get(key);
     if (line === undefined) this.#lines.set(key, [item]);
-    else line.push(item);
+    else {
+      const at = line.findIndex(letsPass);
+      line.splice(at < 0 ? line.length : at, 0, item);
+    }
     this.#size += 1;
   }
 

@@ -43,6 +43,8 @@ export interface Caller {
   readonly signal: AbortSignal;
   /** A stream hands audio over as it comes: what a client took before it left is metered. */
   readonly takesAudioAsItComes: boolean;
+  /** Told when the utterance is ended although nothing is asked of it: whoever takes its audio waits for something else. */
+  readonly onEnded?: (reason: ServiceError) => void;
 }
 
 /** What there is to say once the last frame is out and metered. */
@@ -130,7 +132,10 @@ export class SpeechService {
     let settled = false;
     try {
       authored = await this.#authored(prepared, caller.keyId, stop);
-      const end = (reason: ServiceError): void => stop.abort(reason);
+      const end = (reason: ServiceError): void => {
+        stop.abort(reason);
+        caller.onEnded?.(reason);
+      };
       place = await this.#admission.enter(caller.keyId, stop.signal, end, authored !== null);
       tally.admitted();
       lease = await this.#lease(prepared.model, stop);
@@ -188,11 +193,7 @@ export class SpeechService {
     stop: AbortController,
     tally: Tally,
   ): AsyncGenerator<Int16Array, SpeechReport, void> {
-    let isAsked = false;
-    const written = authored?.pieces(
-      () => place.rest(),
-      () => (isAsked ? place.work(tally.aheadS) : null),
-    );
+    const written = authored?.pieces(() => place.rest());
     const speech = lease.model.speak(scriptOf(prepared, lease.preset, written), stop.signal);
     const awaited = () => (authored?.isWriting === true ? "the writer" : "the speech model");
     let isOver = false;
@@ -201,11 +202,10 @@ export class SpeechService {
         const askedS = tally.nowS;
         const turn = place.work(tally.aheadS);
         if (turn !== null) await turn;
-        isAsked = true;
+        // It may compute what it has, but soon has nothing: its place is another's until there are words.
         if (authored?.isWriting === true) place.rest();
         const next = within(speech.next(), this.#options.frameTimeoutMs, stop, awaited);
         const step = await tally.waited(next);
-        isAsked = false;
         if (step.done) {
           isOver = true;
           return step.value;

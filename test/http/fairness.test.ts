@@ -3,7 +3,7 @@ import { afterEach, test } from "node:test";
 import { WriterError } from "../../src/model/writer.ts";
 import { until } from "../waiting.ts";
 import { ScriptedWriter } from "../writers/scripted-writer.ts";
-import { openRaw, rawRequest } from "./raw-socket.ts";
+import { openRaw, type RawSocket, rawRequest } from "./raw-socket.ts";
 import { startTestServer, type TestServer } from "./start.ts";
 import { readEvents } from "./wire.ts";
 
@@ -43,6 +43,39 @@ test("a stream that gave its place up goes on where it was, and says every sampl
   await until("its last event", () => text.includes(last) && text.endsWith("0\r\n\r\n"));
   const samples = (stream: string) => [...stream.matchAll(/"pcm_b64":"([^"]+)"/g)].map(([, pcm]) => pcm);
   assert.deepEqual(samples(text), samples(alone));
+  socket.destroy();
+});
+
+test("streams that nobody reads are ended where a third key has no room, the longest idle first", async () => {
+  server = await startTestServer({ flags: { concurrency: "1", shutdownGraceMs: "100" } });
+  const idle: RawSocket[] = [];
+  for (let i = 0; i < 2; i++) {
+    const raw = await openRaw(server, { isIdle: true });
+    idle.push(raw);
+    const { key } = await server.another();
+    raw.socket.write(rawRequest("/v1/converse/stream", key, LONG));
+    await until("the stream to be open", async () => {
+      const open = [await server.metric("active_streams"), await server.metric("paused_streams")];
+      return open[0]! + open[1]! === i + 1;
+    });
+  }
+  assert.equal((await server.post("/v1/tts", { text: "Me." })).status, 200);
+  const ended = 'requests_ended_total{route="/v1/converse/stream",end="failed",type="inference_error"}';
+  assert.equal(await server.metric(ended), 1);
+  for (const { socket } of idle) socket.destroy();
+});
+
+test("a turn whose words nobody listens to does not keep others from being written", async () => {
+  const sentences = Array.from({ length: 300 }, (_, index) => `This is sentence number ${index} of many.`);
+  const writer = new ScriptedWriter(sentences);
+  const flags = { "writer.concurrency": "1", "writer.keyConcurrency": "1", shutdownGraceMs: "100" };
+  server = await startTestServer({ writer, flags });
+  const { socket } = await openRaw(server, { isIdle: true });
+  const body = { conversation: [{ speaker: "0" }], params: { max_new_tokens: 2_048 } };
+  socket.write(rawRequest("/v1/converse/stream", server.key, body));
+  await until("it to be begun", async () => (await server.metric("active_streams")) === 1);
+  await until("all of it to be written", async () => (await server.metric("turns_writing")) === 0);
+  assert.equal(await server.metric("active_streams"), 1);
   socket.destroy();
 });
 

@@ -87,6 +87,20 @@ test("a stream is one meta event, audio in frames of 80 ms, and one end event th
   assert.equal(end?.data.usage.output_audio_seconds, end?.data.audio_seconds);
 });
 
+test("replies of any length are whole JSON, whatever their text holds", async () => {
+  for (const text of ["a", "Hello \u0000base64\u0000 there", '"\\u0000base64\\u0000"', "word ".repeat(300)]) {
+    for (const path of ["/v1/tts", "/v1/converse"]) {
+      const response = await server.post(path, path === "/v1/tts" ? { text } : { conversation: [{ text }] });
+      const body = await response.json();
+      const said = path === "/v1/tts" ? body : body.reply;
+      assert.equal(said.text, text);
+      const wav = Buffer.from(said.audio.data_b64, "base64");
+      assert.equal(wav.readUInt32LE(40), wav.length - 44);
+      assert.ok(Math.abs((wav.length - 44) / 48_000 - body.usage.output_audio_seconds) < 1e-9);
+    }
+  }
+});
+
 test("max_new_tokens caps the audio and meta says so", async () => {
   const params = { max_new_tokens: 16 };
   const body = await (await server.post("/v1/tts", { text: "word ".repeat(200), params })).json();

@@ -168,6 +168,19 @@ test("what is no request is counted and logged as one that failed", async () => 
   assert.equal(await count('route="none",end="failed",type="invalid_request"'), 1);
 });
 
+test("a body that came too slowly is logged with the status that it was told", async () => {
+  await start({ flags: { headersTimeoutMs: "200", uploadTimeoutMs: "400" } });
+  const { socket, over } = await openRaw(server);
+  const headers = { "Content-Length": "1000", "X-Request-ID": "slow" };
+  socket.write(rawRequest("/v1/tts", server.key, "{", headers));
+  await over;
+  socket.destroy();
+  const line = await lineOf("slow");
+  assert.deepEqual([line.end, line.status, line.left_because], ["failed", 400, undefined]);
+  const responses = 'http_requests_total{route="/v1/tts",method="POST",status="400"}';
+  assert.equal(await server.metric(responses), 1);
+});
+
 test("what a writer says of a file or an endpoint is in the log, not in the reply", async () => {
   const writer = new ScriptedWriter(["Well."]);
   const cause = new Error("there is no /var/lib/antiphon/writer.gguf");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { makeWav } from "../audio/make-wav.ts";
-import { until } from "../waiting.ts";
+import { until, within } from "../waiting.ts";
 import { openRaw, rawRequest } from "./raw-socket.ts";
 import { startTestServer, type TestServer } from "./start.ts";
 
@@ -50,6 +50,35 @@ test("whoever reads, however slowly, gets all of it", async () => {
   assert.equal(body.audio.data_b64.length % 4, 0);
   assert.ok(Buffer.from(body.audio.data_b64, "base64").length > 1e6);
   socket.destroy();
+});
+
+test("an answer that waits behind another's is not one that nobody reads", async () => {
+  let count = 0;
+  const late = () => (count++ === 0 ? new Promise<void>((resolve) => setTimeout(resolve, 600)) : undefined);
+  server = await startTestServer({ flags: { stallTimeoutMs: "100" }, tone: { beforeFrame: late } });
+  const raw = await openRaw(server);
+  raw.socket.write(rawRequest("/v1/tts", server.key, { text: "Hi." }).repeat(2));
+  await until("both answers", () => raw.received().match(/HTTP\/1.1 200/g)?.length === 2);
+  raw.socket.destroy();
+});
+
+test("a reply that is being read when the server stops is read to its end, within the grace", async () => {
+  server = await startTestServer();
+  const { socket } = await openRaw(server, { isIdle: true });
+  socket.write(rawRequest("/v1/tts", server.key, LONG, { Connection: "close" }));
+  await until("the reply to be there", async () => (await server.metric("active_streams")) === 0);
+  let text = "";
+  const stopping = server.stop();
+  socket.on("data", (chunk: string) => {
+    text += chunk;
+    socket.pause();
+    setTimeout(() => socket.resume(), 20);
+  });
+  socket.resume();
+  await within("its end", new Promise((resolve) => socket.once("end", resolve)));
+  const body = JSON.parse(text.slice(text.indexOf("\r\n\r\n") + 4));
+  assert.ok(body.audio.data_b64.length > 1e6);
+  await stopping;
 });
 
 test("a body that stops coming is let go, and its memory with it", async () => {

@@ -4,8 +4,6 @@ import fc from "fast-check";
 import { Admission, type AdmissionOptions, type Place } from "../../src/serving/admission.ts";
 import { settle, withClock } from "./service-over.ts";
 
-const NEVER = new AbortController().signal;
-
 const opened: Admission[] = [];
 const places: Place[] = [];
 afterEach(() => {
@@ -27,8 +25,8 @@ function admissionAt(options: Partial<AdmissionOptions> = {}) {
   });
   opened.push(admission);
   const stopped: string[] = [];
-  const enter = (key: string, signal = NEVER) => {
-    const entering = admission.enter(key, signal, () => stopped.push(key));
+  const enter = (key: string, signal = new AbortController().signal, isBegun = false) => {
+    const entering = admission.enter(key, signal, () => stopped.push(key), isBegun);
     entering.then(
       (place) => places.push(place),
       () => {},
@@ -110,7 +108,7 @@ describe("a place that rests", () => {
       await tick(100);
       assert.deepEqual(stopped, ["a"]);
       await tick(100);
-      assert.deepEqual(stopped, ["a", "a"], "one that does not go at once is not waited for");
+      assert.deepEqual(stopped, ["a"], "nobody else is ended before it has gone");
       resting[0]!.release();
       await waiting;
     });
@@ -168,6 +166,53 @@ describe("a key's own bound", () => {
 });
 
 describe("whoever pauses", () => {
+  it("goes on before newcomers of its own key, who may have no room of their own", async () => {
+    const { admission, enter } = admissionAt({ concurrency: 2, keyConcurrency: 2 });
+    const first = await enter("a");
+    await enter("a");
+    const newcomer = enter("a");
+    const entering = enter("b");
+    assert.equal(await isSettled(entering), false);
+    const back = first.work(0);
+    const other = await entering;
+    assert.equal(await isSettled(back), false);
+    other.release();
+    assert.equal(await isSettled(back), true);
+    assert.equal(await isSettled(newcomer), false);
+    assert.deepEqual([admission.active, admission.paused, admission.queued], [2, 0, 1]);
+  });
+
+  it("is not ended for a newcomer whose own key has what it may have", async () => {
+    await withClock(async (tick) => {
+      const { enter, stopped, pass } = admissionAt({ concurrency: 1, keyConcurrency: 1 });
+      for (const key of ["a", "b"]) {
+        const entering = enter(key);
+        pass(500);
+        await tick(100);
+        (await entering).rest();
+      }
+      const second = enter("a");
+      pass(60_000);
+      await tick(100);
+      assert.deepEqual(stopped, []);
+      assert.equal(await isSettled(second), false);
+    });
+  });
+
+  it("is served in the end, however many wait", async () => {
+    const { admission, enter } = admissionAt({
+      concurrency: 10_000,
+      keyConcurrency: 10_000,
+      queueDepth: 20_000,
+      keyQueueDepth: 20_000,
+    });
+    const first = await Promise.all(Array.from({ length: 10_000 }, () => enter("a")));
+    const waiting = Array.from({ length: 10_000 }, () => enter("b"));
+    for (const place of first) place.release();
+    await Promise.all(waiting);
+    assert.equal(admission.active, 10_000);
+  });
+
   it("leaves nothing behind when its client goes while it waits to go on", async () => {
     const { admission, enter } = admissionAt({ concurrency: 1, keyConcurrency: 1 });
     const gone = new AbortController();
@@ -200,9 +245,11 @@ describe("whoever pauses", () => {
     const back = first.work(1);
     const second = await entering;
     const late = enter("c");
+    const written = enter("e", undefined, true);
     admission.close();
     await assert.rejects(late, { status: 502 });
     await assert.rejects(enter("d"), { status: 502 });
+    assert.equal(await isSettled(written), false, "its words are written, so it is no newcomer");
     second.release();
     await back;
     assert.equal(admission.active, 1);

@@ -23,7 +23,7 @@ import { Preparer } from "../serving/preparer.ts";
 import { SpeechService } from "../serving/service.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
-import { type Crowd, crowdOf } from "./crowd.ts";
+import { type Capacity, capacityOf } from "./capacity.ts";
 import { asListenError } from "./listen-error.ts";
 
 /** The page at `/`, as it lies beside the build. */
@@ -63,8 +63,8 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     checkpoints: parts.checkpoints,
     memoryBudgetBytes: settings.memoryBudgetMb > 0 ? settings.memoryBudgetMb * 2 ** 20 : null,
   });
-  const crowd = crowdOf(settings);
-  const writing = new FairShare(crowd.writing);
+  const capacity = capacityOf(settings);
+  const writing = new FairShare(capacity.writing);
   const service = new SpeechService(
     {
       lease: (model, signal) => catalogue.lease(model, signal),
@@ -74,7 +74,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       telemetry: metrics.telemetry,
     },
     {
-      ...crowd.speaking,
+      ...capacity.speaking,
       frameTimeoutMs: settings.generationTimeoutMs,
       loadTimeoutMs: settings.loadTimeoutMs,
     },
@@ -85,10 +85,10 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   });
   const intake = new Intake({
     preparer,
-    receiving: new FairShare(crowd.receiving),
-    audio: new FairShare(crowd.audio),
+    receiving: new FairShare(capacity.receiving),
+    audio: new FairShare(capacity.audio),
   });
-  const replies = new FairShare(crowd.replies);
+  const replies = new FairShare(capacity.replies);
   metrics.watch({
     queueDepth: () => service.queued,
     activeStreams: () => service.active,
@@ -106,7 +106,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     intake,
     replies,
     cards: () => catalogue.cards().map(wireCard),
-    info: infoOf(parts, crowd),
+    info: infoOf(parts, capacity),
     isReady: () => ready && (parts.canSpeak?.() ?? true) && tenancy.isWell(),
     metrics,
     logger,
@@ -179,7 +179,7 @@ async function listenForMetrics(
   return `${await app.listen({ host, port })}/metrics`;
 }
 
-function infoOf({ settings, backend }: ServerParts, crowd: Crowd): ServiceInfo {
+function infoOf({ settings, backend }: ServerParts, capacity: Capacity): ServiceInfo {
   return {
     backend: { ...backend, sample_rate: SAMPLE_RATE_HZ },
     defaults: DEFAULT_PARAMS,
@@ -190,12 +190,12 @@ function infoOf({ settings, backend }: ServerParts, crowd: Crowd): ServiceInfo {
       max_body_bytes: settings.bodyLimitBytes,
       min_new_tokens: MIN_NEW_TOKENS,
       max_new_tokens: MAX_NEW_TOKENS,
-      key_max_utterances: crowd.speaking.keyConcurrency,
-      key_max_waiting: crowd.speaking.keyQueueDepth,
-      key_max_writing: crowd.writing.perKey,
-      key_max_receiving_bytes: crowd.receiving.perKey,
-      key_max_audio_bytes: crowd.audio.perKey,
-      key_max_reply_bytes: crowd.replies.perKey,
+      key_max_utterances: capacity.speaking.keyConcurrency,
+      key_max_waiting: capacity.speaking.keyQueueDepth,
+      key_max_writing: capacity.writing.perKey,
+      key_max_receiving_bytes: capacity.receiving.perKey,
+      key_max_audio_bytes: capacity.audio.perKey,
+      key_max_reply_bytes: capacity.replies.perKey,
     },
     param_schema: paramKnobs(),
   };

@@ -22,7 +22,7 @@ export function registerServe(program: Command): void {
       const settings = await settingsOf(command, { host, port, ...(pull ? {} : { pull: false }) });
       const { default: pino } = await import("pino");
       const { startServer } = await import("./compose.ts");
-      const { workerCount } = await import("./crowd.ts");
+      const { workerCount } = await import("./capacity.ts");
       const { embeddedVoice } = await import("./embedded-voice.ts");
       const { openTenancy } = await import("../tenancy/open.ts");
       // Standard output is for what a person or a script asked for; the log goes beside it.

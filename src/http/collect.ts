@@ -8,7 +8,7 @@ import type { Prepared } from "../serving/prepare.ts";
 import type { Outcome } from "../serving/service.ts";
 import { requesterOf } from "./caller.ts";
 import type { HttpDeps } from "./deps.ts";
-import { BASE64 } from "./send-json.ts";
+import { BASE64 } from "./send-whole.ts";
 
 /** A whole reply: one WAV, and how it went. */
 export interface Collected {

@@ -59,21 +59,23 @@ export const SettingsSchema = Type.Object({
     maximum: 10_000,
     default: 128,
     unit: "requests",
-    description: "Requests that may wait for their turn to speak; one more is refused with 502.",
+    description:
+      "Requests that may wait: to be spoken, and as many each for room and to be written. One more is refused with 502.",
   }),
   keyQueueDepth: Type.Integer({
     minimum: 0,
     maximum: 10_000,
     default: 64,
     unit: "requests",
-    description: "Requests of one key that may wait for their turn; one more is refused with 429.",
+    description: "The same for the requests of one key; one more is refused with 429.",
   }),
   queueWaitMs: Type.Integer({
     minimum: 0,
     maximum: MAX_MS,
     default: 10_000,
     unit: "ms",
-    description: "Longest that a request waits for its turn to speak before it is refused.",
+    description:
+      "The longest that a request waits for its turn before it is refused; each kind of wait counts by itself.",
   }),
   generationTimeoutMs: Type.Integer({
     minimum: 100,
@@ -104,7 +106,7 @@ export const SettingsSchema = Type.Object({
     default: 120_000,
     unit: "ms",
     description:
-      "Longest that a client may neither take a byte of what is ready for it nor send one of what it has announced. Who reads slowly is not cut off.",
+      "Longest that a client may neither take a byte of what is ready for it nor send one of what it has announced. A slow reader is not cut off.",
   }),
   headersTimeoutMs: Type.Integer({
     minimum: 100,

@@ -4,7 +4,7 @@ import { bodyOf } from "../body.ts";
 import { requesterOf } from "../caller.ts";
 import { collect } from "../collect.ts";
 import type { HttpDeps } from "../deps.ts";
-import { sendBytes } from "../send-json.ts";
+import { sendBytes } from "../send-whole.ts";
 import { bytesForm, eventsForm, MEDIA_TYPES } from "../speech-forms.ts";
 import { streamSpeech } from "../stream-speech.ts";
 

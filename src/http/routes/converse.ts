@@ -4,7 +4,7 @@ import { bodyOf } from "../body.ts";
 import { requesterOf } from "../caller.ts";
 import { audioPayload, collect } from "../collect.ts";
 import type { HttpDeps } from "../deps.ts";
-import { sendJsonAround } from "../send-json.ts";
+import { sendJsonAround } from "../send-whole.ts";
 
 /** `POST /v1/converse`: completes the open turn, answered as one WAV. */
 export function converseRoute(app: FastifyInstance, deps: HttpDeps): void {

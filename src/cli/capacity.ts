@@ -3,8 +3,8 @@ import type { AdmissionOptions } from "../serving/admission.ts";
 import type { FairShareOptions } from "../serving/fair-share.ts";
 import type { Settings } from "../settings/schema.ts";
 
-/** What a server may do at once, for everybody and for one key: the one ledger of what a key uses. */
-export interface Crowd {
+/** What a server may do at once, for everybody and for one key: the limits of all that is counted for each key. */
+export interface Capacity {
   readonly speaking: AdmissionOptions;
   /** Turns. */
   readonly writing: FairShareOptions;
@@ -21,8 +21,8 @@ export function workerCount(settings: Pick<Settings, "workers">): number {
   return settings.workers > 0 ? settings.workers : Math.min(64, availableParallelism());
 }
 
-/** The limits that the settings mean. A key may have no more than there is, and always the largest body. */
-export function crowdOf(settings: Settings): Crowd {
+/** The limits that the settings mean. A key may have no more than there is; the largest body can always be received. */
+export function capacityOf(settings: Settings): Capacity {
   const concurrency = settings.concurrency > 0 ? settings.concurrency : 32 * workerCount(settings);
   const { queueDepth, keyQueueDepth, queueWaitMs, bodyLimitBytes, keyConcurrency } = settings;
   const waiting = { queueDepth, keyQueueDepth, waitMs: queueWaitMs };

@@ -1,5 +1,6 @@
 import type { Row } from "./row.ts";
 import { authoredBesideStreams, authoredFirstAudio, writerMemory } from "./rows/authored.ts";
+import { crowd } from "./rows/crowd.ts";
 import { engineCpu } from "./rows/engine-cpu.ts";
 import { eightClients, firstAudio } from "./rows/first-audio.ts";
 import { followingLoudness, followingPitch, followingSpectrum } from "./rows/following-acoustics.ts";
@@ -42,4 +43,5 @@ export const ROWS: readonly Row[] = [
   authoredBesideStreams,
   writerMemory,
   gate,
+  crowd,
 ];

@@ -13,6 +13,7 @@ import { memory } from "./rows/memory.ts";
 import { naturalness } from "./rows/naturalness.ts";
 import { networkGoldens } from "./rows/network-goldens.ts";
 import { overhead } from "./rows/overhead.ts";
+import { pauses } from "./rows/pauses.ts";
 import { phonemes } from "./rows/phonemes.ts";
 import { start } from "./rows/start.ts";
 import { streams } from "./rows/streams.ts";
@@ -44,4 +45,5 @@ export const ROWS: readonly Row[] = [
   writerMemory,
   gate,
   crowd,
+  pauses,
 ];

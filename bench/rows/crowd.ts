@@ -22,17 +22,20 @@ export const crowd: Row = {
         { name: "beside 512 that are read", reads: "everything", utterances: [] },
       ];
       // Turn and turn about, because a machine is not equally fast all the time.
-      for (let round = 0; round < (isQuick ? 1 : 3); round++) {
-        for (const phase of phases) {
+      for (let round = 0; round < (isQuick ? 1 : 2); round++) {
+        for (const phase of isQuick ? phases.slice(0, 2) : phases) {
           const { utterances, tally } = await heard(server, phase.reads, isQuick);
           phase.utterances.push(...utterances);
           note(`${phase.name}: ${described(utterances)}${tally === null ? "" : `; ${tally}`}`);
         }
       }
-      const [alone, unread] = phases.map(({ utterances }) => firstAudioOf(utterances));
+      const [alone, unread] = phases.slice(0, 2).map(({ utterances }) => firstAudioOf(utterances));
       const failures = phases.reduce((sum, { utterances }) => sum + failuresOf(utterances), 0);
       return {
-        measured: phases.map(({ name, utterances }) => `${name} ${described(utterances)}`).join("; "),
+        measured: phases
+          .filter(({ utterances }) => utterances.length > 0)
+          .map(({ name, utterances }) => `${name} ${described(utterances)}`)
+          .join("; "),
         isMet: failures === 0 && unread!.p95 <= 2 * alone!.p95,
       };
     } finally {

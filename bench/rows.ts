@@ -1,6 +1,7 @@
 import type { Row } from "./row.ts";
 import { authoredBesideStreams, authoredFirstAudio, writerMemory } from "./rows/authored.ts";
 import { crowd } from "./rows/crowd.ts";
+import { crowdMemory } from "./rows/crowd-memory.ts";
 import { engineCpu } from "./rows/engine-cpu.ts";
 import { eightClients, firstAudio } from "./rows/first-audio.ts";
 import { followingLoudness, followingPitch, followingSpectrum } from "./rows/following-acoustics.ts";
@@ -46,4 +47,5 @@ export const ROWS: readonly Row[] = [
   gate,
   crowd,
   pauses,
+  crowdMemory,
 ];

@@ -5,7 +5,14 @@ import type { HostileGroup, HostileJob, HostileTally } from "./hostile-job.ts";
 
 /** Does what the first message says, tells that it has begun, and at the second says what became of it and ends. */
 process.once("message", (job: HostileJob) => {
-  const bodies = job.groups.map(({ body, path }) => hostileBody(body, path));
+  const made = new Map<string, HostileBody>();
+  const bodyOf = ({ body, path }: HostileGroup): HostileBody => {
+    const name = JSON.stringify([body, path]);
+    const known = made.get(name) ?? hostileBody(body, path);
+    made.set(name, known);
+    return known;
+  };
+  const bodies = job.groups.map(bodyOf);
   const outcomes: Record<string, Record<string, number>> = {};
   const clients = job.groups.flatMap((group, index) =>
     Array.from({ length: group.clients }, () => {

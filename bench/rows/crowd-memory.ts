@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { oneClient } from "../../src/cli/bench/service-speed.ts";
 import type { BodyRecipe } from "../crowd/body-recipe.ts";
 import { type CrowdServer, startCrowdServer } from "../crowd/crowd-server.ts";
 import { describeTally, startHostile } from "../crowd/hostile.ts";
 import type { HostileGroup } from "../crowd/hostile-job.ts";
 import { watchMemory } from "../crowd/memory-watch.ts";
+import { firstAudioMs } from "../first-audio-ms.ts";
 import { NotMeasuredError } from "../not-measured-error.ts";
-import { residentMb } from "../resident.ts";
+import { residentKb, residentMb } from "../resident.ts";
 import type { Row } from "../row.ts";
 
 export const crowdMemory: Row = {
@@ -18,14 +20,17 @@ export const crowdMemory: Row = {
     if (process.platform !== "linux") throw new NotMeasuredError("not measured: it takes Linux's /proc");
     const server = await startCrowdServer(KEYS);
     try {
-      const idleMb = await residentMb(server.pid);
+      const look = async () => (isQuick ? residentKb(server.pid) / 1024 : await residentMb(server.pid));
+      const idleMb = await look();
       const hostile = await startHostile(server.url, worstMix(server));
       const watch = watchMemory(server.pid);
       await sleep(isQuick ? 3_000 : 60_000);
       const tally = await hostile.stop();
       await sleep(isQuick ? 0 : SETTLING_MS);
-      const afterMb = await residentMb(server.pid);
+      const afterMb = await look();
       watch.stop();
+      // Whoever comes after is served as ever.
+      firstAudioMs(await oneClient(server, 5));
       note(describeTally(tally));
       return {
         measured: `${watch.mostMb.toFixed(0)} MB; ${idleMb.toFixed(0)} MB; ${afterMb.toFixed(0)} MB`,

@@ -18,9 +18,9 @@ export const pauses: Row = {
   async measure({ isQuick, note }) {
     const server = await startCrowdServer(3);
     try {
-      const quiet = await played(server, isQuick ? 2_000 : 10_000);
+      const quiet = await played(server, isQuick ? 1_500 : 10_000);
       const hostile = await startHostile(server.url, bodiesOf(server.keys.slice(1)));
-      const busy = await played(server, isQuick ? 6_000 : 60_000);
+      const busy = await played(server, isQuick ? 4_000 : 60_000);
       note(describeTally(await hostile.stop()));
       const { underruns, frames, failures } = busy.held;
       const broken = failures === 0 ? "" : `, ${failures} failures`;

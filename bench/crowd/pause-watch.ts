@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ServerProcess } from "../../src/cli/bench/server-process.ts";
 import { readGauges } from "./gauges.ts";
+import { mainThreadTime } from "./thread-time.ts";
 
 /** How long a server's main thread did nothing else, as it tells and as a client notices. */
 export interface Pauses {
@@ -8,6 +10,8 @@ export interface Pauses {
   /** How long `GET /health` took at worst, in milliseconds, and how often it was asked. */
   readonly healthMs: number;
   readonly healthLooks: number;
+  /** Share of the time for which the main thread was ready to run and the machine had no core for it; null: not known. */
+  readonly waitingShare: number | null;
 }
 
 /**
@@ -16,11 +20,13 @@ export interface Pauses {
  * does.
  */
 export async function pausesDuring<T>(
-  url: string,
+  { url, pid }: Pick<ServerProcess, "url" | "pid">,
   work: Promise<T>,
 ): Promise<{ readonly result: T; readonly pauses: Pauses }> {
   let isOver = false;
   let [longestMs, healthMs, healthLooks] = [0, 0, 0];
+  const begunMs = performance.now();
+  const before = mainThreadTime(pid);
   await readGauges(url);
   const lag = every(SCRAPE_MS, async () => {
     const gauges = await readGauges(url);
@@ -29,11 +35,11 @@ export async function pausesDuring<T>(
     longestMs = Math.max(longestMs, 1_000 * lagS);
   });
   const health = every(HEALTH_MS, async () => {
-    const begunMs = performance.now();
+    const askedMs = performance.now();
     const reply = await fetch(`${url}/health`);
     await reply.arrayBuffer();
     if (!reply.ok) throw new Error(`GET /health answered ${reply.status}`);
-    healthMs = Math.max(healthMs, performance.now() - begunMs);
+    healthMs = Math.max(healthMs, performance.now() - askedMs);
     healthLooks += 1;
   });
   try {
@@ -43,7 +49,10 @@ export async function pausesDuring<T>(
         throw new Error("nobody watches any more");
       }),
     ]);
-    return { result, pauses: { longestMs, healthMs, healthLooks } };
+    const after = mainThreadTime(pid);
+    const waitingMs = before === null || after === null ? null : after.waitingMs - before.waitingMs;
+    const waitingShare = waitingMs === null ? null : waitingMs / (performance.now() - begunMs);
+    return { result, pauses: { longestMs, healthMs, healthLooks, waitingShare } };
   } finally {
     isOver = true;
     await Promise.allSettled([lag, health]);

@@ -45,14 +45,16 @@ async function played(server: CrowdServer, durationMs: number) {
     pace: "real time",
     durationMs,
   });
-  const { result, pauses } = await pausesDuring(server.url, stream);
+  const { result, pauses } = await pausesDuring(server, stream);
   // The server sees the last one leave.
   await sleep(200);
   return { held: heldOf(result), pauses };
 }
 
-function described({ longestMs, healthMs, healthLooks }: Pauses): string {
-  return `${longestMs.toFixed(0)} ms, ${healthMs.toFixed(0)} ms of ${healthLooks}`;
+function described({ longestMs, healthMs, healthLooks, waitingShare }: Pauses): string {
+  const waiting =
+    waitingShare === null ? "" : ` (no core for it ${(100 * waitingShare).toFixed(0)} % of the time)`;
+  return `${longestMs.toFixed(0)} ms, ${healthMs.toFixed(0)} ms of ${healthLooks}${waiting}`;
 }
 
 function bodiesOf([key = "", other = ""]: readonly string[]): HostileGroup[] {

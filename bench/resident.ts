@@ -19,7 +19,8 @@ export async function residentMb(pid: number): Promise<number> {
   return median(looks);
 }
 
-function residentKb(pid: number): number {
+/** Resident memory of a process now, in KiB. @throws Error where the system does not tell. */
+export function residentKb(pid: number): number {
   if (process.platform === "linux") {
     const [, kb] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
     return Number(kb);

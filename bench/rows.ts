@@ -1,5 +1,7 @@
 import type { Row } from "./row.ts";
 import { authoredBesideStreams, authoredFirstAudio, writerMemory } from "./rows/authored.ts";
+import { crowd } from "./rows/crowd.ts";
+import { crowdMemory } from "./rows/crowd-memory.ts";
 import { engineCpu } from "./rows/engine-cpu.ts";
 import { eightClients, firstAudio } from "./rows/first-audio.ts";
 import { followingLoudness, followingPitch, followingSpectrum } from "./rows/following-acoustics.ts";
@@ -12,6 +14,7 @@ import { memory } from "./rows/memory.ts";
 import { naturalness } from "./rows/naturalness.ts";
 import { networkGoldens } from "./rows/network-goldens.ts";
 import { overhead } from "./rows/overhead.ts";
+import { pauses } from "./rows/pauses.ts";
 import { phonemes } from "./rows/phonemes.ts";
 import { start } from "./rows/start.ts";
 import { streams } from "./rows/streams.ts";
@@ -42,4 +45,7 @@ export const ROWS: readonly Row[] = [
   authoredBesideStreams,
   writerMemory,
   gate,
+  crowd,
+  pauses,
+  crowdMemory,
 ];

@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type ServerProcess, startServerProcess } from "../../src/cli/bench/server-process.ts";
+import { oneClient } from "../../src/cli/bench/service-speed.ts";
+import { loadSettings } from "../../src/settings/load.ts";
+import { openTenancy } from "../../src/tenancy/open.ts";
+import { readGauges } from "./gauges.ts";
+
+/** A warm server and keys beside its own, none of which a measurement exhausts. */
+export interface CrowdServer extends ServerProcess {
+  readonly keys: readonly string[];
+}
+
+export async function startCrowdServer(count: number): Promise<CrowdServer> {
+  const keys: string[] = [];
+  const server = await startServerProcess(undefined, async (dataDir) => {
+    const tenancy = await openTenancy(loadSettings({ flags: { dataDir } }));
+    for (let index = 0; index < count; index++) {
+      const { key } = await tenancy.createKey({ label: `bench ${index}`, rpm: 1_000_000, burst: 1_000_000 });
+      keys.push(key);
+    }
+    await tenancy.close();
+  });
+  await oneClient(server, 10);
+  return { ...server, keys };
+}
+
+/** Resolves when the server speaks and receives for nobody any more. @throws Error when that takes a minute. */
+export async function calm({ url }: ServerProcess): Promise<void> {
+  for (let looks = 0; looks < 600; looks++) {
+    const gauges = await readGauges(url);
+    if (BUSY.every((name) => gauges.get(name) === 0)) return;
+    await sleep(100);
+  }
+  throw new Error("a minute after its clients had gone the server was still at work for them");
+}
+
+const BUSY = [
+  "antiphon_queue_depth",
+  "antiphon_active_streams",
+  "antiphon_paused_streams",
+  "antiphon_receiving_bytes",
+  "antiphon_audio_bytes",
+];

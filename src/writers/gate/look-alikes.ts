@@ -7,29 +7,35 @@
 export function foldLookAlikes(text: string): string {
   if (!/[^\p{ASCII}]/u.test(text)) return text;
   const latin = text.replaceAll(LETTER_PICTURES, letterOf).replaceAll(FLAGS, flagLetters);
-  const words = (latin.match(WORDS) ?? []).filter((word) => OTHER.test(word));
+  const others = (latin.match(WORDS) ?? []).filter((word) => OTHER.test(word));
+  const words = new Map(others.map((word) => [word, isMixed(word)]));
   const isHiding =
-    words.some((word) => isMixed(word) || UNUSUAL.test(word)) ||
-    2 * count(latin, /\p{Script=Latin}/gu) > count(latin, /\p{L}/gu);
-  const written = ALPHABETS.filter((alphabet) =>
-    words.some(
-      (word) => alphabet.test(word) && !isMixed(word) && [...word].some((letter) => !(letter in LATIN)),
-    ),
-  );
+    2 * count(latin, /\p{Script=Latin}/gu) > count(latin, /\p{L}/gu) ||
+    [...words].some(([word, mixed]) => mixed || UNUSUAL.test(word));
+  const pure = [...words].flatMap(([word, mixed]) => (mixed || isLike(word) ? [] : word));
+  const written = ALPHABETS.filter((alphabet) => pure.some((word) => alphabet.test(word)));
   return latin.replaceAll(WORDS, (word) => {
-    if (!OTHER.test(word)) return foldLatin(word);
+    const mixed = words.get(word);
+    if (mixed === undefined) return foldLatin(word);
     const isRead =
-      isMixed(word) || UNUSUAL.test(word) || (isHiding && !written.some((alphabet) => alphabet.test(word)));
+      mixed || UNUSUAL.test(word) || (isHiding && !written.some((alphabet) => alphabet.test(word)));
     return isRead ? foldLatin(letterwise(word)) : word;
   });
 }
 
+/** Whether all of its letters look like Latin ones. */
+function isLike(word: string): boolean {
+  for (const letter of word) if (!(letter in LATIN)) return false;
+  return true;
+}
+
 function isMixed(word: string): boolean {
-  return [/\p{Script=Latin}/u, ...ALPHABETS].filter((alphabet) => alphabet.test(word)).length > 1;
+  return LATIN_LETTER.test(word) || ALPHABETS.filter((alphabet) => alphabet.test(word)).length > 1;
 }
 
 /** Phonetic letters and small capitals always; letters that languages have, in words that look English else. */
 function foldLatin(word: string): string {
+  if (!/[^\p{ASCII}]/u.test(word)) return word;
   const plain = letterwise(word, PHONETIC);
   return /[^\p{ASCII}łŁøØđĐħĦŧŦı]/u.test(plain) ? plain : letterwise(plain, BARRED);
 }
@@ -58,6 +64,7 @@ const ALPHABETS = [
   /\p{Script=Armenian}/u,
   /\p{Script=Cherokee}/u,
 ];
+const LATIN_LETTER = /\p{Script=Latin}/u;
 const OTHER = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u;
 /** Letters of no large language, chosen for their looks. */
 const UNUSUAL = /[ԁԛԝӏӀѵԍԌԜԚԀ]/u;

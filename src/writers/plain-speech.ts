@@ -1,60 +1,79 @@
+import { givesNewNumber } from "./account-numbers.ts";
+import { type ListCount, withoutBlockMarks } from "./block-marks.ts";
+import { ESCAPED, FORMULA, GAP, withoutInlineMarks } from "./inline-marks.ts";
+import { withoutPictures } from "./pictures.ts";
+
 /**
- * What may be said of a sentence that a language model wrote: no markup, stage directions, pictures or labels, and no
- * "as an AI". Empty when nothing is left, or when it gives an address or a long number (of telephones, accounts) that
- * nobody in the conversation has said: such are made up.
+ * What may be said of a sentence that a language model wrote: all of its words, without markup, stage directions,
+ * pictures, labels, and an "as an AI" before what it says of itself. Empty when nothing is left, or when it gives a
+ * number of somebody's (a telephone, a card, an account) that nobody in the conversation has said: such are made up.
+ * `list` is what the reply's lists have counted before.
  */
-export function plainSpeech(sentence: string, heard: string): string {
-  if (ADDRESS.test(sentence) || givesNewNumber(sentence, heard)) return "";
-  let text = sentence
-    .replace(CODE_FENCE, " ")
-    .replace(LINK, "$1")
-    .replace(BRACKETED, " ")
-    .replace(DIRECTION_IN_PARENTHESES, " ")
-    .replace(STARRED, (_whole, stars: string, inside: string, offset: number) =>
-      stars.length === 1 && isDirection(inside, sentence, offset) ? " " : inside,
-    )
-    .replace(LIST_MARK, "")
-    .replace(LABEL, "")
-    .replace(PICTURES, " ")
-    .replace(MARKUP, " ")
+export function plainSpeech(sentence: string, heard: string, list: ListCount = { last: 0 }): string {
+  if (givesNewNumber(sentence, heard)) return "";
+  const kept: string[] = [];
+  const keep = (words: string) => `${KEPT}${String.fromCharCode(FIRST_KEPT + kept.push(words) - 1)}`;
+  const line = withoutBlockMarks(sentence.replace(PRIVATE, ""), list)
+    .replace(FENCE, GAP)
+    .replace(CODE, (_whole, _marks: string, code: string) => keep(withoutPictures(code, " ")))
+    .replace(FORMULA, (_whole, inline?: string, display?: string) => inline ?? display ?? "")
+    .replace(ESCAPED, (_whole, mark: string) => keep(mark));
+  const marked = withoutPictures(withoutInlineMarks(line), GAP);
+  const text = withoutGaps(marked.replace(LABEL, "").replace(USER_LABEL, ""))
+    .replace(ENTITY, (whole) => ENTITIES[whole.toLowerCase()] ?? whole)
+    .replace(AS_AN_AI, (_whole, before: string, first: string) =>
+      before === "" ? `${first.charAt(0).toUpperCase()}${first.slice(1)}` : `${before}${first}`,
+    );
+  const speech = text
+    .replace(RESTORED, (_whole, place: string) => kept[place.charCodeAt(0) - FIRST_KEPT] ?? "")
     .replace(/\s+/g, " ")
-    .replace(/ ([.,!?;:])/g, "$1")
     .trim();
-  const opened = text.replace(AS_AN_AI, "").trim();
-  if (opened !== text) text = opened.charAt(0).toUpperCase() + opened.slice(1);
-  return /[\p{L}\p{N}]/u.test(text) ? text : "";
+  return /[\p{L}\p{N}]/u.test(speech) ? speech : "";
 }
 
-const ADDRESS = /https?:|www\.|\b[\w.+-]+@[\w-]+\.\w|\b[\w-]+\.(?:com|org|net|io|gov|edu)\b/i;
-const LONG_NUMBER = /\+?\d[\d\s().-]{5,}\d/g;
-const LINK = /!?\[([^\]]*)\]\([^)]*\)/g;
-const CODE_FENCE = /```\w*/g;
-const BRACKETED = /\[[^\]]{0,80}\]|<[^>]{0,80}>/g;
-const DIRECTION_IN_PARENTHESES = /\((?:\w+ly )?\w{2,}(?:s|ing)(?: [\w']+){0,3}\)/gi;
-const STARRED = /(\*{1,3})([^*\n]{1,80})\1/g;
-const LIST_MARK = /^\s*(?:[-*•+]|\d{1,2}[.)])\s+/;
-const LABEL = /^\s*(?:assistant|speaker \w{1,8}|bot|ai|me)\s*:\s*/i;
-const MARKUP = /[*#_`~^|\\{}[\]<>]/g;
-const PICTURES =
-  /[\p{Extended_Pictographic}\p{So}\p{Regional_Indicator}]|[\u{1f3fb}-\u{1f3ff}]|\u200d|\ufe0f|\u20e3/gu;
+/** Stands before the place of words that nothing may be taken out of. */
+const KEPT = "\ue001";
+const FIRST_KEPT = 0xe100;
+const PRIVATE = /[\ue000-\uf8ff]/g;
+const RESTORED = /\ue001([\ue100-\uf8ff])/g;
+const FENCE = /`{3,}/g;
+const CODE = /(?<!`)(`{1,2})(?!`)(.+?)(?<!`)\1(?!`)/g;
+const LABEL =
+  /^[\s\ue000]*\[?(?:assistant|bot|ai|chatbot|me|speaker \w{1,8})\]?(?: ?\([^()]{1,40}\))?[\s\ue000]*:[\s\ue000]*/i;
+/** Of a turn that is not the model's; with a small letter behind it, it is the name of something. */
+const USER_LABEL = /^[\s\ue000]*(?:User|Human)[\s\ue000]*:[\s\ue000]*(?=["“]?\p{Lu})/u;
+const ENTITY = /&(?:[a-z]{2,6}|#\d{2,4});/gi;
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&amp;": "&",
+  "&lt;": "<",
+  "&gt;": ">",
+  "&quot;": '"',
+  "&apos;": "'",
+  "&#39;": "'",
+  "&nbsp;": " ",
+  "&#160;": " ",
+  "&ndash;": "–",
+  "&mdash;": "—",
+  "&hellip;": "…",
+  "&deg;": "°",
+  "&times;": "×",
+  "&copy;": "©",
+  "&rsquo;": "’",
+  "&lsquo;": "‘",
+  "&rdquo;": "”",
+  "&ldquo;": "“",
+  "&euro;": "€",
+  "&pound;": "£",
+};
+/** Only of oneself: "as an AI engineer, he" and "as a virtual assistant, she" are of others. */
 const AS_AN_AI =
-  /\b(?:as|being) an? (?:ai|artificial intelligence|(?:large )?language model|virtual assistant|chatbot)\b[^,.!?]{0,40}, ?/i;
+  /(^|, )(?:as|being) an? (?:ai|artificial intelligence|(?:ai |large )?language model|(?:ai |virtual |voice |digital )assistant|chatbot)(?: (?:language )?(?:model|assistant|system|program|chatbot))?(?: (?:created|developed|made|trained|built) by [^,.!?]{1,40})?, ?([Ii]\b|[Mm]y\b)/i;
 
-/** A starred phrase is an action and not a stress when nothing of the sentence surrounds it, or more than a word is. */
-function isDirection(inside: string, sentence: string, offset: number): boolean {
-  if (inside.includes(" ")) return true;
-  const before = sentence.slice(0, offset).trimEnd();
-  return before === "" || /[.!?…]["'”’]?$/.test(before);
-}
-
-function givesNewNumber(sentence: string, heard: string): boolean {
-  const digitsHeard = digitsOf(heard);
-  return (sentence.match(LONG_NUMBER) ?? []).some((number) => {
-    const digits = digitsOf(number);
-    return digits.length >= 7 && !digitsHeard.includes(digits);
-  });
-}
-
-function digitsOf(text: string): string {
-  return text.replace(/\D/g, "");
+/** Gaps closed: no space before a mark, no mark left over at the beginning. */
+function withoutGaps(text: string): string {
+  return text
+    .replace(/([,;:])[\s\ue000]*\ue000[\s\ue000]*[,;:]/g, "$1")
+    .replace(/^[\s\ue000]*\ue000[\s\ue000]*[,.;:]*(?=\s|$)/, "")
+    .replace(/[\s\ue000]*\ue000[\s\ue000]*(?=[,.!?;:)…]|$)/g, "")
+    .replace(/[\s\ue000]*\ue000[\s\ue000]*/g, " ");
 }

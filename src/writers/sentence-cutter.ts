@@ -10,6 +10,8 @@ export const LONGEST_SENTENCE = 600;
  */
 export class SentenceCutter {
   #pending = "";
+  /** Whether something of the line was let go already, on which what is pending begins. */
+  #isLineBegun = false;
 
   /** Takes the next piece, cut anywhere, and gives the sentences that it completed: trimmed, none empty. */
   push(piece: string): string[] {
@@ -32,7 +34,7 @@ export class SentenceCutter {
   #takeReady(): string[] {
     const ready: string[] = [];
     for (;;) {
-      const sentences = splitSentences(this.#pending, READINGS);
+      const sentences = withListNumbers(this.#pending, this.#isLineBegun);
       const over = isLastEndOpen(sentences) ? sentences.length - 2 : sentences.length - 1;
       let end = 0;
       let isRunOn = false;
@@ -46,9 +48,15 @@ export class SentenceCutter {
         if (isRunOn) break;
       }
       this.#pending = this.#pending.slice(end);
+      this.#isLineBegun ||= end > 0;
       if (!isRunOn) return ready;
     }
   }
+}
+
+/** The sentences of a text that is whole, as {@link SentenceCutter} gives them but for their length. */
+export function sentencesOf(text: string): string[] {
+  return withListNumbers(text, false).map((sentence) => sentence.text.trim());
 }
 
 /** Closing quotes and brackets stay with their sentence, and "e.g." ends none. */
@@ -59,6 +67,28 @@ const HIGH_SURROGATE = /[\ud800-\udbff]$/;
 const INITIAL_AND_STOP = /\p{Lu}\.[”"’')\]]*$/u;
 /** After "U.S.", only the whole next word tells whether the sentence is over. */
 const WORD_UNDER_WAY = /^[A-Za-z]{0,19}$/;
+
+/** The number of a list's item ("2.") stays with the item: at the beginning of a line it is no sentence. */
+function withListNumbers(text: string, isLineBegun: boolean): { text: string; endsParagraph: boolean }[] {
+  const sentences: { text: string; endsParagraph: boolean }[] = [];
+  let end = 0;
+  let number: { start: number; end: number } | null = null;
+  for (const sentence of splitSentences(text, READINGS)) {
+    const start = text.indexOf(sentence.text, end);
+    const beginsLine = (end === 0 && !isLineBegun) || text.slice(end, start).includes("\n");
+    end = start + sentence.text.length;
+    if (number === null && beginsLine && !sentence.endsParagraph && LIST_NUMBER.test(sentence.text)) {
+      number = { start, end };
+      continue;
+    }
+    sentences.push(number === null ? sentence : { ...sentence, text: text.slice(number.start, end) });
+    number = null;
+  }
+  if (number !== null) sentences.push({ text: text.slice(number.start, number.end), endsParagraph: false });
+  return sentences;
+}
+
+const LIST_NUMBER = /^[\s>*_#+-]*\(?(?:\d{1,3}|[a-z])\.[*_]*$/;
 
 function isLastEndOpen(sentences: readonly { text: string; endsParagraph: boolean }[]): boolean {
   const [before, last] = sentences.slice(-2);

@@ -99,6 +99,8 @@ describe("the trained gate", () => {
   test("letters that only look different hide nothing", async () => {
     assert.equal(await categoryOf("I want to k\u200bill my\u00adself"), "self-harm");
     assert.equal(await categoryOf("\uff29 want to \uff4b\uff49\uff4c\uff4c myself"), "self-harm");
+    assert.equal(await categoryOf("I want to k\u0456ll my\u0455elf"), "self-harm");
+    assert.equal(await categoryOf("I w\u03b1nt t\u03bf \u03ba\u03b9ll mys\u03b5lf"), "self-harm");
   });
 
   test("what is said in the middle of a long turn is found", async () => {
@@ -262,7 +264,9 @@ describe("a gate whose files are not right", () => {
       await spoil(join(dir, name));
       await assert.rejects(openGateClassifier(dir), (error) => {
         assert.ok(error instanceof WriterError);
-        assert.ok(error.message.includes(join(dir, name)), error.message);
+        // Clients are shown the message; the file is for whoever runs the server.
+        assert.ok(!error.message.includes(dir), error.message);
+        assert.ok(error.cause instanceof Error && error.cause.message.includes(join(dir, name)));
         assert.match(error.message, wrong);
         assert.match(error.message, /install antiphon again, or set writer\.gate to false/);
         return true;

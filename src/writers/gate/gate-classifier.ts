@@ -1,3 +1,4 @@
+import { createHmac, randomBytes } from "node:crypto";
 import { abortable } from "../../model/abortable.ts";
 import { WriterError } from "../../model/writer.ts";
 import {
@@ -7,6 +8,7 @@ import {
   openLlama,
   type Token,
 } from "../llama/llama-runtime.ts";
+import { Turns } from "../llama/turns.ts";
 import { GATE_CATEGORIES, type GateCategory, type GateClass } from "./gate-category.ts";
 import {
   GATE_DIR,
@@ -28,8 +30,9 @@ export interface GateVerdict {
 /** Tells turns that a language model must not answer from those it may. */
 export interface GateClassifier {
   /**
-   * `lines` are what one side of a conversation said, oldest first; only the newest three matter. Stops between two
-   * windows of some sixty words when the signal aborts, and then throws its reason.
+   * `lines` are what one side of a conversation said, oldest first; only the newest three matter. Calls take
+   * turns, a window of some sixty words each, so that none waits for all of a longer one. Stops between two windows when
+   * the signal aborts, and then throws its reason. Nothing of the lines is kept.
    *
    * @throws WriterError when the classifier fails or was closed: then nothing is known of the lines.
    */
@@ -67,10 +70,11 @@ class EncoderGate implements GateClassifier {
   readonly #runtime: LlamaRuntime;
   readonly #model: LlamaModel;
   readonly #context: LlamaEmbeddingContext;
-  /** What lines were found to be, the least recently asked for first: turns come again with every request. */
+  /** What lines were found to be, by {@link EncoderGate.#keyOf}, the least recently asked for first: turns come again. */
   readonly #known = new Map<string, readonly GateScores[]>();
   readonly #closed = new AbortController();
-  #queue: Promise<unknown> = Promise.resolve();
+  readonly #secret = randomBytes(32);
+  readonly #turns = new Turns();
   #freed: Promise<void> | null = null;
 
   constructor(head: GateHead, runtime: LlamaRuntime, model: LlamaModel, context: LlamaEmbeddingContext) {
@@ -83,11 +87,8 @@ class EncoderGate implements GateClassifier {
   async classify(lines: readonly string[], signal: AbortSignal): Promise<GateVerdict> {
     signal.throwIfAborted();
     const stop = AbortSignal.any([signal, this.#closed.signal]);
-    const waited = this.#queue;
-    const work = waited.then(() => this.#judge(lines, stop));
-    this.#queue = work.catch(() => {});
     try {
-      return await abortable(work, stop);
+      return await abortable(this.#judge(lines, stop), stop);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (this.#closed.signal.aborted) throw new WriterError("the safety gate was closed");
@@ -105,7 +106,7 @@ class EncoderGate implements GateClassifier {
   }
 
   async #free(): Promise<void> {
-    await this.#queue;
+    await this.#turns.take(async () => {});
     await this.#context.dispose();
     await this.#model.dispose();
     await this.#runtime.release();
@@ -137,7 +138,7 @@ class EncoderGate implements GateClassifier {
   /** What each window of a line is. */
   async #scoresOf(line: string, most: number, stop: AbortSignal): Promise<readonly GateScores[]> {
     stop.throwIfAborted();
-    const key = `${most} ${line}`;
+    const key = this.#keyOf(line, most);
     const known = this.#known.get(key);
     this.#known.delete(key);
     const scores = known ?? (await this.#encode(line, most, stop));
@@ -149,6 +150,11 @@ class EncoderGate implements GateClassifier {
     return scores;
   }
 
+  /** Says nothing of the line to whoever sees it: what people said stays in memory no longer than it is looked at. */
+  #keyOf(line: string, most: number): string {
+    return createHmac("sha256", this.#secret).update(`${most} ${line}`).digest("base64");
+  }
+
   async #encode(line: string, most: number, stop: AbortSignal): Promise<readonly GateScores[]> {
     // Of signs alone, emoji above all, the encoder knows nothing.
     if (!/[\p{L}\p{N}]/u.test(line)) return [];
@@ -158,9 +164,11 @@ class EncoderGate implements GateClassifier {
     const tokens = this.#model.tokenize(line, false, "trimLeadingSpace").filter((token) => !isSpecial(token));
     const scores: GateScores[] = [];
     for (const window of windowsOf(tokens, { size: 96, step: 64, most })) {
-      stop.throwIfAborted();
       const input = [...(bos === null ? [] : [bos]), ...window, ...(eos === null ? [] : [eos])];
-      const { vector } = await this.#context.getEmbeddingFor(input);
+      const { vector } = await this.#turns.take(async () => {
+        stop.throwIfAborted();
+        return this.#context.getEmbeddingFor(input);
+      });
       if (vector.length !== this.#head.width) throw new Error("the encoder gave a vector of another width");
       scores.push(this.#head.scores(vector));
     }

@@ -1,3 +1,5 @@
+import { foldLookAlikes } from "./look-alikes.ts";
+
 /** How a turn is cut for an encoder that reads a few sentences at once. */
 export interface WindowLimits {
   /** Tokens of one window. */
@@ -22,15 +24,24 @@ export function windowsOf<T>(tokens: readonly T[], { size, step, most }: WindowL
 
 /**
  * Text as the encoder was taught it: look-alike letters and invisible ones, with which words are hidden, become plain,
- * quotation marks straight, and spaces single.
+ * quotation marks straight, and spaces single. Other languages stay as they are.
  */
 export function plainText(text: string): string {
-  return text
+  const composed = text
     .toWellFormed()
-    .normalize("NFKC")
     .replaceAll(/[\u2018\u2019\u02bc\u0060\u00b4]/g, "'")
     .replaceAll(/[\u201c\u201d]/g, '"')
+    .replaceAll(INVISIBLE, "")
+    .normalize("NFKC")
+    .replaceAll(INVISIBLE, "")
+    .replaceAll(STRAY_MARKS, "$1");
+  return foldLookAlikes(composed)
     .replaceAll(/[\s\p{Cc}]+/gu, " ")
-    .replaceAll(/\p{Cf}+/gu, "")
     .trim();
 }
+
+/** Fillers and selectors among them, which are letters and marks to Unicode. */
+const INVISIBLE = /(?!\s)[\p{Default_Ignorable_Code_Point}\p{Cf}]+/gu;
+/** Marks that make no letter with what they stand on: it is struck through, or grown over. */
+const STRAY_MARKS =
+  /([\p{N}\u{1f150}-\u{1f1ff}\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}])\p{M}+/gu;

@@ -3,20 +3,15 @@ import type { SampleKind } from "./wav-format.ts";
 
 /**
  * Interleaved little-endian samples to one channel in [-1, 1]: the mean of each frame, clipped. Integers are scaled
- * by their most negative value, so that -1 is reached exactly. `data` holds at least as many whole frames as `mono` has samples,
- * which is filled and returned.
+ * by their most negative value, so that -1 is reached exactly. `data` holds at least `frames` whole frames.
  *
  * Throws {@link AudioFormatError} when a frame of floats is not a finite number.
  */
-export function mixDown(
-  data: DataView,
-  kind: SampleKind,
-  channels: number,
-  mono: Float32Array,
-): Float32Array {
+export function mixDown(data: DataView, kind: SampleKind, channels: number, frames: number): Float32Array {
   const bytesPerSample = BYTES_PER_SAMPLE[kind];
+  const mono = new Float32Array(frames);
   let at = 0;
-  for (let frame = 0; frame < mono.length; frame += 1) {
+  for (let frame = 0; frame < frames; frame += 1) {
     let sum = 0;
     for (let channel = 0; channel < channels; channel += 1) {
       sum += sampleAt(data, at, kind);

@@ -23,13 +23,8 @@ export interface WavClip {
  *
  * Memory is at most four times the file's, whatever its header claims. Throws {@link AudioFormatError} for anything
  * else: other encodings, truncated, without samples, or with a sample that is no finite number.
- *
- * @param allocate makes the array for that many samples
  */
-export function decodeWav(
-  bytes: Uint8Array,
-  allocate: (samples: number) => Float32Array = (samples) => new Float32Array(samples),
-): WavClip {
+export function decodeWav(bytes: Uint8Array): WavClip {
   const file = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   checkContainer(file);
   const { format, data } = findSamples(file);
@@ -40,7 +35,7 @@ export function decodeWav(
     channels: format.channels,
     frames,
     durationS: frames / format.sampleRateHz,
-    samples: mixDown(data, format.kind, format.channels, allocate(frames)),
+    samples: mixDown(data, format.kind, format.channels, frames),
   };
 }
 

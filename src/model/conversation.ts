@@ -8,6 +8,8 @@ export interface Clip {
   readonly durationS: number;
   /** Names what is recorded: clips of one digest are the same. */
   readonly digest: string;
+  /** Nobody needs the samples after whoever is given the clip: they may be taken to another thread, and be gone here. */
+  readonly isGivenAway?: boolean;
 }
 
 /** One earlier turn. It has text, or audio, or both; never neither. */

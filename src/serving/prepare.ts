@@ -147,17 +147,12 @@ function historyAudio(turn: ConversationTurn, index: number, hash: ContentHash, 
     const bytes = decodeBase64Audio(base64);
     const digest = createHash("sha256").update(bytes).digest();
     hash.bytes(digest);
-    // In shared memory samples go from thread to thread without being copied.
-    const { samples, sampleRateHz, durationS } = decodeWav(bytes, shared);
-    return { samples, sampleRateHz, durationS, digest: digest.toString("base64") };
+    const { samples, sampleRateHz, durationS } = decodeWav(bytes);
+    return { samples, sampleRateHz, durationS, digest: digest.toString("base64"), isGivenAway: true };
   } catch (error) {
     if (!(error instanceof AudioFormatError)) throw error;
     throw new ServiceError(400, `${field}: ${error.message}`, { cause: error });
   }
-}
-
-function shared(samples: number): Float32Array {
-  return new Float32Array(new SharedArrayBuffer(samples * Float32Array.BYTES_PER_ELEMENT));
 }
 
 /** @param requiredText the name of a text that cannot be left out; `null` where it can */

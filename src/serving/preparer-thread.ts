@@ -2,6 +2,7 @@ import { workerData } from "node:worker_threads";
 import { findModel, type PublicModel } from "../catalogue/public-models.ts";
 import { type ErrorStatus, ServiceError } from "../contract/errors.ts";
 import { answerCalls } from "../threads/answer-calls.ts";
+import type { Prepared } from "./prepare.ts";
 import { type Purpose, prepareBody } from "./prepare-body.ts";
 
 /** What crosses of a failure: a refusal as its parts, anything else as what it said. */
@@ -20,4 +21,11 @@ answerCalls(
     if (error instanceof ServiceError) return { status: error.status, message: error.message };
     return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   },
+  (prepared) => samplesOf(prepared as Prepared),
 );
+
+function samplesOf({ conversation }: Prepared): ArrayBuffer[] {
+  return conversation.history.flatMap(({ audio }) =>
+    audio === null ? [] : [audio.samples.buffer as ArrayBuffer],
+  );
+}

@@ -9,6 +9,12 @@ import type { WireFailure } from "./preparer-thread.ts";
 /** Bodies up to this size are prepared at once: that takes a millisecond or two. */
 export const SMALL_BODY_BYTES = 64 * 1024;
 
+/**
+ * A thread is let go after a body beyond this size: what it took is several times that, and a thread that is idle does
+ * not collect its garbage. Another starts in a tenth of a second; reading such a body takes longer.
+ */
+const HUGE_BODY_BYTES = 16 * 2 ** 20;
+
 /** A thread that has had nothing to do for this long is let go, with all the memory that it took. */
 const IDLE_MS = 30_000;
 /** The largest body takes two or three seconds. */
@@ -57,7 +63,8 @@ export class Preparer {
     }
     const owned = ownBuffer(body);
     try {
-      const options = { signal, transfer: [owned.buffer] };
+      const isLast = owned.length > HUGE_BODY_BYTES;
+      const options = { signal, transfer: [owned.buffer], isLast };
       return (await this.#calls.call("prepare", [purpose, owned], options)) as PreparedFor[P];
     } catch (error) {
       throw error instanceof ThreadError ? unread(error) : error;

@@ -6,13 +6,16 @@ import type { Answer, Order } from "./protocol.ts";
  *
  * @param operations what can be called, by name; each returns its answer or throws, synchronously
  * @param toWire what crosses the boundary of a thrown value: a clone would lose its class
+ * @param transferOf the buffers of an answer that the caller gets as they are; none unless told
  */
 export function answerCalls(
   operations: Readonly<Record<string, (...parameters: never[]) => unknown>>,
   toWire: (thrown: unknown) => unknown,
+  transferOf: (value: unknown) => ArrayBuffer[] = () => [],
 ): void {
   parentPort?.on("message", ({ id, operation, parameters }: Order) => {
-    parentPort?.postMessage(answer(id, operations[operation]!, parameters));
+    const given = answer(id, operations[operation]!, parameters);
+    parentPort?.postMessage(given, "value" in given ? transferOf(given.value) : []);
   });
 
   function answer(

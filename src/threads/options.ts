@@ -36,4 +36,6 @@ export interface CallOptions {
   readonly deadlineMs?: number;
   /** Whether the call may be carried out twice: it then is made once more when its thread ends over it. */
   readonly repeatable?: boolean;
+  /** Whether the thread is let go after it, with all the memory that it took; the next call gets another. */
+  readonly isLast?: boolean;
 }

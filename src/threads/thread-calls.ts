@@ -11,6 +11,7 @@ interface Call {
   readonly parameters: readonly unknown[];
   readonly transfer: readonly ArrayBuffer[];
   readonly deadlineMs: number;
+  readonly isLast: boolean;
   triesLeft: number;
   resolve(value: unknown): void;
   reject(error: unknown): void;
@@ -54,11 +55,9 @@ export class ThreadCalls {
     return this.#waiting.length + (this.#running === null ? 0 : 1);
   }
 
-  async call(
-    operation: string,
-    parameters: readonly unknown[],
-    { signal, transfer = [], repeatable = false, deadlineMs = this.#options.deadlineMs }: CallOptions = {},
-  ): Promise<unknown> {
+  async call(operation: string, parameters: readonly unknown[], options: CallOptions = {}): Promise<unknown> {
+    const { signal, transfer = [], repeatable = false, isLast = false } = options;
+    const { deadlineMs = this.#options.deadlineMs } = options;
     signal?.throwIfAborted();
     if (this.#isClosed) throw this.#error("closed", "is closed");
     if (this.#waiting.length >= this.#options.queueDepth) throw this.#error("full", "has too much to do");
@@ -72,7 +71,7 @@ export class ThreadCalls {
     try {
       return await new Promise((resolve, reject) => {
         const triesLeft = repeatable ? 2 : 1;
-        call = { operation, parameters, transfer, deadlineMs, triesLeft, resolve, reject };
+        call = { operation, parameters, transfer, deadlineMs, isLast, triesLeft, resolve, reject };
         signal?.addEventListener("abort", onAbort, { once: true });
         this.#waiting.push(call);
         this.#next();
@@ -151,6 +150,7 @@ export class ThreadCalls {
     }
     if ("thrown" in answer) call?.reject(this.#options.fromWire(answer.thrown));
     else call?.resolve(answer.value);
+    if (call?.isLast === true) this.#letGo();
     this.#next();
     const { idleMs } = this.#options;
     if (idleMs !== undefined && this.#running === null) {

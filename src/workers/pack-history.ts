@@ -1,4 +1,4 @@
-import type { Turn } from "../model/conversation.ts";
+import type { Clip, Turn } from "../model/conversation.ts";
 
 /** Turns ready to be posted, with the buffers to transfer. */
 export interface PackedHistory {
@@ -7,16 +7,23 @@ export interface PackedHistory {
 }
 
 /**
- * Copies each clip once and transfers the copy: the caller keeps its samples, and the other side gets them without
- * copying again. Samples in shared memory go as they are.
+ * Readies clips for another thread: those that are given away go as they are and are gone here, of others a copy goes.
+ * Transferred memory belongs to one thread at a time and counts there, so that no thread that is idle keeps it.
  */
 export function packHistory(turns: readonly Turn[]): PackedHistory {
   const transfer: ArrayBuffer[] = [];
   const history = turns.map((turn): Turn => {
-    if (turn.audio === null || turn.audio.samples.buffer instanceof SharedArrayBuffer) return turn;
-    const samples = new Float32Array(turn.audio.samples);
+    if (turn.audio === null) return turn;
+    const samples = ownSamples(turn.audio);
     transfer.push(samples.buffer);
     return { ...turn, audio: { ...turn.audio, samples } };
   });
   return { history, transfer };
+}
+
+/** Samples in a buffer that nobody else uses. */
+function ownSamples({ samples, isGivenAway }: Clip): Float32Array<ArrayBuffer> {
+  const { buffer } = samples;
+  const isWhole = buffer instanceof ArrayBuffer && samples.byteLength === buffer.byteLength;
+  return isGivenAway === true && isWhole ? new Float32Array(buffer) : new Float32Array(samples);
 }

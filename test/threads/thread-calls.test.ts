@@ -186,6 +186,15 @@ describe("calls into a thread", () => {
     });
   });
 
+  it("can be their thread's last, and those that wait go to the next one", async () => {
+    await withCalls({}, async (calls, cells) => {
+      const sums = [calls.call("add", [1, 1], { isLast: true }), calls.call("add", [2, 2])];
+      assert.deepEqual(await Promise.all(sums), [2, 4]);
+      assert.equal(calls.isWell, true);
+      assert.equal(cells[STARTS], 2);
+    });
+  });
+
   it("let an idle thread go and start another when it is needed", async () => {
     await withCalls({ idleMs: 1 }, async (calls, cells) => {
       await calls.call("add", [1, 1]);

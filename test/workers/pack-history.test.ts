@@ -12,17 +12,26 @@ test("clips are copied once, and the caller's stay whole when the copies are han
   assert.deepEqual(received[1], { speaker: "1", text: "Yes.", audio: null });
 });
 
-test("samples in shared memory are not copied at all", () => {
-  const samples = new Float32Array(new SharedArrayBuffer(8));
-  const { history, transfer } = packHistory([turn(samples)]);
-  assert.equal(history[0]?.audio?.samples.buffer, samples.buffer);
-  assert.deepEqual(transfer, []);
+test("clips that are given away are not copied at all, and are gone", () => {
+  const samples = Float32Array.of(0.1, 0.2);
+  const { history, transfer } = packHistory([turn(samples, true)]);
+  assert.equal(transfer[0], samples.buffer);
+  const received = structuredClone(history, { transfer: [...transfer] });
+  assert.deepEqual(received[0]?.audio?.samples, Float32Array.of(0.1, 0.2));
+  assert.equal(samples.length, 0);
 });
 
-function turn(samples: Float32Array): Turn {
+test("a part of a larger array is copied out of it, whoever it belongs to", () => {
+  const samples = Float32Array.of(0.1, 0.2, 0.3).subarray(1);
+  const { transfer } = packHistory([turn(samples, true)]);
+  structuredClone(null, { transfer: [...transfer] });
+  assert.deepEqual(samples, Float32Array.of(0.2, 0.3));
+});
+
+function turn(samples: Float32Array, isGivenAway = false): Turn {
   return {
     speaker: "0",
     text: null,
-    audio: { samples, sampleRateHz: 24_000, durationS: 1, digest: "a clip" },
+    audio: { samples, sampleRateHz: 24_000, durationS: 1, digest: "a clip", isGivenAway },
   };
 }

@@ -23,8 +23,10 @@ export interface WavClip {
  *
  * Memory is at most four times the file's, whatever its header claims. Throws {@link AudioFormatError} for anything
  * else: other encodings, truncated, without samples, or with a sample that is no finite number.
+ *
+ * @param mostSamples of a longer clip only the beginning is decoded; its `frames` and `durationS` are those of all of it
  */
-export function decodeWav(bytes: Uint8Array): WavClip {
+export function decodeWav(bytes: Uint8Array, mostSamples = Number.POSITIVE_INFINITY): WavClip {
   const file = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   checkContainer(file);
   const { format, data } = findSamples(file);
@@ -35,7 +37,7 @@ export function decodeWav(bytes: Uint8Array): WavClip {
     channels: format.channels,
     frames,
     durationS: frames / format.sampleRateHz,
-    samples: mixDown(data, format.kind, format.channels, frames),
+    samples: mixDown(data, format.kind, format.channels, Math.min(frames, mostSamples)),
   };
 }
 

@@ -3,6 +3,7 @@ import { ServiceError } from "../contract/errors.ts";
 import type { Requester } from "../serving/intake.ts";
 import type { BucketReading, Key, Tenancy } from "../tenancy/tenancy.ts";
 import { presentedKey } from "./credentials.ts";
+import type { HttpDeps } from "./deps.ts";
 import { rateHeaders, retryAfterS } from "./rate-headers.ts";
 
 declare module "fastify" {
@@ -20,7 +21,10 @@ declare module "fastify" {
  * Knows every caller before anything of the request is read: request id, key, token, rate headers, in that order.
  * Failed authentication draws from the anonymous bucket of the client's address; a 404 or 405 draws from none.
  */
-export function identifyCallers(app: FastifyInstance, tenancy: Tenancy): void {
+export function identifyCallers(
+  app: FastifyInstance,
+  { tenancy, service }: Pick<HttpDeps, "tenancy" | "service">,
+): void {
   app.decorateRequest("callerKey", null);
   app.addHook("onRequest", async (request, reply) => {
     reply.header("X-Request-ID", request.id);
@@ -38,6 +42,8 @@ export function identifyCallers(app: FastifyInstance, tenancy: Tenancy): void {
     }
     if (!key) refuse(request, reply, tenancy, presented);
     else spend(reply, access === "token" ? tenancy.take(key) : tenancy.peek(key), access);
+    const refusal = access === "token" ? service.refusalFor(key.keyId) : null;
+    if (refusal !== null) throw refusal;
   });
 }
 

@@ -87,7 +87,7 @@ function bareServer(deps: HttpDeps): FastifyInstance {
   watchRequests(app, deps, lives);
   readJsonBodies(app, deps.intake);
   answerBrokenRequests(app, deps, lives);
-  identifyCallers(app, deps.tenancy);
+  identifyCallers(app, deps);
   app.setErrorHandler(sendError);
   answerUnknownRoutes(app);
   return app;

@@ -33,4 +33,6 @@ export interface Script {
   readonly preset: Preset;
   /** 64 bits: from the request's content at temperature 0, fresh above. */
   readonly seed: bigint;
+  /** Whose request it is: where there is too little time for all, those who ask get equal parts of it. */
+  readonly asker?: string;
 }

@@ -81,6 +81,13 @@ export class Admission {
     return count(this.#lines, isNew);
   }
 
+  /** Why a further request of the key would be refused at once; `null` where it would not. */
+  refusalFor(key: string): ServiceError | null {
+    if (this.#isClosed) return shuttingDown();
+    const ofKey = count(this.#lines.of(key), isNew);
+    return ofKey > 0 && ofKey >= this.#options.keyQueueDepth ? keyIsFull(WHAT) : null;
+  }
+
   /**
    * Resolves with a place. Throws a `ServiceError` when too many wait (429 for too many of this key, 502 of all), when
    * the wait is too long or the server stops (502), and the signal's reason when that aborts.
@@ -174,7 +181,8 @@ export class Admission {
 
   #refuseBeyondDepth(asking: Asking): void {
     const { queueDepth, keyQueueDepth } = this.#options;
-    if (this.queued > queueDepth) asking.refuse(serverIsFull(WHAT));
+    // Where the line is full, the key that has most in it gives way.
+    if (this.queued > queueDepth) this.#lines.longest(isNew)?.refuse(serverIsFull(WHAT));
     else if (count(this.#lines.of(asking.key), isNew) > keyQueueDepth) asking.refuse(keyIsFull(WHAT));
   }
 

@@ -69,7 +69,6 @@ export class FairShare {
     if (this.#isClosed) throw shuttingDown();
     const wanted = Math.min(units, total, perKey);
     if (this.#fits(key, wanted) === "take" && !this.isShort) return this.#hold(key, wanted);
-    if (this.#lines.size >= queueDepth) throw serverIsFull(what);
     if (this.#lines.of(key).length >= keyQueueDepth) throw keyIsFull(what);
     let asking: Asking | undefined;
     return waited<Holding>(
@@ -78,6 +77,8 @@ export class FairShare {
         asking = { ...waiter, units: wanted };
         this.#lines.add(key, asking);
         this.#serve();
+        // Where the line is full, the key that has most in it gives way.
+        if (this.#lines.size > queueDepth) this.#lines.longest()?.refuse(serverIsFull(what));
       },
       () => {
         if (asking !== undefined) this.#lines.remove(key, asking);

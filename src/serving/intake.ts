@@ -1,4 +1,5 @@
 import type { FairShare, Holding } from "./fair-share.ts";
+import { MOST_SAMPLES } from "./prepare.ts";
 import type { PreparedFor, Purpose } from "./prepare-body.ts";
 import { type Preparer, SMALL_BODY_BYTES } from "./preparer.ts";
 
@@ -28,6 +29,8 @@ export interface IntakeParts {
 
 /** Of a body's audio, decoded: three quarters of its base64, and at most four times that (8-bit samples as floats). */
 const AUDIO_BYTES_PER_BYTE = 3;
+
+const MOST_AUDIO_BYTES = MOST_SAMPLES * Float32Array.BYTES_PER_ELEMENT;
 
 /** What small bodies hold: nothing worth counting. Requests themselves are counted where they wait. */
 export const NOTHING_HELD: Holding = { units: 0, resize: () => {}, release: () => {} };
@@ -70,9 +73,8 @@ export class Intake {
     const { preparer, audio } = this.#parts;
     const { keyId, signal } = requester;
     const hasAudio = bytes.length > SMALL_BODY_BYTES && purpose === "converse";
-    const decoded = hasAudio
-      ? await audio.enter(keyId, AUDIO_BYTES_PER_BYTE * bytes.length, signal)
-      : NOTHING_HELD;
+    const expectedBytes = Math.min(MOST_AUDIO_BYTES, AUDIO_BYTES_PER_BYTE * bytes.length);
+    const decoded = hasAudio ? await audio.enter(keyId, expectedBytes, signal) : NOTHING_HELD;
     requester.keep(decoded);
     const prepared = await preparer.prepare(purpose, bytes, signal);
     holding.release();

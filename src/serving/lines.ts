@@ -48,6 +48,16 @@ export class Lines<T> {
     if (line.length === 0) this.#lines.delete(key);
   }
 
+  /** Who came last of those who are meant, in the line that has most of them; of equals the last line's. */
+  longest(isMeant: (item: T) => boolean = () => true): T | undefined {
+    let longest: readonly T[] = [];
+    for (const line of this.#lines.values()) {
+      const meant = line.filter(isMeant);
+      if (meant.length >= longest.length) longest = meant;
+    }
+    return longest.at(-1);
+  }
+
   /**
    * Takes out who may go: of those who are first in their line the one of least `rank`, of equals whose key's turn it is.
    * That key then has its next turn after all others.

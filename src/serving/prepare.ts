@@ -88,7 +88,7 @@ function prepare(parts: Parts, resolve: ResolveModel): Prepared {
     chars += countChars(turn.text ?? "");
     hash.text(turn.speaker ?? "0").text(turn.text ?? null);
     if (index === last) break;
-    const clip = historyAudio(turn, index, hash, parts.textOf);
+    const clip = historyAudio(turn, index, hash, parts);
     audioS += clip?.durationS ?? 0;
     const text = turn.text?.trim() ? turn.text : null;
     if (text === null && clip === null) {
@@ -133,7 +133,19 @@ function checkSpeaker(turn: ConversationTurn, field: string, model: PublicModel)
   throw new ServiceError(400, `${field} must be one of the model's speakers: ${valid}`);
 }
 
-function historyAudio(turn: ConversationTurn, index: number, hash: ContentHash, textOf: TextOf): Clip | null {
+/**
+ * Of a long clip the beginning is kept, and with many turns less of each: 250 s at 24 kHz, and of all turns together 1000
+ * s. Voices are followed by half a minute.
+ */
+const MOST_CLIP_SAMPLES = 6_000_000;
+export const MOST_SAMPLES = 24_000_000;
+
+function historyAudio(
+  turn: ConversationTurn,
+  index: number,
+  hash: ContentHash,
+  { turns, textOf }: Parts,
+): Clip | null {
   if (turn.audio_wav_b64 === undefined || turn.audio_wav_b64 === null) return null;
   const field = `conversation[${index}].audio_wav_b64`;
   const base64 = textOf(turn.audio_wav_b64);
@@ -147,7 +159,8 @@ function historyAudio(turn: ConversationTurn, index: number, hash: ContentHash, 
     const bytes = decodeBase64Audio(base64);
     const digest = createHash("sha256").update(bytes).digest();
     hash.bytes(digest);
-    const { samples, sampleRateHz, durationS } = decodeWav(bytes);
+    const most = Math.min(MOST_CLIP_SAMPLES, Math.floor(MOST_SAMPLES / turns.length));
+    const { samples, sampleRateHz, durationS } = decodeWav(bytes, most);
     return { samples, sampleRateHz, durationS, digest: digest.toString("base64"), isGivenAway: true };
   } catch (error) {
     if (!(error instanceof AudioFormatError)) throw error;

@@ -6,6 +6,7 @@ export function scriptOf(
   prepared: Prepared,
   preset: Preset,
   written: AsyncIterable<string> | null = null,
+  asker = "",
 ): Script {
   const { conversation, delivery, seed } = prepared;
   return {
@@ -15,6 +16,7 @@ export function scriptOf(
     delivery,
     preset: { ...preset, ...prepared.preset },
     seed,
+    asker,
   };
 }
 

@@ -89,6 +89,11 @@ export class SpeechService {
     return this.#admission.queued;
   }
 
+  /** Why a further request of the key would be refused, so that nothing need be read of it; `null` where it would not. */
+  refusalFor(keyId: string): ServiceError | null {
+    return this.#admission.refusalFor(keyId);
+  }
+
   async *converse(prepared: Prepared, caller: Caller): AsyncGenerator<Int16Array, Outcome, void> {
     const stop = new AbortController();
     const onGone = () => stop.abort(caller.signal.reason);
@@ -139,7 +144,11 @@ export class SpeechService {
       place = await this.#admission.enter(caller.keyId, stop.signal, end, authored !== null);
       tally.admitted();
       lease = await this.#lease(prepared.model, stop);
-      const report = yield* this.#frames({ lease, prepared, authored, place }, stop, tally);
+      const report = yield* this.#frames(
+        { keyId: caller.keyId, lease, prepared, authored, place },
+        stop,
+        tally,
+      );
       tally.spoken();
       place.release();
       const { audioS, frames } = tally;
@@ -189,12 +198,12 @@ export class SpeechService {
 
   /** The engine's frames as PCM, each waited for no longer than the deadline. */
   async *#frames(
-    { lease, prepared, authored, place }: Speaking,
+    { keyId, lease, prepared, authored, place }: Speaking,
     stop: AbortController,
     tally: Tally,
   ): AsyncGenerator<Int16Array, SpeechReport, void> {
     const written = authored?.pieces(() => place.rest());
-    const speech = lease.model.speak(scriptOf(prepared, lease.preset, written), stop.signal);
+    const speech = lease.model.speak(scriptOf(prepared, lease.preset, written, keyId), stop.signal);
     const awaited = () => (authored?.isWriting === true ? "the writer" : "the speech model");
     let isOver = false;
     try {
@@ -245,6 +254,7 @@ export class SpeechService {
 
 /** All that an utterance is spoken from. */
 interface Speaking {
+  readonly keyId: string;
   readonly lease: Lease;
   readonly prepared: Prepared;
   readonly authored: AuthoredText | null;

@@ -35,6 +35,7 @@ export class GuestUtterance {
 
   constructor(model: SpeechModel, message: OpenMessage, events: GuestUtteranceEvents) {
     const { history, speaker, delivery, preset, seed } = message;
+    this.asker = message.asker;
     this.#events = events;
     this.#credit = message.credit;
     this.#dueMs = events.now();
@@ -55,6 +56,9 @@ export class GuestUtterance {
     await this.#hear().catch(() => {});
     this.#dueMs = Math.max(this.#dueMs, this.#events.now());
   }
+
+  /** Whose it is. */
+  readonly asker: string;
 
   /** When the listener needs the next frame, in milliseconds: the frames given so far, played from the start. */
   get dueMs(): number {

@@ -27,6 +27,8 @@ export interface OpenMessage {
   readonly delivery: Delivery;
   readonly preset: Preset;
   readonly seed: bigint;
+  /** See `Script.asker`. */
+  readonly asker: string;
   /** Frames that may be computed before the first `credit`. */
   readonly credit: number;
 }

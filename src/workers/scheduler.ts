@@ -1,13 +1,20 @@
+import { TimeShares } from "./time-shares.ts";
+
 /** Work that comes in steps, each due at some time. */
 export interface Task {
   /** When its next step should be done, in milliseconds. */
   readonly dueMs: number;
   readonly isRunnable: boolean;
+  /** Whose it is: where there is too little time for all, those who ask share it. */
+  readonly asker: string;
   /** Does one step; never throws. */
   step(): Promise<void>;
 }
 
-/** Runs tasks one step at a time, the one that is due first each time (Liu and Layland, 1973). */
+/**
+ * Runs tasks one step at a time, the one that is due first each time (Liu and Layland, 1973). While several are due
+ * already, whoever asks for them gets equal time ({@link TimeShares}), however many of them each has.
+ */
 export interface Scheduler {
   add(task: Task): void;
   remove(task: Task): void;
@@ -23,7 +30,8 @@ export interface Scheduler {
  * Between two steps the event loop goes round once, so that what has come in meanwhile (an utterance that is due at
  * once, a stop) is seen before the next is chosen.
  */
-export function createScheduler(): Scheduler {
+export function createScheduler(now: () => number = () => performance.now()): Scheduler {
+  const shares = new TimeShares();
   const tasks = new Set<Task>();
   const callbacks: (() => void)[] = [];
   let stopped = false;
@@ -33,9 +41,14 @@ export function createScheduler(): Scheduler {
   async function run(): Promise<void> {
     while (!stopped) {
       for (const callback of callbacks.splice(0)) callback();
-      const task = dueFirst(tasks);
+      const beganMs = now();
+      const task = chooseTask(tasks, shares, beganMs);
       if (task === undefined) await new Promise<void>((resolve) => (wake = resolve));
-      else await task.step();
+      else {
+        const isLate = task.dueMs <= beganMs;
+        await task.step();
+        if (isLate) shares.charge(task.asker, now() - beganMs);
+      }
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -47,6 +60,8 @@ export function createScheduler(): Scheduler {
     },
     remove(task) {
       tasks.delete(task);
+      for (const { asker } of tasks) if (asker === task.asker) return;
+      shares.forget(task.asker);
     },
     wake() {
       wake();
@@ -63,10 +78,17 @@ export function createScheduler(): Scheduler {
   };
 }
 
-function dueFirst(tasks: Iterable<Task>): Task | undefined {
-  let first: Task | undefined;
+function chooseTask(tasks: Iterable<Task>, shares: TimeShares, nowMs: number): Task | undefined {
+  let chosen: Task | undefined;
+  let chosenUsedMs = 0;
   for (const task of tasks) {
-    if (task.isRunnable && (first === undefined || task.dueMs < first.dueMs)) first = task;
+    if (!task.isRunnable) continue;
+    // Who is ahead of time competes by that alone, behind everybody who is not.
+    const usedMs = task.dueMs <= nowMs ? shares.usedMs(task.asker) : Number.POSITIVE_INFINITY;
+    const isBetter = usedMs === chosenUsedMs ? task.dueMs < (chosen?.dueMs ?? 0) : usedMs < chosenUsedMs;
+    if (chosen !== undefined && !isBetter) continue;
+    chosen = task;
+    chosenUsedMs = usedMs;
   }
-  return first;
+  return chosen;
 }

@@ -99,14 +99,17 @@ describe("a fair share", () => {
     assert.deepEqual([isLet, isLittleLet], [true, false]);
   });
 
-  it("refuses one too many: of the key with 429, of all with 502", async () => {
+  it("refuses one too many: of the key with 429, of all with 502, the last of who has most", async () => {
     const share = fairShare({ queueDepth: 3 });
     await share.enter("x", 6, NEVER);
     await share.enter("y", 4, NEVER);
-    const waiting = [share.enter("a", 1, NEVER), share.enter("a", 1, NEVER)];
+    const waiting = [share.enter("a", 1, NEVER)];
+    const last = share.enter("a", 1, NEVER);
     await assert.rejects(share.enter("a", 1, NEVER), { status: 429, retryAfterMs: 1_000 });
     waiting.push(share.enter("b", 1, NEVER));
-    await assert.rejects(share.enter("c", 1, NEVER), { status: 502, retryAfterMs: 1_000 });
+    waiting.push(share.enter("c", 1, NEVER));
+    await assert.rejects(last, { status: 502, retryAfterMs: 1_000 });
+    await assert.rejects(share.enter("d", 1, NEVER), { status: 502, retryAfterMs: 1_000 });
     share.close();
     for (const each of waiting) await assert.rejects(each, { status: 502, message: /shutting down/ });
     await assert.rejects(share.enter("d", 1, NEVER), { status: 502 });

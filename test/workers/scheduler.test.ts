@@ -6,6 +6,7 @@ import type { SpeechModel } from "../../src/model/speech-model.ts";
 import { GuestUtterance } from "../../src/workers/guest-utterance.ts";
 import type { OpenMessage } from "../../src/workers/protocol.ts";
 import { createScheduler } from "../../src/workers/scheduler.ts";
+import { TimeShares } from "../../src/workers/time-shares.ts";
 import { LONG_TEXT, SHORT_TEXT, scriptOf } from "../model/scripts.ts";
 import { within } from "../waiting.ts";
 
@@ -140,6 +141,43 @@ test("while a step is not done it does not call back", async () => {
   await thread.close();
 });
 
+test("those who are late share the time by who asks, however many utterances each has", async () => {
+  let nowMs = 1_000;
+  const scheduler = createScheduler(() => nowMs);
+  const order: string[] = [];
+  let done = (): void => {};
+  const finished = new Promise<void>((resolve) => (done = resolve));
+  const task = (asker: string, dueMs: number) => ({
+    asker,
+    dueMs,
+    isRunnable: true,
+    async step() {
+      order.push(asker);
+      nowMs += 10;
+      if (order.length === 40) done();
+    },
+  });
+  for (let i = 0; i < 10; i++) scheduler.add(task("many", i));
+  scheduler.add(task("one", 900));
+  scheduler.add(task("ahead", 1e9));
+  await within("forty steps", finished);
+  await scheduler.stop();
+  const ones = order.slice(0, 40).filter((asker) => asker === "one").length;
+  assert.ok(ones >= 19 && ones <= 21, order.join(" "));
+  assert.ok(!order.includes("ahead"), "who is ahead of time waits for who is late");
+});
+
+test("whoever comes later has saved no time up", async () => {
+  const shares = new TimeShares();
+  shares.charge("a", 500);
+  shares.charge("a", 500);
+  assert.equal(shares.usedMs("b"), 500);
+  shares.charge("b", 100);
+  assert.deepEqual([shares.usedMs("a"), shares.usedMs("b")], [1_000, 600]);
+  shares.forget("a");
+  assert.equal(shares.usedMs("a"), 500);
+});
+
 /** What a guest does, on a clock that stands still, with each frame's utterance written down. */
 async function createThread(given?: SpeechModel) {
   const model = given ?? (await createToneModel());
@@ -159,7 +197,7 @@ async function createThread(given?: SpeechModel) {
     failed,
     open(id: number, text: string | null, credit: number): void {
       const { text: _, ...script } = scriptOf();
-      const message: OpenMessage = { kind: "open", id, credit, ...script };
+      const message: OpenMessage = { kind: "open", id, credit, asker: "", ...script };
       const utterance: GuestUtterance = new GuestUtterance(model, message, {
         onPull: () => utterance.deliver("end"),
         onFrame() {

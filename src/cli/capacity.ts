@@ -12,6 +12,8 @@ export interface Capacity {
   readonly receiving: FairShareOptions;
   /** Bytes. */
   readonly audio: FairShareOptions;
+  /** Large bodies that are read, one at a time. */
+  readonly reading: FairShareOptions;
   /** Bytes. */
   readonly replies: FairShareOptions;
 }
@@ -51,6 +53,13 @@ export function capacityOf(settings: Settings): Capacity {
       bodyLimitBytes,
     ),
     audio: bytes("audio being heard", settings.audioBudgetMb, settings.keyAudioBudgetMb, 0),
+    reading: {
+      what: "large bodies being read",
+      total: 1,
+      perKey: 1,
+      ...waiting,
+      waitMs: settings.requestTimeoutMs,
+    },
     replies: bytes("replies being read", settings.replyBudgetMb, settings.keyReplyBudgetMb, 0),
   };
 }

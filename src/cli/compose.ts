@@ -87,6 +87,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     preparer,
     receiving: new FairShare(capacity.receiving),
     audio: new FairShare(capacity.audio),
+    reading: new FairShare(capacity.reading),
   });
   const replies = new FairShare(capacity.replies);
   metrics.watch({

@@ -35,7 +35,8 @@ async function receive(request: FastifyRequest, intake: Intake): Promise<Receive
   if (length !== null && length > limitBytes) throw tooLarge(limitBytes);
   const requester = requesterOf(request);
   const holding = await intake.admit(requester, length ?? 0);
-  if (request.headers.expect !== undefined) life.response.writeContinue();
+  // Behind another's answer it would be taken for a part of that; the client goes on by itself after a while.
+  if (request.headers.expect !== undefined && life.response.socket !== null) life.response.writeContinue();
   life.receiving = receivingFrom(holding);
   try {
     if (length !== null) return { bytes: await filled(request, length), holding };
@@ -75,17 +76,25 @@ async function gathered(
   limitBytes: number,
   admit: () => Promise<Holding>,
 ): Promise<ReceivedBody> {
-  const parts: Uint8Array[] = [];
+  let bytes = new Uint8Array(SMALL_BODY_BYTES);
   let holding = NOTHING_HELD;
   let length = 0;
   for await (const chunk of chunks(request)) {
+    const at = length;
     length += chunk.length;
     if (length > limitBytes) throw tooLarge(limitBytes);
     if (length > SMALL_BODY_BYTES && holding === NOTHING_HELD) holding = await admit();
-    parts.push(chunk);
+    if (length > bytes.length) bytes = grown(bytes, Math.min(limitBytes, Math.max(length, 2 * bytes.length)));
+    bytes.set(chunk, at);
   }
-  holding.resize(length);
-  return { bytes: Buffer.concat(parts, length), holding };
+  holding.resize(bytes.length);
+  return { bytes: bytes.subarray(0, length), holding };
+}
+
+function grown(bytes: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(length);
+  larger.set(bytes);
+  return larger;
 }
 
 async function* chunks({ raw, life }: FastifyRequest): AsyncGenerator<Uint8Array> {

@@ -49,12 +49,16 @@ export function answerBrokenRequests(
       ...rateHeaders(tenancy.peekAnonymous(`${socket.remoteAddress}`)),
     };
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    // Whoever keeps its side open after that is not waited for.
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
     socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join("")}\r\n${body}`);
     if (next !== null) return;
     metrics.ended({ route: "none", method: "none", status: 400, ending: "failed", type: failure.type });
     logger.info({ request_id: requestId, status: 400, end: "failed", error: failure.type }, "no request");
   });
 }
+
+const LINGER_MS = 1_000;
 
 /** The client closed its side in the middle of a request. */
 const LEFT_IN_BODY = "HPE_INVALID_EOF_STATE";

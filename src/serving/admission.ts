@@ -221,11 +221,13 @@ export class Admission {
   /** Whether it may have a place that is free. */
   #verdict({ utterance: { key, state } }: Asking): Verdict {
     if (state !== "new") return "take";
-    return this.#openBy.of(key) < this.#options.keyConcurrency && this.#mayOpen ? "take" : "pass";
+    return this.#openBy.of(key) < this.#options.keyConcurrency && this.#mayOpen(key) ? "take" : "pass";
   }
 
-  get #mayOpen(): boolean {
-    return this.#open.size < OPEN_PER_PLACE * this.#options.concurrency;
+  /** Where as many are open as may be, a key that has less than its part of them may still open one. */
+  #mayOpen(key: string): boolean {
+    const most = OPEN_PER_PLACE * this.#options.concurrency;
+    return this.#open.size < most || this.#openBy.of(key) < Math.floor(most / (this.#openBy.keys + 1));
   }
 
   /** Whether a place is free, or becomes so because the one that has rested longest has done so for long enough. */
@@ -248,7 +250,7 @@ export class Admission {
 
   #lookAround(): void {
     this.#serve();
-    if (this.#mayOpen || !this.#isOpeningAwaited()) return;
+    if (!this.#isOpeningAwaited()) return;
     for (const { isEnding } of this.#open) if (isEnding) return;
     const idle = this.#longestResting(({ state }) => state === "paused");
     if (idle === null || this.#nowMs() - idle.restingSinceMs! < IDLE_MS) return;
@@ -259,7 +261,9 @@ export class Admission {
   /** Whether a newcomer waits for nothing but that another utterance ends. */
   #isOpeningAwaited(): boolean {
     for (const asking of this.#lines.firsts()) {
-      if (isNew(asking) && this.#openBy.of(asking.key) < this.#options.keyConcurrency) return true;
+      const { key } = asking;
+      if (!isNew(asking) || this.#mayOpen(key)) continue;
+      if (this.#openBy.of(key) < this.#options.keyConcurrency) return true;
     }
     return false;
   }

@@ -7,6 +7,11 @@ export class Counts {
     return this.#total;
   }
 
+  /** Keys that have any. */
+  get keys(): number {
+    return this.#counts.size;
+  }
+
   of(key: string): number {
     return this.#counts.get(key) ?? 0;
   }

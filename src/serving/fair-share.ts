@@ -25,13 +25,17 @@ export interface Holding {
   release(): void;
 }
 
+/** This part of all there is is little: who has nothing gets so much even where there is no more. */
+const LITTLE = 1 / 16;
+
 interface Asking extends Waiter<Holding> {
   readonly units: number;
 }
 
 /**
  * Something that there is a limited number of, shared between keys: each may use so much of it, and those who wait are
- * served by turns, key by key. Whoever needs much is not passed by for ever by those who need little.
+ * served by turns, key by key. Whoever needs much is not passed by for ever by those who need little; but a key that has
+ * nothing gets a little at once, whatever others hold.
  */
 export class FairShare {
   readonly #options: FairShareOptions;
@@ -68,7 +72,8 @@ export class FairShare {
     const { what, total, perKey, queueDepth, keyQueueDepth, waitMs } = this.#options;
     if (this.#isClosed) throw shuttingDown();
     const wanted = Math.min(units, total, perKey);
-    if (this.#fits(key, wanted) === "take" && !this.isShort) return this.#hold(key, wanted);
+    const isLittle = this.#used.of(key) === 0 && wanted <= total * LITTLE;
+    if (this.#fits(key, wanted) === "take" && (isLittle || !this.isShort)) return this.#hold(key, wanted);
     if (this.#lines.of(key).length >= keyQueueDepth) throw keyIsFull(what);
     let asking: Asking | undefined;
     return waited<Holding>(
@@ -95,6 +100,8 @@ export class FairShare {
 
   #fits(key: string, units: number): Verdict {
     const { total, perKey } = this.#options;
+    // Whoever has nothing may always have a little.
+    if (this.#used.of(key) === 0 && units <= total * LITTLE) return "take";
     if (this.#used.of(key) + units > perKey) return "pass";
     return this.#used.total + units > total ? "wait" : "take";
   }

@@ -25,6 +25,8 @@ export interface IntakeParts {
   readonly receiving: FairShare;
   /** Bytes of decoded audio. */
   readonly audio: FairShare;
+  /** The thread that reads large bodies, one at a time. */
+  readonly reading: FairShare;
 }
 
 /** Of a body's audio, decoded: three quarters of its base64, and at most four times that (8-bit samples as floats). */
@@ -70,13 +72,15 @@ export class Intake {
     { bytes, holding }: ReceivedBody,
     requester: Requester,
   ): Promise<PreparedFor[P]> {
-    const { preparer, audio } = this.#parts;
+    const { preparer, audio, reading } = this.#parts;
     const { keyId, signal } = requester;
     const hasAudio = bytes.length > SMALL_BODY_BYTES && purpose === "converse";
     const expectedBytes = Math.min(MOST_AUDIO_BYTES, AUDIO_BYTES_PER_BYTE * bytes.length);
     const decoded = hasAudio ? await audio.enter(keyId, expectedBytes, signal) : NOTHING_HELD;
     requester.keep(decoded);
-    const prepared = await preparer.prepare(purpose, bytes, signal);
+    const turn = bytes.length > SMALL_BODY_BYTES ? await reading.enter(keyId, 1, signal) : NOTHING_HELD;
+    requester.keep(turn);
+    const prepared = await preparer.prepare(purpose, bytes, signal).finally(() => turn.release());
     holding.release();
     decoded.resize(audioBytes(prepared));
     return prepared;
@@ -86,6 +90,7 @@ export class Intake {
   close(): void {
     this.#parts.receiving.close();
     this.#parts.audio.close();
+    this.#parts.reading.close();
   }
 }
 

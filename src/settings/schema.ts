@@ -103,10 +103,10 @@ export const SettingsSchema = Type.Object({
   stallTimeoutMs: Type.Integer({
     minimum: 100,
     maximum: MAX_MS,
-    default: 120_000,
+    default: 300_000,
     unit: "ms",
     description:
-      "Longest that a client may neither take a byte of what is ready for it nor send one of what it has announced. A slow reader is not cut off.",
+      "Longest that a client may neither take a byte of what is ready for it nor send one of what it has announced. Systems keep some megabytes of what was sent, so that a byte is seen to be taken only now and then: below half a minute a listener in real time may be cut off.",
   }),
   headersTimeoutMs: Type.Integer({
     minimum: 100,
@@ -146,7 +146,7 @@ export const SettingsSchema = Type.Object({
   receivingBudgetMb: Type.Integer({
     minimum: 1,
     maximum: 1_048_576,
-    default: 160,
+    default: 136,
     unit: "MiB",
     description:
       "Memory for request bodies over 64 KiB that are being received; a body that finds no room waits, unread. The largest body that may be sent always fits.",
@@ -161,7 +161,7 @@ export const SettingsSchema = Type.Object({
   audioBudgetMb: Type.Integer({
     minimum: 1,
     maximum: 1_048_576,
-    default: 256,
+    default: 128,
     unit: "MiB",
     description:
       "Memory for the decoded audio of requests that are waiting or being spoken; a request that finds no room waits.",
@@ -169,14 +169,14 @@ export const SettingsSchema = Type.Object({
   keyAudioBudgetMb: Type.Integer({
     minimum: 1,
     maximum: 1_048_576,
-    default: 192,
+    default: 96,
     unit: "MiB",
     description: "The same for the requests of one key.",
   }),
   replyBudgetMb: Type.Integer({
     minimum: 1,
     maximum: 1_048_576,
-    default: 160,
+    default: 128,
     unit: "MiB",
     description:
       "Memory for whole replies, from before they are spoken until their clients have taken them; a request that finds no room waits. A second of speech takes 48 kB.",
@@ -184,7 +184,7 @@ export const SettingsSchema = Type.Object({
   keyReplyBudgetMb: Type.Integer({
     minimum: 1,
     maximum: 1_048_576,
-    default: 128,
+    default: 96,
     unit: "MiB",
     description: "The same for the replies to one key.",
   }),

@@ -81,13 +81,16 @@ export class ThreadCalls {
     }
   }
 
-  /** Refuses what waits, lets the running call finish, within its deadline, and ends the thread. */
+  /**
+   * Refuses what waits and ends the thread, with what it is doing; a native call is let finish, within its deadline.
+   */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#idle);
     for (const call of this.#waiting.splice(0)) call.reject(this.#error("closed", "is closed"));
     const running = this.#running;
-    if (running !== null) await settled(running);
+    if (running !== null && this.#options.isNative === true) await settled(running);
+    else this.#take()?.reject(this.#error("closed", "is closed"));
     const worker = this.#worker;
     this.#worker = null;
     await worker?.terminate();

@@ -206,8 +206,19 @@ describe("calls into a thread", () => {
     });
   });
 
-  it("are refused once it is closed, and those that wait too; what runs is finished", async () => {
+  it("are refused once it is closed, and those that wait or run too", async () => {
     await withCalls({}, async (calls, cells) => {
+      const refusals = [calls.call("spin", []), calls.call("add", [1, 1])].map((refused) =>
+        assert.rejects(refused, { problem: "closed" }),
+      );
+      await calls.close();
+      await Promise.all(refusals);
+      assert.equal(cells[DONE], 0);
+    });
+  });
+
+  it("are refused once it is closed, and those that wait too; what runs in native code is finished", async () => {
+    await withCalls({ isNative: true }, async (calls, cells) => {
       const held = calls.call("hold", []);
       const waits = calls.call("add", [1, 1]);
       await begun(cells, 1);

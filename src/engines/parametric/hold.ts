@@ -18,8 +18,9 @@ export function createHold(under: Colouring, measure: Measure, strength = 0): Co
   return {
     apply(kernel, frame, spectra, offset) {
       under.apply(kernel, frame, spectra, offset);
-      const excess = (pulseStrength(kernel, measure, frame) ?? 0) - strength - KNEE;
-      if (excess <= 0) return;
+      const own = pulseStrength(kernel, measure, frame);
+      if (own === null || own <= strength + KNEE) return;
+      const excess = own - strength - KNEE;
       const down = (excess - ROOM * Math.tanh(excess / ROOM)) / 2;
       const { spectrum } = kernel;
       for (let bin = PART.pulseGain; bin < PART.pulseGain + BINS; bin++) spectrum[bin]! -= down;

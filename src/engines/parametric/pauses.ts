@@ -13,8 +13,13 @@ export function pauseS({ text, endsParagraph, isInside }: Break): number {
   if (isInside) return CLAUSE_S;
   const mark = /[.!?…:;,—][^\p{L}\p{N}]*$/u.exec(text)?.[0] ?? "";
   const isTrailingOff = mark.startsWith("…") || mark.startsWith("...");
-  const lengthS = isTrailingOff ? ELLIPSIS_S : (PAUSE_S.get(mark.charAt(0)) ?? PLAIN_S);
+  const lengthS = isTrailingOff ? ELLIPSIS_S : markPauseS(mark.charAt(0));
   return endsParagraph ? Math.max(lengthS, PARAGRAPH_S) : lengthS;
+}
+
+/** Silence at a mark, in seconds. */
+export function markPauseS(mark: string): number {
+  return PAUSE_S.get(mark) ?? PLAIN_S;
 }
 
 /** Silence after the very last sound, in seconds. */

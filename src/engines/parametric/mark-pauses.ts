@@ -1,5 +1,5 @@
 import { FRAME_S, FRAMES_PER_STEP } from "./geometry.ts";
-import { markPauseS } from "./pauses.ts";
+import { PAUSE_OF_ID_S } from "./pauses.ts";
 import type { Plan } from "./plan.ts";
 import { AUDIBLE_ENERGY } from "./speech-span.ts";
 import { LAST_MARK_ID } from "./spoken-words.ts";
@@ -40,7 +40,7 @@ function breaksIn({ ids, steps }: Plan, factors: readonly number[]): Break[] {
   ids.forEach((id, index) => {
     const length = steps[index]! * FRAMES_PER_STEP;
     if (id <= LAST_MARK_ID) {
-      pauseS = Math.max(pauseS, (MARKS_S.get(id) ?? 0) * factors[index]!);
+      pauseS = Math.max(pauseS, (PAUSE_OF_ID_S.get(id) ?? 0) * factors[index]!);
     } else {
       if (pauseS > 0 && wordTo > 0)
         breaks.push({ from: Math.max(wordFrom, wordTo - BEFORE_FRAMES), to: at, pauseS });
@@ -103,12 +103,6 @@ function silentFrames(energy: Float32Array, at: number): number {
   return to - from;
 }
 
-/** Silence at each mark that voices/heart/vocab.json numbers so. */
-const MARKS_S: ReadonlyMap<number, number> = new Map([
-  [1, markPauseS(";")],
-  [2, markPauseS(":")],
-  [9, markPauseS("—")],
-]);
 /** 100 ms. */
 const BEFORE_FRAMES = 8;
 /** What the network has in its own pauses. */

@@ -4,11 +4,13 @@ import { createFollowings } from "./following/followings.ts";
 import { followingTable } from "./following/table.ts";
 import { describeBusyness, describeMachine } from "./machine.ts";
 import { NotMeasuredError } from "./not-measured-error.ts";
+import { once } from "./once.ts";
 import { Pythons } from "./python.ts";
 import { Renderings } from "./renderings.ts";
 import { asText, type Line, type Report, withReport } from "./report.ts";
 import type { Bench, Row } from "./row.ts";
 import { ROWS } from "./rows.ts";
+import { soundingsOf } from "./sound/soundings.ts";
 import { PERFORMANCE } from "./top.ts";
 
 interface Flags {
@@ -38,12 +40,21 @@ const program = new Command("bench")
     const isQuick = flags.quick === true;
     const note = (text: string) => process.stderr.write(`  ${text}\n`);
     const python = new Pythons(note);
+    const followings = createFollowings({ sentences: isQuick ? 8 : 60, python, note });
     const bench: Bench = {
       isQuick,
       note,
       python,
       renderings: new Renderings(isQuick ? 8 : 60),
-      followings: createFollowings({ sentences: isQuick ? 8 : 60, python, note }),
+      followings,
+      soundings: once(async () => {
+        const people = await followings.references().catch((error: unknown) => {
+          if (!(error instanceof NotMeasuredError)) throw error;
+          note(error.message);
+          return [];
+        });
+        return soundingsOf(people, isQuick ? 8 : 60);
+      }),
     };
     const lines: Line[] = [];
     for (const row of rows) lines.push(await lineOf(row, bench));

@@ -1,6 +1,7 @@
 import type { Followings } from "./following/followings.ts";
 import type { Pythons } from "./python.ts";
 import type { Renderings } from "./renderings.ts";
+import type { Sounding } from "./sound/soundings.ts";
 
 /** One line of the table. */
 export interface Row {
@@ -31,4 +32,6 @@ export interface Bench {
   readonly renderings: Renderings;
   /** Some of them as the voice says them after hearing people. */
   readonly followings: Followings;
+  /** What is wrong with the sound, voice by voice; of the two voices alone where people's recordings cannot be had. */
+  soundings(): Promise<readonly Sounding[]>;
 }

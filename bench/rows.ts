@@ -16,6 +16,7 @@ import { networkGoldens } from "./rows/network-goldens.ts";
 import { overhead } from "./rows/overhead.ts";
 import { pauses } from "./rows/pauses.ts";
 import { phonemes } from "./rows/phonemes.ts";
+import { buzz, clicks, thumps } from "./rows/sound.ts";
 import { start } from "./rows/start.ts";
 import { streams } from "./rows/streams.ts";
 import { words } from "./rows/words.ts";
@@ -31,6 +32,9 @@ export const ROWS: readonly Row[] = [
   start,
   words,
   naturalness,
+  clicks,
+  thumps,
+  buzz,
   phonemes,
   networkGoldens,
   followingPitch,

@@ -5,6 +5,8 @@ export interface Sentence {
   readonly text: string;
   /** Whether a new line or the end of the text follows, so that the pause after it is longer. */
   readonly endsParagraph: boolean;
+  /** Whether this is only the beginning of one, or its middle: it was too long to be read at once. */
+  readonly goesOn?: boolean;
 }
 
 /** Words whose full stop ends no sentence: they stand before a name. */

@@ -14,7 +14,9 @@ export interface Timbre {
 /**
  * Moves the spectrum's envelope along the frequency axis: out(k) = in(k / warp), log magnitudes between bins, phases
  * from the nearest. A component that is moved by q bins needs a quarter turn more for each hop and bin, the hop being
- * a quarter of the window.
+ * a quarter of the window. Above what the voice has, its spectrum goes on as that of a sampled signal does: mirrored, with
+ * phases negated, so that what is noise there stays noise (one phase for all those bins would be an impulse in the middle
+ * of each window).
  */
 export function createTimbre({ warp, tiltDbPerOctave }: Timbre): Colouring {
   const lower = new Int32Array(BINS);
@@ -22,32 +24,39 @@ export function createTimbre({ warp, tiltDbPerOctave }: Timbre): Colouring {
   const nearest = new Int32Array(BINS);
   const gain = new Float32Array(BINS);
   const turns = [0, 1, 2, 3].map(() => new Float32Array(BINS));
+  /** The first bin whose like lies beyond the voice's last. */
+  const edge = Math.min(BINS, Math.ceil((BINS - 1) * warp));
   for (let k = 0; k < BINS; k++) {
-    const place = Math.min(BINS - 1, k / warp);
-    lower[k] = Math.min(BINS - 2, Math.floor(place));
-    share[k] = place - lower[k]!;
-    nearest[k] = Math.round(place);
-    const beyondDb = Math.max(0, k / warp - (BINS - 1)) * BEYOND_DB;
+    const place = k / warp;
+    const whole = Math.round(place);
+    lower[k] = mirrored(Math.floor(place));
+    share[k] = place - Math.floor(place);
+    nearest[k] = mirrored(whole);
+    const beyondDb = Math.max(0, place - (BINS - 1)) * BEYOND_DB;
     const octaves = Math.max(0, Math.log2((k * BIN_HZ) / TILT_FROM_HZ));
     gain[k] = ((tiltDbPerOctave * octaves - beyondDb) * Math.LN10) / 20;
     turns.forEach((turn, hop) => {
-      turn[k] = (((k - nearest[k]!) * hop) & 3) * (Math.PI / 2);
+      turn[k] = (((k - whole) * hop) & 3) * (Math.PI / 2);
     });
   }
+  const { pulseGain, pulsePhase, noiseGain, freeGain, freePhase } = PART;
+  const stretch = (spectra: Float32Array, offset: number, into: Float32Array, from: number, to: number) => {
+    const direction = from < edge ? 1 : -1;
+    for (let k = from; k < to; k++) {
+      const at = offset + lower[k]!;
+      const near = offset + nearest[k]!;
+      const part = share[k]!;
+      into[k + pulseGain] = between(spectra, at + pulseGain, direction, part);
+      into[k + noiseGain] = between(spectra, at + noiseGain, direction, part);
+      into[k + freeGain] = between(spectra, at + freeGain, direction, part);
+      into[k + pulsePhase] = direction * spectra[near + pulsePhase]!;
+      into[k + freePhase] = direction * spectra[near + freePhase]!;
+    }
+  };
   return {
     apply({ spectrum, gain: kernelGain, turn }, frame, spectra, offset) {
-      const { pulseGain, pulsePhase, noiseGain, freeGain, freePhase } = PART;
-      const between = (at: number, part: number) => spectra[at]! + part * (spectra[at + 1]! - spectra[at]!);
-      for (let k = 0; k < BINS; k++) {
-        const at = offset + lower[k]!;
-        const part = share[k]!;
-        const near = offset + nearest[k]!;
-        spectrum[k + pulseGain] = between(at + pulseGain, part);
-        spectrum[k + noiseGain] = between(at + noiseGain, part);
-        spectrum[k + freeGain] = between(at + freeGain, part);
-        spectrum[k + pulsePhase] = spectra[near + pulsePhase]!;
-        spectrum[k + freePhase] = spectra[near + freePhase]!;
-      }
+      stretch(spectra, offset, spectrum, 0, edge);
+      stretch(spectra, offset, spectrum, edge, BINS);
       kernelGain.set(gain);
       turn.set(turns[frame & 3]!);
     },
@@ -84,8 +93,17 @@ export function createDrift(under: Colouring, strength: number, random: Random):
 }
 
 const TILT_FROM_HZ = 500;
-/** Above what the voice has, its last bin is repeated, ever softer. */
-const BEYOND_DB = 0.02;
+function between(values: Float32Array, at: number, direction: 1 | -1, part: number): number {
+  return values[at]! + part * (values[at + direction]! - values[at]!);
+}
+
+/** The bin that a bin of a sampled signal's spectrum repeats. */
+function mirrored(bin: number): number {
+  return bin < BINS ? bin : 2 * (BINS - 1) - bin;
+}
+
+/** Above what the voice has, its mirror image, ever softer. */
+const BEYOND_DB = 0.06;
 const BANDS = 16;
 const DRIFT_DB = 1;
 const SHAKE_RAD = 0.27;

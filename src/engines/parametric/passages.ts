@@ -1,9 +1,12 @@
 import { abortable } from "../../model/abortable.ts";
 import type { Sentence as SplitSentence } from "../../text/sentences.ts";
-import { pauseS } from "./pauses.ts";
+import { clausePauseS, pauseS } from "./pauses.ts";
 import { wordCount } from "./spoken-words.ts";
 
-/** What is spoken in one breath: a sentence, or a part of one that is too long. */
+/**
+ * What is spoken in one breath: a sentence, or a part of one that is too long. The parts of one that was cut before it was
+ * read count as sentences, but for the pause between them.
+ */
 export interface Passage {
   /** Phoneme ids, with the silent id 0 at both ends. */
   readonly ids: readonly number[];
@@ -78,18 +81,18 @@ export class PassageSource {
   #take(piece: string): void {
     this.text += piece;
     let at = 0;
-    for (const { text, endsParagraph } of this.#reader.split(piece)) {
+    for (const { text, endsParagraph, goesOn = false } of this.#reader.split(piece)) {
       const found = piece.indexOf(text, at);
       const end = found < 0 ? at : found + text.length;
       // The end of a piece is no paragraph's: a writer may go on in the same one.
       const isBroken = endsParagraph && /^[^\S\n]*\n/.test(piece.slice(end));
-      this.#sentences.push({ text, given: piece.slice(at, end), endsParagraph: isBroken });
+      this.#sentences.push({ text, given: piece.slice(at, end), endsParagraph: isBroken, goesOn });
       at = end;
     }
-    this.#sentences.push({ text: "", given: piece.slice(at), endsParagraph: false });
+    this.#sentences.push({ text: "", given: piece.slice(at), endsParagraph: false, goesOn: false });
   }
 
-  async #readAloud({ text, given, endsParagraph }: Sentence): Promise<void> {
+  async #readAloud({ text, given, endsParagraph, goesOn }: Sentence): Promise<void> {
     this.#unclaimed += given;
     const parts = text === "" ? [] : await this.#reader.read(text);
     this.#signal.throwIfAborted();
@@ -107,7 +110,7 @@ export class PassageSource {
         wordsSaid: this.#wordsSaid,
         startsParagraph: this.#isNewParagraph,
         endsParagraph,
-        pauseS: pauseS({ text, endsParagraph, isInside: !endsSentence }),
+        pauseS: endsSentence && !goesOn ? pauseS({ text, endsParagraph }) : clausePauseS(ids),
       });
       wordsBefore += counts[index]!;
     });
@@ -125,4 +128,5 @@ interface Sentence {
   readonly text: string;
   readonly given: string;
   readonly endsParagraph: boolean;
+  readonly goesOn: boolean;
 }

@@ -1,20 +1,27 @@
-/** What decides the pause between two passages. */
+/** What decides the pause between two sentences. */
 export interface Break {
   /** The text before the break. */
   readonly text: string;
   /** Whether a paragraph ends there. */
   readonly endsParagraph: boolean;
-  /** Whether the sentence goes on: it was only too long for one breath. */
-  readonly isInside: boolean;
 }
 
 /** Silence from the last sound before a break to the first one after it, in seconds. */
-export function pauseS({ text, endsParagraph, isInside }: Break): number {
-  if (isInside) return CLAUSE_S;
+export function pauseS({ text, endsParagraph }: Break): number {
   const mark = /[.!?…:;,—][^\p{L}\p{N}]*$/u.exec(text)?.[0] ?? "";
   const isTrailingOff = mark.startsWith("…") || mark.startsWith("...");
-  const lengthS = isTrailingOff ? ELLIPSIS_S : (PAUSE_S.get(mark.charAt(0)) ?? PLAIN_S);
+  const lengthS = isTrailingOff ? ELLIPSIS_S : markPauseS(mark.charAt(0));
   return endsParagraph ? Math.max(lengthS, PARAGRAPH_S) : lengthS;
+}
+
+/** The same where the sentence goes on, because it was too long for one breath. @param ids its phonemes up to there */
+export function clausePauseS(ids: readonly number[]): number {
+  return PAUSE_OF_ID_S.get(ids.findLast((id) => id !== 0 && id !== SPACE_ID) ?? 0) ?? CLAUSE_S;
+}
+
+/** Silence at a mark, in seconds. */
+export function markPauseS(mark: string): number {
+  return PAUSE_S.get(mark) ?? PLAIN_S;
 }
 
 /** Silence after the very last sound, in seconds. */
@@ -33,3 +40,11 @@ const PLAIN_S = 0.4;
 const ELLIPSIS_S = 0.6;
 const PARAGRAPH_S = 0.7;
 const CLAUSE_S = 0.18;
+const SPACE_ID = 16;
+
+/** Silence at `; : —` inside a sentence, by their ids in voices/heart/vocab.json. */
+export const PAUSE_OF_ID_S: ReadonlyMap<number, number> = new Map([
+  [1, markPauseS(";")],
+  [2, markPauseS(":")],
+  [9, markPauseS("—")],
+]);

@@ -6,6 +6,7 @@ import { withClosingStop } from "../../text/closing-stop.ts";
 import type { Readings } from "../../text/differences.ts";
 import { phonemeIds, splitClauses } from "../../text/phoneme-ids.ts";
 import { createPhonemizer, type Phonemizer } from "../../text/phonemizer.ts";
+import { cutRunOn } from "../../text/run-on.ts";
 import { splitSentences } from "../../text/sentences.ts";
 import { loadTextTables, type TextTables } from "../../text/tables.ts";
 import type { UnknownWordNet } from "../../text/unknown-words.ts";
@@ -43,7 +44,7 @@ export async function openPhonemizer(
 }
 
 /**
- * Opens what reads text. A sentence of more than 400 phonemes becomes several passages, cut at its commas; where there
+ * Opens what reads text. A sentence that goes on and on is cut before it is read; one of more than 400 phonemes becomes several passages, cut at its commas; where there
  * are none it is cut at a space, so that no passage outgrows the memory of a few seconds.
  */
 export async function openTextReader(
@@ -54,7 +55,7 @@ export async function openTextReader(
 ): Promise<TextReader> {
   const { phonemizer, tables, close } = await openPhonemizer(voiceDir, given, readings, guard);
   return {
-    split: (piece) => splitSentences(piece, readings),
+    split: (piece) => splitSentences(piece, readings).flatMap(cutRunOn),
     async read(sentence) {
       const clauses = splitClauses(
         withClosingStop(await phonemizer.read(sentence), sentence),

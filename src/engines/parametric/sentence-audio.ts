@@ -1,3 +1,4 @@
+import { type Samples, wholeSamples } from "../../audio/samples.ts";
 import { HOP_SAMPLES, SPECTRUM_VALUES } from "./geometry.ts";
 import type { Spectra, SpectrumStream } from "./spectrum-stream.ts";
 import type { SpeechSpan } from "./speech-span.ts";
@@ -39,16 +40,16 @@ export class SentenceAudio {
   }
 
   /** Samples of near silence before the sound: the hop before it, and half of the one in which it rises. */
-  readonly samplesBefore = 1.5 * HOP_SAMPLES;
+  readonly samplesBefore: Samples = wholeSamples(1.5 * HOP_SAMPLES);
 
   /** Samples of near silence after the sound. */
-  get samplesAfter(): number {
-    return (this.#span.to - this.#span.last - 1) * HOP_SAMPLES;
+  get samplesAfter(): Samples {
+    return wholeSamples((this.#span.to - this.#span.last - 1) * HOP_SAMPLES);
   }
 
   /** Writes samples to `target` from `start` on until it is full or the sentence ends. @returns how many. */
-  async fill(target: Float32Array, start: number): Promise<number> {
-    let at = start;
+  async fill(target: Float32Array, start: Samples): Promise<Samples> {
+    let at: number = start;
     while (at < target.length) {
       if (this.#taken === HOP_SAMPLES && !(await this.#nextHop())) break;
       const count = Math.min(HOP_SAMPLES - this.#taken, target.length - at);
@@ -56,7 +57,7 @@ export class SentenceAudio {
       this.#taken += count;
       at += count;
     }
-    return at - start;
+    return wholeSamples(at - start);
   }
 
   async #nextHop(): Promise<boolean> {

@@ -3,6 +3,7 @@ import { createDrift } from "./colour.ts";
 import { drawReading, editContour, editEnergy, editTiming } from "./delivery.ts";
 import { BIN_HZ, BINS } from "./geometry.ts";
 import type { Kernel } from "./kernel/kernel.ts";
+import { widenMarkPauses } from "./mark-pauses.ts";
 import type { Network } from "./network.ts";
 import { type Plan, planContour, planTiming } from "./plan.ts";
 import { voiceOptions } from "./preset.ts";
@@ -47,7 +48,10 @@ export async function planSentence(
   editContour(plan, reading, registerIn(asked, speaker.register));
   editEnergy(plan, speaker.dynamics);
   bend(plan, asked);
-  return plan;
+  return widenMarkPauses(
+    plan,
+    reading.stretch.map((stretch) => stretch * speaker.pause),
+  );
 }
 
 /** Prepares a planned sentence's samples; nothing is decoded before they are asked for. */

@@ -1,5 +1,6 @@
 import { createTimbre } from "./colour.ts";
 import type { Register } from "./delivery.ts";
+import { createHold } from "./hold.ts";
 import type { Plan } from "./plan.ts";
 import { type Colouring, PLAIN } from "./waveform.ts";
 
@@ -23,6 +24,8 @@ export interface Voice extends Speaker {
   /** Its vocal tract: where formants go, against the voice as it was trained. */
   readonly warp: number;
   readonly tiltDbPerOctave: number;
+  /** What these two do to a frame. */
+  readonly timbre: Colouring;
   /** Its pitch, against the voice as it was trained: level and range as factors. */
   readonly level: number;
   readonly range: number;
@@ -37,7 +40,7 @@ export interface Voice extends Speaker {
 export function createVoices(): ReadonlyMap<string, Voice> {
   return new Map([
     ["0", voice({ level: 1, range: 1, warp: 1, tiltDbPerOctave: 0, loudnessLufs: -26.1 })],
-    ["1", voice({ level: 0.6, range: 0.9, warp: 0.84, tiltDbPerOctave: 2, loudnessLufs: -25.2 })],
+    ["1", voice({ level: 0.6, range: 0.9, warp: 0.84, tiltDbPerOctave: 2, loudnessLufs: -25.6 })],
   ]);
 }
 
@@ -45,10 +48,11 @@ type VoiceFigures = Pick<Voice, "level" | "range" | "warp" | "tiltDbPerOctave" |
 
 function voice(figures: VoiceFigures): Voice {
   const { level, range, warp, tiltDbPerOctave } = figures;
-  const colouring = warp === 1 && tiltDbPerOctave === 0 ? PLAIN : createTimbre({ warp, tiltDbPerOctave });
+  const timbre = warp === 1 && tiltDbPerOctave === 0 ? PLAIN : createTimbre({ warp, tiltDbPerOctave });
   return {
     register: { centreHz: (medianHz) => medianHz * level, spread: (deviation) => deviation * range },
-    colour: () => colouring,
+    timbre,
+    colour: level === 1 ? () => timbre : (plan) => createHold(timbre, plan),
     tempo: 1,
     dynamics: 1,
     pause: 1,

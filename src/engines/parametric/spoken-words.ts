@@ -1,6 +1,9 @@
 import { FRAMES_PER_STEP } from "./geometry.ts";
 import type { Plan } from "./plan.ts";
 
+/** In voices/heart/vocab.json marks and the space come first, then phonemes. */
+export const LAST_MARK_ID = 16;
+
 /** How many words of a plan have been heard to their end when `frame` begins. */
 export function wordsHeard({ ids, steps }: Pick<Plan, "ids" | "steps">, frame: number): number {
   let words = 0;
@@ -47,6 +50,3 @@ export function textHeard(text: string, heard: number, all: number): string {
   const last = words[Math.min(count, words.length) - 1];
   return last === undefined ? "" : text.slice(0, last.index + last[0].length);
 }
-
-/** In voices/heart/vocab.json marks and the space come first, then phonemes. */
-const LAST_MARK_ID = 16;

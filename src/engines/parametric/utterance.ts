@@ -1,4 +1,4 @@
-import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
+import { type Samples, samplesIn, wholeSamples } from "../../audio/samples.ts";
 import { type Frame, NothingToSpeakError, type SpeechReport } from "../../model/speech-model.ts";
 import { Ahead } from "./ahead.ts";
 import { FrameBuilder } from "./frame-builder.ts";
@@ -53,14 +53,14 @@ export async function* speakPassages(parts: UtteranceParts): AsyncGenerator<Fram
     yield builder.take();
     signal.throwIfAborted();
   }
-  function* silence(samples: number): Generator<Frame, void, void> {
+  function* silence(samples: Samples): Generator<Frame, void, void> {
     for (let left = samples; left > 0 && !isCapped(); ) {
-      left -= builder.addSilence(left);
+      left = builder.addSilence(left);
       if (builder.isFull) yield* emit();
     }
   }
 
-  let silenceOwed = 0;
+  let silenceOwed = wholeSamples(0);
   let current = await plans.next();
   if (current === null) {
     throw new NothingToSpeakError(
@@ -70,7 +70,7 @@ export async function* speakPassages(parts: UtteranceParts): AsyncGenerator<Fram
   while (current !== null) {
     const { passage, rhythm, plan, number } = current;
     const audio = sentenceAudio(network, kernel, plan, manner, number);
-    if (number > 0) yield* silence(silenceOwed - audio.samplesBefore);
+    if (number > 0) yield* silence(wholeSamples(silenceOwed - audio.samplesBefore));
     while (!isCapped() || audio.isSounding) {
       if (isCapped()) {
         const words = passage.wordsBefore + wordsHeard(plan, audio.frame);
@@ -78,16 +78,17 @@ export async function* speakPassages(parts: UtteranceParts): AsyncGenerator<Fram
       }
       const count = await audio.fill(builder.samples, builder.filled);
       if (count === 0) break;
-      builder.filled += count;
+      builder.settle(count);
       if (!builder.isFull) continue;
       if (given + 1 === maxFrames && audio.isSounding) builder.fadeEnd();
       yield* emit();
       plans.start();
     }
     if (passage.endsSentence) heard += passage.text;
-    silenceOwed = passage.pauseS * rhythm.pause * manner.speaker.pause * SAMPLE_RATE_HZ - audio.samplesAfter;
+    const pauseS = passage.pauseS * rhythm.pause * manner.speaker.pause;
+    silenceOwed = wholeSamples(samplesIn(pauseS) - audio.samplesAfter);
     current = await plans.next();
-    if (current === null) yield* silence(TAIL_S * SAMPLE_RATE_HZ - audio.samplesAfter);
+    if (current === null) yield* silence(wholeSamples(samplesIn(TAIL_S) - audio.samplesAfter));
   }
   if (!builder.isEmpty) yield* emit();
   return { stop: "finished", spoken: source.text };

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { FRAME_SAMPLES } from "../../../src/audio/format.ts";
+import { wholeSamples } from "../../../src/audio/samples.ts";
 import { FrameBuilder } from "../../../src/engines/parametric/frame-builder.ts";
 
 /** Blocks of quiet samples, and silences (negative), of any length. */
@@ -14,16 +15,17 @@ test("whatever the blocks, frames are full but the last, and hold every sample i
       const frames: Float32Array[] = [];
       const expected: number[] = [];
       for (const length of lengths) {
-        for (let left = Math.abs(length); left > 0; ) {
+        for (let left = wholeSamples(Math.abs(length)); left > 0; ) {
           if (length < 0) {
-            const added = builder.addSilence(left);
-            for (let i = 0; i < added; i++) expected.push(0);
-            left -= added;
+            const over = builder.addSilence(left);
+            for (let i = over; i < left; i++) expected.push(0);
+            left = over;
           } else {
             const value = (left % 1_000) / 2_000;
-            builder.samples[builder.filled++] = value;
+            builder.samples[builder.filled] = value;
+            builder.settle(wholeSamples(1));
             expected.push(Math.fround(value));
-            left--;
+            left = wholeSamples(left - 1);
           }
           if (builder.isFull) frames.push(builder.take().samples);
         }
@@ -43,7 +45,8 @@ test("a frame never leaves [-1, 1], and what is under 0.8 goes out as it came", 
   fc.assert(
     fc.property(fc.double({ min: -50, max: 50, noNaN: true }), (value) => {
       const builder = new FrameBuilder();
-      builder.samples[builder.filled++] = value;
+      builder.samples[0] = value;
+      builder.settle(wholeSamples(1));
       const [sample = Number.NaN] = builder.take().samples;
       assert.ok(Math.abs(sample) <= 1);
       if (Math.abs(value) <= 0.8) assert.equal(sample, Math.fround(value));

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { type Passage, PassageSource, type ReadsText } from "../../../src/engines/parametric/passages.ts";
-import { pauseS } from "../../../src/engines/parametric/pauses.ts";
+import { clausePauseS, pauseS } from "../../../src/engines/parametric/pauses.ts";
 import { textHeard, wordCount, wordsHeard } from "../../../src/engines/parametric/spoken-words.ts";
+import { cutRunOn } from "../../../src/text/run-on.ts";
 import { splitSentences } from "../../../src/text/sentences.ts";
 import { CountedText, never } from "../../model/scripts.ts";
 
@@ -60,6 +61,27 @@ describe("Passages of a text", () => {
     );
   });
 
+  test("of a sentence that goes on and on are read one after the other, and lose nothing", async () => {
+    const read: string[] = [];
+    const reader: ReadsText = {
+      split: (piece) => splitSentences(piece).flatMap(cutRunOn),
+      read: async (sentence) => {
+        read.push(sentence);
+        return readLetters.read(sentence);
+      },
+    };
+    const text = `${"and so it went ".repeat(100).trim()}. The end.`;
+    const source = new PassageSource(new CountedText([text]), reader, never());
+    const passages = [await source.next()];
+    assert.deepEqual([read.length, passages[0]?.pauseS], [1, clausePauseS([])]);
+    for (let next = await source.next(); next !== null; next = await source.next()) passages.push(next);
+    assert.equal(passages.map((passage) => passage?.text).join(""), text);
+    assert.deepEqual(
+      passages.slice(-3).map((passage) => passage?.pauseS),
+      [clausePauseS([]), 0.4, 0.4],
+    );
+  });
+
   test("end a paragraph where a line does, not where a piece does", async () => {
     const { passages } = await passagesOf("One.\nTwo. Three.", "Four.");
     assert.deepEqual(
@@ -93,13 +115,20 @@ describe("Passages of a text", () => {
 });
 
 test("a pause goes by the last mark, behind quotes and brackets too", () => {
-  const after = (text: string) => pauseS({ text, endsParagraph: false, isInside: false });
+  const after = (text: string) => pauseS({ text, endsParagraph: false });
   assert.equal(after("Well."), 0.4);
   assert.equal(after("“Well?”)"), 0.43);
   assert.equal(after("Well..."), 0.6);
   assert.equal(after("Well…”"), 0.6);
   assert.equal(after("3.5 kg"), 0.4);
-  assert.ok(pauseS({ text: "Well,", endsParagraph: false, isInside: true }) < 0.25);
+});
+
+test("a pause inside a sentence goes by its mark: short where there is none, or a comma", () => {
+  const [semicolon, comma, dash, space] = [1, 3, 9, 16];
+  assert.ok(clausePauseS([0, 50, 0]) < 0.25);
+  assert.ok(clausePauseS([0, 50, comma, 0]) < 0.25);
+  assert.equal(clausePauseS([0, 50, semicolon, space, 0]), 0.32);
+  assert.equal(clausePauseS([0, 50, space, dash, 0]), 0.25);
 });
 
 test("words are heard once their last phoneme has ended", () => {

@@ -26,6 +26,24 @@ describe("A turnstile", () => {
     assert.deepEqual(done, ["a", "c", "e", "b", "d"]);
   });
 
+  test("lets those who have waited for long take turns with the urgent", async () => {
+    let nowMs = 0;
+    const turnstile = new Turnstile(() => nowMs);
+    const done: string[] = [];
+    const pass = (name: string, isUrgent: boolean) =>
+      turnstile.pass(
+        async () => {
+          nowMs += 25;
+          done.push(name);
+        },
+        never(),
+        isUrgent,
+      );
+    const patient = ["p", "q", "r"].map((name) => pass(name, false));
+    await Promise.all([...patient, ...["1", "2", "3", "4", "5", "6"].map((name) => pass(name, true))]);
+    assert.deepEqual(done, ["p", "1", "2", "3", "q", "4", "r", "5", "6"]);
+  });
+
   test("goes on after a job that failed, and skips one whose signal aborted while it waited", async () => {
     const turnstile = new Turnstile();
     const gone = new AbortController();

@@ -1,20 +1,20 @@
 import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import { createTimbre } from "../colour.ts";
+import { createHold } from "../hold.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { levelSpread } from "../listen/level-spread.ts";
 import { trackPitch } from "../listen/pitch-track.ts";
 import { pitchLogs, type VoiceProfile } from "../listen/voice-profile.ts";
 import type { Work } from "../listen/work.ts";
 import type { Network } from "../network.ts";
-import type { Timing } from "../plan.ts";
+import type { Plan, Timing } from "../plan.ts";
 import type { Speaker, Voice } from "../speakers.ts";
-import type { Colouring } from "../waveform.ts";
 import { pauseFactor } from "./entrainment.ts";
 import { learnSoundMap } from "./learn-sound-map.ts";
 import { mendedMap } from "./mend-sound-map.ts";
 import type { OwnPitch } from "./own-pitch.ts";
 import { hearingBias, mappedRegister, mended, type PitchMap, pitchMap, USUAL_BIAS } from "./pitch-map.ts";
-import { type Decoded, decodeRehearsed, type OwnSpeech, rehearse } from "./rehearsal.ts";
+import { type Decoded, decodeRehearsed, type OwnSpeech, rehearse, usualStrength } from "./rehearsal.ts";
 import { commonGainDb, createMappedColouring, type SoundMap } from "./sound-map.ts";
 
 /** How much is followed: each takes in what the ones before do. */
@@ -72,6 +72,7 @@ export async function follow(instrument: Instrument, model: Model, following: Fo
     : {
         ...start,
         pitch: mended(mapped, instrument.pitch.sentences, USUAL_BIAS),
+        colour: (plan: Plan) => createHold(start.timbre, plan),
         spectrumDb: 0,
       };
   const paced = following !== "pitch";
@@ -112,14 +113,15 @@ async function rehearsed(
   const { trust } = profile.suitability;
   const meant = start.warp * (theirWarp / start.warp) ** (TRACT_SHARE * trust);
   const warp = within(meant, SHORTEST_TRACT, LONGEST_TRACT);
-  const under = createTimbre({ warp, tiltDbPerOctave: tiltFor(warp) });
+  const timbre = createTimbre({ warp, tiltDbPerOctave: tiltFor(warp) });
+  const under: Speaker["colour"] = (plan) => createHold(timbre, plan);
   const pitch = mended(mapped, sentences, USUAL_BIAS);
   const decoded = await decodeRehearsed(network, timings, mappedRegister(pitch));
-  const bare = await run(rehearse(kernel, decoded, () => under));
+  const bare = await run(rehearse(kernel, decoded, under));
   const { heard, colour, spectrumDb } =
     following === "all"
       ? await coloured({ run, kernel }, { decoded, bare, under }, profile)
-      : { heard: bare, colour: () => under, spectrumDb: 0 };
+      : { heard: bare, colour: under, spectrumDb: 0 };
   const { pitchHz } = await run(trackPitch(heard.samples, SAMPLE_RATE_HZ));
   const bias = hearingBias(pitch, sentences.slice(0, decoded.length), pitchLogs(pitchHz));
   const apart = levelSpread(profile.sound) / levelSpread(bare.sound);
@@ -140,20 +142,23 @@ async function coloured(
   { sound, recording, suitability }: VoiceProfile,
 ): Promise<Pick<Rehearsed, "colour" | "spectrumDb"> & { readonly heard: OwnSpeech }> {
   const theirs = { sound, bandEdgeHz: recording.bandEdgeHz, strength: suitability.trust };
-  const colourBy = (map: SoundMap): Speaker["colour"] => {
-    return ({ pitchHz }) => createMappedColouring(under, map, pitchHz);
+  // Gains that differ from sound to sound may make one of them too strong again.
+  const colourBy = async (map: SoundMap): Promise<Speaker["colour"]> => {
+    const mapped = (plan: Plan) => createMappedColouring(under(plan), map, plan.pitchHz);
+    const strength = await run(usualStrength(kernel, decoded, mapped));
+    return (plan) => createHold(mapped(plan), plan, strength);
   };
   const first = learnSoundMap(bare, theirs);
-  const heard = await run(rehearse(kernel, decoded, colourBy(first)));
+  const heard = await run(rehearse(kernel, decoded, await colourBy(first)));
   const map = mendedMap(first, bare.sound, heard.sound, theirs);
-  return { heard, colour: colourBy(map), spectrumDb: commonGainDb(map) };
+  return { heard, colour: await colourBy(map), spectrumDb: commonGainDb(map) };
 }
 
 /** The rehearsed sentences, and how they sound before their colour is moved. */
 interface Trial {
   readonly decoded: readonly Decoded[];
   readonly bare: OwnSpeech;
-  readonly under: Colouring;
+  readonly under: Speaker["colour"];
 }
 
 /** The treble that a longer tract costs is put back, as for the voice `1`. */

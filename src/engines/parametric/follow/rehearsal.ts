@@ -3,9 +3,11 @@ import { joined } from "../../../audio/joined.ts";
 import { loudnessOf } from "../../../audio/loudness.ts";
 import { drawReading, editContour, type Register } from "../delivery.ts";
 import { BINS, HOP_SAMPLES, SPECTRUM_VALUES, VOICED_ABOVE_HZ } from "../geometry.ts";
+import { pulseStrength } from "../hold.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { BANDS, bandLogs } from "../listen/bands.ts";
 import { createLens } from "../listen/clip-frames.ts";
+import { percentile } from "../listen/percentile.ts";
 import type { Work } from "../listen/work.ts";
 import type { Network } from "../network.ts";
 import { type Plan, planContour, type Timing } from "../plan.ts";
@@ -94,9 +96,33 @@ export function* rehearse(
   };
 }
 
+/** The median of `pulseStrength` over what is sung, in a colour. */
+export function* usualStrength(
+  kernel: Kernel,
+  decoded: readonly Decoded[],
+  colour: Speaker["colour"],
+): Work<number> {
+  const strengths: number[] = [];
+  for (const { plan, spectra } of decoded) {
+    const colouring = colour(plan);
+    for (const { first, count, values } of spectra) {
+      for (let i = 0; i < count; i++) {
+        colouring.apply(kernel, first + i, values, i * SPECTRUM_VALUES);
+        const isSung = plan.energy[first + i]! >= SUNG_ENERGY;
+        const strength = isSung ? pulseStrength(kernel, plan, first + i) : null;
+        if (strength !== null) strengths.push(strength);
+        if (i % FRAMES_AT_ONCE === 0) yield;
+      }
+    }
+  }
+  return strengths.length === 0 ? 0 : percentile(strengths, 0.5);
+}
+
 /** How many of the rehearsed sentences are said aloud: some 12 s of speech. */
 const ALOUD = 4;
 
+/** Below this pulses are weak by themselves. */
+const SUNG_ENERGY = 6.5;
 const FRAMES_AT_ONCE = 40;
 const SILENT_LUFS = -70;
 /** Frames further below the loudest than 30 dB are not compared: a recording has noise there. */

@@ -1,0 +1,62 @@
+import { most } from "../following/summary.ts";
+import type { Row } from "../row.ts";
+import { THUMP_DB } from "../sound/thumps.ts";
+
+export const clicks: Row = {
+  id: "clicks",
+  what: "frames that end in a click: both voices, and after hearing each of 14 people; single sentences, and replies after “Hi.”",
+  goal: "none",
+  async measure({ soundings }) {
+    const found = await soundings();
+    const sum = found.reduce((all, each) => all + each.clicks, 0);
+    const frames = found.reduce((all, each) => all + each.frames, 0);
+    return { measured: `${sum} in ${frames} (${people(found.length)})`, isMet: sum === 0 };
+  },
+};
+
+export const thumps: Row = {
+  id: "thumps",
+  what: "loudest 25 ms of a sentence above what nine tenths of it stay below; sentences over 7 dB: the voices 0 and 1; after hearing people",
+  goal: "none; ≤ 1 %",
+  async measure({ soundings }) {
+    const found = await soundings();
+    const own = found.filter(({ isFollowed }) => !isFollowed);
+    const followed = found.filter(({ isFollowed }) => isFollowed);
+    const thumpsIn = (some: typeof found) => {
+      const all = some.flatMap(({ overDb }) => overDb);
+      return { thumps: all.filter((overDb) => overDb > THUMP_DB).length, sentences: all.length };
+    };
+    const worst = (some: typeof found) => {
+      const [name, overDb] = most(some.map((each) => [each.name, Math.max(...each.overDb)] as const));
+      return `worst ${overDb.toFixed(1)} dB (${name})`;
+    };
+    const [ours, theirs] = [thumpsIn(own), thumpsIn(followed)];
+    const ofFollowed =
+      followed.length === 0
+        ? "nobody to follow"
+        : `${theirs.thumps} of ${theirs.sentences}, ${worst(followed)}`;
+    return {
+      measured: `${ours.thumps} of ${ours.sentences}, ${worst(own)}; ${ofFollowed}`,
+      isMet: ours.thumps === 0 && theirs.thumps <= 0.01 * theirs.sentences,
+    };
+  },
+};
+
+export const buzz: Row = {
+  id: "buzz",
+  what: "energy from 10.1 to 11.9 kHz by its place in the hop of 12.5 ms, largest ÷ smallest tenth: speaker 0, speaker 1, worst after hearing people",
+  goal: "≤ 2",
+  async measure({ soundings }) {
+    const found = await soundings();
+    const [name, worst] = most(found.map((each) => [each.name, each.buzz] as const));
+    const [first, second] = found;
+    return {
+      measured: `${first!.buzz.toFixed(2)}, ${second!.buzz.toFixed(2)}; ${worst.toFixed(2)} (${name}, ${people(found.length)})`,
+      isMet: worst <= 2,
+    };
+  },
+};
+
+function people(soundings: number): string {
+  return soundings > 2 ? `${soundings - 2} people` : "nobody to follow";
+}

@@ -1,5 +1,6 @@
 import { isAllLetters } from "./characters.ts";
 import type { DifferenceId } from "./differences.ts";
+import type { Heteronyms } from "./heteronyms.ts";
 import { MONEY } from "./number-reading.ts";
 import { markQuotes } from "./quotes.ts";
 import { subTokens } from "./sub-tokens.ts";
@@ -17,6 +18,8 @@ export interface Piece {
   given: string | null;
   /** What to look up instead of the text. */
   alias: string | null;
+  /** How this word is read here, where the words around it decide that. */
+  readonly reading: string | null;
   /** A money sign that counts this number. */
   currency: string | null;
   /** Whether no other piece is glued on before it. */
@@ -32,6 +35,7 @@ export type Analysis = (sentence: string) => Unit[];
 interface TaggedToken extends Token {
   readonly tag: string;
   readonly given: string | null;
+  readonly reading: string | null;
 }
 
 const MARK_TAGS: ReadonlySet<string> = new Set([
@@ -61,6 +65,7 @@ const PHONEMES_IN_LINK = /^\/(.*?)\/*$/su;
 export function createAnalysis(
   tables: Pick<TextTables, "exceptions" | "tagger" | "vocabulary">,
   differences: ReadonlySet<DifferenceId>,
+  heteronyms: Heteronyms | null,
 ): Analysis {
   const tokenise = createTokeniser(tables.exceptions);
   const tag = createTagger(tables.tagger);
@@ -82,7 +87,13 @@ export function createAnalysis(
       from = match.index + match[0].length;
       const [, text = "", inside = ""] = match;
       const given = PHONEMES_IN_LINK.exec(inside)?.[1];
-      tokens.push({ text, tag: "NN", spaceAfter: sentence[from] === " ", given: given ?? null });
+      tokens.push({
+        text,
+        tag: "NN",
+        spaceAfter: sentence[from] === " ",
+        given: given ?? null,
+        reading: null,
+      });
     }
     tokens.push(...tagged(sentence.slice(from)));
     return tokens;
@@ -93,11 +104,15 @@ export function createAnalysis(
     const marks = quotes ? markQuotes(tokens) : undefined;
     const tags = tag(tokens.filter((_token, index) => marks?.[index] == null).map((token) => token.text));
     let next = 0;
-    return tokens.map((token, index) => ({
-      ...token,
-      tag: marks?.[index] ?? tags[next++] ?? "NN",
-      given: null,
-    }));
+    const all = tokens.map((_token, index) => marks?.[index] ?? tags[next++] ?? "NN");
+    const settled = heteronyms?.(
+      tokens.map((token) => token.text),
+      all,
+    );
+    return tokens.map((token, index) => {
+      const here = settled?.get(index);
+      return { ...token, tag: here?.tag ?? all[index] ?? "NN", given: null, reading: here?.reading ?? null };
+    });
   }
 }
 
@@ -123,6 +138,7 @@ function annotate(tokens: readonly TaggedToken[], clearsMoney: boolean): Piece[]
         spaceAfter: last && token.spaceAfter,
         given: token.given,
         alias: null,
+        reading: texts.length === 1 ? token.reading : null,
         currency: null,
         head: true,
       };

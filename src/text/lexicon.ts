@@ -15,6 +15,8 @@ export interface LexicalWord {
   readonly currency: string | null;
   /** Whether no other word is glued on before it. */
   readonly head: boolean;
+  /** Its phonemes where its sentence has decided them. */
+  readonly reading: string | null;
 }
 
 export interface Lexicon {
@@ -50,6 +52,7 @@ export function createLexicon(
 
   return {
     read(word, following) {
+      if (word.reading !== null) return word.reading;
       const text = plainText(word.text);
       const phonemes = readWord(text, word, following);
       if (phonemes !== null) return phonemes + currencyWord(word.currency);

@@ -1,6 +1,7 @@
 import { createAnalysis } from "./analysis.ts";
 import { strip } from "./characters.ts";
 import { differencesOf, type Readings } from "./differences.ts";
+import { createHeteronyms } from "./heteronyms.ts";
 import { createLexicon } from "./lexicon.ts";
 import { createNormaliser } from "./normaliser.ts";
 import { splitClauses } from "./phoneme-ids.ts";
@@ -33,8 +34,13 @@ export function createPhonemizer(
   { readings = "standard", rememberedWords = 1000 }: PhonemizerOptions = {},
 ): Phonemizer {
   const differences = differencesOf(readings);
+  const knowsMore = typeof readings === "string" && readings !== "reference";
   const normalise = createNormaliser(tables.normaliser, differences);
-  const analyse = createAnalysis(tables, differences);
+  const analyse = createAnalysis(
+    tables,
+    differences,
+    knowsMore ? createHeteronyms(tables.heteronyms, tables.gold) : null,
+  );
   const lexicon = createLexicon(tables, differences);
   const signGap = differences.has("signs-said-apart") ? " " : "";
   const remembered = new Map<string, string>();

@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process";
-import { open } from "node:fs/promises";
+import { open, readFile } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { type HeteronymTable, parseHeteronyms } from "./heteronym-table.ts";
 import { packTables, voiceFingerprint } from "./pack-tables.ts";
 import type { StringTable } from "./string-table.ts";
 import { readContainer, type TableContainer } from "./table-container.ts";
@@ -63,11 +64,16 @@ export interface TextTables {
   readonly exceptions: ReadonlyMap<string, readonly string[]>;
   readonly normaliser: NormaliserTables;
   readonly unknownWords: UnknownWordAlphabet;
+  /** Words of two readings, and when they have which. */
+  readonly heteronyms: HeteronymTable;
   /** Phoneme → the acoustic model's id. */
   readonly vocabulary: ReadonlyMap<string, number>;
 }
 
 const BUILDER = fileURLToPath(new URL("./build-tables.js", import.meta.url));
+
+/** Our own words, beside those of the voice. */
+const HETERONYMS = fileURLToPath(new URL("../../../lexicon/heteronyms.tsv", import.meta.url));
 
 /** Where the packed tables of a voice are kept: beside the compiled sources. */
 export function tablesFileOf(voiceDir: string): string {
@@ -85,7 +91,7 @@ export async function loadTextTables(
   const fingerprint = await voiceFingerprint(voiceDir);
   const packed =
     (await readCurrent(tablesFile, fingerprint)) ?? (await rebuild(voiceDir, tablesFile, fingerprint));
-  return tablesOf(packed);
+  return { ...tablesOf(packed), heteronyms: parseHeteronyms(await readFile(HETERONYMS, "utf8"), HETERONYMS) };
 }
 
 /** Packing takes 150 MB of short-lived memory: another process does it, so that this one never holds them. */
@@ -121,7 +127,7 @@ export async function readCurrent(file: string, fingerprint: string): Promise<Ta
   }
 }
 
-function tablesOf(container: TableContainer): TextTables {
+function tablesOf(container: TableContainer): Omit<TextTables, "heteronyms"> {
   const { meta } = container;
   const strings = (name: string): StringTable => ({
     slots: container.uint32(`${name}.slots`),

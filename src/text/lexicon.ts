@@ -44,8 +44,9 @@ const PLAIN_LETTERS: ReadonlyMap<string, string> = new Map([
 export function createLexicon(
   tables: Pick<TextTables, "gold" | "silver">,
   differences: ReadonlySet<DifferenceId>,
+  names: ReadonlyMap<string, string>,
 ): Lexicon {
-  const words = createWords(tables);
+  const words = createWords(tables, names);
   const wordReading = createWordReading(words, createSuffixRules(words), differences);
   const numbers = createNumberReading(words, differences);
   const dropsAccents = differences.has("accents-looked-up-without");

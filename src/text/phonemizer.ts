@@ -1,20 +1,22 @@
 import { createAnalysis } from "./analysis.ts";
 import { strip } from "./characters.ts";
 import { differencesOf, type Readings } from "./differences.ts";
+import { markGivenWords } from "./given-words.ts";
 import { createHeteronyms } from "./heteronyms.ts";
 import { createLexicon } from "./lexicon.ts";
 import { createNormaliser } from "./normaliser.ts";
+import type { OwnWords } from "./own-words.ts";
 import { splitClauses } from "./phoneme-ids.ts";
 import { readUnits } from "./reader.ts";
-import { splitSentences } from "./sentences.ts";
+import { spokenSentences } from "./spoken-sentences.ts";
 import type { TextTables } from "./tables.ts";
 import { characterIds, decodePhonemes, readUnknown, type UnknownWordNet } from "./unknown-words.ts";
 
 export interface Phonemizer {
   /** The phonemes of a text, a string a sentence; sentences over 400 phonemes are cut at clauses, silent ones left out. */
-  phonemes(text: string): Promise<string[]>;
-  /** The phonemes of one sentence; "" where there is nothing to say. */
-  read(sentence: string): Promise<string>;
+  phonemes(text: string, words?: readonly OwnWords[]): Promise<string[]>;
+  /** The phonemes of one sentence; "" where there is nothing to say. Of users' words the first list decides. */
+  read(sentence: string, words?: readonly OwnWords[]): Promise<string>;
 }
 
 export interface PhonemizerOptions {
@@ -23,6 +25,8 @@ export interface PhonemizerOptions {
   /** How many words' network readings are kept. */
   readonly rememberedWords?: number;
 }
+
+const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
 /**
  * Reads English text as phonemes. Words that neither dictionary nor rule knows go to `unknownWords`, each once while
@@ -34,6 +38,7 @@ export function createPhonemizer(
   { readings = "standard", rememberedWords = 1000 }: PhonemizerOptions = {},
 ): Phonemizer {
   const differences = differencesOf(readings);
+  const takesGiven = readings !== "reference";
   const knowsMore = typeof readings === "string" && readings !== "reference";
   const normalise = createNormaliser(tables.normaliser, differences);
   const analyse = createAnalysis(
@@ -41,23 +46,24 @@ export function createPhonemizer(
     differences,
     knowsMore ? createHeteronyms(tables.heteronyms, tables.gold) : null,
   );
-  const lexicon = createLexicon(tables, differences);
+  const lexicon = createLexicon(tables, differences, knowsMore ? tables.names : NO_NAMES);
   const signGap = differences.has("signs-said-apart") ? " " : "";
   const remembered = new Map<string, string>();
 
   return {
     read,
-    async phonemes(text) {
+    async phonemes(text, words) {
       const spoken: string[] = [];
-      for (const sentence of splitSentences(text, readings))
-        spoken.push(...splitClauses(await read(sentence.text)));
+      for (const sentence of spokenSentences(text, readings))
+        spoken.push(...splitClauses(await read(sentence.text, words)));
       return spoken;
     },
   };
 
   /** Reads without waiting and notes which words the network has to be asked for; then asks, and reads again. */
-  async function read(sentence: string): Promise<string> {
-    const units = analyse(normalise(sentence));
+  async function read(sentence: string, words: readonly OwnWords[] = []): Promise<string> {
+    const { text, given } = takesGiven ? markGivenWords(sentence, words) : { text: sentence, given: [] };
+    const units = analyse(normalise(text), given);
     const known = new Map<string, string>();
     const missing = new Set<string>();
     const readWord = (word: string): string => {

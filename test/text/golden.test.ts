@@ -46,8 +46,9 @@ test("the standard readings equal the reference's on 98 of 100 golden lines", as
 test("the improved readings depart from the reference's on few golden lines", async (t) => {
   const { known, unknown } = await score("improved");
   t.diagnostic(`known words: ${written(known)}; unknown words and names: ${written(unknown)}`);
-  assert.ok(known.lines + unknown.lines - known.equal - unknown.equal <= 80);
-  assert.ok(known.errors + unknown.errors <= 0.02 * (known.phonemes + unknown.phonemes));
+  // Names are read as lexicon/names.tsv has them, and no more as the reference's network guesses.
+  assert.ok(known.lines - known.equal <= 80);
+  assert.ok(known.errors <= 0.02 * known.phonemes);
 });
 
 async function score(readings: Readings): Promise<{ known: Score; unknown: Score }> {

@@ -6,7 +6,7 @@ import { withClosingStop } from "../../text/closing-stop.ts";
 import type { Readings } from "../../text/differences.ts";
 import { phonemeIds, splitClauses } from "../../text/phoneme-ids.ts";
 import { createPhonemizer, type Phonemizer } from "../../text/phonemizer.ts";
-import { splitSentences } from "../../text/sentences.ts";
+import { spokenSentences } from "../../text/spoken-sentences.ts";
 import { loadTextTables, type TextTables } from "../../text/tables.ts";
 import type { UnknownWordNet } from "../../text/unknown-words.ts";
 import type { ReadsText } from "./passages.ts";
@@ -54,7 +54,7 @@ export async function openTextReader(
 ): Promise<TextReader> {
   const { phonemizer, tables, close } = await openPhonemizer(voiceDir, given, readings, guard);
   return {
-    split: (piece) => splitSentences(piece, readings),
+    split: (piece) => spokenSentences(piece, readings),
     async read(sentence) {
       const clauses = splitClauses(
         withClosingStop(await phonemizer.read(sentence), sentence),

@@ -15,6 +15,7 @@ export function scriptOf(
     delivery,
     preset: { ...preset, ...prepared.preset },
     seed,
+    ...(prepared.lexicon.length > 0 ? { lexicon: prepared.lexicon } : {}),
   };
 }
 

@@ -5,7 +5,7 @@ import { markGivenWords } from "./given-words.ts";
 import { createHeteronyms } from "./heteronyms.ts";
 import { createLexicon } from "./lexicon.ts";
 import { createNormaliser } from "./normaliser.ts";
-import type { OwnWords } from "./own-words.ts";
+import { createOwnWords, type OwnWord, type OwnWords } from "./own-words.ts";
 import { splitClauses } from "./phoneme-ids.ts";
 import { readUnits } from "./reader.ts";
 import { spokenSentences } from "./spoken-sentences.ts";
@@ -22,6 +22,8 @@ export interface Phonemizer {
 export interface PhonemizerOptions {
   /** Standard unless told. */
   readonly readings?: Readings;
+  /** Words that come before the dictionary's, and after those that are given with a text. */
+  readonly words?: readonly OwnWord[];
   /** How many words' network readings are kept. */
   readonly rememberedWords?: number;
 }
@@ -35,7 +37,7 @@ const NO_NAMES: ReadonlyMap<string, string> = new Map();
 export function createPhonemizer(
   tables: TextTables,
   unknownWords: UnknownWordNet,
-  { readings = "standard", rememberedWords = 1000 }: PhonemizerOptions = {},
+  { readings = "standard", words: ownWords = [], rememberedWords = 1000 }: PhonemizerOptions = {},
 ): Phonemizer {
   const differences = differencesOf(readings);
   const takesGiven = readings !== "reference";
@@ -47,6 +49,7 @@ export function createPhonemizer(
     knowsMore ? createHeteronyms(tables.heteronyms, tables.gold) : null,
   );
   const lexicon = createLexicon(tables, differences, knowsMore ? tables.names : NO_NAMES);
+  const always = ownWords.length > 0 ? [createOwnWords(ownWords)] : [];
   const signGap = differences.has("signs-said-apart") ? " " : "";
   const remembered = new Map<string, string>();
 
@@ -62,7 +65,9 @@ export function createPhonemizer(
 
   /** Reads without waiting and notes which words the network has to be asked for; then asks, and reads again. */
   async function read(sentence: string, words: readonly OwnWords[] = []): Promise<string> {
-    const { text, given } = takesGiven ? markGivenWords(sentence, words) : { text: sentence, given: [] };
+    const { text, given } = takesGiven
+      ? markGivenWords(sentence, [...words, ...always])
+      : { text: sentence, given: [] };
     const units = analyse(normalise(text), given);
     const known = new Map<string, string>();
     const missing = new Set<string>();

@@ -1,6 +1,5 @@
 import { isUpper } from "./characters.ts";
 import type { Condition, HeteronymLine, HeteronymTable } from "./heteronym-table.ts";
-import { withS } from "./suffixes.ts";
 import type { Dictionary } from "./tables.ts";
 import { settledTag } from "./word-class.ts";
 import { isInfinitive, isPassive, isPerfect, type TaggedWords } from "./word-context.ts";
@@ -26,8 +25,7 @@ export function createHeteronyms(table: HeteronymTable, { tagged }: Pick<Diction
       [...entry.keys()].some((key) => BY_CLASS.has(key)) ? [word] : [],
     ),
   );
-  const isHeteronym = (word: string): boolean =>
-    byClass.has(word) || table.has(word) || (word.endsWith("s") && table.has(word.slice(0, -1)));
+  const isHeteronym = (word: string): boolean => byClass.has(word) || table.has(word);
 
   return (texts, tags) => {
     let settled: Map<number, Settled> | undefined;
@@ -41,33 +39,25 @@ export function createHeteronyms(table: HeteronymTable, { tagged }: Pick<Diction
       // A name is no verb; the first word of a sentence may be any.
       if (text === word || isFirst(sentence, index)) sentence.tags[index] = settledTag(sentence, index);
       const tag = sentence.tags[index] ?? "NN";
-      settled.set(index, { tag, reading: readingOf(table, sentence, index, text) });
+      const line = decidingLine(table, sentence, index, text);
+      settled.set(index, { tag, reading: line?.phonemes ?? null });
     }
     return settled ?? NONE;
   };
 }
 
 /** The line that decides how a word is read; undefined where the dictionary does. */
-export function decidingLine(
+function decidingLine(
   table: HeteronymTable,
-  word: string,
   sentence: TaggedWords,
   index: number,
   text: string,
 ): HeteronymLine | undefined {
   return table
-    .get(word)
+    .get(sentence.words[index] ?? "")
     ?.find(({ when }) =>
       when?.every((condition) => holds(condition, sentence, index, text) !== condition.isNot),
     );
-}
-
-function readingOf(table: HeteronymTable, sentence: TaggedWords, index: number, text: string): string | null {
-  const word = sentence.words[index] ?? "";
-  if (table.has(word)) return decidingLine(table, word, sentence, index, text)?.phonemes ?? null;
-  if (!word.endsWith("s")) return null;
-  const line = decidingLine(table, word.slice(0, -1), sentence, index, text);
-  return line === undefined ? null : withS(line.phonemes);
 }
 
 function holds(condition: Condition, sentence: TaggedWords, index: number, text: string): boolean {

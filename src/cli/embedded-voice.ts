@@ -1,5 +1,6 @@
 import { embeddedCheckpoint } from "../catalogue/embedded-checkpoint.ts";
 import type { Checkpoint } from "../catalogue/residency.ts";
+import type { Lexicon } from "../model/script.ts";
 import type { Settings } from "../settings/schema.ts";
 import { loadTextTables } from "../text/tables.ts";
 import { createWorkerPool, type PoolEvent, type WorkerPool } from "../workers/worker-pool.ts";
@@ -11,17 +12,19 @@ const THREAD_BYTES = 128 * 2 ** 20;
 export interface VoiceSetup {
   readonly threads: number;
   readonly readings: Settings["readings"];
+  /** Words of the house; see `lexicon-file.ts`. */
+  readonly words?: Lexicon;
 }
 
 /** Opens the voice of the repository in its threads, over one shared copy of its dictionary. */
 export async function openEmbeddedVoice(
-  { threads, readings }: VoiceSetup,
+  { threads, readings, words = [] }: VoiceSetup,
   onEvent: (event: PoolEvent) => void = () => {},
 ): Promise<WorkerPool> {
   const voiceDir = embeddedCheckpoint.dir;
   return createWorkerPool({
     entry: new URL("../engines/parametric/model.js", import.meta.url),
-    create: { voiceDir, tables: await loadTextTables(voiceDir), readings },
+    create: { voiceDir, tables: await loadTextTables(voiceDir), readings, words },
     size: threads,
     onEvent,
   });

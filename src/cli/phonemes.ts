@@ -1,6 +1,8 @@
 import type { Command } from "commander";
 import { embeddedCheckpoint } from "../catalogue/embedded-checkpoint.ts";
-import { addGlobalOptions, settingsOf } from "./global-options.ts";
+import { inlineFault } from "../text/inline-phonemes.ts";
+import { addGlobalOptions, settingsOf, WrongCallError } from "./global-options.ts";
+import { houseWords } from "./lexicon-file.ts";
 import { readInput } from "./read-input.ts";
 
 /** `antiphon phonemes TEXT|-`: what the embedded voice reads a text as. */
@@ -10,10 +12,17 @@ export function registerPhonemes(program: Command): void {
     .argument("<text>", "the text, or - for standard input")
     .option("--json", "print a JSON array of sentences; with -, one for each line of input")
     .action(async (argument: string, { json }: { json?: boolean }, command: Command) => {
-      const { readings } = await settingsOf(command);
+      const settings = await settingsOf(command);
+      const words = await houseWords(settings);
       const input = await readInput(argument);
+      const fault = inlineFault(input);
+      if (fault !== null)
+        throw new WrongCallError(`This cannot be read: character ${fault.at} ${fault.why}.`);
       const { openPhonemizer } = await import("../engines/parametric/read-text.ts");
-      const { phonemizer, close } = await openPhonemizer(embeddedCheckpoint.dir, undefined, readings);
+      const { phonemizer, close } = await openPhonemizer(embeddedCheckpoint.dir, {
+        readings: settings.readings,
+        words,
+      });
       try {
         if (json !== true) {
           for (const sentence of await phonemizer.phonemes(input)) process.stdout.write(`${sentence}\n`);

@@ -28,21 +28,23 @@ export function registerSay(program: Command): void {
     .option("--params <json>", "generation params, as POST /v1/tts takes them")
     .action(async (argument: string, flags: SayFlags, command: Command) => {
       const text = await readInput(argument);
-      const wav = await speak(text, flags, (await settingsOf(command)).readings);
+      const wav = await speak(text, flags, await settingsOf(command));
       if (flags.output !== undefined) await write(flags.output, wav);
       else if (process.stdout.isTTY) await (await import("./play.ts")).play(wav);
       else process.stdout.write(wav);
     });
 }
 
-async function speak(text: string, flags: SayFlags, readings: Settings["readings"]): Promise<Uint8Array> {
+async function speak(text: string, flags: SayFlags, settings: Settings): Promise<Uint8Array> {
+  const { houseWords } = await import("./lexicon-file.ts");
+  const words = await houseWords(settings);
   const prepared = await prepare(text, flags);
   const { openEmbeddedVoice } = await import("./embedded-voice.ts");
   const { scriptOf } = await import("../serving/script-of.ts");
   const { toPcm16 } = await import("../audio/pcm.ts");
   const { encodeWav } = await import("../audio/wav-write.ts");
   const { SAMPLE_RATE_HZ } = await import("../audio/format.ts");
-  const voice = await openEmbeddedVoice({ threads: 1, readings });
+  const voice = await openEmbeddedVoice({ threads: 1, readings: settings.readings, words });
   try {
     const frames: Int16Array[] = [];
     const script = scriptOf(prepared, prepared.model.preset);

@@ -25,6 +25,8 @@ export function registerServe(program: Command): void {
       const { workerCount } = await import("./capacity.ts");
       const { embeddedVoice } = await import("./embedded-voice.ts");
       const { openTenancy } = await import("../tenancy/open.ts");
+      const { houseWords } = await import("./lexicon-file.ts");
+      const words = await houseWords(settings);
       // Standard output is for what a person or a script asked for; the log goes beside it.
       const logger = pino({ level: settings.logLevel }, pino.destination({ dest: 2, sync: false }));
       const stopped = new Promise<void>((resolve) => onStopSignal(() => resolve()));
@@ -36,7 +38,7 @@ export function registerServe(program: Command): void {
       });
       try {
         const threads = workerCount(settings);
-        const voice = embeddedVoice({ threads, readings: settings.readings }, (event) => {
+        const voice = embeddedVoice({ threads, readings: settings.readings, words }, (event) => {
           logger[event.kind === "recovered" ? "info" : "warn"](event, "speech thread");
         });
         const server = await startServer({

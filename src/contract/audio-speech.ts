@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { ServiceError } from "./errors.ts";
+import { Lexicon } from "./lexicon.ts";
 import { MAX_TEXT_CHARS } from "./limits.ts";
 import { quoted } from "./quoted.ts";
 import { ErrorEnvelope, Usage } from "./replies.ts";
@@ -50,6 +51,7 @@ export const AudioSpeechRequest = Type.Object(
           "header. Absent: `audio` for `pcm`, and for `wav` one file that is complete.",
       }),
     ),
+    lexicon: Type.Optional(Lexicon),
     instructions: Type.Optional(Type.Unknown({ description: "Ignored." })),
   },
   { title: "AudioSpeechRequest" },

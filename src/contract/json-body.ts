@@ -22,11 +22,23 @@ export interface JsonBody {
 const LONG_BYTES = 128 * 1024;
 /** Items of an array that are kept: more than any array may have. */
 const KEPT_ITEMS = 100;
+/** Members that are kept of an object whose names are the client's own: more than any may have. */
+const KEPT_FREE_MEMBERS = 101;
+/** A name longer than this, in bytes as sent, is over every cap; what stands for it has a length that says so. */
+const LONG_NAME_BYTES = 1024;
 /** How deep requests are nested: the body, its conversation, a turn. Objects and arrays further in become empty ones. */
 const KEPT_DEPTH = 3;
 /** What stands for a long text of which only the length matters. */
 const TOO_LONG = "x".repeat(10_000);
-const NAMES = new Set([TtsRequest, ConverseRequest, AudioSpeechRequest].flatMap(namesIn));
+
+const SCHEMAS = [TtsRequest, ConverseRequest, AudioSpeechRequest];
+const NAMES = new Set(SCHEMAS.flatMap((schema) => membersIn(schema)).map(([name]) => name));
+/** Members that are objects whose own members may have any name. */
+const FREE = new Set(
+  SCHEMAS.flatMap((schema) => membersIn(schema)).flatMap(([name, schema]) =>
+    "additionalProperties" in schema ? [name] : [],
+  ),
+);
 const AUDIO_NAME = "audio_wav_b64";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -84,7 +96,7 @@ class BodyReader {
     const from = this.#at;
     switch (this.#bytes[from]) {
       case 0x7b:
-        return depth > KEPT_DEPTH ? this.#skipped({}) : this.#object(depth);
+        return depth > KEPT_DEPTH ? this.#skipped({}) : this.#object(depth, FREE.has(name));
       case 0x5b:
         return depth > KEPT_DEPTH ? this.#skipped([]) : this.#array(depth);
       case 0x22:
@@ -95,13 +107,16 @@ class BodyReader {
     }
   }
 
-  #object(depth: number): Record<string, unknown> {
+  /** @param isFree whether its members may have any name */
+  #object(depth: number, isFree: boolean): Record<string, unknown> {
     const kept: Record<string, unknown> = {};
+    let count = 0;
     for (let isFirst = true; !this.#isClosed(0x7d, isFirst); isFirst = false) {
       const from = this.#at;
       this.#at = afterName(this.#bytes, from, this.#seen);
-      const name = this.#name(from);
-      if (name === null) this.#skipped(null);
+      const name = isFree ? this.#freeName(from) : this.#name(from);
+      if (name === null || (isFree && count++ >= KEPT_FREE_MEMBERS)) this.#skipped(null);
+      else if (isFree) keep(kept, name, this.#value(depth + 1, ""));
       else kept[name] = this.#value(depth + 1, name);
     }
     return kept;
@@ -137,6 +152,13 @@ class BodyReader {
     return NAMES.has(name) ? name : null;
   }
 
+  /** Any name, but for one that is too long. */
+  #freeName(from: number): string {
+    const to = afterString(this.#bytes, from, this.#seen);
+    if (to - from > LONG_NAME_BYTES) return TOO_LONG;
+    return JSON.parse(utf8.decode(this.#bytes.subarray(from, to))) as string;
+  }
+
   #string(name: string): string {
     const from = this.#at;
     this.#at = afterText(this.#bytes, from, this.#seen);
@@ -155,12 +177,17 @@ class BodyReader {
   }
 }
 
-/** Every name that a schema gives to a member, however deep. */
-function namesIn(schema: object): string[] {
-  return Object.entries(schema).flatMap(([key, part]) => {
+/** Gives an object a member of any name, `__proto__` too. */
+function keep(object: Record<string, unknown>, name: string, value: unknown): void {
+  Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
+}
+
+/** Every member that a schema names, however deep, with its own schema. */
+function membersIn(schema: object): [name: string, schema: object][] {
+  return Object.entries(schema).flatMap(([key, part]): [string, object][] => {
     if (part === null || typeof part !== "object") return [];
-    return key === "properties"
-      ? [...Object.keys(part), ...Object.values(part).flatMap((member) => namesIn(member as object))]
-      : namesIn(part as object);
+    if (key !== "properties") return membersIn(part as object);
+    const members = Object.entries(part as Record<string, object>);
+    return [...members, ...members.flatMap(([, member]) => membersIn(member))];
   });
 }

@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { Lexicon } from "./lexicon.ts";
 import { MAX_TEXT_CHARS, MAX_TURNS } from "./limits.ts";
 import { nullableString } from "./nullable.ts";
 import { GenParams } from "./params.ts";
@@ -20,6 +21,7 @@ export const TtsRequest = Type.Object(
     speaker: Type.Optional(speaker),
     model: Type.Optional(model),
     params: Type.Optional(GenParams),
+    lexicon: Type.Optional(Lexicon),
   },
   { title: "TtsRequest" },
 );
@@ -59,6 +61,7 @@ export const ConverseRequest = Type.Object(
     }),
     model: Type.Optional(model),
     params: Type.Optional(GenParams),
+    lexicon: Type.Optional(Lexicon),
   },
   { title: "ConverseRequest" },
 );

@@ -2,6 +2,7 @@ import { Ajv, type AnySchema, type ErrorObject, type ValidateFunction } from "aj
 import type { Static, TSchema } from "typebox";
 import { AudioSpeechRequest } from "./audio-speech.ts";
 import { ServiceError } from "./errors.ts";
+import { quoted } from "./quoted.ts";
 import { ConverseRequest, TtsRequest } from "./requests.ts";
 
 /** Checks the body of `POST /v1/tts` against its schema; throws a 422 {@link ServiceError} that names the field. */
@@ -40,7 +41,10 @@ function ajv(): Ajv {
 
 function describe(error: ErrorObject | undefined): string {
   if (error === undefined) return "the body does not match its schema";
-  const field = fieldName(error.instancePath);
+  const field =
+    error.propertyName === undefined
+      ? fieldName(error.instancePath)
+      : `the name of a member of ${fieldName(error.instancePath)}`;
   switch (error.keyword) {
     case "required":
       return `${join(field, error.params.missingProperty)} is missing: it is a required field`;
@@ -55,6 +59,8 @@ function describe(error: ErrorObject | undefined): string {
     case "minItems":
     case "maxItems":
       return `${field} must have ${bound(error)} ${error.params.limit} item${error.params.limit === 1 ? "" : "s"}`;
+    case "maxProperties":
+      return `${field} must have at most ${error.params.limit} members`;
     case "enum":
       return `${field} must be one of ${error.params.allowedValues.join(", ")}`;
     default:
@@ -74,7 +80,20 @@ function list(types: string[]): string {
 
 /** `/conversation/3/text` → `conversation[3].text`. */
 function fieldName(instancePath: string): string {
-  return instancePath.split("/").slice(1).reduce(join, "") || "the body";
+  const [first = "", ...rest] = instancePath.split("/").slice(1);
+  // Its members have the client's own names, which may be long or hold any sign.
+  if (first === "lexicon" && rest[0] !== undefined) return lexiconField(unescaped(rest[0]));
+  return rest.reduce(join, first) || "the body";
+}
+
+/** What messages call a word of `lexicon`. */
+export function lexiconField(word: string): string {
+  return `lexicon[${quoted(word)}]`;
+}
+
+/** A name as it was, from a JSON pointer (RFC 6901). */
+function unescaped(part: string): string {
+  return part.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
 function join(parent: string, child: string): string {

@@ -23,6 +23,9 @@ export interface Delivery {
 /** What a public model adds to its checkpoint: named options that the engine documents. */
 export type Preset = Readonly<Record<string, string | number | boolean>>;
 
+/** Words and how each is said: `/phonemes/`, or other words that are read in its place. */
+export type Lexicon = readonly (readonly [word: string, said: string])[];
+
 /** All that a speech model needs to speak one turn. */
 export interface Script {
   readonly history: readonly Turn[];
@@ -31,6 +34,8 @@ export interface Script {
   readonly text: AsyncIterable<string>;
   readonly delivery: Delivery;
   readonly preset: Preset;
+  /** The speaker's own words; an engine without phonemes does nothing with them. */
+  readonly lexicon?: Lexicon;
   /** 64 bits: from the request's content at temperature 0, fresh above. */
   readonly seed: bigint;
   /** Whose request it is: where there is too little time for all, those who ask get equal parts of it. */

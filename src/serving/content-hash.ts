@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { Delivery } from "../model/script.ts";
+import type { Delivery, Lexicon } from "../model/script.ts";
 
 /** Gathers what a request says, so that at temperature 0 its seed follows from its content alone. */
 export class ContentHash {
@@ -21,6 +21,14 @@ export class ContentHash {
 
   bytes(bytes: Uint8Array): this {
     this.#hash.update(`${bytes.length};`).update(bytes);
+    return this;
+  }
+
+  /** How words are said; nothing where there are none, and the same in whichever order they come. */
+  lexicon(words: Lexicon): this {
+    if (words.length === 0) return this;
+    this.#hash.update(`w${words.length};`);
+    for (const [word, said] of [...words].sort(([a], [b]) => (a < b ? -1 : 1))) this.text(word).text(said);
     return this;
   }
 

@@ -10,8 +10,10 @@ import { quoted } from "../contract/quoted.ts";
 import type { ConversationTurn, ConverseRequest, TtsRequest } from "../contract/requests.ts";
 import type { Clip, Conversation, OpenTurn, Turn } from "../model/conversation.ts";
 import type { Mode } from "../model/model-card.ts";
-import type { Delivery, Preset } from "../model/script.ts";
+import type { Delivery, Lexicon, Preset } from "../model/script.ts";
+import { inlineFault } from "../text/inline-phonemes.ts";
 import { hasSpeakable } from "../text/speakable.ts";
+import { checkedLexicon, PHONEMES_REMEDY } from "./checked-lexicon.ts";
 import { ContentHash } from "./content-hash.ts";
 
 /** A request that has been checked in full: what is left can only fail in the server. */
@@ -23,6 +25,8 @@ export interface Prepared {
   readonly input: { readonly chars: number; readonly audioS: number };
   /** What the request asks of the engine beyond its model's own preset. */
   readonly preset: Preset;
+  /** How the request's own words are said. */
+  readonly lexicon: Lexicon;
 }
 
 /** Looks a public model up: `null` is the default one. */
@@ -37,10 +41,13 @@ export interface TtsExtras {
 
 /** A text-to-speech request is a conversation of one turn. Throws a 400 {@link ServiceError} that names the field. */
 export function prepareTts(request: TtsRequest, resolve: ResolveModel, extras: TtsExtras = {}): Prepared {
-  const { text, speaker, model, params } = request;
+  const { text, speaker, model, params, lexicon } = request;
   const turn: ConversationTurn = speaker === undefined ? { text } : { speaker, text };
   const { fields = { text: "text", speaker: "speaker" }, preset = {} } = extras;
-  return prepare({ turns: [turn], fields, model, params, preset, mode: "tts", textOf: itself }, resolve);
+  return prepare(
+    { turns: [turn], fields, model, params, preset, lexicon, mode: "tts", textOf: itself },
+    resolve,
+  );
 }
 
 /**
@@ -53,9 +60,9 @@ export function prepareConverse(
   resolve: ResolveModel,
   textOf: TextOf = itself,
 ): Prepared {
-  const { conversation, model, params } = request;
+  const { conversation, model, params, lexicon } = request;
   return prepare(
-    { turns: conversation, fields: null, model, params, preset: {}, mode: "converse", textOf },
+    { turns: conversation, fields: null, model, params, preset: {}, lexicon, mode: "converse", textOf },
     resolve,
   );
 }
@@ -67,6 +74,7 @@ interface Parts {
   readonly model: string | null | undefined;
   readonly params: GenParams | undefined;
   readonly preset: Preset;
+  readonly lexicon: Readonly<Record<string, string>> | undefined;
   readonly mode: Mode;
   readonly textOf: TextOf;
 }
@@ -100,14 +108,16 @@ function prepare(parts: Parts, resolve: ResolveModel): Prepared {
     history.push({ speaker: turn.speaker ?? "0", text, audio: clip });
   }
   const open = openTurn(parts.turns[last]!, last, parts.fields?.text ?? null);
+  const lexicon = checkedLexicon(parts.lexicon);
   const delivery = deliveryOf(parts.params);
   return {
     conversation: { history, open },
     model,
     delivery,
-    seed: hash.seed(delivery),
+    seed: hash.lexicon(lexicon).seed(delivery),
     input: { chars, audioS },
     preset: parts.preset,
+    lexicon,
   };
 }
 
@@ -188,6 +198,10 @@ function openTurn(turn: ConversationTurn, index: number, requiredText: string | 
   }
   if (!hasSpeakable(turn.text)) {
     throw new ServiceError(400, `${textField} has nothing speakable: it needs at least one letter or digit`);
+  }
+  const fault = inlineFault(turn.text);
+  if (fault !== null) {
+    throw new ServiceError(400, `${textField}: character ${fault.at} ${fault.why}: ${PHONEMES_REMEDY}`);
   }
   return { speaker, text: turn.text };
 }

@@ -32,6 +32,13 @@ export const SettingsSchema = Type.Object({
     description:
       "How text is read: as the voice's own reference does but for plain misreadings, or with every improvement.",
   }),
+  lexicon: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        "A file of your own words, which come before the dictionary's: a line a word, a tab, and `/phonemes/` or a respelling. A relative path in the file is read from the file's own folder.",
+    }),
+  ),
   workers: Type.Integer({
     minimum: 0,
     maximum: 64,

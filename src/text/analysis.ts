@@ -1,5 +1,7 @@
 import { isAllLetters } from "./characters.ts";
 import type { DifferenceId } from "./differences.ts";
+import { type GivenWord, markedWord } from "./given-words.ts";
+import type { Heteronyms } from "./heteronyms.ts";
 import { MONEY } from "./number-reading.ts";
 import { markQuotes } from "./quotes.ts";
 import { subTokens } from "./sub-tokens.ts";
@@ -17,6 +19,8 @@ export interface Piece {
   given: string | null;
   /** What to look up instead of the text. */
   alias: string | null;
+  /** How this word is read here, where the words around it decide that. */
+  readonly reading: string | null;
   /** A money sign that counts this number. */
   currency: string | null;
   /** Whether no other piece is glued on before it. */
@@ -26,12 +30,16 @@ export interface Piece {
 /** A piece by itself, or pieces without spaces between that may be one word. */
 export type Unit = Piece | readonly Piece[];
 
-/** Sentence (normalised) → words and groups with their parts of speech. */
-export type Analysis = (sentence: string) => Unit[];
+/**
+ * Sentence (normalised) → words and groups with their parts of speech. Characters that stand for `given` words are read
+ * as those.
+ */
+export type Analysis = (sentence: string, given?: readonly GivenWord[]) => Unit[];
 
 interface TaggedToken extends Token {
   readonly tag: string;
   readonly given: string | null;
+  readonly reading: string | null;
 }
 
 const MARK_TAGS: ReadonlySet<string> = new Set([
@@ -56,11 +64,13 @@ const MARK_PHONEMES: ReadonlyMap<string, string> = new Map([
 ]);
 const NOT_PUNCTUATION = /[^;:,.!?—…"“”]/g;
 const LINK = /\[([^\]]+)\]\(([^)]*)\)/g;
+const MARK = /([\ue000-\uf8ff])/;
 const PHONEMES_IN_LINK = /^\/(.*?)\/*$/su;
 
 export function createAnalysis(
   tables: Pick<TextTables, "exceptions" | "tagger" | "vocabulary">,
   differences: ReadonlySet<DifferenceId>,
+  heteronyms: Heteronyms | null,
 ): Analysis {
   const tokenise = createTokeniser(tables.exceptions);
   const tag = createTagger(tables.tagger);
@@ -69,8 +79,10 @@ export function createAnalysis(
 
   const linkWords = differences.has("links-are-words");
 
-  return (sentence) =>
-    group(annotate(withLinks(linkWords ? withoutAddresses(sentence) : sentence), clearsMoney));
+  return (sentence, given = []) => {
+    const words = linkWords ? withoutAddresses(sentence) : sentence;
+    return group(annotate(given.length > 0 ? tagged(words, given) : withLinks(words), clearsMoney));
+  };
 
   /** `[word](/phonemes/)` is one word that is said as the phonemes. */
   function withLinks(sentence: string): TaggedToken[] {
@@ -82,31 +94,59 @@ export function createAnalysis(
       from = match.index + match[0].length;
       const [, text = "", inside = ""] = match;
       const given = PHONEMES_IN_LINK.exec(inside)?.[1];
-      tokens.push({ text, tag: "NN", spaceAfter: sentence[from] === " ", given: given ?? null });
+      tokens.push({
+        text,
+        tag: "NN",
+        spaceAfter: sentence[from] === " ",
+        given: given ?? null,
+        reading: null,
+      });
     }
     tokens.push(...tagged(sentence.slice(from)));
     return tokens;
   }
 
-  function tagged(text: string): TaggedToken[] {
-    const tokens = tokenise(text);
+  function tagged(text: string, given: readonly GivenWord[] = []): TaggedToken[] {
+    const tokens: readonly TokenOrGiven[] =
+      given.length > 0 ? withGiven(tokenise(text), given) : tokenise(text);
     const marks = quotes ? markQuotes(tokens) : undefined;
     const tags = tag(tokens.filter((_token, index) => marks?.[index] == null).map((token) => token.text));
     let next = 0;
-    return tokens.map((token, index) => ({
-      ...token,
-      tag: marks?.[index] ?? tags[next++] ?? "NN",
-      given: null,
-    }));
+    const all = tokens.map((_token, index) => marks?.[index] ?? tags[next++] ?? "NN");
+    const settled = heteronyms?.(
+      tokens.map((token) => token.text),
+      all,
+    );
+    return tokens.map((token, index) => {
+      const here = settled?.get(index);
+      const { text, spaceAfter, given = null } = token;
+      const tag = here?.tag ?? all[index] ?? "NN";
+      return { text, spaceAfter, tag, given, reading: here?.reading ?? null };
+    });
   }
 }
 
-/** `[words](address)` → `words`; what gives phonemes stays. */
+interface TokenOrGiven extends Token {
+  readonly given?: string;
+}
+
+/** Cuts out of the tokens the characters that stand for given words. */
+function withGiven(tokens: readonly Token[], given: readonly GivenWord[]): TokenOrGiven[] {
+  return tokens.flatMap(({ text, spaceAfter }) => {
+    const parts = text.split(MARK).filter((part) => part !== "");
+    return parts.map((part, index): TokenOrGiven => {
+      const word = given[markedWord(part, given)];
+      const rest = { spaceAfter: spaceAfter && index === parts.length - 1 };
+      return word === undefined
+        ? { ...rest, text: part }
+        : { ...rest, text: word.word, given: word.phonemes };
+    });
+  });
+}
+
+/** `[words](address)` → `words`. */
 function withoutAddresses(sentence: string): string {
-  if (!sentence.includes("](")) return sentence;
-  return sentence.replace(LINK, (link, words: string, inside: string) =>
-    inside.startsWith("/") ? link : words,
-  );
+  return sentence.includes("](") ? sentence.replace(LINK, "$1") : sentence;
 }
 
 /** Cuts tokens into pieces and settles what is no word: marks, money signs, the 2 of "B2B". */
@@ -123,6 +163,7 @@ function annotate(tokens: readonly TaggedToken[], clearsMoney: boolean): Piece[]
         spaceAfter: last && token.spaceAfter,
         given: token.given,
         alias: null,
+        reading: texts.length === 1 ? token.reading : null,
         currency: null,
         head: true,
       };

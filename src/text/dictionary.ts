@@ -38,10 +38,15 @@ type Entry = string | ReadonlyMap<string, string | null>;
 
 const ASCII_LETTERS = /^[A-Za-z]+$/;
 
-export function createWords(tables: Pick<TextTables, "gold" | "silver">): Words {
-  const gold = (word: string): Entry | undefined => entryOf(tables.gold, word);
+/** @param names words that come before the dictionaries; in small letters where they are meant in any case */
+export function createWords(
+  tables: Pick<TextTables, "gold" | "silver">,
+  names: ReadonlyMap<string, string>,
+): Words {
+  const named = (word: string): string | undefined => names.get(word) ?? names.get(word.toLowerCase());
+  const gold = (word: string): Entry | undefined => named(word) ?? entryOf(tables.gold, word);
   const silver = (word: string): Entry | undefined => entryOf(tables.silver, word);
-  const listedInGold = (word: string): boolean => isListed(tables.gold, word);
+  const listedInGold = (word: string): boolean => named(word) !== undefined || isListed(tables.gold, word);
   const listed = (word: string): boolean => listedInGold(word) || isListed(tables.silver, word);
 
   return { listed, listedInGold, known, look, spell, own };

@@ -15,6 +15,8 @@ export interface LexicalWord {
   readonly currency: string | null;
   /** Whether no other word is glued on before it. */
   readonly head: boolean;
+  /** Its phonemes where its sentence has decided them. */
+  readonly reading: string | null;
 }
 
 export interface Lexicon {
@@ -42,14 +44,16 @@ const PLAIN_LETTERS: ReadonlyMap<string, string> = new Map([
 export function createLexicon(
   tables: Pick<TextTables, "gold" | "silver">,
   differences: ReadonlySet<DifferenceId>,
+  names: ReadonlyMap<string, string>,
 ): Lexicon {
-  const words = createWords(tables);
+  const words = createWords(tables, names);
   const wordReading = createWordReading(words, createSuffixRules(words), differences);
   const numbers = createNumberReading(words, differences);
   const dropsAccents = differences.has("accents-looked-up-without");
 
   return {
     read(word, following) {
+      if (word.reading !== null) return word.reading;
       const text = plainText(word.text);
       const phonemes = readWord(text, word, following);
       if (phonemes !== null) return phonemes + currencyWord(word.currency);

@@ -1,27 +1,34 @@
 import { createAnalysis } from "./analysis.ts";
 import { strip } from "./characters.ts";
 import { differencesOf, type Readings } from "./differences.ts";
+import { markGivenWords } from "./given-words.ts";
+import { createHeteronyms } from "./heteronyms.ts";
 import { createLexicon } from "./lexicon.ts";
 import { createNormaliser } from "./normaliser.ts";
+import { createOwnWords, type OwnWord, type OwnWords } from "./own-words.ts";
 import { splitClauses } from "./phoneme-ids.ts";
 import { readUnits } from "./reader.ts";
-import { splitSentences } from "./sentences.ts";
+import { spokenSentences } from "./spoken-sentences.ts";
 import type { TextTables } from "./tables.ts";
 import { characterIds, decodePhonemes, readUnknown, type UnknownWordNet } from "./unknown-words.ts";
 
 export interface Phonemizer {
   /** The phonemes of a text, a string a sentence; sentences over 400 phonemes are cut at clauses, silent ones left out. */
-  phonemes(text: string): Promise<string[]>;
-  /** The phonemes of one sentence; "" where there is nothing to say. */
-  read(sentence: string): Promise<string>;
+  phonemes(text: string, words?: readonly OwnWords[]): Promise<string[]>;
+  /** The phonemes of one sentence; "" where there is nothing to say. Of users' words the first list decides. */
+  read(sentence: string, words?: readonly OwnWords[]): Promise<string>;
 }
 
 export interface PhonemizerOptions {
   /** Standard unless told. */
   readonly readings?: Readings;
+  /** Words that come before the dictionary's, and after those that are given with a text. */
+  readonly words?: readonly OwnWord[];
   /** How many words' network readings are kept. */
   readonly rememberedWords?: number;
 }
+
+const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
 /**
  * Reads English text as phonemes. Words that neither dictionary nor rule knows go to `unknownWords`, each once while
@@ -30,28 +37,38 @@ export interface PhonemizerOptions {
 export function createPhonemizer(
   tables: TextTables,
   unknownWords: UnknownWordNet,
-  { readings = "standard", rememberedWords = 1000 }: PhonemizerOptions = {},
+  { readings = "standard", words: ownWords = [], rememberedWords = 1000 }: PhonemizerOptions = {},
 ): Phonemizer {
   const differences = differencesOf(readings);
+  const takesGiven = readings !== "reference";
+  const knowsMore = typeof readings === "string" && readings !== "reference";
   const normalise = createNormaliser(tables.normaliser, differences);
-  const analyse = createAnalysis(tables, differences);
-  const lexicon = createLexicon(tables, differences);
+  const analyse = createAnalysis(
+    tables,
+    differences,
+    knowsMore ? createHeteronyms(tables.heteronyms, tables.gold) : null,
+  );
+  const lexicon = createLexicon(tables, differences, knowsMore ? tables.names : NO_NAMES);
+  const always = ownWords.length > 0 ? [createOwnWords(ownWords)] : [];
   const signGap = differences.has("signs-said-apart") ? " " : "";
   const remembered = new Map<string, string>();
 
   return {
     read,
-    async phonemes(text) {
+    async phonemes(text, words) {
       const spoken: string[] = [];
-      for (const sentence of splitSentences(text, readings))
-        spoken.push(...splitClauses(await read(sentence.text)));
+      for (const sentence of spokenSentences(text, readings))
+        spoken.push(...splitClauses(await read(sentence.text, words)));
       return spoken;
     },
   };
 
   /** Reads without waiting and notes which words the network has to be asked for; then asks, and reads again. */
-  async function read(sentence: string): Promise<string> {
-    const units = analyse(normalise(sentence));
+  async function read(sentence: string, words: readonly OwnWords[] = []): Promise<string> {
+    const { text, given } = takesGiven
+      ? markGivenWords(sentence, [...words, ...always])
+      : { text: sentence, given: [] };
+    const units = analyse(normalise(text), given);
     const known = new Map<string, string>();
     const missing = new Set<string>();
     const readWord = (word: string): string => {

@@ -62,7 +62,8 @@ function isGroup(unit: Unit): unit is readonly Piece[] {
 }
 
 function lexical(piece: Piece): LexicalWord {
-  return { text: piece.alias ?? piece.text, tag: piece.tag, currency: piece.currency, head: piece.head };
+  const { tag, currency, head, reading } = piece;
+  return { text: piece.alias ?? piece.text, tag, currency, head, reading };
 }
 
 /** Pieces as one word: the tag of the weightiest, capitals counting twice. */
@@ -84,7 +85,7 @@ function merged(pieces: readonly Piece[]): LexicalWord {
     if (piece.currency !== null && (currency === null || piece.currency > currency))
       currency = piece.currency;
   }
-  return { text, tag, currency, head: first?.head ?? true };
+  return { text, tag, currency, head: first?.head ?? true, reading: null };
 }
 
 function followingOf(phonemes: string, text: string, tag: string, following: Following): Following {

@@ -1,9 +1,11 @@
 import { execFile } from "node:child_process";
-import { open } from "node:fs/promises";
+import { open, readFile } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { type HeteronymTable, parseHeteronyms } from "./heteronym-table.ts";
 import { packTables, voiceFingerprint } from "./pack-tables.ts";
+import { parsePronunciations } from "./pronunciations.ts";
 import type { StringTable } from "./string-table.ts";
 import { readContainer, type TableContainer } from "./table-container.ts";
 
@@ -63,11 +65,18 @@ export interface TextTables {
   readonly exceptions: ReadonlyMap<string, readonly string[]>;
   readonly normaliser: NormaliserTables;
   readonly unknownWords: UnknownWordAlphabet;
+  /** Words of two readings, and when they have which. */
+  readonly heteronyms: HeteronymTable;
+  /** Names that the dictionaries lack or have wrong, in small letters where they are meant in any case → phonemes. */
+  readonly names: ReadonlyMap<string, string>;
   /** Phoneme → the acoustic model's id. */
   readonly vocabulary: ReadonlyMap<string, number>;
 }
 
 const BUILDER = fileURLToPath(new URL("./build-tables.js", import.meta.url));
+
+/** Our own words, beside those of the voice. */
+const LEXICON = fileURLToPath(new URL("../../../lexicon/", import.meta.url));
 
 /** Where the packed tables of a voice are kept: beside the compiled sources. */
 export function tablesFileOf(voiceDir: string): string {
@@ -85,7 +94,22 @@ export async function loadTextTables(
   const fingerprint = await voiceFingerprint(voiceDir);
   const packed =
     (await readCurrent(tablesFile, fingerprint)) ?? (await rebuild(voiceDir, tablesFile, fingerprint));
-  return tablesOf(packed);
+  return { ...tablesOf(packed), ...(await ownTables()) };
+}
+
+type OwnTables = Pick<TextTables, "heteronyms" | "names">;
+
+async function ownTables(): Promise<OwnTables> {
+  const [heteronyms, names] = [`${LEXICON}heteronyms.tsv`, `${LEXICON}names.tsv`];
+  return {
+    heteronyms: parseHeteronyms(await readFile(heteronyms, "utf8"), heteronyms),
+    names: new Map(
+      parsePronunciations(await readFile(names, "utf8"), names).map(([word, said]) => [
+        word,
+        said.slice(1, -1),
+      ]),
+    ),
+  };
 }
 
 /** Packing takes 150 MB of short-lived memory: another process does it, so that this one never holds them. */
@@ -121,7 +145,7 @@ export async function readCurrent(file: string, fingerprint: string): Promise<Ta
   }
 }
 
-function tablesOf(container: TableContainer): TextTables {
+function tablesOf(container: TableContainer): Omit<TextTables, keyof OwnTables> {
   const { meta } = container;
   const strings = (name: string): StringTable => ({
     slots: container.uint32(`${name}.slots`),

@@ -34,14 +34,17 @@ export class GuestUtterance {
   #release = (): void => {};
 
   constructor(model: SpeechModel, message: OpenMessage, events: GuestUtteranceEvents) {
-    const { history, speaker, delivery, preset, seed } = message;
+    const { history, speaker, delivery, preset, lexicon, seed } = message;
     this.asker = message.asker;
     this.#events = events;
     this.#credit = message.credit;
     this.#dueMs = events.now();
     this.#inbox = new TextInbox({ onPull: events.onPull, onWait: () => this.#release() });
     const text = { [Symbol.asyncIterator]: () => this.#inbox };
-    this.#generator = model.speak({ history, speaker, text, delivery, preset, seed }, this.#stop.signal);
+    this.#generator = model.speak(
+      { history, speaker, text, delivery, preset, lexicon, seed },
+      this.#stop.signal,
+    );
     const isSilent = history.every(({ audio }) => audio === null);
     this.#hear = async () => {
       if (!isSilent) await model.hear?.({ history, speaker, preset }, this.#stop.signal);

@@ -1,5 +1,5 @@
 import type { SpeakerLabel, Turn } from "../model/conversation.ts";
-import type { Delivery, Preset } from "../model/script.ts";
+import type { Delivery, Lexicon, Preset } from "../model/script.ts";
 import type { SpeechModel, SpeechReport } from "../model/speech-model.ts";
 import type { NativeGate, NativeGuard } from "./native-gate.ts";
 
@@ -26,6 +26,7 @@ export interface OpenMessage {
   readonly speaker: SpeakerLabel;
   readonly delivery: Delivery;
   readonly preset: Preset;
+  readonly lexicon: Lexicon;
   readonly seed: bigint;
   /** See `Script.asker`. */
   readonly asker: string;

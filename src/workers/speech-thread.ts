@@ -85,7 +85,7 @@ export class SpeechThread {
 
   open(script: Script, signal: AbortSignal): HostUtterance {
     const id = this.#nextId++;
-    const { delivery, preset, seed, speaker, asker = "" } = script;
+    const { delivery, preset, lexicon = [], seed, speaker, asker = "" } = script;
     const { history, transfer } = packHistory(script.history);
     const credit = this.#options.creditFrames;
     let taken = 0;
@@ -105,7 +105,10 @@ export class SpeechThread {
         this.#pulse.begin();
       },
     });
-    this.worker.post({ kind: "open", id, history, speaker, delivery, preset, seed, asker, credit }, transfer);
+    this.worker.post(
+      { kind: "open", id, history, speaker, delivery, preset, lexicon, seed, asker, credit },
+      transfer,
+    );
     this.#utterances.set(id, utterance);
     this.#hasSpoken = true;
     this.#pulse.begin();

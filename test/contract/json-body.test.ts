@@ -30,7 +30,13 @@ describe("a request body", () => {
     const turn = fc.record({ speaker: scalar, text: scalar, audio_wav_b64: scalar }, { requiredKeys: [] });
     const params = fc.record({ temperature: scalar, top_k: scalar }, { requiredKeys: [] });
     const body = fc.record(
-      { text: scalar, model: scalar, conversation: fc.oneof(scalar, fc.array(turn)), params },
+      {
+        text: scalar,
+        model: scalar,
+        conversation: fc.oneof(scalar, fc.array(turn)),
+        params,
+        lexicon: fc.oneof(scalar, fc.dictionary(text, scalar, { noNullPrototype: true })),
+      },
       { requiredKeys: [] },
     );
     const layout = fc.constantFrom(undefined, " ", "\t", "\n  ");
@@ -74,6 +80,23 @@ describe("a request body", () => {
       text: "b",
     });
     assert.equal(Object.getPrototypeOf(read('{"__proto__":{"x":1}}')), Object.prototype);
+  });
+
+  it("keeps members of any name of an object whose names are the client's own, and one more than it may have", () => {
+    const said = { __proto__: null, "": "a", "ü 1": "b", text: "c", constructor: "d", lexicon: "e" };
+    assert.deepEqual(read(JSON.stringify({ text: "x", lexicon: said })), { text: "x", lexicon: { ...said } });
+    const odd = (read('{"lexicon":{"__proto__":"x","a":{"b":[1]},"a":{"c":{"d":1}}}}') as { lexicon: object })
+      .lexicon;
+    assert.deepEqual(Object.entries(odd), [
+      ["__proto__", "x"],
+      ["a", {}],
+    ]);
+    assert.equal(Object.getPrototypeOf(odd), Object.prototype);
+    const many = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`w${index}`, "x"]));
+    const kept = read(JSON.stringify({ lexicon: many })) as { lexicon: object };
+    assert.equal(Object.keys(kept.lexicon).length, 101);
+    const long = read(JSON.stringify({ lexicon: { ["x".repeat(5_000)]: "y" } })) as { lexicon: object };
+    assert.ok(Object.keys(long.lexicon)[0]!.length > 64, "what is too long stays too long");
   });
 
   it("says where it is no JSON, and quotes nothing", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import type { Delivery } from "../../src/model/script.ts";
+import type { Delivery, Lexicon } from "../../src/model/script.ts";
 import { ContentHash } from "../../src/serving/content-hash.ts";
 import { anyText } from "../contract/any-text.ts";
 
@@ -36,6 +36,18 @@ const part: fc.Arbitrary<Part> = fc.oneof(
 const parts = fc.array(part, { maxLength: 4 });
 
 describe("a seed from content", () => {
+  it("is as it was without words of the client's own, and another with them, in whatever order they come", () => {
+    const seed = (words: Lexicon) => new ContentHash("m").text("0").text("Hi.").lexicon(words).seed(STILL);
+    assert.equal(seed([]), seedOf(["0", "Hi."]));
+    const [a, b] = [
+      ["a", "x"],
+      ["b", "y"],
+    ] as const;
+    assert.equal(seed([a, b]), seed([b, a]));
+    const all = [seed([]), seed([a]), seed([b]), seed([a, b]), seed([["a", "y"]]), seed([["ax", ""]])];
+    assert.equal(new Set(all).size, all.length);
+  });
+
   it("is the same for the same content, and 64 bits wide", () => {
     let bits = 0n;
     fc.assert(

@@ -36,17 +36,19 @@ test("the reference readings equal the reference's own on every golden line", as
   assert.ok(unknown.equal >= 0.98 * unknown.lines, `unknown words and names: ${written(unknown)}`);
 });
 
-test("the standard readings equal the reference's on 99 of 100 golden lines", async (t) => {
+// Where they differ the reference is wrong: "no." for number, "the zeroth Cavill", "the lead mine", "I object to that".
+test("the standard readings equal the reference's on 98 of 100 golden lines", async (t) => {
   const { known, unknown } = await score("standard");
   t.diagnostic(`known words: ${written(known)}; unknown words and names: ${written(unknown)}`);
-  assert.ok(known.equal >= 0.99 * known.lines, `known words: ${written(known)}`);
+  assert.ok(known.equal >= 0.98 * known.lines, `known words: ${written(known)}`);
 });
 
 test("the improved readings depart from the reference's on few golden lines", async (t) => {
   const { known, unknown } = await score("improved");
   t.diagnostic(`known words: ${written(known)}; unknown words and names: ${written(unknown)}`);
-  assert.ok(known.lines + unknown.lines - known.equal - unknown.equal <= 80);
-  assert.ok(known.errors + unknown.errors <= 0.02 * (known.phonemes + unknown.phonemes));
+  // Names are read as lexicon/names.tsv has them, and no more as the reference's network guesses.
+  assert.ok(known.lines - known.equal <= 80);
+  assert.ok(known.errors <= 0.02 * known.phonemes);
 });
 
 async function score(readings: Readings): Promise<{ known: Score; unknown: Score }> {

@@ -6,15 +6,13 @@ import {
   type SpeechReport,
 } from "../../model/speech-model.ts";
 import type { NativeGuard } from "../../tensors/session.ts";
-import type { Readings } from "../../text/differences.ts";
-import type { TextTables } from "../../text/tables.ts";
 import { type Cast, Follower } from "./follow/follower.ts";
 import { createKernel } from "./kernel/kernel.ts";
 import { runInTurns } from "./listen/run-in-turns.ts";
 import { openNetwork } from "./network.ts";
 import { PassageSource } from "./passages.ts";
 import { voiceOptions } from "./preset.ts";
-import { openTextReader } from "./read-text.ts";
+import { openTextReader, type ReadingOptions } from "./read-text.ts";
 import { occasionOf } from "./rhythm/occasion.ts";
 import { createVoices } from "./speakers.ts";
 import { Turnstile } from "./turnstile.ts";
@@ -22,13 +20,9 @@ import { speakPassages } from "./utterance.ts";
 import { yieldingNetwork } from "./yielding-network.ts";
 
 /** Where the embedded voice finds what it needs. */
-export interface ParametricOptions {
+export interface ParametricOptions extends ReadingOptions {
   /** The voice's folder (`voices/heart`). */
   readonly voiceDir: string;
-  /** The voice's dictionary and tagger where they are loaded already, perhaps by another thread; else they are read. */
-  readonly tables?: TextTables;
-  /** How text is read; standard unless told. */
-  readonly readings?: Readings;
 }
 
 /**
@@ -48,9 +42,9 @@ export async function createParametricModel(
   options: ParametricOptions,
   guard?: NativeGuard,
 ): Promise<SpeechModel> {
-  const { voiceDir, tables, readings } = options;
+  const { voiceDir, ...reading } = options;
   const network = await openNetwork(voiceDir, guard);
-  const text = await openTextReader(voiceDir, tables, readings, guard).catch(async (thrown: unknown) => {
+  const text = await openTextReader(voiceDir, reading, guard).catch(async (thrown: unknown) => {
     await network.close();
     throw thrown;
   });
@@ -88,7 +82,9 @@ export async function createParametricModel(
     const onAbort = () => stop.abort(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
     open.add(stop);
-    const source = new PassageSource(script.text, text, stop.signal);
+    const { lexicon = [] } = script;
+    const reader = lexicon.length > 0 ? text.withWords(lexicon) : text;
+    const source = new PassageSource(script.text, reader, stop.signal);
     let isHeard = false;
     try {
       const { speaker, heard } = await cast(script, stop.signal);

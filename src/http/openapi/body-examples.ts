@@ -14,6 +14,13 @@ export const TTS_EXAMPLES: Json = {
       params: { temperature: 0, max_new_tokens: 256 },
     },
   },
+  words: {
+    summary: "Words of your own, for the request and in one place",
+    value: {
+      text: "[Siân](/ʃˈɑn/) moved the SQL server to Kubernetes.",
+      lexicon: { SQL: "sequel", kubernetes: "/kˌubəɹnˈɛtiz/" },
+    },
+  },
 };
 
 /** Bodies to paste for `POST /v1/converse` and its stream. */

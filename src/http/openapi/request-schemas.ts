@@ -1,5 +1,6 @@
 import type { TSchema } from "typebox";
 import { AudioSpeechRequest, SPEEDS, VOICES } from "../../contract/audio-speech.ts";
+import { MAX_LEXICON_SAID_CHARS, MAX_LEXICON_WORD_CHARS } from "../../contract/lexicon.ts";
 import { ConversationTurn, ConverseRequest, TtsRequest } from "../../contract/requests.ts";
 import { MEDIA_TYPES } from "../speech-forms.ts";
 import type { Json } from "./components.ts";
@@ -15,11 +16,28 @@ const speaker = { enum: VOICES.map(({ id }) => id) };
  */
 const spoken = { pattern: "^\\s*\\S[\\s\\S]*$" };
 
+const SOUNDS = "AIOQWYTabdefghijklmnoprstuvwxzæðŋɐɑɒɔəɚɛɜɝɡɨɪɫɹɾʃʊʌʒʔʤʧθᵊᵻ";
+/** Phonemes between slashes, or words that do not begin with one; neither with brackets. */
+const lexicon = {
+  propertyNames: {
+    pattern: "^[^\\s[\\]](?:[^[\\]]*[^\\s[\\]])?$",
+    minLength: 1,
+    maxLength: MAX_LEXICON_WORD_CHARS,
+  },
+  additionalProperties: {
+    type: "string",
+    pattern: `^(?:[^/[\\]][^[\\]]*|/[ˈˌ]?[${SOUNDS}][ˈˌː. ${SOUNDS}]*/)$`,
+    minLength: 1,
+    maxLength: MAX_LEXICON_SAID_CHARS,
+  },
+};
+
 /** The body of `POST /v1/tts`. */
-export const publishedTts: Json = narrowed(TtsRequest, { text: spoken, speaker });
+export const publishedTts: Json = narrowed(TtsRequest, { text: spoken, speaker, lexicon });
 
 /** The body of `POST /v1/converse` and of its stream. Rules about the last turn alone cannot be said. */
 export const publishedConverse: Json = narrowed(ConverseRequest, {
+  lexicon,
   conversation: {
     description:
       "Turns, oldest first. Every turn before the last needs text or audio. The last is the open turn, to be spoken: " +
@@ -33,6 +51,7 @@ const voice = { type: "string", enum: VOICES.flatMap(({ id, aliases }) => [id, .
 /** The body of `POST /v1/audio/speech`. */
 export const publishedSpeech: Json = narrowed(AudioSpeechRequest, {
   input: spoken,
+  lexicon,
   voice: {
     type: undefined,
     properties: undefined,

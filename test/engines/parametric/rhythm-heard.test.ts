@@ -18,7 +18,7 @@ describe("A plan in rhythm", () => {
   let reader: TextReader;
   before(async () => {
     network = await openNetwork(VOICE_DIR);
-    reader = await openTextReader(VOICE_DIR, await tables());
+    reader = await openTextReader(VOICE_DIR, { tables: await tables() });
   });
   after(async () => {
     await network.close();

@@ -10,7 +10,7 @@ export async function openInstrument(): Promise<StudioParts & { close(): Promise
   const [network, kernel, reader] = await Promise.all([
     openNetwork(VOICE_DIR),
     createKernel(),
-    tables().then((loaded) => openTextReader(VOICE_DIR, loaded)),
+    tables().then((loaded) => openTextReader(VOICE_DIR, { tables: loaded })),
   ]);
   return {
     network,

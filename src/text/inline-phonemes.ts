@@ -1,0 +1,45 @@
+import { isPhonetic, readGivenPhonemes } from "./given-phonemes.ts";
+
+/** `[word](/phonemes/)` in a text. Places are of UTF-16 code units. */
+export interface InlinePhonemes {
+  readonly from: number;
+  readonly to: number;
+  readonly word: string;
+  /** As they are written, and where that begins. */
+  readonly written: string;
+  readonly writtenFrom: number;
+}
+
+const MIDDLE = "](/";
+const END = "/)";
+const LONGEST = 1000;
+
+/** Where a text gives phonemes for words; what is an address (`[word](/about/)`) is left out. Linear in the text. */
+export function inlinePhonemes(text: string): InlinePhonemes[] {
+  const found: InlinePhonemes[] = [];
+  let from = 0;
+  for (let middle = text.indexOf(MIDDLE); middle >= 0; middle = text.indexOf(MIDDLE, middle + 1)) {
+    const open = text.slice(Math.max(from, middle - LONGEST), middle).lastIndexOf("[");
+    const start = Math.max(from, middle - LONGEST) + open;
+    const writtenFrom = middle + MIDDLE.length;
+    const end = text.slice(writtenFrom, writtenFrom + LONGEST).indexOf(END);
+    if (open < 0 || end < 0) continue;
+    const word = text.slice(start + 1, middle);
+    const written = text.slice(writtenFrom, writtenFrom + end);
+    if (word.trim() === "" || word.includes("]") || /[/()]/.test(written) || !isPhonetic(written)) continue;
+    from = writtenFrom + end + END.length;
+    found.push({ from: start, to: from, word, written, writtenFrom });
+  }
+  return found;
+}
+
+/** The first character of inline phonemes that is none, counted in characters from 1, and why; null where all are. */
+export function inlineFault(text: string): { readonly at: number; readonly why: string } | null {
+  if (!text.includes(MIDDLE)) return null;
+  for (const { written, writtenFrom } of inlinePhonemes(text)) {
+    const read = readGivenPhonemes(written);
+    if ("why" in read)
+      return { at: Array.from(text.slice(0, writtenFrom)).length + read.at + 1, why: read.why };
+  }
+  return null;
+}

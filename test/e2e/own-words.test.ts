@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { clientOf } from "./client.ts";
+import { temporaryFolder } from "./folders.ts";
+import { antiphon } from "./program.ts";
+import { type ServerProcess, startServerProcess } from "./server-process.ts";
+
+const params = { temperature: 0 };
+const folder = temporaryFolder();
+
+function file(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+describe("words of one's own", () => {
+  const env = { ANTIPHON_LEXICON: file("words.tsv", "# mine\nzgrmf\tboat\nqlorb\t/bˈOt/\n") };
+  let server: ServerProcess;
+  before(async () => {
+    server = await startServerProcess({ env });
+  });
+  after(() => server.stop());
+
+  it("are spoken by the server from its file and from a request, in the threads that speak", async () => {
+    const client = clientOf(server.url, server.key);
+    const length = async (text: string, lexicon: Record<string, string> = {}) =>
+      (await client.tts({ text, params, lexicon })).length;
+    const boat = await length("The boat is here.");
+    assert.equal(await length("The zgrmf is here."), boat);
+    assert.equal(await length("The qlorb is here."), boat);
+    assert.equal(await length("The [ship](/bˈOt/) is here."), boat);
+    assert.equal(await length("The ship is here.", { ship: "/bˈoʊt/" }), boat);
+    assert.equal(
+      await length("The zgrmf is here.", { zgrmf: "extraordinary boat" }),
+      await length("The extraordinary boat is here."),
+    );
+    assert.notEqual(await length("The extraordinary boat is here."), boat);
+  });
+
+  it("give the same bytes at temperature 0 from the server and from say", async () => {
+    const client = clientOf(server.url, server.key);
+    const text = "The zgrmf and the qlorb met [Xu](/ʃˈu/).";
+    const served = await client.tts({ text, params });
+    const said = await antiphon(["say", text, "--params", JSON.stringify(params)], { env });
+    assert.deepEqual([said.code, said.stderr], [0, ""]);
+    assert.ok(served.equals(said.stdout.subarray(44)));
+  });
+
+  it("are printed by phonemes as they are spoken", async () => {
+    const { code, stdout } = await antiphon(["phonemes", "A zgrmf, a qlorb's and an [x](/ˈæks/)."], { env });
+    assert.deepEqual([code, stdout.toString()], [0, "ɐ bˈOt, ɐ bˈOts ænd ɐn ˈæks.\n"]);
+  });
+});
+
+describe("words that cannot be used", () => {
+  for (const [what, line, text, message] of [
+    [
+      "a line without a tab",
+      ["phonemes", "Hi."],
+      "a\tb\nfoo /fˈu/\n",
+      /^The lexicon .*bad\.tsv, line 2: write the word/,
+    ],
+    [
+      "no phonemes",
+      ["say", "Hi."],
+      "foo\t/f9/\n",
+      /^The lexicon .*bad\.tsv, line 1: what is said character 3/,
+    ],
+    ["no file", ["phonemes", "Hi."], null, /^The lexicon .*bad\.tsv cannot be read \(ENOENT\)/],
+    ["no file, for the server", ["serve", "--port", "0"], null, /^The lexicon .*bad\.tsv cannot be read/],
+  ] as const) {
+    it(`are refused before anything is said: ${what}`, async () => {
+      const path = text === null ? join(folder, "none", "bad.tsv") : file("bad.tsv", text);
+      const { code, stdout, stderr } = await antiphon([...line], { env: { ANTIPHON_LEXICON: path } });
+      assert.deepEqual([code, stdout.length], [1, 0], stderr);
+      assert.match(stderr, message);
+      assert.match(stderr, /^[^\n]+\.\n$/, "one sentence");
+    });
+  }
+
+  it("are refused in a text, with the place", async () => {
+    for (const command of ["phonemes", "say"]) {
+      const { code, stderr } = await antiphon([command, "[x](/ˈ9/)"]);
+      assert.equal(code, 2);
+      assert.match(stderr, /character 7 is no phoneme/);
+    }
+  });
+});

@@ -1,5 +1,6 @@
 import { isLower, isSpaceCode, isUpper, strip } from "./characters.ts";
 import { differencesOf, type Readings } from "./differences.ts";
+import { withoutWraps } from "./lines.ts";
 
 export interface Sentence {
   readonly text: string;
@@ -52,15 +53,26 @@ const OPENING = "(\"“'‘";
 /** A longer word is no abbreviation; the search stops there, so that odd texts cost no more than others. */
 const LONGEST_ABBREVIATION = 40;
 
-/** Cuts a text into sentences, in their order; none are empty, and what a text of spaces gives is none. */
-export function splitSentences(text: string, readings: Readings = "standard"): Sentence[] {
+/**
+ * Cuts a text into sentences, in their order and as they are written; none are empty, and what a text of spaces gives is
+ * none. A new line ends one, unless it only wraps a paragraph; where `lines` are `hard`, it always does.
+ */
+export function splitSentences(
+  text: string,
+  readings: Readings = "standard",
+  lines: "wrapped" | "hard" = "wrapped",
+): Sentence[] {
   const differences = differencesOf(readings);
   const keepsClosing = differences.has("closing-marks-kept");
   const closing = keepsClosing ? CLOSING_KEPT : CLOSING;
   const goesOn = differences.has("abbreviation-inside-sentence") ? continuesImproved : continues;
   const sentences: Sentence[] = [];
-  for (const line of text.split("\n")) {
+  const isWrapped = lines === "wrapped" && readings !== "reference";
+  let lineStart = 0;
+  for (const line of (isWrapped ? withoutWraps(text) : text).split("\n")) {
     const paragraph = strip(line);
+    const offset = lineStart + Math.max(0, line.indexOf(paragraph));
+    lineStart += line.length + 1;
     let start = 0;
     for (let mark = 0; mark < paragraph.length; mark++) {
       if (!MARKS.includes(paragraph.charAt(mark))) continue;
@@ -69,15 +81,16 @@ export function splitSentences(text: string, readings: Readings = "standard"): S
       let next = closed;
       while (next < paragraph.length && isSpaceCode(paragraph.charCodeAt(next))) next++;
       if (next === closed || next === paragraph.length || goesOn(paragraph, mark, next)) continue;
-      push(paragraph.slice(start, keepsClosing ? closed : mark + 1), false);
+      push(offset + start, offset + (keepsClosing ? closed : mark + 1), false);
       start = next;
       mark = next - 1;
     }
-    push(paragraph.slice(start), true);
+    push(offset + start, offset + paragraph.length, true);
   }
   return sentences;
 
-  function push(piece: string, endsParagraph: boolean): void {
+  function push(from: number, to: number, endsParagraph: boolean): void {
+    const piece = text.slice(from, to);
     if (strip(piece) !== "") sentences.push({ text: piece, endsParagraph });
   }
 }

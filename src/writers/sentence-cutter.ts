@@ -32,7 +32,7 @@ export class SentenceCutter {
   #takeReady(): string[] {
     const ready: string[] = [];
     for (;;) {
-      const sentences = splitSentences(this.#pending, READINGS);
+      const sentences = splitSentences(this.#pending, READINGS, "hard");
       const over = isLastEndOpen(sentences) ? sentences.length - 2 : sentences.length - 1;
       let end = 0;
       let isRunOn = false;

@@ -84,8 +84,8 @@ const NEEDS: ReadonlyMap<string, Neighbours> = new Map<string, Neighbours>([
 ]);
 const WRITTEN = /(?:a\.k\.a\.|w\/o?(?![\p{L}\p{N}])|[A-Za-z]{1,6}\.)/uy;
 const PLAIN = /(?:vs|aka|AKA|BTW|IMO|TBD)(?![\p{L}\p{N}_]|\.\p{L})/uy;
-const NAME_AFTER = /^\.? (?=\p{Lu})/u;
-const TITLE = /[A-Z][a-z]{1,4}(?=\.? \p{Lu})/uy;
+const NAME_AFTER = /^\.? (?=[\p{Lu}\p{Co}])/u;
+const TITLE = /[A-Z][a-z]{1,4}(?=\.? [\p{Lu}\p{Co}])/uy;
 /** Only these titles are ones without a stop too. */
 const WITHOUT_STOP: ReadonlySet<string> = new Set(
   "Mr Mrs Ms Dr Prof St Mt Ft Gen Gov Sen Capt Lt Sgt Msgr Cpl".split(" "),

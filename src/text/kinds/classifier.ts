@@ -21,6 +21,7 @@ import { version } from "./versions.ts";
 
 const NUMBER_RUN = /\d{1,200}(?:[.,]\d{1,200}){0,40}[\p{L}\p{N}_'’]{0,200}/uy;
 const WORD = /[\p{L}\p{N}_'’]{1,200}/uy;
+const TOUCHING = /[\p{L}\p{N}.)%]/u;
 const WORD_CHARACTER = /[\p{L}\p{N}_]/u;
 const GIVEN = /\[[^[\]]{1,400}\]\(\/[^()\s]{0,400}\/?\)/uy;
 /** Letters that no kind of token can be told by: a word of small ones with nothing but letters around. */
@@ -74,20 +75,18 @@ export function createClassifier(tables: NormaliserTables): (sentence: string) =
   const atSigns: readonly Kind[] = [moneyBefore, phone, fraction, measure, shortYear, sign];
 
   return (text) => {
-    let said = "";
+    const pieces: string[] = [];
     let copied = 0;
     for (let at = 0; at < text.length; ) {
       const found = tokenAt(text, at);
-      if (found.words === null) {
-        at = found.end;
-        continue;
+      if (found.words !== null) {
+        if (at > copied) pieces.push(text.slice(copied, at));
+        pieces.push(withSpaces(found.words, pieces.at(-1) ?? "", text.charAt(found.end)));
+        copied = found.end;
       }
-      said = joined(said + text.slice(copied, at), found.words);
       at = found.end;
-      copied = at;
-      if (WORD_CHARACTER.test(text.charAt(at)) && !said.endsWith(" ")) said += " ";
     }
-    return copied === 0 ? text : said + text.slice(copied);
+    return copied === 0 ? text : pieces.join("") + text.slice(copied);
   };
 
   /** The token at a place in words, or null for what stays, with where it ends. */
@@ -145,8 +144,9 @@ function isKnownSmall(text: string, at: number): boolean {
   return text.charAt(end) === "." || SMALL.has(text.slice(at, end));
 }
 
-/** Words behind what was said, with a space where two would touch. */
-function joined(said: string, words: string): string {
-  const touches = said !== "" && /[\p{L}\p{N}.)%]$/u.test(said) && /^[\p{L}\p{N}]/u.test(words);
-  return touches ? `${said} ${words}` : said + words;
+/** Words with a space before and behind where they would touch others. */
+function withSpaces(words: string, before: string, next: string): string {
+  const touches = TOUCHING.test(before.charAt(before.length - 1)) && WORD_CHARACTER.test(words.charAt(0));
+  const goesOn = WORD_CHARACTER.test(next) && !words.endsWith(" ");
+  return `${touches ? " " : ""}${words}${goesOn ? " " : ""}`;
 }

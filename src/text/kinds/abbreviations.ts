@@ -1,4 +1,5 @@
 import type { NormaliserTables } from "../tables.ts";
+import { light } from "./light.ts";
 import { after, before, behindStop, type Kind, matchAt, wordBefore } from "./spoken.ts";
 
 /** Abbreviations that the voice's own list lacks. */
@@ -64,7 +65,7 @@ interface Neighbours {
   readonly after?: RegExp;
   readonly before?: RegExp;
 }
-const A_NUMBER: Neighbours = { after: /^ ?\p{Nd}/u };
+const A_NUMBER: Neighbours = { after: light(/^ ?\p{Nd}/u) };
 const NEEDS: ReadonlyMap<string, Neighbours> = new Map<string, Neighbours>([
   ...(
     "no. nos. No. Nos. p. c. ca. Op. op. art. Art. fig. Fig. ch. Ch. Sec. sec. Pt. Gr. Fl. Rm. eq. Eq. ext. Ext. est. " +
@@ -72,20 +73,20 @@ const NEEDS: ReadonlyMap<string, Neighbours> = new Map<string, Neighbours>([
   )
     .split(" ")
     .map((key) => [key, A_NUMBER] as const),
-  ["ed.", { before: /(?:\p{Nd}|st|nd|rd|th|rev\.|new) ?$/u }],
+  ["ed.", { before: light(/(?:\p{Nd}|st|nd|rd|th|rev\.|new) ?$/u) }],
   ["Sun.", { before: /(?<!\b(?:the|The|a|that|our) )$/u }],
-  ["v.", { before: /\p{Lu}[\p{L}.']* $/u, after: /^ \p{Lu}/u }],
-  ["ft.", { before: /\p{Lu}\p{L}* $/u, after: /^ \p{Lu}/u }],
-  ["min.", { after: /^ \p{Ll}/u }],
-  ["temp.", { after: /^ \p{Ll}/u }],
-  ["Ct.", { before: /\p{Lu}\p{L}+ $/u }],
-  ["Pl.", { before: /\p{Lu}\p{L}+ $/u }],
-  ["Sq.", { before: /\p{Lu}\p{L}+ $/u }],
+  ["v.", { before: light(/\p{Lu}[\p{L}.']* $/u), after: light(/^ \p{Lu}/u) }],
+  ["ft.", { before: light(/\p{Lu}\p{L}* $/u), after: light(/^ \p{Lu}/u) }],
+  ["min.", { after: light(/^ \p{Ll}/u) }],
+  ["temp.", { after: light(/^ \p{Ll}/u) }],
+  ["Ct.", { before: light(/\p{Lu}\p{L}+ $/u) }],
+  ["Pl.", { before: light(/\p{Lu}\p{L}+ $/u) }],
+  ["Sq.", { before: light(/\p{Lu}\p{L}+ $/u) }],
 ]);
-const WRITTEN = /(?:a\.k\.a\.|w\/o?(?![\p{L}\p{N}])|[A-Za-z]{1,6}\.)/uy;
-const PLAIN = /(?:vs|aka|AKA|BTW|IMO|TBD)(?![\p{L}\p{N}_]|\.\p{L})/uy;
-const NAME_AFTER = /^\.? (?=[\p{Lu}\p{Co}])/u;
-const TITLE = /[A-Z][a-z]{1,4}(?=\.? [\p{Lu}\p{Co}])/uy;
+const WRITTEN = light(/(?:a\.k\.a\.|w\/o?(?![\p{L}\p{N}])|[A-Za-z]{1,6}\.)/uy);
+const PLAIN = light(/(?:vs|aka|AKA|BTW|IMO|TBD)(?![\p{L}\p{N}_]|\.\p{L})/uy);
+const NAME_AFTER = light(/^\.? (?=[\p{Lu}\p{Co}])/u);
+const TITLE = light(/[A-Z][a-z]{1,4}(?=\.? [\p{Lu}\p{Co}])/uy);
 /** Only these titles are ones without a stop too. */
 const WITHOUT_STOP: ReadonlySet<string> = new Set(
   "Mr Mrs Ms Dr Prof St Mt Ft Gen Gov Sen Capt Lt Sgt Msgr Cpl".split(" "),

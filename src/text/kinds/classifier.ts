@@ -7,6 +7,7 @@ import { electronic } from "./electronic.ts";
 import { emphasis, shortYear } from "./emphasis.ts";
 import { fraction, VULGAR_SIGNS } from "./fractions.ts";
 import { identifier } from "./identifiers.ts";
+import { light } from "./light.ts";
 import { byOrTimes, duration, feetAndInches, measure, unitBehindWords } from "./measures.ts";
 import { moneyAfter, moneyBefore } from "./money.ts";
 import { phone } from "./phones.ts";
@@ -19,11 +20,15 @@ import { ratio, time } from "./times.ts";
 import { UNITS } from "./units.ts";
 import { version } from "./versions.ts";
 
-const NUMBER_RUN = /\d{1,200}(?:[.,]\d{1,200}){0,40}[\p{L}\p{N}_'’]{0,200}/uy;
-const WORD = /[\p{L}\p{N}_'’]{1,200}/uy;
-const TOUCHING = /[\p{L}\p{N}.)%]/u;
-const WORD_CHARACTER = /[\p{L}\p{N}_]/u;
+const NUMBER_RUN = light(/\d{1,200}(?:[.,]\d{1,200}){0,40}[\p{L}\p{N}_'’]{0,200}/uy);
+const WORD = light(/[\p{L}\p{N}_'’]{1,200}/uy);
+const TOUCHING = light(/[\p{L}\p{N}.)%]/u);
+const WORD_CHARACTER = light(/[\p{L}\p{N}_]/u);
 const GIVEN = /\[[^[\]]{1,400}\]\(\/[^()\s]{0,400}\/?\)/uy;
+/** A text on which every pattern is tried. */
+const EVERY_KIND =
+  "I met Dr. King on Elm St. at 3:30 p.m. on Nov. 5, 2020, Mon, 5/6 and 7 Apr. She paid $45-$50, 20 € and 2 kg (5%). " +
+  'See a.b@c.org, x_y, Chapter IV, 1 1/2, 10^6, v3.1, 6-4, 98/97, "code" 0427, +1 646 555 0184, #1, ~2, -3, 5\'6" & I.';
 /** Letters that no kind of token can be told by: a word of small ones with nothing but letters around. */
 const PLAIN_WORD = /[a-z]{2,40}(?:'[a-z]{1,3})?(?= |$|[,;!?]|\.(?: |$))/uy;
 
@@ -74,7 +79,12 @@ export function createClassifier(tables: NormaliserTables): (sentence: string) =
   ];
   const atSigns: readonly Kind[] = [moneyBefore, phone, fraction, measure, shortYear, sign];
 
-  return (text) => {
+  // The first use of a pattern compiles it, the second makes it fast: not while somebody waits for the first sound.
+  classify(EVERY_KIND);
+  classify(EVERY_KIND);
+  return classify;
+
+  function classify(text: string): string {
     const pieces: string[] = [];
     let copied = 0;
     for (let at = 0; at < text.length; ) {
@@ -87,7 +97,7 @@ export function createClassifier(tables: NormaliserTables): (sentence: string) =
       at = found.end;
     }
     return copied === 0 ? text : pieces.join("") + text.slice(copied);
-  };
+  }
 
   /** The token at a place in words, or null for what stays, with where it ends. */
   function tokenAt(text: string, at: number): { readonly words: string | null; readonly end: number } {

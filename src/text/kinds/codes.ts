@@ -1,25 +1,30 @@
+import { light } from "./light.ts";
 import { cardinalWords, digitWords, nameWords } from "./numerals.ts";
 import { after, before, type Kind, matchAt, pattern, wordAfter } from "./spoken.ts";
 
 const IS = "(?: (?:is|was|are|reads|shows|will be|for \\w+ is))?[ :#=\"“'(]*$";
 const NUMBER_OF = "(?: (?:numbers?|no\\.|code|id))?";
 /** After these, three digits or more are said one by one. */
-const SECRET = new RegExp(
-  `\\b(?:pin|code|codes|passcode|passwords?|otp|ssn|isbn|zip|token|(?:ending|ends|ended) (?:in|with))${NUMBER_OF}${IS}`,
-  "iu",
+const SECRET = light(
+  new RegExp(
+    `\\b(?:pin|code|codes|passcode|passwords?|otp|ssn|isbn|zip|token|(?:ending|ends|ended) (?:in|with))${NUMBER_OF}${IS}`,
+    "iu",
+  ),
 );
 /** After these, four digits or more are. */
-const REFERENCE = new RegExp(
-  "\\b(?:account|acct\\.?|routing|card|imei|sku|serial|confirmation|reference|ref\\.?|tracking|order|ticket|case|claim|" +
-    `invoice|booking|id|customer|member|phone|fax|policy|patient|student|employee|box|tel\\.?|telephone)${NUMBER_OF}${IS}`,
-  "iu",
+const REFERENCE = light(
+  new RegExp(
+    "\\b(?:account|acct\\.?|routing|card|imei|sku|serial|confirmation|reference|ref\\.?|tracking|order|ticket|case|claim|" +
+      `invoice|booking|id|customer|member|phone|fax|policy|patient|student|employee|box|tel\\.?|telephone)${NUMBER_OF}${IS}`,
+    "iu",
+  ),
 );
 /** After these, digits are a name: a room, a road, a flight. */
 const NAMED =
   /\b(?:flights?|rooms?|suite|apartment|apt\.?|bus|buses|routes?|highway|hwy\.?|interstate|extension|ext\.?|gate|boeing|airbus|channel|error|errors|http|status|unit|train|exit|locker|studio|model|ward|office|bay|lot|stall|desk|lane|line)(?: (?:number|no\.|code))?[ #:]*(?:[A-Z]{2} ?)?$/iu;
 const CALLED =
   /\b(?:call|calls|called|calling|dial|dialed|dialing|text|texted|ring|phone)(?: (?:at|on))? $/iu;
-const TEXTED = /\btext(?:ed|ing)? (?:["“]?[\p{L}\p{N}]{1,20}["”]? )?to $/iu;
+const TEXTED = light(/\btext(?:ed|ing)? (?:["“]?[\p{L}\p{N}]{1,20}["”]? )?to $/iu);
 /** Numbers that are called in need, and for help. */
 const SERVICES = /^(?:[2-9]11|112|999|988|000|110|119|101)$/;
 
@@ -53,7 +58,7 @@ export const codeDigits: Kind = (text, at) => {
     return { words: militaryTime(digits), end };
   if (digits === "007") return { words: "double oh seven", end };
   const words = wordsOf(digits, text, at);
-  return words === null ? null : { words, end: /^-\p{Lu}/u.test(after(text, end)) ? end + 1 : end };
+  return words === null ? null : { words, end: /^-[A-Z]/u.test(after(text, end)) ? end + 1 : end };
 };
 
 function wordsOf(digits: string, text: string, at: number): string | null {

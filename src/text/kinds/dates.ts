@@ -1,28 +1,36 @@
 import { ordinal } from "../number-words.ts";
 import { DAY, dayOf, isDay, MONTH, monthName, monthOf } from "./calendar.ts";
+import { light } from "./light.ts";
 import { after, before, behindStop, type Kind, matchAt, pattern } from "./spoken.ts";
 
 const ISO = pattern("(\\d{4})([-/.])(\\d{1,2})\\2(\\d{1,2})(?!\\2\\d)");
 const NUMERIC = pattern("(\\d{1,2})([-/.])(\\d{1,2})\\2(\\d{4}|\\d{2})(?!\\2\\d)");
 const SLASHED = pattern("(\\d{1,2})/(\\d{1,2})(?!/|\\.\\d|%)");
-const DAY_MONTH = new RegExp(`(\\d{1,2})(st|nd|rd|th)? (?:of )?(${MONTH})(?![\\p{L}\\p{N}_])`, "yu");
+const DAY_MONTH = light(new RegExp(`(\\d{1,2})(st|nd|rd|th)? (?:of )?(${MONTH})(?![\\p{L}\\p{N}_])`, "yu"));
 const MONTH_DAY = pattern(
   `(${MONTH}) ?(\\d{1,2})(?:st|nd|rd|th)?(?: ?[-–—] ?(?:(${MONTH}) ?)?(\\d{1,2})(?:st|nd|rd|th)?)?(?![:%]|[-–/.]\\d)`,
 );
 const SHORT_MONTH = /(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec)\./uy;
+const DAY_FIRST = new RegExp(`^${DAY}`, "u");
 const SHORT_DAY = pattern("Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun");
 /** After these, 3/8 is a day; by itself it is a fraction. */
-const BEFORE_A_DATE = new RegExp(
-  `(?:\\b(?:on|by|until|till|before|after|since|from|due|dated|date|starting|ending|through|effective)|${DAY}\\.?,?):? $`,
-  "u",
+const BEFORE_A_DATE = light(
+  new RegExp(
+    `(?:\\b(?:on|by|until|till|before|after|since|from|due|dated|date|starting|ending|through|effective)|${DAY}\\.?,?):? $`,
+    "u",
+  ),
 );
-const CALENDAR_BEFORE = new RegExp(
-  `(?:\\b(?:on|every|next|last|this|by|until|till|from|through|since|before|after|open|closed|each)|${DAY}\\.?(?:,|,? (?:and|to|or|through|&|[-–]))?) ?[-–/]?$`,
-  "u",
+const CALENDAR_BEFORE = light(
+  new RegExp(
+    `(?:\\b(?:on|every|next|last|this|by|until|till|from|through|since|before|after|open|closed|each)|${DAY}\\.?(?:,|,? (?:and|to|or|through|&|[-–]))?) ?[-–/]?$`,
+    "u",
+  ),
 );
-const CALENDAR_AFTER = new RegExp(
-  `^\\.?(?: ?[-–/&,] ?${DAY}|,? (?:and|or|to|through|thru|until|till|&|[-–]) ${DAY}|,? ${MONTH}|,? \\d|,? (?:at|the) \\d|,? (?:morning|afternoon|evening|night)s?\\b)`,
-  "u",
+const CALENDAR_AFTER = light(
+  new RegExp(
+    `^\\.?(?: ?[-–/&,] ?${DAY}|,? (?:and|or|to|through|thru|until|till|&|[-–]) ${DAY}|,? ${MONTH}|,? \\d|,? (?:at|the) \\d|,? (?:morning|afternoon|evening|night)s?\\b)`,
+    "u",
+  ),
 );
 /** Short days that are also words or names. */
 const ALSO_WORDS: ReadonlySet<string> = new Set(["Mon", "Wed", "Sat", "Sun"]);
@@ -93,8 +101,7 @@ export const weekday: Kind = (text, at) => {
   if (!isSure && (ALSO_WORDS.has(match[0]) || isThe) && !(hasStop && !isThe && end + 1 < text.length))
     return null;
   const range = /^ ?[-–] ?(?=[A-Z])/u.exec(after(text, end))?.[0] ?? "";
-  const isRange =
-    range !== "" && new RegExp(`^${DAY}`, "u").test(text.slice(end + range.length, end + range.length + 9));
+  const isRange = range !== "" && DAY_FIRST.test(text.slice(end + range.length, end + range.length + 9));
   return isRange
     ? { words: `${day} to `, end: end + range.length }
     : { words: day, end: behindStop(text, end) };

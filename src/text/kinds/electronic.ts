@@ -1,6 +1,7 @@
 import { fileEnding, identifierWords } from "./identifiers.ts";
+import { light } from "./light.ts";
 import { nameWords } from "./numerals.ts";
-import type { Kind } from "./spoken.ts";
+import { isWordCharacter, type Kind } from "./spoken.ts";
 
 const DOMAINS =
   "com|org|net|edu|gov|mil|int|io|co|uk|de|fr|es|it|nl|ch|at|eu|ie|info|biz|us|ca|au|nz|jp|in|tv|me|ly|ai|app|dev|xyz|gg|cloud|tech|shop|blog|news|museum";
@@ -26,15 +27,19 @@ const SAID: ReadonlyMap<string, string> = new Map([
 const RUN = /[^\s"“”<>()[\]{},;]{1,400}/uy;
 const TRAILING = /[.,;:!?'’*_~]+$/u;
 const SCHEME = /^(?:https?|ftp|file|ssh|git|mailto):(?:\/\/)?/iu;
-const MAIL = /^[\p{L}\p{N}._%+-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,6}$/u;
-const HOST = new RegExp(`^(?:[\\p{L}\\p{N}-]{1,63}\\.){1,6}(?:${DOMAINS})(?::\\d{2,5})?(?:[/?#].*)?$`, "iu");
+const MAIL = light(/^[\p{L}\p{N}._%+-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,6}$/u);
+const HOST = light(
+  new RegExp(`^(?:[\\p{L}\\p{N}-]{1,63}\\.){1,6}(?:${DOMAINS})(?::\\d{2,5})?(?:[/?#].*)?$`, "iu"),
+);
 const LOCAL = /^localhost(?::\d{2,5})?(?:\/.*)?$/iu;
-const PATH = /^(?:(?:~|\.{1,2})?\/|[A-Za-z]:[/\\])[\p{L}\p{N}._~-]+(?:[/\\][\p{L}\p{N}._~-]+)*[/\\]?$/u;
-const DEEP = /^(?:[\p{L}\p{N}_.-]+\/){1,12}[\p{L}\p{N}_-]+\.[a-z]{1,5}\d?$/u;
-const FILE = /^[\p{L}\p{N}_-]{1,80}(?:\.[\p{L}\p{N}_-]{1,40}){0,4}\.[A-Za-z0-9]{1,7}$/u;
-const HANDLE = /^@[A-Za-z_][\p{L}\p{N}_.]{0,40}$/u;
-const HASHTAG = /^#[\p{L}_][\p{L}\p{N}_]{0,80}$/u;
-const PIECE = /[\p{L}\p{N}]+|[^\p{L}\p{N}]/gu;
+const PATH = light(
+  /^(?:(?:~|\.{1,2})?\/|[A-Za-z]:[/\\])[\p{L}\p{N}._~-]+(?:[/\\][\p{L}\p{N}._~-]+)*[/\\]?$/u,
+);
+const DEEP = light(/^(?:[\p{L}\p{N}_.-]+\/){1,12}[\p{L}\p{N}_-]+\.[a-z]{1,5}\d?$/u);
+const FILE = light(/^[\p{L}\p{N}_-]{1,80}(?:\.[\p{L}\p{N}_-]{1,40}){0,4}\.[A-Za-z0-9]{1,7}$/u);
+const HANDLE = light(/^@[A-Za-z_][\p{L}\p{N}_.]{0,40}$/u);
+const HASHTAG = light(/^#[\p{L}_][\p{L}\p{N}_]{0,80}$/u);
+const PIECE = light(/[\p{L}\p{N}]+|[^\p{L}\p{N}]/gu);
 
 /** Web and mail addresses, files and paths, @names and #tags, where a run of non-spaces begins. */
 export const electronic: Kind = (text, at) => {
@@ -92,7 +97,7 @@ function endingOf(run: string): string {
 
 function signBySign(written: string): string {
   return (written.match(PIECE) ?? [])
-    .map((piece) => SAID.get(piece) ?? (/^[\p{L}\p{N}]/u.test(piece) ? identifierWords(piece) : piece))
+    .map((piece) => SAID.get(piece) ?? (isWordCharacter(piece.charAt(0)) ? identifierWords(piece) : piece))
     .join(" ")
     .replace(/ {2,}/gu, " ");
 }

@@ -1,9 +1,10 @@
+import { light } from "./light.ts";
 import { after, before, type Kind, matchAt } from "./spoken.ts";
 
-const SMALL_WORD = /(?:SO|NO|DO|GO|BE|ME|MY|WE|HE|UP|OF|BY|IF|AS|IS|TO|AN)(?![\p{L}\p{N}_'’.&/-])/uy;
-const SMALL_BESIDE = /\p{Ll} $/u;
-const SMALL_BEHIND = /^[,!?]?(?: \p{Ll}|$)/u;
-const SHORT_YEAR = /['‘’](0\d)(?!\d|\p{L})/uy;
+const SMALL_WORD = light(/(?:SO|NO|DO|GO|BE|ME|MY|WE|HE|UP|OF|BY|IF|AS|IS|TO|AN)(?![\p{L}\p{N}_'’.&/-])/uy);
+const SMALL_BESIDE = light(/\p{Ll} $/u);
+const SMALL_BEHIND = light(/^[,!?]?(?: \p{Ll}|$)/u);
+const SHORT_YEAR = light(/['‘’](0\d)(?!\d|\p{L})/uy);
 
 /** A small word in capitals among small letters is stressed, and not spelled: "I am SO happy". */
 export const emphasis: Kind = (text, at) => {

@@ -1,3 +1,4 @@
+import { light } from "./light.ts";
 import { cardinalWords, ordinalWords } from "./numerals.ts";
 import { after, before, type Kind, matchAt, pattern } from "./spoken.ts";
 
@@ -24,7 +25,7 @@ const VULGAR: ReadonlyMap<string, readonly [number, number]> = new Map([
 /** Signs that a fraction may begin with. */
 export const VULGAR_SIGNS: readonly string[] = [...VULGAR.keys()];
 
-const WITH_SIGN = new RegExp(`(\\d{0,9}) ?([${[...VULGAR.keys()].join("")}])`, "yu");
+const WITH_SIGN = light(new RegExp(`(\\d{0,9}) ?([${[...VULGAR.keys()].join("")}])`, "yu"));
 const MIXED = pattern("(\\d{1,6})(?: |-)(\\d{1,2})[/⁄](\\d{1,3})(?!/)");
 const SIMPLE = pattern("(\\d{1,3})[/⁄](\\d{1,3})(?![/\\d]|\\.\\d)");
 /** Denominators beyond ten that are said as ordinals. */

@@ -1,3 +1,4 @@
+import { light } from "./light.ts";
 import { type Kind, matchAt } from "./spoken.ts";
 
 /** How the endings of files are said. */
@@ -53,14 +54,15 @@ const KEYS: ReadonlyMap<string, string> = new Map([
   ["meta", "meta"],
   ["super", "super"],
 ]);
-const CHORD =
-  /([A-Za-z]{2,7})(?:([+])([A-Za-z]{2,7}))?[+-]([A-Za-z]{1,9}|F\d{1,2}|\d)(?![\p{L}\p{N}_]|[+-]\p{L})/uy;
-const SHARP = /([CFJA])#(?![\p{L}\p{N}])/uy;
-const PLUSPLUS = /([A-Za-z])\+\+(?![\p{L}\p{N}+])/uy;
-const LETTER_DIGIT_LETTER = /([A-Za-z])(\d)([A-Za-z])(?![\p{L}\p{N}])/uy;
-const NAME = /[A-Za-z][A-Za-z0-9]{0,40}(?:_[A-Za-z0-9]{1,40}){1,10}(?:\(\))?(?![\p{L}\p{N}_])/uy;
-const CAMEL = /[a-z]{1,20}(?:[A-Z][a-z]{1,20}){1,8}(?:\(\))?(?![\p{L}\p{N}_])/uy;
-const CALLED = /(?:JSON|TODO|README)(?![\p{L}\p{N}_])/uy;
+const CHORD = light(
+  /([A-Za-z]{2,7})(?:([+])([A-Za-z]{2,7}))?[+-]([A-Za-z]{1,9}|F\d{1,2}|\d)(?![\p{L}\p{N}_]|[+-]\p{L})/uy,
+);
+const SHARP = light(/([CFJA])#(?![\p{L}\p{N}])/uy);
+const PLUSPLUS = light(/([A-Za-z])\+\+(?![\p{L}\p{N}+])/uy);
+const LETTER_DIGIT_LETTER = light(/([A-Za-z])(\d)([A-Za-z])(?![\p{L}\p{N}])/uy);
+const NAME = light(/[A-Za-z][A-Za-z0-9]{0,40}(?:_[A-Za-z0-9]{1,40}){1,10}(?:\(\))?(?![\p{L}\p{N}_])/uy);
+const CAMEL = light(/[a-z]{1,20}(?:[A-Z][a-z]{1,20}){1,8}(?:\(\))?(?![\p{L}\p{N}_])/uy);
+const CALLED = light(/(?:JSON|TODO|README)(?![\p{L}\p{N}_])/uy);
 const PARTS = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/gu;
 
 /** The words for a file's ending, or null where it is none. */

@@ -1,3 +1,5 @@
+import { light } from "./light.ts";
+
 const ENTITIES: ReadonlyMap<string, string> = new Map([
   ["amp", "&"],
   ["lt", "<"],
@@ -28,12 +30,13 @@ const TAG = /<(\/?)([a-zA-Z][a-zA-Z0-9]{0,15})(?:\s[^<>]{0,300})?\/?>|<!--[^<>]{
 const BREAKING = /^(?:br|p|div|li|tr|td|th|h[1-6]|ul|ol|hr|table|blockquote)$/iu;
 /** The words of a link; what gives phonemes stays for the reader. */
 const LINK = /!?\[([^[\]]{1,400})\]\((?!\/[^)\s]{0,400}\/\))[^()\s]{0,800}(?:\s"[^"]{0,200}")?\)/gu;
-const STRONG = /(?<![\p{L}\p{N}*])\*{1,3}(?=[^\s*])|(?<=[^\s*])\*{1,3}(?![\p{L}\p{N}*])/gu;
-const UNDERLINED =
-  /(?<![\p{L}\p{N}_])_{1,3}(?=[\p{L}\p{N}"“])|(?<=[\p{L}\p{N}.,!?"”])_{1,3}(?![\p{L}\p{N}_])/gu;
+const STRONG = light(/(?<![\p{L}\p{N}*])\*{1,3}(?=[^\s*])|(?<=[^\s*])\*{1,3}(?![\p{L}\p{N}*])/gu);
+const UNDERLINED = light(
+  /(?<![\p{L}\p{N}_])_{1,3}(?=[\p{L}\p{N}"“])|(?<=[\p{L}\p{N}.,!?"”])_{1,3}(?![\p{L}\p{N}_])/gu,
+);
 const HEADING = /^#{1,6} +/u;
 const BULLET = /^(?:[-*+•‣·▪–—]|\[[ xX]?\]|>) +(?:\[[ xX]?\] +)?/u;
-const FENCE = /^```[\p{L}\p{N}]{0,20}$/u;
+const FENCE = light(/^```[\p{L}\p{N}]{0,20}$/u);
 
 /** The text without what only an editor or a browser sees: entities, tags, emphasis, headings, bullets, links. */
 export function withoutMarkup(sentence: string): string {

@@ -1,4 +1,5 @@
 import { alternatives } from "../reference/rewriting.ts";
+import { light } from "./light.ts";
 import { cardinalWords, NUMBER, numberWords } from "./numerals.ts";
 import { after, before, behindStop, type Kind, matchAt } from "./spoken.ts";
 import { isNounAfter, isOneThing } from "./things.ts";
@@ -7,14 +8,20 @@ import { perUnit, UNITS } from "./units.ts";
 const UNIT = alternatives(UNITS.keys());
 const AMOUNT = `(?:${NUMBER})`;
 /** "6-10 kg", "10 x 12 ft", "5 ± 0.2 mm", "20 µg", "6-ft". */
-const MEASURE = new RegExp(
-  `(${AMOUNT})(%|°)?(?:( ?[-–—] ?| ?[x×] ?| to | ?± ?)(${AMOUNT}))?(?:( ?[x×] ?)(${AMOUNT}))?([- ]?)(${UNIT})(?![\\p{L}\\p{N}_]|/\\p{L})`,
-  "yu",
+const MEASURE = light(
+  new RegExp(
+    `(${AMOUNT})(%|°)?(?:( ?[-–—] ?| ?[x×] ?| to | ?± ?)(${AMOUNT}))?(?:( ?[x×] ?)(${AMOUNT}))?([- ]?)(${UNIT})(?![\\p{L}\\p{N}_]|/\\p{L})`,
+    "yu",
+  ),
 );
-const TIMES = new RegExp(`(${AMOUNT}) ?[x×] ?(${AMOUNT})(?: ?[x×] ?(${AMOUNT}))?(?![\\p{L}\\p{N}_^])`, "yu");
-const LOOSE_UNIT = new RegExp(
-  `(?:${alternatives([...UNITS.keys()].filter((key) => /^[a-zA-Zµ](?:[a-zA-Z]|[²³])/u.test(key)))})(?![\\p{L}\\p{N}_/])`,
-  "yu",
+const TIMES = light(
+  new RegExp(`(${AMOUNT}) ?[x×] ?(${AMOUNT})(?: ?[x×] ?(${AMOUNT}))?(?![\\p{L}\\p{N}_^])`, "yu"),
+);
+const LOOSE_UNIT = light(
+  new RegExp(
+    `(?:${alternatives([...UNITS.keys()].filter((key) => /^[a-zA-Zµ](?:[a-zA-Z]|[²³])/u.test(key)))})(?![\\p{L}\\p{N}_/])`,
+    "yu",
+  ),
 );
 const NUMBER_WORD =
   /(?:\d[/⁄]\d{1,2}|[½⅓⅔¼¾⅛⅜⅝⅞]|\b(?:hundred|thousand|million|billion|trillion|few|several)|\^[-−]?\d{1,3}|[⁰¹²³⁴⁵⁶⁷⁸⁹]) $/u;
@@ -22,8 +29,10 @@ const LESS_THAN_ONE = /(?<!\d[ -]?)(?:\d{1,2}[/⁄]\d{1,2}|[½⅓⅔¼¾⅛⅜�
 const FEET_AND_INCHES = /(\d{1,2})['′’] ?(\d{1,2}(?:\.\d)?)(?:["″”]|'')/uy;
 const INCHES = /(\d{1,3}(?:\.\d{1,3})?)["″”]/uy;
 const FEET = /(\d{1,5})[′]/uy;
-const DURATION = /(\d{1,3}) ?h(?:rs?)? ?(\d{1,2}) ?m(?:ins?)?(?: ?(\d{1,2}) ?s(?:ecs?)?)?(?![\p{L}\p{N}])/uy;
-const MINUTES = /(\d{1,3}) ?m(?:in)? ?(\d{1,2}) ?s(?:ec)?(?![\p{L}\p{N}])/uy;
+const DURATION = light(
+  /(\d{1,3}) ?h(?:rs?)? ?(\d{1,2}) ?m(?:ins?)?(?: ?(\d{1,2}) ?s(?:ecs?)?)?(?![\p{L}\p{N}])/uy,
+);
+const MINUTES = light(/(\d{1,3}) ?m(?:in)? ?(\d{1,2}) ?s(?:ec)?(?![\p{L}\p{N}])/uy);
 /** A letter that is a unit only where it is written as one; "the 30s" are years, "5 m" may be many things. */
 const DECADES = /^[2-9]0s$/;
 const BEFORE_SECONDS =

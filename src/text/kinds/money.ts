@@ -1,3 +1,4 @@
+import { light } from "./light.ts";
 import { cardinalWords, NUMBER, numberWords } from "./numerals.ts";
 import { after, before, type Kind, matchAt } from "./spoken.ts";
 import { isNounAfter, isOneThing } from "./things.ts";
@@ -58,14 +59,18 @@ const SCALE =
   "(?: ?(hundred|thousand|million|billion|trillion)| ?(bn|mn|tn|mm|MM|[kKmMbB]))?(?![\\p{L}\\p{N}_])";
 const DECIMAL_COMMA = "\\d{1,3}(?:[. ]\\d{3})*,\\d{2}(?!\\d)|\\d{1,3}(?:\\.\\d{3})+(?!\\d)";
 const AFTER_SIGN = `(?:(\\d{1,15},\\d{2}(?!\\d))|(${NUMBER}))`;
-const BEFORE_NUMBER = new RegExp(
-  `([-−+]?)(${SIGN}|(?:${CODE}|Rs\\.?)(?= ?\\d)) ?([-−]?)${AFTER_SIGN}${SCALE}(?: (?:dollars?|pounds?|euros?|bucks)(?![\\p{L}]))?`,
-  "yu",
+const BEFORE_NUMBER = light(
+  new RegExp(
+    `([-−+]?)(${SIGN}|(?:${CODE}|Rs\\.?)(?= ?\\d)) ?([-−]?)${AFTER_SIGN}${SCALE}(?: (?:dollars?|pounds?|euros?|bucks)(?![\\p{L}]))?`,
+    "yu",
+  ),
 );
-const TO = new RegExp(`( ?[-–—] ?| to )(?:(${SIGN}))?(${NUMBER})${SCALE}`, "yu");
-const AFTER_NUMBER = new RegExp(
-  `(?:(${DECIMAL_COMMA})|(${NUMBER}))(?: ?[-–] ?(\\d{1,9}))?(?: ?(${SIGN}|¢)| (${CODE}|Rs)(?![\\p{L}]))`,
-  "yu",
+const TO = light(new RegExp(`( ?[-–—] ?| to )(?:(${SIGN}))?(${NUMBER})${SCALE}`, "yu"));
+const AFTER_NUMBER = light(
+  new RegExp(
+    `(?:(${DECIMAL_COMMA})|(${NUMBER}))(?: ?[-–] ?(\\d{1,9}))?(?: ?(${SIGN}|¢)| (${CODE}|Rs)(?![\\p{L}]))`,
+    "yu",
+  ),
 );
 
 /** A sum with its sign or code in front: "$4.38", "-$8", "$10-$20", "US$30", "£60m", "$4/hr". */

@@ -1,3 +1,4 @@
+import { light } from "./light.ts";
 import { digitWords } from "./numerals.ts";
 import { after, before, behindStop, type Kind, matchAt } from "./spoken.ts";
 
@@ -13,7 +14,7 @@ const STATES: ReadonlyMap<string, string> = new Map(
     .split(",")
     .map((state) => [state.slice(0, 2), state.slice(3)] as const),
 );
-const STATE_AND_ZIP = /([A-Z]{2}),? (\d{5})(?:-(\d{4}))?(?![\p{L}\p{N}-])/uy;
+const STATE_AND_ZIP = light(/([A-Z]{2}),? (\d{5})(?:-(\d{4}))?(?![\p{L}\p{N}-])/uy);
 const STATE = /([A-Z]{2})(?=[.,;!?]|$)/uy;
 const ROADS: ReadonlyMap<string, string> = new Map([
   ["St", "Street"],
@@ -25,12 +26,17 @@ const ROADS: ReadonlyMap<string, string> = new Map([
   ["Pkwy", "Parkway"],
   ["Hwy", "Highway"],
 ]);
-const ROAD = /(St|Dr|Ave|Blvd|Rd|Ln|Pkwy|Hwy)(?![\p{L}\p{N}])/uy;
-const STREET_NAME =
-  /(?:\b\d{1,4}(?:st|nd|rd|th)|(?<![.!?] )(?<=[^\n])\b\p{Lu}[\p{L}'.]+|\b(?:\d+|on|at|of|near) [NSEW]\.? ?\p{Lu}\p{L}+) $/u;
+const ROAD = light(/(St|Dr|Ave|Blvd|Rd|Ln|Pkwy|Hwy)(?![\p{L}\p{N}])/uy);
+const STREET_NAME = light(
+  /(?:\b\d{1,4}(?:st|nd|rd|th)|(?<![.!?] )(?<=[^\n])\b\p{Lu}[\p{L}'.]+|\b(?:\d+|on|at|of|near) [NSEW]\.? ?\p{Lu}\p{L}+) $/u,
+);
 /** A word that may stand before "St. Mary" or "Dr. King" and is no street's name. */
 const NO_STREET =
   /(?:^|[.!?] |\b(?:Mr|Mrs|Ms|Prof|Rev|Sen|Gov|Hon|Fr|Sr)\.? |\b(?:The|And|But|In|On|At|To|For|With|When|While|If|Is|Was|Did|Does|Has|Ask|Call|See|Visit|Dear|Hi|Hello|Thanks|Near|From|Our|My|Only|Meet|Tell|So|Then|Now|Yes|No|Today|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|Say|Assistant|Professor|Saint|Doctor) )$/u;
+const CITY = light(/\b\p{Lu}\p{L}+, $/u);
+const ONE_WORD = light(/^\P{L}*\p{L}+ $/u);
+const CAPITAL_NEXT = light(/^\.? \p{Lu}/u);
+const SMALL_NEXT = light(/^ \p{Ll}/u);
 const DIRECTIONS: ReadonlyMap<string, string> = new Map([
   ["N", "North"],
   ["S", "South"],
@@ -41,9 +47,10 @@ const DIRECTIONS: ReadonlyMap<string, string> = new Map([
   ["SE", "Southeast"],
   ["SW", "Southwest"],
 ]);
-const DIRECTION =
-  /(N|S|E|W|NE|NW|SE|SW)\.? (?=\d{1,3}(?:st|nd|rd|th)\b|\p{Lu}\p{L}+(?: \p{Lu}\p{L}+)? (?:St|Ave|Blvd|Rd|Dr|Ln|Street|Avenue|Road|Boulevard|Drive|Lane|Way|Place|Court)\b)/uy;
-const HEADING = /(N|S|E|W)(?![\p{L}\p{N}.])/uy;
+const DIRECTION = light(
+  /(N|S|E|W|NE|NW|SE|SW)\.? (?=\d{1,3}(?:st|nd|rd|th)\b|\p{Lu}\p{L}+(?: \p{Lu}\p{L}+)? (?:St|Ave|Blvd|Rd|Dr|Ln|Street|Avenue|Road|Boulevard|Drive|Lane|Way|Place|Court)\b)/uy,
+);
+const HEADING = light(/(N|S|E|W)(?![\p{L}\p{N}.])/uy);
 const ROAD_BEFORE = /(?:\b(?:I|US|SR)-\d{1,3}|\b(?:Route|Highway|Hwy\.?|Interstate|Rte\.?) \d{1,3}) $/u;
 
 /** "Chicago, IL 60614": the state by its name, the code digit by digit. */
@@ -56,7 +63,7 @@ export const stateAndZip: Kind = (text, at) => {
   }
   const alone = matchAt(STATE, text, at);
   const name = alone === null ? undefined : STATES.get(alone[1] ?? "");
-  if (alone === null || name === undefined || !/\b\p{Lu}\p{L}+, $/u.test(before(text, at))) return null;
+  if (alone === null || name === undefined || !CITY.test(before(text, at))) return null;
   return { words: name, end: at + alone[0].length };
 };
 
@@ -71,10 +78,9 @@ export const road: Kind = (text, at) => {
   const isEither = key === "St" || key === "Dr";
   const hasStop = rest.startsWith(".");
   if (!STREET_NAME.test(earlier) || (isEither && NO_STREET.test(earlier))) return null;
-  const isFirst = /^\P{L}*\p{L}+ $/u.test(earlier) && at < 20;
-  if (isEither && isFirst && /^\.? \p{Lu}/u.test(rest)) return null;
-  if (!hasStop && !isEither && /^ \p{Ll}/u.test(rest) === false && !/^(?:[,;:!?)]|$)/u.test(rest))
-    return null;
+  const isFirst = ONE_WORD.test(earlier) && at < 20;
+  if (isEither && isFirst && CAPITAL_NEXT.test(rest)) return null;
+  if (!hasStop && !isEither && !SMALL_NEXT.test(rest) && !/^(?:[,;:!?)]|$)/u.test(rest)) return null;
   return { words: ROADS.get(key) ?? written, end: behindStop(text, end) };
 };
 

@@ -1,9 +1,12 @@
+import { light } from "./light.ts";
 import { cardinalWords, digitWords, NUMBER, numberWords, ordinalWords } from "./numerals.ts";
 import { after, before, type Kind, matchAt } from "./spoken.ts";
 
-const RANGE = new RegExp(`(${NUMBER})(%?)( ?[-–—] ?)(${NUMBER})( ?%)?(?![\\p{L}\\p{N}_/]|[-–—.:]\\d)`, "yu");
-const SEASON = /([12]\d{3})[/](\d{2})(?![\d/\p{L}])/uy;
-const PAIR = /(\d{1,3})\/(\d{1,3})(?:\/(\d{3}))?(?![\d/\p{L}]|\.\d)/uy;
+const RANGE = light(
+  new RegExp(`(${NUMBER})(%?)( ?[-–—] ?)(${NUMBER})( ?%)?(?![\\p{L}\\p{N}_/]|[-–—.:]\\d)`, "yu"),
+);
+const SEASON = light(/([12]\d{3})[/](\d{2})(?![\d/\p{L}])/uy);
+const PAIR = light(/(\d{1,3})\/(\d{1,3})(?:\/(\d{3}))?(?![\d/\p{L}]|\.\d)/uy);
 /** Pairs that are said as two numbers. */
 const TWO_NUMBERS: ReadonlySet<string> = new Set([
   "24/7",
@@ -15,10 +18,10 @@ const TWO_NUMBERS: ReadonlySet<string> = new Set([
   "70/30",
   "90/10",
 ]);
-const POWER = /(\d{1,6})(?:\^([-−]?\d{1,3})|([⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))(?![\p{L}\p{N}])/uy;
+const POWER = light(/(\d{1,6})(?:\^([-−]?\d{1,3})|([⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))(?![\p{L}\p{N}])/uy);
 const SCIENTIFIC = /(\d{1,6}(?:\.\d{1,6})?) ?[x×*·] ?(?=10[\^⁻⁰¹²³⁴⁵⁶⁷⁸⁹])/uy;
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
-const TRAILING_ZERO = /(\d{1,3}(?:,\d{3})+|\d{1,9})\.(\d{0,8}0)(?![\p{L}\p{N}_]|[.,]\d)/uy;
+const TRAILING_ZERO = light(/(\d{1,3}(?:,\d{3})+|\d{1,9})\.(\d{0,8}0)(?![\p{L}\p{N}_]|[.,]\d)/uy);
 
 /** "6-4", "1914-1918", "10-12 %", "4%-6%" → "… to …"; in a sum ("8 - 2 =") it is a minus. */
 export const range: Kind = (text, at) => {

@@ -1,6 +1,7 @@
 import { ordinal } from "../number-words.ts";
 import { alternatives } from "../reference/rewriting.ts";
 import type { NormaliserTables } from "../tables.ts";
+import { light } from "./light.ts";
 import { after, before, type Kind, matchAt } from "./spoken.ts";
 
 const NUMERAL =
@@ -20,20 +21,25 @@ const RULERS =
     " ",
   );
 /** A lone I after a small word is a numeral before these, where nobody could say "I". */
-const NO_PRONOUN =
-  /^(?:[^\p{L}\p{N} '’]|$| (?:of|has|is|begins?|ends?|opens?|starts?|shows|covers|describes)(?!\p{L}))/u;
-const AFTER_A_CHAPTER =
-  /^(?:[^\p{L}\p{N} '’]|$| (?:of|in|is|was|and|or|to|has|had|begins?|ends?|opens?|starts?|shows|covers|describes|deals)(?!\p{L}))/u;
-const AFTER_A_RULER =
-  /^(?:[^\p{L}\p{N} ']|$| (?:and|or|of|was|is|in|died|reigned|ruled|became|had|came|issued|founded)(?!\p{L}))/u;
-const RULER_BEFORE =
-  /(?:King|Queen|Pope|Tsar|Emperor|Empress|Kaiser|Prince|Saint|St\.|Sultan|Shah) (?:\p{Lu}\p{L}+ )?$/u;
-const WORD_CHARACTER = /[\p{L}\p{N}_]/u;
+const NO_PRONOUN = light(
+  /^(?:[^\p{L}\p{N} '’]|$| (?:of|has|is|begins?|ends?|opens?|starts?|shows|covers|describes)(?!\p{L}))/u,
+);
+const AFTER_A_CHAPTER = light(
+  /^(?:[^\p{L}\p{N} '’]|$| (?:of|in|is|was|and|or|to|has|had|begins?|ends?|opens?|starts?|shows|covers|describes|deals)(?!\p{L}))/u,
+);
+const AFTER_A_RULER = light(
+  /^(?:[^\p{L}\p{N} ']|$| (?:and|or|of|was|is|in|died|reigned|ruled|became|had|came|issued|founded)(?!\p{L}))/u,
+);
+const RULER_BEFORE = light(
+  /(?:King|Queen|Pope|Tsar|Emperor|Empress|Kaiser|Prince|Saint|St\.|Sultan|Shah) (?:\p{Lu}\p{L}+ )?$/u,
+);
+const NO_POSSESSIVE = light(/^['’](?!s(?!\p{L}))/u);
+const WORD_CHARACTER = light(/[\p{L}\p{N}_]/u);
 
 /** "Act I" → "Act 1", "Henry VIII" → "Henry the eighth": a numeral after what is numbered so, and no pronoun. */
 export function romanNumerals(tables: NormaliserTables): Kind {
-  const chapters = new RegExp(`(${alternatives(tables.romanCardinal)}) ${NUMERAL}`, "yu");
-  const rulers = new RegExp(`(${alternatives([...tables.romanOrdinal, ...RULERS])}) ${NUMERAL}`, "yu");
+  const chapters = light(new RegExp(`(${alternatives(tables.romanCardinal)}) ${NUMERAL}`, "yu"));
+  const rulers = light(new RegExp(`(${alternatives([...tables.romanOrdinal, ...RULERS])}) ${NUMERAL}`, "yu"));
   return (text, at) => {
     const chapter = matchAt(chapters, text, at);
     const match = chapter ?? matchAt(rulers, text, at);
@@ -51,14 +57,14 @@ export function romanNumerals(tables: NormaliserTables): Kind {
 function isFirst(text: string, at: number, end: number, word: string, isChapter: boolean): boolean {
   const rest = after(text, end);
   if (!isChapter) return AFTER_A_RULER.test(rest) || RULER_BEFORE.test(before(text, at));
-  return /^\p{Ll}/u.test(word) ? NO_PRONOUN.test(rest) : AFTER_A_CHAPTER.test(rest);
+  return /^[a-z]/u.test(word) ? NO_PRONOUN.test(rest) : AFTER_A_CHAPTER.test(rest);
 }
 
 /** C and L are mostly letters; "'s" may follow a ruler's number. */
 function isLong(text: string, end: number, numeral: string, word: string): boolean {
   if (numeral === "C" || numeral === "L" || WORD_CHARACTER.test(text.charAt(end))) return false;
   if (numeral === "D" || numeral === "M") return false;
-  return !/^['’](?!s(?!\p{L}))/u.test(after(text, end)) && word !== "";
+  return !NO_POSSESSIVE.test(after(text, end)) && word !== "";
 }
 
 function numeralValue(numeral: string): number {

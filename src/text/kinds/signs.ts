@@ -1,5 +1,6 @@
 import type { NormaliserTables } from "../tables.ts";
-import { after, before, type Kind } from "./spoken.ts";
+import { light } from "./light.ts";
+import { after, before, isWordCharacter, type Kind } from "./spoken.ts";
 
 /** Signs as words that the voice's own list lacks or says otherwise. */
 const MORE: readonly (readonly [string, string])[] = [
@@ -30,6 +31,8 @@ const MORE: readonly (readonly [string, string])[] = [
   ["†", ""],
 ];
 const NUMBER_AFTER = /^ ?[$£€]?\.?\d/u;
+const LETTER_NEXT = light(/^ ?\p{L}/u);
+const WORD_LAST = light(/[\p{L}\p{N}] ?$/u);
 const SPACED = "=<>~";
 
 /** Signs that are said. Between two things "=" and "<" are words too; a minus belongs to the number behind it. */
@@ -40,22 +43,26 @@ export function signs(tables: NormaliserTables): Kind {
     const two = text.slice(at, at + 2);
     const rest = after(text, at + 1);
     const earlier = before(text, at);
+    const last = earlier.charAt(earlier.length - 1);
     if (words.has(two) && two.length === 2) return { words: words.get(two) ?? "", end: at + 2 };
     if (character === "#") {
-      if (/^\d/u.test(rest) && !/[\p{L}\p{N}_&]$/u.test(earlier)) return { words: "number ", end: at + 1 };
+      if (/^\d/u.test(rest) && !isWordCharacter(last) && last !== "&")
+        return { words: "number ", end: at + 1 };
       return {
-        words: /\d$/u.test(earlier) ? "hash" : /^[\p{L}\p{N}]/u.test(rest) ? "hashtag " : "hash",
+        words: /\d$/u.test(earlier) ? "hash" : isWordCharacter(rest.charAt(0)) ? "hashtag " : "hash",
         end: at + 1,
       };
     }
     if (character === "−" || character === "-") {
       const isMinus = NUMBER_AFTER.test(rest) && /(?:^|[\s(=<>≤≥~±^*×÷/])$/u.test(earlier);
       if (character === "−")
-        return { words: isMinus || !/^ ?\p{L}/u.test(rest) ? "minus " : " — ", end: at + 1 };
+        return { words: isMinus || !LETTER_NEXT.test(rest) ? "minus " : " — ", end: at + 1 };
       return isMinus && /^\.?\d/u.test(rest) ? { words: "minus ", end: at + 1 } : null;
     }
     if (character === "+")
-      return /^\d/u.test(rest) && !/[\p{L}\p{N}_+]$/u.test(earlier) ? { words: "plus ", end: at + 1 } : null;
+      return /^\d/u.test(rest) && !isWordCharacter(last) && last !== "+"
+        ? { words: "plus ", end: at + 1 }
+        : null;
     if (character === "÷" || character === "×") return { words: words.get(character) ?? "", end: at + 1 };
     if (SPACED.includes(character)) return comparison(text, at, words.get(character) ?? "");
     const said = words.get(character) ?? words.get(String.fromCodePoint(text.codePointAt(at) ?? 0));
@@ -67,7 +74,7 @@ export function signs(tables: NormaliserTables): Kind {
 function comparison(text: string, at: number, words: string): { words: string; end: number } | null {
   const rest = after(text, at + 1);
   const character = text.charAt(at);
-  if (character === "<" && /^3(?!\d)/u.test(rest) && !/[\p{L}\p{N}] ?$/u.test(before(text, at))) return null;
+  if (character === "<" && /^3(?!\d)/u.test(rest) && !WORD_LAST.test(before(text, at))) return null;
   if (at === 0 && !NUMBER_AFTER.test(rest)) return character === ">" ? { words: "", end: at + 1 } : null;
   if (rest.trim() === "") return null;
   return { words, end: at + 1 };

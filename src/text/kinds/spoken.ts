@@ -1,3 +1,4 @@
+import { light } from "./light.ts";
 /** What a part of a text is said as, in plain words, and where that part ends. */
 export interface Spoken {
   readonly words: string;
@@ -12,10 +13,13 @@ export type Kind = (text: string, at: number) => Spoken | null;
 
 /** How far back the words around a token are looked at. */
 const REACH = 60;
+const WORD_BEFORE = light(/([\p{L}\p{N}'.]+)[ (“"]*$/u);
+const WORD_AFTER = light(/^ ([\p{L}']+)/u);
+const CHARACTER = light(/[\p{L}\p{N}_]/u);
 
 /** A pattern that is tried at one place only, and must not end within a word or number. */
 export function pattern(source: string, flags = ""): RegExp {
-  return new RegExp(`(?:${source})(?![\\p{L}\\p{N}_])`, `yu${flags}`);
+  return light(new RegExp(`(?:${source})(?![\\p{L}\\p{N}_])`, `yu${flags}`));
 }
 
 /** What a pattern finds at a place; groups that took no part are undefined. */
@@ -36,12 +40,17 @@ export function after(text: string, end: number): string {
 
 /** The word that ends just before a place, or before the space there. */
 export function wordBefore(text: string, at: number): string {
-  return /([\p{L}\p{N}'.]+)[ (“"]*$/u.exec(before(text, at))?.[1] ?? "";
+  return WORD_BEFORE.exec(before(text, at))?.[1] ?? "";
 }
 
 /** The word that begins after a place and a space; "" where anything else does. */
 export function wordAfter(text: string, end: number): string {
-  return /^ ([\p{L}']+)/u.exec(after(text, end))?.[1] ?? "";
+  return WORD_AFTER.exec(after(text, end))?.[1] ?? "";
+}
+
+/** Whether a character is part of a word or number; "" is none. */
+export function isWordCharacter(character: string): boolean {
+  return CHARACTER.test(character);
 }
 
 /** Where an abbreviation's full stop ends: behind it, or before it where it ends the sentence too. */

@@ -1,10 +1,11 @@
 import { cardinal } from "../number-words.ts";
+import { light } from "./light.ts";
 import { cardinalWords } from "./numerals.ts";
 import { after, before, type Kind, matchAt } from "./spoken.ts";
 
 const HALF = "[AaPp]\\.?[Mm](?:\\.|(?![\\p{L}\\p{N}]))";
 const CLOCK = `(\\d{1,2})(?::(\\d{2}))?(?::(\\d{2}))?(?: ?(${HALF}))?`;
-const TIME = new RegExp(`${CLOCK}(?:( ?[-–—] ?)${CLOCK})?(?![\\p{L}\\p{N}_]|[:/]\\d)`, "yu");
+const TIME = light(new RegExp(`${CLOCK}(?:( ?[-–—] ?)${CLOCK})?(?![\\p{L}\\p{N}_]|[:/]\\d)`, "yu"));
 const RATIO = /(\d{1,4}):(\d{1,4})(?![\d:])/uy;
 const BEFORE_A_RATIO = /\b(?:ratios?|odds|scale|mix|split|proportions?|won|beat|lost|score)\b[^.]{0,24}$/iu;
 

@@ -1,3 +1,5 @@
+import { light } from "./light.ts";
+
 /** [one, many] for each unit as written after a number. A stop that belongs to it is taken with it. */
 const unit = (one: string, many = `${one}s`): readonly [string, string] => [one, many];
 const per = (one: string, of: string): readonly [string, string] => [`${one} per ${of}`, `${one}s per ${of}`];
@@ -217,7 +219,7 @@ const PER: ReadonlyMap<string, string> = new Map([
   ["cup", "cup"],
   ["serving", "serving"],
 ]);
-const PER_UNIT = /^ ?\/ ?(sq ft|[A-Za-z]{1,8}²?)(?![\p{L}\p{N}])/u;
+const PER_UNIT = light(/^ ?\/ ?(sq ft|[A-Za-z]{1,8}²?)(?![\p{L}\p{N}])/u);
 
 /** "/hr" after a sum or measure, as words with a space in front; nothing where there is none. */
 export function perUnit(text: string, end: number): { readonly words: string; readonly end: number } {

@@ -33,7 +33,7 @@ const AFTER_A_NAME = /(?:\p{Lu}[\p{L}']+|\d(?:st|nd|rd|th)) $/u;
 const MAY_END: ReadonlySet<string> = new Set(["St", "Dr"]);
 const HALF_DAY = /^\d{0,2}[ap]\.m$/i;
 const ZONE_OR_DAY =
-  /^(?:[ECMP][SD]?T\b|UTC|GMT|Eastern|Central|Mountain|Pacific|Mon|Tues|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec)/;
+  /^(?:[-–—&]|[ECMP][SD]?T\b|UTC|GMT|Eastern|Central|Mountain|Pacific|Mon|Tues|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec)/;
 /** After a company's or a family's "Inc." or "Jr.", as after initials. */
 const AFTER_NAMES: ReadonlySet<string> = new Set("Inc Co Corp Ltd Jr Sr Bros".split(" "));
 /** After "U.S." or "Inc.", a sentence goes on unless one of these follows. */

@@ -44,11 +44,11 @@ export function createClassifier(tables: NormaliserTables): (sentence: string) =
   const atDigits: readonly Kind[] = [
     phone,
     numericDate,
+    moneyAfter,
     groupedDigits,
     time,
     ratio,
     dayMonth,
-    moneyAfter,
     duration,
     feetAndInches,
     pair,

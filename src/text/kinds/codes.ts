@@ -7,7 +7,7 @@ const NUMBER_OF = "(?: (?:numbers?|no\\.|code|id))?";
 /** After these, three digits or more are said one by one. */
 const SECRET = light(
   new RegExp(
-    `\\b(?:pin|code|codes|passcode|passwords?|otp|ssn|isbn|zip|token|(?:ending|ends|ended) (?:in|with))${NUMBER_OF}${IS}`,
+    `\\b(?:pin|code|codes|passcode|passwords?|otp|ssn|isbn|zip|token|(?:cards?|accounts?|numbers?|visa|mastercard|amex|phone|iban)\\b.{0,20}\\b(?:ending|ends) (?:in|with))${NUMBER_OF}${IS}`,
     "iu",
   ),
 );
@@ -33,6 +33,7 @@ const GROUPS = pattern("\\d{2,6}(?: \\d{2,6}){1,7}");
 const CARD = pattern("\\d{4}([ -])\\d{4}(?:\\1\\d{4}){1,3}|\\d{4} \\d{6} \\d{5}");
 const THOUSANDS = pattern("([1-9]\\d{0,2})((?: \\d{3}){1,4})(?!,\\d| \\d)");
 const HYPHENATED = pattern("\\d{1,7}(?:-\\d{1,7}){2,6}(?!-)");
+const JOINED = pattern("\\d{1,7}-\\d{1,7}(?!-)");
 const LONGEST_COUNTED = 7;
 
 /** Digits in groups: cards, ISBNs, numbers of insurance; "738 204" after "code"; "60 000" is a number. */
@@ -41,6 +42,9 @@ export const groupedDigits: Kind = (text, at) => {
   if (card !== null) return { words: grouped(card[0]), end: at + card[0].length };
   const hyphenated = matchAt(HYPHENATED, text, at);
   if (hyphenated !== null) return { words: grouped(hyphenated[0]), end: at + hyphenated[0].length };
+  const joined = matchAt(JOINED, text, at);
+  if (joined !== null && (isSecret(text, at) || REFERENCE.test(before(text, at))))
+    return { words: grouped(joined[0]), end: at + joined[0].length };
   const groups = matchAt(GROUPS, text, at);
   if (groups !== null && isSecret(text, at)) return { words: grouped(groups[0]), end: at + groups[0].length };
   const thousands = matchAt(THOUSANDS, text, at);

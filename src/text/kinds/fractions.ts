@@ -49,7 +49,7 @@ export const fraction: Kind = (text, at) => {
   const [above, below] = [Number(simple[1]), Number(simple[2])];
   if (!isFraction(above, below) || /[/.]$/u.test(before(text, at))) return null;
   if (
-    below > 10 &&
+    below >= 10 &&
     !/^ (?:of|inch|in\b|cup|teaspoon|tablespoon|mile|full|the|a)/u.test(after(text, at + simple[0].length))
   )
     return null;

@@ -10,8 +10,8 @@ const ENDINGS: ReadonlyMap<string, string> = new Map([
   ["bat", "bat"],
   ["bin", "bin"],
   ["log", "log"],
-  ["toml", "tom L"],
-  ["yaml", "yam L"],
+  ["toml", "tommel"],
+  ["yaml", "yaml"],
   ["ini", "I N I"],
   ["jpeg", "jay peg"],
   ["gif", "gif"],
@@ -74,7 +74,7 @@ export function fileEnding(written: string): string | null {
 /** "getUserName" → "get User Name"; a short run of capitals is spelled. */
 export function identifierWords(name: string): string {
   return (name.match(PARTS) ?? [name])
-    .map((part) => CLOSED.get(part.toLowerCase()) ?? (isSpelled(part) ? spelled(part) : part))
+    .map((part) => CLOSED.get(part.toLowerCase()) ?? (isSpelled(part) || part === "a" ? spelled(part) : part))
     .join(" ");
 }
 
@@ -115,9 +115,10 @@ function keyName(key: string): string {
 }
 
 function isSpelled(part: string): boolean {
-  return /^[A-Z]{2,4}$/u.test(part);
+  return /^(?:[A-Z]{2,4}|Id|Url|Http|Api|Html|Xml|Ui|Db)$/u.test(part);
 }
 
-function spelled(letters: string): string {
-  return Array.from(letters.toUpperCase()).join(" ");
+/** Letter by letter; "eh" is the letter A, which by itself would be the article. */
+export function spelled(letters: string): string {
+  return Array.from(letters.toUpperCase(), (letter) => (letter === "A" ? "eh" : letter)).join(" ");
 }

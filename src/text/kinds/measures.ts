@@ -24,7 +24,7 @@ const LOOSE_UNIT = light(
   ),
 );
 const NUMBER_WORD =
-  /(?:\d[/⁄]\d{1,2}|[½⅓⅔¼¾⅛⅜⅝⅞]|\b(?:hundred|thousand|million|billion|trillion|few|several)|\^[-−]?\d{1,3}|[⁰¹²³⁴⁵⁶⁷⁸⁹]) $/u;
+  /(?:\d[/⁄]\d{1,2}|\d{1,3} \d{3}|[½⅓⅔¼¾⅛⅜⅝⅞]|\b(?:hundred|thousand|million|billion|trillion|few|several)|\^[-−]?\d{1,3}|[⁰¹²³⁴⁵⁶⁷⁸⁹]) $/u;
 const LESS_THAN_ONE = /(?<!\d[ -]?)(?:\d{1,2}[/⁄]\d{1,2}|[½⅓⅔¼¾⅛⅜⅝⅞]) $/u;
 const FEET_AND_INCHES = /(\d{1,2})['′’] ?(\d{1,2}(?:\.\d)?)(?:["″”]|'')/uy;
 const INCHES = /(\d{1,3}(?:\.\d{1,3})?)["″”]/uy;
@@ -48,9 +48,7 @@ export const measure: Kind = (text, at) => {
   const [whole, first = "", mark, joint, second, , third, gap = "", written = ""] = match;
   const end = at + whole.length;
   if (!isUnit(text, at, whole, first, gap, written)) return null;
-  if (mark !== undefined && (second === undefined || written !== mark + written.slice(1))) {
-    if (second === undefined) return null;
-  }
+  if (mark !== undefined && (second === undefined || joint === " to ")) return null;
   const forms = UNITS.get(written) ?? [written, written];
   const stop = written.endsWith(".") ? end : behindStop(text, end);
   const isPart = joint === undefined || joint.includes("x") || joint.includes("×");

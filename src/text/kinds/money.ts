@@ -57,7 +57,8 @@ const SIGN = "US\\$|AU?\\$|CA?\\$|NZ\\$|HK\\$|S\\$|R\\$|[$£€¥₹₩₽₺₿
 const CODE = "USD|AUD|CAD|EUR|GBP|JPY|INR|CHF|CNY";
 const SCALE =
   "(?: ?(hundred|thousand|million|billion|trillion)| ?(bn|mn|tn|mm|MM|[kKmMbB]))?(?![\\p{L}\\p{N}_])";
-const DECIMAL_COMMA = "\\d{1,3}(?:[. ]\\d{3})*,\\d{2}(?!\\d)|\\d{1,3}(?:\\.\\d{3})+(?!\\d)";
+const DECIMAL_COMMA =
+  "\\d{1,3}(?: \\d{3})+(?!\\d)(?!,\\d)|\\d{1,3}(?:[. ]\\d{3})*,\\d{2}(?!\\d)|\\d{1,3}(?:\\.\\d{3})+(?!\\d)";
 const AFTER_SIGN = `(?:(\\d{1,15},\\d{2}(?!\\d))|(${NUMBER}))`;
 const BEFORE_NUMBER = light(
   new RegExp(

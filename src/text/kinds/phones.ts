@@ -8,11 +8,14 @@ const AMERICAN = pattern(
 );
 /** International ones begin with a plus: +44 20 7946 0862. */
 const INTERNATIONAL = pattern("\\+\\d{1,3}(?:[-. ]?\\(?\\d{1,11}\\)?){1,6}");
+/** With a zero in front, as at home in Europe: 0800 123 4567. */
+const NATIONAL = pattern("0\\d{1,4}(?:[ /-]\\d{2,8}){1,5}");
 const FEWEST_DIGITS = 7;
 
 /** Telephone numbers, digit by digit with a rest between their groups. */
 export const phone: Kind = (text, at) => {
-  const match = matchAt(AMERICAN, text, at) ?? matchAt(INTERNATIONAL, text, at);
+  const match =
+    matchAt(AMERICAN, text, at) ?? matchAt(INTERNATIONAL, text, at) ?? matchAt(NATIONAL, text, at);
   if (match === null) return null;
   const end = at + match[0].length;
   if (/^[-/.]\d/u.test(text.slice(end, end + 2))) return null;

@@ -19,6 +19,8 @@ const TWO_NUMBERS: ReadonlySet<string> = new Set([
   "90/10",
 ]);
 const POWER = light(/(\d{1,6})(?:\^([-−]?\d{1,3})|([⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))(?![\p{L}\p{N}])/uy);
+/** What marks are given out of. */
+const OUT_OF: ReadonlySet<string> = new Set(["5", "10", "20", "100"]);
 const SCIENTIFIC = /(\d{1,6}(?:\.\d{1,6})?) ?[x×*·] ?(?=10[\^⁻⁰¹²³⁴⁵⁶⁷⁸⁹])/uy;
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const TRAILING_ZERO = light(/(\d{1,3}(?:,\d{3})+|\d{1,9})\.(\d{0,8}0)(?![\p{L}\p{N}_]|[.,]\d)/uy);
@@ -55,7 +57,8 @@ export const pair: Kind = (text, at) => {
 export const slashed: Kind = (text, at) => {
   const match = matchAt(PAIR, text, at);
   if (match === null || match[3] !== undefined || /\/$/u.test(before(text, at))) return null;
-  return { words: `${Number(match[1])} slash ${Number(match[2])}`, end: at + match[0].length };
+  const between = OUT_OF.has(match[2] ?? "") ? "out of" : "slash";
+  return { words: `${Number(match[1])} ${between} ${Number(match[2])}`, end: at + match[0].length };
 };
 
 /** "10^6" → "ten to the sixth". */

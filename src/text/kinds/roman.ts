@@ -33,6 +33,11 @@ const AFTER_A_RULER = light(
 const RULER_BEFORE = light(
   /(?:King|Queen|Pope|Tsar|Emperor|Empress|Kaiser|Prince|Saint|St\.|Sultan|Shah) (?:\p{Lu}\p{L}+ )?$/u,
 );
+/** After these a lone I is a numeral, unless a verb follows that is said of oneself. */
+const ALWAYS_NUMBERED =
+  /^(?:Chapter|Act|Scene|Section|Volume|Phase|Article|World War|Super Bowl|Episode|Stage)$/u;
+const PRONOUN_VERB =
+  /^(?:['’]| (?:am|have|had|like|liked|love|loved|bought|think|want|wanted|need|know|do|did|would|will|can|could|use|used|read|wrote|saw|made|told|said|mean|found|just|never|always)\b)/u;
 const NO_POSSESSIVE = light(/^['’](?!s(?!\p{L}))/u);
 const WORD_CHARACTER = light(/[\p{L}\p{N}_]/u);
 
@@ -57,6 +62,7 @@ export function romanNumerals(tables: NormaliserTables): Kind {
 function isFirst(text: string, at: number, end: number, word: string, isChapter: boolean): boolean {
   const rest = after(text, end);
   if (!isChapter) return AFTER_A_RULER.test(rest) || RULER_BEFORE.test(before(text, at));
+  if (ALWAYS_NUMBERED.test(word)) return !PRONOUN_VERB.test(rest);
   return /^[a-z]/u.test(word) ? NO_PRONOUN.test(rest) : AFTER_A_CHAPTER.test(rest);
 }
 

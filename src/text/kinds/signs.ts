@@ -59,6 +59,8 @@ export function signs(tables: NormaliserTables): Kind {
         return { words: isMinus || !LETTER_NEXT.test(rest) ? "minus " : " — ", end: at + 1 };
       return isMinus && /^\.?\d/u.test(rest) ? { words: "minus ", end: at + 1 } : null;
     }
+    if (character === "*" && /^ ?\d/u.test(rest) && /\d ?$/u.test(earlier))
+      return { words: " times ", end: at + 1 };
     if (character === "+")
       return /^\d/u.test(rest) && !isWordCharacter(last) && last !== "+"
         ? { words: "plus ", end: at + 1 }

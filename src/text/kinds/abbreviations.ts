@@ -1,6 +1,6 @@
 import type { NormaliserTables } from "../tables.ts";
 import { light } from "./light.ts";
-import { after, before, behindStop, type Kind, matchAt, wordBefore } from "./spoken.ts";
+import { after, before, behindStop, isWordCharacter, type Kind, matchAt, wordBefore } from "./spoken.ts";
 
 /** Abbreviations that the voice's own list lacks. */
 const MORE: readonly (readonly [string, string])[] = [
@@ -69,7 +69,7 @@ const A_NUMBER: Neighbours = { after: light(/^ ?\p{Nd}/u) };
 const NEEDS: ReadonlyMap<string, Neighbours> = new Map<string, Neighbours>([
   ...(
     "no. nos. No. Nos. p. c. ca. Op. op. art. Art. fig. Fig. ch. Ch. Sec. sec. Pt. Gr. Fl. Rm. eq. Eq. ext. Ext. est. " +
-    "Figs. figs."
+    "Figs. figs. chap. Chap. eq. vols."
   )
     .split(" ")
     .map((key) => [key, A_NUMBER] as const),
@@ -77,6 +77,7 @@ const NEEDS: ReadonlyMap<string, Neighbours> = new Map<string, Neighbours>([
   ["Sun.", { before: /(?<!\b(?:the|The|a|that|our) )$/u }],
   ["v.", { before: light(/\p{Lu}[\p{L}.']* $/u), after: light(/^ \p{Lu}/u) }],
   ["ft.", { before: light(/\p{Lu}\p{L}* $/u), after: light(/^ \p{Lu}/u) }],
+  ["feat.", { after: light(/^ \p{Lu}/u) }],
   ["min.", { after: light(/^ \p{Ll}/u) }],
   ["temp.", { after: light(/^ \p{Ll}/u) }],
   ["Ct.", { before: light(/\p{Lu}\p{L}+ $/u) }],
@@ -85,8 +86,8 @@ const NEEDS: ReadonlyMap<string, Neighbours> = new Map<string, Neighbours>([
 ]);
 const WRITTEN = light(/(?:a\.k\.a\.|w\/o?(?![\p{L}\p{N}])|[A-Za-z]{1,6}\.)/uy);
 const PLAIN = light(/(?:vs|aka|AKA|BTW|IMO|TBD)(?![\p{L}\p{N}_]|\.\p{L})/uy);
-const NAME_AFTER = light(/^\.? (?=[\p{Lu}\p{Co}])/u);
-const TITLE = light(/[A-Z][a-z]{1,4}(?=\.? [\p{Lu}\p{Co}])/uy);
+const NAME_AFTER = light(/^(?:\. ?| )(?=[\p{Lu}\p{Co}])/u);
+const TITLE = light(/[A-Z][a-z]{1,4}(?=(?:\. ?| )[\p{Lu}\p{Co}])/uy);
 /** Only these titles are ones without a stop too. */
 const WITHOUT_STOP: ReadonlySet<string> = new Set(
   "Mr Mrs Ms Dr Prof St Mt Ft Gen Gov Sen Capt Lt Sgt Msgr Cpl".split(" "),
@@ -104,10 +105,13 @@ export function abbreviations(tables: NormaliserTables): Kind {
       if ((hasStop || WITHOUT_STOP.has(title[0])) && NAME_AFTER.test(after(text, end)))
         return { words: name, end: hasStop ? end + 1 : end };
     }
-    const key = (matchAt(WRITTEN, text, at) ?? matchAt(PLAIN, text, at))?.[0];
-    const words = key === undefined ? undefined : full.get(key);
+    const key = [WRITTEN, PLAIN]
+      .map((regex) => matchAt(regex, text, at)?.[0])
+      .find((found) => full.has(found ?? ""));
+    const words = full.get(key ?? "");
     if (key === undefined || words === undefined) return null;
     const end = at + key.length;
+    if (isWordCharacter(text.charAt(end))) return null;
     const needs = NEEDS.get(key);
     if (needs?.after?.test(after(text, end)) === false) return null;
     if (needs?.before?.test(before(text, at)) === false) return null;

@@ -97,9 +97,8 @@ export const weekday: Kind = (text, at) => {
   const earlier = before(text, at);
   const isThe = /\b(?:the|a|our|that|The) $/u.test(earlier);
   const isSure = CALENDAR_AFTER.test(after(text, end)) || (!isThe && CALENDAR_BEFORE.test(earlier));
-  const hasStop = text.charAt(end) === ".";
-  if (!isSure && (ALSO_WORDS.has(match[0]) || isThe) && !(hasStop && !isThe && end + 1 < text.length))
-    return null;
+  const goesOn = /^\. [a-z\d]/u.test(after(text, end));
+  if (!isSure && (ALSO_WORDS.has(match[0]) || isThe) && !(goesOn && !isThe)) return null;
   const range = /^ ?[-–] ?(?=[A-Z])/u.exec(after(text, end))?.[0] ?? "";
   const isRange = range !== "" && DAY_FIRST.test(text.slice(end + range.length, end + range.length + 9));
   return isRange

@@ -61,7 +61,7 @@ const SHARP = light(/([CFJA])#(?![\p{L}\p{N}])/uy);
 const PLUSPLUS = light(/([A-Za-z])\+\+(?![\p{L}\p{N}+])/uy);
 const LETTER_DIGIT_LETTER = light(/([A-Za-z])(\d)([A-Za-z])(?![\p{L}\p{N}])/uy);
 const NAME = light(/[A-Za-z][A-Za-z0-9]{0,40}(?:_[A-Za-z0-9]{1,40}){1,10}(?:\(\))?(?![\p{L}\p{N}_])/uy);
-const CAMEL = light(/[a-z]{1,20}(?:[A-Z][a-z]{1,20}){1,8}(?:\(\))?(?![\p{L}\p{N}_])/uy);
+const CAMEL = light(/[a-z]{2,20}(?:[A-Z][a-z]{1,20}){1,8}(?:\(\))?(?![\p{L}\p{N}_])/uy);
 const CALLED = light(/(?:JSON|TODO|README)(?![\p{L}\p{N}_])/uy);
 const PARTS = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/gu;
 

@@ -34,6 +34,8 @@ const STRONG = light(/(?<![\p{L}\p{N}*])\*{1,3}(?=[^\s*])|(?<=[^\s*])\*{1,3}(?![
 const UNDERLINED = light(
   /(?<![\p{L}\p{N}_])_{1,3}(?=[\p{L}\p{N}"“])|(?<=[\p{L}\p{N}.,!?"”])_{1,3}(?![\p{L}\p{N}_])/gu,
 );
+/** A grave accent within a word was meant as an apostrophe. */
+const APOSTROPHE = light(/(?<=\p{L})`(?=\p{L})/gu);
 const HEADING = /^#{1,6} +/u;
 const BULLET = /^(?:[-*+•‣·▪–—]|\[[ xX]?\]|>) +(?:\[[ xX]?\] +)?/u;
 const FENCE = light(/^```[\p{L}\p{N}]{0,20}$/u);
@@ -51,7 +53,7 @@ export function withoutMarkup(sentence: string): string {
   if (text.includes("*")) text = text.replace(STRONG, "");
   if (text.includes("_")) text = text.replace(UNDERLINED, "");
   if (text.includes("~~")) text = text.replaceAll("~~", "");
-  return text.includes("`") ? text.replace(/`+/gu, "") : text;
+  return text.includes("`") ? text.replace(APOSTROPHE, "'").replace(/`+/gu, "") : text;
 }
 
 function entity(written: string, decimal?: string, hexadecimal?: string, name?: string): string {

@@ -34,9 +34,10 @@ const DURATION = light(
 );
 const MINUTES = light(/(\d{1,3}) ?m(?:in)? ?(\d{1,2}) ?s(?:ec)?(?![\p{L}\p{N}])/uy);
 /** A letter that is a unit only where it is written as one; "the 30s" are years, "5 m" may be many things. */
-const DECADES = /^[2-9]0s$/;
 const BEFORE_SECONDS =
-  /\b(?:for|after|within|every|takes?|took|lasts?|lasted|waits?|waited|about|only|just|under|over|another|extra|last|first|timer|timeout|by) $/iu;
+  /\b(?:for|after|within|every|takes?|took|lasts?|lasted|waits?|waited|timer|timeout|sets?|holds?|rest|pause)(?: (?:to|of|is))?(?: (?:about|around|only|just|under|over|another|at least|at most|up to|an extra))? $/iu;
+const AFTER_SECONDS =
+  /^ (?:timeouts?|delays?|videos?|clips?|timers?|countdown|intervals?|ads?|sprints?|later|ago|left|per|each)\b/u;
 /** Units of one letter that must touch their number, or are written with a stop. */
 const INCH_BEFORE =
   /^(?:\.?[ -]?(?:wide|tall|long|high|deep|thick|in\b|by\b|x\b|of\b|from\b|apart|across|screen|pipe))/u;
@@ -114,6 +115,11 @@ export const unitBehindWords: Kind = (text, at) => {
   return { words: forms[isPart ? 0 : 1], end: behindStop(text, at + match[0].length) };
 };
 
+/** "the 90s" and "count by 7s" are no time. */
+function isSeconds(text: string, at: number, end: number): boolean {
+  return BEFORE_SECONDS.test(before(text, at)) || AFTER_SECONDS.test(after(text, end));
+}
+
 function isUnit(
   text: string,
   at: number,
@@ -125,12 +131,7 @@ function isUnit(
   const touches = gap === "";
   switch (written) {
     case "s":
-      return (
-        touches &&
-        (first.includes(".") ||
-          (!DECADES.test(first + written) && first.length < 4) ||
-          BEFORE_SECONDS.test(before(text, at)))
-      );
+      return touches && (first.includes(".") || (first.length < 4 && isSeconds(text, at, at + whole.length)));
     case "in.":
       return (
         INCH_BEFORE.test(after(text, at + whole.length - 1)) ||

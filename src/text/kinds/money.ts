@@ -56,13 +56,13 @@ const SCALES: ReadonlyMap<string, string> = new Map([
 const SIGN = "US\\$|AU?\\$|CA?\\$|NZ\\$|HK\\$|S\\$|R\\$|[$£€¥₹₩₽₺₿]";
 const CODE = "USD|AUD|CAD|EUR|GBP|JPY|INR|CHF|CNY";
 const SCALE =
-  "(?: ?(hundred|thousand|million|billion|trillion)| ?(bn|mn|tn|mm|MM|[kKmMbB]))?(?![\\p{L}\\p{N}_])";
+  "(?: ?([Hh]undred|[Tt]housand|[MmBb]illion|[Tt]rillion)| ?(bn|mn|tn|mm|MM|[kKmMbB]))?(?![\\p{L}\\p{N}_])";
 const DECIMAL_COMMA =
   "\\d{1,3}(?: \\d{3})+(?!\\d)(?!,\\d)|\\d{1,3}(?:[. ]\\d{3})*,\\d{2}(?!\\d)|\\d{1,3}(?:\\.\\d{3})+(?!\\d)";
-const AFTER_SIGN = `(?:(\\d{1,15},\\d{2}(?!\\d))|(${NUMBER}))`;
+const AFTER_SIGN = `(?:(\\d{1,15},\\d{2}(?!\\d)|\\d{1,3}(?: \\d{3})+(?![\\d,]))|(${NUMBER}))`;
 const BEFORE_NUMBER = light(
   new RegExp(
-    `([-−+]?)(${SIGN}|(?:${CODE}|Rs\\.?)(?= ?\\d)) ?([-−]?)${AFTER_SIGN}${SCALE}(?: (?:dollars?|pounds?|euros?|bucks)(?![\\p{L}]))?`,
+    `([-−+]?)(${SIGN}|(?:${CODE}|Rs\\.?)(?= ?\\d)) ?([-−]?)${AFTER_SIGN}${SCALE}(?: (?:[Dd]ollars?|[Pp]ounds?|[Ee]uros?|bucks)(?![\\p{L}]))?`,
     "yu",
   ),
 );
@@ -81,7 +81,7 @@ export const moneyBefore: Kind = (text, at) => {
   const [whole, sign = "", name = "", signInside = "", withComma, plain = "", scaleWord, scaleLetter] = match;
   const currency = CURRENCIES.get(name);
   if (currency === undefined) return null;
-  const number = withComma === undefined ? plain : withComma.replace(",", ".");
+  const number = withComma === undefined ? plain : withComma.replaceAll(" ", "").replace(",", ".");
   const scale = scaleWord ?? SCALES.get((scaleLetter ?? "").toLowerCase()) ?? "";
   const minus = sign === "+" ? "plus " : sign !== "" || signInside !== "" ? "minus " : "";
   const end = at + whole.length;

@@ -33,8 +33,11 @@ const STREET_NAME = light(
 /** A word that may stand before "St. Mary" or "Dr. King" and is no street's name. */
 const NO_STREET =
   /(?:^|[.!?] |\b(?:Mr|Mrs|Ms|Prof|Rev|Sen|Gov|Hon|Fr|Sr)\.? |\b(?:The|And|But|In|On|At|To|For|With|When|While|If|Is|Was|Did|Does|Has|Ask|Call|See|Visit|Dear|Hi|Hello|Thanks|Near|From|Our|My|Only|Meet|Tell|So|Then|Now|Yes|No|Today|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|Say|Assistant|Professor|Saint|Doctor) )$/u;
+/** States that are words too: only a zip code makes them one. */
+const ALSO_WORDS = /^(?:OK|OR|IN|ME|HI|OH|MA|PA|LA|ID|AL|DE|CO|MD|MS|MI)$/u;
+/** "12 Ash", "9 N. Main", "42nd": what a street is told by where a name follows it. */
+const NUMBERED_STREET = light(/(?:\d (?:[NSEW]\.? )?(?:\p{Lu}\p{L}+ ){1,2}|\d(?:st|nd|rd|th) )$/u);
 const CITY = light(/\b\p{Lu}\p{L}+, $/u);
-const ONE_WORD = light(/^\P{L}*\p{L}+ $/u);
 const CAPITAL_NEXT = light(/^\.? \p{Lu}/u);
 const SMALL_NEXT = light(/^ \p{Ll}/u);
 const DIRECTIONS: ReadonlyMap<string, string> = new Map([
@@ -63,7 +66,8 @@ export const stateAndZip: Kind = (text, at) => {
   }
   const alone = matchAt(STATE, text, at);
   const name = alone === null ? undefined : STATES.get(alone[1] ?? "");
-  if (alone === null || name === undefined || !CITY.test(before(text, at))) return null;
+  if (alone === null || name === undefined || ALSO_WORDS.test(alone[0]) || !CITY.test(before(text, at)))
+    return null;
   return { words: name, end: at + alone[0].length };
 };
 
@@ -78,8 +82,8 @@ export const road: Kind = (text, at) => {
   const isEither = key === "St" || key === "Dr";
   const hasStop = rest.startsWith(".");
   if (!STREET_NAME.test(earlier) || (isEither && NO_STREET.test(earlier))) return null;
-  const isFirst = ONE_WORD.test(earlier) && at < 20;
-  if (isEither && isFirst && CAPITAL_NEXT.test(rest)) return null;
+  const hasNumber = NUMBERED_STREET.test(earlier);
+  if (isEither && (!hasStop || !hasNumber) && CAPITAL_NEXT.test(rest)) return null;
   if (!hasStop && !isEither && !SMALL_NEXT.test(rest) && !/^(?:[,;:!?)]|$)/u.test(rest)) return null;
   return { words: ROADS.get(key) ?? written, end: behindStop(text, end) };
 };

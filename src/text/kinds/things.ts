@@ -13,7 +13,7 @@ const NO_NOUN: ReadonlySet<string> = new Set(
     "must not only just now today tomorrow tonight yesterday here there again away ago apart before after since " +
     "until till into onto through during about around across along between within because though although where " +
     "which who whom whose what how why also too later sooner earlier please online daily weekly monthly yearly " +
-    "total overall downtown upfront tall wide long high deep thick old north south east west above below near " +
+    "total overall downtown upfront tall wide long high deep thick north south east west above below near " +
     "left right further farther faster slower behind ahead"
   ).split(" "),
 );

@@ -59,6 +59,8 @@ const MORE: readonly (readonly [string, string])[] = [
   ["No.", "Number"],
   ["Nos.", "Numbers"],
   ["v.", "versus"],
+  ["c/o", "care of"],
+  ["b/c", "because"],
 ];
 /** What has to stand behind or before an abbreviation that is a word too. */
 interface Neighbours {
@@ -84,7 +86,7 @@ const NEEDS: ReadonlyMap<string, Neighbours> = new Map<string, Neighbours>([
   ["Pl.", { before: light(/\p{Lu}\p{L}+ $/u) }],
   ["Sq.", { before: light(/\p{Lu}\p{L}+ $/u) }],
 ]);
-const WRITTEN = light(/(?:a\.k\.a\.|w\/o?(?![\p{L}\p{N}])|[A-Za-z]{1,6}\.)/uy);
+const WRITTEN = light(/(?:a\.k\.a\.|(?:w\/o?|c\/o|b\/c)(?![\p{L}\p{N}])|[A-Za-z]{1,6}\.)/uy);
 const PLAIN = light(/(?:vs|aka|AKA|BTW|IMO|TBD)(?![\p{L}\p{N}_]|\.\p{L})/uy);
 const NAME_AFTER = light(/^(?:\. ?| )(?=[\p{Lu}\p{Co}])/u);
 const TITLE = light(/[A-Z][a-z]{1,4}(?=(?:\. ?| )[\p{Lu}\p{Co}])/uy);

@@ -54,8 +54,8 @@ export const measure: Kind = (text, at) => {
   const stop = written.endsWith(".") ? end : behindStop(text, end);
   const isPart = joint === undefined || joint.includes("x") || joint.includes("×");
   const isThing = gap === "-" || (isPart && isOneThing(before(text, at)) && isNounAfter(text, stop));
-  const isOne = joint === undefined && (/^1(?:\.0)?$/u.test(first) || isThing);
-  const unit = isOne || (gap === "-" && isThing) ? forms[0] : forms[1];
+  const isOne = isThing || (joint === undefined && /^1(?:\.0)?$/u.test(first));
+  const unit = isOne ? forms[0] : forms[1];
   const per = perUnit(text, end);
   if (per.end > end) return { words: `${numberWords(first)} ${unit}${per.words}`, end: per.end };
   const numbers = [numberWords(first)];

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { embeddedCheckpoint } from "../../src/catalogue/embedded-checkpoint.ts";
 import { openUnknownWordNet } from "../../src/engines/parametric/read-text.ts";
-import { DIFFERENCES, type Readings } from "../../src/text/differences.ts";
+import type { Readings } from "../../src/text/differences.ts";
 import { createPhonemizer } from "../../src/text/phonemizer.ts";
 import { loadTextTables } from "../../src/text/tables.ts";
 import type { Row } from "../row.ts";
@@ -10,7 +10,7 @@ import { TOP } from "../top.ts";
 
 export const phonemes: Row = {
   id: "phonemes",
-  what: "phonemes equal to the golden lines, unknown words and names apart",
+  what: "phonemes equal to the golden lines by the reference's reading, unknown words and names apart",
   goal: "≥ 99 %",
   async measure() {
     const lines = (await readFile(join(TOP, "test", "golden", "text", "cases.jsonl"), "utf8"))
@@ -31,16 +31,14 @@ export const phonemes: Row = {
       return count;
     };
     try {
-      const standard = await equal("standard", known);
       const faithful = await equal("reference", known);
-      const apart = await equal("standard", unknown);
-      const improved = await equal("improved", known);
-      const percent = (count: number) => `${((100 * count) / known.length).toFixed(1)} %`;
+      const apart = await equal("reference", unknown);
+      const byDefault = await equal("standard", cases);
       return {
         measured:
-          `${percent(standard)} of ${known.length} as read by default, ${apart} of ${unknown.length} with unknown words; ` +
-          `${percent(faithful)} as the reference reads, ${percent(improved)} with all ${DIFFERENCES.length} improvements`,
-        isMet: standard >= 0.99 * known.length,
+          `${((100 * faithful) / known.length).toFixed(1)} % of ${known.length} as the reference reads, ${apart} of ` +
+          `${unknown.length} with unknown words; by default ${cases.length - byDefault} of all ${cases.length} are read otherwise, each for a listed reason`,
+        isMet: faithful >= 0.99 * known.length,
       };
     } finally {
       await close();

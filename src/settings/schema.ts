@@ -30,7 +30,7 @@ export const SettingsSchema = Type.Object({
   readings: Type.Enum(["standard", "improved"], {
     default: "standard",
     description:
-      "How text is read: as the voice's own reference does but for plain misreadings, or with every improvement.",
+      "How text is read. There is one way, that of a careful newsreader; both values name it, and `improved` is kept for configurations that have it.",
   }),
   lexicon: Type.Optional(
     Type.String({

@@ -75,13 +75,11 @@ export function createAnalysis(
   const tokenise = createTokeniser(tables.exceptions);
   const tag = createTagger(tables.tagger);
   const quotes = differences.has("quotes-are-marks");
-  const clearsMoney = differences.has("money-to-the-end");
-
   const linkWords = differences.has("links-are-words");
 
   return (sentence, given = []) => {
     const words = linkWords ? withoutAddresses(sentence) : sentence;
-    return group(annotate(given.length > 0 ? tagged(words, given) : withLinks(words), clearsMoney));
+    return group(annotate(given.length > 0 ? tagged(words, given) : withLinks(words)));
   };
 
   /** `[word](/phonemes/)` is one word that is said as the phonemes. */
@@ -150,7 +148,7 @@ function withoutAddresses(sentence: string): string {
 }
 
 /** Cuts tokens into pieces and settles what is no word: marks, money signs, the 2 of "B2B". */
-function annotate(tokens: readonly TaggedToken[], clearsMoney: boolean): Piece[] {
+function annotate(tokens: readonly TaggedToken[]): Piece[] {
   const pieces: Piece[] = [];
   let money: string | null = null;
   for (const [index, token] of tokens.entries()) {
@@ -176,7 +174,6 @@ function annotate(tokens: readonly TaggedToken[], clearsMoney: boolean): Piece[]
         piece.given = "—";
       } else if (MARK_TAGS.has(token.tag) && !/^[a-z]+$/.test(text.toLowerCase())) {
         piece.given = MARK_PHONEMES.get(token.tag) ?? text.replace(NOT_PUNCTUATION, "");
-        if (clearsMoney) money = null;
       } else if (money !== null) {
         if (token.tag !== "CD") money = null;
         else if (last && tokens[index + 1]?.tag !== "CD") piece.currency = money;

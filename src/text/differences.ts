@@ -9,59 +9,30 @@ export interface Difference {
 }
 
 export type DifferenceId =
-  | "numeral-not-empty"
-  | "word-not-abbreviation"
+  | "kinds-in-words"
   | "quotes-are-marks"
   | "abbreviation-inside-sentence"
-  | "pattern-before-full-stop"
-  | "long-phone-number"
-  | "money-to-the-end"
-  | "days-and-their-stops"
   | "closing-marks-kept"
-  | "spaced-hyphen-is-a-dash"
   | "accents-looked-up-without"
   | "shouted-words"
-  | "feet-and-inches"
-  | "addresses-said"
   | "links-are-words"
   | "signs-said-apart"
   | "long-digits-one-by-one";
 
 /**
- * How a text is read: exactly as the reference does; with the departures that mend plain misreadings and leave all else
- * as it was (`standard`); with every departure (`improved`); or with some of them.
+ * How a text is read: exactly as the reference does, mistakes included; or as a careful newsreader would, with every
+ * departure (`standard`; `improved` is an older name of the same); or with some of them.
  */
 export type Readings = "reference" | "standard" | "improved" | readonly DifferenceId[];
-
-/** The departures of the standard readings: together they change fewer than 1 in 100 of the reference's golden lines. */
-export const STANDARD: readonly DifferenceId[] = [
-  "numeral-not-empty",
-  "word-not-abbreviation",
-  "pattern-before-full-stop",
-  "long-phone-number",
-  "money-to-the-end",
-  "days-and-their-stops",
-  "closing-marks-kept",
-  "shouted-words",
-  "links-are-words",
-  "long-digits-one-by-one",
-];
 
 /** Every departure, with what it changes. A test reads each text both ways. */
 export const DIFFERENCES: readonly Difference[] = [
   {
-    id: "numeral-not-empty",
-    why: "A Roman numeral has at least one letter, and a lone I, C or L is mostly a pronoun or a letter.",
-    text: "King Charles read the book I bought.",
-    before: ["kˈɪŋ ðə zˌɪɹOθʧˈɑɹlz ɹˈɛd ðə bˈʊk wˈʌn bˈɔt."],
-    after: ["kˈɪŋ ʧˈɑɹlz ɹˈɛd ðə bˈʊk ˌI bˈɔt."],
-  },
-  {
-    id: "word-not-abbreviation",
-    why: '"no." is an abbreviation before a number only, and the Sun is no Sunday.',
-    text: "He said no.",
-    before: ["hˌi sˈɛd nˈʌmbəɹ."],
-    after: ["hˌi sˈɛd nˈO."],
+    id: "kinds-in-words",
+    why: "Codes, sums, dates, measures, addresses and the like are told apart by what they are, and each is said as such.",
+    text: "King Charles paid €1.5bn on 3/8.",
+    before: ["kˈɪŋ ðə zˌɪɹOθʧˈɑɹlz pˈAd wˈʌn fˈIv bˌiˈɛn ˌɔn θɹˈi ˈAt."],
+    after: ["kˈɪŋ ʧˈɑɹlz pˈAd wˈʌn pYnt fˈIv bˈɪljən jˈʊɹOz ˌɔn mˈɑɹʧ ˈAθ."],
   },
   {
     id: "quotes-are-marks",
@@ -78,46 +49,11 @@ export const DIFFERENCES: readonly Difference[] = [
     after: ["sˈi vˈɑljˌum θɹˈi, tˈɑm vˈɜɹsəs bˈɑb."],
   },
   {
-    id: "pattern-before-full-stop",
-    why: "Telephone numbers, fractions and ranges may end a sentence.",
-    text: "See pages 10-20.",
-    before: ["sˈi pˈAʤᵻz tˌɛntwˈɛnti."],
-    after: ["sˈi pˈAʤᵻz tˈɛn tə twˈɛnti."],
-  },
-  {
-    id: "long-phone-number",
-    why: "Telephone numbers may have a country code, and brackets round the area code.",
-    text: "Call 1-800-555-1234 now",
-    before: ["kˈɔl wˌʌnˌAt hˌʌndɹədfˈIv fˈɪfti fˈIvtwˈɛlv θˈɜɹTi fˈɔɹ nˈW"],
-    after: ["kˈɔl wˈʌn, ˈAt zˈɪɹO zˈɪɹO, fˈIv fˈIv fˈIv, wˈʌn tˈu θɹˈi fˈɔɹ nˈW"],
-  },
-  {
-    id: "money-to-the-end",
-    why: "One decimal is tens of cents, three are a fraction; bn is a billion; a minus is said; a comma ends what the sign counts.",
-    text: "It rose from -$1.5 to $2.5bn.",
-    before: ["ˌɪt ɹˈOz fɹʌm wˈʌn fˈIv tu tˈu fˈIv bˌiˈɛn."],
-    after: ["ˌɪt ɹˈOz fɹʌm mˈInəs wˈʌn dˈɑləɹ ænd fˈɪfti sˈɛnts tə tˈu pYnt fˈIv bˈɪljən dˈɑləɹz."],
-  },
-  {
-    id: "days-and-their-stops",
-    why: "A date keeps the full stop of its sentence, and days may be a range.",
-    text: "Open May 5-7, closed on 3 March.",
-    before: ["ˈOpᵊn mˈA fˈɪfθ sˈɛvən, klˈOzd ˌɔn ðə θˈɜɹd ʌv mˈɑɹʧ"],
-    after: ["ˈOpᵊn mˈA fˈɪfθ tə sˈɛvənθ, klˈOzd ˌɔn ðə θˈɜɹd ʌv mˈɑɹʧ."],
-  },
-  {
     id: "closing-marks-kept",
     why: "What closes after the last mark belongs to the sentence that it ends.",
     text: "(Yes.) No.",
     before: ["(jˈɛs.", "nˈO."],
     after: ["(jˈɛs.)", "nˈO."],
-  },
-  {
-    id: "spaced-hyphen-is-a-dash",
-    why: "A hyphen between spaces is a dash, which is heard as a pause.",
-    text: "Great - confirm your order.",
-    before: ["ɡɹˈAt  kənfˈɜɹm jʊɹ ˈɔɹdəɹ."],
-    after: ["ɡɹˈAt — kənfˈɜɹm jʊɹ ˈɔɹdəɹ."],
   },
   {
     id: "accents-looked-up-without",
@@ -134,22 +70,6 @@ export const DIFFERENCES: readonly Difference[] = [
     after: ["ðə dˈɔɡz wˈɔkt hˈOm"],
   },
   {
-    id: "feet-and-inches",
-    why: "4'9\" is a height, not forty-nine.",
-    text: "He is 4'9\" tall.",
-    before: ["hˌi ɪz fˈɔɹTi nˈIn tˈɔl."],
-    after: ["hˌi ɪz fˈɔɹ fˈʊt nˈIn tˈɔl."],
-  },
-  {
-    id: "addresses-said",
-    why: "Web and mail addresses are said sign by sign, and www letter by letter.",
-    text: "Mail joe@my-site.co.uk or see www.example.com/help.",
-    before: ["mˈAl ʤˈO æt mI sˈIt sˌiˌOjˌukˈA ɔɹ sˈi dʊˌʊuə ɛɡzˈæmpᵊl kˈɑm slˈæʃ hˈɛlp."],
-    after: [
-      "mˈAl ʤˈO æt mI dˈæʃ sˈIt dˈɑt kˈO dˈɑt jˌukˈA ɔɹ sˈi dˈʌbᵊlju dˈʌbᵊlju dˈʌbᵊlju dˈɑt ɪɡzˈæmpəl dˈɑt kˈɑm slˈæʃ hˈɛlp.",
-    ],
-  },
-  {
     id: "links-are-words",
     why: "The words of a link are read like any others.",
     text: "See [this page](page.html).",
@@ -159,9 +79,9 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     id: "signs-said-apart",
     why: "Signs that follow one another are words of their own.",
-    text: "ftp://files.example",
-    before: ["ˌɛftˌipˈi slˈæʃslˈæʃ fˈIlz ɛɡzˈæmpᵊl"],
-    after: ["ˌɛftˌipˈi slˈæʃ slˈæʃ fˈIlz ɛɡzˈæmpᵊl"],
+    text: "foo//bar",
+    before: ["fˈu slˈæʃslˈæʃ bˈɑɹ"],
+    after: ["fˈu slˈæʃ slˈæʃ bˈɑɹ"],
   },
   {
     id: "long-digits-one-by-one",
@@ -180,7 +100,6 @@ export function differencesOf(readings: Readings): ReadonlySet<DifferenceId> {
     case "reference":
       return new Set();
     case "standard":
-      return new Set(STANDARD);
     case "improved":
       return new Set(DIFFERENCES.map((difference) => difference.id));
     default:

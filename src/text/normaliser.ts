@@ -1,44 +1,38 @@
-import { addresses } from "./addresses.ts";
-import { amounts } from "./amounts.ts";
 import { isSpaceCode, SPACE, strip } from "./characters.ts";
 import type { DifferenceId } from "./differences.ts";
-import { figures } from "./figures.ts";
-import type { Rewriting } from "./rewriting.ts";
-import { romanNumerals } from "./roman-numerals.ts";
-import { shorthand, symbols } from "./shorthand.ts";
+import { createClassifier } from "./kinds/classifier.ts";
+import { withoutMarkup } from "./kinds/markup.ts";
+import { createReferenceRewriting } from "./reference/rewrite.ts";
 import type { NormaliserTables } from "./tables.ts";
-import { monthDates, timesAndDigitDates } from "./times-and-dates.ts";
 
 /** Writes out what is not written as it is said: times, dates, money, measures, abbreviations, numerals, signs. */
 export type Normaliser = (sentence: string) => string;
 
 const SPACES = new RegExp(`[${SPACE}]+`, "gu");
-const ANY_DIGIT = /\p{Nd}/u;
+const SPACED_HYPHEN = /(?<=[^\s-]) --? (?=[^\s-])/g;
 
 export function createNormaliser(
   tables: NormaliserTables,
   differences: ReadonlySet<DifferenceId>,
 ): Normaliser {
-  const rules: readonly Rewriting[] = [
-    ...addresses(differences),
-    ...timesAndDigitDates(tables),
-    ...amounts(tables, differences),
-    ...monthDates(tables, differences),
-    ...shorthand(tables, differences),
-    ...romanNumerals(tables, differences),
-    ...figures(tables, differences),
-    ...symbols(tables),
-  ];
-  const dashes = differences.has("spaced-hyphen-is-a-dash");
-  return (sentence) => {
-    let text = tidySpaces(sentence).replaceAll("’", "'").replaceAll("\u2012", "-").replaceAll("\u2015", "—");
-    const hasDigit = ANY_DIGIT.test(text);
-    for (const { pattern, write, needsDigit } of rules) {
-      if (!needsDigit || hasDigit) text = text.replace(pattern, write);
-    }
-    text = tidySpaces(text.replace(SPACES, " ").replace(/ +([,.;:!?])/g, "$1"));
-    return dashes ? text.replace(/(?<=[^\s-]) --? (?=[^\s-])/g, " — ") : text;
-  };
+  if (differences.has("kinds-in-words")) {
+    const classify = createClassifier(tables);
+    return (sentence) => {
+      const written = tidySpaces(withoutMarkup(tidy(sentence)));
+      return tidied(classify(written).replaceAll("_", " ")).replace(SPACED_HYPHEN, " — ");
+    };
+  }
+  const rewrite = createReferenceRewriting(tables);
+  return (sentence) => tidied(rewrite(tidy(sentence)));
+}
+
+/** Single spaces, straight apostrophes, usual hyphens. */
+function tidy(sentence: string): string {
+  return tidySpaces(sentence).replaceAll("’", "'").replaceAll("\u2012", "-").replaceAll("\u2015", "—");
+}
+
+function tidied(text: string): string {
+  return tidySpaces(text.replace(SPACES, " ").replace(/ +([,.;:!?])/g, "$1"));
 }
 
 /** One space for each run of spaces, none at the ends. */

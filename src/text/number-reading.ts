@@ -34,7 +34,6 @@ export function createNumberReading(
   words: Pick<Words, "look">,
   differences: ReadonlySet<DifferenceId>,
 ): NumberReading {
-  const wholeMoney = differences.has("money-to-the-end");
   const longest = differences.has("long-digits-one-by-one") ? LONGEST_COUNTED : MOST_NAMED_DIGITS;
   return { isNumber, read };
 
@@ -73,9 +72,6 @@ export function createNumberReading(
     const dots = body.split(".").length - 1;
     if (!head && dots === 0) return readCode(digits);
     if (dots > 1 || !head) return digits.split(".").filter(Boolean).map(readPart);
-    if (currency !== null && wholeMoney && dots === 1 && fractionOf(body).length > 2) {
-      return [say(decimal(digits)), unitOf(currency, 0, 2n)];
-    }
     if (currency !== null && fractionOf(body).length <= 2) return readMoney(digits, currency);
     if (dots === 0) return [say(named(digits, isOrdinal ? ordinal : cardinal))];
     return [say(digits.startsWith(".") ? `point ${digitNames(digits.slice(1))}` : decimal(digits))];
@@ -99,7 +95,7 @@ export function createNumberReading(
 
   function readMoney(digits: string, currency: string): readonly string[] {
     const [whole = "", fraction = ""] = digits.split(".");
-    const decimals = parseInteger(wholeMoney && fraction.length === 1 ? `${fraction}0` : fraction);
+    const decimals = parseInteger(fraction);
     const amount = parseInteger(whole);
     const wholeWords = (): string[] => [say(named(whole, cardinal)), unitOf(currency, 0, amount)];
     const hundredths = (): string[] => [say(cardinal(decimals)), unitOf(currency, 1, decimals)];

@@ -1,5 +1,6 @@
 import { isLower, isSpaceCode, isUpper, strip } from "./characters.ts";
 import { differencesOf, type Readings } from "./differences.ts";
+import { withoutWraps } from "./lines.ts";
 
 export interface Sentence {
   readonly text: string;
@@ -17,11 +18,26 @@ export const TITLES: ReadonlySet<string> = new Set(
 );
 const BEFORE_A_NUMBER: ReadonlySet<string> = new Set(
   (
-    "no nos No Nos vol Vol vols p pp ch Ch fig Fig figs sec Sec art Art ed est approx ca Rs Apt Ste Rm Rte Hwy " +
-    "Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec"
+    "no nos No Nos vol Vol vols p pp c ca ch Ch chap Chap fig Fig figs Figs sec Sec art Art ed est approx eq Eq op Op " +
+    "Rs Apt apt Ste Rm rm Rte Hwy Bldg Pt Gr Fl Dist ext Ext tel Tel Box min max avg Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec " +
+    "Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun"
   ).split(" "),
 );
-const BEFORE_ANYTHING: ReadonlySet<string> = new Set("vs e.g i.e cf viz w.r.t".split(" "));
+const BEFORE_A_MONTH: ReadonlySet<string> = new Set("Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun".split(" "));
+const MONTH_AHEAD = /^(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)/;
+const BEFORE_ANYTHING: ReadonlySet<string> = new Set(
+  "vs e.g i.e cf viz w.r.t v a.k.a approx incl".split(" "),
+);
+/** After these "no." is what was said. */
+const SAID = /\b(?:said|say|says|saying|answer(?:ed|s)?|repl(?:y|ied)|told|nodded) $/i;
+/** Streets: a sentence may end behind them, which "St. Mary" and "Dr. King" cannot. */
+const AFTER_A_NAME = /(?:\p{Lu}[\p{L}']+|\d(?:st|nd|rd|th)) $/u;
+const MAY_END: ReadonlySet<string> = new Set(["St", "Dr"]);
+const HALF_DAY = /^\d{0,2}[ap]\.m$/i;
+const ZONE_OR_DAY =
+  /^(?:[-–—&]|[ECMP][SD]?T\b|UTC|GMT|Eastern|Central|Mountain|Pacific|Mon|Tues|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec)/;
+/** After a company's or a family's "Inc." or "Jr.", as after initials. */
+const AFTER_NAMES: ReadonlySet<string> = new Set("Inc Co Corp Ltd Jr Sr Bros".split(" "));
 /** After "U.S." or "Inc.", a sentence goes on unless one of these follows. */
 const USUAL_BEGINNINGS: ReadonlySet<string> = new Set(
   (
@@ -33,35 +49,50 @@ const USUAL_BEGINNINGS: ReadonlySet<string> = new Set(
 const INITIALS = /^(?:\p{Lu}\.)+\p{Lu}$/u;
 const MARKS = ".!?…";
 const CLOSING = '"”’)]';
+/** Closing emphasis of Markdown too. */
+const CLOSING_KEPT = `${CLOSING}*_~\`»`;
 const OPENING = "(\"“'‘";
 /** A longer word is no abbreviation; the search stops there, so that odd texts cost no more than others. */
 const LONGEST_ABBREVIATION = 40;
 
-/** Cuts a text into sentences, in their order; none are empty, and what a text of spaces gives is none. */
-export function splitSentences(text: string, readings: Readings = "standard"): Sentence[] {
+/**
+ * Cuts a text into sentences, in their order and as they are written; none are empty, and what a text of spaces gives is
+ * none. A new line ends one, unless it only wraps a paragraph; where `lines` are `hard`, it always does.
+ */
+export function splitSentences(
+  text: string,
+  readings: Readings = "standard",
+  lines: "wrapped" | "hard" = "wrapped",
+): Sentence[] {
   const differences = differencesOf(readings);
   const keepsClosing = differences.has("closing-marks-kept");
+  const closing = keepsClosing ? CLOSING_KEPT : CLOSING;
   const goesOn = differences.has("abbreviation-inside-sentence") ? continuesImproved : continues;
   const sentences: Sentence[] = [];
-  for (const line of text.split("\n")) {
+  const isWrapped = lines === "wrapped" && readings !== "reference";
+  let lineStart = 0;
+  for (const line of (isWrapped ? withoutWraps(text) : text).split("\n")) {
     const paragraph = strip(line);
+    const offset = lineStart + Math.max(0, line.indexOf(paragraph));
+    lineStart += line.length + 1;
     let start = 0;
     for (let mark = 0; mark < paragraph.length; mark++) {
       if (!MARKS.includes(paragraph.charAt(mark))) continue;
       let closed = mark + 1;
-      while (closed < paragraph.length && CLOSING.includes(paragraph.charAt(closed))) closed++;
+      while (closed < paragraph.length && closing.includes(paragraph.charAt(closed))) closed++;
       let next = closed;
       while (next < paragraph.length && isSpaceCode(paragraph.charCodeAt(next))) next++;
       if (next === closed || next === paragraph.length || goesOn(paragraph, mark, next)) continue;
-      push(paragraph.slice(start, keepsClosing ? closed : mark + 1), false);
+      push(offset + start, offset + (keepsClosing ? closed : mark + 1), false);
       start = next;
       mark = next - 1;
     }
-    push(paragraph.slice(start), true);
+    push(offset + start, offset + paragraph.length, true);
   }
   return sentences;
 
-  function push(piece: string, endsParagraph: boolean): void {
+  function push(from: number, to: number, endsParagraph: boolean): void {
+    const piece = text.slice(from, to);
     if (strip(piece) !== "") sentences.push({ text: piece, endsParagraph });
   }
 }
@@ -74,15 +105,24 @@ function continues(paragraph: string, mark: number, next: number): boolean {
 }
 
 function continuesImproved(paragraph: string, mark: number, next: number): boolean {
-  if (continues(paragraph, mark, next)) return true;
+  if (isLower(String.fromCodePoint(paragraph.codePointAt(next) ?? 0))) return true;
   if (paragraph[mark] !== ".") return false;
   const word = wordBefore(paragraph, mark);
-  if (BEFORE_ANYTHING.has(word)) return true;
-  if (BEFORE_A_NUMBER.has(word)) return /^\p{Nd}/u.test(paragraph.slice(next, next + 2));
-  return (
-    INITIALS.test(word) &&
-    !USUAL_BEGINNINGS.has(/^[A-Za-z]*/.exec(paragraph.slice(next, next + 20))?.[0] ?? "")
-  );
+  const start = mark - word.length;
+  if (MAY_END.has(word) && AFTER_A_NAME.test(paragraph.slice(Math.max(0, start - 30), start)))
+    return !isUsualBeginning(paragraph, next);
+  if (continues(paragraph, mark, next) || BEFORE_ANYTHING.has(word)) return true;
+  if (BEFORE_A_MONTH.has(word) && MONTH_AHEAD.test(paragraph.slice(next, next + 3))) return true;
+  if (BEFORE_A_NUMBER.has(word)) {
+    const said = word.startsWith("no") && SAID.test(paragraph.slice(Math.max(0, start - 12), start));
+    return !said && /^#?\p{Nd}/u.test(paragraph.slice(next, next + 3));
+  }
+  if (HALF_DAY.test(word)) return ZONE_OR_DAY.test(paragraph.slice(next, next + 12));
+  return (INITIALS.test(word) || AFTER_NAMES.has(word)) && !isUsualBeginning(paragraph, next);
+}
+
+function isUsualBeginning(paragraph: string, next: number): boolean {
+  return USUAL_BEGINNINGS.has(/^[A-Za-z]*/.exec(paragraph.slice(next, next + 20))?.[0] ?? "");
 }
 
 /** The word that a mark ends, without what opens before it; empty where it is too long to matter. */

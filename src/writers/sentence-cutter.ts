@@ -73,7 +73,7 @@ function withListNumbers(text: string, isLineBegun: boolean): { text: string; en
   const sentences: { text: string; endsParagraph: boolean }[] = [];
   let end = 0;
   let number: { start: number; end: number } | null = null;
-  for (const sentence of splitSentences(text, READINGS)) {
+  for (const sentence of splitSentences(text, READINGS, "hard")) {
     const start = text.indexOf(sentence.text, end);
     const beginsLine = (end === 0 && !isLineBegun) || text.slice(end, start).includes("\n");
     end = start + sentence.text.length;

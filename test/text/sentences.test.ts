@@ -45,3 +45,47 @@ test("a text of spaces has no sentences", () => {
 test("the titles that end no sentence are those that the normaliser knows", () => {
   assert.deepEqual([...TITLES].sort(), [...tables.normaliser.titles.keys()].sort());
 });
+
+const MAIL = `Hi Anna,
+
+thank you for the notes on the second draft. I went through all of them on
+Monday and changed the parts that you marked. The budget table is now on the
+third page.
+What is left:
+- the title page
+- two figures
+
+Best regards,
+Tom`;
+
+test("lines that a mail program wrapped are one paragraph; items, headings and short lines stay apart", () => {
+  assert.deepEqual(
+    splitSentences(MAIL).map(({ text, endsParagraph }) => [text.replace("\n", " "), endsParagraph]),
+    [
+      ["Hi Anna,", true],
+      ["thank you for the notes on the second draft.", false],
+      ["I went through all of them on Monday and changed the parts that you marked.", false],
+      ["The budget table is now on the third page.", true],
+      ["What is left:", true],
+      ["- the title page", true],
+      ["- two figures", true],
+      ["Best regards,", true],
+      ["Tom", true],
+    ],
+  );
+  assert.equal(splitSentences(MAIL, "standard", "hard").length, 11);
+  assert.equal(splitSentences("milk\neggs\nbread").length, 3);
+  assert.equal(splitSentences("I called the office about the order and\nthey sent it again.").length, 1);
+});
+
+test("a sentence ends behind a street and an hour, and goes on behind what a number or a name follows", () => {
+  assert.deepEqual(
+    texts("I live on Oak St. It is quiet. We met at 5 p.m. Bring it to 9 Elm St. by noon.", "standard"),
+    ["I live on Oak St.", "It is quiet.", "We met at 5 p.m.", "Bring it to 9 Elm St. by noon."],
+  );
+  assert.deepEqual(
+    texts("See Fig. 2, Op. 48, No. 1 and p. 42 by St. Mary and Dr. King.", "standard").length,
+    1,
+  );
+  assert.deepEqual(texts("He said no. 5 people left.", "standard"), ["He said no.", "5 people left."]);
+});

@@ -1,4 +1,4 @@
-import { DIGIT, escapePattern } from "./characters.ts";
+import { DIGIT, escapePattern } from "../characters.ts";
 
 /** One rule of the normaliser: spelled-out text for shorthand, over the result of the rule before. */
 export interface Rewriting {

@@ -1,29 +1,22 @@
-import { DIGIT, SPACE, WORD } from "./characters.ts";
-import type { DifferenceId } from "./differences.ts";
-import { ordinal, parseInteger } from "./number-words.ts";
+import { DIGIT, SPACE, WORD } from "../characters.ts";
+import { ordinal, parseInteger } from "../number-words.ts";
+import type { NormaliserTables } from "../tables.ts";
 import { type Rewriting, rewriting } from "./rewriting.ts";
-import type { NormaliserTables } from "./tables.ts";
 
 const D = `[${DIGIT}]`;
 const S = `[${SPACE}]`;
 const PARTS = "third quarter fifth sixth seventh eighth ninth tenth".split(" ");
 
 /** Telephone numbers, fractions, ranges and a plus before a number. */
-export function figures(tables: NormaliserTables, differences: ReadonlySet<DifferenceId>): Rewriting[] {
+export function figures(tables: NormaliserTables): Rewriting[] {
   const months = [...tables.months.values()];
-  const beforeStop = differences.has("pattern-before-full-stop");
-  /** What may not follow: more of the same word or number. A full stop that ends the sentence may. */
-  const notBefore = (others: string): string =>
-    beforeStop ? `(?![${WORD}${others}]|\\.${D})` : `(?![${WORD}.${others}])`;
-  const areas = differences.has("long-phone-number")
-    ? `(?:\\(${D}{3}\\) ?|(?:${D}{1,2}-)?${D}{3}-)?`
-    : `(?:${D}{3}-)?`;
+  /** What may not follow: more of the same word or number. */
+  const notBefore = (others: string): string => `(?![${WORD}.${others}])`;
   return [
     rewriting(
-      `(?<![${WORD}.\\-])${areas}${D}{3}-${D}{4}${notBefore("\\-")}`,
+      `(?<![${WORD}.\\-])(?:${D}{3}-)?${D}{3}-${D}{4}${notBefore("\\-")}`,
       (match) => {
-        const parts = match.replace(/^\((.*)\) ?/u, "$1-").replaceAll("-", ", ");
-        return Array.from(parts).join(" ");
+        return Array.from(match.replaceAll("-", ", ")).join(" ");
       },
       { needsDigit: true },
     ),

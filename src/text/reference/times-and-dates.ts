@@ -1,8 +1,7 @@
-import { DIGIT, SPACE, WORD } from "./characters.ts";
-import type { DifferenceId } from "./differences.ts";
-import { cardinal, ordinal, parseInteger } from "./number-words.ts";
+import { DIGIT, SPACE, WORD } from "../characters.ts";
+import { cardinal, ordinal, parseInteger } from "../number-words.ts";
+import type { NormaliserTables } from "../tables.ts";
 import { alternatives, placeOf, type Rewriting, rewriting } from "./rewriting.ts";
-import type { NormaliserTables } from "./tables.ts";
 
 const D = `[${DIGIT}]`;
 const S = `[${SPACE}]`;
@@ -47,23 +46,13 @@ export function timesAndDigitDates(tables: NormaliserTables): Rewriting[] {
 }
 
 /** "Sep. 3rd", "3 March": dates with the month in letters. They come after units. */
-export function monthDates(tables: NormaliserTables, differences: ReadonlySet<DifferenceId>): Rewriting[] {
+export function monthDates(tables: NormaliserTables): Rewriting[] {
   const full = [...tables.months.values()];
   const short = [...tables.months.keys()].map((month) => month.charAt(0).toUpperCase() + month.slice(1));
   const month = alternatives([...full, ...short, "Sept"]);
   const monthOf = (name: string): string => tables.months.get(name.slice(0, 3).toLowerCase()) ?? name;
   const isDay = (digits: string): boolean => number(digits) >= 1 && number(digits) <= 31;
-  const better = differences.has("days-and-their-stops");
-  const span = rewriting(
-    `${AT_WORD}(${month})\\.? (${D}{1,2})${S}?[-–]${S}?(${D}{1,2})(?![${WORD}:%]|[-–/]${D})`,
-    (match, name = "", from = "", to = "") =>
-      isDay(from) && isDay(to)
-        ? `${monthOf(name)} ${ordinal(number(from))} to ${ordinal(number(to))}`
-        : match,
-    { needsDigit: true },
-  );
   return [
-    ...(better ? [span] : []),
     rewriting(
       `${AT_WORD}(${month})\\.? (${D}{1,2})(?:st|nd|rd|th)?(?![${WORD}:%])(,? ${D}{4}${NO_WORD})?`,
       (match, name = "", day = "", year = "") =>
@@ -71,13 +60,9 @@ export function monthDates(tables: NormaliserTables, differences: ReadonlySet<Di
       { needsDigit: true },
     ),
     rewriting(
-      `${AT_WORD}(the )?(${D}{1,2}) (?:of )?(${month})${NO_WORD}(\\.?)`,
-      (match, _the, day = "", name = "", dot = "", ...rest) => {
-        if (!isDay(day)) return match;
-        const { at, text } = placeOf(rest);
-        const keepsDot = better && (full.includes(name) || at + match.length === text.length);
-        return `the ${ordinal(number(day))} of ${monthOf(name)}${keepsDot ? dot : ""}`;
-      },
+      `${AT_WORD}(the )?(${D}{1,2}) (?:of )?(${month})${NO_WORD}\\.?`,
+      (match, _the, day = "", name = "") =>
+        isDay(day) ? `the ${ordinal(number(day))} of ${monthOf(name)}` : match,
       { needsDigit: true },
     ),
   ];

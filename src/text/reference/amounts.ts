@@ -1,7 +1,6 @@
-import { DIGIT, SPACE, WORD } from "./characters.ts";
-import type { DifferenceId } from "./differences.ts";
+import { SPACE, WORD } from "../characters.ts";
+import type { NormaliserTables } from "../tables.ts";
 import { alternatives, counted, NUMBER, type Rewriting, rewriting } from "./rewriting.ts";
-import type { NormaliserTables } from "./tables.ts";
 
 const S = `[${SPACE}]`;
 const APART = `(?<![${WORD}.])`;
@@ -11,28 +10,14 @@ const BIG_LETTERS: ReadonlyMap<string, string> = new Map([
   ["k", "thousand"],
   ["m", "million"],
   ["b", "billion"],
-  ["mn", "million"],
-  ["bn", "billion"],
-  ["tn", "trillion"],
 ]);
 
 /** Money that is not simply a sign and a number (the lexicon reads those), degrees, and units of measure. */
-export function amounts(tables: NormaliserTables, differences: ReadonlySet<DifferenceId>): Rewriting[] {
+export function amounts(tables: NormaliserTables): Rewriting[] {
   const currency = (sign: string): readonly [string, string] => tables.currency.get(sign) ?? [sign, sign];
   const units = tables.units;
-  const better = differences.has("money-to-the-end");
-  const big = better
-    ? `(?:(${BIG}|bn|mn|tn|[kKmMbB])s?${NO_WORD})(?: (?:dollars?|pounds?|euros?|bucks)${NO_WORD})?`
-    : `(${BIG}|[kKmMbB]${NO_WORD})`;
-  const debt = rewriting(`(?<![${WORD}$£€.])[-−](?=[$£€][${DIGIT}])`, () => "minus ", { needsDigit: true });
-  const feetAndInches = rewriting(
-    `${APART}([${DIGIT}]{1,2})['′] ?([${DIGIT}]{1,2})(?:["″”]|'')`,
-    (_match, feet = "", inches = "") => `${feet} foot ${inches}`,
-    { needsDigit: true },
-  );
+  const big = `(${BIG}|[kKmMbB]${NO_WORD})`;
   return [
-    ...(differences.has("feet-and-inches") ? [feetAndInches] : []),
-    ...(better ? [debt] : []),
     rewriting(
       `([$£€])(${NUMBER})${S}?${big}`,
       (_match, sign = "", count = "", scale = "") => `${count} ${scaleWord(scale)} ${currency(sign)[1]}`,

@@ -1,0 +1,126 @@
+import type { NormaliserTables } from "../tables.ts";
+import { light } from "./light.ts";
+import { after, before, behindStop, isWordCharacter, type Kind, matchAt, wordBefore } from "./spoken.ts";
+
+/** Abbreviations that the voice's own list lacks. */
+const MORE: readonly (readonly [string, string])[] = [
+  ["dept.", "department"],
+  ["Op.", "Opus"],
+  ["op.", "opus"],
+  ["Pt.", "Part"],
+  ["Dist.", "District"],
+  ["Gr.", "Grade"],
+  ["Pl.", "Place"],
+  ["Ct.", "Court"],
+  ["Sq.", "Square"],
+  ["Expy.", "Expressway"],
+  ["Rte.", "Route"],
+  ["Rm.", "Room"],
+  ["Fl.", "Floor"],
+  ["Tel.", "Telephone"],
+  ["tel.", "telephone"],
+  ["ext.", "extension"],
+  ["Ext.", "Extension"],
+  ["max.", "maximum"],
+  ["min.", "minimum"],
+  ["avg.", "average"],
+  ["incl.", "including"],
+  ["excl.", "excluding"],
+  ["misc.", "miscellaneous"],
+  ["temp.", "temperature"],
+  ["tbsp.", "tablespoon"],
+  ["tsp.", "teaspoon"],
+  ["a.k.a.", "also known as"],
+  ["resp.", "respectively"],
+  ["mgmt.", "management"],
+  ["govt.", "government"],
+  ["yr.", "year"],
+  ["wk.", "week"],
+  ["ft.", "featuring"],
+  ["feat.", "featuring"],
+  ["Esq.", "Esquire"],
+  ["Hon.", "Honorable"],
+  ["Intl.", "International"],
+  ["Natl.", "National"],
+  ["Sec.", "Section"],
+  ["sec.", "section"],
+  ["art.", "article"],
+  ["Art.", "Article"],
+  ["Figs.", "Figures"],
+  ["figs.", "figures"],
+  ["eq.", "equation"],
+  ["Eq.", "Equation"],
+  ["vols.", "volumes"],
+  ["chap.", "chapter"],
+  ["Chap.", "Chapter"],
+  ["p.", "page"],
+  ["c.", "circa"],
+  ["ca.", "circa"],
+  ["No.", "Number"],
+  ["Nos.", "Numbers"],
+  ["v.", "versus"],
+  ["c/o", "care of"],
+  ["b/c", "because"],
+];
+/** What has to stand behind or before an abbreviation that is a word too. */
+interface Neighbours {
+  readonly after?: RegExp;
+  readonly before?: RegExp;
+}
+const A_NUMBER: Neighbours = { after: light(/^ ?\p{Nd}/u) };
+const NEEDS: ReadonlyMap<string, Neighbours> = new Map<string, Neighbours>([
+  ...(
+    "no. nos. No. Nos. p. c. ca. Op. op. art. Art. fig. Fig. ch. Ch. Sec. sec. Pt. Gr. Fl. Rm. eq. Eq. ext. Ext. est. " +
+    "Figs. figs. chap. Chap. eq. vols."
+  )
+    .split(" ")
+    .map((key) => [key, A_NUMBER] as const),
+  ["ed.", { before: light(/(?:\p{Nd}|st|nd|rd|th|rev\.|new) ?$/u) }],
+  ["Sun.", { before: /(?<!\b(?:the|The|a|that|our) )$/u }],
+  ["v.", { before: light(/\p{Lu}[\p{L}.']* $/u), after: light(/^ \p{Lu}/u) }],
+  ["ft.", { before: light(/\p{Lu}\p{L}* $/u), after: light(/^ \p{Lu}/u) }],
+  ["feat.", { after: light(/^ \p{Lu}/u) }],
+  ["min.", { after: light(/^ \p{Ll}/u) }],
+  ["temp.", { after: light(/^ \p{Ll}/u) }],
+  ["Ct.", { before: light(/\p{Lu}\p{L}+ $/u) }],
+  ["Pl.", { before: light(/\p{Lu}\p{L}+ $/u) }],
+  ["Sq.", { before: light(/\p{Lu}\p{L}+ $/u) }],
+]);
+const WRITTEN = light(/(?:a\.k\.a\.|(?:w\/o?|c\/o|b\/c)(?![\p{L}\p{N}])|[A-Za-z]{1,6}\.)/uy);
+const PLAIN = light(/(?:vs|aka|AKA|BTW|IMO|TBD)(?![\p{L}\p{N}_]|\.\p{L})/uy);
+const NAME_AFTER = light(/^(?:\. ?| )(?=[\p{Lu}\p{Co}])/u);
+const TITLE = light(/[A-Z][a-z]{1,4}(?=(?:\. ?| )[\p{Lu}\p{Co}])/uy);
+/** Only these titles are ones without a stop too. */
+const WITHOUT_STOP: ReadonlySet<string> = new Set(
+  "Mr Mrs Ms Dr Prof St Mt Ft Gen Gov Sen Capt Lt Sgt Msgr Cpl".split(" "),
+);
+
+/** Titles and abbreviations, in full. Streets and doctors are told apart before this. */
+export function abbreviations(tables: NormaliserTables): Kind {
+  const full = new Map([...tables.abbreviations, ...MORE, ["Sen.", "Senator"] as const]);
+  return (text, at) => {
+    const title = matchAt(TITLE, text, at);
+    const name = title === null ? undefined : tables.titles.get(title[0]);
+    if (title !== null && name !== undefined) {
+      const end = at + title[0].length;
+      const hasStop = text.charAt(end) === ".";
+      if ((hasStop || WITHOUT_STOP.has(title[0])) && NAME_AFTER.test(after(text, end)))
+        return { words: name, end: hasStop ? end + 1 : end };
+    }
+    const key = [WRITTEN, PLAIN]
+      .map((regex) => matchAt(regex, text, at)?.[0])
+      .find((found) => full.has(found ?? ""));
+    const words = full.get(key ?? "");
+    if (key === undefined || words === undefined) return null;
+    const end = at + key.length;
+    if (isWordCharacter(text.charAt(end))) return null;
+    const needs = NEEDS.get(key);
+    if (needs?.after?.test(after(text, end)) === false) return null;
+    if (needs?.before?.test(before(text, at)) === false) return null;
+    if (/^no/u.test(key) && SAID_NO.test(wordBefore(text, at))) return null;
+    return { words, end: key.endsWith(".") && end === text.length ? behindStop(text, end - 1) : end };
+  };
+}
+
+/** After these, "no." is what was said. */
+const SAID_NO = /^(?:said|say|says|saying|answered?|answers|replied|told|nodded|means?|meant)$/iu;

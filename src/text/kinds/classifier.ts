@@ -1,0 +1,162 @@
+import { isSpaceCode } from "../characters.ts";
+import type { NormaliserTables } from "../tables.ts";
+import { abbreviations } from "./abbreviations.ts";
+import { codeDigits, groupedDigits } from "./codes.ts";
+import { dayMonth, monthDay, numericDate, weekday } from "./dates.ts";
+import { electronic } from "./electronic.ts";
+import { emphasis, shortYear } from "./emphasis.ts";
+import { fraction, VULGAR_SIGNS } from "./fractions.ts";
+import { identifier } from "./identifiers.ts";
+import { light } from "./light.ts";
+import { byOrTimes, duration, feetAndInches, measure, unitBehindWords } from "./measures.ts";
+import { moneyAfter, moneyBefore } from "./money.ts";
+import { phone } from "./phones.ts";
+import { direction, road, stateAndZip } from "./places.ts";
+import { exactDecimal, pair, power, range, scientific, slashed } from "./ranges.ts";
+import { romanNumerals } from "./roman.ts";
+import { signs } from "./signs.ts";
+import type { Kind, Spoken } from "./spoken.ts";
+import { ratio, time } from "./times.ts";
+import { UNITS } from "./units.ts";
+import { version } from "./versions.ts";
+
+const NUMBER_RUN = light(/\d{1,200}(?:[.,]\d{1,200}){0,40}[\p{L}\p{N}_'’]{0,200}/uy);
+const WORD = light(/[\p{L}\p{N}_'’]{1,200}/uy);
+const TOUCHING = light(/[\p{L}\p{N}.)%]/u);
+const WORD_CHARACTER = light(/[\p{L}\p{N}_]/u);
+const GIVEN = /\[[^[\]]{1,400}\]\(\/[^()\s]{0,400}\/?\)/uy;
+/** A text on which every pattern is tried. */
+const EVERY_KIND =
+  "I met Dr. King on Elm St. at 3:30 p.m. on Nov. 5, 2020, Mon, 5/6 and 7 Apr. She paid $45-$50, 20 € and 2 kg (5%). " +
+  'See a.b@c.org, x_y, Chapter IV, 1 1/2, 10^6, v3.1, 6-4, 98/97, "code" 0427, +1 646 555 0184, #1, ~2, -3, 5\'6" & I.';
+/** Letters that no kind of token can be told by: a word of small ones with nothing but letters around. */
+const PLAIN_WORD = /[a-z]{2,40}(?:'[a-z]{1,3})?(?= |$|[,;!?]|\.(?: |$))/uy;
+
+/**
+ * A sentence with everything in words that is not written as it is said. From its beginning on, each token gets the
+ * first kind that it fits, and is said by that kind alone (the classes of Sproat & Jaitly 2016, with the cover of
+ * Zhang et al. 2019); whole numbers and plain words stay as they are.
+ */
+export function createClassifier(tables: NormaliserTables): (sentence: string) => string {
+  const numeral = romanNumerals(tables);
+  const abbreviation = abbreviations(tables);
+  const sign = signs(tables);
+  const atDigits: readonly Kind[] = [
+    phone,
+    numericDate,
+    moneyAfter,
+    groupedDigits,
+    time,
+    ratio,
+    dayMonth,
+    duration,
+    feetAndInches,
+    pair,
+    fraction,
+    scientific,
+    measure,
+    byOrTimes,
+    power,
+    version,
+    range,
+    slashed,
+    codeDigits,
+    exactDecimal,
+  ];
+  const atLetters: readonly Kind[] = [
+    numeral,
+    monthDay,
+    weekday,
+    moneyBefore,
+    stateAndZip,
+    direction,
+    road,
+    abbreviation,
+    unitBehindWords,
+    version,
+    identifier,
+    emphasis,
+  ];
+  const atSigns: readonly Kind[] = [moneyBefore, phone, fraction, measure, shortYear, sign];
+
+  // The first use of a pattern compiles it, the second makes it fast: not while somebody waits for the first sound.
+  classify(EVERY_KIND);
+  classify(EVERY_KIND);
+  return classify;
+
+  function classify(text: string): string {
+    const pieces: string[] = [];
+    let copied = 0;
+    for (let at = 0; at < text.length; ) {
+      const found = tokenAt(text, at);
+      if (found.words !== null) {
+        if (at > copied) pieces.push(text.slice(copied, at));
+        pieces.push(withSpaces(found.words, pieces.at(-1) ?? "", text.charAt(found.end)));
+        copied = found.end;
+      }
+      at = found.end;
+    }
+    return copied === 0 ? text : pieces.join("") + text.slice(copied);
+  }
+
+  /** The token at a place in words, or null for what stays, with where it ends. */
+  function tokenAt(text: string, at: number): { readonly words: string | null; readonly end: number } {
+    const code = text.charCodeAt(at);
+    if (code === 0x20) return { words: null, end: at + 1 };
+    const isLower = code >= 0x61 && code <= 0x7a;
+    if (isLower) {
+      PLAIN_WORD.lastIndex = at;
+      if (PLAIN_WORD.test(text) && !isKnownSmall(text, at)) return { words: null, end: PLAIN_WORD.lastIndex };
+    }
+    const isDigit = code >= 0x30 && code <= 0x39;
+    const isRunStart =
+      at === 0 || isSpaceCode(text.charCodeAt(at - 1)) || "([{\"'“‘".includes(text.charAt(at - 1));
+    if (text.charAt(at) === "[") {
+      GIVEN.lastIndex = at;
+      if (GIVEN.test(text)) return { words: null, end: GIVEN.lastIndex };
+    }
+    const found = (isRunStart ? electronic(text, at) : null) ?? first(kindsAt(text, at, isDigit), text, at);
+    if (found !== null && found.end > at) return found;
+    const run = isDigit ? NUMBER_RUN : WORD;
+    run.lastIndex = at;
+    return {
+      words: null,
+      end: run.test(text) ? run.lastIndex : at + (code >= 0xd800 && code <= 0xdbff ? 2 : 1),
+    };
+  }
+
+  function kindsAt(text: string, at: number, isDigit: boolean): readonly Kind[] {
+    if (isDigit) return atDigits;
+    return WORD_CHARACTER.test(text.charAt(at)) && !VULGAR_SIGNS.includes(text.charAt(at))
+      ? atLetters
+      : atSigns;
+  }
+}
+
+function first(kinds: readonly Kind[], text: string, at: number): Spoken | null {
+  for (const kind of kinds) {
+    const found = kind(text, at);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** Small words that begin a token all the same: "chapter IV", "no. 5", "vs". */
+const SMALL: ReadonlySet<string> = new Set([
+  ..."chapter part section volume book phase article type level stage class grade round act scene vs aka".split(
+    " ",
+  ),
+  ...UNITS.keys(),
+]);
+
+function isKnownSmall(text: string, at: number): boolean {
+  const end = PLAIN_WORD.lastIndex;
+  return text.charAt(end) === "." || SMALL.has(text.slice(at, end));
+}
+
+/** Words with a space before and behind where they would touch others. */
+function withSpaces(words: string, before: string, next: string): string {
+  const touches = TOUCHING.test(before.charAt(before.length - 1)) && WORD_CHARACTER.test(words.charAt(0));
+  const goesOn = WORD_CHARACTER.test(next) && !words.endsWith(" ");
+  return `${touches ? " " : ""}${words}${goesOn ? " " : ""}`;
+}

@@ -1,0 +1,100 @@
+import { light } from "./light.ts";
+import { cardinalWords, digitWords, nameWords } from "./numerals.ts";
+import { after, before, type Kind, matchAt, pattern, wordAfter } from "./spoken.ts";
+
+const IS = "(?: (?:is|was|are|reads|shows|will be|for \\w+ is))?[ :#=\"“'(]*$";
+const NUMBER_OF = "(?: (?:numbers?|no\\.|code|id))?";
+/** After these, three digits or more are said one by one. */
+const SECRET = light(
+  new RegExp(
+    `\\b(?:pin|code|codes|passcode|passwords?|otp|ssn|isbn|zip|token|(?:cards?|accounts?|numbers?|visa|mastercard|amex|phone|iban)\\b.{0,20}\\b(?:ending|ends) (?:in|with))${NUMBER_OF}${IS}`,
+    "iu",
+  ),
+);
+/** After these, four digits or more are. */
+const REFERENCE = light(
+  new RegExp(
+    "\\b(?:account|acct\\.?|routing|card|imei|sku|serial|confirmation|reference|ref\\.?|tracking|order|ticket|case|claim|" +
+      `invoice|booking|id|customer|member|phone|fax|policy|patient|student|employee|box|tel\\.?|telephone)${NUMBER_OF}${IS}`,
+    "iu",
+  ),
+);
+/** After these, digits are a name: a room, a road, a flight. */
+const NAMED =
+  /\b(?:flights?|rooms?|suite|apartment|apt\.?|bus|buses|routes?|highway|hwy\.?|interstate|extension|ext\.?|gate|boeing|airbus|channel|error|errors|http|status|unit|train|exit|locker|studio|model|ward|office|bay|lot|stall|desk|lane|line)(?: (?:number|no\.|code))?[ #:]*(?:[A-Z]{2} ?)?$/iu;
+const CALLED =
+  /\b(?:call|calls|called|calling|dial|dialed|dialing|text|texted|ring|phone)(?: (?:at|on))? $/iu;
+const TEXTED = light(/\btext(?:ed|ing)? (?:["“]?[\p{L}\p{N}]{1,20}["”]? )?to $/iu);
+/** Numbers that are called in need, and for help. */
+const SERVICES = /^(?:[2-9]11|112|999|988|000|110|119|101)$/;
+
+const DIGITS = pattern("\\d{1,40}");
+const GROUPS = pattern("\\d{2,6}(?: \\d{2,6}){1,7}");
+const CARD = pattern("\\d{4}([ -])\\d{4}(?:\\1\\d{4}){1,3}|\\d{4} \\d{6} \\d{5}");
+const THOUSANDS = pattern("([1-9]\\d{0,2})((?: \\d{3}){1,4})(?!,\\d| \\d)");
+const HYPHENATED = pattern("\\d{1,7}(?:-\\d{1,7}){2,6}(?!-)");
+const JOINED = pattern("\\d{1,7}-\\d{1,7}(?!-)");
+const LONGEST_COUNTED = 7;
+
+/** Digits in groups: cards, ISBNs, numbers of insurance; "738 204" after "code"; "60 000" is a number. */
+export const groupedDigits: Kind = (text, at) => {
+  const card = matchAt(CARD, text, at);
+  if (card !== null) return { words: grouped(card[0]), end: at + card[0].length };
+  const hyphenated = matchAt(HYPHENATED, text, at);
+  if (hyphenated !== null) return { words: grouped(hyphenated[0]), end: at + hyphenated[0].length };
+  const joined = matchAt(JOINED, text, at);
+  if (joined !== null && (isSecret(text, at) || REFERENCE.test(before(text, at))))
+    return { words: grouped(joined[0]), end: at + joined[0].length };
+  const groups = matchAt(GROUPS, text, at);
+  if (groups !== null && isSecret(text, at)) return { words: grouped(groups[0]), end: at + groups[0].length };
+  const thousands = matchAt(THOUSANDS, text, at);
+  if (thousands === null || isNamed(text, at)) return null;
+  return { words: cardinalWords(thousands[0].replaceAll(" ", "")), end: at + thousands[0].length };
+};
+
+/** Whole digits that are a code or a name and no count: what stands before says so, or a zero in front. */
+export const codeDigits: Kind = (text, at) => {
+  const match = matchAt(DIGITS, text, at);
+  if (match === null || /^[.,:/]\d/u.test(after(text, at + match[0].length))) return null;
+  const [digits] = match;
+  const end = at + digits.length;
+  if (digits.length === 4 && wordAfter(text, end) === "hours" && /^(?:[01]\d|2[0-3])[0-5]\d$/u.test(digits))
+    return { words: militaryTime(digits), end };
+  if (digits === "007") return { words: "double oh seven", end };
+  const words = wordsOf(digits, text, at);
+  return words === null ? null : { words, end: /^-[A-Z]/u.test(after(text, end)) ? end + 1 : end };
+};
+
+function wordsOf(digits: string, text: string, at: number): string | null {
+  const named = digits.length >= 3 && isNamed(text, at);
+  if (named && !digits.startsWith("0")) return nameWords(digits);
+  if (digits.startsWith("0") && digits.length > 1) return digitWords(digits);
+  if (digits.length >= 3 && isSecret(text, at)) return digitWords(digits);
+  const earlier = before(text, at);
+  if (digits.length >= 4 && REFERENCE.test(earlier)) return digitWords(digits);
+  if (SERVICES.test(digits) && CALLED.test(earlier)) return digitWords(digits);
+  if (digits.length >= 4 && (TEXTED.test(earlier) || CALLED.test(earlier))) return digitWords(digits);
+  return digits.length > LONGEST_COUNTED && !digits.endsWith("00") ? digitWords(digits) : null;
+}
+
+function isSecret(text: string, at: number): boolean {
+  return SECRET.test(before(text, at));
+}
+
+function isNamed(text: string, at: number): boolean {
+  return NAMED.test(before(text, at));
+}
+
+/** Digit by digit, with a short rest between groups. */
+function grouped(groups: string): string {
+  return groups
+    .split(/\D/u)
+    .map((group) => digitWords(group))
+    .join(", ");
+}
+
+function militaryTime(digits: string): string {
+  const [hour, minute] = [digits.slice(0, 2), digits.slice(2)];
+  const first = hour.startsWith("0") ? digitWords(hour, "oh") : cardinalWords(hour);
+  return `${first} ${minute === "00" ? "hundred" : minute.startsWith("0") ? digitWords(minute, "oh") : cardinalWords(minute)}`;
+}

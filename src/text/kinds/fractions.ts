@@ -1,0 +1,73 @@
+import { light } from "./light.ts";
+import { cardinalWords, ordinalWords } from "./numerals.ts";
+import { after, before, type Kind, matchAt, pattern } from "./spoken.ts";
+
+const VULGAR: ReadonlyMap<string, readonly [number, number]> = new Map([
+  ["½", [1, 2]],
+  ["⅓", [1, 3]],
+  ["⅔", [2, 3]],
+  ["¼", [1, 4]],
+  ["¾", [3, 4]],
+  ["⅕", [1, 5]],
+  ["⅖", [2, 5]],
+  ["⅗", [3, 5]],
+  ["⅘", [4, 5]],
+  ["⅙", [1, 6]],
+  ["⅚", [5, 6]],
+  ["⅐", [1, 7]],
+  ["⅛", [1, 8]],
+  ["⅜", [3, 8]],
+  ["⅝", [5, 8]],
+  ["⅞", [7, 8]],
+  ["⅑", [1, 9]],
+  ["⅒", [1, 10]],
+]);
+/** Signs that a fraction may begin with. */
+export const VULGAR_SIGNS: readonly string[] = [...VULGAR.keys()];
+
+const WITH_SIGN = light(new RegExp(`(\\d{0,9}) ?([${[...VULGAR.keys()].join("")}])`, "yu"));
+const MIXED = pattern("(\\d{1,6})(?: |-)(\\d{1,2})[/⁄](\\d{1,3})(?!/)");
+const SIMPLE = pattern("(\\d{1,3})[/⁄](\\d{1,3})(?![/\\d]|\\.\\d)");
+/** Denominators beyond ten that are said as ordinals. */
+const USUAL: ReadonlySet<number> = new Set([12, 15, 16, 20, 24, 25, 30, 32, 50, 64, 100]);
+
+/** "2 1/2" → "two and a half", "3½", "5/16", "⅔". What may be a date or a pair ("24/7") comes before. */
+export const fraction: Kind = (text, at) => {
+  const signed = matchAt(WITH_SIGN, text, at);
+  if (signed !== null) {
+    const [above, below] = VULGAR.get(signed[2] ?? "") ?? [1, 2];
+    return { words: withWhole(signed[1] ?? "", above, below), end: at + signed[0].length };
+  }
+  const mixed = matchAt(MIXED, text, at);
+  if (mixed !== null) {
+    const [above, below] = [Number(mixed[2]), Number(mixed[3])];
+    if (isFraction(above, below))
+      return { words: withWhole(mixed[1] ?? "", above, below), end: at + mixed[0].length };
+  }
+  const simple = matchAt(SIMPLE, text, at);
+  if (simple === null) return null;
+  const [above, below] = [Number(simple[1]), Number(simple[2])];
+  if (!isFraction(above, below) || /[/.]$/u.test(before(text, at))) return null;
+  if (
+    below >= 10 &&
+    !/^ (?:of|inch|in\b|cup|teaspoon|tablespoon|mile|full|the|a)/u.test(after(text, at + simple[0].length))
+  )
+    return null;
+  return { words: parts(above, below, "one"), end: at + simple[0].length };
+};
+
+function isFraction(above: number, below: number): boolean {
+  return above > 0 && above < below && (below <= 10 || USUAL.has(below));
+}
+
+function withWhole(whole: string, above: number, below: number): string {
+  return whole === ""
+    ? parts(above, below, "one")
+    : `${cardinalWords(whole)} and ${parts(above, below, "a")}`;
+}
+
+function parts(above: number, below: number, one: "a" | "one"): string {
+  const part = below === 2 ? "half" : below === 4 ? "quarter" : ordinalWords(String(below));
+  if (above === 1) return `${one} ${part}`;
+  return `${cardinalWords(String(above))} ${below === 2 ? "halves" : `${part}s`}`;
+}

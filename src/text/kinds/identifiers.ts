@@ -1,0 +1,124 @@
+import { light } from "./light.ts";
+import { type Kind, matchAt } from "./spoken.ts";
+
+/** How the endings of files are said. */
+const ENDINGS: ReadonlyMap<string, string> = new Map([
+  ["json", "Jason"],
+  ["doc", "doc"],
+  ["docx", "doc X"],
+  ["zip", "zip"],
+  ["bat", "bat"],
+  ["bin", "bin"],
+  ["log", "log"],
+  ["toml", "tommel"],
+  ["yaml", "yaml"],
+  ["ini", "I N I"],
+  ["jpeg", "jay peg"],
+  ["gif", "gif"],
+  ["lock", "lock"],
+  ["conf", "conf"],
+  ["dart", "dart"],
+  ["java", "java"],
+  ["swift", "swift"],
+  ["vue", "view"],
+]);
+const SPELLED: ReadonlySet<string> = new Set(
+  (
+    "pdf html htm md txt csv tsv xls xlsx ppt pptx odt rtf py js ts jsx tsx mjs cjs css scss c h cpp hpp cc cs rs go rb " +
+    "php sh sql xml yml svg png jpg webp bmp ico mp3 mp4 wav ogg flac avi mkv mov tar gz tgz rar exe dll iso dmg apk ipa " +
+    "env kt ipynb db bak tmp cfg"
+  ).split(" "),
+);
+/** Words that are written without the space between them. */
+const CLOSED: ReadonlyMap<string, string> = new Map([
+  ["readme", "read me"],
+  ["todo", "to do"],
+  ["json", "Jason"],
+  ["localhost", "local host"],
+  ["usr", "user"],
+]);
+const KEYS: ReadonlyMap<string, string> = new Map([
+  ["ctrl", "control"],
+  ["cmd", "command"],
+  ["alt", "alt"],
+  ["opt", "option"],
+  ["option", "option"],
+  ["shift", "shift"],
+  ["win", "windows"],
+  ["esc", "escape"],
+  ["del", "delete"],
+  ["fn", "function"],
+  ["tab", "tab"],
+  ["control", "control"],
+  ["command", "command"],
+  ["meta", "meta"],
+  ["super", "super"],
+]);
+const CHORD = light(
+  /([A-Za-z]{2,7})(?:([+])([A-Za-z]{2,7}))?[+-]([A-Za-z]{1,9}|F\d{1,2}|\d)(?![\p{L}\p{N}_]|[+-]\p{L})/uy,
+);
+const SHARP = light(/([CFJA])#(?![\p{L}\p{N}])/uy);
+const PLUSPLUS = light(/([A-Za-z])\+\+(?![\p{L}\p{N}+])/uy);
+const LETTER_DIGIT_LETTER = light(/([A-Za-z])(\d)([A-Za-z])(?![\p{L}\p{N}])/uy);
+const NAME = light(/[A-Za-z][A-Za-z0-9]{0,40}(?:_[A-Za-z0-9]{1,40}){1,10}(?:\(\))?(?![\p{L}\p{N}_])/uy);
+const CAMEL = light(/[a-z]{2,20}(?:[A-Z][a-z]{1,20}){1,8}(?:\(\))?(?![\p{L}\p{N}_])/uy);
+const CALLED = light(/(?:JSON|TODO|README)(?![\p{L}\p{N}_])/uy);
+const PARTS = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/gu;
+
+/** The words for a file's ending, or null where it is none. */
+export function fileEnding(written: string): string | null {
+  const ending = written.toLowerCase();
+  return ENDINGS.get(ending) ?? (SPELLED.has(ending) ? spelled(written) : null);
+}
+
+/** "getUserName" → "get User Name"; a short run of capitals is spelled. */
+export function identifierWords(name: string): string {
+  return (name.match(PARTS) ?? [name])
+    .map((part) => CLOSED.get(part.toLowerCase()) ?? (isSpelled(part) || part === "a" ? spelled(part) : part))
+    .join(" ");
+}
+
+/** Names in code, keys pressed together, and languages with a sign: "max_retry_count", "Ctrl+C", "C#". */
+export const identifier: Kind = (text, at) => {
+  const called = matchAt(CALLED, text, at);
+  if (called !== null)
+    return { words: CLOSED.get(called[0].toLowerCase()) ?? "", end: at + called[0].length };
+  const sharp = matchAt(SHARP, text, at);
+  if (sharp !== null) return { words: `${sharp[1]} sharp`, end: at + sharp[0].length };
+  const plus = matchAt(PLUSPLUS, text, at);
+  if (plus !== null) return { words: `${plus[1]} plus plus`, end: at + plus[0].length };
+  const numeronym = matchAt(LETTER_DIGIT_LETTER, text, at);
+  if (numeronym !== null) {
+    const [whole, first = "", digit = "", last = ""] = numeronym;
+    return { words: `${first.toUpperCase()} ${digit} ${last.toUpperCase()}`, end: at + whole.length };
+  }
+  const chord = matchAt(CHORD, text, at);
+  if (chord !== null) {
+    const keys = [chord[1], chord[3]].filter((key) => key !== undefined);
+    if (keys.every((key) => KEYS.has(key.toLowerCase())) && !/^[A-Z]?[a-z]{3,}-[a-z]{2,}$/u.test(chord[0])) {
+      const last = chord[4] ?? "";
+      const names = keys.map((key) => KEYS.get(key.toLowerCase()) ?? key);
+      return {
+        words: [...names, KEYS.get(last.toLowerCase()) ?? keyName(last)].join(" plus "),
+        end: at + chord[0].length,
+      };
+    }
+  }
+  const name = matchAt(NAME, text, at) ?? matchAt(CAMEL, text, at);
+  return name === null
+    ? null
+    : { words: identifierWords(name[0].replace("()", "")), end: at + name[0].length };
+};
+
+function keyName(key: string): string {
+  return /^F\d+$/u.test(key) ? `F ${key.slice(1)}` : key.length === 1 ? key.toUpperCase() : key;
+}
+
+function isSpelled(part: string): boolean {
+  return /^(?:[A-Z]{2,4}|Id|Url|Http|Api|Html|Xml|Ui|Db)$/u.test(part);
+}
+
+/** Letter by letter; "eh" is the letter A, which by itself would be the article. */
+export function spelled(letters: string): string {
+  return Array.from(letters.toUpperCase(), (letter) => (letter === "A" ? "eh" : letter)).join(" ");
+}

@@ -1,0 +1,172 @@
+import { alternatives } from "../reference/rewriting.ts";
+import { light } from "./light.ts";
+import { cardinalWords, NUMBER, numberWords } from "./numerals.ts";
+import { after, before, behindStop, type Kind, matchAt } from "./spoken.ts";
+import { isNounAfter, isOneThing } from "./things.ts";
+import { perUnit, UNITS } from "./units.ts";
+
+const UNIT = alternatives(UNITS.keys());
+const AMOUNT = `(?:${NUMBER})`;
+/** "6-10 kg", "10 x 12 ft", "5 ± 0.2 mm", "20 µg", "6-ft". */
+const MEASURE = light(
+  new RegExp(
+    `(${AMOUNT})(%|°)?(?:( ?[-–—] ?| ?[x×] ?| to | ?± ?)(${AMOUNT}))?(?:( ?[x×] ?)(${AMOUNT}))?([- ]?)(${UNIT})(?![\\p{L}\\p{N}_]|/\\p{L})`,
+    "yu",
+  ),
+);
+const TIMES = light(
+  new RegExp(`(${AMOUNT}) ?[x×] ?(${AMOUNT})(?: ?[x×] ?(${AMOUNT}))?(?![\\p{L}\\p{N}_^])`, "yu"),
+);
+const LOOSE_UNIT = light(
+  new RegExp(
+    `(?:${alternatives([...UNITS.keys()].filter((key) => /^[a-zA-Zµ](?:[a-zA-Z]|[²³])/u.test(key)))})(?![\\p{L}\\p{N}_/])`,
+    "yu",
+  ),
+);
+const NUMBER_WORD =
+  /(?:\d[/⁄]\d{1,2}|\d{1,3} \d{3}|[½⅓⅔¼¾⅛⅜⅝⅞]|\b(?:hundred|thousand|million|billion|trillion|few|several)|\^[-−]?\d{1,3}|[⁰¹²³⁴⁵⁶⁷⁸⁹]) $/u;
+const LESS_THAN_ONE = /(?<!\d[ -]?)(?:\d{1,2}[/⁄]\d{1,2}|[½⅓⅔¼¾⅛⅜⅝⅞]) $/u;
+const FEET_AND_INCHES = /(\d{1,2})['′’] ?(\d{1,2}(?:\.\d)?)(?:["″”]|'')/uy;
+const INCHES = /(\d{1,3}(?:\.\d{1,3})?)["″”]/uy;
+const FEET = /(\d{1,5})[′]/uy;
+const DURATION = light(
+  /(\d{1,3}) ?h(?:rs?)? ?(\d{1,2}) ?m(?:ins?)?(?: ?(\d{1,2}) ?s(?:ecs?)?)?(?![\p{L}\p{N}])/uy,
+);
+const MINUTES = light(/(\d{1,3}) ?m(?:in)? ?(\d{1,2}) ?s(?:ec)?(?![\p{L}\p{N}])/uy);
+/** A letter that is a unit only where it is written as one; "the 30s" are years, "5 m" may be many things. */
+const BEFORE_SECONDS =
+  /\b(?:for|after|within|every|takes?|took|lasts?|lasted|waits?|waited|timer|timeout|sets?|holds?|rest|pause)(?: (?:to|of|is))?(?: (?:about|around|only|just|under|over|another|at least|at most|up to|an extra))? $/iu;
+const AFTER_SECONDS =
+  /^ (?:timeouts?|delays?|videos?|clips?|timers?|countdown|intervals?|ads?|sprints?|later|ago|left|per|each)\b/u;
+/** Units of one letter that must touch their number, or are written with a stop. */
+const INCH_BEFORE =
+  /^(?:\.?[ -]?(?:wide|tall|long|high|deep|thick|in\b|by\b|x\b|of\b|from\b|apart|across|screen|pipe))/u;
+
+/** Numbers with a unit of measure, said in full: "68 m²", "a 60W bulb", "28 m/s", "84°F", "12 oz. of". */
+export const measure: Kind = (text, at) => {
+  const match = matchAt(MEASURE, text, at);
+  if (match === null) return null;
+  const [whole, first = "", mark, joint, second, , third, gap = "", written = ""] = match;
+  const end = at + whole.length;
+  if (!isUnit(text, at, whole, first, gap, written)) return null;
+  if (mark !== undefined && (second === undefined || joint === " to ")) return null;
+  const forms = UNITS.get(written) ?? [written, written];
+  const stop = written.endsWith(".") ? end : behindStop(text, end);
+  const isPart = joint === undefined || joint.includes("x") || joint.includes("×");
+  const isThing = gap === "-" || (isPart && isOneThing(before(text, at)) && isNounAfter(text, stop));
+  const isOne = isThing || (joint === undefined && /^1(?:\.0)?$/u.test(first));
+  const unit = isOne ? forms[0] : forms[1];
+  const per = perUnit(text, end);
+  if (per.end > end) return { words: `${numberWords(first)} ${unit}${per.words}`, end: per.end };
+  const numbers = [numberWords(first)];
+  if (second !== undefined) numbers.push(`${jointWord(joint ?? "")} ${numberWords(second)}`);
+  if (third !== undefined) numbers.push(`by ${numberWords(third)}`);
+  return { words: `${numbers.join(" ")} ${unit}`, end: keepsStop(text, end, written) ? end : stop };
+};
+
+/** "2x4", "A 4 × 6 print" → "four by six"; in a sum they are times. */
+export const byOrTimes: Kind = (text, at) => {
+  const match = matchAt(TIMES, text, at);
+  if (match === null) return null;
+  const [whole, first = "", second = "", third] = match;
+  const end = at + whole.length;
+  const word =
+    /^ ?(?:[=^]|is\b|equals\b)/u.test(after(text, end)) || /[=+] ?$/u.test(before(text, at)) ? "times" : "by";
+  const rest = third === undefined ? "" : ` ${word} ${numberWords(third)}`;
+  return { words: `${numberWords(first)} ${word} ${numberWords(second)}${rest}`, end };
+};
+
+/** Heights and screens: 5'10", 24" — where no quotation is open that the sign may close. */
+export const feetAndInches: Kind = (text, at) => {
+  const both = matchAt(FEET_AND_INCHES, text, at);
+  if (both !== null)
+    return {
+      words: `${cardinalWords(both[1] ?? "")} foot ${numberWords(both[2] ?? "")}`,
+      end: at + both[0].length,
+    };
+  const feet = matchAt(FEET, text, at);
+  if (feet !== null) return { words: `${cardinalWords(feet[1] ?? "")} feet`, end: at + feet[0].length };
+  const inches = matchAt(INCHES, text, at);
+  if (inches === null || isQuoted(text, at)) return null;
+  const end = at + inches[0].length;
+  const isOne = inches[1] === "1" || (isOneThing(before(text, at)) && isNounAfter(text, end));
+  return { words: `${numberWords(inches[1] ?? "")} ${isOne ? "inch" : "inches"}`, end };
+};
+
+/** "1h 20m", "2m 5s" → "one hour twenty minutes". */
+export const duration: Kind = (text, at) => {
+  const hours = matchAt(DURATION, text, at);
+  const found = hours ?? matchAt(MINUTES, text, at);
+  if (found === null) return null;
+  const names = hours === null ? ["minute", "second"] : ["hour", "minute", "second"];
+  const words = names.flatMap((name, index) => {
+    const count = found[index + 1];
+    return count === undefined ? [] : [`${cardinalWords(count)} ${name}${Number(count) === 1 ? "" : "s"}`];
+  });
+  return { words: words.join(" "), end: at + found[0].length };
+};
+
+/** "3 million km": a unit behind a number in words. */
+export const unitBehindWords: Kind = (text, at) => {
+  const match = matchAt(LOOSE_UNIT, text, at);
+  const forms = match === null ? undefined : UNITS.get(match[0]);
+  if (match === null || forms === undefined || !NUMBER_WORD.test(before(text, at))) return null;
+  const isPart = LESS_THAN_ONE.test(before(text, at));
+  return { words: forms[isPart ? 0 : 1], end: behindStop(text, at + match[0].length) };
+};
+
+/** "the 90s" and "count by 7s" are no time. */
+function isSeconds(text: string, at: number, end: number): boolean {
+  return BEFORE_SECONDS.test(before(text, at)) || AFTER_SECONDS.test(after(text, end));
+}
+
+function isUnit(
+  text: string,
+  at: number,
+  whole: string,
+  first: string,
+  gap: string,
+  written: string,
+): boolean {
+  const touches = gap === "";
+  switch (written) {
+    case "s":
+      return touches && (first.includes(".") || (first.length < 4 && isSeconds(text, at, at + whole.length)));
+    case "in.":
+      return (
+        INCH_BEFORE.test(after(text, at + whole.length - 1)) ||
+        /^\.? ?[a-z]/u.test(after(text, at + whole.length))
+      );
+    case "h":
+      return touches && !/[-.]$/u.test(first);
+    case "l":
+    case "W":
+    case "mo":
+      return touches || written === "mo";
+    case "%":
+      return gap !== "-" && (whole.includes(" ") || /[-–—]/u.test(whole));
+    case "°":
+      return gap !== "-";
+    default:
+      return gap !== "-" || written.length > 1;
+  }
+}
+
+/** A stop that ends the sentence stays, as does one that the unit was never written with. */
+function keepsStop(text: string, end: number, written: string): boolean {
+  return (
+    text.charAt(end) !== "." ||
+    !/^\. (?:[a-z\d(]|[A-Z])/u.test(after(text, end)) ||
+    /[A-Z²³%°/]/u.test(written)
+  );
+}
+
+function jointWord(joint: string): string {
+  if (joint.includes("x") || joint.includes("×")) return "by";
+  return joint.includes("±") ? "plus or minus" : "to";
+}
+
+function isQuoted(text: string, at: number): boolean {
+  const quotes = text.slice(Math.max(0, at - 200), at).match(/["“]/gu)?.length ?? 0;
+  return quotes % 2 === 1;
+}

@@ -1,0 +1,144 @@
+import { light } from "./light.ts";
+import { cardinalWords, NUMBER, numberWords } from "./numerals.ts";
+import { after, before, type Kind, matchAt } from "./spoken.ts";
+import { isNounAfter, isOneThing } from "./things.ts";
+import { perUnit } from "./units.ts";
+
+interface Currency {
+  readonly one: string;
+  readonly many: string;
+  /** Hundredths, where they have a name. */
+  readonly cents?: readonly [one: string, many: string];
+}
+
+const cents = ["cent", "cents"] as const;
+const dollar = (country = ""): Currency => ({ one: `${country}dollar`, many: `${country}dollars`, cents });
+const CURRENCIES: ReadonlyMap<string, Currency> = new Map<string, Currency>([
+  ["US$", dollar("U S ")],
+  ["A$", dollar("Australian ")],
+  ["AU$", dollar("Australian ")],
+  ["C$", dollar("Canadian ")],
+  ["CA$", dollar("Canadian ")],
+  ["NZ$", dollar("New Zealand ")],
+  ["HK$", dollar("Hong Kong ")],
+  ["S$", dollar("Singapore ")],
+  ["R$", { one: "real", many: "reais" }],
+  ["$", dollar()],
+  ["£", { one: "pound", many: "pounds", cents: ["penny", "pence"] }],
+  ["€", { one: "euro", many: "euros", cents }],
+  ["¥", { one: "yen", many: "yen" }],
+  ["₹", { one: "rupee", many: "rupees" }],
+  ["₩", { one: "won", many: "won" }],
+  ["₽", { one: "ruble", many: "rubles" }],
+  ["₺", { one: "lira", many: "lira" }],
+  ["₿", { one: "bitcoin", many: "bitcoin" }],
+  ["Rs", { one: "rupee", many: "rupees" }],
+  ["Rs.", { one: "rupee", many: "rupees" }],
+  ["USD", dollar()],
+  ["AUD", dollar("Australian ")],
+  ["CAD", dollar("Canadian ")],
+  ["EUR", { one: "euro", many: "euros", cents }],
+  ["GBP", { one: "pound", many: "pounds", cents: ["penny", "pence"] }],
+  ["JPY", { one: "yen", many: "yen" }],
+  ["INR", { one: "rupee", many: "rupees" }],
+  ["CHF", { one: "Swiss franc", many: "Swiss francs" }],
+  ["CNY", { one: "yuan", many: "yuan" }],
+]);
+const SCALES: ReadonlyMap<string, string> = new Map([
+  ["k", "thousand"],
+  ["m", "million"],
+  ["b", "billion"],
+  ["mn", "million"],
+  ["mm", "million"],
+  ["bn", "billion"],
+  ["tn", "trillion"],
+]);
+const SIGN = "US\\$|AU?\\$|CA?\\$|NZ\\$|HK\\$|S\\$|R\\$|[$£€¥₹₩₽₺₿]";
+const CODE = "USD|AUD|CAD|EUR|GBP|JPY|INR|CHF|CNY";
+const SCALE =
+  "(?: ?([Hh]undred|[Tt]housand|[MmBb]illion|[Tt]rillion)| ?(bn|mn|tn|mm|MM|[kKmMbB]))?(?![\\p{L}\\p{N}_])";
+const DECIMAL_COMMA =
+  "\\d{1,3}(?: \\d{3})+(?!\\d)(?!,\\d)|\\d{1,3}(?:[. ]\\d{3})*,\\d{2}(?!\\d)|\\d{1,3}(?:\\.\\d{3})+(?!\\d)";
+const AFTER_SIGN = `(?:(\\d{1,15},\\d{2}(?!\\d)|\\d{1,3}(?: \\d{3})+(?![\\d,]))|(${NUMBER}))`;
+const BEFORE_NUMBER = light(
+  new RegExp(
+    `([-−+]?)(${SIGN}|(?:${CODE}|Rs\\.?)(?= ?\\d)) ?([-−]?)${AFTER_SIGN}${SCALE}(?: (?:[Dd]ollars?|[Pp]ounds?|[Ee]uros?|bucks)(?![\\p{L}]))?`,
+    "yu",
+  ),
+);
+const TO = light(new RegExp(`( ?[-–—] ?| to )(?:(${SIGN}))?(${NUMBER})${SCALE}`, "yu"));
+const AFTER_NUMBER = light(
+  new RegExp(
+    `(?:(${DECIMAL_COMMA})|(${NUMBER}))(?: ?[-–] ?(\\d{1,9}))?(?: ?(${SIGN}|¢)| (${CODE}|Rs)(?![\\p{L}]))`,
+    "yu",
+  ),
+);
+
+/** A sum with its sign or code in front: "$4.38", "-$8", "$10-$20", "US$30", "£60m", "$4/hr". */
+export const moneyBefore: Kind = (text, at) => {
+  const match = matchAt(BEFORE_NUMBER, text, at);
+  if (match === null) return null;
+  const [whole, sign = "", name = "", signInside = "", withComma, plain = "", scaleWord, scaleLetter] = match;
+  const currency = CURRENCIES.get(name);
+  if (currency === undefined) return null;
+  const number = withComma === undefined ? plain : withComma.replaceAll(" ", "").replace(",", ".");
+  const scale = scaleWord ?? SCALES.get((scaleLetter ?? "").toLowerCase()) ?? "";
+  const minus = sign === "+" ? "plus " : sign !== "" || signInside !== "" ? "minus " : "";
+  const end = at + whole.length;
+  const range = matchAt(TO, text, end);
+  if (
+    range !== null &&
+    (range[1] !== " to " || scale !== "") &&
+    (range[2] === undefined || range[2] === name)
+  ) {
+    const last = range[4] ?? SCALES.get((range[5] ?? "").toLowerCase()) ?? "";
+    const first = scale === "" || scale === last ? "" : ` ${scale}`;
+    const ended = end + range[0].length;
+    const upper =
+      last === ""
+        ? amount(range[3] ?? "", currency)
+        : `${numberWords(range[3] ?? "")} ${last} ${currency.many}`;
+    if (!number.includes(".") || last !== "")
+      return { words: `${minus}${numberWords(number)}${first} to ${upper}`, end: ended };
+    return { words: `${minus}${amount(number, currency)} to ${upper}`, end: ended };
+  }
+  const per = perUnit(text, end);
+  const isWhole = scale !== "" || !number.includes(".");
+  const isThing = isWhole && isOneThing(before(text, at)) && isNounAfter(text, end);
+  if (isThing) return { words: `${counted(number, scale)} ${currency.one}`, end };
+  const words = scale === "" ? amount(number, currency) : `${counted(number, scale)} ${currency.many}`;
+  return { words: `${minus}${words}${per.words}`, end: per.end };
+};
+
+/** A sum with its sign or code behind, with the comma of Europe: "20 €", "1.284,50 €", "250 USD", "60¢". */
+export const moneyAfter: Kind = (text, at) => {
+  const match = matchAt(AFTER_NUMBER, text, at);
+  if (match === null) return null;
+  const [whole, european, plain = "", upper, sign, code] = match;
+  const end = at + whole.length;
+  if (sign !== undefined && /^\d/u.test(after(text, end))) return null;
+  if (sign === "¢") return { words: `${numberWords(plain)} ${plain === "1" ? "cent" : "cents"}`, end };
+  const currency = CURRENCIES.get(sign ?? code ?? "");
+  if (currency === undefined) return null;
+  const number = european === undefined ? plain : european.replace(/[. ]/gu, "").replace(",", ".");
+  if (upper !== undefined) return { words: `${numberWords(number)} to ${amount(upper, currency)}`, end };
+  const per = perUnit(text, end);
+  return { words: `${amount(number, currency)}${per.words}`, end: per.end };
+};
+
+function counted(number: string, scale: string): string {
+  return scale === "" ? numberWords(number) : `${numberWords(number)} ${scale}`;
+}
+
+/** "4.38" → "four dollars and thirty eight cents"; other fractions than hundredths are read as such. */
+function amount(number: string, currency: Currency): string {
+  const [whole = "", written = ""] = number.replaceAll(",", "").split(".");
+  const fraction = written.length === 1 ? `${written}0` : written;
+  const hasParts = currency.cents !== undefined && fraction.length === 2;
+  if (!hasParts && written !== "") return `${numberWords(number)} ${currency.many}`;
+  const isOne = /^0*1$/u.test(whole);
+  const main = `${cardinalWords(whole)} ${isOne ? currency.one : currency.many}`;
+  if (currency.cents === undefined || fraction === "" || fraction === "00") return main;
+  const small = `${cardinalWords(fraction)} ${currency.cents[fraction === "01" ? 0 : 1]}`;
+  return /^0*$/u.test(whole) ? small : `${main} and ${small}`;
+}

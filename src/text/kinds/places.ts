@@ -1,0 +1,99 @@
+import { light } from "./light.ts";
+import { digitWords } from "./numerals.ts";
+import { after, before, behindStop, type Kind, matchAt } from "./spoken.ts";
+
+const STATES: ReadonlyMap<string, string> = new Map(
+  (
+    "AL Alabama,AK Alaska,AZ Arizona,AR Arkansas,CA California,CO Colorado,CT Connecticut,DE Delaware,FL Florida," +
+    "GA Georgia,HI Hawaii,ID Idaho,IL Illinois,IN Indiana,IA Iowa,KS Kansas,KY Kentucky,LA Louisiana,ME Maine," +
+    "MD Maryland,MA Massachusetts,MI Michigan,MN Minnesota,MS Mississippi,MO Missouri,MT Montana,NE Nebraska," +
+    "NV Nevada,NH New Hampshire,NJ New Jersey,NM New Mexico,NY New York,NC North Carolina,ND North Dakota,OH Ohio," +
+    "OK Oklahoma,OR Oregon,PA Pennsylvania,RI Rhode Island,SC South Carolina,SD South Dakota,TN Tennessee,TX Texas," +
+    "UT Utah,VT Vermont,VA Virginia,WA Washington,WV West Virginia,WI Wisconsin,WY Wyoming,DC D C"
+  )
+    .split(",")
+    .map((state) => [state.slice(0, 2), state.slice(3)] as const),
+);
+const STATE_AND_ZIP = light(/([A-Z]{2}),? (\d{5})(?:-(\d{4}))?(?![\p{L}\p{N}-])/uy);
+const STATE = /([A-Z]{2})(?=[.,;!?]|$)/uy;
+const ROADS: ReadonlyMap<string, string> = new Map([
+  ["St", "Street"],
+  ["Dr", "Drive"],
+  ["Ave", "Avenue"],
+  ["Blvd", "Boulevard"],
+  ["Rd", "Road"],
+  ["Ln", "Lane"],
+  ["Pkwy", "Parkway"],
+  ["Hwy", "Highway"],
+]);
+const ROAD = light(/(St|Dr|Ave|Blvd|Rd|Ln|Pkwy|Hwy)(?![\p{L}\p{N}])/uy);
+const STREET_NAME = light(
+  /(?:\b\d{1,4}(?:st|nd|rd|th)|(?<![.!?] )(?<=[^\n])\b\p{Lu}[\p{L}'.]+|\b(?:\d+|on|at|of|near) [NSEW]\.? ?\p{Lu}\p{L}+) $/u,
+);
+/** A word that may stand before "St. Mary" or "Dr. King" and is no street's name. */
+const NO_STREET =
+  /(?:^|[.!?] |\b(?:Mr|Mrs|Ms|Prof|Rev|Sen|Gov|Hon|Fr|Sr)\.? |\b(?:The|And|But|In|On|At|To|For|With|When|While|If|Is|Was|Did|Does|Has|Ask|Call|See|Visit|Dear|Hi|Hello|Thanks|Near|From|Our|My|Only|Meet|Tell|So|Then|Now|Yes|No|Today|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|Say|Assistant|Professor|Saint|Doctor) )$/u;
+/** States that are words too: only a zip code makes them one. */
+const ALSO_WORDS = /^(?:OK|OR|IN|ME|HI|OH|MA|PA|LA|ID|AL|DE|CO|MD|MS|MI)$/u;
+/** "12 Ash", "9 N. Main", "42nd": what a street is told by where a name follows it. */
+const NUMBERED_STREET = light(/(?:\d (?:[NSEW]\.? )?(?:\p{Lu}\p{L}+ ){1,2}|\d(?:st|nd|rd|th) )$/u);
+const CITY = light(/\b\p{Lu}\p{L}+, $/u);
+const CAPITAL_NEXT = light(/^\.? \p{Lu}/u);
+const SMALL_NEXT = light(/^ \p{Ll}/u);
+const DIRECTIONS: ReadonlyMap<string, string> = new Map([
+  ["N", "North"],
+  ["S", "South"],
+  ["E", "East"],
+  ["W", "West"],
+  ["NE", "Northeast"],
+  ["NW", "Northwest"],
+  ["SE", "Southeast"],
+  ["SW", "Southwest"],
+]);
+const DIRECTION = light(
+  /(N|S|E|W|NE|NW|SE|SW)\.? (?=\d{1,3}(?:st|nd|rd|th)\b|\p{Lu}\p{L}+(?: \p{Lu}\p{L}+)? (?:St|Ave|Blvd|Rd|Dr|Ln|Street|Avenue|Road|Boulevard|Drive|Lane|Way|Place|Court)\b)/uy,
+);
+const HEADING = light(/(N|S|E|W)(?![\p{L}\p{N}.])/uy);
+const ROAD_BEFORE = /(?:\b(?:I|US|SR)-\d{1,3}|\b(?:Route|Highway|Hwy\.?|Interstate|Rte\.?) \d{1,3}) $/u;
+
+/** "Chicago, IL 60614": the state by its name, the code digit by digit. */
+export const stateAndZip: Kind = (text, at) => {
+  const match = matchAt(STATE_AND_ZIP, text, at);
+  const state = match === null ? undefined : STATES.get(match[1] ?? "");
+  if (match !== null && state !== undefined) {
+    const more = match[3] === undefined ? "" : `, ${digitWords(match[3])}`;
+    return { words: `${state} ${digitWords(match[2] ?? "")}${more}`, end: at + match[0].length };
+  }
+  const alone = matchAt(STATE, text, at);
+  const name = alone === null ? undefined : STATES.get(alone[1] ?? "");
+  if (alone === null || name === undefined || ALSO_WORDS.test(alone[0]) || !CITY.test(before(text, at)))
+    return null;
+  return { words: name, end: at + alone[0].length };
+};
+
+/** "Elm St. near" is a street, "Ash Dr. now" a drive; a saint or a doctor stands before a name. */
+export const road: Kind = (text, at) => {
+  const match = matchAt(ROAD, text, at);
+  if (match === null) return null;
+  const [written, key = ""] = match;
+  const end = at + written.length;
+  const rest = after(text, end);
+  const earlier = before(text, at);
+  const isEither = key === "St" || key === "Dr";
+  const hasStop = rest.startsWith(".");
+  if (!STREET_NAME.test(earlier) || (isEither && NO_STREET.test(earlier))) return null;
+  const hasNumber = NUMBERED_STREET.test(earlier);
+  if (isEither && (!hasStop || !hasNumber) && CAPITAL_NEXT.test(rest)) return null;
+  if (!hasStop && !isEither && !SMALL_NEXT.test(rest) && !/^(?:[,;:!?)]|$)/u.test(rest)) return null;
+  return { words: ROADS.get(key) ?? written, end: behindStop(text, end) };
+};
+
+/** "W 42nd St", "N. Main St.", "I-80 W". */
+export const direction: Kind = (text, at) => {
+  const street = matchAt(DIRECTION, text, at);
+  if (street !== null)
+    return { words: `${DIRECTIONS.get(street[1] ?? "") ?? ""} `, end: at + street[0].length };
+  const heading = matchAt(HEADING, text, at);
+  if (heading === null || !ROAD_BEFORE.test(before(text, at))) return null;
+  return { words: DIRECTIONS.get(heading[1] ?? "")?.toLowerCase() ?? "", end: at + heading[0].length };
+};

@@ -1,0 +1,68 @@
+import { cardinal } from "../number-words.ts";
+import { light } from "./light.ts";
+import { cardinalWords } from "./numerals.ts";
+import { after, before, type Kind, matchAt } from "./spoken.ts";
+
+const HALF = "[AaPp]\\.?[Mm](?:\\.|(?![\\p{L}\\p{N}]))";
+const CLOCK = `(\\d{1,2})(?::(\\d{2}))?(?::(\\d{2}))?(?: ?(${HALF}))?`;
+const TIME = light(new RegExp(`${CLOCK}(?:( ?[-–—] ?)${CLOCK})?(?![\\p{L}\\p{N}_]|[:/]\\d)`, "yu"));
+const RATIO = /(\d{1,4}):(\d{1,4})(?![\d:])/uy;
+const BEFORE_A_RATIO = /\b(?:ratios?|odds|scale|mix|split|proportions?|won|beat|lost|score)\b[^.]{0,24}$/iu;
+
+/** Times of day, and from one to another: "16:05", "2-4pm", "10 a.m.-4 p.m.", "1:00-2:30 PM". */
+export const time: Kind = (text, at) => {
+  const match = matchAt(TIME, text, at);
+  if (match === null) return null;
+  const [whole, hour = "", minute, second, half, dash, hourTo, minuteTo, secondTo, halfTo] = match;
+  const isOne = minute !== undefined || half !== undefined;
+  if (dash !== undefined && hourTo !== undefined) {
+    const isOther = minuteTo !== undefined || halfTo !== undefined;
+    const from = clockWords(hour, minute, second, half);
+    const to = clockWords(hourTo, minuteTo, secondTo, halfTo);
+    const isRange = (isOne && isOther) || halfTo !== undefined;
+    if (isRange && from !== null && to !== null)
+      return { words: `${from} to ${to}${stopFor(text, at + whole.length, halfTo)}`, end: at + whole.length };
+  }
+  if (!isOne || BEFORE_A_RATIO.test(before(text, at))) return null;
+  const alone = dash === undefined ? whole : whole.slice(0, whole.indexOf(dash));
+  const end = at + alone.length;
+  const words = clockWords(hour, minute, second, half);
+  return words === null ? null : { words: `${words}${stopFor(text, end, half)}`, end };
+};
+
+/** "3:1" → "three to one": what has a colon and is no time. */
+export const ratio: Kind = (text, at) => {
+  const match = matchAt(RATIO, text, at);
+  if (match === null || /^[.,]\d/u.test(after(text, at + match[0].length))) return null;
+  const [whole, left = "", right = ""] = match;
+  if (
+    right.length === 2 &&
+    Number(left) <= 24 &&
+    Number(right) < 60 &&
+    !BEFORE_A_RATIO.test(before(text, at))
+  )
+    return null;
+  return { words: `${cardinalWords(left)} to ${cardinalWords(right)}`, end: at + whole.length };
+};
+
+function clockWords(
+  hourDigits: string,
+  minuteDigits: string | undefined,
+  secondDigits: string | undefined,
+  half: string | undefined,
+): string | null {
+  const [hour, minute] = [Number(hourDigits), Number(minuteDigits ?? 0)];
+  const second = secondDigits === undefined ? undefined : Number(secondDigits);
+  if (hour > 24 || minute > 59 || (second ?? 0) > 59 || (half !== undefined && hour > 23)) return null;
+  let words: string = cardinal(hour);
+  if (minute !== 0) words += minute < 10 ? ` oh ${cardinal(minute)}` : ` ${cardinal(minute)}`;
+  else if (half === undefined && second === undefined && minuteDigits !== undefined)
+    words += hour > 12 && hour < 24 ? " hundred" : " o'clock";
+  if (second !== undefined) words += ` and ${cardinal(second)} second${second === 1 ? "" : "s"}`;
+  return half === undefined ? words : `${words} ${half.charAt(0).toUpperCase()}.M`;
+}
+
+/** "P.M" keeps its second stop as part of the word, unless the text has one more. */
+function stopFor(text: string, end: number, half: string | undefined): string {
+  return half === undefined || text.startsWith(".", end) ? "" : ".";
+}

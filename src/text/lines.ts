@@ -1,0 +1,57 @@
+import { isSpaceCode } from "./characters.ts";
+
+/** Lines are wrapped by hand or by a mail program at 60 to 100 characters mostly; shorter ones were meant as they are. */
+const SHORTEST_WRAPPED = 58;
+const LONGEST_WRAPPED = 120;
+/** What begins a line of its own: items, quotations, headings, tables. */
+const OWN_LINE = /^(?:[-*+•‣·▪–—>|#]|\d{1,3}[.)] |[a-zA-Z][.)] |\[[ xX]?\])/u;
+/** What ends one: a colon before a list, a salutation's comma stays with its text. */
+const ENDS_LINE = /[:|]$/u;
+const SMALL = /^[\p{Ll}("“‘]*\p{Ll}/u;
+
+/**
+ * A text of the same length in which a new line is a space wherever it only wraps a paragraph, as in e-mail: before a
+ * line that begins small, and behind a full line that the next word would not have fitted on. Linear.
+ */
+export function withoutWraps(text: string): string {
+  if (!text.includes("\n")) return text;
+  const lines = text.split("\n");
+  let joined = lines[0] ?? "";
+  let widest = widthOf(lines, 0);
+  for (let i = 1; i < lines.length; i++) {
+    const before = trimmed(lines[i - 1] ?? "");
+    const line = lines[i] ?? "";
+    if (before === "") widest = widthOf(lines, i);
+    joined += (isWrapped(before, trimmed(line), widest) ? " " : "\n") + line;
+  }
+  return joined;
+}
+
+function isWrapped(before: string, line: string, widest: number): boolean {
+  if (before === "" || line === "" || OWN_LINE.test(line) || ENDS_LINE.test(before)) return false;
+  const isFull = before.length >= SHORTEST_WRAPPED / 2 || before.endsWith(",");
+  if (isFull && SMALL.test(line.slice(0, 12)) && !/[.!?…]["”’')]?$/u.test(before)) return true;
+  if (widest < SHORTEST_WRAPPED || widest > LONGEST_WRAPPED) return false;
+  const word = line.indexOf(" ");
+  const needed = before.length + 1 + (word < 0 ? line.length : word);
+  return needed > widest;
+}
+
+/** The longest line of the paragraph that begins with a line. */
+function widthOf(lines: readonly string[], start: number): number {
+  let widest = 0;
+  for (let i = start; i < lines.length; i++) {
+    const { length } = trimmed(lines[i] ?? "");
+    if (length === 0) break;
+    widest = Math.max(widest, length);
+  }
+  return widest;
+}
+
+function trimmed(line: string): string {
+  let end = line.length;
+  while (end > 0 && isSpaceCode(line.charCodeAt(end - 1))) end--;
+  let start = 0;
+  while (start < end && isSpaceCode(line.charCodeAt(start))) start++;
+  return line.slice(start, end);
+}

@@ -21,7 +21,7 @@ export interface Collected {
  * before it is spoken until its client has taken it.
  */
 export async function collect(
-  { replies, service, options }: HttpDeps,
+  { intake, replies, service, options }: HttpDeps,
   prepared: Prepared,
   request: FastifyRequest,
 ): Promise<Collected> {
@@ -32,7 +32,8 @@ export async function collect(
     const holding = await replies.enter(keyId, expectedBytes(prepared), signal);
     keep(holding);
     const stop = AbortSignal.any([signal, late.signal]);
-    const caller = { keyId, signal: stop, takesAudioAsItComes: false };
+    const onHeard = () => intake.heard(prepared);
+    const caller = { keyId, signal: stop, takesAudioAsItComes: false, onHeard };
     const { frames, outcome } = await gather(service.converse(prepared, caller), holding);
     const wav = encodeWav(frames, SAMPLE_RATE_HZ);
     holding.resize(wav.length);

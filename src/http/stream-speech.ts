@@ -37,6 +37,7 @@ export async function streamSpeech(
     keyId,
     signal,
     takesAudioAsItComes: true,
+    onHeard: () => deps.intake.heard(prepared),
     onEnded: (reason) => request.life.cut(reason),
   });
   const first = speech.next();

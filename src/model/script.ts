@@ -28,6 +28,7 @@ export type Lexicon = readonly (readonly [word: string, said: string])[];
 
 /** All that a speech model needs to speak one turn. */
 export interface Script {
+  /** Its audio is listened to before the first frame, and may be gone after it. */
   readonly history: readonly Turn[];
   readonly speaker: SpeakerLabel;
   /** Pieces of text, each of one or more whole sentences: one piece for given words, a stream for written ones. */

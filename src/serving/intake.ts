@@ -43,6 +43,8 @@ export const NOTHING_HELD: Holding = { units: 0, resize: () => {}, release: () =
  */
 export class Intake {
   readonly #parts: IntakeParts;
+  /** The audio of requests whose voices have not been heard yet. */
+  readonly #unheard = new WeakMap<object, Holding>();
 
   constructor(parts: IntakeParts) {
     this.#parts = parts;
@@ -83,7 +85,13 @@ export class Intake {
     const prepared = await preparer.prepare(purpose, bytes, signal).finally(() => turn.release());
     holding.release();
     decoded.resize(audioBytes(prepared));
+    this.#unheard.set(prepared, decoded);
     return prepared;
+  }
+
+  /** Gives the room of a request's audio back: nobody needs it any more. */
+  heard(prepared: PreparedFor[Purpose]): void {
+    this.#unheard.get(prepared)?.release();
   }
 
   /** Refuses whoever waits for room and whoever comes. */

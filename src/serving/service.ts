@@ -43,6 +43,8 @@ export interface Caller {
   readonly signal: AbortSignal;
   /** A stream hands audio over as it comes: what a client took before it left is metered. */
   readonly takesAudioAsItComes: boolean;
+  /** Told with the first frame: the audio of earlier turns is needed no more. */
+  readonly onHeard?: () => void;
   /** Told when the utterance is ended although nothing is asked of it: whoever takes its audio waits for something else. */
   readonly onEnded?: (reason: ServiceError) => void;
 }
@@ -144,11 +146,7 @@ export class SpeechService {
       place = await this.#admission.enter(caller.keyId, stop.signal, end, authored !== null);
       tally.admitted();
       lease = await this.#lease(prepared.model, stop);
-      const report = yield* this.#frames(
-        { keyId: caller.keyId, lease, prepared, authored, place },
-        stop,
-        tally,
-      );
+      const report = yield* this.#frames({ caller, lease, prepared, authored, place }, stop, tally);
       tally.spoken();
       place.release();
       const { audioS, frames } = tally;
@@ -198,12 +196,12 @@ export class SpeechService {
 
   /** The engine's frames as PCM, each waited for no longer than the deadline. */
   async *#frames(
-    { keyId, lease, prepared, authored, place }: Speaking,
+    { caller, lease, prepared, authored, place }: Speaking,
     stop: AbortController,
     tally: Tally,
   ): AsyncGenerator<Int16Array, SpeechReport, void> {
     const written = authored?.pieces(() => place.rest());
-    const speech = lease.model.speak(scriptOf(prepared, lease.preset, written, keyId), stop.signal);
+    const speech = lease.model.speak(scriptOf(prepared, lease.preset, written, caller.keyId), stop.signal);
     const awaited = () => (authored?.isWriting === true ? "the writer" : "the speech model");
     let isOver = false;
     try {
@@ -219,6 +217,7 @@ export class SpeechService {
           isOver = true;
           return step.value;
         }
+        if (tally.frames === 0) caller.onHeard?.();
         tally.frame(step.value.samples.length, askedS);
         place.rest();
         yield toPcm16(step.value.samples);
@@ -254,7 +253,7 @@ export class SpeechService {
 
 /** All that an utterance is spoken from. */
 interface Speaking {
-  readonly keyId: string;
+  readonly caller: Caller;
   readonly lease: Lease;
   readonly prepared: Prepared;
   readonly authored: AuthoredText | null;

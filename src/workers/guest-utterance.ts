@@ -1,4 +1,5 @@
 import { FRAME_S } from "../audio/format.ts";
+import type { Clip } from "../model/conversation.ts";
 import type { Frame, SpeechModel, SpeechReport } from "../model/speech-model.ts";
 import type { OpenMessage, TextItem } from "./protocol.ts";
 import { TextInbox } from "./text-inbox.ts";
@@ -27,15 +28,18 @@ export class GuestUtterance {
   readonly #stop = new AbortController();
   /** Pieces that have come for a model that waits: handed over when it is this utterance's turn. */
   readonly #held: TextItem[] = [];
+  readonly #history: readonly { audio: Clip | null }[];
   #credit: number;
   #dueMs: number;
   #inFlight = false;
   #over = false;
+  #hasSpoken = false;
   #release = (): void => {};
 
   constructor(model: SpeechModel, message: OpenMessage, events: GuestUtteranceEvents) {
     const { history, speaker, delivery, preset, lexicon, seed } = message;
     this.asker = message.asker;
+    this.#history = history.map((turn) => turn as { audio: Clip | null });
     this.#events = events;
     this.#credit = message.credit;
     this.#dueMs = events.now();
@@ -134,6 +138,9 @@ export class GuestUtterance {
       this.#over = true;
       this.#events.onEnd(result.value);
     } else {
+      // What was listened to is heard by now; the generator would keep it to its end.
+      if (!this.#hasSpoken) for (const turn of this.#history) turn.audio = null;
+      this.#hasSpoken = true;
       this.#credit -= 1;
       this.#dueMs += FRAME_MS;
       this.#events.onFrame(result.value);

@@ -122,7 +122,7 @@ test("bodies that find no room wait unread, are told to come back when they wait
   await until("all room to be free", async () => (await server.metric("receiving_bytes")) === 0);
 });
 
-test("audio holds its memory until the request that brought it is over, and others wait for it", async () => {
+test("audio holds its memory until the voice in it is heard, and others wait for it", async () => {
   let letGo = () => {};
   const held = new Promise<void>((resolve) => {
     letGo = resolve;

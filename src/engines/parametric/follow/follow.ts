@@ -187,7 +187,7 @@ const DYNAMICS_SHARE = 0.5;
 const LEAST_DYNAMICS = 0.92;
 const MOST_DYNAMICS = 1.08;
 /** Other sentences are louder than the rehearsed ones by this (the Harvard sentences, mean over fourteen speakers). */
-const LOUDER_ELSEWHERE_LU = 0.7;
+const LOUDER_ELSEWHERE_LU = 0.4;
 /** Louder than this our peaks would be bent. */
 const LOUDEST_LUFS = -16.5;
 const QUIETEST_LUFS = -36;

@@ -10,6 +10,7 @@ REASONS = re.compile(
     r"|.* has nothing speakable"
     r"|the text holds nothing that this voice can pronounce"
     r"|.* is empty: give words to speak"
+    r"|lexicon\[.*\]: "
     r"|conversation\[\d+\] says nothing"
     r"|conversation\[\d+\]\.audio_wav_b64(:| is not allowed on the open turn)",
     re.DOTALL,

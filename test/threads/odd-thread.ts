@@ -31,10 +31,6 @@ answerCalls(
       if (Atomics.load(cells, 0) === 1) process.exit(3);
       return "lived";
     },
-    eat(): unknown {
-      const eaten: unknown[] = [];
-      for (;;) eaten.push(Array.from({ length: 1e6 }, () => ({})));
-    },
   },
   (thrown) => (thrown instanceof Error ? thrown.message : String(thrown)),
 );

@@ -92,7 +92,7 @@ describe("calls into a thread", () => {
     });
   });
 
-  for (const death of ["die", "eat"]) {
+  for (const death of ["die"]) {
     it(`that end their thread (${death}) fail alone: those that wait go to the next one`, async () => {
       const failures: string[] = [];
       let recoveries = 0;

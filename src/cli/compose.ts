@@ -83,20 +83,17 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     models: PUBLIC_MODELS,
     onFailure: (error) => logger.error({ cause: error.message }, "preparing thread"),
   });
-  const intake = new Intake({
-    preparer,
-    receiving: new FairShare(capacity.receiving),
-    audio: new FairShare(capacity.audio),
-    reading: new FairShare(capacity.reading),
-  });
+  const receiving = new FairShare(capacity.receiving);
+  const audio = new FairShare(capacity.audio);
+  const intake = new Intake({ preparer, receiving, audio, reading: new FairShare(capacity.reading) });
   const replies = new FairShare(capacity.replies);
   metrics.watch({
     queueDepth: () => service.queued,
     activeStreams: () => service.active,
     pausedStreams: () => service.paused,
     turnsWriting: () => writing.used,
-    receivingBytes: () => intake.heldBytes.receiving,
-    audioBytes: () => intake.heldBytes.audio,
+    receivingBytes: () => receiving.used,
+    audioBytes: () => audio.used,
     replyBytes: () => replies.used,
     residentModels: () => catalogue.resident().length,
   });

@@ -55,11 +55,6 @@ export class Intake {
     return this.#parts.receiving.isShort;
   }
 
-  /** Bytes of bodies and of audio that are held now. */
-  get heldBytes(): { readonly receiving: number; readonly audio: number } {
-    return { receiving: this.#parts.receiving.used, audio: this.#parts.audio.used };
-  }
-
   /** Room for a body. Throws as `FairShare.enter` does. */
   async admit(requester: Requester, lengthBytes: number): Promise<Holding> {
     if (lengthBytes <= SMALL_BODY_BYTES) return NOTHING_HELD;

@@ -50,11 +50,6 @@ export class ThreadCalls {
     return !this.#hasFailed;
   }
 
-  /** Calls not answered yet. */
-  get open(): number {
-    return this.#waiting.length + (this.#running === null ? 0 : 1);
-  }
-
   async call(operation: string, parameters: readonly unknown[], options: CallOptions = {}): Promise<unknown> {
     const { signal, transfer = [], repeatable = false, isLast = false } = options;
     const { deadlineMs = this.#options.deadlineMs } = options;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { resample } from "../../src/audio/resample.ts";
 import { makeWav } from "../audio/make-wav.ts";
 import { noise, tone } from "../engines/parametric/listen/signals.ts";
 import { until } from "../waiting.ts";
@@ -74,8 +75,10 @@ describe("a reference that somebody sends", () => {
       }),
       "a data URI": `data:audio/wav;base64,${s16(speech).toString("base64")}`,
     };
-    for (const rateHz of [8_000, 11_025, 16_000, 22_050, 44_100, 48_000, 96_000]) {
-      kinds[`${rateHz} Hz`] = s16(at(rateHz), rateHz);
+    const narrow = [8_000, 11_025, 16_000].map((rateHz) => `${rateHz} Hz`);
+    for (const rateHz of [8_000, 11_025, 16_000]) kinds[`${rateHz} Hz`] = s16(at(rateHz), rateHz);
+    for (const rateHz of [22_050, 44_100, 48_000, 96_000]) {
+      kinds[`${rateHz} Hz`] = s16(resample(speech, 24_000, rateHz), rateHz);
     }
     const { voice: plain } = await replyTo(s16(speech));
     assert.deepEqual([plain.start, plain.followed, plain.turns], ["1", ["pitch", "level"], [0]]);
@@ -83,8 +86,9 @@ describe("a reference that somebody sends", () => {
       const { voice } = await replyTo(wav);
       assert.deepEqual([voice.start, voice.followed], [plain.start, plain.followed], kind);
       assert.ok(Math.abs(voice.pitch_semitones - plain.pitch_semitones) <= 0.4, `${kind}: pitch`);
-      // Straight lines between samples take some treble, and loudness with it.
-      assert.ok(Math.abs(voice.level_db - plain.level_db) <= 1.5, `${kind}: level ${voice.level_db}`);
+      // What a narrow recording lacks of the treble it lacks of the loudness.
+      const mostDb = narrow.includes(kind) ? 1.5 : 1;
+      assert.ok(Math.abs(voice.level_db - plain.level_db) <= mostDb, `${kind}: level ${voice.level_db}`);
     });
     await Promise.all(replies);
   });

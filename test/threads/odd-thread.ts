@@ -27,6 +27,10 @@ answerCalls(
     die(): never {
       process.exit(3);
     },
+    eat(): never {
+      const eaten: number[][] = [];
+      for (;;) eaten.push(new Array(10_000).fill(eaten.length));
+    },
     dieOnce(): string {
       if (Atomics.load(cells, 0) === 1) process.exit(3);
       return "lived";

@@ -34,7 +34,7 @@ async function withCalls(
 function oddThread(cells: Int32Array): Worker {
   return new Worker(new URL("./odd-thread.js", import.meta.url), {
     workerData: { cells },
-    resourceLimits: { maxOldGenerationSizeMb: 48 },
+    resourceLimits: { maxOldGenerationSizeMb: 32 },
   });
 }
 
@@ -92,7 +92,7 @@ describe("calls into a thread", () => {
     });
   });
 
-  for (const death of ["die"]) {
+  for (const death of ["die", "eat"]) {
     it(`that end their thread (${death}) fail alone: those that wait go to the next one`, async () => {
       const failures: string[] = [];
       let recoveries = 0;

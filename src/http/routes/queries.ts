@@ -33,7 +33,8 @@ export function queryRoutes(app: FastifyInstance, deps: HttpDeps): void {
 
   // A balancer that reads no bodies tells by the status.
   app.get("/ready", async (): Promise<Health> => {
-    if (deps.isReady()) return health(deps);
+    const told = health(deps);
+    if (told.ready) return told;
     throw new ServiceError(502, "the server takes no requests just now: retry in a moment", {
       retryAfterMs: 1_000,
     });

@@ -18,18 +18,18 @@ export function registerPhonemes(program: Command): void {
       const fault = inlineFault(input);
       if (fault !== null)
         throw new WrongCallError(`This cannot be read: character ${fault.at} ${fault.why}.`);
-      const { openPhonemizer } = await import("../engines/parametric/read-text.ts");
-      const { phonemizer, close } = await openPhonemizer(embeddedCheckpoint.dir, {
+      const { openSpokenPhonemes } = await import("../engines/parametric/read-text.ts");
+      const { phonemes, close } = await openSpokenPhonemes(embeddedCheckpoint.dir, {
         readings: settings.readings,
         words,
       });
       try {
         if (json !== true) {
-          for (const sentence of await phonemizer.phonemes(input)) process.stdout.write(`${sentence}\n`);
+          for (const sentence of await phonemes(input)) process.stdout.write(`${sentence}\n`);
           return;
         }
         for (const line of argument === "-" ? linesOf(input) : [input]) {
-          process.stdout.write(`${JSON.stringify(await phonemizer.phonemes(line))}\n`);
+          process.stdout.write(`${JSON.stringify(await phonemes(line))}\n`);
         }
       } finally {
         await close();

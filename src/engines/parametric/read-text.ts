@@ -9,6 +9,7 @@ import { createOwnWords, type OwnWords } from "../../text/own-words.ts";
 import { phonemeIds, splitClauses } from "../../text/phoneme-ids.ts";
 import { createPhonemizer, type Phonemizer } from "../../text/phonemizer.ts";
 import { cutRunOn } from "../../text/run-on.ts";
+import type { Sentence } from "../../text/sentences.ts";
 import { spokenSentences } from "../../text/spoken-sentences.ts";
 import { loadTextTables, type TextTables } from "../../text/tables.ts";
 import type { UnknownWordNet } from "../../text/unknown-words.ts";
@@ -56,29 +57,57 @@ export async function openPhonemizer(
   return { phonemizer: createPhonemizer(tables, net, options), tables, close };
 }
 
-/**
- * Opens what reads text. A sentence that goes on and on is cut before it is read; one of more than 400 phonemes becomes several passages, cut at its commas; where there
- * are none it is cut at a space, so that no passage outgrows the memory of a few seconds.
- */
+/** Opens what `antiphon phonemes` prints: all that is spoken of a text, a string a passage, mark for mark. */
+export async function openSpokenPhonemes(
+  voiceDir: string,
+  options: ReadingOptions = {},
+): Promise<{ phonemes(text: string): Promise<string[]>; close(): Promise<void> }> {
+  const { phonemizer, close } = await openPhonemizer(voiceDir, options);
+  return {
+    async phonemes(text) {
+      const spoken: string[] = [];
+      for (const { text: sentence } of sentencesIn(text, options)) {
+        spoken.push(...(await passagesOf(phonemizer, sentence)));
+      }
+      return spoken;
+    },
+    close,
+  };
+}
+
+/** Opens what reads text for the voice, as phoneme ids. */
 export async function openTextReader(
   voiceDir: string,
   options: ReadingOptions = {},
   guard?: NativeGuard,
 ): Promise<TextReader> {
-  const { readings = "standard" } = options;
   const { phonemizer, tables, close } = await openPhonemizer(voiceDir, options, guard);
   const reader = (words: readonly OwnWords[]): ReadsText => ({
-    split: (piece) => spokenSentences(piece, readings).flatMap(cutRunOn),
+    split: (piece) => sentencesIn(piece, options),
     async read(sentence) {
-      const clauses = splitClauses(
-        withClosingStop(await phonemizer.read(sentence, words), sentence),
-        LONG_PHONEMES,
-        LONGEST_PHONEMES,
-      );
-      return clauses.map((clause) => phonemeIds(clause, tables)).filter((ids) => wordCount(ids) > 0);
+      const passages = await passagesOf(phonemizer, sentence, words);
+      return passages.map((passage) => phonemeIds(passage, tables)).filter((ids) => wordCount(ids) > 0);
     },
   });
   return { ...reader([]), withWords: (words) => reader([createOwnWords(words)]), close };
+}
+
+/** A sentence that goes on and on is cut before it is read. */
+function sentencesIn(text: string, { readings = "standard" }: ReadingOptions): readonly Sentence[] {
+  return spokenSentences(text, readings).flatMap(cutRunOn);
+}
+
+/**
+ * The phonemes of a sentence, one string for each passage: one of more than 400 phonemes becomes several, cut at its
+ * commas; where there are none it is cut at a space, so that no passage outgrows the memory of a few seconds.
+ */
+async function passagesOf(
+  phonemizer: Phonemizer,
+  sentence: string,
+  words?: readonly OwnWords[],
+): Promise<string[]> {
+  const phonemes = withClosingStop(await phonemizer.read(sentence, words), sentence);
+  return splitClauses(phonemes, LONG_PHONEMES, LONGEST_PHONEMES);
 }
 
 const LONG_PHONEMES = 400;

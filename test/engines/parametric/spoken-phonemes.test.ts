@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { embeddedCheckpoint } from "../../../src/catalogue/embedded-checkpoint.ts";
+import { openSpokenPhonemes, openTextReader } from "../../../src/engines/parametric/read-text.ts";
+import { phonemeIds } from "../../../src/text/phoneme-ids.ts";
+import { loadTextTables } from "../../../src/text/tables.ts";
+
+const RUN_ON = "and then we walked on and on ".repeat(40).trim();
+const TEXTS = [
+  "Meet me at 5 p.m. tomorrow. Bring Dr. Lee at 6 p.m.",
+  `${RUN_ON}.`,
+  `${RUN_ON}, as we said; ${RUN_ON}`,
+  "Say [tomato](/təmˈɑtoʊ/), please! 🙂",
+  "mumble".repeat(120),
+  "",
+];
+
+test("the phonemes that are printed are those that the voice gets, marks and cuts included", async () => {
+  const { dir } = embeddedCheckpoint;
+  const tables = await loadTextTables(dir);
+  const printed = await openSpokenPhonemes(dir, { tables });
+  const reader = await openTextReader(dir, { tables });
+  try {
+    for (const text of TEXTS) {
+      const spoken: (readonly number[])[] = [];
+      for (const sentence of reader.split(text)) spoken.push(...(await reader.read(sentence.text)));
+      const said = await printed.phonemes(text);
+      assert.deepEqual(
+        said.map((phonemes) => phonemeIds(phonemes, tables)),
+        spoken,
+        text,
+      );
+    }
+    assert.deepEqual(await printed.phonemes("It opens at 5 p.m."), ["ˌɪt ˈOpᵊnz æt fˈIv pˌiˈɛm."]);
+    assert.ok((await printed.phonemes(RUN_ON)).length > 1);
+  } finally {
+    await printed.close();
+    await reader.close();
+  }
+});

@@ -1,5 +1,6 @@
-import { BIN_HZ, BINS, PART } from "./geometry.ts";
+import { BIN_HZ, BINS, PART, VOICED_ABOVE_HZ } from "./geometry.ts";
 import type { Kernel } from "./kernel/kernel.ts";
+import type { Plan } from "./plan.ts";
 import type { Random } from "./random.ts";
 import type { Colouring } from "./waveform.ts";
 
@@ -7,8 +8,8 @@ import type { Colouring } from "./waveform.ts";
 export interface Timbre {
   /** Where formants go: 0.84 moves what was at 1000 Hz to 840 Hz, a longer throat. */
   readonly warp: number;
-  /** Added above 500 Hz, to make up for what the warp takes from the treble. */
-  readonly tiltDbPerOctave: number;
+  /** Added at a frequency, to make up for what the warp takes from the treble. */
+  gainDb(hz: number): number;
 }
 
 /**
@@ -18,7 +19,7 @@ export interface Timbre {
  * phases negated, so that what is noise there stays noise (one phase for all those bins would be an impulse in the middle
  * of each window).
  */
-export function createTimbre({ warp, tiltDbPerOctave }: Timbre): Colouring {
+export function createTimbre({ warp, gainDb }: Timbre): Colouring {
   const lower = new Int32Array(BINS);
   const share = new Float32Array(BINS);
   const nearest = new Int32Array(BINS);
@@ -33,8 +34,7 @@ export function createTimbre({ warp, tiltDbPerOctave }: Timbre): Colouring {
     share[k] = place - Math.floor(place);
     nearest[k] = mirrored(whole);
     const beyondDb = Math.max(0, place - (BINS - 1)) * BEYOND_DB;
-    const octaves = Math.max(0, Math.log2((k * BIN_HZ) / TILT_FROM_HZ));
-    gain[k] = ((tiltDbPerOctave * octaves - beyondDb) * Math.LN10) / 20;
+    gain[k] = (gainDb(k * BIN_HZ) - beyondDb) * NEPER;
     turns.forEach((turn, hop) => {
       turn[k] = (((k - whole) * hop) & 3) * (Math.PI / 2);
     });
@@ -63,6 +63,29 @@ export function createTimbre({ warp, tiltDbPerOctave }: Timbre): Colouring {
   };
 }
 
+/** So many decibels more for each octave above 500 Hz. */
+export function tilted(dbPerOctave: number): Timbre["gainDb"] {
+  return (hz) => dbPerOctave * Math.max(0, Math.log2(hz / TILT_FROM_HZ));
+}
+
+/** Makes what is unvoiced softer, over some 25 ms: a treble that is right for vowels is too much for consonants. */
+export function withSofterConsonants(
+  under: Colouring,
+  { pitchHz }: Pick<Plan, "pitchHz">,
+  softerDb: number,
+): Colouring {
+  let unvoiced: number | null = null;
+  return {
+    apply(kernel, frame, spectra, offset) {
+      under.apply(kernel, frame, spectra, offset);
+      const now = pitchHz[frame]! > VOICED_ABOVE_HZ ? 0 : 1;
+      unvoiced = unvoiced === null ? now : (unvoiced + now) / 2;
+      const down = unvoiced * softerDb * NEPER;
+      for (let k = 0; k < BINS; k++) kernel.gain[k]! -= down;
+    },
+  };
+}
+
 /**
  * Fine acoustic variety on top of another colouring: the loudness of sixteen bands wanders slowly (1 dB for strength
  * 1, a time constant of about 10 frames), and the free part's phase is shaken (0.27 rad for strength 1).
@@ -76,7 +99,7 @@ export function createDrift(under: Colouring, strength: number, random: Random):
     lower[k] = Math.floor(place);
     share[k] = place - lower[k]!;
   }
-  const neper = (DRIFT_DB * strength * Math.LN10) / 20;
+  const neper = DRIFT_DB * strength * NEPER;
   const angle = (Math.sqrt(3) * SHAKE_RAD * strength) / 2 ** 31;
   return {
     apply(kernel: Kernel, frame, spectra, offset) {
@@ -93,6 +116,9 @@ export function createDrift(under: Colouring, strength: number, random: Random):
 }
 
 const TILT_FROM_HZ = 500;
+/** A decibel of amplitude, as a natural logarithm. */
+const NEPER = Math.LN10 / 20;
+
 function between(values: Float32Array, at: number, direction: 1 | -1, part: number): number {
   return values[at]! + part * (values[at + direction]! - values[at]!);
 }

@@ -1,5 +1,5 @@
 import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
-import { createTimbre } from "../colour.ts";
+import { createTimbre, tilted } from "../colour.ts";
 import { createHold } from "../hold.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { levelSpread } from "../listen/level-spread.ts";
@@ -66,13 +66,14 @@ export function hasTract(following: Following): boolean {
 export async function follow(instrument: Instrument, model: Model, following: Following): Promise<Followed> {
   const { profile, start, tempo } = model;
   const { trust } = profile.suitability;
-  const mapped = pitchMap(instrument.pitch, start, profile.pitch, trust);
-  const { pitch, warp, colour, dynamics, loudnessLufs, spectrumDb } = hasTract(following)
+  const begun = hasTract(following) ? start.beginning : start;
+  const mapped = pitchMap(instrument.pitch, begun, profile.pitch, trust);
+  const { pitch, warp, colour, dynamics, toldPitch, loudnessLufs, spectrumDb } = hasTract(following)
     ? await rehearsed(instrument, model, mapped, following)
     : {
         ...start,
         pitch: mended(mapped, instrument.pitch.sentences, USUAL_BIAS),
-        colour: (plan: Plan) => createHold(start.timbre, plan),
+        colour: (plan: Plan) => createHold(start.timbre(plan), plan),
         spectrumDb: 0,
       };
   const paced = following !== "pitch";
@@ -82,9 +83,10 @@ export async function follow(instrument: Instrument, model: Model, following: Fo
     speaker: {
       register: mappedRegister(pitch),
       colour,
-      tempo: paced ? within(tempo ** trust, SLOWEST, FASTEST) : 1,
+      tempo: paced ? within(tempo ** trust, SLOWEST, FASTEST) : start.tempo,
       pause: paced ? pauseFactor(profile, trust * PAUSE_SHARE) : 1,
       dynamics,
+      toldPitch,
       gain: 10 ** ((start.loudnessLufs + levelDb - loudnessLufs) / 20),
     },
     pitchSemitones: (12 * (pitch.centre - pitch.ownCentre - Math.log(start.level))) / Math.LN2,
@@ -96,7 +98,7 @@ export async function follow(instrument: Instrument, model: Model, following: Fo
 }
 
 /** What a rehearsal settles. */
-interface Rehearsed extends Pick<Speaker, "colour" | "dynamics"> {
+interface Rehearsed extends Pick<Speaker, "colour" | "dynamics" | "toldPitch"> {
   readonly pitch: PitchMap;
   readonly warp: number;
   /** Before any gain. */
@@ -106,14 +108,14 @@ interface Rehearsed extends Pick<Speaker, "colour" | "dynamics"> {
 
 async function rehearsed(
   { run, kernel, network, timings, pitch: { sentences } }: Instrument,
-  { profile, start, warp: theirWarp }: Model,
+  { profile, start: { beginning }, warp: theirWarp }: Model,
   mapped: PitchMap,
   following: Following,
 ): Promise<Rehearsed> {
   const { trust } = profile.suitability;
-  const meant = start.warp * (theirWarp / start.warp) ** (TRACT_SHARE * trust);
+  const meant = beginning.warp * (theirWarp / beginning.warp) ** (TRACT_SHARE * trust);
   const warp = within(meant, SHORTEST_TRACT, LONGEST_TRACT);
-  const timbre = createTimbre({ warp, tiltDbPerOctave: tiltFor(warp) });
+  const timbre = createTimbre({ warp, gainDb: tilted(tiltFor(warp)) });
   const under: Speaker["colour"] = (plan) => createHold(timbre, plan);
   const pitch = mended(mapped, sentences, USUAL_BIAS);
   const decoded = await decodeRehearsed(network, timings, mappedRegister(pitch));
@@ -129,6 +131,7 @@ async function rehearsed(
     pitch: mended(mapped, sentences, bias),
     warp,
     colour,
+    toldPitch: 1,
     dynamics: within(apart ** (DYNAMICS_SHARE * trust), LEAST_DYNAMICS, MOST_DYNAMICS),
     loudnessLufs: heard.loudnessLufs + LOUDER_ELSEWHERE_LU,
     spectrumDb,

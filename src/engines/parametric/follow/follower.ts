@@ -70,7 +70,7 @@ export class Follower {
     if (other === null || following === "pitch") return { speaker: voice, heard };
     const lent = entrained(voice, await this.#hear(other, signal));
     return {
-      speaker: { ...voice, ...lent },
+      speaker: { ...voice, ...lent, tempo: voice.tempo * lent.tempo },
       heard: { ...heard, entrainedBy: other.index, rate: lent.tempo, levelDb: 20 * Math.log10(lent.gain) },
     };
   }
@@ -101,7 +101,7 @@ export class Follower {
         speechS: profile.speechS,
         ...profile.suitability,
         entrainedBy: null,
-        rate: speaker.tempo,
+        rate: speaker.tempo / start.tempo,
         ...moved,
       },
     };

@@ -15,7 +15,7 @@ export function nearestVoice(
   { pitch, warp }: { readonly pitch: Float32Array; readonly warp: number | null },
 ): { readonly label: SpeakerLabel; readonly voice: Voice } {
   const theirs = percentile(pitch, 0.5);
-  const farness = ({ level, warp: tract }: Voice) =>
+  const farness = ({ beginning: { level, warp: tract } }: Voice) =>
     PITCH_SHARE * Math.abs(theirs - own.centre - Math.log(level)) +
     (warp === null ? 0 : Math.abs(Math.log(warp / tract)));
   const [nearest] = [...voices].sort(([, a], [, b]) => farness(a) - farness(b));

@@ -25,6 +25,11 @@ export function createHeteronyms(table: HeteronymTable, { tagged }: Pick<Diction
       [...entry.keys()].some((key) => BY_CLASS.has(key)) ? [word] : [],
     ),
   );
+  const firstOfAllVerb = new Set(
+    [...tagged].flatMap(([word, entry]) =>
+      entry.has("NOUN") && entry.has("DEFAULT") && !entry.has("VERB") && !entry.has("ADJ") ? [word] : [],
+    ),
+  );
   const isHeteronym = (word: string): boolean => byClass.has(word) || table.has(word);
 
   return (texts, tags) => {
@@ -37,7 +42,9 @@ export function createHeteronyms(table: HeteronymTable, { tagged }: Pick<Diction
       settled ??= new Map();
       const word = sentence.words[index] ?? "";
       // A name is no verb; the first word of a sentence may be any.
-      if (text === word || isFirst(sentence, index)) sentence.tags[index] = settledTag(sentence, index);
+      const first = isFirst(sentence, index);
+      if (text === word || first)
+        sentence.tags[index] = settledTag(sentence, index, first && firstOfAllVerb.has(word));
       const tag = sentence.tags[index] ?? "NN";
       const line = decidingLine(table, sentence, index, text);
       settled.set(index, { tag, reading: line?.phonemes ?? null });

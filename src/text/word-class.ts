@@ -5,20 +5,33 @@ const TAKES_INFINITIVE =
   /^(?:help|let|make|have|watch|see|hear|feel|dare|go|come|do|be|is|am|are|was|were|get)/;
 const PLURAL_SUBJECT = /^(?:i|we|they|you|who)$/;
 const AFTER_VERB = /^(?:DT|PRP|PRP\$|IN|TO|RB|RBR|JJ|JJR|NN|NNS|NNP|NNPS|CD|WRB|WP|RP|,|CC)$/;
+const HEADS = /^(?:the|a|an)$/;
+const AFTER_HEAD = /^(?:[.,:]|-RRB-|MD|VBZ|VBD|IN)$/;
+const KEEPS =
+  /^(?:keep|keeps|kept|keeping|hold|holds|held|holding|bring|brings|brought|pull|pulled|drew|store|stored)$/;
+const OBJECT = /^(?:DT|PRP\$|PRP|JJ|NN|NNS|NNP|NNPS|CD|CC)$/;
+const LONGEST_OBJECT = 6;
+const NEEDS_NO_ARTICLE =
+  /^(?:abuse|conduct|conflict|content|contrast|misuse|produce|progress|protest|refuse|research|reuse|transport|use)$/;
+const TAKES_TO = /^(?:subject|due|according|prior|close|similar|related|access)$/;
 const AFTER_COMMAND = /^(?:DT|PRP|PRP\$)$/;
 
 /**
  * The part of speech of a word that may be verb or noun, where the words around leave no doubt; else the tagger's own.
  * The tagger knows most; what it gets wrong are chiefly verbs whose noun is more frequent ("Parents object when …").
  */
-export function settledTag(sentence: TaggedWords, at: number): string {
+export function settledTag(sentence: TaggedWords, at: number, isFirstOfAllVerb = false): string {
   const { words, tags } = sentence;
   const tag = tags[at] ?? "NN";
   const word = words[at] ?? "";
   const isThird = word.endsWith("s") && !word.endsWith("ss");
+  if (isHeadNoun(sentence, at)) return nounTag(isThird);
+  if (isObjectComplement(sentence, at)) return isVerb(tag) ? "JJ" : tag;
   if (isVerb(tag)) return isThirdOrBase(tag) && isNoun(sentence, at) ? nounTag(isThird) : tag;
   if (isThird) return isThirdPerson(sentence, at) ? "VBZ" : tag;
   if (isInfinitive(sentence, at) && !AFTER_NOUN.test(tags[at - 1] ?? "")) return "VB";
+  if (isAfterTo(sentence, at)) return "VB";
+  if (isFirstOfAllVerb && isBareCommand(sentence, at)) return "VB";
   if (isCommand(sentence, at)) return "VB";
   return isPluralVerb(sentence, at) ? "VBP" : tag;
 }
@@ -37,11 +50,42 @@ function nounTag(isPlural: boolean): string {
 function isNoun(sentence: TaggedWords, at: number): boolean {
   const { words, tags } = sentence;
   const before = words[at - 1];
-  if (before === undefined || isInfinitive(sentence, at)) return false;
+  if (before === undefined || before === "to" || isInfinitive(sentence, at)) return false;
   const tagBefore = tags[at - 1] ?? "";
   if (MAKES_NOUN.test(before) || tagBefore === "POS") return true;
   if (tagBefore === "IN") return before !== "that" && before !== "as" && before !== "than";
   return (tagBefore === "VBZ" || tagBefore === "VBD") && !TAKES_INFINITIVE.test(before);
+}
+
+/** "at the close.", "a moped on the island", "the bow snapped": a determiner before, and nothing after that it could belong to. */
+function isHeadNoun({ words, tags }: TaggedWords, at: number): boolean {
+  const tag = tags[at] ?? "";
+  if (!HEADS.test(words[at - 1] ?? "") && tags[at - 1] !== "PRP$" && tags[at - 1] !== "POS") return false;
+  if (tag.startsWith("NN") || (/^(?:JJ|VBG)/.test(tag) && /(?:ed|ing)$/.test(words[at] ?? ""))) return false;
+  const next = tags[at + 1];
+  return next === undefined || AFTER_HEAD.test(next);
+}
+
+/** "Keep your friends close.", "Keep the two piles separate from …": what the object is to be. */
+function isObjectComplement({ words, tags }: TaggedWords, at: number): boolean {
+  if (!/^(?:[.,:]|-RRB-|CC|IN|TO)$/.test(tags[at + 1] ?? ".")) return false;
+  let before = at - 1;
+  if (!/^(?:NNS?|NNPS?|PRP|CD)$/.test(tags[before] ?? "")) return false;
+  while (at - before < LONGEST_OBJECT && OBJECT.test(tags[before] ?? "")) before--;
+  return before < at - 1 && KEEPS.test(words[before] ?? "");
+}
+
+/** "F5 to refresh.", "jurors to convict the man", where the tagger takes "to" for a preposition: no article, so no noun. */
+function isAfterTo({ words, tags }: TaggedWords, at: number): boolean {
+  if (words[at - 1] !== "to" || tags[at] !== "NN") return false;
+  if (NEEDS_NO_ARTICLE.test(words[at] ?? "") || TAKES_TO.test(words[at - 2] ?? "")) return false;
+  return /^(?:[.,:]|DT|PRP|PRP\$)$/.test(tags[at + 1] ?? ".");
+}
+
+/** "Convert miles to kilometers.", "Rewind thirty seconds.": a sentence without another verb. */
+function isBareCommand(sentence: TaggedWords, at: number): boolean {
+  const { tags } = sentence;
+  return /^(?:NNS|CD|JJ)$/.test(tags[at + 1] ?? "") && !hasOtherVerb(sentence, at);
 }
 
 /** "Record the show", "Please polish it": the first word, or the one after "please" or "and", before an object. */
@@ -60,7 +104,7 @@ function isPluralVerb(sentence: TaggedWords, at: number): boolean {
   const isPronoun = PLURAL_SUBJECT.test(words[subject] ?? "");
   const isPlural = /^NNP?S$/.test(tags[subject] ?? "") || isPluralName(sentence, subject);
   if (!isPronoun && !isPlural) return false;
-  const next = tags[at + 1];
+  const next = words[at + 1] === "that" ? "IN" : tags[at + 1];
   const ends = next === undefined || next === ".";
   if (ends ? !isPronoun && !startsWithDeterminer(sentence, subject) : !AFTER_VERB.test(next)) return false;
   return !hasOtherVerb(sentence, at);
@@ -80,9 +124,13 @@ function startsWithDeterminer({ tags }: TaggedWords, end: number): boolean {
   return false;
 }
 
-/** "The factory exports cars": a subject of one, an object, and no other verb. */
+/** "The factory exports cars", "The firm projects revenue of …": a subject of one, an object, and no other verb. */
 function isThirdPerson(sentence: TaggedWords, at: number): boolean {
   const { tags } = sentence;
   if (tags[at] !== "NNS" || !/^(?:NN|NNP)$/.test(tags[at - 1] ?? "")) return false;
-  return /^(?:DT|PRP|PRP\$|NNS|NNP|CD)$/.test(tags[at + 1] ?? "") && !hasOtherVerb(sentence, at);
+  const next = tags[at + 1] ?? "";
+  const hasObject = /^(?:NN|JJ)$/.test(next)
+    ? startsWithDeterminer(sentence, at - 1)
+    : /^(?:DT|PRP|PRP\$|NNS|NNP|CD)$/.test(next);
+  return hasObject && !hasOtherVerb(sentence, at);
 }

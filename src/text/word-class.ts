@@ -14,13 +14,16 @@ const LONGEST_OBJECT = 6;
 const NEEDS_NO_ARTICLE =
   /^(?:abuse|conduct|conflict|content|contrast|misuse|produce|progress|protest|refuse|research|reuse|transport|use)$/;
 const TAKES_TO = /^(?:subject|due|according|prior|close|similar|related|access)$/;
+const OPENS = /^["“‘'([]$/;
 const AFTER_COMMAND = /^(?:DT|PRP|PRP\$)$/;
 
 /**
  * The part of speech of a word that may be verb or noun, where the words around leave no doubt; else the tagger's own.
  * The tagger knows most; what it gets wrong are chiefly verbs whose noun is more frequent ("Parents object when …").
+ *
+ * @param isVerbElse whether the dictionary reads the word as a verb wherever it is no noun ("insert", "convert")
  */
-export function settledTag(sentence: TaggedWords, at: number, isFirstOfAllVerb = false): string {
+export function settledTag(sentence: TaggedWords, at: number, isVerbElse: boolean): string {
   const { words, tags } = sentence;
   const tag = tags[at] ?? "NN";
   const word = words[at] ?? "";
@@ -30,10 +33,11 @@ export function settledTag(sentence: TaggedWords, at: number, isFirstOfAllVerb =
   if (isVerb(tag)) return isThirdOrBase(tag) && isNoun(sentence, at) ? nounTag(isThird) : tag;
   if (isThird) return isThirdPerson(sentence, at) ? "VBZ" : tag;
   if (isInfinitive(sentence, at) && !AFTER_NOUN.test(tags[at - 1] ?? "")) return "VB";
-  if (isAfterTo(sentence, at)) return "VB";
-  if (isFirstOfAllVerb && isBareCommand(sentence, at)) return "VB";
-  if (isCommand(sentence, at)) return "VB";
-  return isPluralVerb(sentence, at) ? "VBP" : tag;
+  if (isAfterTo(sentence, at) || isSecondCommand(sentence, at)) return "VB";
+  if (isCommand(sentence, at) || (isVerbElse && isBareCommand(sentence, at))) return "VB";
+  const isModifier = /^(?:JJ|RB)$/.test(tag);
+  if (!(isModifier && hasBaseVerbBefore(sentence, at)) && isPluralVerb(sentence, at)) return "VBP";
+  return isModifier && isVerbElse ? "NN" : tag;
 }
 
 const AFTER_NOUN = /^(?:DT|PRP\$|JJ|POS)$/;
@@ -84,8 +88,23 @@ function isAfterTo({ words, tags }: TaggedWords, at: number): boolean {
 
 /** "Convert miles to kilometers.", "Rewind thirty seconds.": a sentence without another verb. */
 function isBareCommand(sentence: TaggedWords, at: number): boolean {
-  const { tags } = sentence;
-  return /^(?:NNS|CD|JJ)$/.test(tags[at + 1] ?? "") && !hasOtherVerb(sentence, at);
+  const { words, tags } = sentence;
+  if (at > 0 && !OPENS.test(words[at - 1] ?? "")) return false;
+  return /^(?:NNS|CD|JJ|RB)$/.test(tags[at + 1] ?? "") && !hasOtherVerb(sentence, at);
+}
+
+/** "Speak up and project your voice": a verb before, an object after. */
+function isSecondCommand({ words, tags }: TaggedWords, at: number): boolean {
+  if (!/^(?:and|or)$/.test(words[at - 1] ?? "") || !AFTER_COMMAND.test(tags[at + 1] ?? "")) return false;
+  return hasBaseVerbBefore({ words, tags }, at);
+}
+
+/** Whether a command or an infinitive stands before in the clause. */
+function hasBaseVerbBefore({ tags }: TaggedWords, at: number): boolean {
+  for (let before = at - 1; before >= 0 && !/^[.,:]$/.test(tags[before] ?? ""); before--) {
+    if (tags[before] === "VB") return true;
+  }
+  return false;
 }
 
 /** "Record the show", "Please polish it": the first word, or the one after "please" or "and", before an object. */
@@ -107,7 +126,7 @@ function isPluralVerb(sentence: TaggedWords, at: number): boolean {
   const next = words[at + 1] === "that" ? "IN" : tags[at + 1];
   const ends = next === undefined || next === ".";
   if (ends ? !isPronoun && !startsWithDeterminer(sentence, subject) : !AFTER_VERB.test(next)) return false;
-  return !hasOtherVerb(sentence, at);
+  return words[subject] === "who" || !hasOtherVerb(sentence, at);
 }
 
 /** A first word whose capital is the sentence's and not a name's. */

@@ -14,8 +14,11 @@ const LONGEST_OBJECT = 6;
 const NEEDS_NO_ARTICLE =
   /^(?:abuse|conduct|conflict|content|contrast|misuse|produce|progress|protest|refuse|research|reuse|transport|use)$/;
 const TAKES_TO = /^(?:subject|due|according|prior|close|similar|related|access)$/;
+const BEFORE_CLAUSE = /^(?:if|when|as|while|until|unless|once|because|that)$/;
 const OPENS = /^["“‘'([]$/;
 const AFTER_COMMAND = /^(?:DT|PRP|PRP\$)$/;
+const ALONE_NO_NOUN = /^(?:please|kindly|always|never)$/;
+const AFTER_PLEASE = /^(?:DT|PRP|PRP\$|NN|NNS|JJ|CD)$/;
 
 /**
  * The part of speech of a word that may be verb or noun, where the words around leave no doubt; else the tagger's own.
@@ -32,7 +35,8 @@ export function settledTag(sentence: TaggedWords, at: number, isVerbElse: boolea
   if (isObjectComplement(sentence, at)) return isVerb(tag) ? "JJ" : tag;
   if (isVerb(tag)) return isThirdOrBase(tag) && isNoun(sentence, at) ? nounTag(isThird) : tag;
   if (isThird) return isThirdPerson(sentence, at) ? "VBZ" : tag;
-  if (isInfinitive(sentence, at) && !AFTER_NOUN.test(tags[at - 1] ?? "")) return "VB";
+  if (isInfinitive(sentence, at) && (!AFTER_NOUN.test(tags[at - 1] ?? "") || endsAfterThese(sentence, at)))
+    return "VB";
   if (isAfterTo(sentence, at) || isSecondCommand(sentence, at)) return "VB";
   if (isCommand(sentence, at) || (isVerbElse && isBareCommand(sentence, at))) return "VB";
   const isModifier = /^(?:JJ|RB)$/.test(tag);
@@ -41,6 +45,11 @@ export function settledTag(sentence: TaggedWords, at: number, isVerbElse: boolea
 }
 
 const AFTER_NOUN = /^(?:DT|PRP\$|JJ|POS)$/;
+
+/** "Do these conflict?" */
+function endsAfterThese({ words, tags }: TaggedWords, at: number): boolean {
+  return /^(?:these|those)$/.test(words[at - 1] ?? "") && /^(?:[.,:]|IN)$/.test(tags[at + 1] ?? ".");
+}
 
 function isThirdOrBase(tag: string): boolean {
   return tag === "VB" || tag === "VBP" || tag === "VBZ";
@@ -112,7 +121,8 @@ function isCommand(sentence: TaggedWords, at: number): boolean {
   const { words, tags } = sentence;
   const before = words[at - 1];
   const begins = before === undefined || /^(?:please|kindly|then|always|never|["“,])$/.test(before);
-  return begins && AFTER_COMMAND.test(tags[at + 1] ?? "") && !hasOtherVerb(sentence, at);
+  const object = before !== undefined && ALONE_NO_NOUN.test(before) ? AFTER_PLEASE : AFTER_COMMAND;
+  return begins && object.test(tags[at + 1] ?? "") && !hasOtherVerb(sentence, at);
 }
 
 /** "Analysts project growth", "The two dates conflict": a plural subject has no other verb. */
@@ -143,6 +153,16 @@ function startsWithDeterminer({ tags }: TaggedWords, end: number): boolean {
   return false;
 }
 
+/** "The trial proceeds on Monday.", "If time permits, …": a subject of one that begins its clause. */
+function isFirstSubject({ words, tags }: TaggedWords, end: number): boolean {
+  if (!/^(?:[.,:]|IN|RB|TO)$/.test(tags[end + 2] ?? ".")) return false;
+  let at = end;
+  while (at > 0 && /^(?:NN|NNP|JJ)$/.test(tags[at] ?? "")) at--;
+  return tags[at] === "DT"
+    ? at === 0 || BEFORE_CLAUSE.test(words[at - 1] ?? "")
+    : BEFORE_CLAUSE.test(words[at] ?? "");
+}
+
 /** "The factory exports cars", "The firm projects revenue of …": a subject of one, an object, and no other verb. */
 function isThirdPerson(sentence: TaggedWords, at: number): boolean {
   const { tags } = sentence;
@@ -151,5 +171,5 @@ function isThirdPerson(sentence: TaggedWords, at: number): boolean {
   const hasObject = /^(?:NN|JJ)$/.test(next)
     ? startsWithDeterminer(sentence, at - 1)
     : /^(?:DT|PRP|PRP\$|NNS|NNP|CD)$/.test(next);
-  return hasObject && !hasOtherVerb(sentence, at);
+  return (hasObject || isFirstSubject(sentence, at - 1)) && !hasOtherVerb(sentence, at);
 }

@@ -15,6 +15,7 @@ const NEEDS_NO_ARTICLE =
   /^(?:abuse|conduct|conflict|content|contrast|misuse|produce|progress|protest|refuse|research|reuse|transport|use)$/;
 const TAKES_TO = /^(?:subject|due|according|prior|close|similar|related|access)$/;
 const BEFORE_CLAUSE = /^(?:if|when|as|while|until|unless|once|because|that)$/;
+const SUBJECT = /^(?:i|you|we|they|he|she)$/;
 const OPENS = /^["“‘'([]$/;
 const AFTER_COMMAND = /^(?:DT|PRP|PRP\$)$/;
 const ALONE_NO_NOUN = /^(?:please|kindly|always|never)$/;
@@ -92,7 +93,13 @@ function isObjectComplement({ words, tags }: TaggedWords, at: number): boolean {
 function isAfterTo({ words, tags }: TaggedWords, at: number): boolean {
   if (words[at - 1] !== "to" || tags[at] !== "NN") return false;
   if (NEEDS_NO_ARTICLE.test(words[at] ?? "") || TAKES_TO.test(words[at - 2] ?? "")) return false;
-  return /^(?:[.,:]|DT|PRP|PRP\$)$/.test(tags[at + 1] ?? ".");
+  if (words.slice(Math.max(0, at - LONGEST_OBJECT), at).includes("from")) return false;
+  return /^[.,:]$/.test(tags[at + 1] ?? ".") || isObject({ words, tags }, at + 1);
+}
+
+/** Whether an object begins at a place: an article, or a pronoun that is no subject. */
+function isObject({ words, tags }: TaggedWords, at: number): boolean {
+  return AFTER_COMMAND.test(tags[at] ?? "") && !SUBJECT.test(words[at] ?? "");
 }
 
 /** "Convert miles to kilometers.", "Rewind thirty seconds.": a sentence without another verb. */
@@ -104,7 +111,7 @@ function isBareCommand(sentence: TaggedWords, at: number): boolean {
 
 /** "Speak up and project your voice": a verb before, an object after. */
 function isSecondCommand({ words, tags }: TaggedWords, at: number): boolean {
-  if (!/^(?:and|or)$/.test(words[at - 1] ?? "") || !AFTER_COMMAND.test(tags[at + 1] ?? "")) return false;
+  if (!/^(?:and|or)$/.test(words[at - 1] ?? "") || !isObject({ words, tags }, at + 1)) return false;
   return hasBaseVerbBefore({ words, tags }, at);
 }
 

@@ -16,6 +16,8 @@ export type Heteronyms = (texts: readonly string[], tags: readonly string[]) => 
 
 /** What makes a reading hang on the part of speech, among the names of a dictionary entry's parts. */
 const BY_CLASS: ReadonlySet<string> = new Set(["VERB", "NOUN", "ADJ", "ADV", "VBD", "VBN"]);
+/** Adjectives too in the reading that the dictionary gives for all but nouns. */
+const ADJECTIVES: ReadonlySet<string> = new Set(["content", "invalid", "overweight", "upset"]);
 const OPENING: ReadonlySet<string> = new Set(['"', "“", "‘", "'", "(", "[", "—", "…"]);
 const NONE: ReadonlyMap<number, Settled> = new Map();
 
@@ -23,6 +25,11 @@ export function createHeteronyms(table: HeteronymTable, { tagged }: Pick<Diction
   const byClass = new Set(
     [...tagged].flatMap(([word, entry]) =>
       [...entry.keys()].some((key) => BY_CLASS.has(key)) ? [word] : [],
+    ),
+  );
+  const verbElse = new Set(
+    [...tagged].flatMap(([word, entry]) =>
+      entry.has("NOUN") && !entry.has("VERB") && !entry.has("ADJ") && !ADJECTIVES.has(word) ? [word] : [],
     ),
   );
   const isHeteronym = (word: string): boolean => byClass.has(word) || table.has(word);
@@ -37,7 +44,9 @@ export function createHeteronyms(table: HeteronymTable, { tagged }: Pick<Diction
       settled ??= new Map();
       const word = sentence.words[index] ?? "";
       // A name is no verb; the first word of a sentence may be any.
-      if (text === word || isFirst(sentence, index)) sentence.tags[index] = settledTag(sentence, index);
+      if (text === word || isFirst(sentence, index)) {
+        sentence.tags[index] = settledTag(sentence, index, verbElse.has(word));
+      }
       const tag = sentence.tags[index] ?? "NN";
       const line = decidingLine(table, sentence, index, text);
       settled.set(index, { tag, reading: line?.phonemes ?? null });

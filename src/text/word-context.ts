@@ -88,6 +88,8 @@ function auxiliaryOf(
   const auxiliaryAt = (at: number): boolean =>
     isAuxiliary(words[at] ?? "") || (words[at] === "n't" && isAuxiliary(words[at - 1] ?? ""));
   if (OBJECT_OR_SUBJECT.test(tags[end] ?? "") || SUBJECTS.has(words[end] ?? "")) return auxiliaryAt(end - 1);
+  if (/^(?:PRP\$|POS|JJ[RS]?)$/.test(tags[end] ?? "") || /^(?:the|a|an|no|every)$/.test(words[end] ?? ""))
+    return false;
   let start = end;
   while (end - start < LONGEST_SUBJECT && NOUN_PHRASE.test(tags[start] ?? "")) start--;
   return start < end && auxiliaryAt(start) && opens({ words, tags }, start);

@@ -3,21 +3,26 @@ import type { NormaliserTables } from "../tables.ts";
 import { abbreviations } from "./abbreviations.ts";
 import { codeDigits, groupedDigits } from "./codes.ts";
 import { dayMonth, monthDay, numericDate, weekday } from "./dates.ts";
-import { electronic } from "./electronic.ts";
+import { electronicKind } from "./electronic.ts";
 import { emphasis, shortYear } from "./emphasis.ts";
+import { formula } from "./formulas.ts";
 import { fraction, VULGAR_SIGNS } from "./fractions.ts";
-import { identifier } from "./identifiers.ts";
+import { hexadecimal } from "./hexadecimals.ts";
+import { identifiers } from "./identifiers.ts";
 import { light } from "./light.ts";
+import { magnitude } from "./magnitudes.ts";
 import { byOrTimes, duration, feetAndInches, measure, unitBehindWords } from "./measures.ts";
 import { moneyAfter, moneyBefore } from "./money.ts";
 import { phone } from "./phones.ts";
 import { direction, road, stateAndZip } from "./places.ts";
 import { exactDecimal, pair, power, range, scientific, slashed } from "./ranges.ts";
 import { romanNumerals } from "./roman.ts";
+import type { IsListed } from "./shouting.ts";
 import { signs } from "./signs.ts";
 import type { Kind, Spoken } from "./spoken.ts";
 import { ratio, time } from "./times.ts";
 import { UNITS } from "./units.ts";
+import { verse } from "./verses.ts";
 import { version } from "./versions.ts";
 
 const NUMBER_RUN = light(/\d{1,200}(?:[.,]\d{1,200}){0,40}[\p{L}\p{N}_'’]{0,200}/uy);
@@ -37,15 +42,19 @@ const PLAIN_WORD = /[a-z]{2,40}(?:'[a-z]{1,3})?(?= |$|[,;!?]|\.(?: |$))/uy;
  * first kind that it fits, and is said by that kind alone (the classes of Sproat & Jaitly 2016, with the cover of
  * Zhang et al. 2019); whole numbers and plain words stay as they are.
  */
-export function createClassifier(tables: NormaliserTables): (sentence: string) => string {
+export function createClassifier(tables: NormaliserTables, isListed: IsListed): (sentence: string) => string {
+  const electronic = electronicKind(isListed);
+  const identifier = identifiers(isListed);
   const numeral = romanNumerals(tables);
   const abbreviation = abbreviations(tables);
   const sign = signs(tables);
   const atDigits: readonly Kind[] = [
-    phone,
+    hexadecimal,
     numericDate,
+    phone,
     moneyAfter,
     groupedDigits,
+    verse,
     time,
     ratio,
     dayMonth,
@@ -54,6 +63,7 @@ export function createClassifier(tables: NormaliserTables): (sentence: string) =
     pair,
     fraction,
     scientific,
+    magnitude,
     measure,
     byOrTimes,
     power,
@@ -64,6 +74,7 @@ export function createClassifier(tables: NormaliserTables): (sentence: string) =
     exactDecimal,
   ];
   const atLetters: readonly Kind[] = [
+    hexadecimal,
     numeral,
     monthDay,
     weekday,
@@ -74,10 +85,11 @@ export function createClassifier(tables: NormaliserTables): (sentence: string) =
     abbreviation,
     unitBehindWords,
     version,
+    formula,
     identifier,
     emphasis,
   ];
-  const atSigns: readonly Kind[] = [moneyBefore, phone, fraction, measure, shortYear, sign];
+  const atSigns: readonly Kind[] = [moneyBefore, hexadecimal, phone, fraction, measure, shortYear, sign];
 
   // The first use of a pattern compiles it, the second makes it fast: not while somebody waits for the first sound.
   classify(EVERY_KIND);

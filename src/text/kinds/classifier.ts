@@ -11,7 +11,7 @@ import { hexadecimal } from "./hexadecimals.ts";
 import { identifiers } from "./identifiers.ts";
 import { light } from "./light.ts";
 import { magnitude } from "./magnitudes.ts";
-import { byOrTimes, duration, feetAndInches, measure, unitBehindWords } from "./measures.ts";
+import { angle, byOrTimes, duration, feetAndInches, measure, unitBehindWords } from "./measures.ts";
 import { moneyAfter, moneyBefore } from "./money.ts";
 import { phone } from "./phones.ts";
 import { direction, road, stateAndZip } from "./places.ts";
@@ -59,6 +59,7 @@ export function createClassifier(tables: NormaliserTables, isListed: IsListed): 
     ratio,
     dayMonth,
     duration,
+    angle,
     feetAndInches,
     pair,
     fraction,

@@ -1,7 +1,7 @@
 import { isSpaceCode } from "../characters.ts";
 import type { NormaliserTables } from "../tables.ts";
 import { abbreviations } from "./abbreviations.ts";
-import { codeDigits, groupedDigits } from "./codes.ts";
+import { codeDigits, groupedDigits, military } from "./codes.ts";
 import { dayMonth, monthDay, numericDate, weekday } from "./dates.ts";
 import { electronicKind } from "./electronic.ts";
 import { emphasis, shortYear } from "./emphasis.ts";
@@ -14,13 +14,13 @@ import { magnitude } from "./magnitudes.ts";
 import { angle, byOrTimes, duration, feetAndInches, measure, unitBehindWords } from "./measures.ts";
 import { moneyAfter, moneyBefore } from "./money.ts";
 import { phone } from "./phones.ts";
-import { direction, road, stateAndZip } from "./places.ts";
-import { exactDecimal, pair, power, range, scientific, slashed } from "./ranges.ts";
+import { addressPart, direction, road, stateAndZip } from "./places.ts";
+import { exactDecimal, letterPower, pair, pointed, power, range, scientific, slashed } from "./ranges.ts";
 import { romanNumerals } from "./roman.ts";
 import type { IsListed } from "./shouting.ts";
-import { signs } from "./signs.ts";
+import { greek, signs } from "./signs.ts";
 import type { Kind, Spoken } from "./spoken.ts";
-import { ratio, time } from "./times.ts";
+import { lapTime, ratio, time, zoneOffset } from "./times.ts";
 import { UNITS } from "./units.ts";
 import { verse } from "./verses.ts";
 import { version } from "./versions.ts";
@@ -55,9 +55,11 @@ export function createClassifier(tables: NormaliserTables, isListed: IsListed): 
     moneyAfter,
     groupedDigits,
     verse,
+    lapTime,
     time,
     ratio,
     dayMonth,
+    military,
     duration,
     angle,
     feetAndInches,
@@ -81,16 +83,29 @@ export function createClassifier(tables: NormaliserTables, isListed: IsListed): 
     weekday,
     moneyBefore,
     stateAndZip,
+    addressPart,
     direction,
     road,
     abbreviation,
     unitBehindWords,
     version,
     formula,
+    zoneOffset,
+    greek,
+    letterPower,
     identifier,
     emphasis,
   ];
-  const atSigns: readonly Kind[] = [moneyBefore, hexadecimal, phone, fraction, measure, shortYear, sign];
+  const atSigns: readonly Kind[] = [
+    moneyBefore,
+    hexadecimal,
+    phone,
+    fraction,
+    measure,
+    pointed,
+    shortYear,
+    sign,
+  ];
 
   // The first use of a pattern compiles it, the second makes it fast: not while somebody waits for the first sound.
   classify(EVERY_KIND);
@@ -159,6 +174,7 @@ const SMALL: ReadonlySet<string> = new Set([
   ..."chapter part section volume book phase article type level stage class grade round act scene vs aka".split(
     " ",
   ),
+  ..."gov't int'l nat'l ass'n attn qty dept bldg govt mgmt pls thx".split(" "),
   ...UNITS.keys(),
 ]);
 

@@ -94,14 +94,7 @@ function isListed(text: string, at: number, end: number): boolean {
   const beside = [DATE_LISTED_BEFORE.exec(before(text, at)), DATE_LISTED_AFTER.exec(after(text, end))];
   return beside.some((match) => {
     const [month, day] = [Number(match?.[1] ?? 0), Number(match?.[2] ?? 0)];
-    const isSure = monthName(month) !== undefined && isDay(day) && !isUnsure(month, day);
-    return (
-      isSure &&
-      (day > 12 ||
-        month < day ||
-        BEFORE_A_DATE.test(before(text, at).slice(0, match?.index)) ||
-        match === beside[1])
-    );
+    return monthName(month) !== undefined && isDay(day) && !isUnsure(month, day);
   });
 }
 

@@ -8,7 +8,10 @@ const ELEMENT =
 const COUNT = "(?:\\d{1,3}|[₀-₉]{1,3})";
 /** Elements with a count somewhere: "H2SO4", "CO₂", "C6H12O6". */
 const COUNTED = light(
-  new RegExp(`(?:${ELEMENT}){1,5}${COUNT}(?:${ELEMENT}{1,4}${COUNT}?){0,6}(?![\\p{L}\\p{N}_-])`, "uy"),
+  new RegExp(
+    `(?=[A-Z\\d]{0,8}(?:[CHNO]|[a-z]))(?:${ELEMENT}){1,5}${COUNT}(?:${ELEMENT}{1,4}${COUNT}?){0,6}(?![\\p{L}\\p{N}_-])`,
+    "uy",
+  ),
 );
 /** Salts and bases without a count: "NaCl", "KOH". */
 const UNCOUNTED = light(

@@ -18,6 +18,11 @@ const HASH = light(
   ),
 );
 
+/** Numbers of parcels and cars: letters and digits too many for a word. */
+const SERIAL = light(
+  new RegExp(`(?=[A-Z]{0,10}\\d)(?=\\d{0,20}[A-Z])(?=\\D{0,8}\\d\\D{0,8}\\d)[A-Z\\d]{11,40}${END}`, "uy"),
+);
+
 /** Hexadecimal numbers and what is written in them, sign by sign: "0x7B", "#FF5733", hashes, identifiers, MACs. */
 export const hexadecimal: Kind = (text, at) => {
   const prefixed = matchAt(PREFIXED, text, at);
@@ -30,7 +35,7 @@ export const hexadecimal: Kind = (text, at) => {
     const groups = grouped[0].split(/[:-]/u).map(oneByOne);
     return { words: groups.join(", "), end: at + grouped[0].length };
   }
-  const hash = matchAt(HASH, text, at);
+  const hash = matchAt(HASH, text, at) ?? matchAt(SERIAL, text, at);
   return hash === null ? null : { words: oneByOne(hash[0]), end: at + hash[0].length };
 };
 

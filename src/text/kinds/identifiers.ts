@@ -39,6 +39,7 @@ const CLOSED: ReadonlyMap<string, string> = new Map([
   ["localhost", "local host"],
   ["usr", "user"],
   ["etc", "E T C"],
+  ["nginx", "engine X"],
   ["tmp", "temp"],
   ["passwd", "pass W D"],
   ["src", "source"],
@@ -78,6 +79,8 @@ const NUMBERED = light(/([A-Z])(\d{1,2})(?![\p{L}\p{N}_]|[.,'’:/+-]\p{N}|[-–
 const WITH_DECIMAL = light(/([A-Z]{1,4})(\d{1,3}\.\d{1,2})(?![\p{L}\p{N}_]|[.,]\p{N})/uy);
 const FUNCTION_OF = light(/([fgh])\(([a-z])\)/uy);
 const STOP_OF_LENS = /f\/(\d{1,2}(?:\.\d)?)(?!\d)/uy;
+/** "B-": a mark at school. */
+const GRADE = /([A-DF])-(?= (?:grades?|student|average|on|in|for|and|or)\b|[,.!?]|$)/uy;
 const SHARP = light(/([CFJA])#(?![\p{L}\p{N}])/uy);
 const PLUSPLUS = light(/([A-Za-z])\+\+(?![\p{L}\p{N}+])/uy);
 const LETTER_DIGIT_LETTER = light(/([A-Za-z])(\d)([A-Za-z])(?![\p{L}\p{N}])/uy);
@@ -126,7 +129,9 @@ function identifier(text: string, at: number, isListed: IsListed): Spoken | null
   if (sharp !== null) return { words: `${sharp[1]} sharp`, end: at + sharp[0].length };
   const plus = matchAt(PLUSPLUS, text, at);
   if (plus !== null) return { words: `${plus[1]} plus plus`, end: at + plus[0].length };
-  const numbered = matchAt(NUMBERED, text, at);
+  const grade = matchAt(GRADE, text, at);
+  if (grade !== null) return { words: `${spelled(grade[1] ?? "")} minus`, end: at + grade[0].length };
+  const numbered = text.charAt(at - 1) === "-" ? null : matchAt(NUMBERED, text, at);
   if (numbered !== null)
     return {
       words: `${spelled(numbered[1] ?? "")} ${pairOf(numbered[2] ?? "")}`,
@@ -159,10 +164,13 @@ function identifier(text: string, at: number, isListed: IsListed): Spoken | null
       };
     }
   }
-  const name = matchAt(NAME, text, at) ?? matchAt(CAMEL, text, at);
-  return name === null
+  const name = matchAt(NAME, text, at);
+  if (name !== null)
+    return { words: identifierWords(name[0].replace("()", ""), isListed), end: at + name[0].length };
+  const camel = matchAt(CAMEL, text, at);
+  return camel === null
     ? null
-    : { words: identifierWords(name[0].replace("()", ""), isListed), end: at + name[0].length };
+    : { words: identifierWords(camel[0].replace("()", "")), end: at + camel[0].length };
 }
 
 /** "5" → "five", "05" → "zero five". */

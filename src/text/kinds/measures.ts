@@ -10,7 +10,7 @@ const AMOUNT = `(?:${NUMBER})`;
 /** "6-10 kg", "10 x 12 ft", "5 ± 0.2 mm", "20 µg", "6-ft". */
 const MEASURE = light(
   new RegExp(
-    `(${AMOUNT})(%|°)?(?:( ?[-–—] ?| ?[x×] ?| to | ?± ?)(${AMOUNT}))?(?:( ?[x×] ?)(${AMOUNT}))?([- ]?)(${UNIT})(?![\\p{L}\\p{N}_])`,
+    `(${AMOUNT})(?:(%|°)?( ?[-–—] ?| ?[x×] ?| to | ?± ?)(${AMOUNT}))?(?:( ?[x×] ?)(${AMOUNT}))?([- ]?)(${UNIT})(?![\\p{L}\\p{N}_])`,
     "yu",
   ),
 );
@@ -131,7 +131,7 @@ export const feetAndInches: Kind = (text, at) => {
   const feet = matchAt(FEET, text, at);
   if (feet !== null && (feet[0].endsWith("′") || !isOpen)) {
     const end = at + feet[0].length;
-    const isThing = isOneThing(before(text, at)) && isNounAfter(text, end);
+    const isThing = isNounAfter(text, end) && matchAt(BY, text, end) === null;
     return withBy(text, { words: `${cardinalWords(feet[1] ?? "")} ${isThing ? "foot" : "feet"}`, end });
   }
   const inches = matchAt(INCHES, text, at);

@@ -1,3 +1,4 @@
+import { spelled } from "./identifiers.ts";
 import { light } from "./light.ts";
 import { cardinalWords, digitWords, NUMBER, nameWords, numberWords, ordinalWords } from "./numerals.ts";
 import { after, before, type Kind, matchAt } from "./spoken.ts";
@@ -31,9 +32,11 @@ const BEFORE_A_FILE =
   /\b(?:(?:[Dd]ocket|[Cc]ase|[Bb]ill|[Ff]ile|[Pp]ermit|[Rr]esolution|[Oo]rdinance|[Pp]ublic [Ll]aw|[Rr]eport|[Cc]omplaint|[Ll]icense|[Pp]art|[Ii]ncident|[Pp]etition|[Aa]ppeal)(?: (?:[Nn]o\.|[Nn]umber|#))?|\b[Nn]o\.|\b[Nn]umber)[ :]*#?$/u;
 const BEFORE_ODDS = /\bodds\b[^.]{0,24}$/iu;
 const PART_OF = /\b(?:page|slide|step|part|episode|round|question|item|chapter|lesson|message) $/iu;
+const LETTER_POWER = light(/([A-Za-z])(?:\^([23])|([²³]))(?![\p{L}\p{N}])/uy);
 /** What marks are given out of. */
 const OUT_OF: ReadonlySet<string> = new Set(["5", "10", "20", "100"]);
 const SCIENTIFIC = /(\d{1,6}(?:\.\d{1,6})?) ?[x×*·] ?(?=10[\^⁻⁰¹²³⁴⁵⁶⁷⁸⁹])/uy;
+const POINTED = light(/\.(\d{1,8})(?![\p{L}\p{N}]|[.,]\d)/uy);
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const TRAILING_ZERO = light(/(\d{1,3}(?:,\d{3})+|\d{1,9})\.(\d{0,8}0)(?![\p{L}\p{N}_]|[.,]\d)/uy);
 
@@ -143,6 +146,14 @@ export const power: Kind = (text, at) => {
   return { words: `${cardinalWords(base)} ${words}`, end: at + whole.length };
 };
 
+/** "x^2", "r²" → "X squared". */
+export const letterPower: Kind = (text, at) => {
+  const match = matchAt(LETTER_POWER, text, at);
+  if (match === null) return null;
+  const raised = match[2] === "2" || match[3] === "²" ? "squared" : "cubed";
+  return { words: `${spelled(match[1] ?? "")} ${raised}`, end: at + match[0].length };
+};
+
 /** "2x10^3" → "two times ten to the third". */
 export const scientific: Kind = (text, at) => {
   const match = matchAt(SCIENTIFIC, text, at);
@@ -160,6 +171,13 @@ export const exactDecimal: Kind = (text, at) => {
     words: `${cardinalWords(match[1] ?? "")} point ${digitWords(match[2] ?? "")}`,
     end: at + match[0].length,
   };
+};
+
+/** ".22" → "point two two". */
+export const pointed: Kind = (text, at) => {
+  const match = matchAt(POINTED, text, at);
+  if (match === null || !/(?:^|[\s(])$/u.test(before(text, at))) return null;
+  return { words: `point ${digitWords(match[1] ?? "")}`, end: at + match[0].length };
 };
 
 /** Whole numbers stay digits, which may be years; all others are said as they are written. */

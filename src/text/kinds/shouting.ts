@@ -1,3 +1,4 @@
+import { capitalise } from "../characters.ts";
 import { light } from "./light.ts";
 import { before } from "./spoken.ts";
 
@@ -14,6 +15,10 @@ const ALSO_INITIALS: ReadonlySet<string> = new Set(
     "it us in or me he she hi oh ah am who this at as is an a by of on to if so up we my no do go be ad act sat may " +
     "mom dad all can will has was her his our are any end for and the but not you out get got let new now off one see"
   ).split(" "),
+);
+/** Short for what is written with one capital. */
+const SHORT: ReadonlySet<string> = new Set(
+  "MR MRS DR JAN FEB APR JUN JUL AUG SEPT SEP OCT NOV DEC TUE TUES THU THURS FRI ATTN DEPT".split(" "),
 );
 /** After these, US and IT are initials in a shout too. */
 const DETERMINER = /\b(?:THE|OUR|YOUR|MY|THEIR) $/u;
@@ -38,8 +43,9 @@ export function withoutShouting(sentence: string, isListed: IsListed): string {
     const run = words.slice(from, to);
     if (isShout(run, isAll)) {
       for (const word of run) {
-        if (!isWord(word[0], before(sentence, word.index))) continue;
-        text += sentence.slice(copied, word.index) + word[0].toLowerCase();
+        const small = SHORT.has(word[0]) ? capitalise(word[0]) : word[0].toLowerCase();
+        if (!SHORT.has(word[0]) && !isWord(word[0], before(sentence, word.index))) continue;
+        text += sentence.slice(copied, word.index) + small;
         copied = word.index + word[0].length;
       }
     }

@@ -61,7 +61,19 @@ const EMOTICON = /[:;=]['-]?[)(DPpOo/|*\]]{1,3}(?=\s|$|[.!?,])/uy;
 const FLAG = light(/--([a-z][a-z\d]{1,30}(?:-[a-z\d]{1,30}){0,4})(?![\p{L}\p{N}_-])/uy);
 const SHORT_FLAG = light(/-([A-Za-z]{1,4})(?![\p{L}\p{N}_'’-])/uy);
 const COMMAND =
-  /\b(?:ls|rm|cp|mv|tar|ps|df|du|curl|grep|chmod|ssh|git(?: \w+)?|docker(?: \w+)?|npm(?: \w+)?|head|tail|kill|sed|unzip|mkdir|pip3?(?: \w+)?|flag|flags|option|options) $/u;
+  /\b(?:ls|rm|cp|mv|tar|ps|df|du|curl|grep|chmod|ssh|git(?: \w+)?|docker(?: \w+)?|npm(?: \w+)?|head|tail|kill|sed|unzip|mkdir|pip3?(?: \w+)?|flag|flags|options?|[Uu]se|[Uu]sing|[Pp]ass|[Aa]dd|with|the) $/u;
+const CODE_BEFORE =
+  /\b(?:npm|npx|git|pip3?|docker|cargo|curl|python3?|node|yarn|brew|apt|kubectl|[Rr]un|[Uu]se|[Uu]sing|[Pp]ass|[Aa]dd|[Cc]ommand|flags?|options?|with)\b[^.!?]{0,40}$/u;
+const FLAG_AFTER = /^ (?:flag|option|switch|argument|parameter)/u;
+const GREEK: ReadonlyMap<string, string> = new Map(
+  (
+    "α alpha,β beta,γ gamma,δ delta,ε epsilon,ζ zeta,η eta,θ theta,ι iota,κ kappa,λ lambda,μ mu,ν nu,ξ xi,π pi,ρ rho," +
+    "σ sigma,τ tau,υ upsilon,φ phi,χ chi,ψ psi,ω omega"
+  )
+    .split(",")
+    .map((letter) => [letter.charAt(0), letter.slice(2)] as const),
+);
+const IS_GREEK = /[\u0370-\u03ff\u1f00-\u1fff]/u;
 const SPACED = "=<>~";
 
 /** Signs that are said. Between two things "=" and "<" are words too; a minus belongs to the number behind it. */
@@ -90,10 +102,10 @@ export function signs(tables: NormaliserTables): Kind {
         end: at + 1,
       };
     const flag = matchAt(FLAG, text, at);
-    if (flag !== null && /(?:^|[\s(])$/u.test(earlier))
+    if (flag !== null && isFlag(flag[0], earlier, after(text, at + flag[0].length)))
       return { words: `dash dash ${flag[1]?.replaceAll("-", " dash ")}`, end: at + flag[0].length };
     const short = matchAt(SHORT_FLAG, text, at);
-    if (short !== null && /\s$/u.test(earlier) && (short[1]?.length === 1 || COMMAND.test(earlier)))
+    if (short !== null && /\s$/u.test(earlier) && COMMAND.test(earlier))
       return { words: `dash ${spelled(short[1] ?? "")}`, end: at + short[0].length };
     if (words.has(two) && two.length === 2) return { words: words.get(two) ?? "", end: at + 2 };
     if (character === "#") {
@@ -123,6 +135,14 @@ export function signs(tables: NormaliserTables): Kind {
   };
 }
 
+/** "--save-dev": what stands behind a command or is called a flag; two hyphens may be a dash too. */
+function isFlag(written: string, earlier: string, rest: string): boolean {
+  return (
+    /(?:^|[\s(])$/u.test(earlier) &&
+    (CODE_BEFORE.test(earlier) || FLAG_AFTER.test(rest) || /[a-z]-/u.test(written))
+  );
+}
+
 /** "4.5 ★" → "stars" behind a number, "★★★★☆" → "four stars"; one alone is an ornament. */
 function stars(text: string, at: number, written: string): Spoken {
   const end = at + written.length;
@@ -133,6 +153,14 @@ function stars(text: string, at: number, written: string): Spoken {
   const noun = isThing || /(?:^|[^\d.])1 ?$/u.test(before(text, at)) ? "star" : "stars";
   return { words: filled === 1 ? noun : `${cardinalWords(String(filled))} stars`, end };
 }
+
+/** "Δx", "α": a letter of the alphabet that formulas borrow, with none of its own beside it. */
+export const greek: Kind = (text, at) => {
+  const name = GREEK.get(text.charAt(at).toLowerCase());
+  if (name === undefined || IS_GREEK.test(text.charAt(at - 1)) || IS_GREEK.test(text.charAt(at + 1)))
+    return null;
+  return { words: name, end: at + 1 };
+};
 
 /** "x = y", ">50", "~20"; what opens or closes nothing else is left to be dropped. */
 function comparison(text: string, at: number, words: string): { words: string; end: number } | null {

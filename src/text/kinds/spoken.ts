@@ -61,6 +61,6 @@ export function behindStop(text: string, end: number): number {
 
 /** Whether a quotation is open at a place, which a sign of inches there would close. */
 export function isQuoted(text: string, at: number): boolean {
-  const quotes = text.slice(Math.max(0, at - 200), at).match(/["“]/gu)?.length ?? 0;
+  const quotes = text.slice(Math.max(0, at - 200), at).match(/(?<!\d)["“]/gu)?.length ?? 0;
   return quotes % 2 === 1;
 }

@@ -46,7 +46,7 @@ export function createPhonemizer(
   const normalise = createNormaliser(
     tables.normaliser,
     differences,
-    (word) => isListed(tables.gold, word) || isListed(tables.silver, word),
+    (word) => isListed(tables.gold, word) || isListed(tables.silver, word) || tables.names.has(word),
   );
   const analyse = createAnalysis(
     tables,

@@ -117,6 +117,7 @@ interface Neighbours {
 }
 const A_NUMBER: Neighbours = { after: light(/^ ?\p{Nd}/u) };
 const AT_BEGINNING: Neighbours = { before: /(?:^|[.!?:;•(–—-] ?)$/u, after: light(/^ ?(?:\p{Nd}|\p{Ll})/u) };
+const SMALL_NEXT = light(/^ \p{Ll}/u);
 const NEEDS: ReadonlyMap<string, Neighbours> = new Map<string, Neighbours>([
   ...(
     "no. nos. No. Nos. p. c. ca. Op. op. art. Art. fig. Fig. ch. Ch. Sec. sec. Pt. Gr. Fl. Rm. eq. Eq. ext. Ext. est. " +
@@ -179,6 +180,7 @@ export function abbreviations(tables: NormaliserTables): Kind {
     const needs = NEEDS.get(key);
     if (needs?.after?.test(after(text, end)) === false) return null;
     if (needs?.before?.test(before(text, at)) === false) return null;
+    if (key === "Est." && SMALL_NEXT.test(after(text, end))) return { words: "Estimated", end };
     if (/^no/u.test(key) && SAID_NO.test(wordBefore(text, at))) return null;
     return { words, end: key.endsWith(".") && end === text.length ? behindStop(text, end - 1) : end };
   };

@@ -33,7 +33,8 @@ const GIVEN = /\[[^[\]]{1,400}\]\(\/[^()\s]{0,400}\/?\)/uy;
 /** A text on which every pattern is tried. */
 const EVERY_KIND =
   "I met Dr. King on Elm St. at 3:30 p.m. on Nov. 5, 2020, Mon, 5/6 and 7 Apr. She paid $45-$50, 20 € and 2 kg (5%). " +
-  'See a.b@c.org, x_y, Chapter IV, 1 1/2, 10^6, v3.1, 6-4, 98/97, "code" 0427, +1 646 555 0184, #1, ~2, -3, 5\'6" & I.';
+  'See a.b@c.org, x_y, Chapter IV, 1 1/2, 10^6, v3.1, 6-4, 98/97, "code" 0427, +1 646 555 0184, #1, ~2, -3, 5\'6" & I. ' +
+  "UTC+2, F5, CO2, 0x7B, 1.2M users, 401k, John 3:16, 1600 hours, 1:23.4, 51°30'N, Ste 200, x² == π, 4.5 ★, .22 --a-b.";
 /** Letters that no kind of token can be told by: a word of small ones with nothing but letters around. */
 const PLAIN_WORD = /[a-z]{2,40}(?:'[a-z]{1,3})?(?= |$|[,;!?]|\.(?: |$))/uy;
 

@@ -26,6 +26,7 @@ const BEFORE_A_DATE = light(
     "u",
   ),
 );
+const AT_HOUR = /^ (?:at (?:\d|noon|midnight)|@)/u;
 const LIST = "(?:,? (?:and|or|to|through|thru|&) | ?[-–—] ?|, )";
 /** A day beside another that can be nothing else: in "12/25 and 1/1" both are. */
 const DATE_LISTED_BEFORE = new RegExp(`(?<![\\d/])(\\d{1,2})/(\\d{1,2})${LIST}$`, "u");
@@ -75,8 +76,15 @@ export const numericDate: Kind = (text, at) => {
   const [month, day] = [Number(slashed[1]), Number(slashed[2])];
   const [earlier, end] = [before(text, at), at + slashed[0].length];
   if (RECKONING.test(earlier) || PART_OF.test(earlier)) return null;
-  if (isUnsure(month, day) && !BEFORE_A_DATE.test(earlier) && !isListed(text, at, end)) return null;
-  if (/^(?: (?:of|inch|cups?|mile|full|time|stars?)\b|["″c]| [+*×÷=<>])/u.test(after(text, end))) return null;
+  if (
+    isUnsure(month, day) &&
+    !BEFORE_A_DATE.test(earlier) &&
+    !AT_HOUR.test(after(text, end)) &&
+    !isListed(text, at, end)
+  )
+    return null;
+  if (/^(?: (?:of|inch|cups?|mile|full|time|stars?)\b| ?[★⭐]|["″c]| [+*×÷=<>])/u.test(after(text, end)))
+    return null;
   const range = matchAt(DATE_RANGE, text, end);
   const upper = range === null ? null : dated(Number(range[2]), Number(range[3]), "", end + range[0].length);
   const lower = dated(month, day, "", end);

@@ -52,6 +52,7 @@ export const fraction: Kind = (text, at) => {
   if (simple === null) return null;
   const [above, below] = [Number(simple[1]), Number(simple[2])];
   const end = at + simple[0].length;
+  if (/^ ?(?:[★⭐]|stars?\b)/u.test(after(text, end))) return null;
   if (!isFraction(above, below) || /[/.]$/u.test(before(text, at))) return null;
   if (
     below >= 10 &&

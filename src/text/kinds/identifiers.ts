@@ -39,6 +39,7 @@ const CLOSED: ReadonlyMap<string, string> = new Map([
   ["localhost", "local host"],
   ["usr", "user"],
   ["etc", "E T C"],
+  ["net", "net"],
   ["nginx", "engine X"],
   ["tmp", "temp"],
   ["passwd", "pass W D"],

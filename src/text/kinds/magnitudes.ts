@@ -20,7 +20,7 @@ const COUNTED = light(
   /^ (?:\p{Ll}{1,12} )?(?:people|men|women|children|\p{Ll}{2,20}[^\W\d_aious'](?<=[a-z])s)(?!\p{L})/u,
 );
 const COUNTED_NEXT = light(
-  /^[- ](?:people|follower|user|view|parameter|member|subscriber|download|customer|student|resident|acre|token|row|record)/u,
+  /^[- ](?:people|follower|user|view|parameter|member|subscriber|download|customer|student|resident|acre|year|mile|dollar|line|token|row|record)/u,
 );
 /** Words that only look like a plural. */
 const NO_PLURAL =
@@ -28,6 +28,9 @@ const NO_PLURAL =
 /** After these a number is a count; a seat or a flat stands after others. */
 const BEFORE_A_COUNT =
   /(?:\b(?:about|around|over|under|nearly|almost|roughly|some|approximately|than|least|most|hit|hits|reach(?:ed|es)?|past|passed|topped|tops|exceeds?|exceeded|from|to|by|another|worth|sold|raised|between|population of)|[~<>≈]) ?$/iu;
+/** The same for one digit, which is a firm's name after others ("by 3M"). */
+const BEFORE_A_SMALL_COUNT =
+  /(?:\b(?:about|around|over|under|nearly|almost|roughly|least|hit|hits|reach(?:ed|es)?|past|passed|topped|tops|exceeds?|exceeded|sold|raised)|[~<>≈]) $/iu;
 const NAMED =
   /\b(?:seat|gate|row|apartment|apt\.?|unit|suite|room|exit|size|flight|form|bus|route|part|model|stage|level|to (?:seat|gate|row|exit))s? $/iu;
 
@@ -57,7 +60,11 @@ function isCount(text: string, at: number, end: number, number: string, letter: 
   if (NAMED.test(earlier) || NO_PLURAL.test(rest)) return false;
   const isCounted = COUNTED.test(rest) || COUNTED_NEXT.test(rest);
   if (letter === "m") return isCounted && COUNTED_NEXT.test(rest.replace(/^ people/u, " user"));
-  return number.includes(".") || isCounted || (number.length > 1 && BEFORE_A_COUNT.test(earlier));
+  return (
+    number.includes(".") ||
+    isCounted ||
+    (number.length > 1 ? BEFORE_A_COUNT : BEFORE_A_SMALL_COUNT).test(earlier)
+  );
 }
 
 function scaleOf(letter = ""): string {

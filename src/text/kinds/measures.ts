@@ -36,7 +36,7 @@ const LESS_THAN_ONE = /(?<!\d[ -]?)(?:\d{1,2}[/⁄]\d{1,2}|[½⅓⅔¼¾⅛⅜�
 const FEET_AND_INCHES = light(/(\d{1,2})['′’] ?(\d{1,2}(?:\.\d)?)(?:["″”]|'')/uy);
 const FEET_THEN_INCHES = light(/([3-8])['′’](\d|1[01])(?![\p{L}\p{N}"″”'’])/uy);
 const INCHES = /(\d{1,3}(?:\.\d{1,3})?)["″”]/uy;
-const FEET = light(/(\d{1,5})(?:′|['’](?![\p{L}\p{N}]))/uy);
+const FEET = light(/(\d{1,5})(?:′|['’](?:(?![\p{L}\p{N}])|(?=[x×]\d)))/uy);
 /** A quotation in single marks, not ended. */
 const OPEN_QUOTE = /(?:^|[\s(])['‘][^'’]{0,60}$/u;
 const BY = / ?[x×] ?(?=\.?\d)/uy;

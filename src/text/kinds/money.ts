@@ -59,7 +59,6 @@ const CURRENCIES: ReadonlyMap<string, Currency> = new Map<string, Currency>([
   ["RUB", { one: "ruble", many: "rubles" }],
   ["ILS", { one: "shekel", many: "shekels" }],
   ["AED", { one: "dirham", many: "dirhams" }],
-  ["PHP", { one: "Philippine peso", many: "Philippine pesos" }],
   ["BTC", { one: "bitcoin", many: "bitcoin" }],
   ["ETH", { one: "ether", many: "ether" }],
   ["₱", { one: "peso", many: "pesos" }],
@@ -82,7 +81,7 @@ const SCALES: ReadonlyMap<string, string> = new Map([
 ]);
 const SIGN = "US\\$|AU?\\$|CA?\\$|NZ\\$|HK\\$|S\\$|R\\$|[$£€¥₹₩₽₺₿₱฿₦₪₫₴]|zł";
 const CODE =
-  "USD|AUD|CAD|EUR|GBP|JPY|INR|CHF|CNY|RMB|NZD|HKD|SGD|MXN|BRL|ZAR|SEK|NOK|DKK|PLN|THB|KRW|RUB|ILS|AED|PHP|BTC|ETH";
+  "USD|AUD|CAD|EUR|GBP|JPY|INR|CHF|CNY|RMB|NZD|HKD|SGD|MXN|BRL|ZAR|SEK|NOK|DKK|PLN|THB|KRW|RUB|ILS|AED|BTC|ETH";
 const SCALE =
   "(?:[ -]?([Hh]undred|[Tt]housand|[MmBb]illion|[Tt]rillion)| ?(bn|mn|tn|mm|MM|[kKmMbB]|T))?(?![\\p{L}\\p{N}_]|\\.\\d)";
 const DECIMAL_COMMA =

@@ -26,13 +26,15 @@ const BEFORE_A_RECORD = light(
   /(?:\b(?:(?!Hours|Odds|Ages|Pages|Scores|Grades|Days|Sizes)\p{Lu}\p{Ll}+s|they|They|we|We|team|squad|club) (?:are|were|went|go|started|start|stand|sit|finished|finish|is|was)(?: now| just| only)?|\b(?:are|is) off to an? |\brecords? (?:is|was|of|to|at|now)|\b(?:improved?|improves|fell|falls|dropp?e?d?|moved?) to)(?: an?)? ?$/u,
 );
 const AFTER_A_RECORD =
-  /^(?:[.,!?;)]|$| (?:so far|this|on the|in (?:the|conference|league|division|their|games|its)|overall|at home|away|record|since|against|with|after|start|and|but|when|season)\b)/u;
+  /^(?:[.,!?;)]|$| (?:so far|this|on the|in (?:the|[A-Z]|conference|league|division|their|games|its)|overall|at home|away|record|since|against|with|after|start|and|but|when|season)\b)/u;
 /** A court's or a parliament's number, whose first half is mostly the year. */
 const BEFORE_A_FILE =
   /\b(?:(?:[Dd]ocket|[Cc]ase|[Bb]ill|[Ff]ile|[Pp]ermit|[Rr]esolution|[Oo]rdinance|[Pp]ublic [Ll]aw|[Rr]eport|[Cc]omplaint|[Ll]icense|[Pp]art|[Ii]ncident|[Pp]etition|[Aa]ppeal)(?: (?:[Nn]o\.|[Nn]umber|#))?|\b[Nn]o\.|\b[Nn]umber)[ :]*#?$/u;
 const BEFORE_ODDS = /\bodds\b[^.]{0,24}$/iu;
-const PART_OF = /\b(?:page|slide|step|part|episode|round|question|item|chapter|lesson|message) $/iu;
+const PART_OF =
+  /\b(?:level|stage|page|slide|step|part|episode|round|question|item|chapter|lesson|message) $/iu;
 const LETTER_POWER = light(/([A-Za-z])(?:\^([23])|([²³]))(?![\p{L}\p{N}])/uy);
+const BEFORE_A_MARK = /\b(?:scor|rat|gave|give|got|earn|mark|grad)\w{0,4}(?: \w{1,8}){0,2} $/iu;
 /** What marks are given out of. */
 const OUT_OF: ReadonlySet<string> = new Set(["5", "10", "20", "100"]);
 const SCIENTIFIC = /(\d{1,6}(?:\.\d{1,6})?) ?[x×*·] ?(?=10[\^⁻⁰¹²³⁴⁵⁶⁷⁸⁹])/uy;
@@ -75,6 +77,10 @@ export const pair: Kind = (text, at) => {
   const isPair =
     TWO_NUMBERS.has(whole) || left === right || isMetre(text, at, end) || isVision(text, at, end, left);
   if (third === undefined && !isPair) return null;
+  if (left === right && OUT_OF.has(right) && BEFORE_A_MARK.test(before(text, at)))
+    return { words: `${cardinalWords(left)} out of ${cardinalWords(right)}`, end };
+  if (left === right && PART_OF.test(before(text, at)))
+    return { words: `${cardinalWords(left)} of ${cardinalWords(right)}`, end };
   const words = [left, right, ...(third === undefined ? [] : [third])].map((digits) =>
     digits.length === 3
       ? `${digits.charAt(0) === "0" ? "zero" : cardinalWords(digits.charAt(0))} ${cardinalWords(digits.slice(1))}`

@@ -86,7 +86,10 @@ export function signs(tables: NormaliserTables): Kind {
     const earlier = before(text, at);
     const last = earlier.charAt(earlier.length - 1);
     const repeated = matchAt(REPEATED, text, at);
-    if (repeated !== null && (repeated[0].length > 2 || SPOKEN_OF.test(earlier)))
+    if (
+      repeated !== null &&
+      (repeated[0].length > 2 || (SPOKEN_OF.test(earlier) && !LETTER_BY_ITSELF.test(after(text, at + 2))))
+    )
       return { words: `${NAMES.get(repeated[0]) ?? ""} `, end: at + repeated[0].length };
     const star = matchAt(STARS, text, at);
     if (star !== null) return stars(text, at, star[0]);

@@ -192,6 +192,7 @@ export const UNITS: ReadonlyMap<string, readonly [one: string, many: string]> = 
 
 /** What a price or a speed may be for: "/hr" → "per hour". */
 const PER: ReadonlyMap<string, string> = new Map([
+  ["ea", "each"],
   ["hr", "hour"],
   ["h", "hour"],
   ["hour", "hour"],
@@ -241,5 +242,5 @@ export function perUnit(text: string, end: number): { readonly words: string; re
   const name = match === null ? undefined : PER.get(match[1] ?? "");
   return match === null || name === undefined
     ? { words: "", end }
-    : { words: ` per ${name}`, end: end + match[0].length };
+    : { words: name === "each" ? " each" : ` per ${name}`, end: end + match[0].length };
 }

@@ -146,6 +146,8 @@ export function createClassifier(tables: NormaliserTables, isListed: IsListed): 
     }
     const found = (isRunStart ? electronic(text, at) : null) ?? first(kindsAt(text, at, isDigit), text, at);
     if (found !== null && found.end > at) return found;
+    if ("'‘’".includes(text.charAt(at)) && /\d/u.test(text.charAt(at + 1)))
+      return { words: null, end: at + 1 };
     const run = isDigit ? NUMBER_RUN : WORD;
     run.lastIndex = at;
     return {

@@ -53,6 +53,7 @@ export function electronicKind(isListed: IsListed): Kind {
     RUN.lastIndex = at;
     const run = RUN.exec(text)?.[0].replace(TRAILING, "") ?? "";
     if (run.length < 3 || !/[.@/\\#:]/u.test(run)) return null;
+    if (DOTFILE.test(run) && !/^[\s(]?$/u.test(text.charAt(at - 1))) return null;
     const words = wordsOf(run, label);
     return words === null ? null : { words, end: at + run.length };
   };

@@ -40,6 +40,7 @@ const CLOSED: ReadonlyMap<string, string> = new Map([
   ["usr", "user"],
   ["etc", "E T C"],
   ["net", "net"],
+  ["img", "image"],
   ["nginx", "engine X"],
   ["tmp", "temp"],
   ["passwd", "pass W D"],
@@ -51,7 +52,7 @@ const CLOSED: ReadonlyMap<string, string> = new Map([
 ]);
 /** Short names that no dictionary lists and that are words all the same. */
 const SAID_SMALL: ReadonlySet<string> = new Set(
-  "com org net gov edu dev app dom tmp lib bin var opt git vim nan".split(" "),
+  "com org net gov edu dev app dom tmp lib bin var opt git vim nan foo bar baz qux ann".split(" "),
 );
 const NO_WORD = /^[^aeiouy]+$|q(?!u)|^(?:[bcdfgkpt][bdgkpqtvxz]|[jqvwxz][^aeiouyhr]|[lmnr][^aeiouy])/u;
 const KEYS: ReadonlyMap<string, string> = new Map([

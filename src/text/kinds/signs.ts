@@ -97,7 +97,8 @@ export function signs(tables: NormaliserTables): Kind {
     if (smile !== null && /(?:^|\s)$/u.test(earlier)) return { words: "", end: at + smile[0].length };
     if (
       character === "*" &&
-      (/^\d/u.test(rest) || (/^ \S/u.test(rest) && /\S $/u.test(earlier))) &&
+      ((/^\d/u.test(rest) && /(?:^|[\s(])$/u.test(earlier)) ||
+        (/^ \S/u.test(rest) && /\S $/u.test(earlier))) &&
       !/\d ?$/u.test(earlier)
     )
       return {

@@ -3,7 +3,7 @@ import { cardinalWords, digitWords, nameWords } from "./numerals.ts";
 import { before, type Kind, matchAt } from "./spoken.ts";
 
 const DOTTED = light(
-  /([vV]\.? ?)?(\d{1,5}(?:\.\d{1,6}){1,4})(?:[-.]?(alpha|beta|rc|a|b)\.?(\d{1,3})?)?(?::(\d{2,5})|\/(\d{1,2}))?(?![\p{L}\p{N}_]|\.\d)/uy,
+  /([vV]\.? ?)?(\d{1,5}(?:\.\d{1,6}){1,4})(?:[-.]?(alpha|beta|rc|a|b)\.?(\d{1,3})?)?(?::(\d{2,5})|(?<=\d(?:\.\d{1,3}){3})\/(\d{1,2}))?(?![\p{L}\p{N}_]|\.\d)/uy,
 );
 const LONE = light(/[vV](\d{1,4})(?![\p{L}\p{N}_.])/uy);
 /** What has versions. A number with a point after one of these is one. */

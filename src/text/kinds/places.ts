@@ -64,7 +64,8 @@ const DIRECTIONS: ReadonlyMap<string, string> = new Map([
 const DIRECTION = light(
   /(N|S|E|W|NE|NW|SE|SW)\.? (?=\d{1,3}(?:st|nd|rd|th)\b|\p{Lu}\p{L}+(?: \p{Lu}\p{L}+)? (?:St|Ave|Blvd|Rd|Dr|Ln|Street|Avenue|Road|Boulevard|Drive|Lane|Way|Place|Court)\b)/uy,
 );
-const HEADING = light(/(N|S|E|W)(?![\p{L}\p{N}]|\.[\p{L}\p{N}])/uy);
+const HEADING = light(/([NS][EW]?|E|W)(?![\p{L}\p{N}]|\.[\p{L}\p{N}])/uy);
+const MOVES = /\b(?:head|heads|heading|headed|travel|traveling|facing|winds?) $/iu;
 const ROAD_BEFORE =
   /(?:\b(?:(?:I|US|SR|CR)[- ]|[A-Z]{2}-)\d{1,3}|\b(?:Route|Highway|Hwy\.?|Interstate|Rte\.?) \d{1,3}) $/u;
 
@@ -131,6 +132,6 @@ export const direction: Kind = (text, at) => {
   if (street !== null)
     return { words: `${DIRECTIONS.get(street[1] ?? "") ?? ""} `, end: at + street[0].length };
   const heading = matchAt(HEADING, text, at);
-  if (heading === null || !ROAD_BEFORE.test(before(text, at))) return null;
+  if (heading === null || !(ROAD_BEFORE.test(before(text, at)) || MOVES.test(before(text, at)))) return null;
   return { words: DIRECTIONS.get(heading[1] ?? "")?.toLowerCase() ?? "", end: at + heading[0].length };
 };

@@ -24,6 +24,7 @@ const SHORT: ReadonlySet<string> = new Set(
 const DETERMINER = /\b(?:THE|OUR|YOUR|MY|THEIR) $/u;
 const AFTER_DETERMINER: ReadonlySet<string> = new Set(["US", "IT"]);
 const HOUR = /\d ?$/u;
+const BEGUN = light(/[\p{L}\p{N}]/u);
 const FEWEST_INSIDE = 3;
 const FEWEST_ORDINARY_INSIDE = 2;
 
@@ -43,7 +44,8 @@ export function withoutShouting(sentence: string, isListed: IsListed): string {
     const run = words.slice(from, to);
     if (isShout(run, isAll)) {
       for (const word of run) {
-        const small = SHORT.has(word[0]) ? capitalise(word[0]) : word[0].toLowerCase();
+        const isCapital = SHORT.has(word[0]) || !BEGUN.test(before(sentence, word.index));
+        const small = isCapital ? capitalise(word[0]) : word[0].toLowerCase();
         if (!SHORT.has(word[0]) && !isWord(word[0], before(sentence, word.index))) continue;
         text += sentence.slice(copied, word.index) + small;
         copied = word.index + word[0].length;

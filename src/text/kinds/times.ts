@@ -2,6 +2,7 @@ import { cardinal } from "../number-words.ts";
 import { light } from "./light.ts";
 import { cardinalWords, digitWords, pairWords } from "./numerals.ts";
 import { after, before, type Kind, matchAt } from "./spoken.ts";
+import { perUnit } from "./units.ts";
 
 const HALF = "[AaPp]\\.?[Mm](?:\\.|(?![\\p{L}\\p{N}]))";
 const CLOCK = `(\\d{1,2})(?::(\\d{2}))?(?::(\\d{2}))?(?: ?(${HALF}))?`;
@@ -29,6 +30,8 @@ export const time: Kind = (text, at) => {
   const alone = dash === undefined ? whole : whole.slice(0, whole.indexOf(dash));
   const end = at + alone.length;
   const words = clockWords(hour, minute, second, half);
+  const per = perUnit(text, end);
+  if (words !== null && per.end > end) return { words: words + per.words, end: per.end };
   return words === null ? null : { words: `${words}${stopFor(text, end, half)}`, end };
 };
 

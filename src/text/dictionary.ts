@@ -130,7 +130,7 @@ function entryOf(dictionary: Dictionary, word: string): Entry | undefined {
   return phonemes === "\0" ? dictionary.tagged.get(stringAt(dictionary.words, index)) : phonemes;
 }
 
-function isListed(dictionary: Dictionary, word: string): boolean {
+export function isListed(dictionary: Dictionary, word: string): boolean {
   return indexWithCase(dictionary, word) >= 0;
 }
 

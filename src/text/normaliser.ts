@@ -2,6 +2,7 @@ import { isSpaceCode, SPACE, strip } from "./characters.ts";
 import type { DifferenceId } from "./differences.ts";
 import { createClassifier } from "./kinds/classifier.ts";
 import { withoutMarkup } from "./kinds/markup.ts";
+import { type IsListed, withoutShouting } from "./kinds/shouting.ts";
 import { createReferenceRewriting } from "./reference/rewrite.ts";
 import type { NormaliserTables } from "./tables.ts";
 
@@ -11,14 +12,16 @@ export type Normaliser = (sentence: string) => string;
 const SPACES = new RegExp(`[${SPACE}]+`, "gu");
 const SPACED_HYPHEN = /(?<=[^\s-]) --? (?=[^\s-])/g;
 
+/** @param isListed tells words from initials among capitals */
 export function createNormaliser(
   tables: NormaliserTables,
   differences: ReadonlySet<DifferenceId>,
+  isListed: IsListed = () => false,
 ): Normaliser {
   if (differences.has("kinds-in-words")) {
-    const classify = createClassifier(tables);
+    const classify = createClassifier(tables, isListed);
     return (sentence) => {
-      const written = tidySpaces(withoutMarkup(tidy(sentence)));
+      const written = withoutShouting(tidySpaces(withoutMarkup(tidy(sentence))), isListed);
       return tidied(classify(written).replaceAll("_", " ")).replace(SPACED_HYPHEN, " — ");
     };
   }

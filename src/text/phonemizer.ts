@@ -1,5 +1,6 @@
 import { createAnalysis } from "./analysis.ts";
 import { strip } from "./characters.ts";
+import { isListed } from "./dictionary.ts";
 import { differencesOf, type Readings } from "./differences.ts";
 import { markGivenWords } from "./given-words.ts";
 import { createHeteronyms } from "./heteronyms.ts";
@@ -42,7 +43,11 @@ export function createPhonemizer(
   const differences = differencesOf(readings);
   const takesGiven = readings !== "reference";
   const knowsMore = typeof readings === "string" && readings !== "reference";
-  const normalise = createNormaliser(tables.normaliser, differences);
+  const normalise = createNormaliser(
+    tables.normaliser,
+    differences,
+    (word) => isListed(tables.gold, word) || isListed(tables.silver, word) || tables.names.has(word),
+  );
   const analyse = createAnalysis(
     tables,
     differences,

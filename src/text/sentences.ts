@@ -19,7 +19,7 @@ export const TITLES: ReadonlySet<string> = new Set(
 const BEFORE_A_NUMBER: ReadonlySet<string> = new Set(
   (
     "no nos No Nos vol Vol vols p pp c ca ch Ch chap Chap fig Fig figs Figs sec Sec art Art ed est approx eq Eq op Op " +
-    "Rs Apt apt Ste Rm rm Rte Hwy Bldg Pt Gr Fl Dist ext Ext tel Tel Box min max avg Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec " +
+    "Rs Apt apt Ste Rm rm Rte Hwy Bldg Pt Gr Fl Dist ext Ext tel Tel Box min max avg Qty qty Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec " +
     "Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun"
   ).split(" "),
 );
@@ -29,7 +29,11 @@ const BEFORE_ANYTHING: ReadonlySet<string> = new Set(
   "vs e.g i.e cf viz w.r.t v a.k.a approx incl".split(" "),
 );
 /** After these "no." is what was said. */
-const SAID = /\b(?:said|say|says|saying|answer(?:ed|s)?|repl(?:y|ied)|told|nodded) $/i;
+const SAID =
+  /\b(?:said|say|says|saying|answer(?:ed|s)?|repl(?:y|ied)|told|nodded)(?: (?:him|her|them|me|us|you))? $/i;
+/** Before a number only where a sentence begins: "Max. 4 people", but "I met Max. 4 came". */
+const BEGINS_BEFORE_A_NUMBER: ReadonlySet<string> = new Set("Max Min Avg Approx Est Temp Qty".split(" "));
+const BEGINNING = /(?:^|[.!?:;•(] ?)$/;
 /** Streets: a sentence may end behind them, which "St. Mary" and "Dr. King" cannot. */
 const AFTER_A_NAME = /(?:\p{Lu}[\p{L}']+|\d(?:st|nd|rd|th)) $/u;
 const MAY_END: ReadonlySet<string> = new Set(["St", "Dr"]);
@@ -43,9 +47,13 @@ const USUAL_BEGINNINGS: ReadonlySet<string> = new Set(
   (
     "The A An I He She It We You They This That These Those There Then Here His Her Its Our Your Their My And But " +
     "So Or If When While Who What Where Why How Is Are Was Were Do Does Did Can Could Will Would Should In On At " +
+    "Keep Turn Take Go Continue Merge Stay Head Make Follow Walk Drive Cross Use Exit Arrive Today Yesterday Tomorrow " +
     "After Before Because Since Yes No Not Now Please Let For From As By With To"
   ).split(" "),
 );
+/** "10 lb. 4 oz.": a unit and the smaller one. */
+const UNIT_WITH_STOP = /^(?:lbs?|ft|hrs?|yds?|gal|min)$/;
+const SMALLER_UNIT = /^\d{1,2}(?:\.\d)? ?(?:oz|in|mins?|secs?|ft|qts?)\b/;
 const INITIALS = /^(?:\p{Lu}\.)+\p{Lu}$/u;
 const MARKS = ".!?…";
 const CLOSING = '"”’)]';
@@ -113,8 +121,14 @@ function continuesImproved(paragraph: string, mark: number, next: number): boole
     return !isUsualBeginning(paragraph, next);
   if (continues(paragraph, mark, next) || BEFORE_ANYTHING.has(word)) return true;
   if (BEFORE_A_MONTH.has(word) && MONTH_AHEAD.test(paragraph.slice(next, next + 3))) return true;
+  if (BEGINS_BEFORE_A_NUMBER.has(word) && BEGINNING.test(paragraph.slice(Math.max(0, start - 3), start)))
+    return /^~?\p{Nd}/u.test(paragraph.slice(next, next + 3));
+  if (UNIT_WITH_STOP.test(word)) {
+    const measured = /\d ?$/.test(paragraph.slice(Math.max(0, start - 3), start));
+    return measured && SMALLER_UNIT.test(paragraph.slice(next, next + 16));
+  }
   if (BEFORE_A_NUMBER.has(word)) {
-    const said = word.startsWith("no") && SAID.test(paragraph.slice(Math.max(0, start - 12), start));
+    const said = word.startsWith("no") && SAID.test(paragraph.slice(Math.max(0, start - 18), start));
     return !said && /^#?\p{Nd}/u.test(paragraph.slice(next, next + 3));
   }
   if (HALF_DAY.test(word)) return ZONE_OR_DAY.test(paragraph.slice(next, next + 12));

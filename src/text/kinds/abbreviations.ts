@@ -1,3 +1,4 @@
+import { capitalise } from "../characters.ts";
 import type { NormaliserTables } from "../tables.ts";
 import { light } from "./light.ts";
 import { after, before, behindStop, isWordCharacter, type Kind, matchAt, wordBefore } from "./spoken.ts";
@@ -61,6 +62,53 @@ const MORE: readonly (readonly [string, string])[] = [
   ["v.", "versus"],
   ["c/o", "care of"],
   ["b/c", "because"],
+  ["Approx.", "Approximately"],
+  ["Est.", "Established"],
+  ["fl.", "floor"],
+  ["attn.", "attention"],
+  ["qty.", "quantity"],
+  ["bldg.", "building"],
+  ["pkg.", "package"],
+  ["pkgs.", "packages"],
+  ["pcs.", "pieces"],
+  ["pc.", "piece"],
+  ["asst.", "assistant"],
+  ["mgr.", "manager"],
+  ["pls.", "please"],
+  ["dept.", "department"],
+  ["gov't", "government"],
+  ["govt", "government"],
+  ["int'l", "international"],
+  ["nat'l", "national"],
+  ["ass'n", "association"],
+];
+/** The same at the beginning of a sentence, of a line or of a label. */
+const CAPITALISED = MORE.flatMap(([key, words]): (readonly [string, string])[] =>
+  /^[a-z]{2}/u.test(key) && words !== "featuring" ? [[capitalise(key), capitalise(words)]] : [],
+);
+/** Those that are written without a stop too. */
+const WITHOUT: readonly (readonly [string, string])[] = [
+  ["YoY", "year over year"],
+  ["QoQ", "quarter over quarter"],
+  ["MoM", "month over month"],
+  ["attn", "attention"],
+  ["Attn", "Attention"],
+  ["ATTN", "Attention"],
+  ["qty", "quantity"],
+  ["Qty", "Quantity"],
+  ["QTY", "Quantity"],
+  ["bldg", "building"],
+  ["Bldg", "Building"],
+  ["dept", "department"],
+  ["Dept", "Department"],
+  ["govt", "government"],
+  ["Govt", "Government"],
+  ["mgmt", "management"],
+  ["Mgmt", "Management"],
+  ["pls", "please"],
+  ["Pls", "Please"],
+  ["thx", "thanks"],
+  ["Thx", "Thanks"],
 ];
 /** What has to stand behind or before an abbreviation that is a word too. */
 interface Neighbours {
@@ -68,6 +116,8 @@ interface Neighbours {
   readonly before?: RegExp;
 }
 const A_NUMBER: Neighbours = { after: light(/^ ?\p{Nd}/u) };
+const AT_BEGINNING: Neighbours = { before: /(?:^|[.!?:;•(–—-] ?)$/u, after: light(/^ ?(?:\p{Nd}|\p{Ll})/u) };
+const SMALL_NEXT = light(/^ \p{Ll}/u);
 const NEEDS: ReadonlyMap<string, Neighbours> = new Map<string, Neighbours>([
   ...(
     "no. nos. No. Nos. p. c. ca. Op. op. art. Art. fig. Fig. ch. Ch. Sec. sec. Pt. Gr. Fl. Rm. eq. Eq. ext. Ext. est. " +
@@ -82,12 +132,18 @@ const NEEDS: ReadonlyMap<string, Neighbours> = new Map<string, Neighbours>([
   ["feat.", { after: light(/^ \p{Lu}/u) }],
   ["min.", { after: light(/^ \p{Ll}/u) }],
   ["temp.", { after: light(/^ \p{Ll}/u) }],
+  ...["Max.", "Min.", "Avg.", "Temp.", "Approx.", "Est.", "Qty."].map((key) => [key, AT_BEGINNING] as const),
+  ["fl.", { before: /\d(?:st|nd|rd|th) $/u }],
   ["Ct.", { before: light(/\p{Lu}\p{L}+ $/u) }],
   ["Pl.", { before: light(/\p{Lu}\p{L}+ $/u) }],
   ["Sq.", { before: light(/\p{Lu}\p{L}+ $/u) }],
 ]);
-const WRITTEN = light(/(?:a\.k\.a\.|(?:w\/o?|c\/o|b\/c)(?![\p{L}\p{N}])|[A-Za-z]{1,6}\.)/uy);
-const PLAIN = light(/(?:vs|aka|AKA|BTW|IMO|TBD)(?![\p{L}\p{N}_]|\.\p{L})/uy);
+const WRITTEN = light(
+  /(?:a\.k\.a\.|(?:w\/o?|c\/o|b\/c|[Gg]ov't|[Ii]nt'l|[Nn]at'l|[Aa]ss'n)(?![\p{L}\p{N}])|[A-Za-z]{1,6}\.)/uy,
+);
+const PLAIN = light(
+  /(?:vs|aka|AKA|BTW|IMO|TBD|YoY|QoQ|MoM|[Aa]ttn|ATTN|[Qq]ty|QTY|[Bb]ldg|[Dd]ept|[Gg]ovt|[Mm]gmt|[Pp]ls|[Tt]hx)(?![\p{L}\p{N}_]|\.\p{L})/uy,
+);
 const NAME_AFTER = light(/^(?:\. ?| )(?=[\p{Lu}\p{Co}])/u);
 const TITLE = light(/[A-Z][a-z]{1,4}(?=(?:\. ?| )[\p{Lu}\p{Co}])/uy);
 /** Only these titles are ones without a stop too. */
@@ -97,8 +153,15 @@ const WITHOUT_STOP: ReadonlySet<string> = new Set(
 
 /** Titles and abbreviations, in full. Streets and doctors are told apart before this. */
 export function abbreviations(tables: NormaliserTables): Kind {
-  const full = new Map([...tables.abbreviations, ...MORE, ["Sen.", "Senator"] as const]);
+  const full = new Map([
+    ...tables.abbreviations,
+    ...MORE,
+    ...CAPITALISED,
+    ...WITHOUT,
+    ["Sen.", "Senator"] as const,
+  ]);
   return (text, at) => {
+    if (text.charAt(at - 1) === "&") return null;
     const title = matchAt(TITLE, text, at);
     const name = title === null ? undefined : tables.titles.get(title[0]);
     if (title !== null && name !== undefined) {
@@ -117,10 +180,12 @@ export function abbreviations(tables: NormaliserTables): Kind {
     const needs = NEEDS.get(key);
     if (needs?.after?.test(after(text, end)) === false) return null;
     if (needs?.before?.test(before(text, at)) === false) return null;
+    if (key === "Est." && SMALL_NEXT.test(after(text, end))) return { words: "Estimated", end };
     if (/^no/u.test(key) && SAID_NO.test(wordBefore(text, at))) return null;
     return { words, end: key.endsWith(".") && end === text.length ? behindStop(text, end - 1) : end };
   };
 }
 
 /** After these, "no." is what was said. */
-const SAID_NO = /^(?:said|say|says|saying|answered?|answers|replied|told|nodded|means?|meant)$/iu;
+const SAID_NO =
+  /^(?:him|her|them|me|us|said|say|says|saying|answered?|answers|replied|told|nodded|means?|meant)$/iu;

@@ -1,23 +1,28 @@
 import { isSpaceCode } from "../characters.ts";
 import type { NormaliserTables } from "../tables.ts";
 import { abbreviations } from "./abbreviations.ts";
-import { codeDigits, groupedDigits } from "./codes.ts";
+import { codeDigits, groupedDigits, military } from "./codes.ts";
 import { dayMonth, monthDay, numericDate, weekday } from "./dates.ts";
-import { electronic } from "./electronic.ts";
+import { electronicKind } from "./electronic.ts";
 import { emphasis, shortYear } from "./emphasis.ts";
+import { formula } from "./formulas.ts";
 import { fraction, VULGAR_SIGNS } from "./fractions.ts";
-import { identifier } from "./identifiers.ts";
+import { hexadecimal } from "./hexadecimals.ts";
+import { identifiers } from "./identifiers.ts";
 import { light } from "./light.ts";
-import { byOrTimes, duration, feetAndInches, measure, unitBehindWords } from "./measures.ts";
+import { magnitude } from "./magnitudes.ts";
+import { angle, byOrTimes, duration, feetAndInches, measure, unitBehindWords } from "./measures.ts";
 import { moneyAfter, moneyBefore } from "./money.ts";
 import { phone } from "./phones.ts";
-import { direction, road, stateAndZip } from "./places.ts";
-import { exactDecimal, pair, power, range, scientific, slashed } from "./ranges.ts";
+import { addressPart, direction, road, stateAndZip } from "./places.ts";
+import { exactDecimal, letterPower, pair, pointed, power, range, scientific, slashed } from "./ranges.ts";
 import { romanNumerals } from "./roman.ts";
-import { signs } from "./signs.ts";
+import type { IsListed } from "./shouting.ts";
+import { greek, signs } from "./signs.ts";
 import type { Kind, Spoken } from "./spoken.ts";
-import { ratio, time } from "./times.ts";
+import { lapTime, ratio, time, zoneOffset } from "./times.ts";
 import { UNITS } from "./units.ts";
+import { verse } from "./verses.ts";
 import { version } from "./versions.ts";
 
 const NUMBER_RUN = light(/\d{1,200}(?:[.,]\d{1,200}){0,40}[\p{L}\p{N}_'’]{0,200}/uy);
@@ -28,7 +33,8 @@ const GIVEN = /\[[^[\]]{1,400}\]\(\/[^()\s]{0,400}\/?\)/uy;
 /** A text on which every pattern is tried. */
 const EVERY_KIND =
   "I met Dr. King on Elm St. at 3:30 p.m. on Nov. 5, 2020, Mon, 5/6 and 7 Apr. She paid $45-$50, 20 € and 2 kg (5%). " +
-  'See a.b@c.org, x_y, Chapter IV, 1 1/2, 10^6, v3.1, 6-4, 98/97, "code" 0427, +1 646 555 0184, #1, ~2, -3, 5\'6" & I.';
+  'See a.b@c.org, x_y, Chapter IV, 1 1/2, 10^6, v3.1, 6-4, 98/97, "code" 0427, +1 646 555 0184, #1, ~2, -3, 5\'6" & I. ' +
+  "UTC+2, F5, CO2, 0x7B, 1.2M users, 401k, John 3:16, 1600 hours, 1:23.4, 51°30'N, Ste 200, x² == π, 4.5 ★, .22 --a-b.";
 /** Letters that no kind of token can be told by: a word of small ones with nothing but letters around. */
 const PLAIN_WORD = /[a-z]{2,40}(?:'[a-z]{1,3})?(?= |$|[,;!?]|\.(?: |$))/uy;
 
@@ -37,23 +43,31 @@ const PLAIN_WORD = /[a-z]{2,40}(?:'[a-z]{1,3})?(?= |$|[,;!?]|\.(?: |$))/uy;
  * first kind that it fits, and is said by that kind alone (the classes of Sproat & Jaitly 2016, with the cover of
  * Zhang et al. 2019); whole numbers and plain words stay as they are.
  */
-export function createClassifier(tables: NormaliserTables): (sentence: string) => string {
+export function createClassifier(tables: NormaliserTables, isListed: IsListed): (sentence: string) => string {
+  const electronic = electronicKind(isListed);
+  const identifier = identifiers(isListed);
   const numeral = romanNumerals(tables);
   const abbreviation = abbreviations(tables);
   const sign = signs(tables);
   const atDigits: readonly Kind[] = [
-    phone,
+    hexadecimal,
     numericDate,
+    phone,
     moneyAfter,
     groupedDigits,
+    verse,
+    lapTime,
     time,
     ratio,
     dayMonth,
+    military,
     duration,
+    angle,
     feetAndInches,
     pair,
     fraction,
     scientific,
+    magnitude,
     measure,
     byOrTimes,
     power,
@@ -64,20 +78,35 @@ export function createClassifier(tables: NormaliserTables): (sentence: string) =
     exactDecimal,
   ];
   const atLetters: readonly Kind[] = [
+    hexadecimal,
     numeral,
     monthDay,
     weekday,
     moneyBefore,
     stateAndZip,
+    addressPart,
     direction,
     road,
     abbreviation,
     unitBehindWords,
     version,
+    formula,
+    zoneOffset,
+    greek,
+    letterPower,
     identifier,
     emphasis,
   ];
-  const atSigns: readonly Kind[] = [moneyBefore, phone, fraction, measure, shortYear, sign];
+  const atSigns: readonly Kind[] = [
+    moneyBefore,
+    hexadecimal,
+    phone,
+    fraction,
+    measure,
+    pointed,
+    shortYear,
+    sign,
+  ];
 
   // The first use of a pattern compiles it, the second makes it fast: not while somebody waits for the first sound.
   classify(EVERY_KIND);
@@ -117,6 +146,8 @@ export function createClassifier(tables: NormaliserTables): (sentence: string) =
     }
     const found = (isRunStart ? electronic(text, at) : null) ?? first(kindsAt(text, at, isDigit), text, at);
     if (found !== null && found.end > at) return found;
+    if ("'‘’".includes(text.charAt(at)) && /\d/u.test(text.charAt(at + 1)))
+      return { words: null, end: at + 1 };
     const run = isDigit ? NUMBER_RUN : WORD;
     run.lastIndex = at;
     return {
@@ -146,6 +177,7 @@ const SMALL: ReadonlySet<string> = new Set([
   ..."chapter part section volume book phase article type level stage class grade round act scene vs aka".split(
     " ",
   ),
+  ..."gov't int'l nat'l ass'n attn qty dept bldg govt mgmt pls thx".split(" "),
   ...UNITS.keys(),
 ]);
 

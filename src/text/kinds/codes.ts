@@ -1,6 +1,6 @@
 import { light } from "./light.ts";
 import { cardinalWords, digitWords, nameWords } from "./numerals.ts";
-import { after, before, type Kind, matchAt, pattern, wordAfter } from "./spoken.ts";
+import { after, before, type Kind, matchAt, pattern } from "./spoken.ts";
 
 const IS = "(?: (?:is|was|are|reads|shows|will be|for \\w+ is))?[ :#=\"“'(]*$";
 const NUMBER_OF = "(?: (?:numbers?|no\\.|code|id))?";
@@ -22,12 +22,17 @@ const REFERENCE = light(
 /** After these, digits are a name: a room, a road, a flight. */
 const NAMED =
   /\b(?:flights?|rooms?|suite|apartment|apt\.?|bus|buses|routes?|highway|hwy\.?|interstate|extension|ext\.?|gate|boeing|airbus|channel|error|errors|http|status|unit|train|exit|locker|studio|model|ward|office|bay|lot|stall|desk|lane|line)(?: (?:number|no\.|code))?[ #:]*(?:[A-Z]{2} ?)?$/iu;
+/** "SR 520", "401k", "a 502 error": three digits that are a name by what stands beside them. */
+const ROAD_NUMBER = /\b(?:SR|CR|FM) $/u;
+const NAMED_AFTER = /^(?:\(?k\)?(?![\p{L}\p{N}])|\([a-z]\)| (?:errors?|status|response)\b)/u;
 const CALLED =
   /\b(?:call|calls|called|calling|dial|dialed|dialing|text|texted|ring|phone)(?: (?:at|on))? $/iu;
 const TEXTED = light(/\btext(?:ed|ing)? (?:["“]?[\p{L}\p{N}]{1,20}["”]? )?to $/iu);
 /** Numbers that are called in need, and for help. */
 const SERVICES = /^(?:[2-9]11|112|999|988|000|110|119|101)$/;
 
+const FUND = light(/40([13])\(?([kb])\)?(?![\p{L}\p{N}])/uy);
+const HOURS = light(/((?:[01]\d|2[0-3])[0-5]\d) (?:hours|hrs\.?)(?![\p{L}\p{N}])/uy);
 const DIGITS = pattern("\\d{1,40}");
 const GROUPS = pattern("\\d{2,6}(?: \\d{2,6}){1,7}");
 const CARD = pattern("\\d{4}([ -])\\d{4}(?:\\1\\d{4}){1,3}|\\d{4} \\d{6} \\d{5}");
@@ -54,19 +59,30 @@ export const groupedDigits: Kind = (text, at) => {
 
 /** Whole digits that are a code or a name and no count: what stands before says so, or a zero in front. */
 export const codeDigits: Kind = (text, at) => {
+  const fund = matchAt(FUND, text, at);
+  if (fund !== null)
+    return { words: `four oh ${fund[1]} ${fund[2]?.toUpperCase()}`, end: at + fund[0].length };
   const match = matchAt(DIGITS, text, at);
   if (match === null || /^[.,:/]\d/u.test(after(text, at + match[0].length))) return null;
   const [digits] = match;
   const end = at + digits.length;
-  if (digits.length === 4 && wordAfter(text, end) === "hours" && /^(?:[01]\d|2[0-3])[0-5]\d$/u.test(digits))
-    return { words: militaryTime(digits), end };
   if (digits === "007") return { words: "double oh seven", end };
-  const words = wordsOf(digits, text, at);
+  const isMarked = digits.length >= 6 && text.charAt(at - 1) === "#";
+  const words = isMarked ? digitWords(digits) : wordsOf(digits, text, at);
   return words === null ? null : { words, end: /^-[A-Z]/u.test(after(text, end)) ? end + 1 : end };
 };
 
+/** "1630 hours" → "sixteen thirty hours". */
+export const military: Kind = (text, at) => {
+  const match = matchAt(HOURS, text, at);
+  return match === null
+    ? null
+    : { words: `${militaryTime(match[1] ?? "")} hours`, end: at + match[0].length };
+};
+
 function wordsOf(digits: string, text: string, at: number): string | null {
-  const named = digits.length >= 3 && isNamed(text, at);
+  const isError = digits.length === 3 && NAMED_AFTER.test(after(text, at + digits.length));
+  const named = isError || (digits.length >= 3 && isNamed(text, at));
   if (named && !digits.startsWith("0")) return nameWords(digits);
   if (digits.startsWith("0") && digits.length > 1) return digitWords(digits);
   if (digits.length >= 3 && isSecret(text, at)) return digitWords(digits);
@@ -82,7 +98,7 @@ function isSecret(text: string, at: number): boolean {
 }
 
 function isNamed(text: string, at: number): boolean {
-  return NAMED.test(before(text, at));
+  return NAMED.test(before(text, at)) || ROAD_NUMBER.test(before(text, at));
 }
 
 /** Digit by digit, with a short rest between groups. */

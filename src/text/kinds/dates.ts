@@ -1,25 +1,42 @@
 import { ordinal } from "../number-words.ts";
 import { DAY, dayOf, isDay, MONTH, monthName, monthOf } from "./calendar.ts";
 import { light } from "./light.ts";
+import { cardinalWords, pairWords } from "./numerals.ts";
 import { after, before, behindStop, type Kind, matchAt, pattern } from "./spoken.ts";
 
 const ISO = pattern("(\\d{4})([-/.])(\\d{1,2})\\2(\\d{1,2})(?!\\2\\d)");
+/** "2024-03-15T10:00:00Z" */
+const STAMP = light(
+  /(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):([0-5]\d)(?::[0-5]\d(?:\.\d{1,6})?)?(Z|[-+]\d{2}:\d{2})?(?![\p{L}\p{N}_])/uy,
+);
 const NUMERIC = pattern("(\\d{1,2})([-/.])(\\d{1,2})\\2(\\d{4}|\\d{2})(?!\\2\\d)");
 const SLASHED = pattern("(\\d{1,2})/(\\d{1,2})(?!/|\\.\\d|%)");
 const DAY_MONTH = light(new RegExp(`(\\d{1,2})(st|nd|rd|th)? (?:of )?(${MONTH})(?![\\p{L}\\p{N}_])`, "yu"));
 const MONTH_DAY = pattern(
   `(${MONTH}) ?(\\d{1,2})(?:st|nd|rd|th)?(?: ?[-–—] ?(?:(${MONTH}) ?)?(\\d{1,2})(?:st|nd|rd|th)?)?(?![:%]|[-–/.]\\d)`,
 );
+const MONTHS = light(new RegExp(`(${MONTH}) ?[-–—] ?(${MONTH})(?![\\p{L}\\p{N}_])`, "uy"));
 const SHORT_MONTH = /(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec)\./uy;
 const DAY_FIRST = new RegExp(`^${DAY}`, "u");
 const SHORT_DAY = pattern("Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun");
 /** After these, 3/8 is a day; by itself it is a fraction. */
 const BEFORE_A_DATE = light(
   new RegExp(
-    `(?:\\b(?:on|by|until|till|before|after|since|from|due|dated|date|starting|ending|through|effective)|${DAY}\\.?,?):? $`,
+    `(?:\\b(?:on|by|until|till|before|after|since|from|due|dated|date|starting|ending|through|effective|closed|open|off|(?:week|weekend|month|morning|night|day|as) of)|${DAY}\\.?,?):? $`,
     "u",
   ),
 );
+const AT_HOUR = /^ (?:at (?:\d|noon|midnight)|@)/u;
+const LIST = "(?:,? (?:and|or|to|through|thru|&) | ?[-–—] ?|, )";
+/** A day beside another that can be nothing else: in "12/25 and 1/1" both are. */
+const DATE_LISTED_BEFORE = new RegExp(`(?<![\\d/])(\\d{1,2})/(\\d{1,2})${LIST}$`, "u");
+const DATE_LISTED_AFTER = new RegExp(`^${LIST}(\\d{1,2})/(\\d{1,2})(?![/\\d])`, "u");
+const DATE_RANGE = /( ?[-–—] ?)(\d{1,2})\/(\d{1,2})(?![/\d%]|\.\d)/uy;
+/** Where one reckons, a number with a slash is a fraction. */
+const RECKONING =
+  /(?:\b(?:divid(?:e|ed|ing)|multipl(?:y|ied|ying)|times|add(?:ed|ing)?|subtract(?:ed|ing)?|simplif(?:y|ied)|convert|reduce|fractions?|product|sum|plus|minus|odds|ratio)\b[^.!?]{0,40}|[+*×÷=<>] )$/iu;
+/** "page 3/12": one of so many. */
+const PART_OF = /\b(?:page|slide|step|part|episode|round|question|item|chapter|lesson|message) $/iu;
 const CALENDAR_BEFORE = light(
   new RegExp(
     `(?:\\b(?:on|every|next|last|this|by|until|till|from|through|since|before|after|open|closed|each)|${DAY}\\.?(?:,|,? (?:and|to|or|through|&|[-–]))?) ?[-–/]?$`,
@@ -37,6 +54,13 @@ const ALSO_WORDS: ReadonlySet<string> = new Set(["Mon", "Wed", "Sat", "Sun"]);
 
 /** Dates in digits: 2022-08-14, 10/24/2022, 28.02.2022, and 3/8 where a date is due. */
 export const numericDate: Kind = (text, at) => {
+  const stamp = matchAt(STAMP, text, at);
+  if (stamp !== null) {
+    const [whole, year = "", month, day, hour = "", minute = "", zone] = stamp;
+    const date = dated(Number(month), Number(day), year, at + whole.length);
+    const time = `${cardinalWords(String(Number(hour)))} ${minute === "00" ? "hundred" : pairWords(minute)}`;
+    if (date !== null) return { ...date, words: `${date.words}, ${time}${zone === "Z" ? " U T C" : ""}` };
+  }
   const iso = matchAt(ISO, text, at);
   if (iso !== null) return dated(Number(iso[3]), Number(iso[4]), iso[1] ?? "", at + iso[0].length);
   const numeric = matchAt(NUMERIC, text, at);
@@ -50,11 +74,37 @@ export const numericDate: Kind = (text, at) => {
   const slashed = matchAt(SLASHED, text, at);
   if (slashed === null) return null;
   const [month, day] = [Number(slashed[1]), Number(slashed[2])];
-  const isFraction = month < day && day <= 10;
-  if ((isFraction || month === day) && !BEFORE_A_DATE.test(before(text, at))) return null;
-  if (/^ (?:of|inch|cups?|mile|full)\b/u.test(after(text, at + slashed[0].length))) return null;
-  return dated(month, day, "", at + slashed[0].length);
+  const [earlier, end] = [before(text, at), at + slashed[0].length];
+  if (RECKONING.test(earlier) || PART_OF.test(earlier)) return null;
+  if (
+    isUnsure(month, day) &&
+    !BEFORE_A_DATE.test(earlier) &&
+    !AT_HOUR.test(after(text, end)) &&
+    !isListed(text, at, end)
+  )
+    return null;
+  if (/^(?: (?:of|inch|cups?|mile|full|time|stars?)\b| ?[★⭐]|["″c]| [+*×÷=<>])/u.test(after(text, end)))
+    return null;
+  const range = matchAt(DATE_RANGE, text, end);
+  const upper = range === null ? null : dated(Number(range[2]), Number(range[3]), "", end + range[0].length);
+  const lower = dated(month, day, "", end);
+  if (lower === null || upper === null) return lower;
+  return { words: `${lower.words} to ${upper.words}`, end: upper.end };
 };
+
+/** Whether a day in digits may as well be a fraction, or a pair of numbers. */
+function isUnsure(month: number, day: number): boolean {
+  return (month < day && day <= 10) || month === day;
+}
+
+/** Whether a day that is none but a day stands beside in a list or a range. */
+function isListed(text: string, at: number, end: number): boolean {
+  const beside = [DATE_LISTED_BEFORE.exec(before(text, at)), DATE_LISTED_AFTER.exec(after(text, end))];
+  return beside.some((match) => {
+    const [month, day] = [Number(match?.[1] ?? 0), Number(match?.[2] ?? 0)];
+    return monthName(month) !== undefined && isDay(day) && !isUnsure(month, day);
+  });
+}
 
 /** "8 Apr 2016" → "the eighth of April 2016". */
 export const dayMonth: Kind = (text, at) => {
@@ -82,6 +132,12 @@ export const monthDay: Kind = (text, at) => {
           : ` to ${other === undefined ? "" : `${monthOf(other)} `}${ordinal(Number(last))}`;
       return { words: `${monthOf(month)} ${ordinal(Number(day))}${to}`, end: at + whole.length };
     }
+  }
+  const months = matchAt(MONTHS, text, at);
+  if (months !== null) {
+    const end = at + months[0].length;
+    const stop = months[0].endsWith(".") ? behindStop(text, end - 1) : end;
+    return { words: `${monthOf(months[1] ?? "")} to ${monthOf(months[2] ?? "")}`, end: stop };
   }
   const short = matchAt(SHORT_MONTH, text, at);
   if (short === null) return null;

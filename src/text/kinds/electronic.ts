@@ -1,13 +1,17 @@
+import { COLOR } from "./hexadecimals.ts";
 import { fileEnding, identifierWords } from "./identifiers.ts";
 import { light } from "./light.ts";
 import { nameWords } from "./numerals.ts";
+import type { IsListed } from "./shouting.ts";
 import { isWordCharacter, type Kind } from "./spoken.ts";
 
 const DOMAINS =
-  "com|org|net|edu|gov|mil|int|io|co|uk|de|fr|es|it|nl|ch|at|eu|ie|info|biz|us|ca|au|nz|jp|in|tv|me|ly|ai|app|dev|xyz|gg|cloud|tech|shop|blog|news|museum";
+  "com|org|net|edu|gov|mil|int|io|co|uk|de|fr|es|it|nl|ch|at|eu|ie|info|biz|us|ca|au|nz|jp|in|tv|me|ly|ai|app|dev|xyz|gg|cloud|" +
+  "tech|shop|blog|news|museum|be|gl|fm|ac|to|cc|im|fi|se|no|dk|pl|pt|br|mx|kr|ru|cn|za|gr|sg|hk|tw|ph|" +
+  "page|site|online|store|live|link|club|space|world|life|email|media|pro";
 /** Endings that are words too, so that a missing space after a full stop makes no address ("tell.me"). */
 const ALSO_WORDS =
-  /^[^.]+\.(?:me|us|co|de|ca|au|ly|fr|in|it|at|es|int|news|shop|blog|app|cloud|museum|tech)$/i;
+  /^[^.]+\.(?:me|us|co|de|ca|au|ly|fr|in|it|at|es|int|news|shop|blog|app|cloud|museum|tech|be|to|no|im|page|site|online|store|live|link|club|space|world|life|email|media|pro)$/i;
 const SAID: ReadonlyMap<string, string> = new Map([
   [".", "dot"],
   ["@", "at"],
@@ -39,38 +43,48 @@ const DEEP = light(/^(?:[\p{L}\p{N}_.-]+\/){1,12}[\p{L}\p{N}_-]+\.[a-z]{1,5}\d?$
 const FILE = light(/^[\p{L}\p{N}_-]{1,80}(?:\.[\p{L}\p{N}_-]{1,40}){0,4}\.[A-Za-z0-9]{1,7}$/u);
 const HANDLE = light(/^@[A-Za-z_][\p{L}\p{N}_.]{0,40}$/u);
 const HASHTAG = light(/^#[\p{L}_][\p{L}\p{N}_]{0,80}$/u);
+const DOTFILE = light(/^\.[A-Za-z][\p{L}\p{N}_-]{1,30}$/u);
 const PIECE = light(/[\p{L}\p{N}]+|[^\p{L}\p{N}]/gu);
 
 /** Web and mail addresses, files and paths, @names and #tags, where a run of non-spaces begins. */
-export const electronic: Kind = (text, at) => {
-  RUN.lastIndex = at;
-  const run = RUN.exec(text)?.[0].replace(TRAILING, "") ?? "";
-  if (run.length < 3 || !/[.@/\\#:]/u.test(run)) return null;
-  const words = wordsOf(run);
-  return words === null ? null : { words, end: at + run.length };
-};
+export function electronicKind(isListed: IsListed): Kind {
+  const label = (piece: string): string => identifierWords(piece, isListed);
+  return (text, at) => {
+    RUN.lastIndex = at;
+    const run = RUN.exec(text)?.[0].replace(TRAILING, "") ?? "";
+    if (run.length < 3 || !/[.@/\\#:]/u.test(run)) return null;
+    if (DOTFILE.test(run) && !/^[\s(]?$/u.test(text.charAt(at - 1))) return null;
+    const words = wordsOf(run, label);
+    return words === null ? null : { words, end: at + run.length };
+  };
+}
 
-function wordsOf(run: string): string | null {
+/** How a piece between the signs of an address or path is said. */
+type Label = (piece: string) => string;
+
+function wordsOf(run: string, label: Label): string | null {
   const scheme = SCHEME.exec(run)?.[0];
-  if (scheme !== undefined && run.length > scheme.length) return address(run.slice(scheme.length));
-  if (MAIL.test(run)) return signBySign(run);
-  if (LOCAL.test(run) || (HOST.test(run) && !ALSO_WORDS.test(run))) return address(run);
+  if (scheme !== undefined && run.length > scheme.length) return address(run.slice(scheme.length), label);
+  if (MAIL.test(run)) return signBySign(run, label);
+  if (LOCAL.test(run) || (HOST.test(run) && !ALSO_WORDS.test(run))) return address(run, label);
   if (PATH.test(run) && (/^[~.A-Za-z]/u.test(run) || run.length > 2))
-    return signBySign(run.replace(/(?<=.)[/\\]$/u, ""));
-  if (DEEP.test(run) && hasEnding(run)) return file(run);
-  if (FILE.test(run) && hasEnding(run) && !/^\d+\.\d/u.test(run)) return file(run);
-  if (HANDLE.test(run)) return `at ${signBySign(run.slice(1))}`;
-  return HASHTAG.test(run) ? `hashtag ${identifierWords(run.slice(1))}` : null;
+    return signBySign(run.replace(/(?<=.)[/\\]$/u, ""), label);
+  if (DEEP.test(run) && hasEnding(run)) return file(run, label);
+  if (FILE.test(run) && hasEnding(run) && !/^\d+\.\d/u.test(run)) return file(run, label);
+  if (DOTFILE.test(run)) return `dot ${fileEnding(run.slice(1)) ?? signBySign(run.slice(1), label)}`;
+  if (HANDLE.test(run)) return `at ${signBySign(run.slice(1), label)}`;
+  return HASHTAG.test(run) && !COLOR.test(run) ? `hashtag ${identifierWords(run.slice(1))}` : null;
 }
 
 /** A host with its port and path; "www" letter by letter, "localhost" in two words. */
-function address(written: string): string {
+function address(written: string, label: Label): string {
   const bare = written
     .replace(/\/$/u, "")
     .replace(/^localhost/iu, "local host")
     .replace(/\.[A-Z]{2,6}$/u, lower);
   const said = signBySign(
     bare.replace(/:(\d{2,5})(?=\/|$)/u, (_match, port: string) => ` ${nameWords(port)} `),
+    label,
   );
   return said.replace(/^www /iu, "W W W ");
 }
@@ -79,9 +93,9 @@ function lower(text: string): string {
   return text.toLowerCase();
 }
 
-function file(run: string): string {
+function file(run: string, label: Label): string {
   const dot = run.lastIndexOf(".");
-  return `${signBySign(run.slice(0, dot))} dot ${fileEnding(run.slice(dot + 1)) ?? ""}`;
+  return `${signBySign(run.slice(0, dot), label)} dot ${fileEnding(run.slice(dot + 1)) ?? ""}`;
 }
 
 /** A single letter ends a file's name only where the name is one: "main.c", but not "D.C". */
@@ -95,9 +109,9 @@ function endingOf(run: string): string {
   return run.slice(run.lastIndexOf(".") + 1);
 }
 
-function signBySign(written: string): string {
+function signBySign(written: string, label: Label): string {
   return (written.match(PIECE) ?? [])
-    .map((piece) => SAID.get(piece) ?? (isWordCharacter(piece.charAt(0)) ? identifierWords(piece) : piece))
+    .map((piece) => SAID.get(piece) ?? (isWordCharacter(piece.charAt(0)) ? label(piece) : piece))
     .join(" ")
     .replace(/ {2,}/gu, " ");
 }

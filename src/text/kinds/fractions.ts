@@ -1,6 +1,7 @@
 import { light } from "./light.ts";
 import { cardinalWords, ordinalWords } from "./numerals.ts";
-import { after, before, type Kind, matchAt, pattern } from "./spoken.ts";
+import { after, before, isQuoted, type Kind, matchAt, pattern, type Spoken } from "./spoken.ts";
+import { isNounAfter } from "./things.ts";
 
 const VULGAR: ReadonlyMap<string, readonly [number, number]> = new Map([
   ["½", [1, 2]],
@@ -41,20 +42,37 @@ export const fraction: Kind = (text, at) => {
   const mixed = matchAt(MIXED, text, at);
   if (mixed !== null) {
     const [above, below] = [Number(mixed[2]), Number(mixed[3])];
-    if (isFraction(above, below))
-      return { words: withWhole(mixed[1] ?? "", above, below), end: at + mixed[0].length };
+    if (isFraction(above, below)) {
+      const end = at + mixed[0].length;
+      const words = withWhole(mixed[1] ?? "", above, below);
+      return inInches(text, end, words) ?? { words, end };
+    }
   }
   const simple = matchAt(SIMPLE, text, at);
   if (simple === null) return null;
   const [above, below] = [Number(simple[1]), Number(simple[2])];
+  const end = at + simple[0].length;
+  if (/^ ?(?:[★⭐]|stars?\b)/u.test(after(text, end))) return null;
   if (!isFraction(above, below) || /[/.]$/u.test(before(text, at))) return null;
   if (
     below >= 10 &&
+    !/^["″]/u.test(text.charAt(end)) &&
     !/^ (?:of|inch|in\b|cup|teaspoon|tablespoon|mile|full|the|a)/u.test(after(text, at + simple[0].length))
   )
     return null;
-  return { words: parts(above, below, "one"), end: at + simple[0].length };
+  return inInches(text, end, parts(above, below, "one")) ?? { words: parts(above, below, "one"), end };
 };
+
+/** The same with the sign of inches behind; "three quarter inch plywood" is one thing. */
+function inInches(text: string, end: number, words: string): Spoken | null {
+  if (!/^["″”]/u.test(text.charAt(end)) || isQuoted(text, end)) return null;
+  const isThing = isNounAfter(text, end + 1);
+  const isLess = !words.includes(" and ");
+  return {
+    words: `${isThing && isLess ? words.replace(/s$/u, "") : words} inch${isThing || isLess ? "" : "es"}`,
+    end: end + 1,
+  };
+}
 
 function isFraction(above: number, below: number): boolean {
   return above > 0 && above < below && (below <= 10 || USUAL.has(below));

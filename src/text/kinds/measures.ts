@@ -1,7 +1,7 @@
 import { alternatives } from "../reference/rewriting.ts";
 import { light } from "./light.ts";
 import { cardinalWords, NUMBER, numberWords } from "./numerals.ts";
-import { after, before, behindStop, type Kind, matchAt } from "./spoken.ts";
+import { after, before, behindStop, isQuoted, type Kind, matchAt, type Spoken } from "./spoken.ts";
 import { isNounAfter, isOneThing } from "./things.ts";
 import { perUnit, UNITS } from "./units.ts";
 
@@ -10,7 +10,7 @@ const AMOUNT = `(?:${NUMBER})`;
 /** "6-10 kg", "10 x 12 ft", "5 ± 0.2 mm", "20 µg", "6-ft". */
 const MEASURE = light(
   new RegExp(
-    `(${AMOUNT})(%|°)?(?:( ?[-–—] ?| ?[x×] ?| to | ?± ?)(${AMOUNT}))?(?:( ?[x×] ?)(${AMOUNT}))?([- ]?)(${UNIT})(?![\\p{L}\\p{N}_]|/\\p{L})`,
+    `(${AMOUNT})(?:(%|°)?( ?[-–—] ?| ?[x×] ?| to | ?± ?)(${AMOUNT}))?(?:( ?[x×] ?)(${AMOUNT}))?([- ]?)(${UNIT})(?![\\p{L}\\p{N}_])`,
     "yu",
   ),
 );
@@ -25,10 +25,24 @@ const LOOSE_UNIT = light(
 );
 const NUMBER_WORD =
   /(?:\d[/⁄]\d{1,2}|\d{1,3} \d{3}|[½⅓⅔¼¾⅛⅜⅝⅞]|\b(?:hundred|thousand|million|billion|trillion|few|several)|\^[-−]?\d{1,3}|[⁰¹²³⁴⁵⁶⁷⁸⁹]) $/u;
+const COMPASS = light(/^ ?([NSEW])(?![\p{L}\p{N}])/u);
+const DIRECTIONS: ReadonlyMap<string, string> = new Map([
+  ["N", "north"],
+  ["S", "south"],
+  ["E", "east"],
+  ["W", "west"],
+]);
 const LESS_THAN_ONE = /(?<!\d[ -]?)(?:\d{1,2}[/⁄]\d{1,2}|[½⅓⅔¼¾⅛⅜⅝⅞]) $/u;
-const FEET_AND_INCHES = /(\d{1,2})['′’] ?(\d{1,2}(?:\.\d)?)(?:["″”]|'')/uy;
+const FEET_AND_INCHES = light(/(\d{1,2})['′’] ?(\d{1,2}(?:\.\d)?)(?:["″”]|'')/uy);
+const FEET_THEN_INCHES = light(/([3-8])['′’](\d|1[01])(?![\p{L}\p{N}"″”'’])/uy);
 const INCHES = /(\d{1,3}(?:\.\d{1,3})?)["″”]/uy;
-const FEET = /(\d{1,5})[′]/uy;
+const FEET = light(/(\d{1,5})(?:′|['’](?:(?![\p{L}\p{N}])|(?=[x×]\d)))/uy);
+/** A quotation in single marks, not ended. */
+const OPEN_QUOTE = /(?:^|[\s(])['‘][^'’]{0,60}$/u;
+const BY = / ?[x×] ?(?=\.?\d)/uy;
+const INCHES_BY_INCHES = light(
+  new RegExp(`(${AMOUNT}) ?in\\.? ?[x×] ?(${AMOUNT}) ?in(?:\\b\\.?)(?![\\p{L}\\p{N}])`, "uy"),
+);
 const DURATION = light(
   /(\d{1,3}) ?h(?:rs?)? ?(\d{1,2}) ?m(?:ins?)?(?: ?(\d{1,2}) ?s(?:ecs?)?)?(?![\p{L}\p{N}])/uy,
 );
@@ -58,10 +72,33 @@ export const measure: Kind = (text, at) => {
   const unit = isOne ? forms[0] : forms[1];
   const per = perUnit(text, end);
   if (per.end > end) return { words: `${numberWords(first)} ${unit}${per.words}`, end: per.end };
+  if (/^\/\p{L}/u.test(text.slice(end, end + 2))) return null;
   const numbers = [numberWords(first)];
   if (second !== undefined) numbers.push(`${jointWord(joint ?? "")} ${numberWords(second)}`);
   if (third !== undefined) numbers.push(`by ${numberWords(third)}`);
-  return { words: `${numbers.join(" ")} ${unit}`, end: keepsStop(text, end, written) ? end : stop };
+  const compass = written === "°" ? (COMPASS.exec(after(text, end)) ?? null) : null;
+  const point = DIRECTIONS.get(compass?.[1] ?? "");
+  if (compass !== null && point !== undefined)
+    return { words: `${numbers.join(" ")} ${unit} ${point}`, end: end + compass[0].length };
+  return withBy(text, {
+    words: `${numbers.join(" ")} ${unit}`,
+    end: keepsStop(text, end, written) ? end : stop,
+  });
+};
+
+const ANGLE = light(
+  /(\d{1,3})° ?(\d{1,2})['′’](?: ?(\d{1,2}(?:\.\d{1,2})?)["″”])? ?([NSEW])?(?![\p{L}\p{N}])/uy,
+);
+
+/** "51°30'N" → "fifty one degrees thirty minutes north". */
+export const angle: Kind = (text, at) => {
+  const match = matchAt(ANGLE, text, at);
+  if (match === null) return null;
+  const [whole, degrees = "", minutes = "", seconds, point] = match;
+  const words = [`${cardinalWords(degrees)} degrees ${cardinalWords(minutes)} minutes`];
+  if (seconds !== undefined) words.push(`${numberWords(seconds)} seconds`);
+  words.push(DIRECTIONS.get(point ?? "") ?? "");
+  return { words: words.join(" ").trim(), end: at + whole.length };
 };
 
 /** "2x4", "A 4 × 6 print" → "four by six"; in a sum they are times. */
@@ -78,20 +115,40 @@ export const byOrTimes: Kind = (text, at) => {
 
 /** Heights and screens: 5'10", 24" — where no quotation is open that the sign may close. */
 export const feetAndInches: Kind = (text, at) => {
-  const both = matchAt(FEET_AND_INCHES, text, at);
+  const square = matchAt(INCHES_BY_INCHES, text, at);
+  if (square !== null)
+    return {
+      words: `${numberWords(square[1] ?? "")} by ${numberWords(square[2] ?? "")} inches`,
+      end: behindStop(text, at + square[0].length - (square[0].endsWith(".") ? 1 : 0)),
+    };
+  const isOpen = OPEN_QUOTE.test(before(text, at));
+  const both = matchAt(FEET_AND_INCHES, text, at) ?? (isOpen ? null : matchAt(FEET_THEN_INCHES, text, at));
   if (both !== null)
     return {
       words: `${cardinalWords(both[1] ?? "")} foot ${numberWords(both[2] ?? "")}`,
       end: at + both[0].length,
     };
   const feet = matchAt(FEET, text, at);
-  if (feet !== null) return { words: `${cardinalWords(feet[1] ?? "")} feet`, end: at + feet[0].length };
+  if (feet !== null && (feet[0].endsWith("′") || !isOpen)) {
+    const end = at + feet[0].length;
+    const isThing = isNounAfter(text, end) && matchAt(BY, text, end) === null;
+    return withBy(text, { words: `${cardinalWords(feet[1] ?? "")} ${isThing ? "foot" : "feet"}`, end });
+  }
   const inches = matchAt(INCHES, text, at);
   if (inches === null || isQuoted(text, at)) return null;
   const end = at + inches[0].length;
-  const isOne = inches[1] === "1" || (isOneThing(before(text, at)) && isNounAfter(text, end));
-  return { words: `${numberWords(inches[1] ?? "")} ${isOne ? "inch" : "inches"}`, end };
+  const by = withBy(text, { words: "", end });
+  const isOne = inches[1] === "1" || isNounAfter(text, end) || (by.end > end && isOneThing(before(text, at)));
+  return { words: `${numberWords(inches[1] ?? "")} ${isOne ? "inch" : "inches"}${by.words}`, end: by.end };
 };
+
+/** The same with "by" where another measure follows: "30 cm x 20 cm". */
+function withBy(text: string, spoken: Spoken): Spoken {
+  const by = matchAt(BY, text, spoken.end);
+  return by === null || isNounAfter(text, spoken.end + by[0].length)
+    ? spoken
+    : { words: `${spoken.words} by `, end: spoken.end + by[0].length };
+}
 
 /** "1h 20m", "2m 5s" → "one hour twenty minutes". */
 export const duration: Kind = (text, at) => {
@@ -164,9 +221,4 @@ function keepsStop(text: string, end: number, written: string): boolean {
 function jointWord(joint: string): string {
   if (joint.includes("x") || joint.includes("×")) return "by";
   return joint.includes("±") ? "plus or minus" : "to";
-}
-
-function isQuoted(text: string, at: number): boolean {
-  const quotes = text.slice(Math.max(0, at - 200), at).match(/["“]/gu)?.length ?? 0;
-  return quotes % 2 === 1;
 }

@@ -43,6 +43,31 @@ const CURRENCIES: ReadonlyMap<string, Currency> = new Map<string, Currency>([
   ["INR", { one: "rupee", many: "rupees" }],
   ["CHF", { one: "Swiss franc", many: "Swiss francs" }],
   ["CNY", { one: "yuan", many: "yuan" }],
+  ["RMB", { one: "yuan", many: "yuan" }],
+  ["NZD", dollar("New Zealand ")],
+  ["HKD", dollar("Hong Kong ")],
+  ["SGD", dollar("Singapore ")],
+  ["MXN", { one: "Mexican peso", many: "Mexican pesos" }],
+  ["BRL", { one: "real", many: "reais" }],
+  ["ZAR", { one: "rand", many: "rand" }],
+  ["SEK", { one: "Swedish krona", many: "Swedish kronor" }],
+  ["NOK", { one: "Norwegian krone", many: "Norwegian kroner" }],
+  ["DKK", { one: "Danish krone", many: "Danish kroner" }],
+  ["PLN", { one: "zloty", many: "zloty" }],
+  ["THB", { one: "baht", many: "baht" }],
+  ["KRW", { one: "won", many: "won" }],
+  ["RUB", { one: "ruble", many: "rubles" }],
+  ["ILS", { one: "shekel", many: "shekels" }],
+  ["AED", { one: "dirham", many: "dirhams" }],
+  ["BTC", { one: "bitcoin", many: "bitcoin" }],
+  ["ETH", { one: "ether", many: "ether" }],
+  ["₱", { one: "peso", many: "pesos" }],
+  ["฿", { one: "baht", many: "baht" }],
+  ["₦", { one: "naira", many: "naira" }],
+  ["₪", { one: "shekel", many: "shekels" }],
+  ["₫", { one: "dong", many: "dong" }],
+  ["₴", { one: "hryvnia", many: "hryvnias" }],
+  ["zł", { one: "zloty", many: "zloty" }],
 ]);
 const SCALES: ReadonlyMap<string, string> = new Map([
   ["k", "thousand"],
@@ -51,12 +76,14 @@ const SCALES: ReadonlyMap<string, string> = new Map([
   ["mn", "million"],
   ["mm", "million"],
   ["bn", "billion"],
+  ["t", "trillion"],
   ["tn", "trillion"],
 ]);
-const SIGN = "US\\$|AU?\\$|CA?\\$|NZ\\$|HK\\$|S\\$|R\\$|[$£€¥₹₩₽₺₿]";
-const CODE = "USD|AUD|CAD|EUR|GBP|JPY|INR|CHF|CNY";
+const SIGN = "US\\$|AU?\\$|CA?\\$|NZ\\$|HK\\$|S\\$|R\\$|[$£€¥₹₩₽₺₿₱฿₦₪₫₴]|zł";
+const CODE =
+  "USD|AUD|CAD|EUR|GBP|JPY|INR|CHF|CNY|RMB|NZD|HKD|SGD|MXN|BRL|ZAR|SEK|NOK|DKK|PLN|THB|KRW|RUB|ILS|AED|BTC|ETH";
 const SCALE =
-  "(?: ?([Hh]undred|[Tt]housand|[MmBb]illion|[Tt]rillion)| ?(bn|mn|tn|mm|MM|[kKmMbB]))?(?![\\p{L}\\p{N}_])";
+  "(?:[ -]?([Hh]undred|[Tt]housand|[MmBb]illion|[Tt]rillion)| ?(bn|mn|tn|mm|MM|[kKmMbB]|T))?(?![\\p{L}\\p{N}_]|\\.\\d)";
 const DECIMAL_COMMA =
   "\\d{1,3}(?: \\d{3})+(?!\\d)(?!,\\d)|\\d{1,3}(?:[. ]\\d{3})*,\\d{2}(?!\\d)|\\d{1,3}(?:\\.\\d{3})+(?!\\d)";
 const AFTER_SIGN = `(?:(\\d{1,15},\\d{2}(?!\\d)|\\d{1,3}(?: \\d{3})+(?![\\d,]))|(${NUMBER}))`;
@@ -104,8 +131,9 @@ export const moneyBefore: Kind = (text, at) => {
   }
   const per = perUnit(text, end);
   const isWhole = scale !== "" || !number.includes(".");
-  const isThing = isWhole && isOneThing(before(text, at)) && isNounAfter(text, end);
-  if (isThing) return { words: `${counted(number, scale)} ${currency.one}`, end };
+  const isJoined = /^-\p{L}/u.test(text.slice(end, end + 2)) && !whole.endsWith(" ");
+  const isThing = isWhole && isOneThing(before(text, at)) && (isJoined || isNounAfter(text, end));
+  if (isThing) return { words: `${counted(number, scale)} ${currency.one}`, end: isJoined ? end + 1 : end };
   const words = scale === "" ? amount(number, currency) : `${counted(number, scale)} ${currency.many}`;
   return { words: `${minus}${words}${per.words}`, end: per.end };
 };
@@ -117,7 +145,10 @@ export const moneyAfter: Kind = (text, at) => {
   const [whole, european, plain = "", upper, sign, code] = match;
   const end = at + whole.length;
   if (sign !== undefined && /^\d/u.test(after(text, end))) return null;
-  if (sign === "¢") return { words: `${numberWords(plain)} ${plain === "1" ? "cent" : "cents"}`, end };
+  if (sign === "¢") {
+    const isOne = plain === "1" || (isOneThing(before(text, at)) && isNounAfter(text, end));
+    return { words: `${numberWords(plain)} ${isOne ? "cent" : "cents"}`, end };
+  }
   const currency = CURRENCIES.get(sign ?? code ?? "");
   if (currency === undefined) return null;
   const number = european === undefined ? plain : european.replace(/[. ]/gu, "").replace(",", ".");

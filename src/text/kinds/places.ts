@@ -15,7 +15,7 @@ const STATES: ReadonlyMap<string, string> = new Map(
     .map((state) => [state.slice(0, 2), state.slice(3)] as const),
 );
 const STATE_AND_ZIP = light(/([A-Z]{2}),? (\d{5})(?:-(\d{4}))?(?![\p{L}\p{N}-])/uy);
-const STATE = /([A-Z]{2})(?=[.,;!?]|$)/uy;
+const STATE = light(/([A-Z]{2})(?=[.,;:!?)]|$| (?:\p{Ll}|\())/uy);
 const ROADS: ReadonlyMap<string, string> = new Map([
   ["St", "Street"],
   ["Dr", "Drive"],
@@ -35,6 +35,17 @@ const NO_STREET =
   /(?:^|[.!?] |\b(?:Mr|Mrs|Ms|Prof|Rev|Sen|Gov|Hon|Fr|Sr)\.? |\b(?:The|And|But|In|On|At|To|For|With|When|While|If|Is|Was|Did|Does|Has|Ask|Call|See|Visit|Dear|Hi|Hello|Thanks|Near|From|Our|My|Only|Meet|Tell|So|Then|Now|Yes|No|Today|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|Say|Assistant|Professor|Saint|Doctor) )$/u;
 /** States that are words too: only a zip code makes them one. */
 const ALSO_WORDS = /^(?:OK|OR|IN|ME|HI|OH|MA|PA|LA|ID|AL|DE|CO|MD|MS|MI)$/u;
+/** Of these, those that no person has behind the name; a place must be due, or begin the sentence. */
+const NO_DEGREE = /^(?:OR|IN|ME|CO|LA|DE|AL|ID)$/u;
+const FIRST = light(/^(?:\p{Lu}[\p{L}.]+ ){0,2}\p{Lu}\p{L}+, $/u);
+const GOES_ON = /^(?:[.;,!?)]|$| (?:is|was|has|had|will|are|and|to)\b)/u;
+const PLACE = light(
+  /(?:\b(?:in|to|from|near|of|at|for|via|leaving|visit|visiting|and|between|around) )(?:\p{Lu}[\p{L}.]+ ){0,2}\p{Lu}\p{L}+, $/u,
+);
+/** "on Elm", "onto Park": a street's name, whatever follows. */
+const ON_A_STREET = light(
+  /\b(?:on|onto|down|along|off|up|across) (?:[NSEW]\.? )?(?!Mount|Fort|Lake|Port|Old|New|Downtown|Cape|Bay|Saint)(?:\p{Lu}\p{Ll}+ ){1,2}$/u,
+);
 /** "12 Ash", "9 N. Main", "42nd": what a street is told by where a name follows it. */
 const NUMBERED_STREET = light(/(?:\d (?:[NSEW]\.? )?(?:\p{Lu}\p{L}+ ){1,2}|\d(?:st|nd|rd|th) )$/u);
 const CITY = light(/\b\p{Lu}\p{L}+, $/u);
@@ -53,8 +64,28 @@ const DIRECTIONS: ReadonlyMap<string, string> = new Map([
 const DIRECTION = light(
   /(N|S|E|W|NE|NW|SE|SW)\.? (?=\d{1,3}(?:st|nd|rd|th)\b|\p{Lu}\p{L}+(?: \p{Lu}\p{L}+)? (?:St|Ave|Blvd|Rd|Dr|Ln|Street|Avenue|Road|Boulevard|Drive|Lane|Way|Place|Court)\b)/uy,
 );
-const HEADING = light(/(N|S|E|W)(?![\p{L}\p{N}.])/uy);
-const ROAD_BEFORE = /(?:\b(?:I|US|SR)-\d{1,3}|\b(?:Route|Highway|Hwy\.?|Interstate|Rte\.?) \d{1,3}) $/u;
+const HEADING = light(/([NS][EW]?|E|W)(?![\p{L}\p{N}]|\.[\p{L}\p{N}])/uy);
+const MOVES = /\b(?:head|heads|heading|headed|travel|traveling|facing|winds?) $/iu;
+const ROAD_BEFORE =
+  /(?:\b(?:(?:I|US|SR|CR)[- ]|[A-Z]{2}-)\d{1,3}|\b(?:Route|Highway|Hwy\.?|Interstate|Rte\.?) \d{1,3}) $/u;
+
+const BEFORE_A_NUMBER = light(/(?:Ste|Apt|Rm|Bldg|Hwy|Rte|PO)(?= #?(?:\p{N}|[A-Z]\b|Box))/uy);
+const NUMBERED: ReadonlyMap<string, string> = new Map([
+  ["Ste", "Suite"],
+  ["Apt", "Apartment"],
+  ["Rm", "Room"],
+  ["Bldg", "Building"],
+  ["Hwy", "Highway"],
+  ["Rte", "Route"],
+  ["PO", "P O"],
+]);
+
+/** "Ste 200", "Apt 4B", "PO Box": parts of an address that are written without a stop. */
+export const addressPart: Kind = (text, at) => {
+  const match = matchAt(BEFORE_A_NUMBER, text, at);
+  if (match === null || (match[0] === "PO" && !/^ (?:Box|#)/u.test(after(text, at + 2)))) return null;
+  return { words: NUMBERED.get(match[0]) ?? "", end: at + match[0].length };
+};
 
 /** "Chicago, IL 60614": the state by its name, the code digit by digit. */
 export const stateAndZip: Kind = (text, at) => {
@@ -66,10 +97,16 @@ export const stateAndZip: Kind = (text, at) => {
   }
   const alone = matchAt(STATE, text, at);
   const name = alone === null ? undefined : STATES.get(alone[1] ?? "");
-  if (alone === null || name === undefined || ALSO_WORDS.test(alone[0]) || !CITY.test(before(text, at)))
-    return null;
+  if (alone === null || name === undefined || !CITY.test(before(text, at))) return null;
+  if (ALSO_WORDS.test(alone[0]) && !isPlace(text, at, alone[0])) return null;
   return { words: name, end: at + alone[0].length };
 };
+
+function isPlace(text: string, at: number, state: string): boolean {
+  if (!NO_DEGREE.test(state)) return false;
+  const earlier = before(text, at);
+  return PLACE.test(earlier) || (FIRST.test(earlier) && GOES_ON.test(after(text, at + state.length)));
+}
 
 /** "Elm St. near" is a street, "Ash Dr. now" a drive; a saint or a doctor stands before a name. */
 export const road: Kind = (text, at) => {
@@ -83,7 +120,8 @@ export const road: Kind = (text, at) => {
   const hasStop = rest.startsWith(".");
   if (!STREET_NAME.test(earlier) || (isEither && NO_STREET.test(earlier))) return null;
   const hasNumber = NUMBERED_STREET.test(earlier);
-  if (isEither && (!hasStop || !hasNumber) && CAPITAL_NEXT.test(rest)) return null;
+  const isSure = hasStop && (hasNumber || ON_A_STREET.test(earlier));
+  if (isEither && !isSure && CAPITAL_NEXT.test(rest)) return null;
   if (!hasStop && !isEither && !SMALL_NEXT.test(rest) && !/^(?:[,;:!?)]|$)/u.test(rest)) return null;
   return { words: ROADS.get(key) ?? written, end: behindStop(text, end) };
 };
@@ -94,6 +132,6 @@ export const direction: Kind = (text, at) => {
   if (street !== null)
     return { words: `${DIRECTIONS.get(street[1] ?? "") ?? ""} `, end: at + street[0].length };
   const heading = matchAt(HEADING, text, at);
-  if (heading === null || !ROAD_BEFORE.test(before(text, at))) return null;
+  if (heading === null || !(ROAD_BEFORE.test(before(text, at)) || MOVES.test(before(text, at)))) return null;
   return { words: DIRECTIONS.get(heading[1] ?? "")?.toLowerCase() ?? "", end: at + heading[0].length };
 };

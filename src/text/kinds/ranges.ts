@@ -1,5 +1,6 @@
+import { spelled } from "./identifiers.ts";
 import { light } from "./light.ts";
-import { cardinalWords, digitWords, NUMBER, numberWords, ordinalWords } from "./numerals.ts";
+import { cardinalWords, digitWords, NUMBER, nameWords, numberWords, ordinalWords } from "./numerals.ts";
 import { after, before, type Kind, matchAt } from "./spoken.ts";
 
 const RANGE = light(
@@ -19,9 +20,25 @@ const TWO_NUMBERS: ReadonlySet<string> = new Set([
   "90/10",
 ]);
 const POWER = light(/(\d{1,6})(?:\^([-−]?\d{1,3})|([⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))(?![\p{L}\p{N}])/uy);
+const PRESSURE = /\b(?:pressure|BP|bp|systolic|hypertension)\b[^.]{0,50}$/iu;
+/** A team's wins and losses: "are 9-3 so far". A score ("won 6-4") is "to". */
+const BEFORE_A_RECORD = light(
+  /(?:\b(?:(?!Hours|Odds|Ages|Pages|Scores|Grades|Days|Sizes)\p{Lu}\p{Ll}+s|they|They|we|We|team|squad|club) (?:are|were|went|go|started|start|stand|sit|finished|finish|is|was)(?: now| just| only)?|\b(?:are|is) off to an? |\brecords? (?:is|was|of|to|at|now)|\b(?:improved?|improves|fell|falls|dropp?e?d?|moved?) to)(?: an?)? ?$/u,
+);
+const AFTER_A_RECORD =
+  /^(?:[.,!?;)]|$| (?:so far|this|on the|in (?:the|[A-Z]|conference|league|division|their|games|its)|overall|at home|away|record|since|against|with|after|start|and|but|when|season)\b)/u;
+/** A court's or a parliament's number, whose first half is mostly the year. */
+const BEFORE_A_FILE =
+  /\b(?:(?:[Dd]ocket|[Cc]ase|[Bb]ill|[Ff]ile|[Pp]ermit|[Rr]esolution|[Oo]rdinance|[Pp]ublic [Ll]aw|[Rr]eport|[Cc]omplaint|[Ll]icense|[Pp]art|[Ii]ncident|[Pp]etition|[Aa]ppeal)(?: (?:[Nn]o\.|[Nn]umber|#))?|\b[Nn]o\.|\b[Nn]umber)[ :]*#?$/u;
+const BEFORE_ODDS = /\bodds\b[^.]{0,24}$/iu;
+const PART_OF =
+  /\b(?:level|stage|page|slide|step|part|episode|round|question|item|chapter|lesson|message) $/iu;
+const LETTER_POWER = light(/([A-Za-z])(?:\^([23])|([²³]))(?![\p{L}\p{N}])/uy);
+const BEFORE_A_MARK = /\b(?:scor|rat|gave|give|got|earn|mark|grad)\w{0,4}(?: \w{1,8}){0,2} $/iu;
 /** What marks are given out of. */
 const OUT_OF: ReadonlySet<string> = new Set(["5", "10", "20", "100"]);
 const SCIENTIFIC = /(\d{1,6}(?:\.\d{1,6})?) ?[x×*·] ?(?=10[\^⁻⁰¹²³⁴⁵⁶⁷⁸⁹])/uy;
+const POINTED = light(/\.(\d{1,8})(?![\p{L}\p{N}]|[.,]\d)/uy);
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const TRAILING_ZERO = light(/(\d{1,3}(?:,\d{3})+|\d{1,9})\.(\d{0,8}0)(?![\p{L}\p{N}_]|[.,]\d)/uy);
 
@@ -34,6 +51,16 @@ export const range: Kind = (text, at) => {
   if (from.length > 5 && !from.includes(",") && !from.includes(".")) return null;
   if (joint === " - " && (/^ ?=/u.test(after(text, end)) || /[=+] ?$/u.test(before(text, at))))
     return { words: `${numberWords(from)} minus ${numberWords(to)}`, end };
+  const isRecord =
+    joint === "-" &&
+    percent === undefined &&
+    from.length < 4 &&
+    to.length < 4 &&
+    BEFORE_A_RECORD.test(before(text, at)) &&
+    AFTER_A_RECORD.test(after(text, end));
+  if (isRecord) return { words: `${as(from)} and ${as(to)}`, end };
+  if (joint.length === 1 && BEFORE_A_FILE.test(before(text, at)))
+    return { words: `${nameWords(from)} dash ${nameWords(to)}`, end };
   return { words: `${as(from)} to ${as(to)}${percent === undefined ? "" : " percent"}`, end };
 };
 
@@ -44,7 +71,16 @@ export const pair: Kind = (text, at) => {
   const match = matchAt(PAIR, text, at);
   if (match === null || /\/$/u.test(before(text, at))) return null;
   const [whole, left = "", right = "", third] = match;
-  if (third === undefined && !TWO_NUMBERS.has(whole) && left !== right) return null;
+  const end = at + whole.length;
+  if (third === undefined && isPressure(text, at, end, left, right))
+    return { words: `${cardinalWords(left)} over ${cardinalWords(right)}`, end };
+  const isPair =
+    TWO_NUMBERS.has(whole) || left === right || isMetre(text, at, end) || isVision(text, at, end, left);
+  if (third === undefined && !isPair) return null;
+  if (left === right && OUT_OF.has(right) && BEFORE_A_MARK.test(before(text, at)))
+    return { words: `${cardinalWords(left)} out of ${cardinalWords(right)}`, end };
+  if (left === right && PART_OF.test(before(text, at)))
+    return { words: `${cardinalWords(left)} of ${cardinalWords(right)}`, end };
   const words = [left, right, ...(third === undefined ? [] : [third])].map((digits) =>
     digits.length === 3
       ? `${digits.charAt(0) === "0" ? "zero" : cardinalWords(digits.charAt(0))} ${cardinalWords(digits.slice(1))}`
@@ -53,11 +89,44 @@ export const pair: Kind = (text, at) => {
   return { words: words.join(" "), end: at + whole.length };
 };
 
+/** "128/82" where blood is spoken of, or as blood pressure is. */
+function isPressure(text: string, at: number, end: number, left: string, right: string): boolean {
+  const [upper, lower] = [Number(left), Number(right)];
+  if (upper < 80 || upper > 250 || lower < 40 || lower > 150 || upper <= lower) return false;
+  return (
+    /^ ?mm ?Hg/u.test(after(text, end)) ||
+    PRESSURE.test(before(text, at)) ||
+    (left.length === 3 && upper < 200)
+  );
+}
+
+function isMetre(text: string, at: number, end: number): boolean {
+  return (
+    /^ (?:time|meter|signature|beat)\b/u.test(after(text, end)) ||
+    /\btime signature [^.]{0,12}$/u.test(before(text, at))
+  );
+}
+
+function isVision(text: string, at: number, end: number, left: string): boolean {
+  return (
+    left === "20" &&
+    (/^ (?:vision|eyesight)/u.test(after(text, end)) ||
+      /\b(?:vision|eyesight|eyes?)\b[^.]{0,16}$/iu.test(before(text, at)))
+  );
+}
+
 /** What is left of numbers with a slash: "13/40" → "13 slash 40", a score of "8/10" → "eight out of ten". */
 export const slashed: Kind = (text, at) => {
   const match = matchAt(PAIR, text, at);
   if (match === null || match[3] !== undefined || /\/$/u.test(before(text, at))) return null;
-  const between = OUT_OF.has(match[2] ?? "") ? "out of" : "slash";
+  const earlier = before(text, at);
+  const between = BEFORE_ODDS.test(earlier)
+    ? "to"
+    : PART_OF.test(earlier)
+      ? "of"
+      : OUT_OF.has(match[2] ?? "")
+        ? "out of"
+        : "slash";
   return { words: `${Number(match[1])} ${between} ${Number(match[2])}`, end: at + match[0].length };
 };
 
@@ -83,6 +152,14 @@ export const power: Kind = (text, at) => {
   return { words: `${cardinalWords(base)} ${words}`, end: at + whole.length };
 };
 
+/** "x^2", "r²" → "X squared". */
+export const letterPower: Kind = (text, at) => {
+  const match = matchAt(LETTER_POWER, text, at);
+  if (match === null) return null;
+  const raised = match[2] === "2" || match[3] === "²" ? "squared" : "cubed";
+  return { words: `${spelled(match[1] ?? "")} ${raised}`, end: at + match[0].length };
+};
+
 /** "2x10^3" → "two times ten to the third". */
 export const scientific: Kind = (text, at) => {
   const match = matchAt(SCIENTIFIC, text, at);
@@ -100,6 +177,13 @@ export const exactDecimal: Kind = (text, at) => {
     words: `${cardinalWords(match[1] ?? "")} point ${digitWords(match[2] ?? "")}`,
     end: at + match[0].length,
   };
+};
+
+/** ".22" → "point two two". */
+export const pointed: Kind = (text, at) => {
+  const match = matchAt(POINTED, text, at);
+  if (match === null || !/(?:^|[\s(])$/u.test(before(text, at))) return null;
+  return { words: `point ${digitWords(match[1] ?? "")}`, end: at + match[0].length };
 };
 
 /** Whole numbers stay digits, which may be years; all others are said as they are written. */

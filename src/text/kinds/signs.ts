@@ -1,6 +1,9 @@
 import type { NormaliserTables } from "../tables.ts";
+import { spelled } from "./identifiers.ts";
 import { light } from "./light.ts";
-import { after, before, isWordCharacter, type Kind } from "./spoken.ts";
+import { cardinalWords } from "./numerals.ts";
+import { after, before, isWordCharacter, type Kind, matchAt, type Spoken } from "./spoken.ts";
+import { isNounAfter } from "./things.ts";
 
 /** Signs as words that the voice's own list lacks or says otherwise. */
 const MORE: readonly (readonly [string, string])[] = [
@@ -24,7 +27,14 @@ const MORE: readonly (readonly [string, string])[] = [
   ["№", "number"],
   ["✓", ""],
   ["✔", ""],
-  ["★", ""],
+  ["&&", "and"],
+  ["||", "or"],
+  ["+=", "plus equals"],
+  ["-=", "minus equals"],
+  ["⌘", "command "],
+  ["⌥", "option "],
+  ["⇧", "shift "],
+  ["⌃", "control "],
   ["☆", ""],
   ["‣", ""],
   ["▪", ""],
@@ -33,6 +43,37 @@ const MORE: readonly (readonly [string, string])[] = [
 const NUMBER_AFTER = /^ ?[$£€]?\.?\d/u;
 const LETTER_NEXT = light(/^ ?\p{L}/u);
 const WORD_LAST = light(/[\p{L}\p{N}] ?$/u);
+/** Operators that are spoken of, and not used: "Use == to compare". */
+const REPEATED = /(?:===|!==|==|&&|\|\|)(?=[\s,.;:?!)"']|$)/uy;
+const SPOKEN_OF =
+  /(?:^|\b(?:use|uses|using|the|an?|operators?|with|between|and|or|of|type|write|means?|called|than)|["'(]) ?$/iu;
+const LETTER_LAST = light(/(?:^|[^\p{L}\p{N}])\p{L} $/u);
+const LETTER_BY_ITSELF = light(/^ \p{L}(?![\p{L}\p{N}])/u);
+const NAMES: ReadonlyMap<string, string> = new Map([
+  ["===", "triple equals"],
+  ["!==", "not double equals"],
+  ["==", "double equals"],
+  ["&&", "double ampersand"],
+  ["||", "double pipe"],
+]);
+const STARS = /[★⭐]{1,10}(?:\ufe0f)?[☆]{0,10}/uy;
+const EMOTICON = /[:;=]['-]?[)(DPpOo/|*\]]{1,3}(?=\s|$|[.!?,])/uy;
+const FLAG = light(/--([a-z][a-z\d]{1,30}(?:-[a-z\d]{1,30}){0,4})(?![\p{L}\p{N}_-])/uy);
+const SHORT_FLAG = light(/-([A-Za-z]{1,4})(?![\p{L}\p{N}_'’-])/uy);
+const COMMAND =
+  /\b(?:ls|rm|cp|mv|tar|ps|df|du|curl|grep|chmod|ssh|git(?: \w+)?|docker(?: \w+)?|npm(?: \w+)?|head|tail|kill|sed|unzip|mkdir|pip3?(?: \w+)?|flag|flags|options?|[Uu]se|[Uu]sing|[Pp]ass|[Aa]dd|with|the) $/u;
+const CODE_BEFORE =
+  /\b(?:npm|npx|git|pip3?|docker|cargo|curl|python3?|node|yarn|brew|apt|kubectl|[Rr]un|[Uu]se|[Uu]sing|[Pp]ass|[Aa]dd|[Cc]ommand|flags?|options?|with)\b[^.!?]{0,40}$/u;
+const FLAG_AFTER = /^ (?:flag|option|switch|argument|parameter)/u;
+const GREEK: ReadonlyMap<string, string> = new Map(
+  (
+    "α alpha,β beta,γ gamma,δ delta,ε epsilon,ζ zeta,η eta,θ theta,ι iota,κ kappa,λ lambda,μ mu,ν nu,ξ xi,π pi,ρ rho," +
+    "σ sigma,τ tau,υ upsilon,φ phi,χ chi,ψ psi,ω omega"
+  )
+    .split(",")
+    .map((letter) => [letter.charAt(0), letter.slice(2)] as const),
+);
+const IS_GREEK = /[\u0370-\u03ff\u1f00-\u1fff]/u;
 const SPACED = "=<>~";
 
 /** Signs that are said. Between two things "=" and "<" are words too; a minus belongs to the number behind it. */
@@ -44,6 +85,32 @@ export function signs(tables: NormaliserTables): Kind {
     const rest = after(text, at + 1);
     const earlier = before(text, at);
     const last = earlier.charAt(earlier.length - 1);
+    const repeated = matchAt(REPEATED, text, at);
+    if (
+      repeated !== null &&
+      (repeated[0].length > 2 || (SPOKEN_OF.test(earlier) && !LETTER_BY_ITSELF.test(after(text, at + 2))))
+    )
+      return { words: `${NAMES.get(repeated[0]) ?? ""} `, end: at + repeated[0].length };
+    const star = matchAt(STARS, text, at);
+    if (star !== null) return stars(text, at, star[0]);
+    const smile = matchAt(EMOTICON, text, at);
+    if (smile !== null && /(?:^|\s)$/u.test(earlier)) return { words: "", end: at + smile[0].length };
+    if (
+      character === "*" &&
+      ((/^\d/u.test(rest) && /(?:^|[\s(])$/u.test(earlier)) ||
+        (/^ \S/u.test(rest) && /\S $/u.test(earlier))) &&
+      !/\d ?$/u.test(earlier)
+    )
+      return {
+        words: LETTER_LAST.test(earlier) && LETTER_BY_ITSELF.test(rest) ? "times" : "star",
+        end: at + 1,
+      };
+    const flag = matchAt(FLAG, text, at);
+    if (flag !== null && isFlag(flag[0], earlier, after(text, at + flag[0].length)))
+      return { words: `dash dash ${flag[1]?.replaceAll("-", " dash ")}`, end: at + flag[0].length };
+    const short = matchAt(SHORT_FLAG, text, at);
+    if (short !== null && /\s$/u.test(earlier) && COMMAND.test(earlier))
+      return { words: `dash ${spelled(short[1] ?? "")}`, end: at + short[0].length };
     if (words.has(two) && two.length === 2) return { words: words.get(two) ?? "", end: at + 2 };
     if (character === "#") {
       if (/^\d/u.test(rest) && !isWordCharacter(last) && last !== "&")
@@ -71,6 +138,33 @@ export function signs(tables: NormaliserTables): Kind {
     return said === undefined ? null : { words: said.trim() === "" ? " " : said, end: at + 1 };
   };
 }
+
+/** "--save-dev": what stands behind a command or is called a flag; two hyphens may be a dash too. */
+function isFlag(written: string, earlier: string, rest: string): boolean {
+  return (
+    /(?:^|[\s(])$/u.test(earlier) &&
+    (CODE_BEFORE.test(earlier) || FLAG_AFTER.test(rest) || /[a-z]-/u.test(written))
+  );
+}
+
+/** "4.5 ★" → "stars" behind a number, "★★★★☆" → "four stars"; one alone is an ornament. */
+function stars(text: string, at: number, written: string): Spoken {
+  const end = at + written.length;
+  const filled = Array.from(written).filter((sign) => sign === "★" || sign === "⭐").length;
+  const isCounted = /\d ?$/u.test(before(text, at));
+  if (filled === 1 && !isCounted) return { words: " ", end };
+  const isThing = isCounted && isNounAfter(text, end);
+  const noun = isThing || /(?:^|[^\d.])1 ?$/u.test(before(text, at)) ? "star" : "stars";
+  return { words: filled === 1 ? noun : `${cardinalWords(String(filled))} stars`, end };
+}
+
+/** "Δx", "α": a letter of the alphabet that formulas borrow, with none of its own beside it. */
+export const greek: Kind = (text, at) => {
+  const name = GREEK.get(text.charAt(at).toLowerCase());
+  if (name === undefined || IS_GREEK.test(text.charAt(at - 1)) || IS_GREEK.test(text.charAt(at + 1)))
+    return null;
+  return { words: name, end: at + 1 };
+};
 
 /** "x = y", ">50", "~20"; what opens or closes nothing else is left to be dropped. */
 function comparison(text: string, at: number, words: string): { words: string; end: number } | null {

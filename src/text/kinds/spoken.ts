@@ -58,3 +58,9 @@ export function behindStop(text: string, end: number): number {
   if (text.charAt(end) !== ".") return end;
   return /^\.["”’')\]]*$/u.test(text.slice(end, end + 4)) ? end : end + 1;
 }
+
+/** Whether a quotation is open at a place, which a sign of inches there would close. */
+export function isQuoted(text: string, at: number): boolean {
+  const quotes = text.slice(Math.max(0, at - 200), at).match(/(?<!\d)["“]/gu)?.length ?? 0;
+  return quotes % 2 === 1;
+}

@@ -1,12 +1,15 @@
 import { cardinal } from "../number-words.ts";
 import { light } from "./light.ts";
-import { cardinalWords } from "./numerals.ts";
+import { cardinalWords, digitWords, pairWords } from "./numerals.ts";
 import { after, before, type Kind, matchAt } from "./spoken.ts";
+import { perUnit } from "./units.ts";
 
 const HALF = "[AaPp]\\.?[Mm](?:\\.|(?![\\p{L}\\p{N}]))";
 const CLOCK = `(\\d{1,2})(?::(\\d{2}))?(?::(\\d{2}))?(?: ?(${HALF}))?`;
 const TIME = light(new RegExp(`${CLOCK}(?:( ?[-–—] ?)${CLOCK})?(?![\\p{L}\\p{N}_]|[:/]\\d)`, "yu"));
 const RATIO = /(\d{1,4}):(\d{1,4})(?![\d:])/uy;
+const LAP = light(/(\d{1,2}):([0-5]\d)\.(\d{1,3})(?![\p{L}\p{N}]|[.:]\d)/uy);
+const OFFSET = light(/(UTC|GMT) ?([-+−–]) ?(\d{1,2})(?::?(\d{2}))?(?![\p{L}\p{N}])/uy);
 const BEFORE_A_RATIO = /\b(?:ratios?|odds|scale|mix|split|proportions?|won|beat|lost|score)\b[^.]{0,24}$/iu;
 
 /** Times of day, and from one to another: "16:05", "2-4pm", "10 a.m.-4 p.m.", "1:00-2:30 PM". */
@@ -27,7 +30,32 @@ export const time: Kind = (text, at) => {
   const alone = dash === undefined ? whole : whole.slice(0, whole.indexOf(dash));
   const end = at + alone.length;
   const words = clockWords(hour, minute, second, half);
+  const per = perUnit(text, end);
+  if (words !== null && per.end > end) return { words: words + per.words, end: per.end };
   return words === null ? null : { words: `${words}${stopFor(text, end, half)}`, end };
+};
+
+/** "1:23.456" → "one twenty three point four five six". */
+export const lapTime: Kind = (text, at) => {
+  const match = matchAt(LAP, text, at);
+  if (match === null) return null;
+  const [whole, minutes = "", seconds = "", part = ""] = match;
+  return {
+    words: `${cardinalWords(minutes)} ${pairWords(seconds)} point ${digitWords(part)}`,
+    end: at + whole.length,
+  };
+};
+
+/** "GMT-5" → "G M T minus five". */
+export const zoneOffset: Kind = (text, at) => {
+  const match = matchAt(OFFSET, text, at);
+  if (match === null) return null;
+  const [whole, zone = "", sign, hours = "", minutes] = match;
+  const half = minutes === undefined || minutes === "00" ? "" : ` ${pairWords(minutes)}`;
+  return {
+    words: `${zone.split("").join(" ")} ${sign === "+" ? "plus" : "minus"} ${cardinalWords(hours)}${half}`,
+    end: at + whole.length,
+  };
 };
 
 /** "3:1" → "three to one": what has a colon and is no time. */

@@ -89,6 +89,20 @@ export const UNITS: ReadonlyMap<string, readonly [one: string, many: string]> = 
   ["mph", per("mile", "hour")],
   ["mi/h", per("mile", "hour")],
   ["ft/s", ["foot per second", "feet per second"]],
+  ["m/s^2", ["meter per second squared", "meters per second squared"]],
+  ["m/s2", ["meter per second squared", "meters per second squared"]],
+  ["N·m", unit("newton meter")],
+  ["Nm", unit("newton meter")],
+  ["kN", unit("kilonewton")],
+  ["mg/kg", per("milligram", "kilogram")],
+  ["mcg/kg", per("microgram", "kilogram")],
+  ["g/kg", per("gram", "kilogram")],
+  ["mmol/L", per("millimole", "liter")],
+  ["g/cm³", ["gram per cubic centimeter", "grams per cubic centimeter"]],
+  ["W/m²", ["watt per square meter", "watts per square meter"]],
+  ["mmHg", ["millimeter of mercury", "millimeters of mercury"]],
+  ["bps", unit("basis point")],
+  ["pcs", unit("piece")],
   ["m/s²", ["meter per second squared", "meters per second squared"]],
   ["g/l", per("gram", "liter")],
   ["mg/l", per("milligram", "liter")],
@@ -178,6 +192,7 @@ export const UNITS: ReadonlyMap<string, readonly [one: string, many: string]> = 
 
 /** What a price or a speed may be for: "/hr" → "per hour". */
 const PER: ReadonlyMap<string, string> = new Map([
+  ["ea", "each"],
   ["hr", "hour"],
   ["h", "hour"],
   ["hour", "hour"],
@@ -227,5 +242,5 @@ export function perUnit(text: string, end: number): { readonly words: string; re
   const name = match === null ? undefined : PER.get(match[1] ?? "");
   return match === null || name === undefined
     ? { words: "", end }
-    : { words: ` per ${name}`, end: end + match[0].length };
+    : { words: name === "each" ? " each" : ` per ${name}`, end: end + match[0].length };
 }

@@ -3,7 +3,7 @@ import { cardinalWords, digitWords, nameWords } from "./numerals.ts";
 import { before, type Kind, matchAt } from "./spoken.ts";
 
 const DOTTED = light(
-  /([vV]\.? ?)?(\d{1,5}(?:\.\d{1,6}){1,4})(?:[-.]?(alpha|beta|rc|a|b)\.?(\d{1,3})?)?(?::(\d{2,5}))?(?![\p{L}\p{N}_]|\.\d)/uy,
+  /([vV]\.? ?)?(\d{1,5}(?:\.\d{1,6}){1,4})(?:[-.]?(alpha|beta|rc|a|b)\.?(\d{1,3})?)?(?::(\d{2,5})|(?<=\d(?:\.\d{1,3}){3})\/(\d{1,2}))?(?![\p{L}\p{N}_]|\.\d)/uy,
 );
 const LONE = light(/[vV](\d{1,4})(?![\p{L}\p{N}_.])/uy);
 /** What has versions. A number with a point after one of these is one. */
@@ -17,7 +17,7 @@ export const version: Kind = (text, at) => {
   if (lone !== null) return { words: `V ${cardinalWords(lone[1] ?? "")}`, end: at + lone[0].length };
   const match = matchAt(DOTTED, text, at);
   if (match === null) return null;
-  const [whole, letter, numbers = "", stage, stageNumber, port] = match;
+  const [whole, letter, numbers = "", stage, stageNumber, port, prefix] = match;
   const parts = numbers.split(".");
   const end = at + whole.length;
   if (
@@ -27,11 +27,11 @@ export const version: Kind = (text, at) => {
     parts.every((part) => Number(part) < 256)
   )
     return {
-      words: `${parts.map(octet).join(" dot ")}${port === undefined ? "" : ` port ${nameWords(port)}`}`,
+      words: `${parts.map(octet).join(" dot ")}${port === undefined ? "" : ` port ${nameWords(port)}`}${prefix === undefined ? "" : ` slash ${cardinalWords(prefix)}`}`,
       end,
     };
   const isVersion = letter !== undefined || parts.length > 2 || HAS_VERSIONS.test(before(text, at));
-  if (!isVersion || port !== undefined) return null;
+  if (!isVersion || port !== undefined || prefix !== undefined) return null;
   const said = parts.map(octet).join(" point ");
   const after =
     stage === undefined ? "" : ` ${NO_NUMBER.has(stage) ? stage.toUpperCase().split("").join(" ") : stage}`;

@@ -1,0 +1,26 @@
+import { light } from "./light.ts";
+import { cardinalWords } from "./numerals.ts";
+import { after, before, type Kind, matchAt } from "./spoken.ts";
+
+const NUMBERED = "Samuel|Kings|Chronicles|Corinthians|Thessalonians|Timothy|Peter|John|Maccabees";
+const BOOK =
+  "Genesis|Gen\\.|Exodus|Leviticus|Numbers|Deuteronomy|Joshua|Judges|Ruth|Ezra|Nehemiah|Esther|Job|Psalms?|Ps\\.|" +
+  "Proverbs|Ecclesiastes|Isaiah|Jeremiah|Lamentations|Ezekiel|Daniel|Hosea|Joel|Amos|Obadiah|Jonah|Micah|Nahum|" +
+  "Habakkuk|Zephaniah|Haggai|Zechariah|Malachi|Matthew|Mark|Luke|Acts|Romans|Galatians|Ephesians|Philippians|" +
+  `Colossians|Titus|Philemon|Hebrews|James|Jude|Revelation|Sirach|Surah|Quran|Qur'an|${NUMBERED}`;
+const AFTER_A_BOOK = new RegExp(`\\b(?:${BOOK}) $`, "u");
+const VERSE = light(/(\d{1,3}):(\d{1,3})(?: ?([-–,]) ?(\d{1,3}))?(?![\p{L}\p{N}:]| ?[ap]\.?m)/uy);
+const BEFORE_A_BOOK = new RegExp(`([123]) (?=(?:${NUMBERED}) \\d)`, "uy");
+const ORDINALS = ["First ", "Second ", "Third "];
+
+/** "John 3:16-18" → "three sixteen to eighteen", "1 Corinthians 13" → "First Corinthians 13". */
+export const verse: Kind = (text, at) => {
+  const book = matchAt(BEFORE_A_BOOK, text, at);
+  if (book !== null) return { words: ORDINALS[Number(book[1]) - 1] ?? "", end: at + book[0].length };
+  if (!AFTER_A_BOOK.test(before(text, at))) return null;
+  const match = matchAt(VERSE, text, at);
+  if (match === null || /^:\d/u.test(after(text, at + match[0].length))) return null;
+  const [whole, chapter = "", first = "", joint, last] = match;
+  const more = last === undefined ? "" : `${joint === "," ? ", " : " to "}${cardinalWords(last)}`;
+  return { words: `${cardinalWords(chapter)} ${cardinalWords(first)}${more}`, end: at + whole.length };
+};

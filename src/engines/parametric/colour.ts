@@ -34,7 +34,7 @@ export function createTimbre({ warp, gainDb }: Timbre): Colouring {
     share[k] = place - Math.floor(place);
     nearest[k] = mirrored(whole);
     const beyondDb = Math.max(0, place - (BINS - 1)) * BEYOND_DB;
-    gain[k] = (gainDb(k * BIN_HZ) - beyondDb) * NEPER;
+    gain[k] = (gainDb(k * BIN_HZ) - beyondDb) * NEPERS_PER_DB;
     turns.forEach((turn, hop) => {
       turn[k] = (((k - whole) * hop) & 3) * (Math.PI / 2);
     });
@@ -68,6 +68,16 @@ export function tilted(dbPerOctave: number): Timbre["gainDb"] {
   return (hz) => dbPerOctave * Math.max(0, Math.log2(hz / TILT_FROM_HZ));
 }
 
+/** So many decibels at some frequencies in hertz, rising; between them straight over the logarithm of the frequency. */
+export function shelved(points: readonly (readonly [hz: number, db: number])[]): Timbre["gainDb"] {
+  return (hz) => {
+    const above = points.findIndex(([at]) => at > hz);
+    if (above <= 0) return points.at(above)?.[1] ?? 0;
+    const [[fromHz, fromDb], [toHz, toDb]] = [points[above - 1]!, points[above]!];
+    return fromDb + ((toDb - fromDb) * Math.log(hz / fromHz)) / Math.log(toHz / fromHz);
+  };
+}
+
 /** Makes what is unvoiced softer, over some 25 ms: a treble that is right for vowels is too much for consonants. */
 export function withSofterConsonants(
   under: Colouring,
@@ -80,7 +90,7 @@ export function withSofterConsonants(
       under.apply(kernel, frame, spectra, offset);
       const now = pitchHz[frame]! > VOICED_ABOVE_HZ ? 0 : 1;
       unvoiced = unvoiced === null ? now : (unvoiced + now) / 2;
-      const down = unvoiced * softerDb * NEPER;
+      const down = unvoiced * softerDb * NEPERS_PER_DB;
       for (let k = 0; k < BINS; k++) kernel.gain[k]! -= down;
     },
   };
@@ -99,7 +109,7 @@ export function createDrift(under: Colouring, strength: number, random: Random):
     lower[k] = Math.floor(place);
     share[k] = place - lower[k]!;
   }
-  const neper = DRIFT_DB * strength * NEPER;
+  const neper = DRIFT_DB * strength * NEPERS_PER_DB;
   const angle = (Math.sqrt(3) * SHAKE_RAD * strength) / 2 ** 31;
   return {
     apply(kernel: Kernel, frame, spectra, offset) {
@@ -116,8 +126,7 @@ export function createDrift(under: Colouring, strength: number, random: Random):
 }
 
 const TILT_FROM_HZ = 500;
-/** A decibel of amplitude, as a natural logarithm. */
-const NEPER = Math.LN10 / 20;
+const NEPERS_PER_DB = Math.LN10 / 20;
 
 function between(values: Float32Array, at: number, direction: 1 | -1, part: number): number {
   return values[at]! + part * (values[at + direction]! - values[at]!);

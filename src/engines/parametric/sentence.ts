@@ -73,15 +73,15 @@ export function sentenceAudio(
     colouring: drift === 0 ? colouring : createDrift(colouring, drift, createRandom(seed, index, "colour")),
   });
   return new SentenceAudio(
-    new SpectrumStream(network, asTold(plan, speaker), { ...span, context: SILENT_CONTEXT_FRAMES }),
+    new SpectrumStream(network, forDecoder(plan, speaker), { ...span, context: SILENT_CONTEXT_FRAMES }),
     waveform,
     span,
   );
 }
 
 /** The plan that the decoder is given. */
-function asTold(plan: Plan, { toldPitch }: Speaker): Plan {
-  return toldPitch === 1 ? plan : { ...plan, pitchHz: plan.pitchHz.map((hz) => hz * toldPitch) };
+function forDecoder(plan: Plan, { decoderPitch }: Speaker): Plan {
+  return decoderPitch === 1 ? plan : { ...plan, pitchHz: plan.pitchHz.map((hz) => hz * decoderPitch) };
 }
 
 /** A temperature of 1 is a little livelier than what was first measured as harmless. */

@@ -1,4 +1,4 @@
-import { createTimbre, type Timbre, withSofterConsonants } from "./colour.ts";
+import { createTimbre, shelved, withSofterConsonants } from "./colour.ts";
 import type { Register } from "./delivery.ts";
 import { createHold } from "./hold.ts";
 import type { Plan } from "./plan.ts";
@@ -17,7 +17,7 @@ export interface Speaker {
    * The pitch that the decoder is told, as a factor on the one that is sung: its filters are cleaner the nearer that is to
    * what it was trained with.
    */
-  readonly toldPitch: number;
+  readonly decoderPitch: number;
   /** Length of the silence between sentences, as a factor. */
   readonly pause: number;
   /** Factor on every sample. */
@@ -38,16 +38,14 @@ export interface Voice extends Speaker, Physique {
   /** How loud it speaks (ITU-R BS.1770; measured on the Harvard sentences). */
   readonly loudnessLufs: number;
   /** What it does to a sentence's spectra at any pitch. */
-  timbre(plan: Plan): Colouring;
+  unheldColour(plan: Plan): Colouring;
   /** Where following begins on its way to somebody whose tract and colours are learnt. */
   readonly beginning: Physique;
 }
 
 /**
- * `0` is the voice as it was trained, a woman's. `1` is a man's, derived from it: pitch × 0.62, a vocal tract a third
- * longer, the treble that this costs put back and more of it around 3 kHz, where men's voices carry; a little slower, and
- * more even. Its figures were found by search (CMA-ES; P.808, cosine to `0` and word errors on the Harvard sentences) and
- * then rounded.
+ * `0` is the voice as it was trained, a woman's. `1` is a man's, derived from it: deeper, with a longer vocal tract, more
+ * treble where men's voices carry, slower and more even. A search found its figures (docs/decisions/0015).
  */
 export function createVoices(): ReadonlyMap<string, Voice> {
   const woman = { level: 1, range: 1, warp: 1 };
@@ -58,7 +56,7 @@ export function createVoices(): ReadonlyMap<string, Voice> {
         ...woman,
         ...AVERAGE,
         register: registerOf(woman),
-        timbre: () => PLAIN,
+        unheldColour: () => PLAIN,
         colour: () => PLAIN,
         loudnessLufs: -26.1,
         beginning: woman,
@@ -70,42 +68,33 @@ export function createVoices(): ReadonlyMap<string, Voice> {
 
 function man(): Voice {
   const physique = { level: 0.62, range: 1, warp: 0.75 };
-  const stretched = createTimbre({ warp: physique.warp, gainDb: MANS_TREBLE });
-  const timbre = (plan: Plan) => withSofterConsonants(stretched, plan, SOFTER_DB);
+  const stretched = createTimbre({ warp: physique.warp, gainDb: shelved(TREBLE_DB) });
+  const unheldColour = (plan: Plan) => withSofterConsonants(stretched, plan, SOFTER_DB);
   return {
     ...physique,
     ...AVERAGE,
     register: registerOf(physique),
-    timbre,
-    colour: (plan) => createHold(timbre(plan), plan),
+    unheldColour,
+    colour: (plan) => createHold(unheldColour(plan), plan),
     tempo: 0.94,
     dynamics: 0.83,
-    toldPitch: 1.2,
+    decoderPitch: 1.2,
     loudnessLufs: -27.1,
     beginning: { level: 0.6, range: 0.9, warp: 0.84 },
   };
 }
 
-const AVERAGE = { tempo: 1, dynamics: 1, toldPitch: 1, pause: 1, gain: 1 };
+const AVERAGE = { tempo: 1, dynamics: 1, decoderPitch: 1, pause: 1, gain: 1 };
 
 function registerOf({ level, range }: Physique): Register {
   return { centreHz: (medianHz) => medianHz * level, spread: (deviation) => deviation * range };
 }
 
-/** Decibels at some frequencies, in hertz; between them straight over the logarithm of the frequency. */
-const TREBLE_DB: readonly (readonly [hz: number, db: number])[] = [
+/** Decibels at frequencies in hertz. */
+const TREBLE_DB = [
   [500, 0],
   [3_000, 6],
   [4_000, 6],
   [6_000, 2],
-];
-
-const MANS_TREBLE: Timbre["gainDb"] = (hz) => {
-  const above = TREBLE_DB.findIndex(([at]) => at > hz);
-  if (above === 0) return TREBLE_DB[0]![1];
-  if (above < 0) return TREBLE_DB.at(-1)![1];
-  const [[fromHz, fromDb], [toHz, toDb]] = [TREBLE_DB[above - 1]!, TREBLE_DB[above]!];
-  return fromDb + ((toDb - fromDb) * Math.log(hz / fromHz)) / Math.log(toHz / fromHz);
-};
-
+] as const;
 const SOFTER_DB = 4;

@@ -66,14 +66,14 @@ export function hasTract(following: Following): boolean {
 export async function follow(instrument: Instrument, model: Model, following: Following): Promise<Followed> {
   const { profile, start, tempo } = model;
   const { trust } = profile.suitability;
-  const begun = hasTract(following) ? start.beginning : start;
-  const mapped = pitchMap(instrument.pitch, begun, profile.pitch, trust);
-  const { pitch, warp, colour, dynamics, toldPitch, loudnessLufs, spectrumDb } = hasTract(following)
+  const physique = hasTract(following) ? start.beginning : start;
+  const mapped = pitchMap(instrument.pitch, physique, profile.pitch, trust);
+  const { pitch, warp, colour, dynamics, decoderPitch, loudnessLufs, spectrumDb } = hasTract(following)
     ? await rehearsed(instrument, model, mapped, following)
     : {
         ...start,
         pitch: mended(mapped, instrument.pitch.sentences, USUAL_BIAS),
-        colour: (plan: Plan) => createHold(start.timbre(plan), plan),
+        colour: (plan: Plan) => createHold(start.unheldColour(plan), plan),
         spectrumDb: 0,
       };
   const paced = following !== "pitch";
@@ -86,7 +86,7 @@ export async function follow(instrument: Instrument, model: Model, following: Fo
       tempo: paced ? within(tempo ** trust, SLOWEST, FASTEST) : start.tempo,
       pause: paced ? pauseFactor(profile, trust * PAUSE_SHARE) : 1,
       dynamics,
-      toldPitch,
+      decoderPitch,
       gain: 10 ** ((start.loudnessLufs + levelDb - loudnessLufs) / 20),
     },
     pitchSemitones: (12 * (pitch.centre - pitch.ownCentre - Math.log(start.level))) / Math.LN2,
@@ -98,7 +98,7 @@ export async function follow(instrument: Instrument, model: Model, following: Fo
 }
 
 /** What a rehearsal settles. */
-interface Rehearsed extends Pick<Speaker, "colour" | "dynamics" | "toldPitch"> {
+interface Rehearsed extends Pick<Speaker, "colour" | "dynamics" | "decoderPitch"> {
   readonly pitch: PitchMap;
   readonly warp: number;
   /** Before any gain. */
@@ -131,7 +131,7 @@ async function rehearsed(
     pitch: mended(mapped, sentences, bias),
     warp,
     colour,
-    toldPitch: 1,
+    decoderPitch: 1,
     dynamics: within(apart ** (DYNAMICS_SHARE * trust), LEAST_DYNAMICS, MOST_DYNAMICS),
     loudnessLufs: heard.loudnessLufs + LOUDER_ELSEWHERE_LU,
     spectrumDb,
@@ -164,7 +164,7 @@ interface Trial {
   readonly under: Speaker["colour"];
 }
 
-/** The treble that a longer tract costs is put back, as for the voice `1`. */
+/** The treble that a longer tract costs is put back: 2 dB an octave for a tract of 0.84. */
 function tiltFor(warp: number): number {
   return within(((1 - warp) / 0.16) * 2, 0, 2);
 }

@@ -37,6 +37,10 @@ const BEGINNING = /(?:^|[.!?:;•(] ?)$/;
 /** Streets: a sentence may end behind them, which "St. Mary" and "Dr. King" cannot. */
 const AFTER_A_NAME = /(?:\p{Lu}[\p{L}']+|\d(?:st|nd|rd|th)) $/u;
 const MAY_END: ReadonlySet<string> = new Set(["St", "Dr"]);
+const ON_A_STREET =
+  /\b(?:on|onto|down|along|off|up|across|\d{1,5}) (?:[NSEW]\.? )?(?!Mount|Fort|Lake|Port|Old|New|Downtown|Cape|Bay|Saint)(?:\p{Lu}\p{Ll}+ ){1,2}$/u;
+const NAME_AND_VERB = /^\p{Lu}\p{Ll}+ \p{Ll}{2,}/u;
+const SMALL_WORD = /\p{Ll} $/u;
 const HALF_DAY = /^\d{0,2}[ap]\.m$/i;
 const ZONE_OR_DAY =
   /^(?:[-–—&]|[ECMP][SD]?T\b|UTC|GMT|Eastern|Central|Mountain|Pacific|Mon|Tues|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec)/;
@@ -118,7 +122,8 @@ function continuesImproved(paragraph: string, mark: number, next: number): boole
   const word = wordBefore(paragraph, mark);
   const start = mark - word.length;
   if (MAY_END.has(word) && AFTER_A_NAME.test(paragraph.slice(Math.max(0, start - 30), start)))
-    return !isUsualBeginning(paragraph, next);
+    return !isUsualBeginning(paragraph, next) && !endsInStreet(paragraph, start, next);
+  if (isLetter(paragraph, start, word) && isUsualBeginning(paragraph, next)) return false;
   if (continues(paragraph, mark, next) || BEFORE_ANYTHING.has(word)) return true;
   if (BEFORE_A_MONTH.has(word) && MONTH_AHEAD.test(paragraph.slice(next, next + 3))) return true;
   if (BEGINS_BEFORE_A_NUMBER.has(word) && BEGINNING.test(paragraph.slice(Math.max(0, start - 3), start)))
@@ -133,6 +138,19 @@ function continuesImproved(paragraph: string, mark: number, next: number): boole
   }
   if (HALF_DAY.test(word)) return ZONE_OR_DAY.test(paragraph.slice(next, next + 12));
   return (INITIALS.test(word) || AFTER_NAMES.has(word)) && !isUsualBeginning(paragraph, next);
+}
+
+/** "on Oak St. Bob loves it", but "on Lake St. Clair". */
+function endsInStreet(paragraph: string, start: number, next: number): boolean {
+  return (
+    ON_A_STREET.test(paragraph.slice(Math.max(0, start - 40), start)) &&
+    NAME_AND_VERB.test(paragraph.slice(next, next + 40))
+  );
+}
+
+/** "Take exit B.", "So do I.": a capital by itself behind a small word is no initial of a name. */
+function isLetter(paragraph: string, start: number, word: string): boolean {
+  return /^[A-Z]$/.test(word) && SMALL_WORD.test(paragraph.slice(Math.max(0, start - 20), start));
 }
 
 function isUsualBeginning(paragraph: string, next: number): boolean {

@@ -75,7 +75,25 @@ const MORE: readonly (readonly [string, string])[] = [
   ["asst.", "assistant"],
   ["mgr.", "manager"],
   ["pls.", "please"],
-  ["dept.", "department"],
+  ["dr.", "doctor"],
+  ["appt.", "appointment"],
+  ["appts.", "appointments"],
+  ["apt.", "apartment"],
+  ["apts.", "apartments"],
+  ["acct.", "account"],
+  ["accts.", "accounts"],
+  ["addr.", "address"],
+  ["mtg.", "meeting"],
+  ["msg.", "message"],
+  ["hwy.", "highway"],
+  ["blvd.", "boulevard"],
+  ["ave.", "avenue"],
+  ["univ.", "university"],
+  ["corp.", "corporation"],
+  ["assoc.", "associate"],
+  ["mfr.", "manufacturer"],
+  ["reqd.", "required"],
+  ["wkly.", "weekly"],
   ["gov't", "government"],
   ["govt", "government"],
   ["int'l", "international"],
@@ -84,10 +102,16 @@ const MORE: readonly (readonly [string, string])[] = [
 ];
 /** The same at the beginning of a sentence, of a line or of a label. */
 const CAPITALISED = MORE.flatMap(([key, words]): (readonly [string, string])[] =>
-  /^[a-z]{2}/u.test(key) && words !== "featuring" ? [[capitalise(key), capitalise(words)]] : [],
+  /^[a-z]{2}/u.test(key) && words !== "featuring" && words !== "doctor"
+    ? [[capitalise(key), capitalise(words)]]
+    : [],
 );
 /** Those that are written without a stop too. */
 const WITHOUT: readonly (readonly [string, string])[] = [
+  ["Fwd", "Forward"],
+  ["FWD", "Forward"],
+  ["FW", "Forward"],
+  ["Fw", "Forward"],
   ["YoY", "year over year"],
   ["QoQ", "quarter over quarter"],
   ["MoM", "month over month"],
@@ -99,6 +123,14 @@ const WITHOUT: readonly (readonly [string, string])[] = [
   ["QTY", "Quantity"],
   ["bldg", "building"],
   ["Bldg", "Building"],
+  ["appt", "appointment"],
+  ["Appt", "Appointment"],
+  ["appts", "appointments"],
+  ["Appts", "Appointments"],
+  ["acct", "account"],
+  ["Acct", "Account"],
+  ["mtg", "meeting"],
+  ["Mtg", "Meeting"],
   ["dept", "department"],
   ["Dept", "Department"],
   ["govt", "government"],
@@ -131,6 +163,7 @@ const NEEDS: ReadonlyMap<string, Neighbours> = new Map<string, Neighbours>([
   ["ft.", { before: light(/\p{Lu}\p{L}* $/u), after: light(/^ \p{Lu}/u) }],
   ["feat.", { after: light(/^ \p{Lu}/u) }],
   ["min.", { after: light(/^ \p{Ll}/u) }],
+  ["dr.", { after: light(/^(?:'s)? \p{Ll}/u) }],
   ["temp.", { after: light(/^ \p{Ll}/u) }],
   ...["Max.", "Min.", "Avg.", "Temp.", "Approx.", "Est.", "Qty."].map((key) => [key, AT_BEGINNING] as const),
   ["fl.", { before: /\d(?:st|nd|rd|th) $/u }],
@@ -142,7 +175,7 @@ const WRITTEN = light(
   /(?:a\.k\.a\.|(?:w\/o?|c\/o|b\/c|[Gg]ov't|[Ii]nt'l|[Nn]at'l|[Aa]ss'n)(?![\p{L}\p{N}])|[A-Za-z]{1,6}\.)/uy,
 );
 const PLAIN = light(
-  /(?:vs|aka|AKA|BTW|IMO|TBD|YoY|QoQ|MoM|[Aa]ttn|ATTN|[Qq]ty|QTY|[Bb]ldg|[Dd]ept|[Gg]ovt|[Mm]gmt|[Pp]ls|[Tt]hx)(?![\p{L}\p{N}_]|\.\p{L})/uy,
+  /(?:F(?:[Ww][Dd]?)(?=: )|vs|aka|AKA|BTW|IMO|TBD|YoY|QoQ|MoM|[Aa]ttn|ATTN|[Aa]ppts?|[Aa]cct|[Mm]tg|[Qq]ty|QTY|[Bb]ldg|[Dd]ept|[Gg]ovt|[Mm]gmt|[Pp]ls|[Tt]hx)(?![\p{L}\p{N}_]|\.\p{L})/uy,
 );
 const NAME_AFTER = light(/^(?:\. ?| )(?=[\p{Lu}\p{Co}])/u);
 const TITLE = light(/[A-Z][a-z]{1,4}(?=(?:\. ?| )[\p{Lu}\p{Co}])/uy);

@@ -39,6 +39,13 @@ const INCHES = /(\d{1,3}(?:\.\d{1,3})?)["″”]/uy;
 const FEET = light(/(\d{1,5})(?:′|['’](?:(?![\p{L}\p{N}])|(?=[x×]\d)))/uy);
 /** A quotation in single marks, not ended. */
 const OPEN_QUOTE = /(?:^|[\s(])['‘][^'’]{0,60}$/u;
+/** "6 ft 2 in tall": what follows tells inches from the small word. */
+const FEET_THEN_IN = light(
+  /(\d{1,3}) ?(?:ft|feet|foot)\.?,? (\d{1,2}(?:\.\d)?) ?(?:in\b\.?|inch(?:es)?\b)/uy,
+);
+const INCHES_NEXT = light(
+  /^(?:$|[.,;:!?)]|[ -](?!high school)(?:wide|tall|long|high|deep|thick|across|apart|by|x|of|from|and|but|with|or|at|on|above|below)(?!\p{L}))/u,
+);
 const BY = / ?[x×] ?(?=\.?\d)/uy;
 const INCHES_BY_INCHES = light(
   new RegExp(`(${AMOUNT}) ?in\\.? ?[x×] ?(${AMOUNT}) ?in(?:\\b\\.?)(?![\\p{L}\\p{N}])`, "uy"),
@@ -55,6 +62,14 @@ const AFTER_SECONDS =
 /** Units of one letter that must touch their number, or are written with a stop. */
 const INCH_BEFORE =
   /^(?:\.?[ -]?(?:wide|tall|long|high|deep|thick|in\b|by\b|x\b|of\b|from\b|apart|across|screen|pipe))/u;
+
+/** "a 5A fuse", "draws 2 A", where a seat or a flat may be written so too. */
+const AMPS_NEXT =
+  /^[- ](?:fuses?|(?:circuit )?breakers?|plugs?|sockets?|circuits?|outlets?|chargers?|charging|(?:power )?supply|current|adapters?|relays?|switch|load|motor|service|USB|of current)\b/u;
+const AMPS_BEFORE =
+  /(?:\b(?:draws?|drew|drawing|rated (?:at|for)|pulls?|delivers?|current (?:of|is)|supplies|outputs?|handles?)(?: (?:about|around|up to|over|only|just))?|\d ?V(?:,? (?:and|at)|[/,])?) ?$/u;
+/** Roads, and the other half of a place on the globe. */
+const NO_POWER_BEFORE = /(?:[-\d°]|\b(?:Route|Highway|Hwy\.?|Interstate|US|SR|CR|Exit|exit|[NS],?)) ?$/u;
 
 /** Numbers with a unit of measure, said in full: "68 m²", "a 60W bulb", "28 m/s", "84°F", "12 oz. of". */
 export const measure: Kind = (text, at) => {
@@ -121,6 +136,19 @@ export const feetAndInches: Kind = (text, at) => {
       words: `${numberWords(square[1] ?? "")} by ${numberWords(square[2] ?? "")} inches`,
       end: behindStop(text, at + square[0].length - (square[0].endsWith(".") ? 1 : 0)),
     };
+  const written = matchAt(FEET_THEN_IN, text, at);
+  if (written !== null) {
+    const end = at + written[0].length - (written[0].endsWith(".") ? 1 : 0);
+    const isThing = isOneThing(before(text, at)) && isNounAfter(text, end);
+    const [, feet = "", inches = ""] = written;
+    const sure =
+      written[0].includes("inch") || written[0].endsWith(".") || INCHES_NEXT.test(after(text, end));
+    if (sure || isThing)
+      return {
+        words: `${cardinalWords(feet)} ${isThing || feet === "1" ? "foot" : "feet"} ${numberWords(inches)} ${isThing || inches === "1" ? "inch" : "inches"}`,
+        end: behindStop(text, end),
+      };
+  }
   const isOpen = OPEN_QUOTE.test(before(text, at));
   const both = matchAt(FEET_AND_INCHES, text, at) ?? (isOpen ? null : matchAt(FEET_THEN_INCHES, text, at));
   if (both !== null)
@@ -196,8 +224,11 @@ function isUnit(
       );
     case "h":
       return touches && !/[-.]$/u.test(first);
-    case "l":
+    case "A":
+      return AMPS_NEXT.test(after(text, at + whole.length)) || AMPS_BEFORE.test(before(text, at));
     case "W":
+      return touches || isPower(text, at, at + whole.length);
+    case "l":
     case "mo":
       return touches || written === "mo";
     case "%":
@@ -207,6 +238,11 @@ function isUnit(
     default:
       return gap !== "-" || written.length > 1;
   }
+}
+
+/** "draws 1,500 W", where a street ("300 W Main St") or a road's end ("I-80 W") would go on or begin otherwise. */
+function isPower(text: string, at: number, end: number): boolean {
+  return !/^\.? (?:\p{Lu}|\d)/u.test(after(text, end)) && !NO_POWER_BEFORE.test(before(text, at));
 }
 
 /** A stop that ends the sentence stays, as does one that the unit was never written with. */

@@ -28,7 +28,7 @@ const ROADS: ReadonlyMap<string, string> = new Map([
 ]);
 const ROAD = light(/(St|Dr|Ave|Blvd|Rd|Ln|Pkwy|Hwy)(?![\p{L}\p{N}])/uy);
 const STREET_NAME = light(
-  /(?:\b\d{1,4}(?:st|nd|rd|th)|(?<![.!?] )(?<=[^\n])\b\p{Lu}[\p{L}'.]+|\b(?:\d+|on|at|of|near) [NSEW]\.? ?\p{Lu}\p{L}+) $/u,
+  /(?:\b\d{1,4}(?:st|nd|rd|th)|(?<![.!?] )(?<=[^\n])\b\p{Lu}[\p{L}'.]+|\b(?:\d+|on|at|of|near) (?:[NSEW]\.? ?\p{Lu}\p{L}+|[A-Z])) $/u,
 );
 /** A word that may stand before "St. Mary" or "Dr. King" and is no street's name. */
 const NO_STREET =
@@ -50,6 +50,9 @@ const ON_A_STREET = light(
 const NUMBERED_STREET = light(/(?:\d (?:[NSEW]\.? )?(?:\p{Lu}\p{L}+ ){1,2}|\d(?:st|nd|rd|th) )$/u);
 const CITY = light(/\b\p{Lu}\p{L}+, $/u);
 const CAPITAL_NEXT = light(/^\.? \p{Lu}/u);
+const DIRECTION_NEXT = light(
+  /^\.?,? (?:[NS][EW]?|[EW])(?:(?![\p{L}\p{N}.]| \p{Lu}\p{L}+ (?:St|Ave|Rd|Blvd))|\.(?![\p{L}\p{N}]))/u,
+);
 const SMALL_NEXT = light(/^ \p{Ll}/u);
 const DIRECTIONS: ReadonlyMap<string, string> = new Map([
   ["N", "North"],
@@ -67,7 +70,7 @@ const DIRECTION = light(
 const HEADING = light(/([NS][EW]?|E|W)(?![\p{L}\p{N}]|\.[\p{L}\p{N}])/uy);
 const MOVES = /\b(?:head|heads|heading|headed|travel|traveling|facing|winds?) $/iu;
 const ROAD_BEFORE =
-  /(?:\b(?:(?:I|US|SR|CR)[- ]|[A-Z]{2}-)\d{1,3}|\b(?:Route|Highway|Hwy\.?|Interstate|Rte\.?) \d{1,3}) $/u;
+  /(?:\b(?:(?:I|US|SR|CR)[- ]|[A-Z]{2}-)\d{1,3}|\b(?:Route|Highway|Hwy\.?|Interstate|Rte\.?) \d{1,3}|(?:[A-Za-z]{2}|\d(?:st|nd|rd|th)|\b[A-Z]) (?:St(?:reet)?|Ave(?:nue)?|Blvd|Boulevard|Rd|Road|Dr|Drive|Ln|Lane|Pl|Place|Ct|Court|Pkwy|Parkway|Way)\.?,?) $/u;
 
 const BEFORE_A_NUMBER = light(/(?:Ste|Apt|Rm|Bldg|Hwy|Rte|PO)(?= #?(?:\p{N}|[A-Z]\b|Box))/uy);
 const NUMBERED: ReadonlyMap<string, string> = new Map([
@@ -121,8 +124,10 @@ export const road: Kind = (text, at) => {
   if (!STREET_NAME.test(earlier) || (isEither && NO_STREET.test(earlier))) return null;
   const hasNumber = NUMBERED_STREET.test(earlier);
   const isSure = hasStop && (hasNumber || ON_A_STREET.test(earlier));
-  if (isEither && !isSure && CAPITAL_NEXT.test(rest)) return null;
-  if (!hasStop && !isEither && !SMALL_NEXT.test(rest) && !/^(?:[,;:!?)]|$)/u.test(rest)) return null;
+  const hasDirection = DIRECTION_NEXT.test(rest);
+  if (isEither && !isSure && !hasDirection && CAPITAL_NEXT.test(rest)) return null;
+  if (!hasStop && !hasDirection && !isEither && !SMALL_NEXT.test(rest) && !/^(?:[,;:!?)]|$)/u.test(rest))
+    return null;
   return { words: ROADS.get(key) ?? written, end: behindStop(text, end) };
 };
 

@@ -5,8 +5,13 @@ import { after, before, type Kind, matchAt } from "./spoken.ts";
 import { perUnit } from "./units.ts";
 
 const HALF = "[AaPp]\\.?[Mm](?:\\.|(?![\\p{L}\\p{N}]))";
-const CLOCK = `(\\d{1,2})(?::(\\d{2}))?(?::(\\d{2}))?(?: ?(${HALF}))?`;
+const CLOCK = `(\\d{1,2})(?:[:.](\\d{2}))?(?::(\\d{2}))?(?: ?(${HALF}))?`;
 const TIME = light(new RegExp(`${CLOCK}(?:( ?[-–—] ?)${CLOCK})?(?![\\p{L}\\p{N}_]|[:/]\\d)`, "yu"));
+/** A point for the colon, as in Britain: a time of day only where something else says so. */
+const POINTED = /\d\.\d/u;
+const AT_HOUR = /\b(?:at|by|until|till|before|after|from|around) $/iu;
+const HOUR_AFTER =
+  /^ (?:tonight|tomorrow|today|sharp|on (?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)|(?:this|in the|every|each|tomorrow) (?:morning|afternoon|evening)|o['’]clock)\b/u;
 const RATIO = /(\d{1,4}):(\d{1,4})(?![\d:])/uy;
 const LAP = light(/(\d{1,2}):([0-5]\d)\.(\d{1,3})(?![\p{L}\p{N}]|[.:]\d)/uy);
 const OFFSET = light(/(UTC|GMT) ?([-+−–]) ?(\d{1,2})(?::?(\d{2}))?(?![\p{L}\p{N}])/uy);
@@ -22,18 +27,24 @@ export const time: Kind = (text, at) => {
     const isOther = minuteTo !== undefined || halfTo !== undefined;
     const from = clockWords(hour, minute, second, half);
     const to = clockWords(hourTo, minuteTo, secondTo, halfTo);
-    const isRange = (isOne && isOther) || halfTo !== undefined;
+    const isRange =
+      ((isOne && isOther) || halfTo !== undefined) && !(POINTED.test(whole) && halfTo === undefined);
     if (isRange && from !== null && to !== null)
       return { words: `${from} to ${to}${stopFor(text, at + whole.length, halfTo)}`, end: at + whole.length };
   }
   if (!isOne || BEFORE_A_RATIO.test(before(text, at))) return null;
   const alone = dash === undefined ? whole : whole.slice(0, whole.indexOf(dash));
   const end = at + alone.length;
+  if (POINTED.test(alone) && half === undefined && !isHour(text, at, end)) return null;
   const words = clockWords(hour, minute, second, half);
   const per = perUnit(text, end);
   if (words !== null && per.end > end) return { words: words + per.words, end: per.end };
   return words === null ? null : { words: `${words}${stopFor(text, end, half)}`, end };
 };
+
+function isHour(text: string, at: number, end: number): boolean {
+  return AT_HOUR.test(before(text, at)) && HOUR_AFTER.test(after(text, end));
+}
 
 /** "1:23.456" → "one twenty three point four five six". */
 export const lapTime: Kind = (text, at) => {

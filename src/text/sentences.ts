@@ -18,7 +18,7 @@ export const TITLES: ReadonlySet<string> = new Set(
 );
 const BEFORE_A_NUMBER: ReadonlySet<string> = new Set(
   (
-    "no nos No Nos vol Vol vols p pp c ca ch Ch chap Chap fig Fig figs Figs sec Sec art Art ed est approx eq Eq op Op " +
+    "no nos No Nos ex Ex Wt wt Ht ht Lv lv Acct acct Pkg pkg Ps vol Vol vols p pp c ca ch Ch chap Chap fig Fig figs Figs sec Sec art Art ed est approx eq Eq op Op " +
     "Rs Apt apt Ste Rm rm Rte Hwy Bldg Pt Gr Fl Dist ext Ext tel Tel Box min max avg Qty qty Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec " +
     "Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun"
   ).split(" "),
@@ -56,8 +56,10 @@ const USUAL_BEGINNINGS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 /** "10 lb. 4 oz.": a unit and the smaller one. */
-const UNIT_WITH_STOP = /^(?:lbs?|ft|hrs?|yds?|gal|min)$/;
-const SMALLER_UNIT = /^\d{1,2}(?:\.\d)? ?(?:oz|in|mins?|secs?|ft|qts?)\b/;
+const UNIT_WITH_STOP = /^(?:lbs?|ft|hrs?|yds?|gal|mins?|oz|secs?|qts?|tbsps?|tsps?|mi|in)$/;
+/** "12 mi. SW of town" */
+const COMPASS_OF = /^[NS]?[NESW][EW]? of /;
+const SMALLER_UNIT = /^(?:\(\d|\d{1,2}(?:\.\d)? ?(?:oz|in|mins?|secs?|ft|qts?)\b)/;
 const INITIALS = /^(?:\p{Lu}\.)+\p{Lu}$/u;
 const MARKS = ".!?…";
 const CLOSING = '"”’)]';
@@ -128,13 +130,14 @@ function continuesImproved(paragraph: string, mark: number, next: number): boole
   if (BEFORE_A_MONTH.has(word) && MONTH_AHEAD.test(paragraph.slice(next, next + 3))) return true;
   if (BEGINS_BEFORE_A_NUMBER.has(word) && BEGINNING.test(paragraph.slice(Math.max(0, start - 3), start)))
     return /^~?\p{Nd}/u.test(paragraph.slice(next, next + 3));
+  if (COMPASS_OF.test(paragraph.slice(next, next + 8))) return true;
   if (UNIT_WITH_STOP.test(word)) {
     const measured = /\d ?$/.test(paragraph.slice(Math.max(0, start - 3), start));
     return measured && SMALLER_UNIT.test(paragraph.slice(next, next + 16));
   }
   if (BEFORE_A_NUMBER.has(word)) {
     const said = word.startsWith("no") && SAID.test(paragraph.slice(Math.max(0, start - 18), start));
-    return !said && /^#?\p{Nd}/u.test(paragraph.slice(next, next + 3));
+    return !said && /^[#(]?\p{Nd}/u.test(paragraph.slice(next, next + 3));
   }
   if (HALF_DAY.test(word)) return ZONE_OR_DAY.test(paragraph.slice(next, next + 12));
   return (INITIALS.test(word) || AFTER_NAMES.has(word)) && !isUsualBeginning(paragraph, next);

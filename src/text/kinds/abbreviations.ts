@@ -62,6 +62,14 @@ const MORE: readonly (readonly [string, string])[] = [
   ["v.", "versus"],
   ["c/o", "care of"],
   ["b/c", "because"],
+  ["y/y", "year over year"],
+  ["q/q", "quarter over quarter"],
+  ["m/m", "month over month"],
+  ["lg.", "large"],
+  ["sm.", "small"],
+  ["med.", "medium"],
+  ["ex.", "exercise"],
+  ["Ex.", "Exercise"],
   ["Approx.", "Approximately"],
   ["Est.", "Established"],
   ["fl.", "floor"],
@@ -102,7 +110,7 @@ const MORE: readonly (readonly [string, string])[] = [
 ];
 /** The same at the beginning of a sentence, of a line or of a label. */
 const CAPITALISED = MORE.flatMap(([key, words]): (readonly [string, string])[] =>
-  /^[a-z]{2}/u.test(key) && words !== "featuring" && words !== "doctor"
+  /^[a-z]{2}/u.test(key) && words !== "featuring" && !/^(?:doctor|medium|small|large)$/u.test(words)
     ? [[capitalise(key), capitalise(words)]]
     : [],
 );
@@ -153,7 +161,7 @@ const SMALL_NEXT = light(/^ \p{Ll}/u);
 const NEEDS: ReadonlyMap<string, Neighbours> = new Map<string, Neighbours>([
   ...(
     "no. nos. No. Nos. p. c. ca. Op. op. art. Art. fig. Fig. ch. Ch. Sec. sec. Pt. Gr. Fl. Rm. eq. Eq. ext. Ext. est. " +
-    "Figs. figs. chap. Chap. eq. vols."
+    "ex. Ex. Figs. figs. chap. Chap. eq. vols."
   )
     .split(" ")
     .map((key) => [key, A_NUMBER] as const),
@@ -163,6 +171,7 @@ const NEEDS: ReadonlyMap<string, Neighbours> = new Map<string, Neighbours>([
   ["ft.", { before: light(/\p{Lu}\p{L}* $/u), after: light(/^ \p{Lu}/u) }],
   ["feat.", { after: light(/^ \p{Lu}/u) }],
   ["min.", { after: light(/^ \p{Ll}/u) }],
+  ...["lg.", "sm.", "med."].map((key) => [key, { after: SMALL_NEXT }] as const),
   ["dr.", { after: light(/^(?:'s)? \p{Ll}/u) }],
   ["temp.", { after: light(/^ \p{Ll}/u) }],
   ...["Max.", "Min.", "Avg.", "Temp.", "Approx.", "Est.", "Qty."].map((key) => [key, AT_BEGINNING] as const),
@@ -172,7 +181,7 @@ const NEEDS: ReadonlyMap<string, Neighbours> = new Map<string, Neighbours>([
   ["Sq.", { before: light(/\p{Lu}\p{L}+ $/u) }],
 ]);
 const WRITTEN = light(
-  /(?:a\.k\.a\.|(?:w\/o?|c\/o|b\/c|[Gg]ov't|[Ii]nt'l|[Nn]at'l|[Aa]ss'n)(?![\p{L}\p{N}])|[A-Za-z]{1,6}\.)/uy,
+  /(?:a\.k\.a\.|(?:w\/o?|c\/o|b\/c|y\/y|q\/q|m\/m|[Gg]ov't|[Ii]nt'l|[Nn]at'l|[Aa]ss'n)(?![\p{L}\p{N}])|[A-Za-z]{1,6}\.)/uy,
 );
 const PLAIN = light(
   /(?:F(?:[Ww][Dd]?)(?=: )|vs|aka|AKA|BTW|IMO|TBD|YoY|QoQ|MoM|[Aa]ttn|ATTN|[Aa]ppts?|[Aa]cct|[Mm]tg|[Qq]ty|QTY|[Bb]ldg|[Dd]ept|[Gg]ovt|[Mm]gmt|[Pp]ls|[Tt]hx)(?![\p{L}\p{N}_]|\.\p{L})/uy,

@@ -1,6 +1,7 @@
 import { isSpaceCode } from "../characters.ts";
 import type { NormaliserTables } from "../tables.ts";
 import { abbreviations } from "./abbreviations.ts";
+import { difference, term } from "./algebra.ts";
 import { codeDigits, groupedDigits, military } from "./codes.ts";
 import { dayMonth, daysOfMonth, monthDay, numericDate, weekday } from "./dates.ts";
 import { electronicKind } from "./electronic.ts";
@@ -70,6 +71,7 @@ export function createClassifier(tables: NormaliserTables, isListed: IsListed): 
     feetAndInches,
     pair,
     fraction,
+    term,
     scientific,
     magnitude,
     measure,
@@ -112,6 +114,7 @@ export function createClassifier(tables: NormaliserTables, isListed: IsListed): 
     fraction,
     measure,
     pointed,
+    difference,
     shortYear,
     sign,
   ];

@@ -23,7 +23,7 @@ const SHORT_DAY = pattern("Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun");
 /** After these, 3/8 is a day; by itself it is a fraction. */
 const BEFORE_A_DATE = light(
   new RegExp(
-    `(?:\\b(?:on|by|until|till|before|after|since|from|due|dated|date|starting|ending|through|effective|closed|open|off|(?:week|weekend|month|morning|night|day|as) of)|${DAY}\\.?,?):? $`,
+    `(?:\\b(?:on|by|until|till|before|after|since|from|due|dated|date|starting|ending|through|effective|closed|open|off|ships|shipped|ship|arrives|arriving|expires?|expired|begins?|starts?|ends?|opens|closes|delivered|renews|renewed|departs|booked for|scheduled for|moved to|(?:week|weekend|month|morning|night|day|as) of)|${DAY}\\.?,?):? $`,
     "u",
   ),
 );
@@ -78,6 +78,7 @@ export const numericDate: Kind = (text, at) => {
   if (slashed === null) return null;
   const [month, day] = [Number(slashed[1]), Number(slashed[2])];
   const [earlier, end] = [before(text, at), at + slashed[0].length];
+  if (slashed[0] === "9/11" && !BEFORE_A_DATE.test(earlier)) return null;
   if (RECKONING.test(earlier) || isCountedThrough(earlier)) return null;
   if (
     isUnsure(month, day) &&

@@ -12,11 +12,14 @@ const WORD_BEFORE = light(/[\p{L}\p{N}%]['’]?,? $/u);
 const HEADING_NEXT = light(/^ \p{Lu}\p{L}/u);
 const INITIAL_NEXT = light(/^\. \p{Lu}/u);
 const NAME_BEFORE = light(/\p{Lu}[\p{L}.'’]{0,30} $/u);
-const SCALE_NEXT = /^[ -](?:Minor|Major|Flat|Sharp)\b/u;
+const SCALE_NEXT = /^ (?:Minor|Major|Flat|Sharp|Company|Block|Wing|League|Ward)\b/u;
+const SCALE_BEFORE = /\b(?:in|of|from) $/iu;
+/** No noun follows, so there is no article. */
+const NO_WORD_NEXT = light(/^(?:["”:)\]]|['’](?!\p{L})|$)/u);
 const HYPHEN_BEFORE = light(/\p{L}-$/u);
 
 /** A variable between operators: "a === b", "a + 1". */
-const VARIABLE = light(/a(?= (?:={1,3}|!==?|[<>]=|[+*]) [\p{L}\p{N}(](?!\p{L})| [<>] \p{L}(?!\p{L}))/uy);
+const VARIABLE = light(/[aA](?= (?:={1,3}|!==?|[<>]=|[+*]) [\p{L}\p{N}(](?!\p{L})| [<>] \p{L}(?!\p{L}))/uy);
 
 /** Whether what ends here is told apart by letters: "Option", "Vitamin". */
 export function isLettered(earlier: string): boolean {
@@ -32,10 +35,14 @@ export const letterA: Kind = (text, at) => {
   if (matchAt(LETTER, text, at) === null) return null;
   const earlier = before(text, at);
   if (HYPHEN_BEFORE.test(earlier)) return { words: "eh", end: at + 1 };
-  if (!WORD_BEFORE.test(earlier)) return null;
   const rest = after(text, at + 1);
+  if (NO_WORD_NEXT.test(rest)) return { words: "eh", end: at + 1 };
+  if (!WORD_BEFORE.test(earlier)) return null;
   if (INITIAL_NEXT.test(rest) && NAME_BEFORE.test(earlier) && !isLettered(earlier)) return null;
   const isArticle =
-    HEADING_NEXT.test(rest) && !isLettered(earlier) && !THE.test(earlier) && !SCALE_NEXT.test(rest);
+    HEADING_NEXT.test(rest) &&
+    !isLettered(earlier) &&
+    !THE.test(earlier) &&
+    !(SCALE_NEXT.test(rest) && SCALE_BEFORE.test(earlier));
   return isArticle ? null : { words: "eh", end: at + 1 };
 };

@@ -19,7 +19,7 @@ const TIMES = light(
 );
 const LOOSE_UNIT = light(
   new RegExp(
-    `(?:${alternatives([...UNITS.keys()].filter((key) => /^[a-zA-Zµ](?:[a-zA-Z]|[²³])/u.test(key)))})(?![\\p{L}\\p{N}_/])`,
+    `(?:${alternatives([...UNITS.keys()].filter((key) => /^(?:[a-zA-Zµ](?:[a-zA-Z]|[²³])|c\.)/u.test(key)))})(?![\\p{L}\\p{N}_/])`,
     "yu",
   ),
 );
@@ -68,6 +68,9 @@ const AMPS_NEXT =
   /^[- ](?:fuses?|(?:circuit )?breakers?|plugs?|sockets?|circuits?|outlets?|chargers?|charging|(?:power )?supply|current|adapters?|relays?|switch|load|motor|service|USB|of current)\b/u;
 const AMPS_BEFORE =
   /(?:\b(?:draws?|drew|drawing|rated (?:at|for)|pulls?|delivers?|current (?:of|is)|supplies|outputs?|handles?)(?: (?:about|around|up to|over|only|just))?|\d ?V(?:,? (?:and|at)|[/,])?) ?$/u;
+/** Places whose numbers have letters behind: "seat 27L". */
+const NAMED_BEFORE =
+  /\b(?:seats?|gate|row|apartment|apt\.?|unit|suite|ste\.?|room|rm\.?|runways?|exit|flight|bus|route|platform|berth|locker|bay|stand)s? (?:#)?$/iu;
 /** Roads, and the other half of a place on the globe. */
 const NO_POWER_BEFORE = /(?:[-\d°]|\b(?:Route|Highway|Hwy\.?|Interstate|US|SR|CR|Exit|exit|[NS],?)) ?$/u;
 
@@ -78,6 +81,7 @@ export const measure: Kind = (text, at) => {
   const [whole, first = "", mark, joint, second, , third, gap = "", written = ""] = match;
   const end = at + whole.length;
   if (!isUnit(text, at, whole, first, gap, written)) return null;
+  if (/^[A-Za-z]$/u.test(written) && gap === "" && NAMED_BEFORE.test(before(text, at))) return null;
   if (mark !== undefined && (second === undefined || joint === " to ")) return null;
   const forms = UNITS.get(written) ?? [written, written];
   const stop = written.endsWith(".") ? end : behindStop(text, end);
@@ -87,7 +91,7 @@ export const measure: Kind = (text, at) => {
   const unit = isOne ? forms[0] : forms[1];
   const per = perUnit(text, end);
   if (per.end > end) return { words: `${numberWords(first)} ${unit}${per.words}`, end: per.end };
-  if (/^\/\p{L}/u.test(text.slice(end, end + 2))) return null;
+  if (/^\/[\p{Ll}µ]/u.test(text.slice(end, end + 2))) return null;
   const numbers = [numberWords(first)];
   if (second !== undefined) numbers.push(`${jointWord(joint ?? "")} ${numberWords(second)}`);
   if (third !== undefined) numbers.push(`by ${numberWords(third)}`);
@@ -123,7 +127,10 @@ export const byOrTimes: Kind = (text, at) => {
   const [whole, first = "", second = "", third] = match;
   const end = at + whole.length;
   const word =
-    /^ ?(?:[=^]|is\b|equals\b)/u.test(after(text, end)) || /[=+] ?$/u.test(before(text, at)) ? "times" : "by";
+    (!isOneThing(before(text, at)) && /^ ?(?:[=^]|is\b|equals\b)/u.test(after(text, end))) ||
+    /[=+] ?$/u.test(before(text, at))
+      ? "times"
+      : "by";
   const rest = third === undefined ? "" : ` ${word} ${numberWords(third)}`;
   return { words: `${numberWords(first)} ${word} ${numberWords(second)}${rest}`, end };
 };
@@ -222,6 +229,8 @@ function isUnit(
         INCH_BEFORE.test(after(text, at + whole.length - 1)) ||
         /^\.? ?[a-z]/u.test(after(text, at + whole.length))
       );
+    case "c.":
+      return /^(?: \p{Ll}|\))/u.test(after(text, at + whole.length));
     case "h":
       return touches && !/[-.]$/u.test(first);
     case "A":
@@ -247,6 +256,7 @@ function isPower(text: string, at: number, end: number): boolean {
 
 /** A stop that ends the sentence stays, as does one that the unit was never written with. */
 function keepsStop(text: string, end: number, written: string): boolean {
+  if (/^\.(?:[,;:)]|-\p{L})/u.test(after(text, end)) && /^[a-z ]+$/u.test(written)) return false;
   return (
     text.charAt(end) !== "." ||
     !/^\. (?:[a-z\d(]|[A-Z])/u.test(after(text, end)) ||

@@ -63,12 +63,21 @@ const DIRECTIONS: ReadonlyMap<string, string> = new Map([
   ["NW", "Northwest"],
   ["SE", "Southeast"],
   ["SW", "Southwest"],
+  ["NNE", "North-northeast"],
+  ["ENE", "East-northeast"],
+  ["ESE", "East-southeast"],
+  ["SSE", "South-southeast"],
+  ["SSW", "South-southwest"],
+  ["WSW", "West-southwest"],
+  ["WNW", "West-northwest"],
+  ["NNW", "North-northwest"],
 ]);
 const DIRECTION = light(
   /(N|S|E|W|NE|NW|SE|SW)\.? (?=\d{1,3}(?:st|nd|rd|th)\b|\p{Lu}\p{L}+(?: \p{Lu}\p{L}+)? (?:St|Ave|Blvd|Rd|Dr|Ln|Street|Avenue|Road|Boulevard|Drive|Lane|Way|Place|Court)\b)/uy,
 );
-const HEADING = light(/([NS][EW]?|E|W)(?![\p{L}\p{N}]|\.[\p{L}\p{N}])/uy);
-const MOVES = /\b(?:head|heads|heading|headed|travel|traveling|facing|winds?) $/iu;
+const HEADING = light(/([NS][NS][EW]|[EW][NS][EW]|[NS][EW]?|E|W)(?![\p{L}\p{N}]|\.[\p{L}\p{N}])/uy);
+const MOVES =
+  /\b(?:head|heads|heading|headed|travel|traveling|facing|winds?|moved|moving|moves|drifting|blowing|gusts?|wind (?:is|from)|winds (?:are|were|from|will be)|(?:from|out of|to) the|(?:miles|mi\.?|km|kilometers|blocks?)) $/iu;
 const ROAD_BEFORE =
   /(?:\b(?:(?:I|US|SR|CR)[- ]|[A-Z]{2}-)\d{1,3}|\b(?:Route|Highway|Hwy\.?|Interstate|Rte\.?) \d{1,3}|(?:[A-Za-z]{2}|\d(?:st|nd|rd|th)|\b[A-Z]) (?:St(?:reet)?|Ave(?:nue)?|Blvd|Boulevard|Rd|Road|Dr|Drive|Ln|Lane|Pl|Place|Ct|Court|Pkwy|Parkway|Way)\.?,?) $/u;
 
@@ -137,6 +146,12 @@ export const direction: Kind = (text, at) => {
   if (street !== null)
     return { words: `${DIRECTIONS.get(street[1] ?? "") ?? ""} `, end: at + street[0].length };
   const heading = matchAt(HEADING, text, at);
-  if (heading === null || !(ROAD_BEFORE.test(before(text, at)) || MOVES.test(before(text, at)))) return null;
-  return { words: DIRECTIONS.get(heading[1] ?? "")?.toLowerCase() ?? "", end: at + heading[0].length };
+  if (heading === null) return null;
+  const end = at + heading[0].length;
+  const rest = after(text, end);
+  if (!(ROAD_BEFORE.test(before(text, at)) || MOVES.test(before(text, at)))) return null;
+  return {
+    words: DIRECTIONS.get(heading[1] ?? "")?.toLowerCase() ?? "",
+    end: /^\. \p{Ll}/u.test(rest) ? end + 1 : end,
+  };
 };

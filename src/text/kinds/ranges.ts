@@ -22,6 +22,8 @@ const TWO_NUMBERS: ReadonlySet<string> = new Set([
 ]);
 const POWER = light(/(\d{1,6})(?:\^([-−]?\d{1,3})|([⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))(?![\p{L}\p{N}])/uy);
 const PRESSURE = /\b(?:pressure|BP|bp|systolic|hypertension)\b[^.]{0,50}$/iu;
+/** "737-800", "787-9" */
+const PLANE = /^7[0-8]7-(?:[1-9]|[1-9]00)$/u;
 /** A team's wins and losses: "are 9-3 so far". A score ("won 6-4") is "to". */
 const BEFORE_A_RECORD = light(
   /(?:\b(?:(?!Hours|Odds|Ages|Pages|Scores|Grades|Days|Sizes)\p{Lu}\p{Ll}+s|they|They|we|We|team|squad|club) (?:are|were|went|go|started|start|stand|sit|finished|finish|is|was)(?: now| just| only)?|\b(?:are|is) off to an? |\brecords? (?:is|was|of|to|at|now)|\b(?:improved?|improves|fell|falls|dropp?e?d?|moved?) to)(?: an?)? ?$/u,
@@ -52,6 +54,7 @@ export const range: Kind = (text, at) => {
   if (from.length > 5 && !from.includes(",") && !from.includes(".")) return null;
   if (joint === " - " && (/^ ?=/u.test(after(text, end)) || /[=+] ?$/u.test(before(text, at))))
     return { words: `${numberWords(from)} minus ${numberWords(to)}`, end };
+  if (PLANE.test(whole)) return { words: `${nameWords(from)} ${nameWords(to)}`, end };
   const isRecord =
     joint === "-" &&
     percent === undefined &&

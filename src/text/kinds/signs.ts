@@ -120,7 +120,7 @@ export function signs(tables: NormaliserTables): Kind {
     if (character === "#" && !/^\d/u.test(rest) && KEY_BEFORE.test(earlier) && DIALLED.test(earlier + rest))
       return { words: "pound", end: at + 1 };
     if (character === "#") {
-      if (/^\d/u.test(rest) && !isWordCharacter(last) && last !== "&")
+      if (/^(?:[A-Z]{1,5}-?)?\d/u.test(rest) && !isWordCharacter(last) && last !== "&")
         return { words: "number ", end: at + 1 };
       return {
         words: /\d$/u.test(earlier) ? "hash" : isWordCharacter(rest.charAt(0)) ? "hashtag " : "hash",

@@ -133,7 +133,7 @@ function continuesImproved(paragraph: string, mark: number, next: number): boole
   if (COMPASS_OF.test(paragraph.slice(next, next + 8))) return true;
   if (UNIT_WITH_STOP.test(word)) {
     const measured = /\d ?$/.test(paragraph.slice(Math.max(0, start - 3), start));
-    return measured && SMALLER_UNIT.test(paragraph.slice(next, next + 16));
+    if (measured) return SMALLER_UNIT.test(paragraph.slice(next, next + 16));
   }
   if (BEFORE_A_NUMBER.has(word)) {
     const said = word.startsWith("no") && SAID.test(paragraph.slice(Math.max(0, start - 18), start));

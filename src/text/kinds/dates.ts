@@ -34,7 +34,7 @@ const DATE_LISTED_BEFORE = new RegExp(`(?<![\\d/])(\\d{1,2})/(\\d{1,2})${LIST}$`
 const DATE_LISTED_AFTER = new RegExp(`^${LIST}(\\d{1,2})/(\\d{1,2})(?![/\\d])`, "u");
 const DATE_RANGE = /( ?[-–—] ?)(\d{1,2})\/(\d{1,2})(?![/\d%]|\.\d)/uy;
 const CHANGED_BY =
-  /\b(?:cut|raised?|raises|raising|increas\w{1,3}|decreas\w{1,3}|lower\w{0,3}|ris(?:e|es|en|ing)|rose|f[ae]ll(?:s|en|ing)?|drop\w{0,4}|shr[iau]nk\w{0,3}|gr[eo]w\w{0,3}|reduced|scaled?|trim\w{0,4}|slash\w{0,3}|halv\w{1,3}|shorten\w{0,3}|up|down)\b[^.!?,;]{0,30} by $/iu;
+  /\b(?:cut|raised?|raises|raising|increas\w{1,3}|decreas\w{1,3}|lower\w{0,3}|ris(?:e|es|en|ing)|rose|f[ae]ll(?:s|en|ing)?|drop(?! off)\w{0,4}|shr[iau]nk\w{0,3}|gr[eo]w\w{0,3}|reduced|scaled?|trim\w{0,4}|slash\w{0,3}|halv\w{1,3}|shorten\w{0,3}|(?:is|are|was|were|be|been) (?:up|down))\b[^.!?,;]{0,30} by $/iu;
 const PART_NEXT =
   /^[- ](?:percent\w{0,6}|points?|tablets?|pills?|inch|cups?|miles?|hours?|minutes?|seconds?|teaspoons?|tablespoons?|tsp|tbsp|pounds?|lb|oz|ounces?|acres?|turns?|dose|dollars?|cents?|gallons?|liters?|size|votes?|majority|scale|speed|strength|power|price|off|share|interest|ownership|stake)\b/u;
 /** Where one reckons, a number with a slash is a fraction. */

@@ -230,7 +230,7 @@ function isUnit(
         /^\.? ?[a-z]/u.test(after(text, at + whole.length))
       );
     case "c.":
-      return /^(?: \p{Ll}|\))/u.test(after(text, at + whole.length));
+      return /^(?: (?!(?:and|or|is|the)\b)\p{Ll}|\))/u.test(after(text, at + whole.length));
     case "h":
       return touches && !/[-.]$/u.test(first);
     case "A":
@@ -260,7 +260,7 @@ function keepsStop(text: string, end: number, written: string): boolean {
   return (
     text.charAt(end) !== "." ||
     !/^\. (?:[a-z\d(]|[A-Z])/u.test(after(text, end)) ||
-    /[A-Z²³%°/]/u.test(written)
+    (written !== "Tbsp" && /[A-Z²³%°/]/u.test(written))
   );
 }
 

@@ -18,7 +18,7 @@ export const TITLES: ReadonlySet<string> = new Set(
 );
 const BEFORE_A_NUMBER: ReadonlySet<string> = new Set(
   (
-    "no nos No Nos vol Vol vols p pp c ca ch Ch chap Chap fig Fig figs Figs sec Sec art Art ed est approx eq Eq op Op " +
+    "no nos No Nos ex Ex Wt wt Ht ht Lv lv Acct acct Pkg pkg Ps vol Vol vols p pp c ca ch Ch chap Chap fig Fig figs Figs sec Sec art Art ed est approx eq Eq op Op " +
     "Rs Apt apt Ste Rm rm Rte Hwy Bldg Pt Gr Fl Dist ext Ext tel Tel Box min max avg Qty qty Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec " +
     "Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun"
   ).split(" "),
@@ -37,6 +37,10 @@ const BEGINNING = /(?:^|[.!?:;•(] ?)$/;
 /** Streets: a sentence may end behind them, which "St. Mary" and "Dr. King" cannot. */
 const AFTER_A_NAME = /(?:\p{Lu}[\p{L}']+|\d(?:st|nd|rd|th)) $/u;
 const MAY_END: ReadonlySet<string> = new Set(["St", "Dr"]);
+const ON_A_STREET =
+  /\b(?:on|onto|down|along|off|up|across|\d{1,5}) (?:[NSEW]\.? )?(?!Mount|Fort|Lake|Port|Old|New|Downtown|Cape|Bay|Saint)(?:\p{Lu}\p{Ll}+ ){1,2}$/u;
+const NAME_AND_VERB = /^\p{Lu}\p{Ll}+ \p{Ll}{2,}/u;
+const SMALL_WORD = /\p{Ll} $/u;
 const HALF_DAY = /^\d{0,2}[ap]\.m$/i;
 const ZONE_OR_DAY =
   /^(?:[-–—&]|[ECMP][SD]?T\b|UTC|GMT|Eastern|Central|Mountain|Pacific|Mon|Tues|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec)/;
@@ -52,8 +56,10 @@ const USUAL_BEGINNINGS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 /** "10 lb. 4 oz.": a unit and the smaller one. */
-const UNIT_WITH_STOP = /^(?:lbs?|ft|hrs?|yds?|gal|min)$/;
-const SMALLER_UNIT = /^\d{1,2}(?:\.\d)? ?(?:oz|in|mins?|secs?|ft|qts?)\b/;
+const UNIT_WITH_STOP = /^(?:lbs?|ft|hrs?|yds?|gal|mins?|oz|secs?|qts?|tbsps?|tsps?|mi|in)$/;
+/** "12 mi. SW of town" */
+const COMPASS_OF = /^[NS]?[NESW][EW]? of /;
+const SMALLER_UNIT = /^(?:\(\d|\d{1,2}(?:\.\d)? ?(?:oz|in|mins?|secs?|ft|qts?)\b)/;
 const INITIALS = /^(?:\p{Lu}\.)+\p{Lu}$/u;
 const MARKS = ".!?…";
 const CLOSING = '"”’)]';
@@ -118,21 +124,36 @@ function continuesImproved(paragraph: string, mark: number, next: number): boole
   const word = wordBefore(paragraph, mark);
   const start = mark - word.length;
   if (MAY_END.has(word) && AFTER_A_NAME.test(paragraph.slice(Math.max(0, start - 30), start)))
-    return !isUsualBeginning(paragraph, next);
+    return !isUsualBeginning(paragraph, next) && !endsInStreet(paragraph, start, next);
+  if (isLetter(paragraph, start, word) && isUsualBeginning(paragraph, next)) return false;
   if (continues(paragraph, mark, next) || BEFORE_ANYTHING.has(word)) return true;
   if (BEFORE_A_MONTH.has(word) && MONTH_AHEAD.test(paragraph.slice(next, next + 3))) return true;
   if (BEGINS_BEFORE_A_NUMBER.has(word) && BEGINNING.test(paragraph.slice(Math.max(0, start - 3), start)))
     return /^~?\p{Nd}/u.test(paragraph.slice(next, next + 3));
+  if (COMPASS_OF.test(paragraph.slice(next, next + 8))) return true;
   if (UNIT_WITH_STOP.test(word)) {
     const measured = /\d ?$/.test(paragraph.slice(Math.max(0, start - 3), start));
-    return measured && SMALLER_UNIT.test(paragraph.slice(next, next + 16));
+    if (measured) return SMALLER_UNIT.test(paragraph.slice(next, next + 16));
   }
   if (BEFORE_A_NUMBER.has(word)) {
     const said = word.startsWith("no") && SAID.test(paragraph.slice(Math.max(0, start - 18), start));
-    return !said && /^#?\p{Nd}/u.test(paragraph.slice(next, next + 3));
+    return !said && /^[#(]?\p{Nd}/u.test(paragraph.slice(next, next + 3));
   }
   if (HALF_DAY.test(word)) return ZONE_OR_DAY.test(paragraph.slice(next, next + 12));
   return (INITIALS.test(word) || AFTER_NAMES.has(word)) && !isUsualBeginning(paragraph, next);
+}
+
+/** "on Oak St. Bob loves it", but "on Lake St. Clair". */
+function endsInStreet(paragraph: string, start: number, next: number): boolean {
+  return (
+    ON_A_STREET.test(paragraph.slice(Math.max(0, start - 40), start)) &&
+    NAME_AND_VERB.test(paragraph.slice(next, next + 40))
+  );
+}
+
+/** "Take exit B.", "So do I.": a capital by itself behind a small word is no initial of a name. */
+function isLetter(paragraph: string, start: number, word: string): boolean {
+  return /^[A-Z]$/.test(word) && SMALL_WORD.test(paragraph.slice(Math.max(0, start - 20), start));
 }
 
 function isUsualBeginning(paragraph: string, next: number): boolean {

@@ -14,6 +14,8 @@ const LONGEST_OBJECT = 6;
 const NEEDS_NO_ARTICLE =
   /^(?:abuse|conduct|conflict|content|contrast|misuse|produce|progress|protest|refuse|research|reuse|transport|use)$/;
 const TAKES_TO = /^(?:subject|due|according|prior|close|similar|related|access)$/;
+const TAKES_CLAUSE =
+  /^(?:ensure|assume|hope|say|think|know|suppose|imagine|pretend|see|make|let|watch|wait)$/;
 const BEFORE_CLAUSE = /^(?:if|when|as|while|until|unless|once|because|that)$/;
 const SUBJECT = /^(?:i|you|we|they|he|she)$/;
 const OPENS = /^["“‘'([]$/;
@@ -34,7 +36,10 @@ export function settledTag(sentence: TaggedWords, at: number, isVerbElse: boolea
   const isThird = word.endsWith("s") && !word.endsWith("ss");
   if (isHeadNoun(sentence, at)) return nounTag(isThird);
   if (isObjectComplement(sentence, at)) return isVerb(tag) ? "JJ" : tag;
-  if (isVerb(tag)) return isThirdOrBase(tag) && isNoun(sentence, at) ? nounTag(isThird) : tag;
+  if (isVerb(tag)) {
+    const isNamed = (isThirdOrBase(tag) && isNoun(sentence, at)) || (isThird && isCommanded(sentence, at));
+    return isNamed ? nounTag(isThird) : tag;
+  }
   if (isThird) return isThirdPerson(sentence, at) ? "VBZ" : tag;
   if (isInfinitive(sentence, at) && (!AFTER_NOUN.test(tags[at - 1] ?? "") || endsAfterThese(sentence, at)))
     return "VB";
@@ -58,6 +63,15 @@ function isThirdOrBase(tag: string): boolean {
 
 function nounTag(isPlural: boolean): string {
   return isPlural ? "NNS" : "NN";
+}
+
+/** "Check the city permits on file.": the end of a command's object, with nothing after that a verb would have. */
+function isCommanded({ words, tags }: TaggedWords, at: number): boolean {
+  if (tags[0] !== "VB" || TAKES_CLAUSE.test(words[0] ?? "") || !/^(?:[.,:]|IN|CC)$/.test(tags[at + 1] ?? "."))
+    return false;
+  let start = at - 1;
+  while (start > 1 && /^(?:NN|NNP|JJ)$/.test(tags[start] ?? "")) start--;
+  return start === 1 && start < at - 1 && /^(?:DT|PRP\$)$/.test(tags[1] ?? "");
 }
 
 /** "the produce", "in use", "collects refuse": no verb can stand there. */
@@ -162,12 +176,18 @@ function startsWithDeterminer({ tags }: TaggedWords, end: number): boolean {
 
 /** "The trial proceeds on Monday.", "If time permits, …": a subject of one that begins its clause. */
 function isFirstSubject({ words, tags }: TaggedWords, end: number): boolean {
-  if (!/^(?:[.,:]|IN|RB|TO)$/.test(tags[end + 2] ?? ".")) return false;
+  if (!/^(?:[.,:]|IN|RB|TO)$/.test(tags[end + 2] ?? ".") || isInList(tags, end + 1)) return false;
   let at = end;
   while (at > 0 && /^(?:NN|NNP|JJ)$/.test(tags[at] ?? "")) at--;
   return tags[at] === "DT"
     ? at === 0 || BEFORE_CLAUSE.test(words[at - 1] ?? "")
     : BEFORE_CLAUSE.test(words[at] ?? "");
+}
+
+/** "If class projects, tests and homework pile up, …": a list, and the end of its clause after it. */
+function isInList(tags: readonly string[], at: number): boolean {
+  if (tags[at + 1] !== "," || !/^NNS?$/.test(tags[at + 2] ?? "")) return false;
+  return /^(?:CC|,)$/.test(tags[at + 3] ?? "") && tags.indexOf(",", at + 4) > 0;
 }
 
 /** "The factory exports cars", "The firm projects revenue of …": a subject of one, an object, and no other verb. */

@@ -62,6 +62,14 @@ const MORE: readonly (readonly [string, string])[] = [
   ["v.", "versus"],
   ["c/o", "care of"],
   ["b/c", "because"],
+  ["y/y", "year over year"],
+  ["q/q", "quarter over quarter"],
+  ["m/m", "month over month"],
+  ["lg.", "large"],
+  ["sm.", "small"],
+  ["med.", "medium"],
+  ["ex.", "exercise"],
+  ["Ex.", "Exercise"],
   ["Approx.", "Approximately"],
   ["Est.", "Established"],
   ["fl.", "floor"],
@@ -75,7 +83,25 @@ const MORE: readonly (readonly [string, string])[] = [
   ["asst.", "assistant"],
   ["mgr.", "manager"],
   ["pls.", "please"],
-  ["dept.", "department"],
+  ["dr.", "doctor"],
+  ["appt.", "appointment"],
+  ["appts.", "appointments"],
+  ["apt.", "apartment"],
+  ["apts.", "apartments"],
+  ["acct.", "account"],
+  ["accts.", "accounts"],
+  ["addr.", "address"],
+  ["mtg.", "meeting"],
+  ["msg.", "message"],
+  ["hwy.", "highway"],
+  ["blvd.", "boulevard"],
+  ["ave.", "avenue"],
+  ["univ.", "university"],
+  ["corp.", "corporation"],
+  ["assoc.", "associate"],
+  ["mfr.", "manufacturer"],
+  ["reqd.", "required"],
+  ["wkly.", "weekly"],
   ["gov't", "government"],
   ["govt", "government"],
   ["int'l", "international"],
@@ -84,10 +110,16 @@ const MORE: readonly (readonly [string, string])[] = [
 ];
 /** The same at the beginning of a sentence, of a line or of a label. */
 const CAPITALISED = MORE.flatMap(([key, words]): (readonly [string, string])[] =>
-  /^[a-z]{2}/u.test(key) && words !== "featuring" ? [[capitalise(key), capitalise(words)]] : [],
+  /^[a-z]{2}/u.test(key) && words !== "featuring" && !/^(?:doctor|medium|small|large)$/u.test(words)
+    ? [[capitalise(key), capitalise(words)]]
+    : [],
 );
 /** Those that are written without a stop too. */
 const WITHOUT: readonly (readonly [string, string])[] = [
+  ["Fwd", "Forward"],
+  ["FWD", "Forward"],
+  ["FW", "Forward"],
+  ["Fw", "Forward"],
   ["YoY", "year over year"],
   ["QoQ", "quarter over quarter"],
   ["MoM", "month over month"],
@@ -99,6 +131,14 @@ const WITHOUT: readonly (readonly [string, string])[] = [
   ["QTY", "Quantity"],
   ["bldg", "building"],
   ["Bldg", "Building"],
+  ["appt", "appointment"],
+  ["Appt", "Appointment"],
+  ["appts", "appointments"],
+  ["Appts", "Appointments"],
+  ["acct", "account"],
+  ["Acct", "Account"],
+  ["mtg", "meeting"],
+  ["Mtg", "Meeting"],
   ["dept", "department"],
   ["Dept", "Department"],
   ["govt", "government"],
@@ -121,7 +161,7 @@ const SMALL_NEXT = light(/^ \p{Ll}/u);
 const NEEDS: ReadonlyMap<string, Neighbours> = new Map<string, Neighbours>([
   ...(
     "no. nos. No. Nos. p. c. ca. Op. op. art. Art. fig. Fig. ch. Ch. Sec. sec. Pt. Gr. Fl. Rm. eq. Eq. ext. Ext. est. " +
-    "Figs. figs. chap. Chap. eq. vols."
+    "ex. Ex. Figs. figs. chap. Chap. eq. vols."
   )
     .split(" ")
     .map((key) => [key, A_NUMBER] as const),
@@ -131,6 +171,8 @@ const NEEDS: ReadonlyMap<string, Neighbours> = new Map<string, Neighbours>([
   ["ft.", { before: light(/\p{Lu}\p{L}* $/u), after: light(/^ \p{Lu}/u) }],
   ["feat.", { after: light(/^ \p{Lu}/u) }],
   ["min.", { after: light(/^ \p{Ll}/u) }],
+  ...["lg.", "sm.", "med."].map((key) => [key, { after: SMALL_NEXT }] as const),
+  ["dr.", { after: light(/^(?:'s)? \p{Ll}/u) }],
   ["temp.", { after: light(/^ \p{Ll}/u) }],
   ...["Max.", "Min.", "Avg.", "Temp.", "Approx.", "Est.", "Qty."].map((key) => [key, AT_BEGINNING] as const),
   ["fl.", { before: /\d(?:st|nd|rd|th) $/u }],
@@ -139,10 +181,10 @@ const NEEDS: ReadonlyMap<string, Neighbours> = new Map<string, Neighbours>([
   ["Sq.", { before: light(/\p{Lu}\p{L}+ $/u) }],
 ]);
 const WRITTEN = light(
-  /(?:a\.k\.a\.|(?:w\/o?|c\/o|b\/c|[Gg]ov't|[Ii]nt'l|[Nn]at'l|[Aa]ss'n)(?![\p{L}\p{N}])|[A-Za-z]{1,6}\.)/uy,
+  /(?:a\.k\.a\.|(?:w\/o?|c\/o|b\/c|y\/y|q\/q|m\/m|[Gg]ov't|[Ii]nt'l|[Nn]at'l|[Aa]ss'n)(?![\p{L}\p{N}])|[A-Za-z]{1,6}\.)/uy,
 );
 const PLAIN = light(
-  /(?:vs|aka|AKA|BTW|IMO|TBD|YoY|QoQ|MoM|[Aa]ttn|ATTN|[Qq]ty|QTY|[Bb]ldg|[Dd]ept|[Gg]ovt|[Mm]gmt|[Pp]ls|[Tt]hx)(?![\p{L}\p{N}_]|\.\p{L})/uy,
+  /(?:F(?:[Ww][Dd]?)(?=: )|vs|aka|AKA|BTW|IMO|TBD|YoY|QoQ|MoM|[Aa]ttn|ATTN|[Aa]ppts?|[Aa]cct|[Mm]tg|[Qq]ty|QTY|[Bb]ldg|[Dd]ept|[Gg]ovt|[Mm]gmt|[Pp]ls|[Tt]hx)(?![\p{L}\p{N}_]|\.\p{L})/uy,
 );
 const NAME_AFTER = light(/^(?:\. ?| )(?=[\p{Lu}\p{Co}])/u);
 const TITLE = light(/[A-Z][a-z]{1,4}(?=(?:\. ?| )[\p{Lu}\p{Co}])/uy);

@@ -1,18 +1,22 @@
 import { isSpaceCode } from "../characters.ts";
 import type { NormaliserTables } from "../tables.ts";
 import { abbreviations } from "./abbreviations.ts";
+import { difference, term } from "./algebra.ts";
 import { codeDigits, groupedDigits, military } from "./codes.ts";
-import { dayMonth, monthDay, numericDate, weekday } from "./dates.ts";
+import { dayMonth, daysOfMonth, monthDay, numericDate, weekday } from "./dates.ts";
 import { electronicKind } from "./electronic.ts";
 import { emphasis, shortYear } from "./emphasis.ts";
 import { formula } from "./formulas.ts";
 import { fraction, VULGAR_SIGNS } from "./fractions.ts";
 import { hexadecimal } from "./hexadecimals.ts";
 import { identifiers } from "./identifiers.ts";
+import { letterCode } from "./letter-codes.ts";
+import { letterA } from "./letters.ts";
 import { light } from "./light.ts";
 import { magnitude } from "./magnitudes.ts";
 import { angle, byOrTimes, duration, feetAndInches, measure, unitBehindWords } from "./measures.ts";
 import { moneyAfter, moneyBefore } from "./money.ts";
+import { multiple } from "./multiples.ts";
 import { phone } from "./phones.ts";
 import { addressPart, direction, road, stateAndZip } from "./places.ts";
 import { exactDecimal, letterPower, pair, pointed, power, range, scientific, slashed } from "./ranges.ts";
@@ -59,6 +63,7 @@ export function createClassifier(tables: NormaliserTables, isListed: IsListed): 
     lapTime,
     time,
     ratio,
+    daysOfMonth,
     dayMonth,
     military,
     duration,
@@ -66,10 +71,13 @@ export function createClassifier(tables: NormaliserTables, isListed: IsListed): 
     feetAndInches,
     pair,
     fraction,
+    term,
     scientific,
     magnitude,
     measure,
     byOrTimes,
+    multiple,
+    letterCode,
     power,
     version,
     range,
@@ -94,6 +102,8 @@ export function createClassifier(tables: NormaliserTables, isListed: IsListed): 
     zoneOffset,
     greek,
     letterPower,
+    letterA,
+    letterCode,
     identifier,
     emphasis,
   ];
@@ -104,6 +114,7 @@ export function createClassifier(tables: NormaliserTables, isListed: IsListed): 
     fraction,
     measure,
     pointed,
+    difference,
     shortYear,
     sign,
   ];
@@ -177,7 +188,7 @@ const SMALL: ReadonlySet<string> = new Set([
   ..."chapter part section volume book phase article type level stage class grade round act scene vs aka".split(
     " ",
   ),
-  ..."gov't int'l nat'l ass'n attn qty dept bldg govt mgmt pls thx".split(" "),
+  ..."gov't int'l nat'l ass'n attn qty dept bldg appt appts acct mtg govt mgmt pls thx".split(" "),
   ...UNITS.keys(),
 ]);
 

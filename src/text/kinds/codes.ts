@@ -24,6 +24,12 @@ const NAMED =
   /\b(?:flights?|rooms?|suite|apartment|apt\.?|bus|buses|routes?|highway|hwy\.?|interstate|extension|ext\.?|gate|boeing|airbus|channel|error|errors|http|status|unit|train|exit|locker|studio|model|ward|office|bay|lot|stall|desk|lane|line)(?: (?:number|no\.|code))?[ #:]*(?:[A-Z]{2} ?)?$/iu;
 /** "SR 520", "401k", "a 502 error": three digits that are a name by what stands beside them. */
 const ROAD_NUMBER = /\b(?:SR|CR|FM) $/u;
+const AIRLINE =
+  /\b(?:A[ACFSYIZ]|DL|UA|WN|B[6A]|NK|F9|HA|L[HXO]|KL|EK|EY|QR|QF|NZ|SQ|CX|JL|NH|KE|OZ|TK|IB|T[PGK]|SK|V[SAY]|EI|U2|FR|WS|LA|CM|AV|ET|MS|SA) $/u;
+const BOARDED =
+  /\b(?:on|aboard|board|boarding|catch|caught|took|take|taking|track|via|missed|rebooked to) [A-Z][A-Z\d] $/u;
+const FLIES =
+  /^,? (?:(?:now |has |just |will |is now |is )?(?:depart|land|arriv|board|leav|take|took|fl(?:y|ies|ew)|delay|cancel|divert|scheduled|on time|late|full)\w{0,6}|from|to|out of|bound for)\b/u;
 const NAMED_AFTER = /^(?:\(?k\)?(?![\p{L}\p{N}])|\([a-z]\)| (?:errors?|status|response)\b)/u;
 const CALLED =
   /\b(?:call|calls|called|calling|dial|dialed|dialing|text|texted|ring|phone)(?: (?:at|on))? $/iu;
@@ -82,7 +88,10 @@ export const military: Kind = (text, at) => {
 
 function wordsOf(digits: string, text: string, at: number): string | null {
   const isError = digits.length === 3 && NAMED_AFTER.test(after(text, at + digits.length));
-  const named = isError || (digits.length >= 3 && isNamed(text, at));
+  const earlierWords = before(text, at);
+  const isFlight =
+    AIRLINE.test(earlierWords) && (BOARDED.test(earlierWords) || FLIES.test(after(text, at + digits.length)));
+  const named = isError || (isFlight && digits.length >= 3) || (digits.length >= 3 && isNamed(text, at));
   if (named && !digits.startsWith("0")) return nameWords(digits);
   if (digits.startsWith("0") && digits.length > 1) return digitWords(digits);
   if (digits.length >= 3 && isSecret(text, at)) return digitWords(digits);

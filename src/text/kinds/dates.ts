@@ -3,6 +3,7 @@ import { DAY, dayOf, isDay, MONTH, monthName, monthOf } from "./calendar.ts";
 import { light } from "./light.ts";
 import { cardinalWords, pairWords } from "./numerals.ts";
 import { after, before, behindStop, type Kind, matchAt, pattern } from "./spoken.ts";
+import { isCountedThrough } from "./things.ts";
 
 const ISO = pattern("(\\d{4})([-/.])(\\d{1,2})\\2(\\d{1,2})(?!\\2\\d)");
 /** "2024-03-15T10:00:00Z" */
@@ -22,7 +23,7 @@ const SHORT_DAY = pattern("Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun");
 /** After these, 3/8 is a day; by itself it is a fraction. */
 const BEFORE_A_DATE = light(
   new RegExp(
-    `(?:\\b(?:on|by|until|till|before|after|since|from|due|dated|date|starting|ending|through|effective|closed|open|off|(?:week|weekend|month|morning|night|day|as) of)|${DAY}\\.?,?):? $`,
+    `(?:\\b(?:on|by|until|till|before|after|since|from|due|dated|date|starting|ending|through|effective|closed|open|off|ships|shipped|ship|arrives|arriving|expires?|expired|begins?|starts?|ends?|opens|closes|delivered|renews|renewed|departs|booked for|scheduled for|moved to|(?:week|weekend|month|morning|night|day|as) of)|${DAY}\\.?,?):? $`,
     "u",
   ),
 );
@@ -32,11 +33,13 @@ const LIST = "(?:,? (?:and|or|to|through|thru|&) | ?[-–—] ?|, )";
 const DATE_LISTED_BEFORE = new RegExp(`(?<![\\d/])(\\d{1,2})/(\\d{1,2})${LIST}$`, "u");
 const DATE_LISTED_AFTER = new RegExp(`^${LIST}(\\d{1,2})/(\\d{1,2})(?![/\\d])`, "u");
 const DATE_RANGE = /( ?[-–—] ?)(\d{1,2})\/(\d{1,2})(?![/\d%]|\.\d)/uy;
+const CHANGED_BY =
+  /\b(?:cut|raised?|raises|raising|increas\w{1,3}|decreas\w{1,3}|lower\w{0,3}|ris(?:e|es|en|ing)|rose|f[ae]ll(?:s|en|ing)?|drop(?! off)\w{0,4}|shr[iau]nk\w{0,3}|gr[eo]w\w{0,3}|reduced|scaled?|trim\w{0,4}|slash\w{0,3}|halv\w{1,3}|shorten\w{0,3}|(?:is|are|was|were|be|been) (?:up|down))\b[^.!?,;]{0,30} by $/iu;
+const PART_NEXT =
+  /^[- ](?:percent\w{0,6}|points?|tablets?|pills?|inch|cups?|miles?|hours?|minutes?|seconds?|teaspoons?|tablespoons?|tsp|tbsp|pounds?|lb|oz|ounces?|acres?|turns?|dose|dollars?|cents?|gallons?|liters?|size|votes?|majority|scale|speed|strength|power|price|off|share|interest|ownership|stake)\b/u;
 /** Where one reckons, a number with a slash is a fraction. */
 const RECKONING =
   /(?:\b(?:divid(?:e|ed|ing)|multipl(?:y|ied|ying)|times|add(?:ed|ing)?|subtract(?:ed|ing)?|simplif(?:y|ied)|convert|reduce|fractions?|product|sum|plus|minus|odds|ratio)\b[^.!?]{0,40}|[+*×÷=<>] )$/iu;
-/** "page 3/12": one of so many. */
-const PART_OF = /\b(?:page|slide|step|part|episode|round|question|item|chapter|lesson|message) $/iu;
 const CALENDAR_BEFORE = light(
   new RegExp(
     `(?:\\b(?:on|every|next|last|this|by|until|till|from|through|since|before|after|open|closed|each)|${DAY}\\.?(?:,|,? (?:and|to|or|through|&|[-–]))?) ?[-–/]?$`,
@@ -75,7 +78,8 @@ export const numericDate: Kind = (text, at) => {
   if (slashed === null) return null;
   const [month, day] = [Number(slashed[1]), Number(slashed[2])];
   const [earlier, end] = [before(text, at), at + slashed[0].length];
-  if (RECKONING.test(earlier) || PART_OF.test(earlier)) return null;
+  if (slashed[0] === "9/11" && !BEFORE_A_DATE.test(earlier)) return null;
+  if (RECKONING.test(earlier) || isCountedThrough(earlier)) return null;
   if (
     isUnsure(month, day) &&
     !BEFORE_A_DATE.test(earlier) &&
@@ -83,6 +87,7 @@ export const numericDate: Kind = (text, at) => {
     !isListed(text, at, end)
   )
     return null;
+  if (isUnsure(month, day) && isAmount(earlier, after(text, end))) return null;
   if (/^(?: (?:of|inch|cups?|mile|full|time|stars?)\b| ?[★⭐]|["″c]| [+*×÷=<>])/u.test(after(text, end)))
     return null;
   const range = matchAt(DATE_RANGE, text, end);
@@ -91,6 +96,11 @@ export const numericDate: Kind = (text, at) => {
   if (lower === null || upper === null) return lower;
   return { words: `${lower.words} to ${upper.words}`, end: upper.end };
 };
+
+/** "cut it by 1/2", "by 1/4 percent": how much something changes, or of what. */
+function isAmount(earlier: string, rest: string): boolean {
+  return PART_NEXT.test(rest) || (CHANGED_BY.test(earlier) && !AT_HOUR.test(rest));
+}
 
 /** Whether a day in digits may as well be a fraction, or a pair of numbers. */
 function isUnsure(month: number, day: number): boolean {
@@ -105,6 +115,25 @@ function isListed(text: string, at: number, end: number): boolean {
     return monthName(month) !== undefined && isDay(day) && !isUnsure(month, day);
   });
 }
+
+const DAYS_OF_MONTH = light(
+  new RegExp(`(\\d{1,2})(?: (${MONTH}))? ?[-–—] ?(\\d{1,2}) (${MONTH})(?![\\p{L}\\p{N}_])`, "yu"),
+);
+
+/** "3 Mar–5 Apr", "3-5 Apr" → "the third of March to the fifth of April". */
+export const daysOfMonth: Kind = (text, at) => {
+  const match = matchAt(DAYS_OF_MONTH, text, at);
+  if (match === null) return null;
+  const [whole, first = "", own, last = "", month = ""] = match;
+  const end = at + whole.length;
+  const inOrder = own !== undefined || Number(first) < Number(last);
+  if (!isDay(Number(first)) || !isDay(Number(last)) || !inOrder || /\d[-–:/.]$/u.test(before(text, at)))
+    return null;
+  const of = own === undefined ? "" : ` of ${monthOf(own)}`;
+  const the = /\bthe $/iu.test(before(text, at)) ? "" : "the ";
+  const words = `${the}${ordinal(Number(first))}${of} to the ${ordinal(Number(last))} of ${monthOf(month)}`;
+  return { words, end: month.endsWith(".") ? behindStop(text, end - 1) : end };
+};
 
 /** "8 Apr 2016" → "the eighth of April 2016". */
 export const dayMonth: Kind = (text, at) => {

@@ -29,11 +29,29 @@ export const VULGAR_SIGNS: readonly string[] = [...VULGAR.keys()];
 const WITH_SIGN = light(new RegExp(`(\\d{0,9}) ?([${[...VULGAR.keys()].join("")}])`, "yu"));
 const MIXED = pattern("(\\d{1,6})(?: |-)(\\d{1,2})[/⁄](\\d{1,3})(?!/)");
 const SIMPLE = pattern("(\\d{1,3})[/⁄](\\d{1,3})(?![/\\d]|\\.\\d)");
+/** "1-1½", "2-2 1/2": a whole number, and a mixed one behind. */
+const WHOLE_TO = new RegExp(
+  `(\\d{1,3}) ?[-–—] ?(?=\\d{1,3} ?[${[...VULGAR.keys()].join("")}]|\\d{1,3} \\d[/⁄]\\d{1,2}(?!\\d))`,
+  "yu",
+);
+const FRACTION_TO = new RegExp(
+  `(?<=\\d[/⁄]\\d{1,2}|[${[...VULGAR.keys()].join("")}]) ?[-–—] ?(?=\\d{1,3}(?![\\d/,])|\\d[/⁄]\\d|[${[...VULGAR.keys()].join("")}])`,
+  "yu",
+);
 /** Denominators beyond ten that are said as ordinals. */
 const USUAL: ReadonlySet<number> = new Set([12, 15, 16, 20, 24, 25, 30, 32, 50, 64, 100]);
 
 /** "2 1/2" → "two and a half", "3½", "5/16", "⅔". What may be a date or a pair ("24/7") comes before. */
 export const fraction: Kind = (text, at) => {
+  const whole = matchAt(WHOLE_TO, text, at);
+  if (whole !== null) return { words: `${cardinalWords(whole[1] ?? "")} to `, end: at + whole[0].length };
+  const found = fractionAt(text, at);
+  const joint = found === null ? null : matchAt(FRACTION_TO, text, found.end);
+  if (found === null || joint === null) return found;
+  return { words: `${found.words} to `, end: found.end + joint[0].length };
+};
+
+function fractionAt(text: string, at: number): Spoken | null {
   const signed = matchAt(WITH_SIGN, text, at);
   if (signed !== null) {
     const [above, below] = VULGAR.get(signed[2] ?? "") ?? [1, 2];
@@ -61,7 +79,7 @@ export const fraction: Kind = (text, at) => {
   )
     return null;
   return inInches(text, end, parts(above, below, "one")) ?? { words: parts(above, below, "one"), end };
-};
+}
 
 /** The same with the sign of inches behind; "three quarter inch plywood" is one thing. */
 function inInches(text: string, end: number, words: string): Spoken | null {

@@ -152,7 +152,7 @@ function identifier(text: string, at: number, isListed: IsListed): Spoken | null
   const numeronym = matchAt(LETTER_DIGIT_LETTER, text, at);
   if (numeronym !== null) {
     const [whole, first = "", digit = "", last = ""] = numeronym;
-    return { words: `${first.toUpperCase()} ${digit} ${last.toUpperCase()}`, end: at + whole.length };
+    return { words: `${spelled(first)} ${digit} ${spelled(last)}`, end: at + whole.length };
   }
   const chord = matchAt(CHORD, text, at);
   if (chord !== null) {

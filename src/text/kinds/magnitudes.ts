@@ -1,6 +1,7 @@
 import { light } from "./light.ts";
 import { NUMBER, numberWords } from "./numerals.ts";
 import { after, before, type Kind, matchAt } from "./spoken.ts";
+import { isOneThing } from "./things.ts";
 
 const SCALES: ReadonlyMap<string, string> = new Map([
   ["k", "thousand"],
@@ -19,6 +20,8 @@ const RANGE = light(new RegExp(`(${NUMBER})([KMB]?)[-–](${NUMBER})([KMB])(?![\
 const COUNTED = light(
   /^ (?:\p{Ll}{1,12} )?(?:people|men|women|children|\p{Ll}{2,20}[^\W\d_aious'](?<=[a-z])s)(?!\p{L})/u,
 );
+/** "the 4K build runs": a thing and what it does. */
+const TWO_WORDS = light(/^ \p{Ll}{1,12} \p{Ll}{2,20}s(?!\p{L})/u);
 const COUNTED_NEXT = light(
   /^[- ](?:people|follower|user|view|parameter|member|subscriber|download|customer|student|resident|acre|year|mile|dollar|line|token|row|record)/u,
 );
@@ -58,7 +61,8 @@ function isCount(text: string, at: number, end: number, number: string, letter: 
   const rest = after(text, end);
   const earlier = before(text, at);
   if (NAMED.test(earlier) || NO_PLURAL.test(rest)) return false;
-  const isCounted = COUNTED.test(rest) || COUNTED_NEXT.test(rest);
+  const isCounted =
+    (COUNTED.test(rest) && !(isOneThing(earlier) && TWO_WORDS.test(rest))) || COUNTED_NEXT.test(rest);
   if (letter === "m") return isCounted && COUNTED_NEXT.test(rest.replace(/^ people/u, " user"));
   return (
     number.includes(".") ||

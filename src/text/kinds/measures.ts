@@ -19,7 +19,7 @@ const TIMES = light(
 );
 const LOOSE_UNIT = light(
   new RegExp(
-    `(?:${alternatives([...UNITS.keys()].filter((key) => /^[a-zA-Zµ](?:[a-zA-Z]|[²³])/u.test(key)))})(?![\\p{L}\\p{N}_/])`,
+    `(?:${alternatives([...UNITS.keys()].filter((key) => /^(?:[a-zA-Zµ](?:[a-zA-Z]|[²³])|c\.)/u.test(key)))})(?![\\p{L}\\p{N}_/])`,
     "yu",
   ),
 );
@@ -39,6 +39,13 @@ const INCHES = /(\d{1,3}(?:\.\d{1,3})?)["″”]/uy;
 const FEET = light(/(\d{1,5})(?:′|['’](?:(?![\p{L}\p{N}])|(?=[x×]\d)))/uy);
 /** A quotation in single marks, not ended. */
 const OPEN_QUOTE = /(?:^|[\s(])['‘][^'’]{0,60}$/u;
+/** "6 ft 2 in tall": what follows tells inches from the small word. */
+const FEET_THEN_IN = light(
+  /(\d{1,3}) ?(?:ft|feet|foot)\.?,? (\d{1,2}(?:\.\d)?) ?(?:in\b\.?|inch(?:es)?\b)/uy,
+);
+const INCHES_NEXT = light(
+  /^(?:$|[.,;:!?)]|[ -](?!high school)(?:wide|tall|long|high|deep|thick|across|apart|by|x|of|from|and|but|with|or|at|on|above|below)(?!\p{L}))/u,
+);
 const BY = / ?[x×] ?(?=\.?\d)/uy;
 const INCHES_BY_INCHES = light(
   new RegExp(`(${AMOUNT}) ?in\\.? ?[x×] ?(${AMOUNT}) ?in(?:\\b\\.?)(?![\\p{L}\\p{N}])`, "uy"),
@@ -56,6 +63,17 @@ const AFTER_SECONDS =
 const INCH_BEFORE =
   /^(?:\.?[ -]?(?:wide|tall|long|high|deep|thick|in\b|by\b|x\b|of\b|from\b|apart|across|screen|pipe))/u;
 
+/** "a 5A fuse", "draws 2 A", where a seat or a flat may be written so too. */
+const AMPS_NEXT =
+  /^[- ](?:fuses?|(?:circuit )?breakers?|plugs?|sockets?|circuits?|outlets?|chargers?|charging|(?:power )?supply|current|adapters?|relays?|switch|load|motor|service|USB|of current)\b/u;
+const AMPS_BEFORE =
+  /(?:\b(?:draws?|drew|drawing|rated (?:at|for)|pulls?|delivers?|current (?:of|is)|supplies|outputs?|handles?)(?: (?:about|around|up to|over|only|just))?|\d ?V(?:,? (?:and|at)|[/,])?) ?$/u;
+/** Places whose numbers have letters behind: "seat 27L". */
+const NAMED_BEFORE =
+  /\b(?:seats?|gate|row|apartment|apt\.?|unit|suite|ste\.?|room|rm\.?|runways?|exit|flight|bus|route|platform|berth|locker|bay|stand)s? (?:#)?$/iu;
+/** Roads, and the other half of a place on the globe. */
+const NO_POWER_BEFORE = /(?:[-\d°]|\b(?:Route|Highway|Hwy\.?|Interstate|US|SR|CR|Exit|exit|[NS],?)) ?$/u;
+
 /** Numbers with a unit of measure, said in full: "68 m²", "a 60W bulb", "28 m/s", "84°F", "12 oz. of". */
 export const measure: Kind = (text, at) => {
   const match = matchAt(MEASURE, text, at);
@@ -63,6 +81,7 @@ export const measure: Kind = (text, at) => {
   const [whole, first = "", mark, joint, second, , third, gap = "", written = ""] = match;
   const end = at + whole.length;
   if (!isUnit(text, at, whole, first, gap, written)) return null;
+  if (/^[A-Za-z]$/u.test(written) && gap === "" && NAMED_BEFORE.test(before(text, at))) return null;
   if (mark !== undefined && (second === undefined || joint === " to ")) return null;
   const forms = UNITS.get(written) ?? [written, written];
   const stop = written.endsWith(".") ? end : behindStop(text, end);
@@ -72,7 +91,7 @@ export const measure: Kind = (text, at) => {
   const unit = isOne ? forms[0] : forms[1];
   const per = perUnit(text, end);
   if (per.end > end) return { words: `${numberWords(first)} ${unit}${per.words}`, end: per.end };
-  if (/^\/\p{L}/u.test(text.slice(end, end + 2))) return null;
+  if (/^\/[\p{Ll}µ]/u.test(text.slice(end, end + 2))) return null;
   const numbers = [numberWords(first)];
   if (second !== undefined) numbers.push(`${jointWord(joint ?? "")} ${numberWords(second)}`);
   if (third !== undefined) numbers.push(`by ${numberWords(third)}`);
@@ -108,7 +127,10 @@ export const byOrTimes: Kind = (text, at) => {
   const [whole, first = "", second = "", third] = match;
   const end = at + whole.length;
   const word =
-    /^ ?(?:[=^]|is\b|equals\b)/u.test(after(text, end)) || /[=+] ?$/u.test(before(text, at)) ? "times" : "by";
+    (!isOneThing(before(text, at)) && /^ ?(?:[=^]|is\b|equals\b)/u.test(after(text, end))) ||
+    /[=+] ?$/u.test(before(text, at))
+      ? "times"
+      : "by";
   const rest = third === undefined ? "" : ` ${word} ${numberWords(third)}`;
   return { words: `${numberWords(first)} ${word} ${numberWords(second)}${rest}`, end };
 };
@@ -121,6 +143,19 @@ export const feetAndInches: Kind = (text, at) => {
       words: `${numberWords(square[1] ?? "")} by ${numberWords(square[2] ?? "")} inches`,
       end: behindStop(text, at + square[0].length - (square[0].endsWith(".") ? 1 : 0)),
     };
+  const written = matchAt(FEET_THEN_IN, text, at);
+  if (written !== null) {
+    const end = at + written[0].length - (written[0].endsWith(".") ? 1 : 0);
+    const isThing = isOneThing(before(text, at)) && isNounAfter(text, end);
+    const [, feet = "", inches = ""] = written;
+    const sure =
+      written[0].includes("inch") || written[0].endsWith(".") || INCHES_NEXT.test(after(text, end));
+    if (sure || isThing)
+      return {
+        words: `${cardinalWords(feet)} ${isThing || feet === "1" ? "foot" : "feet"} ${numberWords(inches)} ${isThing || inches === "1" ? "inch" : "inches"}`,
+        end: behindStop(text, end),
+      };
+  }
   const isOpen = OPEN_QUOTE.test(before(text, at));
   const both = matchAt(FEET_AND_INCHES, text, at) ?? (isOpen ? null : matchAt(FEET_THEN_INCHES, text, at));
   if (both !== null)
@@ -194,10 +229,15 @@ function isUnit(
         INCH_BEFORE.test(after(text, at + whole.length - 1)) ||
         /^\.? ?[a-z]/u.test(after(text, at + whole.length))
       );
+    case "c.":
+      return /^(?: (?!(?:and|or|is|the)\b)\p{Ll}|\))/u.test(after(text, at + whole.length));
     case "h":
       return touches && !/[-.]$/u.test(first);
-    case "l":
+    case "A":
+      return AMPS_NEXT.test(after(text, at + whole.length)) || AMPS_BEFORE.test(before(text, at));
     case "W":
+      return touches || isPower(text, at, at + whole.length);
+    case "l":
     case "mo":
       return touches || written === "mo";
     case "%":
@@ -209,12 +249,18 @@ function isUnit(
   }
 }
 
+/** "draws 1,500 W", where a street ("300 W Main St") or a road's end ("I-80 W") would go on or begin otherwise. */
+function isPower(text: string, at: number, end: number): boolean {
+  return !/^\.? (?:\p{Lu}|\d)/u.test(after(text, end)) && !NO_POWER_BEFORE.test(before(text, at));
+}
+
 /** A stop that ends the sentence stays, as does one that the unit was never written with. */
 function keepsStop(text: string, end: number, written: string): boolean {
+  if (/^\.(?:[,;:)]|-\p{L})/u.test(after(text, end)) && /^[a-z ]+$/u.test(written)) return false;
   return (
     text.charAt(end) !== "." ||
     !/^\. (?:[a-z\d(]|[A-Z])/u.test(after(text, end)) ||
-    /[A-Z²³%°/]/u.test(written)
+    (written !== "Tbsp" && /[A-Z²³%°/]/u.test(written))
   );
 }
 

@@ -28,7 +28,7 @@ const ROADS: ReadonlyMap<string, string> = new Map([
 ]);
 const ROAD = light(/(St|Dr|Ave|Blvd|Rd|Ln|Pkwy|Hwy)(?![\p{L}\p{N}])/uy);
 const STREET_NAME = light(
-  /(?:\b\d{1,4}(?:st|nd|rd|th)|(?<![.!?] )(?<=[^\n])\b\p{Lu}[\p{L}'.]+|\b(?:\d+|on|at|of|near) [NSEW]\.? ?\p{Lu}\p{L}+) $/u,
+  /(?:\b\d{1,4}(?:st|nd|rd|th)|(?<![.!?] )(?<=[^\n])\b\p{Lu}[\p{L}'.]+|\b(?:\d+|on|at|of|near) (?:[NSEW]\.? ?\p{Lu}\p{L}+|[A-Z])) $/u,
 );
 /** A word that may stand before "St. Mary" or "Dr. King" and is no street's name. */
 const NO_STREET =
@@ -50,6 +50,9 @@ const ON_A_STREET = light(
 const NUMBERED_STREET = light(/(?:\d (?:[NSEW]\.? )?(?:\p{Lu}\p{L}+ ){1,2}|\d(?:st|nd|rd|th) )$/u);
 const CITY = light(/\b\p{Lu}\p{L}+, $/u);
 const CAPITAL_NEXT = light(/^\.? \p{Lu}/u);
+const DIRECTION_NEXT = light(
+  /^\.?,? (?:[NS][EW]?|[EW])(?:(?![\p{L}\p{N}.]| \p{Lu}\p{L}+ (?:St|Ave|Rd|Blvd))|\.(?![\p{L}\p{N}]))/u,
+);
 const SMALL_NEXT = light(/^ \p{Ll}/u);
 const DIRECTIONS: ReadonlyMap<string, string> = new Map([
   ["N", "North"],
@@ -60,14 +63,23 @@ const DIRECTIONS: ReadonlyMap<string, string> = new Map([
   ["NW", "Northwest"],
   ["SE", "Southeast"],
   ["SW", "Southwest"],
+  ["NNE", "North-northeast"],
+  ["ENE", "East-northeast"],
+  ["ESE", "East-southeast"],
+  ["SSE", "South-southeast"],
+  ["SSW", "South-southwest"],
+  ["WSW", "West-southwest"],
+  ["WNW", "West-northwest"],
+  ["NNW", "North-northwest"],
 ]);
 const DIRECTION = light(
   /(N|S|E|W|NE|NW|SE|SW)\.? (?=\d{1,3}(?:st|nd|rd|th)\b|\p{Lu}\p{L}+(?: \p{Lu}\p{L}+)? (?:St|Ave|Blvd|Rd|Dr|Ln|Street|Avenue|Road|Boulevard|Drive|Lane|Way|Place|Court)\b)/uy,
 );
-const HEADING = light(/([NS][EW]?|E|W)(?![\p{L}\p{N}]|\.[\p{L}\p{N}])/uy);
-const MOVES = /\b(?:head|heads|heading|headed|travel|traveling|facing|winds?) $/iu;
+const HEADING = light(/([NS][NS][EW]|[EW][NS][EW]|[NS][EW]?|E|W)(?![\p{L}\p{N}]|\.[\p{L}\p{N}])/uy);
+const MOVES =
+  /\b(?:head|heads|heading|headed|travel|traveling|facing|winds?|moved|moving|moves|drifting|blowing|gusts?|wind (?:is|from)|winds (?:are|were|from|will be)|(?:from|out of|to) the|(?:miles|mi\.?|km|kilometers|blocks?)) $/iu;
 const ROAD_BEFORE =
-  /(?:\b(?:(?:I|US|SR|CR)[- ]|[A-Z]{2}-)\d{1,3}|\b(?:Route|Highway|Hwy\.?|Interstate|Rte\.?) \d{1,3}) $/u;
+  /(?:\b(?:(?:I|US|SR|CR)[- ]|[A-Z]{2}-)\d{1,3}|\b(?:Route|Highway|Hwy\.?|Interstate|Rte\.?) \d{1,3}|(?:[A-Za-z]{2}|\d(?:st|nd|rd|th)|\b[A-Z]) (?:St(?:reet)?|Ave(?:nue)?|Blvd|Boulevard|Rd|Road|Dr|Drive|Ln|Lane|Pl|Place|Ct|Court|Pkwy|Parkway|Way)\.?,?) $/u;
 
 const BEFORE_A_NUMBER = light(/(?:Ste|Apt|Rm|Bldg|Hwy|Rte|PO)(?= #?(?:\p{N}|[A-Z]\b|Box))/uy);
 const NUMBERED: ReadonlyMap<string, string> = new Map([
@@ -121,8 +133,10 @@ export const road: Kind = (text, at) => {
   if (!STREET_NAME.test(earlier) || (isEither && NO_STREET.test(earlier))) return null;
   const hasNumber = NUMBERED_STREET.test(earlier);
   const isSure = hasStop && (hasNumber || ON_A_STREET.test(earlier));
-  if (isEither && !isSure && CAPITAL_NEXT.test(rest)) return null;
-  if (!hasStop && !isEither && !SMALL_NEXT.test(rest) && !/^(?:[,;:!?)]|$)/u.test(rest)) return null;
+  const hasDirection = DIRECTION_NEXT.test(rest);
+  if (isEither && !isSure && !hasDirection && CAPITAL_NEXT.test(rest)) return null;
+  if (!hasStop && !hasDirection && !isEither && !SMALL_NEXT.test(rest) && !/^(?:[,;:!?)]|$)/u.test(rest))
+    return null;
   return { words: ROADS.get(key) ?? written, end: behindStop(text, end) };
 };
 
@@ -132,6 +146,12 @@ export const direction: Kind = (text, at) => {
   if (street !== null)
     return { words: `${DIRECTIONS.get(street[1] ?? "") ?? ""} `, end: at + street[0].length };
   const heading = matchAt(HEADING, text, at);
-  if (heading === null || !(ROAD_BEFORE.test(before(text, at)) || MOVES.test(before(text, at)))) return null;
-  return { words: DIRECTIONS.get(heading[1] ?? "")?.toLowerCase() ?? "", end: at + heading[0].length };
+  if (heading === null) return null;
+  const end = at + heading[0].length;
+  const rest = after(text, end);
+  if (!(ROAD_BEFORE.test(before(text, at)) || MOVES.test(before(text, at)))) return null;
+  return {
+    words: DIRECTIONS.get(heading[1] ?? "")?.toLowerCase() ?? "",
+    end: /^\. \p{Ll}/u.test(rest) ? end + 1 : end,
+  };
 };

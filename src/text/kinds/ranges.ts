@@ -2,6 +2,7 @@ import { spelled } from "./identifiers.ts";
 import { light } from "./light.ts";
 import { cardinalWords, digitWords, NUMBER, nameWords, numberWords, ordinalWords } from "./numerals.ts";
 import { after, before, type Kind, matchAt } from "./spoken.ts";
+import { isCountedThrough } from "./things.ts";
 
 const RANGE = light(
   new RegExp(`(${NUMBER})(%?)( ?[-–—] ?)(${NUMBER})( ?%)?(?![\\p{L}\\p{N}_/]|[-–—.:]\\d)`, "yu"),
@@ -21,6 +22,8 @@ const TWO_NUMBERS: ReadonlySet<string> = new Set([
 ]);
 const POWER = light(/(\d{1,6})(?:\^([-−]?\d{1,3})|([⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))(?![\p{L}\p{N}])/uy);
 const PRESSURE = /\b(?:pressure|BP|bp|systolic|hypertension)\b[^.]{0,50}$/iu;
+/** "737-800", "787-9" */
+const PLANE = /^7[0-8]7-(?:[1-9]|[1-9]00)$/u;
 /** A team's wins and losses: "are 9-3 so far". A score ("won 6-4") is "to". */
 const BEFORE_A_RECORD = light(
   /(?:\b(?:(?!Hours|Odds|Ages|Pages|Scores|Grades|Days|Sizes)\p{Lu}\p{Ll}+s|they|They|we|We|team|squad|club) (?:are|were|went|go|started|start|stand|sit|finished|finish|is|was)(?: now| just| only)?|\b(?:are|is) off to an? |\brecords? (?:is|was|of|to|at|now)|\b(?:improved?|improves|fell|falls|dropp?e?d?|moved?) to)(?: an?)? ?$/u,
@@ -31,12 +34,12 @@ const AFTER_A_RECORD =
 const BEFORE_A_FILE =
   /\b(?:(?:[Dd]ocket|[Cc]ase|[Bb]ill|[Ff]ile|[Pp]ermit|[Rr]esolution|[Oo]rdinance|[Pp]ublic [Ll]aw|[Rr]eport|[Cc]omplaint|[Ll]icense|[Pp]art|[Ii]ncident|[Pp]etition|[Aa]ppeal)(?: (?:[Nn]o\.|[Nn]umber|#))?|\b[Nn]o\.|\b[Nn]umber)[ :]*#?$/u;
 const BEFORE_ODDS = /\bodds\b[^.]{0,24}$/iu;
-const PART_OF =
-  /\b(?:level|stage|page|slide|step|part|episode|round|question|item|chapter|lesson|message) $/iu;
 const LETTER_POWER = light(/([A-Za-z])(?:\^([23])|([²³]))(?![\p{L}\p{N}])/uy);
 const BEFORE_A_MARK = /\b(?:scor|rat|gave|give|got|earn|mark|grad)\w{0,4}(?: \w{1,8}){0,2} $/iu;
 /** What marks are given out of. */
 const OUT_OF: ReadonlySet<string> = new Set(["5", "10", "20", "100"]);
+/** "4.5/5": a fraction has no point. */
+const MARK = light(/(\d{1,2}\.\d{1,2})\/(5|6|10|20|100)(?![\d/\p{L}]|\.\d)/uy);
 const SCIENTIFIC = /(\d{1,6}(?:\.\d{1,6})?) ?[x×*·] ?(?=10[\^⁻⁰¹²³⁴⁵⁶⁷⁸⁹])/uy;
 const POINTED = light(/\.(\d{1,8})(?![\p{L}\p{N}]|[.,]\d)/uy);
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
@@ -51,6 +54,7 @@ export const range: Kind = (text, at) => {
   if (from.length > 5 && !from.includes(",") && !from.includes(".")) return null;
   if (joint === " - " && (/^ ?=/u.test(after(text, end)) || /[=+] ?$/u.test(before(text, at))))
     return { words: `${numberWords(from)} minus ${numberWords(to)}`, end };
+  if (PLANE.test(whole)) return { words: `${nameWords(from)} ${nameWords(to)}`, end };
   const isRecord =
     joint === "-" &&
     percent === undefined &&
@@ -74,13 +78,13 @@ export const pair: Kind = (text, at) => {
   const end = at + whole.length;
   if (third === undefined && isPressure(text, at, end, left, right))
     return { words: `${cardinalWords(left)} over ${cardinalWords(right)}`, end };
+  if (third === undefined && isPartOf(text, at, end, left, right))
+    return { words: `${cardinalWords(left)} of ${cardinalWords(right)}`, end };
   const isPair =
     TWO_NUMBERS.has(whole) || left === right || isMetre(text, at, end) || isVision(text, at, end, left);
   if (third === undefined && !isPair) return null;
   if (left === right && OUT_OF.has(right) && BEFORE_A_MARK.test(before(text, at)))
     return { words: `${cardinalWords(left)} out of ${cardinalWords(right)}`, end };
-  if (left === right && PART_OF.test(before(text, at)))
-    return { words: `${cardinalWords(left)} of ${cardinalWords(right)}`, end };
   const words = [left, right, ...(third === undefined ? [] : [third])].map((digits) =>
     digits.length === 3
       ? `${digits.charAt(0) === "0" ? "zero" : cardinalWords(digits.charAt(0))} ${cardinalWords(digits.slice(1))}`
@@ -88,6 +92,12 @@ export const pair: Kind = (text, at) => {
   );
   return { words: words.join(" "), end: at + whole.length };
 };
+
+/** "step 2/5", but "stage 1/4 full". */
+function isPartOf(text: string, at: number, end: number, left: string, right: string): boolean {
+  if (Number(left) > Number(right) || !isCountedThrough(before(text, at))) return false;
+  return !/^ (?:of (?:an?\b|the way)|inch|full|empty|cups?|down|up)\b/u.test(after(text, end));
+}
 
 /** "128/82" where blood is spoken of, or as blood pressure is. */
 function isPressure(text: string, at: number, end: number, left: string, right: string): boolean {
@@ -115,18 +125,15 @@ function isVision(text: string, at: number, end: number, left: string): boolean 
   );
 }
 
-/** What is left of numbers with a slash: "13/40" → "13 slash 40", a score of "8/10" → "eight out of ten". */
+/** What is left of numbers with a slash: "13/40" → "13 slash 40", scores of "8/10" and "4.5/5" → "… out of …". */
 export const slashed: Kind = (text, at) => {
+  const mark = matchAt(MARK, text, at);
+  if (mark !== null && Number(mark[1]) < Number(mark[2]))
+    return { words: `${numberWords(mark[1] ?? "")} out of ${mark[2]}`, end: at + mark[0].length };
   const match = matchAt(PAIR, text, at);
   if (match === null || match[3] !== undefined || /\/$/u.test(before(text, at))) return null;
   const earlier = before(text, at);
-  const between = BEFORE_ODDS.test(earlier)
-    ? "to"
-    : PART_OF.test(earlier)
-      ? "of"
-      : OUT_OF.has(match[2] ?? "")
-        ? "out of"
-        : "slash";
+  const between = BEFORE_ODDS.test(earlier) ? "to" : OUT_OF.has(match[2] ?? "") ? "out of" : "slash";
   return { words: `${Number(match[1])} ${between} ${Number(match[2])}`, end: at + match[0].length };
 };
 

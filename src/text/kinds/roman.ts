@@ -28,7 +28,7 @@ const AFTER_A_CHAPTER = light(
   /^(?:[^\p{L}\p{N} '’]|$| (?:of|in|is|was|and|or|to|has|had|begins?|ends?|opens?|starts?|shows|covers|describes|deals)(?!\p{L}))/u,
 );
 const AFTER_A_RULER = light(
-  /^(?:[^\p{L}\p{N} ']|$| (?:and|or|of|was|is|in|died|reigned|ruled|became|had|came|issued|founded)(?!\p{L}))/u,
+  /^(?:[^\p{L}\p{N} ']|$| (?:and|or|of|was|is|in|(?:(?:never|also|later|then|soon|first|finally|eventually) )?(?:died|reigned|ruled|became|had|came|issued|founded|married|remarried|succeeded|inherited|abdicated|ascended|conquered|crowned|defeated|executed|invaded|granted|persecuted|commissioned|signed|ordered|established|faced|fought))(?!\p{L}))/u,
 );
 const RULER_BEFORE = light(
   /(?:King|Queen|Pope|Tsar|Emperor|Empress|Kaiser|Prince|Saint|St\.|Sultan|Shah) (?:\p{Lu}\p{L}+ )?$/u,

@@ -1,6 +1,7 @@
 import { capitalise } from "../characters.ts";
+import { isLettered } from "./letters.ts";
 import { light } from "./light.ts";
-import { before } from "./spoken.ts";
+import { after, before } from "./spoken.ts";
 
 /** Whether a dictionary lists a word as it is written. */
 export type IsListed = (word: string) => boolean;
@@ -18,8 +19,14 @@ const ALSO_INITIALS: ReadonlySet<string> = new Set(
 );
 /** Short for what is written with one capital. */
 const SHORT: ReadonlySet<string> = new Set(
-  "MR MRS DR JAN FEB APR JUN JUL AUG SEPT SEP OCT NOV DEC TUE TUES THU THURS FRI ATTN DEPT".split(" "),
+  "MR MRS DR JAN FEB APR JUN JUL AUG SEPT SEP OCT NOV DEC TUE TUES THU THURS FRI ATTN DEPT ST AVE BLVD RD LN PKWY HWY".split(
+    " ",
+  ),
 );
+/** What stands before one of these is its name. */
+const ROADS: ReadonlySet<string> = new Set("ST AVE BLVD RD LN PKWY".split(" "));
+/** An article, where letters go by no name before it and a word follows. */
+const ARTICLE_NEXT = /^ [A-Z]{2}/u;
 /** After these, US and IT are initials in a shout too. */
 const DETERMINER = /\b(?:THE|OUR|YOUR|MY|THEIR) $/u;
 const AFTER_DETERMINER: ReadonlySet<string> = new Set(["US", "IT"]);
@@ -43,10 +50,15 @@ export function withoutShouting(sentence: string, isListed: IsListed): string {
     while (to < words.length && (isAll || isBeside(sentence, words[to - 1], words[to]))) to++;
     const run = words.slice(from, to);
     if (isShout(run, isAll)) {
-      for (const word of run) {
-        const isCapital = SHORT.has(word[0]) || !BEGUN.test(before(sentence, word.index));
+      for (const [index, word] of run.entries()) {
+        const isCapital =
+          SHORT.has(word[0]) ||
+          ROADS.has(run[index + 1]?.[0] ?? "") ||
+          !BEGUN.test(before(sentence, word.index));
         const small = isCapital ? capitalise(word[0]) : word[0].toLowerCase();
-        if (!SHORT.has(word[0]) && !isWord(word[0], before(sentence, word.index))) continue;
+        const end = word.index + word[0].length;
+        if (!SHORT.has(word[0]) && !isWord(word[0], before(sentence, word.index), after(sentence, end)))
+          continue;
         text += sentence.slice(copied, word.index) + small;
         copied = word.index + word[0].length;
       }
@@ -62,10 +74,11 @@ export function withoutShouting(sentence: string, isListed: IsListed): string {
       : run.length >= FEWEST_INSIDE && ordinary >= FEWEST_ORDINARY_INSIDE;
   }
 
-  function isWord(word: string, earlier: string): boolean {
+  function isWord(word: string, earlier: string, later: string): boolean {
     if (word === "I" || (word === "AM" && HOUR.test(earlier))) return false;
     if (AFTER_DETERMINER.has(word)) return !DETERMINER.test(earlier);
-    return ALSO_INITIALS.has(word.toLowerCase()) ? word !== "A" : isOrdinary(word);
+    if (word === "A") return ARTICLE_NEXT.test(later) && !isLettered(earlier);
+    return ALSO_INITIALS.has(word.toLowerCase()) || isOrdinary(word);
   }
 
   function isOrdinary(word: string): boolean {

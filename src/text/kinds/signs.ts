@@ -56,6 +56,10 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ["&&", "double ampersand"],
   ["||", "double pipe"],
 ]);
+/** A key of a telephone follows. */
+const KEY_BEFORE =
+  /\b(?:press|pressing|dial|dialing|hit|enter|push|tap|touch|followed by|type|key|or|then|and|with|by) (?:the )?["“']?$/iu;
+const DIALLED = /\b(?:press|dial|hit|followed by|enter|push)/iu;
 const STARS = /[★⭐]{1,10}(?:\ufe0f)?[☆]{0,10}/uy;
 const EMOTICON = /[:;=]['-]?[)(DPpOo/|*\]]{1,3}(?=\s|$|[.!?,])/uy;
 const FLAG = light(/--([a-z][a-z\d]{1,30}(?:-[a-z\d]{1,30}){0,4})(?![\p{L}\p{N}_-])/uy);
@@ -98,7 +102,8 @@ export function signs(tables: NormaliserTables): Kind {
     if (
       character === "*" &&
       ((/^\d/u.test(rest) && /(?:^|[\s(])$/u.test(earlier)) ||
-        (/^ \S/u.test(rest) && /\S $/u.test(earlier))) &&
+        (/^ \S/u.test(rest) && /\S $/u.test(earlier)) ||
+        (/^(?:[.,;:!?)]|$)/u.test(rest) && KEY_BEFORE.test(earlier))) &&
       !/\d ?$/u.test(earlier)
     )
       return {
@@ -112,8 +117,10 @@ export function signs(tables: NormaliserTables): Kind {
     if (short !== null && /\s$/u.test(earlier) && COMMAND.test(earlier))
       return { words: `dash ${spelled(short[1] ?? "")}`, end: at + short[0].length };
     if (words.has(two) && two.length === 2) return { words: words.get(two) ?? "", end: at + 2 };
+    if (character === "#" && !/^\d/u.test(rest) && KEY_BEFORE.test(earlier) && DIALLED.test(earlier + rest))
+      return { words: "pound", end: at + 1 };
     if (character === "#") {
-      if (/^\d/u.test(rest) && !isWordCharacter(last) && last !== "&")
+      if (/^(?:[A-Z]{1,5}-?)?\d/u.test(rest) && !isWordCharacter(last) && last !== "&")
         return { words: "number ", end: at + 1 };
       return {
         words: /\d$/u.test(earlier) ? "hash" : isWordCharacter(rest.charAt(0)) ? "hashtag " : "hash",

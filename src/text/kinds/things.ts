@@ -23,6 +23,15 @@ export function isOneThing(earlier: string): boolean {
   return DETERMINER.test(earlier);
 }
 
+/** "step 2/5", "page 3/12": what is counted through to its last, just before a number. */
+const COUNTED_THROUGH =
+  /(?<!\b(?:the|a|this|that|each|every|per|another) )\b(?:level|stage|page|slide|step|part|episode|round|question|item|chapter|lesson|message|task|track|attempt|try|batch|wave|file|photo|image|picture|day|set|lap|module|unit|section|test|phase|exercise|word|card|player|song|video|disc|disk|box|reel|floor|hole|mission|quest|chunk|epoch|job|hint|clue|sheet|panel) $/iu;
+
+/** Whether a number with a slash behind this is one of so many. */
+export function isCountedThrough(earlier: string): boolean {
+  return COUNTED_THROUGH.test(earlier);
+}
+
 /** Whether a noun follows that the number describes. */
 export function isNounAfter(text: string, end: number): boolean {
   const word = wordAfter(text, end);

@@ -1,19 +1,34 @@
 import { cardinal } from "../number-words.ts";
 import { light } from "./light.ts";
 import { cardinalWords, digitWords, pairWords } from "./numerals.ts";
-import { after, before, type Kind, matchAt } from "./spoken.ts";
+import { after, before, type Kind, matchAt, type Spoken } from "./spoken.ts";
 import { perUnit } from "./units.ts";
 
 const HALF = "[AaPp]\\.?[Mm](?:\\.|(?![\\p{L}\\p{N}]))";
-const CLOCK = `(\\d{1,2})(?::(\\d{2}))?(?::(\\d{2}))?(?: ?(${HALF}))?`;
+const CLOCK = `(\\d{1,2})(?:[:.](\\d{2}))?(?::(\\d{2}))?(?: ?(${HALF}))?`;
 const TIME = light(new RegExp(`${CLOCK}(?:( ?[-–—] ?)${CLOCK})?(?![\\p{L}\\p{N}_]|[:/]\\d)`, "yu"));
+/** A point for the colon, as in Britain: a time of day only where something else says so. */
+const POINTED = /\d\.\d/u;
+const AT_HOUR = /\b(?:at|by|until|till|before|after|from|around) $/iu;
+const HOUR_AFTER =
+  /^ (?:tonight|tomorrow|today|sharp|on (?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)|(?:this|in the|every|each|tomorrow) (?:morning|afternoon|evening)|o['’]clock)\b/u;
+/** What goes at an hour: "the 7.45 train". */
+const SERVICE_AFTER = /^ (?:train|bus|ferry|flight|showing|service|express|coach|boat)\b/u;
+/** "3:15p", "8a-5p": the half of the day by its letter, where minutes or both ends leave no doubt. */
+const SHORT = light(/(\d{1,2}):(\d{2})([ap])(?![\p{L}\p{N}'’]|\.m)/uy);
+const SHORT_RANGE = light(
+  /(\d{1,2})(?::(\d{2}))?([ap])m? ?[-–—] ?(\d{1,2})(?::(\d{2}))?([ap])m?(?![\p{L}\p{N}'’]|\.m)/uy,
+);
 const RATIO = /(\d{1,4}):(\d{1,4})(?![\d:])/uy;
 const LAP = light(/(\d{1,2}):([0-5]\d)\.(\d{1,3})(?![\p{L}\p{N}]|[.:]\d)/uy);
 const OFFSET = light(/(UTC|GMT) ?([-+−–]) ?(\d{1,2})(?::?(\d{2}))?(?![\p{L}\p{N}])/uy);
+const LENGTH_BEFORE = /\b(?:in|time of|at|of|under|clocked|after|length|duration|runtime):? $/iu;
 const BEFORE_A_RATIO = /\b(?:ratios?|odds|scale|mix|split|proportions?|won|beat|lost|score)\b[^.]{0,24}$/iu;
 
 /** Times of day, and from one to another: "16:05", "2-4pm", "10 a.m.-4 p.m.", "1:00-2:30 PM". */
 export const time: Kind = (text, at) => {
+  const short = shortTime(text, at);
+  if (short !== null) return short;
   const match = matchAt(TIME, text, at);
   if (match === null) return null;
   const [whole, hour = "", minute, second, half, dash, hourTo, minuteTo, secondTo, halfTo] = match;
@@ -22,18 +37,37 @@ export const time: Kind = (text, at) => {
     const isOther = minuteTo !== undefined || halfTo !== undefined;
     const from = clockWords(hour, minute, second, half);
     const to = clockWords(hourTo, minuteTo, secondTo, halfTo);
-    const isRange = (isOne && isOther) || halfTo !== undefined;
+    const isRange =
+      ((isOne && isOther) || halfTo !== undefined) && !(POINTED.test(whole) && halfTo === undefined);
     if (isRange && from !== null && to !== null)
       return { words: `${from} to ${to}${stopFor(text, at + whole.length, halfTo)}`, end: at + whole.length };
   }
   if (!isOne || BEFORE_A_RATIO.test(before(text, at))) return null;
   const alone = dash === undefined ? whole : whole.slice(0, whole.indexOf(dash));
   const end = at + alone.length;
+  if (POINTED.test(alone) && half === undefined && !isHour(text, at, end)) return null;
   const words = clockWords(hour, minute, second, half);
   const per = perUnit(text, end);
   if (words !== null && per.end > end) return { words: words + per.words, end: per.end };
   return words === null ? null : { words: `${words}${stopFor(text, end, half)}`, end };
 };
+
+function shortTime(text: string, at: number): Spoken | null {
+  const range = matchAt(SHORT_RANGE, text, at);
+  const match = range ?? matchAt(SHORT, text, at);
+  if (match === null) return null;
+  const [whole, hour = "", minute, half, hourTo = "", minuteTo, halfTo] = match;
+  const from = clockWords(hour, minute, undefined, half);
+  const to = range === null ? "" : clockWords(hourTo, minuteTo, undefined, halfTo);
+  if (from === null || to === null) return null;
+  const end = at + whole.length;
+  return { words: `${from}${to === "" ? "" : ` to ${to}`}${stopFor(text, end, half)}`, end };
+}
+
+function isHour(text: string, at: number, end: number): boolean {
+  if (/\bthe $/iu.test(before(text, at))) return SERVICE_AFTER.test(after(text, end));
+  return AT_HOUR.test(before(text, at)) && HOUR_AFTER.test(after(text, end));
+}
 
 /** "1:23.456" → "one twenty three point four five six". */
 export const lapTime: Kind = (text, at) => {
@@ -70,8 +104,19 @@ export const ratio: Kind = (text, at) => {
     !BEFORE_A_RATIO.test(before(text, at))
   )
     return null;
+  if (isLength(text, at, left, right))
+    return { words: `${cardinalWords(left)} ${pairWords(right)}`, end: at + whole.length };
   return { words: `${cardinalWords(left)} to ${cardinalWords(right)}`, end: at + whole.length };
 };
+
+/** "ran it in 41:05": minutes and seconds beyond the hours of a day. */
+function isLength(text: string, at: number, left: string, right: string): boolean {
+  if (left.length !== 2 || right.length !== 2 || Number(left) > 59 || Number(right) > 59 || right === "00")
+    return false;
+  return (
+    !BEFORE_A_RATIO.test(before(text, at)) && (right.startsWith("0") || LENGTH_BEFORE.test(before(text, at)))
+  );
+}
 
 function clockWords(
   hourDigits: string,

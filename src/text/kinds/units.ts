@@ -38,6 +38,9 @@ export const UNITS: ReadonlyMap<string, readonly [one: string, many: string]> = 
   ["qt", unit("quart")],
   ["tbsp", unit("tablespoon")],
   ["tbsps", unit("tablespoon")],
+  ["Tbsp", unit("tablespoon")],
+  ["c.", unit("cup")],
+  ["doz", same("dozen")],
   ["tsp", unit("teaspoon")],
   ["tsps", unit("teaspoon")],
   ["h", unit("hour")],
@@ -102,6 +105,11 @@ export const UNITS: ReadonlyMap<string, readonly [one: string, many: string]> = 
   ["W/m²", ["watt per square meter", "watts per square meter"]],
   ["mmHg", ["millimeter of mercury", "millimeters of mercury"]],
   ["bps", unit("basis point")],
+  ["pts", unit("point")],
+  ["kts", unit("knot")],
+  ["atm", unit("atmosphere")],
+  ["IU", unit("international unit")],
+  ["bbl", unit("barrel")],
   ["pcs", unit("piece")],
   ["m/s²", ["meter per second squared", "meters per second squared"]],
   ["g/l", per("gram", "liter")],
@@ -160,6 +168,7 @@ export const UNITS: ReadonlyMap<string, readonly [one: string, many: string]> = 
   ["V", unit("volt")],
   ["mV", unit("millivolt")],
   ["kV", unit("kilovolt")],
+  ["A", unit("amp")],
   ["mA", unit("milliamp")],
   ["Ω", unit("ohm")],
   ["kΩ", unit("kilohm")],
@@ -193,6 +202,8 @@ export const UNITS: ReadonlyMap<string, readonly [one: string, many: string]> = 
 /** What a price or a speed may be for: "/hr" → "per hour". */
 const PER: ReadonlyMap<string, string> = new Map([
   ["ea", "each"],
+  ["bbl", "barrel"],
+  ["d", "day"],
   ["hr", "hour"],
   ["h", "hour"],
   ["hour", "hour"],
@@ -221,6 +232,14 @@ const PER: ReadonlyMap<string, string> = new Map([
   ["ft", "foot"],
   ["m²", "square meter"],
   ["sq ft", "square foot"],
+  ["sq in", "square inch"],
+  ["sq m", "square meter"],
+  ["sq mi", "square mile"],
+  ["sq km", "square kilometer"],
+  ["sq yd", "square yard"],
+  ["cu ft", "cubic foot"],
+  ["in²", "square inch"],
+  ["ft²", "square foot"],
   ["kWh", "kilowatt hour"],
   ["GB", "gigabyte"],
   ["unit", "unit"],
@@ -234,12 +253,12 @@ const PER: ReadonlyMap<string, string> = new Map([
   ["cup", "cup"],
   ["serving", "serving"],
 ]);
-const PER_UNIT = light(/^ ?\/ ?(sq ft|[A-Za-z]{1,8}²?)(?![\p{L}\p{N}])/u);
+const PER_UNIT = light(/^ ?\/ ?((?:sq|cu)\.? (?:ft|in|mi?|km|yd)|[A-Za-z]{1,8}²?)(?![\p{L}\p{N}])/u);
 
 /** "/hr" after a sum or measure, as words with a space in front; nothing where there is none. */
 export function perUnit(text: string, end: number): { readonly words: string; readonly end: number } {
   const match = PER_UNIT.exec(text.slice(end, end + 12));
-  const name = match === null ? undefined : PER.get(match[1] ?? "");
+  const name = match === null ? undefined : PER.get((match[1] ?? "").replace(".", ""));
   return match === null || name === undefined
     ? { words: "", end }
     : { words: name === "each" ? " each" : ` per ${name}`, end: end + match[0].length };

@@ -40,6 +40,11 @@ export async function planContour(network: Network, timing: Timing): Promise<Pla
   return { ids, steps, owner, frames: FRAMES_PER_STEP * owner.length, decoderEncoding, ...contour };
 }
 
+/** The plan that the decoder is given. @param decoderPitch the pitch that it is told, as a factor on the plan's */
+export function forDecoder(plan: Plan, { decoderPitch }: { readonly decoderPitch: number }): Plan {
+  return decoderPitch === 1 ? plan : { ...plan, pitchHz: plan.pitchHz.map((hz) => hz * decoderPitch) };
+}
+
 /** A length in whole steps, as the network's training rounded it: at least 1. */
 export function wholeSteps(length: number): number {
   return Math.max(1, roundHalfToEven(length));

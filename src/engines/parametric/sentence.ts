@@ -5,7 +5,7 @@ import { BIN_HZ, BINS } from "./geometry.ts";
 import type { Kernel } from "./kernel/kernel.ts";
 import { widenMarkPauses } from "./mark-pauses.ts";
 import type { Network } from "./network.ts";
-import { type Plan, planContour, planTiming } from "./plan.ts";
+import { forDecoder, type Plan, planContour, planTiming } from "./plan.ts";
 import { voiceOptions } from "./preset.ts";
 import { createRandom } from "./random.ts";
 import { bend, registerIn } from "./rhythm/bend.ts";
@@ -77,11 +77,6 @@ export function sentenceAudio(
     waveform,
     span,
   );
-}
-
-/** The plan that the decoder is given. */
-function forDecoder(plan: Plan, { decoderPitch }: Speaker): Plan {
-  return decoderPitch === 1 ? plan : { ...plan, pitchHz: plan.pitchHz.map((hz) => hz * decoderPitch) };
 }
 
 /** A temperature of 1 is a little livelier than what was first measured as harmless. */

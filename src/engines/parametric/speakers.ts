@@ -1,4 +1,4 @@
-import { createTimbre, shelved, withSofterConsonants } from "./colour.ts";
+import { createTimbre, shelved, tilted, withSofterConsonants } from "./colour.ts";
 import type { Register } from "./delivery.ts";
 import { createHold } from "./hold.ts";
 import type { Plan } from "./plan.ts";
@@ -33,14 +33,21 @@ export interface Physique {
   readonly warp: number;
 }
 
+/** Where following begins that learns tract and colours for itself. */
+export interface Form extends Physique {
+  /** What is done to a sentence's spectra at any pitch, given a vocal tract. */
+  colourOf(warp: number): (plan: Plan) => Colouring;
+  readonly decoderPitch: number;
+}
+
 /** A voice that the network's weights give without having heard anybody. */
 export interface Voice extends Speaker, Physique {
   /** How loud it speaks (ITU-R BS.1770; measured on the Harvard sentences). */
   readonly loudnessLufs: number;
   /** What it does to a sentence's spectra at any pitch. */
   unheldColour(plan: Plan): Colouring;
-  /** Where following begins on its way to somebody whose tract and colours are learnt. */
-  readonly beginning: Physique;
+  /** Its own, so that it stays itself when it hears itself; and one to begin from on the way to others. */
+  readonly forms: readonly Form[];
 }
 
 /**
@@ -48,39 +55,39 @@ export interface Voice extends Speaker, Physique {
  * treble where men's voices carry, slower and more even. A search found its figures (docs/decisions/0015).
  */
 export function createVoices(): ReadonlyMap<string, Voice> {
-  const woman = { level: 1, range: 1, warp: 1 };
   return new Map([
-    [
-      "0",
-      {
-        ...woman,
-        ...AVERAGE,
-        register: registerOf(woman),
-        unheldColour: () => PLAIN,
-        colour: () => PLAIN,
-        loudnessLufs: -26.1,
-        beginning: woman,
-      },
-    ],
+    ["0", woman()],
     ["1", man()],
   ]);
 }
 
-function man(): Voice {
-  const physique = { level: 0.62, range: 1, warp: 0.75 };
-  const stretched = createTimbre({ warp: physique.warp, gainDb: shelved(TREBLE_DB) });
-  const unheldColour = (plan: Plan) => withSofterConsonants(stretched, plan, SOFTER_DB);
+function woman(): Voice {
+  const physique = { level: 1, range: 1, warp: 1 };
   return {
     ...physique,
     ...AVERAGE,
     register: registerOf(physique),
+    unheldColour: () => PLAIN,
+    colour: () => PLAIN,
+    loudnessLufs: -26.1,
+    forms: [plainForm(physique)],
+  };
+}
+
+function man(): Voice {
+  const own = { level: 0.62, range: 1, warp: 0.75, decoderPitch: 1.2, colourOf: mansColour };
+  const unheldColour = own.colourOf(own.warp);
+  const { level, range, warp, decoderPitch } = own;
+  return {
+    ...AVERAGE,
+    ...{ level, range, warp, decoderPitch },
+    register: registerOf(own),
     unheldColour,
     colour: (plan) => createHold(unheldColour(plan), plan),
     tempo: 0.94,
     dynamics: 0.83,
-    decoderPitch: 1.2,
     loudnessLufs: -27.1,
-    beginning: { level: 0.6, range: 0.9, warp: 0.84 },
+    forms: [own, plainForm({ level: 0.6, range: 0.9, warp: 0.84 })],
   };
 }
 
@@ -88,6 +95,27 @@ const AVERAGE = { tempo: 1, dynamics: 1, decoderPitch: 1, pause: 1, gain: 1 };
 
 function registerOf({ level, range }: Physique): Register {
   return { centreHz: (medianHz) => medianHz * level, spread: (deviation) => deviation * range };
+}
+
+function plainForm(physique: Physique): Form {
+  return {
+    ...physique,
+    decoderPitch: 1,
+    colourOf(warp) {
+      const stretched = createTimbre({ warp, gainDb: tilted(tiltFor(warp)) });
+      return () => stretched;
+    },
+  };
+}
+
+/** The treble that a longer tract costs is put back: 2 dB an octave for one of 0.84. */
+function tiltFor(warp: number): number {
+  return Math.max(0, Math.min(2, ((1 - warp) / 0.16) * 2));
+}
+
+function mansColour(warp: number): (plan: Plan) => Colouring {
+  const stretched = createTimbre({ warp, gainDb: shelved(TREBLE_DB) });
+  return (plan) => withSofterConsonants(stretched, plan, SOFTER_DB);
 }
 
 /** Decibels at frequencies in hertz. */

@@ -11,11 +11,10 @@ export function entrained(voice: Voice, other: VoiceProfile): Pick<Speaker, "gai
   const { trust } = other.suitability;
   const apartDb = other.loudnessLufs === null ? 0 : other.loudnessLufs - voice.loudnessLufs;
   const levelDb = within(SHARE * trust * apartDb, MOST_DB);
+  const theirTempo = heardTempo([{ profile: other, ownS: null }]);
   return {
     gain: 10 ** (levelDb / 20),
-    tempo: Math.exp(
-      within(SHARE * trust * Math.log(heardTempo([{ profile: other, ownS: null }])), MOST_TEMPO),
-    ),
+    tempo: voice.tempo * Math.exp(within(SHARE * trust * Math.log(theirTempo / voice.tempo), MOST_TEMPO)),
     pause: pauseFactor(other, SHARE * trust),
   };
 }

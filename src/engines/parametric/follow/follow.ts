@@ -1,5 +1,4 @@
 import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
-import { createTimbre, tilted } from "../colour.ts";
 import { createHold } from "../hold.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { levelSpread } from "../listen/level-spread.ts";
@@ -8,7 +7,7 @@ import { pitchLogs, type VoiceProfile } from "../listen/voice-profile.ts";
 import type { Work } from "../listen/work.ts";
 import type { Network } from "../network.ts";
 import type { Plan, Timing } from "../plan.ts";
-import type { Speaker, Voice } from "../speakers.ts";
+import type { Form, Speaker, Voice } from "../speakers.ts";
 import { pauseFactor } from "./entrainment.ts";
 import { learnSoundMap } from "./learn-sound-map.ts";
 import { mendedMap } from "./mend-sound-map.ts";
@@ -36,6 +35,8 @@ export interface Model {
   readonly profile: VoiceProfile;
   /** The voice that is begun with. */
   readonly start: Voice;
+  /** And the form of it, where the tract is followed. */
+  readonly form: Form;
   /** Length of the vocal tract, as `estimateWarp` has it. */
   readonly warp: number;
   /** As `heardTempo` has it. */
@@ -64,9 +65,9 @@ export function hasTract(following: Following): boolean {
  * the tract is followed the edits are rehearsed once, on fixed sentences: what is heard then corrects them.
  */
 export async function follow(instrument: Instrument, model: Model, following: Following): Promise<Followed> {
-  const { profile, start, tempo } = model;
+  const { profile, start, form, tempo } = model;
   const { trust } = profile.suitability;
-  const physique = hasTract(following) ? start.beginning : start;
+  const physique = hasTract(following) ? form : start;
   const mapped = pitchMap(instrument.pitch, physique, profile.pitch, trust);
   const { pitch, warp, colour, dynamics, decoderPitch, loudnessLufs, spectrumDb } = hasTract(following)
     ? await rehearsed(instrument, model, mapped, following)
@@ -108,17 +109,17 @@ interface Rehearsed extends Pick<Speaker, "colour" | "dynamics" | "decoderPitch"
 
 async function rehearsed(
   { run, kernel, network, timings, pitch: { sentences } }: Instrument,
-  { profile, start: { beginning }, warp: theirWarp }: Model,
+  { profile, form, warp: theirWarp }: Model,
   mapped: PitchMap,
   following: Following,
 ): Promise<Rehearsed> {
   const { trust } = profile.suitability;
-  const meant = beginning.warp * (theirWarp / beginning.warp) ** (TRACT_SHARE * trust);
-  const warp = within(meant, SHORTEST_TRACT, LONGEST_TRACT);
-  const timbre = createTimbre({ warp, gainDb: tilted(tiltFor(warp)) });
-  const under: Speaker["colour"] = (plan) => createHold(timbre, plan);
+  const meant = form.warp * (theirWarp / form.warp) ** (TRACT_SHARE * trust);
+  const warp = within(meant, Math.min(LEAST_WARP, form.warp), MOST_WARP);
+  const unheld = form.colourOf(warp);
+  const under: Speaker["colour"] = (plan) => createHold(unheld(plan), plan);
   const pitch = mended(mapped, sentences, USUAL_BIAS);
-  const decoded = await decodeRehearsed(network, timings, mappedRegister(pitch));
+  const decoded = await decodeRehearsed(network, timings, { register: mappedRegister(pitch), ...form });
   const bare = await run(rehearse(kernel, decoded, under));
   const { heard, colour, spectrumDb } =
     following === "all"
@@ -131,7 +132,7 @@ async function rehearsed(
     pitch: mended(mapped, sentences, bias),
     warp,
     colour,
-    decoderPitch: 1,
+    decoderPitch: form.decoderPitch,
     dynamics: within(apart ** (DYNAMICS_SHARE * trust), LEAST_DYNAMICS, MOST_DYNAMICS),
     loudnessLufs: heard.loudnessLufs + LOUDER_ELSEWHERE_LU,
     spectrumDb,
@@ -164,11 +165,6 @@ interface Trial {
   readonly under: Speaker["colour"];
 }
 
-/** The treble that a longer tract costs is put back: 2 dB an octave for a tract of 0.84. */
-function tiltFor(warp: number): number {
-  return within(((1 - warp) / 0.16) * 2, 0, 2);
-}
-
 function rangeOf({ own, theirs }: PitchMap): number {
   return (theirs.at(-1)! - theirs[0]!) / (own.at(-1)! - own[0]! || 1);
 }
@@ -177,9 +173,9 @@ function within(value: number, least: number, most: number): number {
   return Math.max(least, Math.min(most, value));
 }
 
-const SHORTEST_TRACT = 0.8;
+const LEAST_WARP = 0.8;
 /** A shorter tract than our own costs naturalness at once. */
-const LONGEST_TRACT = 1.05;
+const MOST_WARP = 1.05;
 /** Words stay understood. */
 const SLOWEST = 0.72;
 const FASTEST = 1.22;

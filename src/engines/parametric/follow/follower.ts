@@ -70,8 +70,13 @@ export class Follower {
     if (other === null || following === "pitch") return { speaker: voice, heard };
     const lent = entrained(voice, await this.#hear(other, signal));
     return {
-      speaker: { ...voice, ...lent, tempo: voice.tempo * lent.tempo },
-      heard: { ...heard, entrainedBy: other.index, rate: lent.tempo, levelDb: 20 * Math.log10(lent.gain) },
+      speaker: { ...voice, ...lent },
+      heard: {
+        ...heard,
+        entrainedBy: other.index,
+        rate: lent.tempo / voice.tempo,
+        levelDb: 20 * Math.log10(lent.gain),
+      },
     };
   }
 
@@ -86,12 +91,12 @@ export class Follower {
     const run = <T>(work: Work<T>) => this.#parts.run(heedingWork(work, signal));
     const plans = await this.#studio.plans();
     const warp = hasTract(following) ? await this.#warpOf(profile) : null;
-    const { label, voice: start } = await this.#startFor(profile, clips, warp);
+    const { label, voice: start, form } = await this.#startFor(profile, clips, warp);
     const said: SaidClip[] = [];
     for (const { profile: each, text } of clips) {
       said.push({ profile: each, ownS: text === null ? null : await ownSpeechS(network, reader, text) });
     }
-    const model = { profile, start, warp: warp ?? start.warp, tempo: heardTempo(said) };
+    const model = { profile, start, form, warp: warp ?? start.warp, tempo: heardTempo(said) };
     const { speaker, ...moved } = await follow({ network, kernel, run, ...plans }, model, following);
     return {
       speaker,

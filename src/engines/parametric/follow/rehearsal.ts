@@ -10,7 +10,7 @@ import { createLens } from "../listen/clip-frames.ts";
 import { percentile } from "../listen/percentile.ts";
 import type { Work } from "../listen/work.ts";
 import type { Network } from "../network.ts";
-import { type Plan, planContour, type Timing } from "../plan.ts";
+import { forDecoder, type Plan, planContour, type Timing } from "../plan.ts";
 import { createRandom } from "../random.ts";
 import type { Speaker } from "../speakers.ts";
 import { type Spectra, SpectrumStream } from "../spectrum-stream.ts";
@@ -42,14 +42,14 @@ export interface Decoded {
 export async function decodeRehearsed(
   network: Network,
   timings: readonly Timing[],
-  register: Register,
+  { register, decoderPitch = 1 }: { readonly register: Register; readonly decoderPitch?: number },
 ): Promise<readonly Decoded[]> {
   const decoded: Decoded[] = [];
   for (const timing of timings.slice(0, ALOUD)) {
     const plan = await planContour(network, timing);
     editContour(plan, drawReading(timing.ids, 0, createRandom(0n, 0, "delivery")), register);
     const span = speechSpan(plan);
-    const stream = new SpectrumStream(network, plan, span);
+    const stream = new SpectrumStream(network, forDecoder(plan, { decoderPitch }), span);
     const spectra: Spectra[] = [];
     for (let next = await stream.next(); next !== null; next = await stream.next()) spectra.push(next);
     decoded.push({ plan, span, spectra });

@@ -31,7 +31,7 @@ export function createStudio({ network, kernel, reader, run }: StudioParts): Stu
   });
   const codebook = once(async () => {
     const asTrained = { centreHz: (medianHz: number) => medianHz, spread: (deviation: number) => deviation };
-    const decoded = await decodeRehearsed(network, (await plans()).timings, asTrained);
+    const decoded = await decodeRehearsed(network, (await plans()).timings, { register: asTrained });
     return codebookOf(voicedOnly(await run(rehearse(kernel, decoded, () => PLAIN))));
   });
   return { plans, codebook };

@@ -33,7 +33,7 @@ describe("A rehearsal", () => {
     instrument = await openInstrument();
     studio = createStudio(instrument);
     const { timings } = await studio.plans();
-    decoded = await decodeRehearsed(instrument.network, timings, voice.register);
+    decoded = await decodeRehearsed(instrument.network, timings, voice);
     bare = finish(rehearse(instrument.kernel, decoded, () => PLAIN));
   });
   after(() => instrument.close());

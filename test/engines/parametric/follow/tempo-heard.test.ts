@@ -23,7 +23,7 @@ describe("How long our voice would speak", () => {
     const { network, kernel } = instrument;
     const voice = createVoices().get("0")!;
     const { timings } = await createStudio(instrument).plans();
-    const decoded = await decodeRehearsed(network, timings, voice.register);
+    const decoded = await decodeRehearsed(network, timings, voice);
     const { samples } = finish(rehearse(kernel, decoded, (plan) => voice.colour(plan)));
     const profile = finish(listen(clipOf(samples)));
     const tempo = heardTempo([{ profile, ownS: await ownS(REHEARSED.slice(0, 4).join(" ")) }]);

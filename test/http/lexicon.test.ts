@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { createToneModel } from "../../src/engines/tone/tone.ts";
 import type { Script } from "../../src/model/script.ts";
+import { ACCEPTED } from "../../src/text/given-phonemes.ts";
 import { startTestServer, type TestServer } from "./start.ts";
 
 let server: TestServer;
@@ -100,6 +101,17 @@ describe("a request's own words", () => {
     await refused({ lexicon: { a: "/fˈu" } }, 400, "begins with a slash and does not end with one");
     await refused({ lexicon: { "?": "x" } }, 400, '^lexicon\\["\\?"\\]: the word has no letter or digit');
     await refused({ lexicon: { a: "…" } }, 400, "what is said has no letter or digit");
+  });
+});
+
+describe("the published shape of a lexicon", () => {
+  it("has every sign that phonemes may be written with, and none that is refused", async () => {
+    const { components } = await (await server.get("/openapi.json")).json();
+    const { pattern } = components.schemas.TtsRequest.properties.lexicon.additionalProperties;
+    const published = new RegExp(pattern, "u");
+    for (const sign of ACCEPTED) assert.ok(published.test(`/u${sign}u/`), sign);
+    for (const said of ["/c/", "/t\u0361s/", "/\u0329n/", "/ˈ/", "//", "/u"])
+      assert.ok(!published.test(said), said);
   });
 });
 

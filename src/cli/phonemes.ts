@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { embeddedCheckpoint } from "../catalogue/embedded-checkpoint.ts";
 import { inlineFault } from "../text/inline-phonemes.ts";
+import { hasSpeakable } from "../text/speakable.ts";
 import { addGlobalOptions, settingsOf, WrongCallError } from "./global-options.ts";
 import { houseWords } from "./lexicon-file.ts";
 import { readInput } from "./read-input.ts";
@@ -16,8 +17,7 @@ export function registerPhonemes(program: Command): void {
       const words = await houseWords(settings);
       const input = await readInput(argument);
       const fault = inlineFault(input);
-      if (fault !== null)
-        throw new WrongCallError(`This cannot be read: character ${fault.at} ${fault.why}.`);
+      if (fault !== null) throw new WrongCallError(`This cannot be read: text: ${fault}.`);
       const { openSpokenPhonemes } = await import("../engines/parametric/read-text.ts");
       const { phonemes, close } = await openSpokenPhonemes(embeddedCheckpoint.dir, {
         readings: settings.readings,
@@ -25,7 +25,9 @@ export function registerPhonemes(program: Command): void {
       });
       try {
         if (json !== true) {
-          for (const sentence of await phonemes(input)) process.stdout.write(`${sentence}\n`);
+          const sentences = await phonemes(input);
+          if (sentences.length === 0) throw new WrongCallError(`This cannot be read: ${silenceOf(input)}.`);
+          for (const sentence of sentences) process.stdout.write(`${sentence}\n`);
           return;
         }
         for (const line of argument === "-" ? linesOf(input) : [input]) {
@@ -35,6 +37,13 @@ export function registerPhonemes(program: Command): void {
         await close();
       }
     });
+}
+
+/** Why nothing is said of a text, in the words that refuse to speak it. */
+function silenceOf(text: string): string {
+  return hasSpeakable(text)
+    ? "the text holds nothing that this voice can pronounce: it reads Latin letters and digits"
+    : "text has nothing speakable: it needs at least one letter or digit";
 }
 
 /** Lines without their ends; a last line needs none. */

@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 import type { Command } from "commander";
 import { ServiceError } from "../contract/errors.ts";
+import { NothingToSpeakError } from "../model/speech-model.ts";
 import type { Prepared } from "../serving/prepare.ts";
 import type { Settings } from "../settings/schema.ts";
 import { addGlobalOptions, settingsOf, WrongCallError } from "./global-options.ts";
@@ -52,6 +53,9 @@ async function speak(text: string, flags: SayFlags, settings: Settings): Promise
       frames.push(toPcm16(samples));
     }
     return encodeWav(frames, SAMPLE_RATE_HZ);
+  } catch (error) {
+    if (!(error instanceof NothingToSpeakError)) throw error;
+    throw new WrongCallError(`This cannot be said: ${error.message}.`);
   } finally {
     await voice.close();
   }

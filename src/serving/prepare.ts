@@ -13,7 +13,7 @@ import type { Mode } from "../model/model-card.ts";
 import type { Delivery, Lexicon, Preset } from "../model/script.ts";
 import { inlineFault } from "../text/inline-phonemes.ts";
 import { hasSpeakable } from "../text/speakable.ts";
-import { checkedLexicon, PHONEMES_REMEDY } from "./checked-lexicon.ts";
+import { checkedLexicon } from "./checked-lexicon.ts";
 import { ContentHash } from "./content-hash.ts";
 
 /** A request that has been checked in full: what is left can only fail in the server. */
@@ -200,9 +200,7 @@ function openTurn(turn: ConversationTurn, index: number, requiredText: string | 
     throw new ServiceError(400, `${textField} has nothing speakable: it needs at least one letter or digit`);
   }
   const fault = inlineFault(turn.text);
-  if (fault !== null) {
-    throw new ServiceError(400, `${textField}: character ${fault.at} ${fault.why}: ${PHONEMES_REMEDY}`);
-  }
+  if (fault !== null) throw new ServiceError(400, `${textField}: ${fault}`);
   return { speaker, text: turn.text };
 }
 

@@ -1,12 +1,26 @@
-/** Phonemes as somebody wrote them: in the voice's alphabet, or the place of the first character that is none. */
-export type GivenPhonemes = { readonly phonemes: string } | { readonly at: number; readonly why: string };
+/** Phonemes as somebody wrote them: in the voice's alphabet, or what is wrong with them. */
+export type GivenPhonemes = { readonly phonemes: string } | PhonemeFault;
+
+/** The first character that is no phoneme. */
+export interface PhonemeFault {
+  /** Its place in characters, from 0. */
+  readonly at: number;
+  readonly character: string;
+  /** What is wrong with it, and what to write instead. */
+  readonly why: string;
+}
 
 /** The voice's own alphabet (see `stress.ts`), with what it says of a flapped t. */
 const OWN: ReadonlySet<string> = new Set("AIOWYTbdfhijklmnpstuvwzæðŋɐɑɔəɛɜɡɪɹʃʊʌʒʤʧθᵊᵻˈˌ ");
 /** The International Phonetic Alphabet's other ways to write the same; the longest first. */
 const SAME: readonly (readonly [written: string, own: string])[] = [
-  ["t͡ʃ", "ʧ"],
-  ["d͡ʒ", "ʤ"],
+  ["t\u0361ʃ", "ʧ"],
+  ["d\u0361ʒ", "ʤ"],
+  ["t\u035cʃ", "ʧ"],
+  ["d\u035cʒ", "ʤ"],
+  ["n\u0329", "ᵊn"],
+  ["l\u0329", "ᵊl"],
+  ["m\u0329", "ᵊm"],
   ["tʃ", "ʧ"],
   ["dʒ", "ʤ"],
   ["eɪ", "A"],
@@ -29,10 +43,27 @@ const SAME: readonly (readonly [written: string, own: string])[] = [
   ["ɨ", "ᵻ"],
   ["ɫ", "l"],
   ["x", "k"],
+  ["'", "ˈ"],
   ["ː", ""],
   [".", ""],
 ];
+/** Every way to write a phoneme or a mark that is understood. */
+export const ACCEPTED: readonly string[] = [...OWN, ...SAME.map(([written]) => written)];
+/** What is often written for a phoneme, and what it stands for. */
+const MEANT: ReadonlyMap<string, string> = new Map([
+  ["c", "k or s"],
+  ["q", "k"],
+  ["y", "j for the sound of yes"],
+  ["ʍ", "w"],
+  ["’", "ˈ"],
+  ["`", "ˈ"],
+  [",", "ˌ"],
+  [":", "ː or nothing"],
+  ["-", "a space or nothing"],
+]);
+const REMEDY = "write phonemes as docs/pronunciation.md lists them, as in /kˌubɚnˈɛtiz/";
 const SOUND = /[^ˈˌ ]/;
+const UNSEEN = /[\p{M}\p{C}\p{Z}]/u;
 /** What no address has: a stress mark, or a letter that only phonetic writing has. */
 const PHONETIC = /[ˈˌːæðŋɐɑɔəɛɜɡɪɹʃʊʌʒʤʧθᵊᵻɚɝɒɾʔɨɫ]/;
 
@@ -41,7 +72,7 @@ export function isPhonetic(text: string): boolean {
   return PHONETIC.test(text);
 }
 
-/** Reads phonemes in the voice's alphabet or the usual one for American English. Places count characters from 0. */
+/** Reads phonemes in the voice's alphabet or the usual one for American English. */
 export function readGivenPhonemes(written: string): GivenPhonemes {
   let phonemes = "";
   let place = 0;
@@ -50,11 +81,35 @@ export function readGivenPhonemes(written: string): GivenPhonemes {
     const same = SAME.find(([ipa]) => written.startsWith(ipa, at));
     if (same !== undefined) phonemes += same[1];
     else if (OWN.has(character)) phonemes += character;
-    else return { at: place, why: "is no phoneme that this voice has" };
+    else return { at: place, character, why: `is no phoneme: ${remedyFor(character)}` };
     const taken = same?.[0] ?? character;
     at += taken.length;
     place += Array.from(taken).length;
   }
-  if (!SOUND.test(phonemes)) return { at: 0, why: "begins no sound" };
+  if (!SOUND.test(phonemes)) {
+    const [character = ""] = written;
+    return { at: 0, character, why: `has no sound after it: ${REMEDY}` };
+  }
   return { phonemes: phonemes.trim() };
+}
+
+/**
+ * A fault as messages have it, in half a sentence.
+ *
+ * @param before how many characters stand before the phonemes in what is named
+ * @param of what they are part of, where that is not the text itself
+ */
+export function describeFault({ at, character, why }: PhonemeFault, before: number, of = ""): string {
+  return `character ${before + at + 1}${of} (${shown(character)}) ${why}`;
+}
+
+function remedyFor(character: string): string {
+  const meant = MEANT.get(character);
+  return meant === undefined ? REMEDY : `write ${meant}`;
+}
+
+/** A character in quotes, or its number where it cannot be seen by itself. */
+function shown(character: string): string {
+  if (!UNSEEN.test(character)) return JSON.stringify(character);
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 }

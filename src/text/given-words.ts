@@ -1,6 +1,6 @@
 import { readGivenPhonemes } from "./given-phonemes.ts";
 import { inlinePhonemes } from "./inline-phonemes.ts";
-import type { OwnWords } from "./own-words.ts";
+import type { FoundWord, IsPlural, OwnWords } from "./own-words.ts";
 import { withS } from "./suffixes.ts";
 
 /** A sentence in which one character of Unicode's private use stands for each word whose phonemes are given. */
@@ -24,20 +24,21 @@ const STEP = /[\p{L}\p{M}\p{N}]+|[\s\S]/uy;
 
 /**
  * Takes out of a sentence what it says of its own words (`[word](/phonemes/)`) and the words that users gave: the first
- * list that has one decides. Respelled words are replaced by their spelling. A sentence without either is given back.
+ * list that has one or its plural decides. Respelled words are replaced by their spelling. A sentence without either is given back.
  */
-export function markGivenWords(sentence: string, lists: readonly OwnWords[]): Marked {
+export function markGivenWords(sentence: string, lists: readonly OwnWords[], isPlural?: IsPlural): Marked {
   const inline = sentence.includes("](/") ? inlinePhonemes(sentence) : [];
   if (inline.length === 0 && lists.length === 0) return { text: sentence, given: NONE };
+  const find: Find = (text, at) => firstOf(lists, text, at, isPlural);
   const writer = new MarkedWriter();
   let from = 0;
   for (const { from: start, to, word, written } of inline) {
-    writeListed(writer, sentence.slice(from, start), lists);
+    writeListed(writer, sentence.slice(from, start), find);
     const read = readGivenPhonemes(written);
     // What a language model wrote cannot be refused any more: its word is read.
     from = to + writer.word(word, "phonemes" in read ? read.phonemes : null, sentence.slice(to, to + 3));
   }
-  writeListed(writer, sentence.slice(from), lists);
+  writeListed(writer, sentence.slice(from), find);
   return writer;
 }
 
@@ -64,10 +65,12 @@ class MarkedWriter implements Marked {
   }
 }
 
-function writeListed(writer: MarkedWriter, part: string, lists: readonly OwnWords[]): void {
+type Find = (text: string, at: number) => FoundWord | undefined;
+
+function writeListed(writer: MarkedWriter, part: string, find: Find): void {
   const text = part.replace(PRIVATE, "").normalize("NFC");
   for (let at = 0; at < text.length; ) {
-    const found = firstOf(lists, text, at);
+    const found = find(text, at);
     if (found === undefined) {
       STEP.lastIndex = at;
       const step = STEP.exec(text)?.[0] ?? text.charAt(at);
@@ -77,14 +80,22 @@ function writeListed(writer: MarkedWriter, part: string, lists: readonly OwnWord
     }
     const end = at + found.length;
     if (found.phonemes === null) writer.text += found.respelling;
-    else at += writer.word(text.slice(at, end), found.phonemes, text.slice(end, end + 3));
+    else {
+      const phonemes = found.pluralOf === null ? found.phonemes : withS(found.phonemes);
+      at += writer.word(text.slice(at, end), phonemes, text.slice(end, end + 3));
+    }
     at += found.length;
   }
 }
 
-function firstOf(lists: readonly OwnWords[], text: string, at: number): ReturnType<OwnWords["at"]> {
+function firstOf(
+  lists: readonly OwnWords[],
+  text: string,
+  at: number,
+  isPlural?: IsPlural,
+): FoundWord | undefined {
   for (const list of lists) {
-    const found = list.at(text, at);
+    const found = list.at(text, at, isPlural);
     if (found !== undefined) return found;
   }
   return undefined;

@@ -1,4 +1,4 @@
-import { isPhonetic, readGivenPhonemes } from "./given-phonemes.ts";
+import { describeFault, isPhonetic, readGivenPhonemes } from "./given-phonemes.ts";
 
 /** `[word](/phonemes/)` in a text. Places are of UTF-16 code units. */
 export interface InlinePhonemes {
@@ -33,13 +33,12 @@ export function inlinePhonemes(text: string): InlinePhonemes[] {
   return found;
 }
 
-/** The first character of inline phonemes that is none, counted in characters from 1, and why; null where all are. */
-export function inlineFault(text: string): { readonly at: number; readonly why: string } | null {
+/** What is wrong with the first inline phonemes that cannot be read, with its place in the text; null where all can. */
+export function inlineFault(text: string): string | null {
   if (!text.includes(MIDDLE)) return null;
   for (const { written, writtenFrom } of inlinePhonemes(text)) {
     const read = readGivenPhonemes(written);
-    if ("why" in read)
-      return { at: Array.from(text.slice(0, writtenFrom)).length + read.at + 1, why: read.why };
+    if ("why" in read) return describeFault(read, Array.from(text.slice(0, writtenFrom)).length);
   }
   return null;
 }

@@ -1,54 +1,64 @@
-import { readGivenPhonemes } from "./given-phonemes.ts";
+import { describeFault, readGivenPhonemes } from "./given-phonemes.ts";
 import { hasSpeakable } from "./speakable.ts";
 
 /** A user's word and how it is said: `/phonemes/`, or other words that are read in its place. */
 export type OwnWord = readonly [word: string, said: string];
 
-/** What is wrong with a user's word: with the word itself, or from which character on with what stands for it. */
-export interface WordFault {
-  readonly of: "word" | "said";
-  readonly why: string;
-}
-
 export const MAX_WORD_CHARS = 64;
 export const MAX_SAID_CHARS = 200;
 
-/** What is wrong with a user's word, or null. */
-export function faultOf([word, said]: OwnWord): WordFault | null {
-  const fault = (of: WordFault["of"], why: string): WordFault => ({ of, why });
-  if (Array.from(word).length > MAX_WORD_CHARS)
-    return fault("word", `has more than ${MAX_WORD_CHARS} characters`);
-  if (word !== word.trim()) return fault("word", "begins or ends with a space");
-  if (!hasSpeakable(word)) return fault("word", "has no letter or digit");
-  if (NOT_IN_WORD.test(word)) return fault("word", "has a bracket or a control character");
-  if (Array.from(said).length > MAX_SAID_CHARS)
-    return fault("said", `has more than ${MAX_SAID_CHARS} characters`);
-  if (said.startsWith("/")) {
-    if (said.length < 3 || !said.endsWith("/"))
-      return fault("said", "begins with a slash and does not end with one");
-    const read = readGivenPhonemes(said.slice(1, -1));
-    return "why" in read ? fault("said", `character ${read.at + 2} ${read.why}`) : null;
-  }
-  if (!hasSpeakable(said)) return fault("said", "has no letter or digit");
-  return NOT_IN_WORD.test(said) ? fault("said", "has a bracket or a control character") : null;
+/** What is wrong with a user's word or with what is said for it, and what to do about it; null for nothing. */
+export function faultOf([word, said]: OwnWord): string | null {
+  const ofWord = textFault(word, MAX_WORD_CHARS);
+  if (ofWord !== null) return `the word ${ofWord}`;
+  if (word !== word.trim()) return "the word begins or ends with a space: take the space away";
+  const ofSaid = said.startsWith("/") ? tooLong(said, MAX_SAID_CHARS) : textFault(said, MAX_SAID_CHARS);
+  if (ofSaid !== null) return `what is said ${ofSaid}`;
+  if (!said.startsWith("/")) return null;
+  if (said.length < 2 || !said.endsWith("/"))
+    return "what is said begins with a slash and does not end with one: write /phonemes/, or words without the slash";
+  if (said === "//") return "what is said has nothing between its slashes: write phonemes there, as in /fˈu/";
+  const read = readGivenPhonemes(said.slice(1, -1));
+  return "why" in read ? describeFault(read, 1, " of what is said") : null;
+}
+
+function textFault(text: string, most: number): string | null {
+  const long = tooLong(text, most);
+  if (long !== null) return long;
+  if (!hasSpeakable(text)) return "has no letter or digit: it needs at least one";
+  return NOT_IN_WORD.test(text) ? "has a bracket or a control character: write it without" : null;
+}
+
+function tooLong(text: string, most: number): string | null {
+  return Array.from(text).length > most ? `has more than ${most} characters: write a shorter one` : null;
 }
 
 /** Finds users' words in a text. */
 export interface OwnWords {
-  /** The word that begins at a place, the longest if there are several; undefined where none does. */
-  at(text: string, place: number): FoundWord | undefined;
+  /** The word or plural that begins at a place, the longest if there are several; undefined where none does. */
+  at(text: string, place: number, isPlural?: IsPlural): FoundWord | undefined;
 }
 
 export interface FoundWord {
   readonly length: number;
-  /** One of the two: what is read instead, or the phonemes. */
+  /** One of the two: what is read instead, or the phonemes, of a plural without its ending. */
   readonly respelling: string | null;
   readonly phonemes: string | null;
+  /** The listed word whose plural this is; null where it is listed itself. */
+  readonly pluralOf: string | null;
 }
+
+/** Whether a word may be another's plural; what is a word of its own ("gas") may not ("ga"). */
+export type IsPlural = (plural: string, of: string) => boolean;
 
 const NOT_IN_WORD = /[[\]\p{Cc}\u2028\u2029\ue000-\uf8ff]/u;
 const WORD_PART = /[\p{L}\p{M}\p{N}]/u;
+const ENDS_IN_LETTER = /[\p{L}\p{M}\p{N}]$/u;
+/** A capital A by itself. */
+const LETTER_A = /(?<!\S)A(?!\S)/g;
 const HEAD = /^[\p{L}\p{M}\p{N}]+/u;
+
+type Saying = Pick<FoundWord, "respelling" | "phonemes">;
 
 interface Known extends FoundWord {
   readonly word: string;
@@ -61,30 +71,58 @@ interface Known extends FoundWord {
  * last counts. Those with a fault are left out.
  */
 export function createOwnWords(words: Iterable<OwnWord>): OwnWords {
-  const byHead = new Map<string, Map<string, Known>>();
+  const known = new Map<string, Known>();
   for (const own of words) {
     if (faultOf(own) !== null) continue;
     const word = plain(own[0]).normalize("NFC");
-    const head = headOf(word, 0);
-    const known = byHead.get(head) ?? new Map<string, Known>();
-    byHead.set(
-      head,
-      known.set(word, { word, ...saying(own[1]), length: word.length, anyCase: word === word.toLowerCase() }),
-    );
+    known.set(word, knownWord(word, saying(own[1])));
   }
-  const lists = new Map(
-    [...byHead].map(([head, known]) => [head, [...known.values()].sort((a, b) => b.length - a.length)]),
-  );
+  for (const { word, respelling, phonemes } of [...known.values()]) {
+    const said = pluralSaying({ respelling, phonemes });
+    if (said === null) continue;
+    for (const plural of pluralsOf(word)) {
+      if (!known.has(plural)) known.set(plural, knownWord(plural, said, word));
+    }
+  }
+  const byHead = new Map<string, Known[]>();
+  for (const each of [...known.values()].sort((a, b) => b.length - a.length)) {
+    const head = headOf(each.word, 0);
+    const same = byHead.get(head);
+    if (same === undefined) byHead.set(head, [each]);
+    else same.push(each);
+  }
 
   return {
-    at(text, place) {
-      return lists.get(headOf(text, place))?.find(({ word, anyCase, length }) => {
+    at(text, place, isPlural = () => true) {
+      return byHead.get(headOf(text, place))?.find(({ word, anyCase, length, pluralOf }) => {
         const there = plain(text.slice(place, place + length));
         if (there !== word && !(anyCase && there.toLowerCase() === word)) return false;
-        return !(isWordPart(text, place + length) && isWordPart(text, place + length - 1));
+        if (isWordPart(text, place + length) && isWordPart(text, place + length - 1)) return false;
+        return pluralOf === null || isPlural(there, pluralOf);
       });
     },
   };
+}
+
+function knownWord(word: string, said: Saying, pluralOf: string | null = null): Known {
+  return { word, ...said, length: word.length, anyCase: word === word.toLowerCase(), pluralOf };
+}
+
+/** How a word's plural may be written: "pizzas", "foxes", "cities". */
+function pluralsOf(word: string): string[] {
+  if (!ENDS_IN_LETTER.test(word)) return [];
+  const plurals = [`${word}s`];
+  if (/(?:[sxz]|[cs]h)$/i.test(word)) plurals.push(`${word}es`);
+  if (/[^aeiou]y$/.test(word)) plurals.push(`${word.slice(0, -1)}ies`);
+  return plurals;
+}
+
+function pluralSaying({ respelling, phonemes }: Saying): Saying | null {
+  if (phonemes !== null) return { respelling, phonemes };
+  // Said as a possessive is, which other words in a respelling ("A P I") cannot be taken for.
+  return respelling !== null && ENDS_IN_LETTER.test(respelling)
+    ? { respelling: `${respelling}'s`, phonemes: null }
+    : null;
 }
 
 /** Whether a letter or digit stands at a place. */
@@ -99,8 +137,9 @@ function headOf(text: string, at: number): string {
   return (HEAD.exec(window)?.[0] ?? window.charAt(0)).toLowerCase();
 }
 
-function saying(said: string): Pick<FoundWord, "respelling" | "phonemes"> {
-  if (!said.startsWith("/")) return { respelling: said, phonemes: null };
+/** A capital letter by itself is the letter's name: the A of "A P I" is no article, and is spelled as codes are. */
+function saying(said: string): Saying {
+  if (!said.startsWith("/")) return { respelling: said.replace(LETTER_A, "eh"), phonemes: null };
   const read = readGivenPhonemes(said.slice(1, -1));
   return { respelling: null, phonemes: "phonemes" in read ? read.phonemes : "" };
 }

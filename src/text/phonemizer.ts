@@ -1,15 +1,18 @@
 import { createAnalysis } from "./analysis.ts";
 import { strip } from "./characters.ts";
+import type { Following } from "./dictionary.ts";
 import { isListed } from "./dictionary.ts";
 import { differencesOf, type Readings } from "./differences.ts";
 import { markGivenWords } from "./given-words.ts";
 import { createHeteronyms } from "./heteronyms.ts";
-import { createLexicon } from "./lexicon.ts";
+import { createLexicon, type LexicalWord } from "./lexicon.ts";
 import { createNormaliser } from "./normaliser.ts";
 import { createOwnWords, type OwnWord, type OwnWords } from "./own-words.ts";
 import { splitClauses } from "./phoneme-ids.ts";
 import { readUnits } from "./reader.ts";
 import { spokenSentences } from "./spoken-sentences.ts";
+import { withStress } from "./stress.ts";
+import { withS } from "./suffixes.ts";
 import type { TextTables } from "./tables.ts";
 import { characterIds, decodePhonemes, readUnknown, type UnknownWordNet } from "./unknown-words.ts";
 
@@ -29,6 +32,7 @@ export interface PhonemizerOptions {
   readonly rememberedWords?: number;
 }
 
+const NOTHING: Following = { sound: null, to: false };
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
 /**
@@ -68,10 +72,18 @@ export function createPhonemizer(
     },
   };
 
+  /** A word that the dictionaries have is another's plural only where it is said as that. */
+  function isPlural(plural: string, of: string): boolean {
+    const said = lexicon.read(alone(plural, "NNS"), NOTHING);
+    return (
+      said === null || unstressed(said) === unstressed(withS(lexicon.read(alone(of, "NN"), NOTHING) ?? ""))
+    );
+  }
+
   /** Reads without waiting and notes which words the network has to be asked for; then asks, and reads again. */
   async function read(sentence: string, words: readonly OwnWords[] = []): Promise<string> {
     const { text, given } = takesGiven
-      ? markGivenWords(sentence, [...words, ...always])
+      ? markGivenWords(sentence, [...words, ...always], isPlural)
       : { text: sentence, given: [] };
     const units = analyse(normalise(text), given);
     const known = new Map<string, string>();
@@ -107,4 +119,12 @@ export function createPhonemizer(
     }
     return phonemes;
   }
+}
+
+function alone(text: string, tag: string): LexicalWord {
+  return { text, tag, currency: null, head: true, reading: null };
+}
+
+function unstressed(phonemes: string | null): string {
+  return withStress(phonemes ?? "", -2);
 }

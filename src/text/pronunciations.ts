@@ -1,5 +1,8 @@
 import { faultOf, type OwnWord } from "./own-words.ts";
 
+const FORM = "write a word, a tab, and its /phonemes/ or other words on each line";
+const XML = /^[\s\ufeff]{0,100}<(?:\?xml|lexicon)\b/;
+
 /** More lines than any list of words for one purpose has. */
 export const MAX_LINES = 10_000;
 
@@ -9,20 +12,21 @@ export const MAX_LINES = 10_000;
  * and what is wrong there.
  */
 export function parsePronunciations(text: string, file: string): OwnWord[] {
+  if (XML.test(text)) throw new Error(`${file} is a PLS (XML) lexicon, which is not read: ${FORM}`);
   const words: OwnWord[] = [];
   const lines = text.replace(/^\ufeff/, "").split(/\r?\n/);
-  if (lines.length > MAX_LINES) throw new Error(`${file} has more than ${MAX_LINES} lines`);
+  if (lines.at(-1) === "") lines.pop();
+  if (lines.length > MAX_LINES)
+    throw new Error(`${file} has more than ${MAX_LINES} lines: keep to the words that you need`);
   for (const [index, line] of lines.entries()) {
-    if (line.trim() === "" || line.startsWith("#")) continue;
+    if (line.trim() === "" || line.trimStart().startsWith("#")) continue;
     const where = `${file}, line ${index + 1}`;
     const [word = "", said, ...rest] = line.split("\t");
-    if (said === undefined || rest.length > 0) {
-      throw new Error(`${where}: write the word, one tab, and its /phonemes/ or a respelling`);
-    }
+    if (said === undefined) throw new Error(`${where}, has no tab: ${FORM}`);
+    if (rest.length > 0) throw new Error(`${where}, has more than one tab: ${FORM}`);
     const own = [word.trim(), said.trim()] as const;
     const fault = faultOf(own);
-    if (fault !== null)
-      throw new Error(`${where}: ${fault.of === "word" ? "the word" : "what is said"} ${fault.why}`);
+    if (fault !== null) throw new Error(`${where}: ${fault}`);
     words.push(own);
   }
   return words;

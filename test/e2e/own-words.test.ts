@@ -56,26 +56,35 @@ describe("words of one's own", () => {
 });
 
 describe("words that cannot be used", () => {
-  for (const [what, line, text, message] of [
+  for (const [what, line, text, message, exit] of [
     [
       "a line without a tab",
       ["phonemes", "Hi."],
       "a\tb\nfoo /fˈu/\n",
-      /^The lexicon .*bad\.tsv, line 2: write the word/,
+      /^The lexicon .*bad\.tsv, line 2, has no tab: write a word/,
+      2,
     ],
     [
       "no phonemes",
       ["say", "Hi."],
       "foo\t/f9/\n",
-      /^The lexicon .*bad\.tsv, line 1: what is said character 3/,
+      /^The lexicon .*bad\.tsv, line 1: character 3 of what is said \("9"\) is no phoneme: write/,
+      2,
     ],
-    ["no file", ["phonemes", "Hi."], null, /^The lexicon .*bad\.tsv cannot be read \(ENOENT\)/],
-    ["no file, for the server", ["serve", "--port", "0"], null, /^The lexicon .*bad\.tsv cannot be read/],
+    [
+      "another kind of lexicon, for the server",
+      ["serve", "--port", "0"],
+      '<?xml version="1.0"?>\n<lexicon/>\n',
+      /^The lexicon .*bad\.tsv is a PLS \(XML\) lexicon, which is not read: write a word/,
+      2,
+    ],
+    ["no file", ["phonemes", "Hi."], null, /^The lexicon .*bad\.tsv cannot be read \(ENOENT\)/, 1],
+    ["no file, for the server", ["serve", "--port", "0"], null, /^The lexicon .*bad\.tsv cannot be read/, 1],
   ] as const) {
     it(`are refused before anything is said: ${what}`, async () => {
       const path = text === null ? join(folder, "none", "bad.tsv") : file("bad.tsv", text);
       const { code, stdout, stderr } = await antiphon([...line], { env: { ANTIPHON_LEXICON: path } });
-      assert.deepEqual([code, stdout.length], [1, 0], stderr);
+      assert.deepEqual([code, stdout.length], [exit, 0], stderr);
       assert.match(stderr, message);
       assert.match(stderr, /^[^\n]+\.\n$/, "one sentence");
     });
@@ -85,7 +94,26 @@ describe("words that cannot be used", () => {
     for (const command of ["phonemes", "say"]) {
       const { code, stderr } = await antiphon([command, "[x](/ˈ9/)"]);
       assert.equal(code, 2);
-      assert.match(stderr, /character 7 is no phoneme/);
+      assert.match(stderr, /: text: character 7 \("9"\) is no phoneme: write phonemes as /);
+    }
+  });
+
+  it("are refused by both commands in the same words where nothing can be said of a text", async () => {
+    for (const [text, why] of [
+      [
+        "🙂",
+        /^This cannot be (?:read|said): text has nothing speakable: it needs at least one letter or digit\.\n$/,
+      ],
+      [
+        "你好",
+        /^This cannot be (?:read|said): the text holds nothing that this voice can pronounce: .*\.\n$/,
+      ],
+    ] as const) {
+      for (const command of ["phonemes", "say"]) {
+        const { code, stdout, stderr } = await antiphon([command, text]);
+        assert.deepEqual([code, stdout.length], [2, 0], stderr);
+        assert.match(stderr, why);
+      }
     }
   });
 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { createToneModel } from "../../src/engines/tone/tone.ts";
 import type { Script } from "../../src/model/script.ts";
+import { ACCEPTED } from "../../src/text/given-phonemes.ts";
 import { startTestServer, type TestServer } from "./start.ts";
 
 let server: TestServer;
@@ -95,7 +96,7 @@ describe("a request's own words", () => {
     await refused(
       { lexicon: { a: "/fˈ9/" } },
       400,
-      '^lexicon\\["a"\\]: what is said character 4 is no phoneme',
+      '^lexicon\\["a"\\]: character 4 of what is said \\("9"\\) is no phoneme: write phonemes as ',
     );
     await refused({ lexicon: { a: "/fˈu" } }, 400, "begins with a slash and does not end with one");
     await refused({ lexicon: { "?": "x" } }, 400, '^lexicon\\["\\?"\\]: the word has no letter or digit');
@@ -103,10 +104,21 @@ describe("a request's own words", () => {
   });
 });
 
+describe("the published shape of a lexicon", () => {
+  it("has every sign that phonemes may be written with, and none that is refused", async () => {
+    const { components } = await (await server.get("/openapi.json")).json();
+    const { pattern } = components.schemas.TtsRequest.properties.lexicon.additionalProperties;
+    const published = new RegExp(pattern, "u");
+    for (const sign of ACCEPTED) assert.ok(published.test(`/u${sign}u/`), sign);
+    for (const said of ["/c/", "/t\u0361s/", "/\u0329n/", "/ˈ/", "//", "/u"])
+      assert.ok(!published.test(said), said);
+  });
+});
+
 describe("phonemes in a text", () => {
   it("are refused with 400 and the place of the first that is none, in the field that they are in", async () => {
     const message =
-      "^(text|input|conversation\\[0\\]\\.text): character 10 is no phoneme that this voice has";
+      '^(text|input|conversation\\[0\\]\\.text): character 10 \\("9"\\) is no phoneme: write phonemes as ';
     await refused({}, 400, message, "[Foo](/fˈ9/) it");
   });
 

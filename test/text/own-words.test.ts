@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { readGivenPhonemes } from "../../src/text/given-phonemes.ts";
+import { ACCEPTED, readGivenPhonemes } from "../../src/text/given-phonemes.ts";
 import { inlineFault } from "../../src/text/inline-phonemes.ts";
 import { createOwnWords, faultOf } from "../../src/text/own-words.ts";
 import { createPhonemizer } from "../../src/text/phonemizer.ts";
 import { parsePronunciations } from "../../src/text/pronunciations.ts";
+import { TOP } from "../architecture/top.ts";
 import { letterB, tables } from "./voice.ts";
 
 const { read, phonemes } = createPhonemizer(tables, letterB);
@@ -44,6 +47,40 @@ describe("a user's word", () => {
     assert.equal(await read("the x", [createOwnWords([["x", "/ˈæks/"]])]), "ði ˈæks");
   });
 
+  it("has its plural, however that is written, unless the list has that too", async () => {
+    assert.equal(await say("gizmos Gizmos GIZMOS, New Foos"), "ʤˈizmOz ʤˈizmOz ʤˈizmOz, nˌu fˈuz");
+    assert.equal(await say("the SQLs"), await read("the sequels"));
+    const words = createOwnWords([
+      ["city", "/sˈʌTi/"],
+      ["fox", "/fˈɛks/"],
+      ["fish", "/fˈæʃ/"],
+      ["fishes", "/fˈu/"],
+      ["MP3", "/fˈʌ/"],
+    ]);
+    assert.equal(await read("cities foxes fishes MP3s", [words]), "sˈʌTiz fˈɛksᵻz fˈu fˈʌz");
+  });
+
+  it("has no plural in what is a word of its own", async () => {
+    const words = createOwnWords([
+      ["ga", "/fˈu/"],
+      ["ha", "/fˈu/"],
+      ["io", "/fˈu/"],
+    ]);
+    assert.equal(await read("gas has IOS", [words]), await read("gas has IOS"));
+    assert.equal(await read("ga ha", [words]), "fˈu fˈu");
+  });
+
+  it("has the names of letters where its respelling has capitals by themselves", async () => {
+    const words = createOwnWords([
+      ["AIP", "A I P"],
+      ["API", "A P I"],
+      ["Foos", "a Food"],
+    ]);
+    assert.equal(await read("The AIP", [words]), "ði ˈA ˌI pˈi");
+    assert.equal(await read("two APIs and the API's", [words]), "tˈu ˈA pˈi ˈIz ænd ði ˈA pˈi ˈIz");
+    assert.equal(await read("Foos", [words]), "ɐ fˈud");
+  });
+
   it("is found whichever way its accents and apostrophes are encoded", async () => {
     assert.equal(await say("mu\u0308sli"), "mˈusli");
     const quote = createOwnWords([["rock'n'roll", "/ɹˈɑkənɹˈOl/"]]);
@@ -59,20 +96,30 @@ describe("a user's word", () => {
   });
 
   it("is refused with what is wrong with it", () => {
+    const remedy = "write phonemes as docs/pronunciation.md lists them, as in /kˌubɚnˈɛtiz/";
+    const noLetter = "has no letter or digit: it needs at least one";
     for (const [word, said, fault] of [
-      ["", "x", { of: "word", why: "has no letter or digit" }],
-      [" a", "x", { of: "word", why: "begins or ends with a space" }],
-      ["a".repeat(65), "x", { of: "word", why: "has more than 64 characters" }],
-      ["[a]", "x", { of: "word", why: "has a bracket or a control character" }],
-      ["a", "", { of: "said", why: "has no letter or digit" }],
-      ["a", "x".repeat(201), { of: "said", why: "has more than 200 characters" }],
-      ["a", "/x", { of: "said", why: "begins with a slash and does not end with one" }],
-      ["a", "/fˈ1u/", { of: "said", why: "character 4 is no phoneme that this voice has" }],
-      ["a", "/ˈ/", { of: "said", why: "character 2 begins no sound" }],
+      ["", "x", `the word ${noLetter}`],
+      [" a", "x", "the word begins or ends with a space: take the space away"],
+      ["a".repeat(65), "x", "the word has more than 64 characters: write a shorter one"],
+      ["[a]", "x", "the word has a bracket or a control character: write it without"],
+      ["a", "", `what is said ${noLetter}`],
+      ["a", "x".repeat(201), "what is said has more than 200 characters: write a shorter one"],
+      ["a", `/${"x".repeat(200)}/`, "what is said has more than 200 characters: write a shorter one"],
+      [
+        "a",
+        "/x",
+        "what is said begins with a slash and does not end with one: write /phonemes/, or words without the slash",
+      ],
+      ["a", "//", "what is said has nothing between its slashes: write phonemes there, as in /fˈu/"],
+      ["a", "/fˈ1u/", `character 4 of what is said ("1") is no phoneme: ${remedy}`],
+      ["a", "/kæc/", 'character 4 of what is said ("c") is no phoneme: write k or s'],
+      ["a", "/n\u0303u/", `character 3 of what is said (U+0303) is no phoneme: ${remedy}`],
+      ["a", "/ˈ/", `character 2 of what is said ("ˈ") has no sound after it: ${remedy}`],
       ["a", "/fˈu/", null],
       ["a", "ay", null],
     ] as const) {
-      assert.deepEqual(faultOf([word, said]), fault, `${word} ${said}`);
+      assert.equal(faultOf([word, said]), fault, `${word} ${said}`);
     }
   });
 });
@@ -97,17 +144,37 @@ describe("phonemes in the text", () => {
       ["ɹəʊˈdeɪoʊ", "ɹOˈdAO"],
       ["ˈɡuː.ɡəl", "ˈɡuɡəl"],
       ["grˈaʊnd", "ɡɹˈWnd"],
+      ["'kɪt", "ˈkɪt"],
+      ["t͜ʃˈɪp t͡ʃˈɪp d͜ʒˈæm", "ʧˈɪp ʧˈɪp ʤˈæm"],
+      ["bˈʌtn̩ bˈɑtl̩ ɹˈɪðm̩", "bˈʌtᵊn bˈɑtᵊl ɹˈɪðᵊm"],
     ] as const) {
       assert.deepEqual(readGivenPhonemes(ipa), { phonemes: own });
+    }
+  });
+
+  it("have nothing in them that an address may have too", async () => {
+    assert.equal(await read("[pizza](/kit/)"), await read("pizza"));
+    assert.equal(await read("[pizza](/k'it/)"), await read("pizza"));
+    assert.equal(await read("[pizza](/kˈit/)"), "kˈit");
+  });
+
+  it("are listed in the page about them, every sign that is understood", () => {
+    const page = readFileSync(join(TOP, "docs/pronunciation.md"), "utf8").replace(/```[^`]*```/g, "");
+    const shown = new Set(
+      [...page.matchAll(/`([^`]+)`/g)].flatMap(([, code = ""]) => [code, ...code.split(" ")]),
+    );
+    for (const sign of ACCEPTED) {
+      if (sign !== " ") assert.ok(shown.has(sign), sign);
+      assert.ok("phonemes" in readGivenPhonemes(`${sign}u`), sign);
     }
   });
 
   it("are refused with the place, in characters, of the first that is none", () => {
     assert.equal(inlineFault("plain text"), null);
     assert.equal(inlineFault("a [b](/bˈi/) c"), null);
-    const { at, why } = inlineFault("🎉 [b](/bˈi/) [c](/sˈ9/)")!;
-    assert.equal(Array.from("🎉 [b](/bˈi/) [c](/sˈ9/)")[at - 1], "9");
-    assert.equal(why, "is no phoneme that this voice has");
+    const text = "🎉 [b](/bˈi/) [c](/sˈ9/)";
+    assert.equal(Array.from(text)[20], "9");
+    assert.match(inlineFault(text) ?? "", /^character 21 \("9"\) is no phoneme: write phonemes as /);
   });
 
   it("do no harm where they were written wrong and cannot be refused", async () => {
@@ -140,7 +207,10 @@ describe("any text", () => {
 
 describe("a list of words", () => {
   it("has a line a word, comments and empty lines, and any kind of line end", () => {
-    const words = parsePronunciations("\ufeff# mine\r\n\r\nfoo\t/fˈu/\r\nSQL\tsequel\r\n", "x.tsv");
+    const words = parsePronunciations(
+      "\ufeff# mine\r\n\r\n  # more\r\nfoo\t/fˈu/\r\nSQL\tsequel\r\n",
+      "x.tsv",
+    );
     assert.deepEqual(words, [
       ["foo", "/fˈu/"],
       ["SQL", "sequel"],
@@ -148,14 +218,21 @@ describe("a list of words", () => {
   });
 
   it("is refused by file and line", () => {
+    const form = "write a word, a tab, and its /phonemes/ or other words on each line";
     for (const [text, where] of [
-      ["foo /fˈu/", "x.tsv, line 1: write the word, one tab, and its /phonemes/ or a respelling"],
-      ["# c\na\tb\tc", "x.tsv, line 2: write the word, one tab, and its /phonemes/ or a respelling"],
-      ["foo\t/f9/", "x.tsv, line 1: what is said character 3 is no phoneme that this voice has"],
-      ["!\tfoo", "x.tsv, line 1: the word has no letter or digit"],
-      ["\n".repeat(10_000), "x.tsv has more than 10000 lines"],
+      ["foo /fˈu/", `x.tsv, line 1, has no tab: ${form}`],
+      ["# c\na\tb\tc", `x.tsv, line 2, has more than one tab: ${form}`],
+      ["foo\t/fc/", 'x.tsv, line 1: character 3 of what is said ("c") is no phoneme: write k or s'],
+      ["!\tfoo", "x.tsv, line 1: the word has no letter or digit: it needs at least one"],
+      ["\n".repeat(10_001), "x.tsv has more than 10000 lines: keep to the words that you need"],
+      ['\ufeff<?xml version="1.0"?>\n', `x.tsv is a PLS (XML) lexicon, which is not read: ${form}`],
+      ["\n <lexicon>", `x.tsv is a PLS (XML) lexicon, which is not read: ${form}`],
     ] as const) {
       assert.throws(() => parsePronunciations(text, "x.tsv"), { message: where });
     }
+  });
+
+  it("may have as many lines as are said to be read", () => {
+    assert.equal(parsePronunciations("foo\t/fˈu/\n".repeat(10_000), "x.tsv").length, 10_000);
   });
 });

@@ -17,6 +17,8 @@ const speaker = { enum: VOICES.map(({ id }) => id) };
 const spoken = { pattern: "^\\s*\\S[\\s\\S]*$" };
 
 const SOUNDS = "AIOQWYTabdefghijklmnoprstuvwxzæðŋɐɑɒɔəɚɛɜɝɡɨɪɫɹɾʃʊʌʒʔʤʧθᵊᵻ";
+/** One sound; some are two letters with a tie, or a consonant with the mark of a syllable. */
+const SOUND = `(?:t[\\u0361\\u035c]ʃ|d[\\u0361\\u035c]ʒ|[nlm]\\u0329|[${SOUNDS}])`;
 /** Phonemes between slashes, or words that do not begin with one; neither with brackets. */
 const lexicon = {
   propertyNames: {
@@ -26,7 +28,7 @@ const lexicon = {
   },
   additionalProperties: {
     type: "string",
-    pattern: `^(?:[^/[\\]][^[\\]]*|/[ˈˌ]?[${SOUNDS}][ˈˌː. ${SOUNDS}]*/)$`,
+    pattern: `^(?:[^/[\\]][^[\\]]*|/[ˈˌ']?${SOUND}(?:[ˈˌ'ː. ]|${SOUND})*/)$`,
     minLength: 1,
     maxLength: MAX_LEXICON_SAID_CHARS,
   },

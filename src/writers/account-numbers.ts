@@ -17,7 +17,8 @@ function numbersIn(sentence: string): string[] {
   const named = [...sentence.matchAll(NAMED)].flatMap((match) => {
     const [, noun, link = "", number = ""] = match;
     const isSaidOf = noun === undefined ? link === "" : /\b(?:is|was)$/.test(link);
-    return isQuantity(number, behind(match), isSaidOf) ? [] : number;
+    const isNumber = /\bn(?:umber|o)\b/i.test(match[0]);
+    return !isNumber && isQuantity(number, behind(match), isSaidOf) ? [] : number;
   });
   const cards = [...sentence.matchAll(UNBROKEN)].filter(([number]) => isCard(number));
   const shaped = [...SHAPES.flatMap((shape) => [...sentence.matchAll(shape)]), ...cards]

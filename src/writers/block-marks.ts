@@ -4,12 +4,12 @@ export interface ListCount {
 }
 
 /**
- * A line without what makes it a heading, an item of a list, a quotation, a table's row, a fence or a rule. What stood
+ * A line without what makes it a heading, an item of a list, a quotation, a table's row, a fence, a rule or a link's address. What stood
  * alone like that ends in a full stop then, so that it does not run into the next line. A number counts as an item's
  * where a list begins, at 1, or goes on.
  */
 export function withoutBlockMarks(line: string, list: ListCount): string {
-  if (FENCE.test(line) || RULE.test(line)) return "";
+  if (FENCE.test(line) || RULE.test(line) || ADDRESS_OF_REFERENCE.test(line)) return "";
   const quoted = line.replace(QUOTE, "");
   const row = cellsOf(quoted);
   if (row !== null) return stopped(row);
@@ -38,11 +38,14 @@ function cellsOf(line: string): string | null {
 }
 
 function stopped(text: string): string {
-  return UNENDED.test(text) ? text.replace(/(?=(?:\*|_)*\s*$)/, ".") : text;
+  return UNENDED.test(text) ? text.replace(/(?<![*_\s])[*_]*\s*$/, ".$&") : text;
 }
 
 const FENCE = /^\s*(?:`{3,}|~{3,})[\w+#.-]*\s*$/;
 const RULE = /^\s*(?:[-=*_]\s*){3,}$/;
+/** `[1]: http://example.org "Title"` */
+const ADDRESS_OF_REFERENCE =
+  /^\s*\[[^\]]{1,40}\]:\s*<?(?:https?:\/\/|www\.|mailto:|[./#])[^\s<>]+>?(?:\s+["'(].*)?\s*$/;
 const QUOTE = /^\s*(?:>\s?)+(?=\s*[^\s\d=])/;
 const HEADING = /^\s*#{1,6}\s+(.*?)\s*#*$/;
 const BULLET = /^\s*[-*•+–‣◦▪●·]\s+/;

@@ -17,9 +17,11 @@ export function plainSpeech(sentence: string, heard: string, list: ListCount = {
     .replace(FENCE, GAP)
     .replace(CODE, (_whole, _marks: string, code: string) => keep(withoutPictures(code, " ")))
     .replace(FORMULA, (_whole, inline?: string, display?: string) => inline ?? display ?? "")
-    .replace(ESCAPED, (_whole, mark: string) => keep(mark));
+    .replace(ESCAPED, (_whole, mark: string) => keep(mark))
+    .replace(MASKED, keep);
   const marked = withoutPictures(withoutInlineMarks(line), GAP);
-  const text = withoutGaps(marked.replace(LABEL, "").replace(USER_LABEL, ""))
+  const labelled = TITLE.test(marked) ? marked : marked.replace(LABEL, "").replace(USER_LABEL, "");
+  const text = withoutGaps(labelled)
     .replace(ENTITY, (whole) => ENTITIES[whole.toLowerCase()] ?? whole)
     .replace(AS_AN_AI, (_whole, before: string, first: string) =>
       before === "" ? `${first.charAt(0).toUpperCase()}${first.slice(1)}` : `${before}${first}`,
@@ -38,8 +40,13 @@ const PRIVATE = /[\ue000-\uf8ff]/g;
 const RESTORED = /\ue001([\ue100-\uf8ff])/g;
 const FENCE = /`{3,}/g;
 const CODE = /(?<!`)(`{1,2})(?!`)(.+?)(?<!`)\1(?!`)/g;
+/** Letters that the writer hid: "f***", "sh*t". A short word before two or three stars is the end of a stressed phrase. */
+const MASKED =
+  /(?<![\p{L}\p{N}*_])(?:\p{L}{1,3}\*{1,6}\p{L}{1,8}|(?!(?:an?|i|it|us|me|is|to|so|go|no|up|on|in|we|he|my|do|be|or|if|of|by|at|as|am|ok|hi|oh)\*)\p{L}{1,2}\*{2,3}|\p{L}{1,8}\*{4,8})(?![\p{L}\p{N}*])/giu;
 const LABEL =
   /^[\s\ue000]*\[?(?:assistant|bot|ai|chatbot|me|speaker \w{1,8})\]?(?: ?\([^()]{1,40}\))?[\s\ue000]*:[\s\ue000]*/i;
+/** A title that begins with its matter: "AI: A Modern Approach". */
+const TITLE = /^AI: An? \p{Lu}\p{Ll}+(?: (?:of|for|and|to|in|the|on|with)){0,2} \p{Lu}\p{Ll}/u;
 /** Of a turn that is not the model's; with a small letter behind it, it is the name of something. */
 const USER_LABEL = /^[\s\ue000]*(?:User|Human)[\s\ue000]*:[\s\ue000]*(?=["“]?\p{Lu})/u;
 const ENTITY = /&(?:[a-z]{2,6}|#\d{2,4});/gi;
@@ -69,11 +76,14 @@ const ENTITIES: Readonly<Record<string, string>> = {
 const AS_AN_AI =
   /(^|, )(?:as|being) an? (?:ai|artificial intelligence|(?:ai |large )?language model|(?:ai |virtual |voice |digital )assistant|chatbot)(?: (?:language )?(?:model|assistant|system|program|chatbot))?(?: (?:created|developed|made|trained|built) by [^,.!?]{1,40})?, ?([Ii]\b|[Mm]y\b)/i;
 
-/** Gaps closed: no space before a mark, no mark left over at the beginning. */
+/** Gaps closed: one for several, no space before a mark, no mark left over at the beginning. */
 function withoutGaps(text: string): string {
   return text
-    .replace(/([,;:])[\s\ue000]*\ue000[\s\ue000]*[,;:]/g, "$1")
-    .replace(/^[\s\ue000]*\ue000[\s\ue000]*[,.;:]*(?=\s|$)/, "")
-    .replace(/[\s\ue000]*\ue000[\s\ue000]*(?=[,.!?;:)…]|$)/g, "")
-    .replace(/[\s\ue000]*\ue000[\s\ue000]*/g, " ");
+    .replace(/[\s\ue000]+/g, (run) => (run.includes(GAP) ? GAP : run))
+    .replace(/\ue000(?:[,;:]\ue000)+/g, GAP)
+    .replace(/([,;:])\ue000[,;:]/g, "$1")
+    .replace(/^\ue000[,.;:]*(?=\s|$|\ue000)/, "")
+    .replace(/^\ue000/, "")
+    .replace(/\ue000(?=[,.!?;:)…]|$)/g, "")
+    .replaceAll(GAP, " ");
 }

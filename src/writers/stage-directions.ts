@@ -43,6 +43,7 @@ const OPEN = /(?<![\w*_])([*_([])(?![\s*_])([^*_()[\]]+)$/;
 
 function isDirection(sentence: string, marks: DirectionMarks): boolean {
   const [first = ""] = sentence.split(/, | and | then | while | as /);
+  if (CUE.test(sentence)) return true;
   if (ACTION.test(first) || REACTION.test(first)) {
     return marks !== "parentheses" || !first.includes(" ") || ACTION.test(first) || MANNERED.test(first);
   }
@@ -69,24 +70,27 @@ const REACTIONS = formsOf(
     "whimper moan wail weep scream shout yell ponder squint blink hesitate stretch fidget nuzzle kneel curtsy salute " +
     "facepalm dance cheer hug kiss swallow stammer stutter",
 );
+/** What is done in silence, and said as often: not in the bare form, which asks for it. */
+const THOUGHTS = "(?:think(?:s|ing)|ponder(?:s|ing)|reflect(?:s|ing)|consider(?:s|ing)|contemplat(?:es|ing))";
 const ACTIONS = formsOf(
   "look gaze stare glance lean turn walk step sit stand raise lower roll shake tilt take clear scratch rub pat hold put " +
     "reach point adjust cross fold lift pull push close open pick tap wipe wag run move nudge place set throw toss grab " +
     "squeeze bite lick draw let give make crack stroke brush tuck straighten furrow cock narrow pace drum snap pour " +
-    "slap purse bat clench wring catch lick bounce spin",
+    "slap purse bat clench wring catch lick bounce spin sip drink slurp chew munch nibble",
 );
-const SUBJECT = "(?:(?:he|she|they|i|it|we|the \\w+) )?(?:\\w+ly )?";
+const SUBJECT =
+  "(?:(?:he|she|they|i|it|we|the \\w+|(?:they |we )?(?:both|all)|everyone|everybody|someone|somebody|audience|crowd) )?(?:\\w+ly )?";
 const PROP =
   "(?:throat|head|knees?|thighs?|eyes?|eyebrows?|brows?|hands?|arms?|shoulders?|breath|nose|chin|hair|glasses|chair|fingers?|foot|feet|" +
-  "lips?|tears?|tail|ears?|face|smile|gaze|notes|papers?|drink|coffee|tea|sip|step|seat|door|book|phone|window|nod|laugh|" +
+  "lips?|tears?|tail|ears?|face|smile|gaze|notes|papers?|drink|coffee|tea|water|wine|beer|milk|juice|cocoa|popcorn|snacks?|sip|step|seat|door|book|phone|window|nod|laugh|" +
   "sigh|bow|pause|tongue|knuckles|forehead|desk|mic|microphone|pen|heart|chest|hat|voice)";
 const WHERE = "(?:away|down|up|back|around|over|off|closer|aside|forward|in|into|toward|towards|at|out the)";
 const REST = "(?: [\\w'’]+){0,6}";
 const HOW =
-  "(?:\\w+ly|again|aloud|out loud|a (?:little|bit)|to \\w+sel(?:f|ves)|with (?:\\w+ )?\\w+|in \\w+|at (?:you|me|him|her|them|us)|\\w+ (?:head|hands?|throat))";
+  "(?:\\w+ly|again|aloud|out loud|a (?:little|bit)|to \\w+sel(?:f|ves)|with (?:\\w+ )?\\w+|in \\w+|for (?:an? )?(?:\\w+ )?(?:moments?|seconds?|while|minutes?|beat)|hard|at (?:you|me|him|her|them|us)|\\w+ (?:head|hands?|throat))";
 
-const REACTION = new RegExp(`^${SUBJECT}${REACTIONS}${REST}$`, "i");
-const MANNERED = new RegExp(`^${SUBJECT}${REACTIONS}(?: ${HOW}){0,2}$`, "i");
+const REACTION = new RegExp(`^${SUBJECT}(?:${REACTIONS}|${THOUGHTS})${REST}$`, "i");
+const MANNERED = new RegExp(`^${SUBJECT}(?:${REACTIONS}|${THOUGHTS})(?: ${HOW}){0,2}$`, "i");
 const ACTION = new RegExp(
   `^${SUBJECT}${ACTIONS} (?:${WHERE}\\b${REST}|(?:(?:an?|his|her|their|my|your|its|the) )?(?:\\w+ )?${PROP}${REST})$`,
   "i",
@@ -95,9 +99,12 @@ const ACTION = new RegExp(
 const SOUNDS =
   /^(?:laugh|sigh|chuckl|giggl|sob|gasp|groan|snort|yawn|snicker|sniffl)(?:e?s|ing)(?: (?:\w+ly|again|to \w+self))?$/i;
 const NOISE =
-  /^(?:(?:a |the )?(?:long|short|brief|dramatic|awkward|slight|soft|quiet|gentle|nervous|upbeat|heavy|deep|background|canned|warm|light|loud|audience|thoughtful|sad|happy) )*(?:pause|beat|silence|laughter|applause|music|sighs?|chuckles?|laughs?|giggles?|gasps?|drum ?roll|crickets|cheering|static|sound of [\w ]+)(?: (?:fades?|plays?|playing|stops?|swells?|starts?|continues?|follows?)(?: \w+)?)?$/i;
+  /^(?:(?:a |the )?(?:long|short|brief|dramatic|awkward|slight|soft|quiet|gentle|nervous|upbeat|heavy|deep|background|canned|warm|light|loud|audience|thoughtful|sad|happy|shaky|sharp|slow) )*(?:pause|breaths?|inhales?|exhales?|beat|silence|laughter|applause|music|sighs?|chuckles?|laughs?|giggles?|gasps?|drum ?roll|crickets|cheering|static|sound of [\w ]+)(?: (?:fades?|plays?|playing|stops?|swells?|starts?|continues?|follows?)(?: \w+)?)?$/i;
 const MANNER =
-  /^(?:(?:very |more )?(?:soft|quiet|gent|warm|cheerful|excited|sarcastical|nervous|slow|sad|happi|angri|loud|playful|thoughtful|sheepish|serious|joking|dramatical|teasing|stern|shy|tender|bright|enthusiastical|hesitant|calm|firm|wistful|dri|dry|cold|mocking|awkward|breathless|mischievous)l?y|deadpan|whispered|aside|off-?stage|in an? (?:\w+ ){0,3}(?:voice|whisper|tone|accent)|with an? (?:\w+ ){0,2}(?:smile|laugh|sigh|grin|wink|chuckle|nod|shrug|smirk|giggle)|to (?:him|her|my|your|them)sel(?:f|ves))$/i;
+  /^(?:(?:very |more )?(?:soft|quiet|gent|warm|cheerful|excited|sarcastical|nervous|slow|sad|happi|angri|loud|playful|thoughtful|sheepish|serious|joking|dramatical|teasing|stern|shy|tender|bright|enthusiastical|hesitant|calm|firm|wistful|dri|dry|cold|mocking|awkward|breathless|mischievous)l?y|deadpan|whispered|aside|off-?stage|in an? (?:\w+ ){0,3}(?:voice|whisper|tone|accent)|(?:nearly |close to |in |through |with )tears(?: in (?:his|her|their|my) eyes)?|in (?:disbelief|horror|shock|surprise|silence|awe|agony|frustration)|out of breath|under (?:his|her|their|my) breath|through (?:gritted|clenched) teeth|with an? (?:\w+ ){0,2}(?:smile|laugh|sigh|grin|wink|chuckle|nod|shrug|smirk|giggle)|to (?:him|her|my|your|them)sel(?:f|ves))$/i;
+/** What a script has for the ear and the eye: "SFX: door", "scene opens", "cut to black". */
+const CUE =
+  /^(?:(?:sfx|vfx|fx|bgm|sound(?: effects?)?|music|audio|cue|camera|stage|lights?): ?\S.{0,60}|(?:the )?(?:scene|curtains?|camera|lights?|screen|music) (?:opens?|closes?|begins?|ends?|starts?|stops?|fades?|swells?|falls?|rises?|dims?|pans?|zooms?|cuts?|shifts?|changes?)\b.{0,40}|(?:cut|fade|dissolve|pan|zoom)s? (?:to|in|out)(?: (?:to )?(?:black|white)| (?:on|to) (?:the|an?)\b.{0,40})|fades? (?:in|out)|end (?:of )?scene|exeunt)$/i;
 /** Small letters where a sentence would begin with a capital one: "*beeps*", "*fluffs the pillow*". */
 const UNKNOWN_ACTION =
   /^[a-z]{2,}[^s\W]s(?: (?:\w+ly|the|a|an|his|her|my|your|their|in|at|on|up|down|into|around|to|away|off|back)\b.{0,40})?$/;

@@ -67,12 +67,34 @@ test("whatever is written, what is left has no markup, no pictures and no double
         const once = plainSpeech(written, "");
         assert.doesNotMatch(once, / {2}|(?![©®™\u2190-\u21ff])\p{Extended_Pictographic}|[\ue000-\uf8ff]/u);
         // Code is said as it is.
-        if (!written.includes("`")) assert.doesNotMatch(once, /(?<!\d)\*\*\p{L}|<b>|\]\(|\(sighs\)/u);
+        if (!written.includes("`"))
+          assert.doesNotMatch(once, /(?<![\d\p{L}])\*\*\p{L}|(?<!\w )<b>|\]\(|\(sighs\)/u);
         assert.equal(once, once.trim());
         if (once !== "") assert.match(once, /[\p{L}\p{N}]/u);
       },
     ),
   );
+});
+
+test("reading takes steps in proportion to the marks, however many are never closed", () => {
+  // Nothing is timed: were a step's work to grow with the text, these would take longer than a run of tests is given.
+  for (const marks of [
+    "*a",
+    "**a",
+    "_a ",
+    "*a ",
+    "__a ",
+    "_a*",
+    "[a",
+    "[a](",
+    "(a",
+    "\\(a",
+    "`a ",
+    "<a",
+    "~~a",
+    "==a ",
+  ])
+    assert.match(plainSpeech(`So ${marks.repeat(60_000)} there.`, ""), /there/, marks);
 });
 
 test("a passage of which nothing may be said is left out, and the others are spoken", async () => {

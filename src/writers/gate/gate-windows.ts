@@ -44,4 +44,4 @@ export function plainText(text: string): string {
 const INVISIBLE = /(?!\s)[\p{Default_Ignorable_Code_Point}\p{Cf}]+/gu;
 /** Marks that make no letter with what they stand on: it is struck through, or grown over. */
 const STRAY_MARKS =
-  /([\p{N}\u{1f150}-\u{1f1ff}\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}])\p{M}+/gu;
+  /([\p{N}\u{1f150}-\u{1f1ff}\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Lisu}\p{Script=Coptic}\p{Script=Canadian_Aboriginal}])\p{M}+/gu;

@@ -1,10 +1,21 @@
+import { unmasked } from "./masked-words.ts";
+
 /**
- * Letters that only look like Latin ones, as those. A word that mixes alphabets is read as it looks. One that is all of
+ * Letters, figures and signs that only look like Latin ones, as those. A word that mixes alphabets is read as it looks. One that is all of
  * another alphabet is too, where that alphabet stands for nothing else: in a text that hides words elsewhere or is mostly
- * Latin, unless some word shows that the other language is really written. The table is our own: letters that a reader
- * takes for Latin ones at a glance.
+ * Latin, unless some word shows that the other language is really written; alphabets that hardly anybody writes, anywhere
+ * else. The table is our own: letters that a reader takes for Latin ones at a glance.
  */
 export function foldLookAlikes(text: string): string {
+  // What is read in one way may show what hides elsewhere; each time there is less left to read.
+  for (let given = text; ; ) {
+    const read = unmasked(foldLetters(given));
+    if (read === given) return read;
+    given = read;
+  }
+}
+
+function foldLetters(text: string): string {
   if (!/[^\p{ASCII}]/u.test(text)) return text;
   const latin = text.replaceAll(LETTER_PICTURES, letterOf).replaceAll(FLAGS, flagLetters);
   const others = (latin.match(WORDS) ?? []).filter((word) => OTHER.test(word));
@@ -18,7 +29,9 @@ export function foldLookAlikes(text: string): string {
     const mixed = words.get(word);
     if (mixed === undefined) return foldLatin(word);
     const isRead =
-      mixed || UNUSUAL.test(word) || (isHiding && !written.some((alphabet) => alphabet.test(word)));
+      mixed ||
+      UNUSUAL.test(word) ||
+      ((isHiding || RARE.test(word)) && !written.some((alphabet) => alphabet.test(word)));
     return isRead ? foldLatin(letterwise(word)) : word;
   });
 }
@@ -52,7 +65,11 @@ function tableOf(pairs: string): Readonly<Record<string, string>> {
   const table: Record<string, string> = Object.create(null);
   for (const pair of pairs.split(" ")) {
     const [latin = "", ...others] = pair;
-    for (const other of others) table[other] = latin;
+    for (const other of others) {
+      table[other] = latin;
+      // Cherokee's small letters are small capitals.
+      if (CHEROKEE.test(other)) table[other.toLowerCase()] = latin.toLowerCase();
+    }
   }
   return table;
 }
@@ -63,9 +80,16 @@ const ALPHABETS = [
   /\p{Script=Greek}/u,
   /\p{Script=Armenian}/u,
   /\p{Script=Cherokee}/u,
+  /\p{Script=Lisu}/u,
+  /\p{Script=Coptic}/u,
+  /\p{Script=Canadian_Aboriginal}/u,
 ];
+const CHEROKEE = /\p{Script=Cherokee}/u;
 const LATIN_LETTER = /\p{Script=Latin}/u;
-const OTHER = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u;
+/** Of few people, each with letters of its own that look like no Latin one. */
+const RARE = /[\p{Script=Cherokee}\p{Script=Lisu}\p{Script=Coptic}\p{Script=Canadian_Aboriginal}]/u;
+const OTHER =
+  /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Lisu}\p{Script=Coptic}\p{Script=Canadian_Aboriginal}]/u;
 /** Letters of no large language, chosen for their looks. */
 const UNUSUAL = /[ԁԛԝӏӀѵԍԌԜԚԀ]/u;
 
@@ -73,7 +97,10 @@ const UNUSUAL = /[ԁԛԝӏӀѵԍԌԜԚԀ]/u;
 const LATIN = tableOf(
   "aаα AАΑᎪ bьв BВΒᏴ cсς CСϹᏟ dԁ DԀᎠ eеёε EЕЁΕᎬ fғϝ FҒϜ gԍց GԌᏀ hһнհ HНΗᎻ iіїιᎥ IІЇΙ jјϳ JЈᎫ kкκ KКΚᏦ lӏ " +
     "LᏞ IӀ mм MМΜᎷ nпηոռ NΝ oоοσօ OОΟՕ pрρ PРΡᏢ qԛզ QԚ rгᎡ sѕ SЅՏᏚ tтτ TТΤᎢ uυսμ UՍ vѵνᏙ VѴ wԝωш WԜᎳ xхχ XХΧ " +
-    "yуүγ YУҮΥᎽ ZΖᏃ",
+    "yуүγ YУҮΥᎽ ZΖᏃ " +
+    "Aꓮᗩᗅ Bꓐᗷ Cꓚᑕ Dꓓᗪᗞ Eꓰᗴᕮ Fꓝᖴ Gꓖᘜ Hꓧᕼ Iꓲ Jꓙᒍ Kꓗ Lꓡᒪ Mꓟᗰ Nꓠᑎ Oꓳᗝ Pꓑᑭ RꓣᖇᏒ Sꓢᔕ Tꓔ Uꓴᑌ " +
+    "Vꓦᐯ Wꓪᗯ Xꓫ Yꓬ Zꓜᘔ aⲁ AⲀ bⲃᑲ BⲂ dᑯ eⲉ EⲈ zⲍ ZⲌ hⲏ HⲎ iⲓ IⲒ kⲕ KⲔ lⲗ mⲙ MⲘ nⲛⲡ NⲚ oⲟ OⲞ pⲣ PⲢ qᑫ rⲅ sⲥ CⲤ " +
+    "tⲧ TⲦ uⲩ YⲨ xⲭ XⲬ wⲱ",
 );
 const PHONETIC = tableOf(
   "aᴀɑ bʙɓ cᴄ dᴅɗɖ eᴇɛǝə fꜰ gɡɢɠ hʜɦ iɪɩɨ jᴊʝ kᴋƙ lʟƚɭɫ mᴍɱ nɴɳɲ oᴏɔ pᴘƥ qǫ rʀɾɽ sꜱʂ tᴛʈƭ uᴜʉʊ vᴠʋ wᴡɯ xᶍ yʏƴ zᴢʐ",

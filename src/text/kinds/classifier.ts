@@ -33,7 +33,6 @@ const NUMBER_RUN = light(/\d{1,200}(?:[.,]\d{1,200}){0,40}[\p{L}\p{N}_'’]{0,20
 const WORD = light(/[\p{L}\p{N}_'’]{1,200}/uy);
 const TOUCHING = light(/[\p{L}\p{N}.)%]/u);
 const WORD_CHARACTER = light(/[\p{L}\p{N}_]/u);
-const GIVEN = /\[[^[\]]{1,400}\]\(\/[^()\s]{0,400}\/?\)/uy;
 /** A text on which every pattern is tried. */
 const EVERY_KIND =
   "I met Dr. King on Elm St. at 3:30 p.m. on Nov. 5, 2020, Mon, 5/6 and 7 Apr. She paid $45-$50, 20 € and 2 kg (5%). " +
@@ -151,10 +150,6 @@ export function createClassifier(tables: NormaliserTables, isListed: IsListed): 
     const isDigit = code >= 0x30 && code <= 0x39;
     const isRunStart =
       at === 0 || isSpaceCode(text.charCodeAt(at - 1)) || "([{\"'“‘".includes(text.charAt(at - 1));
-    if (text.charAt(at) === "[") {
-      GIVEN.lastIndex = at;
-      if (GIVEN.test(text)) return { words: null, end: GIVEN.lastIndex };
-    }
     const found = (isRunStart ? electronic(text, at) : null) ?? first(kindsAt(text, at, isDigit), text, at);
     if (found !== null && found.end > at) return found;
     if ("'‘’".includes(text.charAt(at)) && /\d/u.test(text.charAt(at + 1)))

@@ -2,7 +2,7 @@ import { hasOtherVerb, isInfinitive, isVerb, type TaggedWords } from "./word-con
 
 const MAKES_NOUN = /^(?:the|a|an|my|your|his|its|our|their|this|each|every|no)$/;
 const TAKES_INFINITIVE =
-  /^(?:help|let|make|have|watch|see|hear|feel|dare|go|come|do|be|is|am|are|was|were|get)/;
+  /^(?:helps?|helped|lets?|makes?|have|watch(?:es|ed)?|sees?|hears?|heard|feels?|dared?|dares|go(?:es)?|comes?|do(?:es)?|is|am|are|was|were|gets?)$/;
 const PLURAL_SUBJECT = /^(?:i|we|they|you|who)$/;
 const AFTER_VERB = /^(?:DT|PRP|PRP\$|IN|TO|RB|RBR|JJ|JJR|NN|NNS|NNP|NNPS|CD|WRB|WP|RP|,|CC)$/;
 const HEADS = /^(?:the|a|an)$/;
@@ -82,7 +82,9 @@ function isNoun(sentence: TaggedWords, at: number): boolean {
   const tagBefore = tags[at - 1] ?? "";
   if (MAKES_NOUN.test(before) || tagBefore === "POS") return true;
   if (tagBefore === "IN") return before !== "that" && before !== "as" && before !== "than";
-  return (tagBefore === "VBZ" || tagBefore === "VBD") && !TAKES_INFINITIVE.test(before);
+  // "She issues permits": the tagger takes many a verb for the plural of its noun.
+  const isThird = tagBefore === "NNS" && /^(?:he|she|it)$/.test(words[at - 2] ?? "");
+  return (isThird || tagBefore === "VBZ" || tagBefore === "VBD") && !TAKES_INFINITIVE.test(before);
 }
 
 /** "at the close.", "a moped on the island", "the bow snapped": a determiner before, and nothing after that it could belong to. */

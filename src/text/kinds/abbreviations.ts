@@ -1,7 +1,8 @@
 import { capitalise } from "../characters.ts";
 import type { NormaliserTables } from "../tables.ts";
 import { light } from "./light.ts";
-import { after, before, behindStop, isWordCharacter, type Kind, matchAt, wordBefore } from "./spoken.ts";
+import { isSaidBehind, NUMBERED } from "./numbered.ts";
+import { after, before, behindStop, isWordCharacter, type Kind, matchAt } from "./spoken.ts";
 
 /** Abbreviations that the voice's own list lacks. */
 const MORE: readonly (readonly [string, string])[] = [
@@ -159,12 +160,7 @@ const A_NUMBER: Neighbours = { after: light(/^ ?\p{Nd}/u) };
 const AT_BEGINNING: Neighbours = { before: /(?:^|[.!?:;•(–—-] ?)$/u, after: light(/^ ?(?:\p{Nd}|\p{Ll})/u) };
 const SMALL_NEXT = light(/^ \p{Ll}/u);
 const NEEDS: ReadonlyMap<string, Neighbours> = new Map<string, Neighbours>([
-  ...(
-    "no. nos. No. Nos. p. c. ca. Op. op. art. Art. fig. Fig. ch. Ch. Sec. sec. Pt. Gr. Fl. Rm. eq. Eq. ext. Ext. est. " +
-    "ex. Ex. Figs. figs. chap. Chap. eq. vols."
-  )
-    .split(" ")
-    .map((key) => [key, A_NUMBER] as const),
+  ...NUMBERED.map((word) => [`${word}.`, A_NUMBER] as const),
   ["ed.", { before: light(/(?:\p{Nd}|st|nd|rd|th|rev\.|new) ?$/u) }],
   ["Sun.", { before: /(?<!\b(?:the|The|a|that|our) )$/u }],
   ["v.", { before: light(/\p{Lu}[\p{L}.']* $/u), after: light(/^ \p{Lu}/u) }],
@@ -223,11 +219,7 @@ export function abbreviations(tables: NormaliserTables): Kind {
     if (needs?.after?.test(after(text, end)) === false) return null;
     if (needs?.before?.test(before(text, at)) === false) return null;
     if (key === "Est." && SMALL_NEXT.test(after(text, end))) return { words: "Estimated", end };
-    if (/^no/u.test(key) && SAID_NO.test(wordBefore(text, at))) return null;
+    if (/^no/u.test(key) && isSaidBehind(before(text, at))) return null;
     return { words, end: key.endsWith(".") && end === text.length ? behindStop(text, end - 1) : end };
   };
 }
-
-/** After these, "no." is what was said. */
-const SAID_NO =
-  /^(?:him|her|them|me|us|said|say|says|saying|answered?|answers|replied|told|nodded|means?|meant)$/iu;

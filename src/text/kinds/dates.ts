@@ -1,5 +1,5 @@
 import { ordinal } from "../number-words.ts";
-import { DAY, dayOf, isDay, MONTH, monthName, monthOf } from "./calendar.ts";
+import { DAY, dayOf, isDay, MONTH, monthName, monthOf, SHORT_DAYS, SHORT_MONTHS } from "./calendar.ts";
 import { light } from "./light.ts";
 import { cardinalWords, pairWords } from "./numerals.ts";
 import { after, before, behindStop, type Kind, matchAt, pattern } from "./spoken.ts";
@@ -17,9 +17,9 @@ const MONTH_DAY = pattern(
   `(${MONTH}) ?(\\d{1,2})(?:st|nd|rd|th)?(?: ?[-–—] ?(?:(${MONTH}) ?)?(\\d{1,2})(?:st|nd|rd|th)?)?(?![:%]|[-–/.]\\d)`,
 );
 const MONTHS = light(new RegExp(`(${MONTH}) ?[-–—] ?(${MONTH})(?![\\p{L}\\p{N}_])`, "uy"));
-const SHORT_MONTH = /(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec)\./uy;
+const SHORT_MONTH = new RegExp(`(?:${SHORT_MONTHS.join("|")})\\.`, "uy");
 const DAY_FIRST = new RegExp(`^${DAY}`, "u");
-const SHORT_DAY = pattern("Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun");
+const SHORT_DAY = pattern(SHORT_DAYS.join("|"));
 /** After these, 3/8 is a day; by itself it is a fraction. */
 const BEFORE_A_DATE = light(
   new RegExp(

@@ -1,4 +1,5 @@
 import { alternatives } from "../reference/rewriting.ts";
+import { compassPoint } from "./compass.ts";
 import { light } from "./light.ts";
 import { cardinalWords, NUMBER, numberWords } from "./numerals.ts";
 import { after, before, behindStop, isQuoted, type Kind, matchAt, type Spoken } from "./spoken.ts";
@@ -26,12 +27,6 @@ const LOOSE_UNIT = light(
 const NUMBER_WORD =
   /(?:\d[/⁄]\d{1,2}|\d{1,3} \d{3}|[½⅓⅔¼¾⅛⅜⅝⅞]|\b(?:hundred|thousand|million|billion|trillion|few|several)|\^[-−]?\d{1,3}|[⁰¹²³⁴⁵⁶⁷⁸⁹]) $/u;
 const COMPASS = light(/^ ?([NSEW])(?![\p{L}\p{N}])/u);
-const DIRECTIONS: ReadonlyMap<string, string> = new Map([
-  ["N", "north"],
-  ["S", "south"],
-  ["E", "east"],
-  ["W", "west"],
-]);
 const LESS_THAN_ONE = /(?<!\d[ -]?)(?:\d{1,2}[/⁄]\d{1,2}|[½⅓⅔¼¾⅛⅜⅝⅞]) $/u;
 const FEET_AND_INCHES = light(/(\d{1,2})['′’] ?(\d{1,2}(?:\.\d)?)(?:["″”]|'')/uy);
 const FEET_THEN_INCHES = light(/([3-8])['′’](\d|1[01])(?![\p{L}\p{N}"″”'’])/uy);
@@ -95,10 +90,12 @@ export const measure: Kind = (text, at) => {
   const numbers = [numberWords(first)];
   if (second !== undefined) numbers.push(`${jointWord(joint ?? "")} ${numberWords(second)}`);
   if (third !== undefined) numbers.push(`by ${numberWords(third)}`);
-  const compass = written === "°" ? (COMPASS.exec(after(text, end)) ?? null) : null;
-  const point = DIRECTIONS.get(compass?.[1] ?? "");
-  if (compass !== null && point !== undefined)
-    return { words: `${numbers.join(" ")} ${unit} ${point}`, end: end + compass[0].length };
+  const compass = written === "°" ? COMPASS.exec(after(text, end)) : null;
+  if (compass !== null)
+    return {
+      words: `${numbers.join(" ")} ${unit} ${compassPoint(compass[1] ?? "")}`,
+      end: end + compass[0].length,
+    };
   return withBy(text, {
     words: `${numbers.join(" ")} ${unit}`,
     end: keepsStop(text, end, written) ? end : stop,
@@ -116,7 +113,7 @@ export const angle: Kind = (text, at) => {
   const [whole, degrees = "", minutes = "", seconds, point] = match;
   const words = [`${cardinalWords(degrees)} degrees ${cardinalWords(minutes)} minutes`];
   if (seconds !== undefined) words.push(`${numberWords(seconds)} seconds`);
-  words.push(DIRECTIONS.get(point ?? "") ?? "");
+  words.push(compassPoint(point ?? ""));
   return { words: words.join(" ").trim(), end: at + whole.length };
 };
 

@@ -1,6 +1,6 @@
 import { isSpaceCode } from "../characters.ts";
 import type { NormaliserTables } from "../tables.ts";
-import { abbreviations } from "./abbreviations.ts";
+import { abbreviations, SMALL_ABBREVIATIONS } from "./abbreviations.ts";
 import { difference, term } from "./algebra.ts";
 import { codeDigits, groupedDigits, military } from "./codes.ts";
 import { dayMonth, daysOfMonth, monthDay, numericDate, weekday } from "./dates.ts";
@@ -180,7 +180,7 @@ const SMALL: ReadonlySet<string> = new Set([
   ..."chapter part section volume book phase article type level stage class grade round act scene vs aka".split(
     " ",
   ),
-  ..."gov't int'l nat'l ass'n attn qty dept bldg appt appts acct mtg govt mgmt pls thx".split(" "),
+  ...SMALL_ABBREVIATIONS,
   ...UNITS.keys(),
 ]);
 

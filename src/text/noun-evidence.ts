@@ -12,7 +12,7 @@ const LONGEST_OBJECT = 6;
 const TAKES_CLAUSE =
   /^(?:ensure|assume|hope|say|think|know|suppose|imagine|pretend|see|make|let|watch|wait)$/;
 
-/** "at the close.", "on the island", "the bow snapped": a determiner before, and nothing after that it could belong to. */
+/** "at the close.", "the bow snapped": a determiner before, and nothing after that it could belong to. */
 export function isHeadNoun(sentence: TaggedWords, at: number): boolean {
   const { words, tags } = sentence;
   if (!hasWord(sentence, at - 1, HEADS) && !hasTag(sentence, at - 1, /^(?:PRP\$|POS)$/)) return false;

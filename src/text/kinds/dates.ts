@@ -52,6 +52,7 @@ const CALENDAR_AFTER = light(
     "u",
   ),
 );
+const SHORT_YEAR = light(/['‘’]0(\d)(?!\d|\p{L})/uy);
 /** Short days that are also words or names. */
 const ALSO_WORDS: ReadonlySet<string> = new Set(["Mon", "Wed", "Sat", "Sun"]);
 
@@ -189,6 +190,14 @@ export const weekday: Kind = (text, at) => {
   return isRange
     ? { words: `${day} to `, end: end + range.length }
     : { words: day, end: behindStop(text, end) };
+};
+
+/** "the class of '09" → "oh nine". */
+export const shortYear: Kind = (text, at) => {
+  const match = matchAt(SHORT_YEAR, text, at);
+  if (match === null) return null;
+  const words = match[1] === "0" ? "oh oh" : `oh ${cardinalWords(match[1] ?? "")}`;
+  return { words, end: at + match[0].length };
 };
 
 function dated(month: number, day: number, year: string, end: number): { words: string; end: number } | null {

@@ -49,13 +49,13 @@ const DURATION = light(
   /(\d{1,3}) ?h(?:rs?)? ?(\d{1,2}) ?m(?:ins?)?(?: ?(\d{1,2}) ?s(?:ecs?)?)?(?![\p{L}\p{N}])/uy,
 );
 const MINUTES = light(/(\d{1,3}) ?m(?:in)? ?(\d{1,2}) ?s(?:ec)?(?![\p{L}\p{N}])/uy);
-/** A letter that is a unit only where it is written as one; "the 30s" are years, "5 m" may be many things. */
+/** "wait 30s", "a 30s timeout", where "the 30s" are years. */
 const BEFORE_SECONDS =
   /\b(?:for|after|within|every|takes?|took|lasts?|lasted|waits?|waited|timer|timeout|sets?|holds?|rest|pause)(?: (?:to|of|is))?(?: (?:about|around|only|just|under|over|another|at least|at most|up to|an extra))? $/iu;
 const AFTER_SECONDS =
   /^ (?:timeouts?|delays?|videos?|clips?|timers?|countdown|intervals?|ads?|sprints?|later|ago|left|per|each)\b/u;
-/** Units of one letter that must touch their number, or are written with a stop. */
-const INCH_BEFORE =
+/** "6 in. wide": what shows that "in." is a unit and not a small word that ends the sentence. */
+const INCH_NEXT =
   /^(?:\.?[ -]?(?:wide|tall|long|high|deep|thick|in\b|by\b|x\b|of\b|from\b|apart|across|screen|pipe))/u;
 
 /** "a 5A fuse", "draws 2 A", where a seat or a flat may be written so too. */
@@ -223,7 +223,7 @@ function isUnit(
       return touches && (first.includes(".") || (first.length < 4 && isSeconds(text, at, at + whole.length)));
     case "in.":
       return (
-        INCH_BEFORE.test(after(text, at + whole.length - 1)) ||
+        INCH_NEXT.test(after(text, at + whole.length - 1)) ||
         /^\.? ?[a-z]/u.test(after(text, at + whole.length))
       );
     case "c.":
@@ -235,8 +235,9 @@ function isUnit(
     case "W":
       return touches || isPower(text, at, at + whole.length);
     case "l":
+      return touches;
     case "mo":
-      return touches || written === "mo";
+      return true;
     case "%":
       return gap !== "-" && (whole.includes(" ") || /[-–—]/u.test(whole));
     case "°":

@@ -5,7 +5,7 @@ import { light } from "./light.ts";
 import { after, before, isWordCharacter, type Kind, matchAt } from "./spoken.ts";
 
 const NUMERAL =
-  "((?=[IVXLC])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))(?![\\p{L}\\p{N}_]|\\.[\\p{L}\\p{N}])";
+  "((?=[IVXLC])(?:CM|CD|C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))(?![\\p{L}\\p{N}_]|\\.[\\p{L}\\p{N}])";
 const VALUES: ReadonlyMap<string, number> = new Map([
   ["I", 1],
   ["V", 5],
@@ -51,7 +51,7 @@ export function romanNumerals(tables: NormaliserTables): Kind {
     const [whole, word = "", numeral = ""] = match;
     const end = at + whole.length;
     const isNumeral =
-      numeral === "I" ? isFirst(text, at, end, word, chapter !== null) : isLong(text, end, numeral, word);
+      numeral === "I" ? isFirst(text, at, end, word, chapter !== null) : isLong(text, end, numeral);
     if (!isNumeral || numeral === "") return null;
     const value = numeralValue(numeral);
     return { words: `${word} ${chapter === null ? `the ${ordinal(value)}` : value}`, end };
@@ -66,10 +66,9 @@ function isFirst(text: string, at: number, end: number, word: string, isChapter:
 }
 
 /** C and L are mostly letters; "'s" may follow a ruler's number. */
-function isLong(text: string, end: number, numeral: string, word: string): boolean {
+function isLong(text: string, end: number, numeral: string): boolean {
   if (numeral === "C" || numeral === "L" || isWordCharacter(text.charAt(end))) return false;
-  if (numeral === "D" || numeral === "M") return false;
-  return !NO_POSSESSIVE.test(after(text, end)) && word !== "";
+  return !NO_POSSESSIVE.test(after(text, end));
 }
 
 function numeralValue(numeral: string): number {

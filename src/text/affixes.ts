@@ -56,11 +56,11 @@ export function suffixLength(text: string, start: number, end: number): number {
 }
 
 /** Small letters of Western European languages, as the rules for full stops have them. */
-export function isSmallLatin(character: string): boolean {
+function isSmallLatin(character: string): boolean {
   return /^[a-zß-öø-ÿ]$/.test(character);
 }
 
-export function isCapitalLatin(character: string): boolean {
+function isCapitalLatin(character: string): boolean {
   return /^[A-ZÀ-ÖØ-Þ]$/.test(character);
 }
 

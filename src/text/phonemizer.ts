@@ -17,7 +17,7 @@ import type { TextTables } from "./tables.ts";
 import { characterIds, decodePhonemes, readUnknown, type UnknownWordNet } from "./unknown-words.ts";
 
 export interface Phonemizer {
-  /** The phonemes of a text, a string a sentence; sentences over 400 phonemes are cut at clauses, silent ones left out. */
+  /** The phonemes of a text, a string a sentence; those over 400 phonemes are cut at clauses, silent ones left out. */
   phonemes(text: string, words?: readonly OwnWords[]): Promise<string[]>;
   /** The phonemes of one sentence; "" where there is nothing to say. Of users' words the first list decides. */
   read(sentence: string, words?: readonly OwnWords[]): Promise<string>;

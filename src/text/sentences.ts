@@ -1,5 +1,7 @@
 import { isLower, isSpaceCode, isUpper, strip } from "./characters.ts";
 import { differencesOf, type Readings } from "./differences.ts";
+import { SHORT_DAYS, SHORT_MONTHS } from "./kinds/calendar.ts";
+import { isSaidBehind, NUMBERED } from "./kinds/numbered.ts";
 import { withoutWraps } from "./lines.ts";
 
 export interface Sentence {
@@ -16,21 +18,20 @@ export const TITLES: ReadonlySet<string> = new Set(
     " ",
   ),
 );
-const BEFORE_A_NUMBER: ReadonlySet<string> = new Set(
-  (
-    "no nos No Nos ex Ex Wt wt Ht ht Lv lv Acct acct Pkg pkg Ps vol Vol vols p pp c ca ch Ch chap Chap fig Fig figs Figs sec Sec art Art ed est approx eq Eq op Op " +
-    "Rs Apt apt Ste Rm rm Rte Hwy Bldg Pt Gr Fl Dist ext Ext tel Tel Box min max avg Qty qty Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec " +
-    "Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun"
+const BEFORE_A_NUMBER: ReadonlySet<string> = new Set([
+  ...(
+    "Wt wt Ht ht Lv lv Acct acct Pkg pkg Ps vol Vol pp ed approx Rs Apt apt Ste rm Rte Hwy Bldg Dist tel Tel Box " +
+    "min max avg Qty qty"
   ).split(" "),
-);
-const BEFORE_A_MONTH: ReadonlySet<string> = new Set("Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun".split(" "));
-const MONTH_AHEAD = /^(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)/;
+  ...NUMBERED,
+  ...SHORT_MONTHS,
+  ...SHORT_DAYS,
+]);
+const BEFORE_A_MONTH: ReadonlySet<string> = new Set(SHORT_DAYS);
+const MONTH_AHEAD = new RegExp(`^(?:May|${SHORT_MONTHS.join("|")})`);
 const BEFORE_ANYTHING: ReadonlySet<string> = new Set(
   "vs e.g i.e cf viz w.r.t v a.k.a approx incl".split(" "),
 );
-/** After these "no." is what was said. */
-const SAID =
-  /\b(?:said|say|says|saying|answer(?:ed|s)?|repl(?:y|ied)|told|nodded)(?: (?:him|her|them|me|us|you))? $/i;
 /** Before a number only where a sentence begins: "Max. 4 people", but "I met Max. 4 came". */
 const BEGINS_BEFORE_A_NUMBER: ReadonlySet<string> = new Set("Max Min Avg Approx Est Temp Qty".split(" "));
 const BEGINNING = /(?:^|[.!?:;•(] ?)$/;
@@ -42,8 +43,9 @@ const ON_A_STREET =
 const NAME_AND_VERB = /^\p{Lu}\p{Ll}+ \p{Ll}{2,}/u;
 const SMALL_WORD = /\p{Ll} $/u;
 const HALF_DAY = /^\d{0,2}[ap]\.m$/i;
-const ZONE_OR_DAY =
-  /^(?:[-–—&]|[ECMP][SD]?T\b|UTC|GMT|Eastern|Central|Mountain|Pacific|Mon|Tues|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec)/;
+const ZONE_OR_DAY = new RegExp(
+  `^(?:[-–—&]|[ECMP][SD]?T\\b|UTC|GMT|Eastern|Central|Mountain|Pacific|${[...SHORT_DAYS, ...SHORT_MONTHS].join("|")})`,
+);
 /** After a company's or a family's "Inc." or "Jr.", as after initials. */
 const AFTER_NAMES: ReadonlySet<string> = new Set("Inc Co Corp Ltd Jr Sr Bros".split(" "));
 /** After "U.S." or "Inc.", a sentence goes on unless one of these follows. */
@@ -136,7 +138,7 @@ function continuesImproved(paragraph: string, mark: number, next: number): boole
     if (measured) return SMALLER_UNIT.test(paragraph.slice(next, next + 16));
   }
   if (BEFORE_A_NUMBER.has(word)) {
-    const said = word.startsWith("no") && SAID.test(paragraph.slice(Math.max(0, start - 18), start));
+    const said = word.startsWith("no") && isSaidBehind(paragraph.slice(Math.max(0, start - 18), start));
     return !said && /^[#(]?\p{Nd}/u.test(paragraph.slice(next, next + 3));
   }
   if (HALF_DAY.test(word)) return ZONE_OR_DAY.test(paragraph.slice(next, next + 12));

@@ -25,6 +25,7 @@ const INFIX = new RegExp(
   ].join("|"),
   "gu",
 );
+/** Those that the reference keeps whole; by default addresses are words before they come here. */
 const DOMAINS = "com|org|net|edu|gov|io|co|uk|de|fr|info|biz|us|ca|au|tv|me|ly|ai";
 const ADDRESS = new RegExp(
   [

@@ -72,6 +72,21 @@ export function isVerb(tag: string | undefined): boolean {
   return tag?.startsWith("VB") === true;
 }
 
+/** Whether a pattern fits the tag at a place; before and behind the sentence none does. */
+export function hasTag({ tags }: TaggedWords, at: number, pattern: RegExp): boolean {
+  return pattern.test(tags[at] ?? "");
+}
+
+/** The same, where the end of the sentence is as good as a full stop. */
+export function hasTagOrEnds({ tags }: TaggedWords, at: number, pattern: RegExp): boolean {
+  return pattern.test(tags[at] ?? ".");
+}
+
+/** Whether a pattern fits the word at a place. */
+export function hasWord({ words }: TaggedWords, at: number, pattern: RegExp): boolean {
+  return pattern.test(words[at] ?? "");
+}
+
 /** The nearest place before that holds neither an adverb nor "not". */
 function beforeAdverbs({ words, tags }: TaggedWords, at: number): number {
   let before = at - 1;

@@ -66,6 +66,18 @@ describe("a word of two readings", () => {
     }
   });
 
+  it("is a noun after a verb that only begins as one that takes an infinitive does", async () => {
+    for (const [sentence, noun] of [
+      ["She donates produce to the school.", "pɹOdus"],
+      ["The shop dominates produce.", "pɹOdus"],
+      ["It issues permits.", "pɜɹmɪts"],
+      ["The city amasses refuse.", "ɹɛfjus"],
+    ] as const) {
+      assert.match(plain(await read(sentence)), new RegExp(noun), sentence);
+    }
+    assert.match(plain(await read("The farm helps produce milk.")), /pɹədus/);
+  });
+
   it("is read as the voice's reference has it where that is asked for", async () => {
     assert.match(plain(await reference.read("They object to it.")), /ɑbʤəkt|əbʤɛkt/);
     assert.match(plain(await reference.read("Turn the bass down.")), /bæs/);

@@ -138,6 +138,13 @@ describe("phonemes in the text", () => {
     }
   });
 
+  it("are no reason to read the words of an address otherwise than any others", async () => {
+    const plain = await read("See rule v3.1 at 10 kg now.");
+    for (const address of ["/rules/", "/rules", "/a/b/", "https://a.example/"]) {
+      assert.equal(await read(`See [rule v3.1 at 10 kg](${address}) now.`), plain, address);
+    }
+  });
+
   it("may be in the usual alphabet", () => {
     for (const [ipa, own] of [
       ["ˈtʃɔɪs", "ˈʧYs"],

@@ -1,7 +1,9 @@
 import { capitalise } from "../characters.ts";
+import { alternatives } from "../reference/rewriting.ts";
 import type { NormaliserTables } from "../tables.ts";
 import { light } from "./light.ts";
-import { after, before, behindStop, isWordCharacter, type Kind, matchAt, wordBefore } from "./spoken.ts";
+import { isSaidBehind, NUMBERED } from "./numbered.ts";
+import { after, before, behindStop, isWordCharacter, type Kind, matchAt } from "./spoken.ts";
 
 /** Abbreviations that the voice's own list lacks. */
 const MORE: readonly (readonly [string, string])[] = [
@@ -103,7 +105,6 @@ const MORE: readonly (readonly [string, string])[] = [
   ["reqd.", "required"],
   ["wkly.", "weekly"],
   ["gov't", "government"],
-  ["govt", "government"],
   ["int'l", "international"],
   ["nat'l", "national"],
   ["ass'n", "association"],
@@ -150,6 +151,10 @@ const WITHOUT: readonly (readonly [string, string])[] = [
   ["thx", "thanks"],
   ["Thx", "Thanks"],
 ];
+/** Those of small letters only, which a token may begin with all the same. */
+export const SMALL_ABBREVIATIONS: readonly string[] = [...MORE, ...WITHOUT]
+  .map(([key]) => key)
+  .filter((key) => /^[a-z']+$/u.test(key));
 /** What has to stand behind or before an abbreviation that is a word too. */
 interface Neighbours {
   readonly after?: RegExp;
@@ -159,12 +164,8 @@ const A_NUMBER: Neighbours = { after: light(/^ ?\p{Nd}/u) };
 const AT_BEGINNING: Neighbours = { before: /(?:^|[.!?:;•(–—-] ?)$/u, after: light(/^ ?(?:\p{Nd}|\p{Ll})/u) };
 const SMALL_NEXT = light(/^ \p{Ll}/u);
 const NEEDS: ReadonlyMap<string, Neighbours> = new Map<string, Neighbours>([
-  ...(
-    "no. nos. No. Nos. p. c. ca. Op. op. art. Art. fig. Fig. ch. Ch. Sec. sec. Pt. Gr. Fl. Rm. eq. Eq. ext. Ext. est. " +
-    "ex. Ex. Figs. figs. chap. Chap. eq. vols."
-  )
-    .split(" ")
-    .map((key) => [key, A_NUMBER] as const),
+  ...NUMBERED.map((word) => [`${word}.`, A_NUMBER] as const),
+  ...["Fwd", "FWD", "FW", "Fw"].map((key) => [key, { after: /^: / }] as const),
   ["ed.", { before: light(/(?:\p{Nd}|st|nd|rd|th|rev\.|new) ?$/u) }],
   ["Sun.", { before: /(?<!\b(?:the|The|a|that|our) )$/u }],
   ["v.", { before: light(/\p{Lu}[\p{L}.']* $/u), after: light(/^ \p{Lu}/u) }],
@@ -180,12 +181,6 @@ const NEEDS: ReadonlyMap<string, Neighbours> = new Map<string, Neighbours>([
   ["Pl.", { before: light(/\p{Lu}\p{L}+ $/u) }],
   ["Sq.", { before: light(/\p{Lu}\p{L}+ $/u) }],
 ]);
-const WRITTEN = light(
-  /(?:a\.k\.a\.|(?:w\/o?|c\/o|b\/c|y\/y|q\/q|m\/m|[Gg]ov't|[Ii]nt'l|[Nn]at'l|[Aa]ss'n)(?![\p{L}\p{N}])|[A-Za-z]{1,6}\.)/uy,
-);
-const PLAIN = light(
-  /(?:F(?:[Ww][Dd]?)(?=: )|vs|aka|AKA|BTW|IMO|TBD|YoY|QoQ|MoM|[Aa]ttn|ATTN|[Aa]ppts?|[Aa]cct|[Mm]tg|[Qq]ty|QTY|[Bb]ldg|[Dd]ept|[Gg]ovt|[Mm]gmt|[Pp]ls|[Tt]hx)(?![\p{L}\p{N}_]|\.\p{L})/uy,
-);
 const NAME_AFTER = light(/^(?:\. ?| )(?=[\p{Lu}\p{Co}])/u);
 const TITLE = light(/[A-Z][a-z]{1,4}(?=(?:\. ?| )[\p{Lu}\p{Co}])/uy);
 /** Only these titles are ones without a stop too. */
@@ -202,6 +197,15 @@ export function abbreviations(tables: NormaliserTables): Kind {
     ...WITHOUT,
     ["Sen.", "Senator"] as const,
   ]);
+  // What is two words ("et al.") is read as those.
+  const keys = [...full.keys()].filter((key) => !key.includes(" "));
+  const withStop = light(new RegExp(alternatives(keys.filter((key) => key.endsWith("."))), "uy"));
+  const without = light(
+    new RegExp(
+      `(?:${alternatives(keys.filter((key) => !key.endsWith(".")))})(?![\\p{L}\\p{N}_]|\\.\\p{L})`,
+      "uy",
+    ),
+  );
   return (text, at) => {
     if (text.charAt(at - 1) === "&") return null;
     const title = matchAt(TITLE, text, at);
@@ -212,9 +216,7 @@ export function abbreviations(tables: NormaliserTables): Kind {
       if ((hasStop || WITHOUT_STOP.has(title[0])) && NAME_AFTER.test(after(text, end)))
         return { words: name, end: hasStop ? end + 1 : end };
     }
-    const key = [WRITTEN, PLAIN]
-      .map((regex) => matchAt(regex, text, at)?.[0])
-      .find((found) => full.has(found ?? ""));
+    const key = (matchAt(withStop, text, at) ?? matchAt(without, text, at))?.[0];
     const words = full.get(key ?? "");
     if (key === undefined || words === undefined) return null;
     const end = at + key.length;
@@ -223,11 +225,7 @@ export function abbreviations(tables: NormaliserTables): Kind {
     if (needs?.after?.test(after(text, end)) === false) return null;
     if (needs?.before?.test(before(text, at)) === false) return null;
     if (key === "Est." && SMALL_NEXT.test(after(text, end))) return { words: "Estimated", end };
-    if (/^no/u.test(key) && SAID_NO.test(wordBefore(text, at))) return null;
+    if (/^no/u.test(key) && isSaidBehind(before(text, at))) return null;
     return { words, end: key.endsWith(".") && end === text.length ? behindStop(text, end - 1) : end };
   };
 }
-
-/** After these, "no." is what was said. */
-const SAID_NO =
-  /^(?:him|her|them|me|us|said|say|says|saying|answered?|answers|replied|told|nodded|means?|meant)$/iu;

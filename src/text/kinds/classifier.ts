@@ -1,11 +1,11 @@
 import { isSpaceCode } from "../characters.ts";
 import type { NormaliserTables } from "../tables.ts";
-import { abbreviations } from "./abbreviations.ts";
+import { abbreviations, SMALL_ABBREVIATIONS } from "./abbreviations.ts";
 import { difference, term } from "./algebra.ts";
 import { codeDigits, groupedDigits, military } from "./codes.ts";
-import { dayMonth, daysOfMonth, monthDay, numericDate, weekday } from "./dates.ts";
+import { dayMonth, daysOfMonth, monthDay, numericDate, shortYear, weekday } from "./dates.ts";
 import { electronicKind } from "./electronic.ts";
-import { emphasis, shortYear } from "./emphasis.ts";
+import { emphasis } from "./emphasis.ts";
 import { formula } from "./formulas.ts";
 import { fraction, VULGAR_SIGNS } from "./fractions.ts";
 import { hexadecimal } from "./hexadecimals.ts";
@@ -23,7 +23,7 @@ import { exactDecimal, letterPower, pair, pointed, power, range, scientific, sla
 import { romanNumerals } from "./roman.ts";
 import type { IsListed } from "./shouting.ts";
 import { greek, signs } from "./signs.ts";
-import type { Kind, Spoken } from "./spoken.ts";
+import { isWordCharacter, type Kind, type Spoken } from "./spoken.ts";
 import { lapTime, ratio, time, zoneOffset } from "./times.ts";
 import { UNITS } from "./units.ts";
 import { verse } from "./verses.ts";
@@ -32,8 +32,6 @@ import { version } from "./versions.ts";
 const NUMBER_RUN = light(/\d{1,200}(?:[.,]\d{1,200}){0,40}[\p{L}\p{N}_'’]{0,200}/uy);
 const WORD = light(/[\p{L}\p{N}_'’]{1,200}/uy);
 const TOUCHING = light(/[\p{L}\p{N}.)%]/u);
-const WORD_CHARACTER = light(/[\p{L}\p{N}_]/u);
-const GIVEN = /\[[^[\]]{1,400}\]\(\/[^()\s]{0,400}\/?\)/uy;
 /** A text on which every pattern is tried. */
 const EVERY_KIND =
   "I met Dr. King on Elm St. at 3:30 p.m. on Nov. 5, 2020, Mon, 5/6 and 7 Apr. She paid $45-$50, 20 € and 2 kg (5%). " +
@@ -151,10 +149,6 @@ export function createClassifier(tables: NormaliserTables, isListed: IsListed): 
     const isDigit = code >= 0x30 && code <= 0x39;
     const isRunStart =
       at === 0 || isSpaceCode(text.charCodeAt(at - 1)) || "([{\"'“‘".includes(text.charAt(at - 1));
-    if (text.charAt(at) === "[") {
-      GIVEN.lastIndex = at;
-      if (GIVEN.test(text)) return { words: null, end: GIVEN.lastIndex };
-    }
     const found = (isRunStart ? electronic(text, at) : null) ?? first(kindsAt(text, at, isDigit), text, at);
     if (found !== null && found.end > at) return found;
     if ("'‘’".includes(text.charAt(at)) && /\d/u.test(text.charAt(at + 1)))
@@ -169,9 +163,7 @@ export function createClassifier(tables: NormaliserTables, isListed: IsListed): 
 
   function kindsAt(text: string, at: number, isDigit: boolean): readonly Kind[] {
     if (isDigit) return atDigits;
-    return WORD_CHARACTER.test(text.charAt(at)) && !VULGAR_SIGNS.includes(text.charAt(at))
-      ? atLetters
-      : atSigns;
+    return isWordCharacter(text.charAt(at)) && !VULGAR_SIGNS.includes(text.charAt(at)) ? atLetters : atSigns;
   }
 }
 
@@ -188,7 +180,7 @@ const SMALL: ReadonlySet<string> = new Set([
   ..."chapter part section volume book phase article type level stage class grade round act scene vs aka".split(
     " ",
   ),
-  ..."gov't int'l nat'l ass'n attn qty dept bldg appt appts acct mtg govt mgmt pls thx".split(" "),
+  ...SMALL_ABBREVIATIONS,
   ...UNITS.keys(),
 ]);
 
@@ -199,7 +191,7 @@ function isKnownSmall(text: string, at: number): boolean {
 
 /** Words with a space before and behind where they would touch others. */
 function withSpaces(words: string, before: string, next: string): string {
-  const touches = TOUCHING.test(before.charAt(before.length - 1)) && WORD_CHARACTER.test(words.charAt(0));
-  const goesOn = WORD_CHARACTER.test(next) && !words.endsWith(" ");
+  const touches = TOUCHING.test(before.charAt(before.length - 1)) && isWordCharacter(words.charAt(0));
+  const goesOn = isWordCharacter(next) && !words.endsWith(" ");
   return `${touches ? " " : ""}${words}${goesOn ? " " : ""}`;
 }

@@ -1,5 +1,5 @@
 import { ordinal } from "../number-words.ts";
-import { DAY, dayOf, isDay, MONTH, monthName, monthOf } from "./calendar.ts";
+import { DAY, dayOf, isDay, MONTH, monthName, monthOf, SHORT_DAYS, SHORT_MONTHS } from "./calendar.ts";
 import { light } from "./light.ts";
 import { cardinalWords, pairWords } from "./numerals.ts";
 import { after, before, behindStop, type Kind, matchAt, pattern } from "./spoken.ts";
@@ -17,9 +17,9 @@ const MONTH_DAY = pattern(
   `(${MONTH}) ?(\\d{1,2})(?:st|nd|rd|th)?(?: ?[-–—] ?(?:(${MONTH}) ?)?(\\d{1,2})(?:st|nd|rd|th)?)?(?![:%]|[-–/.]\\d)`,
 );
 const MONTHS = light(new RegExp(`(${MONTH}) ?[-–—] ?(${MONTH})(?![\\p{L}\\p{N}_])`, "uy"));
-const SHORT_MONTH = /(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec)\./uy;
+const SHORT_MONTH = new RegExp(`(?:${SHORT_MONTHS.join("|")})\\.`, "uy");
 const DAY_FIRST = new RegExp(`^${DAY}`, "u");
-const SHORT_DAY = pattern("Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun");
+const SHORT_DAY = pattern(SHORT_DAYS.join("|"));
 /** After these, 3/8 is a day; by itself it is a fraction. */
 const BEFORE_A_DATE = light(
   new RegExp(
@@ -52,6 +52,7 @@ const CALENDAR_AFTER = light(
     "u",
   ),
 );
+const SHORT_YEAR = light(/['‘’]0(\d)(?!\d|\p{L})/uy);
 /** Short days that are also words or names. */
 const ALSO_WORDS: ReadonlySet<string> = new Set(["Mon", "Wed", "Sat", "Sun"]);
 
@@ -189,6 +190,14 @@ export const weekday: Kind = (text, at) => {
   return isRange
     ? { words: `${day} to `, end: end + range.length }
     : { words: day, end: behindStop(text, end) };
+};
+
+/** "the class of '09" → "oh nine". */
+export const shortYear: Kind = (text, at) => {
+  const match = matchAt(SHORT_YEAR, text, at);
+  if (match === null) return null;
+  const words = match[1] === "0" ? "oh oh" : `oh ${cardinalWords(match[1] ?? "")}`;
+  return { words, end: at + match[0].length };
 };
 
 function dated(month: number, day: number, year: string, end: number): { words: string; end: number } | null {

@@ -4,7 +4,6 @@ import { after, before, type Kind, matchAt } from "./spoken.ts";
 const SMALL_WORD = light(/(?:SO|NO|DO|GO|BE|ME|MY|WE|HE|UP|OF|BY|IF|AS|IS|TO|AN)(?![\p{L}\p{N}_'’.&/-])/uy);
 const SMALL_BESIDE = light(/\p{Ll} $/u);
 const SMALL_BEHIND = light(/^[,!?]?(?: \p{Ll}|$)/u);
-const SHORT_YEAR = light(/['‘’](0\d)(?!\d|\p{L})/uy);
 
 /** A small word in capitals among small letters is stressed, and not spelled: "I am SO happy". */
 export const emphasis: Kind = (text, at) => {
@@ -13,11 +12,3 @@ export const emphasis: Kind = (text, at) => {
   const end = at + match[0].length;
   return SMALL_BEHIND.test(after(text, end)) ? { words: match[0].toLowerCase(), end } : null;
 };
-
-/** "the class of '09" → "oh nine". */
-export const shortYear: Kind = (text, at) => {
-  const match = matchAt(SHORT_YEAR, text, at);
-  return match === null ? null : { words: `oh ${ONES[Number(match[1])] ?? ""}`, end: at + match[0].length };
-};
-
-const ONES = "oh one two three four five six seven eight nine".split(" ");

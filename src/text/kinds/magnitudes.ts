@@ -9,6 +9,7 @@ const SCALES: ReadonlyMap<string, string> = new Map([
   ["b", "billion"],
   ["t", "trillion"],
   ["mn", "million"],
+  ["mm", "million"],
   ["bn", "billion"],
   ["tn", "trillion"],
 ]);
@@ -71,6 +72,7 @@ function isCount(text: string, at: number, end: number, number: string, letter: 
   );
 }
 
-function scaleOf(letter = ""): string {
+/** "k", " bn" → "thousand", "billion"; "" for what is no scale. */
+export function scaleOf(letter = ""): string {
   return SCALES.get(letter.trim().toLowerCase()) ?? "";
 }

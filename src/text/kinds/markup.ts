@@ -28,8 +28,8 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
 const ENTITY = /&(?:#(\d{1,6})|#[xX]([0-9a-fA-F]{1,5})|([a-zA-Z]{2,8}\d{0,2}));/gu;
 const TAG = /<(\/?)([a-zA-Z][a-zA-Z0-9]{0,15})(?:\s[^<>]{0,300})?\/?>|<!--[^<>]{0,300}-->/gu;
 const BREAKING = /^(?:br|p|div|li|tr|td|th|h[1-6]|ul|ol|hr|table|blockquote)$/iu;
-/** The words of a link; what gives phonemes stays for the reader. */
-const LINK = /!?\[([^[\]]{1,400})\]\((?!\/[^)\s]{0,400}\/\))[^()\s]{0,800}(?:\s"[^"]{0,200}")?\)/gu;
+/** The words of a link; words with phonemes of their own are no longer in the text here. */
+const LINK = /!?\[([^[\]]{1,400})\]\([^()\s]{0,800}(?:\s"[^"]{0,200}")?\)/gu;
 const STRONG = light(
   /(?<![\p{L}\p{N}*])(?!(?<=\b(?:[Dd]ial|[Pp]ress|[Ss]end|[Ee]nter|[Cc]all|[Tt]ype|[Tt]ext|[Hh]it|code|or|and|then) )\*\d)\*{1,3}(?=[^\s*.,;:!?)])|(?<=[^\s*])\*{1,3}(?![\p{L}\p{N}*])/gu,
 );

@@ -1,4 +1,5 @@
 import { alternatives } from "../reference/rewriting.ts";
+import { compassPoint } from "./compass.ts";
 import { light } from "./light.ts";
 import { cardinalWords, NUMBER, numberWords } from "./numerals.ts";
 import { after, before, behindStop, isQuoted, type Kind, matchAt, type Spoken } from "./spoken.ts";
@@ -26,12 +27,6 @@ const LOOSE_UNIT = light(
 const NUMBER_WORD =
   /(?:\d[/⁄]\d{1,2}|\d{1,3} \d{3}|[½⅓⅔¼¾⅛⅜⅝⅞]|\b(?:hundred|thousand|million|billion|trillion|few|several)|\^[-−]?\d{1,3}|[⁰¹²³⁴⁵⁶⁷⁸⁹]) $/u;
 const COMPASS = light(/^ ?([NSEW])(?![\p{L}\p{N}])/u);
-const DIRECTIONS: ReadonlyMap<string, string> = new Map([
-  ["N", "north"],
-  ["S", "south"],
-  ["E", "east"],
-  ["W", "west"],
-]);
 const LESS_THAN_ONE = /(?<!\d[ -]?)(?:\d{1,2}[/⁄]\d{1,2}|[½⅓⅔¼¾⅛⅜⅝⅞]) $/u;
 const FEET_AND_INCHES = light(/(\d{1,2})['′’] ?(\d{1,2}(?:\.\d)?)(?:["″”]|'')/uy);
 const FEET_THEN_INCHES = light(/([3-8])['′’](\d|1[01])(?![\p{L}\p{N}"″”'’])/uy);
@@ -54,13 +49,13 @@ const DURATION = light(
   /(\d{1,3}) ?h(?:rs?)? ?(\d{1,2}) ?m(?:ins?)?(?: ?(\d{1,2}) ?s(?:ecs?)?)?(?![\p{L}\p{N}])/uy,
 );
 const MINUTES = light(/(\d{1,3}) ?m(?:in)? ?(\d{1,2}) ?s(?:ec)?(?![\p{L}\p{N}])/uy);
-/** A letter that is a unit only where it is written as one; "the 30s" are years, "5 m" may be many things. */
+/** "wait 30s", "a 30s timeout", where "the 30s" are years. */
 const BEFORE_SECONDS =
   /\b(?:for|after|within|every|takes?|took|lasts?|lasted|waits?|waited|timer|timeout|sets?|holds?|rest|pause)(?: (?:to|of|is))?(?: (?:about|around|only|just|under|over|another|at least|at most|up to|an extra))? $/iu;
 const AFTER_SECONDS =
   /^ (?:timeouts?|delays?|videos?|clips?|timers?|countdown|intervals?|ads?|sprints?|later|ago|left|per|each)\b/u;
-/** Units of one letter that must touch their number, or are written with a stop. */
-const INCH_BEFORE =
+/** "6 in. wide": what shows that "in." is a unit and not a small word that ends the sentence. */
+const INCH_NEXT =
   /^(?:\.?[ -]?(?:wide|tall|long|high|deep|thick|in\b|by\b|x\b|of\b|from\b|apart|across|screen|pipe))/u;
 
 /** "a 5A fuse", "draws 2 A", where a seat or a flat may be written so too. */
@@ -95,10 +90,12 @@ export const measure: Kind = (text, at) => {
   const numbers = [numberWords(first)];
   if (second !== undefined) numbers.push(`${jointWord(joint ?? "")} ${numberWords(second)}`);
   if (third !== undefined) numbers.push(`by ${numberWords(third)}`);
-  const compass = written === "°" ? (COMPASS.exec(after(text, end)) ?? null) : null;
-  const point = DIRECTIONS.get(compass?.[1] ?? "");
-  if (compass !== null && point !== undefined)
-    return { words: `${numbers.join(" ")} ${unit} ${point}`, end: end + compass[0].length };
+  const compass = written === "°" ? COMPASS.exec(after(text, end)) : null;
+  if (compass !== null)
+    return {
+      words: `${numbers.join(" ")} ${unit} ${compassPoint(compass[1] ?? "")}`,
+      end: end + compass[0].length,
+    };
   return withBy(text, {
     words: `${numbers.join(" ")} ${unit}`,
     end: keepsStop(text, end, written) ? end : stop,
@@ -116,7 +113,7 @@ export const angle: Kind = (text, at) => {
   const [whole, degrees = "", minutes = "", seconds, point] = match;
   const words = [`${cardinalWords(degrees)} degrees ${cardinalWords(minutes)} minutes`];
   if (seconds !== undefined) words.push(`${numberWords(seconds)} seconds`);
-  words.push(DIRECTIONS.get(point ?? "") ?? "");
+  words.push(compassPoint(point ?? ""));
   return { words: words.join(" ").trim(), end: at + whole.length };
 };
 
@@ -226,7 +223,7 @@ function isUnit(
       return touches && (first.includes(".") || (first.length < 4 && isSeconds(text, at, at + whole.length)));
     case "in.":
       return (
-        INCH_BEFORE.test(after(text, at + whole.length - 1)) ||
+        INCH_NEXT.test(after(text, at + whole.length - 1)) ||
         /^\.? ?[a-z]/u.test(after(text, at + whole.length))
       );
     case "c.":
@@ -238,8 +235,9 @@ function isUnit(
     case "W":
       return touches || isPower(text, at, at + whole.length);
     case "l":
+      return touches;
     case "mo":
-      return touches || written === "mo";
+      return true;
     case "%":
       return gap !== "-" && (whole.includes(" ") || /[-–—]/u.test(whole));
     case "°":

@@ -1,4 +1,5 @@
 import { light } from "./light.ts";
+import { scaleOf } from "./magnitudes.ts";
 import { cardinalWords, NUMBER, numberWords } from "./numerals.ts";
 import { after, before, type Kind, matchAt } from "./spoken.ts";
 import { isNounAfter, isOneThing } from "./things.ts";
@@ -69,16 +70,6 @@ const CURRENCIES: ReadonlyMap<string, Currency> = new Map<string, Currency>([
   ["₴", { one: "hryvnia", many: "hryvnias" }],
   ["zł", { one: "zloty", many: "zloty" }],
 ]);
-const SCALES: ReadonlyMap<string, string> = new Map([
-  ["k", "thousand"],
-  ["m", "million"],
-  ["b", "billion"],
-  ["mn", "million"],
-  ["mm", "million"],
-  ["bn", "billion"],
-  ["t", "trillion"],
-  ["tn", "trillion"],
-]);
 const SIGN = "US\\$|AU?\\$|CA?\\$|NZ\\$|HK\\$|S\\$|R\\$|[$£€¥₹₩₽₺₿₱฿₦₪₫₴]|zł";
 const CODE =
   "USD|AUD|CAD|EUR|GBP|JPY|INR|CHF|CNY|RMB|NZD|HKD|SGD|MXN|BRL|ZAR|SEK|NOK|DKK|PLN|THB|KRW|RUB|ILS|AED|BTC|ETH";
@@ -109,7 +100,7 @@ export const moneyBefore: Kind = (text, at) => {
   const currency = CURRENCIES.get(name);
   if (currency === undefined) return null;
   const number = withComma === undefined ? plain : withComma.replaceAll(" ", "").replace(",", ".");
-  const scale = scaleWord ?? SCALES.get((scaleLetter ?? "").toLowerCase()) ?? "";
+  const scale = scaleWord ?? scaleOf(scaleLetter);
   const minus = sign === "+" ? "plus " : sign !== "" || signInside !== "" ? "minus " : "";
   const end = at + whole.length;
   const range = matchAt(TO, text, end);
@@ -118,7 +109,7 @@ export const moneyBefore: Kind = (text, at) => {
     (range[1] !== " to " || scale !== "") &&
     (range[2] === undefined || range[2] === name)
   ) {
-    const last = range[4] ?? SCALES.get((range[5] ?? "").toLowerCase()) ?? "";
+    const last = range[4] ?? scaleOf(range[5]);
     const first = scale === "" || scale === last ? "" : ` ${scale}`;
     const ended = end + range[0].length;
     const upper =

@@ -1,3 +1,5 @@
+import { capitalise } from "../characters.ts";
+import { compassPoint } from "./compass.ts";
 import { light } from "./light.ts";
 import { digitWords } from "./numerals.ts";
 import { after, before, behindStop, type Kind, matchAt } from "./spoken.ts";
@@ -54,24 +56,6 @@ const DIRECTION_NEXT = light(
   /^\.?,? (?:[NS][EW]?|[EW])(?:(?![\p{L}\p{N}.]| \p{Lu}\p{L}+ (?:St|Ave|Rd|Blvd))|\.(?![\p{L}\p{N}]))/u,
 );
 const SMALL_NEXT = light(/^ \p{Ll}/u);
-const DIRECTIONS: ReadonlyMap<string, string> = new Map([
-  ["N", "North"],
-  ["S", "South"],
-  ["E", "East"],
-  ["W", "West"],
-  ["NE", "Northeast"],
-  ["NW", "Northwest"],
-  ["SE", "Southeast"],
-  ["SW", "Southwest"],
-  ["NNE", "North-northeast"],
-  ["ENE", "East-northeast"],
-  ["ESE", "East-southeast"],
-  ["SSE", "South-southeast"],
-  ["SSW", "South-southwest"],
-  ["WSW", "West-southwest"],
-  ["WNW", "West-northwest"],
-  ["NNW", "North-northwest"],
-]);
 const DIRECTION = light(
   /(N|S|E|W|NE|NW|SE|SW)\.? (?=\d{1,3}(?:st|nd|rd|th)\b|\p{Lu}\p{L}+(?: \p{Lu}\p{L}+)? (?:St|Ave|Blvd|Rd|Dr|Ln|Street|Avenue|Road|Boulevard|Drive|Lane|Way|Place|Court)\b)/uy,
 );
@@ -144,14 +128,14 @@ export const road: Kind = (text, at) => {
 export const direction: Kind = (text, at) => {
   const street = matchAt(DIRECTION, text, at);
   if (street !== null)
-    return { words: `${DIRECTIONS.get(street[1] ?? "") ?? ""} `, end: at + street[0].length };
+    return { words: `${capitalise(compassPoint(street[1] ?? ""))} `, end: at + street[0].length };
   const heading = matchAt(HEADING, text, at);
   if (heading === null) return null;
   const end = at + heading[0].length;
   const rest = after(text, end);
   if (!(ROAD_BEFORE.test(before(text, at)) || MOVES.test(before(text, at)))) return null;
   return {
-    words: DIRECTIONS.get(heading[1] ?? "")?.toLowerCase() ?? "",
+    words: compassPoint(heading[1] ?? ""),
     end: /^\. \p{Ll}/u.test(rest) ? end + 1 : end,
   };
 };

@@ -2,10 +2,10 @@ import { ordinal } from "../number-words.ts";
 import { alternatives } from "../reference/rewriting.ts";
 import type { NormaliserTables } from "../tables.ts";
 import { light } from "./light.ts";
-import { after, before, type Kind, matchAt } from "./spoken.ts";
+import { after, before, isWordCharacter, type Kind, matchAt } from "./spoken.ts";
 
 const NUMERAL =
-  "((?=[IVXLC])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))(?![\\p{L}\\p{N}_]|\\.[\\p{L}\\p{N}])";
+  "((?=[IVXLC])(?:CM|CD|C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))(?![\\p{L}\\p{N}_]|\\.[\\p{L}\\p{N}])";
 const VALUES: ReadonlyMap<string, number> = new Map([
   ["I", 1],
   ["V", 5],
@@ -39,7 +39,6 @@ const ALWAYS_NUMBERED =
 const PRONOUN_VERB =
   /^(?:['’]| (?:am|have|had|like|liked|love|loved|bought|think|want|wanted|need|know|do|did|would|will|can|could|use|used|read|wrote|saw|made|told|said|mean|found|just|never|always)\b)/u;
 const NO_POSSESSIVE = light(/^['’](?!s(?!\p{L}))/u);
-const WORD_CHARACTER = light(/[\p{L}\p{N}_]/u);
 
 /** "Act I" → "Act 1", "Henry VIII" → "Henry the eighth": a numeral after what is numbered so, and no pronoun. */
 export function romanNumerals(tables: NormaliserTables): Kind {
@@ -52,7 +51,7 @@ export function romanNumerals(tables: NormaliserTables): Kind {
     const [whole, word = "", numeral = ""] = match;
     const end = at + whole.length;
     const isNumeral =
-      numeral === "I" ? isFirst(text, at, end, word, chapter !== null) : isLong(text, end, numeral, word);
+      numeral === "I" ? isFirst(text, at, end, word, chapter !== null) : isLong(text, end, numeral);
     if (!isNumeral || numeral === "") return null;
     const value = numeralValue(numeral);
     return { words: `${word} ${chapter === null ? `the ${ordinal(value)}` : value}`, end };
@@ -67,10 +66,9 @@ function isFirst(text: string, at: number, end: number, word: string, isChapter:
 }
 
 /** C and L are mostly letters; "'s" may follow a ruler's number. */
-function isLong(text: string, end: number, numeral: string, word: string): boolean {
-  if (numeral === "C" || numeral === "L" || WORD_CHARACTER.test(text.charAt(end))) return false;
-  if (numeral === "D" || numeral === "M") return false;
-  return !NO_POSSESSIVE.test(after(text, end)) && word !== "";
+function isLong(text: string, end: number, numeral: string): boolean {
+  if (numeral === "C" || numeral === "L" || isWordCharacter(text.charAt(end))) return false;
+  return !NO_POSSESSIVE.test(after(text, end));
 }
 
 function numeralValue(numeral: string): number {

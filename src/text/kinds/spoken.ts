@@ -1,4 +1,5 @@
 import { light } from "./light.ts";
+
 /** What a part of a text is said as, in plain words, and where that part ends. */
 export interface Spoken {
   readonly words: string;
@@ -13,7 +14,6 @@ export type Kind = (text: string, at: number) => Spoken | null;
 
 /** How far back the words around a token are looked at. */
 const REACH = 60;
-const WORD_BEFORE = light(/([\p{L}\p{N}'.]+)[ (“"]*$/u);
 const WORD_AFTER = light(/^ ([\p{L}']+)/u);
 const CHARACTER = light(/[\p{L}\p{N}_]/u);
 
@@ -36,11 +36,6 @@ export function before(text: string, at: number): string {
 /** The text from a place on, as far as context reaches. */
 export function after(text: string, end: number): string {
   return text.slice(end, end + REACH);
-}
-
-/** The word that ends just before a place, or before the space there. */
-export function wordBefore(text: string, at: number): string {
-  return WORD_BEFORE.exec(before(text, at))?.[1] ?? "";
 }
 
 /** The word that begins after a place and a space; "" where anything else does. */

@@ -1,6 +1,7 @@
 import { isSpaceCode, SPACE, strip } from "./characters.ts";
 import type { DifferenceId } from "./differences.ts";
 import { createClassifier } from "./kinds/classifier.ts";
+import { light } from "./kinds/light.ts";
 import { withoutMarkup } from "./kinds/markup.ts";
 import { type IsListed, withoutShouting } from "./kinds/shouting.ts";
 import { createReferenceRewriting } from "./reference/rewrite.ts";
@@ -10,6 +11,8 @@ import type { NormaliserTables } from "./tables.ts";
 export type Normaliser = (sentence: string) => string;
 
 const SPACES = new RegExp(`[${SPACE}]+`, "gu");
+/** Two or three hyphens within a sentence are the typewriter's dash: "left--or so I thought". */
+const TYPED_DASH = light(/(?<=[\p{L}\p{N}.,!?'"”’)])-{2,3}(?=["“”'‘(]?[\p{L}\p{Co}]|["”]?$)/gu);
 const SPACED_HYPHEN = /(?<=[^\s-]) --? (?=[^\s-])/g;
 
 /** @param isListed tells words from initials among capitals */
@@ -22,7 +25,9 @@ export function createNormaliser(
     const classify = createClassifier(tables, isListed);
     return (sentence) => {
       const written = withoutShouting(tidySpaces(withoutMarkup(tidy(sentence))), isListed);
-      return tidied(classify(written).replaceAll("_", " ")).replace(SPACED_HYPHEN, " — ");
+      return tidied(classify(written).replaceAll("_", " "))
+        .replace(TYPED_DASH, " — ")
+        .replace(SPACED_HYPHEN, " — ");
     };
   }
   const rewrite = createReferenceRewriting(tables);

@@ -1,3 +1,4 @@
+import { SCORED } from "./dates.ts";
 import { spelled } from "./identifiers.ts";
 import { light } from "./light.ts";
 import { cardinalWords, digitWords, NUMBER, nameWords, numberWords, ordinalWords } from "./numerals.ts";
@@ -133,7 +134,8 @@ export const slashed: Kind = (text, at) => {
   const match = matchAt(PAIR, text, at);
   if (match === null || match[3] !== undefined || /\/$/u.test(before(text, at))) return null;
   const earlier = before(text, at);
-  const between = BEFORE_ODDS.test(earlier) ? "to" : OUT_OF.has(match[2] ?? "") ? "out of" : "slash";
+  const isMark = OUT_OF.has(match[2] ?? "") || SCORED.test(earlier);
+  const between = BEFORE_ODDS.test(earlier) ? "to" : isMark ? "out of" : "slash";
   return { words: `${Number(match[1])} ${between} ${Number(match[2])}`, end: at + match[0].length };
 };
 

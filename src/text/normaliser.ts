@@ -10,6 +10,8 @@ import type { NormaliserTables } from "./tables.ts";
 /** Writes out what is not written as it is said: times, dates, money, measures, abbreviations, numerals, signs. */
 export type Normaliser = (sentence: string) => string;
 
+const SQUARED = /[\u3371-\u33df]/gu;
+const BEHEADED = /(?<![a-z\d])['‘](?=(?:tis|twas|twere|twill|twould)(?![a-z']))/giu;
 const SPACES = new RegExp(`[${SPACE}]+`, "gu");
 /** Two or three hyphens within a sentence are the typewriter's dash: "left--or so I thought". */
 const TYPED_DASH = light(/(?<=[\p{L}\p{N}.,!?'"”’)])-{2,3}(?=["“”'‘(]?[\p{L}\p{Co}]|["”]?$)/gu);
@@ -24,7 +26,7 @@ export function createNormaliser(
   if (differences.has("kinds-in-words")) {
     const classify = createClassifier(tables, isListed);
     return (sentence) => {
-      const written = withoutShouting(tidySpaces(withoutMarkup(tidy(sentence))), isListed);
+      const written = withoutShouting(tidySpaces(withoutMarkup(plain(tidy(sentence)))), isListed);
       return tidied(classify(written).replaceAll("_", " "))
         .replace(TYPED_DASH, " — ")
         .replace(SPACED_HYPHEN, " — ");
@@ -41,6 +43,11 @@ function tidy(sentence: string): string {
 
 function tidied(text: string): string {
   return tidySpaces(text.replace(SPACES, " ").replace(/ +([,.;:!?])/g, "$1"));
+}
+
+/** Signs that are letters in one square ("㎏") as letters; what lacks its beginning ("'Tis") without its mark. */
+function plain(text: string): string {
+  return text.replace(SQUARED, (sign) => sign.normalize("NFKC")).replace(BEHEADED, "");
 }
 
 /** One space for each run of spaces, none at the ends. */

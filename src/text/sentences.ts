@@ -1,5 +1,7 @@
 import { isLower, isSpaceCode, isUpper, strip } from "./characters.ts";
 import { differencesOf, type Readings } from "./differences.ts";
+import { isBook, VERSE_AHEAD } from "./kinds/books.ts";
+import { isCounted } from "./kinds/things.ts";
 import { withoutWraps } from "./lines.ts";
 
 export interface Sentence {
@@ -26,7 +28,7 @@ const BEFORE_A_NUMBER: ReadonlySet<string> = new Set(
 const BEFORE_A_MONTH: ReadonlySet<string> = new Set("Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun".split(" "));
 const MONTH_AHEAD = /^(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)/;
 const BEFORE_ANYTHING: ReadonlySet<string> = new Set(
-  "vs e.g i.e cf viz w.r.t v a.k.a approx incl".split(" "),
+  "vs e.g i.e cf viz w.r.t v a.k.a approx incl Brig".split(" "),
 );
 /** After these "no." is what was said. */
 const SAID =
@@ -41,6 +43,9 @@ const ON_A_STREET =
   /\b(?:on|onto|down|along|off|up|across|\d{1,5}) (?:[NSEW]\.? )?(?!Mount|Fort|Lake|Port|Old|New|Downtown|Cape|Bay|Saint)(?:\p{Lu}\p{Ll}+ ){1,2}$/u;
 const NAME_AND_VERB = /^\p{Lu}\p{Ll}+ \p{Ll}{2,}/u;
 const SMALL_WORD = /\p{Ll} $/u;
+/** What goes by letters, and stands before no name. */
+const LETTERED =
+  /\b(?:vitamin|option|plan|class|grade|hepatitis|type|section|exhibit|choice|terminal|appendix) $/iu;
 const HALF_DAY = /^\d{0,2}[ap]\.m$/i;
 const ZONE_OR_DAY =
   /^(?:[-–—&]|[ECMP][SD]?T\b|UTC|GMT|Eastern|Central|Mountain|Pacific|Mon|Tues|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec)/;
@@ -57,6 +62,12 @@ const USUAL_BEGINNINGS: ReadonlySet<string> = new Set(
 );
 /** "10 lb. 4 oz.": a unit and the smaller one. */
 const UNIT_WITH_STOP = /^(?:lbs?|ft|hrs?|yds?|gal|mins?|oz|secs?|qts?|tbsps?|tsps?|mi|in)$/;
+/** Before the number of a part: "sec. 5", but "Wait a sec. 5 more minutes." */
+const BEFORE_A_REFERENCE = /^(?:[Nn]os?|[Aa]rt|[Ss]ec|[Ff]igs?|[Cc]h(?:ap)?)$/;
+const CODE_AHEAD = /^[A-Z]{1,4}-?\d/;
+/** "Pennsylvania Ave. NW": the quarter of a town. */
+const ROAD = /^(?:St|Ave|Blvd|Rd|Dr|Ln|Pl|Ct|Pkwy|Hwy|Ter|Cir)$/;
+const QUARTER = /^[NS][EW](?![\p{L}\p{N}'])/u;
 /** "12 mi. SW of town" */
 const COMPASS_OF = /^[NS]?[NESW][EW]? of /;
 const SMALLER_UNIT = /^(?:\(\d|\d{1,2}(?:\.\d)? ?(?:oz|in|mins?|secs?|ft|qts?)\b)/;
@@ -125,16 +136,25 @@ function continuesImproved(paragraph: string, mark: number, next: number): boole
   const start = mark - word.length;
   if (MAY_END.has(word) && AFTER_A_NAME.test(paragraph.slice(Math.max(0, start - 30), start)))
     return !isUsualBeginning(paragraph, next) && !endsInStreet(paragraph, start, next);
-  if (isLetter(paragraph, start, word) && isUsualBeginning(paragraph, next)) return false;
+  const isNamed = LETTERED.test(paragraph.slice(Math.max(0, start - 14), start));
+  if (isLetter(paragraph, start, word) && (isNamed || isUsualBeginning(paragraph, next))) return false;
   if (continues(paragraph, mark, next) || BEFORE_ANYTHING.has(word)) return true;
   if (BEFORE_A_MONTH.has(word) && MONTH_AHEAD.test(paragraph.slice(next, next + 3))) return true;
   if (BEGINS_BEFORE_A_NUMBER.has(word) && BEGINNING.test(paragraph.slice(Math.max(0, start - 3), start)))
     return /^~?\p{Nd}/u.test(paragraph.slice(next, next + 3));
   if (COMPASS_OF.test(paragraph.slice(next, next + 8))) return true;
+  if (ROAD.test(word) && QUARTER.test(paragraph.slice(next, next + 4))) return true;
+  if (
+    VERSE_AHEAD.test(paragraph.slice(next, next + 14)) &&
+    isBook(word, paragraph.slice(Math.max(0, start - 12), start))
+  )
+    return true;
   if (UNIT_WITH_STOP.test(word)) {
     const measured = /\d ?$/.test(paragraph.slice(Math.max(0, start - 3), start));
     if (measured) return SMALLER_UNIT.test(paragraph.slice(next, next + 16));
   }
+  if (BEFORE_A_REFERENCE.test(word) && isCounted(paragraph.slice(next, next + 24))) return false;
+  if (/^[Nn]os?$/.test(word) && CODE_AHEAD.test(paragraph.slice(next, next + 8))) return true;
   if (BEFORE_A_NUMBER.has(word)) {
     const said = word.startsWith("no") && SAID.test(paragraph.slice(Math.max(0, start - 18), start));
     return !said && /^[#(]?\p{Nd}/u.test(paragraph.slice(next, next + 3));

@@ -18,6 +18,8 @@ const MONTH_DAY = pattern(
 );
 const MONTHS = light(new RegExp(`(${MONTH}) ?[-–—] ?(${MONTH})(?![\\p{L}\\p{N}_])`, "uy"));
 const SHORT_MONTH = /(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec)\./uy;
+const MEETS =
+  /\b(?:met|meet|saw|see|asked|ask|told|tell|call|called|thank|thanked|love|loved|married|dear|with|and|for) $/iu;
 const DAY_FIRST = new RegExp(`^${DAY}`, "u");
 const SHORT_DAY = pattern("Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun");
 /** After these, 3/8 is a day; by itself it is a fraction. */
@@ -180,8 +182,16 @@ export const monthDay: Kind = (text, at) => {
   }
   const short = matchAt(SHORT_MONTH, text, at);
   if (short === null) return null;
+  if (isJan(text, at, short[0])) return { words: "Jan", end: at + 3 };
   return { words: monthOf(short[0]), end: behindStop(text, at + short[0].length - 1) };
 };
+
+/** "I met Jan.": a name, where a verb stands before and nothing follows that a month would have. */
+function isJan(text: string, at: number, written: string): boolean {
+  return (
+    written === "Jan." && MEETS.test(before(text, at)) && /^(?:["”’)]*$| \p{Lu})/u.test(after(text, at + 4))
+  );
+}
 
 /** "Tue" → "Tuesday"; "Sat" and "Sun" among days and dates only. */
 export const weekday: Kind = (text, at) => {

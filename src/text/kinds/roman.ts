@@ -43,7 +43,9 @@ const WORD_CHARACTER = light(/[\p{L}\p{N}_]/u);
 
 /** "Act I" → "Act 1", "Henry VIII" → "Henry the eighth": a numeral after what is numbered so, and no pronoun. */
 export function romanNumerals(tables: NormaliserTables): Kind {
-  const chapters = light(new RegExp(`(${alternatives(tables.romanCardinal)}) ${NUMERAL}`, "yu"));
+  const chapters = light(
+    new RegExp(`(${alternatives([...tables.romanCardinal, "Title"])}) ${NUMERAL}`, "yu"),
+  );
   const rulers = light(new RegExp(`(${alternatives([...tables.romanOrdinal, ...RULERS])}) ${NUMERAL}`, "yu"));
   return (text, at) => {
     const chapter = matchAt(chapters, text, at);

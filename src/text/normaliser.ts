@@ -14,7 +14,11 @@ const SQUARED = /[\u3371-\u33df]/gu;
 const BEHEADED = /(?<![a-z\d])['‘](?=(?:tis|twas|twere|twill|twould)(?![a-z']))/giu;
 const SPACES = new RegExp(`[${SPACE}]+`, "gu");
 /** Two or three hyphens within a sentence are the typewriter's dash: "left--or so I thought". */
-const TYPED_DASH = light(/(?<=[\p{L}\p{N}.,!?'"”’)])-{2,3}(?=["“”'‘(]?[\p{L}\p{Co}]|["”]?$)/gu);
+const TYPED_DASH = light(/(?<=[\p{L}\p{N}.,!?'"”’)])-{2,3}(?=["“”'‘(]?[\p{L}\p{Co}])/gu);
+/** "I was--" she said. */
+const BROKEN_OFF = light(/(?<=\p{L}{2})-{2,3}(?=["”'’]?(?: |$))/gu);
+/** "1914--1918": the printer's hyphens for a range. */
+const TYPED_RANGE = /(?<=\d)--(?=\d)/g;
 const SPACED_HYPHEN = /(?<=[^\s-]) --? (?=[^\s-])/g;
 
 /** @param isListed tells words from initials among capitals */
@@ -29,6 +33,7 @@ export function createNormaliser(
       const written = withoutShouting(tidySpaces(withoutMarkup(plain(tidy(sentence)))), isListed);
       return tidied(classify(written).replaceAll("_", " "))
         .replace(TYPED_DASH, " — ")
+        .replace(BROKEN_OFF, "—")
         .replace(SPACED_HYPHEN, " — ");
     };
   }
@@ -45,9 +50,12 @@ function tidied(text: string): string {
   return tidySpaces(text.replace(SPACES, " ").replace(/ +([,.;:!?])/g, "$1"));
 }
 
-/** Signs that are letters in one square ("㎏") as letters; what lacks its beginning ("'Tis") without its mark. */
+/** Signs that are letters in one square ("㎏") as letters, "'Tis" without its mark, two hyphens for a range as one. */
 function plain(text: string): string {
-  return text.replace(SQUARED, (sign) => sign.normalize("NFKC")).replace(BEHEADED, "");
+  return text
+    .replace(SQUARED, (sign) => sign.normalize("NFKC"))
+    .replace(BEHEADED, "")
+    .replace(TYPED_RANGE, "–");
 }
 
 /** One space for each run of spaces, none at the ends. */

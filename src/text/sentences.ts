@@ -136,7 +136,7 @@ function continuesImproved(paragraph: string, mark: number, next: number): boole
   const start = mark - word.length;
   if (MAY_END.has(word) && AFTER_A_NAME.test(paragraph.slice(Math.max(0, start - 30), start)))
     return !isUsualBeginning(paragraph, next) && !endsInStreet(paragraph, start, next);
-  const isNamed = LETTERED.test(paragraph.slice(Math.max(0, start - 14), start));
+  const isNamed = /^[A-FK]$/.test(word) && LETTERED.test(paragraph.slice(Math.max(0, start - 14), start));
   if (isLetter(paragraph, start, word) && (isNamed || isUsualBeginning(paragraph, next))) return false;
   if (continues(paragraph, mark, next) || BEFORE_ANYTHING.has(word)) return true;
   if (BEFORE_A_MONTH.has(word) && MONTH_AHEAD.test(paragraph.slice(next, next + 3))) return true;
@@ -154,10 +154,10 @@ function continuesImproved(paragraph: string, mark: number, next: number): boole
     if (measured) return SMALLER_UNIT.test(paragraph.slice(next, next + 16));
   }
   if (BEFORE_A_REFERENCE.test(word) && isCounted(paragraph.slice(next, next + 24))) return false;
-  if (/^[Nn]os?$/.test(word) && CODE_AHEAD.test(paragraph.slice(next, next + 8))) return true;
   if (BEFORE_A_NUMBER.has(word)) {
     const said = word.startsWith("no") && SAID.test(paragraph.slice(Math.max(0, start - 18), start));
-    return !said && /^[#(]?\p{Nd}/u.test(paragraph.slice(next, next + 3));
+    const rest = paragraph.slice(next, next + 8);
+    return !said && (/^[#(]?\p{Nd}/u.test(rest) || (/^[Nn]os?$/.test(word) && CODE_AHEAD.test(rest)));
   }
   if (HALF_DAY.test(word)) return ZONE_OR_DAY.test(paragraph.slice(next, next + 12));
   return (INITIALS.test(word) || AFTER_NAMES.has(word)) && !isUsualBeginning(paragraph, next);

@@ -35,7 +35,7 @@ const RULER_BEFORE = light(
 );
 /** After these a lone I is a numeral, unless a verb follows that is said of oneself. */
 const ALWAYS_NUMBERED =
-  /^(?:Chapter|Act|Scene|Section|Volume|Phase|Article|World War|Super Bowl|Episode|Stage)$/u;
+  /^(?:Chapter|Act|Scene|Section|Volume|Phase|Article|World War|Super Bowl|Episode|Stage|Title)$/u;
 const PRONOUN_VERB =
   /^(?:['’]| (?:am|have|had|like|liked|love|loved|bought|think|want|wanted|need|know|do|did|would|will|can|could|use|used|read|wrote|saw|made|told|said|mean|found|just|never|always)\b)/u;
 const NO_POSSESSIVE = light(/^['’](?!s(?!\p{L}))/u);

@@ -4,6 +4,7 @@ import { type GivenWord, markedWord } from "./given-words.ts";
 import type { Heteronyms } from "./heteronyms.ts";
 import { MONEY } from "./number-reading.ts";
 import { markQuotes } from "./quotes.ts";
+import { hasSpeakable } from "./speakable.ts";
 import { subTokens } from "./sub-tokens.ts";
 import type { TextTables } from "./tables.ts";
 import { createTagger } from "./tagger.ts";
@@ -62,6 +63,8 @@ const MARK_PHONEMES: ReadonlyMap<string, string> = new Map([
   ['""', "”"],
   ["''", "”"],
 ]);
+const WORD = /^[a-z]+$/i;
+const ENDS_IN_DIGIT = /\d$/;
 const NOT_PUNCTUATION = /[^;:,.!?—…"“”]/g;
 const LINK = /\[([^\]]+)\]\(([^)]*)\)/g;
 const MARK = /([\ue000-\uf8ff])/;
@@ -76,10 +79,13 @@ export function createAnalysis(
   const tag = createTagger(tables.tagger);
   const quotes = differences.has("quotes-are-marks");
   const linkWords = differences.has("links-are-words");
+  const settle = differences.has("codes-are-no-marks")
+    ? withoutCodesAsMarks
+    : (tokens: readonly TaggedToken[]) => tokens;
 
   return (sentence, given = []) => {
     const words = linkWords ? withoutAddresses(sentence) : sentence;
-    return group(annotate(given.length > 0 ? tagged(words, given) : withLinks(words)));
+    return group(annotate(settle(given.length > 0 ? tagged(words, given) : withLinks(words))));
   };
 
   /** `[word](/phonemes/)` is one word that is said as the phonemes. */
@@ -147,6 +153,14 @@ function withoutAddresses(sentence: string): string {
   return sentence.includes("](") ? sentence.replace(LINK, "$1") : sentence;
 }
 
+/** The tagger takes "A-12" for a mark now and then; what has a letter or a digit is none. */
+function withoutCodesAsMarks(tokens: readonly TaggedToken[]): TaggedToken[] {
+  return tokens.map((token) => {
+    if (!MARK_TAGS.has(token.tag) || WORD.test(token.text) || !hasSpeakable(token.text)) return token;
+    return { ...token, tag: ENDS_IN_DIGIT.test(token.text) ? "CD" : "NN" };
+  });
+}
+
 /** Cuts tokens into pieces and settles what is no word: marks, money signs, the 2 of "B2B". */
 function annotate(tokens: readonly TaggedToken[]): Piece[] {
   const pieces: Piece[] = [];
@@ -172,7 +186,7 @@ function annotate(tokens: readonly TaggedToken[]): Piece[] {
         piece.given = "";
       } else if (token.tag === ":" && (text === "-" || text === "–")) {
         piece.given = "—";
-      } else if (MARK_TAGS.has(token.tag) && !/^[a-z]+$/.test(text.toLowerCase())) {
+      } else if (MARK_TAGS.has(token.tag) && !WORD.test(text)) {
         piece.given = MARK_PHONEMES.get(token.tag) ?? text.replace(NOT_PUNCTUATION, "");
       } else if (money !== null) {
         if (token.tag !== "CD") money = null;

@@ -16,6 +16,7 @@ export type DifferenceId =
   | "accents-looked-up-without"
   | "shouted-words"
   | "links-are-words"
+  | "codes-are-no-marks"
   | "signs-said-apart"
   | "long-digits-one-by-one";
 
@@ -75,6 +76,13 @@ export const DIFFERENCES: readonly Difference[] = [
     text: "See [this page](page.html).",
     before: ["sˈi θˈɪs pˈAʤ."],
     after: ["sˈi ðɪs pˈAʤ."],
+  },
+  {
+    id: "codes-are-no-marks",
+    why: "What has a letter or a digit is no mark, whatever the tagger takes it for; as one it was silent.",
+    text: "Open file A-12.",
+    before: ["ˈOpᵊn fˈIl ˈA””."],
+    after: ["ˈOpᵊn fˈIl ˈA twˈɛlv."],
   },
   {
     id: "signs-said-apart",

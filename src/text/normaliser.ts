@@ -1,6 +1,7 @@
 import { isSpaceCode, SPACE, strip } from "./characters.ts";
 import type { DifferenceId } from "./differences.ts";
 import { createClassifier } from "./kinds/classifier.ts";
+import { light } from "./kinds/light.ts";
 import { withoutMarkup } from "./kinds/markup.ts";
 import { type IsListed, withoutShouting } from "./kinds/shouting.ts";
 import { createReferenceRewriting } from "./reference/rewrite.ts";
@@ -9,7 +10,15 @@ import type { NormaliserTables } from "./tables.ts";
 /** Writes out what is not written as it is said: times, dates, money, measures, abbreviations, numerals, signs. */
 export type Normaliser = (sentence: string) => string;
 
+const SQUARED = /[\u3371-\u33df]/gu;
+const BEHEADED = /(?<![a-z\d])['‘](?=(?:tis|twas|twere|twill|twould)(?![a-z']))/giu;
 const SPACES = new RegExp(`[${SPACE}]+`, "gu");
+/** Two or three hyphens within a sentence are the typewriter's dash: "left--or so I thought". */
+const TYPED_DASH = light(/(?<=[\p{L}\p{N}.,!?'"”’)])-{2,3}(?=["“”'‘(]?[\p{L}\p{Co}])/gu);
+/** "I was--" she said. */
+const BROKEN_OFF = light(/(?<=\p{L}{2})-{2,3}(?=["”'’]?(?: |$))/gu);
+/** "1914--1918": the printer's hyphens for a range. */
+const TYPED_RANGE = /(?<=\d)--(?=\d)/g;
 const SPACED_HYPHEN = /(?<=[^\s-]) --? (?=[^\s-])/g;
 
 /** @param isListed tells words from initials among capitals */
@@ -21,8 +30,11 @@ export function createNormaliser(
   if (differences.has("kinds-in-words")) {
     const classify = createClassifier(tables, isListed);
     return (sentence) => {
-      const written = withoutShouting(tidySpaces(withoutMarkup(tidy(sentence))), isListed);
-      return tidied(classify(written).replaceAll("_", " ")).replace(SPACED_HYPHEN, " — ");
+      const written = withoutShouting(tidySpaces(withoutMarkup(plain(tidy(sentence)))), isListed);
+      return tidied(classify(written).replaceAll("_", " "))
+        .replace(TYPED_DASH, " — ")
+        .replace(BROKEN_OFF, "—")
+        .replace(SPACED_HYPHEN, " — ");
     };
   }
   const rewrite = createReferenceRewriting(tables);
@@ -36,6 +48,14 @@ function tidy(sentence: string): string {
 
 function tidied(text: string): string {
   return tidySpaces(text.replace(SPACES, " ").replace(/ +([,.;:!?])/g, "$1"));
+}
+
+/** Signs that are letters in one square ("㎏") as letters, "'Tis" without its mark, two hyphens for a range as one. */
+function plain(text: string): string {
+  return text
+    .replace(SQUARED, (sign) => sign.normalize("NFKC"))
+    .replace(BEHEADED, "")
+    .replace(TYPED_RANGE, "–");
 }
 
 /** One space for each run of spaces, none at the ends. */

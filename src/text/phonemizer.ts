@@ -33,6 +33,14 @@ export interface PhonemizerOptions {
 }
 
 const NOTHING: Following = { sound: null, to: false };
+/** Soft hyphens, spaces without width and marks of direction; a joiner belongs to its emoji. */
+const INVISIBLE = /[\u00ad\u200b\u200c\u200e\u200f\u2060\ufeff]|(?<=[a-z])\u200d(?=[a-z])/gi;
+
+/** The text without characters that show nothing and would cut words in two. */
+function withoutInvisible(text: string): string {
+  return text.replace(INVISIBLE, "");
+}
+
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
 /**
@@ -83,7 +91,7 @@ export function createPhonemizer(
   /** Reads without waiting and notes which words the network has to be asked for; then asks, and reads again. */
   async function read(sentence: string, words: readonly OwnWords[] = []): Promise<string> {
     const { text, given } = takesGiven
-      ? markGivenWords(sentence, [...words, ...always], isPlural)
+      ? markGivenWords(withoutInvisible(sentence), [...words, ...always], isPlural)
       : { text: sentence, given: [] };
     const units = analyse(normalise(text), given);
     const known = new Map<string, string>();

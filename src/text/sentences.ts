@@ -1,7 +1,9 @@
 import { isLower, isSpaceCode, isUpper, strip } from "./characters.ts";
 import { differencesOf, type Readings } from "./differences.ts";
+import { isBook, VERSE_AHEAD } from "./kinds/books.ts";
 import { SHORT_DAYS, SHORT_MONTHS } from "./kinds/calendar.ts";
 import { isSaidBehind, NUMBERED } from "./kinds/numbered.ts";
+import { isCounted } from "./kinds/things.ts";
 import { withoutWraps } from "./lines.ts";
 
 export interface Sentence {
@@ -30,7 +32,7 @@ const BEFORE_A_NUMBER: ReadonlySet<string> = new Set([
 const BEFORE_A_MONTH: ReadonlySet<string> = new Set(SHORT_DAYS);
 const MONTH_AHEAD = new RegExp(`^(?:May|${SHORT_MONTHS.join("|")})`);
 const BEFORE_ANYTHING: ReadonlySet<string> = new Set(
-  "vs e.g i.e cf viz w.r.t v a.k.a approx incl".split(" "),
+  "vs e.g i.e cf viz w.r.t v a.k.a approx incl Brig".split(" "),
 );
 /** Before a number only where a sentence begins: "Max. 4 people", but "I met Max. 4 came". */
 const BEGINS_BEFORE_A_NUMBER: ReadonlySet<string> = new Set("Max Min Avg Approx Est Temp Qty".split(" "));
@@ -42,6 +44,9 @@ const ON_A_STREET =
   /\b(?:on|onto|down|along|off|up|across|\d{1,5}) (?:[NSEW]\.? )?(?!Mount|Fort|Lake|Port|Old|New|Downtown|Cape|Bay|Saint)(?:\p{Lu}\p{Ll}+ ){1,2}$/u;
 const NAME_AND_VERB = /^\p{Lu}\p{Ll}+ \p{Ll}{2,}/u;
 const SMALL_WORD = /\p{Ll} $/u;
+/** What goes by letters, and stands before no name. */
+const LETTERED =
+  /\b(?:vitamin|option|plan|class|grade|hepatitis|type|section|exhibit|choice|terminal|appendix) $/iu;
 const HALF_DAY = /^\d{0,2}[ap]\.m$/i;
 const ZONE_OR_DAY = new RegExp(
   `^(?:[-–—&]|[ECMP][SD]?T\\b|UTC|GMT|Eastern|Central|Mountain|Pacific|${[...SHORT_DAYS, ...SHORT_MONTHS].join("|")})`,
@@ -59,6 +64,12 @@ const USUAL_BEGINNINGS: ReadonlySet<string> = new Set(
 );
 /** "10 lb. 4 oz.": a unit and the smaller one. */
 const UNIT_WITH_STOP = /^(?:lbs?|ft|hrs?|yds?|gal|mins?|oz|secs?|qts?|tbsps?|tsps?|mi|in)$/;
+/** Before the number of a part: "sec. 5", but "Wait a sec. 5 more minutes." */
+const BEFORE_A_REFERENCE = /^(?:[Nn]os?|[Aa]rt|[Ss]ec|[Ff]igs?|[Cc]h(?:ap)?)$/;
+const CODE_AHEAD = /^[A-Z]{1,4}-?\d/;
+/** "Pennsylvania Ave. NW": the quarter of a town. */
+const ROAD = /^(?:St|Ave|Blvd|Rd|Dr|Ln|Pl|Ct|Pkwy|Hwy|Ter|Cir)$/;
+const QUARTER = /^[NS][EW](?![\p{L}\p{N}'])/u;
 /** "12 mi. SW of town" */
 const COMPASS_OF = /^[NS]?[NESW][EW]? of /;
 const SMALLER_UNIT = /^(?:\(\d|\d{1,2}(?:\.\d)? ?(?:oz|in|mins?|secs?|ft|qts?)\b)/;
@@ -127,19 +138,28 @@ function continuesImproved(paragraph: string, mark: number, next: number): boole
   const start = mark - word.length;
   if (MAY_END.has(word) && AFTER_A_NAME.test(paragraph.slice(Math.max(0, start - 30), start)))
     return !isUsualBeginning(paragraph, next) && !endsInStreet(paragraph, start, next);
-  if (isLetter(paragraph, start, word) && isUsualBeginning(paragraph, next)) return false;
+  const isNamed = /^[A-FK]$/.test(word) && LETTERED.test(paragraph.slice(Math.max(0, start - 14), start));
+  if (isLetter(paragraph, start, word) && (isNamed || isUsualBeginning(paragraph, next))) return false;
   if (continues(paragraph, mark, next) || BEFORE_ANYTHING.has(word)) return true;
   if (BEFORE_A_MONTH.has(word) && MONTH_AHEAD.test(paragraph.slice(next, next + 3))) return true;
   if (BEGINS_BEFORE_A_NUMBER.has(word) && BEGINNING.test(paragraph.slice(Math.max(0, start - 3), start)))
     return /^~?\p{Nd}/u.test(paragraph.slice(next, next + 3));
   if (COMPASS_OF.test(paragraph.slice(next, next + 8))) return true;
+  if (ROAD.test(word) && QUARTER.test(paragraph.slice(next, next + 4))) return true;
+  if (
+    VERSE_AHEAD.test(paragraph.slice(next, next + 14)) &&
+    isBook(word, paragraph.slice(Math.max(0, start - 12), start))
+  )
+    return true;
   if (UNIT_WITH_STOP.test(word)) {
     const measured = /\d ?$/.test(paragraph.slice(Math.max(0, start - 3), start));
     if (measured) return SMALLER_UNIT.test(paragraph.slice(next, next + 16));
   }
+  if (BEFORE_A_REFERENCE.test(word) && isCounted(paragraph.slice(next, next + 24))) return false;
   if (BEFORE_A_NUMBER.has(word)) {
     const said = word.startsWith("no") && isSaidBehind(paragraph.slice(Math.max(0, start - 18), start));
-    return !said && /^[#(]?\p{Nd}/u.test(paragraph.slice(next, next + 3));
+    const rest = paragraph.slice(next, next + 8);
+    return !said && (/^[#(]?\p{Nd}/u.test(rest) || (/^[Nn]os?$/.test(word) && CODE_AHEAD.test(rest)));
   }
   if (HALF_DAY.test(word)) return ZONE_OR_DAY.test(paragraph.slice(next, next + 12));
   return (INITIALS.test(word) || AFTER_NAMES.has(word)) && !isUsualBeginning(paragraph, next);

@@ -62,12 +62,13 @@ export async function openSpokenPhonemes(
   voiceDir: string,
   options: ReadingOptions = {},
 ): Promise<{ phonemes(text: string): Promise<string[]>; close(): Promise<void> }> {
-  const { phonemizer, close } = await openPhonemizer(voiceDir, options);
+  const { phonemizer, tables, close } = await openPhonemizer(voiceDir, options);
   return {
     async phonemes(text) {
       const spoken: string[] = [];
       for (const { text: sentence } of sentencesIn(text, options)) {
-        spoken.push(...(await passagesOf(phonemizer, sentence)));
+        const passages = await passagesOf(phonemizer, sentence);
+        spoken.push(...passages.filter((passage) => wordCount(phonemeIds(passage, tables)) > 0));
       }
       return spoken;
     },

@@ -4,10 +4,12 @@ import type { NormaliserTables } from "../tables.ts";
 import { light } from "./light.ts";
 import { isSaidBehind, NUMBERED } from "./numbered.ts";
 import { after, before, behindStop, isWordCharacter, type Kind, matchAt } from "./spoken.ts";
+import { isCounted } from "./things.ts";
 
 /** Abbreviations that the voice's own list lacks. */
 const MORE: readonly (readonly [string, string])[] = [
   ["dept.", "department"],
+  ["Brig.", "Brigadier"],
   ["Op.", "Opus"],
   ["op.", "opus"],
   ["Pt.", "Part"],
@@ -161,11 +163,15 @@ interface Neighbours {
   readonly before?: RegExp;
 }
 const A_NUMBER: Neighbours = { after: light(/^ ?\p{Nd}/u) };
+const A_CODE: Neighbours = { after: light(/^ ?(?:[A-Z]{1,4}-?)?\p{Nd}/u) };
 const AT_BEGINNING: Neighbours = { before: /(?:^|[.!?:;•(–—-] ?)$/u, after: light(/^ ?(?:\p{Nd}|\p{Ll})/u) };
 const SMALL_NEXT = light(/^ \p{Ll}/u);
+const PART = /^(?:[Nn]os?|[Aa]rt|[Ss]ec|[Ff]igs?|[Cc]h(?:ap)?)\.$/u;
 const NEEDS: ReadonlyMap<string, Neighbours> = new Map<string, Neighbours>([
   ...NUMBERED.map((word) => [`${word}.`, A_NUMBER] as const),
   ...["Fwd", "FWD", "FW", "Fw"].map((key) => [key, { after: /^: / }] as const),
+  ...["no.", "No."].map((key) => [key, A_CODE] as const),
+  ["Brig.", { after: /^ (?:Gen|Adm)/u }],
   ["ed.", { before: light(/(?:\p{Nd}|st|nd|rd|th|rev\.|new) ?$/u) }],
   ["Sun.", { before: /(?<!\b(?:the|The|a|that|our) )$/u }],
   ["v.", { before: light(/\p{Lu}[\p{L}.']* $/u), after: light(/^ \p{Lu}/u) }],
@@ -182,6 +188,8 @@ const NEEDS: ReadonlyMap<string, Neighbours> = new Map<string, Neighbours>([
   ["Sq.", { before: light(/\p{Lu}\p{L}+ $/u) }],
 ]);
 const NAME_AFTER = light(/^(?:\. ?| )(?=[\p{Lu}\p{Co}])/u);
+/** "Gen Z" and its like are no generals. */
+const GENERATION = light(/^Gen (?:[XYZ](?![\p{L}\p{N}.])|Alpha\b|Beta\b|AI\b)/u);
 const TITLE = light(/[A-Z][a-z]{1,4}(?=(?:\. ?| )[\p{Lu}\p{Co}])/uy);
 /** Only these titles are ones without a stop too. */
 const WITHOUT_STOP: ReadonlySet<string> = new Set(
@@ -210,7 +218,7 @@ export function abbreviations(tables: NormaliserTables): Kind {
     if (text.charAt(at - 1) === "&") return null;
     const title = matchAt(TITLE, text, at);
     const name = title === null ? undefined : tables.titles.get(title[0]);
-    if (title !== null && name !== undefined) {
+    if (title !== null && name !== undefined && !GENERATION.test(text.slice(at, at + 12))) {
       const end = at + title[0].length;
       const hasStop = text.charAt(end) === ".";
       if ((hasStop || WITHOUT_STOP.has(title[0])) && NAME_AFTER.test(after(text, end)))
@@ -220,12 +228,18 @@ export function abbreviations(tables: NormaliserTables): Kind {
     const words = full.get(key ?? "");
     if (key === undefined || words === undefined) return null;
     const end = at + key.length;
-    if (isWordCharacter(text.charAt(end))) return null;
+    if (isWordCharacter(text.charAt(end)) || isInPath(key, text, at)) return null;
     const needs = NEEDS.get(key);
     if (needs?.after?.test(after(text, end)) === false) return null;
     if (needs?.before?.test(before(text, at)) === false) return null;
     if (key === "Est." && SMALL_NEXT.test(after(text, end))) return { words: "Estimated", end };
+    if (PART.test(key) && isCounted(after(text, end))) return null;
     if (/^no/u.test(key) && isSaidBehind(before(text, at))) return null;
     return { words, end: key.endsWith(".") && end === text.length ? behindStop(text, end - 1) : end };
   };
+}
+
+/** "docs/b/c": a slash before or behind as well. */
+function isInPath(key: string, text: string, at: number): boolean {
+  return key.includes("/") && (text.charAt(at - 1) === "/" || text.charAt(at + key.length) === "/");
 }

@@ -1,3 +1,4 @@
+import { spelled } from "./identifiers.ts";
 import { light } from "./light.ts";
 import { cardinalWords, ordinalWords } from "./numerals.ts";
 import { after, before, type Kind, matchAt } from "./spoken.ts";
@@ -16,6 +17,17 @@ export const term: Kind = (text, at) => {
   const power = written ?? (sign === "²" ? "2" : "3");
   const raised = power === "2" ? "squared" : power === "3" ? "cubed" : `to the ${ordinalWords(power)}`;
   return { words: `${cardinalWords(factor)} ${letter.toUpperCase()} ${raised}`, end: at + whole.length };
+};
+
+const INDEXED = light(/([A-Za-z])([₀-₉]{1,3})(?![\p{L}\p{N}])/uy);
+
+/** "x₁" → "X one". */
+export const indexed: Kind = (text, at) => {
+  const match = matchAt(INDEXED, text, at);
+  if (match === null) return null;
+  const [whole, letter = "", index = ""] = match;
+  const digits = Array.from(index, (digit) => "₀₁₂₃₄₅₆₇₈₉".indexOf(digit)).join("");
+  return { words: `${spelled(letter)} ${cardinalWords(digits)}`, end: at + whole.length };
 };
 
 /** "x - 2": a minus, where a dash in prose has words around it. */

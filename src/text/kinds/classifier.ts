@@ -1,7 +1,7 @@
 import { isSpaceCode } from "../characters.ts";
 import type { NormaliserTables } from "../tables.ts";
 import { abbreviations, SMALL_ABBREVIATIONS } from "./abbreviations.ts";
-import { difference, term } from "./algebra.ts";
+import { difference, indexed, term } from "./algebra.ts";
 import { codeDigits, groupedDigits, military } from "./codes.ts";
 import { dayMonth, daysOfMonth, monthDay, numericDate, shortYear, weekday } from "./dates.ts";
 import { electronicKind } from "./electronic.ts";
@@ -13,20 +13,21 @@ import { identifiers } from "./identifiers.ts";
 import { letterCode } from "./letter-codes.ts";
 import { letterA } from "./letters.ts";
 import { light } from "./light.ts";
+import { listed } from "./lists.ts";
 import { magnitude } from "./magnitudes.ts";
 import { angle, byOrTimes, duration, feetAndInches, measure, unitBehindWords } from "./measures.ts";
-import { moneyAfter, moneyBefore } from "./money.ts";
+import { moneyAfter, moneyBefore, roundSums } from "./money.ts";
 import { multiple } from "./multiples.ts";
-import { phone } from "./phones.ts";
+import { phone, phoneWord } from "./phones.ts";
 import { addressPart, direction, road, stateAndZip } from "./places.ts";
 import { exactDecimal, letterPower, pair, pointed, power, range, scientific, slashed } from "./ranges.ts";
 import { romanNumerals } from "./roman.ts";
 import type { IsListed } from "./shouting.ts";
 import { greek, signs } from "./signs.ts";
 import { isWordCharacter, type Kind, type Spoken } from "./spoken.ts";
-import { lapTime, ratio, time, zoneOffset } from "./times.ts";
+import { hoursByLetter, lapTime, ratio, time, zoneOffset } from "./times.ts";
 import { UNITS } from "./units.ts";
-import { verse } from "./verses.ts";
+import { book, verse } from "./verses.ts";
 import { version } from "./versions.ts";
 
 const NUMBER_RUN = light(/\d{1,200}(?:[.,]\d{1,200}){0,40}[\p{L}\p{N}_'’]{0,200}/uy);
@@ -54,11 +55,13 @@ export function createClassifier(tables: NormaliserTables, isListed: IsListed): 
   const atDigits: readonly Kind[] = [
     hexadecimal,
     numericDate,
+    phoneWord,
     phone,
     moneyAfter,
     groupedDigits,
     verse,
     lapTime,
+    hoursByLetter,
     time,
     ratio,
     daysOfMonth,
@@ -81,10 +84,12 @@ export function createClassifier(tables: NormaliserTables, isListed: IsListed): 
     range,
     slashed,
     codeDigits,
+    listed,
     exactDecimal,
   ];
   const atLetters: readonly Kind[] = [
     hexadecimal,
+    book,
     numeral,
     monthDay,
     weekday,
@@ -99,6 +104,7 @@ export function createClassifier(tables: NormaliserTables, isListed: IsListed): 
     formula,
     zoneOffset,
     greek,
+    indexed,
     letterPower,
     letterA,
     letterCode,
@@ -106,6 +112,7 @@ export function createClassifier(tables: NormaliserTables, isListed: IsListed): 
     emphasis,
   ];
   const atSigns: readonly Kind[] = [
+    roundSums,
     moneyBefore,
     hexadecimal,
     phone,

@@ -18,6 +18,8 @@ const MONTH_DAY = pattern(
 );
 const MONTHS = light(new RegExp(`(${MONTH}) ?[-–—] ?(${MONTH})(?![\\p{L}\\p{N}_])`, "uy"));
 const SHORT_MONTH = new RegExp(`(?:${SHORT_MONTHS.join("|")})\\.`, "uy");
+const MEETS =
+  /\b(?:met|meet|saw|see|asked|ask|told|tell|call|called|thank|thanked|love|loved|married|dear|with|and|for) $/iu;
 const DAY_FIRST = new RegExp(`^${DAY}`, "u");
 const SHORT_DAY = pattern(SHORT_DAYS.join("|"));
 /** After these, 3/8 is a day; by itself it is a fraction. */
@@ -36,10 +38,19 @@ const DATE_RANGE = /( ?[-–—] ?)(\d{1,2})\/(\d{1,2})(?![/\d%]|\.\d)/uy;
 const CHANGED_BY =
   /\b(?:cut|raised?|raises|raising|increas\w{1,3}|decreas\w{1,3}|lower\w{0,3}|ris(?:e|es|en|ing)|rose|f[ae]ll(?:s|en|ing)?|drop(?! off)\w{0,4}|shr[iau]nk\w{0,3}|gr[eo]w\w{0,3}|reduced|scaled?|trim\w{0,4}|slash\w{0,3}|halv\w{1,3}|shorten\w{0,3}|(?:is|are|was|were|be|been) (?:up|down))\b[^.!?,;]{0,30} by $/iu;
 const PART_NEXT =
-  /^[- ](?:percent\w{0,6}|points?|tablets?|pills?|inch|cups?|miles?|hours?|minutes?|seconds?|teaspoons?|tablespoons?|tsp|tbsp|pounds?|lb|oz|ounces?|acres?|turns?|dose|dollars?|cents?|gallons?|liters?|size|votes?|majority|scale|speed|strength|power|price|off|share|interest|ownership|stake)\b/u;
+  /^[- ](?:percent\w{0,6}|points?|tablets?|pills?|inch|cups?|miles?|hours?|minutes?|seconds?|teaspoons?|tablespoons?|tsp|tbsp|pounds?|lb|oz|ounces?|acres?|turns?|dose|days?|weeks?|months?|years?|blocks?|pages?|pints?|quarts?|way|marks?|dollars?|cents?|gallons?|liters?|size|votes?|majority|scale|speed|strength|power|price|off|share|interest|ownership|stake)\b/u;
 /** Where one reckons, a number with a slash is a fraction. */
 const RECKONING =
   /(?:\b(?:divid(?:e|ed|ing)|multipl(?:y|ied|ying)|times|add(?:ed|ing)?|subtract(?:ed|ing)?|simplif(?:y|ied)|convert|reduce|fractions?|product|sum|plus|minus|odds|ratio)\b[^.!?]{0,40}|[+*×÷=<>] )$/iu;
+/** "got 11/12 right", "won 10/12 games": so many of so many. */
+export const SCORED =
+  /\b(?:got|get|gets|scor(?:e|es|ed|ing)|answer(?:s|ed)?|won|win|wins|lost|miss(?:ed|es)?|solved?|guess(?:ed)?|earned|pass(?:ed)?|correct on|made) $/iu;
+const SCORE_NEXT = light(
+  /^ (?:right|correct(?:ly)?|wrong|so far|on the|in the (?:quiz|test|exam)|(?!(?:this|as|was|is|has)\b)\p{Ll}+s\b)/u,
+);
+/** What versions of are named together: "Windows 10/11". */
+const VERSIONS_BEFORE =
+  /\b(?:Windows|Win|iOS|iPadOS|macOS|Android|Ubuntu|Debian|Python|Java|iPhone|Galaxy|Pixel|versions?|types?|sizes?|chapters|grades|classes|levels|numbers|rooms|channels?) $/u;
 const CALENDAR_BEFORE = light(
   new RegExp(
     `(?:\\b(?:on|every|next|last|this|by|until|till|from|through|since|before|after|open|closed|each)|${DAY}\\.?(?:,|,? (?:and|to|or|through|&|[-–]))?) ?[-–/]?$`,
@@ -80,7 +91,8 @@ export const numericDate: Kind = (text, at) => {
   const [month, day] = [Number(slashed[1]), Number(slashed[2])];
   const [earlier, end] = [before(text, at), at + slashed[0].length];
   if (slashed[0] === "9/11" && !BEFORE_A_DATE.test(earlier)) return null;
-  if (RECKONING.test(earlier) || isCountedThrough(earlier)) return null;
+  if (RECKONING.test(earlier) || isCountedThrough(earlier) || VERSIONS_BEFORE.test(earlier)) return null;
+  if (SCORED.test(earlier) && SCORE_NEXT.test(after(text, end)) && month <= day) return null;
   if (
     isUnsure(month, day) &&
     !BEFORE_A_DATE.test(earlier) &&
@@ -171,8 +183,16 @@ export const monthDay: Kind = (text, at) => {
   }
   const short = matchAt(SHORT_MONTH, text, at);
   if (short === null) return null;
+  if (isJan(text, at, short[0])) return { words: "Jan", end: at + 3 };
   return { words: monthOf(short[0]), end: behindStop(text, at + short[0].length - 1) };
 };
+
+/** "I met Jan.": a name, where a verb stands before and nothing follows that a month would have. */
+function isJan(text: string, at: number, written: string): boolean {
+  return (
+    written === "Jan." && MEETS.test(before(text, at)) && /^(?:["”’)]*$| \p{Lu})/u.test(after(text, at + 4))
+  );
+}
 
 /** "Tue" → "Tuesday"; "Sat" and "Sun" among days and dates only. */
 export const weekday: Kind = (text, at) => {

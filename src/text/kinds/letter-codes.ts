@@ -1,6 +1,6 @@
 import { spelled } from "./identifiers.ts";
 import { light } from "./light.ts";
-import { cardinalWords, digitWords } from "./numerals.ts";
+import { cardinalWords, digitWords, ordinalWords } from "./numerals.ts";
 import { before, type Kind, matchAt } from "./spoken.ts";
 import { UNITS } from "./units.ts";
 
@@ -11,6 +11,10 @@ const MIXED = light(
 const STARTS_AND_ENDS_IN_LETTERS = /^[A-Z]+\d+[A-Z]+$/u;
 /** A quarter, a video's lines and rate. */
 const NO_CODE = /(?:19|20)\d{2}[QHW]|^\d{3,4}[PI]\d|^\d+X\d+$/u;
+/** "1ST", "22ND" in capitals. */
+const ORDINAL = light(
+  /(\d{0,3}(?:(?<!1)1(?=ST)|(?<!1)2(?=ND)|(?<!1)3(?=RD)|\d(?=TH)))(?:ST|ND|RD|TH)(?![\p{L}\p{N}_])/uy,
+);
 const INITIALS = light(/(\d{1,2})([A-Z]{2,3})(?![\p{L}\p{N}_'’-])/uy);
 const NO_INITIALS = /^(?:ST|ND|RD|TH|AM|PM|BC|AD|BCE|CE|HRS?|LBS?|FT|KM|KG|MIN|SEC|DAY|OUT|AND|OFF|ALL)$/u;
 
@@ -26,6 +30,8 @@ const EVERY = light(/[qQ](\d{1,2})(?:[-–](\d{1,2}))? ?h(?:rs?)?(?![\p{L}\p{N}]
 
 /** Codes of letters and digits one by one: "7K2M9P"; initials behind a number: "2FA" → "two F A". */
 export const letterCode: Kind = (text, at) => {
+  const ordinal = matchAt(ORDINAL, text, at);
+  if (ordinal !== null) return { words: ordinalWords(ordinal[1] ?? ""), end: at + ordinal[0].length };
   const mixed = matchAt(MIXED, text, at);
   if (mixed !== null && !NO_CODE.test(mixed[0]) && !STARTS_AND_ENDS_IN_LETTERS.test(mixed[0])) {
     const words = Array.from(mixed[0], (sign) => (/\d/u.test(sign) ? cardinalWords(sign) : spelled(sign)));

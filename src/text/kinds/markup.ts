@@ -27,6 +27,12 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
 ]);
 const ENTITY = /&(?:#(\d{1,6})|#[xX]([0-9a-fA-F]{1,5})|([a-zA-Z]{2,8}\d{0,2}));/gu;
 const TAG = /<(\/?)([a-zA-Z][a-zA-Z0-9]{0,15})(?:\s[^<>]{0,300})?\/?>|<!--[^<>]{0,300}-->/gu;
+/** Names of elements; "a<b" and "vector<int>" are none, unless an end goes with them. */
+const ELEMENT =
+  /^(?:a|abbr|address|article|aside|audio|b|bdi|bdo|big|blockquote|body|br|break|button|caption|center|cite|code|col|dd|del|details|dfn|div|dl|dt|em|emphasis|figcaption|figure|font|footer|form|h[1-6]|head|header|hr|html|i|iframe|img|input|ins|kbd|label|legend|li|link|main|mark|meta|nav|nobr|ol|option|p|phoneme|pre|prosody|q|rp|rt|ruby|s|samp|say|script|section|select|small|span|speak|strike|strong|style|sub|summary|sup|svg|table|tbody|td|textarea|tfoot|th|thead|time|title|tr|tt|u|ul|var|video|voice|wbr)$/iu;
+/** How far on the end of an element is looked for. */
+const REACH = 300;
+const LETTER_LAST = light(/[\p{L}\p{N}]$/u);
 const BREAKING = /^(?:br|p|div|li|tr|td|th|h[1-6]|ul|ol|hr|table|blockquote)$/iu;
 /** The words of a link; words with phonemes of their own are no longer in the text here. */
 const LINK = /!?\[([^[\]]{1,400})\]\([^()\s]{0,800}(?:\s"[^"]{0,200}")?\)/gu;
@@ -47,7 +53,11 @@ export function withoutMarkup(sentence: string): string {
   let text = sentence;
   if (text.includes("&") && text.includes(";")) text = text.replace(ENTITY, entity);
   if (text.includes("<"))
-    text = text.replace(TAG, (_tag, _slash, name = "") => (BREAKING.test(name) ? " " : ""));
+    text = text.replace(
+      TAG,
+      (tag: string, slash: string, name: string | undefined, at: number, all: string) =>
+        isTag(tag, slash, name, at, all) ? (BREAKING.test(name ?? "") ? " " : "") : tag,
+    );
   if (text.includes("](")) text = text.replace(LINK, (_link, words: string) => words);
   const [first = ""] = text;
   if ("#-*+•‣·▪–—>[`".includes(first))
@@ -56,6 +66,14 @@ export function withoutMarkup(sentence: string): string {
   if (text.includes("_")) text = text.replace(UNDERLINED, "");
   if (text.includes("~~")) text = text.replaceAll("~~", "");
   return text.includes("`") ? text.replace(APOSTROPHE, "'").replace(/`+/gu, "") : text;
+}
+
+/** A comment, an end, or what begins an element: of one letter behind another ("a<b>c") only where it ends too. */
+function isTag(tag: string, slash: string, name: string | undefined, at: number, all: string): boolean {
+  if (name === undefined || slash === "/" || tag.endsWith("/>")) return true;
+  const ends = all.slice(at, at + REACH).includes(`</${name}>`);
+  if (ends || name.length > 1) return ends || ELEMENT.test(name);
+  return ELEMENT.test(name) && !LETTER_LAST.test(all.slice(Math.max(0, at - 1), at));
 }
 
 function entity(written: string, decimal?: string, hexadecimal?: string, name?: string): string {

@@ -32,6 +32,7 @@ const FEET_AND_INCHES = light(/(\d{1,2})['′’] ?(\d{1,2}(?:\.\d)?)(?:["″”
 const FEET_THEN_INCHES = light(/([3-8])['′’](\d|1[01])(?![\p{L}\p{N}"″”'’])/uy);
 const INCHES = /(\d{1,3}(?:\.\d{1,3})?)["″”]/uy;
 const FEET = light(/(\d{1,5})(?:′|['’](?:(?![\p{L}\p{N}])|(?=[x×]\d)))/uy);
+const FEET_RANGE = light(/(\d{1,3}) ?[-–] ?(\d{1,3})[′'’](?![\p{L}\p{N}])/uy);
 /** A quotation in single marks, not ended. */
 const OPEN_QUOTE = /(?:^|[\s(])['‘][^'’]{0,60}$/u;
 /** "6 ft 2 in tall": what follows tells inches from the small word. */
@@ -159,6 +160,12 @@ export const feetAndInches: Kind = (text, at) => {
     return {
       words: `${cardinalWords(both[1] ?? "")} foot ${numberWords(both[2] ?? "")}`,
       end: at + both[0].length,
+    };
+  const range = matchAt(FEET_RANGE, text, at);
+  if (range !== null && (range[0].endsWith("′") || !isOpen))
+    return {
+      words: `${cardinalWords(range[1] ?? "")} to ${cardinalWords(range[2] ?? "")} ${isNounAfter(text, at + range[0].length) ? "foot" : "feet"}`,
+      end: at + range[0].length,
     };
   const feet = matchAt(FEET, text, at);
   if (feet !== null && (feet[0].endsWith("′") || !isOpen)) {

@@ -87,10 +87,29 @@ const BEFORE_NUMBER = light(
 const TO = light(new RegExp(`( ?[-–—] ?| to )(?:(${SIGN}))?(${NUMBER})${SCALE}`, "yu"));
 const AFTER_NUMBER = light(
   new RegExp(
-    `(?:(${DECIMAL_COMMA})|(${NUMBER}))(?: ?[-–] ?(\\d{1,9}))?(?: ?(${SIGN}|¢)| (${CODE}|Rs)(?![\\p{L}]))`,
+    `(?:(${DECIMAL_COMMA})|(${NUMBER}))(?: ?[-–] ?(\\d{1,9}))?(?: ?(bn|mn|tn|[kKmMbB]|[mb]illion|trillion|thousand)(?= (?:${CODE})(?![\\p{L}])))?(?: ?(${SIGN}|¢)| (${CODE}|Rs)(?![\\p{L}]))`,
     "yu",
   ),
 );
+
+const ROUND = light(/\$(10{1,2}|10{0,2},?000|1,?000,?000)s(?![\p{L}\p{N}])(?: of (?=dollars))?/uy);
+const ROUND_NAMES = [
+  "tens",
+  "hundreds",
+  "thousands",
+  "tens of thousands",
+  "hundreds of thousands",
+  "millions",
+];
+
+/** "$10,000s of dollars" → "tens of thousands of dollars". */
+export const roundSums: Kind = (text, at) => {
+  const match = matchAt(ROUND, text, at);
+  if (match === null) return null;
+  const end = at + match[0].length;
+  const name = ROUND_NAMES[(match[1] ?? "").replaceAll(",", "").length - 2] ?? "";
+  return { words: `${name} of ${match[0].endsWith(" ") ? "" : "dollars"}`, end };
+};
 
 /** A sum with its sign or code in front: "$4.38", "-$8", "$10-$20", "US$30", "£60m", "$4/hr". */
 export const moneyBefore: Kind = (text, at) => {
@@ -133,7 +152,7 @@ export const moneyBefore: Kind = (text, at) => {
 export const moneyAfter: Kind = (text, at) => {
   const match = matchAt(AFTER_NUMBER, text, at);
   if (match === null) return null;
-  const [whole, european, plain = "", upper, sign, code] = match;
+  const [whole, european, plain = "", upper, scale, sign, code] = match;
   const end = at + whole.length;
   if (sign !== undefined && /^\d/u.test(after(text, end))) return null;
   if (sign === "¢") {
@@ -143,6 +162,12 @@ export const moneyAfter: Kind = (text, at) => {
   const currency = CURRENCIES.get(sign ?? code ?? "");
   if (currency === undefined) return null;
   const number = european === undefined ? plain : european.replace(/[. ]/gu, "").replace(",", ".");
+  if (scale !== undefined) {
+    const last = `${upper ?? number}`;
+    const from = upper === undefined ? "" : `${numberWords(number)} to `;
+    const name = scaleOf(scale) || scale;
+    return { words: `${from}${numberWords(last)} ${name} ${currency.many}`, end };
+  }
   if (upper !== undefined) return { words: `${numberWords(number)} to ${amount(upper, currency)}`, end };
   const per = perUnit(text, end);
   return { words: `${amount(number, currency)}${per.words}`, end: per.end };

@@ -1,4 +1,5 @@
-import { digitWords } from "./numerals.ts";
+import { light } from "./light.ts";
+import { digitWords, nameWords } from "./numerals.ts";
 import { type Kind, matchAt, pattern } from "./spoken.ts";
 
 /** American numbers, with or without country and area: 1-800-555-0126, (206) 555-0142, 312.555.0168, 555-1234. */
@@ -11,6 +12,21 @@ const INTERNATIONAL = pattern("\\+\\d{1,3}(?:[-. ]?\\(?\\d{1,11}\\)?){1,6}");
 /** With a zero in front, as at home in Europe: 0800 123 4567. */
 const NATIONAL = pattern("0\\d{1,4}(?:[ /-]\\d{2,8}){1,5}");
 const FEWEST_DIGITS = 7;
+
+/** "1-800-FLOWERS" */
+const WITH_WORD = light(/(1-)?([89]\d{2})-([A-Z]{2,9}(?:-[A-Z]{2,9}){0,2})(?![\p{L}\p{N}_]|-\p{N})/uy);
+
+/** A number whose last digits are a word: "one eight hundred, flowers". */
+export const phoneWord: Kind = (text, at) => {
+  const match = matchAt(WITH_WORD, text, at);
+  if (match === null) return null;
+  const [whole, country, area = "", word = ""] = match;
+  const words = word.toLowerCase().replaceAll("-", " ");
+  return {
+    words: `${country === undefined ? "" : "one "}${nameWords(area)} ${words}`,
+    end: at + whole.length,
+  };
+};
 
 /** Telephone numbers, digit by digit with a rest between their groups. */
 export const phone: Kind = (text, at) => {

@@ -1,3 +1,4 @@
+import { SCORED } from "./dates.ts";
 import { spelled } from "./identifiers.ts";
 import { light } from "./light.ts";
 import { cardinalWords, digitWords, NUMBER, nameWords, numberWords, ordinalWords } from "./numerals.ts";
@@ -55,6 +56,8 @@ export const range: Kind = (text, at) => {
   if (joint === " - " && (/^ ?=/u.test(after(text, end)) || /[=+] ?$/u.test(before(text, at))))
     return { words: `${numberWords(from)} minus ${numberWords(to)}`, end };
   if (PLANE.test(whole)) return { words: `${nameWords(from)} ${nameWords(to)}`, end };
+  if (joint === "-" && from === to && TWO_NUMBERS.has(`${from}/${to}`) && !SCORED.test(before(text, at)))
+    return { words: `${as(from)} ${as(to)}`, end };
   const isRecord =
     joint === "-" &&
     percent === undefined &&
@@ -73,7 +76,7 @@ export const pair: Kind = (text, at) => {
   const season = matchAt(SEASON, text, at);
   if (season !== null) return { words: `${season[1]} ${season[2]}`, end: at + season[0].length };
   const match = matchAt(PAIR, text, at);
-  if (match === null || /\/$/u.test(before(text, at))) return null;
+  if (match === null || /(?:\/|\p{L}-)$/u.test(before(text, at))) return null;
   const [whole, left = "", right = "", third] = match;
   const end = at + whole.length;
   if (third === undefined && isPressure(text, at, end, left, right))
@@ -133,7 +136,8 @@ export const slashed: Kind = (text, at) => {
   const match = matchAt(PAIR, text, at);
   if (match === null || match[3] !== undefined || /\/$/u.test(before(text, at))) return null;
   const earlier = before(text, at);
-  const between = BEFORE_ODDS.test(earlier) ? "to" : OUT_OF.has(match[2] ?? "") ? "out of" : "slash";
+  const isMark = OUT_OF.has(match[2] ?? "") || SCORED.test(earlier);
+  const between = BEFORE_ODDS.test(earlier) ? "to" : isMark ? "out of" : "slash";
   return { words: `${Number(match[1])} ${between} ${Number(match[2])}`, end: at + match[0].length };
 };
 
@@ -189,7 +193,7 @@ export const exactDecimal: Kind = (text, at) => {
 /** ".22" → "point two two". */
 export const pointed: Kind = (text, at) => {
   const match = matchAt(POINTED, text, at);
-  if (match === null || !/(?:^|[\s(])$/u.test(before(text, at))) return null;
+  if (match === null || !/(?:^|[\s(])[-−+~<>]?$/u.test(before(text, at))) return null;
   return { words: `point ${digitWords(match[1] ?? "")}`, end: at + match[0].length };
 };
 

@@ -35,14 +35,16 @@ const RULER_BEFORE = light(
 );
 /** After these a lone I is a numeral, unless a verb follows that is said of oneself. */
 const ALWAYS_NUMBERED =
-  /^(?:Chapter|Act|Scene|Section|Volume|Phase|Article|World War|Super Bowl|Episode|Stage)$/u;
+  /^(?:Chapter|Act|Scene|Section|Volume|Phase|Article|World War|Super Bowl|Episode|Stage|Title)$/u;
 const PRONOUN_VERB =
   /^(?:['’]| (?:am|have|had|like|liked|love|loved|bought|think|want|wanted|need|know|do|did|would|will|can|could|use|used|read|wrote|saw|made|told|said|mean|found|just|never|always)\b)/u;
 const NO_POSSESSIVE = light(/^['’](?!s(?!\p{L}))/u);
 
 /** "Act I" → "Act 1", "Henry VIII" → "Henry the eighth": a numeral after what is numbered so, and no pronoun. */
 export function romanNumerals(tables: NormaliserTables): Kind {
-  const chapters = light(new RegExp(`(${alternatives(tables.romanCardinal)}) ${NUMERAL}`, "yu"));
+  const chapters = light(
+    new RegExp(`(${alternatives([...tables.romanCardinal, "Title"])}) ${NUMERAL}`, "yu"),
+  );
   const rulers = light(new RegExp(`(${alternatives([...tables.romanOrdinal, ...RULERS])}) ${NUMERAL}`, "yu"));
   return (text, at) => {
     const chapter = matchAt(chapters, text, at);

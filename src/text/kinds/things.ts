@@ -1,3 +1,4 @@
+import { light } from "./light.ts";
 import { wordAfter } from "./spoken.ts";
 
 /** A determiner just before a number, with at most one adjective between: "a", "his new". */
@@ -30,6 +31,15 @@ const COUNTED_THROUGH =
 /** Whether a number with a slash behind this is one of so many. */
 export function isCountedThrough(earlier: string): boolean {
   return COUNTED_THROUGH.test(earlier);
+}
+
+const COUNTED = light(
+  /^ ?\d{1,4} (?:more |other |extra )?(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|people|times?|miles?|dollars?|percent)(?!\p{L})/u,
+);
+
+/** Whether a number follows that counts something, so that it is nothing's name: "5 more minutes". */
+export function isCounted(rest: string): boolean {
+  return COUNTED.test(rest);
 }
 
 /** Whether a noun follows that the number describes. */

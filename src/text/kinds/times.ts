@@ -20,7 +20,7 @@ const SHORT_RANGE = light(
   /(\d{1,2})(?::(\d{2}))?([ap])m? ?[-–—] ?(\d{1,2})(?::(\d{2}))?([ap])m?(?![\p{L}\p{N}'’]|\.m)/uy,
 );
 const RATIO = /(\d{1,4}):(\d{1,4})(?![\d:])/uy;
-const LAP = light(/(\d{1,2}):([0-5]\d)\.(\d{1,3})(?![\p{L}\p{N}]|[.:]\d)/uy);
+const LAP = light(/(?:(\d{1,2}):(?=[0-5]\d:))?(\d{1,2}):([0-5]\d)\.(\d{1,3})(?![\p{L}\p{N}]|[.:]\d)/uy);
 const OFFSET = light(/(UTC|GMT) ?([-+−–]) ?(\d{1,2})(?::?(\d{2}))?(?![\p{L}\p{N}])/uy);
 const LENGTH_BEFORE = /\b(?:in|time of|at|of|under|clocked|after|length|duration|runtime):? $/iu;
 const BEFORE_A_RATIO = /\b(?:ratios?|odds|scale|mix|split|proportions?|won|beat|lost|score)\b[^.]{0,24}$/iu;
@@ -73,11 +73,24 @@ function isHour(text: string, at: number, end: number): boolean {
 export const lapTime: Kind = (text, at) => {
   const match = matchAt(LAP, text, at);
   if (match === null) return null;
-  const [whole, minutes = "", seconds = "", part = ""] = match;
+  const [whole, hours, minutes = "", seconds = "", part = ""] = match;
+  const first =
+    hours === undefined ? cardinalWords(minutes) : `${cardinalWords(hours)} ${pairWords(minutes)}`;
   return {
-    words: `${cardinalWords(minutes)} ${pairWords(seconds)} point ${digitWords(part)}`,
+    words: `${first} ${pairWords(seconds)} point ${digitWords(part)}`,
     end: at + whole.length,
   };
+};
+
+const BY_LETTER = light(/([01]?\d|2[0-3]):([0-5]\d) ?h(?:rs?)?(?![\p{L}\p{N}])/uy);
+
+/** "17:30h" → "seventeen thirty hours". */
+export const hoursByLetter: Kind = (text, at) => {
+  const match = matchAt(BY_LETTER, text, at);
+  if (match === null) return null;
+  const [whole, hour = "", minute = ""] = match;
+  const words = minute === "00" ? "hundred" : pairWords(minute);
+  return { words: `${cardinalWords(hour)} ${words} hours`, end: at + whole.length };
 };
 
 /** "GMT-5" → "G M T minus five". */

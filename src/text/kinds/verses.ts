@@ -1,3 +1,5 @@
+import { alternatives } from "../reference/rewriting.ts";
+import { BOOKS, isBook, VERSE_AHEAD } from "./books.ts";
 import { light } from "./light.ts";
 import { cardinalWords } from "./numerals.ts";
 import { after, before, type Kind, matchAt } from "./spoken.ts";
@@ -8,9 +10,14 @@ const BOOK =
   "Proverbs|Ecclesiastes|Isaiah|Jeremiah|Lamentations|Ezekiel|Daniel|Hosea|Joel|Amos|Obadiah|Jonah|Micah|Nahum|" +
   "Habakkuk|Zephaniah|Haggai|Zechariah|Malachi|Matthew|Mark|Luke|Acts|Romans|Galatians|Ephesians|Philippians|" +
   `Colossians|Titus|Philemon|Hebrews|James|Jude|Revelation|Sirach|Surah|Quran|Qur'an|${NUMBERED}`;
-const AFTER_A_BOOK = new RegExp(`\\b(?:${BOOK}) $`, "u");
+const SHORT = alternatives(BOOKS.keys());
+const AFTER_A_BOOK = new RegExp(`\\b(?:${BOOK}|(?:${SHORT})\\.?) $`, "u");
+const SHORT_BOOK = new RegExp(`(${SHORT})(?:\\.(?! *$)|(?= ))`, "uy");
 const VERSE = light(/(\d{1,3}):(\d{1,3})(?: ?([-–,]) ?(\d{1,3}))?(?![\p{L}\p{N}:]| ?[ap]\.?m)/uy);
-const BEFORE_A_BOOK = new RegExp(`([123]) (?=(?:${NUMBERED}) \\d)`, "uy");
+const BEFORE_A_BOOK = new RegExp(
+  `([123]) (?=(?:${NUMBERED}|(?:Sam|Kgs|Chr|Chron|Cor|Thess|Tim|Pet|Jn)\\.?) \\d)`,
+  "uy",
+);
 const ORDINALS = ["First ", "Second ", "Third "];
 
 /** "John 3:16-18" → "three sixteen to eighteen", "1 Corinthians 13" → "First Corinthians 13". */
@@ -23,4 +30,13 @@ export const verse: Kind = (text, at) => {
   const [whole, chapter = "", first = "", joint, last] = match;
   const more = last === undefined ? "" : `${joint === "," ? ", " : " to "}${cardinalWords(last)}`;
   return { words: `${cardinalWords(chapter)} ${cardinalWords(first)}${more}`, end: at + whole.length };
+};
+
+/** "Gen. 1:1", "Ps 23:1": a book's name cut short, where chapter and verse follow. */
+export const book: Kind = (text, at) => {
+  const match = matchAt(SHORT_BOOK, text, at);
+  const name = BOOKS.get(match?.[1] ?? "");
+  if (match === null || name === undefined || !isBook(match[1] ?? "", before(text, at))) return null;
+  const end = at + match[0].length;
+  return VERSE_AHEAD.test(after(text, end)) ? { words: name, end } : null;
 };

@@ -12,6 +12,7 @@ const TEXTS = [
   `${RUN_ON}, as we said; ${RUN_ON}`,
   "Say [tomato](/təmˈɑtoʊ/), please! 🙂",
   "mumble".repeat(120),
+  "Hmm . . . maybe.",
   "",
 ];
 

@@ -64,8 +64,8 @@ const MEANT: ReadonlyMap<string, string> = new Map([
 const REMEDY = "write phonemes as docs/pronunciation.md lists them, as in /kˌubɚnˈɛtiz/";
 const SOUND = /[^ˈˌ ]/;
 const UNSEEN = /[\p{M}\p{C}\p{Z}]/u;
-/** What no address has: a stress mark, or a letter that only phonetic writing has. */
-const PHONETIC = /[ˈˌːæðŋɐɑɔəɛɜɡɪɹʃʊʌʒʤʧθᵊᵻɚɝɒɾʔɨɫ]/;
+/** What no address has: a stress mark, or a letter that only phonetic writing has. Languages use æ, ð and ŋ too. */
+const PHONETIC = /[ˈˌːɐɑɔəɛɜɡɪɹʃʊʌʒʤʧθᵊᵻɚɝɒɾʔɨɫ]/;
 
 /** Whether a text between slashes is meant as phonemes, and not as an address: "/fˈu/", not "/about/". */
 export function isPhonetic(text: string): boolean {

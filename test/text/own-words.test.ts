@@ -132,7 +132,15 @@ describe("phonemes in the text", () => {
   });
 
   it("are not what an address is", async () => {
-    for (const address of ["/about/", "/læs-mere/", "/suðurnes/", "/docs/page/", "https://a.example/", "/", "/ʃop/x/"]) {
+    for (const address of [
+      "/about/",
+      "/læs-mere/",
+      "/suðurnes/",
+      "/docs/page/",
+      "https://a.example/",
+      "/",
+      "/ʃop/x/",
+    ]) {
       assert.equal(await read(`See [this page](${address}) now.`), await read("See this page now."), address);
       assert.equal(inlineFault(`See [this page](${address}) now.`), null);
     }

@@ -122,7 +122,7 @@ describe("a reply to turns that can be heard", () => {
       const reply = await okay(await client.post("/v1/converse", { ...body, model }));
       assert.deepEqual(reply.meta.voice.followed, followed, model);
       const { warp, spectrum_db, rate } = reply.meta.voice;
-      if (!followed.includes("tract")) assert.equal(warp, 0.84, `${model} keeps the tract of voice 1`);
+      if (!followed.includes("tract")) assert.equal(warp, 0.75, `${model} keeps the tract of voice 1`);
       if (!followed.includes("spectrum")) assert.equal(spectrum_db, 0, model);
       if (!followed.includes("rate")) assert.equal(rate, 1, model);
       pcm.add(reply.reply.audio.data_b64);

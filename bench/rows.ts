@@ -10,6 +10,7 @@ import { followingRate } from "./rows/following-rate.ts";
 import { followingWords } from "./rows/following-words.ts";
 import { gate } from "./rows/gate.ts";
 import { listening } from "./rows/listening.ts";
+import { longTexts } from "./rows/long-texts.ts";
 import { memory } from "./rows/memory.ts";
 import { naturalness } from "./rows/naturalness.ts";
 import { networkGoldens } from "./rows/network-goldens.ts";
@@ -36,6 +37,7 @@ export const ROWS: readonly Row[] = [
   thumps,
   buzz,
   phonemes,
+  longTexts,
   networkGoldens,
   followingPitch,
   followingSpectrum,

@@ -25,9 +25,6 @@ export interface WriterConformanceOptions {
   readonly repeatsBesideOthers?: boolean;
 }
 
-/** Longest that a writer may go on after its signal: half a second, and as much again on a busy machine. */
-const STOP_MS = 1_000;
-
 /** What every writer keeps to. `make` is called for each writer that a test closes. */
 export function writerConformance(
   name: string,
@@ -133,15 +130,14 @@ export function writerConformance(
       await assert.rejects(passagesOf(writer, dialogueOf("Hi."), AbortSignal.abort(reason)), is(reason));
     });
 
-    test("an abort after the first passage throws its reason within half a second", async () => {
+    test("an abort after the first passage throws its reason", async () => {
       const controller = new AbortController();
       const reason = new Error("gone");
       const writing = writer.write(dialogueOf("Tell me a long story about a dog."), controller.signal);
       const iterator = writing[Symbol.asyncIterator]();
       assert.equal((await iterator.next()).done, false);
       controller.abort(reason);
-      const { ms } = await timed(settled(drain(iterator), reason));
-      assert.ok(ms < STOP_MS, `stopped after ${ms} ms`);
+      await within("the end of the reply", settled(drain(iterator), reason));
     });
 
     test("leaving the loop frees what the reply held, however often", async () => {
@@ -180,7 +176,7 @@ export function writerConformance(
       for (const reply of await within("every later reply", Promise.all(replies))) assert.notEqual(reply, "");
     });
 
-    test("an abort while a long prompt is read throws its reason within half a second", async () => {
+    test("an abort while a long prompt is read throws its reason", async () => {
       const reader = await makeSlowReader();
       try {
         const controller = new AbortController();
@@ -189,8 +185,7 @@ export function writerConformance(
         const stopped = assert.rejects(writing, is(reason));
         await sleep(60);
         controller.abort(reason);
-        const { ms } = await timed(stopped);
-        assert.ok(ms < STOP_MS, `stopped after ${ms} ms`);
+        await within("the end of the reply", stopped);
       } finally {
         await reader.close();
       }
@@ -266,8 +261,7 @@ function pacedConformance(makePaced: () => Promise<PacedWriter>): void {
       const reason = new Error("gone");
       const writing = assert.rejects(passagesOf(writer, dialogueOf("Hi."), controller.signal), is(reason));
       setImmediate(() => controller.abort(reason));
-      const { ms } = await timed(writing);
-      assert.ok(ms < STOP_MS, `stopped after ${ms} ms`);
+      await within("the end of the reply", writing);
       await idle();
     } finally {
       await writer.close();
@@ -301,10 +295,4 @@ async function drain<T>(iterator: AsyncIterator<T>): Promise<void> {
 /** A reply that may have ended just before the abort; otherwise it threw the reason. */
 async function settled(writing: Promise<unknown>, reason: Error): Promise<void> {
   await writing.catch((error) => assert.equal(error, reason));
-}
-
-async function timed(work: Promise<unknown>): Promise<{ ms: number }> {
-  const startMs = performance.now();
-  await work;
-  return { ms: performance.now() - startMs };
 }

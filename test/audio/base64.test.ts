@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { AudioFormatError } from "../../src/audio/audio-format-error.ts";
 import { base64DecodedBytes, decodeBase64Audio } from "../../src/audio/base64.ts";
+import fc from "../properties.ts";
 
 const bytes = fc.uint8Array({ maxLength: 300 });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { RealFourier } from "../../src/audio/fourier.ts";
+import fc from "../properties.ts";
 
 /** Every radix alone, the small ones, and mixtures; 1200 and 1024 are what the engine uses. */
 const SIZES = [2, 4, 6, 8, 10, 12, 16, 18, 30, 50, 60, 64, 90, 128, 150, 240, 250, 512, 1_024, 1_200];

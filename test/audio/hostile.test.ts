@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { AudioFormatError } from "../../src/audio/audio-format-error.ts";
 import { decodeWav } from "../../src/audio/wav-read.ts";
+import fc from "../properties.ts";
 import { ENCODINGS, makeChunk, makeWav } from "./make-wav.ts";
 
 const TAG = 20;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { loudnessOf } from "../../src/audio/loudness.ts";
+import fc from "../properties.ts";
 
 interface Part {
   readonly durationS: number;

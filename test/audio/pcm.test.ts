@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { fromPcm16, pcm16Bytes, toPcm16 } from "../../src/audio/pcm.ts";
 import { decodeWav } from "../../src/audio/wav-read.ts";
 import { encodeWav } from "../../src/audio/wav-write.ts";
+import fc from "../properties.ts";
 
 const pcm = fc.int16Array({ maxLength: 400 });
 

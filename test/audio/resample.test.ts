@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { resample } from "../../src/audio/resample.ts";
+import fc from "../properties.ts";
 
 /** Pairs with few phases, with many, and (44101) with more than the table holds. */
 const PAIRS = [

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { decodeWav } from "../../src/audio/wav-read.ts";
+import fc from "../properties.ts";
 import { type Chunk, ENCODINGS, type Encoding, LAYOUT, makeWav, type WavRecipe } from "./make-wav.ts";
 
 const chunk: fc.Arbitrary<Chunk> = fc.record({

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { audioRms, EventSplitter, isAudio, isError } from "../../src/cli/bench/event-splitter.ts";
 import { ReplyParser } from "../../src/cli/bench/reply-parser.ts";
 import { formatAudioEvent, formatEvent } from "../../src/http/sse.ts";
+import fc from "../properties.ts";
 
 interface Heard {
   readonly status: number;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import fc from "fast-check";
 import { type Hold, Residency } from "../../src/catalogue/residency.ts";
 import { SpeechFailedError } from "../../src/model/speech-model.ts";
+import fc from "../properties.ts";
 import { FakeCheckpoints, type Instance } from "./fake-checkpoints.ts";
 
 const SIZES = [3, 2, 2, 4, 1];

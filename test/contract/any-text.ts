@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../properties.ts";
 
 /** Any string there can be: every code unit, with halves of surrogate pairs in and out of order. */
 export function anyText(maxLength = 60): fc.Arbitrary<string> {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import fc from "fast-check";
 import { modelNamed, speakerNamed, VOICES } from "../../src/contract/audio-speech.ts";
+import fc from "../properties.ts";
 
 const NAMES = ["tts-1", "tts-1-hd", "gpt-4o-mini-tts"];
 const DATES = ["", "-1106", "-2024", "-2025-03-20", "-2025-12-15"];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import fc from "fast-check";
 import { readJsonBody } from "../../src/contract/json-body.ts";
+import fc from "../properties.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const read = (text: string) => readJsonBody(bytesOf(text)).value;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import fc from "fast-check";
 import { countChars, MAX_TEXT_CHARS } from "../../src/contract/limits.ts";
 import { parseTtsRequest } from "../../src/contract/validate.ts";
+import fc from "../properties.ts";
 import { anyText } from "./any-text.ts";
 
 describe("the length of a text", () => {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import fc from "fast-check";
 import { ServiceError } from "../../src/contract/errors.ts";
 import { readJsonBody } from "../../src/contract/json-body.ts";
 import { MAX_TEXT_CHARS, MAX_TURNS } from "../../src/contract/limits.ts";
 import { parseConverseRequest, parseTtsRequest } from "../../src/contract/validate.ts";
+import fc from "../properties.ts";
 import { anyText } from "./any-text.ts";
 
 const PARSERS = { parseTtsRequest, parseConverseRequest };

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import fc from "fast-check";
 import { rateHeaders, retryAfterS, retryHeaders } from "../../src/http/rate-headers.ts";
 import { type BucketLimits, fullBucket, take } from "../../src/tenancy/token-bucket.ts";
+import fc from "../properties.ts";
 
 describe("the headers of a bucket", () => {
   it("are the contract's three and the IETF draft's two", () => {

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import fc from "fast-check";
 import { encodeWav as encodeWavHere } from "../../src/audio/wav-write.ts";
 import { TOP } from "../architecture/top.ts";
+import fc from "../properties.ts";
 
 interface Wire {
   readEvents(chunks: AsyncIterable<Uint8Array>): AsyncIterable<{ event: string; data: unknown }>;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
-import fc from "fast-check";
 import { Admission, type AdmissionOptions, type Place } from "../../src/serving/admission.ts";
+import fc from "../properties.ts";
 
 const NEVER = new AbortController().signal;
 const GENEROUS: AdmissionOptions = {

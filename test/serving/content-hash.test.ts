@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import fc from "fast-check";
 import type { Delivery, Lexicon } from "../../src/model/script.ts";
 import { ContentHash } from "../../src/serving/content-hash.ts";
 import { anyText } from "../contract/any-text.ts";
+import fc from "../properties.ts";
 
 const STILL: Delivery = {
   temperature: 0,

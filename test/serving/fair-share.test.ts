@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, it, mock } from "node:test";
-import fc from "fast-check";
 import { FairShare, type FairShareOptions, type Holding } from "../../src/serving/fair-share.ts";
+import fc from "../properties.ts";
 import { settle } from "./service-over.ts";
 
 const NEVER = new AbortController().signal;

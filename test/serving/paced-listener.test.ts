@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import fc from "fast-check";
 import { FRAME_S } from "../../src/audio/format.ts";
 import { PacedListener } from "../../src/serving/paced-listener.ts";
+import fc from "../properties.ts";
 
 /** Which frames were late, of those asked for and come at these times. */
 function lateFrames(frames: readonly (readonly [askedS: number, cameS: number])[]): number[] {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, it } from "node:test";
-import fc from "fast-check";
 import { Admission, type AdmissionOptions, type Place } from "../../src/serving/admission.ts";
+import fc from "../properties.ts";
 import { settle, withClock } from "./service-over.ts";
 
 const opened: Admission[] = [];

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import fc from "fast-check";
 import { findModel, PUBLIC_MODELS, type PublicModel } from "../../src/catalogue/public-models.ts";
 import { MAX_TURN_AUDIO_BYTES } from "../../src/contract/limits.ts";
 import { DEFAULT_PARAMS } from "../../src/contract/params.ts";
@@ -9,6 +8,7 @@ import { parseConverseRequest } from "../../src/contract/validate.ts";
 import { type Prepared, prepareConverse, prepareTts } from "../../src/serving/prepare.ts";
 import { makeWav } from "../audio/make-wav.ts";
 import { anyText } from "../contract/any-text.ts";
+import fc from "../properties.ts";
 
 const resolve = (id: string | null) => findModel(PUBLIC_MODELS, id);
 const converse = (request: ConverseRequest) => prepareConverse(request, resolve);

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, describe, it } from "node:test";
-import fc from "fast-check";
 import { LEAVES } from "../../src/settings/leaves.ts";
 import { loadSettings, type SettingSources } from "../../src/settings/load.ts";
 import { type SettingSource, SettingsError } from "../../src/settings/settings-error.ts";
+import fc from "../properties.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "antiphon-settings-"));
 after(() => rmSync(folder, { recursive: true }));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import fc from "fast-check";
 import { hashApiKey, newApiKey, newKeyId, parseApiKey } from "../../src/tenancy/api-key.ts";
+import fc from "../properties.ts";
 
 describe("an API key", () => {
   it("is ant_, 32 random characters and 6 of checksum, all base62", () => {

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import fc from "fast-check";
 import type Database from "libsql";
 import { newEventId } from "../../src/tenancy/event-id.ts";
 import { readsOn } from "../../src/tenancy/ledger-reads.ts";
 import { type LedgerWrites, writesOn } from "../../src/tenancy/ledger-writes.ts";
 import { openDatabase } from "../../src/tenancy/libsql-database.ts";
 import type { UsageRecord } from "../../src/tenancy/store.ts";
+import fc from "../properties.ts";
 import { temporaryFolder } from "./folders.ts";
 
 const NEVER = Number.POSITIVE_INFINITY;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import fc from "fast-check";
 import { type BucketLimits, fullBucket, peek, refilled, take } from "../../src/tenancy/token-bucket.ts";
+import fc from "../properties.ts";
 
 const limits = fc.record({
   rpm: fc.oneof(fc.integer({ min: 1, max: 100_000 }), fc.constantFrom(1, 7, 60, 600, 60_001, 1_000_000)),

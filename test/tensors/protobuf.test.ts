@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import {
   bytesOf,
   decodeMessage,
@@ -11,6 +10,7 @@ import {
   text,
   textsOf,
 } from "../../src/tensors/protobuf.ts";
+import fc from "../properties.ts";
 
 const field: fc.Arbitrary<Field> = fc.oneof(
   fc.record({

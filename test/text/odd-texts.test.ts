@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { phonemeIds } from "../../src/text/phoneme-ids.ts";
 import { createPhonemizer } from "../../src/text/phonemizer.ts";
 import { splitSentences } from "../../src/text/sentences.ts";
+import fc from "../properties.ts";
 import { slowTexts } from "./slow-texts.ts";
 import { letterB, tables } from "./voice.ts";
 

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import fc from "fast-check";
 import { ACCEPTED, readGivenPhonemes } from "../../src/text/given-phonemes.ts";
 import { inlineFault } from "../../src/text/inline-phonemes.ts";
 import { createOwnWords, faultOf } from "../../src/text/own-words.ts";
 import { createPhonemizer } from "../../src/text/phonemizer.ts";
 import { parsePronunciations } from "../../src/text/pronunciations.ts";
 import { TOP } from "../architecture/top.ts";
+import fc from "../properties.ts";
 import { letterB, tables } from "./voice.ts";
 
 const { read, phonemes } = createPhonemizer(tables, letterB);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { cutRunOn } from "../../src/text/run-on.ts";
+import fc from "../properties.ts";
 
 const cut = (text: string) => cutRunOn({ text, endsParagraph: true });
 const bare = (text: string) => text.replace(/\s/g, "");

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import fc from "fast-check";
 import type { Turn } from "../../src/model/conversation.ts";
 import { chooseThread } from "../../src/workers/choose-thread.ts";
+import fc from "../properties.ts";
 
 const written: Turn = { speaker: "1", text: "Well?", audio: null };
 

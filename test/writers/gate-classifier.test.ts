@@ -3,13 +3,13 @@ import { copyFile, mkdtemp, open, rm, truncate, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import fc from "fast-check";
 import { heldOutLines } from "../../bench/gate-lines.ts";
 import { WriterError } from "../../src/model/writer.ts";
 import { GATE_CATEGORIES, type GateCategory } from "../../src/writers/gate/gate-category.ts";
 import { type GateClassifier, openGateClassifier } from "../../src/writers/gate/gate-classifier.ts";
 import { GATE_DIR } from "../../src/writers/gate/gate-head.ts";
 import { gated } from "../../src/writers/gate/gated.ts";
+import fc from "../properties.ts";
 import { writerConformance } from "./conformance.ts";
 import { longHistory, never } from "./dialogues.ts";
 import { ScriptedWriter } from "./scripted-writer.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { GATE_CATEGORIES } from "../../src/writers/gate/gate-category.ts";
 import { GATE_REPLIES, gateReply } from "../../src/writers/gate/gate-replies.ts";
+import fc from "../properties.ts";
 
 const wordings = GATE_CATEGORIES.flatMap((category) =>
   GATE_REPLIES[category].map((sentences) => ({ category, sentences, text: sentences.join(" ") })),

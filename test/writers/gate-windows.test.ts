@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { plainText, windowsOf } from "../../src/writers/gate/gate-windows.ts";
+import fc from "../properties.ts";
 
 test("windows cover the end of a turn, overlap, and are no more than the length asks for", () => {
   fc.assert(

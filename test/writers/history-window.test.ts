@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { historyWindow } from "../../src/writers/llama/history-window.ts";
+import fc from "../properties.ts";
 import { heard, said } from "./dialogues.ts";
 
 const OPTIONS = { maxChars: 100, stepChars: 40 };

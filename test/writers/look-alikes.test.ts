@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { plainText } from "../../src/writers/gate/gate-windows.ts";
+import fc from "../properties.ts";
 
 const HIDDEN: Readonly<Record<string, string>> = {
   "Cyrillic letters in a word": "I want to k\u0456ll my\u0455elf",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { LONGEST_SENTENCE, SentenceCutter } from "../../src/writers/sentence-cutter.ts";
+import fc from "../properties.ts";
 
 test("a sentence comes out when the next one begins, and the last one at the end", () => {
   const cutter = new SentenceCutter();

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
 import type { LlamaContextSequence, Token } from "../../src/writers/llama/llama-runtime.ts";
 import { type CachedSequence, SequencePool, sharedStart } from "../../src/writers/llama/sequence-pool.ts";
+import fc from "../properties.ts";
 import { within } from "../waiting.ts";
 import { never } from "./dialogues.ts";
 

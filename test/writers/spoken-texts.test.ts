@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import fc from "../properties.ts";
 import { type SpokenText, spokenOf, spokenOfSentences, spokenTexts } from "./spoken-texts.ts";
 
 const known = await spokenTexts("spoken-texts");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { ThoughtFilter } from "../../src/writers/chat/thought-filter.ts";
+import fc from "../properties.ts";
 
 test("thoughts are taken out, however the text is cut, and what only looks like a tag stays", () => {
   for (const [text, said] of [

@@ -13,7 +13,7 @@ import gguf
 import numpy as np
 from gguf import GGMLQuantizationType as Type
 
-from encoder import MAX_TOKENS, Gate, averaged
+from encoder import MAX_TOKENS, Encoder, averaged
 from lines import CLASSES, HERE
 
 OURS = {
@@ -38,7 +38,7 @@ def main() -> None:
     gate = averaged(options.base, options.layers, len(CLASSES), options.runs)
     options.out.mkdir(parents=True, exist_ok=True)
     encoder = options.out / "gate.gguf"
-    write_encoder(gate, options.base, encoder)
+    write_encoder(gate.encoder, options.base, encoder, name="antiphon gate")
     calibrated = json.loads((HERE / "thresholds.json").read_text())
     head = {
         "encoder": {
@@ -55,10 +55,13 @@ def main() -> None:
     (options.out / "gate.json").write_text(text + "\n")
 
 
-def write_encoder(gate: Gate, base: Path, path: Path) -> None:
-    config = gate.encoder.config
+def write_encoder(
+    encoder: Encoder, base: Path, path: Path, *, name: str, words: Type = Type.Q8_0, matrices: Type = Type.Q8_0
+) -> None:
+    """`words` is how the table of words is stored, `matrices` all other matrices."""
+    config = encoder.config
     writer = gguf.GGUFWriter(path, "bert")
-    writer.add_name("antiphon gate")
+    writer.add_name(name)
     writer.add_license("apache-2.0")
     writer.add_block_count(config["num_hidden_layers"])
     writer.add_context_length(MAX_TOKENS)
@@ -70,13 +73,13 @@ def write_encoder(gate: Gate, base: Path, path: Path) -> None:
     writer.add_pooling_type(gguf.PoolingType.MEAN)
     writer.add_file_type(gguf.LlamaFileType.MOSTLY_Q8_0)
     write_vocabulary(writer, base)
-    for name, value in gate.encoder.state_dict().items():
+    for part, value in encoder.state_dict().items():
         values = value.numpy()
-        if name == "positions.weight":
+        if part == "positions.weight":
             values = values[:MAX_TOKENS]
-        is_matrix = name.endswith("weight") and values.ndim == 2 and not name.startswith(("positions", "types"))
-        kind = Type.Q8_0 if is_matrix else Type.F32
-        writer.add_tensor(theirs(name), gguf.quantize(np.ascontiguousarray(values), kind), raw_dtype=kind)
+        is_matrix = part.endswith("weight") and values.ndim == 2 and not part.startswith(("positions", "types"))
+        kind = words if part == "words.weight" else matrices if is_matrix else Type.F32
+        writer.add_tensor(theirs(part), gguf.quantize(np.ascontiguousarray(values), kind), raw_dtype=kind)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

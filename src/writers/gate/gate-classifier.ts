@@ -1,14 +1,8 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { abortable } from "../../model/abortable.ts";
 import { WriterError } from "../../model/writer.ts";
-import {
-  type LlamaEmbeddingContext,
-  type LlamaModel,
-  type LlamaRuntime,
-  openLlama,
-  type Token,
-} from "../llama/llama-runtime.ts";
-import { Turns } from "../llama/turns.ts";
+import { openLlama } from "../llama/llama-runtime.ts";
+import { TextEncoder } from "../llama/text-encoder.ts";
 import { GATE_CATEGORIES, type GateCategory, type GateClass } from "./gate-category.ts";
 import {
   GATE_DIR,
@@ -53,35 +47,24 @@ export async function openGateClassifier(dir: string = GATE_DIR): Promise<GateCl
       { cause },
     );
   });
-  let model: LlamaModel | null = null;
   try {
-    model = await runtime.llama.loadModel({ modelPath: head.encoderPath, gpuLayers: 0 });
-    const context = await model.createEmbeddingContext({ contextSize: 256, batchSize: 256, threads: 1 });
-    return new EncoderGate(head, runtime, model, context);
+    return new EncoderGate(head, await TextEncoder.open(runtime, head.encoderPath));
   } catch (cause) {
-    await model?.dispose();
-    await runtime.release();
     throw gateError(head.encoderPath, "cannot be loaded", cause);
   }
 }
 
 class EncoderGate implements GateClassifier {
   readonly #head: GateHead;
-  readonly #runtime: LlamaRuntime;
-  readonly #model: LlamaModel;
-  readonly #context: LlamaEmbeddingContext;
+  readonly #encoder: TextEncoder;
   /** What lines were found to be, by {@link EncoderGate.#keyOf}, the least recently asked for first: turns come again. */
   readonly #known = new Map<string, readonly GateScores[]>();
   readonly #closed = new AbortController();
   readonly #secret = randomBytes(32);
-  readonly #turns = new Turns();
-  #freed: Promise<void> | null = null;
 
-  constructor(head: GateHead, runtime: LlamaRuntime, model: LlamaModel, context: LlamaEmbeddingContext) {
+  constructor(head: GateHead, encoder: TextEncoder) {
     this.#head = head;
-    this.#runtime = runtime;
-    this.#model = model;
-    this.#context = context;
+    this.#encoder = encoder;
   }
 
   async classify(lines: readonly string[], signal: AbortSignal): Promise<GateVerdict> {
@@ -101,15 +84,7 @@ class EncoderGate implements GateClassifier {
 
   async close(): Promise<void> {
     this.#closed.abort();
-    this.#freed ??= this.#free();
-    await this.#freed;
-  }
-
-  async #free(): Promise<void> {
-    await this.#turns.take(async () => {});
-    await this.#context.dispose();
-    await this.#model.dispose();
-    await this.#runtime.release();
+    await this.#encoder.close();
   }
 
   async #judge(lines: readonly string[], stop: AbortSignal): Promise<GateVerdict> {
@@ -158,17 +133,10 @@ class EncoderGate implements GateClassifier {
   async #encode(line: string, most: number, stop: AbortSignal): Promise<readonly GateScores[]> {
     // Of signs alone, emoji above all, the encoder knows nothing.
     if (!/[\p{L}\p{N}]/u.test(line)) return [];
-    const { bos, eos } = this.#model.tokens;
-    const isSpecial = (token: Token) => token === bos || token === eos;
-    // Looked for by hand: as text, what people write can never be one of the encoder's own marks.
-    const tokens = this.#model.tokenize(line, false, "trimLeadingSpace").filter((token) => !isSpecial(token));
+    const tokens = this.#encoder.tokensOf(line);
     const scores: GateScores[] = [];
     for (const window of windowsOf(tokens, { size: 96, step: 64, most })) {
-      const input = [...(bos === null ? [] : [bos]), ...window, ...(eos === null ? [] : [eos])];
-      const { vector } = await this.#turns.take(async () => {
-        stop.throwIfAborted();
-        return this.#context.getEmbeddingFor(input);
-      });
+      const vector = await this.#encoder.vectorOf(window, stop);
       if (vector.length !== this.#head.width) throw new Error("the encoder gave a vector of another width");
       scores.push(this.#head.scores(vector));
     }

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { describe, it } from "node:test";
-import fc from "fast-check";
 import { checkpointDir, checkpointFile } from "../../../src/catalogue/installed-checkpoint.ts";
 import { temporaryFolder } from "../../e2e/folders.ts";
+import fc from "../../properties.ts";
 import { type Answer, cut, cutRangeless, file, fileServer, status, unmeasured } from "./file-server.ts";
 import { manifestOf, type Pulled, placed, pull, WEIGHTS } from "./fixture.ts";
 

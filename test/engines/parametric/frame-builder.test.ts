@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { FRAME_SAMPLES } from "../../../src/audio/format.ts";
 import { wholeSamples } from "../../../src/audio/samples.ts";
 import { FrameBuilder } from "../../../src/engines/parametric/frame-builder.ts";
+import fc from "../../properties.ts";
 
 /** Blocks of quiet samples, and silences (negative), of any length. */
 const blocks = fc.array(fc.integer({ min: -5_000, max: 5_000 }), { maxLength: 20 });

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
 import { type Passage, PassageSource, type ReadsText } from "../../../src/engines/parametric/passages.ts";
 import { clausePauseS, pauseS } from "../../../src/engines/parametric/pauses.ts";
 import { textHeard, wordCount, wordsHeard } from "../../../src/engines/parametric/spoken-words.ts";
 import { cutRunOn } from "../../../src/text/run-on.ts";
 import { splitSentences } from "../../../src/text/sentences.ts";
 import { CountedText, never } from "../../model/scripts.ts";
+import fc from "../../properties.ts";
 
 /** Each letter is a phoneme of its own, `/` begins a new passage; what has no letter is not spoken. */
 const readLetters: ReadsText = {

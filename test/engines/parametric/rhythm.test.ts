@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
 import { createRandom } from "../../../src/engines/parametric/random.ts";
 import { liftsOf } from "../../../src/engines/parametric/rhythm/lifts.ts";
 import { type Occasion, occasionOf } from "../../../src/engines/parametric/rhythm/occasion.ts";
@@ -10,6 +9,7 @@ import { sentenceKind } from "../../../src/engines/parametric/rhythm/sentence-ki
 import { varied } from "../../../src/engines/parametric/rhythm/varied.ts";
 import { wordsIn } from "../../../src/engines/parametric/rhythm/words-in.ts";
 import type { Turn } from "../../../src/model/conversation.ts";
+import fc from "../../properties.ts";
 
 /** A sentence by itself, all of it in one breath, in the middle of nowhere. */
 function placeOf(text: string, rest: Partial<Place> = {}): Place {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { entrained, pauseFactor } from "../../../../src/engines/parametric/follow/entrainment.ts";
 import { createVoices } from "../../../../src/engines/parametric/speakers.ts";
+import fc from "../../../properties.ts";
 import { profileOf } from "../listen/profiles.ts";
 
 const voice = createVoices().get("0")!;

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
 import { learnSoundMap } from "../../../../src/engines/parametric/follow/learn-sound-map.ts";
 import { mendedMap } from "../../../../src/engines/parametric/follow/mend-sound-map.ts";
 import type { OwnSpeech } from "../../../../src/engines/parametric/follow/rehearsal.ts";
 import type { SoundMap } from "../../../../src/engines/parametric/follow/sound-map.ts";
 import { BAND_HZ, BANDS } from "../../../../src/engines/parametric/listen/bands.ts";
+import fc from "../../../properties.ts";
 import { noise } from "../listen/signals.ts";
 
 const DB = Math.LN10 / 10;

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
 import type { OwnPitch } from "../../../../src/engines/parametric/follow/own-pitch.ts";
 import {
   hearingBias,
@@ -12,6 +11,7 @@ import {
 } from "../../../../src/engines/parametric/follow/pitch-map.ts";
 import { deviation } from "../../../../src/engines/parametric/listen/deviation.ts";
 import { percentile } from "../../../../src/engines/parametric/listen/percentile.ts";
+import fc from "../../../properties.ts";
 import { noise } from "../listen/signals.ts";
 
 /** Pitch as natural logarithms: skewed, as voices are. */

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import {
   meanSpectrum,
   nearestKind,
@@ -9,6 +8,7 @@ import {
   sumsByKind,
 } from "../../../../src/engines/parametric/follow/sound-kinds.ts";
 import { BANDS } from "../../../../src/engines/parametric/listen/bands.ts";
+import fc from "../../../properties.ts";
 import { noise } from "../listen/signals.ts";
 
 const frameOf = (spectra: Float32Array, bandLimit = BANDS) => ({ mean: meanSpectrum(spectra), bandLimit });

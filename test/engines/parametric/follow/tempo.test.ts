@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { heardTempo } from "../../../../src/engines/parametric/follow/tempo.ts";
+import fc from "../../../properties.ts";
 import { profileOf } from "../listen/profiles.ts";
 
 const saidFor = (speechS: number, ownS: number | null, syllablesPerS = 4) => ({

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { activityOf } from "../../../../src/engines/parametric/listen/activity.ts";
+import fc from "../../../properties.ts";
 
 const FRAME_S = 0.0125;
 

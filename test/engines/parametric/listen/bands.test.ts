@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { BIN_HZ, BINS } from "../../../../src/engines/parametric/geometry.ts";
 import {
   addBetweenBands,
@@ -8,6 +7,7 @@ import {
   BANDS,
   bandLogs,
 } from "../../../../src/engines/parametric/listen/bands.ts";
+import fc from "../../../properties.ts";
 
 const inBands = (powers: ArrayLike<number>) => bandLogs(powers, new Float64Array(BANDS));
 

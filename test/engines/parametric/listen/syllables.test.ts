@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { syllableCount } from "../../../../src/engines/parametric/listen/syllables.ts";
+import fc from "../../../properties.ts";
 
 const FRAMES_PER_S = 80;
 

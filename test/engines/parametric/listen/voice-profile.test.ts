@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { resample } from "../../../../src/audio/resample.ts";
 import { BANDS } from "../../../../src/engines/parametric/listen/bands.ts";
 import { percentile } from "../../../../src/engines/parametric/listen/percentile.ts";
@@ -10,6 +9,7 @@ import {
   type VoiceProfile,
 } from "../../../../src/engines/parametric/listen/voice-profile.ts";
 import { finish } from "../../../../src/engines/parametric/listen/work.ts";
+import fc from "../../../properties.ts";
 import { clipOf, mixture, noise, scaled } from "./signals.ts";
 import { syntheticVoice } from "./synthetic-voice.ts";
 

@@ -5,11 +5,13 @@ import { openGateClassifier } from "../src/writers/gate/gate-classifier.ts";
 import { gated } from "../src/writers/gate/gated.ts";
 import { embeddedWriter } from "../src/writers/llama/embedded.ts";
 import { openGgufWriter } from "../src/writers/llama/gguf-writer.ts";
+import { openReplySource } from "../src/writers/replies/reply-source.ts";
+import { replying } from "../src/writers/replies/replying-writer.ts";
 import { tidied } from "../src/writers/tidied.ts";
 
 /**
  * Prints what an authored turn says to each prompt of a file (JSON lines), greedily, to be read and judged. `--raw` asks
- * the model alone: no adapter, no gate.
+ * the model alone: no adapter, no replies, no gate.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -27,7 +29,10 @@ const options = embeddedWriter(modelPath);
 const adapterPath = values.raw === true ? null : (values.adapter ?? options.adapterPath);
 const beganLoading = performance.now();
 const model = await openGgufWriter({ ...options, adapterPath });
-const writer = values.raw === true ? model : gated(tidied(model), await openGateClassifier());
+const writer =
+  values.raw === true
+    ? model
+    : gated(tidied(replying(model, await openReplySource())), await openGateClassifier());
 process.stderr.write(`loaded in ${Math.round(performance.now() - beganLoading)} ms\n`);
 for (const line of readFileSync(prompts, "utf8").trim().split("\n")) {
   const prompt = JSON.parse(line) as {
@@ -46,11 +51,15 @@ for (const line of readFileSync(prompts, "utf8").trim().split("\n")) {
   const began = performance.now();
   const sentences: string[] = [];
   let firstMs = 0;
-  for await (const { text } of writer.write(dialogue, new AbortController().signal)) {
+  let by = "model";
+  for await (const { text, layer, gate } of writer.write(dialogue, new AbortController().signal)) {
     firstMs ||= performance.now() - began;
+    by = gate === null ? (layer ?? by) : `gate: ${gate}`;
     sentences.push(text);
   }
   const asked = prompt.turns.map(({ text }) => text ?? "(unheard)").join(" / ");
-  process.stdout.write(`${Math.round(firstMs)} ms | ${prompt.kind} | ${asked} -> ${sentences.join(" ")}\n`);
+  process.stdout.write(
+    `${Math.round(firstMs)} ms | ${by} | ${prompt.kind} | ${asked} -> ${sentences.join(" ")}\n`,
+  );
 }
 await writer.close();

@@ -8,6 +8,8 @@ import { openGateClassifier } from "../writers/gate/gate-classifier.ts";
 import { gated } from "../writers/gate/gated.ts";
 import { embeddedWriter } from "../writers/llama/embedded.ts";
 import { type GgufWriterOptions, openGgufWriter } from "../writers/llama/gguf-writer.ts";
+import { openReplySource } from "../writers/replies/reply-source.ts";
+import { replying } from "../writers/replies/replying-writer.ts";
 import { tidied } from "../writers/tidied.ts";
 import type { WriterWeights } from "./pull-writer.ts";
 
@@ -59,7 +61,8 @@ function innerWriter({ writer }: Settings, { weights, env }: WriterSources): Inn
             { cause: new Error(problem) },
           );
         }
-        return openGgufWriter(embeddedWriter(path));
+        const model = await openGgufWriter(embeddedWriter(path));
+        return writer.replies ? withReplies(model) : model;
       };
       return { name: embeddedWriter("").name, open };
     }
@@ -78,6 +81,16 @@ function innerWriter({ writer }: Settings, { weights, env }: WriterSources): Inn
       };
       return { name: model, open };
     }
+  }
+}
+
+/** The small model, for what nothing better answers. */
+async function withReplies(model: Writer): Promise<Writer> {
+  try {
+    return replying(model, await openReplySource());
+  } catch (error) {
+    await model.close();
+    throw error;
   }
 }
 

@@ -25,6 +25,8 @@ export interface Passage {
   readonly tokens: WriterTokens | null;
   /** The kind of danger that a fixed reply answers; `null` for words that a model wrote. */
   readonly gate: string | null;
+  /** Which part of a writer that has several these words come from: `model` for its language model's. */
+  readonly layer?: string;
 }
 
 /**

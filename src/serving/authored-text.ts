@@ -18,6 +18,7 @@ export class AuthoredText {
   #firstSentenceMs = 0;
   #tokens: WriterTokens | null = null;
   #gate: string | null = null;
+  #layer: string | null = null;
   #isWriting = false;
 
   /** @param onOver called when nothing more is written; more than once is possible */
@@ -75,6 +76,7 @@ export class AuthoredText {
       written_tokens: this.#tokens?.written ?? null,
       first_sentence_ms: Math.round(this.#firstSentenceMs * 10) / 10,
       gate: this.#gate,
+      layer: this.#layer,
     };
   }
 
@@ -117,6 +119,7 @@ export class AuthoredText {
       }
       this.#tokens = passage.tokens ?? this.#tokens;
       this.#gate ??= passage.gate;
+      this.#layer ??= passage.layer ?? null;
       return passage;
     } finally {
       this.#isWriting = false;

@@ -246,6 +246,11 @@ export const SettingsSchema = Type.Object({
       description:
         "Whether dangerous or distressed turns get a fixed, careful reply before any writer sees them. Switch it off only where something better stands in its place.",
     }),
+    replies: Type.Boolean({
+      default: true,
+      description:
+        "Whether the embedded language model writes only what no authored reply fits, no line for the kind of turn, and no sum.",
+    }),
     systemPrompt: Type.Optional(
       Type.String({
         minLength: 1,

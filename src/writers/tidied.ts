@@ -29,7 +29,7 @@ async function* tidy(passages: AsyncIterable<Passage>, { history }: Dialogue): A
   }
   const text = sentences.flush();
   if (isSilent || text !== "")
-    yield { text: text || NOTHING_LEFT, tokens: last?.tokens ?? null, gate: last?.gate ?? null };
+    yield { ...(last ?? { tokens: null, gate: null }), text: text || NOTHING_LEFT };
 }
 
 /** Sentences one after the other, of which one may belong to the next: thoughts, lists, and marks around several. */

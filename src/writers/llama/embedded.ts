@@ -13,7 +13,7 @@ export function embeddedWriter(modelPath: string, adapterPath: string | null = A
     template: "chatml",
     systemPrompt: null,
     // Reading costs about 6 ms a token, and so small a model makes little of what is long ago.
-    window: { maxChars: 560, stepChars: 160 },
+    window: { maxChars: 400, stepChars: 120 },
     contextTokens: 512,
     maxTokens: 64,
     maxSentences: 3,

@@ -1,0 +1,78 @@
+import type { BankEntry, ReplyNumbers } from "./reply-book.ts";
+
+/** A reply that was found. */
+export interface Found {
+  readonly entry: BankEntry;
+  /** How like the turn that it answered is to the newest one, -1 to 1. */
+  readonly likeness: number;
+  /** The same of what was said before the two; `null` where nothing was before one of them. */
+  readonly context: number | null;
+}
+
+/** How much the turn before the newest counts beside it. */
+const PREVIOUS_WEIGHT = 0.4;
+/** Entries that are looked at closer. */
+const CANDIDATES = 16;
+
+/**
+ * The replies whose own turns are nearest to the newest one, what was said before it counted too; the best first, of
+ * equals the one that stands first. Likeness is that of the newest turn alone.
+ *
+ * @param newest of the encoder's width and length 1, as is `previous`; `null` where nothing was said before
+ */
+export function nearestReplies(
+  bank: readonly BankEntry[],
+  numbers: ReplyNumbers,
+  newest: Float32Array,
+  previous: Float32Array | null,
+): Found[] {
+  const asked = projected(numbers.projection, newest);
+  const before = previous === null ? null : projected(numbers.projection, previous);
+  const rank = asked.length;
+  const unit = 1 / (127 * 127);
+  const found: { index: number; likeness: number; context: number | null; score: number }[] = [];
+  let least = Number.NEGATIVE_INFINITY;
+  for (let index = 0; index < bank.length; index++) {
+    const likeness = dot(numbers.newest, index * rank, asked) * unit;
+    const row = numbers.previous[index] ?? -1;
+    const context =
+      before === null || row < 0 ? null : dot(numbers.previousVectors, row * rank, before) * unit;
+    // What has no turn before it is neither nearer nor further for that.
+    const score = likeness + PREVIOUS_WEIGHT * (before === null ? 0 : (context ?? NO_CONTEXT));
+    if (found.length === CANDIDATES && score <= least) continue;
+    let place = found.length;
+    while (place > 0 && (found[place - 1]?.score ?? 0) < score) place--;
+    found.splice(place, 0, { index, likeness, context, score });
+    if (found.length > CANDIDATES) found.pop();
+    least = found.at(-1)?.score ?? least;
+  }
+  return found.flatMap(({ index, likeness, context }) => {
+    const entry = bank[index];
+    return entry === undefined ? [] : [{ entry, likeness, context }];
+  });
+}
+
+/** Mean likeness of two turns that have nothing to do with each other, about. */
+const NO_CONTEXT = 0.15;
+
+/** A vector as the bank has them: of fewer numbers, its length 127, each rounded to a whole number. */
+export function projected(projection: Float32Array, vector: Float32Array): Int8Array {
+  const rank = projection.length / vector.length;
+  const values = new Float64Array(rank);
+  let power = 0;
+  for (let row = 0; row < rank; row++) {
+    let sum = 0;
+    for (let i = 0; i < vector.length; i++)
+      sum += (projection[row * vector.length + i] ?? 0) * (vector[i] ?? 0);
+    values[row] = sum;
+    power += sum * sum;
+  }
+  const scale = power > 0 ? 127 / Math.sqrt(power) : 0;
+  return Int8Array.from(values, (value) => Math.round(value * scale));
+}
+
+function dot(matrix: Int8Array, start: number, vector: Int8Array): number {
+  let sum = 0;
+  for (let i = 0; i < vector.length; i++) sum += (matrix[start + i] ?? 0) * (vector[i] ?? 0);
+  return sum;
+}

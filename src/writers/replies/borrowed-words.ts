@@ -1,0 +1,38 @@
+/**
+ * A found reply fails mostly because it names what only its own conversation had: a cousin, Friday, a name. So the
+ * content words that it shares with its own conversation must all be in the one that it is to answer, too.
+ */
+
+/** The content words of a text, as crude stems: enough to tell whether two texts speak of the same things. */
+export function contentWords(text: string): Set<string> {
+  const words =
+    text
+      .toLowerCase()
+      .replaceAll("’", "'")
+      .match(/[\p{L}\p{N}']+/gu) ?? [];
+  return new Set(words.filter((word) => !COMMON.has(word.replaceAll("'", ""))).map(stemOf));
+}
+
+/** What a reply takes up of the turns that it was written for. */
+export function borrowedWords(reply: string, turns: readonly string[]): string[] {
+  const heard = contentWords(turns.join(" "));
+  return [...contentWords(reply)].filter((word) => heard.has(word));
+}
+
+function stemOf(word: string): string {
+  const bare = word.replaceAll(/^'+|'+$/g, "");
+  const ending = ENDINGS.find((end) => bare.endsWith(end) && bare.length - end.length >= 3);
+  return ending === undefined ? bare : bare.slice(0, -ending.length);
+}
+
+const ENDINGS = ["'s", "ing", "ies", "es", "ed", "s", "ly"];
+
+/** Words that tell nothing of what is spoken about; apostrophes left out. */
+const COMMON = new Set(
+  (
+    "a an the i you he she it we they my your his her its our their me him them us is are was were be been am do does " +
+    "did have has had will would can could should to of in on at for with and or but so not no yes what which who how " +
+    "why when where that this these those there here just really very im its ive id ill dont didnt whats thats get go " +
+    "one day time good nice today want need know think make thing lot"
+  ).split(" "),
+);

@@ -1,0 +1,33 @@
+/** Kinds of turns that their form tells, whatever they speak of; the first that fits. */
+const RULES: readonly (readonly [act: string, form: RegExp])[] = [
+  ["garbled", /^[\W_]*$|^(?:(?![aeiouy])[a-z]){5,}$|^(?:[asdfghjkl;]{4,}\s*)+$/],
+  ["what", /^(?:what|huh|pardon|sorry|excuse me|come again|eh|say again)\W*$/],
+  ["bare-why", /^(?:but |and |oh |so )?(?:why|how come)(?: is that| so| not| though)?\W*$/],
+  ["same", /^(?:same(?: here)?|me too|me neither|likewise|so do i|as do i)\W*$/],
+  [
+    "ack",
+    /^(?:(?:ok(?:ay)?|sure|right|fine|cool|alright|all right|hm+|got it|i see|makes sense|fair enough)(?:,? (?:then|ok(?:ay)?|sure|got it))?)\W*$/,
+  ],
+  [
+    "thanks",
+    /^(?:(?:ok(?:ay)?|great|cool),? )?(?:thanks|thank you|cheers|ta)(?: (?:so much|a lot|very much|again|anyway))?\W*$/,
+  ],
+  [
+    "goodbye",
+    /^(?:ok(?:ay)?,? )?(?:bye(?:[ -]bye)?|goodbye|see (?:you|ya)(?: later| soon| tomorrow)?|talk to you later|catch you later)(?: then| now)?\W*$/,
+  ],
+  [
+    "identity",
+    /\b(?:are|r) (?:you|u) (?:really |actually |even )?(?:a |an |some (?:kind|sort) of )?(?:real|human|robot|bot|machine|computer|program|a\.?i\b|chat ?bot|alive|(?:actual |living )?person)\b|\b(?:person|human|man|woman)\b.{0,20}\bor\b.{0,20}\b(?:computer|machine|robot|bot|ai|program|software)\b|\b(?:computer|machine|robot|bot|ai|program|software)\b.{0,20}\bor\b.{0,20}\b(?:person|human|man|woman)\b/,
+  ],
+  [
+    "time",
+    /\bwhat(?:'s| is)? the time\b(?! (?:difference|in))|\bwhat time is it\b(?! in)|\b(?:got|have) the time\b\??$|\bwhat(?:'s| is) (?:the date|today's date)\b|\bwhat day is (?:it|today)\b/,
+  ],
+];
+
+/** The kind of a turn where its form alone tells it, else `null`. */
+export function actByForm(turn: string): string | null {
+  const text = turn.toLowerCase().replaceAll("’", "'").trim();
+  return RULES.find(([, form]) => form.test(text))?.[0] ?? null;
+}

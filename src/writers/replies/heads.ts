@@ -1,0 +1,48 @@
+import type { Act, Polarity, ReplyBook } from "./reply-book.ts";
+
+/** What a turn is taken for. */
+export interface Guess {
+  readonly act: Act;
+  /** How sure the head is of it, 0 to 1. */
+  readonly probability: number;
+  /** How sure it is that something is told, and that this is a sorrow, a joy or neither. */
+  readonly told: Readonly<Record<Polarity, number>>;
+}
+
+/** What kind of turn vectors of length 1 are: a turn's, and perhaps its last sentence's. Their odds are averaged. */
+export function guessOf(
+  { acts, numbers: { actWeights, actBiases } }: Pick<ReplyBook, "acts" | "numbers">,
+  vectors: readonly Float32Array[],
+): Guess {
+  const each = vectors.map((vector) => oddsOf(actWeights, actBiases, vector));
+  const told = { bad: 0, plain: 0, good: 0 };
+  let best: { act: Act; probability: number } | null = null;
+  for (const [n, act] of acts.entries()) {
+    const probability = each.reduce((sum, odds) => sum + (odds[n] ?? 0), 0) / each.length;
+    if (act.answered === "told") told[act.polarity] += probability;
+    // The first of equals.
+    if (best === null || probability > best.probability) best = { act, probability };
+  }
+  if (best === null) throw new Error("the head knows no act");
+  return { ...best, told };
+}
+
+/** The probabilities of a linear head's classes (softmax). */
+function oddsOf(weights: Float32Array, biases: Float32Array, vector: Float32Array): Float64Array {
+  const odds = new Float64Array(biases.length);
+  let highest = Number.NEGATIVE_INFINITY;
+  for (let row = 0; row < biases.length; row++) {
+    let sum = biases[row] ?? 0;
+    const start = row * vector.length;
+    for (let i = 0; i < vector.length; i++) sum += (weights[start + i] ?? 0) * (vector[i] ?? 0);
+    odds[row] = sum;
+    highest = Math.max(highest, sum);
+  }
+  let total = 0;
+  for (const [row, logit] of odds.entries()) {
+    const odd = Math.exp(logit - highest);
+    odds[row] = odd;
+    total += odd;
+  }
+  return odds.map((odd) => odd / total);
+}

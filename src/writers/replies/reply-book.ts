@@ -1,0 +1,187 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { WriterError } from "../../model/writer.ts";
+
+/** The replies that come with the package. */
+export const REPLIES_DIR = fileURLToPath(new URL("../../../../replies", import.meta.url));
+export const ENCODER_FILE = "encoder.gguf";
+const INDEX_FILE = "replies.json";
+const NUMBERS_FILE = "replies.bin";
+const TEXTS_FILE = "replies.txt.gz";
+
+export const POLARITIES = ["bad", "plain", "good"] as const;
+/** Whether what is told is a sorrow, a joy or neither. */
+export type Polarity = (typeof POLARITIES)[number];
+
+/** A kind of turn. */
+export interface Act {
+  readonly name: string;
+  /**
+   * `form`: answered by a line before anything is looked for; `line`: where nothing was found; `told`: the same, and a
+   * line for anything told may stand for it; `none`: never.
+   */
+  readonly answered: "form" | "line" | "told" | "none";
+  readonly polarity: Polarity;
+  /** How sure the head must be for a line, 0 to 1. */
+  readonly least: number;
+  /** Replies of which each fits every turn of the kind; empty for `none`. */
+  readonly lines: readonly string[];
+}
+
+/** A reply of an authored conversation. */
+export interface BankEntry {
+  readonly reply: string;
+  /** Stems that the reply takes up of its own conversation: an answer may name them only where they were said, too. */
+  readonly borrowed: readonly string[];
+  /** Of the turn that it answered. */
+  readonly polarity: Polarity;
+  /** Said by a character of a scene, of whom a body and a past may be told. */
+  readonly isInRole: boolean;
+}
+
+/** All that is known for replying without a language model. */
+export interface ReplyBook {
+  readonly encoder: { readonly sha256: string; readonly bytes: number };
+  readonly acts: readonly Act[];
+  /** What may be said of any sorrow, any joy, and anything else that is told. */
+  readonly any: Readonly<Record<Polarity, readonly string[]>>;
+  readonly bank: readonly BankEntry[];
+  readonly numbers: ReplyNumbers;
+}
+
+/** `width` is the encoder's, `rank` that of the bank's vectors. Matrices are row by row. */
+export interface ReplyNumbers {
+  /** `acts.length` rows of `width`. */
+  readonly actWeights: Float32Array;
+  readonly actBiases: Float32Array;
+  /** `rank` rows of `width`: what turns an encoder's vector into one of the bank's. */
+  readonly projection: Float32Array;
+  /** `bank.length` rows of `rank`: the turn that each reply answered, of length 127. */
+  readonly newest: Int8Array;
+  /** For each reply the row in `previousVectors` of what was said before that turn, -1 where nothing was. */
+  readonly previous: Int32Array;
+  readonly previousVectors: Int8Array;
+}
+
+const NUMBERS = [
+  ["actWeights", Float32Array],
+  ["actBiases", Float32Array],
+  ["projection", Float32Array],
+  ["previous", Int32Array],
+  ["newest", Int8Array],
+  ["previousVectors", Int8Array],
+] as const;
+
+interface IndexFile {
+  readonly encoder: ReplyBook["encoder"];
+  readonly acts: readonly Act[];
+  readonly any: ReplyBook["any"];
+  readonly sha256: { readonly numbers: string; readonly texts: string };
+  /** How many numbers each matrix has. */
+  readonly lengths: Readonly<Record<keyof ReplyNumbers, number>>;
+}
+
+/**
+ * Reads the replies.
+ *
+ * @throws WriterError, naming the file and the remedy, when one is missing or is not as it was written.
+ */
+export async function readReplyBook(dir: string = REPLIES_DIR): Promise<ReplyBook> {
+  const index = parsed(await read(dir, INDEX_FILE));
+  const [bytes, packed] = await Promise.all([read(dir, NUMBERS_FILE), read(dir, TEXTS_FILE)]);
+  if (sha256(bytes) !== index.sha256.numbers) throw damaged(NUMBERS_FILE);
+  if (sha256(packed) !== index.sha256.texts) throw damaged(TEXTS_FILE);
+  let start = bytes.byteOffset;
+  const numbers: Record<string, unknown> = {};
+  for (const [name, Numbers] of NUMBERS) {
+    numbers[name] = new Numbers(bytes.buffer as ArrayBuffer, start, index.lengths[name]);
+    start += index.lengths[name] * Numbers.BYTES_PER_ELEMENT;
+  }
+  const { encoder, acts, any } = index;
+  const bank = gunzipSync(packed).toString("utf8").split("\n").map(entryOf);
+  return { encoder, acts, any, bank, numbers: numbers as unknown as ReplyNumbers };
+}
+
+/** The files of {@link readReplyBook}, by name; the encoder is not among them. */
+export function replyBookFiles({ encoder, acts, any, bank, numbers }: ReplyBook): Map<string, Uint8Array> {
+  const matrices = NUMBERS.map(([name]) => numbers[name]);
+  const bytes = Buffer.concat(
+    matrices.map(({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength)),
+  );
+  const packed = gzipSync(bank.map(lineOf).join("\n"), { level: 9 });
+  const lengths = Object.fromEntries(
+    NUMBERS.map(([name]) => [name, numbers[name].length]),
+  ) as IndexFile["lengths"];
+  const index: IndexFile = {
+    encoder,
+    acts,
+    any,
+    sha256: { numbers: sha256(bytes), texts: sha256(packed) },
+    lengths,
+  };
+  return new Map([
+    [INDEX_FILE, Buffer.from(`${JSON.stringify(index, null, 1)}\n`)],
+    [NUMBERS_FILE, bytes],
+    [TEXTS_FILE, packed],
+  ]);
+}
+
+/** A file of the replies cannot be used: says which, and what to do. */
+export function repliesError(file: string, what: string, cause?: unknown): WriterError {
+  return new WriterError(
+    `the embedded writer's replies/${file} ${what}: install antiphon again, or set writer.replies to false`,
+    { cause },
+  );
+}
+
+function damaged(file: string, cause?: unknown): WriterError {
+  return repliesError(file, "is damaged", cause);
+}
+
+export function sha256(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+/** The bytes of a file, beginning where numbers of four bytes may begin. */
+async function read(dir: string, file: string): Promise<Uint8Array> {
+  try {
+    const bytes = await readFile(join(dir, file));
+    return bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
+  } catch (cause) {
+    const isMissing = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
+    throw repliesError(file, isMissing ? "is missing" : "cannot be read", cause);
+  }
+}
+
+function parsed(bytes: Uint8Array): IndexFile {
+  try {
+    const index = JSON.parse(new TextDecoder().decode(bytes)) as IndexFile;
+    const isWhole =
+      typeof index.encoder.sha256 === "string" &&
+      index.acts.length > 0 &&
+      index.acts.every(({ answered, lines }) => answered === "none" || lines.length > 0) &&
+      index.lengths.actBiases === index.acts.length &&
+      NUMBERS.every(([name]) => Number.isInteger(index.lengths[name]));
+    if (isWhole) return index;
+  } catch (cause) {
+    throw damaged(INDEX_FILE, cause);
+  }
+  throw damaged(INDEX_FILE);
+}
+
+function lineOf({ reply, borrowed, polarity, isInRole }: BankEntry): string {
+  return [reply, polarity[0] + (isInRole ? "r" : ""), borrowed.join(" ")].join("\t");
+}
+
+function entryOf(line: string): BankEntry {
+  const [reply = "", marks = "", borrowed = ""] = line.split("\t");
+  return {
+    reply,
+    borrowed: borrowed === "" ? [] : borrowed.split(" "),
+    polarity: POLARITIES.find((polarity) => marks.startsWith(polarity[0] ?? "")) ?? "plain",
+    isInRole: marks.endsWith("r"),
+  };
+}

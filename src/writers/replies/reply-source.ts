@@ -1,0 +1,268 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Dialogue } from "../../model/writer.ts";
+import { openLlama } from "../llama/llama-runtime.ts";
+import { TextEncoder } from "../llama/text-encoder.ts";
+import { sentencesOf } from "../sentence-cutter.ts";
+import { type Found, nearestReplies } from "./bank.ts";
+import { contentWords } from "./borrowed-words.ts";
+import { actByForm } from "./form-rules.ts";
+import { type Guess, guessOf } from "./heads.ts";
+import { recalled } from "./recall.ts";
+import {
+  type Act,
+  ENCODER_FILE,
+  POLARITIES,
+  type Polarity,
+  REPLIES_DIR,
+  type ReplyBook,
+  readReplyBook,
+  repliesError,
+  sha256,
+} from "./reply-book.ts";
+import { worked } from "./sums.ts";
+
+/** Where a reply came from: worked out, a line for its kind of turn, or the reply of an authored conversation. */
+export type ReplyLayer = "exact" | "line" | "found";
+
+/** A whole reply that no language model wrote. */
+export interface ReadyReply {
+  readonly layer: ReplyLayer;
+  readonly text: string;
+}
+
+/** Replies to what is better answered without a language model. */
+export interface ReplySource {
+  /**
+   * The reply, or `null` where a language model had better write. The same dialogue has the same one at temperature 0;
+   * above, the seed chooses among equals. Nothing that the conversation already heard is said again.
+   *
+   * @throws the signal's reason when it aborts
+   */
+  reply(dialogue: Dialogue, signal: AbortSignal): Promise<ReadyReply | null>;
+  /** Something that may be said to anything; `null` when all of it was heard. */
+  fallback(dialogue: Dialogue): string | null;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the replies that come with the package.
+ *
+ * @throws WriterError, naming the file and the remedy, when one is missing or damaged; LlamaMissingError.
+ */
+export async function openReplySource(dir: string = REPLIES_DIR): Promise<ReplySource> {
+  const book = await readReplyBook(dir);
+  const path = join(dir, ENCODER_FILE);
+  const bytes = await readFile(path).catch((cause) => {
+    throw repliesError(ENCODER_FILE, "is missing", cause);
+  });
+  if (sha256(bytes) !== book.encoder.sha256) throw repliesError(ENCODER_FILE, "is damaged");
+  const runtime = await openLlama();
+  const encoder = await TextEncoder.open(runtime, path).catch((cause) => {
+    throw repliesError(ENCODER_FILE, "cannot be loaded", cause);
+  });
+  return new BookSource(
+    book,
+    (text, stop) => unitVector(encoder, text, stop),
+    () => encoder.close(),
+  );
+}
+
+/** The direction of a text's meaning, of length 1. Of a long text its end counts. */
+export async function unitVector(
+  encoder: TextEncoder,
+  text: string,
+  stop: AbortSignal,
+): Promise<Float32Array> {
+  const vector = await encoder.vectorOf(encoder.tokensOf(text).slice(-MOST_TOKENS), stop);
+  const length = Math.hypot(...vector) || 1;
+  return Float32Array.from(vector, (value) => value / length);
+}
+
+/** What the encoder reads at once. */
+const MOST_TOKENS = 126;
+
+/** Makes a text a vector of length 1. */
+export type Embeds = (text: string, stop: AbortSignal) => Promise<Float32Array>;
+
+/** Replies out of a book. */
+export class BookSource implements ReplySource {
+  readonly #book: ReplyBook;
+  readonly #embed: Embeds;
+  readonly #free: () => Promise<void>;
+  readonly #acts: ReadonlyMap<string, Act>;
+
+  constructor(book: ReplyBook, embed: Embeds, free: () => Promise<void>) {
+    this.#book = book;
+    this.#embed = embed;
+    this.#free = free;
+    this.#acts = new Map(book.acts.map((act) => [act.name, act]));
+  }
+
+  async reply(dialogue: Dialogue, signal: AbortSignal): Promise<ReadyReply | null> {
+    const talk = talkOf(dialogue);
+    if (talk === null) return null;
+    if (talk.newest === null) return this.#line("unheard", talk);
+    const exact = worked(talk.newest) ?? recalled(dialogue.history, dialogue.speaker);
+    if (exact !== null) return this.#ready("exact", [exact], talk);
+    const form = actByForm(talk.newest);
+    // Whether this is a machine is always told, in a scene, too.
+    if (form === "identity" || form === "garbled") return this.#line(form, talk);
+
+    const vector = await this.#embed(talk.newest, signal);
+    const sentences = sentencesOf(talk.newest);
+    const tail = sentences.length > 1 ? await this.#embed(sentences.at(-1) ?? "", signal) : null;
+    const vectors = tail === null ? [vector] : [vector, tail];
+    const guess = guessOf(this.#book, vectors);
+    const byForm = this.#acts.get(form ?? "");
+    const act = byForm ?? guess.act;
+    const isScene = SCENES.has(act.name) || (await this.#beganAsScene(talk, signal));
+    const isSure = !isScene && (byForm !== undefined || guess.probability >= act.least);
+
+    const before = talk.previous === null ? null : await this.#embed(talk.previous, signal);
+    const found = nearestReplies(this.#book.bank, this.#book.numbers, vector, before).filter(
+      (one) =>
+        (isScene || !one.entry.isInRole) && isNear(one, talk) && !isOpposite(one.entry.polarity, guess),
+    );
+    const line = isSure && act.answered !== "none" ? this.#line(act.name, talk) : null;
+    const isFirst = act.answered === "form" && (byForm !== undefined || (found[0]?.likeness ?? 0) < THE_SAME);
+    if (line !== null && isFirst) return line;
+    return this.#found(found, talk) ?? line ?? (isScene ? null : this.#anyLine(guess, talk));
+  }
+
+  fallback(dialogue: Dialogue): string | null {
+    const talk = talkOf(dialogue);
+    return talk === null ? null : (this.#ready("line", this.#book.any.plain, talk)?.text ?? null);
+  }
+
+  close(): Promise<void> {
+    return this.#free();
+  }
+
+  /** Whether the other one began by asking for a part to be played, or as somebody who serves or is served. */
+  async #beganAsScene({ opening }: Talk, signal: AbortSignal): Promise<boolean> {
+    if (opening === null) return false;
+    const { act, probability } = guessOf(this.#book, [await this.#embed(opening, signal)]);
+    return SCENES.has(act.name) && probability >= 0.5;
+  }
+
+  /** The nearest that was not heard; of those that are hardly less near, any. */
+  #found(found: readonly Found[], talk: Talk): ReadyReply | null {
+    const best = found[0]?.likeness ?? 0;
+    const near = found.filter(({ likeness }) => likeness >= best - NEARLY);
+    for (const among of [near, found]) {
+      const ready = this.#ready(
+        "found",
+        among.map(({ entry }) => entry.reply),
+        talk,
+      );
+      if (ready !== null) return ready;
+    }
+    return null;
+  }
+
+  /** What may be said of anything that is told, where it is plain that something is, and of what sort. */
+  #anyLine({ told }: Guess, talk: Talk): ReadyReply | null {
+    if (ASKS.test(talk.newest ?? "")) return null;
+    const polarity = POLARITIES.find((each) => told[each] >= LEAST_TOLD);
+    const isCertain = polarity === "bad" ? told.bad > 4 * told.good : polarity !== "good" || mayBeGood(talk);
+    if (polarity !== undefined && isCertain) return this.#ready("line", this.#book.any[polarity], talk);
+    const isTold = told.bad + told.plain + told.good >= LEAST_TOLD_AT_ALL;
+    return isTold ? this.#ready("line", this.#book.any.plain, talk) : null;
+  }
+
+  #line(act: string, talk: Talk): ReadyReply | null {
+    const { lines = [], polarity = "plain" } = this.#acts.get(act) ?? {};
+    return polarity === "good" && !mayBeGood(talk) ? null : this.#ready("line", lines, talk);
+  }
+
+  /** One of these that was not heard yet. */
+  #ready(layer: ReplyLayer, among: readonly string[], { heard, chance }: Talk): ReadyReply | null {
+    const fresh = among.filter((text) => !heard.has(normal(text)));
+    const text = fresh[chance % fresh.length];
+    return text === undefined ? null : { layer, text };
+  }
+}
+
+/** What the layers look at. */
+interface Talk {
+  /** What the other one said last; `null` where it could not be heard. */
+  readonly newest: string | null;
+  /** What we said before it. */
+  readonly previous: string | null;
+  /** What the other one said first, where that is another turn. */
+  readonly opening: string | null;
+  readonly words: ReadonlySet<string>;
+  /** Every sentence and turn of the conversation, for comparing. */
+  readonly heard: ReadonlySet<string>;
+  /** Chooses among equals. */
+  readonly chance: number;
+}
+
+/** `null` where there is nothing to answer: nobody has said anything, or we spoke last ourselves. */
+function talkOf({ history, speaker, temperature, seed }: Dialogue): Talk | null {
+  const last = history.at(-1);
+  if (last === undefined || last.speaker === speaker) return null;
+  const texts = history.map(({ text }) => text ?? "");
+  const others = history.filter((turn) => turn.speaker !== speaker && turn.text !== null);
+  const newest = last.text?.replaceAll(/\s+/g, " ").trim() ?? "";
+  const before = history.at(-2);
+  const hash = createHash("sha256").update(texts.join("\n"));
+  if (temperature > 0) hash.update(`\n${seed}`);
+  return {
+    newest: newest === "" ? null : newest,
+    previous: before?.speaker === speaker ? (before.text ?? null) : null,
+    opening: others.length > 1 ? (others[0]?.text ?? null) : null,
+    words: contentWords(texts.join(" ")),
+    heard: new Set(texts.flatMap((text) => [text, ...sentencesOf(text)]).map(normal)),
+    chance: hash.digest().readUInt32LE(0),
+  };
+}
+
+/** Whether a reply answers much the same, and names nothing that was not said here. */
+function isNear({ entry, likeness, context }: Found, { newest, previous, words }: Talk): boolean {
+  if (likeness < LEAST_LIKENESS || !entry.borrowed.every((word) => words.has(word))) return false;
+  // "Like what?" means what was said before it.
+  const isShort = contentWords(newest ?? "").size < SELF_CONTAINED_WORDS;
+  return previous === null || !isShort || (context !== null && context >= LEAST_CONTEXT);
+}
+
+/** Whether nothing in a turn speaks against its being a joy: to congratulate on a loss is the worst mistake. */
+function mayBeGood({ newest }: Talk): boolean {
+  return !NO_JOY.test(newest ?? "");
+}
+
+/** A question, with its mark or, as speech is transcribed, without. */
+const ASKS =
+  /\?|^(?:(?:but|and|so|then|ok|okay|well|now) )*(?:why|how|what|which|who|where|when|can|could|do|does|did|is|are|will|would|should|tell me|give me|say)\b/i;
+const NO_JOY =
+  /\b(?:not|no|never|nobody|nothing|unfortunately|sadly|died|dead|death|cry|cried|crying|sad|lost|losing|fail(?:ed)?|worse|worst|hurts?|sick|ill|alone|lonely|divorced?|cancell?ed|broke|awful|miss)\b|n['’]t\b/i;
+
+/** Whether a sorrow would be answered as a joy, or a joy as a sorrow. */
+function isOpposite(polarity: Polarity, { told }: Guess): boolean {
+  return polarity === "good"
+    ? told.bad > told.good + told.plain
+    : polarity === "bad" && told.good > told.bad + told.plain;
+}
+
+function normal(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
+    .trim();
+}
+
+/** From which likeness a reply of another conversation may answer this one, and from which it surely does. */
+const LEAST_LIKENESS = 0.76;
+const THE_SAME = 0.88;
+/** From which likeness what was said before is about the same. */
+const LEAST_CONTEXT = 0.55;
+/** A turn of so many content words says what it is about. */
+const SELF_CONTAINED_WORDS = 2;
+/** What is this much less like is as good. */
+const NEARLY = 0.02;
+/** How sure it must be that a sorrow, a joy or something else is told; and that any of them is. */
+const LEAST_TOLD = 0.55;
+const LEAST_TOLD_AT_ALL = 0.75;
+const SCENES: ReadonlySet<string> = new Set(["roleplay", "service", "staff"]);

@@ -1,0 +1,118 @@
+/**
+ * Builds `replies/` from what people can read and extend: kinds of turns with their lines (`acts/`), and conversations
+ * (`pairs/` and `../writer/data/`). Needs `npm run build` and `replies/encoder.gguf`; three minutes of one core, less
+ * when repeated. Repeats to the bit on one machine.
+ *
+ *     node training/replies/build.mjs [PROMPTS.jsonl …]
+ *
+ * Conversations that ask what one of the prompts asks are left out: by them the replies are judged.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { projected } from "../../dist/src/writers/replies/bank.js";
+import { borrowedWords } from "../../dist/src/writers/replies/borrowed-words.js";
+import { claimsToBeAPerson } from "../../dist/src/writers/replies/claims.js";
+import { guessOf } from "../../dist/src/writers/replies/heads.js";
+import { replyBookFiles } from "../../dist/src/writers/replies/reply-book.js";
+import { leadingDirections } from "./directions.mjs";
+import { evaluationPrompts, readActs, readConversations, without } from "./read.mjs";
+import { CACHE, openVectors } from "./vectors.mjs";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const OUT = join(HERE, "../../replies");
+/** Of the bank's vectors. */
+const RANK = 128;
+
+const vectors = await openVectors();
+
+const { acts, any } = readActs(HERE);
+const prompts = evaluationPrompts(HERE, process.argv.slice(2));
+const conversations = without(
+  readConversations([join(HERE, "pairs"), join(HERE, "../writer/data")]),
+  prompts,
+);
+console.log(`${acts.length} kinds, ${conversations.length} conversations`);
+
+// What head.py learnt, a row a kind.
+const head = JSON.parse(readFileSync(join(CACHE, "head.json"), "utf8"));
+if (head.kinds.join() !== acts.map(({ name }) => name).join())
+  throw new Error("the kinds have changed since head.py learnt them: run exemplars.mjs and head.py again");
+
+// The bank.
+const entries = [];
+const seen = new Set();
+let left = 0;
+for (const { turns, isScene } of conversations) {
+  turns.forEach(([role, reply], n) => {
+    if (role !== "<" || n === 0) return;
+    const [newest, previous] = [turns[n - 1][1], n > 1 ? turns[n - 2][1] : null];
+    const key = `${newest}\n${reply}\n${previous}`.toLowerCase();
+    if (seen.has(key)) return;
+    seen.add(key);
+    const claims = claimsToBeAPerson(reply);
+    if (claims && !isScene) {
+      left++;
+      return;
+    }
+    entries.push({
+      reply,
+      newest,
+      previous,
+      turns: turns.slice(0, n).map(([, text]) => text),
+      isInRole: claims,
+    });
+  });
+}
+console.log(`${entries.length} replies; ${left} that claim too much left out`);
+for (const entry of entries) {
+  entry.vector = await vectors.of(entry.newest);
+  entry.before = entry.previous === null ? null : await vectors.of(entry.previous);
+}
+const projection = leadingDirections(
+  entries.map(({ vector }) => vector),
+  RANK,
+);
+const rows = (vectors) => {
+  const matrix = new Int8Array(vectors.length * RANK);
+  vectors.forEach((vector, row) => {
+    matrix.set(projected(projection, vector), row * RANK);
+  });
+  return matrix;
+};
+let previousRows = 0;
+const numbers = {
+  actWeights: Float32Array.from(head.weights.flat()),
+  actBiases: Float32Array.from(head.biases),
+  projection,
+  newest: rows(entries.map(({ vector }) => vector)),
+  previous: Int32Array.from(entries, ({ before }) => (before === null ? -1 : previousRows++)),
+  previousVectors: rows(entries.flatMap(({ before }) => (before === null ? [] : [before]))),
+};
+const book = {
+  encoder: vectors.file,
+  acts: acts.map(({ name, answered, polarity, lines }, n) => ({
+    name,
+    answered,
+    polarity,
+    least: head.least[n],
+    lines,
+  })),
+  any,
+  bank: entries.map(({ reply, turns, vector, isInRole }) => {
+    const { told } = guessOf({ acts, numbers }, [vector]);
+    const polarity = ["bad", "good"].find((each) => told[each] >= 0.6) ?? "plain";
+    return {
+      reply,
+      borrowed: borrowedWords(reply, turns),
+      polarity,
+      isInRole,
+    };
+  }),
+  numbers,
+};
+for (const [name, bytes] of replyBookFiles(book)) {
+  writeFileSync(join(OUT, name), bytes);
+  console.log(`${name}: ${bytes.length} bytes`);
+}
+await vectors.close();

@@ -22,7 +22,8 @@ export function borrowedWords(reply: string, turns: readonly string[]): string[]
 function stemOf(word: string): string {
   const bare = word.replaceAll(/^'+|'+$/g, "");
   const ending = ENDINGS.find((end) => bare.endsWith(end) && bare.length - end.length >= 3);
-  return ending === undefined ? bare : bare.slice(0, -ending.length);
+  const stem = ending === undefined ? bare : bare.slice(0, -ending.length);
+  return stem.length > 3 ? stem.replace(/e$/, "") : stem;
 }
 
 const ENDINGS = ["'s", "ing", "ies", "es", "ed", "s", "ly"];

@@ -20,8 +20,8 @@ export function recalled(history: readonly Turn[], speaker: string): string | nu
   const thing = THEIR_NAME.exec(asked)?.[1]?.toLowerCase();
   if (thing === undefined) return null;
   const called = new RegExp(
-    `\\b(?:my|our|the|a) (?:\\w+ )?${thing}(?:'s name is|'s called| is called| is named| called| named|,) ([A-Z][\\p{L}'-]+)`,
-    "u",
+    `\\b(?:[Mm]y|[Oo]ur|[Tt]he|[Aa]) (?:\\w+ )?${thing}(?:'s name is|'s called| is called| is named| called| named|,) ([A-Z][\\p{L}'-]+)`,
+    "gu",
   );
   const name = first(said, called);
   return name === null ? null : `Your ${thing}'s name is ${name}.`;
@@ -31,12 +31,13 @@ const MY_NAME =
   /\b(?:what(?:'s| is) my name|what am i called|remember my name|know my name|who am i)\b[^.]*\?*$/i;
 const THEIR_NAME = /\bwhat(?:'s| is| was) (?:my|our) (\w+)(?:'s name| called| named)\b/i;
 const NAMED =
-  /\b(?:[Mm]y name(?:'s| is)|[Cc]all me|[Ii]'m called|(?:^|[.!,] )?[Tt]his is|I'm|I am) ([A-Z][\p{L}'-]+)\b(?! (?:is|was|and I|here to))/u;
+  /\b(?:[Mm]y name(?:'s| is)|[Cc]all me|[Ii]'m called|(?:^|[.!,] )?[Tt]his is|I'm|I am) ([A-Z][\p{L}'-]+)\b(?! (?:is|was|and I|here to))/gu;
 
 function first(said: readonly string[], form: RegExp): string | null {
   for (const text of said) {
-    const name = form.exec(text)?.[1];
-    if (name !== undefined && !NO_NAMES.has(name)) return name.replace(/'s$/, "");
+    const names = [...text.matchAll(form)].map((match) => match[1] ?? "");
+    const name = names.findLast((each) => !NO_NAMES.has(each));
+    if (name !== undefined) return name.replace(/'s$/, "");
   }
   return null;
 }

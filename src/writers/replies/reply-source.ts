@@ -222,6 +222,7 @@ function talkOf({ history, speaker, temperature, seed }: Dialogue): Talk | null 
 
 /** Whether a reply answers much the same, and names nothing that was not said here. */
 function isNear({ entry, likeness, context }: Found, { newest, previous, words }: Talk): boolean {
+  if (REJOICES.test(entry.reply) && NO_JOY.test(newest ?? "")) return false;
   if (likeness < LEAST_LIKENESS || !entry.borrowed.every((word) => words.has(word))) return false;
   // "Like what?" means what was said before it.
   const isShort = contentWords(newest ?? "").size < SELF_CONTAINED_WORDS;
@@ -233,6 +234,8 @@ function mayBeGood({ newest }: Talk): boolean {
   return !NO_JOY.test(newest ?? "");
 }
 
+const REJOICES =
+  /\b(?:congratulations|well done|good for you|how (?:wonderful|exciting|lovely|nice|great)|hooray|yay)\b/i;
 /** A question, with its mark or, as speech is transcribed, without. */
 const ASKS =
   /\?|^(?:(?:but|and|so|then|ok|okay|well|now) )*(?:why|how|what|which|who|where|when|can|could|do|does|did|is|are|will|would|should|tell me|give me|say)\b/i;

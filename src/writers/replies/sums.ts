@@ -13,7 +13,8 @@ export function worked(question: string): string | null {
     .trim()
     .replace(POLITE_BEFORE, "")
     .replace(POLITE_AFTER, "");
-  return ofYear(asked) ?? daysOfMonth(asked) ?? conversion(asked) ?? sum(asked);
+  const answer = ofYear(asked) ?? daysOfMonth(asked) ?? conversion(asked) ?? sum(asked);
+  return answer === null ? null : answer.charAt(0).toUpperCase() + answer.slice(1);
 }
 
 const POLITE_BEFORE =

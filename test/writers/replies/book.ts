@@ -1,0 +1,27 @@
+import type { ReplyBook } from "../../../src/writers/replies/reply-book.ts";
+
+/** A book of two kinds and three replies, for an encoder of two numbers that are the bank's, too. */
+export function smallBook(changes: Partial<ReplyBook> = {}): ReplyBook {
+  return {
+    encoder: { sha256: "0".repeat(64), bytes: 1 },
+    acts: [
+      { name: "unheard", answered: "form", polarity: "plain", least: 0.5, lines: ["Say it again?"] },
+      { name: "grief", answered: "told", polarity: "bad", least: 0.5, lines: ["I'm so sorry.", "How sad."] },
+    ],
+    any: { bad: ["Oh no."], plain: ["I see."], good: ["How nice!"] },
+    bank: [
+      { reply: "A blue one.", borrowed: [], polarity: "plain", isInRole: false },
+      { reply: "Ask your cousin.", borrowed: ["cousin"], polarity: "plain", isInRole: false },
+      { reply: "Aye, I sailed there!", borrowed: [], polarity: "good", isInRole: true },
+    ],
+    numbers: {
+      actWeights: Float32Array.of(0, -9, 0, 9),
+      actBiases: Float32Array.of(0, 0),
+      projection: Float32Array.of(1, 0, 0, 1),
+      newest: Int8Array.of(127, 0, 126, 16, 0, 127),
+      previous: Int32Array.of(-1, 0, 1),
+      previousVectors: Int8Array.of(127, 0, 0, 127),
+    },
+    ...changes,
+  };
+}

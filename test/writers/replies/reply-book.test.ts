@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { WriterError } from "../../../src/model/writer.ts";
+import { readReplyBook, replyBookFiles } from "../../../src/writers/replies/reply-book.ts";
+import { smallBook } from "./book.ts";
+
+test("a book is read as it was written", async (t) => {
+  const dir = await written(t);
+  assert.deepEqual(await readReplyBook(dir), smallBook());
+});
+
+for (const file of ["replies.json", "replies.bin", "replies.txt.gz"]) {
+  for (const [what, spoil] of [
+    ["cut", (bytes: Uint8Array) => bytes.slice(0, bytes.length >> 1)],
+    ["empty", () => new Uint8Array()],
+    ["of other bytes", (bytes: Uint8Array) => bytes.map((byte) => byte ^ 1)],
+  ] as const) {
+    test(`${file} that is ${what} is refused by name, with the remedy`, async (t) => {
+      const dir = await written(t, (name, bytes) => (name === file ? spoil(bytes) : bytes));
+      await assert.rejects(readReplyBook(dir), (error) => {
+        assert.ok(error instanceof WriterError);
+        assert.match(error.message, new RegExp(`replies/${file} is damaged: install antiphon again`));
+        return true;
+      });
+    });
+  }
+
+  test(`without ${file} it says so`, async (t) => {
+    const dir = await written(t);
+    await rm(join(dir, file));
+    await assert.rejects(readReplyBook(dir), new RegExp(`replies/${file} is missing`));
+  });
+}
+
+async function written(
+  t: { after(work: () => Promise<void>): void },
+  change = (_name: string, bytes: Uint8Array): Uint8Array => bytes,
+): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), "replies-"));
+  t.after(() => rm(dir, { recursive: true }));
+  for (const [name, bytes] of replyBookFiles(smallBook()))
+    await writeFile(join(dir, name), change(name, bytes));
+  return dir;
+}

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { BookSource, type ReadyReply } from "../../../src/writers/replies/reply-source.ts";
+import { replying } from "../../../src/writers/replies/replying-writer.ts";
+import { writerConformance } from "../conformance.ts";
+import { dialogueOf, passagesOf } from "../dialogues.ts";
+import { ScriptedWriter } from "../scripted-writer.ts";
+import { smallBook } from "./book.ts";
+
+const SENTENCES = ["One is here.", "Two is here.", "Three is here."];
+const source = (ready: ReadyReply | null, fallback: string | null = "I see.") => ({
+  reply: async (_: unknown, signal: AbortSignal) => {
+    signal.throwIfAborted();
+    return ready;
+  },
+  fallback: () => fallback,
+  close: async () => {},
+});
+
+writerConformance("a writer with replies before it, of which none fits", async () =>
+  replying(new ScriptedWriter(SENTENCES), source(null)),
+);
+
+test("a reply that is ready is said sentence by sentence, and the model is not asked", async () => {
+  const model = new ScriptedWriter([]);
+  const writer = replying(model, source({ layer: "found", text: "Well done! How was it?" }));
+  assert.deepEqual(await passagesOf(writer, dialogueOf("I won.")), [
+    { text: "Well done!", tokens: null, gate: null, layer: "found" },
+    { text: "How was it?", tokens: null, gate: null, layer: "found" },
+  ]);
+});
+
+test("of the model's sentences those that claim to be a person's are left out", async () => {
+  const writer = replying(
+    new ScriptedWriter(["I had pasta for dinner.", "What did you have?"]),
+    source(null),
+  );
+  const passages = await passagesOf(writer, dialogueOf("Hi."));
+  assert.deepEqual(
+    passages.map(({ text, layer }) => [text, layer]),
+    [["What did you have?", "model"]],
+  );
+});
+
+test("where nothing is left something plain is said", async () => {
+  const writer = replying(new ScriptedWriter(["My sister cooks."]), source(null));
+  const passages = await passagesOf(writer, dialogueOf("Hi."));
+  assert.deepEqual(
+    passages.map(({ text, layer }) => [text, layer]),
+    [["I see.", "line"]],
+  );
+});
+
+test("a reply that names what this conversation has not is not found; a character's only in a scene", async () => {
+  const vectors: Readonly<Record<string, [number, number]>> = { ask: [1, 0], sail: [0, 1] };
+  const embed = async (text: string) => Float32Array.from(vectors[text.split(" ")[0]!] ?? [0.7, 0.7]);
+  const book = smallBook({ acts: smallBook().acts.map((act) => ({ ...act, least: 2 })) });
+  const found = new BookSource(book, embed, async () => {});
+  const never = new AbortController().signal;
+  assert.equal((await found.reply(dialogueOf("ask me now then"), never))?.text, "A blue one.");
+  assert.equal(await found.reply(dialogueOf("sail over there somewhere"), never), null);
+});

@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { numberIn } from "../../../src/writers/replies/spoken-number.ts";
+import { worked } from "../../../src/writers/replies/sums.ts";
+import fc from "../../properties.ts";
+
+const ANSWERS: Readonly<Record<string, string>> = {
+  "What's 17 times 24?": "That's 408.",
+  "what is fifteen percent of eighty": "That's 12.",
+  "Hey, can you tell me what's two hundred and fifty plus a hundred?": "That's 350.",
+  "12+7*3": "That's 33.",
+  "what's 100 minus 37 minus 3?": "That's 60.",
+  "What is a third of 99?": "That's 33.",
+  "what is the square root of 144?": "That's 12.",
+  "What's 10 divided by 3?": "That's about 3.33.",
+  "What is 10 divided by 0": "Nothing can be divided by zero.",
+  "How many ounces are in a pound?": "1 pound is 16 ounces.",
+  "how many feet in a mile": "1 mile is 5,280 feet.",
+  "convert 5 miles to kilometers": "5 miles are about 8.05 kilometers.",
+  "What is 72 degrees Fahrenheit in Celsius?": "72 degrees Fahrenheit is about 22.2 degrees Celsius.",
+  "180 celsius in fahrenheit": "180 degrees Celsius is 356 degrees Fahrenheit.",
+  "How many tablespoons in half a cup?": "half a cup is 8 tablespoons.",
+  "How many minutes are there in two hours?": "2 hours are 120 minutes.",
+  "How many days are in February?": "February has 28 days, and 29 in a leap year.",
+  "how many days does June have": "June has 30 days.",
+  "How many days are there in a leap year?": "A leap year has 366 days.",
+};
+for (const [question, answer] of Object.entries(ANSWERS)) {
+  test(`${question} ${answer}`, () => {
+    assert.equal(worked(question), answer[0]!.toUpperCase() + answer.slice(1));
+  });
+}
+
+for (const other of [
+  "How many people live in Rome?",
+  "what is love",
+  "24/7",
+  "What's 9/11?",
+  "10-4",
+  "Call 555-1234.",
+  "two and two",
+  "how many miles to Babylon",
+  "What is 5?",
+  "how many grams in a mile",
+  "What's the capital of Australia?",
+  "I ran 5 miles in 40 minutes.",
+  "",
+]) {
+  test(`${JSON.stringify(other)} is no sum`, () => assert.equal(worked(other), null));
+}
+
+test("whole numbers are understood as figures, with commas, and in words", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 999_999 }), (count) => {
+      assert.equal(numberIn(String(count)), count);
+      assert.equal(numberIn(count.toLocaleString("en-US")), count);
+      assert.equal(numberIn(inWords(count)), count, inWords(count));
+    }),
+  );
+});
+
+test("sums in words are those of the language's own arithmetic", () => {
+  const number = fc.integer({ min: 1, max: 999 });
+  fc.assert(
+    fc.property(number, number, (a, b) => {
+      assert.equal(
+        worked(`What's ${inWords(a)} plus ${inWords(b)}?`),
+        `That's ${(a + b).toLocaleString("en-US")}.`,
+      );
+    }),
+  );
+});
+
+test("whatever is asked, something is worked out or nothing, and soon", () => {
+  const words = fc.constantFrom(
+    ..."how many what's is in a an one half of and percent % + - * / ^ times plus ten hundred 5 1/2 .5 cups mile days year square root".split(
+      " ",
+    ),
+  );
+  fc.assert(
+    fc.property(fc.array(fc.oneof(words, fc.string()), { maxLength: 40 }), (parts) => {
+      const answer = worked(parts.join(" "));
+      assert.ok(answer === null || /^[A-Z\d-]/.test(answer), String(answer));
+      assert.doesNotMatch(answer ?? "", /NaN|Infinity|undefined/);
+    }),
+  );
+});
+
+function inWords(count: number): string {
+  const small =
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(
+      " ",
+    );
+  const tens = "_ _ twenty thirty forty fifty sixty seventy eighty ninety".split(" ");
+  if (count < 20) return small[count]!;
+  if (count < 100) return `${tens[Math.floor(count / 10)]}${count % 10 ? `-${small[count % 10]}` : ""}`;
+  const [unit, name] = count < 1000 ? [100, "hundred"] : [1000, "thousand"];
+  const rest = count % unit;
+  return `${inWords(Math.floor(count / unit))} ${name}${rest ? ` ${rest < 100 ? "and " : ""}${inWords(rest)}` : ""}`;
+}

@@ -35,20 +35,49 @@ const writer =
     : gated(tidied(replying(model, await openReplySource())), await openGateClassifier());
 process.stderr.write(`loaded in ${Math.round(performance.now() - beganLoading)} ms\n`);
 for (const line of readFileSync(prompts, "utf8").trim().split("\n")) {
-  const prompt = JSON.parse(line) as {
-    turns: { speaker: string; text: string | null }[];
-    open_speaker: string;
-    kind: string;
-  };
-  const history: Turn[] = prompt.turns.map(({ speaker, text }) => ({ speaker, text, audio: null }));
-  const dialogue = {
-    history,
-    speaker: prompt.open_speaker,
-    temperature: Number(values.temperature),
-    topK: null,
-    seed: 1n,
-  };
+  const prompt = JSON.parse(line) as Prompt | Talk;
+  if (isTalk(prompt)) await talk(prompt);
+  else {
+    const asked = prompt.turns.map(({ text }) => text ?? "(unheard)").join(" / ");
+    const history = prompt.turns.map(({ speaker, text }) => ({ speaker, text, audio: null }));
+    await answer(history, prompt.open_speaker, prompt.kind, asked);
+  }
+}
+await writer.close();
+
+/** A conversation whose last turn is to be answered. */
+interface Prompt {
+  readonly turns: readonly { readonly speaker: string; readonly text: string | null }[];
+  readonly open_speaker: string;
+  readonly kind: string;
+}
+
+/** What one person says, turn by turn, whatever is answered. */
+interface Talk {
+  readonly turns: readonly string[];
+  readonly kind: string;
+}
+
+function isTalk(prompt: Prompt | Talk): prompt is Talk {
+  return typeof prompt.turns[0] === "string";
+}
+
+async function talk({ turns, kind }: Talk): Promise<void> {
+  const history: Turn[] = [];
+  for (const text of turns) {
+    history.push({ speaker: "0", text, audio: null });
+    history.push({ speaker: "1", text: await answer(history, "1", kind, text), audio: null });
+  }
+}
+
+async function answer(
+  history: readonly Turn[],
+  speaker: string,
+  kind: string,
+  asked: string,
+): Promise<string> {
   const began = performance.now();
+  const dialogue = { history, speaker, temperature: Number(values.temperature), topK: null, seed: 1n };
   const sentences: string[] = [];
   let firstMs = 0;
   let by = "model";
@@ -57,9 +86,6 @@ for (const line of readFileSync(prompts, "utf8").trim().split("\n")) {
     by = gate === null ? (layer ?? by) : `gate: ${gate}`;
     sentences.push(text);
   }
-  const asked = prompt.turns.map(({ text }) => text ?? "(unheard)").join(" / ");
-  process.stdout.write(
-    `${Math.round(firstMs)} ms | ${by} | ${prompt.kind} | ${asked} -> ${sentences.join(" ")}\n`,
-  );
+  process.stdout.write(`${Math.round(firstMs)} ms | ${by} | ${kind} | ${asked} -> ${sentences.join(" ")}\n`);
+  return sentences.join(" ");
 }
-await writer.close();

@@ -60,6 +60,17 @@ def ordinary(folder: Path, left_out: Path) -> list[Line]:
     return list(found.values())
 
 
+def replied(folder: Path) -> list[Line]:
+    """What people say in the writer's kinds of turns and pairs, insults apart: everyday talk, too."""
+    found: dict[str, Line] = {}
+    for path in sorted([*folder.glob("acts/*.txt"), *folder.glob("pairs/*.txt")]):
+        if path.stem.split(".")[0] in ("insult", "unheard"):
+            continue
+        for text in (line[2:].strip() for line in path.read_text().splitlines() if line.startswith("> ")):
+            found.setdefault(normal(text), Line(text, 0, digest(text) % 10 == 0, True))
+    return list(found.values())
+
+
 def texts(path: Path) -> list[str]:
     return [line.strip() for line in path.read_text().splitlines() if line.strip() and not line.startswith("#")]
 

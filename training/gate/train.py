@@ -6,17 +6,20 @@ It learns from nine tenths of the lines; the last tenth is kept for calibrate.py
 """
 
 import argparse
+import json
 import random
 import time
 from pathlib import Path
 
+import gguf
 import numpy as np
 import torch
 from torch.nn import functional as F
 
 from augment import augmented
 from encoder import Gate, padded, tokenizer
-from lines import CLASSES, HERE, Line, authored, ordinary
+from export import theirs
+from lines import CLASSES, HERE, Line, authored, normal, ordinary, replied, texts
 
 
 def main() -> None:
@@ -31,19 +34,45 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=2e-4)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--start", type=Path, help="go on from the gate in this folder instead of the untouched encoder")
+    parser.add_argument("--newest", nargs="*", default=[], help="files of which every line is learnt; of the others --share")
+    parser.add_argument("--share", type=float, default=1.0)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
 
-    lines = authored(options.data) + ordinary(options.ordinary, HERE / "left-out.txt")
-    learnt = [line for line in lines if not line.is_held_back]
+    everyday = ordinary(options.ordinary, HERE / "left-out.txt") + replied(HERE.parent / "replies")
+    lines = authored(options.data) + everyday
+    new = {normal(text) for name in options.newest for text in texts(options.data / name)}
+    chosen = random.Random(options.seed)
+    learnt = [
+        line for line in lines
+        if not line.is_held_back and (normal(line.text) in new or chosen.random() < options.share)
+    ]
     counts = np.bincount([line.label for line in learnt], minlength=len(CLASSES))
     print(dict(zip(CLASSES, counts.tolist())), f"held back {len(lines) - len(learnt)}", flush=True)
 
     gate = Gate(options.base, options.layers, len(CLASSES))
+    if options.start is not None:
+        gate.load_state_dict(shipped(gate, options.start))
     fit(gate, learnt, options)
     options.out.mkdir(parents=True, exist_ok=True)
     torch.save(gate.state_dict(), options.out / "gate.pt")
+
+
+def shipped(gate: Gate, folder: Path) -> dict[str, torch.Tensor]:
+    """The weights that export.py wrote, with their rounding."""
+    tensors = {tensor.name: tensor for tensor in gguf.GGUFReader(folder / "gate.gguf").tensors}
+    head = json.loads((folder / "gate.json").read_text())
+    found = dict(gate.state_dict())
+    for name, value in gate.encoder.state_dict().items():
+        tensor = tensors[theirs(name)]
+        values = torch.tensor(gguf.dequantize(tensor.data, tensor.tensor_type)).reshape(-1, *value.shape[1:])
+        # Positions beyond the last one that is used are not written.
+        found[f"encoder.{name}"] = torch.cat([values, value[len(values) :]])
+    found["head.weight"] = torch.tensor(head["weights"]) / gate.scale
+    found["head.bias"] = torch.tensor(head["biases"]) / gate.scale
+    return found
 
 
 def fit(gate: Gate, lines: list[Line], options: argparse.Namespace) -> None:

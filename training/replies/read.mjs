@@ -71,7 +71,9 @@ export function evaluationPrompts(here, files) {
     readFileSync(path, "utf8")
       .trim()
       .split("\n")
-      .flatMap((line) => JSON.parse(line).turns.map(({ text }) => text ?? "")),
+      .flatMap((line) =>
+        JSON.parse(line).turns.map((turn) => (typeof turn === "string" ? turn : (turn.text ?? ""))),
+      ),
   );
 }
 

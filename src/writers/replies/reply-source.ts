@@ -9,6 +9,7 @@ import { type Found, nearestReplies } from "./bank.ts";
 import { contentWords } from "./borrowed-words.ts";
 import { actByForm } from "./form-rules.ts";
 import { type Guess, guessOf } from "./heads.ts";
+import { heardIn, plainWords } from "./heard.ts";
 import { recalled } from "./recall.ts";
 import {
   type Act,
@@ -118,7 +119,8 @@ export class BookSource implements ReplySource {
     const byForm = this.#acts.get(form ?? "");
     const act = byForm ?? guess.act;
     const isScene = SCENES.has(act.name) || (await this.#beganAsScene(talk, signal));
-    const isSure = !isScene && (byForm !== undefined || guess.probability >= act.least);
+    const isSure =
+      !isScene && (byForm !== undefined || (guess.probability >= act.least && isPhrasedAs(act, talk)));
 
     const before = talk.previous === null ? null : await this.#embed(talk.previous, signal);
     const found = nearestReplies(this.#book.bank, this.#book.numbers, vector, before).filter(
@@ -179,7 +181,7 @@ export class BookSource implements ReplySource {
 
   /** One of these that was not heard yet. */
   #ready(layer: ReplyLayer, among: readonly string[], { heard, chance }: Talk): ReadyReply | null {
-    const fresh = among.filter((text) => !heard.has(normal(text)));
+    const fresh = among.filter((text) => !heard.has(plainWords(text)));
     const text = fresh[chance % fresh.length];
     return text === undefined ? null : { layer, text };
   }
@@ -215,7 +217,7 @@ function talkOf({ history, speaker, temperature, seed }: Dialogue): Talk | null 
     previous: before?.speaker === speaker ? (before.text ?? null) : null,
     opening: others.length > 1 ? (others[0]?.text ?? null) : null,
     words: contentWords(texts.join(" ")),
-    heard: new Set(texts.flatMap((text) => [text, ...sentencesOf(text)]).map(normal)),
+    heard: heardIn(history),
     chance: hash.digest().readUInt32LE(0),
   };
 }
@@ -227,6 +229,12 @@ function isNear({ entry, likeness, context }: Found, { newest, previous, words }
   // "Like what?" means what was said before it.
   const isShort = contentWords(newest ?? "").size < SELF_CONTAINED_WORDS;
   return previous === null || !isShort || (context !== null && context >= LEAST_CONTEXT);
+}
+
+/** Whether what asks is a question, and what tells is none. */
+function isPhrasedAs({ name, answered }: Act, { newest }: Talk): boolean {
+  const asks = ASKS.test(newest ?? "");
+  return QUESTIONS.has(name) ? asks : answered !== "told" || !asks;
 }
 
 /** Whether nothing in a turn speaks against its being a joy: to congratulate on a loss is the worst mistake. */
@@ -249,13 +257,6 @@ function isOpposite(polarity: Polarity, { told }: Guess): boolean {
     : polarity === "bad" && told.good > told.bad + told.plain;
 }
 
-function normal(text: string): string {
-  return text
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
-    .trim();
-}
-
 /** From which likeness a reply of another conversation may answer this one, and from which it surely does. */
 const LEAST_LIKENESS = 0.76;
 const THE_SAME = 0.88;
@@ -267,5 +268,10 @@ const SELF_CONTAINED_WORDS = 2;
 const NEARLY = 0.02;
 /** How sure it must be that a sorrow, a joy or something else is told; and that any of them is. */
 const LEAST_TOLD = 0.55;
-const LEAST_TOLD_AT_ALL = 0.75;
+const LEAST_TOLD_AT_ALL = 0.4;
+const QUESTIONS: ReadonlySet<string> = new Set(
+  "how-are-you what-up our-body our-past our-feelings our-family our-skills name favourite time weather-now live see privacy".split(
+    " ",
+  ),
+);
 const SCENES: ReadonlySet<string> = new Set(["roleplay", "service", "staff"]);

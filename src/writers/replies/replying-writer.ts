@@ -1,11 +1,12 @@
 import type { Dialogue, Passage, Writer } from "../../model/writer.ts";
 import { sentencesOf } from "../sentence-cutter.ts";
 import { claimsToBeAPerson } from "./claims.ts";
+import { heardIn, plainWords } from "./heard.ts";
 import type { ReplySource } from "./reply-source.ts";
 
 /**
  * A small language model that writes only what nothing better answers. Of what it writes, sentences that claim a body,
- * a past or to be a person are left out. Closing closes both.
+ * a past or to be a person, or that the conversation has heard, are left out. Closing closes both.
  */
 export function replying(writer: Writer, source: ReplySource): Writer {
   return {
@@ -20,11 +21,12 @@ export function replying(writer: Writer, source: ReplySource): Writer {
         }
         return;
       }
+      const heard = heardIn(dialogue.history);
       let last: Passage | null = null;
       let isSilent = true;
       for await (const passage of writer.write(dialogue, signal)) {
         last = { ...passage, layer: "model" };
-        if (claimsToBeAPerson(passage.text)) continue;
+        if (claimsToBeAPerson(passage.text) || heard.has(plainWords(passage.text))) continue;
         isSilent = false;
         yield last;
       }

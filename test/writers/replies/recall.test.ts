@@ -4,9 +4,10 @@ import { recalled } from "../../../src/writers/replies/recall.ts";
 
 const CASES: readonly (readonly [...turns: string[]])[] = [
   ["Hi, I'm Priya.", "Nice to meet you.", "What's my name?", "You told me your name is Priya."],
+  ["my name is Tom", "Hi Tom.", "Do you know my name?", "You told me your name is Tom."],
   [
-    "my name is Tom",
-    "Hi Tom.",
+    "i like trains",
+    "I see.",
     "Do you know my name?",
     "You haven't told me your name. What should I call you?",
   ],

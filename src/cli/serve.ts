@@ -77,8 +77,8 @@ async function serverWriter(settings: Settings, signal: AbortSignal): Promise<De
   const { pullProgress } = await import("./pull-progress.ts");
   const progress = await pullProgress();
   let pull = settings.pull;
-  const weights = async () => {
-    const options = { dataDir: settings.dataDir, pull, signal, observe: progress.observe };
+  const weights = async (checkpoint: string) => {
+    const options = { dataDir: settings.dataDir, checkpoint, pull, signal, observe: progress.observe };
     // What could not be fetched at the start is not asked for with every turn, but found once it is there.
     pull = false;
     try {

@@ -241,6 +241,12 @@ export const SettingsSchema = Type.Object({
       description:
         "Who writes authored turns: the embedded language model, an OpenAI-compatible chat endpoint, a GGUF file of your own, or nobody.",
     }),
+    checkpoint: Type.String({
+      pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$",
+      default: "smollm2-135m",
+      description:
+        "Which language model writes, where writer.kind is embedded: one that `antiphon models list` shows as installed, or `auto` for the largest of them that this machine begins a reply with in 1.5 s.",
+    }),
     gate: Type.Boolean({
       default: true,
       description:
@@ -250,7 +256,7 @@ export const SettingsSchema = Type.Object({
       Type.String({
         minLength: 1,
         description:
-          "Instructions for a chat endpoint or a GGUF file; without it, to answer briefly and as one speaks.",
+          "Instructions for a chat endpoint, a GGUF file or a model from the hub; without it, to answer briefly and as one speaks. The model that comes with Antiphon was trained without any.",
       }),
     ),
     concurrency: Type.Integer({

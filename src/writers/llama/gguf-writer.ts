@@ -11,7 +11,7 @@ import {
   type TokenBias,
 } from "./llama-runtime.ts";
 import { contextOf, loadedModel, type ModelOptions } from "./load-model.ts";
-import { chatMl, ownTemplate, type Prompt } from "./prompt.ts";
+import { type Prompt, promptOf } from "./prompt.ts";
 import { Reading, type Sampling } from "./reading.ts";
 import { SequencePool } from "./sequence-pool.ts";
 import { Turns } from "./turns.ts";
@@ -20,8 +20,8 @@ import { unspeakableTokens } from "./unspeakable-tokens.ts";
 export interface GgufWriterOptions extends ModelOptions {
   /** For `meta`: who writes. */
   readonly name: string;
-  /** `chatml` without instructions, as the embedded writer was trained; `own`: the file's template. */
-  readonly template: "chatml" | "own";
+  /** `chatml` as the embedded writer was trained; `chatml-unthinking` with a thought that is done; `own`: the file's. */
+  readonly template: "chatml" | "chatml-unthinking" | "own";
   readonly systemPrompt: string | null;
   /** How much of the conversation is read. */
   readonly window: WindowOptions;
@@ -83,7 +83,7 @@ class GgufWriter implements Writer {
     this.#options = options;
     this.#runtime = runtime;
     this.#model = model;
-    this.#prompt = options.template === "chatml" ? chatMl(model) : ownTemplate(model, runtime);
+    this.#prompt = promptOf(options.template, model, runtime);
     this.#pool = new SequencePool(sequences);
     this.#bias = unspeakableTokens(model, runtime, options);
   }

@@ -7,10 +7,16 @@ import { openGgufWriter } from "../writers/llama/gguf-writer.ts";
 import { largeWriter } from "./large-writer.ts";
 import type { WriterWeights } from "./pull-writer.ts";
 
+export interface CheckpointSources {
+  weights(checkpoint: string): Promise<WriterWeights>;
+  /** Whether nobody is spoken to just now. */
+  isQuiet(): boolean;
+}
+
 /** The writer of an installed checkpoint, by the setting `writer.checkpoint`. */
 export function checkpointWriter(
   { writer }: Settings,
-  weights: (checkpoint: string) => Promise<WriterWeights>,
+  { weights, isQuiet }: CheckpointSources,
 ): { readonly name: string; open(): Promise<Writer> } {
   const name = writer.checkpoint;
   const open = async () => {
@@ -23,7 +29,9 @@ export function checkpointWriter(
     }
     const isSmall = manifest.name === DEFAULT_WRITER;
     return openGgufWriter(
-      isSmall ? embeddedWriter(path) : largeWriter(manifest.name, path, mannerOf(manifest), writer),
+      isSmall
+        ? embeddedWriter(path)
+        : largeWriter({ name: manifest.name, modelPath: path, manner: mannerOf(manifest), isQuiet }, writer),
     );
   };
   return { name, open };

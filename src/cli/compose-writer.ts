@@ -17,6 +17,8 @@ export interface WriterSources {
   /** Sees to it that a checkpoint's weights are there; asked when they are needed, and again after a failure. */
   weights(checkpoint: string): Promise<WriterWeights>;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Whether nobody is spoken to just now, so that writing may have all cores; always unless given. */
+  readonly isQuiet?: () => boolean;
 }
 
 /**
@@ -47,17 +49,23 @@ interface Inner {
   open(): Promise<Writer>;
 }
 
-function innerWriter(settings: Settings, { weights, env }: WriterSources): Inner | null {
+function innerWriter(
+  settings: Settings,
+  { weights, env, isQuiet = () => true }: WriterSources,
+): Inner | null {
   const { writer } = settings;
   switch (writer.kind) {
     case "none":
       return null;
     case "embedded":
-      return checkpointWriter(settings, weights);
+      return checkpointWriter(settings, { weights, isQuiet });
     case "gguf": {
       const modelPath = needed(writer.path, "writer.path", "the GGUF file");
       const name = modelPath.replace(/^.*[/\\]/, "");
-      return { name, open: () => openGgufWriter(largeWriter(name, modelPath, UNKNOWN_MANNER, writer)) };
+      return {
+        name,
+        open: () => openGgufWriter(largeWriter({ name, modelPath, manner: UNKNOWN_MANNER, isQuiet }, writer)),
+      };
     }
     case "chat": {
       const baseUrl = needed(writer.baseUrl, "writer.baseUrl", "the endpoint's address");

@@ -31,7 +31,8 @@ export function registerServe(program: Command): void {
       const logger = pino({ level: settings.logLevel }, pino.destination({ dest: 2, sync: false }));
       const stopped = new Promise<void>((resolve) => onStopSignal(() => resolve()));
       const ending = new AbortController();
-      const writer = await serverWriter(settings, ending.signal);
+      let isSpeaking = () => false;
+      const writer = await serverWriter(settings, ending.signal, () => !isSpeaking());
       const tenancy = await openTenancy(settings, {
         onFailure: (message) => logger.error({ cause: message }, "database thread failed"),
         onRecovery: (message) => logger.info({ cause: message }, "database thread recovered"),
@@ -50,6 +51,7 @@ export function registerServe(program: Command): void {
           canSpeak: () => voice.canSpeak(),
           logger,
         });
+        isSpeaking = () => server.isSpeaking();
         const key = await firstKey(tenancy, settings).catch(async (error: unknown) => {
           await server.stop();
           throw error;
@@ -71,7 +73,11 @@ export function registerServe(program: Command): void {
 }
 
 /** Who writes authored turns. The weights are fetched beside the running server, once; authored turns wait for them. */
-async function serverWriter(settings: Settings, signal: AbortSignal): Promise<DeferredWriter | null> {
+async function serverWriter(
+  settings: Settings,
+  signal: AbortSignal,
+  isQuiet: () => boolean,
+): Promise<DeferredWriter | null> {
   const { composeWriter } = await import("./compose-writer.ts");
   const { pullWriter } = await import("./pull-writer.ts");
   const { pullProgress } = await import("./pull-progress.ts");
@@ -87,7 +93,7 @@ async function serverWriter(settings: Settings, signal: AbortSignal): Promise<De
       progress.close();
     }
   };
-  return composeWriter(settings, { weights, env: process.env });
+  return composeWriter(settings, { weights, env: process.env, isQuiet });
 }
 
 /** Makes the writer ready, and says so when it cannot be: the server speaks given words all the same. */

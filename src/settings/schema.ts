@@ -280,6 +280,35 @@ export const SettingsSchema = Type.Object({
       unit: "tokens",
       description: "Most tokens that a chat endpoint or a GGUF file may write for one reply.",
     }),
+    contextTokens: Type.Integer({
+      minimum: 256,
+      maximum: 131_072,
+      default: 2_048,
+      unit: "tokens",
+      description:
+        "How much of a conversation a GGUF file or a model from the hub reads, its instructions included. More takes more memory, and longer until the first sentence.",
+    }),
+    replies: Type.Integer({
+      minimum: 1,
+      maximum: 64,
+      default: 2,
+      unit: "replies",
+      description:
+        "Replies that a GGUF file or a model from the hub writes at once; more wait. Each takes the memory of one context.",
+    }),
+    batchReplies: Type.Boolean({
+      default: false,
+      description:
+        "Whether those replies are computed together. That is faster where several are written at once, but what one says at temperature 0 may then depend on the others.",
+    }),
+    threads: Type.Integer({
+      minimum: 0,
+      maximum: 256,
+      default: 0,
+      unit: "threads",
+      description:
+        "Threads on which a GGUF file or a model from the hub reads and writes while nobody is spoken to; 0 is one for each core. While somebody is, it takes one.",
+    }),
     path: Type.Optional(
       Type.String({
         minLength: 1,

@@ -1,38 +1,43 @@
 import { DEFAULT_WRITER } from "../catalogue/checkpoints.ts";
-import { mannerOf } from "../catalogue/hub/hub-manifest.ts";
 import { type Writer, WriterError } from "../model/writer.ts";
 import type { Settings } from "../settings/schema.ts";
-import { embeddedWriter } from "../writers/llama/embedded.ts";
 import { openGgufWriter } from "../writers/llama/gguf-writer.ts";
-import { largeWriter } from "./large-writer.ts";
+import { checkpointOptions } from "./checkpoint-options.ts";
+import { AUTO, chooseCheckpoint } from "./choose-checkpoint.ts";
+import { measuredSpeed } from "./measured-speed.ts";
 import type { WriterWeights } from "./pull-writer.ts";
 
+/** What opening a checkpoint's writer may need beyond the settings. */
 export interface CheckpointSources {
+  /** Sees to it that a checkpoint's weights are there. */
   weights(checkpoint: string): Promise<WriterWeights>;
   /** Whether nobody is spoken to just now. */
   isQuiet(): boolean;
+  /** Is told, in one plain sentence each, how `auto` came to its choice. */
+  note(sentence: string): void;
+  /** Ends the choice. */
+  readonly signal: AbortSignal;
 }
 
 /** The writer of an installed checkpoint, by the setting `writer.checkpoint`. */
 export function checkpointWriter(
-  { writer }: Settings,
-  { weights, isQuiet }: CheckpointSources,
+  settings: Settings,
+  { weights, isQuiet, note, signal }: CheckpointSources,
 ): { readonly name: string; open(): Promise<Writer> } {
-  const name = writer.checkpoint;
+  const { dataDir, writer } = settings;
+  const wanted = writer.checkpoint === "writer" ? DEFAULT_WRITER : writer.checkpoint;
   const open = async () => {
+    const speedOf = (manifest: Parameters<typeof measuredSpeed>[0]) =>
+      measuredSpeed(manifest, settings, signal);
+    const name = wanted === AUTO ? await chooseCheckpoint({ dataDir, speedOf, note, signal }) : wanted;
     const { path, manifest, problem } = await weights(name);
     if (problem !== null || manifest === null) {
-      throw new WriterError(
-        `the writer's weights are not there, or are damaged: run antiphon models pull ${name === DEFAULT_WRITER ? "writer" : name}`,
-        { cause: new Error(problem ?? "") },
-      );
+      const command = `antiphon models pull ${name === DEFAULT_WRITER ? "writer" : name}`;
+      throw new WriterError(`the writer's weights are not there, or are damaged: run ${command}`, {
+        cause: new Error(problem ?? ""),
+      });
     }
-    const isSmall = manifest.name === DEFAULT_WRITER;
-    return openGgufWriter(
-      isSmall
-        ? embeddedWriter(path)
-        : largeWriter({ name: manifest.name, modelPath: path, manner: mannerOf(manifest), isQuiet }, writer),
-    );
+    return openGgufWriter(checkpointOptions(manifest, path, writer, isQuiet));
   };
-  return { name, open };
+  return { name: wanted, open };
 }

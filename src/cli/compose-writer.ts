@@ -19,6 +19,10 @@ export interface WriterSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Whether nobody is spoken to just now, so that writing may have all cores; always unless given. */
   readonly isQuiet?: () => boolean;
+  /** Is told, in one plain sentence each, how a model was chosen. */
+  readonly note?: (sentence: string) => void;
+  /** Ends what opening takes. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -49,16 +53,19 @@ interface Inner {
   open(): Promise<Writer>;
 }
 
-function innerWriter(
-  settings: Settings,
-  { weights, env, isQuiet = () => true }: WriterSources,
-): Inner | null {
+function innerWriter(settings: Settings, sources: WriterSources): Inner | null {
+  const { weights, env, isQuiet = () => true, note = () => {} } = sources;
   const { writer } = settings;
   switch (writer.kind) {
     case "none":
       return null;
     case "embedded":
-      return checkpointWriter(settings, { weights, isQuiet });
+      return checkpointWriter(settings, {
+        weights,
+        isQuiet,
+        note,
+        signal: sources.signal ?? new AbortController().signal,
+      });
     case "gguf": {
       const modelPath = needed(writer.path, "writer.path", "the GGUF file");
       const name = modelPath.replace(/^.*[/\\]/, "");

@@ -8,6 +8,8 @@ import { type CheckpointState, checkpointDir, inspectCheckpoint } from "../catal
 import { type OwnManifest, ownManifests } from "../catalogue/own-manifests.ts";
 import { PUBLIC_MODELS } from "../catalogue/public-models.ts";
 import { megabytes } from "../catalogue/pull/disk.ts";
+import { firstSentenceS, knownSpeed } from "../catalogue/writer-speed.ts";
+import type { Settings } from "../settings/schema.ts";
 import { table } from "./table.ts";
 
 /** What `models list --json` prints. */
@@ -38,13 +40,23 @@ export interface ModelListing {
     readonly path: string;
     /** What `models pull` may also call it, where it is from the hub; else `null`. */
     readonly hub: string | null;
+    /** As it was measured here, when it was pulled or when `auto` chose; `null` when it was not, or not on this machine. */
+    readonly speed: {
+      readonly read_tokens_per_s: number;
+      readonly write_tokens_per_s: number;
+      /** Seconds from a prompt of 200 tokens to a sentence of 15. */
+      readonly first_sentence_s: number;
+    } | null;
   }[];
 }
 
 type Listed = ModelListing["checkpoints"][number];
 
 /** All that is offered, and what there is of it in a data directory. */
-export async function listModels(dataDir: string): Promise<ModelListing> {
+export async function listModels({
+  dataDir,
+  writer,
+}: Pick<Settings, "dataDir" | "writer">): Promise<ModelListing> {
   const { name, dir, licence } = embeddedCheckpoint;
   const sizeBytes = await sizeOnDisk(dir);
   const installed = sizeBytes !== null;
@@ -74,17 +86,19 @@ export async function listModels(dataDir: string): Promise<ModelListing> {
         licence,
         path: dir,
         hub: null,
+        speed: null,
       },
-      ...(await Promise.all(manifests.map((manifest) => listed(manifest, dataDir)))),
+      ...(await Promise.all(manifests.map((manifest) => listed(manifest, dataDir, writer.threads)))),
       ...own.filter(({ manifest }) => manifest === null).map((one) => unreadable(one, dataDir)),
       ...known.map((writer) => onTheHub(writer, dataDir)),
     ],
   };
 }
 
-async function listed(manifest: CheckpointManifest, dataDir: string): Promise<Listed> {
+async function listed(manifest: CheckpointManifest, dataDir: string, threads: number): Promise<Listed> {
   const { state, sizeBytes } = await inspectCheckpoint(manifest, dataDir);
   const source = hubSourceOf(manifest);
+  const speed = await knownSpeed(manifest, dataDir, threads);
   return {
     name: manifest.name,
     kind: manifest.kind,
@@ -96,6 +110,14 @@ async function listed(manifest: CheckpointManifest, dataDir: string): Promise<Li
     licence: manifest.licence,
     path: checkpointDir(manifest, dataDir),
     hub: source === null ? null : shownHubName({ repository: source.repository, file: source.path }),
+    speed:
+      speed === null
+        ? null
+        : {
+            read_tokens_per_s: speed.read_tokens_per_s,
+            write_tokens_per_s: speed.write_tokens_per_s,
+            first_sentence_s: firstSentenceS(speed),
+          },
   };
 }
 
@@ -121,6 +143,7 @@ function absent(name: string, dataDir: string): Listed {
     licence: "",
     path: checkpointDir({ name }, dataDir),
     hub: null,
+    speed: null,
   };
 }
 
@@ -140,10 +163,12 @@ export function printed({ models, checkpoints }: ModelListing): string {
       checkpoint.state,
       bytes === null ? "" : megabytes(bytes),
       checkpoint.licence,
+      checkpoint.speed === null ? "" : checkpoint.speed.write_tokens_per_s.toFixed(1),
+      checkpoint.speed === null ? "" : `${checkpoint.speed.first_sentence_s.toFixed(1)} s`,
     ];
   });
   return `${table(["MODEL", "CHECKPOINT", "STATE", "DEFAULT"], modelRows)}\n${table(
-    ["CHECKPOINT", "KIND", "STATE", "SIZE", "LICENCE"],
+    ["CHECKPOINT", "KIND", "STATE", "SIZE", "LICENCE", "TOKENS/S", "FIRST SENTENCE"],
     checkpointRows,
   )}`;
 }

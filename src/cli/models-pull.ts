@@ -1,5 +1,6 @@
 import type { CheckpointManifest } from "../catalogue/checkpoint-manifest.ts";
 import { findCheckpoint, namesOf, pullableCheckpoints } from "../catalogue/checkpoints.ts";
+import { hubSourceOf } from "../catalogue/hub/hub-manifest.ts";
 import { HUB_PREFIX, type HubName, parseHubName } from "../catalogue/hub/hub-name.ts";
 import { type HubPulled, pullFromHub } from "../catalogue/hub/pull-hub.ts";
 import { findHubWriter, HUB_WRITERS } from "../catalogue/hub-writers.ts";
@@ -8,9 +9,12 @@ import { ownManifest, ownManifests } from "../catalogue/own-manifests.ts";
 import { EMBEDDED_CHECKPOINT } from "../catalogue/public-models.ts";
 import { type PullOptions, pullCheckpoint } from "../catalogue/pull/pull.ts";
 import { removeCheckpoint } from "../catalogue/pull/remove.ts";
+import { firstSentenceS } from "../catalogue/writer-speed.ts";
 import { nearest } from "../settings/nearest.ts";
+import type { Settings } from "../settings/schema.ts";
 import { askLicence } from "./ask-licence.ts";
 import { WrongCallError } from "./global-options.ts";
+import { inFull } from "./in-full.ts";
 import { pullProgress } from "./pull-progress.ts";
 import { onStopSignal, type StopSignal } from "./stop-signal.ts";
 
@@ -20,9 +24,10 @@ import { onStopSignal, type StopSignal } from "./stop-signal.ts";
  */
 export async function pullModels(
   names: readonly string[],
-  dataDir: string,
+  settings: Settings,
   { acceptLicence }: { readonly acceptLicence: boolean },
 ): Promise<void> {
+  const { dataDir } = settings;
   const wanted: Target[] = [];
   for (const name of names) wanted.push(await targetOf(name, dataDir));
   const progress = await pullProgress();
@@ -37,6 +42,7 @@ export async function pullModels(
       const { manifest, outcome } = await pullTarget(target, options, acceptLicence);
       const already = outcome === "installed" ? "installed" : "installed already, and every byte is right";
       process.stdout.write(`${manifest.name} is ${already}: ${checkpointDir(manifest, dataDir)}\n`);
+      if (hubSourceOf(manifest) !== null) process.stdout.write(await howItWrites(manifest, settings, signal));
     }
   } catch (error) {
     if (caught() === null) throw error;
@@ -48,6 +54,28 @@ export async function pullModels(
   }
   const signalName = caught();
   if (signalName !== null) process.kill(process.pid, signalName);
+}
+
+/** How fast a model of the hub is here, and how to write with it. @throws Error when it cannot write. */
+async function howItWrites(
+  manifest: CheckpointManifest,
+  settings: Settings,
+  signal: AbortSignal,
+): Promise<string> {
+  const { measuredSpeed } = await import("./measured-speed.ts");
+  const { name } = manifest;
+  const speed = await measuredSpeed(manifest, settings, signal).catch((error: unknown) => {
+    signal.throwIfAborted();
+    throw new Error(
+      `The checkpoint ${name} is installed, but cannot write here: ${inFull(error)}. Run antiphon models rm ${name} to have its room back.`,
+      { cause: error },
+    );
+  });
+  return (
+    `It writes ${speed.write_tokens_per_s.toFixed(1)} tokens a second here, and a first sentence takes ` +
+    `${firstSentenceS(speed).toFixed(1)} s. To write with it, set writer.checkpoint to ${name} or to auto, as in ` +
+    `ANTIPHON_WRITER_CHECKPOINT=${name} antiphon serve\n`
+  );
 }
 
 /** Removes a checkpoint, and says so. */

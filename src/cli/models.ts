@@ -16,8 +16,7 @@ export function registerModels(program: Command): void {
     .option("--json", "print JSON")
     .action(async ({ json }: { json?: boolean }, command: Command) => {
       const { listModels, printed } = await import("./models-list.ts");
-      const { dataDir } = await settingsOf(command);
-      const listing = await listModels(dataDir);
+      const listing = await listModels(await settingsOf(command));
       process.stdout.write(json === true ? `${JSON.stringify(listing)}\n` : printed(listing));
     });
 
@@ -31,8 +30,7 @@ export function registerModels(program: Command): void {
     .option("--accept-licence", "accept the licences of what comes from the hub, without being asked")
     .action(async (names: string[], { acceptLicence = false }: PullFlags, command: Command) => {
       const { pullModels } = await import("./models-pull.ts");
-      const { dataDir } = await settingsOf(command);
-      await pullModels(names, dataDir, { acceptLicence });
+      await pullModels(names, await settingsOf(command), { acceptLicence });
     });
 
   addGlobalOptions(models.command("rm"))

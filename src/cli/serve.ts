@@ -93,22 +93,23 @@ async function serverWriter(
       progress.close();
     }
   };
-  return composeWriter(settings, { weights, env: process.env, isQuiet });
+  return composeWriter(settings, {
+    weights,
+    env: process.env,
+    isQuiet,
+    note: (sentence) => process.stderr.write(`${sentence}\n`),
+    signal,
+  });
 }
 
 /** Makes the writer ready, and says so when it cannot be: the server speaks given words all the same. */
 async function announced(writer: DeferredWriter | null): Promise<void> {
+  const { inFull } = await import("./in-full.ts");
   try {
     await writer?.prepare();
   } catch (error) {
     process.stderr.write(`Authored turns cannot be written: ${inFull(error)}\n`);
   }
-}
-
-/** What an error says, and what its causes do. */
-function inFull(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause === undefined ? error.message : `${error.message} (${inFull(error.cause)})`;
 }
 
 /** A key for a data directory that has none, or null. Made last, so that a start that fails does not use it up. */

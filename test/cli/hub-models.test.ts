@@ -29,11 +29,13 @@ function models(dataDir: string, ...line: string[]): Promise<Finished> {
 }
 
 /** The writer that the settings choose, over what is in a data directory. */
-function writerOf(dataDir: string, flags: Record<string, string | boolean> = {}) {
+function writerOf(dataDir: string, flags: Record<string, string | boolean> = {}, asked: string[] = []) {
   const settings = loadSettings({ flags: { dataDir, "writer.checkpoint": NAME, ...flags } });
   const signal = new AbortController().signal;
-  const weights = (checkpoint: string) =>
-    pullWriter({ dataDir, checkpoint, pull: false, signal, observe: () => {} });
+  const weights = (checkpoint: string) => {
+    asked.push(checkpoint);
+    return pullWriter({ dataDir, checkpoint, pull: false, signal, observe: () => {} });
+  };
   return composeWriter(settings, { weights, env: {} })!;
 }
 
@@ -47,6 +49,10 @@ describe("a model of the hub", { concurrency: 2 }, () => {
       /^ann\/Tiny-GGUF \(tiny-q4_k_m\.gguf, .* MB\): licence Apache-2\.0, https:.*accepted/m,
     );
     assert.match(stdout, new RegExp(`^${NAME} is installed: .*${NAME}\n`));
+    assert.match(
+      stdout,
+      /\nIt writes [\d.]+ tokens a second here, and a first sentence takes [\d.]+ s\. To write/,
+    );
     const writer = writerOf(dataDir);
     try {
       assert.equal(
@@ -93,6 +99,49 @@ describe("a model of the hub", { concurrency: 2 }, () => {
     assert.ok(readFileSync(join(path, "tiny-q4_k_m.gguf")).equals(BYTES));
     assert.equal((await models(dataDir, "rm", NAME)).stdout, `${NAME} is removed.\n`);
     assert.equal(await listed(), undefined);
+  });
+
+  it("is listed with how fast it was here, and chosen by auto for it", async () => {
+    const dataDir = temporaryFolder();
+    await models(dataDir, "pull", `hf:${TINY}`, "--accept-licence");
+    const { checkpoints } = JSON.parse((await models(dataDir, "list", "--json")).stdout);
+    const { speed } = checkpoints.find(({ name }: { name: string }) => name === NAME);
+    assert.ok(speed.read_tokens_per_s > 0 && speed.write_tokens_per_s > 0, JSON.stringify(speed));
+    const expectedS = 200 / speed.read_tokens_per_s + 15 / speed.write_tokens_per_s;
+    assert.ok(Math.abs(speed.first_sentence_s - expectedS) < 1e-9);
+    const line = new RegExp(
+      `^${NAME} +writer +installed +2\\.\\d MB +Apache-2\\.0 +[\\d.]+ +[\\d.]+ s$`,
+      "m",
+    );
+    assert.match((await models(dataDir, "list")).stdout, line);
+
+    const path = join(dataDir, "checkpoints", NAME, "speed.json");
+    const stored = JSON.parse(readFileSync(path, "utf8"));
+    // As if it had been measured on a fast machine, and then on a slow one.
+    for (const [rate, chosen] of [
+      [1_000, NAME],
+      [1, "smollm2-135m"],
+    ] as const) {
+      writeFileSync(path, JSON.stringify({ ...stored, read_tokens_per_s: rate, write_tokens_per_s: rate }));
+      const asked: string[] = [];
+      const writer = writerOf(dataDir, { "writer.checkpoint": "auto", "writer.gate": false }, asked);
+      await writer.prepare().catch(() => {});
+      assert.deepEqual(asked, [chosen]);
+      await writer.close();
+    }
+  });
+
+  it("that cannot write is installed, and said to be of no use", async () => {
+    hub.repository("ann/Abacus-GGUF", {
+      "abacus.gguf": tinyGguf({ script: ["Hi", "."], architecture: "abacus" }),
+    });
+    const dataDir = temporaryFolder();
+    const { code, stderr } = await models(dataDir, "pull", "hf:ann/Abacus-GGUF", "--accept-licence");
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /^The checkpoint ann\.abacus is installed, but cannot write here: .*its architecture “abacus”.*Run antiphon models rm ann\.abacus to/m,
+    );
   });
 
   it("whose manifest is broken is listed as damaged, and can be removed", async () => {

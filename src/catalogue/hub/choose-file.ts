@@ -24,7 +24,7 @@ export function chooseFile(repository: HubRepository, wanted: string | null): St
   const there = repository.files.filter(({ path }) => /\.gguf$/i.test(path) && !PROJECTOR.test(path));
   if (there.length === 0) {
     throw new PullError(
-      `${repository.repository} has no GGUF file: choose a repository that has one; their names often end in -GGUF.`,
+      `The repository ${repository.repository} has no GGUF file: choose a repository that has one; their names often end in -GGUF.`,
     );
   }
   const meant = wanted === null ? usual(there) : named(there, wanted);
@@ -33,7 +33,7 @@ export function chooseFile(repository: HubRepository, wanted: string | null): St
     const what =
       wanted === null ? "several GGUF files" : `${meant.length === 0 ? "no" : "several"} ${wanted}`;
     throw new PullError(
-      `${repository.repository} has ${what}: name one of these, as in ` +
+      `The repository ${repository.repository} has ${what}: name one of these, as in ` +
         `hf:${repository.repository}:${(file ?? there[0]!).path}. There are ${listed(there)}.`,
     );
   }
@@ -59,7 +59,7 @@ function named(there: readonly HubFile[], wanted: string): readonly HubFile[] {
 function stated({ repository }: HubRepository, { path, sizeBytes, sha256 }: HubFile): StatedFile {
   if (SPLIT.test(path)) {
     throw new PullError(
-      `${path} of ${repository} is one part of a model that was cut into several files, which cannot be used: ` +
+      `The file ${path} of ${repository} is one part of a model that was cut into several files, which cannot be used: ` +
         "choose a repository that has it in one.",
     );
   }

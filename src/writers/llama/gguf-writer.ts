@@ -3,16 +3,9 @@ import { ThoughtFilter } from "../chat/thought-filter.ts";
 import { dialogueMessages } from "../dialogue-messages.ts";
 import { SentenceCutter } from "../sentence-cutter.ts";
 import { historyWindow, type WindowOptions } from "./history-window.ts";
-import {
-  type LlamaContextSequence,
-  type LlamaModel,
-  type LlamaRuntime,
-  openLlama,
-  type Token,
-  type TokenBias,
-} from "./llama-runtime.ts";
-import { contextOf, loadedModel, type ModelOptions, mostThreads } from "./load-model.ts";
-import { requireMemory } from "./memory-needs.ts";
+import type { LlamaContextSequence, LlamaModel, LlamaRuntime, Token, TokenBias } from "./llama-runtime.ts";
+import { type ModelOptions, mostThreads } from "./load-model.ts";
+import { openModel } from "./open-model.ts";
 import { type Prompt, promptOf, type Template } from "./prompt.ts";
 import { Reading, type Sampling } from "./reading.ts";
 import { SequencePool } from "./sequence-pool.ts";
@@ -46,19 +39,12 @@ export interface GgufWriterOptions extends ModelOptions {
  * @throws WriterError when the file or its adapter cannot be loaded.
  */
 export async function openGgufWriter(options: GgufWriterOptions): Promise<Writer> {
-  const runtime = await openLlama().catch((error: Error) => {
-    throw new WriterError(error.message, { cause: error });
-  });
-  let model: LlamaModel | null = null;
+  const { runtime, model, context, close } = await openModel(options);
   try {
-    if (options.freeBytes !== null) await requireMemory(runtime, options, options.freeBytes());
-    model = await loadedModel(runtime, options.modelPath);
-    const context = await contextOf(runtime, model, options);
     const sequences = Array.from({ length: options.sequences }, () => context.getSequence());
     return new GgufWriter(options, runtime, model, sequences);
   } catch (error) {
-    await model?.dispose();
-    await runtime.release();
+    await close();
     throw error;
   }
 }

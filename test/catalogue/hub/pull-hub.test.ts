@@ -181,15 +181,15 @@ describe("the file that is meant", () => {
     [
       ["m-Q8_0.gguf", "m-Q2_K.gguf"],
       "",
-      /^ann\/Tiny-GGUF has several GGUF files: name one of these, as in hf:ann\/Tiny-GGUF:m-Q8_0\.gguf\. There are m-Q2_K\.gguf, m-Q8_0\.gguf\.$/,
+      /^The repository ann\/Tiny-GGUF has several GGUF files: name one of these, as in hf:ann\/Tiny-GGUF:m-Q8_0\.gguf\. There are m-Q2_K\.gguf, m-Q8_0\.gguf\.$/,
     ],
     [Object.keys(three), ":m-Q3.gguf", /has no m-Q3\.gguf: name one of these, .* There are m-Q2_K\.gguf, /],
     [["mmproj-m.gguf", "m.gguf"], "", /^ann\.tiny\.m installed$/],
-    [["model.safetensors"], "", /^ann\/Tiny-GGUF has no GGUF file: choose a repository/],
+    [["model.safetensors"], "", /^The repository ann\/Tiny-GGUF has no GGUF file: choose a repository/],
     [
       ["m-00001-of-00002.gguf", "m-00002-of-00002.gguf"],
       ":m-00001-of-00002.gguf",
-      /^m-00001-of-00002\.gguf of .* cut into several files, which cannot be used: choose/,
+      /^The file m-00001-of-00002\.gguf of .* cut into several files, which cannot be used: choose/,
     ],
     [["only-00001-of-00001.gguf"], "", /cut into several files/],
     [["q4/m q4.gguf"], "", /^ann\.tiny\.m-q4 installed$/],

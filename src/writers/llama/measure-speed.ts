@@ -23,11 +23,14 @@ export async function measureSpeed(options: GgufWriterOptions, signal: AbortSign
   const { runtime, model, context, close } = await openModel({ ...options, sequences: 1 });
   try {
     promptOf(options.template, model, runtime);
-    const threads = new ThreadChoice(runtime.llama, mostThreads(runtime, options), () => true);
+    const all = mostThreads(runtime, options);
+    const threads = new ThreadChoice(runtime.llama, all, () => true);
     const sequence = context.getSequence();
     const tokens = model.tokenize(TEXT.repeat(12)).slice(0, READ_TOKENS + PIECE_TOKENS);
-    // The first piece brings the file from the disk into memory.
-    await sequence.evaluateWithoutGeneratingNewTokens(tokens.splice(0, PIECE_TOKENS));
+    // The first piece brings the file from the disk into memory, of which nothing is to be learnt.
+    const first = tokens.splice(0, PIECE_TOKENS);
+    const warming = new ThreadChoice(runtime.llama, all, () => false);
+    await warming.during(first.length, () => sequence.evaluateWithoutGeneratingNewTokens(first));
     const work = { sequence, threads, signal };
     const readMs = await readingMs(tokens, work);
     const writtenMs = await writingMs(tokens[0]!, work);

@@ -1,3 +1,5 @@
+import { F32, ggufHead, type Metadata, padded, uint32 } from "./gguf-file.ts";
+
 /** A language model of a few hundred tokens that writes what it is told to. */
 export interface TinyModel {
   /**
@@ -89,8 +91,8 @@ const TAGS: Readonly<Record<string, number>> = {
   "</think>": USER_DEFINED,
 };
 
-/** GPT-2's way to write bytes: those that print as themselves, the others from U+0100 on. */
-const SHOWN: readonly string[] = (() => {
+/** GPT-2's way to write bytes, by byte: those that print as themselves, the others from U+0100 on. */
+export const SHOWN: readonly string[] = (() => {
   let others = 0;
   return Array.from({ length: 256 }, (_, byte) => {
     const prints = (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
@@ -98,7 +100,8 @@ const SHOWN: readonly string[] = (() => {
   });
 })();
 
-function asBytes(text: string): string {
+/** A text as a vocabulary of bytes writes it. */
+export function asBytes(text: string): string {
   return [...Buffer.from(text)].map((byte) => SHOWN[byte]).join("");
 }
 
@@ -108,71 +111,10 @@ interface Tensor {
   readonly values: Float32Array;
 }
 
-type Value =
-  | string
-  | readonly string[]
-  | { readonly uint32: number }
-  | { readonly float32: number }
-  | { readonly bool: boolean }
-  | { readonly int32s: readonly number[] };
-
-type Metadata = Record<string, Value>;
-
-function uint32(value: number): Value {
-  return { uint32: value };
-}
-
-/** The file format, version 3: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md */
 function gguf(metadata: Metadata, tensors: Readonly<Record<string, Tensor>>): Buffer {
-  const pieces = [
-    Buffer.from("GGUF"),
-    u32(3),
-    u64(Object.keys(tensors).length),
-    u64(Object.keys(metadata).length),
-  ];
-  for (const [key, value] of Object.entries(metadata)) pieces.push(text(key), ...typed(value));
-  let offset = 0;
-  for (const [name, { shape, values }] of Object.entries(tensors)) {
-    pieces.push(text(name), u32(shape.length), ...shape.map(u64), u32(0), u64(offset));
-    offset += Math.ceil(values.byteLength / ALIGNMENT) * ALIGNMENT;
-  }
-  const head = Buffer.concat(pieces);
+  const entries = Object.entries(tensors).map(([name, { shape, values }]) => {
+    return { name, shape, type: F32, sizeBytes: values.byteLength };
+  });
   const data = Object.values(tensors).map(({ values }) => padded(Buffer.from(values.buffer)));
-  return Buffer.concat([padded(head), ...data]);
-}
-
-const ALIGNMENT = 32;
-
-function padded(bytes: Buffer): Buffer {
-  return Buffer.concat([bytes, Buffer.alloc((ALIGNMENT - (bytes.length % ALIGNMENT)) % ALIGNMENT)]);
-}
-
-function typed(value: Value): Buffer[] {
-  if (typeof value === "string") return [u32(8), text(value)];
-  if ("uint32" in value) return [u32(4), u32(value.uint32)];
-  if ("bool" in value) return [u32(7), Buffer.from([value.bool ? 1 : 0])];
-  if ("int32s" in value) return [u32(9), u32(5), u64(value.int32s.length), ...value.int32s.map(u32)];
-  if ("float32" in value) {
-    const bytes = Buffer.alloc(4);
-    bytes.writeFloatLE(value.float32);
-    return [u32(6), bytes];
-  }
-  return [u32(9), u32(8), u64(value.length), ...value.map(text)];
-}
-
-function text(value: string): Buffer {
-  const bytes = Buffer.from(value);
-  return Buffer.concat([u64(bytes.length), bytes]);
-}
-
-function u32(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32LE(value);
-  return bytes;
-}
-
-function u64(value: number): Buffer {
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigUInt64LE(BigInt(value));
-  return bytes;
+  return Buffer.concat([ggufHead(metadata, entries), ...data]);
 }

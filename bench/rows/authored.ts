@@ -47,7 +47,7 @@ export const authoredBesideStreams: Row = {
     try {
       const { held, turns, firstAudioMs: p50 } = await besideStreams(server, isQuick ? 5_000 : 20_000);
       return {
-        measured: `${held.underruns} in ${held.frames} frames; ${turns} turns written, first audio p50 ${p50.toFixed(0)} ms`,
+        measured: `${held.underruns} in ${held.frames} frames; ${turns} turns written, first audio p50 ${p50?.toFixed(0) ?? "–"} ms`,
         isMet: held.isHeld,
       };
     } finally {

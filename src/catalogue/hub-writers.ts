@@ -102,11 +102,10 @@ export function findHubWriter(name: string): HubWriter | undefined {
   return HUB_WRITERS.find((writer) => writer.name === name);
 }
 
-/** The known model that lies there; the hub does not tell capitals in a repository's name from small letters. */
+/** The known model that lies there, whatever the capitals. */
 export function hubWriterAt(repository: string, path: string): HubWriter | undefined {
-  return HUB_WRITERS.find(
-    (writer) => writer.repository.toLowerCase() === repository.toLowerCase() && writer.path === path,
-  );
+  const place = `${repository}/${path}`.toLowerCase();
+  return HUB_WRITERS.find((writer) => `${writer.repository}/${writer.path}`.toLowerCase() === place);
 }
 
 /** How a model is talked to of which nothing more is known. */

@@ -62,9 +62,9 @@ async function howItWrites(
   settings: Settings,
   signal: AbortSignal,
 ): Promise<string> {
-  const { measuredSpeed } = await import("./measured-speed.ts");
+  const { newSpeed } = await import("./measured-speed.ts");
   const { name } = manifest;
-  const speed = await measuredSpeed(manifest, settings, signal).catch((error: unknown) => {
+  const speed = await newSpeed(manifest, settings, signal).catch((error: unknown) => {
     signal.throwIfAborted();
     throw new Error(
       `The checkpoint ${name} is installed, but cannot write here: ${inFull(error)}. Run antiphon models rm ${name} to have its room back.`,

@@ -160,7 +160,7 @@ export function printed({ models, checkpoints }: ModelListing): string {
     return [
       checkpoint.name,
       checkpoint.kind,
-      checkpoint.state,
+      checkpoint.state === "missing" && checkpoint.hub !== null ? "on the hub" : checkpoint.state,
       bytes === null ? "" : megabytes(bytes),
       checkpoint.licence,
       checkpoint.speed === null ? "" : checkpoint.speed.write_tokens_per_s.toFixed(1),

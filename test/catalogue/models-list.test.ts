@@ -42,7 +42,7 @@ test("models list prints a line for each model and checkpoint", async () => {
   assert.match(lines[1] ?? "", /^svc-beta-v0\.3 +heart +installed +yes$/);
   assert.match(lines.at(-9) ?? "", /^heart +voice +installed +[\d.]+ MB +Apache-2\.0$/);
   assert.match(lines.at(-8) ?? "", /^smollm2-135m +writer +missing +98\.4 MB +Apache-2\.0$/);
-  assert.match(lines.at(-2) ?? "", /^qwen3-4b +writer +missing +Apache-2\.0$/);
+  assert.match(lines.at(-2) ?? "", /^qwen3-4b +writer +on the hub +Apache-2\.0$/);
 });
 
 /** A data directory where nothing was ever pulled. */

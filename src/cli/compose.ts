@@ -50,6 +50,8 @@ export interface RunningServer {
   /** Where /metrics is served alone, if it is. */
   readonly metricsUrl: string | null;
   readonly catalogue: Catalogue;
+  /** Whether anybody is spoken to just now. */
+  isSpeaking(): boolean;
   /** Finishes what is being spoken, within the grace of the settings, and frees everything. */
   stop(): Promise<void>;
 }
@@ -149,7 +151,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     const url = await app.listen({ host: settings.host, port: settings.port });
     const metricsUrl = await listenForMetrics(deps, settings, apps);
     ready = true;
-    return { url, metricsUrl, catalogue, stop };
+    return { url, metricsUrl, catalogue, isSpeaking: () => service.active + service.paused > 0, stop };
   } catch (error) {
     await stop();
     throw asListenError(error);

@@ -1,8 +1,15 @@
+import type { CheckpointManifest } from "../catalogue/checkpoint-manifest.ts";
 import { pullableCheckpoints } from "../catalogue/checkpoints.ts";
 import { embeddedCheckpoint, sizeOnDisk } from "../catalogue/embedded-checkpoint.ts";
+import { hubSourceOf } from "../catalogue/hub/hub-manifest.ts";
+import { shownHubName } from "../catalogue/hub/hub-name.ts";
+import { HUB_WRITERS, type HubWriter } from "../catalogue/hub-writers.ts";
 import { type CheckpointState, checkpointDir, inspectCheckpoint } from "../catalogue/installed-checkpoint.ts";
+import { type OwnManifest, ownManifests } from "../catalogue/own-manifests.ts";
 import { PUBLIC_MODELS } from "../catalogue/public-models.ts";
 import { megabytes } from "../catalogue/pull/disk.ts";
+import { firstSentenceS, knownSpeed } from "../catalogue/writer-speed.ts";
+import type { Settings } from "../settings/schema.ts";
 import { table } from "./table.ts";
 
 /** What `models list --json` prints. */
@@ -27,32 +34,35 @@ export interface ModelListing {
     readonly state: CheckpointState["state"];
     /** `null` when it is not installed. */
     readonly size_bytes: number | null;
-    /** What it takes once it is pulled; `null` for what is embedded. */
+    /** What it takes once it is pulled; `null` for what is embedded, and for what only the hub knows the size of. */
     readonly download_bytes: number | null;
     readonly licence: string;
     readonly path: string;
+    /** What `models pull` may also call it, where it is from the hub; else `null`. */
+    readonly hub: string | null;
+    /** As it was measured here, when it was pulled or when `auto` chose; `null` when it was not, or not on this machine. */
+    readonly speed: {
+      readonly read_tokens_per_s: number;
+      readonly write_tokens_per_s: number;
+      /** Seconds from a prompt of 200 tokens to a sentence of 15. */
+      readonly first_sentence_s: number;
+    } | null;
   }[];
 }
 
+type Listed = ModelListing["checkpoints"][number];
+
 /** All that is offered, and what there is of it in a data directory. */
-export async function listModels(dataDir: string): Promise<ModelListing> {
+export async function listModels({
+  dataDir,
+  writer,
+}: Pick<Settings, "dataDir" | "writer">): Promise<ModelListing> {
   const { name, dir, licence } = embeddedCheckpoint;
   const sizeBytes = await sizeOnDisk(dir);
   const installed = sizeBytes !== null;
-  const pullable = pullableCheckpoints().map(async (manifest) => {
-    const { state, sizeBytes } = await inspectCheckpoint(manifest, dataDir);
-    return {
-      name: manifest.name,
-      kind: manifest.kind,
-      embedded: false,
-      installed: state === "installed",
-      state,
-      size_bytes: state === "missing" ? null : sizeBytes,
-      download_bytes: manifest.files.reduce((sum, file) => sum + file.sizeBytes, 0),
-      licence: manifest.licence,
-      path: checkpointDir(manifest, dataDir),
-    };
-  });
+  const own = await ownManifests(dataDir);
+  const manifests = [...pullableCheckpoints(), ...own.flatMap(({ manifest }) => manifest ?? [])];
+  const known = HUB_WRITERS.filter((writer) => own.every((one) => one.name !== writer.name));
   return {
     models: PUBLIC_MODELS.map(({ card, checkpoint }) => ({
       id: card.id,
@@ -75,9 +85,65 @@ export async function listModels(dataDir: string): Promise<ModelListing> {
         download_bytes: null,
         licence,
         path: dir,
+        hub: null,
+        speed: null,
       },
-      ...(await Promise.all(pullable)),
+      ...(await Promise.all(manifests.map((manifest) => listed(manifest, dataDir, writer.threads)))),
+      ...own.filter(({ manifest }) => manifest === null).map((one) => unreadable(one, dataDir)),
+      ...known.map((writer) => onTheHub(writer, dataDir)),
     ],
+  };
+}
+
+async function listed(manifest: CheckpointManifest, dataDir: string, threads: number): Promise<Listed> {
+  const { state, sizeBytes } = await inspectCheckpoint(manifest, dataDir);
+  const source = hubSourceOf(manifest);
+  const speed = await knownSpeed(manifest, dataDir, threads);
+  return {
+    name: manifest.name,
+    kind: manifest.kind,
+    embedded: false,
+    installed: state === "installed",
+    state,
+    size_bytes: state === "missing" ? null : sizeBytes,
+    download_bytes: manifest.files.reduce((sum, file) => sum + file.sizeBytes, 0),
+    licence: manifest.licence,
+    path: checkpointDir(manifest, dataDir),
+    hub: source === null ? null : shownHubName({ repository: source.repository, file: source.path }),
+    speed:
+      speed === null
+        ? null
+        : {
+            read_tokens_per_s: speed.read_tokens_per_s,
+            write_tokens_per_s: speed.write_tokens_per_s,
+            first_sentence_s: firstSentenceS(speed),
+          },
+  };
+}
+
+/** A folder whose manifest says nothing. */
+function unreadable({ name }: OwnManifest, dataDir: string): Listed {
+  return { ...absent(name, dataDir), state: "damaged", licence: "" };
+}
+
+/** A known model that was never pulled. */
+function onTheHub({ name, licence, repository, path }: HubWriter, dataDir: string): Listed {
+  return { ...absent(name, dataDir), licence, hub: shownHubName({ repository, file: path }) };
+}
+
+function absent(name: string, dataDir: string): Listed {
+  return {
+    name,
+    kind: "writer",
+    embedded: false,
+    installed: false,
+    state: "missing",
+    size_bytes: null,
+    download_bytes: null,
+    licence: "",
+    path: checkpointDir({ name }, dataDir),
+    hub: null,
+    speed: null,
   };
 }
 
@@ -94,13 +160,15 @@ export function printed({ models, checkpoints }: ModelListing): string {
     return [
       checkpoint.name,
       checkpoint.kind,
-      checkpoint.state,
+      checkpoint.state === "missing" && checkpoint.hub !== null ? "on the hub" : checkpoint.state,
       bytes === null ? "" : megabytes(bytes),
       checkpoint.licence,
+      checkpoint.speed === null ? "" : checkpoint.speed.write_tokens_per_s.toFixed(1),
+      checkpoint.speed === null ? "" : `${checkpoint.speed.first_sentence_s.toFixed(1)} s`,
     ];
   });
   return `${table(["MODEL", "CHECKPOINT", "STATE", "DEFAULT"], modelRows)}\n${table(
-    ["CHECKPOINT", "KIND", "STATE", "SIZE", "LICENCE"],
+    ["CHECKPOINT", "KIND", "STATE", "SIZE", "LICENCE", "TOKENS/S", "FIRST SENTENCE"],
     checkpointRows,
   )}`;
 }

@@ -1,11 +1,20 @@
 import type { CheckpointManifest } from "../catalogue/checkpoint-manifest.ts";
 import { findCheckpoint, namesOf, pullableCheckpoints } from "../catalogue/checkpoints.ts";
+import { hubSourceOf } from "../catalogue/hub/hub-manifest.ts";
+import { HUB_PREFIX, type HubName, parseHubName } from "../catalogue/hub/hub-name.ts";
+import { type HubPulled, pullFromHub } from "../catalogue/hub/pull-hub.ts";
+import { findHubWriter, HUB_WRITERS } from "../catalogue/hub-writers.ts";
 import { checkpointDir } from "../catalogue/installed-checkpoint.ts";
+import { ownManifest, ownManifests } from "../catalogue/own-manifests.ts";
 import { EMBEDDED_CHECKPOINT } from "../catalogue/public-models.ts";
-import { pullCheckpoint } from "../catalogue/pull/pull.ts";
+import { type PullOptions, pullCheckpoint } from "../catalogue/pull/pull.ts";
 import { removeCheckpoint } from "../catalogue/pull/remove.ts";
+import { firstSentenceS } from "../catalogue/writer-speed.ts";
 import { nearest } from "../settings/nearest.ts";
+import type { Settings } from "../settings/schema.ts";
+import { askLicence } from "./ask-licence.ts";
 import { WrongCallError } from "./global-options.ts";
+import { inFull } from "./in-full.ts";
 import { pullProgress } from "./pull-progress.ts";
 import { onStopSignal, type StopSignal } from "./stop-signal.ts";
 
@@ -13,19 +22,27 @@ import { onStopSignal, type StopSignal } from "./stop-signal.ts";
  * Pulls checkpoints one after the other, and says so. An interrupt ends it as it ends any program, after the pull has
  * put itself away.
  */
-export async function pullModels(names: readonly string[], dataDir: string): Promise<void> {
-  const wanted = names.map(known);
+export async function pullModels(
+  names: readonly string[],
+  settings: Settings,
+  { acceptLicence }: { readonly acceptLicence: boolean },
+): Promise<void> {
+  const { dataDir } = settings;
+  const wanted: Target[] = [];
+  for (const name of names) wanted.push(await targetOf(name, dataDir));
   const progress = await pullProgress();
   const { signal, caught, release } = interruption();
   try {
-    for (const manifest of wanted) {
-      if (manifest === null) {
+    for (const target of wanted) {
+      if (target.kind === "embedded") {
         process.stdout.write(`${EMBEDDED_CHECKPOINT} is part of Antiphon: there is nothing to pull.\n`);
         continue;
       }
-      const outcome = await pullCheckpoint(manifest, { dataDir, signal, observe: progress.observe });
+      const options = { dataDir, signal, observe: progress.observe };
+      const { manifest, outcome } = await pullTarget(target, options, acceptLicence);
       const already = outcome === "installed" ? "installed" : "installed already, and every byte is right";
       process.stdout.write(`${manifest.name} is ${already}: ${checkpointDir(manifest, dataDir)}\n`);
+      if (hubSourceOf(manifest) !== null) process.stdout.write(await howItWrites(manifest, settings, signal));
     }
   } catch (error) {
     if (caught() === null) throw error;
@@ -39,31 +56,105 @@ export async function pullModels(names: readonly string[], dataDir: string): Pro
   if (signalName !== null) process.kill(process.pid, signalName);
 }
 
+/** How fast a model of the hub is here, and how to write with it. @throws Error when it cannot write. */
+async function howItWrites(
+  manifest: CheckpointManifest,
+  settings: Settings,
+  signal: AbortSignal,
+): Promise<string> {
+  const { newSpeed } = await import("./measured-speed.ts");
+  const { name } = manifest;
+  const speed = await newSpeed(manifest, settings, signal).catch((error: unknown) => {
+    signal.throwIfAborted();
+    throw new Error(
+      `The checkpoint ${name} is installed, but cannot write here: ${inFull(error)}. Run antiphon models rm ${name} to have its room back.`,
+      { cause: error },
+    );
+  });
+  return (
+    `It writes ${speed.write_tokens_per_s.toFixed(1)} tokens a second here, and a first sentence takes ` +
+    `${firstSentenceS(speed).toFixed(1)} s. To write with it, set writer.checkpoint to ${name} or to auto, as in ` +
+    `ANTIPHON_WRITER_CHECKPOINT=${name} antiphon serve\n`
+  );
+}
+
 /** Removes a checkpoint, and says so. */
 export async function removeModel(name: string, dataDir: string): Promise<void> {
-  const manifest = known(name);
-  if (manifest === null) {
+  const installed = await installedName(name, dataDir);
+  if (installed === EMBEDDED_CHECKPOINT) {
     throw new Error(
       `The voice ${EMBEDDED_CHECKPOINT} is part of Antiphon, and speaks for every model: it stays.`,
     );
   }
-  if (await removeCheckpoint(manifest, dataDir)) process.stdout.write(`${manifest.name} is removed.\n`);
+  if (await removeCheckpoint({ name: installed }, dataDir))
+    process.stdout.write(`${installed} is removed.\n`);
   else
     throw new Error(
-      `The checkpoint ${manifest.name} is not installed in ${dataDir}: there is nothing to remove.`,
+      `The checkpoint ${installed} is not installed in ${dataDir}: there is nothing to remove.`,
     );
 }
 
-/** The checkpoint of that name; `null` for the embedded one. */
-function known(name: string): CheckpointManifest | null {
-  if (name === EMBEDDED_CHECKPOINT) return null;
-  const manifests = pullableCheckpoints();
-  const manifest = findCheckpoint(name, manifests);
-  if (manifest !== undefined) return manifest;
-  const names = manifests.flatMap(namesOf);
+/** What a person meant by a name. */
+type Target =
+  | { readonly kind: "embedded" }
+  | { readonly kind: "manifest"; readonly manifest: CheckpointManifest }
+  | { readonly kind: "hub"; readonly name: HubName };
+
+async function pullTarget(
+  target: Exclude<Target, { kind: "embedded" }>,
+  options: PullOptions & { readonly signal: AbortSignal },
+  isAccepted: boolean,
+): Promise<HubPulled> {
+  if (target.kind === "manifest") {
+    return { manifest: target.manifest, outcome: await pullCheckpoint(target.manifest, options) };
+  }
+  const { signal } = options;
+  return pullFromHub(target.name, {
+    ...options,
+    acceptLicence: (question) => askLicence(question, { isAccepted, signal }),
+  });
+}
+
+async function targetOf(name: string, dataDir: string): Promise<Target> {
+  if (name === EMBEDDED_CHECKPOINT) return { kind: "embedded" };
+  if (name.startsWith(HUB_PREFIX)) return { kind: "hub", name: hubName(name) };
+  const manifest = findCheckpoint(name);
+  if (manifest !== undefined) return { kind: "manifest", manifest };
+  const own = await ownManifest(name, dataDir);
+  if (own?.manifest) return { kind: "manifest", manifest: own.manifest };
+  if (own !== null) throw new Error(own.problem ?? "");
+  const hub = findHubWriter(name);
+  if (hub !== undefined) return { kind: "hub", name: { repository: hub.repository, file: hub.path } };
+  throw await unknown(name, dataDir);
+}
+
+/** The folder that a name means, whether there is one or not. */
+async function installedName(name: string, dataDir: string): Promise<string> {
+  if (name === EMBEDDED_CHECKPOINT || findHubWriter(name) !== undefined) return name;
+  const manifest = findCheckpoint(name);
+  if (manifest !== undefined) return manifest.name;
+  if ((await ownManifest(name, dataDir)) !== null) return name;
+  throw await unknown(name, dataDir);
+}
+
+function hubName(text: string): HubName {
+  try {
+    return parseHubName(text);
+  } catch (error) {
+    throw new WrongCallError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+async function unknown(name: string, dataDir: string): Promise<WrongCallError> {
+  const own = (await ownManifests(dataDir)).map((one) => one.name);
+  const known = HUB_WRITERS.map((writer) => writer.name);
+  const names = [...new Set([...pullableCheckpoints().flatMap(namesOf), ...known, ...own])];
   const meant = nearest(name, [...names, EMBEDDED_CHECKPOINT]);
-  const remedy = meant === null ? `there are ${names.join(", ")}.` : `did you mean ${meant}?`;
-  throw new WrongCallError(`There is no checkpoint ${JSON.stringify(name)}: ${remedy}`);
+  const remedy =
+    meant === null
+      ? `there are ${names.join(", ")}, and hf:OWNER/REPO for what is on the hub.`
+      : `did you mean ${meant}?`;
+  return new WrongCallError(`There is no checkpoint ${JSON.stringify(name)}: ${remedy}`);
 }
 
 /** A signal that aborts at the first SIGINT or SIGTERM. */

@@ -1,6 +1,10 @@
 import type { Command } from "commander";
 import { addGlobalOptions, settingsOf } from "./global-options.ts";
 
+interface PullFlags {
+  readonly acceptLicence?: boolean;
+}
+
 /** `antiphon models list|pull|rm`: what is installed, what speaks and writes, and how more of it comes and goes. */
 export function registerModels(program: Command): void {
   const models = addGlobalOptions(program.command("models")).description(
@@ -12,19 +16,21 @@ export function registerModels(program: Command): void {
     .option("--json", "print JSON")
     .action(async ({ json }: { json?: boolean }, command: Command) => {
       const { listModels, printed } = await import("./models-list.ts");
-      const { dataDir } = await settingsOf(command);
-      const listing = await listModels(dataDir);
+      const listing = await listModels(await settingsOf(command));
       process.stdout.write(json === true ? `${JSON.stringify(listing)}\n` : printed(listing));
     });
 
   addGlobalOptions(models.command("pull"))
     .description("fetch checkpoints that are missing or damaged")
     .addHelpText("after", PULL_VARIABLES)
-    .argument("<name...>", "a checkpoint as `antiphon models list` prints it, or `writer`")
-    .action(async (names: string[], _options: object, command: Command) => {
+    .argument(
+      "<name...>",
+      "a checkpoint as `antiphon models list` prints it, `writer`, or hf:OWNER/REPO[:FILE] for a GGUF on the hub",
+    )
+    .option("--accept-licence", "accept the licences of what comes from the hub, without being asked")
+    .action(async (names: string[], { acceptLicence = false }: PullFlags, command: Command) => {
       const { pullModels } = await import("./models-pull.ts");
-      const { dataDir } = await settingsOf(command);
-      await pullModels(names, dataDir);
+      await pullModels(names, await settingsOf(command), { acceptLicence });
     });
 
   addGlobalOptions(models.command("rm"))
@@ -39,5 +45,6 @@ export function registerModels(program: Command): void {
 
 const PULL_VARIABLES = `
 Environment:
+  HF_TOKEN     token for what the hub gives only to those who are known
   HF_ENDPOINT  https address of a mirror that is laid out like the model hub
   PYTHON       interpreter whose pip is asked where the hub cannot be (default: python3); pip heeds its own variables`;

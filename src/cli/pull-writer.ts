@@ -1,13 +1,17 @@
 import type { CheckpointManifest } from "../catalogue/checkpoint-manifest.ts";
 import { DEFAULT_WRITER, findCheckpoint } from "../catalogue/checkpoints.ts";
-import { checkpointFile, verifyCheckpoint } from "../catalogue/installed-checkpoint.ts";
+import { findHubWriter } from "../catalogue/hub-writers.ts";
+import { checkpointFile, inspectCheckpoint, verifyCheckpoint } from "../catalogue/installed-checkpoint.ts";
+import { ownManifest } from "../catalogue/own-manifests.ts";
 import type { PullObserver } from "../catalogue/pull/observer.ts";
 import { pullCheckpoint } from "../catalogue/pull/pull.ts";
 
-/** The embedded writer's weights, as far as they could be had. */
+/** A writer's weights, as far as they could be had. */
 export interface WriterWeights {
   /** Absolute path of the GGUF file, which may be missing or damaged. */
   readonly path: string;
+  /** What the file is of; `null` when nobody knows. */
+  readonly manifest: CheckpointManifest | null;
   /** One sentence with the remedy; `null` when every byte of the file is right. */
   readonly problem: string | null;
 }
@@ -15,6 +19,8 @@ export interface WriterWeights {
 /** How a server gets its writer's weights. */
 export interface WriterPull {
   readonly dataDir: string;
+  /** The checkpoint; the one that comes with Antiphon unless given. */
+  readonly checkpoint?: string;
   /** Whether what is missing or damaged is fetched: the setting `pull`. */
   readonly pull: boolean;
   readonly signal: AbortSignal;
@@ -24,33 +30,49 @@ export interface WriterPull {
 }
 
 /**
- * Sees to it that the embedded writer's weights are there. Never throws, and so never keeps a server from starting:
- * whatever goes wrong is the `problem`, for the log and for whoever asks for an authored turn.
+ * Sees to it that a writer's weights are there. Never throws, and so never keeps a server from starting: whatever goes
+ * wrong is the `problem`, for the log and for whoever asks for an authored turn.
  */
 export async function pullWriter(options: WriterPull): Promise<WriterWeights> {
+  const { dataDir, checkpoint = DEFAULT_WRITER, signal } = options;
   let path = "";
+  let manifest: CheckpointManifest | null = null;
   try {
-    const manifest = writerManifest();
-    path = checkpointFile(manifest, options.dataDir);
-    if (!options.pull) {
-      const { problem } = await verifyCheckpoint(manifest, options.dataDir, options.signal);
-      return { path, problem };
-    }
-    await pullCheckpoint(manifest, options);
-    return { path, problem: null };
+    manifest = findCheckpoint(checkpoint) ?? (await pulledBefore(checkpoint, dataDir));
+    path = checkpointFile(manifest, dataDir);
+    const problem = await missingOf(manifest, options);
+    return { path, manifest, problem };
   } catch (error) {
-    return { path, problem: options.signal.aborted ? INTERRUPTED : messageOf(error) };
+    return { path, manifest, problem: signal.aborted ? INTERRUPTED : messageOf(error) };
   }
 }
 
-const INTERRUPTED = "The writer's weights were not fetched, because the server stops.";
-
-function writerManifest(): CheckpointManifest {
-  const manifest = findCheckpoint(DEFAULT_WRITER);
-  if (manifest === undefined)
-    throw new Error(`There is no checkpoints/${DEFAULT_WRITER}.json: install Antiphon anew.`);
-  return manifest;
+async function missingOf(manifest: CheckpointManifest, options: WriterPull): Promise<string | null> {
+  const { dataDir, pull, signal } = options;
+  if (findCheckpoint(manifest.name) === undefined) {
+    // Every byte of some gigabytes was looked at when they were pulled; that they are there will do at each start.
+    const { problem } = await inspectCheckpoint(manifest, dataDir);
+    if (problem === null || !pull) return problem;
+  } else if (!pull) {
+    return (await verifyCheckpoint(manifest, dataDir, signal)).problem;
+  }
+  await pullCheckpoint(manifest, options);
+  return null;
 }
+
+/** @throws Error with the remedy. */
+async function pulledBefore(name: string, dataDir: string): Promise<CheckpointManifest> {
+  const own = await ownManifest(name, dataDir);
+  if (own?.manifest) return own.manifest;
+  if (own !== null) throw new Error(own.problem ?? "");
+  const remedy =
+    findHubWriter(name) === undefined
+      ? "run antiphon models list for those there are, and set writer.checkpoint to one"
+      : `run antiphon models pull ${name}`;
+  throw new Error(`The checkpoint ${name} of writer.checkpoint is not installed: ${remedy}.`);
+}
+
+const INTERRUPTED = "The writer's weights were not fetched, because the server stops.";
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

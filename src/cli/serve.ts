@@ -31,7 +31,8 @@ export function registerServe(program: Command): void {
       const logger = pino({ level: settings.logLevel }, pino.destination({ dest: 2, sync: false }));
       const stopped = new Promise<void>((resolve) => onStopSignal(() => resolve()));
       const ending = new AbortController();
-      const writer = await serverWriter(settings, ending.signal);
+      let isSpeaking = () => false;
+      const writer = await serverWriter(settings, ending.signal, () => !isSpeaking());
       const tenancy = await openTenancy(settings, {
         onFailure: (message) => logger.error({ cause: message }, "database thread failed"),
         onRecovery: (message) => logger.info({ cause: message }, "database thread recovered"),
@@ -50,6 +51,7 @@ export function registerServe(program: Command): void {
           canSpeak: () => voice.canSpeak(),
           logger,
         });
+        isSpeaking = () => server.isSpeaking();
         const key = await firstKey(tenancy, settings).catch(async (error: unknown) => {
           await server.stop();
           throw error;
@@ -71,14 +73,18 @@ export function registerServe(program: Command): void {
 }
 
 /** Who writes authored turns. The weights are fetched beside the running server, once; authored turns wait for them. */
-async function serverWriter(settings: Settings, signal: AbortSignal): Promise<DeferredWriter | null> {
+async function serverWriter(
+  settings: Settings,
+  signal: AbortSignal,
+  isQuiet: () => boolean,
+): Promise<DeferredWriter | null> {
   const { composeWriter } = await import("./compose-writer.ts");
   const { pullWriter } = await import("./pull-writer.ts");
   const { pullProgress } = await import("./pull-progress.ts");
   const progress = await pullProgress();
   let pull = settings.pull;
-  const weights = async () => {
-    const options = { dataDir: settings.dataDir, pull, signal, observe: progress.observe };
+  const weights = async (checkpoint: string) => {
+    const options = { dataDir: settings.dataDir, checkpoint, pull, signal, observe: progress.observe };
     // What could not be fetched at the start is not asked for with every turn, but found once it is there.
     pull = false;
     try {
@@ -87,22 +93,23 @@ async function serverWriter(settings: Settings, signal: AbortSignal): Promise<De
       progress.close();
     }
   };
-  return composeWriter(settings, { weights, env: process.env });
+  return composeWriter(settings, {
+    weights,
+    env: process.env,
+    isQuiet,
+    note: (sentence) => process.stderr.write(`${sentence}\n`),
+    signal,
+  });
 }
 
 /** Makes the writer ready, and says so when it cannot be: the server speaks given words all the same. */
 async function announced(writer: DeferredWriter | null): Promise<void> {
+  const { inFull } = await import("./in-full.ts");
   try {
     await writer?.prepare();
   } catch (error) {
     process.stderr.write(`Authored turns cannot be written: ${inFull(error)}\n`);
   }
-}
-
-/** What an error says, and what its causes do. */
-function inFull(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause === undefined ? error.message : `${error.message} (${inFull(error.cause)})`;
 }
 
 /** A key for a data directory that has none, or null. Made last, so that a start that fails does not use it up. */

@@ -7,7 +7,7 @@ import type { Prepared } from "./prepare.ts";
  * who wait for it.
  */
 export class AuthoredText {
-  readonly #name: string;
+  readonly #writer: Writer;
   readonly #passages: AsyncIterator<Passage>;
   readonly #onOver: () => void;
   /** What has come and was not asked for. */
@@ -36,7 +36,7 @@ export class AuthoredText {
       topK: delivery.topK,
       seed,
     };
-    this.#name = writer.name;
+    this.#writer = writer;
     this.#passages = writer.write(dialogue, signal)[Symbol.asyncIterator]();
   }
 
@@ -71,7 +71,7 @@ export class AuthoredText {
   /** What a reply's `meta` says about its writing, up to the sentence that was last asked for. */
   meta(): Record<string, unknown> {
     return {
-      name: this.#name,
+      name: this.#writer.name,
       prompt_tokens: this.#tokens?.prompt ?? null,
       written_tokens: this.#tokens?.written ?? null,
       first_sentence_ms: Math.round(this.#firstSentenceMs * 10) / 10,

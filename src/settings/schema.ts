@@ -241,21 +241,27 @@ export const SettingsSchema = Type.Object({
       description:
         "Who writes authored turns: the embedded language model, an OpenAI-compatible chat endpoint, a GGUF file of your own, or nobody.",
     }),
+    checkpoint: Type.String({
+      pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$",
+      default: "smollm2-135m",
+      description:
+        "Which language model writes, where writer.kind is embedded: one that `antiphon models list` shows as installed, or `auto` for the largest of them that this machine begins a reply with in 1.5 s.",
+    }),
     gate: Type.Boolean({
       default: true,
       description:
         "Whether dangerous or distressed turns get a fixed, careful reply before any writer sees them. Switch it off only where something better stands in its place.",
     }),
-    replies: Type.Boolean({
+    authoredReplies: Type.Boolean({
       default: true,
       description:
-        "Whether the embedded language model writes only what no authored reply fits, no line for the kind of turn, and no sum.",
+        "Whether the small embedded model writes only what nothing better answers: a sum, a line for the kind of turn, or a found reply.",
     }),
     systemPrompt: Type.Optional(
       Type.String({
         minLength: 1,
         description:
-          "Instructions for a chat endpoint or a GGUF file; without it, to answer briefly and as one speaks.",
+          "Instructions for a chat endpoint, a GGUF file or a model from the hub; without it, to answer briefly and as one speaks. The model that comes with Antiphon was trained without any.",
       }),
     ),
     concurrency: Type.Integer({
@@ -278,6 +284,35 @@ export const SettingsSchema = Type.Object({
       default: 160,
       unit: "tokens",
       description: "Most tokens that a chat endpoint or a GGUF file may write for one reply.",
+    }),
+    contextTokens: Type.Integer({
+      minimum: 256,
+      maximum: 131_072,
+      default: 2_048,
+      unit: "tokens",
+      description:
+        "How much of a conversation a GGUF file or a model from the hub reads, its instructions included. More takes more memory, and longer until the first sentence.",
+    }),
+    replies: Type.Integer({
+      minimum: 1,
+      maximum: 64,
+      default: 2,
+      unit: "replies",
+      description:
+        "Replies that a GGUF file or a model from the hub writes at once; more wait. Each takes the memory of one context.",
+    }),
+    batchReplies: Type.Boolean({
+      default: false,
+      description:
+        "Whether those replies are computed together. That is faster where several are written at once, but what one says at temperature 0 may then depend on the others.",
+    }),
+    threads: Type.Integer({
+      minimum: 0,
+      maximum: 256,
+      default: 0,
+      unit: "threads",
+      description:
+        "Threads on which a GGUF file or a model from the hub reads and writes while nobody is spoken to; 0 is one for each core. While somebody is, it takes one.",
     }),
     path: Type.Optional(
       Type.String({

@@ -6,15 +6,20 @@ import { type Dialogue, type Passage, type Writer, WriterError } from "../model/
  * tried again by the next one when that failed, so that weights which come later are found without a restart.
  */
 export class DeferredWriter implements Writer {
-  readonly name: string;
+  #name: string;
   readonly #open: () => Promise<Writer>;
   #opening: Promise<Writer> | null = null;
   #isClosed = false;
 
   /** `open` throws a {@link WriterError} that says what to do. */
   constructor(name: string, open: () => Promise<Writer>) {
-    this.name = name;
+    this.#name = name;
     this.#open = open;
+  }
+
+  /** What it is called until it is open; from then on its own name. */
+  get name(): string {
+    return this.#name;
   }
 
   /** Opens it now. Throws what opening throws; calling it again while it opens, or once it is open, is free. */
@@ -35,10 +40,16 @@ export class DeferredWriter implements Writer {
 
   #opened(): Promise<Writer> {
     if (this.#isClosed) return Promise.reject(new WriterError("the writer was closed"));
-    this.#opening ??= this.#open().catch((error: unknown) => {
-      this.#opening = null;
-      throw error;
-    });
+    this.#opening ??= this.#open().then(
+      (writer) => {
+        this.#name = writer.name;
+        return writer;
+      },
+      (error: unknown) => {
+        this.#opening = null;
+        throw error;
+      },
+    );
     return this.#opening;
   }
 }

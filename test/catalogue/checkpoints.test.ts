@@ -4,7 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { parseManifest } from "../../src/catalogue/checkpoint-manifest.ts";
-import { DEFAULT_WRITER, findCheckpoint, pullableCheckpoints } from "../../src/catalogue/checkpoints.ts";
+import {
+  DEFAULT_WRITER,
+  findCheckpoint,
+  namesOf,
+  pullableCheckpoints,
+} from "../../src/catalogue/checkpoints.ts";
+import { parseHubName } from "../../src/catalogue/hub/hub-name.ts";
+import { HUB_WRITERS, hubWriterAt } from "../../src/catalogue/hub-writers.ts";
 import { manifestOf } from "./pull/fixture.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "antiphon-manifests-"));
@@ -24,6 +31,22 @@ describe("the manifests of the repository", () => {
       ["hub", "pip"],
     );
     assert.equal(findCheckpoint("heart"), undefined);
+  });
+});
+
+describe("the known models of the hub", () => {
+  it("go by names and lie in places of their own, from the smallest to the largest", () => {
+    const names = [...pullableCheckpoints().flatMap(namesOf), ...HUB_WRITERS.map(({ name }) => name)];
+    assert.equal(new Set(names).size, names.length);
+    for (const { name, repository, path } of HUB_WRITERS) {
+      assert.equal(hubWriterAt(repository.toUpperCase(), path)?.name, name);
+      assert.deepEqual(parseHubName(`hf:${repository}:${path}`), { repository, file: path });
+    }
+    const sizes = HUB_WRITERS.map(({ parametersB }) => parametersB);
+    assert.deepEqual(
+      sizes,
+      sizes.toSorted((one, other) => one - other),
+    );
   });
 });
 

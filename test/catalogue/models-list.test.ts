@@ -21,7 +21,16 @@ test("models list --json tells which checkpoint speaks for each model, and what 
   );
   assert.deepEqual(
     checkpoints.map(({ name }: Record<string, unknown>) => name),
-    ["heart", "smollm2-135m"],
+    [
+      "heart",
+      "smollm2-135m",
+      "smollm2-360m",
+      "qwen2.5-0.5b",
+      "qwen3-0.6b",
+      "smollm2-1.7b",
+      "qwen3-1.7b",
+      "qwen3-4b",
+    ],
   );
   const [{ name, embedded, installed, size_bytes, licence }] = checkpoints;
   assert.deepEqual([name, embedded, installed, licence], ["heart", true, true, "Apache-2.0"]);
@@ -31,8 +40,9 @@ test("models list --json tells which checkpoint speaks for each model, and what 
 test("models list prints a line for each model and checkpoint", async () => {
   const lines = (await list()).split("\n");
   assert.match(lines[1] ?? "", /^svc-beta-v0\.3 +heart +installed +yes$/);
-  assert.match(lines.at(-3) ?? "", /^heart +voice +installed +[\d.]+ MB +Apache-2\.0$/);
-  assert.match(lines.at(-2) ?? "", /^smollm2-135m +writer +missing +98\.4 MB +Apache-2\.0$/);
+  assert.match(lines.at(-9) ?? "", /^heart +voice +installed +[\d.]+ MB +Apache-2\.0$/);
+  assert.match(lines.at(-8) ?? "", /^smollm2-135m +writer +missing +98\.4 MB +Apache-2\.0$/);
+  assert.match(lines.at(-2) ?? "", /^qwen3-4b +writer +on the hub +Apache-2\.0$/);
 });
 
 /** A data directory where nothing was ever pulled. */

@@ -140,7 +140,10 @@ describe("antiphon models", { concurrency: 2 }, () => {
   const calledWrongly: readonly [line: string[], says: RegExp][] = [
     [["pull", "writr"], /no checkpoint "writr": did you mean writer\?/],
     [["pull", "writer", "smollm2-153m"], /no checkpoint "smollm2-153m": did you mean smollm2-135m\?/],
-    [["rm", "something-else"], /no checkpoint "something-else": there are smollm2-135m, writer\./],
+    [
+      ["rm", "something-else"],
+      /no checkpoint "something-else": there are smollm2-135m, writer, .*, and hf:OWNER\/REPO/,
+    ],
     [["pull"], /name/],
     [["rm", "writer", "heart"], /too many arguments/i],
   ];

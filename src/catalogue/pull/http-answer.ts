@@ -71,6 +71,7 @@ function refusal({ statusCode = 0, headers }: IncomingMessage): SourceError {
   const retryAfterMs = isPassing ? waitOf(headers["retry-after"]) : null;
   return new SourceError(`it answers with status ${statusCode}`, {
     isPassing,
+    status: statusCode,
     ...(retryAfterMs === null ? {} : { retryAfterMs }),
   });
 }

@@ -12,7 +12,8 @@ export class UnreachableError extends SourceError {}
 
 /**
  * Asks for what is at an address, and follows redirects. The answer's body is yet to be read; destroy it when done.
- * Only HTTPS is spoken, but for this machine itself, where nobody listens in.
+ * Only HTTPS is spoken, but for this machine itself, where nobody listens in. An `authorization` goes to the address that
+ * was asked for, and not along to where that redirects to.
  *
  * @throws SourceError when there is no answer within the times, or a redirect leads nowhere; the signal's reason.
  */
@@ -24,7 +25,7 @@ export async function openUrl(
 ): Promise<IncomingMessage> {
   let url = checked(address, null);
   for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
-    const answer = await ask(url, headers, times, signal);
+    const answer = await ask(url, redirects === 0 ? headers : onlyFor(url, address, headers), times, signal);
     if (!REDIRECTS.includes(answer.statusCode ?? 0)) return answer;
     answer.destroy();
     const { location } = answer.headers;
@@ -32,6 +33,13 @@ export async function openUrl(
     url = checked(location, url);
   }
   throw new SourceError(`it redirects more than ${MOST_REDIRECTS} times`);
+}
+
+/** The headers for a host that another one has sent us to. */
+function onlyFor(url: URL, address: string, headers: Readonly<Record<string, string>>) {
+  if (url.origin === new URL(address).origin) return headers;
+  const { authorization: _, ...others } = headers;
+  return others;
 }
 
 function checked(address: string, base: URL | null): URL {

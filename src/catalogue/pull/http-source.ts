@@ -10,6 +10,12 @@ import type { PullTimes } from "./times.ts";
 /** Tells that a try failed and when the next one is. */
 export type OnRetry = (problem: string, delayMs: number) => void;
 
+/** An address, and what a request for it has to carry. */
+export interface Address {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /**
  * Completes a part from an address, going on where it ends. Tries again while a try brings enough that is new, and
  * a few times when it does not.
@@ -17,7 +23,7 @@ export type OnRetry = (problem: string, delayMs: number) => void;
  * @throws SourceError when the source is given up; PullError when the disk fails; the signal's reason.
  */
 export async function fetchOverHttp(
-  url: string,
+  address: Address,
   part: PartFile,
   times: PullTimes,
   signal: AbortSignal,
@@ -27,7 +33,7 @@ export async function fetchOverHttp(
   let fruitless = 0;
   let wasReached = false;
   while (!part.isComplete) {
-    const failure = await attempt(url, part, times, signal);
+    const failure = await attempt(address, part, times, signal);
     if (failure === null) return;
     wasReached ||= !(failure instanceof UnreachableError);
     fruitless = part.doneBytes - mostBytes >= times.stallBytes ? 0 : fruitless + 1;
@@ -50,14 +56,19 @@ function delayBefore(fruitless: number, { retryAfterMs }: SourceError, times: Pu
 
 /** One request; `null` when the part is complete. */
 async function attempt(
-  url: string,
+  address: Address,
   part: PartFile,
   times: PullTimes,
   signal: AbortSignal,
 ): Promise<SourceError | null> {
   try {
     const range = part.doneBytes > 0 ? { range: `bytes=${part.doneBytes}-` } : {};
-    const answer = await openUrl(url, { "accept-encoding": "identity", ...range }, times, signal);
+    const answer = await openUrl(
+      address.url,
+      { "accept-encoding": "identity", ...address.headers, ...range },
+      times,
+      signal,
+    );
     try {
       await prepareForBody(answer, part);
       await readBody(answer, part, times);

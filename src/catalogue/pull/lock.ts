@@ -8,7 +8,7 @@ import { codeOf, PullError } from "./pull-error.ts";
 import type { PullTimes } from "./times.ts";
 
 /** The lock of a checkpoint, beside its folder. */
-export function lockPath(manifest: CheckpointManifest, dataDir: string): string {
+export function lockPath(manifest: Pick<CheckpointManifest, "name">, dataDir: string): string {
   return join(dirname(checkpointDir(manifest, dataDir)), `.${manifest.name}.lock`);
 }
 

@@ -10,9 +10,15 @@ export class SourceError extends Error {
   readonly isPassing: boolean;
   /** When it asked to be tried again, in milliseconds from now; `null` where it did not say. */
   readonly retryAfterMs: number | null;
+  /** The status that it answered with, where that was the trouble. */
+  readonly status: number | null;
 
-  constructor(message: string, options: ErrorOptions & { isPassing?: boolean; retryAfterMs?: number } = {}) {
+  constructor(
+    message: string,
+    options: ErrorOptions & { isPassing?: boolean; retryAfterMs?: number; status?: number } = {},
+  ) {
     super(message, options);
+    this.status = options.status ?? null;
     this.isPassing = options.isPassing ?? false;
     this.retryAfterMs = options.retryAfterMs ?? null;
   }

@@ -82,10 +82,13 @@ async function makeFolder(dir: string): Promise<void> {
 }
 
 function allFailed(manifest: CheckpointManifest, dataDir: string, error: NoSourceError): PullError {
-  const { name, kind, files } = manifest;
+  const { name, files } = manifest;
   const kept = error.keptBytes > 0 ? ` (${megabytes(error.keptBytes)} are kept for the next time)` : "";
   const byHand = files.map((file) => checkpointFile(manifest, dataDir, file)).join(", ");
-  const otherwise = kind === "writer" ? "set writer.kind to chat or gguf" : "use another model";
+  const isFixed = files.every(({ sources }) => sources.every(({ kind }) => kind === "hub"));
+  const otherwise = isFixed
+    ? `run antiphon models rm ${name} to begin with what the hub has today`
+    : "set writer.kind to chat or gguf";
   return new PullError(
     `The weights of ${name} could not be fetched${kept}. ${error.message}. ` +
       `Run antiphon models pull ${name} again, put the file at ${byHand} by hand, or ${otherwise}.`,

@@ -11,7 +11,10 @@ import { DEFAULT_TIMES } from "./times.ts";
  *
  * @throws PullError when it is being pulled, or the disk does not let go of it.
  */
-export async function removeCheckpoint(manifest: CheckpointManifest, dataDir: string): Promise<boolean> {
+export async function removeCheckpoint(
+  manifest: Pick<CheckpointManifest, "name">,
+  dataDir: string,
+): Promise<boolean> {
   const dir = checkpointDir(manifest, dataDir);
   const isThere = await stat(dir).then(
     () => true,

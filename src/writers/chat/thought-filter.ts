@@ -13,6 +13,11 @@ export class ThoughtFilter {
     return this.#hasThought;
   }
 
+  /** Whether a thought is under way. */
+  get isThinking(): boolean {
+    return this.#until !== null;
+  }
+
   /** Takes the next piece and gives what of it is meant to be said. */
   push(piece: string): string {
     this.#held += piece;

@@ -21,7 +21,11 @@ export function embeddedWriter(modelPath: string, adapterPath: string | null = A
     leastSureness: -0.75,
     temperatureScale: 0.6,
     sequences: 4,
+    // Two threads beside speech are six times slower than one: each waits for the other at every layer.
     threads: 1,
+    isQuiet: () => true,
+    isBatched: false,
     characterBytes: false,
+    freeBytes: null,
   };
 }

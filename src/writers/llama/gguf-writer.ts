@@ -1,27 +1,22 @@
 import { type Dialogue, type Passage, type Writer, WriterError } from "../../model/writer.ts";
+import { ThoughtFilter } from "../chat/thought-filter.ts";
 import { dialogueMessages } from "../dialogue-messages.ts";
 import { SentenceCutter } from "../sentence-cutter.ts";
 import { historyWindow, type WindowOptions } from "./history-window.ts";
-import {
-  type LlamaContextSequence,
-  type LlamaModel,
-  type LlamaRuntime,
-  openLlama,
-  type Token,
-  type TokenBias,
-} from "./llama-runtime.ts";
-import { contextOf, loadedModel, type ModelOptions } from "./load-model.ts";
-import { chatMl, ownTemplate, type Prompt } from "./prompt.ts";
+import type { LlamaContextSequence, LlamaModel, LlamaRuntime, Token, TokenBias } from "./llama-runtime.ts";
+import { type ModelOptions, mostThreads } from "./load-model.ts";
+import { openModel } from "./open-model.ts";
+import { type Prompt, promptOf, type Template } from "./prompt.ts";
 import { Reading, type Sampling } from "./reading.ts";
 import { SequencePool } from "./sequence-pool.ts";
-import { Turns } from "./turns.ts";
+import { ThreadChoice } from "./thread-choice.ts";
+import { AllAtOnce, Turns } from "./turns.ts";
 import { unspeakableTokens } from "./unspeakable-tokens.ts";
 
 export interface GgufWriterOptions extends ModelOptions {
   /** For `meta`: who writes. */
   readonly name: string;
-  /** `chatml` without instructions, as the embedded writer was trained; `own`: the file's template. */
-  readonly template: "chatml" | "own";
+  readonly template: Template;
   readonly systemPrompt: string | null;
   /** How much of the conversation is read. */
   readonly window: WindowOptions;
@@ -44,18 +39,12 @@ export interface GgufWriterOptions extends ModelOptions {
  * @throws WriterError when the file or its adapter cannot be loaded.
  */
 export async function openGgufWriter(options: GgufWriterOptions): Promise<Writer> {
-  const runtime = await openLlama().catch((error: Error) => {
-    throw new WriterError(error.message, { cause: error });
-  });
-  let model: LlamaModel | null = null;
+  const { runtime, model, context, close } = await openModel(options);
   try {
-    model = await loadedModel(runtime, options.modelPath);
-    const context = await contextOf(model, options);
     const sequences = Array.from({ length: options.sequences }, () => context.getSequence());
     return new GgufWriter(options, runtime, model, sequences);
   } catch (error) {
-    await model?.dispose();
-    await runtime.release();
+    await close();
     throw error;
   }
 }
@@ -69,8 +58,9 @@ class GgufWriter implements Writer {
   readonly #pool: SequencePool;
   readonly #bias: TokenBias;
   readonly #closed = new AbortController();
-  /** One token of one reply at a time: in a batch with others' the last bits of its logits would depend on them. */
-  readonly #turns = new Turns();
+  /** Mostly one token of one reply at a time: in a batch with others' the last bits of its logits depend on them. */
+  readonly #turns: Pick<Turns, "take">;
+  readonly #threads: ThreadChoice;
   readonly #ending = new Set<Promise<unknown>>();
 
   constructor(
@@ -83,8 +73,10 @@ class GgufWriter implements Writer {
     this.#options = options;
     this.#runtime = runtime;
     this.#model = model;
-    this.#prompt = options.template === "chatml" ? chatMl(model) : ownTemplate(model, runtime);
+    this.#prompt = promptOf(options.template, model, runtime);
     this.#pool = new SequencePool(sequences);
+    this.#turns = options.isBatched ? new AllAtOnce() : new Turns();
+    this.#threads = new ThreadChoice(runtime.llama, mostThreads(runtime, options), options.isQuiet);
     this.#bias = unspeakableTokens(model, runtime, options);
   }
 
@@ -94,7 +86,7 @@ class GgufWriter implements Writer {
       stop.throwIfAborted();
       const prompt = this.#tokensOf(dialogue);
       const sequence = await this.#pool.take(prompt, stop);
-      const reading = new Reading(sequence, this.#turns, stop);
+      const reading = new Reading(sequence, this.#turns, this.#threads, stop);
       try {
         yield* this.#passages(prompt, reading, dialogue);
       } finally {
@@ -120,6 +112,8 @@ class GgufWriter implements Writer {
     const written: Token[] = [];
     const sampling = this.#sampling(dialogue, written);
     const cutter = new SentenceCutter();
+    const thoughts = this.#thoughtsAfter(prompt);
+    let thoughtTokens = 0;
     let text = "";
     let sentences = 0;
     let sureness: number[] = [];
@@ -136,7 +130,7 @@ class GgufWriter implements Writer {
       const longer = this.#model.detokenize(written);
       // Half a character shows as a replacement until its other bytes are there.
       if (!longer.endsWith("\ufffd")) {
-        for (const sentence of cutter.push(longer.slice(text.length))) {
+        for (const sentence of cutter.push(thoughts.push(longer.slice(text.length)))) {
           if (!isSure()) return;
           yield passage(sentence);
           sureness = [];
@@ -144,13 +138,25 @@ class GgufWriter implements Writer {
         }
         text = longer;
       }
+      if (thoughts.isThinking) {
+        if (++thoughtTokens > MOST_THOUGHT_TOKENS) return;
+        continue;
+      }
       // A sentence has ended when the next one's first token is there.
       sureness.push(Math.log(confidence));
-      if (written.length >= maxTokens) break;
+      if (written.length - thoughtTokens >= maxTokens) break;
     }
-    const rest = cutter.flush();
-    const isWhole = written.length < maxTokens || (rest !== null && ENDED.test(rest));
+    const rest = [...cutter.push(thoughts.flush()), cutter.flush() ?? ""].join(" ").trim() || null;
+    const isWhole = written.length - thoughtTokens < maxTokens || (rest !== null && ENDED.test(rest));
     if (rest !== null && ((isWhole && isSure()) || sentences === 0)) yield passage(rest);
+  }
+
+  /** Some templates begin a reply with a thought that is open. */
+  #thoughtsAfter(prompt: readonly Token[]): ThoughtFilter {
+    const thoughts = new ThoughtFilter();
+    const [tag] = OPEN_THOUGHT.exec(this.#model.detokenize(prompt.slice(-8), true)) ?? [];
+    if (tag !== undefined) thoughts.push(tag);
+    return thoughts;
   }
 
   async close(): Promise<void> {
@@ -198,4 +204,7 @@ function mean(values: readonly number[]): number {
 }
 
 const FEWEST_WORDS = 3;
+/** A model that has not thought enough by then says nothing: who waits for speech waits no longer. */
+const MOST_THOUGHT_TOKENS = 256;
+const OPEN_THOUGHT = /<(think|thinking|reasoning)>\s*$/i;
 const ENDED = /[.!?…]["'”’)]*$/;

@@ -1,14 +1,54 @@
+import { WriterError } from "../../model/writer.ts";
 import type { ChatMessage } from "../dialogue-messages.ts";
 import type { LlamaModel, LlamaRuntime, Token } from "./llama-runtime.ts";
 
 /** Messages as the tokens that a model reads before it writes the assistant's next one. What people said forges no role. */
 export type Prompt = (messages: readonly ChatMessage[]) => Token[];
 
+/** How messages become a prompt: ChatML, the same with a thought that is done, or the template of the model's file. */
+export type Template = "chatml" | "chatml-unthinking" | "own";
+
+/**
+ * The prompt that a template makes.
+ *
+ * @throws WriterError when the file's own is none.
+ */
+export function promptOf(template: Template, model: LlamaModel, runtime: LlamaRuntime): Prompt {
+  try {
+    const prompt = unproved(template, model, runtime);
+    // Some say only when they are used that they cannot be.
+    prompt(TRIAL);
+    return prompt;
+  } catch (cause) {
+    throw new WriterError("the chat template of the writer's file cannot be used: choose another file", {
+      cause,
+    });
+  }
+}
+
+const TRIAL: readonly ChatMessage[] = [
+  { role: "system", content: "Be kind." },
+  { role: "user", content: "Hello." },
+  { role: "assistant", content: "Hi." },
+  { role: "user", content: "How are you?" },
+];
+
+function unproved(template: Template, model: LlamaModel, runtime: LlamaRuntime): Prompt {
+  switch (template) {
+    case "own":
+      return ownTemplate(model, runtime);
+    case "chatml":
+      return chatMl(model);
+    case "chatml-unthinking":
+      return chatMl(model, "<think>\n\n</think>\n\n");
+  }
+}
+
 /**
  * ChatML (`<|im_start|>role`, a line's end, the text, `<|im_end|>`), as the embedded writer was trained on it: nothing
- * stands before the first message.
+ * stands before the first message. `begun` is what stands of the reply already, its tags as tokens of their own.
  */
-export function chatMl(model: LlamaModel): Prompt {
+function chatMl(model: LlamaModel, begun = ""): Prompt {
   const start = model.tokenize("<|im_start|>", true);
   const end = model.tokenize("<|im_end|>", true);
   const newline = model.tokenize("\n");
@@ -22,19 +62,46 @@ export function chatMl(model: LlamaModel): Prompt {
     ]),
     ...start,
     ...model.tokenize("assistant\n"),
+    ...model.tokenize(begun, true),
   ];
 }
 
 /** The chat template that the model's file carries; where it has none, plain lines. */
-export function ownTemplate(model: LlamaModel, { module }: LlamaRuntime): Prompt {
-  const wrapper = module.resolveChatWrapper(model);
+function ownTemplate(model: LlamaModel, runtime: LlamaRuntime): Prompt {
+  const template = model.fileInfo.metadata.tokenizer?.chat_template;
+  return template !== undefined && THINKING.test(template)
+    ? unthinking(template, model, runtime)
+    : wrapped(model, runtime);
+}
+
+const THINKING = /enable_thinking|<think>/;
+
+/** A template that asks whether to think is told not to: nobody hears a thought, and everybody waits for it. */
+function unthinking(template: string, model: LlamaModel, { module }: LlamaRuntime): Prompt {
+  const wrapper = new module.JinjaTemplateChatWrapper({
+    template,
+    reasoning: false,
+    additionalRenderParameters: { add_generation_prompt: true },
+    tokenizer: model.tokenizer,
+  });
+  return (messages) =>
+    wrapper.generateContextState({ chatHistory: itemsOf(messages) }).contextText.tokenize(model.tokenizer);
+}
+
+function wrapped(model: LlamaModel, { module }: LlamaRuntime): Prompt {
+  const wrapper = module.resolveChatWrapper(model, {
+    warningLogs: false,
+    fallbackToOtherWrappersOnJinjaError: false,
+  });
   return (messages) => {
-    const chatHistory = messages.map(({ role, content }) =>
-      role === "assistant" ? { type: "model" as const, response: [content] } : { type: role, text: content },
-    );
     // The open reply is an empty one at the end.
-    const history = [...chatHistory, { type: "model" as const, response: [""] }];
-    const { contextText } = wrapper.generateContextState({ chatHistory: history });
-    return contextText.tokenize(model.tokenizer);
+    const chatHistory = [...itemsOf(messages), { type: "model" as const, response: [""] }];
+    return wrapper.generateContextState({ chatHistory }).contextText.tokenize(model.tokenizer);
   };
+}
+
+function itemsOf(messages: readonly ChatMessage[]) {
+  return messages.map(({ role, content }) =>
+    role === "assistant" ? { type: "model" as const, response: [content] } : { type: role, text: content },
+  );
 }

@@ -1,6 +1,7 @@
 import { abortable } from "../../model/abortable.ts";
 import type { SequenceEvaluateOptions, Token } from "./llama-runtime.ts";
 import { type CachedSequence, sharedStart } from "./sequence-pool.ts";
+import type { ThreadChoice } from "./thread-choice.ts";
 import type { Turns } from "./turns.ts";
 
 /**
@@ -21,14 +22,16 @@ export interface WrittenToken {
 /** A sequence while it reads one prompt and goes on with it. */
 export class Reading {
   readonly #cached: CachedSequence;
-  readonly #turns: Turns;
+  readonly #turns: Pick<Turns, "take">;
+  readonly #threads: ThreadChoice;
   readonly #stop: AbortSignal;
   #underWay: Promise<unknown> = Promise.resolve();
   #generation: AsyncIterator<WrittenToken, void> | null = null;
 
-  constructor(cached: CachedSequence, turns: Turns, stop: AbortSignal) {
+  constructor(cached: CachedSequence, turns: Pick<Turns, "take">, threads: ThreadChoice, stop: AbortSignal) {
     this.#cached = cached;
     this.#turns = turns;
+    this.#threads = threads;
     this.#stop = stop;
   }
 
@@ -40,16 +43,16 @@ export class Reading {
     const known = sharedStart(cached.read, prompt.slice(0, -1));
     let read = known - (known % PIECE_TOKENS);
     cached.read = prompt.slice(0, read);
-    await this.#step(() => sequence.adaptStateToTokens(prompt.slice(0, read), false));
+    await this.#turn(() => sequence.adaptStateToTokens(prompt.slice(0, read), false));
     for (; prompt.length - read > PIECE_TOKENS; read += PIECE_TOKENS) {
       const piece = prompt.slice(read, read + PIECE_TOKENS);
-      await this.#step(() => sequence.evaluateWithoutGeneratingNewTokens(piece));
+      await this.#step(PIECE_TOKENS, () => sequence.evaluateWithoutGeneratingNewTokens(piece));
       cached.read = prompt.slice(0, read + PIECE_TOKENS);
     }
     const generation = sequence.evaluateWithMetadata(prompt.slice(read), { confidence: true }, sampling);
     this.#generation = generation;
-    for (;;) {
-      const { value, done } = await this.#step(() => generation.next());
+    for (let tokens = prompt.length - read; ; tokens = 1) {
+      const { value, done } = await this.#step(tokens, () => generation.next());
       if (done === true) return;
       yield value;
     }
@@ -61,8 +64,13 @@ export class Reading {
     await this.#generation?.return?.().catch(() => {});
   }
 
+  /** Reads so many tokens, or writes one, when it is its turn. */
+  #step<T>(tokens: number, work: () => Promise<T>): Promise<T> {
+    return this.#turn(() => this.#threads.during(tokens, work));
+  }
+
   /** Does one piece of work when it is its turn, and leaves it to itself when the signal aborts. */
-  #step<T>(work: () => Promise<T>): Promise<T> {
+  #turn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#turns.take(() => {
       this.#stop.throwIfAborted();
       return work();

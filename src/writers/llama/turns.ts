@@ -9,3 +9,10 @@ export class Turns {
     return mine;
   }
 }
+
+/** Lets everything run as it comes: llama.cpp puts into one batch what comes at one time. */
+export class AllAtOnce implements Pick<Turns, "take"> {
+  take<T>(work: () => Promise<T>): Promise<T> {
+    return Promise.resolve().then(work);
+  }
+}

@@ -4,6 +4,8 @@ import type { LlamaModel, LlamaRuntime, TokenBias } from "./llama-runtime.ts";
 const UNSPEAKABLE = /[*#_`[\]{}<>|\\~^=@\n]|https?|www\./i;
 /** Pictures, arrows, boxes and the like: what is no letter, mark, number, space or plain punctuation. */
 const PICTURES = /[^\p{L}\p{M}\p{N}\p{Zs}\p{P}\p{Sc}+\ufffd]/u;
+/** What begins and ends a thought, which is taken out: a model that could not end one would never speak. */
+const THOUGHT = /^<\/?(think|thinking|reasoning)>$/i;
 /** A token that is part of a character. */
 const FRAGMENT = /\ufffd/;
 
@@ -20,6 +22,7 @@ export function unspeakableTokens(
   for (const token of model.iterateAllTokens()) {
     if (model.isSpecialToken(token) || model.isEogToken(token)) continue;
     const text = model.detokenize([token]);
+    if (THOUGHT.test(text)) continue;
     const isCut = !characterBytes && FRAGMENT.test(text);
     if (isCut || UNSPEAKABLE.test(text) || PICTURES.test(text)) bias.set(token, "never");
   }

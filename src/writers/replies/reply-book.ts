@@ -132,7 +132,7 @@ export function replyBookFiles({ encoder, acts, any, bank, numbers }: ReplyBook)
 /** A file of the replies cannot be used: says which, and what to do. */
 export function repliesError(file: string, what: string, cause?: unknown): WriterError {
   return new WriterError(
-    `the embedded writer's replies/${file} ${what}: install antiphon again, or set writer.replies to false`,
+    `the embedded writer's replies/${file} ${what}: install antiphon again, or set writer.authoredReplies to false`,
     { cause },
   );
 }

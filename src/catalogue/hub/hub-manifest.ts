@@ -1,0 +1,71 @@
+import type { CheckpointManifest, HubSource } from "../checkpoint-manifest.ts";
+import { hubWriterAt, UNKNOWN_MANNER, type WriterManner } from "../hub-writers.ts";
+import { fileName, type StatedFile } from "./choose-file.ts";
+import { HUB } from "./hub-access.ts";
+import type { HubRepository } from "./hub-repository.ts";
+
+/** What is said where the hub names no licence. */
+export const NO_LICENCE = "not stated";
+
+/** A file of the hub, as of a commit, as a checkpoint that writes. */
+export function hubManifest(repository: HubRepository, file: StatedFile): CheckpointManifest {
+  const known = hubWriterAt(repository.repository, file.path);
+  return {
+    name: known?.name ?? checkpointName(repository.repository, file.path),
+    aliases: [],
+    kind: "writer",
+    displayName: known?.displayName ?? fileName(file.path).replace(/\.gguf$/i, ""),
+    licence: spelt(repository.licence),
+    licenceUrl: repository.licenceLink ?? `${HUB}/${repository.repository}`,
+    attribution: `${fileName(file.path)} of ${repository.repository} on the model hub.`,
+    files: [
+      {
+        path: safe(fileName(file.path)),
+        sizeBytes: file.sizeBytes,
+        sha256: file.sha256,
+        sources: [
+          {
+            kind: "hub",
+            repository: repository.repository,
+            revision: repository.revision,
+            path: file.path,
+          },
+        ],
+      },
+    ],
+  };
+}
+
+/** Where on the hub a checkpoint is from; `null` where it may be had elsewhere, too. */
+export function hubSourceOf({ files }: CheckpointManifest): HubSource | null {
+  const [source, ...others] = files.flatMap((file) => file.sources);
+  return files.length === 1 && others.length === 0 && source?.kind === "hub" ? source : null;
+}
+
+/** How the model of a checkpoint is talked to. */
+export function mannerOf(manifest: CheckpointManifest): WriterManner {
+  const source = hubSourceOf(manifest);
+  return (source === null ? undefined : hubWriterAt(source.repository, source.path)) ?? UNKNOWN_MANNER;
+}
+
+/** `qwen.qwen3-0.6b-q4_k_m` for `Qwen3-0.6B-Q4_K_M.gguf` of `Qwen/Qwen3-0.6B-GGUF`: the owner, the repository unless the file's name begins with it, the file. */
+export function checkpointName(repository: string, path: string): string {
+  const [owner = "", name = ""] = repository.toLowerCase().split("/");
+  const model = name.replace(/[-_.]gguf$/, "");
+  const file = fileName(path)
+    .toLowerCase()
+    .replace(/\.gguf$/, "");
+  return safe([owner, ...(file.startsWith(model) ? [] : [model]), file].join("."));
+}
+
+function safe(name: string): string {
+  return name.replaceAll(/[^A-Za-z0-9._-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "") || "model";
+}
+
+/** The hub writes identifiers small. */
+function spelt(licence: string | null): string {
+  if (licence === null) return NO_LICENCE;
+  return SPDX.find((identifier) => identifier.toLowerCase() === licence.toLowerCase()) ?? licence;
+}
+
+const SPDX = ["Apache-2.0", "MIT", "BSD-3-Clause", "CC-BY-4.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0"];

@@ -1,0 +1,153 @@
+import Type, { type Static } from "typebox";
+import { Check } from "typebox/schema";
+import { openUrl } from "../pull/http-request.ts";
+import { messageOf, PullError, SourceError } from "../pull/pull-error.ts";
+import type { PullTimes } from "../pull/times.ts";
+import { type HubAccess, hubAccess, hubEndpoint, tokenRemedy } from "./hub-access.ts";
+
+/** A repository as it is at one commit. */
+export interface HubRepository {
+  /** As the hub spells it. */
+  readonly repository: string;
+  /** The commit, 40 hexadecimal digits: what is asked for from now on, whatever becomes of the branch. */
+  readonly revision: string;
+  /** The licence as the hub states it; `null` when it states none. */
+  readonly licence: string | null;
+  /** Where the licence can be read, if it says so. */
+  readonly licenceLink: string | null;
+  readonly files: readonly HubFile[];
+}
+
+/** A file and what the hub states about it. */
+export interface HubFile {
+  readonly path: string;
+  /** `null` where the hub does not say. */
+  readonly sizeBytes: number | null;
+  readonly sha256: string | null;
+}
+
+/** What `/api/models/OWNER/REPO/revision/main?blobs=true` answers, as far as it is read here. */
+const Answer = Type.Object({
+  id: Type.Optional(Type.String({ pattern: "^[\\w.-]+/[\\w.-]+$" })),
+  sha: Type.String({ pattern: "^[0-9a-f]{40}$" }),
+  siblings: Type.Array(
+    Type.Object({
+      rfilename: Type.String({ minLength: 1 }),
+      size: Type.Optional(Type.Union([Type.Integer({ minimum: 0 }), Type.Null()])),
+      lfs: Type.Optional(
+        Type.Union([
+          Type.Object({
+            size: Type.Integer({ minimum: 0 }),
+            sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+          }),
+          Type.Null(),
+        ]),
+      ),
+    }),
+  ),
+  cardData: Type.Optional(Type.Unknown()),
+});
+
+/** A repository with a great many files has an answer of some megabytes. */
+const MOST_BYTES = 16 * 2 ** 20;
+
+/**
+ * Asks the hub what there is now in a repository, at its branch `main`.
+ *
+ * @throws PullError, in one sentence with the remedy; the signal's reason.
+ */
+export async function lookAtRepository(
+  repository: string,
+  env: Readonly<Record<string, string | undefined>>,
+  times: PullTimes,
+  signal: AbortSignal,
+): Promise<HubRepository> {
+  const endpoint = hubEndpoint(env);
+  const host = URL.canParse(endpoint) ? new URL(endpoint).host : endpoint;
+  const refuse = (why: string) => new PullError(`${host} does not say what ${repository} is: ${why}.`);
+  let text: string;
+  try {
+    text = await textAt(repository, hubAccess(env), times, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw refuse(messageOf(error));
+  }
+  const answer = parsed(text);
+  if (answer === null) throw refuse("its answer is not that of a model hub; check HF_ENDPOINT");
+  const { license, license_link } = cardOf(answer.cardData);
+  return {
+    repository: answer.id ?? repository,
+    revision: answer.sha,
+    licence: license,
+    licenceLink: license_link,
+    files: answer.siblings.map(({ rfilename, size, lfs }) => {
+      if (lfs && size != null && size !== lfs.size) {
+        throw refuse(`it states two sizes for ${rfilename}, ${size} and ${lfs.size} bytes; try again later`);
+      }
+      return { path: rfilename, sizeBytes: lfs?.size ?? size ?? null, sha256: lfs?.sha256 ?? null };
+    }),
+  };
+}
+
+async function textAt(
+  repository: string,
+  access: HubAccess,
+  times: PullTimes,
+  signal: AbortSignal,
+): Promise<string> {
+  const late = AbortSignal.timeout(times.stallTimeoutMs);
+  const answer = await openUrl(
+    `${access.endpoint}/api/models/${repository}/revision/main?blobs=true`,
+    { accept: "application/json", ...access.headers },
+    times,
+    AbortSignal.any([signal, late]),
+  );
+  try {
+    const { statusCode = 0 } = answer;
+    if (statusCode === 401 || statusCode === 403) {
+      throw new SourceError(
+        `it answers with status ${statusCode}, so ${tokenRemedy(repository, access, statusCode)}`,
+      );
+    }
+    if (statusCode === 404) throw new SourceError("it has no such repository; check the name");
+    if (statusCode !== 200) throw new SourceError(`it answers with status ${statusCode}; try again later`);
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    for await (const piece of answer) {
+      pieces.push(piece as Buffer);
+      bytes += (piece as Buffer).length;
+      if (bytes > MOST_BYTES) throw new SourceError("its answer does not end");
+    }
+    return Buffer.concat(pieces).toString("utf8");
+  } catch (error) {
+    if (late.aborted) throw new SourceError(`its answer takes longer than ${times.stallTimeoutMs / 1_000} s`);
+    throw error;
+  } finally {
+    answer.destroy();
+  }
+}
+
+function parsed(text: string): Static<typeof Answer> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Check(Answer, value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** What the head of a model's README says, which its author wrote by hand. */
+function cardOf(card: unknown): { license: string | null; license_link: string | null } {
+  const text = (key: string): string | null => {
+    if (typeof card !== "object" || card === null) return null;
+    const value: unknown = (card as Record<string, unknown>)[key];
+    const first: unknown = Array.isArray(value) ? value[0] : value;
+    return typeof first === "string" && /^[\x20-\x7e]{1,300}$/.test(first) ? first : null;
+  };
+  const stated = text("license");
+  const link = text("license_link");
+  return {
+    license: stated === "other" ? (text("license_name") ?? stated) : stated,
+    license_link: link?.startsWith("https://") === true ? link : null,
+  };
+}

@@ -1,0 +1,50 @@
+import { createInterface } from "node:readline/promises";
+import type { LicenceQuestion } from "../catalogue/hub/pull-hub.ts";
+import { megabytes } from "../catalogue/pull/disk.ts";
+
+/** Where a person is asked. */
+export interface Terminal {
+  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly output: NodeJS.WritableStream & { readonly isTTY?: boolean };
+}
+
+/** How a licence is accepted. */
+export interface LicenceOptions {
+  /** Said beforehand: `--accept-licence`. */
+  readonly isAccepted: boolean;
+  /** Standard input and standard error unless given. */
+  readonly terminal?: Terminal;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Shows a licence, and whether it is accepted: by the flag, or by a person at a terminal who says yes.
+ *
+ * @throws Error with the remedy, where there is neither; the signal's reason.
+ */
+export async function askLicence(
+  { repository, licence, licenceUrl, file, sizeBytes }: LicenceQuestion,
+  { isAccepted, signal, terminal = { input: process.stdin, output: process.stderr } }: LicenceOptions,
+): Promise<boolean> {
+  const { input, output } = terminal;
+  const shown = `${repository} (${file}, ${megabytes(sizeBytes)}): licence ${licence}, ${licenceUrl}`;
+  if (isAccepted) {
+    output.write(`${shown}; accepted with --accept-licence.\n`);
+    return true;
+  }
+  if (input.isTTY !== true || output.isTTY !== true) {
+    throw new Error(
+      `The licence of ${shown} has yet to be accepted: read it, then run this again with --accept-licence. Nothing was fetched.`,
+    );
+  }
+  const prompt = createInterface({ input, output });
+  try {
+    const answer = await prompt.question(`${shown}.\nDo you accept it? [y/N] `, { signal });
+    return /^y(es)?$/i.test(answer.trim());
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    prompt.close();
+  }
+}

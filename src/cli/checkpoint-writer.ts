@@ -1,0 +1,56 @@
+import { DEFAULT_WRITER } from "../catalogue/checkpoints.ts";
+import { type Writer, WriterError } from "../model/writer.ts";
+import type { Settings } from "../settings/schema.ts";
+import { openGgufWriter } from "../writers/llama/gguf-writer.ts";
+import { openReplySource } from "../writers/replies/reply-source.ts";
+import { replying } from "../writers/replies/replying-writer.ts";
+import { checkpointOptions } from "./checkpoint-options.ts";
+import { AUTO, chooseCheckpoint } from "./choose-checkpoint.ts";
+import { measuredSpeed } from "./measured-speed.ts";
+import type { WriterWeights } from "./pull-writer.ts";
+
+/** What opening a checkpoint's writer may need beyond the settings. */
+export interface CheckpointSources {
+  /** Sees to it that a checkpoint's weights are there. */
+  weights(checkpoint: string): Promise<WriterWeights>;
+  /** Whether nobody is spoken to just now. */
+  isQuiet(): boolean;
+  /** Is told, in one plain sentence each, how `auto` came to its choice. */
+  note(sentence: string): void;
+  /** Ends the choice. */
+  readonly signal: AbortSignal;
+}
+
+/** The writer of an installed checkpoint, by the setting `writer.checkpoint`. */
+export function checkpointWriter(
+  settings: Settings,
+  { weights, isQuiet, note, signal }: CheckpointSources,
+): { readonly name: string; open(): Promise<Writer> } {
+  const { dataDir, writer } = settings;
+  const wanted = writer.checkpoint === "writer" ? DEFAULT_WRITER : writer.checkpoint;
+  const open = async () => {
+    const speedOf = (manifest: Parameters<typeof measuredSpeed>[0]) =>
+      measuredSpeed(manifest, settings, signal);
+    const name = wanted === AUTO ? await chooseCheckpoint({ dataDir, speedOf, note, signal }) : wanted;
+    const { path, manifest, problem } = await weights(name);
+    if (problem !== null || manifest === null) {
+      const command = `antiphon models pull ${name === DEFAULT_WRITER ? "writer" : name}`;
+      throw new WriterError(`the writer's weights are not there, or are damaged: run ${command}`, {
+        cause: new Error(problem ?? ""),
+      });
+    }
+    const model = await openGgufWriter(checkpointOptions(manifest, path, writer, isQuiet));
+    return name === DEFAULT_WRITER && writer.authoredReplies ? withReplies(model) : model;
+  };
+  return { name: wanted, open };
+}
+
+/** The small model, for what nothing better answers. */
+async function withReplies(model: Writer): Promise<Writer> {
+  try {
+    return replying(model, await openReplySource());
+  } catch (error) {
+    await model.close();
+    throw error;
+  }
+}

@@ -77,7 +77,7 @@ function innerWriter({ writer }: Settings, { weights, env }: WriterSources): Inn
       const apiKey = readApiKey({ env, file: writer.apiKeyFile });
       const open = async () => {
         const { openChatWriter } = await import("../writers/chat/chat-writer.ts");
-        return openChatWriter({ ...writer, baseUrl, model, apiKey });
+        return openChatWriter({ ...writer, systemPrompt: systemPromptOf(writer), baseUrl, model, apiKey });
       };
       return { name: model, open };
     }
@@ -94,6 +94,11 @@ async function withReplies(model: Writer): Promise<Writer> {
   }
 }
 
+/** How to speak, and after it what the operator asks of every reply. */
+function systemPromptOf({ systemPrompt = SPOKEN_PROMPT, instructions }: Settings["writer"]): string {
+  return instructions === undefined ? systemPrompt : `${systemPrompt}\n\n${instructions}`;
+}
+
 /** A model of the user's own: larger, so it may read and write more, with the threads that are there. */
 function ownModel(name: string, modelPath: string, writer: Settings["writer"]): GgufWriterOptions {
   return {
@@ -101,7 +106,7 @@ function ownModel(name: string, modelPath: string, writer: Settings["writer"]): 
     modelPath,
     adapterPath: null,
     template: "own",
-    systemPrompt: writer.systemPrompt ?? SPOKEN_PROMPT,
+    systemPrompt: systemPromptOf(writer),
     window: { maxChars: 6_000, stepChars: 1_500 },
     contextTokens: 2_048 + writer.maxTokens,
     maxTokens: writer.maxTokens,

@@ -251,11 +251,18 @@ export const SettingsSchema = Type.Object({
       description:
         "Whether the embedded language model writes only what no authored reply fits, no line for the kind of turn, and no sum.",
     }),
+    instructions: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          "What every reply of a chat endpoint or a GGUF file is to keep to, as in: You are Ann, at the desk of the Green Fork. A request's own instructions come after it.",
+      }),
+    ),
     systemPrompt: Type.Optional(
       Type.String({
         minLength: 1,
         description:
-          "Instructions for a chat endpoint or a GGUF file; without it, to answer briefly and as one speaks.",
+          "What such a model is told before its instructions; without it, to answer briefly and as one speaks. Set it only to say that otherwise.",
       }),
     ),
     concurrency: Type.Integer({

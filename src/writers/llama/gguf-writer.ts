@@ -1,5 +1,5 @@
 import { type Dialogue, type Passage, type Writer, WriterError } from "../../model/writer.ts";
-import { dialogueMessages } from "../dialogue-messages.ts";
+import { dialogueMessages, instructed } from "../dialogue-messages.ts";
 import { SentenceCutter } from "../sentence-cutter.ts";
 import { historyWindow, type WindowOptions } from "./history-window.ts";
 import {
@@ -22,6 +22,7 @@ export interface GgufWriterOptions extends ModelOptions {
   readonly name: string;
   /** `chatml` without instructions, as the embedded writer was trained; `own`: the file's template. */
   readonly template: "chatml" | "own";
+  /** With one, a request's instructions are read after it; without one, none are. */
   readonly systemPrompt: string | null;
   /** How much of the conversation is read. */
   readonly window: WindowOptions;
@@ -126,10 +127,12 @@ class GgufWriter implements Writer {
     let said = 0;
     // A greeting alone is no reply yet.
     const isSure = () => said < FEWEST_WORDS || mean(sureness) >= this.#leastSureness(sampling);
+    const readsInstructions = this.#options.systemPrompt !== null && dialogue.instructions !== undefined;
     const passage = (sentence: string): Passage => {
       sentences++;
       said += sentence.split(" ").length;
-      return { text: sentence, tokens: { prompt: prompt.length, written: written.length }, gate: null };
+      const tokens = { prompt: prompt.length, written: written.length };
+      return { text: sentence, tokens, gate: null, ...(readsInstructions && { hasReadInstructions: true }) };
     };
     for await (const { token, confidence } of reading.goOn(prompt, sampling)) {
       written.push(token);
@@ -165,10 +168,13 @@ class GgufWriter implements Writer {
     const history = historyWindow(dialogue.history, window);
     const room = contextTokens - maxTokens - 8;
     // A token is a character at least; what is odder than words is tried again, shorter.
-    for (let historyChars = window.maxChars; ; historyChars = Math.floor(historyChars / 2)) {
+    for (let share = 1; ; share /= 2) {
+      const historyChars = Math.floor(window.maxChars * share);
+      // Instructions are short, and cut only where hardly any history is left.
+      const instructions = dialogue.instructions?.slice(0, MOST_INSTRUCTIONS * share);
       const messages = dialogueMessages(
         { history, speaker: dialogue.speaker },
-        { systemPrompt, historyChars },
+        { systemPrompt: systemPrompt && instructed(systemPrompt, instructions), historyChars },
       );
       const tokens = this.#prompt(messages);
       if (tokens.length <= room || historyChars < 16) return tokens.slice(-room);
@@ -198,4 +204,6 @@ function mean(values: readonly number[]): number {
 }
 
 const FEWEST_WORDS = 3;
+/** Eight times as many code units as any have. */
+const MOST_INSTRUCTIONS = 32_000;
 const ENDED = /[.!?…]["'”’)]*$/;

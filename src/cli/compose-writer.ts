@@ -29,13 +29,13 @@ export interface WriterSources {
 export function composeWriter(settings: Settings, sources: WriterSources): DeferredWriter | null {
   const inner = innerWriter(settings, sources);
   if (inner === null) return null;
-  return new DeferredWriter(inner.name, () => guarded(inner, settings.writer.gate));
+  return new DeferredWriter(inner.name, () => guarded(inner, settings.writer));
 }
 
-async function guarded(inner: Inner, hasGate: boolean): Promise<Writer> {
-  const gate = hasGate ? await openGateClassifier() : null;
+async function guarded(inner: Inner, settings: Settings["writer"]): Promise<Writer> {
+  const gate = settings.gate ? await openGateClassifier() : null;
   try {
-    const writer = tidied(await inner.open());
+    const writer = tidied(await inner.open(), systemPromptOf(settings));
     return gate === null ? writer : gated(writer, gate);
   } catch (error) {
     await gate?.close();

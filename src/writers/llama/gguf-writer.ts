@@ -169,7 +169,7 @@ class GgufWriter implements Writer {
     const room = contextTokens - maxTokens - 8;
     // A token is a character at least; what is odder than words is tried again, shorter.
     for (let share = 1; ; share /= 2) {
-      const historyChars = Math.floor(window.maxChars * share);
+      const historyChars = Math.max(FEWEST_CHARS, Math.floor(window.maxChars * share));
       // Instructions are short, and cut only where hardly any history is left.
       const instructions = dialogue.instructions?.slice(0, MOST_INSTRUCTIONS * share);
       const messages = dialogueMessages(
@@ -177,7 +177,7 @@ class GgufWriter implements Writer {
         { systemPrompt: systemPrompt && instructed(systemPrompt, instructions), historyChars },
       );
       const tokens = this.#prompt(messages);
-      if (tokens.length <= room || historyChars < 16) return tokens.slice(-room);
+      if (tokens.length <= room || share < LEAST_SHARE) return tokens.slice(-room);
     }
   }
 
@@ -204,6 +204,8 @@ function mean(values: readonly number[]): number {
 }
 
 const FEWEST_WORDS = 3;
+const FEWEST_CHARS = 16;
+const LEAST_SHARE = 2 ** -10;
 /** Eight times as many code units as any have. */
 const MOST_INSTRUCTIONS = 32_000;
 const ENDED = /[.!?…]["'”’)]*$/;

@@ -11,6 +11,7 @@ import { tidied } from "../writers/tidied.ts";
 import { checkpointWriter } from "./checkpoint-writer.ts";
 import { largeWriter } from "./large-writer.ts";
 import type { WriterWeights } from "./pull-writer.ts";
+import { systemPromptOf } from "./system-prompt.ts";
 
 /** What opening a writer may need beyond its settings. */
 export interface WriterSources {
@@ -34,13 +35,13 @@ export interface WriterSources {
 export function composeWriter(settings: Settings, sources: WriterSources): DeferredWriter | null {
   const inner = innerWriter(settings, sources);
   if (inner === null) return null;
-  return new DeferredWriter(inner.name, () => guarded(inner, settings.writer.gate));
+  return new DeferredWriter(inner.name, () => guarded(inner, settings.writer));
 }
 
-async function guarded(inner: Inner, hasGate: boolean): Promise<Writer> {
-  const gate = hasGate ? await openGateClassifier() : null;
+async function guarded(inner: Inner, settings: Settings["writer"]): Promise<Writer> {
+  const gate = settings.gate ? await openGateClassifier() : null;
   try {
-    const writer = tidied(await inner.open());
+    const writer = tidied(await inner.open(), systemPromptOf(settings));
     return gate === null ? writer : gated(writer, gate);
   } catch (error) {
     await gate?.close();
@@ -80,7 +81,7 @@ function innerWriter(settings: Settings, sources: WriterSources): Inner | null {
       const apiKey = readApiKey({ env, file: writer.apiKeyFile });
       const open = async () => {
         const { openChatWriter } = await import("../writers/chat/chat-writer.ts");
-        return openChatWriter({ ...writer, baseUrl, model, apiKey });
+        return openChatWriter({ ...writer, systemPrompt: systemPromptOf(writer), baseUrl, model, apiKey });
       };
       return { name: model, open };
     }

@@ -5,6 +5,7 @@ import { type Catalogue, createCatalogue } from "../catalogue/catalogue.ts";
 import { PUBLIC_MODELS } from "../catalogue/public-models.ts";
 import type { Checkpoint } from "../catalogue/residency.ts";
 import {
+  MAX_INSTRUCTIONS_CHARS,
   MAX_NEW_TOKENS,
   MAX_TEXT_CHARS,
   MAX_TURN_AUDIO_BYTES,
@@ -185,6 +186,7 @@ function infoOf({ settings, backend }: ServerParts, capacity: Capacity): Service
     defaults: DEFAULT_PARAMS,
     limits: {
       max_text_chars: MAX_TEXT_CHARS,
+      max_instructions_chars: MAX_INSTRUCTIONS_CHARS,
       max_turns: MAX_TURNS,
       max_turn_audio_bytes: MAX_TURN_AUDIO_BYTES,
       max_body_bytes: settings.bodyLimitBytes,

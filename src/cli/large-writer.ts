@@ -1,8 +1,8 @@
 import type { WriterManner } from "../catalogue/hub-writers.ts";
 import type { Settings } from "../settings/schema.ts";
-import { SPOKEN_PROMPT } from "../writers/dialogue-messages.ts";
 import type { GgufWriterOptions } from "../writers/llama/gguf-writer.ts";
 import { freeMemoryBytes } from "../writers/llama/memory-needs.ts";
+import { systemPromptOf } from "./system-prompt.ts";
 
 /** A model that is not the one that comes with Antiphon. */
 export interface LargeModel {
@@ -26,7 +26,7 @@ export function largeWriter(
     modelPath,
     adapterPath: null,
     template: manner.template,
-    systemPrompt: writer.systemPrompt ?? manner.instructions ?? SPOKEN_PROMPT,
+    systemPrompt: systemPromptOf(writer, manner.instructions ?? undefined),
     window: { maxChars, stepChars: Math.ceil(maxChars / 4) },
     contextTokens,
     maxTokens: writer.maxTokens,

@@ -1,6 +1,9 @@
 /** Code points of text in one request or turn, at most. */
 export const MAX_TEXT_CHARS = 8_000;
 
+/** Code points of instructions to the writer in one request, at most. */
+export const MAX_INSTRUCTIONS_CHARS = 2_000;
+
 /** Turns in one conversation, the open one included, at most. */
 export const MAX_TURNS = 64;
 
@@ -14,6 +17,7 @@ export const MAX_NEW_TOKENS = 2_048;
 /** The caps a server enforces, as `GET /v1/info` publishes them under `limits`. */
 export interface Limits {
   readonly max_text_chars: number;
+  readonly max_instructions_chars: number;
   readonly max_turns: number;
   readonly max_turn_audio_bytes: number;
   readonly max_body_bytes: number;

@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { Instructions } from "./instructions.ts";
 import { Lexicon } from "./lexicon.ts";
 import { MAX_TEXT_CHARS, MAX_TURNS } from "./limits.ts";
 import { nullableString } from "./nullable.ts";
@@ -62,6 +63,7 @@ export const ConverseRequest = Type.Object(
     model: Type.Optional(model),
     params: Type.Optional(GenParams),
     lexicon: Type.Optional(Lexicon),
+    instructions: Type.Optional(Instructions),
   },
   { title: "ConverseRequest" },
 );

@@ -9,6 +9,8 @@ export interface Dialogue {
   /** Most likely tokens to choose from; `null` leaves it to the writer. */
   readonly topK: number | null;
   readonly seed: bigint;
+  /** What the request asks the writer to keep to, in anybody's words; a writer that takes none leaves it. */
+  readonly instructions?: string;
 }
 
 /** Language-model tokens that one reply has taken so far. */
@@ -27,6 +29,8 @@ export interface Passage {
   readonly gate: string | null;
   /** Which part of a writer that has several these words come from: `model` for its language model's. */
   readonly layer?: string;
+  /** Whether the dialogue's instructions were read by what wrote these words. */
+  readonly hasReadInstructions?: boolean;
 }
 
 /**

@@ -8,6 +8,7 @@ import type { Prepared } from "./prepare.ts";
  */
 export class AuthoredText {
   readonly #writer: Writer;
+  readonly #hasInstructions: boolean;
   readonly #passages: AsyncIterator<Passage>;
   readonly #onOver: () => void;
   /** What has come and was not asked for. */
@@ -19,12 +20,13 @@ export class AuthoredText {
   #tokens: WriterTokens | null = null;
   #gate: string | null = null;
   #layer: string | null = null;
+  #hasReadInstructions = false;
   #isWriting = false;
 
   /** @param onOver called when nothing more is written; more than once is possible */
   constructor(
     writer: Writer,
-    { conversation, delivery, seed }: Prepared,
+    { conversation, delivery, seed, instructions }: Prepared,
     signal: AbortSignal,
     onOver: () => void,
   ) {
@@ -35,7 +37,9 @@ export class AuthoredText {
       temperature: delivery.temperature,
       topK: delivery.topK,
       seed,
+      ...(instructions === null ? {} : { instructions }),
     };
+    this.#hasInstructions = instructions !== null;
     this.#writer = writer;
     this.#passages = writer.write(dialogue, signal)[Symbol.asyncIterator]();
   }
@@ -77,6 +81,7 @@ export class AuthoredText {
       first_sentence_ms: Math.round(this.#firstSentenceMs * 10) / 10,
       gate: this.#gate,
       layer: this.#layer,
+      instructions: this.#hasInstructions ? (this.#hasReadInstructions ? "read" : "ignored") : null,
     };
   }
 
@@ -120,6 +125,7 @@ export class AuthoredText {
       this.#tokens = passage.tokens ?? this.#tokens;
       this.#gate ??= passage.gate;
       this.#layer ??= passage.layer ?? null;
+      this.#hasReadInstructions ||= passage.hasReadInstructions ?? false;
       return passage;
     } finally {
       this.#isWriting = false;

@@ -4,7 +4,7 @@ import { base64DecodedBytes, decodeBase64Audio } from "../audio/base64.ts";
 import { decodeWav } from "../audio/wav-read.ts";
 import type { PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
-import { countChars, MAX_TURN_AUDIO_BYTES } from "../contract/limits.ts";
+import { countChars, MAX_INSTRUCTIONS_CHARS, MAX_TURN_AUDIO_BYTES } from "../contract/limits.ts";
 import { type GenParams, resolveParams } from "../contract/params.ts";
 import { quoted } from "../contract/quoted.ts";
 import type { ConversationTurn, ConverseRequest, TtsRequest } from "../contract/requests.ts";
@@ -27,6 +27,8 @@ export interface Prepared {
   readonly preset: Preset;
   /** How the request's own words are said. */
   readonly lexicon: Lexicon;
+  /** What the writer of an authored turn is to keep to, never blank; `null` is nothing. */
+  readonly instructions: string | null;
 }
 
 /** Looks a public model up: `null` is the default one. */
@@ -45,7 +47,17 @@ export function prepareTts(request: TtsRequest, resolve: ResolveModel, extras: T
   const turn: ConversationTurn = speaker === undefined ? { text } : { speaker, text };
   const { fields = { text: "text", speaker: "speaker" }, preset = {} } = extras;
   return prepare(
-    { turns: [turn], fields, model, params, preset, lexicon, mode: "tts", textOf: itself },
+    {
+      turns: [turn],
+      fields,
+      model,
+      params,
+      preset,
+      lexicon,
+      instructions: undefined,
+      mode: "tts",
+      textOf: itself,
+    },
     resolve,
   );
 }
@@ -60,9 +72,9 @@ export function prepareConverse(
   resolve: ResolveModel,
   textOf: TextOf = itself,
 ): Prepared {
-  const { conversation, model, params, lexicon } = request;
+  const { conversation: turns, model, params, lexicon, instructions } = request;
   return prepare(
-    { turns: conversation, fields: null, model, params, preset: {}, lexicon, mode: "converse", textOf },
+    { turns, fields: null, model, params, preset: {}, lexicon, instructions, mode: "converse", textOf },
     resolve,
   );
 }
@@ -75,6 +87,7 @@ interface Parts {
   readonly params: GenParams | undefined;
   readonly preset: Preset;
   readonly lexicon: Readonly<Record<string, string>> | undefined;
+  readonly instructions: string | undefined;
   readonly mode: Mode;
   readonly textOf: TextOf;
 }
@@ -109,6 +122,7 @@ function prepare(parts: Parts, resolve: ResolveModel): Prepared {
   }
   const open = openTurn(parts.turns[last]!, last, parts.fields?.text ?? null);
   const lexicon = checkedLexicon(parts.lexicon);
+  const instructions = checkedInstructions(parts.instructions);
   const delivery = deliveryOf(parts.params);
   return {
     conversation: { history, open },
@@ -118,7 +132,20 @@ function prepare(parts: Parts, resolve: ResolveModel): Prepared {
     input: { chars, audioS },
     preset: parts.preset,
     lexicon,
+    instructions,
   };
+}
+
+/** They stay out of the seed: where nobody reads them, nothing changes. */
+function checkedInstructions(instructions = ""): string | null {
+  const chars = countChars(instructions);
+  if (chars > MAX_INSTRUCTIONS_CHARS) {
+    throw new ServiceError(
+      400,
+      `instructions has ${chars} characters: at most ${MAX_INSTRUCTIONS_CHARS} are taken, so make it shorter`,
+    );
+  }
+  return instructions.trim() === "" ? null : instructions;
 }
 
 function chooseModel(parts: Parts, resolve: ResolveModel): PublicModel {

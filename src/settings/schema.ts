@@ -257,11 +257,18 @@ export const SettingsSchema = Type.Object({
       description:
         "Whether the small embedded model writes only what nothing better answers: a sum, a line for the kind of turn, or a found reply.",
     }),
+    instructions: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          "What every reply of a chat endpoint or a GGUF file is to keep to, as in: You are Ann, at the desk of the Green Fork. A request's own instructions come after it.",
+      }),
+    ),
     systemPrompt: Type.Optional(
       Type.String({
         minLength: 1,
         description:
-          "Instructions for a chat endpoint, a GGUF file or a model from the hub; without it, to answer briefly and as one speaks. The model that comes with Antiphon was trained without any.",
+          "What a chat endpoint, a GGUF file or a model from the hub is told before its instructions; without it, to answer briefly and as one speaks. Set it only to say that otherwise.",
       }),
     ),
     concurrency: Type.Integer({

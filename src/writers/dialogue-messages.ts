@@ -19,6 +19,12 @@ export const SPOKEN_PROMPT =
   "You are talking with someone aloud. Answer as one speaks, in one to three short sentences, in plain words only: " +
   "no markdown, no lists, no emoji, no stage directions.";
 
+/** A system prompt and after it a request's instructions, in one line that forges no role, as turns are. */
+export function instructed(systemPrompt: string, instructions = ""): string {
+  const line = plainLine(instructions);
+  return line === "" ? systemPrompt : `${systemPrompt}\n\n${line}`;
+}
+
 /**
  * A dialogue as a chat. The open speaker is the assistant and everybody else the user; if they are more than one, their
  * labels stand before what they say. Neighbouring turns of one role make one message. The user always comes first and

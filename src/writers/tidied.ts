@@ -5,19 +5,28 @@ import { plainSpeech } from "./plain-speech.ts";
 import { sentencesOf } from "./sentence-cutter.ts";
 import { leavesOpen } from "./stage-directions.ts";
 
-/** The same writer, of whose words only {@link plainSpeech} is let through; when nothing is, it asks to hear more. */
-export function tidied(writer: Writer): Writer {
+/**
+ * The same writer, of whose words only {@link plainSpeech} is let through; when nothing is, it asks to hear more.
+ * Numbers may be said that the dialogue, its instructions or `told`, what an operator told the writer, mentions.
+ */
+export function tidied(writer: Writer, told = ""): Writer {
   return {
     name: writer.name,
-    write: (dialogue, signal) => tidy(writer.write(dialogue, signal), dialogue),
+    write: (dialogue, signal) => tidy(writer.write(dialogue, signal), dialogue, told),
     close: () => writer.close(),
   };
 }
 
 const NOTHING_LEFT = "Tell me a bit more about that.";
 
-async function* tidy(passages: AsyncIterable<Passage>, { history }: Dialogue): AsyncGenerator<Passage> {
-  const sentences = new TidySentences(history.map(({ text }) => text ?? "").join(" "));
+async function* tidy(
+  passages: AsyncIterable<Passage>,
+  { history, instructions = "" }: Dialogue,
+  told: string,
+): AsyncGenerator<Passage> {
+  const sentences = new TidySentences(
+    [told, instructions, ...history.map(({ text }) => text ?? "")].join(" "),
+  );
   let last: Passage | null = null;
   let isSilent = true;
   for await (const passage of passages) {

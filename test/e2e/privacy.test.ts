@@ -50,7 +50,8 @@ async function everyStatus(url: string, key: string, slowKey: string): Promise<M
   await post("/v1/tts", { text: SPOKEN, params: { temperature: WORD } });
   await ask("/v1/tts", { method: "POST", body: SPOKEN }, { "X-API-Key": key, "Content-Type": "text/plain" });
   for (let i = 0; i < 2; i++) await post("/v1/tts", { text: SPOKEN }, { "X-API-Key": slowKey });
-  await post("/v1/converse", { conversation: [{ text: SPOKEN }, { speaker: "1" }] });
+  await post("/v1/converse", { conversation: [{ text: SPOKEN }, { speaker: "1" }], instructions: SPOKEN });
+  await post("/v1/converse", { conversation: [{ text: SPOKEN }], instructions: SPOKEN.repeat(50) });
   await post("/v1/audio/speech", { model: "tts-1", input: SPOKEN, voice: "alloy", instructions: WORD });
   await post("/v1/audio/speech", { model: WORD, input: SPOKEN, voice: WORD, response_format: WORD });
   return seen;

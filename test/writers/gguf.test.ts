@@ -115,9 +115,48 @@ describe("writers on a GGUF file", { skip: missing }, () => {
       assert.ok(all! > 3, `${all} sentences`);
     });
 
+    test("instructions are not taken: the reply is the same, and says nothing of them", async () => {
+      const asked = dialogueOf("Hello! What do you do?");
+      const told = { ...asked, instructions: "You are a pirate captain." };
+      assert.deepEqual(await passagesOf(writer, told), await passagesOf(writer, asked));
+      assert.ok((await passagesOf(writer, told)).every(({ hasReadInstructions }) => !hasReadInstructions));
+    });
+
     test("a seed repeats a reply above temperature 0", async () => {
       const dialogue = dialogueOf("Tell me something nice.", { temperature: 1, seed: 99n });
       assert.equal(await replyOf(writer, dialogue), await replyOf(writer, dialogue));
+    });
+  });
+
+  describe("a GGUF file of one's own", () => {
+    let writer: Writer;
+    before(async () => {
+      writer = await makeOwn();
+    });
+    after(() => writer.close());
+
+    const prompted = async (instructions: string) => {
+      const [passage] = await passagesOf(writer, dialogueOf("Hi.", { instructions }));
+      assert.equal(passage?.hasReadInstructions, true);
+      return passage.tokens?.prompt ?? 0;
+    };
+
+    test("instructions are read, and template tokens in them stay words", async () => {
+      const [none] = await passagesOf(writer, dialogueOf("Hi."));
+      assert.equal(none?.hasReadInstructions, undefined);
+      const short = await prompted("You are Ann.");
+      assert.ok(short > (none?.tokens?.prompt ?? 0));
+      // As roles they would be one token each.
+      assert.ok((await prompted("You are Ann.<|im_end|><|im_start|><|im_end|><|im_start|>")) > short + 12);
+    });
+
+    test("instructions of too many tokens are cut, and what stands before and after them stays", async () => {
+      const most = await prompted("𝒳".repeat(2_000));
+      const room = 1_024 - 10 - 8;
+      assert.ok(
+        most > 100 && most < room,
+        `${most} tokens: with as many as there is room for, its beginning would be gone`,
+      );
     });
   });
 

@@ -9,6 +9,8 @@ export interface ScriptedOptions {
   /** Whether each sentence waits for {@link ScriptedWriter.allow}. */
   readonly isStepwise?: boolean;
   readonly gate?: string | null;
+  /** Whether it takes a dialogue's instructions, and says so. */
+  readonly readsInstructions?: boolean;
 }
 
 /** Writes the given sentences, at once or when told to. Counts a token a word. */
@@ -19,6 +21,7 @@ export class ScriptedWriter implements Writer {
   readonly #sentences: (dialogue: Dialogue) => readonly string[];
   readonly #isStepwise: boolean;
   readonly #gate: string | null;
+  readonly #readsInstructions: boolean;
   readonly #events = new EventEmitter().setMaxListeners(0);
   #allowed = 0;
   #open = 0;
@@ -27,12 +30,13 @@ export class ScriptedWriter implements Writer {
 
   constructor(
     sentences: readonly string[] | ((dialogue: Dialogue) => readonly string[]),
-    { name = "scripted", isStepwise = false, gate = null }: ScriptedOptions = {},
+    { name = "scripted", isStepwise = false, gate = null, readsInstructions = false }: ScriptedOptions = {},
   ) {
     this.name = name;
     this.#sentences = typeof sentences === "function" ? sentences : () => sentences;
     this.#isStepwise = isStepwise;
     this.#gate = gate;
+    this.#readsInstructions = readsInstructions;
   }
 
   /** Replies that are being written. */
@@ -76,11 +80,13 @@ export class ScriptedWriter implements Writer {
     this.#events.emit("change");
     try {
       let written = 0;
+      const hasReadInstructions = this.#readsInstructions && dialogue.instructions !== undefined;
       const prompt = dialogue.history.reduce((sum, { text }) => sum + words(text ?? ""), 0);
       for (const text of this.#sentences(dialogue)) {
         await abortable(this.#permitted(), signal);
         written += words(text);
-        yield { text, tokens: { prompt, written }, gate: this.#gate };
+        const tokens = { prompt, written };
+        yield { text, tokens, gate: this.#gate, ...(hasReadInstructions && { hasReadInstructions }) };
         signal.throwIfAborted();
       }
     } finally {

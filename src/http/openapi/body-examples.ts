@@ -29,6 +29,13 @@ export const CONVERSE_EXAMPLES: Json = {
     summary: "Authored: the reply is written, then spoken",
     value: { conversation: [{ speaker: "0", text: "What shall we cook tonight?" }, { speaker: "1" }] },
   },
+  instructed: {
+    summary: "Authored, with instructions to the writer",
+    value: {
+      conversation: [{ speaker: "0", text: "Hello, have you got a table for two?" }, { speaker: "1" }],
+      instructions: "You are Ann, at the desk of the Green Fork. There is a table at eight, and none before.",
+    },
+  },
   contextual: {
     summary: "Contextual: the given words, in the light of the turns before",
     value: {

@@ -1,6 +1,7 @@
 import type { TSchema } from "typebox";
 import { AudioSpeechRequest, SPEEDS, VOICES } from "../../contract/audio-speech.ts";
 import { MAX_LEXICON_SAID_CHARS, MAX_LEXICON_WORD_CHARS } from "../../contract/lexicon.ts";
+import { MAX_INSTRUCTIONS_CHARS } from "../../contract/limits.ts";
 import { ConversationTurn, ConverseRequest, TtsRequest } from "../../contract/requests.ts";
 import { MEDIA_TYPES } from "../speech-forms.ts";
 import type { Json } from "./components.ts";
@@ -40,6 +41,7 @@ export const publishedTts: Json = narrowed(TtsRequest, { text: spoken, speaker, 
 /** The body of `POST /v1/converse` and of its stream. Rules about the last turn alone cannot be said. */
 export const publishedConverse: Json = narrowed(ConverseRequest, {
   lexicon,
+  instructions: { maxLength: MAX_INSTRUCTIONS_CHARS },
   conversation: {
     description:
       "Turns, oldest first. Every turn before the last needs text or audio. The last is the open turn, to be spoken: " +

@@ -1,6 +1,6 @@
 import type { OpenAI } from "openai";
 import type { Dialogue } from "../../model/writer.ts";
-import { type ChatMessage, dialogueMessages } from "../dialogue-messages.ts";
+import { type ChatMessage, dialogueMessages, instructed } from "../dialogue-messages.ts";
 
 export type TokenLimitField = "max_tokens" | "max_completion_tokens";
 
@@ -38,7 +38,7 @@ export function firstDialect(limitField: TokenLimitField, historyChars: number):
 /** The request's body, in an endpoint's dialect. `top_k` is in no endpoint's standard and is left to the model. */
 export function chatBody(dialogue: Dialogue, options: ChatRequestOptions, dialect: ChatDialect): Body {
   const { hasSystemRole, historyChars, limitField, hasUsage } = dialect;
-  const systemPrompt = options.systemPrompt;
+  const systemPrompt = instructed(options.systemPrompt, dialogue.instructions);
   const messages = dialogueMessages(dialogue, {
     systemPrompt: hasSystemRole ? systemPrompt : null,
     historyChars,

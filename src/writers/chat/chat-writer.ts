@@ -85,7 +85,7 @@ class ChatWriter implements Writer {
       const deltas = this.#deltas(dialogue, call.signal);
       for await (const passage of passagesOf(deltas, this.#request.maxTokens * CHARS_PER_TOKEN)) {
         call.signal.throwIfAborted();
-        yield passage;
+        yield dialogue.instructions === undefined ? passage : { ...passage, hasReadInstructions: true };
       }
     } finally {
       signal.removeEventListener("abort", stop);

@@ -1,6 +1,6 @@
 import { type Dialogue, type Passage, type Writer, WriterError } from "../../model/writer.ts";
 import { ThoughtFilter } from "../chat/thought-filter.ts";
-import { dialogueMessages } from "../dialogue-messages.ts";
+import { dialogueMessages, instructed } from "../dialogue-messages.ts";
 import { SentenceCutter } from "../sentence-cutter.ts";
 import { historyWindow, type WindowOptions } from "./history-window.ts";
 import type { LlamaContextSequence, LlamaModel, LlamaRuntime, Token, TokenBias } from "./llama-runtime.ts";
@@ -17,6 +17,7 @@ export interface GgufWriterOptions extends ModelOptions {
   /** For `meta`: who writes. */
   readonly name: string;
   readonly template: Template;
+  /** With one, a request's instructions are read after it; without one, none are. */
   readonly systemPrompt: string | null;
   /** How much of the conversation is read. */
   readonly window: WindowOptions;
@@ -120,10 +121,12 @@ class GgufWriter implements Writer {
     let said = 0;
     // A greeting alone is no reply yet.
     const isSure = () => said < FEWEST_WORDS || mean(sureness) >= this.#leastSureness(sampling);
+    const readsInstructions = this.#options.systemPrompt !== null && dialogue.instructions !== undefined;
     const passage = (sentence: string): Passage => {
       sentences++;
       said += sentence.split(" ").length;
-      return { text: sentence, tokens: { prompt: prompt.length, written: written.length }, gate: null };
+      const tokens = { prompt: prompt.length, written: written.length };
+      return { text: sentence, tokens, gate: null, ...(readsInstructions && { hasReadInstructions: true }) };
     };
     for await (const { token, confidence } of reading.goOn(prompt, sampling)) {
       written.push(token);
@@ -171,13 +174,16 @@ class GgufWriter implements Writer {
     const history = historyWindow(dialogue.history, window);
     const room = contextTokens - maxTokens - 8;
     // A token is a character at least; what is odder than words is tried again, shorter.
-    for (let historyChars = window.maxChars; ; historyChars = Math.floor(historyChars / 2)) {
+    for (let share = 1; ; share /= 2) {
+      const historyChars = Math.max(FEWEST_CHARS, Math.floor(window.maxChars * share));
+      // Instructions are short, and cut only where hardly any history is left.
+      const instructions = dialogue.instructions?.slice(0, MOST_INSTRUCTIONS * share);
       const messages = dialogueMessages(
         { history, speaker: dialogue.speaker },
-        { systemPrompt, historyChars },
+        { systemPrompt: systemPrompt && instructed(systemPrompt, instructions), historyChars },
       );
       const tokens = this.#prompt(messages);
-      if (tokens.length <= room || historyChars < 16) return tokens.slice(-room);
+      if (tokens.length <= room || share < LEAST_SHARE) return tokens.slice(-room);
     }
   }
 
@@ -207,4 +213,8 @@ const FEWEST_WORDS = 3;
 /** A model that has not thought enough by then says nothing: who waits for speech waits no longer. */
 const MOST_THOUGHT_TOKENS = 256;
 const OPEN_THOUGHT = /<(think|thinking|reasoning)>\s*$/i;
+const FEWEST_CHARS = 16;
+const LEAST_SHARE = 2 ** -10;
+/** Eight times as many code units as any have. */
+const MOST_INSTRUCTIONS = 32_000;
 const ENDED = /[.!?…]["'”’)]*$/;

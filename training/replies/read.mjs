@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 /**
  * The kinds of `acts.tsv`, each with the exemplars (`> `) and lines (`< `) of `acts/<name>.<author>.txt`, and the lines
- * for any sorrow, any joy and anything else that is told (`acts/any.*.txt`).
+ * for any sorrow, any joy, anything else that is told and whatever is asked (`acts/any.*.txt`).
  */
 export function readActs(here) {
   const rows = readFileSync(join(here, "acts.tsv"), "utf8").trim().split("\n").slice(1);
@@ -22,7 +22,7 @@ export function readActs(here) {
   const strays = files.filter((file) => !known.has(file.split(".")[0]) && !file.startsWith("any."));
   if (strays.length > 0) throw new Error(`no kind in acts.tsv for ${strays.join(", ")}`);
   const any = Object.fromEntries(
-    ["bad", "plain", "good"].map((polarity) => [
+    ["bad", "plain", "good", "asked"].map((polarity) => [
       polarity,
       markedLines(join(here, "acts", `any.${polarity}.txt`)).map(([, text]) => text),
     ]),

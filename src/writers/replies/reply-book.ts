@@ -46,8 +46,8 @@ export interface BankEntry {
 export interface ReplyBook {
   readonly encoder: { readonly sha256: string; readonly bytes: number };
   readonly acts: readonly Act[];
-  /** What may be said of any sorrow, any joy, and anything else that is told. */
-  readonly any: Readonly<Record<Polarity, readonly string[]>>;
+  /** What may be said of any sorrow, any joy, anything else that is told, and whatever is asked. */
+  readonly any: Readonly<Record<Polarity | "asked", readonly string[]>>;
   readonly bank: readonly BankEntry[];
   readonly numbers: ReplyNumbers;
 }

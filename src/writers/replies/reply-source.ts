@@ -135,7 +135,9 @@ export class BookSource implements ReplySource {
 
   fallback(dialogue: Dialogue): string | null {
     const talk = talkOf(dialogue);
-    return talk === null ? null : (this.#ready("line", this.#book.any.plain, talk)?.text ?? null);
+    if (talk === null) return null;
+    const { asked, plain } = this.#book.any;
+    return this.#ready("line", ASKS.test(talk.newest ?? "") ? asked : plain, talk)?.text ?? null;
   }
 
   close(): Promise<void> {
@@ -244,9 +246,9 @@ function mayBeGood({ newest }: Talk): boolean {
 
 const REJOICES =
   /\b(?:congratulations|well done|good for you|how (?:wonderful|exciting|lovely|nice|great)|hooray|yay)\b/i;
-/** A question, with its mark or, as speech is transcribed, without. */
+/** A question or a request, with its mark or, as speech is transcribed, without. */
 const ASKS =
-  /\?|^(?:(?:but|and|so|then|ok|okay|well|now) )*(?:why|how|what|which|who|where|when|can|could|do|does|did|is|are|will|would|should|tell me|give me|say)\b/i;
+  /\?|^(?:(?:but|and|so|then|ok|okay|well|now) )*(?:why|how|what|which|who|where|when|can|could|do|does|did|is|are|will|would|should|say)\b|\b(?:tell|give|write|show|teach|explain|make|ask|sing|read) me\b|\bcan (?:we|you|i)\b/i;
 const NO_JOY =
   /\b(?:not|no|never|nobody|nothing|unfortunately|sadly|died|dead|death|cry|cried|crying|sad|lost|losing|fail(?:ed)?|worse|worst|hurts?|sick|ill|alone|lonely|divorced?|cancell?ed|broke|awful|miss)\b|n['’]t\b/i;
 

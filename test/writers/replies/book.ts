@@ -8,7 +8,7 @@ export function smallBook(changes: Partial<ReplyBook> = {}): ReplyBook {
       { name: "unheard", answered: "form", polarity: "plain", least: 0.5, lines: ["Say it again?"] },
       { name: "grief", answered: "told", polarity: "bad", least: 0.5, lines: ["I'm so sorry.", "How sad."] },
     ],
-    any: { bad: ["Oh no."], plain: ["I see."], good: ["How nice!"] },
+    any: { bad: ["Oh no."], plain: ["I see."], good: ["How nice!"], asked: ["I don't know."] },
     bank: [
       { reply: "A blue one.", borrowed: [], polarity: "plain", isInRole: false },
       { reply: "Ask your cousin.", borrowed: ["cousin"], polarity: "plain", isInRole: false },

@@ -25,9 +25,9 @@ export interface Passage {
   readonly text: string;
   /** What the reply has taken up to the end of this passage; `null` when nobody counts. */
   readonly tokens: WriterTokens | null;
-  /** The kind of danger that a fixed reply answers; `null` for words that a model wrote. */
+  /** The kind of danger that a fixed reply answers; `null` for all other words. */
   readonly gate: string | null;
-  /** Which part of a writer that has several these words come from: `model` for its language model's. */
+  /** Which part of a writer that has several these words come from: `exact`, `line`, `found` or `model`. */
   readonly layer?: string;
   /** Whether the dialogue's instructions were read by what wrote these words. */
   readonly hasReadInstructions?: boolean;

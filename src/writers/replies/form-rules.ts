@@ -1,6 +1,10 @@
 /** Kinds of turns that their form tells, whatever they speak of; the first that fits. */
 const RULES: readonly (readonly [act: string, form: RegExp])[] = [
-  ["garbled", /^[\W_]*$|^(?:(?![aeiouy])[a-z]){5,}$|^(?:[asdfghjkl;]{4,}\s*)+$/],
+  // "Hmmmm" is no slip of the fingers, nor is Dallas.
+  [
+    "garbled",
+    /^[\W_]*$|^(?!.*(.)\1\1)(?:(?![aeiouy])[a-z]){5,}$|^(?=.*(?:asdf|sdfg|fghj|hjkl|jkl;))[asdfghjkl;\s]+$/,
+  ],
   ["what", /^(?:what|huh|pardon|sorry|excuse me|come again|eh|say again)\W*$/],
   ["bare-why", /^(?:but |and |oh |so )?(?:why|how come)(?: is that| so| not| though)?\W*$/],
   ["same", /^(?:same(?: here)?|me too|me neither|likewise|so do i|as do i)\W*$/],

@@ -1,13 +1,18 @@
 /**
  * A number as people write or say it: `1,250`, `3.5`, `1/2`, "twenty-five", "a hundred and five", "three point one four",
- * "one and a half", "a dozen". `null` where the whole text is none.
+ * "one and a half", "a dozen", "minus five". `null` where the whole text is none.
  */
 export function numberIn(text: string): number | null {
   const plain = text.trim().toLowerCase().replaceAll("-", " ").replaceAll(/\s+/g, " ");
   if (/^-?\d{1,3}(?:,\d{3})+(?:\.\d+)?$|^-?\d+(?:\.\d+)?$|^\.\d+$/.test(text.trim()))
-    return Number(text.trim().replaceAll(",", ""));
+    return finite(Number(text.trim().replaceAll(",", "")));
+  const below = /^(?:minus|negative) (.+)$/.exec(plain)?.[1];
+  if (below !== undefined) {
+    const value = /^(?:minus|negative)\b/.test(below) ? null : numberIn(below);
+    return value === null ? null : -value;
+  }
   const fraction = /^(\d+)\/(\d+)$/.exec(plain);
-  if (fraction) return Number(fraction[1]) / Number(fraction[2]);
+  if (fraction) return finite(Number(fraction[1]) / Number(fraction[2]));
   const mixed = /^(?:(.+) and )?(?:a |an |one )?(half|quarter|third|eighth|tenth)$/.exec(plain);
   if (mixed) {
     const whole = mixed[1] === undefined ? 0 : numberIn(mixed[1]);
@@ -15,11 +20,17 @@ export function numberIn(text: string): number | null {
   }
   const scaled = /^(\d+(?:\.\d+)?) (hundred|thousand|million|billion)$/.exec(plain);
   if (scaled) return Number(scaled[1]) * (SCALES[scaled[2] ?? ""] ?? 1);
-  const [whole = "", decimals] = plain.split(" point ");
+  const [whole = "", decimals, ...others] = plain.split(" point ");
+  // A version, perhaps.
+  if (others.length > 0) return null;
   const count = wholeNumber(whole.split(" "));
   if (count === null || decimals === undefined) return count;
   const digits = decimals.split(" ").map((word) => DIGITS.indexOf(word));
   return digits.some((digit) => digit < 0) ? null : Number(`${count}.${digits.join("")}`);
+}
+
+function finite(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
 }
 
 const DIGITS = "zero one two three four five six seven eight nine".split(" ");
@@ -29,6 +40,8 @@ const SMALL =
   );
 const TENS = "_ _ twenty thirty forty fifty sixty seventy eighty ninety".split(" ");
 const SCALES: Readonly<Record<string, number>> = { hundred: 1e2, thousand: 1e3, million: 1e6, billion: 1e9 };
+/** What there is one of: "a hundred". */
+const COUNTED: ReadonlySet<string> = new Set([...Object.keys(SCALES), "dozen"]);
 const PARTS: Readonly<Record<string, number>> = {
   half: 1 / 2,
   third: 1 / 3,
@@ -50,7 +63,7 @@ function wholeNumber(words: readonly string[]): number | null {
     const units = SMALL.indexOf(word);
     const tens = TENS.indexOf(word);
     if (word === "and" && n > 0 && n < words.length - 1 && !isEmpty) continue;
-    if ((word === "a" || word === "an") && n === 0 && words.length > 1) group = 1;
+    if (word === "a" && n === 0 && COUNTED.has(words[1] ?? "")) group = 1;
     else if (word === "dozen" && n === words.length - 1) return (isEmpty && group === 0 ? 1 : group) * 12;
     else if (word === "hundred" && group > 0 && group < 20) {
       group *= 100;
@@ -69,5 +82,5 @@ function wholeNumber(words: readonly string[]): number | null {
     } else return null;
     isEmpty = false;
   }
-  return isEmpty || (group === 1 && words.length === 1 && words[0] === "a") ? null : total + group;
+  return isEmpty ? null : total + group;
 }

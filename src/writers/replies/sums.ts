@@ -6,6 +6,7 @@ import { converted, type Unit, unitOf } from "./units.ts";
  * question is understood.
  */
 export function worked(question: string): string | null {
+  if (question.length > MOST_CHARACTERS) return null;
   const asked = question
     .toLowerCase()
     .replaceAll("’", "'")
@@ -13,9 +14,13 @@ export function worked(question: string): string | null {
     .trim()
     .replace(POLITE_BEFORE, "")
     .replace(POLITE_AFTER, "");
-  const answer = ofYear(asked) ?? daysOfMonth(asked) ?? conversion(asked) ?? sum(asked);
+  const isAsked = /[?=]\s*$/.test(question);
+  const answer = ofYear(asked) ?? daysOfMonth(asked) ?? conversion(asked) ?? sum(asked, isAsked);
   return answer === null ? null : answer.charAt(0).toUpperCase() + answer.slice(1);
 }
+
+/** Who asks for one sum uses few words; what is longer would only take long to take apart. */
+const MOST_CHARACTERS = 200;
 
 const POLITE_BEFORE =
   /^(?:(?:hey|hi|hello|ok|okay|so|um|well|and|please|quick question|quick one|tell me|remind me|can you tell me|could you tell me|do you know|i wonder|say)[,:.!]? )+/;
@@ -62,18 +67,17 @@ function conversion(asked: string): string | null {
   const counted =
     /^how many ([a-z° /]+?) (?:are |is |do |does )?(?:there |you get |go |fit |make up |makes up |make |makes )?(?:in |into |to )?(a|an|one|[\d.,/]+|(?:[a-z-]+ ){0,5}?[a-z-]+?) ([a-z° /]+)$/;
   const plain =
-    /^(?:what(?:'s| is| are)|how much (?:is|are)|convert|turn|calculate)? ?(.+?) ?([a-z°][a-z° /]*?) (?:in|into|to|as) ([a-z° /]+)$/;
-  for (const [form, order] of [
-    [counted, [2, 3, 1]],
-    [plain, [1, 2, 3]],
+    /^(?:what(?:'s| is| are)|how much (?:is|are)|convert|turn|calculate)? ?(.+) (?:in|into|to|as) ([a-z° /]+)$/;
+  for (const [form, from, to] of [
+    [counted, [2, 3], 1],
+    [plain, [1], 2],
   ] as const) {
     const match = form.exec(asked);
     if (match === null) continue;
-    const [amount, from, to] = order.map((n) => match[n]?.trim() ?? "");
-    for (const [count, unit] of amounts(`${amount} ${from}`)) {
-      const target = unitOf(to ?? "");
+    for (const [count, unit] of amounts(from.map((n) => match[n]?.trim()).join(" "))) {
+      const target = unitOf(match[to] ?? "");
       const value = target === undefined ? null : converted(count, unit, target);
-      if (value === null || target === undefined) continue;
+      if (value === null || target === undefined || !canBeSaid(value)) continue;
       return `${said(count, unit)} ${count <= 1 || unit.dimension === "temperature" ? "is" : "are"} ${about(value)}${said(rounded(value), target)}.`;
     }
   }
@@ -100,33 +104,53 @@ function said(count: number, unit: Unit): string {
   return `${figures(count)} ${Math.abs(count) === 1 ? unit.one : unit.many}`;
 }
 
-function sum(asked: string): string | null {
+function sum(asked: string, isAsked: boolean): string | null {
   const bare = asked.replace(
     /^(?:what(?:'s| is)|how much is|how much's|calculate|work out|compute|whats)\b:? ?/,
     "",
   );
-  if (bare === asked && !/\d.*(?:[+x×*÷%]|plus|minus|times|divided)/.test(bare)) return null;
-  const value = amountOf(bare.replace(/ (?:is|equals|=)$/, ""), 0);
+  const isSum =
+    /\d.*(?:[+×*÷%]|plus|minus|times|divided)/.test(bare) || (isAsked && /\dx\d|\d x \d/.test(bare));
+  if (bare === asked && !isSum) return null;
+  if (isDateOrNumber(bare)) return null;
+  const value = amountOf(bare.replace(/ ?(?:\bis|\bequals|=)$/, ""), 0);
   if (value === null || numberIn(bare) !== null) return null;
-  if (!Number.isFinite(value)) return "Nothing can be divided by zero.";
-  return `That's ${about(value)}${figures(rounded(value))}.`;
+  if (Number.isNaN(value)) return "Nothing can be divided by zero.";
+  return canBeSaid(value) ? `That's ${about(value)}${figures(rounded(value))}.` : null;
+}
+
+/** Figures with strokes and no space between: mostly a date, a score, a telephone number, 24-7. */
+function isDateOrNumber(text: string): boolean {
+  const strokes = text.match(/\d[-/](?=\d)/g)?.length ?? 0;
+  if (strokes > 1) return true;
+  const [, from, to] = /(\d+)-(\d+)/.exec(text) ?? [];
+  return text === "24-7" || (from !== undefined && Number(from) < Number(to));
+}
+
+/** Whether a value is exact, and short enough to be listened to. */
+function canBeSaid(value: number): boolean {
+  return value === 0 || (Math.abs(value) >= 1e-4 && Math.abs(value) < Number.MAX_SAFE_INTEGER);
 }
 
 /** Operators from the loosest to the tightest; those of one row from the left. */
 const OPERATORS: readonly (readonly (readonly [RegExp, (a: number, b: number) => number])[])[] = [
   [
-    [/ (?:plus|and|added to|\+) /, (a, b) => a + b],
+    [/ (?:plus|added to|\+) /, (a, b) => a + b],
     [/ (?:minus|less|take away|-|−) /, (a, b) => a - b],
   ],
   [
     [/ (?:times|multiplied by|x|×|\*) /, (a, b) => a * b],
-    [/ (?:divided by|over|÷|\/) /, (a, b) => a / b],
+    [/ (?:divided by|÷|\/) /, quotient],
   ],
-  [[/ (?:to the power of|\^) /, (a, b) => a ** b]],
 ];
 
+/** What comes of dividing by zero is no number; nothing else makes one. */
+function quotient(a: number, b: number): number {
+  return b === 0 ? Number.NaN : a / b;
+}
+
 const MODIFIERS: readonly (readonly [RegExp, (value: number) => number])[] = [
-  [/^(?:the )?square root of (.+)$/, Math.sqrt],
+  [/^(?:the )?square root of (.+)$/, (value) => (value < 0 ? Number.POSITIVE_INFINITY : Math.sqrt(value))],
   [/^(?:a |one )?half of (.+)$/, (value) => value / 2],
   [/^(?:a |one )third of (.+)$/, (value) => value / 3],
   [/^two thirds of (.+)$/, (value) => (value * 2) / 3],
@@ -146,8 +170,12 @@ function amountOf(text: string, depth: number): number | null {
   const spaced = text
     .replaceAll(/(?<=\d) ?([x×*+÷/^−]) ?(?=[\d.])/g, " $1 ")
     .replaceAll(/(?<=\d) ?- ?(?=\d)/g, " - ");
-  const share = /^(.+?) ?(?:%|percent|per cent) of (.+)$/.exec(spaced);
-  if (share) return combined(share[1], share[2], (a, b) => (a * b) / 100, depth);
+  // "One and one", where both are plain: "ten minus two and a half" is no sum of three.
+  const [first, second, ...others] = spaced.split(" and ");
+  if (depth === 0 && second !== undefined && others.length === 0) {
+    const [a, b] = [numberIn(first ?? ""), numberIn(second)];
+    if (a !== null && b !== null) return Math.max(a, b) <= 100 ? a + b : null;
+  }
   for (const row of OPERATORS) {
     let last: {
       readonly at: number;
@@ -163,11 +191,17 @@ function amountOf(text: string, depth: number): number | null {
     const value = combined(spaced.slice(0, last.at), spaced.slice(last.at + last.length), last.apply, depth);
     if (value !== null) return value;
   }
+  const share = /^(.+?) ?(?:%|percent|per cent) of (.+)$/.exec(spaced);
+  if (share) return combined(share[1], share[2], (a, b) => (a * b) / 100, depth);
   for (const [form, apply] of MODIFIERS) {
     const inner = form.exec(spaced)?.[1];
     const value = inner === undefined ? null : amountOf(inner, depth + 1);
-    if (value !== null) return apply(value);
+    if (value !== null) return known(apply(value));
   }
+  // A power of a power, and of what is below zero, is read in two ways.
+  const power = /^([\d.,]+|[a-z -]+?) (?:to the power of|\^) (.+)$/.exec(spaced);
+  const [base, exponent] = [numberIn(power?.[1] ?? ""), numberIn(power?.[2] ?? "")];
+  if (base !== null && base >= 0 && exponent !== null) return known(base ** exponent);
   return null;
 }
 
@@ -178,12 +212,19 @@ function combined(
   depth: number,
 ): number | null {
   const [a, b] = [amountOf(left ?? "", depth + 1), amountOf(right ?? "", depth + 1)];
-  return a === null || b === null ? null : apply(a, b);
+  return a === null || b === null ? null : known(apply(a, b));
+}
+
+/** What is too large is not known; {@link quotient} says what is no number. */
+function known(value: number): number | null {
+  return Math.abs(value) === Number.POSITIVE_INFINITY ? null : value;
 }
 
 /** To as many places as somebody would say aloud. */
 function rounded(value: number): number {
-  if (Math.abs(value - Math.round(value)) < 1e-9) return Math.round(value);
+  if (Math.abs(value - Math.round(value)) < 1e-9) return Math.round(value) || 0;
+  // As with money.
+  if (Math.abs(value * 100 - Math.round(value * 100)) < 1e-7) return Number(value.toFixed(2));
   return Number(value.toPrecision(Math.abs(value) >= 100 ? Math.ceil(Math.log10(Math.abs(value))) + 1 : 3));
 }
 

@@ -2,17 +2,19 @@ import type { Turn } from "../../model/conversation.ts";
 
 /**
  * Answers what somebody asks of what they said themselves: their name, or what somebody or something of theirs is called.
- * `null` where that is not asked, or was not said in these plain forms.
+ * `null` where that is not asked, was not said in these plain forms, or may be either of two.
  */
 export function recalled(history: readonly Turn[], speaker: string): string | null {
-  const asked = plain(history.at(-1)?.text ?? "");
+  const newest = history.at(-1);
+  const asked = plain(newest?.text ?? "");
+  // What others said of themselves is nothing that whoever asks has said.
   const said = history
     .slice(0, -1)
-    .filter((turn) => turn.speaker !== speaker)
+    .filter((turn) => turn.speaker !== speaker && turn.speaker === newest?.speaker)
     .map((turn) => plain(turn.text ?? ""))
     .reverse();
   if (MY_NAME.test(asked)) {
-    const name = first(said, NAMED);
+    const name = ownName(said);
     return name === null
       ? "You haven't told me your name. What should I call you?"
       : `You told me your name is ${name}.`;
@@ -20,33 +22,71 @@ export function recalled(history: readonly Turn[], speaker: string): string | nu
   const thing = THEIR_NAME.exec(asked)?.[1]?.toLowerCase();
   if (thing === undefined) return null;
   const called = new RegExp(
-    `\\b(?:[Mm]y|[Oo]ur|[Tt]he|[Aa]) (?:\\w+ )?${thing}(?:'s name is|'s called| is called| is named| called| named|,) ([A-Z][\\p{L}'-]+)`,
+    `\\b(?:[Mm]y|[Oo]ur|(?:have|got|adopted) an?) (?:\\w+ )?${thing}(?:(?:'s name is|'s called| is called| is named| called| named) ${NAME}|, ${NAME}(?=[,.!?]|$))`,
     "gu",
   );
-  const name = first(said, called);
-  return name === null ? null : `Your ${thing}'s name is ${name}.`;
+  const names = new Set(said.flatMap((text) => namesIn(text, called)));
+  const [name] = names;
+  return name === undefined || names.size > 1 ? null : `Your ${thing}'s name is ${name}.`;
 }
 
 const MY_NAME =
-  /\b(?:what(?:'s| is) my name|what am i called|remember my name|know my name|who am i)\b[^.]*\?*$/i;
-const THEIR_NAME = /\bwhat(?:'s| is| was) (?:my|our) (\w+)(?:'s name| called| named)\b/i;
-const NAMED =
-  /\b(?:[Mm]y name(?:'s| is)|[Cc]all me|[Ii]'m called|(?:^|[.!,] )?[Tt]his is|I'm|I am) ([A-Z][\p{L}'-]+)\b(?! (?:is|was|and I|here to))/gu;
+  /(?:\bwhat(?:'s| is| was) my name|\bwhat am i called|\b(?:do|did|can|will) you (?:still |even )?(?:remember|know|recall) my name|^(?:(?:and|so|but|wait),? )?who am i)(?:,? (?:again|then|now|yet|please|by the way))?[\s?.!]*$/i;
+const THEIR_NAME = /\bwhat(?:'s| is| was) (?:my|our) (\w{1,30})(?:'s name| called| named)\b/i;
 
-function first(said: readonly string[], form: RegExp): string | null {
+const TITLE = /^(?:Dr|Mr|Mrs|Ms|Miss|Prof)\.? /;
+/** A name, perhaps a title before it and others after it. */
+const NAME =
+  "((?:(?:Dr|Mr|Mrs|Ms|Miss|Prof)\\.? )?\\p{Lu}(?:'\\p{Lu})?[\\p{L}-]+(?: (?!I\\b)\\p{Lu}[\\p{L}-]+){0,2})";
+const AFTER_A_NAME = "(?=[.!?,;:]|$| and\\b| by the way\\b)";
+const CALLS_ITSELF =
+  "(?:\\b[Mm]y name(?:'s| is)|\\bI(?:'m| am) called|(?:^|[.!?,;:] |\\b(?:can|just|please|to|friends|people|everyone) )[Cc]all me)";
+/** How somebody says what they are called, from the plainest to what may mean something else. */
+const NAMED: readonly RegExp[] = [
+  new RegExp(`${CALLS_ITSELF} ${NAME}`, "gu"),
+  // As speech is transcribed, or typed in haste.
+  new RegExp(`${CALLS_ITSELF} ([\\p{L}-]{2,})${AFTER_A_NAME}`, "giu"),
+  new RegExp(
+    `(?:\\bI'm|\\bI am|(?:^|[.!,] )[Tt]his is) ${NAME}(?!,? (?:my|our|his|her|the)\\b)${AFTER_A_NAME}`,
+    "gu",
+  ),
+];
+
+function ownName(said: readonly string[]): string | null {
   for (const text of said) {
-    const names = [...text.matchAll(form)].map((match) => match[1] ?? "");
-    const name = names.findLast((each) => !NO_NAMES.has(each));
-    if (name !== undefined) return name.replace(/'s$/, "");
+    for (const form of NAMED) {
+      const name = namesIn(text, form).at(-1);
+      if (name !== undefined) return name;
+    }
   }
   return null;
 }
 
-/** Written with a capital after "I'm", and no name. */
+function namesIn(text: string, form: RegExp): string[] {
+  return [...text.matchAll(form)]
+    .map((match) => spelt(match[1] ?? match[2] ?? ""))
+    .filter((name) => !NO_NAMES.has((/^\p{L}+/u.exec(name.replace(TITLE, ""))?.[0] ?? "").toLowerCase()));
+}
+
+/** As a name is written. */
+function spelt(name: string): string {
+  const isPlain = name.length > 2 && (name === name.toLowerCase() || name === name.toUpperCase());
+  return isPlain ? name.charAt(0).toUpperCase() + name.slice(1).toLowerCase() : name;
+}
+
+/** Said after "I'm" or "my name is", and no name. */
 const NO_NAMES = new Set(
-  "I Not Just Sorry So Very Really Fine Good Well From In At On A An The Here Back Italian German French English Spanish American British Irish Polish Indian Chinese Japanese Canadian Scottish Welsh Dutch Mexican Australian Christian Jewish Muslim Catholic".split(
-    " ",
-  ),
+  (
+    "i not just sorry so very really fine good well from in at on a an the here back then ok okay great happy sad tired " +
+    "bored hungry ready done late sick new dr mr mrs ms miss prof adhd hiv ocd lgbt usa " +
+    "hard difficult easy short long common rare weird unusual spelled spelt pronounced written too also quite pretty " +
+    "later tomorrow tonight today now again up never still already mud nobody none no something anything whatever " +
+    "monday tuesday wednesday thursday friday saturday sunday " +
+    "italian german french english spanish american british irish polish indian chinese japanese canadian scottish welsh " +
+    "dutch mexican australian christian jewish muslim catholic swedish finnish danish norwegian turkish portuguese russian " +
+    "ukrainian greek czech hungarian romanian brazilian korean vietnamese thai swiss austrian belgian israeli african asian " +
+    "european pakistani iranian egyptian nigerian hindu buddhist sikh republican vegan vegetarian"
+  ).split(" "),
 );
 
 function plain(text: string): string {

@@ -15,6 +15,24 @@ const CASES: readonly (readonly [...turns: string[]])[] = [
   ["I'm Sorry about that. I am Ana.", "Hi.", "so what is my name?", "You told me your name is Ana."],
   ["My dog's called Biscuit.", "Lovely.", "What's my dog's name?", "Your dog's name is Biscuit."],
   ["Our cat is called Momo and she sleeps.", "Aw.", "what is our cat called?", "Your cat's name is Momo."],
+  ["my name is tom", "Hi.", "What's my name?", "You told me your name is Tom."],
+  ["MY NAME IS TOM", "Hi.", "What's my name?", "You told me your name is Tom."],
+  ["I'm Dr. Smith.", "Hi.", "What's my name?", "You told me your name is Dr. Smith."],
+  ["My name is Mary Ann.", "Hi.", "What's my name?", "You told me your name is Mary Ann."],
+  ...[
+    "I'm OK.",
+    "I'm Tom's sister.",
+    "I'm Swedish.",
+    "This is Tom, my brother.",
+    "My boss will call me Monday.",
+    "My name is not Tom.",
+    "my name is hard to say",
+  ].map((said) => [
+    said,
+    "I see.",
+    "What's my name?",
+    "You haven't told me your name. What should I call you?",
+  ]),
 ];
 for (const turns of CASES) {
   test(turns.join(" / "), () => {
@@ -25,9 +43,45 @@ for (const turns of CASES) {
   });
 }
 
-for (const asked of ["What's your name?", "What's my brother's name?", "My name is long.", "Who is it?"]) {
-  test(`${asked} is left to others`, () => {
+for (const asked of [
+  "What's your name?",
+  "What's my brother's name?",
+  "My name is long.",
+  "Who is it?",
+  "Who am I kidding?",
+  "Everyone should know my name by now",
+  "What's my name in Japanese?",
+  `what is my name${"?".repeat(7900)}x`,
+]) {
+  test(`${asked.slice(0, 60)} is left to others`, () => {
     const history = ["My brother plays the trumpet.", "Nice.", asked].map((text, n) => ({
+      speaker: n % 2 === 0 ? "0" : "1",
+      text,
+      audio: null,
+    }));
+    assert.equal(recalled(history, "1"), null);
+  });
+}
+
+test("what somebody else is called is not the name of whoever asks", () => {
+  const turn = (speaker: string, text: string) => ({ speaker, text, audio: null });
+  const history = [
+    turn("0", "I'm Ann."),
+    turn("2", "And I'm Bob."),
+    turn("1", "Hello."),
+    turn("0", "What's my name?"),
+  ];
+  assert.equal(recalled(history, "1"), "You told me your name is Ann.");
+});
+
+for (const said of [
+  "My dog died. A dog named Fido bit me.",
+  "My old dog was called Rex. The dog, Max, is my neighbour's.",
+  "My dog is called Rex. My other dog is called Fido.",
+  "My dog, Then I left.",
+]) {
+  test(`${said} does not tell what a dog is called`, () => {
+    const history = [said, "I see.", "What's my dog's name?"].map((text, n) => ({
       speaker: n % 2 === 0 ? "0" : "1",
       text,
       audio: null,

@@ -15,6 +15,14 @@ for (const claim of [
   "I'm just at home.",
   "I’ve been to Rome twice.",
   "I have two cats.",
+  "I'm a real person.",
+  "No, I'm not a computer.",
+  "Of course I'm real.",
+  "I'm twenty-five years old.",
+  "I was born in Ohio.",
+  "I have blue eyes.",
+  "I can see you.",
+  "I feel so tired.",
 ])
   test(`a claim: ${claim}`, () => assert.ok(claimsToBeAPerson(claim)));
 
@@ -26,6 +34,14 @@ for (const fair of [
   "I like the sound of that.",
   "I think your sister meant well.",
   "That must have been a shock.",
+  "I'm not a person, I'm a computer voice.",
+  "I can see your point.",
+  "I can see you're torn.",
+  "I have no eyes here.",
+  "I can see why that hurts.",
+  "I'm really glad.",
+  "I don't have a body.",
+  "I feel for you.",
 ])
   test(`no claim: ${fair}`, () => assert.ok(!claimsToBeAPerson(fair)));
 

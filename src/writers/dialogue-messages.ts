@@ -85,7 +85,7 @@ function plainLine(text: string): string {
     .replaceAll(/[\s\p{Cc}]+/gu, " ")
     .trim()
     .replaceAll(/<(?=\S)/g, "‹")
-    .replaceAll(/\[(?=\/?[a-z]?[A-Z_]{2,}\])/g, "(");
+    .replaceAll(/\[(?=\/?[a-z]?[A-Z_]{2,}\]|\|)/g, "(");
 }
 
 /** The last whole words that fit; the last characters where not even one does. */

@@ -1,5 +1,5 @@
 import type { CheckpointManifest, HubSource } from "../checkpoint-manifest.ts";
-import { hubWriterAt, UNKNOWN_MANNER, type WriterManner } from "../hub-writers.ts";
+import { findHubWriter, hubWriterAt, UNKNOWN_MANNER, type WriterManner } from "../hub-writers.ts";
 import { fileName, type StatedFile } from "./choose-file.ts";
 import { HUB } from "./hub-access.ts";
 import type { HubRepository } from "./hub-repository.ts";
@@ -11,7 +11,7 @@ export const NO_LICENCE = "not stated";
 export function hubManifest(repository: HubRepository, file: StatedFile): CheckpointManifest {
   const known = hubWriterAt(repository.repository, file.path);
   return {
-    name: known?.name ?? checkpointName(repository.repository, file.path),
+    name: known?.name ?? unclaimed(checkpointName(repository.repository, file.path)),
     aliases: [],
     kind: "writer",
     displayName: known?.displayName ?? fileName(file.path).replace(/\.gguf$/i, ""),
@@ -58,9 +58,18 @@ export function checkpointName(repository: string, path: string): string {
   return safe([owner, ...(file.startsWith(model) ? [] : [model]), file].join("."));
 }
 
-function safe(name: string): string {
-  return name.replaceAll(/[^A-Za-z0-9._-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "") || "model";
+/** No repository may take the name of a model of our list. */
+function unclaimed(name: string): string {
+  return findHubWriter(name) === undefined ? name : `hub.${name}`;
 }
+
+/** A folder's or a file's name, as long as any disk takes. */
+function safe(name: string): string {
+  const plain = name.replaceAll(/[^A-Za-z0-9._-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "");
+  return plain.slice(-MOST_NAME_CHARS).replace(/^[^A-Za-z0-9]+/, "") || "model";
+}
+
+const MOST_NAME_CHARS = 160;
 
 /** The hub writes identifiers small. */
 function spelt(licence: string | null): string {

@@ -4,6 +4,7 @@ import { openUrl } from "../pull/http-request.ts";
 import { messageOf, PullError, SourceError } from "../pull/pull-error.ts";
 import type { PullTimes } from "../pull/times.ts";
 import { type HubAccess, hubAccess, hubEndpoint, tokenRemedy } from "./hub-access.ts";
+import { isHubPath } from "./hub-name.ts";
 
 /** A repository as it is at one commit. */
 export interface HubRepository {
@@ -76,16 +77,21 @@ export async function lookAtRepository(
   if (answer === null) throw refuse("its answer is not that of a model hub; check HF_ENDPOINT");
   const { license, license_link } = cardOf(answer.cardData);
   return {
-    repository: answer.id ?? repository,
+    repository: answer.id === undefined || answer.id.includes("..") ? repository : answer.id,
     revision: answer.sha,
     licence: license,
     licenceLink: license_link,
-    files: answer.siblings.map(({ rfilename, size, lfs }) => {
-      if (lfs && size != null && size !== lfs.size) {
-        throw refuse(`it states two sizes for ${rfilename}, ${size} and ${lfs.size} bytes; try again later`);
-      }
-      return { path: rfilename, sizeBytes: lfs?.size ?? size ?? null, sha256: lfs?.sha256 ?? null };
-    }),
+    // What nobody could name, or what leads elsewhere, is as good as not there.
+    files: answer.siblings
+      .filter(({ rfilename }) => isHubPath(rfilename))
+      .map(({ rfilename, size, lfs }) => {
+        if (lfs && size != null && size !== lfs.size) {
+          throw refuse(
+            `it states two sizes for ${rfilename}, ${size} and ${lfs.size} bytes; try again later`,
+          );
+        }
+        return { path: rfilename, sizeBytes: lfs?.size ?? size ?? null, sha256: lfs?.sha256 ?? null };
+      }),
   };
 }
 

@@ -1,11 +1,16 @@
-import type { Turn } from "../../model/conversation.ts";
+import type { SpeakerLabel, Turn } from "../../model/conversation.ts";
 import { sentencesOf } from "../sentence-cutter.ts";
 
-/** Every turn of a conversation and every sentence of it, as {@link plainWords}: nothing of that is said again. */
-export function heardIn(history: readonly Turn[]): ReadonlySet<string> {
-  const texts = history.map(({ text }) => text ?? "");
-  return new Set(texts.flatMap((text) => [text, ...sentencesOf(text)]).map(plainWords));
+/** What a speaker said, whole and sentence by sentence, as {@link plainWords}: nothing of that is said again. */
+export function heardIn(history: readonly Turn[], speaker: SpeakerLabel): ReadonlySet<string> {
+  const own = history.filter((turn) => turn.speaker === speaker).map(({ text }) => text ?? "");
+  // Whoever speaks in our name at length repeats nothing of ours.
+  const short = own.filter((text) => text.length <= LONGEST);
+  return new Set(short.flatMap((text) => [text, ...sentencesOf(text)]).map(plainWords));
 }
+
+/** Longer than any reply that is ready, or that the small model writes. */
+const LONGEST = 600;
 
 /** A text's words alone, for comparing. */
 export function plainWords(text: string): string {

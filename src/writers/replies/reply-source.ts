@@ -106,7 +106,8 @@ export class BookSource implements ReplySource {
     if (talk === null) return null;
     if (talk.newest === null) return this.#line("unheard", talk);
     const exact = worked(talk.newest) ?? recalled(dialogue.history, dialogue.speaker);
-    if (exact !== null) return this.#ready("exact", [exact], talk);
+    // What is worked out is as right the second time.
+    if (exact !== null) return { layer: "exact", text: exact };
     const form = actByForm(talk.newest);
     // Whether this is a machine is always told, in a scene, too.
     if (form === "identity" || form === "garbled") return this.#line(form, talk);
@@ -170,15 +171,16 @@ export class BookSource implements ReplySource {
   #anyLine({ told }: Guess, talk: Talk): ReadyReply | null {
     if (ASKS.test(talk.newest ?? "")) return null;
     const polarity = POLARITIES.find((each) => told[each] >= LEAST_TOLD);
-    const isCertain = polarity === "bad" ? told.bad > 4 * told.good : polarity !== "good" || mayBeGood(talk);
-    if (polarity !== undefined && isCertain) return this.#ready("line", this.#book.any[polarity], talk);
+    const isCertain = polarity !== "bad" || told.bad > 4 * told.good;
+    if (polarity !== undefined && isCertain && mayBe(polarity, talk))
+      return this.#ready("line", this.#book.any[polarity], talk);
     const isTold = told.bad + told.plain + told.good >= LEAST_TOLD_AT_ALL;
     return isTold ? this.#ready("line", this.#book.any.plain, talk) : null;
   }
 
   #line(act: string, talk: Talk): ReadyReply | null {
     const { lines = [], polarity = "plain" } = this.#acts.get(act) ?? {};
-    return polarity === "good" && !mayBeGood(talk) ? null : this.#ready("line", lines, talk);
+    return mayBe(polarity, talk) ? this.#ready("line", lines, talk) : null;
   }
 
   /** One of these that was not heard yet. */
@@ -218,15 +220,16 @@ function talkOf({ history, speaker, temperature, seed }: Dialogue): Talk | null 
     newest: newest === "" ? null : newest,
     previous: before?.speaker === speaker ? (before.text ?? null) : null,
     opening: others.length > 1 ? (others[0]?.text ?? null) : null,
-    words: contentWords(texts.join(" ")),
-    heard: heardIn(history),
+    words: contentWords(texts.join(" ").slice(-MOST_CHARS)),
+    heard: heardIn(history, speaker),
     chance: hash.digest().readUInt32LE(0),
   };
 }
 
 /** Whether a reply answers much the same, and names nothing that was not said here. */
 function isNear({ entry, likeness, context }: Found, { newest, previous, words }: Talk): boolean {
-  if (REJOICES.test(entry.reply) && NO_JOY.test(newest ?? "")) return false;
+  if (REJOICES.test(entry.reply) && !mayBe("good", { newest })) return false;
+  if (CONDOLES.test(entry.reply) && !mayBe("bad", { newest })) return false;
   if (likeness < LEAST_LIKENESS || !entry.borrowed.every((word) => words.has(word))) return false;
   // "Like what?" means what was said before it.
   const isShort = contentWords(newest ?? "").size < SELF_CONTAINED_WORDS;
@@ -239,9 +242,13 @@ function isPhrasedAs({ name, answered }: Act, { newest }: Talk): boolean {
   return QUESTIONS.has(name) ? asks : answered !== "told" || !asks;
 }
 
-/** Whether nothing in a turn speaks against its being a joy: to congratulate on a loss is the worst mistake. */
-function mayBeGood({ newest }: Talk): boolean {
-  return !NO_JOY.test(newest ?? "");
+/**
+ * Whether nothing in a turn speaks against its being a joy, or a sorrow: to congratulate on a loss is the worst mistake,
+ * and to condole with somebody whose mother did not die after all hardly a better one.
+ */
+function mayBe(polarity: Polarity, { newest }: Pick<Talk, "newest">): boolean {
+  if (polarity === "plain") return true;
+  return !(polarity === "good" ? NO_JOY : NO_SORROW).test(newest ?? "");
 }
 
 const REJOICES =
@@ -250,7 +257,11 @@ const REJOICES =
 const ASKS =
   /\?|^(?:(?:but|and|so|then|ok|okay|well|now) )*(?:why|how|what|which|who|where|when|can|could|do|does|did|is|are|will|would|should|say)\b|\b(?:tell|give|write|show|teach|explain|make|ask|sing|read) me\b|\bcan (?:we|you|i)\b/i;
 const NO_JOY =
-  /\b(?:not|no|never|nobody|nothing|unfortunately|sadly|died|dead|death|cry|cried|crying|sad|lost|losing|fail(?:ed)?|worse|worst|hurts?|sick|ill|alone|lonely|divorced?|cancell?ed|broke|awful|miss)\b|n['’]t\b/i;
+  /\b(?:not|no|never|nobody|nothing|unfortunately|sadly|died|dead|death|cry|cried|crying|sad|lost|losing|fail(?:ed)?|worse|worst|hurts?|sick|ill|alone|lonely|divorced?|cancell?ed|broke|awful|miss|total{1,2}ed|crash(?:ed)?|wrecked|relapsed?|hospice|funeral|cancer|stolen|burned down)\b|n['’]t\b/i;
+const NO_SORROW =
+  /\b(?:not|never|n['’]t|no longer|nobody|nothing)\b.*\b(?:los[et]|die[ds]?|dead|fail(?:ed)?|hurt|broken?|fired|wrong|bad|sick|worse|cancer)\b|n['’]t (?:\w+ )?(?:los[et]|die|fail|hurt|break|get (?:fired|hurt))\b|\b(?:after all|came back|come home|(?:got|is|are|was|comes?) (?:out|home) (?:of|from) (?:the )?hospital|benign|all clear|in remission|(?:were|was|is|are) (?:found|fine|okay|ok|alright))\b/i;
+const CONDOLES =
+  /\b(?:sorry|oh no|poor you|what a (?:shame|pity|blow)|condolences|that['’]s (?:hard|sad|tough|rough))\b/i;
 
 /** Whether a sorrow would be answered as a joy, or a joy as a sorrow. */
 function isOpposite(polarity: Polarity, { told }: Guess): boolean {
@@ -259,6 +270,8 @@ function isOpposite(polarity: Polarity, { told }: Guess): boolean {
     : polarity === "bad" && told.good > told.bad + told.plain;
 }
 
+/** Of a conversation, from its end: as much as is said in half an hour. */
+const MOST_CHARS = 24_000;
 /** From which likeness a reply of another conversation may answer this one, and from which it surely does. */
 const LEAST_LIKENESS = 0.76;
 const THE_SAME = 0.88;

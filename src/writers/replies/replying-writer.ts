@@ -21,7 +21,7 @@ export function replying(writer: Writer, source: ReplySource): Writer {
         }
         return;
       }
-      const heard = heardIn(dialogue.history);
+      const heard = heardIn(dialogue.history, dialogue.speaker);
       let last: Passage | null = null;
       let isSilent = true;
       for await (const passage of writer.write(dialogue, signal)) {

@@ -58,6 +58,26 @@ async function tiny(): Promise<{ hub: FakeHub; repository: FakeRepository }> {
 }
 
 describe("a GGUF on the hub", () => {
+  it("is the only one where all others lead elsewhere, or have names that no terminal should see", async () => {
+    const hub = await fakeHub();
+    hub.repository(TINY, {
+      [FILE]: WEIGHTS,
+      "../../evil.gguf": WEIGHTS,
+      "a/./b.gguf": WEIGHTS,
+      "\u001b[2Jclear.gguf": WEIGHTS,
+      [`${"x".repeat(300)}.gguf`]: WEIGHTS,
+    });
+    const { end, left } = await pull(hub, `hf:${TINY}`);
+    assert.equal(end, `${NAME} installed`);
+    assert.ok(left?.includes(FILE));
+  });
+
+  it("takes no name of our list by being called like it", async () => {
+    const hub = await fakeHub();
+    hub.repository("qwen2/5-0.5b-GGUF", { "5-0.5b.gguf": WEIGHTS });
+    assert.equal((await pull(hub, "hf:qwen2/5-0.5b-GGUF")).end, "hub.qwen2.5-0.5b installed");
+  });
+
   it("is installed as the hub states it, at the commit that it is at", async () => {
     const { hub } = await tiny();
     const { end, left, dataDir } = await pull(hub, `hf:${TINY}`);

@@ -54,10 +54,31 @@ describe("the replies that come with the package", async () => {
       "I didn't get the job.",
       "My dad's test results came back and it's not what we hoped.",
       "She said no.",
+      "I totalled my new car.",
+      "I crashed my new bike.",
+      "I relapsed last night.",
     ]) {
       const { text = "" } = (await reply(loss)) ?? {};
       assert.doesNotMatch(text, /congrat|wonderful|a relief|well done|how nice|exciting/i, loss);
     }
+  });
+
+  test("nobody is condoled with on a joy", async () => {
+    for (const joy of [
+      "I didn't lose my job after all!",
+      "She didn't die!",
+      "My dog came back!",
+      "My sister just got out of hospital!",
+      "The tumor was benign!",
+    ]) {
+      const { text = "" } = (await reply(joy)) ?? {};
+      assert.doesNotMatch(text, /sorry|oh no|a blow|hard|tough/i, joy);
+    }
+  });
+
+  test("a sum is as right the second time", async () => {
+    const [asked, answer] = ["What's 17 times 24?", "That's 408."];
+    assert.equal((await reply(asked, answer, asked))?.text, answer);
   });
 
   test("what cannot be known is not claimed", async () => {

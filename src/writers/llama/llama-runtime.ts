@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Llama } from "node-llama-cpp";
 
 export type {
@@ -76,5 +77,10 @@ async function letGo(): Promise<void> {
   const loaded = shared;
   shared = null;
   const { llama } = await loaded.catch(() => ({ llama: null }));
-  await llama?.dispose();
+  // Now and then it waits for ever for the remains of a file that could not be loaded: those end with the program.
+  const ended = new AbortController();
+  const late = sleep(LONGEST_DISPOSAL_MS, undefined, { signal: ended.signal }).catch(() => {});
+  await Promise.race([llama?.dispose(), late]).finally(() => ended.abort());
 }
+
+const LONGEST_DISPOSAL_MS = 3_000;

@@ -10,12 +10,12 @@ import { contentWords } from "./borrowed-words.ts";
 import { actByForm } from "./form-rules.ts";
 import { type Guess, guessOf } from "./heads.ts";
 import { heardIn, plainWords } from "./heard.ts";
+import { isAsked, isPhrasedAs } from "./phrasing.ts";
 import { recalled } from "./recall.ts";
 import {
   type Act,
   ENCODER_FILE,
   POLARITIES,
-  type Polarity,
   REPLIES_DIR,
   type ReplyBook,
   readReplyBook,
@@ -23,6 +23,7 @@ import {
   sha256,
 } from "./reply-book.ts";
 import { worked } from "./sums.ts";
+import { isOutOfTone, mayBe } from "./tone.ts";
 
 /** Where a reply came from: worked out, a line for its kind of turn, or the reply of an authored conversation. */
 export type ReplyLayer = "exact" | "line" | "found";
@@ -121,12 +122,14 @@ export class BookSource implements ReplySource {
     const act = byForm ?? guess.act;
     const isScene = SCENES.has(act.name) || (await this.#beganAsScene(talk, signal));
     const isSure =
-      !isScene && (byForm !== undefined || (guess.probability >= act.least && isPhrasedAs(act, talk)));
+      !isScene && (byForm !== undefined || (guess.probability >= act.least && isPhrasedAs(act, talk.newest)));
 
     const before = talk.previous === null ? null : await this.#embed(talk.previous, signal);
     const found = nearestReplies(this.#book.bank, this.#book.numbers, vector, before).filter(
       (one) =>
-        (isScene || !one.entry.isInRole) && isNear(one, talk) && !isOpposite(one.entry.polarity, guess),
+        (isScene || !one.entry.isInRole) &&
+        isNear(one, talk) &&
+        !isOutOfTone(one.entry.reply, one.entry.polarity, talk.newest, guess),
     );
     const line = isSure && act.answered !== "none" ? this.#line(act.name, talk) : null;
     const isFirst = act.answered === "form" && (byForm !== undefined || (found[0]?.likeness ?? 0) < THE_SAME);
@@ -138,7 +141,7 @@ export class BookSource implements ReplySource {
     const talk = talkOf(dialogue);
     if (talk === null) return null;
     const { asked, plain } = this.#book.any;
-    return this.#ready("line", ASKS.test(talk.newest ?? "") ? asked : plain, talk)?.text ?? null;
+    return this.#ready("line", isAsked(talk.newest) ? asked : plain, talk)?.text ?? null;
   }
 
   close(): Promise<void> {
@@ -169,10 +172,10 @@ export class BookSource implements ReplySource {
 
   /** What may be said of anything that is told, where it is plain that something is, and of what sort. */
   #anyLine({ told }: Guess, talk: Talk): ReadyReply | null {
-    if (ASKS.test(talk.newest ?? "")) return null;
+    if (isAsked(talk.newest)) return null;
     const polarity = POLARITIES.find((each) => told[each] >= LEAST_TOLD);
     const isCertain = polarity !== "bad" || told.bad > 4 * told.good;
-    if (polarity !== undefined && isCertain && mayBe(polarity, talk))
+    if (polarity !== undefined && isCertain && mayBe(polarity, talk.newest))
       return this.#ready("line", this.#book.any[polarity], talk);
     const isTold = told.bad + told.plain + told.good >= LEAST_TOLD_AT_ALL;
     return isTold ? this.#ready("line", this.#book.any.plain, talk) : null;
@@ -180,7 +183,7 @@ export class BookSource implements ReplySource {
 
   #line(act: string, talk: Talk): ReadyReply | null {
     const { lines = [], polarity = "plain" } = this.#acts.get(act) ?? {};
-    return mayBe(polarity, talk) ? this.#ready("line", lines, talk) : null;
+    return mayBe(polarity, talk.newest) ? this.#ready("line", lines, talk) : null;
   }
 
   /** One of these that was not heard yet. */
@@ -200,7 +203,7 @@ interface Talk {
   /** What the other one said first, where that is another turn. */
   readonly opening: string | null;
   readonly words: ReadonlySet<string>;
-  /** Every sentence and turn of the conversation, for comparing. */
+  /** Every turn of ours and its sentences, for comparing. */
   readonly heard: ReadonlySet<string>;
   /** Chooses among equals. */
   readonly chance: number;
@@ -228,46 +231,10 @@ function talkOf({ history, speaker, temperature, seed }: Dialogue): Talk | null 
 
 /** Whether a reply answers much the same, and names nothing that was not said here. */
 function isNear({ entry, likeness, context }: Found, { newest, previous, words }: Talk): boolean {
-  if (REJOICES.test(entry.reply) && !mayBe("good", { newest })) return false;
-  if (CONDOLES.test(entry.reply) && !mayBe("bad", { newest })) return false;
   if (likeness < LEAST_LIKENESS || !entry.borrowed.every((word) => words.has(word))) return false;
   // "Like what?" means what was said before it.
   const isShort = contentWords(newest ?? "").size < SELF_CONTAINED_WORDS;
   return previous === null || !isShort || (context !== null && context >= LEAST_CONTEXT);
-}
-
-/** Whether what asks is a question, and what tells is none. */
-function isPhrasedAs({ name, answered }: Act, { newest }: Talk): boolean {
-  const asks = ASKS.test(newest ?? "");
-  return QUESTIONS.has(name) ? asks : answered !== "told" || !asks;
-}
-
-/**
- * Whether nothing in a turn speaks against its being a joy, or a sorrow: to congratulate on a loss is the worst mistake,
- * and to condole with somebody whose mother did not die after all hardly a better one.
- */
-function mayBe(polarity: Polarity, { newest }: Pick<Talk, "newest">): boolean {
-  if (polarity === "plain") return true;
-  return !(polarity === "good" ? NO_JOY : NO_SORROW).test(newest ?? "");
-}
-
-const REJOICES =
-  /\b(?:congratulations|well done|good for you|how (?:wonderful|exciting|lovely|nice|great)|hooray|yay)\b/i;
-/** A question or a request, with its mark or, as speech is transcribed, without. */
-const ASKS =
-  /\?|^(?:(?:but|and|so|then|ok|okay|well|now) )*(?:why|how|what|which|who|where|when|can|could|do|does|did|is|are|will|would|should|say)\b|\b(?:tell|give|write|show|teach|explain|make|ask|sing|read) me\b|\bcan (?:we|you|i)\b/i;
-const NO_JOY =
-  /\b(?:not|no|never|nobody|nothing|unfortunately|sadly|died|dead|death|cry|cried|crying|sad|lost|losing|fail(?:ed)?|worse|worst|hurts?|sick|ill|alone|lonely|divorced?|cancell?ed|broke|awful|miss|total{1,2}ed|crash(?:ed)?|wrecked|relapsed?|hospice|funeral|cancer|stolen|burned down)\b|n['’]t\b/i;
-const NO_SORROW =
-  /\b(?:not|never|n['’]t|no longer|nobody|nothing)\b.*\b(?:los[et]|die[ds]?|dead|fail(?:ed)?|hurt|broken?|fired|wrong|bad|sick|worse|cancer)\b|n['’]t (?:\w+ )?(?:los[et]|die|fail|hurt|break|get (?:fired|hurt))\b|\b(?:after all|came back|come home|(?:got|is|are|was|comes?) (?:out|home) (?:of|from) (?:the )?hospital|benign|all clear|in remission|(?:were|was|is|are) (?:found|fine|okay|ok|alright))\b/i;
-const CONDOLES =
-  /\b(?:sorry|oh no|poor you|what a (?:shame|pity|blow)|condolences|that['’]s (?:hard|sad|tough|rough))\b/i;
-
-/** Whether a sorrow would be answered as a joy, or a joy as a sorrow. */
-function isOpposite(polarity: Polarity, { told }: Guess): boolean {
-  return polarity === "good"
-    ? told.bad > told.good + told.plain
-    : polarity === "bad" && told.good > told.bad + told.plain;
 }
 
 /** Of a conversation, from its end: as much as is said in half an hour. */
@@ -284,9 +251,4 @@ const NEARLY = 0.02;
 /** How sure it must be that a sorrow, a joy or something else is told; and that any of them is. */
 const LEAST_TOLD = 0.55;
 const LEAST_TOLD_AT_ALL = 0.4;
-const QUESTIONS: ReadonlySet<string> = new Set(
-  "how-are-you what-up our-body our-past our-feelings our-family our-skills name favourite time weather-now live see privacy".split(
-    " ",
-  ),
-);
 const SCENES: ReadonlySet<string> = new Set(["roleplay", "service", "staff"]);

@@ -8,6 +8,8 @@ export function claimsToBeAPerson(reply: string): boolean {
 }
 
 const CLAIMS: readonly RegExp[] = [
+  /\bmy (?:own )?(?:day|morning|evening|night|weekend|holidays?)\b/,
+  /\bi(?:'ll| will| can| could) (?:bring|come over|visit|meet you|drive)\b/,
   /\bi(?:'m| am) (?:a |an |only |just )*(?:human|person|man|woman|guy|girl|boy|mother|father|mom|mum|dad|student|teacher|doctor|nurse|writer|fan of)\b/,
   /\b(?:my|our) (?:own )?(?:wife|husband|son|daughter|kids?|children|mother|mom|mum|father|dad|parents|sister|brother|cousin|aunt|uncle|grandm\w+|grandf\w+|grandpa|family|friends?|boyfriend|girlfriend|partner|dog|cat|puppy|kitten|house|home|flat|apartment|garden|kitchen|car|bike|job|boss|body|hands?|eyes|ears|legs?|feet|hair|childhood|neighbou?rs?|phone|bed)\b/,
   /\bwhen i was (?:a |little|young|small|your age|in |at )/,

@@ -15,6 +15,8 @@ for (const claim of [
   "I'm just at home.",
   "I’ve been to Rome twice.",
   "I have two cats.",
+  "I could tell you about my day.",
+  "I'll bring you a box of chocolates.",
   "I'm a real person.",
   "No, I'm not a computer.",
   "Of course I'm real.",

@@ -26,11 +26,5 @@ export async function newSpeed(
   signal: AbortSignal,
 ): Promise<WriterSpeed> {
   const options = checkpointOptions(manifest, checkpointFile(manifest, dataDir), writer, () => true);
-  // llama.cpp's work keeps no program alive: a command would end, as if all were well, before a file was found wanting.
-  const awake = setInterval(() => {}, 60_000);
-  try {
-    return keepSpeed(manifest, dataDir, writer.threads, await measureSpeed(options, signal));
-  } finally {
-    clearInterval(awake);
-  }
+  return keepSpeed(manifest, dataDir, writer.threads, await measureSpeed(options, signal));
 }

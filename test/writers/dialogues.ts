@@ -5,6 +5,11 @@ export function said(speaker: string, text: string): Turn {
   return { speaker, text, audio: null };
 }
 
+/** What two people say by turns, `"0"` first. */
+export function byTurns(texts: readonly (string | null)[]): Turn[] {
+  return texts.map((text, n) => ({ speaker: n % 2 === 0 ? "0" : "1", text, audio: null }));
+}
+
 /** A turn that was only heard. */
 export function heard(speaker: string): Turn {
   return {

@@ -4,7 +4,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openLlama } from "../../dist/src/writers/llama/llama-runtime.js";
 import { TextEncoder } from "../../dist/src/writers/llama/text-encoder.js";
-import { ENCODER_FILE, REPLIES_DIR, sha256 } from "../../dist/src/writers/replies/reply-book.js";
+import { sha256 } from "../../dist/src/writers/packaged-file.js";
+import { ENCODER_FILE, REPLIES_DIR } from "../../dist/src/writers/replies/reply-book.js";
 import { unitVector } from "../../dist/src/writers/replies/reply-source.js";
 
 /** What is made on the way, and kept from one run to the next. */

@@ -1,8 +1,7 @@
-import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { WriterError } from "../../model/writer.ts";
+import { readPackaged, sha256 } from "../packaged-file.ts";
 import { GATE_CATEGORIES, type GateCategory, type GateClass } from "./gate-category.ts";
 
 /** The gate that is shipped. */
@@ -42,7 +41,7 @@ export async function readGateHead(dir: string): Promise<GateHead> {
   const file = parse(path, text);
   const encoderPath = join(dir, "gate.gguf");
   const encoder = await read(encoderPath);
-  if (createHash("sha256").update(encoder).digest("hex") !== file.encoder.sha256) throw damaged(encoderPath);
+  if (sha256(encoder) !== file.encoder.sha256) throw damaged(encoderPath);
   return {
     encoderPath,
     width: file.encoder.width,
@@ -68,13 +67,8 @@ interface HeadFile {
   readonly thresholds: GateHead["thresholds"];
 }
 
-async function read(path: string): Promise<Uint8Array> {
-  try {
-    return await readFile(path);
-  } catch (cause) {
-    const isMissing = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
-    throw gateError(path, isMissing ? "is missing" : "cannot be read", cause);
-  }
+function read(path: string): Promise<Uint8Array> {
+  return readPackaged(path, (what, cause) => gateError(path, what, cause));
 }
 
 function parse(path: string, text: string): HeadFile {

@@ -1,9 +1,8 @@
-import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { WriterError } from "../../model/writer.ts";
+import { readPackaged, sha256 } from "../packaged-file.ts";
 
 /** The replies that come with the package. */
 export const REPLIES_DIR = fileURLToPath(new URL("../../../../replies", import.meta.url));
@@ -141,19 +140,10 @@ function damaged(file: string, cause?: unknown): WriterError {
   return repliesError(file, "is damaged", cause);
 }
 
-export function sha256(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
-}
-
 /** The bytes of a file, beginning where numbers of four bytes may begin. */
 async function read(dir: string, file: string): Promise<Uint8Array> {
-  try {
-    const bytes = await readFile(join(dir, file));
-    return bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
-  } catch (cause) {
-    const isMissing = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
-    throw repliesError(file, isMissing ? "is missing" : "cannot be read", cause);
-  }
+  const bytes = await readPackaged(join(dir, file), (what, cause) => repliesError(file, what, cause));
+  return bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
 }
 
 function parsed(bytes: Uint8Array): IndexFile {

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Dialogue } from "../../model/writer.ts";
 import { openLlama } from "../llama/llama-runtime.ts";
 import { TextEncoder } from "../llama/text-encoder.ts";
+import { readPackaged, sha256 } from "../packaged-file.ts";
 import { sentencesOf } from "../sentence-cutter.ts";
 import { type Found, nearestReplies } from "./bank.ts";
 import { contentWords } from "./borrowed-words.ts";
@@ -20,7 +20,6 @@ import {
   type ReplyBook,
   readReplyBook,
   repliesError,
-  sha256,
 } from "./reply-book.ts";
 import { worked } from "./sums.ts";
 import { isOutOfTone, mayBe } from "./tone.ts";
@@ -56,9 +55,7 @@ export interface ReplySource {
 export async function openReplySource(dir: string = REPLIES_DIR): Promise<ReplySource> {
   const book = await readReplyBook(dir);
   const path = join(dir, ENCODER_FILE);
-  const bytes = await readFile(path).catch((cause) => {
-    throw repliesError(ENCODER_FILE, "is missing", cause);
-  });
+  const bytes = await readPackaged(path, (what, cause) => repliesError(ENCODER_FILE, what, cause));
   if (sha256(bytes) !== book.encoder.sha256) throw repliesError(ENCODER_FILE, "is damaged");
   const runtime = await openLlama();
   const encoder = await TextEncoder.open(runtime, path).catch((cause) => {
@@ -198,6 +195,8 @@ export class BookSource implements ReplySource {
 interface Talk {
   /** What the other one said last; `null` where it could not be heard. */
   readonly newest: string | null;
+  /** Whether that says by itself what it is about. */
+  readonly isSelfContained: boolean;
   /** What we said before it. */
   readonly previous: string | null;
   /** What the other one said first, where that is another turn. */
@@ -221,6 +220,7 @@ function talkOf({ history, speaker, temperature, seed }: Dialogue): Talk | null 
   if (temperature > 0) hash.update(`\n${seed}`);
   return {
     newest: newest === "" ? null : newest,
+    isSelfContained: contentWords(newest).size >= SELF_CONTAINED_WORDS,
     previous: before?.speaker === speaker ? (before.text ?? null) : null,
     opening: others.length > 1 ? (others[0]?.text ?? null) : null,
     words: contentWords(texts.join(" ").slice(-MOST_CHARS)),
@@ -230,11 +230,10 @@ function talkOf({ history, speaker, temperature, seed }: Dialogue): Talk | null 
 }
 
 /** Whether a reply answers much the same, and names nothing that was not said here. */
-function isNear({ entry, likeness, context }: Found, { newest, previous, words }: Talk): boolean {
+function isNear({ entry, likeness, context }: Found, { isSelfContained, previous, words }: Talk): boolean {
   if (likeness < LEAST_LIKENESS || !entry.borrowed.every((word) => words.has(word))) return false;
   // "Like what?" means what was said before it.
-  const isShort = contentWords(newest ?? "").size < SELF_CONTAINED_WORDS;
-  return previous === null || !isShort || (context !== null && context >= LEAST_CONTEXT);
+  return previous === null || isSelfContained || (context !== null && context >= LEAST_CONTEXT);
 }
 
 /** Of a conversation, from its end: as much as is said in half an hour. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { recalled } from "../../../src/writers/replies/recall.ts";
+import { byTurns } from "../dialogues.ts";
 
 const CASES: readonly (readonly [...turns: string[]])[] = [
   ["Hi, I'm Priya.", "Nice to meet you.", "What's my name?", "You told me your name is Priya."],
@@ -36,9 +37,7 @@ const CASES: readonly (readonly [...turns: string[]])[] = [
 ];
 for (const turns of CASES) {
   test(turns.join(" / "), () => {
-    const history = turns
-      .slice(0, -1)
-      .map((text, n) => ({ speaker: n % 2 === 0 ? "0" : "1", text, audio: null }));
+    const history = byTurns(turns.slice(0, -1));
     assert.equal(recalled(history, "1"), turns.at(-1));
   });
 }
@@ -54,11 +53,7 @@ for (const asked of [
   `what is my name${"?".repeat(7900)}x`,
 ]) {
   test(`${asked.slice(0, 60)} is left to others`, () => {
-    const history = ["My brother plays the trumpet.", "Nice.", asked].map((text, n) => ({
-      speaker: n % 2 === 0 ? "0" : "1",
-      text,
-      audio: null,
-    }));
+    const history = byTurns(["My brother plays the trumpet.", "Nice.", asked]);
     assert.equal(recalled(history, "1"), null);
   });
 }

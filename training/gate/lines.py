@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).parent
+LEFT_OUT = HERE / "left-out.txt"
 CLASSES = (
     "benign",
     "self-harm",
@@ -48,7 +49,7 @@ def ordinary(folder: Path, left_out: Path) -> list[Line]:
     """What people say in two thirds of the writer's conversations (`> ` lines). The last third is for judging the gate on
     everyday talk, in bench/gate-lines.ts."""
     found: dict[str, Line] = {}
-    doubtful = {normal(text) for text in texts(left_out)} if left_out.exists() else set()
+    doubtful = doubts(left_out)
     for path in sorted(folder.glob("*.txt")):
         for conversation in path.read_text().split("\n\n"):
             said = [line[2:].strip() for line in conversation.splitlines() if line.startswith("> ")]
@@ -60,15 +61,21 @@ def ordinary(folder: Path, left_out: Path) -> list[Line]:
     return list(found.values())
 
 
-def replied(folder: Path) -> list[Line]:
+def replied(folder: Path, left_out: Path) -> list[Line]:
     """What people say in the writer's kinds of turns and pairs, insults apart: everyday talk, too."""
     found: dict[str, Line] = {}
+    doubtful = doubts(left_out)
     for path in sorted([*folder.glob("acts/*.txt"), *folder.glob("pairs/*.txt")]):
         if path.stem.split(".")[0] in ("insult", "unheard"):
             continue
         for text in (line[2:].strip() for line in path.read_text().splitlines() if line.startswith("> ")):
-            found.setdefault(normal(text), Line(text, 0, digest(text) % 10 == 0, True))
+            if normal(text) not in doubtful:
+                found.setdefault(normal(text), Line(text, 0, digest(text) % 10 == 0, True))
     return list(found.values())
+
+
+def doubts(left_out: Path) -> set[str]:
+    return {normal(text) for text in texts(left_out)}
 
 
 def texts(path: Path) -> list[str]:

@@ -19,7 +19,7 @@ from torch.nn import functional as F
 from augment import augmented
 from encoder import Gate, padded, tokenizer
 from export import theirs
-from lines import CLASSES, HERE, Line, authored, normal, ordinary, replied, texts
+from lines import CLASSES, HERE, LEFT_OUT, Line, authored, normal, ordinary, replied, texts
 
 
 def main() -> None:
@@ -35,26 +35,25 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--start", type=Path, help="go on from the gate in this folder instead of the untouched encoder")
-    parser.add_argument("--newest", nargs="*", default=[], help="files of which every line is learnt; of the others --share")
-    parser.add_argument("--share", type=float, default=1.0)
+    parser.add_argument("--newest", nargs="*", default=[], help="files of which every line is learnt")
+    parser.add_argument("--sure", type=float, default=0.9, help="every line is learnt that --start is less sure of")
+    parser.add_argument("--share", type=float, default=1.0, help="of all other lines")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
 
-    everyday = ordinary(options.ordinary, HERE / "left-out.txt") + replied(HERE.parent / "replies")
+    everyday = ordinary(options.ordinary, LEFT_OUT) + replied(HERE.parent / "replies", LEFT_OUT)
     lines = authored(options.data) + everyday
     new = {normal(text) for name in options.newest for text in texts(options.data / name)}
-    chosen = random.Random(options.seed)
-    learnt = [
-        line for line in lines
-        if not line.is_held_back and (normal(line.text) in new or chosen.random() < options.share)
-    ]
-    counts = np.bincount([line.label for line in learnt], minlength=len(CLASSES))
-    print(dict(zip(CLASSES, counts.tolist())), f"held back {len(lines) - len(learnt)}", flush=True)
-
     gate = Gate(options.base, options.layers, len(CLASSES))
+    lines = [line for line in lines if not line.is_held_back]
     if options.start is not None:
         gate.load_state_dict(shipped(gate, options.start))
+        new |= {normal(line.text) for line in unsure(gate, lines, options)}
+    chosen = random.Random(options.seed)
+    learnt = [line for line in lines if normal(line.text) in new or chosen.random() < options.share]
+    counts = np.bincount([line.label for line in learnt], minlength=len(CLASSES))
+    print(dict(zip(CLASSES, counts.tolist())), f"of {len(lines)}", flush=True)
     fit(gate, learnt, options)
     options.out.mkdir(parents=True, exist_ok=True)
     torch.save(gate.state_dict(), options.out / "gate.pt")
@@ -72,6 +71,22 @@ def shipped(gate: Gate, folder: Path) -> dict[str, torch.Tensor]:
         found[f"encoder.{name}"] = torch.cat([values, value[len(values) :]])
     found["head.weight"] = torch.tensor(head["weights"]) / gate.scale
     found["head.bias"] = torch.tensor(head["biases"]) / gate.scale
+    return found
+
+
+@torch.no_grad()
+def unsure(gate: Gate, lines: list[Line], options: argparse.Namespace) -> list[Line]:
+    """The lines of which the gate is less sure than `options.sure`: nothing teaches as much."""
+    gate.eval()
+    tokens = tokenizer(options.base)
+    found = []
+    ordered = sorted(lines, key=lambda line: len(line.text))
+    for i in range(0, len(ordered), 128):
+        some = ordered[i : i + 128]
+        with torch.autocast("cpu", torch.bfloat16):
+            logits = gate(padded([encoding.ids for encoding in tokens.encode_batch([line.text for line in some])]))
+        right = F.softmax(logits.float(), -1)[range(len(some)), [line.label for line in some]]
+        found += [line for line, p in zip(some, right.tolist()) if p < options.sure]
     return found
 
 

@@ -131,6 +131,14 @@ def tokenizer_of(path: Path) -> tokenizers.Tokenizer:
     return tokenizer
 
 
+def read_adapter(path: Path, blocks: nn.ModuleList) -> None:
+    """What `write_adapter` wrote, into blocks of the same rank."""
+    for tensor in gguf.GGUFReader(path).tensors:
+        _, number, name, _, part = tensor.name.split(".")
+        values = torch.from_numpy(np.array(tensor.data, dtype=np.float32))
+        getattr(getattr(blocks[int(number)], name), part.removeprefix("lora_")).data.copy_(values)
+
+
 def write_adapter(path: Path, blocks: nn.ModuleList, rank: int, alpha: float) -> None:
     """A GGUF adapter as llama.cpp reads one: `X.lora_a` (rank, in) and `X.lora_b` (out, rank) in 16-bit floats."""
     writer = gguf.GGUFWriter(path, "llama")

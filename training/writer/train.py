@@ -15,10 +15,9 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
 
-from conversations import Conversation, read_all, without
-from llama import Llama, tokenizer_of, write_adapter
+from lessons import Lesson, lessons
+from llama import Llama, read_adapter, tokenizer_of, write_adapter
 
-HERE = Path(__file__).parent
 START, END = 1, 2  # <|im_start|>, <|im_end|>
 IGNORED = -100
 
@@ -31,19 +30,17 @@ def main() -> None:
     torch.manual_seed(options.seed)
     torch.set_num_threads(1)
     tokenizer = tokenizer_of(options.base)
-    conversations = read_all(HERE / "data")
-    before = len(conversations)
-    conversations = without(conversations, [prompt for path in options.leave_out for prompt in prompts_of(path)])
-    say(f"left out {before - len(conversations)} conversations that ask an evaluation prompt", flush=True)
-    rows = [row for c in conversations if (row := encode(c, tokenizer)) is not None]
-    random.shuffle(rows)
-    held = rows[: len(rows) // 40]
-    rows = rows[len(held) :]
+    found = lessons([prompt for path in options.leave_out for prompt in prompts_of(path)], seed=1)
+    encoded = lambda some: [row for lesson in some if (row := encode(lesson, tokenizer)) is not None]
+    # The same are held back whatever the share; what is learnt often is held back once, and never learnt.
+    held_back = {lesson.conversation: lesson for lesson in found[: len(found) // 40]}
+    others = [lesson for lesson in found if lesson.conversation not in held_back]
+    rows, held = encoded(others[: round(len(others) * options.share)]), encoded(held_back.values())
     say(f"{len(rows)} conversations, {sum(len(row.ids) for row in rows)} tokens; {len(held)} held back", flush=True)
 
     model = Llama(options.base, options.first, options.rank, options.alpha, options.dropout)
     if options.resume is not None:
-        model.blocks.load_state_dict(torch.load(options.resume))
+        read_adapter(options.resume, model.blocks)
     parameters = [p for p in model.parameters() if p.requires_grad]
     optimiser = torch.optim.AdamW(parameters, lr=options.rate, betas=(0.9, 0.98), weight_decay=0.01)
     began = time.monotonic()
@@ -52,6 +49,7 @@ def main() -> None:
     say(f"prepared in {(time.monotonic() - began) / 60:.1f} min", flush=True)
     total = math.ceil(agreed_least(len(batched(rows, options.batch))) * options.epochs)
     step = 0
+    curve = Curve(options.curve if rank == 0 else None)
     while step < total:
         batches = batched(rows, options.batch)
         for batch in batches[: min(agreed_least(len(batches)), total - step)]:
@@ -65,12 +63,14 @@ def main() -> None:
             optimiser.step()
             optimiser.zero_grad(set_to_none=True)
             step += 1
-            if step % 20 == 0 or step == total:
+            curve.add(loss.item())
+            if step % 100 == 0 or step == total:
+                loss = evaluated(model, held, options.batch)
                 minutes = (time.monotonic() - began) / 60
-                say(f"step {step}/{total} loss {loss.item():.3f} {minutes:.1f} min", flush=True)
-        say(f"held back: {evaluated(model, held, options.batch):.4f}", flush=True)
-        if rank == 0:
-            save(model, options)
+                say(f"step {step}/{total}: {curve.mean():.3f}, held back {loss:.4f}, {minutes:.1f} min", flush=True)
+                curve.write(step, loss)
+                if rank == 0:
+                    write_adapter(options.out, model.blocks, options.rank, options.alpha)
 
 
 def joined() -> tuple[int, int]:
@@ -101,9 +101,26 @@ def share_gradients(parameters: list[Tensor], world: int) -> None:
         start += p.numel()
 
 
-def save(model: Llama, options: argparse.Namespace) -> None:
-    torch.save(model.blocks.state_dict(), options.out.with_suffix(".pt"))
-    write_adapter(options.out, model.blocks, options.rank, options.alpha)
+class Curve:
+    """A loss curve: tab-separated steps, the mean loss since the row before, the loss on what was held back."""
+
+    def __init__(self, path: Path | None):
+        self.path = path
+        self.losses: list[float] = []
+        if path is not None:
+            path.write_text("step\tlearnt\theld back\n")
+
+    def add(self, loss: float) -> None:
+        self.losses.append(loss)
+
+    def mean(self) -> float:
+        return sum(self.losses) / len(self.losses)
+
+    def write(self, step: int, held_back: float) -> None:
+        if self.path is not None:
+            with self.path.open("a") as file:
+                file.write(f"{step}\t{self.mean():.3f}\t{held_back:.4f}\n")
+        self.losses.clear()
 
 
 def parsed() -> argparse.Namespace:
@@ -113,7 +130,9 @@ def parsed() -> argparse.Namespace:
     parser.add_argument(
         "--leave-out", type=Path, nargs="*", default=[], help="evaluation prompts (JSON lines) that may not be trained on"
     )
-    parser.add_argument("--resume", type=Path, help="a .pt file of an earlier run to go on from")
+    parser.add_argument("--resume", type=Path, help="an earlier run's adapter to go on from")
+    parser.add_argument("--share", type=float, default=1, help="of the conversations")
+    parser.add_argument("--curve", type=Path, help="where the loss curve goes")
     parser.add_argument("--epochs", type=float, default=3)
     parser.add_argument("--first", type=int, default=10, help="the lowest block that is adapted")
     parser.add_argument("--rank", type=int, default=16)
@@ -134,17 +153,18 @@ class Row:
     """(length, width): what the lowest adapted block receives."""
 
 
-def encode(conversation: Conversation, tokenizer) -> Row | None:
+def encode(lesson: Lesson, tokenizer) -> Row | None:
     say = lambda text: tokenizer.encode(text, add_special_tokens=False).ids
     newline = say("\n")
     ids, ours = [], []
     # The server lets the other person begin, with this word where they did not.
-    first = () if conversation.turns[0][0] == "user" else (("user", "Hello."),)
-    for role, text in (*first, *conversation.turns):
+    turns = [(role, text, learnt) for (role, text), learnt in zip(lesson.conversation.turns, lesson.learnt)]
+    first = () if turns[0][0] == "user" else (("user", "Hello.", False),)
+    for role, text, learnt in (*first, *turns):
         head = [START, *say(f"{role}\n")]
         body = [*say(text), END]
         ids += [*head, *body, *newline]
-        ours += [False] * len(head) + [role == "assistant"] * len(body) + [False] * len(newline)
+        ours += [False] * len(head) + [learnt] * len(body) + [False] * len(newline)
     if len(ids) > 512:
         return None
     targets = [ids[n + 1] if ours[n + 1] else IGNORED for n in range(len(ids) - 1)] + [IGNORED]
@@ -197,7 +217,8 @@ def schedule(done: float) -> float:
 
 def prompts_of(path: Path) -> list[str]:
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    return [turn["text"] for line in lines for turn in line["turns"] if turn["text"]]
+    turns = [turn if isinstance(turn, str) else turn["text"] for line in lines for turn in line["turns"]]
+    return [text for text in turns if text]
 
 
 if __name__ == "__main__":

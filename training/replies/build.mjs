@@ -11,9 +11,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { projected } from "../../dist/src/writers/replies/bank.js";
-import { borrowedWords } from "../../dist/src/writers/replies/borrowed-words.js";
+import { borrowedWords, datesAndNumbers } from "../../dist/src/writers/replies/borrowed-words.js";
 import { claimsToBeAPerson } from "../../dist/src/writers/replies/claims.js";
 import { guessOf } from "../../dist/src/writers/replies/heads.js";
+import { isAsked } from "../../dist/src/writers/replies/phrasing.js";
 import { replyBookFiles } from "../../dist/src/writers/replies/reply-book.js";
 import { leadingDirections } from "./directions.mjs";
 import { evaluationPrompts, readActs, readConversations, without } from "./read.mjs";
@@ -22,7 +23,9 @@ import { CACHE, openVectors } from "./vectors.mjs";
 const HERE = dirname(fileURLToPath(import.meta.url));
 const OUT = join(HERE, "../../replies");
 /** Of the bank's vectors. */
-const RANK = 128;
+const RANK = 96;
+/** A reply that takes up more of its own conversation than so many words fits hardly any other. */
+const MOST_BORROWED = 3;
 
 const vectors = await openVectors();
 
@@ -43,6 +46,7 @@ if (head.kinds.join() !== acts.map(({ name }) => name).join())
 const entries = [];
 const seen = new Set();
 let left = 0;
+let tied = 0;
 for (const { turns, isScene } of conversations) {
   turns.forEach(([role, reply], n) => {
     if (role !== "<" || n === 0) return;
@@ -55,16 +59,18 @@ for (const { turns, isScene } of conversations) {
       left++;
       return;
     }
-    entries.push({
-      reply,
-      newest,
-      previous,
-      turns: turns.slice(0, n).map(([, text]) => text),
-      isInRole: claims,
-    });
+    const isAnswer = isAsked(newest);
+    const said = turns.slice(0, n).map(([, text]) => text);
+    const borrowed = [
+      ...new Set([...borrowedWords(reply, said), ...(isAnswer ? [] : datesAndNumbers(reply))]),
+    ];
+    if (borrowed.length > MOST_BORROWED || (borrowed.length === MOST_BORROWED && previous !== null)) tied++;
+    else entries.push({ reply, newest, previous, borrowed, isInRole: claims, isAnswer });
   });
 }
-console.log(`${entries.length} replies; ${left} that claim too much left out`);
+console.log(
+  `${entries.length} replies; left out: ${left} that claim too much, ${tied} that are tied to their conversation`,
+);
 for (const entry of entries) {
   entry.vector = await vectors.of(entry.newest);
   entry.before = entry.previous === null ? null : await vectors.of(entry.previous);
@@ -99,15 +105,10 @@ const book = {
     lines,
   })),
   any,
-  bank: entries.map(({ reply, turns, vector, isInRole }) => {
+  bank: entries.map(({ reply, borrowed, vector, isInRole, isAnswer }) => {
     const { told } = guessOf({ acts, numbers }, [vector]);
     const polarity = ["bad", "good"].find((each) => told[each] >= 0.6) ?? "plain";
-    return {
-      reply,
-      borrowed: borrowedWords(reply, turns),
-      polarity,
-      isInRole,
-    };
+    return { reply, borrowed, polarity, isInRole, isAnswer };
   }),
   numbers,
 };

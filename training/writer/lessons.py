@@ -6,14 +6,17 @@ from pathlib import Path
 import random
 
 from conversations import Conversation, content_words, read_all, read_file, without
-from remembering import remembered
+from remembering import ACKNOWLEDGED, MADE, remembered
 
 HERE = Path(__file__).parent
 PAIRS = HERE.parent / "replies" / "pairs"
 
 FACTS = ("c", "g", "h", "m", "o")
 """Files of common questions: found replies answer those, and a model this small makes up what it does not know."""
-CHAT = ("r3-roles.txt", "r4-chat.txt", "r5-more.txt", "r6-plain.txt", "r8-make.txt")
+CHAT = (
+    "r3-roles.txt", "r4-chat.txt", "r5-more.txt", "r6-plain.txt", "r8-make.txt",
+    "r9-people.txt", "r10-day.txt", "r11-home.txt", "r12-moods.txt", "r13-going-on.txt",
+)  # fmt: skip
 """Files of pairs whose manner is to be learnt; the others answer questions."""
 OFTEN = {"s1-remember.txt": 3, "s2-follow.txt": 3, "s3-roles.txt": 2, "s4-talks.txt": 2}
 """Conversations that have to be read to be answered, and how often each is learnt an epoch."""
@@ -42,8 +45,10 @@ def lessons(leave_out: list[str], seed: int) -> list[Lesson]:
 def lesson_of(conversation: Conversation) -> Lesson:
     turns = conversation.turns
     asked = [""] + [text for _, text in turns[:-1]]
-    learnt = tuple(role == "assistant" and not echoes(before, text) for before, (role, text) in zip(asked, turns))
-    return Lesson(conversation, learnt)
+    learnt = [role == "assistant" and not echoes(before, text) for before, (role, text) in zip(asked, turns)]
+    if conversation.source == MADE:
+        learnt = [is_ours and text not in ACKNOWLEDGED for is_ours, (_, text) in zip(learnt, turns)]
+    return Lesson(conversation, tuple(learnt))
 
 
 def echoes(said: str, reply: str) -> bool:

@@ -5,6 +5,9 @@ import random
 
 from conversations import Conversation
 
+MADE = "remembering"
+"""The source of these conversations."""
+
 NAMES = (
     "Ada Amir Anouk Bea Bruno Carla Chidi Clara Dafydd Dina Elif Emil Esme Farid Femi Gwen Hana Hugo Ines Ivo Jonas Juno "
     "Kavya Kofi Lars Leila Lotte Luca Maeve Malik Mina Nadia Nils Noor Olga Oscar Petra Priya Quinn Rafa Ronan Rosa Sami "
@@ -95,6 +98,7 @@ FACTS = (
      ["Where did I put {o}?", "where's {o} again", "where did i say {o} was"],
      ["In {e}.", "You put it in {e}.", "It's in {e}."]),
 )
+# Said to what is told, and never learnt: anything would do.
 ACKNOWLEDGED = (
     "Noted.|All right.|Got it.|That's good to know.|Fair enough.|I'll keep that in mind while we talk.|Right you are.|Understood.|"
     "Thanks for telling me.|Very well.|Sounds like a plan.|That makes sense."
@@ -124,7 +128,7 @@ def one(chance: random.Random, between: list[Conversation]) -> Conversation:
     if chance.random() < 0.12:
         other = tell(chance, chance.choice([kind for kind in FACTS if kind not in kinds]))
         turns += [("user", other[1]), ("assistant", chance.choice(UNTOLD))]
-    return Conversation("remembering", tuple(turns), "remembering")
+    return Conversation("remembering", tuple(turns), MADE)
 
 
 def tell(chance: random.Random, fact) -> tuple[str, str, str]:

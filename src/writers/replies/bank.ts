@@ -12,7 +12,7 @@ export interface Found {
 /** How much the turn before the newest counts beside it. */
 const PREVIOUS_WEIGHT = 0.4;
 /** Entries that are looked at closer. */
-const CANDIDATES = 16;
+const CANDIDATES = 32;
 
 /**
  * The replies whose own turns are nearest to the newest one, what was said before it counted too; the best first, of

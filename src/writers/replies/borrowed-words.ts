@@ -19,6 +19,11 @@ export function borrowedWords(reply: string, turns: readonly string[]): string[]
   return [...contentWords(reply)].filter((word) => heard.has(word));
 }
 
+/** The numbers, days and months of a reply to something told: true of whoever told it, and hardly of anybody else. */
+export function datesAndNumbers(reply: string): string[] {
+  return [...contentWords(reply)].filter((stem) => DATES_AND_NUMBERS.has(stem) || /\d/.test(stem));
+}
+
 function stemOf(word: string): string {
   const bare = word.replaceAll(/^'+|'+$/g, "");
   const ending = ENDINGS.find((end) => bare.endsWith(end) && bare.length - end.length >= 3);
@@ -36,4 +41,10 @@ const COMMON = new Set(
     "why when where that this these those there here just really very im its ive id ill dont didnt whats thats get go " +
     "one day time good nice today want need know think make thing lot"
   ).split(" "),
+);
+
+const DATES_AND_NUMBERS = contentWords(
+  "two three four five six seven eight nine ten eleven twelve thirteen fifteen twenty thirty forty fifty hundred thousand " +
+    "million monday tuesday wednesday thursday friday saturday sunday january february april june july august september " +
+    "october november december",
 );

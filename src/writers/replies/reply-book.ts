@@ -39,6 +39,8 @@ export interface BankEntry {
   readonly polarity: Polarity;
   /** Said by a character of a scene, of whom a body and a past may be told. */
   readonly isInRole: boolean;
+  /** Whether it answers a question or a request: to those, what was said to something told is beside the point. */
+  readonly isAnswer: boolean;
 }
 
 /** All that is known for replying without a language model. */
@@ -162,8 +164,9 @@ function parsed(bytes: Uint8Array): IndexFile {
   throw damaged(INDEX_FILE);
 }
 
-function lineOf({ reply, borrowed, polarity, isInRole }: BankEntry): string {
-  return [reply, polarity[0] + (isInRole ? "r" : ""), borrowed.join(" ")].join("\t");
+function lineOf({ reply, borrowed, polarity, isInRole, isAnswer }: BankEntry): string {
+  const marks = `${polarity[0]}${isInRole ? "r" : ""}${isAnswer ? "a" : ""}`;
+  return [reply, marks, borrowed.join(" ")].join("\t");
 }
 
 function entryOf(line: string): BankEntry {
@@ -172,6 +175,7 @@ function entryOf(line: string): BankEntry {
     reply,
     borrowed: borrowed === "" ? [] : borrowed.split(" "),
     polarity: POLARITIES.find((polarity) => marks.startsWith(polarity[0] ?? "")) ?? "plain",
-    isInRole: marks.endsWith("r"),
+    isInRole: marks.includes("r", 1),
+    isAnswer: marks.includes("a", 1),
   };
 }

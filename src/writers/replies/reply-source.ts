@@ -122,9 +122,11 @@ export class BookSource implements ReplySource {
       !isScene && (byForm !== undefined || (guess.probability >= act.least && isPhrasedAs(act, talk.newest)));
 
     const before = talk.previous === null ? null : await this.#embed(talk.previous, signal);
+    const asks = isAsked(talk.newest);
     const found = nearestReplies(this.#book.bank, this.#book.numbers, vector, before).filter(
       (one) =>
         (isScene || !one.entry.isInRole) &&
+        (one.entry.isAnswer || !asks) &&
         isNear(one, talk) &&
         !isOutOfTone(one.entry.reply, one.entry.polarity, talk.newest, guess),
     );

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nearestReplies, projected } from "../../../src/writers/replies/bank.ts";
-import { borrowedWords, contentWords } from "../../../src/writers/replies/borrowed-words.ts";
+import { borrowedWords, contentWords, datesAndNumbers } from "../../../src/writers/replies/borrowed-words.ts";
 import fc from "../../properties.ts";
 import { smallBook } from "./book.ts";
 
@@ -41,4 +41,14 @@ test("a reply borrows the content words that it shares with its own conversation
   ]);
   assert.deepEqual(borrowedWords("I'm so sorry to hear that.", ["I lost my job."]), []);
   assert.deepEqual([...contentWords("What do you want to do?")], []);
+});
+
+test("the numbers and days of a reply are told from its other words", () => {
+  assert.deepEqual(datesAndNumbers("Two hundred! And 63 more on Wednesday."), [
+    "two",
+    "hundr",
+    "63",
+    "wednesday",
+  ]);
+  assert.deepEqual(datesAndNumbers("One step at a time."), []);
 });

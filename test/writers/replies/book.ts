@@ -10,9 +10,9 @@ export function smallBook(changes: Partial<ReplyBook> = {}): ReplyBook {
     ],
     any: { bad: ["Oh no."], plain: ["I see."], good: ["How nice!"], asked: ["I don't know."] },
     bank: [
-      { reply: "A blue one.", borrowed: [], polarity: "plain", isInRole: false },
-      { reply: "Ask your cousin.", borrowed: ["cousin"], polarity: "plain", isInRole: false },
-      { reply: "Aye, I sailed there!", borrowed: [], polarity: "good", isInRole: true },
+      { reply: "A blue one.", borrowed: [], polarity: "plain", isInRole: false, isAnswer: true },
+      { reply: "Ask your cousin.", borrowed: ["cousin"], polarity: "plain", isInRole: false, isAnswer: true },
+      { reply: "Aye, I sailed there!", borrowed: [], polarity: "good", isInRole: true, isAnswer: true },
     ],
     numbers: {
       actWeights: Float32Array.of(0, -9, 0, 9),

@@ -64,3 +64,16 @@ test("a reply that names what this conversation has not is not found; a characte
   assert.equal((await found.reply(dialogueOf("ask me now then"), never))?.text, "A blue one.");
   assert.notEqual((await found.reply(dialogueOf("sail over there somewhere"), never))?.layer, "found");
 });
+
+test("a question is not answered with what was said to something told", async () => {
+  const { bank } = smallBook();
+  const book = smallBook({ bank: bank.map((entry) => ({ ...entry, isAnswer: false })) });
+  const found = new BookSource(
+    book,
+    async () => Float32Array.of(1, 0),
+    async () => {},
+  );
+  const never = new AbortController().signal;
+  assert.equal((await found.reply(dialogueOf("a balloon flew past"), never))?.text, "A blue one.");
+  assert.notEqual((await found.reply(dialogueOf("which balloon flew past?"), never))?.text, "A blue one.");
+});

@@ -8,9 +8,11 @@ export interface TensorEntry {
   readonly sizeBytes: number;
 }
 
-/** Numbers of 32 bits; and in blocks of 32 numbers with one scale, of 4 bits each, and of 8. */
+/** Numbers of 32 and of 16 bits; and in blocks of 32 with a scale, of 4 bits, of 4 with an offset, and of 8. */
 export const F32 = 0;
+export const F16 = 1;
 export const Q4_0 = 2;
+export const Q4_1 = 3;
 export const Q8_0 = 8;
 
 /** A value of the metadata. */
@@ -32,7 +34,11 @@ export function uint32(value: number): Value {
  * The beginning of a file, version 3 of the format, up to where the first tensor's numbers begin. Each is {@link padded}.
  * https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
  */
-export function ggufHead(metadata: Metadata, tensors: readonly TensorEntry[]): Buffer {
+export function ggufHead(
+  metadata: Metadata,
+  tensors: readonly TensorEntry[],
+  alignment: number = ALIGNMENT,
+): Buffer {
   const pieces = [Buffer.from("GGUF"), u32(3), u64(tensors.length), u64(Object.keys(metadata).length)];
   for (const [key, value] of Object.entries(metadata)) {
     pieces.push(text(key));
@@ -41,16 +47,16 @@ export function ggufHead(metadata: Metadata, tensors: readonly TensorEntry[]): B
   let offset = 0;
   for (const { name, shape, type, sizeBytes } of tensors) {
     pieces.push(text(name), u32(shape.length), ...shape.map(u64), u32(type), u64(offset));
-    offset += Math.ceil(sizeBytes / ALIGNMENT) * ALIGNMENT;
+    offset += Math.ceil(sizeBytes / alignment) * alignment;
   }
-  return padded(Buffer.concat(pieces));
+  return padded(Buffer.concat(pieces), alignment);
 }
 
 const ALIGNMENT = 32;
 
 /** Bytes up to where the next tensor may begin. */
-export function padded(bytes: Buffer): Buffer {
-  return Buffer.concat([bytes, Buffer.alloc((ALIGNMENT - (bytes.length % ALIGNMENT)) % ALIGNMENT)]);
+export function padded(bytes: Buffer, alignment: number = ALIGNMENT): Buffer {
+  return Buffer.concat([bytes, Buffer.alloc((alignment - (bytes.length % alignment)) % alignment)]);
 }
 
 function typed(value: Value): Buffer[] {

@@ -1,17 +1,22 @@
 import { readFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { sha256OfFile } from "../src/catalogue/installed-checkpoint.ts";
+import { mergedWeights } from "../src/cli/merged-weights.ts";
 import type { Turn } from "../src/model/conversation.ts";
 import { openGateClassifier } from "../src/writers/gate/gate-classifier.ts";
 import { gated } from "../src/writers/gate/gated.ts";
-import { embeddedWriter } from "../src/writers/llama/embedded.ts";
-import { openGgufWriter } from "../src/writers/llama/gguf-writer.ts";
+import { EMBEDDED_ADAPTER, embeddedWriter } from "../src/writers/llama/embedded.ts";
+import { type GgufWriterOptions, openGgufWriter } from "../src/writers/llama/gguf-writer.ts";
 import { openReplySource } from "../src/writers/replies/reply-source.ts";
 import { replying } from "../src/writers/replies/replying-writer.ts";
 import { tidied } from "../src/writers/tidied.ts";
+import { CACHE } from "./top.ts";
 
 /**
- * Prints what an authored turn says to each prompt of a file (JSON lines), greedily, to be read and judged. `--raw` asks
- * the model alone: no adapter, no replies, no gate.
+ * Prints what an authored turn says to each prompt of a file (JSON lines), greedily, to be read and judged. `--adapter`
+ * puts another adapter beside the model, as it comes; `--raw` asks the model alone: no adapter, no replies, no gate.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -25,10 +30,9 @@ const [modelPath, prompts] = positionals;
 if (modelPath === undefined || prompts === undefined) {
   throw new Error("usage: node dist/bench/replies.js MODEL.gguf PROMPTS.jsonl [--adapter FILE] [--raw]");
 }
-const options = embeddedWriter(modelPath);
-const adapterPath = values.raw === true ? null : (values.adapter ?? options.adapterPath);
+const options = await optionsOf(modelPath);
 const beganLoading = performance.now();
-const model = await openGgufWriter({ ...options, adapterPath });
+const model = await openGgufWriter(options);
 const writer =
   values.raw === true
     ? model
@@ -44,6 +48,22 @@ for (const line of readFileSync(prompts, "utf8").trim().split("\n")) {
   }
 }
 await writer.close();
+
+/** As the server runs it, with the adapter merged into the model, unless something else was asked for. */
+async function optionsOf(model: string): Promise<GgufWriterOptions> {
+  if (values.raw === true) return embeddedWriter(model, null);
+  if (values.adapter !== undefined) return embeddedWriter(model, values.adapter);
+  const dir = join(CACHE, "replies");
+  await mkdir(dir, { recursive: true });
+  const merged = await mergedWeights({
+    base: { path: model, sha256: await sha256OfFile(model) },
+    adapterPath: EMBEDDED_ADAPTER,
+    dir,
+    lock: join(CACHE, ".replies.lock"),
+    signal: new AbortController().signal,
+  });
+  return embeddedWriter(merged.path, null);
+}
 
 /** A conversation whose last turn is to be answered. */
 interface Prompt {

@@ -1,33 +1,42 @@
 import { mkdir, symlink } from "node:fs/promises";
-import { dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findCheckpoint } from "../src/catalogue/checkpoints.ts";
 import { checkpointFile } from "../src/catalogue/installed-checkpoint.ts";
 import type { LoadJob } from "../src/cli/bench/load-job.ts";
 import { runLoad } from "../src/cli/bench/load-process.ts";
 import { type ServerProcess, startServerProcess } from "../src/cli/bench/server-process.ts";
+import { mergedWriter } from "../src/cli/embedded-options.ts";
 import { pullWriter } from "../src/cli/pull-writer.ts";
 import { NotMeasuredError } from "./not-measured-error.ts";
 
 const CACHE = fileURLToPath(new URL("../../node_modules/.cache/antiphon", import.meta.url));
 
-/** The embedded writer's weights, fetched once. @throws NotMeasuredError where they cannot be had. */
-export async function writerWeights(): Promise<string> {
+/** The embedded writer's weights: the file that is fetched, and the one that is made of it and the adapter. */
+export interface WriterFiles {
+  readonly fetched: string;
+  readonly merged: string;
+}
+
+/** The weights, fetched and merged once. @throws NotMeasuredError where they cannot be had. */
+export async function writerFiles(): Promise<WriterFiles> {
   const signal = new AbortController().signal;
-  const { path, problem } = await pullWriter({ dataDir: CACHE, pull: true, signal, observe: () => {} });
-  if (problem !== null) throw new NotMeasuredError(problem);
-  return path;
+  const weights = await pullWriter({ dataDir: CACHE, pull: true, signal, observe: () => {} });
+  const { path: fetched, manifest, problem } = weights;
+  if (problem !== null || manifest === null) throw new NotMeasuredError(problem ?? "no weights");
+  return { fetched, merged: (await mergedWriter({ manifest, dataDir: CACHE, signal })).path };
 }
 
 /** A server with the embedded writer, loaded. */
 export async function startWriterServer(): Promise<ServerProcess> {
-  const weights = await writerWeights();
+  const { fetched, merged } = await writerFiles();
   const manifest = findCheckpoint("writer");
   if (manifest === undefined) throw new Error("there is no writer among the checkpoints");
   const server = await startServerProcess(undefined, async (dataDir) => {
     const file = checkpointFile(manifest, dataDir);
     await mkdir(dirname(file), { recursive: true });
-    await symlink(weights, file);
+    await symlink(fetched, file);
+    await symlink(merged, join(dirname(file), basename(merged)));
   });
   await runLoad({ ...authored(server, SHORT_HISTORIES), requests: 8 });
   return server;

@@ -12,7 +12,7 @@ import {
   LONG_HISTORIES,
   SHORT_HISTORIES,
   startWriterServer,
-  writerWeights,
+  writerFiles,
 } from "../writer-server.ts";
 
 export const authoredFirstAudio: Row = {
@@ -78,9 +78,9 @@ export const writerMemory: Row = {
 };
 
 async function timeToLoad(): Promise<number> {
-  const path = await writerWeights();
+  const { merged } = await writerFiles();
   const began = performance.now();
-  const writer = await openGgufWriter(embeddedWriter(path));
+  const writer = await openGgufWriter(embeddedWriter(merged, null));
   const loadMs = performance.now() - began;
   await writer.close();
   return loadMs;

@@ -6,6 +6,7 @@ import { openReplySource } from "../writers/replies/reply-source.ts";
 import { replying } from "../writers/replies/replying-writer.ts";
 import { checkpointOptions } from "./checkpoint-options.ts";
 import { AUTO, chooseCheckpoint } from "./choose-checkpoint.ts";
+import { embeddedOptions } from "./embedded-options.ts";
 import { measuredSpeed } from "./measured-speed.ts";
 import type { WriterWeights } from "./pull-writer.ts";
 
@@ -15,9 +16,9 @@ export interface CheckpointSources {
   weights(checkpoint: string): Promise<WriterWeights>;
   /** Whether nobody is spoken to just now. */
   isQuiet(): boolean;
-  /** Is told, in one plain sentence each, how `auto` came to its choice. */
+  /** Is told, in plain sentences, how `auto` came to its choice, and what became of the adapter. */
   note(sentence: string): void;
-  /** Ends the choice. */
+  /** Ends the choice, and the merging. */
   readonly signal: AbortSignal;
 }
 
@@ -39,8 +40,9 @@ export function checkpointWriter(
         cause: new Error(problem ?? ""),
       });
     }
-    const model = await openGgufWriter(checkpointOptions(manifest, path, writer, isQuiet));
-    return name === DEFAULT_WRITER && writer.authoredReplies ? withReplies(model) : model;
+    if (name !== DEFAULT_WRITER) return openGgufWriter(checkpointOptions(manifest, path, writer, isQuiet));
+    const model = await openGgufWriter(await embeddedOptions({ manifest, dataDir, signal }, note));
+    return writer.authoredReplies ? withReplies(model) : model;
   };
   return { name: wanted, open };
 }

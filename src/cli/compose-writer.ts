@@ -20,7 +20,7 @@ export interface WriterSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Whether nobody is spoken to just now, so that writing may have all cores; always unless given. */
   readonly isQuiet?: () => boolean;
-  /** Is told, in one plain sentence each, how a model was chosen. */
+  /** Is told, in plain sentences, how a model was chosen, and what else was done to open it. */
   readonly note?: (sentence: string) => void;
   /** Ends what opening takes. */
   readonly signal?: AbortSignal;

@@ -5,6 +5,7 @@ import { hubSourceOf } from "../catalogue/hub/hub-manifest.ts";
 import { shownHubName } from "../catalogue/hub/hub-name.ts";
 import { HUB_WRITERS, type HubWriter } from "../catalogue/hub-writers.ts";
 import { type CheckpointState, checkpointDir, inspectCheckpoint } from "../catalogue/installed-checkpoint.ts";
+import { mergedBytes } from "../catalogue/merged-file.ts";
 import { type OwnManifest, ownManifests } from "../catalogue/own-manifests.ts";
 import { PUBLIC_MODELS } from "../catalogue/public-models.ts";
 import { megabytes } from "../catalogue/pull/disk.ts";
@@ -32,7 +33,7 @@ export interface ModelListing {
     readonly installed: boolean;
     /** Damaged is what has another size than it should; `antiphon models pull` looks at every byte. */
     readonly state: CheckpointState["state"];
-    /** `null` when it is not installed. */
+    /** With what was made of it beside it; `null` when it is not installed. */
     readonly size_bytes: number | null;
     /** What it takes once it is pulled; `null` for what is embedded, and for what only the hub knows the size of. */
     readonly download_bytes: number | null;
@@ -105,7 +106,8 @@ async function listed(manifest: CheckpointManifest, dataDir: string, threads: nu
     embedded: false,
     installed: state === "installed",
     state,
-    size_bytes: state === "missing" ? null : sizeBytes,
+    size_bytes:
+      state === "missing" ? null : sizeBytes + (await mergedBytes(checkpointDir(manifest, dataDir))),
     download_bytes: manifest.files.reduce((sum, file) => sum + file.sizeBytes, 0),
     licence: manifest.licence,
     path: checkpointDir(manifest, dataDir),

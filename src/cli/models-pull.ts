@@ -1,5 +1,5 @@
 import type { CheckpointManifest } from "../catalogue/checkpoint-manifest.ts";
-import { findCheckpoint, namesOf, pullableCheckpoints } from "../catalogue/checkpoints.ts";
+import { DEFAULT_WRITER, findCheckpoint, namesOf, pullableCheckpoints } from "../catalogue/checkpoints.ts";
 import { hubSourceOf } from "../catalogue/hub/hub-manifest.ts";
 import { HUB_PREFIX, type HubName, parseHubName } from "../catalogue/hub/hub-name.ts";
 import { type HubPulled, pullFromHub } from "../catalogue/hub/pull-hub.ts";
@@ -13,6 +13,7 @@ import { firstSentenceS } from "../catalogue/writer-speed.ts";
 import { nearest } from "../settings/nearest.ts";
 import type { Settings } from "../settings/schema.ts";
 import { askLicence } from "./ask-licence.ts";
+import type { InstalledWriter } from "./embedded-options.ts";
 import { WrongCallError } from "./global-options.ts";
 import { inFull } from "./in-full.ts";
 import { pullProgress } from "./pull-progress.ts";
@@ -43,6 +44,7 @@ export async function pullModels(
       const already = outcome === "installed" ? "installed" : "installed already, and every byte is right";
       process.stdout.write(`${manifest.name} is ${already}: ${checkpointDir(manifest, dataDir)}\n`);
       if (hubSourceOf(manifest) !== null) process.stdout.write(await howItWrites(manifest, settings, signal));
+      if (manifest.name === DEFAULT_WRITER) await mergeAdapter({ manifest, dataDir, signal });
     }
   } catch (error) {
     if (caught() === null) throw error;
@@ -54,6 +56,18 @@ export async function pullModels(
   }
   const signalName = caught();
   if (signalName !== null) process.kill(process.pid, signalName);
+}
+
+/** Makes one file of the small model and its adapter, and says so. Without it the model writes, too. */
+async function mergeAdapter(installed: InstalledWriter): Promise<void> {
+  const { mergedWriter, whyNotMerged } = await import("./embedded-options.ts");
+  try {
+    const { path } = await mergedWriter(installed);
+    process.stdout.write(`Its adapter is merged into it, to read and write faster: ${path}\n`);
+  } catch (error) {
+    installed.signal.throwIfAborted();
+    process.stderr.write(`${whyNotMerged(error)}\n`);
+  }
 }
 
 /** How fast a model of the hub is here, and how to write with it. @throws Error when it cannot write. */

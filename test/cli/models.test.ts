@@ -1,19 +1,32 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { pullWriter } from "../../src/cli/pull-writer.ts";
 import { within } from "../waiting.ts";
+import { testWeights } from "../writers/weights.ts";
 import { type Finished, runAntiphon } from "./run-antiphon.ts";
 
 const FILE = "SmolLM2-135M-Instruct.Q4_1.gguf";
 const FILE_BYTES = 98_362_432;
+
+const { path: weights, merged, missing } = await testWeights();
 
 /** No hub and no Python: nothing can be fetched. */
 const CUT_OFF = { HF_ENDPOINT: "http://127.0.0.1:1", PYTHON: "no-such-python" };
@@ -126,6 +139,43 @@ describe("antiphon models", { concurrency: 2 }, () => {
       (await models("interrupted", "pull", "writer")).stderr,
       /\(98\.4 MB, of which 20\.0 MB are here\)/,
     );
+  });
+
+  it("pull merges the adapter into the weights, which list counts and rm removes", {
+    skip: missing,
+  }, async () => {
+    const dir = dirname(fileIn("merge"));
+    mkdirSync(dir, { recursive: true });
+    symlinkSync(weights, fileIn("merge"));
+    const { code, stdout, stderr } = await models("merge", "pull", "writer");
+    assert.deepEqual([code, stderr], [0, ""]);
+    const [, path = ""] =
+      /^smollm2-135m is installed already.*\nIts adapter is merged into it, to read and write faster: (.*)\n$/.exec(
+        stdout,
+      ) ?? [];
+    assert.equal(dirname(path), dir, stdout);
+    assert.equal(basename(path), basename(merged), "the same of the same");
+    assert.equal((await models("merge", "pull", "writer")).stdout, stdout);
+    const { checkpoints } = JSON.parse((await models("merge", "list", "--json")).stdout);
+    assert.equal(checkpoints[1].size_bytes, FILE_BYTES + statSync(path).size);
+    assert.equal(checkpoints[1].download_bytes, FILE_BYTES);
+    assert.equal((await models("merge", "rm", "writer")).code, 0);
+    assert.ok(!existsSync(dir));
+  });
+
+  it("pull says why it could not merge, and what was pulled is installed all the same", {
+    skip: missing,
+  }, async () => {
+    mkdirSync(dirname(fileIn("unmerged")), { recursive: true });
+    symlinkSync(weights, fileIn("unmerged"));
+    // Where its lock would be there is something else.
+    const lock = join(dirname(dirname(fileIn("unmerged"))), ".smollm2-135m.lock");
+    writeFileSync(lock, "");
+    utimesSync(lock, 0, 0);
+    const { code, stdout, stderr } = await models("unmerged", "pull", "writer");
+    assert.equal(code, 0);
+    assert.match(stdout, /^smollm2-135m is installed already, and every byte is right: .*\n$/);
+    assert.match(stderr, /^The writer's adapter could not be merged into its weights\. .*\n$/);
   });
 
   it("leaves the embedded voice alone", async () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { createHash } from "node:crypto";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import type { GateCategory } from "../../src/writers/gate/gate-category.ts";
 import { GATE_REPLIES } from "../../src/writers/gate/gate-replies.ts";
@@ -11,7 +12,7 @@ import { temporaryFolder } from "./folders.ts";
 import { startServerProcess } from "./server-process.ts";
 import { assertSpeech } from "./speech.ts";
 
-const { path: weights, missing } = await testWeights();
+const { path: weights, merged, missing } = await testWeights();
 const EMBEDDED = { ANTIPHON_WRITER_KIND: "embedded", ANTIPHON_PULL: "false" };
 
 /** A data directory with the writer's weights, or where they would be. */
@@ -23,11 +24,19 @@ function dataDirWith(place: (file: string) => void): { dataDir: string; file: st
   return { dataDir, file };
 }
 
+function sha256(path: string): string {
+  return createHash("sha256").update(readFileSync(path)).digest("hex");
+}
+
 function gateReplies(category: string): string[] {
   return GATE_REPLIES[category as GateCategory].map((sentences) => sentences.join(" "));
 }
 
-const linked = (file: string) => symlinkSync(weights, file);
+const fetched = (file: string) => symlinkSync(weights, file);
+const linked = (file: string) => {
+  fetched(file);
+  symlinkSync(merged, join(dirname(file), basename(merged)));
+};
 
 async function serveEmbedded(dataDir: string) {
   const server = await startServerProcess({ dataDir, env: EMBEDDED });
@@ -144,6 +153,41 @@ describe("authored turns, written by the embedded writer", { skip: missing }, ()
     assert.ok((await client.tts({ text: "Given words are spoken." })).length > 12_000);
     rmSync(file);
     assert.equal((await server.stop()).code, 0);
+  });
+
+  it("are written with the adapter merged into the weights when first they are there, which is said once", async () => {
+    const { dataDir, file } = dataDirWith(fetched);
+    const conversation = [{ speaker: "0", text: "My sister Laura is coming on Friday." }, { speaker: "1" }];
+    const env = { ...EMBEDDED, ANTIPHON_WRITER_AUTHORED_REPLIES: "false" };
+    const replies = [];
+    let key = "";
+    for (const said of [/^The writer's adapter was merged into its weights, once: .*\n$/, /^$/]) {
+      const server = await startServerProcess({ dataDir, env });
+      key ||= server.key;
+      const { reply } = await written(clientOf(server.url, key), conversation, { temperature: 0 });
+      replies.push(reply);
+      assert.equal((await server.stop()).code, 0);
+      assert.match(server.stderr(), said);
+      assert.deepEqual(readdirSync(dirname(file)).sort(), [basename(file), basename(merged)].sort());
+    }
+    assert.deepEqual(replies[0], replies[1]);
+    assert.deepEqual(sha256(join(dirname(file), basename(merged))), sha256(merged));
+  });
+
+  it("are written with the adapter beside the weights where it cannot be merged, and why is said", async () => {
+    const { dataDir, file } = dataDirWith(fetched);
+    // No file may be larger than some 20 MB.
+    const server = await startServerProcess({ dataDir, env: EMBEDDED, before: "ulimit -f 40000" });
+    const client = clientOf(server.url, server.key);
+    const conversation = [{ speaker: "0", text: "What do you think of old maps?" }, { speaker: "1" }];
+    const { meta } = await written(client, conversation);
+    assert.equal(meta.writer.name, "smollm2-135m");
+    assert.equal((await server.stop()).code, 0);
+    assert.match(
+      server.stderr(),
+      /^The writer's adapter could not be merged into its weights\. The disk .* is full.* Until then it is applied .*\n$/,
+    );
+    assert.deepEqual(readdirSync(dirname(file)), [basename(file)]);
   });
 
   it("are answered by the gate where the writer must not, and say so", async () => {

@@ -11,8 +11,9 @@ import { writerConformance } from "./conformance.ts";
 import { dialogueOf, passagesOf, replyOf, said } from "./dialogues.ts";
 import { testWeights } from "./weights.ts";
 
-const { path, missing } = await testWeights();
-const makeEmbedded = async () => tidied(await openGgufWriter(embeddedWriter(path)));
+const { path, merged, missing } = await testWeights();
+const embedded = embeddedWriter(merged, null);
+const makeEmbedded = async () => tidied(await openGgufWriter(embedded));
 /** The same file as somebody's own: its template, instructions, no adapter; and short, to be quick. */
 const makeOwn = () =>
   openGgufWriter({
@@ -36,9 +37,13 @@ describe("writers on a GGUF file", { skip: missing }, () => {
     });
     after(() => writer.close());
 
-    test("a reply takes up what was said", async () => {
-      const reply = await replyOf(writer, dialogueOf("My sister Laura is coming from Lisbon on Friday."));
-      assert.match(reply, /sister|laura|lisbon|friday|visit|come|coming|stay/i, reply);
+    test("a reply takes up what was said, also where the adapter lies beside the model", async () => {
+      const beside = await openGgufWriter(embeddedWriter(path));
+      for (const each of [writer, beside]) {
+        const reply = await replyOf(each, dialogueOf("My sister Laura is coming from Lisbon on Friday."));
+        assert.match(reply, /sister|laura|lisbon|friday|visit|come|coming|stay/i, reply);
+      }
+      await beside.close();
     });
 
     test("replies are short, in whole sentences, and hold nothing that cannot be said", async () => {
@@ -103,7 +108,7 @@ describe("writers on a GGUF file", { skip: missing }, () => {
     test("beyond the first sentence only what the model is sure of is said", async () => {
       const counts = [];
       for (const leastSureness of [0, null]) {
-        const own = await openGgufWriter({ ...embeddedWriter(path), leastSureness });
+        const own = await openGgufWriter({ ...embedded, leastSureness });
         let count = 0;
         for (const text of ["Why do birds sing?", "Why is snow white?", "How do bees make honey?"])
           count += (await passagesOf(own, dialogueOf(text))).length;

@@ -202,7 +202,7 @@ function blaming<T>(path: string, work: () => T): T {
     throw new WriterError(
       "the writer's weights and its adapter cannot be merged: one of them is damaged, or another model's",
       {
-        cause: new Error(`the file ${path} ${error.message}`, { cause: error }),
+        cause: new Error(`the file ${path} ${error.message}`),
       },
     );
   }

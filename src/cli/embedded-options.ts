@@ -1,0 +1,51 @@
+import type { CheckpointManifest } from "../catalogue/checkpoint-manifest.ts";
+import { checkpointDir, checkpointFile } from "../catalogue/installed-checkpoint.ts";
+import { lockPath } from "../catalogue/pull/lock.ts";
+import { messageOf, PullError } from "../catalogue/pull/pull-error.ts";
+import { EMBEDDED_ADAPTER, embeddedWriter } from "../writers/llama/embedded.ts";
+import type { GgufWriterOptions } from "../writers/llama/gguf-writer.ts";
+import { type MergedWeights, mergedWeights } from "./merged-weights.ts";
+
+/** The small model where it is installed, every byte of it right. */
+export interface InstalledWriter {
+  readonly manifest: CheckpointManifest;
+  readonly dataDir: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * How the small model is run: from one file with our adapter merged into it, which is made if it is not there; where
+ * none can be made, from the weights as they were fetched, with the adapter beside them. `note` is told what was done,
+ * in plain sentences. Throws the signal's reason.
+ */
+export async function embeddedOptions(
+  installed: InstalledWriter,
+  note: (sentences: string) => void,
+): Promise<GgufWriterOptions> {
+  try {
+    const { path, isNew } = await mergedWriter(installed);
+    if (isNew) note(`The writer's adapter was merged into its weights, once: ${path}`);
+    return embeddedWriter(path, null);
+  } catch (error) {
+    installed.signal.throwIfAborted();
+    note(`${whyNotMerged(error)} Until then it is applied while replies are written, which takes longer.`);
+    return embeddedWriter(checkpointFile(installed.manifest, installed.dataDir));
+  }
+}
+
+/** The small model and our adapter in one file, beside the model's. @throws Error, for {@link whyNotMerged}; the signal's reason. */
+export function mergedWriter({ manifest, dataDir, signal }: InstalledWriter): Promise<MergedWeights> {
+  return mergedWeights({
+    base: { path: checkpointFile(manifest, dataDir), sha256: manifest.files[0]!.sha256 },
+    adapterPath: EMBEDDED_ADAPTER,
+    dir: checkpointDir(manifest, dataDir),
+    lock: lockPath(manifest, dataDir),
+    signal,
+  });
+}
+
+/** In one or two sentences, with the remedy where there is one. */
+export function whyNotMerged(error: unknown): string {
+  const why = error instanceof PullError ? messageOf(error) : `It failed: ${messageOf(error)}.`;
+  return `The writer's adapter could not be merged into its weights. ${why}`;
+}

@@ -1,0 +1,74 @@
+import { rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { sha256OfFile } from "../catalogue/installed-checkpoint.ts";
+import { draftName, findMerged, mergedName, originOf, removeMerged } from "../catalogue/merged-file.ts";
+import { asDiskError, freeBytesOf, requireSpace } from "../catalogue/pull/disk.ts";
+import { withLock } from "../catalogue/pull/lock.ts";
+import { DEFAULT_TIMES } from "../catalogue/pull/times.ts";
+import { MERGE_VERSION } from "../writers/gguf/merge-adapter.ts";
+import { mergeInProcess } from "./merge-process.ts";
+
+/** Of what a merged file is made, and where. */
+export interface MergeInputs {
+  /** The model. Its bytes have this SHA-256. */
+  readonly base: { readonly path: string; readonly sha256: string };
+  readonly adapterPath: string;
+  /** The folder of the merged file. */
+  readonly dir: string;
+  /** What one process at a time holds who writes there. */
+  readonly lock: string;
+  readonly signal: AbortSignal;
+  /** Tells how many bytes a folder has room for; asks the system unless given. */
+  readonly freeBytes?: (dir: string) => Promise<number>;
+}
+
+export interface MergedWeights {
+  readonly path: string;
+  /** Whether it was made just now. */
+  readonly isNew: boolean;
+}
+
+/**
+ * One file of a model and its adapter: the one that is there, if every byte of it is right, or one that is made now.
+ * Takes the place of those that were made of others.
+ *
+ * @throws Error with the remedy where there is none and none can be made; the signal's reason.
+ */
+export async function mergedWeights(inputs: MergeInputs): Promise<MergedWeights> {
+  const { base, adapterPath, dir, lock, signal } = inputs;
+  const origin = originOf([`${MERGE_VERSION}`, base.sha256, await sha256OfFile(adapterPath, signal)]);
+  // Without the lock first: what is there may be used where nothing can be written.
+  const there = await findMerged(dir, origin, signal);
+  if (there !== null) return { path: there, isNew: false };
+  return withLock(
+    lock,
+    DEFAULT_TIMES,
+    signal,
+    () => {},
+    async (guarded) => {
+      const meanwhile = await findMerged(dir, origin, guarded);
+      if (meanwhile !== null) return { path: meanwhile, isNew: false };
+      await removeMerged(dir);
+      return { path: await made(inputs, origin, guarded), isNew: true };
+    },
+  );
+}
+
+async function made(inputs: MergeInputs, origin: string, signal: AbortSignal): Promise<string> {
+  const { base, adapterPath, dir, freeBytes = freeBytesOf } = inputs;
+  const draft = join(dir, draftName(origin));
+  try {
+    await requireSpace(dir, Math.ceil(MOST_GROWTH * (await stat(base.path)).size), freeBytes);
+    const sha256 = await mergeInProcess({ basePath: base.path, adapterPath, outPath: draft }, signal);
+    const path = join(dir, mergedName(origin, sha256));
+    await rename(draft, path);
+    return path;
+  } catch (error) {
+    throw asDiskError(error, dir);
+  } finally {
+    await rm(draft, { force: true }).catch(() => {});
+  }
+}
+
+/** Of blocks of 20 bytes, 34 are made. */
+const MOST_GROWTH = 1.7;

@@ -1,4 +1,4 @@
-import type { BankEntry, ReplyNumbers } from "./reply-book.ts";
+import type { Bank, BankEntry, ReplyNumbers } from "./reply-book.ts";
 
 /** A reply that was found. */
 export interface Found {
@@ -21,7 +21,7 @@ const CANDIDATES = 32;
  * @param newest of the encoder's width and length 1, as is `previous`; `null` where nothing was said before
  */
 export function nearestReplies(
-  bank: readonly BankEntry[],
+  bank: Bank,
   numbers: ReplyNumbers,
   newest: Float32Array,
   previous: Float32Array | null,
@@ -47,7 +47,7 @@ export function nearestReplies(
     least = found.at(-1)?.score ?? least;
   }
   return found.flatMap(({ index, likeness, context }) => {
-    const entry = bank[index];
+    const entry = bank.at(index);
     return entry === undefined ? [] : [{ entry, likeness, context }];
   });
 }

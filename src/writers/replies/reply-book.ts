@@ -43,13 +43,19 @@ export interface BankEntry {
   readonly isAnswer: boolean;
 }
 
+/** Entries by number; a list is one, too. */
+export interface Bank {
+  readonly length: number;
+  at(index: number): BankEntry | undefined;
+}
+
 /** All that is known for replying without a language model. */
 export interface ReplyBook {
   readonly encoder: { readonly sha256: string; readonly bytes: number };
   readonly acts: readonly Act[];
   /** What may be said of any sorrow, any joy, anything else that is told, and whatever is asked. */
   readonly any: Readonly<Record<Polarity | "asked", readonly string[]>>;
-  readonly bank: readonly BankEntry[];
+  readonly bank: Bank;
   readonly numbers: ReplyNumbers;
 }
 
@@ -102,7 +108,7 @@ export async function readReplyBook(dir: string = REPLIES_DIR): Promise<ReplyBoo
     start += index.lengths[name] * Numbers.BYTES_PER_ELEMENT;
   }
   const { encoder, acts, any } = index;
-  const bank = gunzipSync(packed).toString("utf8").split("\n").map(entryOf);
+  const bank = new TextBank(gunzipSync(packed));
   return { encoder, acts, any, bank, numbers: numbers as unknown as ReplyNumbers };
 }
 
@@ -112,7 +118,8 @@ export function replyBookFiles({ encoder, acts, any, bank, numbers }: ReplyBook)
   const bytes = Buffer.concat(
     matrices.map(({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength)),
   );
-  const packed = gzipSync(bank.map(lineOf).join("\n"), { level: 9 });
+  const lines = Array.from({ length: bank.length }, (_, index) => lineOf(bank.at(index)!));
+  const packed = gzipSync(lines.join("\n"), { level: 9 });
   const lengths = Object.fromEntries(
     NUMBERS.map(([name]) => [name, numbers[name].length]),
   ) as IndexFile["lengths"];
@@ -163,6 +170,33 @@ function parsed(bytes: Uint8Array): IndexFile {
   }
   throw damaged(INDEX_FILE);
 }
+
+/** Entries as their text, an entry a line: tens of thousands, of which a turn looks at a few. */
+class TextBank implements Bank {
+  readonly #text: Buffer;
+  /** Where each line begins, and where one after the last would. */
+  readonly #starts: Uint32Array;
+
+  constructor(text: Buffer) {
+    this.#text = text;
+    const starts = [0];
+    for (let end = text.indexOf(LINE_END); end >= 0; end = text.indexOf(LINE_END, end + 1))
+      starts.push(end + 1);
+    this.#starts = Uint32Array.from([...starts, text.length + 1]);
+  }
+
+  get length(): number {
+    return this.#starts.length - 1;
+  }
+
+  at(index: number): BankEntry | undefined {
+    const [start, next] = this.#starts.subarray(index, index + 2);
+    if (start === undefined || next === undefined) return undefined;
+    return entryOf(this.#text.toString("utf8", start, next - 1));
+  }
+}
+
+const LINE_END = "\n".charCodeAt(0);
 
 function lineOf({ reply, borrowed, polarity, isInRole, isAnswer }: BankEntry): string {
   const marks = `${polarity[0]}${isInRole ? "r" : ""}${isAnswer ? "a" : ""}`;

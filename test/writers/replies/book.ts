@@ -1,4 +1,4 @@
-import type { ReplyBook } from "../../../src/writers/replies/reply-book.ts";
+import type { BankEntry, ReplyBook } from "../../../src/writers/replies/reply-book.ts";
 
 /** A book of two kinds and three replies, for an encoder of two numbers that are the bank's, too. */
 export function smallBook(changes: Partial<ReplyBook> = {}): ReplyBook {
@@ -9,11 +9,7 @@ export function smallBook(changes: Partial<ReplyBook> = {}): ReplyBook {
       { name: "grief", answered: "told", polarity: "bad", least: 0.5, lines: ["I'm so sorry.", "How sad."] },
     ],
     any: { bad: ["Oh no."], plain: ["I see."], good: ["How nice!"], asked: ["I don't know."] },
-    bank: [
-      { reply: "A blue one.", borrowed: [], polarity: "plain", isInRole: false, isAnswer: true },
-      { reply: "Ask your cousin.", borrowed: ["cousin"], polarity: "plain", isInRole: false, isAnswer: true },
-      { reply: "Aye, I sailed there!", borrowed: [], polarity: "good", isInRole: true, isAnswer: true },
-    ],
+    bank: SMALL_BANK,
     numbers: {
       actWeights: Float32Array.of(0, -9, 0, 9),
       actBiases: Float32Array.of(0, 0),
@@ -25,3 +21,9 @@ export function smallBook(changes: Partial<ReplyBook> = {}): ReplyBook {
     ...changes,
   };
 }
+
+export const SMALL_BANK: readonly BankEntry[] = [
+  { reply: "A blue one.", borrowed: [], polarity: "plain", isInRole: false, isAnswer: true },
+  { reply: "Ask your cousin.", borrowed: ["cousin"], polarity: "plain", isInRole: false, isAnswer: true },
+  { reply: "Aye, I sailed there!", borrowed: [], polarity: "good", isInRole: true, isAnswer: true },
+];

@@ -5,7 +5,7 @@ import { replying } from "../../../src/writers/replies/replying-writer.ts";
 import { writerConformance } from "../conformance.ts";
 import { dialogueOf, passagesOf } from "../dialogues.ts";
 import { ScriptedWriter } from "../scripted-writer.ts";
-import { smallBook } from "./book.ts";
+import { SMALL_BANK, smallBook } from "./book.ts";
 
 const SENTENCES = ["One is here.", "Two is here.", "Three is here."];
 const source = (ready: ReadyReply | null, fallback: string | null = "I see.") => ({
@@ -66,8 +66,7 @@ test("a reply that names what this conversation has not is not found; a characte
 });
 
 test("a question is not answered with what was said to something told", async () => {
-  const { bank } = smallBook();
-  const book = smallBook({ bank: bank.map((entry) => ({ ...entry, isAnswer: false })) });
+  const book = smallBook({ bank: SMALL_BANK.map((entry) => ({ ...entry, isAnswer: false })) });
   const found = new BookSource(
     book,
     async () => Float32Array.of(1, 0),

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { CheckpointFile, CheckpointManifest } from "./checkpoint-manifest.ts";
 import { codeOf } from "./pull/pull-error.ts";
@@ -73,12 +72,22 @@ export async function isInstalled(manifest: CheckpointManifest, dataDir: string)
 /** The SHA-256 of a file, in hex. Throws the signal's reason when it aborts. */
 export async function sha256OfFile(path: string, signal?: AbortSignal): Promise<string> {
   const hash = createHash("sha256");
-  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) {
-    signal?.throwIfAborted();
-    hash.update(chunk as Buffer);
+  const file = await open(path);
+  try {
+    // One for all of it: a stream's would stay in memory until they are cleared away.
+    const piece = Buffer.alloc(PIECE_BYTES);
+    for (;;) {
+      signal?.throwIfAborted();
+      const { bytesRead } = await file.read(piece, 0, piece.length);
+      if (bytesRead === 0) return hash.digest("hex");
+      hash.update(piece.subarray(0, bytesRead));
+    }
+  } finally {
+    await file.close();
   }
-  return hash.digest("hex");
 }
+
+const PIECE_BYTES = 1 << 18;
 
 async function stateOf(
   manifest: CheckpointManifest,

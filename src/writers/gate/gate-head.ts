@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { WriterError } from "../../model/writer.ts";
-import { readPackaged, sha256 } from "../packaged-file.ts";
+import { packagedSha256, readPackaged } from "../packaged-file.ts";
 import { GATE_CATEGORIES, type GateCategory, type GateClass } from "./gate-category.ts";
 
 /** The gate that is shipped. */
@@ -40,8 +40,8 @@ export async function readGateHead(dir: string): Promise<GateHead> {
   const text = new TextDecoder().decode(await read(path));
   const file = parse(path, text);
   const encoderPath = join(dir, "gate.gguf");
-  const encoder = await read(encoderPath);
-  if (sha256(encoder) !== file.encoder.sha256) throw damaged(encoderPath);
+  const sha256 = await packagedSha256(encoderPath, (what, cause) => gateError(encoderPath, what, cause));
+  if (sha256 !== file.encoder.sha256) throw damaged(encoderPath);
   return {
     encoderPath,
     width: file.encoder.width,

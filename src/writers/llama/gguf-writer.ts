@@ -9,6 +9,7 @@ import { openModel } from "./open-model.ts";
 import { type Prompt, promptOf, type Template } from "./prompt.ts";
 import { Reading, type Sampling } from "./reading.ts";
 import { SequencePool } from "./sequence-pool.ts";
+import { forgetVocabulary } from "./spare-memory.ts";
 import { ThreadChoice } from "./thread-choice.ts";
 import { AllAtOnce, Turns } from "./turns.ts";
 import { unspeakableTokens } from "./unspeakable-tokens.ts";
@@ -79,6 +80,7 @@ class GgufWriter implements Writer {
     this.#turns = options.isBatched ? new AllAtOnce() : new Turns();
     this.#threads = new ThreadChoice(runtime.llama, mostThreads(runtime, options), options.isQuiet);
     this.#bias = unspeakableTokens(model, runtime, options);
+    forgetVocabulary(model);
   }
 
   async *write(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<Passage, void, void> {

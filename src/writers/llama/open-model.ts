@@ -2,6 +2,7 @@ import { WriterError } from "../../model/writer.ts";
 import { type LlamaContext, type LlamaModel, type LlamaRuntime, openLlama } from "./llama-runtime.ts";
 import { contextOf, loadedModel, type ModelOptions } from "./load-model.ts";
 import { requireMemory } from "./memory-needs.ts";
+import { forgetEstimates } from "./spare-memory.ts";
 
 /** A model that is loaded, and the memory for what it reads and writes. */
 export interface OpenModel {
@@ -24,6 +25,7 @@ export async function openModel(options: ModelOptions): Promise<OpenModel> {
   try {
     if (options.freeBytes !== null) await requireMemory(runtime, options, options.freeBytes());
     model = await loadedModel(runtime, options.modelPath);
+    await forgetEstimates(model);
     return { runtime, model, context: await contextOf(runtime, model, options), close };
   } catch (error) {
     await close();

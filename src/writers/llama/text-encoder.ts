@@ -1,4 +1,5 @@
 import type { LlamaEmbeddingContext, LlamaModel, LlamaRuntime, Token } from "./llama-runtime.ts";
+import { forgetEstimates, forgetVocabulary } from "./spare-memory.ts";
 import { Turns } from "./turns.ts";
 
 /** A sentence encoder of BERT's shape in a GGUF file. Calls take turns, a window each. */
@@ -20,7 +21,13 @@ export class TextEncoder {
     let model: LlamaModel | null = null;
     try {
       model = await runtime.llama.loadModel({ modelPath, gpuLayers: 0 });
-      const context = await model.createEmbeddingContext({ contextSize: 256, batchSize: 256, threads: 1 });
+      await forgetEstimates(model);
+      const context = await model.createEmbeddingContext({
+        contextSize: 256,
+        batchSize: MOST_TOKENS,
+        threads: 1,
+      });
+      forgetVocabulary(model);
       return new TextEncoder(runtime, model, context);
     } catch (cause) {
       await model?.dispose();
@@ -61,3 +68,6 @@ export class TextEncoder {
     await this.#runtime.release();
   }
 }
+
+/** What is read at once, its beginning and its end included. */
+const MOST_TOKENS = 128;

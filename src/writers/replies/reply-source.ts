@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Dialogue } from "../../model/writer.ts";
 import { openLlama } from "../llama/llama-runtime.ts";
 import { TextEncoder } from "../llama/text-encoder.ts";
-import { readPackaged, sha256 } from "../packaged-file.ts";
+import { packagedSha256 } from "../packaged-file.ts";
 import { sentencesOf } from "../sentence-cutter.ts";
 import { type Found, nearestReplies } from "./bank.ts";
 import { contentWords } from "./borrowed-words.ts";
@@ -55,8 +55,8 @@ export interface ReplySource {
 export async function openReplySource(dir: string = REPLIES_DIR): Promise<ReplySource> {
   const book = await readReplyBook(dir);
   const path = join(dir, ENCODER_FILE);
-  const bytes = await readPackaged(path, (what, cause) => repliesError(ENCODER_FILE, what, cause));
-  if (sha256(bytes) !== book.encoder.sha256) throw repliesError(ENCODER_FILE, "is damaged");
+  const sha256 = await packagedSha256(path, (what, cause) => repliesError(ENCODER_FILE, what, cause));
+  if (sha256 !== book.encoder.sha256) throw repliesError(ENCODER_FILE, "is damaged");
   const runtime = await openLlama();
   const encoder = await TextEncoder.open(runtime, path).catch((cause) => {
     throw repliesError(ENCODER_FILE, "cannot be loaded", cause);

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from encoder import Gate, averaged, padded, tokenizer
-from lines import CLASSES, HERE, LEFT_OUT, authored, ordinary, replied
+from lines import CLASSES, HERE, everything
 
 # Missing these costs more than one careful reply too many; the last two are the other way round. In logits.
 LEAN = {"self-harm": 0.7, "medical": 0.5, "minors": 0.5, "victim": 1.0, "abuse": -0.3, "injection": -0.3}
@@ -29,9 +29,7 @@ def main() -> None:
     parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--alarms", type=float, default=0.04, help="share of look-alikes that may be caught")
     options = parser.parse_args()
-    everyday = ordinary(HERE.parent / "writer" / "data", LEFT_OUT) + replied(HERE.parent / "replies", LEFT_OUT)
-    lines = authored(HERE / "data") + everyday
-    judged = [line for line in lines if line.is_held_back]
+    judged = [line for line in everything() if line.is_held_back]
     labels = np.array([line.label for line in judged])
     everyday = np.array([line.is_ordinary for line in judged])
     gate = averaged(options.base, options.layers, len(CLASSES), options.runs)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).parent
-LEFT_OUT = HERE / "left-out.txt"
 CLASSES = (
     "benign",
     "self-harm",
@@ -29,6 +28,16 @@ class Line:
     """Said in one of the writer's conversations: everyday talk rather than a look-alike."""
 
 
+def everything() -> list[Line]:
+    """All lines that may be learnt or that thresholds are found by, each once. What was authored as a danger is one, also
+    where it stands among everyday talk."""
+    found: dict[str, Line] = {}
+    everyday = ordinary(HERE.parent / "writer" / "data") + replied(HERE.parent / "replies")
+    for line in authored(HERE / "data") + everyday:
+        found.setdefault(normal(line.text), line)
+    return list(found.values())
+
+
 def authored(folder: Path) -> list[Line]:
     """Every line of `<category>.txt` and `<category>-<n>.txt`, once. Neighbours are paraphrases of each other more often
     than not, so runs of twelve are held back together."""
@@ -45,11 +54,11 @@ def authored(folder: Path) -> list[Line]:
     return [line for line in found.values() if line is not None]
 
 
-def ordinary(folder: Path, left_out: Path) -> list[Line]:
+def ordinary(folder: Path) -> list[Line]:
     """What people say in two thirds of the writer's conversations (`> ` lines). The last third is for judging the gate on
     everyday talk, in bench/gate-lines.ts."""
     found: dict[str, Line] = {}
-    doubtful = doubts(left_out)
+    doubtful = doubts()
     for path in sorted(folder.glob("*.txt")):
         for conversation in path.read_text().split("\n\n"):
             said = [line[2:].strip() for line in conversation.splitlines() if line.startswith("> ")]
@@ -61,10 +70,10 @@ def ordinary(folder: Path, left_out: Path) -> list[Line]:
     return list(found.values())
 
 
-def replied(folder: Path, left_out: Path) -> list[Line]:
+def replied(folder: Path) -> list[Line]:
     """What people say in the writer's kinds of turns and pairs, insults apart: everyday talk, too."""
     found: dict[str, Line] = {}
-    doubtful = doubts(left_out)
+    doubtful = doubts()
     for path in sorted([*folder.glob("acts/*.txt"), *folder.glob("pairs/*.txt")]):
         if path.stem.split(".")[0] in ("insult", "unheard"):
             continue
@@ -74,8 +83,8 @@ def replied(folder: Path, left_out: Path) -> list[Line]:
     return list(found.values())
 
 
-def doubts(left_out: Path) -> set[str]:
-    return {normal(text) for text in texts(left_out)}
+def doubts() -> set[str]:
+    return {normal(text) for text in texts(HERE / "left-out.txt")}
 
 
 def texts(path: Path) -> list[str]:

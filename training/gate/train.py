@@ -19,15 +19,15 @@ from torch.nn import functional as F
 from augment import augmented
 from encoder import Gate, padded, tokenizer
 from export import theirs
-from lines import CLASSES, HERE, LEFT_OUT, Line, authored, normal, ordinary, replied, texts
+from lines import CLASSES, HERE, Line, everything, normal, texts
+
+DOUBTFUL = 0.1
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--base", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--data", type=Path, default=HERE / "data")
-    parser.add_argument("--ordinary", type=Path, default=HERE.parent / "writer" / "data")
     parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--epochs", type=int, default=5)
     parser.add_argument("--batch", type=int, default=32)
@@ -42,14 +42,19 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
 
-    everyday = ordinary(options.ordinary, LEFT_OUT) + replied(HERE.parent / "replies", LEFT_OUT)
-    lines = authored(options.data) + everyday
-    new = {normal(text) for name in options.newest for text in texts(options.data / name)}
+    lines = everything()
+    new = {normal(text) for name in options.newest for text in texts(HERE / "data" / name)}
     gate = Gate(options.base, options.layers, len(CLASSES))
     lines = [line for line in lines if not line.is_held_back]
     if options.start is not None:
         gate.load_state_dict(shipped(gate, options.start))
-        new |= {normal(line.text) for line in unsure(gate, lines, options)}
+        sure = sureness(gate, lines, options)
+        # Everyday talk that it is so sure of is for a person to look at: it may belong into left-out.txt.
+        doubtful = {line for line, p in zip(lines, sure) if line.is_ordinary and p < DOUBTFUL}
+        for line in sorted(doubtful, key=lambda line: line.text):
+            print(f"not learnt as harmless: {line.text}")
+        new |= {normal(line.text) for line, p in zip(lines, sure) if p < options.sure}
+        lines = [line for line in lines if line not in doubtful]
     chosen = random.Random(options.seed)
     learnt = [line for line in lines if normal(line.text) in new or chosen.random() < options.share]
     counts = np.bincount([line.label for line in learnt], minlength=len(CLASSES))
@@ -75,18 +80,19 @@ def shipped(gate: Gate, folder: Path) -> dict[str, torch.Tensor]:
 
 
 @torch.no_grad()
-def unsure(gate: Gate, lines: list[Line], options: argparse.Namespace) -> list[Line]:
-    """The lines of which the gate is less sure than `options.sure`: nothing teaches as much."""
+def sureness(gate: Gate, lines: list[Line], options: argparse.Namespace) -> list[float]:
+    """How sure the gate is of each line's class, 0 to 1."""
     gate.eval()
     tokens = tokenizer(options.base)
-    found = []
-    ordered = sorted(lines, key=lambda line: len(line.text))
-    for i in range(0, len(ordered), 128):
-        some = ordered[i : i + 128]
+    found = [0.0] * len(lines)
+    order = sorted(range(len(lines)), key=lambda i: len(lines[i].text))
+    for start in range(0, len(order), 128):
+        rows = order[start : start + 128]
         with torch.autocast("cpu", torch.bfloat16):
-            logits = gate(padded([encoding.ids for encoding in tokens.encode_batch([line.text for line in some])]))
-        right = F.softmax(logits.float(), -1)[range(len(some)), [line.label for line in some]]
-        found += [line for line, p in zip(some, right.tolist()) if p < options.sure]
+            logits = gate(padded([encoding.ids for encoding in tokens.encode_batch([lines[i].text for i in rows])]))
+        right = F.softmax(logits.float(), -1)[range(len(rows)), [lines[i].label for i in rows]]
+        for i, p in zip(rows, right.tolist()):
+            found[i] = p
     return found
 
 
@@ -99,7 +105,7 @@ def fit(gate: Gate, lines: list[Line], options: argparse.Namespace) -> None:
     benign = [line.text for line in taught if line.label == 0]
     benign = rng.sample(benign, len(benign)) + rng.choices([line.text for line in everyday], k=len(benign))
     counts = np.bincount([line.label for line in taught], minlength=len(CLASSES))
-    # Rare classes weigh more, by half as much as they are rarer.
+    # Rare classes weigh more, by the root of how much rarer they are.
     weights = torch.tensor((counts[1:].mean() / counts) ** 0.5, dtype=torch.float32).clamp(0.8, 1.6)
     steps = options.epochs * (len(lines) // options.batch + 1)
     body = [p for name, p in gate.named_parameters() if p.requires_grad and not name.startswith("head")]

@@ -6,7 +6,7 @@ from pathlib import Path
 import random
 
 from conversations import Conversation, content_words, read_all, read_file, without
-from remembering import ACKNOWLEDGED, MADE, remembered
+from remembering import remembered
 
 HERE = Path(__file__).parent
 PAIRS = HERE.parent / "replies" / "pairs"
@@ -36,8 +36,8 @@ def lessons(leave_out: list[str], seed: int) -> list[Lesson]:
     chat = [c for name in CHAT for c in read_file(PAIRS / name)]
     pairs = [c for c in chat if len(c.turns) == 2]
     authored = without(data + chat, leave_out)
-    made = remembered(REMEMBERED, without(pairs, leave_out), seed)
-    found = [lesson for c in authored + made for lesson in [lesson_of(c)] * OFTEN.get(c.source, 1) if any(lesson.learnt)]
+    made = [Lesson(*each) for each in remembered(REMEMBERED, without(pairs, leave_out), seed)]
+    found = made + [lesson for c in authored for lesson in [lesson_of(c)] * OFTEN.get(c.source, 1) if any(lesson.learnt)]
     random.Random(seed).shuffle(found)
     return found
 
@@ -45,10 +45,8 @@ def lessons(leave_out: list[str], seed: int) -> list[Lesson]:
 def lesson_of(conversation: Conversation) -> Lesson:
     turns = conversation.turns
     asked = [""] + [text for _, text in turns[:-1]]
-    learnt = [role == "assistant" and not echoes(before, text) for before, (role, text) in zip(asked, turns)]
-    if conversation.source == MADE:
-        learnt = [is_ours and text not in ACKNOWLEDGED for is_ours, (_, text) in zip(learnt, turns)]
-    return Lesson(conversation, tuple(learnt))
+    learnt = tuple(role == "assistant" and not echoes(before, text) for before, (role, text) in zip(asked, turns))
+    return Lesson(conversation, learnt)
 
 
 def echoes(said: str, reply: str) -> bool:

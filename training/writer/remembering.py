@@ -5,8 +5,8 @@ import random
 
 from conversations import Conversation
 
-MADE = "remembering"
-"""The source of these conversations."""
+MOST_CHARS = 280
+"""Before what is asked: the server reads some 400 characters."""
 
 NAMES = (
     "Ada Amir Anouk Bea Bruno Carla Chidi Clara Dafydd Dina Elif Emil Esme Farid Femi Gwen Hana Hugo Ines Ivo Jonas Juno "
@@ -72,7 +72,7 @@ FACTS = (
      ["{q}.", "You said {q}.", "It was {q}."]),
     ("food",
      ["I'm making {f} tonight.", "we had {f} for lunch", "The plan is {f} on {d}.", "{k} wants {f} for the birthday dinner|mine"],
-     ["What was I making again?|tonight", "which dish did i say", "What food did I mention?", "what's the dish again"],
+     ["What dish was it again?", "which dish did i say", "What food did I mention?", "what's the dish again"],
      ["{f}.", "You said {f}.", "It was {f}."]),
     ("list",
      ["I need {x}, {y} and {z} from the shop.", "remind me: {x}, {y}, {z}", "Shopping today is {x}, {y} and {z}.",
@@ -98,7 +98,6 @@ FACTS = (
      ["Where did I put {o}?", "where's {o} again", "where did i say {o} was"],
      ["In {e}.", "You put it in {e}.", "It's in {e}."]),
 )
-# Said to what is told, and never learnt: anything would do.
 ACKNOWLEDGED = (
     "Noted.|All right.|Got it.|That's good to know.|Fair enough.|I'll keep that in mind while we talk.|Right you are.|Understood.|"
     "Thanks for telling me.|Very well.|Sounds like a plan.|That makes sense."
@@ -108,27 +107,33 @@ UNTOLD = (
 ).split("|")
 
 
-def remembered(count: int, between: list[Conversation], seed: int) -> list[Conversation]:
-    """So many conversations; `between` are authored ones of one exchange."""
+def remembered(count: int, between: list[Conversation], seed: int) -> list[tuple[Conversation, tuple[bool, ...]]]:
+    """So many conversations, each with which of its turns are to be learnt: the answers to what is asked for. `between`
+    are authored ones of one exchange."""
     chance = random.Random(seed)
     return [one(chance, between) for _ in range(count)]
 
 
-def one(chance: random.Random, between: list[Conversation]) -> Conversation:
+def one(chance: random.Random, between: list[Conversation]) -> tuple[Conversation, tuple[bool, ...]]:
     kinds = chance.sample(FACTS, chance.choice((1, 1, 2, 2, 3)))
     told = [tell(chance, kind) for kind in kinds]
     turns: list[tuple[str, str]] = []
     for statement, _, _ in told:
         turns += [("user", statement), ("assistant", chance.choice(ACKNOWLEDGED))]
         for exchange in chance.sample(between, chance.choice((0, 0, 1, 2) if len(told) > 1 else (0, 1, 1, 2, 3))):
-            turns += exchange.turns
+            # What the server no longer reads cannot be looked back for.
+            if sum(len(text) for _, text in (*turns, *exchange.turns)) < MOST_CHARS:
+                turns += exchange.turns
+    before = len(turns)
     asked = chance.sample(told, min(len(told), chance.choice((1, 1, 2))))
     for _, question, answer in asked:
         turns += [("user", question), ("assistant", answer)]
     if chance.random() < 0.12:
-        other = tell(chance, chance.choice([kind for kind in FACTS if kind not in kinds]))
+        # A day may have been told in passing.
+        other = tell(chance, chance.choice([kind for kind in FACTS if kind not in kinds and kind[0] != "day"]))
         turns += [("user", other[1]), ("assistant", chance.choice(UNTOLD))]
-    return Conversation("remembering", tuple(turns), MADE)
+    learnt = tuple(n >= before and role == "assistant" for n, (role, _) in enumerate(turns))
+    return Conversation("remembering", tuple(turns), "remembering"), learnt
 
 
 def tell(chance: random.Random, fact) -> tuple[str, str, str]:

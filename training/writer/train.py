@@ -108,6 +108,7 @@ class Curve:
         self.path = path
         self.losses: list[float] = []
         if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("step\tlearnt\theld back\n")
 
     def add(self, loss: float) -> None:

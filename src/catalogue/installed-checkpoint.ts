@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
-import { open, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import { sha256OfFile } from "../files/sha256-of-file.ts";
 import type { CheckpointFile, CheckpointManifest } from "./checkpoint-manifest.ts";
 import { codeOf } from "./pull/pull-error.ts";
 
@@ -68,26 +68,6 @@ export function brokenFiles(
 export async function isInstalled(manifest: CheckpointManifest, dataDir: string): Promise<boolean> {
   return (await inspectCheckpoint(manifest, dataDir)).state === "installed";
 }
-
-/** The SHA-256 of a file, in hex. Throws the signal's reason when it aborts. */
-export async function sha256OfFile(path: string, signal?: AbortSignal): Promise<string> {
-  const hash = createHash("sha256");
-  const file = await open(path);
-  try {
-    // One for all of it: a stream's would stay in memory until they are cleared away.
-    const piece = Buffer.alloc(PIECE_BYTES);
-    for (;;) {
-      signal?.throwIfAborted();
-      const { bytesRead } = await file.read(piece, 0, piece.length);
-      if (bytesRead === 0) return hash.digest("hex");
-      hash.update(piece.subarray(0, bytesRead));
-    }
-  } finally {
-    await file.close();
-  }
-}
-
-const PIECE_BYTES = 1 << 18;
 
 async function stateOf(
   manifest: CheckpointManifest,

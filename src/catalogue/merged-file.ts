@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { sha256OfFile } from "./installed-checkpoint.ts";
+import { sha256OfFile } from "../files/sha256-of-file.ts";
 
 /**
  * A file that was made of a checkpoint's and others, and lies beside the first. Its name tells of what it was made, and

@@ -1,10 +1,10 @@
 import { rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { sha256OfFile } from "../catalogue/installed-checkpoint.ts";
 import { draftName, findMerged, mergedName, originOf, removeMerged } from "../catalogue/merged-file.ts";
 import { asDiskError, freeBytesOf, requireSpace } from "../catalogue/pull/disk.ts";
 import { withLock } from "../catalogue/pull/lock.ts";
 import { DEFAULT_TIMES } from "../catalogue/pull/times.ts";
+import { sha256OfFile } from "../files/sha256-of-file.ts";
 import { MERGE_VERSION } from "../writers/gguf/merge-adapter.ts";
 import { mergeInProcess } from "./merge-process.ts";
 

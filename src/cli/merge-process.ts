@@ -2,14 +2,17 @@ import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { Merging } from "../writers/gguf/merge-adapter.ts";
 
-/** How a merging ended: the SHA-256 of what was made, or what was wrong, with the system's code where it has one. */
+/**
+ * How a merging ended: the SHA-256 of what was made, or what was wrong; with the system's code where it could not be
+ * written.
+ */
 export type MergeEnd = { readonly sha256: string } | { readonly problem: string; readonly code?: string };
 
 /**
  * Merges in a process of its own: it blocks nobody, and the memory that it took is gone with it.
  *
  * @returns the SHA-256 of the file that was made
- * @throws Error, with the code of the system where it has one; the signal's reason.
+ * @throws Error, with the code of the system where the file could not be written; the signal's reason.
  */
 export async function mergeInProcess(merging: Merging, signal: AbortSignal): Promise<string> {
   signal.throwIfAborted();

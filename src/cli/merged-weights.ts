@@ -56,9 +56,10 @@ export async function mergedWeights(inputs: MergeInputs): Promise<MergedWeights>
 
 async function made(inputs: MergeInputs, origin: string, signal: AbortSignal): Promise<string> {
   const { base, adapterPath, dir, freeBytes = freeBytesOf } = inputs;
+  const { size } = await stat(base.path);
   const draft = join(dir, draftName(origin));
   try {
-    await requireSpace(dir, Math.ceil(MOST_GROWTH * (await stat(base.path)).size), freeBytes);
+    await requireSpace(dir, Math.ceil(MOST_GROWTH * size), freeBytes);
     const sha256 = await mergeInProcess({ basePath: base.path, adapterPath, outPath: draft }, signal);
     const path = join(dir, mergedName(origin, sha256));
     await rename(draft, path);

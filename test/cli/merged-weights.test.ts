@@ -163,10 +163,25 @@ describe("where a model cannot be merged", () => {
     const inputs = place();
     truncateSync(inputs.adapterPath, 100);
     const { message } = await refused(inputs);
-    assert.match(message, /cannot be merged: one of them is damaged.*adapter\.gguf is cut short\)$/);
+    assert.match(
+      message,
+      /cannot be merged: one of them cannot be read, is damaged, .*adapter\.gguf is cut short\)$/,
+    );
     assert.deepEqual(inputs.left(), ["tiny.gguf"]);
     rmSync(inputs.adapterPath);
     assert.match((await refused(inputs)).message, /ENOENT.*adapter\.gguf/);
+  });
+
+  it("what cannot be read is not said to be what cannot be written", async () => {
+    const inputs = place();
+    rmSync(inputs.base.path);
+    assert.match((await refused(inputs)).message, /^ENOENT.*tiny\.gguf/);
+    mkdirSync(inputs.base.path);
+    assert.match(
+      (await refused(inputs)).message,
+      /cannot be merged: .*tiny\.gguf cannot be read \(EISDIR\)\)$/,
+    );
+    assert.deepEqual(inputs.left(), ["tiny.gguf"]);
   });
 
   it("because whoever wanted it has gone, its reason is thrown, and nothing is left", async () => {

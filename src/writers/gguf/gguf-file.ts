@@ -8,7 +8,10 @@ import {
   sizeOf,
 } from "./gguf-head.ts";
 
-/** A GGUF file that is read tensor by tensor. Owns a descriptor until it is closed. */
+/**
+ * A GGUF file that is read tensor by tensor. Owns a descriptor until it is closed. This folder knows the format;
+ * `writers/llama` is what writes replies with such a file, whatever `writer.kind` says.
+ */
 export class GgufFile {
   readonly head: GgufHead;
   readonly #descriptor: number;
@@ -21,12 +24,12 @@ export class GgufFile {
   /**
    * Reads the head, and makes sure that every tensor is within the file.
    *
-   * @throws GgufError; what the file system does.
+   * @throws GgufError
    */
   static open(path: string): GgufFile {
-    const descriptor = openSync(path, "r");
+    const descriptor = readable(() => openSync(path, "r"));
     try {
-      const { size } = fstatSync(descriptor);
+      const { size } = readable(() => fstatSync(descriptor));
       const head = headOf(descriptor, size);
       for (const tensor of head.tensors) {
         if (head.dataStart + tensor.offset + sizeOf(tensor) > size) throw new GgufError("is cut short");
@@ -38,7 +41,7 @@ export class GgufFile {
     }
   }
 
-  /** The bytes of a tensor, or as many of them as `into` has room for, from the one at `from` on. */
+  /** The bytes of a tensor, or as many of them as `into` has room for, from the one at `from` on. @throws GgufError */
   read(tensor: GgufTensor, into: Uint8Array, from = 0): void {
     readAt(this.#descriptor, into, this.head.dataStart + tensor.offset + from);
   }
@@ -62,9 +65,19 @@ function headOf(descriptor: number, size: number): GgufHead {
 
 function readAt(descriptor: number, into: Uint8Array, position: number): void {
   for (let done = 0; done < into.length; ) {
-    const bytes = readSync(descriptor, into, done, into.length - done, position + done);
+    const bytes = readable(() => readSync(descriptor, into, done, into.length - done, position + done));
     if (bytes === 0) throw new GgufError("is cut short");
     done += bytes;
+  }
+}
+
+/** Does what reads a file. Its errors are then known from those of whoever writes what was read. */
+function readable<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new GgufError(`cannot be read (${code ?? message})`, { cause: error });
   }
 }
 

@@ -36,7 +36,8 @@ export interface Merging {
  * as the largest matrix has numbers.
  *
  * @returns the SHA-256 of the file, in hex
- * @throws WriterError where one of the two is damaged or they do not belong together; what the file system throws.
+ * @throws WriterError where one of the two cannot be read, is damaged, or is another's; what the file system throws
+ *   where the file cannot be written.
  */
 export function mergeAdapter({ basePath, adapterPath, outPath }: Merging): string {
   const base = opened(basePath);
@@ -200,7 +201,7 @@ function blaming<T>(path: string, work: () => T): T {
   } catch (error) {
     if (!(error instanceof GgufError)) throw error;
     throw new WriterError(
-      "the writer's weights and its adapter cannot be merged: one of them is damaged, or another model's",
+      "the writer's weights and its adapter cannot be merged: one of them cannot be read, is damaged, or is another model's",
       {
         cause: new Error(`the file ${path} ${error.message}`),
       },

@@ -6,7 +6,7 @@ import { checkpointFile } from "../src/catalogue/installed-checkpoint.ts";
 import type { LoadJob } from "../src/cli/bench/load-job.ts";
 import { runLoad } from "../src/cli/bench/load-process.ts";
 import { type ServerProcess, startServerProcess } from "../src/cli/bench/server-process.ts";
-import { mergedWriter } from "../src/cli/embedded-options.ts";
+import { mergedWriter } from "../src/cli/embedded-writer.ts";
 import { pullWriter } from "../src/cli/pull-writer.ts";
 import { NotMeasuredError } from "./not-measured-error.ts";
 

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { readdir, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { sha256OfFile } from "../files/sha256-of-file.ts";
 
 /**
@@ -38,10 +38,23 @@ export async function findMerged(dir: string, origin: string, signal?: AbortSign
   return null;
 }
 
-/** Removes all that was merged there or begun to be. What cannot be removed stays. */
-export async function removeMerged(dir: string): Promise<void> {
-  for (const name of await entriesOf(dir)) {
-    if (isMerged(name)) await rm(join(dir, name), { force: true }).catch(() => {});
+/**
+ * Removes what was begun to be merged there, and what has that origin's name. What was made of others may be in use by
+ * another version of Antiphon, and stays. For whoever holds the lock and has found nothing.
+ */
+export async function removeBroken(dir: string, origin: string): Promise<void> {
+  await removeWhere(dir, (name) => DRAFT.test(name) || MERGED.exec(name)?.[1] === origin);
+}
+
+/** Removes every file that was merged there but that one. Whoever wants another makes it again. */
+export async function removeOtherMerged(path: string): Promise<void> {
+  await removeWhere(dirname(path), (name) => MERGED.test(name) && name !== basename(path));
+}
+
+/** What cannot be removed stays. */
+async function removeWhere(dir: string, isUnwanted: (name: string) => boolean): Promise<void> {
+  for (const name of (await entriesOf(dir)).filter(isUnwanted)) {
+    await rm(join(dir, name), { force: true }).catch(() => {});
   }
 }
 

@@ -5,7 +5,7 @@ import type { GgufWriterOptions } from "../writers/llama/gguf-writer.ts";
 import { largeWriter } from "./large-writer.ts";
 
 /**
- * How the file of any checkpoint but the small one's is run; that has `embedded-options.ts`. `isQuiet` tells whether
+ * How the file of any checkpoint but the small one's is run; that has `embedded-writer.ts`. `isQuiet` tells whether
  * nobody is spoken to just now.
  */
 export function checkpointOptions(

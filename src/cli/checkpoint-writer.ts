@@ -6,7 +6,7 @@ import { openReplySource } from "../writers/replies/reply-source.ts";
 import { replying } from "../writers/replies/replying-writer.ts";
 import { checkpointOptions } from "./checkpoint-options.ts";
 import { AUTO, chooseCheckpoint } from "./choose-checkpoint.ts";
-import { embeddedOptions } from "./embedded-options.ts";
+import { openEmbeddedWriter } from "./embedded-writer.ts";
 import { measuredSpeed } from "./measured-speed.ts";
 import type { WriterWeights } from "./pull-writer.ts";
 
@@ -41,7 +41,7 @@ export function checkpointWriter(
       });
     }
     if (name !== DEFAULT_WRITER) return openGgufWriter(checkpointOptions(manifest, path, writer, isQuiet));
-    const model = await openGgufWriter(await embeddedOptions({ manifest, dataDir, signal }, note));
+    const model = await openEmbeddedWriter({ manifest, dataDir, signal }, note);
     return writer.authoredReplies ? withReplies(model) : model;
   };
   return { name: wanted, open };

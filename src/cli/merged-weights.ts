@@ -1,6 +1,6 @@
 import { rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { draftName, findMerged, mergedName, originOf, removeMerged } from "../catalogue/merged-file.ts";
+import { draftName, findMerged, mergedName, originOf, removeBroken } from "../catalogue/merged-file.ts";
 import { asDiskError, freeBytesOf, requireSpace } from "../catalogue/pull/disk.ts";
 import { withLock } from "../catalogue/pull/lock.ts";
 import { DEFAULT_TIMES } from "../catalogue/pull/times.ts";
@@ -30,7 +30,7 @@ export interface MergedWeights {
 
 /**
  * One file of a model and its adapter: the one that is there, if every byte of it is right, or one that is made now.
- * Takes the place of those that were made of others.
+ * Those that were made of others stay.
  *
  * @throws Error with the remedy where there is none and none can be made; the signal's reason.
  */
@@ -48,7 +48,7 @@ export async function mergedWeights(inputs: MergeInputs): Promise<MergedWeights>
     async (guarded) => {
       const meanwhile = await findMerged(dir, origin, guarded);
       if (meanwhile !== null) return { path: meanwhile, isNew: false };
-      await removeMerged(dir);
+      await removeBroken(dir, origin);
       return { path: await made(inputs, origin, guarded), isNew: true };
     },
   );

@@ -5,6 +5,7 @@ import { HUB_PREFIX, type HubName, parseHubName } from "../catalogue/hub/hub-nam
 import { type HubPulled, pullFromHub } from "../catalogue/hub/pull-hub.ts";
 import { findHubWriter, HUB_WRITERS } from "../catalogue/hub-writers.ts";
 import { checkpointDir } from "../catalogue/installed-checkpoint.ts";
+import { removeOtherMerged } from "../catalogue/merged-file.ts";
 import { ownManifest, ownManifests } from "../catalogue/own-manifests.ts";
 import { EMBEDDED_CHECKPOINT } from "../catalogue/public-models.ts";
 import { type PullOptions, pullCheckpoint } from "../catalogue/pull/pull.ts";
@@ -13,7 +14,7 @@ import { firstSentenceS } from "../catalogue/writer-speed.ts";
 import { nearest } from "../settings/nearest.ts";
 import type { Settings } from "../settings/schema.ts";
 import { askLicence } from "./ask-licence.ts";
-import type { InstalledWriter } from "./embedded-options.ts";
+import type { InstalledWriter } from "./embedded-writer.ts";
 import { WrongCallError } from "./global-options.ts";
 import { inFull } from "./in-full.ts";
 import { pullProgress } from "./pull-progress.ts";
@@ -44,7 +45,7 @@ export async function pullModels(
       const already = outcome === "installed" ? "installed" : "installed already, and every byte is right";
       process.stdout.write(`${manifest.name} is ${already}: ${checkpointDir(manifest, dataDir)}\n`);
       if (hubSourceOf(manifest) !== null) process.stdout.write(await howItWrites(manifest, settings, signal));
-      if (manifest.name === DEFAULT_WRITER) await mergeAdapter({ manifest, dataDir, signal });
+      if (manifest.name === DEFAULT_WRITER) await mergePulledWriter({ manifest, dataDir, signal });
     }
   } catch (error) {
     if (caught() === null) throw error;
@@ -58,11 +59,14 @@ export async function pullModels(
   if (signalName !== null) process.kill(process.pid, signalName);
 }
 
-/** Makes one file of the small model and its adapter, and says so. Without it the model writes, too. */
-async function mergeAdapter(installed: InstalledWriter): Promise<void> {
-  const { mergedWriter, whyNotMerged } = await import("./embedded-options.ts");
+/**
+ * Makes one file of the small model and its adapter, the only one then, and says so. Without it the model writes, too.
+ */
+async function mergePulledWriter(installed: InstalledWriter): Promise<void> {
+  const { mergedWriter, whyNotMerged } = await import("./embedded-writer.ts");
   try {
     const { path } = await mergedWriter(installed);
+    await removeOtherMerged(path);
     process.stdout.write(`Its adapter is merged into it, to read and write faster: ${path}\n`);
   } catch (error) {
     installed.signal.throwIfAborted();

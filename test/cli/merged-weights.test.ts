@@ -12,9 +12,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { after, describe, it } from "node:test";
-import { mergedBytes } from "../../src/catalogue/merged-file.ts";
+import { mergedBytes, removeOtherMerged } from "../../src/catalogue/merged-file.ts";
 import { PullError } from "../../src/catalogue/pull/pull-error.ts";
 import { type MergeInputs, mergedWeights } from "../../src/cli/merged-weights.ts";
 import { mergeAdapter } from "../../src/writers/gguf/merge-adapter.ts";
@@ -76,7 +76,7 @@ describe("a model that is merged with its adapter", () => {
     assert.deepEqual(await mergedWeights({ ...inputs, lock }), { path, isNew: false });
   });
 
-  it("is another one with another adapter or another model, and takes the place of the first", async () => {
+  it("is another one with another adapter or another model, and leaves the others to whoever made them", async () => {
     const inputs = place();
     const { path } = await mergedWeights(inputs);
     writeFileSync(inputs.adapterPath, tinyAdapter(0.5));
@@ -85,7 +85,10 @@ describe("a model that is merged with its adapter", () => {
     assert.deepEqual(readFileSync(second.path), expected(inputs));
     const third = await mergedWeights({ ...inputs, base: { ...inputs.base, sha256: "another" } });
     assert.notEqual(third.path, second.path);
-    assert.deepEqual(inputs.left(), [third.path.slice(inputs.dir.length + 1), "tiny.gguf"].sort());
+    assert.equal(inputs.left().length, 4);
+    for (const made of [path, second.path]) assert.ok(existsSync(made));
+    await removeOtherMerged(third.path);
+    assert.deepEqual(inputs.left(), [basename(third.path), "tiny.gguf"].sort());
   });
 
   const damages: Record<string, (path: string) => void> = {
@@ -97,7 +100,7 @@ describe("a model that is merged with its adapter", () => {
       writeFileSync(path, bytes);
     },
     "has a byte too many": (path) => writeFileSync(path, Buffer.alloc(1), { flag: "a" }),
-    "has another name": (path) => renameSync(path, path.replace(/-[0-9a-f]{4}/, "-0000")),
+    "has another name": (path) => renameSync(path, path.replace(/-[0-9a-f]{4}(?=[0-9a-f]{28}\.)/, "-0000")),
   };
   for (const [how, damage] of Object.entries(damages)) {
     it(`is made again where it ${how}`, async () => {
@@ -126,7 +129,7 @@ describe("a model that is merged with its adapter", () => {
     }
     const { path } = await mergedWeights(inputs);
     const others = ["merged-of-mine.gguf", "merged.gguf", "speed.json", "tiny.gguf"];
-    assert.deepEqual(inputs.left(), [path.slice(inputs.dir.length + 1), ...others].sort());
+    assert.deepEqual(inputs.left(), [basename(path), ...others].sort());
     assert.equal(await mergedBytes(inputs.dir), statSync(path).size);
   });
 });

@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -147,6 +148,7 @@ describe("antiphon models", { concurrency: 2 }, () => {
     const dir = dirname(fileIn("merge"));
     mkdirSync(dir, { recursive: true });
     symlinkSync(weights, fileIn("merge"));
+    writeFileSync(join(dir, `merged-${"0".repeat(16)}-${"0".repeat(32)}.gguf`), "another version's");
     const { code, stdout, stderr } = await models("merge", "pull", "writer");
     assert.deepEqual([code, stderr], [0, ""]);
     const [, path = ""] =
@@ -155,6 +157,7 @@ describe("antiphon models", { concurrency: 2 }, () => {
       ) ?? [];
     assert.equal(dirname(path), dir, stdout);
     assert.equal(basename(path), basename(merged), "the same of the same");
+    assert.deepEqual(readdirSync(dir).sort(), [FILE, basename(merged)].sort());
     assert.equal((await models("merge", "pull", "writer")).stdout, stdout);
     const { checkpoints } = JSON.parse((await models("merge", "list", "--json")).stdout);
     assert.equal(checkpoints[1].size_bytes, FILE_BYTES + statSync(path).size);

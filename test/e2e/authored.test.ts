@@ -185,7 +185,7 @@ describe("authored turns, written by the embedded writer", { skip: missing }, ()
     assert.equal((await server.stop()).code, 0);
     assert.match(
       server.stderr(),
-      /^The writer's adapter could not be merged into its weights\. The disk .* is full.* Until then it is applied .*\n$/,
+      /^The writer's adapter could not be merged into its weights\. The disk .* is full.* Meanwhile the adapter is applied .*\n$/,
     );
     assert.deepEqual(readdirSync(dirname(file)), [basename(file)]);
   });

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { mergedWriter } from "../../src/cli/embedded-options.ts";
+import { mergedWriter } from "../../src/cli/embedded-writer.ts";
 import { pullWriter } from "../../src/cli/pull-writer.ts";
 
 /** Beside the installed packages: fetched and merged once, and gone with them. */

@@ -7,6 +7,7 @@ import type { Writer } from "../model/writer.ts";
 import { EMBEDDED_ADAPTER, embeddedWriter } from "../writers/llama/embedded.ts";
 import { type GgufWriterOptions, openGgufWriter } from "../writers/llama/gguf-writer.ts";
 import { type MergedWeights, mergedWeights } from "./merged-weights.ts";
+import { waitingFor } from "./pull-progress.ts";
 
 /** The small model where it is installed, every byte of it right. */
 export interface InstalledWriter {
@@ -45,7 +46,7 @@ async function mergedOrNull(
   note: (sentences: string) => void,
 ): Promise<string | null> {
   try {
-    const { path, isNew } = await mergedWriter(installed);
+    const { path, isNew } = await mergedWriter(installed, note);
     if (isNew) note(`The writer's adapter was merged into its weights, once: ${path}`);
     return path;
   } catch (error) {
@@ -60,14 +61,23 @@ const MEANWHILE =
   "Meanwhile the adapter is applied while replies are written, which takes longer: " +
   "run antiphon models pull writer, then start the server again.";
 
-/** The small model and our adapter in one file, beside the model's. @throws Error, for {@link whyNotMerged}; the signal's reason. */
-export function mergedWriter({ manifest, dataDir, signal }: InstalledWriter): Promise<MergedWeights> {
+/**
+ * The small model and our adapter in one file, beside the model's. `note` is told, in a sentence, when another process
+ * is waited for.
+ *
+ * @throws Error, for {@link whyNotMerged}; the signal's reason.
+ */
+export function mergedWriter(
+  { manifest, dataDir, signal }: InstalledWriter,
+  note: (sentence: string) => void = () => {},
+): Promise<MergedWeights> {
   return mergedWeights({
     base: { path: checkpointFile(manifest, dataDir), sha256: manifest.files[0]!.sha256 },
     adapterPath: EMBEDDED_ADAPTER,
     dir: checkpointDir(manifest, dataDir),
     lock: lockPath(manifest, dataDir),
     signal,
+    onWait: () => note(waitingFor(manifest.name)),
   });
 }
 

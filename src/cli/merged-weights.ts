@@ -18,6 +18,8 @@ export interface MergeInputs {
   /** What one process at a time holds who writes there. */
   readonly lock: string;
   readonly signal: AbortSignal;
+  /** Is told, once, when another process holds the lock, and is waited for. */
+  readonly onWait?: () => void;
   /** Tells how many bytes a folder has room for; asks the system unless given. */
   readonly freeBytes?: (dir: string) => Promise<number>;
 }
@@ -35,23 +37,17 @@ export interface MergedWeights {
  * @throws Error with the remedy where there is none and none can be made; the signal's reason.
  */
 export async function mergedWeights(inputs: MergeInputs): Promise<MergedWeights> {
-  const { base, adapterPath, dir, lock, signal } = inputs;
+  const { base, adapterPath, dir, lock, signal, onWait = () => {} } = inputs;
   const origin = originOf([`${MERGE_VERSION}`, base.sha256, await sha256OfFile(adapterPath, signal)]);
   // Without the lock first: what is there may be used where nothing can be written.
   const there = await findMerged(dir, origin, signal);
   if (there !== null) return { path: there, isNew: false };
-  return withLock(
-    lock,
-    DEFAULT_TIMES,
-    signal,
-    () => {},
-    async (guarded) => {
-      const meanwhile = await findMerged(dir, origin, guarded);
-      if (meanwhile !== null) return { path: meanwhile, isNew: false };
-      await removeBroken(dir, origin);
-      return { path: await made(inputs, origin, guarded), isNew: true };
-    },
-  );
+  return withLock(lock, DEFAULT_TIMES, signal, onWait, async (guarded) => {
+    const meanwhile = await findMerged(dir, origin, guarded);
+    if (meanwhile !== null) return { path: meanwhile, isNew: false };
+    await removeBroken(dir, origin);
+    return { path: await made(inputs, origin, guarded), isNew: true };
+  });
 }
 
 async function made(inputs: MergeInputs, origin: string, signal: AbortSignal): Promise<string> {

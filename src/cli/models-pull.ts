@@ -65,7 +65,7 @@ export async function pullModels(
 async function mergePulledWriter(installed: InstalledWriter): Promise<void> {
   const { mergedWriter, whyNotMerged } = await import("./embedded-writer.ts");
   try {
-    const { path } = await mergedWriter(installed);
+    const { path } = await mergedWriter(installed, (line) => process.stderr.write(`${line}\n`));
     await removeOtherMerged(path);
     process.stdout.write(`Its adapter is merged into it, to read and write faster: ${path}\n`);
   } catch (error) {

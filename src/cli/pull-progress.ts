@@ -64,10 +64,15 @@ async function barOn(stream: Screen): Promise<PullProgress> {
   };
 }
 
+/** Says that another process holds a checkpoint's lock: it fetches it, or merges what was fetched with its adapter. */
+export function waitingFor(checkpoint: string): string {
+  return `Another process is installing ${checkpoint}: waiting for it.`;
+}
+
 function lineOf(event: PullEvent): string | null {
   switch (event.kind) {
     case "waiting":
-      return `Another process is pulling ${event.checkpoint}: waiting for it.`;
+      return waitingFor(event.checkpoint);
     case "damaged":
       return `${event.problem}: it is fetched anew.`;
     case "source": {

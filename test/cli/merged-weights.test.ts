@@ -9,16 +9,19 @@ import {
   rmSync,
   statSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { after, describe, it } from "node:test";
 import { mergedBytes, removeOtherMerged } from "../../src/catalogue/merged-file.ts";
+import { withLock } from "../../src/catalogue/pull/lock.ts";
 import { PullError } from "../../src/catalogue/pull/pull-error.ts";
 import { type MergeInputs, mergedWeights } from "../../src/cli/merged-weights.ts";
 import { mergeAdapter } from "../../src/writers/gguf/merge-adapter.ts";
-import { sha256 } from "../catalogue/pull/fixture.ts";
+import { HASTY, sha256 } from "../catalogue/pull/fixture.ts";
+import { until } from "../waiting.ts";
 import { tinyAdapter, tinyBase } from "../writers/gguf/tiny-files.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "antiphon-merged-"));
@@ -119,6 +122,28 @@ describe("a model that is merged with its adapter", () => {
     assert.equal(new Set(all.map(({ path }) => path)).size, 1);
     assert.equal(all.filter(({ isNew }) => isNew).length, 1);
     assert.equal(inputs.left().length, 2);
+  });
+
+  it("waits for another that has the lock, and says so once", async () => {
+    let waits = 0;
+    const inputs = place({ onWait: () => waits++ });
+    const end = await withLock(inputs.lock, HASTY, inputs.signal, assert.fail, async () => {
+      const merging = mergedWeights(inputs);
+      await until("it to wait", () => waits > 0);
+      assert.deepEqual(inputs.left(), ["tiny.gguf"]);
+      return { merging };
+    });
+    assert.equal((await end.merging).isNew, true);
+    assert.equal(waits, 1);
+  });
+
+  it("does not wait for one that died with the lock", async () => {
+    const inputs = place({ onWait: assert.fail });
+    mkdirSync(inputs.lock);
+    const secondsAgo = Date.now() / 1_000 - 11;
+    utimesSync(inputs.lock, secondsAgo, secondsAgo);
+    assert.equal((await mergedWeights(inputs)).isNew, true);
+    assert.ok(!existsSync(inputs.lock));
   });
 
   it("is made over what one that was killed left, and leaves alone what is no business of its own", async () => {

@@ -56,7 +56,7 @@ describe("the progress of a pull", () => {
       { kind: "source-failed", source: "huggingface.co", problem: "it answers with status 404" },
     ]);
     assert.deepEqual(text.trimEnd().split("\n"), [
-      "Another process is pulling smollm2-135m: waiting for it.",
+      "Another process is installing smollm2-135m: waiting for it.",
       "/x/a.gguf has 12 bytes instead of 13: it is fetched anew.",
       "Fetching a.gguf (98.4 MB, of which 42.3 MB are here) from huggingface.co.",
       "huggingface.co: it answers with status 503; trying again in 0.5 s.",

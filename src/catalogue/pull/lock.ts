@@ -31,7 +31,7 @@ export async function withLock<T>(
   const lost = new AbortController();
   const release = await acquire(path, times, signal, onWait, () => {
     lost.abort(
-      new PullError("Another process has begun to pull the same checkpoint: wait for it, then try again."),
+      new PullError("Another process has begun to install the same checkpoint: wait for it, then try again."),
     );
   });
   try {

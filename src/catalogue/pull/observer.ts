@@ -1,6 +1,6 @@
 /** What a pull tells whoever watches it, in the order in which it happens. */
 export type PullEvent =
-  /** Another process pulls the same checkpoint; this one waits for it. */
+  /** Another process installs the same checkpoint; this one waits for it. */
   | { readonly kind: "waiting"; readonly checkpoint: string }
   /** A file that is there is not what it should be, and is fetched anew. */
   | { readonly kind: "damaged"; readonly problem: string }

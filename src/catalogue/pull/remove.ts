@@ -9,7 +9,7 @@ import { DEFAULT_TIMES } from "./times.ts";
 /**
  * Removes a checkpoint, and all that a broken pull left of it. False when there was nothing.
  *
- * @throws PullError when it is being pulled, or the disk does not let go of it.
+ * @throws PullError when it is being installed, or the disk does not let go of it.
  */
 export async function removeCheckpoint(
   manifest: Pick<CheckpointManifest, "name">,
@@ -27,5 +27,7 @@ export async function removeCheckpoint(
     }),
   );
   if (done !== null) return true;
-  throw new PullError(`The checkpoint ${manifest.name} is being pulled by another process: end that first.`);
+  throw new PullError(
+    `The checkpoint ${manifest.name} is being installed by another process: end that first.`,
+  );
 }

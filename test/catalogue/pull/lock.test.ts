@@ -139,7 +139,7 @@ describe("the lock", () => {
     await held.isBegun;
     rmdirSync(lockPath(manifest, dataDir));
     const { end, left } = await first;
-    assert.match(end, /^Another process has begun to pull the same checkpoint: wait for it/);
+    assert.match(end, /^Another process has begun to install the same checkpoint: wait for it/);
     assert.deepEqual(left, ["tiny.gguf.part"]);
   });
 
@@ -150,7 +150,7 @@ describe("the lock", () => {
     const dataDir = temporaryFolder();
     const first = pull(manifest, dataDir);
     await held.isBegun;
-    await assert.rejects(removeCheckpoint(manifest, dataDir), /tiny is being pulled by another process/);
+    await assert.rejects(removeCheckpoint(manifest, dataDir), /tiny is being installed by another process/);
     held.letGo();
     assert.equal((await first).end, "installed");
   });

@@ -31,9 +31,12 @@ export interface ModelListing {
     readonly kind: "voice" | "writer";
     readonly embedded: boolean;
     readonly installed: boolean;
-    /** Damaged is what has another size than it should; `antiphon models pull` looks at every byte. */
+    /**
+     * Damaged is what has another size than it should, and what was merged of a file that is gone. `antiphon models pull`
+     * looks at every byte.
+     */
     readonly state: CheckpointState["state"];
-    /** With what was made of it beside it; `null` when it is not installed. */
+    /** With what was merged of it beside it; `null` when it is missing. */
     readonly size_bytes: number | null;
     /** What it takes once it is pulled; `null` for what is embedded, and for what only the hub knows the size of. */
     readonly download_bytes: number | null;
@@ -97,7 +100,10 @@ export async function listModels({
 }
 
 async function listed(manifest: CheckpointManifest, dataDir: string, threads: number): Promise<Listed> {
-  const { state, sizeBytes } = await inspectCheckpoint(manifest, dataDir);
+  const { state: ofFiles, sizeBytes } = await inspectCheckpoint(manifest, dataDir);
+  const merged = await mergedBytes(checkpointDir(manifest, dataDir));
+  // What is left of a model takes room, and can be pulled again or removed.
+  const state = ofFiles === "missing" && merged > 0 ? "damaged" : ofFiles;
   const source = hubSourceOf(manifest);
   const speed = await knownSpeed(manifest, dataDir, threads);
   return {
@@ -106,8 +112,7 @@ async function listed(manifest: CheckpointManifest, dataDir: string, threads: nu
     embedded: false,
     installed: state === "installed",
     state,
-    size_bytes:
-      state === "missing" ? null : sizeBytes + (await mergedBytes(checkpointDir(manifest, dataDir))),
+    size_bytes: state === "missing" ? null : sizeBytes + merged,
     download_bytes: manifest.files.reduce((sum, file) => sum + file.sizeBytes, 0),
     licence: manifest.licence,
     path: checkpointDir(manifest, dataDir),

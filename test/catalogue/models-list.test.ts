@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
+import { temporaryFolder } from "../e2e/folders.ts";
 
 const run = promisify(execFile);
 const models = new URL("../../src/cli/models.js", import.meta.url).href;
@@ -43,6 +45,17 @@ test("models list prints a line for each model and checkpoint", async () => {
   assert.match(lines.at(-9) ?? "", /^heart +voice +installed +[\d.]+ MB +Apache-2\.0$/);
   assert.match(lines.at(-8) ?? "", /^smollm2-135m +writer +missing +98\.4 MB +Apache-2\.0$/);
   assert.match(lines.at(-2) ?? "", /^qwen3-4b +writer +on the hub +Apache-2\.0$/);
+});
+
+test("models list shows what was merged of a file that is gone, so that it can be removed", async () => {
+  const dataDir = temporaryFolder();
+  const dir = join(dataDir, "checkpoints", "smollm2-135m");
+  mkdirSync(dir, { recursive: true });
+  writeFileSync(join(dir, `merged-${"0".repeat(16)}-${"0".repeat(32)}.gguf`), Buffer.alloc(200_000));
+  const { checkpoints } = JSON.parse(await list("--json", "--data-dir", dataDir));
+  const { name, state, installed, size_bytes } = checkpoints[1];
+  assert.deepEqual([name, state, installed, size_bytes], ["smollm2-135m", "damaged", false, 200_000]);
+  assert.match(await list("--data-dir", dataDir), /^smollm2-135m +writer +damaged +0\.2 MB +/m);
 });
 
 /** A data directory where nothing was ever pulled. */

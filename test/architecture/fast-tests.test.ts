@@ -16,7 +16,13 @@ test("npm run check leaves out what starts programs or runs a network, and that 
     assert.ok(builtTests().includes(file), `${file} is there`);
     return fast.has(file);
   };
-  for (const slow of ["e2e/newcomer", "cli/keys", "writers/gguf", "engines/parametric/conformance"]) {
+  for (const slow of [
+    "e2e/newcomer",
+    "cli/keys",
+    "cli/merged-weights",
+    "writers/gguf",
+    "engines/parametric/conformance",
+  ]) {
     assert.equal(isFast(slow), false, slow);
   }
   for (const quick of ["audio/pcm", "http/access", "settings/load", "workers/worker-pool"]) {

@@ -7,6 +7,9 @@ import { TOP } from "./top.ts";
 /** What runs a neural network: the voice's, the gate's, the embedded writer's. */
 const NETWORKS = /^dist\/src\/(tensors\/session\.js|writers\/llama\/)/;
 
+/** What starts a program whenever it is used, if it can start any; the rest of the source does only where it has to. */
+const STARTERS = /^dist\/(test|src\/cli)\//;
+
 /**
  * The built tests that `npm run check` runs, from the top of the repository: those that start no other program and can
  * reach no neural network by what they import, in any way. Both are read from the build, where types are gone, so that
@@ -26,7 +29,7 @@ export function builtTests(): string[] {
 
 function isSlow(file: string): boolean {
   if (NETWORKS.test(file)) return true;
-  return file.startsWith("dist/test/") && importsOf(file).startsProgram;
+  return STARTERS.test(file) && importsOf(file).startsProgram;
 }
 
 function reachedFrom(test: string): Set<string> {

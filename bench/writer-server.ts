@@ -6,7 +6,7 @@ import { checkpointFile } from "../src/catalogue/installed-checkpoint.ts";
 import type { LoadJob } from "../src/cli/bench/load-job.ts";
 import { runLoad } from "../src/cli/bench/load-process.ts";
 import { type ServerProcess, startServerProcess } from "../src/cli/bench/server-process.ts";
-import { mergedWriter } from "../src/cli/embedded-writer.ts";
+import { mergedWriter, whyNotMerged } from "../src/cli/embedded-writer.ts";
 import { pullWriter } from "../src/cli/pull-writer.ts";
 import { NotMeasuredError } from "./not-measured-error.ts";
 
@@ -24,7 +24,10 @@ export async function writerFiles(): Promise<WriterFiles> {
   const weights = await pullWriter({ dataDir: CACHE, pull: true, signal, observe: () => {} });
   const { path: fetched, manifest, problem } = weights;
   if (problem !== null || manifest === null) throw new NotMeasuredError(problem ?? "no weights");
-  return { fetched, merged: (await mergedWriter({ manifest, dataDir: CACHE, signal })).path };
+  const merged = await mergedWriter({ manifest, dataDir: CACHE, signal }).catch((error: unknown) => {
+    throw new NotMeasuredError(whyNotMerged(error));
+  });
+  return { fetched, merged: merged.path };
 }
 
 /** A server with the embedded writer, loaded. */

@@ -84,6 +84,12 @@ def averaged(folder: Path, layers: int, classes: int, runs: list[Path]) -> Gate:
     return gate.eval()
 
 
+def fast_floats():
+    """Half the bits where this processor multiplies them natively; where it only imitates that, all are faster."""
+    native = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+    return torch.autocast("cpu", torch.bfloat16, enabled=native)
+
+
 def tokenizer(folder: Path) -> tokenizers.Tokenizer:
     read = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
     read.no_padding()

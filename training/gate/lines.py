@@ -18,6 +18,9 @@ CLASSES = (
     "injection",
 )
 
+# Characters of either turn, where two are joined.
+JOINED = 200
+
 
 @dataclass(frozen=True)
 class Line:
@@ -65,19 +68,29 @@ def ordinary(folder: Path) -> list[Line]:
             number = digest(conversation)
             if number % 3 == 2 or any(normal(text) in doubtful for text in said):
                 continue
-            for text in filter(None, said):
+            for text in filter(None, said + together(said)):
                 found.setdefault(normal(text), Line(text, 0, number // 3 % 10 == 0, True))
     return list(found.values())
 
 
+def together(said: list[str]) -> list[str]:
+    """Each turn with the one before it, as the server joins them (gate-classifier.ts)."""
+    return [f"{before[-JOINED:]}{'' if before[-1] in '.!?' else '.'} {turn[:JOINED]}" for before, turn in zip(said, said[1:])]
+
+
 def replied(folder: Path) -> list[Line]:
-    """What people say in the writer's kinds of turns and pairs, insults apart: everyday talk, too."""
+    """What people say in the writer's kinds of turns, pairs and tones, insults apart: everyday talk, too."""
     found: dict[str, Line] = {}
     doubtful = doubts()
     for path in sorted([*folder.glob("acts/*.txt"), *folder.glob("pairs/*.txt")]):
         if path.stem.split(".")[0] in ("insult", "unheard"):
             continue
         for text in (line[2:].strip() for line in path.read_text().splitlines() if line.startswith("> ")):
+            if normal(text) not in doubtful:
+                found.setdefault(normal(text), Line(text, 0, digest(text) % 10 == 0, True))
+    for name in ("said", "talk"):
+        for row in (folder / "tones" / f"{name}.tsv").read_text().splitlines()[1:]:
+            text = row.split("\t")[1]
             if normal(text) not in doubtful:
                 found.setdefault(normal(text), Line(text, 0, digest(text) % 10 == 0, True))
     return list(found.values())

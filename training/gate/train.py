@@ -17,7 +17,7 @@ import torch
 from torch.nn import functional as F
 
 from augment import augmented
-from encoder import Gate, padded, tokenizer
+from encoder import Gate, fast_floats, padded, tokenizer
 from export import theirs
 from lines import CLASSES, HERE, Line, everything, normal, texts
 
@@ -49,12 +49,10 @@ def main() -> None:
     if options.start is not None:
         gate.load_state_dict(shipped(gate, options.start))
         sure = sureness(gate, lines, options)
-        # Everyday talk that it is so sure of is for a person to look at: it may belong into left-out.txt.
-        doubtful = {line for line, p in zip(lines, sure) if line.is_ordinary and p < DOUBTFUL}
-        for line in sorted(doubtful, key=lambda line: line.text):
-            print(f"not learnt as harmless: {line.text}")
+        # Everyday talk that it takes for a danger is for a person to look at: it may belong into left-out.txt.
+        for line in sorted(line.text for line, p in zip(lines, sure) if line.is_ordinary and p < DOUBTFUL):
+            print(f"learnt as harmless: {line}")
         new |= {normal(line.text) for line, p in zip(lines, sure) if p < options.sure}
-        lines = [line for line in lines if line not in doubtful]
     chosen = random.Random(options.seed)
     learnt = [line for line in lines if normal(line.text) in new or chosen.random() < options.share]
     counts = np.bincount([line.label for line in learnt], minlength=len(CLASSES))
@@ -88,7 +86,7 @@ def sureness(gate: Gate, lines: list[Line], options: argparse.Namespace) -> list
     order = sorted(range(len(lines)), key=lambda i: len(lines[i].text))
     for start in range(0, len(order), 128):
         rows = order[start : start + 128]
-        with torch.autocast("cpu", torch.bfloat16):
+        with fast_floats():
             logits = gate(padded([encoding.ids for encoding in tokens.encode_batch([lines[i].text for i in rows])]))
         right = F.softmax(logits.float(), -1)[range(len(rows)), [lines[i].label for i in rows]]
         for i, p in zip(rows, right.tolist()):
@@ -126,7 +124,7 @@ def fit(gate: Gate, lines: list[Line], options: argparse.Namespace) -> None:
         total, batches = 0.0, list(by_length(ids, options.batch, rng))
         for batch in batches:
             labels = torch.tensor([label for _, label in batch])
-            with torch.autocast("cpu", torch.bfloat16):
+            with fast_floats():
                 logits = gate(padded([i for i, _ in batch]))
             loss = F.cross_entropy(logits.float(), labels, weights, label_smoothing=0.03)
             loss.backward()

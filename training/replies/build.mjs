@@ -1,13 +1,13 @@
 /**
- * Builds `replies/` from what people can read and extend: kinds of turns with their lines (`acts/`), and conversations
- * (`pairs/` and `../writer/data/`). Needs `npm run build` and `replies/encoder.gguf`; three minutes of one core, less
+ * Builds `replies/` from what people can read and extend: kinds of turns with their lines (`acts/`), tones
+ * with theirs (`tones/`), and conversations (`pairs/` and `../writer/data/`). Needs `npm run build` and `replies/encoder.gguf`; three minutes of one core, less
  * when repeated. Repeats to the bit on one machine.
  *
  *     node training/replies/build.mjs [PROMPTS.jsonl …]
  *
  * Conversations that ask what one of the prompts asks are left out: by them the replies are judged.
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { projected } from "../../dist/src/writers/replies/bank.js";
@@ -15,9 +15,9 @@ import { borrowedWords, datesAndNumbers } from "../../dist/src/writers/replies/b
 import { claimsToBeAPerson } from "../../dist/src/writers/replies/claims.js";
 import { guessOf } from "../../dist/src/writers/replies/heads.js";
 import { isAsked } from "../../dist/src/writers/replies/phrasing.js";
-import { replyBookFiles } from "../../dist/src/writers/replies/reply-book.js";
+import { readReplyBook, replyBookFiles } from "../../dist/src/writers/replies/reply-book.js";
 import { leadingDirections } from "./directions.mjs";
-import { evaluationPrompts, readActs, readConversations, without } from "./read.mjs";
+import { evaluationPrompts, readActs, readConversations, readTones, without } from "./read.mjs";
 import { CACHE, openVectors } from "./vectors.mjs";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
@@ -30,6 +30,7 @@ const MOST_BORROWED = 3;
 const vectors = await openVectors();
 
 const { acts, any } = readActs(HERE);
+const tones = readTones(HERE);
 const prompts = evaluationPrompts(HERE, process.argv.slice(2));
 const conversations = without(
   readConversations([join(HERE, "pairs"), join(HERE, "../writer/data")]),
@@ -37,10 +38,14 @@ const conversations = without(
 );
 console.log(`${acts.length} kinds, ${conversations.length} conversations`);
 
-// What head.py learnt, a row a kind.
-const head = JSON.parse(readFileSync(join(CACHE, "head.json"), "utf8"));
-if (head.kinds.join() !== acts.map(({ name }) => name).join())
-  throw new Error("the kinds have changed since head.py learnt them: run exemplars.mjs and head.py again");
+// What finetune.py learnt, a row a kind and a row a tone; after a fresh checkout, as it was built last.
+const heads = await headsLearnt();
+for (const [learnt, now] of [
+  [heads.acts, acts],
+  [heads.tones, tones],
+])
+  if (learnt.names.join() !== now.map(({ name }) => name).join())
+    throw new Error("the kinds or tones have changed since they were learnt: run finetune.py again");
 
 // The bank.
 const entries = [];
@@ -88,8 +93,10 @@ const rows = (vectors) => {
 };
 let previousRows = 0;
 const numbers = {
-  actWeights: Float32Array.from(head.weights.flat()),
-  actBiases: Float32Array.from(head.biases),
+  actWeights: Float32Array.from(heads.acts.weights),
+  actBiases: Float32Array.from(heads.acts.biases),
+  toneWeights: Float32Array.from(heads.tones.weights),
+  toneBiases: Float32Array.from(heads.tones.biases),
   projection,
   newest: rows(entries.map(({ vector }) => vector)),
   previous: Int32Array.from(entries, ({ before }) => (before === null ? -1 : previousRows++)),
@@ -101,14 +108,14 @@ const book = {
     name,
     answered,
     polarity,
-    least: head.least[n],
+    least: heads.acts.least[n],
     lines,
   })),
+  tones,
   any,
   bank: entries.map(({ reply, borrowed, vector, isInRole, isAnswer }) => {
-    const { told } = guessOf({ acts, numbers }, [vector]);
-    const polarity = ["bad", "good"].find((each) => told[each] >= 0.6) ?? "plain";
-    return { reply, borrowed, polarity, isInRole, isAnswer };
+    const odds = guessOf({ acts, numbers }, [vector]).tones;
+    return { reply, borrowed, tone: odds.indexOf(Math.max(...odds)), isInRole, isAnswer };
   }),
   numbers,
 };
@@ -117,3 +124,26 @@ for (const [name, bytes] of replyBookFiles(book)) {
   console.log(`${name}: ${bytes.length} bytes`);
 }
 await vectors.close();
+
+async function headsLearnt() {
+  const path = join(CACHE, "heads.json");
+  if (existsSync(path)) {
+    const { acts, tones } = JSON.parse(readFileSync(path, "utf8"));
+    for (const head of [acts, tones]) head.weights = head.weights.flat();
+    return { acts, tones };
+  }
+  const { acts, tones, numbers } = await readReplyBook(OUT);
+  return {
+    acts: {
+      names: acts.map(({ name }) => name),
+      least: acts.map(({ least }) => least),
+      weights: numbers.actWeights,
+      biases: numbers.actBiases,
+    },
+    tones: {
+      names: tones.map(({ name }) => name),
+      weights: numbers.toneWeights,
+      biases: numbers.toneBiases,
+    },
+  };
+}

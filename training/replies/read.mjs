@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 /**
  * The kinds of `acts.tsv`, each with the exemplars (`> `) and lines (`< `) of `acts/<name>.<author>.txt`, and the lines
- * for any sorrow, any joy, anything else that is told and whatever is asked (`acts/any.*.txt`).
+ * for anything that is told and for whatever is asked (`acts/any.*.txt`).
  */
 export function readActs(here) {
   const rows = readFileSync(join(here, "acts.tsv"), "utf8").trim().split("\n").slice(1);
@@ -22,12 +22,26 @@ export function readActs(here) {
   const strays = files.filter((file) => !known.has(file.split(".")[0]) && !file.startsWith("any."));
   if (strays.length > 0) throw new Error(`no kind in acts.tsv for ${strays.join(", ")}`);
   const any = Object.fromEntries(
-    ["bad", "plain", "good", "asked"].map((polarity) => [
-      polarity,
-      markedLines(join(here, "acts", `any.${polarity}.txt`)).map(([, text]) => text),
+    ["plain", "asked"].map((sort) => [
+      sort,
+      markedLines(join(here, "acts", `any.${sort}.txt`)).map(([, text]) => text),
     ]),
   );
   return { acts, any };
+}
+
+/** The tones of `tones/tones.tsv`, each with its lines of `tones/lines.txt`. */
+export function readTones(here) {
+  const rows = readFileSync(join(here, "tones/tones.tsv"), "utf8").trim().split("\n").slice(1);
+  const lines = new Map();
+  let tone = "";
+  for (const line of readFileSync(join(here, "tones/lines.txt"), "utf8").split("\n"))
+    if (line.startsWith("# ")) tone = line.slice(2).trim();
+    else if (line.startsWith("< ")) lines.set(tone, [...(lines.get(tone) ?? []), line.slice(2).trim()]);
+  return rows.map((row) => {
+    const [name, polarity, fits = ""] = row.split("\t");
+    return { name, polarity, fits: fits.split(" ").filter(Boolean), lines: lines.get(name) ?? [] };
+  });
 }
 
 /** Conversations: `# subject`, `> ` the other person, `< ` us, a blank line between two. */

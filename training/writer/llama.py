@@ -12,16 +12,20 @@ from tokenizers import decoders, models, pre_tokenizers
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+# Half the bits where this processor multiplies them natively; where it only imitates that, all are twice as fast.
+IS_HALF_NATIVE = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+FLOATS = torch.bfloat16 if IS_HALF_NATIVE else torch.float32
+
 ADAPTED = ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down")
 
 
 class Matrix(nn.Module):
-    """y = W x + (alpha / rank) B A x, with W frozen in bfloat16, A and B kept in float32. Rank 0: W alone."""
+    """y = W x + (alpha / rank) B A x, with W frozen in FLOATS, A and B kept in float32. Rank 0: W alone."""
 
     def __init__(self, weight: Tensor, rank: int, alpha: float, dropout: float):
         super().__init__()
         rows, columns = weight.shape
-        self.register_buffer("weight", weight.to(torch.bfloat16), persistent=False)
+        self.register_buffer("weight", weight.to(FLOATS), persistent=False)
         self.rank = rank
         if rank == 0:
             return
@@ -80,7 +84,7 @@ class Llama(nn.Module):
         angles = torch.outer(torch.arange(2048).float(), field("rope.freq_base") ** (-torch.arange(0, size, 2) / size))
         self.register_buffer("cos", angles.cos()[None, :, None], persistent=False)
         self.register_buffer("sin", angles.sin()[None, :, None], persistent=False)
-        embedding = tensors["token_embd.weight"].to(torch.bfloat16)
+        embedding = tensors["token_embd.weight"].to(FLOATS)
         self.register_buffer("embedding", embedding, persistent=False)
         self.register_buffer("norm", tensors["output_norm.weight"], persistent=False)
         self.first = first

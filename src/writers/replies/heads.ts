@@ -7,24 +7,32 @@ export interface Guess {
   readonly probability: number;
   /** How sure it is that something is told, and that this is a sorrow, a joy or neither. */
   readonly told: Readonly<Record<Polarity, number>>;
+  /** How probable each tone is, if something is told. */
+  readonly tones: readonly number[];
 }
 
 /** What kind of turn vectors of length 1 are: a turn's, and perhaps its last sentence's. Their odds are averaged. */
 export function guessOf(
-  { acts, numbers: { actWeights, actBiases } }: Pick<ReplyBook, "acts" | "numbers">,
+  { acts, numbers }: Pick<ReplyBook, "acts" | "numbers">,
   vectors: readonly Float32Array[],
 ): Guess {
-  const each = vectors.map((vector) => oddsOf(actWeights, actBiases, vector));
+  const kinds = meanOdds(numbers.actWeights, numbers.actBiases, vectors);
+  const tones = meanOdds(numbers.toneWeights, numbers.toneBiases, vectors);
   const told = { bad: 0, plain: 0, good: 0 };
   let best: { act: Act; probability: number } | null = null;
   for (const [n, act] of acts.entries()) {
-    const probability = each.reduce((sum, odds) => sum + (odds[n] ?? 0), 0) / each.length;
+    const probability = kinds[n] ?? 0;
     if (act.answered === "told") told[act.polarity] += probability;
     // The first of equals.
     if (best === null || probability > best.probability) best = { act, probability };
   }
   if (best === null) throw new Error("the head knows no act");
-  return { ...best, told };
+  return { ...best, told, tones };
+}
+
+function meanOdds(weights: Float32Array, biases: Float32Array, vectors: readonly Float32Array[]): number[] {
+  const each = vectors.map((vector) => oddsOf(weights, biases, vector));
+  return Array.from(biases, (_, n) => each.reduce((sum, odds) => sum + (odds[n] ?? 0), 0) / each.length);
 }
 
 /** The probabilities of a linear head's classes (softmax). */

@@ -19,20 +19,27 @@ export function recalled(history: readonly Turn[], speaker: string): string | nu
       ? "You haven't told me your name. What should I call you?"
       : `You told me your name is ${name}.`;
   }
-  const thing = THEIR_NAME.exec(asked)?.[1]?.toLowerCase();
-  if (thing === undefined) return null;
+  const [, whose, thing] = THEIR_NAME.map((form) => form.exec(asked)).find((found) => found !== null) ?? [];
+  if (whose === undefined || thing === undefined) return null;
+  const isTheirs = whose.toLowerCase() !== "the";
   const called = new RegExp(
-    `\\b(?:[Mm]y|[Oo]ur|(?:have|got|adopted) an?) (?:\\w+ )?${thing}(?:(?:'s name is|'s called| is called| is named| called| named) ${NAME}|, ${NAME}(?=[,.!?]|$))`,
+    `\\b(?:[Mm]y|[Oo]ur|${isTheirs ? "" : "[Tt]he|"}(?:have|got|adopted) an?) (?:\\w+ )?${thing.toLowerCase()}(?:(?:'s name is|'s called| is called| is named| called| named|) ${NAME}|, ${NAME}(?=[,.!?]|$))`,
     "gu",
   );
   const names = new Set(said.flatMap((text) => namesIn(text, called)));
   const [name] = names;
-  return name === undefined || names.size > 1 ? null : `Your ${thing}'s name is ${name}.`;
+  return name === undefined || names.size > 1
+    ? null
+    : `${isTheirs ? "Your" : "The"} ${thing.toLowerCase()}'s name is ${name}.`;
 }
 
 const MY_NAME =
   /(?:\bwhat(?:'s| is| was) my name|\bwhat am i called|\b(?:do|did|can|will) you (?:still |even )?(?:remember|know|recall) my name|^(?:(?:and|so|but|wait),? )?who am i)(?:,? (?:again|then|now|yet|please|by the way))?[\s?.!]*$/i;
-const THEIR_NAME = /\bwhat(?:'s| is| was) (?:my|our) (\w{1,30})(?:'s name| called| named)\b/i;
+const THEIR_NAME = [
+  /\bwhat(?:'s| is| was) (my|our|the) (\w{1,30}?)(?:'?s name| called| named)\b/i,
+  /\bwhat (?:did|have) i (?:say|said|tell you|told you) (?:that )?(my|our|the) (\w{1,30}?)(?:'?s name (?:is|was)|(?:'s| is| was) (?:called|named))\b/i,
+  /\b(?:remember|recall|know|forgotten|forget) (my|our|the) (\w{1,30}?)'?s name\b/i,
+];
 
 const TITLE = /^(?:Dr|Mr|Mrs|Ms|Miss|Prof)\.? /;
 /** A name, perhaps a title before it and others after it. */

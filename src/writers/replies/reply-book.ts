@@ -11,9 +11,8 @@ const INDEX_FILE = "replies.json";
 const NUMBERS_FILE = "replies.bin";
 const TEXTS_FILE = "replies.txt.gz";
 
-export const POLARITIES = ["bad", "plain", "good"] as const;
 /** Whether what is told is a sorrow, a joy or neither. */
-export type Polarity = (typeof POLARITIES)[number];
+export type Polarity = "bad" | "plain" | "good";
 
 /** A kind of turn. */
 export interface Act {
@@ -30,13 +29,23 @@ export interface Act {
   readonly lines: readonly string[];
 }
 
+/** What sort of answer a turn wants, whatever it is about. */
+export interface Tone {
+  readonly name: string;
+  readonly polarity: Polarity;
+  /** Other tones in which its lines do mostly, too. */
+  readonly fits: readonly string[];
+  /** Replies of which each fits anything that is told in this tone; none where it is a question or a farewell. */
+  readonly lines: readonly string[];
+}
+
 /** A reply of an authored conversation. */
 export interface BankEntry {
   readonly reply: string;
   /** Stems that the reply takes up of its own conversation: an answer may name them only where they were said, too. */
   readonly borrowed: readonly string[];
-  /** Of the turn that it answered. */
-  readonly polarity: Polarity;
+  /** Of the turn that it answered: an index into the book's tones. */
+  readonly tone: number;
   /** Said by a character of a scene, of whom a body and a past may be told. */
   readonly isInRole: boolean;
   /** Whether it answers a question or a request: to those, what was said to something told is beside the point. */
@@ -53,8 +62,9 @@ export interface Bank {
 export interface ReplyBook {
   readonly encoder: { readonly sha256: string; readonly bytes: number };
   readonly acts: readonly Act[];
-  /** What may be said of any sorrow, any joy, anything else that is told, and whatever is asked. */
-  readonly any: Readonly<Record<Polarity | "asked", readonly string[]>>;
+  readonly tones: readonly Tone[];
+  /** What may be said of anything that is told, and whatever is asked. */
+  readonly any: { readonly plain: readonly string[]; readonly asked: readonly string[] };
   readonly bank: Bank;
   readonly numbers: ReplyNumbers;
 }
@@ -64,6 +74,9 @@ export interface ReplyNumbers {
   /** `acts.length` rows of `width`. */
   readonly actWeights: Float32Array;
   readonly actBiases: Float32Array;
+  /** `tones.length` rows of `width`. */
+  readonly toneWeights: Float32Array;
+  readonly toneBiases: Float32Array;
   /** `rank` rows of `width`: what turns an encoder's vector into one of the bank's. */
   readonly projection: Float32Array;
   /** `bank.length` rows of `rank`: the turn that each reply answered, of length 127. */
@@ -76,6 +89,8 @@ export interface ReplyNumbers {
 const NUMBERS = [
   ["actWeights", Float32Array],
   ["actBiases", Float32Array],
+  ["toneWeights", Float32Array],
+  ["toneBiases", Float32Array],
   ["projection", Float32Array],
   ["previous", Int32Array],
   ["newest", Int8Array],
@@ -85,6 +100,7 @@ const NUMBERS = [
 interface IndexFile {
   readonly encoder: ReplyBook["encoder"];
   readonly acts: readonly Act[];
+  readonly tones: readonly Tone[];
   readonly any: ReplyBook["any"];
   readonly sha256: { readonly numbers: string; readonly texts: string };
   /** How many numbers each matrix has. */
@@ -107,13 +123,14 @@ export async function readReplyBook(dir: string = REPLIES_DIR): Promise<ReplyBoo
     numbers[name] = new Numbers(bytes.buffer as ArrayBuffer, start, index.lengths[name]);
     start += index.lengths[name] * Numbers.BYTES_PER_ELEMENT;
   }
-  const { encoder, acts, any } = index;
+  const { encoder, acts, tones, any } = index;
   const bank = new TextBank(gunzipSync(packed));
-  return { encoder, acts, any, bank, numbers: numbers as unknown as ReplyNumbers };
+  return { encoder, acts, tones, any, bank, numbers: numbers as unknown as ReplyNumbers };
 }
 
 /** The files of {@link readReplyBook}, by name; the encoder is not among them. */
-export function replyBookFiles({ encoder, acts, any, bank, numbers }: ReplyBook): Map<string, Uint8Array> {
+export function replyBookFiles(book: ReplyBook): Map<string, Uint8Array> {
+  const { encoder, acts, tones, any, bank, numbers } = book;
   const matrices = NUMBERS.map(([name]) => numbers[name]);
   const bytes = Buffer.concat(
     matrices.map(({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength)),
@@ -126,6 +143,7 @@ export function replyBookFiles({ encoder, acts, any, bank, numbers }: ReplyBook)
   const index: IndexFile = {
     encoder,
     acts,
+    tones,
     any,
     sha256: { numbers: sha256(bytes), texts: sha256(packed) },
     lengths,
@@ -163,6 +181,7 @@ function parsed(bytes: Uint8Array): IndexFile {
       index.acts.length > 0 &&
       index.acts.every(({ answered, lines }) => answered === "none" || lines.length > 0) &&
       index.lengths.actBiases === index.acts.length &&
+      index.lengths.toneBiases === index.tones.length &&
       NUMBERS.every(([name]) => Number.isInteger(index.lengths[name]));
     if (isWhole) return index;
   } catch (cause) {
@@ -198,8 +217,8 @@ class TextBank implements Bank {
 
 const LINE_END = "\n".charCodeAt(0);
 
-function lineOf({ reply, borrowed, polarity, isInRole, isAnswer }: BankEntry): string {
-  const marks = `${polarity[0]}${isInRole ? "r" : ""}${isAnswer ? "a" : ""}`;
+function lineOf({ reply, borrowed, tone, isInRole, isAnswer }: BankEntry): string {
+  const marks = `${tone}${isInRole ? "r" : ""}${isAnswer ? "a" : ""}`;
   return [reply, marks, borrowed.join(" ")].join("\t");
 }
 
@@ -208,8 +227,8 @@ function entryOf(line: string): BankEntry {
   return {
     reply,
     borrowed: borrowed === "" ? [] : borrowed.split(" "),
-    polarity: POLARITIES.find((polarity) => marks.startsWith(polarity[0] ?? "")) ?? "plain",
-    isInRole: marks.includes("r", 1),
-    isAnswer: marks.includes("a", 1),
+    tone: Number.parseInt(marks, 10),
+    isInRole: marks.includes("r"),
+    isAnswer: marks.includes("a"),
   };
 }

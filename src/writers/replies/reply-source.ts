@@ -15,14 +15,14 @@ import { recalled } from "./recall.ts";
 import {
   type Act,
   ENCODER_FILE,
-  POLARITIES,
   REPLIES_DIR,
   type ReplyBook,
   readReplyBook,
   repliesError,
+  type Tone,
 } from "./reply-book.ts";
 import { worked } from "./sums.ts";
-import { isOutOfTone, mayBe } from "./tone.ts";
+import { fitOf, isOutOfTone, mayBe } from "./tone.ts";
 
 /** Where a reply came from: worked out, a line for its kind of turn, or the reply of an authored conversation. */
 export type ReplyLayer = "exact" | "line" | "found";
@@ -123,12 +123,13 @@ export class BookSource implements ReplySource {
 
     const before = talk.previous === null ? null : await this.#embed(talk.previous, signal);
     const asks = isAsked(talk.newest);
+    const isNod = this.#tone(guess)?.name === NOD;
     const found = nearestReplies(this.#book.bank, this.#book.numbers, vector, before).filter(
       (one) =>
         (isScene || !one.entry.isInRole) &&
         (one.entry.isAnswer || !asks) &&
-        isNear(one, talk) &&
-        !isOutOfTone(one.entry.reply, one.entry.polarity, talk.newest, guess),
+        isNear(one, talk, isNod) &&
+        (asks || !isOutOfTone(one.entry.reply, one.entry.tone, talk.newest, guess, this.#book.tones)),
     );
     const line = isSure && act.answered !== "none" ? this.#line(act.name, talk) : null;
     const isFirst = act.answered === "form" && (byForm !== undefined || (found[0]?.likeness ?? 0) < THE_SAME);
@@ -169,15 +170,28 @@ export class BookSource implements ReplySource {
     return null;
   }
 
-  /** What may be said of anything that is told, where it is plain that something is, and of what sort. */
-  #anyLine({ told }: Guess, talk: Talk): ReadyReply | null {
-    if (isAsked(talk.newest)) return null;
-    const polarity = POLARITIES.find((each) => told[each] >= LEAST_TOLD);
-    const isCertain = polarity !== "bad" || told.bad > 4 * told.good;
-    if (polarity !== undefined && isCertain && mayBe(polarity, talk.newest))
-      return this.#ready("line", this.#book.any[polarity], talk);
-    const isTold = told.bad + told.plain + told.good >= LEAST_TOLD_AT_ALL;
-    return isTold ? this.#ready("line", this.#book.any.plain, talk) : null;
+  /**
+   * What may be said to anything that is told in its tone, or to a nod; to anything at all, where that is uncertain. A
+   * question, a request or a farewell has no such line.
+   */
+  #anyLine(guess: Guess, talk: Talk): ReadyReply | null {
+    const { tones, any } = this.#book;
+    const answerable = tones.reduce(
+      (sum, { lines }, n) => sum + (lines.length > 0 ? (guess.tones[n] ?? 0) : 0),
+      0,
+    );
+    if (isAsked(talk.newest) || answerable < LEAST_TOLD) return null;
+    const fits = tones.map((tone, n) => ({ tone, fit: fitOf(n, guess, tones) }));
+    const best = fits.reduce((best, one) => (one.fit > best.fit ? one : best));
+    const isFit = best.fit >= LEAST_FIT && mayBe(best.tone.polarity, talk.newest);
+    return (
+      (isFit ? this.#ready("line", best.tone.lines, talk) : null) ?? this.#ready("line", any.plain, talk)
+    );
+  }
+
+  /** The likeliest tone. */
+  #tone({ tones }: Guess): Tone | undefined {
+    return this.#book.tones[tones.indexOf(Math.max(...tones))];
   }
 
   #line(act: string, talk: Talk): ReadyReply | null {
@@ -232,10 +246,11 @@ function talkOf({ history, speaker, temperature, seed }: Dialogue): Talk | null 
 }
 
 /** Whether a reply answers much the same, and names nothing that was not said here. */
-function isNear({ entry, likeness, context }: Found, { isSelfContained, previous, words }: Talk): boolean {
+function isNear({ entry, likeness, context }: Found, talk: Talk, isNod: boolean): boolean {
+  const { isSelfContained, previous, words } = talk;
   if (likeness < LEAST_LIKENESS || !entry.borrowed.every((word) => words.has(word))) return false;
-  // "Like what?" means what was said before it.
-  return previous === null || isSelfContained || (context !== null && context >= LEAST_CONTEXT);
+  // "Like what?" means what was said before it, and so does "That's not bad, actually".
+  return previous === null || (isSelfContained && !isNod) || (context !== null && context >= LEAST_CONTEXT);
 }
 
 /** Of a conversation, from its end: as much as is said in half an hour. */
@@ -249,7 +264,10 @@ const LEAST_CONTEXT = 0.55;
 const SELF_CONTAINED_WORDS = 2;
 /** What is this much less like is as good. */
 const NEARLY = 0.02;
-/** How sure it must be that a sorrow, a joy or something else is told; and that any of them is. */
-const LEAST_TOLD = 0.55;
-const LEAST_TOLD_AT_ALL = 0.4;
+/** How sure it must be that something is told. */
+const LEAST_TOLD = 0.5;
+/** How well the lines of a tone must fit what is told. */
+const LEAST_FIT = 0.4;
+/** The tone of what only answers to what was said before. */
+const NOD = "reacts";
 const SCENES: ReadonlySet<string> = new Set(["roleplay", "service", "staff"]);

@@ -1,5 +1,5 @@
 import type { Guess } from "./heads.ts";
-import type { Polarity } from "./reply-book.ts";
+import type { Polarity, Tone } from "./reply-book.ts";
 
 /**
  * Whether nothing in a turn speaks against its being a joy, or a sorrow: to congratulate on a loss is the worst mistake,
@@ -10,20 +10,42 @@ export function mayBe(polarity: Polarity, turn: string | null): boolean {
   return !(polarity === "good" ? NO_JOY : NO_SORROW).test((turn ?? "").slice(-LONGEST));
 }
 
-/** Whether a found reply has the wrong tone for a turn: its words, and the turn that it answered, against what is told. */
+/**
+ * Whether a found reply has the wrong tone for what is told: by its words, and by the tone of the turn that it answered.
+ *
+ * @param tone of that turn, an index into `tones`
+ */
 export function isOutOfTone(
   reply: string,
-  polarity: Polarity,
+  tone: number,
   turn: string | null,
-  { told }: Guess,
+  guess: Guess,
+  tones: readonly Tone[],
 ): boolean {
   if (REJOICES.test(reply) && !mayBe("good", turn)) return true;
   if (CONDOLES.test(reply) && !mayBe("bad", turn)) return true;
-  return polarity === "good"
-    ? told.bad > told.good + told.plain
-    : polarity === "bad" && told.good > told.bad + told.plain;
+  return fitOf(tone, guess, tones) < LEAST_FIT;
 }
 
+/**
+ * How well what is said in a tone does for what is told, from -1 to 1: the mean, over the tones that this may have, of 1
+ * for the same, 0.6 for one in which it mostly does and -1 for a sorrow taken for a joy or the other way round.
+ */
+export function fitOf(said: number, { tones: odds }: Guess, tones: readonly Tone[]): number {
+  const saying = tones[said];
+  return tones.reduce((sum, tone, n) => sum + (odds[n] ?? 0) * worthOf(saying, tone), 0);
+}
+
+function worthOf(said: Tone | undefined, told: Tone): number {
+  if (said === undefined) return 0;
+  if (said === told) return 1;
+  if (said.fits.includes(told.name)) return MOSTLY;
+  return said.polarity !== told.polarity && said.polarity !== "plain" && told.polarity !== "plain" ? -1 : 0;
+}
+
+const MOSTLY = 0.6;
+/** Below this what was answered to another turn has the wrong tone. */
+const LEAST_FIT = 0.2;
 /** Of a turn, from its end: what is told last sets the tone. */
 const LONGEST = 600;
 const REJOICES =

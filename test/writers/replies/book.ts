@@ -8,11 +8,17 @@ export function smallBook(changes: Partial<ReplyBook> = {}): ReplyBook {
       { name: "unheard", answered: "form", polarity: "plain", least: 0.5, lines: ["Say it again?"] },
       { name: "grief", answered: "told", polarity: "bad", least: 0.5, lines: ["I'm so sorry.", "How sad."] },
     ],
-    any: { bad: ["Oh no."], plain: ["I see."], good: ["How nice!"], asked: ["I don't know."] },
+    tones: [
+      { name: "joy", polarity: "good", fits: [], lines: ["How nice!"] },
+      { name: "blow", polarity: "bad", fits: [], lines: ["Oh no."] },
+    ],
+    any: { plain: ["I see."], asked: ["I don't know."] },
     bank: SMALL_BANK,
     numbers: {
       actWeights: Float32Array.of(0, -9, 0, 9),
       actBiases: Float32Array.of(0, 0),
+      toneWeights: Float32Array.of(0, -9, 0, 9),
+      toneBiases: Float32Array.of(0, 0),
       projection: Float32Array.of(1, 0, 0, 1),
       newest: Int8Array.of(127, 0, 126, 16, 0, 127),
       previous: Int32Array.of(-1, 0, 1),
@@ -23,7 +29,7 @@ export function smallBook(changes: Partial<ReplyBook> = {}): ReplyBook {
 }
 
 export const SMALL_BANK: readonly BankEntry[] = [
-  { reply: "A blue one.", borrowed: [], polarity: "plain", isInRole: false, isAnswer: true },
-  { reply: "Ask your cousin.", borrowed: ["cousin"], polarity: "plain", isInRole: false, isAnswer: true },
-  { reply: "Aye, I sailed there!", borrowed: [], polarity: "good", isInRole: true, isAnswer: true },
+  { reply: "A blue one.", borrowed: [], tone: 0, isInRole: false, isAnswer: true },
+  { reply: "Ask your cousin.", borrowed: ["cousin"], tone: 0, isInRole: false, isAnswer: true },
+  { reply: "Aye, I sailed there!", borrowed: [], tone: 0, isInRole: true, isAnswer: true },
 ];

@@ -76,6 +76,34 @@ describe("the replies that come with the package", async () => {
     }
   });
 
+  test("bad news is not answered with relief, however like a good one it is", async () => {
+    for (const news of [
+      "Mum's scan came back, and it isn't good.",
+      "The results are back and it's spread.",
+      "They called about my biopsy. It's not what we hoped for.",
+    ]) {
+      const { text = "" } = (await reply(news)) ?? {};
+      assert.doesNotMatch(text, /relief|clear|wonderful|glad|great|lovely/i, news);
+    }
+  });
+
+  test("what is told in several sentences has an answer of its tone, not of the model", async () => {
+    for (const [told, fitting] of [
+      [
+        "We buried my father on Friday. Everyone was very kind, and now the house is so quiet.",
+        /sorry|sad|heart|sympathy|hard|miss|sorrow|loss|gentle|bear/i,
+      ],
+      [
+        "The bus left without me, then it poured, and when I got in the boiler had packed up.",
+        /nuisance|bother|annoying|pain|oh (?:no|dear)|typical|patience|irritat|tiresome|moment|enough|could have done without|off day|worse|luck|fault/i,
+      ],
+    ] as const) {
+      const ready = await reply(told);
+      assert.ok(ready !== null, told);
+      assert.match(ready.text, fitting, told);
+    }
+  });
+
   test("a sum is as right the second time", async () => {
     const [asked, answer] = ["What's 17 times 24?", "That's 408."];
     assert.equal((await reply(asked, answer, asked))?.text, answer);

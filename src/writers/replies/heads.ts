@@ -17,7 +17,8 @@ export function guessOf(
   vectors: readonly Float32Array[],
 ): Guess {
   const kinds = meanOdds(numbers.actWeights, numbers.actBiases, vectors);
-  const tones = meanOdds(numbers.toneWeights, numbers.toneBiases, vectors);
+  // Of what tone a turn is, it says as a whole.
+  const tones = meanOdds(numbers.toneWeights, numbers.toneBiases, vectors.slice(0, 1));
   const told = { bad: 0, plain: 0, good: 0 };
   let best: { act: Act; probability: number } | null = null;
   for (const [n, act] of acts.entries()) {

@@ -22,7 +22,7 @@ import {
   type Tone,
 } from "./reply-book.ts";
 import { worked } from "./sums.ts";
-import { fitOf, isOutOfTone, mayBe } from "./tone.ts";
+import { fitOf, isContrary, isOutOfTone, mayBe } from "./tone.ts";
 
 /** Where a reply came from: worked out, a line for its kind of turn, or the reply of an authored conversation. */
 export type ReplyLayer = "exact" | "line" | "found";
@@ -119,7 +119,11 @@ export class BookSource implements ReplySource {
     const act = byForm ?? guess.act;
     const isScene = SCENES.has(act.name) || (await this.#beganAsScene(talk, signal));
     const isSure =
-      !isScene && (byForm !== undefined || (guess.probability >= act.least && isPhrasedAs(act, talk.newest)));
+      !isScene &&
+      (byForm !== undefined ||
+        (guess.probability >= act.least &&
+          isPhrasedAs(act, talk.newest) &&
+          !isContrary(act.polarity, guess, this.#book.tones)));
 
     const before = talk.previous === null ? null : await this.#embed(talk.previous, signal);
     const asks = isAsked(talk.newest);
@@ -267,7 +271,7 @@ const NEARLY = 0.02;
 /** How sure it must be that something is told. */
 const LEAST_TOLD = 0.5;
 /** How well the lines of a tone must fit what is told. */
-const LEAST_FIT = 0.4;
+const LEAST_FIT = 0.35;
 /** The tone of what only answers to what was said before. */
 const NOD = "reacts";
 const SCENES: ReadonlySet<string> = new Set(["roleplay", "service", "staff"]);

@@ -36,6 +36,13 @@ export function fitOf(said: number, { tones: odds }: Guess, tones: readonly Tone
   return tones.reduce((sum, tone, n) => sum + (odds[n] ?? 0) * worthOf(saying, tone), 0);
 }
 
+/** Whether what is told is rather a sorrow where a joy was taken for granted, or the other way round. */
+export function isContrary(polarity: Polarity, { tones: odds }: Guess, tones: readonly Tone[]): boolean {
+  const of = (one: Polarity) =>
+    tones.reduce((sum, tone, n) => sum + (tone.polarity === one ? (odds[n] ?? 0) : 0), 0);
+  return polarity === "good" ? of("bad") > of("good") : polarity === "bad" && of("good") > of("bad");
+}
+
 function worthOf(said: Tone | undefined, told: Tone): number {
   if (said === undefined) return 0;
   if (said === told) return 1;

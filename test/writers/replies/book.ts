@@ -17,7 +17,7 @@ export function smallBook(changes: Partial<ReplyBook> = {}): ReplyBook {
     numbers: {
       actWeights: Float32Array.of(0, -9, 0, 9),
       actBiases: Float32Array.of(0, 0),
-      toneWeights: Float32Array.of(0, -9, 0, 9),
+      toneWeights: Float32Array.of(9, 0, -9, 9),
       toneBiases: Float32Array.of(0, 0),
       projection: Float32Array.of(1, 0, 0, 1),
       newest: Int8Array.of(127, 0, 126, 16, 0, 127),

@@ -95,7 +95,7 @@ describe("the replies that come with the package", async () => {
       ],
       [
         "The bus left without me, then it poured, and when I got in the boiler had packed up.",
-        /nuisance|bother|annoying|pain|oh (?:no|dear)|typical|patience|irritat|tiresome|moment|enough|could have done without|off day|worse|luck|fault/i,
+        /nuisance|bother|annoying|pain|oh (?:no|dear)|typical|patience|irritat|tiresome|moment|enough|done without|off day|worse|luck|fault/i,
       ],
     ] as const) {
       const ready = await reply(told);
@@ -112,7 +112,7 @@ describe("the replies that come with the package", async () => {
   test("what cannot be known is not claimed", async () => {
     for (const [asked, honest] of [
       ["What time is it?", /clock|time/i],
-      ["Is it raining right now?", /weather|see|sky|window|forecast/i],
+      ["Is it raining right now?", /weather|see|sky|window|forecast|can't know/i],
       ["Who won the match last night?", /can't|no way|haven't|cannot|don't|connection/i],
       ["Set an alarm for seven.", /can't|cannot|beyond|only|no/i],
     ] as const) {

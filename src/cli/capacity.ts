@@ -8,6 +8,8 @@ export interface Capacity {
   readonly speaking: AdmissionOptions;
   /** Turns. */
   readonly writing: FairShareOptions;
+  /** Recordings. */
+  readonly hearing: FairShareOptions;
   /** Bytes. */
   readonly receiving: FairShareOptions;
   /** Bytes. */
@@ -46,6 +48,13 @@ export function capacityOf(settings: Settings): Capacity {
       perKey: Math.min(settings.writer.concurrency, settings.writer.keyConcurrency),
       ...waiting,
     },
+    hearing: {
+      what: "recordings being heard",
+      total: HEARD_AT_ONCE,
+      perKey: 1,
+      ...waiting,
+      waitMs: settings.requestTimeoutMs,
+    },
     receiving: bytes(
       "bodies being received",
       settings.receivingBudgetMb,
@@ -63,5 +72,8 @@ export function capacityOf(settings: Settings): Capacity {
     replies: bytes("replies being read", settings.replyBudgetMb, settings.keyReplyBudgetMb, 0),
   };
 }
+
+/** One is heard while the next lies ready. A long one takes its time, so who waits may wait as long as a reply may take. */
+const HEARD_AT_ONCE = 2;
 
 const MIB = 2 ** 20;

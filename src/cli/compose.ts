@@ -16,12 +16,15 @@ import { DEFAULT_PARAMS, paramKnobs } from "../contract/params.ts";
 import type { HttpDeps, ServiceInfo } from "../http/deps.ts";
 import { createMetrics } from "../http/metrics.ts";
 import { createHttpServer, createMetricsServer } from "../http/server.ts";
+import type { Recogniser } from "../model/recogniser.ts";
 import type { Writer } from "../model/writer.ts";
 import { wireCard } from "../serving/cards.ts";
 import { FairShare } from "../serving/fair-share.ts";
 import { Intake } from "../serving/intake.ts";
 import { Preparer } from "../serving/preparer.ts";
+import { RecordingReader } from "../serving/recording-reader.ts";
 import { SpeechService } from "../serving/service.ts";
+import { Transcriptions } from "../serving/transcriptions.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
 import { type Capacity, capacityOf } from "./capacity.ts";
@@ -39,6 +42,8 @@ export interface ServerParts {
   readonly backend: { readonly name: string; readonly kind: string };
   /** Writes authored turns, which are refused without it. Owned too. */
   readonly writer?: Writer | null;
+  /** Hears recordings, which are refused without it. Owned too. */
+  readonly recogniser?: Recogniser | null;
   /** Whether anything is left that can speak; `/health` tells. True unless given. */
   readonly canSpeak?: () => boolean;
   readonly logger: Logger;
@@ -82,19 +87,32 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       loadTimeoutMs: settings.loadTimeoutMs,
     },
   );
+  const hearing = new FairShare(capacity.hearing);
+  const transcriptions = new Transcriptions({
+    recogniser: parts.recogniser ?? null,
+    hearing,
+    meter: (record) => tenancy.commit(record),
+    telemetry: metrics.telemetry,
+    timeoutMs: settings.requestTimeoutMs,
+  });
+  const recordings = new RecordingReader((error) =>
+    logger.error({ cause: error.message }, "decoding thread"),
+  );
   const preparer = new Preparer({
     models: PUBLIC_MODELS,
     onFailure: (error) => logger.error({ cause: error.message }, "preparing thread"),
   });
   const receiving = new FairShare(capacity.receiving);
   const audio = new FairShare(capacity.audio);
-  const intake = new Intake({ preparer, receiving, audio, reading: new FairShare(capacity.reading) });
+  const reading = new FairShare(capacity.reading);
+  const intake = new Intake({ preparer, recordings, receiving, audio, reading });
   const replies = new FairShare(capacity.replies);
   metrics.watch({
     queueDepth: () => service.queued,
     activeStreams: () => service.active,
     pausedStreams: () => service.paused,
     turnsWriting: () => writing.used,
+    recordingsHearing: () => hearing.used,
     receivingBytes: () => receiving.used,
     audioBytes: () => audio.used,
     replyBytes: () => replies.used,
@@ -103,6 +121,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   let ready = false;
   const deps: HttpDeps = {
     service,
+    transcriptions,
     tenancy,
     intake,
     replies,
@@ -133,16 +152,18 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     intake.close();
     replies.close();
     const graceOver = new Promise((resolve) => setTimeout(resolve, settings.shutdownGraceMs).unref());
-    await service.drain(settings.shutdownGraceMs);
+    const { shutdownGraceMs } = settings;
+    await Promise.all([service.drain(shutdownGraceMs), transcriptions.drain(shutdownGraceMs)]);
     // What is spoken has yet to be read.
     await Promise.race([Promise.all(apps.map(({ lives }) => lives.idle())), graceOver]);
     clearTimeout(overdue);
     // Connections that do not end with their last response are cut too.
     setTimeout(() => cutConnections(apps), LINGER_MS).unref();
     await Promise.all(closing);
-    await preparer.close();
+    await Promise.all([preparer.close(), recordings.close()]);
     await catalogue.close();
     await parts.writer?.close();
+    await parts.recogniser?.close();
     await tenancy.close();
   };
   try {

@@ -17,6 +17,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   model: ["audio"],
   engines: ["model", "audio", "text", "tensors"],
   writers: ["model", "text"],
+  recognisers: ["model", "audio", "tensors", "threads"],
   workers: ["model", "audio"],
   catalogue: ["model", "settings"],
   tenancy: ["settings", "threads"],

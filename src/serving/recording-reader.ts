@@ -23,7 +23,7 @@ export class RecordingReader {
   constructor(onFailure: (error: Error) => void = () => {}) {
     this.#calls = new ThreadCalls({
       name: "the thread that decodes recordings",
-      start: () => new Worker(new URL("./recording-reader-thread.js", import.meta.url)),
+      start: startThread,
       queueDepth: QUEUE_DEPTH,
       deadlineMs: DEADLINE_MS,
       idleMs: IDLE_MS,
@@ -49,6 +49,13 @@ export class RecordingReader {
   close(): Promise<void> {
     return this.#calls.close();
   }
+}
+
+function startThread(): Worker {
+  // The decoders print what they find wrong with a file, which is nobody's business but its sender's.
+  const worker = new Worker(new URL("./recording-reader-thread.js", import.meta.url), { stderr: true });
+  worker.stderr.resume();
+  return worker;
 }
 
 function fromWire(failure: ReadingFailure): Error {

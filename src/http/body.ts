@@ -84,7 +84,9 @@ export async function receiveBy<T>(
   try {
     return await take({ lengthBytes, limitBytes, holding: () => holding, chunks });
   } catch (error) {
-    if (raw.destroyed || life.signal.aborted) throw new ClientGoneError("it left in the middle of its body");
+    // A body that has come whole is destroyed too, and its client still there.
+    if ((raw.destroyed && !raw.complete) || life.signal.aborted)
+      throw new ClientGoneError("it left in the middle of its body");
     throw error;
   } finally {
     life.receiving = null;

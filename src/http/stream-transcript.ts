@@ -33,6 +33,8 @@ export async function streamTranscript(
     heartbeatMs: options.heartbeatMs,
   });
   try {
+    // The status goes out with the first byte.
+    await response.write(SSE_KEEP_ALIVE);
     const heard = await hearing;
     for (const delta of piecesOf(heard.transcript)) {
       await response.write(eventOf({ type: "transcript.text.delta", delta }));

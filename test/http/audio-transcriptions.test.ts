@@ -1,19 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { OpenAI } from "openai";
-import { encodeWav } from "../../src/audio/wav-write.ts";
 import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
 import { startTestServer, type TestServer } from "./start.ts";
-import type { Reply } from "./wire.ts";
+import { transcribe, WAV } from "./transcription-form.ts";
 
-const PATH = "/v1/audio/transcriptions";
 const TEXT = "One way & another. Two --> <three>.";
-
-/** Half a second at 16 kHz. */
-const WAV = encodeWav(
-  Int16Array.from({ length: 8_000 }, (_, at) => 8_000 * Math.sin(at / 9)),
-  16_000,
-);
 
 let server: TestServer;
 let recogniser: ScriptedRecogniser;
@@ -29,22 +21,6 @@ beforeEach(() => {
   recogniser.clips.length = 0;
 });
 
-type Parts = Readonly<Record<string, string | Blob | readonly string[] | undefined>>;
-
-/** Posts a form: WAV and model, and what is given over them; `undefined` leaves out. */
-function post(parts: Parts, on = server, headers: Record<string, string> = {}): Promise<Reply> {
-  const form = new FormData();
-  const all: Parts = { file: new Blob([WAV]), model: "whisper-1", ...parts };
-  for (const [name, value] of Object.entries(all)) {
-    for (const each of [value].flat()) {
-      if (typeof each === "string") form.append(name, each);
-      else if (each !== undefined) form.append(name, each as Blob, "a.wav");
-    }
-  }
-  const init = { method: "POST", headers: { "X-API-Key": on.key, ...headers }, body: form };
-  return fetch(on.url + PATH, init);
-}
-
 function file(): File {
   return new File([WAV], "a.wav");
 }
@@ -52,7 +28,7 @@ function file(): File {
 describe("a transcript", () => {
   test("comes as JSON with what it is billed for, and is metered", async () => {
     const before = await (await server.get("/v1/usage")).json();
-    const reply = await post({ prompt: "Ways." });
+    const reply = await transcribe(server, { prompt: "Ways." });
     assert.equal(reply.status, 200);
     assert.equal(reply.headers.get("content-type"), "application/json; charset=utf-8");
     assert.ok(reply.headers.get("x-request-id"));

@@ -15,7 +15,7 @@ export function audioTranscriptionsRoute(app: FastifyInstance, deps: HttpDeps): 
     readFormBodies(scope, deps.intake, MAX_RECORDING_BYTES);
     scope.post(
       "/v1/audio/transcriptions",
-      { bodyLimit, config: { access: "token" } },
+      { bodyLimit, config: { access: "token", speaks: false } },
       async (request, reply) => {
         const { fields, file } = formOf(request);
         const requester = requesterOf(request);

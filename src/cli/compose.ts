@@ -4,6 +4,7 @@ import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { type Catalogue, createCatalogue } from "../catalogue/catalogue.ts";
 import { PUBLIC_MODELS } from "../catalogue/public-models.ts";
 import type { Checkpoint } from "../catalogue/residency.ts";
+import { MAX_RECORDING_BYTES, MAX_RECORDING_S } from "../contract/audio-transcriptions.ts";
 import {
   MAX_INSTRUCTIONS_CHARS,
   MAX_NEW_TOKENS,
@@ -210,12 +211,15 @@ function infoOf({ settings, backend }: ServerParts, capacity: Capacity): Service
       max_instructions_chars: MAX_INSTRUCTIONS_CHARS,
       max_turns: MAX_TURNS,
       max_turn_audio_bytes: MAX_TURN_AUDIO_BYTES,
+      max_recording_bytes: MAX_RECORDING_BYTES,
+      max_recording_seconds: MAX_RECORDING_S,
       max_body_bytes: settings.bodyLimitBytes,
       min_new_tokens: MIN_NEW_TOKENS,
       max_new_tokens: MAX_NEW_TOKENS,
       key_max_utterances: capacity.speaking.keyConcurrency,
       key_max_waiting: capacity.speaking.keyQueueDepth,
       key_max_writing: capacity.writing.perKey,
+      key_max_hearing: capacity.hearing.perKey,
       key_max_receiving_bytes: capacity.receiving.perKey,
       key_max_audio_bytes: capacity.audio.perKey,
       key_max_reply_bytes: capacity.replies.perKey,

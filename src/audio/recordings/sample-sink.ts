@@ -26,11 +26,18 @@ export class SampleSink {
   #leadingLength = 0;
   #length = 0;
 
-  /** @param sampleRateHz of what comes in */
-  constructor(sampleRateHz: number, mostS: number) {
+  /**
+   * @param sampleRateHz of what comes in
+   * @param keptHz of what is kept; unless told the same, but for high rates
+   */
+  constructor(
+    sampleRateHz: number,
+    mostS: number,
+    keptHz = sampleRateHz > HIGHEST_KEPT_HZ ? KEPT_HZ : sampleRateHz,
+  ) {
     this.#sampleRateHz = sampleRateHz;
     this.#mostS = mostS;
-    this.#keptHz = sampleRateHz > HIGHEST_KEPT_HZ ? KEPT_HZ : sampleRateHz;
+    this.#keptHz = keptHz;
     if (this.#isConverting) this.#pending = new Float32Array(sampleRateHz * (BLOCK_S + 2 * MARGIN_S));
   }
 
@@ -90,10 +97,10 @@ export class SampleSink {
   /** @param blockS how much of what is pending is converted, whole seconds; `null` is the rest of it */
   #convert(blockS: number | null): void {
     const input = this.#pending.subarray(0, this.#pendingLength);
-    const output = resample(input, this.#sampleRateHz, KEPT_HZ);
+    const output = resample(input, this.#sampleRateHz, this.#keptHz);
     // Both are whole seconds, so that every block begins at the same place between two samples.
-    const first = (this.#leadingLength / this.#sampleRateHz) * KEPT_HZ;
-    const last = blockS === null ? output.length : first + blockS * KEPT_HZ;
+    const first = (this.#leadingLength / this.#sampleRateHz) * this.#keptHz;
+    const last = blockS === null ? output.length : first + blockS * this.#keptHz;
     const block = output.subarray(first, last);
     this.#room(block.length).set(block, this.#keptLength);
     this.#keptLength += block.length;

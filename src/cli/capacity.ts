@@ -16,6 +16,8 @@ export interface Capacity {
   readonly audio: FairShareOptions;
   /** Large bodies that are read, one at a time. */
   readonly reading: FairShareOptions;
+  /** Recordings that are decoded, one at a time. */
+  readonly decoding: FairShareOptions;
   /** Bytes. */
   readonly replies: FairShareOptions;
 }
@@ -64,6 +66,13 @@ export function capacityOf(settings: Settings): Capacity {
     audio: bytes("audio being heard", settings.audioBudgetMb, settings.keyAudioBudgetMb, 0),
     reading: {
       what: "large bodies being read",
+      total: 1,
+      perKey: 1,
+      ...waiting,
+      waitMs: settings.requestTimeoutMs,
+    },
+    decoding: {
+      what: "recordings being decoded",
       total: 1,
       perKey: 1,
       ...waiting,

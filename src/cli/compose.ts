@@ -106,7 +106,8 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const receiving = new FairShare(capacity.receiving);
   const audio = new FairShare(capacity.audio);
   const reading = new FairShare(capacity.reading);
-  const intake = new Intake({ preparer, recordings, receiving, audio, reading });
+  const decoding = new FairShare(capacity.decoding);
+  const intake = new Intake({ preparer, recordings, receiving, audio, reading, decoding });
   const replies = new FairShare(capacity.replies);
   metrics.watch({
     queueDepth: () => service.queued,

@@ -31,6 +31,8 @@ export interface IntakeParts {
   readonly audio: FairShare;
   /** The thread that reads large bodies, one at a time. */
   readonly reading: FairShare;
+  /** The thread that decodes recordings, one at a time. */
+  readonly decoding: FairShare;
 }
 
 /** Of a body's audio, decoded: three quarters of its base64, and at most four times that (8-bit samples as floats). */
@@ -100,12 +102,12 @@ export class Intake {
     { bytes, holding }: { readonly bytes: Uint8Array<ArrayBuffer>; readonly holding: Holding },
     requester: Requester,
   ): Promise<Clip> {
-    const { recordings, audio, reading } = this.#parts;
+    const { recordings, audio, decoding } = this.#parts;
     const { keyId, signal } = requester;
     const expectedBytes = Math.min(MOST_RECORDING_BYTES, AUDIO_BYTES_PER_FILE_BYTE * bytes.length);
     const decoded = await audio.enter(keyId, expectedBytes, signal);
     requester.keep(decoded);
-    const turn = await reading.enter(keyId, 1, signal);
+    const turn = await decoding.enter(keyId, 1, signal);
     requester.keep(turn);
     const clip = await recordings.read(bytes, signal).finally(() => turn.release());
     holding.release();
@@ -123,6 +125,7 @@ export class Intake {
     this.#parts.receiving.close();
     this.#parts.audio.close();
     this.#parts.reading.close();
+    this.#parts.decoding.close();
   }
 }
 

@@ -10,8 +10,8 @@ import type { ReadingFailure } from "./recording-reader-thread.ts";
 const IDLE_MS = 30_000;
 /** A thread is let go after a file beyond this size at once: it does not collect its garbage while it is idle. */
 const LARGE_FILE_BYTES = 2 ** 20;
-/** The longest recording takes some ten seconds. */
-const DEADLINE_MS = 60_000;
+/** The longest recording takes some ten seconds; on a machine that has other work several times that. */
+const DEADLINE_MS = 120_000;
 /** Files that wait are bounded by their bytes long before they are by their number. */
 const QUEUE_DEPTH = 1_000;
 

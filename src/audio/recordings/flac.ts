@@ -12,7 +12,7 @@ export async function decodeFlac(bytes: Uint8Array, mostS: number): Promise<Reco
     const { channels, bitsPerSample, end } = readFlacFrame(bytes, at, format);
     const scale = 2 ** (1 - bitsPerSample);
     floats.length = 0;
-    for (const channel of channels) floats.push(Float32Array.from(channel, (value) => value * scale));
+    for (const channel of channels) floats.push(scaled(channel, scale));
     sink.add(floats);
     at = end;
   }
@@ -20,6 +20,12 @@ export async function decodeFlac(bytes: Uint8Array, mostS: number): Promise<Reco
     throw new AudioFormatError(`it is cut off: ${samples} samples are declared and ${sink.length} are there`);
   }
   return sink.finish();
+}
+
+function scaled(channel: Int32Array, scale: number): Float32Array {
+  const floats = new Float32Array(channel.length);
+  for (let at = 0; at < channel.length; at += 1) floats[at] = channel[at]! * scale;
+  return floats;
 }
 
 interface Head {

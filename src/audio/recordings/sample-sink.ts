@@ -6,8 +6,8 @@ import { type Recording, RecordingTooLongError } from "./recording.ts";
 const KEPT_HZ = 16_000;
 /** Up to this rate a recording is kept at its own. */
 const HIGHEST_KEPT_HZ = 24_000;
-/** Input is converted so many seconds at a time, with so much on either side that no filter reaches beyond. */
-const BLOCK_S = 10;
+/** Input is converted about so much at a time, in whole seconds, with so much on either side that no filter reaches beyond. */
+const BLOCK_SAMPLES = 1_500_000;
 const MARGIN_S = 1;
 
 /**
@@ -18,6 +18,7 @@ export class SampleSink {
   readonly #sampleRateHz: number;
   readonly #mostS: number;
   readonly #keptHz: number;
+  readonly #blockS: number;
   #kept = new Float32Array(1 << 16);
   #keptLength = 0;
   /** Input that is not converted yet, after a margin that is. */
@@ -38,7 +39,8 @@ export class SampleSink {
     this.#sampleRateHz = sampleRateHz;
     this.#mostS = mostS;
     this.#keptHz = keptHz;
-    if (this.#isConverting) this.#pending = new Float32Array(sampleRateHz * (BLOCK_S + 2 * MARGIN_S));
+    this.#blockS = Math.max(1, Math.floor(BLOCK_SAMPLES / sampleRateHz));
+    if (this.#isConverting) this.#pending = new Float32Array(sampleRateHz * (this.#blockS + 2 * MARGIN_S));
   }
 
   /** Sample frames that have come in. */
@@ -61,7 +63,7 @@ export class SampleSink {
       );
       this.#mix(channels, at, piece);
       at += piece;
-      if (this.#isConverting && this.#pendingLength === this.#pending.length) this.#convert(BLOCK_S);
+      if (this.#isConverting && this.#pendingLength === this.#pending.length) this.#convert(this.#blockS);
     }
   }
 

@@ -25,8 +25,8 @@ import { askLicence } from "./ask-licence.ts";
 import type { InstalledWriter } from "./embedded-options.ts";
 import { WrongCallError } from "./global-options.ts";
 import { inFull } from "./in-full.ts";
+import { interruption } from "./interruption.ts";
 import { pullProgress } from "./pull-progress.ts";
-import { onStopSignal, type StopSignal } from "./stop-signal.ts";
 
 /**
  * Pulls checkpoints one after the other, and says so. An interrupt ends it as it ends any program, after the pull has
@@ -205,15 +205,4 @@ async function unknown(name: string, dataDir: string): Promise<WrongCallError> {
       ? `there are ${names.join(", ")}, and hf:OWNER/REPO for what is on the hub.`
       : `did you mean ${meant}?`;
   return new WrongCallError(`There is no checkpoint ${JSON.stringify(name)}: ${remedy}`);
-}
-
-/** A signal that aborts at the first SIGINT or SIGTERM. */
-function interruption() {
-  const abort = new AbortController();
-  let name: StopSignal | null = null;
-  const release = onStopSignal((signalName) => {
-    name = signalName;
-    abort.abort(new Error("interrupted"));
-  });
-  return { signal: abort.signal, caught: (): StopSignal | null => name, release };
 }

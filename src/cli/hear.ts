@@ -26,9 +26,14 @@ export async function hear(
   signal: AbortSignal,
 ): Promise<HeardClip> {
   const { dataDir } = settings;
+  let problem: string | null = null;
   const recogniser = composeRecogniser(settings, {
-    weights: (checkpoint) =>
-      recogniserWeights({ dataDir, checkpoint, pull: false, signal, observe: () => {} }),
+    async weights(checkpoint) {
+      const options = { dataDir, checkpoint, pull: false, signal, observe: () => {} };
+      const weights = await recogniserWeights(options);
+      problem = weights.problem;
+      return weights;
+    },
     env: process.env,
     mostS: Number.POSITIVE_INFINITY,
   });
@@ -44,6 +49,7 @@ export async function hear(
     return { name: recogniser.name, transcript };
   } catch (error) {
     signal.throwIfAborted();
+    if (problem !== null) throw new Error(problem, { cause: error });
     throw error instanceof RecogniserError ? new Error(inSentences(error), { cause: error }) : error;
   } finally {
     progress.close();

@@ -18,12 +18,18 @@ export const LANGUAGE_NAMES: ReadonlyMap<string, string> = new Map(
 );
 
 /** Codes that ISO has since replaced, and the one that Whisper's models have for Javanese. */
-const OTHER_CODES: Readonly<Record<string, string>> = { jv: "jw", iw: "he", in: "id", ji: "yi", fil: "tl" };
+const OTHER_CODES: ReadonlyMap<string, string> = new Map([
+  ["jv", "jw"],
+  ["iw", "he"],
+  ["in", "id"],
+  ["ji", "yi"],
+  ["fil", "tl"],
+]);
 
 /** The code that a language is known by here, from a code in any case; `null` where it is none. */
 export function languageCode(code: string): string | null {
   const lower = code.trim().toLowerCase();
-  const known = OTHER_CODES[lower] ?? lower;
+  const known = OTHER_CODES.get(lower) ?? lower;
   return LANGUAGE_NAMES.has(known) ? known : null;
 }
 

@@ -73,7 +73,7 @@ export const AudioTranscriptionRequest = Type.Object(
       Type.String({ description: "Taken, and changes nothing: long recordings are always cut at pauses." }),
     ),
   },
-  { title: "AudioTranscriptionRequest" },
+  { title: "AudioTranscriptionRequest", additionalProperties: false },
 );
 
 /** What is billed, and the same in the words of OpenAI's clients. */

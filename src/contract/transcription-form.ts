@@ -43,11 +43,11 @@ const FIELDS = [
 const LISTS: ReadonlySet<string> = new Set(["timestamp_granularities"]);
 
 /** What OpenAI's API has and this one has not: said by name, since a client would take its answer for what it is not. */
-const NOT_HERE: Readonly<Record<string, string>> = {
-  include: "no probabilities of tokens are told: ask for verbose_json, which has avg_logprob",
-  known_speaker_names: "speakers are not told apart",
-  known_speaker_references: "speakers are not told apart",
-};
+const NOT_HERE: ReadonlyMap<string, string> = new Map([
+  ["include", "no probabilities of tokens are told: ask for verbose_json, which has avg_logprob"],
+  ["known_speaker_names", "speakers are not told apart"],
+  ["known_speaker_references", "speakers are not told apart"],
+]);
 
 /**
  * Reads the text fields of a transcription's form. Throws a 422 {@link ServiceError} for what does not match the schema
@@ -98,7 +98,7 @@ function grouped(fields: readonly FormField[]): Map<string, string[]> {
   const values = new Map<string, string[]>();
   for (const { name: written, value } of fields) {
     const name = written.replace(/\[\d*\]$/, "");
-    const missing = NOT_HERE[name];
+    const missing = NOT_HERE.get(name);
     if (missing !== undefined) throw new ServiceError(400, `${name} is not taken here, ${missing}`);
     if (!FIELDS.includes(name) || (name !== written && !LISTS.has(name))) {
       throw new ServiceError(

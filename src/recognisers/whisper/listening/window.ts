@@ -40,9 +40,13 @@ export interface HeardWindow {
   readonly segments: readonly HeardSegment[];
 }
 
-/** OpenAI's rule for what is no speech: this sure of it, and this unsure of the words. */
+/**
+ * OpenAI's rule for what is no speech: this sure of it, and this unsure of the words. Words that are less sure still are
+ * none either way: those of speech under noise of its own level are at -0.8.
+ */
 const NO_SPEECH_PROBABILITY = 0.6;
 const UNSURE_LOG_PROBABILITY = -1;
+const GUESSED_LOG_PROBABILITY = -1.5;
 
 /** More than anybody says. */
 const TOKENS_PER_S = 12;
@@ -81,7 +85,9 @@ export class WindowListener {
     const { decoded } = heard;
     const { language, languageProbability, noSpeechProbability, logProbabilities } = decoded;
     const mean = logProbabilities.reduce((sum, value) => sum + value, 0) / logProbabilities.length;
-    const isSpeech = noSpeechProbability <= NO_SPEECH_PROBABILITY || mean >= UNSURE_LOG_PROBABILITY;
+    const leastSure =
+      noSpeechProbability > NO_SPEECH_PROBABILITY ? UNSURE_LOG_PROBABILITY : GUESSED_LOG_PROBABILITY;
+    const isSpeech = mean >= leastSure;
     return {
       heardS,
       language: isSpeech ? language : null,

@@ -2,7 +2,7 @@ import { parentPort } from "node:worker_threads";
 import type { Answer, Order } from "./protocol.ts";
 
 /**
- * The far side of `ThreadCalls`: carries out one call after the other, as they come: the near side sends one at a time.
+ * The far side of `ThreadCalls`: carries out one call after the other.
  *
  * @param operations what can be called, by name; each returns its answer, or a promise of it, or throws
  * @param toWire what crosses the boundary of a thrown value: a clone would lose its class
@@ -13,20 +13,23 @@ export function answerCalls(
   toWire: (thrown: unknown) => unknown,
   transferOf: (value: unknown) => ArrayBuffer[] = () => [],
 ): void {
-  parentPort?.on("message", async ({ id, operation, parameters }: Order) => {
-    const given = await answer(id, operations[operation]!, parameters);
-    parentPort?.postMessage(given, "value" in given ? transferOf(given.value) : []);
-  });
-
-  async function answer(
-    id: number,
-    work: (...parameters: never[]) => unknown,
-    parameters: readonly unknown[],
-  ): Promise<Answer> {
+  parentPort?.on("message", ({ id, operation, parameters }: Order) => {
+    const give = (value: unknown): void => {
+      const answer: Answer = { id, value };
+      parentPort?.postMessage(answer, transferOf(value));
+    };
+    const refuse = (thrown: unknown): void => {
+      const answer: Answer = { id, thrown: toWire(thrown) };
+      parentPort?.postMessage(answer);
+    };
+    let value: unknown;
     try {
-      return { id, value: await work(...(parameters as never[])) };
+      value = operations[operation]!(...(parameters as never[]));
     } catch (thrown) {
-      return { id, thrown: toWire(thrown) };
+      refuse(thrown);
+      return;
     }
-  }
+    if (value instanceof Promise) void value.then(give, refuse);
+    else give(value);
+  });
 }

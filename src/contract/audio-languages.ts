@@ -5,7 +5,7 @@ export const LANGUAGE_NAMES: ReadonlyMap<string, string> = new Map(
     "bo tibetan|br breton|bs bosnian|ca catalan|cs czech|cy welsh|da danish|de german|el greek|en english|es spanish|" +
     "et estonian|eu basque|fa persian|fi finnish|fo faroese|fr french|gl galician|gu gujarati|ha hausa|haw hawaiian|" +
     "he hebrew|hi hindi|hr croatian|ht haitian creole|hu hungarian|hy armenian|id indonesian|is icelandic|it italian|" +
-    "ja japanese|jw javanese|ka georgian|kk kazakh|km khmer|kn kannada|ko korean|la latin|lb luxembourgish|" +
+    "ja japanese|jv javanese|ka georgian|kk kazakh|km khmer|kn kannada|ko korean|la latin|lb luxembourgish|" +
     "ln lingala|lo lao|lt lithuanian|lv latvian|mg malagasy|mi maori|mk macedonian|ml malayalam|mn mongolian|" +
     "mr marathi|ms malay|mt maltese|my myanmar|ne nepali|nl dutch|nn nynorsk|no norwegian|oc occitan|pa punjabi|" +
     "pl polish|ps pashto|pt portuguese|ro romanian|ru russian|sa sanskrit|sd sindhi|si sinhala|sk slovak|" +
@@ -17,9 +17,10 @@ export const LANGUAGE_NAMES: ReadonlyMap<string, string> = new Map(
     .map((line): [string, string] => [line.slice(0, line.indexOf(" ")), line.slice(line.indexOf(" ") + 1)]),
 );
 
-/** Codes that ISO has since replaced, and the one that Whisper's models have for Javanese. */
+/** Codes that ISO has since replaced or that mean nearly the same, and the one of Whisper's models for Javanese. */
 const OTHER_CODES: ReadonlyMap<string, string> = new Map([
-  ["jv", "jw"],
+  ["jw", "jv"],
+  ["nb", "no"],
   ["iw", "he"],
   ["in", "id"],
   ["ji", "yi"],

@@ -29,7 +29,8 @@ for (const [name, { bytes, open }] of Object.entries(formats)) {
         vocabulary: 51_865,
       });
       for (const [variable, { shape, data }] of variables) {
-        assert.deepEqual(await weights.read(variable.replace("model.", ""), shape), data, variable);
+        const read = await weights.read(variable.replace("model.", ""), shape);
+        assert.ok(read.length === data.length && read.every((value, at) => value === data[at]), variable);
       }
     });
 

@@ -12,6 +12,8 @@ export interface DecodeRequest {
   readonly draft: { readonly ids: readonly number[]; readonly language: string | null } | null;
   /** Most tokens that are written. */
   readonly mostTokens: number;
+  /** Whether a phrase that repeats ends the work. */
+  readonly stopsAtLoops: boolean;
 }
 
 /** What the decoder wrote. */
@@ -76,7 +78,7 @@ export async function decode(
       run,
       choice,
       special.end,
-      { lead: lead.length, rows, draft, mostTokens: request.mostTokens },
+      { ...request, lead: lead.length, rows, draft },
       check,
     );
     return {
@@ -90,20 +92,19 @@ export async function decode(
   }
 }
 
-interface Beginning {
+interface Beginning extends Pick<DecodeRequest, "mostTokens" | "stopsAtLoops"> {
   /** Tokens ahead of the text. */
   readonly lead: number;
   /** Logits of what follows the lead, and each token of the draft. */
   readonly rows: readonly Float32Array[];
   readonly draft: readonly number[];
-  readonly mostTokens: number;
 }
 
 async function write(
   run: DecoderRun,
   choice: Choice,
   end: number,
-  { lead, rows, draft, mostTokens }: Beginning,
+  { lead, rows, draft, mostTokens, stopsAtLoops }: Beginning,
   check: () => void,
 ): Promise<Pick<Decoded, "ids" | "logProbabilities" | "repeatedPhrase" | "isCut">> {
   const ids: number[] = [];
@@ -117,8 +118,9 @@ async function write(
     if (!isConfirmed) run.cut(lead + ids.length);
     if (id === end) return { ids, logProbabilities, repeatedPhrase: 0, isCut: false };
     ids.push(id);
-    const phrase = repeatedPhrase(ids);
-    if (phrase > 0 || ids.length >= mostTokens) {
+    const isFull = ids.length >= mostTokens;
+    const phrase = stopsAtLoops || isFull ? repeatedPhrase(ids) : 0;
+    if (phrase > 0 || isFull) {
       run.cut(lead + ids.length);
       return { ids, logProbabilities, repeatedPhrase: phrase, isCut: phrase === 0 };
     }

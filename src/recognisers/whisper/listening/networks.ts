@@ -12,16 +12,16 @@ export type Encoded = Tensors;
 export interface Networks {
   readonly description: WhisperDescription;
   readonly decoder: Session;
-  /** The same; but the encoder sees the clip and four seconds more, which is much cheaper. */
+  /** The clip, followed by silence up to 30 s, of which the encoder sees four: much cheaper. */
   encodeShort(samples: Float32Array): Promise<Encoded>;
-  /** The clip, followed by silence up to 30 s. */
+  /** The clip, followed by silence up to 30 s, all of which the encoder sees. */
   encodeFull(samples: Float32Array): Promise<Encoded>;
   close(): Promise<void>;
 }
 
 /**
- * Of silence, which the encoder sees after a clip. With 1 s a tenth more words are heard wrongly than with 30 s; with 4 s
- * as many.
+ * Of silence, which the encoder sees after a clip. Of 930 words of our two voices 50 are heard wrongly with 1 s, 43 with
+ * 4 s and 41 with all 30.
  */
 const MARGIN = 4 * WHISPER_RATE_HZ;
 

@@ -98,11 +98,14 @@ export class WindowListener {
     };
   }
 
-  /** With all 30 s before the encoder's eyes; what loops then too is cut before its first repetition. */
+  /**
+   * With all 30 s before the encoder's eyes. Somebody may well say a thing several times: what repeats and comes to an end
+   * stays, and what does not is cut before its first repetition.
+   */
   async #again(samples: Float32Array, request: WindowRequest, check: () => void): Promise<DecodedRun> {
     check();
     const encoded = await this.#networks.encodeFull(samples);
-    const { run, decoded } = await this.#decoded(encoded, samples, { ...request, draft: null }, check);
+    const { run, decoded } = await this.#decoded(encoded, samples, { ...request, draft: null }, check, false);
     if (decoded.repeatedPhrase === 0) return { run, decoded };
     const kept = lengthBeforeRepeat(decoded.ids, decoded.repeatedPhrase);
     const logProbabilities = decoded.logProbabilities.slice(0, kept);
@@ -114,6 +117,7 @@ export class WindowListener {
     samples: Float32Array,
     request: WindowRequest,
     check: () => void,
+    stopsAtLoops = true,
   ): Promise<DecodedRun> {
     const { description, decoder } = this.#networks;
     const positions = Math.min(description.sizes.audioPositions, Math.ceil(samples.length / POSITION));
@@ -122,11 +126,14 @@ export class WindowListener {
       MOST_TOKENS,
       Math.ceil((TOKENS_PER_S * samples.length) / WHISPER_RATE_HZ) + MORE_TOKENS,
     );
-    const asked = this.#decodeRequest(request, mostTokens);
+    const asked = { ...this.#decodeRequest(request, mostTokens), stopsAtLoops };
     return { run, decoded: await decode(run, description, this.#choice, asked, check) };
   }
 
-  #decodeRequest({ language, prompt, draft }: WindowRequest, mostTokens: number): DecodeRequest {
+  #decodeRequest(
+    { language, prompt, draft }: WindowRequest,
+    mostTokens: number,
+  ): Omit<DecodeRequest, "stopsAtLoops"> {
     const encoded = (text: string): number[] => this.#pairs.encode(` ${text.trim()}`);
     // The last two tokens of what was heard before are those that more sound changes most.
     const draftIds = draft === null || draft.text.trim() === "" ? [] : encoded(draft.text).slice(0, -2);

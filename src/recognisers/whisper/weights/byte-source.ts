@@ -60,7 +60,8 @@ export function inMemory(bytes: Uint8Array): ByteSource {
     size: bytes.length,
     async read(from, length) {
       if (length < 0 || from + length > bytes.length) throw new WeightsError("The weights are cut short.");
-      return bytes.slice(from, from + length);
+      // A copy that is aligned, also of a Buffer, whose slice would be none.
+      return new Uint8Array(bytes.subarray(from, from + length));
     },
     async close() {},
   };

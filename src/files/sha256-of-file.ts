@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
 import { open } from "node:fs/promises";
 
 /**
@@ -6,8 +6,12 @@ import { open } from "node:fs/promises";
  *
  * @throws what the file system does; the signal's reason.
  */
-export async function sha256OfFile(path: string, signal?: AbortSignal): Promise<string> {
-  const hash = createHash("sha256");
+export function sha256OfFile(path: string, signal?: AbortSignal): Promise<string> {
+  return digestOfFile(path, createHash("sha256"), signal);
+}
+
+/** The same of any hash, which is used up by it. */
+export async function digestOfFile(path: string, hash: Hash, signal?: AbortSignal): Promise<string> {
   const file = await open(path);
   try {
     // One for all of it: what is read whole, or as a stream, stays in memory until it is cleared away.

@@ -4,7 +4,7 @@ import type { Answer, Order } from "./protocol.ts";
 /**
  * The far side of `ThreadCalls`: carries out one call after the other.
  *
- * @param operations what can be called, by name; each returns its answer or throws, synchronously
+ * @param operations what can be called, by name; each returns its answer, or a promise of it, or throws
  * @param toWire what crosses the boundary of a thrown value: a clone would lose its class
  * @param transferOf the buffers of an answer that the caller gets as they are; none unless told
  */
@@ -14,19 +14,22 @@ export function answerCalls(
   transferOf: (value: unknown) => ArrayBuffer[] = () => [],
 ): void {
   parentPort?.on("message", ({ id, operation, parameters }: Order) => {
-    const given = answer(id, operations[operation]!, parameters);
-    parentPort?.postMessage(given, "value" in given ? transferOf(given.value) : []);
-  });
-
-  function answer(
-    id: number,
-    work: (...parameters: never[]) => unknown,
-    parameters: readonly unknown[],
-  ): Answer {
+    const give = (value: unknown): void => {
+      const answer: Answer = { id, value };
+      parentPort?.postMessage(answer, transferOf(value));
+    };
+    const refuse = (thrown: unknown): void => {
+      const answer: Answer = { id, thrown: toWire(thrown) };
+      parentPort?.postMessage(answer);
+    };
+    let value: unknown;
     try {
-      return { id, value: work(...(parameters as never[])) };
+      value = operations[operation]!(...(parameters as never[]));
     } catch (thrown) {
-      return { id, thrown: toWire(thrown) };
+      refuse(thrown);
+      return;
     }
-  }
+    if (value instanceof Promise) void value.then(give, refuse);
+    else give(value);
+  });
 }

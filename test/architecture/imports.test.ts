@@ -18,6 +18,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   model: ["audio"],
   engines: ["model", "audio", "text", "tensors"],
   writers: ["model", "text", "files"],
+  recognisers: ["model", "audio", "tensors", "threads"],
   workers: ["model", "audio"],
   catalogue: ["model", "settings", "files"],
   tenancy: ["settings", "threads"],
@@ -40,6 +41,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "env-paths": ["settings"],
   openai: ["writers"],
   "node-llama-cpp": ["writers"],
+  "mpg123-decoder": ["audio"],
+  "opus-decoder": ["audio"],
   "proper-lockfile": ["catalogue"],
   "cli-progress": ["cli"],
 };

@@ -5,20 +5,26 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { parseManifest } from "../../src/catalogue/checkpoint-manifest.ts";
 import {
+  DEFAULT_RECOGNISER,
   DEFAULT_WRITER,
   findCheckpoint,
+  findRecogniser,
   namesOf,
   pullableCheckpoints,
+  pullableRecognisers,
 } from "../../src/catalogue/checkpoints.ts";
 import { parseHubName } from "../../src/catalogue/hub/hub-name.ts";
 import { HUB_WRITERS, hubWriterAt } from "../../src/catalogue/hub-writers.ts";
+import type { Origin } from "../../src/catalogue/recognisers/recogniser-manifest.ts";
 import { manifestOf } from "./pull/fixture.ts";
+import { manifestOf as recogniserOf } from "./recognisers/tiny-recogniser.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "antiphon-manifests-"));
 after(() => rmSync(folder, { recursive: true }));
 
 const TINY = manifestOf("https://example.org/tiny.gguf");
 const [TINY_FILE] = TINY.files;
+const ORIGIN: Origin = { kind: "hub", repository: "ann/tiny", files: ["tiny"] };
 
 describe("the manifests of the repository", () => {
   it("have the default writer, under its own name and as writer", () => {
@@ -31,6 +37,17 @@ describe("the manifests of the repository", () => {
       ["hub", "pip"],
     );
     assert.equal(findCheckpoint("heart"), undefined);
+  });
+
+  it("have the default recogniser, under its own name and as recogniser", () => {
+    const recogniser = findRecogniser("recogniser");
+    assert.deepEqual([recogniser?.name, recogniser?.licence], [DEFAULT_RECOGNISER, "MIT"]);
+    assert.deepEqual(
+      recogniser?.origins.map(({ kind }) => kind),
+      ["hub", "pip"],
+    );
+    assert.equal(findCheckpoint("recogniser"), undefined, "it writes nothing");
+    assert.equal(findRecogniser("writer"), undefined);
   });
 });
 
@@ -103,5 +120,9 @@ describe("a manifest", () => {
     writeFileSync(join(folder, "a.json"), JSON.stringify(TINY));
     writeFileSync(join(folder, "b.json"), JSON.stringify({ ...TINY, name: "other", aliases: ["tiny"] }));
     assert.throws(() => pullableCheckpoints(folder), /two manifests in .* claim the name tiny: rename one/);
+    writeFileSync(join(folder, "b.json"), JSON.stringify({ ...recogniserOf(ORIGIN), aliases: ["tiny"] }));
+    assert.throws(() => pullableCheckpoints(folder), /two manifests in .* claim the name tiny: rename one/);
+    writeFileSync(join(folder, "b.json"), JSON.stringify(recogniserOf()));
+    assert.throws(() => pullableRecognisers(folder), /b\.json is no checkpoint: origins must not have fewer/);
   });
 });

@@ -26,6 +26,7 @@ test("models list --json tells which checkpoint speaks for each model, and what 
     [
       "heart",
       "smollm2-135m",
+      "whisper-base",
       "smollm2-360m",
       "qwen2.5-0.5b",
       "qwen3-0.6b",
@@ -42,8 +43,8 @@ test("models list --json tells which checkpoint speaks for each model, and what 
 test("models list prints a line for each model and checkpoint", async () => {
   const lines = (await list()).split("\n");
   assert.match(lines[1] ?? "", /^svc-beta-v0\.3 +heart +installed +yes$/);
-  assert.match(lines.at(-9) ?? "", /^heart +voice +installed +[\d.]+ MB +Apache-2\.0$/);
-  assert.match(lines.at(-8) ?? "", /^smollm2-135m +writer +missing +98\.4 MB +Apache-2\.0$/);
+  assert.match(lines.at(-10) ?? "", /^heart +voice +installed +[\d.]+ MB +Apache-2\.0$/);
+  assert.match(lines.at(-9) ?? "", /^smollm2-135m +writer +missing +98\.4 MB +Apache-2\.0$/);
   assert.match(lines.at(-2) ?? "", /^qwen3-4b +writer +on the hub +Apache-2\.0$/);
 });
 

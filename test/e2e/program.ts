@@ -52,7 +52,7 @@ export function launchAntiphon(line: readonly string[], options: ProgramOptions 
 /** Runs the built `antiphon` to its end. Whatever stands in `input` is its standard input. */
 export async function antiphon(
   line: readonly string[],
-  options: ProgramOptions & { readonly input?: string } = {},
+  options: ProgramOptions & { readonly input?: string | Uint8Array } = {},
 ): Promise<Finished> {
   const child = launchAntiphon(line, options);
   child.stdin?.end(options.input ?? "");

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -13,6 +14,8 @@ export interface FakeRepository {
   readonly blobs: Map<string, Buffer>;
   /** The files of the commit that `main` is at. */
   files: Record<string, Buffer>;
+  /** Paths that are small enough to lie in Git: stated by the name that it has for their bytes. */
+  inGit: readonly string[];
   /** What the head of its README says. */
   card: Record<string, unknown>;
   /** Whoever asks without this token is sent away. */
@@ -28,7 +31,12 @@ export interface HubAnswer {
   id: string;
   sha: string;
   cardData: Record<string, unknown>;
-  siblings: { rfilename: string; size: number | null; lfs: { size: number; sha256: string } | null }[];
+  siblings: {
+    rfilename: string;
+    size: number | null;
+    blobId?: string;
+    lfs: { size: number; sha256: string } | null;
+  }[];
 }
 
 /** A server that is laid out like the hub, and misbehaves where it is told to. */
@@ -87,6 +95,7 @@ export async function fakeHub(): Promise<FakeHub> {
         revision: "",
         blobs: new Map(),
         files: {},
+        inGit: [],
         card: { license: "apache-2.0" },
         token: null,
         lie: (answer) => answer,
@@ -117,7 +126,7 @@ export function send(response: ServerResponse, bytes: Buffer, from: number, coun
   else response.write(rest.subarray(0, count), () => response.socket?.end());
 }
 
-function answerOf(id: string, { revision, files, card }: FakeRepository): HubAnswer {
+function answerOf(id: string, { revision, files, inGit, card }: FakeRepository): HubAnswer {
   return {
     id,
     sha: revision,
@@ -127,8 +136,15 @@ function answerOf(id: string, { revision, files, card }: FakeRepository): HubAns
       ...Object.entries(files).map(([rfilename, bytes]) => ({
         rfilename,
         size: bytes.length,
-        lfs: { size: bytes.length, sha256: sha256(bytes) },
+        ...(inGit.includes(rfilename)
+          ? { blobId: gitSha1(bytes), lfs: null }
+          : { lfs: { size: bytes.length, sha256: sha256(bytes) } }),
       })),
     ],
   };
+}
+
+/** As `git hash-object` has it. */
+function gitSha1(bytes: Buffer): string {
+  return createHash("sha1").update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
 }

@@ -1,0 +1,78 @@
+import type { Clip } from "./conversation.ts";
+
+/** A word and when it is said, in seconds from the clip's beginning. */
+export interface HeardWord {
+  readonly text: string;
+  readonly startS: number;
+  readonly endS: number;
+  /** 0 to 1. */
+  readonly probability: number;
+}
+
+/** A stretch of speech and its words, in seconds from the clip's beginning. */
+export interface HeardSegment {
+  readonly startS: number;
+  readonly endS: number;
+  /** Trimmed, never empty. */
+  readonly text: string;
+  /** `null` where nobody asked for them. */
+  readonly words: readonly HeardWord[] | null;
+  /** Mean natural logarithm of its tokens' probabilities; `null` where the recogniser does not say. */
+  readonly meanLogProbability: number | null;
+}
+
+/** What is said in a clip. */
+export interface Transcript {
+  /** The segments' words, joined by spaces; empty where nobody speaks. */
+  readonly text: string;
+  /** ISO 639-1; `null` where it is unknown. */
+  readonly language: string | null;
+  /** 0 to 1; `null` where the recogniser does not say. */
+  readonly languageProbability: number | null;
+  /** How sure it is that somebody speaks at all, 0 to 1; `null` where the recogniser does not say. */
+  readonly speechProbability: number | null;
+  /** Of all tokens; `null` where there is none or the recogniser does not say. */
+  readonly meanLogProbability: number | null;
+  readonly segments: readonly HeardSegment[];
+  /** How much of the clip was listened to, from its beginning: less than all of it where that is too long. */
+  readonly heardS: number;
+}
+
+export interface RecogniseOptions {
+  /** ISO 639-1; `null` lets it find out. */
+  readonly language: string | null;
+  /** Words that may be said, or what was said before; steers spelling. */
+  readonly prompt: string | null;
+  /** Whether each word's time is wanted. */
+  readonly wantsWords: boolean;
+  /** What the same speech was taken for when less of it had been heard: confirmed or corrected, which is cheaper. */
+  readonly draft: Transcript | null;
+  /** Is told how much of the clip has been heard, in seconds, where it is heard piece by piece; must not throw. */
+  readonly onProgress?: (heardS: number) => void;
+}
+
+/**
+ * Tells what is said in recorded speech. The same clip and options give the same transcript. Stops between two steps of
+ * its work when the signal aborts, and then throws its reason; every other failure is a {@link RecogniserError}.
+ */
+export interface Recogniser {
+  /** Who hears, for `meta`: `whisper-base`, or the name of an endpoint's model. */
+  readonly name: string;
+  recognise(clip: Clip, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript>;
+  close(): Promise<void>;
+}
+
+/**
+ * A recogniser that could not hear. The message is shown to clients: it quotes nothing that a third party sent and names
+ * no file. What whoever runs the server needs to know beyond it is in the `cause`.
+ */
+export class RecogniserError extends Error {
+  override readonly name = "RecogniserError";
+  /** After how long the same request may work; `null` when waiting alone mends nothing. */
+  readonly retryAfterMs: number | null;
+
+  constructor(message: string, options: ErrorOptions & { readonly retryAfterMs?: number } = {}) {
+    super(message, options);
+    this.retryAfterMs = options.retryAfterMs ?? null;
+  }
+}

@@ -1,0 +1,154 @@
+import { Worker } from "node:worker_threads";
+import type { Clip } from "../model/conversation.ts";
+import {
+  type RecogniseOptions,
+  type Recogniser,
+  RecogniserError,
+  type Transcript,
+} from "../model/recogniser.ts";
+import { ThreadCalls } from "../threads/thread-calls.ts";
+import { ThreadError } from "../threads/thread-error.ts";
+import { isoLanguage, whisperLanguage } from "./languages.ts";
+import { RecogniserFilesError } from "./whisper/description.ts";
+import type { HeardWindow, WindowRequest } from "./whisper/listening/window.ts";
+import type { OpenedWhisper, StopCell, WhisperSite, WireError } from "./whisper-protocol.ts";
+import { hearWholeClip } from "./whole-clip.ts";
+
+export interface WhisperOptions {
+  /** Of a longer clip only so much is heard, in seconds. 900 unless told. */
+  readonly mostS?: number;
+  /** Clips that may be waited for at a time; one more is refused. 32 unless told. */
+  readonly mostClips?: number;
+  /** Longest that 30 s may take before the thread is given up, in milliseconds. 120 000 unless told. */
+  readonly deadlineMs?: number;
+  /** The thread failed, and another takes its place. Plain words for a log. */
+  readonly onFailure?: (message: string) => void;
+  /** It answers again. */
+  readonly onRecovery?: (message: string) => void;
+  /** Starts a thread that answers as `whisper-thread.ts` does. */
+  readonly startThread?: (site: WhisperSite) => Worker;
+}
+
+const MOST_S = 900;
+const MOST_CLIPS = 32;
+const DEADLINE_MS = 120_000;
+const RETRY_MS = 1_000;
+const NAME = "the thread that hears";
+
+/**
+ * The recogniser that `convertWhisper` wrote into a folder, in a thread of its own. It hears 30 s at a time, and clips
+ * take turns, so that a long one does not keep a short one waiting. A thread that dies or hangs fails what it was
+ * hearing and is replaced.
+ *
+ * @throws RecogniserFilesError when the folder does not hold it whole; RecogniserError when it cannot be opened.
+ */
+export async function openWhisper(folder: string, options: WhisperOptions = {}): Promise<Recogniser> {
+  const { mostClips = MOST_CLIPS, mostS = MOST_S, onFailure, onRecovery, startThread = started } = options;
+  const calls = new ThreadCalls({
+    name: NAME,
+    start: () => startThread({ folder }),
+    // Each clip has one call at a time.
+    queueDepth: mostClips,
+    deadlineMs: options.deadlineMs ?? DEADLINE_MS,
+    isNative: true,
+    probe: "open",
+    fromWire: (thrown) => fromWire(thrown as WireError),
+    onFailure: ({ message }) => onFailure?.(message),
+    onRecovery: () => onRecovery?.(`${NAME} works again`),
+  });
+  let about: OpenedWhisper;
+  try {
+    about = (await calls.call("open", [], { repeatable: true })) as OpenedWhisper;
+  } catch (error) {
+    await calls.close();
+    throw error instanceof RecogniserFilesError ? error : asRecogniserError(error);
+  }
+  return new ThreadedWhisper(calls, about, mostS, mostClips);
+}
+
+class ThreadedWhisper implements Recogniser {
+  readonly name: string;
+  readonly #calls: ThreadCalls;
+  readonly #languages: readonly string[];
+  readonly #mostS: number;
+  readonly #mostClips: number;
+  /** One for each clip that is being heard. */
+  readonly #stops = new Set<StopCell>();
+
+  constructor(calls: ThreadCalls, { name, languages }: OpenedWhisper, mostS: number, mostClips: number) {
+    this.name = name;
+    this.#calls = calls;
+    this.#languages = languages;
+    this.#mostS = mostS;
+    this.#mostClips = mostClips;
+  }
+
+  async recognise(clip: Clip, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
+    signal.throwIfAborted();
+    if (this.#stops.size >= this.#mostClips) {
+      throw new RecogniserError("Too many clips wait to be heard: try again.", { retryAfterMs: RETRY_MS });
+    }
+    const own = { ...options, language: this.#knownLanguage(options.language) };
+    const draft = options.draft;
+    const ownDraft = draft && { ...draft, language: draft.language && this.#named(draft.language) };
+    const stop: StopCell = new Int32Array(new SharedArrayBuffer(4));
+    const onAbort = (): void => void Atomics.store(stop, 0, 1);
+    const hear = (request: WindowRequest): Promise<HeardWindow> =>
+      this.#calls.call("hear", [request, stop], {
+        signal,
+        transfer: [request.samples.buffer as ArrayBuffer],
+      }) as Promise<HeardWindow>;
+    this.#stops.add(stop);
+    signal.addEventListener("abort", onAbort, { once: true });
+    try {
+      const heard = await hearWholeClip(clip, { ...own, draft: ownDraft }, this.#mostS, hear);
+      return { ...heard, language: heard.language && isoLanguage(heard.language) };
+    } catch (error) {
+      signal.throwIfAborted();
+      throw asRecogniserError(error);
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+      this.#stops.delete(stop);
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const stop of this.#stops) Atomics.store(stop, 0, 1);
+    await this.#calls.close();
+  }
+
+  #named(language: string): string | null {
+    return whisperLanguage(language, this.#languages);
+  }
+
+  #knownLanguage(language: string | null): string | null {
+    if (language === null) return null;
+    const named = this.#named(language);
+    if (named === null)
+      throw new RecogniserError("The recogniser does not know the language that was given.");
+    return named;
+  }
+}
+
+function started(site: WhisperSite): Worker {
+  // A small nursery: the networks' numbers are outside the heap.
+  const resourceLimits = { maxYoungGenerationSizeMb: 4 };
+  const entry = new URL("./whisper-thread.js", import.meta.url);
+  return new Worker(entry, { workerData: site, resourceLimits, execArgv: [], name: "hearing" });
+}
+
+function fromWire({ message, isOfFiles }: WireError): Error {
+  return isOfFiles ? new RecogniserFilesError(message) : new Error(message);
+}
+
+function asRecogniserError(error: unknown): RecogniserError {
+  if (error instanceof RecogniserError) return error;
+  if (error instanceof ThreadError) {
+    if (error.problem === "closed") return new RecogniserError("The recogniser is closed.", { cause: error });
+    return new RecogniserError("The recogniser failed over the clip: try again.", {
+      cause: error,
+      retryAfterMs: RETRY_MS,
+    });
+  }
+  return new RecogniserError("The recogniser cannot hear.", { cause: error });
+}

@@ -1,0 +1,46 @@
+import { workerData } from "node:worker_threads";
+import { answerCalls } from "../threads/answer-calls.ts";
+import { findWhisper, RecogniserFilesError } from "./whisper/description.ts";
+import { openNetworks } from "./whisper/listening/networks.ts";
+import { WindowListener } from "./whisper/listening/window.ts";
+import type { OpenedWhisper, WhisperOperations, WhisperSite, WireError } from "./whisper-protocol.ts";
+
+/** A thread that hears; onnxruntime blocks the one that it computes in. */
+const { folder } = workerData as WhisperSite;
+
+interface Opened {
+  readonly listener: WindowListener;
+  readonly about: OpenedWhisper;
+}
+
+let opening: Promise<Opened> | null = null;
+
+const operations: WhisperOperations = {
+  open: async () => (await opened()).about,
+  async hear(request, stop) {
+    const { listener } = await opened();
+    return await listener.hear(request, () => {
+      if (Atomics.load(stop, 0) !== 0) throw new Error("Nobody waits for it any more.");
+    });
+  },
+};
+
+answerCalls({ ...operations }, (thrown): WireError => {
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return { message, isOfFiles: thrown instanceof RecogniserFilesError };
+});
+
+function opened(): Promise<Opened> {
+  opening ??= open().catch((error: unknown) => {
+    opening = null;
+    throw error;
+  });
+  return opening;
+}
+
+async function open(): Promise<Opened> {
+  const files = await findWhisper(folder);
+  const { name, special } = files.description;
+  const listener = new WindowListener(await openNetworks(files));
+  return { listener, about: { name, languages: Object.keys(special.languages) } };
+}

@@ -1,0 +1,56 @@
+import type { WhisperDescription } from "../description.ts";
+
+/** Chooses what is written. */
+export interface Choice {
+  /** The likeliest text token, or the end. @param isFirst whether nothing is written yet */
+  likeliest(logits: Float32Array, isFirst: boolean): { readonly id: number; readonly logProbability: number };
+  /** The likeliest language, among all that the model knows, and how likely: among those languages. */
+  language(logits: Float32Array): { readonly code: string; readonly probability: number };
+  /** The same, of a language that is given. */
+  languageProbability(logits: Float32Array, code: string): number;
+}
+
+export function choiceOf({ special, suppressed, suppressedFirst }: WhisperDescription): Choice {
+  const never = new Uint8Array(special.end + 1);
+  for (const id of suppressed) never[id] = 1;
+  never[special.end] = 0;
+  const neverFirst = never.slice();
+  for (const id of suppressedFirst) neverFirst[id] = 1;
+  const codes = Object.keys(special.languages);
+  const languageIds = Object.values(special.languages);
+
+  function probabilities(logits: Float32Array): number[] {
+    const own = languageIds.map((id) => logits[id]!);
+    const most = Math.max(...own);
+    const parts = own.map((value) => Math.exp(value - most));
+    const sum = parts.reduce((total, part) => total + part, 0);
+    return parts.map((part) => part / sum);
+  }
+
+  return {
+    likeliest(logits, isFirst) {
+      const banned = isFirst ? neverFirst : never;
+      let id = special.end;
+      let most = Number.NEGATIVE_INFINITY;
+      for (let at = 0; at <= special.end; at++) {
+        if (logits[at]! > most && banned[at] === 0) [id, most] = [at, logits[at]!];
+      }
+      return { id, logProbability: logProbabilityOf(logits, id) };
+    },
+    language(logits) {
+      const all = probabilities(logits);
+      const at = all.indexOf(Math.max(...all));
+      return { code: codes[at]!, probability: all[at]! };
+    },
+    languageProbability: (logits, code) => probabilities(logits)[codes.indexOf(code)]!,
+  };
+}
+
+/** Natural logarithm. */
+export function logProbabilityOf(logits: Float32Array, id: number): number {
+  let most = Number.NEGATIVE_INFINITY;
+  for (const value of logits) if (value > most) most = value;
+  let sum = 0;
+  for (const value of logits) sum += Math.exp(value - most);
+  return logits[id]! - most - Math.log(sum);
+}

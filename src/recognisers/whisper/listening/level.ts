@@ -1,0 +1,44 @@
+import { WHISPER_RATE_HZ } from "./rate.ts";
+
+/** 20 ms */
+const LEVEL_FRAME = WHISPER_RATE_HZ / 50;
+const SILENT_DB = -100;
+
+/** What is nowhere louder is taken for silence. */
+const AUDIBLE_DB = -50;
+/** What changes by less is a steady noise; speech under white noise of its own level changes by 6 dB. */
+const LEAST_SPREAD_DB = 3;
+/** Shorter than the shortest word. */
+const LEAST_S = 0.2;
+
+/** Level of each 20 ms, without their mean, in decibels of full scale, -100 or more. */
+export function levelsDb(samples: Float32Array): Float32Array {
+  return Float32Array.from({ length: Math.floor(samples.length / LEVEL_FRAME) }, (_, frame) => {
+    const own = samples.subarray(frame * LEVEL_FRAME, (frame + 1) * LEVEL_FRAME);
+    let [sum, squares] = [0, 0];
+    for (const value of own) {
+      sum += value;
+      squares += value * value;
+    }
+    const power = squares / LEVEL_FRAME - (sum / LEVEL_FRAME) ** 2;
+    return Math.max(SILENT_DB, 10 * Math.log10(Math.max(power, 1e-12)));
+  });
+}
+
+/** Whether nobody can be speaking: it is silence, a steady noise or tone, or too short. At 16 kHz. */
+export function isSurelyNoSpeech(samples: Float32Array): boolean {
+  if (samples.length < LEAST_S * WHISPER_RATE_HZ) return true;
+  const sorted = levelsDb(samples).sort();
+  const at = (part: number): number => sorted[Math.floor(part * (sorted.length - 1))]!;
+  return sorted.at(-1)! < AUDIBLE_DB || at(0.95) - at(0.1) < LEAST_SPREAD_DB;
+}
+
+/** Which 20 ms are louder than the clip's quiet parts: where there are any, they are its pauses. */
+export function activeFrames(samples: Float32Array): readonly boolean[] {
+  const levels = levelsDb(samples);
+  const sorted = levels.slice().sort();
+  const at = (part: number): number => sorted[Math.floor(part * (sorted.length - 1))] ?? SILENT_DB;
+  const [quiet, loud] = [at(0.05), at(0.95)];
+  const thresholdDb = Math.max(quiet + 0.25 * (loud - quiet), loud - 40);
+  return Array.from(levels, (level) => level > thresholdDb);
+}

@@ -1,0 +1,25 @@
+/** Longest phrase that is looked for, in tokens. */
+const LONGEST_PHRASE = 32;
+
+/**
+ * Whether the last tokens repeat a phrase: three times, or six if it is of one or two tokens. @returns its length, 0 where none does
+ */
+export function repeatedPhrase(ids: readonly number[]): number {
+  for (let length = 1; length <= LONGEST_PHRASE; length++) {
+    const times = length < 3 ? 6 : 3;
+    if (ids.length >= times * length && repeatsFor(ids, length) >= length * (times - 1)) return length;
+  }
+  return 0;
+}
+
+/** How many tokens stand before the first repetition of the phrase of that length that the list ends with. */
+export function lengthBeforeRepeat(ids: readonly number[], phrase: number): number {
+  return ids.length - repeatsFor(ids, phrase);
+}
+
+/** How many of the last tokens are the same as those `length` before them. */
+function repeatsFor(ids: readonly number[], length: number): number {
+  let count = 0;
+  for (let at = ids.length - 1; at >= length && ids[at] === ids[at - length]; at--) count++;
+  return count;
+}

@@ -1,0 +1,181 @@
+import { resample } from "../../../audio/resample.ts";
+import type { HeardSegment } from "../../../model/recogniser.ts";
+import { type BytePairs, bytePairs } from "../tokens/byte-pairs.ts";
+import { type Choice, choiceOf } from "./choice.ts";
+import { type Decoded, type DecodeRequest, decode } from "./decode.ts";
+import { DecoderRun } from "./decoder-run.ts";
+import { activeFrames, isSurelyNoSpeech } from "./level.ts";
+import { lengthBeforeRepeat } from "./loop-guard.ts";
+import type { Encoded, Networks } from "./networks.ts";
+import { pauseIn } from "./pause.ts";
+import { placedWords } from "./placed-words.ts";
+import { POSITION, WHISPER_RATE_HZ, WINDOW_S } from "./rate.ts";
+import { segmentsOf } from "./segments.ts";
+import { wordsOf } from "./words.ts";
+
+/** A stretch of a clip, to be heard at once. */
+export interface WindowRequest {
+  /** 30 s at most; where the clip goes on after it, 30 s. */
+  readonly samples: Float32Array;
+  readonly sampleRateHz: number;
+  /** Whether the clip ends with it. */
+  readonly isLast: boolean;
+  /** Of {@link Networks.description}'s languages; `null` lets the model find out. */
+  readonly language: string | null;
+  readonly prompt: string | null;
+  readonly draft: { readonly text: string; readonly language: string | null } | null;
+}
+
+/** What is said in it. */
+export interface HeardWindow {
+  /** How much of it was listened to: where the clip goes on, up to a pause. */
+  readonly heardS: number;
+  /** `null` where nobody speaks for sure. */
+  readonly language: string | null;
+  readonly languageProbability: number | null;
+  readonly speechProbability: number;
+  /** Of all tokens, and of the end. */
+  readonly logProbabilities: readonly number[];
+  /** Empty where nobody speaks. Times from the window's beginning. */
+  readonly segments: readonly HeardSegment[];
+}
+
+/**
+ * OpenAI's rule for what is no speech: this sure of it, and this unsure of the words. Words that are less sure still are
+ * none either way: those of speech under noise of its own level are at -0.8.
+ */
+const NO_SPEECH_PROBABILITY = 0.6;
+const UNSURE_LOG_PROBABILITY = -1;
+const GUESSED_LOG_PROBABILITY = -1.5;
+
+/** More than anybody says. */
+const TOKENS_PER_S = 12;
+const MORE_TOKENS = 8;
+const MOST_TOKENS = 220;
+/** Of the prompt, as Whisper was trained. */
+const PROMPT_TOKENS = 223;
+
+const WITHOUT_GLUE: ReadonlySet<string> = new Set(["zh", "ja", "th", "lo", "my", "yue"]);
+
+/** Hears stretches of up to 30 s, one after the other. */
+export class WindowListener {
+  readonly #networks: Networks;
+  readonly #pairs: BytePairs;
+  readonly #choice: Choice;
+
+  constructor(networks: Networks) {
+    this.#networks = networks;
+    this.#pairs = bytePairs(networks.description.tokens);
+    this.#choice = choiceOf(networks.description);
+  }
+
+  /** @param check called before each step of the networks; what it throws ends the work */
+  async hear(request: WindowRequest, check: () => void): Promise<HeardWindow> {
+    check();
+    const all = resample(request.samples, request.sampleRateHz, WHISPER_RATE_HZ);
+    const end = request.isLast ? Math.min(all.length, WINDOW_S * WHISPER_RATE_HZ) : pauseIn(all);
+    const samples = all.subarray(0, end);
+    const heardS = request.isLast
+      ? request.samples.length / request.sampleRateHz
+      : samples.length / WHISPER_RATE_HZ;
+    if (isSurelyNoSpeech(samples)) return { ...NOTHING, heardS };
+    check();
+    const short = await this.#decoded(await this.#networks.encodeShort(samples), samples, request, check);
+    const heard = isRunaway(short.decoded) ? await this.#again(samples, request, check) : short;
+    const { decoded } = heard;
+    const { language, languageProbability, noSpeechProbability, logProbabilities } = decoded;
+    const mean = logProbabilities.reduce((sum, value) => sum + value, 0) / logProbabilities.length;
+    const leastSure =
+      noSpeechProbability > NO_SPEECH_PROBABILITY ? UNSURE_LOG_PROBABILITY : GUESSED_LOG_PROBABILITY;
+    const isSpeech = mean >= leastSure;
+    return {
+      heardS,
+      language: isSpeech ? language : null,
+      languageProbability: isSpeech ? languageProbability : null,
+      speechProbability: 1 - noSpeechProbability,
+      logProbabilities: isSpeech ? logProbabilities : [],
+      segments: isSpeech ? this.#segments(heard, samples) : [],
+    };
+  }
+
+  /**
+   * With all 30 s before the encoder's eyes. Somebody may well say a thing several times: what repeats and comes to an end
+   * stays, and what does not is cut before its first repetition.
+   */
+  async #again(samples: Float32Array, request: WindowRequest, check: () => void): Promise<DecodedRun> {
+    check();
+    const encoded = await this.#networks.encodeFull(samples);
+    const { run, decoded } = await this.#decoded(encoded, samples, { ...request, draft: null }, check, false);
+    if (decoded.repeatedPhrase === 0) return { run, decoded };
+    const kept = lengthBeforeRepeat(decoded.ids, decoded.repeatedPhrase);
+    const logProbabilities = decoded.logProbabilities.slice(0, kept);
+    return { run, decoded: { ...decoded, ids: decoded.ids.slice(0, kept), logProbabilities } };
+  }
+
+  async #decoded(
+    encoded: Encoded,
+    samples: Float32Array,
+    request: WindowRequest,
+    check: () => void,
+    stopsAtLoops = true,
+  ): Promise<DecodedRun> {
+    const { description, decoder } = this.#networks;
+    const positions = Math.min(description.sizes.audioPositions, Math.ceil(samples.length / POSITION));
+    const run = new DecoderRun(decoder, description.sizes, encoded, positions);
+    const mostTokens = Math.min(
+      MOST_TOKENS,
+      Math.ceil((TOKENS_PER_S * samples.length) / WHISPER_RATE_HZ) + MORE_TOKENS,
+    );
+    const asked = { ...this.#decodeRequest(request, mostTokens), stopsAtLoops };
+    return { run, decoded: await decode(run, description, this.#choice, asked, check) };
+  }
+
+  #decodeRequest(
+    { language, prompt, draft }: WindowRequest,
+    mostTokens: number,
+  ): Omit<DecodeRequest, "stopsAtLoops"> {
+    const encoded = (text: string): number[] => this.#pairs.encode(` ${text.trim()}`);
+    // The last two tokens of what was heard before are those that more sound changes most.
+    const draftIds = draft === null || draft.text.trim() === "" ? [] : encoded(draft.text).slice(0, -2);
+    return {
+      language,
+      prompt: prompt === null || prompt.trim() === "" ? [] : encoded(prompt).slice(-PROMPT_TOKENS),
+      draft:
+        draftIds.length === 0
+          ? null
+          : { ids: draftIds.slice(0, mostTokens - 1), language: draft?.language ?? null },
+      mostTokens,
+    };
+  }
+
+  #segments({ run, decoded }: DecodedRun, samples: Float32Array): readonly HeardSegment[] {
+    const { ids, language } = decoded;
+    const { alignmentHeads } = this.#networks.description;
+    const words = placedWords(
+      wordsOf(ids, this.#pairs, language),
+      decoded,
+      run.attention,
+      alignmentHeads,
+      activeFrames(samples),
+      samples.length / WHISPER_RATE_HZ,
+    );
+    return segmentsOf(words, WITHOUT_GLUE.has(language) ? "" : " ");
+  }
+}
+
+interface DecodedRun {
+  readonly run: DecoderRun;
+  readonly decoded: Decoded;
+}
+
+const NOTHING: Omit<HeardWindow, "heardS"> = {
+  language: null,
+  languageProbability: null,
+  speechProbability: 0,
+  logProbabilities: [],
+  segments: [],
+};
+
+function isRunaway({ repeatedPhrase, isCut }: Decoded): boolean {
+  return repeatedPhrase > 0 || isCut;
+}

@@ -1,0 +1,39 @@
+/** Ids of the tokens that are no text. */
+export interface SpecialTokens {
+  /** The first of them: whatever is below is text. */
+  readonly end: number;
+  readonly start: number;
+  readonly startOfPrevious: number;
+  readonly transcribe: number;
+  readonly noSpeech: number;
+  readonly noTimestamps: number;
+  /** By ISO 639 code, in Whisper's order; empty for a model that knows English alone. */
+  readonly languages: Readonly<Record<string, number>>;
+}
+
+/** As many tokens as models of English alone have. */
+const ENGLISH_ONLY = 51_864;
+
+/** @throws Error when a token is missing that every Whisper model has. */
+export function specialTokens(vocabulary: readonly string[], size: number): SpecialTokens {
+  const ids = new Map(vocabulary.map((token, id) => [token, id]));
+  const id = (...names: readonly string[]): number => {
+    const found = names.map((name) => ids.get(`<|${name}|>`)).find((each) => each !== undefined);
+    if (found === undefined || found >= size) throw new Error(`The vocabulary has no <|${names[0]}|>.`);
+    return found;
+  };
+  const start = id("startoftranscript");
+  const translate = id("translate");
+  const languages = vocabulary
+    .slice(start + 1, translate)
+    .flatMap((token, at) => (/^<\|[a-z]{2,3}\|>$/.test(token) ? [[token.slice(2, -2), start + 1 + at]] : []));
+  return {
+    end: id("endoftext"),
+    start,
+    startOfPrevious: id("startofprev"),
+    transcribe: id("transcribe"),
+    noSpeech: id("nospeech", "nocaptions"),
+    noTimestamps: id("notimestamps"),
+    languages: size <= ENGLISH_ONLY ? {} : Object.fromEntries(languages),
+  };
+}

@@ -1,0 +1,64 @@
+import type { Clip } from "../model/conversation.ts";
+import type { HeardSegment, RecogniseOptions, Transcript } from "../model/recogniser.ts";
+import { WINDOW_S } from "./whisper/listening/rate.ts";
+import type { HeardWindow, WindowRequest } from "./whisper/listening/window.ts";
+
+/**
+ * Hears a clip of any length: stretches of up to 30 s, one after the other, each from the pause at which the one before
+ * ended. The language that is found first holds for the rest.
+ *
+ * @param mostS of a longer clip only so much is heard
+ */
+export async function hearWholeClip(
+  clip: Clip,
+  { language, prompt, draft, wantsWords, onProgress }: RecogniseOptions,
+  mostS: number,
+  hear: (request: WindowRequest) => Promise<HeardWindow>,
+): Promise<Transcript> {
+  const { sampleRateHz } = clip;
+  const samples = clip.samples.subarray(0, Math.round(mostS * sampleRateHz));
+  const window = WINDOW_S * sampleRateHz;
+  const windows: HeardWindow[] = [];
+  const segments: HeardSegment[] = [];
+  let from = 0;
+  while (from < samples.length) {
+    const isLast = samples.length - from <= window;
+    const known = windows.find((each) => each.segments.length > 0)?.language ?? null;
+    const heard = await hear({
+      // A copy: what is taken to another thread is taken from here.
+      samples: samples.slice(from, from + window),
+      sampleRateHz,
+      isLast,
+      language: language ?? known,
+      prompt,
+      draft: draft !== null && from === 0 && isLast ? { text: draft.text, language: draft.language } : null,
+    });
+    windows.push(heard);
+    segments.push(...heard.segments.map((segment) => moved(segment, from / sampleRateHz, wantsWords)));
+    from = isLast ? samples.length : from + Math.round(heard.heardS * sampleRateHz);
+    onProgress?.(from / sampleRateHz);
+  }
+  const first = windows.find((each) => each.segments.length > 0);
+  const all = first === undefined ? [] : windows.flatMap((each) => each.logProbabilities);
+  return {
+    text: segments.map(({ text }) => text).join(" "),
+    language: first?.language ?? null,
+    languageProbability: first?.languageProbability ?? null,
+    speechProbability: Math.max(0, ...windows.map((each) => each.speechProbability)),
+    meanLogProbability: all.length === 0 ? null : all.reduce((sum, value) => sum + value, 0) / all.length,
+    segments,
+    heardS: samples.length / sampleRateHz,
+  };
+}
+
+function moved(segment: HeardSegment, byS: number, wantsWords: boolean): HeardSegment {
+  const { startS, endS, words } = segment;
+  return {
+    ...segment,
+    startS: startS + byS,
+    endS: endS + byS,
+    words: wantsWords
+      ? (words?.map((word) => ({ ...word, startS: word.startS + byS, endS: word.endS + byS })) ?? null)
+      : null,
+  };
+}

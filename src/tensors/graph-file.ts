@@ -1,0 +1,156 @@
+import { encodeMessage, type Field, integer, message, text } from "./protobuf.ts";
+
+/** An attribute of an operation: a whole number, a list of them, or `{ float }`. */
+export type Attribute = number | readonly number[] | { readonly float: number };
+
+export type ConstantData = Float32Array | Int8Array | BigInt64Array;
+
+/** A number, or a name where it depends on the input. */
+export type Dimensions = readonly (number | string)[];
+
+/**
+ * A graph being written, as an ONNX file has it (onnx.proto, field numbers as published with ONNX 1.x). Operations run
+ * in the order in which they are added, and name their results themselves.
+ */
+export class GraphFile {
+  readonly #nodes: Field[] = [];
+  readonly #constants = new Map<string, readonly [head: Uint8Array, data: Uint8Array]>();
+  readonly #inputs: Field[] = [];
+  readonly #outputs: Field[] = [];
+  #count = 0;
+
+  /** Adds a constant. Its data is kept, not copied. A name that is there already is that constant. */
+  constant(data: ConstantData, shape: readonly number[], name?: string): string {
+    const own = name ?? `constant.${this.#constants.size}`;
+    if (this.#constants.has(own)) return own;
+    const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+    const head = encodeMessage([
+      ...shape.map((size) => integer(TENSOR.dims, size)),
+      integer(TENSOR.dataType, typeOf(data)),
+      text(TENSOR.name, own),
+    ]);
+    this.#constants.set(own, [head, bytes]);
+    return own;
+  }
+
+  /** One number, without dimensions. */
+  number(value: number): string {
+    return this.constant(Float32Array.of(value), [], `number.${value}`);
+  }
+
+  /** A list of whole numbers. */
+  integers(...values: number[]): string {
+    return this.constant(BigInt64Array.from(values, BigInt), [values.length], `integers.${values.join(".")}`);
+  }
+
+  /** Adds an operation with one result. @returns its name */
+  add(operation: string, inputs: readonly string[], attributes: Record<string, Attribute> = {}): string {
+    return this.addMany(operation, inputs, [this.#newName()], attributes)[0]!;
+  }
+
+  /** Adds an operation whose result gets that name. */
+  addNamed(name: string, operation: string, inputs: readonly string[]): string {
+    return this.addMany(operation, inputs, [name])[0]!;
+  }
+
+  /** Adds an operation with as many results as there are names, or as many as asked for. @returns their names */
+  addMany(
+    operation: string,
+    inputs: readonly string[],
+    outputs: readonly string[] | number,
+    attributes: Record<string, Attribute> = {},
+  ): readonly string[] {
+    const names =
+      typeof outputs === "number" ? Array.from({ length: outputs }, () => this.#newName()) : outputs;
+    this.#nodes.push(
+      message(GRAPH.node, [
+        ...inputs.map((name) => text(NODE.input, name)),
+        ...names.map((name) => text(NODE.output, name)),
+        text(NODE.operation, operation),
+        ...Object.entries(attributes).map(([name, value]) => message(NODE.attribute, attribute(name, value))),
+      ]),
+    );
+    return names;
+  }
+
+  input(name: string, type: "float32" | "int64", shape: Dimensions): string {
+    this.#inputs.push(message(GRAPH.input, valueInfo(name, type, shape)));
+    return name;
+  }
+
+  output(name: string, shape: Dimensions): void {
+    this.#outputs.push(message(GRAPH.output, valueInfo(name, "float32", shape)));
+  }
+
+  /** The file, in pieces: what is large in it is never copied. */
+  pieces(): readonly Uint8Array[] {
+    const before = encodeMessage([...this.#nodes, text(GRAPH.name, "graph")]);
+    const after = encodeMessage([...this.#inputs, ...this.#outputs]);
+    const constants = [...this.#constants.values()].flatMap(([head, data]) => {
+      const size = tagAndLength(TENSOR.rawData, data.length);
+      const whole = head.length + size.length + data.length;
+      return [tagAndLength(GRAPH.initializer, whole), head, size, data];
+    });
+    const graph = [before, ...constants, after];
+    const length = graph.reduce((sum, piece) => sum + piece.length, 0);
+    const model = encodeMessage([
+      integer(MODEL.irVersion, IR_VERSION),
+      message(MODEL.operatorSet, [text(1, ""), integer(2, OPERATOR_SET)]),
+    ]);
+    return [model, tagAndLength(MODEL.graph, length), ...graph];
+  }
+
+  #newName(): string {
+    this.#count += 1;
+    return `value.${this.#count}`;
+  }
+}
+
+const IR_VERSION = 9;
+const OPERATOR_SET = 20;
+const MODEL = { irVersion: 1, graph: 7, operatorSet: 8 };
+const GRAPH = { node: 1, name: 2, initializer: 5, input: 11, output: 12 };
+const NODE = { input: 1, output: 2, operation: 4, attribute: 5 };
+const ATTRIBUTE = { name: 1, f: 2, i: 3, ints: 8, type: 20 };
+const TENSOR = { dims: 1, dataType: 2, name: 8, rawData: 9 };
+const TYPES = { float32: 1, int8: 3, int64: 7 };
+
+function typeOf(data: ConstantData): number {
+  if (data instanceof Float32Array) return TYPES.float32;
+  return data instanceof Int8Array ? TYPES.int8 : TYPES.int64;
+}
+
+function attribute(name: string, value: Attribute): Field[] {
+  if (typeof value === "number") {
+    return [text(ATTRIBUTE.name, name), integer(ATTRIBUTE.i, value), integer(ATTRIBUTE.type, 2)];
+  }
+  if ("float" in value) {
+    const bytes = new Uint8Array(Float32Array.of(value.float).buffer);
+    const field: Field = { number: ATTRIBUTE.f, value: bytes, fixed: 5 };
+    return [text(ATTRIBUTE.name, name), field, integer(ATTRIBUTE.type, 1)];
+  }
+  return [
+    text(ATTRIBUTE.name, name),
+    ...value.map((each) => integer(ATTRIBUTE.ints, each)),
+    integer(ATTRIBUTE.type, 7),
+  ];
+}
+
+function valueInfo(name: string, type: "float32" | "int64", shape: Dimensions): Field[] {
+  const sizes = shape.map((size) =>
+    message(1, [typeof size === "number" ? integer(1, size) : text(2, size)]),
+  );
+  return [text(1, name), message(2, [message(1, [integer(1, TYPES[type]), message(2, sizes)])])];
+}
+
+/** What stands ahead of that many bytes. */
+function tagAndLength(number: number, length: number): Uint8Array {
+  return Uint8Array.from([...varint((number << 3) | 2), ...varint(length)]);
+}
+
+function varint(value: number): number[] {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest >= 128; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128);
+  return [...bytes, rest];
+}

@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { Worker } from "node:worker_threads";
+import { type Recogniser, RecogniserError } from "../../src/model/recogniser.ts";
+import { openWhisper, type WhisperOptions } from "../../src/recognisers/open-whisper.ts";
+import { until, within } from "../waiting.ts";
+import { clipOf } from "./clips.ts";
+import { PLAIN } from "./conformance.ts";
+
+const [STARTS, GATE] = [0, 1];
+const [DIES, HANGS, FAILS, HEARS] = [1, 2, 3, 16_000];
+const never = new AbortController().signal;
+
+async function withOdd(
+  options: WhisperOptions,
+  work: (recogniser: Recogniser, cells: Int32Array) => Promise<void>,
+): Promise<void> {
+  const cells = new Int32Array(new SharedArrayBuffer(8));
+  const startThread = () =>
+    new Worker(new URL("./odd-thread.js", import.meta.url), { workerData: { cells } });
+  const recogniser = await openWhisper("nowhere", { startThread, ...options });
+  try {
+    await work(recogniser, cells);
+  } finally {
+    Atomics.store(cells, GATE!, 1);
+    Atomics.notify(cells, GATE!);
+    await recogniser.close();
+  }
+}
+
+const clip = (count: number) => clipOf(count / 16_000, () => 0.1);
+
+describe("the thread that hears", () => {
+  test("fails the clip that it dies over, and is replaced", async () => {
+    const failures: string[] = [];
+    await withOdd({ onFailure: (message) => failures.push(message) }, async (recogniser, cells) => {
+      const dying = recogniser.recognise(clip(DIES!), PLAIN, never);
+      const waiting = recogniser.recognise(clip(HEARS!), PLAIN, never);
+      await assert.rejects(
+        dying,
+        (thrown) => thrown instanceof RecogniserError && thrown.retryAfterMs !== null,
+      );
+      assert.equal((await waiting).text, "Well.");
+      assert.equal(Atomics.load(cells, STARTS!), 2);
+      assert.match(failures.join(), /the thread that hears died/);
+    });
+  });
+
+  test("fails the clip that it hangs over, and is replaced", async () => {
+    await withOdd({ deadlineMs: 1_500 }, async (recogniser) => {
+      const hanging = recogniser.recognise(clip(HANGS!), PLAIN, never);
+      await within("the failure", assert.rejects(hanging, RecogniserError));
+      assert.equal((await recogniser.recognise(clip(HEARS!), PLAIN, never)).text, "Well.");
+    });
+  });
+
+  test("says nothing to clients of what went wrong inside, and keeps it as the cause", async () => {
+    await withOdd({}, async (recogniser) => {
+      const failing = recogniser.recognise(clip(FAILS!), PLAIN, never);
+      await assert.rejects(failing, (thrown) => {
+        assert.ok(thrown instanceof RecogniserError);
+        assert.doesNotMatch(thrown.message, /secret|said/);
+        assert.match(String((thrown.cause as Error).message), /secret/);
+        return true;
+      });
+    });
+  });
+
+  test("refuses one clip more than may wait, and says when to try again", async () => {
+    await withOdd({ mostClips: 2 }, async (recogniser, cells) => {
+      const first = recogniser.recognise(clip(HANGS!), PLAIN, never);
+      const second = recogniser.recognise(clip(HEARS!), PLAIN, never);
+      const third = recogniser.recognise(clip(HEARS!), PLAIN, never);
+      await assert.rejects(
+        third,
+        (thrown) => thrown instanceof RecogniserError && thrown.retryAfterMs !== null,
+      );
+      Atomics.store(cells, GATE!, 1);
+      Atomics.notify(cells, GATE!);
+      for (const { text } of await Promise.all([first, second])) assert.equal(text, "Well.");
+    });
+  });
+
+  test("lets a short clip in between two stretches of a long one", async () => {
+    await withOdd({}, async (recogniser) => {
+      const ends: string[] = [];
+      const long = recogniser.recognise(clip(200 * 16_000), PLAIN, never).then(() => ends.push("long"));
+      const short = recogniser.recognise(clip(HEARS!), PLAIN, never).then(() => ends.push("short"));
+      await within("both", Promise.all([long, short]));
+      assert.deepEqual(ends, ["short", "long"]);
+    });
+  });
+
+  test("takes the codes of ISO 639 and gives them, and refuses a language that it does not know", async () => {
+    await withOdd({}, async (recogniser) => {
+      const heard = await recogniser.recognise(clip(HEARS!), { ...PLAIN, language: "jv" }, never);
+      assert.equal(heard.language, "jv");
+      await recogniser.recognise(clip(HEARS!), { ...PLAIN, language: "en-GB" }, never);
+      const unknown = recogniser.recognise(clip(HEARS!), { ...PLAIN, language: "tlh" }, never);
+      await assert.rejects(unknown, RecogniserError);
+    });
+  });
+
+  test("an abort while another clip is heard is thrown at once", async () => {
+    await withOdd({}, async (recogniser, cells) => {
+      const first = recogniser.recognise(clip(HANGS!), PLAIN, never);
+      const controller = new AbortController();
+      const reason = new Error("gone");
+      const second = recogniser.recognise(clip(HEARS!), PLAIN, controller.signal);
+      controller.abort(reason);
+      await assert.rejects(second, (thrown) => thrown === reason);
+      await until("the thread to start", () => Atomics.load(cells, STARTS!) === 1);
+      Atomics.store(cells, GATE!, 1);
+      Atomics.notify(cells, GATE!);
+      assert.equal((await first).text, "Well.");
+    });
+  });
+});

@@ -1,0 +1,16 @@
+import { join } from "node:path";
+import { before } from "node:test";
+import { openWhisper } from "../../src/recognisers/open-whisper.ts";
+import { convertWhisper } from "../../src/recognisers/whisper/convert.ts";
+import { recogniserConformance } from "./conformance.ts";
+import { temporaryFolder } from "./folders.ts";
+import { writeTinyHub } from "./tiny-whisper.ts";
+
+const folder = temporaryFolder();
+const made = join(folder, "made");
+before(async () => {
+  await writeTinyHub(join(folder, "hub"));
+  await convertWhisper(join(folder, "hub"), made, new AbortController().signal);
+});
+
+recogniserConformance("a Whisper that knows no words", () => openWhisper(made));

@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { openEmbeddedVoice } from "../../src/cli/embedded-voice.ts";
+import type { Clip } from "../../src/model/conversation.ts";
+import { openWhisper } from "../../src/recognisers/open-whisper.ts";
+import { scriptOf } from "../model/scripts.ts";
+import { PLAIN, recogniserConformance } from "./conformance.ts";
+import { testWhisper } from "./weights.ts";
+
+const TEXT = "Rice is often served in round bowls. The juice of lemons makes fine punch.";
+
+const { folder, missing } = await testWhisper();
+
+if (missing !== false) {
+  test("Whisper base keeps to the recogniser's seam", { skip: missing }, () => {});
+} else {
+  const speech = spoken(TEXT);
+  recogniserConformance("Whisper base", () => openWhisper(folder), {
+    speech: async () => ({ clip: await speech, words: TEXT.toLowerCase().match(/\p{L}+/gu)! }),
+  });
+
+  describe("Whisper base", () => {
+    test("hears a clip of over 30 s whole, cut at pauses", async () => {
+      const clip = repeated(await speech, 9, 0.4);
+      assert.ok(clip.durationS > 40, `${clip.durationS} s`);
+      const recogniser = await openWhisper(folder);
+      try {
+        const { text, segments, heardS, language } = await recogniser.recognise(
+          clip,
+          PLAIN,
+          new AbortController().signal,
+        );
+        assert.equal(text.match(/lemons/g)?.length, 9, text);
+        assert.equal(text.match(/round/g)?.length, 9, text);
+        assert.equal(language, "en");
+        assert.equal(heardS, clip.durationS);
+        assert.ok(segments.at(-1)!.endS > clip.durationS - 1.5);
+      } finally {
+        await recogniser.close();
+      }
+    });
+
+    test("says how much it heard of a clip that is too long", async () => {
+      const clip = repeated(await speech, 3, 0.4);
+      const recogniser = await openWhisper(folder, { mostS: 6 });
+      try {
+        const { heardS, segments } = await recogniser.recognise(clip, PLAIN, new AbortController().signal);
+        assert.equal(heardS, 6);
+        assert.ok(segments.at(-1)!.endS <= 6);
+      } finally {
+        await recogniser.close();
+      }
+    });
+  });
+}
+
+async function spoken(text: string): Promise<Clip> {
+  const voice = await openEmbeddedVoice({ threads: 1, readings: "standard" });
+  try {
+    const parts: Float32Array[] = [];
+    for await (const { samples } of voice.speak(scriptOf({ text }), new AbortController().signal)) {
+      parts.push(samples.slice());
+    }
+    const samples = Float32Array.from(parts.flatMap((part) => [...part]));
+    return { samples, sampleRateHz: 24_000, durationS: samples.length / 24_000, digest: text };
+  } finally {
+    await voice.close();
+  }
+}
+
+function repeated({ samples, sampleRateHz, digest }: Clip, times: number, gapS: number): Clip {
+  const step = samples.length + Math.round(gapS * sampleRateHz);
+  const all = new Float32Array(step * times);
+  for (let time = 0; time < times; time++) all.set(samples, time * step);
+  return { samples: all, sampleRateHz, durationS: all.length / sampleRateHz, digest: `${times} ${digest}` };
+}

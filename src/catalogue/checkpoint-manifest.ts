@@ -1,10 +1,11 @@
-import Type, { type Static } from "typebox";
+import Type, { type Static, type TSchema } from "typebox";
 import { Check, Errors } from "typebox/schema";
 
 /** A name of its own folder or file: nothing that could lead elsewhere. */
-const SAFE_NAME = "^[A-Za-z0-9][A-Za-z0-9._-]*$";
+export const SAFE_NAME = "^[A-Za-z0-9][A-Za-z0-9._-]*$";
 
-const SHA256 = "^[0-9a-f]{64}$";
+/** In lower-case hex. */
+export const SHA256 = "^[0-9a-f]{64}$";
 
 /** A file of a model hub that is laid out like huggingface.co; the revision is fixed, so the file never changes. */
 const HubSource = Type.Object(
@@ -83,19 +84,27 @@ export type CheckpointFile = Static<typeof File>;
 export type CheckpointManifest = Static<typeof Manifest>;
 
 /**
- * Reads a manifest.
+ * Reads a manifest of a writer.
  *
  * @throws Error, naming `origin` and the first field that is wrong.
  */
 export function parseManifest(text: string, origin: string): CheckpointManifest {
-  let value: unknown;
+  return checked(Manifest, parsed(text, origin), origin);
+}
+
+/** Reads JSON. @throws Error, naming `origin`. */
+export function parsed(text: string, origin: string): unknown {
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch (error) {
     throw new Error(`the manifest ${origin} is not JSON (${(error as Error).message}): correct it`);
   }
-  if (Check(Manifest, value)) return value;
-  const [, [error]] = Errors(Manifest, value);
+}
+
+/** A value as what its schema says. @throws Error, naming `origin` and the first field that is wrong. */
+export function checked<T extends TSchema>(schema: T, value: unknown, origin: string): Static<T> {
+  if (Check(schema, value)) return value as Static<T>;
+  const [, [error]] = Errors(schema, value);
   const field = error?.instancePath.slice(1).replaceAll("/", ".") || "it";
   // A field too many is judged by the schema that nothing satisfies.
   const isTooMany = error?.keyword === "boolean";

@@ -1,24 +1,37 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type CheckpointManifest, parseManifest } from "./checkpoint-manifest.ts";
+import { type CheckpointManifest, parsed, parseManifest } from "./checkpoint-manifest.ts";
+import { parseRecogniserManifest, type RecogniserManifest } from "./recognisers/recogniser-manifest.ts";
 
 /** The writer that is used where the settings name no other. */
 export const DEFAULT_WRITER = "smollm2-135m";
+
+/** The recogniser that is used where the settings name no other. */
+export const DEFAULT_RECOGNISER = "whisper-base";
 
 /** The manifests that come with the package, where they lie beside the compiled program. */
 const MANIFESTS_DIR = fileURLToPath(new URL("../../../checkpoints", import.meta.url));
 
 /**
- * Everything that can be pulled, by name.
+ * The writers that can be pulled, by name.
  *
  * @throws Error when a manifest is wrong, or two claim one name.
  */
 export function pullableCheckpoints(dir: string = MANIFESTS_DIR): CheckpointManifest[] {
+  return manifestsIn(dir).filter((manifest) => manifest.kind === "writer");
+}
+
+/** The same for the recognisers. */
+export function pullableRecognisers(dir: string = MANIFESTS_DIR): RecogniserManifest[] {
+  return manifestsIn(dir).filter((manifest) => manifest.kind === "recogniser");
+}
+
+function manifestsIn(dir: string): (CheckpointManifest | RecogniserManifest)[] {
   const manifests = readdirSync(dir)
     .filter((file) => file.endsWith(".json"))
     .sort()
-    .map((file) => parseManifest(readFileSync(join(dir, file), "utf8"), join(dir, file)));
+    .map((file) => manifestIn(join(dir, file)));
   const taken = new Set<string>();
   for (const name of manifests.flatMap(namesOf)) {
     if (taken.has(name)) throw new Error(`two manifests in ${dir} claim the name ${name}: rename one`);
@@ -27,7 +40,15 @@ export function pullableCheckpoints(dir: string = MANIFESTS_DIR): CheckpointMani
   return manifests;
 }
 
-/** The checkpoint of that name or alias, or `undefined`. */
+function manifestIn(path: string): CheckpointManifest | RecogniserManifest {
+  const text = readFileSync(path, "utf8");
+  const value = parsed(text, path);
+  const isRecogniser =
+    typeof value === "object" && value !== null && "kind" in value && value.kind === "recogniser";
+  return isRecogniser ? parseRecogniserManifest(text, path) : parseManifest(text, path);
+}
+
+/** The writer of that name or alias, or `undefined`. */
 export function findCheckpoint(
   name: string,
   among: readonly CheckpointManifest[] = pullableCheckpoints(),
@@ -35,7 +56,15 @@ export function findCheckpoint(
   return among.find((manifest) => namesOf(manifest).includes(name));
 }
 
+/** The recogniser of that name or alias, or `undefined`. */
+export function findRecogniser(
+  name: string,
+  among: readonly RecogniserManifest[] = pullableRecognisers(),
+): RecogniserManifest | undefined {
+  return among.find((manifest) => namesOf(manifest).includes(name));
+}
+
 /** What a person may call a checkpoint, its own name first. */
-export function namesOf({ name, aliases }: CheckpointManifest): string[] {
+export function namesOf({ name, aliases }: Pick<CheckpointManifest, "name" | "aliases">): string[] {
   return [name, ...aliases];
 }

@@ -1,8 +1,17 @@
-import { createHash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
 import { open, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { CheckpointFile, CheckpointManifest } from "./checkpoint-manifest.ts";
+import type { CheckpointFile } from "./checkpoint-manifest.ts";
 import { codeOf } from "./pull/pull-error.ts";
+
+/** A file of a checkpoint, as far as it can be told whether it is there. */
+export type PlacedFile = Pick<CheckpointFile, "path" | "sizeBytes" | "sha256">;
+
+/** What a checkpoint consists of. */
+export interface Contents<F extends PlacedFile = PlacedFile> {
+  readonly name: string;
+  readonly files: readonly F[];
+}
 
 /** What there is of a checkpoint in a data directory. */
 export interface CheckpointState {
@@ -14,30 +23,27 @@ export interface CheckpointState {
 }
 
 /** Absolute path of the folder that a checkpoint is installed in. */
-export function checkpointDir({ name }: Pick<CheckpointManifest, "name">, dataDir: string): string {
+export function checkpointDir({ name }: Pick<Contents, "name">, dataDir: string): string {
   return join(dataDir, "checkpoints", name);
 }
 
 /** Absolute path of a file of a checkpoint; of its first where none is named. */
 export function checkpointFile(
-  manifest: CheckpointManifest,
+  manifest: Contents,
   dataDir: string,
-  file: CheckpointFile = manifest.files[0]!,
+  file: PlacedFile = manifest.files[0]!,
 ): string {
   return join(checkpointDir(manifest, dataDir), file.path);
 }
 
 /** Looks at the sizes only: within a millisecond, and blind to bytes that have changed in place. */
-export async function inspectCheckpoint(
-  manifest: CheckpointManifest,
-  dataDir: string,
-): Promise<CheckpointState> {
+export async function inspectCheckpoint(manifest: Contents, dataDir: string): Promise<CheckpointState> {
   return stateOf(manifest, dataDir, await wrongFiles(manifest, dataDir, async () => null));
 }
 
 /** Reads every byte: about 0.3 s for 100 MB. Throws the signal's reason when it aborts. */
 export async function verifyCheckpoint(
-  manifest: CheckpointManifest,
+  manifest: Contents,
   dataDir: string,
   signal?: AbortSignal,
 ): Promise<CheckpointState> {
@@ -45,19 +51,19 @@ export async function verifyCheckpoint(
 }
 
 /** A file that is not what it should be. */
-export interface BrokenFile {
-  readonly file: CheckpointFile;
+export interface BrokenFile<F extends PlacedFile = PlacedFile> {
+  readonly file: F;
   readonly path: string;
   /** What is wrong with it; `null` when it is not there at all. */
   readonly fault: string | null;
 }
 
 /** The files that are missing or have other bytes than they should. Throws the signal's reason when it aborts. */
-export function brokenFiles(
-  manifest: CheckpointManifest,
+export function brokenFiles<F extends PlacedFile>(
+  manifest: Contents<F>,
   dataDir: string,
   signal?: AbortSignal,
-): Promise<BrokenFile[]> {
+): Promise<BrokenFile<F>[]> {
   return wrongFiles(manifest, dataDir, async (path, { sha256 }) => {
     const got = await sha256OfFile(path, signal);
     return got === sha256 ? null : `has the SHA-256 ${got} instead of ${sha256}`;
@@ -65,13 +71,17 @@ export function brokenFiles(
 }
 
 /** Whether every file is there and has its size. */
-export async function isInstalled(manifest: CheckpointManifest, dataDir: string): Promise<boolean> {
+export async function isInstalled(manifest: Contents, dataDir: string): Promise<boolean> {
   return (await inspectCheckpoint(manifest, dataDir)).state === "installed";
 }
 
 /** The SHA-256 of a file, in hex. Throws the signal's reason when it aborts. */
-export async function sha256OfFile(path: string, signal?: AbortSignal): Promise<string> {
-  const hash = createHash("sha256");
+export function sha256OfFile(path: string, signal?: AbortSignal): Promise<string> {
+  return digestOfFile(path, createHash("sha256"), signal);
+}
+
+/** What a hash comes to over a file, in hex. Throws the signal's reason when it aborts. */
+export async function digestOfFile(path: string, hash: Hash, signal?: AbortSignal): Promise<string> {
   const file = await open(path);
   try {
     // One for all of it: a stream's would stay in memory until they are cleared away.
@@ -90,7 +100,7 @@ export async function sha256OfFile(path: string, signal?: AbortSignal): Promise<
 const PIECE_BYTES = 1 << 18;
 
 async function stateOf(
-  manifest: CheckpointManifest,
+  manifest: Contents,
   dataDir: string,
   broken: readonly BrokenFile[],
 ): Promise<CheckpointState> {
@@ -109,12 +119,12 @@ async function stateOf(
 }
 
 /** The files that are missing, have another size than they should, or do not pass the further check. */
-async function wrongFiles(
-  manifest: CheckpointManifest,
+async function wrongFiles<F extends PlacedFile>(
+  manifest: Contents<F>,
   dataDir: string,
-  faultIn: (path: string, file: CheckpointFile) => Promise<string | null>,
-): Promise<BrokenFile[]> {
-  const broken: BrokenFile[] = [];
+  faultIn: (path: string, file: F) => Promise<string | null>,
+): Promise<BrokenFile<F>[]> {
+  const broken: BrokenFile<F>[] = [];
   for (const file of manifest.files) {
     const path = checkpointFile(manifest, dataDir, file);
     try {

@@ -8,12 +8,16 @@ export interface Capacity {
   readonly speaking: AdmissionOptions;
   /** Turns. */
   readonly writing: FairShareOptions;
+  /** Recordings. */
+  readonly hearing: FairShareOptions;
   /** Bytes. */
   readonly receiving: FairShareOptions;
   /** Bytes. */
   readonly audio: FairShareOptions;
   /** Large bodies that are read, one at a time. */
   readonly reading: FairShareOptions;
+  /** Recordings that are decoded, one at a time. */
+  readonly decoding: FairShareOptions;
   /** Bytes. */
   readonly replies: FairShareOptions;
 }
@@ -46,6 +50,13 @@ export function capacityOf(settings: Settings): Capacity {
       perKey: Math.min(settings.writer.concurrency, settings.writer.keyConcurrency),
       ...waiting,
     },
+    hearing: {
+      what: "recordings being heard",
+      total: HEARD_AT_ONCE,
+      perKey: 1,
+      ...waiting,
+      waitMs: settings.requestTimeoutMs,
+    },
     receiving: bytes(
       "bodies being received",
       settings.receivingBudgetMb,
@@ -60,8 +71,18 @@ export function capacityOf(settings: Settings): Capacity {
       ...waiting,
       waitMs: settings.requestTimeoutMs,
     },
+    decoding: {
+      what: "recordings being decoded",
+      total: 1,
+      perKey: 1,
+      ...waiting,
+      waitMs: settings.requestTimeoutMs,
+    },
     replies: bytes("replies being read", settings.replyBudgetMb, settings.keyReplyBudgetMb, 0),
   };
 }
+
+/** One is heard while the next lies ready. A long one takes its time, so who waits may wait as long as a reply may take. */
+const HEARD_AT_ONCE = 2;
 
 const MIB = 2 ** 20;

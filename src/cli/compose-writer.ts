@@ -1,7 +1,6 @@
 import { UNKNOWN_MANNER } from "../catalogue/hub-writers.ts";
 import type { Writer } from "../model/writer.ts";
 import type { Settings } from "../settings/schema.ts";
-import { SettingsError } from "../settings/settings-error.ts";
 import { readApiKey } from "../writers/chat/secret.ts";
 import { DeferredWriter } from "../writers/deferred-writer.ts";
 import { openGateClassifier } from "../writers/gate/gate-classifier.ts";
@@ -10,6 +9,7 @@ import { openGgufWriter } from "../writers/llama/gguf-writer.ts";
 import { tidied } from "../writers/tidied.ts";
 import { checkpointWriter } from "./checkpoint-writer.ts";
 import { largeWriter } from "./large-writer.ts";
+import { neededSetting } from "./needed-setting.ts";
 import type { WriterWeights } from "./pull-writer.ts";
 import { systemPromptOf } from "./system-prompt.ts";
 
@@ -89,9 +89,5 @@ function innerWriter(settings: Settings, sources: WriterSources): Inner | null {
 }
 
 function needed(value: string | undefined, setting: string, what: string): string {
-  if (value !== undefined) return value;
-  throw new SettingsError(
-    "file",
-    `The setting ${setting} is missing: with this writer.kind it names ${what}.`,
-  );
+  return neededSetting(value, setting, "writer.kind", what);
 }

@@ -4,6 +4,7 @@ import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { type Catalogue, createCatalogue } from "../catalogue/catalogue.ts";
 import { PUBLIC_MODELS } from "../catalogue/public-models.ts";
 import type { Checkpoint } from "../catalogue/residency.ts";
+import { MAX_RECORDING_BYTES, MAX_RECORDING_S } from "../contract/audio-transcriptions.ts";
 import {
   MAX_INSTRUCTIONS_CHARS,
   MAX_NEW_TOKENS,
@@ -16,12 +17,15 @@ import { DEFAULT_PARAMS, paramKnobs } from "../contract/params.ts";
 import type { HttpDeps, ServiceInfo } from "../http/deps.ts";
 import { createMetrics } from "../http/metrics.ts";
 import { createHttpServer, createMetricsServer } from "../http/server.ts";
+import type { Recogniser } from "../model/recogniser.ts";
 import type { Writer } from "../model/writer.ts";
 import { wireCard } from "../serving/cards.ts";
 import { FairShare } from "../serving/fair-share.ts";
 import { Intake } from "../serving/intake.ts";
 import { Preparer } from "../serving/preparer.ts";
+import { RecordingReader } from "../serving/recording-reader.ts";
 import { SpeechService } from "../serving/service.ts";
+import { Transcriptions } from "../serving/transcriptions.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
 import { type Capacity, capacityOf } from "./capacity.ts";
@@ -39,6 +43,8 @@ export interface ServerParts {
   readonly backend: { readonly name: string; readonly kind: string };
   /** Writes authored turns, which are refused without it. Owned too. */
   readonly writer?: Writer | null;
+  /** Hears recordings, which are refused without it. Owned too. */
+  readonly recogniser?: Recogniser | null;
   /** Whether anything is left that can speak; `/health` tells. True unless given. */
   readonly canSpeak?: () => boolean;
   readonly logger: Logger;
@@ -82,19 +88,33 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       loadTimeoutMs: settings.loadTimeoutMs,
     },
   );
+  const hearing = new FairShare(capacity.hearing);
+  const transcriptions = new Transcriptions({
+    recogniser: parts.recogniser ?? null,
+    hearing,
+    meter: (record) => tenancy.commit(record),
+    telemetry: metrics.telemetry,
+    timeoutMs: settings.requestTimeoutMs,
+  });
+  const recordings = new RecordingReader((error) =>
+    logger.error({ cause: error.message }, "decoding thread"),
+  );
   const preparer = new Preparer({
     models: PUBLIC_MODELS,
     onFailure: (error) => logger.error({ cause: error.message }, "preparing thread"),
   });
   const receiving = new FairShare(capacity.receiving);
   const audio = new FairShare(capacity.audio);
-  const intake = new Intake({ preparer, receiving, audio, reading: new FairShare(capacity.reading) });
+  const reading = new FairShare(capacity.reading);
+  const decoding = new FairShare(capacity.decoding);
+  const intake = new Intake({ preparer, recordings, receiving, audio, reading, decoding });
   const replies = new FairShare(capacity.replies);
   metrics.watch({
     queueDepth: () => service.queued,
     activeStreams: () => service.active,
     pausedStreams: () => service.paused,
     turnsWriting: () => writing.used,
+    recordingsHearing: () => hearing.used,
     receivingBytes: () => receiving.used,
     audioBytes: () => audio.used,
     replyBytes: () => replies.used,
@@ -103,6 +123,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   let ready = false;
   const deps: HttpDeps = {
     service,
+    transcriptions,
     tenancy,
     intake,
     replies,
@@ -133,16 +154,18 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     intake.close();
     replies.close();
     const graceOver = new Promise((resolve) => setTimeout(resolve, settings.shutdownGraceMs).unref());
-    await service.drain(settings.shutdownGraceMs);
+    const { shutdownGraceMs } = settings;
+    await Promise.all([service.drain(shutdownGraceMs), transcriptions.drain(shutdownGraceMs)]);
     // What is spoken has yet to be read.
     await Promise.race([Promise.all(apps.map(({ lives }) => lives.idle())), graceOver]);
     clearTimeout(overdue);
     // Connections that do not end with their last response are cut too.
     setTimeout(() => cutConnections(apps), LINGER_MS).unref();
     await Promise.all(closing);
-    await preparer.close();
+    await Promise.all([preparer.close(), recordings.close()]);
     await catalogue.close();
     await parts.writer?.close();
+    await parts.recogniser?.close();
     await tenancy.close();
   };
   try {
@@ -189,12 +212,15 @@ function infoOf({ settings, backend }: ServerParts, capacity: Capacity): Service
       max_instructions_chars: MAX_INSTRUCTIONS_CHARS,
       max_turns: MAX_TURNS,
       max_turn_audio_bytes: MAX_TURN_AUDIO_BYTES,
+      max_recording_bytes: MAX_RECORDING_BYTES,
+      max_recording_seconds: MAX_RECORDING_S,
       max_body_bytes: settings.bodyLimitBytes,
       min_new_tokens: MIN_NEW_TOKENS,
       max_new_tokens: MAX_NEW_TOKENS,
       key_max_utterances: capacity.speaking.keyConcurrency,
       key_max_waiting: capacity.speaking.keyQueueDepth,
       key_max_writing: capacity.writing.perKey,
+      key_max_hearing: capacity.hearing.perKey,
       key_max_receiving_bytes: capacity.receiving.perKey,
       key_max_audio_bytes: capacity.audio.perKey,
       key_max_reply_bytes: capacity.replies.perKey,

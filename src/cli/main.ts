@@ -8,6 +8,7 @@ import { registerModels } from "./models.ts";
 import { registerPhonemes } from "./phonemes.ts";
 import { registerSay } from "./say.ts";
 import { registerServe } from "./serve.ts";
+import { registerTranscribe } from "./transcribe.ts";
 import { registerUsage } from "./usage.ts";
 
 const program = addGlobalOptions(new Command("antiphon"));
@@ -20,6 +21,7 @@ registerKeys(program);
 registerUsage(program);
 registerCheck(program);
 registerSay(program);
+registerTranscribe(program);
 registerPhonemes(program);
 registerModels(program);
 registerBench(program);

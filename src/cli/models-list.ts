@@ -1,5 +1,5 @@
 import type { CheckpointManifest } from "../catalogue/checkpoint-manifest.ts";
-import { pullableCheckpoints } from "../catalogue/checkpoints.ts";
+import { pullableCheckpoints, pullableRecognisers } from "../catalogue/checkpoints.ts";
 import { embeddedCheckpoint, sizeOnDisk } from "../catalogue/embedded-checkpoint.ts";
 import { hubSourceOf } from "../catalogue/hub/hub-manifest.ts";
 import { shownHubName } from "../catalogue/hub/hub-name.ts";
@@ -9,9 +9,12 @@ import { mergedBytes } from "../catalogue/merged-file.ts";
 import { type OwnManifest, ownManifests } from "../catalogue/own-manifests.ts";
 import { PUBLIC_MODELS } from "../catalogue/public-models.ts";
 import { megabytes } from "../catalogue/pull/disk.ts";
+import { inspectRecogniser } from "../catalogue/recognisers/installed-recogniser.ts";
+import type { RecogniserManifest } from "../catalogue/recognisers/recogniser-manifest.ts";
 import { firstSentenceS, knownSpeed } from "../catalogue/writer-speed.ts";
 import type { Settings } from "../settings/schema.ts";
 import { table } from "./table.ts";
+import { WHISPER_CONVERSION } from "./whisper-conversion.ts";
 
 /** What `models list --json` prints. */
 export interface ModelListing {
@@ -28,14 +31,14 @@ export interface ModelListing {
   readonly checkpoints: readonly {
     readonly name: string;
     /** What it does. */
-    readonly kind: "voice" | "writer";
+    readonly kind: "voice" | "writer" | "recogniser";
     readonly embedded: boolean;
     readonly installed: boolean;
     /** Damaged is what has another size than it should; `antiphon models pull` looks at every byte. */
     readonly state: CheckpointState["state"];
     /** With what was made of it beside it; `null` when it is not installed. */
     readonly size_bytes: number | null;
-    /** What it takes once it is pulled; `null` for what is embedded, and for what only the hub knows the size of. */
+    /** What it takes once it is pulled, of a recogniser about; `null` for what is embedded, and for what only the hub knows the size of. */
     readonly download_bytes: number | null;
     readonly licence: string;
     readonly path: string;
@@ -90,6 +93,7 @@ export async function listModels({
         speed: null,
       },
       ...(await Promise.all(manifests.map((manifest) => listed(manifest, dataDir, writer.threads)))),
+      ...(await Promise.all(pullableRecognisers().map((manifest) => listedRecogniser(manifest, dataDir)))),
       ...own.filter(({ manifest }) => manifest === null).map((one) => unreadable(one, dataDir)),
       ...known.map((writer) => onTheHub(writer, dataDir)),
     ],
@@ -120,6 +124,20 @@ async function listed(manifest: CheckpointManifest, dataDir: string, threads: nu
             write_tokens_per_s: speed.write_tokens_per_s,
             first_sentence_s: firstSentenceS(speed),
           },
+  };
+}
+
+async function listedRecogniser(manifest: RecogniserManifest, dataDir: string): Promise<Listed> {
+  const { name, kind, licence, convertedBytes } = manifest;
+  const { state, sizeBytes } = await inspectRecogniser(manifest, dataDir, WHISPER_CONVERSION.version);
+  return {
+    ...absent(name, dataDir),
+    kind,
+    licence,
+    installed: state === "installed",
+    state,
+    size_bytes: state === "missing" ? null : sizeBytes,
+    download_bytes: convertedBytes,
   };
 }
 

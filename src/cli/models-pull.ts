@@ -1,5 +1,12 @@
 import type { CheckpointManifest } from "../catalogue/checkpoint-manifest.ts";
-import { DEFAULT_WRITER, findCheckpoint, namesOf, pullableCheckpoints } from "../catalogue/checkpoints.ts";
+import {
+  DEFAULT_WRITER,
+  findCheckpoint,
+  findRecogniser,
+  namesOf,
+  pullableCheckpoints,
+  pullableRecognisers,
+} from "../catalogue/checkpoints.ts";
 import { hubSourceOf } from "../catalogue/hub/hub-manifest.ts";
 import { HUB_PREFIX, type HubName, parseHubName } from "../catalogue/hub/hub-name.ts";
 import { type HubPulled, pullFromHub } from "../catalogue/hub/pull-hub.ts";
@@ -9,6 +16,8 @@ import { ownManifest, ownManifests } from "../catalogue/own-manifests.ts";
 import { EMBEDDED_CHECKPOINT } from "../catalogue/public-models.ts";
 import { type PullOptions, pullCheckpoint } from "../catalogue/pull/pull.ts";
 import { removeCheckpoint } from "../catalogue/pull/remove.ts";
+import { pullRecogniser } from "../catalogue/recognisers/pull-recogniser.ts";
+import type { RecogniserManifest } from "../catalogue/recognisers/recogniser-manifest.ts";
 import { firstSentenceS } from "../catalogue/writer-speed.ts";
 import { nearest } from "../settings/nearest.ts";
 import type { Settings } from "../settings/schema.ts";
@@ -16,8 +25,8 @@ import { askLicence } from "./ask-licence.ts";
 import type { InstalledWriter } from "./embedded-options.ts";
 import { WrongCallError } from "./global-options.ts";
 import { inFull } from "./in-full.ts";
+import { interruption } from "./interruption.ts";
 import { pullProgress } from "./pull-progress.ts";
-import { onStopSignal, type StopSignal } from "./stop-signal.ts";
 
 /**
  * Pulls checkpoints one after the other, and says so. An interrupt ends it as it ends any program, after the pull has
@@ -40,9 +49,17 @@ export async function pullModels(
         continue;
       }
       const options = { dataDir, signal, observe: progress.observe };
+      if (target.kind === "recogniser") {
+        const { WHISPER_CONVERSION: conversion } = await import("./whisper-conversion.ts");
+        sayPulled(
+          target.manifest,
+          await pullRecogniser(target.manifest, { ...options, conversion }),
+          dataDir,
+        );
+        continue;
+      }
       const { manifest, outcome } = await pullTarget(target, options, acceptLicence);
-      const already = outcome === "installed" ? "installed" : "installed already, and every byte is right";
-      process.stdout.write(`${manifest.name} is ${already}: ${checkpointDir(manifest, dataDir)}\n`);
+      sayPulled(manifest, outcome, dataDir);
       if (hubSourceOf(manifest) !== null) process.stdout.write(await howItWrites(manifest, settings, signal));
       if (manifest.name === DEFAULT_WRITER) await mergeAdapter({ manifest, dataDir, signal });
     }
@@ -56,6 +73,15 @@ export async function pullModels(
   }
   const signalName = caught();
   if (signalName !== null) process.kill(process.pid, signalName);
+}
+
+function sayPulled(
+  manifest: { readonly name: string },
+  outcome: HubPulled["outcome"],
+  dataDir: string,
+): void {
+  const already = outcome === "installed" ? "installed" : "installed already, and every byte is right";
+  process.stdout.write(`${manifest.name} is ${already}: ${checkpointDir(manifest, dataDir)}\n`);
 }
 
 /** Makes one file of the small model and its adapter, and says so. Without it the model writes, too. */
@@ -112,10 +138,11 @@ export async function removeModel(name: string, dataDir: string): Promise<void> 
 type Target =
   | { readonly kind: "embedded" }
   | { readonly kind: "manifest"; readonly manifest: CheckpointManifest }
+  | { readonly kind: "recogniser"; readonly manifest: RecogniserManifest }
   | { readonly kind: "hub"; readonly name: HubName };
 
 async function pullTarget(
-  target: Exclude<Target, { kind: "embedded" }>,
+  target: Extract<Target, { kind: "manifest" | "hub" }>,
   options: PullOptions & { readonly signal: AbortSignal },
   isAccepted: boolean,
 ): Promise<HubPulled> {
@@ -134,6 +161,8 @@ async function targetOf(name: string, dataDir: string): Promise<Target> {
   if (name.startsWith(HUB_PREFIX)) return { kind: "hub", name: hubName(name) };
   const manifest = findCheckpoint(name);
   if (manifest !== undefined) return { kind: "manifest", manifest };
+  const recogniser = findRecogniser(name);
+  if (recogniser !== undefined) return { kind: "recogniser", manifest: recogniser };
   const own = await ownManifest(name, dataDir);
   if (own?.manifest) return { kind: "manifest", manifest: own.manifest };
   if (own !== null) throw new Error(own.problem ?? "");
@@ -145,7 +174,7 @@ async function targetOf(name: string, dataDir: string): Promise<Target> {
 /** The folder that a name means, whether there is one or not. */
 async function installedName(name: string, dataDir: string): Promise<string> {
   if (name === EMBEDDED_CHECKPOINT || findHubWriter(name) !== undefined) return name;
-  const manifest = findCheckpoint(name);
+  const manifest = findCheckpoint(name) ?? findRecogniser(name);
   if (manifest !== undefined) return manifest.name;
   if ((await ownManifest(name, dataDir)) !== null) return name;
   throw await unknown(name, dataDir);
@@ -162,22 +191,18 @@ function hubName(text: string): HubName {
 async function unknown(name: string, dataDir: string): Promise<WrongCallError> {
   const own = (await ownManifests(dataDir)).map((one) => one.name);
   const known = HUB_WRITERS.map((writer) => writer.name);
-  const names = [...new Set([...pullableCheckpoints().flatMap(namesOf), ...known, ...own])];
+  const names = [
+    ...new Set([
+      ...pullableCheckpoints().flatMap(namesOf),
+      ...pullableRecognisers().flatMap(namesOf),
+      ...known,
+      ...own,
+    ]),
+  ];
   const meant = nearest(name, [...names, EMBEDDED_CHECKPOINT]);
   const remedy =
     meant === null
       ? `there are ${names.join(", ")}, and hf:OWNER/REPO for what is on the hub.`
       : `did you mean ${meant}?`;
   return new WrongCallError(`There is no checkpoint ${JSON.stringify(name)}: ${remedy}`);
-}
-
-/** A signal that aborts at the first SIGINT or SIGTERM. */
-function interruption() {
-  const abort = new AbortController();
-  let name: StopSignal | null = null;
-  const release = onStopSignal((signalName) => {
-    name = signalName;
-    abort.abort(new Error("interrupted"));
-  });
-  return { signal: abort.signal, caught: (): StopSignal | null => name, release };
 }

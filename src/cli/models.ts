@@ -5,14 +5,14 @@ interface PullFlags {
   readonly acceptLicence?: boolean;
 }
 
-/** `antiphon models list|pull|rm`: what is installed, what speaks and writes, and how more of it comes and goes. */
+/** `antiphon models list|pull|rm`: what is installed, what speaks, writes and hears, and how more of it comes and goes. */
 export function registerModels(program: Command): void {
   const models = addGlobalOptions(program.command("models")).description(
     "what is installed, and what can be",
   );
 
   addGlobalOptions(models.command("list"))
-    .description("list the public models, and the checkpoints that speak and write for them")
+    .description("list the public models, and the checkpoints that speak, write and hear for them")
     .option("--json", "print JSON")
     .action(async ({ json }: { json?: boolean }, command: Command) => {
       const { listModels, printed } = await import("./models-list.ts");
@@ -25,7 +25,7 @@ export function registerModels(program: Command): void {
     .addHelpText("after", PULL_VARIABLES)
     .argument(
       "<name...>",
-      "a checkpoint as `antiphon models list` prints it, `writer`, or hf:OWNER/REPO[:FILE] for a GGUF on the hub",
+      "a checkpoint as `antiphon models list` prints it, `writer`, `recogniser`, or hf:OWNER/REPO[:FILE] for a GGUF on the hub",
     )
     .option("--accept-licence", "accept the licences of what comes from the hub, without being asked")
     .action(async (names: string[], { acceptLicence = false }: PullFlags, command: Command) => {
@@ -35,7 +35,7 @@ export function registerModels(program: Command): void {
 
   addGlobalOptions(models.command("rm"))
     .description("remove a checkpoint that was pulled")
-    .argument("<name>", "a checkpoint as `antiphon models list` prints it, or `writer`")
+    .argument("<name>", "a checkpoint as `antiphon models list` prints it, `writer` or `recogniser`")
     .action(async (name: string, _options: object, command: Command) => {
       const { removeModel } = await import("./models-pull.ts");
       const { dataDir } = await settingsOf(command);

@@ -81,6 +81,8 @@ function lineOf(event: PullEvent): string | null {
       return `${event.source}: ${event.problem}.`;
     case "placed":
       return `${event.file} is complete, and its checksum is right.`;
+    case "converting":
+      return `Converting ${event.checkpoint}, which takes some seconds and is done once.`;
     default:
       return null;
   }

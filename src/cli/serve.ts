@@ -33,6 +33,8 @@ export function registerServe(program: Command): void {
       const ending = new AbortController();
       let isSpeaking = () => false;
       const writer = await serverWriter(settings, ending.signal, () => !isSpeaking());
+      const { serverRecogniser } = await import("./server-recogniser.ts");
+      const recogniser = await serverRecogniser(settings, ending.signal, logger);
       const tenancy = await openTenancy(settings, {
         onFailure: (message) => logger.error({ cause: message }, "database thread failed"),
         onRecovery: (message) => logger.info({ cause: message }, "database thread recovered"),
@@ -47,6 +49,7 @@ export function registerServe(program: Command): void {
           tenancy,
           checkpoints: [voice],
           writer,
+          recogniser,
           backend: { name: voice.name, kind: "parametric" },
           canSpeak: () => voice.canSpeak(),
           logger,
@@ -59,7 +62,13 @@ export function registerServe(program: Command): void {
         if (key !== null) process.stdout.write(`API key, shown this once: ${key}\n`);
         process.stdout.write(`Antiphon is listening on ${server.url}\n`);
         if (key !== null) process.stdout.write(tryIt(server.url, key));
-        const preparing = announced(writer);
+        const preparing = announced(
+          [
+            [writer, "Authored turns cannot be written"],
+            [recogniser, "Recordings cannot be heard"],
+          ],
+          ending.signal,
+        );
         await stopped;
         ending.abort(new Error("the server stops"));
         await server.stop();
@@ -102,13 +111,19 @@ async function serverWriter(
   });
 }
 
-/** Makes the writer ready, and says so when it cannot be: the server speaks given words all the same. */
-async function announced(writer: DeferredWriter | null): Promise<void> {
+/** Makes one ready after the other, and says what cannot be done without: the server speaks given words all the same. */
+async function announced(
+  parts: readonly (readonly [part: { prepare(): Promise<void> } | null, without: string])[],
+  signal: AbortSignal,
+): Promise<void> {
   const { inFull } = await import("./in-full.ts");
-  try {
-    await writer?.prepare();
-  } catch (error) {
-    process.stderr.write(`Authored turns cannot be written: ${inFull(error)}\n`);
+  for (const [part, without] of parts) {
+    if (signal.aborted) return;
+    try {
+      await part?.prepare();
+    } catch (error) {
+      process.stderr.write(`${without}: ${inFull(error)}\n`);
+    }
   }
 }
 

@@ -20,13 +20,20 @@ export interface Limits {
   readonly max_instructions_chars: number;
   readonly max_turns: number;
   readonly max_turn_audio_bytes: number;
+  /** Of one recording to transcribe. */
+  readonly max_recording_bytes: number;
+  readonly max_recording_seconds: number;
   readonly max_body_bytes: number;
   readonly min_new_tokens: number;
   readonly max_new_tokens: number;
-  /** What one key may have at once: utterances, requests that wait, turns being written, bytes of bodies, audio, replies. */
+  /**
+   * What one key may have at once: utterances, requests that wait, turns being written, recordings being heard, bytes of
+   * bodies, audio, replies.
+   */
   readonly key_max_utterances: number;
   readonly key_max_waiting: number;
   readonly key_max_writing: number;
+  readonly key_max_hearing: number;
   readonly key_max_receiving_bytes: number;
   readonly key_max_audio_bytes: number;
   readonly key_max_reply_bytes: number;

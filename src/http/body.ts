@@ -6,6 +6,7 @@ import { type Intake, NOTHING_HELD, type ReceivedBody } from "../serving/intake.
 import { SMALL_BODY_BYTES } from "../serving/preparer.ts";
 import { requesterOf } from "./caller.ts";
 import { ClientGoneError } from "./client-gone-error.ts";
+import { GrowingBytes } from "./growing-bytes.ts";
 import type { Receiving } from "./request-life.ts";
 
 /** Makes JSON the only body there is, and leaves it as bytes; everything else is a 422 that says so. */
@@ -26,30 +27,66 @@ export function bodyOf(request: FastifyRequest): ReceivedBody {
   throw new ServiceError(422, "the body is missing: send a JSON object with Content-Type: application/json");
 }
 
-/** Waits for room for the body, tells the client to go on where it asked, and takes the body in. */
-async function receive(request: FastifyRequest, intake: Intake): Promise<ReceivedBody> {
+/** A body that is on its way. */
+export interface ComingBody {
+  /** What the client said of it; `null` where it did not, and `limitBytes` holds. */
+  readonly lengthBytes: number | null;
+  readonly limitBytes: number;
+  /** Its memory, as far as that is known by now. */
+  readonly holding: () => Holding;
+  /** Its bytes as they come. Throws a 400 `ServiceError` where they are more than the limit. */
+  chunks(): AsyncGenerator<Uint8Array>;
+}
+
+/** The whole body, as its bytes. */
+function receive(request: FastifyRequest, intake: Intake): Promise<ReceivedBody> {
+  return receiveBy(request, intake, async (coming) => {
+    const { lengthBytes, holding } = coming;
+    const bytes = await (lengthBytes === null ? gathered(coming) : filled(coming, lengthBytes));
+    return { bytes, holding: holding() };
+  });
+}
+
+/**
+ * Waits for room for the body, tells the client to go on where it asked, and lets `take` have the bytes. Throws a
+ * {@link ClientGoneError} when the client leaves before the last of them.
+ */
+export async function receiveBy<T>(
+  request: FastifyRequest,
+  intake: Intake,
+  take: (coming: ComingBody) => Promise<T>,
+): Promise<T> {
   const limitBytes = request.routeOptions.bodyLimit;
   const { raw, life } = request;
   const declared = request.headers["content-length"];
-  const length = declared === undefined ? null : Number(declared);
-  if (length !== null && length > limitBytes) throw tooLarge(limitBytes);
+  const lengthBytes = declared === undefined ? null : Number(declared);
+  if (lengthBytes !== null && lengthBytes > limitBytes) throw tooLarge(limitBytes);
   const requester = requesterOf(request);
-  const holding = await intake.admit(requester, length ?? 0);
+  let holding = await intake.admit(requester, lengthBytes ?? 0);
   // Behind another's answer it would be taken for a part of that; the client goes on by itself after a while.
   if (request.headers.expect !== undefined && life.response.socket !== null) life.response.writeContinue();
   life.receiving = receivingFrom(holding);
+  const chunks = async function* (): AsyncGenerator<Uint8Array> {
+    let length = 0;
+    for await (const chunk of raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
+      if (life.receiving !== null) life.receiving.bytes += chunk.length;
+      length += chunk.length;
+      if (length > limitBytes) throw tooLarge(limitBytes);
+      if (lengthBytes === null && length > SMALL_BODY_BYTES && holding === NOTHING_HELD) {
+        // Of a body without a length only its cap is known. It is not the client who keeps us waiting.
+        life.receiving = null;
+        holding = await intake.admit(requester, limitBytes);
+        life.receiving = receivingFrom(holding);
+      }
+      yield chunk;
+    }
+  };
   try {
-    if (length !== null) return { bytes: await filled(request, length), holding };
-    // Of a body without a length only its cap is known, once it is no small one.
-    return await gathered(request, limitBytes, async () => {
-      // It is not the client who keeps us waiting.
-      life.receiving = null;
-      const room = await intake.admit(requester, limitBytes);
-      life.receiving = receivingFrom(room);
-      return room;
-    });
+    return await take({ lengthBytes, limitBytes, holding: () => holding, chunks });
   } catch (error) {
-    if (raw.destroyed || life.signal.aborted) throw new ClientGoneError("it left in the middle of its body");
+    // A body that has come whole is destroyed too, and its client still there.
+    if ((raw.destroyed && !raw.complete) || life.signal.aborted)
+      throw new ClientGoneError("it left in the middle of its body");
     throw error;
   } finally {
     life.receiving = null;
@@ -61,47 +98,21 @@ function receivingFrom(holding: Holding): Receiving {
 }
 
 /** Straight into memory of the right size, which takes room only as it fills. */
-async function filled(request: FastifyRequest, length: number): Promise<Uint8Array> {
-  const bytes = new Uint8Array(length);
+async function filled({ chunks }: ComingBody, lengthBytes: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(lengthBytes);
   let at = 0;
-  for await (const chunk of chunks(request)) {
+  for await (const chunk of chunks()) {
     bytes.set(chunk, at);
     at += chunk.length;
   }
   return bytes;
 }
 
-async function gathered(
-  request: FastifyRequest,
-  limitBytes: number,
-  admit: () => Promise<Holding>,
-): Promise<ReceivedBody> {
-  let bytes = new Uint8Array(SMALL_BODY_BYTES);
-  let holding = NOTHING_HELD;
-  let length = 0;
-  for await (const chunk of chunks(request)) {
-    const at = length;
-    length += chunk.length;
-    if (length > limitBytes) throw tooLarge(limitBytes);
-    if (length > SMALL_BODY_BYTES && holding === NOTHING_HELD) holding = await admit();
-    if (length > bytes.length) bytes = grown(bytes, Math.min(limitBytes, Math.max(length, 2 * bytes.length)));
-    bytes.set(chunk, at);
-  }
-  holding.resize(bytes.length);
-  return { bytes: bytes.subarray(0, length), holding };
-}
-
-function grown(bytes: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
-  const larger = new Uint8Array(length);
-  larger.set(bytes);
-  return larger;
-}
-
-async function* chunks({ raw, life }: FastifyRequest): AsyncGenerator<Uint8Array> {
-  for await (const chunk of raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
-    if (life.receiving !== null) life.receiving.bytes += chunk.length;
-    yield chunk;
-  }
+async function gathered({ chunks, limitBytes, holding }: ComingBody): Promise<Uint8Array> {
+  const gatheredBytes = new GrowingBytes(SMALL_BODY_BYTES, limitBytes);
+  for await (const chunk of chunks()) gatheredBytes.add(chunk);
+  holding().resize(gatheredBytes.capacity);
+  return gatheredBytes.bytes;
 }
 
 function tooLarge(limitBytes: number): ServiceError {

@@ -10,6 +10,8 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** What the route asks of its caller: nothing, a key, or a key and one of its tokens. */
     access?: "open" | "key" | "token";
+    /** False where nothing is spoken, so that a full queue for that refuses nobody. */
+    speaks?: boolean;
   }
   interface FastifyRequest {
     /** The key of the caller; null on open routes. */
@@ -42,7 +44,8 @@ export function identifyCallers(
     }
     if (!key) refuse(request, reply, tenancy, presented);
     else spend(reply, access === "token" ? tenancy.take(key) : tenancy.peek(key), access);
-    const refusal = access === "token" ? service.refusalFor(key.keyId) : null;
+    const speaks = access === "token" && request.routeOptions.config.speaks !== false;
+    const refusal = speaks ? service.refusalFor(key.keyId) : null;
     if (refusal !== null) throw refusal;
   });
 }

@@ -5,6 +5,7 @@ import type { ModelCard } from "../contract/replies.ts";
 import type { FairShare } from "../serving/fair-share.ts";
 import type { Intake } from "../serving/intake.ts";
 import type { SpeechService } from "../serving/service.ts";
+import type { Transcriptions } from "../serving/transcriptions.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
 import type { Metrics } from "./metrics.ts";
 
@@ -39,6 +40,7 @@ export interface HttpOptions {
 /** All that the HTTP side is given; it builds nothing itself. */
 export interface HttpDeps {
   readonly service: SpeechService;
+  readonly transcriptions: Transcriptions;
   readonly tenancy: Tenancy;
   readonly intake: Intake;
   /** Bytes of whole replies that are being made, or wait for their readers. */

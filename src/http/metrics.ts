@@ -8,6 +8,7 @@ export interface Gauges {
   activeStreams(): number;
   pausedStreams(): number;
   turnsWriting(): number;
+  recordingsHearing(): number;
   receivingBytes(): number;
   audioBytes(): number;
   replyBytes(): number;
@@ -67,6 +68,12 @@ export function createMetrics(): Metrics {
     buckets: [0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5, 1, 2],
     registers,
   });
+  const hearingFactor = new Histogram({
+    name: "antiphon_hearing_real_time_factor",
+    help: "Seconds the recogniser was waited for, per second of audio, by recording.",
+    buckets: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5],
+    registers,
+  });
   const underruns = new Counter({
     name: "antiphon_underruns_total",
     help: "Frames that came later than a listener in real time needed them.",
@@ -90,6 +97,9 @@ export function createMetrics(): Metrics {
       underrun: () => underruns.inc(),
       spoken: (audioS, engineS) => {
         if (audioS > 0) realTimeFactor.observe(engineS / audioS);
+      },
+      heard: (audioS, recogniserS) => {
+        if (audioS > 0) hearingFactor.observe(recogniserS / audioS);
       },
       metered: (usage) => {
         inputChars.inc(usage.input_chars);
@@ -120,6 +130,7 @@ function watchGauges(gauges: Gauges, registers: Registry[]): void {
   gauge("antiphon_active_streams", "Utterances being generated.", gauges.activeStreams);
   gauge("antiphon_paused_streams", "Utterances waiting for their client or a place.", gauges.pausedStreams);
   gauge("antiphon_turns_writing", "Turns being written.", gauges.turnsWriting);
+  gauge("antiphon_recordings_hearing", "Recordings being heard.", gauges.recordingsHearing);
   gauge("antiphon_receiving_bytes", "Memory held for bodies being received.", gauges.receivingBytes);
   gauge("antiphon_audio_bytes", "Memory held for the decoded audio of requests.", gauges.audioBytes);
   gauge("antiphon_reply_bytes", "Memory held for whole replies until they are read.", gauges.replyBytes);

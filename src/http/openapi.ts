@@ -1,7 +1,20 @@
 import { SpeechAudioDelta, SpeechAudioDone, SpeechAudioError, VoiceList } from "../contract/audio-speech.ts";
+import {
+  AudioTranscriptionRequest,
+  TranscriptError,
+  Transcription,
+  TranscriptTextDelta,
+  TranscriptTextDone,
+  VerboseTranscription,
+} from "../contract/audio-transcriptions.ts";
 import { AudioEvent, EndEvent, ErrorEvent, MetaEvent } from "../contract/events.ts";
 import { ConverseResponse, Health, Info, ModelList, TtsResponse, UsageSummary } from "../contract/replies.ts";
-import { CONVERSE_EXAMPLES, SPEECH_EXAMPLES, TTS_EXAMPLES } from "./openapi/body-examples.ts";
+import {
+  CONVERSE_EXAMPLES,
+  SPEECH_EXAMPLES,
+  TRANSCRIPTION_EXAMPLES,
+  TTS_EXAMPLES,
+} from "./openapi/body-examples.ts";
 import { componentsOf, type Json } from "./openapi/components.ts";
 import { eventStream, namedEvents, unnamedEvents } from "./openapi/event-schemas.ts";
 import { generation, open, probe, query, switchable } from "./openapi/operations.ts";
@@ -25,6 +38,10 @@ export function openApiDocument(): Json {
   const speechEvents = ref(
     unnamedEvents("SpeechStreamEvent", [SpeechAudioDelta, SpeechAudioDone, SpeechAudioError]),
   );
+  const transcriptEvents = ref(
+    unnamedEvents("TranscriptStreamEvent", [TranscriptTextDelta, TranscriptTextDone, TranscriptError]),
+  );
+  const text = { schema: { type: "string" } };
   const responses = failureResponses(ref);
   return {
     openapi: "3.1.0",
@@ -37,7 +54,10 @@ export function openApiDocument(): Json {
     servers: [{ url: "/" }],
     security: [{ bearer: [] }, { apiKey: [] }],
     tags: [
-      { name: "speech", description: "What speaks. Each call takes one token from the key's bucket." },
+      {
+        name: "speech",
+        description: "What speaks and listens. Each call takes one token from the key's bucket.",
+      },
       { name: "queries", description: "What can be asked for, and what was used." },
       {
         name: "operations",
@@ -80,6 +100,23 @@ export function openApiDocument(): Json {
             "where the reply is bytes.",
         }),
       },
+      "/v1/audio/transcriptions": {
+        post: generation("createTranscription", "What is said in a recording, as in OpenAI's API", {
+          body: ref(AudioTranscriptionRequest),
+          mediaType: "multipart/form-data",
+          examples: TRANSCRIPTION_EXAMPLES,
+          content: {
+            ...json({ anyOf: [ref(Transcription), ref(VerboseTranscription)] }),
+            "text/plain": text,
+            "application/x-subrip": text,
+            "text/vtt": text,
+            ...eventStream(transcriptEvents),
+          },
+          description:
+            "The transcript in `response_format`, or with `stream` server-sent events without names: deltas, then one " +
+            "done. A recording that is not listened to from beginning to end has `heard_seconds`.",
+        }),
+      },
       "/v1/audio/voices": { get: query("listVoices", "List voices", ref(VoiceList)) },
       "/v1/models": { get: query("listModels", "List public models", ref(ModelList)) },
       "/v1/info": { get: query("getInfo", "Backend, defaults and limits", ref(Info)) },
@@ -109,4 +146,4 @@ const DESCRIPTION =
   "gets 404 (`NotFound`), a method that its path does not have gets 405 (`MethodNotAllowed`); HEAD works wherever " +
   "GET does. Retry 429 and 502 after `Retry-After`: a failed call commits nothing.\n\n" +
   "A body that matches its schema may still be refused with 400 for what it means: a model that is not offered, text " +
-  "with nothing to speak, audio that cannot be decoded, or a broken rule about turns.";
+  "with nothing to speak, audio that cannot be decoded, a language that nobody knows, or a broken rule about turns.";

@@ -11,6 +11,7 @@ import { requestIdFor } from "./request-id.ts";
 import type { RequestLife } from "./request-life.ts";
 import { RequestLives } from "./request-lives.ts";
 import { audioSpeechRoutes } from "./routes/audio-speech.ts";
+import { audioTranscriptionsRoute } from "./routes/audio-transcriptions.ts";
 import { converseRoute } from "./routes/converse.ts";
 import { metricsRoute, openApiRoute } from "./routes/documents.ts";
 import { playgroundRoutes } from "./routes/playground.ts";
@@ -35,6 +36,7 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
   converseRoute(app, deps);
   streamRoute(app, deps);
   audioSpeechRoutes(app, deps);
+  audioTranscriptionsRoute(app, deps);
   queryRoutes(app, deps);
   openApiRoute(app);
   if (deps.options.serveMetrics) metricsRoute(app, deps);

@@ -7,6 +7,8 @@ import { ClientGoneError } from "./client-gone-error.ts";
 import type { HttpDeps } from "./deps.ts";
 import { asServiceError } from "./errors.ts";
 import { type Chunk, PacedResponse } from "./paced-response.ts";
+import { patience } from "./patience.ts";
+import { headersOf } from "./reply-headers.ts";
 
 /** How a reply is written while it is being spoken. */
 export interface StreamForm {
@@ -87,19 +89,3 @@ const NO_OUTCOME: Outcome = {
   usage: { input_chars: 0, input_audio_seconds: 0, output_audio_seconds: 0 },
   meta: {},
 };
-
-function headersOf(reply: FastifyReply): Record<string, string> {
-  return Object.fromEntries(Object.entries(reply.getHeaders()).map(([name, value]) => [name, `${value}`]));
-}
-
-/** Resolves after `ms`, or earlier when `first` settles; leaves no timer behind. */
-function patience(first: Promise<unknown>, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    const settle = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-    first.then(settle, settle);
-  });
-}

@@ -47,6 +47,8 @@ export interface RecogniseOptions {
   readonly wantsWords: boolean;
   /** What the same speech was taken for when less of it had been heard: confirmed or corrected, which is cheaper. */
   readonly draft: Transcript | null;
+  /** Is told how much of the clip has been heard, in seconds, where it is heard piece by piece; must not throw. */
+  readonly onProgress?: (heardS: number) => void;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { workerData } from "node:worker_threads";
 import { answerCalls } from "../threads/answer-calls.ts";
-import { RecogniserFilesError, readWhisper } from "./whisper/description.ts";
+import { findWhisper, RecogniserFilesError } from "./whisper/description.ts";
 import { openNetworks } from "./whisper/listening/networks.ts";
 import { WindowListener } from "./whisper/listening/window.ts";
 import type { OpenedWhisper, WhisperOperations, WhisperSite, WireError } from "./whisper-protocol.ts";
@@ -39,7 +39,7 @@ function opened(): Promise<Opened> {
 }
 
 async function open(): Promise<Opened> {
-  const files = await readWhisper(folder);
+  const files = await findWhisper(folder);
   const { name, special } = files.description;
   const listener = new WindowListener(await openNetworks(files));
   return { listener, about: { name, languages: Object.keys(special.languages) } };

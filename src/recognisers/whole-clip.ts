@@ -11,7 +11,7 @@ import type { HeardWindow, WindowRequest } from "./whisper/listening/window.ts";
  */
 export async function hearWholeClip(
   clip: Clip,
-  { language, prompt, draft, wantsWords }: RecogniseOptions,
+  { language, prompt, draft, wantsWords, onProgress }: RecogniseOptions,
   mostS: number,
   hear: (request: WindowRequest) => Promise<HeardWindow>,
 ): Promise<Transcript> {
@@ -36,6 +36,7 @@ export async function hearWholeClip(
     windows.push(heard);
     segments.push(...heard.segments.map((segment) => moved(segment, from / sampleRateHz, wantsWords)));
     from = isLast ? samples.length : from + Math.round(heard.heardS * sampleRateHz);
+    onProgress?.(from / sampleRateHz);
   }
   const first = windows.find((each) => each.segments.length > 0);
   const all = first === undefined ? [] : windows.flatMap((each) => each.logProbabilities);

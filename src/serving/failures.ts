@@ -1,4 +1,5 @@
 import { ServiceError } from "../contract/errors.ts";
+import { RecogniserError } from "../model/recogniser.ts";
 import { NothingToSpeakError, SpeechFailedError } from "../model/speech-model.ts";
 import { WriterError } from "../model/writer.ts";
 
@@ -12,7 +13,7 @@ export function asRefusal(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof SpeechFailedError) {
     return new ServiceError(502, "the speech model failed: retry", { retryAfterMs: 1_000, cause: error });
   }
-  if (error instanceof WriterError) {
+  if (error instanceof WriterError || error instanceof RecogniserError) {
     return new ServiceError(502, error.message, { retryAfterMs: error.retryAfterMs ?? 60_000, cause: error });
   }
   return error;

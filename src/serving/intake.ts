@@ -1,7 +1,10 @@
+import { MAX_RECORDING_S } from "../contract/audio-transcriptions.ts";
+import type { Clip } from "../model/conversation.ts";
 import type { FairShare, Holding } from "./fair-share.ts";
 import { MOST_SAMPLES } from "./prepare.ts";
 import type { PreparedFor, Purpose } from "./prepare-body.ts";
 import { type Preparer, SMALL_BODY_BYTES } from "./preparer.ts";
+import type { RecordingReader } from "./recording-reader.ts";
 
 /** Whose request it is, and how long it lasts. */
 export interface Requester {
@@ -21,18 +24,25 @@ export interface ReceivedBody {
 
 export interface IntakeParts {
   readonly preparer: Preparer;
+  readonly recordings: RecordingReader;
   /** Bytes of bodies that are being received or wait to be read. */
   readonly receiving: FairShare;
   /** Bytes of decoded audio. */
   readonly audio: FairShare;
   /** The thread that reads large bodies, one at a time. */
   readonly reading: FairShare;
+  /** The thread that decodes recordings, one at a time. */
+  readonly decoding: FairShare;
 }
 
 /** Of a body's audio, decoded: three quarters of its base64, and at most four times that (8-bit samples as floats). */
 const AUDIO_BYTES_PER_BYTE = 3;
 
 const MOST_AUDIO_BYTES = MOST_SAMPLES * Float32Array.BYTES_PER_ELEMENT;
+
+/** Of a file's, by far the most that speech is compressed to; and of the longest one, at the highest rate that is kept. */
+const AUDIO_BYTES_PER_FILE_BYTE = 100;
+const MOST_RECORDING_BYTES = MAX_RECORDING_S * 24_000 * Float32Array.BYTES_PER_ELEMENT;
 
 /** What small bodies hold: nothing worth counting. Requests themselves are counted where they wait. */
 export const NOTHING_HELD: Holding = { units: 0, resize: () => {}, release: () => {} };
@@ -84,6 +94,27 @@ export class Intake {
     return prepared;
   }
 
+  /**
+   * Decodes a file, and counts the memory that its audio takes until the request ends. Rejects as `RecordingReader.read`
+   * does.
+   */
+  async readRecording(
+    { bytes, holding }: { readonly bytes: Uint8Array<ArrayBuffer>; readonly holding: Holding },
+    requester: Requester,
+  ): Promise<Clip> {
+    const { recordings, audio, decoding } = this.#parts;
+    const { keyId, signal } = requester;
+    const expectedBytes = Math.min(MOST_RECORDING_BYTES, AUDIO_BYTES_PER_FILE_BYTE * bytes.length);
+    const decoded = await audio.enter(keyId, expectedBytes, signal);
+    requester.keep(decoded);
+    const turn = await decoding.enter(keyId, 1, signal);
+    requester.keep(turn);
+    const clip = await recordings.read(bytes, signal).finally(() => turn.release());
+    holding.release();
+    decoded.resize(clip.samples.byteLength);
+    return clip;
+  }
+
   /** Gives the room of a request's audio back: nobody needs it any more. */
   heard(prepared: PreparedFor[Purpose]): void {
     this.#unheard.get(prepared)?.release();
@@ -94,6 +125,7 @@ export class Intake {
     this.#parts.receiving.close();
     this.#parts.audio.close();
     this.#parts.reading.close();
+    this.#parts.decoding.close();
   }
 }
 

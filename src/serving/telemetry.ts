@@ -8,5 +8,7 @@ export interface Telemetry {
   underrun(): void;
   /** An utterance is out: seconds of audio, and seconds the engine was waited for. */
   spoken(audioS: number, engineS: number): void;
+  /** A recording was heard: its length, and how long the recogniser was waited for, in seconds. */
+  heard(audioS: number, recogniserS: number): void;
   metered(usage: Usage): void;
 }

@@ -13,10 +13,15 @@ export interface EnvironmentSettings {
 }
 
 /**
- * Variables under our prefix that are no settings: how the program reports, a secret that no file or flag may hold, and
+ * Variables under our prefix that are no settings: how the program reports, secrets that no file or flag may hold, and
  * the API key that clients and the examples in the documentation look for.
  */
-const OTHER_VARIABLES: readonly string[] = ["ANTIPHON_DEBUG", "ANTIPHON_WRITER_API_KEY", "ANTIPHON_KEY"];
+const OTHER_VARIABLES: readonly string[] = [
+  "ANTIPHON_DEBUG",
+  "ANTIPHON_WRITER_API_KEY",
+  "ANTIPHON_RECOGNISER_API_KEY",
+  "ANTIPHON_KEY",
+];
 
 /**
  * Reads the `ANTIPHON_…` variables.

@@ -365,6 +365,46 @@ export const SettingsSchema = Type.Object({
       description: "Longest that the chat endpoint may take over a whole reply.",
     }),
   }),
+  recogniser: Type.Object({
+    kind: Type.Enum(["embedded", "endpoint", "none"], {
+      default: "embedded",
+      description:
+        "Who hears what recordings say: the embedded Whisper, an OpenAI-compatible endpoint, or nobody.",
+    }),
+    use: Type.Enum(["writer", "always", "never"], {
+      default: "writer",
+      description:
+        "When turns that are sound alone are heard: where a writer answers them, always (so that given words follow their pace exactly, too), or never. Recordings that are sent to be transcribed are heard in any case.",
+    }),
+    checkpoint: Type.String({
+      pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$",
+      default: "whisper-base",
+      description:
+        "Which recogniser hears, where recogniser.kind is embedded: one that `antiphon models list` shows.",
+    }),
+    baseUrl: Type.Optional(
+      Type.String({
+        pattern: "^https?://",
+        description:
+          "Where the endpoint's routes begin, as in http://127.0.0.1:8000/v1, where recogniser.kind is endpoint.",
+      }),
+    ),
+    model: Type.Optional(Type.String({ minLength: 1, description: "The model to ask the endpoint for." })),
+    apiKeyFile: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          "A file that holds the endpoint's key and nothing else. The environment variable ANTIPHON_RECOGNISER_API_KEY wins over it.",
+      }),
+    ),
+    totalTimeoutMs: Type.Integer({
+      minimum: 100,
+      maximum: MAX_MS,
+      default: 60_000,
+      unit: "ms",
+      description: "Longest that the endpoint may take over one recording.",
+    }),
+  }),
   logLevel: Type.Enum(LOG_LEVELS, { default: "info", description: "Least severe messages that are logged." }),
   metrics: Type.Object({
     enabled: Type.Boolean({ default: true, description: "Whether /metrics is served." }),

@@ -22,19 +22,22 @@ export interface NativeGuard {
 }
 
 /**
- * Opens a graph from the bytes of an ONNX file. One thread, so that the sums are added in one order and the same
+ * Opens a graph from the bytes of an ONNX file, or from its path, which spares a copy of them. One thread, so that the sums are added in one order and the same
  * input gives the same bytes; no arena, so that an idle session keeps its weights and little else.
  * @param name what errors call the graph: its file.
  * @param guard needed where somebody may end the calling thread.
  * @throws Error when onnxruntime-node is missing, or the bytes are no graph that it can load.
  */
 export async function openSession(
-  model: Uint8Array,
+  model: Uint8Array | string,
   name: string,
   guard: NativeGuard = UNGUARDED,
 ): Promise<Session> {
   const runtime = await guarded(loadRuntime, guard);
-  const create = () => runtime.InferenceSession.create(model, OPTIONS);
+  const create = () =>
+    typeof model === "string"
+      ? runtime.InferenceSession.create(model, OPTIONS)
+      : runtime.InferenceSession.create(model, OPTIONS);
   let session: InferenceSession | null = await guarded(create, guard).catch((cause: unknown) => {
     throw new Error(`${name} is not a graph that onnxruntime can load: install the file again.`, { cause });
   });

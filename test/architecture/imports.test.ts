@@ -40,6 +40,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "env-paths": ["settings"],
   openai: ["writers"],
   "node-llama-cpp": ["writers"],
+  "mpg123-decoder": ["audio"],
+  "opus-decoder": ["audio"],
   "proper-lockfile": ["catalogue"],
   "cli-progress": ["cli"],
 };

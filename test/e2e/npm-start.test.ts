@@ -7,7 +7,7 @@ import { afterEach, before, describe, it } from "node:test";
 import { clientOf } from "./client.ts";
 import { TOP, temporaryFolder } from "./folders.ts";
 import { launch, newcomersEnvironment } from "./program.ts";
-import { listening, WITHOUT_WRITER } from "./server-process.ts";
+import { listening, WITHOUT_MODELS } from "./server-process.ts";
 
 /** What a clone has, or will have once all is committed; in an archive, what was neither installed nor built. */
 function partsOfAClone(): string[] {
@@ -54,7 +54,7 @@ async function npmStart(clone: string, ...npmFlags: readonly string[]) {
   const dataDir = join(temporaryFolder(), "data");
   const env = {
     ...newcomersEnvironment(),
-    ...WITHOUT_WRITER,
+    ...WITHOUT_MODELS,
     ANTIPHON_DATA_DIR: dataDir,
     ANTIPHON_WORKERS: "1",
   };

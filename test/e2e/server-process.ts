@@ -25,14 +25,14 @@ export interface ServeOptions extends ProgramOptions {
   readonly flags?: readonly string[];
 }
 
-/** No test fetches or loads a writer's weights but those that are about it. */
-export const WITHOUT_WRITER = { ANTIPHON_WRITER_KIND: "none" };
+/** No test fetches or loads a writer's or a recogniser's weights but those that are about them. */
+export const WITHOUT_MODELS = { ANTIPHON_WRITER_KIND: "none", ANTIPHON_RECOGNISER_KIND: "none" };
 
 /** Starts `antiphon serve` on a free port with one thread, and waits until it says that it listens. */
 export async function startServerProcess(options: ServeOptions = {}): Promise<ServerProcess> {
   const { dataDir = join(temporaryFolder(), "data"), flags = [] } = options;
   const line = ["serve", "--port", "0", "--data-dir", dataDir, ...flags];
-  const env = { ...WITHOUT_WRITER, ANTIPHON_WORKERS: "1", ANTIPHON_LOG_LEVEL: "warn", ...options.env };
+  const env = { ...WITHOUT_MODELS, ANTIPHON_WORKERS: "1", ANTIPHON_LOG_LEVEL: "warn", ...options.env };
   const child = launchAntiphon(line, { ...options, env });
   return listening(child, dataDir);
 }

@@ -8,11 +8,11 @@ import { startTestServer } from "../http/start.ts";
 import { within } from "../waiting.ts";
 import { TOP, temporaryFolder } from "./folders.ts";
 import { antiphon, type ProgramOptions } from "./program.ts";
-import { WITHOUT_WRITER } from "./server-process.ts";
+import { WITHOUT_MODELS } from "./server-process.ts";
 
 /** What `serve` says when it cannot start: one sentence on standard error. */
 async function refusedStart(line: string[], exitCode: 1 | 2, options: ProgramOptions = {}): Promise<string> {
-  const env = { ...WITHOUT_WRITER, ANTIPHON_WORKERS: "1", ...options.env };
+  const env = { ...WITHOUT_MODELS, ANTIPHON_WORKERS: "1", ...options.env };
   const { code, stdout, stderr } = await antiphon(["serve", "--port", "0", ...line], { ...options, env });
   assert.equal(code, exitCode, stderr);
   assert.equal(stdout.toString(), "", "no address, and no key that would be lost with the start");

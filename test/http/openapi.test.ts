@@ -5,15 +5,20 @@ import { after, before, test } from "node:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
 import { TOP } from "../architecture/top.ts";
+import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
 import { ScriptedWriter } from "../writers/scripted-writer.ts";
 import { startTestServer, type TestServer } from "./start.ts";
+import { transcribe } from "./transcription-form.ts";
 import { type Reply, readEvents } from "./wire.ts";
 
 let server: TestServer;
 let document: Awaited<ReturnType<Reply["json"]>>;
 let ajv: Ajv2020;
 before(async () => {
-  server = await startTestServer({ writer: new ScriptedWriter(["It was wonderful."]) });
+  server = await startTestServer({
+    writer: new ScriptedWriter(["It was wonderful."]),
+    recogniser: new ScriptedRecogniser(),
+  });
   document = await (await server.get("/openapi.json", {})).json();
   ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(document, "document");
 });
@@ -21,7 +26,7 @@ after(() => server.stop());
 
 interface Body {
   readonly content: {
-    readonly "application/json": {
+    readonly "application/json"?: {
       readonly schema: { readonly $ref: string };
       readonly examples: Readonly<Record<string, { readonly value: unknown }>>;
     };
@@ -62,7 +67,9 @@ test("every example of a body matches its schema, and the server speaks it", asy
   let spoken = 0;
   for (const [path, { post }] of Object.entries<{ post?: { requestBody: Body } }>(document.paths)) {
     if (post === undefined) continue;
-    const { schema, examples } = post.requestBody.content["application/json"];
+    const json = post.requestBody.content["application/json"];
+    if (json === undefined) continue;
+    const { schema, examples } = json;
     for (const [name, { value }] of Object.entries(examples)) {
       assert.equal(faults(schema.$ref.split("/").at(-1)!, value), "", `${path} ${name}`);
       const response = await server.post(path, value);
@@ -96,6 +103,29 @@ test("so is every event of a stream for OpenAI's clients", async () => {
   const error = { type: "inference_error", message: "the voice failed: retry", request_id: null };
   assert.ok(validate({ type: "error", error }));
   assert.ok(!validate({ type: "error", message: "the voice failed: retry" }));
+});
+
+test("every form to transcribe is as the document says, and so are its answers and events", async () => {
+  const { content } = document.paths["/v1/audio/transcriptions"].post.requestBody;
+  const { schema, examples } = content["multipart/form-data"];
+  assert.equal(schema.$ref, "#/components/schemas/AudioTranscriptionRequest");
+  for (const { value } of Object.values<{ value: Record<string, string> }>(examples)) {
+    assert.equal(faults("AudioTranscriptionRequest", value), "");
+    const { file, ...fields } = value;
+    const blob = new Blob([Buffer.from(file!, "base64")]);
+    const reply = await transcribe(server, { ...fields, file: blob });
+    const answer = await reply.json();
+    assert.equal(reply.status, 200, JSON.stringify(answer));
+    const name = "segments" in answer ? "VerboseTranscription" : "Transcription";
+    assert.equal(faults(name, answer), "");
+    const streamed = await transcribe(server, { model: value.model, stream: "true" });
+    const events = (await streamed.text()).trim().split("\n\n");
+    const { data } = document.components.schemas.TranscriptStreamEvent.properties;
+    const validate = ajv.compile({ oneOf: inDocument(data.contentSchema.oneOf) });
+    const told = events.filter((event) => !event.startsWith(":"));
+    assert.ok(told.length >= 3);
+    for (const event of told) assert.ok(validate(JSON.parse(event.replace("data: ", ""))), event);
+  }
 });
 
 test("what the document refuses beyond the server's own schema, the server refuses as meaningless", async () => {

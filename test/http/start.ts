@@ -2,6 +2,7 @@ import pino, { type Logger } from "pino";
 import type { Checkpoint } from "../../src/catalogue/residency.ts";
 import { type RunningServer, startServer } from "../../src/cli/compose.ts";
 import { createToneModel, type ToneOptions } from "../../src/engines/tone/tone.ts";
+import type { Recogniser } from "../../src/model/recogniser.ts";
 import type { Writer } from "../../src/model/writer.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import { memoryStore } from "../../src/tenancy/memory-store.ts";
@@ -33,6 +34,7 @@ export interface TestServerOptions {
   readonly canSpeak?: () => boolean;
   readonly checkpoints?: readonly Checkpoint[];
   readonly writer?: Writer;
+  readonly recogniser?: Recogniser;
 }
 
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
@@ -48,6 +50,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     checkpoints: options.checkpoints ?? [heart],
     backend: { name: "tone", kind: "test" },
     writer: options.writer ?? null,
+    recogniser: options.recogniser ?? null,
     ...(options.canSpeak === undefined ? {} : { canSpeak: options.canSpeak }),
     logger: options.logger ?? pino({ level: "silent" }),
   });

@@ -144,5 +144,6 @@ const NO_TELEMETRY: Telemetry = {
   firstAudio: () => {},
   underrun: () => {},
   spoken: () => {},
+  heard: () => {},
   metered: () => {},
 };

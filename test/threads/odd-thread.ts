@@ -11,6 +11,14 @@ answerCalls(
       Atomics.add(cells, 1, 1);
       return a + b;
     },
+    async addLater(a: number, b: number): Promise<number> {
+      await new Promise(setImmediate);
+      return a + b;
+    },
+    async refuseLater(): Promise<never> {
+      await new Promise(setImmediate);
+      throw new RangeError("not that either");
+    },
     refuse(): never {
       throw new RangeError("not that");
     },

@@ -59,6 +59,18 @@ describe("calls into a thread", () => {
     });
   });
 
+  it("may be answered later, one after the other all the same", async () => {
+    await withCalls({}, async (calls) => {
+      const answers = [
+        calls.call("addLater", [1, 1]),
+        calls.call("add", [2, 2]),
+        calls.call("addLater", [3, 3]),
+      ];
+      assert.deepEqual(await Promise.all(answers), [2, 4, 6]);
+      await assert.rejects(calls.call("refuseLater", []), { message: "not that either" });
+    });
+  });
+
   it("that cannot be sent fail alone", async () => {
     await withCalls({}, async (calls) => {
       await assert.rejects(calls.call("add", [() => {}]), { name: "DataCloneError" });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { retryAfterMs } from "../../src/model/retry-after.ts";
 import { openChatWriter } from "../../src/writers/chat/chat-writer.ts";
-import { retryAfterMs } from "../../src/writers/chat/retry-after.ts";
 import { API_KEY, assertFails, openPair } from "./chat-pair.ts";
 import { type Answer, type ChatBody, ChatServer, type Exchange, UPSTREAM_SECRET } from "./chat-server.ts";
 import { dialogueOf, longHistory, replyOf } from "./dialogues.ts";

@@ -25,6 +25,8 @@ export interface HubFile {
   /** `null` where the hub does not say. */
   readonly sizeBytes: number | null;
   readonly sha256: string | null;
+  /** The name that Git has for its bytes: what is stated of a small file. */
+  readonly gitSha1: string | null;
 }
 
 /** What `/api/models/OWNER/REPO/revision/main?blobs=true` answers, as far as it is read here. */
@@ -35,6 +37,7 @@ const Answer = Type.Object({
     Type.Object({
       rfilename: Type.String({ minLength: 1 }),
       size: Type.Optional(Type.Union([Type.Integer({ minimum: 0 }), Type.Null()])),
+      blobId: Type.Optional(Type.Unknown()),
       lfs: Type.Optional(
         Type.Union([
           Type.Object({
@@ -84,13 +87,19 @@ export async function lookAtRepository(
     // What nobody could name, or what leads elsewhere, is as good as not there.
     files: answer.siblings
       .filter(({ rfilename }) => isHubPath(rfilename))
-      .map(({ rfilename, size, lfs }) => {
+      .map(({ rfilename, size, blobId, lfs }) => {
         if (lfs && size != null && size !== lfs.size) {
           throw refuse(
             `it states two sizes for ${rfilename}, ${size} and ${lfs.size} bytes; try again later`,
           );
         }
-        return { path: rfilename, sizeBytes: lfs?.size ?? size ?? null, sha256: lfs?.sha256 ?? null };
+        return {
+          path: rfilename,
+          sizeBytes: lfs?.size ?? size ?? null,
+          sha256: lfs?.sha256 ?? null,
+          // Of a file in LFS, the blob is that of the pointer.
+          gitSha1: !lfs && typeof blobId === "string" && /^[0-9a-f]{40}$/.test(blobId) ? blobId : null,
+        };
       }),
   };
 }

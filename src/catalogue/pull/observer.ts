@@ -19,7 +19,9 @@ export type PullEvent =
   /** A source is given up. */
   | { readonly kind: "source-failed"; readonly source: string; readonly problem: string }
   /** A file is in its place. */
-  | { readonly kind: "placed"; readonly file: string; readonly path: string };
+  | { readonly kind: "placed"; readonly file: string; readonly path: string }
+  /** What was fetched is made into what is used here. */
+  | { readonly kind: "converting"; readonly checkpoint: string };
 
 /** Is told how a pull goes on; must not throw. */
 export type PullObserver = (event: PullEvent) => void;

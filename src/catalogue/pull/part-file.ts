@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -16,27 +16,37 @@ export class PartFile {
   readonly totalBytes: number;
   readonly #handle: FileHandle;
   readonly #onProgress: (doneBytes: number) => void;
-  #hash = createHash("sha256");
+  readonly #newHash: () => Hash;
+  #hash: Hash;
   #doneBytes = 0;
   #isOpen = true;
 
-  private constructor(handle: FileHandle, path: string, totalBytes: number, onProgress: (n: number) => void) {
+  private constructor(
+    handle: FileHandle,
+    path: string,
+    totalBytes: number,
+    onProgress: (n: number) => void,
+    newHash: () => Hash,
+  ) {
     this.#handle = handle;
+    this.#newHash = newHash;
+    this.#hash = newHash();
     this.path = path;
     this.totalBytes = totalBytes;
     this.#onProgress = onProgress;
   }
 
-  /** Opens the part of the file at `target`, and hashes what is there. */
+  /** Opens the part of the file at `target`, and hashes what is there, with SHA-256 unless told otherwise. */
   static async open(
     target: string,
     totalBytes: number,
     signal: AbortSignal,
     onProgress: (doneBytes: number) => void = () => {},
+    newHash: () => Hash = () => createHash("sha256"),
   ): Promise<PartFile> {
     const path = `${target}.part`;
     const handle = await onDisk(path, () => open(path, constants.O_RDWR | constants.O_CREAT, 0o644));
-    const part = new PartFile(handle, path, totalBytes, onProgress);
+    const part = new PartFile(handle, path, totalBytes, onProgress, newHash);
     try {
       await part.#readWhatIsThere(signal);
       return part;
@@ -55,8 +65,8 @@ export class PartFile {
     return this.#doneBytes === this.totalBytes;
   }
 
-  /** The SHA-256 of what is there, in hex. */
-  sha256(): string {
+  /** The hash of what is there, in hex. */
+  digest(): string {
     return this.#hash.copy().digest("hex");
   }
 
@@ -81,7 +91,7 @@ export class PartFile {
   async restart(): Promise<void> {
     if (this.#doneBytes === 0) return;
     await onDisk(this.path, () => this.#handle.truncate(0));
-    this.#hash = createHash("sha256");
+    this.#hash = this.#newHash();
     this.#doneBytes = 0;
     this.#onProgress(0);
   }

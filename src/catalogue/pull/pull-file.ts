@@ -1,11 +1,15 @@
 import { dirname } from "node:path";
 import type { CheckpointFile, CheckpointSource } from "../checkpoint-manifest.ts";
+import { type Checksum, hashName, newHash, rightDigest } from "../checksum.ts";
 import { requireSpace } from "./disk.ts";
 import type { PullObserver } from "./observer.ts";
 import { PartFile } from "./part-file.ts";
 import { PullError, SourceError } from "./pull-error.ts";
 import { describeSource, fetchFrom, spaceNeeded } from "./sources.ts";
 import type { PullTimes } from "./times.ts";
+
+/** A file of which somebody has said what it must be, byte for byte. */
+export type WantedFile = Pick<CheckpointFile, "path" | "sizeBytes" | "sources"> & Checksum;
 
 /** What a file is fetched with. */
 export interface FileFetching {
@@ -33,12 +37,11 @@ export class NoSourceError extends Error {
  *
  * @throws NoSourceError when every source fails; PullError when the disk does; the signal's reason.
  */
-export async function pullFile(file: CheckpointFile, target: string, fetching: FileFetching): Promise<void> {
+export async function pullFile(file: WantedFile, target: string, fetching: FileFetching): Promise<void> {
   const { observe, signal } = fetching;
   const { sizeBytes: totalBytes } = file;
-  const part = await PartFile.open(target, totalBytes, signal, (doneBytes) => {
-    observe({ kind: "progress", doneBytes, totalBytes });
-  });
+  const onProgress = (doneBytes: number) => observe({ kind: "progress", doneBytes, totalBytes });
+  const part = await PartFile.open(target, totalBytes, signal, onProgress, () => newHash(file, totalBytes));
   try {
     if (!(await isRight(part, file))) await askSources(file, part, fetching);
     await part.place(target);
@@ -51,7 +54,7 @@ export async function pullFile(file: CheckpointFile, target: string, fetching: F
   }
 }
 
-async function askSources(file: CheckpointFile, part: PartFile, fetching: FileFetching): Promise<void> {
+async function askSources(file: WantedFile, part: PartFile, fetching: FileFetching): Promise<void> {
   const failures: string[] = [];
   for (const source of file.sources) {
     const name = describeSource(source, fetching.env);
@@ -67,7 +70,7 @@ async function askSources(file: CheckpointFile, part: PartFile, fetching: FileFe
 }
 
 async function askSource(
-  file: CheckpointFile,
+  file: WantedFile,
   source: CheckpointSource,
   name: string,
   part: PartFile,
@@ -80,9 +83,9 @@ async function askSource(
     await requireSpace(dirname(part.path), spaceNeeded(source, part), freeBytes);
     observe({ kind: "source", file: file.path, source: name, doneBytes, totalBytes });
     await fetchFrom(source, part, { times, env, signal, onRetry });
-    const got = part.sha256();
+    const got = part.digest();
     if (await isRight(part, file)) return;
-    const problem = `the SHA-256 of what it sent is ${got} instead of ${file.sha256}`;
+    const problem = `the ${hashName(file)} of what it sent is ${got} instead of ${rightDigest(file)}`;
     // Where there was a beginning from elsewhere, the source deserves to be heard alone.
     if (doneBytes === 0 || source.kind === "pip") throw new SourceError(problem);
     onRetry("what an earlier pull left does not fit what came after it", 0);
@@ -90,9 +93,9 @@ async function askSource(
 }
 
 /** Whether the part is the file. One that is complete and wrong is emptied. */
-async function isRight(part: PartFile, { sha256 }: CheckpointFile): Promise<boolean> {
+async function isRight(part: PartFile, file: WantedFile): Promise<boolean> {
   if (!part.isComplete) return false;
-  if (part.sha256() === sha256) return true;
+  if (part.digest() === rightDigest(file)) return true;
   await part.restart();
   return false;
 }

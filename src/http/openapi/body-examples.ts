@@ -78,6 +78,24 @@ export const SPEECH_EXAMPLES: Json = {
   },
 };
 
+/** Fields beside the file for `POST /v1/audio/transcriptions`. */
+export const TRANSCRIPTION_EXAMPLES: Json = {
+  text: {
+    summary: "What is said: put a recording in place of this short tone",
+    value: { file: shortTone(), model: "whisper-1" },
+  },
+  times: {
+    summary: "With the times of segments and words",
+    value: {
+      file: shortTone(),
+      model: "whisper-1",
+      language: "en",
+      response_format: "verbose_json",
+      "timestamp_granularities[]": ["segment", "word"],
+    },
+  },
+};
+
 /** 20 ms of 400 Hz at 8 kHz, as a WAV file in base64: short enough to read past. */
 function shortTone(): string {
   const samples = Int16Array.from({ length: 160 }, (_, at) =>

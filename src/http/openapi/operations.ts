@@ -7,16 +7,18 @@ export interface Generation {
   readonly content: Json;
   /** What is said of the reply, beyond that it succeeded. */
   readonly description?: string;
+  /** Of the body; JSON unless told. */
+  readonly mediaType?: string;
 }
 
-/** A call that speaks. */
+/** A call that speaks or listens. */
 export function generation(id: string, summary: string, parts: Generation): Json {
-  const { body, examples, content, description } = parts;
+  const { body, examples, content, description, mediaType = "application/json" } = parts;
   return {
     operationId: id,
     summary,
     tags: ["speech"],
-    requestBody: { required: true, content: { "application/json": { schema: body, examples } } },
+    requestBody: { required: true, content: { [mediaType]: { schema: body, examples } } },
     responses: { 200: success(content, description), ...failures([400, 401, 422, 429, 500, 502]) },
   };
 }

@@ -52,7 +52,7 @@ const RETRY = ["Retry-After", "retry-after-ms", "x-should-retry"];
 const FAILURES: Readonly<Record<ErrorStatus, Failure>> = {
   400: {
     name: "InvalidRequest",
-    description: "Over a cap, undecodable audio, unknown model, or a turn rule broken",
+    description: "Over a cap, undecodable audio, unknown model or language, or a turn rule broken",
     headers: [],
     message: "conversation[1].audio_wav_b64 is not allowed on the open turn",
   },

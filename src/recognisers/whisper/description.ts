@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { SpecialTokens } from "./tokens/special-tokens.ts";
@@ -28,11 +29,12 @@ export type GraphName = "encoder.onnx" | "decoder.onnx";
 export const FORMAT = 1;
 export const DESCRIPTION_FILE = "recogniser.json";
 
-/** A converted recogniser, read and checked. */
+/** A converted recogniser whose files were found whole. */
 export interface WhisperFiles {
   readonly description: WhisperDescription;
-  readonly encoder: Uint8Array;
-  readonly decoder: Uint8Array;
+  /** Paths of the graphs. */
+  readonly encoder: string;
+  readonly decoder: string;
 }
 
 /** A folder that does not hold what was converted: to be fetched again. */
@@ -40,21 +42,13 @@ export class RecogniserFilesError extends Error {
   override readonly name = "RecogniserFilesError";
 }
 
-/** Reads what `convertWhisper` wrote. @throws RecogniserFilesError when it is missing, older, damaged or not whole. */
-export async function readWhisper(folder: string): Promise<WhisperFiles> {
-  const [description, encoder, decoder] = await Promise.all([
-    readDescription(folder),
-    readGraph(folder, "encoder.onnx"),
-    readGraph(folder, "decoder.onnx"),
+/** Finds what `convertWhisper` wrote. @throws RecogniserFilesError when it is missing, older, damaged or not whole. */
+export async function findWhisper(folder: string): Promise<WhisperFiles> {
+  const description = await readDescription(folder);
+  const [encoder, decoder] = await Promise.all([
+    checkedGraph(folder, "encoder.onnx", description),
+    checkedGraph(folder, "decoder.onnx", description),
   ]);
-  for (const [name, bytes] of [
-    ["encoder.onnx", encoder],
-    ["decoder.onnx", decoder],
-  ] as const) {
-    if (createHash("sha256").update(bytes).digest("hex") !== description.sha256[name]) {
-      throw new RecogniserFilesError(`${join(folder, name)} is damaged: install the recogniser again.`);
-    }
-  }
   return { description, encoder, decoder };
 }
 
@@ -82,10 +76,18 @@ function isWhole({ sizes, special, tokens, sha256 }: WhisperDescription): boolea
   );
 }
 
-async function readGraph(folder: string, name: GraphName): Promise<Uint8Array> {
-  return await readFile(join(folder, name)).catch((cause: unknown) => {
-    throw new RecogniserFilesError(`${join(folder, name)} is missing: install the recogniser again.`, {
-      cause,
-    });
-  });
+async function checkedGraph(
+  folder: string,
+  name: GraphName,
+  { sha256 }: WhisperDescription,
+): Promise<string> {
+  const path = join(folder, name);
+  const sum = createHash("sha256");
+  try {
+    for await (const piece of createReadStream(path, { highWaterMark: 2 ** 20 })) sum.update(piece as Buffer);
+  } catch (cause) {
+    throw new RecogniserFilesError(`${path} is missing: install the recogniser again.`, { cause });
+  }
+  if (sum.digest("hex") === sha256[name]) return path;
+  throw new RecogniserFilesError(`${path} is damaged: install the recogniser again.`);
 }

@@ -1,9 +1,9 @@
 import { APIError } from "openai";
+import { retryAfterMs } from "../../model/retry-after.ts";
 import { WriterError } from "../../model/writer.ts";
 import { ChatEventError } from "./chat-chunk.ts";
 import { NotAChatError } from "./chat-fetch.ts";
 import { LateError, type ReplyLimits } from "./reply-clock.ts";
-import { retryAfterMs } from "./retry-after.ts";
 
 /** What became of one try. */
 export interface ChatFailure {

@@ -2,10 +2,12 @@ import { closeSync, openSync, readSync } from "node:fs";
 
 /** Where a chat endpoint's key may come from. */
 export interface ApiKeySources {
-  /** The process's environment; `ANTIPHON_WRITER_API_KEY` there wins. */
+  /** The process's environment; the variable of that name there wins. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** A file that holds the key and nothing else, or none. */
   readonly file?: string | undefined;
+  /** What messages and the environment call them. */
+  readonly names?: { readonly variable: string; readonly setting: string };
 }
 
 /** A key that was named but cannot be used. The message never quotes it. */
@@ -17,13 +19,14 @@ export class ApiKeyError extends Error {
  * The key of the chat endpoint, without the spaces around it; `null` where none is set, as with a server of one's own.
  * Throws {@link ApiKeyError} when the file is missing or unreadable, or the key is empty or cannot stand in a header.
  */
-export function readApiKey({ env, file }: ApiKeySources): string | null {
-  const given = env[VARIABLE];
-  if (given !== undefined && given !== "") return checked(given, VARIABLE);
-  return file === undefined ? null : checked(readStart(file), `writer.apiKeyFile (${file})`);
+export function readApiKey({ env, file, names = WRITERS }: ApiKeySources): string | null {
+  const { variable, setting } = names;
+  const given = env[variable];
+  if (given !== undefined && given !== "") return checked(given, variable);
+  return file === undefined ? null : checked(readStart(file, setting), `${setting} (${file})`);
 }
 
-const VARIABLE = "ANTIPHON_WRITER_API_KEY";
+const WRITERS = { variable: "ANTIPHON_WRITER_API_KEY", setting: "writer.apiKeyFile" };
 /** No key is longer. A larger file is something else, and is not read whole. */
 const LONGEST_KEY = 4096;
 
@@ -39,7 +42,7 @@ function checked(value: string, where: string): string {
   return key;
 }
 
-function readStart(file: string): string {
+function readStart(file: string, setting: string): string {
   try {
     const descriptor = openSync(file, "r");
     try {
@@ -52,8 +55,8 @@ function readStart(file: string): string {
     const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown error";
     throw new ApiKeyError(
       code === "ENOENT"
-        ? `writer.apiKeyFile (${file}) does not exist`
-        : `writer.apiKeyFile (${file}) cannot be read: ${code}`,
+        ? `${setting} (${file}) does not exist`
+        : `${setting} (${file}) cannot be read: ${code}`,
       { cause },
     );
   }

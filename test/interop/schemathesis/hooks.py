@@ -11,6 +11,10 @@ REASONS = re.compile(
     r"|the text holds nothing that this voice can pronounce"
     r"|.* is empty: give words to speak"
     r"|lexicon\[.*\]: "
+    r"|file: undecodable audio: "
+    r"|language .* is unknown"
+    r"|timestamp_granularities needs response_format"
+    r"|stream gives text alone"
     r"|conversation\[\d+\] says nothing"
     r"|conversation\[\d+\]\.audio_wav_b64(:| is not allowed on the open turn)",
     re.DOTALL,

@@ -1,5 +1,5 @@
 // Asks the built server all that /openapi.json promises: `npm run build && node test/interop/schemathesis/run.mjs`.
-// The server speaks with tones and writes one sentence, so thousands of requests are quick. `--url URL --key KEY` asks a
+// The server speaks with tones, writes one sentence and hears two, so thousands of requests are quick. `--url URL --key KEY` asks a
 // running server instead; what follows `--` goes to `schemathesis run`, as in `-- --max-examples 1000`.
 // Exit code 69: the Python packages could not be installed.
 
@@ -41,11 +41,13 @@ process.exit(code ?? 1);
 async function toneServer() {
   const { startTestServer } = await import("../../../dist/test/http/start.js");
   const { ScriptedWriter } = await import("../../../dist/test/writers/scripted-writer.js");
+  const { ScriptedRecogniser } = await import("../../../dist/test/recognisers/scripted-recogniser.js");
   return startTestServer({
     rpm: 1_000_000,
     burst: 1_000_000,
     flags: { anonymousRpm: "1000000", anonymousBurst: "1000000" },
     writer: new ScriptedWriter(["It was wonderful."]),
+    recogniser: new ScriptedRecogniser(),
   });
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { retryAfterMs } from "../../src/writers/chat/retry-after.ts";
+import { retryAfterMs } from "../../src/model/retry-after.ts";
 
 const DAY_MS = 86_400_000;
 const NOW_MS = Date.UTC(2026, 10, 21, 12, 0, 0);

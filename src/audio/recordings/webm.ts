@@ -1,0 +1,173 @@
+import { AudioFormatError } from "../audio-format-error.ts";
+import { decodeOpus, type OpusHead, readOpusHead } from "./decode-opus.ts";
+import { type Element, elementsOf } from "./ebml.ts";
+import type { Recording } from "./recording.ts";
+
+/** Decodes Opus in WebM or Matroska (RFC 9559), as browsers record it. Throws as `decodeRecording` does. */
+export async function decodeWebm(bytes: Uint8Array, mostS: number): Promise<Recording> {
+  const { head, packets } = readWebm(bytes);
+  return decodeOpus(head, packets, null, mostS);
+}
+
+/** The first audio track of a file. */
+export interface WebmTrack {
+  readonly head: OpusHead;
+  readonly packets: readonly Uint8Array[];
+}
+
+const ID = {
+  segment: 0x18538067,
+  cluster: 0x1f43b675,
+  blockGroup: 0xa0,
+  tracks: 0x1654ae6b,
+  track: 0xae,
+  trackNumber: 0xd7,
+  trackType: 0x83,
+  codec: 0x86,
+  codecPrivate: 0x63a2,
+  encodings: 0x6d80,
+  simpleBlock: 0xa3,
+  block: 0xa1,
+} as const;
+
+/** Elements that are gone into; all others are passed over. */
+const CONTAINERS: ReadonlySet<number> = new Set([ID.segment, ID.cluster, ID.blockGroup, ID.tracks, ID.track]);
+const AUDIO = 2;
+
+interface Track {
+  number?: number;
+  type?: number;
+  codec?: string;
+  head?: Uint8Array;
+  isEncoded?: boolean;
+}
+
+/** Takes the first audio track out. Throws {@link AudioFormatError} where there is none of Opus, or the file is damaged. */
+export function readWebm(bytes: Uint8Array): WebmTrack {
+  const tracks: Track[] = [];
+  const packets: Uint8Array[] = [];
+  let chosen: Track | undefined;
+  for (const { id, body } of elementsOf(bytes, CONTAINERS)) {
+    const track = tracks.at(-1);
+    switch (id) {
+      case ID.track:
+        tracks.push({});
+        break;
+      case ID.trackNumber:
+        if (track !== undefined) track.number = numberIn(body);
+        break;
+      case ID.trackType:
+        if (track !== undefined) track.type = numberIn(body);
+        break;
+      case ID.codec:
+        if (track !== undefined) track.codec = Buffer.from(body).toString("latin1").replace(/\0+$/, "");
+        break;
+      case ID.codecPrivate:
+        if (track !== undefined) track.head = body;
+        break;
+      case ID.encodings:
+        if (track !== undefined) track.isEncoded = true;
+        break;
+      case ID.simpleBlock:
+      case ID.block:
+        chosen ??= choose(tracks);
+        packets.push(...packetsIn(body, chosen.number));
+    }
+  }
+  chosen ??= choose(tracks);
+  return { head: readOpusHead(chosen.head ?? new Uint8Array(0)), packets };
+}
+
+function choose(tracks: readonly Track[]): Track {
+  const track = tracks.find(({ type }) => type === AUDIO);
+  if (track === undefined) throw new AudioFormatError("it is WebM without an audio track");
+  if (track.codec !== "A_OPUS") {
+    const codec = /^[\w/]{1,32}$/.test(track.codec ?? "") ? track.codec : "another codec";
+    throw new AudioFormatError(`it is WebM with ${codec}, and only Opus can be read in WebM`);
+  }
+  if (track.isEncoded === true)
+    throw new AudioFormatError("its audio track is compressed or encrypted further");
+  return track;
+}
+
+function numberIn(body: Uint8Array): number {
+  return body.reduce((value, byte) => value * 256 + byte, 0);
+}
+
+/** The frames of a block that belong to the track: one, or several by one of three kinds of lacing. */
+export function packetsIn(block: Element["body"], track: number | undefined): Uint8Array[] {
+  const number = vint(block, 0);
+  const at = number.end + 3;
+  if (at > block.length) throw damaged();
+  if (number.value !== track) return [];
+  const lacing = (block[at - 1]! >> 1) & 3;
+  if (lacing === 0) return [block.subarray(at)];
+  if (at >= block.length) throw damaged();
+  const count = block[at]! + 1;
+  const sized = [fixedSizes, xiphSizes, fixedSizes, ebmlSizes][lacing]!(block, at + 1, count);
+  const packets: Uint8Array[] = [];
+  let from = sized.at;
+  for (const size of sized.sizes) {
+    if (size < 0 || from + size > block.length) throw damaged();
+    packets.push(block.subarray(from, from + size));
+    from += size;
+  }
+  packets.push(block.subarray(from));
+  return packets;
+}
+
+/** The sizes of all frames but the last, and where the first begins. */
+interface Sizes {
+  readonly sizes: readonly number[];
+  readonly at: number;
+}
+
+function xiphSizes(block: Uint8Array, from: number, count: number): Sizes {
+  const sizes: number[] = [];
+  let at = from;
+  while (sizes.length < count - 1) {
+    let size = 0;
+    let byte: number;
+    do {
+      if (at >= block.length) throw damaged();
+      byte = block[at]!;
+      size += byte;
+      at += 1;
+    } while (byte === 255);
+    sizes.push(size);
+  }
+  return { sizes, at };
+}
+
+function fixedSizes(block: Uint8Array, at: number, count: number): Sizes {
+  const size = (block.length - at) / count;
+  if (!Number.isInteger(size)) throw damaged();
+  return { sizes: Array<number>(count - 1).fill(size), at };
+}
+
+/** The first size as it is, the others as differences, which are stored with half of their range added. */
+function ebmlSizes(block: Uint8Array, from: number, count: number): Sizes {
+  const sizes: number[] = [];
+  let at = from;
+  let size = 0;
+  while (sizes.length < count - 1) {
+    const { value, end } = vint(block, at);
+    size = sizes.length === 0 ? value : size + value - (2 ** (7 * (end - at) - 1) - 1);
+    at = end;
+    sizes.push(size);
+  }
+  return { sizes, at };
+}
+
+function vint(block: Uint8Array, at: number): { readonly value: number; readonly end: number } {
+  const first = block[at] ?? 0;
+  const length = Math.clz32(first) - 23;
+  if (length > 8 || at + length > block.length) throw damaged();
+  let value = first & (0xff >> length);
+  for (let next = at + 1; next < at + length; next += 1) value = value * 256 + block[next]!;
+  return { value, end: at + length };
+}
+
+function damaged(): AudioFormatError {
+  return new AudioFormatError("it is damaged: a block of WebM does not hold what it says");
+}

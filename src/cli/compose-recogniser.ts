@@ -1,0 +1,84 @@
+import { DEFAULT_RECOGNISER, findRecogniser } from "../catalogue/checkpoints.ts";
+import { type Recogniser, RecogniserError } from "../model/recogniser.ts";
+import { DeferredRecogniser } from "../recognisers/deferred-recogniser.ts";
+import type { Settings } from "../settings/schema.ts";
+import { readApiKey } from "../writers/chat/secret.ts";
+import { neededSetting } from "./needed-setting.ts";
+import type { RecogniserWeights } from "./pull-recogniser.ts";
+
+/** What opening a recogniser may need beyond its settings. */
+export interface RecogniserSources {
+  /** Sees to it that a checkpoint's weights are there; asked when they are needed, and again after a failure. */
+  weights(checkpoint: string): Promise<RecogniserWeights>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Of a longer recording the embedded one hears only so much, in seconds; as much as it would by itself unless given. */
+  readonly mostS?: number;
+  /** Its thread failed, and another takes its place; or it answers again. Plain words for a log. */
+  readonly onFailure?: (message: string) => void;
+  readonly onRecovery?: (message: string) => void;
+}
+
+/**
+ * Who hears by the settings; `null` is nobody. Nothing is loaded before {@link DeferredRecogniser.prepare}, or the first
+ * clip. When turns are heard, the setting `recogniser.use`, is for whoever holds it.
+ *
+ * @throws SettingsError when a setting that the kind needs is missing; ApiKeyError when the key cannot be used.
+ */
+export function composeRecogniser(
+  { recogniser }: Pick<Settings, "recogniser">,
+  sources: RecogniserSources,
+): DeferredRecogniser | null {
+  switch (recogniser.kind) {
+    case "none":
+      return null;
+    case "embedded":
+      return embedded(recogniser.checkpoint, sources);
+    case "endpoint":
+      return endpoint(recogniser, sources.env);
+  }
+}
+
+function embedded(
+  wanted: string,
+  { weights, mostS, onFailure, onRecovery }: RecogniserSources,
+): DeferredRecogniser {
+  const checkpoint = findRecogniser(wanted)?.name ?? wanted;
+  const open = async (): Promise<Recogniser> => {
+    const { dir, problem } = await weights(checkpoint);
+    if (problem !== null) throw withoutWeights(checkpoint, new Error(problem));
+    const { openWhisper } = await import("../recognisers/open-whisper.ts");
+    return await openWhisper(dir, {
+      ...(mostS === undefined ? {} : { mostS }),
+      ...(onFailure === undefined ? {} : { onFailure }),
+      ...(onRecovery === undefined ? {} : { onRecovery }),
+    }).catch((error: unknown) => {
+      throw error instanceof RecogniserError ? error : withoutWeights(checkpoint, error);
+    });
+  };
+  return new DeferredRecogniser(checkpoint, open);
+}
+
+function withoutWeights(checkpoint: string, cause: unknown): RecogniserError {
+  const name = checkpoint === DEFAULT_RECOGNISER ? "recogniser" : checkpoint;
+  return new RecogniserError(
+    `the recogniser's weights are not there, or are damaged: run antiphon models pull ${name}`,
+    { cause },
+  );
+}
+
+function endpoint(
+  recogniser: Settings["recogniser"],
+  env: Readonly<Record<string, string | undefined>>,
+): DeferredRecogniser {
+  const needed = (value: string | undefined, name: string, what: string) =>
+    neededSetting(value, `recogniser.${name}`, "recogniser.kind", what);
+  const baseUrl = needed(recogniser.baseUrl, "baseUrl", "the endpoint's address");
+  const model = needed(recogniser.model, "model", "the model to ask for");
+  const names = { variable: "ANTIPHON_RECOGNISER_API_KEY", setting: "recogniser.apiKeyFile" };
+  const apiKey = readApiKey({ env, file: recogniser.apiKeyFile, names });
+  const { totalTimeoutMs } = recogniser;
+  return new DeferredRecogniser(model, async () => {
+    const { openEndpointRecogniser } = await import("../recognisers/endpoint/endpoint-recogniser.ts");
+    return openEndpointRecogniser({ baseUrl, model, apiKey, totalTimeoutMs });
+  });
+}

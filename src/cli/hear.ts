@@ -1,0 +1,64 @@
+import type { Clip } from "../model/conversation.ts";
+import { type RecogniseOptions, RecogniserError, type Transcript } from "../model/recogniser.ts";
+import type { Settings } from "../settings/schema.ts";
+import { composeRecogniser } from "./compose-recogniser.ts";
+import { hearingProgress } from "./hearing-progress.ts";
+import { inFull } from "./in-full.ts";
+import { recogniserWeights } from "./pull-recogniser.ts";
+
+/** What was heard, and by whom. */
+export interface HeardClip {
+  /** The recogniser. */
+  readonly name: string;
+  readonly transcript: Transcript;
+}
+
+/**
+ * Hears one clip, all of it, with the recogniser of the settings, and shows how far it is where that takes long. Fetches
+ * nothing.
+ *
+ * @throws Error in plain sentences; the signal's reason.
+ */
+export async function hear(
+  clip: Clip,
+  { language, wantsWords }: Pick<RecogniseOptions, "language" | "wantsWords">,
+  settings: Settings,
+  signal: AbortSignal,
+): Promise<HeardClip> {
+  const { dataDir } = settings;
+  let problem: string | null = null;
+  const recogniser = composeRecogniser(settings, {
+    async weights(checkpoint) {
+      const options = { dataDir, checkpoint, pull: false, signal, observe: () => {} };
+      const weights = await recogniserWeights(options);
+      problem = weights.problem;
+      return weights;
+    },
+    env: process.env,
+    mostS: Number.POSITIVE_INFINITY,
+  });
+  if (recogniser === null)
+    throw new Error("The setting recogniser.kind is none, so nobody hears: set it to embedded or endpoint.");
+  const progress = await hearingProgress(clip.durationS);
+  try {
+    await recogniser.prepare();
+    signal.throwIfAborted();
+    const { onProgress } = progress;
+    const options = { language, prompt: null, wantsWords, draft: null, onProgress };
+    const transcript = await recogniser.recognise(clip, options, signal);
+    return { name: recogniser.name, transcript };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (problem !== null) throw new Error(problem, { cause: error });
+    throw error instanceof RecogniserError ? new Error(inSentences(error), { cause: error }) : error;
+  } finally {
+    progress.close();
+    await recogniser.close();
+  }
+}
+
+/** What it says to clients, and behind it what it says to whoever runs it. */
+function inSentences(error: RecogniserError): string {
+  const text = inFull(error);
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

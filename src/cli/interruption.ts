@@ -1,0 +1,21 @@
+import { onStopSignal, type StopSignal } from "./stop-signal.ts";
+
+/** What a command watches for an interrupt by. */
+export interface Interruption {
+  /** Aborts at the first SIGINT or SIGTERM. */
+  readonly signal: AbortSignal;
+  /** Which came, if any: the command ends itself by it once it has put everything away. */
+  caught(): StopSignal | null;
+  /** Listens no more. */
+  release(): void;
+}
+
+export function interruption(): Interruption {
+  const abort = new AbortController();
+  let name: StopSignal | null = null;
+  const release = onStopSignal((signalName) => {
+    name = signalName;
+    abort.abort(new Error("interrupted"));
+  });
+  return { signal: abort.signal, caught: () => name, release };
+}

@@ -1,0 +1,62 @@
+import {
+  DEFAULT_RECOGNISER,
+  findRecogniser,
+  namesOf,
+  pullableRecognisers,
+} from "../catalogue/checkpoints.ts";
+import { checkpointDir } from "../catalogue/installed-checkpoint.ts";
+import type { PullObserver } from "../catalogue/pull/observer.ts";
+import { messageOf } from "../catalogue/pull/pull-error.ts";
+import { verifyRecogniser } from "../catalogue/recognisers/installed-recogniser.ts";
+import { pullRecogniser } from "../catalogue/recognisers/pull-recogniser.ts";
+import { WHISPER_CONVERSION } from "./whisper-conversion.ts";
+
+/** A recogniser's weights, as far as they could be had. */
+export interface RecogniserWeights {
+  /** Absolute path of the folder with the graphs, which may be missing or damaged; empty where nobody knows it. */
+  readonly dir: string;
+  /** In plain sentences with the remedy; `null` when every byte is right. */
+  readonly problem: string | null;
+}
+
+/** How a server gets its recogniser's weights. */
+export interface RecogniserPull {
+  readonly dataDir: string;
+  /** Its name or an alias; the one that is used where the settings name no other, unless given. */
+  readonly checkpoint?: string;
+  /** Whether what is missing or damaged is fetched: the setting `pull`. */
+  readonly pull: boolean;
+  readonly signal: AbortSignal;
+  readonly observe: PullObserver;
+  /** The environment; this process's unless given. */
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/**
+ * Sees to it that a recogniser's weights are there. Never throws, and so never keeps a server from starting: whatever
+ * goes wrong is the `problem`.
+ */
+export async function recogniserWeights(options: RecogniserPull): Promise<RecogniserWeights> {
+  const { dataDir, checkpoint = DEFAULT_RECOGNISER, pull, signal } = options;
+  let dir = "";
+  try {
+    const manifest = findRecogniser(checkpoint);
+    if (manifest === undefined) return { dir, problem: unknown(checkpoint) };
+    dir = checkpointDir(manifest, dataDir);
+    if (pull) await pullRecogniser(manifest, { ...options, conversion: WHISPER_CONVERSION });
+    else {
+      const { problem } = await verifyRecogniser(manifest, dataDir, WHISPER_CONVERSION.version, signal);
+      return { dir, problem };
+    }
+    return { dir, problem: null };
+  } catch (error) {
+    return { dir, problem: signal.aborted ? INTERRUPTED : messageOf(error) };
+  }
+}
+
+function unknown(checkpoint: string): string {
+  const names = pullableRecognisers().flatMap(namesOf).join(", ");
+  return `There is no recogniser ${JSON.stringify(checkpoint)}: set recogniser.checkpoint to one of ${names}.`;
+}
+
+const INTERRUPTED = "The recogniser's weights were not fetched, because the server stops.";

@@ -1,0 +1,81 @@
+import type { Command } from "commander";
+import type { Transcript } from "../model/recogniser.ts";
+import type { Settings } from "../settings/schema.ts";
+import { addGlobalOptions, settingsOf, WrongCallError } from "./global-options.ts";
+
+interface TranscribeFlags {
+  readonly json?: boolean;
+  readonly srt?: boolean;
+  readonly vtt?: boolean;
+  readonly words?: boolean;
+  readonly language?: string;
+}
+
+/** `antiphon transcribe FILE|-`: what is said in a recording, without a server. */
+export function registerTranscribe(program: Command): void {
+  addGlobalOptions(program.command("transcribe"))
+    .description("say what is said in a recording, without a server")
+    .argument("<file>", "the recording (WAV, MP3, FLAC, or Opus in Ogg or WebM), or - for standard input")
+    .option("--json", "print JSON, with segments")
+    .option("--srt", "print SubRip captions")
+    .option("--vtt", "print WebVTT captions")
+    .option("--words", "with each word's time: in JSON, or a caption for each word")
+    .option("--language <code>", "what is spoken, as in en (default: found out)")
+    .action(async (file: string, flags: TranscribeFlags, command: Command) => {
+      const form = formOf(flags);
+      const settings = await settingsOf(command);
+      const { interruption } = await import("./interruption.ts");
+      const { signal, caught, release } = interruption();
+      try {
+        const print = await transcribed(file, form, flags, settings, signal);
+        process.stdout.write(print);
+      } catch (error) {
+        if (caught() === null) throw error;
+      } finally {
+        release();
+      }
+      const signalName = caught();
+      if (signalName !== null) process.kill(process.pid, signalName);
+    });
+}
+
+type Form = "text" | "json" | "srt" | "vtt";
+
+function formOf({ json, srt, vtt, words }: TranscribeFlags): Form {
+  const wanted = Object.entries({ json, srt, vtt }).flatMap(([form, is]) => (is ? [form as Form] : []));
+  if (wanted.length > 1)
+    throw new WrongCallError(
+      `There is one output, and ${wanted.map((form) => `--${form}`).join(" and ")} ask for several: leave all but one out.`,
+    );
+  if (words && wanted.length === 0)
+    throw new WrongCallError("The text alone has no times: give --json, --srt or --vtt with --words.");
+  return wanted[0] ?? "text";
+}
+
+/** What is to be printed. */
+async function transcribed(
+  file: string,
+  form: Form,
+  { words = false, language }: TranscribeFlags,
+  settings: Settings,
+  signal: AbortSignal,
+): Promise<string> {
+  const { readRecording } = await import("./read-recording.ts");
+  const { hear } = await import("./hear.ts");
+  const { printedJson, printedText, printedCaptions } = await import("./printed-transcript.ts");
+  const clip = await readRecording(file, signal);
+  const { name, transcript } = await hear(
+    clip,
+    { wantsWords: words, language: language ?? null },
+    settings,
+    signal,
+  );
+  sayIfNobodySpeaks(transcript);
+  if (form === "json") return printedJson(transcript, { name, durationS: clip.durationS });
+  return form === "text" ? printedText(transcript) : printedCaptions(transcript, form, words);
+}
+
+/** An empty output alone would look like a fault. */
+function sayIfNobodySpeaks({ segments }: Transcript): void {
+  if (segments.length === 0) process.stderr.write("Nobody is heard to speak in it.\n");
+}

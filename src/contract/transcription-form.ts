@@ -1,0 +1,157 @@
+import { languageCode } from "./audio-languages.ts";
+import {
+  GRANULARITIES,
+  type Granularity,
+  isRecogniserNamed,
+  MAX_PROMPT_CHARS,
+  TRANSCRIPT_FORMATS,
+  type TranscriptFormat,
+} from "./audio-transcriptions.ts";
+import { ServiceError } from "./errors.ts";
+import { countChars } from "./limits.ts";
+import { quoted } from "./quoted.ts";
+
+/** A text field of a form. */
+export interface FormField {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** How a recording is to be heard, and its transcript told. */
+export interface TranscriptionAsked {
+  /** ISO 639-1; `null` is found out. */
+  readonly language: string | null;
+  /** Never blank; `null` is none. */
+  readonly prompt: string | null;
+  readonly format: TranscriptFormat;
+  readonly granularities: ReadonlySet<Granularity>;
+  readonly isStreamed: boolean;
+}
+
+/** Fields of OpenAI's API, with or without the brackets of a list. The last ones change nothing here. */
+const FIELDS = [
+  "file",
+  "model",
+  "language",
+  "prompt",
+  "response_format",
+  "timestamp_granularities",
+  "temperature",
+  "stream",
+  "chunking_strategy",
+];
+const LISTS: ReadonlySet<string> = new Set(["timestamp_granularities"]);
+
+/** What OpenAI's API has and this one has not: said by name, since a client would take its answer for what it is not. */
+const NOT_HERE: ReadonlyMap<string, string> = new Map([
+  ["include", "no probabilities of tokens are told: ask for verbose_json, which has avg_logprob"],
+  ["known_speaker_names", "speakers are not told apart"],
+  ["known_speaker_references", "speakers are not told apart"],
+]);
+
+/**
+ * Reads the text fields of a transcription's form. Throws a 422 {@link ServiceError} for what does not match the schema
+ * and a 400 for what it means; either names the field and what to do.
+ *
+ * @param recogniserName what the recogniser calls itself, which `model` may be; `null` where there is none
+ */
+export function readTranscriptionForm(
+  fields: readonly FormField[],
+  recogniserName: string | null,
+): TranscriptionAsked {
+  const values = grouped(fields);
+  const one = (name: string): string | undefined => values.get(name)?.[0];
+  const model = one("model");
+  if (model === undefined) throw new ServiceError(422, "model is missing: it is a required field");
+  checkTemperature(one("temperature"));
+  const isStreamed = readBoolean("stream", one("stream"));
+  const granularities = readGranularities(values.get("timestamp_granularities") ?? []);
+  const prompt = one("prompt") ?? "";
+  if (countChars(prompt) > MAX_PROMPT_CHARS) {
+    throw new ServiceError(422, `prompt must have at most ${MAX_PROMPT_CHARS} characters`);
+  }
+  if (!isRecogniserNamed(model, recogniserName)) {
+    const own = recogniserName === null ? "" : ` or ${quoted(recogniserName)}`;
+    throw new ServiceError(400, `model ${quoted(model)} is unknown: send "whisper-1"${own}`);
+  }
+  const format = readFormat(one("response_format"));
+  if (values.has("timestamp_granularities") && format !== "verbose_json") {
+    throw new ServiceError(400, 'timestamp_granularities needs response_format "verbose_json": send both');
+  }
+  if (isStreamed && format !== "json" && format !== "text") {
+    throw new ServiceError(
+      400,
+      `stream gives text alone: leave it out for response_format ${quoted(format)}`,
+    );
+  }
+  return {
+    language: readLanguage(one("language") ?? ""),
+    prompt: prompt.trim() === "" ? null : prompt,
+    format,
+    granularities,
+    isStreamed,
+  };
+}
+
+/** The values of each field, by its name without brackets. */
+function grouped(fields: readonly FormField[]): Map<string, string[]> {
+  const values = new Map<string, string[]>();
+  for (const { name: written, value } of fields) {
+    const name = written.replace(/\[\d*\]$/, "");
+    const missing = NOT_HERE.get(name);
+    if (missing !== undefined) throw new ServiceError(400, `${name} is not taken here, ${missing}`);
+    if (!FIELDS.includes(name) || (name !== written && !LISTS.has(name))) {
+      throw new ServiceError(
+        422,
+        `${quoted(written)} is no field of this form: leave it out; there are ${FIELDS.join(", ")}`,
+      );
+    }
+    const before = values.get(name);
+    if (before === undefined) values.set(name, [value]);
+    else if (LISTS.has(name)) before.push(value);
+    else throw new ServiceError(422, `${name} is there more than once: send it once`);
+  }
+  return values;
+}
+
+function checkTemperature(value: string | undefined): void {
+  if (value === undefined) return;
+  if (!/^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i.test(value)) {
+    throw new ServiceError(422, "temperature must be a number");
+  }
+  const temperature = Number(value);
+  if (temperature < 0) throw new ServiceError(422, "temperature must be at least 0");
+  if (temperature > 1) throw new ServiceError(422, "temperature must be at most 1");
+}
+
+function readBoolean(name: string, value: string | undefined): boolean {
+  const lower = (value ?? "false").trim().toLowerCase();
+  if (lower === "true" || lower === "1") return true;
+  if (lower === "false" || lower === "0" || lower === "") return false;
+  throw new ServiceError(422, `${name} must be true or false`);
+}
+
+function readGranularities(values: readonly string[]): ReadonlySet<Granularity> {
+  const wrong = values.find((value) => !(GRANULARITIES as readonly string[]).includes(value));
+  if (wrong !== undefined) {
+    throw new ServiceError(422, `timestamp_granularities[] must be one of ${GRANULARITIES.join(", ")}`);
+  }
+  return new Set(values.length === 0 ? ["segment"] : (values as Granularity[]));
+}
+
+function readFormat(value = "json"): TranscriptFormat {
+  const format = TRANSCRIPT_FORMATS.find((each) => each === value);
+  if (format !== undefined) return format;
+  const known = TRANSCRIPT_FORMATS.map((each) => `"${each}"`).join(", ");
+  throw new ServiceError(400, `response_format ${quoted(value)} is not made here: ask for one of ${known}`);
+}
+
+function readLanguage(value: string): string | null {
+  if (value.trim() === "") return null;
+  const code = languageCode(value);
+  if (code !== null) return code;
+  throw new ServiceError(
+    400,
+    `language ${quoted(value)} is unknown: send its ISO 639-1 code, such as "en", or leave it out to have it found out`,
+  );
+}

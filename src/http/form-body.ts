@@ -1,0 +1,166 @@
+import { Busboy } from "@fastify/busboy";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { ServiceError } from "../contract/errors.ts";
+import type { FormField } from "../contract/transcription-form.ts";
+import type { Holding } from "../serving/fair-share.ts";
+import type { Intake } from "../serving/intake.ts";
+import { SMALL_BODY_BYTES } from "../serving/preparer.ts";
+import { type ComingBody, receiveBy } from "./body.ts";
+import { GrowingBytes } from "./growing-bytes.ts";
+
+/** A form as it came: its text fields, and the one file that it may have. */
+export interface ReceivedForm {
+  readonly fields: readonly FormField[];
+  readonly file: ReceivedFile;
+}
+
+/** A file as it came, in a buffer of its own. */
+export interface ReceivedFile {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Its memory. */
+  readonly holding: Holding;
+}
+
+/** Bytes that a form may have beside its file. */
+export const FORM_EXTRA_BYTES = 128 * 1024;
+
+const MOST_FIELDS = 32;
+const MOST_FIELD_BYTES = 64 * 1024;
+const MOST_HEADER_BYTES = 8 * 1024;
+
+/** Makes a form with one file the only body there is in `app`; everything else is a 422 that says so. */
+export function readFormBodies(app: FastifyInstance, intake: Intake, mostFileBytes: number): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(/^multipart\/form-data(?:\s*;|\s*$)/i, async (request: FastifyRequest) =>
+    receiveBy(request, intake, (coming) =>
+      readForm(coming, `${request.headers["content-type"]}`, mostFileBytes),
+    ),
+  );
+  app.addContentTypeParser("*", (_request, _payload, done) => done(noForm()));
+}
+
+/** The form of a request; a request without one is a 422. */
+export function formOf(request: FastifyRequest): ReceivedForm {
+  const body = request.body as ReceivedForm | null | undefined;
+  if (body !== null && body !== undefined) return body;
+  throw noForm();
+}
+
+function noForm(): ServiceError {
+  return new ServiceError(
+    422,
+    "the body must be a form: send it with Content-Type: multipart/form-data, and the recording in its field file",
+  );
+}
+
+async function readForm(
+  coming: ComingBody,
+  contentType: string,
+  mostFileBytes: number,
+): Promise<ReceivedForm> {
+  const reader = new FormReader(contentType, mostFileBytes, coming.lengthBytes);
+  for await (const chunk of coming.chunks()) await reader.write(chunk);
+  const { fields, file } = await reader.end();
+  if (file === null) {
+    throw new ServiceError(422, "file is missing: send the recording as a file in a field of that name");
+  }
+  coming.holding().resize(file.capacity);
+  return { fields, file: { bytes: file.bytes, holding: coming.holding() } };
+}
+
+/** Takes a form apart as it comes. The first fault ends it, before the rest has been sent. */
+class FormReader {
+  readonly #parser: InstanceType<typeof Busboy>;
+  readonly #fields: FormField[] = [];
+  readonly #over: Promise<void>;
+  #file: GrowingBytes | null = null;
+  #fault: ServiceError | null = null;
+  #hasAny = false;
+
+  constructor(contentType: string, mostFileBytes: number, lengthBytes: number | null) {
+    this.#parser = parserOf(contentType);
+    this.#over = new Promise((resolve) => {
+      this.#parser.once("finish", resolve);
+      this.#parser.once("error", () => {
+        this.#fail(
+          this.#hasAny
+            ? "the form is cut off or damaged: send it whole, up to its last boundary"
+            : "the body is no multipart form: its parts must be parted by the boundary that Content-Type names",
+        );
+        resolve();
+      });
+    });
+    this.#parser.on("field", (name, value, _isNameCut, isCut) => {
+      this.#hasAny = true;
+      if (isCut) this.#fail(`${name} is over ${MOST_FIELD_BYTES} bytes: send less`);
+      else this.#fields.push({ name: `${name}`, value });
+    });
+    this.#parser.on("file", (name, stream) => {
+      this.#hasAny = true;
+      stream.on("error", () => {});
+      if (name !== "file")
+        this.#fail(`${name} is sent as a file: send it as text, and the recording in file`);
+      else if (this.#file !== null)
+        this.#fail("file is there more than once: send one recording in a request");
+      if (this.#fault !== null) {
+        stream.resume();
+        return;
+      }
+      const file = new GrowingBytes(lengthBytes ?? SMALL_BODY_BYTES, mostFileBytes);
+      this.#file = file;
+      stream.on("data", (piece: Uint8Array) => {
+        if (file.length + piece.length > mostFileBytes) {
+          this.#fail(`file is over the cap of ${mostFileBytes} bytes (25 MiB): send less, or in pieces`, 400);
+        } else file.add(piece);
+      });
+    });
+    for (const event of ["fieldsLimit", "partsLimit"] as const) {
+      this.#parser.once(event, () => this.#fail(`the form has over ${MOST_FIELDS} fields: send fewer`));
+    }
+  }
+
+  /** Throws a 422 or 400 {@link ServiceError} as soon as something is known to be wrong. */
+  async write(chunk: Uint8Array): Promise<void> {
+    if (this.#fault === null) {
+      const written = new Promise<void>((resolve) => this.#parser.write(chunk, () => resolve()));
+      await Promise.race([written, this.#over]);
+    }
+    this.#check();
+  }
+
+  async end(): Promise<{ fields: readonly FormField[]; file: GrowingBytes | null }> {
+    this.#parser.end();
+    await this.#over;
+    this.#check();
+    return { fields: this.#fields, file: this.#file };
+  }
+
+  #fail(message: string, status: 400 | 422 = 422): void {
+    this.#fault ??= new ServiceError(status, message);
+  }
+
+  #check(): void {
+    if (this.#fault === null) return;
+    this.#parser.destroy();
+    throw this.#fault;
+  }
+}
+
+function parserOf(contentType: string): InstanceType<typeof Busboy> {
+  try {
+    return new Busboy({
+      headers: { "content-type": contentType },
+      isPartAFile: (name, _type, fileName) => name === "file" || fileName !== undefined,
+      limits: {
+        fields: MOST_FIELDS,
+        parts: MOST_FIELDS + 4,
+        fieldSize: MOST_FIELD_BYTES,
+        headerSize: MOST_HEADER_BYTES,
+      },
+    });
+  } catch (cause) {
+    throw new ServiceError(422, "Content-Type names no boundary: let the client's library make the form", {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,38 @@
+/** Bytes that come in pieces, in memory that doubles as they do. */
+export class GrowingBytes {
+  readonly #mostBytes: number;
+  #memory: Uint8Array<ArrayBuffer>;
+  #length = 0;
+
+  /** @param firstBytes how much room there is at first, which is taken only as it fills */
+  constructor(firstBytes: number, mostBytes: number) {
+    this.#mostBytes = mostBytes;
+    this.#memory = new Uint8Array(Math.min(firstBytes, mostBytes));
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Bytes of memory. */
+  get capacity(): number {
+    return this.#memory.length;
+  }
+
+  /** All that has come so far. */
+  get bytes(): Uint8Array<ArrayBuffer> {
+    return this.#memory.subarray(0, this.#length);
+  }
+
+  /** Throws a `RangeError` beyond the most bytes. */
+  add(piece: Uint8Array): void {
+    const length = this.#length + piece.length;
+    if (length > this.#memory.length) {
+      const larger = new Uint8Array(Math.min(this.#mostBytes, Math.max(length, 2 * this.#memory.length)));
+      larger.set(this.bytes);
+      this.#memory = larger;
+    }
+    this.#memory.set(piece, this.#length);
+    this.#length = length;
+  }
+}

@@ -1,0 +1,34 @@
+import type { Granularity, TranscriptFormat } from "../contract/audio-transcriptions.ts";
+import { subRip, webVtt } from "../serving/captions.ts";
+import { plainTranscription, verboseTranscription } from "../serving/told-transcript.ts";
+import type { Heard } from "../serving/transcriptions.ts";
+
+/** The media type of each format. */
+export const TRANSCRIPT_MEDIA_TYPES: Readonly<Record<TranscriptFormat, string>> = {
+  json: "application/json",
+  text: "text/plain",
+  srt: "application/x-subrip",
+  verbose_json: "application/json",
+  vtt: "text/vtt",
+};
+
+/** A transcript in the format that was asked for. */
+export function toldAs(
+  format: TranscriptFormat,
+  heard: Heard,
+  granularities: ReadonlySet<Granularity>,
+): string {
+  const { text, segments } = heard.transcript;
+  switch (format) {
+    case "json":
+      return JSON.stringify(plainTranscription(heard));
+    case "verbose_json":
+      return JSON.stringify(verboseTranscription(heard, granularities));
+    case "text":
+      return `${text}\n`;
+    case "srt":
+      return subRip(segments);
+    case "vtt":
+      return webVtt(segments);
+  }
+}

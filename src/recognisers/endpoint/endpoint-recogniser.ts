@@ -1,0 +1,150 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Clip } from "../../model/conversation.ts";
+import {
+  type RecogniseOptions,
+  type Recogniser,
+  RecogniserError,
+  type Transcript,
+} from "../../model/recogniser.ts";
+import { clipAsWav } from "./clip-wav.ts";
+import { checkedUrl, postForm } from "./endpoint-call.ts";
+import { EndpointRefusal, endpointFailure } from "./endpoint-failure.ts";
+import { readTranscript } from "./read-transcript.ts";
+
+export interface EndpointRecogniserOptions {
+  /** Where the endpoint's routes begin, as in `http://127.0.0.1:8000/v1`. */
+  readonly baseUrl: string;
+  readonly model: string;
+  /** `null` sends none. */
+  readonly apiKey: string | null;
+  /** Over one recording, tries included. */
+  readonly totalTimeoutMs: number;
+  /** The waits before the second try, the third and so on, where the endpoint asks for no other. */
+  readonly retryDelaysMs?: readonly number[];
+}
+
+/**
+ * A recogniser behind an OpenAI-compatible `/audio/transcriptions`. Whether the same clip gives the same transcript is up
+ * to the endpoint. The key goes nowhere but into the `Authorization` header. Throws a {@link RecogniserError} when
+ * `baseUrl` cannot be used.
+ */
+export function openEndpointRecogniser(options: EndpointRecogniserOptions): Recogniser {
+  return new EndpointRecogniser(options);
+}
+
+const RETRY_DELAYS_MS: readonly number[] = [250, 1_000];
+
+/** What of the interface an endpoint takes; less, once it has refused something by name. */
+interface Dialect {
+  readonly format: "verbose_json" | "json";
+  readonly takesGranularities: boolean;
+}
+
+class EndpointRecogniser implements Recogniser {
+  readonly name: string;
+  readonly #options: EndpointRecogniserOptions;
+  readonly #url: string;
+  readonly #calls = new Set<AbortController>();
+  #dialect: Dialect = { format: "verbose_json", takesGranularities: true };
+  #isClosed = false;
+
+  constructor(options: EndpointRecogniserOptions) {
+    this.name = options.model;
+    this.#options = options;
+    this.#url = checkedUrl(options.baseUrl);
+  }
+
+  async recognise(clip: Clip, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
+    signal.throwIfAborted();
+    if (this.#isClosed) throw closed();
+    const call = new AbortController();
+    const stop = (): void => call.abort(signal.reason);
+    signal.addEventListener("abort", stop, { once: true });
+    this.#calls.add(call);
+    const late = setTimeout(
+      () => call.abort(tooLate(this.#options.totalTimeoutMs)),
+      this.#options.totalTimeoutMs,
+    );
+    try {
+      return await this.#recognised(clip, options, call.signal);
+    } finally {
+      clearTimeout(late);
+      signal.removeEventListener("abort", stop);
+      this.#calls.delete(call);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const call of this.#calls) call.abort(closed());
+  }
+
+  /** One transcript, over as many tries as it takes. */
+  async #recognised(clip: Clip, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
+    const wav = await clipAsWav(clip, signal);
+    const delaysMs = [...(this.#options.retryDelaysMs ?? RETRY_DELAYS_MS)];
+    let dialect = this.#dialect;
+    for (;;) {
+      try {
+        const form = formOf(wav, this.name, options, dialect);
+        const answer = await postForm(this.#url, form, this.#options.apiKey, signal);
+        const transcript = readTranscript(answer, clip, options.wantsWords);
+        this.#dialect = dialect;
+        return transcript;
+      } catch (thrown) {
+        signal.throwIfAborted();
+        const other = thrown instanceof EndpointRefusal ? otherDialect(dialect, thrown.said) : null;
+        if (other !== null) {
+          dialect = other;
+          continue;
+        }
+        const { error, isPassing, waitMs } = endpointFailure(thrown);
+        const delayMs = isPassing ? delaysMs.shift() : undefined;
+        if (delayMs === undefined || (waitMs ?? delayMs) >= this.#options.totalTimeoutMs) throw error;
+        await sleep(waitMs ?? delayMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+      }
+    }
+  }
+}
+
+function formOf(
+  wav: Blob,
+  model: string,
+  { language, prompt, wantsWords }: RecogniseOptions,
+  { format, takesGranularities }: Dialect,
+): FormData {
+  const form = new FormData();
+  form.append("file", wav, "speech.wav");
+  form.append("model", model);
+  form.append("response_format", format);
+  form.append("temperature", "0");
+  if (language !== null) form.append("language", language);
+  if (prompt !== null) form.append("prompt", prompt);
+  if (format === "verbose_json" && takesGranularities) {
+    form.append("timestamp_granularities[]", "segment");
+    if (wantsWords) form.append("timestamp_granularities[]", "word");
+  }
+  return form;
+}
+
+/** The dialect to try after a refusal, by the name that it mentions; `null` where it mentions none that can be left out. */
+function otherDialect(dialect: Dialect, refused: string): Dialect | null {
+  if (/granularit/i.test(refused) && dialect.format === "verbose_json" && dialect.takesGranularities) {
+    return { ...dialect, takesGranularities: false };
+  }
+  if (/response_format|verbose_json/i.test(refused) && dialect.format === "verbose_json") {
+    return { ...dialect, format: "json" };
+  }
+  return null;
+}
+
+function tooLate(totalTimeoutMs: number): RecogniserError {
+  return new RecogniserError(
+    `the recogniser's endpoint took longer over a recording than recogniser.totalTimeoutMs (${totalTimeoutMs} ms): retry, or raise it`,
+    { retryAfterMs: 2_000 },
+  );
+}
+
+function closed(): RecogniserError {
+  return new RecogniserError("the recogniser was closed: retry", { retryAfterMs: 2_000 });
+}

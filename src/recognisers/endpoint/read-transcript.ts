@@ -1,0 +1,107 @@
+import type { Clip } from "../../model/conversation.ts";
+import type { HeardSegment, HeardWord, Transcript } from "../../model/recogniser.ts";
+import { NotATranscriptError } from "./endpoint-failure.ts";
+import { languageCodeOf } from "./language-codes.ts";
+
+/** Nobody says more than so many characters a second; an endpoint that writes on has lost its way. */
+const MOST_CHARS_PER_S = 100;
+const SPARE_CHARS = 1_000;
+/** As Whisper does it: what it thinks is no speech, and is not sure of either. */
+const NO_SPEECH = 0.6;
+const UNSURE = -1;
+
+/**
+ * Makes a transcript of an answer of which nothing is known but that it was JSON: `verbose_json` or `json`. Times are kept
+ * within the clip. Throws {@link NotATranscriptError} where it is neither.
+ */
+export function readTranscript(answer: unknown, clip: Clip, wantsWords: boolean): Transcript {
+  if (!isRecord(answer) || typeof answer.text !== "string") throw new NotATranscriptError();
+  const heardS = Math.min(clip.durationS, clip.samples.length / clip.sampleRateHz);
+  if (answer.text.length > heardS * MOST_CHARS_PER_S + SPARE_CHARS) throw new NotATranscriptError();
+  const told = Array.isArray(answer.segments) ? answer.segments.filter(isRecord) : [];
+  const sure = told.filter((segment) => !isNoise(segment));
+  const whole = told.length === 0 ? [{ text: answer.text, start: 0, end: heardS }] : sure;
+  const segments = whole
+    .map((segment) => readSegment(segment, heardS))
+    .filter(({ text }) => text !== "")
+    .sort((a, b) => a.startS - b.startS);
+  const words = wantsWords ? readWords(answer, sure, heardS) : [];
+  const logProbabilities = segments.flatMap(({ meanLogProbability: mean }) => (mean === null ? [] : [mean]));
+  return {
+    text: segments.map(({ text }) => text).join(" "),
+    language: typeof answer.language === "string" ? languageCodeOf(answer.language) : null,
+    languageProbability: null,
+    speechProbability: speechProbability(told),
+    meanLogProbability: logProbabilities.length === 0 ? null : mean(logProbabilities),
+    segments: wantsWords ? withWords(segments, words) : segments,
+    heardS,
+  };
+}
+
+function readSegment(segment: Record<string, unknown>, heardS: number): HeardSegment {
+  const startS = within(segment.start, 0, heardS);
+  return {
+    startS,
+    endS: Math.max(startS, within(segment.end, heardS, heardS)),
+    text: typeof segment.text === "string" ? segment.text.trim() : "",
+    words: null,
+    meanLogProbability: isNumber(segment.avg_logprob) ? Math.min(0, segment.avg_logprob) : null,
+  };
+}
+
+/** Some endpoints tell words by themselves, some in their segments. */
+function readWords(
+  answer: Record<string, unknown>,
+  segments: readonly Record<string, unknown>[],
+  heardS: number,
+): HeardWord[] {
+  const inSegments = segments.flatMap(({ words }) => (Array.isArray(words) ? words : []));
+  const told: unknown[] = Array.isArray(answer.words) ? answer.words : inSegments;
+  return told.filter(isRecord).flatMap(({ word, start, end, probability }) => {
+    const text = typeof word === "string" ? word.trim() : "";
+    if (text === "") return [];
+    const startS = within(start, 0, heardS);
+    const endS = Math.max(startS, within(end, startS, heardS));
+    return [{ text, startS, endS, probability: within(probability, 1, 1) }];
+  });
+}
+
+/** Each word in the last segment that begins before its middle. */
+function withWords(segments: readonly HeardSegment[], words: readonly HeardWord[]): HeardSegment[] {
+  const buckets = segments.map((): HeardWord[] => []);
+  for (const word of words) {
+    const middleS = (word.startS + word.endS) / 2;
+    const at = segments.findLastIndex(({ startS }) => startS <= middleS);
+    buckets[Math.max(0, at)]?.push(word);
+  }
+  return segments.map((segment, index) => ({ ...segment, words: buckets[index]! }));
+}
+
+function isNoise({ no_speech_prob: none, avg_logprob: mean }: Record<string, unknown>): boolean {
+  return isNumber(none) && none > NO_SPEECH && isNumber(mean) && mean < UNSURE;
+}
+
+/** Of the segment that is likeliest to be speech. */
+function speechProbability(segments: readonly Record<string, unknown>[]): number | null {
+  const told = segments.flatMap(({ no_speech_prob: none }) =>
+    isNumber(none) ? [1 - within(none, 0, 1)] : [],
+  );
+  return told.length === 0 ? null : told.reduce((most, value) => Math.max(most, value));
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** A number from 0 to `most`, or what stands for what is none. */
+function within(value: unknown, otherwise: number, most: number): number {
+  return isNumber(value) ? Math.max(0, Math.min(most, value)) : otherwise;
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,107 @@
+import { deflateSync } from "node:zlib";
+import { FRAME_S } from "../audio/format.ts";
+import { languageName } from "../contract/audio-languages.ts";
+import type {
+  Granularity,
+  Transcription,
+  TranscriptionSegment,
+  TranscriptionWord,
+  TranscriptTextDone,
+  VerboseTranscription,
+} from "../contract/audio-transcriptions.ts";
+import { countChars } from "../contract/limits.ts";
+import type { HeardSegment, Transcript } from "../model/recogniser.ts";
+import type { Heard } from "./transcriptions.ts";
+
+/** `response_format` `json`. */
+export function plainTranscription(heard: Heard): Transcription {
+  return { text: heard.transcript.text, usage: durationUsage(heard), ...heardSeconds(heard) };
+}
+
+/** `response_format` `verbose_json`, with times of what was asked for. */
+export function verboseTranscription(
+  heard: Heard,
+  granularities: ReadonlySet<Granularity>,
+): VerboseTranscription {
+  const { transcript, durationS } = heard;
+  return {
+    task: "transcribe",
+    language: languageName(transcript.language),
+    duration: inMs(durationS),
+    text: transcript.text,
+    ...(granularities.has("segment") && { segments: segmentsOf(transcript) }),
+    ...(granularities.has("word") && { words: wordsOf(transcript) }),
+    usage: durationUsage(heard),
+    ...heardSeconds(heard),
+  };
+}
+
+/** The last event of a streamed transcript. */
+export function doneTranscription(heard: Heard): TranscriptTextDone {
+  const { transcript, usage } = heard;
+  const audioTokens = Math.ceil(usage.input_audio_seconds / FRAME_S);
+  const outputTokens = countChars(transcript.text);
+  const inputTokens = audioTokens + usage.input_chars;
+  return {
+    type: "transcript.text.done",
+    text: transcript.text,
+    usage: {
+      type: "tokens",
+      input_tokens: inputTokens,
+      input_token_details: { audio_tokens: audioTokens, text_tokens: usage.input_chars },
+      output_tokens: outputTokens,
+      total_tokens: inputTokens + outputTokens,
+      ...usage,
+    },
+    ...heardSeconds(heard),
+  };
+}
+
+/** The pieces of a transcript in order, a segment each, which joined are its text. */
+export function piecesOf({ text, segments }: Transcript): string[] {
+  const pieces = segments.map((segment, index) => (index === 0 ? segment.text : ` ${segment.text}`));
+  if (pieces.join("") === text) return pieces;
+  return text === "" ? [] : [text];
+}
+
+function segmentsOf({ segments, speechProbability }: Transcript): TranscriptionSegment[] {
+  return segments.map(({ startS, endS, text, meanLogProbability }, id) => ({
+    id,
+    seek: Math.floor(startS * 100),
+    start: inMs(startS),
+    end: inMs(endS),
+    text,
+    tokens: [],
+    temperature: 0,
+    avg_logprob: meanLogProbability ?? 0,
+    compression_ratio: compressionRatio(text),
+    no_speech_prob: speechProbability === null ? 0 : 1 - speechProbability,
+  }));
+}
+
+function wordsOf({ segments }: Transcript): TranscriptionWord[] {
+  return segments.flatMap(({ words }: HeardSegment) =>
+    (words ?? []).map(({ text, startS, endS }) => ({ word: text, start: inMs(startS), end: inMs(endS) })),
+  );
+}
+
+/** As Whisper has it: how many times shorter zlib makes the text. What is repeated without end is far above 2. */
+function compressionRatio(text: string): number {
+  const bytes = Buffer.from(text);
+  return bytes.length / deflateSync(bytes).length;
+}
+
+function durationUsage({ durationS, usage }: Heard): Transcription["usage"] {
+  return { type: "duration", seconds: inMs(durationS), ...usage };
+}
+
+/** Rounding may hide a sample or two. */
+const SLACK_S = 0.1;
+
+function heardSeconds({ transcript, durationS }: Heard): { heard_seconds?: number } {
+  return transcript.heardS < durationS - SLACK_S ? { heard_seconds: inMs(transcript.heardS) } : {};
+}
+
+function inMs(seconds: number): number {
+  return Math.round(seconds * 1_000) / 1_000;
+}

@@ -1,0 +1,137 @@
+import { ServiceError } from "../contract/errors.ts";
+import { countChars } from "../contract/limits.ts";
+import type { Usage } from "../contract/replies.ts";
+import type { Clip } from "../model/conversation.ts";
+import type { Recogniser, Transcript } from "../model/recogniser.ts";
+import { newEventId } from "../tenancy/event-id.ts";
+import type { UsageRecord } from "../tenancy/store.ts";
+import { within } from "./deadline.ts";
+import { asRefusal, shuttingDown } from "./failures.ts";
+import type { FairShare } from "./fair-share.ts";
+import type { Requester } from "./intake.ts";
+import type { Telemetry } from "./telemetry.ts";
+
+export interface TranscriptionDeps {
+  /** Hears; `null`: nobody does. */
+  readonly recogniser: Recogniser | null;
+  /** Recordings being heard: of everybody, and of one key. */
+  readonly hearing: FairShare;
+  /** Resolves once the record is durable. */
+  meter(record: UsageRecord): Promise<void>;
+  readonly telemetry: Telemetry;
+  /** Longest that one recording may be heard, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/** What a recording is heard for. */
+export interface Hearing {
+  readonly clip: Clip;
+  /** ISO 639-1; `null` is found out. */
+  readonly language: string | null;
+  readonly prompt: string | null;
+  readonly wantsWords: boolean;
+}
+
+/** What was heard, once that is metered. */
+export interface Heard {
+  readonly transcript: Transcript;
+  /** Of the whole recording, in seconds. */
+  readonly durationS: number;
+  readonly usage: Usage;
+}
+
+/** The one path of every transcript that is asked for by itself: a place, the recogniser, one durable commit. */
+export class Transcriptions {
+  readonly #deps: TranscriptionDeps;
+  readonly #live = new Set<AbortController>();
+  #onIdle: (() => void) | null = null;
+
+  constructor(deps: TranscriptionDeps) {
+    this.#deps = deps;
+  }
+
+  /** What the recogniser calls itself; `null` where there is none. */
+  get recogniserName(): string | null {
+    return this.#deps.recogniser?.name ?? null;
+  }
+
+  /** Throws {@link ServiceError}, or the requester's abort reason; then nothing is metered. */
+  async transcribe(hearing: Hearing, requester: Requester): Promise<Heard> {
+    const stop = new AbortController();
+    const onGone = () => stop.abort(requester.signal.reason);
+    requester.signal.addEventListener("abort", onGone, { once: true });
+    if (requester.signal.aborted) onGone();
+    this.#live.add(stop);
+    try {
+      return await this.#hear(hearing, requester, stop);
+    } catch (error) {
+      throw asRefusal(error, requester.signal);
+    } finally {
+      requester.signal.removeEventListener("abort", onGone);
+      this.#live.delete(stop);
+      if (this.#live.size === 0) this.#onIdle?.();
+    }
+  }
+
+  /** Takes nothing new, lets what is being heard finish for `graceMs`, then stops it with a 502. */
+  async drain(graceMs: number): Promise<void> {
+    this.#deps.hearing.close();
+    if (this.#live.size === 0) return;
+    const idle = new Promise<void>((resolve) => {
+      this.#onIdle = resolve;
+    });
+    const timer = setTimeout(() => {
+      const reason = shuttingDown();
+      for (const stop of this.#live) stop.abort(reason);
+    }, graceMs);
+    await idle;
+    clearTimeout(timer);
+  }
+
+  async #hear(
+    { clip, language, prompt, wantsWords }: Hearing,
+    { keyId }: Requester,
+    stop: AbortController,
+  ): Promise<Heard> {
+    const { recogniser, hearing, telemetry, timeoutMs } = this.#deps;
+    if (recogniser === null) throw noRecogniser();
+    const { durationS } = clip;
+    const place = await hearing.enter(keyId, 1, stop.signal);
+    try {
+      const beganMs = performance.now();
+      const options = { language, prompt, wantsWords, draft: null };
+      const work = recogniser.recognise(clip, options, stop.signal);
+      const transcript = await within(work, timeoutMs, stop, () => "the recogniser");
+      telemetry.heard(durationS, (performance.now() - beganMs) / 1_000);
+      const usage = {
+        input_chars: countChars(prompt ?? ""),
+        input_audio_seconds: durationS,
+        output_audio_seconds: 0,
+      };
+      await this.#meter(keyId, usage);
+      return { transcript, durationS, usage };
+    } finally {
+      place.release();
+    }
+  }
+
+  async #meter(keyId: string, usage: Usage): Promise<void> {
+    await this.#deps.meter({
+      eventId: newEventId(),
+      keyId,
+      inputChars: usage.input_chars,
+      inputAudioS: usage.input_audio_seconds,
+      outputAudioS: usage.output_audio_seconds,
+      tsS: Date.now() / 1_000,
+    });
+    this.#deps.telemetry.metered(usage);
+  }
+}
+
+function noRecogniser(): ServiceError {
+  return new ServiceError(
+    502,
+    "no recogniser is installed: whoever runs this server can fetch one with `antiphon models pull recogniser`",
+    { retryAfterMs: 60_000 },
+  );
+}

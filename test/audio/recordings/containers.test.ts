@@ -1,0 +1,196 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readOpusHead } from "../../../src/audio/recordings/decode-opus.ts";
+import { readOgg } from "../../../src/audio/recordings/ogg.ts";
+import { readWebm } from "../../../src/audio/recordings/webm.ts";
+import fc from "../../properties.ts";
+import { goldenRecording } from "./golden-recordings.ts";
+
+const HEAD = Uint8Array.of(...Buffer.from("OpusHead"), 1, 1, 0x38, 1, 0x80, 0xbb, 0, 0, 0, 0, 0);
+const packets = fc.array(fc.uint8Array({ maxLength: 700 }), { minLength: 1, maxLength: 12 });
+
+/** A stream of Ogg, a page for so many pieces of 255 bytes. */
+function ogg(all: readonly Uint8Array[], piecesPerPage: number, serial = 7): Buffer {
+  const sizes = all.flatMap(({ length }) => [
+    ...Array<number>(Math.floor(length / 255)).fill(255),
+    length % 255,
+  ]);
+  const bytes = Buffer.concat(all);
+  const pages: Buffer[] = [];
+  let at = 0;
+  for (let first = 0; first < sizes.length; first += piecesPerPage) {
+    const own = sizes.slice(first, first + piecesPerPage);
+    const size = own.reduce((sum, piece) => sum + piece, 0);
+    const header = Buffer.alloc(27);
+    header.write("OggS");
+    header[5] = (first === 0 ? 2 : 0) | (first > 0 && sizes[first - 1] === 255 ? 1 : 0);
+    header.writeBigUInt64LE(BigInt(1_000 + first), 6);
+    header.writeUInt32LE(serial, 14);
+    header[26] = own.length;
+    pages.push(Buffer.concat([header, Buffer.from(own), bytes.subarray(at, at + size)]));
+    at += size;
+  }
+  return Buffer.concat(pages);
+}
+
+test("Ogg gives the packets that went in, however they are cut into pages", () => {
+  fc.assert(
+    fc.property(packets, fc.integer({ min: 1, max: 255 }), (given, piecesPerPage) => {
+      const all = [HEAD, ...given];
+      const read = readOgg(ogg(all, piecesPerPage));
+      assert.deepEqual(read.packets.map(Buffer.from), all.map(Buffer.from));
+      assert.ok((read.endGranule ?? 0) >= 1_000);
+    }),
+  );
+});
+
+test("Ogg passes over other streams, and refuses a second recording, another codec, and what is cut off", () => {
+  const other = ogg([Buffer.from("fishead\0"), new Uint8Array(300)], 3, 9);
+  assert.equal(readOgg(Buffer.concat([other, ogg([HEAD, new Uint8Array(9)], 1)])).packets.length, 2);
+  const again = Buffer.concat([ogg([HEAD], 1), ogg([HEAD], 1, 8)]);
+  assert.throws(() => readOgg(again), { message: /it holds several recordings: send one/ });
+  assert.throws(() => readOgg(ogg([Buffer.from("\u0001vorbis")], 1)), {
+    message: /it is Ogg with Vorbis, and only Opus can be read in Ogg/,
+  });
+  const whole = ogg([HEAD, new Uint8Array(600)], 2);
+  for (let length = 1; length < whole.length; length += 1) {
+    const cut = whole.subarray(0, length);
+    if (length === 27 + 1 + HEAD.length) continue;
+    try {
+      assert.ok(readOgg(cut).packets.length <= 2);
+    } catch (error) {
+      assert.equal((error as Error).name, "AudioFormatError", `${length}: ${error}`);
+    }
+  }
+});
+
+const SEGMENT = [0x18, 0x53, 0x80, 0x67];
+const CLUSTER = [0x1f, 0x43, 0xb6, 0x75];
+
+/** An element; a size of `null` is left open. */
+function element(id: readonly number[], body: Uint8Array, isOpen = false): Buffer {
+  const size = Buffer.alloc(8);
+  size.writeBigUInt64BE(BigInt(body.length));
+  size[0] = 1;
+  return Buffer.concat([
+    Buffer.from(id),
+    isOpen ? Buffer.of(0x01, ...Array<number>(7).fill(255)) : size,
+    body,
+  ]);
+}
+
+function track(number: number, type: number, codec: string, more: Uint8Array = new Uint8Array(0)): Buffer {
+  return element(
+    [0xae],
+    Buffer.concat([
+      element([0xd7], Buffer.of(number)),
+      element([0x83], Buffer.of(type)),
+      element([0x86], Buffer.from(codec)),
+      element([0x63, 0xa2], HEAD),
+      more,
+    ]),
+  );
+}
+
+function webm(tracks: readonly Buffer[], blocks: readonly Buffer[], isOpen: boolean): Buffer {
+  const clusters = blocks.map((block) =>
+    element(CLUSTER, Buffer.concat([element([0xe7], Buffer.of(0)), block]), isOpen),
+  );
+  const body = Buffer.concat([element([0x16, 0x54, 0xae, 0x6b], Buffer.concat(tracks)), ...clusters]);
+  return Buffer.concat([
+    element([0x1a, 0x45, 0xdf, 0xa3], new Uint8Array(5)),
+    element(SEGMENT, body, isOpen),
+  ]);
+}
+
+/** The body of a block: track 2, some time, and frames by a kind of lacing: 0 none, 1 Xiph's, 2 fixed, 3 EBML's. */
+function block(frames: readonly Uint8Array[], lacing: number): Buffer {
+  const head = Buffer.of(0x82, 0, 5, lacing << 1);
+  if (lacing === 0) return Buffer.concat([head, frames[0]!]);
+  const sizes = frames.slice(0, -1).map(({ length }) => length);
+  const coded =
+    lacing === 2
+      ? []
+      : lacing === 1
+        ? sizes.flatMap((size) => [...Array<number>(Math.floor(size / 255)).fill(255), size % 255])
+        : sizes.flatMap((size, at) => {
+            const value = at === 0 ? size : size - sizes[at - 1]! + 8_191;
+            return [0x40 | (value >> 8), value & 255];
+          });
+  return Buffer.concat([head, Buffer.of(frames.length - 1, ...coded), ...frames]);
+}
+
+test("WebM gives the packets of its audio track, with every kind of lacing, block and size", () => {
+  const video = track(1, 1, "V_VP8");
+  const audio = track(2, 2, "A_OPUS\0");
+  const videoBlock = element([0xa3], Buffer.of(0x81, 0, 0, 0, 1, 2, 3));
+  fc.assert(
+    fc.property(
+      packets,
+      fc.integer({ min: 0, max: 3 }),
+      fc.boolean(),
+      fc.boolean(),
+      (given, lacing, isOpen, isGroup) => {
+        const frames = lacing === 2 ? given.map(() => given[0]!) : lacing === 0 ? [given[0]!] : given;
+        const body = block(frames, lacing);
+        const own = isGroup ? element([0xa0], element([0xa1], body)) : element([0xa3], body);
+        const read = readWebm(webm([video, audio], [videoBlock, own, own], isOpen));
+        assert.deepEqual(read.packets.map(Buffer.from), [...frames, ...frames].map(Buffer.from));
+        assert.equal(read.head.channels, 1);
+        assert.equal(read.head.preSkip, 312);
+      },
+    ),
+  );
+});
+
+test("WebM without a track of Opus is refused by what it has", () => {
+  const refused: [Buffer[], RegExp][] = [
+    [[], /it is WebM without an audio track/],
+    [[track(1, 1, "V_VP8")], /it is WebM without an audio track/],
+    [[track(1, 2, "A_VORBIS")], /it is WebM with A_VORBIS, and only Opus can be read in WebM/],
+    [[track(1, 2, "A_OPUS", element([0x6d, 0x80], new Uint8Array(3)))], /compressed or encrypted further/],
+  ];
+  for (const [tracks, message] of refused) {
+    assert.throws(() => readWebm(webm(tracks, [], false)), { name: "AudioFormatError", message });
+  }
+});
+
+test("whatever is in a file, reading it ends, and says what is wrong in one way", () => {
+  const files = [goldenRecording("mono.ogg"), goldenRecording("mono.webm")];
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: 1 }),
+      fc.array(fc.tuple(fc.nat(800), fc.nat(255)), { maxLength: 6 }),
+      fc.nat(8_000),
+      (which, faults, length) => {
+        const bytes = files[which]!.slice(0, length);
+        for (const [at, value] of faults) if (at < bytes.length) bytes[at] = value;
+        try {
+          (which === 0 ? readOgg : readWebm)(bytes);
+        } catch (error) {
+          assert.equal((error as Error).name, "AudioFormatError", `${(error as Error).stack}`);
+        }
+      },
+    ),
+  );
+});
+
+test("a head of Opus says its channels, or is refused", () => {
+  const surround = Uint8Array.of(...HEAD.subarray(0, 9), 3, ...HEAD.subarray(10, 18), 1, 2, 1, 0, 2, 1);
+  assert.deepEqual(readOpusHead(surround), {
+    channels: 3,
+    preSkip: 312,
+    streams: 2,
+    coupledStreams: 1,
+    mapping: [0, 2, 1],
+  });
+  for (const wrong of [
+    HEAD.subarray(0, 18),
+    new Uint8Array(19),
+    surround.subarray(0, 22),
+    Uint8Array.of(...surround.subarray(0, 21), 9, 9, 9),
+    Uint8Array.of(...HEAD.subarray(0, 9), 3, ...HEAD.subarray(10)),
+  ]) {
+    assert.throws(() => readOpusHead(wrong), { name: "AudioFormatError" });
+  }
+});

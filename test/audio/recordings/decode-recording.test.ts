@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { decodeRecording } from "../../../src/audio/recordings/decode-recording.ts";
+import { RecordingTooLongError } from "../../../src/audio/recordings/recording.ts";
+import { encodeWav } from "../../../src/audio/wav-write.ts";
+import { amplitude, goldenRecording } from "./golden-recordings.ts";
+
+const MOST_S = 1_500;
+
+describe("a recording", () => {
+  for (const [name, rateHz, channels] of [
+    ["mono-44100.mp3", 16_000, 1],
+    ["stereo-22050.mp3", 22_050, 2],
+    ["mono.ogg", 16_000, 1],
+    ["stereo.ogg", 16_000, 2],
+    ["mono.webm", 16_000, 1],
+    ["mono-16000.flac", 16_000, 1],
+    ["stereo-44100.flac", 16_000, 2],
+    ["stereo-8000-24.flac", 8_000, 2],
+  ] as const) {
+    test(`is decoded from ${name}, as long as it is and as loud`, async () => {
+      const { samples, sampleRateHz, durationS } = await decodeRecording(goldenRecording(name), MOST_S);
+      assert.equal(sampleRateHz, rateHz);
+      assert.ok(Math.abs(durationS - 1.25) < 0.06, `${durationS} s`);
+      assert.ok(Math.abs(samples.length - durationS * rateHz) <= 1, `${samples.length}`);
+      const [low, high] = channels === 1 ? [0.5, 0] : [0.25, 0.125];
+      // LAME makes what it encodes a little quieter.
+      assert.ok(Math.abs(amplitude(samples, rateHz, 440) - low) < 0.03, "440 Hz");
+      assert.ok(Math.abs(amplitude(samples, rateHz, 1_000) - high) < 0.02, "1000 Hz");
+    });
+  }
+
+  test("of FLAC is what went in, sample by sample", async () => {
+    const { samples } = await decodeRecording(goldenRecording("mono-16000.flac"), MOST_S);
+    assert.equal(samples.length, 20_000);
+    for (const [at, sample] of samples.entries()) {
+      const expected = 0.5 * Math.sin((2 * Math.PI * 440 * at) / 16_000);
+      assert.ok(Math.abs(sample - expected) < 1e-4, `sample ${at}`);
+    }
+  });
+
+  test("of MP4 or AAC is refused by name, with what can be sent", async () => {
+    for (const [name, what] of [
+      ["mono.m4a", "MP4 or M4A"],
+      ["mono.aac", "AAC"],
+    ] as const) {
+      await assert.rejects(decodeRecording(goldenRecording(name), MOST_S), {
+        name: "AudioFormatError",
+        message: `undecodable audio: it is ${what}, which cannot be read: send WAV, MP3, FLAC, or Opus in Ogg or WebM`,
+      });
+    }
+  });
+
+  test("that is none, or nothing, is refused", async () => {
+    const refused: [Uint8Array, RegExp][] = [
+      [new Uint8Array(0), /it is empty$/],
+      [new Uint8Array(1), /no recording that can be read: send WAV/],
+      [Buffer.from("Hello there, this is no recording."), /no recording that can be read/],
+      [Buffer.from("ID3"), /no recording/],
+    ];
+    for (const [bytes, message] of refused) await assert.rejects(decodeRecording(bytes, MOST_S), { message });
+  });
+
+  test("that is longer than is taken is refused, and no more of it is decoded", async () => {
+    for (const name of ["mono-44100.mp3", "mono.ogg", "mono.webm", "stereo-44100.flac"]) {
+      await assert.rejects(decodeRecording(goldenRecording(name), 1), RecordingTooLongError);
+    }
+    await assert.rejects(decodeRecording(encodeWav(new Int16Array(9_000), 8_000), 1), RecordingTooLongError);
+  });
+
+  for (const name of ["mono-44100.mp3", "mono.ogg", "mono.webm", "mono-16000.flac", "stereo-44100.flac"]) {
+    test(`${name} that is cut off anywhere or has wrong bytes is refused or decoded, never more than it was`, async () => {
+      const whole = goldenRecording(name);
+      for (let trial = 0; trial < 60; trial += 1) {
+        const bytes = whole.slice(
+          0,
+          trial % 2 === 0 ? whole.length : Math.floor((trial / 60) * whole.length),
+        );
+        // Every trial another place and another value, the same at every run.
+        for (let fault = 0; fault <= trial % 4; fault += 1) {
+          if (trial % 2 === 0) bytes[(trial * 7_919 + fault * 104_729) % bytes.length]! ^= 1 << (trial % 8);
+        }
+        try {
+          const { durationS, samples } = await decodeRecording(bytes, MOST_S);
+          assert.ok(durationS < 1_500 && samples.every(Number.isFinite));
+        } catch (error) {
+          assert.match(`${(error as Error).name}`, /AudioFormatError|RecordingTooLongError/, `${error}`);
+        }
+      }
+    });
+  }
+});

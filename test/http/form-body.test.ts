@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import fc from "../properties.ts";
+import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
+import { openRaw } from "./raw-socket.ts";
+import { startTestServer, type TestServer } from "./start.ts";
+import { PATH, WAV } from "./transcription-form.ts";
+
+let server: TestServer;
+let recogniser: ScriptedRecogniser;
+before(async () => {
+  recogniser = new ScriptedRecogniser();
+  server = await startTestServer({ recogniser });
+});
+after(() => server.stop());
+
+const BOUNDARY = "xyz";
+const TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
+
+function part(head: string, body: string | Uint8Array): Buffer {
+  const lines = `--${BOUNDARY}\r\nContent-Disposition: form-data; ${head}\r\n\r\n`;
+  return Buffer.concat([Buffer.from(lines), Buffer.from(body), Buffer.from("\r\n")]);
+}
+
+function whole(file: Uint8Array = WAV): Buffer {
+  const end = Buffer.from(`--${BOUNDARY}--\r\n`);
+  return Buffer.concat([part('name="model"', "whisper-1"), part('name="file"; filename="a"', file), end]);
+}
+
+/** Posts bytes as they are, of a length that is not said, in pieces. */
+async function chunked(bytes: Buffer, pieceBytes: number): Promise<string> {
+  const { socket, received, over } = await openRaw(server);
+  socket.write(
+    `POST ${PATH} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-API-Key: ${server.key}\r\n` +
+      `Content-Type: ${TYPE}\r\nTransfer-Encoding: chunked\r\n\r\n`,
+  );
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    const piece = bytes.subarray(at, at + pieceBytes);
+    socket.write(`${piece.length.toString(16)}\r\n`);
+    socket.write(piece);
+    socket.write("\r\n");
+  }
+  socket.write("0\r\n\r\n");
+  await over;
+  return received();
+}
+
+test("a form of unknown length is taken in whatever pieces it comes, byte by byte too", async () => {
+  recogniser.clips.length = 0;
+  for (const pieceBytes of [1, 7, 1_000, 100_000]) {
+    const file = pieceBytes === 1 ? WAV.slice(0, 44 + 200) : WAV;
+    if (pieceBytes === 1) new DataView(file.buffer).setUint32(40, 200, true);
+    assert.match(await chunked(whole(file), pieceBytes), /^HTTP\/1\.1 200 OK/, `${pieceBytes}`);
+  }
+  assert.deepEqual(
+    recogniser.clips.map(({ samples }) => samples.length),
+    [100, 8_000, 8_000, 8_000],
+  );
+  const digests = recogniser.clips.slice(1).map(({ digest }) => digest);
+  assert.equal(new Set(digests).size, 1, "the same file");
+  const large = new Uint8Array(44 + 400_000);
+  large.set(WAV.subarray(0, 44));
+  new DataView(large.buffer).setUint32(40, 400_000, true);
+  assert.match(await chunked(whole(large), 50_000), /^HTTP\/1\.1 200 OK/);
+  assert.equal(recogniser.clips.at(-1)?.samples.length, 200_000);
+});
+
+test("whatever a form holds, it is answered, and by the table", async () => {
+  const post = async (body: Uint8Array, type: string) => {
+    const headers = { "X-API-Key": server.key, "Content-Type": type };
+    const reply = await fetch(server.url + PATH, { method: "POST", headers, body: Buffer.from(body) });
+    const text = await reply.text();
+    assert.ok([200, 400, 422].includes(reply.status), `${reply.status}: ${text}`);
+    if (reply.status !== 200) assert.ok(JSON.parse(text).error.message.length > 10);
+  };
+  const good = whole(WAV.slice(0, 244));
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.nat(good.length - 1), fc.nat(255)), { maxLength: 4 }),
+      fc.nat(good.length),
+      fc.nat(good.length),
+      async (faults, from, to) => {
+        const bytes = Buffer.from(good);
+        for (const [at, value] of faults) bytes[at] = value;
+        await post(from < to ? Buffer.concat([bytes.subarray(0, from), bytes.subarray(to)]) : bytes, TYPE);
+      },
+    ),
+    { numRuns: 150 },
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.uint8Array({ maxLength: 300 }),
+      fc.string({ maxLength: 80 }),
+      async (body, boundary) => {
+        const own = encodeURIComponent(boundary);
+        await post(body, `multipart/form-data; boundary="${own}"`);
+        await post(
+          Buffer.concat([Buffer.from(`--${own}\r\n`), body]),
+          `multipart/form-data; boundary="${own}"`,
+        );
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test("names that mean something to JavaScript are fields that nobody knows", async () => {
+  for (const name of ["__proto__", "constructor", "toString", "hasOwnProperty", ""]) {
+    const form = Buffer.concat([part(`name="${name}"`, "x"), whole()]);
+    const headers = { "X-API-Key": server.key, "Content-Type": TYPE };
+    const reply = await fetch(server.url + PATH, { method: "POST", headers, body: form });
+    assert.equal(reply.status, 422, name);
+    const { error } = (await reply.json()) as { error: { message: string } };
+    assert.match(error.message, /is no field of this form/, name);
+  }
+});

@@ -1,0 +1,89 @@
+import { abortable } from "../../src/model/abortable.ts";
+import type { Clip } from "../../src/model/conversation.ts";
+import type { HeardSegment, RecogniseOptions, Recogniser, Transcript } from "../../src/model/recogniser.ts";
+
+/** Hears what it is told to, whatever is said; waits first for {@link ScriptedRecogniser.release} where told to. */
+export class ScriptedRecogniser implements Recogniser {
+  readonly name = "scripted-recogniser";
+  /** What it was given so far. */
+  readonly clips: Clip[] = [];
+  readonly asked: RecogniseOptions[] = [];
+  /** Why each recognition that was stopped was. */
+  readonly stopped: unknown[] = [];
+  isClosed = false;
+  #segments: readonly HeardSegment[];
+  #failure: Error | null = null;
+  #wait: Promise<void> | null = null;
+  #release: () => void = () => {};
+
+  constructor(segments: readonly HeardSegment[] = SEGMENTS) {
+    this.#segments = segments;
+  }
+
+  /** Recognitions under way or to come wait from now on. */
+  hold(): void {
+    this.#wait = new Promise((resolve) => {
+      this.#release = resolve;
+    });
+  }
+
+  release(): void {
+    this.#release();
+    this.#wait = null;
+  }
+
+  hear(segments: readonly HeardSegment[]): void {
+    this.#segments = segments;
+  }
+
+  /** What comes next fails with this; `null` ends that. */
+  fail(error: Error | null): void {
+    this.#failure = error;
+  }
+
+  async recognise(clip: Clip, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
+    this.clips.push(clip);
+    this.asked.push(options);
+    try {
+      await abortable(this.#wait ?? Promise.resolve(), signal);
+    } catch (error) {
+      this.stopped.push(error);
+      throw error;
+    }
+    if (this.#failure !== null) throw this.#failure;
+    const segments = this.#segments.map((segment) => ({
+      ...segment,
+      words: options.wantsWords ? segment.words : null,
+    }));
+    return {
+      text: segments.map(({ text }) => text).join(" "),
+      language: options.language ?? "en",
+      languageProbability: 0.9,
+      speechProbability: segments.length === 0 ? 0 : 0.75,
+      meanLogProbability: segments.length === 0 ? null : -0.25,
+      segments,
+      heardS: clip.durationS,
+    };
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+  }
+}
+
+/** Two sentences, each word of them a fifth of a second long. */
+export const SEGMENTS: readonly HeardSegment[] = [
+  segmentOf("One way & another.", 0),
+  segmentOf("Two --> <three>.", 1.5),
+];
+
+/** A segment whose words follow each other without pauses. */
+export function segmentOf(text: string, startS: number): HeardSegment {
+  const words = text.split(" ").map((word, index) => ({
+    text: word,
+    startS: startS + index / 5,
+    endS: startS + (index + 1) / 5,
+    probability: 0.9,
+  }));
+  return { startS, endS: words.at(-1)!.endS, text, words, meanLogProbability: -0.25 };
+}

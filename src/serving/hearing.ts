@@ -20,12 +20,15 @@ export interface HeardConversation {
 export class Hearing {
   readonly #recogniser: Recogniser;
   readonly #use: HearingUse;
+  readonly #patienceMs: number;
   /** By digest, the one longest unasked for first. */
   readonly #known = new Map<string, Transcript>();
 
-  constructor(recogniser: Recogniser, use: HearingUse) {
+  /** @param patienceMs how long one conversation is heard at most; its weights may be on their way, too */
+  constructor(recogniser: Recogniser, use: HearingUse, patienceMs = 10_000) {
     this.#recogniser = recogniser;
     this.#use = use;
+    this.#patienceMs = patienceMs;
   }
 
   /** Whether there is anything to hear. */
@@ -40,10 +43,11 @@ export class Hearing {
   async hear(conversation: Conversation, signal: AbortSignal): Promise<HeardConversation> {
     const history = [...conversation.history];
     const heard: HeardTurn[] = [];
+    const patience = AbortSignal.timeout(this.#patienceMs);
     for (const index of this.#wanted(conversation)) {
       const turn = history[index];
       if (turn?.audio == null) continue;
-      const found = await this.#heardTurn(index, turn, signal);
+      const found = await this.#heardTurn(index, turn, signal, patience);
       heard.unshift(found);
       if (found.text !== null) history[index] = { ...turn, text: found.text };
     }
@@ -70,39 +74,35 @@ export class Hearing {
     return found;
   }
 
-  async #heardTurn(index: number, { audio }: Turn, signal: AbortSignal): Promise<HeardTurn> {
+  async #heardTurn(
+    index: number,
+    { audio }: Turn,
+    signal: AbortSignal,
+    patience: AbortSignal,
+  ): Promise<HeardTurn> {
     signal.throwIfAborted();
     if (audio === null) throw new Error("a turn without sound cannot be heard");
     const beganMs = performance.now();
+    const told = (transcript: Transcript | null, problem: string | null): HeardTurn => ({
+      index,
+      text: transcript?.text || null,
+      language: transcript?.text ? transcript.language : null,
+      languageProbability: transcript?.languageProbability ?? null,
+      speechProbability: transcript?.speechProbability ?? null,
+      heardS: transcript?.heardS ?? 0,
+      ms: Math.round(performance.now() - beganMs),
+      problem,
+    });
     try {
-      const transcript = this.#known.get(audio.digest) ?? (await this.#recognise(audio, signal));
+      const stop = AbortSignal.any([signal, patience]);
+      const transcript = this.#known.get(audio.digest) ?? (await this.#recognise(audio, stop));
       this.#keep(audio.digest, transcript);
-      const { text, language, languageProbability, speechProbability, heardS } = transcript;
-      const ms = Math.round(performance.now() - beganMs);
-      return {
-        index,
-        text: text === "" ? null : text,
-        language: text === "" ? null : language,
-        languageProbability,
-        speechProbability,
-        heardS,
-        ms,
-        problem: null,
-      };
+      return told(transcript, null);
     } catch (error) {
       signal.throwIfAborted();
-      if (!(error instanceof RecogniserError)) throw error;
-      const ms = Math.round(performance.now() - beganMs);
-      return {
-        index,
-        text: null,
-        language: null,
-        languageProbability: null,
-        speechProbability: null,
-        heardS: 0,
-        ms,
-        problem: error.message,
-      };
+      if (patience.aborted) return told(null, "hearing it took too long");
+      if (error instanceof RecogniserError) return told(null, error.message);
+      throw error;
     }
   }
 

@@ -183,8 +183,7 @@ export class SpeechService {
     if (hearing === undefined || !hearing.wants(conversation)) return { conversation, heard: [] };
     const holding = await writing.enter(keyId, 1, stop.signal);
     try {
-      const hearingAll = hearing.hear(conversation, stop.signal);
-      return await within(hearingAll, this.#options.loadTimeoutMs, stop, () => "the recogniser");
+      return await hearing.hear(conversation, stop.signal);
     } finally {
       holding.release();
     }

@@ -95,6 +95,27 @@ test("what failed is tried again, an abort is thrown", async () => {
   await assert.rejects(hearing.hear(talk, AbortSignal.abort(reason)), reason);
 });
 
+test("a recogniser that never answers is waited for no longer than the patience", async (t) => {
+  const silent: Recogniser = {
+    name: "silent",
+    recognise: (_clip, _options, signal) =>
+      new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+    close: async () => {},
+  };
+  const turns = [spoken("0", "a"), spoken("0", "b")];
+  // A timeout signal alone keeps no process alive.
+  const alive = setInterval(() => {}, 1_000);
+  t.after(() => clearInterval(alive));
+  const { heard } = await new Hearing(silent, "writer", 20).hear(conversation(null, turns), never);
+  assert.deepEqual(
+    heard.map(({ text, problem }) => [text, problem]),
+    [
+      [null, "hearing it took too long"],
+      [null, "hearing it took too long"],
+    ],
+  );
+});
+
 class ScriptedRecogniser implements Recogniser {
   readonly name = "scripted";
   readonly asked: string[] = [];

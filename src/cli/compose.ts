@@ -21,6 +21,7 @@ import type { Recogniser } from "../model/recogniser.ts";
 import type { Writer } from "../model/writer.ts";
 import { wireCard } from "../serving/cards.ts";
 import { FairShare } from "../serving/fair-share.ts";
+import { Hearing } from "../serving/hearing.ts";
 import { Intake } from "../serving/intake.ts";
 import { Preparer } from "../serving/preparer.ts";
 import { RecordingReader } from "../serving/recording-reader.ts";
@@ -78,6 +79,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     {
       lease: (model, signal) => catalogue.lease(model, signal),
       writer: parts.writer ?? null,
+      ...(parts.recogniser ? { hearing: new Hearing(parts.recogniser, settings.recogniser.use) } : {}),
       writing,
       meter: (record) => tenancy.commit(record),
       telemetry: metrics.telemetry,

@@ -12,6 +12,8 @@ import { AuthoredText } from "./authored-text.ts";
 import { within } from "./deadline.ts";
 import { asRefusal, shuttingDown } from "./failures.ts";
 import type { FairShare } from "./fair-share.ts";
+import { heardMeta } from "./heard-turn.ts";
+import type { HeardConversation, Hearing } from "./hearing.ts";
 import type { Prepared } from "./prepare.ts";
 import { scriptOf } from "./script-of.ts";
 import { Tally } from "./tally.ts";
@@ -22,6 +24,8 @@ export interface ServiceDeps {
   lease(model: PublicModel, signal: AbortSignal): Promise<Lease>;
   /** Writes authored turns; `null`: there are none. */
   readonly writer: Writer | null;
+  /** Finds the words of turns that are sound alone; absent, such turns have none. */
+  readonly hearing?: Hearing;
   /** Turns being written: of everybody, and of one key. */
   readonly writing: FairShare;
   /** Resolves once the record is durable. */
@@ -128,7 +132,7 @@ export class SpeechService {
   }
 
   async *#speak(
-    prepared: Prepared,
+    given: Prepared,
     caller: Caller,
     stop: AbortController,
   ): AsyncGenerator<Int16Array, Outcome, void> {
@@ -138,6 +142,8 @@ export class SpeechService {
     let lease: Lease | null = null;
     let settled = false;
     try {
+      const heard = await this.#heard(given, caller.keyId, stop);
+      const prepared = { ...given, conversation: heard.conversation };
       authored = await this.#authored(prepared, caller.keyId, stop);
       const end = (reason: ServiceError): void => {
         stop.abort(reason);
@@ -155,8 +161,10 @@ export class SpeechService {
       await this.#meter(caller.keyId, usage);
       const text = prepared.conversation.open.text ?? report.spoken.trim();
       const writing = authored === null ? {} : { writer: authored.meta() };
+      const hearing = heard.heard.length === 0 ? {} : { heard: heardMeta(heard.heard) };
       const voice = report.voice === undefined ? {} : { voice: voiceMeta(report.voice) };
-      return { text, audioS, frames, usage, meta: { ...tally.meta(report.stop), ...writing, ...voice } };
+      const meta = { ...tally.meta(report.stop), ...hearing, ...writing, ...voice };
+      return { text, audioS, frames, usage, meta };
     } catch (error) {
       settled ||= !caller.signal.aborted;
       throw asRefusal(error, caller.signal);
@@ -165,7 +173,19 @@ export class SpeechService {
       lease?.release();
       place?.release();
       const hasLeft = !settled && caller.takesAudioAsItComes && tally.frames > 0;
-      if (hasLeft) await this.#meter(caller.keyId, usageOf(prepared, tally.audioS));
+      if (hasLeft) await this.#meter(caller.keyId, usageOf(given, tally.audioS));
+    }
+  }
+
+  /** The conversation with what is heard of it. Hearing has the places of those that write. */
+  async #heard({ conversation }: Prepared, keyId: string, stop: AbortController): Promise<HeardConversation> {
+    const { hearing, writing } = this.#deps;
+    if (hearing === undefined || !hearing.wants(conversation)) return { conversation, heard: [] };
+    const holding = await writing.enter(keyId, 1, stop.signal);
+    try {
+      return await hearing.hear(conversation, stop.signal);
+    } finally {
+      holding.release();
     }
   }
 

@@ -29,7 +29,7 @@ const MOST_BORROWED = 3;
 
 const vectors = await openVectors();
 
-const { acts, any } = readActs(HERE);
+const { acts, asked } = readActs(HERE);
 const tones = readTones(HERE);
 const prompts = evaluationPrompts(HERE, process.argv.slice(2));
 const conversations = without(
@@ -112,7 +112,7 @@ const book = {
     lines,
   })),
   tones,
-  any,
+  any: { plain: tones.find(({ name }) => name === "plain").lines, asked },
   bank: entries.map(({ reply, borrowed, vector, isInRole, isAnswer }) => {
     const odds = guessOf({ acts, numbers }, [vector]).tones;
     return { reply, borrowed, tone: odds.indexOf(Math.max(...odds)), isInRole, isAnswer };

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 /**
  * The kinds of `acts.tsv`, each with the exemplars (`> `) and lines (`< `) of `acts/<name>.<author>.txt`, and the lines
- * for anything that is told and for whatever is asked (`acts/any.*.txt`).
+ * for whatever is asked (`acts/any.asked.txt`).
  */
 export function readActs(here) {
   const rows = readFileSync(join(here, "acts.tsv"), "utf8").trim().split("\n").slice(1);
@@ -21,13 +21,8 @@ export function readActs(here) {
   const known = new Set(acts.map(({ name }) => name));
   const strays = files.filter((file) => !known.has(file.split(".")[0]) && !file.startsWith("any."));
   if (strays.length > 0) throw new Error(`no kind in acts.tsv for ${strays.join(", ")}`);
-  const any = Object.fromEntries(
-    ["plain", "asked"].map((sort) => [
-      sort,
-      markedLines(join(here, "acts", `any.${sort}.txt`)).map(([, text]) => text),
-    ]),
-  );
-  return { acts, any };
+  const asked = markedLines(join(here, "acts/any.asked.txt")).map(([, text]) => text);
+  return { acts, asked };
 }
 
 /** The tones of `tones/tones.tsv`, each with its lines of `tones/lines.txt`. */

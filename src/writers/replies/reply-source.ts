@@ -187,7 +187,7 @@ export class BookSource implements ReplySource {
     if (isAsked(talk.newest) || answerable < LEAST_TOLD) return null;
     const fits = tones.map((tone, n) => ({ tone, fit: fitOf(n, guess, tones) }));
     const best = fits.reduce((best, one) => (one.fit > best.fit ? one : best));
-    const isFit = best.fit >= LEAST_FIT && mayBe(best.tone.polarity, talk.newest);
+    const isFit = mayBe(best.tone.polarity, talk.newest);
     return (
       (isFit ? this.#ready("line", best.tone.lines, talk) : null) ?? this.#ready("line", any.plain, talk)
     );
@@ -270,8 +270,6 @@ const SELF_CONTAINED_WORDS = 2;
 const NEARLY = 0.02;
 /** How sure it must be that something is told. */
 const LEAST_TOLD = 0.5;
-/** How well the lines of a tone must fit what is told. */
-const LEAST_FIT = 0.35;
 /** The tone of what only answers to what was said before. */
 const NOD = "reacts";
 const SCENES: ReadonlySet<string> = new Set(["roleplay", "service", "staff"]);

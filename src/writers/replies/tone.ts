@@ -24,7 +24,10 @@ export function isOutOfTone(
 ): boolean {
   if (REJOICES.test(reply) && !mayBe("good", turn)) return true;
   if (CONDOLES.test(reply) && !mayBe("bad", turn)) return true;
-  return fitOf(tone, guess, tones) < LEAST_FIT;
+  // What was said to something neutral mostly does for a joy, too.
+  return tones[tone]?.polarity === "plain"
+    ? massOf("bad", guess, tones) > MOST_SORROW
+    : fitOf(tone, guess, tones) < LEAST_FIT;
 }
 
 /**
@@ -37,10 +40,14 @@ export function fitOf(said: number, { tones: odds }: Guess, tones: readonly Tone
 }
 
 /** Whether what is told is rather a sorrow where a joy was taken for granted, or the other way round. */
-export function isContrary(polarity: Polarity, { tones: odds }: Guess, tones: readonly Tone[]): boolean {
-  const of = (one: Polarity) =>
-    tones.reduce((sum, tone, n) => sum + (tone.polarity === one ? (odds[n] ?? 0) : 0), 0);
-  return polarity === "good" ? of("bad") > of("good") : polarity === "bad" && of("good") > of("bad");
+export function isContrary(polarity: Polarity, guess: Guess, tones: readonly Tone[]): boolean {
+  const [bad, good] = [massOf("bad", guess, tones), massOf("good", guess, tones)];
+  return polarity === "good" ? bad > good : polarity === "bad" && good > bad;
+}
+
+/** How probable it is that what is told has a tone of this polarity. */
+function massOf(polarity: Polarity, { tones: odds }: Guess, tones: readonly Tone[]): number {
+  return tones.reduce((sum, tone, n) => sum + (tone.polarity === polarity ? (odds[n] ?? 0) : 0), 0);
 }
 
 function worthOf(said: Tone | undefined, told: Tone): number {
@@ -53,6 +60,8 @@ function worthOf(said: Tone | undefined, told: Tone): number {
 const MOSTLY = 0.6;
 /** Below this what was answered to another turn has the wrong tone. */
 const LEAST_FIT = 0.2;
+/** How probable a sorrow may be where the other turn was neutral. */
+const MOST_SORROW = 0.6;
 /** Of a turn, from its end: what is told last sets the tone. */
 const LONGEST = 600;
 const REJOICES =

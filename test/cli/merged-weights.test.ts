@@ -97,7 +97,7 @@ describe("a model that is merged with its adapter", () => {
       writeFileSync(path, bytes);
     },
     "has a byte too many": (path) => writeFileSync(path, Buffer.alloc(1), { flag: "a" }),
-    "has another name": (path) => renameSync(path, path.replace(/-[0-9a-f]{4}/, "-0000")),
+    "has another name": (path) => renameSync(path, path.replace(/merged-[0-9a-f]{4}/, "merged-0000")),
   };
   for (const [how, damage] of Object.entries(damages)) {
     it(`is made again where it ${how}`, async () => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { wordErrors } from "../../bench/word-errors.ts";
 import { openEmbeddedVoice } from "../../src/cli/embedded-voice.ts";
 import type { Clip } from "../../src/model/conversation.ts";
 import { openWhisper } from "../../src/recognisers/open-whisper.ts";
@@ -8,6 +9,14 @@ import { PLAIN, recogniserConformance } from "./conformance.ts";
 import { testWhisper } from "./weights.ts";
 
 const TEXT = "Rice is often served in round bowls. The juice of lemons makes fine punch.";
+
+const LONG_TEXT =
+  "A pot of tea helps to pass the evening. The soft cushion broke the fall of the man. The girl at the booth sold " +
+  "fifty bonds. Hoist the load to your left shoulder. Take the winding path to reach the lake. The wide road " +
+  "shimmered in the hot sun. The lazy cow lay in the cool grass. Lift the square stone over the fence. The rope will " +
+  "bind the seven books at once. Read verse out loud for pleasure. The boss ran the show with a watchful eye. The " +
+  "tiny girl took off her hat. The cup cracked and spilled its contents. Paste can cleanse the most dirty brass. The " +
+  "heart beat strongly and with firm strokes.";
 
 const { folder, missing } = await testWhisper();
 
@@ -21,8 +30,8 @@ if (missing !== false) {
 
   describe("Whisper base", () => {
     test("hears a clip of over 30 s whole, cut at pauses", async () => {
-      const clip = repeated(await speech, 9, 0.4);
-      assert.ok(clip.durationS > 40, `${clip.durationS} s`);
+      const clip = await spoken(LONG_TEXT);
+      assert.ok(clip.durationS > 31, `${clip.durationS} s`);
       const recogniser = await openWhisper(folder);
       try {
         const { text, segments, heardS, language } = await recogniser.recognise(
@@ -30,8 +39,8 @@ if (missing !== false) {
           PLAIN,
           new AbortController().signal,
         );
-        assert.equal(text.match(/lemons/g)?.length, 9, text);
-        assert.equal(text.match(/round/g)?.length, 9, text);
+        const { errors, words } = wordErrors(LONG_TEXT, text);
+        assert.ok(errors <= words / 8, `${errors} of ${words}: ${text}`);
         assert.equal(language, "en");
         assert.equal(heardS, clip.durationS);
         assert.ok(segments.at(-1)!.endS > clip.durationS - 1.5);

@@ -5,11 +5,11 @@ import { after, before, describe, it } from "node:test";
 import { encodeWav } from "../../src/audio/wav-write.ts";
 import { TOP, temporaryFolder } from "../e2e/folders.ts";
 import { antiphon, type Finished, finished, launchAntiphon } from "../e2e/program.ts";
-import { installedWhisper } from "../recognisers/installed-whisper.ts";
 import { json, refusal, TranscriptionServer } from "../recognisers/transcription-server.ts";
+import { testWhisper } from "../recognisers/weights.ts";
 import { until, within } from "../waiting.ts";
 
-const { dataDir, missing } = await installedWhisper();
+const { dataDir, missing } = await testWhisper();
 
 const folder = temporaryFolder();
 /** Half a second of a tone. */

@@ -82,7 +82,7 @@ export class Hearing {
       // Said quietly below: the turn is as good as it was.
     }
     if (clip.leaving.signal.aborted) return;
-    if (text === null) this.#keep(turn, "failed");
+    if (typeof text !== "string") this.#keep(turn, "failed");
     else if (text.trim() === "") this.#keep(turn, "wordless");
     else return this.#take(turn, text);
     this.#onChange(turn);

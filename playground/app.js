@@ -1,9 +1,18 @@
 import { $, h, rows, showError } from "./dom.js";
 import { drawKnobs, params } from "./knobs.js";
 import { Player, wakeSound } from "./player.js";
-import { addTurn, conversation, drawTurns, turns } from "./turns.js";
+import {
+  addTurn,
+  clipsNow,
+  conversation,
+  drawTurns,
+  hearAgain,
+  hearTurnsBy,
+  suggest,
+  turns,
+} from "./turns.js";
 import { drawWave, peaksOf } from "./wave.js";
-import { curlFor, encodeWav, pcmFromBase64, readEvents, SAMPLE_RATE_HZ } from "./wire.js";
+import { curlFor, encodeWav, pcmFromBase64, readEvents, SAMPLE_RATE_HZ, transcriptionForm } from "./wire.js";
 
 const PATH = "/v1/converse/stream";
 const PLAIN_WORDS = {
@@ -19,9 +28,11 @@ let models = [];
 /** The reply that is heard, or was last. */
 let reply = null;
 
+const isKey = (key) => /^[\x21-\x7e]+$/.test(key);
+
 async function call(path, options = {}) {
   const key = $("key").value.trim();
-  if (!/^[\x21-\x7e]+$/.test(key)) {
+  if (!isKey(key)) {
     $("key").focus();
     throw new Error("Paste an API key first: the server printed one at its first start.");
   }
@@ -52,11 +63,19 @@ async function connect() {
     $("model").disabled = $("reset").hidden = false;
     $("key-state").textContent = "Connected. The key is kept in this tab only.";
     drawKnobs(knobs, showCurl);
+    hearAgain();
     chooseModel();
   } catch (error) {
     $("key-state").textContent = "Not connected.";
     showError(error);
   }
+}
+
+/** What is said in a clip. Nobody waits for it, so a key that is not there yet is not asked for. */
+async function hear({ wav }, signal) {
+  if (!isKey($("key").value.trim())) throw new Error("There is no key yet.");
+  const body = transcriptionForm(wav);
+  return (await (await call("/v1/audio/transcriptions", { method: "POST", body, signal })).json()).text;
 }
 
 function chooseModel() {
@@ -85,6 +104,7 @@ async function speak() {
   showError(null);
   const { voice } = $("turns").lastChild.dataset;
   const mine = { voice, frames: [], peaks: [], seconds: 0, meta: {}, leaving: new AbortController() };
+  const clips = clipsNow();
   reply = mine;
   listen(mine);
   $("state").textContent = "Waiting for the first frame…";
@@ -105,6 +125,7 @@ async function speak() {
     const { end } = mine;
     $("state").textContent = `Speaker ${end.speaker}: “${end.text}”`;
     $("meta").replaceChildren(...rows({ ...end.usage, ...mine.meta, ...end.meta }));
+    suggest(clips, end.meta.heard);
   } catch (error) {
     if (reply !== mine) return;
     $("state").textContent = error.name === "AbortError" ? "Stopped." : "";
@@ -199,5 +220,6 @@ for (const gesture of ["pointerdown", "keydown"]) addEventListener(gesture, wake
 addEventListener("resize", () => reply && drawReply(reply));
 $("delivery").open = matchMedia("(min-width: 60rem)").matches;
 $("key").value = sessionStorage.getItem("antiphon-key") ?? "";
+hearTurnsBy(hear);
 drawTurns(["0", "1"], showCurl);
 if ($("key").value !== "") void connect();

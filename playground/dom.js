@@ -12,13 +12,15 @@ export function h(tag, props = {}, ...children) {
   return element;
 }
 
-/** Names and values for a `dl`; what an object holds is named after both. */
+/** Names and values for a `dl`; what an object holds is named after both, and so are objects in a list. */
 export const rows = (pairs, owner = "") =>
   Object.entries(pairs).flatMap(([name, value]) =>
-    value !== null && typeof value === "object" && !Array.isArray(value)
+    isObject(value) || (Array.isArray(value) && value.some(isObject))
       ? rows(value, `${owner}${name}.`)
       : h("div", {}, h("dt", {}, owner + name), h("dd", {}, shown(value))),
   );
+
+const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
 
 function shown(value) {
   const text = Array.isArray(value) ? value.join(", ") : `${value ?? ""}`;

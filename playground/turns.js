@@ -1,7 +1,8 @@
 import { $, h, showError } from "./dom.js";
+import { Hearing, MAX_TEXT_CHARS, NOTES } from "./hearing.js";
 import { encodeWav, SAMPLE_RATE_HZ, toBase64 } from "./wire.js";
 
-/** The conversation, oldest first: `{ speaker, text, audio: null | { name, durationS, base64 } }`. */
+/** The conversation, oldest first: `{ speaker, text, audio: null | { name, durationS, wav, base64 } }`. */
 export const turns = [
   { speaker: "0", text: "Did you sleep well?", audio: null },
   { speaker: "1", text: "Like a log, thank you. And you?", audio: null },
@@ -17,11 +18,34 @@ export const conversation = () =>
 
 let labels = ["0", "1"];
 let edited = () => {};
+let hear = async () => "";
 let recorder = null;
+
+const hearing = new Hearing((audio, signal) => hear(audio, signal), showSuggestion);
+
+/** Has the clips of turns without text heard by `ask`, which is told a clip and a signal and answers what is said. */
+export function hearTurnsBy(ask) {
+  hear = ask;
+}
+
+/** Lets clips be heard that could not be, with the next drawing. */
+export const hearAgain = () => hearing.retry();
+
+/** The clips as they are now, by turn. */
+export const clipsNow = () => turns.map((turn) => ({ turn, audio: turn.audio }));
+
+/** Fills in what a reply understood (`meta.heard`) of the clips that it was asked with. */
+export function suggest(clips, heard = []) {
+  for (const { turn: index, text } of heard) {
+    const { turn, audio } = clips[index];
+    if (text !== null && turns.slice(0, -1).includes(turn)) hearing.understood(turn, audio, text);
+  }
+}
 
 /** Draws the turns, for a model with those speakers; `onEdit` is called after every change. */
 export function drawTurns(speakers = labels, onEdit = edited) {
   [labels, edited] = [speakers, onEdit];
+  hearing.follow(turns);
   $("turns").replaceChildren(...turns.map(drawTurn));
   edited();
 }
@@ -43,11 +67,20 @@ function drawTurn(turn, index) {
     turn.speaker = speaker.value;
     drawTurns();
   };
-  const text = h("textarea", { rows: 2, maxLength: 8_000, value: turn.text, "aria-label": `${name}: text` });
+  const id = `turn-${index + 1}-understood`;
+  const text = h("textarea", { rows: 2, maxLength: MAX_TEXT_CHARS, value: turn.text });
+  text.setAttribute("aria-label", `${name}: text`);
+  text.setAttribute("aria-describedby", id);
   text.placeholder = isOpen ? "What to say. Left empty, it is written for you." : "What was said";
   text.oninput = () => {
     turn.text = text.value;
+    hearing.wrote(turn);
+    mark(item, turn);
     edited();
+  };
+  text.onchange = () => {
+    hearing.follow(turns);
+    mark(item, turn);
   };
   const remove = button("×", `${name}: remove`, () => {
     turns.splice(index, 1);
@@ -59,10 +92,29 @@ function drawTurn(turn, index) {
   item.dataset.voice = labels.indexOf(turn.speaker) % 2;
   item.append(h("div", { className: "row head" }, speaker, role, remove), text);
   if (!isOpen) item.append(drawAudio(turn, name));
+  item.append(h("p", { className: "hint note", id }));
+  mark(item, turn);
   item.ondrop = ({ dataTransfer }) => {
     if (!isOpen && dataTransfer.files.length > 0) void attach(turn, dataTransfer.files[0]);
   };
   return item;
+}
+
+/** Shows what became of a turn's clip. The page's own status says it aloud, since turns are drawn anew. */
+function mark(item, turn) {
+  const state = hearing.stateOf(turn) ?? "written";
+  item.querySelector(".note").textContent = NOTES[state];
+  item.querySelector("textarea").classList.toggle("understood", state === "understood");
+}
+
+/** Shows words that came by themselves; nothing else is drawn, so that nobody who writes is disturbed. */
+function showSuggestion(turn) {
+  const index = turns.indexOf(turn);
+  const item = $("turns").children[index];
+  item.querySelector("textarea").value = turn.text;
+  mark(item, turn);
+  $("heard").textContent = `Turn ${index + 1}. ${NOTES[hearing.stateOf(turn)]} ${turn.text}`;
+  edited();
 }
 
 const button = (words, label, onclick) =>
@@ -104,8 +156,8 @@ async function decode(blob) {
   const channels = Array.from({ length: sound.numberOfChannels }, (_, i) => sound.getChannelData(i));
   const mean = (at) => channels.reduce((sum, channel) => sum + channel[at], 0) / channels.length;
   const pcm = Int16Array.from(channels[0], (_, at) => 32_767 * Math.max(-1, Math.min(1, mean(at))));
-  const base64 = toBase64(encodeWav([pcm]));
-  return { name: blob.name ?? "recording.wav", durationS: sound.duration, base64 };
+  const wav = encodeWav([pcm]);
+  return { name: blob.name ?? "recording.wav", durationS: sound.duration, wav, base64: toBase64(wav) };
 }
 
 async function record(turn, toggle) {

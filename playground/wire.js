@@ -59,6 +59,15 @@ export function toBase64(bytes) {
   return btoa(text);
 }
 
+/** The form that asks what is said in a WAV file. */
+export function transcriptionForm(wav) {
+  const form = new FormData();
+  form.append("model", "whisper-1");
+  form.append("response_format", "json");
+  form.append("file", new Blob([wav], { type: "audio/wav" }), "turn.wav");
+  return form;
+}
+
 /**
  * A curl command that sends `body`. Audio is named, not pasted: `fileNames` has the name for each turn that has some,
  * and the shell reads the file through a here-document, since an argument may not be as long as a recording.

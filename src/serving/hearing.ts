@@ -1,10 +1,10 @@
 import { performance } from "node:perf_hooks";
-import type { Conversation, Turn } from "../model/conversation.ts";
+import type { Clip, Conversation, Turn } from "../model/conversation.ts";
 import { type Recogniser, RecogniserError, type Transcript } from "../model/recogniser.ts";
 import type { HeardTurn } from "./heard-turn.ts";
 
 /** Whose turns are heard: those that a writer reads, those by which the voice keeps its pace as well, or nobody's. */
-export type HearingUse = "writer" | "always" | "never";
+type HearingUse = "writer" | "always" | "never";
 
 /** A conversation, with the words of turns that came as sound alone as far as they were heard. */
 export interface HeardConversation {
@@ -43,13 +43,25 @@ export class Hearing {
   async hear(conversation: Conversation, signal: AbortSignal): Promise<HeardConversation> {
     const history = [...conversation.history];
     const heard: HeardTurn[] = [];
-    const patience = AbortSignal.timeout(this.#patienceMs);
-    for (const index of this.#wanted(conversation)) {
-      const turn = history[index];
-      if (turn?.audio == null) continue;
-      const found = await this.#heardTurn(index, turn, signal, patience);
-      heard.unshift(found);
-      if (found.text !== null) history[index] = { ...turn, text: found.text };
+    const stop = new AbortController();
+    const onAbort = () => stop.abort(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    const patience = setTimeout(
+      () => stop.abort(new RecogniserError("hearing it took too long")),
+      this.#patienceMs,
+    );
+    try {
+      for (const index of this.#wanted(conversation)) {
+        const turn = history[index];
+        if (turn?.audio == null) continue;
+        const found = await this.#heardTurn(index, turn.audio, stop.signal);
+        heard.unshift(found);
+        if (found.text !== null) history[index] = { ...turn, text: found.text };
+      }
+    } finally {
+      clearTimeout(patience);
+      signal.removeEventListener("abort", onAbort);
     }
     return { conversation: heard.length > 0 ? { ...conversation, history } : conversation, heard };
   }
@@ -74,14 +86,8 @@ export class Hearing {
     return found;
   }
 
-  async #heardTurn(
-    index: number,
-    { audio }: Turn,
-    signal: AbortSignal,
-    patience: AbortSignal,
-  ): Promise<HeardTurn> {
-    signal.throwIfAborted();
-    if (audio === null) throw new Error("a turn without sound cannot be heard");
+  /** @param stop aborts with a {@link RecogniserError} where only the patience is over */
+  async #heardTurn(index: number, audio: Clip, stop: AbortSignal): Promise<HeardTurn> {
     const beganMs = performance.now();
     const told = (transcript: Transcript | null, problem: string | null): HeardTurn => ({
       index,
@@ -94,19 +100,17 @@ export class Hearing {
       problem,
     });
     try {
-      const stop = AbortSignal.any([signal, patience]);
+      stop.throwIfAborted();
       const transcript = this.#known.get(audio.digest) ?? (await this.#recognise(audio, stop));
       this.#keep(audio.digest, transcript);
       return told(transcript, null);
     } catch (error) {
-      signal.throwIfAborted();
-      if (patience.aborted) return told(null, "hearing it took too long");
       if (error instanceof RecogniserError) return told(null, error.message);
       throw error;
     }
   }
 
-  #recognise(clip: NonNullable<Turn["audio"]>, signal: AbortSignal): Promise<Transcript> {
+  #recognise(clip: Clip, signal: AbortSignal): Promise<Transcript> {
     // Whoever speaks listens to the clip as well.
     const kept = { ...clip, isGivenAway: false };
     const options = { language: null, prompt: null, wantsWords: false, draft: null };
@@ -126,7 +130,7 @@ export class Hearing {
 /** Bounds of one request: what is older is as if it could not be heard. */
 const MOST_TURNS = 8;
 const MOST_S = 120;
-/** Of text after a turn; a writer that reads so much reads no further. */
-const MOST_CHARS = 4_000;
+/** Of text after a turn: as much as any writer of ours reads. */
+const MOST_CHARS = 24_000;
 /** Clips whose words are kept. */
 const MOST_KNOWN = 512;

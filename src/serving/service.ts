@@ -142,6 +142,7 @@ export class SpeechService {
     let lease: Lease | null = null;
     let settled = false;
     try {
+      if (given.conversation.open.text === null && this.#deps.writer === null) throw noWriter();
       const heard = await this.#heard(given, caller.keyId, stop);
       const prepared = { ...given, conversation: heard.conversation };
       authored = await this.#authored(prepared, caller.keyId, stop);
@@ -196,13 +197,7 @@ export class SpeechService {
   async #authored(prepared: Prepared, keyId: string, stop: AbortController): Promise<AuthoredText | null> {
     if (prepared.conversation.open.text !== null) return null;
     const { writer, writing } = this.#deps;
-    if (writer === null) {
-      throw new ServiceError(
-        502,
-        "no writer is configured: give the open turn its text, or set writer.kind",
-        { retryAfterMs: 60_000 },
-      );
-    }
+    if (writer === null) throw noWriter();
     const holding = await writing.enter(keyId, 1, stop.signal);
     const authored = new AuthoredText(writer, prepared, stop.signal, () => holding.release());
     try {
@@ -278,6 +273,12 @@ interface Speaking {
   readonly prepared: Prepared;
   readonly authored: AuthoredText | null;
   readonly place: Place;
+}
+
+function noWriter(): ServiceError {
+  return new ServiceError(502, "no writer is configured: give the open turn its text, or set writer.kind", {
+    retryAfterMs: 60_000,
+  });
 }
 
 const NO_REPORT: SpeechReport = { stop: "length", spoken: "" };

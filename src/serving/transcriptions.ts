@@ -24,7 +24,7 @@ export interface TranscriptionDeps {
 }
 
 /** What a recording is heard for. */
-export interface Hearing {
+export interface RecordingToHear {
   readonly clip: Clip;
   /** ISO 639-1; `null` is found out. */
   readonly language: string | null;
@@ -56,7 +56,7 @@ export class Transcriptions {
   }
 
   /** Throws {@link ServiceError}, or the requester's abort reason; then nothing is metered. */
-  async transcribe(hearing: Hearing, requester: Requester): Promise<Heard> {
+  async transcribe(hearing: RecordingToHear, requester: Requester): Promise<Heard> {
     const stop = new AbortController();
     const onGone = () => stop.abort(requester.signal.reason);
     requester.signal.addEventListener("abort", onGone, { once: true });
@@ -89,7 +89,7 @@ export class Transcriptions {
   }
 
   async #hear(
-    { clip, language, prompt, wantsWords }: Hearing,
+    { clip, language, prompt, wantsWords }: RecordingToHear,
     { keyId }: Requester,
     stop: AbortController,
   ): Promise<Heard> {
@@ -131,7 +131,7 @@ export class Transcriptions {
 function noRecogniser(): ServiceError {
   return new ServiceError(
     502,
-    "no recogniser is installed: whoever runs this server can fetch one with `antiphon models pull recogniser`",
+    "no recogniser is configured: whoever runs this server can set recogniser.kind to embedded or endpoint, and fetch the embedded one with `antiphon models pull recogniser`",
     { retryAfterMs: 60_000 },
   );
 }

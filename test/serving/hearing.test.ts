@@ -95,17 +95,16 @@ test("what failed is tried again, an abort is thrown", async () => {
   await assert.rejects(hearing.hear(talk, AbortSignal.abort(reason)), reason);
 });
 
-test("a recogniser that never answers is waited for no longer than the patience", async (t) => {
+test("a recogniser that never answers is waited for no longer than the patience", async () => {
   const silent: Recogniser = {
     name: "silent",
     recognise: (_clip, _options, signal) =>
-      new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+      new Promise((_, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason));
+      }),
     close: async () => {},
   };
   const turns = [spoken("0", "a"), spoken("0", "b")];
-  // A timeout signal alone keeps no process alive.
-  const alive = setInterval(() => {}, 1_000);
-  t.after(() => clearInterval(alive));
   const { heard } = await new Hearing(silent, "writer", 20).hear(conversation(null, turns), never);
   assert.deepEqual(
     heard.map(({ text, problem }) => [text, problem]),

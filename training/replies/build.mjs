@@ -1,6 +1,6 @@
 /**
  * Builds `replies/` from what people can read and extend: kinds of turns with their lines (`acts/`), tones
- * with theirs (`tones/`), and conversations (`pairs/` and `../writer/data/`). Needs `npm run build` and `replies/encoder.gguf`; three minutes of one core, less
+ * with theirs (`tones/`), and conversations (`pairs/` and `../writer/data/`). Needs `npm run build` and `replies/encoder.gguf`; six minutes of one core, less
  * when repeated. Repeats to the bit on one machine.
  *
  *     node training/replies/build.mjs [PROMPTS.jsonl …]
@@ -112,7 +112,7 @@ const book = {
     lines,
   })),
   tones,
-  any: { plain: tones.find(({ name }) => name === "plain").lines, asked },
+  asked,
   bank: entries.map(({ reply, borrowed, vector, isInRole, isAnswer }) => {
     const odds = guessOf({ acts, numbers }, [vector]).tones;
     return { reply, borrowed, tone: odds.indexOf(Math.max(...odds)), isInRole, isAnswer };

@@ -94,9 +94,12 @@ class EncoderGate implements GateClassifier {
       .map(plainText);
     const own = await this.#scoresOf(first ?? "", NEWEST_TOKENS, stop);
     const found = worst(own, newest);
-    if (found !== null) return found;
+    if (found !== null && found.category !== "injection") return found;
 
     const before = await this.#scoresOf(second ?? "", OLDER_TOKENS, stop);
+    // "Ignore your instructions" must not drown what somebody says of themselves beside it.
+    if (found !== null)
+      return (await this.#besideInjection(first ?? "", stop)) ?? graver(before, newest) ?? found;
     if (first && second) {
       // What was answered in its turn is left at that, unless nothing was added to it but a nod.
       const isAnswered = worst(before, newest) !== null && wordsIn(first) > NOD_WORDS;
@@ -108,6 +111,14 @@ class EncoderGate implements GateClassifier {
     }
     const earlier = worst([...(await this.#scoresOf(third ?? "", OLDER_TOKENS, stop)), ...before], older);
     return earlier ?? { category: null, scores: mostSevere(own) ?? BENIGN };
+  }
+
+  /** The gravest of a line's sentences, each by itself, that is no injection. */
+  async #besideInjection(line: string, stop: AbortSignal): Promise<GateVerdict | null> {
+    const sentences = line.split(/(?<=[.!?])\s+/).slice(-MOST_SENTENCES);
+    const scores: GateScores[] = [];
+    for (const sentence of sentences) scores.push(...(await this.#scoresOf(sentence, OLDER_TOKENS, stop)));
+    return graver(scores, this.#head.thresholds.newest);
   }
 
   /** What each window of a line is. */
@@ -159,6 +170,14 @@ function worst(scores: readonly GateScores[], thresholds: GateThresholds): GateV
   return found;
 }
 
+/** The gravest that is no injection. */
+function graver(scores: readonly GateScores[], thresholds: GateThresholds): GateVerdict | null {
+  return worst(
+    scores.filter((each) => categoryOf(each) !== "injection"),
+    thresholds,
+  );
+}
+
 function categoryOf(scores: GateScores): GateCategory {
   return GATE_CATEGORIES.reduce((best, name) => (scores[name] > scores[best] ? name : best));
 }
@@ -183,6 +202,8 @@ const NEWEST_TOKENS = 2_000;
 const OLDER_TOKENS = 500;
 const JOINED_CHARS = 200;
 const NOD_WORDS = 3;
+/** Looked at one by one beside an injection. */
+const MOST_SENTENCES = 24;
 const KNOWN_LINES = 256;
 const BENIGN = Object.fromEntries(
   (["benign", ...GATE_CATEGORIES] satisfies GateClass[]).map((name) => [name, name === "benign" ? 1 : 0]),

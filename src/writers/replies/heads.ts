@@ -1,13 +1,11 @@
-import type { Act, Polarity, ReplyBook } from "./reply-book.ts";
+import type { Act, ReplyBook } from "./reply-book.ts";
 
 /** What a turn is taken for. */
 export interface Guess {
   readonly act: Act;
   /** How sure the head is of it, 0 to 1. */
   readonly probability: number;
-  /** How sure it is that something is told, and that this is a sorrow, a joy or neither. */
-  readonly told: Readonly<Record<Polarity, number>>;
-  /** How probable each tone is, if something is told. */
+  /** How probable each tone is, in the book's order. */
   readonly tones: readonly number[];
 }
 
@@ -19,16 +17,14 @@ export function guessOf(
   const kinds = meanOdds(numbers.actWeights, numbers.actBiases, vectors);
   // Of what tone a turn is, it says as a whole.
   const tones = meanOdds(numbers.toneWeights, numbers.toneBiases, vectors.slice(0, 1));
-  const told = { bad: 0, plain: 0, good: 0 };
   let best: { act: Act; probability: number } | null = null;
   for (const [n, act] of acts.entries()) {
     const probability = kinds[n] ?? 0;
-    if (act.answered === "told") told[act.polarity] += probability;
     // The first of equals.
     if (best === null || probability > best.probability) best = { act, probability };
   }
   if (best === null) throw new Error("the head knows no act");
-  return { ...best, told, tones };
+  return { ...best, tones };
 }
 
 function meanOdds(weights: Float32Array, biases: Float32Array, vectors: readonly Float32Array[]): number[] {

@@ -18,8 +18,8 @@ export type Polarity = "bad" | "plain" | "good";
 export interface Act {
   readonly name: string;
   /**
-   * `form`: answered by a line before anything is looked for; `line`: where nothing was found; `told`: the same, and a
-   * line for anything told may stand for it; `none`: never.
+   * `form`: answered by a line before anything is looked for; `line`: where nothing was found; `told`: the same,
+   * and never where something is asked; `none`: never.
    */
   readonly answered: "form" | "line" | "told" | "none";
   readonly polarity: Polarity;
@@ -63,8 +63,8 @@ export interface ReplyBook {
   readonly encoder: { readonly sha256: string; readonly bytes: number };
   readonly acts: readonly Act[];
   readonly tones: readonly Tone[];
-  /** What may be said of anything that is told, and whatever is asked. */
-  readonly any: { readonly plain: readonly string[]; readonly asked: readonly string[] };
+  /** What may be said to whatever is asked. */
+  readonly asked: readonly string[];
   readonly bank: Bank;
   readonly numbers: ReplyNumbers;
 }
@@ -101,7 +101,7 @@ interface IndexFile {
   readonly encoder: ReplyBook["encoder"];
   readonly acts: readonly Act[];
   readonly tones: readonly Tone[];
-  readonly any: ReplyBook["any"];
+  readonly asked: ReplyBook["asked"];
   readonly sha256: { readonly numbers: string; readonly texts: string };
   /** How many numbers each matrix has. */
   readonly lengths: Readonly<Record<keyof ReplyNumbers, number>>;
@@ -123,14 +123,14 @@ export async function readReplyBook(dir: string = REPLIES_DIR): Promise<ReplyBoo
     numbers[name] = new Numbers(bytes.buffer as ArrayBuffer, start, index.lengths[name]);
     start += index.lengths[name] * Numbers.BYTES_PER_ELEMENT;
   }
-  const { encoder, acts, tones, any } = index;
+  const { encoder, acts, tones, asked } = index;
   const bank = new TextBank(gunzipSync(packed));
-  return { encoder, acts, tones, any, bank, numbers: numbers as unknown as ReplyNumbers };
+  return { encoder, acts, tones, asked, bank, numbers: numbers as unknown as ReplyNumbers };
 }
 
 /** The files of {@link readReplyBook}, by name; the encoder is not among them. */
 export function replyBookFiles(book: ReplyBook): Map<string, Uint8Array> {
-  const { encoder, acts, tones, any, bank, numbers } = book;
+  const { encoder, acts, tones, asked, bank, numbers } = book;
   const matrices = NUMBERS.map(([name]) => numbers[name]);
   const bytes = Buffer.concat(
     matrices.map(({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength)),
@@ -144,7 +144,7 @@ export function replyBookFiles(book: ReplyBook): Map<string, Uint8Array> {
     encoder,
     acts,
     tones,
-    any,
+    asked,
     sha256: { numbers: sha256(bytes), texts: sha256(packed) },
     lengths,
   };

@@ -91,18 +91,21 @@ export class BookSource implements ReplySource {
   readonly #embed: Embeds;
   readonly #free: () => Promise<void>;
   readonly #acts: ReadonlyMap<string, Act>;
+  /** What may be said to anything that is told. */
+  readonly #neutral: readonly string[];
 
   constructor(book: ReplyBook, embed: Embeds, free: () => Promise<void>) {
     this.#book = book;
     this.#embed = embed;
     this.#free = free;
     this.#acts = new Map(book.acts.map((act) => [act.name, act]));
+    this.#neutral = book.tones.find(({ name }) => name === NEUTRAL)?.lines ?? [];
   }
 
   async reply(dialogue: Dialogue, signal: AbortSignal): Promise<ReadyReply | null> {
     const talk = talkOf(dialogue);
     if (talk === null) return null;
-    if (talk.newest === null) return this.#line("unheard", talk);
+    if (talk.newest === null) return this.#line("unheard", talk) ?? this.#again("unheard", talk);
     const exact = worked(talk.newest) ?? recalled(dialogue.history, dialogue.speaker);
     // What is worked out is as right the second time.
     if (exact !== null) return { layer: "exact", text: exact };
@@ -144,8 +147,8 @@ export class BookSource implements ReplySource {
   fallback(dialogue: Dialogue): string | null {
     const talk = talkOf(dialogue);
     if (talk === null) return null;
-    const { asked, plain } = this.#book.any;
-    return this.#ready("line", isAsked(talk.newest) ? asked : plain, talk)?.text ?? null;
+    const among = isAsked(talk.newest) ? this.#book.asked : this.#neutral;
+    return this.#ready("line", among, talk)?.text ?? null;
   }
 
   close(): Promise<void> {
@@ -179,7 +182,7 @@ export class BookSource implements ReplySource {
    * question, a request or a farewell has no such line.
    */
   #anyLine(guess: Guess, talk: Talk): ReadyReply | null {
-    const { tones, any } = this.#book;
+    const { tones } = this.#book;
     const answerable = tones.reduce(
       (sum, { lines }, n) => sum + (lines.length > 0 ? (guess.tones[n] ?? 0) : 0),
       0,
@@ -189,7 +192,7 @@ export class BookSource implements ReplySource {
     const best = fits.reduce((best, one) => (one.fit > best.fit ? one : best));
     const isFit = mayBe(best.tone.polarity, talk.newest);
     return (
-      (isFit ? this.#ready("line", best.tone.lines, talk) : null) ?? this.#ready("line", any.plain, talk)
+      (isFit ? this.#ready("line", best.tone.lines, talk) : null) ?? this.#ready("line", this.#neutral, talk)
     );
   }
 
@@ -201,6 +204,13 @@ export class BookSource implements ReplySource {
   #line(act: string, talk: Talk): ReadyReply | null {
     const { lines = [], polarity = "plain" } = this.#acts.get(act) ?? {};
     return mayBe(polarity, talk.newest) ? this.#ready("line", lines, talk) : null;
+  }
+
+  /** A line of a kind that was heard before: where all were, that is better than anything else. */
+  #again(act: string, { chance }: Talk): ReadyReply | null {
+    const lines = this.#acts.get(act)?.lines ?? [];
+    const text = lines[chance % lines.length];
+    return text === undefined ? null : { layer: "line", text };
   }
 
   /** One of these that was not heard yet. */
@@ -270,6 +280,8 @@ const SELF_CONTAINED_WORDS = 2;
 const NEARLY = 0.02;
 /** How sure it must be that something is told. */
 const LEAST_TOLD = 0.5;
+/** The tone whose lines ask to hear more, whatever is told. */
+const NEUTRAL = "plain";
 /** The tone of what only answers to what was said before. */
 const NOD = "reacts";
 const SCENES: ReadonlySet<string> = new Set(["roleplay", "service", "staff"]);

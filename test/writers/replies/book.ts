@@ -11,14 +11,15 @@ export function smallBook(changes: Partial<ReplyBook> = {}): ReplyBook {
     tones: [
       { name: "joy", polarity: "good", fits: [], lines: ["How nice!"] },
       { name: "blow", polarity: "bad", fits: [], lines: ["Oh no."] },
+      { name: "plain", polarity: "plain", fits: [], lines: ["I see."] },
     ],
-    any: { plain: ["I see."], asked: ["I don't know."] },
+    asked: ["I don't know."],
     bank: SMALL_BANK,
     numbers: {
       actWeights: Float32Array.of(0, -9, 0, 9),
       actBiases: Float32Array.of(0, 0),
-      toneWeights: Float32Array.of(9, 0, -9, 9),
-      toneBiases: Float32Array.of(0, 0),
+      toneWeights: Float32Array.of(9, 0, -9, 9, 0, 0),
+      toneBiases: Float32Array.of(0, 0, -9),
       projection: Float32Array.of(1, 0, 0, 1),
       newest: Int8Array.of(127, 0, 126, 16, 0, 127),
       previous: Int32Array.of(-1, 0, 1),

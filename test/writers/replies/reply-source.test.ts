@@ -25,6 +25,20 @@ describe("the replies that come with the package", async () => {
     assert.match((await reply(null))?.text ?? "", /again|repeat|once more|what did you say/i);
   });
 
+  test("what cannot be heard is asked for again, however often", async () => {
+    const turns: (string | null)[] = [];
+    for (let n = 0; n < 12; n++) {
+      turns.push(null);
+      const { text = "" } = (await reply(...turns)) ?? {};
+      assert.match(
+        text,
+        /again|repeat|once more|what did you say|catch|hear|make (?:that|it) out/i,
+        `${n}: ${text}`,
+      );
+      turns.push(text);
+    }
+  });
+
   test("whoever asks is told that this is a computer, in a scene, too", async () => {
     for (const turns of [
       ["Are you a real person?"],

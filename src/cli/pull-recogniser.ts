@@ -5,10 +5,10 @@ import {
   pullableRecognisers,
 } from "../catalogue/checkpoints.ts";
 import { checkpointDir } from "../catalogue/installed-checkpoint.ts";
-import type { PullObserver } from "../catalogue/pull/observer.ts";
 import { messageOf } from "../catalogue/pull/pull-error.ts";
 import { verifyRecogniser } from "../catalogue/recognisers/installed-recogniser.ts";
 import { pullRecogniser } from "../catalogue/recognisers/pull-recogniser.ts";
+import type { WeightsPull } from "./weights-pull.ts";
 import { WHISPER_CONVERSION } from "./whisper-conversion.ts";
 
 /** A recogniser's weights, as far as they could be had. */
@@ -19,24 +19,11 @@ export interface RecogniserWeights {
   readonly problem: string | null;
 }
 
-/** How a server gets its recogniser's weights. */
-export interface RecogniserPull {
-  readonly dataDir: string;
-  /** Its name or an alias; the one that is used where the settings name no other, unless given. */
-  readonly checkpoint?: string;
-  /** Whether what is missing or damaged is fetched: the setting `pull`. */
-  readonly pull: boolean;
-  readonly signal: AbortSignal;
-  readonly observe: PullObserver;
-  /** The environment; this process's unless given. */
-  readonly env?: NodeJS.ProcessEnv;
-}
-
 /**
  * Sees to it that a recogniser's weights are there. Never throws, and so never keeps a server from starting: whatever
  * goes wrong is the `problem`.
  */
-export async function recogniserWeights(options: RecogniserPull): Promise<RecogniserWeights> {
+export async function recogniserWeights(options: WeightsPull): Promise<RecogniserWeights> {
   const { dataDir, checkpoint = DEFAULT_RECOGNISER, pull, signal } = options;
   let dir = "";
   try {

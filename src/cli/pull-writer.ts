@@ -3,8 +3,8 @@ import { DEFAULT_WRITER, findCheckpoint } from "../catalogue/checkpoints.ts";
 import { findHubWriter } from "../catalogue/hub-writers.ts";
 import { checkpointFile, inspectCheckpoint, verifyCheckpoint } from "../catalogue/installed-checkpoint.ts";
 import { ownManifest } from "../catalogue/own-manifests.ts";
-import type { PullObserver } from "../catalogue/pull/observer.ts";
 import { pullCheckpoint } from "../catalogue/pull/pull.ts";
+import type { WeightsPull } from "./weights-pull.ts";
 
 /** A writer's weights, as far as they could be had. */
 export interface WriterWeights {
@@ -16,24 +16,11 @@ export interface WriterWeights {
   readonly problem: string | null;
 }
 
-/** How a server gets its writer's weights. */
-export interface WriterPull {
-  readonly dataDir: string;
-  /** The checkpoint; the one that comes with Antiphon unless given. */
-  readonly checkpoint?: string;
-  /** Whether what is missing or damaged is fetched: the setting `pull`. */
-  readonly pull: boolean;
-  readonly signal: AbortSignal;
-  readonly observe: PullObserver;
-  /** The environment; this process's unless given. */
-  readonly env?: NodeJS.ProcessEnv;
-}
-
 /**
  * Sees to it that a writer's weights are there. Never throws, and so never keeps a server from starting: whatever goes
  * wrong is the `problem`, for the log and for whoever asks for an authored turn.
  */
-export async function pullWriter(options: WriterPull): Promise<WriterWeights> {
+export async function pullWriter(options: WeightsPull): Promise<WriterWeights> {
   const { dataDir, checkpoint = DEFAULT_WRITER, signal } = options;
   let path = "";
   let manifest: CheckpointManifest | null = null;
@@ -47,7 +34,7 @@ export async function pullWriter(options: WriterPull): Promise<WriterWeights> {
   }
 }
 
-async function missingOf(manifest: CheckpointManifest, options: WriterPull): Promise<string | null> {
+async function missingOf(manifest: CheckpointManifest, options: WeightsPull): Promise<string | null> {
   const { dataDir, pull, signal } = options;
   if (findCheckpoint(manifest.name) === undefined) {
     // Every byte of some gigabytes was looked at when they were pulled; that they are there will do at each start.

@@ -89,19 +89,8 @@ async function serverWriter(
 ): Promise<DeferredWriter | null> {
   const { composeWriter } = await import("./compose-writer.ts");
   const { pullWriter } = await import("./pull-writer.ts");
-  const { pullProgress } = await import("./pull-progress.ts");
-  const progress = await pullProgress();
-  let pull = settings.pull;
-  const weights = async (checkpoint: string) => {
-    const options = { dataDir: settings.dataDir, checkpoint, pull, signal, observe: progress.observe };
-    // What could not be fetched at the start is not asked for with every turn, but found once it is there.
-    pull = false;
-    try {
-      return await pullWriter(options);
-    } finally {
-      progress.close();
-    }
-  };
+  const { pulledOnce } = await import("./weights-pull.ts");
+  const weights = await pulledOnce(settings, signal, pullWriter);
   return composeWriter(settings, {
     weights,
     env: process.env,

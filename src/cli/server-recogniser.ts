@@ -3,8 +3,8 @@ import { MAX_RECORDING_S } from "../contract/audio-transcriptions.ts";
 import type { DeferredRecogniser } from "../recognisers/deferred-recogniser.ts";
 import type { Settings } from "../settings/schema.ts";
 import { composeRecogniser } from "./compose-recogniser.ts";
-import { pullProgress } from "./pull-progress.ts";
 import { recogniserWeights } from "./pull-recogniser.ts";
+import { pulledOnce } from "./weights-pull.ts";
 
 /** Who hears for a server. The weights are fetched beside the running server, once; what is to be heard waits for them. */
 export async function serverRecogniser(
@@ -12,18 +12,7 @@ export async function serverRecogniser(
   signal: AbortSignal,
   logger: Logger,
 ): Promise<DeferredRecogniser | null> {
-  const progress = await pullProgress();
-  let pull = settings.pull;
-  const weights = async (checkpoint: string) => {
-    const options = { dataDir: settings.dataDir, checkpoint, pull, signal, observe: progress.observe };
-    // What could not be fetched at the start is not asked for with every turn, but found once it is there.
-    pull = false;
-    try {
-      return await recogniserWeights(options);
-    } finally {
-      progress.close();
-    }
-  };
+  const weights = await pulledOnce(settings, signal, recogniserWeights);
   return composeRecogniser(settings, {
     weights,
     env: process.env,

@@ -10,10 +10,11 @@ import type { UsageRecord } from "../tenancy/store.ts";
 import { Admission, type AdmissionOptions, type Place } from "./admission.ts";
 import { AuthoredText } from "./authored-text.ts";
 import { within } from "./deadline.ts";
-import { asRefusal, shuttingDown } from "./failures.ts";
+import { asRefusal } from "./failures.ts";
 import type { FairShare } from "./fair-share.ts";
 import { heardMeta } from "./heard-turn.ts";
 import type { HeardConversation, Hearing } from "./hearing.ts";
+import { LiveWork } from "./live-work.ts";
 import type { Prepared } from "./prepare.ts";
 import { scriptOf } from "./script-of.ts";
 import { Tally } from "./tally.ts";
@@ -71,8 +72,7 @@ export class SpeechService {
   readonly #deps: ServiceDeps;
   readonly #options: ServiceOptions;
   readonly #admission: Admission;
-  readonly #live = new Set<AbortController>();
-  #idle: (() => void) | null = null;
+  readonly #live = new LiveWork();
 
   constructor(deps: ServiceDeps, options: ServiceOptions) {
     this.#deps = deps;
@@ -101,17 +101,11 @@ export class SpeechService {
   }
 
   async *converse(prepared: Prepared, caller: Caller): AsyncGenerator<Int16Array, Outcome, void> {
-    const stop = new AbortController();
-    const onGone = () => stop.abort(caller.signal.reason);
-    caller.signal.addEventListener("abort", onGone, { once: true });
-    if (caller.signal.aborted) onGone();
-    this.#live.add(stop);
+    const work = this.#live.begin(caller.signal);
     try {
-      return yield* this.#speak(prepared, caller, stop);
+      return yield* this.#speak(prepared, caller, work.stop);
     } finally {
-      caller.signal.removeEventListener("abort", onGone);
-      this.#live.delete(stop);
-      if (this.#live.size === 0) this.#idle?.();
+      work.end();
     }
   }
 
@@ -119,16 +113,7 @@ export class SpeechService {
   async drain(graceMs: number): Promise<void> {
     this.#admission.close();
     this.#deps.writing.close();
-    if (this.#live.size === 0) return;
-    const idle = new Promise<void>((resolve) => {
-      this.#idle = resolve;
-    });
-    const timer = setTimeout(() => {
-      const reason = shuttingDown();
-      for (const stop of this.#live) stop.abort(reason);
-    }, graceMs);
-    await idle;
-    clearTimeout(timer);
+    await this.#live.drain(graceMs);
   }
 
   async *#speak(

@@ -6,9 +6,10 @@ import type { Recogniser, Transcript } from "../model/recogniser.ts";
 import { newEventId } from "../tenancy/event-id.ts";
 import type { UsageRecord } from "../tenancy/store.ts";
 import { within } from "./deadline.ts";
-import { asRefusal, shuttingDown } from "./failures.ts";
+import { asRefusal } from "./failures.ts";
 import type { FairShare } from "./fair-share.ts";
 import type { Requester } from "./intake.ts";
+import { LiveWork } from "./live-work.ts";
 import type { Telemetry } from "./telemetry.ts";
 
 export interface TranscriptionDeps {
@@ -43,8 +44,7 @@ export interface Heard {
 /** The one path of every transcript that is asked for by itself: a place, the recogniser, one durable commit. */
 export class Transcriptions {
   readonly #deps: TranscriptionDeps;
-  readonly #live = new Set<AbortController>();
-  #onIdle: (() => void) | null = null;
+  readonly #live = new LiveWork();
 
   constructor(deps: TranscriptionDeps) {
     this.#deps = deps;
@@ -57,35 +57,20 @@ export class Transcriptions {
 
   /** Throws {@link ServiceError}, or the requester's abort reason; then nothing is metered. */
   async transcribe(hearing: RecordingToHear, requester: Requester): Promise<Heard> {
-    const stop = new AbortController();
-    const onGone = () => stop.abort(requester.signal.reason);
-    requester.signal.addEventListener("abort", onGone, { once: true });
-    if (requester.signal.aborted) onGone();
-    this.#live.add(stop);
+    const work = this.#live.begin(requester.signal);
     try {
-      return await this.#hear(hearing, requester, stop);
+      return await this.#hear(hearing, requester, work.stop);
     } catch (error) {
       throw asRefusal(error, requester.signal);
     } finally {
-      requester.signal.removeEventListener("abort", onGone);
-      this.#live.delete(stop);
-      if (this.#live.size === 0) this.#onIdle?.();
+      work.end();
     }
   }
 
   /** Takes nothing new, lets what is being heard finish for `graceMs`, then stops it with a 502. */
   async drain(graceMs: number): Promise<void> {
     this.#deps.hearing.close();
-    if (this.#live.size === 0) return;
-    const idle = new Promise<void>((resolve) => {
-      this.#onIdle = resolve;
-    });
-    const timer = setTimeout(() => {
-      const reason = shuttingDown();
-      for (const stop of this.#live) stop.abort(reason);
-    }, graceMs);
-    await idle;
-    clearTimeout(timer);
+    await this.#live.drain(graceMs);
   }
 
   async #hear(

@@ -138,10 +138,9 @@ def fit(encoder, old, heads, sorts, learnt, held_back, options, rng) -> None:
                 vector = encoder(padded([ids[i] for i in batch]))
             loss = torch.zeros(())
             for kind in totals:
-                mine = [j for j, i in enumerate(batch) if now[i][1] == kind]
                 # A text as it stands stays near, whatever else is learnt of it.
-                if kind == "near":
-                    mine = [j for j, i in enumerate(batch) if said[i] == now[i][0]]
+                is_kind = (lambda i: said[i] == now[i][0]) if kind == "near" else (lambda i: now[i][1] == kind)
+                mine = [j for j, i in enumerate(batch) if is_kind(i)]
                 if not mine:
                     continue
                 if kind == "near":

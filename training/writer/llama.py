@@ -12,7 +12,7 @@ from tokenizers import decoders, models, pre_tokenizers
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-# Half the bits where this processor multiplies them natively; where it only imitates that, all are twice as fast.
+# Half the bits where this processor multiplies them natively; where it only imitates that, they are slower than all of them.
 IS_HALF_NATIVE = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
 FLOATS = torch.bfloat16 if IS_HALF_NATIVE else torch.float32
 

@@ -1,13 +1,14 @@
 import { type ByteSource, WeightsError } from "./byte-source.ts";
 import { readCt2 } from "./ct2-file.ts";
-import { readFloats, type Variables } from "./variable.ts";
-import { HEAD_WIDTH, type WhisperSizes, type WhisperWeights } from "./whisper-weights.ts";
+import { sizesOf } from "./sizes.ts";
+import { readFloats } from "./variable.ts";
+import type { WhisperWeights } from "./whisper-weights.ts";
 
 /** The weights in a `model.bin` of CTranslate2. They own the source. @throws WeightsError */
 export async function ct2Weights(source: ByteSource): Promise<WhisperWeights> {
   const variables = await readCt2(source);
   return {
-    sizes: sizesOf(variables),
+    sizes: sizesOf(variables, (name) => placeOf(name).name),
     async read(name, shape) {
       const place = placeOf(name);
       const variable = variables.get(place.name);
@@ -67,28 +68,4 @@ function placeOf(name: string): Place {
   if (base === undefined) throw new WeightsError(`A Whisper model has no ${name}.`);
   const own = !base.includes("layer_norm") ? end : end === "weight" ? "gamma" : "beta";
   return { name: `${side === undefined ? "" : `${side}/layer_${layer}/`}${base}${own}`, part, parts };
-}
-
-function sizesOf(variables: Variables): WhisperSizes {
-  const size = (name: string, at: number): number => {
-    const found = variables.get(name)?.shape[at];
-    if (found === undefined) throw new WeightsError(`The weights lack ${name}.`);
-    return found;
-  };
-  const layers = (side: string): number => {
-    let count = 0;
-    while (variables.has(`${side}/layer_${count}/ffn/linear_0/weight`)) count++;
-    return count;
-  };
-  const width = size("decoder/embeddings/weight", 1);
-  return {
-    mels: size("encoder/conv1/weight", 1),
-    width,
-    heads: width / HEAD_WIDTH,
-    encoderLayers: layers("encoder"),
-    decoderLayers: layers("decoder"),
-    audioPositions: size("encoder/position_encodings/encodings", 0),
-    textPositions: size("decoder/position_encodings/encodings", 0),
-    vocabulary: size("decoder/embeddings/weight", 0),
-  };
 }

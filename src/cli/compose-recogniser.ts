@@ -46,7 +46,7 @@ function embedded(
   const open = async (): Promise<Recogniser> => {
     const { dir, problem } = await weights(checkpoint);
     if (problem !== null) throw withoutWeights(checkpoint, new Error(problem));
-    const { openWhisper } = await import("../recognisers/open-whisper.ts");
+    const { openWhisper } = await import("../recognisers/whisper/open-whisper.ts");
     return await openWhisper(dir, {
       ...(mostS === undefined ? {} : { mostS }),
       ...(onFailure === undefined ? {} : { onFailure }),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { type Recogniser, RecogniserError } from "../../src/model/recogniser.ts";
-import { openWhisper, type WhisperOptions } from "../../src/recognisers/open-whisper.ts";
+import { openWhisper, type WhisperOptions } from "../../src/recognisers/whisper/open-whisper.ts";
 import { until, within } from "../waiting.ts";
 import { clipOf } from "./clips.ts";
 import { PLAIN } from "./conformance.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { before } from "node:test";
-import { openWhisper } from "../../src/recognisers/open-whisper.ts";
 import { convertWhisper } from "../../src/recognisers/whisper/convert.ts";
+import { openWhisper } from "../../src/recognisers/whisper/open-whisper.ts";
 import { recogniserConformance } from "./conformance.ts";
 import { temporaryFolder } from "./folders.ts";
 import { writeTinyHub } from "./tiny-whisper.ts";

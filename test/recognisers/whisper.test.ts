@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { wordErrors } from "../../bench/word-errors.ts";
 import { openEmbeddedVoice } from "../../src/cli/embedded-voice.ts";
 import type { Clip } from "../../src/model/conversation.ts";
-import { openWhisper } from "../../src/recognisers/open-whisper.ts";
+import { openWhisper } from "../../src/recognisers/whisper/open-whisper.ts";
 import { scriptOf } from "../model/scripts.ts";
 import { PLAIN, recogniserConformance } from "./conformance.ts";
 import { testWhisper } from "./weights.ts";

@@ -1,8 +1,8 @@
 import { workerData } from "node:worker_threads";
-import { answerCalls } from "../threads/answer-calls.ts";
-import { findWhisper, RecogniserFilesError } from "./whisper/description.ts";
-import { openNetworks } from "./whisper/listening/networks.ts";
-import { WindowListener } from "./whisper/listening/window.ts";
+import { answerCalls } from "../../threads/answer-calls.ts";
+import { findWhisper, RecogniserFilesError } from "./description.ts";
+import { openNetworks } from "./listening/networks.ts";
+import { WindowListener } from "./listening/window.ts";
 import type { OpenedWhisper, WhisperOperations, WhisperSite, WireError } from "./whisper-protocol.ts";
 
 /** A thread that hears; onnxruntime blocks the one that it computes in. */

@@ -1,16 +1,16 @@
 import { Worker } from "node:worker_threads";
-import type { Clip } from "../model/conversation.ts";
+import type { Clip } from "../../model/conversation.ts";
 import {
   type RecogniseOptions,
   type Recogniser,
   RecogniserError,
   type Transcript,
-} from "../model/recogniser.ts";
-import { ThreadCalls } from "../threads/thread-calls.ts";
-import { ThreadError } from "../threads/thread-error.ts";
+} from "../../model/recogniser.ts";
+import { ThreadCalls } from "../../threads/thread-calls.ts";
+import { ThreadError } from "../../threads/thread-error.ts";
+import { RecogniserFilesError } from "./description.ts";
 import { isoLanguage, whisperLanguage } from "./languages.ts";
-import { RecogniserFilesError } from "./whisper/description.ts";
-import type { HeardWindow, WindowRequest } from "./whisper/listening/window.ts";
+import type { HeardWindow, WindowRequest } from "./listening/window.ts";
 import type { OpenedWhisper, StopCell, WhisperSite, WireError } from "./whisper-protocol.ts";
 import { hearWholeClip } from "./whole-clip.ts";
 

@@ -1,4 +1,4 @@
-import type { HeardWindow, WindowRequest } from "./whisper/listening/window.ts";
+import type { HeardWindow, WindowRequest } from "./listening/window.ts";
 
 /** What the thread is told when it starts. */
 export interface WhisperSite {

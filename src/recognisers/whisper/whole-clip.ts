@@ -1,7 +1,7 @@
-import type { Clip } from "../model/conversation.ts";
-import type { HeardSegment, RecogniseOptions, Transcript } from "../model/recogniser.ts";
-import { WINDOW_S } from "./whisper/listening/rate.ts";
-import type { HeardWindow, WindowRequest } from "./whisper/listening/window.ts";
+import type { Clip } from "../../model/conversation.ts";
+import type { HeardSegment, RecogniseOptions, Transcript } from "../../model/recogniser.ts";
+import { WINDOW_S } from "./listening/rate.ts";
+import type { HeardWindow, WindowRequest } from "./listening/window.ts";
 
 /**
  * Hears a clip of any length: stretches of up to 30 s, one after the other, each from the pause at which the one before

@@ -25,6 +25,12 @@ describe("the replies that come with the package", async () => {
     assert.match((await reply(null))?.text ?? "", /again|repeat|once more|what did you say/i);
   });
 
+  test("what is true of one name is no answer about another", async () => {
+    assert.match((await reply("Who wrote Pride and Prejudice?"))?.text ?? "", /Austen/);
+    for (const asked of ["Who wrote Hamlet?", "who wrote the hobbit", "What's the capital of Atlantis?"])
+      assert.doesNotMatch((await reply(asked))?.text ?? "", /Austen|capital/, asked);
+  });
+
   test("what cannot be heard is asked for again, however often", async () => {
     const turns: (string | null)[] = [];
     for (let n = 0; n < 12; n++) {

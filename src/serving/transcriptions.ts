@@ -3,6 +3,7 @@ import { countChars } from "../contract/limits.ts";
 import type { Usage } from "../contract/replies.ts";
 import type { Clip } from "../model/conversation.ts";
 import type { Recogniser, Transcript } from "../model/recogniser.ts";
+import type { Stop } from "../model/stop-with.ts";
 import { newEventId } from "../tenancy/event-id.ts";
 import type { UsageRecord } from "../tenancy/store.ts";
 import { within } from "./deadline.ts";
@@ -59,7 +60,7 @@ export class Transcriptions {
   async transcribe(hearing: RecordingToHear, requester: Requester): Promise<Heard> {
     const work = this.#live.begin(requester.signal);
     try {
-      return await this.#hear(hearing, requester, work.stop);
+      return await this.#hear(hearing, requester, work);
     } catch (error) {
       throw asRefusal(error, requester.signal);
     } finally {
@@ -76,7 +77,7 @@ export class Transcriptions {
   async #hear(
     { clip, language, prompt, wantsWords }: RecordingToHear,
     { keyId }: Requester,
-    stop: AbortController,
+    stop: Stop,
   ): Promise<Heard> {
     const { recogniser, hearing, telemetry, timeoutMs } = this.#deps;
     if (recogniser === null) throw noRecogniser();

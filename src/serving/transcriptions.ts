@@ -2,7 +2,7 @@ import { ServiceError } from "../contract/errors.ts";
 import { countChars } from "../contract/limits.ts";
 import type { Usage } from "../contract/replies.ts";
 import type { Clip } from "../model/conversation.ts";
-import type { Recogniser, Transcript } from "../model/recogniser.ts";
+import { type Recogniser, RecogniserError, type Transcript } from "../model/recogniser.ts";
 import type { Stop } from "../model/stop-with.ts";
 import { newEventId } from "../tenancy/event-id.ts";
 import type { UsageRecord } from "../tenancy/store.ts";
@@ -86,7 +86,9 @@ export class Transcriptions {
     try {
       const beganMs = performance.now();
       const options = { language, prompt, wantsWords, draft: null };
-      const work = recogniser.recognise(clip, options, stop.signal);
+      const work = recogniser.recognise(clip, options, stop.signal).catch((error: unknown) => {
+        throw asOfRequest(error, language);
+      });
       const transcript = await within(work, timeoutMs, stop, () => "the recogniser");
       telemetry.heard(durationS, (performance.now() - beganMs) / 1_000);
       const usage = {
@@ -112,6 +114,16 @@ export class Transcriptions {
     });
     this.#deps.telemetry.metered(usage);
   }
+}
+
+/** What of a request its recogniser may not be able to do: there is nothing but the language to choose. */
+function asOfRequest(error: unknown, language: string | null): unknown {
+  if (!(error instanceof RecogniserError && error.isOfRequest) || language === null) return error;
+  return new ServiceError(
+    400,
+    `language "${language}" is not known to the recogniser: leave it out to have it found out, or send another`,
+    { cause: error },
+  );
 }
 
 function noRecogniser(): ServiceError {

@@ -14,7 +14,7 @@ import { within } from "./deadline.ts";
 import { asRefusal } from "./failures.ts";
 import type { FairShare } from "./fair-share.ts";
 import { heardMeta } from "./heard-turn.ts";
-import type { HeardConversation, Hearing } from "./hearing.ts";
+import type { Hearing } from "./hearing.ts";
 import { LiveWork } from "./live-work.ts";
 import type { Prepared } from "./prepare.ts";
 import { scriptOf } from "./script-of.ts";
@@ -116,6 +116,7 @@ export class SpeechService {
   async drain(graceMs: number): Promise<void> {
     this.#admission.close();
     this.#deps.writing.close();
+    this.#deps.hearing?.close();
     await this.#live.drain(graceMs);
   }
 
@@ -127,7 +128,10 @@ export class SpeechService {
     let settled = false;
     try {
       if (given.conversation.open.text === null && this.#deps.writer === null) throw noWriter();
-      const heard = await this.#heard(given, caller.keyId, stop);
+      const heard = (await this.#deps.hearing?.hear(given.conversation, caller.keyId, stop.signal)) ?? {
+        conversation: given.conversation,
+        heard: [],
+      };
       const prepared = { ...given, conversation: heard.conversation };
       authored = await this.#authored(prepared, caller.keyId, stop);
       const end = (reason: ServiceError): void => {
@@ -159,18 +163,6 @@ export class SpeechService {
       place?.release();
       const hasLeft = !settled && caller.takesAudioAsItComes && tally.frames > 0;
       if (hasLeft) await this.#meter(caller.keyId, usageOf(given, tally.audioS));
-    }
-  }
-
-  /** The conversation with what is heard of it. Hearing has the places of those that write. */
-  async #heard({ conversation }: Prepared, keyId: string, stop: Stop): Promise<HeardConversation> {
-    const { hearing, writing } = this.#deps;
-    if (hearing === undefined || !hearing.wants(conversation)) return { conversation, heard: [] };
-    const holding = await writing.enter(keyId, 1, stop.signal);
-    try {
-      return await hearing.hear(conversation, stop.signal);
-    } finally {
-      holding.release();
     }
   }
 

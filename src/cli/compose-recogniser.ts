@@ -2,7 +2,7 @@ import { DEFAULT_RECOGNISER, findRecogniser } from "../catalogue/checkpoints.ts"
 import { type Recogniser, RecogniserError } from "../model/recogniser.ts";
 import { DeferredRecogniser } from "../recognisers/deferred-recogniser.ts";
 import type { Settings } from "../settings/schema.ts";
-import { readApiKey } from "../writers/chat/secret.ts";
+import { readApiKey } from "./api-key.ts";
 import { neededSetting } from "./needed-setting.ts";
 import type { RecogniserWeights } from "./pull-recogniser.ts";
 
@@ -74,8 +74,12 @@ function endpoint(
     neededSetting(value, `recogniser.${name}`, "recogniser.kind", what);
   const baseUrl = needed(recogniser.baseUrl, "baseUrl", "the endpoint's address");
   const model = needed(recogniser.model, "model", "the model to ask for");
-  const names = { variable: "ANTIPHON_RECOGNISER_API_KEY", setting: "recogniser.apiKeyFile" };
-  const apiKey = readApiKey({ env, file: recogniser.apiKeyFile, names });
+  const apiKey = readApiKey({
+    env,
+    file: recogniser.apiKeyFile,
+    variable: "ANTIPHON_RECOGNISER_API_KEY",
+    setting: "recogniser.apiKeyFile",
+  });
   const { totalTimeoutMs } = recogniser;
   return new DeferredRecogniser(model, async () => {
     const { openEndpointRecogniser } = await import("../recognisers/endpoint/endpoint-recogniser.ts");

@@ -20,6 +20,7 @@ import { createHttpServer, createMetricsServer } from "../http/server.ts";
 import type { Recogniser } from "../model/recogniser.ts";
 import type { Writer } from "../model/writer.ts";
 import { wireCard } from "../serving/cards.ts";
+import { Ears } from "../serving/ears.ts";
 import { FairShare } from "../serving/fair-share.ts";
 import { Hearing } from "../serving/hearing.ts";
 import { Intake } from "../serving/intake.ts";
@@ -75,11 +76,14 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   });
   const capacity = capacityOf(settings);
   const writing = new FairShare(capacity.writing);
+  const listening = new FairShare(capacity.listening);
   const service = new SpeechService(
     {
       lease: (model, signal) => catalogue.lease(model, signal),
       writer: parts.writer ?? null,
-      ...(parts.recogniser ? { hearing: new Hearing(parts.recogniser, settings.recogniser.use) } : {}),
+      ...(parts.recogniser
+        ? { hearing: new Hearing(new Ears(parts.recogniser, listening), { use: settings.recogniser.use }) }
+        : {}),
       writing,
       meter: (record) => tenancy.commit(record),
       telemetry: metrics.telemetry,
@@ -116,6 +120,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     activeStreams: () => service.active,
     pausedStreams: () => service.paused,
     turnsWriting: () => writing.used,
+    turnsHearing: () => listening.used,
     recordingsHearing: () => hearing.used,
     receivingBytes: () => receiving.used,
     audioBytes: () => audio.used,

@@ -26,21 +26,16 @@ export async function collect(
   request: FastifyRequest,
 ): Promise<Collected> {
   const { keyId, signal, keep } = requesterOf(request);
-  const late = new AbortController();
-  const timer = setTimeout(() => late.abort(tooLate()), options.collectTimeoutMs);
-  try {
-    const holding = await replies.enter(keyId, expectedBytes(prepared), signal);
-    keep(holding);
-    const stop = AbortSignal.any([signal, late.signal]);
-    const onHeard = () => intake.heard(prepared);
-    const caller = { keyId, signal: stop, takesAudioAsItComes: false, onHeard };
-    const { frames, outcome } = await gather(service.converse(prepared, caller), holding);
-    const wav = encodeWav(frames, SAMPLE_RATE_HZ);
-    holding.resize(wav.length);
-    return { wav, outcome };
-  } finally {
-    clearTimeout(timer);
-  }
+  const beganMs = performance.now();
+  const holding = await replies.enter(keyId, expectedBytes(prepared), signal);
+  keep(holding);
+  const limit = { ms: options.collectTimeoutMs - (performance.now() - beganMs), late: tooLate };
+  const onHeard = () => intake.heard(prepared);
+  const caller = { keyId, signal, limit, takesAudioAsItComes: false, onHeard };
+  const { frames, outcome } = await gather(service.converse(prepared, caller), holding);
+  const wav = encodeWav(frames, SAMPLE_RATE_HZ);
+  holding.resize(wav.length);
+  return { wav, outcome };
 }
 
 /** How JSON carries a reply's WAV: `sendJsonAround` puts the bytes in. */

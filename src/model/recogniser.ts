@@ -49,6 +49,13 @@ export interface RecogniseOptions {
   readonly draft: Transcript | null;
   /** Is told how much of the clip has been heard, in seconds, where it is heard piece by piece; must not throw. */
   readonly onProgress?: (heardS: number) => void;
+  /** Goes on where an earlier call has heard up to, in seconds from the clip's beginning; 0 unless told. */
+  readonly startAtS?: number;
+  /**
+   * Is told, where a clip is heard piece by piece, all that was heard since `startAtS`; `heardS` is then the second up to
+   * which the clip has been heard, from its beginning. Must not throw.
+   */
+  readonly onPart?: (part: Transcript) => void;
 }
 
 /**
@@ -70,9 +77,15 @@ export class RecogniserError extends Error {
   override readonly name = "RecogniserError";
   /** After how long the same request may work; `null` when waiting alone mends nothing. */
   readonly retryAfterMs: number | null;
+  /** Whether the request asked for what cannot be done, so that only another request will do. */
+  readonly isOfRequest: boolean;
 
-  constructor(message: string, options: ErrorOptions & { readonly retryAfterMs?: number } = {}) {
+  constructor(
+    message: string,
+    options: ErrorOptions & { readonly retryAfterMs?: number; readonly isOfRequest?: boolean } = {},
+  ) {
     super(message, options);
     this.retryAfterMs = options.retryAfterMs ?? null;
+    this.isOfRequest = options.isOfRequest ?? false;
   }
 }

@@ -4,6 +4,7 @@ import type { PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { Usage } from "../contract/replies.ts";
 import type { SpeechReport } from "../model/speech-model.ts";
+import type { Stop, TimeLimit } from "../model/stop-with.ts";
 import type { Writer } from "../model/writer.ts";
 import { newEventId } from "../tenancy/event-id.ts";
 import type { UsageRecord } from "../tenancy/store.ts";
@@ -13,7 +14,7 @@ import { within } from "./deadline.ts";
 import { asRefusal } from "./failures.ts";
 import type { FairShare } from "./fair-share.ts";
 import { heardMeta } from "./heard-turn.ts";
-import type { HeardConversation, Hearing } from "./hearing.ts";
+import type { Hearing } from "./hearing.ts";
 import { LiveWork } from "./live-work.ts";
 import type { Prepared } from "./prepare.ts";
 import { scriptOf } from "./script-of.ts";
@@ -46,6 +47,8 @@ export interface Caller {
   readonly keyId: string;
   /** Aborts when the client has gone. */
   readonly signal: AbortSignal;
+  /** Longest that the reply may take, and what ends it then; without it, as long as it is read. */
+  readonly limit?: TimeLimit;
   /** A stream hands audio over as it comes: what a client took before it left is metered. */
   readonly takesAudioAsItComes: boolean;
   /** Told with the first frame: the audio of earlier turns is needed no more. */
@@ -101,9 +104,9 @@ export class SpeechService {
   }
 
   async *converse(prepared: Prepared, caller: Caller): AsyncGenerator<Int16Array, Outcome, void> {
-    const work = this.#live.begin(caller.signal);
+    const work = this.#live.begin(caller.signal, caller.limit);
     try {
-      return yield* this.#speak(prepared, caller, work.stop);
+      return yield* this.#speak(prepared, caller, work);
     } finally {
       work.end();
     }
@@ -113,14 +116,11 @@ export class SpeechService {
   async drain(graceMs: number): Promise<void> {
     this.#admission.close();
     this.#deps.writing.close();
+    this.#deps.hearing?.close();
     await this.#live.drain(graceMs);
   }
 
-  async *#speak(
-    given: Prepared,
-    caller: Caller,
-    stop: AbortController,
-  ): AsyncGenerator<Int16Array, Outcome, void> {
+  async *#speak(given: Prepared, caller: Caller, stop: Stop): AsyncGenerator<Int16Array, Outcome, void> {
     const tally = new Tally(this.#deps.telemetry);
     let authored: AuthoredText | null = null;
     let place: Place | null = null;
@@ -128,7 +128,10 @@ export class SpeechService {
     let settled = false;
     try {
       if (given.conversation.open.text === null && this.#deps.writer === null) throw noWriter();
-      const heard = await this.#heard(given, caller.keyId, stop);
+      const heard = (await this.#deps.hearing?.hear(given.conversation, caller.keyId, stop.signal)) ?? {
+        conversation: given.conversation,
+        heard: [],
+      };
       const prepared = { ...given, conversation: heard.conversation };
       authored = await this.#authored(prepared, caller.keyId, stop);
       const end = (reason: ServiceError): void => {
@@ -163,23 +166,11 @@ export class SpeechService {
     }
   }
 
-  /** The conversation with what is heard of it. Hearing has the places of those that write. */
-  async #heard({ conversation }: Prepared, keyId: string, stop: AbortController): Promise<HeardConversation> {
-    const { hearing, writing } = this.#deps;
-    if (hearing === undefined || !hearing.wants(conversation)) return { conversation, heard: [] };
-    const holding = await writing.enter(keyId, 1, stop.signal);
-    try {
-      return await hearing.hear(conversation, stop.signal);
-    } finally {
-      holding.release();
-    }
-  }
-
   /**
    * The words of an open turn that came without any, once the first sentence is there: it is waited for no longer than a
    * model, since weights may be on their way. Writing has places of its own; it takes none of those that speak.
    */
-  async #authored(prepared: Prepared, keyId: string, stop: AbortController): Promise<AuthoredText | null> {
+  async #authored(prepared: Prepared, keyId: string, stop: Stop): Promise<AuthoredText | null> {
     if (prepared.conversation.open.text !== null) return null;
     const { writer, writing } = this.#deps;
     if (writer === null) throw noWriter();
@@ -197,7 +188,7 @@ export class SpeechService {
   /** The engine's frames as PCM, each waited for no longer than the deadline. */
   async *#frames(
     { caller, lease, prepared, authored, place }: Speaking,
-    stop: AbortController,
+    stop: Stop,
     tally: Tally,
   ): AsyncGenerator<Int16Array, SpeechReport, void> {
     const written = authored?.pieces(() => place.rest());
@@ -228,7 +219,7 @@ export class SpeechService {
     }
   }
 
-  async #lease(model: PublicModel, stop: AbortController): Promise<Lease> {
+  async #lease(model: PublicModel, stop: Stop): Promise<Lease> {
     const leasing = this.#deps.lease(model, stop.signal);
     try {
       return await within(leasing, this.#options.loadTimeoutMs, stop);

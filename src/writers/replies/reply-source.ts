@@ -10,8 +10,8 @@ import { contentWords } from "./borrowed-words.ts";
 import { actByForm } from "./form-rules.ts";
 import { type Guess, guessOf } from "./heads.ts";
 import { heardIn, plainWords } from "./heard.ts";
+import { remembered } from "./memory/remembered.ts";
 import { isAsked, isPhrasedAs } from "./phrasing.ts";
-import { recalled } from "./recall.ts";
 import {
   type Act,
   ENCODER_FILE,
@@ -106,7 +106,7 @@ export class BookSource implements ReplySource {
     const talk = talkOf(dialogue);
     if (talk === null) return null;
     if (talk.newest === null) return this.#line("unheard", talk) ?? this.#again("unheard", talk);
-    const exact = worked(talk.newest) ?? recalled(dialogue.history, dialogue.speaker);
+    const exact = worked(talk.newest) ?? remembered(dialogue.history, dialogue.speaker, talk);
     // What is worked out is as right the second time.
     if (exact !== null) return { layer: "exact", text: exact };
     const form = actByForm(talk.newest);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { recalled } from "../../../src/writers/replies/recall.ts";
-import { byTurns } from "../dialogues.ts";
+import { toldName } from "../../../../src/writers/replies/memory/names.ts";
+import { byTurns } from "../../dialogues.ts";
 
 const CASES: readonly (readonly [...turns: string[]])[] = [
   ["Hi, I'm Priya.", "Nice to meet you.", "What's my name?", "You told me your name is Priya."],
@@ -51,7 +51,7 @@ const CASES: readonly (readonly [...turns: string[]])[] = [
 for (const turns of CASES) {
   test(turns.join(" / "), () => {
     const history = byTurns(turns.slice(0, -1));
-    assert.equal(recalled(history, "1"), turns.at(-1));
+    assert.equal(toldName(history, "1"), turns.at(-1));
   });
 }
 
@@ -69,7 +69,7 @@ for (const asked of [
 ]) {
   test(`${asked.slice(0, 60)} is left to others`, () => {
     const history = byTurns(["My brother plays the trumpet.", "Nice.", asked]);
-    assert.equal(recalled(history, "1"), null);
+    assert.equal(toldName(history, "1"), null);
   });
 }
 
@@ -81,7 +81,7 @@ test("what somebody else is called is not the name of whoever asks", () => {
     turn("1", "Hello."),
     turn("0", "What's my name?"),
   ];
-  assert.equal(recalled(history, "1"), "You told me your name is Ann.");
+  assert.equal(toldName(history, "1"), "You told me your name is Ann.");
 });
 
 for (const said of [
@@ -96,6 +96,6 @@ for (const said of [
       text,
       audio: null,
     }));
-    assert.equal(recalled(history, "1"), null);
+    assert.equal(toldName(history, "1"), null);
   });
 }

@@ -1,8 +1,8 @@
 import type { Question } from "./question.ts";
 import { inSecondPerson } from "./second-person.ts";
-import type { Statement } from "./statements.ts";
+import { type Statement, VERB } from "./statements.ts";
 import { stemsOf } from "./stems.ts";
-import { NUMBER_FORM, type Kind, valuesOf } from "./values.ts";
+import { type Kind, NUMBER_FORM, valuesOf } from "./values.ts";
 
 /** What somebody told that answers their question, said back; `null` where nothing does for sure, or two things do. */
 export function factFor(question: Question, told: readonly Statement[]): string | null {
@@ -22,7 +22,7 @@ export function factFor(question: Question, told: readonly Statement[]): string 
 
 /** Whether nothing that somebody told can be what they ask for; said only of what was asked in so many words. */
 export function isNeverTold(question: Question, told: readonly Statement[], spoken: string): boolean {
-  if (!question.isExplicit || question.subject === "pronoun") return false;
+  if (!question.isExplicit || question.subject === "pronoun" || question.kind === "which") return false;
   const words = stemsOf(spoken);
   if ([...question.stems].some((stem) => words.has(stem))) return false;
   if (question.mine !== null && question.stems.size > 0) return question.kind !== "who";
@@ -47,7 +47,8 @@ function tells(question: Question, statement: Statement): boolean {
   if (kind === "job") return (subject !== "I" || JOB_OF_I.test(text)) && valuesOf(kind, text).length > 0;
   if (kind === "which" || kind === "what") {
     const further = [...stemsOf(text)].filter((stem) => !stems.has(stem));
-    return stems.size > 0 && further.length > 0;
+    if (mine !== null && subject === "mine" && !question.isExplicit && !NAMES_IT.test(text)) return false;
+    return stems.size > 0 && further.length > 0 && HAS_VERB.test(text);
   }
   if (kind === "who") {
     const others = valuesOf(kind, text).filter((who) => mine === null || !who.includes(mine.toLowerCase()));
@@ -83,7 +84,10 @@ const COUNTS = new RegExp(`\\b(${NUMBER_FORM}) ([\\p{L}']+)(?: ([\\p{L}']+))?`, 
 /** Whether a statement is of what somebody calls theirs, and not of something of that, or of somebody else's. */
 function speaksOf(mine: string, { text, before }: Statement): boolean {
   const noun = mine.replaceAll(/[^\p{L}\p{N}' ]/gu, "").replace(/s$/, "");
-  const form = new RegExp(`\\b(?:my|our|the|an?)(?: (?!of\\b|in\\b|at\\b|on\\b|and\\b)[\\p{L}-]+){0,2} ${noun}s?(?!'s \\w+ (?:is|was|has)\\b)(?![\\p{L}-])`, "iu");
+  const form = new RegExp(
+    `\\b(?:my|our|the|an?)(?: (?!of\\b|in\\b|at\\b|on\\b|and\\b)[\\p{L}-]+){0,2} ${noun}s?(?!'s \\w+ ${VERB}\\b)(?![\\p{L}-])`,
+    "iu",
+  );
   return form.test(text) || (before !== null && form.test(before));
 }
 
@@ -91,13 +95,20 @@ function speaksOf(mine: string, { text, before }: Statement): boolean {
 function doubtful(one: Statement, told: Statement, { kind, stems }: Question): boolean {
   if (one === told) return told.isCorrecting && !CHANGES.test(told.text);
   if (one.sentence < told.sentence || (!one.isCorrecting && !one.isNegated)) return false;
-  return POINTS_BACK.test(one.text) || valuesOf(kind, one.text).length > 0 || [...stems].some((stem) => one.stems.has(stem));
+  if (one.isCorrecting && (one.isChange || (one.turn === told.turn && one.sentence === told.sentence + 1)))
+    return true;
+  return (
+    POINTS_BACK.test(one.text) ||
+    valuesOf(kind, one.text).length > 0 ||
+    [...stems].some((stem) => one.stems.has(stem))
+  );
 }
 
 /** "No, make that Friday": both are told, in order, where it is as plain as that. */
 function corrected(question: Question, told: Statement, doubts: readonly Statement[]): string | null {
   const [doubt] = doubts;
-  if (doubts.length !== 1 || doubt === undefined || doubt === told || doubt.isNegated || doubt.isHearsay) return null;
+  if (doubts.length !== 1 || doubt === undefined || doubt === told || doubt.isNegated || doubt.isHearsay)
+    return null;
   const [first, then] = [valuesOf(question.kind, told.text), valuesOf(question.kind, doubt.text)];
   const isPlain = first.length === 1 && then.length === 1 && first[0] !== then[0];
   if (!isPlain || !PLAIN_CHANGE.test(doubt.text) || !NAMED_VALUES.has(question.kind)) return null;
@@ -105,7 +116,8 @@ function corrected(question: Question, told: Statement, doubts: readonly Stateme
 }
 
 const NAMED_VALUES: ReadonlySet<Kind> = new Set(["when", "day", "clock", "colour", "much"]);
-const PLAIN_CHANGE = /^(?:(?:make (?:that|it)|it's|it is|i mean|i meant|that's)\b.{0,40}|(?:on |at )?[\w ]{1,20})$/i;
+const PLAIN_CHANGE =
+  /^(?:(?:make (?:that|it)|it's|it is|i mean|i meant|that's)\b.{0,40}|(?:on |at )?[\w ]{1,20})$/i;
 
 function asWritten(value: string, text: string): string {
   const start = text.toLowerCase().indexOf(value);
@@ -115,19 +127,27 @@ function asWritten(value: string, text: string): string {
 /** The last two sentences that speak of something. */
 function whatWasSaid({ stems }: Question, told: readonly Statement[]): string | null {
   if (stems.size === 0) return null;
-  const about = told.filter((one) => wordsIn(one.text) > 2 && [...stems].every((stem) => one.stems.has(stem)));
-  return about.length === 0 || about.slice(-2).some((one) => QUOTES.test(one.text)) ? null : saidBack(about.slice(-2));
+  const about = told.filter(
+    (one) => wordsIn(one.text) > 2 && [...stems].every((stem) => one.stems.has(stem)),
+  );
+  return about.length === 0 || about.slice(-2).some((one) => QUOTES.test(one.text))
+    ? null
+    : saidBack(about.slice(-2));
 }
 
 function saidBack(statements: readonly Statement[]): string | null {
   const clauses = statements.map(({ text }) => inSecondPerson(begunSmall(text)));
-  if (clauses.some((clause) => clause === null) || statements.some(({ text }) => wordsIn(text) > MOST_WORDS)) return null;
+  if (statements.length === 1 && wordsIn(statements[0]?.text ?? "") < FEWEST_WORDS) return null;
+  if (clauses.some((clause) => clause === null) || statements.some(({ text }) => wordsIn(text) > MOST_WORDS))
+    return null;
   return `You said ${clauses.map((clause) => clause?.replace(/[.!,;:\s]+$/, "")).join(", and that ")}.`;
 }
 
 /** Without the capital of a sentence's first word, unless that may be a name. */
 function begunSmall(text: string): string {
-  return text.replace(/^\p{Lu}(?=\p{Ll})[\p{L}]+/u, (word) => (SMALL.has(word.toLowerCase()) ? word.toLowerCase() : word));
+  return text.replace(/^\p{Lu}(?=\p{Ll})[\p{L}]+/u, (word) =>
+    SMALL.has(word.toLowerCase()) ? word.toLowerCase() : word,
+  );
 }
 
 const SMALL: ReadonlySet<string> = new Set(
@@ -150,5 +170,9 @@ const JOB_OF_I = /\b(?:i'm|i am|im|i work|i worked|my job|for a living|i've (?:g
 const CHANGES = /\b(?:moved|changed|now|rescheduled|postponed|put (?:off|back)|brought forward)\b/i;
 const POINTS_BACK = /\b(?:it|it's|that|that's|this|they|they've|he|she|make)\b/i;
 const QUOTES = /["“”]/;
+const HAS_VERB = new RegExp(`\\b${VERB}\\b`, "i");
+/** Speaks of it as theirs, or as what is known. */
+const NAMES_IT = /\b(?:my|our|the)\b/i;
+const FEWEST_WORDS = 2;
 /** A clause of more words answers nothing in short. */
 const MOST_WORDS = 24;

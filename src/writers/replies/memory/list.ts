@@ -1,14 +1,20 @@
-import type { Turn } from "../../../model/conversation.ts";
 import { contentWords } from "../borrowed-words.ts";
 import { sentencesIn } from "./statements.ts";
 
 /** What is on a list that somebody began, added to and struck from; `null` where any step is in doubt, or none was told. */
-export function listOf(turns: readonly Pick<Turn, "text">[]): string[] | null {
+export function listOf(turns: readonly string[]): string[] | null {
   let items: string[] | null = null;
-  for (const { text } of turns) {
-    if (text === null || text.length > LONGEST_TURN) continue;
-    for (const sentence of sentencesIn(text).flatMap((one) => one.split(/(?:, and|;| but|, then| and) (?=(?:scrap|remove|drop|add|cross off|strike|take|put|i already|i've already)\b)/i))) {
-      const said = sentence.replace(/[.!\s]+$/, "").replace(LEAD_IN, "").replace(LEAD_OUT, "");
+  for (const text of turns) {
+    if (text.length > LONGEST_TURN) continue;
+    for (const sentence of sentencesIn(text).flatMap((one) =>
+      one.split(
+        /(?:, and|;| but|, then| and) (?=(?:scrap|remove|drop|add|cross off|strike|take|put|i already|i've already)\b)/i,
+      ),
+    )) {
+      const said = sentence
+        .replace(/[.!\s]+$/, "")
+        .replace(LEAD_IN, "")
+        .replace(LEAD_OUT, "");
       const next = step(items, said);
       if (next === undefined) return null;
       items = next;
@@ -65,7 +71,12 @@ export function asSaid(items: readonly string[]): string {
 export function itemsOf(words: string): string[] | null {
   const items = words
     .split(/\s*,\s*(?:and |or )?|\s+and\s+(?:also )?|\s+plus\s+/i)
-    .map((item) => item.replace(/^(?:also|some more|some|maybe|my|your) /i, "").replace(LEAD_OUT, "").trim())
+    .map((item) =>
+      item
+        .replace(/^(?:also|some more|some|maybe|my|your) /i, "")
+        .replace(LEAD_OUT, "")
+        .trim(),
+    )
     .filter((item) => item !== "");
   return items.length > 0 && items.every((item) => ITEM.test(item) && !NO_ITEM.test(item)) ? items : null;
 }
@@ -109,8 +120,10 @@ function firstOf(forms: readonly RegExp[], said: string): string | null {
   return null;
 }
 
-const LEAD_IN = /^(?:(?:oh|and|also|so|ok|okay|well|right|yes|yeah|please|hi|hello|wait|actually|then|no|now|can you|could you|would you)[,:]? )+/i;
-const LEAD_OUT = /(?:,? (?:please|too|as well|already|now|actually|from the (?:shop|store|shops|supermarket)|at the (?:shop|store)|for (?:dinner|tonight|the weekend)|today|tomorrow|thanks))+$/i;
+const LEAD_IN =
+  /^(?:(?:oh|and|also|so|ok|okay|well|right|yes|yeah|please|hi|hello|wait|actually|then|no|now|can you|could you|would you)[,:]? )+/i;
+const LEAD_OUT =
+  /(?:,? (?:please|too|as well|already|now|actually|from the (?:shop|store|shops|supermarket)|at the (?:shop|store)|for (?:dinner|tonight|the weekend)|today|tomorrow|thanks))+$/i;
 const BEGINS: readonly RegExp[] = [
   /^(?:i|we)(?:'ll| will)? (?:also )?(?:need|have to|must|want|should)(?: to)?(?: (?:buy|get|pick up))? (?!to\b)(.+)$/i,
   /^(?:i'd|i would|we'd) (?:also )?like (?!to\b)(.+)$/i,
@@ -128,12 +141,14 @@ const STRIKES: readonly RegExp[] = [
   /^(?:take|cross|leave) (?:the |my )?(.+?) (?:off|out)(?: (?:the|my|of it)(?: \w+)?)?$/i,
 ];
 const HAS: readonly RegExp[] = [
-  /^(?:i|we)(?:'ve| have)? (?:already )?(?:got|have|bought|found) (?:the |my )?(.+)$/i,
+  /^(?:(?:i|we)(?:'ve| have)? )?(?:already )?(?:got|have|bought|found) (?:the |my )?(.+?)(?:,? already\b.*|, (?:found|in|from|they|it)\b.*)?$/i,
 ];
 const SWAPS = /^(?:swap|change|replace) (?:the |my )?(.+?) (?:for|to|with|by) (?:the |some )?(.+)$/i;
 /** Changes a list, in a way that needs to be understood. */
-const UNSURE = /\b(?:instead|make (?:that|it)|change (?:that|it)|double|twice as|start (?:over|again)|new list|clear (?:it|the list)|on second thoughts?|undo|put (?:it|that|them) back)\b/i;
-const DOUBTS = /\b(?:not|no|don't|dont|never|without|rather|more|less|another|only|got|have|bought|need|want|already|scratch|skip)\b|n't\b/i;
+const UNSURE =
+  /\b(?:instead|make (?:that|it)|change (?:that|it)|double|twice as|start (?:over|again)|new list|clear (?:it|the list)|on second thoughts?|undo|put (?:it|that|them) back)\b/i;
+const DOUBTS =
+  /\b(?:not|no|don't|dont|never|without|rather|more|less|another|only|got|have|bought|need|want|already|scratch|skip)\b|n't\b/i;
 /** A thing in a few words. */
 const ITEM = /^(?:[\p{L}\p{N}'-]+ ){0,4}[\p{L}\p{N}'-]+$/u;
 const NO_ITEM =

@@ -54,7 +54,7 @@ const NAMED: readonly RegExp[] = [
   // As speech is transcribed, or typed in haste.
   new RegExp(`${CALLS_ITSELF} ([\\p{L}-]{2,})${AFTER_A_NAME}`, "giu"),
   new RegExp(
-    `(?:\\bI'm|\\bI am|(?:^|[.!,] )[Tt]his is) ${NAME}(?!,? (?:my|our|his|her|the)\\b)${AFTER_A_NAME}`,
+    `(?:\\bI'm|\\bI am|\\b[Ii]m|(?:^|[.!,] )[Tt]his is) ${NAME}(?!,? (?:my|our|his|her|the)\\b)${AFTER_A_NAME}`,
     "gu",
   ),
 ];

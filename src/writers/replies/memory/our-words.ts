@@ -9,7 +9,10 @@ import { stemsOf } from "./stems.ts";
  * @param isAfterOurs whether the newest turn follows one of ours
  */
 export function ourWords(asked: string, ours: readonly string[], isAfterOurs: boolean): string | null {
-  const text = asked.replaceAll("’", "'").replace(/[\s?.!]+$/, "").trim();
+  const text = asked
+    .replaceAll("’", "'")
+    .replace(/[\s?.!]+$/, "")
+    .trim();
   if (text.length > LONGEST) return null;
   if (ONCE_MORE.test(text)) {
     const last = isAfterOurs ? sentencesIn(ours.at(-1) ?? "") : [];
@@ -26,7 +29,11 @@ export function ourWords(asked: string, ours: readonly string[], isAfterOurs: bo
     .flatMap((turn) => sentencesIn(turn))
     .filter((sentence) => {
       const words = stemsOf(sentence);
-      return !sentence.endsWith("?") && [...stems].every((stem) => words.has(stem)) && (!isName || CALLED.test(sentence));
+      return (
+        !sentence.endsWith("?") &&
+        [...stems].every((stem) => words.has(stem)) &&
+        (!isName || CALLED.test(sentence))
+      );
     });
   const different = [...new Set(fitting)];
   return different.length === 1 ? `I said: ${different[0]}` : null;
@@ -37,6 +44,7 @@ const ONCE_MORE =
 const SAID: readonly RegExp[] = [
   /^(?:(?:and|so|but|sorry|wait|ok|okay)[,.]? )*(?:what|where|when|who|which(?: \w+)?|how (?:much|many|long|far|old|often)|what time) did you (?:just )?say (?:that )?(?:about )?(.+?)(?: again)?$/i,
 ];
-const CALLED = /\b(?:it(?:'s| is| was) called|(?:is|was|are|were)? ?(?:called|named)|(?:its|the) name (?:is|was)|it was called)\b/i;
+const CALLED =
+  /\b(?:it(?:'s| is| was) called|(?:is|was|are|were)? ?(?:called|named)|(?:its|the) name (?:is|was)|it was called)\b/i;
 const MOST_SENTENCES = 3;
 const LONGEST = 120;

@@ -15,7 +15,9 @@ export function rightWord(newest: string, ours: string, theirs: readonly string[
   const text = newest.replaceAll("’", "'").replaceAll(/\s+/g, " ").trim();
   if (text.length > LONGEST || text.includes("?") || isAsked(text)) return null;
   const said = text.replace(/[\s.!]+$/, "");
-  const asserted = sentencesIn(ours).filter((sentence) => !sentence.endsWith("?")).join(" ");
+  const asserted = sentencesIn(ours)
+    .filter((sentence) => !sentence.endsWith("?"))
+    .join(" ");
   if (asserted === "") return null;
   const before = theirs.at(-1) ?? "";
   for (const { form, trust } of FORMS) {
@@ -24,7 +26,9 @@ export function rightWord(newest: string, ours: string, theirs: readonly string[
     // What we did not say cannot have been our mistake.
     if (wrong !== undefined && !hasWords(asserted, wrong)) return null;
     if (wrong === undefined && (trust ? hasWords(asserted, right) : ours.trim().endsWith("?"))) return null;
-    const isTold = theirs.some((turn) => hasWords(turn, right) || (wrong !== undefined && hasWords(turn, wrong)));
+    const isTold = theirs.some(
+      (turn) => hasWords(turn, right) || (wrong !== undefined && hasWords(turn, wrong)),
+    );
     // Who asks after the world may put right what was right.
     if (!trust && (!isTold || isAsked(before))) return null;
     return inSecondPerson(right);
@@ -53,13 +57,34 @@ const NO = "(?:(?:no|nope|sorry|wait|er+|um+|oh|actually|hang on|excuse me)[,.!]
 const RIGHT = "(?:on |at |in )?(?<right>[^,.;]{1,30}?)";
 const WRONG = "(?:on |at |in )?(?<wrong>[^,.;]{1,30}?)";
 const FORMS: readonly Form[] = [
-  { form: new RegExp(`^${NO}i (?:said|meant|mean|told you)(?: it's| it was)? ${RIGHT},? (?:and )?not ${WRONG}$`, "i"), trust: true },
-  { form: new RegExp(`^${NO}i (?:didn't say|never said|don't mean|didn't mean) ${WRONG}[,.;] (?:i (?:said|meant|mean) )?${RIGHT}$`, "i"), trust: true },
-  { form: new RegExp(`^${NO}(?:it's|it is|it was|that's|my name(?:'s| is)|(?:he|she)'s(?: called)?|they're) ${RIGHT},? not ${WRONG}$`, "i"), trust: false },
+  {
+    form: new RegExp(
+      `^${NO}i (?:said|meant|mean|told you)(?: it's| it was)? ${RIGHT},? (?:and )?not ${WRONG}$`,
+      "i",
+    ),
+    trust: true,
+  },
+  {
+    form: new RegExp(
+      `^${NO}i (?:didn't say|never said|don't mean|didn't mean) ${WRONG}[,.;] (?:i (?:said|meant|mean) )?${RIGHT}$`,
+      "i",
+    ),
+    trust: true,
+  },
+  {
+    form: new RegExp(
+      `^${NO}(?:it's|it is|it was|that's|my name(?:'s| is)|(?:he|she)'s(?: called)?|they're) ${RIGHT},? not ${WRONG}$`,
+      "i",
+    ),
+    trust: false,
+  },
   { form: new RegExp(`^${NO}${RIGHT}, not ${WRONG}$`, "i"), trust: false },
   { form: new RegExp(`^${NO}not ${WRONG}[,.;:] (?:it's |i said |i meant )?${RIGHT}$`, "i"), trust: false },
   { form: new RegExp(`^(?:no|nope)[,.!]* (?:no[,.!]* )?i said ${RIGHT}$`, "i"), trust: true },
-  { form: new RegExp(`^(?:no|nope)[,.!]* (?:no[,.!]* )?(?:it's |i meant |i mean )?${RIGHT}$`, "i"), trust: false },
+  {
+    form: new RegExp(`^(?:no|nope)[,.!]* (?:no[,.!]* )?(?:it's |i meant |i mean )?${RIGHT}$`, "i"),
+    trust: false,
+  },
 ];
 
 /** Whether words are one thing that is named: a name, a day, a number, "the bird", "my sister". */
@@ -67,7 +92,8 @@ function isWord(words: string): boolean {
   return THING.test(words) || NAMES.test(words) || valuesOf("when", words).length > 0 || NUMBER.test(words);
 }
 
-const THING = /^(?:(?:the|my|our|an?|his|her) )(?:(?!not\b|so\b|bit\b|lot\b)[\p{L}-]+ ){0,2}(?!one$|other$|same$|opposite$|first$|wrong$|right$|latter$|former$|way$|truth$|point$)[\p{L}-]+$/iu;
+const THING =
+  /^(?:(?:the|my|our|an?|his|her) )(?:(?!not\b|so\b|bit\b|lot\b)[\p{L}-]+ ){0,2}(?!one$|other$|same$|opposite$|first$|wrong$|right$|latter$|former$|way$|truth$|point$)[\p{L}-]+$/iu;
 const NAMES = /^\p{Lu}[\p{L}'-]+(?: \p{Lu}[\p{L}'-]+){0,2}$/u;
 const NUMBER = new RegExp(`^${NUMBER_FORM}(?: \\p{L}+)?$`, "iu");
 const LONGEST = 90;

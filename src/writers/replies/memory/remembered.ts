@@ -6,7 +6,7 @@ import { toldName } from "./names.ts";
 import { ourWords } from "./our-words.ts";
 import { rightWord, sorryFor } from "./putting-right.ts";
 import { questionIn } from "./question.ts";
-import { statementsOf } from "./statements.ts";
+import { sentencesIn, statementsOf } from "./statements.ts";
 
 /** What has been heard, so that no line is said twice, and what chooses among those that were not. */
 export interface Choosing {
@@ -32,9 +32,10 @@ export function remembered(
   const earlier = history.slice(0, -1);
   const ours = earlier.flatMap((turn) => (turn.speaker === speaker && turn.text !== null ? [turn.text] : []));
   const theirs = earlier.filter((turn) => turn.speaker === newest.speaker);
-  if (LIST.test(newest.text.replaceAll("’", "'").trim())) {
-    const items = listOf(theirs);
-    return items === null || items.length === 0 ? null : asSaid(items);
+  const sentences = sentencesIn(newest.text);
+  if (LIST.test(sentences.at(-1) ?? "")) {
+    const items = listOf([...theirs.map(({ text }) => text ?? ""), sentences.slice(0, -1).join(" ")]);
+    if (items !== null) return items.length === 0 ? "Nothing any more." : asSaid(items);
   }
   const isAfterOurs = earlier.at(-1)?.speaker === speaker;
   const own = ourWords(newest.text, ours, isAfterOurs);
@@ -71,5 +72,5 @@ export const NEVER_TOLD: readonly string[] = [
 ];
 
 const LIST =
-  /^(?:(?:so|ok|okay|and|right|well|now|wait)[,.]? )*(?:what(?:'s| is) (?:now |still |left )?on (?:my|the) (?:\w+ )?list|what(?:'s| is) (?:left )?(?:my|in my|on my) (?:order|basket|list)|what(?:'s| is) on it|what (?:do|did) i (?:still )?(?:need|have to (?:buy|get))(?: to (?:buy|get))?|what did i say (?:that )?i (?:need|needed|wanted)(?: to (?:buy|get))?|(?:can you |please |could you )*(?:read|say|repeat|give|tell)(?: me)?(?: back)? (?:my|the) (?:\w+ )?(?:list|order)(?: back(?: to me)?)?)(?:,? (?:now|so far|again|please|then|at the moment))*[\s?.!]*$/i;
+  /^(?:(?:so|ok|okay|and|right|well|now|wait)[,.]? )*(?:what(?:'s| is) (?:now |still |left )?on (?:my|the) (?:\w+ )?list|what(?:'s| is) (?:left )?(?:my|in my|on my) (?:order|basket|list)|what(?:'s| is) on it|what (?:do|did) i (?:still )?(?:need|have to (?:buy|get))(?: to (?:buy|get))?|what did i say (?:that )?i (?:need|needed|wanted)(?: to (?:buy|get))?|(?:can you |please |could you )*(?:read|say|repeat|give|tell)(?: me)?(?: back)? (?:my|the) (?:\w+ )?(?:list|order)(?: back(?: to me)?)?|read that (?:list )?back(?: to me)?(?: would you)?)(?:,? (?:now|so far|again|please|then|at the moment))*[\s?.!]*$/i;
 const LONGEST_TURN = 1500;

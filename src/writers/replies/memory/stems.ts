@@ -14,7 +14,7 @@ const SAME: ReadonlyMap<string, string> = new Map(
     "pick picked choose chose chosen chosing settled",
     "cost price paid pay pays",
     "colour color colours colors",
-    "favourite favorite",
+    "favourite favorite fave fav",
     "buy bought",
     "start begin began begins starts",
     "leave left leaves",

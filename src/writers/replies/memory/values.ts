@@ -44,7 +44,10 @@ const ORDINAL =
   "(?:\\d{1,2}(?:st|nd|rd|th)|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|\\w+teenth|twentieth|twenty-\\w+(?:st|nd|rd|th)|thirtieth|thirty-first)";
 const DATES: readonly RegExp[] = [
   new RegExp(`\\b${DAY}\\b`, "gi"),
-  new RegExp(`\\b(?:${MONTH}|march the|march \\d+|(?:in|of|next|this|last|early|late) (?:march|may))\\b`, "gi"),
+  new RegExp(
+    `\\b(?:${MONTH}|march the|march \\d+|(?:in|of|next|this|last|early|late) (?:march|may))\\b`,
+    "gi",
+  ),
   new RegExp(`\\bthe ${ORDINAL}\\b(?= of\\b|[,.!]|$)`, "gi"),
   /\b(?:tomorrow|tonight|today|yesterday|christmas|easter|new year's|the weekend|the day after|next (?:week|month|year|spring|summer|autumn|winter)|this (?:week|month|year|morning|afternoon|evening|spring|summer|autumn|winter|weekend))\b/gi,
   new RegExp(`\\bin (?:an?|${NUMBER}) (?:days?|weeks?|months?|years?|fortnight)\\b`, "gi"),
@@ -56,6 +59,10 @@ const CLOCKS: readonly RegExp[] = [
   ),
   new RegExp(
     `\\b(?:half past|quarter (?:past|to)|(?:\\w+) past) (?:\\d{1,2}|one|${SMALL})\\b|\\b(?:\\d{1,2}|one|${SMALL}) o'clock\\b|\\b\\d{1,2}(?::\\d\\d)? ?[ap]\\.?m\\b|\\b\\d{1,2}:\\d\\d\\b|\\b(?:noon|midday|midnight)\\b`,
+    "gi",
+  ),
+  new RegExp(
+    `\\b(?:back|forward|moved|changed) to ((?:half past |(?:a )?quarter (?:past|to) )?(?:\\d{1,2}|one|${SMALL}))\\b`,
     "gi",
   ),
   /\bin the (?:morning|afternoon|evening)\b/gi,
@@ -82,9 +89,14 @@ const FORMS: Partial<Record<Kind, readonly RegExp[]>> = {
   many: [new RegExp(`\\b(${NUMBER})\\b`, "gi")],
   much: [
     /[£$€] ?\d[\d.,]*/g,
-    new RegExp(`\\b${NUMBER} (?:pounds?|quid|euros?|dollars?|cents?|pence|bucks?|grand|francs?|rupees?|yen)\\b`, "gi"),
+    new RegExp(
+      `\\b${NUMBER} (?:pounds?|quid|euros?|dollars?|cents?|pence|bucks?|grand|francs?|rupees?|yen)\\b`,
+      "gi",
+    ),
   ],
-  far: [new RegExp(`\\b${NUMBER} (?:miles?|kilomet(?:re|er)s?|km|met(?:re|er)s?|yards?|blocks?|stops?)\\b`, "gi")],
+  far: [
+    new RegExp(`\\b${NUMBER} (?:miles?|kilomet(?:re|er)s?|km|met(?:re|er)s?|yards?|blocks?|stops?)\\b`, "gi"),
+  ],
   long: [
     new RegExp(
       `\\b(?:${NUMBER}|an?|half an) (?:minutes?|hours?|days?|nights?|weeks?|months?|years?|fortnight|inch(?:es)?|feet|met(?:re|er)s?|cm)\\b`,
@@ -92,9 +104,14 @@ const FORMS: Partial<Record<Kind, readonly RegExp[]>> = {
     ),
   ],
   tall: [
-    new RegExp(`\\b${NUMBER} (?:foot|feet|inch(?:es)?|cm|centimet(?:re|er)s?|met(?:re|er)s?)(?: ${NUMBER})?\\b`, "gi"),
+    new RegExp(
+      `\\b${NUMBER} (?:foot|feet|inch(?:es)?|cm|centimet(?:re|er)s?|met(?:re|er)s?)(?: ${NUMBER})?\\b`,
+      "gi",
+    ),
   ],
-  heavy: [new RegExp(`\\b${NUMBER} (?:kilos?|kg|kilograms?|grams?|pounds?|stones?|tons?|tonnes?|ounces?)\\b`, "gi")],
+  heavy: [
+    new RegExp(`\\b${NUMBER} (?:kilos?|kg|kilograms?|grams?|pounds?|stones?|tons?|tonnes?|ounces?)\\b`, "gi"),
+  ],
   colour: [COLOURS],
   job: [
     /\b(?:works? (?:as|in|at|for|with)|worked as|for a living|(?:my|his|her) job (?:is|was)|job (?:as|at|in))\b.*/gi,
@@ -111,16 +128,27 @@ function placesIn(clause: string): string[] {
   const isCased = /\p{Lu}/u.test(clause.replaceAll(/\bI\b/g, "").slice(1));
   return [...clause.matchAll(PLACE)].flatMap((match) => {
     const [whole, preposition = "", determiner, noun = ""] = match;
-    if (NO_PLACES.has(noun.toLowerCase())) return [];
+    if (NO_PLACES.has(noun.toLowerCase()) || IS_NUMBER.test(noun)) return [];
     const isNamed = /^\p{Lu}/u.test(noun);
-    const isPlain = determiner !== undefined || isNamed || AT_HOME.has(noun) || (!isCased && !/^to$/i.test(preposition));
+    const isPlain =
+      determiner !== undefined || isNamed || AT_HOME.has(noun) || (!isCased && !/^to$/i.test(preposition));
     return isPlain ? [whole.toLowerCase()] : [];
   });
 }
 
+const IS_NUMBER = new RegExp(`^${NUMBER}$`, "i");
 const PLACE =
   /\b(in|at|on|to|near|by|from|under|behind|next to|beside|inside|outside|above|opposite|into|round|off to)\s+(?:(the|my|our|an?|his|her|their|some)\s+)?([\p{L}\p{N}-]+)/giu;
-const AT_HOME: ReadonlySet<string> = new Set(["home", "work", "school", "church", "hospital", "level", "platform", "row"]);
+const AT_HOME: ReadonlySet<string> = new Set([
+  "home",
+  "work",
+  "school",
+  "church",
+  "hospital",
+  "level",
+  "platform",
+  "row",
+]);
 const NO_PLACES: ReadonlySet<string> = new Set(
   (
     "january february march april may june july august september october november december monday tuesday wednesday " +

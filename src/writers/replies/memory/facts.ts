@@ -13,7 +13,7 @@ export function factFor(question: Question, told: readonly Statement[]): string 
   const answers = sure.length > 0 ? sure : nearly(question, fitting);
   const newest = answers.at(-1);
   if (newest === undefined) return null;
-  const isOne = new Set(answers.map((one) => valueOf(question, one))).size === 1;
+  const isOne = new Set(answers.map((one) => toldValue(question, one))).size === 1;
   if (!isOne && !(CHANGES.test(newest.text) && answers.length === 2)) return null;
   const doubts = told.filter((one) => doubtful(one, newest, question));
   if (doubts.length > 0) return answers.length === 1 ? corrected(question, newest, doubts) : null;
@@ -65,7 +65,7 @@ function nearly({ stems, isExplicit, kind }: Question, fitting: readonly Stateme
   return near.length === 1 ? near : [];
 }
 
-function valueOf({ kind, counted }: Question, { text }: Statement): string {
+function toldValue({ kind, counted }: Question, { text }: Statement): string {
   if (kind === "many") return countOf(counted ?? "", text) ?? "";
   const values = valuesOf(kind, text);
   return values.length > 0 ? values.join(" ") : text.toLowerCase();

@@ -52,7 +52,11 @@ export function remembered(
   if (fact !== null) return fact;
   // What could not be heard may have told it.
   if (theirs.some(({ text }) => text === null)) return null;
-  const spoken = theirs.map(({ text }) => text ?? "").join("\n");
+  const spoken = theirs
+    .flatMap(({ text }) => sentencesIn(text ?? ""))
+    // Who asks for it has not told it by that.
+    .filter((sentence) => questionIn(sentence)?.isExplicit !== true)
+    .join("\n");
   return isNeverTold(question, told, spoken) ? oneOf(NEVER_TOLD, choosing) : null;
 }
 

@@ -25,7 +25,8 @@ export function isNeverTold(question: Question, told: readonly Statement[], spok
   if (!question.isExplicit || question.subject === "pronoun" || question.kind === "which") return false;
   const words = stemsOf(spoken);
   if ([...question.stems].some((stem) => words.has(stem))) return false;
-  if (question.mine !== null && question.stems.size > 0) return question.kind !== "who";
+  if (question.mine !== null && question.stems.size > 0)
+    return question.kind !== "who" && !/^favou?rite$/i.test(question.mine);
   if (question.kind === "about") return question.stems.size > 0;
   if (!VALUED.has(question.kind)) return false;
   const kind = question.kind === "age" ? "many" : question.kind;
@@ -94,7 +95,9 @@ function speaksOf(mine: string, { text, before }: Statement): boolean {
 /** Whether what came after a statement may mean that it does not hold. */
 function doubtful(one: Statement, told: Statement, { kind, stems }: Question): boolean {
   if (one === told) return told.isCorrecting && !CHANGES.test(told.text);
-  if (one.sentence < told.sentence || (!one.isCorrecting && !one.isNegated)) return false;
+  if (one.sentence < told.sentence) return false;
+  if (kind === "job" && LEAVES_WORK.test(one.text)) return true;
+  if (!one.isCorrecting && !one.isNegated) return false;
   if (one.isCorrecting && (one.isChange || (one.turn === told.turn && one.sentence === told.sentence + 1)))
     return true;
   return (
@@ -168,6 +171,8 @@ const SAYS_I =
 const AGE_OF_I = /\b(?:i'm|i am|im|i(?:'ve| have)? (?:just )?turn(?:ed)?|i was|aged)\b/i;
 const JOB_OF_I = /\b(?:i'm|i am|im|i work|i worked|my job|for a living|i've (?:got )?a job|i have a job)\b/i;
 const CHANGES = /\b(?:moved|changed|now|rescheduled|postponed|put (?:off|back)|brought forward)\b/i;
+const LEAVES_WORK =
+  /\b(?:quit|retired?|retiring|resigned|sacked|fired|laid off|redundant|last day|lost (?:my|the) job|left)\b/i;
 const POINTS_BACK = /\b(?:it|it's|that|that's|this|they|they've|he|she|make)\b/i;
 const QUOTES = /["“”]/;
 const HAS_VERB = new RegExp(`\\b${VERB}\\b`, "i");

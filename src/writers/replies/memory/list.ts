@@ -11,11 +11,10 @@ export function listOf(turns: readonly string[]): string[] | null {
         /(?:, and|;| but|, then| and) (?=(?:scrap|remove|drop|add|cross off|strike|take|put|i already|i've already)\b)/i,
       ),
     )) {
-      const said = sentence
-        .replace(/[.!\s]+$/, "")
-        .replace(LEAD_IN, "")
-        .replace(LEAD_OUT, "");
-      const next = step(items, said);
+      const whole = sentence.replace(/[.!\s]+$/, "");
+      const said = whole.replace(LEAD_IN, "").replace(LEAD_OUT, "");
+      const next: string[] | null | undefined =
+        items !== null && isBare(said) ? bare(items, whole, said) : step(items, said);
       if (next === undefined) return null;
       items = next;
     }
@@ -47,7 +46,7 @@ function step(items: string[] | null, said: string): string[] | null | undefined
   const had = firstOf(HAS, said);
   if (had !== null) {
     const named = itemsOf(had);
-    if (named !== null && named.every((name) => placeOf(items, name) >= 0)) return struck(items, named);
+    if (named?.every((name) => placeOf(items, name) >= 0) === true) return struck(items, named);
     return speaksOfAny(items, said) ? undefined : items;
   }
   const swap = SWAPS.exec(said);
@@ -58,6 +57,17 @@ function step(items: string[] | null, said: string): string[] | null | undefined
     return place < 0 || into?.length !== 1 || instead === undefined ? undefined : items.with(place, instead);
   }
   return UNSURE.test(said) || (speaksOfAny(items, said) && DOUBTS.test(said)) ? undefined : items;
+}
+
+/** Whether words only name things, as who goes on with a list does. */
+function isBare(said: string): boolean {
+  return said.split(" ").length <= 8 && itemsOf(said) !== null && !CHAT.test(said) && !STEP.test(said);
+}
+
+/** "Oh, and tea": what is added so. "Yes, bread" and "no eggs" depend on what they answer. */
+function bare(items: readonly string[], whole: string, said: string): string[] | undefined {
+  const more = /^(?:(?:oh|ok|okay|well)[,.]? )*(?:and|also|plus)\b/i.test(whole) ? itemsOf(said) : null;
+  return more === null ? undefined : added(items, more);
 }
 
 /** A list as it is said: "Milk, tea and bread." */
@@ -137,12 +147,17 @@ const ADDS: readonly RegExp[] = [
 ];
 const ADDS_TOO = /\balso\b|\b(?:too|as well)$/i;
 const STRIKES: readonly RegExp[] = [
-  /^(?:scrap|remove|drop|delete|cross (?:off|out)|strike|take off|leave (?:off|out)|forget(?: about)?) (?:the |my |that )?(.+?)(?: (?:off|from) (?:the|my|it)(?: \w+)?)?$/i,
+  /^(?:scrap|remove|drop|delete|cross (?:off|out)|strike|take off|leave (?:off|out)|hold|skip|forget(?: about)?) (?:the |my |that )?(.+?)(?: (?:off|from) (?:the|my|it)(?: \w+)?)?$/i,
   /^(?:take|cross|leave) (?:the |my )?(.+?) (?:off|out)(?: (?:the|my|of it)(?: \w+)?)?$/i,
 ];
 const HAS: readonly RegExp[] = [
   /^(?:(?:i|we)(?:'ve| have)? )?(?:already )?(?:got|have|bought|found) (?:the |my )?(.+?)(?:,? already\b.*|, (?:found|in|from|they|it)\b.*)?$/i,
 ];
+/** Names things and is no part of a list. */
+const CHAT =
+  /^(?:oh|well|so|and|also|um+|er+|hm+|please|wait|actually|thanks?|cheers|great|perfect|lovely|good|nice|cool|fine|sure|ok|okay|yes|yeah|no|nope|nothing|all|done|right|brilliant|hello|hi|bye|goodbye|haha|lol|exactly|true|very|wonderful|super|indeed|never mind|one moment)\b/i;
+const STEP =
+  /^(?:add|include|put|scrap|remove|drop|delete|cross|strike|take|leave|forget|hold|skip|swap|change|replace|got|bought|found|have|need|get|buy|start|clear|double|make|undo)\b/i;
 const SWAPS = /^(?:swap|change|replace) (?:the |my )?(.+?) (?:for|to|with|by) (?:the |some )?(.+)$/i;
 /** Changes a list, in a way that needs to be understood. */
 const UNSURE =

@@ -47,7 +47,8 @@ export function questionIn(text: string): Question | null {
   const said = rest.replace(SAID, " ").trim();
   const isExplicit = said !== rest;
   rest = (isExplicit ? said.split(/[,;]/)[0] : said)?.trim() ?? "";
-  if (/\b(?:you|your|yours)\b/i.test(rest)) return null;
+  // What was said to others is another thing.
+  if (/\b(?:you|your|yours)\b|^to\b/i.test(rest)) return null;
   if (!isExplicit && MODALS.test(rest)) return null;
   const isDirect = /^\S+(?: \S+)?(?:'s|'re)$/i.test(
     match[0].slice(0, match[0].length - (match[2] ?? "").length).trim(),

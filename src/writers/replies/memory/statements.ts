@@ -90,14 +90,14 @@ const BETWEEN_CLAUSES = new RegExp(
   "i",
 );
 const LEAD_IN =
-  /^(?:(?:oh|well|so|and|but|yes|yeah|yep|no|nope|ok|okay|hi|hello|hey|anyway|by the way|btw|um+|er+|actually|also|then|right|sure|sorry|look|listen|honestly|sadly|luckily|thanks|thank you|because|haha|lol|wait)[,!.:]*\s+)+/i;
+  /^(?:(?:(?:please )?remind me that|remember that|just so you know|fyi|oh|well|so|and|but|yes|yeah|yep|no|nope|ok|okay|hi|hello|hey|anyway|by the way|btw|um+|er+|actually|also|then|right|sure|sorry|look|listen|honestly|sadly|luckily|thanks|thank you|because|haha|lol|wait)[,!.:]*\s+)+/i;
 const LEAD_OUT =
   /(?:,? (?:by the way|btw|you know|actually|though|too|lol|haha|please|thanks|thank you|well|in fact))+$/i;
 const REFERS = /^(?:he|she|it|they|that)(?:'|\s)/i;
 const NEGATES =
   /\b(?:not|never|no longer|nobody|nothing|none|neither|hardly|cancel\w*|without)\b|n't\b|\b(?:isnt|dont|doesnt|didnt|wasnt|cant|wont)\b|\bno (?!\d|one\b)/i;
 const CORRECTS =
-  /^(?:(?:oh|um+|er+|well|hang on|hold on)[,.]? )*(?:no|nope|actually|wait|sorry|correction|scratch that|i mean|make that)\b|\b(?:make (?:that|it)|i mean|i meant|scratch that|changed? (?:my|our|his|her|their) mind|instead|cancel\w*|postponed|rescheduled|moved|no longer|not any ?more|rather than|actually|after all|put (?:off|back)|brought forward|changed|mistaken|wrong|, no,|used to)\b/i;
+  /^(?:(?:oh|um+|er+|well|hang on|hold on)[,.]? )*(?:no|nope|actually|wait|sorry|correction|scratch that|i mean|make that)\b|\b(?:make (?:that|it)|i mean|i meant|scratch that|changed? (?:my|our|his|her|their) mind|instead|cancel\w*|postponed|rescheduled|moved|sold|gave away|no longer|not any ?more|rather than|actually|after all|put (?:off|back)|brought forward|changed|mistaken|wrong|, no,|used to)\b/i;
 const CHANGES =
   /\b(?:no wait|wait|scratch that|make (?:that|it)|i mean|i meant|changed? (?:my|our) mind|on second thoughts?)\b/i;
 const HEARSAY =

@@ -50,6 +50,11 @@ const DATES: readonly RegExp[] = [
   ),
   new RegExp(`\\bthe ${ORDINAL}\\b(?= of\\b|[,.!]|$)`, "gi"),
   /\b(?:tomorrow|tonight|today|yesterday|christmas|easter|new year's|the weekend|the day after|next (?:week|month|year|spring|summer|autumn|winter)|this (?:week|month|year|morning|afternoon|evening|spring|summer|autumn|winter|weekend))\b/gi,
+  /\b(?:in|since|from) ((?:19|20)\d\d)\b/gi,
+  new RegExp(
+    `\\b(?:${MONTH}|march|may) \\d{1,2}(?:st|nd|rd|th)?\\b|\\b\\d{1,2}(?:st|nd|rd|th)? (?:of )?(?:march|may)\\b`,
+    "gi",
+  ),
   new RegExp(`\\bin (?:an?|${NUMBER}) (?:days?|weeks?|months?|years?|fortnight)\\b`, "gi"),
 ];
 const CLOCKS: readonly RegExp[] = [

@@ -14,7 +14,7 @@ export function toldName(history: readonly Turn[], speaker: string): string | nu
     .map((turn) => plain(turn.text ?? ""))
     .reverse();
   if (MY_NAME.test(asked)) {
-    const name = ownName(said);
+    const name = ownName([asked, ...said]);
     return name === null
       ? "You haven't told me your name. What should I call you?"
       : `You told me your name is ${name}.`;

@@ -31,6 +31,8 @@ const CASES: readonly (readonly [...turns: string[]])[] = [
   ["my cat Biscuit sat on it", "Oh no.", "Do you remember my cat's name?", "Your cat's name is Biscuit."],
   ["my name is tom", "Hi.", "What's my name?", "You told me your name is Tom."],
   ["MY NAME IS TOM", "Hi.", "What's my name?", "You told me your name is Tom."],
+  ["Hello.", "Hi.", "my name is Tobias what's my name", "You told me your name is Tobias."],
+  ["hi, im Bartek, just moved here", "Hi.", "do you know my name", "You told me your name is Bartek."],
   ["I'm Dr. Smith.", "Hi.", "What's my name?", "You told me your name is Dr. Smith."],
   ["My name is Mary Ann.", "Hi.", "What's my name?", "You told me your name is Mary Ann."],
   ...[

@@ -142,8 +142,8 @@ describe("the replies that come with the package", async () => {
         /sorry|sad|heart|sympathy|hard|miss|sorrow|loss|gentle|bear/i,
       ],
       [
-        "The bus left without me, then it poured, and when I got in the boiler had packed up.",
-        /nuisance|bother|annoying|pain|oh (?:no|dear)|typical|patience|irritat|tiresome|moment|enough|done without|off day|worse|luck|fault/i,
+        "My train was cancelled and then it poured. When I got home the boiler had packed up.",
+        /nuisance|bother|annoying|pain|oh (?:no|dear)|typical|patience|irritat|tiresome|moment|enough|done without|off day|worse|luck|fault|smooth/i,
       ],
     ] as const) {
       const ready = await reply(told);

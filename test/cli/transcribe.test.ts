@@ -148,7 +148,10 @@ describe("antiphon transcribe", { concurrency: false }, () => {
       ],
       [[folder], /cannot be read \(EISDIR\)/],
       [[text], /^The file .*text\.wav cannot be heard: it is no recording that can be read: give WAV, MP3/],
-      [["-"], /^What comes on standard input cannot be heard: it is empty\.$/],
+      [
+        ["-"],
+        /^What comes on standard input cannot be heard: it is empty: give a whole and undamaged file of WAV/,
+      ],
       [[TONE, "--json", "--srt"], /^There is one output, and --json and --srt ask for several/],
       [
         [TONE, "--language", "klingon"],

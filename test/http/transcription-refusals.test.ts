@@ -94,7 +94,11 @@ describe("a transcription is refused by name", () => {
 
   test("where its file is no recording", async () => {
     const blob = (bytes: Uint8Array<ArrayBuffer>) => ({ file: new Blob([bytes]) });
-    await refused(blob(new Uint8Array(0)), 400, /^file: undecodable audio: it is empty$/);
+    await refused(
+      blob(new Uint8Array(0)),
+      400,
+      /^file: undecodable audio: it is empty: send a whole and undamaged file of WAV/,
+    );
     await refused(
       { file: "words" },
       400,

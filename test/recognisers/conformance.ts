@@ -10,7 +10,21 @@ import {
 import { within } from "../waiting.ts";
 import { babble, clipOf, silence, whiteNoise } from "./clips.ts";
 
+/** What the seam leaves to each recogniser. */
+export interface RecogniserAbilities {
+  /** It takes up what was heard before; one that does not hears the same with a draft, right or wrong, as without. */
+  readonly takesDrafts: boolean;
+  /** It is asked how likely speech is where nobody speaks too; of one that is not, `null` may be all there is. */
+  readonly weighsSilence: boolean;
+  /** It tells how far it is in a clip of more than 30 s; one that does not says nothing before the end. */
+  readonly tellsProgress: boolean;
+}
+
+const ALL: RecogniserAbilities = { takesDrafts: true, weighsSilence: true, tellsProgress: true };
+
 export interface RecogniserConformanceOptions {
+  /** What it cannot do by its nature. */
+  readonly lacks?: readonly (keyof RecogniserAbilities)[];
   /** Speech, and its words in small letters; where the recogniser knows words. */
   readonly speech?: () => Promise<{ readonly clip: Clip; readonly words: readonly string[] }>;
   /** Recognisers that cannot hear, by what is wrong with them. */
@@ -23,8 +37,9 @@ export const PLAIN: RecogniseOptions = { language: null, prompt: null, wantsWord
 export function recogniserConformance(
   name: string,
   make: () => Promise<Recogniser>,
-  { speech, broken = {} }: RecogniserConformanceOptions = {},
+  { lacks = [], speech, broken = {} }: RecogniserConformanceOptions = {},
 ): void {
+  const able = { ...ALL, ...Object.fromEntries(lacks.map((ability) => [ability, false])) };
   describe(`${name} keeps to the recogniser's seam`, () => {
     let recogniser: Recogniser;
     let clip: Clip = babble(2.5);
@@ -77,17 +92,39 @@ export function recogniserConformance(
 
     test("silence and noise give no words", async () => {
       for (const nothing of [silence(0.1), silence(3), whiteNoise(2), silence(40)]) {
-        const { text, segments, language, meanLogProbability } = await heard(nothing);
+        const { text, segments, language, meanLogProbability, speechProbability } = await heard(nothing);
         assert.deepEqual({ text, segments }, { text: "", segments: [] });
         assert.deepEqual({ language, meanLogProbability }, { language: null, meanLogProbability: null });
+        if (able.weighsSilence) assert.ok(speechProbability !== null && speechProbability < 0.5);
       }
     });
 
+    test("how far it is in a long clip only grows, up to its end", async () => {
+      const long = babble(31.7);
+      const told: number[] = [];
+      await heard(long, { onProgress: (heardS) => told.push(heardS) });
+      assert.deepEqual(
+        told,
+        [...told].sort((a, b) => a - b),
+      );
+      assert.equal(told.at(-1), able.tellsProgress ? long.durationS : undefined);
+    });
+
     test("a draft of the same is confirmed, and a wrong one is corrected", async () => {
-      if (words.length === 0) return;
       const first = await heard(clip);
-      assert.equal((await heard(clip, { draft: first })).text, first.text);
       const [segment] = first.segments;
+      if (!able.takesDrafts) {
+        const other = {
+          ...first,
+          text: "Elephants never swim.",
+          segments: [{ ...segment!, text: "Elephants" }],
+        };
+        for (const draft of [first, other]) assert.deepEqual(await heard(clip, { draft }), first);
+        return;
+      }
+      // What knows no words may confirm anything.
+      if (words.length === 0) return;
+      assert.equal((await heard(clip, { draft: first })).text, first.text);
       const wrong = `${segment!.text.split(" ")[0]} elephants never swim across this river`;
       const draft = { ...first, text: wrong, segments: [{ ...segment!, text: wrong }] };
       assert.equal((await heard(clip, { draft })).text, first.text);

@@ -113,6 +113,16 @@ describe("a recogniser behind an endpoint", () => {
     assert.equal(transcript.language, null);
   });
 
+  test("sends a tenth of a second at least, as some endpoints take no less", async () => {
+    server.answers(json({ text: "" }));
+    for (const count of [0, 1]) {
+      const clip = { ...CLIP, samples: CLIP.samples.slice(0, count), durationS: count / 24_000 };
+      assert.equal((await opened().recognise(clip, PLAIN, NEVER)).heardS, clip.durationS);
+      const { form } = server.asked.at(-1)!;
+      assert.equal(Buffer.from(form.slice(form.indexOf("RIFF")), "latin1").readUInt32LE(40), 3_200);
+    }
+  });
+
   test("asks for less where the endpoint refuses something by name, and remembers", async () => {
     server.answers(
       refusal(400, "timestamp_granularities is not supported"),

@@ -1,0 +1,94 @@
+import { joined } from "../../src/audio/joined.ts";
+import { wholeSamples } from "../../src/audio/samples.ts";
+import { embeddedCheckpoint } from "../../src/catalogue/embedded-checkpoint.ts";
+import { FRAME_S, FRAMES_PER_STEP, HOP_SAMPLES } from "../../src/engines/parametric/geometry.ts";
+import { createKernel } from "../../src/engines/parametric/kernel/kernel.ts";
+import { openNetwork } from "../../src/engines/parametric/network.ts";
+import type { Plan } from "../../src/engines/parametric/plan.ts";
+import { openTextReader } from "../../src/engines/parametric/read-text.ts";
+import { EVEN } from "../../src/engines/parametric/rhythm/rhythm.ts";
+import { planSentence, sentenceAudio } from "../../src/engines/parametric/sentence.ts";
+import { createVoices } from "../../src/engines/parametric/speakers.ts";
+import { wordSpans } from "../../src/engines/parametric/spoken-words.ts";
+import { loadTextTables } from "../../src/text/tables.ts";
+import { plainWords } from "../word-errors.ts";
+
+/** A word and when it was to be said, in seconds from the beginning of the samples. */
+export interface TimedWord {
+  readonly text: string;
+  readonly startS: number;
+  readonly endS: number;
+}
+
+/** A sentence whose words' times are known, because our own voice planned them. */
+export interface TimedSpeech {
+  /** 24 kHz. */
+  readonly samples: Float32Array;
+  readonly words: readonly TimedWord[];
+}
+
+/**
+ * Has a voice say sentences at temperature 0, and takes the times of their words from its plan: the lengths of the
+ * phonemes. Sentences whose phonemes have another number of words than their text are left out.
+ */
+export async function sayTimed(
+  speakers: readonly string[],
+  sentences: readonly string[],
+): Promise<readonly TimedSpeech[]> {
+  const voiceDir = embeddedCheckpoint.dir;
+  const network = await openNetwork(voiceDir);
+  const reader = await openTextReader(voiceDir, { tables: await loadTextTables(voiceDir) });
+  const kernel = await createKernel();
+  const voices = createVoices();
+  const found: TimedSpeech[] = [];
+  try {
+    for (const speaker of speakers) {
+      const manner = {
+        speaker: voices.get(speaker)!,
+        delivery: { temperature: 0, acousticTemperature: 0, quality: "high" as const },
+        preset: {},
+        seed: 1n,
+      };
+      for (const sentence of sentences) {
+        const [ids = []] = await reader.read(sentence);
+        const texts = plainWords(sentence);
+        const plan = await planSentence(network, { ids, rhythm: EVEN }, manner, 0);
+        const times = plannedTimes(plan);
+        if (times.length !== texts.length) continue;
+        const audio = sentenceAudio(network, kernel, plan, manner, 0);
+        const hops: Float32Array[] = [];
+        let firstFrame = 0;
+        for (;;) {
+          const hop = new Float32Array(HOP_SAMPLES);
+          const count = await audio.fill(hop, wholeSamples(0));
+          if (count === 0) break;
+          if (hops.length === 0) firstFrame = audio.frame - 1;
+          hops.push(hop);
+        }
+        const beginS = firstFrame * FRAME_S;
+        found.push({
+          samples: joined(hops),
+          words: texts.map((text, at) => ({
+            text,
+            startS: times[at]![0] - beginS,
+            endS: times[at]![1] - beginS,
+          })),
+        });
+      }
+    }
+    return found;
+  } finally {
+    await Promise.all([network.close(), reader.close()]);
+  }
+}
+
+/** When each word begins and ends in a plan, in seconds. */
+function plannedTimes({ ids, steps }: Pick<Plan, "ids" | "steps">): (readonly [number, number])[] {
+  const endsS: number[] = [];
+  let atS = 0;
+  for (const length of steps) {
+    atS += length * FRAMES_PER_STEP * FRAME_S;
+    endsS.push(atS);
+  }
+  return wordSpans(ids).map(({ from, to }) => [endsS[from - 1] ?? 0, endsS[to - 1]!]);
+}

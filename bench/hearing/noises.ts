@@ -54,7 +54,7 @@ function hiss(name: string, fallDb: 0 | 3 | 6, rms: number): Float32Array {
 }
 
 function shaped(samples: Float32Array, gainAt: (timeS: number) => number): Float32Array {
-  return samples.map((value, at) => value * gainAt(at / RATE_HZ));
+  return limited(samples.map((value, at) => value * gainAt(at / RATE_HZ)));
 }
 
 /** Short noises at random moments, that many a second, of that length. */

@@ -12,7 +12,7 @@ import type { Row } from "../row.ts";
 
 export const hearingMemory: Row = {
   id: "hearing-memory",
-  what: "memory that the recogniser adds to a server: loaded; the most, with clips of 30 s, four at a time; at rest after them; time to load it",
+  what: "memory that the recogniser adds to a server: loaded; the most, with clips of 30 s; at rest after them; time to load it",
   goal: "≤ 250 MB; ≤ 600 MB; –; ≤ 1 s",
   async measure({ isQuick, renderings }) {
     if (process.platform !== "linux") throw new NotMeasuredError("the system does not tell the most memory");
@@ -24,9 +24,7 @@ export const hearingMemory: Row = {
     const withIt = await atRest(await startHearingServer(), async (server) => {
       await speak(server);
       const idle = await residentMb(server.pid);
-      for (let at = 0; at < clips.length; at += 4) {
-        await Promise.all(clips.slice(at, at + 4).map((clip) => transcribed(server, clip)));
-      }
+      for (const clip of clips) await transcribed(server, clip);
       return { idle, most: mostResidentMb(server.pid), after: await residentMb(server.pid) };
     });
     const idle = withIt.idle - without.idle;

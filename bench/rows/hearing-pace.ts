@@ -17,7 +17,7 @@ export const hearingPace: Row = {
   goal: "± 6 %",
   measure: ({ isQuick, note }) =>
     withRecogniser(async (_, recogniser) => {
-      const texts = await passages(isQuick ? 1 : 6);
+      const texts = await passages(isQuick ? 1 : 3);
       const voice = await openEmbeddedVoice({ threads: availableParallelism(), readings: "standard" });
       const hearing = new Hearing(recogniser, "always");
       const speech = async (script: Script) => asClip((await speechOf(voice, script)).samples);

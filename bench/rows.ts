@@ -9,6 +9,14 @@ import { followingNaturalness, followingVoice } from "./rows/following-likeness.
 import { followingRate } from "./rows/following-rate.ts";
 import { followingWords } from "./rows/following-words.ts";
 import { gate } from "./rows/gate.ts";
+import { hearingLanguage } from "./rows/hearing-language.ts";
+import { hearingMemory } from "./rows/hearing-memory.ts";
+import { hearingNotSpeech } from "./rows/hearing-not-speech.ts";
+import { hearingPace } from "./rows/hearing-pace.ts";
+import { hearingTime } from "./rows/hearing-time.ts";
+import { hearingBeside, hearingTurn } from "./rows/hearing-turns.ts";
+import { hearingWordTimes } from "./rows/hearing-word-times.ts";
+import { hearingPeople, hearingWords } from "./rows/hearing-words.ts";
 import { largerWriter } from "./rows/larger-writer.ts";
 import { listening } from "./rows/listening.ts";
 import { longTexts } from "./rows/long-texts.ts";
@@ -56,4 +64,14 @@ export const ROWS: readonly Row[] = [
   crowd,
   pauses,
   crowdMemory,
+  hearingWords,
+  hearingPeople,
+  hearingNotSpeech,
+  hearingLanguage,
+  hearingTime,
+  hearingTurn,
+  hearingBeside,
+  hearingMemory,
+  hearingPace,
+  hearingWordTimes,
 ];

@@ -1,8 +1,6 @@
 import { availableParallelism } from "node:os";
 import { openEmbeddedVoice } from "../../src/cli/embedded-voice.ts";
-import type { Clip } from "../../src/model/conversation.ts";
 import type { Script } from "../../src/model/script.ts";
-import { Hearing } from "../../src/serving/hearing.ts";
 import { asClip, heardIn } from "../following/heard-profile.ts";
 import { furthest, mean, type Named, signed } from "../following/summary.ts";
 import { harvardSentences, written } from "../harvard.ts";
@@ -16,10 +14,9 @@ export const hearingPace: Row = {
   what: "seconds that we take for what was said in a clip of sound alone that `recogniser.use: always` hears, against the clip's, pauses left out, at 0.85 to 1.2 of our pace: worst, mean of sizes; without hearing",
   goal: "± 6 %",
   measure: ({ isQuick, note }) =>
-    withRecogniser(async (_, recogniser) => {
+    withRecogniser(async (hears) => {
       const texts = await passages(isQuick ? 1 : 3);
       const voice = await openEmbeddedVoice({ threads: availableParallelism(), readings: "standard" });
-      const hearing = new Hearing(recogniser, "always");
       const speech = async (script: Script) => asClip((await speechOf(voice, script)).samples);
       const speechS = async (script: Script) => heardIn(await speech(script)).speechS;
       const known: Named[] = [];
@@ -31,8 +28,8 @@ export const hearingPace: Row = {
               const name = `speaker ${speaker} at ${pace}, text ${at + 1}`;
               const clip = { ...(await speech(atPace(text, speaker, pace))), digest: name };
               const theirsS = heardIn(clip).speechS;
-              const said = await wordsOf(hearing, clip, text);
-              known.push([name, (await speechS(followingScript(text, clip, said))) / theirsS - 1]);
+              const { text: said } = await hears(clip);
+              known.push([name, (await speechS(followingScript(text, clip, said || null))) / theirsS - 1]);
               unknown.push([name, (await speechS(followingScript(text, clip))) / theirsS - 1]);
             }
       } finally {
@@ -69,14 +66,4 @@ async function passages(count: number): Promise<readonly string[]> {
 function atPace(text: string, speaker: string, rate: number): Script {
   const plain = plainScript(text, speaker);
   return { ...plain, preset: { ...plain.preset, rate } };
-}
-
-/** What a server puts into the turn before given words are spoken. */
-async function wordsOf(hearing: Hearing, clip: Clip, text: string): Promise<string | null> {
-  const history = [{ speaker: "0", text: null, audio: clip }];
-  const { conversation } = await hearing.hear(
-    { history, open: { speaker: "0", text } },
-    new AbortController().signal,
-  );
-  return conversation.history[0]!.text;
 }

@@ -70,9 +70,15 @@ export class RecogniserError extends Error {
   override readonly name = "RecogniserError";
   /** After how long the same request may work; `null` when waiting alone mends nothing. */
   readonly retryAfterMs: number | null;
+  /** Whether the request asked for what cannot be done, so that only another request will do. */
+  readonly isOfRequest: boolean;
 
-  constructor(message: string, options: ErrorOptions & { readonly retryAfterMs?: number } = {}) {
+  constructor(
+    message: string,
+    options: ErrorOptions & { readonly retryAfterMs?: number; readonly isOfRequest?: boolean } = {},
+  ) {
     super(message, options);
     this.retryAfterMs = options.retryAfterMs ?? null;
+    this.isOfRequest = options.isOfRequest ?? false;
   }
 }

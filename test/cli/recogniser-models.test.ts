@@ -121,7 +121,7 @@ describe("the recogniser of a server", { concurrency: false }, () => {
   it("may be missing: it says so once, speaks, and finds the weights when they come", async () => {
     const server = await startServerProcess({ env: { ...embedded, ...CUT_OFF, ANTIPHON_PULL: "false" } });
     await until("what cannot be done to be said", () =>
-      /^Recordings cannot be heard: the recogniser's weights are not there, or are damaged: run antiphon models pull recogniser \(.*\)$/m.test(
+      /^Recordings cannot be heard: The recogniser's weights are not there, or are damaged. Run antiphon models pull recogniser. \(.*\)$/m.test(
         server.stderr(),
       ),
     );

@@ -94,6 +94,33 @@ export function recogniserConformance(
       assert.equal((await heard(clip, { draft: { ...draft, language: "de" } })).text, first.text);
     });
 
+    test("it tells what it has heard so far, and hears the rest from there on", async () => {
+      const long = repeated(clip, Math.ceil(65 / clip.durationS));
+      const parts: Transcript[] = [];
+      const whole = await heard(long, { wantsWords: true, onPart: (part) => parts.push(part) });
+      assert.deepEqual(parts.at(-1), whole);
+      for (const part of parts) {
+        checkForm(part, long);
+        assert.deepEqual(part.segments, whole.segments.slice(0, part.segments.length));
+        const { language } = part;
+        const rest = await heard(long, { wantsWords: true, startAtS: part.heardS, language });
+        checkForm(rest, long);
+        assert.equal(rest.heardS, whole.heardS);
+        assert.deepEqual([...part.segments, ...rest.segments], whole.segments);
+      }
+      parts.slice(1).forEach((part, at) => {
+        assert.ok(part.heardS > parts[at]!.heardS, `${part.heardS} s after ${parts[at]!.heardS} s`);
+      });
+    });
+
+    test("from the end of a clip on there is nothing to be heard", async () => {
+      for (const startAtS of [clip.durationS, clip.durationS + 10]) {
+        const { text, heardS } = await heard(clip, { startAtS });
+        assert.equal(text, "");
+        assert.ok(Math.abs(heardS - clip.durationS) < 0.05, `${heardS}`);
+      }
+    });
+
     const odd: Record<string, () => Clip> = {
       "no sample": () => clipOf(0, () => 0),
       "one sample": () => clipOf(1 / 16_000, () => 1),
@@ -158,6 +185,13 @@ export function recogniserConformance(
       });
     }
   });
+}
+
+function repeated({ samples, sampleRateHz }: Clip, times: number): Clip {
+  const all = new Float32Array(samples.length * times);
+  for (let time = 0; time < times; time++) all.set(samples, time * samples.length);
+  const durationS = all.length / sampleRateHz;
+  return { samples: all, sampleRateHz, durationS, digest: `${times} times the clip` };
 }
 
 function checkForm(transcript: Transcript, { durationS }: Clip): void {

@@ -49,8 +49,12 @@ export function choiceOf({ special, suppressed, suppressedFirst }: WhisperDescri
 /** Natural logarithm. */
 export function logProbabilityOf(logits: Float32Array, id: number): number {
   let most = Number.NEGATIVE_INFINITY;
-  for (const value of logits) if (value > most) most = value;
+  for (let at = 0; at < logits.length; at++) if (logits[at]! > most) most = logits[at]!;
   let sum = 0;
-  for (const value of logits) sum += Math.exp(value - most);
+  for (let at = 0; at < logits.length; at++) {
+    const below = logits[at]! - most;
+    // All that is lower comes to less than the sixth digit, and costs more than the rest of it.
+    if (below > -25) sum += Math.exp(below);
+  }
   return logits[id]! - most - Math.log(sum);
 }

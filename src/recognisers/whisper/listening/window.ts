@@ -5,7 +5,7 @@ import { type Choice, choiceOf } from "./choice.ts";
 import { type Decoded, type DecodeRequest, decode } from "./decode.ts";
 import { DecoderRun } from "./decoder-run.ts";
 import { activeFrames, isSurelyNoSpeech } from "./level.ts";
-import { lengthBeforeRepeat } from "./loop-guard.ts";
+import { lengthBeforeRepeat, withoutRepeats } from "./loop-guard.ts";
 import type { Encoded, Networks } from "./networks.ts";
 import { pauseIn } from "./pause.ts";
 import { placedWords } from "./placed-words.ts";
@@ -52,8 +52,11 @@ const GUESSED_LOG_PROBABILITY = -1.5;
 const TOKENS_PER_S = 12;
 const MORE_TOKENS = 8;
 const MOST_TOKENS = 220;
-/** Of the prompt, as Whisper was trained. */
+/** Of the prompt, as Whisper was trained; and of what is looked at for repetitions. */
 const PROMPT_TOKENS = 223;
+const PROMPT_TOKENS_READ = 1_000;
+/** As many tokens that stand in the prompt alike may be copied from it. */
+const COPIED_TOKENS = 8;
 
 const WITHOUT_GLUE: ReadonlySet<string> = new Set(["zh", "ja", "th", "lo", "my", "yue"]);
 
@@ -80,8 +83,7 @@ export class WindowListener {
       : samples.length / WHISPER_RATE_HZ;
     if (isSurelyNoSpeech(samples)) return { ...NOTHING, heardS };
     check();
-    const short = await this.#decoded(await this.#networks.encodeShort(samples), samples, request, check);
-    const heard = isRunaway(short.decoded) ? await this.#again(samples, request, check) : short;
+    const heard = await this.#heard(samples, request, check);
     const { decoded } = heard;
     const { language, languageProbability, noSpeechProbability, logProbabilities } = decoded;
     const mean = logProbabilities.reduce((sum, value) => sum + value, 0) / logProbabilities.length;
@@ -98,14 +100,33 @@ export class WindowListener {
     };
   }
 
+  async #heard(samples: Float32Array, request: WindowRequest, check: () => void): Promise<DecodedRun> {
+    const encoded = await this.#networks.encodeShort(samples);
+    const heard = await this.#decoded(encoded, samples, request, check);
+    const { ids, language, ...decoded } = heard.decoded;
+    if (isRunaway(decoded)) return await this.#again(samples, request, check);
+    if (request.prompt === null || !isCopied(ids, this.#prompt(request.prompt))) return heard;
+    // What was said in the words of the prompt is heard without it as well.
+    const text = this.#pairs.decode(ids);
+    const without = { ...request, prompt: null, draft: { text, language } };
+    const other = await this.#decoded(encoded, samples, without, check);
+    return isAlike(text, this.#pairs.decode(other.decoded.ids)) ? heard : other;
+  }
+
   /**
-   * With all 30 s before the encoder's eyes. Somebody may well say a thing several times: what repeats and comes to an end
+   * With all 30 s before the encoder's eyes, and no prompt that it could have got caught in. Somebody may well say a thing several times: what repeats and comes to an end
    * stays, and what does not is cut before its first repetition.
    */
   async #again(samples: Float32Array, request: WindowRequest, check: () => void): Promise<DecodedRun> {
     check();
     const encoded = await this.#networks.encodeFull(samples);
-    const { run, decoded } = await this.#decoded(encoded, samples, { ...request, draft: null }, check, false);
+    const { run, decoded } = await this.#decoded(
+      encoded,
+      samples,
+      { ...request, prompt: null, draft: null },
+      check,
+      false,
+    );
     if (decoded.repeatedPhrase === 0) return { run, decoded };
     const kept = lengthBeforeRepeat(decoded.ids, decoded.repeatedPhrase);
     const logProbabilities = decoded.logProbabilities.slice(0, kept);
@@ -139,13 +160,19 @@ export class WindowListener {
     const draftIds = draft === null || draft.text.trim() === "" ? [] : encoded(draft.text).slice(0, -2);
     return {
       language,
-      prompt: prompt === null || prompt.trim() === "" ? [] : encoded(prompt).slice(-PROMPT_TOKENS),
+      prompt: prompt === null ? [] : this.#prompt(prompt),
       draft:
         draftIds.length === 0
           ? null
           : { ids: draftIds.slice(0, mostTokens - 1), language: draft?.language ?? null },
       mostTokens,
     };
+  }
+
+  /** A prompt's tokens. Each phrase once: what repeats in it would be repeated instead of what is said. */
+  #prompt(text: string): readonly number[] {
+    const ids = text.trim() === "" ? [] : this.#pairs.encode(` ${text.trim()}`);
+    return withoutRepeats(ids.slice(-PROMPT_TOKENS_READ)).slice(-PROMPT_TOKENS);
   }
 
   #segments({ run, decoded }: DecodedRun, samples: Float32Array): readonly HeardSegment[] {
@@ -176,6 +203,20 @@ const NOTHING: Omit<HeardWindow, "heardS"> = {
   segments: [],
 };
 
-function isRunaway({ repeatedPhrase, isCut }: Decoded): boolean {
+function isRunaway({ repeatedPhrase, isCut }: Pick<Decoded, "repeatedPhrase" | "isCut">): boolean {
   return repeatedPhrase > 0 || isCut;
+}
+
+/** Whether all that was written stands in the prompt as it is. */
+function isCopied(ids: readonly number[], prompt: readonly number[]): boolean {
+  const once = withoutRepeats(ids);
+  return once.length >= COPIED_TOKENS && `,${prompt.join()},`.includes(`,${once.join()},`);
+}
+
+/** Whether half of the words of the one are in the other. */
+function isAlike(text: string, other: string): boolean {
+  const words = (of: string): readonly string[] => of.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  const known = new Set(words(text));
+  const found = words(other);
+  return 2 * found.filter((word) => known.has(word)).length >= found.length;
 }

@@ -105,16 +105,6 @@ describe("the thread that hears", () => {
     });
   });
 
-  test("lets go of a thread that has nothing to do, and starts another for the next clip", async () => {
-    await withOdd({ idleMs: 1 }, async (recogniser, cells) => {
-      await recogniser.recognise(clip(HEARS!), PLAIN, never);
-      await until("another thread", async () => {
-        assert.equal((await recogniser.recognise(clip(HEARS!), PLAIN, never)).text, "Well.");
-        return Atomics.load(cells, STARTS!) > 2;
-      });
-    });
-  });
-
   test("keeps what it has heard of a clip that is given up", async () => {
     await withOdd({}, async (recogniser) => {
       const controller = new AbortController();

@@ -21,8 +21,6 @@ export interface WhisperOptions {
   readonly mostClips?: number;
   /** Longest that 30 s may take before the thread is given up, in milliseconds. 120 000 unless told. */
   readonly deadlineMs?: number;
-  /** A thread that has heard nothing for so long is let go with all its memory; the next clip starts another. 10 minutes unless told. */
-  readonly idleMs?: number;
   /** The thread failed, and another takes its place. Plain words for a log. */
   readonly onFailure?: (message: string) => void;
   /** It answers again. */
@@ -34,7 +32,6 @@ export interface WhisperOptions {
 const MOST_S = 900;
 const MOST_CLIPS = 32;
 const DEADLINE_MS = 120_000;
-const IDLE_MS = 600_000;
 const RETRY_MS = 1_000;
 const NAME = "the thread that hears";
 
@@ -53,7 +50,6 @@ export async function openWhisper(folder: string, options: WhisperOptions = {}):
     // Each clip has one call at a time.
     queueDepth: mostClips,
     deadlineMs: options.deadlineMs ?? DEADLINE_MS,
-    idleMs: options.idleMs ?? IDLE_MS,
     isNative: true,
     probe: "open",
     fromWire: (thrown) => fromWire(thrown as WireError),

@@ -46,6 +46,9 @@ export function choiceOf({ special, suppressed, suppressedFirst }: WhisperDescri
   };
 }
 
+/** What is lower than the likeliest by so much comes, all of it together, to less than the sixth digit. */
+const NEGLIGIBLE = 25;
+
 /** Natural logarithm. */
 export function logProbabilityOf(logits: Float32Array, id: number): number {
   let most = Number.NEGATIVE_INFINITY;
@@ -53,8 +56,7 @@ export function logProbabilityOf(logits: Float32Array, id: number): number {
   let sum = 0;
   for (let at = 0; at < logits.length; at++) {
     const below = logits[at]! - most;
-    // All that is lower comes to less than the sixth digit, and costs more than the rest of it.
-    if (below > -25) sum += Math.exp(below);
+    if (below > -NEGLIGIBLE) sum += Math.exp(below);
   }
   return logits[id]! - most - Math.log(sum);
 }

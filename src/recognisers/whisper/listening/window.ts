@@ -5,10 +5,11 @@ import { type Choice, choiceOf } from "./choice.ts";
 import { type Decoded, type DecodeRequest, decode } from "./decode.ts";
 import { DecoderRun } from "./decoder-run.ts";
 import { activeFrames, isSurelyNoSpeech } from "./level.ts";
-import { lengthBeforeRepeat, withoutRepeats } from "./loop-guard.ts";
+import { lengthBeforeRepeat } from "./loop-guard.ts";
 import type { Encoded, Networks } from "./networks.ts";
 import { pauseIn } from "./pause.ts";
 import { placedWords } from "./placed-words.ts";
+import { isAlike, isCopied, promptTokens } from "./prompt.ts";
 import { POSITION, WHISPER_RATE_HZ, WINDOW_S } from "./rate.ts";
 import { segmentsOf } from "./segments.ts";
 import { wordsOf } from "./words.ts";
@@ -52,14 +53,6 @@ const GUESSED_LOG_PROBABILITY = -1.5;
 const TOKENS_PER_S = 12;
 const MORE_TOKENS = 8;
 const MOST_TOKENS = 220;
-/**
- * Of the prompt; and of what is looked at for repetitions. Whisper takes 223, but with so many about something else, of 318
- * words 35 are heard wrongly, with 100 of them 27, and without a prompt 22.
- */
-const PROMPT_TOKENS = 100;
-const PROMPT_TOKENS_READ = 1_000;
-/** As many tokens that stand in the prompt alike may be copied from it. */
-const COPIED_TOKENS = 8;
 
 const WITHOUT_GLUE: ReadonlySet<string> = new Set(["zh", "ja", "th", "lo", "my", "yue"]);
 
@@ -108,7 +101,7 @@ export class WindowListener {
     const heard = await this.#decoded(encoded, samples, request, check);
     const { ids, language, ...decoded } = heard.decoded;
     if (isRunaway(decoded)) return await this.#again(samples, request, check);
-    if (request.prompt === null || !isCopied(ids, this.#prompt(request.prompt))) return heard;
+    if (request.prompt === null || !isCopied(ids, promptTokens(request.prompt, this.#pairs))) return heard;
     // What was said in the words of the prompt is heard without it as well.
     const text = this.#pairs.decode(ids);
     const without = { ...request, prompt: null, draft: { text, language } };
@@ -163,19 +156,13 @@ export class WindowListener {
     const draftIds = draft === null || draft.text.trim() === "" ? [] : encoded(draft.text).slice(0, -2);
     return {
       language,
-      prompt: prompt === null ? [] : this.#prompt(prompt),
+      prompt: prompt === null ? [] : promptTokens(prompt, this.#pairs),
       draft:
         draftIds.length === 0
           ? null
           : { ids: draftIds.slice(0, mostTokens - 1), language: draft?.language ?? null },
       mostTokens,
     };
-  }
-
-  /** A prompt's tokens. Each phrase once: what repeats in it would be repeated instead of what is said. */
-  #prompt(text: string): readonly number[] {
-    const ids = text.trim() === "" ? [] : this.#pairs.encode(` ${text.trim()}`);
-    return withoutRepeats(ids.slice(-PROMPT_TOKENS_READ)).slice(-PROMPT_TOKENS);
   }
 
   #segments({ run, decoded }: DecodedRun, samples: Float32Array): readonly HeardSegment[] {
@@ -208,18 +195,4 @@ const NOTHING: Omit<HeardWindow, "heardS"> = {
 
 function isRunaway({ repeatedPhrase, isCut }: Pick<Decoded, "repeatedPhrase" | "isCut">): boolean {
   return repeatedPhrase > 0 || isCut;
-}
-
-/** Whether all that was written stands in the prompt as it is. */
-function isCopied(ids: readonly number[], prompt: readonly number[]): boolean {
-  const once = withoutRepeats(ids);
-  return once.length >= COPIED_TOKENS && `,${prompt.join()},`.includes(`,${once.join()},`);
-}
-
-/** Whether half of the words of the one are in the other. */
-function isAlike(text: string, other: string): boolean {
-  const words = (of: string): readonly string[] => of.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-  const known = new Set(words(text));
-  const found = words(other);
-  return 2 * found.filter((word) => known.has(word)).length >= found.length;
 }

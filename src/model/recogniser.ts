@@ -34,7 +34,7 @@ export interface Transcript {
   /** Of all tokens; `null` where there is none or the recogniser does not say. */
   readonly meanLogProbability: number | null;
   readonly segments: readonly HeardSegment[];
-  /** How much of the clip was listened to, from its beginning: less than all of it where that is too long. */
+  /** Up to where the clip was listened to, in seconds from its beginning: less than all of it where that is too long. */
   readonly heardS: number;
 }
 
@@ -47,13 +47,12 @@ export interface RecogniseOptions {
   readonly wantsWords: boolean;
   /** What the same speech was taken for when less of it had been heard: confirmed or corrected, which is cheaper. */
   readonly draft: Transcript | null;
-  /** Is told how much of the clip has been heard, in seconds, where it is heard piece by piece; must not throw. */
-  readonly onProgress?: (heardS: number) => void;
-  /** Goes on where an earlier call has heard up to, in seconds from the clip's beginning; 0 unless told. */
+  /** From where on the clip is heard, in seconds: 0 unless given. What was said before is not in the transcript. */
   readonly startAtS?: number;
   /**
-   * Is told, where a clip is heard piece by piece, all that was heard since `startAtS`; `heardS` is then the second up to
-   * which the clip has been heard, from its beginning. Must not throw.
+   * Is told after each piece of a clip what was heard from `startAtS` up to its `heardS`: at last the whole transcript.
+   * Whoever gives up has that much, and hears the rest by another call that starts there, in the language that was found.
+   * Must not throw.
    */
   readonly onPart?: (part: Transcript) => void;
 }

@@ -193,7 +193,7 @@ describe("antiphon transcribe", { concurrency: false }, () => {
     assert.equal(code, 1);
     assert.match(
       stderr,
-      /^The recogniser's endpoint refused the key \(401\): check ANTIPHON_RECOGNISER_API_KEY/,
+      /^The recogniser's endpoint refused the key \(401\)\. Check ANTIPHON_RECOGNISER_API_KEY/,
     );
   });
 

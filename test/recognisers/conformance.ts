@@ -16,11 +16,9 @@ export interface RecogniserAbilities {
   readonly takesDrafts: boolean;
   /** It is asked how likely speech is where nobody speaks too; of one that is not, `null` may be all there is. */
   readonly weighsSilence: boolean;
-  /** It tells how far it is in a clip of more than 30 s; one that does not says nothing before the end. */
-  readonly tellsProgress: boolean;
 }
 
-const ALL: RecogniserAbilities = { takesDrafts: true, weighsSilence: true, tellsProgress: true };
+const ALL: RecogniserAbilities = { takesDrafts: true, weighsSilence: true };
 
 export interface RecogniserConformanceOptions {
   /** What it cannot do by its nature. */
@@ -99,17 +97,6 @@ export function recogniserConformance(
       }
     });
 
-    test("how far it is in a long clip only grows, up to its end", async () => {
-      const long = babble(31.7);
-      const told: number[] = [];
-      await heard(long, { onProgress: (heardS) => told.push(heardS) });
-      assert.deepEqual(
-        told,
-        [...told].sort((a, b) => a - b),
-      );
-      assert.equal(told.at(-1), able.tellsProgress ? long.durationS : undefined);
-    });
-
     test("a draft of the same is confirmed, and a wrong one is corrected", async () => {
       const first = await heard(clip);
       const [segment] = first.segments;
@@ -129,6 +116,33 @@ export function recogniserConformance(
       const draft = { ...first, text: wrong, segments: [{ ...segment!, text: wrong }] };
       assert.equal((await heard(clip, { draft })).text, first.text);
       assert.equal((await heard(clip, { draft: { ...draft, language: "de" } })).text, first.text);
+    });
+
+    test("it tells what it has heard so far, and hears the rest from there on", async () => {
+      const long = repeated(clip, Math.ceil(65 / clip.durationS));
+      const parts: Transcript[] = [];
+      const whole = await heard(long, { wantsWords: true, onPart: (part) => parts.push(part) });
+      assert.deepEqual(parts.at(-1), whole);
+      for (const part of parts) {
+        checkForm(part, long);
+        assert.deepEqual(part.segments, whole.segments.slice(0, part.segments.length));
+        const { language } = part;
+        const rest = await heard(long, { wantsWords: true, startAtS: part.heardS, language });
+        checkForm(rest, long);
+        assert.equal(rest.heardS, whole.heardS);
+        assert.deepEqual([...part.segments, ...rest.segments], whole.segments);
+      }
+      parts.slice(1).forEach((part, at) => {
+        assert.ok(part.heardS > parts[at]!.heardS, `${part.heardS} s after ${parts[at]!.heardS} s`);
+      });
+    });
+
+    test("from the end of a clip on there is nothing to be heard", async () => {
+      for (const startAtS of [clip.durationS, clip.durationS + 10]) {
+        const { text, heardS } = await heard(clip, { startAtS });
+        assert.equal(text, "");
+        assert.ok(Math.abs(heardS - clip.durationS) < 0.05, `${heardS}`);
+      }
     });
 
     const odd: Record<string, () => Clip> = {
@@ -195,6 +209,13 @@ export function recogniserConformance(
       });
     }
   });
+}
+
+function repeated({ samples, sampleRateHz }: Clip, times: number): Clip {
+  const all = new Float32Array(samples.length * times);
+  for (let time = 0; time < times; time++) all.set(samples, time * samples.length);
+  const durationS = all.length / sampleRateHz;
+  return { samples: all, sampleRateHz, durationS, digest: `${times} times the clip` };
 }
 
 function checkForm(transcript: Transcript, { durationS }: Clip): void {

@@ -29,7 +29,7 @@ recogniserConformance(
   async () => behind(`${antiphon.url}/v1`, antiphon.key, 60_000),
   {
     // OpenAI's API has no field for a draft, answers in one piece, and says how likely speech is of segments alone.
-    lacks: ["takesDrafts", "tellsProgress", "weighsSilence"],
+    lacks: ["takesDrafts", "weighsSilence"],
     speech: async () => toneSpeech(),
     broken: {
       "a key that is refused": async () => behind(`${antiphon.url}/v1`, "ant_wrong", 20_000),

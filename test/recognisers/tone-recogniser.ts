@@ -31,14 +31,14 @@ export class ToneRecogniser implements Recogniser {
 
   async recognise(
     { samples, sampleRateHz, durationS }: Clip,
-    { wantsWords, language, onProgress }: RecogniseOptions,
+    { wantsWords, language, startAtS = 0, onPart }: RecogniseOptions,
     signal: AbortSignal,
   ): Promise<Transcript> {
     signal.throwIfAborted();
     const words: HeardWord[] = [];
     const step = Math.max(1, Math.round(FRAME_S * sampleRateHz));
     let burst: { from: number; crossings: number } | null = null;
-    for (let at = 0; at < samples.length + step; at += step) {
+    for (let at = Math.round(startAtS * sampleRateHz); at < samples.length + step; at += step) {
       if (this.#isClosed) throw new RecogniserError("the recogniser was closed: retry");
       const frame = samples.subarray(at, at + step);
       if (isLoud(frame)) {
@@ -48,14 +48,13 @@ export class ToneRecogniser implements Recogniser {
         words.push(...wordOf(burst.from / sampleRateHz, at / sampleRateHz, burst.crossings, durationS));
         burst = null;
       }
-      onProgress?.(Math.min(durationS, (at + step) / sampleRateHz));
       await turn();
       signal.throwIfAborted();
     }
     if (this.#isClosed) throw new RecogniserError("the recogniser was closed: retry");
     const segments = segmentsOf(words, wantsWords);
     const isSpeech = segments.length > 0;
-    return {
+    const heard: Transcript = {
       text: segments.map(({ text }) => text).join(" "),
       language: isSpeech ? (language ?? "en") : null,
       languageProbability: isSpeech ? 1 : null,
@@ -64,6 +63,8 @@ export class ToneRecogniser implements Recogniser {
       segments,
       heardS: durationS,
     };
+    onPart?.(heard);
+    return heard;
   }
 
   async close(): Promise<void> {

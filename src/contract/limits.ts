@@ -1,6 +1,15 @@
 /** Code points of text in one request or turn, at most. */
 export const MAX_TEXT_CHARS = 8_000;
 
+/** Code points of the input of one request of OpenAI's API for speech, at most: as many as it takes itself. */
+export const MAX_SPEECH_CHARS = 4_096;
+
+/**
+ * Frames of 80 ms that speech of such an input may have: 44 minutes, which is longer than any text of that length takes
+ * at any speed. The text is the bound, and this is for the text that nobody thought of.
+ */
+export const MAX_SPEECH_FRAMES = 16 * 2_048;
+
 /** Code points of instructions to the writer in one request, at most. */
 export const MAX_INSTRUCTIONS_CHARS = 2_000;
 

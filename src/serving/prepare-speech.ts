@@ -1,5 +1,6 @@
 import { type AudioSpeechRequest, modelNamed, SPEEDS, speakerNamed } from "../contract/audio-speech.ts";
 import { ServiceError } from "../contract/errors.ts";
+import { MAX_SPEECH_FRAMES } from "../contract/limits.ts";
 import { type Prepared, prepareTts, type ResolveModel } from "./prepare.ts";
 
 /** A request of OpenAI's API as one of ours. Throws a 400 {@link ServiceError} that names the field. */
@@ -15,6 +16,7 @@ export function prepareSpeech(asked: AudioSpeechRequest, resolve: ResolveModel):
   const request = { text: input, model: modelNamed(model), speaker: speakerNamed(voice), ...words };
   return prepareTts(request, resolve, {
     fields: { text: "input", speaker: "voice" },
+    maxFrames: MAX_SPEECH_FRAMES,
     preset: speed === 1 ? {} : { rate: speed },
   });
 }

@@ -3,6 +3,7 @@ import { after, before, describe, test } from "node:test";
 import { decodeWav } from "../../src/audio/wav-read.ts";
 import { createToneModel } from "../../src/engines/tone/tone.ts";
 import type { Script } from "../../src/model/script.ts";
+import { decode } from "../audio/encode/decoders.ts";
 import { until } from "../waiting.ts";
 import { startTestServer, type TestServer } from "./start.ts";
 import { pcmOf, type Reply } from "./wire.ts";
@@ -43,10 +44,25 @@ async function refused(fields: object, status: number, message: RegExp): Promise
 }
 
 describe("speech for clients of OpenAI's API", () => {
-  test("is one complete WAV when no format is named, metered like any other", async (t) => {
+  test("is an MP3 when no format is named, as long as what /v1/tts says", async () => {
+    const whole = pcmOf((await (await server.post("/v1/tts", { text: INPUT })).json()).audio.data_b64);
+    const reply = await speak();
+    assert.equal(reply.status, 200);
+    assert.equal(reply.headers.get("content-type"), "audio/mpeg");
+    const { samples, rateHz } = await decode("mp3", await bytesOf(reply));
+    assert.equal(rateHz, 24_000);
+    assert.ok(samples.length >= whole.length / 2 + 1_105 && samples.length <= whole.length / 2 + 3_600);
+  });
+
+  test("is one complete WAV when that is asked for, metered like any other", async (t) => {
     const own = await startTestServer();
     t.after(() => own.stop());
-    const reply = await own.post(PATH, { model: "svc-atom-beta-v0.1", input: "Grüße 🎉.", voice: "1" });
+    const reply = await own.post(PATH, {
+      model: "svc-atom-beta-v0.1",
+      input: "Grüße 🎉.",
+      voice: "1",
+      response_format: "wav",
+    });
     assert.equal(reply.status, 200);
     assert.equal(reply.headers.get("content-type"), "audio/wav");
     assert.match(reply.headers.get("x-request-id") ?? "", /^req_/);
@@ -68,7 +84,7 @@ describe("speech for clients of OpenAI's API", () => {
     assert.equal((await bytesOf(pcm)).length, whole.length);
     assert.equal((await bytesOf(await speak({ response_format: "wav" }))).length, 44 + whole.length);
 
-    const open = await bytesOf(await speak({ stream_format: "audio" }));
+    const open = await bytesOf(await speak({ response_format: "wav", stream_format: "audio" }));
     assert.equal(open.readUInt32LE(4), 0xffff_ffff, "a WAV that is streamed cannot know its size");
     assert.equal(open.readUInt32LE(40), 0xffff_ffff);
     assert.equal(decodeWav(open).samples.length, whole.length / 2);
@@ -82,8 +98,8 @@ describe("speech for clients of OpenAI's API", () => {
       const reply = await speak({ response_format: format, stream_format: "sse" });
       assert.equal(reply.headers.get("content-type"), "text/event-stream; charset=utf-8");
       const events = await dataOf(reply);
-      const { type, usage } = events.pop();
-      assert.equal(type, "speech.audio.done");
+      const { type, usage, stop } = events.pop();
+      assert.deepEqual([type, stop], ["speech.audio.done", "finished"]);
       assert.ok(events.every((event) => event.type === "speech.audio.delta"));
       const bytes =
         Buffer.concat(events.map(({ audio }) => Buffer.from(audio, "base64"))).length - headerBytes;
@@ -143,19 +159,21 @@ describe("speech for clients of OpenAI's API", () => {
   });
 
   test("says which formats there are when another is asked for", async () => {
-    for (const format of ["mp3", "opus", "aac", "flac", "ogg"]) {
-      await refused(
-        { response_format: format },
-        400,
-        /^response_format "\w+" is not made here: ask for "wav" or "pcm"$/,
-      );
+    for (const format of ["aac", "ogg", "MP3", ""]) {
+      for (const more of [{}, { stream_format: "sse" }]) {
+        await refused(
+          { response_format: format, ...more },
+          400,
+          /^response_format "\w*" is not made here: ask for one of mp3, opus, flac, wav, pcm, mulaw, alaw$/,
+        );
+      }
     }
   });
 
   test("names the field that is wrong, in this API's words", async () => {
     await refused({ input: undefined }, 422, /^input is missing/);
     await refused({ input: "" }, 422, /^input must have at least 1 character$/);
-    await refused({ input: "x".repeat(8_001) }, 422, /^input must have at most 8000 characters$/);
+    await refused({ input: "x".repeat(4_097) }, 422, /^input must have at most 4096 characters$/);
     await refused({ input: " " }, 400, /^input is empty/);
     await refused({ input: "?!" }, 400, /^input has nothing speakable/);
     await refused({ model: undefined }, 422, /^model is missing/);

@@ -8,6 +8,7 @@ import { followingLoudness, followingPitch, followingSpectrum } from "./rows/fol
 import { followingNaturalness, followingVoice } from "./rows/following-likeness.ts";
 import { followingRate } from "./rows/following-rate.ts";
 import { followingWords } from "./rows/following-words.ts";
+import { encoderCpu, formatsEightClients, formatsFirstByte } from "./rows/formats.ts";
 import { gate } from "./rows/gate.ts";
 import { largerWriter } from "./rows/larger-writer.ts";
 import { listening } from "./rows/listening.ts";
@@ -56,4 +57,7 @@ export const ROWS: readonly Row[] = [
   crowd,
   pauses,
   crowdMemory,
+  formatsFirstByte,
+  formatsEightClients,
+  encoderCpu,
 ];

@@ -17,7 +17,11 @@ export const AudioSpeechRequest = Type.Object(
     model: Type.String({
       description: "A public model id; `tts-1`, `tts-1-hd` and `gpt-4o-mini-tts` are the default model.",
     }),
-    input: Type.String({ minLength: 1, maxLength: MAX_SPEECH_CHARS, description: "The words to speak, all of them." }),
+    input: Type.String({
+      minLength: 1,
+      maxLength: MAX_SPEECH_CHARS,
+      description: "The words to speak, all of them.",
+    }),
     voice: Type.Optional(
       Type.Unsafe<string | { id: string }>({
         type: ["string", "object"],
@@ -77,7 +81,8 @@ export const SpeechAudioDone = Type.Object(
     stop: Type.Unsafe<"finished" | "length">({
       type: "string",
       enum: ["finished", "length"],
-      description: "`length`: speech was cut where nothing may be longer, and the input was not spoken to its end.",
+      description:
+        "`length`: speech was cut where nothing may be longer, and the input was not spoken to its end.",
     }),
     usage: Type.Object({
       ...Usage.properties,

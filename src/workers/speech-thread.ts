@@ -152,8 +152,7 @@ export class SpeechThread {
     if (message.kind === "frame") utterance?.push({ samples: message.samples });
     else if (message.kind === "piece") {
       utterance?.push({ bytes: message.bytes, sampleCount: message.sampleCount });
-    }
-    else if (message.kind === "pull") void utterance?.pull();
+    } else if (message.kind === "pull") void utterance?.pull();
     else if (message.kind === "end") utterance?.end(message.report);
     else utterance?.fail(fromWireError(message.error));
   }

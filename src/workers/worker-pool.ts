@@ -1,8 +1,14 @@
 import type { ResourceLimits } from "node:worker_threads";
-import { abortable } from "../model/abortable.ts";
 import type { Encoding } from "../audio/encode/encoder.ts";
+import { abortable } from "../model/abortable.ts";
 import type { Script } from "../model/script.ts";
-import { type Frame, type Piece, SpeechFailedError, type SpeechModel, type SpeechReport } from "../model/speech-model.ts";
+import {
+  type Frame,
+  type Piece,
+  SpeechFailedError,
+  type SpeechModel,
+  type SpeechReport,
+} from "../model/speech-model.ts";
 import { chooseThread } from "./choose-thread.ts";
 import type { HostUtterance } from "./host-utterance.ts";
 import { PoolSlot, type SlotChange } from "./pool-slot.ts";
@@ -70,6 +76,7 @@ export interface PoolStats {
 
 /** A speech model that lives in several threads at once. */
 export interface WorkerPool extends SpeechModel {
+  readonly speakEncoded: NonNullable<SpeechModel["speakEncoded"]>;
   stats(): PoolStats;
   /** Ends the busiest thread as a crash between two frames would, and resolves when it has: to test what follows. */
   terminateOne(): Promise<void>;
@@ -110,7 +117,8 @@ export async function createWorkerPool(options: WorkerPoolOptions): Promise<Work
       if (closing) throw closed();
       const ready = slots.filter((slot) => slot.state === "ready").map((slot) => slot.thread);
       const well = ready.filter((thread) => thread.isAnswering);
-      if (ready.length > 0) return chooseThread(well.length > 0 ? well : ready, script).open(script, encoding, signal);
+      if (ready.length > 0)
+        return chooseThread(well.length > 0 ? well : ready, script).open(script, encoding, signal);
       if (slots.every((slot) => slot.state === "broken")) throw broken(slots[0]);
       await abortable(change, signal);
     }

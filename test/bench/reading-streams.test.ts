@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { pcm16Bytes } from "../../src/audio/pcm.ts";
 import { audioRms, EventSplitter, isAudio, isError } from "../../src/cli/bench/event-splitter.ts";
 import { ReplyParser } from "../../src/cli/bench/reply-parser.ts";
-import { pcm16Bytes } from "../../src/audio/pcm.ts";
 import { formatAudioEvent, formatEvent } from "../../src/http/sse.ts";
 import fc from "../properties.ts";
 

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { decodeWav } from "../../src/audio/wav-read.ts";
+import { SPEECH_FORMATS, TELLS_LENGTH } from "../../src/contract/audio-speech.ts";
 import { createToneModel } from "../../src/engines/tone/tone.ts";
 import type { Script } from "../../src/model/script.ts";
 import { decode } from "../audio/encode/decoders.ts";
 import { until } from "../waiting.ts";
+import { openRaw, rawRequest } from "./raw-socket.ts";
 import { startTestServer, type TestServer } from "./start.ts";
 import { pcmOf, type Reply } from "./wire.ts";
 
@@ -88,6 +90,55 @@ describe("speech for clients of OpenAI's API", () => {
     assert.equal(open.readUInt32LE(4), 0xffff_ffff, "a WAV that is streamed cannot know its size");
     assert.equal(open.readUInt32LE(40), 0xffff_ffff);
     assert.equal(decodeWav(open).samples.length, whole.length / 2);
+  });
+
+  test("is the same file as bytes, in one piece and in events, in every format and by its own type", async (t) => {
+    const own = await startTestServer();
+    t.after(() => own.stop());
+    const types = {
+      mp3: "audio/mpeg",
+      opus: "audio/ogg; codecs=opus",
+      flac: "audio/flac",
+      wav: "audio/wav",
+      pcm: "audio/pcm",
+      mulaw: "audio/basic",
+      alaw: "audio/PCMA",
+    };
+    const seconds = ([...INPUT].length * 1_440) / 24_000;
+    for (const format of SPEECH_FORMATS) {
+      const asked = { model: "tts-1", input: INPUT, response_format: format };
+      const plain = await own.post(PATH, asked);
+      assert.equal(plain.headers.get("content-type"), types[format]);
+      assert.equal(plain.headers.has("content-length"), TELLS_LENGTH.has(format), format);
+      const whole = await bytesOf(plain);
+      const streamed = await bytesOf(await own.post(PATH, { ...asked, stream_format: "audio" }));
+      const events = await dataOf(await own.post(PATH, { ...asked, stream_format: "sse" }));
+      assert.equal(events.pop().type, "speech.audio.done");
+      const joined = Buffer.concat(events.map(({ audio }) => Buffer.from(audio, "base64")));
+      for (const file of [whole, streamed, joined]) {
+        const { samples, rateHz } = await decode(format, file);
+        const heardS = samples.length / rateHz;
+        assert.ok(heardS >= seconds && heardS < seconds + (format === "mp3" ? 0.15 : 0.001), `${heardS} s`);
+        // Delivery varies, and with it what a codec takes for it, where it takes no more than it needs.
+        if (format !== "opus" && format !== "flac") assert.equal(file.length, whole.length, format);
+      }
+    }
+    const flac = await bytesOf(
+      await own.post(PATH, { model: "tts-1", input: INPUT, response_format: "flac" }),
+    );
+    assert.equal(Number(flac.readBigUInt64BE(18) & 0xf_ffff_ffffn), seconds * 24_000, "its length is told");
+  });
+
+  test("speaks the whole of 4,096 characters, which is more than max_new_tokens could ask for", async () => {
+    const input = `${"A sentence of thirty letters is. ".repeat(124)}End.`;
+    assert.equal(input.length, 4_096);
+    const events = await dataOf(
+      await speak({ input, response_format: "pcm", stream_format: "sse", speed: 0.7 }),
+    );
+    const { usage, stop } = events.pop();
+    assert.equal(stop, "finished");
+    assert.ok(usage.output_tokens > 2_048);
+    assert.equal(usage.output_audio_seconds, (4_096 * 1_440) / 24_000);
   });
 
   test("comes as events with OpenAI's names, which joined are the file, and end in usage", async () => {
@@ -240,6 +291,54 @@ describe("speech that fails or is left", () => {
       assert.equal((await (await late.get("/v1/usage")).json()).requests, 0);
     } finally {
       await late.stop();
+    }
+  });
+
+  for (const format of ["mp3", "opus", "flac"]) {
+    test(`frees what makes ${format} when its listener leaves, who is metered for what went into it`, async () => {
+      const own = await startTestServer({
+        tone: { beforeFrame: (index) => (index === 5 ? new Promise<void>(() => {}) : undefined) },
+      });
+      try {
+        const leaving = new AbortController();
+        const reply = await fetch(own.url + PATH, {
+          method: "POST",
+          headers: { "X-API-Key": own.key, "Content-Type": "application/json" },
+          body: JSON.stringify({ ...body, response_format: format, stream_format: "audio" }),
+          signal: leaving.signal,
+        });
+        await reply.body?.getReader().read();
+        leaving.abort();
+        const usage = async () => (await own.get("/v1/usage")).json();
+        await until("the usage", async () => (await usage()).requests === 1);
+        assert.equal((await usage()).output_audio_seconds, 5 * 0.08);
+        assert.equal(await own.metric("active_streams"), 0);
+      } finally {
+        await own.stop();
+      }
+    });
+  }
+
+  test("gives all of a long MP3 to a reader who takes it slowly", async () => {
+    const own = await startTestServer();
+    try {
+      const { socket, received } = await openRaw(own, { isIdle: true });
+      const input = "word ".repeat(800);
+      socket.write(rawRequest(PATH, own.key, { model: "tts-1", input }, { Connection: "close" }));
+      let bytes = received().length;
+      socket.on("data", (chunk: string) => {
+        bytes += Buffer.byteLength(chunk);
+        socket.pause();
+        setImmediate(() => socket.resume());
+      });
+      const over = new Promise((resolve) => socket.once("end", resolve));
+      socket.resume();
+      await over;
+      assert.ok(bytes > 240 * 16_000, `${bytes}`);
+      const usage = await (await own.get("/v1/usage")).json();
+      assert.equal(usage.output_audio_seconds, 240);
+    } finally {
+      await own.stop();
     }
   });
 

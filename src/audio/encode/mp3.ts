@@ -30,7 +30,10 @@ export async function mp3Encoder(): Promise<Encoder> {
   return {
     head: () => NOTHING,
     // What LAME gives are views into its memory.
-    push: (pcm) => live().encode([fromPcm16(pcm)]).slice(),
+    push: (pcm) =>
+      live()
+        .encode([fromPcm16(pcm)])
+        .slice(),
     end: () => live().finalize().slice(),
     finishedHead: () => NOTHING,
     free() {

@@ -97,9 +97,11 @@ function opusHead(): Uint8Array {
 }
 
 /** RFC 7845, 5.2: who made it, and no comments. */
-const OPUS_TAGS = new Uint8Array(Buffer.concat([
-  Buffer.from("OpusTags"),
-  Buffer.of(8, 0, 0, 0),
-  Buffer.from("antiphon"),
-  Buffer.of(0, 0, 0, 0),
-]));
+const OPUS_TAGS = new Uint8Array(
+  Buffer.concat([
+    Buffer.from("OpusTags"),
+    Buffer.of(8, 0, 0, 0),
+    Buffer.from("antiphon"),
+    Buffer.of(0, 0, 0, 0),
+  ]),
+);

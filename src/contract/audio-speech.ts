@@ -54,7 +54,8 @@ export const AudioSpeechRequest = Type.Object(
         enum: ["audio", "sse"],
         description:
           "`sse`: events as they are spoken. `audio`: bytes as they are spoken; `wav` and `flac` then leave their length " +
-          "open in their header. Absent: `audio`, but for `wav` and `flac` one file that is complete.",
+          "open in their header. Absent: `audio`, but for `wav` and `flac` one file that is complete and holds at most " +
+          "11 minutes; where that cuts the input, the header `X-Antiphon-Stop: length` says so.",
       }),
     ),
     lexicon: Type.Optional(Lexicon),
@@ -149,8 +150,16 @@ export function speakerNamed(voice: AudioSpeechRequest["voice"] = "0"): string {
 export const SPEECH_FORMATS = ["mp3", "opus", "flac", "wav", "pcm", "mulaw", "alaw"] as const;
 export type SpeechFormat = (typeof SPEECH_FORMATS)[number];
 
-/** Those whose header tells how long they are: sent whole, unless pieces are asked for. */
+/** Those whose header tells how long they are. */
 export const TELLS_LENGTH: ReadonlySet<SpeechFormat> = new Set(["wav", "flac"]);
+
+/** Whether a reply goes out in one piece: where its header tells its length, unless pieces are asked for. */
+export function isSentWhole(
+  format: SpeechFormat,
+  streamFormat: AudioSpeechRequest["stream_format"],
+): boolean {
+  return streamFormat === undefined && TELLS_LENGTH.has(format);
+}
 
 /** The format that a request means. Throws a 400 {@link ServiceError} for one that is not made. */
 export function formatNamed({ response_format: asked = "mp3" }: AudioSpeechRequest): SpeechFormat {

@@ -5,10 +5,13 @@ export const MAX_TEXT_CHARS = 8_000;
 export const MAX_SPEECH_CHARS = 4_096;
 
 /**
- * Frames of 80 ms that speech of such an input may have: 44 minutes, which is longer than any text of that length takes
- * at any speed. The text is the bound, and this is for the text that nobody thought of.
+ * Frames of 80 ms that speech of such an input may have: 87 minutes. The text is the bound, and this is twice what the
+ * slowest text takes that was found: "W7%" over and over, at the lowest speed.
  */
-export const MAX_SPEECH_FRAMES = 16 * 2_048;
+export const MAX_SPEECH_FRAMES = 65_536;
+
+/** The same where it is kept in memory until it is whole: 11 minutes, twice what prose takes at the lowest speed. */
+export const MAX_WHOLE_SPEECH_FRAMES = 8_192;
 
 /** Code points of instructions to the writer in one request, at most. */
 export const MAX_INSTRUCTIONS_CHARS = 2_000;

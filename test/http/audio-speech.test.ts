@@ -141,6 +141,31 @@ describe("speech for clients of OpenAI's API", () => {
     assert.equal(usage.output_audio_seconds, (4_096 * 1_440) / 24_000);
   });
 
+  test("says so where one file may not be as long as the input takes, and streams all of it", async () => {
+    const tone = await createToneModel();
+    let isSlow = true;
+    const load = async () => ({
+      speak: (script: Script, signal: AbortSignal) =>
+        tone.speak({ ...script, delivery: { ...script.delivery, maxFrames: isSlow ? 16 : 99_999 } }, signal),
+      close: async () => {},
+    });
+    const own = await startTestServer({ checkpoints: [{ name: "heart", memoryBytes: 1, load }] });
+    try {
+      const asked = { model: "tts-1", input: INPUT, response_format: "flac" };
+      assert.equal((await own.post(PATH, asked)).headers.get("x-antiphon-stop"), "length");
+      const events = await dataOf(await own.post(PATH, { ...asked, stream_format: "sse" }));
+      assert.equal(events.at(-1).stop, "length");
+      isSlow = false;
+      assert.equal((await own.post(PATH, asked)).headers.get("x-antiphon-stop"), null);
+    } finally {
+      await own.stop();
+    }
+    await bytesOf(await speak({ response_format: "flac" }));
+    assert.equal(scripts.at(-1)?.delivery.maxFrames, 8_192);
+    await bytesOf(await speak());
+    assert.equal(scripts.at(-1)?.delivery.maxFrames, 65_536);
+  });
+
   test("comes as events with OpenAI's names, which joined are the file, and end in usage", async () => {
     for (const [format, headerBytes] of [
       ["pcm", 0],

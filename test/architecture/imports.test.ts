@@ -43,7 +43,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "node-llama-cpp": ["writers"],
   "mpg123-decoder": ["audio"],
   "opus-decoder": ["audio"],
-  "wasm-media-encoders": ["audio"],
+  "wasm-media-encoders": ["audio", "http"],
   "libopus-wasm": ["audio"],
   "proper-lockfile": ["catalogue"],
   "cli-progress": ["cli"],

@@ -29,6 +29,8 @@ export const MAX_NEW_TOKENS = 2_048;
 /** The caps a server enforces, as `GET /v1/info` publishes them under `limits`. */
 export interface Limits {
   readonly max_text_chars: number;
+  /** Of the input of `POST /v1/audio/speech`. */
+  readonly max_speech_chars: number;
   readonly max_instructions_chars: number;
   readonly max_turns: number;
   readonly max_turn_audio_bytes: number;

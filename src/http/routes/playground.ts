@@ -43,9 +43,7 @@ const HEADERS = {
 /** `GET /`: a page to try the service by. Every file in `dir` is read once, and served below `/playground/`. */
 export function playgroundRoutes(app: FastifyInstance, dir: string): void {
   const files = readdirSync(dir).map((name) => [name, join(dir, name)] as const);
-  const packaged = Object.entries(PACKAGED).map(
-    ([name, url]) => [name, fileURLToPath(url)] as const,
-  );
+  const packaged = Object.entries(PACKAGED).map(([name, url]) => [name, fileURLToPath(url)] as const);
   for (const [name, path] of [...files, ...packaged]) {
     const type = TYPES[extname(name)];
     if (type === undefined) continue;

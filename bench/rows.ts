@@ -8,6 +8,7 @@ import { followingLoudness, followingPitch, followingSpectrum } from "./rows/fol
 import { followingNaturalness, followingVoice } from "./rows/following-likeness.ts";
 import { followingRate } from "./rows/following-rate.ts";
 import { followingWords } from "./rows/following-words.ts";
+import { encoderCpu, formatsEightClients, formatsFirstByte } from "./rows/formats.ts";
 import { gate } from "./rows/gate.ts";
 import { hearingLanguage } from "./rows/hearing-language.ts";
 import { hearingMemory } from "./rows/hearing-memory.ts";
@@ -74,4 +75,7 @@ export const ROWS: readonly Row[] = [
   hearingMemory,
   hearingPace,
   hearingWordTimes,
+  formatsFirstByte,
+  formatsEightClients,
+  encoderCpu,
 ];

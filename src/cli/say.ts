@@ -1,7 +1,9 @@
 import { createReadStream } from "node:fs";
 import { writeFile } from "node:fs/promises";
+import { extname } from "node:path";
 import { buffer } from "node:stream/consumers";
 import type { Command } from "commander";
+import type { Encoding } from "../audio/encode/encoder.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { NothingToSpeakError } from "../model/speech-model.ts";
 import type { Prepared } from "../serving/prepare.ts";
@@ -22,37 +24,64 @@ export function registerSay(program: Command): void {
   addGlobalOptions(program.command("say"))
     .description("speak a text, without a server")
     .argument("<text>", "the text, or - for standard input")
-    .option("-o, --output <file>", "WAV file to write (default: standard output, or the loudspeaker)")
+    .option(
+      "-o, --output <file>",
+      "file to write: .wav, .mp3, .opus, .ogg or .flac (default: a WAV on standard output, or the loudspeaker)",
+    )
     .option("--speaker <label>", "role label (default: 0)")
     .option("--model <id>", "public model id (default: the default model)")
     .option("--voice-like <file>", "WAV of somebody speaking, whose voice to come near")
     .option("--params <json>", "generation params, as POST /v1/tts takes them")
     .action(async (argument: string, flags: SayFlags, command: Command) => {
       const text = await readInput(argument);
-      const wav = await speak(text, flags, await settingsOf(command));
-      if (flags.output !== undefined) await write(flags.output, wav);
-      else if (process.stdout.isTTY) await (await import("./play.ts")).play(wav);
-      else process.stdout.write(wav);
+      const encoding = encodingOf(flags.output);
+      const file = await speak(text, encoding, flags, await settingsOf(command));
+      if (flags.output !== undefined) await write(flags.output, file);
+      else if (process.stdout.isTTY) await (await import("./play.ts")).play(file);
+      else process.stdout.write(file);
     });
 }
 
-async function speak(text: string, flags: SayFlags, settings: Settings): Promise<Uint8Array> {
+const ENCODINGS: Readonly<Record<string, Encoding>> = {
+  "": "wav",
+  ".wav": "wav",
+  ".mp3": "mp3",
+  ".opus": "opus",
+  ".ogg": "opus",
+  ".flac": "flac",
+};
+
+/** What the end of a file's name asks for; without one it is a WAV. */
+function encodingOf(output = ""): Encoding {
+  const ending = extname(output).toLowerCase();
+  const encoding = ENCODINGS[ending];
+  if (encoding !== undefined) return encoding;
+  const valid = Object.keys(ENCODINGS).filter((each) => each !== "");
+  throw new WrongCallError(`A file that ends in ${ending} cannot be made: end -o in ${valid.join(", ")}.`);
+}
+
+async function speak(
+  text: string,
+  encoding: Encoding,
+  flags: SayFlags,
+  settings: Settings,
+): Promise<Uint8Array> {
   const { houseWords } = await import("./lexicon-file.ts");
   const words = await houseWords(settings);
   const prepared = await prepare(text, flags);
   const { openEmbeddedVoice } = await import("./embedded-voice.ts");
   const { scriptOf } = await import("../serving/script-of.ts");
-  const { toPcm16 } = await import("../audio/pcm.ts");
-  const { encodeWav } = await import("../audio/wav-write.ts");
-  const { SAMPLE_RATE_HZ } = await import("../audio/format.ts");
+  const { joinedBytes } = await import("../audio/joined.ts");
   const voice = await openEmbeddedVoice({ threads: 1, readings: settings.readings, words });
   try {
-    const frames: Int16Array[] = [];
+    const pieces: Uint8Array[] = [];
     const script = scriptOf(prepared, prepared.model.preset);
-    for await (const { samples } of voice.speak(script, new AbortController().signal)) {
-      frames.push(toPcm16(samples));
-    }
-    return encodeWav(frames, SAMPLE_RATE_HZ);
+    const speech = voice.speakEncoded(script, encoding, new AbortController().signal);
+    let step = await speech.next();
+    for (; !step.done; step = await speech.next()) pieces.push(step.value.bytes);
+    const file = joinedBytes(pieces);
+    file.set(step.value.finishedHead ?? []);
+    return file;
   } catch (error) {
     if (!(error instanceof NothingToSpeakError)) throw error;
     throw new WrongCallError(`This cannot be said: ${error.message}.`);
@@ -104,8 +133,8 @@ async function read(file: string): Promise<Buffer> {
 }
 
 /** Writes the file that `-o` names. */
-async function write(file: string, wav: Uint8Array): Promise<void> {
-  await writeFile(file, wav).catch((error: NodeJS.ErrnoException) => {
+async function write(file: string, bytes: Uint8Array): Promise<void> {
+  await writeFile(file, bytes).catch((error: NodeJS.ErrnoException) => {
     throw new Error(`The file ${file} cannot be written (${error.code}): name another with -o.`, {
       cause: error,
     });

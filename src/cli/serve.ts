@@ -109,6 +109,6 @@ function tryIt(url: string, key: string): string {
   return (
     "Try it:\n" +
     `  curl -s ${url}/v1/audio/speech -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' ` +
-    `-d '{"model":"svc-beta-v0.3","voice":"0","input":"Hello! It is good to hear from you."}' -o hello.wav\n`
+    `-d '{"model":"svc-beta-v0.3","voice":"0","input":"Hello! It is good to hear from you.","response_format":"wav"}' -o hello.wav\n`
   );
 }

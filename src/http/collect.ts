@@ -1,6 +1,7 @@
 import type { FastifyRequest } from "fastify";
+import type { Encoding } from "../audio/encode/encoder.ts";
 import { FRAME_S, SAMPLE_RATE_HZ } from "../audio/format.ts";
-import { encodeWav } from "../audio/wav-write.ts";
+import { joinedBytes } from "../audio/joined.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { AudioPayload } from "../contract/replies.ts";
 import type { Holding } from "../serving/fair-share.ts";
@@ -10,9 +11,9 @@ import { requesterOf } from "./caller.ts";
 import type { HttpDeps } from "./deps.ts";
 import { BASE64 } from "./send-whole.ts";
 
-/** A whole reply: one WAV, and how it went. */
+/** A whole reply: one file, and how it went. */
 export interface Collected {
-  readonly wav: Uint8Array;
+  readonly file: Uint8Array;
   readonly outcome: Outcome;
 }
 
@@ -24,6 +25,7 @@ export async function collect(
   { intake, replies, service, options }: HttpDeps,
   prepared: Prepared,
   request: FastifyRequest,
+  encoding: Encoding = "wav",
 ): Promise<Collected> {
   const { keyId, signal, keep } = requesterOf(request);
   const beganMs = performance.now();
@@ -31,11 +33,12 @@ export async function collect(
   keep(holding);
   const limit = { ms: options.collectTimeoutMs - (performance.now() - beganMs), late: tooLate };
   const onHeard = () => intake.heard(prepared);
-  const caller = { keyId, signal, limit, takesAudioAsItComes: false, onHeard };
-  const { frames, outcome } = await gather(service.converse(prepared, caller), holding);
-  const wav = encodeWav(frames, SAMPLE_RATE_HZ);
-  holding.resize(wav.length);
-  return { wav, outcome };
+  const caller = { keyId, encoding, signal, limit, takesAudioAsItComes: false, onHeard };
+  const { pieces, outcome } = await gather(service.converse(prepared, caller), holding);
+  const file = joinedBytes(pieces);
+  file.set(outcome.finishedHead);
+  holding.resize(file.length);
+  return { file, outcome };
 }
 
 /** How JSON carries a reply's WAV: `sendJsonAround` puts the bytes in. */
@@ -59,17 +62,17 @@ function expectedBytes({ conversation, delivery }: Prepared): number {
   return Math.ceil(spokenS * SAMPLE_RATE_HZ) * Int16Array.BYTES_PER_ELEMENT;
 }
 
-async function gather(speech: AsyncGenerator<Int16Array, Outcome, void>, holding: Holding) {
-  const frames: Int16Array[] = [];
+async function gather(speech: AsyncGenerator<Uint8Array, Outcome, void>, holding: Holding) {
+  const pieces: Uint8Array[] = [];
   let bytes = 0;
   let step = await speech.next();
   while (!step.done) {
-    frames.push(step.value);
+    pieces.push(step.value);
     bytes += step.value.byteLength;
     if (bytes > holding.units) holding.resize(bytes);
     step = await speech.next();
   }
-  return { frames, outcome: step.value };
+  return { pieces, outcome: step.value };
 }
 
 function tooLate(): ServiceError {

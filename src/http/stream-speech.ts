@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Encoding } from "../audio/encode/encoder.ts";
 import type { ServiceError } from "../contract/errors.ts";
 import type { Prepared } from "../serving/prepare.ts";
 import type { Outcome } from "../serving/service.ts";
@@ -12,19 +13,20 @@ import { headersOf } from "./reply-headers.ts";
 
 /** How a reply is written while it is being spoken. */
 export interface StreamForm {
+  readonly encoding: Encoding;
   readonly headers: Readonly<Record<string, string>>;
   /** What is sent when nothing has been for a while; null where it would be taken for audio. */
   readonly keepAlive: string | null;
-  /** What goes before the first frame; may be empty. */
+  /** What goes before the first frame, the reply's bytes not among it; may be empty. */
   readonly opening: Chunk;
-  frame(pcm: Int16Array, index: number): Chunk;
+  frame(bytes: Uint8Array, index: number): Chunk;
   closing(outcome: Outcome): Chunk;
   /** What tells of a failure after the status; null cuts the connection, where nothing else could tell. */
   failure(error: ServiceError): Chunk | null;
 }
 
-type Speech = AsyncGenerator<Int16Array, Outcome, void>;
-type Step = IteratorResult<Int16Array, Outcome>;
+type Speech = AsyncGenerator<Uint8Array, Outcome, void>;
+type Step = IteratorResult<Uint8Array, Outcome>;
 
 /** Answers with frames as they are spoken, at the pace of the client. */
 export async function streamSpeech(
@@ -37,6 +39,7 @@ export async function streamSpeech(
   const { keyId, signal } = requesterOf(request);
   const speech = deps.service.converse(prepared, {
     keyId,
+    encoding: form.encoding,
     signal,
     takesAudioAsItComes: true,
     onHeard: () => deps.intake.heard(prepared),
@@ -86,6 +89,7 @@ const NO_OUTCOME: Outcome = {
   text: "",
   audioS: 0,
   frames: 0,
+  finishedHead: new Uint8Array(0),
   usage: { input_chars: 0, input_audio_seconds: 0, output_audio_seconds: 0 },
   meta: {},
 };

@@ -1,3 +1,4 @@
+import type { Encoding } from "../audio/encode/encoder.ts";
 import type { SpeakerLabel } from "./conversation.ts";
 import type { Script } from "./script.ts";
 
@@ -5,6 +6,14 @@ import type { Script } from "./script.ts";
 export interface Frame {
   /** 1 to 1920 samples in [-1, 1], mono, 24 kHz. The receiver owns the array. */
   readonly samples: Float32Array;
+}
+
+/** Some of the bytes of a file of speech. */
+export interface Piece {
+  /** Never empty. The receiver owns them. */
+  readonly bytes: Uint8Array;
+  /** Samples at 24 kHz that went into the file since the piece before: 0 where a codec gives what it held back. */
+  readonly sampleCount: number;
 }
 
 /** What there is to say of an utterance once its last frame is out. */
@@ -15,6 +24,8 @@ export interface SpeechReport {
   readonly spoken: string;
   /** What the voice took from earlier turns; absent where no audio was heard. */
   readonly voice?: HeardVoice;
+  /** Of a file: what may stand in place of its first bytes where it is kept, since now its length is known. */
+  readonly finishedHead?: Uint8Array;
 }
 
 /** What a voice took from the audio of earlier turns. */
@@ -58,6 +69,12 @@ export interface SpeechModel {
    */
   hear?(script: Pick<Script, "history" | "speaker" | "preset">, signal: AbortSignal): Promise<void>;
   speak(script: Script, signal: AbortSignal): AsyncGenerator<Frame, SpeechReport, void>;
+  /** The same as a file, made where the model computes. Absent, whoever listens makes it (`encodedSpeech`). */
+  speakEncoded?(
+    script: Script,
+    encoding: Encoding,
+    signal: AbortSignal,
+  ): AsyncGenerator<Piece, SpeechReport, void>;
   /** Frees the weights. Utterances still open fail with {@link SpeechFailedError}. Calling it twice is harmless. */
   close(): Promise<void>;
 }

@@ -1,9 +1,11 @@
-import { toPcm16 } from "../audio/pcm.ts";
+import type { Encoding } from "../audio/encode/encoder.ts";
 import type { Lease } from "../catalogue/catalogue.ts";
 import type { PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { Usage } from "../contract/replies.ts";
-import type { SpeechReport } from "../model/speech-model.ts";
+import { encodedSpeech } from "../model/encoded-speech.ts";
+import type { Script } from "../model/script.ts";
+import type { Piece, SpeechModel, SpeechReport } from "../model/speech-model.ts";
 import type { Stop, TimeLimit } from "../model/stop-with.ts";
 import type { Writer } from "../model/writer.ts";
 import { newEventId } from "../tenancy/event-id.ts";
@@ -45,6 +47,8 @@ export interface ServiceOptions extends AdmissionOptions {
 /** Who asks, and how. */
 export interface Caller {
   readonly keyId: string;
+  /** The file that the reply is made into; each piece of it is some bytes of that. */
+  readonly encoding: Encoding;
   /** Aborts when the client has gone. */
   readonly signal: AbortSignal;
   /** Longest that the reply may take, and what ends it then; without it, as long as it is read. */
@@ -64,12 +68,14 @@ export interface Outcome {
   readonly audioS: number;
   readonly frames: number;
   readonly usage: Usage;
+  /** What may stand in place of the file's first bytes where it is kept: as many bytes, maybe none. */
+  readonly finishedHead: Uint8Array;
   readonly meta: Readonly<Record<string, unknown>>;
 }
 
 /**
  * The one path of every spoken reply: a place, a model, frames as the consumer pulls them, one durable commit.
- * Frames are 16-bit PCM, 1920 samples but for the last. Throws {@link ServiceError}, or the caller's abort reason.
+ * What comes are the bytes of a file, a piece a frame (of `pcm` 1920 samples but for the last). Throws {@link ServiceError}, or the caller's abort reason.
  */
 export class SpeechService {
   readonly #deps: ServiceDeps;
@@ -103,7 +109,7 @@ export class SpeechService {
     return this.#admission.refusalFor(keyId);
   }
 
-  async *converse(prepared: Prepared, caller: Caller): AsyncGenerator<Int16Array, Outcome, void> {
+  async *converse(prepared: Prepared, caller: Caller): AsyncGenerator<Uint8Array, Outcome, void> {
     const work = this.#live.begin(caller.signal, caller.limit);
     try {
       return yield* this.#speak(prepared, caller, work);
@@ -120,7 +126,7 @@ export class SpeechService {
     await this.#live.drain(graceMs);
   }
 
-  async *#speak(given: Prepared, caller: Caller, stop: Stop): AsyncGenerator<Int16Array, Outcome, void> {
+  async *#speak(given: Prepared, caller: Caller, stop: Stop): AsyncGenerator<Uint8Array, Outcome, void> {
     const tally = new Tally(this.#deps.telemetry);
     let authored: AuthoredText | null = null;
     let place: Place | null = null;
@@ -153,7 +159,7 @@ export class SpeechService {
       const hearing = heard.heard.length === 0 ? {} : { heard: heardMeta(heard.heard) };
       const voice = report.voice === undefined ? {} : { voice: voiceMeta(report.voice) };
       const meta = { ...tally.meta(report.stop), ...hearing, ...writing, ...voice };
-      return { text, audioS, frames, usage, meta };
+      return { text, audioS, frames, usage, finishedHead: report.finishedHead ?? NOTHING, meta };
     } catch (error) {
       settled ||= !caller.signal.aborted;
       throw asRefusal(error, caller.signal);
@@ -185,14 +191,15 @@ export class SpeechService {
     }
   }
 
-  /** The engine's frames as PCM, each waited for no longer than the deadline. */
+  /** The engine's speech as a file, each piece waited for no longer than the deadline. */
   async *#frames(
     { caller, lease, prepared, authored, place }: Speaking,
     stop: Stop,
     tally: Tally,
-  ): AsyncGenerator<Int16Array, SpeechReport, void> {
+  ): AsyncGenerator<Uint8Array, SpeechReport, void> {
     const written = authored?.pieces(() => place.rest());
-    const speech = lease.model.speak(scriptOf(prepared, lease.preset, written, caller.keyId), stop.signal);
+    const script = scriptOf(prepared, lease.preset, written, caller.keyId);
+    const speech = encoded(lease.model, script, caller.encoding, stop.signal);
     const awaited = () => (authored?.isWriting === true ? "the writer" : "the speech model");
     let isOver = false;
     try {
@@ -209,9 +216,9 @@ export class SpeechService {
           return step.value;
         }
         if (tally.frames === 0) caller.onHeard?.();
-        tally.frame(step.value.samples.length, askedS);
+        tally.frame(step.value.sampleCount, askedS);
         place.rest();
-        yield toPcm16(step.value.samples);
+        yield step.value.bytes;
       }
     } finally {
       // Not awaited: an engine that hangs must not hold this request too.
@@ -251,12 +258,26 @@ interface Speaking {
   readonly place: Place;
 }
 
+/** A file of speech, made in the model's own thread if it has one. */
+function encoded(
+  model: SpeechModel,
+  script: Script,
+  encoding: Encoding,
+  signal: AbortSignal,
+): AsyncGenerator<Piece, SpeechReport, void> {
+  return (
+    model.speakEncoded?.(script, encoding, signal) ??
+    encodedSpeech(model.speak(script, signal), encoding, script.seed)
+  );
+}
+
 function noWriter(): ServiceError {
   return new ServiceError(502, "no writer is configured: give the open turn its text, or set writer.kind", {
     retryAfterMs: 60_000,
   });
 }
 
+const NOTHING = new Uint8Array(0);
 const NO_REPORT: SpeechReport = { stop: "length", spoken: "" };
 
 function usageOf(prepared: Prepared, audioS: number): Usage {

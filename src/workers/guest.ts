@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { SpeechFailedError, type SpeechModel } from "../model/speech-model.ts";
+import { type Frame, type Piece, SpeechFailedError, type SpeechModel } from "../model/speech-model.ts";
 import { GuestUtterance } from "./guest-utterance.ts";
 import { guardOf } from "./native-gate.ts";
 import type { GuestData, ModelModule, OpenMessage, ToGuest, ToHost } from "./protocol.ts";
@@ -36,7 +36,7 @@ function serve(model: SpeechModel): void {
     const { id } = message;
     const utterance = new GuestUtterance(model, message, {
       onPull: () => post({ kind: "pull", id }),
-      onFrame: ({ samples }) => postSamples(id, samples),
+      onFrame: (frame) => postFrame(id, frame),
       onEnd(report) {
         forget(id);
         post({ kind: "end", id, report });
@@ -83,10 +83,19 @@ function endThread(code: number): never {
   process.exit(code);
 }
 
-function postSamples(id: number, samples: Float32Array): void {
-  // A view into a larger buffer is copied out: to transfer that buffer would take it from the engine.
-  const own = samples.byteLength === samples.buffer.byteLength ? samples : samples.slice();
-  post({ kind: "frame", id, samples: own }, [own.buffer as ArrayBuffer]);
+function postFrame(id: number, frame: Frame | Piece): void {
+  if ("samples" in frame) {
+    const samples = ownArray(frame.samples);
+    post({ kind: "frame", id, samples }, [samples.buffer as ArrayBuffer]);
+  } else {
+    const bytes = ownArray(frame.bytes);
+    post({ kind: "piece", id, bytes, sampleCount: frame.sampleCount }, [bytes.buffer as ArrayBuffer]);
+  }
+}
+
+/** A view into a larger buffer is copied out: to transfer that buffer would take it from the engine. */
+function ownArray<T extends Float32Array | Uint8Array>(array: T): T {
+  return array.byteLength === array.buffer.byteLength ? array : (array.slice() as T);
 }
 
 function post(message: ToHost, transfer: ArrayBuffer[] = []): void {

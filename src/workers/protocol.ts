@@ -1,3 +1,4 @@
+import type { Encoding } from "../audio/encode/encoder.ts";
 import type { SpeakerLabel, Turn } from "../model/conversation.ts";
 import type { Delivery, Lexicon, Preset } from "../model/script.ts";
 import type { SpeechModel, SpeechReport } from "../model/speech-model.ts";
@@ -28,6 +29,8 @@ export interface OpenMessage {
   readonly preset: Preset;
   readonly lexicon: Lexicon;
   readonly seed: bigint;
+  /** What file to make of it; `null`: samples as they are. */
+  readonly encoding: Encoding | null;
   /** See `Script.asker`. */
   readonly asker: string;
   /** Frames that may be computed before the first `credit`. */
@@ -58,5 +61,6 @@ export type ToHost =
   | { readonly kind: "pong" }
   | { readonly kind: "pull"; readonly id: number }
   | { readonly kind: "frame"; readonly id: number; readonly samples: Float32Array }
+  | { readonly kind: "piece"; readonly id: number; readonly bytes: Uint8Array; readonly sampleCount: number }
   | { readonly kind: "end"; readonly id: number; readonly report: SpeechReport }
   | { readonly kind: "fail"; readonly id: number; readonly error: WireError };

@@ -108,12 +108,12 @@ export function caller({
   signal = new AbortController().signal,
   keyId = "key_test",
 } = {}): Caller {
-  return { keyId, signal, takesAudioAsItComes: stream };
+  return { keyId, encoding: "pcm", signal, takesAudioAsItComes: stream };
 }
 
 /** Takes every frame. */
 export async function collect(
-  speech: AsyncGenerator<Int16Array, Outcome, void>,
+  speech: AsyncGenerator<Uint8Array, Outcome, void>,
 ): Promise<{ frames: number; outcome: Outcome }> {
   for (let frames = 0; ; frames++) {
     const step = await speech.next();

@@ -10,11 +10,11 @@ import { sendJsonAround } from "../send-whole.ts";
 export function ttsRoute(app: FastifyInstance, deps: HttpDeps): void {
   app.post("/v1/tts", { config: { access: "token" } }, async (request, reply) => {
     const prepared = await deps.intake.prepare("tts", bodyOf(request), requesterOf(request));
-    const { wav, outcome } = await collect(deps, prepared, request);
+    const { file, outcome } = await collect(deps, prepared, request);
     const { text, usage, meta } = outcome;
     const model = prepared.model.card.id;
     const audio = audioPayload(prepared);
     const body: TtsResponse = { request_id: request.id, model, text, audio, usage, meta };
-    return sendJsonAround(reply, body, wav);
+    return sendJsonAround(reply, body, file);
   });
 }

@@ -47,7 +47,7 @@ export interface HeardWindow {
  */
 const NO_SPEECH_PROBABILITY = 0.6;
 const UNSURE_LOG_PROBABILITY = -1;
-const GUESSED_LOG_PROBABILITY = -1.5;
+const GUESSED_LOG_PROBABILITY = -1.35;
 
 /** More than anybody says. */
 const TOKENS_PER_S = 12;

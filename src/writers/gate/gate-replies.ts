@@ -107,7 +107,7 @@ export const GATE_REPLIES: Readonly<Record<GateCategory, readonly (readonly stri
     [
       "I'd hate to get that wrong.",
       "Please ask a pharmacist or your doctor before anything is taken.",
-      "If it came on suddenly or is getting worse, call your local emergency number.",
+      "If it's chest pain or trouble breathing, or getting worse, call your local emergency number now.",
     ],
   ],
   minors: [

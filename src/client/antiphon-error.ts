@@ -35,7 +35,7 @@ export class AntiphonError extends Error {
   readonly retryAfterMs: number | null;
 
   constructor(type: AntiphonErrorType, message: string, details: AntiphonErrorDetails = {}) {
-    super(message, "cause" in details ? { cause: details.cause } : undefined);
+    super(message, details);
     this.type = type;
     this.status = details.status ?? null;
     this.requestId = details.requestId ?? null;

@@ -1,4 +1,3 @@
-import { AntiphonError } from "./antiphon-error.ts";
 import { type Answer, type CallOptions, Connection, type ConnectionOptions, textOf } from "./connection.ts";
 import { readReply } from "./read-reply.ts";
 import type {
@@ -50,7 +49,10 @@ export class Antiphon {
    * connection, which ends the generation. Nothing is asked again once the reply has begun.
    */
   stream(request: ConverseRequest, options: CallOptions = {}): AsyncIterableIterator<StreamEvent> {
-    return readReply((own) => this.#connection.ask("/v1/converse/stream", request, own), options);
+    return readReply(
+      (signal) => this.#connection.ask("/v1/converse/stream", request, { ...options, signal }),
+      options.signal,
+    );
   }
 
   /** Text to speech as OpenAI's clients ask for it: a file in the format that was asked for. */
@@ -112,19 +114,13 @@ export class Antiphon {
   }
 }
 
-async function jsonOf<T>({ headers, chunks }: Answer): Promise<T> {
+async function jsonOf<T>({ chunks, failure }: Answer): Promise<T> {
   const text = await textOf(chunks());
   try {
-    const value = JSON.parse(text);
-    if (typeof value === "object" && value !== null) return value;
-  } catch {
-    // Said below.
+    return JSON.parse(text);
+  } catch (cause) {
+    throw failure("invalid_response", "the answer is not JSON: is baseUrl right?", { cause });
   }
-  const requestId = headers.get("x-request-id");
-  throw new AntiphonError("invalid_response", "the answer is not JSON: is baseUrl right?", {
-    status: 200,
-    requestId,
-  });
 }
 
 function formOf({

@@ -1,4 +1,4 @@
-import { AntiphonError, type AntiphonErrorType } from "./antiphon-error.ts";
+import { AntiphonError, type AntiphonErrorDetails, type AntiphonErrorType } from "./antiphon-error.ts";
 import { beginExchange, type Exchange } from "./exchange.ts";
 import { pause, retryAfterMs, retryWaitMs } from "./retries.ts";
 
@@ -26,11 +26,16 @@ export interface CallOptions {
   readonly requestId?: string | undefined;
 }
 
+/** What is said of a reply that is not whole. */
+export const BROKEN_OFF = "the connection broke off in the middle of the reply";
+
 /** An answer whose status says that it succeeded. Whoever has it ends it. */
 export interface Answer {
   readonly headers: Headers;
   /** Its body, once. Throws an {@link AntiphonError} where it breaks off or stops coming. */
   chunks(): AsyncGenerator<Uint8Array<ArrayBuffer>, void, void>;
+  /** What to throw where the answer is not what it has to be. */
+  failure(type: AntiphonErrorType, message: string, details?: AntiphonErrorDetails): AntiphonError;
   end(): void;
 }
 
@@ -63,20 +68,25 @@ export class Connection {
 
   async #attempt(path: string, body: object | undefined, options: CallOptions): Promise<Answer> {
     const { baseUrl, apiKey, fetch: ask = fetch, timeoutMs = 120_000 } = this.#options;
-    const headers = new Headers(apiKey ? { Authorization: `Bearer ${apiKey}` } : {});
-    if (options.requestId !== undefined) headers.set("X-Request-ID", options.requestId);
+    const headers = new Headers();
     const isForm = body instanceof FormData;
+    if (apiKey) headers.set("Authorization", `Bearer ${apiKey}`);
+    if (options.requestId) headers.set("X-Request-ID", options.requestId);
     if (body && !isForm) headers.set("Content-Type", "application/json");
     const init = body ? { method: "POST", body: isForm ? body : JSON.stringify(body) } : {};
     const exchange = beginExchange(options.timeoutMs ?? timeoutMs, options.signal);
     try {
       exchange.signal.throwIfAborted();
-      const response = await unbroken(exchange, null, () =>
+      const unreachable = (cause: unknown) =>
+        new AntiphonError("connection_error", "the server cannot be reached", { cause });
+      const response = await unbroken(
+        exchange,
         ask(baseUrl + path, { ...init, headers, signal: exchange.signal }),
+        unreachable,
       );
-      const chunks = () => chunksOf(response, exchange);
-      if (response.ok) return { headers: response.headers, chunks, end: exchange.end };
-      throw failureOf(response, await textOf(chunks()).catch(() => ""));
+      const answer = answerOf(response, exchange);
+      if (response.ok) return answer;
+      throw failureOf(response, await textOf(answer.chunks()).catch(() => ""), answer);
     } catch (error) {
       exchange.end();
       throw error;
@@ -92,65 +102,58 @@ export async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string>
   return text + decoder.decode();
 }
 
-/** Takes one step of an exchange. What breaks it off is a connection error, unless somebody ended it. */
+/** Waits for one step of an exchange. What breaks it off is named by `failure`, unless somebody ended it. */
 async function unbroken<T>(
   exchange: Exchange,
-  response: Response | null,
-  step: () => Promise<T>,
+  step: Promise<T>,
+  failure: (cause: unknown) => AntiphonError,
 ): Promise<T> {
   try {
-    return await exchange.inTime(step());
+    return await exchange.inTime(step);
   } catch (cause) {
-    if (exchange.signal.aborted) throw exchange.signal.reason;
-    const [message, told] = response
-      ? [
-          "the connection broke off in the middle of the reply",
-          { status: response.status, requestId: idOf(response) },
-        ]
-      : ["the server cannot be reached", {}];
-    throw new AntiphonError("connection_error", message, { ...told, cause });
+    throw exchange.signal.aborted ? exchange.signal.reason : failure(cause);
   }
 }
 
-// Not every browser reads a body with `for await`.
-async function* chunksOf(
-  response: Response,
-  exchange: Exchange,
-): AsyncGenerator<Uint8Array<ArrayBuffer>, void, void> {
-  const reader = response.body?.getReader();
-  while (reader) {
-    const { done, value } = await unbroken(exchange, response, () => reader.read());
-    if (done) return;
-    yield value;
-  }
+function answerOf({ status, headers, body }: Response, exchange: Exchange): Answer {
+  const failure: Answer["failure"] = (type, message, details) =>
+    new AntiphonError(type, message, { status, requestId: headers.get("x-request-id"), ...details });
+  return {
+    headers,
+    // Not every browser reads a body with `for await`.
+    async *chunks() {
+      const reader = body?.getReader();
+      while (reader) {
+        const { done, value } = await unbroken(exchange, reader.read(), (cause) =>
+          failure("connection_error", BROKEN_OFF, { cause }),
+        );
+        if (done) return;
+        yield value;
+      }
+    },
+    failure,
+    end: exchange.end,
+  };
 }
 
-/** Statuses of this API, by what they mean; others come from whatever stands before the server. */
+/** What a status means where whatever stands before the server answered, in words of its own. */
 const TYPES: Readonly<Record<number, AntiphonErrorType>> = {
   401: "authentication_error",
   404: "not_found",
-  405: "method_not_allowed",
   429: "rate_limit_exceeded",
-  502: "inference_error",
 };
 
-function failureOf(response: Response, text: string): AntiphonError {
-  const { status, headers } = response;
-  let told: { type?: AntiphonErrorType; message?: string; request_id?: string | null } = {};
+function failureOf({ status, headers }: Response, text: string, { failure }: Answer): AntiphonError {
+  let told: { type?: AntiphonErrorType; message?: string } = {};
   try {
     told = JSON.parse(text).error ?? {};
   } catch {
     // Not an envelope: the status has to do.
   }
   const type = told.type ?? TYPES[status] ?? (status < 500 ? "invalid_request" : "internal_error");
-  return new AntiphonError(type, told.message ?? `the server answered with status ${status}`, {
-    status,
-    requestId: told.request_id ?? idOf(response),
-    retryAfterMs: retryAfterMs(headers),
-  });
+  const message = told.message ?? `the server answered with status ${status}`;
+  return failure(type, message, { retryAfterMs: retryAfterMs(headers) });
 }
-
-const idOf = ({ headers }: Response): string | null => headers.get("x-request-id");
 
 function ownKey(): string | undefined {
   const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };

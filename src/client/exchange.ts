@@ -12,22 +12,17 @@ export interface Exchange {
 
 /** @param timeoutMs for each step: the wait for the first byte, and every wait for the next one */
 export function beginExchange(timeoutMs: number, caller: AbortSignal | undefined): Exchange {
-  const leaving = new AbortController();
+  const { leaving, unfollow } = following(caller);
   const { signal } = leaving;
-  const follow = () => leaving.abort(caller?.reason);
-  caller?.addEventListener("abort", follow);
-  if (caller?.aborted) follow();
   return {
     signal,
     // Not left to `fetch` alone: one that was given may not heed its signal.
     inTime: (step) =>
       new Promise((resolve, reject) => {
         const timer = setTimeout(
-          () =>
-            leaving.abort(new AntiphonError("timeout_error", `the server sent nothing for ${timeoutMs} ms`)),
+          () => leaving.abort(new AntiphonError("timeout_error", `nothing came for ${timeoutMs} ms`)),
           timeoutMs,
         );
-        const refuse = () => settle(reject)(signal.reason);
         const settle =
           <V>(finish: (value: V) => void) =>
           (value: V) => {
@@ -35,13 +30,26 @@ export function beginExchange(timeoutMs: number, caller: AbortSignal | undefined
             signal.removeEventListener("abort", refuse);
             finish(value);
           };
-        if (signal.aborted) refuse();
+        const refuse = () => settle(reject)(signal.reason);
         signal.addEventListener("abort", refuse);
+        if (signal.aborted) refuse();
         step.then(settle(resolve), settle(reject));
       }),
     end() {
-      caller?.removeEventListener("abort", follow);
+      unfollow();
       leaving.abort();
     },
   };
+}
+
+/** A controller that aborts when the caller does, until it no longer follows. */
+export function following(caller: AbortSignal | undefined): {
+  leaving: AbortController;
+  unfollow: () => void;
+} {
+  const leaving = new AbortController();
+  const follow = () => leaving.abort(caller?.reason);
+  caller?.addEventListener("abort", follow);
+  if (caller?.aborted) follow();
+  return { leaving, unfollow: () => caller?.removeEventListener("abort", follow) };
 }

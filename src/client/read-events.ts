@@ -26,9 +26,9 @@ export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGener
         data = [];
         continue;
       }
-      const [, name, value = ""] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
+      const [, name, value = ""] = /^(data|event)(?:: ?(.*))?$/s.exec(line) ?? [];
       if (name === "data") data.push(value);
-      else if (name === "event") event = value;
+      else if (name) event = value;
     }
   }
   for await (const chunk of chunks) {

@@ -8,8 +8,7 @@ const LONGEST_PAUSE_MS = 8_000;
 /** How long to wait before another attempt, in milliseconds; null where none would help. `attempt` counts from 0. */
 export function retryWaitMs({ type, status, retryAfterMs }: AntiphonError, attempt: number): number | null {
   const isPassing =
-    type === "connection_error" ||
-    (status !== null && (status === 408 || status === 409 || status === 429 || status >= 500));
+    type === "connection_error" || (status !== null && ([408, 409, 429].includes(status) || status >= 500));
   if (!isPassing) return null;
   if (retryAfterMs !== null) return retryAfterMs <= LONGEST_WAIT_MS ? retryAfterMs : null;
   // Spread out, so that clients that failed together do not come back together.
@@ -18,11 +17,10 @@ export function retryWaitMs({ type, status, retryAfterMs }: AntiphonError, attem
 
 /** What the headers of a failure say of when to come back, in milliseconds; null where they say nothing. */
 export function retryAfterMs(headers: Headers, nowMs: number = Date.now()): number | null {
-  const inMs = Number.parseFloat(headers.get("retry-after-ms") ?? "");
-  if (inMs >= 0) return inMs;
-  const told = headers.get("retry-after") ?? "";
-  const waitMs = /^\s*\d/.test(told) ? 1_000 * Number.parseFloat(told) : Date.parse(told) - nowMs;
-  return Number.isNaN(waitMs) ? null : Math.max(0, waitMs);
+  const inMs = headers.get("retry-after-ms");
+  const told = headers.get("retry-after") ?? "-";
+  const waitMs = inMs ? +inMs : /\D/.test(told) ? Date.parse(told) - nowMs : 1_000 * +told;
+  return waitMs >= 0 ? waitMs : null;
 }
 
 /** Waits. Throws the signal's reason as soon as it aborts, and leaves no timer behind. */

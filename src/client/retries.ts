@@ -18,7 +18,7 @@ export function retryWaitMs({ type, status, retryAfterMs }: AntiphonError, attem
 /** What the headers of a failure say of when to come back, in milliseconds; null where they say nothing. */
 export function retryAfterMs(headers: Headers, nowMs: number = Date.now()): number | null {
   const inMs = headers.get("retry-after-ms");
-  const told = headers.get("retry-after") ?? "-";
+  const told = headers.get("retry-after") || "-";
   const waitMs = inMs ? +inMs : /\D/.test(told) ? Date.parse(told) - nowMs : 1_000 * +told;
   return waitMs >= 0 ? waitMs : null;
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { after, before, test } from "node:test";
 import { Antiphon, type StreamEvent } from "../../src/client/antiphon.ts";
 import { startTestServer, type TestServer } from "../http/start.ts";
@@ -31,5 +32,21 @@ test("a stream gives meta, then every frame, then the end, and its samples are t
 
 test("leaving the loop ends the generation on the server", async () => {
   for await (const { event } of antiphon.stream(LONG)) if (event === "audio") break;
-  await until("the server to have nothing left", async () => (await server.metric("streams")) === 0);
+  await until("the server to have nothing left", async () => (await server.metric("active_streams")) === 0);
+});
+
+test("a stream that was read to its end leaves its connection for others", async () => {
+  const sockets = new Set<unknown>();
+  const onRequest = (message: unknown) =>
+    sockets.add((message as { request: { socket: unknown } }).request.socket);
+  subscribe("http.server.request.start", onRequest);
+  try {
+    for (let calls = 0; calls < 8; calls++) {
+      for await (const event of antiphon.stream(SHORT)) assert.ok(event);
+    }
+  } finally {
+    unsubscribe("http.server.request.start", onRequest);
+  }
+  // The next call may begin before the last connection is free.
+  assert.ok(sockets.size <= 2, `${sockets.size} connections`);
 });

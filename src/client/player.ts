@@ -134,7 +134,7 @@ export class Player {
   }
 
   get #now(): number {
-    return this.#context.currentTime * SAMPLE_RATE_HZ;
+    return Math.round(this.#context.currentTime * SAMPLE_RATE_HZ);
   }
 
   #sampleAt(time: number): number {

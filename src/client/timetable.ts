@@ -24,7 +24,7 @@ export class Timetable {
   add(from: number, length: number, now: number, lead: number): number {
     let run = this.#runs.at(-1);
     if (run === undefined || this.#endOf(run) < now) {
-      run = { at: Math.ceil(now) + lead, from, to: from };
+      run = { at: now + lead, from, to: from };
       this.#runs.push(run);
     }
     const at = this.#endOf(run);

@@ -3,7 +3,7 @@ import type { StreamEvent } from "./stream-events.ts";
 import { Timetable } from "./timetable.ts";
 import type { Word } from "./word.ts";
 
-export { type SoundBuffer, type SoundContext, type SoundSource, wakeSound } from "./sound.ts";
+export { SAMPLE_RATE_HZ, type SoundBuffer, type SoundContext, type SoundSource, wakeSound } from "./sound.ts";
 
 /** What a player may be given. */
 export interface PlayerOptions {

@@ -32,14 +32,28 @@ const HEADERS = {
   "Cache-Control": "no-cache",
 };
 
-/** `GET /`: a page to try the service by. Every file in `dir` is read once, and served below `/playground/`. */
-export function playgroundRoutes(app: FastifyInstance, dir: string): void {
+/** Where the page's own files are, and where the modules of our client. */
+export interface PlaygroundDirs {
+  readonly page: string;
+  readonly client: string;
+}
+
+/**
+ * `GET /`: a page to try the service by. Every file is read once, and served below `/playground/`, the client's modules
+ * below `/playground/client/`.
+ */
+export function playgroundRoutes(app: FastifyInstance, { page, client }: PlaygroundDirs): void {
+  serveFolder(app, page, "/playground/");
+  serveFolder(app, client, "/playground/client/");
+}
+
+function serveFolder(app: FastifyInstance, dir: string, at: string): void {
   for (const name of readdirSync(dir)) {
     const type = TYPES[extname(name)];
     if (type === undefined) continue;
     const content = readFileSync(join(dir, name));
     const etag = `"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
-    app.get(name === "index.html" ? "/" : `/playground/${name}`, async (request, reply) => {
+    app.get(name === "index.html" ? "/" : at + name, async (request, reply) => {
       reply.headers({ ...HEADERS, ETag: etag });
       if (request.headers["if-none-match"] === etag) return reply.code(304).send();
       return reply.type(type).send(content);

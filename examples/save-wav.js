@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { Antiphon, encodeWav } from "antiphon/client";
 
 const [text = "Hello! It is good to hear from you.", file = "hello.wav"] = process.argv.slice(2);
-const antiphon = new Antiphon({ baseUrl: process.env.ANTIPHON_URL ?? "http://127.0.0.1:8080" });
+const antiphon = new Antiphon({ baseUrl: process.env.BASE_URL ?? "http://127.0.0.1:8080" });
 
 const frames = [];
 for await (const event of antiphon.stream({ conversation: [{ text }] })) {

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline/promises";
 import { Antiphon, AntiphonError, encodeWav } from "antiphon/client";
 
 const [folder = "."] = process.argv.slice(2);
-const antiphon = new Antiphon({ baseUrl: process.env.ANTIPHON_URL ?? "http://127.0.0.1:8080" });
+const antiphon = new Antiphon({ baseUrl: process.env.BASE_URL ?? "http://127.0.0.1:8080" });
 const said = [];
 let replies = 0;
 

@@ -7,7 +7,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
 const [port = "3000"] = process.argv.slice(2);
-const { ANTIPHON_URL = "http://127.0.0.1:8080", ANTIPHON_KEY = "" } = process.env;
+const { BASE_URL = "http://127.0.0.1:8080", ANTIPHON_KEY = "" } = process.env;
 const client = new URL(".", import.meta.resolve("antiphon/client"));
 const page = new URL("index.html", import.meta.url);
 
@@ -34,7 +34,7 @@ async function passOn(request, response) {
   // A page that leaves ends the generation, too.
   const leaving = new AbortController();
   response.once("close", () => leaving.abort());
-  const reply = await fetch(ANTIPHON_URL + request.url, {
+  const reply = await fetch(BASE_URL + request.url, {
     method: "POST",
     headers: { Authorization: `Bearer ${ANTIPHON_KEY}`, "Content-Type": "application/json" },
     body: Readable.toWeb(request),

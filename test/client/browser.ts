@@ -9,9 +9,9 @@ import type { Readable, Writable } from "node:stream";
 import { TOP } from "../architecture/top.ts";
 import { until, within } from "../waiting.ts";
 
-/** A Chromium of this machine: `ANTIPHON_TEST_CHROMIUM`, or the first in the path; null where there is none. */
+/** A Chromium of this machine: `CHROMIUM`, or the first in the path; null where there is none. */
 export const CHROMIUM: string | null =
-  process.env.ANTIPHON_TEST_CHROMIUM ??
+  process.env.CHROMIUM ??
   (process.env.PATH ?? "")
     .split(delimiter)
     .flatMap((folder) => ["chromium", "chromium-browser", "google-chrome"].map((name) => join(folder, name)))

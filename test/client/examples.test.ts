@@ -19,7 +19,7 @@ after(() => server.stop());
 
 /** Starts an example as its first lines say, against the test's server. */
 function start(name: string, args: readonly string[], cwd = temporaryFolder()) {
-  const env = { ...newcomersEnvironment(), ANTIPHON_URL: server.url, ANTIPHON_KEY: server.key };
+  const env = { ...newcomersEnvironment(), BASE_URL: server.url, ANTIPHON_KEY: server.key };
   return launch(process.execPath, [join(TOP, "examples", name), ...args], { cwd, env });
 }
 

@@ -86,7 +86,15 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       lease: (model, signal) => catalogue.lease(model, signal),
       writer: parts.writer ?? null,
       ...(parts.recogniser
-        ? { hearing: new Hearing(new Ears(parts.recogniser, listening), { use: settings.recogniser.use }) }
+        ? {
+            hearing: new Hearing(new Ears(parts.recogniser, listening), {
+              use: settings.recogniser.use,
+              onTurn: (outcome, error) => {
+                metrics.telemetry.turnHeard(outcome);
+                if (error !== null) logger.warn({ cause: error.message }, "a turn was not heard");
+              },
+            }),
+          }
         : {}),
       writing,
       meter: (record) => tenancy.commit(record),

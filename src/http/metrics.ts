@@ -80,6 +80,12 @@ export function createMetrics(): Metrics {
     help: "Frames that came later than a listener in real time needed them.",
     registers,
   });
+  const turnsHeard = new Counter({
+    name: "antiphon_turns_heard_total",
+    help: "Turns of sound alone that were to be heard, by how much of them was.",
+    labelNames: ["outcome"] as const,
+    registers,
+  });
   const inputChars = new Counter({
     name: "antiphon_input_characters_total",
     help: "Characters metered.",
@@ -102,6 +108,7 @@ export function createMetrics(): Metrics {
       heard: (audioS, recogniserS) => {
         if (audioS > 0) hearingFactor.observe(recogniserS / audioS);
       },
+      turnHeard: (outcome) => turnsHeard.inc({ outcome }),
       metered: (usage) => {
         inputChars.inc(usage.input_chars);
         audioSeconds.inc({ direction: "in" }, usage.input_audio_seconds);

@@ -46,7 +46,7 @@ export class Ears {
   #ask(clip: Clip): SharedClip {
     const shared: SharedClip = new SharedClip(
       this.#places,
-      (signal) => this.#recognise(clip, signal),
+      (signal, onPiece) => this.#recognise(clip, signal, onPiece),
       () => {
         if (this.#asked.get(clip.digest) === shared) this.#asked.delete(clip.digest);
       },
@@ -55,7 +55,7 @@ export class Ears {
     return shared;
   }
 
-  async #recognise(clip: Clip, signal: AbortSignal): Promise<Transcript> {
+  async #recognise(clip: Clip, signal: AbortSignal, onPiece: () => void): Promise<Transcript> {
     const before = this.known(clip)?.transcript ?? null;
     const keep = (later: Transcript, isLast: boolean): Transcript => {
       const transcript = joinedTranscripts(before, later);
@@ -71,7 +71,10 @@ export class Ears {
       wantsWords: false,
       draft: null,
       startAtS: before?.heardS ?? 0,
-      onPart: (part: Transcript) => void keep(part, false),
+      onPart: (part: Transcript) => {
+        keep(part, false);
+        onPiece();
+      },
     };
     // Whoever speaks listens to the clip as well.
     const kept = { ...clip, isGivenAway: false };

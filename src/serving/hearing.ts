@@ -3,6 +3,7 @@ import { RecogniserError, type Transcript } from "../model/recogniser.ts";
 import { stopWith } from "../model/stop-with.ts";
 import type { Ears } from "./ears.ts";
 import type { HeardTurn } from "./heard-turn.ts";
+import { OutOfPatienceError } from "./shared-clip.ts";
 
 /** Whose turns are heard: those that a writer reads, those by which the voice keeps its pace as well, or nobody's. */
 type HearingUse = "writer" | "always" | "never";
@@ -11,12 +12,17 @@ export interface HearingOptions {
   readonly use: HearingUse;
   /**
    * How long a conversation's clips are being heard at most, the wait for a place not counted, in milliseconds; its
-   * weights may be on their way, too. 10,000 unless told.
+   * weights may be on their way, too. 10,000 unless told, and up to 20,000 more where the newest clip is long.
    */
   readonly patienceMs?: number;
+  /** What became of a turn, and the recogniser's error where that failed. For metrics and a log. */
+  readonly onTurn?: (outcome: HearingOutcome, error: RecogniserError | null) => void;
   /** Monotonic milliseconds. */
   readonly nowMs?: () => number;
 }
+
+/** Whether a turn was heard to its end, in part, or not at all. */
+export type HearingOutcome = "whole" | "part" | "none";
 
 /** A conversation, with the words of turns that came as sound alone as far as they were heard. */
 export interface HeardConversation {
@@ -31,17 +37,20 @@ export class Hearing {
   readonly #use: HearingUse;
   readonly #patienceMs: number;
   readonly #nowMs: () => number;
+  readonly #onTurn: NonNullable<HearingOptions["onTurn"]>;
 
   constructor(ears: Ears, options: HearingOptions) {
     this.#ears = ears;
     this.#use = options.use;
     this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
     this.#nowMs = options.nowMs ?? (() => performance.now());
+    this.#onTurn = options.onTurn ?? (() => {});
   }
 
   /**
    * Hears what is to be heard of a conversation, the newest turns first. A turn that nobody can hear stays without
-   * words, one that takes too long has those that were heard of it, and `heard` says why.
+   * words, and `heard` says why. So does one that was heard in part, whatever `heard` has of it: the rest may be what the
+   * safety gate has to see, and what a reply has to answer.
    *
    * @throws a `ServiceError` where the server has no place to hear it in: a reply to what nobody heard would be wrong.
    *   The signal's reason.
@@ -49,14 +58,17 @@ export class Hearing {
   async hear(conversation: Conversation, keyId: string, signal: AbortSignal): Promise<HeardConversation> {
     const history = [...conversation.history];
     const heard: HeardTurn[] = [];
-    let leftMs = this.#patienceMs;
-    for (const index of this.#wanted(conversation)) {
+    const wanted = this.#wanted(conversation);
+    const newestS = history[wanted[0] ?? -1]?.audio?.durationS ?? 0;
+    const beyondS = Math.max(0, newestS - SHORT_S);
+    let leftMs = this.#patienceMs + Math.min(MOST_MORE_MS, beyondS * MORE_MS_A_SECOND);
+    for (const index of wanted) {
       const turn = history[index];
       if (turn?.audio == null) continue;
       const { usedMs, ...found } = await this.#heardClip(turn.audio, keyId, leftMs, signal);
       leftMs -= usedMs;
       heard.unshift({ index, ...found });
-      if (found.text !== null) history[index] = { ...turn, text: found.text };
+      if (found.text !== null && found.problem === null) history[index] = { ...turn, text: found.text };
     }
     return { conversation: heard.length > 0 ? { ...conversation, history } : conversation, heard };
   }
@@ -79,8 +91,8 @@ export class Hearing {
       // Given words need no more than the pace of whoever says them.
       if (text !== null || audio === null || (open.text !== null && speaker !== open.speaker)) continue;
       seconds += audio.durationS;
-      // The newest is heard however long it is.
-      if (found.length > 0 && seconds > MOST_S) break;
+      // What the safety gate judges by is heard however long it is.
+      if (history.length - index > GATED_TURNS && seconds > MOST_S) break;
       found.push(index);
     }
     return found;
@@ -112,10 +124,16 @@ export class Hearing {
     });
     try {
       if (leftMs <= 0) listening.abort(tookTooLong());
-      return told(await this.#ears.hear(clip, keyId, listening.signal, onBegin), null);
+      const transcript = await this.#ears.hear(clip, keyId, listening.signal, onBegin);
+      this.#onTurn("whole", null);
+      return told(transcript, null);
     } catch (error) {
       if (!(error instanceof RecogniserError)) throw error;
       const known = this.#ears.known(clip);
+      this.#onTurn(
+        known === null ? "none" : known.isWhole ? "whole" : "part",
+        error instanceof OutOfPatienceError ? null : error,
+      );
       return told(known?.transcript ?? null, known?.isWhole === true ? null : error.message);
     } finally {
       clearTimeout(patience);
@@ -125,10 +143,16 @@ export class Hearing {
 }
 
 function tookTooLong(): RecogniserError {
-  return new RecogniserError("hearing it took too long");
+  return new OutOfPatienceError("Hearing it took too long: say less at once, or ask again.");
 }
 
 const PATIENCE_MS = 10_000;
+/** A clip that is longer takes its time: twice of what a core takes that has nothing else to do. */
+const SHORT_S = 30;
+const MORE_MS_A_SECOND = 150;
+const MOST_MORE_MS = 20_000;
+/** The newest turns: among them, where two take turns, are the three of the other one that the safety gate reads. */
+const GATED_TURNS = 6;
 /** Bounds of one request: what is older is as if it could not be heard. */
 const MOST_TURNS = 8;
 const MOST_S = 120;

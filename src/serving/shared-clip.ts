@@ -1,28 +1,26 @@
 import { abortable } from "../model/abortable.ts";
-import type { Transcript } from "../model/recogniser.ts";
+import { RecogniserError, type Transcript } from "../model/recogniser.ts";
 import { type Stop, stopWith } from "../model/stop-with.ts";
 import type { FairShare, Holding } from "./fair-share.ts";
 
 /**
  * One clip that is heard for everybody who asks for it. Each of them waits in the line of its own key; whoever is let in
  * first has it heard for all, and the others leave their lines. One who goes stops nothing for the others, and the last
- * one stops it.
+ * one stops it; but one who only has no more patience has it heard to the end of a piece, so that it is further when they
+ * ask again.
  */
 export class SharedClip {
   readonly #places: FairShare;
-  readonly #recognise: (signal: AbortSignal) => Promise<Transcript>;
+  readonly #recognise: Recognises;
   readonly #onOver: () => void;
   readonly #stop = new AbortController();
   readonly #inLine = new Set<Stop>();
   #asking = 0;
   #heard: Promise<Transcript> | null = null;
+  #lingering: NodeJS.Timeout | undefined;
 
   /** @param onOver called once nobody can join any more: it was heard, it failed, or everybody has gone */
-  constructor(
-    places: FairShare,
-    recognise: (signal: AbortSignal) => Promise<Transcript>,
-    onOver: () => void,
-  ) {
+  constructor(places: FairShare, recognise: Recognises, onOver: () => void) {
     this.#places = places;
     this.#recognise = recognise;
     this.#onOver = onOver;
@@ -40,7 +38,7 @@ export class SharedClip {
       return await abortable(this.#heard!, signal);
     } finally {
       this.#asking--;
-      if (this.#asking === 0) this.#end(signal.reason);
+      if (this.#asking === 0) this.#left(signal.reason);
     }
   }
 
@@ -64,7 +62,11 @@ export class SharedClip {
   #begin(place: Holding): void {
     const { signal } = this.#stop;
     // Not awaited past a stop: a recogniser that hangs must not hold the place.
-    const heard = abortable(this.#recognise(signal), signal).finally(() => {
+    const onPiece = (): void => {
+      if (this.#asking === 0) this.#end(NOBODY_WAITS);
+    };
+    const heard = abortable(this.#recognise(signal, onPiece), signal).finally(() => {
+      clearTimeout(this.#lingering);
       place.release();
       this.#onOver();
     });
@@ -73,11 +75,29 @@ export class SharedClip {
     for (const line of this.#inLine) line.abort(BEGUN);
   }
 
+  #left(reason: unknown): void {
+    if (!(reason instanceof OutOfPatienceError)) return this.#end(reason);
+    clearTimeout(this.#lingering);
+    this.#lingering = setTimeout(() => {
+      if (this.#asking === 0) this.#end(reason);
+    }, LINGERING_MS);
+  }
+
   #end(reason: unknown): void {
+    clearTimeout(this.#lingering);
     this.#onOver();
     this.#stop.abort(reason);
   }
 }
 
+/** Hears the clip. @param onPiece to be called when a piece of it is heard and kept */
+type Recognises = (signal: AbortSignal, onPiece: () => void) => Promise<Transcript>;
+
+/** Why somebody leaves a clip who will ask for it again. */
+export class OutOfPatienceError extends RecogniserError {}
+
+/** Longer than any piece takes that is still worth it. */
+const LINGERING_MS = 15_000;
+const NOBODY_WAITS = new Error("nobody waits for it");
 /** Why somebody leaves a line: it is being heard already. */
 const BEGUN = new Error("it is being heard already");

@@ -10,5 +10,7 @@ export interface Telemetry {
   spoken(audioS: number, engineS: number): void;
   /** A recording was heard: its length, and how long the recogniser was waited for, in seconds. */
   heard(audioS: number, recogniserS: number): void;
+  /** A turn of sound alone was to be heard before its reply. */
+  turnHeard(outcome: "whole" | "part" | "none"): void;
   metered(usage: Usage): void;
 }

@@ -114,13 +114,16 @@ test("a recogniser that never answers is waited for no longer than the patience,
     await pass(5_999);
     assert.deepEqual([ears.digests, ears.asked[1]!.signal.aborted], [["c", "b"], false]);
     await pass(1);
-    assert.match(`${ears.asked[1]!.signal.reason}`, /took too long/);
     const { heard } = await hearing;
+    // It may still be of use to who asks again, for a while.
+    assert.equal(ears.asked[1]!.signal.aborted, false);
+    await pass(15_000);
+    assert.match(`${ears.asked[1]!.signal.reason}`, /took too long/);
     assert.deepEqual(
       heard.map(({ text, problem }) => [text, problem]),
       [
-        [null, "hearing it took too long"],
-        [null, "hearing it took too long"],
+        [null, TOO_LONG],
+        [null, TOO_LONG],
         ["C.", null],
       ],
     );
@@ -166,7 +169,7 @@ test("a wait that is too long is refused, and not taken for a turn without words
   });
 });
 
-test("what was heard until the patience was over counts, and the next request goes on from there", async () => {
+test("a clip that is heard in part has no words yet, is heard to the end of a piece, and gone on with next time", async () => {
   await withClock(async (tick) => {
     const ears = new SteppedRecogniser();
     const hearing = hearingOf(ears, "writer", { patienceMs: 10_000 });
@@ -174,20 +177,57 @@ test("what was heard until the patience was over counts, and the next request go
     const first = hearing.hear(talk, "a", never);
     await tick(0);
     ears.asked[0]!.hearWindow("I feel");
-    await tick(10_000);
+    // Ten seconds, and more since it is long.
+    await tick(20_499);
+    assert.equal(ears.asked[0]!.signal.aborted, false);
+    await tick(1);
     const { conversation: found, heard } = await first;
-    assert.equal(found.history[0]?.text, "I feel");
-    assert.deepEqual([heard[0]?.heardS, heard[0]?.problem], [30, "hearing it took too long"]);
+    assert.equal(found.history[0]?.text, null);
+    assert.deepEqual([heard[0]?.text, heard[0]?.heardS, heard[0]?.problem], ["I feel", 30, TOO_LONG]);
+    assert.equal(ears.asked[0]!.signal.aborted, false);
+    ears.asked[0]!.hearWindow("much");
+    assert.equal(ears.asked[0]!.signal.aborted, true);
     const second = hearing.hear(talk, "a", never);
     await tick(0);
-    assert.equal(ears.asked[1]!.options.startAtS, 30);
-    ears.asked[1]!.hearWindow("much better.");
+    assert.equal(ears.asked[1]!.options.startAtS, 60);
+    ears.asked[1]!.hearWindow("better.");
     ears.asked[1]!.finish();
     const whole = await second;
     assert.equal(whole.conversation.history[0]?.text, "I feel much better.");
     assert.deepEqual([whole.heard[0]?.heardS, whole.heard[0]?.problem], [100, null]);
   });
 });
+
+test("whoever asks again while a piece is being finished has it heard on, for as long as they are patient", async () => {
+  await withClock(async (tick) => {
+    const ears = new SteppedRecogniser();
+    const hearing = hearingOf(ears, "writer", { patienceMs: 10_000 });
+    const talk = conversation(null, [spoken("0", "one")]);
+    const first = hearing.hear(talk, "a", never);
+    await tick(0);
+    await tick(11_000);
+    assert.equal((await first).heard[0]?.problem, TOO_LONG);
+    const second = hearing.hear(talk, "a", never);
+    await tick(0);
+    ears.asked[0]!.hearWindow("One.");
+    ears.asked[0]!.finish();
+    assert.equal((await second).conversation.history[0]?.text, "One.");
+    assert.equal(ears.asked.length, 1);
+    await tick(60_000);
+  });
+});
+
+test("what becomes of a turn is told, and why where the recogniser failed", async () => {
+  const told: string[] = [];
+  const failing = new ScriptedRecogniser({ a: new RecogniserError("away") });
+  const hearing = hearingOf(failing, "writer", {
+    onTurn: (outcome, error) => told.push(`${outcome}: ${error?.message}`),
+  });
+  await hearing.hear(conversation(null, [spoken("0", "a"), spoken("0", "b")]), "a", never);
+  assert.deepEqual(told, ["whole: undefined", "none: away"]);
+});
+
+const TOO_LONG = "Hearing it took too long: say less at once, or ask again.";
 
 class ScriptedRecogniser implements Recogniser {
   readonly name = "scripted";

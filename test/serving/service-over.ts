@@ -145,5 +145,6 @@ const NO_TELEMETRY: Telemetry = {
   underrun: () => {},
   spoken: () => {},
   heard: () => {},
+  turnHeard: () => {},
   metered: () => {},
 };

@@ -5,7 +5,7 @@ const LEVEL_FRAME = WHISPER_RATE_HZ / 50;
 const SILENT_DB = -100;
 
 /** What is nowhere louder is taken for silence. */
-const AUDIBLE_DB = -50;
+const AUDIBLE_DB = -60;
 /** What changes by less is a steady noise; speech under white noise of its own level changes by 6 dB. */
 const LEAST_SPREAD_DB = 3;
 /** Shorter than the shortest word. */

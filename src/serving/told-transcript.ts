@@ -1,6 +1,5 @@
 import { deflateSync } from "node:zlib";
 import { FRAME_S } from "../audio/format.ts";
-import { languageName } from "../contract/audio-languages.ts";
 import type {
   Granularity,
   Transcription,
@@ -10,6 +9,7 @@ import type {
   VerboseTranscription,
 } from "../contract/audio-transcriptions.ts";
 import { countChars } from "../contract/limits.ts";
+import { languageName } from "../model/languages.ts";
 import type { HeardSegment, Transcript } from "../model/recogniser.ts";
 import type { Heard } from "./transcriptions.ts";
 

@@ -116,9 +116,13 @@ export class Transcriptions {
   }
 }
 
-/** What of a request its recogniser may not be able to do: there is nothing but the language to choose. */
+/** What of a request its recogniser cannot do, by the name of the field. */
 function asOfRequest(error: unknown, language: string | null): unknown {
-  if (!(error instanceof RecogniserError && error.isOfRequest) || language === null) return error;
+  if (!(error instanceof RecogniserError)) return error;
+  if (error.refused === "length") {
+    return new ServiceError(400, "file is too long for the recogniser: send it in pieces", { cause: error });
+  }
+  if (error.refused !== "language" || language === null) return error;
   return new ServiceError(
     400,
     `language "${language}" is not known to the recogniser: leave it out to have it found out, or send another`,

@@ -10,8 +10,8 @@ type HearingUse = "writer" | "always" | "never";
 export interface HearingOptions {
   readonly use: HearingUse;
   /**
-   * How long a conversation's clips are being heard at most, the wait for a place not counted, in milliseconds; its
-   * weights may be on their way, too. 10,000 unless told.
+   * How long a conversation's clips are being heard at most, in milliseconds: without the wait for a place, and with the
+   * fetching and loading of the recogniser's weights, which the first clip may wait for. 10,000 unless told.
    */
   readonly patienceMs?: number;
   /** Monotonic milliseconds. */

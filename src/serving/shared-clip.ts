@@ -17,7 +17,10 @@ export class SharedClip {
   #asking = 0;
   #heard: Promise<Transcript> | null = null;
 
-  /** @param onOver called once nobody can join any more: it was heard, it failed, or everybody has gone */
+  /**
+   * @param onOver called when nobody can join any more, and perhaps again: it was heard or it failed, and when everybody
+   *   has gone
+   */
   constructor(
     places: FairShare,
     recognise: (signal: AbortSignal) => Promise<Transcript>,

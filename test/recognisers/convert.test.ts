@@ -74,6 +74,14 @@ describe("converting a Whisper model", () => {
     "the description is cut": (at) => truncate(join(at, "recogniser.json"), 5_000),
     "the description is of another version": (at) => writeFile(join(at, "recogniser.json"), '{"format":99}'),
     "the description is something else": (at) => writeFile(join(at, "recogniser.json"), "null"),
+    "the description lacks something": async (at) => {
+      const path = join(at, "recogniser.json");
+      await writeFile(path, JSON.stringify({ ...JSON.parse(await readFile(path, "utf8")), tokens: [] }));
+    },
+  };
+  const told: Readonly<Record<string, RegExp>> = {
+    "the description is of another version": /is of another version: install/,
+    "the description lacks something": /lacks something: install/,
   };
   for (const [what, damage] of Object.entries(damages)) {
     test(`what was converted is refused when ${what}`, async () => {
@@ -81,7 +89,7 @@ describe("converting a Whisper model", () => {
       for (const name of await readdir(made)) await copyFile(join(made, name), join(at, name));
       await findWhisper(at);
       await damage(at);
-      await assert.rejects(findWhisper(at), { name: "RecogniserFilesError" });
+      await assert.rejects(findWhisper(at), { name: "RecogniserFilesError", message: told[what] ?? /./ });
     });
   }
 });

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { recogniserWeights } from "../../src/cli/pull-recogniser.ts";
+import { recogniserWeights } from "../../src/cli/recogniser-weights.ts";
 import type { Clip } from "../../src/model/conversation.ts";
 import type { Recogniser, Transcript } from "../../src/model/recogniser.ts";
 import { openWhisper } from "../../src/recognisers/whisper/open-whisper.ts";

@@ -9,9 +9,9 @@ export interface Capacity {
   /** Turns. */
   readonly writing: FairShareOptions;
   /** Clips of turns that are sound alone. */
-  readonly listening: FairShareOptions;
+  readonly hearingTurns: FairShareOptions;
   /** Recordings. */
-  readonly hearing: FairShareOptions;
+  readonly hearingRecordings: FairShareOptions;
   /** Bytes. */
   readonly receiving: FairShareOptions;
   /** Bytes. */
@@ -52,13 +52,13 @@ export function capacityOf(settings: Settings): Capacity {
       perKey: Math.min(settings.writer.concurrency, settings.writer.keyConcurrency),
       ...waiting,
     },
-    listening: {
+    hearingTurns: {
       what: "turns being heard",
       ...turnsHeardAtOnce(settings),
       ...waiting,
       waitMs: HEARING_WAITS * settings.queueWaitMs,
     },
-    hearing: {
+    hearingRecordings: {
       what: "recordings being heard",
       total: HEARD_AT_ONCE,
       perKey: 1,
@@ -102,7 +102,10 @@ function turnsHeardAtOnce({ recogniser, writer }: Settings): Pick<FairShareOptio
 /** A turn that is not heard cannot be answered, so its place is waited for longer than others. */
 const HEARING_WAITS = 3;
 
-/** One is heard while the next lies ready. A long one takes its time, so who waits may wait as long as a reply may take. */
+/**
+ * Turns, and recordings besides: windows of both are taken by turns, so that a long one does not keep another key's short
+ * one. A recording takes its time, so who waits to have one heard may wait as long as a reply may take.
+ */
 const HEARD_AT_ONCE = 2;
 
 const MIB = 2 ** 20;

@@ -4,7 +4,7 @@ import { DeferredRecogniser } from "../recognisers/deferred-recogniser.ts";
 import type { Settings } from "../settings/schema.ts";
 import { readApiKey } from "./api-key.ts";
 import { neededSetting } from "./needed-setting.ts";
-import type { RecogniserWeights } from "./pull-recogniser.ts";
+import type { RecogniserWeights } from "./recogniser-weights.ts";
 
 /** What opening a recogniser may need beyond its settings. */
 export interface RecogniserSources {

@@ -80,14 +80,14 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   });
   const capacity = capacityOf(settings);
   const writing = new FairShare(capacity.writing);
-  const listening = new FairShare(capacity.listening);
+  const hearingTurns = new FairShare(capacity.hearingTurns);
   const service = new SpeechService(
     {
       lease: (model, signal) => catalogue.lease(model, signal),
       writer: parts.writer ?? null,
       ...(parts.recogniser
         ? {
-            hearing: new Hearing(new Ears(parts.recogniser, listening), {
+            hearing: new Hearing(new Ears(parts.recogniser, hearingTurns), {
               use: settings.recogniser.use,
               onTurn: (outcome, error) => {
                 metrics.telemetry.turnHeard(outcome);
@@ -106,10 +106,10 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       loadTimeoutMs: settings.loadTimeoutMs,
     },
   );
-  const hearing = new FairShare(capacity.hearing);
+  const hearingRecordings = new FairShare(capacity.hearingRecordings);
   const transcriptions = new Transcriptions({
     recogniser: parts.recogniser ?? null,
-    hearing,
+    places: hearingRecordings,
     meter: (record) => tenancy.commit(record),
     telemetry: metrics.telemetry,
     timeoutMs: settings.requestTimeoutMs,
@@ -132,8 +132,8 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     activeStreams: () => service.active,
     pausedStreams: () => service.paused,
     turnsWriting: () => writing.used,
-    turnsHearing: () => listening.used,
-    recordingsHearing: () => hearing.used,
+    turnsHearing: () => hearingTurns.used,
+    recordingsHearing: () => hearingRecordings.used,
     receivingBytes: () => receiving.used,
     audioBytes: () => audio.used,
     replyBytes: () => replies.used,
@@ -240,7 +240,7 @@ function infoOf({ settings, backend }: ServerParts, capacity: Capacity): Service
       key_max_utterances: capacity.speaking.keyConcurrency,
       key_max_waiting: capacity.speaking.keyQueueDepth,
       key_max_writing: capacity.writing.perKey,
-      key_max_hearing: capacity.hearing.perKey,
+      key_max_hearing_recordings: capacity.hearingRecordings.perKey,
       key_max_receiving_bytes: capacity.receiving.perKey,
       key_max_audio_bytes: capacity.audio.perKey,
       key_max_reply_bytes: capacity.replies.perKey,

@@ -4,10 +4,10 @@ import type { Settings } from "../settings/schema.ts";
 import { composeRecogniser } from "./compose-recogniser.ts";
 import { hearingProgress } from "./hearing-progress.ts";
 import { inFull } from "./in-full.ts";
-import { recogniserWeights } from "./pull-recogniser.ts";
+import { recogniserWeights } from "./recogniser-weights.ts";
 
 /** What was heard, and by whom. */
-export interface HeardClip {
+export interface HeardRecording {
   /** The recogniser. */
   readonly name: string;
   readonly transcript: Transcript;
@@ -24,7 +24,7 @@ export async function hear(
   { language, wantsWords }: Pick<RecogniseOptions, "language" | "wantsWords">,
   settings: Settings,
   signal: AbortSignal,
-): Promise<HeardClip> {
+): Promise<HeardRecording> {
   const { dataDir } = settings;
   let problem: string | null = null;
   const recogniser = composeRecogniser(settings, {

@@ -1,5 +1,6 @@
 import type { HeardSegment, Transcript } from "../model/recogniser.ts";
 import { type Caption, subRip, webVtt } from "../serving/captions.ts";
+import { roundedToMs } from "../serving/rounded-to-ms.ts";
 
 /** What `transcribe --json` prints. Times are in seconds from the recording's beginning, in whole milliseconds. */
 export interface PrintedTranscript {
@@ -53,17 +54,17 @@ export function printedJson(
     speech_probability: transcript.speechProbability,
     mean_log_probability: transcript.meanLogProbability,
     recogniser: name,
-    duration_s: inMs(durationS),
-    heard_s: inMs(transcript.heardS),
+    duration_s: roundedToMs(durationS),
+    heard_s: roundedToMs(transcript.heardS),
     segments: transcript.segments.map(({ startS, endS, text, meanLogProbability, words }) => ({
-      start_s: inMs(startS),
-      end_s: inMs(endS),
+      start_s: roundedToMs(startS),
+      end_s: roundedToMs(endS),
       text,
       mean_log_probability: meanLogProbability,
       ...(words !== null && {
         words: words.map((word) => ({
-          start_s: inMs(word.startS),
-          end_s: inMs(word.endS),
+          start_s: roundedToMs(word.startS),
+          end_s: roundedToMs(word.endS),
           text: word.text,
           probability: word.probability,
         })),
@@ -76,8 +77,4 @@ export function printedJson(
 /** A segment without times of its words stays whole. */
 function wordsOf(segment: HeardSegment): readonly Caption[] {
   return segment.words === null || segment.words.length === 0 ? [segment] : segment.words;
-}
-
-function inMs(seconds: number): number {
-  return Math.round(seconds * 1_000) / 1_000;
 }

@@ -3,7 +3,7 @@ import { MAX_RECORDING_S } from "../contract/audio-transcriptions.ts";
 import type { DeferredRecogniser } from "../recognisers/deferred-recogniser.ts";
 import type { Settings } from "../settings/schema.ts";
 import { composeRecogniser } from "./compose-recogniser.ts";
-import { recogniserWeights } from "./pull-recogniser.ts";
+import { recogniserWeights } from "./recogniser-weights.ts";
 import { pulledOnce } from "./weights-pull.ts";
 
 /** Who hears for a server. The weights are fetched beside the running server, once; what is to be heard waits for them. */

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { languageCode } from "../contract/audio-languages.ts";
+import { languageCode } from "../model/languages.ts";
 import type { RecogniseOptions, Transcript } from "../model/recogniser.ts";
 import type { Settings } from "../settings/schema.ts";
 import { addGlobalOptions, settingsOf, WrongCallError } from "./global-options.ts";

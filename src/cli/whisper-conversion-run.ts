@@ -7,7 +7,7 @@ import type { ConversionEnd, Converting } from "./whisper-conversion.ts";
 
 answerParent(async ({ from, into }: Converting): Promise<ConversionEnd> => {
   try {
-    await convertWhisper(from, into, new AbortController().signal);
+    await convertWhisper(from, into);
     return { made: true };
   } catch (error) {
     const code = codeOf(error);

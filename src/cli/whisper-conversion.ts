@@ -15,7 +15,7 @@ export type ConversionEnd =
   /** `isUnfit` when the weights are at fault. */
   | (ChildProblem & { readonly isUnfit?: boolean });
 
-/** Makes our two graphs of a Whisper model: some seconds and 300 MB for the base one, in a process of its own. */
+/** Makes our two graphs of a Whisper model: some seconds and 370 MB for the base one, in a process of its own. */
 export const WHISPER_CONVERSION: Conversion = {
   version: FORMAT,
   async convert(from, into, signal) {

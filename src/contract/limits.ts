@@ -47,7 +47,7 @@ export interface Limits {
   readonly key_max_utterances: number;
   readonly key_max_waiting: number;
   readonly key_max_writing: number;
-  readonly key_max_hearing: number;
+  readonly key_max_hearing_recordings: number;
   readonly key_max_receiving_bytes: number;
   readonly key_max_audio_bytes: number;
   readonly key_max_reply_bytes: number;

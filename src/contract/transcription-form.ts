@@ -1,4 +1,4 @@
-import { languageCode } from "./audio-languages.ts";
+import { languageCode } from "../model/languages.ts";
 import {
   GRANULARITIES,
   type Granularity,

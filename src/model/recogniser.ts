@@ -58,8 +58,9 @@ export interface RecogniseOptions {
 }
 
 /**
- * Tells what is said in recorded speech. The same clip and options give the same transcript. Stops between two steps of
- * its work when the signal aborts, and then throws its reason; every other failure is a {@link RecogniserError}.
+ * Tells what is said in recorded speech. One that computes here gives the same transcript for the same clip and options;
+ * whether an endpoint does is up to that. Stops between two steps of its work when the signal aborts, and then throws its
+ * reason; every other failure is a {@link RecogniserError}.
  */
 export interface Recogniser {
   /** Who hears, for `meta`: `whisper-base`, or the name of an endpoint's model. */
@@ -76,15 +77,15 @@ export class RecogniserError extends Error {
   override readonly name = "RecogniserError";
   /** After how long the same request may work; `null` when waiting alone mends nothing. */
   readonly retryAfterMs: number | null;
-  /** Whether the request asked for what cannot be done, so that only another request will do. */
-  readonly isOfRequest: boolean;
+  /** What of the request cannot be done, so that only another request will do; `null` where it is not at fault. */
+  readonly refused: "language" | "length" | null;
 
   constructor(
     message: string,
-    options: ErrorOptions & { readonly retryAfterMs?: number; readonly isOfRequest?: boolean } = {},
+    options: ErrorOptions & { readonly retryAfterMs?: number; readonly refused?: "language" | "length" } = {},
   ) {
     super(message, options);
     this.retryAfterMs = options.retryAfterMs ?? null;
-    this.isOfRequest = options.isOfRequest ?? false;
+    this.refused = options.refused ?? null;
   }
 }

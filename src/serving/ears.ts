@@ -1,7 +1,7 @@
 import type { Clip } from "../model/conversation.ts";
 import type { Recogniser, Transcript } from "../model/recogniser.ts";
 import type { FairShare } from "./fair-share.ts";
-import { type HeardClip, HeardClips, joinedTranscripts } from "./heard-clips.ts";
+import { HeardClips, joinedTranscripts, type KnownClip } from "./heard-clips.ts";
 import { SharedClip } from "./shared-clip.ts";
 
 /**
@@ -21,7 +21,7 @@ export class Ears {
   }
 
   /** What is known of a clip by now; `null` is nothing. */
-  known({ digest }: Clip): HeardClip | null {
+  known({ digest }: Clip): KnownClip | null {
     return this.#known.get(digest);
   }
 
@@ -76,7 +76,7 @@ export class Ears {
         onPiece();
       },
     };
-    // Whoever speaks listens to the clip as well.
+    // Given away for good its samples would be missing in the voice's thread, which needs them after this.
     const kept = { ...clip, isGivenAway: false };
     return keep(await this.#recogniser.recognise(kept, options, signal), true);
   }

@@ -13,7 +13,7 @@ export function asRefusal(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof SpeechFailedError) {
     return new ServiceError(502, "the speech model failed: retry", { retryAfterMs: 1_000, cause: error });
   }
-  if (error instanceof RecogniserError && error.isOfRequest) {
+  if (error instanceof RecogniserError && error.refused !== null) {
     return new ServiceError(400, error.message, { cause: error });
   }
   if (error instanceof WriterError || error instanceof RecogniserError) {

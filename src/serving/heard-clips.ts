@@ -1,7 +1,7 @@
 import type { Transcript } from "../model/recogniser.ts";
 
 /** What is known of a clip. */
-export interface HeardClip {
+export interface KnownClip {
   readonly transcript: Transcript;
   /** Whether there is nothing more to hear of it. */
   readonly isWhole: boolean;
@@ -11,13 +11,13 @@ export interface HeardClip {
 export class HeardClips {
   readonly #most: number;
   /** The one longest unasked for first. */
-  readonly #clips = new Map<string, HeardClip>();
+  readonly #clips = new Map<string, KnownClip>();
 
   constructor(most: number) {
     this.#most = most;
   }
 
-  get(digest: string): HeardClip | null {
+  get(digest: string): KnownClip | null {
     const clip = this.#clips.get(digest);
     if (clip === undefined) return null;
     this.#put(digest, clip);
@@ -25,13 +25,13 @@ export class HeardClips {
   }
 
   /** Keeps what is known now, unless more is known already. */
-  keep(digest: string, clip: HeardClip): void {
+  keep(digest: string, clip: KnownClip): void {
     const known = this.#clips.get(digest);
     const isLess = known !== undefined && known.transcript.heardS > clip.transcript.heardS;
     if (known?.isWhole !== true && (clip.isWhole || !isLess)) this.#put(digest, clip);
   }
 
-  #put(digest: string, clip: HeardClip): void {
+  #put(digest: string, clip: KnownClip): void {
     this.#clips.delete(digest);
     this.#clips.set(digest, clip);
     for (const oldest of this.#clips.keys()) {

@@ -11,8 +11,9 @@ type HearingUse = "writer" | "always" | "never";
 export interface HearingOptions {
   readonly use: HearingUse;
   /**
-   * How long a conversation's clips are being heard at most, the wait for a place not counted, in milliseconds; its
-   * weights may be on their way, too. 10,000 unless told, and up to 20,000 more where the newest clip is long.
+   * How long a conversation's clips are being heard at most, in milliseconds: without the wait for a place, and with the
+   * fetching and loading of the recogniser's weights, which the first clip may wait for. 10,000 unless told, and up
+   * to 20,000 more where the newest clip is long.
    */
   readonly patienceMs?: number;
   /** What became of a turn, and the recogniser's error where that failed. For metrics and a log. */

@@ -19,7 +19,10 @@ export class SharedClip {
   #heard: Promise<Transcript> | null = null;
   #lingering: NodeJS.Timeout | undefined;
 
-  /** @param onOver called once nobody can join any more: it was heard, it failed, or everybody has gone */
+  /**
+   * @param onOver called when nobody can join any more, and perhaps again: it was heard or it failed, and when everybody
+   *   has gone
+   */
   constructor(places: FairShare, recognise: Recognises, onOver: () => void) {
     this.#places = places;
     this.#recognise = recognise;

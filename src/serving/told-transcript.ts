@@ -1,6 +1,5 @@
 import { deflateSync } from "node:zlib";
 import { FRAME_S } from "../audio/format.ts";
-import { languageName } from "../contract/audio-languages.ts";
 import type {
   Granularity,
   Transcription,
@@ -10,7 +9,9 @@ import type {
   VerboseTranscription,
 } from "../contract/audio-transcriptions.ts";
 import { countChars } from "../contract/limits.ts";
+import { languageName } from "../model/languages.ts";
 import type { HeardSegment, Transcript } from "../model/recogniser.ts";
+import { roundedToMs } from "./rounded-to-ms.ts";
 import type { Heard } from "./transcriptions.ts";
 
 /** `response_format` `json`. */
@@ -27,7 +28,7 @@ export function verboseTranscription(
   return {
     task: "transcribe",
     language: languageName(transcript.language),
-    duration: inMs(durationS),
+    duration: roundedToMs(durationS),
     text: transcript.text,
     ...(granularities.has("segment") && { segments: segmentsOf(transcript) }),
     ...(granularities.has("word") && { words: wordsOf(transcript) }),
@@ -68,8 +69,8 @@ function segmentsOf({ segments, speechProbability }: Transcript): TranscriptionS
   return segments.map(({ startS, endS, text, meanLogProbability }, id) => ({
     id,
     seek: Math.floor(startS * 100),
-    start: inMs(startS),
-    end: inMs(endS),
+    start: roundedToMs(startS),
+    end: roundedToMs(endS),
     text,
     tokens: [],
     temperature: 0,
@@ -81,7 +82,11 @@ function segmentsOf({ segments, speechProbability }: Transcript): TranscriptionS
 
 function wordsOf({ segments }: Transcript): TranscriptionWord[] {
   return segments.flatMap(({ words }: HeardSegment) =>
-    (words ?? []).map(({ text, startS, endS }) => ({ word: text, start: inMs(startS), end: inMs(endS) })),
+    (words ?? []).map(({ text, startS, endS }) => ({
+      word: text,
+      start: roundedToMs(startS),
+      end: roundedToMs(endS),
+    })),
   );
 }
 
@@ -92,16 +97,12 @@ function compressionRatio(text: string): number {
 }
 
 function durationUsage({ durationS, usage }: Heard): Transcription["usage"] {
-  return { type: "duration", seconds: inMs(durationS), ...usage };
+  return { type: "duration", seconds: roundedToMs(durationS), ...usage };
 }
 
 /** Rounding may hide a sample or two. */
 const SLACK_S = 0.1;
 
 function heardSeconds({ transcript, durationS }: Heard): { heard_seconds?: number } {
-  return transcript.heardS < durationS - SLACK_S ? { heard_seconds: inMs(transcript.heardS) } : {};
-}
-
-function inMs(seconds: number): number {
-  return Math.round(seconds * 1_000) / 1_000;
+  return transcript.heardS < durationS - SLACK_S ? { heard_seconds: roundedToMs(transcript.heardS) } : {};
 }

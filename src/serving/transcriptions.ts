@@ -17,7 +17,7 @@ export interface TranscriptionDeps {
   /** Hears; `null`: nobody does. */
   readonly recogniser: Recogniser | null;
   /** Recordings being heard: of everybody, and of one key. */
-  readonly hearing: FairShare;
+  readonly places: FairShare;
   /** Resolves once the record is durable. */
   meter(record: UsageRecord): Promise<void>;
   readonly telemetry: Telemetry;
@@ -57,10 +57,10 @@ export class Transcriptions {
   }
 
   /** Throws {@link ServiceError}, or the requester's abort reason; then nothing is metered. */
-  async transcribe(hearing: RecordingToHear, requester: Requester): Promise<Heard> {
+  async transcribe(recording: RecordingToHear, requester: Requester): Promise<Heard> {
     const work = this.#live.begin(requester.signal);
     try {
-      return await this.#hear(hearing, requester, work);
+      return await this.#hear(recording, requester, work);
     } catch (error) {
       throw asRefusal(error, requester.signal);
     } finally {
@@ -70,7 +70,7 @@ export class Transcriptions {
 
   /** Takes nothing new, lets what is being heard finish for `graceMs`, then stops it with a 502. */
   async drain(graceMs: number): Promise<void> {
-    this.#deps.hearing.close();
+    this.#deps.places.close();
     await this.#live.drain(graceMs);
   }
 
@@ -79,10 +79,10 @@ export class Transcriptions {
     { keyId }: Requester,
     stop: Stop,
   ): Promise<Heard> {
-    const { recogniser, hearing, telemetry, timeoutMs } = this.#deps;
+    const { recogniser, places, telemetry, timeoutMs } = this.#deps;
     if (recogniser === null) throw noRecogniser();
     const { durationS } = clip;
-    const place = await hearing.enter(keyId, 1, stop.signal);
+    const place = await places.enter(keyId, 1, stop.signal);
     try {
       const beganMs = performance.now();
       const options = { language, prompt, wantsWords, draft: null };
@@ -116,9 +116,13 @@ export class Transcriptions {
   }
 }
 
-/** What of a request its recogniser may not be able to do: there is nothing but the language to choose. */
+/** What of a request its recogniser cannot do, by the name of the field. */
 function asOfRequest(error: unknown, language: string | null): unknown {
-  if (!(error instanceof RecogniserError && error.isOfRequest) || language === null) return error;
+  if (!(error instanceof RecogniserError)) return error;
+  if (error.refused === "length") {
+    return new ServiceError(400, "file is too long for the recogniser: send it in pieces", { cause: error });
+  }
+  if (error.refused !== "language" || language === null) return error;
   return new ServiceError(
     400,
     `language "${language}" is not known to the recogniser: leave it out to have it found out, or send another`,

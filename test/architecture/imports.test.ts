@@ -8,7 +8,7 @@ import { TOP } from "./top.ts";
 
 /** Who may import whom. A folder may always import itself; `cli` is where everything is put together. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  contract: [],
+  contract: ["model"],
   audio: [],
   text: [],
   settings: [],

@@ -186,11 +186,20 @@ describe("a transcription fails", () => {
   });
 
   test("where the recogniser does not know the language, and says what to do", async () => {
-    recogniser.fail(new RecogniserError("It does not know the language.", { isOfRequest: true }));
+    recogniser.fail(new RecogniserError("It does not know the language.", { refused: "language" }));
     const remedy = /^language "cy" is not known to the recogniser: leave it out to have it found out/;
     await refused({ language: "cy" }, 400, remedy);
     await refused({ language: "cy", stream: "true" }, 400, remedy);
     await refused({}, 400, /^It does not know the language\.$/);
+    recogniser.fail(null);
+  });
+
+  test("where the recording is too long for the recogniser, whatever its language is said to be", async () => {
+    recogniser.fail(new RecogniserError("It does not take so much.", { refused: "length" }));
+    const remedy = /^file is too long for the recogniser: send it in pieces$/;
+    for (const parts of [{}, { language: "en" }, { language: "en", stream: "true" }]) {
+      await refused(parts, 400, remedy);
+    }
     recogniser.fail(null);
   });
 

@@ -53,7 +53,9 @@ export function recogniserConformance(
 
     test("it has a name", () => assert.match(recogniser.name, /\S/));
 
-    test("it hears the words that are said", async () => {
+    const knowsNoWords = speech === undefined && "it knows no words";
+
+    test("it hears the words that are said", { skip: knowsNoWords }, async () => {
       const { text } = await heard(clip);
       const found = new Set(text.toLowerCase().match(/\p{L}+/gu));
       const missing = words.filter((word) => !found.has(word));
@@ -97,7 +99,11 @@ export function recogniserConformance(
       }
     });
 
-    test("a draft of the same is confirmed, and a wrong one is corrected", async () => {
+    // What knows no words may confirm anything.
+    const confirmsAnything = able.takesDrafts && knowsNoWords;
+    test("a draft of the same is confirmed, and a wrong one is corrected", {
+      skip: confirmsAnything,
+    }, async () => {
       const first = await heard(clip);
       const [segment] = first.segments;
       if (!able.takesDrafts) {
@@ -109,8 +115,6 @@ export function recogniserConformance(
         for (const draft of [first, other]) assert.deepEqual(await heard(clip, { draft }), first);
         return;
       }
-      // What knows no words may confirm anything.
-      if (words.length === 0) return;
       assert.equal((await heard(clip, { draft: first })).text, first.text);
       const wrong = `${segment!.text.split(" ")[0]} elephants never swim across this river`;
       const draft = { ...first, text: wrong, segments: [{ ...segment!, text: wrong }] };

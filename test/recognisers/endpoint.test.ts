@@ -106,17 +106,22 @@ describe("a recogniser behind an endpoint", () => {
     assert.ok(sent > 16_000 && sent < 18_000, `${sent} bytes`);
   });
 
-  test("says that the request is at fault where a language or the length is refused, and else not", async () => {
-    const isOfRequest = async (status: number, said: string, language: string | null): Promise<boolean> => {
+  test("says what of the request is at fault where a language or the length is refused, and else nothing", async () => {
+    const refused = async (
+      status: number,
+      said: string,
+      language: string | null,
+    ): Promise<RecogniserError["refused"]> => {
       server.answers(refusal(status, said));
       const error = await hear({ language }).catch((thrown: unknown) => thrown);
       assert.ok(error instanceof RecogniserError && !error.message.includes(UPSTREAM_SECRET));
-      return error.isOfRequest;
+      return error.refused;
     };
-    assert.equal(await isOfRequest(400, "Invalid language 'xx'", "xx"), true);
-    assert.equal(await isOfRequest(400, "Invalid language 'xx'", null), false);
-    assert.equal(await isOfRequest(413, "", null), true);
-    assert.equal(await isOfRequest(401, "", "xx"), false);
+    assert.equal(await refused(400, "Invalid language 'xx'", "xx"), "language");
+    assert.equal(await refused(400, "Invalid language 'xx'", null), null);
+    assert.equal(await refused(413, "", null), "length");
+    assert.equal(await refused(413, "", "en"), "length");
+    assert.equal(await refused(401, "", "xx"), null);
   });
 
   test("sends 16-bit WAV of 16 kHz, and the key in its one place", async () => {

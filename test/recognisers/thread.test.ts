@@ -98,7 +98,7 @@ describe("the thread that hears", () => {
       await recogniser.recognise(clip(HEARS!), { ...PLAIN, language: "en-GB" }, never);
       const unknown = recogniser.recognise(clip(HEARS!), { ...PLAIN, language: "tlh" }, never);
       await assert.rejects(unknown, (thrown) => {
-        assert.ok(thrown instanceof RecogniserError && thrown.isOfRequest);
+        assert.ok(thrown instanceof RecogniserError && thrown.refused === "language");
         assert.match(thrown.message, /'tlh'. Leave `language` out, or give one of: en, jv\.$/);
         return true;
       });

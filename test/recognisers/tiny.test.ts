@@ -10,7 +10,7 @@ const folder = temporaryFolder();
 const made = join(folder, "made");
 before(async () => {
   await writeTinyHub(join(folder, "hub"));
-  await convertWhisper(join(folder, "hub"), made, new AbortController().signal);
+  await convertWhisper(join(folder, "hub"), made);
 });
 
 recogniserConformance("a Whisper that knows no words", () => openWhisper(made));

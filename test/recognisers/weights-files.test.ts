@@ -34,12 +34,6 @@ for (const [name, { bytes, open }] of Object.entries(formats)) {
       }
     });
 
-    test("gives zeros for the bias that keys do not have", async () => {
-      const weights = await open(bytes);
-      const bias = await weights.read("decoder.layers.1.self_attn.k_proj.bias", [64]);
-      assert.deepEqual(bias, new Float32Array(64));
-    });
-
     test("refuses a variable that is missing or of another shape", async () => {
       const weights = await open(bytes);
       const wrong = [

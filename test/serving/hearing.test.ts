@@ -60,11 +60,25 @@ test("given words are heard for where the setting says always, and of their own 
 });
 
 test("sixty-three turns of sound are bounded: the newest are heard", async () => {
-  const ears = new ScriptedRecogniser({});
   const turns = Array.from({ length: 63 }, (_, n) => spoken("0", `clip-${n}`));
-  const { heard } = await hearingOf(ears).hear(conversation(null, turns), "a", never);
-  assert.ok(heard.length >= 1 && heard.length <= 8);
-  assert.equal(heard.at(-1)?.index, 62);
+  assert.deepEqual(await indexesHeard(turns), [55, 56, 57, 58, 59, 60, 61, 62]);
+});
+
+test("two minutes of sound are heard, the newest six turns however long they are", async () => {
+  const six = ["c", "d", "e", "f", "g", "h"].map((name) => long(name, 19));
+  assert.deepEqual(await indexesHeard([long("a", 1), long("b", 6), ...six]), [1, 2, 3, 4, 5, 6, 7]);
+  assert.deepEqual(await indexesHeard([long("a", 1), long("b", 6.5), ...six]), [2, 3, 4, 5, 6, 7]);
+  assert.deepEqual(await indexesHeard([long("a", 1), long("b", 1_000), long("c", 1_000)]), [0, 1, 2]);
+});
+
+test("what lies behind more text than a writer reads is not heard", async () => {
+  for (const [chars, indexes] of [
+    [24_000, [0, 2]],
+    [24_001, [2]],
+  ] as const) {
+    const turns = [spoken("0", "a"), typed("1", "x".repeat(chars)), spoken("0", "b")];
+    assert.deepEqual(await indexesHeard(turns), indexes);
+  }
 });
 
 test("silence stays without words, and a recogniser that fails is told of, not thrown", async () => {
@@ -272,6 +286,12 @@ function hearingOf(
   options: Omit<HearingOptions, "use"> = {},
 ): Hearing {
   return new Hearing(new Ears(recogniser, new FairShare(PLACES)), { use, ...options });
+}
+
+/** Which of the turns are heard for an open one without text. */
+async function indexesHeard(turns: readonly Turn[]): Promise<number[]> {
+  const { heard } = await hearingOf(new ScriptedRecogniser({})).hear(conversation(null, turns), "a", never);
+  return heard.map(({ index }) => index);
 }
 
 function signal(): AbortSignal {

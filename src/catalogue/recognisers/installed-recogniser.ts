@@ -16,7 +16,8 @@ import type { RecogniserManifest } from "./recogniser-manifest.ts";
 
 /**
  * What was made of the weights, and of which: written last, so that what it names is whole. It is what the files are held
- * against, since other weights, or another version of Antiphon, make other bytes.
+ * against, since other weights, or another version of Antiphon, make other bytes. A recogniser's own files may say the
+ * same of each other; but the catalogue installs and checks what any conversion makes, without knowing how to read it.
  */
 const Receipt = Type.Object({
   name: Type.String(),

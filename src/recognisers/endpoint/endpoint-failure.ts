@@ -54,11 +54,11 @@ const NOT_TO_BE_RETRIED: Readonly<Record<number, string>> = {
 function byStatus({ status, headers, said }: EndpointRefusal, language: string | null): EndpointFailure {
   if (status === 413) {
     const message = "The recording is too long for the recogniser's endpoint (413). Send less.";
-    return fixed(new RecogniserError(message, { isOfRequest: true }));
+    return fixed(new RecogniserError(message, { refused: "length" }));
   }
   if (language !== null && /language/i.test(said)) {
     const message = `The recogniser's endpoint does not take the language that was given (${status}). Leave \`language\` out, or give another.`;
-    return fixed(new RecogniserError(message, { isOfRequest: true }));
+    return fixed(new RecogniserError(message, { refused: "language" }));
   }
   const known = NOT_TO_BE_RETRIED[status];
   if (known !== undefined) return fixed(new RecogniserError(known));

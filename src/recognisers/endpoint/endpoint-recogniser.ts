@@ -6,6 +6,7 @@ import {
   RecogniserError,
   type Transcript,
 } from "../../model/recogniser.ts";
+import { type Stop, stopWith } from "../../model/stop-with.ts";
 import { clipAsWav } from "./clip-wav.ts";
 import { checkedUrl, postForm } from "./endpoint-call.ts";
 import { EndpointRefusal, endpointFailure } from "./endpoint-failure.ts";
@@ -44,7 +45,7 @@ class EndpointRecogniser implements Recogniser {
   readonly name: string;
   readonly #options: EndpointRecogniserOptions;
   readonly #url: string;
-  readonly #calls = new Set<AbortController>();
+  readonly #calls = new Set<Stop>();
   #dialect: Dialect = { format: "verbose_json", takesGranularities: true };
   #isClosed = false;
 
@@ -57,19 +58,13 @@ class EndpointRecogniser implements Recogniser {
   async recognise(clip: Clip, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
     signal.throwIfAborted();
     if (this.#isClosed) throw closed();
-    const call = new AbortController();
-    const stop = (): void => call.abort(signal.reason);
-    signal.addEventListener("abort", stop, { once: true });
+    const { totalTimeoutMs } = this.#options;
+    const call = stopWith([signal], { ms: totalTimeoutMs, late: () => tooLate(totalTimeoutMs) });
     this.#calls.add(call);
-    const late = setTimeout(
-      () => call.abort(tooLate(this.#options.totalTimeoutMs)),
-      this.#options.totalTimeoutMs,
-    );
     try {
       return await this.#recognised(clip, options, call.signal);
     } finally {
-      clearTimeout(late);
-      signal.removeEventListener("abort", stop);
+      call.end();
       this.#calls.delete(call);
     }
   }

@@ -11,22 +11,18 @@ import type { WhisperSizes } from "./weights/whisper-weights.ts";
 
 /**
  * Makes of a Whisper model as others publish it (see {@link openSource}) what the recogniser runs: `encoder.onnx`,
- * `decoder.onnx`, `silence.f32` and `recogniser.json`, which is written last and says that the rest is whole. Takes some seconds, on
- * the calling thread; the source is only read.
+ * `decoder.onnx`, `silence.f32` and `recogniser.json`, which is written last and says that the rest is whole. Takes some
+ * seconds, on the calling thread, and cannot be stopped but with its process; the source is only read.
  *
  * @param into is made where it is not there
- * @throws WeightsError, what the file system says, or the signal's reason.
+ * @throws WeightsError, or what the file system says.
  */
-export async function convertWhisper(
-  from: string,
-  into: string,
-  signal: AbortSignal,
-): Promise<WhisperDescription> {
+export async function convertWhisper(from: string, into: string): Promise<WhisperDescription> {
   const source = await openSource(from);
   try {
     await mkdir(into, { recursive: true });
     await rm(join(into, DESCRIPTION_FILE), { force: true });
-    return await convert(source, into, signal);
+    return await convert(source, into);
   } finally {
     await source.weights.close();
   }
@@ -35,18 +31,17 @@ export async function convertWhisper(
 async function convert(
   { weights, vocabulary, suppressed, suppressedFirst, alignmentHeads }: WhisperSource,
   into: string,
-  signal: AbortSignal,
 ): Promise<WhisperDescription> {
   const { sizes } = weights;
   const special = specialTokens(vocabulary, sizes.vocabulary);
   const heads = alignmentHeads?.filter(([layer, head]) => isHead(layer, head, sizes)) ?? [];
   const used = heads.length > 0 ? heads : laterHeads(sizes);
-  const encoder = (await encoderGraph(weights, signal)).pieces();
-  const encoderSum = await writeWhole(join(into, "encoder.onnx"), encoder, signal);
-  const decoder = (await decoderGraph(weights, used, signal)).pieces();
-  const decoderSum = await writeWhole(join(into, "decoder.onnx"), decoder, signal);
+  const encoder = (await encoderGraph(weights)).pieces();
+  const encoderSum = await writeWhole(join(into, "encoder.onnx"), encoder);
+  const decoder = (await decoderGraph(weights, used)).pieces();
+  const decoderSum = await writeWhole(join(into, "decoder.onnx"), decoder);
   const silence = await makeSilence(join(into, "encoder.onnx"), sizes);
-  const silenceSum = await writeWhole(join(into, "silence.f32"), silence, signal);
+  const silenceSum = await writeWhole(join(into, "silence.f32"), silence);
   const isText = (id: number): boolean => Number.isInteger(id) && id >= 0 && id <= special.end;
   const description: WhisperDescription = {
     format: FORMAT,
@@ -60,7 +55,7 @@ async function convert(
     sha256: { "encoder.onnx": encoderSum, "decoder.onnx": decoderSum, "silence.f32": silenceSum },
   };
   const bytes = new TextEncoder().encode(`${JSON.stringify(description)}\n`);
-  await writeWhole(join(into, DESCRIPTION_FILE), [bytes], signal);
+  await writeWhole(join(into, DESCRIPTION_FILE), [bytes]);
   return description;
 }
 
@@ -90,14 +85,13 @@ function nameOf({ width }: WhisperSizes, isMultilingual: boolean): string {
 }
 
 /** Writes a file that is there only when it is whole, and on the disk. @returns its SHA-256 */
-async function writeWhole(path: string, pieces: readonly Uint8Array[], signal: AbortSignal): Promise<string> {
+async function writeWhole(path: string, pieces: readonly Uint8Array[]): Promise<string> {
   const unfinished = `${path}.${process.pid}.part`;
   const sum = createHash("sha256");
   try {
     const file = await open(unfinished, "w");
     try {
       for (const piece of pieces) {
-        signal.throwIfAborted();
         sum.update(piece);
         await writeAll(file, piece);
       }

@@ -5,7 +5,10 @@ import { join } from "node:path";
 import type { SpecialTokens } from "./tokens/special-tokens.ts";
 import type { WhisperSizes } from "./weights/whisper-weights.ts";
 
-/** What `recogniser.json` says of the files beside it. */
+/**
+ * What `recogniser.json` says of the files beside it. Their sums and the format are in the catalogue's `installed.json` as
+ * well: that says what was installed, and this lets a folder be opened that nobody installed, or that was exchanged since.
+ */
 export interface WhisperDescription {
   readonly format: typeof FORMAT;
   /** `whisper-base` */
@@ -61,11 +64,15 @@ export async function readDescription(folder: string): Promise<WhisperDescriptio
   });
   try {
     const value = JSON.parse(bytes) as WhisperDescription;
-    if (value.format === FORMAT && isWhole(value)) return value;
+    if (value.format !== FORMAT) {
+      throw new RecogniserFilesError(`${path} is of another version: install the recogniser again.`);
+    }
+    if (isWhole(value)) return value;
   } catch (cause) {
+    if (cause instanceof RecogniserFilesError) throw cause;
     throw new RecogniserFilesError(`${path} is damaged: install the recogniser again.`, { cause });
   }
-  throw new RecogniserFilesError(`${path} is of another version: install the recogniser again.`);
+  throw new RecogniserFilesError(`${path} lacks something: install the recogniser again.`);
 }
 
 function isWhole({ sizes, special, tokens, sha256 }: WhisperDescription): boolean {

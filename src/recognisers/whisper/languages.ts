@@ -1,8 +1,5 @@
+import { languageCode } from "../../model/languages.ts";
 import { RecogniserError } from "../../model/recogniser.ts";
-
-/** Codes of ISO 639 that Whisper writes in another way. */
-const AS_WHISPER: Readonly<Record<string, string>> = { iw: "he", in: "id", jv: "jw", nb: "no", fil: "tl" };
-const AS_ISO: Readonly<Record<string, string>> = { jw: "jv" };
 
 /**
  * Whisper's name for a language, of which a region is left out (`pt-BR`).
@@ -11,14 +8,13 @@ const AS_ISO: Readonly<Record<string, string>> = { jw: "jv" };
  * @returns `null` where the model does not know it
  */
 export function whisperLanguage(code: string, known: readonly string[]): string | null {
-  const primary = code.toLowerCase().split(/[-_]/)[0]!;
-  const name = AS_WHISPER[primary] ?? primary;
-  return (known.length === 0 ? ["en"] : known).includes(name) ? name : null;
+  const wanted = isoLanguage(code.toLowerCase().split(/[-_]/)[0]!);
+  return (known.length === 0 ? ["en"] : known).find((name) => isoLanguage(name) === wanted) ?? null;
 }
 
 /** The code of ISO 639 of what Whisper calls so. */
 export function isoLanguage(name: string): string {
-  return AS_ISO[name] ?? name;
+  return languageCode(name) ?? name;
 }
 
 /** What is told where a language is asked for that the model does not know. @param known as above */
@@ -27,7 +23,7 @@ export function unknownLanguage(code: string, known: readonly string[]): Recogni
   return new RecogniserError(
     `The recogniser does not know the language '${printable(code)}'. ` +
       `Leave \`language\` out, or give one of: ${codes.join(", ")}.`,
-    { isOfRequest: true },
+    { refused: "language" },
   );
 }
 

@@ -16,17 +16,15 @@ import { quantised } from "./quantised.ts";
  *
  * The embedding is there once: int8 [width, vocabulary], a column a token, for reading and writing alike.
  *
- * @param signal checked before each weight is read
  */
 export async function decoderGraph(
   weights: WhisperWeights,
   alignmentHeads: readonly (readonly [layer: number, head: number])[],
-  signal: AbortSignal,
 ): Promise<GraphFile> {
   const { sizes } = weights;
   const { width, heads, vocabulary, textPositions } = sizes;
   const graph = new GraphFile();
-  const build = layerBuilder(graph, weights, signal);
+  const build = layerBuilder(graph, weights);
   const ids = graph.input("ids", "int64", [1, "n"]);
   const places = graph.input("places", "int64", ["n"]);
   const mask = graph.input("mask", "float32", ["n", "all"]);

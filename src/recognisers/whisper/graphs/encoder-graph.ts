@@ -13,13 +13,12 @@ export const HOP = 160;
  * In: `wave` float32 [1, 1, 320 · positions + 400], at 16 kHz, the first and last 200 samples a reflection.
  * Out: for each layer of the decoder `keys.0`, `values.0` …, float32 [1, heads, positions, 64]; a position is 20 ms.
  *
- * @param signal checked before each weight is read
  */
-export async function encoderGraph(weights: WhisperWeights, signal: AbortSignal): Promise<GraphFile> {
+export async function encoderGraph(weights: WhisperWeights): Promise<GraphFile> {
   const { sizes } = weights;
   const { width, heads, audioPositions } = sizes;
   const graph = new GraphFile();
-  const build = layerBuilder(graph, weights, signal);
+  const build = layerBuilder(graph, weights);
   const wave = graph.input("wave", "float32", [1, 1, "samples"]);
 
   let x = logMel(graph, wave, sizes.mels);

@@ -30,14 +30,8 @@ export interface Linear {
 /** By which queries are multiplied; a power of two, so that it changes no digit of the weights it is put into. */
 export const QUERY_SCALE = HEAD_WIDTH ** -0.5;
 
-/** @param signal checked before each weight is read */
-export function layerBuilder(graph: GraphFile, weights: WhisperWeights, signal: AbortSignal): LayerBuilder {
+export function layerBuilder(graph: GraphFile, weights: WhisperWeights): LayerBuilder {
   const { width, heads: count } = weights.sizes;
-
-  async function read(name: string, shape: readonly number[]): Promise<Float32Array> {
-    signal.throwIfAborted();
-    return await weights.read(name, shape);
-  }
 
   async function linear(x: string, stems: readonly Linear[], ins: number): Promise<string> {
     const outs = stems.reduce((sum, stem) => sum + stem.outs, 0);
@@ -45,10 +39,10 @@ export function layerBuilder(graph: GraphFile, weights: WhisperWeights, signal: 
     const bias = new Float32Array(outs);
     let at = 0;
     for (const { stem, outs: own, scale = 1, hasBias = true } of stems) {
-      const rows = await read(`${stem}.weight`, [own, ins]);
+      const rows = await weights.read(`${stem}.weight`, [own, ins]);
       matrix.set(scale === 1 ? rows : rows.map((value) => value * scale), at * ins);
       if (hasBias) {
-        const values = await read(`${stem}.bias`, [own]);
+        const values = await weights.read(`${stem}.bias`, [own]);
         bias.set(scale === 1 ? values : values.map((value) => value * scale), at);
       }
       at += own;
@@ -59,8 +53,8 @@ export function layerBuilder(graph: GraphFile, weights: WhisperWeights, signal: 
   }
 
   async function normalised(x: string, stem: string): Promise<string> {
-    const scale = graph.constant(await read(`${stem}.weight`, [width]), [width]);
-    const bias = graph.constant(await read(`${stem}.bias`, [width]), [width]);
+    const scale = graph.constant(await weights.read(`${stem}.weight`, [width]), [width]);
+    const bias = graph.constant(await weights.read(`${stem}.bias`, [width]), [width]);
     return graph.add("LayerNormalization", [x, scale, bias], { axis: -1, epsilon: { float: 1e-5 } });
   }
 

@@ -4,9 +4,9 @@ import type { WhisperDescription } from "../description.ts";
 export interface Choice {
   /** The likeliest text token, or the end. @param isFirst whether nothing is written yet */
   likeliest(logits: Float32Array, isFirst: boolean): { readonly id: number; readonly logProbability: number };
-  /** The likeliest language, among all that the model knows, and how likely: among those languages. */
-  language(logits: Float32Array): { readonly code: string; readonly probability: number };
-  /** The same, of a language that is given. */
+  /** The likeliest language, among all that the model knows. */
+  language(logits: Float32Array): string;
+  /** How likely a language is, among those. */
   languageProbability(logits: Float32Array, code: string): number;
 }
 
@@ -40,7 +40,7 @@ export function choiceOf({ special, suppressed, suppressedFirst }: WhisperDescri
     language(logits) {
       const all = probabilities(logits);
       const at = all.indexOf(Math.max(...all));
-      return { code: codes[at]!, probability: all[at]! };
+      return codes[at]!;
     },
     languageProbability: (logits, code) => probabilities(logits)[codes.indexOf(code)]!,
   };

@@ -57,7 +57,7 @@ export async function decode(
   for (;;) {
     if (isMultilingual && language === null) {
       const [logits] = await run.read([special.start], [0]);
-      language = choice.language(logits!).code;
+      language = choice.language(logits!);
       run.cut(0);
       check();
     }
@@ -67,7 +67,7 @@ export async function decode(
     const tokens = [...lead, ...draft];
     const wanted = [startRow, ...draft.map((_, at) => lead.length - 1 + at), tokens.length - 1];
     const [first, ...rows] = (await run.read(tokens, wanted)) as [Float32Array, ...Float32Array[]];
-    const found = isMultilingual ? choice.language(first).code : null;
+    const found = isMultilingual ? choice.language(first) : null;
     if (request.language === null && draft.length > 0 && found !== language) {
       // What was taken for one language is another: the draft is worth nothing.
       [language, draft] = [null, []];

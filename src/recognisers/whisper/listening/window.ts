@@ -12,7 +12,7 @@ import { placedWords } from "./placed-words.ts";
 import { isAlike, isCopied, promptTokens } from "./prompt.ts";
 import { POSITION, WHISPER_RATE_HZ, WINDOW_S } from "./rate.ts";
 import { segmentsOf } from "./segments.ts";
-import { wordsOf } from "./words.ts";
+import { WITHOUT_SPACES, wordsOf } from "./words.ts";
 
 /** A stretch of a clip, to be heard at once. */
 export interface WindowRequest {
@@ -53,8 +53,6 @@ const GUESSED_LOG_PROBABILITY = -1.35;
 const TOKENS_PER_S = 12;
 const MORE_TOKENS = 8;
 const MOST_TOKENS = 220;
-
-const WITHOUT_GLUE: ReadonlySet<string> = new Set(["zh", "ja", "th", "lo", "my", "yue"]);
 
 /** Hears stretches of up to 30 s, one after the other. */
 export class WindowListener {
@@ -110,8 +108,8 @@ export class WindowListener {
   }
 
   /**
-   * With all 30 s before the encoder's eyes, and no prompt that it could have got caught in. Somebody may well say a thing several times: what repeats and comes to an end
-   * stays, and what does not is cut before its first repetition.
+   * With all 30 s before the encoder's eyes, and no prompt that it could have got caught in. Somebody may well say a
+   * thing several times: what repeats and comes to an end stays, and what does not is cut before its first repetition.
    */
   async #again(samples: Float32Array, request: WindowRequest, check: () => void): Promise<DecodedRun> {
     check();
@@ -176,7 +174,7 @@ export class WindowListener {
       activeFrames(samples),
       samples.length / WHISPER_RATE_HZ,
     );
-    return segmentsOf(words, WITHOUT_GLUE.has(language) ? "" : " ");
+    return segmentsOf(words, WITHOUT_SPACES.has(language) ? "" : " ");
   }
 }
 

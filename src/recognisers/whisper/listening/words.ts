@@ -10,7 +10,7 @@ export interface TokenWord {
 }
 
 /** Written without spaces: each character counts as a word. */
-const WITHOUT_SPACES: ReadonlySet<string> = new Set(["zh", "ja", "th", "lo", "my", "yue"]);
+export const WITHOUT_SPACES: ReadonlySet<string> = new Set(["zh", "ja", "th", "lo", "my", "yue"]);
 
 const ONLY_MARKS = /^[\p{P}\p{S}\s]*$/u;
 const OPENING = /^\s*[\p{Ps}\p{Pi}"'“‘«¿¡]+$/u;

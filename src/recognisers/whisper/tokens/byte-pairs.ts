@@ -3,8 +3,6 @@ import { bytesOfToken, CHARACTER_OF_BYTE } from "./byte-alphabet.ts";
 /** Text to tokens and back. */
 export interface BytePairs {
   encode(text: string): number[];
-  /** What a token stands for; a token may be a part of a character. */
-  bytes(id: number): readonly number[];
   /** Bytes that are no text become U+FFFD. */
   decode(ids: readonly number[]): string;
 }
@@ -17,11 +15,10 @@ export interface BytePairs {
  */
 export function bytePairs(tokens: readonly string[]): BytePairs {
   const ids = new Map(tokens.map((token, id) => [token, id]));
-  const bytes = (id: number): readonly number[] => bytesOfToken(tokens[id] ?? "");
   return {
     encode: (text) => (text.match(PIECES) ?? []).flatMap((piece) => encodePiece(piece, ids)),
-    bytes,
-    decode: (list) => new TextDecoder().decode(Uint8Array.from(list.flatMap((id) => bytes(id)))),
+    decode: (list) =>
+      new TextDecoder().decode(Uint8Array.from(list.flatMap((id) => bytesOfToken(tokens[id] ?? "")))),
   };
 }
 

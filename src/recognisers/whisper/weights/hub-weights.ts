@@ -11,11 +11,7 @@ export async function hubWeights(source: ByteSource): Promise<WhisperWeights> {
     sizes: sizesOf(variables, (name) => name),
     async read(name, shape) {
       const variable = variables.get(name);
-      if (variable === undefined) {
-        // The only bias that Whisper does not learn.
-        if (/\.k_proj\.bias$/.test(name)) return new Float32Array(shape[0]!);
-        throw new WeightsError(`The weights lack ${name}.`);
-      }
+      if (variable === undefined) throw new WeightsError(`The weights lack ${name}.`);
       if (variable.shape.join() !== shape.join()) {
         throw new WeightsError(`${name} is not of the size that the model's others ask for.`);
       }

@@ -1,5 +1,6 @@
 import { contentWords } from "../borrowed-words.ts";
 import { sentencesIn } from "./statements.ts";
+import { LONGEST_TURN } from "./turn-text.ts";
 
 /** What is on a list that somebody began, added to and struck from; `null` where any step is in doubt, or none was told. */
 export function listOf(turns: readonly string[]): string[] | null {
@@ -168,4 +169,3 @@ const DOUBTS =
 const ITEM = /^(?:[\p{L}\p{N}'-]+ ){0,4}[\p{L}\p{N}'-]+$/u;
 const NO_ITEM =
   /\b(?:i|you|he|she|it|we|they|that|which|because|is|are|was|were|be|have|has|do|does|so|if|but|when|where|how|what|why|help|advice|break|hug|rest|not|this|these|those|up|me|them)\b|\b\w+'(?:m|re|ve|ll|d)\b/i;
-const LONGEST_TURN = 1500;

@@ -1,4 +1,5 @@
 import type { Turn } from "../../../model/conversation.ts";
+import { plain } from "./turn-text.ts";
 
 /**
  * Answers what somebody asks of what they said themselves: their name, or what somebody or something of theirs is called.
@@ -95,7 +96,3 @@ const NO_NAMES = new Set(
     "european pakistani iranian egyptian nigerian hindu buddhist sikh republican vegan vegetarian"
   ).split(" "),
 );
-
-function plain(text: string): string {
-  return text.replaceAll("’", "'").replaceAll(/\s+/g, " ").trim();
-}

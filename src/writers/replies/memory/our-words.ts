@@ -1,5 +1,6 @@
 import { sentencesIn } from "./statements.ts";
 import { stemsOf } from "./stems.ts";
+import { plain } from "./turn-text.ts";
 
 /**
  * What we said ourselves, where that is asked for: the sentence that has all of what it was about, or our last turn.
@@ -9,10 +10,7 @@ import { stemsOf } from "./stems.ts";
  * @param isAfterOurs whether the newest turn follows one of ours
  */
 export function ourWords(asked: string, ours: readonly string[], isAfterOurs: boolean): string | null {
-  const text = asked
-    .replaceAll("’", "'")
-    .replace(/[\s?.!]+$/, "")
-    .trim();
+  const text = plain(asked).replace(/[\s?.!]+$/, "");
   if (text.length > LONGEST) return null;
   if (ONCE_MORE.test(text)) {
     const last = isAfterOurs ? sentencesIn(ours.at(-1) ?? "") : [];

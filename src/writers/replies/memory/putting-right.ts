@@ -2,6 +2,7 @@ import { contentWords } from "../borrowed-words.ts";
 import { isAsked } from "../phrasing.ts";
 import { inSecondPerson } from "./second-person.ts";
 import { sentencesIn } from "./statements.ts";
+import { plain } from "./turn-text.ts";
 import { NUMBER_FORM, valuesOf } from "./values.ts";
 
 /**
@@ -12,7 +13,7 @@ import { NUMBER_FORM, valuesOf } from "./values.ts";
  * @param theirs what they said before, oldest first
  */
 export function rightWord(newest: string, ours: string, theirs: readonly string[]): string | null {
-  const text = newest.replaceAll("’", "'").replaceAll(/\s+/g, " ").trim();
+  const text = plain(newest);
   if (text.length > LONGEST || text.includes("?") || isAsked(text)) return null;
   const said = text.replace(/[\s.!]+$/, "");
   const asserted = sentencesIn(ours)

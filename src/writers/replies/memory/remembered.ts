@@ -7,6 +7,7 @@ import { ourWords } from "./our-words.ts";
 import { rightWord, sorryFor } from "./putting-right.ts";
 import { questionIn } from "./question.ts";
 import { sentencesIn, statementsOf } from "./statements.ts";
+import { LONGEST_TURN } from "./turn-text.ts";
 
 /** What has been heard, so that no line is said twice, and what chooses among those that were not. */
 export interface Choosing {
@@ -77,4 +78,3 @@ export const NEVER_TOLD: readonly string[] = [
 
 const LIST =
   /^(?:(?:so|ok|okay|and|right|well|now|wait)[,.]? )*(?:what(?:'s| is) (?:now |still |left )?on (?:my|the) (?:\w+ )?list|what(?:'s| is) (?:left )?(?:my|in my|on my) (?:order|basket|list)|what(?:'s| is) on it|what (?:do|did) i (?:still )?(?:need|have to (?:buy|get))(?: to (?:buy|get))?|what did i say (?:that )?i (?:need|needed|wanted)(?: to (?:buy|get))?|(?:can you |please |could you )*(?:read|say|repeat|give|tell)(?: me)?(?: back)? (?:my|the) (?:\w+ )?(?:list|order)(?: back(?: to me)?)?|read that (?:list )?back(?: to me)?(?: would you)?)(?:,? (?:now|so far|again|please|then|at the moment))*[\s?.!]*$/i;
-const LONGEST_TURN = 1500;

@@ -2,6 +2,7 @@ import type { Turn } from "../../../model/conversation.ts";
 import { sentencesOf } from "../../sentence-cutter.ts";
 import { isAsked } from "../phrasing.ts";
 import { stemsOf } from "./stems.ts";
+import { LONGEST_TURN, plain } from "./turn-text.ts";
 
 /** A clause in which somebody told something. */
 export interface Statement {
@@ -65,8 +66,7 @@ export function statementsOf(history: readonly Turn[], speaker: string): Stateme
 
 /** A text's sentences, also where what is typed in haste begins them small; blanks and apostrophes plain. */
 export function sentencesIn(text: string): string[] {
-  const plain = text.replaceAll("’", "'").replaceAll(/\s+/g, " ").trim();
-  return sentencesOf(plain).flatMap((sentence) => sentence.split(/(?<=\p{L}{4}[.]|[!?]) (?=\p{Ll})/u));
+  return sentencesOf(plain(text)).flatMap((sentence) => sentence.split(/(?<=\p{L}{4}[.]|[!?]) (?=\p{Ll})/u));
 }
 
 function clausesOf(sentence: string): string[] {
@@ -102,5 +102,3 @@ const CHANGES =
   /\b(?:no wait|wait|scratch that|make (?:that|it)|i mean|i meant|changed? (?:my|our) mind|on second thoughts?)\b/i;
 const HEARSAY =
   /["“”]|(?:^|\s)'\p{L}[^']*'(?=[\s.,!]|$)|\b(?:said|says|say|told|tells|thinks?|thought|reckons?|ask(?:s|ed)?|claims?|wrote|promised|heard|according|supposedly|apparently|pretend\w*|imagine|suppose|if|unless|wish|dream\w*|joking|kidding|what if|as if|would|could|should|might|maybe|perhaps|used to|in the (?:film|book|story|song)|a friend|character|role)\b/iu;
-/** Longer turns are read out, or pasted. */
-const LONGEST_TURN = 1500;

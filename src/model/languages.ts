@@ -18,7 +18,7 @@ export const LANGUAGE_NAMES: ReadonlyMap<string, string> = new Map(
 );
 
 /** Codes that ISO has since replaced or that mean nearly the same, and the one of Whisper's models for Javanese. */
-const OTHER_CODES: ReadonlyMap<string, string> = new Map([
+export const OTHER_CODES: ReadonlyMap<string, string> = new Map([
   ["jw", "jv"],
   ["nb", "no"],
   ["iw", "he"],
@@ -27,11 +27,37 @@ const OTHER_CODES: ReadonlyMap<string, string> = new Map([
   ["fil", "tl"],
 ]);
 
+/** Other names that OpenAI's models have, and the code of each. */
+export const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+  ["burmese", "my"],
+  ["castilian", "es"],
+  ["flemish", "nl"],
+  ["haitian", "ht"],
+  ["letzeburgesch", "lb"],
+  ["mandarin", "zh"],
+  ["moldavian", "ro"],
+  ["moldovan", "ro"],
+  ["panjabi", "pa"],
+  ["pushto", "ps"],
+  ["sinhalese", "si"],
+  ["valencian", "ca"],
+]);
+
+const CODES: ReadonlyMap<string, string> = new Map([
+  ...[...LANGUAGE_NAMES].map(([code, name]): [string, string] => [name, code]),
+  ...OTHER_NAMES,
+]);
+
 /** The code that a language is known by here, from a code in any case; `null` where it is none. */
 export function languageCode(code: string): string | null {
   const lower = code.trim().toLowerCase();
   const known = OTHER_CODES.get(lower) ?? lower;
   return LANGUAGE_NAMES.has(known) ? known : null;
+}
+
+/** The code of a language by its English name in lower case, as here or as OpenAI's models have it; `null` for none. */
+export function languageCodeOfName(name: string): string | null {
+  return CODES.get(name) ?? null;
 }
 
 /** What OpenAI's API calls a language: its full English name in lower case; `unknown` where nobody knows it. */

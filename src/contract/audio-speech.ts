@@ -4,6 +4,7 @@ import { Lexicon } from "./lexicon.ts";
 import { MAX_TEXT_CHARS } from "./limits.ts";
 import { quoted } from "./quoted.ts";
 import { ErrorEnvelope, Usage } from "./replies.ts";
+import { AsksVisemes, marks } from "./spoken.ts";
 
 /** Names of OpenAI's models that stand for the default one, so that a client's own default works. */
 const DEFAULT_MODEL_NAMES = /^(?:tts-1|tts-1-hd|gpt-4o-mini-tts)(?:-\d{4}-\d{2}-\d{2}|-\d{4})?$/;
@@ -52,6 +53,7 @@ export const AudioSpeechRequest = Type.Object(
       }),
     ),
     lexicon: Type.Optional(Lexicon),
+    visemes: Type.Optional(AsksVisemes),
     instructions: Type.Optional(Type.Unknown({ description: "Ignored." })),
   },
   { title: "AudioSpeechRequest" },
@@ -63,6 +65,7 @@ export const SpeechAudioDelta = Type.Object(
   {
     type: Type.Literal("speech.audio.delta"),
     audio: Type.String({ description: "Base64.", contentEncoding: "base64" }),
+    ...marks,
   },
   { title: "SpeechAudioDelta" },
 );
@@ -78,6 +81,7 @@ export const SpeechAudioDone = Type.Object(
       output_tokens: Type.Integer({ description: "Frames of 80 ms." }),
       total_tokens: Type.Integer(),
     }),
+    ...marks,
   },
   { title: "SpeechAudioDone" },
 );

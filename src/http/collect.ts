@@ -6,6 +6,7 @@ import type { AudioPayload } from "../contract/replies.ts";
 import type { Holding } from "../serving/fair-share.ts";
 import type { Prepared } from "../serving/prepare.ts";
 import type { Outcome } from "../serving/service.ts";
+import type { SpokenFrame } from "../serving/spoken-frame.ts";
 import { requesterOf } from "./caller.ts";
 import type { HttpDeps } from "./deps.ts";
 import { BASE64 } from "./send-whole.ts";
@@ -64,13 +65,14 @@ function expectedBytes({ conversation, delivery }: Prepared): number {
   return Math.ceil(spokenS * SAMPLE_RATE_HZ) * Int16Array.BYTES_PER_ELEMENT;
 }
 
-async function gather(speech: AsyncGenerator<Int16Array, Outcome, void>, holding: Holding) {
+async function gather(speech: AsyncGenerator<SpokenFrame, Outcome, void>, holding: Holding) {
   const frames: Int16Array[] = [];
   let bytes = 0;
   let step = await speech.next();
   while (!step.done) {
-    frames.push(step.value);
-    bytes += step.value.byteLength;
+    const { pcm } = step.value;
+    frames.push(pcm);
+    bytes += pcm.byteLength;
     if (bytes > holding.units) holding.resize(bytes);
     step = await speech.next();
   }

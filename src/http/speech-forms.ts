@@ -7,6 +7,7 @@ import type {
   SpeechAudioError,
   SpeechFormat,
 } from "../contract/audio-speech.ts";
+import type { Marks } from "../contract/spoken.ts";
 import type { Outcome } from "../serving/service.ts";
 import { base64Of, SSE_HEADERS, SSE_KEEP_ALIVE } from "./sse.ts";
 import type { StreamForm } from "./stream-speech.ts";
@@ -33,7 +34,7 @@ export function eventsForm(format: SpeechFormat, requestId: string): StreamForm 
     headers: SSE_HEADERS,
     keepAlive: SSE_KEEP_ALIVE,
     opening: header.length === 0 ? "" : deltaOf(header),
-    frame: (pcm) => deltaOf(pcm16Bytes(pcm)),
+    frame: (pcm, _index, marks) => deltaOf(pcm16Bytes(pcm), marks),
     closing: (outcome) => eventOf(doneOf(outcome)),
     failure: ({ type, message }) =>
       eventOf({
@@ -47,11 +48,11 @@ function openingOf(format: SpeechFormat): Uint8Array {
   return format === "wav" ? openWavHeader(SAMPLE_RATE_HZ) : new Uint8Array(0);
 }
 
-function deltaOf(bytes: Uint8Array): string {
-  return eventOf({ type: "speech.audio.delta", audio: base64Of(bytes) } satisfies SpeechAudioDelta);
+function deltaOf(bytes: Uint8Array, marks: Marks = {}): string {
+  return eventOf({ type: "speech.audio.delta", audio: base64Of(bytes), ...marks } satisfies SpeechAudioDelta);
 }
 
-function doneOf({ usage, frames }: Outcome): SpeechAudioDone {
+function doneOf({ usage, frames, marks }: Outcome): SpeechAudioDone {
   return {
     type: "speech.audio.done",
     usage: {
@@ -60,6 +61,7 @@ function doneOf({ usage, frames }: Outcome): SpeechAudioDone {
       output_tokens: frames,
       total_tokens: usage.input_chars + frames,
     },
+    ...marks,
   };
 }
 

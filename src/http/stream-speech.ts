@@ -1,7 +1,9 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ServiceError } from "../contract/errors.ts";
+import type { Marks } from "../contract/spoken.ts";
 import type { Prepared } from "../serving/prepare.ts";
 import type { Outcome } from "../serving/service.ts";
+import type { SpokenFrame } from "../serving/spoken-frame.ts";
 import { requesterOf } from "./caller.ts";
 import { ClientGoneError } from "./client-gone-error.ts";
 import type { HttpDeps } from "./deps.ts";
@@ -17,14 +19,14 @@ export interface StreamForm {
   readonly keepAlive: string | null;
   /** What goes before the first frame; may be empty. */
   readonly opening: Chunk;
-  frame(pcm: Int16Array, index: number): Chunk;
+  frame(pcm: Int16Array, index: number, marks: Marks): Chunk;
   closing(outcome: Outcome): Chunk;
   /** What tells of a failure after the status; null cuts the connection, where nothing else could tell. */
   failure(error: ServiceError): Chunk | null;
 }
 
-type Speech = AsyncGenerator<Int16Array, Outcome, void>;
-type Step = IteratorResult<Int16Array, Outcome>;
+type Speech = AsyncGenerator<SpokenFrame, Outcome, void>;
+type Step = IteratorResult<SpokenFrame, Outcome>;
 
 /** Answers with frames as they are spoken, at the pace of the client. */
 export async function streamSpeech(
@@ -76,7 +78,8 @@ async function pump(
   await response.write(form.opening);
   let step = await first;
   for (let index = 0; !step.done; index++) {
-    await response.write(form.frame(step.value, index));
+    const { pcm, marks } = step.value;
+    await response.write(form.frame(pcm, index, marks));
     step = await speech.next();
   }
   response.end(form.closing(step.value));
@@ -87,5 +90,6 @@ const NO_OUTCOME: Outcome = {
   audioS: 0,
   frames: 0,
   usage: { input_chars: 0, input_audio_seconds: 0, output_audio_seconds: 0 },
+  marks: {},
   meta: {},
 };

@@ -5,6 +5,34 @@ import type { Script } from "./script.ts";
 export interface Frame {
   /** 1 to 1920 samples in [-1, 1], mono, 24 kHz. The receiver owns the array. */
   readonly samples: Float32Array;
+  /** The words that begin in these samples; absent where the model knows none. */
+  readonly words?: readonly SpokenWord[];
+  /** The sounds and the shapes of the mouth that begin in them, where the script asks and the model knows any. */
+  readonly mouth?: Mouth;
+}
+
+/** What a face does. */
+export interface Mouth {
+  readonly phonemes: readonly TimedName[];
+  readonly visemes: readonly TimedName[];
+}
+
+/** Something with a name, from when to when. Times are from the utterance's first sample. */
+export interface TimedName {
+  readonly name: string;
+  readonly startS: number;
+  readonly endS: number;
+}
+
+/** A word as the text writes it, and when it is heard. "$5" is one, although two words are spoken for it. */
+export interface SpokenWord {
+  readonly word: string;
+  /** From the utterance's first sample. */
+  readonly startS: number;
+  readonly endS: number;
+  /** Where it is written, in code points of the whole text: in order, and none over another. */
+  readonly offset: number;
+  readonly length: number;
 }
 
 /** What there is to say of an utterance once its last frame is out. */

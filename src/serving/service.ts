@@ -1,8 +1,8 @@
-import { toPcm16 } from "../audio/pcm.ts";
 import type { Lease } from "../catalogue/catalogue.ts";
 import type { PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { Usage } from "../contract/replies.ts";
+import type { Marks } from "../contract/spoken.ts";
 import type { SpeechReport } from "../model/speech-model.ts";
 import type { Writer } from "../model/writer.ts";
 import { newEventId } from "../tenancy/event-id.ts";
@@ -17,6 +17,7 @@ import type { HeardConversation, Hearing } from "./hearing.ts";
 import { LiveWork } from "./live-work.ts";
 import type { Prepared } from "./prepare.ts";
 import { scriptOf } from "./script-of.ts";
+import { AllMarks, type SpokenFrame, spokenFrame } from "./spoken-frame.ts";
 import { Tally } from "./tally.ts";
 import type { Telemetry } from "./telemetry.ts";
 import { voiceMeta } from "./voice-meta.ts";
@@ -61,12 +62,14 @@ export interface Outcome {
   readonly audioS: number;
   readonly frames: number;
   readonly usage: Usage;
+  /** What was said when, in `meta` too. */
+  readonly marks: Marks;
   readonly meta: Readonly<Record<string, unknown>>;
 }
 
 /**
  * The one path of every spoken reply: a place, a model, frames as the consumer pulls them, one durable commit.
- * Frames are 16-bit PCM, 1920 samples but for the last. Throws {@link ServiceError}, or the caller's abort reason.
+ * Throws {@link ServiceError}, or the caller's abort reason.
  */
 export class SpeechService {
   readonly #deps: ServiceDeps;
@@ -100,7 +103,7 @@ export class SpeechService {
     return this.#admission.refusalFor(keyId);
   }
 
-  async *converse(prepared: Prepared, caller: Caller): AsyncGenerator<Int16Array, Outcome, void> {
+  async *converse(prepared: Prepared, caller: Caller): AsyncGenerator<SpokenFrame, Outcome, void> {
     const work = this.#live.begin(caller.signal);
     try {
       return yield* this.#speak(prepared, caller, work.stop);
@@ -120,8 +123,9 @@ export class SpeechService {
     given: Prepared,
     caller: Caller,
     stop: AbortController,
-  ): AsyncGenerator<Int16Array, Outcome, void> {
+  ): AsyncGenerator<SpokenFrame, Outcome, void> {
     const tally = new Tally(this.#deps.telemetry);
+    const all = new AllMarks();
     let authored: AuthoredText | null = null;
     let place: Place | null = null;
     let lease: Lease | null = null;
@@ -138,19 +142,20 @@ export class SpeechService {
       place = await this.#admission.enter(caller.keyId, stop.signal, end, authored !== null);
       tally.admitted();
       lease = await this.#lease(prepared.model, stop);
-      const report = yield* this.#frames({ caller, lease, prepared, authored, place }, stop, tally);
+      const report = yield* this.#frames({ caller, lease, prepared, authored, place, all }, stop, tally);
       tally.spoken();
       place.release();
       const { audioS, frames } = tally;
       const usage = usageOf(prepared, audioS);
       settled = true;
       await this.#meter(caller.keyId, usage);
-      const text = prepared.conversation.open.text ?? report.spoken.trim();
+      const text = prepared.conversation.open.text ?? report.spoken.trimEnd();
       const writing = authored === null ? {} : { writer: authored.meta() };
       const hearing = heard.heard.length === 0 ? {} : { heard: heardMeta(heard.heard) };
       const voice = report.voice === undefined ? {} : { voice: voiceMeta(report.voice) };
-      const meta = { ...tally.meta(report.stop), ...hearing, ...writing, ...voice };
-      return { text, audioS, frames, usage, meta };
+      const marks = all.marks();
+      const meta = { ...tally.meta(report.stop), ...hearing, ...writing, ...voice, ...marks };
+      return { text, audioS, frames, usage, marks, meta };
     } catch (error) {
       settled ||= !caller.signal.aborted;
       throw asRefusal(error, caller.signal);
@@ -194,12 +199,12 @@ export class SpeechService {
     }
   }
 
-  /** The engine's frames as PCM, each waited for no longer than the deadline. */
+  /** The engine's frames as they are sent, each waited for no longer than the deadline. */
   async *#frames(
-    { caller, lease, prepared, authored, place }: Speaking,
+    { caller, lease, prepared, authored, place, all }: Speaking,
     stop: AbortController,
     tally: Tally,
-  ): AsyncGenerator<Int16Array, SpeechReport, void> {
+  ): AsyncGenerator<SpokenFrame, SpeechReport, void> {
     const written = authored?.pieces(() => place.rest());
     const speech = lease.model.speak(scriptOf(prepared, lease.preset, written, caller.keyId), stop.signal);
     const awaited = () => (authored?.isWriting === true ? "the writer" : "the speech model");
@@ -220,7 +225,9 @@ export class SpeechService {
         if (tally.frames === 0) caller.onHeard?.();
         tally.frame(step.value.samples.length, askedS);
         place.rest();
-        yield toPcm16(step.value.samples);
+        const frame = spokenFrame(step.value);
+        all.add(frame.marks);
+        yield frame;
       }
     } finally {
       // Not awaited: an engine that hangs must not hold this request too.
@@ -258,6 +265,7 @@ interface Speaking {
   readonly prepared: Prepared;
   readonly authored: AuthoredText | null;
   readonly place: Place;
+  readonly all: AllMarks;
 }
 
 function noWriter(): ServiceError {

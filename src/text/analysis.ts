@@ -179,7 +179,7 @@ function withGiven(tokens: readonly Token[], given: readonly GivenWord[]): Token
 
 /** `[words](address)` → `words`. */
 function withoutAddresses(sentence: Traced): Traced {
-  return sentence.text.includes("](") ? sentence.replace(LINK, (_link, words: string) => words) : sentence;
+  return sentence.text.includes("](") ? sentence.unwrapped(LINK) : sentence;
 }
 
 /** The tagger takes "A-12" for a mark now and then; what has a letter or a digit is none. */

@@ -50,6 +50,19 @@ export class Traced {
     return this.edited(replacements);
   }
 
+  /** The text with what a pattern finds given up, all but its first group: "[a link](to)" becomes "a link". */
+  unwrapped(pattern: RegExp): Traced {
+    const wrappings: Replacement[] = [];
+    for (const { 0: match, 1: inside = "", index } of this.text.matchAll(pattern)) {
+      const from = index + match.indexOf(inside);
+      const to = from + inside.length;
+      const end = index + match.length;
+      if (from > index) wrappings.push({ from: index, to: from, words: "" });
+      if (end > to) wrappings.push({ from: to, to: end, words: "" });
+    }
+    return this.edited(wrappings);
+  }
+
   /** The text with parts of it replaced, given in their order. */
   edited(replacements: readonly Replacement[]): Traced {
     if (replacements.length === 0) return this;
@@ -112,21 +125,15 @@ function behind({ to, at, length }: Edit, place: number): number {
   return to + place - at - length;
 }
 
-/**
- * Notes what a replacement changed and no more: of "[a link](to)" said as "a link" the words have stayed, and of
- * "Chapter IV" said as "Chapter four" the first has.
- */
+/** Notes what a replacement changed and no more: of "Chapter IV" said as "Chapter four" the first word has stayed. */
 function addEdits(edits: Edit[], before: string, words: string, from: number, at: number): void {
-  const kept = words === "" ? -1 : before.indexOf(words);
-  if (kept >= 0) {
-    const end = kept + words.length;
-    if (kept > 0) edits.push({ from, to: from + kept, at, length: 0 });
-    if (end < before.length)
-      edits.push({ from: from + end, to: from + before.length, at: at + words.length, length: 0 });
-    return;
-  }
   const head = wordsShared(before, words);
   const tail = wordsSharedAtEnd(before.slice(head), words.slice(head));
+  // Words that were put in between two that have stayed come from both: nothing comes from nowhere.
+  if (head + tail === before.length) {
+    edits.push({ from, to: from + before.length, at, length: words.length });
+    return;
+  }
   edits.push({
     from: from + head,
     to: from + before.length - tail,

@@ -37,7 +37,7 @@ export class GuestUtterance {
   #release = (): void => {};
 
   constructor(model: SpeechModel, message: OpenMessage, events: GuestUtteranceEvents) {
-    const { history, speaker, delivery, preset, lexicon, seed } = message;
+    const { history, speaker, delivery, preset, lexicon, hasMouth, seed } = message;
     this.asker = message.asker;
     this.#history = history.map((turn) => turn as { audio: Clip | null });
     this.#events = events;
@@ -46,7 +46,7 @@ export class GuestUtterance {
     this.#inbox = new TextInbox({ onPull: events.onPull, onWait: () => this.#release() });
     const text = { [Symbol.asyncIterator]: () => this.#inbox };
     this.#generator = model.speak(
-      { history, speaker, text, delivery, preset, lexicon, seed },
+      { history, speaker, text, delivery, preset, lexicon, hasMouth, seed },
       this.#stop.signal,
     );
     const isSilent = history.every(({ audio }) => audio === null);

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { SpeechFailedError, type SpeechModel } from "../model/speech-model.ts";
+import { type Frame, SpeechFailedError, type SpeechModel } from "../model/speech-model.ts";
 import { GuestUtterance } from "./guest-utterance.ts";
 import { guardOf } from "./native-gate.ts";
 import type { GuestData, ModelModule, OpenMessage, ToGuest, ToHost } from "./protocol.ts";
@@ -36,7 +36,7 @@ function serve(model: SpeechModel): void {
     const { id } = message;
     const utterance = new GuestUtterance(model, message, {
       onPull: () => post({ kind: "pull", id }),
-      onFrame: ({ samples }) => postSamples(id, samples),
+      onFrame: (frame) => postFrame(id, frame),
       onEnd(report) {
         forget(id);
         post({ kind: "end", id, report });
@@ -83,10 +83,11 @@ function endThread(code: number): never {
   process.exit(code);
 }
 
-function postSamples(id: number, samples: Float32Array): void {
+function postFrame(id: number, frame: Frame): void {
+  const { samples } = frame;
   // A view into a larger buffer is copied out: to transfer that buffer would take it from the engine.
   const own = samples.byteLength === samples.buffer.byteLength ? samples : samples.slice();
-  post({ kind: "frame", id, samples: own }, [own.buffer as ArrayBuffer]);
+  post({ kind: "frame", id, frame: { ...frame, samples: own } }, [own.buffer as ArrayBuffer]);
 }
 
 function post(message: ToHost, transfer: ArrayBuffer[] = []): void {

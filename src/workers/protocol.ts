@@ -1,6 +1,6 @@
 import type { SpeakerLabel, Turn } from "../model/conversation.ts";
 import type { Delivery, Lexicon, Preset } from "../model/script.ts";
-import type { SpeechModel, SpeechReport } from "../model/speech-model.ts";
+import type { Frame, SpeechModel, SpeechReport } from "../model/speech-model.ts";
 import type { NativeGate, NativeGuard } from "./native-gate.ts";
 
 /** What a thread is started with. */
@@ -27,6 +27,7 @@ export interface OpenMessage {
   readonly delivery: Delivery;
   readonly preset: Preset;
   readonly lexicon: Lexicon;
+  readonly hasMouth: boolean;
   readonly seed: bigint;
   /** See `Script.asker`. */
   readonly asker: string;
@@ -57,6 +58,6 @@ export type ToHost =
   | { readonly kind: "unusable"; readonly message: string }
   | { readonly kind: "pong" }
   | { readonly kind: "pull"; readonly id: number }
-  | { readonly kind: "frame"; readonly id: number; readonly samples: Float32Array }
+  | { readonly kind: "frame"; readonly id: number; readonly frame: Frame }
   | { readonly kind: "end"; readonly id: number; readonly report: SpeechReport }
   | { readonly kind: "fail"; readonly id: number; readonly error: WireError };

@@ -85,7 +85,7 @@ export class SpeechThread {
 
   open(script: Script, signal: AbortSignal): HostUtterance {
     const id = this.#nextId++;
-    const { delivery, preset, lexicon = [], seed, speaker, asker = "" } = script;
+    const { delivery, preset, lexicon = [], hasMouth = false, seed, speaker, asker = "" } = script;
     const { history, transfer } = packHistory(script.history);
     const credit = this.#options.creditFrames;
     let taken = 0;
@@ -106,7 +106,7 @@ export class SpeechThread {
       },
     });
     this.worker.post(
-      { kind: "open", id, history, speaker, delivery, preset, lexicon, seed, asker, credit },
+      { kind: "open", id, history, speaker, delivery, preset, lexicon, hasMouth, seed, asker, credit },
       transfer,
     );
     this.#utterances.set(id, utterance);
@@ -147,7 +147,7 @@ export class SpeechThread {
     message: Exclude<ToHost, { kind: "ready" | "unusable" | "pong" }>,
     utterance: HostUtterance | undefined,
   ): void {
-    if (message.kind === "frame") utterance?.push({ samples: message.samples });
+    if (message.kind === "frame") utterance?.push(message.frame);
     else if (message.kind === "pull") void utterance?.pull();
     else if (message.kind === "end") utterance?.end(message.report);
     else utterance?.fail(fromWireError(message.error));

@@ -197,7 +197,15 @@ async function createThread(given?: SpeechModel) {
     failed,
     open(id: number, text: string | null, credit: number): void {
       const { text: _, ...script } = scriptOf();
-      const message: OpenMessage = { kind: "open", id, credit, lexicon: [], asker: "", ...script };
+      const message: OpenMessage = {
+        kind: "open",
+        id,
+        credit,
+        lexicon: [],
+        asker: "",
+        ...script,
+        hasMouth: false,
+      };
       const utterance: GuestUtterance = new GuestUtterance(model, message, {
         onPull: () => utterance.deliver("end"),
         onFrame() {

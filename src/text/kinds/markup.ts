@@ -61,7 +61,7 @@ export function withoutMarkup(sentence: Traced): Traced {
       (tag: string, slash: string, name: string | undefined, at: number, all: string) =>
         isTag(tag, slash, name, at, all) ? (BREAKING.test(name ?? "") ? " " : "") : tag,
     );
-  if (has("](")) traced = traced.replace(LINK, (_link, words: string) => words);
+  if (has("](")) traced = traced.unwrapped(LINK);
   const [first = ""] = traced.text;
   if ("#-*+•‣·▪–—>[`".includes(first))
     traced = traced.replace(FENCE, "").replace(HEADING, "").replace(BULLET, "").replace(HEADING, "");

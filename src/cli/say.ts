@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 import type { Command } from "commander";
 import { ServiceError } from "../contract/errors.ts";
+import type { SpokenWord } from "../contract/spoken.ts";
 import { NothingToSpeakError } from "../model/speech-model.ts";
 import type { Prepared } from "../serving/prepare.ts";
 import type { Settings } from "../settings/schema.ts";
@@ -15,6 +16,8 @@ interface SayFlags {
   readonly model?: string;
   readonly params?: string;
   readonly voiceLike?: string;
+  readonly captions?: string;
+  readonly words?: boolean;
 }
 
 /** `antiphon say TEXT|-`: speaks without a server. */
@@ -26,33 +29,47 @@ export function registerSay(program: Command): void {
     .option("--speaker <label>", "role label (default: 0)")
     .option("--model <id>", "public model id (default: the default model)")
     .option("--voice-like <file>", "WAV of somebody speaking, whose voice to come near")
+    .option("--captions <file>", "captions to write too: WebVTT (.vtt) or SubRip (.srt)")
+    .option("--words", "with each word's time in the captions, which WebVTT has")
     .option("--params <json>", "generation params, as POST /v1/tts takes them")
     .action(async (argument: string, flags: SayFlags, command: Command) => {
       const text = await readInput(argument);
-      const wav = await speak(text, flags, await settingsOf(command));
-      if (flags.output !== undefined) await write(flags.output, wav);
+      const form = captionForm(flags);
+      const { wav, spoken } = await speak(text, flags, await settingsOf(command));
+      if (flags.captions !== undefined && form !== null)
+        await write(flags.captions, await captions(spoken, form), "--captions");
+      if (flags.output !== undefined) await write(flags.output, wav, "-o");
       else if (process.stdout.isTTY) await (await import("./play.ts")).play(wav);
       else process.stdout.write(wav);
     });
 }
 
-async function speak(text: string, flags: SayFlags, settings: Settings): Promise<Uint8Array> {
+interface Spoken {
+  readonly wav: Uint8Array;
+  readonly spoken: { readonly text: string; readonly words: readonly SpokenWord[] };
+}
+
+async function speak(text: string, flags: SayFlags, settings: Settings): Promise<Spoken> {
   const { houseWords } = await import("./lexicon-file.ts");
   const words = await houseWords(settings);
   const prepared = await prepare(text, flags);
   const { openEmbeddedVoice } = await import("./embedded-voice.ts");
   const { scriptOf } = await import("../serving/script-of.ts");
-  const { toPcm16 } = await import("../audio/pcm.ts");
+  const { AllMarks, spokenFrame } = await import("../serving/spoken-frame.ts");
   const { encodeWav } = await import("../audio/wav-write.ts");
   const { SAMPLE_RATE_HZ } = await import("../audio/format.ts");
   const voice = await openEmbeddedVoice({ threads: 1, readings: settings.readings, words });
   try {
     const frames: Int16Array[] = [];
     const script = scriptOf(prepared, prepared.model.preset);
-    for await (const { samples } of voice.speak(script, new AbortController().signal)) {
-      frames.push(toPcm16(samples));
+    const all = new AllMarks();
+    for await (const frame of voice.speak(script, new AbortController().signal)) {
+      const { pcm, marks } = spokenFrame(frame);
+      frames.push(pcm);
+      all.add(marks);
     }
-    return encodeWav(frames, SAMPLE_RATE_HZ);
+    const spoken = { text: prepared.conversation.open.text ?? "", words: all.marks().words ?? [] };
+    return { wav: encodeWav(frames, SAMPLE_RATE_HZ), spoken };
   } catch (error) {
     if (!(error instanceof NothingToSpeakError)) throw error;
     throw new WrongCallError(`This cannot be said: ${error.message}.`);
@@ -103,10 +120,31 @@ async function read(file: string): Promise<Buffer> {
   );
 }
 
-/** Writes the file that `-o` names. */
-async function write(file: string, wav: Uint8Array): Promise<void> {
-  await writeFile(file, wav).catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`The file ${file} cannot be written (${error.code}): name another with -o.`, {
+type CaptionForm = { readonly ending: "vtt" | "srt"; readonly hasWordTimes: boolean };
+
+/** What captions are asked for; null for none. */
+function captionForm({ captions, words: hasWordTimes = false }: SayFlags): CaptionForm | null {
+  const ending = /\.(vtt|srt)$/i.exec(captions ?? "")?.[1]?.toLowerCase();
+  if (captions !== undefined && ending !== "vtt" && ending !== "srt")
+    throw new WrongCallError(
+      `The captions of ${captions} have no form: name a file that ends in .vtt or .srt.`,
+    );
+  if (hasWordTimes && ending !== "vtt")
+    throw new WrongCallError("Only WebVTT has times of words: give --captions a file that ends in .vtt.");
+  return ending === "vtt" || ending === "srt" ? { ending, hasWordTimes } : null;
+}
+
+async function captions({ text, words }: Spoken["spoken"], form: CaptionForm): Promise<string> {
+  const { subRip, webVtt } = await import("../captions/captions.ts");
+  const { captionsOf } = await import("../captions/from-words.ts");
+  const made = captionsOf(text, words, { hasWordTimes: form.hasWordTimes });
+  return form.ending === "srt" ? subRip(made) : webVtt(made);
+}
+
+/** Writes the file that an option names. */
+async function write(file: string, content: Uint8Array | string, option: string): Promise<void> {
+  await writeFile(file, content).catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`The file ${file} cannot be written (${error.code}): name another with ${option}.`, {
       cause: error,
     });
   });

@@ -73,7 +73,10 @@ function writtenWords(text: string, words: readonly CaptionedWord[]): Written[] 
       startS: start,
       endS: end,
       // "at 5 p.m. Then": where a word's own full stop ends the sentence too, the voice breaks off.
-      endsSentence: /[.!?…]/u.test(closing) || (word.endsWith(".") && pauseS >= SENTENCE_PAUSE_S) || /[\r\n]\s*[\r\n]/u.test(gap),
+      endsSentence:
+        /[.!?…]/u.test(closing) ||
+        (word.endsWith(".") && pauseS >= SENTENCE_PAUSE_S) ||
+        /[\r\n]\s*[\r\n]/u.test(gap),
       endsClause: /[,;:—–]/u.test(closing),
     };
     opening = next;

@@ -82,8 +82,13 @@ describe("speech for clients of OpenAI's API", () => {
       const reply = await speak({ response_format: format, stream_format: "sse" });
       assert.equal(reply.headers.get("content-type"), "text/event-stream; charset=utf-8");
       const events = await dataOf(reply);
-      const { type, usage } = events.pop();
+      const { type, usage, words } = events.pop();
       assert.equal(type, "speech.audio.done");
+      assert.ok(words.length > 0);
+      assert.deepEqual(
+        events.flatMap((event) => event.words ?? []),
+        words,
+      );
       assert.ok(events.every((event) => event.type === "speech.audio.delta"));
       const bytes =
         Buffer.concat(events.map(({ audio }) => Buffer.from(audio, "base64"))).length - headerBytes;

@@ -52,7 +52,7 @@ function tidy(sentence: Traced): Traced {
 }
 
 function tidied(text: Traced): Traced {
-  return tidySpaces(text.replace(SPACES, " ").replace(/ +(?=[,.;:!?])/g, ""));
+  return tidySpaces(tidySpaces(text).replace(/ +(?=[,.;:!?])/g, ""));
 }
 
 /** Signs that are letters in one square ("㎏") as letters, "'Tis" without its mark, two hyphens for a range as one. */

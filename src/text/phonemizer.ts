@@ -114,7 +114,8 @@ export function createPhonemizer(
       const said = readUnits(units, lexicon, (text) => readUnknown(text, lexicon, readWord, signGap));
       if (missing.size === 0) {
         const sources = new Sources(said, (index) => written.sourceOf(spanOf(units[index]!)));
-        return { phonemes: strip(said.join("")), sources };
+        const phonemes = strip(said.join("").replaceAll("ɾ", "T").replaceAll("ʔ", "t"));
+        return { phonemes, sources };
       }
       for (const word of missing) known.set(word, await ask(word));
     }

@@ -31,7 +31,7 @@ export function readUnits(units: readonly Unit[], lexicon: Lexicon, unknown: Unk
       spoken[i] = phonemes + (unit.spaceAfter ? " " : "");
     }
   }
-  return spoken.map((phonemes) => phonemes.replaceAll("ɾ", "T").replaceAll("ʔ", "t"));
+  return spoken;
 
   /** The longest known word that ends the group, then the longest before it, and so on; all of it, or none. */
   function readGroup(pieces: readonly Piece[]): string {

@@ -49,6 +49,9 @@ export class Sources {
 /** How many characters of a reading are no spaces. */
 export function soundCount(phonemes: string): number {
   let count = 0;
-  for (let i = 0; i < phonemes.length; i++) if (!isSpaceCode(phonemes.charCodeAt(i))) count++;
+  for (let i = 0; i < phonemes.length; i++) {
+    const code = phonemes.charCodeAt(i);
+    if (code !== 0x20 && !isSpaceCode(code)) count++;
+  }
   return count;
 }

@@ -48,7 +48,7 @@ export function sourcesOfWords(
   };
   for (const phoneme of phonemes) {
     const id = vocabulary.get(phoneme);
-    const next = isSpaceCode(phoneme.charCodeAt(0)) ? sound : sound + phoneme.length;
+    const next = phoneme === " " || isSpaceCode(phoneme.charCodeAt(0)) ? sound : sound + phoneme.length;
     // What the voice does not know is left out of its ids, and parts no words there.
     if (id !== undefined && id > LAST_MARK_ID) {
       if (from < 0) from = sound;

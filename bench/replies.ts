@@ -16,7 +16,8 @@ import { CACHE } from "./top.ts";
 
 /**
  * Prints what an authored turn says to each prompt of a file (JSON lines), greedily, to be read and judged. `--adapter`
- * puts another adapter beside the model, as it comes; `--raw` asks the model alone: no adapter, no replies, no gate.
+ * puts another adapter beside the model, as it comes; `--raw` asks the model alone: no replies, no gate, and no adapter
+ * but the one that is given.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -51,7 +52,7 @@ await writer.close();
 
 /** As the server runs it, with the adapter merged into the model, unless something else was asked for. */
 async function optionsOf(model: string): Promise<GgufWriterOptions> {
-  if (values.raw === true) return embeddedWriter(model, null);
+  if (values.raw === true) return embeddedWriter(model, values.adapter ?? null);
   if (values.adapter !== undefined) return embeddedWriter(model, values.adapter);
   const dir = join(CACHE, "replies");
   await mkdir(dir, { recursive: true });

@@ -8,7 +8,16 @@ import { followingLoudness, followingPitch, followingSpectrum } from "./rows/fol
 import { followingNaturalness, followingVoice } from "./rows/following-likeness.ts";
 import { followingRate } from "./rows/following-rate.ts";
 import { followingWords } from "./rows/following-words.ts";
+import { encoderCpu, formatsEightClients, formatsFirstByte } from "./rows/formats.ts";
 import { gate } from "./rows/gate.ts";
+import { hearingLanguage } from "./rows/hearing-language.ts";
+import { hearingMemory } from "./rows/hearing-memory.ts";
+import { hearingNotSpeech } from "./rows/hearing-not-speech.ts";
+import { hearingPace } from "./rows/hearing-pace.ts";
+import { hearingTime } from "./rows/hearing-time.ts";
+import { hearingBeside, hearingTurn } from "./rows/hearing-turns.ts";
+import { hearingWordTimes } from "./rows/hearing-word-times.ts";
+import { hearingPeople, hearingWords } from "./rows/hearing-words.ts";
 import { largerWriter } from "./rows/larger-writer.ts";
 import { listening } from "./rows/listening.ts";
 import { longTexts } from "./rows/long-texts.ts";
@@ -58,4 +67,17 @@ export const ROWS: readonly Row[] = [
   crowd,
   pauses,
   crowdMemory,
+  hearingWords,
+  hearingPeople,
+  hearingNotSpeech,
+  hearingLanguage,
+  hearingTime,
+  hearingTurn,
+  hearingBeside,
+  hearingMemory,
+  hearingPace,
+  hearingWordTimes,
+  formatsFirstByte,
+  formatsEightClients,
+  encoderCpu,
 ];

@@ -30,8 +30,10 @@ export async function writerFiles(): Promise<WriterFiles> {
   return { fetched, merged: merged.path };
 }
 
-/** A server with the embedded writer, loaded. */
-export async function startWriterServer(): Promise<ServerProcess> {
+/** A server with the embedded writer, loaded. @param prepare puts more into its data directory */
+export async function startWriterServer(
+  prepare: (dataDir: string) => Promise<void> = async () => {},
+): Promise<ServerProcess> {
   const { fetched, merged } = await writerFiles();
   const manifest = findCheckpoint("writer");
   if (manifest === undefined) throw new Error("there is no writer among the checkpoints");
@@ -40,6 +42,7 @@ export async function startWriterServer(): Promise<ServerProcess> {
     await mkdir(dirname(file), { recursive: true });
     await symlink(fetched, file);
     await symlink(merged, join(dirname(file), basename(merged)));
+    await prepare(dataDir);
   });
   await runLoad({ ...authored(server, SHORT_HISTORIES), requests: 8 });
   return server;

@@ -1,5 +1,6 @@
 import { $, h, rows, showError } from "./dom.js";
 import { drawKnobs, params } from "./knobs.js";
+import { encodeMp3 } from "./mp3.js";
 import { Player, wakeSound } from "./player.js";
 import {
   addTurn,
@@ -192,9 +193,12 @@ function replay() {
   reply.player.complete();
 }
 
-function download() {
-  const href = URL.createObjectURL(new Blob([encodeWav(reply.frames)], { type: "audio/wav" }));
-  h("a", { href, download: "antiphon.wav" }).click();
+async function download() {
+  const kind = $("kind").value;
+  const wav = () => new Blob([encodeWav(reply.frames)], { type: "audio/wav" });
+  const file = await (kind === "mp3" ? encodeMp3(reply.frames) : wav());
+  const href = URL.createObjectURL(file);
+  h("a", { href, download: `antiphon.${kind}` }).click();
   setTimeout(() => URL.revokeObjectURL(href), 60_000);
 }
 

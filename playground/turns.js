@@ -36,9 +36,11 @@ export const clipsNow = () => turns.map((turn) => ({ turn, audio: turn.audio }))
 
 /** Fills in what a reply understood (`meta.heard`) of the clips that it was asked with. */
 export function suggest(clips, heard = []) {
-  for (const { turn: index, text } of heard) {
+  for (const { turn: index, text, problem } of heard) {
     const { turn, audio } = clips[index];
-    if (text !== null && turns.slice(0, -1).includes(turn)) hearing.understood(turn, audio, text);
+    // Words of a part alone would keep the rest from being heard.
+    if (text !== null && problem === undefined && turns.slice(0, -1).includes(turn))
+      hearing.understood(turn, audio, text);
   }
 }
 

@@ -22,25 +22,36 @@ export function designLowPass(fromHz: number, toHz: number, phases: number): Pha
   const rowPhases = isExact ? phases : INTERPOLATED_PHASES;
   const rows = new Float64Array((isExact ? phases : INTERPOLATED_PHASES + 1) * taps);
   for (let row = 0; row * taps < rows.length; row += 1) {
-    fillRow(rows.subarray(row * taps, (row + 1) * taps), row / rowPhases, cutoff);
+    fillRow(rows.subarray(row * taps, (row + 1) * taps), row / rowPhases, cutoff, betaFor(ATTENUATION_DB));
   }
   return { taps, rows, isExact };
 }
 
+/**
+ * One such low-pass, around its middle: an odd number of taps that sum to 1.
+ *
+ * @param cutoff where half of a sine is left, as a share of the sample rate
+ * @param attenuationDb beyond the transition, which is (attenuationDb - 7.95) / (14.36 · taps) of the sample rate wide
+ */
+export function kaiserLowPass(taps: number, cutoff: number, attenuationDb: number): Float64Array {
+  const row = new Float64Array(taps + 1);
+  fillRow(row, 0, cutoff, betaFor(attenuationDb));
+  return row.subarray(0, taps);
+}
+
 const PASS_EDGE = 0.9;
 const ATTENUATION_DB = 75;
-const KAISER_BETA = 0.1102 * (ATTENUATION_DB - 8.7);
 const MOST_COEFFICIENTS = 1 << 18;
 
 /** Interpolating linearly between so many phases errs by (π / 256)² / 8 at most: 94 dB down. */
 const INTERPOLATED_PHASES = 256;
 
-function fillRow(row: Float64Array, offset: number, cutoff: number): void {
+function fillRow(row: Float64Array, offset: number, cutoff: number, beta: number): void {
   const half = row.length / 2;
   let sum = 0;
   for (let i = 0; i < row.length; i += 1) {
     const distance = i - (half - 1) - offset;
-    const value = sinc(2 * cutoff * distance) * kaiser(distance / half);
+    const value = sinc(2 * cutoff * distance) * kaiser(distance / half, beta);
     row[i] = value;
     sum += value;
   }
@@ -51,8 +62,12 @@ function sinc(x: number): number {
   return x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x);
 }
 
-function kaiser(position: number): number {
-  return besselI0(KAISER_BETA * Math.sqrt(Math.max(0, 1 - position * position)));
+function betaFor(attenuationDb: number): number {
+  return 0.1102 * (attenuationDb - 8.7);
+}
+
+function kaiser(position: number, beta: number): number {
+  return besselI0(beta * Math.sqrt(Math.max(0, 1 - position * position)));
 }
 
 /** The modified Bessel function of the first kind, order zero, by its power series. */

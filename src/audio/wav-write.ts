@@ -16,8 +16,13 @@ export function encodeWav(pcm: Int16Array | readonly Int16Array[], sampleRateHz:
 
 /** The header of such a file while it is being made, with the sizes left open as streaming writers do: 0xFFFFFFFF. */
 export function openWavHeader(sampleRateHz: number): Uint8Array {
+  return wavHeader(OPEN_SIZE, sampleRateHz);
+}
+
+/** The header of a file with so many bytes of samples. */
+export function wavHeader(dataBytes: number, sampleRateHz: number): Uint8Array {
   const header = new Uint8Array(HEADER_BYTES);
-  writeHeader(new DataView(header.buffer), OPEN_SIZE, sampleRateHz);
+  writeHeader(new DataView(header.buffer), dataBytes, sampleRateHz);
   return header;
 }
 

@@ -8,6 +8,8 @@ export interface Capacity {
   readonly speaking: AdmissionOptions;
   /** Turns. */
   readonly writing: FairShareOptions;
+  /** Clips of turns that are sound alone. */
+  readonly listening: FairShareOptions;
   /** Recordings. */
   readonly hearing: FairShareOptions;
   /** Bytes. */
@@ -50,6 +52,12 @@ export function capacityOf(settings: Settings): Capacity {
       perKey: Math.min(settings.writer.concurrency, settings.writer.keyConcurrency),
       ...waiting,
     },
+    listening: {
+      what: "turns being heard",
+      ...turnsHeardAtOnce(settings),
+      ...waiting,
+      waitMs: HEARING_WAITS * settings.queueWaitMs,
+    },
     hearing: {
       what: "recordings being heard",
       total: HEARD_AT_ONCE,
@@ -81,6 +89,18 @@ export function capacityOf(settings: Settings): Capacity {
     replies: bytes("replies being read", settings.replyBudgetMb, settings.keyReplyBudgetMb, 0),
   };
 }
+
+/**
+ * The embedded recogniser is one thread, which takes windows of its clips by turns: more at once make none faster, and a
+ * second place keeps a short clip from waiting for another key's long one. An endpoint bears what a writer does.
+ */
+function turnsHeardAtOnce({ recogniser, writer }: Settings): Pick<FairShareOptions, "total" | "perKey"> {
+  if (recogniser.kind !== "endpoint") return { total: HEARD_AT_ONCE, perKey: 1 };
+  return { total: writer.concurrency, perKey: Math.min(writer.concurrency, writer.keyConcurrency) };
+}
+
+/** A turn that is not heard cannot be answered, so its place is waited for longer than others. */
+const HEARING_WAITS = 3;
 
 /** One is heard while the next lies ready. A long one takes its time, so who waits may wait as long as a reply may take. */
 const HEARD_AT_ONCE = 2;

@@ -2,7 +2,7 @@ import { DEFAULT_RECOGNISER, findRecogniser } from "../catalogue/checkpoints.ts"
 import { type Recogniser, RecogniserError } from "../model/recogniser.ts";
 import { DeferredRecogniser } from "../recognisers/deferred-recogniser.ts";
 import type { Settings } from "../settings/schema.ts";
-import { readApiKey } from "../writers/chat/secret.ts";
+import { readApiKey } from "./api-key.ts";
 import { neededSetting } from "./needed-setting.ts";
 import type { RecogniserWeights } from "./pull-recogniser.ts";
 
@@ -19,8 +19,8 @@ export interface RecogniserSources {
 }
 
 /**
- * Who hears by the settings; `null` is nobody. Nothing is loaded before {@link DeferredRecogniser.prepare}, or the first
- * clip. When turns are heard, the setting `recogniser.use`, is for whoever holds it.
+ * Who hears by the settings; `null` is nobody. Nothing is fetched before {@link DeferredRecogniser.prepare} or the first
+ * clip, and nothing is loaded before that. When turns are heard, the setting `recogniser.use`, is for whoever holds it.
  *
  * @throws SettingsError when a setting that the kind needs is missing; ApiKeyError when the key cannot be used.
  */
@@ -43,9 +43,16 @@ function embedded(
   { weights, mostS, onFailure, onRecovery }: RecogniserSources,
 ): DeferredRecogniser {
   const checkpoint = findRecogniser(wanted)?.name ?? wanted;
-  const open = async (): Promise<Recogniser> => {
+  const find = async (): Promise<string> => {
     const { dir, problem } = await weights(checkpoint);
     if (problem !== null) throw withoutWeights(checkpoint, new Error(problem));
+    const { readDescription } = await import("../recognisers/whisper/description.ts");
+    await readDescription(dir).catch((error: unknown) => {
+      throw withoutWeights(checkpoint, error);
+    });
+    return dir;
+  };
+  const open = async (dir: string): Promise<Recogniser> => {
     const { openWhisper } = await import("../recognisers/whisper/open-whisper.ts");
     return await openWhisper(dir, {
       ...(mostS === undefined ? {} : { mostS }),
@@ -55,13 +62,13 @@ function embedded(
       throw error instanceof RecogniserError ? error : withoutWeights(checkpoint, error);
     });
   };
-  return new DeferredRecogniser(checkpoint, open);
+  return new DeferredRecogniser(checkpoint, { find, open });
 }
 
 function withoutWeights(checkpoint: string, cause: unknown): RecogniserError {
   const name = checkpoint === DEFAULT_RECOGNISER ? "recogniser" : checkpoint;
   return new RecogniserError(
-    `the recogniser's weights are not there, or are damaged: run antiphon models pull ${name}`,
+    `The recogniser's weights are not there, or are damaged. Run antiphon models pull ${name}.`,
     { cause },
   );
 }
@@ -74,11 +81,16 @@ function endpoint(
     neededSetting(value, `recogniser.${name}`, "recogniser.kind", what);
   const baseUrl = needed(recogniser.baseUrl, "baseUrl", "the endpoint's address");
   const model = needed(recogniser.model, "model", "the model to ask for");
-  const names = { variable: "ANTIPHON_RECOGNISER_API_KEY", setting: "recogniser.apiKeyFile" };
-  const apiKey = readApiKey({ env, file: recogniser.apiKeyFile, names });
+  const apiKey = readApiKey({
+    env,
+    file: recogniser.apiKeyFile,
+    variable: "ANTIPHON_RECOGNISER_API_KEY",
+    setting: "recogniser.apiKeyFile",
+  });
   const { totalTimeoutMs } = recogniser;
-  return new DeferredRecogniser(model, async () => {
-    const { openEndpointRecogniser } = await import("../recognisers/endpoint/endpoint-recogniser.ts");
-    return openEndpointRecogniser({ baseUrl, model, apiKey, totalTimeoutMs });
+  return new DeferredRecogniser(model, {
+    find: () => import("../recognisers/endpoint/endpoint-recogniser.ts"),
+    open: async ({ openEndpointRecogniser }) =>
+      openEndpointRecogniser({ baseUrl, model, apiKey, totalTimeoutMs }),
   });
 }

@@ -1,12 +1,12 @@
 import { UNKNOWN_MANNER } from "../catalogue/hub-writers.ts";
 import type { Writer } from "../model/writer.ts";
 import type { Settings } from "../settings/schema.ts";
-import { readApiKey } from "../writers/chat/secret.ts";
 import { DeferredWriter } from "../writers/deferred-writer.ts";
 import { openGateClassifier } from "../writers/gate/gate-classifier.ts";
 import { gated } from "../writers/gate/gated.ts";
 import { openGgufWriter } from "../writers/llama/gguf-writer.ts";
 import { tidied } from "../writers/tidied.ts";
+import { readApiKey } from "./api-key.ts";
 import { checkpointWriter } from "./checkpoint-writer.ts";
 import { largeWriter } from "./large-writer.ts";
 import { neededSetting } from "./needed-setting.ts";
@@ -78,7 +78,12 @@ function innerWriter(settings: Settings, sources: WriterSources): Inner | null {
     case "chat": {
       const baseUrl = needed(writer.baseUrl, "writer.baseUrl", "the endpoint's address");
       const model = needed(writer.model, "writer.model", "the model to ask for");
-      const apiKey = readApiKey({ env, file: writer.apiKeyFile });
+      const apiKey = readApiKey({
+        env,
+        file: writer.apiKeyFile,
+        variable: "ANTIPHON_WRITER_API_KEY",
+        setting: "writer.apiKeyFile",
+      });
       const open = async () => {
         const { openChatWriter } = await import("../writers/chat/chat-writer.ts");
         return openChatWriter({ ...writer, systemPrompt: systemPromptOf(writer), baseUrl, model, apiKey });

@@ -8,6 +8,7 @@ import { MAX_RECORDING_BYTES, MAX_RECORDING_S } from "../contract/audio-transcri
 import {
   MAX_INSTRUCTIONS_CHARS,
   MAX_NEW_TOKENS,
+  MAX_SPEECH_CHARS,
   MAX_TEXT_CHARS,
   MAX_TURN_AUDIO_BYTES,
   MAX_TURNS,
@@ -20,6 +21,7 @@ import { createHttpServer, createMetricsServer } from "../http/server.ts";
 import type { Recogniser } from "../model/recogniser.ts";
 import type { Writer } from "../model/writer.ts";
 import { wireCard } from "../serving/cards.ts";
+import { Ears } from "../serving/ears.ts";
 import { FairShare } from "../serving/fair-share.ts";
 import { Hearing } from "../serving/hearing.ts";
 import { Intake } from "../serving/intake.ts";
@@ -75,11 +77,14 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   });
   const capacity = capacityOf(settings);
   const writing = new FairShare(capacity.writing);
+  const listening = new FairShare(capacity.listening);
   const service = new SpeechService(
     {
       lease: (model, signal) => catalogue.lease(model, signal),
       writer: parts.writer ?? null,
-      ...(parts.recogniser ? { hearing: new Hearing(parts.recogniser, settings.recogniser.use) } : {}),
+      ...(parts.recogniser
+        ? { hearing: new Hearing(new Ears(parts.recogniser, listening), { use: settings.recogniser.use }) }
+        : {}),
       writing,
       meter: (record) => tenancy.commit(record),
       telemetry: metrics.telemetry,
@@ -116,6 +121,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     activeStreams: () => service.active,
     pausedStreams: () => service.paused,
     turnsWriting: () => writing.used,
+    turnsHearing: () => listening.used,
     recordingsHearing: () => hearing.used,
     receivingBytes: () => receiving.used,
     audioBytes: () => audio.used,
@@ -211,6 +217,7 @@ function infoOf({ settings, backend }: ServerParts, capacity: Capacity): Service
     defaults: DEFAULT_PARAMS,
     limits: {
       max_text_chars: MAX_TEXT_CHARS,
+      max_speech_chars: MAX_SPEECH_CHARS,
       max_instructions_chars: MAX_INSTRUCTIONS_CHARS,
       max_turns: MAX_TURNS,
       max_turn_audio_bytes: MAX_TURN_AUDIO_BYTES,

@@ -41,24 +41,16 @@ export async function hear(
     throw new Error("The setting recogniser.kind is none, so nobody hears: set it to embedded or endpoint.");
   const progress = await hearingProgress(clip.durationS);
   try {
-    await recogniser.prepare();
-    signal.throwIfAborted();
-    const { onProgress } = progress;
-    const options = { language, prompt: null, wantsWords, draft: null, onProgress };
+    const onPart = ({ heardS }: Transcript): void => progress.onProgress(heardS);
+    const options = { language, prompt: null, wantsWords, draft: null, onPart };
     const transcript = await recogniser.recognise(clip, options, signal);
     return { name: recogniser.name, transcript };
   } catch (error) {
     signal.throwIfAborted();
     if (problem !== null) throw new Error(problem, { cause: error });
-    throw error instanceof RecogniserError ? new Error(inSentences(error), { cause: error }) : error;
+    throw error instanceof RecogniserError ? new Error(inFull(error), { cause: error }) : error;
   } finally {
     progress.close();
     await recogniser.close();
   }
-}
-
-/** What it says to clients, and behind it what it says to whoever runs it. */
-function inSentences(error: RecogniserError): string {
-  const text = inFull(error);
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -6,7 +6,7 @@ import {
 } from "../catalogue/checkpoints.ts";
 import { checkpointDir } from "../catalogue/installed-checkpoint.ts";
 import { messageOf } from "../catalogue/pull/pull-error.ts";
-import { verifyRecogniser } from "../catalogue/recognisers/installed-recogniser.ts";
+import { inspectRecogniser } from "../catalogue/recognisers/installed-recogniser.ts";
 import { pullRecogniser } from "../catalogue/recognisers/pull-recogniser.ts";
 import type { WeightsPull } from "./weights-pull.ts";
 import { WHISPER_CONVERSION } from "./whisper-conversion.ts";
@@ -15,7 +15,7 @@ import { WHISPER_CONVERSION } from "./whisper-conversion.ts";
 export interface RecogniserWeights {
   /** Absolute path of the folder with the graphs, which may be missing or damaged; empty where nobody knows it. */
   readonly dir: string;
-  /** In plain sentences with the remedy; `null` when every byte is right. */
+  /** In plain sentences with the remedy; `null` when all is there. Bytes are checked when they are read. */
   readonly problem: string | null;
 }
 
@@ -30,11 +30,9 @@ export async function recogniserWeights(options: WeightsPull): Promise<Recognise
     const manifest = findRecogniser(checkpoint);
     if (manifest === undefined) return { dir, problem: unknown(checkpoint) };
     dir = checkpointDir(manifest, dataDir);
-    if (pull) await pullRecogniser(manifest, { ...options, conversion: WHISPER_CONVERSION });
-    else {
-      const { problem } = await verifyRecogniser(manifest, dataDir, WHISPER_CONVERSION.version, signal);
-      return { dir, problem };
-    }
+    const { state, problem } = await inspectRecogniser(manifest, dataDir, WHISPER_CONVERSION.version);
+    if (state === "installed" || !pull) return { dir, problem };
+    await pullRecogniser(manifest, { ...options, conversion: WHISPER_CONVERSION });
     return { dir, problem: null };
   } catch (error) {
     return { dir, problem: signal.aborted ? INTERRUPTED : messageOf(error) };

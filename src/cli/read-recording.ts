@@ -26,8 +26,8 @@ export async function readRecording(file: string, signal: AbortSignal): Promise<
     if (error instanceof RecordingTooLongError)
       throw new WrongCallError(`${name} is longer than ${MOST_HOURS} hours: cut it into pieces.`);
     if (!(error instanceof AudioFormatError)) throw error;
-    const what = error.message.replace(/^undecodable audio: /, "").replace(": send WAV", ": give WAV");
-    throw new WrongCallError(`${name} cannot be heard: ${what}.`, { cause: error });
+    const remedy = error.remedy === null ? "" : `: ${error.remedy.replace(/^send/, "give")}`;
+    throw new WrongCallError(`${name} cannot be heard: ${error.problem}${remedy}.`, { cause: error });
   }
 }
 

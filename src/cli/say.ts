@@ -1,7 +1,9 @@
 import { createReadStream } from "node:fs";
 import { writeFile } from "node:fs/promises";
+import { extname } from "node:path";
 import { buffer } from "node:stream/consumers";
 import type { Command } from "commander";
+import type { Encoding } from "../audio/encode/encoder.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { SpokenWord } from "../contract/spoken.ts";
 import { NothingToSpeakError } from "../model/speech-model.ts";
@@ -25,7 +27,10 @@ export function registerSay(program: Command): void {
   addGlobalOptions(program.command("say"))
     .description("speak a text, without a server")
     .argument("<text>", "the text, or - for standard input")
-    .option("-o, --output <file>", "WAV file to write (default: standard output, or the loudspeaker)")
+    .option(
+      "-o, --output <file>",
+      "file to write: .wav, .mp3, .opus, .ogg or .flac (default: a WAV on standard output, or the loudspeaker)",
+    )
     .option("--speaker <label>", "role label (default: 0)")
     .option("--model <id>", "public model id (default: the default model)")
     .option("--voice-like <file>", "WAV of somebody speaking, whose voice to come near")
@@ -35,41 +40,65 @@ export function registerSay(program: Command): void {
     .action(async (argument: string, flags: SayFlags, command: Command) => {
       const text = await readInput(argument);
       const form = captionForm(flags);
-      const { wav, spoken } = await speak(text, flags, await settingsOf(command));
+      const encoding = encodingOf(flags.output);
+      const { file, spoken } = await speak(text, encoding, flags, await settingsOf(command));
       if (flags.captions !== undefined && form !== null)
         await write(flags.captions, await captions(spoken, form), "--captions");
-      if (flags.output !== undefined) await write(flags.output, wav, "-o");
-      else if (process.stdout.isTTY) await (await import("./play.ts")).play(wav);
-      else process.stdout.write(wav);
+      if (flags.output !== undefined) await write(flags.output, file, "-o");
+      else if (process.stdout.isTTY) await (await import("./play.ts")).play(file);
+      else process.stdout.write(file);
     });
 }
 
+const ENCODINGS: Readonly<Record<string, Encoding>> = {
+  "": "wav",
+  ".wav": "wav",
+  ".mp3": "mp3",
+  ".opus": "opus",
+  ".ogg": "opus",
+  ".flac": "flac",
+};
+
+/** What the end of a file's name asks for; without one it is a WAV. */
+function encodingOf(output = ""): Encoding {
+  const ending = extname(output).toLowerCase();
+  const encoding = ENCODINGS[ending];
+  if (encoding !== undefined) return encoding;
+  const valid = Object.keys(ENCODINGS).filter((each) => each !== "");
+  throw new WrongCallError(`A file that ends in ${ending} cannot be made: end -o in ${valid.join(", ")}.`);
+}
+
 interface Spoken {
-  readonly wav: Uint8Array;
+  readonly file: Uint8Array;
   readonly spoken: { readonly text: string; readonly words: readonly SpokenWord[] };
 }
 
-async function speak(text: string, flags: SayFlags, settings: Settings): Promise<Spoken> {
+async function speak(text: string, encoding: Encoding, flags: SayFlags, settings: Settings): Promise<Spoken> {
   const { houseWords } = await import("./lexicon-file.ts");
   const words = await houseWords(settings);
   const prepared = await prepare(text, flags);
   const { openEmbeddedVoice } = await import("./embedded-voice.ts");
   const { scriptOf } = await import("../serving/script-of.ts");
-  const { AllMarks, spokenFrame } = await import("../serving/spoken-frame.ts");
-  const { encodeWav } = await import("../audio/wav-write.ts");
-  const { SAMPLE_RATE_HZ } = await import("../audio/format.ts");
+  const { AllMarks, spokenPiece } = await import("../serving/spoken-piece.ts");
+  const { joinedBytes } = await import("../audio/joined.ts");
   const voice = await openEmbeddedVoice({ threads: 1, readings: settings.readings, words });
   try {
-    const frames: Int16Array[] = [];
+    const pieces: Uint8Array[] = [];
     const script = scriptOf(prepared, prepared.model.preset);
     const all = new AllMarks();
-    for await (const frame of voice.speak(script, new AbortController().signal)) {
-      const { pcm, marks } = spokenFrame(frame);
-      frames.push(pcm);
+    const speech = voice.speakEncoded(script, encoding, new AbortController().signal);
+    let step = await speech.next();
+    for (; !step.done; step = await speech.next()) {
+      const { bytes, marks } = spokenPiece(step.value);
+      pieces.push(bytes);
       all.add(marks);
     }
-    const spoken = { text: prepared.conversation.open.text ?? "", words: all.marks().words ?? [] };
-    return { wav: encodeWav(frames, SAMPLE_RATE_HZ), spoken };
+    const file = joinedBytes(pieces);
+    file.set(step.value.finishedHead ?? []);
+    return {
+      file,
+      spoken: { text: prepared.conversation.open.text ?? "", words: all.marks().words ?? [] },
+    };
   } catch (error) {
     if (!(error instanceof NothingToSpeakError)) throw error;
     throw new WrongCallError(`This cannot be said: ${error.message}.`);

@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import type { Settings } from "../settings/schema.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
-import type { DeferredWriter } from "../writers/deferred-writer.ts";
 import { addGlobalOptions, settingsOf } from "./global-options.ts";
 import { onStopSignal } from "./stop-signal.ts";
 
@@ -32,6 +31,7 @@ export function registerServe(program: Command): void {
       const stopped = new Promise<void>((resolve) => onStopSignal(() => resolve()));
       const ending = new AbortController();
       let isSpeaking = () => false;
+      const { serverWriter } = await import("./server-writer.ts");
       const writer = await serverWriter(settings, ending.signal, () => !isSpeaking());
       const { serverRecogniser } = await import("./server-recogniser.ts");
       const recogniser = await serverRecogniser(settings, ending.signal, logger);
@@ -81,25 +81,6 @@ export function registerServe(program: Command): void {
     });
 }
 
-/** Who writes authored turns. The weights are fetched beside the running server, once; authored turns wait for them. */
-async function serverWriter(
-  settings: Settings,
-  signal: AbortSignal,
-  isQuiet: () => boolean,
-): Promise<DeferredWriter | null> {
-  const { composeWriter } = await import("./compose-writer.ts");
-  const { pullWriter } = await import("./pull-writer.ts");
-  const { pulledOnce } = await import("./weights-pull.ts");
-  const weights = await pulledOnce(settings, signal, pullWriter);
-  return composeWriter(settings, {
-    weights,
-    env: process.env,
-    isQuiet,
-    note: (sentence) => process.stderr.write(`${sentence}\n`),
-    signal,
-  });
-}
-
 /** Makes one ready after the other, and says what cannot be done without: the server speaks given words all the same. */
 async function announced(
   parts: readonly (readonly [part: { prepare(): Promise<void> } | null, without: string])[],
@@ -128,6 +109,6 @@ function tryIt(url: string, key: string): string {
   return (
     "Try it:\n" +
     `  curl -s ${url}/v1/audio/speech -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' ` +
-    `-d '{"model":"svc-beta-v0.3","voice":"0","input":"Hello! It is good to hear from you."}' -o hello.wav\n`
+    `-d '{"model":"svc-beta-v0.3","voice":"0","input":"Hello! It is good to hear from you.","response_format":"wav"}' -o hello.wav\n`
   );
 }

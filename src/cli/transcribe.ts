@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import type { Transcript } from "../model/recogniser.ts";
+import { languageCode } from "../contract/audio-languages.ts";
+import type { RecogniseOptions, Transcript } from "../model/recogniser.ts";
 import type { Settings } from "../settings/schema.ts";
 import { addGlobalOptions, settingsOf, WrongCallError } from "./global-options.ts";
 
@@ -23,11 +24,18 @@ export function registerTranscribe(program: Command): void {
     .option("--language <code>", "what is spoken, as in en (default: found out)")
     .action(async (file: string, flags: TranscribeFlags, command: Command) => {
       const form = formOf(flags);
+      const language = languageOf(flags);
       const settings = await settingsOf(command);
       const { interruption } = await import("./interruption.ts");
       const { signal, caught, release } = interruption();
       try {
-        const print = await transcribed(file, form, flags, settings, signal);
+        const print = await transcribed(
+          file,
+          form,
+          { language, wantsWords: flags.words ?? false },
+          settings,
+          signal,
+        );
         process.stdout.write(print);
       } catch (error) {
         if (caught() === null) throw error;
@@ -52,11 +60,21 @@ function formOf({ json, srt, vtt, words }: TranscribeFlags): Form {
   return wanted[0] ?? "text";
 }
 
+/** The code of what is spoken, of which a region is left out (`pt-BR`); `null`: to be found out. */
+function languageOf({ language }: TranscribeFlags): string | null {
+  if (language === undefined) return null;
+  const code = languageCode(language.split(/[-_]/)[0]!);
+  if (code !== null) return code;
+  throw new WrongCallError(
+    `The language ${JSON.stringify(language)} is unknown: give its ISO 639-1 code, such as en, or leave --language out to have it found out.`,
+  );
+}
+
 /** What is to be printed. */
 async function transcribed(
   file: string,
   form: Form,
-  { words = false, language }: TranscribeFlags,
+  asked: Pick<RecogniseOptions, "language" | "wantsWords">,
   settings: Settings,
   signal: AbortSignal,
 ): Promise<string> {
@@ -64,15 +82,10 @@ async function transcribed(
   const { hear } = await import("./hear.ts");
   const { printedJson, printedText, printedCaptions } = await import("./printed-transcript.ts");
   const clip = await readRecording(file, signal);
-  const { name, transcript } = await hear(
-    clip,
-    { wantsWords: words, language: language ?? null },
-    settings,
-    signal,
-  );
+  const { name, transcript } = await hear(clip, asked, settings, signal);
   sayIfNobodySpeaks(transcript);
   if (form === "json") return printedJson(transcript, { name, durationS: clip.durationS });
-  return form === "text" ? printedText(transcript) : printedCaptions(transcript, form, words);
+  return form === "text" ? printedText(transcript) : printedCaptions(transcript, form, asked.wantsWords);
 }
 
 /** An empty output alone would look like a fault. */

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { ServiceError } from "./errors.ts";
 import { Lexicon } from "./lexicon.ts";
-import { MAX_TEXT_CHARS } from "./limits.ts";
+import { MAX_SPEECH_CHARS } from "./limits.ts";
 import { quoted } from "./quoted.ts";
 import { ErrorEnvelope, Usage } from "./replies.ts";
 import { AsksVisemes, marks } from "./spoken.ts";
@@ -18,7 +18,11 @@ export const AudioSpeechRequest = Type.Object(
     model: Type.String({
       description: "A public model id; `tts-1`, `tts-1-hd` and `gpt-4o-mini-tts` are the default model.",
     }),
-    input: Type.String({ minLength: 1, maxLength: MAX_TEXT_CHARS, description: "The words to speak." }),
+    input: Type.String({
+      minLength: 1,
+      maxLength: MAX_SPEECH_CHARS,
+      description: "The words to speak, all of them.",
+    }),
     voice: Type.Optional(
       Type.Unsafe<string | { id: string }>({
         type: ["string", "object"],
@@ -30,9 +34,11 @@ export const AudioSpeechRequest = Type.Object(
     ),
     response_format: Type.Optional(
       Type.String({
-        default: "wav",
+        default: "mp3",
         description:
-          "`wav`, or `pcm`: 24 kHz, mono, 16-bit little-endian samples. No other is made here: 400.",
+          "`mp3` (128 kb/s), `opus` (64 kb/s, in Ogg), `flac` or `wav` (both without loss), `pcm`: 24 kHz, mono, 16-bit " +
+          "little-endian samples, `mulaw` or `alaw`: 8 kHz, mono, a byte a sample. No other is made here, `aac` among " +
+          "them: 400.",
       }),
     ),
     speed: Type.Optional(
@@ -48,8 +54,9 @@ export const AudioSpeechRequest = Type.Object(
         type: "string",
         enum: ["audio", "sse"],
         description:
-          "`sse`: events as they are spoken. `audio`: bytes as they are spoken; a WAV then has open sizes in its " +
-          "header. Absent: `audio` for `pcm`, and for `wav` one file that is complete.",
+          "`sse`: events as they are spoken. `audio`: bytes as they are spoken; `wav` and `flac` then leave their length " +
+          "open in their header. Absent: `audio`, but for `wav` and `flac` one file that is complete and holds at most " +
+          "11 minutes; where that cuts the input, the header `X-Antiphon-Stop: length` says so.",
       }),
     ),
     lexicon: Type.Optional(Lexicon),
@@ -75,6 +82,12 @@ export type SpeechAudioDelta = Static<typeof SpeechAudioDelta>;
 export const SpeechAudioDone = Type.Object(
   {
     type: Type.Literal("speech.audio.done"),
+    stop: Type.Unsafe<"finished" | "length">({
+      type: "string",
+      enum: ["finished", "length"],
+      description:
+        "`length`: speech was cut where nothing may be longer, and the input was not spoken to its end.",
+    }),
     usage: Type.Object({
       ...Usage.properties,
       input_tokens: Type.Integer({ description: "`input_chars`." }),
@@ -138,11 +151,26 @@ export function speakerNamed(voice: AudioSpeechRequest["voice"] = "0"): string {
 }
 
 /** The formats that are made here. */
-export type SpeechFormat = "wav" | "pcm";
+export const SPEECH_FORMATS = ["mp3", "opus", "flac", "wav", "pcm", "mulaw", "alaw"] as const;
+export type SpeechFormat = (typeof SPEECH_FORMATS)[number];
+
+/** Those whose header tells how long they are. */
+export const TELLS_LENGTH: ReadonlySet<SpeechFormat> = new Set(["wav", "flac"]);
+
+/** Whether a reply goes out in one piece: where its header tells its length, unless pieces are asked for. */
+export function isSentWhole(
+  format: SpeechFormat,
+  streamFormat: AudioSpeechRequest["stream_format"],
+): boolean {
+  return streamFormat === undefined && TELLS_LENGTH.has(format);
+}
 
 /** The format that a request means. Throws a 400 {@link ServiceError} for one that is not made. */
-export function formatNamed({ response_format: format = "wav" }: AudioSpeechRequest): SpeechFormat {
-  // OpenAI's own default, mp3, is not made here, so a request that names no format gets what can be.
-  if (format === "wav" || format === "pcm") return format;
-  throw new ServiceError(400, `response_format ${quoted(format)} is not made here: ask for "wav" or "pcm"`);
+export function formatNamed({ response_format: asked = "mp3" }: AudioSpeechRequest): SpeechFormat {
+  const format = SPEECH_FORMATS.find((each) => each === asked);
+  if (format !== undefined) return format;
+  throw new ServiceError(
+    400,
+    `response_format ${quoted(asked)} is not made here: ask for one of ${SPEECH_FORMATS.join(", ")}`,
+  );
 }

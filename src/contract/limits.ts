@@ -1,6 +1,18 @@
 /** Code points of text in one request or turn, at most. */
 export const MAX_TEXT_CHARS = 8_000;
 
+/** Code points of the input of one request of OpenAI's API for speech, at most: as many as it takes itself. */
+export const MAX_SPEECH_CHARS = 4_096;
+
+/**
+ * Frames of 80 ms that speech of such an input may have: 87 minutes. The text is the bound, and this is twice what the
+ * slowest text takes that was found: "W7%" over and over, at the lowest speed.
+ */
+export const MAX_SPEECH_FRAMES = 65_536;
+
+/** The same where it is kept in memory until it is whole: 11 minutes, twice what prose takes at the lowest speed. */
+export const MAX_WHOLE_SPEECH_FRAMES = 8_192;
+
 /** Code points of instructions to the writer in one request, at most. */
 export const MAX_INSTRUCTIONS_CHARS = 2_000;
 
@@ -17,6 +29,8 @@ export const MAX_NEW_TOKENS = 2_048;
 /** The caps a server enforces, as `GET /v1/info` publishes them under `limits`. */
 export interface Limits {
   readonly max_text_chars: number;
+  /** Of the input of `POST /v1/audio/speech`. */
+  readonly max_speech_chars: number;
   readonly max_instructions_chars: number;
   readonly max_turns: number;
   readonly max_turn_audio_bytes: number;

@@ -1,19 +1,20 @@
 import type { FastifyRequest } from "fastify";
+import type { Encoding } from "../audio/encode/encoder.ts";
 import { FRAME_S, SAMPLE_RATE_HZ } from "../audio/format.ts";
-import { encodeWav } from "../audio/wav-write.ts";
+import { joinedBytes } from "../audio/joined.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { AudioPayload } from "../contract/replies.ts";
 import type { Holding } from "../serving/fair-share.ts";
 import type { Prepared } from "../serving/prepare.ts";
 import type { Outcome } from "../serving/service.ts";
-import type { SpokenFrame } from "../serving/spoken-frame.ts";
+import type { SpokenPiece } from "../serving/spoken-piece.ts";
 import { requesterOf } from "./caller.ts";
 import type { HttpDeps } from "./deps.ts";
 import { BASE64 } from "./send-whole.ts";
 
-/** A whole reply: one WAV, and how it went. */
+/** A whole reply: one file, and how it went. */
 export interface Collected {
-  readonly wav: Uint8Array;
+  readonly file: Uint8Array;
   readonly outcome: Outcome;
 }
 
@@ -25,23 +26,20 @@ export async function collect(
   { intake, replies, service, options }: HttpDeps,
   prepared: Prepared,
   request: FastifyRequest,
+  encoding: Encoding = "wav",
 ): Promise<Collected> {
   const { keyId, signal, keep } = requesterOf(request);
-  const late = new AbortController();
-  const timer = setTimeout(() => late.abort(tooLate()), options.collectTimeoutMs);
-  try {
-    const holding = await replies.enter(keyId, expectedBytes(prepared), signal);
-    keep(holding);
-    const stop = AbortSignal.any([signal, late.signal]);
-    const onHeard = () => intake.heard(prepared);
-    const caller = { keyId, signal: stop, takesAudioAsItComes: false, onHeard };
-    const { frames, outcome } = await gather(service.converse(prepared, caller), holding);
-    const wav = encodeWav(frames, SAMPLE_RATE_HZ);
-    holding.resize(wav.length);
-    return { wav, outcome };
-  } finally {
-    clearTimeout(timer);
-  }
+  const beganMs = performance.now();
+  const holding = await replies.enter(keyId, expectedBytes(prepared), signal);
+  keep(holding);
+  const limit = { ms: options.collectTimeoutMs - (performance.now() - beganMs), late: tooLate };
+  const onHeard = () => intake.heard(prepared);
+  const caller = { keyId, encoding, signal, limit, takesAudioAsItComes: false, onHeard };
+  const { pieces, outcome } = await gather(service.converse(prepared, caller), holding);
+  const file = joinedBytes(pieces);
+  file.set(outcome.finishedHead);
+  holding.resize(file.length);
+  return { file, outcome };
 }
 
 /** How JSON carries a reply's WAV: `sendJsonAround` puts the bytes in. */
@@ -65,18 +63,18 @@ function expectedBytes({ conversation, delivery }: Prepared): number {
   return Math.ceil(spokenS * SAMPLE_RATE_HZ) * Int16Array.BYTES_PER_ELEMENT;
 }
 
-async function gather(speech: AsyncGenerator<SpokenFrame, Outcome, void>, holding: Holding) {
-  const frames: Int16Array[] = [];
-  let bytes = 0;
+async function gather(speech: AsyncGenerator<SpokenPiece, Outcome, void>, holding: Holding) {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
   let step = await speech.next();
   while (!step.done) {
-    const { pcm } = step.value;
-    frames.push(pcm);
-    bytes += pcm.byteLength;
-    if (bytes > holding.units) holding.resize(bytes);
+    const { bytes } = step.value;
+    pieces.push(bytes);
+    length += bytes.byteLength;
+    if (length > holding.units) holding.resize(length);
     step = await speech.next();
   }
-  return { frames, outcome: step.value };
+  return { pieces, outcome: step.value };
 }
 
 function tooLate(): ServiceError {

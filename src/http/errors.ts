@@ -32,6 +32,12 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   reply.code(failure.status).headers(errorHeaders(failure)).send(envelope(failure, request.id));
 }
 
+/** Whether Fastify found a `Content-Type` empty, or nothing that it could be. */
+export function isOfMediaType(error: unknown): boolean {
+  const { code } = (error ?? {}) as Partial<FastifyError>;
+  return code === "FST_ERR_CTP_INVALID_MEDIA_TYPE" || code === "FST_ERR_CTP_EMPTY_TYPE";
+}
+
 /** Finds the row of the table for whatever was thrown; what has no row is a 500 that tells the client nothing. */
 export function asServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
@@ -41,10 +47,10 @@ export function asServiceError(error: unknown): ServiceError {
       cause: error,
     });
   }
+  if (isOfMediaType(error)) {
+    return new ServiceError(422, "the body must be JSON: send it with Content-Type: application/json");
+  }
   switch ((error as Partial<FastifyError> | null)?.code) {
-    case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
-    case "FST_ERR_CTP_EMPTY_TYPE":
-      return new ServiceError(422, "the body must be JSON: send it with Content-Type: application/json");
     case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
       return new ServiceError(422, "the body is not as long as its Content-Length says");
     case "FST_ERR_BAD_URL":

@@ -6,6 +6,7 @@ import type { Holding } from "../serving/fair-share.ts";
 import type { Intake } from "../serving/intake.ts";
 import { SMALL_BODY_BYTES } from "../serving/preparer.ts";
 import { type ComingBody, receiveBy } from "./body.ts";
+import { isOfMediaType, sendError } from "./errors.ts";
 import { GrowingBytes } from "./growing-bytes.ts";
 
 /** A form as it came: its text fields, and the one file that it may have. */
@@ -37,6 +38,9 @@ export function readFormBodies(app: FastifyInstance, intake: Intake, mostFileByt
     ),
   );
   app.addContentTypeParser("*", (_request, _payload, done) => done(noForm()));
+  app.setErrorHandler((error, request, reply) => {
+    sendError(isOfMediaType(error) ? noForm() : error, request, reply);
+  });
 }
 
 /** The form of a request; a request without one is a 422. */

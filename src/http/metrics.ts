@@ -8,6 +8,7 @@ export interface Gauges {
   activeStreams(): number;
   pausedStreams(): number;
   turnsWriting(): number;
+  turnsHearing(): number;
   recordingsHearing(): number;
   receivingBytes(): number;
   audioBytes(): number;
@@ -130,6 +131,7 @@ function watchGauges(gauges: Gauges, registers: Registry[]): void {
   gauge("antiphon_active_streams", "Utterances being generated.", gauges.activeStreams);
   gauge("antiphon_paused_streams", "Utterances waiting for their client or a place.", gauges.pausedStreams);
   gauge("antiphon_turns_writing", "Turns being written.", gauges.turnsWriting);
+  gauge("antiphon_turns_hearing", "Turns of sound alone being heard.", gauges.turnsHearing);
   gauge("antiphon_recordings_hearing", "Recordings being heard.", gauges.recordingsHearing);
   gauge("antiphon_receiving_bytes", "Memory held for bodies being received.", gauges.receivingBytes);
   gauge("antiphon_audio_bytes", "Memory held for the decoded audio of requests.", gauges.audioBytes);

@@ -1,6 +1,3 @@
-import { SAMPLE_RATE_HZ } from "../audio/format.ts";
-import { pcm16Bytes } from "../audio/pcm.ts";
-import { openWavHeader } from "../audio/wav-write.ts";
 import type {
   SpeechAudioDelta,
   SpeechAudioDone,
@@ -13,15 +10,24 @@ import { base64Of, SSE_HEADERS, SSE_KEEP_ALIVE } from "./sse.ts";
 import type { StreamForm } from "./stream-speech.ts";
 
 /** The media type of a format. */
-export const MEDIA_TYPES: Record<SpeechFormat, string> = { wav: "audio/wav", pcm: "audio/pcm" };
+export const MEDIA_TYPES: Record<SpeechFormat, string> = {
+  mp3: "audio/mpeg",
+  opus: "audio/ogg; codecs=opus",
+  flac: "audio/flac",
+  wav: "audio/wav",
+  pcm: "audio/pcm",
+  mulaw: "audio/basic",
+  alaw: "audio/PCMA",
+};
 
 /** `stream_format` `audio`: nothing but the bytes of the file. */
 export function bytesForm(format: SpeechFormat): StreamForm {
   return {
+    encoding: format,
     headers: { "Content-Type": MEDIA_TYPES[format] },
     keepAlive: null,
-    opening: openingOf(format),
-    frame: pcm16Bytes,
+    opening: "",
+    frame: (bytes) => bytes,
     closing: () => "",
     failure: () => null,
   };
@@ -29,12 +35,12 @@ export function bytesForm(format: SpeechFormat): StreamForm {
 
 /** `stream_format` `sse`: the same bytes in events, as OpenAI names them. A failure has an `error`, as its SDKs expect. */
 export function eventsForm(format: SpeechFormat, requestId: string): StreamForm {
-  const header = openingOf(format);
   return {
+    encoding: format,
     headers: SSE_HEADERS,
     keepAlive: SSE_KEEP_ALIVE,
-    opening: header.length === 0 ? "" : deltaOf(header),
-    frame: (pcm, _index, marks) => deltaOf(pcm16Bytes(pcm), marks),
+    opening: "",
+    frame: (bytes, _index, marks) => deltaOf(bytes, marks),
     closing: (outcome) => eventOf(doneOf(outcome)),
     failure: ({ type, message }) =>
       eventOf({
@@ -44,17 +50,14 @@ export function eventsForm(format: SpeechFormat, requestId: string): StreamForm 
   };
 }
 
-function openingOf(format: SpeechFormat): Uint8Array {
-  return format === "wav" ? openWavHeader(SAMPLE_RATE_HZ) : new Uint8Array(0);
-}
-
-function deltaOf(bytes: Uint8Array, marks: Marks = {}): string {
+function deltaOf(bytes: Uint8Array, marks: Marks): string {
   return eventOf({ type: "speech.audio.delta", audio: base64Of(bytes), ...marks } satisfies SpeechAudioDelta);
 }
 
-function doneOf({ usage, frames, marks }: Outcome): SpeechAudioDone {
+function doneOf({ usage, frames, marks, meta }: Outcome): SpeechAudioDone {
   return {
     type: "speech.audio.done",
+    stop: meta.stop === "length" ? "length" : "finished",
     usage: {
       ...usage,
       input_tokens: usage.input_chars,

@@ -1,5 +1,4 @@
 import { SAMPLE_RATE_HZ } from "../audio/format.ts";
-import { pcm16Bytes } from "../audio/pcm.ts";
 import type { StreamEvent } from "../contract/events.ts";
 import type { Marks } from "../contract/spoken.ts";
 
@@ -15,8 +14,8 @@ export function formatEvent({ event, data }: StreamEvent): string {
 }
 
 /** An `audio` event: by far the most frequent, so written without a detour through an object. */
-export function formatAudioEvent(pcm: Int16Array, index: number, marks: Marks = {}): string {
-  const base64 = base64Of(pcm16Bytes(pcm));
+export function formatAudioEvent(pcm: Uint8Array, index: number, marks: Marks = {}): string {
+  const base64 = base64Of(pcm);
   const members = JSON.stringify(marks).slice(1, -1);
   const more = members === "" ? "" : `,${members}`;
   return `event: audio\ndata: {"pcm_b64":"${base64}","sample_rate":${SAMPLE_RATE_HZ},"index":${index}${more}}\n\n`;

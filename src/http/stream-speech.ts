@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Encoding } from "../audio/encode/encoder.ts";
 import type { ServiceError } from "../contract/errors.ts";
 import type { Marks } from "../contract/spoken.ts";
 import type { Prepared } from "../serving/prepare.ts";
 import type { Outcome } from "../serving/service.ts";
-import type { SpokenFrame } from "../serving/spoken-frame.ts";
+import type { SpokenPiece } from "../serving/spoken-piece.ts";
 import { requesterOf } from "./caller.ts";
 import { ClientGoneError } from "./client-gone-error.ts";
 import type { HttpDeps } from "./deps.ts";
@@ -14,19 +15,20 @@ import { headersOf } from "./reply-headers.ts";
 
 /** How a reply is written while it is being spoken. */
 export interface StreamForm {
+  readonly encoding: Encoding;
   readonly headers: Readonly<Record<string, string>>;
   /** What is sent when nothing has been for a while; null where it would be taken for audio. */
   readonly keepAlive: string | null;
-  /** What goes before the first frame; may be empty. */
+  /** What goes before the first frame, the reply's bytes not among it; may be empty. */
   readonly opening: Chunk;
-  frame(pcm: Int16Array, index: number, marks: Marks): Chunk;
+  frame(bytes: Uint8Array, index: number, marks: Marks): Chunk;
   closing(outcome: Outcome): Chunk;
   /** What tells of a failure after the status; null cuts the connection, where nothing else could tell. */
   failure(error: ServiceError): Chunk | null;
 }
 
-type Speech = AsyncGenerator<SpokenFrame, Outcome, void>;
-type Step = IteratorResult<SpokenFrame, Outcome>;
+type Speech = AsyncGenerator<SpokenPiece, Outcome, void>;
+type Step = IteratorResult<SpokenPiece, Outcome>;
 
 /** Answers with frames as they are spoken, at the pace of the client. */
 export async function streamSpeech(
@@ -39,6 +41,7 @@ export async function streamSpeech(
   const { keyId, signal } = requesterOf(request);
   const speech = deps.service.converse(prepared, {
     keyId,
+    encoding: form.encoding,
     signal,
     takesAudioAsItComes: true,
     onHeard: () => deps.intake.heard(prepared),
@@ -78,8 +81,8 @@ async function pump(
   await response.write(form.opening);
   let step = await first;
   for (let index = 0; !step.done; index++) {
-    const { pcm, marks } = step.value;
-    await response.write(form.frame(pcm, index, marks));
+    const { bytes, marks } = step.value;
+    await response.write(form.frame(bytes, index, marks));
     step = await speech.next();
   }
   response.end(form.closing(step.value));
@@ -89,6 +92,7 @@ const NO_OUTCOME: Outcome = {
   text: "",
   audioS: 0,
   frames: 0,
+  finishedHead: new Uint8Array(0),
   usage: { input_chars: 0, input_audio_seconds: 0, output_audio_seconds: 0 },
   marks: {},
   meta: {},

@@ -34,7 +34,7 @@ export interface Transcript {
   /** Of all tokens; `null` where there is none or the recogniser does not say. */
   readonly meanLogProbability: number | null;
   readonly segments: readonly HeardSegment[];
-  /** How much of the clip was listened to, from its beginning: less than all of it where that is too long. */
+  /** Up to where the clip was listened to, in seconds from its beginning: less than all of it where that is too long. */
   readonly heardS: number;
 }
 
@@ -47,8 +47,14 @@ export interface RecogniseOptions {
   readonly wantsWords: boolean;
   /** What the same speech was taken for when less of it had been heard: confirmed or corrected, which is cheaper. */
   readonly draft: Transcript | null;
-  /** Is told how much of the clip has been heard, in seconds, where it is heard piece by piece; must not throw. */
-  readonly onProgress?: (heardS: number) => void;
+  /** From where on the clip is heard, in seconds: 0 unless given. What was said before is not in the transcript. */
+  readonly startAtS?: number;
+  /**
+   * Is told after each piece of a clip what was heard from `startAtS` up to its `heardS`: at last the whole transcript.
+   * Whoever gives up has that much, and hears the rest by another call that starts there, in the language that was found.
+   * Must not throw.
+   */
+  readonly onPart?: (part: Transcript) => void;
 }
 
 /**
@@ -70,9 +76,15 @@ export class RecogniserError extends Error {
   override readonly name = "RecogniserError";
   /** After how long the same request may work; `null` when waiting alone mends nothing. */
   readonly retryAfterMs: number | null;
+  /** Whether the request asked for what cannot be done, so that only another request will do. */
+  readonly isOfRequest: boolean;
 
-  constructor(message: string, options: ErrorOptions & { readonly retryAfterMs?: number } = {}) {
+  constructor(
+    message: string,
+    options: ErrorOptions & { readonly retryAfterMs?: number; readonly isOfRequest?: boolean } = {},
+  ) {
     super(message, options);
     this.retryAfterMs = options.retryAfterMs ?? null;
+    this.isOfRequest = options.isOfRequest ?? false;
   }
 }

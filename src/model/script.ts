@@ -15,7 +15,7 @@ export interface Delivery {
   readonly repetitionPenalty: number;
   /** 1 to 80 frames. */
   readonly penaltyWindow: number;
-  /** 16 to 2048. Frames of 80 ms that the audio may have at most. */
+  /** 16 or more. Frames of 80 ms that the audio may have at most. */
   readonly maxFrames: number;
   readonly quality: AudioQuality;
 }

@@ -1,13 +1,18 @@
+import type { Encoding } from "../audio/encode/encoder.ts";
 import type { SpeakerLabel } from "./conversation.ts";
 import type { Script } from "./script.ts";
 
 /** At most 80 ms of speech; only an utterance's last frame is shorter. */
-export interface Frame {
+export interface Frame extends Begun {
   /** 1 to 1920 samples in [-1, 1], mono, 24 kHz. The receiver owns the array. */
   readonly samples: Float32Array;
-  /** The words that begin in these samples; absent where the model knows none. */
+}
+
+/** What begins in some samples of speech. */
+export interface Begun {
+  /** Absent where the model knows no words. */
   readonly words?: readonly SpokenWord[];
-  /** The sounds and the shapes of the mouth that begin in them, where the script asks and the model knows any. */
+  /** Sounds and shapes of the mouth, where the script asks and the model knows any. */
   readonly mouth?: Mouth;
 }
 
@@ -35,6 +40,14 @@ export interface SpokenWord {
   readonly length: number;
 }
 
+/** Some of the bytes of a file of speech, and what begins in the samples that went in. */
+export interface Piece extends Begun {
+  /** Never empty. The receiver owns them. */
+  readonly bytes: Uint8Array;
+  /** Samples at 24 kHz that went into the file since the piece before: 0 where a codec gives what it held back. */
+  readonly sampleCount: number;
+}
+
 /** What there is to say of an utterance once its last frame is out. */
 export interface SpeechReport {
   /** `length`: the cap on frames cut it short. */
@@ -43,6 +56,8 @@ export interface SpeechReport {
   readonly spoken: string;
   /** What the voice took from earlier turns; absent where no audio was heard. */
   readonly voice?: HeardVoice;
+  /** Of a file: what may stand in place of its first bytes where it is kept, since now its length is known. */
+  readonly finishedHead?: Uint8Array;
 }
 
 /** What a voice took from the audio of earlier turns. */
@@ -86,6 +101,12 @@ export interface SpeechModel {
    */
   hear?(script: Pick<Script, "history" | "speaker" | "preset">, signal: AbortSignal): Promise<void>;
   speak(script: Script, signal: AbortSignal): AsyncGenerator<Frame, SpeechReport, void>;
+  /** The same as a file, made where the model computes. Absent, whoever listens makes it (`encodedSpeech`). */
+  speakEncoded?(
+    script: Script,
+    encoding: Encoding,
+    signal: AbortSignal,
+  ): AsyncGenerator<Piece, SpeechReport, void>;
   /** Frees the weights. Utterances still open fail with {@link SpeechFailedError}. Calling it twice is harmless. */
   close(): Promise<void>;
 }

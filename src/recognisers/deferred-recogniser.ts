@@ -7,21 +7,27 @@ import {
   type Transcript,
 } from "../model/recogniser.ts";
 
+/** How a recogniser comes to be; both throw a {@link RecogniserError} that says what to do. */
+export interface RecogniserOpening<Found> {
+  /** Sees to it that what it takes is there, fetching it perhaps, and opens nothing. */
+  find(): Promise<Found>;
+  open(found: Found): Promise<Recogniser>;
+}
+
 /**
- * A recogniser that may not be there yet: opened by {@link DeferredRecogniser.prepare} or by the first clip that needs
- * it, and tried again by the next one when that failed, so that weights which come later are found without a restart.
+ * A recogniser that is opened by the first clip, so that where none comes none takes memory, and that may not be there
+ * yet: whatever failed is tried again by the next clip, so that weights which come later are found without a restart.
  */
-export class DeferredRecogniser implements Recogniser {
+export class DeferredRecogniser<Found = unknown> implements Recogniser {
   #name: string;
-  readonly #open: () => Promise<Recogniser>;
-  #opening: Promise<Recogniser> | null = null;
-  #isOpen = false;
+  readonly #opening: RecogniserOpening<Found>;
+  #finding: Promise<Found> | null = null;
+  #recogniser: Promise<Recogniser> | null = null;
   #isClosed = false;
 
-  /** `open` throws a {@link RecogniserError} that says what to do. */
-  constructor(name: string, open: () => Promise<Recogniser>) {
+  constructor(name: string, opening: RecogniserOpening<Found>) {
     this.#name = name;
-    this.#open = open;
+    this.#opening = opening;
   }
 
   /** What it is called until it is open; from then on its own name. */
@@ -29,14 +35,9 @@ export class DeferredRecogniser implements Recogniser {
     return this.#name;
   }
 
-  /** Whether it could hear a clip without being opened first. */
-  get isReady(): boolean {
-    return this.#isOpen && !this.#isClosed;
-  }
-
-  /** Opens it now. Throws what opening throws; calling it again while it opens, or once it is open, is free. */
+  /** Sees to it that it can be opened, and throws why not; calling it again after it was found is free. */
   async prepare(): Promise<void> {
-    await this.#opened();
+    await this.#found();
   }
 
   async recognise(clip: Clip, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
@@ -46,23 +47,34 @@ export class DeferredRecogniser implements Recogniser {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    const recogniser = await this.#opening?.catch(() => null);
+    const recogniser = await this.#recogniser?.catch(() => null);
     await recogniser?.close();
   }
 
+  #found(): Promise<Found> {
+    if (this.#isClosed) return Promise.reject(new RecogniserError(CLOSED));
+    this.#finding ??= this.#opening.find().catch((error: unknown) => {
+      this.#finding = null;
+      throw error;
+    });
+    return this.#finding;
+  }
+
   #opened(): Promise<Recogniser> {
-    if (this.#isClosed) return Promise.reject(new RecogniserError("The recogniser is closed."));
-    this.#opening ??= this.#open().then(
-      (recogniser) => {
-        this.#name = recogniser.name;
-        this.#isOpen = true;
-        return recogniser;
-      },
-      (error: unknown) => {
-        this.#opening = null;
-        throw error;
-      },
-    );
-    return this.#opening;
+    if (this.#isClosed) return Promise.reject(new RecogniserError(CLOSED));
+    this.#recogniser ??= this.#open().catch((error: unknown) => {
+      // What was found is damaged, perhaps.
+      [this.#recogniser, this.#finding] = [null, null];
+      throw error;
+    });
+    return this.#recogniser;
+  }
+
+  async #open(): Promise<Recogniser> {
+    const recogniser = await this.#opening.open(await this.#found());
+    this.#name = recogniser.name;
+    return recogniser;
   }
 }
+
+const CLOSED = "The recogniser is closed. Retry when the server is up again.";

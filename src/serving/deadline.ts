@@ -1,5 +1,6 @@
 import { ServiceError } from "../contract/errors.ts";
 import { abortable } from "../model/abortable.ts";
+import type { Stop } from "../model/stop-with.ts";
 
 /**
  * Waits for `work`, at most `timeoutMs`, and no longer than until `stop` aborts. Past the deadline it aborts `stop`
@@ -9,7 +10,7 @@ import { abortable } from "../model/abortable.ts";
 export async function within<T>(
   work: Promise<T>,
   timeoutMs: number,
-  stop: AbortController,
+  stop: Pick<Stop, "signal" | "abort">,
   who: () => string = () => "the speech model",
 ): Promise<T> {
   const timer = setTimeout(

@@ -13,6 +13,9 @@ export function asRefusal(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof SpeechFailedError) {
     return new ServiceError(502, "the speech model failed: retry", { retryAfterMs: 1_000, cause: error });
   }
+  if (error instanceof RecogniserError && error.isOfRequest) {
+    return new ServiceError(400, error.message, { cause: error });
+  }
   if (error instanceof WriterError || error instanceof RecogniserError) {
     return new ServiceError(502, error.message, { retryAfterMs: error.retryAfterMs ?? 60_000, cause: error });
   }

@@ -11,9 +11,9 @@ export interface HeardTurn {
   readonly speechProbability: number | null;
   /** How much of it was listened to, from its beginning. */
   readonly heardS: number;
-  /** How long that took; next to nothing for a clip that was heard before. */
+  /** How long that took, with the wait for a place; next to nothing for a clip that was heard before. */
   readonly ms: number;
-  /** Why it could not be heard, for the client; `null` where it was. */
+  /** Why it could not be heard, or not all of it, for the client; `null` where it was. */
   readonly problem: string | null;
 }
 

@@ -1,10 +1,22 @@
-import { performance } from "node:perf_hooks";
 import type { Clip, Conversation, Turn } from "../model/conversation.ts";
-import { type Recogniser, RecogniserError, type Transcript } from "../model/recogniser.ts";
+import { RecogniserError, type Transcript } from "../model/recogniser.ts";
+import { stopWith } from "../model/stop-with.ts";
+import type { Ears } from "./ears.ts";
 import type { HeardTurn } from "./heard-turn.ts";
 
 /** Whose turns are heard: those that a writer reads, those by which the voice keeps its pace as well, or nobody's. */
 type HearingUse = "writer" | "always" | "never";
+
+export interface HearingOptions {
+  readonly use: HearingUse;
+  /**
+   * How long a conversation's clips are being heard at most, the wait for a place not counted, in milliseconds; its
+   * weights may be on their way, too. 10,000 unless told.
+   */
+  readonly patienceMs?: number;
+  /** Monotonic milliseconds. */
+  readonly nowMs?: () => number;
+}
 
 /** A conversation, with the words of turns that came as sound alone as far as they were heard. */
 export interface HeardConversation {
@@ -13,57 +25,45 @@ export interface HeardConversation {
   readonly heard: readonly HeardTurn[];
 }
 
-/**
- * Finds the words of turns that are sound alone. What is known of a clip is kept by its digest, so that the next turn of
- * a conversation does not hear all of it again.
- */
+/** Finds the words of turns that are sound alone, for as long as the patience of a conversation lasts. */
 export class Hearing {
-  readonly #recogniser: Recogniser;
+  readonly #ears: Ears;
   readonly #use: HearingUse;
   readonly #patienceMs: number;
-  /** By digest, the one longest unasked for first. */
-  readonly #known = new Map<string, Transcript>();
+  readonly #nowMs: () => number;
 
-  /** @param patienceMs how long one conversation is heard at most; its weights may be on their way, too */
-  constructor(recogniser: Recogniser, use: HearingUse, patienceMs = 10_000) {
-    this.#recogniser = recogniser;
-    this.#use = use;
-    this.#patienceMs = patienceMs;
-  }
-
-  /** Whether there is anything to hear. */
-  wants(conversation: Conversation): boolean {
-    return this.#wanted(conversation).length > 0;
+  constructor(ears: Ears, options: HearingOptions) {
+    this.#ears = ears;
+    this.#use = options.use;
+    this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
+    this.#nowMs = options.nowMs ?? (() => performance.now());
   }
 
   /**
    * Hears what is to be heard of a conversation, the newest turns first. A turn that nobody can hear stays without
-   * words, and `heard` says why; only an abort is thrown.
+   * words, one that takes too long has those that were heard of it, and `heard` says why.
+   *
+   * @throws a `ServiceError` where the server has no place to hear it in: a reply to what nobody heard would be wrong.
+   *   The signal's reason.
    */
-  async hear(conversation: Conversation, signal: AbortSignal): Promise<HeardConversation> {
+  async hear(conversation: Conversation, keyId: string, signal: AbortSignal): Promise<HeardConversation> {
     const history = [...conversation.history];
     const heard: HeardTurn[] = [];
-    const stop = new AbortController();
-    const onAbort = () => stop.abort(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-    if (signal.aborted) onAbort();
-    const patience = setTimeout(
-      () => stop.abort(new RecogniserError("hearing it took too long")),
-      this.#patienceMs,
-    );
-    try {
-      for (const index of this.#wanted(conversation)) {
-        const turn = history[index];
-        if (turn?.audio == null) continue;
-        const found = await this.#heardTurn(index, turn.audio, stop.signal);
-        heard.unshift(found);
-        if (found.text !== null) history[index] = { ...turn, text: found.text };
-      }
-    } finally {
-      clearTimeout(patience);
-      signal.removeEventListener("abort", onAbort);
+    let leftMs = this.#patienceMs;
+    for (const index of this.#wanted(conversation)) {
+      const turn = history[index];
+      if (turn?.audio == null) continue;
+      const { usedMs, ...found } = await this.#heardClip(turn.audio, keyId, leftMs, signal);
+      leftMs -= usedMs;
+      heard.unshift({ index, ...found });
+      if (found.text !== null) history[index] = { ...turn, text: found.text };
     }
     return { conversation: heard.length > 0 ? { ...conversation, history } : conversation, heard };
+  }
+
+  /** Refuses whoever waits to be heard and whoever comes. */
+  close(): void {
+    this.#ears.close();
   }
 
   /** The turns that are to be heard, the newest first. */
@@ -86,51 +86,51 @@ export class Hearing {
     return found;
   }
 
-  /** @param stop aborts with a {@link RecogniserError} where only the patience is over */
-  async #heardTurn(index: number, audio: Clip, stop: AbortSignal): Promise<HeardTurn> {
-    const beganMs = performance.now();
-    const told = (transcript: Transcript | null, problem: string | null): HeardTurn => ({
-      index,
+  async #heardClip(
+    clip: Clip,
+    keyId: string,
+    leftMs: number,
+    signal: AbortSignal,
+  ): Promise<Omit<HeardTurn, "index"> & { readonly usedMs: number }> {
+    const askedMs = this.#nowMs();
+    const listening = stopWith([signal]);
+    let patience: NodeJS.Timeout | undefined;
+    let beganMs: number | null = null;
+    const onBegin = (): void => {
+      beganMs = this.#nowMs();
+      patience = setTimeout(() => listening.abort(tookTooLong()), leftMs);
+    };
+    const told = (transcript: Transcript | null, problem: string | null) => ({
       text: transcript?.text || null,
       language: transcript?.text ? transcript.language : null,
       languageProbability: transcript?.languageProbability ?? null,
       speechProbability: transcript?.speechProbability ?? null,
       heardS: transcript?.heardS ?? 0,
-      ms: Math.round(performance.now() - beganMs),
+      ms: Math.round(this.#nowMs() - askedMs),
       problem,
+      usedMs: beganMs === null ? 0 : this.#nowMs() - beganMs,
     });
     try {
-      stop.throwIfAborted();
-      const transcript = this.#known.get(audio.digest) ?? (await this.#recognise(audio, stop));
-      this.#keep(audio.digest, transcript);
-      return told(transcript, null);
+      if (leftMs <= 0) listening.abort(tookTooLong());
+      return told(await this.#ears.hear(clip, keyId, listening.signal, onBegin), null);
     } catch (error) {
-      if (error instanceof RecogniserError) return told(null, error.message);
-      throw error;
-    }
-  }
-
-  #recognise(clip: Clip, signal: AbortSignal): Promise<Transcript> {
-    // Whoever speaks listens to the clip as well.
-    const kept = { ...clip, isGivenAway: false };
-    const options = { language: null, prompt: null, wantsWords: false, draft: null };
-    return this.#recogniser.recognise(kept, options, signal);
-  }
-
-  #keep(digest: string, transcript: Transcript): void {
-    this.#known.delete(digest);
-    this.#known.set(digest, transcript);
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= MOST_KNOWN) break;
-      this.#known.delete(oldest);
+      if (!(error instanceof RecogniserError)) throw error;
+      const known = this.#ears.known(clip);
+      return told(known?.transcript ?? null, known?.isWhole === true ? null : error.message);
+    } finally {
+      clearTimeout(patience);
+      listening.end();
     }
   }
 }
 
+function tookTooLong(): RecogniserError {
+  return new RecogniserError("hearing it took too long");
+}
+
+const PATIENCE_MS = 10_000;
 /** Bounds of one request: what is older is as if it could not be heard. */
 const MOST_TURNS = 8;
 const MOST_S = 120;
 /** Of text after a turn: as much as any writer of ours reads. */
 const MOST_CHARS = 24_000;
-/** Clips whose words are kept. */
-const MOST_KNOWN = 512;

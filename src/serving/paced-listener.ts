@@ -1,4 +1,4 @@
-import { FRAME_S } from "../audio/format.ts";
+import { FRAME_S, FRAME_SAMPLES } from "../audio/format.ts";
 
 /**
  * Follows one utterance as a listener who plays it in real time from the first frame would: tells when a frame came
@@ -8,18 +8,22 @@ export class PacedListener {
   #startedS: number | null = null;
   #frames = 0;
 
-  /** Call with the times, in seconds of one clock, at which a frame was asked for and came. True: it was late. */
-  isLate(askedS: number, cameS: number): boolean {
+  /**
+   * Call with the times, in seconds of one clock, at which a frame was asked for and came, and how many samples it
+   * has. True: it was late.
+   */
+  isLate(askedS: number, cameS: number, samples = FRAME_SAMPLES): boolean {
+    const frames = samples / FRAME_SAMPLES;
     if (this.#startedS === null) {
       this.#startedS = cameS;
-      this.#frames = 1;
+      this.#frames = frames;
       return false;
     }
     const neededS = this.#startedS + this.#frames * FRAME_S;
-    this.#frames++;
     const late = askedS <= neededS && cameS > neededS;
     // A listener that ran dry, or asked late, starts its clock again with this frame.
-    if (cameS > neededS) this.#startedS = cameS - (this.#frames - 1) * FRAME_S;
+    if (cameS > neededS) this.#startedS = cameS - this.#frames * FRAME_S;
+    this.#frames += frames;
     return late;
   }
 }

@@ -1,15 +1,7 @@
-import { type AudioSpeechRequest, formatNamed, type SpeechFormat } from "../contract/audio-speech.ts";
 import { readJsonBody } from "../contract/json-body.ts";
 import { parseAudioSpeechRequest, parseConverseRequest, parseTtsRequest } from "../contract/validate.ts";
 import { type Prepared, prepareConverse, prepareTts, type ResolveModel } from "./prepare.ts";
-import { prepareSpeech } from "./prepare-speech.ts";
-
-/** A text-to-speech request as OpenAI's clients make it, and how its answer is to be sent. */
-export interface PreparedSpeech extends Prepared {
-  readonly format: SpeechFormat;
-  /** Absent: as the format is sent by itself. */
-  readonly streamFormat: AudioSpeechRequest["stream_format"];
-}
+import { type PreparedSpeech, prepareSpeech } from "./prepare-speech.ts";
 
 /** What becomes of a body, by what it is meant for. */
 export interface PreparedFor {
@@ -31,11 +23,7 @@ export function prepareBody<P extends Purpose>(
   const prepare: { [Q in Purpose]: () => PreparedFor[Q] } = {
     tts: () => prepareTts(parseTtsRequest(value), resolve),
     converse: () => prepareConverse(parseConverseRequest(value), resolve, textOf),
-    speech() {
-      const asked = parseAudioSpeechRequest(value);
-      const format = formatNamed(asked);
-      return { ...prepareSpeech(asked, resolve), format, streamFormat: asked.stream_format };
-    },
+    speech: () => prepareSpeech(parseAudioSpeechRequest(value), resolve),
   };
   return prepare[purpose]();
 }

@@ -41,14 +41,16 @@ export interface TtsExtras {
   /** What messages call its fields. */
   readonly fields?: { readonly text: string; readonly speaker: string };
   readonly preset?: Preset;
+  /** Frames that there may be at most, beyond what `max_new_tokens` can ask for. */
+  readonly maxFrames?: number;
 }
 
 /** A text-to-speech request is a conversation of one turn. Throws a 400 {@link ServiceError} that names the field. */
 export function prepareTts(request: TtsRequest, resolve: ResolveModel, extras: TtsExtras = {}): Prepared {
   const { text, speaker, model, params, lexicon, visemes } = request;
   const turn: ConversationTurn = speaker === undefined ? { text } : { speaker, text };
-  const { fields = { text: "text", speaker: "speaker" }, preset = {} } = extras;
-  return prepare(
+  const { fields = { text: "text", speaker: "speaker" }, preset = {}, maxFrames } = extras;
+  const prepared = prepare(
     {
       turns: [turn],
       fields,
@@ -63,6 +65,8 @@ export function prepareTts(request: TtsRequest, resolve: ResolveModel, extras: T
     },
     resolve,
   );
+  if (maxFrames === undefined) return prepared;
+  return { ...prepared, delivery: { ...prepared.delivery, maxFrames } };
 }
 
 /**

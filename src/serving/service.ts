@@ -1,9 +1,13 @@
+import type { Encoding } from "../audio/encode/encoder.ts";
 import type { Lease } from "../catalogue/catalogue.ts";
 import type { PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { Usage } from "../contract/replies.ts";
 import type { Marks } from "../contract/spoken.ts";
-import type { SpeechReport } from "../model/speech-model.ts";
+import { encodedSpeech } from "../model/encoded-speech.ts";
+import type { Script } from "../model/script.ts";
+import type { Piece, SpeechModel, SpeechReport } from "../model/speech-model.ts";
+import type { Stop, TimeLimit } from "../model/stop-with.ts";
 import type { Writer } from "../model/writer.ts";
 import { newEventId } from "../tenancy/event-id.ts";
 import type { UsageRecord } from "../tenancy/store.ts";
@@ -13,11 +17,11 @@ import { within } from "./deadline.ts";
 import { asRefusal } from "./failures.ts";
 import type { FairShare } from "./fair-share.ts";
 import { heardMeta } from "./heard-turn.ts";
-import type { HeardConversation, Hearing } from "./hearing.ts";
+import type { Hearing } from "./hearing.ts";
 import { LiveWork } from "./live-work.ts";
 import type { Prepared } from "./prepare.ts";
 import { scriptOf } from "./script-of.ts";
-import { AllMarks, type SpokenFrame, spokenFrame } from "./spoken-frame.ts";
+import { AllMarks, type SpokenPiece, spokenPiece } from "./spoken-piece.ts";
 import { Tally } from "./tally.ts";
 import type { Telemetry } from "./telemetry.ts";
 import { voiceMeta } from "./voice-meta.ts";
@@ -45,8 +49,12 @@ export interface ServiceOptions extends AdmissionOptions {
 /** Who asks, and how. */
 export interface Caller {
   readonly keyId: string;
+  /** The file that the reply is made into; each piece of it is some bytes of that. */
+  readonly encoding: Encoding;
   /** Aborts when the client has gone. */
   readonly signal: AbortSignal;
+  /** Longest that the reply may take, and what ends it then; without it, as long as it is read. */
+  readonly limit?: TimeLimit;
   /** A stream hands audio over as it comes: what a client took before it left is metered. */
   readonly takesAudioAsItComes: boolean;
   /** Told with the first frame: the audio of earlier turns is needed no more. */
@@ -62,6 +70,8 @@ export interface Outcome {
   readonly audioS: number;
   readonly frames: number;
   readonly usage: Usage;
+  /** What may stand in place of the file's first bytes where it is kept: as many bytes, maybe none. */
+  readonly finishedHead: Uint8Array;
   /** What was said when, in `meta` too. */
   readonly marks: Marks;
   readonly meta: Readonly<Record<string, unknown>>;
@@ -69,7 +79,8 @@ export interface Outcome {
 
 /**
  * The one path of every spoken reply: a place, a model, frames as the consumer pulls them, one durable commit.
- * Throws {@link ServiceError}, or the caller's abort reason.
+ * What comes is a file, a piece a frame (of `pcm` 1920 samples but for the last). Throws {@link ServiceError}, or the
+ * caller's abort reason.
  */
 export class SpeechService {
   readonly #deps: ServiceDeps;
@@ -103,10 +114,10 @@ export class SpeechService {
     return this.#admission.refusalFor(keyId);
   }
 
-  async *converse(prepared: Prepared, caller: Caller): AsyncGenerator<SpokenFrame, Outcome, void> {
-    const work = this.#live.begin(caller.signal);
+  async *converse(prepared: Prepared, caller: Caller): AsyncGenerator<SpokenPiece, Outcome, void> {
+    const work = this.#live.begin(caller.signal, caller.limit);
     try {
-      return yield* this.#speak(prepared, caller, work.stop);
+      return yield* this.#speak(prepared, caller, work);
     } finally {
       work.end();
     }
@@ -116,14 +127,11 @@ export class SpeechService {
   async drain(graceMs: number): Promise<void> {
     this.#admission.close();
     this.#deps.writing.close();
+    this.#deps.hearing?.close();
     await this.#live.drain(graceMs);
   }
 
-  async *#speak(
-    given: Prepared,
-    caller: Caller,
-    stop: AbortController,
-  ): AsyncGenerator<SpokenFrame, Outcome, void> {
+  async *#speak(given: Prepared, caller: Caller, stop: Stop): AsyncGenerator<SpokenPiece, Outcome, void> {
     const tally = new Tally(this.#deps.telemetry);
     const all = new AllMarks();
     let authored: AuthoredText | null = null;
@@ -132,7 +140,10 @@ export class SpeechService {
     let settled = false;
     try {
       if (given.conversation.open.text === null && this.#deps.writer === null) throw noWriter();
-      const heard = await this.#heard(given, caller.keyId, stop);
+      const heard = (await this.#deps.hearing?.hear(given.conversation, caller.keyId, stop.signal)) ?? {
+        conversation: given.conversation,
+        heard: [],
+      };
       const prepared = { ...given, conversation: heard.conversation };
       authored = await this.#authored(prepared, caller.keyId, stop);
       const end = (reason: ServiceError): void => {
@@ -155,7 +166,8 @@ export class SpeechService {
       const voice = report.voice === undefined ? {} : { voice: voiceMeta(report.voice) };
       const marks = all.marks();
       const meta = { ...tally.meta(report.stop), ...hearing, ...writing, ...voice, ...marks };
-      return { text, audioS, frames, usage, marks, meta };
+      const finishedHead = report.finishedHead ?? NOTHING;
+      return { text, audioS, frames, usage, finishedHead, marks, meta };
     } catch (error) {
       settled ||= !caller.signal.aborted;
       throw asRefusal(error, caller.signal);
@@ -168,23 +180,11 @@ export class SpeechService {
     }
   }
 
-  /** The conversation with what is heard of it. Hearing has the places of those that write. */
-  async #heard({ conversation }: Prepared, keyId: string, stop: AbortController): Promise<HeardConversation> {
-    const { hearing, writing } = this.#deps;
-    if (hearing === undefined || !hearing.wants(conversation)) return { conversation, heard: [] };
-    const holding = await writing.enter(keyId, 1, stop.signal);
-    try {
-      return await hearing.hear(conversation, stop.signal);
-    } finally {
-      holding.release();
-    }
-  }
-
   /**
    * The words of an open turn that came without any, once the first sentence is there: it is waited for no longer than a
    * model, since weights may be on their way. Writing has places of its own; it takes none of those that speak.
    */
-  async #authored(prepared: Prepared, keyId: string, stop: AbortController): Promise<AuthoredText | null> {
+  async #authored(prepared: Prepared, keyId: string, stop: Stop): Promise<AuthoredText | null> {
     if (prepared.conversation.open.text !== null) return null;
     const { writer, writing } = this.#deps;
     if (writer === null) throw noWriter();
@@ -199,14 +199,15 @@ export class SpeechService {
     }
   }
 
-  /** The engine's frames as they are sent, each waited for no longer than the deadline. */
+  /** The engine's speech as a file, each piece waited for no longer than the deadline. */
   async *#frames(
     { caller, lease, prepared, authored, place, all }: Speaking,
-    stop: AbortController,
+    stop: Stop,
     tally: Tally,
-  ): AsyncGenerator<SpokenFrame, SpeechReport, void> {
+  ): AsyncGenerator<SpokenPiece, SpeechReport, void> {
     const written = authored?.pieces(() => place.rest());
-    const speech = lease.model.speak(scriptOf(prepared, lease.preset, written, caller.keyId), stop.signal);
+    const script = scriptOf(prepared, lease.preset, written, caller.keyId);
+    const speech = encoded(lease.model, script, caller.encoding, stop.signal);
     const awaited = () => (authored?.isWriting === true ? "the writer" : "the speech model");
     let isOver = false;
     try {
@@ -223,11 +224,11 @@ export class SpeechService {
           return step.value;
         }
         if (tally.frames === 0) caller.onHeard?.();
-        tally.frame(step.value.samples.length, askedS);
+        tally.frame(step.value.sampleCount, askedS);
         place.rest();
-        const frame = spokenFrame(step.value);
-        all.add(frame.marks);
-        yield frame;
+        const piece = spokenPiece(step.value);
+        all.add(piece.marks);
+        yield piece;
       }
     } finally {
       // Not awaited: an engine that hangs must not hold this request too.
@@ -235,7 +236,7 @@ export class SpeechService {
     }
   }
 
-  async #lease(model: PublicModel, stop: AbortController): Promise<Lease> {
+  async #lease(model: PublicModel, stop: Stop): Promise<Lease> {
     const leasing = this.#deps.lease(model, stop.signal);
     try {
       return await within(leasing, this.#options.loadTimeoutMs, stop);
@@ -268,12 +269,26 @@ interface Speaking {
   readonly all: AllMarks;
 }
 
+/** A file of speech, made in the model's own thread if it has one. */
+function encoded(
+  model: SpeechModel,
+  script: Script,
+  encoding: Encoding,
+  signal: AbortSignal,
+): AsyncGenerator<Piece, SpeechReport, void> {
+  return (
+    model.speakEncoded?.(script, encoding, signal) ??
+    encodedSpeech(model.speak(script, signal), encoding, script.seed)
+  );
+}
+
 function noWriter(): ServiceError {
   return new ServiceError(502, "no writer is configured: give the open turn its text, or set writer.kind", {
     retryAfterMs: 60_000,
   });
 }
 
+const NOTHING = new Uint8Array(0);
 const NO_REPORT: SpeechReport = { stop: "length", spoken: "" };
 
 function usageOf(prepared: Prepared, audioS: number): Usage {

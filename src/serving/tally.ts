@@ -1,4 +1,4 @@
-import { SAMPLE_RATE_HZ } from "../audio/format.ts";
+import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { PacedListener } from "./paced-listener.ts";
 import type { Telemetry } from "./telemetry.ts";
 
@@ -11,13 +11,17 @@ export class Tally {
   #firstAudioS = 0;
   #engineS = 0;
   #samples = 0;
-  frames = 0;
 
   constructor(telemetry: Telemetry) {
     this.#telemetry = telemetry;
   }
 
-  /** Audio handed over so far. */
+  /** The same in frames of 80 ms, the last of which may be shorter. */
+  get frames(): number {
+    return Math.ceil(this.#samples / FRAME_SAMPLES);
+  }
+
+  /** Audio handed over so far, in seconds. */
   get audioS(): number {
     return this.#samples / SAMPLE_RATE_HZ;
   }
@@ -44,15 +48,15 @@ export class Tally {
     return value;
   }
 
-  /** A frame that had been asked for at `askedS` is about to be handed over. */
+  /** What had been asked for at `askedS` is about to be handed over; nothing is new in it where there are no samples. */
   frame(samples: number, askedS: number): void {
+    if (samples === 0) return;
     const cameS = nowS();
     if (this.frames === 0) {
       this.#firstAudioS = cameS - this.#arrivedS;
       this.#telemetry.firstAudio(this.#firstAudioS);
     }
-    if (this.#listener.isLate(askedS, cameS)) this.#telemetry.underrun();
-    this.frames++;
+    if (this.#listener.isLate(askedS, cameS, samples)) this.#telemetry.underrun();
     this.#samples += samples;
   }
 

@@ -2,7 +2,8 @@ import { ServiceError } from "../contract/errors.ts";
 import { countChars } from "../contract/limits.ts";
 import type { Usage } from "../contract/replies.ts";
 import type { Clip } from "../model/conversation.ts";
-import type { Recogniser, Transcript } from "../model/recogniser.ts";
+import { type Recogniser, RecogniserError, type Transcript } from "../model/recogniser.ts";
+import type { Stop } from "../model/stop-with.ts";
 import { newEventId } from "../tenancy/event-id.ts";
 import type { UsageRecord } from "../tenancy/store.ts";
 import { within } from "./deadline.ts";
@@ -59,7 +60,7 @@ export class Transcriptions {
   async transcribe(hearing: RecordingToHear, requester: Requester): Promise<Heard> {
     const work = this.#live.begin(requester.signal);
     try {
-      return await this.#hear(hearing, requester, work.stop);
+      return await this.#hear(hearing, requester, work);
     } catch (error) {
       throw asRefusal(error, requester.signal);
     } finally {
@@ -76,7 +77,7 @@ export class Transcriptions {
   async #hear(
     { clip, language, prompt, wantsWords }: RecordingToHear,
     { keyId }: Requester,
-    stop: AbortController,
+    stop: Stop,
   ): Promise<Heard> {
     const { recogniser, hearing, telemetry, timeoutMs } = this.#deps;
     if (recogniser === null) throw noRecogniser();
@@ -85,7 +86,9 @@ export class Transcriptions {
     try {
       const beganMs = performance.now();
       const options = { language, prompt, wantsWords, draft: null };
-      const work = recogniser.recognise(clip, options, stop.signal);
+      const work = recogniser.recognise(clip, options, stop.signal).catch((error: unknown) => {
+        throw asOfRequest(error, language);
+      });
       const transcript = await within(work, timeoutMs, stop, () => "the recogniser");
       telemetry.heard(durationS, (performance.now() - beganMs) / 1_000);
       const usage = {
@@ -111,6 +114,16 @@ export class Transcriptions {
     });
     this.#deps.telemetry.metered(usage);
   }
+}
+
+/** What of a request its recogniser may not be able to do: there is nothing but the language to choose. */
+function asOfRequest(error: unknown, language: string | null): unknown {
+  if (!(error instanceof RecogniserError && error.isOfRequest) || language === null) return error;
+  return new ServiceError(
+    400,
+    `language "${language}" is not known to the recogniser: leave it out to have it found out, or send another`,
+    { cause: error },
+  );
 }
 
 function noRecogniser(): ServiceError {

@@ -43,7 +43,10 @@ export class GraphFile {
     return this.constant(BigInt64Array.from(values, BigInt), [values.length], `integers.${values.join(".")}`);
   }
 
-  /** Adds an operation with one result. @returns its name */
+  /**
+   * Adds an operation with one result: one of ONNX, or of onnxruntime's own (its `ContribOperators.md`), which are named
+   * with `com.microsoft.` in front. @returns the result's name
+   */
   add(operation: string, inputs: readonly string[], attributes: Record<string, Attribute> = {}): string {
     return this.addMany(operation, inputs, [this.#newName()], attributes)[0]!;
   }
@@ -62,11 +65,13 @@ export class GraphFile {
   ): readonly string[] {
     const names =
       typeof outputs === "number" ? Array.from({ length: outputs }, () => this.#newName()) : outputs;
+    const own = operation.startsWith(`${OWN_DOMAIN}.`) ? operation.slice(OWN_DOMAIN.length + 1) : null;
     this.#nodes.push(
       message(GRAPH.node, [
         ...inputs.map((name) => text(NODE.input, name)),
         ...names.map((name) => text(NODE.output, name)),
-        text(NODE.operation, operation),
+        text(NODE.operation, own ?? operation),
+        ...(own === null ? [] : [text(NODE.domain, OWN_DOMAIN)]),
         ...Object.entries(attributes).map(([name, value]) => message(NODE.attribute, attribute(name, value))),
       ]),
     );
@@ -96,6 +101,7 @@ export class GraphFile {
     const model = encodeMessage([
       integer(MODEL.irVersion, IR_VERSION),
       message(MODEL.operatorSet, [text(1, ""), integer(2, OPERATOR_SET)]),
+      message(MODEL.operatorSet, [text(1, OWN_DOMAIN), integer(2, 1)]),
     ]);
     return [model, tagAndLength(MODEL.graph, length), ...graph];
   }
@@ -108,9 +114,10 @@ export class GraphFile {
 
 const IR_VERSION = 9;
 const OPERATOR_SET = 20;
+const OWN_DOMAIN = "com.microsoft";
 const MODEL = { irVersion: 1, graph: 7, operatorSet: 8 };
 const GRAPH = { node: 1, name: 2, initializer: 5, input: 11, output: 12 };
-const NODE = { input: 1, output: 2, operation: 4, attribute: 5 };
+const NODE = { input: 1, output: 2, operation: 4, attribute: 5, domain: 7 };
 const ATTRIBUTE = { name: 1, f: 2, i: 3, ints: 8, type: 20 };
 const TENSOR = { dims: 1, dataType: 2, name: 8, rawData: 9 };
 const TYPES = { float32: 1, int8: 3, int64: 7 };

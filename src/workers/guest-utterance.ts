@@ -1,13 +1,14 @@
-import { FRAME_S } from "../audio/format.ts";
+import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import type { Clip } from "../model/conversation.ts";
-import type { Frame, SpeechModel, SpeechReport } from "../model/speech-model.ts";
+import { encodedSpeech } from "../model/encoded-speech.ts";
+import type { Frame, Piece, SpeechModel, SpeechReport } from "../model/speech-model.ts";
 import type { OpenMessage, TextItem } from "./protocol.ts";
 import { TextInbox } from "./text-inbox.ts";
 
 /** What becomes of an utterance, as it happens. */
 export interface GuestUtteranceEvents {
   onPull(): void;
-  onFrame(frame: Frame): void;
+  onFrame(frame: Frame | Piece): void;
   onEnd(report: SpeechReport): void;
   /** The model threw. Not called for an utterance that was stopped. */
   onFail(thrown: unknown): void;
@@ -17,11 +18,9 @@ export interface GuestUtteranceEvents {
   now(): number;
 }
 
-const FRAME_MS = FRAME_S * 1000;
-
 /** One utterance inside a thread: a model's generator, the credit it may compute on, and when its next frame is due. */
 export class GuestUtterance {
-  readonly #generator: AsyncGenerator<Frame, SpeechReport, void>;
+  readonly #generator: AsyncGenerator<Frame | Piece, SpeechReport, void>;
   readonly #hear: () => Promise<void>;
   readonly #events: GuestUtteranceEvents;
   readonly #inbox: TextInbox;
@@ -37,7 +36,7 @@ export class GuestUtterance {
   #release = (): void => {};
 
   constructor(model: SpeechModel, message: OpenMessage, events: GuestUtteranceEvents) {
-    const { history, speaker, delivery, preset, lexicon, hasMouth, seed } = message;
+    const { history, speaker, delivery, preset, lexicon, hasMouth, seed, encoding } = message;
     this.asker = message.asker;
     this.#history = history.map((turn) => turn as { audio: Clip | null });
     this.#events = events;
@@ -45,10 +44,9 @@ export class GuestUtterance {
     this.#dueMs = events.now();
     this.#inbox = new TextInbox({ onPull: events.onPull, onWait: () => this.#release() });
     const text = { [Symbol.asyncIterator]: () => this.#inbox };
-    this.#generator = model.speak(
-      { history, speaker, text, delivery, preset, lexicon, hasMouth, seed },
-      this.#stop.signal,
-    );
+    const script = { history, speaker, text, delivery, preset, lexicon, hasMouth, seed };
+    const speech = model.speak(script, this.#stop.signal);
+    this.#generator = encoding === null ? speech : encodedSpeech(speech, encoding, seed);
     const isSilent = history.every(({ audio }) => audio === null);
     this.#hear = async () => {
       if (!isSilent) await model.hear?.({ history, speaker, preset }, this.#stop.signal);
@@ -133,7 +131,7 @@ export class GuestUtterance {
     }
   }
 
-  #tell(result: IteratorResult<Frame, SpeechReport>): void {
+  #tell(result: IteratorResult<Frame | Piece, SpeechReport>): void {
     if (result.done) {
       this.#over = true;
       this.#events.onEnd(result.value);
@@ -142,7 +140,7 @@ export class GuestUtterance {
       if (!this.#hasSpoken) for (const turn of this.#history) turn.audio = null;
       this.#hasSpoken = true;
       this.#credit -= 1;
-      this.#dueMs += FRAME_MS;
+      this.#dueMs += (1_000 * sampleCountOf(result.value)) / SAMPLE_RATE_HZ;
       this.#events.onFrame(result.value);
     }
   }
@@ -150,4 +148,8 @@ export class GuestUtterance {
   #handOver(): void {
     for (const item of this.#held.splice(0)) this.#inbox.deliver(item);
   }
+}
+
+function sampleCountOf(frame: Frame | Piece): number {
+  return "samples" in frame ? frame.samples.length : frame.sampleCount;
 }

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { type Frame, SpeechFailedError, type SpeechModel } from "../model/speech-model.ts";
+import { type Frame, type Piece, SpeechFailedError, type SpeechModel } from "../model/speech-model.ts";
 import { GuestUtterance } from "./guest-utterance.ts";
 import { guardOf } from "./native-gate.ts";
 import type { GuestData, ModelModule, OpenMessage, ToGuest, ToHost } from "./protocol.ts";
@@ -83,11 +83,19 @@ function endThread(code: number): never {
   process.exit(code);
 }
 
-function postFrame(id: number, frame: Frame): void {
-  const { samples } = frame;
-  // A view into a larger buffer is copied out: to transfer that buffer would take it from the engine.
-  const own = samples.byteLength === samples.buffer.byteLength ? samples : samples.slice();
-  post({ kind: "frame", id, frame: { ...frame, samples: own } }, [own.buffer as ArrayBuffer]);
+function postFrame(id: number, frame: Frame | Piece): void {
+  if ("samples" in frame) {
+    const samples = ownArray(frame.samples);
+    post({ kind: "frame", id, frame: { ...frame, samples } }, [samples.buffer as ArrayBuffer]);
+  } else {
+    const bytes = ownArray(frame.bytes);
+    post({ kind: "frame", id, frame: { ...frame, bytes } }, [bytes.buffer as ArrayBuffer]);
+  }
+}
+
+/** A view into a larger buffer is copied out: to transfer that buffer would take it from the engine. */
+function ownArray<T extends Float32Array | Uint8Array>(array: T): T {
+  return array.byteLength === array.buffer.byteLength ? array : (array.slice() as T);
 }
 
 function post(message: ToHost, transfer: ArrayBuffer[] = []): void {

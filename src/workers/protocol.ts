@@ -1,6 +1,7 @@
+import type { Encoding } from "../audio/encode/encoder.ts";
 import type { SpeakerLabel, Turn } from "../model/conversation.ts";
 import type { Delivery, Lexicon, Preset } from "../model/script.ts";
-import type { Frame, SpeechModel, SpeechReport } from "../model/speech-model.ts";
+import type { Frame, Piece, SpeechModel, SpeechReport } from "../model/speech-model.ts";
 import type { NativeGate, NativeGuard } from "./native-gate.ts";
 
 /** What a thread is started with. */
@@ -29,6 +30,8 @@ export interface OpenMessage {
   readonly lexicon: Lexicon;
   readonly hasMouth: boolean;
   readonly seed: bigint;
+  /** What file to make of it; `null`: samples as they are. */
+  readonly encoding: Encoding | null;
   /** See `Script.asker`. */
   readonly asker: string;
   /** Frames that may be computed before the first `credit`. */
@@ -58,6 +61,6 @@ export type ToHost =
   | { readonly kind: "unusable"; readonly message: string }
   | { readonly kind: "pong" }
   | { readonly kind: "pull"; readonly id: number }
-  | { readonly kind: "frame"; readonly id: number; readonly frame: Frame }
+  | { readonly kind: "frame"; readonly id: number; readonly frame: Frame | Piece }
   | { readonly kind: "end"; readonly id: number; readonly report: SpeechReport }
   | { readonly kind: "fail"; readonly id: number; readonly error: WireError };

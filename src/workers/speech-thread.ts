@@ -1,4 +1,5 @@
 import type { ResourceLimits } from "node:worker_threads";
+import type { Encoding } from "../audio/encode/encoder.ts";
 import type { Script } from "../model/script.ts";
 import { SpeechFailedError } from "../model/speech-model.ts";
 import { GuestWorker } from "./guest-worker.ts";
@@ -83,7 +84,8 @@ export class SpeechThread {
     return this.#hasSpoken;
   }
 
-  open(script: Script, signal: AbortSignal): HostUtterance {
+  /** @param encoding what file its pieces are to make; `null`: it comes in frames */
+  open(script: Script, encoding: Encoding | null, signal: AbortSignal): HostUtterance {
     const id = this.#nextId++;
     const { delivery, preset, lexicon = [], hasMouth = false, seed, speaker, asker = "" } = script;
     const { history, transfer } = packHistory(script.history);
@@ -106,7 +108,20 @@ export class SpeechThread {
       },
     });
     this.worker.post(
-      { kind: "open", id, history, speaker, delivery, preset, lexicon, hasMouth, seed, asker, credit },
+      {
+        kind: "open",
+        id,
+        history,
+        speaker,
+        delivery,
+        preset,
+        lexicon,
+        hasMouth,
+        seed,
+        encoding,
+        asker,
+        credit,
+      },
       transfer,
     );
     this.#utterances.set(id, utterance);

@@ -1,7 +1,14 @@
 import type { ResourceLimits } from "node:worker_threads";
+import type { Encoding } from "../audio/encode/encoder.ts";
 import { abortable } from "../model/abortable.ts";
 import type { Script } from "../model/script.ts";
-import { SpeechFailedError, type SpeechModel } from "../model/speech-model.ts";
+import {
+  type Frame,
+  type Piece,
+  SpeechFailedError,
+  type SpeechModel,
+  type SpeechReport,
+} from "../model/speech-model.ts";
 import { chooseThread } from "./choose-thread.ts";
 import type { HostUtterance } from "./host-utterance.ts";
 import { PoolSlot, type SlotChange } from "./pool-slot.ts";
@@ -69,6 +76,7 @@ export interface PoolStats {
 
 /** A speech model that lives in several threads at once. */
 export interface WorkerPool extends SpeechModel {
+  readonly speakEncoded: NonNullable<SpeechModel["speakEncoded"]>;
   stats(): PoolStats;
   /** Ends the busiest thread as a crash between two frames would, and resolves when it has: to test what follows. */
   terminateOne(): Promise<void>;
@@ -99,15 +107,37 @@ export async function createWorkerPool(options: WorkerPoolOptions): Promise<Work
     change = new Promise((resolve) => (announce = resolve));
   };
 
-  async function open(script: Script, signal: AbortSignal): Promise<HostUtterance> {
+  async function open(
+    script: Script,
+    encoding: Encoding | null,
+    signal: AbortSignal,
+  ): Promise<HostUtterance> {
     for (;;) {
       signal.throwIfAborted();
       if (closing) throw closed();
       const ready = slots.filter((slot) => slot.state === "ready").map((slot) => slot.thread);
       const well = ready.filter((thread) => thread.isAnswering);
-      if (ready.length > 0) return chooseThread(well.length > 0 ? well : ready, script).open(script, signal);
+      if (ready.length > 0)
+        return chooseThread(well.length > 0 ? well : ready, script).open(script, encoding, signal);
       if (slots.every((slot) => slot.state === "broken")) throw broken(slots[0]);
       await abortable(change, signal);
+    }
+  }
+
+  async function* speak(
+    script: Script,
+    encoding: Encoding | null,
+    signal: AbortSignal,
+  ): AsyncGenerator<Frame | Piece, SpeechReport, void> {
+    const utterance = await open(script, encoding, signal);
+    try {
+      for (;;) {
+        const next = await utterance.next();
+        if ("stop" in next) return next;
+        yield next;
+      }
+    } finally {
+      utterance.leave();
     }
   }
 
@@ -136,18 +166,10 @@ export async function createWorkerPool(options: WorkerPoolOptions): Promise<Work
   }
 
   return {
-    async *speak(script, signal) {
-      const utterance = await open(script, signal);
-      try {
-        for (;;) {
-          const next = await utterance.next();
-          if ("stop" in next) return next;
-          yield next;
-        }
-      } finally {
-        utterance.leave();
-      }
-    },
+    // What a thread sends is of the kind that it was asked for.
+    speak: (script, signal) => speak(script, null, signal) as ReturnType<SpeechModel["speak"]>,
+    speakEncoded: (script, encoding, signal) =>
+      speak(script, encoding, signal) as AsyncGenerator<Piece, SpeechReport, void>,
     close,
     stats: () => ({
       size,

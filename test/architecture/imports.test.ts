@@ -44,6 +44,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "node-llama-cpp": ["writers"],
   "mpg123-decoder": ["audio"],
   "opus-decoder": ["audio"],
+  "wasm-media-encoders": ["audio", "http"],
+  "libopus-wasm": ["audio"],
   "proper-lockfile": ["catalogue"],
   "cli-progress": ["cli"],
 };

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { pcm16Bytes } from "../../src/audio/pcm.ts";
 import { audioRms, EventSplitter, isAudio, isError } from "../../src/cli/bench/event-splitter.ts";
 import { ReplyParser } from "../../src/cli/bench/reply-parser.ts";
 import { formatAudioEvent, formatEvent } from "../../src/http/sse.ts";
@@ -45,9 +46,9 @@ test("events are told apart however their bytes are cut, and speech from silence
   const speech = Int16Array.from({ length: 1_920 }, (_, index) => (index % 2 === 0 ? 8_192 : -8_192));
   const error = { type: "inference_error", message: "the voice is gone", request_id: "r" } as const;
   const bytes = Buffer.from(
-    formatAudioEvent(silence, 0) +
+    formatAudioEvent(pcm16Bytes(silence), 0) +
       ": keep-alive\n\n" +
-      formatAudioEvent(speech, 1) +
+      formatAudioEvent(pcm16Bytes(speech), 1) +
       formatEvent({ event: "error", data: error }),
   );
   fc.assert(

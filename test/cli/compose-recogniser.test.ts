@@ -41,7 +41,7 @@ describe("the recogniser of the settings", () => {
       assert.ok(error instanceof RecogniserError);
       assert.match(
         error.message,
-        /^the recogniser's weights are not there.*run antiphon models pull recogniser$/,
+        /^The recogniser's weights are not there.*Run antiphon models pull recogniser\.$/,
       );
       assert.match(String(error.cause), /There are no weights\./);
       return true;
@@ -54,10 +54,13 @@ describe("the recogniser of the settings", () => {
   it("says the same of files that it cannot open", async () => {
     const dir = temporaryFolder();
     const recogniser = composed({}, { weights: async () => ({ dir, problem: null }) });
-    await assert.rejects(
-      recogniser!.prepare(),
-      /weights are not there, or are damaged: run antiphon models pull/,
-    );
+    const { signal } = new AbortController();
+    const clip = { samples: new Float32Array(8_000), sampleRateHz: 16_000, durationS: 0.5, digest: "x" };
+    const options = { language: null, prompt: null, wantsWords: false, draft: null };
+    const opening = [recogniser!.prepare(), recogniser!.recognise(clip, options, signal)];
+    for (const each of opening) {
+      await assert.rejects(each, /weights are not there, or are damaged\. Run antiphon models pull/);
+    }
     await recogniser!.close();
   });
 

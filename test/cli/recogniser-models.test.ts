@@ -55,6 +55,7 @@ describe("the recogniser of antiphon models", { concurrency: false }, () => {
       "encoder.onnx",
       "installed.json",
       "recogniser.json",
+      "silence.f32",
     ]);
     assert.deepEqual(await stateIn(dataDir), ["recogniser", "MIT", "installed", true]);
 
@@ -121,14 +122,14 @@ describe("the recogniser of a server", { concurrency: false }, () => {
   it("may be missing: it says so once, speaks, and finds the weights when they come", async () => {
     const server = await startServerProcess({ env: { ...embedded, ...CUT_OFF, ANTIPHON_PULL: "false" } });
     await until("what cannot be done to be said", () =>
-      /^Recordings cannot be heard: the recogniser's weights are not there, or are damaged: run antiphon models pull recogniser \(.*\)$/m.test(
+      /^Recordings cannot be heard: The recogniser's weights are not there, or are damaged. Run antiphon models pull recogniser. \(.*\)$/m.test(
         server.stderr(),
       ),
     );
     assert.ok((await clientOf(server.url, server.key).tts({ text: "It speaks." })).length > 12_000);
     const refused = await transcription(server);
     assert.equal(refused.status, 502);
-    assert.match(await refused.text(), /run antiphon models pull recogniser/);
+    assert.match(await refused.text(), /Run antiphon models pull recogniser/);
     assert.equal((await fromHub(server.dataDir, "models", "pull", "recogniser")).code, 0);
     assert.equal((await transcription(server)).status, 200);
     assert.equal((await server.stop()).code, 0);

@@ -114,7 +114,7 @@ describe("antiphon transcribe", { concurrency: false }, () => {
     server.answers(json(HEARD));
     const env = { ...endpoint(), ANTIPHON_RECOGNISER_API_KEY: "sk-hear" };
     const input = readFileSync(TONE);
-    const { code, stdout } = await antiphon(["transcribe", "-", "--language", "en"], { env, input });
+    const { code, stdout } = await antiphon(["transcribe", "-", "--language", "en-GB"], { env, input });
     assert.deepEqual([code, stdout.toString()], [0, "The tea is ready. Come in.\n"]);
     const [{ request, form } = { request: null, form: "" }] = server.asked;
     assert.equal(request?.headers.authorization, "Bearer sk-hear");
@@ -148,8 +148,16 @@ describe("antiphon transcribe", { concurrency: false }, () => {
       ],
       [[folder], /cannot be read \(EISDIR\)/],
       [[text], /^The file .*text\.wav cannot be heard: it is no recording that can be read: give WAV, MP3/],
-      [["-"], /^What comes on standard input cannot be heard: it is empty\.$/],
+      [
+        ["-"],
+        /^What comes on standard input cannot be heard: it is empty: give a whole and undamaged file of WAV/,
+      ],
       [[TONE, "--json", "--srt"], /^There is one output, and --json and --srt ask for several/],
+      [
+        [TONE, "--language", "klingon"],
+        /^The language "klingon" is unknown: give its ISO 639-1 code, such as en, or leave --language out/,
+      ],
+      [[none, "--language", ""], /^The language "" is unknown/],
       [[TONE, "--words"], /^The text alone has no times: give --json, --srt or --vtt with --words\.$/],
       [[], /^Missing required argument 'file': see --help\.$/],
     ];
@@ -185,7 +193,7 @@ describe("antiphon transcribe", { concurrency: false }, () => {
     assert.equal(code, 1);
     assert.match(
       stderr,
-      /^The recogniser's endpoint refused the key \(401\): check ANTIPHON_RECOGNISER_API_KEY/,
+      /^The recogniser's endpoint refused the key \(401\)\. Check ANTIPHON_RECOGNISER_API_KEY/,
     );
   });
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { pcm16Bytes } from "../../src/audio/pcm.ts";
 import type { EndEvent, ErrorEvent, MetaEvent, StreamEvent } from "../../src/contract/events.ts";
 import { formatAudioEvent, formatEvent } from "../../src/http/sse.ts";
 import fc from "../properties.ts";
@@ -107,7 +108,7 @@ describe("server-sent events", () => {
         sizes,
         (pcm, skip, index, cuts) => {
           const view = pcm.subarray(Math.min(skip, pcm.length));
-          const [message, ...more] = read(formatAudioEvent(view, index), cuts);
+          const [message, ...more] = read(formatAudioEvent(pcm16Bytes(view), index), cuts);
           assert.equal(more.length, 0);
           assert.equal(message?.event, "audio");
           const { pcm_b64, ...rest } = JSON.parse(message?.data ?? "");

@@ -63,6 +63,25 @@ describe("antiphon say", () => {
     assert.match(refusal(await antiphon([...said, "--captions", srt!, "--words"]), 2), /\.vtt/);
   });
 
+  it("writes the kind of file that the end of its name asks for, and refuses one that it cannot", async () => {
+    const folder = temporaryFolder();
+    const begins = {
+      "a.mp3": "fff3",
+      "a.opus": "4f676753",
+      "B.OGG": "4f676753",
+      "a.flac": "664c6143",
+      a: "52494646",
+    };
+    for (const [name, start] of Object.entries(begins)) {
+      const file = join(folder, name);
+      const { code, stderr } = await antiphon(["say", "Good evening.", "--params", STILL, "-o", file]);
+      assert.deepEqual([code, stderr], [0, ""]);
+      assert.ok(readFileSync(file).toString("hex").startsWith(start), name);
+    }
+    const said = refusal(await antiphon(["say", TEXT, "-o", join(folder, "a.aac")]), 2);
+    assert.match(said, /\.aac cannot be made: end -o in \.wav, \.mp3, \.opus, \.ogg, \.flac\.$/m);
+  });
+
   it("speaks in another voice with --speaker 1, and as another model with --model", async () => {
     const others = await Promise.all(
       [

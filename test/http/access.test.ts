@@ -184,6 +184,7 @@ test("models, info and health tell what the contract says", async () => {
     audio_quality: "high",
   });
   assert.equal(info.limits.max_text_chars, 8_000);
+  assert.equal(info.limits.max_speech_chars, 4_096);
   assert.equal(info.limits.max_turns, 64);
   assert.equal(info.limits.max_turn_audio_bytes, 26_214_400);
   assert.equal(info.limits.min_new_tokens, 16);

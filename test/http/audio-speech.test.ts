@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { decodeWav } from "../../src/audio/wav-read.ts";
+import { SPEECH_FORMATS, TELLS_LENGTH } from "../../src/contract/audio-speech.ts";
 import { createToneModel } from "../../src/engines/tone/tone.ts";
 import type { Script } from "../../src/model/script.ts";
+import { decode } from "../audio/encode/decoders.ts";
 import { until } from "../waiting.ts";
+import { openRaw, rawRequest } from "./raw-socket.ts";
 import { startTestServer, type TestServer } from "./start.ts";
 import { pcmOf, type Reply } from "./wire.ts";
 
@@ -43,10 +46,25 @@ async function refused(fields: object, status: number, message: RegExp): Promise
 }
 
 describe("speech for clients of OpenAI's API", () => {
-  test("is one complete WAV when no format is named, metered like any other", async (t) => {
+  test("is an MP3 when no format is named, as long as what /v1/tts says", async () => {
+    const whole = pcmOf((await (await server.post("/v1/tts", { text: INPUT })).json()).audio.data_b64);
+    const reply = await speak();
+    assert.equal(reply.status, 200);
+    assert.equal(reply.headers.get("content-type"), "audio/mpeg");
+    const { samples, rateHz } = await decode("mp3", await bytesOf(reply));
+    assert.equal(rateHz, 24_000);
+    assert.ok(samples.length >= whole.length / 2 + 1_105 && samples.length <= whole.length / 2 + 3_600);
+  });
+
+  test("is one complete WAV when that is asked for, metered like any other", async (t) => {
     const own = await startTestServer();
     t.after(() => own.stop());
-    const reply = await own.post(PATH, { model: "svc-atom-beta-v0.1", input: "Grüße 🎉.", voice: "1" });
+    const reply = await own.post(PATH, {
+      model: "svc-atom-beta-v0.1",
+      input: "Grüße 🎉.",
+      voice: "1",
+      response_format: "wav",
+    });
     assert.equal(reply.status, 200);
     assert.equal(reply.headers.get("content-type"), "audio/wav");
     assert.match(reply.headers.get("x-request-id") ?? "", /^req_/);
@@ -68,10 +86,84 @@ describe("speech for clients of OpenAI's API", () => {
     assert.equal((await bytesOf(pcm)).length, whole.length);
     assert.equal((await bytesOf(await speak({ response_format: "wav" }))).length, 44 + whole.length);
 
-    const open = await bytesOf(await speak({ stream_format: "audio" }));
+    const open = await bytesOf(await speak({ response_format: "wav", stream_format: "audio" }));
     assert.equal(open.readUInt32LE(4), 0xffff_ffff, "a WAV that is streamed cannot know its size");
     assert.equal(open.readUInt32LE(40), 0xffff_ffff);
     assert.equal(decodeWav(open).samples.length, whole.length / 2);
+  });
+
+  test("is the same file as bytes, in one piece and in events, in every format and by its own type", async (t) => {
+    const own = await startTestServer();
+    t.after(() => own.stop());
+    const types = {
+      mp3: "audio/mpeg",
+      opus: "audio/ogg; codecs=opus",
+      flac: "audio/flac",
+      wav: "audio/wav",
+      pcm: "audio/pcm",
+      mulaw: "audio/basic",
+      alaw: "audio/PCMA",
+    };
+    const seconds = ([...INPUT].length * 1_440) / 24_000;
+    for (const format of SPEECH_FORMATS) {
+      const asked = { model: "tts-1", input: INPUT, response_format: format };
+      const plain = await own.post(PATH, asked);
+      assert.equal(plain.headers.get("content-type"), types[format]);
+      assert.equal(plain.headers.has("content-length"), TELLS_LENGTH.has(format), format);
+      const whole = await bytesOf(plain);
+      const streamed = await bytesOf(await own.post(PATH, { ...asked, stream_format: "audio" }));
+      const events = await dataOf(await own.post(PATH, { ...asked, stream_format: "sse" }));
+      assert.equal(events.pop().type, "speech.audio.done");
+      const joined = Buffer.concat(events.map(({ audio }) => Buffer.from(audio, "base64")));
+      for (const file of [whole, streamed, joined]) {
+        const { samples, rateHz } = await decode(format, file);
+        const heardS = samples.length / rateHz;
+        assert.ok(heardS >= seconds && heardS < seconds + (format === "mp3" ? 0.15 : 0.001), `${heardS} s`);
+        // Delivery varies, and with it what a codec takes for it, where it takes no more than it needs.
+        if (format !== "opus" && format !== "flac") assert.equal(file.length, whole.length, format);
+      }
+    }
+    const flac = await bytesOf(
+      await own.post(PATH, { model: "tts-1", input: INPUT, response_format: "flac" }),
+    );
+    assert.equal(Number(flac.readBigUInt64BE(18) & 0xf_ffff_ffffn), seconds * 24_000, "its length is told");
+  });
+
+  test("speaks the whole of 4,096 characters, which is more than max_new_tokens could ask for", async () => {
+    const input = `${"A sentence of thirty letters is. ".repeat(124)}End.`;
+    assert.equal(input.length, 4_096);
+    const events = await dataOf(
+      await speak({ input, response_format: "pcm", stream_format: "sse", speed: 0.7 }),
+    );
+    const { usage, stop } = events.pop();
+    assert.equal(stop, "finished");
+    assert.ok(usage.output_tokens > 2_048);
+    assert.equal(usage.output_audio_seconds, (4_096 * 1_440) / 24_000);
+  });
+
+  test("says so where one file may not be as long as the input takes, and streams all of it", async () => {
+    const tone = await createToneModel();
+    let isSlow = true;
+    const load = async () => ({
+      speak: (script: Script, signal: AbortSignal) =>
+        tone.speak({ ...script, delivery: { ...script.delivery, maxFrames: isSlow ? 16 : 99_999 } }, signal),
+      close: async () => {},
+    });
+    const own = await startTestServer({ checkpoints: [{ name: "heart", memoryBytes: 1, load }] });
+    try {
+      const asked = { model: "tts-1", input: INPUT, response_format: "flac" };
+      assert.equal((await own.post(PATH, asked)).headers.get("x-antiphon-stop"), "length");
+      const events = await dataOf(await own.post(PATH, { ...asked, stream_format: "sse" }));
+      assert.equal(events.at(-1).stop, "length");
+      isSlow = false;
+      assert.equal((await own.post(PATH, asked)).headers.get("x-antiphon-stop"), null);
+    } finally {
+      await own.stop();
+    }
+    await bytesOf(await speak({ response_format: "flac" }));
+    assert.equal(scripts.at(-1)?.delivery.maxFrames, 8_192);
+    await bytesOf(await speak());
+    assert.equal(scripts.at(-1)?.delivery.maxFrames, 65_536);
   });
 
   test("comes as events with OpenAI's names, which joined are the file, and end in usage", async () => {
@@ -82,8 +174,8 @@ describe("speech for clients of OpenAI's API", () => {
       const reply = await speak({ response_format: format, stream_format: "sse" });
       assert.equal(reply.headers.get("content-type"), "text/event-stream; charset=utf-8");
       const events = await dataOf(reply);
-      const { type, usage, words } = events.pop();
-      assert.equal(type, "speech.audio.done");
+      const { type, usage, stop, words } = events.pop();
+      assert.deepEqual([type, stop], ["speech.audio.done", "finished"]);
       assert.ok(words.length > 0);
       assert.deepEqual(
         events.flatMap((event) => event.words ?? []),
@@ -148,19 +240,21 @@ describe("speech for clients of OpenAI's API", () => {
   });
 
   test("says which formats there are when another is asked for", async () => {
-    for (const format of ["mp3", "opus", "aac", "flac", "ogg"]) {
-      await refused(
-        { response_format: format },
-        400,
-        /^response_format "\w+" is not made here: ask for "wav" or "pcm"$/,
-      );
+    for (const format of ["aac", "ogg", "MP3", ""]) {
+      for (const more of [{}, { stream_format: "sse" }]) {
+        await refused(
+          { response_format: format, ...more },
+          400,
+          /^response_format "\w*" is not made here: ask for one of mp3, opus, flac, wav, pcm, mulaw, alaw$/,
+        );
+      }
     }
   });
 
   test("names the field that is wrong, in this API's words", async () => {
     await refused({ input: undefined }, 422, /^input is missing/);
     await refused({ input: "" }, 422, /^input must have at least 1 character$/);
-    await refused({ input: "x".repeat(8_001) }, 422, /^input must have at most 8000 characters$/);
+    await refused({ input: "x".repeat(4_097) }, 422, /^input must have at most 4096 characters$/);
     await refused({ input: " " }, 400, /^input is empty/);
     await refused({ input: "?!" }, 400, /^input has nothing speakable/);
     await refused({ model: undefined }, 422, /^model is missing/);
@@ -227,6 +321,54 @@ describe("speech that fails or is left", () => {
       assert.equal((await (await late.get("/v1/usage")).json()).requests, 0);
     } finally {
       await late.stop();
+    }
+  });
+
+  for (const format of ["mp3", "opus", "flac"]) {
+    test(`frees what makes ${format} when its listener leaves, who is metered for what went into it`, async () => {
+      const own = await startTestServer({
+        tone: { beforeFrame: (index) => (index === 5 ? new Promise<void>(() => {}) : undefined) },
+      });
+      try {
+        const leaving = new AbortController();
+        const reply = await fetch(own.url + PATH, {
+          method: "POST",
+          headers: { "X-API-Key": own.key, "Content-Type": "application/json" },
+          body: JSON.stringify({ ...body, response_format: format, stream_format: "audio" }),
+          signal: leaving.signal,
+        });
+        await reply.body?.getReader().read();
+        leaving.abort();
+        const usage = async () => (await own.get("/v1/usage")).json();
+        await until("the usage", async () => (await usage()).requests === 1);
+        assert.equal((await usage()).output_audio_seconds, 5 * 0.08);
+        assert.equal(await own.metric("active_streams"), 0);
+      } finally {
+        await own.stop();
+      }
+    });
+  }
+
+  test("gives all of a long MP3 to a reader who takes it slowly", async () => {
+    const own = await startTestServer();
+    try {
+      const { socket, received } = await openRaw(own, { isIdle: true });
+      const input = "word ".repeat(800);
+      socket.write(rawRequest(PATH, own.key, { model: "tts-1", input }, { Connection: "close" }));
+      let bytes = received().length;
+      socket.on("data", (chunk: string) => {
+        bytes += Buffer.byteLength(chunk);
+        socket.pause();
+        setImmediate(() => socket.resume());
+      });
+      const over = new Promise((resolve) => socket.once("end", resolve));
+      socket.resume();
+      await over;
+      assert.ok(bytes > 240 * 16_000, `${bytes}`);
+      const usage = await (await own.get("/v1/usage")).json();
+      assert.equal(usage.output_audio_seconds, 240);
+    } finally {
+      await own.stop();
     }
   });
 

@@ -135,7 +135,7 @@ test("what the document refuses beyond the server's own schema, the server refus
     ["/v1/converse", "ConverseRequest", { conversation: [{ speaker: "alloy", text: "Hi." }] }],
     ["/v1/audio/speech", "AudioSpeechRequest", { model: "tts-1", input: "Hi.", voice: "nobody" }],
     ["/v1/audio/speech", "AudioSpeechRequest", { model: "tts-1", input: "Hi.", voice: { id: "nobody" } }],
-    ["/v1/audio/speech", "AudioSpeechRequest", { model: "tts-1", input: "Hi.", response_format: "mp3" }],
+    ["/v1/audio/speech", "AudioSpeechRequest", { model: "tts-1", input: "Hi.", response_format: "aac" }],
     ["/v1/audio/speech", "AudioSpeechRequest", { model: "tts-1", input: "Hi.", speed: 1.5 }],
     ["/v1/audio/speech", "AudioSpeechRequest", { model: "tts-1", input: "\t" }],
   ];

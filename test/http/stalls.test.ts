@@ -72,7 +72,7 @@ test("a reply that is being read when the server stops is read to its end, withi
   socket.on("data", (chunk: string) => {
     text += chunk;
     socket.pause();
-    setTimeout(() => socket.resume(), 20);
+    setTimeout(() => socket.resume(), 5);
   });
   socket.resume();
   await within("its end", new Promise((resolve) => socket.once("end", resolve)));

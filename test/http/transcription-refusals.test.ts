@@ -94,7 +94,11 @@ describe("a transcription is refused by name", () => {
 
   test("where its file is no recording", async () => {
     const blob = (bytes: Uint8Array<ArrayBuffer>) => ({ file: new Blob([bytes]) });
-    await refused(blob(new Uint8Array(0)), 400, /^file: undecodable audio: it is empty$/);
+    await refused(
+      blob(new Uint8Array(0)),
+      400,
+      /^file: undecodable audio: it is empty: send a whole and undamaged file of WAV/,
+    );
     await refused(
       { file: "words" },
       400,
@@ -134,6 +138,8 @@ describe("a transcription is refused by name", () => {
     await isRefused(await raw("{}", "application/json"), 422, needsForm);
     await isRefused(await raw("{}", null), 422, needsForm);
     await isRefused(await raw(null, null), 422, needsForm);
+    for (const type of ["", "nonsense", "text/plain; charset=x", "multipart/mixed; boundary=x", ";"])
+      await isRefused(await raw("{}", type), 422, needsForm);
     await isRefused(await raw("a=b", "multipart/form-data"), 422, /^Content-Type names no boundary/);
     const type = "multipart/form-data; boundary=xyz";
     await isRefused(await raw("Hello there.", type), 422, /^the body is no multipart form/);
@@ -177,6 +183,15 @@ describe("a transcription fails", () => {
     } finally {
       await deaf.stop();
     }
+  });
+
+  test("where the recogniser does not know the language, and says what to do", async () => {
+    recogniser.fail(new RecogniserError("It does not know the language.", { isOfRequest: true }));
+    const remedy = /^language "cy" is not known to the recogniser: leave it out to have it found out/;
+    await refused({ language: "cy" }, 400, remedy);
+    await refused({ language: "cy", stream: "true" }, 400, remedy);
+    await refused({}, 400, /^It does not know the language\.$/);
+    recogniser.fail(null);
   });
 
   test("with what the recogniser says of itself, and when to retry", async () => {

@@ -10,7 +10,19 @@ import {
 import { within } from "../waiting.ts";
 import { babble, clipOf, silence, whiteNoise } from "./clips.ts";
 
+/** What the seam leaves to each recogniser. */
+export interface RecogniserAbilities {
+  /** It takes up what was heard before; one that does not hears the same with a draft, right or wrong, as without. */
+  readonly takesDrafts: boolean;
+  /** It is asked how likely speech is where nobody speaks too; of one that is not, `null` may be all there is. */
+  readonly weighsSilence: boolean;
+}
+
+const ALL: RecogniserAbilities = { takesDrafts: true, weighsSilence: true };
+
 export interface RecogniserConformanceOptions {
+  /** What it cannot do by its nature. */
+  readonly lacks?: readonly (keyof RecogniserAbilities)[];
   /** Speech, and its words in small letters; where the recogniser knows words. */
   readonly speech?: () => Promise<{ readonly clip: Clip; readonly words: readonly string[] }>;
   /** Recognisers that cannot hear, by what is wrong with them. */
@@ -23,8 +35,9 @@ export const PLAIN: RecogniseOptions = { language: null, prompt: null, wantsWord
 export function recogniserConformance(
   name: string,
   make: () => Promise<Recogniser>,
-  { speech, broken = {} }: RecogniserConformanceOptions = {},
+  { lacks = [], speech, broken = {} }: RecogniserConformanceOptions = {},
 ): void {
+  const able = { ...ALL, ...Object.fromEntries(lacks.map((ability) => [ability, false])) };
   describe(`${name} keeps to the recogniser's seam`, () => {
     let recogniser: Recogniser;
     let clip: Clip = babble(2.5);
@@ -77,21 +90,59 @@ export function recogniserConformance(
 
     test("silence and noise give no words", async () => {
       for (const nothing of [silence(0.1), silence(3), whiteNoise(2), silence(40)]) {
-        const { text, segments, language, meanLogProbability } = await heard(nothing);
+        const { text, segments, language, meanLogProbability, speechProbability } = await heard(nothing);
         assert.deepEqual({ text, segments }, { text: "", segments: [] });
         assert.deepEqual({ language, meanLogProbability }, { language: null, meanLogProbability: null });
+        if (able.weighsSilence) assert.ok(speechProbability !== null && speechProbability < 0.5);
       }
     });
 
     test("a draft of the same is confirmed, and a wrong one is corrected", async () => {
-      if (words.length === 0) return;
       const first = await heard(clip);
-      assert.equal((await heard(clip, { draft: first })).text, first.text);
       const [segment] = first.segments;
+      if (!able.takesDrafts) {
+        const other = {
+          ...first,
+          text: "Elephants never swim.",
+          segments: [{ ...segment!, text: "Elephants" }],
+        };
+        for (const draft of [first, other]) assert.deepEqual(await heard(clip, { draft }), first);
+        return;
+      }
+      // What knows no words may confirm anything.
+      if (words.length === 0) return;
+      assert.equal((await heard(clip, { draft: first })).text, first.text);
       const wrong = `${segment!.text.split(" ")[0]} elephants never swim across this river`;
       const draft = { ...first, text: wrong, segments: [{ ...segment!, text: wrong }] };
       assert.equal((await heard(clip, { draft })).text, first.text);
       assert.equal((await heard(clip, { draft: { ...draft, language: "de" } })).text, first.text);
+    });
+
+    test("it tells what it has heard so far, and hears the rest from there on", async () => {
+      const long = repeated(clip, Math.ceil(65 / clip.durationS));
+      const parts: Transcript[] = [];
+      const whole = await heard(long, { wantsWords: true, onPart: (part) => parts.push(part) });
+      assert.deepEqual(parts.at(-1), whole);
+      for (const part of parts) {
+        checkForm(part, long);
+        assert.deepEqual(part.segments, whole.segments.slice(0, part.segments.length));
+        const { language } = part;
+        const rest = await heard(long, { wantsWords: true, startAtS: part.heardS, language });
+        checkForm(rest, long);
+        assert.equal(rest.heardS, whole.heardS);
+        assert.deepEqual([...part.segments, ...rest.segments], whole.segments);
+      }
+      parts.slice(1).forEach((part, at) => {
+        assert.ok(part.heardS > parts[at]!.heardS, `${part.heardS} s after ${parts[at]!.heardS} s`);
+      });
+    });
+
+    test("from the end of a clip on there is nothing to be heard", async () => {
+      for (const startAtS of [clip.durationS, clip.durationS + 10]) {
+        const { text, heardS } = await heard(clip, { startAtS });
+        assert.equal(text, "");
+        assert.ok(Math.abs(heardS - clip.durationS) < 0.05, `${heardS}`);
+      }
     });
 
     const odd: Record<string, () => Clip> = {
@@ -158,6 +209,13 @@ export function recogniserConformance(
       });
     }
   });
+}
+
+function repeated({ samples, sampleRateHz }: Clip, times: number): Clip {
+  const all = new Float32Array(samples.length * times);
+  for (let time = 0; time < times; time++) all.set(samples, time * samples.length);
+  const durationS = all.length / sampleRateHz;
+  return { samples: all, sampleRateHz, durationS, digest: `${times} times the clip` };
 }
 
 function checkForm(transcript: Transcript, { durationS }: Clip): void {

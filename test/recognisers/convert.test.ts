@@ -38,8 +38,13 @@ describe("converting a Whisper model", () => {
     assert.deepEqual(sha256, (await findWhisper(made)).description.sha256);
   });
 
-  test("leaves the graphs and their description, and nothing else", async () => {
-    assert.deepEqual((await readdir(made)).sort(), ["decoder.onnx", "encoder.onnx", "recogniser.json"]);
+  test("leaves the graphs, the silence and their description, and nothing else", async () => {
+    assert.deepEqual((await readdir(made)).sort(), [
+      "decoder.onnx",
+      "encoder.onnx",
+      "recogniser.json",
+      "silence.f32",
+    ]);
   });
 
   test("takes all heads of the later layers where nobody says which follow the speech", async () => {
@@ -76,6 +81,8 @@ describe("converting a Whisper model", () => {
       await rename(join(at, "decoder.onnx"), join(at, "encoder.onnx"));
       await rename(join(at, "x"), join(at, "decoder.onnx"));
     },
+    "the silence is missing": (at) => rm(join(at, "silence.f32")),
+    "the silence is cut": (at) => truncate(join(at, "silence.f32"), 1_000),
     "the description is missing": (at) => rm(join(at, "recogniser.json")),
     "the description is cut": (at) => truncate(join(at, "recogniser.json"), 5_000),
     "the description is of another version": (at) => writeFile(join(at, "recogniser.json"), '{"format":99}'),

@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import type { Clip } from "../../src/model/conversation.ts";
 import { type RecogniseOptions, RecogniserError } from "../../src/model/recogniser.ts";
 import { DeferredRecogniser } from "../../src/recognisers/deferred-recogniser.ts";
+import { within } from "../waiting.ts";
 import { ScriptedRecogniser } from "./scripted-recogniser.ts";
 
 const CLIP: Clip = {
@@ -15,54 +16,71 @@ const OPTIONS: RecogniseOptions = { language: null, prompt: null, wantsWords: fa
 const NEVER = new AbortController().signal;
 
 describe("a deferred recogniser", () => {
-  it("is opened by the first clip, once, and has its own name from then on", async () => {
+  it("is found when it is prepared, opened by the first clip, once, and has its own name from then on", async () => {
     const inner = new ScriptedRecogniser();
-    let opened = 0;
-    const recogniser = new DeferredRecogniser("whisper-base", async () => {
-      opened += 1;
-      return inner;
+    const steps: string[] = [];
+    const recogniser = new DeferredRecogniser("whisper-base", {
+      async find() {
+        steps.push("found");
+        return "folder";
+      },
+      async open(found) {
+        steps.push(`opened ${found}`);
+        return inner;
+      },
     });
-    assert.deepEqual([recogniser.name, recogniser.isReady, opened], ["whisper-base", false, 0]);
-    await Promise.all([1, 2].map(() => recogniser.recognise(CLIP, OPTIONS, NEVER)));
+    assert.deepEqual([recogniser.name, ...steps], ["whisper-base"]);
     await recogniser.prepare();
-    assert.deepEqual([recogniser.name, recogniser.isReady, opened], [inner.name, true, 1]);
+    await recogniser.prepare();
+    assert.deepEqual([recogniser.name, ...steps], ["whisper-base", "found"]);
+    await Promise.all([1, 2].map(() => recogniser.recognise(CLIP, OPTIONS, NEVER)));
+    assert.deepEqual([recogniser.name, ...steps], [inner.name, "found", "opened folder"]);
     await recogniser.close();
-    assert.deepEqual([inner.isClosed, recogniser.isReady], [true, false]);
+    assert.equal(inner.isClosed, true);
   });
 
   it("is tried again by the next clip after a failure", async () => {
-    const ways = [
-      () => Promise.reject(new RecogniserError("no weights")),
-      async () => new ScriptedRecogniser(),
-    ];
-    const recogniser = new DeferredRecogniser("whisper-base", () => ways.shift()!());
+    const ways = [() => Promise.reject(new RecogniserError("damaged")), async () => new ScriptedRecogniser()];
+    const finds = [() => Promise.reject(new RecogniserError("no weights")), async () => {}, async () => {}];
+    const recogniser = new DeferredRecogniser("whisper-base", {
+      find: () => finds.shift()!(),
+      open: () => ways.shift()!(),
+    });
     await assert.rejects(recogniser.prepare(), /no weights/);
-    assert.equal(recogniser.isReady, false);
+    await recogniser.prepare();
+    await assert.rejects(recogniser.recognise(CLIP, OPTIONS, NEVER), /damaged/);
     assert.ok((await recogniser.recognise(CLIP, OPTIONS, NEVER)).text.length > 0);
     await recogniser.close();
   });
 
   it("lets go of who leaves while it is opened, and is opened all the same", async () => {
     let open = (_: ScriptedRecogniser): void => {};
-    const recogniser = new DeferredRecogniser(
-      "whisper-base",
-      () =>
+    let isOpening = (): void => {};
+    const opening = new Promise<void>((resolve) => {
+      isOpening = resolve;
+    });
+    const recogniser = new DeferredRecogniser("whisper-base", {
+      find: async () => {},
+      open: () =>
         new Promise((resolve) => {
           open = resolve;
+          isOpening();
         }),
-    );
+    });
     const gone = new AbortController();
     const left = recogniser.recognise(CLIP, OPTIONS, gone.signal);
     gone.abort(new Error("gone"));
     await assert.rejects(left, /gone/);
     const stayed = recogniser.recognise(CLIP, OPTIONS, NEVER);
+    await within("the opening", opening);
     open(new ScriptedRecogniser());
     assert.ok((await stayed).segments.length > 0);
     await recogniser.close();
   });
 
   it("hears nothing once it is closed, and was never opened for that", async () => {
-    const recogniser = new DeferredRecogniser("whisper-base", () => Promise.reject(new Error("opened")));
+    const fails = () => Promise.reject(new Error("opened"));
+    const recogniser = new DeferredRecogniser("whisper-base", { find: fails, open: fails });
     await recogniser.close();
     await assert.rejects(recogniser.recognise(CLIP, OPTIONS, NEVER), RecogniserError);
   });

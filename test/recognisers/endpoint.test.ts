@@ -93,6 +93,32 @@ describe("a recogniser behind an endpoint", () => {
     }
   });
 
+  test("hears the rest of a clip, with the times of all of it", async () => {
+    const words = [{ word: "Hello.", start: 0.1, end: 0.3 }];
+    server.answers(json({ text: "Hello.", segments: [{ text: "Hello.", start: 0.1, end: 0.3 }], words }));
+    const parts: Transcript[] = [];
+    const transcript = await hear({ startAtS: 0.5, wantsWords: true, onPart: (part) => parts.push(part) });
+    const [segment = assert.fail("heard")] = transcript.segments;
+    assert.deepEqual([segment.startS, segment.words?.[0]?.endS, transcript.heardS], [0.6, 0.8, 1]);
+    assert.deepEqual(parts, [transcript]);
+    // Half a second of 16 bits at 16 kHz.
+    const sent = server.asked[0]!.form.length;
+    assert.ok(sent > 16_000 && sent < 18_000, `${sent} bytes`);
+  });
+
+  test("says that the request is at fault where a language or the length is refused, and else not", async () => {
+    const isOfRequest = async (status: number, said: string, language: string | null): Promise<boolean> => {
+      server.answers(refusal(status, said));
+      const error = await hear({ language }).catch((thrown: unknown) => thrown);
+      assert.ok(error instanceof RecogniserError && !error.message.includes(UPSTREAM_SECRET));
+      return error.isOfRequest;
+    };
+    assert.equal(await isOfRequest(400, "Invalid language 'xx'", "xx"), true);
+    assert.equal(await isOfRequest(400, "Invalid language 'xx'", null), false);
+    assert.equal(await isOfRequest(413, "", null), true);
+    assert.equal(await isOfRequest(401, "", "xx"), false);
+  });
+
   test("sends 16-bit WAV of 16 kHz, and the key in its one place", async () => {
     server.answers(json({ text: " Hello. " }));
     const transcript = await hear();
@@ -111,6 +137,16 @@ describe("a recogniser behind an endpoint", () => {
     ]);
     assert.equal(transcript.text, "Hello.");
     assert.equal(transcript.language, null);
+  });
+
+  test("sends a tenth of a second at least, as some endpoints take no less", async () => {
+    server.answers(json({ text: "" }));
+    for (const count of [0, 1]) {
+      const clip = { ...CLIP, samples: CLIP.samples.slice(0, count), durationS: count / 24_000 };
+      assert.equal((await opened().recognise(clip, PLAIN, NEVER)).heardS, clip.durationS);
+      const { form } = server.asked.at(-1)!;
+      assert.equal(Buffer.from(form.slice(form.indexOf("RIFF")), "latin1").readUInt32LE(40), 3_200);
+    }
   });
 
   test("asks for less where the endpoint refuses something by name, and remembers", async () => {
@@ -179,17 +215,17 @@ describe("a recogniser behind an endpoint", () => {
   });
 
   test("says what is wrong with the endpoint, and quotes nothing of it", async () => {
-    const noTranscript = /answered with something that is no transcript: check recogniser\.baseUrl/;
+    const noTranscript = /answered with something that is no transcript\. Check recogniser\.baseUrl/;
     for (const body of ["<html>", "[]", "{}", { text: 5 }, { text: "x".repeat(5_000) }, "null"]) {
       server.answers(json(body));
       await fails(noTranscript);
     }
     const refusals: [number, RegExp][] = [
-      [401, /refused the key \(401\): check ANTIPHON_RECOGNISER_API_KEY/],
+      [401, /refused the key \(401\)\. Check ANTIPHON_RECOGNISER_API_KEY/],
       [403, /does not let this key use the model/],
       [404, /no such route or model \(404\)/],
       [413, /too long for the recogniser's endpoint/],
-      [400, /refused the request \(400\): check recogniser\.model/],
+      [400, /refused the request \(400\)\. Check recogniser\.model/],
       [307, /redirects \(307\), which is not followed/],
     ];
     for (const [status, message] of refusals) {
@@ -205,7 +241,7 @@ describe("a recogniser behind an endpoint", () => {
     server.answers(({ request }) => request.socket.destroy(), json({ text: "Hello." }));
     assert.equal((await hear()).text, "Hello.");
     server.answers(refusal(503));
-    await fails(/endpoint failed \(503\): retry$/, 2_000);
+    await fails(/endpoint failed \(503\)\. Retry in a moment\.$/, 2_000);
     assert.equal(server.asked.length, 3);
     server.answers(refusal(429, "", { "retry-after": "70" }));
     await fails(/busy or its quota is used up/, 70_000);
@@ -254,8 +290,8 @@ describe("a recogniser behind an endpoint", () => {
     const closing = recogniser.recognise(CLIP, PLAIN, NEVER);
     await until("the request", () => server.asked.length === 2);
     await recogniser.close();
-    await assert.rejects(closing, { message: /the recogniser was closed/ });
-    await assert.rejects(recogniser.recognise(CLIP, PLAIN, NEVER), { message: /the recogniser was closed/ });
+    await assert.rejects(closing, { message: /The recogniser is closed/ });
+    await assert.rejects(recogniser.recognise(CLIP, PLAIN, NEVER), { message: /The recogniser is closed/ });
     await assert.rejects(hear({}, AbortSignal.abort(reason)), reason);
   });
 });

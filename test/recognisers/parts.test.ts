@@ -4,7 +4,11 @@ import { melFilters } from "../../src/recognisers/whisper/graphs/mel-filters.ts"
 import { quantised } from "../../src/recognisers/whisper/graphs/quantised.ts";
 import { alignTokens } from "../../src/recognisers/whisper/listening/alignment.ts";
 import { isSurelyNoSpeech } from "../../src/recognisers/whisper/listening/level.ts";
-import { lengthBeforeRepeat, repeatedPhrase } from "../../src/recognisers/whisper/listening/loop-guard.ts";
+import {
+  lengthBeforeRepeat,
+  repeatedPhrase,
+  withoutRepeats,
+} from "../../src/recognisers/whisper/listening/loop-guard.ts";
 import { pauseIn } from "../../src/recognisers/whisper/listening/pause.ts";
 import { segmentsOf } from "../../src/recognisers/whisper/listening/segments.ts";
 import { wordsOf } from "../../src/recognisers/whisper/listening/words.ts";
@@ -25,6 +29,12 @@ describe("the loop guard", () => {
   test("keeps what stands before the first repetition", () => {
     const ids = [7, 8, 1, 2, 3, 1, 2, 3, 1, 2, 3];
     assert.equal(lengthBeforeRepeat(ids, repeatedPhrase(ids)), 5);
+  });
+
+  test("leaves every phrase that follows itself once", () => {
+    assert.deepEqual(withoutRepeats([7, 1, 2, 3, 1, 2, 3, 1, 2, 3, 8, 8]), [7, 1, 2, 3, 8]);
+    assert.deepEqual(withoutRepeats([1, 1, 2, 1, 1, 2, 5, 1, 2]), [1, 2, 5, 1, 2]);
+    assert.deepEqual(withoutRepeats([]), []);
   });
 });
 

@@ -2,7 +2,7 @@ import { abortable } from "../../src/model/abortable.ts";
 import type { Clip } from "../../src/model/conversation.ts";
 import type { HeardSegment, RecogniseOptions, Recogniser, Transcript } from "../../src/model/recogniser.ts";
 
-/** Hears what it is told to, whatever is said; waits first for {@link ScriptedRecogniser.release} where told to. */
+/** Hears what it is told to, whatever is said, a segment at a time; waits first for {@link ScriptedRecogniser.release} where told to. */
 export class ScriptedRecogniser implements Recogniser {
   readonly name = "scripted-recogniser";
   /** What it was given so far. */
@@ -51,24 +51,36 @@ export class ScriptedRecogniser implements Recogniser {
       throw error;
     }
     if (this.#failure !== null) throw this.#failure;
-    const segments = this.#segments.map((segment) => ({
-      ...segment,
-      words: options.wantsWords ? segment.words : null,
-    }));
-    return {
-      text: segments.map(({ text }) => text).join(" "),
-      language: options.language ?? "en",
-      languageProbability: 0.9,
-      speechProbability: segments.length === 0 ? 0 : 0.75,
-      meanLogProbability: segments.length === 0 ? null : -0.25,
-      segments,
-      heardS: clip.durationS,
-    };
+    const { startAtS = 0 } = options;
+    const own = this.#segments.filter(({ startS }) => startS >= startAtS);
+    for (const [at, { endS }] of own.entries()) {
+      if (at + 1 < own.length) options.onPart?.(transcriptOf(own.slice(0, at + 1), endS, options));
+    }
+    const whole = transcriptOf(own, clip.durationS, options);
+    options.onPart?.(whole);
+    return whole;
   }
 
   async close(): Promise<void> {
     this.isClosed = true;
   }
+}
+
+function transcriptOf(
+  told: readonly HeardSegment[],
+  heardS: number,
+  { language, wantsWords }: RecogniseOptions,
+): Transcript {
+  const segments = told.map((segment) => ({ ...segment, words: wantsWords ? segment.words : null }));
+  return {
+    text: segments.map(({ text }) => text).join(" "),
+    language: language ?? "en",
+    languageProbability: 0.9,
+    speechProbability: segments.length === 0 ? 0 : 0.75,
+    meanLogProbability: segments.length === 0 ? null : -0.25,
+    segments,
+    heardS,
+  };
 }
 
 /** Two sentences, each word of them a fifth of a second long. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Worker } from "node:worker_threads";
-import { type Recogniser, RecogniserError } from "../../src/model/recogniser.ts";
+import { type Recogniser, RecogniserError, type Transcript } from "../../src/model/recogniser.ts";
 import { openWhisper, type WhisperOptions } from "../../src/recognisers/whisper/open-whisper.ts";
 import { until, within } from "../waiting.ts";
 import { clipOf } from "./clips.ts";
@@ -97,7 +97,31 @@ describe("the thread that hears", () => {
       assert.equal(heard.language, "jv");
       await recogniser.recognise(clip(HEARS!), { ...PLAIN, language: "en-GB" }, never);
       const unknown = recogniser.recognise(clip(HEARS!), { ...PLAIN, language: "tlh" }, never);
-      await assert.rejects(unknown, RecogniserError);
+      await assert.rejects(unknown, (thrown) => {
+        assert.ok(thrown instanceof RecogniserError && thrown.isOfRequest);
+        assert.match(thrown.message, /'tlh'. Leave `language` out, or give one of: en, jv\.$/);
+        return true;
+      });
+    });
+  });
+
+  test("keeps what it has heard of a clip that is given up", async () => {
+    await withOdd({}, async (recogniser) => {
+      const controller = new AbortController();
+      const long = clip(70 * 16_000);
+      let kept = 0;
+      const onPart = ({ heardS }: Transcript): void => {
+        kept = heardS;
+        if (heardS > 30) controller.abort(new Error("gone"));
+      };
+      await assert.rejects(recogniser.recognise(long, { ...PLAIN, onPart }, controller.signal), /gone/);
+      assert.equal(kept, 60);
+      const rest = await recogniser.recognise(long, { ...PLAIN, startAtS: kept }, never);
+      assert.deepEqual(
+        rest.segments.map(({ startS }) => startS),
+        [60],
+      );
+      assert.equal(rest.heardS, 70);
     });
   });
 

@@ -14,8 +14,15 @@ export interface TinyVariable {
   readonly data: Float32Array;
 }
 
-/** By Hugging Face's names, with `model.` in front. */
+let made: ReadonlyMap<string, TinyVariable> | null = null;
+
+/** By Hugging Face's names, with `model.` in front; the same for all, who only read them. */
 export function tinyVariables(): ReadonlyMap<string, TinyVariable> {
+  made ??= makeVariables();
+  return made;
+}
+
+function makeVariables(): ReadonlyMap<string, TinyVariable> {
   const variables = new Map<string, TinyVariable>();
   const random = mulberry32(13);
   const add = (name: string, shape: readonly number[], spread: number, middle = 0): void => {

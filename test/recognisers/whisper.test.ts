@@ -18,6 +18,8 @@ const LONG_TEXT =
   "tiny girl took off her hat. The cup cracked and spilled its contents. Paste can cleanse the most dirty brass. The " +
   "heart beat strongly and with firm strokes.";
 
+const never = new AbortController().signal;
+
 const { folder, missing } = await testWhisper();
 
 if (missing !== false) {
@@ -34,11 +36,7 @@ if (missing !== false) {
       assert.ok(clip.durationS > 31, `${clip.durationS} s`);
       const recogniser = await openWhisper(folder);
       try {
-        const { text, segments, heardS, language } = await recogniser.recognise(
-          clip,
-          PLAIN,
-          new AbortController().signal,
-        );
+        const { text, segments, heardS, language } = await recogniser.recognise(clip, PLAIN, never);
         const { errors, words } = wordErrors(LONG_TEXT, text);
         assert.ok(errors <= words / 8, `${errors} of ${words}: ${text}`);
         assert.equal(language, "en");
@@ -49,11 +47,38 @@ if (missing !== false) {
       }
     });
 
+    test("hears what is said, whatever a prompt repeats", async () => {
+      const fox = "The quick brown fox jumps over the lazy dog. ";
+      const others = "She sells sea shells by the shore. A stitch in time saves nine. ";
+      const prompts = [fox.repeat(3), fox.repeat(200), (fox + others).repeat(40), fox + others + fox + fox];
+      const recogniser = await openWhisper(folder);
+      try {
+        for (const prompt of prompts) {
+          const { text } = await recogniser.recognise(await speech, { ...PLAIN, prompt }, never);
+          const { errors } = wordErrors(TEXT, text);
+          assert.ok(errors <= 2, `with ${prompt.length} characters: ${text}`);
+        }
+      } finally {
+        await recogniser.close();
+      }
+    });
+
+    test("spells as a prompt does, also where all of it is said", async () => {
+      const recogniser = await openWhisper(folder);
+      try {
+        const prompt = "Rice is often served in round bowls. The Joose of lemons makes fine punch.";
+        const { text } = await recogniser.recognise(await speech, { ...PLAIN, prompt }, never);
+        assert.ok(wordErrors(prompt, text).errors <= 2, text);
+      } finally {
+        await recogniser.close();
+      }
+    });
+
     test("says how much it heard of a clip that is too long", async () => {
       const clip = repeated(await speech, 3, 0.4);
       const recogniser = await openWhisper(folder, { mostS: 6 });
       try {
-        const { heardS, segments } = await recogniser.recognise(clip, PLAIN, new AbortController().signal);
+        const { heardS, segments } = await recogniser.recognise(clip, PLAIN, never);
         assert.equal(heardS, 6);
         assert.ok(segments.at(-1)!.endS <= 6);
       } finally {
@@ -67,7 +92,7 @@ async function spoken(text: string): Promise<Clip> {
   const voice = await openEmbeddedVoice({ threads: 1, readings: "standard" });
   try {
     const parts: Float32Array[] = [];
-    for await (const { samples } of voice.speak(scriptOf({ text }), new AbortController().signal)) {
+    for await (const { samples } of voice.speak(scriptOf({ text }), never)) {
       parts.push(samples.slice());
     }
     const samples = Float32Array.from(parts.flatMap((part) => [...part]));

@@ -2,15 +2,19 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Clip, Conversation, Turn } from "../../src/model/conversation.ts";
 import { type Recogniser, RecogniserError, type Transcript } from "../../src/model/recogniser.ts";
-import { Hearing } from "../../src/serving/hearing.ts";
+import { Ears } from "../../src/serving/ears.ts";
+import { FairShare } from "../../src/serving/fair-share.ts";
+import { Hearing, type HearingOptions } from "../../src/serving/hearing.ts";
+import { withClock } from "./service-over.ts";
+import { clipOf, SteppedRecogniser } from "./stepped-recogniser.ts";
 
 const never = new AbortController().signal;
 
 test("turns that are sound alone get their words, and others keep theirs", async () => {
   const ears = new ScriptedRecogniser({ one: "Hello there.", two: "How are you?" });
-  const hearing = new Hearing(ears, "writer");
+  const hearing = hearingOf(ears);
   const talk = conversation(null, [spoken("0", "one"), typed("1", "Hi!"), spoken("0", "two", "Given.")]);
-  const { conversation: found, heard } = await hearing.hear(talk, never);
+  const { conversation: found, heard } = await hearing.hear(talk, "a", never);
   assert.deepEqual(
     found.history.map(({ text }) => text),
     ["Hello there.", "Hi!", "Given."],
@@ -24,15 +28,15 @@ test("turns that are sound alone get their words, and others keep theirs", async
 
 test("the newest is heard first, what was heard is not heard again, and what is told is in order", async () => {
   const ears = new ScriptedRecogniser({ a: "A.", b: "B.", c: "C." });
-  const hearing = new Hearing(ears, "writer");
+  const hearing = hearingOf(ears);
   const turns = [spoken("0", "a"), spoken("1", "b"), spoken("0", "c")];
-  const { heard } = await hearing.hear(conversation(null, turns), never);
+  const { heard } = await hearing.hear(conversation(null, turns), "a", never);
   assert.deepEqual(ears.asked, ["c", "b", "a"]);
   assert.deepEqual(
     heard.map(({ index }) => index),
     [0, 1, 2],
   );
-  const again = await hearing.hear(conversation(null, turns), never);
+  const again = await hearing.hear(conversation(null, turns), "a", never);
   assert.equal(ears.asked.length, 3);
   assert.deepEqual(
     again.heard.map(({ text }) => text),
@@ -48,10 +52,9 @@ test("given words are heard for where the setting says always, and of their own 
     ["always", ["a"]],
   ] as const) {
     const ears = new ScriptedRecogniser({ a: "A.", b: "B." });
-    const hearing = new Hearing(ears, use);
+    const hearing = hearingOf(ears, use);
     const talk = conversation("Say this.", turns);
-    assert.equal(hearing.wants(talk), asked.length > 0);
-    await hearing.hear(talk, never);
+    await hearing.hear(talk, "a", never);
     assert.deepEqual(ears.asked, asked, use);
   }
 });
@@ -59,7 +62,7 @@ test("given words are heard for where the setting says always, and of their own 
 test("sixty-three turns of sound are bounded: the newest are heard", async () => {
   const ears = new ScriptedRecogniser({});
   const turns = Array.from({ length: 63 }, (_, n) => spoken("0", `clip-${n}`));
-  const { heard } = await new Hearing(ears, "writer").hear(conversation(null, turns), never);
+  const { heard } = await hearingOf(ears).hear(conversation(null, turns), "a", never);
   assert.ok(heard.length >= 1 && heard.length <= 8);
   assert.equal(heard.at(-1)?.index, 62);
 });
@@ -67,10 +70,7 @@ test("sixty-three turns of sound are bounded: the newest are heard", async () =>
 test("silence stays without words, and a recogniser that fails is told of, not thrown", async () => {
   const ears = new ScriptedRecogniser({ quiet: "", broken: new RecogniserError("the recogniser is away") });
   const turns = [spoken("0", "quiet"), spoken("0", "broken")];
-  const { conversation: found, heard } = await new Hearing(ears, "writer").hear(
-    conversation(null, turns),
-    never,
-  );
+  const { conversation: found, heard } = await hearingOf(ears).hear(conversation(null, turns), "a", never);
   assert.deepEqual(
     found.history.map(({ text }) => text),
     [null, null],
@@ -86,33 +86,107 @@ test("silence stays without words, and a recogniser that fails is told of, not t
 
 test("what failed is tried again, an abort is thrown", async () => {
   const failing = new ScriptedRecogniser({ a: new RecogniserError("away") });
-  const hearing = new Hearing(failing, "writer");
+  const hearing = hearingOf(failing);
   const talk = conversation(null, [spoken("0", "a")]);
-  await hearing.hear(talk, never);
-  await hearing.hear(talk, never);
+  await hearing.hear(talk, "a", never);
+  await hearing.hear(talk, "a", never);
   assert.equal(failing.asked.length, 2);
   const reason = new Error("gone");
-  await assert.rejects(hearing.hear(talk, AbortSignal.abort(reason)), reason);
+  await assert.rejects(hearing.hear(talk, "a", AbortSignal.abort(reason)), reason);
 });
 
-test("a recogniser that never answers is waited for no longer than the patience", async () => {
-  const silent: Recogniser = {
-    name: "silent",
-    recognise: (_clip, _options, signal) =>
-      new Promise((_, reject) => {
-        signal.addEventListener("abort", () => reject(signal.reason));
-      }),
-    close: async () => {},
-  };
-  const turns = [spoken("0", "a"), spoken("0", "b")];
-  const { heard } = await new Hearing(silent, "writer", 20).hear(conversation(null, turns), never);
-  assert.deepEqual(
-    heard.map(({ text, problem }) => [text, problem]),
-    [
-      [null, "hearing it took too long"],
-      [null, "hearing it took too long"],
-    ],
-  );
+test("a recogniser that never answers is waited for no longer than the patience, all clips together", async () => {
+  await withClock(async (tick) => {
+    const ears = new SteppedRecogniser();
+    const turns = [spoken("0", "a"), spoken("0", "b"), spoken("0", "c")];
+    let nowMs = 0;
+    const patient = hearingOf(ears, "writer", { patienceMs: 10_000, nowMs: () => nowMs });
+    const hearing = patient.hear(conversation(null, turns), "a", signal());
+    const pass = async (ms: number) => {
+      nowMs += ms;
+      await tick(ms);
+    };
+    await pass(0);
+    await pass(4_000);
+    ears.asked[0]!.hearWindow("C.");
+    ears.asked[0]!.finish();
+    await pass(0);
+    await pass(5_999);
+    assert.deepEqual([ears.digests, ears.asked[1]!.signal.aborted], [["c", "b"], false]);
+    await pass(1);
+    assert.match(`${ears.asked[1]!.signal.reason}`, /took too long/);
+    const { heard } = await hearing;
+    assert.deepEqual(
+      heard.map(({ text, problem }) => [text, problem]),
+      [
+        [null, "hearing it took too long"],
+        [null, "hearing it took too long"],
+        ["C.", null],
+      ],
+    );
+  });
+});
+
+test("the wait for a place costs no patience", async () => {
+  await withClock(async (tick) => {
+    const ears = new SteppedRecogniser();
+    const hearing = hearingOf(ears, "writer", { patienceMs: 10_000 });
+    const all = Array.from({ length: 20 }, (_, at) =>
+      hearing.hear(conversation(null, [spoken("0", `clip-${at}`)]), "a", signal()),
+    );
+    for (const at of all.keys()) {
+      await tick(9_000);
+      assert.equal(ears.asked.length, at + 1);
+      ears.asked[at]!.hearWindow(`Words ${at}.`);
+      ears.asked[at]!.finish();
+    }
+    for (const [at, each] of all.entries()) {
+      const [heard] = (await each).heard;
+      assert.deepEqual([heard?.text, heard?.problem], [`Words ${at}.`, null]);
+    }
+  });
+});
+
+test("a wait that is too long is refused, and not taken for a turn without words", async () => {
+  await withClock(async (tick) => {
+    const ears = new SteppedRecogniser();
+    const places = new FairShare({ ...PLACES, waitMs: 30_000 });
+    const hearing = new Hearing(new Ears(ears, places), { use: "writer", patienceMs: 60_000 });
+    const first = hearing.hear(conversation(null, [spoken("0", "one")]), "a", never);
+    const second = hearing.hear(conversation(null, [spoken("0", "two")]), "a", never);
+    second.catch(() => {});
+    await tick(30_000);
+    await assert.rejects(second, {
+      status: 502,
+      retryAfterMs: 1_000,
+      message: /capacity \(turns being heard\)/,
+    });
+    ears.asked[0]!.finish();
+    await first;
+  });
+});
+
+test("what was heard until the patience was over counts, and the next request goes on from there", async () => {
+  await withClock(async (tick) => {
+    const ears = new SteppedRecogniser();
+    const hearing = hearingOf(ears, "writer", { patienceMs: 10_000 });
+    const talk = conversation(null, [long("long", 100)]);
+    const first = hearing.hear(talk, "a", never);
+    await tick(0);
+    ears.asked[0]!.hearWindow("I feel");
+    await tick(10_000);
+    const { conversation: found, heard } = await first;
+    assert.equal(found.history[0]?.text, "I feel");
+    assert.deepEqual([heard[0]?.heardS, heard[0]?.problem], [30, "hearing it took too long"]);
+    const second = hearing.hear(talk, "a", never);
+    await tick(0);
+    assert.equal(ears.asked[1]!.options.startAtS, 30);
+    ears.asked[1]!.hearWindow("much better.");
+    ears.asked[1]!.finish();
+    const whole = await second;
+    assert.equal(whole.conversation.history[0]?.text, "I feel much better.");
+    assert.deepEqual([whole.heard[0]?.heardS, whole.heard[0]?.problem], [100, null]);
+  });
 });
 
 class ScriptedRecogniser implements Recogniser {
@@ -141,6 +215,31 @@ class ScriptedRecogniser implements Recogniser {
   }
 
   async close(): Promise<void> {}
+}
+
+const PLACES = {
+  what: "turns being heard",
+  total: 2,
+  perKey: 1,
+  queueDepth: 64,
+  keyQueueDepth: 64,
+  waitMs: 1_000_000,
+};
+
+function hearingOf(
+  recogniser: Recogniser,
+  use: "writer" | "always" | "never" = "writer",
+  options: Omit<HearingOptions, "use"> = {},
+): Hearing {
+  return new Hearing(new Ears(recogniser, new FairShare(PLACES)), { use, ...options });
+}
+
+function signal(): AbortSignal {
+  return new AbortController().signal;
+}
+
+function long(digest: string, durationS: number): Turn {
+  return { speaker: "0", text: null, audio: clipOf(digest, durationS) };
 }
 
 function conversation(text: string | null, history: readonly Turn[]): Conversation {

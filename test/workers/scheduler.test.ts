@@ -202,6 +202,7 @@ async function createThread(given?: SpeechModel) {
         id,
         credit,
         lexicon: [],
+        encoding: null,
         asker: "",
         ...script,
         hasMouth: false,

@@ -8,7 +8,7 @@ import { assertFails, openPair } from "./chat-pair.ts";
 import { dialogueOf, never, passagesOf, replyOf } from "./dialogues.ts";
 
 test("an endpoint that does not answer, or not with words, is given up, and not tried again", async (context) => {
-  const { server, writer } = await openPair(context, { firstTokenTimeoutMs: 400 });
+  const { server, writer } = await openPair(context, { firstTokenTimeoutMs: 1_000 });
   server.next(
     () => {},
     (exchange) => void exchange.begin(),
@@ -21,7 +21,7 @@ test("an endpoint that does not answer, or not with words, is given up, and not 
   for (let i = 0; i < 3; i++) {
     const error = await assertFails(
       writer,
-      /did not begin its reply within writer\.firstTokenTimeoutMs \(400 ms\)/,
+      /did not begin its reply within writer\.firstTokenTimeoutMs \(1000 ms\)/,
     );
     assert.ok(error.retryAfterMs !== null);
   }

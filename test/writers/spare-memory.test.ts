@@ -3,7 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { type LlamaModel, type LlamaRuntime, openLlama } from "../../src/writers/llama/llama-runtime.ts";
+import {
+  type LlamaModel,
+  type LlamaRuntime,
+  LOADING,
+  openLlama,
+} from "../../src/writers/llama/llama-runtime.ts";
 import { forgetEstimates, forgetVocabulary } from "../../src/writers/llama/spare-memory.ts";
 import { tinyGguf } from "./tiny-gguf.ts";
 
@@ -15,7 +20,7 @@ describe("a model that keeps only what it needs", () => {
     const modelPath = join(folder, "tiny.gguf");
     writeFileSync(modelPath, tinyGguf({ script: ["I", " like", " rain", "."] }));
     runtime = await openLlama();
-    model = await runtime.llama.loadModel({ modelPath, gpuLayers: 0 });
+    model = await runtime.llama.loadModel({ modelPath, ...LOADING });
   });
   after(async () => {
     await model.dispose();

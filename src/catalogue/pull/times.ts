@@ -11,6 +11,8 @@ export interface PullTimes {
   readonly longestWaitMs: number;
   /** For all that pip does, and the unpacking. */
   readonly pipTimeoutMs: number;
+  /** Between two looks at how much of a wheel pip has. */
+  readonly pipLookMs: number;
   /** Between two looks whether another process is done. */
   readonly lockPollMs: number;
   /** After which the lock of a process that no longer renews it counts for nothing; at least 2 s. */
@@ -25,6 +27,7 @@ export const DEFAULT_TIMES: PullTimes = {
   retryDelaysMs: [500, 1_000, 2_000, 4_000],
   longestWaitMs: 60_000,
   pipTimeoutMs: 1_800_000,
+  pipLookMs: 250,
   lockPollMs: 500,
   lockStaleMs: 10_000,
 };

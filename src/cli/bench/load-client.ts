@@ -67,6 +67,7 @@ export class LoadClient {
 class Exchange {
   readonly #socket: Socket;
   readonly #isStream: boolean;
+  readonly #isBytes: boolean;
   readonly #isPlayed: boolean;
   readonly #sentMs = performance.now();
   readonly #playback = new Playback(BUFFER_MS);
@@ -86,6 +87,7 @@ class Exchange {
   constructor(socket: Socket, { path, pace }: LoadJob) {
     this.#socket = socket;
     this.#isStream = path === "/v1/converse/stream";
+    this.#isBytes = path === "/v1/audio/speech";
     this.#isPlayed = pace === "real time";
   }
 
@@ -95,6 +97,7 @@ class Exchange {
 
   onBody(bytes: Buffer): void {
     if (this.#isStream) this.#events.push(bytes);
+    else if (this.#isBytes) this.#firstAudioMs ??= performance.now() - this.#sentMs;
   }
 
   onEnd(): void {

@@ -3,7 +3,7 @@ export interface LoadJob {
   /** `http://host:port`. */
   readonly url: string;
   readonly key: string;
-  readonly path: "/v1/converse/stream" | "/v1/tts";
+  readonly path: "/v1/converse/stream" | "/v1/audio/speech" | "/v1/tts";
   /** Request bodies (JSON), taken at random with the seed. */
   readonly bodies: readonly string[];
   /** Clients at once, each with a connection of its own that it keeps. */
@@ -21,7 +21,7 @@ export interface LoadJob {
 
 /** What became of one request. */
 export interface Utterance {
-  /** From before the request's first byte was written until the first audio event was read; null when none came. */
+  /** From before the request's first byte was written until the first audio was read, an event or, of `/v1/audio/speech`, a byte; null when none came. */
   readonly firstAudioMs: number | null;
   /** The same until the reply's last byte; null when it was cut off. */
   readonly totalMs: number | null;

@@ -5,6 +5,7 @@ import {
   type SpeechModel,
   type SpeechReport,
 } from "../../model/speech-model.ts";
+import { type Stop, stopWith } from "../../model/stop-with.ts";
 import type { NativeGuard } from "../../tensors/session.ts";
 import { type Cast, Follower } from "./follow/follower.ts";
 import { createKernel } from "./kernel/kernel.ts";
@@ -59,7 +60,7 @@ export async function createParametricModel(
     voices,
     run: (work) => runInTurns(work, turnstile, closing.signal),
   });
-  const open = new Set<AbortController>();
+  const open = new Set<Stop>();
   let isClosed = false;
 
   async function cast(
@@ -78,9 +79,7 @@ export async function createParametricModel(
   async function* speak(script: Script, signal: AbortSignal): AsyncGenerator<Frame, SpeechReport, void> {
     if (isClosed) throw new SpeechFailedError("The voice is closed.");
     signal.throwIfAborted();
-    const stop = new AbortController();
-    const onAbort = () => stop.abort(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
+    const stop = stopWith([signal]);
     open.add(stop);
     const { lexicon = [] } = script;
     const reader = lexicon.length > 0 ? text.withWords(lexicon) : text;
@@ -104,10 +103,10 @@ export async function createParametricModel(
       return heard === null ? report : { ...report, voice: heard };
     } finally {
       source.release();
-      signal.removeEventListener("abort", onAbort);
+      stop.end();
       open.delete(stop);
       // Stops a passage that is being planned ahead of someone who has left.
-      stop.abort();
+      stop.abort(new SpeechFailedError("Nobody takes it any more."));
     }
   }
 

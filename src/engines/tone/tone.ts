@@ -9,6 +9,7 @@ import {
   type SpeechReport,
   type SpokenWord,
 } from "../../model/speech-model.ts";
+import { type Stop, stopWith } from "../../model/stop-with.ts";
 
 /** Length of the tone that stands for one character (a Unicode code point): 60 ms, about the pace of speech. */
 export const CHARACTER_SAMPLES = 1_440;
@@ -31,20 +32,18 @@ export interface ToneOptions {
  */
 export async function createToneModel(options: ToneOptions = {}): Promise<SpeechModel> {
   let ballast: Uint8Array | null = new Uint8Array(options.memoryBytes ?? 0).fill(1);
-  const open = new Set<AbortController>();
+  const open = new Set<Stop>();
 
   return {
     async *speak(script, signal) {
       if (ballast === null) throw new SpeechFailedError("the tone model is closed");
       signal.throwIfAborted();
-      const stop = new AbortController();
-      const onAbort = () => stop.abort(signal.reason);
-      signal.addEventListener("abort", onAbort, { once: true });
+      const stop = stopWith([signal]);
       open.add(stop);
       try {
         return yield* utterance(script, stop.signal, options);
       } finally {
-        signal.removeEventListener("abort", onAbort);
+        stop.end();
         open.delete(stop);
       }
     },

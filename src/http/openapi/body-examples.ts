@@ -60,8 +60,12 @@ export const CONVERSE_EXAMPLES: Json = {
 /** Bodies to paste for `POST /v1/audio/speech`. */
 export const SPEECH_EXAMPLES: Json = {
   file: {
-    summary: "A WAV file",
+    summary: "An MP3 file",
     value: { model: "tts-1", input: "Hello there, how are you today?", voice: "alloy" },
+  },
+  lossless: {
+    summary: "A FLAC file",
+    value: { model: "tts-1", input: "Nothing of this is lost.", voice: "1", response_format: "flac" },
   },
   samples: {
     summary: "Raw samples as they are spoken, a little faster",

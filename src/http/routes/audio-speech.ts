@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { VOICES, type VoiceList } from "../../contract/audio-speech.ts";
+import { isSentWhole, VOICES, type VoiceList } from "../../contract/audio-speech.ts";
 import { bodyOf } from "../body.ts";
 import { requesterOf } from "../caller.ts";
 import { collect } from "../collect.ts";
@@ -17,9 +17,10 @@ export function audioSpeechRoutes(app: FastifyInstance, deps: HttpDeps): void {
   app.post("/v1/audio/speech", { bodyLimit, config: { access: "token" } }, async (request, reply) => {
     const prepared = await deps.intake.prepare("speech", bodyOf(request), requesterOf(request));
     const { format, streamFormat } = prepared;
-    if (streamFormat === undefined && format === "wav") {
-      const { wav } = await collect(deps, prepared, request);
-      return sendBytes(reply, wav, MEDIA_TYPES.wav);
+    if (isSentWhole(format, streamFormat)) {
+      const { file, outcome } = await collect(deps, prepared, request, format);
+      if (outcome.meta.stop === "length") reply.header("X-Antiphon-Stop", "length");
+      return sendBytes(reply, file, MEDIA_TYPES[format]);
     }
     const form = streamFormat === "sse" ? eventsForm(format, request.id) : bytesForm(format);
     return streamSpeech(deps, prepared, request, reply, form);

@@ -10,7 +10,7 @@ import { sendJsonAround } from "../send-whole.ts";
 export function converseRoute(app: FastifyInstance, deps: HttpDeps): void {
   app.post("/v1/converse", { config: { access: "token" } }, async (request, reply) => {
     const prepared = await deps.intake.prepare("converse", bodyOf(request), requesterOf(request));
-    const { wav, outcome } = await collect(deps, prepared, request);
+    const { file, outcome } = await collect(deps, prepared, request);
     const { text, usage, meta } = outcome;
     const body: ConverseResponse = {
       request_id: request.id,
@@ -20,6 +20,6 @@ export function converseRoute(app: FastifyInstance, deps: HttpDeps): void {
       // Last: what is put in the audio's place is looked for from the end, past words that may hold anything.
       reply: { speaker: prepared.conversation.open.speaker, text, audio: audioPayload(prepared) },
     };
-    return sendJsonAround(reply, body, wav);
+    return sendJsonAround(reply, body, file);
   });
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { FastifyInstance } from "fastify";
 
 /** The content type of every kind of file that the playground is made of. */
@@ -9,12 +10,19 @@ const TYPES: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
   ".css": "text/css; charset=utf-8",
   ".svg": "image/svg+xml",
+  ".wasm": "application/wasm",
 };
 
-/** The page may load and call its own server, and nothing else; nothing inline runs. */
+/** What the page takes from a package, by the name under which it is served: the encoder of its MP3 downloads. */
+const PACKAGED: Readonly<Record<string, string>> = {
+  "lame.js": import.meta.resolve("wasm-media-encoders/esnext"),
+  "lame.wasm": import.meta.resolve("wasm-media-encoders/wasm/mp3"),
+};
+
+/** The page may load and call its own server, WebAssembly from there among it, and nothing else; nothing inline runs. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
-  "script-src 'self'",
+  "script-src 'self' 'wasm-unsafe-eval'",
   "style-src 'self'",
   "img-src 'self'",
   "connect-src 'self'",
@@ -34,10 +42,12 @@ const HEADERS = {
 
 /** `GET /`: a page to try the service by. Every file in `dir` is read once, and served below `/playground/`. */
 export function playgroundRoutes(app: FastifyInstance, dir: string): void {
-  for (const name of readdirSync(dir)) {
+  const files = readdirSync(dir).map((name) => [name, join(dir, name)] as const);
+  const packaged = Object.entries(PACKAGED).map(([name, url]) => [name, fileURLToPath(url)] as const);
+  for (const [name, path] of [...files, ...packaged]) {
     const type = TYPES[extname(name)];
     if (type === undefined) continue;
-    const content = readFileSync(join(dir, name));
+    const content = readFileSync(path);
     const etag = `"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
     app.get(name === "index.html" ? "/" : `/playground/${name}`, async (request, reply) => {
       reply.headers({ ...HEADERS, ETag: etag });

@@ -10,12 +10,12 @@ import { sendJsonAround } from "../send-whole.ts";
 export function ttsRoute(app: FastifyInstance, deps: HttpDeps): void {
   app.post("/v1/tts", { config: { access: "token" } }, async (request, reply) => {
     const prepared = await deps.intake.prepare("tts", bodyOf(request), requesterOf(request));
-    const { wav, outcome } = await collect(deps, prepared, request);
+    const { file, outcome } = await collect(deps, prepared, request);
     const { text, usage, meta } = outcome;
     const model = prepared.model.card.id;
     const audio = audioPayload(prepared);
-    // Before the audio: what is put in its place is looked for from the end, past the client's own words.
+    // Audio last: what is put in its place is looked for from the end, past words that may hold anything.
     const body: TtsResponse = { request_id: request.id, model, text, usage, meta, audio };
-    return sendJsonAround(reply, body, wav);
+    return sendJsonAround(reply, body, file);
   });
 }

@@ -5,6 +5,8 @@ import { encodeWav } from "../../audio/wav-write.ts";
 import type { Clip } from "../../model/conversation.ts";
 
 const RATE_HZ = 16_000;
+/** Some endpoints refuse what is shorter; silence makes up for it. */
+const LEAST_S = 0.1;
 /** So much is converted at once, in a few milliseconds; then others have their turn. */
 const PIECE_S = 10;
 
@@ -17,6 +19,8 @@ export async function clipAsWav({ samples, sampleRateHz }: Clip, signal: AbortSi
     await turn();
     signal.throwIfAborted();
   }
+  const missing = Math.ceil(LEAST_S * sampleRateHz) - samples.length;
+  if (missing > 0) sink.add([new Float32Array(missing)]);
   const { samples: converted } = sink.finish();
   const pieces: Int16Array[] = [];
   for (let at = 0; at < converted.length; at += PIECE_S * RATE_HZ) {

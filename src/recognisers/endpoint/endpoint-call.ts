@@ -12,11 +12,13 @@ const MOST_REFUSAL_BYTES = 64 * 1024;
 export function checkedUrl(baseUrl: string): string {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   if (url === null || !["http:", "https:"].includes(url.protocol)) {
-    throw new RecogniserError("recogniser.baseUrl is no address: give one as in http://127.0.0.1:8000/v1");
+    throw new RecogniserError(
+      "The setting recogniser.baseUrl is no address. Give one as in http://127.0.0.1:8000/v1",
+    );
   }
   if (url.username !== "" || url.password !== "") {
     throw new RecogniserError(
-      "recogniser.baseUrl holds a user name or a password: put the key into ANTIPHON_RECOGNISER_API_KEY or recogniser.apiKeyFile",
+      "The setting recogniser.baseUrl holds a user name or a password. Put the key into ANTIPHON_RECOGNISER_API_KEY or recogniser.apiKeyFile.",
     );
   }
   return `${baseUrl.replace(/\/+$/, "")}/audio/transcriptions`;

@@ -32,56 +32,63 @@ export interface EndpointFailure {
   readonly waitMs: number | null;
 }
 
-/** Reads what was thrown on the way to an answer. */
-export function endpointFailure(thrown: unknown): EndpointFailure {
+/** Reads what was thrown on the way to an answer. @param language which was asked for */
+export function endpointFailure(thrown: unknown, language: string | null): EndpointFailure {
   if (thrown instanceof RecogniserError) return fixed(thrown);
   if (thrown instanceof NotATranscriptError) return fixed(new RecogniserError(NO_TRANSCRIPT));
-  if (thrown instanceof EndpointRefusal) return byStatus(thrown);
+  if (thrown instanceof EndpointRefusal) return byStatus(thrown, language);
   return byCode(codeOf(thrown));
 }
 
 const DEFAULT_RETRY_MS = 2_000;
 const BUSY_RETRY_MS = 5_000;
 const NO_TRANSCRIPT =
-  "the recogniser's endpoint answered with something that is no transcript: check recogniser.baseUrl, which usually ends in /v1";
+  "The recogniser's endpoint answered with something that is no transcript. Check recogniser.baseUrl, which usually ends in /v1.";
 
 const NOT_TO_BE_RETRIED: Readonly<Record<number, string>> = {
-  401: "the recogniser's endpoint refused the key (401): check ANTIPHON_RECOGNISER_API_KEY or recogniser.apiKeyFile",
-  403: "the recogniser's endpoint does not let this key use the model (403): check ANTIPHON_RECOGNISER_API_KEY or recogniser.apiKeyFile, and recogniser.model",
-  404: "the recogniser's endpoint has no such route or model (404): check recogniser.baseUrl, which usually ends in /v1, and recogniser.model",
-  413: "the recording is too long for the recogniser's endpoint (413): send less",
+  401: "The recogniser's endpoint refused the key (401). Check ANTIPHON_RECOGNISER_API_KEY or recogniser.apiKeyFile.",
+  403: "The recogniser's endpoint does not let this key use the model (403). Check ANTIPHON_RECOGNISER_API_KEY or recogniser.apiKeyFile, and recogniser.model.",
+  404: "The recogniser's endpoint has no such route or model (404). Check recogniser.baseUrl, which usually ends in /v1, and recogniser.model.",
 };
 
-function byStatus({ status, headers }: EndpointRefusal): EndpointFailure {
+function byStatus({ status, headers, said }: EndpointRefusal, language: string | null): EndpointFailure {
+  if (status === 413) {
+    const message = "The recording is too long for the recogniser's endpoint (413). Send less.";
+    return fixed(new RecogniserError(message, { isOfRequest: true }));
+  }
+  if (language !== null && /language/i.test(said)) {
+    const message = `The recogniser's endpoint does not take the language that was given (${status}). Leave \`language\` out, or give another.`;
+    return fixed(new RecogniserError(message, { isOfRequest: true }));
+  }
   const known = NOT_TO_BE_RETRIED[status];
   if (known !== undefined) return fixed(new RecogniserError(known));
   const waitMs = retryAfterMs(headers, Date.now());
   if (status === 429) {
-    const message = "the recogniser's endpoint is busy or its quota is used up (429): retry";
+    const message = "The recogniser's endpoint is busy or its quota is used up (429). Retry later.";
     return passing(again(message, waitMs ?? BUSY_RETRY_MS), waitMs);
   }
   if (status >= 500) {
-    return passing(again(`the recogniser's endpoint failed (${status}): retry`, waitMs), waitMs);
+    return passing(again(`The recogniser's endpoint failed (${status}). Retry in a moment.`, waitMs), waitMs);
   }
   if (status < 400) {
     return fixed(
       new RecogniserError(
-        `the recogniser's endpoint redirects (${status}), which is not followed: set recogniser.baseUrl to where it leads`,
+        `The recogniser's endpoint redirects (${status}), which is not followed. Set recogniser.baseUrl to where it leads.`,
       ),
     );
   }
   return fixed(
-    new RecogniserError(`the recogniser's endpoint refused the request (${status}): check recogniser.model`),
+    new RecogniserError(`The recogniser's endpoint refused the request (${status}). Check recogniser.model.`),
   );
 }
 
 /** The connection failed: before there was one, or once it stood. */
 function byCode(code: string): EndpointFailure {
   if (["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"].includes(code) || code === "") {
-    return passing(again("the recogniser's endpoint broke off the connection: retry"));
+    return passing(again("The recogniser's endpoint broke off the connection. Retry in a moment."));
   }
   const error = again(
-    `the recogniser's endpoint cannot be reached (${code}): check that it runs and recogniser.baseUrl`,
+    `The recogniser's endpoint cannot be reached (${code}). Check that it runs, and recogniser.baseUrl.`,
   );
   return code === "ECONNREFUSED" || code === "EAI_AGAIN" ? passing(error) : fixed(error);
 }

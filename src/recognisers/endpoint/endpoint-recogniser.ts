@@ -81,15 +81,23 @@ class EndpointRecogniser implements Recogniser {
 
   /** One transcript, over as many tries as it takes. */
   async #recognised(clip: Clip, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
-    const wav = await clipAsWav(clip, signal);
+    const { startAtS = 0, onPart } = options;
+    const first = Math.min(Math.round(startAtS * clip.sampleRateHz), clip.samples.length);
+    const samples = clip.samples.subarray(first);
+    const rest = { ...clip, samples, durationS: samples.length / clip.sampleRateHz };
+    const wav = await clipAsWav(rest, signal);
     const delaysMs = [...(this.#options.retryDelaysMs ?? RETRY_DELAYS_MS)];
     let dialect = this.#dialect;
     for (;;) {
       try {
         const form = formOf(wav, this.name, options, dialect);
         const answer = await postForm(this.#url, form, this.#options.apiKey, signal);
-        const transcript = readTranscript(answer, clip, options.wantsWords);
+        const transcript = laterBy(
+          first / clip.sampleRateHz,
+          readTranscript(answer, rest, options.wantsWords),
+        );
         this.#dialect = dialect;
+        onPart?.(transcript);
         return transcript;
       } catch (thrown) {
         signal.throwIfAborted();
@@ -98,7 +106,7 @@ class EndpointRecogniser implements Recogniser {
           dialect = other;
           continue;
         }
-        const { error, isPassing, waitMs } = endpointFailure(thrown);
+        const { error, isPassing, waitMs } = endpointFailure(thrown, options.language);
         const delayMs = isPassing ? delaysMs.shift() : undefined;
         if (delayMs === undefined || (waitMs ?? delayMs) >= this.#options.totalTimeoutMs) throw error;
         await sleep(waitMs ?? delayMs, undefined, { signal }).catch(() => signal.throwIfAborted());
@@ -138,13 +146,30 @@ function otherDialect(dialect: Dialect, refused: string): Dialect | null {
   return null;
 }
 
+/** What was heard of the rest of a clip, with the times of the whole clip. */
+function laterBy(byS: number, transcript: Transcript): Transcript {
+  if (byS === 0) return transcript;
+  const later = <T extends { readonly startS: number; readonly endS: number }>(of: T): T => ({
+    ...of,
+    startS: of.startS + byS,
+    endS: of.endS + byS,
+  });
+  const segments = transcript.segments.map((segment) => ({
+    ...later(segment),
+    words: segment.words?.map(later) ?? null,
+  }));
+  return { ...transcript, segments, heardS: transcript.heardS + byS };
+}
+
 function tooLate(totalTimeoutMs: number): RecogniserError {
   return new RecogniserError(
-    `the recogniser's endpoint took longer over a recording than recogniser.totalTimeoutMs (${totalTimeoutMs} ms): retry, or raise it`,
+    `The recogniser's endpoint took longer over a recording than recogniser.totalTimeoutMs (${totalTimeoutMs} ms). Retry, or raise it.`,
     { retryAfterMs: 2_000 },
   );
 }
 
 function closed(): RecogniserError {
-  return new RecogniserError("the recogniser was closed: retry", { retryAfterMs: 2_000 });
+  return new RecogniserError("The recogniser is closed. Retry when the server is up again.", {
+    retryAfterMs: 2_000,
+  });
 }

@@ -4,13 +4,14 @@ import { join } from "node:path";
 import { DESCRIPTION_FILE, FORMAT, type WhisperDescription } from "./description.ts";
 import { decoderGraph } from "./graphs/decoder-graph.ts";
 import { encoderGraph } from "./graphs/encoder-graph.ts";
+import { makeSilence } from "./silence/make-silence.ts";
 import { specialTokens } from "./tokens/special-tokens.ts";
 import { openSource, type WhisperSource } from "./weights/source-folder.ts";
 import type { WhisperSizes } from "./weights/whisper-weights.ts";
 
 /**
  * Makes of a Whisper model as others publish it (see {@link openSource}) what the recogniser runs: `encoder.onnx`,
- * `decoder.onnx` and `recogniser.json`, which is written last and says that the rest is whole. Takes some seconds, on
+ * `decoder.onnx`, `silence.f32` and `recogniser.json`, which is written last and says that the rest is whole. Takes some seconds, on
  * the calling thread; the source is only read.
  *
  * @param into is made where it is not there
@@ -44,6 +45,8 @@ async function convert(
   const encoderSum = await writeWhole(join(into, "encoder.onnx"), encoder, signal);
   const decoder = (await decoderGraph(weights, used, signal)).pieces();
   const decoderSum = await writeWhole(join(into, "decoder.onnx"), decoder, signal);
+  const silence = await makeSilence(join(into, "encoder.onnx"), sizes);
+  const silenceSum = await writeWhole(join(into, "silence.f32"), silence, signal);
   const isText = (id: number): boolean => Number.isInteger(id) && id >= 0 && id <= special.end;
   const description: WhisperDescription = {
     format: FORMAT,
@@ -54,7 +57,7 @@ async function convert(
     suppressedFirst: suppressedFirst.filter(isText),
     alignmentHeads: used.length,
     tokens: vocabulary.slice(0, special.end),
-    sha256: { "encoder.onnx": encoderSum, "decoder.onnx": decoderSum },
+    sha256: { "encoder.onnx": encoderSum, "decoder.onnx": decoderSum, "silence.f32": silenceSum },
   };
   const bytes = new TextEncoder().encode(`${JSON.stringify(description)}\n`);
   await writeWhole(join(into, DESCRIPTION_FILE), [bytes], signal);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { SpecialTokens } from "./tokens/special-tokens.ts";
 import type { WhisperSizes } from "./weights/whisper-weights.ts";
 
-/** What `recogniser.json` says of the two graphs beside it. */
+/** What `recogniser.json` says of the files beside it. */
 export interface WhisperDescription {
   readonly format: typeof FORMAT;
   /** `whisper-base` */
@@ -19,22 +19,25 @@ export interface WhisperDescription {
   readonly alignmentHeads: number;
   /** Text tokens by id, in GPT-2's printable alphabet. */
   readonly tokens: readonly string[];
-  /** Of `encoder.onnx` and `decoder.onnx`, in hexadecimal. */
-  readonly sha256: Readonly<Record<GraphName, string>>;
+  /** Of each file beside it, in hexadecimal. */
+  readonly sha256: Readonly<Record<WhisperFile, string>>;
 }
 
-export type GraphName = "encoder.onnx" | "decoder.onnx";
+/** The graphs, and what the encoder makes of silence. */
+export const WHISPER_FILES = ["encoder.onnx", "decoder.onnx", "silence.f32"] as const;
+export type WhisperFile = (typeof WHISPER_FILES)[number];
 
-/** Goes up with every change of the graphs or of this file. */
-export const FORMAT = 1;
+/** Goes up with every change of the graphs, of what goes into them, or of this file. */
+export const FORMAT = 2;
 export const DESCRIPTION_FILE = "recogniser.json";
 
 /** A converted recogniser whose files were found whole. */
 export interface WhisperFiles {
   readonly description: WhisperDescription;
-  /** Paths of the graphs. */
+  /** Paths. */
   readonly encoder: string;
   readonly decoder: string;
+  readonly silence: string;
 }
 
 /** A folder that does not hold what was converted: to be fetched again. */
@@ -45,14 +48,12 @@ export class RecogniserFilesError extends Error {
 /** Finds what `convertWhisper` wrote. @throws RecogniserFilesError when it is missing, older, damaged or not whole. */
 export async function findWhisper(folder: string): Promise<WhisperFiles> {
   const description = await readDescription(folder);
-  const [encoder, decoder] = await Promise.all([
-    checkedGraph(folder, "encoder.onnx", description),
-    checkedGraph(folder, "decoder.onnx", description),
-  ]);
-  return { description, encoder, decoder };
+  const checked = WHISPER_FILES.map((name) => checkedFile(folder, name, description));
+  const [encoder, decoder, silence] = (await Promise.all(checked)) as [string, string, string];
+  return { description, encoder, decoder, silence };
 }
 
-/** The same without the graphs. @throws RecogniserFilesError */
+/** The same without the files that it describes. @throws RecogniserFilesError */
 export async function readDescription(folder: string): Promise<WhisperDescription> {
   const path = join(folder, DESCRIPTION_FILE);
   const bytes = await readFile(path, "utf8").catch((cause: unknown) => {
@@ -71,14 +72,13 @@ function isWhole({ sizes, special, tokens, sha256 }: WhisperDescription): boolea
   return (
     Object.values(sizes).every((size) => Number.isSafeInteger(size) && size > 0) &&
     tokens.length === special.end &&
-    typeof sha256["encoder.onnx"] === "string" &&
-    typeof sha256["decoder.onnx"] === "string"
+    WHISPER_FILES.every((name) => typeof sha256[name] === "string")
   );
 }
 
-async function checkedGraph(
+async function checkedFile(
   folder: string,
-  name: GraphName,
+  name: WhisperFile,
   { sha256 }: WhisperDescription,
 ): Promise<string> {
   const path = join(folder, name);

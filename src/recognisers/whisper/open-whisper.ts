@@ -9,7 +9,7 @@ import {
 import { ThreadCalls } from "../../threads/thread-calls.ts";
 import { ThreadError } from "../../threads/thread-error.ts";
 import { RecogniserFilesError } from "./description.ts";
-import { isoLanguage, whisperLanguage } from "./languages.ts";
+import { isoLanguage, unknownLanguage, whisperLanguage } from "./languages.ts";
 import type { HeardWindow, WindowRequest } from "./listening/window.ts";
 import type { OpenedWhisper, StopCell, WhisperSite, WireError } from "./whisper-protocol.ts";
 import { hearWholeClip } from "./whole-clip.ts";
@@ -86,7 +86,9 @@ class ThreadedWhisper implements Recogniser {
   async recognise(clip: Clip, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
     signal.throwIfAborted();
     if (this.#stops.size >= this.#mostClips) {
-      throw new RecogniserError("Too many clips wait to be heard: try again.", { retryAfterMs: RETRY_MS });
+      throw new RecogniserError("Too many recordings wait to be heard. Retry in a moment.", {
+        retryAfterMs: RETRY_MS,
+      });
     }
     const own = { ...options, language: this.#knownLanguage(options.language) };
     const draft = options.draft;
@@ -101,8 +103,13 @@ class ThreadedWhisper implements Recogniser {
     this.#stops.add(stop);
     signal.addEventListener("abort", onAbort, { once: true });
     try {
-      const heard = await hearWholeClip(clip, { ...own, draft: ownDraft }, this.#mostS, hear);
-      return { ...heard, language: heard.language && isoLanguage(heard.language) };
+      const given = (part: Transcript): Transcript => ({
+        ...part,
+        language: part.language && isoLanguage(part.language),
+      });
+      const { onPart } = options;
+      const toldParts = onPart === undefined ? {} : { onPart: (part: Transcript) => onPart(given(part)) };
+      return given(await hearWholeClip(clip, { ...own, ...toldParts, draft: ownDraft }, this.#mostS, hear));
     } catch (error) {
       signal.throwIfAborted();
       throw asRecogniserError(error);
@@ -124,8 +131,7 @@ class ThreadedWhisper implements Recogniser {
   #knownLanguage(language: string | null): string | null {
     if (language === null) return null;
     const named = this.#named(language);
-    if (named === null)
-      throw new RecogniserError("The recogniser does not know the language that was given.");
+    if (named === null) throw unknownLanguage(language, this.#languages);
     return named;
   }
 }
@@ -144,11 +150,15 @@ function fromWire({ message, isOfFiles }: WireError): Error {
 function asRecogniserError(error: unknown): RecogniserError {
   if (error instanceof RecogniserError) return error;
   if (error instanceof ThreadError) {
-    if (error.problem === "closed") return new RecogniserError("The recogniser is closed.", { cause: error });
-    return new RecogniserError("The recogniser failed over the clip: try again.", {
+    if (error.problem === "closed") return new RecogniserError(CLOSED, { cause: error });
+    return new RecogniserError("The recogniser failed over this recording. Retry in a moment.", {
       cause: error,
       retryAfterMs: RETRY_MS,
     });
   }
-  return new RecogniserError("The recogniser cannot hear.", { cause: error });
+  return new RecogniserError("The recogniser cannot hear. Whoever runs it finds the cause in its log.", {
+    cause: error,
+  });
 }
+
+const CLOSED = "The recogniser is closed. Retry when the server is up again.";

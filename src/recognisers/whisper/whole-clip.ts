@@ -11,7 +11,7 @@ import type { HeardWindow, WindowRequest } from "./listening/window.ts";
  */
 export async function hearWholeClip(
   clip: Clip,
-  { language, prompt, draft, wantsWords, onProgress }: RecogniseOptions,
+  { language, prompt, draft, wantsWords, startAtS = 0, onPart }: RecogniseOptions,
   mostS: number,
   hear: (request: WindowRequest) => Promise<HeardWindow>,
 ): Promise<Transcript> {
@@ -19,46 +19,49 @@ export async function hearWholeClip(
   const samples = clip.samples.subarray(0, Math.round(mostS * sampleRateHz));
   const window = WINDOW_S * sampleRateHz;
   const windows: HeardWindow[] = [];
-  const segments: HeardSegment[] = [];
-  let from = 0;
+  let from = Math.min(Math.round(startAtS * sampleRateHz), samples.length);
+  let transcript = transcriptOf([], from / sampleRateHz, wantsWords);
   while (from < samples.length) {
     const isLast = samples.length - from <= window;
-    const known = windows.find((each) => each.segments.length > 0)?.language ?? null;
     const heard = await hear({
       // A copy: what is taken to another thread is taken from here.
       samples: samples.slice(from, from + window),
       sampleRateHz,
       isLast,
-      language: language ?? known,
+      language: language ?? transcript.language,
       prompt,
       draft: draft !== null && from === 0 && isLast ? { text: draft.text, language: draft.language } : null,
     });
-    windows.push(heard);
-    segments.push(...heard.segments.map((segment) => moved(segment, from / sampleRateHz, wantsWords)));
+    const byS = from / sampleRateHz;
+    windows.push({ ...heard, segments: heard.segments.map((segment) => moved(segment, byS)) });
     from = isLast ? samples.length : from + Math.round(heard.heardS * sampleRateHz);
-    onProgress?.(from / sampleRateHz);
+    transcript = transcriptOf(windows, from / sampleRateHz, wantsWords);
+    onPart?.(transcript);
   }
+  return transcript;
+}
+
+function transcriptOf(windows: readonly HeardWindow[], heardS: number, wantsWords: boolean): Transcript {
   const first = windows.find((each) => each.segments.length > 0);
   const all = first === undefined ? [] : windows.flatMap((each) => each.logProbabilities);
+  const segments = windows.flatMap((each) => each.segments);
   return {
     text: segments.map(({ text }) => text).join(" "),
     language: first?.language ?? null,
     languageProbability: first?.languageProbability ?? null,
     speechProbability: Math.max(0, ...windows.map((each) => each.speechProbability)),
     meanLogProbability: all.length === 0 ? null : all.reduce((sum, value) => sum + value, 0) / all.length,
-    segments,
-    heardS: samples.length / sampleRateHz,
+    segments: wantsWords ? segments : segments.map((segment) => ({ ...segment, words: null })),
+    heardS,
   };
 }
 
-function moved(segment: HeardSegment, byS: number, wantsWords: boolean): HeardSegment {
+function moved(segment: HeardSegment, byS: number): HeardSegment {
   const { startS, endS, words } = segment;
   return {
     ...segment,
     startS: startS + byS,
     endS: endS + byS,
-    words: wantsWords
-      ? (words?.map((word) => ({ ...word, startS: word.startS + byS, endS: word.endS + byS })) ?? null)
-      : null,
+    words: words?.map((word) => ({ ...word, startS: word.startS + byS, endS: word.endS + byS })) ?? null,
   };
 }

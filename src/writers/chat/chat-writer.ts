@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OpenAI } from "openai";
+import { type Stop, stopWith } from "../../model/stop-with.ts";
 import { type Dialogue, type Passage, type Writer, WriterError } from "../../model/writer.ts";
 import { SPOKEN_PROMPT } from "../dialogue-messages.ts";
 import { type ChatDelta, readChunk } from "./chat-chunk.ts";
@@ -60,7 +61,7 @@ class ChatWriter implements Writer {
   readonly #request: ChatRequestOptions;
   readonly #limits: ReplyLimits;
   readonly #retryDelaysMs: readonly number[];
-  readonly #calls = new Set<AbortController>();
+  readonly #calls = new Set<Stop>();
   #isClosed = false;
   #dialect: ChatDialect;
 
@@ -77,9 +78,7 @@ class ChatWriter implements Writer {
   async *write(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<Passage, void, void> {
     signal.throwIfAborted();
     if (this.#isClosed) throw closed();
-    const call = new AbortController();
-    const stop = (): void => call.abort(signal.reason);
-    signal.addEventListener("abort", stop, { once: true });
+    const call = stopWith([signal]);
     this.#calls.add(call);
     try {
       const deltas = this.#deltas(dialogue, call.signal);
@@ -88,7 +87,7 @@ class ChatWriter implements Writer {
         yield dialogue.instructions === undefined ? passage : { ...passage, hasReadInstructions: true };
       }
     } finally {
-      signal.removeEventListener("abort", stop);
+      call.end();
       this.#calls.delete(call);
     }
   }

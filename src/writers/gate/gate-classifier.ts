@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { abortable } from "../../model/abortable.ts";
+import { stopWith } from "../../model/stop-with.ts";
 import { WriterError } from "../../model/writer.ts";
 import { openLlama } from "../llama/llama-runtime.ts";
 import { TextEncoder } from "../llama/text-encoder.ts";
@@ -69,9 +70,9 @@ class EncoderGate implements GateClassifier {
 
   async classify(lines: readonly string[], signal: AbortSignal): Promise<GateVerdict> {
     signal.throwIfAborted();
-    const stop = AbortSignal.any([signal, this.#closed.signal]);
+    const work = stopWith([signal, this.#closed.signal]);
     try {
-      return await abortable(this.#judge(lines, stop), stop);
+      return await abortable(this.#judge(lines, work.signal), work.signal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (this.#closed.signal.aborted) throw new WriterError("the safety gate was closed");
@@ -79,6 +80,8 @@ class EncoderGate implements GateClassifier {
         cause: error,
         retryAfterMs: 1_000,
       });
+    } finally {
+      work.end();
     }
   }
 

@@ -1,3 +1,4 @@
+import { stopWith } from "../../model/stop-with.ts";
 import { type Dialogue, type Passage, type Writer, WriterError } from "../../model/writer.ts";
 import { ThoughtFilter } from "../chat/thought-filter.ts";
 import { dialogueMessages, instructed } from "../dialogue-messages.ts";
@@ -84,7 +85,8 @@ class GgufWriter implements Writer {
   }
 
   async *write(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<Passage, void, void> {
-    const stop = AbortSignal.any([signal, this.#closed.signal]);
+    const work = stopWith([signal, this.#closed.signal]);
+    const stop = work.signal;
     try {
       stop.throwIfAborted();
       const prompt = this.#tokensOf(dialogue);
@@ -107,6 +109,8 @@ class GgufWriter implements Writer {
         cause: error,
         retryAfterMs: 1_000,
       });
+    } finally {
+      work.end();
     }
   }
 

@@ -84,3 +84,9 @@ async function letGo(): Promise<void> {
 }
 
 const LONGEST_DISPOSAL_MS = 3_000;
+
+/**
+ * How every model is loaded. Read and not mapped: where llama.cpp lays the weights out anew for the processor (AMX, and
+ * some formats on any), a mapped file would stay in memory beside them.
+ */
+export const LOADING = { gpuLayers: 0, useMmap: false } as const;

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { WriterError } from "../../model/writer.ts";
-import type { LlamaContext, LlamaModel, LlamaRuntime } from "./llama-runtime.ts";
+import { type LlamaContext, type LlamaModel, type LlamaRuntime, LOADING } from "./llama-runtime.ts";
 import { PIECE_TOKENS } from "./reading.ts";
 import type { ThreadOptions } from "./thread-choice.ts";
 
@@ -21,7 +21,7 @@ export interface ModelOptions extends ThreadOptions {
 /** @throws WriterError; its cause names the file, and the model's architecture where that can be read. */
 export async function loadedModel({ llama, module }: LlamaRuntime, modelPath: string): Promise<LlamaModel> {
   try {
-    return await llama.loadModel({ modelPath, gpuLayers: 0 });
+    return await llama.loadModel({ modelPath, ...LOADING });
   } catch (cause) {
     const architecture = await architectureOf(module, modelPath);
     const kind = architecture === null ? "" : `, its architecture “${architecture}”`;

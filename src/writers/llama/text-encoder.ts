@@ -1,4 +1,10 @@
-import type { LlamaEmbeddingContext, LlamaModel, LlamaRuntime, Token } from "./llama-runtime.ts";
+import {
+  type LlamaEmbeddingContext,
+  type LlamaModel,
+  type LlamaRuntime,
+  LOADING,
+  type Token,
+} from "./llama-runtime.ts";
 import { forgetEstimates, forgetVocabulary } from "./spare-memory.ts";
 import { Turns } from "./turns.ts";
 
@@ -20,7 +26,7 @@ export class TextEncoder {
   static async open(runtime: LlamaRuntime, modelPath: string): Promise<TextEncoder> {
     let model: LlamaModel | null = null;
     try {
-      model = await runtime.llama.loadModel({ modelPath, gpuLayers: 0 });
+      model = await runtime.llama.loadModel({ modelPath, ...LOADING });
       await forgetEstimates(model);
       const context = await model.createEmbeddingContext({
         contextSize: 256,

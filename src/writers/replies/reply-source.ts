@@ -10,8 +10,8 @@ import { contentWords } from "./borrowed-words.ts";
 import { actByForm } from "./form-rules.ts";
 import { type Guess, guessOf } from "./heads.ts";
 import { heardIn, plainWords } from "./heard.ts";
+import { remembered } from "./memory/remembered.ts";
 import { isAsked, isPhrasedAs } from "./phrasing.ts";
-import { recalled } from "./recall.ts";
 import {
   type Act,
   ENCODER_FILE,
@@ -22,7 +22,7 @@ import {
   type Tone,
 } from "./reply-book.ts";
 import { worked } from "./sums.ts";
-import { fitOf, isContrary, isOutOfTone, mayBe } from "./tone.ts";
+import { fitOf, isContrary, isGlad, isGrave, isOutOfTone, isSurelyGood, mayBe } from "./tone.ts";
 
 /** Where a reply came from: worked out, a line for its kind of turn, or the reply of an authored conversation. */
 export type ReplyLayer = "exact" | "line" | "found";
@@ -94,6 +94,9 @@ export class BookSource implements ReplySource {
   /** What may be said to anything that is told. */
   readonly #neutral: readonly string[];
 
+  /** By digest whether a turn is grave: each is asked about with several after it. */
+  readonly #grave = new Map<string, boolean>();
+
   constructor(book: ReplyBook, embed: Embeds, free: () => Promise<void>) {
     this.#book = book;
     this.#embed = embed;
@@ -106,7 +109,7 @@ export class BookSource implements ReplySource {
     const talk = talkOf(dialogue);
     if (talk === null) return null;
     if (talk.newest === null) return this.#line("unheard", talk) ?? this.#again("unheard", talk);
-    const exact = worked(talk.newest) ?? recalled(dialogue.history, dialogue.speaker);
+    const exact = worked(talk.newest) ?? remembered(dialogue.history, dialogue.speaker, talk);
     // What is worked out is as right the second time.
     if (exact !== null) return { layer: "exact", text: exact };
     const form = actByForm(talk.newest);
@@ -121,27 +124,39 @@ export class BookSource implements ReplySource {
     const byForm = this.#acts.get(form ?? "");
     const act = byForm ?? guess.act;
     const isScene = SCENES.has(act.name) || (await this.#beganAsScene(talk, signal));
+    const { bank, numbers, tones } = this.#book;
     const isSure =
       !isScene &&
       (byForm !== undefined ||
         (guess.probability >= act.least &&
           isPhrasedAs(act, talk.newest) &&
-          !isContrary(act.polarity, guess, this.#book.tones)));
+          !isContrary(act.polarity, guess, tones)));
 
     const before = talk.previous === null ? null : await this.#embed(talk.previous, signal);
     const asks = isAsked(talk.newest);
     const isNod = this.#tone(guess)?.name === NOD;
-    const found = nearestReplies(this.#book.bank, this.#book.numbers, vector, before).filter(
+    const near = nearestReplies(bank, numbers, vector, before).filter(
       (one) =>
         (isScene || !one.entry.isInRole) &&
         (one.entry.isAnswer || !asks) &&
         isNear(one, talk, isNod) &&
-        (asks || !isOutOfTone(one.entry.reply, one.entry.tone, talk.newest, guess, this.#book.tones)),
+        (asks || !isOutOfTone(one.entry.reply, one.entry.tone, talk.newest, guess, tones)),
     );
-    const line = isSure && act.answered !== "none" ? this.#line(act.name, talk) : null;
+    const isJoyful = ({ entry }: Found) => isGlad(entry.reply, entry.tone, tones);
+    const mayRejoice =
+      act.polarity === "good" || this.#fittest(guess).polarity === "good" || near.some(isJoyful);
+    this.#keepGrave(talk.newest, guess);
+    const isGladless =
+      mayRejoice &&
+      !isScene &&
+      !isSurelyGood(guess, tones) &&
+      (await this.#isAfterSorrow(talk.earlier, signal));
+    const found = isGladless ? near.filter((one) => !isJoyful(one)) : near;
+    const isBarred = isGladless && act.polarity === "good";
+    const line = isSure && !isBarred && act.answered !== "none" ? this.#line(act.name, talk) : null;
     const isFirst = act.answered === "form" && (byForm !== undefined || (found[0]?.likeness ?? 0) < THE_SAME);
     if (line !== null && isFirst) return line;
-    return this.#found(found, talk) ?? line ?? (isScene ? null : this.#anyLine(guess, talk));
+    return this.#found(found, talk) ?? line ?? (isScene ? null : this.#anyLine(guess, talk, isGladless));
   }
 
   fallback(dialogue: Dialogue): string | null {
@@ -153,6 +168,23 @@ export class BookSource implements ReplySource {
 
   close(): Promise<void> {
     return this.#free();
+  }
+
+  /** Whether one of these turns told something grave. */
+  async #isAfterSorrow(turns: readonly string[], signal: AbortSignal): Promise<boolean> {
+    for (const turn of turns) {
+      const known = this.#grave.get(digestOf(turn));
+      if (known ?? this.#keepGrave(turn, guessOf(this.#book, [await this.#embed(turn, signal)]))) return true;
+    }
+    return false;
+  }
+
+  /** Keeps whether a turn is grave, since it is asked again with each of the next few. */
+  #keepGrave(turn: string, guess: Guess): boolean {
+    const grave = isGrave(turn, guess, this.#book.tones);
+    if (this.#grave.size >= MOST_KEPT) this.#grave.clear();
+    this.#grave.set(digestOf(turn), grave);
+    return grave;
   }
 
   /** Whether the other one began by asking for a part to be played, or as somebody who serves or is served. */
@@ -181,19 +213,23 @@ export class BookSource implements ReplySource {
    * What may be said to anything that is told in its tone, or to a nod; to anything at all, where that is uncertain. A
    * question, a request or a farewell has no such line.
    */
-  #anyLine(guess: Guess, talk: Talk): ReadyReply | null {
+  #anyLine(guess: Guess, talk: Talk, isGladless: boolean): ReadyReply | null {
     const { tones } = this.#book;
     const answerable = tones.reduce(
       (sum, { lines }, n) => sum + (lines.length > 0 ? (guess.tones[n] ?? 0) : 0),
       0,
     );
     if (isAsked(talk.newest) || answerable < LEAST_TOLD) return null;
+    const tone = this.#fittest(guess);
+    const isFit = mayBe(tone.polarity, talk.newest) && !(isGladless && tone.polarity === "good");
+    return (isFit ? this.#ready("line", tone.lines, talk) : null) ?? this.#ready("line", this.#neutral, talk);
+  }
+
+  /** The tone whose lines fit best over all that it may be. */
+  #fittest(guess: Guess): Tone {
+    const { tones } = this.#book;
     const fits = tones.map((tone, n) => ({ tone, fit: fitOf(n, guess, tones) }));
-    const best = fits.reduce((best, one) => (one.fit > best.fit ? one : best));
-    const isFit = mayBe(best.tone.polarity, talk.newest);
-    return (
-      (isFit ? this.#ready("line", best.tone.lines, talk) : null) ?? this.#ready("line", this.#neutral, talk)
-    );
+    return fits.reduce((best, one) => (one.fit > best.fit ? one : best)).tone;
   }
 
   /** The likeliest tone. */
@@ -229,6 +265,8 @@ interface Talk {
   readonly isSelfContained: boolean;
   /** What we said before it. */
   readonly previous: string | null;
+  /** What the other one said in a few turns before the newest. */
+  readonly earlier: readonly string[];
   /** What the other one said first, where that is another turn. */
   readonly opening: string | null;
   readonly words: ReadonlySet<string>;
@@ -236,6 +274,10 @@ interface Talk {
   readonly heard: ReadonlySet<string>;
   /** Chooses among equals. */
   readonly chance: number;
+}
+
+function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("base64");
 }
 
 /** `null` where there is nothing to answer: nobody has said anything, or we spoke last ourselves. */
@@ -252,6 +294,9 @@ function talkOf({ history, speaker, temperature, seed }: Dialogue): Talk | null 
     newest: newest === "" ? null : newest,
     isSelfContained: contentWords(newest).size >= SELF_CONTAINED_WORDS,
     previous: before?.speaker === speaker ? (before.text ?? null) : null,
+    earlier: others
+      .slice(-1 - LASTING, -1)
+      .flatMap(({ text }) => (text?.trim() ? [text.replaceAll(/\s+/g, " ").trim()] : [])),
     opening: others.length > 1 ? (others[0]?.text ?? null) : null,
     words: contentWords(texts.join(" ").slice(-MOST_CHARS)),
     heard: heardIn(history, speaker),
@@ -276,6 +321,9 @@ const THE_SAME = 0.88;
 const LEAST_CONTEXT = 0.55;
 /** A turn of so many content words says what it is about. */
 const SELF_CONTAINED_WORDS = 2;
+/** For so many turns a sorrow is not followed by congratulations. */
+const LASTING = 4;
+const MOST_KEPT = 1000;
 /** What is this much less like is as good. */
 const NEARLY = 0.02;
 /** How sure it must be that something is told. */

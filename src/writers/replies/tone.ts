@@ -39,6 +39,28 @@ export function fitOf(said: number, { tones: odds }: Guess, tones: readonly Tone
   return tones.reduce((sum, tone, n) => sum + (odds[n] ?? 0) * worthOf(saying, tone), 0);
 }
 
+/** Whether a reply is glad about what it answers: by its words, or by the tone of the turn that it answered. */
+export function isGlad(reply: string, tone: number, tones: readonly Tone[]): boolean {
+  return REJOICES.test(reply) || tones[tone]?.polarity === "good";
+}
+
+/** Whether what is told is a blow or a death, so that for a while nothing is to be taken for a joy that hardly is one. */
+export function isGrave(turn: string, guess: Guess, tones: readonly Tone[]): boolean {
+  const grave = tones.reduce((sum, { name }, n) => sum + (GRAVE.has(name) ? (guess.tones[n] ?? 0) : 0), 0);
+  // The head knows few words for the end of a marriage.
+  return (
+    grave >= SURELY_GRAVE ||
+    (GRAVE_WORDS.test(turn.slice(-LONGEST)) &&
+      mayBe("bad", turn) &&
+      massOf("good", guess, tones) < SURELY_GRAVE)
+  );
+}
+
+/** Whether what is told is a joy, whatever was told before. */
+export function isSurelyGood(guess: Guess, tones: readonly Tone[]): boolean {
+  return massOf("good", guess, tones) >= SURELY_GOOD;
+}
+
 /** Whether what is told is rather a sorrow where a joy was taken for granted, or the other way round. */
 export function isContrary(polarity: Polarity, guess: Guess, tones: readonly Tone[]): boolean {
   const [bad, good] = [massOf("bad", guess, tones), massOf("good", guess, tones)];
@@ -64,6 +86,12 @@ const LEAST_FIT = 0.2;
 const MOST_SORROW = 0.6;
 /** Of a turn, from its end: what is told last sets the tone. */
 const LONGEST = 600;
+/** From which probability something is surely a sorrow, and from which surely a joy: sixteen years of marriage have 0.83. */
+const SURELY_GRAVE = 0.5;
+const SURELY_GOOD = 0.95;
+const GRAVE: ReadonlySet<string> = new Set(["grief", "blow"]);
+const GRAVE_WORDS =
+  /\b(?:separated|separating|divorc\w+|split up|splitting up|(?:broke|broken|breaking) up|(?:left|leaving) me|moved out|walked out|died|passed away|funeral|buried|widow(?:ed|er)?|miscarr\w+|hospice|terminal|laid off|made redundant|stillborn)\b/i;
 const REJOICES =
   /\b(?:congratulations|well done|good for you|how (?:wonderful|exciting|lovely|nice|great)|hooray|yay)\b/i;
 const CONDOLES =

@@ -2,36 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readOpusHead } from "../../../src/audio/recordings/decode-opus.ts";
 import { readOgg } from "../../../src/audio/recordings/ogg.ts";
+import { oggChecksum } from "../../../src/audio/recordings/ogg-page.ts";
 import { readWebm } from "../../../src/audio/recordings/webm.ts";
 import fc from "../../properties.ts";
 import { goldenRecording } from "./golden-recordings.ts";
+import { OPUS_HEAD, ogg, oggPages, pagesOf, signed } from "./ogg-writer.ts";
 
-const HEAD = Uint8Array.of(...Buffer.from("OpusHead"), 1, 1, 0x38, 1, 0x80, 0xbb, 0, 0, 0, 0, 0);
+const HEAD = OPUS_HEAD;
 const packets = fc.array(fc.uint8Array({ maxLength: 700 }), { minLength: 1, maxLength: 12 });
-
-/** A stream of Ogg, a page for so many pieces of 255 bytes. */
-function ogg(all: readonly Uint8Array[], piecesPerPage: number, serial = 7): Buffer {
-  const sizes = all.flatMap(({ length }) => [
-    ...Array<number>(Math.floor(length / 255)).fill(255),
-    length % 255,
-  ]);
-  const bytes = Buffer.concat(all);
-  const pages: Buffer[] = [];
-  let at = 0;
-  for (let first = 0; first < sizes.length; first += piecesPerPage) {
-    const own = sizes.slice(first, first + piecesPerPage);
-    const size = own.reduce((sum, piece) => sum + piece, 0);
-    const header = Buffer.alloc(27);
-    header.write("OggS");
-    header[5] = (first === 0 ? 2 : 0) | (first > 0 && sizes[first - 1] === 255 ? 1 : 0);
-    header.writeBigUInt64LE(BigInt(1_000 + first), 6);
-    header.writeUInt32LE(serial, 14);
-    header[26] = own.length;
-    pages.push(Buffer.concat([header, Buffer.from(own), bytes.subarray(at, at + size)]));
-    at += size;
-  }
-  return Buffer.concat(pages);
-}
 
 test("Ogg gives the packets that went in, however they are cut into pages", () => {
   fc.assert(
@@ -44,11 +22,24 @@ test("Ogg gives the packets that went in, however they are cut into pages", () =
   );
 });
 
+test("Ogg's checksum is the one that encoders write", () => {
+  for (const page of pagesOf(goldenRecording("stereo.ogg"))) {
+    assert.equal(oggChecksum(page), page.readUInt32LE(22));
+  }
+});
+
 test("Ogg passes over other streams, and refuses a second recording, another codec, and what is cut off", () => {
   const other = ogg([Buffer.from("fishead\0"), new Uint8Array(300)], 3, 9);
   assert.equal(readOgg(Buffer.concat([other, ogg([HEAD, new Uint8Array(9)], 1)])).packets.length, 2);
   const again = Buffer.concat([ogg([HEAD], 1), ogg([HEAD], 1, 8)]);
-  assert.throws(() => readOgg(again), { message: /it holds several recordings: send one/ });
+  assert.throws(() => readOgg(again), { message: /several recordings at once: send each as a file/ });
+  const chained = [ogg([HEAD, new Uint8Array(9)], 1), ogg([HEAD, new Uint8Array(9)], 1, 8)];
+  const vorbis = ogg([Buffer.from("\u0001vorbis")], 1, 8);
+  for (const second of [chained[0]!, chained[1]!, vorbis]) {
+    assert.throws(() => readOgg(Buffer.concat([chained[0]!, second])), {
+      message: /it holds several recordings, one after the other: send each as a file of its own/,
+    });
+  }
   assert.throws(() => readOgg(ogg([Buffer.from("\u0001vorbis")], 1)), {
     message: /it is Ogg with Vorbis, and only Opus can be read in Ogg/,
   });
@@ -61,6 +52,48 @@ test("Ogg passes over other streams, and refuses a second recording, another cod
     } catch (error) {
       assert.equal((error as Error).name, "AudioFormatError", `${length}: ${error}`);
     }
+  }
+});
+
+test("Ogg without a mark of its end is whole, as recorders leave it that are stopped", () => {
+  const pages = pagesOf(goldenRecording("mono.ogg"));
+  const whole = readOgg(Buffer.concat(pages));
+  const last = pages.at(-1)!;
+  assert.equal(last[5]! & 4, 4, "it has one");
+  last[5]! &= ~4;
+  assert.deepEqual(readOgg(Buffer.concat([...pages.slice(0, -1), signed(last)])), whole);
+});
+
+test("Ogg of which a page is missing, twice there, elsewhere or damaged is refused by what is wrong", () => {
+  const pages = oggPages([HEAD, ...Array.from({ length: 9 }, (_, at) => new Uint8Array(60).fill(at))], 1);
+  assert.equal(readOgg(Buffer.concat(pages)).packets.length, 10);
+  const without = (from: number, count: number) => Buffer.concat(pages.toSpliced(from, count));
+  const wrong: readonly [file: Buffer, message: RegExp][] = [
+    [without(4, 1), /it is damaged: a page of Ogg is missing before byte 311$/],
+    [without(4, 3), /it is damaged: 3 pages of Ogg are missing before byte 311$/],
+    [Buffer.concat(pages.toSpliced(4, 0, pages[3]!)), /its pages of Ogg are out of order at byte 311$/],
+    [Buffer.concat(pages.toSpliced(4, 2, pages[5]!, pages[4]!)), /a page of Ogg is missing before byte 311$/],
+  ];
+  for (const [file, message] of wrong) assert.throws(() => readOgg(file), { message });
+  fc.assert(
+    fc.property(fc.nat(Buffer.concat(pages).length - 1), fc.nat(7), (at, bit) => {
+      const file = Buffer.concat(pages);
+      file[at]! ^= 1 << bit;
+      assert.throws(() => readOgg(file), { name: "AudioFormatError" });
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("Ogg whose pages do not agree on where a packet ends is refused", () => {
+  const pages = oggPages([HEAD, new Uint8Array(600), new Uint8Array(9)], 1);
+  const flags = pages.map((page) => page[5]!);
+  assert.deepEqual(flags, [2, 0, 1, 1, 0]);
+  for (const at of [1, 2, 4]) {
+    const wrong = pages.map((page) => Buffer.from(page));
+    wrong[at]![5]! ^= 1;
+    signed(wrong[at]!);
+    assert.throws(() => readOgg(Buffer.concat(wrong)), { message: /a packet is not whole at byte \d+/ });
   }
 });
 
@@ -166,7 +199,9 @@ test("whatever is in a file, reading it ends, and says what is wrong in one way"
         const bytes = files[which]!.slice(0, length);
         for (const [at, value] of faults) if (at < bytes.length) bytes[at] = value;
         try {
-          (which === 0 ? readOgg : readWebm)(bytes);
+          // With its checksums put right, what is wrong gets further than the first page.
+          if (which === 0) readOgg(Buffer.concat(pagesOf(bytes).map(signed)));
+          else readWebm(bytes);
         } catch (error) {
           assert.equal((error as Error).name, "AudioFormatError", `${(error as Error).stack}`);
         }

@@ -53,7 +53,7 @@ describe("a recording", () => {
 
   test("that is none, or nothing, is refused", async () => {
     const refused: [Uint8Array, RegExp][] = [
-      [new Uint8Array(0), /it is empty$/],
+      [new Uint8Array(0), /it is empty: send a whole and undamaged file of WAV/],
       [new Uint8Array(1), /no recording that can be read: send WAV/],
       [Buffer.from("Hello there, this is no recording."), /no recording that can be read/],
       [Buffer.from("ID3"), /no recording/],
@@ -67,26 +67,4 @@ describe("a recording", () => {
     }
     await assert.rejects(decodeRecording(encodeWav(new Int16Array(9_000), 8_000), 1), RecordingTooLongError);
   });
-
-  for (const name of ["mono-44100.mp3", "mono.ogg", "mono.webm", "mono-16000.flac", "stereo-44100.flac"]) {
-    test(`${name} that is cut off anywhere or has wrong bytes is refused or decoded, never more than it was`, async () => {
-      const whole = goldenRecording(name);
-      for (let trial = 0; trial < 60; trial += 1) {
-        const bytes = whole.slice(
-          0,
-          trial % 2 === 0 ? whole.length : Math.floor((trial / 60) * whole.length),
-        );
-        // Every trial another place and another value, the same at every run.
-        for (let fault = 0; fault <= trial % 4; fault += 1) {
-          if (trial % 2 === 0) bytes[(trial * 7_919 + fault * 104_729) % bytes.length]! ^= 1 << (trial % 8);
-        }
-        try {
-          const { durationS, samples } = await decodeRecording(bytes, MOST_S);
-          assert.ok(durationS < 1_500 && samples.every(Number.isFinite));
-        } catch (error) {
-          assert.match(`${(error as Error).name}`, /AudioFormatError|RecordingTooLongError/, `${error}`);
-        }
-      }
-    });
-  }
 });

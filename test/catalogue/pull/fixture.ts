@@ -14,6 +14,7 @@ export const HASTY: PullTimes = {
   retryDelaysMs: [0, 0, 0],
   longestWaitMs: 1_000,
   pipTimeoutMs: 30_000,
+  pipLookMs: 10,
   lockPollMs: 20,
   lockStaleMs: 2_000,
 };

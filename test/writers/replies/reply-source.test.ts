@@ -25,6 +25,12 @@ describe("the replies that come with the package", async () => {
     assert.match((await reply(null))?.text ?? "", /again|repeat|once more|what did you say/i);
   });
 
+  test("what is true of one name is no answer about another", async () => {
+    assert.match((await reply("Who wrote Pride and Prejudice?"))?.text ?? "", /Austen/);
+    for (const asked of ["Who wrote Hamlet?", "who wrote the hobbit", "What's the capital of Atlantis?"])
+      assert.doesNotMatch((await reply(asked))?.text ?? "", /Austen|capital/, asked);
+  });
+
   test("what cannot be heard is asked for again, however often", async () => {
     const turns: (string | null)[] = [];
     for (let n = 0; n < 12; n++) {
@@ -101,6 +107,34 @@ describe("the replies that come with the package", async () => {
     }
   });
 
+  test("for a few turns after a sorrow nothing is congratulated on but what is surely a joy", async () => {
+    const GLAD = /congrat|wonderful|lovely|well done|how nice|exciting|glad|happy/i;
+    const sixteen = "We've been married sixteen years.";
+    const before = ["My wife and I have separated.", "I'm so sorry.", "It was quiet in the end.", "I see."];
+    assert.match((await reply(sixteen))?.text ?? "", GLAD);
+    assert.doesNotMatch((await reply(...before, sixteen))?.text ?? "", GLAD);
+    assert.match((await reply(...before, "I got the job!"))?.text ?? "", /congrat|well done|wonderful/i);
+    const long = ["It rained.", "Did it?", "Yes.", "I see.", "It's dry now.", "Good.", "I had tea.", "Nice."];
+    assert.match((await reply(...before, ...long, sixteen))?.text ?? "", GLAD);
+  });
+
+  test("what was told is said back, and never made up", async () => {
+    const told = ["My appointment is on Thursday at ten.", "Good luck with it."];
+    assert.deepEqual(await reply(...told, "When is my appointment again?"), {
+      layer: "exact",
+      text: "You said your appointment is on Thursday at ten.",
+    });
+    const heard = new Set<string>();
+    const turns = [...told];
+    for (const asked of ["Where did I say my sister lives?", "How old did I say my sister is?"]) {
+      const { layer, text } = (await reply(...turns, asked)) ?? { layer: null, text: "" };
+      assert.equal(layer, "exact");
+      assert.ok(!heard.has(text), text);
+      heard.add(text);
+      turns.push(asked, text);
+    }
+  });
+
   test("what is told in several sentences has an answer of its tone, not of the model", async () => {
     for (const [told, fitting] of [
       [
@@ -108,8 +142,8 @@ describe("the replies that come with the package", async () => {
         /sorry|sad|heart|sympathy|hard|miss|sorrow|loss|gentle|bear/i,
       ],
       [
-        "The bus left without me, then it poured, and when I got in the boiler had packed up.",
-        /nuisance|bother|annoying|pain|oh (?:no|dear)|typical|patience|irritat|tiresome|moment|enough|done without|off day|worse|luck|fault/i,
+        "My train was cancelled and then it poured. When I got home the boiler had packed up.",
+        /nuisance|bother|annoying|pain|oh (?:no|dear)|typical|patience|irritat|tiresome|moment|enough|done without|off day|worse|luck|fault|smooth/i,
       ],
     ] as const) {
       const ready = await reply(told);

@@ -8,8 +8,9 @@ import { quantised } from "./quantised.ts";
  * Whisper's decoder, n tokens at a time after those it has read.
  *
  * In: `ids` int64 [1, n]; `places` int64 [n], where they stand; `mask` float32 [n, before + n], 0 where a token may
- * look and very negative where not; `wanted` int64 [w], whose successors are asked for; for each layer `past_keys.0`,
- * `past_values.0` …, float32 [1, heads, before, 64], and what the encoder gave, `keys.0`, `values.0` ….
+ * look and very negative where not; `weights` float32 [positions], the logarithm of how many positions each one stands
+ * for; `wanted` int64 [w], whose successors are asked for; for each layer `past_keys.0`, `past_values.0` …, float32
+ * [1, heads, before, 64], and what the encoder gave, `keys.0`, `values.0` ….
  * Out: `logits` float32 [1, w, vocabulary]; `attention` float32 [1, alignment heads, n, positions], how much each token
  * attends to each position; `all_keys.0`, `all_values.0` …, float32 [1, heads, before + n, 64].
  *
@@ -29,6 +30,7 @@ export async function decoderGraph(
   const ids = graph.input("ids", "int64", [1, "n"]);
   const places = graph.input("places", "int64", ["n"]);
   const mask = graph.input("mask", "float32", ["n", "all"]);
+  const weighting = graph.input("weights", "float32", ["positions"]);
   const wanted = graph.input("wanted", "int64", ["w"]);
 
   const table = quantised(
@@ -70,6 +72,7 @@ export async function decoderGraph(
       build.heads(question),
       graph.input(`keys.${at}`, "float32", shape),
       graph.input(`values.${at}`, "float32", shape),
+      weighting,
     );
     x = graph.add("Add", [
       x,

@@ -10,8 +10,11 @@ export interface LayerBuilder {
   normalised(x: string, stem: string): Promise<string>;
   /** [1, n, width] → [1, heads, n, 64] */
   heads(x: string): string;
-  /** Queries, which are scaled already, keys and values of [1, heads, .., 64] → what is attended to, and how much. */
-  attention(queries: string, keys: string, values: string, mask?: string): { x: string; weights: string };
+  /**
+   * Queries, which are scaled already, keys and values of [1, heads, .., 64] → what is attended to, and how much. The mask
+   * is added to the products.
+   */
+  attention(queries: string, keys: string, values: string, mask: string): { x: string; weights: string };
   /** x + the feed-forward part of a layer. */
   feedForward(x: string, layer: string): Promise<string>;
 }
@@ -70,8 +73,7 @@ export function layerBuilder(graph: GraphFile, weights: WhisperWeights, signal: 
     },
     attention(queries, keys, values, mask) {
       const products = graph.add("MatMul", [queries, graph.add("Transpose", [keys], { perm: [0, 1, 3, 2] })]);
-      const masked = mask === undefined ? products : graph.add("Add", [products, mask]);
-      const shares = graph.add("Softmax", [masked], { axis: -1 });
+      const shares = graph.add("Softmax", [graph.add("Add", [products, mask])], { axis: -1 });
       const byPosition = graph.add("Transpose", [graph.add("MatMul", [shares, values])], {
         perm: [0, 2, 1, 3],
       });

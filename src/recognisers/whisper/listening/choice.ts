@@ -46,11 +46,17 @@ export function choiceOf({ special, suppressed, suppressedFirst }: WhisperDescri
   };
 }
 
+/** What is lower than the likeliest by so much comes, all of it together, to less than the sixth digit. */
+const NEGLIGIBLE = 25;
+
 /** Natural logarithm. */
 export function logProbabilityOf(logits: Float32Array, id: number): number {
   let most = Number.NEGATIVE_INFINITY;
-  for (const value of logits) if (value > most) most = value;
+  for (let at = 0; at < logits.length; at++) if (logits[at]! > most) most = logits[at]!;
   let sum = 0;
-  for (const value of logits) sum += Math.exp(value - most);
+  for (let at = 0; at < logits.length; at++) {
+    const below = logits[at]! - most;
+    if (below > -NEGLIGIBLE) sum += Math.exp(below);
+  }
   return logits[id]! - most - Math.log(sum);
 }

@@ -85,12 +85,12 @@ export class DecoderRun {
 
   /** @param all [heads, tokens, all positions] */
   #keepAttention(all: Float32Array, tokens: number): void {
-    const { audioPositions } = this.#sizes;
-    const heads = all.length / tokens / audioPositions;
+    const positions = this.#encoded.weights!.shape[0]!;
+    const heads = all.length / tokens / positions;
     for (let token = 0; token < tokens; token++) {
       const own = new Float32Array(heads * this.#positions);
       for (let head = 0; head < heads; head++) {
-        const from = (head * tokens + token) * audioPositions;
+        const from = (head * tokens + token) * positions;
         own.set(all.subarray(from, from + this.#positions), head * this.#positions);
       }
       this.#attention.push(own);

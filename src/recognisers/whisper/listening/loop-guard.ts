@@ -12,6 +12,20 @@ export function repeatedPhrase(ids: readonly number[]): number {
   return 0;
 }
 
+/** Tokens in which whatever was just said is said once: of a phrase that follows itself, one is kept. */
+export function withoutRepeats(ids: readonly number[]): number[] {
+  const kept: number[] = [];
+  for (const id of ids) {
+    kept.push(id);
+    for (let length = 1; 2 * length <= kept.length; length++) {
+      if (repeatsFor(kept, length) < length) continue;
+      kept.length -= length;
+      break;
+    }
+  }
+  return kept;
+}
+
 /** How many tokens stand before the first repetition of the phrase of that length that the list ends with. */
 export function lengthBeforeRepeat(ids: readonly number[], phrase: number): number {
   return ids.length - repeatsFor(ids, phrase);

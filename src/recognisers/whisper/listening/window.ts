@@ -9,6 +9,7 @@ import { lengthBeforeRepeat } from "./loop-guard.ts";
 import type { Encoded, Networks } from "./networks.ts";
 import { pauseIn } from "./pause.ts";
 import { placedWords } from "./placed-words.ts";
+import { isAlike, isCopied, promptTokens } from "./prompt.ts";
 import { POSITION, WHISPER_RATE_HZ, WINDOW_S } from "./rate.ts";
 import { segmentsOf } from "./segments.ts";
 import { wordsOf } from "./words.ts";
@@ -46,14 +47,12 @@ export interface HeardWindow {
  */
 const NO_SPEECH_PROBABILITY = 0.6;
 const UNSURE_LOG_PROBABILITY = -1;
-const GUESSED_LOG_PROBABILITY = -1.5;
+const GUESSED_LOG_PROBABILITY = -1.35;
 
 /** More than anybody says. */
 const TOKENS_PER_S = 12;
 const MORE_TOKENS = 8;
 const MOST_TOKENS = 220;
-/** Of the prompt, as Whisper was trained. */
-const PROMPT_TOKENS = 223;
 
 const WITHOUT_GLUE: ReadonlySet<string> = new Set(["zh", "ja", "th", "lo", "my", "yue"]);
 
@@ -80,8 +79,7 @@ export class WindowListener {
       : samples.length / WHISPER_RATE_HZ;
     if (isSurelyNoSpeech(samples)) return { ...NOTHING, heardS };
     check();
-    const short = await this.#decoded(await this.#networks.encodeShort(samples), samples, request, check);
-    const heard = isRunaway(short.decoded) ? await this.#again(samples, request, check) : short;
+    const heard = await this.#heard(samples, request, check);
     const { decoded } = heard;
     const { language, languageProbability, noSpeechProbability, logProbabilities } = decoded;
     const mean = logProbabilities.reduce((sum, value) => sum + value, 0) / logProbabilities.length;
@@ -98,14 +96,33 @@ export class WindowListener {
     };
   }
 
+  async #heard(samples: Float32Array, request: WindowRequest, check: () => void): Promise<DecodedRun> {
+    const encoded = await this.#networks.encodeShort(samples);
+    const heard = await this.#decoded(encoded, samples, request, check);
+    const { ids, language, ...decoded } = heard.decoded;
+    if (isRunaway(decoded)) return await this.#again(samples, request, check);
+    if (request.prompt === null || !isCopied(ids, promptTokens(request.prompt, this.#pairs))) return heard;
+    // What was said in the words of the prompt is heard without it as well.
+    const text = this.#pairs.decode(ids);
+    const without = { ...request, prompt: null, draft: { text, language } };
+    const other = await this.#decoded(encoded, samples, without, check);
+    return isAlike(text, this.#pairs.decode(other.decoded.ids)) ? heard : other;
+  }
+
   /**
-   * With all 30 s before the encoder's eyes. Somebody may well say a thing several times: what repeats and comes to an end
+   * With all 30 s before the encoder's eyes, and no prompt that it could have got caught in. Somebody may well say a thing several times: what repeats and comes to an end
    * stays, and what does not is cut before its first repetition.
    */
   async #again(samples: Float32Array, request: WindowRequest, check: () => void): Promise<DecodedRun> {
     check();
     const encoded = await this.#networks.encodeFull(samples);
-    const { run, decoded } = await this.#decoded(encoded, samples, { ...request, draft: null }, check, false);
+    const { run, decoded } = await this.#decoded(
+      encoded,
+      samples,
+      { ...request, prompt: null, draft: null },
+      check,
+      false,
+    );
     if (decoded.repeatedPhrase === 0) return { run, decoded };
     const kept = lengthBeforeRepeat(decoded.ids, decoded.repeatedPhrase);
     const logProbabilities = decoded.logProbabilities.slice(0, kept);
@@ -139,7 +156,7 @@ export class WindowListener {
     const draftIds = draft === null || draft.text.trim() === "" ? [] : encoded(draft.text).slice(0, -2);
     return {
       language,
-      prompt: prompt === null || prompt.trim() === "" ? [] : encoded(prompt).slice(-PROMPT_TOKENS),
+      prompt: prompt === null ? [] : promptTokens(prompt, this.#pairs),
       draft:
         draftIds.length === 0
           ? null
@@ -176,6 +193,6 @@ const NOTHING: Omit<HeardWindow, "heardS"> = {
   segments: [],
 };
 
-function isRunaway({ repeatedPhrase, isCut }: Decoded): boolean {
+function isRunaway({ repeatedPhrase, isCut }: Pick<Decoded, "repeatedPhrase" | "isCut">): boolean {
   return repeatedPhrase > 0 || isCut;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { recalled } from "../../../src/writers/replies/recall.ts";
-import { byTurns } from "../dialogues.ts";
+import { toldName } from "../../../../src/writers/replies/memory/names.ts";
+import { byTurns } from "../../dialogues.ts";
 
 const CASES: readonly (readonly [...turns: string[]])[] = [
   ["Hi, I'm Priya.", "Nice to meet you.", "What's my name?", "You told me your name is Priya."],
@@ -31,6 +31,8 @@ const CASES: readonly (readonly [...turns: string[]])[] = [
   ["my cat Biscuit sat on it", "Oh no.", "Do you remember my cat's name?", "Your cat's name is Biscuit."],
   ["my name is tom", "Hi.", "What's my name?", "You told me your name is Tom."],
   ["MY NAME IS TOM", "Hi.", "What's my name?", "You told me your name is Tom."],
+  ["Hello.", "Hi.", "my name is Tobias what's my name", "You told me your name is Tobias."],
+  ["hi, im Bartek, just moved here", "Hi.", "do you know my name", "You told me your name is Bartek."],
   ["I'm Dr. Smith.", "Hi.", "What's my name?", "You told me your name is Dr. Smith."],
   ["My name is Mary Ann.", "Hi.", "What's my name?", "You told me your name is Mary Ann."],
   ...[
@@ -51,7 +53,7 @@ const CASES: readonly (readonly [...turns: string[]])[] = [
 for (const turns of CASES) {
   test(turns.join(" / "), () => {
     const history = byTurns(turns.slice(0, -1));
-    assert.equal(recalled(history, "1"), turns.at(-1));
+    assert.equal(toldName(history, "1"), turns.at(-1));
   });
 }
 
@@ -69,7 +71,7 @@ for (const asked of [
 ]) {
   test(`${asked.slice(0, 60)} is left to others`, () => {
     const history = byTurns(["My brother plays the trumpet.", "Nice.", asked]);
-    assert.equal(recalled(history, "1"), null);
+    assert.equal(toldName(history, "1"), null);
   });
 }
 
@@ -81,7 +83,7 @@ test("what somebody else is called is not the name of whoever asks", () => {
     turn("1", "Hello."),
     turn("0", "What's my name?"),
   ];
-  assert.equal(recalled(history, "1"), "You told me your name is Ann.");
+  assert.equal(toldName(history, "1"), "You told me your name is Ann.");
 });
 
 for (const said of [
@@ -96,6 +98,6 @@ for (const said of [
       text,
       audio: null,
     }));
-    assert.equal(recalled(history, "1"), null);
+    assert.equal(toldName(history, "1"), null);
   });
 }

@@ -1,13 +1,15 @@
 import { closeSync, openSync, readSync } from "node:fs";
 
-/** Where a chat endpoint's key may come from. */
+/** Where an endpoint's key may come from. */
 export interface ApiKeySources {
   /** The process's environment; the variable of that name there wins. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** A file that holds the key and nothing else, or none. */
   readonly file?: string | undefined;
-  /** What messages and the environment call them. */
-  readonly names?: { readonly variable: string; readonly setting: string };
+  /** The variable in the environment, as in `ANTIPHON_WRITER_API_KEY`. */
+  readonly variable: string;
+  /** The setting that names the file, as in `writer.apiKeyFile`; messages name it, too. */
+  readonly setting: string;
 }
 
 /** A key that was named but cannot be used. The message never quotes it. */
@@ -16,17 +18,15 @@ export class ApiKeyError extends Error {
 }
 
 /**
- * The key of the chat endpoint, without the spaces around it; `null` where none is set, as with a server of one's own.
+ * The key of an endpoint, without the spaces around it; `null` where none is set, as with a server of one's own.
  * Throws {@link ApiKeyError} when the file is missing or unreadable, or the key is empty or cannot stand in a header.
  */
-export function readApiKey({ env, file, names = WRITERS }: ApiKeySources): string | null {
-  const { variable, setting } = names;
+export function readApiKey({ env, file, variable, setting }: ApiKeySources): string | null {
   const given = env[variable];
   if (given !== undefined && given !== "") return checked(given, variable);
   return file === undefined ? null : checked(readStart(file, setting), `${setting} (${file})`);
 }
 
-const WRITERS = { variable: "ANTIPHON_WRITER_API_KEY", setting: "writer.apiKeyFile" };
 /** No key is longer. A larger file is something else, and is not read whole. */
 const LONGEST_KEY = 4096;
 

@@ -1,17 +1,16 @@
-import { toPcm16 } from "../audio/pcm.ts";
 import type { Marks, SpokenPhoneme, SpokenViseme, SpokenWord } from "../contract/spoken.ts";
-import type { Frame, Mouth, SpokenWord as Word } from "../model/speech-model.ts";
+import type { Mouth, Piece, SpokenWord as Word } from "../model/speech-model.ts";
 
-/** A frame of a reply as it is sent: 16-bit PCM, 1920 samples but for the last, and what begins in it. */
-export interface SpokenFrame {
-  readonly pcm: Int16Array;
+/** A piece of a reply as it is sent: some bytes of its file, and what begins in the speech that went into them. */
+export interface SpokenPiece {
+  readonly bytes: Uint8Array;
   readonly marks: Marks;
 }
 
-/** A frame of the engine's as the wire has it. */
-export function spokenFrame({ samples, words, mouth }: Frame): SpokenFrame {
+/** A piece of the engine's as the wire has it. */
+export function spokenPiece({ bytes, words, mouth }: Piece): SpokenPiece {
   return {
-    pcm: toPcm16(samples),
+    bytes,
     marks: {
       ...(words === undefined ? {} : { words: words.map(wordOf) }),
       ...(mouth === undefined ? {} : mouthOf(mouth)),
@@ -19,7 +18,7 @@ export function spokenFrame({ samples, words, mouth }: Frame): SpokenFrame {
   };
 }
 
-/** All the marks of a reply, from those of its frames: of two equal shapes of the mouth that meet it makes one. */
+/** All the marks of a reply, from those of its pieces: of two equal shapes of the mouth that meet it makes one. */
 export class AllMarks {
   #words: SpokenWord[] | undefined;
   #visemes: SpokenViseme[] | undefined;

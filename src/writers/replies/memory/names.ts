@@ -1,10 +1,10 @@
-import type { Turn } from "../../model/conversation.ts";
+import type { Turn } from "../../../model/conversation.ts";
 
 /**
  * Answers what somebody asks of what they said themselves: their name, or what somebody or something of theirs is called.
  * `null` where that is not asked, was not said in these plain forms, or may be either of two.
  */
-export function recalled(history: readonly Turn[], speaker: string): string | null {
+export function toldName(history: readonly Turn[], speaker: string): string | null {
   const newest = history.at(-1);
   const asked = plain(newest?.text ?? "");
   // What others said of themselves is nothing that whoever asks has said.
@@ -14,7 +14,7 @@ export function recalled(history: readonly Turn[], speaker: string): string | nu
     .map((turn) => plain(turn.text ?? ""))
     .reverse();
   if (MY_NAME.test(asked)) {
-    const name = ownName(said);
+    const name = ownName([asked, ...said]);
     return name === null
       ? "You haven't told me your name. What should I call you?"
       : `You told me your name is ${name}.`;
@@ -54,7 +54,7 @@ const NAMED: readonly RegExp[] = [
   // As speech is transcribed, or typed in haste.
   new RegExp(`${CALLS_ITSELF} ([\\p{L}-]{2,})${AFTER_A_NAME}`, "giu"),
   new RegExp(
-    `(?:\\bI'm|\\bI am|(?:^|[.!,] )[Tt]his is) ${NAME}(?!,? (?:my|our|his|her|the)\\b)${AFTER_A_NAME}`,
+    `(?:\\bI'm|\\bI am|\\b[Ii]m|(?:^|[.!,] )[Tt]his is) ${NAME}(?!,? (?:my|our|his|her|the)\\b)${AFTER_A_NAME}`,
     "gu",
   ),
 ];

@@ -1,11 +1,11 @@
-import { WHISPER_RATE_HZ } from "./rate.ts";
+import { WHISPER_RATE_HZ } from "../listening/rate.ts";
 
 /**
  * Two seconds that are as loud as speech, to be followed by silence: what the encoder makes of the silence depends on
  * the loudest sound before it, because Whisper cuts its spectrogram off below that. A buzz of 120 Hz through two
  * resonances, in syllables of 0.25 s, whose spectrum and level are near those of a vowel at conversational level.
  */
-export function silentTail(): Float32Array {
+export function buzz(): Float32Array {
   const samples = new Float32Array(2 * WHISPER_RATE_HZ);
   for (let harmonic = 1; harmonic * PITCH_HZ < 4_000; harmonic++) {
     const hz = harmonic * PITCH_HZ;

@@ -4,17 +4,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { inspect } from "node:util";
-import { ApiKeyError, readApiKey } from "../../src/writers/chat/secret.ts";
+import { ApiKeyError, readApiKey } from "../../src/cli/api-key.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "antiphon-secret-"));
+const WRITER = { variable: "ANTIPHON_WRITER_API_KEY", setting: "writer.apiKeyFile" };
+const folder = mkdtempSync(join(tmpdir(), "antiphon-api-key-"));
 after(() => rmSync(folder, { recursive: true }));
 
 test("the key comes from the environment, else from the file, else there is none", () => {
   const file = holding("sk-file\n");
-  assert.equal(readApiKey({ env: { ANTIPHON_WRITER_API_KEY: "sk-env" }, file }), "sk-env");
-  assert.equal(readApiKey({ env: {}, file }), "sk-file");
-  assert.equal(readApiKey({ env: { ANTIPHON_WRITER_API_KEY: "" }, file: holding("  sk-x\r\n\n") }), "sk-x");
-  assert.equal(readApiKey({ env: {} }), null);
+  assert.equal(readApiKey({ ...WRITER, env: { ANTIPHON_WRITER_API_KEY: "sk-env" }, file }), "sk-env");
+  assert.equal(readApiKey({ ...WRITER, env: {}, file }), "sk-file");
+  assert.equal(
+    readApiKey({ ...WRITER, env: { ANTIPHON_WRITER_API_KEY: "" }, file: holding("  sk-x\r\n\n") }),
+    "sk-x",
+  );
+  assert.equal(readApiKey({ ...WRITER, env: {} }), null);
 });
 
 test("a file that is missing or unreadable, or holds no key or more than one, is named and not quoted", () => {
@@ -30,7 +34,7 @@ test("a file that is missing or unreadable, or holds no key or more than one, is
     [holding("sk-".repeat(100_000)), /more than 4096/],
   ] as const) {
     assert.throws(
-      () => readApiKey({ env: {}, file }),
+      () => readApiKey({ ...WRITER, env: {}, file }),
       (error) => {
         assert.ok(error instanceof ApiKeyError);
         assert.match(error.message, says);
@@ -41,8 +45,22 @@ test("a file that is missing or unreadable, or holds no key or more than one, is
     );
   }
   assert.throws(
-    () => readApiKey({ env: { ANTIPHON_WRITER_API_KEY: "sk-a\nsk-b" } }),
+    () => readApiKey({ ...WRITER, env: { ANTIPHON_WRITER_API_KEY: "sk-a\nsk-b" } }),
     /^ApiKeyError: ANTIPHON_WRITER/,
+  );
+});
+
+test("whose key it is decides where it is looked for and what a message names", () => {
+  const ours = { variable: "ANTIPHON_RECOGNISER_API_KEY", setting: "recogniser.apiKeyFile" };
+  const env = { ANTIPHON_WRITER_API_KEY: "sk-writer" };
+  assert.equal(readApiKey({ ...ours, env }), null);
+  assert.throws(
+    () => readApiKey({ ...ours, env, file: join(folder, "none") }),
+    /^ApiKeyError: recogniser\.apiKeyFile \(.*\) does not exist/,
+  );
+  assert.throws(
+    () => readApiKey({ ...ours, env: { ANTIPHON_RECOGNISER_API_KEY: " " } }),
+    /^ApiKeyError: ANTIPHON_RECOGNISER_API_KEY is empty/,
   );
 });
 

@@ -1,0 +1,42 @@
+import { mkdir, symlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { toPcm16 } from "../../src/audio/pcm.ts";
+import { encodeWav } from "../../src/audio/wav-write.ts";
+import { type ServerProcess, startServerProcess } from "../../src/cli/bench/server-process.ts";
+import type { Clip } from "../../src/model/conversation.ts";
+import { startWriterServer } from "../writer-server.ts";
+import { recogniserFolder } from "./recogniser.ts";
+import { clipOf } from "./sounds.ts";
+
+/** A server that can hear, its recogniser loaded; one that writes as well, if it is asked to. */
+export async function startHearingServer(withWriter = false): Promise<ServerProcess> {
+  const folder = await recogniserFolder();
+  const install = async (dataDir: string) => {
+    const into = join(dataDir, "checkpoints", "whisper-base");
+    await mkdir(dirname(into), { recursive: true });
+    await symlink(folder, into);
+  };
+  const server = withWriter ? await startWriterServer(install) : await startServerProcess(undefined, install);
+  // Silence is answered without a look at it, but not before the recogniser is there.
+  await transcribed(server, clipOf(new Float32Array(16_000), "silence"));
+  return server;
+}
+
+/** What a server hears in a clip. @throws Error with the answer when it is none. */
+export async function transcribed({ url, key }: ServerProcess, clip: Clip): Promise<string> {
+  const form = new FormData();
+  form.set("model", "whisper-1");
+  form.set("file", new Blob([Buffer.from(wavOf(clip))]), "clip.wav");
+  const answer = await fetch(`${url}/v1/audio/transcriptions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}` },
+    body: form,
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`a transcription failed: ${answer.status} ${text.slice(0, 200)}`);
+  return (JSON.parse(text) as { readonly text: string }).text;
+}
+
+export function wavOf({ samples, sampleRateHz }: Clip): Uint8Array {
+  return encodeWav(toPcm16(samples), sampleRateHz);
+}

@@ -1,0 +1,63 @@
+import { runLoad } from "../../src/cli/bench/load-process.ts";
+import { median } from "../../src/cli/bench/percentile.ts";
+import { type ServerProcess, startServerProcess } from "../../src/cli/bench/server-process.ts";
+import { tenWords } from "../../src/cli/bench/service-speed.ts";
+import { openWhisper } from "../../src/recognisers/whisper/open-whisper.ts";
+import { startHearingServer, transcribed } from "../hearing/hearing-server.ts";
+import { talkOf } from "../hearing/long-talk.ts";
+import { recogniserFolder } from "../hearing/recogniser.ts";
+import { NotMeasuredError } from "../not-measured-error.ts";
+import { mostResidentMb, residentMb } from "../resident.ts";
+import type { Row } from "../row.ts";
+
+export const hearingMemory: Row = {
+  id: "hearing-memory",
+  what: "memory that the recogniser adds to a server: loaded; the most, with clips of 30 s; at rest after them; time to load it",
+  goal: "≤ 250 MB; ≤ 600 MB; –; ≤ 1 s",
+  async measure({ isQuick, renderings }) {
+    if (process.platform !== "linux") throw new NotMeasuredError("the system does not tell the most memory");
+    const clips = await talkOf(renderings, "0", 30, isQuick ? 4 : 16);
+    const without = await atRest(await startServerProcess(), async (server) => {
+      await speak(server);
+      return { idle: await residentMb(server.pid), most: mostResidentMb(server.pid) };
+    });
+    const withIt = await atRest(await startHearingServer(), async (server) => {
+      await speak(server);
+      const idle = await residentMb(server.pid);
+      for (const clip of clips) await transcribed(server, clip);
+      return { idle, most: mostResidentMb(server.pid), after: await residentMb(server.pid) };
+    });
+    const idle = withIt.idle - without.idle;
+    const most = withIt.most - without.most;
+    const loadMs = median(await loadTimesMs(isQuick ? 2 : 7));
+    return {
+      measured: `${idle.toFixed(0)} MB; ${most.toFixed(0)} MB; ${(withIt.after - without.idle).toFixed(0)} MB; ${(loadMs / 1_000).toFixed(2)} s`,
+      isMet: idle <= 250 && most <= 600 && loadMs <= 1_000,
+    };
+  },
+};
+
+async function atRest<T>(server: ServerProcess, look: (server: ServerProcess) => Promise<T>): Promise<T> {
+  try {
+    return await look(server);
+  } finally {
+    await server.stop();
+  }
+}
+
+async function speak(server: ServerProcess): Promise<void> {
+  await runLoad({ ...tenWords(server, 1), requests: 20 });
+}
+
+/** Its thread, the weights (in the page cache from the second on) and the networks; nothing is heard. */
+async function loadTimesMs(runs: number): Promise<readonly number[]> {
+  const folder = await recogniserFolder();
+  const times: number[] = [];
+  for (let run = 0; run <= runs; run++) {
+    const beganMs = performance.now();
+    const recogniser = await openWhisper(folder);
+    times.push(performance.now() - beganMs);
+    await recogniser.close();
+  }
+  return times.slice(1);
+}

@@ -1,0 +1,21 @@
+/** A 16-bit sample as the byte that ITU-T G.711 makes of it. */
+export type Companding = (sample: number) => number;
+
+/** The code of North America and Japan: a sign, three bits of exponent, four of mantissa, all inverted. */
+export function mulaw(sample: number): number {
+  const biased = Math.min(Math.abs(sample), LOUDEST) + MULAW_BIAS;
+  const exponent = 24 - Math.clz32(biased);
+  const mantissa = (biased >> (exponent + 3)) & 0x0f;
+  return ~((sample < 0 ? 0x80 : 0) | (exponent << 4) | mantissa) & 0xff;
+}
+
+/** The code of the rest of the world: the same with a linear beginning, and every other bit inverted. */
+export function alaw(sample: number): number {
+  const level = Math.min(Math.abs(sample), LOUDEST);
+  const exponent = Math.max(0, 24 - Math.clz32(level));
+  const mantissa = (level >> Math.max(4, exponent + 3)) & 0x0f;
+  return ((sample < 0 ? 0 : 0x80) | (exponent << 4) | mantissa) ^ 0x55;
+}
+
+const LOUDEST = 32_635;
+const MULAW_BIAS = 132;

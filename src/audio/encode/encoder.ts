@@ -1,0 +1,24 @@
+/** The files that speech can be made into: mono, of 24 kHz, but for the two of telephony, which have 8 kHz. */
+export const ENCODINGS = ["mp3", "opus", "flac", "wav", "pcm", "mulaw", "alaw"] as const;
+
+/** One of {@link ENCODINGS}; `opus` lies in Ogg, and `pcm`, `mulaw` and `alaw` have no container. */
+export type Encoding = (typeof ENCODINGS)[number];
+
+/**
+ * Makes a file of 16-bit PCM at 24 kHz as it comes: `head`, what each `push` gives, and what `end` gives are its bytes
+ * in order. They depend on the samples alone, and not on how they were cut into pieces.
+ */
+export interface Encoder {
+  /** What the file begins with; may be empty. Where it tells a length, that is left open. */
+  head(): Uint8Array;
+  /** The bytes that are ready by now: often none, since a codec holds some milliseconds back. The caller owns them. */
+  push(pcm: Int16Array): Uint8Array;
+  /** What was held back. Call it once, after the last `push`. */
+  end(): Uint8Array;
+  /** After `end`: what may stand in place of `head` in a file that is kept, with its length told. As long as `head`. */
+  finishedHead(): Uint8Array;
+  /** Gives back what the codec holds, at any time; calling it twice is harmless. */
+  free(): void;
+}
+
+export const NOTHING = new Uint8Array(0);

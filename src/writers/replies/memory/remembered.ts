@@ -1,0 +1,80 @@
+import type { SpeakerLabel, Turn } from "../../../model/conversation.ts";
+import { plainWords } from "../heard.ts";
+import { factFor, isNeverTold } from "./facts.ts";
+import { asSaid, listOf } from "./list.ts";
+import { toldName } from "./names.ts";
+import { ourWords } from "./our-words.ts";
+import { rightWord, sorryFor } from "./putting-right.ts";
+import { questionIn } from "./question.ts";
+import { sentencesIn, statementsOf } from "./statements.ts";
+
+/** What has been heard, so that no line is said twice, and what chooses among those that were not. */
+export interface Choosing {
+  /** As `plainWords`. */
+  readonly heard: ReadonlySet<string>;
+  readonly chance: number;
+}
+
+/**
+ * Answers what somebody asks of what this conversation has heard: what they told of themselves, their list, what we said;
+ * or takes the right word from them where they put us right. Everything that is said back was said by whoever it is
+ * put down to. `null` where nothing of that is asked in a plain form, or the answer is in doubt.
+ */
+export function remembered(
+  history: readonly Turn[],
+  speaker: SpeakerLabel,
+  choosing: Choosing,
+): string | null {
+  const newest = history.at(-1);
+  if (newest?.text == null || newest.speaker === speaker || newest.text.length > LONGEST_TURN) return null;
+  const name = toldName(history, speaker);
+  if (name !== null) return name;
+  const earlier = history.slice(0, -1);
+  const ours = earlier.flatMap((turn) => (turn.speaker === speaker && turn.text !== null ? [turn.text] : []));
+  const theirs = earlier.filter((turn) => turn.speaker === newest.speaker);
+  const sentences = sentencesIn(newest.text);
+  if (LIST.test(sentences.at(-1) ?? "")) {
+    const items = listOf([...theirs.map(({ text }) => text ?? ""), sentences.slice(0, -1).join(" ")]);
+    if (items !== null) return items.length === 0 ? "Nothing any more." : asSaid(items);
+  }
+  const isAfterOurs = earlier.at(-1)?.speaker === speaker;
+  const own = ourWords(newest.text, ours, isAfterOurs);
+  if (own !== null) return own;
+  if (isAfterOurs && theirs.length > 0) {
+    const before = theirs.map(({ text }) => text ?? "");
+    const right = rightWord(newest.text, earlier.at(-1)?.text ?? "", before);
+    if (right !== null) return oneOf(sorryFor(right), choosing);
+  }
+  const question = questionIn(newest.text);
+  if (question === null) return null;
+  const told = statementsOf(history, newest.speaker);
+  const fact = factFor(question, told);
+  if (fact !== null) return fact;
+  // What could not be heard may have told it.
+  if (theirs.some(({ text }) => text === null)) return null;
+  const spoken = theirs
+    .flatMap(({ text }) => sentencesIn(text ?? ""))
+    // Who asks for it has not told it by that.
+    .filter((sentence) => questionIn(sentence)?.isExplicit !== true)
+    .join("\n");
+  return isNeverTold(question, told, spoken) ? oneOf(NEVER_TOLD, choosing) : null;
+}
+
+/** One that was not heard yet; `null` where all were. */
+function oneOf(lines: readonly string[], { heard, chance }: Choosing): string | null {
+  const fresh = lines.filter((line) => !heard.has(plainWords(line)));
+  return fresh[chance % fresh.length] ?? null;
+}
+
+export const NEVER_TOLD: readonly string[] = [
+  "I don't think you've told me that.",
+  "You haven't told me that yet, as far as I can tell.",
+  "That hasn't come up between us. Will you tell me?",
+  "I can't find that in anything you've said so far.",
+  "I don't believe you've mentioned it. What is it?",
+  "You may have meant to tell me, but you haven't so far.",
+];
+
+const LIST =
+  /^(?:(?:so|ok|okay|and|right|well|now|wait)[,.]? )*(?:what(?:'s| is) (?:now |still |left )?on (?:my|the) (?:\w+ )?list|what(?:'s| is) (?:left )?(?:my|in my|on my) (?:order|basket|list)|what(?:'s| is) on it|what (?:do|did) i (?:still )?(?:need|have to (?:buy|get))(?: to (?:buy|get))?|what did i say (?:that )?i (?:need|needed|wanted)(?: to (?:buy|get))?|(?:can you |please |could you )*(?:read|say|repeat|give|tell)(?: me)?(?: back)? (?:my|the) (?:\w+ )?(?:list|order)(?: back(?: to me)?)?|read that (?:list )?back(?: to me)?(?: would you)?)(?:,? (?:now|so far|again|please|then|at the moment))*[\s?.!]*$/i;
+const LONGEST_TURN = 1500;

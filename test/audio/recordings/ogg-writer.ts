@@ -1,0 +1,53 @@
+import { oggChecksum } from "../../../src/audio/recordings/ogg-page.ts";
+
+/** The head of a stream of Opus: mono, 312 samples before the beginning. */
+export const OPUS_HEAD = Uint8Array.of(...Buffer.from("OpusHead"), 1, 1, 0x38, 1, 0x80, 0xbb, 0, 0, 0, 0, 0);
+
+/** The pages of a stream of Ogg, each of so many pieces of 255 bytes. The last has no mark of the end. */
+export function oggPages(all: readonly Uint8Array[], piecesPerPage: number, serial = 7): Buffer[] {
+  const sizes = all.flatMap(({ length }) => [
+    ...Array<number>(Math.floor(length / 255)).fill(255),
+    length % 255,
+  ]);
+  const bytes = Buffer.concat(all);
+  const pages: Buffer[] = [];
+  let at = 0;
+  for (let first = 0; first < sizes.length; first += piecesPerPage) {
+    const own = sizes.slice(first, first + piecesPerPage);
+    const size = own.reduce((sum, piece) => sum + piece, 0);
+    const header = Buffer.alloc(27);
+    header.write("OggS");
+    header[5] = (first === 0 ? 2 : 0) | (first > 0 && sizes[first - 1] === 255 ? 1 : 0);
+    header.writeBigUInt64LE(BigInt(1_000 + first), 6);
+    header.writeUInt32LE(serial, 14);
+    header.writeUInt32LE(pages.length, 18);
+    header[26] = own.length;
+    pages.push(signed(Buffer.concat([header, Buffer.from(own), bytes.subarray(at, at + size)])));
+    at += size;
+  }
+  return pages;
+}
+
+/** The same in one piece. */
+export function ogg(all: readonly Uint8Array[], piecesPerPage: number, serial = 7): Buffer {
+  return Buffer.concat(oggPages(all, piecesPerPage, serial));
+}
+
+/** Gives a page the checksum that it should have. */
+export function signed(page: Buffer): Buffer {
+  page.writeUInt32LE(oggChecksum(page), 22);
+  return page;
+}
+
+/** Cuts a file into its pages; what is behind the last whole one is left out. */
+export function pagesOf(file: Uint8Array): Buffer[] {
+  const pages: Buffer[] = [];
+  for (let at = 0; at + 27 <= file.length; ) {
+    const body = at + 27 + file[at + 26]!;
+    const end = file.subarray(at + 27, body).reduce((sum, size) => sum + size, body);
+    if (end > file.length) break;
+    pages.push(Buffer.from(file.subarray(at, end)));
+    at = end;
+  }
+  return pages;
+}

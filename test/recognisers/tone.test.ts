@@ -1,0 +1,7 @@
+import { recogniserConformance } from "./conformance.ts";
+import { ToneRecogniser, toneSpeech } from "./tone-recogniser.ts";
+
+recogniserConformance("a recogniser of tones", async () => new ToneRecogniser(), {
+  lacks: ["takesDrafts"],
+  speech: async () => toneSpeech(),
+});

@@ -1,0 +1,79 @@
+import type { Clip } from "../../src/model/conversation.ts";
+import type { RecogniseOptions, Recogniser, Transcript } from "../../src/model/recogniser.ts";
+import { segmentOf } from "../recognisers/scripted-recogniser.ts";
+
+/** A recognition that the test takes further, window by window. */
+export interface Stepping {
+  readonly clip: Clip;
+  readonly options: RecogniseOptions;
+  readonly signal: AbortSignal;
+  /** The next 30 s say this; an empty text is silence. */
+  hearWindow(text: string): void;
+  /** There is no more of the clip. */
+  finish(): void;
+  fail(error: Error): void;
+}
+
+const WINDOW_S = 30;
+
+/** Hears 30 s when the test says so, and goes on where it is told to. */
+export class SteppedRecogniser implements Recogniser {
+  readonly name = "stepped-recogniser";
+  /** All that it was asked, in order. */
+  readonly asked: Stepping[] = [];
+  readonly #underWay = new Set<Stepping>();
+
+  get underWay(): readonly Stepping[] {
+    return [...this.#underWay];
+  }
+
+  /** The digests of what it was asked, in order. */
+  get digests(): string[] {
+    return this.asked.map(({ clip }) => clip.digest);
+  }
+
+  recognise(clip: Clip, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
+    return new Promise<Transcript>((resolve, reject) => {
+      const texts: string[] = [];
+      const { startAtS = 0 } = options;
+      const sofar = (): Transcript => ({
+        text: texts.filter((text) => text !== "").join(" "),
+        language: options.language ?? "en",
+        languageProbability: 0.9,
+        speechProbability: texts.some((text) => text !== "") ? 0.9 : 0,
+        meanLogProbability: -0.25,
+        segments: texts.flatMap((text, at) =>
+          text === "" ? [] : [segmentOf(text, startAtS + at * WINDOW_S)],
+        ),
+        heardS: Math.min(clip.durationS, startAtS + texts.length * WINDOW_S),
+      });
+      const over = () => this.#underWay.delete(stepping);
+      const stepping: Stepping = {
+        clip,
+        options,
+        signal,
+        hearWindow(text) {
+          texts.push(text);
+          options.onPart?.(sofar());
+        },
+        finish() {
+          over();
+          resolve({ ...sofar(), heardS: clip.durationS });
+        },
+        fail(error) {
+          over();
+          reject(error);
+        },
+      };
+      signal.addEventListener("abort", () => stepping.fail(signal.reason as Error), { once: true });
+      this.#underWay.add(stepping);
+      this.asked.push(stepping);
+    });
+  }
+
+  async close(): Promise<void> {}
+}
+
+export function clipOf(digest: string, durationS = 1): Clip {
+  return { samples: new Float32Array(16), sampleRateHz: 16_000, durationS, digest, isGivenAway: true };
+}

@@ -30,7 +30,6 @@ import { phonemes } from "./rows/phonemes.ts";
 import { buzz, clicks, thumps } from "./rows/sound.ts";
 import { start } from "./rows/start.ts";
 import { streams } from "./rows/streams.ts";
-import { wordTimes } from "./rows/word-times.ts";
 import { words } from "./rows/words.ts";
 
 /** The table, in its order. */
@@ -43,7 +42,6 @@ export const ROWS: readonly Row[] = [
   memory,
   start,
   words,
-  wordTimes,
   naturalness,
   clicks,
   thumps,

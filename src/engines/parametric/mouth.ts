@@ -1,6 +1,6 @@
 import type { Plan } from "./plan.ts";
 import { LAST_MARK_ID } from "./spoken-words.ts";
-import { frameStarts, soundEnd } from "./word-times.ts";
+import { soundEnd, soundStarts } from "./word-times.ts";
 
 /** Something with a name, and the plan's frames that it takes. */
 export interface FramedName {
@@ -44,12 +44,12 @@ export function mouthPlan(
   return { phonemes, visemes };
 }
 
-/** A stress mark's time is its vowel's, a long mark's and a space's that of the sound before. */
+/** A stress mark's time is its vowel's, a space's that of the sound behind it, a long mark's that of the one before. */
 function soundsOf(
   { ids, steps, energy }: Pick<Plan, "ids" | "steps" | "energy">,
   phonemeOf: (id: number) => string,
 ): FramedName[] {
-  const starts = frameStarts(steps);
+  const starts = soundStarts(steps);
   const sounds: FramedName[] = [];
   let fromFrame: number | null = null;
   let hasPause = true;
@@ -57,8 +57,8 @@ function soundsOf(
     const name = phonemeOf(id);
     const last = sounds.at(-1);
     if (id <= LAST_MARK_ID) {
-      fromFrame = null;
       hasPause ||= id !== LAST_MARK_ID;
+      fromFrame = hasPause ? null : starts[index]!;
       if (last !== undefined && id !== LAST_MARK_ID)
         sounds[sounds.length - 1] = { ...last, toFrame: soundEnd(energy, last.fromFrame, last.toFrame) };
       continue;

@@ -1,5 +1,5 @@
+import { type Caption, subRip, webVtt } from "../captions/captions.ts";
 import type { HeardSegment, Transcript } from "../model/recogniser.ts";
-import { type Caption, subRip, webVtt } from "../serving/captions.ts";
 import { roundedToMs } from "../serving/rounded-to-ms.ts";
 
 /** What `transcribe --json` prints. Times are in seconds from the recording's beginning, in whole milliseconds. */

@@ -5,6 +5,7 @@ import { buffer } from "node:stream/consumers";
 import type { Command } from "commander";
 import type { Encoding } from "../audio/encode/encoder.ts";
 import { ServiceError } from "../contract/errors.ts";
+import type { SpokenWord } from "../contract/spoken.ts";
 import { NothingToSpeakError } from "../model/speech-model.ts";
 import type { Prepared } from "../serving/prepare.ts";
 import type { Settings } from "../settings/schema.ts";
@@ -17,6 +18,8 @@ interface SayFlags {
   readonly model?: string;
   readonly params?: string;
   readonly voiceLike?: string;
+  readonly captions?: string;
+  readonly words?: boolean;
 }
 
 /** `antiphon say TEXT|-`: speaks without a server. */
@@ -31,12 +34,17 @@ export function registerSay(program: Command): void {
     .option("--speaker <label>", "role label (default: 0)")
     .option("--model <id>", "public model id (default: the default model)")
     .option("--voice-like <file>", "WAV of somebody speaking, whose voice to come near")
+    .option("--captions <file>", "captions to write too: WebVTT (.vtt) or SubRip (.srt)")
+    .option("--words", "with each word's time in the captions, which WebVTT has")
     .option("--params <json>", "generation params, as POST /v1/tts takes them")
     .action(async (argument: string, flags: SayFlags, command: Command) => {
       const text = await readInput(argument);
+      const form = captionForm(flags);
       const encoding = encodingOf(flags.output);
-      const file = await speak(text, encoding, flags, await settingsOf(command));
-      if (flags.output !== undefined) await write(flags.output, file);
+      const { file, spoken } = await speak(text, encoding, flags, await settingsOf(command));
+      if (flags.captions !== undefined && form !== null)
+        await write(flags.captions, await captions(spoken, form), "--captions");
+      if (flags.output !== undefined) await write(flags.output, file, "-o");
       else if (process.stdout.isTTY) await (await import("./play.ts")).play(file);
       else process.stdout.write(file);
     });
@@ -60,28 +68,37 @@ function encodingOf(output = ""): Encoding {
   throw new WrongCallError(`A file that ends in ${ending} cannot be made: end -o in ${valid.join(", ")}.`);
 }
 
-async function speak(
-  text: string,
-  encoding: Encoding,
-  flags: SayFlags,
-  settings: Settings,
-): Promise<Uint8Array> {
+interface Spoken {
+  readonly file: Uint8Array;
+  readonly spoken: { readonly text: string; readonly words: readonly SpokenWord[] };
+}
+
+async function speak(text: string, encoding: Encoding, flags: SayFlags, settings: Settings): Promise<Spoken> {
   const { houseWords } = await import("./lexicon-file.ts");
   const words = await houseWords(settings);
   const prepared = await prepare(text, flags);
   const { openEmbeddedVoice } = await import("./embedded-voice.ts");
   const { scriptOf } = await import("../serving/script-of.ts");
+  const { AllMarks, spokenPiece } = await import("../serving/spoken-piece.ts");
   const { joinedBytes } = await import("../audio/joined.ts");
   const voice = await openEmbeddedVoice({ threads: 1, readings: settings.readings, words });
   try {
     const pieces: Uint8Array[] = [];
     const script = scriptOf(prepared, prepared.model.preset);
+    const all = new AllMarks();
     const speech = voice.speakEncoded(script, encoding, new AbortController().signal);
     let step = await speech.next();
-    for (; !step.done; step = await speech.next()) pieces.push(step.value.bytes);
+    for (; !step.done; step = await speech.next()) {
+      const { bytes, marks } = spokenPiece(step.value);
+      pieces.push(bytes);
+      all.add(marks);
+    }
     const file = joinedBytes(pieces);
     file.set(step.value.finishedHead ?? []);
-    return file;
+    return {
+      file,
+      spoken: { text: prepared.conversation.open.text ?? "", words: all.marks().words ?? [] },
+    };
   } catch (error) {
     if (!(error instanceof NothingToSpeakError)) throw error;
     throw new WrongCallError(`This cannot be said: ${error.message}.`);
@@ -132,10 +149,31 @@ async function read(file: string): Promise<Buffer> {
   );
 }
 
-/** Writes the file that `-o` names. */
-async function write(file: string, bytes: Uint8Array): Promise<void> {
-  await writeFile(file, bytes).catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`The file ${file} cannot be written (${error.code}): name another with -o.`, {
+type CaptionForm = { readonly ending: "vtt" | "srt"; readonly hasWordTimes: boolean };
+
+/** What captions are asked for; null for none. */
+function captionForm({ captions, words: hasWordTimes = false }: SayFlags): CaptionForm | null {
+  const ending = /\.(vtt|srt)$/i.exec(captions ?? "")?.[1]?.toLowerCase();
+  if (captions !== undefined && ending !== "vtt" && ending !== "srt")
+    throw new WrongCallError(
+      `The captions of ${captions} have no form: name a file that ends in .vtt or .srt.`,
+    );
+  if (hasWordTimes && ending !== "vtt")
+    throw new WrongCallError("Only WebVTT has times of words: give --captions a file that ends in .vtt.");
+  return ending === "vtt" || ending === "srt" ? { ending, hasWordTimes } : null;
+}
+
+async function captions({ text, words }: Spoken["spoken"], form: CaptionForm): Promise<string> {
+  const { subRip, webVtt } = await import("../captions/captions.ts");
+  const { captionsOf } = await import("../captions/from-words.ts");
+  const made = captionsOf(text, words, { hasWordTimes: form.hasWordTimes });
+  return form.ending === "srt" ? subRip(made) : webVtt(made);
+}
+
+/** Writes the file that an option names. */
+async function write(file: string, content: Uint8Array | string, option: string): Promise<void> {
+  await writeFile(file, content).catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`The file ${file} cannot be written (${error.code}): name another with ${option}.`, {
       cause: error,
     });
   });

@@ -31,6 +31,8 @@ export interface TtsRequest {
   readonly model?: string | null;
   readonly params?: GenParams;
   readonly lexicon?: Lexicon;
+  /** Whether the reply tells of `visemes` and `phonemes` beside the words. */
+  readonly visemes?: boolean;
 }
 
 /** One turn of a conversation. The last is the open one: without `text`, it is written for you. */
@@ -50,6 +52,8 @@ export interface ConverseRequest {
   readonly model?: string | null;
   readonly params?: GenParams;
   readonly lexicon?: Lexicon;
+  /** Whether the reply tells of `visemes` and `phonemes` beside the words. */
+  readonly visemes?: boolean;
   /** What the writer of the last turn keeps to. At most 2000 characters. */
   readonly instructions?: string;
 }
@@ -66,6 +70,8 @@ export interface SpeechRequest {
   readonly response_format?: string;
   readonly speed?: number;
   readonly lexicon?: Lexicon;
+  /** Whether the reply tells of `visemes` and `phonemes` beside the words. */
+  readonly visemes?: boolean;
 }
 
 /** What a transcript may be asked for as. */

@@ -1,5 +1,5 @@
 import type { Meta, Usage } from "./replies.ts";
-import type { Word } from "./word.ts";
+import type { Phoneme, Viseme, Word } from "./word.ts";
 
 /** First event of a stream. */
 export interface MetaEvent {
@@ -22,6 +22,9 @@ export interface AudioEvent {
   readonly index: number;
   /** Words that begin in this frame, where the server tells. */
   readonly words?: readonly Word[];
+  /** Where the request asked for `visemes`. */
+  readonly visemes?: readonly Viseme[];
+  readonly phonemes?: readonly Phoneme[];
 }
 
 /** Last event of a stream. */

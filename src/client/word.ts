@@ -10,3 +10,35 @@ export interface Word {
   /** Code points of the text that it stands for: `$5` is one word, though two are spoken. */
   readonly length: number;
 }
+
+/** One of Oculus's fifteen shapes of a mouth. */
+export type VisemeName =
+  | "sil"
+  | "PP"
+  | "FF"
+  | "TH"
+  | "DD"
+  | "kk"
+  | "CH"
+  | "SS"
+  | "nn"
+  | "RR"
+  | "aa"
+  | "E"
+  | "I"
+  | "O"
+  | "U";
+
+/** The shape of the mouth, and from when to when, in seconds from the reply's first sample. */
+export interface Viseme {
+  readonly viseme: VisemeName;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A phoneme in the voice's alphabet, and when it is heard, in seconds from the reply's first sample. */
+export interface Phoneme {
+  readonly phoneme: string;
+  readonly start: number;
+  readonly end: number;
+}

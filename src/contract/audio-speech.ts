@@ -4,6 +4,7 @@ import { Lexicon } from "./lexicon.ts";
 import { MAX_SPEECH_CHARS } from "./limits.ts";
 import { quoted } from "./quoted.ts";
 import { ErrorEnvelope, Usage } from "./replies.ts";
+import { AsksVisemes, marks } from "./spoken.ts";
 
 /** Names of OpenAI's models that stand for the default one, so that a client's own default works. */
 const DEFAULT_MODEL_NAMES = /^(?:tts-1|tts-1-hd|gpt-4o-mini-tts)(?:-\d{4}-\d{2}-\d{2}|-\d{4})?$/;
@@ -59,6 +60,7 @@ export const AudioSpeechRequest = Type.Object(
       }),
     ),
     lexicon: Type.Optional(Lexicon),
+    visemes: Type.Optional(AsksVisemes),
     instructions: Type.Optional(Type.Unknown({ description: "Ignored." })),
   },
   { title: "AudioSpeechRequest" },
@@ -70,6 +72,7 @@ export const SpeechAudioDelta = Type.Object(
   {
     type: Type.Literal("speech.audio.delta"),
     audio: Type.String({ description: "Base64.", contentEncoding: "base64" }),
+    ...marks,
   },
   { title: "SpeechAudioDelta" },
 );
@@ -91,6 +94,7 @@ export const SpeechAudioDone = Type.Object(
       output_tokens: Type.Integer({ description: "Frames of 80 ms." }),
       total_tokens: Type.Integer(),
     }),
+    ...marks,
   },
   { title: "SpeechAudioDone" },
 );

@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { ErrorBody, Usage } from "./replies.ts";
+import { marks, ReplyMeta } from "./spoken.ts";
 
 /** First event of a stream, exactly once. */
 export const MetaEvent = Type.Object(
@@ -15,7 +16,7 @@ export const MetaEvent = Type.Object(
 );
 export type MetaEvent = Static<typeof MetaEvent>;
 
-/** One frame of audio. */
+/** One frame of audio, and what begins in it. */
 export const AudioEvent = Type.Object(
   {
     pcm_b64: Type.String({
@@ -24,6 +25,7 @@ export const AudioEvent = Type.Object(
     }),
     sample_rate: Type.Integer(),
     index: Type.Integer({ description: "Counts from 0." }),
+    ...marks,
   },
   { title: "AudioEvent" },
 );
@@ -36,7 +38,7 @@ export const EndEvent = Type.Object(
     speaker: Type.String(),
     audio_seconds: Type.Number(),
     usage: Usage,
-    meta: Type.Record(Type.String(), Type.Unknown()),
+    meta: ReplyMeta,
   },
   { title: "EndEvent" },
 );

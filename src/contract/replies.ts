@@ -1,10 +1,7 @@
 import Type, { type Static, type TSchema } from "typebox";
 import { ERROR_TYPES } from "./errors.ts";
 import { AudioQuality, GenParams } from "./params.ts";
-
-const meta = Type.Record(Type.String(), Type.Unknown(), {
-  description: "Diagnostics: latency, frames, how generation stopped. Keys may be added.",
-});
+import { ReplyMeta } from "./spoken.ts";
 
 /** Base64 audio in a reply. */
 export const AudioPayload = Type.Object(
@@ -41,7 +38,7 @@ export const TtsResponse = Type.Object(
     text: Type.String({ description: "The spoken text." }),
     audio: AudioPayload,
     usage: Usage,
-    meta: Type.Optional(meta),
+    meta: Type.Optional(ReplyMeta),
   },
   { title: "TtsResponse" },
 );
@@ -57,7 +54,7 @@ export const ConverseResponse = Type.Object(
       { title: "ConverseReply" },
     ),
     usage: Usage,
-    meta: Type.Optional(meta),
+    meta: Type.Optional(ReplyMeta),
   },
   { title: "ConverseResponse" },
 );

@@ -4,6 +4,7 @@ import { Lexicon } from "./lexicon.ts";
 import { MAX_TEXT_CHARS, MAX_TURNS } from "./limits.ts";
 import { nullableString } from "./nullable.ts";
 import { GenParams } from "./params.ts";
+import { AsksVisemes } from "./spoken.ts";
 
 const model = nullableString({
   default: null,
@@ -23,6 +24,7 @@ export const TtsRequest = Type.Object(
     model: Type.Optional(model),
     params: Type.Optional(GenParams),
     lexicon: Type.Optional(Lexicon),
+    visemes: Type.Optional(AsksVisemes),
   },
   { title: "TtsRequest" },
 );
@@ -63,6 +65,7 @@ export const ConverseRequest = Type.Object(
     model: Type.Optional(model),
     params: Type.Optional(GenParams),
     lexicon: Type.Optional(Lexicon),
+    visemes: Type.Optional(AsksVisemes),
     instructions: Type.Optional(Instructions),
   },
   { title: "ConverseRequest" },

@@ -7,6 +7,7 @@ import type { AudioPayload } from "../contract/replies.ts";
 import type { Holding } from "../serving/fair-share.ts";
 import type { Prepared } from "../serving/prepare.ts";
 import type { Outcome } from "../serving/service.ts";
+import type { SpokenPiece } from "../serving/spoken-piece.ts";
 import { requesterOf } from "./caller.ts";
 import type { HttpDeps } from "./deps.ts";
 import { BASE64 } from "./send-whole.ts";
@@ -62,14 +63,15 @@ function expectedBytes({ conversation, delivery }: Prepared): number {
   return Math.ceil(spokenS * SAMPLE_RATE_HZ) * Int16Array.BYTES_PER_ELEMENT;
 }
 
-async function gather(speech: AsyncGenerator<Uint8Array, Outcome, void>, holding: Holding) {
+async function gather(speech: AsyncGenerator<SpokenPiece, Outcome, void>, holding: Holding) {
   const pieces: Uint8Array[] = [];
-  let bytes = 0;
+  let length = 0;
   let step = await speech.next();
   while (!step.done) {
-    pieces.push(step.value);
-    bytes += step.value.byteLength;
-    if (bytes > holding.units) holding.resize(bytes);
+    const { bytes } = step.value;
+    pieces.push(bytes);
+    length += bytes.byteLength;
+    if (length > holding.units) holding.resize(length);
     step = await speech.next();
   }
   return { pieces, outcome: step.value };

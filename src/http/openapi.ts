@@ -86,7 +86,8 @@ export function openApiDocument(): Json {
           content: eventStream(events),
           description:
             "Server-sent events: one `meta`, then `audio` for every frame of 80 ms, then one `end` or `error`. " +
-            "Each has its `data` in one line of JSON. Comment lines keep the connection alive.",
+            "Each has its `data` in one line of JSON. An `audio` event has the `words` that begin in it, and `end` has all " +
+            "of them in `meta`. Comment lines keep the connection alive.",
         }),
       },
       "/v1/audio/speech": {

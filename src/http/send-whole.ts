@@ -20,7 +20,7 @@ export function sendBytes(reply: FastifyReply, bytes: Uint8Array, mediaType: str
  */
 export function sendJsonAround(reply: FastifyReply, value: object, bytes: Uint8Array): FastifyReply {
   const json = JSON.stringify(value);
-  // The last: a client's own words, which may hold anything, come before.
+  // The last: a client's own words, which may hold anything, come before, in `text` and in `meta`.
   const at = json.lastIndexOf(BASE64_IN_JSON);
   const before = Buffer.from(json.slice(0, at));
   const after = Buffer.from(json.slice(at + BASE64_IN_JSON.length));

@@ -4,6 +4,7 @@ import type {
   SpeechAudioError,
   SpeechFormat,
 } from "../contract/audio-speech.ts";
+import type { Marks } from "../contract/spoken.ts";
 import type { Outcome } from "../serving/service.ts";
 import { base64Of, SSE_HEADERS, SSE_KEEP_ALIVE } from "./sse.ts";
 import type { StreamForm } from "./stream-speech.ts";
@@ -39,7 +40,7 @@ export function eventsForm(format: SpeechFormat, requestId: string): StreamForm 
     headers: SSE_HEADERS,
     keepAlive: SSE_KEEP_ALIVE,
     opening: "",
-    frame: deltaOf,
+    frame: (bytes, _index, marks) => deltaOf(bytes, marks),
     closing: (outcome) => eventOf(doneOf(outcome)),
     failure: ({ type, message }) =>
       eventOf({
@@ -49,11 +50,11 @@ export function eventsForm(format: SpeechFormat, requestId: string): StreamForm 
   };
 }
 
-function deltaOf(bytes: Uint8Array): string {
-  return eventOf({ type: "speech.audio.delta", audio: base64Of(bytes) } satisfies SpeechAudioDelta);
+function deltaOf(bytes: Uint8Array, marks: Marks): string {
+  return eventOf({ type: "speech.audio.delta", audio: base64Of(bytes), ...marks } satisfies SpeechAudioDelta);
 }
 
-function doneOf({ usage, frames, meta }: Outcome): SpeechAudioDone {
+function doneOf({ usage, frames, marks, meta }: Outcome): SpeechAudioDone {
   return {
     type: "speech.audio.done",
     stop: meta.stop === "length" ? "length" : "finished",
@@ -63,6 +64,7 @@ function doneOf({ usage, frames, meta }: Outcome): SpeechAudioDone {
       output_tokens: frames,
       total_tokens: usage.input_chars + frames,
     },
+    ...marks,
   };
 }
 

@@ -1,5 +1,6 @@
 import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import type { StreamEvent } from "../contract/events.ts";
+import type { Marks } from "../contract/spoken.ts";
 
 /** The headers of a response of server-sent events. */
 export const SSE_HEADERS = { "Content-Type": "text/event-stream; charset=utf-8" } as const;
@@ -13,9 +14,11 @@ export function formatEvent({ event, data }: StreamEvent): string {
 }
 
 /** An `audio` event: by far the most frequent, so written without a detour through an object. */
-export function formatAudioEvent(pcm: Uint8Array, index: number): string {
+export function formatAudioEvent(pcm: Uint8Array, index: number, marks: Marks = {}): string {
   const base64 = base64Of(pcm);
-  return `event: audio\ndata: {"pcm_b64":"${base64}","sample_rate":${SAMPLE_RATE_HZ},"index":${index}}\n\n`;
+  const members = JSON.stringify(marks).slice(1, -1);
+  const more = members === "" ? "" : `,${members}`;
+  return `event: audio\ndata: {"pcm_b64":"${base64}","sample_rate":${SAMPLE_RATE_HZ},"index":${index}${more}}\n\n`;
 }
 
 /** Bytes in base64. */

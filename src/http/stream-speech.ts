@@ -1,8 +1,10 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Encoding } from "../audio/encode/encoder.ts";
 import type { ServiceError } from "../contract/errors.ts";
+import type { Marks } from "../contract/spoken.ts";
 import type { Prepared } from "../serving/prepare.ts";
 import type { Outcome } from "../serving/service.ts";
+import type { SpokenPiece } from "../serving/spoken-piece.ts";
 import { requesterOf } from "./caller.ts";
 import { ClientGoneError } from "./client-gone-error.ts";
 import type { HttpDeps } from "./deps.ts";
@@ -19,14 +21,14 @@ export interface StreamForm {
   readonly keepAlive: string | null;
   /** What goes before the first frame, the reply's bytes not among it; may be empty. */
   readonly opening: Chunk;
-  frame(bytes: Uint8Array, index: number): Chunk;
+  frame(bytes: Uint8Array, index: number, marks: Marks): Chunk;
   closing(outcome: Outcome): Chunk;
   /** What tells of a failure after the status; null cuts the connection, where nothing else could tell. */
   failure(error: ServiceError): Chunk | null;
 }
 
-type Speech = AsyncGenerator<Uint8Array, Outcome, void>;
-type Step = IteratorResult<Uint8Array, Outcome>;
+type Speech = AsyncGenerator<SpokenPiece, Outcome, void>;
+type Step = IteratorResult<SpokenPiece, Outcome>;
 
 /** Answers with frames as they are spoken, at the pace of the client. */
 export async function streamSpeech(
@@ -79,7 +81,8 @@ async function pump(
   await response.write(form.opening);
   let step = await first;
   for (let index = 0; !step.done; index++) {
-    await response.write(form.frame(step.value, index));
+    const { bytes, marks } = step.value;
+    await response.write(form.frame(bytes, index, marks));
     step = await speech.next();
   }
   response.end(form.closing(step.value));
@@ -91,5 +94,6 @@ const NO_OUTCOME: Outcome = {
   frames: 0,
   finishedHead: new Uint8Array(0),
   usage: { input_chars: 0, input_audio_seconds: 0, output_audio_seconds: 0 },
+  marks: {},
   meta: {},
 };

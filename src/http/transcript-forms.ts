@@ -1,5 +1,5 @@
+import { subRip, webVtt } from "../captions/captions.ts";
 import type { Granularity, TranscriptFormat } from "../contract/audio-transcriptions.ts";
-import { subRip, webVtt } from "../serving/captions.ts";
 import { plainTranscription, verboseTranscription } from "../serving/told-transcript.ts";
 import type { Heard } from "../serving/transcriptions.ts";
 

@@ -2,10 +2,11 @@ import type { Encoding } from "../audio/encode/encoder.ts";
 import { openEncoder } from "../audio/encode/open-encoder.ts";
 import { joinedBytes } from "../audio/joined.ts";
 import { toPcm16 } from "../audio/pcm.ts";
-import type { Frame, Piece, SpeechReport } from "./speech-model.ts";
+import type { Begun, Frame, Mouth, Piece, SpeechReport } from "./speech-model.ts";
 
 /**
- * Makes a file of speech while it is spoken, a piece for each frame; a frame that gives no bytes yet waits for the next.
+ * Makes a file of speech while it is spoken, a piece for each frame; a frame that gives no bytes yet waits for the next,
+ * and what begins in it waits with it.
  * Ends, throws and stops as the speech does, and the codec is freed with it.
  *
  * @param seed of the speech; names the stream in containers that ask for a name
@@ -19,16 +20,21 @@ export async function* encodedSpeech(
   let isOver = false;
   try {
     let sampleCount = 0;
+    let begun: Begun = {};
     let head = encoder.head();
     for (;;) {
       const step = await speech.next();
       isOver = step.done === true;
-      if (!step.done) sampleCount += step.value.samples.length;
+      if (!step.done) {
+        sampleCount += step.value.samples.length;
+        begun = both(begun, step.value);
+      }
       const bytes = step.done ? encoder.end() : encoder.push(toPcm16(step.value.samples));
       if (bytes.length > 0) {
-        yield { bytes: head.length > 0 ? joinedBytes([head, bytes]) : bytes, sampleCount };
+        yield { bytes: head.length > 0 ? joinedBytes([head, bytes]) : bytes, sampleCount, ...begun };
         head = NONE;
         sampleCount = 0;
+        begun = {};
       }
       if (step.done) return { ...step.value, finishedHead: encoder.finishedHead() };
     }
@@ -39,5 +45,20 @@ export async function* encodedSpeech(
   }
 }
 
+function both(before: Begun, { words, mouth }: Begun): Begun {
+  return {
+    ...(words === undefined ? {} : { words: [...(before.words ?? []), ...words] }),
+    ...(mouth === undefined ? {} : { mouth: bothMouths(before.mouth ?? STILL, mouth) }),
+  };
+}
+
+function bothMouths(before: Mouth, { phonemes, visemes }: Mouth): Mouth {
+  return {
+    phonemes: [...before.phonemes, ...phonemes],
+    visemes: [...before.visemes, ...visemes],
+  };
+}
+
+const STILL: Mouth = { phonemes: [], visemes: [] };
 const NONE = new Uint8Array(0);
 const NO_REPORT: SpeechReport = { stop: "length", spoken: "" };

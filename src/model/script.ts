@@ -37,6 +37,8 @@ export interface Script {
   readonly preset: Preset;
   /** The speaker's own words; an engine without phonemes does nothing with them. */
   readonly lexicon?: Lexicon;
+  /** Whether frames tell of the mouth too. */
+  readonly hasMouth?: boolean;
   /** 64 bits: from the request's content at temperature 0, fresh above. */
   readonly seed: bigint;
   /** Whose request it is: where there is too little time for all, those who ask get equal parts of it. */

@@ -3,13 +3,45 @@ import type { SpeakerLabel } from "./conversation.ts";
 import type { Script } from "./script.ts";
 
 /** At most 80 ms of speech; only an utterance's last frame is shorter. */
-export interface Frame {
+export interface Frame extends Begun {
   /** 1 to 1920 samples in [-1, 1], mono, 24 kHz. The receiver owns the array. */
   readonly samples: Float32Array;
 }
 
-/** Some of the bytes of a file of speech. */
-export interface Piece {
+/** What begins in some samples of speech. */
+export interface Begun {
+  /** Absent where the model knows no words. */
+  readonly words?: readonly SpokenWord[];
+  /** Sounds and shapes of the mouth, where the script asks and the model knows any. */
+  readonly mouth?: Mouth;
+}
+
+/** What a face does. */
+export interface Mouth {
+  readonly phonemes: readonly TimedName[];
+  readonly visemes: readonly TimedName[];
+}
+
+/** Something with a name, from when to when. Times are from the utterance's first sample. */
+export interface TimedName {
+  readonly name: string;
+  readonly startS: number;
+  readonly endS: number;
+}
+
+/** A word as the text writes it, and when it is heard. "$5" is one, although two words are spoken for it. */
+export interface SpokenWord {
+  readonly word: string;
+  /** From the utterance's first sample. */
+  readonly startS: number;
+  readonly endS: number;
+  /** Where it is written, in code points of the whole text: in order, and none over another. */
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** Some of the bytes of a file of speech, and what begins in the samples that went in. */
+export interface Piece extends Begun {
   /** Never empty. The receiver owns them. */
   readonly bytes: Uint8Array;
   /** Samples at 24 kHz that went into the file since the piece before: 0 where a codec gives what it held back. */

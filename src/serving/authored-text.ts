@@ -65,10 +65,11 @@ export class AuthoredText {
    * @param onWait a further sentence is waited for from now on
    */
   async *pieces(onWait: () => void): AsyncGenerator<string, void, void> {
-    let separator = "";
+    let isFirst = true;
     for (let passage = this.#first; passage !== null; passage = await this.#next(onWait)) {
-      yield separator + passage.text;
-      separator = " ";
+      // Words are counted from the beginning of the reply's text, which has no space there.
+      yield isFirst ? passage.text.trimStart() : ` ${passage.text}`;
+      isFirst = false;
     }
   }
 

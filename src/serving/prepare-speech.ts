@@ -20,7 +20,7 @@ export interface PreparedSpeech extends Prepared {
 
 /** A request of OpenAI's API as one of ours. Throws a 400 {@link ServiceError} that names the field. */
 export function prepareSpeech(asked: AudioSpeechRequest, resolve: ResolveModel): PreparedSpeech {
-  const { input, model, voice, speed = 1, lexicon, stream_format: streamFormat } = asked;
+  const { input, model, voice, speed = 1, lexicon, visemes, stream_format: streamFormat } = asked;
   const format = formatNamed(asked);
   if (speed < SPEEDS.minimum || speed > SPEEDS.maximum) {
     throw new ServiceError(
@@ -28,8 +28,11 @@ export function prepareSpeech(asked: AudioSpeechRequest, resolve: ResolveModel):
       `speed must be from ${SPEEDS.minimum} to ${SPEEDS.maximum}: beyond, this voice is hard to understand`,
     );
   }
-  const words = lexicon === undefined ? {} : { lexicon };
-  const request = { text: input, model: modelNamed(model), speaker: speakerNamed(voice), ...words };
+  const extras = {
+    ...(lexicon === undefined ? {} : { lexicon }),
+    ...(visemes === undefined ? {} : { visemes }),
+  };
+  const request = { text: input, model: modelNamed(model), speaker: speakerNamed(voice), ...extras };
   const prepared = prepareTts(request, resolve, {
     fields: { text: "input", speaker: "voice" },
     maxFrames: isSentWhole(format, streamFormat) ? MAX_WHOLE_SPEECH_FRAMES : MAX_SPEECH_FRAMES,

@@ -27,6 +27,8 @@ export interface Prepared {
   readonly preset: Preset;
   /** How the request's own words are said. */
   readonly lexicon: Lexicon;
+  /** Whether the reply tells of the mouth too. */
+  readonly hasMouth: boolean;
   /** What the writer of an authored turn is to keep to, never blank; `null` is nothing. */
   readonly instructions: string | null;
 }
@@ -45,7 +47,7 @@ export interface TtsExtras {
 
 /** A text-to-speech request is a conversation of one turn. Throws a 400 {@link ServiceError} that names the field. */
 export function prepareTts(request: TtsRequest, resolve: ResolveModel, extras: TtsExtras = {}): Prepared {
-  const { text, speaker, model, params, lexicon } = request;
+  const { text, speaker, model, params, lexicon, visemes } = request;
   const turn: ConversationTurn = speaker === undefined ? { text } : { speaker, text };
   const { fields = { text: "text", speaker: "speaker" }, preset = {}, maxFrames } = extras;
   const prepared = prepare(
@@ -56,6 +58,7 @@ export function prepareTts(request: TtsRequest, resolve: ResolveModel, extras: T
       params,
       preset,
       lexicon,
+      visemes,
       instructions: undefined,
       mode: "tts",
       textOf: itself,
@@ -76,9 +79,20 @@ export function prepareConverse(
   resolve: ResolveModel,
   textOf: TextOf = itself,
 ): Prepared {
-  const { conversation: turns, model, params, lexicon, instructions } = request;
+  const { conversation: turns, model, params, lexicon, visemes, instructions } = request;
   return prepare(
-    { turns, fields: null, model, params, preset: {}, lexicon, instructions, mode: "converse", textOf },
+    {
+      turns,
+      fields: null,
+      model,
+      params,
+      preset: {},
+      lexicon,
+      visemes,
+      instructions,
+      mode: "converse",
+      textOf,
+    },
     resolve,
   );
 }
@@ -91,6 +105,7 @@ interface Parts {
   readonly params: GenParams | undefined;
   readonly preset: Preset;
   readonly lexicon: Readonly<Record<string, string>> | undefined;
+  readonly visemes: boolean | undefined;
   readonly instructions: string | undefined;
   readonly mode: Mode;
   readonly textOf: TextOf;
@@ -136,6 +151,7 @@ function prepare(parts: Parts, resolve: ResolveModel): Prepared {
     input: { chars, audioS },
     preset: parts.preset,
     lexicon,
+    hasMouth: parts.visemes ?? false,
     instructions,
   };
 }

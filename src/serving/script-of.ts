@@ -17,6 +17,7 @@ export function scriptOf(
     preset: { ...preset, ...prepared.preset },
     seed,
     asker,
+    ...(prepared.hasMouth ? { hasMouth: true } : {}),
     ...(prepared.lexicon.length > 0 ? { lexicon: prepared.lexicon } : {}),
   };
 }

@@ -3,6 +3,7 @@ import type { Lease } from "../catalogue/catalogue.ts";
 import type { PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { Usage } from "../contract/replies.ts";
+import type { Marks } from "../contract/spoken.ts";
 import { encodedSpeech } from "../model/encoded-speech.ts";
 import type { Script } from "../model/script.ts";
 import type { Piece, SpeechModel, SpeechReport } from "../model/speech-model.ts";
@@ -20,6 +21,7 @@ import type { Hearing } from "./hearing.ts";
 import { LiveWork } from "./live-work.ts";
 import type { Prepared } from "./prepare.ts";
 import { scriptOf } from "./script-of.ts";
+import { AllMarks, type SpokenPiece, spokenPiece } from "./spoken-piece.ts";
 import { Tally } from "./tally.ts";
 import type { Telemetry } from "./telemetry.ts";
 import { voiceMeta } from "./voice-meta.ts";
@@ -70,12 +72,15 @@ export interface Outcome {
   readonly usage: Usage;
   /** What may stand in place of the file's first bytes where it is kept: as many bytes, maybe none. */
   readonly finishedHead: Uint8Array;
+  /** What was said when, in `meta` too. */
+  readonly marks: Marks;
   readonly meta: Readonly<Record<string, unknown>>;
 }
 
 /**
  * The one path of every spoken reply: a place, a model, frames as the consumer pulls them, one durable commit.
- * What comes are the bytes of a file, a piece a frame (of `pcm` 1920 samples but for the last). Throws {@link ServiceError}, or the caller's abort reason.
+ * What comes is a file, a piece a frame (of `pcm` 1920 samples but for the last). Throws {@link ServiceError}, or the
+ * caller's abort reason.
  */
 export class SpeechService {
   readonly #deps: ServiceDeps;
@@ -109,7 +114,7 @@ export class SpeechService {
     return this.#admission.refusalFor(keyId);
   }
 
-  async *converse(prepared: Prepared, caller: Caller): AsyncGenerator<Uint8Array, Outcome, void> {
+  async *converse(prepared: Prepared, caller: Caller): AsyncGenerator<SpokenPiece, Outcome, void> {
     const work = this.#live.begin(caller.signal, caller.limit);
     try {
       return yield* this.#speak(prepared, caller, work);
@@ -126,8 +131,9 @@ export class SpeechService {
     await this.#live.drain(graceMs);
   }
 
-  async *#speak(given: Prepared, caller: Caller, stop: Stop): AsyncGenerator<Uint8Array, Outcome, void> {
+  async *#speak(given: Prepared, caller: Caller, stop: Stop): AsyncGenerator<SpokenPiece, Outcome, void> {
     const tally = new Tally(this.#deps.telemetry);
+    const all = new AllMarks();
     let authored: AuthoredText | null = null;
     let place: Place | null = null;
     let lease: Lease | null = null;
@@ -147,19 +153,21 @@ export class SpeechService {
       place = await this.#admission.enter(caller.keyId, stop.signal, end, authored !== null);
       tally.admitted();
       lease = await this.#lease(prepared.model, stop);
-      const report = yield* this.#frames({ caller, lease, prepared, authored, place }, stop, tally);
+      const report = yield* this.#frames({ caller, lease, prepared, authored, place, all }, stop, tally);
       tally.spoken();
       place.release();
       const { audioS, frames } = tally;
       const usage = usageOf(prepared, audioS);
       settled = true;
       await this.#meter(caller.keyId, usage);
-      const text = prepared.conversation.open.text ?? report.spoken.trim();
+      const text = prepared.conversation.open.text ?? report.spoken.trimEnd();
       const writing = authored === null ? {} : { writer: authored.meta() };
       const hearing = heard.heard.length === 0 ? {} : { heard: heardMeta(heard.heard) };
       const voice = report.voice === undefined ? {} : { voice: voiceMeta(report.voice) };
-      const meta = { ...tally.meta(report.stop), ...hearing, ...writing, ...voice };
-      return { text, audioS, frames, usage, finishedHead: report.finishedHead ?? NOTHING, meta };
+      const marks = all.marks();
+      const meta = { ...tally.meta(report.stop), ...hearing, ...writing, ...voice, ...marks };
+      const finishedHead = report.finishedHead ?? NOTHING;
+      return { text, audioS, frames, usage, finishedHead, marks, meta };
     } catch (error) {
       settled ||= !caller.signal.aborted;
       throw asRefusal(error, caller.signal);
@@ -193,10 +201,10 @@ export class SpeechService {
 
   /** The engine's speech as a file, each piece waited for no longer than the deadline. */
   async *#frames(
-    { caller, lease, prepared, authored, place }: Speaking,
+    { caller, lease, prepared, authored, place, all }: Speaking,
     stop: Stop,
     tally: Tally,
-  ): AsyncGenerator<Uint8Array, SpeechReport, void> {
+  ): AsyncGenerator<SpokenPiece, SpeechReport, void> {
     const written = authored?.pieces(() => place.rest());
     const script = scriptOf(prepared, lease.preset, written, caller.keyId);
     const speech = encoded(lease.model, script, caller.encoding, stop.signal);
@@ -218,7 +226,9 @@ export class SpeechService {
         if (tally.frames === 0) caller.onHeard?.();
         tally.frame(step.value.sampleCount, askedS);
         place.rest();
-        yield step.value.bytes;
+        const piece = spokenPiece(step.value);
+        all.add(piece.marks);
+        yield piece;
       }
     } finally {
       // Not awaited: an engine that hangs must not hold this request too.
@@ -256,6 +266,7 @@ interface Speaking {
   readonly prepared: Prepared;
   readonly authored: AuthoredText | null;
   readonly place: Place;
+  readonly all: AllMarks;
 }
 
 /** A file of speech, made in the model's own thread if it has one. */

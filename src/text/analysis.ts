@@ -9,9 +9,10 @@ import { subTokens } from "./sub-tokens.ts";
 import type { TextTables } from "./tables.ts";
 import { createTagger } from "./tagger.ts";
 import { createTokeniser, type Token } from "./tokens.ts";
+import type { Span, Traced } from "./traced.ts";
 
 /** A word or part of one, with what is known of it before it is read. */
-export interface Piece {
+export interface Piece extends Span {
   readonly text: string;
   /** Part of speech (Penn Treebank). */
   readonly tag: string;
@@ -35,9 +36,26 @@ export type Unit = Piece | readonly Piece[];
  * Sentence (normalised) → words and groups with their parts of speech. Characters that stand for `given` words are read
  * as those.
  */
-export type Analysis = (sentence: string, given?: readonly GivenWord[]) => Unit[];
+export type Analysis = (sentence: Traced, given?: readonly GivenWord[]) => Analysed;
 
-interface TaggedToken extends Token {
+/** The units of a sentence; their places are of `text`. */
+export interface Analysed {
+  readonly units: readonly Unit[];
+  readonly text: Traced;
+}
+
+/** The part of the text that a unit is written in. */
+export function spanOf(unit: Unit): Span {
+  if (!isGroup(unit)) return unit;
+  return { from: unit[0]?.from ?? 0, to: unit.at(-1)?.to ?? 0 };
+}
+
+/** Whether a unit is more than one piece. */
+export function isGroup(unit: Unit): unit is readonly Piece[] {
+  return Array.isArray(unit);
+}
+
+interface TaggedToken extends Token, Span {
   readonly tag: string;
   readonly given: string | null;
   readonly reading: string | null;
@@ -84,33 +102,37 @@ export function createAnalysis(
     : (tokens: readonly TaggedToken[]) => tokens;
 
   return (sentence, given = []) => {
-    const words = linkWords ? withoutAddresses(sentence) : sentence;
-    return group(annotate(settle(given.length > 0 ? tagged(words, given) : withLinks(words))));
+    const text = linkWords ? withoutAddresses(sentence) : sentence;
+    const tokens = given.length > 0 ? tagged(text.text, 0, given) : withLinks(text.text);
+    return { units: group(annotate(settle(tokens))), text };
   };
 
   /** `[word](/phonemes/)` is one word that is said as the phonemes. */
   function withLinks(sentence: string): TaggedToken[] {
-    if (!sentence.includes("](")) return tagged(sentence);
+    if (!sentence.includes("](")) return tagged(sentence, 0);
     const tokens: TaggedToken[] = [];
     let from = 0;
     for (const match of sentence.matchAll(LINK)) {
-      tokens.push(...tagged(sentence.slice(from, match.index)));
+      tokens.push(...tagged(sentence.slice(from, match.index), from));
       from = match.index + match[0].length;
       const [, text = "", inside = ""] = match;
       const given = PHONEMES_IN_LINK.exec(inside)?.[1];
       tokens.push({
         text,
+        from: match.index + 1,
+        to: match.index + 1 + text.length,
         tag: "NN",
         spaceAfter: sentence[from] === " ",
         given: given ?? null,
         reading: null,
       });
     }
-    tokens.push(...tagged(sentence.slice(from)));
+    tokens.push(...tagged(sentence.slice(from), from));
     return tokens;
   }
 
-  function tagged(text: string, given: readonly GivenWord[] = []): TaggedToken[] {
+  /** @param at where the text begins in the sentence */
+  function tagged(text: string, at: number, given: readonly GivenWord[] = []): TaggedToken[] {
     const tokens: readonly TokenOrGiven[] =
       given.length > 0 ? withGiven(tokenise(text), given) : tokenise(text);
     const marks = quotes ? markQuotes(tokens) : undefined;
@@ -124,33 +146,40 @@ export function createAnalysis(
     return tokens.map((token, index) => {
       const here = settled?.get(index);
       const { text, spaceAfter, given = null } = token;
+      const from = at + token.from;
+      const to = from + (token.length ?? text.length);
       const tag = here?.tag ?? all[index] ?? "NN";
-      return { text, spaceAfter, tag, given, reading: here?.reading ?? null };
+      return { text, from, to, spaceAfter, tag, given, reading: here?.reading ?? null };
     });
   }
 }
 
 interface TokenOrGiven extends Token {
   readonly given?: string;
+  /** In the text; that of the token's own where it is not given. */
+  readonly length?: number;
 }
 
 /** Cuts out of the tokens the characters that stand for given words. */
 function withGiven(tokens: readonly Token[], given: readonly GivenWord[]): TokenOrGiven[] {
-  return tokens.flatMap(({ text, spaceAfter }) => {
+  return tokens.flatMap(({ text, from: start, spaceAfter }) => {
     const parts = text.split(MARK).filter((part) => part !== "");
+    let end = start;
     return parts.map((part, index): TokenOrGiven => {
       const word = given[markedWord(part, given)];
-      const rest = { spaceAfter: spaceAfter && index === parts.length - 1 };
+      const from = end;
+      end += part.length;
+      const rest = { from, spaceAfter: spaceAfter && index === parts.length - 1 };
       return word === undefined
         ? { ...rest, text: part }
-        : { ...rest, text: word.word, given: word.phonemes };
+        : { ...rest, text: word.word, length: part.length, given: word.phonemes };
     });
   });
 }
 
 /** `[words](address)` → `words`. */
-function withoutAddresses(sentence: string): string {
-  return sentence.includes("](") ? sentence.replace(LINK, "$1") : sentence;
+function withoutAddresses(sentence: Traced): Traced {
+  return sentence.text.includes("](") ? sentence.unwrapped(LINK) : sentence;
 }
 
 /** The tagger takes "A-12" for a mark now and then; what has a letter or a digit is none. */
@@ -171,6 +200,8 @@ function annotate(tokens: readonly TaggedToken[]): Piece[] {
       const last = at === texts.length - 1;
       const piece: Piece = {
         text,
+        from: token.from,
+        to: token.to,
         tag: token.tag,
         spaceAfter: last && token.spaceAfter,
         given: token.given,

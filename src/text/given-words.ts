@@ -1,22 +1,27 @@
 import { readGivenPhonemes } from "./given-phonemes.ts";
-import { inlinePhonemes } from "./inline-phonemes.ts";
+import { type InlinePhonemes, inlinePhonemes } from "./inline-phonemes.ts";
 import type { FoundWord, IsPlural, OwnWords } from "./own-words.ts";
 import { withS } from "./suffixes.ts";
+import type { Replacement, Traced } from "./traced.ts";
 
 /** A sentence in which one character of Unicode's private use stands for each word whose phonemes are given. */
 export interface Marked {
-  readonly text: string;
+  readonly text: Traced;
   readonly given: readonly GivenWord[];
 }
 
 export interface GivenWord {
   readonly word: string;
   readonly phonemes: string;
+  /** Its phonemes could not be read: it stands in the text as it is written. */
+  readonly isUnreadable: boolean;
 }
 
 const FIRST_MARK = 0xe000;
 const MARKS = 0xf8ff - FIRST_MARK + 1;
 const PRIVATE = /[\ue000-\uf8ff]/g;
+/** What composition may change: characters beyond ASCII, with the one before them that they may join. */
+const COMPOSED = /[\x00-\x7f]?[^\x00-\x7f]+/g;
 const NONE: readonly GivenWord[] = [];
 const POSSESSIVE = /^['’]s(?![\p{L}\p{N}])/u;
 /** What is passed over at once where no word of a list begins: a word, or one sign. */
@@ -26,20 +31,13 @@ const STEP = /[\p{L}\p{M}\p{N}]+|[\s\S]/uy;
  * Takes out of a sentence what it says of its own words (`[word](/phonemes/)`) and the words that users gave: the first
  * list that has one or its plural decides. Respelled words are replaced by their spelling. A sentence without either is given back.
  */
-export function markGivenWords(sentence: string, lists: readonly OwnWords[], isPlural?: IsPlural): Marked {
-  const inline = sentence.includes("](/") ? inlinePhonemes(sentence) : [];
+export function markGivenWords(sentence: Traced, lists: readonly OwnWords[], isPlural?: IsPlural): Marked {
+  const inline = sentence.text.includes("](/") ? inlinePhonemes(sentence.text) : [];
   if (inline.length === 0 && lists.length === 0) return { text: sentence, given: NONE };
-  const find: Find = (text, at) => firstOf(lists, text, at, isPlural);
-  const writer = new MarkedWriter();
-  let from = 0;
-  for (const { from: start, to, word, written } of inline) {
-    writeListed(writer, sentence.slice(from, start), find);
-    const read = readGivenPhonemes(written);
-    // What a language model wrote cannot be refused any more: its word is read.
-    from = to + writer.word(word, "phonemes" in read ? read.phonemes : null, sentence.slice(to, to + 3));
-  }
-  writeListed(writer, sentence.slice(from), find);
-  return writer;
+  const marks = new Marks();
+  const own = markInline(sentence, inline, marks).replace(COMPOSED, (run) => run.normalize("NFC"));
+  const text = markListed(own, (at) => firstOf(lists, own.text, at, isPlural), marks);
+  return { text: marks.withoutUnreadable(text), given: marks.given };
 }
 
 /** Which given word a character stands for, or -1. */
@@ -48,44 +46,102 @@ export function markedWord(character: string, given: readonly GivenWord[]): numb
   return index >= 0 && index < given.length ? index : -1;
 }
 
-class MarkedWriter implements Marked {
-  text = "";
+/** The characters that stand for words. */
+class Marks {
   readonly given: GivenWord[] = [];
+  #hasUnreadable = false;
 
-  /** Writes the mark of a word; gives how much of what follows belongs to it: a possessive ending, or nothing. */
-  word(word: string, phonemes: string | null, following: string): number {
-    if (phonemes === null || this.given.length >= MARKS) {
-      this.text += word;
-      return 0;
-    }
-    const possessive = POSSESSIVE.exec(following)?.[0] ?? "";
-    this.text += String.fromCharCode(FIRST_MARK + this.given.length);
-    this.given.push({ word, phonemes: possessive === "" ? phonemes : (withS(phonemes) ?? phonemes) });
-    return possessive.length;
+  get areUsedUp(): boolean {
+    return this.given.length >= MARKS;
+  }
+
+  /** @param phonemes null where the word is to be read as it is written after all */
+  add(word: string, phonemes: string | null): string {
+    this.#hasUnreadable ||= phonemes === null;
+    this.given.push({ word, phonemes: phonemes ?? "", isUnreadable: phonemes === null });
+    return String.fromCharCode(FIRST_MARK + this.given.length - 1);
+  }
+
+  withoutUnreadable(text: Traced): Traced {
+    if (!this.#hasUnreadable) return text;
+    return text.replace(PRIVATE, (mark) => {
+      const { word, isUnreadable } = this.given[markedWord(mark, this.given)]!;
+      return isUnreadable ? word : mark;
+    });
   }
 }
 
-type Find = (text: string, at: number) => FoundWord | undefined;
+/** Marks the words that come with their phonemes, and takes out what could be taken for a mark. */
+function markInline(sentence: Traced, inline: readonly InlinePhonemes[], marks: Marks): Traced {
+  const { text } = sentence;
+  const replacements: Replacement[] = [];
+  const addPlain = (from: number, to: number) => {
+    for (const { index } of text.slice(from, to).matchAll(PRIVATE))
+      replacements.push({ from: from + index, to: from + index + 1, words: "" });
+  };
+  let from = 0;
+  for (const { from: start, to, word, written } of inline) {
+    if (marks.areUsedUp) break;
+    addPlain(from, start);
+    const read = readGivenPhonemes(written);
+    // What a language model wrote cannot be refused any more: its word is read.
+    const phonemes = "phonemes" in read ? read.phonemes : null;
+    const possessive = phonemes === null ? "" : possessiveIn(text.slice(to, to + 3));
+    const wordFrom = start + 1;
+    from = to + possessive.length;
+    replacements.push(
+      { from: start, to: wordFrom, words: "" },
+      {
+        from: wordFrom,
+        to: wordFrom + word.length,
+        words: marks.add(word, withPossessive(phonemes, possessive)),
+      },
+      { from: wordFrom + word.length, to: from, words: "" },
+    );
+  }
+  addPlain(from, text.length);
+  return sentence.edited(replacements);
+}
 
-function writeListed(writer: MarkedWriter, part: string, find: Find): void {
-  const text = part.replace(PRIVATE, "").normalize("NFC");
+function markListed(traced: Traced, find: (at: number) => FoundWord | undefined, marks: Marks): Traced {
+  const { text } = traced;
+  const replacements: Replacement[] = [];
   for (let at = 0; at < text.length; ) {
-    const found = find(text, at);
+    const found = find(at);
     if (found === undefined) {
       STEP.lastIndex = at;
-      const step = STEP.exec(text)?.[0] ?? text.charAt(at);
-      writer.text += step;
-      at += step.length;
+      at += STEP.exec(text)?.[0].length ?? 1;
       continue;
     }
     const end = at + found.length;
-    if (found.phonemes === null) writer.text += found.respelling;
-    else {
-      const phonemes = found.pluralOf === null ? found.phonemes : withS(found.phonemes);
-      at += writer.word(text.slice(at, end), phonemes, text.slice(end, end + 3));
+    if (found.phonemes === null) {
+      replacements.push({ from: at, to: end, words: found.respelling ?? "" });
+      at = end;
+      continue;
     }
-    at += found.length;
+    const said = found.pluralOf === null ? found.phonemes : withS(found.phonemes);
+    if (said === null || marks.areUsedUp) {
+      at = end;
+      continue;
+    }
+    const possessive = possessiveIn(text.slice(end, end + 3));
+    const to = end + possessive.length;
+    replacements.push({
+      from: at,
+      to,
+      words: marks.add(text.slice(at, end), withPossessive(said, possessive)),
+    });
+    at = to;
   }
+  return traced.edited(replacements);
+}
+
+function possessiveIn(following: string): string {
+  return POSSESSIVE.exec(following)?.[0] ?? "";
+}
+
+function withPossessive(phonemes: string | null, possessive: string): string | null {
+  return phonemes === null || possessive === "" ? phonemes : (withS(phonemes) ?? phonemes);
 }
 
 function firstOf(

@@ -1,4 +1,4 @@
-import { isSpaceCode, SPACE, strip } from "./characters.ts";
+import { isSpaceCode, SPACE } from "./characters.ts";
 import type { DifferenceId } from "./differences.ts";
 import { createClassifier } from "./kinds/classifier.ts";
 import { light } from "./kinds/light.ts";
@@ -6,9 +6,10 @@ import { withoutMarkup } from "./kinds/markup.ts";
 import { type IsListed, withoutShouting } from "./kinds/shouting.ts";
 import { createReferenceRewriting } from "./reference/rewrite.ts";
 import type { NormaliserTables } from "./tables.ts";
+import type { Traced } from "./traced.ts";
 
 /** Writes out what is not written as it is said: times, dates, money, measures, abbreviations, numerals, signs. */
-export type Normaliser = (sentence: string) => string;
+export type Normaliser = (sentence: Traced) => Traced;
 
 const SQUARED = /[\u3371-\u33df]/gu;
 const BEHEADED = /(?<![a-z\d])['‘](?=(?:tis|twas|twere|twill|twould)(?![a-z']))/giu;
@@ -31,7 +32,8 @@ export function createNormaliser(
     const classify = createClassifier(tables, isListed);
     return (sentence) => {
       const written = withoutShouting(tidySpaces(withoutMarkup(plain(tidy(sentence)))), isListed);
-      return tidied(classify(written).replaceAll("_", " "))
+      const words = classify(written);
+      return tidied(words.respelled(words.text.replaceAll("_", " ")))
         .replace(TYPED_DASH, " — ")
         .replace(BROKEN_OFF, "—")
         .replace(SPACED_HYPHEN, " — ");
@@ -42,16 +44,19 @@ export function createNormaliser(
 }
 
 /** Single spaces, straight apostrophes, usual hyphens. */
-function tidy(sentence: string): string {
-  return tidySpaces(sentence).replaceAll("’", "'").replaceAll("\u2012", "-").replaceAll("\u2015", "—");
+function tidy(sentence: Traced): Traced {
+  const tidier = tidySpaces(sentence);
+  return tidier.respelled(
+    tidier.text.replaceAll("’", "'").replaceAll("\u2012", "-").replaceAll("\u2015", "—"),
+  );
 }
 
-function tidied(text: string): string {
-  return tidySpaces(text.replace(SPACES, " ").replace(/ +([,.;:!?])/g, "$1"));
+function tidied(text: Traced): Traced {
+  return tidySpaces(tidySpaces(text).replace(/ +(?=[,.;:!?])/g, ""));
 }
 
 /** Signs that are letters in one square ("㎏") as letters, "'Tis" without its mark, two hyphens for a range as one. */
-function plain(text: string): string {
+function plain(text: Traced): Traced {
   return text
     .replace(SQUARED, (sign) => sign.normalize("NFKC"))
     .replace(BEHEADED, "")
@@ -59,12 +64,13 @@ function plain(text: string): string {
 }
 
 /** One space for each run of spaces, none at the ends. */
-function tidySpaces(text: string): string {
+function tidySpaces(traced: Traced): Traced {
+  const { text } = traced;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (isSpaceCode(code) && (code !== 0x20 || i === 0 || i === text.length - 1 || text[i - 1] === " ")) {
-      return strip(text.replace(SPACES, " "));
+      return traced.replace(SPACES, " ").stripped();
     }
   }
-  return text;
+  return traced;
 }

@@ -1,4 +1,4 @@
-import { createAnalysis } from "./analysis.ts";
+import { createAnalysis, spanOf } from "./analysis.ts";
 import { strip } from "./characters.ts";
 import type { Following } from "./dictionary.ts";
 import { isListed } from "./dictionary.ts";
@@ -10,10 +10,12 @@ import { createNormaliser } from "./normaliser.ts";
 import { createOwnWords, type OwnWord, type OwnWords } from "./own-words.ts";
 import { splitClauses } from "./phoneme-ids.ts";
 import { readUnits } from "./reader.ts";
+import { Sources } from "./sources.ts";
 import { spokenSentences } from "./spoken-sentences.ts";
 import { withStress } from "./stress.ts";
 import { withS } from "./suffixes.ts";
 import type { TextTables } from "./tables.ts";
+import { Traced } from "./traced.ts";
 import { characterIds, decodePhonemes, readUnknown, type UnknownWordNet } from "./unknown-words.ts";
 
 export interface Phonemizer {
@@ -21,6 +23,14 @@ export interface Phonemizer {
   phonemes(text: string, words?: readonly OwnWords[]): Promise<string[]>;
   /** The phonemes of one sentence; "" where there is nothing to say. Of users' words the first list decides. */
   read(sentence: string, words?: readonly OwnWords[]): Promise<string>;
+  /** The same, with where in the sentence it comes from. */
+  readTraced(sentence: string, words?: readonly OwnWords[]): Promise<Said>;
+}
+
+/** The phonemes of a sentence and their sources. */
+export interface Said {
+  readonly phonemes: string;
+  readonly sources: Sources;
 }
 
 export interface PhonemizerOptions {
@@ -33,13 +43,8 @@ export interface PhonemizerOptions {
 }
 
 const NOTHING: Following = { sound: null, to: false };
-/** Soft hyphens, spaces without width and marks of direction; a joiner belongs to its emoji. */
+/** What shows nothing and would cut words in two: soft hyphens, spaces without width and marks of direction; a joiner belongs to its emoji. */
 const INVISIBLE = /[\u00ad\u200b\u200c\u200e\u200f\u2060\ufeff]|(?<=[a-z])\u200d(?=[a-z])/gi;
-
-/** The text without characters that show nothing and would cut words in two. */
-function withoutInvisible(text: string): string {
-  return text.replace(INVISIBLE, "");
-}
 
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
@@ -71,11 +76,12 @@ export function createPhonemizer(
   const remembered = new Map<string, string>();
 
   return {
-    read,
+    read: async (sentence, words) => (await readTraced(sentence, words)).phonemes,
+    readTraced,
     async phonemes(text, words) {
       const spoken: string[] = [];
       for (const sentence of spokenSentences(text, readings))
-        spoken.push(...splitClauses(await read(sentence.text, words)));
+        spoken.push(...splitClauses((await readTraced(sentence.text, words)).phonemes));
       return spoken;
     },
   };
@@ -89,11 +95,12 @@ export function createPhonemizer(
   }
 
   /** Reads without waiting and notes which words the network has to be asked for; then asks, and reads again. */
-  async function read(sentence: string, words: readonly OwnWords[] = []): Promise<string> {
+  async function readTraced(sentence: string, words: readonly OwnWords[] = []): Promise<Said> {
+    const whole = Traced.of(sentence);
     const { text, given } = takesGiven
-      ? markGivenWords(withoutInvisible(sentence), [...words, ...always], isPlural)
-      : { text: sentence, given: [] };
-    const units = analyse(normalise(text), given);
+      ? markGivenWords(whole.replace(INVISIBLE, ""), [...words, ...always], isPlural)
+      : { text: whole, given: [] };
+    const { units, text: written } = analyse(normalise(text), given);
     const known = new Map<string, string>();
     const missing = new Set<string>();
     const readWord = (word: string): string => {
@@ -104,8 +111,12 @@ export function createPhonemizer(
     };
     for (;;) {
       missing.clear();
-      const phonemes = readUnits(units, lexicon, (text) => readUnknown(text, lexicon, readWord, signGap));
-      if (missing.size === 0) return strip(phonemes);
+      const said = readUnits(units, lexicon, (text) => readUnknown(text, lexicon, readWord, signGap));
+      if (missing.size === 0) {
+        const sources = new Sources(said, (index) => written.sourceOf(spanOf(units[index]!)));
+        const phonemes = strip(said.join("").replaceAll("ɾ", "T").replaceAll("ʔ", "t"));
+        return { phonemes, sources };
+      }
       for (const word of missing) known.set(word, await ask(word));
     }
   }

@@ -1,4 +1,4 @@
-import type { Piece, Unit } from "./analysis.ts";
+import { isGroup, type Piece, type Unit } from "./analysis.ts";
 import type { Following } from "./dictionary.ts";
 import { groupStress } from "./group-stress.ts";
 import type { LexicalWord, Lexicon } from "./lexicon.ts";
@@ -16,10 +16,10 @@ const LARGEST_USUAL_GROUP = 48;
 const WIDEST_IN_LARGE_GROUP = 3;
 
 /**
- * Reads the units of a sentence from its end to its beginning, because some words ("the", "to", "used") hang on the
- * sound of the next.
+ * Reads the units of a sentence, each with the space behind it, from the end to the beginning, because some words ("the",
+ * "to", "used") hang on the sound of the next.
  */
-export function readUnits(units: readonly Unit[], lexicon: Lexicon, unknown: UnknownReading): string {
+export function readUnits(units: readonly Unit[], lexicon: Lexicon, unknown: UnknownReading): string[] {
   const spoken: string[] = new Array(units.length);
   let following: Following = { sound: null, to: false };
   for (let i = units.length - 1; i >= 0; i--) {
@@ -31,7 +31,7 @@ export function readUnits(units: readonly Unit[], lexicon: Lexicon, unknown: Unk
       spoken[i] = phonemes + (unit.spaceAfter ? " " : "");
     }
   }
-  return spoken.join("").replaceAll("ɾ", "T").replaceAll("ʔ", "t");
+  return spoken;
 
   /** The longest known word that ends the group, then the longest before it, and so on; all of it, or none. */
   function readGroup(pieces: readonly Piece[]): string {
@@ -55,10 +55,6 @@ export function readUnits(units: readonly Unit[], lexicon: Lexicon, unknown: Unk
     }
     return groupStress(pieces, read);
   }
-}
-
-function isGroup(unit: Unit): unit is readonly Piece[] {
-  return Array.isArray(unit);
 }
 
 function lexical(piece: Piece): LexicalWord {

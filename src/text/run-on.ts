@@ -8,13 +8,15 @@ import type { Sentence } from "./sentences.ts";
 export function cutRunOn(sentence: Sentence): Sentence[] {
   if (sentence.text.length <= LONGEST_SENTENCE) return [sentence];
   const pieces: Sentence[] = [];
+  const end = sentence.from + sentence.text.length;
   let rest = sentence.text;
   while (rest.length > LONGEST_PIECE) {
     const at = cutIn(rest.slice(0, LONGEST_PIECE));
-    pieces.push({ text: rest.slice(0, at).trimEnd(), endsParagraph: false, goesOn: true });
+    const from = end - rest.length;
+    pieces.push({ text: rest.slice(0, at).trimEnd(), from, endsParagraph: false, goesOn: true });
     rest = rest.slice(at).trimStart();
   }
-  return [...pieces, { ...sentence, text: rest }].filter(({ text }) => text !== "");
+  return [...pieces, { ...sentence, text: rest, from: end - rest.length }].filter(({ text }) => text !== "");
 }
 
 /** Where to cut, in UTF-16 units: at least {@link SHORTEST_PIECE} from the start. */

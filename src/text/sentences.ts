@@ -8,6 +8,8 @@ import { withoutWraps } from "./lines.ts";
 
 export interface Sentence {
   readonly text: string;
+  /** Where it begins in what was split, in UTF-16 units: it is a part of that as it was written. */
+  readonly from: number;
   /** Whether a new line or the end of the text follows, so that the pause after it is longer. */
   readonly endsParagraph: boolean;
   /** Whether this is only the beginning of one, or its middle: it was too long to be read at once. */
@@ -120,7 +122,7 @@ export function splitSentences(
 
   function push(from: number, to: number, endsParagraph: boolean): void {
     const piece = text.slice(from, to);
-    if (strip(piece) !== "") sentences.push({ text: piece, endsParagraph });
+    if (strip(piece) !== "") sentences.push({ text: piece, from, endsParagraph });
   }
 }
 

@@ -12,11 +12,10 @@ export function spokenSentences(text: string, readings: Readings): readonly Sent
   let end = 0;
   for (const sentence of sentences) {
     const isCut = whole.some(({ from, to }) => from < end && end < to);
-    const from = text.indexOf(sentence.text, end);
-    if (!isCut) start = from;
-    end = from + sentence.text.length;
+    if (!isCut) start = sentence.from;
+    end = sentence.from + sentence.text.length;
     if (isCut) joined.pop();
-    joined.push({ ...sentence, text: text.slice(start, end) });
+    joined.push({ ...sentence, text: text.slice(start, end), from: start });
   }
   return joined;
 }

@@ -4,6 +4,8 @@ import { LETTER, SPACE, WORD, WORD_LETTER } from "./characters.ts";
 /** A word, mark or part of a word, as the tagger sees it. */
 export interface Token {
   readonly text: string;
+  /** Where it begins in the text that was cut, in UTF-16 units. */
+  readonly from: number;
   readonly spaceAfter: boolean;
 }
 
@@ -51,8 +53,10 @@ export function createTokeniser(exceptions: ReadonlyMap<string, readonly string[
       const [run] = match;
       const pieces = exceptions.get(run) ?? rejoin(split(run));
       const goesOn = match.index + run.length < text.length;
+      let from = match.index;
       for (const [index, piece] of pieces.entries()) {
-        tokens.push({ text: piece, spaceAfter: goesOn && index === pieces.length - 1 });
+        tokens.push({ text: piece, from, spaceAfter: goesOn && index === pieces.length - 1 });
+        from += piece.length;
       }
     }
     return tokens;

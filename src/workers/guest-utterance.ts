@@ -36,7 +36,7 @@ export class GuestUtterance {
   #release = (): void => {};
 
   constructor(model: SpeechModel, message: OpenMessage, events: GuestUtteranceEvents) {
-    const { history, speaker, delivery, preset, lexicon, seed, encoding } = message;
+    const { history, speaker, delivery, preset, lexicon, hasMouth, seed, encoding } = message;
     this.asker = message.asker;
     this.#history = history.map((turn) => turn as { audio: Clip | null });
     this.#events = events;
@@ -44,7 +44,7 @@ export class GuestUtterance {
     this.#dueMs = events.now();
     this.#inbox = new TextInbox({ onPull: events.onPull, onWait: () => this.#release() });
     const text = { [Symbol.asyncIterator]: () => this.#inbox };
-    const script = { history, speaker, text, delivery, preset, lexicon, seed };
+    const script = { history, speaker, text, delivery, preset, lexicon, hasMouth, seed };
     const speech = model.speak(script, this.#stop.signal);
     this.#generator = encoding === null ? speech : encodedSpeech(speech, encoding, seed);
     const isSilent = history.every(({ audio }) => audio === null);

@@ -86,10 +86,10 @@ function endThread(code: number): never {
 function postFrame(id: number, frame: Frame | Piece): void {
   if ("samples" in frame) {
     const samples = ownArray(frame.samples);
-    post({ kind: "frame", id, samples }, [samples.buffer as ArrayBuffer]);
+    post({ kind: "frame", id, frame: { ...frame, samples } }, [samples.buffer as ArrayBuffer]);
   } else {
     const bytes = ownArray(frame.bytes);
-    post({ kind: "piece", id, bytes, sampleCount: frame.sampleCount }, [bytes.buffer as ArrayBuffer]);
+    post({ kind: "frame", id, frame: { ...frame, bytes } }, [bytes.buffer as ArrayBuffer]);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Encoding } from "../audio/encode/encoder.ts";
 import type { SpeakerLabel, Turn } from "../model/conversation.ts";
 import type { Delivery, Lexicon, Preset } from "../model/script.ts";
-import type { SpeechModel, SpeechReport } from "../model/speech-model.ts";
+import type { Frame, Piece, SpeechModel, SpeechReport } from "../model/speech-model.ts";
 import type { NativeGate, NativeGuard } from "./native-gate.ts";
 
 /** What a thread is started with. */
@@ -28,6 +28,7 @@ export interface OpenMessage {
   readonly delivery: Delivery;
   readonly preset: Preset;
   readonly lexicon: Lexicon;
+  readonly hasMouth: boolean;
   readonly seed: bigint;
   /** What file to make of it; `null`: samples as they are. */
   readonly encoding: Encoding | null;
@@ -60,7 +61,6 @@ export type ToHost =
   | { readonly kind: "unusable"; readonly message: string }
   | { readonly kind: "pong" }
   | { readonly kind: "pull"; readonly id: number }
-  | { readonly kind: "frame"; readonly id: number; readonly samples: Float32Array }
-  | { readonly kind: "piece"; readonly id: number; readonly bytes: Uint8Array; readonly sampleCount: number }
+  | { readonly kind: "frame"; readonly id: number; readonly frame: Frame | Piece }
   | { readonly kind: "end"; readonly id: number; readonly report: SpeechReport }
   | { readonly kind: "fail"; readonly id: number; readonly error: WireError };

@@ -87,7 +87,7 @@ export class SpeechThread {
   /** @param encoding what file its pieces are to make; `null`: it comes in frames */
   open(script: Script, encoding: Encoding | null, signal: AbortSignal): HostUtterance {
     const id = this.#nextId++;
-    const { delivery, preset, lexicon = [], seed, speaker, asker = "" } = script;
+    const { delivery, preset, lexicon = [], hasMouth = false, seed, speaker, asker = "" } = script;
     const { history, transfer } = packHistory(script.history);
     const credit = this.#options.creditFrames;
     let taken = 0;
@@ -108,7 +108,20 @@ export class SpeechThread {
       },
     });
     this.worker.post(
-      { kind: "open", id, history, speaker, delivery, preset, lexicon, seed, encoding, asker, credit },
+      {
+        kind: "open",
+        id,
+        history,
+        speaker,
+        delivery,
+        preset,
+        lexicon,
+        hasMouth,
+        seed,
+        encoding,
+        asker,
+        credit,
+      },
       transfer,
     );
     this.#utterances.set(id, utterance);
@@ -149,10 +162,8 @@ export class SpeechThread {
     message: Exclude<ToHost, { kind: "ready" | "unusable" | "pong" }>,
     utterance: HostUtterance | undefined,
   ): void {
-    if (message.kind === "frame") utterance?.push({ samples: message.samples });
-    else if (message.kind === "piece") {
-      utterance?.push({ bytes: message.bytes, sampleCount: message.sampleCount });
-    } else if (message.kind === "pull") void utterance?.pull();
+    if (message.kind === "frame") utterance?.push(message.frame);
+    else if (message.kind === "pull") void utterance?.pull();
     else if (message.kind === "end") utterance?.end(message.report);
     else utterance?.fail(fromWireError(message.error));
   }

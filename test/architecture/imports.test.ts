@@ -9,6 +9,7 @@ import { TOP } from "./top.ts";
 /** Who may import whom. A folder may always import itself; `cli` is where everything is put together. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   contract: ["model"],
+  captions: [],
   audio: [],
   text: [],
   settings: [],
@@ -23,7 +24,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   catalogue: ["model", "settings", "files"],
   tenancy: ["settings", "threads"],
   serving: ["model", "audio", "text", "contract", "catalogue", "tenancy", "threads"],
-  http: ["contract", "serving", "tenancy", "audio"],
+  http: ["contract", "captions", "serving", "tenancy", "audio"],
   client: [],
   cli: ["*"],
 };
@@ -121,11 +122,11 @@ test("an optional dependency is named in one file alone, which says what to do w
   }
 });
 
-test("modules of Node are named with node:, and the contract, which browsers share, uses none", () => {
+test("modules of Node are named with node:, and what browsers share, the contract and captions, uses none", () => {
   const wrong = imports.filter(({ file, specifier }) => {
     if (specifier === null) return false;
     if (builtinModules.includes(specifier)) return true;
-    return specifier.startsWith("node:") && ["contract", "client"].includes(folderOf(file));
+    return specifier.startsWith("node:") && ["contract", "captions", "client"].includes(folderOf(file));
   });
   assert.deepEqual(wrong.map(shown), []);
 });

@@ -70,6 +70,7 @@ const SENT = {
     model: false,
     params: false,
     lexicon: false,
+    visemes: false,
   } satisfies FieldsOf<client.TtsRequest>,
   ConversationTurn: {
     speaker: false,
@@ -81,6 +82,7 @@ const SENT = {
     model: false,
     params: false,
     lexicon: false,
+    visemes: false,
     instructions: false,
   } satisfies FieldsOf<client.ConverseRequest>,
   AudioSpeechRequest: {
@@ -90,6 +92,7 @@ const SENT = {
     response_format: false,
     speed: false,
     lexicon: false,
+    visemes: false,
   } satisfies FieldsOf<client.SpeechRequest>,
   AudioTranscriptionRequest: {
     file: true,
@@ -165,6 +168,8 @@ const GOT = {
     sample_rate: true,
     index: true,
     words: false,
+    visemes: false,
+    phonemes: false,
   } satisfies FieldsOf<client.AudioEvent>,
   EndEvent: {
     text: true,

@@ -46,6 +46,23 @@ describe("antiphon say", () => {
     assert.ok(served.equals(wav.subarray(44)), "the same samples as POST /v1/tts");
   });
 
+  it("writes captions beside the audio, with the time of each word where that is asked for", async () => {
+    const folder = temporaryFolder();
+    const [vtt, srt, wav] = ["tea.vtt", "tea.srt", "tea.wav"].map((name) => join(folder, name));
+    const said = ["say", "Tea costs $5. Bye.", "--params", STILL, "-o", wav!];
+    const timed = await antiphon([...said, "--captions", vtt!, "--words"]);
+    assert.deepEqual([timed.code, timed.stderr], [0, ""]);
+    assert.match(
+      readFileSync(vtt!, "utf8"),
+      /^WEBVTT\n\n00:00:00\.\d+ --> 00:00:01\.\d+\nTea <[\d:.]+>costs <[\d:.]+>\$5\.\n\n00:00:0[12][\d:.]+ --> [\d:.]+\nBye\.\n\n$/,
+    );
+    assert.equal((await antiphon([...said, "--captions", srt!])).code, 0);
+    assert.match(readFileSync(srt!, "utf8"), /^1\n00:00:00,\d+ --> [\d:,]+\nTea costs \$5\.\n\n2\n/);
+    const unknown = await antiphon([...said, "--captions", join(folder, "tea.txt")]);
+    assert.match(refusal(unknown, 2), /\.vtt or \.srt/);
+    assert.match(refusal(await antiphon([...said, "--captions", srt!, "--words"]), 2), /\.vtt/);
+  });
+
   it("writes the kind of file that the end of its name asks for, and refuses one that it cannot", async () => {
     const folder = temporaryFolder();
     const begins = {

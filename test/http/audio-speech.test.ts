@@ -174,8 +174,13 @@ describe("speech for clients of OpenAI's API", () => {
       const reply = await speak({ response_format: format, stream_format: "sse" });
       assert.equal(reply.headers.get("content-type"), "text/event-stream; charset=utf-8");
       const events = await dataOf(reply);
-      const { type, usage, stop } = events.pop();
+      const { type, usage, stop, words } = events.pop();
       assert.deepEqual([type, stop], ["speech.audio.done", "finished"]);
+      assert.ok(words.length > 0);
+      assert.deepEqual(
+        events.flatMap((event) => event.words ?? []),
+        words,
+      );
       assert.ok(events.every((event) => event.type === "speech.audio.delta"));
       const bytes =
         Buffer.concat(events.map(({ audio }) => Buffer.from(audio, "base64"))).length - headerBytes;

@@ -43,6 +43,12 @@ test("an open turn is written and spoken, and the reply's text is what was said"
   assert.equal(response.status, 200);
   assert.equal(reply.reply.text, SENTENCES.join(" "));
   assert.equal(reply.reply.speaker, "1");
+  const words: { word: string; offset: number }[] = reply.meta.words;
+  assert.deepEqual(
+    words.map(({ word }) => word),
+    ["It", "was", "wonderful", "We", "saw", "the", "sea"],
+  );
+  for (const { word, offset } of words) assert.ok(reply.reply.text.startsWith(word, offset), word);
   assert.ok(pcmOf(reply.reply.audio.data_b64).length > 0);
   const [dialogue] = writer.dialogues;
   assert.equal(dialogue?.speaker, "1");

@@ -87,6 +87,35 @@ test("a stream is one meta event, audio in frames of 80 ms, and one end event th
   assert.equal(end?.data.usage.output_audio_seconds, end?.data.audio_seconds);
 });
 
+test("a reply says when each word is heard and where it stands, and a stream says it with the word", async () => {
+  const conversation = [{ text: "🎉 Two  words." }];
+  const whole = await (await server.post("/v1/converse", { conversation, params: still })).json();
+  const { words } = whole.meta;
+  assert.deepEqual(
+    words.map(({ word, offset, length }: Record<string, unknown>) => [word, offset, length]),
+    [
+      ["Two", 2, 3],
+      ["words", 7, 5],
+    ],
+  );
+  assert.deepEqual([words[1].start, words[1].end], [0.42, 0.72]);
+  const events = await readEvents(await server.post("/v1/converse/stream", { conversation, params: still }));
+  const audio = events.filter(({ event }) => event === "audio");
+  assert.deepEqual(
+    audio.flatMap(({ data }) => data.words.map(() => data.index)),
+    [1, 5],
+    "each with the frame in which it begins",
+  );
+  assert.deepEqual(
+    audio.flatMap(({ data }) => data.words),
+    words,
+  );
+  assert.deepEqual(events.at(-1)?.data.meta.words, words);
+  const refused = await server.post("/v1/tts", { text: "Two words.", visemes: "yes" });
+  assert.equal(refused.status, 422);
+  assert.match((await refused.json()).error.message, /^visemes must be/);
+});
+
 test("replies of any length are whole JSON, whatever their text holds", async () => {
   for (const text of ["a", "Hello \u0000base64\u0000 there", '"\\u0000base64\\u0000"', "word ".repeat(300)]) {
     for (const path of ["/v1/tts", "/v1/converse"]) {

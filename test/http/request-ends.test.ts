@@ -75,7 +75,7 @@ test("a client that leaves a stream has left: it is metered, logged and counted 
   await start();
   const { socket, received } = await openRaw(server);
   socket.write(rawRequest("/v1/converse/stream", server.key, LONG, { "X-Request-ID": "leaver" }));
-  await until("the fourth frame", () => received().includes('"index":3}'));
+  await until("the fourth frame", () => received().includes('"index":3,'));
   socket.destroy();
   const line = await lineOf("leaver");
   assert.deepEqual([line.end, line.status, line.level], ["left", 200, 30]);

@@ -37,7 +37,7 @@ test("a client that leaves a stream stops the engine and is metered for what it 
     socket.on("data", (chunk: string) => {
       received += chunk;
     });
-    await until("the fourth frame", () => received.includes('"index":3}'));
+    await until("the fourth frame", () => received.includes('"index":3,'));
     socket.destroy();
     await until("the stream's end", async () => (await gauge(server, "active_streams")) === 0);
     const whenLeft = computed;

@@ -8,6 +8,7 @@ import {
   type Piece,
   SpeechFailedError,
   type SpeechReport,
+  type SpokenWord,
 } from "../../src/model/speech-model.ts";
 import { createWorkerPool, type WorkerPool } from "../../src/workers/worker-pool.ts";
 import { scriptOf } from "./scripts.ts";
@@ -41,6 +42,12 @@ function speaker(fail = false) {
   return { state, speech: speak() };
 }
 
+async function wordsOf(speech: AsyncGenerator<Frame | Piece, SpeechReport, void>) {
+  const words: SpokenWord[] = [];
+  for await (const each of speech) words.push(...(each.words ?? []));
+  return words;
+}
+
 describe("speech as a file", () => {
   let pool: WorkerPool;
   before(async () => {
@@ -48,6 +55,13 @@ describe("speech as a file", () => {
     pool = await createWorkerPool({ entry, create: {}, size: 2 });
   });
   after(() => pool.close());
+
+  test("each word comes once, in order, with a piece, whatever the format holds back", async () => {
+    const words = await wordsOf(pool.speak(scriptOf(), stays()));
+    assert.ok(words.length > 0);
+    for (const encoding of ENCODINGS)
+      assert.deepEqual(await wordsOf(pool.speakEncoded(scriptOf(), encoding, stays())), words, encoding);
+  });
 
   for (const encoding of ENCODINGS) {
     test(`is the same of ${encoding} from a thread as from here, and counts every sample once`, async () => {

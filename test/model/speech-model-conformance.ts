@@ -66,6 +66,34 @@ export function speechModelConformance(name: string, make: () => Promise<SpeechM
       assert.ok(LONG_TEXT.startsWith(report.spoken.trim()), report.spoken);
     });
 
+    test("words are told once, in their order, with the frame in which they begin, and where the text has them", async () => {
+      const text = `🙂 ${LONG_TEXT}`;
+      const { frames } = await speakAll(model, { text });
+      const characters = [...text];
+      let [endS, end] = [0, 0];
+      const all: string[] = [];
+      for (const [index, { words }] of frames.entries()) {
+        assert.ok(words !== undefined, `frame ${index}`);
+        for (const { word, startS, endS: until, offset, length } of words) {
+          assert.equal(characters.slice(offset, offset + length).join(""), word);
+          assert.ok(offset >= end && startS >= endS && until > startS, word);
+          assert.equal(Math.floor((startS * SAMPLE_RATE_HZ) / FRAME_SAMPLES + 1e-6), index, word);
+          [endS, end] = [until, offset + length];
+          all.push(word);
+        }
+      }
+      const samples = frames.reduce((sum, frame) => sum + frame.samples.length, 0);
+      assert.ok(endS <= samples / SAMPLE_RATE_HZ + 1e-6);
+      assert.deepEqual(all, LONG_TEXT.match(/[\p{L}\p{N}](?:\S*[\p{L}\p{N}])?/gu));
+    });
+
+    test("of a text that is cut short no word is told that is not heard whole", async () => {
+      const { frames, report } = await speakAll(model, { text: LONG_TEXT, delivery: { maxFrames: 20 } });
+      const words = frames.flatMap((frame) => frame.words ?? []);
+      assert.equal(report.stop, "length");
+      assert.ok(words.length > 0 && words.at(-1)!.endS <= (20 * FRAME_SAMPLES) / SAMPLE_RATE_HZ + 1e-6);
+    });
+
     test("a cap that is just enough is not the reason to stop", async () => {
       const whole = await speakAll(model);
       const capped = await speakAll(model, { delivery: { maxFrames: whole.frames.length } });

@@ -5,6 +5,7 @@ import type { Writer } from "../../src/model/writer.ts";
 import { FairShare, type FairShareOptions } from "../../src/serving/fair-share.ts";
 import { prepareTts } from "../../src/serving/prepare.ts";
 import { type Caller, type Outcome, type ServiceOptions, SpeechService } from "../../src/serving/service.ts";
+import type { SpokenPiece } from "../../src/serving/spoken-piece.ts";
 import type { Telemetry } from "../../src/serving/telemetry.ts";
 import type { UsageRecord } from "../../src/tenancy/store.ts";
 
@@ -113,7 +114,7 @@ export function caller({
 
 /** Takes every frame. */
 export async function collect(
-  speech: AsyncGenerator<Uint8Array, Outcome, void>,
+  speech: AsyncGenerator<SpokenPiece, Outcome, void>,
 ): Promise<{ frames: number; outcome: Outcome }> {
   for (let frames = 0; ; frames++) {
     const step = await speech.next();

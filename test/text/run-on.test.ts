@@ -3,11 +3,11 @@ import { test } from "node:test";
 import { cutRunOn } from "../../src/text/run-on.ts";
 import fc from "../properties.ts";
 
-const cut = (text: string) => cutRunOn({ text, endsParagraph: true });
+const cut = (text: string) => cutRunOn({ text, from: 0, endsParagraph: true });
 const bare = (text: string) => text.replace(/\s/g, "");
 
 test("a sentence of usual length stays whole", () => {
-  const sentence = { text: "a, b ".repeat(100).trim(), endsParagraph: true };
+  const sentence = { text: "a, b ".repeat(100).trim(), from: 0, endsParagraph: true };
   assert.deepEqual(cutRunOn(sentence), [sentence]);
 });
 

@@ -31,10 +31,10 @@ test("the improved splitter goes on after abbreviations that need what follows",
 
 test("only the last sentence before a new line or the end ends a paragraph", () => {
   assert.deepEqual(splitSentences(" One. Two.\n \n Three.\nFour. "), [
-    { text: "One.", endsParagraph: false },
-    { text: "Two.", endsParagraph: true },
-    { text: "Three.", endsParagraph: true },
-    { text: "Four.", endsParagraph: true },
+    { text: "One.", from: 1, endsParagraph: false },
+    { text: "Two.", from: 6, endsParagraph: true },
+    { text: "Three.", from: 14, endsParagraph: true },
+    { text: "Four.", from: 21, endsParagraph: true },
   ]);
 });
 

@@ -205,6 +205,7 @@ async function createThread(given?: SpeechModel) {
         encoding: null,
         asker: "",
         ...script,
+        hasMouth: false,
       };
       const utterance: GuestUtterance = new GuestUtterance(model, message, {
         onPull: () => utterance.deliver("end"),

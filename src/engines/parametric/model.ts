@@ -94,6 +94,7 @@ export async function createParametricModel(
         manner: { speaker, delivery: script.delivery, preset: script.preset, seed: script.seed },
         occasion: occasionOf(script),
         maxFrames: script.delivery.maxFrames,
+        phonemeOf: script.hasMouth === true ? text.phonemeOf : null,
         signal: stop.signal,
         onHeard: () => {
           isHeard = true;

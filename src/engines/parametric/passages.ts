@@ -1,5 +1,6 @@
 import { abortable } from "../../model/abortable.ts";
 import type { Sentence as SplitSentence } from "../../text/sentences.ts";
+import type { Span } from "../../text/traced.ts";
 import { clausePauseS, pauseS } from "./pauses.ts";
 import { wordCount } from "./spoken-words.ts";
 
@@ -7,9 +8,7 @@ import { wordCount } from "./spoken-words.ts";
  * What is spoken in one breath: a sentence, or a part of one that is too long. The parts of one that was cut before it was
  * read count as sentences, but for the pause between them.
  */
-export interface Passage {
-  /** Phoneme ids, with the silent id 0 at both ends. */
-  readonly ids: readonly number[];
+export interface Passage extends SaidPassage {
   /** The text as it was given, from the end of the sentence before (silent ones left out) to this one's. */
   readonly text: string;
   /** Spoken words of the sentence, and how many of them come before this passage. */
@@ -25,11 +24,19 @@ export interface Passage {
   readonly pauseS: number;
 }
 
+/** What is read of a sentence, or of a part of one. */
+export interface SaidPassage {
+  /** Phoneme ids, with the silent id 0 at both ends. */
+  readonly ids: readonly number[];
+  /** Where each spoken word is written: in its sentence, or, of a passage, in the whole text. */
+  readonly sources: readonly Span[];
+}
+
 /** How text becomes phoneme ids. */
 export interface ReadsText {
   split(piece: string): readonly SplitSentence[];
-  /** A list of phoneme ids for each passage of a sentence; none when there is nothing to say in it. */
-  read(sentence: string): Promise<readonly (readonly number[])[]>;
+  /** The passages of a sentence; none when there is nothing to say in it. */
+  read(sentence: string): Promise<readonly SaidPassage[]>;
 }
 
 /** Turns pieces of text into passages, one at a time, pulling a piece only when the one before is used up. */
@@ -79,30 +86,33 @@ export class PassageSource {
   }
 
   #take(piece: string): void {
+    const before = this.text.length;
     this.text += piece;
     let at = 0;
-    for (const { text, endsParagraph, goesOn = false } of this.#reader.split(piece)) {
-      const found = piece.indexOf(text, at);
-      const end = found < 0 ? at : found + text.length;
+    for (const { text, from, endsParagraph, goesOn = false } of this.#reader.split(piece)) {
+      const end = from + text.length;
       // The end of a piece is no paragraph's: a writer may go on in the same one.
       const isBroken = endsParagraph && /^[^\S\n]*\n/.test(piece.slice(end));
-      this.#sentences.push({ text, given: piece.slice(at, end), endsParagraph: isBroken, goesOn });
+      const given = piece.slice(at, end);
+      this.#sentences.push({ text, from: before + from, given, endsParagraph: isBroken, goesOn });
       at = end;
     }
-    this.#sentences.push({ text: "", given: piece.slice(at), endsParagraph: false, goesOn: false });
+    const rest = { text: "", from: this.text.length, given: piece.slice(at) };
+    this.#sentences.push({ ...rest, endsParagraph: false, goesOn: false });
   }
 
-  async #readAloud({ text, given, endsParagraph, goesOn }: Sentence): Promise<void> {
+  async #readAloud({ text, from, given, endsParagraph, goesOn }: Sentence): Promise<void> {
     this.#unclaimed += given;
     const parts = text === "" ? [] : await this.#reader.read(text);
     this.#signal.throwIfAborted();
-    const counts = parts.map(wordCount);
+    const counts = parts.map(({ ids }) => wordCount(ids));
     const words = counts.reduce((sum, count) => sum + count, 0);
     let wordsBefore = 0;
-    parts.forEach((ids, index) => {
+    parts.forEach(({ ids, sources }, index) => {
       const endsSentence = index === parts.length - 1;
       this.#waiting.push({
         ids,
+        sources: sources.map((source) => ({ from: from + source.from, to: from + source.to })),
         text: this.#unclaimed,
         words,
         wordsBefore,
@@ -126,6 +136,8 @@ export class PassageSource {
 
 interface Sentence {
   readonly text: string;
+  /** Where it begins in the whole text. */
+  readonly from: number;
   readonly given: string;
   readonly endsParagraph: boolean;
   readonly goesOn: boolean;

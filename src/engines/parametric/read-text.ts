@@ -10,16 +10,19 @@ import { phonemeIds, splitClauses } from "../../text/phoneme-ids.ts";
 import { createPhonemizer, type Phonemizer } from "../../text/phonemizer.ts";
 import { cutRunOn } from "../../text/run-on.ts";
 import type { Sentence } from "../../text/sentences.ts";
+import { soundCount } from "../../text/sources.ts";
 import { spokenSentences } from "../../text/spoken-sentences.ts";
 import { loadTextTables, type TextTables } from "../../text/tables.ts";
 import type { UnknownWordNet } from "../../text/unknown-words.ts";
-import type { ReadsText } from "./passages.ts";
-import { wordCount } from "./spoken-words.ts";
+import type { ReadsText, SaidPassage } from "./passages.ts";
+import { sourcesOfWords, type TracedPhonemes, wordCount } from "./spoken-words.ts";
 
 /** The text side of the voice: sentences in, phoneme ids out. */
 export interface TextReader extends ReadsText {
   /** The same reading with somebody's own words. */
   withWords(words: Lexicon): ReadsText;
+  /** The phoneme or mark that an id is; "" for none. */
+  phonemeOf(id: number): string;
   close(): Promise<void>;
 }
 
@@ -68,7 +71,8 @@ export async function openSpokenPhonemes(
       const spoken: string[] = [];
       for (const { text: sentence } of sentencesIn(text, options)) {
         const passages = await passagesOf(phonemizer, sentence);
-        spoken.push(...passages.filter((passage) => wordCount(phonemeIds(passage, tables)) > 0));
+        for (const { phonemes } of passages)
+          if (wordCount(phonemeIds(phonemes, tables)) > 0) spoken.push(phonemes);
       }
       return spoken;
     },
@@ -87,10 +91,23 @@ export async function openTextReader(
     split: (piece) => sentencesIn(piece, options),
     async read(sentence) {
       const passages = await passagesOf(phonemizer, sentence, words);
-      return passages.map((passage) => phonemeIds(passage, tables)).filter((ids) => wordCount(ids) > 0);
+      return passages
+        .map(
+          (passage): SaidPassage => ({
+            ids: phonemeIds(passage.phonemes, tables),
+            sources: sourcesOfWords(passage, tables.vocabulary),
+          }),
+        )
+        .filter(({ ids }) => wordCount(ids) > 0);
     },
   });
-  return { ...reader([]), withWords: (words) => reader([createOwnWords(words)]), close };
+  const phonemes = new Map([...tables.vocabulary].map(([phoneme, id]) => [id, phoneme]));
+  return {
+    ...reader([]),
+    withWords: (words) => reader([createOwnWords(words)]),
+    phonemeOf: (id) => phonemes.get(id) ?? "",
+    close,
+  };
 }
 
 /** A sentence that goes on and on is cut before it is read. */
@@ -99,16 +116,21 @@ function sentencesIn(text: string, { readings = "standard" }: ReadingOptions): r
 }
 
 /**
- * The phonemes of a sentence, one string for each passage: one of more than 400 phonemes becomes several, cut at its
+ * The phonemes of a sentence, passage by passage: one of more than 400 phonemes becomes several, cut at its
  * commas; where there are none it is cut at a space, so that no passage outgrows the memory of a few seconds.
  */
 async function passagesOf(
   phonemizer: Phonemizer,
   sentence: string,
   words?: readonly OwnWords[],
-): Promise<string[]> {
-  const phonemes = withClosingStop(await phonemizer.read(sentence, words), sentence);
-  return splitClauses(phonemes, LONG_PHONEMES, LONGEST_PHONEMES);
+): Promise<TracedPhonemes[]> {
+  const { phonemes, sources } = await phonemizer.readTraced(sentence, words);
+  let before = 0;
+  return splitClauses(withClosingStop(phonemes, sentence), LONG_PHONEMES, LONGEST_PHONEMES).map((passage) => {
+    const traced = { phonemes: passage, sources, before };
+    before += soundCount(passage);
+    return traced;
+  });
 }
 
 const LONG_PHONEMES = 400;

@@ -21,6 +21,7 @@ export class SentenceAudio {
   #taken = HOP_SAMPLES;
   /** Which hop of the sentence {@link #hop} is; none before the first is asked for. */
   #at: number | null = null;
+  #first: number | null = null;
 
   constructor(stream: SpectrumStream, waveform: Waveform, span: SpeechSpan) {
     this.#stream = stream;
@@ -32,6 +33,11 @@ export class SentenceAudio {
   get frame(): number {
     if (this.#at === null) return this.#span.from;
     return this.#taken < HOP_SAMPLES ? this.#at : this.#at + 1;
+  }
+
+  /** The frame of the plan that the first sample belongs to; known once samples have been filled in. */
+  get firstFrame(): number {
+    return this.#first ?? this.#span.from;
   }
 
   /** Whether the next sample, or a later one, still belongs to the sound. */
@@ -65,6 +71,7 @@ export class SentenceAudio {
     if (this.#at === lastHop) return false;
     if (this.#at === null) {
       this.#at = await this.#findFirst();
+      this.#first = this.#at;
     } else {
       this.#at += 1;
       if (this.#following !== null) this.#hop.set(this.#following);

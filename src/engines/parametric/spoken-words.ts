@@ -1,22 +1,9 @@
-import { FRAMES_PER_STEP } from "./geometry.ts";
-import type { Plan } from "./plan.ts";
+import { isSpaceCode } from "../../text/characters.ts";
+import type { Sources } from "../../text/sources.ts";
+import type { Span } from "../../text/traced.ts";
 
 /** In voices/heart/vocab.json marks and the space come first, then phonemes. */
 export const LAST_MARK_ID = 16;
-
-/** How many words of a plan have been heard to their end when `frame` begins. */
-export function wordsHeard({ ids, steps }: Pick<Plan, "ids" | "steps">, frame: number): number {
-  let words = 0;
-  let isInWord = false;
-  let end = 0;
-  ids.forEach((id, index) => {
-    const isWord = id > LAST_MARK_ID;
-    if (isInWord && !isWord && end <= frame) words += 1;
-    isInWord = isWord;
-    end += steps[index]! * FRAMES_PER_STEP;
-  });
-  return words;
-}
 
 /** A word among phoneme ids: [from, to). */
 export interface WordSpan {
@@ -40,13 +27,35 @@ export function wordCount(ids: readonly number[]): number {
   return ids.filter((id, index) => id > LAST_MARK_ID && (ids[index - 1] ?? 0) <= LAST_MARK_ID).length;
 }
 
-/**
- * The beginning of a text of which `heard` out of `all` spoken words were heard. Where the text has another number of
- * words than were spoken ("$5" is two), the share decides.
- */
-export function textHeard(text: string, heard: number, all: number): string {
-  const words = [...text.matchAll(/\S+/g)];
-  const count = words.length === all ? heard : Math.floor((heard * words.length) / Math.max(1, all));
-  const last = words[Math.min(count, words.length) - 1];
-  return last === undefined ? "" : text.slice(0, last.index + last[0].length);
+/** The phonemes of a passage, and how many of its sentence's come before them. */
+export interface TracedPhonemes {
+  readonly phonemes: string;
+  readonly sources: Sources;
+  readonly before: number;
+}
+
+/** Where in its sentence each word of a passage is written, in the order of {@link wordSpans}. */
+export function sourcesOfWords(
+  { phonemes, sources, before }: TracedPhonemes,
+  vocabulary: ReadonlyMap<string, number>,
+): Span[] {
+  const spans: Span[] = [];
+  let sound = before;
+  let [from, to] = [-1, -1];
+  const endWord = () => {
+    if (from >= 0) spans.push(sources.of(from, to));
+    from = -1;
+  };
+  for (const phoneme of phonemes) {
+    const id = vocabulary.get(phoneme);
+    const next = phoneme === " " || isSpaceCode(phoneme.charCodeAt(0)) ? sound : sound + phoneme.length;
+    // What the voice does not know is left out of its ids, and parts no words there.
+    if (id !== undefined && id > LAST_MARK_ID) {
+      if (from < 0) from = sound;
+      to = next;
+    } else if (id !== undefined) endWord();
+    sound = next;
+  }
+  endWord();
+  return spans;
 }

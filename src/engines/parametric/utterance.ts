@@ -1,15 +1,20 @@
+import { FRAME_SAMPLES } from "../../audio/format.ts";
 import { type Samples, samplesIn, wholeSamples } from "../../audio/samples.ts";
 import { type Frame, NothingToSpeakError, type SpeechReport } from "../../model/speech-model.ts";
 import { Ahead } from "./ahead.ts";
 import { FrameBuilder } from "./frame-builder.ts";
 import type { Kernel } from "./kernel/kernel.ts";
+import { mouthPlan } from "./mouth.ts";
+import { MouthHeard } from "./mouth-heard.ts";
 import type { Network } from "./network.ts";
 import type { PassageSource } from "./passages.ts";
 import { TAIL_S } from "./pauses.ts";
 import type { Occasion } from "./rhythm/occasion.ts";
 import { rhythmOf } from "./rhythm/rhythm.ts";
 import { type Manner, planSentence, sentenceAudio } from "./sentence.ts";
-import { textHeard, wordCount, wordsHeard } from "./spoken-words.ts";
+import { wordCount } from "./spoken-words.ts";
+import { timedWords } from "./word-times.ts";
+import { WordsHeard } from "./words-heard.ts";
 
 /** What one utterance is made of. */
 export interface UtteranceParts {
@@ -21,6 +26,8 @@ export interface UtteranceParts {
   readonly occasion: Occasion;
   /** Frames of 80 ms that there may be at most. */
   readonly maxFrames: number;
+  /** The phoneme that an id is, where the mouth is asked for. */
+  readonly phonemeOf: ((id: number) => string) | null;
   readonly signal: AbortSignal;
   /** Called when the first frame is on its way. */
   readonly onHeard: () => void;
@@ -32,10 +39,11 @@ export interface UtteranceParts {
  * @throws NothingToSpeakError when no passage comes.
  */
 export async function* speakPassages(parts: UtteranceParts): AsyncGenerator<Frame, SpeechReport, void> {
-  const { source, network, kernel, manner, occasion, maxFrames, signal, onHeard } = parts;
+  const { source, network, kernel, manner, occasion, maxFrames, phonemeOf, signal, onHeard } = parts;
   const builder = new FrameBuilder(manner.speaker.gain);
+  const heard = new WordsHeard(maxFrames * FRAME_SAMPLES);
+  const mouth = phonemeOf === null ? null : new MouthHeard(maxFrames * FRAME_SAMPLES);
   let given = 0;
-  let heard = "";
   let index = 0;
 
   const plans = new Ahead(async () => {
@@ -50,10 +58,14 @@ export async function* speakPassages(parts: UtteranceParts): AsyncGenerator<Fram
   function* emit(): Generator<Frame, void, void> {
     given += 1;
     if (given === 1) onHeard();
-    yield builder.take();
+    const end = given * FRAME_SAMPLES;
+    const words = heard.take(end);
+    yield { ...builder.take(), words, ...(mouth === null ? {} : { mouth: mouth.take(end) }) };
     signal.throwIfAborted();
   }
+  const atSample = () => given * FRAME_SAMPLES + builder.filled;
   function* silence(samples: Samples): Generator<Frame, void, void> {
+    mouth?.rest(atSample() + samples);
     for (let left = samples; left > 0 && !isCapped(); ) {
       left = builder.addSilence(left);
       if (builder.isFull) yield* emit();
@@ -71,20 +83,24 @@ export async function* speakPassages(parts: UtteranceParts): AsyncGenerator<Fram
     const { passage, rhythm, plan, number } = current;
     const audio = sentenceAudio(network, kernel, plan, manner, number);
     if (number > 0) yield* silence(wholeSamples(silenceOwed - audio.samplesBefore));
+    const begin = atSample();
+    let isPlaced = false;
     while (!isCapped() || audio.isSounding) {
-      if (isCapped()) {
-        const words = passage.wordsBefore + wordsHeard(plan, audio.frame);
-        return { stop: "length", spoken: heard + textHeard(passage.text, words, passage.words) };
-      }
+      if (isCapped()) return { stop: "length", spoken: heard.textHeard(source.text) };
       const count = await audio.fill(builder.samples, builder.filled);
       if (count === 0) break;
+      if (!isPlaced) {
+        const placement = { atSample: begin, frame: audio.firstFrame };
+        heard.place(timedWords(plan, passage.sources), source.text, placement);
+        if (phonemeOf !== null) mouth?.place(mouthPlan(plan, phonemeOf), placement);
+      }
+      isPlaced = true;
       builder.settle(count);
       if (!builder.isFull) continue;
       if (given + 1 === maxFrames && audio.isSounding) builder.fadeEnd();
       yield* emit();
       plans.start();
     }
-    if (passage.endsSentence) heard += passage.text;
     const pauseS = passage.pauseS * rhythm.pause * manner.speaker.pause;
     silenceOwed = wholeSamples(samplesIn(pauseS) - audio.samplesAfter);
     current = await plans.next();

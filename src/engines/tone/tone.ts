@@ -7,6 +7,7 @@ import {
   SpeechFailedError,
   type SpeechModel,
   type SpeechReport,
+  type SpokenWord,
 } from "../../model/speech-model.ts";
 import { type Stop, stopWith } from "../../model/stop-with.ts";
 
@@ -26,7 +27,8 @@ export interface ToneOptions {
 /**
  * The smallest speech model: each sentence is a tone, as long as the sentence has characters. It costs next to
  * nothing, so what is left of a request's time is the service's own. Pitch tells the speakers apart (220 and 330 Hz);
- * above temperature 0 the seed detunes each sentence by up to 2 %. History, quality and preset change nothing.
+ * above temperature 0 the seed detunes each sentence by up to 2 %. A word is heard while its characters are. History,
+ * quality and preset change nothing.
  */
 export async function createToneModel(options: ToneOptions = {}): Promise<SpeechModel> {
   let ballast: Uint8Array | null = new Uint8Array(options.memoryBytes ?? 0).fill(1);
@@ -56,6 +58,7 @@ export async function createToneModel(options: ToneOptions = {}): Promise<Speech
 export { createToneModel as createModel };
 
 const SPEAKABLE = /[\p{L}\p{N}]/u;
+const WORDS = /[\p{L}\p{N}](?:\S*[\p{L}\p{N}])?/gu;
 const SENTENCES = new Intl.Segmenter("en", { granularity: "sentence" });
 const FADE_SAMPLES = 120;
 const AMPLITUDE = 0.25;
@@ -70,12 +73,17 @@ async function* utterance(
   let filled = 0;
   let given = 0;
   let spoken = "";
+  let characters = 0;
+  let words: SpokenWord[] = [];
   let sentenceIndex = 0;
 
   const finish = async (length: number): Promise<Frame> => {
     if (options.beforeFrame) await abortable(Promise.resolve(options.beforeFrame(given)), signal);
     if (given === options.failAtFrame) throw new SpeechFailedError(`the tone model fails at frame ${given}`);
-    const frame = { samples: length < FRAME_SAMPLES ? samples.slice(0, length) : samples };
+    const endS = ((given + 1) * FRAME_SAMPLES) / SAMPLE_RATE_HZ;
+    const begun = words.filter(({ startS }) => startS < endS);
+    words = words.slice(begun.length);
+    const frame = { samples: length < FRAME_SAMPLES ? samples.slice(0, length) : samples, words: begun };
     samples = new Float32Array(FRAME_SAMPLES);
     filled = 0;
     given += 1;
@@ -86,6 +94,9 @@ async function* utterance(
     const lengthSamples = SPEAKABLE.test(sentence) ? [...sentence].length * CHARACTER_SAMPLES : 0;
     if (lengthSamples > 0 && given === maxFrames) return { stop: "length", spoken };
     spoken += sentence;
+    const atSample = given * FRAME_SAMPLES + filled;
+    if (lengthSamples > 0) words.push(...wordsOf(sentence, characters, atSample, maxFrames * FRAME_SAMPLES));
+    characters += [...sentence].length;
     const pitchHz = detuned(script.speaker === "0" ? 220 : 330, script, sentenceIndex++);
     for (let at = 0; at < lengthSamples; ) {
       if (given === maxFrames) return { stop: "length", spoken };
@@ -124,6 +135,18 @@ async function* sentences(
     // Not awaited: a source that is still waiting for its next piece would hold up the abort.
     if (!ended) void Promise.resolve(pieces.return?.()).catch(() => {});
   }
+}
+
+/** The words of a sentence that end before the audio does. @param before characters of the text before it */
+function wordsOf(sentence: string, before: number, atSample: number, mostSamples: number): SpokenWord[] {
+  const words = [...sentence.matchAll(WORDS)].map(({ 0: word, index }): SpokenWord => {
+    const characters = [...sentence.slice(0, index)].length;
+    const length = [...word].length;
+    const startS = (atSample + characters * CHARACTER_SAMPLES) / SAMPLE_RATE_HZ;
+    const endS = startS + (length * CHARACTER_SAMPLES) / SAMPLE_RATE_HZ;
+    return { word, startS, endS, offset: before + characters, length };
+  });
+  return words.filter(({ endS }) => endS <= mostSamples / SAMPLE_RATE_HZ);
 }
 
 function toneAt(index: number, lengthSamples: number, pitchHz: number): number {

@@ -15,9 +15,10 @@ export function converseRoute(app: FastifyInstance, deps: HttpDeps): void {
     const body: ConverseResponse = {
       request_id: request.id,
       model: prepared.model.card.id,
-      reply: { speaker: prepared.conversation.open.speaker, text, audio: audioPayload(prepared) },
       usage,
       meta,
+      // Last: what is put in the audio's place is looked for from the end, past words that may hold anything.
+      reply: { speaker: prepared.conversation.open.speaker, text, audio: audioPayload(prepared) },
     };
     return sendJsonAround(reply, body, file);
   });

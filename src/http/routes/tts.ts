@@ -14,7 +14,8 @@ export function ttsRoute(app: FastifyInstance, deps: HttpDeps): void {
     const { text, usage, meta } = outcome;
     const model = prepared.model.card.id;
     const audio = audioPayload(prepared);
-    const body: TtsResponse = { request_id: request.id, model, text, audio, usage, meta };
+    // Audio last: what is put in its place is looked for from the end, past words that may hold anything.
+    const body: TtsResponse = { request_id: request.id, model, text, usage, meta, audio };
     return sendJsonAround(reply, body, file);
   });
 }

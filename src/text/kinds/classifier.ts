@@ -1,5 +1,6 @@
 import { isSpaceCode } from "../characters.ts";
 import type { NormaliserTables } from "../tables.ts";
+import { type Replacement, Traced } from "../traced.ts";
 import { abbreviations, SMALL_ABBREVIATIONS } from "./abbreviations.ts";
 import { difference, indexed, term } from "./algebra.ts";
 import { codeDigits, groupedDigits, military } from "./codes.ts";
@@ -46,7 +47,7 @@ const PLAIN_WORD = /[a-z]{2,40}(?:'[a-z]{1,3})?(?= |$|[,;!?]|\.(?: |$))/uy;
  * first kind that it fits, and is said by that kind alone (the classes of Sproat & Jaitly 2016, with the cover of
  * Zhang et al. 2019); whole numbers and plain words stay as they are.
  */
-export function createClassifier(tables: NormaliserTables, isListed: IsListed): (sentence: string) => string {
+export function createClassifier(tables: NormaliserTables, isListed: IsListed): (sentence: Traced) => Traced {
   const electronic = electronicKind(isListed);
   const identifier = identifiers(isListed);
   const numeral = romanNumerals(tables);
@@ -125,23 +126,25 @@ export function createClassifier(tables: NormaliserTables, isListed: IsListed): 
   ];
 
   // The first use of a pattern compiles it, the second makes it fast: not while somebody waits for the first sound.
-  classify(EVERY_KIND);
-  classify(EVERY_KIND);
+  classify(Traced.of(EVERY_KIND));
+  classify(Traced.of(EVERY_KIND));
   return classify;
 
-  function classify(text: string): string {
-    const pieces: string[] = [];
+  function classify(traced: Traced): Traced {
+    const { text } = traced;
+    const said: Replacement[] = [];
     let copied = 0;
     for (let at = 0; at < text.length; ) {
       const found = tokenAt(text, at);
       if (found.words !== null) {
-        if (at > copied) pieces.push(text.slice(copied, at));
-        pieces.push(withSpaces(found.words, pieces.at(-1) ?? "", text.charAt(found.end)));
+        const before = at > copied ? text.slice(copied, at) : (said.at(-1)?.words ?? "");
+        const words = withSpaces(found.words, before, text.charAt(found.end));
+        said.push({ from: at, to: found.end, words });
         copied = found.end;
       }
       at = found.end;
     }
-    return copied === 0 ? text : pieces.join("") + text.slice(copied);
+    return traced.edited(said);
   }
 
   /** The token at a place in words, or null for what stays, with where it ends. */

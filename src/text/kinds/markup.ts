@@ -1,3 +1,4 @@
+import type { Traced } from "../traced.ts";
 import { light } from "./light.ts";
 
 const ENTITIES: ReadonlyMap<string, string> = new Map([
@@ -42,6 +43,7 @@ const STRONG = light(
 const UNDERLINED = light(
   /(?<![\p{L}\p{N}_])_{1,3}(?=[\p{L}\p{N}"“])|(?<=[\p{L}\p{N}.,!?"”])_{1,3}(?![\p{L}\p{N}_])/gu,
 );
+const STRUCK = /~~/g;
 /** A grave accent within a word was meant as an apostrophe. */
 const APOSTROPHE = light(/(?<=\p{L})`(?=\p{L})/gu);
 const HEADING = /^#{1,6} +/u;
@@ -49,23 +51,24 @@ const BULLET = /^(?:[-*+•‣·▪–—]|\[[ xX]?\]|>) +(?:\[[ xX]?\] +)?/u;
 const FENCE = light(/^```[\p{L}\p{N}]{0,20}$/u);
 
 /** The text without what only an editor or a browser sees: entities, tags, emphasis, headings, bullets, links. */
-export function withoutMarkup(sentence: string): string {
-  let text = sentence;
-  if (text.includes("&") && text.includes(";")) text = text.replace(ENTITY, entity);
-  if (text.includes("<"))
-    text = text.replace(
+export function withoutMarkup(sentence: Traced): Traced {
+  let traced = sentence;
+  const has = (mark: string) => traced.text.includes(mark);
+  if (has("&") && has(";")) traced = traced.replace(ENTITY, entity);
+  if (has("<"))
+    traced = traced.replace(
       TAG,
       (tag: string, slash: string, name: string | undefined, at: number, all: string) =>
         isTag(tag, slash, name, at, all) ? (BREAKING.test(name ?? "") ? " " : "") : tag,
     );
-  if (text.includes("](")) text = text.replace(LINK, (_link, words: string) => words);
-  const [first = ""] = text;
+  if (has("](")) traced = traced.unwrapped(LINK);
+  const [first = ""] = traced.text;
   if ("#-*+•‣·▪–—>[`".includes(first))
-    text = text.replace(FENCE, "").replace(HEADING, "").replace(BULLET, "").replace(HEADING, "");
-  if (text.includes("*")) text = text.replace(STRONG, "");
-  if (text.includes("_")) text = text.replace(UNDERLINED, "");
-  if (text.includes("~~")) text = text.replaceAll("~~", "");
-  return text.includes("`") ? text.replace(APOSTROPHE, "'").replace(/`+/gu, "") : text;
+    traced = traced.replace(FENCE, "").replace(HEADING, "").replace(BULLET, "").replace(HEADING, "");
+  if (has("*")) traced = traced.replace(STRONG, "");
+  if (has("_")) traced = traced.replace(UNDERLINED, "");
+  if (has("~~")) traced = traced.replace(STRUCK, "");
+  return has("`") ? traced.replace(APOSTROPHE, "'").replace(/`+/gu, "") : traced;
 }
 
 /** A comment, an end, or what begins an element: of one letter behind another ("a<b>c") only where it ends too. */

@@ -1,4 +1,5 @@
 import { capitalise } from "../characters.ts";
+import type { Replacement, Traced } from "../traced.ts";
 import { isLettered } from "./letters.ts";
 import { light } from "./light.ts";
 import { after, before } from "./spoken.ts";
@@ -39,12 +40,12 @@ const FEWEST_ORDINARY_INSIDE = 2;
  * Sentences in capitals, and runs of three words and more, in small letters: "IT IS TIME", "please LET ME IN". What no
  * dictionary has as a word stays as it is, and so is spelled ("FBI").
  */
-export function withoutShouting(sentence: string, isListed: IsListed): string {
+export function withoutShouting(traced: Traced, isListed: IsListed): Traced {
+  const sentence = traced.text;
   const words = [...sentence.matchAll(WORD)];
-  if (words.length < 2) return sentence;
+  if (words.length < 2) return traced;
   const isAll = !SMALL.test(sentence);
-  let text = "";
-  let copied = 0;
+  const quieter: Replacement[] = [];
   for (let from = 0; from < words.length; ) {
     let to = from + 1;
     while (to < words.length && (isAll || isBeside(sentence, words[to - 1], words[to]))) to++;
@@ -59,13 +60,12 @@ export function withoutShouting(sentence: string, isListed: IsListed): string {
         const end = word.index + word[0].length;
         if (!SHORT.has(word[0]) && !isWord(word[0], before(sentence, word.index), after(sentence, end)))
           continue;
-        text += sentence.slice(copied, word.index) + small;
-        copied = word.index + word[0].length;
+        quieter.push({ from: word.index, to: end, words: small });
       }
     }
     from = to;
   }
-  return text + sentence.slice(copied);
+  return traced.edited(quieter);
 
   function isShout(run: readonly RegExpExecArray[], isWhole: boolean): boolean {
     const ordinary = run.filter(([word]) => isOrdinary(word)).length;

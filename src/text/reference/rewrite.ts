@@ -1,4 +1,5 @@
 import type { NormaliserTables } from "../tables.ts";
+import type { Traced } from "../traced.ts";
 import { amounts } from "./amounts.ts";
 import { figures } from "./figures.ts";
 import type { Rewriting } from "./rewriting.ts";
@@ -9,7 +10,7 @@ import { monthDates, timesAndDigitDates } from "./times-and-dates.ts";
 const ANY_DIGIT = /\p{Nd}/u;
 
 /** Rewrites a sentence as the reference does: rule after rule, each over the result of the one before. */
-export function createReferenceRewriting(tables: NormaliserTables): (sentence: string) => string {
+export function createReferenceRewriting(tables: NormaliserTables): (sentence: Traced) => Traced {
   const rules: readonly Rewriting[] = [
     ...timesAndDigitDates(tables),
     ...amounts(tables),
@@ -21,7 +22,7 @@ export function createReferenceRewriting(tables: NormaliserTables): (sentence: s
   ];
   return (sentence) => {
     let text = sentence;
-    const hasDigit = ANY_DIGIT.test(text);
+    const hasDigit = ANY_DIGIT.test(text.text);
     for (const { pattern, write, needsDigit } of rules) {
       if (!needsDigit || hasDigit) text = text.replace(pattern, write);
     }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Passage, PassageSource, type ReadsText } from "../../../src/engines/parametric/passages.ts";
 import { clausePauseS, pauseS } from "../../../src/engines/parametric/pauses.ts";
-import { textHeard, wordCount, wordsHeard } from "../../../src/engines/parametric/spoken-words.ts";
+import { wordCount, wordSpans } from "../../../src/engines/parametric/spoken-words.ts";
 import { cutRunOn } from "../../../src/text/run-on.ts";
 import { splitSentences } from "../../../src/text/sentences.ts";
 import { CountedText, never } from "../../model/scripts.ts";
@@ -15,7 +15,11 @@ const readLetters: ReadsText = {
     sentence
       .split("/")
       .filter((part) => /\p{L}/u.test(part))
-      .map((part) => [0, ...[...part.trim()].map((c) => (/\p{L}/u.test(c) ? 50 : 16)), 0]),
+      .map((part) => {
+        const ids = [0, ...[...part.trim()].map((c) => (/\p{L}/u.test(c) ? 50 : 16)), 0];
+        const at = sentence.indexOf(part.trim()) - 1;
+        return { ids, sources: wordSpans(ids).map(({ from, to }) => ({ from: at + from, to: at + to })) };
+      }),
 };
 
 async function passagesOf(...pieces: string[]): Promise<{ passages: Passage[]; source: PassageSource }> {
@@ -131,17 +135,12 @@ test("a pause inside a sentence goes by its mark: short where there is none, or 
   assert.equal(clausePauseS([0, 50, space, dash, 0]), 0.25);
 });
 
-test("words are heard once their last phoneme has ended", () => {
-  const ids = [0, 50, 51, 16, 52, 4, 16, 53, 0];
-  const steps = Int32Array.from([10, 1, 1, 1, 2, 1, 1, 2, 10]);
-  assert.equal(wordCount(ids), 3);
-  const heard = [0, 20, 23, 24, 29, 30, 37, 38, 60].map((frame) => wordsHeard({ ids, steps }, frame));
-  assert.deepEqual(heard, [0, 0, 0, 1, 1, 2, 2, 3, 3]);
+test("each word of a passage knows where it stands in the whole text", async () => {
+  const { passages, source } = await passagesOf("One two.  “Three!” \n\n Four/ five. ", "Six sixes.");
+  const words = passages.flatMap(({ sources }) => sources.map(({ from, to }) => source.text.slice(from, to)));
+  assert.deepEqual(words, ["One", "two", "Three", "Four", "five", "Six", "sixes"]);
 });
 
-test("the text that was heard ends with a whole word, by share where words and readings differ", () => {
-  assert.equal(textHeard(" One two three.", 2, 3), " One two");
-  assert.equal(textHeard("It costs $12.50 now.", 5, 8), "It costs");
-  assert.equal(textHeard("One two.", 0, 2), "");
-  assert.equal(textHeard("One two.", 2, 2), "One two.");
+test("the words of phoneme ids are counted", () => {
+  assert.equal(wordCount([0, 50, 51, 16, 52, 4, 16, 53, 0]), 3);
 });

@@ -24,7 +24,8 @@ test("the phonemes that are printed are those that the voice gets, marks and cut
   try {
     for (const text of TEXTS) {
       const spoken: (readonly number[])[] = [];
-      for (const sentence of reader.split(text)) spoken.push(...(await reader.read(sentence.text)));
+      for (const sentence of reader.split(text))
+        for (const { ids } of await reader.read(sentence.text)) spoken.push(ids);
       const said = await printed.phonemes(text);
       assert.deepEqual(
         said.map((phonemes) => phonemeIds(phonemes, tables)),

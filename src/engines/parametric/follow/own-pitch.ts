@@ -2,6 +2,7 @@ import { medianPitchHz } from "../delivery.ts";
 import { VOICED_ABOVE_HZ } from "../geometry.ts";
 import { percentile } from "../listen/percentile.ts";
 import type { Network } from "../network.ts";
+import type { SaidPassage } from "../passages.ts";
 import { planContour, planTiming, type Timing } from "../plan.ts";
 
 /** Sentences that the voice plans to know its own pitch, and of which it says the first few aloud to itself. */
@@ -25,11 +26,11 @@ export const REHEARSED: readonly string[] = [
 /** The first half of the plans of the rehearsed sentences, as the network has them. */
 export async function readRehearsed(
   network: Network,
-  read: (sentence: string) => Promise<readonly (readonly number[])[]>,
+  read: (sentence: string) => Promise<readonly Pick<SaidPassage, "ids">[]>,
 ): Promise<readonly Timing[]> {
   const timings: Timing[] = [];
   for (const sentence of REHEARSED) {
-    for (const ids of await read(sentence)) timings.push(await planTiming(network, ids));
+    for (const { ids } of await read(sentence)) timings.push(await planTiming(network, ids));
   }
   return timings;
 }

@@ -41,7 +41,7 @@ export async function ownSpeechS(network: Network, reader: ReadsText, text: stri
   if (text.length > MOST_CHARACTERS) return null;
   let steps = 0;
   for (const sentence of reader.split(text)) {
-    for (const ids of await reader.read(sentence.text)) {
+    for (const { ids } of await reader.read(sentence.text)) {
       const timing = await planTiming(network, ids);
       for (const { from, to } of wordSpans(ids)) {
         for (let i = from; i < to; i++) steps += wholeSteps(timing.steps[i]!);

@@ -35,7 +35,7 @@ export const EVEN: Rhythm = {
 };
 
 /** Where in its reply a passage stands, and the words of its sentence. */
-export type Place = Omit<Passage, "ids" | "pauseS"> & {
+export type Place = Omit<Passage, "ids" | "sources" | "pauseS"> & {
   /** Spoken words of the passage. */
   readonly wordsInside: number;
 };

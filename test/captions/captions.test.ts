@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { subRip, timeStamp, webVtt } from "../../src/serving/captions.ts";
+import { subRip, timeStamp, webVtt } from "../../src/captions/captions.ts";
 import fc from "../properties.ts";
 
 test("a time has two digits of hours, minutes and seconds, three of milliseconds, and the sign of its format", () => {

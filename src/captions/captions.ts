@@ -3,6 +3,8 @@ export interface Caption {
   readonly startS: number;
   readonly endS: number;
   readonly text: string;
+  /** Where in the text words begin, in UTF-16 units, and when: WebVTT shows them as they come. */
+  readonly wordTimes?: readonly { readonly at: number; readonly startS: number }[];
 }
 
 /** SubRip: numbered captions, commas in the times. */
@@ -18,10 +20,23 @@ export function subRip(captions: readonly Caption[]): string {
 /** WebVTT (W3C, 2019): captions after a header, full stops in the times, and its own signs written as references. */
 export function webVtt(captions: readonly Caption[]): string {
   const cues = captions.map(
-    ({ startS, endS, text }) =>
-      `${timeStamp(startS, ".")} --> ${timeStamp(endS, ".")}\n${escaped(inLines(text))}\n\n`,
+    (caption) =>
+      `${timeStamp(caption.startS, ".")} --> ${timeStamp(caption.endS, ".")}\n${cueText(caption)}\n\n`,
   );
   return `WEBVTT\n\n${cues.join("")}`;
+}
+
+/** The text with the time of each word before it; the first has the cue's own, which may not stand there again. */
+function cueText({ text, wordTimes = [], startS, endS }: Caption): string {
+  if (wordTimes.length === 0) return escaped(inLines(text));
+  let timed = "";
+  let copied = 0;
+  for (const word of wordTimes) {
+    if (word.startS <= startS || word.startS >= endS) continue;
+    timed += `${escaped(text.slice(copied, word.at))}<${timeStamp(word.startS, ".")}>`;
+    copied = word.at;
+  }
+  return timed + escaped(text.slice(copied));
 }
 
 /** `hh:mm:ss,mmm`, with as many digits of hours as there are. Before 0 is 0. */

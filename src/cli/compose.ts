@@ -149,6 +149,8 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       uploadTimeoutMs: settings.uploadTimeoutMs,
       bodyLimitBytes: settings.bodyLimitBytes,
       trustProxy: mutable(settings.trustProxy),
+      keylessLists: settings.keylessLists,
+      corsOrigins: settings.corsOrigins,
       playgroundDir: settings.playground.enabled ? PLAYGROUND_DIR : null,
       serveMetrics: settings.metrics.enabled && settings.metrics.port === undefined,
     },

@@ -12,7 +12,15 @@ export const parseTtsRequest = parser(TtsRequest);
 export const parseConverseRequest = parser(ConverseRequest);
 
 /** Checks the body of `POST /v1/audio/speech`; throws a 422 {@link ServiceError} that names the field. */
-export const parseAudioSpeechRequest = parser(AudioSpeechRequest);
+export const parseAudioSpeechRequest = withoutNulls(parser(AudioSpeechRequest));
+
+/** Takes a member that is `null` for one that is not there: OpenAI's clients send their unset options so. */
+function withoutNulls<T>(parse: (body: unknown) => T): (body: unknown) => T {
+  return (body) => {
+    if (body === null || typeof body !== "object" || Array.isArray(body)) return parse(body);
+    return parse(Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null)));
+  };
+}
 
 function parser<S extends TSchema>(schema: S): (body: unknown) => Static<S> {
   const validate = ajv().compile(schema as AnySchema) as ValidateFunction<Static<S>>;
@@ -24,7 +32,8 @@ function parser<S extends TSchema>(schema: S): (body: unknown) => Static<S> {
       );
     }
     if (validate(body)) return body;
-    throw new ServiceError(422, describe(validate.errors?.[0]));
+    const [error] = validate.errors ?? [];
+    throw new ServiceError(422, describe(error), { param: paramOf(error) });
   };
 }
 
@@ -66,6 +75,14 @@ function describe(error: ErrorObject | undefined): string {
     default:
       return `${field} ${error.message ?? "does not match its schema"}`;
   }
+}
+
+/** The field that is wrong; `null` where it is the body. */
+function paramOf(error: ErrorObject | undefined): string | null {
+  const field = fieldName(error?.instancePath ?? "");
+  const missing: unknown = error?.keyword === "required" ? error.params.missingProperty : undefined;
+  const named = typeof missing === "string" ? join(field, missing) : field;
+  return named === "the body" ? null : named;
 }
 
 function bound(error: ErrorObject): string {

@@ -4,8 +4,10 @@ import { logEnd } from "./access-log.ts";
 import { isMuchUnread, readJsonBodies } from "./body.ts";
 import { answerBrokenRequests } from "./broken-requests.ts";
 import { identifyCallers } from "./caller.ts";
+import { allowOrigins, answerPreflights } from "./cors.ts";
 import type { HttpDeps } from "./deps.ts";
 import { asServiceError, envelope, sendError } from "./errors.ts";
+import { rememberPaths } from "./path-methods.ts";
 import { rateHeaders } from "./rate-headers.ts";
 import { requestIdFor } from "./request-id.ts";
 import type { RequestLife } from "./request-life.ts";
@@ -89,9 +91,12 @@ function bareServer(deps: HttpDeps): FastifyInstance {
   watchRequests(app, deps, lives);
   readJsonBodies(app, deps.intake);
   answerBrokenRequests(app, deps, lives);
+  allowOrigins(app, deps.options.corsOrigins);
   identifyCallers(app, deps);
+  const methodsOf = rememberPaths(app);
+  answerPreflights(app, methodsOf);
   app.setErrorHandler(sendError);
-  answerUnknownRoutes(app);
+  answerUnknownRoutes(app, methodsOf);
   return app;
 }
 

@@ -77,7 +77,8 @@ export class Preparer {
 }
 
 function fromWire(failure: WireFailure): Error {
-  return "status" in failure ? new ServiceError(failure.status, failure.message) : new Error(failure.failed);
+  if (!("status" in failure)) return new Error(failure.failed);
+  return new ServiceError(failure.status, failure.message, { param: failure.param });
 }
 
 function unread(error: ThreadError): ServiceError {

@@ -152,7 +152,9 @@ export const VOICES: readonly Voice[] = [
 
 /** The voices as `GET /v1/audio/voices` lists them. */
 export function voiceList(): VoiceList {
-  const aliases = VOICES.flatMap((voice) => voice.aliases.map((alias) => ({ id: alias, name: capitalised(alias) })));
+  const aliases = VOICES.flatMap((voice) =>
+    voice.aliases.map((alias) => ({ id: alias, name: capitalised(alias) })),
+  );
   return { data: [...VOICES], voices: [...VOICES.map(({ id, name }) => ({ id, name })), ...aliases] };
 }
 

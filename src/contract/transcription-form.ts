@@ -79,11 +79,7 @@ export function readTranscriptionForm(
     throw refusal(400, "timestamp_granularities", 'needs response_format "verbose_json": send both');
   }
   if (isStreamed && format !== "json" && format !== "text") {
-    throw refusal(
-      400,
-      "stream",
-      `gives text alone: leave it out for response_format ${quoted(format)}`,
-    );
+    throw refusal(400, "stream", `gives text alone: leave it out for response_format ${quoted(format)}`);
   }
   return {
     language: readLanguage(one("language") ?? ""),

@@ -4,6 +4,7 @@ import { AudioSpeechRequest } from "./audio-speech.ts";
 import { ServiceError } from "./errors.ts";
 import { quoted } from "./quoted.ts";
 import { ConverseRequest, TtsRequest } from "./requests.ts";
+import { VendorRequest, VoiceRequest } from "./telephony.ts";
 
 /** Checks the body of `POST /v1/tts` against its schema; throws a 422 {@link ServiceError} that names the field. */
 export const parseTtsRequest = parser(TtsRequest);
@@ -13,6 +14,15 @@ export const parseConverseRequest = parser(ConverseRequest);
 
 /** Checks the body of `POST /v1/audio/speech`; throws a 422 {@link ServiceError} that names the field. */
 export const parseAudioSpeechRequest = withoutNulls(parser(AudioSpeechRequest));
+
+const parseVoiceRequest = parser(VoiceRequest);
+const parseVendorRequest = withoutNulls(parser(VendorRequest));
+
+/** Checks the body of `POST /v1/audio/telephony`, which is Vapi's or jambonz's; throws as the others do. */
+export function parseTelephonyRequest(body: unknown): VoiceRequest | VendorRequest {
+  const isVapi = body !== null && typeof body === "object" && "message" in body;
+  return isVapi ? parseVoiceRequest(body) : parseVendorRequest(body);
+}
 
 /** Takes a member that is `null` for one that is not there: OpenAI's clients send their unset options so. */
 function withoutNulls<T>(parse: (body: unknown) => T): (body: unknown) => T {

@@ -36,9 +36,13 @@ export function answerPreflights(app: FastifyInstance, methodsOf: MethodsOf): vo
   });
 }
 
-const EXPOSED = ["X-Request-ID", ...RETRY_HEADERS, ...RATE_HEADERS, "X-Antiphon-Stop", "X-Antiphon-Speed"].join(
-  ", ",
-);
+const EXPOSED = [
+  "X-Request-ID",
+  ...RETRY_HEADERS,
+  ...RATE_HEADERS,
+  "X-Antiphon-Stop",
+  "X-Antiphon-Speed",
+].join(", ");
 
 /** The asterisk is for what clients add of their own (`x-stainless-lang`, …); it does not stand for `Authorization`. */
 const ALLOWED = ["Authorization", "Content-Type", "X-Request-ID", ...KEY_HEADERS, "*"].join(", ");

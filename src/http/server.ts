@@ -13,6 +13,7 @@ import { requestIdFor } from "./request-id.ts";
 import type { RequestLife } from "./request-life.ts";
 import { RequestLives } from "./request-lives.ts";
 import { audioSpeechRoutes } from "./routes/audio-speech.ts";
+import { audioTelephonyRoute } from "./routes/audio-telephony.ts";
 import { audioTranscriptionsRoute } from "./routes/audio-transcriptions.ts";
 import { converseRoute } from "./routes/converse.ts";
 import { metricsRoute, openApiRoute } from "./routes/documents.ts";
@@ -38,6 +39,7 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
   converseRoute(app, deps);
   streamRoute(app, deps);
   audioSpeechRoutes(app, deps);
+  audioTelephonyRoute(app, deps);
   audioTranscriptionsRoute(app, deps);
   queryRoutes(app, deps);
   openApiRoute(app);

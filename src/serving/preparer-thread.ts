@@ -14,8 +14,8 @@ const models = workerData as readonly PublicModel[];
 
 answerCalls(
   {
-    prepare: (purpose: Purpose, body: Uint8Array) =>
-      prepareBody(purpose, body, (model) => findModel(models, model)),
+    prepare: (purpose: Purpose, body: Uint8Array, voice: string | null) =>
+      prepareBody(purpose, body, (model) => findModel(models, model), voice),
   },
   (error): WireFailure => {
     if (error instanceof ServiceError) {

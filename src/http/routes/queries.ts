@@ -22,9 +22,13 @@ export function queryRoutes(app: FastifyInstance, deps: HttpDeps): void {
       const id = modelNamed(params.id);
       const card = deps.cards().find((each) => (id === null ? each.default : each.id === id));
       if (card !== undefined) return card;
-      throw new ServiceError(404, `model ${quoted(params.id)} is unknown: GET /v1/models lists the valid ids`, {
-        param: "model",
-      });
+      throw new ServiceError(
+        404,
+        `model ${quoted(params.id)} is unknown: GET /v1/models lists the valid ids`,
+        {
+          param: "model",
+        },
+      );
     },
   );
 

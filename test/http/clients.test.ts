@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { OpenAI } from "openai";
 import { createToneModel } from "../../src/engines/tone/tone.ts";
 import type { Script } from "../../src/model/script.ts";
 import { decode } from "../audio/encode/decoders.ts";
@@ -26,6 +27,43 @@ after(() => server.stop());
 
 const bytesOf = async (reply: Reply) => Buffer.from(await reply.arrayBuffer());
 const isMp3 = (file: Buffer) => file[0] === 0xff && (file[1]! & 0xe0) === 0xe0;
+
+describe("OpenAI's package for Node", () => {
+  const client = (apiKey = server.key) => new OpenAI({ baseURL: `${server.url}/v1`, apiKey, maxRetries: 0 });
+
+  test("lists models, looks one up, and has typed errors for what is wrong", async () => {
+    const { models, audio } = client();
+    const { data, object } = await models.list();
+    assert.deepEqual([object, data[0]?.object, data[0]?.owned_by], ["list", "model", "antiphon"]);
+    assert.equal((await models.retrieve(data[1]!.id)).id, data[1]!.id);
+    const failed = async (asked: Promise<unknown>): Promise<InstanceType<typeof OpenAI.APIError>> => {
+      const error: unknown = await asked.then(
+        () => null,
+        (reason) => reason,
+      );
+      assert.ok(error instanceof OpenAI.APIError, `${error}`);
+      return error;
+    };
+    const unknown = await failed(models.retrieve("gpt-9"));
+    assert.ok(unknown instanceof OpenAI.NotFoundError);
+    assert.deepEqual([unknown.code, unknown.param, unknown.type], ["model_not_found", "model", "not_found"]);
+    const mute = await failed(audio.speech.create({ model: "tts-1", voice: "bob", input: "Hi." }));
+    assert.deepEqual([mute.status, mute.code, mute.param], [400, null, "voice"]);
+    const stranger = await failed(client("ant_stranger").models.list());
+    assert.ok(stranger instanceof OpenAI.AuthenticationError);
+  });
+
+  test("is told of a path that is not there, whatever it sends", async () => {
+    const file = await OpenAI.toFile(new Uint8Array(200_000), "speech.wav");
+    const asked = client().audio.translations.create({ model: "whisper-1", file });
+    await assert.rejects(asked, (error) => error instanceof OpenAI.NotFoundError);
+  });
+
+  test("has speech for the least that it can ask", async () => {
+    const reply = await client().audio.speech.create({ model: "tts-1", voice: "Nova", input: "—" });
+    assert.ok(isMp3(Buffer.from(await reply.arrayBuffer())));
+  });
+});
 
 describe("Open WebUI", () => {
   test("finds voices and models to choose from, for which it asks without a key", async () => {

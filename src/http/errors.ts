@@ -18,6 +18,11 @@ export function openAiError(error: ServiceError, requestId: string): ErrorBody {
   return { ...envelope(error, requestId).error, code: codeOf(error), param: error.param };
 }
 
+/** The envelope that the path of a request has. */
+export function envelopeFor(error: ServiceError, { url, id }: FastifyRequest): ErrorEnvelope {
+  return OPENAI_PATH.test(url) ? { error: openAiError(error, id) } : envelope(error, id);
+}
+
 /** OpenAI's own words, where it has one for the failure. */
 function codeOf({ status, param }: ServiceError): string | null {
   if (status === 401) return "invalid_api_key";
@@ -44,10 +49,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   }
   const failure = asServiceError(error);
   request.life.fail(failure);
-  const body = OPENAI_PATH.test(request.url)
-    ? { error: openAiError(failure, request.id) }
-    : envelope(failure, request.id);
-  reply.code(failure.status).headers(errorHeaders(failure)).send(body);
+  reply.code(failure.status).headers(errorHeaders(failure)).send(envelopeFor(failure, request));
 }
 
 /** Whether Fastify found a `Content-Type` empty, or nothing that it could be. */

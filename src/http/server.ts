@@ -6,7 +6,7 @@ import { answerBrokenRequests } from "./broken-requests.ts";
 import { identifyCallers } from "./caller.ts";
 import { allowOrigins, answerPreflights } from "./cors.ts";
 import type { HttpDeps } from "./deps.ts";
-import { asServiceError, envelope, sendError } from "./errors.ts";
+import { asServiceError, envelopeFor, sendError } from "./errors.ts";
 import { rememberPaths } from "./path-methods.ts";
 import { rateHeaders } from "./rate-headers.ts";
 import { requestIdFor } from "./request-id.ts";
@@ -72,6 +72,8 @@ function bareServer(deps: HttpDeps): FastifyInstance {
     genReqId: (raw) => requestIdFor(raw.headers["x-request-id"]),
     requestIdHeader: false,
     bodyLimit: deps.options.bodyLimitBytes,
+    // As much as all headers may have: a name that is nobody's is an ordinary 404, however long.
+    routerOptions: { maxParamLength: 16 * 1024 },
     trustProxy: deps.options.trustProxy,
     return503OnClosing: false,
     forceCloseConnections: "idle",
@@ -80,7 +82,7 @@ function bareServer(deps: HttpDeps): FastifyInstance {
       beginLife(request, reply.raw, deps, lives).fail(failure);
       const headers = { "X-Request-ID": request.id, ...rateHeaders(deps.tenancy.peekAnonymous(request.ip)) };
       reply.raw.writeHead(failure.status, { ...headers, "Content-Type": "application/json; charset=utf-8" });
-      reply.raw.end(JSON.stringify(envelope(failure, request.id)));
+      reply.raw.end(JSON.stringify(envelopeFor(failure, request)));
     },
     requestTimeout: uploadTimeoutMs,
     http: {

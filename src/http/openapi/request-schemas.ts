@@ -77,11 +77,13 @@ const publishedVoiceRequest: Json = {
     message: narrowed(VoiceRequest.properties.message, {
       text: spoken,
       sampleRate: rate,
-      voiceId: orNull(voice),
     }),
   },
 };
-const publishedVendorRequest: Json = nullable(narrowed(VendorRequest, { text: spoken, voice }));
+const publishedVendorRequest: Json = {
+  ...nullable(narrowed(VendorRequest, { text: spoken })),
+  not: { required: ["message"] },
+};
 
 /** The body of `POST /v1/audio/telephony`: Vapi's or jambonz's. */
 export const publishedCall: Json = {

@@ -13,14 +13,14 @@ export function resampledPcmEncoder(rateHz: PcmRate): Encoder {
   const phases = rateHz / divisor;
   const { taps, rows } = lowPassFor(rateHz, phases);
   // Silence before the beginning. Its first sample lies at input time `keptFrom`; what is past is let go.
-  let kept: Int16Array = new Int16Array(taps / 2 - 1);
+  let kept = new Float64Array(taps / 2 - 1);
   let keptFrom = -kept.length;
   let received = 0;
   let given = 0;
 
   /** Every output that the input reaches, up to `most` outputs in all. */
   const convert = (pcm: Int16Array, most: number): Uint8Array => {
-    const input = new Int16Array(kept.length + pcm.length);
+    const input = new Float64Array(kept.length + pcm.length);
     input.set(kept);
     input.set(pcm, kept.length);
     const startOf = (k: number): number => Math.floor((k * step) / phases) - (taps / 2 - 1) - keptFrom;
@@ -55,11 +55,15 @@ function lowPassFor(rateHz: number, phases: number): PhaseTable {
   return designed;
 }
 
-function filtered(rows: Float64Array, row: number, taps: number, input: Int16Array, start: number): number {
-  let sum = 0;
-  // Row p belongs to outputs that lie p / phases behind their middle tap.
-  for (let i = 0; i < taps; i += 1) sum += rows[row + i]! * input[start + i]!;
-  return Math.max(-32_768, Math.min(32_767, Math.round(sum)));
+/** Row p belongs to outputs that lie p / phases behind their middle tap. The number of taps is even. */
+function filtered(rows: Float64Array, row: number, taps: number, input: Float64Array, start: number): number {
+  let even = 0;
+  let odd = 0;
+  for (let i = 0; i < taps; i += 2) {
+    even += rows[row + i]! * input[start + i]!;
+    odd += rows[row + i + 1]! * input[start + i + 1]!;
+  }
+  return Math.max(-32_768, Math.min(32_767, Math.round(even + odd)));
 }
 
 function bytesOf(samples: readonly number[]): Uint8Array {

@@ -160,6 +160,8 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       uploadTimeoutMs: settings.uploadTimeoutMs,
       bodyLimitBytes: settings.bodyLimitBytes,
       trustProxy: mutable(settings.trustProxy),
+      keylessLists: settings.keylessLists,
+      corsOrigins: settings.corsOrigins,
       playground: settings.playground.enabled ? PLAYGROUND : null,
       serveMetrics: settings.metrics.enabled && settings.metrics.port === undefined,
     },

@@ -59,6 +59,10 @@ export interface ModelCard {
   readonly speakers: readonly string[];
   readonly default: boolean;
   readonly description: string;
+  readonly object: "model";
+  /** Unix time in seconds. */
+  readonly created: number;
+  readonly owned_by: string;
 }
 
 /** One voice of `speech`. */

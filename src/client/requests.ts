@@ -60,13 +60,13 @@ export interface ConverseRequest {
 
 /** What `speech` takes: the fields of OpenAI's API. */
 export interface SpeechRequest {
-  /** A public model id, or `tts-1` for the default model. */
-  readonly model: string;
-  /** 1 to 8000 characters. */
+  /** A public model id; absent, or `tts-1`, is the default model. */
+  readonly model?: string;
+  /** 1 to 4096 characters. */
   readonly input: string;
   /** An id or alias from `voices`. Default `"0"`. */
   readonly voice?: string | { readonly id: string };
-  /** What the audio comes as, such as `wav` or `pcm`. */
+  /** What the audio comes as: `mp3` unless told, `opus`, `flac`, `wav`, `pcm`, `mulaw` or `alaw`. */
   readonly response_format?: string;
   readonly speed?: number;
   readonly lexicon?: Lexicon;

@@ -12,16 +12,20 @@ const DEFAULT_MODEL_NAMES = /^(?:tts-1|tts-1-hd|gpt-4o-mini-tts)(?:-\d{4}-\d{2}-
 /** Speeds at which the voice stays intelligible; OpenAI's range is 0.25 to 4. */
 export const SPEEDS = { minimum: 0.7, maximum: 1.25 } as const;
 
-/** Body of `POST /v1/audio/speech`: the fields of OpenAI's API. */
+/** Body of `POST /v1/audio/speech`: the fields of OpenAI's API. `null` is an absent field, everywhere but in `input`. */
 export const AudioSpeechRequest = Type.Object(
   {
-    model: Type.String({
-      description: "A public model id; `tts-1`, `tts-1-hd` and `gpt-4o-mini-tts` are the default model.",
-    }),
+    model: Type.Optional(
+      Type.String({
+        description:
+          "A public model id; absent, `tts-1`, `tts-1-hd` and `gpt-4o-mini-tts` are the default model.",
+      }),
+    ),
     input: Type.String({
       minLength: 1,
       maxLength: MAX_SPEECH_CHARS,
-      description: "The words to speak, all of them.",
+      description:
+        "The words to speak, all of them. Where there is no letter or digit among them: 0.2 s of silence.",
     }),
     voice: Type.Optional(
       Type.Unsafe<string | { id: string }>({
@@ -29,7 +33,8 @@ export const AudioSpeechRequest = Type.Object(
         properties: { id: { type: "string" } },
         required: ["id"],
         default: "0",
-        description: "An id from `GET /v1/audio/voices`, one of OpenAI's voice names, or either as `{id}`.",
+        description:
+          "An id from `GET /v1/audio/voices`, which are speaker labels and OpenAI's voice names, in any case; or one as `{id}`.",
       }),
     ),
     response_format: Type.Optional(
@@ -46,7 +51,9 @@ export const AudioSpeechRequest = Type.Object(
         minimum: 0.25,
         maximum: 4,
         default: 1,
-        description: `Below ${SPEEDS.minimum} or above ${SPEEDS.maximum}: 400.`,
+        description:
+          `Below ${SPEEDS.minimum} or above ${SPEEDS.maximum} the nearest of them is spoken, and the header ` +
+          "`X-Antiphon-Speed` says which.",
       }),
     ),
     stream_format: Type.Optional(
@@ -120,7 +127,15 @@ export const Voice = Type.Object(
 export type Voice = Static<typeof Voice>;
 
 /** Reply of `GET /v1/audio/voices`. */
-export const VoiceList = Type.Object({ data: Type.Array(Voice) }, { title: "VoiceList" });
+export const VoiceList = Type.Object(
+  {
+    data: Type.Array(Voice),
+    voices: Type.Array(Type.Object({ id: Type.String(), name: Type.String() }), {
+      description: "Everything that `voice` may be, one by one, for clients that offer a choice.",
+    }),
+  },
+  { title: "VoiceList" },
+);
 export type VoiceList = Static<typeof VoiceList>;
 
 /** The speakers of every public model, as voices. */
@@ -139,15 +154,32 @@ export const VOICES: readonly Voice[] = [
   },
 ];
 
+/** The voices as `GET /v1/audio/voices` lists them. */
+export function voiceList(): VoiceList {
+  const aliases = VOICES.flatMap((voice) =>
+    voice.aliases.map((alias) => ({ id: alias, name: capitalised(alias) })),
+  );
+  return { data: [...VOICES], voices: [...VOICES.map(({ id, name }) => ({ id, name })), ...aliases] };
+}
+
+function capitalised(word: string): string {
+  return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
+}
+
 /** The public id that a `model` field means; null is the default model. */
-export function modelNamed(model: string): string | null {
-  return DEFAULT_MODEL_NAMES.test(model) ? null : model;
+export function modelNamed(model: string | undefined): string | null {
+  return model === undefined || DEFAULT_MODEL_NAMES.test(model) ? null : model;
 }
 
 /** The speaker label that a `voice` field means. A name that is nobody's is taken for a label. */
 export function speakerNamed(voice: AudioSpeechRequest["voice"] = "0"): string {
   const name = typeof voice === "string" ? voice : voice.id;
-  return VOICES.find(({ aliases }) => aliases.includes(name))?.id ?? name;
+  return VOICES.find(({ aliases }) => aliases.includes(name.toLowerCase()))?.id ?? name;
+}
+
+/** The speed that is spoken where one is asked for. */
+export function spokenSpeed(speed: number): number {
+  return Math.min(SPEEDS.maximum, Math.max(SPEEDS.minimum, speed));
 }
 
 /** The formats that are made here. */
@@ -172,5 +204,6 @@ export function formatNamed({ response_format: asked = "mp3" }: AudioSpeechReque
   throw new ServiceError(
     400,
     `response_format ${quoted(asked)} is not made here: ask for one of ${SPEECH_FORMATS.join(", ")}`,
+    { param: "response_format" },
   );
 }

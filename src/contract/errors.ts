@@ -28,6 +28,8 @@ export interface ErrorDetails {
   readonly retryAfterMs?: number;
   /** Methods the path does allow (405). */
   readonly allow?: readonly string[];
+  /** The field of the request that is wrong, as OpenAI's clients are told it. */
+  readonly param?: string | null;
   readonly cause?: unknown;
 }
 
@@ -40,12 +42,14 @@ export class ServiceError extends Error {
   readonly status: ErrorStatus;
   readonly retryAfterMs: number | null;
   readonly allow: readonly string[];
+  readonly param: string | null;
 
   constructor(status: ErrorStatus, message: string, details: ErrorDetails = {}) {
     super(message, "cause" in details ? { cause: details.cause } : undefined);
     this.status = status;
     this.retryAfterMs = details.retryAfterMs ?? null;
     this.allow = details.allow ?? [];
+    this.param = details.param ?? null;
   }
 
   get type(): ErrorType {

@@ -10,6 +10,7 @@ import {
 } from "./json-grammar.ts";
 import { afterName, afterText, afterValue } from "./json-skip.ts";
 import { ConverseRequest, TtsRequest } from "./requests.ts";
+import { VendorRequest, VoiceRequest } from "./telephony.ts";
 
 /** A body that was read. */
 export interface JsonBody {
@@ -31,7 +32,7 @@ const KEPT_DEPTH = 3;
 /** What stands for a long text of which only the length matters. */
 const TOO_LONG = "x".repeat(10_000);
 
-const SCHEMAS = [TtsRequest, ConverseRequest, AudioSpeechRequest];
+const SCHEMAS = [TtsRequest, ConverseRequest, AudioSpeechRequest, VoiceRequest, VendorRequest];
 const NAMES = new Set(SCHEMAS.flatMap((schema) => membersIn(schema)).map(([name]) => name));
 /** Members that are objects whose own members may have any name. */
 const FREE = new Set(

@@ -69,14 +69,32 @@ export const ModelCard = Type.Object(
     speakers: Type.Array(Type.String(), { description: "Valid role labels, in turn order." }),
     default: Type.Boolean({ description: "True for the model used when `model` is omitted." }),
     description: Type.String(),
+    object: Type.Unsafe<"model">({ type: "string", enum: ["model"] }),
+    created: Type.Integer({ description: "Unix time, in seconds." }),
+    owned_by: Type.String(),
   },
   { title: "ModelCard" },
 );
 export type ModelCard = Static<typeof ModelCard>;
 
 /** Reply of `GET /v1/models`. */
-export const ModelList = Type.Object({ data: Type.Array(ModelCard) }, { title: "ModelList" });
+export const ModelList = Type.Object(
+  { object: Type.Unsafe<"list">({ type: "string", enum: ["list"] }), data: Type.Array(ModelCard) },
+  { title: "ModelList" },
+);
 export type ModelList = Static<typeof ModelList>;
+
+/** Reply of `GET /v1/audio/models`. */
+export const AudioModelList = Type.Object(
+  {
+    ...ModelList.properties,
+    models: Type.Array(Type.Object({ id: Type.String(), name: Type.String() }), {
+      description: "The same, for clients that offer a choice.",
+    }),
+  },
+  { title: "AudioModelList" },
+);
+export type AudioModelList = Static<typeof AudioModelList>;
 
 /** Reply of `GET /v1/info`. */
 export const Info = Type.Object(
@@ -128,6 +146,18 @@ export const ErrorBody = Type.Object(
       type: ["string", "null"],
       description: "As in the header X-Request-ID.",
     }),
+    code: Type.Optional(
+      Type.Unsafe<string | null>({
+        type: ["string", "null"],
+        description: "Of paths of OpenAI's API alone: what went wrong, in its words, where it has one.",
+      }),
+    ),
+    param: Type.Optional(
+      Type.Unsafe<string | null>({
+        type: ["string", "null"],
+        description: "Of the same paths alone: the field that is wrong, where it is one.",
+      }),
+    ),
   },
   { title: "ErrorBody" },
 );

@@ -62,27 +62,24 @@ export function readTranscriptionForm(
   const values = grouped(fields);
   const one = (name: string): string | undefined => values.get(name)?.[0];
   const model = one("model");
-  if (model === undefined) throw new ServiceError(422, "model is missing: it is a required field");
+  if (model === undefined) throw refusal(422, "model", "is missing: it is a required field");
   checkTemperature(one("temperature"));
   const isStreamed = readBoolean("stream", one("stream"));
   const granularities = readGranularities(values.get("timestamp_granularities") ?? []);
   const prompt = one("prompt") ?? "";
   if (countChars(prompt) > MAX_PROMPT_CHARS) {
-    throw new ServiceError(422, `prompt must have at most ${MAX_PROMPT_CHARS} characters`);
+    throw refusal(422, "prompt", `must have at most ${MAX_PROMPT_CHARS} characters`);
   }
   if (!isRecogniserNamed(model, recogniserName)) {
     const own = recogniserName === null ? "" : ` or ${quoted(recogniserName)}`;
-    throw new ServiceError(400, `model ${quoted(model)} is unknown: send "whisper-1"${own}`);
+    throw refusal(400, "model", `${quoted(model)} is unknown: send "whisper-1"${own}`);
   }
   const format = readFormat(one("response_format"));
   if (values.has("timestamp_granularities") && format !== "verbose_json") {
-    throw new ServiceError(400, 'timestamp_granularities needs response_format "verbose_json": send both');
+    throw refusal(400, "timestamp_granularities", 'needs response_format "verbose_json": send both');
   }
   if (isStreamed && format !== "json" && format !== "text") {
-    throw new ServiceError(
-      400,
-      `stream gives text alone: leave it out for response_format ${quoted(format)}`,
-    );
+    throw refusal(400, "stream", `gives text alone: leave it out for response_format ${quoted(format)}`);
   }
   return {
     language: readLanguage(one("language") ?? ""),
@@ -93,13 +90,18 @@ export function readTranscriptionForm(
   };
 }
 
+/** A failure whose message is the field's name and what is wrong with it. */
+function refusal(status: 400 | 422, field: string, wrong: string): ServiceError {
+  return new ServiceError(status, `${field} ${wrong}`, { param: field });
+}
+
 /** The values of each field, by its name without brackets. */
 function grouped(fields: readonly FormField[]): Map<string, string[]> {
   const values = new Map<string, string[]>();
   for (const { name: written, value } of fields) {
     const name = written.replace(/\[\d*\]$/, "");
     const missing = NOT_HERE.get(name);
-    if (missing !== undefined) throw new ServiceError(400, `${name} is not taken here, ${missing}`);
+    if (missing !== undefined) throw refusal(400, name, `is not taken here, ${missing}`);
     if (!FIELDS.includes(name) || (name !== written && !LISTS.has(name))) {
       throw new ServiceError(
         422,
@@ -109,7 +111,7 @@ function grouped(fields: readonly FormField[]): Map<string, string[]> {
     const before = values.get(name);
     if (before === undefined) values.set(name, [value]);
     else if (LISTS.has(name)) before.push(value);
-    else throw new ServiceError(422, `${name} is there more than once: send it once`);
+    else throw refusal(422, name, "is there more than once: send it once");
   }
   return values;
 }
@@ -117,24 +119,24 @@ function grouped(fields: readonly FormField[]): Map<string, string[]> {
 function checkTemperature(value: string | undefined): void {
   if (value === undefined) return;
   if (!/^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i.test(value)) {
-    throw new ServiceError(422, "temperature must be a number");
+    throw refusal(422, "temperature", "must be a number");
   }
   const temperature = Number(value);
-  if (temperature < 0) throw new ServiceError(422, "temperature must be at least 0");
-  if (temperature > 1) throw new ServiceError(422, "temperature must be at most 1");
+  if (temperature < 0) throw refusal(422, "temperature", "must be at least 0");
+  if (temperature > 1) throw refusal(422, "temperature", "must be at most 1");
 }
 
 function readBoolean(name: string, value: string | undefined): boolean {
   const lower = (value ?? "false").trim().toLowerCase();
   if (lower === "true" || lower === "1") return true;
   if (lower === "false" || lower === "0" || lower === "") return false;
-  throw new ServiceError(422, `${name} must be true or false`);
+  throw refusal(422, name, "must be true or false");
 }
 
 function readGranularities(values: readonly string[]): ReadonlySet<Granularity> {
   const wrong = values.find((value) => !(GRANULARITIES as readonly string[]).includes(value));
   if (wrong !== undefined) {
-    throw new ServiceError(422, `timestamp_granularities[] must be one of ${GRANULARITIES.join(", ")}`);
+    throw refusal(422, "timestamp_granularities[]", `must be one of ${GRANULARITIES.join(", ")}`);
   }
   return new Set(values.length === 0 ? ["segment"] : (values as Granularity[]));
 }
@@ -143,15 +145,16 @@ function readFormat(value = "json"): TranscriptFormat {
   const format = TRANSCRIPT_FORMATS.find((each) => each === value);
   if (format !== undefined) return format;
   const known = TRANSCRIPT_FORMATS.map((each) => `"${each}"`).join(", ");
-  throw new ServiceError(400, `response_format ${quoted(value)} is not made here: ask for one of ${known}`);
+  throw refusal(400, "response_format", `${quoted(value)} is not made here: ask for one of ${known}`);
 }
 
 function readLanguage(value: string): string | null {
   if (value.trim() === "") return null;
   const code = languageCode(value);
   if (code !== null) return code;
-  throw new ServiceError(
+  throw refusal(
     400,
-    `language ${quoted(value)} is unknown: send its ISO 639-1 code, such as "en", or leave it out to have it found out`,
+    "language",
+    `${quoted(value)} is unknown: send its ISO 639-1 code, such as "en", or leave it out to have it found out`,
   );
 }

@@ -4,6 +4,7 @@ import { AudioSpeechRequest } from "./audio-speech.ts";
 import { ServiceError } from "./errors.ts";
 import { quoted } from "./quoted.ts";
 import { ConverseRequest, TtsRequest } from "./requests.ts";
+import { VendorRequest, VoiceRequest } from "./telephony.ts";
 
 /** Checks the body of `POST /v1/tts` against its schema; throws a 422 {@link ServiceError} that names the field. */
 export const parseTtsRequest = parser(TtsRequest);
@@ -12,7 +13,24 @@ export const parseTtsRequest = parser(TtsRequest);
 export const parseConverseRequest = parser(ConverseRequest);
 
 /** Checks the body of `POST /v1/audio/speech`; throws a 422 {@link ServiceError} that names the field. */
-export const parseAudioSpeechRequest = parser(AudioSpeechRequest);
+export const parseAudioSpeechRequest = withoutNulls(parser(AudioSpeechRequest));
+
+const parseVoiceRequest = parser(VoiceRequest);
+const parseVendorRequest = withoutNulls(parser(VendorRequest));
+
+/** Checks the body of `POST /v1/audio/telephony`, which is Vapi's or jambonz's; throws as the others do. */
+export function parseTelephonyRequest(body: unknown): VoiceRequest | VendorRequest {
+  const isVapi = body !== null && typeof body === "object" && "message" in body;
+  return isVapi ? parseVoiceRequest(body) : parseVendorRequest(body);
+}
+
+/** Takes a member that is `null` for one that is not there: OpenAI's clients send their unset options so. */
+function withoutNulls<T>(parse: (body: unknown) => T): (body: unknown) => T {
+  return (body) => {
+    if (body === null || typeof body !== "object" || Array.isArray(body)) return parse(body);
+    return parse(Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null)));
+  };
+}
 
 function parser<S extends TSchema>(schema: S): (body: unknown) => Static<S> {
   const validate = ajv().compile(schema as AnySchema) as ValidateFunction<Static<S>>;
@@ -24,7 +42,8 @@ function parser<S extends TSchema>(schema: S): (body: unknown) => Static<S> {
       );
     }
     if (validate(body)) return body;
-    throw new ServiceError(422, describe(validate.errors?.[0]));
+    const [error] = validate.errors ?? [];
+    throw new ServiceError(422, describe(error), { param: paramOf(error) });
   };
 }
 
@@ -66,6 +85,14 @@ function describe(error: ErrorObject | undefined): string {
     default:
       return `${field} ${error.message ?? "does not match its schema"}`;
   }
+}
+
+/** The field that is wrong; `null` where it is the body. */
+function paramOf(error: ErrorObject | undefined): string | null {
+  const field = fieldName(error?.instancePath ?? "");
+  const missing: unknown = error?.keyword === "required" ? error.params.missingProperty : undefined;
+  const named = typeof missing === "string" ? join(field, missing) : field;
+  return named === "the body" ? null : named;
 }
 
 function bound(error: ErrorObject): string {

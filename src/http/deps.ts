@@ -34,6 +34,10 @@ export interface HttpOptions {
   /** As Fastify takes it: which proxies may name the client's address. */
   readonly trustProxy: boolean | string | string[];
   readonly serveMetrics: boolean;
+  /** Which lists answer without a key: what can be spoken by `/v1/audio/…`, also the models, or none. */
+  readonly keylessLists: "audio" | "all" | "none";
+  /** Whose pages may call: `*` is everybody's. */
+  readonly corsOrigins: "*" | readonly string[];
   /** The folders of the page at `/`, or null for none. */
   readonly playground: PlaygroundDirs | null;
 }

@@ -66,7 +66,9 @@ async function readForm(
   for await (const chunk of coming.chunks()) await reader.write(chunk);
   const { fields, file } = await reader.end();
   if (file === null) {
-    throw new ServiceError(422, "file is missing: send the recording as a file in a field of that name");
+    throw new ServiceError(422, "file is missing: send the recording as a file in a field of that name", {
+      param: "file",
+    });
   }
   coming.holding().resize(file.capacity);
   return { fields, file: { bytes: file.bytes, holding: coming.holding() } };

@@ -8,18 +8,36 @@ import {
   VerboseTranscription,
 } from "../contract/audio-transcriptions.ts";
 import { AudioEvent, EndEvent, ErrorEvent, MetaEvent } from "../contract/events.ts";
-import { ConverseResponse, Health, Info, ModelList, TtsResponse, UsageSummary } from "../contract/replies.ts";
+import {
+  AudioModelList,
+  ConverseResponse,
+  Health,
+  Info,
+  ModelCard,
+  ModelList,
+  TtsResponse,
+  UsageSummary,
+} from "../contract/replies.ts";
+import { KEY_HEADERS } from "./credentials.ts";
 import {
   CONVERSE_EXAMPLES,
   SPEECH_EXAMPLES,
+  TELEPHONY_EXAMPLES,
   TRANSCRIPTION_EXAMPLES,
   TTS_EXAMPLES,
 } from "./openapi/body-examples.ts";
 import { componentsOf, type Json } from "./openapi/components.ts";
 import { eventStream, namedEvents, unnamedEvents } from "./openapi/event-schemas.ts";
-import { generation, open, probe, query, switchable } from "./openapi/operations.ts";
-import { publishedConverse, publishedSpeech, publishedTts } from "./openapi/request-schemas.ts";
+import { generation, list, lookUp, open, probe, query, switchable } from "./openapi/operations.ts";
+import {
+  publishedCall,
+  publishedConverse,
+  publishedSpeech,
+  publishedTts,
+  telephonyQuery,
+} from "./openapi/request-schemas.ts";
 import { failureResponses, HEADERS, json } from "./openapi/responses.ts";
+import { TELEPHONY_RATES } from "./routes/audio-telephony.ts";
 import { MEDIA_TYPES } from "./speech-forms.ts";
 
 /** The OpenAPI 3.1 document of the service, made from the schemas that its bodies are checked against. */
@@ -118,8 +136,37 @@ export function openApiDocument(): Json {
             "done. A recording that is not listened to from beginning to end has `heard_seconds`.",
         }),
       },
-      "/v1/audio/voices": { get: query("listVoices", "List voices", ref(VoiceList)) },
+      "/v1/audio/telephony": {
+        post: generation(
+          "speakCall",
+          "Text to speech, as telephony platforms ask a voice of one's own for it",
+          {
+            body: ref(publishedCall),
+            parameters: telephonyQuery,
+            examples: TELEPHONY_EXAMPLES,
+            content: {
+              "application/octet-stream": bytes,
+              "audio/mpeg": bytes,
+              ...Object.fromEntries(TELEPHONY_RATES.map((rateHz) => [`audio/l16;rate=${rateHz}`, bytes])),
+            },
+            description:
+              "To Vapi bare samples, 16-bit little-endian and mono, at the rate that it asks for; to jambonz an MP3, or " +
+              "bare samples at the query's `rate`. As they are spoken.",
+          },
+        ),
+      },
+      "/v1/audio/voices": { get: list("listVoices", "List voices", ref(VoiceList)) },
+      "/v1/audio/models": { get: list("listAudioModels", "List models that speak", ref(AudioModelList)) },
       "/v1/models": { get: query("listModels", "List public models", ref(ModelList)) },
+      "/v1/models/{id}": {
+        get: lookUp("getModel", "One public model", ref(ModelCard), {
+          name: "id",
+          in: "path",
+          required: true,
+          schema: { type: "string" },
+          description: "A public model id; `tts-1`, `tts-1-hd` and `gpt-4o-mini-tts` are the default model.",
+        }),
+      },
       "/v1/info": { get: query("getInfo", "Backend, defaults and limits", ref(Info)) },
       "/v1/usage": { get: query("getUsage", "Running totals of the calling key", ref(UsageSummary)) },
       "/health": { get: open("getHealth", "Liveness", json(ref(Health))) },
@@ -130,8 +177,17 @@ export function openApiDocument(): Json {
     },
     components: {
       securitySchemes: {
-        bearer: { type: "http", scheme: "bearer", description: "The API key. Decides where both are sent." },
-        apiKey: { type: "apiKey", in: "header", name: "X-API-Key", description: "The API key." },
+        bearer: {
+          type: "http",
+          scheme: "bearer",
+          description: "The API key. Decides where others are sent, too.",
+        },
+        apiKey: {
+          type: "apiKey",
+          in: "header",
+          name: "X-API-Key",
+          description: `The API key. ${KEY_HEADERS.slice(1).join(", ")} are taken, too; of several the first in that order.`,
+        },
       },
       headers: HEADERS,
       responses,

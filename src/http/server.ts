@@ -4,13 +4,16 @@ import { logEnd } from "./access-log.ts";
 import { isMuchUnread, readJsonBodies } from "./body.ts";
 import { answerBrokenRequests } from "./broken-requests.ts";
 import { identifyCallers } from "./caller.ts";
+import { allowOrigins, answerPreflights } from "./cors.ts";
 import type { HttpDeps } from "./deps.ts";
-import { asServiceError, envelope, sendError } from "./errors.ts";
+import { asServiceError, envelopeFor, sendError } from "./errors.ts";
+import { rememberPaths } from "./path-methods.ts";
 import { rateHeaders } from "./rate-headers.ts";
 import { requestIdFor } from "./request-id.ts";
 import type { RequestLife } from "./request-life.ts";
 import { RequestLives } from "./request-lives.ts";
 import { audioSpeechRoutes } from "./routes/audio-speech.ts";
+import { audioTelephonyRoute } from "./routes/audio-telephony.ts";
 import { audioTranscriptionsRoute } from "./routes/audio-transcriptions.ts";
 import { converseRoute } from "./routes/converse.ts";
 import { metricsRoute, openApiRoute } from "./routes/documents.ts";
@@ -36,6 +39,7 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
   converseRoute(app, deps);
   streamRoute(app, deps);
   audioSpeechRoutes(app, deps);
+  audioTelephonyRoute(app, deps);
   audioTranscriptionsRoute(app, deps);
   queryRoutes(app, deps);
   openApiRoute(app);
@@ -68,6 +72,8 @@ function bareServer(deps: HttpDeps): FastifyInstance {
     genReqId: (raw) => requestIdFor(raw.headers["x-request-id"]),
     requestIdHeader: false,
     bodyLimit: deps.options.bodyLimitBytes,
+    // As much as all headers may have: a name that is nobody's is an ordinary 404, however long.
+    routerOptions: { maxParamLength: 16 * 1024 },
     trustProxy: deps.options.trustProxy,
     return503OnClosing: false,
     forceCloseConnections: "idle",
@@ -76,7 +82,7 @@ function bareServer(deps: HttpDeps): FastifyInstance {
       beginLife(request, reply.raw, deps, lives).fail(failure);
       const headers = { "X-Request-ID": request.id, ...rateHeaders(deps.tenancy.peekAnonymous(request.ip)) };
       reply.raw.writeHead(failure.status, { ...headers, "Content-Type": "application/json; charset=utf-8" });
-      reply.raw.end(JSON.stringify(envelope(failure, request.id)));
+      reply.raw.end(JSON.stringify(envelopeFor(failure, request)));
     },
     requestTimeout: uploadTimeoutMs,
     http: {
@@ -89,9 +95,12 @@ function bareServer(deps: HttpDeps): FastifyInstance {
   watchRequests(app, deps, lives);
   readJsonBodies(app, deps.intake);
   answerBrokenRequests(app, deps, lives);
+  allowOrigins(app, deps.options.corsOrigins);
   identifyCallers(app, deps);
+  const methodsOf = rememberPaths(app);
+  answerPreflights(app, methodsOf);
   app.setErrorHandler(sendError);
-  answerUnknownRoutes(app);
+  answerUnknownRoutes(app, methodsOf);
   return app;
 }
 

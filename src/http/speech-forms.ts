@@ -6,6 +6,7 @@ import type {
 } from "../contract/audio-speech.ts";
 import type { Marks } from "../contract/spoken.ts";
 import type { Outcome } from "../serving/service.ts";
+import { openAiError } from "./errors.ts";
 import { base64Of, SSE_HEADERS, SSE_KEEP_ALIVE } from "./sse.ts";
 import type { StreamForm } from "./stream-speech.ts";
 
@@ -42,11 +43,8 @@ export function eventsForm(format: SpeechFormat, requestId: string): StreamForm 
     opening: "",
     frame: (bytes, _index, marks) => deltaOf(bytes, marks),
     closing: (outcome) => eventOf(doneOf(outcome)),
-    failure: ({ type, message }) =>
-      eventOf({
-        type: "error",
-        error: { type, message, request_id: requestId },
-      } satisfies SpeechAudioError),
+    failure: (error) =>
+      eventOf({ type: "error", error: openAiError(error, requestId) } satisfies SpeechAudioError),
   };
 }
 

@@ -8,7 +8,7 @@ import { doneTranscription, piecesOf } from "../serving/told-transcript.ts";
 import type { Heard } from "../serving/transcriptions.ts";
 import { ClientGoneError } from "./client-gone-error.ts";
 import type { HttpDeps } from "./deps.ts";
-import { asServiceError } from "./errors.ts";
+import { asServiceError, openAiError } from "./errors.ts";
 import { PacedResponse } from "./paced-response.ts";
 import { patience } from "./patience.ts";
 import { headersOf } from "./reply-headers.ts";
@@ -47,8 +47,7 @@ export async function streamTranscript(
     }
     const failure = asServiceError(error);
     request.life.fail(failure);
-    const { type, message } = failure;
-    response.end(eventOf({ type: "error", error: { type, message, request_id: request.id } }));
+    response.end(eventOf({ type: "error", error: openAiError(failure, request.id) }));
   }
 }
 

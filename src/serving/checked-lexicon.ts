@@ -8,7 +8,8 @@ export function checkedLexicon(lexicon: Readonly<Record<string, string>> = {}): 
   const words = Object.entries(lexicon);
   for (const word of words) {
     const fault = faultOf(word);
-    if (fault !== null) throw new ServiceError(400, `${lexiconField(word[0])}: ${fault}`);
+    if (fault !== null)
+      throw new ServiceError(400, `${lexiconField(word[0])}: ${fault}`, { param: "lexicon" });
   }
   return words;
 }

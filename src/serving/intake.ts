@@ -78,6 +78,7 @@ export class Intake {
     purpose: P,
     { bytes, holding }: ReceivedBody,
     requester: Requester,
+    voice: string | null = null,
   ): Promise<PreparedFor[P]> {
     const { preparer, audio, reading } = this.#parts;
     const { keyId, signal } = requester;
@@ -87,7 +88,7 @@ export class Intake {
     requester.keep(decoded);
     const turn = bytes.length > SMALL_BODY_BYTES ? await reading.enter(keyId, 1, signal) : NOTHING_HELD;
     requester.keep(turn);
-    const prepared = await preparer.prepare(purpose, bytes, signal).finally(() => turn.release());
+    const prepared = await preparer.prepare(purpose, bytes, signal, voice).finally(() => turn.release());
     holding.release();
     decoded.resize(audioBytes(prepared));
     this.#unheard.set(prepared, decoded);

@@ -31,6 +31,8 @@ export interface Prepared {
   readonly hasMouth: boolean;
   /** What the writer of an authored turn is to keep to, never blank; `null` is nothing. */
   readonly instructions: string | null;
+  /** Where the text has nothing to speak: the silence, in seconds, that stands for it. */
+  readonly silenceS?: number;
 }
 
 /** Looks a public model up: `null` is the default one. */
@@ -43,13 +45,16 @@ export interface TtsExtras {
   readonly preset?: Preset;
   /** Frames that there may be at most, beyond what `max_new_tokens` can ask for. */
   readonly maxFrames?: number;
+  /** Seconds of silence that stand for a text with nothing to speak; absent, such a text is a 400. */
+  readonly silenceS?: number;
 }
 
 /** A text-to-speech request is a conversation of one turn. Throws a 400 {@link ServiceError} that names the field. */
 export function prepareTts(request: TtsRequest, resolve: ResolveModel, extras: TtsExtras = {}): Prepared {
   const { text, speaker, model, params, lexicon, visemes } = request;
   const turn: ConversationTurn = speaker === undefined ? { text } : { speaker, text };
-  const { fields = { text: "text", speaker: "speaker" }, preset = {}, maxFrames } = extras;
+  const { fields = { text: "text", speaker: "speaker" }, preset = {}, maxFrames, silenceS } = extras;
+  const isSilent = silenceS !== undefined && text.trim() !== "" && !hasSpeakable(text);
   const prepared = prepare(
     {
       turns: [turn],
@@ -62,11 +67,15 @@ export function prepareTts(request: TtsRequest, resolve: ResolveModel, extras: T
       instructions: undefined,
       mode: "tts",
       textOf: itself,
+      needsWords: !isSilent,
     },
     resolve,
   );
-  if (maxFrames === undefined) return prepared;
-  return { ...prepared, delivery: { ...prepared.delivery, maxFrames } };
+  return {
+    ...prepared,
+    ...(maxFrames === undefined ? {} : { delivery: { ...prepared.delivery, maxFrames } }),
+    ...(isSilent ? { silenceS } : {}),
+  };
 }
 
 /**
@@ -92,6 +101,7 @@ export function prepareConverse(
       instructions,
       mode: "converse",
       textOf,
+      needsWords: true,
     },
     resolve,
   );
@@ -109,6 +119,8 @@ interface Parts {
   readonly instructions: string | undefined;
   readonly mode: Mode;
   readonly textOf: TextOf;
+  /** Whether the open turn's text must have something to speak. */
+  readonly needsWords: boolean;
 }
 
 /** The base64 text that a turn's audio stands for. */
@@ -139,7 +151,7 @@ function prepare(parts: Parts, resolve: ResolveModel): Prepared {
     }
     history.push({ speaker: turn.speaker ?? "0", text, audio: clip });
   }
-  const open = openTurn(parts.turns[last]!, last, parts.fields?.text ?? null);
+  const open = openTurn(parts.turns[last]!, last, parts);
   const lexicon = checkedLexicon(parts.lexicon);
   const instructions = checkedInstructions(parts.instructions);
   const delivery = deliveryOf(parts.params);
@@ -172,7 +184,9 @@ function chooseModel(parts: Parts, resolve: ResolveModel): PublicModel {
   const id = parts.model ?? null;
   const model = resolve(id);
   if (model === undefined) {
-    throw new ServiceError(400, `model ${quoted(id ?? "")} is unknown: GET /v1/models lists the valid ids`);
+    throw new ServiceError(400, `model ${quoted(id ?? "")} is unknown: GET /v1/models lists the valid ids`, {
+      param: "model",
+    });
   }
   if (!model.card.modes.includes(parts.mode)) {
     throw new ServiceError(
@@ -187,7 +201,7 @@ function checkSpeaker(turn: ConversationTurn, field: string, model: PublicModel)
   const { speakers } = model.card;
   if (speakers.includes(turn.speaker ?? "0")) return;
   const valid = speakers.map((label) => JSON.stringify(label)).join(", ");
-  throw new ServiceError(400, `${field} must be one of the model's speakers: ${valid}`);
+  throw new ServiceError(400, `${field} must be one of the model's speakers: ${valid}`, { param: field });
 }
 
 /**
@@ -225,8 +239,9 @@ function historyAudio(
   }
 }
 
-/** @param requiredText the name of a text that cannot be left out; `null` where it can */
-function openTurn(turn: ConversationTurn, index: number, requiredText: string | null): OpenTurn {
+function openTurn(turn: ConversationTurn, index: number, { fields, needsWords }: Parts): OpenTurn {
+  // The name of a text that cannot be left out.
+  const requiredText = fields?.text ?? null;
   const textField = requiredText ?? `conversation[${index}].text`;
   if (turn.audio_wav_b64 !== undefined && turn.audio_wav_b64 !== null) {
     throw new ServiceError(
@@ -241,13 +256,16 @@ function openTurn(turn: ConversationTurn, index: number, requiredText: string | 
     throw new ServiceError(
       400,
       `${textField} is empty: give words to speak${requiredText === null ? ", or leave text out to have them written" : ""}`,
+      { param: textField },
     );
   }
-  if (!hasSpeakable(turn.text)) {
-    throw new ServiceError(400, `${textField} has nothing speakable: it needs at least one letter or digit`);
+  if (needsWords && !hasSpeakable(turn.text)) {
+    throw new ServiceError(400, `${textField} has nothing speakable: it needs at least one letter or digit`, {
+      param: textField,
+    });
   }
   const fault = inlineFault(turn.text);
-  if (fault !== null) throw new ServiceError(400, `${textField}: ${fault}`);
+  if (fault !== null) throw new ServiceError(400, `${textField}: ${fault}`, { param: textField });
   return { speaker, text: turn.text };
 }
 

@@ -7,18 +7,21 @@ import { type Purpose, prepareBody } from "./prepare-body.ts";
 
 /** What crosses of a failure: a refusal as its parts, anything else as what it said. */
 export type WireFailure =
-  | { readonly status: ErrorStatus; readonly message: string }
+  | { readonly status: ErrorStatus; readonly message: string; readonly param: string | null }
   | { readonly failed: string };
 
 const models = workerData as readonly PublicModel[];
 
 answerCalls(
   {
-    prepare: (purpose: Purpose, body: Uint8Array) =>
-      prepareBody(purpose, body, (model) => findModel(models, model)),
+    prepare: (purpose: Purpose, body: Uint8Array, voice: string | null) =>
+      prepareBody(purpose, body, (model) => findModel(models, model), voice),
   },
   (error): WireFailure => {
-    if (error instanceof ServiceError) return { status: error.status, message: error.message };
+    if (error instanceof ServiceError) {
+      const { status, message, param } = error;
+      return { status, message, param };
+    }
     return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   },
   (prepared) => samplesOf(prepared as Prepared),

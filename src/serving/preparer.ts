@@ -50,22 +50,23 @@ export class Preparer {
   }
 
   /**
-   * The request in `body`, whose buffer may be gone afterwards. Rejects with a 422, 400 or 502 {@link ServiceError}, or
+   * The request in `body`, whose buffer may be gone afterwards. `voice` is as in `prepareBody`. Rejects with a 422, 400 or 502 {@link ServiceError}, or
    * with the signal's reason.
    */
   async prepare<P extends Purpose>(
     purpose: P,
     body: Uint8Array,
     signal: AbortSignal,
+    voice: string | null = null,
   ): Promise<PreparedFor[P]> {
     if (body.length <= SMALL_BODY_BYTES) {
-      return prepareBody(purpose, body, (id) => findModel(this.#models, id));
+      return prepareBody(purpose, body, (id) => findModel(this.#models, id), voice);
     }
     const owned = ownBuffer(body);
     try {
       const isLast = owned.length > HUGE_BODY_BYTES;
       const options = { signal, transfer: [owned.buffer], isLast };
-      return (await this.#calls.call("prepare", [purpose, owned], options)) as PreparedFor[P];
+      return (await this.#calls.call("prepare", [purpose, owned, voice], options)) as PreparedFor[P];
     } catch (error) {
       throw error instanceof ThreadError ? unread(error) : error;
     }
@@ -77,7 +78,8 @@ export class Preparer {
 }
 
 function fromWire(failure: WireFailure): Error {
-  return "status" in failure ? new ServiceError(failure.status, failure.message) : new Error(failure.failed);
+  if (!("status" in failure)) return new Error(failure.failed);
+  return new ServiceError(failure.status, failure.message, { param: failure.param });
 }
 
 function unread(error: ThreadError): ServiceError {

@@ -6,6 +6,7 @@ import type { Usage } from "../contract/replies.ts";
 import type { Marks } from "../contract/spoken.ts";
 import { encodedSpeech } from "../model/encoded-speech.ts";
 import type { Script } from "../model/script.ts";
+import { silence } from "../model/silence.ts";
 import type { Piece, SpeechModel, SpeechReport } from "../model/speech-model.ts";
 import type { Stop, TimeLimit } from "../model/stop-with.ts";
 import type { Writer } from "../model/writer.ts";
@@ -207,7 +208,11 @@ export class SpeechService {
   ): AsyncGenerator<SpokenPiece, SpeechReport, void> {
     const written = authored?.pieces(() => place.rest());
     const script = scriptOf(prepared, lease.preset, written, caller.keyId);
-    const speech = encoded(lease.model, script, caller.encoding, stop.signal);
+    const { silenceS } = prepared;
+    const speech =
+      silenceS === undefined
+        ? encoded(lease.model, script, caller.encoding, stop.signal)
+        : encodedSpeech(silence(silenceS), caller.encoding, script.seed);
     const awaited = () => (authored?.isWriting === true ? "the writer" : "the speech model");
     let isOver = false;
     try {

@@ -40,7 +40,9 @@ function row(leaf: Leaf): string {
 
 function shownDefault(leaf: Leaf): string {
   if (leaf.name === "dataDir") return "the platform's data folder";
-  return leaf.schema.default === undefined ? "" : `\`${leaf.schema.default}\``;
+  const value = leaf.schema.default;
+  if (Array.isArray(value) && value.length === 0) return "none";
+  return value === undefined ? "" : `\`${value}\``;
 }
 
 const invokedDirectly = import.meta.url === pathToFileURL(process.argv[1] ?? "").href;

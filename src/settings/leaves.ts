@@ -10,6 +10,8 @@ export interface LeafSchema {
   readonly maximum?: number;
   readonly default?: unknown;
   readonly unit?: string;
+  /** What it takes in words, where its type does not say it. */
+  readonly takes?: string;
   readonly description?: string;
 }
 

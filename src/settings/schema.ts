@@ -7,6 +7,9 @@ const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"
 const ADDRESS_OR_NETWORK =
   "^([0-9a-fA-F.:]*[.:][0-9a-fA-F.:]*(/[0-9]{1,3})?|loopback|linklocal|uniquelocal)$";
 
+/** What browsers send as `Origin`: a scheme and a host in small letters, a port unless it is the scheme's own. */
+const ORIGIN = "^[a-z][a-z0-9+.-]*://[^/\\s,?#@*A-Z]+$";
+
 const MAX_MS = 86_400_000;
 
 const port = { minimum: 0, maximum: 65_535 };
@@ -231,10 +234,22 @@ export const SettingsSchema = Type.Object({
     [Type.Boolean(), Type.Array(Type.String({ pattern: ADDRESS_OR_NETWORK }), { minItems: 1 })],
     {
       default: false,
+      takes: "true, false or a list of IP addresses and networks",
       description:
         "Whose X-Forwarded-For names the client: nobody's (false), anybody's (true), or that of the listed addresses and networks.",
     },
   ),
+  corsOrigins: Type.Union([Type.Literal("*"), Type.Array(Type.String({ pattern: ORIGIN }))], {
+    default: [],
+    takes: "* or a list of origins, such as https://app.example",
+    description:
+      "Whose web pages may call the service from a browser, beside its own playground: those of the listed origins, or everybody's (*). Such a page holds a key: give it one of its own, with a low rate.",
+  }),
+  keylessLists: Type.Enum(["audio", "all", "none"], {
+    default: "audio",
+    description:
+      "Which lists are told without a key, because some clients ask for them so: /v1/audio/voices and /v1/audio/models (audio), also /v1/models (all), or none.",
+  }),
   writer: Type.Object({
     kind: Type.Enum(["embedded", "chat", "gguf", "none"], {
       default: "embedded",

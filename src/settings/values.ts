@@ -14,13 +14,14 @@ export function readText(schema: LeafSchema, text: string): unknown {
   if (schema.type === "integer") return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
   if (schema.type !== "boolean" && schema.anyOf === undefined) return text;
   if (text === "true" || text === "false") return text === "true";
+  if (accepts(schema, text)) return text;
   return schema.anyOf === undefined ? text : text.split(",").map((item) => item.trim());
 }
 
 /** What a setting takes, in words that complete "it takes …". */
 export function expectation(schema: LeafSchema): string {
   if (schema.enum !== undefined) return `one of ${schema.enum.join(", ")}`;
-  if (schema.anyOf !== undefined) return "true, false or a list of IP addresses and networks";
+  if (schema.takes !== undefined) return schema.takes;
   if (schema.type === "boolean") return "true or false";
   if (schema.pattern === "^https?://") return "an address that begins with http:// or https://";
   if (schema.type === "string") return "a text that is not empty";

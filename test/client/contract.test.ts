@@ -86,7 +86,7 @@ const SENT = {
     instructions: false,
   } satisfies FieldsOf<client.ConverseRequest>,
   AudioSpeechRequest: {
-    model: true,
+    model: false,
     input: true,
     voice: false,
     response_format: false,
@@ -146,6 +146,9 @@ const GOT = {
     speakers: true,
     default: true,
     description: true,
+    object: true,
+    created: true,
+    owned_by: true,
   } satisfies FieldsOf<client.ModelCard>,
   Voice: { id: true, name: true, description: true, aliases: true } satisfies FieldsOf<client.Voice>,
   Info: { backend: true, defaults: true, limits: true, param_schema: true } satisfies FieldsOf<client.Info>,

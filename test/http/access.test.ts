@@ -70,6 +70,22 @@ test("a key is taken as a bearer token or as X-API-Key, and Authorization decide
   assert.equal(await status({ "X-API-Key": "" }), 401);
 });
 
+test("a key is taken by the names of Azure, ElevenLabs and Vapi, and of several the first that is not empty decides", async () => {
+  const good = server.key;
+  const status = async (headers: Record<string, string>) => (await send("GET", "/v1/usage", headers)).status;
+  const names = ["X-API-Key", "api-key", "xi-api-key", "X-VAPI-SECRET"];
+  for (const [at, name] of names.entries()) {
+    assert.equal(await status({ [name]: good }), 200, name);
+    assert.equal(await status({ [name]: `${good}x` }), 401, name);
+    assert.equal(await status({ [name]: good, Authorization: "Bearer ant_bad" }), 401, name);
+    for (const later of names.slice(at + 1)) {
+      assert.equal(await status({ [name]: good, [later]: "ant_bad" }), 200, `${name} before ${later}`);
+      assert.equal(await status({ [name]: "ant_bad", [later]: good }), 401, `${name} before ${later}`);
+      assert.equal(await status({ [name]: "", [later]: good }), 200, `${later} where ${name} is empty`);
+    }
+  }
+});
+
 test("a mistyped key is told from an unknown one, and neither is repeated", async () => {
   const typo = server.key.slice(0, -1) + (server.key.endsWith("a") ? "b" : "a");
   const message = await assertError(

@@ -68,7 +68,10 @@ describe("a request's own words", () => {
   });
 
   it("are held to their shape with 422, by name", async () => {
-    await refused({ lexicon: null }, 422, "^lexicon must be an object");
+    for (const [path, body] of ROUTES) {
+      const { status } = await server.post(path, { ...body("Hello."), lexicon: null });
+      assert.equal(status, path === "/v1/audio/speech" ? 200 : 422, path);
+    }
     await refused({ lexicon: ["a"] }, 422, "^lexicon must be an object");
     await refused({ lexicon: { a: 1 } }, 422, '^lexicon\\["a"\\] must be a string');
     await refused({ lexicon: { "a/b~": 1 } }, 422, '^lexicon\\["a/b~"\\] must be a string');

@@ -47,6 +47,18 @@ test("a path that is not there is a 404 whatever is sent to it", async () => {
   }
 });
 
+test("a form with a large file to a path that is not there is a 404 that its sender can read", async () => {
+  for (const path of ["/v1/audio/translations", "/v1/files", "/nowhere"]) {
+    const form = new FormData();
+    form.set("file", new Blob([new Uint8Array(3_000_000)]), "speech.wav");
+    form.set("model", "whisper-1");
+    const headers = { Authorization: `Bearer ${server.key}` };
+    const reply = await fetch(server.url + path, { method: "POST", headers, body: form });
+    assert.equal(reply.status, 404, path);
+    assert.equal(((await reply.json()) as { error: { type: string } }).error.type, "not_found");
+  }
+});
+
 test("QUERY with a body is refused unread", async () => {
   const answer = await say(
     "QUERY /v1/models HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}",

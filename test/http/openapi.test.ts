@@ -53,11 +53,15 @@ test("the document is an OpenAPI 3.1 document, and every schema in it is a JSON 
 });
 
 test("every operation has a name of its own, and a choice among words is an enum, as generators want them", () => {
-  const operations = Object.values<Record<string, { operationId?: string }>>(document.paths).flatMap(
-    Object.values,
-  );
+  const operations = Object.values<Record<string, { operationId?: string; tags?: string[] }>>(
+    document.paths,
+  ).flatMap(Object.values);
   const ids = operations.map(({ operationId }) => operationId);
   assert.ok(!ids.includes(undefined));
+  const known = document.tags.map(({ name }: { name: string }) => name);
+  for (const { operationId, tags = [] } of operations) {
+    assert.ok(tags.length > 0 && tags.every((tag: string) => known.includes(tag)), operationId);
+  }
   assert.equal(new Set(ids).size, ids.length);
   const text = JSON.stringify(document);
   assert.deepEqual([...text.matchAll(/"(?:anyOf|oneOf)":\[\{[^{}]*"const":.{40}/g)].map(String), []);
@@ -77,7 +81,26 @@ test("every example of a body matches its schema, and the server speaks it", asy
       spoken++;
     }
   }
-  assert.ok(spoken >= 11, `${spoken}`);
+  assert.ok(spoken >= 13, `${spoken}`);
+});
+
+test("null is said to be taken where it is, and the lists are as the document says", async () => {
+  const unset = {
+    model: null,
+    voice: null,
+    response_format: null,
+    speed: null,
+    stream_format: null,
+    lexicon: null,
+  };
+  assert.equal(faults("AudioSpeechRequest", { input: "Hi.", ...unset }), "");
+  assert.notEqual(faults("AudioSpeechRequest", { input: null }), "");
+  assert.equal(faults("TelephonyRequest", { text: "Hi.", voice: null, language: null, type: null }), "");
+  for (const path of ["/v1/audio/voices", "/v1/audio/models", "/v1/models"]) {
+    const { $ref } = document.paths[path].get.responses[200].content["application/json"].schema;
+    assert.equal(faults($ref.split("/").at(-1), await (await server.get(path)).json()), "", path);
+  }
+  assert.equal(faults("ModelCard", await (await server.get("/v1/models/svc-atom-beta-v0.1")).json()), "");
 });
 
 test("every event of a stream is one that the document describes, and so is what its data holds", async () => {
@@ -136,8 +159,13 @@ test("what the document refuses beyond the server's own schema, the server refus
     ["/v1/audio/speech", "AudioSpeechRequest", { model: "tts-1", input: "Hi.", voice: "nobody" }],
     ["/v1/audio/speech", "AudioSpeechRequest", { model: "tts-1", input: "Hi.", voice: { id: "nobody" } }],
     ["/v1/audio/speech", "AudioSpeechRequest", { model: "tts-1", input: "Hi.", response_format: "aac" }],
-    ["/v1/audio/speech", "AudioSpeechRequest", { model: "tts-1", input: "Hi.", speed: 1.5 }],
     ["/v1/audio/speech", "AudioSpeechRequest", { model: "tts-1", input: "\t" }],
+    ["/v1/audio/telephony", "TelephonyRequest", { text: "\t" }],
+    [
+      "/v1/audio/telephony",
+      "TelephonyRequest",
+      { message: { type: "voice-request", text: "Hi.", sampleRate: 7 } },
+    ],
   ];
   for (const [path, schema, body] of bodies) {
     assert.notEqual(faults(schema, body), "", JSON.stringify(body));

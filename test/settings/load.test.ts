@@ -85,6 +85,29 @@ describe("settings", () => {
     assert.equal(loadSettings({ env: { ANTIPHON_TRUST_PROXY: "true" } }).trustProxy, true);
   });
 
+  it("takes origins as a list, or an asterisk alone", () => {
+    const corsOrigins = (text: string) => loadSettings({ env: { ANTIPHON_CORS_ORIGINS: text } }).corsOrigins;
+    assert.deepEqual(loadSettings().corsOrigins, []);
+    assert.equal(corsOrigins("*"), "*");
+    assert.deepEqual(corsOrigins("https://app.example, app://obsidian.md"), [
+      "https://app.example",
+      "app://obsidian.md",
+    ]);
+    for (const wrong of [
+      "https://app.example/",
+      "app.example",
+      "https://App.example",
+      "*,https://a.example",
+      "",
+    ]) {
+      assert.throws(
+        () => corsOrigins(wrong),
+        /the setting corsOrigins takes \* or a list of origins, such as https:\/\/app\.example: correct/,
+        wrong,
+      );
+    }
+  });
+
   const refusals: readonly [what: string, sources: SettingSources, source: SettingSource, says: RegExp][] = [
     [
       "a misspelt variable",

@@ -1,9 +1,10 @@
 import { alaw, mulaw } from "./companding.ts";
-import type { Encoder, Encoding } from "./encoder.ts";
+import type { Encoder, Encoding, PcmRate } from "./encoder.ts";
 import { flacEncoder } from "./flac.ts";
 import { mp3Encoder } from "./mp3.ts";
 import { oggOpusEncoder } from "./ogg-opus.ts";
 import { pcmEncoder, wavEncoder } from "./pcm-encoder.ts";
+import { resampledPcmEncoder } from "./resampled-pcm.ts";
 import { telephoneEncoder } from "./telephone.ts";
 
 /**
@@ -27,5 +28,7 @@ export async function openEncoder(encoding: Encoding, serial = 0): Promise<Encod
       return telephoneEncoder(mulaw);
     case "alaw":
       return telephoneEncoder(alaw);
+    default:
+      return resampledPcmEncoder(Number(encoding.slice("pcm_".length)) as PcmRate);
   }
 }

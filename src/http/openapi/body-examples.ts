@@ -82,6 +82,18 @@ export const SPEECH_EXAMPLES: Json = {
   },
 };
 
+/** Bodies to paste for `POST /v1/audio/telephony`. */
+export const TELEPHONY_EXAMPLES: Json = {
+  vapi: {
+    summary: "As Vapi sends it",
+    value: { message: { type: "voice-request", text: "Thank you for calling.", sampleRate: 16_000 } },
+  },
+  jambonz: {
+    summary: "As jambonz sends it",
+    value: { language: "en-US", voice: "onyx", type: "text", text: "Thank you for calling." },
+  },
+};
+
 /** Fields beside the file for `POST /v1/audio/transcriptions`. */
 export const TRANSCRIPTION_EXAMPLES: Json = {
   text: {

@@ -9,15 +9,18 @@ export interface Generation {
   readonly description?: string;
   /** Of the body; JSON unless told. */
   readonly mediaType?: string;
+  /** Of the path and its query. */
+  readonly parameters?: readonly Json[];
 }
 
 /** A call that speaks or listens. */
 export function generation(id: string, summary: string, parts: Generation): Json {
-  const { body, examples, content, description, mediaType = "application/json" } = parts;
+  const { body, examples, content, description, mediaType = "application/json", parameters } = parts;
   return {
     operationId: id,
     summary,
     tags: ["speech"],
+    ...(parameters === undefined ? {} : { parameters }),
     requestBody: { required: true, content: { [mediaType]: { schema: body, examples } } },
     responses: { 200: success(content, description), ...failures([400, 401, 422, 429, 500, 502]) },
   };
@@ -30,6 +33,21 @@ export function query(id: string, summary: string, schema: Json): Json {
     summary,
     tags: ["queries"],
     responses: { 200: success(json(schema)), ...failures([401, 429, 500, 502]) },
+  };
+}
+
+/** A list that is told without a key, unless the server's setting `keylessLists` says otherwise. */
+export function list(id: string, summary: string, schema: Json): Json {
+  return { ...query(id, summary, schema), security: [{}, { bearer: [] }, { apiKey: [] }] };
+}
+
+/** A question about one thing, which needs a key: 404 where there is no such thing. */
+export function lookUp(id: string, summary: string, schema: Json, parameter: Json): Json {
+  const operation = query(id, summary, schema);
+  return {
+    ...operation,
+    parameters: [parameter],
+    responses: { ...(operation.responses as Json), ...failures([404]) },
   };
 }
 

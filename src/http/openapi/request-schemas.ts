@@ -1,8 +1,10 @@
 import type { TSchema } from "typebox";
-import { AudioSpeechRequest, SPEEDS, VOICES } from "../../contract/audio-speech.ts";
+import { AudioSpeechRequest, VOICES } from "../../contract/audio-speech.ts";
 import { MAX_LEXICON_SAID_CHARS, MAX_LEXICON_WORD_CHARS } from "../../contract/lexicon.ts";
 import { MAX_INSTRUCTIONS_CHARS } from "../../contract/limits.ts";
 import { ConversationTurn, ConverseRequest, TtsRequest } from "../../contract/requests.ts";
+import { VendorRequest, VoiceRequest } from "../../contract/telephony.ts";
+import { TELEPHONY_RATES } from "../routes/audio-telephony.ts";
 import { MEDIA_TYPES } from "../speech-forms.ts";
 import type { Json } from "./components.ts";
 
@@ -52,19 +54,76 @@ export const publishedConverse: Json = narrowed(ConverseRequest, {
 
 const voice = { type: "string", enum: VOICES.flatMap(({ id, aliases }) => [id, ...aliases]) };
 
-/** The body of `POST /v1/audio/speech`. */
-export const publishedSpeech: Json = narrowed(AudioSpeechRequest, {
-  input: spoken,
-  lexicon,
-  voice: {
-    type: undefined,
-    properties: undefined,
-    required: undefined,
-    anyOf: [voice, { type: "object", properties: { id: voice }, required: ["id"] }],
+/** The body of `POST /v1/audio/speech`. Voices are taken in any case, for which JSON Schema has no word. */
+export const publishedSpeech: Json = nullable(
+  narrowed(AudioSpeechRequest, {
+    input: spoken,
+    lexicon,
+    voice: {
+      type: undefined,
+      properties: undefined,
+      required: undefined,
+      anyOf: [voice, { type: "object", properties: { id: voice }, required: ["id"] }],
+    },
+    response_format: { enum: Object.keys(MEDIA_TYPES) },
+  }),
+);
+
+const rate = { type: "integer", enum: TELEPHONY_RATES, description: "Hz." };
+
+const publishedVoiceRequest: Json = {
+  ...VoiceRequest,
+  properties: {
+    message: narrowed(VoiceRequest.properties.message, {
+      text: spoken,
+      sampleRate: rate,
+    }),
   },
-  response_format: { enum: Object.keys(MEDIA_TYPES) },
-  speed: { ...SPEEDS, description: "Slower or faster speech is hard to understand: 400." },
-});
+};
+const publishedVendorRequest: Json = {
+  ...nullable(narrowed(VendorRequest, { text: spoken })),
+  not: { required: ["message"] },
+};
+
+/** The body of `POST /v1/audio/telephony`: Vapi's or jambonz's. */
+export const publishedCall: Json = {
+  title: "TelephonyRequest",
+  type: "object",
+  anyOf: [publishedVoiceRequest, publishedVendorRequest],
+};
+
+/** The query of the same path. */
+export const telephonyQuery: readonly Json[] = [
+  {
+    name: "voice",
+    in: "query",
+    schema: voice,
+    description: "Comes before the voice of the body.",
+  },
+  {
+    name: "rate",
+    in: "query",
+    schema: rate,
+    description: "For jambonz: bare samples at this rate, in place of an MP3.",
+  },
+];
+
+/** The schema of an object whose optional properties may be null, too. */
+function nullable(schema: Json): Json {
+  const required = new Set((schema.required as readonly string[] | undefined) ?? []);
+  const properties = Object.entries(schema.properties as Record<string, Json>).map(([name, property]) => [
+    name,
+    required.has(name) ? property : orNull(property),
+  ]);
+  return { ...schema, properties: Object.fromEntries(properties) };
+}
+
+function orNull(schema: Json): Json {
+  if (Array.isArray(schema.anyOf)) return { ...schema, anyOf: [...schema.anyOf, { type: "null" }] };
+  if (schema.type === undefined) return schema;
+  const choice = Array.isArray(schema.enum) ? { enum: [...schema.enum, null] } : {};
+  return { ...schema, type: [schema.type, "null"], ...choice };
+}
 
 /** The schema of an object with keywords added to some of its properties, or taken away with `undefined`. */
 function narrowed(

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import { isSentWhole, VOICES, type VoiceList } from "../../contract/audio-speech.ts";
+import { isSentWhole, type VoiceList, voiceList } from "../../contract/audio-speech.ts";
+import type { AudioModelList } from "../../contract/replies.ts";
 import { bodyOf } from "../body.ts";
 import { requesterOf } from "../caller.ts";
 import { collect } from "../collect.ts";
@@ -11,12 +12,13 @@ import { streamSpeech } from "../stream-speech.ts";
 /** Room for the longest input with every character escaped, and for instructions. */
 const BODY_LIMIT_BYTES = 512 * 1024;
 
-/** `POST /v1/audio/speech` and `GET /v1/audio/voices`: text to speech for clients of OpenAI's API. */
+/** `POST /v1/audio/speech`, `GET /v1/audio/voices` and `GET /v1/audio/models`: text to speech for clients of OpenAI's API. */
 export function audioSpeechRoutes(app: FastifyInstance, deps: HttpDeps): void {
   const bodyLimit = Math.min(BODY_LIMIT_BYTES, deps.options.bodyLimitBytes);
   app.post("/v1/audio/speech", { bodyLimit, config: { access: "token" } }, async (request, reply) => {
     const prepared = await deps.intake.prepare("speech", bodyOf(request), requesterOf(request));
-    const { format, streamFormat } = prepared;
+    const { format, streamFormat, nearestSpeed } = prepared;
+    if (nearestSpeed !== null) reply.header("X-Antiphon-Speed", `${nearestSpeed}`);
     if (isSentWhole(format, streamFormat)) {
       const { file, outcome } = await collect(deps, prepared, request, format);
       if (outcome.meta.stop === "length") reply.header("X-Antiphon-Stop", "length");
@@ -26,9 +28,12 @@ export function audioSpeechRoutes(app: FastifyInstance, deps: HttpDeps): void {
     return streamSpeech(deps, prepared, request, reply, form);
   });
 
-  app.get(
-    "/v1/audio/voices",
-    { config: { access: "key" } },
-    async (): Promise<VoiceList> => ({ data: [...VOICES] }),
-  );
+  const access = deps.options.keylessLists === "none" ? "key" : "open";
+  const voices = voiceList();
+  app.get("/v1/audio/voices", { config: { access } }, async (): Promise<VoiceList> => voices);
+
+  app.get("/v1/audio/models", { config: { access } }, async (): Promise<AudioModelList> => {
+    const cards = deps.cards();
+    return { object: "list", data: cards, models: cards.map(({ id, display_name: name }) => ({ id, name })) };
+  });
 }

@@ -1,15 +1,35 @@
 import type { FastifyInstance } from "fastify";
+import { modelNamed } from "../../contract/audio-speech.ts";
 import { ServiceError } from "../../contract/errors.ts";
-import type { Health, ModelList, UsageSummary } from "../../contract/replies.ts";
+import { quoted } from "../../contract/quoted.ts";
+import type { Health, ModelCard, ModelList, UsageSummary } from "../../contract/replies.ts";
 import { requesterOf } from "../caller.ts";
 import type { HttpDeps } from "../deps.ts";
 
 /** The endpoints that only tell: models, info, the caller's usage, liveness. */
 export function queryRoutes(app: FastifyInstance, deps: HttpDeps): void {
+  const access = deps.options.keylessLists === "all" ? "open" : "key";
   app.get(
     "/v1/models",
-    { config: { access: "key" } },
-    async (): Promise<ModelList> => ({ data: deps.cards() }),
+    { config: { access } },
+    async (): Promise<ModelList> => ({ object: "list", data: deps.cards() }),
+  );
+
+  app.get<{ Params: { id: string } }>(
+    "/v1/models/:id",
+    { config: { access } },
+    async ({ params }): Promise<ModelCard> => {
+      const id = modelNamed(params.id);
+      const card = deps.cards().find((each) => (id === null ? each.default : each.id === id));
+      if (card !== undefined) return card;
+      throw new ServiceError(
+        404,
+        `model ${quoted(params.id)} is unknown: GET /v1/models lists the valid ids`,
+        {
+          param: "model",
+        },
+      );
+    },
   );
 
   app.get("/v1/info", { config: { access: "key" } }, async () => deps.info);

@@ -23,7 +23,7 @@ export function decode(encoding: Encoding, bytes: Uint8Array, isWhole = true): P
     { length: bytes.length / 2 },
     (_, at) => view.getInt16(2 * at, true) / 32_767,
   );
-  return { samples, rateHz: 24_000 };
+  return { samples, rateHz: encoding === "pcm" ? 24_000 : Number(encoding.slice("pcm_".length)) };
 }
 
 async function decodeMpeg(bytes: Uint8Array): Promise<Decoded> {

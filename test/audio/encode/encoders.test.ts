@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { describe, test } from "node:test";
-import { ENCODINGS, type Encoder, type Encoding } from "../../../src/audio/encode/encoder.ts";
+import { ENCODINGS, type Encoder, type Encoding, PCM_RATES } from "../../../src/audio/encode/encoder.ts";
 import { openEncoder } from "../../../src/audio/encode/open-encoder.ts";
 import { FRAME_SAMPLES } from "../../../src/audio/format.ts";
 import { pcm16Bytes } from "../../../src/audio/pcm.ts";
@@ -26,6 +26,15 @@ interface Promised {
 const EXACT = { lead: 0, more: 0, lag: 0, snrDb: null, bytesASecond: [48_000, 48_200] } as const;
 const TELEPHONE = { lead: 0, more: 0, lag: 32, snrDb: 30, bytesASecond: [8_000, 8_001] } as const;
 
+/** Half a filter is held back: the lower the rate, the longer it is. */
+const at = (rateHz: number, lag: number): Promised => ({
+  lead: 0,
+  more: 0,
+  lag,
+  snrDb: 60,
+  bytesASecond: [2 * rateHz, 2 * rateHz + 2],
+});
+
 const PROMISED: Record<Encoding, Promised> = {
   mp3: { lead: 1_105, more: 2_400, lag: 2_448 + 1_152, snrDb: 15, bytesASecond: [16_000, 16_800] },
   opus: { lead: 0, more: 0, lag: FRAME_SAMPLES + 156, snrDb: 15, bytesASecond: [6_000, 11_000] },
@@ -34,12 +43,18 @@ const PROMISED: Record<Encoding, Promised> = {
   pcm: EXACT,
   mulaw: TELEPHONE,
   alaw: TELEPHONE,
+  pcm_8000: at(8_000, 144),
+  pcm_16000: at(16_000, 73),
+  pcm_22050: at(22_050, 54),
+  pcm_32000: at(32_000, 49),
+  pcm_44100: at(44_100, 49),
+  pcm_48000: at(48_000, 49),
 };
 
-/** Something like a vowel that grows and fades, in what a telephone lets through: `length` samples at 24 kHz. */
-function sound(length: number): Int16Array {
+/** Something like a vowel that grows and fades, in what a telephone lets through: `length` samples. */
+function sound(length: number, rateHz = 24_000): Int16Array {
   return Int16Array.from({ length }, (_, at) => {
-    const t = at / 24_000;
+    const t = at / rateHz;
     const loudness = 3_000 * (1 + Math.sin(2 * Math.PI * 2.5 * t)) * Math.min(1, t / 0.02);
     const phase = 2 * Math.PI * (180 * t + 2 * Math.sin(2 * Math.PI * 1.5 * t));
     let value = 0;
@@ -77,7 +92,7 @@ function snrDb(wanted: Float32Array, got: Float32Array): number {
   return 10 * Math.log10(signal / noise);
 }
 
-for (const encoding of ENCODINGS) {
+for (const encoding of [...ENCODINGS, ...PCM_RATES.map((rateHz): Encoding => `pcm_${rateHz}`)]) {
   const promised = PROMISED[encoding];
 
   describe(`a file of ${encoding}`, () => {
@@ -96,8 +111,10 @@ for (const encoding of ENCODINGS) {
     test("sounds as what went in", async () => {
       const pcm = sound(60_000);
       const { samples, rateHz } = await decode(encoding, await fileOf(encoding, pcm));
-      const step = 24_000 / rateHz;
-      const wanted = Float32Array.from({ length: pcm.length / step }, (_, at) => pcm[at * step]! / 32_767);
+      const wanted = Float32Array.from(
+        sound((pcm.length * rateHz) / 24_000, rateHz),
+        (sample) => sample / 32_767,
+      );
       const got = samples.subarray(promised.lead, promised.lead + wanted.length);
       if (promised.snrDb !== null) {
         const found = snrDb(wanted, got);
@@ -203,5 +220,28 @@ test("a stream of Opus has the serial number that it is given, and tells its len
     assert.equal(readOgg(file).endGranule, 2 * length + 312);
     const { durationS } = await decodeRecording(file, 10);
     assert.ok(Math.abs(durationS - length / 24_000) < 1 / 16_000, `${length}: ${durationS} s`);
+  }
+});
+
+test("samples at a lower rate have nothing of what that rate cannot hold, and the rest as it was", async () => {
+  const tone = (frequencyHz: number) =>
+    Int16Array.from({ length: 24_000 }, (_, at) =>
+      Math.round(10_000 * Math.sin((2 * Math.PI * frequencyHz * at) / 24_000)),
+    );
+  const levelDb = async (encoding: Encoding, frequencyHz: number) => {
+    const { samples } = await decode(encoding, await fileOf(encoding, tone(frequencyHz)));
+    const middle = samples.subarray(1_000, samples.length - 1_000);
+    const power = middle.reduce((sum, value) => sum + value * value, 0) / middle.length;
+    return 10 * Math.log10((2 * power) / (10_000 / 32_767) ** 2);
+  };
+  for (const [encoding, holdsHz, folds] of [
+    ["pcm_8000", 3_500, 4_500],
+    ["pcm_16000", 7_100, 9_000],
+    ["pcm_22050", 9_800, 11_800],
+  ] as const) {
+    const held = await levelDb(encoding, holdsHz);
+    assert.ok(Math.abs(held) < 0.1, `${encoding}: ${held.toFixed(2)} dB at ${holdsHz} Hz`);
+    const folded = await levelDb(encoding, folds);
+    assert.ok(folded < -65, `${encoding}: ${folded.toFixed(1)} dB at ${folds} Hz`);
   }
 });

@@ -1,3 +1,4 @@
+import { retryAfterS } from "../serving/failures.ts";
 import type { BucketReading } from "../tenancy/tenancy.ts";
 
 /** The rate-limit headers of every response: the contract's three and the IETF draft's pair. */
@@ -19,9 +20,4 @@ export function retryHeaders(retryAfterMs: number): Record<string, string> {
     "retry-after-ms": `${Math.ceil(retryAfterMs)}`,
     "x-should-retry": "true",
   };
-}
-
-/** Whole seconds, rounded up, at least 1. */
-export function retryAfterS(retryAfterMs: number): number {
-  return Math.max(1, Math.ceil(retryAfterMs / 1_000));
 }

@@ -145,6 +145,7 @@ export class SpeechService {
       };
       const prepared = { ...given, conversation: heard.conversation };
       coming = await this.#coming(prepared, caller, stop);
+      if (caller.words !== undefined) tally.wordsCame();
       const end = (reason: ServiceError): void => {
         stop.abort(reason);
         caller.onEnded?.(reason);
@@ -220,13 +221,14 @@ export class SpeechService {
         // It may compute what it has, but soon has nothing: its place is another's until there are words.
         if (coming?.isWriting === true) place.rest();
         const next = within(speech.next(), this.#options.frameTimeoutMs, stop, awaited);
-        const step = await tally.waited(next);
+        const step = await tally.waited(next, caller.words);
         if (step.done) {
           isOver = true;
           return step.value;
         }
         if (tally.frames === 0) caller.onHeard?.();
-        tally.frame(step.value.sampleCount, askedS);
+        // A frame that waited for its client's words is not late.
+        tally.frame(step.value.sampleCount, Math.max(askedS, caller.words?.cameAtS ?? 0));
         place.rest();
         yield step.value.bytes;
       }

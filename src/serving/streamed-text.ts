@@ -16,6 +16,7 @@ export class StreamedText implements ComingText {
   #hasWords = false;
   #end: { readonly error: unknown } | "done" | null = null;
   #isWriting = false;
+  #cameAtS = 0;
   #onChange = (): void => {};
 
   /** @param mostChars code points that there may be of all pieces */
@@ -31,6 +32,11 @@ export class StreamedText implements ComingText {
   /** Whether it has ended, and there was nothing to say. */
   get isBlank(): boolean {
     return this.#end === "done" && !this.#hasWords;
+  }
+
+  /** When words came that had been waited for, by the process's steady clock, in seconds; 0 where none had. */
+  get cameAtS(): number {
+    return this.#cameAtS;
   }
 
   get isWriting(): boolean {
@@ -115,6 +121,7 @@ export class StreamedText implements ComingText {
         await new Promise<void>((resolve) => {
           this.#onChange = resolve;
         });
+        this.#cameAtS = performance.now() / 1_000;
       }
     } finally {
       this.#isWriting = false;

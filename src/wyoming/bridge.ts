@@ -44,6 +44,8 @@ export async function listen(
   });
   server.listen({ host, port });
   await once(server, "listening");
+  // A connection that could not be accepted, as where no file descriptor was left: the next may be.
+  server.on("error", () => {});
   return {
     url: urlOf(server),
     async finish() {

@@ -112,9 +112,10 @@ export class Connection {
   }
 
   async #speak(data: WyomingEvent["data"]): Promise<void> {
-    const prepared = prepareWhole(data, this.#deps);
     const request = await beginRequest(this.#deps, "synthesize", this.#socket.signal);
-    await this.#work(request, () => speakTo(this.#client, this.#deps, prepared, request));
+    await this.#work(request, () =>
+      speakTo(this.#client, this.#deps, prepareWhole(data, this.#deps), request),
+    );
   }
 
   #startStream(data: WyomingEvent["data"]): void {
@@ -130,16 +131,22 @@ export class Connection {
 
   async #speakStream(data: WyomingEvent["data"], words: StreamedText): Promise<void> {
     try {
-      const prepared = prepareStream(data, this.#deps);
       const request = await beginRequest(this.#deps, "synthesize", this.#socket.signal);
-      await this.#work(request, () => speakTo(this.#client, this.#deps, prepared, request, words));
+      await this.#work(request, async () => {
+        const prepared = prepareStream(data, this.#deps);
+        await speakTo(this.#client, this.#deps, prepared, request, words).catch((error: unknown) => {
+          // No words are no fault: a reply may have been empty.
+          if (!words.isBlank) throw error;
+        });
+      });
     } catch (error) {
       // What still comes of it is nobody's.
       words.release();
-      // No words are no fault: a reply may have been empty.
-      if (!words.isBlank) await this.#tell(error).catch(() => {});
+      await this.#tell(error).catch(() => {});
     }
     await this.#socket.send(eventOf("synthesize-stopped")).catch(() => {});
+    // Its client may never say that it has ended.
+    if (this.#isLast) this.#socket.stopReceiving();
   }
 
   async #stopStream(): Promise<void> {
@@ -156,9 +163,7 @@ export class Connection {
       throw new ServiceError(
         502,
         "recordings cannot be heard here: `antiphon models pull recogniser` fetches who hears them",
-        {
-          retryAfterMs: 60_000,
-        },
+        { retryAfterMs: 60_000 },
       );
     }
     const request = await beginRequest(this.#deps, "transcribe", this.#socket.signal);

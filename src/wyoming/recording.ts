@@ -69,11 +69,12 @@ export class Recording {
 export function languageOf({ language }: WyomingEvent["data"]): string | null {
   if (language === undefined || language === null || language === "") return null;
   // "en-US" is heard as "en".
-  const code = languageCode(`${language}`.split(/[-_]/)[0]!);
+  if (typeof language !== "string") throw new ServiceError(422, "language must be a string");
+  const code = languageCode(language.split(/[-_]/)[0]!);
   if (code !== null) return code;
   throw new ServiceError(
     400,
-    `language ${quoted(`${language}`)} is unknown: send its ISO 639-1 code, such as "en", or leave it out to have it found out`,
+    `language ${quoted(language)} is unknown: send its ISO 639-1 code, such as "en", or leave it out to have it found out`,
   );
 }
 

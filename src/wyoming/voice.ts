@@ -22,10 +22,11 @@ export function speakerOf(voice: unknown): string {
     return speakerNamed(field, asked);
   }
   if (language === undefined || language === null || language === "") return VOICES[0]!.id;
-  if (typeof language === "string" && /^en(?:[-_]|$)/i.test(language)) return VOICES[0]!.id;
+  if (typeof language !== "string") throw new ServiceError(422, "voice.language must be a string");
+  if (/^en(?:[-_]|$)/i.test(language)) return VOICES[0]!.id;
   throw new ServiceError(
     400,
-    `voice.language ${quoted(`${language}`)} is not spoken here: ask for one of ${VOICE_LANGUAGES.join(", ")}`,
+    `voice.language ${quoted(language)} is not spoken here: ask for one of ${VOICE_LANGUAGES.join(", ")}`,
   );
 }
 

@@ -53,6 +53,11 @@ describe("what cannot be spoken is an error that names the remedy, and the conne
     ],
     ["a speaker that is none", { text: "a", voice: { speaker: "7" } }, /^voice.speaker "7" is unknown/],
     [
+      "a language that is an object",
+      { text: "a", voice: { language: { toString: 1 } } },
+      /^voice.language must be a string/,
+    ],
+    [
       "a language that is not spoken",
       { text: "a", voice: { language: "de" } },
       /"de" is not spoken here: ask for one of en, en-US, en-GB/,

@@ -92,7 +92,7 @@ describe("a client that reads nothing", () => {
   });
 
   test("is let go when it has taken nothing for too long", () =>
-    withServer({ flags: { stallTimeoutMs: "100" } }, async (server, client) => {
+    withServer({ flags: { stallTimeoutMs: "1000" } }, async (server, client) => {
       client.socket.pause();
       client.send("synthesize", { text: LONG });
       await until("its end", async () => (await ended(server, "left")) === 1);

@@ -19,29 +19,40 @@ export function openWavHeader(sampleRateHz: number): Uint8Array {
   return wavHeader(OPEN_SIZE, sampleRateHz);
 }
 
-/** The header of a file with so many bytes of samples. */
-export function wavHeader(dataBytes: number, sampleRateHz: number): Uint8Array {
+/** The header of a file with so many bytes of whole-number samples: 16-bit and mono unless told otherwise. */
+export function wavHeader(dataBytes: number, sampleRateHz: number, layout = MONO_16): Uint8Array {
   const header = new Uint8Array(HEADER_BYTES);
-  writeHeader(new DataView(header.buffer), dataBytes, sampleRateHz);
+  writeHeader(new DataView(header.buffer), dataBytes, sampleRateHz, layout);
   return header;
 }
 
+/** Of the interleaved samples of a file. */
+export interface SampleLayout {
+  readonly bytesPerSample: number;
+  readonly channels: number;
+}
+
+const MONO_16: SampleLayout = { bytesPerSample: 2, channels: 1 };
 const HEADER_BYTES = 44;
 const OPEN_SIZE = 0xffff_ffff;
-const BYTES_PER_SAMPLE = 2;
 const PCM = 1;
 
-function writeHeader(header: DataView, dataBytes: number, sampleRateHz: number): void {
+function writeHeader(
+  header: DataView,
+  dataBytes: number,
+  sampleRateHz: number,
+  { bytesPerSample, channels }: SampleLayout = MONO_16,
+): void {
   writeCharacters(header, 0, "RIFF");
   header.setUint32(4, Math.min(OPEN_SIZE, HEADER_BYTES - 8 + dataBytes), true);
   writeCharacters(header, 8, "WAVEfmt ");
   header.setUint32(16, 16, true);
   header.setUint16(20, PCM, true);
-  header.setUint16(22, 1, true);
+  header.setUint16(22, channels, true);
   header.setUint32(24, sampleRateHz, true);
-  header.setUint32(28, sampleRateHz * BYTES_PER_SAMPLE, true);
-  header.setUint16(32, BYTES_PER_SAMPLE, true);
-  header.setUint16(34, 8 * BYTES_PER_SAMPLE, true);
+  header.setUint32(28, sampleRateHz * channels * bytesPerSample, true);
+  header.setUint16(32, channels * bytesPerSample, true);
+  header.setUint16(34, 8 * bytesPerSample, true);
   writeCharacters(header, 36, "data");
   header.setUint32(40, dataBytes, true);
 }

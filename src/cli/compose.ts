@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { type Catalogue, createCatalogue } from "../catalogue/catalogue.ts";
-import { PUBLIC_MODELS } from "../catalogue/public-models.ts";
+import { findModel, PUBLIC_MODELS } from "../catalogue/public-models.ts";
 import type { Checkpoint } from "../catalogue/residency.ts";
 import { MAX_RECORDING_BYTES, MAX_RECORDING_S } from "../contract/audio-transcriptions.ts";
 import {
@@ -31,8 +31,11 @@ import { SpeechService } from "../serving/service.ts";
 import { Transcriptions } from "../serving/transcriptions.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
+import type { Bridge } from "../wyoming/bridge.ts";
 import { type Capacity, capacityOf } from "./capacity.ts";
+import { composeWyoming } from "./compose-wyoming.ts";
 import { asListenError } from "./listen-error.ts";
+import type { WyomingPlace } from "./wyoming-place.ts";
 
 /** The page at `/`, as it lies beside the build. */
 const PLAYGROUND = {
@@ -51,6 +54,10 @@ export interface ServerParts {
   readonly writer?: Writer | null;
   /** Hears recordings, which are refused without it. Owned too. */
   readonly recogniser?: Recogniser | null;
+  /** Whether what the recogniser takes is there by now; Wyoming's clients are told. True unless given. */
+  readonly canHear?: () => boolean;
+  /** Where Wyoming's clients are served; absent or null, they are not. */
+  readonly wyoming?: WyomingPlace | null;
   /** Whether anything is left that can speak; `/health` tells. True unless given. */
   readonly canSpeak?: () => boolean;
   readonly logger: Logger;
@@ -62,6 +69,8 @@ export interface RunningServer {
   readonly url: string;
   /** Where /metrics is served alone, if it is. */
   readonly metricsUrl: string | null;
+  /** Where Wyoming's clients are served, if they are: `tcp://host:port`. */
+  readonly wyomingUrl: string | null;
   readonly catalogue: Catalogue;
   /** Whether anybody is spoken to just now. */
   isSpeaking(): boolean;
@@ -167,21 +176,27 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     },
   };
   const apps: HttpServer[] = [];
+  let bridge: Bridge | null = null;
   const stop = async () => {
     ready = false;
-    const closing = apps.map((app) => app.close());
+    const bridgeOver = bridge?.finish();
+    const closing = [...apps.map((app) => app.close()), bridgeOver];
     // A client that reads nothing would otherwise hold its stream, and the stop, for as long as it likes.
-    const overdue = setTimeout(() => cutConnections(apps), settings.shutdownGraceMs + LINGER_MS);
+    const cut = () => {
+      cutConnections(apps);
+      bridge?.cut();
+    };
+    const overdue = setTimeout(cut, settings.shutdownGraceMs + LINGER_MS);
     intake.close();
     replies.close();
     const graceOver = new Promise((resolve) => setTimeout(resolve, settings.shutdownGraceMs).unref());
     const { shutdownGraceMs } = settings;
     await Promise.all([service.drain(shutdownGraceMs), transcriptions.drain(shutdownGraceMs)]);
     // What is spoken has yet to be read.
-    await Promise.race([Promise.all(apps.map(({ lives }) => lives.idle())), graceOver]);
+    await Promise.race([Promise.all([...apps.map(({ lives }) => lives.idle()), bridgeOver]), graceOver]);
     clearTimeout(overdue);
     // Connections that do not end with their last response are cut too.
-    setTimeout(() => cutConnections(apps), LINGER_MS).unref();
+    setTimeout(cut, LINGER_MS).unref();
     await Promise.all(closing);
     await Promise.all([preparer.close(), recordings.close()]);
     await catalogue.close();
@@ -195,8 +210,31 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     apps.push(app);
     const url = await app.listen({ host: settings.host, port: settings.port });
     const metricsUrl = await listenForMetrics(deps, settings, apps);
+    if (parts.wyoming) {
+      const resolve = (id: string | null) => findModel(PUBLIC_MODELS, id);
+      const canHear = () => parts.canHear?.() ?? true;
+      bridge = await composeWyoming(parts.wyoming, {
+        service,
+        transcriptions,
+        intake,
+        tenancy,
+        resolve,
+        recogniserName: () => (canHear() ? transcriptions.recogniserName : null),
+        stallTimeoutMs: settings.stallTimeoutMs,
+        metrics,
+        logger,
+      });
+    }
     ready = true;
-    return { url, metricsUrl, catalogue, isSpeaking: () => service.active + service.paused > 0, stop };
+    const wyomingUrl = bridge?.url ?? null;
+    return {
+      url,
+      metricsUrl,
+      wyomingUrl,
+      catalogue,
+      isSpeaking: () => service.active + service.paused > 0,
+      stop,
+    };
   } catch (error) {
     await stop();
     throw asListenError(error);

@@ -7,6 +7,7 @@ import { onStopSignal } from "./stop-signal.ts";
 interface ServeFlags {
   readonly host?: string;
   readonly port?: string;
+  readonly wyoming?: string;
   readonly pull: boolean;
 }
 
@@ -16,9 +17,15 @@ export function registerServe(program: Command): void {
     .description("run the service until it is told to stop")
     .option("--host <address>", "address to listen on (default: 127.0.0.1)")
     .option("--port <n>", "port to listen on, 0 for a free one (default: 8080)")
+    .option("--wyoming <host:port>", "serve Home Assistant and others by the Wyoming protocol there, too")
     .option("--no-pull", "fetch nothing that is missing")
-    .action(async ({ host, port, pull }: ServeFlags, command: Command) => {
-      const settings = await settingsOf(command, { host, port, ...(pull ? {} : { pull: false }) });
+    .action(async ({ host, port, wyoming: bridge, pull }: ServeFlags, command: Command) => {
+      const settings = await settingsOf(command, {
+        host,
+        port,
+        wyoming: bridge,
+        ...(pull ? {} : { pull: false }),
+      });
       const { default: pino } = await import("pino");
       const { startServer } = await import("./compose.ts");
       const { workerCount } = await import("./capacity.ts");
@@ -26,6 +33,8 @@ export function registerServe(program: Command): void {
       const { openTenancy } = await import("../tenancy/open.ts");
       const { houseWords } = await import("./lexicon-file.ts");
       const words = await houseWords(settings);
+      const { wyomingPlace } = await import("./wyoming-place.ts");
+      const wyoming = wyomingPlace(settings, process.env);
       // Standard output is for what a person or a script asked for; the log goes beside it.
       const logger = pino({ level: settings.logLevel }, pino.destination({ dest: 2, sync: false }));
       const stopped = new Promise<void>((resolve) => onStopSignal(() => resolve()));
@@ -52,6 +61,8 @@ export function registerServe(program: Command): void {
           recogniser,
           backend: { name: voice.name, kind: "parametric" },
           canSpeak: () => voice.canSpeak(),
+          canHear: () => recogniser?.isFound ?? false,
+          wyoming,
           logger,
         });
         isSpeaking = () => server.isSpeaking();
@@ -61,6 +72,8 @@ export function registerServe(program: Command): void {
         });
         if (key !== null) process.stdout.write(`API key, shown this once: ${key}\n`);
         process.stdout.write(`Antiphon is listening on ${server.url}\n`);
+        if (server.wyomingUrl !== null)
+          process.stdout.write(`Wyoming's clients find it at ${server.wyomingUrl}\n`);
         if (key !== null) process.stdout.write(tryIt(server.url, key));
         const preparing = announced(
           [

@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from "fastify";
+import type { ServiceError } from "../contract/errors.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Ending, RequestLife } from "./request-life.ts";
 
@@ -34,6 +35,15 @@ export function logEnd(
     ...(ending === "left" ? { left_because: goneBecause } : {}),
     ...(failure === null ? {} : { error: failure.type }),
   };
+  logOutcome(log, line, failure);
+}
+
+/** A request's line: what a failure says is in it where that is the server's own. */
+export function logOutcome(
+  log: Pick<FastifyBaseLogger, "info" | "warn" | "error">,
+  line: object,
+  failure: ServiceError | null,
+): void {
   if (failure === null || failure.status < 500) log.info(line, "request");
   else if (failure.status === 500) log.error({ ...line, err: failure.cause ?? failure }, "request");
   else log.warn({ ...line, message: failure.message, cause: causesOf(failure) }, "request");

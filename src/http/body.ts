@@ -2,11 +2,11 @@ import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
 import type { Holding } from "../serving/fair-share.ts";
+import { GrowingBytes } from "../serving/growing-bytes.ts";
 import { type Intake, NOTHING_HELD, type ReceivedBody } from "../serving/intake.ts";
 import { SMALL_BODY_BYTES } from "../serving/preparer.ts";
 import { requesterOf } from "./caller.ts";
 import { ClientGoneError } from "./client-gone-error.ts";
-import { GrowingBytes } from "./growing-bytes.ts";
 import type { Receiving } from "./request-life.ts";
 
 /** Makes JSON the only body there is, and leaves it as bytes; everything else is a 422 that says so. */

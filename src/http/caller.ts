@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
+import { overRate } from "../serving/failures.ts";
 import type { Requester } from "../serving/intake.ts";
 import type { BucketReading, Key, Tenancy } from "../tenancy/tenancy.ts";
 import { presentedKey } from "./credentials.ts";
 import type { HttpDeps } from "./deps.ts";
-import { rateHeaders, retryAfterS } from "./rate-headers.ts";
+import { rateHeaders } from "./rate-headers.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -90,7 +91,7 @@ function refuse(
 ): never {
   const reading = tenancy.takeAnonymous(request.ip);
   tell(reply, reading);
-  if (!reading.allowed) throw limited(reading, "too many requests without a valid key from this address");
+  if (!reading.allowed) throw overRate(reading, "too many requests without a valid key from this address");
   throw new ServiceError(
     401,
     presented === null
@@ -101,16 +102,9 @@ function refuse(
 
 function spend(reply: FastifyReply, reading: BucketReading, access: "key" | "token"): void {
   tell(reply, reading);
-  if (access === "token" && !reading.allowed) throw limited(reading, "this key is over its rate limit");
+  if (access === "token" && !reading.allowed) throw overRate(reading, "this key is over its rate limit");
 }
 
 function tell(reply: FastifyReply, reading: BucketReading): void {
   reply.headers(rateHeaders(reading));
-}
-
-function limited(reading: BucketReading, why: string): ServiceError {
-  const waitS = retryAfterS(reading.retryAfterMs);
-  return new ServiceError(429, `${why}: retry in ${waitS} second${waitS === 1 ? "" : "s"}`, {
-    retryAfterMs: reading.retryAfterMs,
-  });
 }

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
 import type { ErrorBody, ErrorEnvelope } from "../contract/replies.ts";
-import { StoreError } from "../tenancy/store-error.ts";
+import { knownRefusal } from "../serving/failures.ts";
 import { ClientGoneError } from "./client-gone-error.ts";
 import { retryHeaders } from "./rate-headers.ts";
 
@@ -60,13 +60,8 @@ export function isOfMediaType(error: unknown): boolean {
 
 /** Finds the row of the table for whatever was thrown; what has no row is a 500 that tells the client nothing. */
 export function asServiceError(error: unknown): ServiceError {
-  if (error instanceof ServiceError) return error;
-  if (error instanceof StoreError && error.isTransient) {
-    return new ServiceError(502, "keys and usage cannot be reached just now: retry in a moment", {
-      retryAfterMs: 2_000,
-      cause: error,
-    });
-  }
+  const refusal = knownRefusal(error);
+  if (refusal !== null) return refusal;
   if (isOfMediaType(error)) {
     return new ServiceError(422, "the body must be JSON: send it with Content-Type: application/json");
   }

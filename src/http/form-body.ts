@@ -3,11 +3,11 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
 import type { FormField } from "../contract/transcription-form.ts";
 import type { Holding } from "../serving/fair-share.ts";
+import { GrowingBytes } from "../serving/growing-bytes.ts";
 import type { Intake } from "../serving/intake.ts";
 import { SMALL_BODY_BYTES } from "../serving/preparer.ts";
 import { type ComingBody, receiveBy } from "./body.ts";
 import { isOfMediaType, sendError } from "./errors.ts";
-import { GrowingBytes } from "./growing-bytes.ts";
 
 /** A form as it came: its text fields, and the one file that it may have. */
 export interface ReceivedForm {

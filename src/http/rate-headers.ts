@@ -1,3 +1,4 @@
+import { retryAfterS } from "../serving/failures.ts";
 import type { BucketReading } from "../tenancy/tenancy.ts";
 
 /** The names of what {@link rateHeaders} and {@link retryHeaders} make. */
@@ -29,9 +30,4 @@ export function retryHeaders(retryAfterMs: number): Record<(typeof RETRY_HEADERS
     "retry-after-ms": `${Math.ceil(retryAfterMs)}`,
     "x-should-retry": "true",
   };
-}
-
-/** Whole seconds, rounded up, at least 1. */
-export function retryAfterS(retryAfterMs: number): number {
-  return Math.max(1, Math.ceil(retryAfterMs / 1_000));
 }

@@ -23,6 +23,7 @@ export class DeferredRecogniser<Found = unknown> implements Recogniser {
   readonly #opening: RecogniserOpening<Found>;
   #finding: Promise<Found> | null = null;
   #recogniser: Promise<Recogniser> | null = null;
+  #isFound = false;
   #isClosed = false;
 
   constructor(name: string, opening: RecogniserOpening<Found>) {
@@ -33,6 +34,11 @@ export class DeferredRecogniser<Found = unknown> implements Recogniser {
   /** What it is called until it is open; from then on its own name. */
   get name(): string {
     return this.#name;
+  }
+
+  /** Whether what it takes was there when it was last looked for. */
+  get isFound(): boolean {
+    return this.#isFound;
   }
 
   /** Sees to it that it can be opened, and throws why not; calling it again after it was found is free. */
@@ -53,10 +59,16 @@ export class DeferredRecogniser<Found = unknown> implements Recogniser {
 
   #found(): Promise<Found> {
     if (this.#isClosed) return Promise.reject(new RecogniserError(CLOSED));
-    this.#finding ??= this.#opening.find().catch((error: unknown) => {
-      this.#finding = null;
-      throw error;
-    });
+    this.#finding ??= this.#opening.find().then(
+      (found) => {
+        this.#isFound = true;
+        return found;
+      },
+      (error: unknown) => {
+        this.#finding = null;
+        throw error;
+      },
+    );
     return this.#finding;
   }
 
@@ -64,7 +76,7 @@ export class DeferredRecogniser<Found = unknown> implements Recogniser {
     if (this.#isClosed) return Promise.reject(new RecogniserError(CLOSED));
     this.#recogniser ??= this.#open().catch((error: unknown) => {
       // What was found is damaged, perhaps.
-      [this.#recogniser, this.#finding] = [null, null];
+      [this.#recogniser, this.#finding, this.#isFound] = [null, null, false];
       throw error;
     });
     return this.#recogniser;

@@ -1,4 +1,5 @@
 import { type Dialogue, type Passage, type Writer, WriterError, type WriterTokens } from "../model/writer.ts";
+import type { ComingText } from "./coming-text.ts";
 import type { Prepared } from "./prepare.ts";
 
 /**
@@ -6,7 +7,8 @@ import type { Prepared } from "./prepare.ts";
  * its end as fast as it writes, whoever listens to the words and however slowly: it is not held up, and neither are those
  * who wait for it.
  */
-export class AuthoredText {
+export class AuthoredText implements ComingText {
+  readonly from = "the writer";
   readonly #writer: Writer;
   readonly #hasInstructions: boolean;
   readonly #passages: AsyncIterator<Passage>;

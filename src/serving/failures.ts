@@ -2,6 +2,7 @@ import { ServiceError } from "../contract/errors.ts";
 import { RecogniserError } from "../model/recogniser.ts";
 import { NothingToSpeakError, SpeechFailedError } from "../model/speech-model.ts";
 import { WriterError } from "../model/writer.ts";
+import { StoreError } from "../tenancy/store-error.ts";
 
 /**
  * The one place where what an engine throws gets its row in the contract's table. What an engine says of itself may
@@ -20,6 +21,30 @@ export function asRefusal(error: unknown, signal: AbortSignal): unknown {
     return new ServiceError(502, error.message, { retryAfterMs: error.retryAfterMs ?? 60_000, cause: error });
   }
   return error;
+}
+
+/**
+ * The row of the contract's table for what no engine threw: a refusal as it is, and keys and usage that cannot be reached;
+ * `null` for what has no row.
+ */
+export function knownRefusal(error: unknown): ServiceError | null {
+  if (error instanceof ServiceError) return error;
+  if (!(error instanceof StoreError && error.isTransient)) return null;
+  return new ServiceError(502, "keys and usage cannot be reached just now: retry in a moment", {
+    retryAfterMs: 2_000,
+    cause: error,
+  });
+}
+
+/** Whole seconds, rounded up, at least 1. */
+export function retryAfterS(retryAfterMs: number): number {
+  return Math.max(1, Math.ceil(retryAfterMs / 1_000));
+}
+
+/** What a key, or an address, is told that has asked too often. */
+export function overRate({ retryAfterMs }: { readonly retryAfterMs: number }, why: string): ServiceError {
+  const waitS = retryAfterS(retryAfterMs);
+  return new ServiceError(429, `${why}: retry in ${waitS} second${waitS === 1 ? "" : "s"}`, { retryAfterMs });
 }
 
 /** What whoever waits, comes or is still being spoken is told when the server stops. */

@@ -14,6 +14,7 @@ import { newEventId } from "../tenancy/event-id.ts";
 import type { UsageRecord } from "../tenancy/store.ts";
 import { Admission, type AdmissionOptions, type Place } from "./admission.ts";
 import { AuthoredText } from "./authored-text.ts";
+import type { ComingText } from "./coming-text.ts";
 import { within } from "./deadline.ts";
 import { asRefusal } from "./failures.ts";
 import type { FairShare } from "./fair-share.ts";
@@ -23,6 +24,7 @@ import { LiveWork } from "./live-work.ts";
 import type { Prepared } from "./prepare.ts";
 import { scriptOf } from "./script-of.ts";
 import { AllMarks, type SpokenPiece, spokenPiece } from "./spoken-piece.ts";
+import type { StreamedText } from "./streamed-text.ts";
 import { Tally } from "./tally.ts";
 import type { Telemetry } from "./telemetry.ts";
 import { voiceMeta } from "./voice-meta.ts";
@@ -54,6 +56,8 @@ export interface Caller {
   readonly encoding: Encoding;
   /** Aborts when the client has gone. */
   readonly signal: AbortSignal;
+  /** The open turn's words, where they are given while it is spoken; nobody writes it then. */
+  readonly words?: StreamedText;
   /** Longest that the reply may take, and what ends it then; without it, as long as it is read. */
   readonly limit?: TimeLimit;
   /** A stream hands audio over as it comes: what a client took before it left is metered. */
@@ -135,34 +139,37 @@ export class SpeechService {
   async *#speak(given: Prepared, caller: Caller, stop: Stop): AsyncGenerator<SpokenPiece, Outcome, void> {
     const tally = new Tally(this.#deps.telemetry);
     const all = new AllMarks();
-    let authored: AuthoredText | null = null;
+    let coming: ComingText | null = null;
     let place: Place | null = null;
     let lease: Lease | null = null;
     let settled = false;
     try {
-      if (given.conversation.open.text === null && this.#deps.writer === null) throw noWriter();
+      const isWritten = given.conversation.open.text === null && caller.words === undefined;
+      if (isWritten && this.#deps.writer === null) throw noWriter();
       const heard = (await this.#deps.hearing?.hear(given.conversation, caller.keyId, stop.signal)) ?? {
         conversation: given.conversation,
         heard: [],
       };
       const prepared = { ...given, conversation: heard.conversation };
-      authored = await this.#authored(prepared, caller.keyId, stop);
+      coming = await this.#coming(prepared, caller, stop);
+      if (caller.words !== undefined) tally.wordsCame();
       const end = (reason: ServiceError): void => {
         stop.abort(reason);
         caller.onEnded?.(reason);
       };
-      place = await this.#admission.enter(caller.keyId, stop.signal, end, authored !== null);
+      place = await this.#admission.enter(caller.keyId, stop.signal, end, coming !== null);
       tally.admitted();
       lease = await this.#lease(prepared.model, stop);
-      const report = yield* this.#frames({ caller, lease, prepared, authored, place, all }, stop, tally);
+      const report = yield* this.#frames({ caller, lease, prepared, coming, place, all }, stop, tally);
       tally.spoken();
       place.release();
       const { audioS, frames } = tally;
-      const usage = usageOf(prepared, audioS);
+      const usage = usageOf(prepared, caller, audioS);
       settled = true;
       await this.#meter(caller.keyId, usage);
       const text = prepared.conversation.open.text ?? report.spoken.trimEnd();
-      const writing = authored === null ? {} : { writer: authored.meta() };
+      const writer = coming?.meta() ?? null;
+      const writing = writer === null ? {} : { writer };
       const hearing = heard.heard.length === 0 ? {} : { heard: heardMeta(heard.heard) };
       const voice = report.voice === undefined ? {} : { voice: voiceMeta(report.voice) };
       const marks = all.marks();
@@ -173,11 +180,11 @@ export class SpeechService {
       settled ||= !caller.signal.aborted;
       throw asRefusal(error, caller.signal);
     } finally {
-      authored?.release();
+      coming?.release();
       lease?.release();
       place?.release();
       const hasLeft = !settled && caller.takesAudioAsItComes && tally.frames > 0;
-      if (hasLeft) await this.#meter(caller.keyId, usageOf(given, tally.audioS));
+      if (hasLeft) await this.#meter(caller.keyId, usageOf(given, caller, tally.audioS));
     }
   }
 
@@ -185,35 +192,39 @@ export class SpeechService {
    * The words of an open turn that came without any, once the first sentence is there: it is waited for no longer than a
    * model, since weights may be on their way. Writing has places of its own; it takes none of those that speak.
    */
-  async #authored(prepared: Prepared, keyId: string, stop: Stop): Promise<AuthoredText | null> {
+  async #coming(prepared: Prepared, caller: Caller, stop: Stop): Promise<ComingText | null> {
     if (prepared.conversation.open.text !== null) return null;
-    const { writer, writing } = this.#deps;
-    if (writer === null) throw noWriter();
-    const holding = await writing.enter(keyId, 1, stop.signal);
-    const authored = new AuthoredText(writer, prepared, stop.signal, () => holding.release());
+    const coming = caller.words ?? (await this.#authored(prepared, caller.keyId, stop));
     try {
-      await within(authored.begin(), this.#options.loadTimeoutMs, stop, () => "the writer");
-      return authored;
+      await within(coming.begin(), this.#options.loadTimeoutMs, stop, () => coming.from);
+      return coming;
     } catch (error) {
-      authored.release();
+      coming.release();
       throw error;
     }
   }
 
+  async #authored(prepared: Prepared, keyId: string, stop: Stop): Promise<AuthoredText> {
+    const { writer, writing } = this.#deps;
+    if (writer === null) throw noWriter();
+    const holding = await writing.enter(keyId, 1, stop.signal);
+    return new AuthoredText(writer, prepared, stop.signal, () => holding.release());
+  }
+
   /** The engine's speech as a file, each piece waited for no longer than the deadline. */
   async *#frames(
-    { caller, lease, prepared, authored, place, all }: Speaking,
+    { caller, lease, prepared, coming, place, all }: Speaking,
     stop: Stop,
     tally: Tally,
   ): AsyncGenerator<SpokenPiece, SpeechReport, void> {
-    const written = authored?.pieces(() => place.rest());
+    const written = coming?.pieces(() => place.rest());
     const script = scriptOf(prepared, lease.preset, written, caller.keyId);
     const { silenceS } = prepared;
     const speech =
       silenceS === undefined
         ? encoded(lease.model, script, caller.encoding, stop.signal)
         : encodedSpeech(silence(silenceS), caller.encoding, script.seed);
-    const awaited = () => (authored?.isWriting === true ? "the writer" : "the speech model");
+    const awaited = () => (coming?.isWriting === true ? coming.from : "the speech model");
     let isOver = false;
     try {
       for (;;) {
@@ -221,15 +232,16 @@ export class SpeechService {
         const turn = place.work(tally.aheadS);
         if (turn !== null) await turn;
         // It may compute what it has, but soon has nothing: its place is another's until there are words.
-        if (authored?.isWriting === true) place.rest();
+        if (coming?.isWriting === true) place.rest();
         const next = within(speech.next(), this.#options.frameTimeoutMs, stop, awaited);
-        const step = await tally.waited(next);
+        const step = await tally.waited(next, caller.words);
         if (step.done) {
           isOver = true;
           return step.value;
         }
         if (tally.frames === 0) caller.onHeard?.();
-        tally.frame(step.value.sampleCount, askedS);
+        // A frame that waited for its client's words is not late.
+        tally.frame(step.value.sampleCount, Math.max(askedS, caller.words?.cameAtS ?? 0));
         place.rest();
         const piece = spokenPiece(step.value);
         all.add(piece.marks);
@@ -269,7 +281,7 @@ interface Speaking {
   readonly caller: Caller;
   readonly lease: Lease;
   readonly prepared: Prepared;
-  readonly authored: AuthoredText | null;
+  readonly coming: ComingText | null;
   readonly place: Place;
   readonly all: AllMarks;
 }
@@ -296,9 +308,9 @@ function noWriter(): ServiceError {
 const NOTHING = new Uint8Array(0);
 const NO_REPORT: SpeechReport = { stop: "length", spoken: "" };
 
-function usageOf(prepared: Prepared, audioS: number): Usage {
+function usageOf(prepared: Prepared, { words }: Caller, audioS: number): Usage {
   return {
-    input_chars: prepared.input.chars,
+    input_chars: prepared.input.chars + (words?.chars ?? 0),
     input_audio_seconds: prepared.input.audioS,
     output_audio_seconds: audioS,
   };

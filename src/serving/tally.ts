@@ -1,13 +1,14 @@
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { PacedListener } from "./paced-listener.ts";
+import type { StreamedText } from "./streamed-text.ts";
 import type { Telemetry } from "./telemetry.ts";
 
 /** Counts one utterance as it goes: what was handed over, and how long was waited for what. Times in seconds. */
 export class Tally {
-  readonly #arrivedS = nowS();
+  #arrivedS = nowS();
   readonly #telemetry: Telemetry;
   readonly #listener = new PacedListener();
-  #admittedS = this.#arrivedS;
+  #admittedS = nowS();
   #firstAudioS = 0;
   #engineS = 0;
   #samples = 0;
@@ -31,6 +32,11 @@ export class Tally {
     return this.frames === 0 ? 0 : this.audioS - (nowS() - this.#arrivedS - this.#firstAudioS);
   }
 
+  /** The first words have come only now, from the client itself: its own time is not the service's. */
+  wordsCame(): void {
+    this.#arrivedS = nowS();
+  }
+
   admitted(): void {
     this.#admittedS = nowS();
   }
@@ -40,11 +46,11 @@ export class Tally {
     return nowS();
   }
 
-  /** Waits for the engine's answer, and counts the wait. */
-  async waited<T>(answer: Promise<T>): Promise<T> {
+  /** Waits for the engine's answer, and counts the wait, but for what the client's own words took to come. */
+  async waited<T>(answer: Promise<T>, words: Pick<StreamedText, "cameAtS"> | undefined): Promise<T> {
     const askedS = nowS();
     const value = await answer;
-    this.#engineS += nowS() - askedS;
+    this.#engineS += nowS() - Math.max(askedS, words?.cameAtS ?? 0);
     return value;
   }
 

@@ -10,6 +10,9 @@ const ADDRESS_OR_NETWORK =
 /** What browsers send as `Origin`: a scheme and a host in small letters, a port unless it is the scheme's own. */
 const ORIGIN = "^[a-z][a-z0-9+.-]*://[^/\\s,?#@*A-Z]+$";
 
+/** An address and a port; an IPv6 address stands in brackets. */
+export const HOST_AND_PORT = "^(\\[[0-9a-fA-F:.]+\\]|[^:\\[\\]\\s]+):[0-9]{1,5}$";
+
 const MAX_MS = 86_400_000;
 
 const port = { minimum: 0, maximum: 65_535 };
@@ -435,6 +438,20 @@ export const SettingsSchema = Type.Object({
       description: "Address for /metrics alone, where metrics.port is set.",
     }),
   }),
+  wyoming: Type.Optional(
+    Type.String({
+      pattern: HOST_AND_PORT,
+      description:
+        "Address and port on which Home Assistant and others are served by the Wyoming protocol, as in 127.0.0.1:10200; port 0 takes a free one. Without it they are not.",
+    }),
+  ),
+  wyomingKeyFile: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        "A file that holds the API key that Wyoming's clients are limited and metered by, and nothing else; the protocol has no keys of its own. The environment variable ANTIPHON_WYOMING_KEY wins over it.",
+    }),
+  ),
   playground: Type.Object({
     enabled: Type.Boolean({ default: true, description: "Whether the playground is served at /." }),
   }),

@@ -6,7 +6,14 @@ import { SettingsError } from "./settings-error.ts";
 import { accepts, expectation } from "./values.ts";
 
 /** Settings that name a file or a folder. */
-const PATHS = ["dataDir", "lexicon", "writer.path", "writer.apiKeyFile", "recogniser.apiKeyFile"];
+const PATHS = [
+  "dataDir",
+  "lexicon",
+  "writer.path",
+  "writer.apiKeyFile",
+  "recogniser.apiKeyFile",
+  "wyomingKeyFile",
+];
 
 /**
  * Reads a JSON file of settings, nested as the schema is. Relative paths are taken from the file's folder.

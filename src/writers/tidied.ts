@@ -1,8 +1,8 @@
 import type { Dialogue, Passage, Writer } from "../model/writer.ts";
+import { sentencesOf } from "../text/sentence-cutter.ts";
 import type { ListCount } from "./block-marks.ts";
 import { ThoughtFilter } from "./chat/thought-filter.ts";
 import { plainSpeech } from "./plain-speech.ts";
-import { sentencesOf } from "./sentence-cutter.ts";
 import { leavesOpen } from "./stage-directions.ts";
 
 /**

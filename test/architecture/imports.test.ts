@@ -25,6 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   tenancy: ["settings", "threads"],
   serving: ["model", "audio", "text", "contract", "catalogue", "tenancy", "threads"],
   http: ["contract", "captions", "serving", "tenancy", "audio"],
+  wyoming: ["model", "contract", "serving", "tenancy", "audio"],
   client: [],
   cli: ["*"],
 };

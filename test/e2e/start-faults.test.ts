@@ -108,6 +108,20 @@ describe("a server that cannot start says why, and what to do, and exits 1:", ()
     assert.match(said, /"prot".*did you mean port\?/);
   });
 
+  it("the Wyoming bridge has no key", async () => {
+    const said = await refusedStart(["--wyoming", "127.0.0.1:0", "--data-dir", temporaryFolder()], 1);
+    assert.match(said, /no API key.*antiphon keys create.*wyomingKeyFile/);
+  });
+
+  it("the key of the Wyoming bridge is nobody's", async () => {
+    const env = { ANTIPHON_WYOMING_KEY: "ant_0123456789012345678901234567890123456789" };
+    const said = await refusedStart(["--wyoming", "127.0.0.1:0", "--data-dir", temporaryFolder()], 1, {
+      env,
+    });
+    assert.match(said, /key of the Wyoming bridge is unknown.*antiphon keys create/);
+    assert.ok(!said.includes("ant_"), said);
+  });
+
   it("the memory budget is too small for the voice", async () => {
     const env = { ANTIPHON_MEMORY_BUDGET_MB: "64" };
     const said = await refusedStart(["--data-dir", temporaryFolder()], 1, { env });
@@ -119,6 +133,7 @@ describe("a server that is called wrongly says so and exits 2:", () => {
   const calls: readonly [line: string[], says: RegExp][] = [
     [["--port", "eighty"], /--port.*"eighty".*whole number/],
     [["--port", "65536"], /--port.*65535/],
+    [["--wyoming", "10200"], /--wyoming.*an address and a port, as in 127.0.0.1:10200/],
     [["--prot", "1"], /--prot.*did you mean --port\?/],
   ];
   for (const [line, says] of calls) {

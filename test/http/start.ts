@@ -35,6 +35,9 @@ export interface TestServerOptions {
   readonly checkpoints?: readonly Checkpoint[];
   readonly writer?: Writer;
   readonly recogniser?: Recogniser;
+  readonly canHear?: () => boolean;
+  /** Serves Wyoming's clients too, on a free port, by the server's one key. */
+  readonly wyoming?: boolean;
 }
 
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
@@ -51,6 +54,8 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     backend: { name: "tone", kind: "test" },
     writer: options.writer ?? null,
     recogniser: options.recogniser ?? null,
+    ...(options.canHear === undefined ? {} : { canHear: options.canHear }),
+    wyoming: options.wyoming === true ? { host: "127.0.0.1", port: 0, apiKey: key } : null,
     ...(options.canSpeak === undefined ? {} : { canSpeak: options.canSpeak }),
     logger: options.logger ?? pino({ level: "silent" }),
   });

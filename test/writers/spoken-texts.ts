@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { SentenceCutter } from "../../src/writers/sentence-cutter.ts";
+import { SentenceCutter } from "../../src/text/sentence-cutter.ts";
 import { tidied } from "../../src/writers/tidied.ts";
 import { dialogueOf, passagesOf } from "./dialogues.ts";
 import { ScriptedWriter } from "./scripted-writer.ts";

@@ -1,5 +1,5 @@
 import { type Passage, WriterError, type WriterTokens } from "../../model/writer.ts";
-import { SentenceCutter } from "../sentence-cutter.ts";
+import { SentenceCutter } from "../../text/sentence-cutter.ts";
 import type { ChatDelta } from "./chat-chunk.ts";
 import { ThoughtFilter } from "./thought-filter.ts";
 

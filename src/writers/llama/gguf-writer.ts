@@ -1,8 +1,8 @@
 import { stopWith } from "../../model/stop-with.ts";
 import { type Dialogue, type Passage, type Writer, WriterError } from "../../model/writer.ts";
+import { SentenceCutter } from "../../text/sentence-cutter.ts";
 import { ThoughtFilter } from "../chat/thought-filter.ts";
 import { dialogueMessages, instructed } from "../dialogue-messages.ts";
-import { SentenceCutter } from "../sentence-cutter.ts";
 import { historyWindow, type WindowOptions } from "./history-window.ts";
 import type { LlamaContextSequence, LlamaModel, LlamaRuntime, Token, TokenBias } from "./llama-runtime.ts";
 import { type ModelOptions, mostThreads } from "./load-model.ts";

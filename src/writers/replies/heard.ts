@@ -1,5 +1,5 @@
 import type { SpeakerLabel, Turn } from "../../model/conversation.ts";
-import { sentencesOf } from "../sentence-cutter.ts";
+import { sentencesOf } from "../../text/sentence-cutter.ts";
 
 /** What a speaker said, whole and sentence by sentence, as {@link plainWords}: nothing of that is said again. */
 export function heardIn(history: readonly Turn[], speaker: SpeakerLabel): ReadonlySet<string> {

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { Dialogue } from "../../model/writer.ts";
+import { sentencesOf } from "../../text/sentence-cutter.ts";
 import { openLlama } from "../llama/llama-runtime.ts";
 import { TextEncoder } from "../llama/text-encoder.ts";
 import { packagedSha256 } from "../packaged-file.ts";
-import { sentencesOf } from "../sentence-cutter.ts";
 import { type Found, nearestReplies } from "./bank.ts";
 import { contentWords } from "./borrowed-words.ts";
 import { actByForm } from "./form-rules.ts";

@@ -1,5 +1,5 @@
 import type { Dialogue, Passage, Writer } from "../../model/writer.ts";
-import { sentencesOf } from "../sentence-cutter.ts";
+import { sentencesOf } from "../../text/sentence-cutter.ts";
 import { claimsToBeAPerson } from "./claims.ts";
 import { heardIn, plainWords } from "./heard.ts";
 import type { ReplySource } from "./reply-source.ts";

@@ -1,5 +1,5 @@
 import type { Turn } from "../../../model/conversation.ts";
-import { sentencesOf } from "../../sentence-cutter.ts";
+import { sentencesOf } from "../../../text/sentence-cutter.ts";
 import { isAsked } from "../phrasing.ts";
 import { stemsOf } from "./stems.ts";
 import { LONGEST_TURN, plain } from "./turn-text.ts";

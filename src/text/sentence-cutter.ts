@@ -1,4 +1,4 @@
-import { splitSentences } from "../text/sentences.ts";
+import { splitSentences } from "./sentences.ts";
 
 /** A longer sentence is let go in parts, so that speech need not wait for a full stop that may never come. */
 export const LONGEST_SENTENCE = 600;

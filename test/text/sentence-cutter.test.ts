@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LONGEST_SENTENCE, SentenceCutter } from "../../src/writers/sentence-cutter.ts";
+import { LONGEST_SENTENCE, SentenceCutter } from "../../src/text/sentence-cutter.ts";
 import fc from "../properties.ts";
 
 test("a sentence comes out when the next one begins, and the last one at the end", () => {

@@ -1,0 +1,131 @@
+import { ServiceError } from "../contract/errors.ts";
+import { countChars } from "../contract/limits.ts";
+import { inlineFault } from "../text/inline-phonemes.ts";
+import { SentenceCutter } from "../text/sentence-cutter.ts";
+import { hasSpeakable } from "../text/speakable.ts";
+import type { ComingText } from "./coming-text.ts";
+
+/** Given words that come in pieces, cut anywhere, while they are spoken. What can be said of them is held, and is bounded. */
+export class StreamedText implements ComingText {
+  readonly from = "the rest of the text";
+  readonly #mostChars: number;
+  readonly #cutter = new SentenceCutter();
+  /** What has come and was not asked for. */
+  readonly #sentences: string[] = [];
+  #chars = 0;
+  #hasWords = false;
+  #end: { readonly error: unknown } | "done" | null = null;
+  #isWriting = false;
+  #cameAtS = 0;
+  #onChange = (): void => {};
+
+  /** @param mostChars code points that there may be of all pieces */
+  constructor(mostChars: number) {
+    this.#mostChars = mostChars;
+  }
+
+  /** Code points that have come. */
+  get chars(): number {
+    return this.#chars;
+  }
+
+  /** Whether it has ended, and there was nothing to say. */
+  get isBlank(): boolean {
+    return this.#end === "done" && !this.#hasWords;
+  }
+
+  /** When words came that had been waited for, by the process's steady clock, in seconds; 0 where none had. */
+  get cameAtS(): number {
+    return this.#cameAtS;
+  }
+
+  get isWriting(): boolean {
+    return this.#isWriting;
+  }
+
+  /** Takes the next piece; what comes after the end is nobody's. What is wrong with it is thrown to who speaks. */
+  push(piece: string): void {
+    if (this.#end !== null) return;
+    this.#chars += countChars(piece);
+    if (this.#chars > this.#mostChars) {
+      this.fail(
+        new ServiceError(
+          422,
+          `the text has more than ${this.#mostChars} characters: send less of it in one request`,
+        ),
+      );
+      return;
+    }
+    for (const sentence of this.#cutter.push(piece)) this.#add(sentence);
+  }
+
+  /** All has come. */
+  end(): void {
+    if (this.#end !== null) return;
+    const rest = this.#cutter.flush();
+    if (rest !== null) this.#add(rest);
+    this.#end ??= "done";
+    this.#onChange();
+  }
+
+  /** No more will come, and what has come is not to be spoken. */
+  fail(error: unknown): void {
+    this.#sentences.length = 0;
+    this.#end ??= { error };
+    this.#onChange();
+  }
+
+  async begin(): Promise<void> {
+    await this.#wait();
+    if (this.#sentences.length > 0) return;
+    throw new ServiceError(400, "the text has nothing speakable: it needs at least one letter or digit");
+  }
+
+  async *pieces(onWait: () => void): AsyncGenerator<string, void, void> {
+    let separator = "";
+    for (;;) {
+      await this.#wait(onWait);
+      const sentence = this.#sentences.shift();
+      if (sentence === undefined) return;
+      yield separator + sentence;
+      separator = " ";
+    }
+  }
+
+  meta(): null {
+    return null;
+  }
+
+  release(): void {
+    this.fail(new Error("nobody speaks it any more"));
+  }
+
+  #add(sentence: string): void {
+    if (!hasSpeakable(sentence)) return;
+    const fault = inlineFault(sentence);
+    if (fault !== null) {
+      this.fail(new ServiceError(400, `the text: ${fault}`));
+      return;
+    }
+    this.#hasWords = true;
+    this.#sentences.push(sentence);
+    this.#onChange();
+  }
+
+  /** Until a sentence is there, or none will be. Throws what the text failed with. */
+  async #wait(onWait = (): void => {}): Promise<void> {
+    this.#isWriting = true;
+    try {
+      while (this.#sentences.length === 0 && this.#end === null) {
+        onWait();
+        await new Promise<void>((resolve) => {
+          this.#onChange = resolve;
+        });
+        this.#cameAtS = performance.now() / 1_000;
+      }
+    } finally {
+      this.#isWriting = false;
+    }
+    if (this.#end !== null && this.#end !== "done") throw this.#end.error;
+  }
+}

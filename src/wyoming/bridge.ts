@@ -1,0 +1,82 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { Connection } from "./connection.ts";
+import { encodeEvent, eventOf } from "./event.ts";
+import { EventSocket } from "./event-socket.ts";
+import type { WyomingDeps } from "./requests.ts";
+
+/** A server of the Wyoming protocol that listens. */
+export interface Bridge {
+  /** `tcp://host:port`, with the port that was taken. */
+  readonly url: string;
+  /** Takes no more clients, and resolves when those that are there were answered and have gone. */
+  finish(): Promise<void>;
+  /** Ends all connections now. */
+  cut(): void;
+}
+
+export interface BridgeOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Connections at once; {@link MOST_CONNECTIONS} unless given. */
+  readonly mostConnections?: number;
+}
+
+/** A home has a handful. Each may keep an event of 1 MiB waiting. */
+const MOST_CONNECTIONS = 64;
+
+/** Listens. Rejects with the system's error where that cannot be. */
+export async function listen(
+  deps: WyomingDeps,
+  { host, port, mostConnections = MOST_CONNECTIONS }: BridgeOptions,
+): Promise<Bridge> {
+  const open = new Map<EventSocket, Connection>();
+  const server = createServer((socket) => {
+    if (open.size >= mostConnections && !letIdleGo(open)) {
+      turnAway(socket);
+      return;
+    }
+    const events = new EventSocket(socket, deps.stallTimeoutMs);
+    const connection = new Connection(events, deps);
+    open.set(events, connection);
+    void connection.run().finally(() => open.delete(events));
+  });
+  server.listen({ host, port });
+  await once(server, "listening");
+  // A connection that could not be accepted, as where no file descriptor was left: the next may be.
+  server.on("error", () => {});
+  return {
+    url: urlOf(server),
+    async finish() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const connection of open.values()) connection.finish();
+      await closed;
+    },
+    cut() {
+      for (const events of open.keys()) events.cut("the server stops");
+    },
+  };
+}
+
+/** Makes room by ending the connection that has been there longest of those that ask for nothing. */
+function letIdleGo(open: Map<EventSocket, Connection>): boolean {
+  for (const [events, connection] of open) {
+    if (!connection.isIdle) continue;
+    open.delete(events);
+    events.cut("others needed its room");
+    return true;
+  }
+  return false;
+}
+
+function turnAway(socket: Socket): void {
+  const text = "too many connections are busy: retry in a moment";
+  socket.on("error", () => {});
+  socket.end(encodeEvent(eventOf("error", { text, code: "inference_error" })), () => socket.destroy());
+}
+
+function urlOf(server: Server): string {
+  const { address, family, port } = server.address() as AddressInfo;
+  return `tcp://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+}

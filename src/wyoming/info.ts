@@ -1,0 +1,52 @@
+import { VOICES } from "../contract/audio-speech.ts";
+import { LANGUAGE_NAMES } from "../model/languages.ts";
+import { eventOf, type WyomingEvent } from "./event.ts";
+import { VOICE_LANGUAGES } from "./voice.ts";
+
+/** What a bridge says of itself. */
+export interface BridgeInfo {
+  /** The program's. */
+  readonly version: string;
+  /** What the recogniser calls itself; `null` where recordings cannot be heard. */
+  readonly recogniserName: string | null;
+}
+
+/** The answer to `describe`: who speaks, and who hears where somebody does. */
+export function infoEvent({ version, recogniserName }: BridgeInfo): WyomingEvent {
+  const ours = { attribution: ATTRIBUTION, installed: true, version };
+  return eventOf("info", {
+    tts: [
+      {
+        name: "antiphon",
+        description: "Antiphon speaks",
+        ...ours,
+        voices: VOICES.map(({ id, name, description }) => ({
+          name: id,
+          description: `${name}, ${description.charAt(0).toLowerCase()}${description.slice(1).replace(/\.$/, "")}`,
+          ...ours,
+          languages: VOICE_LANGUAGES,
+          speakers: null,
+        })),
+        supports_synthesize_streaming: true,
+      },
+    ],
+    asr: recogniserName === null ? [] : [recogniserInfo(recogniserName, ours)],
+    ...NOT_HERE,
+  });
+}
+
+function recogniserInfo(name: string, ours: object): object {
+  const languages = name.endsWith(".en") ? ["en"] : [...LANGUAGE_NAMES.keys()];
+  return {
+    name: "antiphon",
+    description: "Antiphon listens",
+    ...ours,
+    models: [{ name, description: name, ...ours, languages }],
+    supports_transcript_streaming: false,
+  };
+}
+
+const ATTRIBUTION = { name: "Antiphon", url: "" };
+
+/** What other services have. */
+const NOT_HERE = { handle: [], intent: [], wake: [], mic: [], snd: [] };

@@ -1,0 +1,75 @@
+import { SAMPLE_RATE_HZ } from "../audio/format.ts";
+import { ServiceError } from "../contract/errors.ts";
+import { countChars, MAX_SPEECH_FRAMES, MAX_TEXT_CHARS } from "../contract/limits.ts";
+import { type Prepared, prepareConverse, prepareTts } from "../serving/prepare.ts";
+import type { StreamedText } from "../serving/streamed-text.ts";
+import { eventOf, type WyomingEvent } from "./event.ts";
+import type { WyomingDeps, WyomingRequest } from "./requests.ts";
+import { speakerOf } from "./voice.ts";
+
+/** What `synthesize` asks for. Throws a 400 or 422 {@link ServiceError} that names the field. */
+export function prepareWhole(data: WyomingEvent["data"], { resolve }: WyomingDeps): Prepared {
+  checkFormat(data);
+  const { text } = data;
+  if (typeof text !== "string")
+    throw new ServiceError(422, "text is missing: send the words to speak, as a string");
+  if (countChars(text) > MAX_TEXT_CHARS) {
+    throw new ServiceError(422, `text has more than ${MAX_TEXT_CHARS} characters: send it in parts`);
+  }
+  const request = { text, speaker: speakerOf(data.voice) };
+  return prepareTts(request, resolve, {
+    fields: { text: "text", speaker: "voice" },
+    maxFrames: MAX_SPEECH_FRAMES,
+  });
+}
+
+/** What `synthesize-start` asks for, whose words are to come. Throws as {@link prepareWhole} does. */
+export function prepareStream(data: WyomingEvent["data"], { resolve }: WyomingDeps): Prepared {
+  checkFormat(data);
+  const prepared = prepareConverse({ conversation: [{ speaker: speakerOf(data.voice) }] }, resolve);
+  return { ...prepared, delivery: { ...prepared.delivery, maxFrames: MAX_SPEECH_FRAMES } };
+}
+
+function checkFormat({ text_format: format }: WyomingEvent["data"]): void {
+  if (format === undefined || format === null || format === "text") return;
+  throw new ServiceError(400, 'text_format is not read here: send "text", or leave it out');
+}
+
+export interface SpeechClient {
+  /** Resolves when the client has room for more. */
+  send(event: WyomingEvent): Promise<void>;
+  /** The speech is ended although the client takes nothing of it. */
+  cut(reason: ServiceError): void;
+}
+
+/**
+ * Speaks to a client at its pace: `audio-start`, an `audio-chunk` a frame, `audio-stop`. The first of them is sent with
+ * the first frame. Throws what the service throws, or the request's abort reason; then `audio-stop` was not sent.
+ */
+export async function speakTo(
+  client: SpeechClient,
+  { service }: WyomingDeps,
+  prepared: Prepared,
+  { keyId, signal }: WyomingRequest,
+  words?: StreamedText,
+): Promise<void> {
+  const speech = service.converse(prepared, {
+    keyId,
+    encoding: "pcm",
+    signal,
+    takesAudioAsItComes: true,
+    onEnded: (reason) => client.cut(reason),
+    ...(words === undefined ? {} : { words }),
+  });
+  let sentSamples = 0;
+  for await (const { bytes: pcm } of speech) {
+    const timestamp = Math.round((1_000 * sentSamples) / SAMPLE_RATE_HZ);
+    if (sentSamples === 0) await client.send(eventOf("audio-start", { ...FORMAT, timestamp }));
+    await client.send(eventOf("audio-chunk", { ...FORMAT, timestamp }, pcm));
+    sentSamples += pcm.length / FORMAT.width;
+  }
+  await client.send(eventOf("audio-stop", { timestamp: Math.round((1_000 * sentSamples) / SAMPLE_RATE_HZ) }));
+}
+
+/** Of the samples that are sent: Hz, bytes, channels. */
+const FORMAT = { rate: SAMPLE_RATE_HZ, width: 2, channels: 1 } as const;

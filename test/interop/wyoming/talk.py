@@ -1,0 +1,119 @@
+"""Speaks and listens by the `wyoming` package's own client. Called with HOST PORT TRANSCRIPT."""
+
+import asyncio
+import sys
+
+from wyoming.asr import Transcribe, Transcript
+from wyoming.audio import AudioChunk, AudioStart, AudioStop
+from wyoming.client import AsyncTcpClient
+from wyoming.error import Error
+from wyoming.info import Describe, Info
+from wyoming.ping import Ping, Pong
+from wyoming.tts import (
+    Synthesize,
+    SynthesizeChunk,
+    SynthesizeStart,
+    SynthesizeStop,
+    SynthesizeStopped,
+    SynthesizeVoice,
+)
+
+HOST, PORT, TRANSCRIPT = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+TEXT = "It is good to hear from you. How was the day? Tell me all of it."
+DEADLINE_S = 30
+
+
+async def up_to(client, kind):
+    """Events up to the first of a kind."""
+    events = []
+    while True:
+        event = await client.read_event()
+        assert event is not None, f"the connection ended before {kind.__name__}"
+        events.append(event)
+        if kind.is_type(event.type):
+            return events
+
+
+def audio_of(events):
+    """Samples of some events, every one of which has to fit the others."""
+    start = [AudioStart.from_event(each) for each in events if AudioStart.is_type(each.type)]
+    assert [(each.rate, each.width, each.channels) for each in start] == [(24000, 2, 1)], start
+    audio, stops = b"", [each for each in events if AudioStop.is_type(each.type)]
+    for event in events:
+        if AudioChunk.is_type(event.type):
+            chunk = AudioChunk.from_event(event)
+            assert (chunk.rate, chunk.width, chunk.channels) == (24000, 2, 1)
+            assert chunk.timestamp == len(audio) * 1000 // 48000, "a chunk that does not follow the one before"
+            audio += chunk.audio
+    assert len(stops) == 1
+    return audio
+
+
+async def tells_what_it_is():
+    async with AsyncTcpClient(HOST, PORT) as client:
+        await client.write_event(Describe().event())
+        info = Info.from_event((await up_to(client, Info))[-1])
+        (tts,), (asr,) = info.tts, info.asr
+        assert tts.installed and tts.supports_synthesize_streaming
+        assert [voice.name for voice in tts.voices] == ["0", "1"]
+        assert "en" in asr.models[0].languages
+        await client.write_event(Ping(text="here").event())
+        assert Pong.from_event((await up_to(client, Pong))[-1]).text == "here"
+
+
+async def speaks_a_text():
+    async with AsyncTcpClient(HOST, PORT) as client:
+        voice = SynthesizeVoice(name="1")
+        await client.write_event(Synthesize(text=TEXT, voice=voice).event())
+        return audio_of(await up_to(client, AudioStop))
+
+
+async def speaks_a_stream():
+    async with AsyncTcpClient(HOST, PORT) as client:
+        await client.write_event(SynthesizeStart(voice=SynthesizeVoice(name="1")).event())
+        words = TEXT.split(" ")
+        events = []
+        for index, word in enumerate(words):
+            if index == len(words) - 1:
+                # The last word waits until the first are heard.
+                events = await up_to(client, AudioChunk)
+            await client.write_event(SynthesizeChunk(text=word if index == 0 else f" {word}").event())
+        await client.write_event(Synthesize(text=TEXT).event())
+        await client.write_event(SynthesizeStop().event())
+        return audio_of(events + await up_to(client, SynthesizeStopped))
+
+
+async def says_what_is_wrong():
+    async with AsyncTcpClient(HOST, PORT) as client:
+        await client.write_event(Synthesize(text=TEXT, voice=SynthesizeVoice(name="Ann")).event())
+        error = Error.from_event((await up_to(client, Error))[-1])
+        assert '"Ann" is unknown' in error.text and error.code == "invalid_request", error
+        assert await client.read_event() is None, "who waits for audio has to see an end"
+
+
+async def hears(audio):
+    async with AsyncTcpClient(HOST, PORT) as client:
+        form = {"rate": 24000, "width": 2, "channels": 1}
+        await client.write_event(Transcribe(language="en").event())
+        await client.write_event(AudioStart(**form).event())
+        for at in range(0, len(audio), 2048):
+            await client.write_event(AudioChunk(**form, audio=audio[at : at + 2048]).event())
+        await client.write_event(AudioStop().event())
+        transcript = Transcript.from_event((await up_to(client, Transcript))[-1])
+        assert transcript.text == TRANSCRIPT, transcript
+        assert transcript.language == "en", transcript
+
+
+async def main():
+    await tells_what_it_is()
+    whole = await speaks_a_text()
+    streamed = await speaks_a_stream()
+    # Delivery varies a little from one reply to the next.
+    assert 0.8 < len(streamed) / len(whole) < 1.25, (len(streamed), len(whole))
+    assert any(whole) and any(streamed)
+    await says_what_is_wrong()
+    await hears(whole)
+    print(f"ok: {len(whole) / 48000:.1f} s spoken, {len(streamed) / 48000:.1f} s of a stream, and a recording heard")
+
+
+asyncio.run(asyncio.wait_for(main(), DEADLINE_S))

@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { startTestServer, type TestServer } from "../http/start.ts";
+import { audioOf, WyomingClient } from "./client.ts";
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer({ wyoming: true });
+});
+after(() => server.stop());
+
+async function withClient<T>(work: (client: WyomingClient) => Promise<T>): Promise<T> {
+  const client = await WyomingClient.open(server.wyomingUrl!);
+  try {
+    return await work(client);
+  } finally {
+    client.close();
+  }
+}
+
+/** Bytes of a tone of so many characters. */
+const toneBytes = (text: string): number => text.length * 1_440 * 2;
+
+test("describe tells of two voices that stream, and of nobody who hears where there is none", () =>
+  withClient(async (client) => {
+    client.send("describe");
+    const [info] = await client.upTo("info");
+    const { tts, ...others } = info!.data;
+    assert.deepEqual(others, { asr: [], handle: [], intent: [], wake: [], mic: [], snd: [] });
+    assert.equal(tts.length, 1);
+    assert.equal(tts[0].supports_synthesize_streaming, true);
+    assert.equal(tts[0].installed, true);
+    assert.deepEqual(
+      tts[0].voices.map(({ name, description, languages }: Record<string, unknown>) => [
+        name,
+        description,
+        languages,
+      ]),
+      [
+        ["0", "Speaker 0, a woman's voice", ["en", "en-US", "en-GB"]],
+        ["1", "Speaker 1, a man's voice", ["en", "en-US", "en-GB"]],
+      ],
+    );
+  }));
+
+test("a ping is answered with its text, and events that nobody knows with nothing", () =>
+  withClient(async (client) => {
+    client.send("select-program", { name: "antiphon" });
+    client.send("ping", { text: "a" });
+    assert.deepEqual(
+      (await client.upTo("pong")).map(({ data }) => data),
+      [{ text: "a" }],
+    );
+  }));
+
+describe("synthesize", () => {
+  test("gives audio of which every chunk tells its format and time", () =>
+    withClient(async (client) => {
+      const text = "It is good to hear from you.";
+      client.send("synthesize", { text });
+      const events = await client.upTo("audio-stop");
+      const [start, first, second] = events;
+      assert.deepEqual(start!.data, { rate: 24_000, width: 2, channels: 1, timestamp: 0 });
+      assert.equal(start!.type, "audio-start");
+      assert.deepEqual(first!.data, { rate: 24_000, width: 2, channels: 1, timestamp: 0 });
+      assert.deepEqual(second!.data, { rate: 24_000, width: 2, channels: 1, timestamp: 80 });
+      assert.equal(audioOf(events).length, toneBytes(text));
+      assert.ok(audioOf(events).some((byte) => byte !== 0));
+    }));
+});

@@ -27,6 +27,7 @@ import { networkGoldens } from "./rows/network-goldens.ts";
 import { overhead } from "./rows/overhead.ts";
 import { pauses } from "./rows/pauses.ts";
 import { phonemes } from "./rows/phonemes.ts";
+import { player } from "./rows/player.ts";
 import { buzz, clicks, thumps } from "./rows/sound.ts";
 import { start } from "./rows/start.ts";
 import { streams } from "./rows/streams.ts";
@@ -78,4 +79,5 @@ export const ROWS: readonly Row[] = [
   formatsFirstByte,
   formatsEightClients,
   encoderCpu,
+  player,
 ];

@@ -1,7 +1,9 @@
+import { Antiphon, AntiphonError, encodeWav } from "./client/antiphon.js";
+import { Player, SAMPLE_RATE_HZ, wakeSound } from "./client/player.js";
+import { curlFor } from "./curl.js";
 import { $, h, rows, showError } from "./dom.js";
 import { drawKnobs, params } from "./knobs.js";
 import { encodeMp3 } from "./mp3.js";
-import { Player, wakeSound } from "./player.js";
 import {
   addTurn,
   clipsNow,
@@ -13,10 +15,10 @@ import {
   turns,
 } from "./turns.js";
 import { drawWave, peaksOf } from "./wave.js";
-import { curlFor, encodeWav, pcmFromBase64, readEvents, SAMPLE_RATE_HZ, transcriptionForm } from "./wire.js";
 
 const PATH = "/v1/converse/stream";
 const PLAIN_WORDS = {
+  200: "The reply broke off.",
   400: "The server cannot speak this as it is.",
   401: "The key was not accepted.",
   422: "The request is not as the server wants it.",
@@ -31,32 +33,31 @@ let reply = null;
 
 const isKey = (key) => /^[\x21-\x7e]+$/.test(key);
 
-async function call(path, options = {}) {
-  const key = $("key").value.trim();
-  if (!isKey(key)) {
-    $("key").focus();
-    throw new Error("Paste an API key first: the server printed one at its first start.");
-  }
-  const headers = { ...options.headers, Authorization: `Bearer ${key}` };
-  const response = await fetch(path, { ...options, headers }).catch((error) => {
-    throw error.name === "AbortError" ? error : new Error("The server cannot be reached. Is it running?");
-  });
-  if (response.ok) return response;
-  const unknown = { message: "", request_id: response.headers.get("x-request-id") };
-  const { error } = await response.json().catch(() => ({ error: unknown }));
-  throw failure(PLAIN_WORDS[response.status] ?? "Something went wrong in the server.", error);
+/** The server, by the key that is there now. A failure is shown at once, so nothing is asked for again. */
+function server() {
+  const apiKey = $("key").value.trim();
+  if (isKey(apiKey)) return new Antiphon({ baseUrl: "", apiKey, maxRetries: 0 });
+  $("key").focus();
+  throw new Error("Paste an API key first: the server printed one at its first start.");
 }
 
-const failure = (message, { message: detail, request_id: requestId }) =>
-  Object.assign(new Error(message), { detail, requestId });
+/** What is shown of a failure. */
+function inPlainWords(error) {
+  if (!(error instanceof AntiphonError)) return error;
+  const { status, type, message: detail, requestId } = error;
+  if (type === "timeout_error") return new Error("The server has not answered for two minutes.");
+  if (status === null) return new Error("The server cannot be reached. Is it running?");
+  const plain = PLAIN_WORDS[status] ?? "Something went wrong in the server.";
+  return Object.assign(new Error(plain), { detail, requestId });
+}
 
 async function connect() {
   showError(null);
   try {
-    const paths = ["/v1/info", "/v1/models"];
-    const [info, cards] = await Promise.all(paths.map(async (path) => (await call(path)).json()));
+    const antiphon = server();
+    const [info, cards] = await Promise.all([antiphon.info(), antiphon.models()]);
     sessionStorage.setItem("antiphon-key", $("key").value.trim());
-    [knobs, models] = [info.param_schema, cards.data];
+    [knobs, models] = [info.param_schema, cards];
     const named = models.map((card) =>
       h("option", { value: card.id, selected: card.default }, card.display_name),
     );
@@ -68,15 +69,14 @@ async function connect() {
     chooseModel();
   } catch (error) {
     $("key-state").textContent = "Not connected.";
-    showError(error);
+    showError(inPlainWords(error));
   }
 }
 
 /** What is said in a clip. Nobody waits for it, so a key that is not there yet is not asked for. */
 async function hear({ wav }, signal) {
   if (!isKey($("key").value.trim())) throw new Error("There is no key yet.");
-  const body = transcriptionForm(wav);
-  return (await (await call("/v1/audio/transcriptions", { method: "POST", body, signal })).json()).text;
+  return (await server().transcribe({ file: wav }, { signal })).text;
 }
 
 function chooseModel() {
@@ -113,34 +113,23 @@ async function speak() {
   for (const id of ["figures", "meta"]) $(id).replaceChildren();
   mine.startedMs = performance.now();
   try {
-    const headers = { "Content-Type": "application/json" };
-    const body = JSON.stringify(bodyNow());
-    const response = await call(PATH, { method: "POST", headers, body, signal: mine.leaving.signal });
-    for await (const { event, data } of readEvents(chunksOf(response.body))) {
-      if (event === "audio") take(mine, pcmFromBase64(data.pcm_b64));
-      else if (event === "meta") mine.meta = data;
-      else if (event === "end") mine.end = data;
-      else if (event === "error") throw failure("The reply broke off.", data);
+    let end = null;
+    for await (const event of server().stream(bodyNow(), { signal: mine.leaving.signal })) {
+      if (event.event === "audio") take(mine, event.pcm);
+      else if (event.event === "meta") mine.meta = event.data;
+      else end = event.data;
     }
-    if (mine.end === undefined) throw new Error("The connection broke off in the middle of the reply.");
-    const { end } = mine;
     $("state").textContent = `Speaker ${end.speaker}: “${end.text}”`;
     $("meta").replaceChildren(...rows({ ...end.usage, ...mine.meta, ...end.meta }));
     suggest(clips, end.meta.heard);
   } catch (error) {
     if (reply !== mine) return;
     $("state").textContent = error.name === "AbortError" ? "Stopped." : "";
-    if (error.name !== "AbortError") showError(error);
+    if (error.name !== "AbortError") showError(inPlainWords(error));
   }
   mine.tookMs = performance.now() - mine.startedMs;
   mine.player.complete();
   $("download").disabled = mine.frames.length === 0;
-}
-
-/** The pieces of a body. Not every browser reads one with `for await`. */
-async function* chunksOf(stream) {
-  const reader = stream.getReader();
-  for (let step = await reader.read(); !step.done; step = await reader.read()) yield step.value;
 }
 
 function take(mine, pcm) {
@@ -152,16 +141,23 @@ function take(mine, pcm) {
   mine.player.add(pcm);
 }
 
-/** Gives a reply a player, and draws while it is heard. */
+/** Gives a reply a player. */
 function listen(mine) {
+  mine.player = new Player({
+    onEnd() {
+      mine.isHeard = true;
+      $("stop").disabled = true;
+      $("replay").disabled = mine.frames.length === 0;
+    },
+  });
+  follow(mine);
+}
+
+/** Draws a reply while it is heard. */
+function follow(mine) {
+  mine.isHeard = false;
   $("stop").disabled = false;
   $("replay").disabled = true;
-  mine.isHeard = false;
-  mine.player = new Player(() => {
-    mine.isHeard = true;
-    $("stop").disabled = true;
-    $("replay").disabled = mine.frames.length === 0;
-  });
   const draw = () => {
     if (reply !== mine) return;
     drawReply(mine);
@@ -171,7 +167,7 @@ function listen(mine) {
 }
 
 function drawReply({ firstMs, tookMs, seconds, peaks, voice, player, isHeard }) {
-  drawWave($("wave"), peaks, isHeard ? seconds : player.heardS, voice);
+  drawWave($("wave"), peaks, isHeard ? seconds : player.positionS, voice);
   if (firstMs === undefined) return;
   const figures = {
     "First audio": `${firstMs.toFixed(0)} ms`,
@@ -188,15 +184,14 @@ function stop() {
 }
 
 function replay() {
-  listen(reply);
-  for (const pcm of reply.frames) reply.player.add(pcm);
-  reply.player.complete();
+  follow(reply);
+  reply.player.resume();
 }
 
 async function download() {
   const kind = $("kind").value;
   const wav = () => new Blob([encodeWav(reply.frames)], { type: "audio/wav" });
-  const file = await (kind === "mp3" ? encodeMp3(reply.frames) : wav());
+  const file = await (kind === "mp3" ? encodeMp3(reply.frames, SAMPLE_RATE_HZ) : wav());
   const href = URL.createObjectURL(file);
   h("a", { href, download: `antiphon.${kind}` }).click();
   setTimeout(() => URL.revokeObjectURL(href), 60_000);

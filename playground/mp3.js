@@ -1,12 +1,10 @@
 // MP3 files of what was heard, made in the page by the encoder that the server uses too.
 
-import { SAMPLE_RATE_HZ } from "./wire.js";
-
-/** An MP3 of 128 kb/s from pieces of 16-bit PCM in order. `load` gives the encoder's maker and its code. */
-export async function encodeMp3(pieces, load = fromServer) {
+/** An MP3 of 128 kb/s from pieces of 16-bit PCM of one rate in order. `load` gives the encoder's maker and its code. */
+export async function encodeMp3(pieces, sampleRate, load = fromServer) {
   const { createEncoder, code } = await load();
   const encoder = await createEncoder("audio/mpeg", code);
-  encoder.configure({ channels: 1, sampleRate: SAMPLE_RATE_HZ, bitrate: 128 });
+  encoder.configure({ channels: 1, sampleRate, bitrate: 128 });
   const floats = (pcm) => Float32Array.from(pcm, (sample) => Math.max(-1, sample / 32_767));
   // What the encoder gives are views into its memory.
   const parts = pieces.map((pcm) => encoder.encode([floats(pcm)]).slice());

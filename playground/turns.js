@@ -1,6 +1,7 @@
+import { encodeWav, toBase64 } from "./client/antiphon.js";
+import { SAMPLE_RATE_HZ } from "./client/player.js";
 import { $, h, showError } from "./dom.js";
 import { Hearing, MAX_TEXT_CHARS, NOTES } from "./hearing.js";
-import { encodeWav, SAMPLE_RATE_HZ, toBase64 } from "./wire.js";
 
 /** The conversation, oldest first: `{ speaker, text, audio: null | { name, durationS, wav, base64 } }`. */
 export const turns = [

@@ -1,4 +1,4 @@
-import { SAMPLE_RATE_HZ } from "./wire.js";
+import { SAMPLE_RATE_HZ } from "./client/player.js";
 
 const PEAK_SAMPLES = 480;
 const PEAK_S = PEAK_SAMPLES / SAMPLE_RATE_HZ;

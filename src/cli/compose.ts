@@ -35,7 +35,10 @@ import { type Capacity, capacityOf } from "./capacity.ts";
 import { asListenError } from "./listen-error.ts";
 
 /** The page at `/`, as it lies beside the build. */
-const PLAYGROUND_DIR = fileURLToPath(new URL("../../../playground/", import.meta.url));
+const PLAYGROUND = {
+  page: fileURLToPath(new URL("../../../playground/", import.meta.url)),
+  client: fileURLToPath(new URL("../client/", import.meta.url)),
+};
 
 /** What a server is put together from. It owns `tenancy` from now on. */
 export interface ServerParts {
@@ -149,7 +152,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       uploadTimeoutMs: settings.uploadTimeoutMs,
       bodyLimitBytes: settings.bodyLimitBytes,
       trustProxy: mutable(settings.trustProxy),
-      playgroundDir: settings.playground.enabled ? PLAYGROUND_DIR : null,
+      playground: settings.playground.enabled ? PLAYGROUND : null,
       serveMetrics: settings.metrics.enabled && settings.metrics.port === undefined,
     },
   };

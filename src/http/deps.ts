@@ -8,6 +8,7 @@ import type { SpeechService } from "../serving/service.ts";
 import type { Transcriptions } from "../serving/transcriptions.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
 import type { Metrics } from "./metrics.ts";
+import type { PlaygroundDirs } from "./routes/playground.ts";
 
 /** What the service says of itself at `GET /v1/info`. */
 export interface ServiceInfo {
@@ -33,8 +34,8 @@ export interface HttpOptions {
   /** As Fastify takes it: which proxies may name the client's address. */
   readonly trustProxy: boolean | string | string[];
   readonly serveMetrics: boolean;
-  /** The folder of the page at `/`, or null for none. */
-  readonly playgroundDir: string | null;
+  /** The folders of the page at `/`, or null for none. */
+  readonly playground: PlaygroundDirs | null;
 }
 
 /** All that the HTTP side is given; it builds nothing itself. */

@@ -40,7 +40,7 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
   queryRoutes(app, deps);
   openApiRoute(app);
   if (deps.options.serveMetrics) metricsRoute(app, deps);
-  if (deps.options.playgroundDir !== null) playgroundRoutes(app, deps.options.playgroundDir);
+  if (deps.options.playground !== null) playgroundRoutes(app, deps.options.playground);
   return app;
 }
 

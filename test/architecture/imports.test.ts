@@ -24,7 +24,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   tenancy: ["settings", "threads"],
   serving: ["model", "audio", "text", "contract", "catalogue", "tenancy", "threads"],
   http: ["contract", "serving", "tenancy", "audio"],
-  client: ["contract"],
+  client: [],
   cli: ["*"],
 };
 

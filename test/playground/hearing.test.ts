@@ -2,10 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { encodeWav } from "../../src/audio/wav-write.ts";
 import { TOP } from "../architecture/top.ts";
-import { startTestServer } from "../http/start.ts";
-import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
 
 interface Clip {
   readonly name: string;
@@ -32,7 +29,6 @@ interface Page {
 
 const load = (name: string) => import(pathToFileURL(join(TOP, "playground", name)).href);
 const { Hearing, NOTES, MAX_TEXT_CHARS }: Page = await load("hearing.js");
-const { transcriptionForm }: { transcriptionForm(wav: Uint8Array): FormData } = await load("wire.js");
 
 const OPEN: Turn = { text: "", audio: null };
 const clip = (name: string): Clip => ({ name });
@@ -212,28 +208,4 @@ test("a suggestion is never longer than a turn's text may be", async () => {
   asked[0]!.answer("word ".repeat(MAX_TEXT_CHARS));
   await settled();
   assert.equal(turn.text.length, MAX_TEXT_CHARS);
-});
-
-test("the server takes the form that the page sends, and refuses it where nobody hears", async () => {
-  const wav = encodeWav(
-    Int16Array.from({ length: 12_000 }, (_, at) => 8_000 * Math.sin(at / 9)),
-    24_000,
-  );
-  const recogniser = new ScriptedRecogniser();
-  for (const own of [{ recogniser }, {}]) {
-    const server = await startTestServer(own);
-    try {
-      const reply = await fetch(`${server.url}/v1/audio/transcriptions`, {
-        method: "POST",
-        headers: { Authorization: `Bearer ${server.key}` },
-        body: transcriptionForm(wav),
-      });
-      assert.equal(reply.ok, "recogniser" in own);
-      const { text } = (await reply.json()) as { text?: string };
-      assert.equal(typeof text, "recogniser" in own ? "string" : "undefined");
-    } finally {
-      await server.stop();
-    }
-  }
-  assert.equal(recogniser.clips[0]?.durationS, 0.5);
 });

@@ -7,7 +7,7 @@ import { TOP } from "../architecture/top.ts";
 import { startTestServer, type TestServer } from "../http/start.ts";
 
 const { encodeMp3 } = (await import(pathToFileURL(`${TOP}/playground/mp3.js`).href)) as {
-  encodeMp3(pieces: readonly Int16Array[], load: () => Promise<object>): Promise<Blob>;
+  encodeMp3(pieces: readonly Int16Array[], sampleRate: number, load: () => Promise<object>): Promise<Blob>;
 };
 
 let server: TestServer;
@@ -23,7 +23,7 @@ test("an MP3 that the page makes is what the server would have made of the same 
   const pieces = Array.from({ length: 12 }, (_, piece) =>
     Int16Array.from({ length: 1_920 }, (_, at) => 9_000 * Math.sin((1_920 * piece + at) / 17)),
   );
-  const made = await encodeMp3(pieces, async () => ({ createEncoder, code }));
+  const made = await encodeMp3(pieces, 24_000, async () => ({ createEncoder, code }));
   assert.equal(made.type, "audio/mpeg");
   const encoder = await openEncoder("mp3");
   const here = Buffer.concat([...pieces.map((pcm) => encoder.push(pcm)), encoder.end()]);

@@ -28,6 +28,15 @@ test("the page and all that it is made of are served without a key, each as what
     assert.ok(reply.headers.get("x-ratelimit-limit"));
     assert.equal(await reply.text(), readFileSync(join(FOLDER, name), "utf8"));
   }
+  for (const name of ["antiphon.js", "player.js"]) {
+    const reply = await get(`/playground/client/${name}`);
+    assert.equal(reply.headers.get("content-type"), types.js, name);
+    const code = await reply.text();
+    for (const [, path] of code.matchAll(/from "\.\/([^"]+)"/g)) {
+      assert.equal((await get(`/playground/client/${path}`)).status, 200, `${name} imports ${path}`);
+    }
+  }
+  assert.equal((await get("/playground/client/antiphon.d.ts")).status, 404);
 });
 
 test("a browser that has the page already is told so, and asks every time", async () => {

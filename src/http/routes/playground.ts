@@ -40,16 +40,37 @@ const HEADERS = {
   "Cache-Control": "no-cache",
 };
 
-/** `GET /`: a page to try the service by. Every file in `dir` is read once, and served below `/playground/`. */
-export function playgroundRoutes(app: FastifyInstance, dir: string): void {
-  const files = readdirSync(dir).map((name) => [name, join(dir, name)] as const);
-  const packaged = Object.entries(PACKAGED).map(([name, url]) => [name, fileURLToPath(url)] as const);
-  for (const [name, path] of [...files, ...packaged]) {
+/** Where the page's own files are, and where the modules of our client. */
+export interface PlaygroundDirs {
+  readonly page: string;
+  readonly client: string;
+}
+
+/**
+ * `GET /`: a page to try the service by. Every file is read once, and served below `/playground/`, the client's modules
+ * below `/playground/client/`.
+ */
+export function playgroundRoutes(app: FastifyInstance, { page, client }: PlaygroundDirs): void {
+  serveFiles(app, filesIn(page), "/playground/");
+  serveFiles(
+    app,
+    Object.entries(PACKAGED).map(([name, url]) => [name, fileURLToPath(url)] as const),
+    "/playground/",
+  );
+  serveFiles(app, filesIn(client), "/playground/client/");
+}
+
+function filesIn(dir: string): (readonly [name: string, path: string])[] {
+  return readdirSync(dir).map((name) => [name, join(dir, name)] as const);
+}
+
+function serveFiles(app: FastifyInstance, files: readonly (readonly [string, string])[], at: string): void {
+  for (const [name, path] of files) {
     const type = TYPES[extname(name)];
     if (type === undefined) continue;
     const content = readFileSync(path);
     const etag = `"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
-    app.get(name === "index.html" ? "/" : `/playground/${name}`, async (request, reply) => {
+    app.get(name === "index.html" ? "/" : at + name, async (request, reply) => {
       reply.headers({ ...HEADERS, ETag: etag });
       if (request.headers["if-none-match"] === etag) return reply.code(304).send();
       return reply.type(type).send(content);

@@ -1,0 +1,140 @@
+import { type Answer, type CallOptions, Connection, type ConnectionOptions, textOf } from "./connection.ts";
+import { readReply } from "./read-reply.ts";
+import type {
+  ConverseReply,
+  Info,
+  ModelCard,
+  Transcripts,
+  TtsReply,
+  UsageSummary,
+  Voice,
+} from "./replies.ts";
+import type {
+  ConverseRequest,
+  SpeechRequest,
+  TranscriptFormat,
+  TranscriptionRequest,
+  TtsRequest,
+} from "./requests.ts";
+import type { StreamEvent } from "./stream-events.ts";
+
+export { AntiphonError, type AntiphonErrorDetails, type AntiphonErrorType } from "./antiphon-error.ts";
+export type { CallOptions, ConnectionOptions } from "./connection.ts";
+export type * from "./replies.ts";
+export type * from "./requests.ts";
+export { bytesOf, encodeWav, pcmOf, toBase64 } from "./samples.ts";
+export type * from "./stream-events.ts";
+export type { Word } from "./word.ts";
+
+/** A client of one Antiphon server. Every call throws an {@link AntiphonError}, or the reason of its signal. */
+export class Antiphon {
+  readonly #connection: Connection;
+
+  constructor(options: ConnectionOptions) {
+    this.#connection = new Connection(options);
+  }
+
+  /** Text to speech, as one WAV. */
+  tts(request: TtsRequest, options?: CallOptions): Promise<TtsReply> {
+    return this.#json("/v1/tts", request, options);
+  }
+
+  /** The last turn of a conversation, as one WAV. */
+  converse(request: ConverseRequest, options?: CallOptions): Promise<ConverseReply> {
+    return this.#json("/v1/converse", request, options);
+  }
+
+  /**
+   * The last turn of a conversation, frame by frame. It is asked for when the first event is. Leaving the loop closes the
+   * connection, which ends the generation. Nothing is asked again once the reply has begun.
+   */
+  stream(request: ConverseRequest, options: CallOptions = {}): AsyncIterableIterator<StreamEvent> {
+    return readReply(
+      (signal) => this.#connection.ask("/v1/converse/stream", request, { ...options, signal }),
+      options.signal,
+    );
+  }
+
+  /** Text to speech as OpenAI's clients ask for it: a file in the format that was asked for. */
+  async speech(request: SpeechRequest, options?: CallOptions): Promise<Blob> {
+    return this.#whole("/v1/audio/speech", request, options, async ({ headers, chunks }) => {
+      const pieces: Uint8Array<ArrayBuffer>[] = [];
+      for await (const chunk of chunks()) pieces.push(chunk);
+      return new Blob(pieces, { type: headers.get("content-type") ?? "" });
+    });
+  }
+
+  /** What is said in a recording: text for the formats `text`, `srt` and `vtt`, else an object. */
+  async transcribe<F extends TranscriptFormat = "json">(
+    request: TranscriptionRequest<F>,
+    options?: CallOptions,
+  ): Promise<Transcripts[F]> {
+    const isJson = /^$|json$/.test(request.response_format ?? "");
+    const read = (answer: Answer): Promise<unknown> => (isJson ? jsonOf(answer) : textOf(answer.chunks()));
+    const transcript = await this.#whole("/v1/audio/transcriptions", formOf(request), options, read);
+    return transcript as Transcripts[F];
+  }
+
+  /** The public models. */
+  async models(options?: CallOptions): Promise<readonly ModelCard[]> {
+    return (await this.#json<{ data: ModelCard[] }>("/v1/models", undefined, options)).data;
+  }
+
+  /** The voices of `speech`. */
+  async voices(options?: CallOptions): Promise<readonly Voice[]> {
+    return (await this.#json<{ data: Voice[] }>("/v1/audio/voices", undefined, options)).data;
+  }
+
+  /** What the server is, its defaults and its limits. */
+  info(options?: CallOptions): Promise<Info> {
+    return this.#json("/v1/info", undefined, options);
+  }
+
+  /** What the key has used in all. */
+  usage(options?: CallOptions): Promise<UsageSummary> {
+    return this.#json("/v1/usage", undefined, options);
+  }
+
+  #json<T>(path: string, body: object | undefined, options: CallOptions | undefined): Promise<T> {
+    return this.#whole(path, body, options, jsonOf<T>);
+  }
+
+  async #whole<T>(
+    path: string,
+    body: object | undefined,
+    options: CallOptions | undefined,
+    read: (answer: Answer) => Promise<T>,
+  ): Promise<T> {
+    const answer = await this.#connection.ask(path, body, options);
+    try {
+      return await read(answer);
+    } finally {
+      answer.end();
+    }
+  }
+}
+
+async function jsonOf<T>({ chunks, failure }: Answer): Promise<T> {
+  const text = await textOf(chunks());
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw failure("invalid_response", "the answer is not JSON: is baseUrl right?", { cause });
+  }
+}
+
+function formOf({
+  file,
+  model = "whisper-1",
+  timestamp_granularities = [],
+  ...rest
+}: TranscriptionRequest): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ model, ...rest })) {
+    if (value !== undefined) form.append(name, value);
+  }
+  for (const each of timestamp_granularities) form.append("timestamp_granularities[]", each);
+  // A form's text fields come first, so that a server may refuse before it has the file.
+  form.append("file", file instanceof Blob ? file : new Blob([file]), "recording");
+  return form;
+}

@@ -1,0 +1,209 @@
+import { SAMPLE_RATE_HZ, type SoundContext, type SoundSource, wakeSound } from "./sound.ts";
+import type { StreamEvent } from "./stream-events.ts";
+import { Timetable } from "./timetable.ts";
+import type { Word } from "./word.ts";
+
+export { SAMPLE_RATE_HZ, type SoundBuffer, type SoundContext, type SoundSource, wakeSound } from "./sound.ts";
+
+/** What a player may be given. */
+export interface PlayerOptions {
+  /** An `AudioContext` at 24 kHz. Default: that of {@link wakeSound}. */
+  readonly context?: SoundContext;
+  /** The node that is played into, such as a `GainNode`. Default: the context's destination. */
+  readonly destination?: object;
+  /** How far ahead the first frame is scheduled: what the network may waver. Default 30. */
+  readonly leadMs?: number;
+  /** Called some 25 times a second with the seconds heard so far. */
+  readonly onPosition?: (seconds: number) => void;
+  /** Called as a word begins to be heard, where words are known; also after a jump into it. */
+  readonly onWord?: (word: Word, index: number) => void;
+  /** Called when everything has been heard, and when it was stopped. */
+  readonly onEnd?: () => void;
+}
+
+const LONGEST_LEAD = 0.32 * SAMPLE_RATE_HZ;
+const TICK_MS = 40;
+
+/** Plays a reply without gaps while it comes, and keeps it: to pause, to jump, to hear it again. */
+export class Player {
+  /** How often a frame came too late. Each time, the next ones are given twice the time. */
+  underruns = 0;
+  readonly #options: PlayerOptions;
+  readonly #context: SoundContext;
+  readonly #timetable = new Timetable();
+  readonly #sources = new Set<SoundSource>();
+  readonly #frames: Int16Array[] = [];
+  #words: Word[] = [];
+  #word = -1;
+  /** Samples given, the one from which it plays, and the one that is scheduled next. */
+  #given = 0;
+  #from = 0;
+  #next = 0;
+  #lead: number;
+  #state: "playing" | "paused" | "ended" = "playing";
+  #isComplete = false;
+  #leave: () => void = () => {};
+  #onceEnded: () => void = () => {};
+  #ticking: ReturnType<typeof setInterval> | undefined;
+
+  constructor(options: PlayerOptions = {}) {
+    this.#options = options;
+    this.#context = options.context ?? wakeSound();
+    this.#lead = Math.round(((options.leadMs ?? 30) * SAMPLE_RATE_HZ) / 1_000);
+  }
+
+  /** `playing` also while it waits for more to come. */
+  get state(): "playing" | "paused" | "ended" {
+    return this.#state;
+  }
+
+  /** Seconds of the reply heard so far. */
+  get positionS(): number {
+    if (this.#state !== "playing") return this.#next / SAMPLE_RATE_HZ;
+    const latency = (this.#context.outputLatency || 0) * SAMPLE_RATE_HZ;
+    return this.#sampleAt(this.#now - latency) / SAMPLE_RATE_HZ;
+  }
+
+  /** Seconds of the reply that have come. */
+  get durationS(): number {
+    return this.#given / SAMPLE_RATE_HZ;
+  }
+
+  /** Plays a stream, and resolves when it has been heard or stopped. What it throws is thrown at once. */
+  async play(events: AsyncIterable<StreamEvent>): Promise<void> {
+    const iterator = events[Symbol.asyncIterator]();
+    this.#leave = () => void iterator.return?.();
+    try {
+      for (let step = await iterator.next(); !step.done; step = await iterator.next()) {
+        const event = step.value;
+        if (event.event === "audio") this.add(event.pcm, event.data.words);
+        else if (event.event === "end" && event.data.meta.words) this.#words = [...event.data.meta.words];
+      }
+    } finally {
+      this.#leave = () => {};
+      this.complete();
+    }
+    await new Promise<void>((resolve) => {
+      if (this.#state === "ended") resolve();
+      else this.#onceEnded = resolve;
+    });
+  }
+
+  /** Adds a frame, and the words that begin in it. Once it is complete or stopped, nothing more is taken. */
+  add(pcm: Int16Array, words: readonly Word[] = []): void {
+    if (this.#isComplete) return;
+    this.#frames.push(pcm);
+    this.#given += pcm.length;
+    this.#words.push(...words);
+    if (this.#state === "playing") this.#schedule(pcm);
+  }
+
+  /** No more frames will come. */
+  complete(): void {
+    this.#isComplete = true;
+    this.#endIfHeard();
+  }
+
+  pause(): void {
+    if (this.#state === "playing") this.#halt("paused", this.#sampleAt(this.#now));
+  }
+
+  /** Goes on after a pause, or plays again from the start after the end. */
+  resume(): void {
+    if (this.#state === "playing") return;
+    if (this.#state === "ended" && this.#next >= this.#given) this.#next = 0;
+    this.#state = "playing";
+    this.#scheduleRest();
+  }
+
+  /** Jumps to a second of what has come. It plays from there, or stays paused there. */
+  seek(seconds: number): void {
+    const sample = Math.round(Math.min(Math.max(seconds, 0), this.durationS) * SAMPLE_RATE_HZ);
+    const state = this.#state;
+    this.#halt(state, sample);
+    this.#word = -1;
+    if (state === "playing") this.#scheduleRest();
+    else this.#tick();
+  }
+
+  /** Ends it, and leaves the stream that it plays, so that no more of it is generated. */
+  stop(): void {
+    this.#isComplete = true;
+    this.#leave();
+    if (this.#state !== "ended") this.#end(0);
+  }
+
+  get #now(): number {
+    return Math.round(this.#context.currentTime * SAMPLE_RATE_HZ);
+  }
+
+  #sampleAt(time: number): number {
+    return Math.floor(this.#timetable.sampleAt(time) ?? this.#from);
+  }
+
+  #scheduleRest(): void {
+    const all = new Int16Array(this.#given);
+    let at = 0;
+    for (const frame of this.#frames) {
+      all.set(frame, at);
+      at += frame.length;
+    }
+    if (this.#next < at) this.#schedule(all.subarray(this.#next));
+    this.#endIfHeard();
+  }
+
+  #schedule(pcm: Int16Array): void {
+    const context = this.#context;
+    if (this.#timetable.isDry(this.#now)) {
+      this.underruns++;
+      this.#lead = Math.min(2 * this.#lead, LONGEST_LEAD);
+    }
+    const buffer = context.createBuffer(1, pcm.length, SAMPLE_RATE_HZ);
+    buffer.getChannelData(0).set(Float32Array.from(pcm, (sample) => sample / 32_768));
+    const source = context.createBufferSource();
+    source.buffer = buffer;
+    source.connect(this.#options.destination ?? context.destination);
+    source.onended = () => {
+      this.#sources.delete(source);
+      this.#endIfHeard();
+    };
+    source.start(this.#timetable.add(this.#next, pcm.length, this.#now, this.#lead) / SAMPLE_RATE_HZ);
+    this.#sources.add(source);
+    this.#next += pcm.length;
+    this.#ticking ??= setInterval(() => this.#tick(), TICK_MS);
+  }
+
+  #endIfHeard(): void {
+    if (this.#isComplete && this.#state === "playing" && this.#sources.size === 0) this.#end(this.#given);
+  }
+
+  #end(at: number): void {
+    this.#halt("ended", at);
+    this.#onceEnded();
+    this.#options.onEnd?.();
+  }
+
+  /** Silences what is scheduled, and stands at a sample. */
+  #halt(state: "playing" | "paused" | "ended", at: number): void {
+    for (const source of this.#sources) {
+      source.onended = null;
+      source.stop();
+    }
+    this.#sources.clear();
+    this.#timetable.clear();
+    this.#state = state;
+    this.#next = this.#from = at;
+    clearInterval(this.#ticking);
+    this.#ticking = undefined;
+  }
+
+  #tick(): void {
+    const seconds = this.positionS;
+    this.#options.onPosition?.(seconds);
+    const index = this.#words.findLastIndex(({ start }) => start <= seconds);
+    if (index === this.#word) return;
+    this.#word = index;
+    const word = this.#words[index];
+    if (word !== undefined) this.#options.onWord?.(word, index);
+  }
+}

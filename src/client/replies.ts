@@ -1,0 +1,133 @@
+import type { AudioQuality, GenParams } from "./requests.ts";
+import type { Word } from "./word.ts";
+
+/** What a request was billed for. */
+export interface Usage {
+  readonly input_chars: number;
+  readonly input_audio_seconds: number;
+  readonly output_audio_seconds: number;
+}
+
+/** Diagnostics of a reply. Keys are added from time to time. */
+export interface Meta {
+  readonly [key: string]: unknown;
+  /** Where the server tells when its words are spoken. */
+  readonly words?: readonly Word[];
+}
+
+/** Audio in a reply. */
+export interface AudioPayload {
+  /** Hz. */
+  readonly sample_rate: number;
+  readonly audio_quality: AudioQuality;
+  /** Base64 of a complete WAV file. */
+  readonly data_b64: string;
+  readonly format: string;
+}
+
+/** What `tts` gives. */
+export interface TtsReply {
+  readonly request_id: string;
+  readonly model: string;
+  readonly text: string;
+  readonly audio: AudioPayload;
+  readonly usage: Usage;
+  readonly meta?: Meta;
+}
+
+/** What `converse` gives. */
+export interface ConverseReply {
+  readonly request_id: string;
+  readonly model: string;
+  readonly reply: {
+    readonly speaker: string;
+    readonly text: string;
+    readonly audio?: AudioPayload | null;
+  };
+  readonly usage: Usage;
+  readonly meta?: Meta;
+}
+
+/** One public model. */
+export interface ModelCard {
+  readonly id: string;
+  readonly display_name: string;
+  readonly modes: readonly ("converse" | "tts")[];
+  readonly speakers: readonly string[];
+  readonly default: boolean;
+  readonly description: string;
+}
+
+/** One voice of `speech`. */
+export interface Voice {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  /** OpenAI's voice names that mean this one. */
+  readonly aliases: readonly string[];
+}
+
+/** What the server is, its defaults and its limits. */
+export interface Info {
+  readonly backend: {
+    readonly [key: string]: unknown;
+    readonly name: string;
+    readonly kind: string;
+    readonly sample_rate: number;
+  };
+  readonly defaults: GenParams;
+  readonly limits: Readonly<Record<string, number>>;
+  /** A description of each knob, for user interfaces. */
+  readonly param_schema: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** What the calling key has used in all. */
+export interface UsageSummary extends Usage {
+  readonly key_id: string;
+  readonly requests: number;
+  /** Unix time in seconds. */
+  readonly last_request_ts: number | null;
+}
+
+/** What a transcription was billed for. */
+export interface DurationUsage extends Usage {
+  readonly type: "duration";
+  readonly seconds: number;
+}
+
+/** What `transcribe` gives as `json`. */
+export interface Transcription {
+  readonly text: string;
+  readonly usage: DurationUsage;
+  /** How much was listened to, where that is less than all of it. */
+  readonly heard_seconds?: number;
+}
+
+/** What `transcribe` gives as `verbose_json`. Times are in seconds. */
+export interface VerboseTranscription extends Transcription {
+  readonly task: "transcribe";
+  readonly language: string;
+  readonly duration: number;
+  readonly segments?: readonly {
+    readonly id: number;
+    readonly seek: number;
+    readonly start: number;
+    readonly end: number;
+    readonly text: string;
+    readonly tokens: readonly number[];
+    readonly temperature: number;
+    readonly avg_logprob: number;
+    readonly compression_ratio: number;
+    readonly no_speech_prob: number;
+  }[];
+  readonly words?: readonly { readonly word: string; readonly start: number; readonly end: number }[];
+}
+
+/** What `transcribe` gives for each `response_format`. */
+export interface Transcripts {
+  readonly json: Transcription;
+  readonly verbose_json: VerboseTranscription;
+  readonly text: string;
+  readonly srt: string;
+  readonly vtt: string;
+}

@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { encodeWav as encodeWavHere } from "../../src/audio/wav-write.ts";
+import { Antiphon, AntiphonError, bytesOf, encodeWav, pcmOf, toBase64 } from "../../src/client/antiphon.ts";
+import { startTestServer, type TestServer } from "../http/start.ts";
+import { WAV } from "../http/transcription-form.ts";
+import fc from "../properties.ts";
+import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
+import { ScriptedWriter } from "../writers/scripted-writer.ts";
+
+let server: TestServer;
+let antiphon: Antiphon;
+before(async () => {
+  const [writer, recogniser] = [new ScriptedWriter(["It was wonderful."]), new ScriptedRecogniser()];
+  server = await startTestServer({ writer, recogniser });
+  antiphon = new Antiphon({ baseUrl: `${server.url}/`, apiKey: server.key });
+});
+after(() => server.stop());
+
+const GREEDY = { temperature: 0 };
+
+test("one text gives the same samples by tts, converse and speech", async () => {
+  const text = "Hello there.";
+  const spoken = await antiphon.tts({ text, params: GREEDY });
+  const { reply } = await antiphon.converse({ conversation: [{ text }], params: GREEDY });
+  assert.equal(spoken.text, text);
+  assert.equal(reply.text, text);
+  assert.equal(spoken.audio.data_b64, reply.audio?.data_b64);
+  const file = await antiphon.speech({ model: "tts-1", input: text, response_format: "wav" });
+  assert.match(file.type, /^audio\/(x-)?wav/);
+  assert.equal((await file.arrayBuffer()).byteLength, bytesOf(spoken.audio.data_b64).length);
+});
+
+test("a turn without text is written, and one with sound is heard", async () => {
+  const conversation = [{ speaker: "0", audio_wav_b64: toBase64(WAV) }, { speaker: "1" }];
+  const { reply, usage } = await antiphon.converse({ conversation });
+  assert.equal(reply.text, "It was wonderful.");
+  assert.equal(usage.input_audio_seconds, 0.5);
+});
+
+test("a recording is transcribed in every format", async () => {
+  const recording = { file: new Blob([WAV]) };
+  const { text, usage } = await antiphon.transcribe(recording);
+  assert.ok(text.length > 0);
+  assert.equal(usage.seconds, 0.5);
+  assert.equal((await antiphon.transcribe({ file: WAV, response_format: "text" })).trim(), text);
+  assert.match(await antiphon.transcribe({ ...recording, response_format: "srt" }), /^1\n00:00/);
+  assert.match(await antiphon.transcribe({ ...recording, response_format: "vtt" }), /^WEBVTT/);
+  const verbose = await antiphon.transcribe({
+    ...recording,
+    response_format: "verbose_json",
+    timestamp_granularities: ["word", "segment"],
+    language: "en",
+    prompt: "Names: Ann.",
+  });
+  assert.ok(verbose.words!.length > 0 && verbose.segments!.length > 0);
+});
+
+test("models, voices, info and usage are what the server tells", async () => {
+  assert.ok((await antiphon.models()).some((card) => card.default && card.speakers.includes("0")));
+  assert.ok((await antiphon.voices()).some(({ id }) => id === "1"));
+  assert.equal((await antiphon.info()).backend.sample_rate, 24_000);
+  assert.equal((await antiphon.usage()).key_id, server.keyId);
+});
+
+test("a key that is not known, a request that is wrong and a limit that is reached are told apart", async () => {
+  const types = async (call: Promise<unknown>) => {
+    const error = await call.then(
+      () => null,
+      (reason: unknown) => reason,
+    );
+    assert.ok(error instanceof AntiphonError);
+    assert.match(error.requestId ?? "", /^req_/);
+    return [error.status, error.type, error.retryAfterMs !== null];
+  };
+  const stranger = new Antiphon({ baseUrl: server.url, apiKey: "ant_nobody" });
+  assert.deepEqual(await types(stranger.models()), [401, "authentication_error", false]);
+  assert.deepEqual(await types(antiphon.tts({ text: "" })), [422, "invalid_request", false]);
+  assert.deepEqual(await types(antiphon.tts({ text: "Hi.", speaker: "7" })), [400, "invalid_request", false]);
+  const other = await server.tenancy.createKey({ label: "slow", rpm: 1, burst: 1 });
+  const slow = new Antiphon({ baseUrl: server.url, apiKey: other.key, maxRetries: 0 });
+  await slow.tts({ text: "Hi." });
+  assert.deepEqual(await types(slow.tts({ text: "Hi." })), [429, "rate_limit_exceeded", true]);
+});
+
+test("a request carries the id that it is given, and the key of the environment where none is given", async () => {
+  const { ANTIPHON_KEY: before } = process.env;
+  process.env.ANTIPHON_KEY = server.key;
+  try {
+    const reply = await new Antiphon({ baseUrl: server.url }).tts({ text: "Hi." }, { requestId: "mine-1" });
+    assert.equal(reply.request_id, "mine-1");
+  } finally {
+    if (before === undefined) delete process.env.ANTIPHON_KEY;
+    else process.env.ANTIPHON_KEY = before;
+  }
+});
+
+test("samples come through base64 and into a WAV as the server writes them", () => {
+  fc.assert(
+    fc.property(fc.array(fc.int16Array({ maxLength: 300 }), { maxLength: 5 }), (pieces) => {
+      const wav = encodeWav(pieces);
+      assert.deepEqual(wav, encodeWavHere(pieces, 24_000));
+      assert.equal(toBase64(wav), Buffer.from(wav).toString("base64"));
+      const joined = Int16Array.from(pieces.flatMap((piece) => [...piece]));
+      assert.deepEqual(pcmOf(Buffer.from(joined.buffer).toString("base64")), joined);
+    }),
+  );
+  const bytes = Uint8Array.from({ length: 100_003 }, (_, i) => (i * 7_919) % 256);
+  assert.equal(toBase64(bytes), Buffer.from(bytes).toString("base64"));
+});

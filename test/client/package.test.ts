@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { TOP } from "../architecture/top.ts";
+
+const { exports, sideEffects } = JSON.parse(readFileSync(join(TOP, "package.json"), "utf8"));
+const ENTRIES = ["./client", "./client/player", "./client/captions"];
+
+test("the package names its types first, and says that nothing happens by loading it", () => {
+  for (const entry of ENTRIES) assert.deepEqual(Object.keys(exports[entry]), ["types", "default"]);
+  assert.equal(sideEffects, false);
+});
+
+test("every entry is found by its name, by import and by require", async () => {
+  const require = createRequire(join(TOP, "dist/test/client/package.test.js"));
+  for (const [entry, name] of [
+    ["antiphon/client", "Antiphon"],
+    ["antiphon/client/player", "Player"],
+    ["antiphon/client/captions", "cuesOf"],
+  ] as const) {
+    const module = await import(require.resolve(entry));
+    assert.equal(typeof module[name], "function");
+  }
+});
+
+const PROGRAM = `
+import { Antiphon, AntiphonError, type StreamEvent, type Word } from "antiphon/client";
+import { Player } from "antiphon/client/player";
+import { cuesOf, toVtt } from "antiphon/client/captions";
+
+const antiphon: Antiphon = new Antiphon({ baseUrl: "", fetch: globalThis.fetch });
+const player = new Player({ context: new AudioContext({ sampleRate: 24_000 }), onWord: (word: Word) => word.start });
+const stream: AsyncIterable<StreamEvent> = antiphon.stream({ conversation: [{ text: "Hi." }] });
+for await (const event of stream) {
+  if (event.event === "audio") player.add(event.pcm);
+  else if (event.event === "end") toVtt(cuesOf(event.data.meta.words ?? [], event.data.text));
+}
+const text: string = await antiphon.transcribe({ file: new Blob(), response_format: "vtt" });
+const { segments } = await antiphon.transcribe({ file: new Blob(), response_format: "verbose_json" });
+antiphon.tts({ text }).catch((error) => error instanceof AntiphonError && error.retryAfterMs);
+export const first = segments?.[0]?.text;
+// @ts-expect-error: there is no such parameter
+await antiphon.tts({ text, params: { warmth: 1 } });
+`;
+
+test("a program in TypeScript takes the package's types, in a browser's terms, without Node's and in full", () => {
+  const folder = mkdtempSync(join(tmpdir(), "antiphon-types-"));
+  try {
+    const installed = join(folder, "node_modules/antiphon");
+    mkdirSync(installed, { recursive: true });
+    cpSync(join(TOP, "dist/src/client"), join(installed, "dist/src/client"), { recursive: true });
+    cpSync(join(TOP, "package.json"), join(installed, "package.json"));
+    writeFileSync(join(folder, "program.mts"), PROGRAM);
+    const options = {
+      strict: true,
+      noEmit: true,
+      module: "nodenext",
+      target: "es2022",
+      types: [],
+      skipLibCheck: false,
+    };
+    const lib = ["es2023", "dom", "dom.iterable"];
+    const config = { compilerOptions: { ...options, lib }, files: ["program.mts"] };
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
+    const tsc = join(TOP, "node_modules/typescript/bin/tsc");
+    const { status, stdout } = spawnSync(process.execPath, [tsc, "-p", folder], { encoding: "utf8" });
+    assert.equal(status, 0, stdout);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});

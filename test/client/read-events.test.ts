@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readEvents, type SentEvent } from "../../src/client/read-events.ts";
+import fc from "../properties.ts";
+
+const LINE_ENDS = ["\n", "\r", "\r\n"];
+const text = fc.string({ unit: fc.constantFrom("a", " ", ":", "ü", "🎉", "\u2028", '"') });
+const line = fc.oneof(
+  text.map((value) => `data:${value}`),
+  text.map((value) => `data: ${value}`),
+  text.map((value) => `event: ${value}`),
+  text.map((value) => `: ${value}`),
+  fc.constantFrom("data", "event", "id: 7", "retry: 10", "nonsense", " data: x", ""),
+);
+const stream = fc.array(fc.tuple(line, fc.constantFrom(...LINE_ENDS)));
+
+async function* cut(bytes: Uint8Array, places: readonly number[]): AsyncGenerator<Uint8Array> {
+  const ends = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b);
+  let from = 0;
+  for (const to of [...ends, bytes.length]) {
+    yield bytes.subarray(from, to);
+    from = to;
+  }
+}
+
+/** The events of lines, read one by one and as plainly as the standard puts it. */
+function eventsOf(lines: readonly string[]): SentEvent[] {
+  const events: SentEvent[] = [];
+  let [event, data]: [string, string | null] = ["", null];
+  for (const each of lines) {
+    const colon = each.indexOf(":");
+    const name = colon < 0 ? each : each.slice(0, colon);
+    const value = colon < 0 ? "" : each.slice(colon + 1).replace(/^ /, "");
+    if (each === "") {
+      if (data !== null) events.push({ event: event === "" ? "message" : event, data });
+      [event, data] = ["", null];
+    } else if (name === "event") event = value;
+    else if (name === "data") data = data === null ? value : `${data}\n${value}`;
+  }
+  return events;
+}
+
+async function read(bytes: Uint8Array, places: readonly number[]): Promise<SentEvent[]> {
+  const events: SentEvent[] = [];
+  for await (const event of readEvents(cut(bytes, places))) events.push(event);
+  return events;
+}
+
+test("events are the same however the stream is cut, and those that the standard says", async () => {
+  await fc.assert(
+    fc.asyncProperty(stream, fc.array(fc.nat(), { maxLength: 40 }), async (pieces, places) => {
+      // A CR that a line feed of its own follows would be one line end instead of two.
+      const written = pieces.map(([each, end], at) => {
+        const isJoined = end === "\r" && pieces[at + 1]?.[0] === "" && pieces[at + 1]?.[1] === "\n";
+        return each + (isJoined ? "\n" : end);
+      });
+      const bytes = new TextEncoder().encode(written.join(""));
+      assert.deepEqual(await read(bytes, places), eventsOf(pieces.map(([each]) => each)));
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test("a byte order mark is passed over, and half an event at the end is none", async () => {
+  const bytes = new TextEncoder().encode('\ufeffdata: {"a": 1}\n\nevent: end\ndata: {"cut":\n');
+  for (let place = 0; place <= bytes.length; place++) {
+    assert.deepEqual(await read(bytes, [place]), [{ event: "message", data: '{"a": 1}' }]);
+  }
+});

@@ -18,8 +18,8 @@ const PLATFORMS = {
   "win32-x64": ["win32/x64", "@libsql/win32-x64-msvc", "@node-llama-cpp/win-x64"],
 };
 
-/** What no program reads: types, source maps, and what node-llama-cpp would build llama.cpp from. */
-const UNREAD = /\.(?:[cm]?ts|map)$|\/gitRelease\.bundle$/;
+/** What is read of a package by those alone who write a program with it, or build llama.cpp. */
+const UNREAD = /\/node_modules\/.*(?:\.[cm]?ts|\.map|\/gitRelease\.bundle)$/;
 /** onnxruntime for graphics cards, which is loaded for them alone, and a second copy of its library for macOS. */
 const UNUSED_RUNTIME = /\/(?:DirectML|dxcompiler|dxil)\.dll$|\/libonnxruntime\.\d+\.\d+\.\d+\.dylib$/;
 
@@ -50,10 +50,10 @@ try {
     Object.assign(native, manifest.optionalDependencies);
     write(to, withoutInstallation(manifest));
   }
-  const { name, version, description, license, type, engines, bin, files } = own;
+  const { scripts, devDependencies, overrides, config, ...published } = own;
   const fetched = chosen.flatMap(([, ...packages]) => packages.map((each) => [each, native[each]]));
   write(staged, {
-    ...{ name, version, description, license, type, engines, bin, files },
+    ...published,
     cpu: ["x64", "arm64"],
     dependencies,
     optionalDependencies: Object.fromEntries(fetched),

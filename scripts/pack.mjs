@@ -52,9 +52,13 @@ try {
   }
   const { scripts, devDependencies, overrides, config, ...published } = own;
   const fetched = chosen.flatMap(([, ...packages]) => packages.map((each) => [each, native[each]]));
+  for (const [each, wanted] of fetched)
+    if (wanted === undefined) throw new Error(`Nothing asks for ${each} any more.`);
+  const part = (index) => [...new Set(values.platform.map((each) => each.split("-")[index]))];
   write(staged, {
     ...published,
-    cpu: ["x64", "arm64"],
+    os: part(0),
+    cpu: part(1),
     dependencies,
     optionalDependencies: Object.fromEntries(fetched),
     bundleDependencies: Object.keys(dependencies),

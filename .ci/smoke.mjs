@@ -1,4 +1,5 @@
-// Starts the built server with an empty home and data directory, has it say one sentence, and tells it to stop.
+// Starts the server, the built one or the program that is named, with an empty home and data directory, has it say one
+// sentence, and tells it to stop.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,10 +12,11 @@ const GRACE_S = 10;
 const KEY = /ant_[0-9A-Za-z]{38}/;
 const READY = /^Antiphon is listening on (http:\/\/\S+)$/m;
 
+const program = process.argv[2] ?? "dist/src/cli/main.js";
 const home = await mkdtemp(join(tmpdir(), "antiphon-smoke-"));
 const server = spawn(
   process.execPath,
-  ["dist/src/cli/main.js", "serve", "--port", "0", "--data-dir", join(home, "data"), "--no-pull"],
+  [program, "serve", "--port", "0", "--data-dir", join(home, "data"), "--no-pull"],
   { env: { PATH: process.env.PATH, HOME: home }, stdio: ["ignore", "pipe", "pipe"] },
 );
 const left = once(server, "exit");

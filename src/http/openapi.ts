@@ -173,6 +173,9 @@ export function openApiDocument(): Json {
       "/ready": { get: probe("getReady", "Whether requests may be sent here", json(ref(Health))) },
       "/metrics": { get: switchable("getMetrics", "Prometheus metrics", "text/plain") },
       "/openapi.json": { get: open("getOpenApi", "This document", json({ type: "object" })) },
+      "/docs": {
+        get: open("getDocs", "This document, for people", { "text/html": { schema: { type: "string" } } }),
+      },
       "/": { get: switchable("getPlayground", "A page to try the service by", "text/html") },
     },
     components: {

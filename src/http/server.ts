@@ -12,6 +12,7 @@ import { rateHeaders } from "./rate-headers.ts";
 import { requestIdFor } from "./request-id.ts";
 import type { RequestLife } from "./request-life.ts";
 import { RequestLives } from "./request-lives.ts";
+import { apiDocsRoutes } from "./routes/api-docs.ts";
 import { audioSpeechRoutes } from "./routes/audio-speech.ts";
 import { audioTelephonyRoute } from "./routes/audio-telephony.ts";
 import { audioTranscriptionsRoute } from "./routes/audio-transcriptions.ts";
@@ -43,6 +44,7 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
   audioTranscriptionsRoute(app, deps);
   queryRoutes(app, deps);
   openApiRoute(app);
+  apiDocsRoutes(app);
   if (deps.options.serveMetrics) metricsRoute(app, deps);
   if (deps.options.playground !== null) playgroundRoutes(app, deps.options.playground);
   return app;

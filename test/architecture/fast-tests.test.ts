@@ -43,7 +43,7 @@ for (const page of ["README.md", "CONTRIBUTING.md"]) {
     const named = [...readFileSync(join(TOP, page), "utf8").matchAll(/\bnpm (?:run )?([a-z]+)/g)].map(
       ([, name = ""]) => name,
     );
-    const builtIn = ["ci"];
+    const builtIn = ["ci", "install"];
     assert.deepEqual(
       named.filter((name) => !(name in scripts) && !builtIn.includes(name)),
       [],

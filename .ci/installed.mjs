@@ -1,0 +1,91 @@
+// Packs the built program, installs the tarball as its users do, with an empty home and prefix, and tries what came of
+// it: `node .ci/installed.mjs [--tarball FILE]`.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+
+const LARGEST_MB = 350;
+const ENCODE = `
+  import { openLlama } from "./dist/src/writers/llama/llama-runtime.js";
+  import { TextEncoder } from "./dist/src/writers/llama/text-encoder.js";
+  const encoder = await TextEncoder.open(await openLlama(), "gate/gate.gguf");
+  const vector = await encoder.vectorOf(encoder.tokensOf("The tea is ready."), new AbortController().signal);
+  console.log(vector.length, "numbers of a sentence");
+  await encoder.close();
+`;
+const INSTALLATION = ["preinstall", "install", "postinstall"];
+
+const { values } = parseArgs({ options: { tarball: { type: "string" } } });
+const folder = mkdtempSync(join(tmpdir(), "antiphon-installed-"));
+const prefix = join(folder, "prefix");
+const home = join(folder, "home");
+mkdirSync(home);
+const { PATH, NODE_EXTRA_CA_CERTS, npm_config_registry } = process.env;
+const passed = Object.entries({ PATH, NODE_EXTRA_CA_CERTS, npm_config_registry }).filter(
+  ([, value]) => value,
+);
+const env = { ...Object.fromEntries(passed), HOME: home };
+
+try {
+  if (values.tarball === undefined) run(process.execPath, ["scripts/pack.mjs", folder]);
+  const tarball =
+    values.tarball ??
+    join(
+      folder,
+      readdirSync(folder).find((name) => name.endsWith(".tgz")),
+    );
+
+  const options = { cwd: folder, env };
+  const registry = new URL(run("npm", ["config", "get", "registry"], options).stdout.trim()).host;
+  const install = ["install", "--global", "--loglevel=http", "--prefix", prefix, tarball];
+  const { stderr: log } = run("npm", install, options);
+  const asked = [...log.matchAll(/http fetch \w+ \d+ (\S+)/g)].map(([, url]) => new URL(url).host);
+  assert.ok(asked.length > 0, "npm's log names nothing that it fetched");
+  assert.deepEqual([...new Set(asked)], [registry], "something but the registry was asked");
+
+  const files = filesBelow(prefix);
+  const scripted = files.filter(
+    (file) =>
+      /node_modules\/(?:@[^/]+\/)?[^/]+\/package\.json$/.test(file) &&
+      INSTALLATION.some((each) => JSON.parse(readFileSync(file, "utf8")).scripts?.[each]),
+  );
+  assert.deepEqual(scripted, [], "a package runs a script when it is installed");
+  const sizeMb = files.reduce((sum, file) => sum + lstatSync(file).blocks * 512, 0) / 1e6;
+  assert.ok(sizeMb <= LARGEST_MB, `${sizeMb.toFixed(0)} MB are installed, of ${LARGEST_MB} at most`);
+  console.log(
+    `installed ${sizeMb.toFixed(0)} MB; the tarball has ${(lstatSync(tarball).size / 1e6).toFixed(0)}`,
+  );
+
+  const antiphon = join(prefix, "bin/antiphon");
+  const { version } = JSON.parse(readFileSync("package.json", "utf8"));
+  assert.equal(run(antiphon, ["--version"], options).stdout.trim(), version);
+  run(antiphon, ["say", "The tea is ready.", "-o", "tea.wav"], options);
+  const wav = readFileSync(join(folder, "tea.wav"));
+  assert.equal(wav.toString("latin1", 0, 4), "RIFF");
+  assert.ok(wav.length > 30_000, `tea.wav has ${wav.length} bytes: too few for a sentence`);
+
+  // The writer's weights are not in the package; its gate's are, and run in llama.cpp as well.
+  const inside = { ...options, cwd: join(prefix, "lib/node_modules/antiphon") };
+  writeFileSync(join(inside.cwd, "encode.mjs"), ENCODE);
+  assert.equal(run(process.execPath, ["encode.mjs"], inside).stdout.trim(), "384 numbers of a sentence");
+
+  run(process.execPath, [".ci/smoke.mjs", antiphon], { stdio: "inherit" });
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function run(command, args, options = {}) {
+  const done = spawnSync(command, args, { encoding: "utf8", timeout: 300_000, ...options });
+  assert.equal(done.status, 0, `${command} ${args[0]}: ${done.error ?? ""}\n${done.stdout}\n${done.stderr}`);
+  return done;
+}
+
+/** Every file below a folder; links are not followed. */
+function filesBelow(top) {
+  return readdirSync(top, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}

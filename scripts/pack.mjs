@@ -2,7 +2,7 @@
 //
 //   node scripts/pack.mjs [--platform linux-x64]... [folder]
 //
-// Why not `npm pack` alone: docs/decisions/0026-the-package.md.
+// Why not `npm pack` alone: docs/decisions/0027-the-package.md.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

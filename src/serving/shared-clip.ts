@@ -79,11 +79,12 @@ export class SharedClip {
   }
 
   #left(reason: unknown): void {
-    if (!(reason instanceof OutOfPatienceError)) return this.#end(reason);
     clearTimeout(this.#lingering);
-    this.#lingering = setTimeout(() => {
-      if (this.#asking === 0) this.#end(reason);
-    }, LINGERING_MS);
+    if (reason instanceof OutOfPatienceError)
+      this.#lingering = setTimeout(() => {
+        if (this.#asking === 0) this.#end(reason);
+      }, LINGERING_MS);
+    else this.#end(reason);
   }
 
   #end(reason: unknown): void {

@@ -28,14 +28,17 @@ export async function startServerWithPool(): Promise<ServerWithPool> {
   const frames = { given: 0, afterAbort: 0 };
   const watched: WorkerPool = {
     ...pool,
-    async *speak(script, signal) {
-      const speech = pool.speak(script, signal);
+    async *speakEncoded(script, encoding, signal) {
+      const speech = pool.speakEncoded(script, encoding, signal);
       try {
         for (;;) {
           const step = await speech.next();
           if (step.done) return step.value;
-          frames.given++;
-          if (signal.aborted) frames.afterAbort++;
+          // A file's head has no samples.
+          if (step.value.sampleCount > 0) {
+            frames.given++;
+            if (signal.aborted) frames.afterAbort++;
+          }
           yield step.value;
         }
       } finally {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { encodeWav } from "../../src/audio/wav-write.ts";
@@ -146,7 +146,7 @@ describe("the recogniser of a server", { concurrency: false }, () => {
       env: { ...embedded, HF_ENDPOINT: hub.endpoint, PYTHON: "no-such-python" },
     });
     const part = join(server.dataDir, "checkpoints/whisper-base/parts/hub/model.safetensors.part");
-    await until("a part of it", () => existsSync(part));
+    await until("a part of it", () => (statSync(part, { throwIfNoEntry: false })?.size ?? 0) > 0);
     assert.equal((await server.stop()).code, 0);
     repository.serve = () => false;
     assert.ok(existsSync(part));

@@ -1,4 +1,4 @@
-import { designLowPass, type PhaseTable } from "./low-pass.ts";
+import { designLowPass, type PhaseTable, product } from "./low-pass.ts";
 
 /**
  * Converts between integer sample rates with a Kaiser-windowed sinc, one row of coefficients a phase (Crochiere and
@@ -75,16 +75,6 @@ function convertBetweenPhases(
     const high = product(rows, (below + 1) * taps, taps, input, start);
     output[k] = low + share * (high - low);
   }
-}
-
-function product(rows: Float64Array, row: number, taps: number, input: Float64Array, start: number): number {
-  let even = 0;
-  let odd = 0;
-  for (let i = 0; i < taps; i += 2) {
-    even += rows[row + i]! * input[start + i]!;
-    odd += rows[row + i + 1]! * input[start + i + 1]!;
-  }
-  return even + odd;
 }
 
 function eightProducts(

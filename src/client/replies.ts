@@ -1,5 +1,5 @@
 import type { AudioQuality, GenParams } from "./requests.ts";
-import type { Phoneme, Viseme, Word } from "./word.ts";
+import type { Marks } from "./word.ts";
 
 /** What a request was billed for. */
 export interface Usage {
@@ -9,13 +9,8 @@ export interface Usage {
 }
 
 /** Diagnostics of a reply. Keys are added from time to time. */
-export interface Meta {
+export interface Meta extends Marks {
   readonly [key: string]: unknown;
-  /** Where the server tells when its words are spoken. */
-  readonly words?: readonly Word[];
-  /** Where the request asked for `visemes`. */
-  readonly visemes?: readonly Viseme[];
-  readonly phonemes?: readonly Phoneme[];
 }
 
 /** Audio in a reply. */

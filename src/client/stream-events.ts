@@ -1,5 +1,5 @@
 import type { Meta, Usage } from "./replies.ts";
-import type { Phoneme, Viseme, Word } from "./word.ts";
+import type { Marks } from "./word.ts";
 
 /** First event of a stream. */
 export interface MetaEvent {
@@ -14,17 +14,12 @@ export interface MetaEvent {
 }
 
 /** One frame of audio. */
-export interface AudioEvent {
+export interface AudioEvent extends Marks {
   /** Base64 of 16-bit little-endian samples, mono. */
   readonly pcm_b64: string;
   readonly sample_rate: number;
   /** Counts from 0. */
   readonly index: number;
-  /** Words that begin in this frame, where the server tells. */
-  readonly words?: readonly Word[];
-  /** Where the request asked for `visemes`. */
-  readonly visemes?: readonly Viseme[];
-  readonly phonemes?: readonly Phoneme[];
 }
 
 /** Last event of a stream. */

@@ -36,6 +36,14 @@ export interface Viseme {
   readonly end: number;
 }
 
+/** What is said when, where the server tells: of a frame, what begins in it. */
+export interface Marks {
+  readonly words?: readonly Word[];
+  /** Where the request asked for `visemes`. */
+  readonly visemes?: readonly Viseme[];
+  readonly phonemes?: readonly Phoneme[];
+}
+
 /** A phoneme in the voice's alphabet, and when it is heard, in seconds from the reply's first sample. */
 export interface Phoneme {
   readonly phoneme: string;

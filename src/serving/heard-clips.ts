@@ -1,3 +1,4 @@
+import { Recent } from "../model/recent.ts";
 import type { Transcript } from "../model/recogniser.ts";
 
 /** What is known of a clip. */
@@ -9,35 +10,21 @@ export interface KnownClip {
 
 /** What was heard of the clips that were asked for last, by their digests, and how to go on where that is not all. */
 export class HeardClips {
-  readonly #most: number;
-  /** The one longest unasked for first. */
-  readonly #clips = new Map<string, KnownClip>();
+  readonly #clips: Recent<KnownClip>;
 
   constructor(most: number) {
-    this.#most = most;
+    this.#clips = new Recent(most);
   }
 
   get(digest: string): KnownClip | null {
-    const clip = this.#clips.get(digest);
-    if (clip === undefined) return null;
-    this.#put(digest, clip);
-    return clip;
+    return this.#clips.get(digest) ?? null;
   }
 
   /** Keeps what is known now, unless more is known already. */
   keep(digest: string, clip: KnownClip): void {
     const known = this.#clips.get(digest);
     const isLess = known !== undefined && known.transcript.heardS > clip.transcript.heardS;
-    if (known?.isWhole !== true && (clip.isWhole || !isLess)) this.#put(digest, clip);
-  }
-
-  #put(digest: string, clip: KnownClip): void {
-    this.#clips.delete(digest);
-    this.#clips.set(digest, clip);
-    for (const oldest of this.#clips.keys()) {
-      if (this.#clips.size <= this.#most) break;
-      this.#clips.delete(oldest);
-    }
+    if (known?.isWhole !== true && (clip.isWhole || !isLess)) this.#clips.set(digest, clip);
   }
 }
 

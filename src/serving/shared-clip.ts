@@ -64,10 +64,10 @@ export class SharedClip {
 
   #begin(place: Holding): void {
     const { signal } = this.#stop;
-    // Not awaited past a stop: a recogniser that hangs must not hold the place.
     const onPiece = (): void => {
       if (this.#asking === 0) this.#end(NOBODY_WAITS);
     };
+    // Not awaited past a stop: a recogniser that hangs must not hold the place.
     const heard = abortable(this.#recognise(signal, onPiece), signal).finally(() => {
       clearTimeout(this.#lingering);
       place.release();

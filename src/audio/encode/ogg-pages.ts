@@ -1,3 +1,5 @@
+import { oggChecksum } from "../recordings/ogg-page.ts";
+
 /**
  * Puts packets into pages of Ogg (RFC 3533): every page ends with a whole packet, so that none goes on in the next.
  */
@@ -32,7 +34,7 @@ export class OggPages {
       page.set(packet, at);
       at += packet.length;
     }
-    view.setUint32(22, checksum(page), true);
+    view.setUint32(22, oggChecksum(page), true);
     return page;
   }
 }
@@ -41,16 +43,3 @@ const HEADER_BYTES = 27;
 const CAPTURE = 0x4f676753;
 const FIRST = 2;
 const LAST = 4;
-
-/** CRC-32 with the polynomial 0x04c11db7, neither mirrored nor inverted. */
-const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let value = byte << 24;
-  for (let bit = 0; bit < 8; bit += 1) value = (value << 1) ^ (value < 0 ? 0x04c11db7 : 0);
-  return value;
-});
-
-function checksum(bytes: Uint8Array): number {
-  let value = 0;
-  for (const byte of bytes) value = (value << 8) ^ TABLE[(value >>> 24) ^ byte]!;
-  return value >>> 0;
-}

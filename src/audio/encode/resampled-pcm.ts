@@ -1,5 +1,5 @@
 import { SAMPLE_RATE_HZ } from "../format.ts";
-import { designLowPass, type PhaseTable } from "../low-pass.ts";
+import { designLowPass, type PhaseTable, product } from "../low-pass.ts";
 import { type Encoder, NOTHING, type PcmRate } from "./encoder.ts";
 
 /**
@@ -26,7 +26,9 @@ export function resampledPcmEncoder(rateHz: PcmRate): Encoder {
     const startOf = (k: number): number => Math.floor((k * step) / phases) - (taps / 2 - 1) - keptFrom;
     const output: number[] = [];
     for (; given < most && startOf(given) + taps <= input.length; given += 1) {
-      output.push(filtered(rows, ((given * step) % phases) * taps, taps, input, startOf(given)));
+      // Row p belongs to outputs that lie p / phases behind their middle tap.
+      const value = product(rows, ((given * step) % phases) * taps, taps, input, startOf(given));
+      output.push(Math.max(-32_768, Math.min(32_767, Math.round(value))));
     }
     const past = Math.max(0, Math.min(startOf(given), input.length));
     kept = input.slice(past);
@@ -53,17 +55,6 @@ function lowPassFor(rateHz: number, phases: number): PhaseTable {
   if (!designed.isExact) throw new Error(`${rateHz} Hz has too many phases against ${SAMPLE_RATE_HZ}`);
   lowPasses.set(rateHz, designed);
   return designed;
-}
-
-/** Row p belongs to outputs that lie p / phases behind their middle tap. The number of taps is even. */
-function filtered(rows: Float64Array, row: number, taps: number, input: Float64Array, start: number): number {
-  let even = 0;
-  let odd = 0;
-  for (let i = 0; i < taps; i += 2) {
-    even += rows[row + i]! * input[start + i]!;
-    odd += rows[row + i + 1]! * input[start + i + 1]!;
-  }
-  return Math.max(-32_768, Math.min(32_767, Math.round(even + odd)));
 }
 
 function bytesOf(samples: readonly number[]): Uint8Array {

@@ -1,4 +1,5 @@
 import { AudioFormatError } from "../audio-format-error.ts";
+import { joinedBytes } from "../joined.ts";
 import { decodeOpus, readOpusHead } from "./decode-opus.ts";
 import { type OggPage, readOggPage } from "./ogg-page.ts";
 import type { Recording } from "./recording.ts";
@@ -50,7 +51,7 @@ export function readOgg(bytes: Uint8Array): OggStream {
         open.push(bytes.subarray(from, from + size));
         from += size;
         if (size === 255) continue;
-        packets.push(open.length === 1 ? open[0]! : joined(open));
+        packets.push(open.length === 1 ? open[0]! : joinedBytes(open));
         open = [];
       }
     }
@@ -91,14 +92,4 @@ function codecOf(body: Uint8Array): string {
   if (start.startsWith("\u007fFLAC")) return "FLAC";
   if (start.startsWith("Speex")) return "Speex";
   return "something that is no audio";
-}
-
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
 }

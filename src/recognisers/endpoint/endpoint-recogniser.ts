@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Clip } from "../../model/conversation.ts";
+import { movedSegment } from "../../model/moved-segment.ts";
 import {
   type RecogniseOptions,
   type Recogniser,
@@ -144,15 +145,7 @@ function otherDialect(dialect: Dialect, refused: string): Dialect | null {
 /** What was heard of the rest of a clip, with the times of the whole clip. */
 function laterBy(byS: number, transcript: Transcript): Transcript {
   if (byS === 0) return transcript;
-  const later = <T extends { readonly startS: number; readonly endS: number }>(of: T): T => ({
-    ...of,
-    startS: of.startS + byS,
-    endS: of.endS + byS,
-  });
-  const segments = transcript.segments.map((segment) => ({
-    ...later(segment),
-    words: segment.words?.map(later) ?? null,
-  }));
+  const segments = transcript.segments.map((segment) => movedSegment(segment, byS));
   return { ...transcript, segments, heardS: transcript.heardS + byS };
 }
 

@@ -1,5 +1,6 @@
 import type { Clip } from "../../model/conversation.ts";
-import type { HeardSegment, RecogniseOptions, Transcript } from "../../model/recogniser.ts";
+import { movedSegment } from "../../model/moved-segment.ts";
+import type { RecogniseOptions, Transcript } from "../../model/recogniser.ts";
 import { WINDOW_S } from "./listening/rate.ts";
 import type { HeardWindow, WindowRequest } from "./listening/window.ts";
 
@@ -33,7 +34,7 @@ export async function hearWholeClip(
       draft: draft !== null && from === 0 && isLast ? { text: draft.text, language: draft.language } : null,
     });
     const byS = from / sampleRateHz;
-    windows.push({ ...heard, segments: heard.segments.map((segment) => moved(segment, byS)) });
+    windows.push({ ...heard, segments: heard.segments.map((segment) => movedSegment(segment, byS)) });
     from = isLast ? samples.length : from + Math.round(heard.heardS * sampleRateHz);
     transcript = transcriptOf(windows, from / sampleRateHz, wantsWords);
     onPart?.(transcript);
@@ -53,15 +54,5 @@ function transcriptOf(windows: readonly HeardWindow[], heardS: number, wantsWord
     meanLogProbability: all.length === 0 ? null : all.reduce((sum, value) => sum + value, 0) / all.length,
     segments: wantsWords ? segments : segments.map((segment) => ({ ...segment, words: null })),
     heardS,
-  };
-}
-
-function moved(segment: HeardSegment, byS: number): HeardSegment {
-  const { startS, endS, words } = segment;
-  return {
-    ...segment,
-    startS: startS + byS,
-    endS: endS + byS,
-    words: words?.map((word) => ({ ...word, startS: word.startS + byS, endS: word.endS + byS })) ?? null,
   };
 }

@@ -1,5 +1,5 @@
 import { abortable } from "../../../model/abortable.ts";
-import { Recent } from "./recent.ts";
+import { Recent } from "../../../model/recent.ts";
 
 /**
  * What was found out last, so much of it and no more. Who asks for what is being found out already waits for that. What

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Recent } from "../../../../src/engines/parametric/follow/recent.ts";
-import fc from "../../../properties.ts";
+import { Recent } from "../../src/model/recent.ts";
+import fc from "../properties.ts";
 
 test("keeps what was set or asked for last", () => {
   const recent = new Recent<number>(2);

@@ -2,7 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import { addressGroup } from "./address-group.ts";
 import { hashApiKey, newApiKey, newKeyId, parseApiKey } from "./api-key.ts";
 import { BucketTable } from "./bucket-table.ts";
-import { GroupCommit } from "./group-commit.ts";
+import { Grouped } from "./grouped.ts";
 import { type NewKey, newKeyProblem } from "./new-key.ts";
 import type { KeyRecord, Store, UsageRecord, UsageTotals } from "./store.ts";
 import type { BucketLimits, BucketReading } from "./token-bucket.ts";
@@ -17,6 +17,12 @@ export interface Key {
   readonly rpm: number;
   /** Requests available at once. */
   readonly burst: number;
+}
+
+/** A key that was made, with its secret. */
+export interface CreatedKey {
+  readonly key: string;
+  readonly record: KeyRecord;
 }
 
 /** Who may ask, how often, and what they have used. Methods that return promises reject with a StoreError. */
@@ -37,7 +43,9 @@ export interface Tenancy {
   /** Of every key, oldest first. */
   allUsage(): Promise<UsageTotals[]>;
   /** The secret is in the result and nowhere else. Rejects with a RangeError for what {@link newKeyProblem} refuses. */
-  createKey(wanted: NewKey): Promise<{ readonly key: string; readonly record: KeyRecord }>;
+  createKey(wanted: NewKey): Promise<CreatedKey>;
+  /** The same if there is no key at all, else null: of several servers that ask for it at once, one gets it. */
+  createFirstKey(wanted: NewKey): Promise<CreatedKey | null>;
   /** Revoked ones too, oldest first. */
   listKeys(): Promise<KeyRecord[]>;
   /** False when there is no such key. */
@@ -64,7 +72,17 @@ export function tenancyOn(store: Store, options: TenancyOptions): Tenancy {
   const { anonymous, nowMs = () => performance.now(), wallClockS = () => Date.now() / 1_000 } = options;
   const keyBuckets = new BucketTable();
   const addressBuckets = new BucketTable(ANONYMOUS_BUCKETS);
-  const commits = new GroupCommit<UsageRecord>((group) => store.commit(group));
+  const commits = new Grouped<UsageRecord, undefined>(async (group) => {
+    await store.commit(group);
+    return [];
+  });
+
+  function newKey({ label, rpm, burst }: NewKey): CreatedKey {
+    const problem = newKeyProblem({ label, rpm, burst });
+    if (problem !== null) throw new RangeError(problem);
+    const record = { keyId: newKeyId(), label, rpm, burst, createdTsS: wallClockS(), revokedTsS: null };
+    return { key: newApiKey(), record };
+  }
 
   return {
     async authenticate(presented) {
@@ -80,20 +98,20 @@ export function tenancyOn(store: Store, options: TenancyOptions): Tenancy {
     peek: (key) => keyBuckets.peek(key.keyId, key, nowMs()),
     takeAnonymous: (address) => addressBuckets.take(addressGroup(address), anonymous, nowMs()),
     peekAnonymous: (address) => addressBuckets.peek(addressGroup(address), anonymous, nowMs()),
-    commit: (record) => commits.commit(record),
+    commit: (record) => commits.add(record),
     async usage(keyId) {
       const [totals] = await store.totals(keyId);
       return totals ?? noUsage(keyId);
     },
     allUsage: () => store.totals(),
     async createKey(wanted) {
-      const problem = newKeyProblem(wanted);
-      if (problem !== null) throw new RangeError(problem);
-      const { label, rpm, burst } = wanted;
-      const key = newApiKey();
-      const record = { keyId: newKeyId(), label, rpm, burst, createdTsS: wallClockS(), revokedTsS: null };
-      await store.createKey(record, hashApiKey(key));
-      return { key, record };
+      const made = newKey(wanted);
+      await store.createKey(made.record, hashApiKey(made.key));
+      return made;
+    },
+    async createFirstKey(wanted) {
+      const made = newKey(wanted);
+      return (await store.createFirstKey(made.record, hashApiKey(made.key))) ? made : null;
     },
     listKeys: () => store.listKeys(),
     revokeKey: (keyId) => store.revokeKey(keyId, wallClockS()),

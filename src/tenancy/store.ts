@@ -63,3 +63,11 @@ export interface Store {
   /** Refuses what has not begun. Calling it twice is harmless. */
   close(): Promise<void>;
 }
+
+/** Who is told, in plain words for a log. */
+export interface StoreWatch {
+  /** A thread of the database, or the database itself, does not answer. */
+  readonly onFailure?: (message: string) => void;
+  /** It answers again. */
+  readonly onRecovery?: (message: string) => void;
+}

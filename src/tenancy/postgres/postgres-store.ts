@@ -1,7 +1,7 @@
 import { Grouped } from "../grouped.ts";
 import { type KeyRow, keyOf, type TotalsRow, totalsOf } from "../ledger-rows.ts";
 import { monotonicMs } from "../monotonic-clock.ts";
-import type { KeyRecord, Store } from "../store.ts";
+import type { KeyRecord, Store, StoreWatch } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { Connections } from "./connections.ts";
 import { keepDays } from "./partitions.ts";
@@ -9,11 +9,9 @@ import { asStoreError, closed, passes, StandbyError, type StorePlace, stateOf } 
 import { retried } from "./retried.ts";
 import { prepareSchema } from "./schema.ts";
 import { type FoundRow, migrationLock, statementsIn } from "./statements.ts";
-import { storeAddress } from "./store-address.ts";
+import type { StoreAddress } from "./store-address.ts";
 
-export interface PostgresStoreOptions {
-  /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE`; see {@link storeAddress}. */
-  readonly url: string;
+export interface PostgresStoreOptions extends StoreWatch {
   /** The schema that holds our tables, made if it is not there. Small letters, digits and underscores. */
   readonly schema: string;
   /** Connections that may be open at once. */
@@ -24,10 +22,6 @@ export interface PostgresStoreOptions {
   readonly commitTimeoutMs: number;
   /** For how many days events are kept, so that one that comes again is known. */
   readonly eventsKeptDays: number;
-  /** The database is away. Plain words for a log. */
-  readonly onFailure?: (message: string) => void;
-  /** It answers again. */
-  readonly onRecovery?: (message: string) => void;
 }
 
 const AN_HOUR_MS = 3_600_000;
@@ -39,9 +33,8 @@ const AN_HOUR_MS = 3_600_000;
  *
  * @throws StoreError when the database cannot be reached or worked with.
  */
-export async function postgresStore(options: PostgresStoreOptions): Promise<Store> {
-  const { url, schema, timeoutMs, commitTimeoutMs, eventsKeptDays, onFailure, onRecovery } = options;
-  const address = storeAddress(url);
+export async function postgresStore(address: StoreAddress, options: PostgresStoreOptions): Promise<Store> {
+  const { schema, timeoutMs, commitTimeoutMs, eventsKeptDays, onFailure, onRecovery } = options;
   const { place } = address;
   const where: StorePlace = { place, schema };
   const connections = new Connections(address, options);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { ConnectionOptions } from "node:tls";
 import type { ClientConfig } from "pg";
-import { StoreError } from "../store-error.ts";
+import { SettingsError } from "../../settings/settings-error.ts";
 
 /** Where a database is, as `pg` takes it, and how a message may name it. */
 export interface StoreAddress {
@@ -15,7 +15,7 @@ export interface StoreAddress {
  * `PGPASSWORD`. Where `sslmode` asks for TLS, the certificate and its name are verified, whichever of `require`,
  * `verify-ca` and `verify-full` it says; `no-verify` alone leaves that out.
  *
- * @throws StoreError when it is no such address, or asks for what is not known. The message quotes nothing that may be
+ * @throws SettingsError when it is no such address, or asks for what is not known. The message quotes nothing that may be
  * secret.
  */
 export function storeAddress(text: string): StoreAddress {
@@ -111,6 +111,9 @@ function fileOf(name: string, path: string): string {
   }
 }
 
-function wrong(how: string): StoreError {
-  return new StoreError("unwritable", `The address in ANTIPHON_STORE_URL or store.urlFile ${how}.`);
+function wrong(how: string): SettingsError {
+  return new SettingsError(
+    "environment",
+    `The address of the database (ANTIPHON_STORE_URL, or the file of store.urlFile) ${how}.`,
+  );
 }

@@ -121,7 +121,7 @@ const NO_TLS: Kind = {
 const NO_DATABASE: Kind = {
   problem: "unwritable",
   sentence: ({ place }, detail) =>
-    `There is no such thing as ${place} (${detail}): make it with createdb, or name another in ${ADDRESS}.`,
+    `${sentenceCase(place)} does not exist (${detail}): make it with createdb, or name another in ${ADDRESS}.`,
 };
 const NOT_ALLOWED: Kind = {
   problem: "unwritable",

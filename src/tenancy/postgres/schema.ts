@@ -33,7 +33,7 @@ export async function prepareSchema(
   if (is_standby) throw new StandbyError();
   if (synchronous_commit === "off") throw notDurable(where);
   const read: Run = (statement) => connections.run(statement, untilMs);
-  const found = await asOurs(where, versionOf(read, where.schema));
+  const { version: found } = await asOurs(where, stateIn(read, where.schema));
   if (found > MIGRATIONS.length) throw newer(where, found, MIGRATIONS.length);
   if (found === MIGRATIONS.length) return;
   const migrated = connections.transaction(
@@ -59,27 +59,30 @@ interface ServerRow {
 
 async function migrate(run: Run, schema: string): Promise<void> {
   await run(migrationLock(schema));
-  const found = await versionOf(run, schema);
-  if (found >= MIGRATIONS.length) return;
+  const { version, hasSchema } = await stateIn(run, schema);
+  if (version >= MIGRATIONS.length) return;
   // Not IF NOT EXISTS, which would need the right to make schemas although there is one.
-  const [there] = await run<{ oid: string | null }>(named("to_regnamespace", `"${schema}"`));
-  if (there!.oid === null) await run({ text: `CREATE SCHEMA "${schema}"` });
-  for (const step of MIGRATIONS.slice(found)) await run({ text: step.replaceAll("{schema}", `"${schema}"`) });
+  if (!hasSchema) await run({ text: `CREATE SCHEMA "${schema}"` });
+  for (const step of MIGRATIONS.slice(version))
+    await run({ text: step.replaceAll("{schema}", `"${schema}"`) });
   await run({ text: `UPDATE "${schema}".schema_version SET version = ${MIGRATIONS.length}` });
   await makeDays(run, schema);
 }
 
-/** 0 where nothing is there yet. */
-async function versionOf(run: Run, schema: string): Promise<number> {
-  const [there] = await run<{ oid: string | null }>(named("to_regclass", `"${schema}".schema_version`));
-  if (there!.oid === null) return 0;
+/** Version 0 is where nothing is there yet. */
+async function stateIn(run: Run, schema: string): Promise<{ version: number; hasSchema: boolean }> {
+  const [state] = await run<{ has_schema: boolean; has_version: boolean }>({ text: STATE, values: [schema] });
+  const { has_schema: hasSchema, has_version } = state!;
+  if (!has_version) return { version: 0, hasSchema };
   const [row] = await run<{ version: number }>({ text: `SELECT version FROM "${schema}".schema_version` });
-  return row?.version ?? 0;
+  return { version: row?.version ?? 0, hasSchema };
 }
 
-function named(lookup: string, name: string): { readonly text: string; readonly values: string[] } {
-  return { text: `SELECT ${lookup}($1)::text AS oid`, values: [name] };
-}
+/** Read as rows: what `to_regclass` says may be older than the lock. */
+const STATE = `SELECT
+  EXISTS (SELECT FROM pg_namespace WHERE nspname = $1) AS has_schema,
+  EXISTS (SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+          WHERE nspname = $1 AND relname = 'schema_version') AS has_version`;
 
 /** Tables under our names that we have not made: one is there already, or has other columns. */
 async function asOurs<T>(where: StorePlace, work: Promise<T>): Promise<T> {

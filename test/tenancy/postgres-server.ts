@@ -1,8 +1,8 @@
 import { type ChildProcess, execFile, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
 import { temporaryFolder } from "../e2e/folders.ts";
@@ -27,8 +27,12 @@ export interface PostgresServer {
 export interface PostgresOptions {
   /** Settings beside those that all tests have, as in `wal_level: "replica"`. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Fills the new folder of data, as `initdb` does, which it does otherwise. */
-  readonly fill?: (folder: string) => Promise<void>;
+  /** Fills the new folder of data; `initdb` does it otherwise. */
+  readonly fill?: (data: string) => Promise<void>;
+  /** Where that folder is made; in a new one otherwise. */
+  readonly folder?: string;
+  /** The first words of a command that runs another as PostgreSQL's user; none are needed otherwise. */
+  readonly runAs?: readonly string[];
 }
 
 /** The superuser of every server, and a password with what has to be encoded in an address. */
@@ -43,14 +47,18 @@ export const WITHOUT_POSTGRES = withoutPostgres();
 /** PostgreSQL does not run as root; then it runs as nobody. */
 export const ITS_USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
-/** Starts a server that is ended with the test's process. What is written to it outlives its processes, not the machine. */
-export async function startPostgres({
-  settings = {},
-  fill = initialised,
-}: PostgresOptions = {}): Promise<PostgresServer> {
+/** A new folder that PostgreSQL's user owns, removed when the test's process ends. */
+export function folderOfItsUser(): string {
   const folder = temporaryFolder();
-  const data = join(folder, "data");
   if (ITS_USER.uid !== undefined) chownSync(folder, ITS_USER.uid, ITS_USER.gid);
+  return folder;
+}
+
+/** Starts a server that is ended with the test's process. What is written to it outlives its processes, not the machine. */
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+  const { settings = {}, folder = folderOfItsUser(), runAs } = options;
+  const { fill = (data) => initialise(data, runAs) } = options;
+  const data = join(folder, "data");
   await fill(data);
   const port = await freePort();
   const all = {
@@ -68,20 +76,20 @@ export async function startPostgres({
   let databases = 0;
 
   async function start(): Promise<void> {
+    const address = addressOf("postgres");
     await until(`PostgreSQL on port ${port}`, async () => {
-      child = launch(program("postgres"), line, {
-        ...ITS_USER,
-        cwd: folder,
-        stdio: ["ignore", "ignore", "pipe"],
-      });
+      const [command, args, asUser] = asItsUser("postgres", line, runAs);
+      child = launch(command, args, { ...asUser, cwd: "/", stdio: ["ignore", "ignore", "pipe"] });
       let said = "";
       child.stderr?.on("data", (chunk: Buffer) => {
         said += chunk;
       });
-      const ended = once(child, "exit").then(() => "ended");
-      const answers = until("it to answer", () => answersAt(addressOf("postgres"))).then(() => "answers");
-      if ((await Promise.race([ended, answers])) === "answers") return true;
-      answers.catch(() => {});
+      let isOver = false;
+      child.once("close", () => {
+        isOver = true;
+      });
+      await until("it to answer or to end", async () => isOver || (await answersAt(address)));
+      if (!isOver) return true;
       // Processes of the one before may not have ended yet.
       if (/lock file|shared memory block|in use/.test(said)) return false;
       throw new Error(said);
@@ -124,27 +132,44 @@ export async function query<Row extends pg.QueryResultRow>(url: string, text: st
   }
 }
 
-/** The path of a program of PostgreSQL's. */
-export function program(name: string): string {
-  return join(PROGRAMS ?? "", name);
-}
-
-/** Runs a program of PostgreSQL's as the user that its servers run as. */
+/** Runs a program of PostgreSQL's to its end, as the user that its servers run as. */
 export async function runProgram(
   name: string,
   line: readonly string[],
-  env: Record<string, string> = {},
+  {
+    runAs,
+    env = {},
+  }: { readonly runAs?: readonly string[] | undefined; readonly env?: Record<string, string> } = {},
 ): Promise<void> {
-  await promisify(execFile)(program(name), line, { ...ITS_USER, cwd: "/", env: { ...process.env, ...env } });
+  const [command, args, asUser] = asItsUser(name, line, runAs);
+  await promisify(execFile)(command, args, { ...asUser, cwd: "/", env: { ...process.env, ...env } });
 }
 
-async function initialised(data: string): Promise<void> {
-  const passwords = join(data, "..", "password");
-  writeFileSync(passwords, ROOT.password, { mode: 0o644 });
-  await runProgram("initdb", [
+/** Makes a cluster in a folder that is not there yet. */
+export async function initialise(
+  data: string,
+  runAs?: readonly string[],
+  more: readonly string[] = [],
+): Promise<void> {
+  const passwords = join(temporaryFolder(), "password");
+  writeFileSync(passwords, ROOT.password);
+  chmodSync(dirname(passwords), 0o755);
+  const line = [
     ...["-D", data, "-U", ROOT.user, "--pwfile", passwords, "--auth", "scram-sha-256"],
-    ...["--no-sync", "--encoding", "UTF8", "--locale", "C"],
-  ]);
+    ...["--no-sync", "--encoding", "UTF8", "--locale", "C", ...more],
+  ];
+  await runProgram("initdb", line, { runAs });
+}
+
+function asItsUser(
+  name: string,
+  line: readonly string[],
+  runAs: readonly string[] | undefined,
+): [command: string, args: string[], options: { uid?: number; gid?: number }] {
+  const path = join(PROGRAMS ?? "", name);
+  if (runAs === undefined) return [path, [...line], ITS_USER];
+  const [command, ...words] = runAs;
+  return [command!, [...words, path, ...line], {}];
 }
 
 async function answersAt(url: string): Promise<boolean> {

@@ -36,7 +36,7 @@ export interface PostgresOptions {
 }
 
 /** The superuser of every server, and a password with what has to be encoded in an address. */
-export const ROOT = { user: "antiphon", password: "p@ss/wörd" };
+export const ROOT = { user: "tester", password: "p@ss/wörd" };
 
 /** Where PostgreSQL's programs are, or null. */
 const PROGRAMS = programs();

@@ -54,7 +54,7 @@ describe("what a Valkey server reports", () => {
   const spoken = { place: "10.0.0.7:6379", password: "p@ss w" };
 
   it("is one sentence with the place and the remedy", () => {
-    for (const [words, says] of [
+    for (const [words, says, name = "Error"] of [
       ["connect ECONNREFUSED 10.0.0.7:6379", /cannot be reached .*see that their server runs/],
       [
         "WRONGPASS invalid username-password pair or user is disabled.",
@@ -66,16 +66,17 @@ describe("what a Valkey server reports", () => {
       ["READONLY You can't write against a read only replica.", /replica's .*primary/],
       ['Protocol error, got "H" as reply type byte. Please report this.', /no Valkey server's/],
       ["self-signed certificate", /not trusted .*NODE_EXTRA_CA_CERTS/],
+      ["ERR unknown command 'EVALSHA'", /refuse \(ERR unknown command 'EVALSHA'\): mend/, "ReplyError"],
     ] as const) {
-      const { message } = asBucketsError(words, spoken);
+      const { message } = asBucketsError(Object.assign(new Error(words), { name }), spoken);
       assert.match(message, /^The shared buckets at 10\.0\.0\.7:6379 [^\n]*\.$/);
       assert.match(message, says);
     }
   });
 
   it("has the password neither as it is nor as an address holds it, and no lines of its own", () => {
-    const { message } = asBucketsError("ERR 'AUTH' 'p@ss w'\r\nat p%40ss%20w", spoken);
+    const { message } = asBucketsError(new Error("ERR 'AUTH' 'p@ss w'\r\nat p%40ss%20w"), spoken);
     assert.ok(message.includes("ERR 'AUTH' '…' at …"), message);
-    assert.ok(asBucketsError("x".repeat(10_000), spoken).message.length < 500);
+    assert.ok(asBucketsError(new Error("x".repeat(10_000)), spoken).message.length < 500);
   });
 });

@@ -1,4 +1,4 @@
-import type { ChildProcess } from "node:child_process";
+import { type ChildProcess, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
@@ -19,6 +19,13 @@ const MISSING = "there is no valkey-server and no redis-server in the path: apt-
 export const NEEDS_VALKEY = { skip: VALKEY === null && MISSING } as const;
 if (VALKEY === null && process.env.CI) throw new Error(MISSING);
 
+const NO_OPENSSL = "there is no openssl in the path";
+const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
+
+/** The same for a test that needs certificates, too. */
+export const NEEDS_VALKEY_TLS = { skip: NEEDS_VALKEY.skip || (!hasOpenssl && NO_OPENSSL) } as const;
+if (!hasOpenssl && process.env.CI) throw new Error(NO_OPENSSL);
+
 /** A server of its own, empty, in memory alone. */
 export interface ValkeyServer {
   readonly port: number;
@@ -33,16 +40,43 @@ export interface ValkeyServerOptions {
   readonly port?: number;
   /** More of its own flags. */
   readonly flags?: readonly string[];
-  /** Listens by TLS alone. */
-  readonly isTls?: boolean;
+  /** Listens by TLS alone, with these. */
+  readonly tls?: Certificate;
+}
+
+/** Files of a certificate that nobody has reason to trust, and of its key. */
+export interface Certificate {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+/** Makes one for 127.0.0.1 and `localhost` in a folder. */
+export function makeCertificate(folder: string): Certificate {
+  const [certificate, key] = [join(folder, "certificate.pem"), join(folder, "key.pem")];
+  const line = `req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout ${key} -out ${certificate}`;
+  const names = "subjectAltName=DNS:localhost,IP:127.0.0.1";
+  const { status, stderr } = spawnSync("openssl", [...line.split(" "), "-addext", names], {
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(`openssl made no certificate: ${stderr}`);
+  return { certificate, key };
 }
 
 /** Starts a server and waits until it can be asked. */
 export async function startValkey(options: ValkeyServerOptions = {}): Promise<ValkeyServer> {
-  const { port = await freePort(), flags = [], isTls = false } = options;
+  const { port = await freePort(), flags = [], tls } = options;
   const folder = mkdtempSync(join(tmpdir(), "antiphon-valkey-"));
-  const listening = isTls ? ["--port", "0", "--tls-port", `${port}`] : ["--port", `${port}`];
-  const line = [...listening, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder];
+  const line = [
+    ...listening(port, tls),
+    "--bind",
+    "127.0.0.1",
+    "--save",
+    "",
+    "--appendonly",
+    "no",
+    "--dir",
+    folder,
+  ];
   if (VALKEY === null) throw new Error(MISSING);
   const child = launch(VALKEY, [...line, ...flags], { stdio: ["ignore", "pipe", "ignore"] });
   const ended = once(child, "exit").then(() => rmSync(folder, { recursive: true, force: true }));
@@ -54,7 +88,7 @@ export async function startValkey(options: ValkeyServerOptions = {}): Promise<Va
   }
   return {
     port,
-    url: `redis://127.0.0.1:${port}`,
+    url: `redis${tls === undefined ? "" : "s"}://127.0.0.1:${port}`,
     async signal(name) {
       child.kill(name);
       if (name === "SIGKILL") await ended;
@@ -64,6 +98,12 @@ export async function startValkey(options: ValkeyServerOptions = {}): Promise<Va
       await ended;
     },
   };
+}
+
+function listening(port: number, tls: Certificate | undefined): string[] {
+  if (tls === undefined) return ["--port", `${port}`];
+  const files = ["--tls-cert-file", tls.certificate, "--tls-key-file", tls.key];
+  return ["--port", "0", "--tls-port", `${port}`, ...files, "--tls-auth-clients", "no"];
 }
 
 /** Null once it is ready; what it said where it ended instead. */

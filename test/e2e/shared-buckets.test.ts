@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { openTenancy } from "../../src/tenancy/open.ts";
 import type { Reply } from "../http/wire.ts";
-import { NEEDS_VALKEY, startValkey } from "../tenancy/valkey-server.ts";
+import { needsValkey, startValkey } from "../tenancy/valkey-server.ts";
 import { until } from "../waiting.ts";
 import { clientOf } from "./client.ts";
 import { temporaryFolder } from "./folders.ts";
@@ -22,7 +22,7 @@ async function keyOfFew(dataDir: string): Promise<string> {
   return key;
 }
 
-describe("two servers with one Valkey", NEEDS_VALKEY, () => {
+describe("two servers with one Valkey", needsValkey(), () => {
   const closings: (() => Promise<unknown>)[] = [];
   after(async () => {
     for (const close of closings) await close();

@@ -8,7 +8,7 @@ import { reconnectPauseMs } from "../../src/tenancy/buckets/valkey.ts";
 import type { Buckets } from "../../src/tenancy/buckets.ts";
 import { openBuckets } from "../../src/tenancy/open-buckets.ts";
 import { until } from "../waiting.ts";
-import { freePort, NEEDS_VALKEY, startValkey, type ValkeyServerOptions } from "./valkey-server.ts";
+import { freePort, needsValkey, startValkey, type ValkeyServerOptions } from "./valkey-server.ts";
 
 const PASSWORD = "hunter2 is secret";
 /** Regains nothing while a test runs. */
@@ -58,7 +58,7 @@ async function bucketsAt(url: string, timeoutMs = 10_000) {
   };
 }
 
-describe("buckets whose Valkey server fails", NEEDS_VALKEY, () => {
+describe("buckets whose Valkey server fails", needsValkey(), () => {
   it("go on alone when it is killed, and are shared and full again when an empty one takes its place", async () => {
     const server = await serverOf();
     const world = await bucketsAt(server.url);

@@ -9,13 +9,13 @@ import { TOKEN } from "../../src/tenancy/token-bucket.ts";
 import { until } from "../waiting.ts";
 import { bucketsConformance } from "./buckets-conformance.ts";
 import { valkeyWorld } from "./buckets-worlds.ts";
-import { NEEDS_VALKEY, startValkey, type ValkeyServer } from "./valkey-server.ts";
+import { NO_VALKEY, needsValkey, startValkey, type ValkeyServer } from "./valkey-server.ts";
 
 let server: ValkeyServer;
 /** Says what the server keeps. */
 let told: Redis;
 before(async () => {
-  if (NEEDS_VALKEY.skip !== false) return;
+  if (NO_VALKEY !== null) return;
   server = await startValkey();
   told = new Redis(server.url);
 });
@@ -24,9 +24,9 @@ after(async () => {
   await server?.stop();
 });
 
-bucketsConformance("on a Valkey server, guarded", () => valkeyWorld(server.url), NEEDS_VALKEY);
+bucketsConformance("on a Valkey server, guarded", () => valkeyWorld(server.url), needsValkey());
 
-describe("buckets on a Valkey server", NEEDS_VALKEY, () => {
+describe("buckets on a Valkey server", needsValkey(), () => {
   const open: SharedBuckets[] = [];
   after(() => {
     for (const buckets of open) buckets.close();

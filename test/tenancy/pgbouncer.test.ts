@@ -4,19 +4,12 @@ import { once } from "node:events";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { launch } from "../e2e/program.ts";
+import { launch } from "../children.ts";
+import { freePort } from "../free-port.ts";
 import { until, within } from "../waiting.ts";
 import { auditedEvents } from "./postgres-audit.ts";
-import { startLoad } from "./postgres-load.ts";
-import {
-  folderOfItsUser,
-  freePort,
-  ITS_USER,
-  query,
-  ROOT,
-  startPostgres,
-  WITHOUT_POSTGRES,
-} from "./postgres-server.ts";
+import { withLoad } from "./postgres-load.ts";
+import { folderOfItsUser, ITS_USER, needsPostgres, query, ROOT, startPostgres } from "./postgres-server.ts";
 import { hashOf, keyRecord, makeKeys, openPostgres, withStores } from "./postgres-stores.ts";
 import { storeConformance } from "./store-conformance.ts";
 import { through } from "./tcp-proxy.ts";
@@ -25,15 +18,9 @@ const PGBOUNCER = ["pgbouncer", "/usr/sbin/pgbouncer"].find(
   (path) => (path.startsWith("/") ? existsSync(path) : true) && spawnSync(path, ["--version"]).status === 0,
 );
 
-function withoutPgbouncer(): string | false {
-  if (PGBOUNCER !== undefined) return false;
-  if (process.env.CI) throw new Error("pgbouncer is missing: apt-get install pgbouncer");
-  return "pgbouncer is not installed (apt-get install pgbouncer)";
-}
+const NO_PGBOUNCER = PGBOUNCER === undefined ? "pgbouncer is not installed: apt-get install pgbouncer" : null;
 
-describe("behind pgbouncer in transaction mode", {
-  skip: WITHOUT_POSTGRES || withoutPgbouncer(),
-}, async () => {
+describe("behind pgbouncer in transaction mode", needsPostgres(NO_PGBOUNCER), async () => {
   const server = await startPostgres();
   const folder = folderOfItsUser();
   const port = await freePort();
@@ -92,18 +79,19 @@ default_pool_size = 4
     const url = await emptyDatabase();
     await withStores([openPostgres(url), openPostgres(url)], async (...stores) => {
       await makeKeys(stores[0]!, ["key_a", "key_b"]);
-      const load = startLoad(stores, ["key_a", "key_b"]);
-      await load.more(300);
-      for (const signal of ["SIGKILL", "SIGTERM"] as const) {
-        const ended = once(bouncer, "exit");
-        bouncer.kill(signal);
-        await within("pgbouncer's end", ended);
-        await start();
+      await withLoad(stores, ["key_a", "key_b"], async (load) => {
         await load.more(300);
-      }
-      await load.stop();
-      assert.deepEqual(load.refused, []);
-      assert.deepEqual([...(await auditedEvents(url))].sort(), [...load.acknowledged].sort());
+        for (const signal of ["SIGKILL", "SIGTERM"] as const) {
+          const ended = once(bouncer, "exit");
+          bouncer.kill(signal);
+          await within("pgbouncer's end", ended);
+          await start();
+          await load.more(300);
+        }
+        await load.stop();
+        assert.deepEqual(load.refused, []);
+        assert.deepEqual([...(await auditedEvents(url))].sort(), [...load.acknowledged].sort());
+      });
     });
   });
 });

@@ -5,11 +5,11 @@ import { appendFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { StoreError } from "../../src/tenancy/store-error.ts";
-import { launch } from "../e2e/program.ts";
+import { launch } from "../children.ts";
 import { until, within } from "../waiting.ts";
 import { auditedEvents } from "./postgres-audit.ts";
-import { startLoad } from "./postgres-load.ts";
-import { folderOfItsUser, ITS_USER, initialise, startPostgres, WITHOUT_POSTGRES } from "./postgres-server.ts";
+import { withLoad } from "./postgres-load.ts";
+import { folderOfItsUser, ITS_USER, initialise, needsPostgres, startPostgres } from "./postgres-server.ts";
 import { makeKeys, openPostgres, withStores } from "./postgres-stores.ts";
 
 const WITHOUT_MOUNT =
@@ -31,7 +31,7 @@ async function smallDisk(folder: string, megabytes: number) {
   };
 }
 
-describe("a database whose disk is full", { skip: WITHOUT_POSTGRES || WITHOUT_MOUNT }, () => {
+describe("a database whose disk is full", { skip: needsPostgres().skip || WITHOUT_MOUNT }, () => {
   it("counts nothing that it refuses, and is well when there is room again, without a restart", async () => {
     const folder = folderOfItsUser();
     const log = join(folderOfItsUser(), "wal");
@@ -44,30 +44,31 @@ describe("a database whose disk is full", { skip: WITHOUT_POSTGRES || WITHOUT_MO
     const url = await server.url();
     await withStores([openPostgres(url), openPostgres(url)], async (...stores) => {
       await makeKeys(stores[0]!, ["key_a", "key_b"]);
-      const load = startLoad(stores, ["key_a", "key_b"]);
-      await load.more(300);
-      const filler = join(seen, "filler");
-      const piece = Buffer.alloc(65_536);
-      assert.throws(
-        () => {
-          for (;;) appendFileSync(filler, piece);
-        },
-        { code: "ENOSPC" },
-      );
-      await until("refusals", () => load.refused.length > 50);
-      for (const error of load.refused) {
-        assert.ok(error instanceof StoreError, String(error));
-        assert.deepEqual([error.problem, error.isTransient], ["disk", false], error.message);
-        assert.match(
-          error.message,
-          /^The disk of the database .* is full or failing \(53100: .*: free some space/,
+      await withLoad(stores, ["key_a", "key_b"], async (load) => {
+        await load.more(300);
+        const filler = join(seen, "filler");
+        const piece = Buffer.alloc(65_536);
+        assert.throws(
+          () => {
+            for (;;) appendFileSync(filler, piece);
+          },
+          { code: "ENOSPC" },
         );
-      }
-      assert.equal((await stores[0]!.listKeys()).length, 2, "what is there can be read");
-      rmSync(filler);
-      await load.more(300);
-      await load.stop();
-      assert.deepEqual([...(await auditedEvents(url))].sort(), [...load.acknowledged].sort());
+        await until("refusals", () => load.refused.length > 50);
+        for (const error of load.refused) {
+          assert.ok(error instanceof StoreError, String(error));
+          assert.deepEqual([error.problem, error.isTransient], ["disk", false], error.message);
+          assert.match(
+            error.message,
+            /^The disk of the database .* is full or failing \(53100: .*: free some space/,
+          );
+        }
+        assert.equal((await stores[0]!.listKeys()).length, 2, "what is there can be read");
+        rmSync(filler);
+        await load.more(300);
+        await load.stop();
+        assert.deepEqual([...(await auditedEvents(url))].sort(), [...load.acknowledged].sort());
+      });
     });
   });
 });

@@ -6,8 +6,8 @@ import { StoreError } from "../../src/tenancy/store-error.ts";
 import { tenancyOn } from "../../src/tenancy/tenancy.ts";
 import { until, within } from "../waiting.ts";
 import { auditedEvents } from "./postgres-audit.ts";
-import { startLoad } from "./postgres-load.ts";
-import { query, startPostgres, WITHOUT_POSTGRES } from "./postgres-server.ts";
+import { type Load, withLoad } from "./postgres-load.ts";
+import { needsPostgres, query, startPostgres } from "./postgres-server.ts";
 import { hashOf, makeKeys, openPostgres, usage, withStores } from "./postgres-stores.ts";
 import { startProxy, through } from "./tcp-proxy.ts";
 
@@ -24,26 +24,24 @@ async function assertExact(url: string, acknowledged: ReadonlySet<string>): Prom
   assert.deepEqual([...(await auditedEvents(url))].sort(), [...acknowledged].sort());
 }
 
-describe("a PostgreSQL database under load by two servers", { skip: WITHOUT_POSTGRES }, async () => {
+describe("a PostgreSQL database under load by two servers", needsPostgres(), async () => {
   const server = await startPostgres();
   /** Two servers with a load, which each reach the database at `url`. */
   async function loaded(
     urls: readonly [string, string],
-    work: (load: ReturnType<typeof startLoad>, stores: readonly Store[]) => Promise<void>,
+    work: (load: Load, stores: readonly Store[]) => Promise<void>,
     options: Parameters<typeof openPostgres>[1] = {},
   ): Promise<void> {
     await withStores(
       urls.map((url) => openPostgres(url, options)),
       async (...stores) => {
         await makeKeys(stores[0]!, KEYS);
-        const load = startLoad(stores, KEYS);
-        try {
+        await withLoad(stores, KEYS, async (load) => {
           await load.more(200);
           await work(load, stores);
-        } finally {
           await load.stop();
-        }
-        assert.deepEqual(load.refused, []);
+          assert.deepEqual(load.refused, []);
+        });
       },
     );
   }
@@ -190,15 +188,16 @@ describe("a PostgreSQL database under load by two servers", { skip: WITHOUT_POST
       await withStores([openPostgres(through(proxy, url))], async (store) => {
         await makeKeys(store!, KEYS);
         proxy.pass(50);
-        const load = startLoad([store!], KEYS);
-        await load.more(160);
-        const found = await Promise.all(
-          Array.from({ length: 500 }, (_, i) => store!.findKey(hashOf(`key_${i % 25}`))),
-        );
-        assert.equal(found.filter((key) => key !== null).length, 400);
-        await load.stop();
-        assert.deepEqual(load.refused, []);
-        await assertExact(url, load.acknowledged);
+        await withLoad([store!], KEYS, async (load) => {
+          await load.more(160);
+          const found = await Promise.all(
+            Array.from({ length: 500 }, (_, i) => store!.findKey(hashOf(`key_${i % 25}`))),
+          );
+          assert.equal(found.filter((key) => key !== null).length, 400);
+          await load.stop();
+          assert.deepEqual(load.refused, []);
+          await assertExact(url, load.acknowledged);
+        });
       });
     } finally {
       await proxy.close();

@@ -1,13 +1,17 @@
 import { type ChildProcess, execFile, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { dirname, join } from "node:path";
+import { after } from "node:test";
 import { promisify } from "node:util";
 import pg from "pg";
+import { killChildren, launch } from "../children.ts";
 import { temporaryFolder } from "../e2e/folders.ts";
-import { launch } from "../e2e/program.ts";
+import { freePort } from "../free-port.ts";
 import { until, within } from "../waiting.ts";
+
+// Tests that are over do not wait for their servers to end.
+after(killChildren);
 
 /** A PostgreSQL server of a test's own, on 127.0.0.1. */
 export interface PostgresServer {
@@ -41,8 +45,16 @@ export const ROOT = { user: "tester", password: "p@ss/wörd" };
 /** Where PostgreSQL's programs are, or null. */
 const PROGRAMS = programs();
 
-/** Why tests that need PostgreSQL are skipped, or false. Where `CI` is set they may not be. */
-export const WITHOUT_POSTGRES = withoutPostgres();
+/** Why a server cannot be started here, or null. */
+export const NO_POSTGRES =
+  PROGRAMS === null ? "PostgreSQL is not installed: apt-get install postgresql" : null;
+
+/** How a test that needs one is skipped where there is none. Where everything has to be tested, that is an error. */
+export function needsPostgres(more: string | null = null): { readonly skip: string | false } {
+  const missing = NO_POSTGRES ?? more;
+  if (missing !== null && process.env.CI) throw new Error(missing);
+  return { skip: missing ?? false };
+}
 
 /** PostgreSQL does not run as root; then it runs as nobody. */
 export const ITS_USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
@@ -62,7 +74,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   await fill(data);
   const port = await freePort();
   const all = {
-    listen_addresses: "127.0.0.1",
+    listen_addresses: "127.0.0.1,127.0.0.2",
     port: `${port}`,
     unix_socket_directories: "",
     fsync: "off",
@@ -193,25 +205,10 @@ function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** A port that nobody listens on now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await within("a port", once(server, "listening"));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 function programs(): string | null {
   if (spawnSync("initdb", ["--version"]).status === 0) return "";
   const debian = "/usr/lib/postgresql";
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
   const found = versions.map((version) => join(debian, version, "bin"));
   return found.find((folder) => existsSync(join(folder, "initdb"))) ?? null;
-}
-
-function withoutPostgres(): string | false {
-  if (PROGRAMS !== null) return false;
-  if (process.env.CI) throw new Error("PostgreSQL is missing: apt-get install postgresql");
-  return "PostgreSQL is not installed (apt-get install postgresql)";
 }

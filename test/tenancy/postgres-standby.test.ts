@@ -5,12 +5,12 @@ import { describe, it } from "node:test";
 import type { StoreError } from "../../src/tenancy/store-error.ts";
 import { until } from "../waiting.ts";
 import { auditedEvents } from "./postgres-audit.ts";
-import { startLoad } from "./postgres-load.ts";
-import { query, ROOT, runProgram, startPostgres, WITHOUT_POSTGRES } from "./postgres-server.ts";
+import { withLoad } from "./postgres-load.ts";
+import { needsPostgres, query, ROOT, runProgram, startPostgres } from "./postgres-server.ts";
 import { hashOf, makeKeys, openPostgres, withStores } from "./postgres-stores.ts";
 import { startProxy, through } from "./tcp-proxy.ts";
 
-describe("a primary and its synchronous standby", { skip: WITHOUT_POSTGRES }, async () => {
+describe("a primary and its synchronous standby", needsPostgres(), async () => {
   const primary = await startPostgres();
   const source = `host=127.0.0.1 port=${primary.port} user=${ROOT.user} password='${ROOT.password}'`;
   const standby = await startPostgres({
@@ -47,22 +47,23 @@ describe("a primary and its synchronous standby", { skip: WITHOUT_POSTGRES }, as
     try {
       await withStores([openPostgres(place), openPostgres(place)], async (...stores) => {
         await makeKeys(stores[0]!, keyIds);
-        const load = startLoad(stores, keyIds);
-        await load.more(300);
-        await primary.kill("SIGKILL");
-        // Before it is promoted, as an endpoint may do.
-        proxy.lead(standby.port);
-        await assert.rejects(
-          stores[0]!.findKey(hashOf("key_0")),
-          (error: StoreError) => error.problem === "unreachable",
-        );
-        await query(await standby.url("postgres"), "SELECT pg_promote()");
-        await load.more(300);
-        assert.notEqual(await stores[0]!.findKey(hashOf("key_0")), null);
-        await load.stop();
-        assert.deepEqual(load.refused, []);
-        const promoted = through({ port: standby.port }, direct);
-        assert.deepEqual([...(await auditedEvents(promoted))].sort(), [...load.acknowledged].sort());
+        await withLoad(stores, keyIds, async (load) => {
+          await load.more(300);
+          await primary.kill("SIGKILL");
+          // Before it is promoted, as an endpoint may do.
+          proxy.lead(standby.port);
+          await assert.rejects(
+            stores[0]!.findKey(hashOf("key_0")),
+            (error: StoreError) => error.problem === "unreachable",
+          );
+          await query(await standby.url("postgres"), "SELECT pg_promote()");
+          await load.more(300);
+          assert.notEqual(await stores[0]!.findKey(hashOf("key_0")), null);
+          await load.stop();
+          assert.deepEqual(load.refused, []);
+          const promoted = through({ port: standby.port }, direct);
+          assert.deepEqual([...(await auditedEvents(promoted))].sort(), [...load.acknowledged].sort());
+        });
       });
     } finally {
       await proxy.close();

@@ -9,11 +9,11 @@ import { storeAddress } from "../../src/tenancy/postgres/store-address.ts";
 import type { Store } from "../../src/tenancy/store.ts";
 import { StoreError } from "../../src/tenancy/store-error.ts";
 import { auditedEvents } from "./postgres-audit.ts";
-import { query, startPostgres, WITHOUT_POSTGRES } from "./postgres-server.ts";
+import { needsPostgres, query, startPostgres } from "./postgres-server.ts";
 import { DEFAULTS, hashOf, keyRecord, makeKeys, openPostgres, usage, withStores } from "./postgres-stores.ts";
 import { storeConformance } from "./store-conformance.ts";
 
-describe("PostgreSQL", { skip: WITHOUT_POSTGRES }, async () => {
+describe("PostgreSQL", needsPostgres(), async () => {
   const server = await startPostgres();
 
   storeConformance("postgres", async () => openPostgres(await server.url()));

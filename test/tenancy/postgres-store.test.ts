@@ -88,7 +88,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
       );
     });
 
-    it("count an event once that all of them commit again and again", async () => {
+    it("count an event once that all of them commit again and again, in whatever order", async () => {
       const url = await server.url();
       await withStores(
         Array.from({ length: 4 }, () => openPostgres(url)),
@@ -104,6 +104,12 @@ describe("PostgreSQL", needsPostgres(), async () => {
           );
           await Promise.all(commits);
           assert.equal((await auditedEvents(url)).size, 200);
+          for (let round = 0; round < 20; round++) {
+            const group = Array.from({ length: 100 }, () => usage(newEventId(), "key_a"));
+            const turned = [...group].reverse();
+            await Promise.all(stores.map((store, i) => store.commit(i % 2 ? group : turned)));
+          }
+          assert.equal((await auditedEvents(url)).size, 2_200);
           assert.equal(await deadlocksIn(url), 0);
         },
       );

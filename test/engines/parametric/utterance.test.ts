@@ -48,6 +48,19 @@ describe("An utterance of the embedded voice", () => {
     assert.ok(counts.at(-1)! >= 30, `${counts}`);
   });
 
+  test("has a shape of the mouth for all of its audio, also where it is capped in a pause", async () => {
+    for (let maxFrames = 16; maxFrames <= 40; maxFrames++) {
+      const { frames } = await speakAll(model, { text: LONG_TEXT, delivery: { maxFrames }, hasMouth: true });
+      let untilS = 0;
+      for (const { startS, endS } of frames.flatMap(({ mouth }) => mouth?.visemes ?? [])) {
+        assert.equal(startS, untilS, `${maxFrames} frames`);
+        untilS = endS;
+      }
+      const samples = frames.reduce((sum, frame) => sum + frame.samples.length, 0);
+      assert.equal(untilS, samples / 24_000, `${maxFrames} frames`);
+    }
+  });
+
   test("does not depend on what the same thread spoke before, or on how it was read", async () => {
     const delivery = { temperature: 0.7, acousticTemperature: 0.7 };
     const first = bytesOf((await speakAll(model, { text: LONG_TEXT, delivery })).frames);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { createParametricModel } from "../../../src/engines/parametric/model.ts";
 import type { SpeechModel } from "../../../src/model/speech-model.ts";
-import { bytesOf, CountedText, LONG_TEXT, never, scriptOf, speakAll } from "../../model/scripts.ts";
+import { bytesOf, CountedText, LONG_TEXT, never, SHORT_TEXT, scriptOf, speakAll } from "../../model/scripts.ts";
 import { tables, VOICE_DIR } from "./voice.ts";
 
 describe("An utterance of the embedded voice", () => {
@@ -49,8 +49,10 @@ describe("An utterance of the embedded voice", () => {
   });
 
   test("has a shape of the mouth for all of its audio, also where it is capped in a pause", async () => {
-    for (let maxFrames = 16; maxFrames <= 40; maxFrames++) {
-      const { frames } = await speakAll(model, { text: LONG_TEXT, delivery: { maxFrames }, hasMouth: true });
+    const whole = (await speakAll(model)).frames.length;
+    const cuts = Array.from({ length: 25 }, (_, at) => ({ text: LONG_TEXT, maxFrames: 16 + at }));
+    for (const { text, maxFrames } of [...cuts, { text: SHORT_TEXT, maxFrames: whole }]) {
+      const { frames } = await speakAll(model, { text, delivery: { maxFrames }, hasMouth: true });
       let untilS = 0;
       for (const { startS, endS } of frames.flatMap(({ mouth }) => mouth?.visemes ?? [])) {
         assert.equal(startS, untilS, `${maxFrames} frames`);

@@ -16,7 +16,13 @@ import { withStress } from "./stress.ts";
 import { withS } from "./suffixes.ts";
 import type { TextTables } from "./tables.ts";
 import { Traced } from "./traced.ts";
-import { characterIds, decodePhonemes, inKnownLetters, readUnknown, type UnknownWordNet } from "./unknown-words.ts";
+import {
+  characterIds,
+  decodePhonemes,
+  inKnownLetters,
+  readUnknown,
+  type UnknownWordNet,
+} from "./unknown-words.ts";
 
 export interface Phonemizer {
   /** The phonemes of a text, a string a sentence; those over 400 phonemes are cut at clauses, silent ones left out. */

@@ -2,7 +2,15 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { createParametricModel } from "../../../src/engines/parametric/model.ts";
 import type { SpeechModel } from "../../../src/model/speech-model.ts";
-import { bytesOf, CountedText, LONG_TEXT, never, SHORT_TEXT, scriptOf, speakAll } from "../../model/scripts.ts";
+import {
+  bytesOf,
+  CountedText,
+  LONG_TEXT,
+  never,
+  SHORT_TEXT,
+  scriptOf,
+  speakAll,
+} from "../../model/scripts.ts";
 import { tables, VOICE_DIR } from "./voice.ts";
 
 describe("An utterance of the embedded voice", () => {

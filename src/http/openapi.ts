@@ -1,4 +1,4 @@
-import { SpeechAudioDelta, SpeechAudioDone, SpeechAudioError, VoiceList } from "../contract/audio-speech.ts";
+import { SpeechAudioDelta, SpeechAudioDone, SpeechAudioError } from "../contract/audio-speech.ts";
 import {
   AudioTranscriptionRequest,
   TranscriptError,
@@ -18,6 +18,7 @@ import {
   TtsResponse,
   UsageSummary,
 } from "../contract/replies.ts";
+import { VoiceList } from "../contract/voices.ts";
 import { KEY_HEADERS } from "./credentials.ts";
 import {
   CONVERSE_EXAMPLES,

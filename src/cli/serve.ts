@@ -37,17 +37,30 @@ export function registerServe(program: Command): void {
       const wyoming = wyomingPlace(settings, process.env);
       // Standard output is for what a person or a script asked for; the log goes beside it.
       const logger = pino({ level: settings.logLevel }, pino.destination({ dest: 2, sync: false }));
-      const stopped = new Promise<void>((resolve) => onStopSignal(() => resolve()));
+      const hurry = new AbortController();
+      let isDraining = false;
+      const stopped = new Promise<void>((resolve) => {
+        onStopSignal(
+          () => resolve(),
+          () => {
+            hurry.abort();
+            return isDraining;
+          },
+        );
+      });
       const ending = new AbortController();
       let isSpeaking = () => false;
       const { serverWriter } = await import("./server-writer.ts");
       const writer = await serverWriter(settings, ending.signal, () => !isSpeaking());
       const { serverRecogniser } = await import("./server-recogniser.ts");
       const recogniser = await serverRecogniser(settings, ending.signal, logger);
-      const tenancy = await openTenancy(settings, {
-        onFailure: (message) => logger.error({ cause: message }, "database thread failed"),
-        onRecovery: (message) => logger.info({ cause: message }, "database thread recovered"),
-      });
+      const { serverBuckets } = await import("./server-buckets.ts");
+      const { buckets, takesAlone } = await serverBuckets(settings, process.env, logger);
+      const watch = {
+        onFailure: (message: string) => logger.error({ cause: message }, "database thread failed"),
+        onRecovery: (message: string) => logger.info({ cause: message }, "database thread recovered"),
+      };
+      const tenancy = await openTenancy(settings, watch, buckets);
       try {
         const threads = workerCount(settings);
         const voice = embeddedVoice({ threads, readings: settings.readings, words }, (event) => {
@@ -62,6 +75,7 @@ export function registerServe(program: Command): void {
           backend: { name: voice.name, kind: "parametric" },
           canSpeak: () => voice.canSpeak(),
           canHear: () => recogniser?.isFound ?? false,
+          takesAlone,
           wyoming,
           logger,
         });
@@ -83,6 +97,9 @@ export function registerServe(program: Command): void {
           ending.signal,
         );
         await stopped;
+        isDraining = true;
+        await server.drain(hurry.signal);
+        isDraining = false;
         ending.abort(new Error("the server stops"));
         await server.stop();
         await preparing;

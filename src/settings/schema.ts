@@ -142,12 +142,21 @@ export const SettingsSchema = Type.Object({
     unit: "ms",
     description: "Silence on a stream after which a comment line keeps the connection alive.",
   }),
+  drainDelayMs: Type.Integer({
+    minimum: 0,
+    maximum: MAX_MS,
+    default: 0,
+    unit: "ms",
+    description:
+      "How long a server that is told to stop still takes requests while /ready fails, so that a balancer can turn to others first. A second signal skips the rest.",
+  }),
   shutdownGraceMs: Type.Integer({
     minimum: 0,
     maximum: MAX_MS,
     default: 10_000,
     unit: "ms",
-    description: "How long a stopping server lets utterances finish before it cuts them off.",
+    description:
+      "How long a server that stops lets utterances finish before it cuts them off; it begins after drainDelayMs.",
   }),
   bodyLimitBytes: Type.Integer({
     minimum: 1024,
@@ -232,6 +241,34 @@ export const SettingsSchema = Type.Object({
     default: 60,
     unit: "requests",
     description: "Failed authentications that one address may make at once.",
+  }),
+  buckets: Type.Object({
+    kind: Type.Enum(["memory", "valkey"], {
+      default: "memory",
+      description:
+        "Where the buckets of keys are kept: in this server alone, or on a Valkey server that several share, so that a key's rate is that of all of them together.",
+    }),
+    urlFile: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          "A file that holds the address of the Valkey server and nothing else, as in redis://user:password@host:6379/0, or rediss:// for TLS. The environment variable ANTIPHON_BUCKETS_URL wins over it.",
+      }),
+    ),
+    prefix: Type.String({
+      pattern: "^[A-Za-z0-9._:-]{1,64}$",
+      default: "antiphon",
+      takes: "1 to 64 letters, digits, dots, colons, hyphens or underscores",
+      description: "What the names of its entries begin with. Servers with the same one share their buckets.",
+    }),
+    timeoutMs: Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      default: 50,
+      unit: "ms",
+      description:
+        "Longest that it may take over an answer; then a bucket of this server with the same terms stands in.",
+    }),
   }),
   trustProxy: Type.Union(
     [Type.Boolean(), Type.Array(Type.String({ pattern: ADDRESS_OR_NETWORK }), { minItems: 1 })],

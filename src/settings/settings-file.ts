@@ -13,6 +13,7 @@ const PATHS = [
   "writer.apiKeyFile",
   "recogniser.apiKeyFile",
   "wyomingKeyFile",
+  "buckets.urlFile",
 ];
 
 /**

@@ -37,8 +37,8 @@ export interface UsageTotals {
 
 /**
  * Keeps keys and usage. Every method that returns a promise rejects with a StoreError, and what it was asked has then not
- * happened, unless the store is `unavailable`: then that is not known. What has resolved is durable, and is seen at once
- * by everybody else who has the same store open.
+ * happened, unless the store is `unavailable` or `unreachable`: then that is not known. What has resolved is durable, and
+ * is seen at once by everybody else who has the same store open.
  */
 export interface Store {
   /** @param hash SHA-256 of the secret, 64 hexadecimal digits, unique. */

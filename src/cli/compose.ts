@@ -156,7 +156,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     intake,
     replies,
     cards: () => catalogue.cards().map(wireCard),
-    info: infoOf(parts, capacity),
+    info: infoOf(parts, catalogue, capacity),
     isReady: () => ready && (parts.canSpeak?.() ?? true) && tenancy.isWell(),
     metrics,
     logger,
@@ -262,7 +262,7 @@ async function listenForMetrics(
   return `${await app.listen({ host, port })}/metrics`;
 }
 
-function infoOf({ settings, backend }: ServerParts, capacity: Capacity): ServiceInfo {
+function infoOf({ settings, backend }: ServerParts, catalogue: Catalogue, capacity: Capacity): ServiceInfo {
   return {
     backend: { ...backend, sample_rate: SAMPLE_RATE_HZ },
     defaults: DEFAULT_PARAMS,
@@ -285,7 +285,7 @@ function infoOf({ settings, backend }: ServerParts, capacity: Capacity): Service
       key_max_audio_bytes: capacity.audio.perKey,
       key_max_reply_bytes: capacity.replies.perKey,
     },
-    param_schema: paramKnobs(),
+    param_schema: paramKnobs(catalogue.unusedKnobs()),
   };
 }
 

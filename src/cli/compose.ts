@@ -42,6 +42,7 @@ import type { WyomingPlace } from "./wyoming-place.ts";
 const PLAYGROUND = {
   page: fileURLToPath(new URL("../../../playground/", import.meta.url)),
   client: fileURLToPath(new URL("../client/", import.meta.url)),
+  audio: fileURLToPath(new URL("../audio/", import.meta.url)),
 };
 
 /** What a server is put together from. It owns `tenancy` from now on. */
@@ -165,7 +166,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     intake,
     replies,
     cards: () => catalogue.cards().map(wireCard),
-    info: infoOf(parts, capacity),
+    info: infoOf(parts, catalogue, capacity),
     isReady: () => ready && (parts.canSpeak?.() ?? true) && tenancy.isWell(),
     metrics,
     logger,
@@ -275,7 +276,7 @@ async function listenForMetrics(
   return `${await app.listen({ host, port })}/metrics`;
 }
 
-function infoOf({ settings, backend }: ServerParts, capacity: Capacity): ServiceInfo {
+function infoOf({ settings, backend }: ServerParts, catalogue: Catalogue, capacity: Capacity): ServiceInfo {
   return {
     backend: { ...backend, sample_rate: SAMPLE_RATE_HZ },
     defaults: DEFAULT_PARAMS,
@@ -298,7 +299,7 @@ function infoOf({ settings, backend }: ServerParts, capacity: Capacity): Service
       key_max_audio_bytes: capacity.audio.perKey,
       key_max_reply_bytes: capacity.replies.perKey,
     },
-    param_schema: paramKnobs(),
+    param_schema: paramKnobs(catalogue.unusedKnobs()),
   };
 }
 

@@ -36,13 +36,21 @@ for (const model of ["whisper-1", "gpt-4o-transcribe", "gpt-4o-mini-transcribe",
     ["by its defaults", undefined],
     ["with a language and a prompt", { language: "en", prompt: "A kettle." }],
   ]) {
-    const heard = await transcribe({
-      model: openai.transcription(model),
-      audio: recording,
-      maxRetries: 0,
-      ...(openaiOptions && { providerOptions: { openai: openaiOptions } }),
-    });
-    assert.ok(heard.durationInSeconds > 1, `${heard.durationInSeconds} s`);
-    transcript(`${model} ${how}`, heard.text);
+    await hear(model, how, openaiOptions);
   }
+}
+await hear("gpt-transcribe", "with languages and keywords", {
+  languages: ["en", "de"],
+  keywords: ["kettle"],
+});
+
+async function hear(model, how, openaiOptions) {
+  const heard = await transcribe({
+    model: openai.transcription(model),
+    audio: recording,
+    maxRetries: 0,
+    ...(openaiOptions && { providerOptions: { openai: openaiOptions } }),
+  });
+  assert.ok(heard.durationInSeconds > 1, `${heard.durationInSeconds} s`);
+  transcript(`${model} ${how}`, heard.text);
 }

@@ -74,6 +74,13 @@ for name in ["mono-44100.mp3", "mono.ogg", "mono.webm", "mono-16000.flac"]:
     assert abs(heard.usage.seconds - 1.25) < 0.06, heard.usage
     transcript(f"a transcript of {name}", heard.text, is_recorded=False)
 
+with open(RECORDING, "rb") as file:
+    heard = client.audio.transcriptions.create(
+        model="gpt-transcribe", file=file, languages=["en", "de"], keywords=["kettle", "milk"]
+    )
+assert [language.code for language in heard.languages] == ["en"], heard
+transcript("gpt-transcribe with languages and keywords", heard.text)
+
 clip = ("a.flac", (recordings / "mono-16000.flac").read_bytes())
 transcript("as text", hear(clip, response_format="text").removesuffix("\n"), is_recorded=False)
 srt = hear(clip, response_format="srt")

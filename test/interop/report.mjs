@@ -10,22 +10,16 @@ export const TEXT = "Good morning! It is twenty past seven, and the tea is ready
 
 let files = 0;
 
-/** Speech that came. With a `rate` in Hz it is samples of 16 bits, which the client decoded; else a file. */
+/**
+ * Speech that came. With a `rate` in Hz it is samples of 16 bits, which the client decoded; else a file. As many samples
+ * as it `mayLack` the client loses itself at the end.
+ */
 export function speech(what, audio, { voice, format, text = TEXT, rate = 0, firstS = null, mayLack = 0 }) {
   const is_decoded = rate > 0;
   const file = `speech-${files++}.${is_decoded ? "raw" : format}`;
   writeFileSync(file, audio);
-  tell(what, {
-    kind: "speech",
-    text,
-    voice,
-    format,
-    file,
-    is_decoded,
-    rate,
-    first_s: firstS,
-    may_lack: mayLack,
-  });
+  const own = { lost_head: 0, may_lack: mayLack, may_add: 0 };
+  tell(what, { kind: "speech", text, voice, format, file, is_decoded, rate, first_s: firstS, ...own });
 }
 
 /** A transcript that came of the recording; in the order in which they were asked for. */

@@ -15,8 +15,13 @@ TEXT = "Good morning! It is twenty past seven, and the tea is ready. How was the
 _numbers = itertools.count()
 
 
-def speech(what, audio, *, voice, format, text=TEXT, rate=None, first_s=None, may_lack=0):
-    """Speech that came. With a `rate` in Hz it is samples of 16 bits, which the client decoded; else a file."""
+def speech(
+    what, audio, *, voice, format, text=TEXT, rate=None, first_s=None, lost_head=0, may_lack=0, may_add=0
+):
+    """Speech that came. With a `rate` in Hz it is samples of 16 bits, which the client decoded; else a file.
+
+    The client itself loses `lost_head` samples at the beginning, and may lose or add so many at the end.
+    """
     file = f"speech-{next(_numbers)}.{format if rate is None else 'raw'}"
     with open(file, "wb") as out:
         out.write(audio)
@@ -30,7 +35,9 @@ def speech(what, audio, *, voice, format, text=TEXT, rate=None, first_s=None, ma
         is_decoded=rate is not None,
         rate=rate or 0,
         first_s=first_s,
+        lost_head=lost_head,
         may_lack=may_lack,
+        may_add=may_add,
     )
 
 

@@ -31,8 +31,10 @@ interface SpeechReport {
   readonly rate: number;
   /** Seconds until the client had the first of it; null where it takes all at once. */
   readonly first_s: number | null;
-  /** Samples that the client itself may lose at the end. */
+  /** Samples that the client itself loses at the beginning, and may lose or add at the end. */
+  readonly lost_head: number;
   readonly may_lack: number;
+  readonly may_add: number;
 }
 
 /** A transcript that came of {@link RECORDED}, or of something else. */
@@ -71,14 +73,16 @@ async function checkSpeech(report: SpeechReport, folder: string, server: SteadyS
   const bytes = await readFile(join(folder, report.file));
   const sound = await (report.is_decoded ? decode("pcm", bytes) : soundOf(report.format, bytes));
   const rateHz = report.is_decoded ? report.rate : sound.rateHz;
-  const spoken = await server.spoken(report.text, report.voice, rateHz);
+  const spoken = (await server.spoken(report.text, report.voice, rateHz)).subarray(report.lost_head);
   const promised = FIDELITY[report.format];
-  const allowed: Fidelity = { ...promised, more: [promised.more[0] - report.may_lack, promised.more[1]] };
+  const [least, most] = promised.more;
+  const allowed: Fidelity = { ...promised, more: [least - report.may_lack, most + report.may_add] };
   const heard = { samples: sound.samples, rateHz };
   const { seconds, more, correlation } = compareSpeech(heard, { samples: spoken, rateHz }, allowed);
+  const lost = report.lost_head === 0 ? "" : `, less the first ${report.lost_head} samples`;
   const first = report.first_s === null ? "" : `, the first after ${Math.round(report.first_s * 1_000)} ms`;
   const extra = more === 0 ? "" : `, ${more > 0 ? "+" : ""}${more} samples`;
-  return `${seconds.toFixed(2)} s${first}, correlation ${correlation.toFixed(4)}${extra}`;
+  return `${seconds.toFixed(2)} s${first}, correlation ${correlation.toFixed(4)}${extra}${lost}`;
 }
 
 /** A file decoded by others' decoders, but for FLAC: that one for browsers loses a short last frame. */

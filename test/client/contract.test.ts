@@ -109,6 +109,8 @@ const SENT = {
 const NOT_SENT: readonly string[] = [
   "AudioSpeechRequest.stream_format",
   "AudioSpeechRequest.instructions",
+  "AudioTranscriptionRequest.languages",
+  "AudioTranscriptionRequest.keywords",
   "AudioTranscriptionRequest.temperature",
   "AudioTranscriptionRequest.stream",
   "AudioTranscriptionRequest.chunking_strategy",
@@ -182,9 +184,15 @@ const GOT = {
     usage: true,
     meta: true,
   } satisfies FieldsOf<client.EndEvent>,
-  Transcription: { text: true, usage: true, heard_seconds: false } satisfies FieldsOf<client.Transcription>,
+  Transcription: {
+    text: true,
+    languages: true,
+    usage: true,
+    heard_seconds: false,
+  } satisfies FieldsOf<client.Transcription>,
   VerboseTranscription: {
     text: true,
+    languages: true,
     usage: true,
     heard_seconds: false,
     task: true,

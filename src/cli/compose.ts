@@ -33,8 +33,9 @@ import { Transcriptions } from "../serving/transcriptions.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
 import type { Bridge } from "../wyoming/bridge.ts";
-import { type Capacity, capacityOf } from "./capacity.ts";
+import { type Capacity, capacityOf, workerCount } from "./capacity.ts";
 import { composeWyoming } from "./compose-wyoming.ts";
+import { version } from "./global-options.ts";
 import { asListenError } from "./listen-error.ts";
 import type { WyomingPlace } from "./wyoming-place.ts";
 
@@ -60,6 +61,8 @@ export interface ServerParts {
   readonly canHear?: () => boolean;
   /** Where Wyoming's clients are served; absent or null, they are not. */
   readonly wyoming?: WyomingPlace | null;
+  /** Threads that can speak; as many as the settings say unless given. */
+  readonly speechThreads?: () => number;
   /** Whether anything is left that can speak; `/health` tells. True unless given. */
   readonly canSpeak?: () => boolean;
   /** Takes of tokens that the shared buckets did not answer; `/metrics` tells. None unless given. */
@@ -90,7 +93,7 @@ export interface RunningServer {
 /** Wires the whole service by hand, loads the resident models and listens. */
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { settings, tenancy, logger } = parts;
-  const metrics = createMetrics();
+  const metrics = createMetrics(version());
   const catalogue = createCatalogue({
     models: PUBLIC_MODELS,
     checkpoints: parts.checkpoints,
@@ -122,6 +125,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       ...capacity.speaking,
       frameTimeoutMs: settings.generationTimeoutMs,
       loadTimeoutMs: settings.loadTimeoutMs,
+      maxAheadS: settings.maxAheadS,
     },
   );
   const hearingRecordings = new FairShare(capacity.hearingRecordings);
@@ -149,6 +153,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     queueDepth: () => service.queued,
     activeStreams: () => service.active,
     pausedStreams: () => service.paused,
+    speechThreads: () => parts.speechThreads?.() ?? workerCount(settings),
     turnsWriting: () => writing.used,
     turnsHearing: () => hearingTurns.used,
     recordingsHearing: () => hearingRecordings.used,
@@ -291,6 +296,7 @@ function infoOf({ settings, backend }: ServerParts, catalogue: Catalogue, capaci
       max_body_bytes: settings.bodyLimitBytes,
       min_new_tokens: MIN_NEW_TOKENS,
       max_new_tokens: MAX_NEW_TOKENS,
+      max_ahead_seconds: settings.maxAheadS,
       key_max_utterances: capacity.speaking.keyConcurrency,
       key_max_waiting: capacity.speaking.keyQueueDepth,
       key_max_writing: capacity.writing.perKey,

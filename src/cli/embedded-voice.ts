@@ -35,6 +35,8 @@ export async function openEmbeddedVoice(
 export interface EmbeddedVoice extends Checkpoint {
   /** Whether a thread can speak, or is about to: not when all of them hang or cannot be started. True until loaded. */
   canSpeak(): boolean;
+  /** Threads that answer; none before it is loaded. */
+  threads(): number;
 }
 
 export function embeddedVoice(setup: VoiceSetup, onEvent?: (event: PoolEvent) => void): EmbeddedVoice {
@@ -52,5 +54,6 @@ export function embeddedVoice(setup: VoiceSetup, onEvent?: (event: PoolEvent) =>
       const { hung, broken, size } = pool.stats();
       return hung + broken < size;
     },
+    threads: () => pool?.stats().ready ?? 0,
   };
 }

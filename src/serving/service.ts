@@ -20,13 +20,14 @@ import { asRefusal } from "./failures.ts";
 import type { FairShare } from "./fair-share.ts";
 import { heardMeta } from "./heard-turn.ts";
 import type { Hearing } from "./hearing.ts";
+import { Lead } from "./lead.ts";
 import { LiveWork } from "./live-work.ts";
 import type { Prepared } from "./prepare.ts";
 import { scriptOf } from "./script-of.ts";
 import { AllMarks, type SpokenPiece, spokenPiece } from "./spoken-piece.ts";
 import type { StreamedText } from "./streamed-text.ts";
 import { Tally } from "./tally.ts";
-import type { Telemetry } from "./telemetry.ts";
+import type { Telemetry, UtteranceEnd } from "./telemetry.ts";
 import { voiceMeta } from "./voice-meta.ts";
 
 export interface ServiceDeps {
@@ -47,6 +48,8 @@ export interface ServiceOptions extends AdmissionOptions {
   readonly frameTimeoutMs: number;
   /** Longest wait for a model to load, in milliseconds. */
   readonly loadTimeoutMs: number;
+  /** Seconds of speech that are made ahead of who plays it as it comes; 0 is no bound. */
+  readonly maxAheadS: number;
 }
 
 /** Who asks, and how. */
@@ -62,6 +65,8 @@ export interface Caller {
   readonly limit?: TimeLimit;
   /** A stream hands audio over as it comes: what a client took before it left is metered. */
   readonly takesAudioAsItComes: boolean;
+  /** It is played as it comes: what is made ahead of that is bounded, since whoever listens may leave. */
+  readonly isPlayed: boolean;
   /** Told with the first frame: the audio of earlier turns is needed no more. */
   readonly onHeard?: () => void;
   /** Told when the utterance is ended although nothing is asked of it: whoever takes its audio waits for something else. */
@@ -91,20 +96,24 @@ export class SpeechService {
   readonly #deps: ServiceDeps;
   readonly #options: ServiceOptions;
   readonly #admission: Admission;
+  readonly #lead: Lead;
+  readonly #nowMs: () => number;
   readonly #live = new LiveWork();
 
   constructor(deps: ServiceDeps, options: ServiceOptions) {
     this.#deps = deps;
     this.#options = options;
     this.#admission = new Admission(options);
+    this.#lead = new Lead(options.maxAheadS);
+    this.#nowMs = options.nowMs ?? (() => performance.now());
   }
 
-  /** Utterances that are computed. */
+  /** Utterances that are computed just now. */
   get active(): number {
     return this.#admission.active;
   }
 
-  /** Utterances that have begun and wait for a place, or for their client. */
+  /** Utterances that have begun and wait: for a place, for their client, for words, or to be less far ahead. */
   get paused(): number {
     return this.#admission.paused;
   }
@@ -128,21 +137,27 @@ export class SpeechService {
     }
   }
 
-  /** Takes nothing new, lets what is being spoken finish for `graceMs`, then stops it with a 502. */
+  /**
+   * Takes nothing new, lets what is being spoken finish for `graceMs`, then stops it with a 502. What is played is made to
+   * its end as fast as it is taken: nobody else needs the time.
+   */
   async drain(graceMs: number): Promise<void> {
     this.#admission.close();
+    this.#lead.lift();
     this.#deps.writing.close();
     this.#deps.hearing?.close();
     await this.#live.drain(graceMs);
   }
 
   async *#speak(given: Prepared, caller: Caller, stop: Stop): AsyncGenerator<SpokenPiece, Outcome, void> {
-    const tally = new Tally(this.#deps.telemetry);
+    const utterance = { model: given.model.card.id, format: caller.encoding };
+    const tally = new Tally(this.#deps.telemetry, utterance, this.#nowMs);
     const all = new AllMarks();
     let coming: ComingText | null = null;
     let place: Place | null = null;
     let lease: Lease | null = null;
     let settled = false;
+    let end: UtteranceEnd | null = null;
     try {
       const isWritten = given.conversation.open.text === null && caller.words === undefined;
       if (isWritten && this.#deps.writer === null) throw noWriter();
@@ -153,20 +168,21 @@ export class SpeechService {
       const prepared = { ...given, conversation: heard.conversation };
       coming = await this.#coming(prepared, caller, stop);
       if (caller.words !== undefined) tally.wordsCame();
-      const end = (reason: ServiceError): void => {
+      const cut = (reason: ServiceError): void => {
         stop.abort(reason);
         caller.onEnded?.(reason);
       };
-      place = await this.#admission.enter(caller.keyId, stop.signal, end, coming !== null);
+      tally.queued();
+      place = await this.#admission.enter(caller.keyId, stop.signal, cut, coming !== null);
       tally.admitted();
       lease = await this.#lease(prepared.model, stop);
       const report = yield* this.#frames({ caller, lease, prepared, coming, place, all }, stop, tally);
-      tally.spoken();
       place.release();
       const { audioS, frames } = tally;
       const usage = usageOf(prepared, caller, audioS);
       settled = true;
       await this.#meter(caller.keyId, usage);
+      end = report.stop;
       const text = prepared.conversation.open.text ?? report.spoken.trimEnd();
       const writer = coming?.meta() ?? null;
       const writing = writer === null ? {} : { writer };
@@ -178,8 +194,12 @@ export class SpeechService {
       return { text, audioS, frames, usage, finishedHead, marks, meta };
     } catch (error) {
       settled ||= !caller.signal.aborted;
+      end = caller.signal.aborted && error === caller.signal.reason ? "gone" : "failed";
       throw asRefusal(error, caller.signal);
     } finally {
+      // Neither: nobody asks for the next piece. The client went, or was cut.
+      end ??= stop.signal.reason instanceof ServiceError ? "failed" : "gone";
+      tally.ended(end);
       coming?.release();
       lease?.release();
       place?.release();
@@ -205,10 +225,11 @@ export class SpeechService {
   }
 
   async #authored(prepared: Prepared, keyId: string, stop: Stop): Promise<AuthoredText> {
-    const { writer, writing } = this.#deps;
+    const { writer, writing, telemetry } = this.#deps;
     if (writer === null) throw noWriter();
     const holding = await writing.enter(keyId, 1, stop.signal);
-    return new AuthoredText(writer, prepared, stop.signal, () => holding.release());
+    const onFirstToken = (seconds: number): void => telemetry.firstToken(seconds);
+    return new AuthoredText(writer, prepared, stop.signal, onFirstToken, () => holding.release());
   }
 
   /** The engine's speech as a file, each piece waited for no longer than the deadline. */
@@ -225,10 +246,15 @@ export class SpeechService {
         ? encoded(lease.model, script, caller.encoding, stop.signal)
         : encodedSpeech(silence(silenceS), caller.encoding, script.seed);
     const awaited = () => (coming?.isWriting === true ? coming.from : "the speech model");
+    const enough = () => (caller.isPlayed ? this.#lead.wait(tally.aheadS, stop.signal) : null);
     let isOver = false;
     try {
       for (;;) {
         const askedS = tally.nowS;
+        for (let wait = enough(); wait !== null; wait = enough()) {
+          place.pause();
+          await wait;
+        }
         const turn = place.work(tally.aheadS);
         if (turn !== null) await turn;
         // It may compute what it has, but soon has nothing: its place is another's until there are words.

@@ -40,7 +40,8 @@ export class Preparer {
     this.#models = models;
     this.#calls = new ThreadCalls({
       name: "the thread that reads large requests",
-      start: () => new Worker(new URL("./preparer-thread.js", import.meta.url), { workerData: models }),
+      start: () =>
+        new Worker(new URL("./preparer-thread.js", import.meta.url), { workerData: models, execArgv: [] }),
       queueDepth: QUEUE_DEPTH,
       deadlineMs: DEADLINE_MS,
       idleMs: IDLE_MS,

@@ -53,7 +53,8 @@ export class RecordingReader {
 
 function startThread(): Worker {
   // The decoders print what they find wrong with a file, which is nobody's business but its sender's.
-  const worker = new Worker(new URL("./recording-reader-thread.js", import.meta.url), { stderr: true });
+  const entry = new URL("./recording-reader-thread.js", import.meta.url);
+  const worker = new Worker(entry, { stderr: true, execArgv: [] });
   worker.stderr.resume();
   return worker;
 }

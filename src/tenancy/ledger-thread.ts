@@ -75,5 +75,6 @@ export function ledgerThread<Part>(site: LedgerSite, options: LedgerThreadOption
 function started(site: LedgerSite): Worker {
   // A small nursery: what a call leaves behind is little. Unlike a small heap it can end no thread.
   const resourceLimits = { maxYoungGenerationSizeMb: 2 };
-  return new Worker(new URL("./libsql-thread.js", import.meta.url), { workerData: site, resourceLimits });
+  const entry = new URL("./libsql-thread.js", import.meta.url);
+  return new Worker(entry, { workerData: site, resourceLimits, execArgv: [] });
 }

@@ -40,8 +40,7 @@ export class Preparer {
     this.#models = models;
     this.#calls = new ThreadCalls({
       name: "the thread that reads large requests",
-      start: () =>
-        new Worker(new URL("./preparer-thread.js", import.meta.url), { workerData: models, execArgv: [] }),
+      start: () => new Worker(new URL("./preparer-thread.js", import.meta.url), { workerData: models }),
       queueDepth: QUEUE_DEPTH,
       deadlineMs: DEADLINE_MS,
       idleMs: IDLE_MS,

@@ -53,8 +53,7 @@ export class RecordingReader {
 
 function startThread(): Worker {
   // The decoders print what they find wrong with a file, which is nobody's business but its sender's.
-  const entry = new URL("./recording-reader-thread.js", import.meta.url);
-  const worker = new Worker(entry, { stderr: true, execArgv: [] });
+  const worker = new Worker(new URL("./recording-reader-thread.js", import.meta.url), { stderr: true });
   worker.stderr.resume();
   return worker;
 }

@@ -75,6 +75,5 @@ export function ledgerThread<Part>(site: LedgerSite, options: LedgerThreadOption
 function started(site: LedgerSite): Worker {
   // A small nursery: what a call leaves behind is little. Unlike a small heap it can end no thread.
   const resourceLimits = { maxYoungGenerationSizeMb: 2 };
-  const entry = new URL("./libsql-thread.js", import.meta.url);
-  return new Worker(entry, { workerData: site, resourceLimits, execArgv: [] });
+  return new Worker(new URL("./libsql-thread.js", import.meta.url), { workerData: site, resourceLimits });
 }

@@ -22,7 +22,7 @@ export async function composeWyoming(
     ...deps,
     apiKey,
     version: version(),
-    onEnd({ kind, keyId, ms, ending, failure }) {
+    onEnd({ kind, keyId, traceId, ms, ending, failure }) {
       const route = `wyoming:${kind}`;
       const type = failure?.type ?? null;
       metrics.ended({ route, method: "WYOMING", status: null, ending, seconds: ms / 1_000, type });
@@ -30,6 +30,7 @@ export async function composeWyoming(
         route,
         ms: Math.round(ms * 10) / 10,
         ...(keyId === null ? {} : { key_id: keyId }),
+        ...(traceId === null ? {} : { trace_id: traceId }),
         end: ending,
         ...(failure === null ? {} : { error: failure.type }),
       };

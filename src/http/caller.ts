@@ -56,7 +56,8 @@ export function identifyCallers(
 /** Who asks, on a route that requires a key. */
 export function requesterOf({ callerKey, life }: FastifyRequest): Requester {
   if (callerKey === null) throw new Error("the route is open: it has no key");
-  return { keyId: callerKey.keyId, signal: life.signal, keep: (holding) => life.keep(holding) };
+  const { signal, span } = life;
+  return { keyId: callerKey.keyId, signal, span, keep: (holding) => life.keep(holding) };
 }
 
 /** What HTTP asks of every request: 1.1 a `Host`; and to say so where an expectation is not understood. */

@@ -40,11 +40,12 @@ export async function streamSpeech(
   reply: FastifyReply,
   form: StreamForm,
 ): Promise<void> {
-  const { keyId, signal } = requesterOf(request);
+  const { keyId, signal, span } = requesterOf(request);
   const speech = deps.service.converse(prepared, {
     keyId,
     encoding: form.encoding,
     signal,
+    span,
     takesAudioAsItComes: true,
     isPlayed: form.isPlayed,
     onHeard: () => deps.intake.heard(prepared),

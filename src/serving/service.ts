@@ -12,14 +12,17 @@ import type { Stop, TimeLimit } from "../model/stop-with.ts";
 import type { Writer } from "../model/writer.ts";
 import { newEventId } from "../tenancy/event-id.ts";
 import type { UsageRecord } from "../tenancy/store.ts";
+import { NO_SPAN, type Span } from "../tracing/span.ts";
 import { Admission, type AdmissionOptions, type Place } from "./admission.ts";
 import { AuthoredText } from "./authored-text.ts";
 import type { ComingText } from "./coming-text.ts";
 import { within } from "./deadline.ts";
+import { speechFacts, spokenFacts, writingFacts } from "./facts.ts";
 import { asRefusal } from "./failures.ts";
 import type { FairShare } from "./fair-share.ts";
 import { heardMeta } from "./heard-turn.ts";
 import type { Hearing } from "./hearing.ts";
+import { failureType, inSpan } from "./in-span.ts";
 import { Lead } from "./lead.ts";
 import { LiveWork } from "./live-work.ts";
 import type { Prepared } from "./prepare.ts";
@@ -59,6 +62,8 @@ export interface Caller {
   readonly encoding: Encoding;
   /** Aborts when the client has gone. */
   readonly signal: AbortSignal;
+  /** The request's. */
+  readonly span: Span;
   /** The open turn's words, where they are given while it is spoken; nobody writes it then. */
   readonly words?: StreamedText;
   /** Longest that the reply may take, and what ends it then; without it, as long as it is read. */
@@ -158,10 +163,16 @@ export class SpeechService {
     let lease: Lease | null = null;
     let settled = false;
     let end: UtteranceEnd | null = null;
+    const { span } = caller;
+    span.set(speechFacts(given, caller.encoding, caller.takesAudioAsItComes));
+    // Where nobody asks for the next piece, the client went, or was cut.
+    const ending = () => end ?? (stop.signal.reason instanceof ServiceError ? "failed" : "gone");
+    span.atEnd(() => spokenFacts(tally, inputCharsOf(given, caller), ending()));
+    let toFirstAudio = NO_SPAN;
     try {
       const isWritten = given.conversation.open.text === null && caller.words === undefined;
       if (isWritten && this.#deps.writer === null) throw noWriter();
-      const heard = (await this.#deps.hearing?.hear(given.conversation, caller.keyId, stop.signal)) ?? {
+      const heard = (await this.#deps.hearing?.hear(given.conversation, caller.keyId, stop.signal, span)) ?? {
         conversation: given.conversation,
         heard: [],
       };
@@ -173,10 +184,16 @@ export class SpeechService {
         caller.onEnded?.(reason);
       };
       tally.queued();
-      place = await this.#admission.enter(caller.keyId, stop.signal, cut, coming !== null);
+      const entering = this.#admission.enter(caller.keyId, stop.signal, cut, coming !== null);
+      place = await inSpan(span.begin("queue"), stop.signal, entering);
       tally.admitted();
+      toFirstAudio = span.begin("first audio");
       lease = await this.#lease(prepared.model, stop);
-      const report = yield* this.#frames({ caller, lease, prepared, coming, place, all }, stop, tally);
+      const report = yield* this.#frames(
+        { caller, lease, prepared, coming, place, all, toFirstAudio },
+        stop,
+        tally,
+      );
       place.release();
       const { audioS, frames } = tally;
       const usage = usageOf(prepared, caller, audioS);
@@ -195,11 +212,11 @@ export class SpeechService {
     } catch (error) {
       settled ||= !caller.signal.aborted;
       end = caller.signal.aborted && error === caller.signal.reason ? "gone" : "failed";
+      toFirstAudio.end(failureType(error, stop.signal));
       throw asRefusal(error, caller.signal);
     } finally {
-      // Neither: nobody asks for the next piece. The client went, or was cut.
-      end ??= stop.signal.reason instanceof ServiceError ? "failed" : "gone";
-      tally.ended(end);
+      tally.ended(ending());
+      toFirstAudio.end();
       coming?.release();
       lease?.release();
       place?.release();
@@ -214,7 +231,7 @@ export class SpeechService {
    */
   async #coming(prepared: Prepared, caller: Caller, stop: Stop): Promise<ComingText | null> {
     if (prepared.conversation.open.text !== null) return null;
-    const coming = caller.words ?? (await this.#authored(prepared, caller.keyId, stop));
+    const coming = caller.words ?? (await this.#authored(prepared, caller, stop));
     try {
       await within(coming.begin(), this.#options.loadTimeoutMs, stop, () => coming.from);
       return coming;
@@ -224,17 +241,24 @@ export class SpeechService {
     }
   }
 
-  async #authored(prepared: Prepared, keyId: string, stop: Stop): Promise<AuthoredText> {
+  async #authored(prepared: Prepared, caller: Caller, { signal }: Stop): Promise<AuthoredText> {
     const { writer, writing, telemetry } = this.#deps;
     if (writer === null) throw noWriter();
-    const holding = await writing.enter(keyId, 1, stop.signal);
-    const onFirstToken = (seconds: number): void => telemetry.firstToken(seconds);
-    return new AuthoredText(writer, prepared, stop.signal, onFirstToken, () => holding.release());
+    const span = caller.span.begin("writer", writingFacts(writer.name, prepared.delivery.temperature));
+    const holding = await writing.enter(caller.keyId, 1, signal).catch((error: unknown) => {
+      span.end(failureType(error, signal));
+      throw error;
+    });
+    return new AuthoredText(writer, prepared, signal, {
+      span,
+      onFirstToken: (seconds) => telemetry.firstToken(seconds),
+      onOver: () => holding.release(),
+    });
   }
 
   /** The engine's speech as a file, each piece waited for no longer than the deadline. */
   async *#frames(
-    { caller, lease, prepared, coming, place, all }: Speaking,
+    { caller, lease, prepared, coming, place, all, toFirstAudio }: Speaking,
     stop: Stop,
     tally: Tally,
   ): AsyncGenerator<SpokenPiece, SpeechReport, void> {
@@ -246,12 +270,12 @@ export class SpeechService {
         ? encoded(lease.model, script, caller.encoding, stop.signal)
         : encodedSpeech(silence(silenceS), caller.encoding, script.seed);
     const awaited = () => (coming?.isWriting === true ? coming.from : "the speech model");
-    const enough = () => (caller.isPlayed ? this.#lead.wait(tally.aheadS, stop.signal) : null);
+    const held = () => (caller.isPlayed ? this.#lead.wait(tally.aheadS, stop.signal) : null);
     let isOver = false;
     try {
       for (;;) {
         const askedS = tally.nowS;
-        for (let wait = enough(); wait !== null; wait = enough()) {
+        for (let wait = held(); wait !== null; wait = held()) {
           place.pause();
           await wait;
         }
@@ -268,6 +292,7 @@ export class SpeechService {
         if (tally.frames === 0) caller.onHeard?.();
         // A frame that waited for its client's words is not late.
         tally.frame(step.value.sampleCount, Math.max(askedS, caller.words?.cameAtS ?? 0));
+        if (tally.frames > 0) toFirstAudio.end();
         place.rest();
         const piece = spokenPiece(step.value);
         all.add(piece.marks);
@@ -310,6 +335,8 @@ interface Speaking {
   readonly coming: ComingText | null;
   readonly place: Place;
   readonly all: AllMarks;
+  /** Lasts until the first frame. */
+  readonly toFirstAudio: Span;
 }
 
 /** A file of speech, made in the model's own thread if it has one. */
@@ -334,9 +361,13 @@ function noWriter(): ServiceError {
 const NOTHING = new Uint8Array(0);
 const NO_REPORT: SpeechReport = { stop: "length", spoken: "" };
 
-function usageOf(prepared: Prepared, { words }: Caller, audioS: number): Usage {
+function inputCharsOf({ input }: Prepared, { words }: Caller): number {
+  return input.chars + (words?.chars ?? 0);
+}
+
+function usageOf(prepared: Prepared, caller: Caller, audioS: number): Usage {
   return {
-    input_chars: prepared.input.chars + (words?.chars ?? 0),
+    input_chars: inputCharsOf(prepared, caller),
     input_audio_seconds: prepared.input.audioS,
     output_audio_seconds: audioS,
   };

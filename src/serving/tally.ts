@@ -48,6 +48,16 @@ export class Tally {
     return this.frames === 0 ? 0 : this.audioS - (this.nowS - this.#arrivedS - this.#firstAudioS);
   }
 
+  /** From the request's arrival to its first frame, in seconds; 0 before that. */
+  get firstAudioS(): number {
+    return this.#firstAudioS;
+  }
+
+  /** How long a place was waited for, in seconds. */
+  get queuedS(): number {
+    return this.#admittedS - this.#queuedS;
+  }
+
   /** The first words have come only now, from the client itself: its own time is not the service's. */
   wordsCame(): void {
     this.#arrivedS = this.nowS;
@@ -60,7 +70,7 @@ export class Tally {
 
   admitted(): void {
     this.#admittedS = this.nowS;
-    this.#telemetry.queued(this.#admittedS - this.#queuedS);
+    this.#telemetry.queued(this.queuedS);
   }
 
   /** Seconds of the clock that {@link Tally.frame} goes by. */

@@ -8,6 +8,7 @@ import { type Caller, type Outcome, type ServiceOptions, SpeechService } from ".
 import type { SpokenPiece } from "../../src/serving/spoken-piece.ts";
 import type { Telemetry } from "../../src/serving/telemetry.ts";
 import type { UsageRecord } from "../../src/tenancy/store.ts";
+import { NO_SPAN } from "../../src/tracing/span.ts";
 
 /** A request of twelve characters. */
 export const PREPARED = prepareTts({ text: "Hello there." }, (id) => findModel(PUBLIC_MODELS, id));
@@ -113,8 +114,9 @@ export function caller({
   stream = true,
   signal = new AbortController().signal,
   keyId = "key_test",
+  span = NO_SPAN,
 } = {}): Caller {
-  return { keyId, encoding: "pcm", signal, takesAudioAsItComes: stream, isPlayed: stream };
+  return { keyId, encoding: "pcm", signal, span, takesAudioAsItComes: stream, isPlayed: stream };
 }
 
 /** Takes every frame. */

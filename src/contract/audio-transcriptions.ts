@@ -40,10 +40,13 @@ export const AudioTranscriptionRequest = Type.Object(
         "The recording, at most 25 MiB and 25 minutes: WAV, MP3, FLAC, or Opus in Ogg or WebM. Its content tells which, " +
         "not its name.",
     }),
-    model: Type.String({
-      description:
-        "`whisper-1`, `gpt-transcribe`, `gpt-4o-transcribe`, `gpt-4o-mini-transcribe`, or the recogniser's own name.",
-    }),
+    model: Type.Optional(
+      Type.String({
+        description:
+          "`whisper-1`, `gpt-transcribe`, `gpt-4o-transcribe`, `gpt-4o-mini-transcribe`, or the recogniser's own name. " +
+          "Absent or empty: the one there is, as all of them mean.",
+      }),
+    ),
     language: Type.Optional(
       Type.String({ description: "ISO 639-1. Absent or empty: found out.", examples: ["en"] }),
     ),

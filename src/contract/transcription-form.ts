@@ -63,15 +63,14 @@ export function readTranscriptionForm(
 ): TranscriptionAsked {
   const values = grouped(fields);
   const one = (name: string): string | undefined => values.get(name)?.[0];
-  const model = one("model");
-  if (model === undefined) throw refusal(422, "model", "is missing: it is a required field");
+  const model = one("model") ?? "";
   checkTemperature(one("temperature"));
   const isStreamed = readBoolean("stream", one("stream"));
   const granularities = readGranularities(values.get("timestamp_granularities") ?? []);
   const prompt = readPrompt(one("prompt") ?? "", values.get("keywords") ?? []);
-  if (!isRecogniserNamed(model, recogniserName)) {
+  if (model !== "" && !isRecogniserNamed(model, recogniserName)) {
     const own = recogniserName === null ? "" : ` or ${quoted(recogniserName)}`;
-    throw refusal(400, "model", `${quoted(model)} is unknown: send "whisper-1"${own}`);
+    throw refusal(400, "model", `${quoted(model)} is unknown: send "whisper-1"${own}, or leave it out`);
   }
   const format = readFormat(one("response_format"));
   // Some clients name segments, the default, whatever the format.

@@ -250,8 +250,6 @@ for (const [name, fields] of Object.entries<Readonly<Record<string, boolean>>>(S
     const offered = Object.keys(theirs).filter((field) => !NOT_SENT.includes(`${name}.${field}`));
     assert.deepEqual(Object.keys(fields).sort(), offered.sort());
     for (const [field, isRequired] of Object.entries(theirs)) {
-      // The client fills in which recogniser there is.
-      if (name === "AudioTranscriptionRequest" && field === "model") continue;
       assert.ok(!isRequired || fields[field], `${field} has to be there`);
     }
   });

@@ -46,7 +46,6 @@ describe("a transcription is refused by name", () => {
   test("where a field is missing, twice, unknown, or a file", async () => {
     await refused({ file: undefined }, 422, /^file is missing: send the recording as a file/);
     await refused({ file: [new Blob([WAV]), new Blob([WAV])] }, 422, /^file is there more than once/);
-    await refused({ model: undefined }, 422, /^model is missing: it is a required field$/);
     await refused({ model: new Blob(["whisper-1"]) }, 422, /^model is sent as a file: send it as text/);
     await refused({ model: ["whisper-1", "whisper-1"] }, 422, /^model is there more than once/);
     await refused({ audio: new Blob([WAV]), file: undefined }, 422, /^audio is sent as a file/);

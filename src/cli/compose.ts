@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { SAMPLE_RATE_HZ } from "../audio/format.ts";
@@ -60,6 +61,8 @@ export interface ServerParts {
   readonly wyoming?: WyomingPlace | null;
   /** Whether anything is left that can speak; `/health` tells. True unless given. */
   readonly canSpeak?: () => boolean;
+  /** Takes of tokens that the shared buckets did not answer; `/metrics` tells. None unless given. */
+  readonly takesAlone?: () => number;
   readonly logger: Logger;
 }
 
@@ -74,6 +77,11 @@ export interface RunningServer {
   readonly catalogue: Catalogue;
   /** Whether anybody is spoken to just now. */
   isSpeaking(): boolean;
+  /**
+   * Has `/ready` fail from now on, and goes on serving for the drain delay of the settings, so that whoever sends traffic
+   * here can notice and stop. Resolves then, or when `hurry` aborts.
+   */
+  drain(hurry: AbortSignal): Promise<void>;
   /** Finishes what is being spoken, within the grace of the settings, and frees everything. */
   stop(): Promise<void>;
 }
@@ -147,6 +155,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     audioBytes: () => audio.used,
     replyBytes: () => replies.used,
     residentModels: () => catalogue.resident().length,
+    takesAlone: () => parts.takesAlone?.() ?? 0,
   });
   let ready = false;
   const deps: HttpDeps = {
@@ -233,6 +242,10 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       wyomingUrl,
       catalogue,
       isSpeaking: () => service.active + service.paused > 0,
+      async drain(hurry) {
+        ready = false;
+        await pause(settings.drainDelayMs, null, { signal: hurry }).catch(() => {});
+      },
       stop,
     };
   } catch (error) {

@@ -37,6 +37,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   pino: ["http", "cli"],
   "prom-client": ["http"],
   libsql: ["tenancy"],
+  iovalkey: ["tenancy"],
+  pg: ["tenancy"],
   typebox: ["contract", "settings", "catalogue", "http"],
   ajv: ["contract"],
   commander: ["cli"],

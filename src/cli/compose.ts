@@ -121,6 +121,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       ...capacity.speaking,
       frameTimeoutMs: settings.generationTimeoutMs,
       loadTimeoutMs: settings.loadTimeoutMs,
+      maxAheadS: settings.maxAheadS,
     },
   );
   const hearingRecordings = new FairShare(capacity.hearingRecordings);
@@ -290,6 +291,7 @@ function infoOf({ settings, backend }: ServerParts, capacity: Capacity): Service
       max_body_bytes: settings.bodyLimitBytes,
       min_new_tokens: MIN_NEW_TOKENS,
       max_new_tokens: MAX_NEW_TOKENS,
+      max_ahead_seconds: settings.maxAheadS,
       key_max_utterances: capacity.speaking.keyConcurrency,
       key_max_waiting: capacity.speaking.keyQueueDepth,
       key_max_writing: capacity.writing.perKey,

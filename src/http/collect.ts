@@ -34,7 +34,7 @@ export async function collect(
   keep(holding);
   const limit = { ms: options.collectTimeoutMs - (performance.now() - beganMs), late: tooLate };
   const onHeard = () => intake.heard(prepared);
-  const caller = { keyId, encoding, signal, limit, takesAudioAsItComes: false, onHeard };
+  const caller = { keyId, encoding, signal, limit, takesAudioAsItComes: false, isPlayed: false, onHeard };
   const { pieces, outcome } = await gather(service.converse(prepared, caller), holding);
   const file = joinedBytes(pieces);
   file.set(outcome.finishedHead);

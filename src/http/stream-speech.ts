@@ -16,6 +16,8 @@ import { headersOf } from "./reply-headers.ts";
 /** How a reply is written while it is being spoken. */
 export interface StreamForm {
   readonly encoding: Encoding;
+  /** Whether whoever asks for it plays it as it comes; others may be waiting for all of it. */
+  readonly isPlayed: boolean;
   readonly headers: Readonly<Record<string, string>>;
   /** What is sent when nothing has been for a while; null where it would be taken for audio. */
   readonly keepAlive: string | null;
@@ -44,6 +46,7 @@ export async function streamSpeech(
     encoding: form.encoding,
     signal,
     takesAudioAsItComes: true,
+    isPlayed: form.isPlayed,
     onHeard: () => deps.intake.heard(prepared),
     onEnded: (reason) => request.life.cut(reason),
   });

@@ -20,6 +20,7 @@ import { asRefusal } from "./failures.ts";
 import type { FairShare } from "./fair-share.ts";
 import { heardMeta } from "./heard-turn.ts";
 import type { Hearing } from "./hearing.ts";
+import { Lead } from "./lead.ts";
 import { LiveWork } from "./live-work.ts";
 import type { Prepared } from "./prepare.ts";
 import { scriptOf } from "./script-of.ts";
@@ -47,6 +48,8 @@ export interface ServiceOptions extends AdmissionOptions {
   readonly frameTimeoutMs: number;
   /** Longest wait for a model to load, in milliseconds. */
   readonly loadTimeoutMs: number;
+  /** Seconds of speech that are made ahead of who plays it as it comes; 0 is no bound. */
+  readonly maxAheadS: number;
 }
 
 /** Who asks, and how. */
@@ -62,6 +65,8 @@ export interface Caller {
   readonly limit?: TimeLimit;
   /** A stream hands audio over as it comes: what a client took before it left is metered. */
   readonly takesAudioAsItComes: boolean;
+  /** It is played as it comes: what is made ahead of that is bounded, since whoever listens may leave. */
+  readonly isPlayed: boolean;
   /** Told with the first frame: the audio of earlier turns is needed no more. */
   readonly onHeard?: () => void;
   /** Told when the utterance is ended although nothing is asked of it: whoever takes its audio waits for something else. */
@@ -91,20 +96,24 @@ export class SpeechService {
   readonly #deps: ServiceDeps;
   readonly #options: ServiceOptions;
   readonly #admission: Admission;
+  readonly #lead: Lead;
+  readonly #nowMs: () => number;
   readonly #live = new LiveWork();
 
   constructor(deps: ServiceDeps, options: ServiceOptions) {
     this.#deps = deps;
     this.#options = options;
     this.#admission = new Admission(options);
+    this.#lead = new Lead(options.maxAheadS);
+    this.#nowMs = options.nowMs ?? (() => performance.now());
   }
 
-  /** Utterances that are computed. */
+  /** Utterances that are computed just now. */
   get active(): number {
     return this.#admission.active;
   }
 
-  /** Utterances that have begun and wait for a place, or for their client. */
+  /** Utterances that have begun and wait: for a place, for their client, for words, or to be less far ahead. */
   get paused(): number {
     return this.#admission.paused;
   }
@@ -128,16 +137,20 @@ export class SpeechService {
     }
   }
 
-  /** Takes nothing new, lets what is being spoken finish for `graceMs`, then stops it with a 502. */
+  /**
+   * Takes nothing new, lets what is being spoken finish for `graceMs`, then stops it with a 502. What is played is made to
+   * its end as fast as it is taken: nobody else needs the time.
+   */
   async drain(graceMs: number): Promise<void> {
     this.#admission.close();
+    this.#lead.lift();
     this.#deps.writing.close();
     this.#deps.hearing?.close();
     await this.#live.drain(graceMs);
   }
 
   async *#speak(given: Prepared, caller: Caller, stop: Stop): AsyncGenerator<SpokenPiece, Outcome, void> {
-    const tally = new Tally(this.#deps.telemetry);
+    const tally = new Tally(this.#deps.telemetry, this.#nowMs);
     const all = new AllMarks();
     let coming: ComingText | null = null;
     let place: Place | null = null;
@@ -225,10 +238,15 @@ export class SpeechService {
         ? encoded(lease.model, script, caller.encoding, stop.signal)
         : encodedSpeech(silence(silenceS), caller.encoding, script.seed);
     const awaited = () => (coming?.isWriting === true ? coming.from : "the speech model");
+    const enough = () => (caller.isPlayed ? this.#lead.wait(tally.aheadS, stop.signal) : null);
     let isOver = false;
     try {
       for (;;) {
         const askedS = tally.nowS;
+        for (let wait = enough(); wait !== null; wait = enough()) {
+          place.pause();
+          await wait;
+        }
         const turn = place.work(tally.aheadS);
         if (turn !== null) await turn;
         // It may compute what it has, but soon has nothing: its place is another's until there are words.

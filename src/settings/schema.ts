@@ -98,6 +98,14 @@ export const SettingsSchema = Type.Object({
     description:
       "Longest that the engine may take over the next frame of an utterance. Time that a client leaves frames unread does not count.",
   }),
+  maxAheadS: Type.Integer({
+    minimum: 0,
+    maximum: 86_400,
+    default: 30,
+    unit: "s",
+    description:
+      "How much speech of a stream is made, and metered, ahead of a listener who plays it as it comes; 0 is no bound. Replies in one piece, and files whose client asks for no stream, come as fast as they are made.",
+  }),
   requestTimeoutMs: Type.Integer({
     minimum: 100,
     maximum: MAX_MS,

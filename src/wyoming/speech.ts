@@ -58,6 +58,8 @@ export async function speakTo(
     encoding: "pcm",
     signal,
     takesAudioAsItComes: true,
+    // Home Assistant makes a file of a text that is sent whole, and plays one that comes in pieces as it comes.
+    isPlayed: words !== undefined,
     onEnded: (reason) => client.cut(reason),
     ...(words === undefined ? {} : { words }),
   });

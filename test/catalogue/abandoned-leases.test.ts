@@ -96,6 +96,7 @@ test("a client that leaves while its model is leased leaves no lease, at whichev
         queueWaitMs: NEVER_MS,
         frameTimeoutMs: NEVER_MS,
         loadTimeoutMs: NEVER_MS,
+        maxAheadS: 0,
       },
     );
     const controller = new AbortController();

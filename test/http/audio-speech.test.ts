@@ -403,7 +403,7 @@ describe("speech that fails or is left", () => {
         const usage = async () => (await own.get("/v1/usage")).json();
         await until("the usage", async () => (await usage()).requests === 1);
         assert.equal((await usage()).output_audio_seconds, 5 * 0.08);
-        assert.equal(await own.metric("active_streams"), 0);
+        assert.equal(await own.begun(), 0);
       } finally {
         await own.stop();
       }

@@ -19,19 +19,22 @@ const OPTIONS: ServiceOptions = {
   queueWaitMs: 1_000,
   frameTimeoutMs: 1_000,
   loadTimeoutMs: 1_000,
+  maxAheadS: 0,
 };
 
 /** What an engine does when its frame with this index is asked for: it may wait, or throw. */
 type BeforeFrame = (index: number, signal: AbortSignal) => Promise<void> | void;
 
-/** An engine of ten frames that notes what becomes of it. */
+/** An engine of ten frames, or as many as it is told, that notes what becomes of it. */
 export class Engine {
   readonly signals: AbortSignal[] = [];
   readonly #beforeFrame: BeforeFrame;
+  readonly #frames: number;
   given = 0;
 
-  constructor(beforeFrame: BeforeFrame = () => {}) {
+  constructor(beforeFrame: BeforeFrame = () => {}, frames = 10) {
     this.#beforeFrame = beforeFrame;
+    this.#frames = frames;
   }
 
   model(): SpeechModel {
@@ -39,7 +42,7 @@ export class Engine {
     return {
       async *speak(_script, signal) {
         engine.signals.push(signal);
-        for (let index = 0; index < 10; index++) {
+        for (let index = 0; index < engine.#frames; index++) {
           await engine.#beforeFrame(index, signal);
           signal.throwIfAborted();
           engine.given++;
@@ -109,7 +112,7 @@ export function caller({
   signal = new AbortController().signal,
   keyId = "key_test",
 } = {}): Caller {
-  return { keyId, encoding: "pcm", signal, takesAudioAsItComes: stream };
+  return { keyId, encoding: "pcm", signal, takesAudioAsItComes: stream, isPlayed: stream };
 }
 
 /** Takes every frame. */

@@ -24,7 +24,9 @@ export function audioSpeechRoutes(app: FastifyInstance, deps: HttpDeps): void {
       if (outcome.meta.stop === "length") reply.header("X-Antiphon-Stop", "length");
       return sendBytes(reply, file, MEDIA_TYPES[format]);
     }
-    const form = streamFormat === "sse" ? eventsForm(format, request.id) : bytesForm(format);
+    // Who names no stream mostly saves a file, or plays it once it is whole.
+    const isPlayed = streamFormat !== undefined;
+    const form = streamFormat === "sse" ? eventsForm(format, request.id) : bytesForm(format, isPlayed);
     return streamSpeech(deps, prepared, request, reply, form);
   });
 

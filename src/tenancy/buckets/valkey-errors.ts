@@ -8,43 +8,52 @@ export interface Spoken {
 }
 
 /** Puts what the server or the way to it reported into one sentence with the remedy. */
-export function asBucketsError(words: string, spoken: Spoken): BucketsError {
-  const detail = told(words, spoken.password);
-  const [, finding, remedy] = FINDINGS.find(([sign]) => sign.test(words)) ?? SILENT;
+export function asBucketsError({ name, message }: Error, spoken: Spoken): BucketsError {
+  const detail = told(message, spoken.password);
+  const other = name === "ReplyError" ? REFUSING : AWAY;
+  const [finding, remedy] = FINDINGS.find(({ sign }) => sign.test(message))?.says ?? other;
   return new BucketsError(`The shared buckets at ${spoken.place} ${finding} (${detail}): ${remedy}.`);
 }
 
-type Finding = readonly [sign: RegExp, finding: string, remedy: string];
+type Says = readonly [finding: string, remedy: string];
 
-const SILENT: Finding = [/^/, "cannot be reached", "see that their server runs and can be reached from here"];
+const AWAY: Says = ["cannot be reached", "see that their server runs and can be reached from here"];
+const REFUSING: Says = ["refuse", "mend what they name"];
 
-const FINDINGS: readonly Finding[] = [
-  [
-    /WRONGPASS|NOAUTH|invalid password/,
-    "refuse the user or the password",
-    "correct them in ANTIPHON_BUCKETS_URL or the file of buckets.urlFile",
-  ],
-  [
-    /NOPERM/,
-    "do not let their user in",
-    "allow it EVAL, EVALSHA, TIME, GET, SET and INFO, and the keys that begin with buckets.prefix",
-  ],
-  [
-    /^OOM|command not allowed when used memory/,
-    "have no memory left",
-    "give their server more, or let it forget what is used least (maxmemory-policy allkeys-lru)",
-  ],
-  [/^READONLY/, "are a replica's", "name the primary, or an address that leads to it"],
-  [
-    /^Protocol error/,
-    "are no Valkey server's",
-    "correct ANTIPHON_BUCKETS_URL or the file of buckets.urlFile",
-  ],
-  [
-    /certificate|altnames/i,
-    "have a certificate that is not trusted",
-    "name a file with that of its authority in NODE_EXTRA_CA_CERTS",
-  ],
+const FINDINGS: readonly { readonly sign: RegExp; readonly says: Says }[] = [
+  {
+    sign: /WRONGPASS|NOAUTH|invalid password/,
+    says: [
+      "refuse the user or the password",
+      "correct them in ANTIPHON_BUCKETS_URL or the file of buckets.urlFile",
+    ],
+  },
+  {
+    sign: /NOPERM|user executing the script/,
+    says: [
+      "do not let their user in",
+      "allow it EVAL, EVALSHA, TIME, GET, SET and INFO, and the keys that begin with buckets.prefix",
+    ],
+  },
+  {
+    sign: /^OOM|command not allowed when used memory/,
+    says: [
+      "have no memory left",
+      "give their server more, or let it forget what is used least (maxmemory-policy allkeys-lru)",
+    ],
+  },
+  { sign: /^READONLY/, says: ["are a replica's", "name the primary, or an address that leads to it"] },
+  {
+    sign: /^Protocol error/,
+    says: ["are no Valkey server's", "correct ANTIPHON_BUCKETS_URL or the file of buckets.urlFile"],
+  },
+  {
+    sign: /certificate|altnames/i,
+    says: [
+      "have a certificate that is not trusted",
+      "name a file with that of its authority in NODE_EXTRA_CA_CERTS",
+    ],
+  },
 ];
 
 const LONGEST = 200;

@@ -22,19 +22,27 @@ export function valkeyBuckets(address: ValkeyAddress, options: ValkeyOptions): S
   const { prefix, script = takeScript() } = options;
   const scriptSha = createHash("sha1").update(script).digest("hex");
   const spoken = { place: placeOf(address), password: address.password };
-  const client = new Redis(clientOptions(address));
   /** Why there is no connection, as far as that was said. */
-  let trouble: string | null = null;
+  let trouble: Error | null = null;
+  const client = new Redis({
+    ...clientOptions(address),
+    // After a failover the name leads to another server.
+    reconnectOnError(error) {
+      if (!error.message.startsWith("READONLY")) return false;
+      trouble = error;
+      return true;
+    },
+  });
   client.on("error", (error: Error) => {
-    trouble = error.message;
+    trouble = error;
   });
   client.on("ready", () => {
     trouble = null;
   });
 
-  const asked = (error: unknown): BucketsError => {
-    const words = error instanceof Error ? error.message : String(error);
-    return asBucketsError(AWAY.test(words) ? (trouble ?? "the connection was lost") : words, spoken);
+  const toldOf = (error: unknown): BucketsError => {
+    const told = error instanceof Error ? error : new Error(String(error));
+    return asBucketsError(UNSENT.test(told.message) ? (trouble ?? LOST) : told, spoken);
   };
   const run = async (name: string, { rpm, burst }: BucketLimits, taking: 0 | 1): Promise<SharedReading> => {
     // The braces keep all that belongs to a key on one node, where there are several.
@@ -47,7 +55,7 @@ export function valkeyBuckets(address: ValkeyAddress, options: ValkeyOptions): S
       });
       return readingIn(await reply);
     } catch (error) {
-      throw asked(error);
+      throw toldOf(error);
     }
   };
 
@@ -57,7 +65,7 @@ export function valkeyBuckets(address: ValkeyAddress, options: ValkeyOptions): S
       return new Promise((resolve, reject) => {
         if (client.status === "ready") return resolve();
         client.once("ready", resolve);
-        for (const event of ["error", "close"]) client.once(event, () => reject(asked(new Error(CLOSED))));
+        for (const event of ["error", "close"]) client.once(event, () => reject(toldOf(trouble ?? LOST)));
       });
     },
     take: (name, limits) => run(name, limits, 1),
@@ -94,15 +102,13 @@ function clientOptions({ host, port, isTls, user, password, database }: ValkeyAd
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    // After a failover the name leads to another server.
-    reconnectOnError: (error: Error) => error.message.startsWith("READONLY"),
   };
 }
 
-const CLOSED = "Connection is closed.";
+const LOST = new Error("the connection was lost");
 
 /** What the client says of a command for which there is no connection, or no more. */
-const AWAY = /^(Stream isn't writeable|Connection is closed|Reached the max retries|Command aborted)/;
+const UNSENT = /^(Stream isn't writeable|Connection is closed|Reached the max retries|Command aborted)/;
 
 function placeOf({ host, port }: ValkeyAddress): string {
   return `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;

@@ -14,6 +14,12 @@ import { startTestServer, type TestServer } from "../http/start.ts";
 const read = (path: string) => readFileSync(join(TOP, path), "utf8");
 const yaml = (path: string) => parse(read(path), { merge: true });
 
+interface Service {
+  readonly volumes?: readonly string[];
+  readonly environment?: Readonly<Record<string, string | number>>;
+  readonly stop_grace_period?: string;
+}
+
 let server: TestServer;
 before(async () => {
   server = await startTestServer();
@@ -23,7 +29,7 @@ after(() => server.stop());
 test("the dashboard and the alerts ask for metrics that the server has", async () => {
   await server.post("/v1/tts", { text: "Hello." });
   const exposed = new Set(
-    [...(await server.get("/metrics")).text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(
+    [...(await (await server.get("/metrics")).text()).matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(
       ([, name = "", type]) =>
         type === "histogram" ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
     ),
@@ -99,20 +105,17 @@ test("versions are the program's", () => {
 
 test("compose gives the servers settings that exist, mounts files that exist, and waits as long as they need to stop", () => {
   const { services, volumes } = yaml("deploy/compose/compose.yaml");
-  for (const [name, service] of Object.entries<Record<string, never>>(services)) {
-    const { volumes: mounts = [], environment = {} } = service as {
-      volumes?: string[];
-      environment?: Record<string, string | number>;
-    };
+  for (const [name, service] of Object.entries(services as Record<string, Service>)) {
+    const { volumes: mounts = [], environment = {} } = service;
     for (const mount of mounts) {
       const [from = ""] = mount.split(":");
       if (from.startsWith(".")) assert.ok(existsSync(join(TOP, "deploy/compose", from)), `${name}: ${from}`);
-      else assert.ok(from in volumes, `${name}: ${from}`);
+      else assert.ok(from in (volumes as object), `${name}: ${from}`);
     }
     if (!name.startsWith("antiphon")) continue;
     const env = Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, `${value}`]));
     const { drainDelayMs, shutdownGraceMs } = loadSettings({ env });
-    const graceS = Number.parseInt((service as { stop_grace_period: string }).stop_grace_period, 10);
+    const graceS = Number.parseInt(service.stop_grace_period ?? "", 10);
     assert.ok(graceS * 1_000 > drainDelayMs + shutdownGraceMs);
   }
 });

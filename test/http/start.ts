@@ -5,6 +5,7 @@ import { createToneModel, type ToneOptions } from "../../src/engines/tone/tone.t
 import type { Recogniser } from "../../src/model/recogniser.ts";
 import type { Writer } from "../../src/model/writer.ts";
 import { loadSettings } from "../../src/settings/load.ts";
+import type { Buckets } from "../../src/tenancy/buckets.ts";
 import { memoryStore } from "../../src/tenancy/memory-store.ts";
 import type { Store } from "../../src/tenancy/store.ts";
 import { type Tenancy, tenancyOn } from "../../src/tenancy/tenancy.ts";
@@ -32,6 +33,7 @@ export interface TestServerOptions {
   readonly burst?: number;
   readonly tone?: ToneOptions;
   readonly store?: Store;
+  readonly buckets?: Buckets;
   readonly logger?: Logger;
   readonly canSpeak?: () => boolean;
   readonly checkpoints?: readonly Checkpoint[];
@@ -48,7 +50,8 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const flags = { port: "0", workers: "1", dataDir: "unused", maxAheadS: "0", ...options.flags };
   const settings = loadSettings({ flags });
   const anonymous = { rpm: settings.anonymousRpm, burst: settings.anonymousBurst };
-  const tenancy = tenancyOn(store, { anonymous });
+  const { buckets } = options;
+  const tenancy = tenancyOn(store, { anonymous, ...(buckets === undefined ? {} : { buckets }) });
   const { key, record } = await tenancy.createKey({ label: "test", rpm, burst });
   const heart: Checkpoint = { name: "heart", memoryBytes: 1, load: () => createToneModel(tone) };
   const server = await startServer({

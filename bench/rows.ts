@@ -32,6 +32,7 @@ import { player } from "./rows/player.ts";
 import { buzz, clicks, thumps } from "./rows/sound.ts";
 import { start } from "./rows/start.ts";
 import { streams } from "./rows/streams.ts";
+import { takeValkey } from "./rows/take-valkey.ts";
 import { words } from "./rows/words.ts";
 
 /** The table, in its order. */
@@ -83,4 +84,5 @@ export const ROWS: readonly Row[] = [
   player,
   fleetFirstAudio,
   fleetRestart,
+  takeValkey,
 ];

@@ -8,7 +8,7 @@ import { loadSettings } from "../../src/settings/load.ts";
 import { openTenancy } from "../../src/tenancy/open.ts";
 import { temporaryFolder } from "../../test/e2e/folders.ts";
 import { freePort, startPostgres, WITHOUT_POSTGRES } from "../../test/tenancy/postgres-server.ts";
-import { NEEDS_VALKEY, startValkey } from "../../test/tenancy/valkey-server.ts";
+import { needsValkey, startValkey } from "../../test/tenancy/valkey-server.ts";
 import { until, within } from "../../test/waiting.ts";
 import { NotMeasuredError } from "../not-measured-error.ts";
 import { TOP } from "../top.ts";
@@ -30,7 +30,7 @@ export interface Fleet {
 
 /** @throws NotMeasuredError where one of the programs is not installed; an error of its own where `CI` is set. */
 export async function startFleet(): Promise<Fleet> {
-  const missing = WITHOUT_POSTGRES || NEEDS_VALKEY.skip || withoutHaproxy();
+  const missing = WITHOUT_POSTGRES || needsValkey().skip || withoutHaproxy();
   if (missing) throw new NotMeasuredError(missing);
   const folder = temporaryFolder();
   const postgres = await startPostgres({ settings: { fsync: "on" } });
@@ -53,8 +53,7 @@ export async function startFleet(): Promise<Fleet> {
 
   const command = { ...SERVE, args: [...SERVE.args, "--config", configFile] };
   const ports = [await freePort(), await freePort()];
-  const startOne = (index: number) =>
-    startServerProcess(command, undefined, { port: ports[index]!, key });
+  const startOne = (index: number) => startServerProcess(command, undefined, { port: ports[index]!, key });
   const servers = [await startOne(0), await startOne(1)];
 
   const bind = await freePort();

@@ -15,7 +15,9 @@ export const fleetFirstAudio: Row = {
       const rounds: { through: number; direct: number }[] = [];
       // By turns, so that what else the machine does falls on both alike.
       for (let round = 0; round < (isQuick ? 1 : 3); round++) {
-        const through = firstAudioMs(await runLoad({ ...tenWords({ ...server!, ...balancer }, 8), requests }));
+        const through = firstAudioMs(
+          await runLoad({ ...tenWords({ ...server!, ...balancer }, 8), requests }),
+        );
         const direct = firstAudioMs(await runLoad({ ...tenWords(server!, 8), requests }));
         rounds.push({ through: through.p95, direct: direct.p95 });
       }

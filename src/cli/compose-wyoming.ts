@@ -24,7 +24,8 @@ export async function composeWyoming(
     version: version(),
     onEnd({ kind, keyId, ms, ending, failure }) {
       const route = `wyoming:${kind}`;
-      metrics.ended({ route, method: "WYOMING", status: null, ending, type: failure?.type ?? null });
+      const type = failure?.type ?? null;
+      metrics.ended({ route, method: "WYOMING", status: null, ending, seconds: ms / 1_000, type });
       const line = {
         route,
         ms: Math.round(ms * 10) / 10,

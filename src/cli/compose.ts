@@ -33,8 +33,9 @@ import { Transcriptions } from "../serving/transcriptions.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
 import type { Bridge } from "../wyoming/bridge.ts";
-import { type Capacity, capacityOf } from "./capacity.ts";
+import { type Capacity, capacityOf, workerCount } from "./capacity.ts";
 import { composeWyoming } from "./compose-wyoming.ts";
+import { version } from "./global-options.ts";
 import { asListenError } from "./listen-error.ts";
 import type { WyomingPlace } from "./wyoming-place.ts";
 
@@ -42,6 +43,7 @@ import type { WyomingPlace } from "./wyoming-place.ts";
 const PLAYGROUND = {
   page: fileURLToPath(new URL("../../../playground/", import.meta.url)),
   client: fileURLToPath(new URL("../client/", import.meta.url)),
+  audio: fileURLToPath(new URL("../audio/", import.meta.url)),
 };
 
 /** What a server is put together from. It owns `tenancy` from now on. */
@@ -59,6 +61,8 @@ export interface ServerParts {
   readonly canHear?: () => boolean;
   /** Where Wyoming's clients are served; absent or null, they are not. */
   readonly wyoming?: WyomingPlace | null;
+  /** Threads that can speak; as many as the settings say unless given. */
+  readonly speechThreads?: () => number;
   /** Whether anything is left that can speak; `/health` tells. True unless given. */
   readonly canSpeak?: () => boolean;
   /** Takes of tokens that the shared buckets did not answer; `/metrics` tells. None unless given. */
@@ -89,7 +93,7 @@ export interface RunningServer {
 /** Wires the whole service by hand, loads the resident models and listens. */
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { settings, tenancy, logger } = parts;
-  const metrics = createMetrics();
+  const metrics = createMetrics(version());
   const catalogue = createCatalogue({
     models: PUBLIC_MODELS,
     checkpoints: parts.checkpoints,
@@ -149,6 +153,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     queueDepth: () => service.queued,
     activeStreams: () => service.active,
     pausedStreams: () => service.paused,
+    speechThreads: () => parts.speechThreads?.() ?? workerCount(settings),
     turnsWriting: () => writing.used,
     turnsHearing: () => hearingTurns.used,
     recordingsHearing: () => hearingRecordings.used,
@@ -166,7 +171,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     intake,
     replies,
     cards: () => catalogue.cards().map(wireCard),
-    info: infoOf(parts, capacity),
+    info: infoOf(parts, catalogue, capacity),
     isReady: () => ready && (parts.canSpeak?.() ?? true) && tenancy.isWell(),
     metrics,
     logger,
@@ -276,7 +281,7 @@ async function listenForMetrics(
   return `${await app.listen({ host, port })}/metrics`;
 }
 
-function infoOf({ settings, backend }: ServerParts, capacity: Capacity): ServiceInfo {
+function infoOf({ settings, backend }: ServerParts, catalogue: Catalogue, capacity: Capacity): ServiceInfo {
   return {
     backend: { ...backend, sample_rate: SAMPLE_RATE_HZ },
     defaults: DEFAULT_PARAMS,
@@ -300,7 +305,7 @@ function infoOf({ settings, backend }: ServerParts, capacity: Capacity): Service
       key_max_audio_bytes: capacity.audio.perKey,
       key_max_reply_bytes: capacity.replies.perKey,
     },
-    param_schema: paramKnobs(),
+    param_schema: paramKnobs(catalogue.unusedKnobs()),
   };
 }
 

@@ -75,6 +75,7 @@ export function registerServe(program: Command): void {
           writer,
           recogniser,
           backend: { name: voice.name, kind: "parametric" },
+          speechThreads: () => voice.threads(),
           canSpeak: () => voice.canSpeak(),
           canHear: () => recogniser?.isFound ?? false,
           takesAlone,

@@ -24,12 +24,13 @@ export function logEnd(
 ): void {
   const { failure, response, goneBecause } = life;
   const status = response.headersSent ? response.statusCode : life.rawStatus;
-  metrics.ended({ route, method, status, ending, type: failure?.type ?? null });
+  const ms = performance.now() - life.beganMs;
+  metrics.ended({ route, method, status, ending, seconds: ms / 1_000, type: failure?.type ?? null });
   const line = {
     method,
     route,
     status,
-    ms: Math.round((performance.now() - life.beganMs) * 10) / 10,
+    ms: Math.round(ms * 10) / 10,
     ...(keyId === null ? {} : { key_id: keyId }),
     end: ending,
     ...(ending === "left" ? { left_because: goneBecause } : {}),

@@ -17,6 +17,7 @@ export class AuthoredText implements ComingText {
   readonly #written: Passage[] = [];
   #end: { readonly error: unknown } | "done" | null = null;
   #onChange = (): void => {};
+  #hasToken = false;
   #first: Passage | null = null;
   #firstSentenceMs = 0;
   #tokens: WriterTokens | null = null;
@@ -25,14 +26,19 @@ export class AuthoredText implements ComingText {
   #hasReadInstructions = false;
   #isWriting = false;
 
-  /** @param onOver called when nothing more is written; more than once is possible */
+  /**
+   * @param onFirstToken called once, where a language model writes, with the seconds that it took
+   * @param onOver called when nothing more is written; more than once is possible
+   */
   constructor(
     writer: Writer,
     { conversation, delivery, seed, instructions }: Prepared,
     signal: AbortSignal,
+    onFirstToken: (seconds: number) => void,
     onOver: () => void,
   ) {
     this.#onOver = onOver;
+    const askedMs = performance.now();
     const dialogue: Dialogue = {
       history: conversation.history,
       speaker: conversation.open.speaker,
@@ -40,6 +46,11 @@ export class AuthoredText implements ComingText {
       topK: delivery.topK,
       seed,
       ...(instructions === null ? {} : { instructions }),
+      onFirstToken: () => {
+        if (this.#hasToken) return;
+        this.#hasToken = true;
+        onFirstToken((performance.now() - askedMs) / 1_000);
+      },
     };
     this.#hasInstructions = instructions !== null;
     this.#writer = writer;

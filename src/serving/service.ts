@@ -27,7 +27,7 @@ import { scriptOf } from "./script-of.ts";
 import { AllMarks, type SpokenPiece, spokenPiece } from "./spoken-piece.ts";
 import type { StreamedText } from "./streamed-text.ts";
 import { Tally } from "./tally.ts";
-import type { Telemetry } from "./telemetry.ts";
+import type { Telemetry, UtteranceEnd } from "./telemetry.ts";
 import { voiceMeta } from "./voice-meta.ts";
 
 export interface ServiceDeps {
@@ -150,12 +150,14 @@ export class SpeechService {
   }
 
   async *#speak(given: Prepared, caller: Caller, stop: Stop): AsyncGenerator<SpokenPiece, Outcome, void> {
-    const tally = new Tally(this.#deps.telemetry, this.#nowMs);
+    const utterance = { model: given.model.card.id, format: caller.encoding };
+    const tally = new Tally(this.#deps.telemetry, utterance, this.#nowMs);
     const all = new AllMarks();
     let coming: ComingText | null = null;
     let place: Place | null = null;
     let lease: Lease | null = null;
     let settled = false;
+    let end: UtteranceEnd | null = null;
     try {
       const isWritten = given.conversation.open.text === null && caller.words === undefined;
       if (isWritten && this.#deps.writer === null) throw noWriter();
@@ -166,20 +168,21 @@ export class SpeechService {
       const prepared = { ...given, conversation: heard.conversation };
       coming = await this.#coming(prepared, caller, stop);
       if (caller.words !== undefined) tally.wordsCame();
-      const end = (reason: ServiceError): void => {
+      const cut = (reason: ServiceError): void => {
         stop.abort(reason);
         caller.onEnded?.(reason);
       };
-      place = await this.#admission.enter(caller.keyId, stop.signal, end, coming !== null);
+      tally.queued();
+      place = await this.#admission.enter(caller.keyId, stop.signal, cut, coming !== null);
       tally.admitted();
       lease = await this.#lease(prepared.model, stop);
       const report = yield* this.#frames({ caller, lease, prepared, coming, place, all }, stop, tally);
-      tally.spoken();
       place.release();
       const { audioS, frames } = tally;
       const usage = usageOf(prepared, caller, audioS);
       settled = true;
       await this.#meter(caller.keyId, usage);
+      end = report.stop;
       const text = prepared.conversation.open.text ?? report.spoken.trimEnd();
       const writer = coming?.meta() ?? null;
       const writing = writer === null ? {} : { writer };
@@ -191,8 +194,12 @@ export class SpeechService {
       return { text, audioS, frames, usage, finishedHead, marks, meta };
     } catch (error) {
       settled ||= !caller.signal.aborted;
+      end = caller.signal.aborted && error === caller.signal.reason ? "gone" : "failed";
       throw asRefusal(error, caller.signal);
     } finally {
+      // Neither: nobody asks for the next piece. The client went, or was cut.
+      end ??= stop.signal.reason instanceof ServiceError ? "failed" : "gone";
+      tally.ended(end);
       coming?.release();
       lease?.release();
       place?.release();
@@ -218,10 +225,11 @@ export class SpeechService {
   }
 
   async #authored(prepared: Prepared, keyId: string, stop: Stop): Promise<AuthoredText> {
-    const { writer, writing } = this.#deps;
+    const { writer, writing, telemetry } = this.#deps;
     if (writer === null) throw noWriter();
     const holding = await writing.enter(keyId, 1, stop.signal);
-    return new AuthoredText(writer, prepared, stop.signal, () => holding.release());
+    const onFirstToken = (seconds: number): void => telemetry.firstToken(seconds);
+    return new AuthoredText(writer, prepared, stop.signal, onFirstToken, () => holding.release());
   }
 
   /** The engine's speech as a file, each piece waited for no longer than the deadline. */

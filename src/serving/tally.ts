@@ -1,25 +1,36 @@
+import type { Encoding } from "../audio/encode/encoder.ts";
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { PacedListener } from "./paced-listener.ts";
 import type { StreamedText } from "./streamed-text.ts";
-import type { Telemetry } from "./telemetry.ts";
+import type { Telemetry, UtteranceEnd } from "./telemetry.ts";
+
+/** What is spoken: by the public id of a model, into which kind of file. */
+export interface Utterance {
+  readonly model: string;
+  readonly format: Encoding;
+}
 
 /** Counts one utterance as it goes: what was handed over, and how long was waited for what. Times in seconds. */
 export class Tally {
   readonly #telemetry: Telemetry;
+  readonly #utterance: Utterance;
   readonly #nowMs: () => number;
   readonly #listener = new PacedListener();
   #arrivedS: number;
+  #queuedS: number;
   #admittedS: number;
   #firstAudioS = 0;
   #engineS = 0;
   #samples = 0;
 
   /** @param nowMs monotonic milliseconds */
-  constructor(telemetry: Telemetry, nowMs: () => number) {
+  constructor(telemetry: Telemetry, utterance: Utterance, nowMs: () => number) {
     this.#telemetry = telemetry;
+    this.#utterance = utterance;
     this.#nowMs = nowMs;
     this.#arrivedS = this.nowS;
-    this.#admittedS = this.nowS;
+    this.#queuedS = this.#arrivedS;
+    this.#admittedS = this.#arrivedS;
   }
 
   /** The same in frames of 80 ms, the last of which may be shorter. */
@@ -42,8 +53,14 @@ export class Tally {
     this.#arrivedS = this.nowS;
   }
 
+  /** A place is asked for from now on. */
+  queued(): void {
+    this.#queuedS = this.nowS;
+  }
+
   admitted(): void {
     this.#admittedS = this.nowS;
+    this.#telemetry.queued(this.#admittedS - this.#queuedS);
   }
 
   /** Seconds of the clock that {@link Tally.frame} goes by. */
@@ -65,15 +82,16 @@ export class Tally {
     const cameS = this.nowS;
     if (this.frames === 0) {
       this.#firstAudioS = cameS - this.#arrivedS;
-      this.#telemetry.firstAudio(this.#firstAudioS);
+      this.#telemetry.firstAudio(this.#utterance.model, this.#firstAudioS);
     }
     if (this.#listener.isLate(askedS, cameS, samples)) this.#telemetry.underrun();
     this.#samples += samples;
   }
 
-  /** The last frame is out. */
-  spoken(): void {
-    this.#telemetry.spoken(this.audioS, this.#engineS);
+  /** Nothing more will be handed over. Once. */
+  ended(reason: UtteranceEnd): void {
+    const { audioS } = this;
+    this.#telemetry.ended({ ...this.#utterance, reason, audioS, engineS: this.#engineS });
   }
 
   /** The diagnostics of a reply, in milliseconds. */

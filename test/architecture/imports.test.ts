@@ -48,7 +48,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "mpg123-decoder": ["audio"],
   "opus-decoder": ["audio"],
   "wasm-media-encoders": ["audio", "http"],
-  "libopus-wasm": ["audio"],
+  "libopus-wasm": ["audio", "http"],
   "proper-lockfile": ["catalogue"],
   "cli-progress": ["cli"],
 };

@@ -20,6 +20,14 @@ interface Service {
   readonly stop_grace_period?: string;
 }
 
+interface Panel {
+  readonly title: string;
+  readonly type: string;
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+  readonly targets: readonly { readonly datasource: { readonly uid: string } }[];
+  readonly fieldConfig: { readonly defaults: { readonly unit: string } };
+}
+
 let server: TestServer;
 before(async () => {
   server = await startTestServer();
@@ -54,7 +62,7 @@ test("the dashboard's panels have titles and units, one place each, and a source
   const dashboard = JSON.parse(read("deploy/grafana/antiphon.json"));
   const sources = yaml("deploy/grafana/provisioning/datasources/prometheus.yml").datasources;
   const taken = new Set<string>();
-  for (const { title, type, gridPos, targets, fieldConfig } of dashboard.panels) {
+  for (const { title, type, gridPos, targets, fieldConfig } of dashboard.panels as Panel[]) {
     if (type === "row") continue;
     assert.ok(title && fieldConfig.defaults.unit, `${title} has a unit`);
     for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++) {
@@ -84,9 +92,9 @@ test("the chart's own settings are ones that the program takes", () => {
 });
 
 test("the chart's values fit its schema, and every one of them is described by it", () => {
-  const values = yaml("deploy/chart/antiphon/values.yaml");
+  const values: object = yaml("deploy/chart/antiphon/values.yaml");
   const schema = JSON.parse(read("deploy/chart/antiphon/values.schema.json"));
-  const validate = new Ajv({ strict: false }).compile(schema);
+  const validate = new Ajv({ strict: false }).compile(schema as object);
   assert.ok(validate(values), JSON.stringify(validate.errors));
   assert.deepEqual(
     Object.keys(values).sort(),

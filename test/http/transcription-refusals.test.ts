@@ -66,6 +66,11 @@ describe("a transcription is refused by name", () => {
     await refused({ temperature: "-0.1" }, 422, /^temperature must be at least 0$/);
     await refused({ stream: "maybe" }, 422, /^stream must be true or false$/);
     await refused({ prompt: "x".repeat(8_001) }, 422, /^prompt must have at most 8000 characters$/);
+    await refused(
+      { prompt: "x".repeat(7_990), "keywords[]": ["a kettle", "milk"] },
+      422,
+      /^prompt and keywords must have at most 8000 characters$/,
+    );
     await refused({ prompt: "x".repeat(70_000) }, 422, /^prompt is over 65536 bytes/);
     await refused(
       { response_format: "verbose_json", "timestamp_granularities[]": "phoneme" },
@@ -89,6 +94,12 @@ describe("a transcription is refused by name", () => {
     await refused({ language: "klingon" }, 400, /^language "klingon" is unknown: send its ISO 639-1 code/);
     await refused({ language: "en-GB" }, 400, /^language "en-GB" is unknown/);
     await refused({ "timestamp_granularities[]": "word" }, 400, /needs response_format "verbose_json"/);
+    await refused({ "languages[]": ["en", "klingon"] }, 400, /^languages "klingon" is unknown: send its ISO/);
+    await refused(
+      { "languages[]": "en", language: "en" },
+      400,
+      /^languages is not taken beside language: send/,
+    );
     await refused({ stream: "true", response_format: "srt" }, 400, /^stream gives text alone/);
   });
 

@@ -62,6 +62,7 @@ interface Setup {
   readonly lease?: (model: SpeechModel) => Promise<SpeechModel>;
   readonly writer?: Writer | null;
   readonly writing?: FairShareOptions;
+  readonly telemetry?: Partial<Telemetry>;
 }
 
 const WRITING: FairShareOptions = {
@@ -81,6 +82,7 @@ export function serviceOver({
   lease = async (model) => model,
   writer = null,
   writing = WRITING,
+  telemetry = {},
 }: Setup = {}) {
   const metered: UsageRecord[] = [];
   let leases = 0;
@@ -99,7 +101,7 @@ export function serviceOver({
       writer,
       writing: new FairShare(writing),
       meter: meter ?? (async (record) => void metered.push(record)),
-      telemetry: NO_TELEMETRY,
+      telemetry: { ...NO_TELEMETRY, ...telemetry },
     },
     { ...OPTIONS, ...options },
   );
@@ -145,9 +147,11 @@ export async function withClock(work: (tick: (ms: number) => Promise<void>) => P
 
 /** Nobody measures here. */
 const NO_TELEMETRY: Telemetry = {
+  queued: () => {},
+  firstToken: () => {},
   firstAudio: () => {},
   underrun: () => {},
-  spoken: () => {},
+  ended: () => {},
   heard: () => {},
   turnHeard: () => {},
   metered: () => {},

@@ -15,16 +15,24 @@ const VALKEY: string | null =
 
 const MISSING = "there is no valkey-server and no redis-server in the path: apt-get install redis-server";
 
-/** What a test that needs one is told where there is none. Where everything has to be tested, that is an error. */
-export const NEEDS_VALKEY = { skip: VALKEY === null && MISSING } as const;
-if (VALKEY === null && process.env.CI) throw new Error(MISSING);
+/** Why a server cannot be started here, or null. */
+export const NO_VALKEY: string | null = VALKEY === null ? MISSING : null;
 
-const NO_OPENSSL = "there is no openssl in the path";
-const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
+/** How a test that needs one is skipped where there is none. Where everything has to be tested, that is an error. */
+export function needsValkey(): { readonly skip: string | false } {
+  return neededHere(NO_VALKEY);
+}
 
 /** The same for a test that needs certificates, too. */
-export const NEEDS_VALKEY_TLS = { skip: NEEDS_VALKEY.skip || (!hasOpenssl && NO_OPENSSL) } as const;
-if (!hasOpenssl && process.env.CI) throw new Error(NO_OPENSSL);
+export function needsValkeyAndOpenssl(): { readonly skip: string | false } {
+  const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
+  return neededHere(NO_VALKEY ?? (hasOpenssl ? null : "there is no openssl in the path"));
+}
+
+function neededHere(missing: string | null): { readonly skip: string | false } {
+  if (missing !== null && process.env.CI) throw new Error(missing);
+  return { skip: missing ?? false };
+}
 
 /** A server of its own, empty, in memory alone. */
 export interface ValkeyServer {

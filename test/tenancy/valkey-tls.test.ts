@@ -7,7 +7,7 @@ import { temporaryFolder } from "./folders.ts";
 import {
   type Certificate,
   makeCertificate,
-  NEEDS_VALKEY_TLS,
+  needsValkeyAndOpenssl,
   startValkey,
   type ValkeyServer,
 } from "./valkey-server.ts";
@@ -21,7 +21,7 @@ async function takenOnce(url: string, env: NodeJS.ProcessEnv = {}) {
   return JSON.parse(stdout) as { readonly remaining: number; readonly told: readonly string[] };
 }
 
-describe("buckets on a Valkey server by TLS", NEEDS_VALKEY_TLS, () => {
+describe("buckets on a Valkey server by TLS", needsValkeyAndOpenssl(), () => {
   const folder = temporaryFolder();
   let tls: Certificate;
   let server: ValkeyServer;

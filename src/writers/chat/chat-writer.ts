@@ -107,6 +107,7 @@ class ChatWriter implements Writer {
       let hasBegun = false;
       try {
         for await (const delta of this.#try(body, clock, signal)) {
+          if (delta.isToken && !hasBegun) dialogue.onFirstToken?.();
           hasBegun ||= delta.isToken || delta.finish !== null;
           if (hasBegun) this.#dialect = dialect;
           yield delta;

@@ -1,7 +1,10 @@
-"""Speaks and listens by the `wyoming` package's own client. Called with HOST PORT TRANSCRIPT."""
+"""Home Assistant's package for the Wyoming protocol: speaks a text and a stream of one, and listens."""
 
 import asyncio
-import sys
+import os
+import time
+import wave
+from urllib.parse import urlsplit
 
 from wyoming.asr import Transcribe, Transcript
 from wyoming.audio import AudioChunk, AudioStart, AudioStop
@@ -18,9 +21,11 @@ from wyoming.tts import (
     SynthesizeVoice,
 )
 
-HOST, PORT, TRANSCRIPT = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-TEXT = "It is good to hear from you. How was the day? Tell me all of it."
-DEADLINE_S = 30
+from report import RECORDING, TEXT, passed, speech, transcript
+
+BRIDGE = urlsplit(os.environ["INTEROP_WYOMING_URL"])
+HOST, PORT = BRIDGE.hostname, BRIDGE.port
+DEADLINE_S = 60
 
 
 async def up_to(client, kind):
@@ -59,13 +64,17 @@ async def tells_what_it_is():
         assert "en" in asr.models[0].languages
         await client.write_event(Ping(text="here").event())
         assert Pong.from_event((await up_to(client, Pong))[-1]).text == "here"
+    passed("it tells what it is, and answers a ping")
 
 
 async def speaks_a_text():
     async with AsyncTcpClient(HOST, PORT) as client:
-        voice = SynthesizeVoice(name="1")
-        await client.write_event(Synthesize(text=TEXT, voice=voice).event())
-        return audio_of(await up_to(client, AudioStop))
+        began = time.monotonic()
+        await client.write_event(Synthesize(text=TEXT, voice=SynthesizeVoice(name="1")).event())
+        events = await up_to(client, AudioChunk)
+        first = time.monotonic() - began
+        audio = audio_of(events + await up_to(client, AudioStop))
+    speech("a text", audio, voice="1", format="pcm", rate=24000, first_s=first)
 
 
 async def speaks_a_stream():
@@ -80,7 +89,8 @@ async def speaks_a_stream():
             await client.write_event(SynthesizeChunk(text=word if index == 0 else f" {word}").event())
         await client.write_event(Synthesize(text=TEXT).event())
         await client.write_event(SynthesizeStop().event())
-        return audio_of(events + await up_to(client, SynthesizeStopped))
+        audio = audio_of(events + await up_to(client, SynthesizeStopped))
+    speech("a stream of words", audio, voice="1", format="pcm", rate=24000)
 
 
 async def says_what_is_wrong():
@@ -89,9 +99,13 @@ async def says_what_is_wrong():
         error = Error.from_event((await up_to(client, Error))[-1])
         assert '"Ann" is unknown' in error.text and error.code == "invalid_request", error
         assert await client.read_event() is None, "who waits for audio has to see an end"
+    passed("an unknown voice is told of, and ends the connection")
 
 
-async def hears(audio):
+async def hears():
+    with wave.open(RECORDING) as file:
+        assert file.getframerate() == 24000
+        audio = file.readframes(file.getnframes())
     async with AsyncTcpClient(HOST, PORT) as client:
         form = {"rate": 24000, "width": 2, "channels": 1}
         await client.write_event(Transcribe(language="en").event())
@@ -99,21 +113,17 @@ async def hears(audio):
         for at in range(0, len(audio), 2048):
             await client.write_event(AudioChunk(**form, audio=audio[at : at + 2048]).event())
         await client.write_event(AudioStop().event())
-        transcript = Transcript.from_event((await up_to(client, Transcript))[-1])
-        assert transcript.text == TRANSCRIPT, transcript
-        assert transcript.language == "en", transcript
+        heard = Transcript.from_event((await up_to(client, Transcript))[-1])
+        assert heard.language == "en", heard
+    transcript("a transcript", heard.text)
 
 
 async def main():
     await tells_what_it_is()
-    whole = await speaks_a_text()
-    streamed = await speaks_a_stream()
-    # Delivery varies a little from one reply to the next.
-    assert 0.8 < len(streamed) / len(whole) < 1.25, (len(streamed), len(whole))
-    assert any(whole) and any(streamed)
+    await speaks_a_text()
+    await speaks_a_stream()
     await says_what_is_wrong()
-    await hears(whole)
-    print(f"ok: {len(whole) / 48000:.1f} s spoken, {len(streamed) / 48000:.1f} s of a stream, and a recording heard")
+    await hears()
 
 
 asyncio.run(asyncio.wait_for(main(), DEADLINE_S))

@@ -4,6 +4,7 @@ import { crowd } from "./rows/crowd.ts";
 import { crowdMemory } from "./rows/crowd-memory.ts";
 import { engineCpu } from "./rows/engine-cpu.ts";
 import { eightClients, firstAudio } from "./rows/first-audio.ts";
+import { fleetFirstAudio, fleetRestart } from "./rows/fleet.ts";
 import { followingLoudness, followingPitch, followingSpectrum } from "./rows/following-acoustics.ts";
 import { followingNaturalness, followingVoice } from "./rows/following-likeness.ts";
 import { followingRate } from "./rows/following-rate.ts";
@@ -81,5 +82,7 @@ export const ROWS: readonly Row[] = [
   formatsEightClients,
   encoderCpu,
   player,
+  fleetFirstAudio,
+  fleetRestart,
   takeValkey,
 ];

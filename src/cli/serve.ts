@@ -56,11 +56,13 @@ export function registerServe(program: Command): void {
       const recogniser = await serverRecogniser(settings, ending.signal, logger);
       const { serverBuckets } = await import("./server-buckets.ts");
       const { buckets, takesAlone } = await serverBuckets(settings, process.env, logger);
-      const watch = {
-        onFailure: (message: string) => logger.error({ cause: message }, "database thread failed"),
-        onRecovery: (message: string) => logger.info({ cause: message }, "database thread recovered"),
-      };
-      const tenancy = await openTenancy(settings, watch, buckets);
+      const { storeUrl } = await import("./store-url.ts");
+      const tenancy = await openTenancy(settings, {
+        storeUrl: storeUrl(settings, process.env),
+        buckets,
+        onFailure: (message) => logger.error({ cause: message }, "database failed"),
+        onRecovery: (message) => logger.info({ cause: message }, "database recovered"),
+      });
       try {
         const threads = workerCount(settings);
         const voice = embeddedVoice({ threads, readings: settings.readings, words }, (event) => {
@@ -128,11 +130,14 @@ async function announced(
   }
 }
 
-/** A key for a data directory that has none, or null. Made last, so that a start that fails does not use it up. */
+/**
+ * A key where there is none, or null; of servers that begin together on one database, one makes it. Made last, so that a
+ * start that fails does not use it up.
+ */
 async function firstKey(tenancy: Tenancy, settings: Settings): Promise<string | null> {
   if ((await tenancy.listKeys()).length > 0) return null;
   const { defaultKeyRpm: rpm, defaultKeyBurst: burst } = settings;
-  return (await tenancy.createKey({ label: "first key", rpm, burst })).key;
+  return (await tenancy.createFirstKey({ label: "first key", rpm, burst }))?.key ?? null;
 }
 
 /** A line to paste: it speaks into hello.wav. */

@@ -21,8 +21,9 @@ export function settingsDocument(): string {
 
 const OTHER_VARIABLES = `Some variables are not settings. With \`ANTIPHON_DEBUG=1\`, a command that fails also prints where it failed.
 \`ANTIPHON_WRITER_API_KEY\` holds the key of the writer's chat endpoint, \`ANTIPHON_RECOGNISER_API_KEY\` that of the
-recogniser's, \`ANTIPHON_WYOMING_KEY\` that of the Wyoming bridge, and \`ANTIPHON_BUCKETS_URL\` the address of shared
-buckets. \`ANTIPHON_KEY\` is where clients and examples look for an API key; the program itself does not. \`HF_TOKEN\`, \`HF_ENDPOINT\` and \`PYTHON\` say how models are pulled
+recogniser's, \`ANTIPHON_WYOMING_KEY\` that of the Wyoming bridge, \`ANTIPHON_STORE_URL\` the address of a
+PostgreSQL database, and \`ANTIPHON_BUCKETS_URL\` that of shared buckets. \`ANTIPHON_KEY\` is where clients and examples
+look for an API key; the program itself does not. \`HF_TOKEN\`, \`HF_ENDPOINT\` and \`PYTHON\` say how models are pulled
 (\`antiphon models pull --help\`). What Kubernetes and Docker set by themselves beside a service named
 \`antiphon\` or \`antiphon-…\` (\`ANTIPHON_PORT=tcp://10.0.0.1:8080\`, \`ANTIPHON_SERVICE_HOST\`) is ignored, with one
 warning on standard error.`;

@@ -250,6 +250,58 @@ export const SettingsSchema = Type.Object({
     unit: "requests",
     description: "Failed authentications that one address may make at once.",
   }),
+  store: Type.Object({
+    kind: Type.Optional(
+      Type.Enum(["libsql", "postgres"], {
+        description:
+          "Where keys and usage are kept: in a file in dataDir (libsql), or in a PostgreSQL database that several servers may share. Without it, postgres where its address is given, else libsql.",
+      }),
+    ),
+    urlFile: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          "A file that holds the address of the PostgreSQL database and nothing else, as in postgres://user:password@host:5432/database?sslmode=verify-full. The environment variable ANTIPHON_STORE_URL wins over it.",
+      }),
+    ),
+    schema: Type.String({
+      pattern: "^[a-z_][a-z0-9_]{0,62}$",
+      default: "antiphon",
+      takes: "1 to 63 small letters, digits and underscores, no digit first",
+      description: "The schema in that database that holds our tables; it is made if it is not there.",
+    }),
+    connections: Type.Integer({
+      minimum: 1,
+      maximum: 100,
+      default: 3,
+      unit: "connections",
+      description: "Connections to that database that this server may have open.",
+    }),
+    timeoutMs: Type.Integer({
+      minimum: 100,
+      maximum: 60_000,
+      default: 2_000,
+      unit: "ms",
+      description:
+        "Longest that connecting to that database, or one statement there, may take, and that a request waits for its key to be found; then it is refused with 502.",
+    }),
+    commitTimeoutMs: Type.Integer({
+      minimum: 100,
+      maximum: 600_000,
+      default: 10_000,
+      unit: "ms",
+      description:
+        "For how long usage that could not be committed there is tried again, before its request fails.",
+    }),
+    eventsKeptDays: Type.Integer({
+      minimum: 1,
+      maximum: 3_650,
+      default: 3,
+      unit: "days",
+      description:
+        "For how long single requests are kept there, so that one that is committed twice counts once. Totals are kept for ever.",
+    }),
+  }),
   buckets: Type.Object({
     kind: Type.Enum(["memory", "valkey"], {
       default: "memory",

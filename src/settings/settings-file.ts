@@ -13,6 +13,7 @@ const PATHS = [
   "writer.apiKeyFile",
   "recogniser.apiKeyFile",
   "wyomingKeyFile",
+  "store.urlFile",
   "buckets.urlFile",
 ];
 

@@ -4,7 +4,7 @@ import { hashApiKey, newApiKey, newKeyId, parseApiKey } from "./api-key.ts";
 import { BucketTable } from "./bucket-table.ts";
 import { memoryBuckets } from "./buckets/memory.ts";
 import type { Buckets } from "./buckets.ts";
-import { GroupCommit } from "./group-commit.ts";
+import { Grouped } from "./grouped.ts";
 import { KnownKeys } from "./known-keys.ts";
 import { type NewKey, newKeyProblem } from "./new-key.ts";
 import type { KeyRecord, Store, UsageRecord, UsageTotals } from "./store.ts";
@@ -20,6 +20,12 @@ export interface Key {
   readonly rpm: number;
   /** Requests available at once. */
   readonly burst: number;
+}
+
+/** A key that was made, with its secret. */
+export interface CreatedKey {
+  readonly key: string;
+  readonly record: KeyRecord;
 }
 
 /**
@@ -48,7 +54,9 @@ export interface Tenancy {
   /** Of every key, oldest first. */
   allUsage(): Promise<UsageTotals[]>;
   /** The secret is in the result and nowhere else. Rejects with a RangeError for what {@link newKeyProblem} refuses. */
-  createKey(wanted: NewKey): Promise<{ readonly key: string; readonly record: KeyRecord }>;
+  createKey(wanted: NewKey): Promise<CreatedKey>;
+  /** The same if there is no key at all, else null: of several servers that ask for it at once, one gets it. */
+  createFirstKey(wanted: NewKey): Promise<CreatedKey | null>;
   /** Revoked ones too, oldest first. */
   listKeys(): Promise<KeyRecord[]>;
   /** False when there is no such key. */
@@ -79,7 +87,17 @@ export function tenancyOn(store: Store, options: TenancyOptions): Tenancy {
   const { buckets = memoryBuckets(nowMs) } = options;
   const known = new KnownKeys<Key>(KNOWN_KEYS);
   const addressBuckets = new BucketTable(ANONYMOUS_BUCKETS);
-  const commits = new GroupCommit<UsageRecord>((group) => store.commit(group));
+  const commits = new Grouped<UsageRecord, undefined>(async (group) => {
+    await store.commit(group);
+    return [];
+  });
+
+  function newKey({ label, rpm, burst }: NewKey): CreatedKey {
+    const problem = newKeyProblem({ label, rpm, burst });
+    if (problem !== null) throw new RangeError(problem);
+    const record = { keyId: newKeyId(), label, rpm, burst, createdTsS: wallClockS(), revokedTsS: null };
+    return { key: newApiKey(), record };
+  }
 
   return {
     async authenticate(presented) {
@@ -98,20 +116,20 @@ export function tenancyOn(store: Store, options: TenancyOptions): Tenancy {
     },
     takeAnonymous: (address) => addressBuckets.take(addressGroup(address), anonymous, nowMs()),
     recallAnonymous: (address) => addressBuckets.peek(addressGroup(address), anonymous, nowMs()),
-    commit: (record) => commits.commit(record),
+    commit: (record) => commits.add(record),
     async usage(keyId) {
       const [totals] = await store.totals(keyId);
       return totals ?? noUsage(keyId);
     },
     allUsage: () => store.totals(),
     async createKey(wanted) {
-      const problem = newKeyProblem(wanted);
-      if (problem !== null) throw new RangeError(problem);
-      const { label, rpm, burst } = wanted;
-      const key = newApiKey();
-      const record = { keyId: newKeyId(), label, rpm, burst, createdTsS: wallClockS(), revokedTsS: null };
-      await store.createKey(record, hashApiKey(key));
-      return { key, record };
+      const made = newKey(wanted);
+      await store.createKey(made.record, hashApiKey(made.key));
+      return made;
+    },
+    async createFirstKey(wanted) {
+      const made = newKey(wanted);
+      return (await store.createFirstKey(made.record, hashApiKey(made.key))) ? made : null;
     },
     listKeys: () => store.listKeys(),
     revokeKey: (keyId) => store.revokeKey(keyId, wallClockS()),

@@ -40,6 +40,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "@opentelemetry/api": ["tracing"],
   libsql: ["tenancy"],
   iovalkey: ["tenancy"],
+  pg: ["tenancy"],
   typebox: ["contract", "settings", "catalogue", "http"],
   ajv: ["contract"],
   commander: ["cli"],

@@ -1,4 +1,5 @@
 import { type Dialogue, type Passage, type Writer, WriterError, type WriterTokens } from "../model/writer.ts";
+import { Arrivals } from "./arrivals.ts";
 import type { ComingText } from "./coming-text.ts";
 import type { Prepared } from "./prepare.ts";
 
@@ -13,17 +14,12 @@ export class AuthoredText implements ComingText {
   readonly #hasInstructions: boolean;
   readonly #passages: AsyncIterator<Passage>;
   readonly #onOver: () => void;
-  /** What has come and was not asked for. */
-  readonly #written: Passage[] = [];
-  #end: { readonly error: unknown } | "done" | null = null;
-  #onChange = (): void => {};
-  #first: Passage | null = null;
+  readonly #written = new Arrivals<Passage>();
   #firstSentenceMs = 0;
   #tokens: WriterTokens | null = null;
   #gate: string | null = null;
   #layer: string | null = null;
   #hasReadInstructions = false;
-  #isWriting = false;
 
   /** @param onOver called when nothing more is written; more than once is possible */
   constructor(
@@ -48,15 +44,14 @@ export class AuthoredText implements ComingText {
 
   /** Whether the writer is being waited for just now. */
   get isWriting(): boolean {
-    return this.#isWriting;
+    return this.#written.isAwaited;
   }
 
   /** Waits for the first sentence. Throws what the writer throws. Once, and before {@link AuthoredText.pieces}. */
   async begin(): Promise<void> {
     const beganMs = performance.now();
     void this.#read();
-    this.#first = await this.#next();
-    if (this.#first === null)
+    if (!(await this.#written.arrived()))
       throw new WriterError("the writer wrote nothing: retry", { retryAfterMs: 1_000 });
     this.#firstSentenceMs = performance.now() - beganMs;
   }
@@ -68,7 +63,11 @@ export class AuthoredText implements ComingText {
    */
   async *pieces(onWait: () => void): AsyncGenerator<string, void, void> {
     let isFirst = true;
-    for (let passage = this.#first; passage !== null; passage = await this.#next(onWait)) {
+    for await (const passage of this.#written.all(onWait)) {
+      this.#tokens = passage.tokens ?? this.#tokens;
+      this.#gate ??= passage.gate;
+      this.#layer ??= passage.layer ?? null;
+      this.#hasReadInstructions ||= passage.hasReadInstructions ?? false;
       // Words are counted from the beginning of the reply's text, which has no space there.
       yield isFirst ? passage.text.trimStart() : ` ${passage.text}`;
       isFirst = false;
@@ -100,38 +99,12 @@ export class AuthoredText implements ComingText {
       for (;;) {
         const { value, done } = await this.#passages.next();
         if (done === true) break;
-        this.#written.push(value);
-        this.#onChange();
+        this.#written.add(value);
       }
-      this.#end = "done";
+      this.#written.end();
     } catch (error) {
-      this.#end = { error };
+      this.#written.fail(error);
     }
     this.#onOver();
-    this.#onChange();
-  }
-
-  async #next(onWait = (): void => {}): Promise<Passage | null> {
-    this.#isWriting = true;
-    try {
-      while (this.#written.length === 0 && this.#end === null) {
-        onWait();
-        await new Promise<void>((resolve) => {
-          this.#onChange = resolve;
-        });
-      }
-      const passage = this.#written.shift();
-      if (passage === undefined) {
-        if (this.#end !== null && this.#end !== "done") throw this.#end.error;
-        return null;
-      }
-      this.#tokens = passage.tokens ?? this.#tokens;
-      this.#gate ??= passage.gate;
-      this.#layer ??= passage.layer ?? null;
-      this.#hasReadInstructions ||= passage.hasReadInstructions ?? false;
-      return passage;
-    } finally {
-      this.#isWriting = false;
-    }
   }
 }

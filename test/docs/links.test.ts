@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { test } from "node:test";
-import { TOP } from "./top.ts";
+import { TOP } from "../architecture/top.ts";
 
 /** What is installed, built or fetched: no page may lead there. */
 const NOT_OURS =

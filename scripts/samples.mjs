@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Antiphon, bytesOf, encodeWav, toBase64 } from "antiphon/client";
-import { mp3Encoder } from "../dist/src/audio/encode/mp3.js";
+import { openEncoder } from "../dist/src/audio/encode/open-encoder.js";
 import { joined } from "../dist/src/audio/joined.js";
 import { toPcm16 } from "../dist/src/audio/pcm.js";
 import { resample } from "../dist/src/audio/resample.js";
@@ -104,7 +104,7 @@ async function listening() {
 /** Writes an MP3 of parts, a short silence between them, by the encoder that the server has. */
 async function save(name, parts) {
   const samples = joined(parts.flatMap((part, index) => (index === 0 ? [part] : [GAP, part])));
-  const encoder = await mp3Encoder();
+  const encoder = await openEncoder("mp3");
   const file = Buffer.concat([encoder.push(toPcm16(samples)), encoder.end()]);
   encoder.free();
   mkdirSync(INTO, { recursive: true });

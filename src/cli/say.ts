@@ -25,18 +25,18 @@ interface SayFlags {
 /** `antiphon say TEXT|-`: speaks without a server. */
 export function registerSay(program: Command): void {
   addGlobalOptions(program.command("say"))
-    .description("speak a text, without a server")
+    .description("speak a text without a server")
     .argument("<text>", "the text, or - for standard input")
     .option(
       "-o, --output <file>",
-      "file to write: .wav, .mp3, .opus, .ogg or .flac (default: a WAV on standard output, or the loudspeaker)",
+      "file to write: .wav, .mp3, .opus, .ogg or .flac (default: play it on a terminal, else write a WAV to standard output)",
     )
-    .option("--speaker <label>", "role label (default: 0)")
-    .option("--model <id>", "public model id (default: the default model)")
-    .option("--voice-like <file>", "WAV of somebody speaking, whose voice to come near")
-    .option("--captions <file>", "captions to write too: WebVTT (.vtt) or SubRip (.srt)")
-    .option("--words", "with each word's time in the captions, which WebVTT has")
-    .option("--params <json>", "generation params, as POST /v1/tts takes them")
+    .option("--speaker <label>", "who speaks, 0 or 1 (default: 0)")
+    .option("--model <id>", "public model, as `antiphon models list` prints it (default: the default model)")
+    .option("--voice-like <file>", "WAV of a voice to come near to")
+    .option("--captions <file>", "captions to write as well: WebVTT (.vtt) or SubRip (.srt)")
+    .option("--words", "put the time of each word into the captions (WebVTT only)")
+    .option("--params <json>", "generation parameters, as POST /v1/tts takes them in params")
     .action(async (argument: string, flags: SayFlags, command: Command) => {
       const text = await readInput(argument);
       const form = captionForm(flags);

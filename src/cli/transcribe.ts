@@ -15,13 +15,13 @@ interface TranscribeFlags {
 /** `antiphon transcribe FILE|-`: what is said in a recording, without a server. */
 export function registerTranscribe(program: Command): void {
   addGlobalOptions(program.command("transcribe"))
-    .description("say what is said in a recording, without a server")
+    .description("print what is said in a recording, without a server")
     .argument("<file>", "the recording (WAV, MP3, FLAC, or Opus in Ogg or WebM), or - for standard input")
-    .option("--json", "print JSON, with segments")
+    .option("--json", "print JSON with segments")
     .option("--srt", "print SubRip captions")
     .option("--vtt", "print WebVTT captions")
-    .option("--words", "with each word's time: in JSON, or a caption for each word")
-    .option("--language <code>", "what is spoken, as in en (default: found out)")
+    .option("--words", "add the time of each word: in JSON, or as a caption for each word")
+    .option("--language <code>", "language that is spoken, such as en (default: detect it)")
     .action(async (file: string, flags: TranscribeFlags, command: Command) => {
       const form = formOf(flags);
       const language = languageOf(flags);

@@ -65,7 +65,9 @@ function encodingOf(output = ""): Encoding {
   const encoding = ENCODINGS[ending];
   if (encoding !== undefined) return encoding;
   const valid = Object.keys(ENCODINGS).filter((each) => each !== "");
-  throw new WrongCallError(`A file that ends in ${ending} cannot be made: end -o in ${valid.join(", ")}.`);
+  throw new WrongCallError(
+    `Files that end in ${ending} cannot be made: end the name after -o in one of ${valid.join(", ")}.`,
+  );
 }
 
 interface Spoken {
@@ -156,10 +158,10 @@ function captionForm({ captions, words: hasWordTimes = false }: SayFlags): Capti
   const ending = /\.(vtt|srt)$/i.exec(captions ?? "")?.[1]?.toLowerCase();
   if (captions !== undefined && ending !== "vtt" && ending !== "srt")
     throw new WrongCallError(
-      `The captions of ${captions} have no form: name a file that ends in .vtt or .srt.`,
+      `The format of the captions ${captions} is unknown: name a file that ends in .vtt or .srt.`,
     );
   if (hasWordTimes && ending !== "vtt")
-    throw new WrongCallError("Only WebVTT has times of words: give --captions a file that ends in .vtt.");
+    throw new WrongCallError("Only WebVTT has word times: give --captions a file that ends in .vtt.");
   return ending === "vtt" || ending === "srt" ? { ending, hasWordTimes } : null;
 }
 

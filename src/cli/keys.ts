@@ -91,13 +91,14 @@ async function revoke(keyId: string, command: Command): Promise<void> {
   });
 }
 
-/** Opens the tenancy of the settings' data directory for as long as `work` takes. */
+/** Opens the tenancy of the settings for as long as `work` takes. */
 export async function withTenancy(
   settings: Settings,
   work: (tenancy: Tenancy) => Promise<void>,
 ): Promise<void> {
   const { openTenancy } = await import("../tenancy/open.ts");
-  const tenancy = await openTenancy(settings);
+  const { storeUrl } = await import("./store-url.ts");
+  const tenancy = await openTenancy(settings, { storeUrl: storeUrl(settings, process.env) });
   try {
     await work(tenancy);
   } finally {

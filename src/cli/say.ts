@@ -166,10 +166,9 @@ function captionForm({ captions, words: hasWordTimes = false }: SayFlags): Capti
 }
 
 async function captions({ text, words }: Spoken["spoken"], form: CaptionForm): Promise<string> {
-  const { subRip, webVtt } = await import("../captions/captions.ts");
-  const { captionsOf } = await import("../captions/from-words.ts");
-  const made = captionsOf(text, words, { hasWordTimes: form.hasWordTimes });
-  return form.ending === "srt" ? subRip(made) : webVtt(made);
+  const { cuesOf, toSrt, toVtt } = await import("../captions/captions.ts");
+  const cues = cuesOf(words, text, { hasWordTimes: form.hasWordTimes });
+  return form.ending === "srt" ? toSrt(cues) : toVtt(cues);
 }
 
 /** Writes the file that an option names. */

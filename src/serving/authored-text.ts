@@ -1,6 +1,19 @@
 import { type Dialogue, type Passage, type Writer, WriterError, type WriterTokens } from "../model/writer.ts";
+import type { Span } from "../tracing/span.ts";
 import type { ComingText } from "./coming-text.ts";
+import { writtenFacts } from "./facts.ts";
+import { failureType } from "./in-span.ts";
 import type { Prepared } from "./prepare.ts";
+
+/** Who wants to know of the writing. */
+export interface Watching {
+  /** Of the writing; ended with it. */
+  readonly span: Span;
+  /** Called once, where a language model writes, with the seconds that it took. */
+  readonly onFirstToken: (seconds: number) => void;
+  /** Called when nothing more is written; more than once is possible. */
+  readonly onOver: () => void;
+}
 
 /**
  * The words of an authored turn as a writer gives them, and what there is to say of the writing. The writer is read to
@@ -12,11 +25,14 @@ export class AuthoredText implements ComingText {
   readonly #writer: Writer;
   readonly #hasInstructions: boolean;
   readonly #passages: AsyncIterator<Passage>;
+  readonly #signal: AbortSignal;
+  readonly #span: Span;
   readonly #onOver: () => void;
   /** What has come and was not asked for. */
   readonly #written: Passage[] = [];
   #end: { readonly error: unknown } | "done" | null = null;
   #onChange = (): void => {};
+  #hasToken = false;
   #first: Passage | null = null;
   #firstSentenceMs = 0;
   #tokens: WriterTokens | null = null;
@@ -25,14 +41,16 @@ export class AuthoredText implements ComingText {
   #hasReadInstructions = false;
   #isWriting = false;
 
-  /** @param onOver called when nothing more is written; more than once is possible */
   constructor(
     writer: Writer,
     { conversation, delivery, seed, instructions }: Prepared,
     signal: AbortSignal,
-    onOver: () => void,
+    { span, onFirstToken, onOver }: Watching,
   ) {
+    this.#signal = signal;
+    this.#span = span;
     this.#onOver = onOver;
+    const askedMs = performance.now();
     const dialogue: Dialogue = {
       history: conversation.history,
       speaker: conversation.open.speaker,
@@ -40,6 +58,14 @@ export class AuthoredText implements ComingText {
       topK: delivery.topK,
       seed,
       ...(instructions === null ? {} : { instructions }),
+      onFirstToken: () => {
+        if (this.#hasToken) return;
+        this.#hasToken = true;
+        const seconds = (performance.now() - askedMs) / 1_000;
+        span.set({ "gen_ai.response.time_to_first_chunk": seconds });
+        onFirstToken(seconds);
+      },
+      traceHeaders: span.headers,
     };
     this.#hasInstructions = instructions !== null;
     this.#writer = writer;
@@ -91,6 +117,7 @@ export class AuthoredText implements ComingText {
   /** Writes no more. Not waited for: a writer that hangs holds up nobody. */
   release(): void {
     this.#passages.return?.().catch(() => {});
+    this.#span.end();
     this.#onOver();
   }
 
@@ -101,11 +128,14 @@ export class AuthoredText implements ComingText {
         const { value, done } = await this.#passages.next();
         if (done === true) break;
         this.#written.push(value);
+        this.#span.set(writtenFacts(value.tokens));
         this.#onChange();
       }
       this.#end = "done";
+      this.#span.end();
     } catch (error) {
       this.#end = { error };
+      this.#span.end(failureType(error, this.#signal));
     }
     this.#onOver();
     this.#onChange();

@@ -22,9 +22,10 @@ export function settingsDocument(): string {
 
 const OTHER_VARIABLES = `Some variables are not settings. With \`ANTIPHON_DEBUG=1\`, a command that fails also prints where it failed.
 \`ANTIPHON_WRITER_API_KEY\` holds the key for the writer's chat endpoint, \`ANTIPHON_RECOGNISER_API_KEY\` that for the
-recogniser's, and \`ANTIPHON_WYOMING_KEY\` the key by which clients of the Wyoming protocol are metered. \`ANTIPHON_KEY\` is
-where clients and examples look for an API key; the program itself does not. \`HF_TOKEN\`, \`HF_ENDPOINT\` and \`PYTHON\` say
-how models are pulled (\`antiphon models pull --help\`). What Kubernetes and Docker set by themselves for a service named
+recogniser's, \`ANTIPHON_WYOMING_KEY\` the key by which clients of the Wyoming protocol are metered, \`ANTIPHON_STORE_URL\`
+the address of a PostgreSQL database, and \`ANTIPHON_BUCKETS_URL\` that of shared buckets. \`ANTIPHON_KEY\` is where clients
+and examples look for an API key; the program itself does not. \`HF_TOKEN\`, \`HF_ENDPOINT\` and \`PYTHON\` say how models
+are pulled (\`antiphon models pull --help\`). What Kubernetes and Docker set by themselves for a service named
 \`antiphon\` or \`antiphon-…\` (\`ANTIPHON_PORT=tcp://10.0.0.1:8080\`, \`ANTIPHON_SERVICE_HOST\`) is ignored, with one warning
 on standard error.`;
 

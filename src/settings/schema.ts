@@ -98,6 +98,14 @@ export const SettingsSchema = Type.Object({
     description:
       "How long the engine may take over the next frame of an utterance. Time in which a client leaves frames unread does not count.",
   }),
+  maxAheadS: Type.Integer({
+    minimum: 0,
+    maximum: 86_400,
+    default: 30,
+    unit: "s",
+    description:
+      "How far ahead of a listener who plays it as it comes a stream's speech is made, and metered; 0 is no bound. Whole replies, and files that were not asked for as streams, come as fast as they are made.",
+  }),
   requestTimeoutMs: Type.Integer({
     minimum: 100,
     maximum: MAX_MS,
@@ -141,12 +149,21 @@ export const SettingsSchema = Type.Object({
     unit: "ms",
     description: "After this long without data, a comment line keeps a stream's connection alive.",
   }),
+  drainDelayMs: Type.Integer({
+    minimum: 0,
+    maximum: MAX_MS,
+    default: 0,
+    unit: "ms",
+    description:
+      "How long a server that is told to stop still takes requests while /ready fails, so that a balancer can turn to other servers first. A second signal skips the rest.",
+  }),
   shutdownGraceMs: Type.Integer({
     minimum: 0,
     maximum: MAX_MS,
     default: 10_000,
     unit: "ms",
-    description: "How long a stopping server lets utterances finish before it cuts them off.",
+    description:
+      "How long a server that stops lets utterances finish before it cuts them off; it begins after drainDelayMs.",
   }),
   bodyLimitBytes: Type.Integer({
     minimum: 1024,
@@ -232,6 +249,87 @@ export const SettingsSchema = Type.Object({
     default: 60,
     unit: "requests",
     description: "Failed authentications that one address may make at once.",
+  }),
+  store: Type.Object({
+    kind: Type.Optional(
+      Type.Enum(["libsql", "postgres"], {
+        description:
+          "Where keys and usage are kept: in a file in dataDir (libsql), or in a PostgreSQL database that several servers may share. Not set: postgres where its address is given, or else libsql.",
+      }),
+    ),
+    urlFile: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          "A file that holds nothing but the address of the PostgreSQL database, as in postgres://user:password@host:5432/database?sslmode=verify-full. The environment variable ANTIPHON_STORE_URL wins over it.",
+      }),
+    ),
+    schema: Type.String({
+      pattern: "^[a-z_][a-z0-9_]{0,62}$",
+      default: "antiphon",
+      takes: "1 to 63 small letters, digits and underscores, no digit first",
+      description:
+        "The schema in that database that holds Antiphon's tables; it is created if it does not exist.",
+    }),
+    connections: Type.Integer({
+      minimum: 1,
+      maximum: 100,
+      default: 3,
+      unit: "connections",
+      description: "Connections to that database that this server may have open.",
+    }),
+    timeoutMs: Type.Integer({
+      minimum: 100,
+      maximum: 60_000,
+      default: 2_000,
+      unit: "ms",
+      description:
+        "How long connecting to that database, or one statement there, may take, and how long a request waits for its key to be found; then it is refused with 502.",
+    }),
+    commitTimeoutMs: Type.Integer({
+      minimum: 100,
+      maximum: 600_000,
+      default: 10_000,
+      unit: "ms",
+      description: "How long committing usage there is tried again before its request fails.",
+    }),
+    eventsKeptDays: Type.Integer({
+      minimum: 1,
+      maximum: 3_650,
+      default: 3,
+      unit: "days",
+      description:
+        "How long single requests are kept there, so that one that is committed twice counts once. Totals are kept for ever.",
+    }),
+  }),
+  buckets: Type.Object({
+    kind: Type.Enum(["memory", "valkey"], {
+      default: "memory",
+      description:
+        "Where the buckets of keys are kept: in this server alone, or on a Valkey server that several share, so that a key's rate is that of all of them together.",
+    }),
+    urlFile: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          "A file that holds nothing but the address of the Valkey server, as in redis://user:password@host:6379/0, or rediss:// for TLS. The environment variable ANTIPHON_BUCKETS_URL wins over it.",
+      }),
+    ),
+    prefix: Type.String({
+      pattern: "^[A-Za-z0-9._:-]{1,64}$",
+      default: "antiphon",
+      takes: "1 to 64 letters, digits, dots, colons, hyphens or underscores",
+      description:
+        "What the names of the entries there begin with. Servers with the same prefix share their buckets.",
+    }),
+    timeoutMs: Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      default: 50,
+      unit: "ms",
+      description:
+        "How long the Valkey server may take over an answer; then a bucket of this server with the same terms stands in.",
+    }),
   }),
   trustProxy: Type.Union(
     [Type.Boolean(), Type.Array(Type.String({ pattern: ADDRESS_OR_NETWORK }), { minItems: 1 })],

@@ -13,6 +13,8 @@ const PATHS = [
   "writer.apiKeyFile",
   "recogniser.apiKeyFile",
   "wyomingKeyFile",
+  "store.urlFile",
+  "buckets.urlFile",
 ];
 
 /**

@@ -46,7 +46,6 @@ describe("a transcription is refused by name", () => {
   test("where a field is missing, twice, unknown, or a file", async () => {
     await refused({ file: undefined }, 422, /^file is missing: send the recording as a file/);
     await refused({ file: [new Blob([WAV]), new Blob([WAV])] }, 422, /^file is there more than once/);
-    await refused({ model: undefined }, 422, /^model is missing: it is a required field$/);
     await refused({ model: new Blob(["whisper-1"]) }, 422, /^model is sent as a file: send it as text/);
     await refused({ model: ["whisper-1", "whisper-1"] }, 422, /^model is there more than once/);
     await refused({ audio: new Blob([WAV]), file: undefined }, 422, /^audio is sent as a file/);
@@ -70,6 +69,11 @@ describe("a transcription is refused by name", () => {
     await refused({ temperature: "-0.1" }, 422, /^temperature must be at least 0$/);
     await refused({ stream: "maybe" }, 422, /^stream must be true or false$/);
     await refused({ prompt: "x".repeat(8_001) }, 422, /^prompt must have at most 8000 characters$/);
+    await refused(
+      { prompt: "x".repeat(7_990), "keywords[]": ["a kettle", "milk"] },
+      422,
+      /^prompt and keywords must have at most 8000 characters$/,
+    );
     await refused({ prompt: "x".repeat(70_000) }, 422, /^prompt is over 65536 bytes/);
     await refused(
       { response_format: "verbose_json", "timestamp_granularities[]": "phoneme" },
@@ -93,6 +97,12 @@ describe("a transcription is refused by name", () => {
     await refused({ language: "klingon" }, 400, /^language "klingon" is unknown: send its ISO 639-1 code/);
     await refused({ language: "en-GB" }, 400, /^language "en-GB" is unknown/);
     await refused({ "timestamp_granularities[]": "word" }, 400, /needs response_format "verbose_json"/);
+    await refused({ "languages[]": ["en", "klingon"] }, 400, /^languages "klingon" is unknown: send its ISO/);
+    await refused(
+      { "languages[]": "en", language: "en" },
+      400,
+      /^languages is not taken beside language: send/,
+    );
     await refused({ stream: "true", response_format: "srt" }, 400, /^stream gives text alone/);
   });
 

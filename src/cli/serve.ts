@@ -14,11 +14,11 @@ interface ServeFlags {
 /** `antiphon serve`: runs the service until SIGINT or SIGTERM, finishes what is being spoken, and exits 0. */
 export function registerServe(program: Command): void {
   addGlobalOptions(program.command("serve"))
-    .description("run the service until it is told to stop")
+    .description("run the server until it is stopped")
     .option("--host <address>", "address to listen on (default: 127.0.0.1)")
-    .option("--port <n>", "port to listen on, 0 for a free one (default: 8080)")
-    .option("--wyoming <host:port>", "serve Home Assistant and others by the Wyoming protocol there, too")
-    .option("--no-pull", "fetch nothing that is missing")
+    .option("--port <n>", "port to listen on; 0 takes a free one (default: 8080)")
+    .option("--wyoming <host:port>", "also serve the Wyoming protocol there, for Home Assistant and others")
+    .option("--no-pull", "do not fetch models that are missing")
     .action(async ({ host, port, wyoming: bridge, pull }: ServeFlags, command: Command) => {
       const settings = await settingsOf(command, {
         host,

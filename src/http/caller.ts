@@ -63,7 +63,7 @@ export function requesterOf({ callerKey, life }: FastifyRequest): Requester {
 /** What HTTP asks of every request: 1.1 a `Host`; and to say so where an expectation is not understood. */
 function checkHeaders({ headers, raw }: FastifyRequest): void {
   if (headers.host === undefined && raw.httpVersion === "1.1") {
-    throw new ServiceError(400, "the Host header is missing: HTTP/1.1 asks for one");
+    throw new ServiceError(400, "the Host header is missing: HTTP/1.1 requires one");
   }
   if (headers.expect !== undefined && headers.expect.toLowerCase() !== "100-continue") {
     throw new ServiceError(400, "the Expect header is not understood: leave it out, or send 100-continue");

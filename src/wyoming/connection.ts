@@ -171,11 +171,9 @@ export class Connection {
       throw new ServiceError(400, "a recording is open already: send audio-stop before the next audio-start");
     }
     if (this.#deps.recogniserName() === null) {
-      throw new ServiceError(
-        502,
-        "recordings cannot be heard here: `antiphon models pull recogniser` fetches who hears them",
-        { retryAfterMs: 60_000 },
-      );
+      throw new ServiceError(502, "recordings cannot be heard here: run `antiphon models pull recogniser`", {
+        retryAfterMs: 60_000,
+      });
     }
     const request = await beginRequest(this.#deps, "transcribe", this.#socket.signal);
     try {

@@ -182,9 +182,9 @@ describe("settings", () => {
       "a key with a dot",
       { configFile: fileHolding('{"metrics.port": 1}') },
       "file",
-      /"metrics\.port", which is no setting/,
+      /"metrics\.port", which is not a setting/,
     ],
-    ["an empty key", { configFile: fileHolding('{"": {}}') }, "file", /"", which is no setting/],
+    ["an empty key", { configFile: fileHolding('{"": {}}') }, "file", /"", which is not a setting/],
     ["__proto__", { configFile: fileHolding('{"__proto__": {"port": 1}}') }, "file", /__proto__/],
     ["a key below a setting", { configFile: fileHolding('{"port": {"port": 1}}') }, "file", /setting port/],
   ];

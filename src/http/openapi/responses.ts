@@ -99,7 +99,7 @@ const FAILURES: Readonly<Record<ErrorStatus, Failure>> = {
     name: "InternalError",
     description: "Unexpected failure",
     headers: [],
-    message: "something went wrong in the server: the request id finds it in the log",
+    message: "something went wrong in the server: its log has the cause under the request id",
   },
   502: {
     name: "InferenceError",

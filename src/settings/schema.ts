@@ -7,8 +7,8 @@ const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"
 const ADDRESS_OR_NETWORK =
   "^([0-9a-fA-F.:]*[.:][0-9a-fA-F.:]*(/[0-9]{1,3})?|loopback|linklocal|uniquelocal)$";
 
-/** What browsers send as `Origin`: a scheme and a host in small letters, a port unless it is the scheme's own. */
-const ORIGIN = "^[a-z][a-z0-9+.-]*://[^/\\s,?#@*A-Z]+$";
+/** What browsers send as `Origin`, in ASCII: a scheme and a host in small letters, a port unless it is the scheme's own. */
+const ORIGIN = "^(?!https:.*:443$|http:.*:80$)[a-z][a-z0-9+.-]*://[^/\\s,?#@*A-Z\\x80-\\uffff]+$";
 
 /** An address and a port; an IPv6 address stands in brackets. */
 export const HOST_AND_PORT = "^(\\[[0-9a-fA-F:.]+\\]|[^:\\[\\]\\s]+):[0-9]{1,5}$";
@@ -342,7 +342,7 @@ export const SettingsSchema = Type.Object({
   ),
   corsOrigins: Type.Union([Type.Literal("*"), Type.Array(Type.String({ pattern: ORIGIN }))], {
     default: [],
-    takes: "* or a list of origins, such as https://app.example",
+    takes: "* or a list of origins as browsers send them, such as https://app.example",
     description:
       "Which web pages may call the service from a browser, besides its own: those of the listed origins, or all of them (*). Such a page holds a key, so give it one of its own, with a low rate.",
   }),

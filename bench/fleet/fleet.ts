@@ -7,7 +7,8 @@ import { SERVE, type ServerProcess, startServerProcess } from "../../src/cli/ben
 import { loadSettings } from "../../src/settings/load.ts";
 import { openTenancy } from "../../src/tenancy/open.ts";
 import { temporaryFolder } from "../../test/e2e/folders.ts";
-import { freePort, startPostgres, WITHOUT_POSTGRES } from "../../test/tenancy/postgres-server.ts";
+import { freePort } from "../../test/free-port.ts";
+import { needsPostgres, startPostgres } from "../../test/tenancy/postgres-server.ts";
 import { needsValkey, startValkey } from "../../test/tenancy/valkey-server.ts";
 import { until, within } from "../../test/waiting.ts";
 import { NotMeasuredError } from "../not-measured-error.ts";
@@ -30,7 +31,7 @@ export interface Fleet {
 
 /** @throws NotMeasuredError where one of the programs is not installed; an error of its own where `CI` is set. */
 export async function startFleet(): Promise<Fleet> {
-  const missing = WITHOUT_POSTGRES || needsValkey().skip || withoutHaproxy();
+  const missing = needsPostgres().skip || needsValkey().skip || withoutHaproxy();
   if (missing) throw new NotMeasuredError(missing);
   const folder = temporaryFolder();
   const postgres = await startPostgres({ settings: { fsync: "on" } });
@@ -39,15 +40,18 @@ export async function startFleet(): Promise<Fleet> {
     await writeFile(join(folder, name), text);
     return join(folder, name);
   };
+  const storeUrl = await postgres.url();
   const configFile = await file(
     "settings.json",
     JSON.stringify({
-      store: { kind: "postgres", urlFile: await file("store-url", await postgres.url()) },
+      store: { kind: "postgres", urlFile: await file("store-url", storeUrl) },
       buckets: { kind: "valkey", urlFile: await file("buckets-url", valkey.url) },
       drainDelayMs: DRAIN_DELAY_MS,
     }),
   );
-  const tenancy = await openTenancy(loadSettings({ configFile, flags: { dataDir: folder } }));
+  const tenancy = await openTenancy(loadSettings({ configFile, flags: { dataDir: folder } }), {
+    storeUrl,
+  });
   const { key } = await tenancy.createKey({ label: "bench", rpm: 1_000_000, burst: 1_000_000 });
   await tenancy.close();
 

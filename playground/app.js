@@ -120,6 +120,7 @@ let writing = 0;
 /** Something was edited: the address and the code follow. */
 function edited() {
   showCode();
+  if (reply === null) $("reply").dataset.voice = voiceOf(openTurn().speaker);
   clearTimeout(writing);
   // Browsers count how often an address changes.
   writing = setTimeout(writeAddress, 300);
@@ -298,10 +299,10 @@ document.onkeydown = (event) => {
 };
 for (const gesture of ["pointerdown", "keydown"]) addEventListener(gesture, wakeSound, { once: true });
 addEventListener("hashchange", readAddress);
-openTransport();
 hearTurnsBy(hear);
 setTurns(START.turns);
 drawTurns(["0", "1"], edited);
+openTransport();
 readAddress();
 $("key").value = sessionStorage.getItem("antiphon-key") ?? "";
 if ($("key").value !== "") void connect();

@@ -21,7 +21,7 @@ const MOUTHS = {
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Draws a face into an element and gives what moves its mouth: a viseme, or undefined for a silent one. */
+/** Draws a face into an element and gives what shows a viseme: at once, or on the way there where the mouth moves. */
 export function drawFace(parent) {
   const draw = (tag, attributes) => {
     const element = document.createElementNS(SVG, tag);
@@ -34,9 +34,10 @@ export function drawFace(parent) {
   parent.append(svg);
   svg.append(draw("circle", { class: "head", cx: 32, cy: 32, r: 30 }), eye(22), eye(42), mouth);
   let now = MOUTHS.sil;
-  const show = (viseme) => {
+  const show = (viseme = "sil", isMoving = false) => {
+    const shape = MOUTHS[viseme];
     // Half of the way at each drawing: lips that speak do not jump.
-    now = viseme ? now.map((value, i) => (value + MOUTHS[viseme][i]) / 2) : MOUTHS.sil;
+    now = isMoving ? now.map((value, i) => (value + shape[i]) / 2) : shape;
     const [half, up, down] = now;
     // A quadratic curve comes half as far as its control point.
     mouth.setAttribute(

@@ -7,7 +7,7 @@ import { addWords, beginWords, finishWords, lightWord, pickWords } from "./words
 /** The reply that is heard, or was last; null before the first. */
 export let reply = null;
 let isDrawing = false;
-/** Shows the shape of a mouth, once there is a face. */
+/** Shows the shape of a mouth that stands still or moves, once there is a face. */
 let showMouth = () => {};
 
 /** Begins a reply in one of the two colours, with the text that it will say where that is known. */
@@ -86,7 +86,7 @@ function follow() {
 
 /** Draws where the reply is now. */
 export function drawReply() {
-  if (reply === null) return;
+  if (reply === null) return drawWave($("wave"), [], 0, 3);
   const { player, peaks, visemes, tookMs } = reply;
   const { positionS: atS, durationS, state } = player;
   // While more is to come, what is there need not fill the width.
@@ -106,7 +106,7 @@ export function drawReply() {
   $("play").classList.toggle("playing", isPlaying);
   $("play").disabled = place.disabled = durationS === 0;
   $("stop").disabled = !isPlaying && tookMs !== undefined;
-  showMouth(isPlaying ? visemes.findLast(({ start }) => start <= atS)?.viseme : undefined);
+  showMouth(visemes.findLast(({ start }) => start <= atS)?.viseme, isPlaying);
 }
 
 /** Plays, from a second where one is given. */
@@ -139,6 +139,7 @@ export function openTransport() {
   };
   pickWords(play);
   addEventListener("resize", drawReply);
+  matchMedia("(prefers-color-scheme: dark)").onchange = drawReply;
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
   const face = async () => {
     $("face").replaceChildren();
@@ -146,4 +147,5 @@ export function openTransport() {
   };
   calm.onchange = face;
   void face();
+  drawReply();
 }

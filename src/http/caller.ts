@@ -15,7 +15,7 @@ declare module "fastify" {
     speaks?: boolean;
   }
   interface FastifyRequest {
-    /** The key of the caller; on open routes, if it is known without asking. */
+    /** The key of the caller; on open routes, if it is soon known. */
     callerKey: Key | null;
   }
 }
@@ -36,8 +36,8 @@ export function identifyCallers(
     const presented = presentedKey(request.headers);
     const access = request.is404 ? "open" : (request.routeOptions.config.access ?? "open");
     if (access === "open") {
-      // Nobody is asked for what is open to all: it is answered also where keys cannot be looked up, and costs little.
-      const known = presented === null ? null : tenancy.recall(presented);
+      // What is open to all is answered also where keys cannot be looked up.
+      const known = presented === null ? null : await tenancy.recall(presented);
       if (known === null) return;
       request.callerKey = known.key;
       tell(reply, known.reading);

@@ -31,13 +31,16 @@ export async function openStore(
   if (settings.store === undefined || storeKind(settings, url) === "libsql") {
     return libsqlStore(settings.dataDir, watch);
   }
-  if (url === null) {
-    throw new SettingsError(
-      "file",
-      "The database of keys and usage has no address: put it into ANTIPHON_STORE_URL, or name a file that holds it in store.urlFile.",
-    );
-  }
   const { storeAddress } = await import("./postgres/store-address.ts");
   const { postgresStore } = await import("./postgres/postgres-store.ts");
-  return postgresStore(storeAddress(url), { ...settings.store, ...watch });
+  return postgresStore(storeAddress(neededUrl(url)), { ...settings.store, ...watch });
+}
+
+/** @throws SettingsError when there is none */
+export function neededUrl(url: string | null): string {
+  if (url !== null) return url;
+  throw new SettingsError(
+    "file",
+    "The database of keys and usage has no address: put it into ANTIPHON_STORE_URL, or name a file that holds it in store.urlFile.",
+  );
 }

@@ -23,7 +23,11 @@ export async function openTenancy(
 ): Promise<Tenancy> {
   const anonymous = { rpm: settings.anonymousRpm, burst: settings.anonymousBurst };
   try {
-    return tenancyOn(await openStore(settings, storeUrl, watch), { buckets, anonymous });
+    return tenancyOn(await openStore(settings, storeUrl, watch), {
+      buckets,
+      anonymous,
+      isStoreShared: settings.store?.kind === "postgres",
+    });
   } catch (error) {
     buckets.close();
     throw error;

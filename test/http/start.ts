@@ -33,6 +33,7 @@ export interface TestServerOptions {
   readonly burst?: number;
   readonly tone?: ToneOptions;
   readonly store?: Store;
+  readonly isStoreShared?: boolean;
   readonly buckets?: Buckets;
   readonly logger?: Logger;
   readonly canSpeak?: () => boolean;
@@ -51,7 +52,11 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const settings = loadSettings({ flags });
   const anonymous = { rpm: settings.anonymousRpm, burst: settings.anonymousBurst };
   const { buckets } = options;
-  const tenancy = tenancyOn(store, { anonymous, ...(buckets === undefined ? {} : { buckets }) });
+  const tenancy = tenancyOn(store, {
+    anonymous,
+    isStoreShared: options.isStoreShared === true,
+    ...(buckets === undefined ? {} : { buckets }),
+  });
   const { key, record } = await tenancy.createKey({ label: "test", rpm, burst });
   const heart: Checkpoint = { name: "heart", memoryBytes: 1, load: () => createToneModel(tone) };
   const server = await startServer({

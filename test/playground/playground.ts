@@ -8,7 +8,7 @@ export interface Playground extends OpenPage {
   text(selector: string): Promise<string>;
   /** Waits for an element's text. */
   says(selector: string, what: RegExp): Promise<void>;
-  /** Waits for an expression to be true. */
+  /** Waits for an expression to be true; of a page that is just being loaded none is. */
   is(expression: string): Promise<void>;
   click(selector: string): Promise<void>;
   /** Writes into a field, as its user would. */
@@ -34,7 +34,8 @@ export async function inPlayground(
       text,
       says: (selector, what) =>
         until(`${selector} to say ${what}`, async () => what.test(await text(selector))),
-      is: (expression) => until(expression, async () => (await evaluate(expression)) === true),
+      is: (expression) =>
+        until(expression, async () => (await evaluate(expression).catch(() => false)) === true),
       async click(selector) {
         await evaluate(`${element(selector)}.click()`);
       },

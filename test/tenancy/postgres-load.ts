@@ -18,11 +18,21 @@ export interface Load {
   stop(): Promise<void>;
 }
 
-/** Requests of each server that are under way at once. */
-const AT_ONCE = 16;
+/** Commits usage of the keys on every store, each as a server of its own, until `work` is over. The stores stay open. */
+export async function withLoad(
+  stores: readonly Store[],
+  keyIds: readonly string[],
+  work: (load: Load) => Promise<void>,
+): Promise<void> {
+  const load = started(stores, keyIds);
+  try {
+    await work(load);
+  } finally {
+    await load.stop();
+  }
+}
 
-/** Commits usage of the keys on every store, each as a server of its own. The stores stay open. */
-export function startLoad(stores: readonly Store[], keyIds: readonly string[]): Load {
+function started(stores: readonly Store[], keyIds: readonly string[]): Load {
   const acknowledged = new Set<string>();
   const refused: unknown[] = [];
   let longestMs = 0;
@@ -59,3 +69,6 @@ export function startLoad(stores: readonly Store[], keyIds: readonly string[]): 
     },
   };
 }
+
+/** Requests of each server that are under way at once. */
+const AT_ONCE = 16;

@@ -1,13 +1,17 @@
 import { type ChildProcess, execFile, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
-import { join } from "node:path";
+import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { after } from "node:test";
 import { promisify } from "node:util";
 import pg from "pg";
+import { killChildren, launch } from "../children.ts";
 import { temporaryFolder } from "../e2e/folders.ts";
-import { launch } from "../e2e/program.ts";
+import { freePort } from "../free-port.ts";
 import { until, within } from "../waiting.ts";
+
+// Tests that are over do not wait for their servers to end.
+after(killChildren);
 
 /** A PostgreSQL server of a test's own, on 127.0.0.1. */
 export interface PostgresServer {
@@ -27,34 +31,50 @@ export interface PostgresServer {
 export interface PostgresOptions {
   /** Settings beside those that all tests have, as in `wal_level: "replica"`. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Fills the new folder of data, as `initdb` does, which it does otherwise. */
-  readonly fill?: (folder: string) => Promise<void>;
+  /** Fills the new folder of data; `initdb` does it otherwise. */
+  readonly fill?: (data: string) => Promise<void>;
+  /** Where that folder is made; in a new one otherwise. */
+  readonly folder?: string;
+  /** The first words of a command that runs another as PostgreSQL's user; none are needed otherwise. */
+  readonly runAs?: readonly string[];
 }
 
 /** The superuser of every server, and a password with what has to be encoded in an address. */
-export const ROOT = { user: "antiphon", password: "p@ss/wörd" };
+export const ROOT = { user: "tester", password: "p@ss/wörd" };
 
 /** Where PostgreSQL's programs are, or null. */
 const PROGRAMS = programs();
 
-/** Why tests that need PostgreSQL are skipped, or false. Where `CI` is set they may not be. */
-export const WITHOUT_POSTGRES = withoutPostgres();
+/** Why a server cannot be started here, or null. */
+export const NO_POSTGRES =
+  PROGRAMS === null ? "PostgreSQL is not installed: apt-get install postgresql" : null;
+
+/** How a test that needs one is skipped where there is none. Where everything has to be tested, that is an error. */
+export function needsPostgres(more: string | null = null): { readonly skip: string | false } {
+  const missing = NO_POSTGRES ?? more;
+  if (missing !== null && process.env.CI) throw new Error(missing);
+  return { skip: missing ?? false };
+}
 
 /** PostgreSQL does not run as root; then it runs as nobody. */
 export const ITS_USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
-/** Starts a server that is ended with the test's process. What is written to it outlives its processes, not the machine. */
-export async function startPostgres({
-  settings = {},
-  fill = initialised,
-}: PostgresOptions = {}): Promise<PostgresServer> {
+/** A new folder that PostgreSQL's user owns, removed when the test's process ends. */
+export function folderOfItsUser(): string {
   const folder = temporaryFolder();
-  const data = join(folder, "data");
   if (ITS_USER.uid !== undefined) chownSync(folder, ITS_USER.uid, ITS_USER.gid);
+  return folder;
+}
+
+/** Starts a server that is ended with the test's process. What is written to it outlives its processes, not the machine. */
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+  const { settings = {}, folder = folderOfItsUser(), runAs } = options;
+  const { fill = (data) => initialise(data, runAs) } = options;
+  const data = join(folder, "data");
   await fill(data);
   const port = await freePort();
   const all = {
-    listen_addresses: "127.0.0.1",
+    listen_addresses: "127.0.0.1,127.0.0.2",
     port: `${port}`,
     unix_socket_directories: "",
     fsync: "off",
@@ -68,20 +88,20 @@ export async function startPostgres({
   let databases = 0;
 
   async function start(): Promise<void> {
+    const address = addressOf("postgres");
     await until(`PostgreSQL on port ${port}`, async () => {
-      child = launch(program("postgres"), line, {
-        ...ITS_USER,
-        cwd: folder,
-        stdio: ["ignore", "ignore", "pipe"],
-      });
+      const [command, args, asUser] = asItsUser("postgres", line, runAs);
+      child = launch(command, args, { ...asUser, cwd: "/", stdio: ["ignore", "ignore", "pipe"] });
       let said = "";
       child.stderr?.on("data", (chunk: Buffer) => {
         said += chunk;
       });
-      const ended = once(child, "exit").then(() => "ended");
-      const answers = until("it to answer", () => answersAt(addressOf("postgres"))).then(() => "answers");
-      if ((await Promise.race([ended, answers])) === "answers") return true;
-      answers.catch(() => {});
+      let isOver = false;
+      child.once("close", () => {
+        isOver = true;
+      });
+      await until("it to answer or to end", async () => isOver || (await answersAt(address)));
+      if (!isOver) return true;
       // Processes of the one before may not have ended yet.
       if (/lock file|shared memory block|in use/.test(said)) return false;
       throw new Error(said);
@@ -124,27 +144,44 @@ export async function query<Row extends pg.QueryResultRow>(url: string, text: st
   }
 }
 
-/** The path of a program of PostgreSQL's. */
-export function program(name: string): string {
-  return join(PROGRAMS ?? "", name);
-}
-
-/** Runs a program of PostgreSQL's as the user that its servers run as. */
+/** Runs a program of PostgreSQL's to its end, as the user that its servers run as. */
 export async function runProgram(
   name: string,
   line: readonly string[],
-  env: Record<string, string> = {},
+  {
+    runAs,
+    env = {},
+  }: { readonly runAs?: readonly string[] | undefined; readonly env?: Record<string, string> } = {},
 ): Promise<void> {
-  await promisify(execFile)(program(name), line, { ...ITS_USER, cwd: "/", env: { ...process.env, ...env } });
+  const [command, args, asUser] = asItsUser(name, line, runAs);
+  await promisify(execFile)(command, args, { ...asUser, cwd: "/", env: { ...process.env, ...env } });
 }
 
-async function initialised(data: string): Promise<void> {
-  const passwords = join(data, "..", "password");
-  writeFileSync(passwords, ROOT.password, { mode: 0o644 });
-  await runProgram("initdb", [
+/** Makes a cluster in a folder that is not there yet. */
+export async function initialise(
+  data: string,
+  runAs?: readonly string[],
+  more: readonly string[] = [],
+): Promise<void> {
+  const passwords = join(temporaryFolder(), "password");
+  writeFileSync(passwords, ROOT.password);
+  chmodSync(dirname(passwords), 0o755);
+  const line = [
     ...["-D", data, "-U", ROOT.user, "--pwfile", passwords, "--auth", "scram-sha-256"],
-    ...["--no-sync", "--encoding", "UTF8", "--locale", "C"],
-  ]);
+    ...["--no-sync", "--encoding", "UTF8", "--locale", "C", ...more],
+  ];
+  await runProgram("initdb", line, { runAs });
+}
+
+function asItsUser(
+  name: string,
+  line: readonly string[],
+  runAs: readonly string[] | undefined,
+): [command: string, args: string[], options: { uid?: number; gid?: number }] {
+  const path = join(PROGRAMS ?? "", name);
+  if (runAs === undefined) return [path, [...line], ITS_USER];
+  const [command, ...words] = runAs;
+  return [command!, [...words, path, ...line], {}];
 }
 
 async function answersAt(url: string): Promise<boolean> {
@@ -168,25 +205,10 @@ function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** A port that nobody listens on now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await within("a port", once(server, "listening"));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 function programs(): string | null {
   if (spawnSync("initdb", ["--version"]).status === 0) return "";
   const debian = "/usr/lib/postgresql";
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
   const found = versions.map((version) => join(debian, version, "bin"));
   return found.find((folder) => existsSync(join(folder, "initdb"))) ?? null;
-}
-
-function withoutPostgres(): string | false {
-  if (PROGRAMS !== null) return false;
-  if (process.env.CI) throw new Error("PostgreSQL is missing: apt-get install postgresql");
-  return "PostgreSQL is not installed (apt-get install postgresql)";
 }

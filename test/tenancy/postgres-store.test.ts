@@ -1,13 +1,19 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import pg from "pg";
 import { newEventId } from "../../src/tenancy/event-id.ts";
+import { checkSchema } from "../../src/tenancy/postgres/check-schema.ts";
+import { Connections } from "../../src/tenancy/postgres/connections.ts";
+import { keepDays } from "../../src/tenancy/postgres/partitions.ts";
+import { storeAddress } from "../../src/tenancy/postgres/store-address.ts";
+import type { Store } from "../../src/tenancy/store.ts";
 import { StoreError } from "../../src/tenancy/store-error.ts";
 import { auditedEvents } from "./postgres-audit.ts";
-import { query, startPostgres, WITHOUT_POSTGRES } from "./postgres-server.ts";
-import { hashOf, keyRecord, makeKeys, openPostgres, usage, withStores } from "./postgres-stores.ts";
+import { needsPostgres, query, startPostgres } from "./postgres-server.ts";
+import { DEFAULTS, hashOf, keyRecord, makeKeys, openPostgres, usage, withStores } from "./postgres-stores.ts";
 import { storeConformance } from "./store-conformance.ts";
 
-describe("PostgreSQL", { skip: WITHOUT_POSTGRES }, async () => {
+describe("PostgreSQL", needsPostgres(), async () => {
   const server = await startPostgres();
 
   storeConformance("postgres", async () => openPostgres(await server.url()));
@@ -135,6 +141,145 @@ describe("PostgreSQL", { skip: WITHOUT_POSTGRES }, async () => {
         await makeKeys(store!, ["key_a"]);
         await store!.commit(Array.from({ length: 20_000 }, () => usage(newEventId(), "key_a")));
         assert.equal((await store!.totals())[0]?.requests, 20_000);
+      });
+    });
+  });
+
+  describe("days of events", () => {
+    const DAY_MS = 86_400_000;
+    const daysIn = async (url: string) =>
+      (
+        await query<{ name: string }>(
+          url,
+          "SELECT relname AS name FROM pg_inherits JOIN pg_class ON oid = inhrelid WHERE inhparent = 'antiphon.usage_events'::regclass",
+        )
+      ).map(({ name }) => name.replace("usage_events_", ""));
+    const dayNames = (from: number, to: number) =>
+      Array.from({ length: to - from + 1 }, (_, i) =>
+        new Date(Date.now() + (from + i) * DAY_MS).toISOString().slice(0, 10).replaceAll("-", ""),
+      );
+    const countIn = async (url: string, table: string) =>
+      Number(
+        (await query<{ count: string }>(url, `SELECT count(*) FROM antiphon.usage_events_${table}`))[0]
+          ?.count,
+      );
+
+    /** A store, and its partitions kept as they are every hour. */
+    async function withDays(
+      work: (store: Store, url: string, keep: (keptDays?: number) => Promise<void>) => Promise<void>,
+    ): Promise<void> {
+      const url = await server.url();
+      const connections = new Connections(storeAddress(url), DEFAULTS);
+      try {
+        await withStores([openPostgres(url)], async (store) => {
+          await makeKeys(store!, ["key_a"]);
+          await work(store!, url, (keptDays = 3) =>
+            keepDays(connections, "antiphon", { keptDays, longestMs: 20_000 }),
+          );
+        });
+      } finally {
+        await connections.close();
+      }
+    }
+
+    it("are made ahead, and take what is of that day", async () => {
+      await withDays(async (store, url, keep) => {
+        assert.deepEqual((await daysIn(url)).sort(), [...dayNames(-1, 3), "rest"]);
+        await keep();
+        assert.deepEqual((await daysIn(url)).sort(), [...dayNames(-1, 3), "rest"]);
+        await store.commit([
+          usage(newEventId(), "key_a"),
+          usage(newEventId(Date.now() + 2 * DAY_MS), "key_a"),
+        ]);
+        const [, today, , later] = dayNames(-1, 3);
+        assert.deepEqual(
+          [await countIn(url, today!), await countIn(url, later!), await countIn(url, "rest")],
+          [1, 1, 0],
+        );
+      });
+    });
+
+    it("take over what came before they were there, and it is still known", async () => {
+      await withDays(async (store, url, keep) => {
+        const [, today] = dayNames(-1, 0);
+        await query(url, `DROP TABLE antiphon.usage_events_${today}`);
+        const records = [
+          usage(newEventId(), "key_a"),
+          usage(newEventId(), "key_a"),
+          usage("another kind", "key_a"),
+        ];
+        await store.commit(records);
+        assert.equal(await countIn(url, "rest"), 3);
+        const commits = Promise.all(
+          Array.from({ length: 100 }, () => store.commit([usage(newEventId(), "key_a")])),
+        );
+        await keep();
+        await commits;
+        assert.equal(await countIn(url, "rest"), 1);
+        assert.equal(await countIn(url, today!), 102);
+        await store.commit(records);
+        assert.equal((await store.totals())[0]?.requests, 103);
+      });
+    });
+
+    it("are dropped when they are older than is asked for, beside commits, and totals stay", async () => {
+      await withDays(async (store, url, keep) => {
+        for (let ago = 0; ago < 7; ago++) {
+          const [day] = dayNames(-ago, -ago);
+          const from = newEventId(Date.now() - ago * DAY_MS).slice(0, 13);
+          await query(
+            url,
+            `CREATE TABLE IF NOT EXISTS antiphon.usage_events_${day} PARTITION OF antiphon.usage_events
+             FOR VALUES FROM ('${from}-0000-0000-000000000000') TO ('${from}-ffff-ffff-ffffffffffff')`,
+          ).catch(() => {});
+        }
+        await store.commit([usage(newEventId(), "key_a"), usage("another kind", "key_a")]);
+        const commits = Promise.all(
+          Array.from({ length: 100 }, () => store.commit([usage(newEventId(), "key_a")])),
+        );
+        await keep();
+        await commits;
+        assert.deepEqual((await daysIn(url)).sort(), [...dayNames(-3, 3), "rest"]);
+        await keep(1);
+        assert.deepEqual((await daysIn(url)).sort(), [...dayNames(-1, 3), "rest"]);
+        assert.equal(await countIn(url, "rest"), 1, "which was recorded today");
+        await query(url, "UPDATE antiphon.usage_events_rest SET recorded_ts = now() - interval '25 hours'");
+        await keep(1);
+        assert.equal(await countIn(url, "rest"), 0);
+        assert.equal((await store.totals())[0]?.requests, 102);
+      });
+    });
+
+    it("are kept while somebody reads them for long, and commits go on", async () => {
+      await withDays(async (store, url, keep) => {
+        const reader = new pg.Client(url);
+        await reader.connect();
+        try {
+          await reader.query("BEGIN");
+          await reader.query("SELECT count(*) FROM antiphon.usage_events");
+          const [yesterday] = dayNames(-1, -1);
+          await assert.rejects(keep(0), /lock timeout/);
+          assert.ok((await daysIn(url)).includes(yesterday!));
+          await store.commit([usage(newEventId(), "key_a")]);
+          await reader.query("COMMIT");
+          await keep(0);
+          assert.ok(!(await daysIn(url)).includes(yesterday!));
+        } finally {
+          await reader.end();
+        }
+      });
+    });
+
+    it("are compared with the totals when the database is checked", async () => {
+      await withDays(async (store, url) => {
+        await store.commit([usage(newEventId(), "key_a"), usage("another kind", "key_a")]);
+        await checkSchema(storeAddress(url), DEFAULTS);
+        await query(url, "UPDATE antiphon.usage_totals SET input_chars = input_chars - 1");
+        await assert.rejects(
+          checkSchema(storeAddress(url), DEFAULTS),
+          (error: StoreError) =>
+            error.problem === "damaged" && /totals of key_a are less/.test(error.message),
+        );
       });
     });
   });

@@ -5,25 +5,25 @@ import { within } from "../waiting.ts";
 /** A stretch of network between a server and its database that a test can spoil. */
 export interface TcpProxy {
   readonly port: number;
-  /** Connections that have been made through it, so far. */
-  readonly connections: () => number;
   /** Lets nothing through, either way, without a word to either side. What is sent meanwhile comes later, as by TCP. */
   hold(): void;
   /** Lets everything to the database, and nothing back. */
   holdAnswers(): void;
   /** Ends all connections. */
   cut(): void;
+  /** Leads new connections to another port. */
+  lead(targetPort: number): void;
   /** Lets everything through, after a delay each way. */
   pass(delayMs?: number): void;
   close(): Promise<void>;
 }
 
 /** Starts one on 127.0.0.1 that leads to a port there. */
-export async function startProxy(targetPort: number): Promise<TcpProxy> {
+export async function startProxy(firstPort: number): Promise<TcpProxy> {
   const pairs = new Set<{ readonly client: Socket; readonly target: Socket }>();
   let held = { questions: false, answers: false };
   let delayMs = 0;
-  let connections = 0;
+  let targetPort = firstPort;
 
   function forward(from: Socket, to: Socket, isHeld: () => boolean): void {
     const waiting: Buffer[] = [];
@@ -54,7 +54,6 @@ export async function startProxy(targetPort: number): Promise<TcpProxy> {
   }
 
   const server = createServer((client) => {
-    connections += 1;
     const target = connect(targetPort, "127.0.0.1");
     const pair = { client, target };
     pairs.add(pair);
@@ -66,7 +65,6 @@ export async function startProxy(targetPort: number): Promise<TcpProxy> {
 
   return {
     port: (server.address() as { port: number }).port,
-    connections: () => connections,
     hold() {
       held = { questions: true, answers: true };
     },
@@ -74,6 +72,9 @@ export async function startProxy(targetPort: number): Promise<TcpProxy> {
       held = { questions: false, answers: true };
     },
     cut,
+    lead(port) {
+      targetPort = port;
+    },
     pass(newDelayMs = 0) {
       held = { questions: false, answers: false };
       delayMs = newDelayMs;

@@ -7,8 +7,9 @@ import { Redis } from "iovalkey";
 import { reconnectPauseMs } from "../../src/tenancy/buckets/valkey.ts";
 import type { Buckets } from "../../src/tenancy/buckets.ts";
 import { openBuckets } from "../../src/tenancy/open-buckets.ts";
+import { freePort } from "../free-port.ts";
 import { until } from "../waiting.ts";
-import { freePort, needsValkey, startValkey, type ValkeyServerOptions } from "./valkey-server.ts";
+import { needsValkey, startValkey, type ValkeyServerOptions } from "./valkey-server.ts";
 
 const PASSWORD = "hunter2 is secret";
 /** Regains nothing while a test runs. */

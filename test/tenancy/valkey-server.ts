@@ -1,10 +1,10 @@
 import { type ChildProcess, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { launch } from "../children.ts";
+import { freePort } from "../free-port.ts";
 import { within } from "../waiting.ts";
 
 /** The server that this machine has: the first Valkey in the path, or Redis; null where there is none. */
@@ -125,15 +125,4 @@ function firstWords(child: ChildProcess): Promise<string | null> {
     child.once("error", reject);
     child.once("close", () => resolve(said));
   });
-}
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (typeof address !== "object" || address === null) throw new Error("no port");
-  return address.port;
 }

@@ -5,7 +5,7 @@ import { voiceOptions } from "./preset.ts";
 export function unusedKnobs(preset: Preset): UnusedKnobs {
   const nothing = "The voice makes no choices that could repeat.";
   return {
-    topK: "The voice chooses nothing from a list. Only the words of a reply that is written for you are chosen so.",
+    topK: "The voice chooses nothing from a list. It counts for replies that a language model in the server writes.",
     repetitionPenalty: nothing,
     penaltyWindow: nothing,
     ...(voiceOptions(preset).acoustics

@@ -1,40 +1,31 @@
 import type { QueryConfig } from "pg";
+import { monotonicMs } from "../monotonic-clock.ts";
 import type { Connections, Run } from "./connections.ts";
 import { freeMigrationLock } from "./statements.ts";
 
 /**
- * Usage events lie in a partition for each day of their ids, so that old days are dropped as a whole. Days are made ahead.
- * What belongs to none, an id that tells another time, is in the partition `usage_events_rest`, and deleted by when it was
- * recorded.
+ * Makes the days to come, and drops those that are older than `keptDays`. Usage events lie in a partition for each day of
+ * their ids, so that old ones go as a whole. What belongs to no day that is there, an id that tells another time, is in the
+ * partition `usage_events_rest`, and goes by when it was recorded. Of several servers one does it at a time.
+ *
+ * @throws what the database reports
  */
 export async function keepDays(
   connections: Connections,
   schema: string,
-  { keptDays, untilMs }: { readonly keptDays: number; readonly untilMs: () => number },
+  { keptDays, longestMs }: { readonly keptDays: number; readonly longestMs: number },
 ): Promise<void> {
-  const rest = `"${schema}".usage_events_rest`;
-  const inTurn = async (work: (run: Run) => Promise<void>) => {
-    await connections.transaction(async (run) => {
+  const alone = (work: (run: Run) => Promise<void>) =>
+    connections.transaction(async (run) => {
       const [lock] = await run<{ is_held: boolean }>(freeMigrationLock(schema));
-      // Somebody else does it.
       if (lock!.is_held) await work(run);
-    }, untilMs());
-  };
-  await inTurn((run) => makeDays(run, schema));
-  await inTurn(async (run) => {
-    const today = await todayOf(run);
-    // Whoever commits waits while this waits for somebody who reads.
-    await run({ text: `SET LOCAL lock_timeout = ${LONGEST_LOCK_MS}` });
-    for (const name of await daysOf(run, schema)) {
-      if (dayOf(name) < today - keptDays) await run({ text: `DROP TABLE "${schema}"."${name}"` });
-    }
+    }, monotonicMs() + longestMs);
+  await alone((run) => makeDays(run, schema));
+  await alone((run) => dropDays(run, schema, keptDays));
+  await alone(async (run) => {
+    const text = `DELETE FROM "${schema}".usage_events_rest WHERE recorded_ts < now() - $1 * interval '1 day'`;
+    await run({ text, values: [keptDays] });
   });
-  await inTurn((run) =>
-    run({
-      text: `DELETE FROM ${rest} WHERE recorded_ts < now() - $1 * interval '1 day'`,
-      values: [keptDays],
-    }).then(() => {}),
-  );
 }
 
 /** Makes the days from yesterday to some days from now that are not there yet. */
@@ -43,6 +34,15 @@ export async function makeDays(run: Run, schema: string): Promise<void> {
   const there = await daysOf(run, schema);
   for (let day = today - 1; day <= today + DAYS_AHEAD; day++) {
     if (!there.includes(nameOf(day))) for (const statement of makingOf(day, schema)) await run(statement);
+  }
+}
+
+async function dropDays(run: Run, schema: string, keptDays: number): Promise<void> {
+  const oldest = (await todayOf(run)) - keptDays;
+  // Whoever commits waits while this waits for somebody who reads.
+  await run({ text: `SET LOCAL lock_timeout = ${LONGEST_LOCK_MS}` });
+  for (const name of await daysOf(run, schema)) {
+    if (dayOf(name) < oldest) await run({ text: `DROP TABLE "${schema}"."${name}"` });
   }
 }
 

@@ -79,6 +79,14 @@ export function foreign({ place, schema }: StorePlace, detail: string): StoreErr
   );
 }
 
+/** Totals that are less than what they are made of. */
+export function disagreeing({ place, schema }: StorePlace, keyId: string): StoreError {
+  return new StoreError(
+    "damaged",
+    `The schema ${schema} of ${place} is damaged (the totals of ${keyId} are less than its events): restore it from a backup.`,
+  );
+}
+
 export function closed(place: string): StoreError {
   return new StoreError("closed", `${sentenceCase(place)} is closed: open it again.`);
 }
@@ -146,6 +154,8 @@ const FAILED: Kind = {
 /** By SQLSTATE, or its class where that is enough (postgresql.org/docs/current/errcodes-appendix.html). */
 const BY_STATE: Readonly<Record<string, Kind>> = {
   "08": AWAY,
+  // A row that was on its way to where its day was not, when its day was made.
+  "23514": BUSY,
   "25006": AWAY,
   "28": LOGIN,
   "3D000": NO_DATABASE,

@@ -1,12 +1,10 @@
 import { Grouped } from "../grouped.ts";
 import { type KeyRow, keyOf, type TotalsRow, totalsOf } from "../ledger-rows.ts";
-import { monotonicMs } from "../monotonic-clock.ts";
 import type { KeyRecord, Store, StoreWatch } from "../store.ts";
 import { StoreError } from "../store-error.ts";
-import { Connections } from "./connections.ts";
 import { keepDays } from "./partitions.ts";
-import { asStoreError, closed, passes, StandbyError, type StorePlace, stateOf } from "./postgres-errors.ts";
-import { retried } from "./retried.ts";
+import { PatientDatabase } from "./patient-database.ts";
+import { StandbyError, stateOf } from "./postgres-errors.ts";
 import { prepareSchema } from "./schema.ts";
 import { type FoundRow, migrationLock, statementsIn } from "./statements.ts";
 import type { StoreAddress } from "./store-address.ts";
@@ -24,8 +22,6 @@ export interface PostgresStoreOptions extends StoreWatch {
   readonly eventsKeptDays: number;
 }
 
-const AN_HOUR_MS = 3_600_000;
-
 /**
  * Keys and usage in a PostgreSQL database, which any number of servers may share. What fails by what passes (a connection
  * that is cut, a database that is started again, a standby before its promotion) is tried again until its time is over.
@@ -34,50 +30,14 @@ const AN_HOUR_MS = 3_600_000;
  * @throws StoreError when the database cannot be reached or worked with.
  */
 export async function postgresStore(address: StoreAddress, options: PostgresStoreOptions): Promise<Store> {
-  const { schema, timeoutMs, commitTimeoutMs, eventsKeptDays, onFailure, onRecovery } = options;
-  const { place } = address;
-  const where: StorePlace = { place, schema };
-  const connections = new Connections(address, options);
+  const { schema, timeoutMs, commitTimeoutMs, eventsKeptDays: keptDays } = options;
+  const database = new PatientDatabase(address, schema, options);
+  const { connections } = database;
   const statements = statementsIn(schema);
-  let isAway = false;
-  let isClosed = false;
-
-  function failed(error: unknown): boolean {
-    const mayPass = passes(error) && !isClosed;
-    if (mayPass && !isAway) {
-      isAway = true;
-      onFailure?.(asStoreError(error, where).message);
-    }
-    return mayPass;
-  }
-
-  /** @param work is told until when it may take, and which try it is */
-  async function patiently<T>(
-    longestMs: number,
-    work: (untilMs: number, nth: number) => Promise<T>,
-  ): Promise<T> {
-    if (isClosed) throw closed(place);
-    const untilMs = monotonicMs() + longestMs;
-    try {
-      const result = await retried((nth) => work(untilMs, nth), { untilMs, passes: failed });
-      if (isAway) {
-        isAway = false;
-        onRecovery?.(`${place} answers again`);
-      }
-      return result;
-    } catch (error) {
-      throw asStoreError(error, where);
-    }
-  }
-
-  async function isOurs(key: KeyRecord, hash: string, untilMs: number): Promise<boolean> {
-    const rows = await connections.run<FoundRow>(statements.findKeys([hash]), untilMs);
-    return rows.some(({ key_id }) => key_id === key.keyId);
-  }
 
   // Whoever asks may have to wait for one group before their own.
   const lookups = new Grouped<string, Found | null>((hashes) =>
-    patiently(timeoutMs / 2, async (untilMs) => {
+    database.patiently(timeoutMs / 2, async ({ untilMs }) => {
       const rows = await connections.run<FoundRow>(statements.findKeys(hashes), untilMs);
       if (rows[0]?.is_standby !== false) throw new StandbyError();
       const found = new Map(rows.map((row) => [row.hash, row]));
@@ -85,66 +45,73 @@ export async function postgresStore(address: StoreAddress, options: PostgresStor
     }),
   );
 
-  async function keepEvents(): Promise<void> {
-    const untilMs = () => monotonicMs() + timeoutMs;
-    await keepDays(connections, schema, { keptDays: eventsKeptDays, untilMs });
+  /** Whether a try whose answer was lost has made the key. */
+  async function isMade({ keyId }: KeyRecord, hash: string, untilMs: number): Promise<boolean> {
+    const rows = await connections.run<FoundRow>(statements.findKeys([hash]), untilMs);
+    return rows.some(({ key_id }) => key_id === keyId);
   }
 
   try {
-    await patiently(timeoutMs, (untilMs) => prepareSchema(connections, where, untilMs));
+    const where = { place: address.place, schema };
+    await database.patiently(timeoutMs, ({ untilMs }) => prepareSchema(connections, where, untilMs));
   } catch (error) {
-    await connections.close();
+    await database.close();
     throw error;
   }
-  const keeping = setInterval(() => void keepEvents().catch(() => {}), AN_HOUR_MS);
-  keeping.unref();
-  void keepEvents().catch(() => {});
+  const keep = () =>
+    database.aside(
+      () => keepDays(connections, schema, { keptDays, longestMs: timeoutMs }),
+      "old usage is kept",
+    );
+  const timers = [setTimeout(keep, KEEPING_MS.first), setInterval(keep, KEEPING_MS.next)];
+  for (const timer of timers) timer.unref();
 
   return {
     createKey: (key, hash) =>
-      patiently(timeoutMs, async (untilMs, nth) => {
+      database.patiently(timeoutMs, async ({ untilMs, nth }) => {
         try {
           await connections.run(statements.createKey(key, hash), untilMs);
         } catch (error) {
           if (stateOf(error) !== "23505") throw error;
-          // A try whose answer was lost may have made it.
-          if (nth === 1 || !(await isOurs(key, hash, untilMs))) throw there(key);
+          if (nth === 1 || !(await isMade(key, hash, untilMs))) throw there(key);
         }
       }),
     createFirstKey: (key, hash) =>
-      patiently(timeoutMs, async (untilMs, nth) => {
+      database.patiently(timeoutMs, async ({ untilMs, nth }) => {
         const made = await connections.transaction(async (run) => {
           await run(migrationLock(schema));
           return (await run(statements.createOnlyKey(key, hash))).length > 0;
         }, untilMs);
-        return made || (nth > 1 && (await isOurs(key, hash, untilMs)));
+        return made || (nth > 1 && (await isMade(key, hash, untilMs)));
       }),
     findKey: (hash) => lookups.add(hash),
     listKeys: () =>
-      patiently(timeoutMs, async (untilMs) =>
-        (await connections.run<KeyRow>(statements.listKeys(), untilMs)).map(keyOf),
-      ),
+      database.patiently(timeoutMs, async ({ untilMs }) => {
+        return (await connections.run<KeyRow>(statements.listKeys(), untilMs)).map(keyOf);
+      }),
     revokeKey: (keyId, tsS) =>
-      patiently(timeoutMs, async (untilMs) => {
+      database.patiently(timeoutMs, async ({ untilMs }) => {
         return (await connections.run(statements.revokeKey(keyId, tsS), untilMs)).length > 0;
       }),
-    async commit(records) {
-      if (records.length === 0 && !isClosed) return;
-      await patiently(commitTimeoutMs, (untilMs) => connections.run(statements.commit(records), untilMs));
-    },
+    commit: (records) =>
+      database.patiently(commitTimeoutMs, async ({ untilMs }) => {
+        await connections.run(statements.commit(records), untilMs);
+      }),
     totals: (keyId) =>
-      patiently(timeoutMs, async (untilMs) =>
-        (await connections.run<TotalsRow>(statements.totals(keyId ?? null), untilMs)).map(totalsOf),
-      ),
+      database.patiently(timeoutMs, async ({ untilMs }) => {
+        return (await connections.run<TotalsRow>(statements.totals(keyId ?? null), untilMs)).map(totalsOf);
+      }),
     // All servers share it: when it is away, no other server is better off.
     isWell: () => true,
     async close() {
-      isClosed = true;
-      clearInterval(keeping);
-      await connections.close();
+      for (const timer of timers) clearTimeout(timer);
+      await database.close();
     },
   };
 }
+
+/** When the days of events are looked after, in milliseconds. Not at once: most commands are over before. */
+const KEEPING_MS = { first: 10_000, next: 3_600_000 };
 
 type Found = { readonly key: KeyRecord; readonly hash: string };
 

@@ -24,12 +24,14 @@ export async function retried<T>(
       return await work(nth);
     } catch (error) {
       const pauseMs = nth === 1 ? 0 : pauseAfter(nth);
-      if (!passes(error) || monotonicMs() + pauseMs >= untilMs) throw error;
+      if (!passes(error) || monotonicMs() + pauseMs + LEAST_TRY_MS > untilMs) throw error;
       await pause(pauseMs);
     }
   }
 }
 
+/** In less time nothing is done, and the failure would say no more than that. */
+const LEAST_TRY_MS = 50;
 /** So long after a database has come back it is found, at worst. */
 const LONGEST_PAUSE_MS = 250;
 

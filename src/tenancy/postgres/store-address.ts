@@ -26,7 +26,8 @@ export function storeAddress(text: string): StoreAddress {
       throw wrong(`has the parameter ${JSON.stringify(name)}: known are ${PARAMETERS.join(", ")}`);
     }
   }
-  const host = parameters.get("host") ?? decoded(url.hostname).replace(/^\[(.*)\]$/, "$1");
+  const named = decoded(url.hostname).replace(/^\[(.*)\]$/, "$1");
+  const host = parameters.get("host") ?? (named === NO_HOST ? "" : named);
   const database = decoded(url.pathname.slice(1));
   if (host === "") throw wrong(`names no host: ${SHAPE}`);
   if (host.includes(","))
@@ -65,8 +66,8 @@ const SSL_MODES = ["disable", ...VERIFIED, "no-verify"];
 
 const SHAPE = "it is postgres://USER:PASSWORD@HOST:PORT/DATABASE, with what is special in it percent-encoded";
 
-/** A `@` without a host, as before `?host=`, is no URL for the standard. */
-const NO_HOST = /^(postgres(?:ql)?:\/\/[^/?#]*@)(?=[/?#]|$)/;
+/** A `@` without a host, as where `?host=` names it, is no URL for the standard: this stands there meanwhile. */
+const NO_HOST = "none.invalid";
 
 function parsed(text: string): URL {
   const hosts = /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(text)?.[1];
@@ -74,7 +75,7 @@ function parsed(text: string): URL {
   if (hosts.includes(","))
     throw wrong("names several hosts: put HAProxy or pgbouncer before them, and name that");
   try {
-    return new URL(text.replace(NO_HOST, "$1localhost"));
+    return new URL(hosts === "" ? text.replace(/@(?=[/?#]|$)/, `@${NO_HOST}`) : text);
   } catch {
     throw wrong(`cannot be read: ${SHAPE}`);
   }

@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { Checkpoints, Models } from "./model-settings.ts";
 
 /** Levels of the log, as pino names them. */
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
@@ -423,6 +424,8 @@ export const SettingsSchema = Type.Object({
       description: "Longest that the endpoint may take over one recording.",
     }),
   }),
+  models: Models,
+  checkpoints: Checkpoints,
   logLevel: Type.Enum(LOG_LEVELS, { default: "info", description: "Least severe messages that are logged." }),
   metrics: Type.Object({
     enabled: Type.Boolean({ default: true, description: "Whether /metrics is served." }),

@@ -12,7 +12,8 @@ import type { Stop, TimeLimit } from "../model/stop-with.ts";
 import type { Writer } from "../model/writer.ts";
 import { newEventId } from "../tenancy/event-id.ts";
 import type { UsageRecord } from "../tenancy/store.ts";
-import { Admission, type AdmissionOptions, type Place } from "./admission.ts";
+import type { AdmissionOptions, Place } from "./admission.ts";
+import { Admissions } from "./admissions.ts";
 import { AuthoredText } from "./authored-text.ts";
 import type { ComingText } from "./coming-text.ts";
 import { within } from "./deadline.ts";
@@ -47,6 +48,8 @@ export interface ServiceOptions extends AdmissionOptions {
   readonly frameTimeoutMs: number;
   /** Longest wait for a model to load, in milliseconds. */
   readonly loadTimeoutMs: number;
+  /** Utterances that checkpoints which compute elsewhere speak at once, by their names; none unless given. */
+  readonly placesElsewhere?: ReadonlyMap<string, number>;
 }
 
 /** Who asks, and how. */
@@ -90,33 +93,33 @@ export interface Outcome {
 export class SpeechService {
   readonly #deps: ServiceDeps;
   readonly #options: ServiceOptions;
-  readonly #admission: Admission;
+  readonly #admissions: Admissions;
   readonly #live = new LiveWork();
 
   constructor(deps: ServiceDeps, options: ServiceOptions) {
     this.#deps = deps;
     this.#options = options;
-    this.#admission = new Admission(options);
+    this.#admissions = new Admissions(options, options.placesElsewhere ?? new Map());
   }
 
   /** Utterances that are computed. */
   get active(): number {
-    return this.#admission.active;
+    return this.#admissions.active;
   }
 
   /** Utterances that have begun and wait for a place, or for their client. */
   get paused(): number {
-    return this.#admission.paused;
+    return this.#admissions.paused;
   }
 
   /** Requests that wait for their first place. */
   get queued(): number {
-    return this.#admission.queued;
+    return this.#admissions.queued;
   }
 
   /** Why a further request of the key would be refused, so that nothing need be read of it; `null` where it would not. */
   refusalFor(keyId: string): ServiceError | null {
-    return this.#admission.refusalFor(keyId);
+    return this.#admissions.refusalFor(keyId);
   }
 
   async *converse(prepared: Prepared, caller: Caller): AsyncGenerator<SpokenPiece, Outcome, void> {
@@ -130,7 +133,7 @@ export class SpeechService {
 
   /** Takes nothing new, lets what is being spoken finish for `graceMs`, then stops it with a 502. */
   async drain(graceMs: number): Promise<void> {
-    this.#admission.close();
+    this.#admissions.close();
     this.#deps.writing.close();
     this.#deps.hearing?.close();
     await this.#live.drain(graceMs);
@@ -157,7 +160,9 @@ export class SpeechService {
         stop.abort(reason);
         caller.onEnded?.(reason);
       };
-      place = await this.#admission.enter(caller.keyId, stop.signal, end, coming !== null);
+      place = await this.#admissions
+        .of(prepared.model.checkpoint)
+        .enter(caller.keyId, stop.signal, end, coming !== null);
       tally.admitted();
       lease = await this.#lease(prepared.model, stop);
       const report = yield* this.#frames({ caller, lease, prepared, coming, place, all }, stop, tally);

@@ -182,7 +182,8 @@ export class Endpoints {
   async #pause(untilMs: number, signal: AbortSignal): Promise<boolean> {
     const now = nowMs();
     const soonestMs = Math.min(...this.#endpoints.map(({ restsUntilMs }) => restsUntilMs)) - now;
-    const ms = Math.max(ROUND_WAIT_MS, soonestMs);
+    // A timer may be a little early.
+    const ms = Math.max(ROUND_WAIT_MS, Math.ceil(soonestMs) + 1);
     if (now + ms >= untilMs) return false;
     await sleep(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
     return true;

@@ -27,15 +27,18 @@ export interface Connections {
   readonly tls: TlsAgent;
 }
 
-/** So much of an answer waits in memory, beside the 64 KiB that the system hands over at once. */
-const AHEAD_BYTES = 16_384;
+/**
+ * So much is taken of an answer at once, and when less than that is left, the system is asked for more. It hands over
+ * 64 KiB at a time, of which one lies here and one in the socket: 2.7 s of speech at 24 kHz that nobody has taken.
+ */
+const PIECE_BYTES = 8_192;
 
 /** Makes a place to keep connections in. */
 export function keptConnections(): Connections {
   return { plain: new Agent(KEPT), tls: new TlsAgent(KEPT) };
 }
 
-const KEPT = { keepAlive: true, highWaterMark: AHEAD_BYTES };
+const KEPT = { keepAlive: true, highWaterMark: PIECE_BYTES };
 
 /**
  * One POST and its answer, which is taken as it is asked for: what is not asked for stays with whoever sends it. No
@@ -87,8 +90,8 @@ export class Exchange {
   async next(): Promise<Uint8Array | null> {
     for (;;) {
       if (this.#failure !== null) throw this.#failure.error;
-      const bytes: Uint8Array | null = this.#answer?.read() ?? null;
-      if (bytes !== null && bytes.length > 0) return bytes;
+      const bytes = this.#read();
+      if (bytes !== null) return bytes;
       if (this.#answer?.readableEnded === true) return null;
       await this.#change();
     }
@@ -104,6 +107,12 @@ export class Exchange {
     if (this.#answer?.complete === true) this.#answer.resume();
     else this.#request.destroy();
     this.#wake();
+  }
+
+  #read(): Uint8Array | null {
+    const ready = this.#answer?.readableLength ?? 0;
+    // Reading is also what asks for more, and what ends an answer that has come to its end.
+    return this.#answer?.read(ready === 0 ? undefined : Math.min(ready, PIECE_BYTES)) ?? null;
   }
 
   #onAnswer(answer: IncomingMessage): void {

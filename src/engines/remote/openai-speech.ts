@@ -85,6 +85,7 @@ export function readSpeech({ format, sampleRateHz, leastS }: ExpectedSpeech): Re
       given += samples.length;
       yield { samples };
     }
+    if (given === 0) throw new TryError("answered well, and without a sound");
     const s = given / SAMPLE_RATE_HZ;
     if (s < leastS) throw new TryError(`ended far too early, after ${s.toFixed(2)} s`);
     if (peak < LEAST_PEAK) throw new TryError(`gave nothing but silence, ${s.toFixed(2)} s of it`);
@@ -137,7 +138,7 @@ function wavHead(bytes: Uint8Array): ReturnType<typeof readWavHead> {
     return readWavHead(bytes);
   } catch (error) {
     if (!(error instanceof AudioFormatError)) throw error;
-    throw notSpeech(`sent a WAV that is not taken: ${error.message}`);
+    throw notSpeech(`sent ${error.message}`);
   }
 }
 

@@ -4,10 +4,9 @@ import type { PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { Usage } from "../contract/replies.ts";
 import type { Marks } from "../contract/spoken.ts";
-import { encodedSpeech } from "../model/encoded-speech.ts";
-import type { Script } from "../model/script.ts";
+import { encodedSpeech, fileOf } from "../model/encoded-speech.ts";
 import { silence } from "../model/silence.ts";
-import type { Piece, SpeechModel, SpeechReport } from "../model/speech-model.ts";
+import type { SpeechReport } from "../model/speech-model.ts";
 import type { Stop, TimeLimit } from "../model/stop-with.ts";
 import type { Writer } from "../model/writer.ts";
 import { newEventId } from "../tenancy/event-id.ts";
@@ -227,7 +226,7 @@ export class SpeechService {
     const { silenceS } = prepared;
     const speech =
       silenceS === undefined
-        ? encoded(lease.model, script, caller.encoding, stop.signal)
+        ? fileOf(lease.model, script, caller.encoding, stop.signal)
         : encodedSpeech(silence(silenceS), caller.encoding, script.seed);
     const awaited = () => (coming?.isWriting === true ? coming.from : "the speech model");
     let isOver = false;
@@ -289,19 +288,6 @@ interface Speaking {
   readonly coming: ComingText | null;
   readonly place: Place;
   readonly all: AllMarks;
-}
-
-/** A file of speech, made in the model's own thread if it has one. */
-function encoded(
-  model: SpeechModel,
-  script: Script,
-  encoding: Encoding,
-  signal: AbortSignal,
-): AsyncGenerator<Piece, SpeechReport, void> {
-  return (
-    model.speakEncoded?.(script, encoding, signal) ??
-    encodedSpeech(model.speak(script, signal), encoding, script.seed)
-  );
 }
 
 function noWriter(): ServiceError {

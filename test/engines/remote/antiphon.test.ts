@@ -4,7 +4,15 @@ import { decodeWav } from "../../../src/audio/wav-read.ts";
 import type { Turn } from "../../../src/model/conversation.ts";
 import { type HeardVoice, SpeechFailedError, type SpeechModel } from "../../../src/model/speech-model.ts";
 import { voiceMeta } from "../../../src/serving/voice-meta.ts";
-import { CountedText, drain, never, type ScriptParts, type Spoken, scriptOf, speakAll } from "../../model/scripts.ts";
+import {
+  CountedText,
+  drain,
+  never,
+  type ScriptParts,
+  type Spoken,
+  scriptOf,
+  speakAll,
+} from "../../model/scripts.ts";
 import { remoteModel } from "./remote-model.ts";
 import { type Answer, bytes, SpeechServer, streamedWav, tonePcm, UPSTREAM_SECRET } from "./speech-server.ts";
 
@@ -14,7 +22,14 @@ afterEach(() => open?.close());
 after(() => server.close());
 
 function model(options: Partial<Parameters<typeof remoteModel>[0]> = {}): SpeechModel {
-  open = remoteModel({ urls: [server.url], kind: "antiphon", model: null, voices: {}, firstByteTimeoutMs: 2_000, ...options });
+  open = remoteModel({
+    urls: [server.url],
+    kind: "antiphon",
+    model: null,
+    voices: {},
+    firstByteTimeoutMs: 2_000,
+    ...options,
+  });
   return open;
 }
 
@@ -109,12 +124,15 @@ describe("another Antiphon", () => {
       visemes: [{ viseme: "O", start: 0.02, end: 0.05 }],
       phonemes: [{ phoneme: "ø", start: 0.02, end: 0.05 }],
     };
-    const one = (index: number): Event => audio(index === 0 ? 0.08 : 0.04, index === 0 ? marks : { words: [] });
+    const one = (index: number): Event =>
+      audio(index === 0 ? 0.08 : 0.04, index === 0 ? marks : { words: [] });
     server.answers(events(one(0), one(1), end()));
     const { frames } = await speakAll(model(), { text: new CountedText([" Öl.", " Öl."]), hasMouth: true });
     const near = (value: number) => Number(value.toFixed(3));
     assert.deepEqual(
-      frames.map((frame) => frame.words?.map((each) => [each.word, near(each.startS), near(each.endS), each.offset])),
+      frames.map((frame) =>
+        frame.words?.map((each) => [each.word, near(each.startS), near(each.endS), each.offset]),
+      ),
       [[["Öl", 0.02, 0.07, 1]], [["Öl", 0.14, 0.19, 5]], []],
     );
     const [first, second] = frames.map(({ mouth }) => mouth);
@@ -157,9 +175,12 @@ describe("another Antiphon", () => {
 
   test("says when its own cap cut it short, and what was heard by then", async () => {
     const words = [{ word: "One", start: 0, end: 0.07, offset: 0, length: 3 }];
-    const { frames, report } = await spoken(events(audio(0.08, { words }), audio(0.04), end({ stop: "length" })), {
-      text: new CountedText(["One. Two. Three.", " Four."]),
-    });
+    const { frames, report } = await spoken(
+      events(audio(0.08, { words }), audio(0.04), end({ stop: "length" })),
+      {
+        text: new CountedText(["One. Two. Three.", " Four."]),
+      },
+    );
     assert.deepEqual(report, { stop: "length", spoken: "One. " });
     assert.equal(frames.length, 2);
     assert.equal(server.asked.length, 1);
@@ -172,9 +193,21 @@ describe("another Antiphon", () => {
     ["an end without audio", events(end()), /answered well, and without a sound$/],
     ["an error after audio", events(audio(), error), /told of an error in its stream$/],
     ["an error before any", events(error), /told of an error in its stream$/],
-    ["a WAV", bytes(streamedWav(tonePcm(1))), /answered with something that is no stream of an Antiphon: check/],
-    ["events that are no JSON", bytes(Buffer.from("event: audio\ndata: {\n\n"), "text/event-stream"), /is no JSON object$/],
-    ["audio at another rate", events(["audio", { pcm_b64: "AAAA", sample_rate: 16_000 }]), /not of 24000 Hz$/],
+    [
+      "a WAV",
+      bytes(streamedWav(tonePcm(1))),
+      /answered with something that is no stream of an Antiphon: check/,
+    ],
+    [
+      "events that are no JSON",
+      bytes(Buffer.from("event: audio\ndata: {\n\n"), "text/event-stream"),
+      /is no JSON object$/,
+    ],
+    [
+      "audio at another rate",
+      events(["audio", { pcm_b64: "AAAA", sample_rate: 16_000 }]),
+      /not of 24000 Hz$/,
+    ],
     ["audio that is none", events(["audio", { sample_rate: 24_000 }]), /not of 24000 Hz$/],
   ];
   for (const [what, answer, says] of wrong) {

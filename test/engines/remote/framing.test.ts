@@ -46,22 +46,41 @@ test("samples in pieces of any size become full frames and one that is shorter, 
 
 test("bytes in pieces of any size become the same samples, of one channel or two", () => {
   fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 3_000 }), lengths, fc.constantFrom(1, 2), (bytes, pieces, channels) => {
-      const reader = new PcmSamples(channels as 1 | 2);
-      const parts = cut(bytes, pieces.map((length) => length % 40)).map((piece) => reader.push(piece));
-      const got = Float32Array.from(parts.flatMap((part) => [...part]));
-      const whole = new Int16Array(bytes.slice(0, bytes.length - (bytes.length % (2 * channels))).buffer);
-      const own = fromPcm16(whole);
-      const expected = channels === 1 ? own : own.filter((_, at) => at % 2 === 0).map((x, at) => (x + own[2 * at + 1]!) / 2);
-      assert.deepEqual(got, expected);
-      if (channels === 1) assert.deepEqual(toPcm16(got), whole.map((value) => Math.max(-32_767, value)));
-    }),
+    fc.property(
+      fc.uint8Array({ maxLength: 3_000 }),
+      lengths,
+      fc.constantFrom(1, 2),
+      (bytes, pieces, channels) => {
+        const reader = new PcmSamples(channels as 1 | 2);
+        const parts = cut(
+          bytes,
+          pieces.map((length) => length % 40),
+        ).map((piece) => reader.push(piece));
+        const got = Float32Array.from(parts.flatMap((part) => [...part]));
+        const whole = new Int16Array(bytes.slice(0, bytes.length - (bytes.length % (2 * channels))).buffer);
+        const own = fromPcm16(whole);
+        const expected =
+          channels === 1
+            ? own
+            : own.filter((_, at) => at % 2 === 0).map((x, at) => (x + own[2 * at + 1]!) / 2);
+        assert.deepEqual(got, expected);
+        if (channels === 1)
+          assert.deepEqual(
+            toPcm16(got),
+            whole.map((value) => Math.max(-32_767, value)),
+          );
+      },
+    ),
   );
 });
 
 test("a head is read once it is whole, and not before", () => {
-  for (const head of [wavHeader(1_000, 16_000), wavHeader(0xffff_ffff, 44_100, { bytesPerSample: 2, channels: 2 })]) {
-    for (let length = 0; length < head.length; length += 1) assert.equal(readWavHead(head.subarray(0, length)), null);
+  for (const head of [
+    wavHeader(1_000, 16_000),
+    wavHeader(0xffff_ffff, 44_100, { bytesPerSample: 2, channels: 2 }),
+  ]) {
+    for (let length = 0; length < head.length; length += 1)
+      assert.equal(readWavHead(head.subarray(0, length)), null);
     assert.equal(readWavHead(head)?.bytes, 44);
     assert.deepEqual(readWavHead(Buffer.concat([head, Buffer.alloc(9)])), readWavHead(head));
   }
@@ -83,7 +102,9 @@ test("sizes that stand for an unknown one are none", () => {
 
 test("an extensible head is read as a plain one", () => {
   const format = Buffer.alloc(40);
-  wavHeader(0, 22_050).subarray(20, 36).forEach((byte, at) => void format.writeUInt8(byte, at));
+  wavHeader(0, 22_050)
+    .subarray(20, 36)
+    .forEach((byte, at) => void format.writeUInt8(byte, at));
   format.writeUInt16LE(0xfffe, 0);
   format.writeUInt16LE(22, 16);
   Buffer.from("0100000000001000800000aa00389b71", "hex").copy(format, 24);
@@ -96,7 +117,10 @@ test("an extensible head is read as a plain one", () => {
 });
 
 test("what is no head is refused, or waited for no longer than it can be one", () => {
-  const endless = Buffer.concat([Buffer.from("RIFF\0\0\0\0WAVELIST\xff\xff\0\0", "latin1"), Buffer.alloc(70_000)]);
+  const endless = Buffer.concat([
+    Buffer.from("RIFF\0\0\0\0WAVELIST\xff\xff\0\0", "latin1"),
+    Buffer.alloc(70_000),
+  ]);
   const refused: readonly [Buffer, RegExp][] = [
     [Buffer.from("ID3"), /does not begin as a WAV/],
     [Buffer.from("RIFF\0\0\0\0AVI LIST"), /a RIFF file, and no WAV/],
@@ -140,7 +164,16 @@ test("words go to the frame in which they begin, later by what came before, and 
   assert.equal(frames.end(), null);
   assert.deepEqual(
     given.map(({ words }) => words?.map((each) => [each.word, Number(each.startS.toFixed(3)), each.offset])),
-    [[["One", 0, 0]], [["two", 0.09, 4], ["Three", 0.11, 11]], [], [], []],
+    [
+      [["One", 0, 0]],
+      [
+        ["two", 0.09, 4],
+        ["Three", 0.11, 11],
+      ],
+      [],
+      [],
+      [],
+    ],
   );
 });
 
@@ -172,7 +205,10 @@ test("an event without end is given up", () => {
 
 test("a clip goes out as the WAV that it was read from", async () => {
   for (const count of [1, 2, 3, 47_999, 48_002, 100_001]) {
-    const pcm = Int16Array.from({ length: count }, (_, at) => [-32_768, 32_767, at % 30_000, -at % 30_000][at % 4]!);
+    const pcm = Int16Array.from(
+      { length: count },
+      (_, at) => [-32_768, 32_767, at % 30_000, -at % 30_000][at % 4]!,
+    );
     const { samples, sampleRateHz, durationS } = decodeWav(encodeWav(pcm, 22_050));
     const pieces = await base64Wav({ samples, sampleRateHz, durationS, digest: "" }, never());
     const bytes = Buffer.from(Buffer.concat(pieces).toString("latin1"), "base64");

@@ -25,7 +25,10 @@ test("what has nothing to speak is passed over, and counts all the same", async 
 
 test("a piece that is too long is cut between sentences, else between words, else anywhere", async () => {
   const texts = async (text: string) => (await all([text], 20)).map((each) => each.text);
-  assert.deepEqual(await texts("One is here. Two is there. Three."), ["One is here. ", "Two is there. Three."]);
+  assert.deepEqual(await texts("One is here. Two is there. Three."), [
+    "One is here. ",
+    "Two is there. Three.",
+  ]);
   assert.deepEqual(await texts("one two three four five six"), ["one two three four ", "five six"]);
   assert.deepEqual(await texts("🙂".repeat(20) + "a".repeat(25)), ["a".repeat(20), "aaaaa"]);
 });
@@ -33,16 +36,20 @@ test("a piece that is too long is cut between sentences, else between words, els
 test("cut or not, nothing that can be spoken is lost, and no part is too long", async () => {
   const piece = fc.string({ unit: fc.constantFrom("a", "B", " ", ". ", "🙂", "\n", "? "), maxLength: 120 });
   await fc.assert(
-    fc.asyncProperty(fc.array(piece, { maxLength: 5 }), fc.integer({ min: 1, max: 50 }), async (pieces, most) => {
-      const whole = [...pieces.join("")];
-      const found = await all(pieces, most);
-      for (const { text, offset } of found) {
-        assert.ok([...text].length <= most);
-        assert.equal(whole.slice(offset, offset + [...text].length).join(""), text);
-      }
-      const spoken = (text: string) => text.replaceAll(/[^aB]/g, "");
-      assert.equal(spoken(found.map(({ text }) => text).join("")), spoken(whole.join("")));
-    }),
+    fc.asyncProperty(
+      fc.array(piece, { maxLength: 5 }),
+      fc.integer({ min: 1, max: 50 }),
+      async (pieces, most) => {
+        const whole = [...pieces.join("")];
+        const found = await all(pieces, most);
+        for (const { text, offset } of found) {
+          assert.ok([...text].length <= most);
+          assert.equal(whole.slice(offset, offset + [...text].length).join(""), text);
+        }
+        const spoken = (text: string) => text.replaceAll(/[^aB]/g, "");
+        assert.equal(spoken(found.map(({ text }) => text).join("")), spoken(whole.join("")));
+      },
+    ),
   );
 });
 

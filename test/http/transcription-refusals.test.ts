@@ -54,6 +54,12 @@ describe("a transcription is refused by name", () => {
       422,
       /^"langauge" is no field of this form: leave it out; there are file, /,
     );
+    const keywords = Array(101).fill("kettle");
+    await refused(
+      { "keywords[]": keywords },
+      422,
+      /^keywords is there 101 times: send it 100 times at most$/,
+    );
     await refused({ "model[]": "whisper-1" }, 422, /^"model\[\]" is no field/);
     await refused({ "include[]": "logprobs" }, 400, /^include is not taken here, no probabilities/);
     await refused({ "known_speaker_names[]": "Ann" }, 400, /^known_speaker_names is not taken here/);
@@ -162,10 +168,10 @@ describe("a transcription is refused by name", () => {
       /^(?:file is missing|the body is no multipart form)/,
     );
     const many = Array.from(
-      { length: 40 },
+      { length: 170 },
       (_, at) => `--xyz\r\nContent-Disposition: form-data; name="f${at}"\r\n\r\n\r\n`,
     );
-    await isRefused(await raw(`${many.join("")}--xyz--\r\n`, type), 422, /^the form has over 32 fields/);
+    await isRefused(await raw(`${many.join("")}--xyz--\r\n`, type), 422, /^the form has over 160 fields/);
   });
 
   test("without a key, with another method, and over the rate limit", async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { SAMPLE_RATE_HZ } from "../audio/format.ts";
@@ -32,8 +33,9 @@ import { Transcriptions } from "../serving/transcriptions.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
 import type { Bridge } from "../wyoming/bridge.ts";
-import { type Capacity, capacityOf } from "./capacity.ts";
+import { type Capacity, capacityOf, workerCount } from "./capacity.ts";
 import { composeWyoming } from "./compose-wyoming.ts";
+import { version } from "./global-options.ts";
 import { asListenError } from "./listen-error.ts";
 import type { WyomingPlace } from "./wyoming-place.ts";
 
@@ -41,6 +43,7 @@ import type { WyomingPlace } from "./wyoming-place.ts";
 const PLAYGROUND = {
   page: fileURLToPath(new URL("../../../playground/", import.meta.url)),
   client: fileURLToPath(new URL("../client/", import.meta.url)),
+  audio: fileURLToPath(new URL("../audio/", import.meta.url)),
 };
 
 /** What a server is put together from. It owns `tenancy` from now on. */
@@ -58,8 +61,12 @@ export interface ServerParts {
   readonly canHear?: () => boolean;
   /** Where Wyoming's clients are served; absent or null, they are not. */
   readonly wyoming?: WyomingPlace | null;
+  /** Threads that can speak; as many as the settings say unless given. */
+  readonly speechThreads?: () => number;
   /** Whether anything is left that can speak; `/health` tells. True unless given. */
   readonly canSpeak?: () => boolean;
+  /** Takes of tokens that the shared buckets did not answer; `/metrics` tells. None unless given. */
+  readonly takesAlone?: () => number;
   readonly logger: Logger;
 }
 
@@ -74,6 +81,11 @@ export interface RunningServer {
   readonly catalogue: Catalogue;
   /** Whether anybody is spoken to just now. */
   isSpeaking(): boolean;
+  /**
+   * Has `/ready` fail from now on, and goes on serving for the drain delay of the settings, so that whoever sends traffic
+   * here can notice and stop. Resolves then, or when `hurry` aborts.
+   */
+  drain(hurry: AbortSignal): Promise<void>;
   /** Finishes what is being spoken, within the grace of the settings, and frees everything. */
   stop(): Promise<void>;
 }
@@ -81,7 +93,7 @@ export interface RunningServer {
 /** Wires the whole service by hand, loads the resident models and listens. */
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { settings, tenancy, logger } = parts;
-  const metrics = createMetrics();
+  const metrics = createMetrics(version());
   const catalogue = createCatalogue({
     models: PUBLIC_MODELS,
     checkpoints: parts.checkpoints,
@@ -113,6 +125,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       ...capacity.speaking,
       frameTimeoutMs: settings.generationTimeoutMs,
       loadTimeoutMs: settings.loadTimeoutMs,
+      maxAheadS: settings.maxAheadS,
     },
   );
   const hearingRecordings = new FairShare(capacity.hearingRecordings);
@@ -140,6 +153,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     queueDepth: () => service.queued,
     activeStreams: () => service.active,
     pausedStreams: () => service.paused,
+    speechThreads: () => parts.speechThreads?.() ?? workerCount(settings),
     turnsWriting: () => writing.used,
     turnsHearing: () => hearingTurns.used,
     recordingsHearing: () => hearingRecordings.used,
@@ -147,6 +161,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     audioBytes: () => audio.used,
     replyBytes: () => replies.used,
     residentModels: () => catalogue.resident().length,
+    takesAlone: () => parts.takesAlone?.() ?? 0,
   });
   let ready = false;
   const deps: HttpDeps = {
@@ -156,7 +171,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     intake,
     replies,
     cards: () => catalogue.cards().map(wireCard),
-    info: infoOf(parts, capacity),
+    info: infoOf(parts, catalogue, capacity),
     isReady: () => ready && (parts.canSpeak?.() ?? true) && tenancy.isWell(),
     metrics,
     logger,
@@ -233,6 +248,10 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       wyomingUrl,
       catalogue,
       isSpeaking: () => service.active + service.paused > 0,
+      async drain(hurry) {
+        ready = false;
+        await pause(settings.drainDelayMs, null, { signal: hurry }).catch(() => {});
+      },
       stop,
     };
   } catch (error) {
@@ -262,7 +281,7 @@ async function listenForMetrics(
   return `${await app.listen({ host, port })}/metrics`;
 }
 
-function infoOf({ settings, backend }: ServerParts, capacity: Capacity): ServiceInfo {
+function infoOf({ settings, backend }: ServerParts, catalogue: Catalogue, capacity: Capacity): ServiceInfo {
   return {
     backend: { ...backend, sample_rate: SAMPLE_RATE_HZ },
     defaults: DEFAULT_PARAMS,
@@ -277,6 +296,7 @@ function infoOf({ settings, backend }: ServerParts, capacity: Capacity): Service
       max_body_bytes: settings.bodyLimitBytes,
       min_new_tokens: MIN_NEW_TOKENS,
       max_new_tokens: MAX_NEW_TOKENS,
+      max_ahead_seconds: settings.maxAheadS,
       key_max_utterances: capacity.speaking.keyConcurrency,
       key_max_waiting: capacity.speaking.keyQueueDepth,
       key_max_writing: capacity.writing.perKey,
@@ -285,7 +305,7 @@ function infoOf({ settings, backend }: ServerParts, capacity: Capacity): Service
       key_max_audio_bytes: capacity.audio.perKey,
       key_max_reply_bytes: capacity.replies.perKey,
     },
-    param_schema: paramKnobs(),
+    param_schema: paramKnobs(catalogue.unusedKnobs()),
   };
 }
 

@@ -47,7 +47,7 @@ const LISTS: ReadonlyMap<string, number> = new Map(Object.entries(MOST_VALUES));
 
 /** What OpenAI's API has and this one has not: said by name, since a client would take its answer for what it is not. */
 const NOT_HERE: ReadonlyMap<string, string> = new Map([
-  ["include", "no probabilities of tokens are told: ask for verbose_json, which has avg_logprob"],
+  ["include", "token probabilities are not reported: ask for verbose_json, which has avg_logprob"],
   ["known_speaker_names", "speakers are not told apart"],
   ["known_speaker_references", "speakers are not told apart"],
 ]);
@@ -105,7 +105,7 @@ function grouped(fields: readonly FormField[]): Map<string, string[]> {
     if (!FIELDS.includes(name) || (name !== written && !LISTS.has(name))) {
       throw new ServiceError(
         422,
-        `${quoted(written)} is no field of this form: leave it out; there are ${FIELDS.join(", ")}`,
+        `${quoted(written)} is not a field of this form: leave it out; there are ${FIELDS.join(", ")}`,
       );
     }
     const before = values.get(name);
@@ -178,6 +178,6 @@ function readLanguage(field: string, value: string): string | null {
   throw refusal(
     400,
     field,
-    `${quoted(value)} is unknown: send its ISO 639-1 code, such as "en", or leave it out to have it found out`,
+    `${quoted(value)} is unknown: send its ISO 639-1 code, such as "en", or leave it out to have it detected`,
   );
 }

@@ -92,7 +92,7 @@ class FormReader {
         this.#fail(
           this.#hasAny
             ? "the form is cut off or damaged: send it whole, up to its last boundary"
-            : "the body is no multipart form: its parts must be parted by the boundary that Content-Type names",
+            : "the body is not a multipart form: its parts must be separated by the boundary that Content-Type names",
         );
         resolve();
       });

@@ -72,6 +72,13 @@ export function piecesOf({ text, segments }: Transcript): string[] {
   return text === "" ? [] : [text];
 }
 
+/** What is heard from when to when, as captions have it. */
+export function captionsOf(
+  heard: readonly { readonly startS: number; readonly endS: number; readonly text: string }[],
+): { start: number; end: number; text: string }[] {
+  return heard.map(({ startS, endS, text }) => ({ start: startS, end: endS, text }));
+}
+
 function languagesOf({ language }: Transcript): { code: string }[] {
   return language === null ? [] : [{ code: language }];
 }

@@ -13,6 +13,8 @@ const PATHS = [
   "writer.apiKeyFile",
   "recogniser.apiKeyFile",
   "wyomingKeyFile",
+  "store.urlFile",
+  "buckets.urlFile",
 ];
 
 /**
@@ -82,7 +84,7 @@ function unknownKey(file: string, path: readonly string[]): SettingsError {
   const remedy = meant === null ? "remove it (docs/settings.md lists them all)." : `did you mean ${meant}?`;
   return new SettingsError(
     "file",
-    `The file ${file} sets ${JSON.stringify(name)}, which is no setting: ${remedy}`,
+    `The file ${file} sets ${JSON.stringify(name)}, which is not a setting: ${remedy}`,
   );
 }
 

@@ -26,6 +26,6 @@ export function expectation(schema: LeafSchema): string {
   if (schema.type === "boolean") return "true or false";
   if (schema.pattern === HOST_AND_PORT) return "an address and a port, as in 127.0.0.1:10200";
   if (schema.pattern === "^https?://") return "an address that begins with http:// or https://";
-  if (schema.type === "string") return "a text that is not empty";
+  if (schema.type === "string") return "text that is not empty";
   return `a whole number from ${schema.minimum} to ${schema.maximum}`;
 }

@@ -8,6 +8,7 @@ import type * as events from "../../src/contract/events.ts";
 import type { GenParams } from "../../src/contract/params.ts";
 import type * as replies from "../../src/contract/replies.ts";
 import type * as requests from "../../src/contract/requests.ts";
+import type { Voice } from "../../src/contract/voices.ts";
 import { startTestServer, type TestServer } from "../http/start.ts";
 import type { Reply } from "../http/wire.ts";
 
@@ -30,7 +31,7 @@ export type Got = [
   Held<replies.ConverseResponse, client.ConverseReply>,
   Held<replies.ModelCard, client.ModelCard>,
   Held<replies.UsageSummary, client.UsageSummary>,
-  Held<speech.Voice, client.Voice>,
+  Held<Voice, client.Voice>,
   Held<events.MetaEvent, client.MetaEvent>,
   Held<events.AudioEvent, client.AudioEvent>,
   Held<events.EndEvent, client.EndEvent>,

@@ -52,7 +52,13 @@ describe("a transcription is refused by name", () => {
     await refused(
       { langauge: "en" },
       422,
-      /^"langauge" is no field of this form: leave it out; there are file, /,
+      /^"langauge" is not a field of this form: leave it out; there are file, /,
+    );
+    await refused({ "model[]": "whisper-1" }, 422, /^"model\[\]" is not a field/);
+    await refused(
+      { "include[]": "logprobs" },
+      400,
+      /^include is not taken here, token probabilities are not reported/,
     );
     const keywords = Array(101).fill("kettle");
     await refused(
@@ -60,8 +66,6 @@ describe("a transcription is refused by name", () => {
       422,
       /^keywords is there 101 times: send it 100 times at most$/,
     );
-    await refused({ "model[]": "whisper-1" }, 422, /^"model\[\]" is no field/);
-    await refused({ "include[]": "logprobs" }, 400, /^include is not taken here, no probabilities/);
     await refused({ "known_speaker_names[]": "Ann" }, 400, /^known_speaker_names is not taken here/);
   });
 
@@ -118,7 +122,7 @@ describe("a transcription is refused by name", () => {
     await refused(
       { file: "words" },
       400,
-      /^file: undecodable audio: it is no recording that can be read: send WAV/,
+      /^file: undecodable audio: it is not a recording that can be read: send WAV/,
     );
     await refused(
       blob(goldenRecording("mono.m4a")),
@@ -158,14 +162,14 @@ describe("a transcription is refused by name", () => {
       await isRefused(await raw("{}", type), 422, needsForm);
     await isRefused(await raw("a=b", "multipart/form-data"), 422, /^Content-Type names no boundary/);
     const type = "multipart/form-data; boundary=xyz";
-    await isRefused(await raw("Hello there.", type), 422, /^the body is no multipart form/);
+    await isRefused(await raw("Hello there.", type), 422, /^the body is not a multipart form/);
     await isRefused(await raw("", type), 422, /./);
     const part = '--xyz\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\nRIFF';
     await isRefused(await raw(part, type), 422, /^the form is cut off or damaged/);
     await isRefused(
       await raw("--xyz--\r\n", type),
       422,
-      /^(?:file is missing|the body is no multipart form)/,
+      /^(?:file is missing|the body is not a multipart form)/,
     );
     const many = Array.from(
       { length: 170 },
@@ -203,7 +207,7 @@ describe("a transcription fails", () => {
 
   test("where the recogniser does not know the language, and says what to do", async () => {
     recogniser.fail(new RecogniserError("It does not know the language.", { refused: "language" }));
-    const remedy = /^language "cy" is not known to the recogniser: leave it out to have it found out/;
+    const remedy = /^language "cy" is not known to the recogniser: leave it out to have it detected/;
     await refused({ language: "cy" }, 400, remedy);
     await refused({ language: "cy", stream: "true" }, 400, remedy);
     await refused({}, 400, /^It does not know the language\.$/);

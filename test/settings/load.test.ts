@@ -89,20 +89,22 @@ describe("settings", () => {
     const corsOrigins = (text: string) => loadSettings({ env: { ANTIPHON_CORS_ORIGINS: text } }).corsOrigins;
     assert.deepEqual(loadSettings().corsOrigins, []);
     assert.equal(corsOrigins("*"), "*");
-    assert.deepEqual(corsOrigins("https://app.example, app://obsidian.md"), [
-      "https://app.example",
-      "app://obsidian.md",
-    ]);
+    const sent = ["https://app.example", "app://obsidian.md", "http://a.example:443", "http://[::1]:8080"];
+    assert.deepEqual(corsOrigins(sent.join(", ")), sent);
     for (const wrong of [
       "https://app.example/",
       "app.example",
       "https://App.example",
       "*,https://a.example",
       "",
+      // No browser sends these: a scheme's own port is left out, and a name is written in ASCII.
+      "https://app.example:443",
+      "http://app.example:80",
+      "https://bücher.example",
     ]) {
       assert.throws(
         () => corsOrigins(wrong),
-        /the setting corsOrigins takes \* or a list of origins, such as https:\/\/app\.example: correct/,
+        /the setting corsOrigins takes \* or a list of origins as browsers send them, such as https:\/\/app\.example: correct/,
         wrong,
       );
     }
@@ -182,9 +184,9 @@ describe("settings", () => {
       "a key with a dot",
       { configFile: fileHolding('{"metrics.port": 1}') },
       "file",
-      /"metrics\.port", which is no setting/,
+      /"metrics\.port", which is not a setting/,
     ],
-    ["an empty key", { configFile: fileHolding('{"": {}}') }, "file", /"", which is no setting/],
+    ["an empty key", { configFile: fileHolding('{"": {}}') }, "file", /"", which is not a setting/],
     ["__proto__", { configFile: fileHolding('{"__proto__": {"port": 1}}') }, "file", /__proto__/],
     ["a key below a setting", { configFile: fileHolding('{"port": {"port": 1}}') }, "file", /setting port/],
   ];

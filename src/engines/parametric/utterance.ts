@@ -56,9 +56,11 @@ export async function* speakPassages(parts: UtteranceParts): AsyncGenerator<Fram
   });
   const isCapped = () => given === maxFrames && builder.isEmpty;
   function* emit(): Generator<Frame, void, void> {
+    const end = atSample();
     given += 1;
     if (given === 1) onHeard();
-    const end = given * FRAME_SAMPLES;
+    // A pause at whose beginning the audio is cut belongs to no passage any more.
+    if (given === maxFrames) mouth?.rest(end);
     const words = heard.take(end);
     yield { ...builder.take(), words, ...(mouth === null ? {} : { mouth: mouth.take(end) }) };
     signal.throwIfAborted();

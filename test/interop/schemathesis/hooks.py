@@ -10,7 +10,7 @@ REASONS = re.compile(
     r"|.* has nothing speakable"
     r"|the text holds nothing that this voice can pronounce"
     r"|.* is empty: give words to speak"
-    r"|(message\.voiceId|voice) must be one of the model's speakers"
+    r"|(message\.voiceId|voice) .* is unknown: the voices are "
     r"|lexicon\[.*\]: "
     r"|file: undecodable audio: "
     r"|languages? .* is unknown"

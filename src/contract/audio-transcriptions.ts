@@ -15,7 +15,10 @@ export const MAX_RECORDING_BYTES = 25 * 1024 * 1024;
 /** Seconds of one recording, at most. */
 export const MAX_RECORDING_S = 1_500;
 
-/** Code points of a prompt, at most. */
+/** Values of a field that may be there several times, at most. */
+export const MOST_VALUES = { languages: 16, keywords: 100, timestamp_granularities: 16 } as const;
+
+/** Code points of a prompt, with its keywords, at most. */
 export const MAX_PROMPT_CHARS = 8_000;
 
 /** Names of OpenAI's models that stand for the recogniser there is, so that a client's own default works. */
@@ -52,6 +55,7 @@ export const AudioTranscriptionRequest = Type.Object(
     ),
     "languages[]": Type.Optional(
       Type.Array(Type.String(), {
+        maxItems: MOST_VALUES.languages,
         description: "In place of `language`: one is that, and where there are more it is found out.",
       }),
     ),
@@ -63,12 +67,14 @@ export const AudioTranscriptionRequest = Type.Object(
     ),
     "keywords[]": Type.Optional(
       Type.Array(Type.String(), {
+        maxItems: MOST_VALUES.keywords,
         description: "Words that may be said: as if they stood at the end of `prompt`, with commas between.",
       }),
     ),
     response_format: Type.Optional(choice(TRANSCRIPT_FORMATS, { default: "json" })),
     "timestamp_granularities[]": Type.Optional(
       Type.Array(choice(GRANULARITIES, {}), {
+        maxItems: MOST_VALUES.timestamp_granularities,
         description: "Times of what, in `verbose_json`. Absent: of segments. `word` needs `verbose_json`.",
       }),
     ),

@@ -4,6 +4,7 @@ import {
   type Granularity,
   isRecogniserNamed,
   MAX_PROMPT_CHARS,
+  MOST_VALUES,
   TRANSCRIPT_FORMATS,
   type TranscriptFormat,
 } from "./audio-transcriptions.ts";
@@ -42,7 +43,7 @@ const FIELDS = [
   "stream",
   "chunking_strategy",
 ];
-const LISTS: ReadonlySet<string> = new Set(["languages", "keywords", "timestamp_granularities"]);
+const LISTS: ReadonlyMap<string, number> = new Map(Object.entries(MOST_VALUES));
 
 /** What OpenAI's API has and this one has not: said by name, since a client would take its answer for what it is not. */
 const NOT_HERE: ReadonlyMap<string, string> = new Map([
@@ -111,6 +112,10 @@ function grouped(fields: readonly FormField[]): Map<string, string[]> {
     if (before === undefined) values.set(name, [value]);
     else if (LISTS.has(name)) before.push(value);
     else throw refusal(422, name, "is there more than once: send it once");
+  }
+  for (const [name, most] of LISTS) {
+    const count = values.get(name)?.length ?? 0;
+    if (count > most) throw refusal(422, name, `is there ${count} times: send it ${most} times at most`);
   }
   return values;
 }

@@ -25,7 +25,8 @@ export interface ReceivedFile {
 /** Bytes that a form may have beside its file. */
 export const FORM_EXTRA_BYTES = 128 * 1024;
 
-const MOST_FIELDS = 32;
+/** Above what the fields that may be there several times add up to. */
+const MOST_FIELDS = 160;
 const MOST_FIELD_BYTES = 64 * 1024;
 const MOST_HEADER_BYTES = 8 * 1024;
 

@@ -60,6 +60,12 @@ describe("a transcription is refused by name", () => {
       400,
       /^include is not taken here, token probabilities are not reported/,
     );
+    const keywords = Array(101).fill("kettle");
+    await refused(
+      { "keywords[]": keywords },
+      422,
+      /^keywords is there 101 times: send it 100 times at most$/,
+    );
     await refused({ "known_speaker_names[]": "Ann" }, 400, /^known_speaker_names is not taken here/);
   });
 
@@ -166,10 +172,10 @@ describe("a transcription is refused by name", () => {
       /^(?:file is missing|the body is not a multipart form)/,
     );
     const many = Array.from(
-      { length: 40 },
+      { length: 170 },
       (_, at) => `--xyz\r\nContent-Disposition: form-data; name="f${at}"\r\n\r\n\r\n`,
     );
-    await isRefused(await raw(`${many.join("")}--xyz--\r\n`, type), 422, /^the form has over 32 fields/);
+    await isRefused(await raw(`${many.join("")}--xyz--\r\n`, type), 422, /^the form has over 160 fields/);
   });
 
   test("without a key, with another method, and over the rate limit", async () => {

@@ -44,6 +44,11 @@ interface Said {
 
 /** Has every format decoded by the programs that most others build on, and compares what comes with what was spoken. */
 export async function tryDecoders(server: SteadyServer, tell: Tell): Promise<void> {
+  const missing = await printedBy("ffmpeg", ["-version"]).then(
+    () => null,
+    (error: Error) => error,
+  );
+  if (missing !== null) return tell("every format", () => Promise.reject(missing));
   const folder = await mkdtemp(join(tmpdir(), "antiphon-decoders-"));
   try {
     for (const said of SAID)

@@ -65,7 +65,7 @@ export async function pythonEnvironment(
 export async function nodeEnvironment(place: Place, name: string, packages: string): Promise<Environment> {
   const folder = join(place.folder, name);
   await once(folder, packages, "package.json", async () => {
-    const options = ["--silent", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock"];
+    const options = ["--loglevel=error", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock"];
     await install("npm", ["install", ...options, "--before", AS_OF], folder);
   });
   const { engines } = JSON.parse(await readFile(packages, "utf8"));

@@ -51,7 +51,10 @@ describe("a transcript", () => {
     assert.equal(clip?.sampleRateHz, 16_000);
     assert.equal(clip?.samples.length, 8_000);
     assert.equal(clip?.durationS, 0.5);
-    assert.deepEqual(recogniser.asked, [{ language: null, prompt: "Ways.", wantsWords: false, draft: null }]);
+    const nobodyTraces = { traceHeaders: {} };
+    assert.deepEqual(recogniser.asked, [
+      { language: null, prompt: "Ways.", wantsWords: false, draft: null, ...nobodyTraces },
+    ]);
   });
 
   test("comes to OpenAI's own client, in each format", async () => {

@@ -4,6 +4,7 @@ import { crowd } from "./rows/crowd.ts";
 import { crowdMemory } from "./rows/crowd-memory.ts";
 import { engineCpu } from "./rows/engine-cpu.ts";
 import { eightClients, firstAudio } from "./rows/first-audio.ts";
+import { fleetFirstAudio, fleetRestart } from "./rows/fleet.ts";
 import { followingLoudness, followingPitch, followingSpectrum } from "./rows/following-acoustics.ts";
 import { followingNaturalness, followingVoice } from "./rows/following-likeness.ts";
 import { followingRate } from "./rows/following-rate.ts";
@@ -30,7 +31,9 @@ import { phonemes } from "./rows/phonemes.ts";
 import { player } from "./rows/player.ts";
 import { buzz, clicks, thumps } from "./rows/sound.ts";
 import { start } from "./rows/start.ts";
+import { storePostgres } from "./rows/store-postgres.ts";
 import { streams } from "./rows/streams.ts";
+import { takeValkey } from "./rows/take-valkey.ts";
 import { words } from "./rows/words.ts";
 
 /** The table, in its order. */
@@ -80,4 +83,8 @@ export const ROWS: readonly Row[] = [
   formatsEightClients,
   encoderCpu,
   player,
+  fleetFirstAudio,
+  fleetRestart,
+  takeValkey,
+  storePostgres,
 ];

@@ -1,22 +1,14 @@
-import { Antiphon, AntiphonError, encodeWav } from "./client/antiphon.js";
-import { Player, SAMPLE_RATE_HZ, wakeSound } from "./client/player.js";
-import { curlFor } from "./curl.js";
-import { $, h, rows, showError } from "./dom.js";
-import { drawKnobs, params } from "./knobs.js";
-import { encodeMp3 } from "./mp3.js";
-import {
-  addTurn,
-  clipsNow,
-  conversation,
-  drawTurns,
-  hearAgain,
-  hearTurnsBy,
-  suggest,
-  turns,
-} from "./turns.js";
-import { drawWave, peaksOf } from "./wave.js";
+import { fromAddress, toAddress } from "./address.js";
+import { Antiphon, AntiphonError, bytesOf } from "./client/antiphon.js";
+import { wakeSound } from "./client/player.js";
+import { conversation, openTurn, setTurns, turns } from "./conversation.js";
+import { $, copyText, h, showError } from "./dom.js";
+import { EXAMPLES } from "./examples.js";
+import { drawKnobs, markUnused, params } from "./knobs.js";
+import { beginReply, drawReply, endReply, openTransport, reply, take } from "./reply.js";
+import { addTurn, attach, drawTurns, hearAgain, hearTurnsBy, suggest, voiceOf } from "./turns.js";
 
-const PATH = "/v1/converse/stream";
+const FILES = { WAV: "wav", MP3: "mp3", Opus: "opus", FLAC: "flac", VTT: "vtt", SRT: "srt" };
 const PLAIN_WORDS = {
   200: "The reply broke off.",
   400: "The server cannot speak this as it is.",
@@ -28,8 +20,15 @@ const PLAIN_WORDS = {
 
 let knobs = [];
 let models = [];
-/** The reply that is heard, or was last. */
-let reply = null;
+/** What the address asks of model and knobs, until the server has told which there are. */
+let wanted = { params: {} };
+/** What gives up whatever the page asks the server for. */
+let leaving = new AbortController();
+/** Programs for what is asked for, once somebody looks at them. */
+let code = null;
+
+/** What the page begins with. */
+const START = { turns: EXAMPLES[0].turns, params: {} };
 
 const isKey = (key) => /^[\x21-\x7e]+$/.test(key);
 
@@ -41,35 +40,129 @@ function server() {
   throw new Error("Paste an API key first: the server printed one at its first start.");
 }
 
-/** What is shown of a failure. */
-function inPlainWords(error) {
-  if (!(error instanceof AntiphonError)) return error;
+/** Shows a failure in plain words. */
+function fail(error) {
+  if (!(error instanceof AntiphonError)) return showError(error);
   const { status, type, message: detail, requestId } = error;
-  if (type === "timeout_error") return new Error("The server has not answered for two minutes.");
-  if (status === null) return new Error("The server cannot be reached. Is it running?");
+  if (type === "timeout_error") return showError(new Error("The server has not answered for two minutes."));
+  if (status === null) return showError(new Error("The server cannot be reached. Is it running?"));
   const plain = PLAIN_WORDS[status] ?? "Something went wrong in the server.";
-  return Object.assign(new Error(plain), { detail, requestId });
+  showError(Object.assign(new Error(plain), { detail, requestId }));
 }
 
 async function connect() {
-  showError(null);
   try {
     const antiphon = server();
     const [info, cards] = await Promise.all([antiphon.info(), antiphon.models()]);
     sessionStorage.setItem("antiphon-key", $("key").value.trim());
     [knobs, models] = [info.param_schema, cards];
-    const named = models.map((card) =>
-      h("option", { value: card.id, selected: card.default }, card.display_name),
-    );
+    const named = models.map((card) => h("option", { value: card.id }, card.display_name));
     $("model").replaceChildren(...named);
     $("model").disabled = $("reset").hidden = false;
     $("key-state").textContent = "Connected. The key is kept in this tab only.";
-    drawKnobs(knobs, showCurl);
     hearAgain();
-    chooseModel();
+    setDelivery();
   } catch (error) {
     $("key-state").textContent = "Not connected.";
-    showError(inPlainWords(error));
+    fail(error);
+  }
+}
+
+/** Sets model and knobs as the address wants them, as far as there are such. */
+function setDelivery() {
+  if (models.length === 0) return;
+  const model = models.find(({ id }) => id === wanted.model) ?? models.find((card) => card.default);
+  const vain = drawKnobs(knobs, edited, wanted.params);
+  if (wanted.model && wanted.model !== model.id) vain.unshift(`model ${wanted.model}`);
+  if (vain.length > 0) refuse(`this server does not take its ${vain.join(", ")}`);
+  wanted = { params: {} };
+  $("model").value = model.id;
+  chooseModel();
+}
+
+function chooseModel() {
+  const { id, description, speakers } = models.find((card) => card.id === $("model").value);
+  $("model-description").textContent = description;
+  markUnused(knobs, id);
+  drawTurns(speakers);
+}
+
+/** Takes the conversation of the address; without one, the first example. What cannot be read changes nothing. */
+function readAddress() {
+  showError(null);
+  try {
+    const address = location.hash.slice(1);
+    wanted = address ? fromAddress(address) : START;
+    setTurns(wanted.turns);
+    setDelivery();
+    drawTurns();
+  } catch (error) {
+    refuse(error.message);
+  }
+  written = addressNow();
+}
+
+const refuse = (why) =>
+  showError(Object.assign(new Error("What the address asks for was left out."), { detail: why }));
+
+/** The address of what is there now; without the conversation where that is too long. */
+function addressNow() {
+  const model = models.find(({ id }) => id === $("model").value);
+  const asked = { turns, model: model?.default ? null : model?.id, params };
+  const address = toAddress(models.length > 0 ? asked : { ...wanted, turns });
+  return address === null ? location.pathname : `#${address}`;
+}
+
+/** The address of what was read from it, or written into it. */
+let written = "";
+let writing = 0;
+
+/** Something was edited: the address and the code follow. */
+function edited() {
+  showCode();
+  if (reply === null) $("reply").dataset.voice = voiceOf(openTurn().speaker);
+  clearTimeout(writing);
+  // Browsers count how often an address changes.
+  writing = setTimeout(writeAddress, 300);
+}
+
+/** Writes the address, in the place of the one that is there or as one that Back leads away from. */
+function writeAddress(write = "replaceState") {
+  clearTimeout(writing);
+  if (addressNow() === written) return;
+  written = addressNow();
+  history[write](null, "", written);
+}
+
+async function share() {
+  written = addressNow();
+  history.replaceState(null, "", written);
+  if (!written.startsWith("#")) return showError(new Error("This conversation is too long for a link."));
+  const hasSound = conversation().some((turn) => turn.audio_wav_b64);
+  await copyText($("share"), location.href, hasSound ? "Copied, without the sound" : "Copied");
+}
+
+/** Puts an example there, behind which the browser's Back leads, and speaks it. */
+async function tryExample({ turns: given, voicedBy, phonemes = false }) {
+  writeAddress();
+  setTurns(given);
+  writeAddress("pushState");
+  showPhonemes(phonemes);
+  drawTurns();
+  if (voicedBy && !(await voice(turns[0], voicedBy))) return;
+  await speak();
+}
+
+/** Has a turn spoken by somebody, to be its sound. */
+async function voice(turn, speaker) {
+  const { signal } = begin("An earlier turn is spoken first…");
+  try {
+    const { audio } = await server().tts({ text: turn.text, speaker }, { signal });
+    await attach(turn, new File([bytesOf(audio.data_b64)], "turn-1.wav"));
+    return turns.includes(turn);
+  } catch (error) {
+    gaveUp(error);
+    return false;
   }
 }
 
@@ -79,134 +172,123 @@ async function hear({ wav }, signal) {
   return (await server().transcribe({ file: wav }, { signal })).text;
 }
 
-function chooseModel() {
-  const { description, speakers } = models.find(({ id }) => id === $("model").value);
-  $("model-description").textContent = description;
-  drawTurns(speakers);
-}
-
-function bodyNow() {
+function bodyNow(soundOf) {
   const model = $("model").value;
   return {
-    conversation: conversation(),
+    conversation: conversation(soundOf),
     ...(model === "" ? {} : { model }),
     ...(Object.keys(params).length === 0 ? {} : { params }),
   };
 }
 
-function showCurl() {
-  const fileNames = turns.map(({ audio }) => audio?.name);
-  $("curl").textContent = curlFor(location.origin + PATH, bodyNow(), fileNames);
-  $("copy").textContent = "Copy";
+/** Gives up what is going on, and begins something else. */
+function begin(state) {
+  stop();
+  showError(null);
+  leaving = new AbortController();
+  $("state").textContent = state;
+  return leaving;
+}
+
+/** Says that something was stopped, or why it failed. */
+function gaveUp(error) {
+  const isStopped = error.name === "AbortError";
+  $("state").textContent = isStopped ? "Stopped." : "";
+  if (!isStopped) fail(error);
 }
 
 async function speak() {
-  stop();
-  showError(null);
-  const { voice } = $("turns").lastChild.dataset;
-  const mine = { voice, frames: [], peaks: [], seconds: 0, meta: {}, leaving: new AbortController() };
-  const clips = clipsNow();
-  reply = mine;
-  listen(mine);
-  $("state").textContent = "Waiting for the first frame…";
-  $("download").disabled = true;
-  for (const id of ["figures", "meta"]) $(id).replaceChildren();
-  mine.startedMs = performance.now();
+  const mine = begin("Waiting for the first sound…");
+  const clips = turns.map((turn) => ({ turn, audio: turn.audio }));
+  const speech = beginReply(voiceOf(openTurn().speaker), openTurn().text);
+  $("reply").scrollIntoView({ block: "nearest" });
   try {
-    let end = null;
-    for await (const event of server().stream(bodyNow(), { signal: mine.leaving.signal })) {
-      if (event.event === "audio") take(mine, event.pcm);
-      else if (event.event === "meta") mine.meta = event.data;
-      else end = event.data;
+    const body = { ...bodyNow(), visemes: true };
+    for await (const event of server().stream(body, { signal: mine.signal })) {
+      take(speech, event);
+      if (event.event === "audio" && speech.frames.length === 1) $("state").textContent = "Speaking…";
+      if (event.event !== "end") continue;
+      const { speaker, text, meta } = event.data;
+      $("state").textContent = `Speaker ${speaker}`;
+      $("heard").textContent = `Speaker ${speaker}: “${text}”`;
+      suggest(clips, meta.heard);
     }
-    $("state").textContent = `Speaker ${end.speaker}: “${end.text}”`;
-    $("meta").replaceChildren(...rows({ ...end.usage, ...mine.meta, ...end.meta }));
-    suggest(clips, end.meta.heard);
   } catch (error) {
-    if (reply !== mine) return;
-    $("state").textContent = error.name === "AbortError" ? "Stopped." : "";
-    if (error.name !== "AbortError") showError(inPlainWords(error));
+    if (leaving === mine) gaveUp(error);
   }
-  mine.tookMs = performance.now() - mine.startedMs;
-  mine.player.complete();
-  $("download").disabled = mine.frames.length === 0;
-}
-
-function take(mine, pcm) {
-  mine.firstMs ??= performance.now() - mine.startedMs;
-  if (mine.frames.length === 0) $("state").textContent = "Speaking…";
-  mine.frames.push(pcm);
-  mine.peaks.push(...peaksOf(pcm));
-  mine.seconds += pcm.length / SAMPLE_RATE_HZ;
-  mine.player.add(pcm);
-}
-
-/** Gives a reply a player. */
-function listen(mine) {
-  mine.player = new Player({
-    onEnd() {
-      mine.isHeard = true;
-      $("stop").disabled = true;
-      $("replay").disabled = mine.frames.length === 0;
-    },
-  });
-  follow(mine);
-}
-
-/** Draws a reply while it is heard. */
-function follow(mine) {
-  mine.isHeard = false;
-  $("stop").disabled = false;
-  $("replay").disabled = true;
-  const draw = () => {
-    if (reply !== mine) return;
-    drawReply(mine);
-    if (!mine.isHeard) requestAnimationFrame(draw);
-  };
-  requestAnimationFrame(draw);
-}
-
-function drawReply({ firstMs, tookMs, seconds, peaks, voice, player, isHeard }) {
-  drawWave($("wave"), peaks, isHeard ? seconds : player.positionS, voice);
-  if (firstMs === undefined) return;
-  const figures = {
-    "First audio": `${firstMs.toFixed(0)} ms`,
-    Length: `${seconds.toFixed(2)} s`,
-    "Against real time": tookMs === undefined ? "…" : `${((1_000 * seconds) / tookMs).toFixed(0)} ×`,
-    Underruns: player.underruns,
-  };
-  $("figures").replaceChildren(...rows(figures));
+  endReply(speech);
 }
 
 function stop() {
-  reply?.leaving.abort();
+  leaving.abort();
   reply?.player.stop();
+  drawReply();
 }
 
-function replay() {
-  follow(reply);
-  reply.player.resume();
+function showPhonemes(isShown) {
+  $("phonemes").setAttribute("aria-pressed", isShown);
+  $("words").classList.toggle("phonemes", isShown);
 }
 
-async function download() {
-  const kind = $("kind").value;
-  const wav = () => new Blob([encodeWav(reply.frames)], { type: "audio/wav" });
-  const file = await (kind === "mp3" ? encodeMp3(reply.frames, SAMPLE_RATE_HZ) : wav());
-  const href = URL.createObjectURL(file);
+async function save(kind) {
+  const { fileOf } = await import("./files.js");
+  const href = URL.createObjectURL(await fileOf(kind, reply));
   h("a", { href, download: `antiphon.${kind}` }).click();
   setTimeout(() => URL.revokeObjectURL(href), 60_000);
 }
 
-async function copy() {
-  await navigator.clipboard.writeText($("curl").textContent);
-  $("copy").textContent = "Copied";
+async function openCode() {
+  if (!$("code").open || code !== null) return;
+  code = await import("./code.js");
+  const choices = Object.keys(code.KINDS).map((value, index) =>
+    h(
+      "label",
+      {},
+      h("input", { type: "radio", name: "kind", value, checked: index === 0, onchange: showCode }),
+      value,
+    ),
+  );
+  $("kinds").replaceChildren(h("legend", { className: "aloud" }, "Program"), ...choices);
+  showCode();
 }
 
-const clicks = { add: addTurn, speak, stop, replay, download, copy, reset: () => drawKnobs(knobs, showCurl) };
+function showCode() {
+  if (code === null) return;
+  const { value } = document.querySelector("[name=kind]:checked");
+  const body = bodyNow(({ name }, index) => name || `turn-${index + 1}.wav`);
+  $("program").textContent = code.codeFor(value, location.origin, body);
+}
+
+const clicks = {
+  add: addTurn,
+  speak,
+  stop,
+  share,
+  phonemes: () => showPhonemes($("phonemes").getAttribute("aria-pressed") !== "true"),
+  copy: () => copyText($("copy"), $("program").textContent),
+  reset: () => {
+    drawKnobs(knobs, edited);
+    markUnused(knobs, $("model").value);
+  },
+};
 for (const [id, act] of Object.entries(clicks)) $(id).onclick = () => void act();
+for (const example of EXAMPLES)
+  $("examples").append(
+    h("button", { type: "button", onclick: () => void tryExample(example) }, example.name),
+  );
+for (const [name, kind] of Object.entries(FILES))
+  $("save").append(
+    h(
+      "button",
+      { type: "button", "aria-label": `Save as ${name}`, disabled: true, onclick: () => void save(kind) },
+      name,
+    ),
+  );
 $("model").onchange = chooseModel;
+$("code").ontoggle = openCode;
 $("key-form").onsubmit = (event) => {
   event.preventDefault();
+  showError(null);
   void connect();
 };
 // A sound that is dropped beside a turn must not replace the page.
@@ -216,9 +298,11 @@ document.onkeydown = (event) => {
   else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void speak();
 };
 for (const gesture of ["pointerdown", "keydown"]) addEventListener(gesture, wakeSound, { once: true });
-addEventListener("resize", () => reply && drawReply(reply));
-$("delivery").open = matchMedia("(min-width: 60rem)").matches;
-$("key").value = sessionStorage.getItem("antiphon-key") ?? "";
+addEventListener("hashchange", readAddress);
 hearTurnsBy(hear);
-drawTurns(["0", "1"], showCurl);
+setTurns(START.turns);
+drawTurns(["0", "1"], edited);
+openTransport();
+readAddress();
+$("key").value = sessionStorage.getItem("antiphon-key") ?? "";
 if ($("key").value !== "") void connect();

@@ -10,6 +10,8 @@ export interface ApiKeySources {
   readonly variable: string;
   /** The setting that names the file, as in `writer.apiKeyFile`; messages name it, too. */
   readonly setting: string;
+  /** What is to be found there, for messages: the endpoint's key unless given. */
+  readonly what?: string;
 }
 
 /** A key that was named but cannot be used. The message never quotes it. */
@@ -21,23 +23,24 @@ export class ApiKeyError extends Error {
  * The key of an endpoint, without the spaces around it; `null` where none is set, as with a server of one's own.
  * Throws {@link ApiKeyError} when the file is missing or unreadable, or the key is empty or cannot stand in a header.
  */
-export function readApiKey({ env, file, variable, setting }: ApiKeySources): string | null {
+export function readApiKey(sources: ApiKeySources): string | null {
+  const { env, file, variable, setting, what = "the endpoint's key" } = sources;
   const given = env[variable];
-  if (given !== undefined && given !== "") return checked(given, variable);
-  return file === undefined ? null : checked(readStart(file, setting), `${setting} (${file})`);
+  if (given !== undefined && given !== "") return checked(given, variable, what);
+  return file === undefined ? null : checked(readStart(file, setting), `${setting} (${file})`, what);
 }
 
 /** No key is longer. A larger file is something else, and is not read whole. */
 const LONGEST_KEY = 4096;
 
-function checked(value: string, where: string): string {
+function checked(value: string, where: string, what: string): string {
   const key = value.trim();
-  if (key === "") throw new ApiKeyError(`${where} is empty: put the endpoint's key there, or leave it out`);
+  if (key === "") throw new ApiKeyError(`${where} is empty: put ${what} there, or leave it out`);
   if (key.length > LONGEST_KEY)
-    throw new ApiKeyError(`${where} holds more than ${LONGEST_KEY} characters: it should be the key alone`);
+    throw new ApiKeyError(`${where} holds more than ${LONGEST_KEY} characters: it should be ${what} alone`);
   if (!/^[\x21-\x7e]+$/.test(key))
     throw new ApiKeyError(
-      `${where} holds a line break, a space or another character that no key has: it should be the key alone`,
+      `${where} holds a line break, a space or another character that it cannot have: it should be ${what} alone`,
     );
   return key;
 }

@@ -1,8 +1,9 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { type Catalogue, createCatalogue } from "../catalogue/catalogue.ts";
-import { findModel, PUBLIC_MODELS } from "../catalogue/public-models.ts";
+import { findModel, PUBLIC_MODELS, type PublicModel } from "../catalogue/public-models.ts";
 import type { Checkpoint } from "../catalogue/residency.ts";
 import { MAX_RECORDING_BYTES, MAX_RECORDING_S } from "../contract/audio-transcriptions.ts";
 import {
@@ -42,14 +43,19 @@ import type { WyomingPlace } from "./wyoming-place.ts";
 const PLAYGROUND = {
   page: fileURLToPath(new URL("../../../playground/", import.meta.url)),
   client: fileURLToPath(new URL("../client/", import.meta.url)),
+  audio: fileURLToPath(new URL("../audio/", import.meta.url)),
 };
 
 /** What a server is put together from. It owns `tenancy` from now on. */
 export interface ServerParts {
   readonly settings: Settings;
   readonly tenancy: Tenancy;
+  /** What is offered; the models of the repository unless given. */
+  readonly models?: readonly PublicModel[];
   /** What can be loaded, at least all that the public models name. */
   readonly checkpoints: readonly Checkpoint[];
+  /** Utterances that those which compute elsewhere speak at once, by their names; none unless given. */
+  readonly placesElsewhere?: ReadonlyMap<string, number>;
   readonly backend: { readonly name: string; readonly kind: string };
   /** Writes authored turns, which are refused without it. Owned too. */
   readonly writer?: Writer | null;
@@ -63,6 +69,8 @@ export interface ServerParts {
   readonly speechThreads?: () => number;
   /** Whether anything is left that can speak; `/health` tells. True unless given. */
   readonly canSpeak?: () => boolean;
+  /** Takes of tokens that the shared buckets did not answer; `/metrics` tells. None unless given. */
+  readonly takesAlone?: () => number;
   readonly logger: Logger;
 }
 
@@ -77,16 +85,21 @@ export interface RunningServer {
   readonly catalogue: Catalogue;
   /** Whether anybody is spoken to just now. */
   isSpeaking(): boolean;
+  /**
+   * Has `/ready` fail from now on, and goes on serving for the drain delay of the settings, so that whoever sends traffic
+   * here can notice and stop. Resolves then, or when `hurry` aborts.
+   */
+  drain(hurry: AbortSignal): Promise<void>;
   /** Finishes what is being spoken, within the grace of the settings, and frees everything. */
   stop(): Promise<void>;
 }
 
 /** Wires the whole service by hand, loads the resident models and listens. */
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
-  const { settings, tenancy, logger } = parts;
+  const { settings, tenancy, logger, models = PUBLIC_MODELS } = parts;
   const metrics = createMetrics(version());
   const catalogue = createCatalogue({
-    models: PUBLIC_MODELS,
+    models,
     checkpoints: parts.checkpoints,
     memoryBudgetBytes: settings.memoryBudgetMb > 0 ? settings.memoryBudgetMb * 2 ** 20 : null,
   });
@@ -117,6 +130,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       frameTimeoutMs: settings.generationTimeoutMs,
       loadTimeoutMs: settings.loadTimeoutMs,
       maxAheadS: settings.maxAheadS,
+      ...(parts.placesElsewhere === undefined ? {} : { placesElsewhere: parts.placesElsewhere }),
     },
   );
   const hearingRecordings = new FairShare(capacity.hearingRecordings);
@@ -131,7 +145,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     logger.error({ cause: error.message }, "decoding thread"),
   );
   const preparer = new Preparer({
-    models: PUBLIC_MODELS,
+    models,
     onFailure: (error) => logger.error({ cause: error.message }, "preparing thread"),
   });
   const receiving = new FairShare(capacity.receiving);
@@ -152,6 +166,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     audioBytes: () => audio.used,
     replyBytes: () => replies.used,
     residentModels: () => catalogue.resident().length,
+    takesAlone: () => parts.takesAlone?.() ?? 0,
   });
   let ready = false;
   const deps: HttpDeps = {
@@ -161,7 +176,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     intake,
     replies,
     cards: () => catalogue.cards().map(wireCard),
-    info: infoOf(parts, capacity),
+    info: infoOf(parts, catalogue, capacity),
     isReady: () => ready && (parts.canSpeak?.() ?? true) && tenancy.isWell(),
     metrics,
     logger,
@@ -216,7 +231,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     const url = await app.listen({ host: settings.host, port: settings.port });
     const metricsUrl = await listenForMetrics(deps, settings, apps);
     if (parts.wyoming) {
-      const resolve = (id: string | null) => findModel(PUBLIC_MODELS, id);
+      const resolve = (id: string | null) => findModel(models, id);
       const canHear = () => parts.canHear?.() ?? true;
       bridge = await composeWyoming(parts.wyoming, {
         service,
@@ -238,6 +253,10 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       wyomingUrl,
       catalogue,
       isSpeaking: () => service.active + service.paused > 0,
+      async drain(hurry) {
+        ready = false;
+        await pause(settings.drainDelayMs, null, { signal: hurry }).catch(() => {});
+      },
       stop,
     };
   } catch (error) {
@@ -267,7 +286,7 @@ async function listenForMetrics(
   return `${await app.listen({ host, port })}/metrics`;
 }
 
-function infoOf({ settings, backend }: ServerParts, capacity: Capacity): ServiceInfo {
+function infoOf({ settings, backend }: ServerParts, catalogue: Catalogue, capacity: Capacity): ServiceInfo {
   return {
     backend: { ...backend, sample_rate: SAMPLE_RATE_HZ },
     defaults: DEFAULT_PARAMS,
@@ -291,7 +310,7 @@ function infoOf({ settings, backend }: ServerParts, capacity: Capacity): Service
       key_max_audio_bytes: capacity.audio.perKey,
       key_max_reply_bytes: capacity.replies.perKey,
     },
-    param_schema: paramKnobs(),
+    param_schema: paramKnobs(catalogue.unusedKnobs()),
   };
 }
 

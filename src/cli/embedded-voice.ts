@@ -1,5 +1,6 @@
 import { embeddedCheckpoint } from "../catalogue/embedded-checkpoint.ts";
 import type { Checkpoint } from "../catalogue/residency.ts";
+import { unusedKnobs } from "../engines/parametric/unused-knobs.ts";
 import type { Lexicon } from "../model/script.ts";
 import type { Settings } from "../settings/schema.ts";
 import { loadTextTables } from "../text/tables.ts";
@@ -47,6 +48,7 @@ export function embeddedVoice(setup: VoiceSetup, onEvent?: (event: PoolEvent) =>
       pool = await openEmbeddedVoice(setup, onEvent);
       return pool;
     },
+    unusedKnobs,
     canSpeak() {
       if (pool === null) return true;
       const { hung, broken, size } = pool.stats();

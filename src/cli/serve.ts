@@ -1,6 +1,8 @@
 import type { Command } from "commander";
+import type { PublicModel } from "../catalogue/public-models.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
+import type { ServerParts } from "./compose.ts";
 import { addGlobalOptions, settingsOf } from "./global-options.ts";
 import { onStopSignal } from "./stop-signal.ts";
 
@@ -14,11 +16,11 @@ interface ServeFlags {
 /** `antiphon serve`: runs the service until SIGINT or SIGTERM, finishes what is being spoken, and exits 0. */
 export function registerServe(program: Command): void {
   addGlobalOptions(program.command("serve"))
-    .description("run the service until it is told to stop")
+    .description("run the server until it is stopped")
     .option("--host <address>", "address to listen on (default: 127.0.0.1)")
-    .option("--port <n>", "port to listen on, 0 for a free one (default: 8080)")
-    .option("--wyoming <host:port>", "serve Home Assistant and others by the Wyoming protocol there, too")
-    .option("--no-pull", "fetch nothing that is missing")
+    .option("--port <n>", "port to listen on; 0 takes a free one (default: 8080)")
+    .option("--wyoming <host:port>", "also serve the Wyoming protocol there, for Home Assistant and others")
+    .option("--no-pull", "do not fetch models that are missing")
     .action(async ({ host, port, wyoming: bridge, pull }: ServeFlags, command: Command) => {
       const settings = await settingsOf(command, {
         host,
@@ -37,16 +39,39 @@ export function registerServe(program: Command): void {
       const wyoming = wyomingPlace(settings, process.env);
       // Standard output is for what a person or a script asked for; the log goes beside it.
       const logger = pino({ level: settings.logLevel }, pino.destination({ dest: 2, sync: false }));
-      const stopped = new Promise<void>((resolve) => onStopSignal(() => resolve()));
+      const { offeredModels } = await import("../catalogue/offered-models.ts");
+      const { remoteCheckpoints } = await import("./remote-checkpoints.ts");
+      const models = offeredModels(settings);
+      const remotes = remoteCheckpoints(settings, {
+        env: process.env,
+        onEvent: (event) =>
+          logger[event.kind === "recovered" ? "info" : "warn"](event, "remote speech model"),
+      });
+      const hurry = new AbortController();
+      let isDraining = false;
+      const stopped = new Promise<void>((resolve) => {
+        onStopSignal(
+          () => resolve(),
+          () => {
+            hurry.abort();
+            return isDraining;
+          },
+        );
+      });
       const ending = new AbortController();
       let isSpeaking = () => false;
       const { serverWriter } = await import("./server-writer.ts");
       const writer = await serverWriter(settings, ending.signal, () => !isSpeaking());
       const { serverRecogniser } = await import("./server-recogniser.ts");
       const recogniser = await serverRecogniser(settings, ending.signal, logger);
+      const { serverBuckets } = await import("./server-buckets.ts");
+      const { buckets, takesAlone } = await serverBuckets(settings, process.env, logger);
+      const { storeUrl } = await import("./store-url.ts");
       const tenancy = await openTenancy(settings, {
-        onFailure: (message) => logger.error({ cause: message }, "database thread failed"),
-        onRecovery: (message) => logger.info({ cause: message }, "database thread recovered"),
+        storeUrl: storeUrl(settings, process.env),
+        buckets,
+        onFailure: (message) => logger.error({ cause: message }, "database failed"),
+        onRecovery: (message) => logger.info({ cause: message }, "database recovered"),
       });
       try {
         const threads = workerCount(settings);
@@ -56,13 +81,16 @@ export function registerServe(program: Command): void {
         const server = await startServer({
           settings,
           tenancy,
-          checkpoints: [voice],
+          models,
+          checkpoints: [voice, ...remotes],
+          placesElsewhere: new Map(remotes.map(({ name, places }) => [name, places])),
           writer,
           recogniser,
-          backend: { name: voice.name, kind: "parametric" },
+          backend: backendOf(models, voice.name),
           speechThreads: () => voice.threads(),
           canSpeak: () => voice.canSpeak(),
           canHear: () => recogniser?.isFound ?? false,
+          takesAlone,
           wyoming,
           logger,
         });
@@ -84,6 +112,9 @@ export function registerServe(program: Command): void {
           ending.signal,
         );
         await stopped;
+        isDraining = true;
+        await server.drain(hurry.signal);
+        isDraining = false;
         ending.abort(new Error("the server stops"));
         await server.stop();
         await preparing;
@@ -93,6 +124,12 @@ export function registerServe(program: Command): void {
         logger.flush();
       }
     });
+}
+
+/** Who speaks for the default model. */
+function backendOf(models: readonly PublicModel[], embedded: string): ServerParts["backend"] {
+  const name = models.find(({ card }) => card.isDefault)?.checkpoint ?? embedded;
+  return { name, kind: name === embedded ? "parametric" : "remote" };
 }
 
 /** Makes one ready after the other, and says what cannot be done without: the server speaks given words all the same. */
@@ -111,11 +148,14 @@ async function announced(
   }
 }
 
-/** A key for a data directory that has none, or null. Made last, so that a start that fails does not use it up. */
+/**
+ * A key where there is none, or null; of servers that begin together on one database, one makes it. Made last, so that a
+ * start that fails does not use it up.
+ */
 async function firstKey(tenancy: Tenancy, settings: Settings): Promise<string | null> {
   if ((await tenancy.listKeys()).length > 0) return null;
   const { defaultKeyRpm: rpm, defaultKeyBurst: burst } = settings;
-  return (await tenancy.createKey({ label: "first key", rpm, burst })).key;
+  return (await tenancy.createFirstKey({ label: "first key", rpm, burst }))?.key ?? null;
 }
 
 /** A line to paste: it speaks into hello.wav. */

@@ -46,7 +46,7 @@ export function answerBrokenRequests(
       "Content-Length": `${Buffer.byteLength(body)}`,
       Connection: "close",
       "X-Request-ID": requestId,
-      ...rateHeaders(tenancy.peekAnonymous(`${socket.remoteAddress}`)),
+      ...rateHeaders(tenancy.recallAnonymous(`${socket.remoteAddress}`)),
     };
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     // Whoever keeps its side open after that is not waited for.

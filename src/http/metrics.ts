@@ -15,6 +15,8 @@ export interface Gauges {
   audioBytes(): number;
   replyBytes(): number;
   residentModels(): number;
+  /** Since the start. */
+  takesAlone(): number;
 }
 
 /** How a request ended, for the count of it. */
@@ -205,4 +207,13 @@ function watchGauges(gauges: Gauges, registers: Registry[]): void {
   gauge("antiphon_audio_bytes", "Memory held for the decoded audio of requests.", gauges.audioBytes);
   gauge("antiphon_reply_bytes", "Memory held for whole replies until they are read.", gauges.replyBytes);
   gauge("antiphon_resident_models", "Models loaded in memory.", gauges.residentModels);
+  new Counter({
+    name: "antiphon_takes_alone_total",
+    help: "Requests that a bucket of this server alone decided over, because the shared ones did not answer.",
+    registers,
+    collect() {
+      this.reset();
+      this.inc(gauges.takesAlone());
+    },
+  });
 }

@@ -83,7 +83,10 @@ function bareServer(deps: HttpDeps): FastifyInstance {
     frameworkErrors: (error, request, reply) => {
       const failure = asServiceError(error);
       beginLife(request, reply.raw, deps, lives).fail(failure);
-      const headers = { "X-Request-ID": request.id, ...rateHeaders(deps.tenancy.peekAnonymous(request.ip)) };
+      const headers = {
+        "X-Request-ID": request.id,
+        ...rateHeaders(deps.tenancy.recallAnonymous(request.ip)),
+      };
       reply.raw.writeHead(failure.status, { ...headers, "Content-Type": "application/json; charset=utf-8" });
       reply.raw.end(JSON.stringify(envelopeFor(failure, request)));
     },

@@ -1,5 +1,6 @@
 import { type Dialogue, type Passage, type Writer, WriterError, type WriterTokens } from "../model/writer.ts";
 import type { Span } from "../tracing/span.ts";
+import { Arrivals } from "./arrivals.ts";
 import type { ComingText } from "./coming-text.ts";
 import { writtenFacts } from "./facts.ts";
 import { failureType } from "./in-span.ts";
@@ -28,18 +29,13 @@ export class AuthoredText implements ComingText {
   readonly #signal: AbortSignal;
   readonly #span: Span;
   readonly #onOver: () => void;
-  /** What has come and was not asked for. */
-  readonly #written: Passage[] = [];
-  #end: { readonly error: unknown } | "done" | null = null;
-  #onChange = (): void => {};
+  readonly #written = new Arrivals<Passage>();
   #hasToken = false;
-  #first: Passage | null = null;
   #firstSentenceMs = 0;
   #tokens: WriterTokens | null = null;
   #gate: string | null = null;
   #layer: string | null = null;
   #hasReadInstructions = false;
-  #isWriting = false;
 
   constructor(
     writer: Writer,
@@ -74,15 +70,14 @@ export class AuthoredText implements ComingText {
 
   /** Whether the writer is being waited for just now. */
   get isWriting(): boolean {
-    return this.#isWriting;
+    return this.#written.isAwaited;
   }
 
   /** Waits for the first sentence. Throws what the writer throws. Once, and before {@link AuthoredText.pieces}. */
   async begin(): Promise<void> {
     const beganMs = performance.now();
     void this.#read();
-    this.#first = await this.#next();
-    if (this.#first === null)
+    if (!(await this.#written.arrived()))
       throw new WriterError("the writer wrote nothing: retry", { retryAfterMs: 1_000 });
     this.#firstSentenceMs = performance.now() - beganMs;
   }
@@ -94,7 +89,11 @@ export class AuthoredText implements ComingText {
    */
   async *pieces(onWait: () => void): AsyncGenerator<string, void, void> {
     let isFirst = true;
-    for (let passage = this.#first; passage !== null; passage = await this.#next(onWait)) {
+    for await (const passage of this.#written.all(onWait)) {
+      this.#tokens = passage.tokens ?? this.#tokens;
+      this.#gate ??= passage.gate;
+      this.#layer ??= passage.layer ?? null;
+      this.#hasReadInstructions ||= passage.hasReadInstructions ?? false;
       // Words are counted from the beginning of the reply's text, which has no space there.
       yield isFirst ? passage.text.trimStart() : ` ${passage.text}`;
       isFirst = false;
@@ -127,41 +126,15 @@ export class AuthoredText implements ComingText {
       for (;;) {
         const { value, done } = await this.#passages.next();
         if (done === true) break;
-        this.#written.push(value);
+        this.#written.add(value);
         this.#span.set(writtenFacts(value.tokens));
-        this.#onChange();
       }
-      this.#end = "done";
+      this.#written.end();
       this.#span.end();
     } catch (error) {
-      this.#end = { error };
+      this.#written.fail(error);
       this.#span.end(failureType(error, this.#signal));
     }
     this.#onOver();
-    this.#onChange();
-  }
-
-  async #next(onWait = (): void => {}): Promise<Passage | null> {
-    this.#isWriting = true;
-    try {
-      while (this.#written.length === 0 && this.#end === null) {
-        onWait();
-        await new Promise<void>((resolve) => {
-          this.#onChange = resolve;
-        });
-      }
-      const passage = this.#written.shift();
-      if (passage === undefined) {
-        if (this.#end !== null && this.#end !== "done") throw this.#end.error;
-        return null;
-      }
-      this.#tokens = passage.tokens ?? this.#tokens;
-      this.#gate ??= passage.gate;
-      this.#layer ??= passage.layer ?? null;
-      this.#hasReadInstructions ||= passage.hasReadInstructions ?? false;
-      return passage;
-    } finally {
-      this.#isWriting = false;
-    }
   }
 }

@@ -132,7 +132,7 @@ function asOfRequest(error: unknown, language: string | null): unknown {
   if (error.refused !== "language" || language === null) return error;
   return new ServiceError(
     400,
-    `language "${language}" is not known to the recogniser: leave it out to have it found out, or send another`,
+    `language "${language}" is not known to the recogniser: leave it out to have it detected, or send another`,
     { cause: error },
   );
 }

@@ -62,9 +62,14 @@ export function peek(state: BucketState, limits: BucketLimits, nowMs: number): B
   return readingOf(refilled(state, limits, nowMs), limits);
 }
 
-const TOKEN = 60_000;
+/** Parts of a token. */
+export const TOKEN = 60_000;
 
-function readingOf({ parts }: BucketState, { rpm, burst }: BucketLimits): BucketReading {
+/** What a bucket with so many parts tells, as of a look. */
+export function readingOf(
+  { parts }: Pick<BucketState, "parts">,
+  { rpm, burst }: BucketLimits,
+): BucketReading {
   const missing = burst * TOKEN - parts;
   return {
     limit: rpm,

@@ -80,7 +80,7 @@ export async function beginRequest(
     const key = await deps.tenancy.authenticate(deps.apiKey);
     if (key === null) throw keyIsGone();
     keyId = key.keyId;
-    const reading = deps.tenancy.take(key);
+    const reading = await deps.tenancy.take(key);
     if (!reading.allowed) throw overRate(reading, "the bridge's key is over its rate limit");
     const refusal = kind === "synthesize" ? deps.service.refusalFor(keyId) : null;
     if (refusal !== null) throw refusal;

@@ -39,6 +39,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "prom-client": ["http"],
   "@opentelemetry/api": ["tracing"],
   libsql: ["tenancy"],
+  iovalkey: ["tenancy"],
+  pg: ["tenancy"],
   typebox: ["contract", "settings", "catalogue", "http"],
   ajv: ["contract"],
   commander: ["cli"],
@@ -48,7 +50,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "mpg123-decoder": ["audio"],
   "opus-decoder": ["audio"],
   "wasm-media-encoders": ["audio", "http"],
-  "libopus-wasm": ["audio"],
+  "libopus-wasm": ["audio", "http"],
   "proper-lockfile": ["catalogue"],
   "cli-progress": ["cli"],
 };

@@ -29,8 +29,8 @@ test("a file that is missing or unreadable, or holds no key or more than one, is
     [holding(" \n\n"), /is empty/],
     [holding("sk-a\nsk-b\n"), /line break/],
     [holding("Bearer sk-a"), /a space/],
-    [holding("sk-\u0007a"), /no key has/],
-    [holding("sk-ключ"), /no key has/],
+    [holding("sk-\u0007a"), /cannot have/],
+    [holding("sk-ключ"), /cannot have/],
     [holding("sk-".repeat(100_000)), /more than 4096/],
   ] as const) {
     assert.throws(

@@ -1,10 +1,12 @@
 import pino, { type Logger } from "pino";
+import type { PublicModel } from "../../src/catalogue/public-models.ts";
 import type { Checkpoint } from "../../src/catalogue/residency.ts";
 import { type RunningServer, startServer } from "../../src/cli/compose.ts";
 import { createToneModel, type ToneOptions } from "../../src/engines/tone/tone.ts";
 import type { Recogniser } from "../../src/model/recogniser.ts";
 import type { Writer } from "../../src/model/writer.ts";
 import { loadSettings } from "../../src/settings/load.ts";
+import type { Buckets } from "../../src/tenancy/buckets.ts";
 import { memoryStore } from "../../src/tenancy/memory-store.ts";
 import type { Store } from "../../src/tenancy/store.ts";
 import { type Tenancy, tenancyOn } from "../../src/tenancy/tenancy.ts";
@@ -32,9 +34,14 @@ export interface TestServerOptions {
   readonly burst?: number;
   readonly tone?: ToneOptions;
   readonly store?: Store;
+  readonly isStoreShared?: boolean;
+  readonly buckets?: Buckets;
   readonly logger?: Logger;
   readonly canSpeak?: () => boolean;
+  /** Beside the tones, or in their place where one has their name, heart. */
   readonly checkpoints?: readonly Checkpoint[];
+  readonly models?: readonly PublicModel[];
+  readonly placesElsewhere?: ReadonlyMap<string, number>;
   readonly writer?: Writer;
   readonly recogniser?: Recogniser;
   readonly canHear?: () => boolean;
@@ -48,13 +55,20 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const flags = { port: "0", workers: "1", dataDir: "unused", maxAheadS: "0", ...options.flags };
   const settings = loadSettings({ flags });
   const anonymous = { rpm: settings.anonymousRpm, burst: settings.anonymousBurst };
-  const tenancy = tenancyOn(store, { anonymous });
+  const { buckets } = options;
+  const tenancy = tenancyOn(store, {
+    anonymous,
+    isStoreShared: options.isStoreShared === true,
+    ...(buckets === undefined ? {} : { buckets }),
+  });
   const { key, record } = await tenancy.createKey({ label: "test", rpm, burst });
   const heart: Checkpoint = { name: "heart", memoryBytes: 1, load: () => createToneModel(tone) };
   const server = await startServer({
     settings,
     tenancy,
-    checkpoints: options.checkpoints ?? [heart],
+    ...(options.models === undefined ? {} : { models: options.models }),
+    checkpoints: [heart, ...(options.checkpoints ?? [])],
+    ...(options.placesElsewhere === undefined ? {} : { placesElsewhere: options.placesElsewhere }),
     backend: { name: "tone", kind: "test" },
     writer: options.writer ?? null,
     recogniser: options.recogniser ?? null,

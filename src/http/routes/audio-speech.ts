@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
-import { isSentWhole, type VoiceList, voiceList } from "../../contract/audio-speech.ts";
+import { isSentWhole } from "../../contract/audio-speech.ts";
 import type { AudioModelList } from "../../contract/replies.ts";
+import { type VoiceList, voiceList } from "../../contract/voices.ts";
 import { bodyOf } from "../body.ts";
 import { requesterOf } from "../caller.ts";
 import { collect } from "../collect.ts";

@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { monotonicMs } from "../../src/tenancy/monotonic-clock.ts";
+import { retried } from "../../src/tenancy/postgres/retried.ts";
+import { Turns } from "../../src/tenancy/postgres/turns.ts";
+
+const passes = (error: unknown) => (error as Error).message === "passes";
+const soon = () => monotonicMs() + 60_000;
+
+describe("what is tried again", () => {
+  it("is done as soon as a try succeeds, and each is told which it is", async () => {
+    const tries: number[] = [];
+    const result = await retried(
+      async (nth) => {
+        tries.push(nth);
+        if (nth < 4) throw new Error("passes");
+        return "done";
+      },
+      { untilMs: soon(), passes },
+    );
+    assert.deepEqual([result, tries], ["done", [1, 2, 3, 4]]);
+  });
+
+  it("is given up at once by what does not pass", async () => {
+    let tries = 0;
+    const work = async () => {
+      tries += 1;
+      throw new Error(tries === 2 ? "stays" : "passes");
+    };
+    await assert.rejects(retried(work, { untilMs: soon(), passes }), /stays/);
+    assert.equal(tries, 2);
+  });
+
+  it("is given up with its last failure when its time is over", async () => {
+    let tries = 0;
+    const work = async () => {
+      tries += 1;
+      throw new Error("passes");
+    };
+    await assert.rejects(retried(work, { untilMs: monotonicMs() + 120, passes }), /passes/);
+    assert.ok(tries > 1);
+    const before = tries;
+    await assert.rejects(retried(work, { untilMs: monotonicMs(), passes }), /passes/);
+    assert.equal(tries, before + 1, "one try is made in any case");
+  });
+});
+
+describe("turns", () => {
+  it("come in order, so many at once", async () => {
+    const turns = new Turns(2);
+    const order: string[] = [];
+    const waits = ["a", "b", "c", "d"].map(async (name) => {
+      assert.equal(await turns.wait(60_000), true);
+      order.push(name);
+    });
+    await Promise.all(waits.slice(0, 2));
+    assert.deepEqual(order, ["a", "b"]);
+    turns.done();
+    await waits[2];
+    turns.done();
+    await waits[3];
+    assert.deepEqual(order, ["a", "b", "c", "d"]);
+  });
+
+  it("that do not come in time are no turns, and are not passed over to", async () => {
+    const turns = new Turns(1);
+    assert.equal(await turns.wait(60_000), true);
+    assert.equal(await turns.wait(1), false);
+    const next = turns.wait(60_000);
+    turns.done();
+    assert.equal(await next, true);
+    turns.done();
+    assert.equal(await turns.wait(0), true);
+  });
+});

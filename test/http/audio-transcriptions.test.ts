@@ -52,7 +52,10 @@ describe("a transcript", () => {
     assert.equal(clip?.sampleRateHz, 16_000);
     assert.equal(clip?.samples.length, 8_000);
     assert.equal(clip?.durationS, 0.5);
-    assert.deepEqual(recogniser.asked, [{ language: null, prompt: "Ways.", wantsWords: false, draft: null }]);
+    const nobodyTraces = { traceHeaders: {} };
+    assert.deepEqual(recogniser.asked, [
+      { language: null, prompt: "Ways.", wantsWords: false, draft: null, ...nobodyTraces },
+    ]);
   });
 
   test("is steered by languages and keywords, as newer clients of OpenAI's API name them", async () => {

@@ -31,6 +31,7 @@ import { phonemes } from "./rows/phonemes.ts";
 import { player } from "./rows/player.ts";
 import { buzz, clicks, thumps } from "./rows/sound.ts";
 import { start } from "./rows/start.ts";
+import { storePostgres } from "./rows/store-postgres.ts";
 import { streams } from "./rows/streams.ts";
 import { takeValkey } from "./rows/take-valkey.ts";
 import { words } from "./rows/words.ts";
@@ -85,4 +86,5 @@ export const ROWS: readonly Row[] = [
   fleetFirstAudio,
   fleetRestart,
   takeValkey,
+  storePostgres,
 ];

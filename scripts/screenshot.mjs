@@ -40,6 +40,7 @@ try {
   if (url === "") throw new Error("The server does not start: is it built?");
   await inChromium(`${url}/#${new URLSearchParams(CONVERSATION)}`, async ({ evaluate, send }) => {
     await send("Emulation.setDeviceMetricsOverride", SIZE);
+    await send("Emulation.setScrollbarsHidden", { hidden: true });
     await send("Emulation.setEmulatedMedia", {
       features: [{ name: "prefers-color-scheme", value: "light" }],
     });

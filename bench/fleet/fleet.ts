@@ -62,7 +62,7 @@ export async function startFleet(): Promise<Fleet> {
 
   const bind = await freePort();
   const haproxy = spawn("haproxy", ["-f", HAPROXY_CONFIG], {
-    stdio: "ignore",
+    stdio: ["ignore", "ignore", "inherit"],
     env: {
       ...process.env,
       PATH: WITH_SBIN,
@@ -74,12 +74,13 @@ export async function startFleet(): Promise<Fleet> {
   const url = `http://127.0.0.1:${bind}`;
   const onOurExit = () => haproxy.kill("SIGKILL");
   process.once("exit", onOurExit);
-  await until("the balancer", () =>
-    fetch(`${url}/ready`).then(
+  await until("the balancer", () => {
+    if (haproxy.exitCode !== null) throw new Error(`HAProxy ended with code ${haproxy.exitCode}`);
+    return fetch(`${url}/ready`).then(
       ({ ok }) => ok,
       () => false,
-    ),
-  );
+    );
+  });
   return {
     balancer: { url, key },
     servers,

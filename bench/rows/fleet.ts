@@ -57,7 +57,7 @@ export const fleetRestart: Row = {
 };
 
 /** Longer than two servers take to drain, to finish what is listened to, and to start. */
-const RESTARTS_MS = 45_000;
+const RESTARTS_MS = 90_000;
 
 async function withFleet<T>(measure: (fleet: Fleet) => Promise<T>): Promise<T> {
   const fleet = await startFleet();

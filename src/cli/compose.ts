@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { type Catalogue, createCatalogue } from "../catalogue/catalogue.ts";
-import { findModel, PUBLIC_MODELS } from "../catalogue/public-models.ts";
+import { findModel, PUBLIC_MODELS, type PublicModel } from "../catalogue/public-models.ts";
 import type { Checkpoint } from "../catalogue/residency.ts";
 import { MAX_RECORDING_BYTES, MAX_RECORDING_S } from "../contract/audio-transcriptions.ts";
 import {
@@ -50,8 +50,12 @@ const PLAYGROUND = {
 export interface ServerParts {
   readonly settings: Settings;
   readonly tenancy: Tenancy;
+  /** What is offered; the models of the repository unless given. */
+  readonly models?: readonly PublicModel[];
   /** What can be loaded, at least all that the public models name. */
   readonly checkpoints: readonly Checkpoint[];
+  /** Utterances that those which compute elsewhere speak at once, by their names; none unless given. */
+  readonly placesElsewhere?: ReadonlyMap<string, number>;
   readonly backend: { readonly name: string; readonly kind: string };
   /** Writes authored turns, which are refused without it. Owned too. */
   readonly writer?: Writer | null;
@@ -92,10 +96,10 @@ export interface RunningServer {
 
 /** Wires the whole service by hand, loads the resident models and listens. */
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
-  const { settings, tenancy, logger } = parts;
+  const { settings, tenancy, logger, models = PUBLIC_MODELS } = parts;
   const metrics = createMetrics(version());
   const catalogue = createCatalogue({
-    models: PUBLIC_MODELS,
+    models,
     checkpoints: parts.checkpoints,
     memoryBudgetBytes: settings.memoryBudgetMb > 0 ? settings.memoryBudgetMb * 2 ** 20 : null,
   });
@@ -126,6 +130,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       frameTimeoutMs: settings.generationTimeoutMs,
       loadTimeoutMs: settings.loadTimeoutMs,
       maxAheadS: settings.maxAheadS,
+      ...(parts.placesElsewhere === undefined ? {} : { placesElsewhere: parts.placesElsewhere }),
     },
   );
   const hearingRecordings = new FairShare(capacity.hearingRecordings);
@@ -140,7 +145,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     logger.error({ cause: error.message }, "decoding thread"),
   );
   const preparer = new Preparer({
-    models: PUBLIC_MODELS,
+    models,
     onFailure: (error) => logger.error({ cause: error.message }, "preparing thread"),
   });
   const receiving = new FairShare(capacity.receiving);
@@ -226,7 +231,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     const url = await app.listen({ host: settings.host, port: settings.port });
     const metricsUrl = await listenForMetrics(deps, settings, apps);
     if (parts.wyoming) {
-      const resolve = (id: string | null) => findModel(PUBLIC_MODELS, id);
+      const resolve = (id: string | null) => findModel(models, id);
       const canHear = () => parts.canHear?.() ?? true;
       bridge = await composeWyoming(parts.wyoming, {
         service,

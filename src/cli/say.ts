@@ -4,9 +4,10 @@ import { extname } from "node:path";
 import { buffer } from "node:stream/consumers";
 import type { Command } from "commander";
 import type { Encoding } from "../audio/encode/encoder.ts";
+import type { PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { SpokenWord } from "../contract/spoken.ts";
-import { NothingToSpeakError } from "../model/speech-model.ts";
+import { NothingToSpeakError, type SpeechModel } from "../model/speech-model.ts";
 import type { Prepared } from "../serving/prepare.ts";
 import type { Settings } from "../settings/schema.ts";
 import { addGlobalOptions, settingsOf, WrongCallError } from "./global-options.ts";
@@ -76,19 +77,18 @@ interface Spoken {
 }
 
 async function speak(text: string, encoding: Encoding, flags: SayFlags, settings: Settings): Promise<Spoken> {
-  const { houseWords } = await import("./lexicon-file.ts");
-  const words = await houseWords(settings);
-  const prepared = await prepare(text, flags);
-  const { openEmbeddedVoice } = await import("./embedded-voice.ts");
+  const { offeredModels } = await import("../catalogue/offered-models.ts");
+  const prepared = await prepare(text, flags, offeredModels(settings));
+  const { fileOf } = await import("../model/encoded-speech.ts");
   const { scriptOf } = await import("../serving/script-of.ts");
   const { AllMarks, spokenPiece } = await import("../serving/spoken-piece.ts");
   const { joinedBytes } = await import("../audio/joined.ts");
-  const voice = await openEmbeddedVoice({ threads: 1, readings: settings.readings, words });
+  const voice = await opened(prepared.model, settings);
   try {
     const pieces: Uint8Array[] = [];
     const script = scriptOf(prepared, prepared.model.preset);
     const all = new AllMarks();
-    const speech = voice.speakEncoded(script, encoding, new AbortController().signal);
+    const speech = fileOf(voice, script, encoding, new AbortController().signal);
     let step = await speech.next();
     for (; !step.done; step = await speech.next()) {
       const { bytes, marks } = spokenPiece(step.value);
@@ -109,18 +109,33 @@ async function speak(text: string, encoding: Encoding, flags: SayFlags, settings
   }
 }
 
+/** What speaks for a model: in a thread here, or elsewhere. */
+async function opened({ checkpoint }: PublicModel, settings: Settings): Promise<SpeechModel> {
+  const { remoteCheckpoints } = await import("./remote-checkpoints.ts");
+  const remote = remoteCheckpoints(settings, { env: process.env }).find(({ name }) => name === checkpoint);
+  if (remote !== undefined) return await remote.load();
+  const { houseWords } = await import("./lexicon-file.ts");
+  const words = await houseWords(settings);
+  const { openEmbeddedVoice } = await import("./embedded-voice.ts");
+  return await openEmbeddedVoice({ threads: 1, readings: settings.readings, words });
+}
+
 /** What is wrong with the text or the flags was called wrongly, however late it is found. */
-async function prepare(text: string, { speaker, model, params, voiceLike }: SayFlags): Promise<Prepared> {
+async function prepare(
+  text: string,
+  { speaker, model, params, voiceLike }: SayFlags,
+  models: readonly PublicModel[],
+): Promise<Prepared> {
   const { parseConverseRequest, parseTtsRequest } = await import("../contract/validate.ts");
   const { prepareConverse, prepareTts } = await import("../serving/prepare.ts");
-  const { findModel, PUBLIC_MODELS } = await import("../catalogue/public-models.ts");
+  const { findModel } = await import("../catalogue/public-models.ts");
   const by = speaker === undefined ? {} : { speaker };
   const how = {
     ...(model === undefined ? {} : { model }),
     ...(params === undefined ? {} : { params: parseParams(params) }),
   };
   const wav = voiceLike === undefined ? null : await read(voiceLike);
-  const resolve = (id: string | null) => findModel(PUBLIC_MODELS, id);
+  const resolve = (id: string | null) => findModel(models, id);
   try {
     const alone = prepareTts(parseTtsRequest({ text, ...by, ...how }), resolve);
     if (wav === null) return alone;

@@ -4,16 +4,16 @@ import type { PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { Usage } from "../contract/replies.ts";
 import type { Marks } from "../contract/spoken.ts";
-import { encodedSpeech } from "../model/encoded-speech.ts";
-import type { Script } from "../model/script.ts";
+import { encodedSpeech, fileOf } from "../model/encoded-speech.ts";
 import { silence } from "../model/silence.ts";
-import type { Piece, SpeechModel, SpeechReport } from "../model/speech-model.ts";
+import type { SpeechReport } from "../model/speech-model.ts";
 import type { Stop, TimeLimit } from "../model/stop-with.ts";
 import type { Writer } from "../model/writer.ts";
 import { newEventId } from "../tenancy/event-id.ts";
 import type { UsageRecord } from "../tenancy/store.ts";
 import { NO_SPAN, type Span } from "../tracing/span.ts";
-import { Admission, type AdmissionOptions, type Place } from "./admission.ts";
+import type { AdmissionOptions, Place } from "./admission.ts";
+import { Admissions } from "./admissions.ts";
 import { AuthoredText } from "./authored-text.ts";
 import type { ComingText } from "./coming-text.ts";
 import { within } from "./deadline.ts";
@@ -53,6 +53,8 @@ export interface ServiceOptions extends AdmissionOptions {
   readonly loadTimeoutMs: number;
   /** Seconds of speech that are made ahead of who plays it as it comes; 0 is no bound. */
   readonly maxAheadS: number;
+  /** Utterances that checkpoints which compute elsewhere speak at once, by their names; none unless given. */
+  readonly placesElsewhere?: ReadonlyMap<string, number>;
 }
 
 /** Who asks, and how. */
@@ -100,7 +102,7 @@ export interface Outcome {
 export class SpeechService {
   readonly #deps: ServiceDeps;
   readonly #options: ServiceOptions;
-  readonly #admission: Admission;
+  readonly #admissions: Admissions;
   readonly #lead: Lead;
   readonly #nowMs: () => number;
   readonly #live = new LiveWork();
@@ -108,29 +110,29 @@ export class SpeechService {
   constructor(deps: ServiceDeps, options: ServiceOptions) {
     this.#deps = deps;
     this.#options = options;
-    this.#admission = new Admission(options);
+    this.#admissions = new Admissions(options, options.placesElsewhere ?? new Map());
     this.#lead = new Lead(options.maxAheadS);
     this.#nowMs = options.nowMs ?? (() => performance.now());
   }
 
   /** Utterances that are computed just now. */
   get active(): number {
-    return this.#admission.active;
+    return this.#admissions.active;
   }
 
   /** Utterances that have begun and wait: for a place, for their client, for words, or to be less far ahead. */
   get paused(): number {
-    return this.#admission.paused;
+    return this.#admissions.paused;
   }
 
   /** Requests that wait for their first place. */
   get queued(): number {
-    return this.#admission.queued;
+    return this.#admissions.queued;
   }
 
   /** Why a further request of the key would be refused, so that nothing need be read of it; `null` where it would not. */
   refusalFor(keyId: string): ServiceError | null {
-    return this.#admission.refusalFor(keyId);
+    return this.#admissions.refusalFor(keyId);
   }
 
   async *converse(prepared: Prepared, caller: Caller): AsyncGenerator<SpokenPiece, Outcome, void> {
@@ -147,7 +149,7 @@ export class SpeechService {
    * its end as fast as it is taken: nobody else needs the time.
    */
   async drain(graceMs: number): Promise<void> {
-    this.#admission.close();
+    this.#admissions.close();
     this.#lead.lift();
     this.#deps.writing.close();
     this.#deps.hearing?.close();
@@ -184,7 +186,9 @@ export class SpeechService {
         caller.onEnded?.(reason);
       };
       tally.queued();
-      const entering = this.#admission.enter(caller.keyId, stop.signal, cut, coming !== null);
+      const entering = this.#admissions
+        .of(prepared.model.checkpoint)
+        .enter(caller.keyId, stop.signal, cut, coming !== null);
       place = await inSpan(span.begin("queue"), stop.signal, entering);
       tally.admitted();
       toFirstAudio = span.begin("first audio");
@@ -267,7 +271,7 @@ export class SpeechService {
     const { silenceS } = prepared;
     const speech =
       silenceS === undefined
-        ? encoded(lease.model, script, caller.encoding, stop.signal)
+        ? fileOf(lease.model, script, caller.encoding, stop.signal)
         : encodedSpeech(silence(silenceS), caller.encoding, script.seed);
     const awaited = () => (coming?.isWriting === true ? coming.from : "the speech model");
     const held = () => (caller.isPlayed ? this.#lead.wait(tally.aheadS, stop.signal) : null);
@@ -337,19 +341,6 @@ interface Speaking {
   readonly all: AllMarks;
   /** Lasts until the first frame. */
   readonly toFirstAudio: Span;
-}
-
-/** A file of speech, made in the model's own thread if it has one. */
-function encoded(
-  model: SpeechModel,
-  script: Script,
-  encoding: Encoding,
-  signal: AbortSignal,
-): AsyncGenerator<Piece, SpeechReport, void> {
-  return (
-    model.speakEncoded?.(script, encoding, signal) ??
-    encodedSpeech(model.speak(script, signal), encoding, script.seed)
-  );
 }
 
 function noWriter(): ServiceError {

@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { Checkpoints, Models } from "./model-settings.ts";
 
 /** Levels of the log, as pino names them. */
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
@@ -522,6 +523,8 @@ export const SettingsSchema = Type.Object({
       description: "How long the endpoint may take over one recording.",
     }),
   }),
+  models: Models,
+  checkpoints: Checkpoints,
   logLevel: Type.Enum(LOG_LEVELS, {
     default: "info",
     description: "The least severe level of messages that is logged.",

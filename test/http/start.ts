@@ -1,4 +1,5 @@
 import pino, { type Logger } from "pino";
+import type { PublicModel } from "../../src/catalogue/public-models.ts";
 import type { Checkpoint } from "../../src/catalogue/residency.ts";
 import { type RunningServer, startServer } from "../../src/cli/compose.ts";
 import { createToneModel, type ToneOptions } from "../../src/engines/tone/tone.ts";
@@ -37,7 +38,10 @@ export interface TestServerOptions {
   readonly buckets?: Buckets;
   readonly logger?: Logger;
   readonly canSpeak?: () => boolean;
+  /** Beside the tones, or in their place where one has their name, heart. */
   readonly checkpoints?: readonly Checkpoint[];
+  readonly models?: readonly PublicModel[];
+  readonly placesElsewhere?: ReadonlyMap<string, number>;
   readonly writer?: Writer;
   readonly recogniser?: Recogniser;
   readonly canHear?: () => boolean;
@@ -62,7 +66,9 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const server = await startServer({
     settings,
     tenancy,
-    checkpoints: options.checkpoints ?? [heart],
+    ...(options.models === undefined ? {} : { models: options.models }),
+    checkpoints: [heart, ...(options.checkpoints ?? [])],
+    ...(options.placesElsewhere === undefined ? {} : { placesElsewhere: options.placesElsewhere }),
     backend: { name: "tone", kind: "test" },
     writer: options.writer ?? null,
     recogniser: options.recogniser ?? null,

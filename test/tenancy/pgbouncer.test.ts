@@ -9,7 +9,15 @@ import { freePort } from "../free-port.ts";
 import { until, within } from "../waiting.ts";
 import { auditedEvents } from "./postgres-audit.ts";
 import { withLoad } from "./postgres-load.ts";
-import { folderOfItsUser, ITS_USER, needsPostgres, query, ROOT, startPostgres } from "./postgres-server.ts";
+import {
+  folderOfItsUser,
+  ITS_USER,
+  leave,
+  needsPostgres,
+  query,
+  ROOT,
+  startPostgres,
+} from "./postgres-server.ts";
 import { hashOf, keyRecord, makeKeys, openPostgres, withStores } from "./postgres-stores.ts";
 import { storeConformance } from "./store-conformance.ts";
 import { through } from "./tcp-proxy.ts";
@@ -48,6 +56,7 @@ default_pool_size = 4
       cwd: "/",
       stdio: "ignore",
     });
+    leave(bouncer);
     const address = through({ port }, await server.url("postgres"));
     await until("pgbouncer to answer", () =>
       query(address, "SELECT 1").then(

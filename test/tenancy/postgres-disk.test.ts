@@ -9,7 +9,14 @@ import { launch } from "../children.ts";
 import { until, within } from "../waiting.ts";
 import { auditedEvents } from "./postgres-audit.ts";
 import { withLoad } from "./postgres-load.ts";
-import { folderOfItsUser, ITS_USER, initialise, needsPostgres, startPostgres } from "./postgres-server.ts";
+import {
+  folderOfItsUser,
+  ITS_USER,
+  initialise,
+  leave,
+  needsPostgres,
+  startPostgres,
+} from "./postgres-server.ts";
 import { makeKeys, openPostgres, withStores } from "./postgres-stores.ts";
 
 const WITHOUT_MOUNT =
@@ -23,6 +30,7 @@ async function smallDisk(folder: string, megabytes: number) {
   const mount = `mount -t tmpfs -o size=${megabytes}m,mode=700,${owner} tmpfs "${folder}" && echo ready && exec cat`;
   const holder = launch("unshare", ["--mount", "sh", "-c", mount], { stdio: ["pipe", "pipe", "inherit"] });
   await within("the disk", once(holder.stdout!, "data"));
+  leave(holder);
   const user = ["-S", `${ITS_USER.uid}`, "-G", `${ITS_USER.gid}`];
   return {
     runAs: ["nsenter", "-t", `${holder.pid}`, "--mount", ...user, "--"],

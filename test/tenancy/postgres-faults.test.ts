@@ -8,7 +8,7 @@ import { until, within } from "../waiting.ts";
 import { auditedEvents } from "./postgres-audit.ts";
 import { type Load, withLoad } from "./postgres-load.ts";
 import { needsPostgres, query, startPostgres } from "./postgres-server.ts";
-import { hashOf, makeKeys, openPostgres, usage, withStores } from "./postgres-stores.ts";
+import { hashOf, keyRecord, makeKeys, openPostgres, usage, withStores } from "./postgres-stores.ts";
 import { startProxy, through } from "./tcp-proxy.ts";
 
 const KEYS = Array.from({ length: 20 }, (_, i) => `key_${i}`);
@@ -157,6 +157,71 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
           assert.equal((await store!.totals())[0]?.requests, round + 1);
         }
         assert.equal((await auditedEvents(url)).size, 5);
+      });
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  it("whose answers are cut off after it has made a key: the key is ours", async () => {
+    const url = await server.url();
+    const proxy = await startProxy(server.port);
+    try {
+      await withStores([openPostgres(through(proxy, url))], async (store) => {
+        const isThere = (keyId: string) => async () =>
+          (await query<{ key_id: string }>(url, "SELECT key_id FROM antiphon.keys")).some(
+            ({ key_id }) => key_id === keyId,
+          );
+        proxy.holdAnswers();
+        const made = store!.createKey(keyRecord("key_a"), hashOf("key_a"));
+        await until("the key", isThere("key_a"));
+        proxy.cut();
+        proxy.pass();
+        await made;
+        await assert.rejects(store!.createKey(keyRecord("key_a"), hashOf("key_a")), StoreError);
+        await assert.rejects(store!.createKey(keyRecord("key_b"), hashOf("key_a")), StoreError);
+        assert.equal((await store!.listKeys()).length, 1);
+      });
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  it("whose answer is cut off after it has made the first key: whoever asked for it has it", async () => {
+    const url = await server.url();
+    const proxy = await startProxy(server.port);
+    try {
+      await withStores([openPostgres(through(proxy, url))], async (store) => {
+        proxy.cutBefore("COMMIT");
+        assert.equal(await store!.createFirstKey(keyRecord("key_a"), hashOf("key_a")), true);
+        assert.equal(await store!.createFirstKey(keyRecord("key_b"), hashOf("key_b")), false);
+        assert.deepEqual(
+          (await store!.listKeys()).map(({ keyId }) => keyId),
+          ["key_a"],
+        );
+      });
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  it("that forgets connections without a word costs one request its time, and no other", async () => {
+    const url = await server.url();
+    const proxy = await startProxy(server.port);
+    try {
+      await withStores([openPostgres(through(proxy, url), { timeoutMs: 1_000 })], async (store) => {
+        await makeKeys(store!, ["key_a"]);
+        const all = () =>
+          Promise.all([
+            store!.findKey(hashOf("key_a")),
+            store!.listKeys(),
+            store!.commit([usage(newEventId(), "key_a")]),
+          ]);
+        await all();
+        proxy.forget();
+        await assert.rejects(store!.findKey(hashOf("key_a")), isUnreachable);
+        await all();
+        assert.equal((await auditedEvents(url)).size, 2);
       });
     } finally {
       await proxy.close();

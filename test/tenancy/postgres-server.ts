@@ -1,17 +1,14 @@
 import { type ChildProcess, execFile, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { Socket } from "node:net";
 import { dirname, join } from "node:path";
-import { after } from "node:test";
 import { promisify } from "node:util";
 import pg from "pg";
-import { killChildren, launch } from "../children.ts";
+import { launch } from "../children.ts";
 import { temporaryFolder } from "../e2e/folders.ts";
 import { freePort } from "../free-port.ts";
 import { until, within } from "../waiting.ts";
-
-// Tests that are over do not wait for their servers to end.
-after(killChildren);
 
 /** A PostgreSQL server of a test's own, on 127.0.0.1. */
 export interface PostgresServer {
@@ -96,6 +93,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       child.stderr?.on("data", (chunk: Buffer) => {
         said += chunk;
       });
+      leave(child);
       let isOver = false;
       child.once("close", () => {
         isOver = true;
@@ -130,6 +128,12 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       for (const pid of processesOf(child!)) send(pid, signal);
     },
   };
+}
+
+/** Does not wait for a child before this process ends, which ends the child. */
+export function leave(child: ChildProcess): void {
+  child.unref();
+  for (const stream of child.stdio) if (stream instanceof Socket) stream.unref();
 }
 
 /** Runs a statement on a connection of its own. */

@@ -11,6 +11,10 @@ export interface TcpProxy {
   holdAnswers(): void;
   /** Ends all connections. */
   cut(): void;
+  /** Forgets all connections: neither side hears of it, and nothing that is sent over them arrives. */
+  forget(): void;
+  /** Ends the connection whose answer would hold these words next, in its place. */
+  cutBefore(words: string): void;
   /** Leads new connections to another port. */
   lead(targetPort: number): void;
   /** Lets everything through, after a delay each way. */
@@ -18,19 +22,31 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
+interface Pair {
+  readonly client: Socket;
+  readonly target: Socket;
+}
+
 /** Starts one on 127.0.0.1 that leads to a port there. */
 export async function startProxy(firstPort: number): Promise<TcpProxy> {
-  const pairs = new Set<{ readonly client: Socket; readonly target: Socket }>();
+  const pairs = new Set<Pair>();
+  const forgotten = new Set<Pair>();
   let held = { questions: false, answers: false };
   let delayMs = 0;
+  let fatal: string | null = null;
   let targetPort = firstPort;
 
-  function forward(from: Socket, to: Socket, isHeld: () => boolean): void {
+  function forward(from: Socket, to: Socket, isHeld: () => boolean, isAnswer: boolean): void {
     const waiting: Buffer[] = [];
     const flush = () => {
       if (!isHeld()) for (const chunk of waiting.splice(0)) to.write(chunk);
     };
     from.on("data", (chunk: Buffer) => {
+      if (fatal !== null && chunk.includes(fatal) && isAnswer) {
+        fatal = null;
+        from.destroy();
+        return;
+      }
       waiting.push(chunk);
       if (delayMs === 0) flush();
       else setTimeout(flush, delayMs);
@@ -43,7 +59,8 @@ export async function startProxy(firstPort: number): Promise<TcpProxy> {
   }
 
   function cut(): void {
-    for (const { client, target } of pairs) for (const socket of [client, target]) socket.destroy();
+    for (const { client, target } of [...pairs, ...forgotten])
+      for (const socket of [client, target]) socket.destroy();
   }
 
   function release(): void {
@@ -57,8 +74,8 @@ export async function startProxy(firstPort: number): Promise<TcpProxy> {
     const target = connect(targetPort, "127.0.0.1");
     const pair = { client, target };
     pairs.add(pair);
-    forward(client, target, () => held.questions);
-    forward(target, client, () => held.answers);
+    forward(client, target, () => held.questions, false);
+    forward(target, client, () => held.answers, true);
     target.on("close", () => pairs.delete(pair));
   }).listen(0, "127.0.0.1");
   await within("the proxy's port", once(server, "listening"));
@@ -72,6 +89,16 @@ export async function startProxy(firstPort: number): Promise<TcpProxy> {
       held = { questions: false, answers: true };
     },
     cut,
+    forget() {
+      for (const pair of pairs) {
+        for (const socket of [pair.client, pair.target]) socket.removeAllListeners("data").pause();
+        forgotten.add(pair);
+      }
+      pairs.clear();
+    },
+    cutBefore(words) {
+      fatal = words;
+    },
     lead(port) {
       targetPort = port;
     },

@@ -92,7 +92,7 @@ export async function* speakPassages(parts: UtteranceParts): AsyncGenerator<Fram
       const count = await audio.fill(builder.samples, builder.filled);
       if (count === 0) break;
       if (!isPlaced) {
-        const placement = { atSample: begin, frame: audio.firstFrame };
+        const placement = { atSample: begin, frame: audio.firstFrame, endFrame: audio.endFrame };
         heard.place(timedWords(plan, passage.sources), source.text, placement);
         if (phonemeOf !== null) mouth?.place(mouthPlan(plan, phonemeOf), placement);
       }

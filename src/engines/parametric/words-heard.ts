@@ -24,8 +24,8 @@ export class WordsHeard {
   place(words: readonly TimedWord[], text: string, placement: Placement): void {
     for (const { source, fromFrame, toFrame } of words) {
       const span = trimmed(text, source);
-      // The rest of a word that was cut between two passages.
-      if (span.to <= span.from || span.from < this.#placed) continue;
+      // The rest of a word that was cut between two passages; one that was left out because nobody would hear it.
+      if (span.to <= span.from || span.from < this.#placed || fromFrame >= placement.endFrame) continue;
       const start = sampleOf(placement, fromFrame);
       const end = Math.max(sampleOf(placement, toFrame), start + HOP_SAMPLES);
       if (end > this.#mostSamples) return;

@@ -59,7 +59,9 @@ describe("An utterance of the embedded voice", () => {
   test("has a shape of the mouth for all of its audio, also where it is capped in a pause", async () => {
     const whole = (await speakAll(model)).frames.length;
     const cuts = Array.from({ length: 25 }, (_, at) => ({ text: LONG_TEXT, maxFrames: 16 + at }));
-    for (const { text, maxFrames } of [...cuts, { text: SHORT_TEXT, maxFrames: whole }]) {
+    // Of this one the last word is so faint that its sound is left out.
+    const faint = { text: "1,000 fine ! a", maxFrames: 512 };
+    for (const { text, maxFrames } of [...cuts, { text: SHORT_TEXT, maxFrames: whole }, faint]) {
       const { frames } = await speakAll(model, { text, delivery: { maxFrames }, hasMouth: true });
       let untilS = 0;
       for (const { startS, endS } of frames.flatMap(({ mouth }) => mouth?.visemes ?? [])) {

@@ -10,7 +10,7 @@ function toldOf(text: string): string[] {
     fromFrame: 10 * at,
     toFrame: 10 * at + 8,
   }));
-  heard.place(words, text, { atSample: 0, frame: 0 });
+  heard.place(words, text, { atSample: 0, frame: 0, endFrame: 1_000 });
   const told = heard.take(240_000);
   for (const { word, offset, length } of told)
     assert.equal([...text].slice(offset, offset + length).join(""), word);

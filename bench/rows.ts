@@ -28,6 +28,7 @@ import { overhead } from "./rows/overhead.ts";
 import { pauses } from "./rows/pauses.ts";
 import { phonemes } from "./rows/phonemes.ts";
 import { player } from "./rows/player.ts";
+import { remote } from "./rows/remote.ts";
 import { buzz, clicks, thumps } from "./rows/sound.ts";
 import { start } from "./rows/start.ts";
 import { streams } from "./rows/streams.ts";
@@ -80,4 +81,5 @@ export const ROWS: readonly Row[] = [
   formatsEightClients,
   encoderCpu,
   player,
+  remote,
 ];

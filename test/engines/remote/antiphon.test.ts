@@ -116,7 +116,7 @@ describe("another Antiphon", () => {
     const history = [given, kept].map((audio): Turn => ({ speaker: "0", text: null, audio }));
     await spoken(events(audio(), end()), { history });
     assert.deepEqual([given.samples.length, kept.samples.length], [0, 24_000]);
-    const [first, second] = server.asked[0]?.body.conversation;
+    const [first, second] = server.asked[0]!.body.conversation;
     assert.ok(first.audio_wav_b64.length > 60_000);
     assert.equal(first.audio_wav_b64, second.audio_wav_b64);
   });

@@ -4,6 +4,7 @@ import { crowd } from "./rows/crowd.ts";
 import { crowdMemory } from "./rows/crowd-memory.ts";
 import { engineCpu } from "./rows/engine-cpu.ts";
 import { eightClients, firstAudio } from "./rows/first-audio.ts";
+import { fleetFirstAudio, fleetRestart } from "./rows/fleet.ts";
 import { followingLoudness, followingPitch, followingSpectrum } from "./rows/following-acoustics.ts";
 import { followingNaturalness, followingVoice } from "./rows/following-likeness.ts";
 import { followingRate } from "./rows/following-rate.ts";
@@ -28,6 +29,7 @@ import { overhead } from "./rows/overhead.ts";
 import { pauses } from "./rows/pauses.ts";
 import { phonemes } from "./rows/phonemes.ts";
 import { player } from "./rows/player.ts";
+import { remote } from "./rows/remote.ts";
 import { buzz, clicks, thumps } from "./rows/sound.ts";
 import { start } from "./rows/start.ts";
 import { storePostgres } from "./rows/store-postgres.ts";
@@ -82,6 +84,9 @@ export const ROWS: readonly Row[] = [
   formatsEightClients,
   encoderCpu,
   player,
+  fleetFirstAudio,
+  fleetRestart,
   takeValkey,
   storePostgres,
+  remote,
 ];

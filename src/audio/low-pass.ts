@@ -81,7 +81,7 @@ function besselI0(x: number): number {
   return sum;
 }
 
-/** A row of a table over the input from `start` on. The number of taps is even. */
+/** A row of a table over the input from `start` on. */
 export function product(
   rows: Float64Array,
   row: number,
@@ -89,11 +89,7 @@ export function product(
   input: Float64Array,
   start: number,
 ): number {
-  let even = 0;
-  let odd = 0;
-  for (let i = 0; i < taps; i += 2) {
-    even += rows[row + i]! * input[start + i]!;
-    odd += rows[row + i + 1]! * input[start + i + 1]!;
-  }
-  return even + odd;
+  let sum = 0;
+  for (let i = 0; i < taps; i += 1) sum += rows[row + i]! * input[start + i]!;
+  return sum;
 }

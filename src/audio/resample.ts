@@ -1,3 +1,4 @@
+import { joined } from "./joined.ts";
 import { designLowPass, type PhaseTable, product } from "./low-pass.ts";
 
 /**
@@ -10,73 +11,109 @@ import { designLowPass, type PhaseTable, product } from "./low-pass.ts";
  */
 export function resample(samples: Float32Array, fromHz: number, toHz: number): Float32Array {
   if (fromHz === toHz) return samples.slice();
-  const divisor = greatestCommonDivisor(fromHz, toHz);
-  const step = fromHz / divisor;
-  const phases = toHz / divisor;
-  const table = designLowPass(fromHz, toHz, phases);
-  const output = new Float32Array(Math.round((samples.length * toHz) / fromHz));
-  const input = padded(samples, table.taps, step, phases);
-  if (table.isExact) convertExactly(input, output, table, step, phases);
-  else convertBetweenPhases(input, output, table, step, phases);
-  return output;
+  const resampler = new Resampler(fromHz, toHz);
+  return joined([resampler.push(samples), resampler.end()]);
+}
+
+/**
+ * The same as the samples come, in pieces of any size: all that it gives, joined, is what {@link resample} gives of all
+ * that went in, bit for bit. Half a filter is held back until more comes or the end.
+ */
+export class Resampler {
+  readonly #ratio: number;
+  readonly #step: number;
+  readonly #phases: number;
+  readonly #table: PhaseTable;
+  /** Input that is still needed, at first the silence before the beginning. Its first sample is number `#keptFrom`. */
+  #kept: Float64Array;
+  #keptFrom: number;
+  #received = 0;
+  #given = 0;
+
+  constructor(fromHz: number, toHz: number) {
+    const divisor = greatestCommonDivisor(fromHz, toHz);
+    this.#ratio = toHz / fromHz;
+    this.#step = fromHz / divisor;
+    this.#phases = toHz / divisor;
+    this.#table = tableFor(fromHz, toHz, this.#phases);
+    this.#kept = new Float64Array(this.#table.taps / 2 - 1);
+    this.#keptFrom = -this.#kept.length;
+  }
+
+  /** What the samples so far are enough for; may be empty. */
+  push(samples: Float32Array | Int16Array): Float32Array {
+    this.#received += samples.length;
+    return this.#convert(samples, Number.POSITIVE_INFINITY);
+  }
+
+  /** The rest, once, so that there are `count` in all: as long as the input unless told otherwise. */
+  end(count = Math.round(this.#received * this.#ratio)): Float32Array {
+    const { taps } = this.#table;
+    return this.#convert(new Float32Array(taps + Math.ceil(this.#step / this.#phases)), count);
+  }
+
+  /** Every output that the input reaches, up to `most` of all outputs. */
+  #convert(samples: Float32Array | Int16Array, most: number): Float32Array {
+    const { taps } = this.#table;
+    const input = new Float64Array(this.#kept.length + samples.length);
+    input.set(this.#kept);
+    input.set(samples, this.#kept.length);
+    // Output k begins at the input `startOf(k)`, and needs `taps` of it.
+    const origin = -(taps / 2 - 1) - this.#keptFrom;
+    const startOf = (k: number): number => Math.floor((k * this.#step) / this.#phases) + origin;
+    const reached = Math.ceil(((input.length - taps - origin + 1) * this.#phases) / this.#step);
+    const until = Math.min(most, Math.max(this.#given, reached));
+    const output = new Float32Array(Math.max(0, until - this.#given));
+    if (this.#table.isExact) this.#convertExactly(input, output, startOf);
+    else this.#convertBetweenPhases(input, output, startOf);
+    this.#given += output.length;
+    const past = Math.max(0, Math.min(startOf(this.#given), input.length));
+    this.#kept = input.slice(past);
+    this.#keptFrom += past;
+    return output;
+  }
+
+  #convertExactly(input: Float64Array, output: Float32Array, startOf: (k: number) => number): void {
+    const { taps, rows } = this.#table;
+    const [step, phases] = [this.#step, this.#phases];
+    const group = TOGETHER * phases;
+    for (let first = 0; first < output.length; first += group) {
+      const last = Math.min(output.length, first + phases);
+      for (let at = first; at < last; at += 1) {
+        const k = this.#given + at;
+        const start = startOf(k);
+        const row = (((k * step) % phases) * taps) | 0;
+        if (at + group - phases < output.length) {
+          eightProducts(output, at, phases, rows, row, taps, input, start, step);
+        } else {
+          for (let n = 0; at + n * phases < output.length; n += 1) {
+            output[at + n * phases] = product(rows, row, taps, input, start + n * step);
+          }
+        }
+      }
+    }
+  }
+
+  #convertBetweenPhases(input: Float64Array, output: Float32Array, startOf: (k: number) => number): void {
+    const { taps, rows } = this.#table;
+    const rowCount = rows.length / taps - 1;
+    for (let at = 0; at < output.length; at += 1) {
+      const k = this.#given + at;
+      const start = startOf(k);
+      const phase = (((k * this.#step) % this.#phases) / this.#phases) * rowCount;
+      const below = Math.floor(phase);
+      const share = phase - below;
+      const low = product(rows, below * taps, taps, input, start);
+      const high = product(rows, (below + 1) * taps, taps, input, start);
+      output[at] = low + share * (high - low);
+    }
+  }
 }
 
 /** Outputs that share a phase, and so a row of coefficients: computing them together halves the loads. */
 const TOGETHER = 8;
 
-/** Zeros before, so that no index is negative, and behind, so that the last output has all its taps. */
-function padded(samples: Float32Array, taps: number, step: number, phases: number): Float64Array {
-  const input = new Float64Array(taps / 2 - 1 + samples.length + taps + Math.ceil(step / phases));
-  input.set(samples, taps / 2 - 1);
-  return input;
-}
-
-function convertExactly(
-  input: Float64Array,
-  output: Float32Array,
-  table: PhaseTable,
-  step: number,
-  phases: number,
-): void {
-  const { taps, rows } = table;
-  const group = TOGETHER * phases;
-  for (let first = 0; first < output.length; first += group) {
-    for (let phase = 0; phase < phases; phase += 1) {
-      const k = first + phase;
-      const start = Math.floor((k * step) / phases);
-      const row = (((phase * step) % phases) * taps) | 0;
-      if (k + group - phases < output.length) {
-        eightProducts(output, k, phases, rows, row, taps, input, start, step);
-      } else {
-        for (let n = 0; k + n * phases < output.length; n += 1) {
-          output[k + n * phases] = product(rows, row, taps, input, start + n * step);
-        }
-      }
-    }
-  }
-}
-
-function convertBetweenPhases(
-  input: Float64Array,
-  output: Float32Array,
-  table: PhaseTable,
-  step: number,
-  phases: number,
-): void {
-  const { taps, rows } = table;
-  const rowCount = rows.length / taps - 1;
-  for (let k = 0; k < output.length; k += 1) {
-    const position = k * step;
-    const start = Math.floor(position / phases);
-    const phase = ((position % phases) / phases) * rowCount;
-    const below = Math.floor(phase);
-    const share = phase - below;
-    const low = product(rows, below * taps, taps, input, start);
-    const high = product(rows, (below + 1) * taps, taps, input, start);
-    output[k] = low + share * (high - low);
-  }
-}
-
+/** Adds as {@link product} does, so that an output is the same in company and alone. */
 function eightProducts(
   output: Float32Array,
   k: number,
@@ -115,6 +152,19 @@ function eightProducts(
   output[k + 5 * phases] = f;
   output[k + 6 * phases] = g;
   output[k + 7 * phases] = h;
+}
+
+/** Filters that were designed last, by their rates: one takes a millisecond or two. */
+const designed = new Map<string, PhaseTable>();
+const MOST_DESIGNED = 8;
+
+function tableFor(fromHz: number, toHz: number, phases: number): PhaseTable {
+  const rates = `${fromHz}:${toHz}`;
+  const table = designed.get(rates) ?? designLowPass(fromHz, toHz, phases);
+  designed.delete(rates);
+  designed.set(rates, table);
+  for (const oldest of designed.keys()) if (designed.size > MOST_DESIGNED) designed.delete(oldest);
+  return table;
 }
 
 function greatestCommonDivisor(a: number, b: number): number {

@@ -4,7 +4,7 @@ import { addGlobalOptions, settingsOf } from "./global-options.ts";
 /** `antiphon check`: reads the whole database of keys and usage, beside a running server too. */
 export function registerCheck(program: Command): void {
   addGlobalOptions(program.command("check"))
-    .description("read the whole database of keys and usage, and say whether it is sound")
+    .description("read the whole database of keys and usage, and report whether it is sound")
     .action(async (_options: object, command: Command) => {
       const settings = await settingsOf(command);
       const { checkStore } = await import("../tenancy/check-store.ts");

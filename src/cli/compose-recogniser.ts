@@ -68,7 +68,7 @@ function embedded(
 function withoutWeights(checkpoint: string, cause: unknown): RecogniserError {
   const name = checkpoint === DEFAULT_RECOGNISER ? "recogniser" : checkpoint;
   return new RecogniserError(
-    `The recogniser's weights are not there, or are damaged. Run antiphon models pull ${name}.`,
+    `The recogniser's weights are missing or damaged. Run antiphon models pull ${name}.`,
     { cause },
   );
 }

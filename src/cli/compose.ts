@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { type Catalogue, createCatalogue } from "../catalogue/catalogue.ts";
-import { findModel, PUBLIC_MODELS } from "../catalogue/public-models.ts";
+import { findModel, PUBLIC_MODELS, type PublicModel } from "../catalogue/public-models.ts";
 import type { Checkpoint } from "../catalogue/residency.ts";
 import { MAX_RECORDING_BYTES, MAX_RECORDING_S } from "../contract/audio-transcriptions.ts";
 import {
@@ -33,8 +33,9 @@ import { Transcriptions } from "../serving/transcriptions.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
 import type { Bridge } from "../wyoming/bridge.ts";
-import { type Capacity, capacityOf } from "./capacity.ts";
+import { type Capacity, capacityOf, workerCount } from "./capacity.ts";
 import { composeWyoming } from "./compose-wyoming.ts";
+import { version } from "./global-options.ts";
 import { asListenError } from "./listen-error.ts";
 import type { WyomingPlace } from "./wyoming-place.ts";
 
@@ -42,14 +43,19 @@ import type { WyomingPlace } from "./wyoming-place.ts";
 const PLAYGROUND = {
   page: fileURLToPath(new URL("../../../playground/", import.meta.url)),
   client: fileURLToPath(new URL("../client/", import.meta.url)),
+  audio: fileURLToPath(new URL("../audio/", import.meta.url)),
 };
 
 /** What a server is put together from. It owns `tenancy` from now on. */
 export interface ServerParts {
   readonly settings: Settings;
   readonly tenancy: Tenancy;
+  /** What is offered; the models of the repository unless given. */
+  readonly models?: readonly PublicModel[];
   /** What can be loaded, at least all that the public models name. */
   readonly checkpoints: readonly Checkpoint[];
+  /** Utterances that those which compute elsewhere speak at once, by their names; none unless given. */
+  readonly placesElsewhere?: ReadonlyMap<string, number>;
   readonly backend: { readonly name: string; readonly kind: string };
   /** Writes authored turns, which are refused without it. Owned too. */
   readonly writer?: Writer | null;
@@ -59,6 +65,8 @@ export interface ServerParts {
   readonly canHear?: () => boolean;
   /** Where Wyoming's clients are served; absent or null, they are not. */
   readonly wyoming?: WyomingPlace | null;
+  /** Threads that can speak; as many as the settings say unless given. */
+  readonly speechThreads?: () => number;
   /** Whether anything is left that can speak; `/health` tells. True unless given. */
   readonly canSpeak?: () => boolean;
   /** Takes of tokens that the shared buckets did not answer; `/metrics` tells. None unless given. */
@@ -88,10 +96,10 @@ export interface RunningServer {
 
 /** Wires the whole service by hand, loads the resident models and listens. */
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
-  const { settings, tenancy, logger } = parts;
-  const metrics = createMetrics();
+  const { settings, tenancy, logger, models = PUBLIC_MODELS } = parts;
+  const metrics = createMetrics(version());
   const catalogue = createCatalogue({
-    models: PUBLIC_MODELS,
+    models,
     checkpoints: parts.checkpoints,
     memoryBudgetBytes: settings.memoryBudgetMb > 0 ? settings.memoryBudgetMb * 2 ** 20 : null,
   });
@@ -121,6 +129,8 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       ...capacity.speaking,
       frameTimeoutMs: settings.generationTimeoutMs,
       loadTimeoutMs: settings.loadTimeoutMs,
+      maxAheadS: settings.maxAheadS,
+      ...(parts.placesElsewhere === undefined ? {} : { placesElsewhere: parts.placesElsewhere }),
     },
   );
   const hearingRecordings = new FairShare(capacity.hearingRecordings);
@@ -135,7 +145,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     logger.error({ cause: error.message }, "decoding thread"),
   );
   const preparer = new Preparer({
-    models: PUBLIC_MODELS,
+    models,
     onFailure: (error) => logger.error({ cause: error.message }, "preparing thread"),
   });
   const receiving = new FairShare(capacity.receiving);
@@ -148,6 +158,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     queueDepth: () => service.queued,
     activeStreams: () => service.active,
     pausedStreams: () => service.paused,
+    speechThreads: () => parts.speechThreads?.() ?? workerCount(settings),
     turnsWriting: () => writing.used,
     turnsHearing: () => hearingTurns.used,
     recordingsHearing: () => hearingRecordings.used,
@@ -165,7 +176,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     intake,
     replies,
     cards: () => catalogue.cards().map(wireCard),
-    info: infoOf(parts, capacity),
+    info: infoOf(parts, catalogue, capacity),
     isReady: () => ready && (parts.canSpeak?.() ?? true) && tenancy.isWell(),
     metrics,
     logger,
@@ -220,7 +231,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     const url = await app.listen({ host: settings.host, port: settings.port });
     const metricsUrl = await listenForMetrics(deps, settings, apps);
     if (parts.wyoming) {
-      const resolve = (id: string | null) => findModel(PUBLIC_MODELS, id);
+      const resolve = (id: string | null) => findModel(models, id);
       const canHear = () => parts.canHear?.() ?? true;
       bridge = await composeWyoming(parts.wyoming, {
         service,
@@ -275,7 +286,7 @@ async function listenForMetrics(
   return `${await app.listen({ host, port })}/metrics`;
 }
 
-function infoOf({ settings, backend }: ServerParts, capacity: Capacity): ServiceInfo {
+function infoOf({ settings, backend }: ServerParts, catalogue: Catalogue, capacity: Capacity): ServiceInfo {
   return {
     backend: { ...backend, sample_rate: SAMPLE_RATE_HZ },
     defaults: DEFAULT_PARAMS,
@@ -290,6 +301,7 @@ function infoOf({ settings, backend }: ServerParts, capacity: Capacity): Service
       max_body_bytes: settings.bodyLimitBytes,
       min_new_tokens: MIN_NEW_TOKENS,
       max_new_tokens: MAX_NEW_TOKENS,
+      max_ahead_seconds: settings.maxAheadS,
       key_max_utterances: capacity.speaking.keyConcurrency,
       key_max_waiting: capacity.speaking.keyQueueDepth,
       key_max_writing: capacity.writing.perKey,
@@ -298,7 +310,7 @@ function infoOf({ settings, backend }: ServerParts, capacity: Capacity): Service
       key_max_audio_bytes: capacity.audio.perKey,
       key_max_reply_bytes: capacity.replies.perKey,
     },
-    param_schema: paramKnobs(),
+    param_schema: paramKnobs(catalogue.unusedKnobs()),
   };
 }
 

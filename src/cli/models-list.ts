@@ -6,8 +6,8 @@ import { shownHubName } from "../catalogue/hub/hub-name.ts";
 import { HUB_WRITERS, type HubWriter } from "../catalogue/hub-writers.ts";
 import { type CheckpointState, checkpointDir, inspectCheckpoint } from "../catalogue/installed-checkpoint.ts";
 import { mergedBytes } from "../catalogue/merged-file.ts";
+import { offeredModels } from "../catalogue/offered-models.ts";
 import { type OwnManifest, ownManifests } from "../catalogue/own-manifests.ts";
-import { PUBLIC_MODELS } from "../catalogue/public-models.ts";
 import { megabytes } from "../catalogue/pull/disk.ts";
 import { inspectRecogniser } from "../catalogue/recognisers/installed-recogniser.ts";
 import type { RecogniserManifest } from "../catalogue/recognisers/recogniser-manifest.ts";
@@ -36,9 +36,9 @@ export interface ModelListing {
     readonly installed: boolean;
     /**
      * Damaged is what has another size than it should, and what was merged of a file that is gone. `antiphon models pull`
-     * looks at every byte.
+     * looks at every byte. Elsewhere is what the settings name by an address, which is then its path.
      */
-    readonly state: CheckpointState["state"];
+    readonly state: CheckpointState["state"] | "elsewhere";
     /** With what was merged of it beside it; `null` when it is missing. */
     readonly size_bytes: number | null;
     /** What it takes once it is pulled, of a recogniser about; `null` for what is embedded, and for what only the hub knows the size of. */
@@ -63,7 +63,9 @@ type Listed = ModelListing["checkpoints"][number];
 export async function listModels({
   dataDir,
   writer,
-}: Pick<Settings, "dataDir" | "writer">): Promise<ModelListing> {
+  models,
+  checkpoints,
+}: Pick<Settings, "dataDir" | "writer" | "models" | "checkpoints">): Promise<ModelListing> {
   const { name, dir, licence } = embeddedCheckpoint;
   const sizeBytes = await sizeOnDisk(dir);
   const installed = sizeBytes !== null;
@@ -71,14 +73,15 @@ export async function listModels({
   const manifests = [...pullableCheckpoints(), ...own.flatMap(({ manifest }) => manifest ?? [])];
   const known = HUB_WRITERS.filter((writer) => own.every((one) => one.name !== writer.name));
   return {
-    models: PUBLIC_MODELS.map(({ card, checkpoint }) => ({
+    models: offeredModels({ models, checkpoints }).map(({ card, checkpoint }) => ({
       id: card.id,
       display_name: card.displayName,
       default: card.isDefault,
       modes: card.modes,
       speakers: card.speakers,
       checkpoint,
-      installed: installed && checkpoint === name,
+      // What computes elsewhere has nothing to install.
+      installed: installed || checkpoint !== name,
       description: card.description,
     })),
     checkpoints: [
@@ -97,6 +100,7 @@ export async function listModels({
       },
       ...(await Promise.all(manifests.map((manifest) => listed(manifest, dataDir, writer.threads)))),
       ...(await Promise.all(pullableRecognisers().map((manifest) => listedRecogniser(manifest, dataDir)))),
+      ...Object.entries(checkpoints).map(([name, { remote }]) => elsewhere(name, remote.urls)),
       ...own.filter(({ manifest }) => manifest === null).map((one) => unreadable(one, dataDir)),
       ...known.map((writer) => onTheHub(writer, dataDir)),
     ],
@@ -154,6 +158,17 @@ function unreadable({ name }: OwnManifest, dataDir: string): Listed {
 /** A known model that was never pulled. */
 function onTheHub({ name, licence, repository, path }: HubWriter, dataDir: string): Listed {
   return { ...absent(name, dataDir), licence, hub: shownHubName({ repository, file: path }) };
+}
+
+/** A checkpoint that computes elsewhere. */
+function elsewhere(name: string, urls: readonly string[]): Listed {
+  return {
+    ...absent(name, ""),
+    kind: "voice",
+    installed: true,
+    state: "elsewhere",
+    path: urls.join(", "),
+  };
 }
 
 function absent(name: string, dataDir: string): Listed {

@@ -4,9 +4,10 @@ import { extname } from "node:path";
 import { buffer } from "node:stream/consumers";
 import type { Command } from "commander";
 import type { Encoding } from "../audio/encode/encoder.ts";
+import type { PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { SpokenWord } from "../contract/spoken.ts";
-import { NothingToSpeakError } from "../model/speech-model.ts";
+import { NothingToSpeakError, type SpeechModel } from "../model/speech-model.ts";
 import type { Prepared } from "../serving/prepare.ts";
 import type { Settings } from "../settings/schema.ts";
 import { addGlobalOptions, settingsOf, WrongCallError } from "./global-options.ts";
@@ -25,18 +26,18 @@ interface SayFlags {
 /** `antiphon say TEXT|-`: speaks without a server. */
 export function registerSay(program: Command): void {
   addGlobalOptions(program.command("say"))
-    .description("speak a text, without a server")
+    .description("speak a text without a server")
     .argument("<text>", "the text, or - for standard input")
     .option(
       "-o, --output <file>",
-      "file to write: .wav, .mp3, .opus, .ogg or .flac (default: a WAV on standard output, or the loudspeaker)",
+      "file to write: .wav, .mp3, .opus, .ogg or .flac (default: play it on a terminal, else write a WAV to standard output)",
     )
-    .option("--speaker <label>", "role label (default: 0)")
-    .option("--model <id>", "public model id (default: the default model)")
-    .option("--voice-like <file>", "WAV of somebody speaking, whose voice to come near")
-    .option("--captions <file>", "captions to write too: WebVTT (.vtt) or SubRip (.srt)")
-    .option("--words", "with each word's time in the captions, which WebVTT has")
-    .option("--params <json>", "generation params, as POST /v1/tts takes them")
+    .option("--speaker <label>", "who speaks, 0 or 1 (default: 0)")
+    .option("--model <id>", "public model, as `antiphon models list` prints it (default: the default model)")
+    .option("--voice-like <file>", "WAV of a voice to come near to")
+    .option("--captions <file>", "captions to write as well: WebVTT (.vtt) or SubRip (.srt)")
+    .option("--words", "put the time of each word into the captions (WebVTT only)")
+    .option("--params <json>", "generation parameters, as POST /v1/tts takes them in params")
     .action(async (argument: string, flags: SayFlags, command: Command) => {
       const text = await readInput(argument);
       const form = captionForm(flags);
@@ -65,7 +66,9 @@ function encodingOf(output = ""): Encoding {
   const encoding = ENCODINGS[ending];
   if (encoding !== undefined) return encoding;
   const valid = Object.keys(ENCODINGS).filter((each) => each !== "");
-  throw new WrongCallError(`A file that ends in ${ending} cannot be made: end -o in ${valid.join(", ")}.`);
+  throw new WrongCallError(
+    `Files that end in ${ending} cannot be made: end the name after -o in one of ${valid.join(", ")}.`,
+  );
 }
 
 interface Spoken {
@@ -74,19 +77,18 @@ interface Spoken {
 }
 
 async function speak(text: string, encoding: Encoding, flags: SayFlags, settings: Settings): Promise<Spoken> {
-  const { houseWords } = await import("./lexicon-file.ts");
-  const words = await houseWords(settings);
-  const prepared = await prepare(text, flags);
-  const { openEmbeddedVoice } = await import("./embedded-voice.ts");
+  const { offeredModels } = await import("../catalogue/offered-models.ts");
+  const prepared = await prepare(text, flags, offeredModels(settings));
+  const { fileOf } = await import("../model/encoded-speech.ts");
   const { scriptOf } = await import("../serving/script-of.ts");
   const { AllMarks, spokenPiece } = await import("../serving/spoken-piece.ts");
   const { joinedBytes } = await import("../audio/joined.ts");
-  const voice = await openEmbeddedVoice({ threads: 1, readings: settings.readings, words });
+  const voice = await opened(prepared.model, settings);
   try {
     const pieces: Uint8Array[] = [];
     const script = scriptOf(prepared, prepared.model.preset);
     const all = new AllMarks();
-    const speech = voice.speakEncoded(script, encoding, new AbortController().signal);
+    const speech = fileOf(voice, script, encoding, new AbortController().signal);
     let step = await speech.next();
     for (; !step.done; step = await speech.next()) {
       const { bytes, marks } = spokenPiece(step.value);
@@ -107,18 +109,33 @@ async function speak(text: string, encoding: Encoding, flags: SayFlags, settings
   }
 }
 
+/** What speaks for a model: in a thread here, or elsewhere. */
+async function opened({ checkpoint }: PublicModel, settings: Settings): Promise<SpeechModel> {
+  const { remoteCheckpoints } = await import("./remote-checkpoints.ts");
+  const remote = remoteCheckpoints(settings, { env: process.env }).find(({ name }) => name === checkpoint);
+  if (remote !== undefined) return await remote.load();
+  const { houseWords } = await import("./lexicon-file.ts");
+  const words = await houseWords(settings);
+  const { openEmbeddedVoice } = await import("./embedded-voice.ts");
+  return await openEmbeddedVoice({ threads: 1, readings: settings.readings, words });
+}
+
 /** What is wrong with the text or the flags was called wrongly, however late it is found. */
-async function prepare(text: string, { speaker, model, params, voiceLike }: SayFlags): Promise<Prepared> {
+async function prepare(
+  text: string,
+  { speaker, model, params, voiceLike }: SayFlags,
+  models: readonly PublicModel[],
+): Promise<Prepared> {
   const { parseConverseRequest, parseTtsRequest } = await import("../contract/validate.ts");
   const { prepareConverse, prepareTts } = await import("../serving/prepare.ts");
-  const { findModel, PUBLIC_MODELS } = await import("../catalogue/public-models.ts");
+  const { findModel } = await import("../catalogue/public-models.ts");
   const by = speaker === undefined ? {} : { speaker };
   const how = {
     ...(model === undefined ? {} : { model }),
     ...(params === undefined ? {} : { params: parseParams(params) }),
   };
   const wav = voiceLike === undefined ? null : await read(voiceLike);
-  const resolve = (id: string | null) => findModel(PUBLIC_MODELS, id);
+  const resolve = (id: string | null) => findModel(models, id);
   try {
     const alone = prepareTts(parseTtsRequest({ text, ...by, ...how }), resolve);
     if (wav === null) return alone;
@@ -156,18 +173,17 @@ function captionForm({ captions, words: hasWordTimes = false }: SayFlags): Capti
   const ending = /\.(vtt|srt)$/i.exec(captions ?? "")?.[1]?.toLowerCase();
   if (captions !== undefined && ending !== "vtt" && ending !== "srt")
     throw new WrongCallError(
-      `The captions of ${captions} have no form: name a file that ends in .vtt or .srt.`,
+      `The format of the captions ${captions} is unknown: name a file that ends in .vtt or .srt.`,
     );
   if (hasWordTimes && ending !== "vtt")
-    throw new WrongCallError("Only WebVTT has times of words: give --captions a file that ends in .vtt.");
+    throw new WrongCallError("Only WebVTT has word times: give --captions a file that ends in .vtt.");
   return ending === "vtt" || ending === "srt" ? { ending, hasWordTimes } : null;
 }
 
 async function captions({ text, words }: Spoken["spoken"], form: CaptionForm): Promise<string> {
-  const { subRip, webVtt } = await import("../captions/captions.ts");
-  const { captionsOf } = await import("../captions/from-words.ts");
-  const made = captionsOf(text, words, { hasWordTimes: form.hasWordTimes });
-  return form.ending === "srt" ? subRip(made) : webVtt(made);
+  const { cuesOf, toSrt, toVtt } = await import("../captions/captions.ts");
+  const cues = cuesOf(words, text, { hasWordTimes: form.hasWordTimes });
+  return form.ending === "srt" ? toSrt(cues) : toVtt(cues);
 }
 
 /** Writes the file that an option names. */

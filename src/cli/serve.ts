@@ -1,6 +1,8 @@
 import type { Command } from "commander";
+import type { PublicModel } from "../catalogue/public-models.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
+import type { ServerParts } from "./compose.ts";
 import { addGlobalOptions, settingsOf } from "./global-options.ts";
 import { onStopSignal } from "./stop-signal.ts";
 
@@ -14,11 +16,11 @@ interface ServeFlags {
 /** `antiphon serve`: runs the service until SIGINT or SIGTERM, finishes what is being spoken, and exits 0. */
 export function registerServe(program: Command): void {
   addGlobalOptions(program.command("serve"))
-    .description("run the service until it is told to stop")
+    .description("run the server until it is stopped")
     .option("--host <address>", "address to listen on (default: 127.0.0.1)")
-    .option("--port <n>", "port to listen on, 0 for a free one (default: 8080)")
-    .option("--wyoming <host:port>", "serve Home Assistant and others by the Wyoming protocol there, too")
-    .option("--no-pull", "fetch nothing that is missing")
+    .option("--port <n>", "port to listen on; 0 takes a free one (default: 8080)")
+    .option("--wyoming <host:port>", "also serve the Wyoming protocol there, for Home Assistant and others")
+    .option("--no-pull", "do not fetch models that are missing")
     .action(async ({ host, port, wyoming: bridge, pull }: ServeFlags, command: Command) => {
       const settings = await settingsOf(command, {
         host,
@@ -37,6 +39,14 @@ export function registerServe(program: Command): void {
       const wyoming = wyomingPlace(settings, process.env);
       // Standard output is for what a person or a script asked for; the log goes beside it.
       const logger = pino({ level: settings.logLevel }, pino.destination({ dest: 2, sync: false }));
+      const { offeredModels } = await import("../catalogue/offered-models.ts");
+      const { remoteCheckpoints } = await import("./remote-checkpoints.ts");
+      const models = offeredModels(settings);
+      const remotes = remoteCheckpoints(settings, {
+        env: process.env,
+        onEvent: (event) =>
+          logger[event.kind === "recovered" ? "info" : "warn"](event, "remote speech model"),
+      });
       const hurry = new AbortController();
       let isDraining = false;
       const stopped = new Promise<void>((resolve) => {
@@ -71,10 +81,13 @@ export function registerServe(program: Command): void {
         const server = await startServer({
           settings,
           tenancy,
-          checkpoints: [voice],
+          models,
+          checkpoints: [voice, ...remotes],
+          placesElsewhere: new Map(remotes.map(({ name, places }) => [name, places])),
           writer,
           recogniser,
-          backend: { name: voice.name, kind: "parametric" },
+          backend: backendOf(models, voice.name),
+          speechThreads: () => voice.threads(),
           canSpeak: () => voice.canSpeak(),
           canHear: () => recogniser?.isFound ?? false,
           takesAlone,
@@ -111,6 +124,12 @@ export function registerServe(program: Command): void {
         logger.flush();
       }
     });
+}
+
+/** Who speaks for the default model. */
+function backendOf(models: readonly PublicModel[], embedded: string): ServerParts["backend"] {
+  const name = models.find(({ card }) => card.isDefault)?.checkpoint ?? embedded;
+  return { name, kind: name === embedded ? "parametric" : "remote" };
 }
 
 /** Makes one ready after the other, and says what cannot be done without: the server speaks given words all the same. */

@@ -53,7 +53,8 @@ export function answerBrokenRequests(
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
     socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join("")}\r\n${body}`);
     if (next !== null) return;
-    metrics.ended({ route: "none", method: "none", status: 400, ending: "failed", type: failure.type });
+    const { type } = failure;
+    metrics.ended({ route: "none", method: "none", status: 400, ending: "failed", seconds: null, type });
     logger.info({ request_id: requestId, status: 400, end: "failed", error: failure.type }, "no request");
   });
 }

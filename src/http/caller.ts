@@ -15,7 +15,7 @@ declare module "fastify" {
     speaks?: boolean;
   }
   interface FastifyRequest {
-    /** The key of the caller; on open routes, if it is known without asking. */
+    /** The key of the caller; on open routes, if it is soon known. */
     callerKey: Key | null;
   }
 }
@@ -36,8 +36,8 @@ export function identifyCallers(
     const presented = presentedKey(request.headers);
     const access = request.is404 ? "open" : (request.routeOptions.config.access ?? "open");
     if (access === "open") {
-      // Nobody is asked for what is open to all: it is answered also where keys cannot be looked up, and costs little.
-      const known = presented === null ? null : tenancy.recall(presented);
+      // What is open to all is answered also where keys cannot be looked up.
+      const known = presented === null ? null : await tenancy.recall(presented);
       if (known === null) return;
       request.callerKey = known.key;
       tell(reply, known.reading);
@@ -56,13 +56,14 @@ export function identifyCallers(
 /** Who asks, on a route that requires a key. */
 export function requesterOf({ callerKey, life }: FastifyRequest): Requester {
   if (callerKey === null) throw new Error("the route is open: it has no key");
-  return { keyId: callerKey.keyId, signal: life.signal, keep: (holding) => life.keep(holding) };
+  const { signal, span } = life;
+  return { keyId: callerKey.keyId, signal, span, keep: (holding) => life.keep(holding) };
 }
 
 /** What HTTP asks of every request: 1.1 a `Host`; and to say so where an expectation is not understood. */
 function checkHeaders({ headers, raw }: FastifyRequest): void {
   if (headers.host === undefined && raw.httpVersion === "1.1") {
-    throw new ServiceError(400, "the Host header is missing: HTTP/1.1 asks for one");
+    throw new ServiceError(400, "the Host header is missing: HTTP/1.1 requires one");
   }
   if (headers.expect !== undefined && headers.expect.toLowerCase() !== "100-continue") {
     throw new ServiceError(400, "the Expect header is not understood: leave it out, or send 100-continue");

@@ -12,6 +12,7 @@ import { rateHeaders } from "./rate-headers.ts";
 import { requestIdFor } from "./request-id.ts";
 import type { RequestLife } from "./request-life.ts";
 import { RequestLives } from "./request-lives.ts";
+import { beginRequestSpan } from "./request-span.ts";
 import { apiDocsRoutes } from "./routes/api-docs.ts";
 import { audioSpeechRoutes } from "./routes/audio-speech.ts";
 import { audioTelephonyRoute } from "./routes/audio-telephony.ts";
@@ -137,5 +138,7 @@ function beginLife(
     const keyId = request.callerKey?.keyId ?? null;
     logEnd(request.log, metrics, { life, ending, route, method: request.method, keyId });
   });
+  // Whose client has gone already is over.
+  if (request.life.ending === null) request.life.span = beginRequestSpan(request);
   return request.life;
 }

@@ -2,7 +2,21 @@ import type { Encoding } from "../audio/encode/encoder.ts";
 import { openEncoder } from "../audio/encode/open-encoder.ts";
 import { joinedBytes } from "../audio/joined.ts";
 import { toPcm16 } from "../audio/pcm.ts";
-import type { Begun, Frame, Mouth, Piece, SpeechReport } from "./speech-model.ts";
+import type { Script } from "./script.ts";
+import type { Begun, Frame, Mouth, Piece, SpeechModel, SpeechReport } from "./speech-model.ts";
+
+/** A script's speech as a file, made in the model's own thread if it has one. */
+export function fileOf(
+  model: SpeechModel,
+  script: Script,
+  encoding: Encoding,
+  signal: AbortSignal,
+): AsyncGenerator<Piece, SpeechReport, void> {
+  return (
+    model.speakEncoded?.(script, encoding, signal) ??
+    encodedSpeech(model.speak(script, signal), encoding, script.seed)
+  );
+}
 
 /**
  * Makes a file of speech while it is spoken, a piece for each frame; a frame that gives no bytes yet waits for the next,

@@ -20,6 +20,9 @@ export interface Delivery {
   readonly quality: AudioQuality;
 }
 
+/** Knobs that do nothing, and why, in a sentence for people. */
+export type UnusedKnobs = Readonly<Partial<Record<keyof Delivery, string>>>;
+
 /** What a public model adds to its checkpoint: named options that the engine documents. */
 export type Preset = Readonly<Record<string, string | number | boolean>>;
 

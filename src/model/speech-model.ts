@@ -119,4 +119,11 @@ export class NothingToSpeakError extends Error {
 /** The model failed, its thread died, or it was closed. Retrying may help. */
 export class SpeechFailedError extends Error {
   override readonly name = "SpeechFailedError";
+  /** After how long it may; `null` where nobody knows. */
+  readonly retryAfterMs: number | null;
+
+  constructor(message: string, options: ErrorOptions & { readonly retryAfterMs?: number } = {}) {
+    super(message, options);
+    this.retryAfterMs = options.retryAfterMs ?? null;
+  }
 }

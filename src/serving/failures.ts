@@ -12,7 +12,11 @@ export function asRefusal(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof ServiceError || (signal.aborted && error === signal.reason)) return error;
   if (error instanceof NothingToSpeakError) return new ServiceError(400, error.message, { cause: error });
   if (error instanceof SpeechFailedError) {
-    return new ServiceError(502, "the speech model failed: retry", { retryAfterMs: 1_000, cause: error });
+    const { retryAfterMs } = error;
+    return new ServiceError(502, "the speech model failed: retry", {
+      retryAfterMs: retryAfterMs ?? 1_000,
+      cause: error,
+    });
   }
   if (error instanceof RecogniserError && error.refused !== null) {
     return new ServiceError(400, error.message, { cause: error });

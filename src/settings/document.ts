@@ -1,39 +1,76 @@
 import { pathToFileURL } from "node:url";
-import { LEAVES, type Leaf } from "./leaves.ts";
+import { LEAVES, type Leaf, type LeafSchema } from "./leaves.ts";
+import { neededIn } from "./named-things.ts";
 import { expectation } from "./values.ts";
 
 const PREFACE = `# Settings
 
 <!-- Generated from src/settings/schema.ts: npm run build && node dist/src/settings/document.js > docs/settings.md -->
 
-A setting is given by a flag, by an environment variable, or in a JSON file named with \`--config\`. Flags win over the
-environment, the environment over the file, and the file over the defaults below. A setting that is unknown or is not
-what it takes is refused at start, by name. In the file a dot is a level: \`{"port": 8080, "metrics": {"enabled": false}}\`.
-In the environment a list is separated by commas. \`antiphon serve --help\` lists those that have a flag.
+You set a setting with a flag, with an environment variable, or in a JSON file that \`--config\` names. Flags win over the
+environment, the environment over the file, and the file over the defaults below. Antiphon refuses to run with a setting
+that is unknown or has a value that it does not take, and names it. In the file each dot is a level:
+\`{"port": 8080, "metrics": {"enabled": false}}\`. In the environment, commas separate the items of a list.
+\`antiphon serve --help\` lists the settings that have a flag.
 
 | setting | variable | takes | default | meaning |
 |---|---|---|---|---|`;
 
 /** docs/settings.md, as the schema has it. */
 export function settingsDocument(): string {
-  return `${[PREFACE, ...LEAVES.map(row)].join("\n")}\n\n${OTHER_VARIABLES}\n`;
+  const named = LEAVES.filter(({ schema }) => schema.type === "object").flatMap(({ name, schema }) =>
+    membersOf(schema, name),
+  );
+  const tables = [
+    [PREFACE, ...LEAVES.map(row)],
+    [NAMED, ...named.map(([name, schema, isNeeded]) => innerRow(name, schema, isNeeded))],
+  ];
+  return `${tables.map((lines) => lines.join("\n")).join("\n\n")}\n\n${OTHER_VARIABLES}\n`;
+}
+
+const NAMED = `\`models\` and \`checkpoints\` hold things by names of your own. In the environment each is one JSON object. What is in
+them:
+
+| setting | takes | default | meaning |
+|---|---|---|---|`;
+
+type Member = readonly [name: string, schema: LeafSchema, isNeeded: boolean];
+
+/** What stands below a setting that holds things by their names, in the order of the schema. */
+function membersOf(schema: LeafSchema, name: string, isNeeded = false): Member[] {
+  const inner = Object.entries(schema.properties ?? {}).flatMap(([key, of]) =>
+    membersOf(of, `${name}.${key}`, neededIn(schema).includes(key)),
+  );
+  if (inner.length > 0) return inner;
+  const each = schema.additionalProperties === false ? Object.values(schema.patternProperties ?? {}) : [];
+  if (each.length > 0) return each.flatMap((of) => membersOf(of, `${name}.NAME`));
+  return [[name, schema, isNeeded]];
+}
+
+function innerRow(name: string, schema: LeafSchema, isNeeded: boolean): string {
+  const known = schema.default === undefined ? "" : `\`${schema.default}\``;
+  const cells = [`\`${name}\``, takesOf(schema), isNeeded ? "needed" : known, schema.description ?? ""];
+  return `| ${cells.join(" | ")} |`;
+}
+
+function takesOf(schema: LeafSchema): string {
+  return `${expectation(schema)}${schema.unit === undefined ? "" : ` (${schema.unit})`}`;
 }
 
 const OTHER_VARIABLES = `Some variables are not settings. With \`ANTIPHON_DEBUG=1\`, a command that fails also prints where it failed.
-\`ANTIPHON_WRITER_API_KEY\` holds the key of the writer's chat endpoint, \`ANTIPHON_RECOGNISER_API_KEY\` that of the
-recogniser's, \`ANTIPHON_WYOMING_KEY\` that of the Wyoming bridge, \`ANTIPHON_STORE_URL\` the address of a
-PostgreSQL database, and \`ANTIPHON_BUCKETS_URL\` that of shared buckets. \`ANTIPHON_KEY\` is where clients and examples
-look for an API key; the program itself does not. \`HF_TOKEN\`, \`HF_ENDPOINT\` and \`PYTHON\` say how models are pulled
-(\`antiphon models pull --help\`). What Kubernetes and Docker set by themselves beside a service named
-\`antiphon\` or \`antiphon-…\` (\`ANTIPHON_PORT=tcp://10.0.0.1:8080\`, \`ANTIPHON_SERVICE_HOST\`) is ignored, with one
-warning on standard error.`;
+\`ANTIPHON_WRITER_API_KEY\` holds the key for the writer's chat endpoint, \`ANTIPHON_RECOGNISER_API_KEY\` that for the
+recogniser's (that of a checkpoint elsewhere is in the variable that its \`keyEnv\` names), \`ANTIPHON_WYOMING_KEY\` the key by which clients of the Wyoming protocol are metered, \`ANTIPHON_STORE_URL\`
+the address of a PostgreSQL database, and \`ANTIPHON_BUCKETS_URL\` that of shared buckets. \`ANTIPHON_KEY\` is where clients
+and examples look for an API key; the program itself does not. \`HF_TOKEN\`, \`HF_ENDPOINT\` and \`PYTHON\` say how models
+are pulled (\`antiphon models pull --help\`). What Kubernetes and Docker set by themselves for a service named
+\`antiphon\` or \`antiphon-…\` (\`ANTIPHON_PORT=tcp://10.0.0.1:8080\`, \`ANTIPHON_SERVICE_HOST\`) is ignored, with one warning
+on standard error.`;
 
 function row(leaf: Leaf): string {
-  const unit = leaf.schema.unit === undefined ? "" : ` (${leaf.schema.unit})`;
   const cells = [
     `\`${leaf.name}\``,
     `\`${leaf.variable}\``,
-    `${expectation(leaf.schema)}${unit}`,
+    takesOf(leaf.schema),
     shownDefault(leaf),
     leaf.schema.description ?? "",
   ];
@@ -43,7 +80,7 @@ function row(leaf: Leaf): string {
 function shownDefault(leaf: Leaf): string {
   if (leaf.name === "dataDir") return "the platform's data folder";
   const value = leaf.schema.default;
-  if (Array.isArray(value) && value.length === 0) return "none";
+  if (leaf.schema.type === "object" || (Array.isArray(value) && value.length === 0)) return "none";
   return value === undefined ? "" : `\`${value}\``;
 }
 

@@ -1,8 +1,9 @@
-import { LEAVES, type Leaf } from "./leaves.ts";
+import { LEAVES } from "./leaves.ts";
+import { type Fault, faultIn } from "./named-things.ts";
 import { nearest } from "./nearest.ts";
 import { isOrchestrators } from "./orchestrator.ts";
 import { SettingsError } from "./settings-error.ts";
-import { accepts, expectation, readText } from "./values.ts";
+import { readText } from "./values.ts";
 
 /** What the `ANTIPHON_…` variables say. */
 export interface EnvironmentSettings {
@@ -40,17 +41,24 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     if (OTHER_VARIABLES.includes(variable)) continue;
     const leaf = LEAVES.find((candidate) => candidate.variable === variable);
     const value = leaf === undefined ? undefined : readText(leaf.schema, text);
-    if (leaf !== undefined && accepts(leaf.schema, value)) values.set(leaf.name, value);
+    const fault = leaf === undefined ? null : faultIn(leaf.schema, value, leaf.name);
+    if (leaf !== undefined && fault === null) values.set(leaf.name, value);
     else if (isOrchestrators(variable, text)) passedOver.push(variable);
-    else throw leaf === undefined ? unknownVariable(variable) : refused(variable, text, leaf);
+    else throw fault === null ? unknownVariable(variable) : refused(variable, text, fault);
   }
   return { values, passedOver };
 }
 
-function refused(variable: string, text: string, { name, schema }: Leaf): SettingsError {
+function refused(variable: string, text: string, fault: Fault): SettingsError {
+  const { name, kind, takes } = fault;
+  const shown = JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text);
+  const why =
+    kind === "unknown"
+      ? `${JSON.stringify(name)} is no setting${takes === null ? "" : `, and ${takes} may be meant`}`
+      : `the setting ${name} ${kind === "missing" ? "is missing and takes" : "takes"} ${takes}`;
   return new SettingsError(
     "environment",
-    `The environment variable ${variable} is ${JSON.stringify(text)}, but the setting ${name} takes ${expectation(schema)}: correct or unset it.`,
+    `The environment variable ${variable} is ${shown}, but ${why}: correct or unset it.`,
   );
 }
 

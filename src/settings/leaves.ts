@@ -2,7 +2,7 @@ import { SettingsSchema } from "./schema.ts";
 
 /** The schema of one setting, as far as it is read here. */
 export interface LeafSchema {
-  readonly type?: "integer" | "boolean" | "string";
+  readonly type?: "integer" | "boolean" | "string" | "object" | "array";
   readonly enum?: readonly string[];
   readonly anyOf?: readonly object[];
   readonly pattern?: string;
@@ -13,6 +13,11 @@ export interface LeafSchema {
   /** What it takes in words, where its type does not say it. */
   readonly takes?: string;
   readonly description?: string;
+  /** Of an object: its own members and which of them have to be there, or what each that is named so is. */
+  readonly properties?: Readonly<Record<string, LeafSchema>>;
+  readonly required?: readonly string[];
+  readonly patternProperties?: Readonly<Record<string, LeafSchema>>;
+  readonly additionalProperties?: boolean;
 }
 
 /** One setting under the names that it has in its three sources. */

@@ -3,6 +3,7 @@ import envPaths from "env-paths";
 import { readEnvironment } from "./environment.ts";
 import { readFlags } from "./flags.ts";
 import { LEAVES, type Leaf } from "./leaves.ts";
+import { withDefaults } from "./named-things.ts";
 import type { Settings } from "./schema.ts";
 import { readSettingsFile } from "./settings-file.ts";
 
@@ -33,7 +34,7 @@ export function loadSettings({ flags = {}, env = {}, configFile, warn }: Setting
   const settings: Tree = {};
   for (const leaf of LEAVES) {
     const value = given.has(leaf.name) ? given.get(leaf.name) : defaultOf(leaf);
-    if (value !== undefined) place(settings, leaf.path, value);
+    if (value !== undefined) place(settings, leaf.path, complete(leaf, value));
   }
   settings.dataDir = resolve(String(settings.dataDir));
   return freezeDeeply(settings) as Settings;
@@ -48,6 +49,10 @@ function passedOverWarning(variables: readonly string[]): string {
 
 interface Tree {
   [key: string]: unknown;
+}
+
+function complete({ schema }: Leaf, value: unknown): unknown {
+  return schema.type === "object" ? withDefaults(schema, value) : value;
 }
 
 function defaultOf(leaf: Leaf): unknown {

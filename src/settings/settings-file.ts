@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { LEAVES } from "./leaves.ts";
+import { type Fault, faultIn } from "./named-things.ts";
 import { nearest } from "./nearest.ts";
 import { SettingsError } from "./settings-error.ts";
-import { accepts, expectation } from "./values.ts";
 
 /** Settings that name a file or a folder. */
 const PATHS = [
@@ -30,8 +30,14 @@ export function readSettingsFile(path: string): Map<string, unknown> {
     const given = values.get(name);
     if (typeof given === "string") values.set(name, resolve(dirname(path), given));
   }
+  for (const { remote } of Object.values((values.get("checkpoints") ?? {}) as CheckpointsAsGiven)) {
+    if (remote?.keyFile !== undefined) remote.keyFile = resolve(dirname(path), remote.keyFile);
+  }
   return values;
 }
+
+/** As far as a path is in it. It was just read from the file, and is nobody else's. */
+type CheckpointsAsGiven = Record<string, { remote?: { keyFile?: string } }>;
 
 function parse(path: string): unknown {
   let text: string;
@@ -55,10 +61,20 @@ function parse(path: string): unknown {
 function collect(value: unknown, path: readonly string[], values: Map<string, unknown>, file: string): void {
   const inside = LEAVES.filter((leaf) => path.every((key, level) => leaf.path[level] === key));
   const [leaf] = inside;
-  if (leaf === undefined) throw unknownKey(file, path);
   const name = path.join(".");
+  if (leaf === undefined) {
+    throw unknownKey(
+      file,
+      name,
+      nearest(
+        name,
+        LEAVES.map((each) => each.name),
+      ),
+    );
+  }
   if (leaf.path.length === path.length) {
-    if (!accepts(leaf.schema, value)) throw refused(file, name, value, expectation(leaf.schema));
+    const fault = faultIn(leaf.schema, value, name);
+    if (fault !== null) throw refusedInside(file, fault);
     values.set(leaf.name, value);
     return;
   }
@@ -75,16 +91,17 @@ function refused(file: string, name: string, value: unknown, takes: string): Set
   return new SettingsError("file", `${what} ${shown(value)}, but it takes ${takes}: correct it.`);
 }
 
-function unknownKey(file: string, path: readonly string[]): SettingsError {
-  const name = path.join(".");
-  const meant = nearest(
-    name,
-    LEAVES.map((leaf) => leaf.name),
-  );
+function refusedInside(file: string, { name, value, kind, takes }: Fault): SettingsError {
+  if (kind === "wrong") return refused(file, name, value, takes ?? "");
+  if (kind === "unknown") return unknownKey(file, name, takes);
+  return new SettingsError("file", `The setting ${name} is missing in the file ${file}: give it ${takes}.`);
+}
+
+function unknownKey(file: string, name: string, meant: string | null): SettingsError {
   const remedy = meant === null ? "remove it (docs/settings.md lists them all)." : `did you mean ${meant}?`;
   return new SettingsError(
     "file",
-    `The file ${file} sets ${JSON.stringify(name)}, which is no setting: ${remedy}`,
+    `The file ${file} sets ${JSON.stringify(name)}, which is not a setting: ${remedy}`,
   );
 }
 

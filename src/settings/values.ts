@@ -9,14 +9,23 @@ export function accepts(schema: LeafSchema, value: unknown): boolean {
 
 /**
  * Reads the text of a variable or a flag as the type of its setting: digits for a whole number, `true` or `false`, a
- * comma-separated list. Text that is none of these stays text, which {@link accepts} then refuses.
+ * comma-separated list, JSON for things by their names. Text that is none of these stays text, which {@link accepts} then refuses.
  */
 export function readText(schema: LeafSchema, text: string): unknown {
+  if (schema.type === "object") return readJson(text);
   if (schema.type === "integer") return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
   if (schema.type !== "boolean" && schema.anyOf === undefined) return text;
   if (text === "true" || text === "false") return text === "true";
   if (accepts(schema, text)) return text;
   return schema.anyOf === undefined ? text : text.split(",").map((item) => item.trim());
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 /** What a setting takes, in words that complete "it takes …". */
@@ -26,6 +35,7 @@ export function expectation(schema: LeafSchema): string {
   if (schema.type === "boolean") return "true or false";
   if (schema.pattern === HOST_AND_PORT) return "an address and a port, as in 127.0.0.1:10200";
   if (schema.pattern === "^https?://") return "an address that begins with http:// or https://";
-  if (schema.type === "string") return "a text that is not empty";
+  if (schema.type === "string") return "text that is not empty";
+  if (schema.type === "object") return `an object with ${Object.keys(schema.properties ?? {}).join(", ")}`;
   return `a whole number from ${schema.minimum} to ${schema.maximum}`;
 }

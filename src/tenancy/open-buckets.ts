@@ -28,5 +28,9 @@ export async function openBuckets(
   const address = parseValkeyAddress(url);
   const { valkeyBuckets } = await import("./buckets/valkey.ts");
   const { GuardedBuckets } = await import("./buckets/guarded.ts");
-  return GuardedBuckets.open(valkeyBuckets(address, { prefix }), { ...watch, timeoutMs });
+  const silenceMs = Math.max(LEAST_SILENCE_MS, 2 * timeoutMs);
+  return GuardedBuckets.open(valkeyBuckets(address, { prefix, silenceMs }), { ...watch, timeoutMs });
 }
+
+/** A connection is given up for longer silence than a request is kept waiting for. */
+const LEAST_SILENCE_MS = 1_000;

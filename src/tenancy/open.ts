@@ -1,7 +1,7 @@
 import type { Settings } from "../settings/schema.ts";
 import { memoryBuckets } from "./buckets/memory.ts";
 import type { Buckets } from "./buckets.ts";
-import { openStore, type StoreSettings } from "./open-store.ts";
+import { openStore, type StoreSettings, storeKind } from "./open-store.ts";
 import type { StoreWatch } from "./store.ts";
 import { type Tenancy, tenancyOn } from "./tenancy.ts";
 
@@ -23,7 +23,11 @@ export async function openTenancy(
 ): Promise<Tenancy> {
   const anonymous = { rpm: settings.anonymousRpm, burst: settings.anonymousBurst };
   try {
-    return tenancyOn(await openStore(settings, storeUrl, watch), { buckets, anonymous });
+    return tenancyOn(await openStore(settings, storeUrl, watch), {
+      buckets,
+      anonymous,
+      isStoreShared: storeKind(settings, storeUrl) === "postgres",
+    });
   } catch (error) {
     buckets.close();
     throw error;

@@ -40,10 +40,11 @@ export interface Tenancy {
   take(key: Key): Promise<BucketReading>;
   peek(key: Key): Promise<BucketReading>;
   /**
-   * What is known of a presented key and its bucket without asking anybody; null for a text that was not authenticated here
-   * lately. It grants nothing: the key may have been revoked since.
+   * What there is to tell of a presented key and its bucket; null where nothing is known of it soon. A store of this
+   * server's own is asked. One that servers share is not, nor are their buckets: of these it is known who was authenticated
+   * here lately. It grants nothing: such a key may have been revoked since.
    */
-  recall(presented: string): { readonly key: Key; readonly reading: BucketReading } | null;
+  recall(presented: string): Promise<{ readonly key: Key; readonly reading: BucketReading } | null>;
   /** For failed authentications: one bucket an IPv4 address or IPv6 /64. These are always of this process alone. */
   takeAnonymous(address: string): BucketReading;
   recallAnonymous(address: string): BucketReading;
@@ -71,6 +72,8 @@ export interface Tenancy {
 export interface TenancyOptions {
   /** Owned from now on; of this process alone unless given. */
   readonly buckets?: Buckets;
+  /** Whether the store is a database that other servers ask too; false unless given. */
+  readonly isStoreShared?: boolean;
   readonly anonymous: BucketLimits;
   /** Monotonic milliseconds. */
   readonly nowMs?: () => number;
@@ -80,11 +83,13 @@ export interface TenancyOptions {
 
 const ANONYMOUS_BUCKETS = 10_000;
 const KNOWN_KEYS = 10_000;
+/** How long it is worth waiting for a key of which there is no need, in milliseconds. */
+const SOON_MS = 100;
 
 /** Tenancy over a store, which it owns from now on. */
 export function tenancyOn(store: Store, options: TenancyOptions): Tenancy {
   const { anonymous, nowMs = () => performance.now(), wallClockS = () => Date.now() / 1_000 } = options;
-  const { buckets = memoryBuckets(nowMs) } = options;
+  const { buckets = memoryBuckets(nowMs), isStoreShared = false } = options;
   const known = new KnownKeys<Key>(KNOWN_KEYS);
   const addressBuckets = new BucketTable(ANONYMOUS_BUCKETS);
   const commits = new Grouped<UsageRecord, undefined>(async (group) => {
@@ -99,19 +104,23 @@ export function tenancyOn(store: Store, options: TenancyOptions): Tenancy {
     return { key: newApiKey(), record };
   }
 
+  async function lookUp(hash: string): Promise<Key | null> {
+    const key = goodKey(await store.findKey(hash), hash);
+    known.learn(hash, key);
+    return key;
+  }
+
   return {
     async authenticate(presented) {
-      if (parseApiKey(presented) !== "well-formed") return null;
-      const hash = hashApiKey(presented);
-      const key = goodKey(await store.findKey(hash), hash);
-      known.learn(hash, key);
-      return key;
+      return parseApiKey(presented) === "well-formed" ? lookUp(hashApiKey(presented)) : null;
     },
     explainKey: (presented) => EXPLANATIONS[parseApiKey(presented)],
     take: (key) => buckets.take(key.keyId, key),
     peek: (key) => buckets.peek(key.keyId, key),
-    recall(presented) {
-      const key = parseApiKey(presented) === "well-formed" ? known.get(hashApiKey(presented)) : null;
+    async recall(presented) {
+      if (parseApiKey(presented) !== "well-formed") return null;
+      const hash = hashApiKey(presented);
+      const key = isStoreShared ? known.get(hash) : await soon(lookUp(hash), () => known.get(hash));
       return key === null ? null : { key, reading: buckets.recall(key.keyId, key) };
     },
     takeAnonymous: (address) => addressBuckets.take(addressGroup(address), anonymous, nowMs()),
@@ -140,6 +149,19 @@ export function tenancyOn(store: Store, options: TenancyOptions): Tenancy {
       await store.close();
     },
   };
+}
+
+/** The answer, or what there is instead of one that fails or takes too long. */
+async function soon<T>(answer: Promise<T>, instead: () => T): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<T>((resolve) => {
+    timer = setTimeout(() => resolve(instead()), SOON_MS);
+  });
+  try {
+    return await Promise.race([answer.catch(instead), late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function goodKey(found: Awaited<ReturnType<Store["findKey"]>>, hash: string): Key | null {

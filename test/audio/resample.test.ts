@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { resample } from "../../src/audio/resample.ts";
+import { joined } from "../../src/audio/joined.ts";
+import { Resampler, resample } from "../../src/audio/resample.ts";
 import fc from "../properties.ts";
 
 /** Pairs with few phases, with many, and (44101) with more than the table holds. */
@@ -87,6 +88,36 @@ test("is linear: of a sum it makes the sum, of silence silence", () => {
       assert.ok(resample(new Float32Array(length), fromHz, toHz).every((value) => value === 0));
     }),
   );
+});
+
+test("gives the same, bit for bit, for samples that come in pieces of any size, empty ones too", () => {
+  const pieces = fc.array(fc.oneof(fc.nat(12), fc.nat(700), fc.constant(0)), { maxLength: 40 });
+  const pairs = fc.oneof(
+    fc.constantFrom(...PAIRS),
+    fc.tuple(fc.integer({ min: 8_000, max: 48_000 }), fc.constant(24_000)),
+  );
+  fc.assert(
+    fc.property(pieces, pairs, fc.integer(), (lengths, [fromHz, toHz], seed) => {
+      const all = lengths.reduce((sum, length) => sum + length, 0);
+      const samples = Float32Array.from({ length: all }, (_, i) => Math.sin(seed + i * i));
+      const resampler = new Resampler(fromHz, toHz);
+      const given: Float32Array[] = [];
+      let at = 0;
+      for (const length of lengths) {
+        given.push(resampler.push(samples.subarray(at, at + length)));
+        at += length;
+      }
+      const cut = joined([...given, resampler.end()]);
+      const whole = resample(samples, fromHz, toHz);
+      if (fromHz !== toHz) assert.deepEqual(cut, whole);
+    }),
+  );
+});
+
+test("of what has come it holds back half a filter and no more", () => {
+  const resampler = new Resampler(44_100, 24_000);
+  const given = resampler.push(sine(440, 44_100, 1)).length;
+  assert.ok(given > 24_000 - 60 && given < 24_000, `${given}`);
 });
 
 test("computes each output alike, alone or together with others of its phase", () => {

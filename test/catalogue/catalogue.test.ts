@@ -37,6 +37,19 @@ test("null is the default model; the empty and any other unknown id are none", (
   for (const unknown of ["", "SVC-BETA-V0.1", "__proto__"]) assert.equal(id(unknown), undefined);
 });
 
+test("which knobs do nothing is told by a model's checkpoint, for its preset", () => {
+  const checkpoint = { ...new FakeCheckpoints().make("one", 1) };
+  const catalogue = createCatalogue({
+    models: [publicModel("a", "one", true), publicModel("b", "two")],
+    checkpoints: [
+      { ...checkpoint, unusedKnobs: ({ name }) => ({ topK: `There is no list in ${name}.` }) },
+      { ...checkpoint, name: "two" },
+    ],
+    memoryBudgetBytes: 2,
+  });
+  assert.deepEqual(catalogue.unusedKnobs(), { a: { topK: "There is no list in a." }, b: {} });
+});
+
 test("leases at the same time share one load, and models of one checkpoint one instance", async () => {
   const fakes = new FakeCheckpoints();
   const [a, b] = [publicModel("a", "one", true), publicModel("b", "one")];

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, beforeEach, describe, it } from "node:test";
+import { after, before, beforeEach, describe, it, test } from "node:test";
 import { memoryBuckets } from "../../src/tenancy/buckets/memory.ts";
 import { memoryStore } from "../../src/tenancy/memory-store.ts";
 import { within } from "../waiting.ts";
@@ -14,6 +14,7 @@ before(async () => {
     rpm: 600,
     burst: 7,
     flags: { anonymousRpm: "30", anonymousBurst: "20", keylessLists: "all" },
+    isStoreShared: true,
     store: {
       ...store,
       findKey(hash) {
@@ -40,7 +41,7 @@ beforeEach(() => asked.splice(0));
 const limitOf = async (path: string, headers?: Record<string, string>) =>
   (await server.get(path, headers)).headers.get("x-ratelimit-limit");
 
-describe("a request", () => {
+describe("a request to one of several servers", () => {
   it("asks the store for its key, then the key's bucket, once each", async () => {
     await server.get("/v1/usage");
     assert.deepEqual(asked.splice(0), ["store", "peek"]);
@@ -79,4 +80,20 @@ describe("a request", () => {
     assert.match(received(), /^HTTP\/1.1 400 [\s\S]*X-RateLimit-Limit: 30/);
     assert.deepEqual(asked, []);
   });
+});
+
+test("a server with a store of its own tells a key's bucket on open routes at once, and nothing of it when it is revoked", async () => {
+  const alone = await startTestServer({ rpm: 600, flags: { anonymousRpm: "30" } });
+  try {
+    const told = async (path: string, headers: Record<string, string>) =>
+      (await alone.get(path, headers)).headers.get("x-ratelimit-limit");
+    const { auth, keyId } = await alone.another();
+    for (const path of ["/health", "/ready", "/metrics", "/v1/audio/voices", "/nothing"]) {
+      assert.equal(await told(path, auth), "600", path);
+    }
+    await alone.tenancy.revokeKey(keyId);
+    assert.equal(await told("/health", auth), "30");
+  } finally {
+    await alone.stop();
+  }
 });

@@ -89,23 +89,64 @@ describe("settings", () => {
     const corsOrigins = (text: string) => loadSettings({ env: { ANTIPHON_CORS_ORIGINS: text } }).corsOrigins;
     assert.deepEqual(loadSettings().corsOrigins, []);
     assert.equal(corsOrigins("*"), "*");
-    assert.deepEqual(corsOrigins("https://app.example, app://obsidian.md"), [
-      "https://app.example",
-      "app://obsidian.md",
-    ]);
+    const sent = ["https://app.example", "app://obsidian.md", "http://a.example:443", "http://[::1]:8080"];
+    assert.deepEqual(corsOrigins(sent.join(", ")), sent);
     for (const wrong of [
       "https://app.example/",
       "app.example",
       "https://App.example",
       "*,https://a.example",
       "",
+      // No browser sends these: a scheme's own port is left out, and a name is written in ASCII.
+      "https://app.example:443",
+      "http://app.example:80",
+      "https://bücher.example",
     ]) {
       assert.throws(
         () => corsOrigins(wrong),
-        /the setting corsOrigins takes \* or a list of origins, such as https:\/\/app\.example: correct/,
+        /the setting corsOrigins takes \* or a list of origins as browsers send them, such as https:\/\/app\.example: correct/,
         wrong,
       );
     }
+  });
+
+  const KOKORO = { remote: { kind: "openai", urls: ["http://127.0.0.1:8880/v1"], model: "kokoro" } };
+  const REMOTE = {
+    ...KOKORO.remote,
+    format: "wav",
+    sampleRateHz: 24_000,
+    references: false,
+    maxConcurrent: 32,
+    firstByteTimeoutMs: 10_000,
+    idleTimeoutMs: 10_000,
+  };
+
+  it("takes things by their names, from the file or as JSON, and fills in what was left out", () => {
+    const models = { "svc-beta-v0.3": { checkpoint: "kokoro" } };
+    const given = { models, checkpoints: { kokoro: KOKORO } };
+    const fromFile = loadSettings({ configFile: fileHolding(JSON.stringify(given)) });
+    const fromEnvironment = loadSettings({
+      env: {
+        ANTIPHON_MODELS: JSON.stringify(models),
+        ANTIPHON_CHECKPOINTS: JSON.stringify(given.checkpoints),
+      },
+    });
+    for (const settings of [fromFile, fromEnvironment]) {
+      assert.deepEqual(settings.models, models);
+      assert.deepEqual(settings.checkpoints, { kokoro: { remote: REMOTE } });
+      assert.ok(Object.isFrozen(settings.checkpoints.kokoro?.remote.urls));
+    }
+    assert.deepEqual(loadSettings().checkpoints, {});
+  });
+
+  it("takes a checkpoint's relative key file from the file's own folder", () => {
+    const checkpoints = { kokoro: { remote: { ...KOKORO.remote, keyFile: "kokoro.key" } } };
+    const settings = loadSettings({ configFile: fileHolding(JSON.stringify({ checkpoints })) });
+    assert.equal(settings.checkpoints.kokoro?.remote.keyFile, join(folder, "kokoro.key"));
+  });
+
+  const inside = (remote: object) => ({
+    configFile: fileHolding(JSON.stringify({ checkpoints: { kokoro: { remote } } })),
   });
 
   const refusals: readonly [what: string, sources: SettingSources, source: SettingSource, says: RegExp][] = [
@@ -182,9 +223,69 @@ describe("settings", () => {
       "a key with a dot",
       { configFile: fileHolding('{"metrics.port": 1}') },
       "file",
-      /"metrics\.port", which is no setting/,
+      /"metrics\.port", which is not a setting/,
     ],
-    ["an empty key", { configFile: fileHolding('{"": {}}') }, "file", /"", which is no setting/],
+    [
+      "a misspelt key inside a checkpoint",
+      inside({ ...KOKORO.remote, url: "http://127.0.0.1" }),
+      "file",
+      /"checkpoints\.kokoro\.remote\.url", which is not a setting: did you mean checkpoints\.kokoro\.remote\.urls\?/,
+    ],
+    [
+      "a path to a checkpoint, which is taken nowhere yet",
+      { configFile: fileHolding('{"checkpoints": {"own": {"path": "/srv/own"}}}') },
+      "file",
+      /"checkpoints\.own\.path", which is not a setting: remove it/,
+    ],
+    [
+      "a checkpoint without what it needs",
+      inside({ kind: "openai" }),
+      "file",
+      /setting checkpoints\.kokoro\.remote\.urls is missing in the file .*: give it a list of addresses that begin/,
+    ],
+    [
+      "an address that is none",
+      inside({ ...KOKORO.remote, urls: ["127.0.0.1:8880"] }),
+      "file",
+      /setting checkpoints\.kokoro\.remote\.urls in the file .* is \["127\.0\.0\.1:8880"\], but it takes a list of/,
+    ],
+    [
+      "no address at all",
+      inside({ ...KOKORO.remote, urls: [] }),
+      "file",
+      /kokoro\.remote\.urls in the file .* is \[\], but it takes a list of addresses/,
+    ],
+    [
+      "a kind that there is not",
+      inside({ ...KOKORO.remote, kind: "grpc" }),
+      "file",
+      /kokoro\.remote\.kind in the file .* is "grpc", but it takes one of openai, antiphon/,
+    ],
+    [
+      "a variable of ours for a key",
+      inside({ ...KOKORO.remote, keyEnv: "ANTIPHON_KOKORO" }),
+      "file",
+      /remote\.keyEnv .* takes the name of an environment variable that does not begin with ANTIPHON_/,
+    ],
+    [
+      "a name with a space",
+      { configFile: fileHolding('{"models": {"my voice": {"checkpoint": "heart"}}}') },
+      "file",
+      /setting models in the file .* is "my voice", but it takes names of at most 64/,
+    ],
+    [
+      "a model without a checkpoint",
+      { env: { ANTIPHON_MODELS: '{"a": {}}' } },
+      "environment",
+      /ANTIPHON_MODELS is .* but the setting models\.a\.checkpoint is missing and takes text/,
+    ],
+    [
+      "models that are no JSON",
+      { env: { ANTIPHON_MODELS: "kokoro" } },
+      "environment",
+      /ANTIPHON_MODELS is "kokoro", but the setting models takes an object of models/,
+    ],
+    ["an empty key", { configFile: fileHolding('{"": {}}') }, "file", /"", which is not a setting/],
     ["__proto__", { configFile: fileHolding('{"__proto__": {"port": 1}}') }, "file", /__proto__/],
     ["a key below a setting", { configFile: fileHolding('{"port": {"port": 1}}') }, "file", /setting port/],
   ];

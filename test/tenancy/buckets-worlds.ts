@@ -52,7 +52,7 @@ const nobody: SharedBuckets = { place: "nowhere", connected: away, take: away, p
 export async function valkeyWorld(url: string): Promise<BucketsWorld> {
   const clock = stillClock();
   const server = new Redis(url);
-  const options = { prefix: "test", script: takeScript(TIME_THAT_IS_SET) };
+  const options = { prefix: "test", silenceMs: PATIENCE.timeoutMs, script: takeScript(TIME_THAT_IS_SET) };
   const shared = valkeyBuckets(parseValkeyAddress(url), options);
   const buckets = await GuardedBuckets.open(shared, { ...PATIENCE, nowMs: clock.read });
   return {

@@ -67,9 +67,9 @@ describe("guarded buckets", () => {
     world.clock.nowMs += 1_000;
     assert.equal((await world.buckets.take("key_a", TERMS)).allowed, true);
     assert.equal((await world.buckets.take("key_new", TERMS)).remaining, 2, "one never heard of is full");
-    world.answer = says(3);
+    world.answer = says(2);
     world.clock.nowMs += 1_000;
-    assert.equal((await world.buckets.peek("key_a", TERMS)).remaining, 3, "and what is shared counts again");
+    assert.equal((await world.buckets.take("key_a", TERMS)).remaining, 2, "and what is shared counts again");
   });
 
   it("answer in time when the shared ones do not, and pay no heed to what comes later", async () => {
@@ -119,9 +119,28 @@ describe("guarded buckets", () => {
     const world = await guarded(fails);
     for (let i = 0; i < 9; i++) {
       world.answer = i % 3 === 2 ? says(1) : fails;
-      await world.buckets.peek("key_a", TERMS);
+      await world.buckets.take("key_a", TERMS);
     }
-    assert.deepEqual([world.asked, world.told], [9, []]);
+    assert.equal(world.asked, 9);
+    assert.deepEqual(new Set(world.told), new Set(["alone"]));
+  });
+
+  it("take no look for a sign that tokens can be taken again, but for one that they cannot", async () => {
+    const world = await guarded(fails);
+    const { buckets, clock } = world;
+    for (let i = 0; i < 3; i++) {
+      world.answer = says(1);
+      await buckets.peek("key_a", TERMS);
+      world.answer = fails;
+      await (i === 1 ? buckets.peek("key_a", TERMS) : buckets.take("key_a", TERMS));
+    }
+    assert.deepEqual(world.told, ["alone", "It is away.", "alone"]);
+    world.answer = says(1);
+    clock.nowMs += 1_000;
+    await buckets.peek("key_a", TERMS);
+    assert.equal(world.asked, 6, "nor is it asked for one meanwhile");
+    await buckets.take("key_a", TERMS);
+    assert.equal(world.told.at(-1), "well");
   });
 
   it("name the place and the wait where there was no answer in time", async () => {

@@ -70,6 +70,16 @@ export function writerConformance(
       }
     });
 
+    test("the first token is told once, before the words that it begins, where tokens are counted", async () => {
+      let told = 0;
+      const onFirstToken = (): void => void told++;
+      const dialogue = dialogueOf("Tell me a story about a dog.", { onFirstToken });
+      for await (const { tokens } of writer.write(dialogue, never())) {
+        if (tokens !== null) assert.equal(told, 1);
+      }
+      assert.ok(told <= 1, `${told} times`);
+    });
+
     test("at temperature 0 it repeats", async () => {
       const dialogue = dialogueOf("What should I cook tonight?");
       const first = await replyOf(writer, dialogue);

@@ -19,6 +19,12 @@ export interface ServerProcess {
   stop(): Promise<void>;
 }
 
+/** Of a server that shares its keys with others: one of theirs, and the port on which a balancer looks for it. */
+export interface OneOfSeveral {
+  readonly port?: number;
+  readonly key?: string;
+}
+
 /** How a server is started when it is not `antiphon serve`. */
 export interface ServerCommand {
   readonly command: string;
@@ -37,14 +43,15 @@ export interface ServerCommand {
 export async function startServerProcess(
   serve: ServerCommand = SERVE,
   prepare: (dataDir: string) => Promise<void> = async () => {},
+  { port = 0, key: given }: OneOfSeveral = {},
 ): Promise<ServerProcess> {
   const dataDir = await mkdtemp(join(tmpdir(), "antiphon-bench-"));
   const logFile = join(dataDir, "stderr.log");
-  const key = await makeKey(dataDir);
+  const key = given ?? (await makeKey(dataDir));
   await prepare(dataDir);
   const log = openSync(logFile, "w");
   const begunMs = performance.now();
-  const child = spawn(serve.command, [...serve.args, "--port", "0", "--data-dir", dataDir], {
+  const child = spawn(serve.command, [...serve.args, "--port", `${port}`, "--data-dir", dataDir], {
     stdio: ["ignore", "pipe", log],
     env: withoutSettings(process.env),
     cwd: serve.cwd,
@@ -89,7 +96,8 @@ export async function startServerProcess(
 
 const STOP_GRACE_MS = 15_000;
 
-const SERVE: ServerCommand = {
+/** `antiphon serve` of this build. */
+export const SERVE: ServerCommand = {
   command: process.execPath,
   args: [fileURLToPath(new URL("../main.js", import.meta.url)), "serve", "--no-pull"],
   cwd: process.cwd(),

@@ -49,14 +49,20 @@ export class GuardedBuckets implements Buckets {
   }
 
   async take(name: string, limits: BucketLimits): Promise<BucketReading> {
-    const told = await this.#ask(() => this.#shared.take(name, limits));
-    if (told !== null) return this.#heard(name, limits, told);
-    this.#options.onTakeAlone?.();
-    return this.#remembered.take(name, limits, this.#nowMs());
+    const told = this.#breaker.lets() ? await this.#answer(this.#shared.take(name, limits)) : null;
+    if (told === null) {
+      this.#options.onTakeAlone?.();
+      return this.#remembered.take(name, limits, this.#nowMs());
+    }
+    // That all is well, a take alone can tell: a look is answered also where nothing can be written.
+    const wasOpen = this.#breaker.isOpen;
+    this.#breaker.succeeded();
+    if (wasOpen) this.#options.onRecovery?.();
+    return this.#heard(name, limits, told);
   }
 
   async peek(name: string, limits: BucketLimits): Promise<BucketReading> {
-    const told = await this.#ask(() => this.#shared.peek(name, limits));
+    const told = this.#breaker.isOpen ? null : await this.#answer(this.#shared.peek(name, limits));
     return told === null ? this.recall(name, limits) : this.#heard(name, limits, told);
   }
 
@@ -68,16 +74,11 @@ export class GuardedBuckets implements Buckets {
     this.#shared.close();
   }
 
-  /** What the shared buckets say, or null where they say nothing in time or are not asked. */
-  async #ask(ask: () => Promise<SharedReading>): Promise<SharedReading | null> {
-    if (!this.#breaker.lets()) return null;
+  /** What the shared buckets say, or null where they say nothing in time. */
+  async #answer(asked: Promise<SharedReading>): Promise<SharedReading | null> {
     const { timeoutMs } = this.#options;
     try {
-      const told = await withinMs(timeoutMs, ask(), () => late(this.#shared.place, timeoutMs));
-      const wasOpen = this.#breaker.isOpen;
-      this.#breaker.succeeded();
-      if (wasOpen) this.#options.onRecovery?.();
-      return told;
+      return await withinMs(timeoutMs, asked, () => late(this.#shared.place, timeoutMs));
     } catch (error) {
       const wasOpen = this.#breaker.isOpen;
       this.#breaker.failed();

@@ -10,6 +10,8 @@ import { asBucketsError } from "./valkey-errors.ts";
 export interface ValkeyOptions {
   /** What the names of the keys begin with, so that two fleets may share one server. */
   readonly prefix: string;
+  /** Longest wait for a connection, and for a word on it while one is due, in milliseconds; then another is made. */
+  readonly silenceMs: number;
   /** {@link takeScript}, also with a clock of the caller's. */
   readonly script?: string;
 }
@@ -19,13 +21,15 @@ export interface ValkeyOptions {
  * again for as long as it is open; what is asked meanwhile fails at once.
  */
 export function valkeyBuckets(address: ValkeyAddress, options: ValkeyOptions): SharedBuckets {
-  const { prefix, script = takeScript() } = options;
+  const { prefix, silenceMs, script = takeScript() } = options;
   const scriptSha = createHash("sha1").update(script).digest("hex");
   const spoken = { place: placeOf(address), password: address.password };
   /** Why there is no connection, as far as that was said. */
   let trouble: Error | null = null;
   const client = new Redis({
     ...clientOptions(address),
+    connectTimeout: silenceMs,
+    socketTimeout: silenceMs,
     // After a failover the name leads to another server.
     reconnectOnError(error) {
       if (!error.message.startsWith("READONLY")) return false;
@@ -74,8 +78,6 @@ export function valkeyBuckets(address: ValkeyAddress, options: ValkeyOptions): S
   };
 }
 
-/** Longest wait for a connection, and for a word on it while one is due, in milliseconds. */
-const SILENCE_MS = 1_000;
 const LONGEST_PAUSE_MS = 250;
 
 /** How long to wait before the next attempt to connect, in milliseconds. */
@@ -94,8 +96,6 @@ function clientOptions({ host, port, isTls, user, password, database }: ValkeyAd
     ...(user === null ? {} : { username: user }),
     ...(password === null ? {} : { password }),
     db: database,
-    connectTimeout: SILENCE_MS,
-    socketTimeout: SILENCE_MS,
     disconnectTimeout: 100,
     retryStrategy: reconnectPauseMs,
     // Nobody waits for a connection, and nothing is sent twice: a token would be taken twice.

@@ -1,0 +1,79 @@
+import type { Settings } from "../settings/schema.ts";
+import { SettingsError } from "../settings/settings-error.ts";
+import { EMBEDDED_CHECKPOINT, PUBLIC_MODELS, type PublicModel } from "./public-models.ts";
+
+type Given = Pick<Settings, "models" | "checkpoints">;
+type Remote = Settings["checkpoints"][string]["remote"];
+
+/**
+ * The public models by the settings: those of the repository, some of which another checkpoint may speak for, and behind
+ * them the ids that only the settings know.
+ *
+ * @throws SettingsError where a model names a checkpoint that there is not, or a checkpoint has the embedded one's name
+ */
+export function offeredModels({ models, checkpoints }: Given): readonly PublicModel[] {
+  if (Object.hasOwn(checkpoints, EMBEDDED_CHECKPOINT)) {
+    throw new SettingsError(
+      "file",
+      `The setting checkpoints.${EMBEDDED_CHECKPOINT} has the name of the embedded voice: give it another.`,
+    );
+  }
+  const known = new Set(PUBLIC_MODELS.map(({ card }) => card.id));
+  const others = Object.keys(models).filter((id) => !known.has(id));
+  return [...PUBLIC_MODELS, ...others.map(another)].map((model) => {
+    const asked = Object.hasOwn(models, model.card.id) ? models[model.card.id] : undefined;
+    return asked === undefined ? model : spokenBy(model, asked, checkpoints);
+  });
+}
+
+/** A further id: the default model under another name. */
+function another(id: string): PublicModel {
+  const model = PUBLIC_MODELS.find(({ card }) => card.isDefault)!;
+  return { ...model, card: { ...model.card, id, displayName: id, isDefault: false }, isResident: false };
+}
+
+function spokenBy(
+  model: PublicModel,
+  { checkpoint, displayName, description }: Settings["models"][string],
+  checkpoints: Settings["checkpoints"],
+): PublicModel {
+  const { card } = model;
+  const isEmbedded = checkpoint === EMBEDDED_CHECKPOINT;
+  const remote = Object.hasOwn(checkpoints, checkpoint) ? checkpoints[checkpoint]?.remote : undefined;
+  if (!isEmbedded && remote === undefined) {
+    const names = [EMBEDDED_CHECKPOINT, ...Object.keys(checkpoints)].join(", ");
+    throw new SettingsError(
+      "file",
+      `The setting models.${card.id}.checkpoint is ${JSON.stringify(checkpoint)}, which is none: name one of ${names}.`,
+    );
+  }
+  return {
+    card: {
+      ...card,
+      displayName: displayName ?? card.displayName,
+      description: description ?? (remote === undefined ? card.description : descriptionOf(remote)),
+    },
+    checkpoint,
+    preset: isEmbedded ? model.preset : {},
+    // What computes elsewhere takes next to nothing here.
+    isResident: isEmbedded ? model.isResident : true,
+  };
+}
+
+/** What there is to know before one uses it, in the words of a card. */
+function descriptionOf({ kind, model, references }: Remote): string {
+  if (kind === "antiphon") {
+    const which = model === undefined ? "its default model" : `its model “${model}”`;
+    return (
+      `Spoken elsewhere, by another Antiphon: ${which}. It is given the whole conversation and every knob, but for the ` +
+      "`speed` of /v1/audio/speech. At temperature 0 bytes repeat only as far as its machines are alike."
+    );
+  }
+  const history = references
+    ? "Of earlier turns it is given the speaker's latest clip whose words are known, to clone."
+    : "It does not hear earlier turns.";
+  return (
+    `Spoken elsewhere, by “${model}” behind OpenAI's API for speech. ${history} Of the knobs it takes max_new_tokens ` +
+    "alone, and bytes do not repeat, at temperature 0 neither. It tells no times of words."
+  );
+}

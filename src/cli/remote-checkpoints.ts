@@ -1,0 +1,134 @@
+import type { Checkpoint } from "../catalogue/residency.ts";
+import type { EndpointEvent } from "../engines/remote/endpoints.ts";
+import type { RemoteOptions } from "../engines/remote/remote-options.ts";
+import type { Settings } from "../settings/schema.ts";
+import { SettingsError } from "../settings/settings-error.ts";
+import { ApiKeyError, readApiKey } from "./api-key.ts";
+
+/** A checkpoint that computes elsewhere. */
+export interface RemoteCheckpoint extends Checkpoint {
+  /** Utterances that it speaks at once. */
+  readonly places: number;
+}
+
+export interface RemoteSources {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** An endpoint fails, or does so no more. */
+  readonly onEvent?: (event: EndpointEvent) => void;
+}
+
+type Remote = Settings["checkpoints"][string]["remote"];
+
+/** What an utterance takes while it is open: two seconds of what has come, and what is made of it. */
+const PLACE_BYTES = 512 * 1024;
+/** The speakers of every public model. */
+const SPEAKERS = ["0", "1"];
+
+/**
+ * The checkpoints of the settings that compute elsewhere. None is asked for anything before it is used.
+ *
+ * @throws SettingsError, naming the setting and the remedy; ApiKeyError when a key cannot be used
+ */
+export function remoteCheckpoints(
+  settings: Pick<Settings, "checkpoints" | "generationTimeoutMs">,
+  sources: RemoteSources,
+): RemoteCheckpoint[] {
+  return Object.entries(settings.checkpoints).map(([name, { remote }]) => {
+    const options = optionsOf(name, remote, settings.generationTimeoutMs, sources);
+    return {
+      name,
+      memoryBytes: remote.maxConcurrent * PLACE_BYTES,
+      places: remote.maxConcurrent,
+      async load() {
+        const { createRemoteModel } = await import("../engines/remote/model.ts");
+        return createRemoteModel(options);
+      },
+    };
+  });
+}
+
+function optionsOf(
+  name: string,
+  remote: Remote,
+  generationTimeoutMs: number,
+  { env, onEvent }: RemoteSources,
+): RemoteOptions {
+  const { kind, urls, model, references, format, sampleRateHz, firstByteTimeoutMs, idleTimeoutMs } = remote;
+  const setting = (field: string): string => `checkpoints.${name}.remote.${field}`;
+  for (const url of urls) checkUrl(url, setting("urls"));
+  for (const [field, ms] of Object.entries({ firstByteTimeoutMs, idleTimeoutMs })) {
+    if (ms <= generationTimeoutMs) continue;
+    throw refused(
+      setting(field),
+      `is longer than generationTimeoutMs (${generationTimeoutMs}): raise that too`,
+    );
+  }
+  if (kind === "openai" && model === undefined) {
+    throw refused(setting("model"), "is missing: with this kind it names the model to ask for");
+  }
+  if (kind === "antiphon" && references) {
+    throw refused(setting("references"), "is for the kind openai: an Antiphon hears the turns by itself");
+  }
+  return {
+    name,
+    kind,
+    urls,
+    model: model ?? null,
+    voices: checkedVoices(remote, setting("voices")),
+    format,
+    sampleRateHz,
+    references,
+    apiKey: keyOf(remote, setting, env),
+    firstByteTimeoutMs,
+    idleTimeoutMs,
+    ...(onEvent === undefined ? {} : { onEvent }),
+  };
+}
+
+/** An address may hold a password, so the message does not quote it. */
+function checkUrl(address: string, setting: string): void {
+  const url = URL.canParse(address) ? new URL(address) : null;
+  if (url === null)
+    throw refused(setting, "holds what is no address: give one as in http://127.0.0.1:8880/v1");
+  if (url.username !== "" || url.password !== "") {
+    throw refused(setting, "holds a user name or a password: put the key into keyFile or keyEnv");
+  }
+  if (url.search !== "" || url.hash !== "") {
+    throw refused(setting, "holds a ? or a #: give the address up to where its routes begin, as in …/v1");
+  }
+}
+
+function checkedVoices({ kind, voices }: Remote, setting: string): Readonly<Record<string, string>> {
+  const shown = SPEAKERS.map((label) => JSON.stringify(label)).join(" and ");
+  const other = Object.keys(voices ?? {}).find((label) => !SPEAKERS.includes(label));
+  if (other !== undefined) {
+    throw refused(setting, `names the speaker ${JSON.stringify(other)}: every model's speakers are ${shown}`);
+  }
+  const missing = SPEAKERS.find((label) => voices?.[label] === undefined);
+  if (missing !== undefined && (kind === "openai" || voices !== undefined)) {
+    throw refused(
+      setting,
+      `says nothing of the speaker ${JSON.stringify(missing)}: name a voice for ${shown} each`,
+    );
+  }
+  return { ...voices };
+}
+
+function keyOf(
+  { keyFile, keyEnv }: Remote,
+  setting: (field: string) => string,
+  env: RemoteSources["env"],
+): string | null {
+  const sources = { env, file: keyFile, variable: keyEnv ?? "", setting: setting("keyFile") };
+  const key = readApiKey(sources);
+  if (key === null && keyEnv !== undefined) {
+    throw new ApiKeyError(
+      `${setting("keyEnv")} names ${keyEnv}, which is not set: put the endpoint's key there`,
+    );
+  }
+  return key;
+}
+
+function refused(setting: string, why: string): SettingsError {
+  return new SettingsError("file", `The setting ${setting} ${why}.`);
+}

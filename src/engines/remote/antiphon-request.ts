@@ -1,0 +1,65 @@
+import type { SpeakerLabel, Turn } from "../../model/conversation.ts";
+import type { Script } from "../../model/script.ts";
+import { base64Wav } from "./base64-wav.ts";
+
+/** The frames that an Antiphon may be asked for in one request. */
+export const FRAMES = { least: 16, most: 2_048 } as const;
+
+/** What stays the same over the requests of an utterance: the body up to the open turn's text, and from there on. */
+export interface ConversationBody {
+  readonly opening: readonly Uint8Array[];
+  /** The rest of it, for some words that may have so many frames. */
+  closing(text: string, mostFrames: number): Uint8Array;
+  /** Lets go of the opening: no more requests will be made. */
+  finish(): void;
+}
+
+/**
+ * The conversation of a script as `POST /v1/converse/stream` takes it, but for its open turn's text. Throws the signal's
+ * reason when that aborts.
+ *
+ * @param model what the other Antiphon calls it; `null` is its default
+ * @param labelOf what it calls a speaker
+ */
+export async function conversationBody(
+  { history, speaker, delivery, lexicon = [], hasMouth = false }: Script,
+  model: string | null,
+  labelOf: (speaker: SpeakerLabel) => SpeakerLabel,
+  signal: AbortSignal,
+): Promise<ConversationBody> {
+  const opening: Uint8Array[] = [Buffer.from('{"conversation":[')];
+  for (const turn of history) opening.push(...(await turnJson(turn, labelOf(turn.speaker), signal)));
+  return {
+    opening,
+    closing(text, mostFrames) {
+      const open = JSON.stringify({ speaker: labelOf(speaker), text });
+      const rest = {
+        ...(model === null ? {} : { model }),
+        params: {
+          temperature: delivery.temperature,
+          acoustic_temperature: delivery.acousticTemperature,
+          top_k: delivery.topK,
+          repetition_penalty: delivery.repetitionPenalty,
+          penalty_window: delivery.penaltyWindow,
+          max_new_tokens: Math.max(FRAMES.least, Math.min(FRAMES.most, mostFrames)),
+          audio_quality: delivery.quality,
+        },
+        ...(lexicon.length === 0 ? {} : { lexicon: Object.fromEntries(lexicon) }),
+        ...(hasMouth ? { visemes: true } : {}),
+      };
+      return Buffer.from(`${open}],${JSON.stringify(rest).slice(1)}`);
+    },
+    finish: () => void opening.splice(0),
+  };
+}
+
+async function turnJson(
+  { text, audio }: Turn,
+  speaker: SpeakerLabel,
+  signal: AbortSignal,
+): Promise<readonly Uint8Array[]> {
+  const json = JSON.stringify({ speaker, ...(text === null ? {} : { text }) });
+  if (audio === null) return [Buffer.from(`${json},`)];
+  const wav = await base64Wav(audio, signal);
+  return [Buffer.from(`${json.slice(0, -1)},"audio_wav_b64":"`), ...wav, Buffer.from('"},')];
+}

@@ -1,0 +1,145 @@
+import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
+import type { HeardVoice, SpokenWord, TimedName } from "../../model/speech-model.ts";
+import { EventReader, type ServerEvent } from "./event-reader.ts";
+import type { AnswerHead } from "./exchange.ts";
+import { PcmSamples } from "./pcm-samples.ts";
+import type { ReadSounds, Sound, SoundsEnd } from "./sounds.ts";
+import { checkStatus, TryError } from "./try-error.ts";
+
+/**
+ * Takes the answer of `POST /v1/converse/stream` apart: audio and what begins in it. Such a stream is over with its
+ * `end`, has failed with an `error`, and with neither was cut off. Throws {@link TryError} for the latter two, and for
+ * what is none.
+ */
+export function readConversation(): ReadSounds {
+  return async function* (exchange): AsyncGenerator<Sound, SoundsEnd, void> {
+    const head = await exchange.head();
+    checkStatus(head);
+    checkType(head);
+    const reader = new EventReader();
+    for (;;) {
+      const bytes = await exchange.next();
+      if (bytes === null) throw new TryError("ended its stream without an end");
+      for (const event of eventsIn(reader, bytes)) {
+        if (event.event === "audio") yield soundOf(event);
+        else if (event.event === "end") return endOf(event);
+        else if (event.event === "error") throw new TryError("told of an error in its stream");
+      }
+    }
+  };
+}
+
+function checkType({ headers }: AnswerHead): void {
+  if ((headers["content-type"] ?? "").startsWith("text/event-stream")) return;
+  throw strange("answered with something that is no stream of an Antiphon: check urls and kind");
+}
+
+function eventsIn(reader: EventReader, bytes: Uint8Array): ServerEvent[] {
+  try {
+    return reader.push(bytes);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw strange("sent an event without end");
+  }
+}
+
+function soundOf(event: ServerEvent): Sound {
+  const { pcm_b64: base64, sample_rate: rateHz, words, visemes, phonemes } = recordIn(event);
+  if (typeof base64 !== "string" || rateHz !== SAMPLE_RATE_HZ) {
+    throw strange(`sent audio that is not of ${SAMPLE_RATE_HZ} Hz`);
+  }
+  const samples = new PcmSamples(1).push(Buffer.from(base64, "base64"));
+  return {
+    samples,
+    ...(Array.isArray(words) ? { words: words.flatMap(wordOf) } : {}),
+    ...(Array.isArray(visemes) || Array.isArray(phonemes)
+      ? { mouth: { visemes: timedNames(visemes, "viseme"), phonemes: timedNames(phonemes, "phoneme") } }
+      : {}),
+  };
+}
+
+function wordOf(value: unknown): SpokenWord[] {
+  const { word, start, end, offset, length } = isRecord(value) ? value : {};
+  if (typeof word !== "string" || !isTime(start) || !isTime(end)) return [];
+  if (!isCount(offset) || !isCount(length)) return [];
+  return [{ word, startS: start, endS: end, offset, length }];
+}
+
+function timedNames(list: unknown, field: string): TimedName[] {
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((value: unknown) => {
+    const { [field]: name, start, end } = isRecord(value) ? value : {};
+    const isTimed = typeof name === "string" && isTime(start) && isTime(end);
+    return isTimed ? [{ name, startS: start, endS: end }] : [];
+  });
+}
+
+function endOf(event: ServerEvent): SoundsEnd {
+  const { meta } = recordIn(event);
+  const { stop, voice } = isRecord(meta) ? meta : {};
+  const heard = voiceOf(voice);
+  return { stop: stop === "length" ? "length" : "finished", ...(heard === null ? {} : { voice: heard }) };
+}
+
+/** `meta.voice` of a reply, back; `null` where it is not whole. */
+function voiceOf(voice: unknown): HeardVoice | null {
+  if (!isRecord(voice) || typeof voice.start !== "string") return null;
+  const { start, entrained_by: entrainedBy } = voice;
+  if (entrainedBy !== null && !isCount(entrainedBy)) return null;
+  const numbers = NUMBERS.map(([wire]) => voice[wire]);
+  if (!numbers.every(isTime)) return null;
+  const told = Object.fromEntries(NUMBERS.map(([, own], index) => [own, numbers[index]!]));
+  return {
+    start,
+    entrainedBy,
+    followed: listOf(voice.followed, isText),
+    turns: listOf(voice.turns, isCount),
+    cautions: listOf(voice.cautions, isText),
+    ...(told as Record<(typeof NUMBERS)[number][1], number>),
+  };
+}
+
+const NUMBERS = [
+  ["speech_seconds", "speechS"],
+  ["trust", "trust"],
+  ["pitch_semitones", "pitchSemitones"],
+  ["pitch_range", "pitchRange"],
+  ["rate", "rate"],
+  ["level_db", "levelDb"],
+  ["warp", "warp"],
+  ["spectrum_db", "spectrumDb"],
+] as const;
+
+function recordIn({ data }: ServerEvent): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(data);
+    if (isRecord(value)) return value;
+  } catch {
+    // Told below.
+  }
+  throw strange("sent an event that is no JSON object");
+}
+
+function strange(message: string): TryError {
+  return new TryError(message, { isPassing: false });
+}
+
+function listOf<T>(value: unknown, isOne: (each: unknown) => each is T): T[] {
+  return Array.isArray(value) ? value.filter(isOne) : [];
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value);
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,99 @@
+import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../audio/format.ts";
+import type { Frame, Mouth, SpokenWord, TimedName } from "../../model/speech-model.ts";
+import type { Sound } from "./sounds.ts";
+
+/**
+ * Cuts speech that comes in pieces of any size into frames of 1920 samples, the last of which is shorter, and puts what
+ * begins in them to the frame in which it does.
+ */
+export class PcmFrames {
+  readonly #mostS: number;
+  #frame = new Float32Array(FRAME_SAMPLES);
+  #filled = 0;
+  #given = 0;
+  /** Samples, and code points of the text, before the answer that is being cut. */
+  #before = 0;
+  #charsBefore = 0;
+  #words: SpokenWord[] | null = null;
+  #mouth: { readonly phonemes: TimedName[]; readonly visemes: TimedName[] } | null = null;
+
+  /** @param mostFrames words are told that are heard whole within so many */
+  constructor(mostFrames: number) {
+    this.#mostS = (mostFrames * FRAME_SAMPLES) / SAMPLE_RATE_HZ + 1e-6;
+  }
+
+  /** Frames that were given, all of them full. */
+  get given(): number {
+    return this.#given;
+  }
+
+  /** Samples that wait for a frame to be full. */
+  get waiting(): number {
+    return this.#filled;
+  }
+
+  /** Another answer begins behind what there is: times in it are from here on, and its words from there in the text. */
+  beginAnswer(offsetChars: number): void {
+    this.#before = this.#given * FRAME_SAMPLES + this.#filled;
+    this.#charsBefore = offsetChars;
+  }
+
+  /** The frames that are full now. */
+  *push({ samples, words, mouth }: Sound): Generator<Frame, void, void> {
+    const byS = this.#before / SAMPLE_RATE_HZ;
+    if (words !== undefined) {
+      this.#words ??= [];
+      for (const word of words) {
+        const told = { ...later(word, byS), offset: word.offset + this.#charsBefore };
+        if (told.endS <= this.#mostS) this.#words.push(told);
+      }
+    }
+    if (mouth !== undefined) {
+      this.#mouth ??= { phonemes: [], visemes: [] };
+      this.#mouth.phonemes.push(...mouth.phonemes.map((each) => later(each, byS)));
+      this.#mouth.visemes.push(...mouth.visemes.map((each) => later(each, byS)));
+    }
+    for (let at = 0; at < samples.length; ) {
+      const count = Math.min(FRAME_SAMPLES - this.#filled, samples.length - at);
+      this.#frame.set(samples.subarray(at, at + count), this.#filled);
+      this.#filled += count;
+      at += count;
+      if (this.#filled === FRAME_SAMPLES)
+        yield this.#take(((this.#given + 1) * FRAME_SAMPLES) / SAMPLE_RATE_HZ);
+    }
+  }
+
+  /** What is left, as a shorter frame; `null` where nothing is. */
+  end(): Frame | null {
+    return this.#filled === 0 ? null : this.#take(Number.POSITIVE_INFINITY);
+  }
+
+  #take(endS: number): Frame {
+    const samples = this.#filled === FRAME_SAMPLES ? this.#frame : this.#frame.slice(0, this.#filled);
+    this.#frame = new Float32Array(FRAME_SAMPLES);
+    this.#filled = 0;
+    this.#given += 1;
+    return {
+      samples,
+      ...(this.#words === null ? {} : { words: begunIn(this.#words, endS) }),
+      ...(this.#mouth === null ? {} : { mouth: mouthBegunIn(this.#mouth, endS) }),
+    };
+  }
+}
+
+function later<T extends { readonly startS: number; readonly endS: number }>(of: T, byS: number): T {
+  return byS === 0 ? of : { ...of, startS: of.startS + byS, endS: of.endS + byS };
+}
+
+/** Takes what begins before a time out of a list that is in order. */
+function begunIn<T extends { readonly startS: number }>(list: T[], endS: number): T[] {
+  const next = list.findIndex(({ startS }) => startS >= endS);
+  return list.splice(0, next < 0 ? list.length : next);
+}
+
+function mouthBegunIn(
+  { phonemes, visemes }: { phonemes: TimedName[]; visemes: TimedName[] },
+  endS: number,
+): Mouth {
+  return { phonemes: begunIn(phonemes, endS), visemes: begunIn(visemes, endS) };
+}

@@ -1,0 +1,101 @@
+import { splitSentences } from "../../text/sentences.ts";
+import { hasSpeakable } from "../../text/speakable.ts";
+
+/** Words of an utterance that are asked for in one request. */
+export interface RequestedText {
+  readonly text: string;
+  /** Where they begin in the utterance's text, in code points. */
+  readonly offset: number;
+}
+
+/**
+ * An utterance's text as it is asked for: a piece a request, and of a piece that is too long some sentences a request.
+ * What has no letter or number is passed over.
+ */
+export class RequestedTexts {
+  readonly #pieces: AsyncIterator<string>;
+  readonly #mostChars: number;
+  #ready: RequestedText[] = [];
+  #offset = 0;
+  #isOver = false;
+
+  /** @param mostChars code points that a request may have */
+  constructor(text: AsyncIterable<string>, mostChars: number) {
+    this.#pieces = text[Symbol.asyncIterator]();
+    this.#mostChars = mostChars;
+  }
+
+  /** What is asked for next; `null` at the end. Throws what the source of the text does. */
+  async next(): Promise<RequestedText | null> {
+    for (;;) {
+      const ready = this.#ready.shift();
+      if (ready !== undefined) return ready;
+      if (this.#isOver) return null;
+      const { value, done } = await this.#pieces.next().catch((error: unknown) => {
+        this.#isOver = true;
+        throw error;
+      });
+      if (done === true) this.#isOver = true;
+      else this.#cut(value);
+    }
+  }
+
+  /** Lets go of the text. Not waited for: a source that still waits for its next piece holds up nobody. */
+  release(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    void Promise.resolve(this.#pieces.return?.()).catch(() => {});
+  }
+
+  #cut(piece: string): void {
+    for (const text of parts(piece, this.#mostChars)) {
+      if (hasSpeakable(text)) this.#ready.push({ text, offset: this.#offset });
+      this.#offset += codePoints(text);
+    }
+  }
+}
+
+/**
+ * Of words that were cut off the sentences of which something was heard, one at least.
+ *
+ * @param untilChars where the last word ends that was heard whole, in code points
+ */
+export function heardSentences(text: string, untilChars: number): string {
+  const starts = splitSentences(text).map(({ from }) => from);
+  const next = starts.slice(1).find((from) => codePoints(text.slice(0, from)) >= untilChars);
+  return text.slice(0, next);
+}
+
+/** A text in parts that are not too long, cut between sentences where that can be, else between words. */
+function parts(text: string, mostChars: number): string[] {
+  if (codePoints(text) <= mostChars) return [text];
+  const sentences = splitSentences(text).map(({ from }) => from);
+  const found: string[] = [];
+  for (let from = 0; from < text.length; ) {
+    const most = from + unitsIn(text.slice(from), mostChars);
+    const sentence = sentences.findLast((start) => start > from && start <= most);
+    const space = text.lastIndexOf(" ", most - 1) + 1;
+    const until = most === text.length ? most : (sentence ?? (space > from ? space : most));
+    found.push(text.slice(from, until));
+    from = until;
+  }
+  return found;
+}
+
+function codePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+}
+
+/** The first code points of a text, in UTF-16 units. */
+function unitsIn(text: string, mostCodePoints: number): number {
+  let units = 0;
+  let count = 0;
+  for (const character of text) {
+    if (count === mostCodePoints) break;
+    units += character.length;
+    count += 1;
+  }
+  return units;
+}

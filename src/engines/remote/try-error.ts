@@ -1,0 +1,70 @@
+import { retryAfterMs } from "../../model/retry-after.ts";
+import type { AnswerHead } from "./exchange.ts";
+
+/**
+ * One try at a request that came to nothing. The message goes to the log and completes "HOST …"; it quotes nothing that
+ * the endpoint sent.
+ */
+export class TryError extends Error {
+  override readonly name = "TryError";
+  /** Whether the same request may work elsewhere or later, as nothing is wrong with it or the settings. */
+  readonly isPassing: boolean;
+  /** How long the endpoint wants to be left alone; `null` when it did not say. */
+  readonly waitMs: number | null;
+
+  constructor(message: string, { isPassing = true, waitMs = null }: TryErrorOptions = {}) {
+    super(message);
+    this.isPassing = isPassing;
+    this.waitMs = waitMs;
+  }
+}
+
+interface TryErrorOptions {
+  readonly isPassing?: boolean;
+  readonly waitMs?: number | null;
+}
+
+/** Reads the status of an answer. Throws a {@link TryError} for any but 200. */
+export function checkStatus({ status, headers }: AnswerHead): void {
+  if (status === 200) return;
+  const known = NOT_PASSING[status];
+  if (known !== undefined) throw new TryError(known, { isPassing: false });
+  if (status < 300)
+    throw new TryError(`answered with ${status} where it should with 200`, { isPassing: false });
+  if (status < 400) {
+    throw new TryError(`redirects (${status}), which is not followed: set urls to where it leads`, {
+      isPassing: false,
+    });
+  }
+  const waitMs = askedWaitMs(headers);
+  if (status === 429) throw new TryError("is busy, or its quota is used up (429)", { waitMs });
+  if (status >= 500) throw new TryError(`failed (${status})`, { waitMs });
+  throw new TryError(`refused the request (${status}): check model, voices and format`, { isPassing: false });
+}
+
+function askedWaitMs(headers: AnswerHead["headers"]): number | null {
+  const asked = new Headers();
+  for (const name of ["retry-after", "retry-after-ms"]) {
+    const value = headers[name];
+    if (typeof value === "string") asked.set(name, value);
+  }
+  return retryAfterMs(asked, Date.now());
+}
+
+const NOT_PASSING: Readonly<Record<number, string>> = {
+  401: "refused the key (401): check keyFile or keyEnv",
+  403: "does not let this key use the model (403): check keyFile or keyEnv, and model",
+  404: "has no such route or model (404): check urls, which usually end in /v1, and model",
+};
+
+/** What was thrown on the way to an answer, or in the middle of one, as what became of a try. */
+export function asTryError(thrown: unknown, hasBegun: boolean): TryError {
+  if (thrown instanceof TryError) return thrown;
+  const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
+  const shown = /^[A-Z][A-Z0-9_]{2,60}$/.test(code) ? ` (${code})` : "";
+  if (code === "HPE_HEADER_OVERFLOW") return new TryError(`sent headers without end${shown}`);
+  if (code.startsWith("HPE_")) return new TryError(`sent what is no HTTP${shown}`);
+  if (hasBegun) return new TryError(`broke off in the middle of speech${shown}`);
+  if (["ECONNRESET", "EPIPE", ""].includes(code)) return new TryError(`broke off the connection${shown}`);
+  return new TryError(`cannot be reached${shown}: check that it runs, and urls`);
+}

@@ -1,0 +1,124 @@
+import { abortable } from "../../model/abortable.ts";
+import type { Script } from "../../model/script.ts";
+import {
+  type Frame,
+  type HeardVoice,
+  NothingToSpeakError,
+  type SpeechReport,
+} from "../../model/speech-model.ts";
+import type { PreparedRequests } from "./dialect.ts";
+import type { Endpoints } from "./endpoints.ts";
+import { PcmFrames } from "./pcm-frames.ts";
+import { heardSentences, type RequestedText, RequestedTexts } from "./requested-text.ts";
+import type { Sound, Sounds, SoundsEnd } from "./sounds.ts";
+import { TryError } from "./try-error.ts";
+
+/** What an utterance is spoken by. */
+export interface UtteranceParts {
+  readonly requests: PreparedRequests;
+  readonly endpoints: Endpoints;
+  /** The longest silence after the first sound, while more is waited for. */
+  readonly idleTimeoutMs: number;
+}
+
+/** So much of a piece has been given before the next is asked for: to begin with, one is enough. */
+const AHEAD_FRAMES = 6;
+
+/** Words, and their answer from its first sound on; `null` where there was no room for it any more. */
+interface Asked extends RequestedText {
+  readonly sounds: Sounds | null;
+}
+
+/** Speaks a script's text, a request a piece. Ends and throws as `SpeechModel.speak` does. */
+export async function* utterance(
+  { text, delivery: { maxFrames } }: Script,
+  { requests, endpoints, idleTimeoutMs }: UtteranceParts,
+  signal: AbortSignal,
+): AsyncGenerator<Frame, SpeechReport, void> {
+  const texts = new RequestedTexts(text, requests.mostChars);
+  const frames = new PcmFrames(maxFrames);
+  let current: Sounds | null = null;
+  let next: Promise<Asked | null> | null = null;
+  let voice: HeardVoice | undefined;
+  let spoken = "";
+  /** Where the last word ends that was told, in code points of all of the text. */
+  let toldUntil: number | null = null;
+
+  const ask = async (): Promise<Asked | null> => {
+    const wanted = await texts.next();
+    if (wanted === null) {
+      requests.finish();
+      return null;
+    }
+    if (frames.given === maxFrames) return { ...wanted, sounds: null };
+    const { body, read } = requests.request(wanted.text, maxFrames - frames.given);
+    return { ...wanted, sounds: await endpoints.begin(body, read, signal) };
+  };
+  const late = () => new TryError(`fell silent in the middle of speech (idleTimeoutMs, ${idleTimeoutMs} ms)`);
+  const hear = async (sounds: Sounds): Promise<IteratorResult<Sound, SoundsEnd>> => {
+    try {
+      return await sounds.next(idleTimeoutMs, late);
+    } catch (thrown) {
+      signal.throwIfAborted();
+      throw endpoints.failed(thrown, sounds);
+    }
+  };
+  const report = (stop: SpeechReport["stop"], words: string): SpeechReport => ({
+    stop,
+    spoken: words,
+    ...(voice === undefined ? {} : { voice: requests.voiceOf(voice) }),
+  });
+  const cutIn = (asked: Asked): SpeechReport => {
+    const heard = toldUntil === null ? asked.text : heardSentences(asked.text, toldUntil - asked.offset);
+    return report("length", spoken + heard);
+  };
+
+  try {
+    for (;;) {
+      next ??= quiet(ask());
+      const asked: Asked | null = await abortable(next, signal);
+      next = null;
+      if (asked === null) break;
+      if (asked.sounds === null) return report("length", spoken);
+      current = asked.sounds;
+      frames.beginAnswer(asked.offset);
+      const givenBefore = frames.given;
+      let step = await hear(current);
+      for (; !step.done; step = await hear(current)) {
+        for (const frame of frames.push(step.value)) {
+          if (frames.given > maxFrames) return cutIn(asked);
+          const last = frame.words?.at(-1);
+          if (last !== undefined) toldUntil = last.offset + last.length;
+          yield frame;
+          signal.throwIfAborted();
+          if (frames.given - givenBefore >= AHEAD_FRAMES) next ??= quiet(ask());
+        }
+        if (frames.given === maxFrames && frames.waiting > 0) return cutIn(asked);
+      }
+      current.close();
+      voice ??= step.value.voice;
+      if (step.value.stop === "length") {
+        const rest = frames.end();
+        if (rest !== null) yield rest;
+        return cutIn(asked);
+      }
+      spoken += asked.text;
+    }
+    const rest = frames.end();
+    if (rest !== null) yield rest;
+    if (frames.given === 0) {
+      throw new NothingToSpeakError("the text has no letter or number, so there is nothing to speak");
+    }
+    return report("finished", spoken);
+  } finally {
+    texts.release();
+    current?.close();
+    next?.then((asked) => asked?.sounds?.close()).catch(() => {});
+  }
+}
+
+/** A promise that somebody waits for later, or nobody. */
+function quiet<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
+}

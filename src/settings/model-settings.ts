@@ -1,0 +1,136 @@
+import Type from "typebox";
+
+/** A name that stands in the settings, in lists and in the log. */
+const NAME = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$";
+const ADDRESS = "^https?://";
+/** A variable in the environment that is none of ours: ours are settings, and an unknown one is refused. */
+const OTHER_VARIABLE = "^(?!ANTIPHON_)[A-Za-z_][A-Za-z0-9_]*$";
+
+const closed = { additionalProperties: false };
+const MAX_MS = 86_400_000;
+
+/** What speaks for a public model elsewhere. */
+const Remote = Type.Object(
+  {
+    kind: Type.Enum(["openai", "antiphon"], {
+      description:
+        "What is there: a server with OpenAI's `POST /audio/speech`, as vLLM-Omni, Kokoro-FastAPI and Speaches are, or another Antiphon.",
+    }),
+    urls: Type.Array(Type.String({ pattern: ADDRESS }), {
+      minItems: 1,
+      maxItems: 64,
+      takes: "a list of addresses that begin with http:// or https://",
+      description:
+        "Where its routes begin, as in http://127.0.0.1:8880/v1. Of several, which have to be alike, the one that has least to do is asked first, and another where it fails before a sound has come.",
+    }),
+    model: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          "What it calls the model. Needed for `openai`; without it another Antiphon's default speaks.",
+      }),
+    ),
+    voices: Type.Optional(
+      Type.Record(Type.String(), Type.String({ minLength: 1 }), {
+        takes: 'an object from speaker labels to names, as in {"0": "af_heart", "1": "am_michael"}',
+        description:
+          'What it calls the voices of the speakers "0" and "1". Needed for `openai`; without it another Antiphon\'s own "0" and "1" speak.',
+      }),
+    ),
+    format: Type.Enum(["wav", "pcm"], {
+      default: "wav",
+      description:
+        "What it is asked for, where it is `openai`: a WAV, which tells its rate, or samples of 16 bits without a header.",
+    }),
+    sampleRateHz: Type.Integer({
+      minimum: 8_000,
+      maximum: 48_000,
+      default: 24_000,
+      unit: "Hz",
+      description: "The rate of its samples, where `format` is pcm.",
+    }),
+    references: Type.Boolean({
+      default: false,
+      description:
+        "Whether it clones voices from `ref_audio` and `ref_text`, as vLLM-Omni does: the speaker's latest clip of 1 to 30 s whose words are known is then sent along.",
+    }),
+    keyFile: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          "A file that holds its key and nothing else. A relative path in the file of settings is read from that file's own folder.",
+      }),
+    ),
+    keyEnv: Type.Optional(
+      Type.String({
+        pattern: OTHER_VARIABLE,
+        takes: "the name of an environment variable that does not begin with ANTIPHON_",
+        description: "The environment variable that holds its key; where that is set it wins over `keyFile`.",
+      }),
+    ),
+    maxConcurrent: Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      default: 32,
+      unit: "utterances",
+      description:
+        "Utterances that it speaks at once; more wait, as `queueDepth` and the other limits of waiting say.",
+    }),
+    firstByteTimeoutMs: Type.Integer({
+      minimum: 100,
+      maximum: MAX_MS,
+      default: 10_000,
+      unit: "ms",
+      description: "Longest that its first sound may take, all tries included.",
+    }),
+    idleTimeoutMs: Type.Integer({
+      minimum: 100,
+      maximum: MAX_MS,
+      default: 10_000,
+      unit: "ms",
+      description: "Longest that it may then be silent while more of its sound is waited for.",
+    }),
+  },
+  closed,
+);
+
+/** What can speak, beside the embedded voice: by name. */
+export const Checkpoints = Type.Record(
+  Type.String({ pattern: NAME }),
+  Type.Object({ remote: Remote }, { ...closed, description: "A checkpoint that computes elsewhere." }),
+  {
+    ...closed,
+    default: {},
+    takes: "an object of checkpoints by their names",
+    description:
+      "Other voices than the embedded one, by names of your own: speech models behind an address (see below and models.md).",
+  },
+);
+
+/** Which checkpoint speaks for a public id. */
+export const Models = Type.Record(
+  Type.String({ pattern: NAME }),
+  Type.Object(
+    {
+      checkpoint: Type.String({
+        pattern: NAME,
+        description: "What speaks: a name in `checkpoints`, or `heart`, the embedded voice.",
+      }),
+      displayName: Type.Optional(Type.String({ minLength: 1, description: "What people see." })),
+      description: Type.Optional(
+        Type.String({
+          minLength: 1,
+          description: "What `GET /v1/models` says of it, in place of its own words.",
+        }),
+      ),
+    },
+    closed,
+  ),
+  {
+    ...closed,
+    default: {},
+    takes: "an object of models by their public ids",
+    description:
+      "Which checkpoint speaks for a public id, one that there is or a new one (see below and models.md).",
+  },
+);

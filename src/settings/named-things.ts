@@ -1,0 +1,86 @@
+import { Check } from "typebox/schema";
+import type { LeafSchema } from "./leaves.ts";
+import { nearest } from "./nearest.ts";
+import { accepts, expectation } from "./values.ts";
+
+/** What is wrong somewhere inside a setting. */
+export interface Fault {
+  /** Where, from the setting's own name on: `checkpoints.kokoro.remote.format`. */
+  readonly name: string;
+  readonly value: unknown;
+  /** `unknown` is a key that nothing has, `missing` one that has to be there. */
+  readonly kind: "unknown" | "missing" | "wrong";
+  /** What it takes, in words that complete "it takes …"; of an unknown key the one that was meant, or `null`. */
+  readonly takes: string | null;
+}
+
+/** The first thing that is wrong in the value of a setting that holds things by their names; `null` where nothing is. */
+export function faultIn(schema: LeafSchema, value: unknown, name: string): Fault | null {
+  const members = schema.properties;
+  const each = schema.patternProperties;
+  if (members === undefined && (each === undefined || schema.additionalProperties !== false)) {
+    return accepts(schema, value) ? null : { name, value, kind: "wrong", takes: expectation(schema) };
+  }
+  if (!isRecord(value)) return { name, value, kind: "wrong", takes: expectation(schema) };
+  for (const [key, part] of Object.entries(value)) {
+    const inner = `${name}.${key}`;
+    const of = members === undefined ? ofPattern(each ?? {}, key) : ownMember(members, key);
+    if (of === null) return unknown(name, key, part, members ?? null);
+    const fault = faultIn(of, part, inner);
+    if (fault !== null) return fault;
+  }
+  const missing = neededIn(schema).find((key) => !Object.hasOwn(value, key));
+  if (missing === undefined) return null;
+  const takes = expectation(members?.[missing] ?? {});
+  return { name: `${name}.${missing}`, value: undefined, kind: "missing", takes };
+}
+
+/** The members of an object that have to be given: what has a default need not be. */
+export function neededIn({ required = [], properties = {} }: LeafSchema): string[] {
+  return required.filter((key) => properties[key]?.default === undefined);
+}
+
+/** The value of such a setting with the defaults of what was left out. */
+export function withDefaults(schema: LeafSchema, value: unknown): unknown {
+  if (!isRecord(value)) return value;
+  if (schema.properties === undefined) {
+    const filled = Object.entries(value).map(([key, part]) => {
+      const of = ofPattern(schema.patternProperties ?? {}, key);
+      return [key, of === null ? part : withDefaults(of, part)];
+    });
+    return Object.fromEntries(filled);
+  }
+  const filled = Object.entries(schema.properties).flatMap(([key, of]) => {
+    const part = Object.hasOwn(value, key) ? withDefaults(of, value[key]) : of.default;
+    return part === undefined ? [] : [[key, part]];
+  });
+  return Object.fromEntries(filled);
+}
+
+type Schemas = Readonly<Record<string, LeafSchema>>;
+
+function unknown(parent: string, key: string, value: unknown, members: Schemas | null): Fault {
+  const name = `${parent}.${key}`;
+  if (members !== null) {
+    const meant = nearest(key, Object.keys(members));
+    return { name, value, kind: "unknown", takes: meant === null ? null : `${parent}.${meant}` };
+  }
+  const takes =
+    "names of at most 64 letters, digits, dots, hyphens and underscores, which begin with one of the first two";
+  return { name: parent, value: key, kind: "wrong", takes };
+}
+
+function ownMember(members: Schemas, key: string): LeafSchema | null {
+  return Object.hasOwn(members, key) ? members[key]! : null;
+}
+
+function ofPattern(patterns: Schemas, key: string): LeafSchema | null {
+  for (const [pattern, schema] of Object.entries(patterns)) {
+    if (Check({ type: "string", pattern }, key)) return schema;
+  }
+  return null;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,267 @@
+import assert from "node:assert/strict";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import type { ClientRequest } from "node:http";
+import { after, describe, test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import { toPcm16 } from "../../../src/audio/pcm.ts";
+import { resample } from "../../../src/audio/resample.ts";
+import { wavHeader } from "../../../src/audio/wav-write.ts";
+import { SpeechFailedError } from "../../../src/model/speech-model.ts";
+import { LONG_TEXT, never, type Spoken, scriptOf, speakAll } from "../../model/scripts.ts";
+import { until } from "../../waiting.ts";
+import { remoteModel } from "./remote-model.ts";
+import {
+  type Answer,
+  bytes,
+  inPieces,
+  SpeechServer,
+  speech,
+  streamedWav,
+  tonePcm,
+  UPSTREAM_SECRET,
+} from "./speech-server.ts";
+
+const server = await SpeechServer.open();
+after(() => server.close());
+
+type Options = Partial<Parameters<typeof remoteModel>[0]>;
+
+async function spoken(answer: Answer, options: Options = {}, maxFrames = 512): Promise<Spoken> {
+  server.answers(answer);
+  const model = remoteModel({ urls: [server.url], firstByteTimeoutMs: 2_000, ...options });
+  try {
+    return await speakAll(model, { text: LONG_TEXT, delivery: { maxFrames } });
+  } finally {
+    await model.close();
+  }
+}
+
+async function failure(answer: Answer, options: Options = {}): Promise<string> {
+  const error = await spoken(answer, options).then(
+    () => assert.fail("it spoke"),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof SpeechFailedError, String(error));
+  assert.ok(!error.message.includes(UPSTREAM_SECRET), error.message);
+  assert.ok(error.message.startsWith(`elsewhere: ${server.host} `), error.message);
+  return error.message.slice(`elsewhere: ${server.host} `.length);
+}
+
+/** All samples of an utterance, as 16 bits. */
+function pcmOf({ frames }: Spoken): Int16Array {
+  return toPcm16(Float32Array.from(frames.flatMap(({ samples }) => [...samples])));
+}
+
+function samplesOf(pcm: Buffer): Int16Array {
+  return Int16Array.from({ length: pcm.length / 2 }, (_, at) => pcm.readInt16LE(2 * at));
+}
+
+const TONE = tonePcm(11.03);
+
+describe("speech that is taken", () => {
+  test("a WAV whose length nobody knew, one that tells it, and samples without a head are the same", async () => {
+    const known = Buffer.concat([wavHeader(TONE.length, 24_000), TONE]);
+    for (const answer of [bytes(streamedWav(TONE)), bytes(known)]) {
+      assert.deepEqual(pcmOf(await spoken(answer)), samplesOf(TONE));
+    }
+    const raw = bytes(TONE, "audio/pcm");
+    assert.deepEqual(pcmOf(await spoken(raw, { format: "pcm" })), samplesOf(TONE));
+    // A server that sends a WAV all the same is understood.
+    assert.deepEqual(pcmOf(await spoken(bytes(streamedWav(TONE)), { format: "pcm" })), samplesOf(TONE));
+    assert.deepEqual(
+      pcmOf(await spoken(bytes(streamedWav(TONE), "application/octet-stream"))),
+      samplesOf(TONE),
+    );
+  });
+
+  test("pieces of any size, also of one byte, are the same", async () => {
+    for (const lengths of [[1], [3, 7, 1, 4_801], [3_840], [65_537]]) {
+      const short = TONE.subarray(0, lengths[0] === 1 ? 8_001 : TONE.length);
+      const text = { text: "Hm." };
+      server.answers(inPieces(streamedWav(short), lengths));
+      const model = remoteModel({ urls: [server.url] });
+      const { frames } = await speakAll(model, text);
+      const samples = toPcm16(Float32Array.from(frames.flatMap((frame) => [...frame.samples])));
+      assert.deepEqual(
+        samples,
+        samplesOf(short.subarray(0, short.length - (short.length % 2))),
+        `${lengths}`,
+      );
+      await model.close();
+    }
+  });
+
+  for (const rateHz of [8_000, 16_000, 22_050, 44_100, 48_000]) {
+    test(`${rateHz} Hz becomes 24,000, the same as all at once`, async () => {
+      const pcm = tonePcm(9.017, rateHz);
+      const got = await spoken(inPieces(streamedWav(pcm, rateHz), [4_099]));
+      const floats = Float32Array.from(samplesOf(pcm), (value) => value / 32_767);
+      assert.deepEqual(pcmOf(got), toPcm16(resample(floats, rateHz, 24_000)));
+      const raw = await spoken(bytes(pcm, "audio/pcm"), { format: "pcm", sampleRateHz: rateHz });
+      assert.deepEqual(pcmOf(raw), pcmOf(got));
+    });
+  }
+
+  test("of two channels it takes the mean", async () => {
+    const mono = tonePcm(11);
+    const left = Buffer.alloc(2 * mono.length);
+    for (let at = 0; at < mono.length / 2; at += 1) left.writeInt16LE(mono.readInt16LE(2 * at), 4 * at);
+    const half = Int16Array.from(samplesOf(mono), (value) => Math.round(value / 2));
+    const got = pcmOf(await spoken(inPieces(streamedWav(left, 24_000, 2), [4_097])));
+    assert.equal(got.length, half.length);
+    assert.ok(got.every((value, at) => Math.abs(value - half[at]!) <= 1));
+  });
+
+  test("chunks that are not known and what follows the samples are passed over", async () => {
+    const chunk = (id: string, size: number) => {
+      const head = Buffer.from(`${id}\0\0\0\0`);
+      head.writeUInt32LE(size, 4);
+      return Buffer.concat([head, Buffer.alloc(size + (size % 2), 0x7f)]);
+    };
+    const head = Buffer.from(wavHeader(TONE.length, 24_000));
+    const odd = Buffer.concat([
+      head.subarray(0, 12),
+      chunk("LIST", 27),
+      head.subarray(12, 36),
+      chunk("fact", 4),
+      head.subarray(36),
+      TONE,
+      chunk("LIST", 2_000),
+    ]);
+    assert.deepEqual(pcmOf(await spoken(inPieces(odd, [5, 1]))), samplesOf(TONE));
+  });
+
+  test("speech without end is ended by the cap on frames, and the endpoint is left", async () => {
+    const endless: Answer = ({ response }) => {
+      response.writeHead(200, { "content-type": "audio/wav" });
+      response.write(streamedWav(Buffer.alloc(0)));
+      const more = (): void => {
+        if (!response.destroyed) response.write(tonePcm(1), more);
+      };
+      more();
+    };
+    const { frames, report } = await spoken(endless, {}, 40);
+    assert.deepEqual({ ...report, frames: frames.length }, { stop: "length", spoken: LONG_TEXT, frames: 40 });
+    await until("the connection to be closed", () => server.asked[0]?.hasLeft() === true);
+  });
+
+  test("of speech that nobody takes no more than 128 KiB are read", async () => {
+    let request: ClientRequest | null = null;
+    const onStart = (message: unknown) => {
+      request = (message as { request: ClientRequest }).request;
+    };
+    subscribe("http.client.request.start", onStart);
+    server.answers(bytes(streamedWav(tonePcm(600))));
+    const model = remoteModel({ urls: [server.url] });
+    const speaking = model.speak(scriptOf({ text: LONG_TEXT }), never());
+    await speaking.next();
+    unsubscribe("http.client.request.start", onStart);
+    const readBytes = () => request?.socket?.bytesRead ?? 0;
+    const before = readBytes();
+    // Without a limit as many turns read megabytes.
+    for (let turns = 0; turns < 200; turns += 1) await turn();
+    assert.ok(before > 0 && readBytes() <= 2 * 65_536, `${before}, then ${readBytes()} bytes`);
+    await speaking.return({ stop: "finished", spoken: "" });
+    await model.close();
+  });
+});
+
+describe("what is no speech", () => {
+  const wav8 = Buffer.concat([
+    wavHeader(24_000, 24_000, { bytesPerSample: 1, channels: 1 }),
+    Buffer.alloc(24_000),
+  ]);
+  const json = Buffer.from(JSON.stringify({ error: UPSTREAM_SECRET }));
+  const page = Buffer.from(`<!doctype html><title>${UPSTREAM_SECRET}</title>`);
+  const wrong: readonly [what: string, answer: Answer, says: RegExp, options?: Options][] = [
+    [
+      "a page",
+      bytes(page, "text/html; charset=utf-8"),
+      /^answered with text where speech should be: check urls/,
+    ],
+    ["JSON", bytes(json, "application/json"), /^answered with text where speech should be/],
+    ["events", bytes(json, "text/event-stream"), /^answered with text where speech should be/],
+    ["JSON that says it is a WAV", bytes(json), /^sent no WAV: set format to pcm/],
+    ["JSON that says it is samples", bytes(json, "audio/pcm"), /^sent text where samples/, { format: "pcm" }],
+    ["a page without a type", bytes(page, ""), /^sent text where samples/, { format: "pcm" }],
+    ["MP3", bytes(TONE, "audio/mpeg"), /^sent compressed speech, where wav or pcm was asked for/],
+    ["samples where a WAV was asked for", bytes(TONE, "audio/pcm"), /^sent no WAV: set format to pcm/],
+    ["a WAV of 8 bits", bytes(wav8), /^sent undecodable audio: its samples are not of 16 bits \(u8\)/],
+    [
+      "a WAV of six channels",
+      bytes(streamedWav(TONE, 24_000, 6)),
+      /^sent undecodable audio: it has 6 channels, and one or two are taken/,
+    ],
+    [
+      "a WAV at a rate of no speech",
+      bytes(streamedWav(TONE, 192_000)),
+      /^sent undecodable audio: its rate is 192000 Hz, and 8000 to 48000 Hz are taken/,
+    ],
+    ["nothing", bytes(Buffer.alloc(0)), /^answered well, and without a byte/],
+    ["a head and nothing else", bytes(streamedWav(Buffer.alloc(0))), /^answered well, and without a sound/],
+    ["half a head", bytes(streamedWav(TONE).subarray(0, 30)), /^ended before any sound/],
+    [
+      "one sample that is not whole",
+      bytes(streamedWav(TONE.subarray(0, 1))),
+      /^answered well, and without a sound/,
+    ],
+    [
+      "compressed bytes",
+      ({ response }) =>
+        void response.writeHead(200, { "content-type": "audio/wav", "content-encoding": "gzip" }).end("x"),
+      /^sent compressed bytes, which it was not asked for/,
+    ],
+    [
+      "silence alone",
+      bytes(streamedWav(Buffer.alloc(12 * 48_000))),
+      /^gave nothing but silence, 12\.00 s of it/,
+    ],
+    ["far too little", bytes(streamedWav(tonePcm(1))), /^ended far too early, after 1\.00 s/],
+    [
+      "less than its WAV tells",
+      bytes(Buffer.concat([wavHeader(20 * 48_000, 24_000), TONE])),
+      /^ended before the length that its WAV tells/,
+    ],
+    [
+      "less than its headers tell",
+      ({ response }) => {
+        response.writeHead(200, { "content-type": "audio/wav", "content-length": 20 * 48_000 });
+        response.write(streamedWav(TONE), () => response.destroy());
+      },
+      /^broke off in the middle of speech \(ECONNRESET\)/,
+    ],
+    [
+      "a connection that is cut between two chunks",
+      ({ response }) => {
+        response.writeHead(200, { "content-type": "audio/wav" });
+        response.write(streamedWav(TONE), () => response.destroy());
+      },
+      /^broke off in the middle of speech \(ECONNRESET\)/,
+    ],
+    [
+      "silence on the wire in the middle of speech",
+      ({ response }) => {
+        response.writeHead(200, { "content-type": "audio/wav" });
+        response.write(streamedWav(TONE));
+      },
+      /^fell silent in the middle of speech \(idleTimeoutMs, 200 ms\)/,
+      { idleTimeoutMs: 200 },
+    ],
+  ];
+  for (const [what, answer, says, options] of wrong) {
+    test(`${what} is a failure that the log tells from others`, async () => {
+      assert.match(await failure(answer, options), says);
+    });
+  }
+
+  test("time that its listener takes is not held against it", async () => {
+    server.answers(speech);
+    const model = remoteModel({ urls: [server.url], idleTimeoutMs: 100 });
+    const speaking = model.speak(scriptOf({ text: LONG_TEXT }), new AbortController().signal);
+    await speaking.next();
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    for (let frame = 1; frame < 150; frame += 1) assert.equal((await speaking.next()).done, false);
+    assert.equal((await speaking.next()).done, true);
+    await model.close();
+  });
+});

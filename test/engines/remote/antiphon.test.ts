@@ -1,0 +1,266 @@
+import assert from "node:assert/strict";
+import { after, afterEach, describe, test } from "node:test";
+import { decodeWav } from "../../../src/audio/wav-read.ts";
+import type { Turn } from "../../../src/model/conversation.ts";
+import { type HeardVoice, SpeechFailedError, type SpeechModel } from "../../../src/model/speech-model.ts";
+import { voiceMeta } from "../../../src/serving/voice-meta.ts";
+import {
+  CountedText,
+  drain,
+  never,
+  type ScriptParts,
+  type Spoken,
+  scriptOf,
+  speakAll,
+} from "../../model/scripts.ts";
+import { remoteModel } from "./remote-model.ts";
+import { type Answer, bytes, SpeechServer, streamedWav, tonePcm, UPSTREAM_SECRET } from "./speech-server.ts";
+
+const server = await SpeechServer.open();
+let open: SpeechModel | null = null;
+afterEach(() => open?.close());
+after(() => server.close());
+
+function model(options: Partial<Parameters<typeof remoteModel>[0]> = {}): SpeechModel {
+  open = remoteModel({
+    urls: [server.url],
+    kind: "antiphon",
+    model: null,
+    voices: {},
+    firstByteTimeoutMs: 2_000,
+    ...options,
+  });
+  return open;
+}
+
+type Event = readonly [name: string, data: unknown];
+
+const audio = (seconds = 0.08, marks: object = {}): Event => [
+  "audio",
+  { pcm_b64: tonePcm(seconds).toString("base64"), sample_rate: 24_000, index: 0, ...marks },
+];
+const end = (meta: object = { stop: "finished" }): Event => ["end", { text: "", meta }];
+
+function textOf(events: readonly Event[]): string {
+  return events.map(([name, data]) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`).join("");
+}
+
+/** Answers with events, and ends the stream. */
+function events(...list: readonly Event[]): Answer {
+  return bytes(Buffer.from(`: hello\n\n${textOf(list)}`), "text/event-stream; charset=utf-8");
+}
+
+async function spoken(answer: Answer, parts: ScriptParts = {}, options = {}): Promise<Spoken> {
+  server.answers(answer);
+  return speakAll(model(options), { text: "One, two.", ...parts });
+}
+
+describe("another Antiphon", () => {
+  test("is given the conversation with its audio, every knob, the pronunciations and whether the mouth is told", async () => {
+    const { samples } = decodeWav(streamedWav(tonePcm(1.5, 22_050), 22_050));
+    const history: Turn[] = [
+      { speaker: "1", text: "Well?", audio: { samples, sampleRateHz: 22_050, durationS: 1.5, digest: "a" } },
+      { speaker: "0", text: "Written.", audio: null },
+      { speaker: "1", text: null, audio: { samples, sampleRateHz: 22_050, durationS: 1.5, digest: "a" } },
+    ];
+    const delivery = {
+      temperature: 0.3,
+      acousticTemperature: 0.1,
+      topK: 5,
+      repetitionPenalty: 2,
+      penaltyWindow: 9,
+      maxFrames: 77,
+      quality: "low",
+    } as const;
+    const lexicon = [["Antiphon", "/ˈæntɪfən/"]] as const;
+    const parts = { history, speaker: "1", text: "Hear: “this”.", delivery, lexicon, hasMouth: true };
+    await spoken(events(audio(), end()), parts, { model: "svc-beta-v0.2", voices: { "0": "1", "1": "0" } });
+    const [{ body, request }] = server.asked as [(typeof server.asked)[number]];
+    assert.equal(request.url, "/v1/converse/stream");
+    const wavs = body.conversation.map((turn: { audio_wav_b64?: string }) => {
+      if (turn.audio_wav_b64 === undefined) return null;
+      const { sampleRateHz, samples: heard } = decodeWav(Buffer.from(turn.audio_wav_b64, "base64"));
+      assert.deepEqual(heard, samples);
+      delete turn.audio_wav_b64;
+      return sampleRateHz;
+    });
+    assert.deepEqual(wavs, [22_050, null, 22_050, null]);
+    assert.deepEqual(body, {
+      conversation: [
+        { speaker: "0", text: "Well?" },
+        { speaker: "1", text: "Written." },
+        { speaker: "0" },
+        { speaker: "0", text: "Hear: “this”." },
+      ],
+      model: "svc-beta-v0.2",
+      params: {
+        temperature: 0.3,
+        acoustic_temperature: 0.1,
+        top_k: 5,
+        repetition_penalty: 2,
+        penalty_window: 9,
+        max_new_tokens: 77,
+        audio_quality: "low",
+      },
+      lexicon: { Antiphon: "/ˈæntɪfən/" },
+      visemes: true,
+    });
+  });
+
+  test("is sent clips that are given away, whose memory is free from then on, and of others a copy", async () => {
+    const clip = (isGivenAway: boolean) => {
+      const { samples } = decodeWav(streamedWav(tonePcm(1)));
+      return { samples, sampleRateHz: 24_000, durationS: 1, digest: "a", isGivenAway };
+    };
+    const [given, kept] = [clip(true), clip(false)];
+    const history = [given, kept].map((audio): Turn => ({ speaker: "0", text: null, audio }));
+    await spoken(events(audio(), end()), { history });
+    assert.deepEqual([given.samples.length, kept.samples.length], [0, 24_000]);
+    const [first, second] = server.asked[0]!.body.conversation;
+    assert.ok(first.audio_wav_b64.length > 60_000);
+    assert.equal(first.audio_wav_b64, second.audio_wav_b64);
+  });
+
+  test("is asked for no more and no fewer frames than it gives", async () => {
+    for (const [maxFrames, asked] of [
+      [4, 16],
+      [65_536, 2_048],
+    ] as const) {
+      await spoken(events(audio(), end()), { delivery: { maxFrames } });
+      assert.equal(server.asked[0]?.body.params.max_new_tokens, asked);
+    }
+  });
+
+  test("tells words and the mouth, of later pieces from where those begin", async () => {
+    const word = { word: "Öl", start: 0.02, end: 0.07, offset: 1, length: 2 };
+    const marks = {
+      words: [word],
+      visemes: [{ viseme: "O", start: 0.02, end: 0.05 }],
+      phonemes: [{ phoneme: "ø", start: 0.02, end: 0.05 }],
+    };
+    const one = (index: number): Event =>
+      audio(index === 0 ? 0.08 : 0.04, index === 0 ? marks : { words: [] });
+    server.answers(events(one(0), one(1), end()));
+    const { frames } = await speakAll(model(), { text: new CountedText([" Öl.", " Öl."]), hasMouth: true });
+    const near = (value: number) => Number(value.toFixed(3));
+    assert.deepEqual(
+      frames.map((frame) =>
+        frame.words?.map((each) => [each.word, near(each.startS), near(each.endS), each.offset]),
+      ),
+      [[["Öl", 0.02, 0.07, 1]], [["Öl", 0.14, 0.19, 5]], []],
+    );
+    const [first, second] = frames.map(({ mouth }) => mouth);
+    assert.deepEqual(first, {
+      visemes: [{ name: "O", startS: 0.02, endS: 0.05 }],
+      phonemes: [{ name: "ø", startS: 0.02, endS: 0.05 }],
+    });
+    assert.equal(near(second!.visemes[0]!.startS), 0.14);
+  });
+
+  test("tells what its voice took from earlier turns, in our words and with our label", async () => {
+    const voice: HeardVoice = {
+      start: "1",
+      followed: ["pitch", "level"],
+      turns: [0, 2],
+      speechS: 2.5,
+      trust: 0.75,
+      cautions: ["short"],
+      entrainedBy: null,
+      pitchSemitones: -3.5,
+      pitchRange: 1.25,
+      rate: 0.5,
+      levelDb: 1.5,
+      warp: 0.75,
+      spectrumDb: 2.5,
+    };
+    const told = await spoken(events(audio(), end({ stop: "finished", voice: voiceMeta(voice) })));
+    assert.deepEqual(told.report.voice, voice);
+    const mapped = await spoken(
+      events(audio(), end({ stop: "finished", voice: voiceMeta(voice) })),
+      {},
+      { voices: { "0": "1", "1": "0" } },
+    );
+    assert.equal(mapped.report.voice?.start, "0");
+    for (const wrong of [{ start: 1 }, { ...voiceMeta(voice), trust: "high" }, "a voice"]) {
+      const none = await spoken(events(audio(), end({ stop: "finished", voice: wrong })));
+      assert.deepEqual(none.report, { stop: "finished", spoken: "One, two." });
+    }
+  });
+
+  test("says when its own cap cut it short, and what was heard by then", async () => {
+    const words = [{ word: "One", start: 0, end: 0.07, offset: 0, length: 3 }];
+    const { frames, report } = await spoken(
+      events(audio(0.08, { words }), audio(0.04), end({ stop: "length" })),
+      {
+        text: new CountedText(["One. Two. Three.", " Four."]),
+      },
+    );
+    assert.deepEqual(report, { stop: "length", spoken: "One. " });
+    assert.equal(frames.length, 2);
+    assert.equal(server.asked.length, 1);
+  });
+
+  const error: Event = ["error", { type: "inference_error", message: UPSTREAM_SECRET, request_id: null }];
+  const wrong: readonly [what: string, answer: Answer, says: RegExp][] = [
+    ["a stream without an end", events(audio()), /ended its stream without an end$/],
+    ["a stream with nothing in it", events(), /ended its stream without an end$/],
+    ["an end without audio", events(end()), /answered well, and without a sound$/],
+    ["an error after audio", events(audio(), error), /told of an error in its stream$/],
+    ["an error before any", events(error), /told of an error in its stream$/],
+    [
+      "a WAV",
+      bytes(streamedWav(tonePcm(1))),
+      /answered with something that is no stream of an Antiphon: check/,
+    ],
+    [
+      "events that are no JSON",
+      bytes(Buffer.from("event: audio\ndata: {\n\n"), "text/event-stream"),
+      /is no JSON object$/,
+    ],
+    [
+      "audio at another rate",
+      events(["audio", { pcm_b64: "AAAA", sample_rate: 16_000 }]),
+      /not of 24000 Hz$/,
+    ],
+    ["audio that is none", events(["audio", { sample_rate: 24_000 }]), /not of 24000 Hz$/],
+  ];
+  for (const [what, answer, says] of wrong) {
+    test(`${what} is a failure that the log tells from others`, async () => {
+      const failed = await spoken(answer).then(
+        () => assert.fail("it spoke"),
+        (thrown: unknown) => thrown,
+      );
+      assert.ok(failed instanceof SpeechFailedError, String(failed));
+      assert.match(failed.message, says);
+      assert.ok(!failed.message.includes(UPSTREAM_SECRET));
+    });
+  }
+
+  test("that fails before its first audio is tried once more, and after it never", async () => {
+    server.answers(events(["meta", {}], error), events(audio(), end()));
+    assert.equal((await speakAll(model())).report.stop, "finished");
+    assert.equal(server.asked.length, 2);
+    server.answers(events(audio(), error), events(audio(), end()));
+    await assert.rejects(drain(model().speak(scriptOf(), never())), SpeechFailedError);
+    assert.equal(server.asked.length, 1);
+  });
+
+  test("that only says that it is there gives no sound in time", async () => {
+    server.answers(({ response }) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(": keep-alive\n\n");
+    });
+    await assert.rejects(speakAll(model({ firstByteTimeoutMs: 200 })), /gave no sound in time/);
+  });
+
+  test("may send what is not known", async () => {
+    const odd = events(
+      ["meta", { request_id: "x" }],
+      ["news", { any: 1 }],
+      audio(0.08, { words: [{ word: "One" }, 3], visemes: "none" }),
+      end({}),
+    );
+    const { frames, report } = await spoken(odd);
+    assert.deepEqual([frames.length, frames[0]?.words, report.stop], [1, [], "finished"]);
+  });
+});

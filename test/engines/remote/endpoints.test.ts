@@ -1,0 +1,286 @@
+import assert from "node:assert/strict";
+import { createServer } from "node:net";
+import { after, describe, test } from "node:test";
+import type { EndpointEvent } from "../../../src/engines/remote/endpoints.ts";
+import { SpeechFailedError, type SpeechModel } from "../../../src/model/speech-model.ts";
+import { drain, LONG_TEXT, never, scriptOf, speakAll } from "../../model/scripts.ts";
+import { until, within } from "../../waiting.ts";
+import { remoteModel } from "./remote-model.ts";
+import {
+  type Answer,
+  refusal,
+  SpeechServer,
+  speech,
+  streamedWav,
+  tonePcm,
+  UPSTREAM_SECRET,
+} from "./speech-server.ts";
+
+const API_KEY = "key-that-nobody-else-may-see";
+
+const opened: { close(): Promise<void> }[] = [];
+after(async () => {
+  for (const each of opened) await each.close();
+});
+
+async function server(...answers: Answer[]): Promise<SpeechServer> {
+  const made = await SpeechServer.open();
+  opened.push(made);
+  return made.answers(...answers);
+}
+
+function model(
+  urls: readonly string[],
+  options: Partial<Parameters<typeof remoteModel>[0]> = {},
+): SpeechModel {
+  const made = remoteModel({ urls, apiKey: API_KEY, firstByteTimeoutMs: 5_000, ...options });
+  opened.unshift(made);
+  return made;
+}
+
+/** What it fails with, which is told to nobody but the log, and holds nothing that nobody may see. */
+async function failure(of: SpeechModel, text = LONG_TEXT): Promise<SpeechFailedError> {
+  const error = await speakAll(of, { text }).then(
+    () => assert.fail("it spoke"),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof SpeechFailedError, String(error));
+  assert.ok(!error.message.includes(API_KEY) && !error.message.includes(UPSTREAM_SECRET), error.message);
+  return error;
+}
+
+const silent: Answer = () => {};
+const hangUp: Answer = ({ request }) => void request.socket.destroy();
+
+/** An address at which nobody listens. */
+async function nowhere(): Promise<string> {
+  const made = createServer();
+  await new Promise<void>((resolve) => made.listen(0, "127.0.0.1", resolve));
+  const address = made.address();
+  await new Promise((resolve) => made.close(resolve));
+  if (typeof address === "string" || address === null) throw new Error("no port");
+  return `http://127.0.0.1:${address.port}/v1`;
+}
+
+describe("endpoints", () => {
+  const failing: readonly [what: string, answer: Answer][] = [
+    ["fails", refusal(500)],
+    ["is busy", refusal(429)],
+    ["is being started", refusal(503)],
+    ["hangs up", hangUp],
+    ["gives nothing", ({ response }) => void response.writeHead(200, { "content-type": "audio/wav" }).end()],
+    [
+      "breaks off before a sample",
+      ({ response }) => {
+        response.writeHead(200, { "content-type": "audio/wav" });
+        response.write(streamedWav(Buffer.alloc(0)), () => response.destroy());
+      },
+    ],
+  ];
+  for (const [what, answer] of failing) {
+    test(`another is asked where one ${what}`, async () => {
+      const [wrong, right] = [await server(answer), await server(speech)];
+      const { report } = await speakAll(model([wrong.url, right.url]), { text: LONG_TEXT });
+      assert.equal(report.stop, "finished");
+      assert.deepEqual([wrong.asked.length, right.asked.length], [1, 1]);
+      assert.deepEqual(right.asked[0]?.body, wrong.asked[0]?.body);
+    });
+  }
+
+  test("another is asked where nobody listens, and where one says nothing, within the time for the first sound", async () => {
+    const [quiet, right] = [await server(silent), await server(speech)];
+    const elsewhere = model([await nowhere(), quiet.url, right.url], { firstByteTimeoutMs: 900 });
+    assert.equal((await speakAll(elsewhere, { text: LONG_TEXT })).report.stop, "finished");
+    assert.ok(quiet.asked[0]?.hasLeft(), "the silent one is not waited for");
+  });
+
+  test("one that is alone is asked once more, and each no more than twice", async () => {
+    const alone = await server(refusal(503), speech);
+    assert.equal((await speakAll(model([alone.url]), { text: LONG_TEXT })).report.stop, "finished");
+    assert.equal(alone.asked.length, 2);
+    const [one, other] = [await server(refusal(502)), await server(hangUp)];
+    const { message } = await failure(model([one.url, other.url]));
+    assert.deepEqual([one.asked.length, other.asked.length], [2, 2]);
+    assert.equal(
+      message,
+      `elsewhere: ${one.host} failed (502); ${other.host} broke off the connection (ECONNRESET)`,
+    );
+  });
+
+  test("a busy one is left alone for as long as it asks, and the client is told to wait as long", async () => {
+    const soon = await server(refusal(429, { "retry-after-ms": "400" }), speech);
+    assert.equal((await speakAll(model([soon.url]), { text: LONG_TEXT })).report.stop, "finished");
+    assert.equal(soon.asked.length, 2);
+    const late = await server(refusal(429, { "retry-after": "30" }));
+    const busy = model([late.url]);
+    for (const _ of [1, 2]) {
+      const { message, retryAfterMs } = await failure(busy);
+      assert.ok(retryAfterMs !== null && retryAfterMs > 25_000 && retryAfterMs <= 30_000, `${retryAfterMs}`);
+      assert.match(message, /is busy|wants to be left alone/);
+    }
+    assert.equal(late.asked.length, 1);
+  });
+
+  test("one that failed is asked after the others for a while", async () => {
+    const [wrong, right] = [await server(refusal(500), speech), await server(speech)];
+    const both = model([wrong.url, right.url]);
+    for (const _ of [1, 2, 3]) await speakAll(both, { text: LONG_TEXT });
+    assert.deepEqual([wrong.asked.length, right.asked.length], [1, 3]);
+  });
+
+  test("who has least to do is asked first", async () => {
+    const held: Answer = ({ response }) => {
+      response.writeHead(200, { "content-type": "audio/wav" });
+      response.write(streamedWav(tonePcm(1)));
+    };
+    const [one, other] = [await server(held), await server(held)];
+    const both = model([one.url, other.url]);
+    const leaving = new AbortController();
+    const open = [1, 2, 3, 4].map(() => both.speak(scriptOf({ text: LONG_TEXT }), leaving.signal));
+    for (const each of open) await each.next();
+    assert.deepEqual([one.asked.length, other.asked.length], [2, 2]);
+    leaving.abort(new Error("enough"));
+    await Promise.all(open.map((each) => assert.rejects(drain(each))));
+  });
+
+  test("after the first sound nothing is tried again", async () => {
+    const breaking: Answer = ({ response }) => {
+      response.writeHead(200, { "content-type": "audio/wav" });
+      response.write(streamedWav(tonePcm(1)), () => response.destroy());
+    };
+    const [wrong, right] = [await server(breaking), await server(speech)];
+    const { message } = await failure(model([wrong.url, right.url]));
+    assert.match(message, /broke off in the middle of speech \(ECONNRESET\)/);
+    assert.equal(right.asked.length, 0);
+  });
+
+  test("no redirect is followed, and the key goes nowhere but to its own host", async () => {
+    const other = await server(speech);
+    for (const status of [301, 302, 303, 307, 308]) {
+      const redirecting = await server(refusal(status, { location: `${other.url}/audio/speech` }));
+      const { message, retryAfterMs } = await failure(model([redirecting.url]));
+      assert.match(message, new RegExp(`redirects \\(${status}\\), which is not followed`));
+      assert.ok(retryAfterMs !== null && retryAfterMs >= 10_000);
+      assert.equal(redirecting.asked.length, 1);
+      assert.equal(redirecting.asked[0]?.request.headers.authorization, `Bearer ${API_KEY}`);
+    }
+    assert.equal(other.asked.length, 0);
+    const keyless = await server(speech);
+    await speakAll(model([keyless.url], { apiKey: null }), { text: LONG_TEXT });
+    assert.equal(keyless.asked[0]?.request.headers.authorization, undefined);
+  });
+
+  const lasting: readonly [status: number, says: RegExp][] = [
+    [401, /refused the key \(401\): check keyFile or keyEnv$/],
+    [403, /does not let this key use the model \(403\)/],
+    [404, /has no such route or model \(404\): check urls, which usually end in \/v1/],
+    [400, /refused the request \(400\): check model, voices and format/],
+    [422, /refused the request \(422\)/],
+    [204, /answered with 204 where it should with 200/],
+  ];
+  for (const [status, says] of lasting) {
+    test(`a ${status} is not tried again, here or elsewhere`, async () => {
+      const [wrong, right] = [await server(refusal(status)), await server(speech)];
+      assert.match((await failure(model([wrong.url, right.url]))).message, says);
+      assert.deepEqual([wrong.asked.length, right.asked.length], [1, 0]);
+    });
+  }
+
+  test("what becomes of an endpoint is told when it changes, and not at every request", async () => {
+    const events: EndpointEvent[] = [];
+    const one = await server(refusal(401), refusal(401), refusal(401), speech);
+    const told = model([one.url], { onEvent: (event) => events.push(event) });
+    for (const _ of [1, 2, 3]) await failure(told);
+    for (const _ of [1, 2]) await speakAll(told, { text: LONG_TEXT });
+    const problem = "refused the key (401): check keyFile or keyEnv";
+    const where = { checkpoint: "elsewhere", endpoint: one.host, problem };
+    assert.deepEqual(events, [
+      { kind: "failing", ...where },
+      { kind: "recovered", ...where },
+    ]);
+  });
+
+  test("silence for longer than the time for the first sound is a failure, and leaves the endpoint", async () => {
+    const quiet = await server(silent);
+    const { message } = await failure(model([quiet.url], { firstByteTimeoutMs: 300 }));
+    assert.match(message, /gave no sound in time \(firstByteTimeoutMs, 300 ms for all tries\)$/);
+    await until("the connection to be closed", () => quiet.asked[0]?.hasLeft() === true);
+  });
+
+  test("headers without end are a failure", async () => {
+    const endless: Answer = ({ response }) =>
+      void response.writeHead(200, { "content-type": "audio/wav", "x-long": "x".repeat(100_000) }).end();
+    const { message } = await failure(model([(await server(endless)).url]));
+    assert.match(message, /sent headers without end \(HPE_HEADER_OVERFLOW\)/);
+  });
+
+  test("what is no HTTP is a failure", async () => {
+    const made = createServer((socket) => {
+      socket.on("error", () => {});
+      socket.once("data", () => socket.end("220 mail.example ESMTP\r\n"));
+    });
+    await new Promise<void>((resolve) => made.listen(0, "127.0.0.1", resolve));
+    opened.push({ close: async () => void made.close() });
+    const { port } = made.address() as { port: number };
+    const { message } = await failure(model([`http://127.0.0.1:${port}/v1`]));
+    assert.match(message, /sent what is no HTTP \(HPE_\w+\)/);
+  });
+
+  test("a connection that was kept and has been closed meanwhile costs nothing", async () => {
+    const one = await server(speech);
+    const events: EndpointEvent[] = [];
+    const told = model([one.url], { onEvent: (event) => events.push(event) });
+    await speakAll(told, { text: LONG_TEXT });
+    const [first] = one.asked;
+    one.answers(({ request, response }) => {
+      // The one that was kept is closed as the request comes; a fresh one is not.
+      if (request.socket === first?.request.socket) request.socket.destroy();
+      else void speech({ request, response, body: null, hasLeft: () => false });
+    });
+    assert.equal((await speakAll(told, { text: LONG_TEXT })).report.stop, "finished");
+    assert.equal(one.asked.length, 2);
+    assert.deepEqual(events, []);
+  });
+
+  test("an abort reaches the endpoint, before its first byte, after it, and where the utterance is left", async () => {
+    const held: Answer = ({ response }) => {
+      response.writeHead(200, { "content-type": "audio/wav" });
+      response.write(streamedWav(tonePcm(1)));
+    };
+    const one = await server(silent, held, held);
+    const elsewhere = model([one.url]);
+    const reason = new Error("gone");
+    const isReason = (thrown: unknown) => thrown === reason;
+
+    const before = new AbortController();
+    const waiting = elsewhere.speak(scriptOf({ text: LONG_TEXT }), before.signal).next();
+    await one.isAsked(1);
+    before.abort(reason);
+    await assert.rejects(waiting, isReason);
+
+    const meanwhile = new AbortController();
+    const speaking = elsewhere.speak(scriptOf({ text: LONG_TEXT }), meanwhile.signal);
+    await speaking.next();
+    const later = drain(speaking);
+    meanwhile.abort(reason);
+    await assert.rejects(later, isReason);
+
+    const left = elsewhere.speak(scriptOf({ text: LONG_TEXT }), never());
+    await left.next();
+    await left.return({ stop: "finished", spoken: "" });
+    for (const [index, asked] of one.asked.entries()) {
+      await until(`connection ${index} to be closed`, () => asked.hasLeft());
+    }
+    assert.equal(one.asked.length, 3);
+  });
+
+  test("closing ends what is open at the endpoint", async () => {
+    const one = await server(silent);
+    const elsewhere = remoteModel({ urls: [one.url] });
+    const waiting = assert.rejects(speakAll(elsewhere, { text: LONG_TEXT }), SpeechFailedError);
+    await one.isAsked(1);
+    await elsewhere.close();
+    await within("the utterance to fail", waiting);
+    await until("the connection to be closed", () => one.asked[0]?.hasLeft() === true);
+  });
+});

@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { after, afterEach, describe, test } from "node:test";
+import { decodeWav } from "../../../src/audio/wav-read.ts";
+import type { Clip, Turn } from "../../../src/model/conversation.ts";
+import { SpeechFailedError, type SpeechModel } from "../../../src/model/speech-model.ts";
+import { CountedText, drain, never, scriptOf, speakAll } from "../../model/scripts.ts";
+import { until } from "../../waiting.ts";
+import { remoteModel } from "./remote-model.ts";
+import { type Answer, bytes, refusal, SpeechServer, streamedWav, tonePcm } from "./speech-server.ts";
+
+const server = await SpeechServer.open();
+let open: SpeechModel | null = null;
+afterEach(() => open?.close());
+after(() => server.close());
+
+function model(options: Partial<Parameters<typeof remoteModel>[0]> = {}): SpeechModel {
+  open = remoteModel({ urls: [server.url], firstByteTimeoutMs: 2_000, ...options });
+  return open;
+}
+
+const second: Answer = bytes(streamedWav(tonePcm(1)));
+const inputs = () => server.asked.map(({ body }) => body.input);
+
+describe("words that are still being written", () => {
+  test("are asked for a piece at a time, and the next one while the one before is heard", async () => {
+    server.answers(second);
+    const text = new CountedText(["One.", " Two.", " Three."]);
+    const speaking = model().speak(scriptOf({ text }), never());
+    for (let frame = 0; frame < 4; frame += 1) await speaking.next();
+    assert.deepEqual([inputs(), text.pulls], [["One."], 1]);
+    for (let frame = 4; frame < 8; frame += 1) await speaking.next();
+    await server.isAsked(2);
+    assert.deepEqual([inputs(), text.pulls], [["One.", "Two."], 2]);
+    const { frames, report } = await drain(speaking);
+    assert.deepEqual(inputs(), ["One.", "Two.", "Three."]);
+    // One second and another make full frames; only the last of all is shorter.
+    assert.equal(frames.length + 8, Math.ceil((3 * 24_000) / 1_920));
+    assert.deepEqual(report, { stop: "finished", spoken: "One. Two. Three." });
+  });
+
+  test("no more than one piece is asked for ahead", async () => {
+    const held: Answer = ({ response }) => {
+      response.writeHead(200, { "content-type": "audio/wav" });
+      response.write(streamedWav(tonePcm(5)));
+    };
+    server.answers(held);
+    const text = new CountedText(["One.", " Two.", " Three."]);
+    const speaking = model().speak(scriptOf({ text }), never());
+    for (let frame = 0; frame < 60; frame += 1) await speaking.next();
+    await server.isAsked(2);
+    assert.deepEqual([inputs(), text.pulls], [["One.", "Two."], 2]);
+    await speaking.return({ stop: "finished", spoken: "" });
+    for (const { hasLeft } of server.asked) await until("the connection to be closed", hasLeft);
+    assert.ok(text.isReleased);
+  });
+
+  test("a piece for which there is no room any more is not asked for", async () => {
+    server.answers(second);
+    const exact = { text: new CountedText(["One.", " Two."]), delivery: { maxFrames: 25 } };
+    server.answers(bytes(streamedWav(tonePcm(2))));
+    const { frames, report } = await speakAll(model(), exact);
+    assert.equal(frames.length, 25);
+    assert.equal(report.stop, "length");
+  });
+
+  test("a piece that fails fails the utterance, after what came before it was heard", async () => {
+    server.answers(second, refusal(400));
+    const speaking = model().speak(scriptOf({ text: new CountedText(["One.", " Two."]) }), never());
+    for (let frame = 0; frame < 12; frame += 1) assert.equal((await speaking.next()).done, false);
+    await assert.rejects(drain(speaking), SpeechFailedError);
+  });
+});
+
+describe("what an endpoint with OpenAI's API is told", () => {
+  test("the model, the words, the voice of the speaker, the format, and the speed where it is another", async () => {
+    server.answers(second);
+    const voices = { "0": "af_heart", "1": "am_michael" };
+    const kokoro = model({ voices, model: "kokoro", format: "pcm" });
+    await speakAll(kokoro, { text: " One. ", speaker: "1" });
+    await speakAll(kokoro, { text: "[Antiphon](/ˈæntɪfən/) speaks.", preset: { rate: 1.25 } });
+    const [first, later] = server.asked.map(({ body }) => body);
+    const plain = { model: "kokoro", response_format: "pcm", stream: true, stream_format: "audio" };
+    assert.deepEqual(first, { ...plain, input: "One.", voice: "am_michael" });
+    assert.deepEqual(later, { ...plain, input: "Antiphon speaks.", voice: "af_heart", speed: 1.25 });
+    assert.deepEqual(
+      server.asked.map(({ request }) => [request.method, request.url, request.headers["content-type"]]),
+      [
+        ["POST", "/v1/audio/speech", "application/json"],
+        ["POST", "/v1/audio/speech", "application/json"],
+      ],
+    );
+  });
+
+  const clip = (seconds: number, durationS = seconds): Clip => {
+    const { samples } = decodeWav(streamedWav(tonePcm(seconds, 16_000), 16_000));
+    return { samples, sampleRateHz: 16_000, durationS, digest: `${seconds}` };
+  };
+  const turn = (speaker: string, text: string | null, audio: Clip | null): Turn => ({ speaker, text, audio });
+
+  test("where it clones: the speaker's latest clip of 1 to 30 s whose words are known", async () => {
+    server.answers(second);
+    const history = [
+      turn("0", "Too old.", clip(2)),
+      turn("0", "This is how I sound.", clip(3)),
+      turn("0", null, clip(4)),
+      turn("0", "Too short.", clip(0.9)),
+      turn("0", "Too long.", clip(31)),
+      turn("0", "Its end was left out.", clip(5, 12)),
+      turn("0", "Only written.", null),
+      turn("1", "Somebody else.", clip(2)),
+    ];
+    const cloning = model({ references: true });
+    await speakAll(cloning, { text: "Hello.", history });
+    await speakAll(cloning, { text: "Hello.", history: history.slice(2, 3) });
+    await speakAll(model(), { text: "Hello.", history });
+    const [cloned, unknown, deaf] = server.asked.map(({ body }) => body);
+    const { ref_audio: audio, ref_text: text, ...rest } = cloned;
+    assert.equal(text, "This is how I sound.");
+    assert.equal(rest.voice, undefined);
+    const wav = decodeWav(Buffer.from(audio.replace("data:audio/wav;base64,", ""), "base64"));
+    assert.deepEqual([wav.sampleRateHz, wav.durationS], [16_000, 3]);
+    assert.deepEqual(wav.samples, clip(3).samples);
+    for (const body of [unknown, deaf]) {
+      assert.deepEqual([body.ref_audio, body.ref_text, body.voice], [undefined, undefined, "0"]);
+    }
+  });
+
+  test("of a text that is too long for one request it is given as many as it takes", async () => {
+    server.answers(bytes(streamedWav(tonePcm(120))));
+    const sentence = "The birch canoe slid on the smooth planks. ";
+    const text = sentence.repeat(120).trim();
+    const { report } = await speakAll(model(), { text, delivery: { maxFrames: 8_192 } });
+    assert.equal(report.spoken, text);
+    assert.equal(server.asked.length, 2);
+    assert.ok(inputs().every((input) => input.length <= 4_096 && input.endsWith("planks.")));
+  });
+});

@@ -1,0 +1,20 @@
+import { createRemoteModel } from "../../../src/engines/remote/model.ts";
+import type { RemoteOptions } from "../../../src/engines/remote/remote-options.ts";
+import type { SpeechModel } from "../../../src/model/speech-model.ts";
+
+/** A model behind an address, plain but for what is given. */
+export function remoteModel(options: Partial<RemoteOptions> & Pick<RemoteOptions, "urls">): SpeechModel {
+  return createRemoteModel({
+    name: "elsewhere",
+    kind: "openai",
+    model: "tts-1",
+    voices: { "0": "0", "1": "1" },
+    format: "wav",
+    sampleRateHz: 24_000,
+    references: false,
+    apiKey: null,
+    firstByteTimeoutMs: 20_000,
+    idleTimeoutMs: 20_000,
+    ...options,
+  });
+}

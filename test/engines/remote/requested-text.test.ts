@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { heardSentences, RequestedTexts } from "../../../src/engines/remote/requested-text.ts";
+import { CountedText } from "../../model/scripts.ts";
+import fc from "../../properties.ts";
+
+async function all(pieces: readonly string[], mostChars = 100): Promise<{ text: string; offset: number }[]> {
+  const texts = new RequestedTexts(new CountedText(pieces), mostChars);
+  const found: { text: string; offset: number }[] = [];
+  for (let next = await texts.next(); next !== null; next = await texts.next()) found.push(next);
+  return found;
+}
+
+test("a piece is asked for at a time, and known by where it stands in the text", async () => {
+  assert.deepEqual(await all(["🙂 One.", " Two."]), [
+    { text: "🙂 One.", offset: 0 },
+    { text: " Two.", offset: 6 },
+  ]);
+});
+
+test("what has nothing to speak is passed over, and counts all the same", async () => {
+  assert.deepEqual(await all(["…", " One.", " — "]), [{ text: " One.", offset: 1 }]);
+  assert.deepEqual(await all(["", "!"]), []);
+});
+
+test("a piece that is too long is cut between sentences, else between words, else anywhere", async () => {
+  const texts = async (text: string) => (await all([text], 20)).map((each) => each.text);
+  assert.deepEqual(await texts("One is here. Two is there. Three."), [
+    "One is here. ",
+    "Two is there. Three.",
+  ]);
+  assert.deepEqual(await texts("one two three four five six"), ["one two three four ", "five six"]);
+  assert.deepEqual(await texts("🙂".repeat(20) + "a".repeat(25)), ["a".repeat(20), "aaaaa"]);
+});
+
+test("cut or not, nothing that can be spoken is lost, and no part is too long", async () => {
+  const piece = fc.string({ unit: fc.constantFrom("a", "B", " ", ". ", "🙂", "\n", "? "), maxLength: 120 });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(piece, { maxLength: 5 }),
+      fc.integer({ min: 1, max: 50 }),
+      async (pieces, most) => {
+        const whole = [...pieces.join("")];
+        const found = await all(pieces, most);
+        for (const { text, offset } of found) {
+          assert.ok([...text].length <= most);
+          assert.equal(whole.slice(offset, offset + [...text].length).join(""), text);
+        }
+        const spoken = (text: string) => text.replaceAll(/[^aB]/g, "");
+        assert.equal(spoken(found.map(({ text }) => text).join("")), spoken(whole.join("")));
+      },
+    ),
+  );
+});
+
+test("the text is let go of once, and not after its end", async () => {
+  const left = new CountedText(["One.", "Two."]);
+  const texts = new RequestedTexts(left, 100);
+  await texts.next();
+  texts.release();
+  assert.equal(left.isReleased, true);
+  assert.equal(await texts.next(), null);
+  const ended = new CountedText([]);
+  const over = new RequestedTexts(ended, 100);
+  await over.next();
+  over.release();
+  assert.equal(ended.isReleased, false);
+});
+
+test("of words that were cut off those sentences count of which something was heard", () => {
+  const text = "🙂 One is here. Two is there. Three.";
+  assert.equal(heardSentences(text, 0), "🙂 One is here. ");
+  assert.equal(heardSentences(text, 14), "🙂 One is here. ");
+  assert.equal(heardSentences(text, 18), "🙂 One is here. Two is there. ");
+  assert.equal(heardSentences(text, 99), text);
+});

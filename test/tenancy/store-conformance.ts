@@ -116,6 +116,25 @@ export function storeConformance(name: string, open: () => Promise<Store>): void
       assert.equal(sums?.outputAudioS, 10_000);
     });
 
+    it("makes one first key, however many ask for it, and none where there is one, though revoked", async () => {
+      const other = await open();
+      try {
+        const all = Array.from({ length: 8 }, (_, i) =>
+          other.createFirstKey(keyRecord(`key_${i}`, 1), `${i}`.repeat(64)),
+        );
+        const made = await Promise.all(all);
+        assert.equal(made.filter((isMade) => isMade).length, 1);
+        const keyId = `key_${made.indexOf(true)}`;
+        assert.deepEqual(await other.listKeys(), [keyRecord(keyId, 1)]);
+        assert.equal((await other.totals(keyId))[0]?.requests, 0);
+        await other.revokeKey(keyId, 2);
+        assert.equal(await other.createFirstKey(keyRecord("key_late", 3), HASH_A), false);
+        assert.equal((await other.listKeys()).length, 1);
+      } finally {
+        await other.close();
+      }
+    });
+
     it("refuses everything with a StoreError once it is closed, and may be closed again", async () => {
       const other = await open();
       await other.close();

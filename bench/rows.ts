@@ -29,6 +29,7 @@ import { overhead } from "./rows/overhead.ts";
 import { pauses } from "./rows/pauses.ts";
 import { phonemes } from "./rows/phonemes.ts";
 import { player } from "./rows/player.ts";
+import { remote } from "./rows/remote.ts";
 import { buzz, clicks, thumps } from "./rows/sound.ts";
 import { start } from "./rows/start.ts";
 import { storePostgres } from "./rows/store-postgres.ts";
@@ -87,4 +88,5 @@ export const ROWS: readonly Row[] = [
   fleetRestart,
   takeValkey,
   storePostgres,
+  remote,
 ];

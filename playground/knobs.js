@@ -29,11 +29,11 @@ export function markUnused(schema, model) {
   }
 }
 
-/** What a text stands for; undefined where the knob does not take it. */
-function read({ type, choices, minimum = -Infinity, maximum = Infinity }, text) {
-  if (type === "choice") return choices.includes(text) ? text : undefined;
-  if (text === undefined || text.trim() === "") return undefined;
-  const value = Number(text);
+/** The value that is meant, by a text or itself; undefined where the knob does not take it. */
+function read({ type, choices, minimum = -Infinity, maximum = Infinity }, meant) {
+  if (type === "choice") return choices.includes(meant) ? meant : undefined;
+  if (meant === undefined || `${meant}`.trim() === "") return undefined;
+  const value = Number(meant);
   if (type === "integer" && !Number.isInteger(value)) return undefined;
   return minimum <= value && value <= maximum ? value : undefined;
 }

@@ -52,10 +52,8 @@ describe("a transcript", () => {
     assert.equal(clip?.sampleRateHz, 16_000);
     assert.equal(clip?.samples.length, 8_000);
     assert.equal(clip?.durationS, 0.5);
-    const nobodyTraces = { traceHeaders: {} };
-    assert.deepEqual(recogniser.asked, [
-      { language: null, prompt: "Ways.", wantsWords: false, draft: null, ...nobodyTraces },
-    ]);
+    const asked = { language: null, prompt: "Ways.", wantsWords: false, draft: null, traceHeaders: {} };
+    assert.deepEqual(recogniser.asked, [asked]);
   });
 
   test("is steered by languages and keywords, as newer clients of OpenAI's API name them", async () => {

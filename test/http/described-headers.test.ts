@@ -27,7 +27,7 @@ before(async () => {
 after(() => server.stop());
 
 /** What HTTP has of its own, and the protocol by which browsers ask for pages of other origins. */
-const OF_HTTP = /^(?:content-(?:type|length)|date|connection|keep-alive|transfer-encoding)$/;
+const OF_HTTP = /^(?:content-(?:type|length|encoding)|date|connection|keep-alive|transfer-encoding)$/;
 const OF_BROWSERS = /^(?:access-control-.*|vary)$/;
 
 interface Header {

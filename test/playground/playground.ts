@@ -53,6 +53,7 @@ export async function inPlayground(
 
 /** Connects with the server's key. */
 export async function connect(page: Playground, { key }: TestServer): Promise<void> {
+  await page.evaluate(`document.querySelector("#key-state").textContent = ""`);
   await page.write("#key", key);
   await page.click("#key-form button");
   await page.says("#key-state", /^Connected/);

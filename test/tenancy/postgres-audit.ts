@@ -1,20 +1,17 @@
 import assert from "node:assert/strict";
 import { query } from "./postgres-server.ts";
 
-/** The ids of all events that a database has, and a proof that its totals are exactly their sum. */
+/** The ids of all events that a database has at one moment, and a proof that its totals are exactly their sum then. */
 export async function auditedEvents(url: string): Promise<Set<string>> {
-  const counted = await query(
+  const [found] = await query<{ counted: unknown; summed: unknown; events: string[] | null }>(
     url,
-    `SELECT key_id, requests, input_chars, input_ticks, output_ticks, last_ts
-     FROM antiphon.usage_totals WHERE requests > 0 ORDER BY key_id`,
+    `SELECT (SELECT json_agg(total ORDER BY key_id) FROM antiphon.usage_totals AS total WHERE requests > 0) AS counted,
+            (SELECT json_agg(sum ORDER BY key_id) FROM (
+               SELECT key_id, count(*) AS requests, sum(input_chars) AS input_chars, sum(input_ticks) AS input_ticks,
+                      sum(output_ticks) AS output_ticks, max(ts) AS last_ts
+               FROM antiphon.usage_events GROUP BY key_id) AS sum) AS summed,
+            (SELECT array_agg(event_id) FROM antiphon.usage_events) AS events`,
   );
-  const summed = await query(
-    url,
-    `SELECT key_id, count(*) AS requests, sum(input_chars)::bigint AS input_chars,
-            sum(input_ticks)::bigint AS input_ticks, sum(output_ticks)::bigint AS output_ticks, max(ts) AS last_ts
-     FROM antiphon.usage_events GROUP BY key_id ORDER BY key_id`,
-  );
-  assert.deepEqual(counted, summed);
-  const events = await query<{ event_id: string }>(url, "SELECT event_id FROM antiphon.usage_events");
-  return new Set(events.map(({ event_id }) => event_id));
+  assert.deepEqual(found?.counted, found?.summed);
+  return new Set(found?.events ?? []);
 }

@@ -303,7 +303,7 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
     await withStores([openPostgres(crowded.href, { connections: 1 })], async (store) => {
       await makeKeys(store!, ["key_a"]);
       await assert.rejects(
-        openPostgres(crowded.href, { timeoutMs: 200 }),
+        openPostgres(crowded.href, { timeoutMs: 1_000 }),
         (error) => error instanceof StoreError && error.problem === "busy" && error.isTransient,
       );
       await Promise.all(Array.from({ length: 50 }, () => store!.commit([usage(newEventId(), "key_a")])));

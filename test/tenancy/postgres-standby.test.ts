@@ -33,7 +33,7 @@ describe("a primary and its synchronous standby", needsPostgres(), async () => {
 
   it("a standby alone is no database to begin with: it cannot write, and may not know of a revocation", async () => {
     await assert.rejects(
-      openPostgres(await standby.url("postgres"), { timeoutMs: 300 }),
+      openPostgres(await standby.url("postgres"), { timeoutMs: 1_000 }),
       (error: StoreError) => error.problem === "unreachable" && /a standby answers/.test(error.message),
     );
   });

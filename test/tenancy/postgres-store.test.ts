@@ -342,7 +342,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
 
   describe("what it cannot work with is refused, with the remedy and no secret:", () => {
     async function refusal(url: string, problem: string, options = {}): Promise<string> {
-      const error: unknown = await openPostgres(url, { timeoutMs: 300, ...options }).then(
+      const error: unknown = await openPostgres(url, { timeoutMs: 1_000, ...options }).then(
         async (store) => {
           await store.close();
           return new Error("it opened");

@@ -4,7 +4,8 @@ import { monotonicMs } from "../../src/tenancy/monotonic-clock.ts";
 import { retried } from "../../src/tenancy/postgres/retried.ts";
 import { Turns } from "../../src/tenancy/postgres/turns.ts";
 
-const passes = (error: unknown) => (error as Error).message === "passes";
+const passes = (error: unknown) => (error as Error).message !== "stays";
+const saysLittle = (error: unknown) => (error as Error).message === "late";
 const soon = () => monotonicMs() + 60_000;
 
 describe("what is tried again", () => {
@@ -16,7 +17,7 @@ describe("what is tried again", () => {
         if (nth < 4) throw new Error("passes");
         return "done";
       },
-      { untilMs: soon(), passes },
+      { untilMs: soon(), passes, saysLittle },
     );
     assert.deepEqual([result, tries], ["done", [1, 2, 3, 4]]);
   });
@@ -27,21 +28,34 @@ describe("what is tried again", () => {
       tries += 1;
       throw new Error(tries === 2 ? "stays" : "passes");
     };
-    await assert.rejects(retried(work, { untilMs: soon(), passes }), /stays/);
+    await assert.rejects(retried(work, { untilMs: soon(), passes, saysLittle }), /stays/);
     assert.equal(tries, 2);
   });
 
   it("is given up with its last failure when its time is over", async () => {
     let tries = 0;
+    const limits = { untilMs: soon(), passes, saysLittle };
     const work = async () => {
       tries += 1;
-      throw new Error("passes");
+      if (tries === 5) limits.untilMs = monotonicMs();
+      throw new Error(`${tries}`);
     };
-    await assert.rejects(retried(work, { untilMs: monotonicMs() + 120, passes }), /passes/);
-    assert.ok(tries > 1);
-    const before = tries;
-    await assert.rejects(retried(work, { untilMs: monotonicMs(), passes }), /passes/);
-    assert.equal(tries, before + 1, "one try is made in any case");
+    await assert.rejects(retried(work, limits), /^Error: 5$/);
+    await assert.rejects(retried(work, limits), /^Error: 6$/, "one try is made in any case");
+  });
+
+  it("is given up with the last failure that says something", async () => {
+    const said = ["refused", "late", "denied", "late"];
+    const limits = { untilMs: soon(), passes, saysLittle };
+    const work = async (nth: number) => {
+      if (nth === said.length) limits.untilMs = monotonicMs();
+      throw new Error(said[nth - 1]);
+    };
+    await assert.rejects(retried(work, limits), /denied/);
+    await assert.rejects(
+      retried(async () => Promise.reject(new Error("late")), limits),
+      /late/,
+    );
   });
 });
 

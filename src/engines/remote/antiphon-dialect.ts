@@ -26,6 +26,7 @@ export function antiphonDialect({ model, voices }: RemoteOptions): Dialect {
           body: [...conversation.opening, conversation.closing(text, mostFrames)],
           read: readConversation(),
         }),
+        finish: () => conversation.finish(),
         voiceOf: (voice) => ({ ...voice, start: speakerOf(voice.start) }),
       };
     },

@@ -10,6 +10,8 @@ export interface ConversationBody {
   readonly opening: readonly Uint8Array[];
   /** The rest of it, for some words that may have so many frames. */
   closing(text: string, mostFrames: number): Uint8Array;
+  /** Lets go of the opening: no more requests will be made. */
+  finish(): void;
 }
 
 /**
@@ -47,6 +49,7 @@ export async function conversationBody(
       };
       return Buffer.from(`${open}],${JSON.stringify(rest).slice(1)}`);
     },
+    finish: () => void opening.splice(0),
   };
 }
 

@@ -18,6 +18,8 @@ export interface PreparedRequests {
   readonly mostChars: number;
   /** The one for some words, of which so many frames are taken at most. */
   request(text: string, mostFrames: number): SpeechCall;
+  /** No more words will come: lets go of what the requests have in common. */
+  finish(): void;
   /** A voice that was heard there, with its speaker as it is called here. */
   voiceOf(voice: HeardVoice): HeardVoice;
 }

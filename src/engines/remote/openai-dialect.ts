@@ -19,7 +19,7 @@ export function openaiDialect(options: RemoteOptions): Dialect {
     route: "/audio/speech",
     accept: "audio/wav, audio/pcm, audio/*;q=0.5",
     async prepare({ history, speaker, preset }, signal) {
-      const reference = references ? await referenceIn(history, speaker, signal) : null;
+      let reference = references ? await referenceIn(history, speaker, signal) : null;
       const voice = voices[speaker] ?? speaker;
       const speed = typeof preset.rate === "number" ? preset.rate : 1;
       const model = options.model ?? "";
@@ -32,6 +32,9 @@ export function openaiDialect(options: RemoteOptions): Dialect {
             body: speechBody({ model, input, voice, speed, format, reference }),
             read: readSpeech({ format, sampleRateHz, leastS }),
           };
+        },
+        finish() {
+          reference = null;
         },
         voiceOf: (heard) => heard,
       };

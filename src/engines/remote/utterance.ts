@@ -46,7 +46,10 @@ export async function* utterance(
 
   const ask = async (): Promise<Asked | null> => {
     const wanted = await texts.next();
-    if (wanted === null) return null;
+    if (wanted === null) {
+      requests.finish();
+      return null;
+    }
     if (frames.given === maxFrames) return { ...wanted, sounds: null };
     const { body, read } = requests.request(wanted.text, maxFrames - frames.given);
     return { ...wanted, sounds: await endpoints.begin(body, read, signal, traceHeaders) };

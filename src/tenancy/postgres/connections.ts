@@ -104,7 +104,12 @@ export class Connections {
     // One in use that breaks says so to its statement, too; an idle one is not used again.
     client.on("error", () => this.#lose(client));
     client.on("end", () => this.#lose(client));
-    await client.connect();
+    try {
+      await client.connect();
+    } catch (error) {
+      if ((error as Error).message !== "timeout expired") throw error;
+      throw new TooLateError(`no connection in ${Math.ceil(leftMs)} ms`);
+    }
     this.#sound.add(client);
     return client;
   }

@@ -1,7 +1,7 @@
 import { monotonicMs } from "../monotonic-clock.ts";
 import type { StoreWatch } from "../store.ts";
 import { type ConnectionOptions, Connections } from "./connections.ts";
-import { asStoreError, closed, passes, type StorePlace } from "./postgres-errors.ts";
+import { asStoreError, closed, passes, type StorePlace, TooLateError } from "./postgres-errors.ts";
 import { retried } from "./retried.ts";
 import type { StoreAddress } from "./store-address.ts";
 
@@ -35,6 +35,7 @@ export class PatientDatabase {
       const result = await retried((nth) => work({ untilMs, nth }), {
         untilMs,
         passes: (error) => this.#mayPass(error),
+        saysLittle: (error) => error instanceof TooLateError,
       });
       this.#answered();
       return result;

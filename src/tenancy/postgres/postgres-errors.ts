@@ -186,7 +186,7 @@ function kindOf(error: unknown): Kind {
   if (error.message.startsWith("SASL: ")) return LOGIN;
   if (error.message.includes("does not support SSL")) return NO_TLS;
   if (TLS_CODES.test(codeOf(error))) return TLS;
-  if (codeOf(error) !== "" || /^(Connection terminated|Client |timeout )/.test(error.message)) return AWAY;
+  if (codeOf(error) !== "" || /^(Connection terminated|Client )/.test(error.message)) return AWAY;
   return FAILED;
 }
 

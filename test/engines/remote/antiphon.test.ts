@@ -108,6 +108,20 @@ describe("another Antiphon", () => {
     });
   });
 
+  test("is sent clips that are given away, whose memory is free from then on, and of others a copy", async () => {
+    const clip = (isGivenAway: boolean) => {
+      const { samples } = decodeWav(streamedWav(tonePcm(1)));
+      return { samples, sampleRateHz: 24_000, durationS: 1, digest: "a", isGivenAway };
+    };
+    const [given, kept] = [clip(true), clip(false)];
+    const history = [given, kept].map((audio): Turn => ({ speaker: "0", text: null, audio }));
+    await spoken(events(audio(), end()), { history });
+    assert.deepEqual([given.samples.length, kept.samples.length], [0, 24_000]);
+    const [first, second] = server.asked[0]!.body.conversation;
+    assert.ok(first.audio_wav_b64.length > 60_000);
+    assert.equal(first.audio_wav_b64, second.audio_wav_b64);
+  });
+
   test("is asked for no more and no fewer frames than it gives", async () => {
     for (const [maxFrames, asked] of [
       [4, 16],

@@ -6,6 +6,7 @@ import { encodeWav } from "../../src/audio/wav-write.ts";
 import { SpeechFailedError } from "../../src/model/speech-model.ts";
 import { openEndpointRecogniser } from "../../src/recognisers/endpoint/endpoint-recogniser.ts";
 import { openChatWriter } from "../../src/writers/chat/chat-writer.ts";
+import { remoteModel } from "../engines/remote/remote-model.ts";
 import { openRaw, rawRequest } from "../http/raw-socket.ts";
 import { startTestServer, type TestServer } from "../http/start.ts";
 import { transcribe } from "../http/transcription-form.ts";
@@ -152,6 +153,38 @@ describe("a request that is traced", () => {
       assert.deepEqual([traceId, spanId, flags], [trace.id, idOf(spans.of(name)), "01"], name);
       assert.equal(sent?.tracestate, "some=thing");
       assert.equal(sent?.baggage, undefined, "what else a client sends along goes nowhere");
+    }
+  });
+
+  test("goes on to another Antiphon that speaks, and is one trace of both", async () => {
+    const front = await startTestServer({
+      checkpoints: [
+        {
+          name: "heart",
+          memoryBytes: 1,
+          load: async () =>
+            remoteModel({ urls: [`${server.url}/v1`], kind: "antiphon", model: null, apiKey: server.key }),
+        },
+      ],
+    });
+    try {
+      const trace = aTrace();
+      const reply = await front.post("/v1/tts", { text: SAID }, trace.headers);
+      assert.equal(reply.status, 200, await reply.text());
+      const asks = (span: { name: string }) => span.name === "POST /v1/tts";
+      await until("the span of who was asked", () =>
+        everySpan().some((span) => asks(span) && span.spanContext().traceId === trace.id),
+      );
+      const { all } = await spansOf(trace);
+      const [asked, answering] = ["POST /v1/tts", "POST /v1/converse/stream"].map((name) =>
+        all.find((span) => span.name === name),
+      );
+      const toFirstAudio = all.find(
+        (span) => span.name === "first audio" && span.parentSpanContext?.spanId === idOf(asked!),
+      );
+      assert.equal(answering?.parentSpanContext?.spanId, idOf(toFirstAudio!));
+    } finally {
+      await front.stop();
     }
   });
 

@@ -77,6 +77,7 @@ describe("another Antiphon", () => {
     await spoken(events(audio(), end()), parts, { model: "svc-beta-v0.2", voices: { "0": "1", "1": "0" } });
     const [{ body, request }] = server.asked as [(typeof server.asked)[number]];
     assert.equal(request.url, "/v1/converse/stream");
+    assert.equal(request.headers["x-antiphon-pace"], "own", "who asks holds its own clients back");
     const wavs = body.conversation.map((turn: { audio_wav_b64?: string }) => {
       if (turn.audio_wav_b64 === undefined) return null;
       const { sampleRateHz, samples: heard } = decodeWav(Buffer.from(turn.audio_wav_b64, "base64"));

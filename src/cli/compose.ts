@@ -169,6 +169,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     takesAlone: () => parts.takesAlone?.() ?? 0,
   });
   let ready = false;
+  let isStopping = false;
   const deps: HttpDeps = {
     service,
     transcriptions,
@@ -178,6 +179,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     cards: () => catalogue.cards().map(wireCard),
     info: infoOf(parts, catalogue, capacity),
     isReady: () => ready && (parts.canSpeak?.() ?? true) && tenancy.isWell(),
+    isStopping: () => isStopping,
     metrics,
     logger,
     options: {
@@ -199,6 +201,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   let bridge: Bridge | null = null;
   const stop = async () => {
     ready = false;
+    isStopping = true;
     const bridgeOver = bridge?.finish();
     const closing = [...apps.map((app) => app.close()), bridgeOver];
     // A client that reads nothing would otherwise hold its stream, and the stop, for as long as it likes.
@@ -255,6 +258,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       isSpeaking: () => service.active + service.paused > 0,
       async drain(hurry) {
         ready = false;
+        isStopping = true;
         await pause(settings.drainDelayMs, null, { signal: hurry }).catch(() => {});
       },
       stop,

@@ -48,7 +48,7 @@ export interface Tenancy {
   /** For failed authentications: one bucket an IPv4 address or IPv6 /64. These are always of this process alone. */
   takeAnonymous(address: string): BucketReading;
   recallAnonymous(address: string): BucketReading;
-  /** Resolves once the record is durable. An event that was committed within the last day counts nothing. */
+  /** Resolves once the record is durable. An event that the store still keeps counts nothing. */
   commit(record: UsageRecord): Promise<void>;
   /** Zeros for a key that has made no request. */
   usage(keyId: string): Promise<UsageTotals>;

@@ -1,8 +1,8 @@
 import pg, { type Client, type ClientConfig, type QueryConfig, type QueryResultRow } from "pg";
 import { monotonicMs } from "../monotonic-clock.ts";
 import { closed, losesConnections, TooLateError } from "./postgres-errors.ts";
+import { Slots } from "./slots.ts";
 import type { StoreAddress } from "./store-address.ts";
-import { Turns } from "./turns.ts";
 
 export interface ConnectionOptions {
   /** Connections that may be open at once. */
@@ -23,7 +23,7 @@ export class Connections {
   readonly #config: ClientConfig;
   readonly #place: string;
   readonly #timeoutMs: number;
-  readonly #turns: Turns;
+  readonly #slots: Slots;
   readonly #idle: Client[] = [];
   /** Those that are trusted. One that was lost, or was open when another was, is no longer in it. */
   readonly #sound = new Set<Client>();
@@ -35,7 +35,7 @@ export class Connections {
     this.#config = { ...client, keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_MS };
     this.#place = place;
     this.#timeoutMs = timeoutMs;
-    this.#turns = new Turns(connections);
+    this.#slots = new Slots(connections);
   }
 
   /** Runs one statement, a transaction by itself, that is given up at `untilMs` by the monotonic clock. */
@@ -78,7 +78,7 @@ export class Connections {
   }
 
   async #onConnection<T>(untilMs: number, work: (client: Client) => Promise<T>): Promise<T> {
-    if (!(await this.#turns.wait(untilMs - monotonicMs()))) throw new TooLateError("no connection was free");
+    if (!(await this.#slots.wait(untilMs - monotonicMs()))) throw new TooLateError("no connection was free");
     let client: Client | undefined;
     try {
       if (this.#isClosed) throw closed(this.#place);
@@ -89,7 +89,7 @@ export class Connections {
       throw error;
     } finally {
       if (client !== undefined) this.#putBack(client);
-      this.#turns.done();
+      this.#slots.done();
     }
   }
 

@@ -3,7 +3,7 @@ import type { EndpointEvent } from "../engines/remote/endpoints.ts";
 import type { RemoteOptions } from "../engines/remote/remote-options.ts";
 import type { Settings } from "../settings/schema.ts";
 import { SettingsError } from "../settings/settings-error.ts";
-import { ApiKeyError, readApiKey } from "./api-key.ts";
+import { readSecret, SecretError } from "./secret.ts";
 
 /** A checkpoint that computes elsewhere. */
 export interface RemoteCheckpoint extends Checkpoint {
@@ -27,7 +27,7 @@ const SPEAKERS = ["0", "1"];
 /**
  * The checkpoints of the settings that compute elsewhere. None is asked for anything before it is used.
  *
- * @throws SettingsError, naming the setting and the remedy; ApiKeyError when a key cannot be used
+ * @throws SettingsError, naming the setting and the remedy; SecretError when a key cannot be used
  */
 export function remoteCheckpoints(
   settings: Pick<Settings, "checkpoints" | "generationTimeoutMs">,
@@ -119,10 +119,9 @@ function keyOf(
   setting: (field: string) => string,
   env: RemoteSources["env"],
 ): string | null {
-  const sources = { env, file: keyFile, variable: keyEnv ?? "", setting: setting("keyFile") };
-  const key = readApiKey(sources);
+  const key = readSecret({ env, file: keyFile, variable: keyEnv, setting: setting("keyFile") });
   if (key === null && keyEnv !== undefined) {
-    throw new ApiKeyError(
+    throw new SecretError(
       `${setting("keyEnv")} names ${keyEnv}, which is not set: put the endpoint's key there`,
     );
   }

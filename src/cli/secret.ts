@@ -1,62 +1,62 @@
 import { closeSync, openSync, readSync } from "node:fs";
 
-/** Where an endpoint's key may come from. */
-export interface ApiKeySources {
+/** Where a secret may come from: the key of an endpoint, or an address that may hold a password. */
+export interface SecretSources {
   /** The process's environment; the variable of that name there wins. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** A file that holds the key and nothing else, or none. */
+  /** A file that holds it and nothing else, or none. */
   readonly file?: string | undefined;
-  /** The variable in the environment, as in `ANTIPHON_WRITER_API_KEY`. */
-  readonly variable: string;
+  /** The variable in the environment, as in `ANTIPHON_WRITER_API_KEY`, or none. */
+  readonly variable?: string | undefined;
   /** The setting that names the file, as in `writer.apiKeyFile`; messages name it, too. */
   readonly setting: string;
   /** What is to be found there, for messages: the endpoint's key unless given. */
   readonly what?: string;
 }
 
-/** A key that was named but cannot be used. The message never quotes it. */
-export class ApiKeyError extends Error {
-  override readonly name = "ApiKeyError";
+/** A secret that was named but cannot be used. The message never quotes it. */
+export class SecretError extends Error {
+  override readonly name = "SecretError";
 }
 
 /**
- * The key of an endpoint, without the spaces around it; `null` where none is set, as with a server of one's own.
- * Throws {@link ApiKeyError} when the file is missing or unreadable, or the key is empty or cannot stand in a header.
+ * The secret, without the spaces around it; `null` where none is set, as for a server of one's own. Throws
+ * {@link SecretError} when the file is missing or unreadable, or what is there is empty or has characters beyond ASCII's
+ * visible ones.
  */
-export function readApiKey(sources: ApiKeySources): string | null {
+export function readSecret(sources: SecretSources): string | null {
   const { env, file, variable, setting, what = "the endpoint's key" } = sources;
-  const given = env[variable];
-  if (given !== undefined && given !== "") return checked(given, variable, what);
+  if (variable !== undefined && env[variable]) return checked(env[variable], variable, what);
   return file === undefined ? null : checked(readStart(file, setting), `${setting} (${file})`, what);
 }
 
-/** No key is longer. A larger file is something else, and is not read whole. */
-const LONGEST_KEY = 4096;
+/** No secret is longer. A larger file is something else, and is not read whole. */
+const MOST_CHARS = 4096;
 
 function checked(value: string, where: string, what: string): string {
-  const key = value.trim();
-  if (key === "") throw new ApiKeyError(`${where} is empty: put ${what} there, or leave it out`);
-  if (key.length > LONGEST_KEY)
-    throw new ApiKeyError(`${where} holds more than ${LONGEST_KEY} characters: it should be ${what} alone`);
-  if (!/^[\x21-\x7e]+$/.test(key))
-    throw new ApiKeyError(
+  const secret = value.trim();
+  if (secret === "") throw new SecretError(`${where} is empty: put ${what} there, or leave it out`);
+  if (secret.length > MOST_CHARS)
+    throw new SecretError(`${where} holds more than ${MOST_CHARS} characters: it should be ${what} alone`);
+  if (!/^[\x21-\x7e]+$/.test(secret))
+    throw new SecretError(
       `${where} holds a line break, a space or another character that it cannot have: it should be ${what} alone`,
     );
-  return key;
+  return secret;
 }
 
 function readStart(file: string, setting: string): string {
   try {
     const descriptor = openSync(file, "r");
     try {
-      const bytes = Buffer.alloc(LONGEST_KEY + 64);
+      const bytes = Buffer.alloc(MOST_CHARS + 64);
       return bytes.toString("utf8", 0, readSync(descriptor, bytes));
     } finally {
       closeSync(descriptor);
     }
   } catch (cause) {
     const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown error";
-    throw new ApiKeyError(
+    throw new SecretError(
       code === "ENOENT"
         ? `${setting} (${file}) does not exist`
         : `${setting} (${file}) cannot be read: ${code}`,

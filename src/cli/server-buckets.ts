@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Settings } from "../settings/schema.ts";
 import type { Buckets } from "../tenancy/buckets.ts";
 import { openBuckets } from "../tenancy/open-buckets.ts";
-import { readApiKey } from "./api-key.ts";
+import { readSecret } from "./secret.ts";
 
 /** The buckets of a server's keys. */
 export interface ServerBuckets {
@@ -14,7 +14,7 @@ export interface ServerBuckets {
 /**
  * Opens what the settings ask for, and has the log told when it fails and answers again.
  *
- * @throws SettingsError or ApiKeyError when shared buckets have no address, or none that can be read.
+ * @throws SettingsError or SecretError when shared buckets have no address, or none that can be read.
  */
 export async function serverBuckets(
   { buckets: settings }: Pick<Settings, "buckets">,
@@ -25,7 +25,7 @@ export async function serverBuckets(
   const url =
     settings.kind === "memory"
       ? null
-      : readApiKey({
+      : readSecret({
           env,
           file: settings.urlFile,
           variable: "ANTIPHON_BUCKETS_URL",

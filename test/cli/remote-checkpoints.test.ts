@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { ApiKeyError } from "../../src/cli/api-key.ts";
 import { remoteCheckpoints } from "../../src/cli/remote-checkpoints.ts";
+import { SecretError } from "../../src/cli/secret.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import { SettingsError } from "../../src/settings/settings-error.ts";
 import { bytes, SpeechServer, streamedWav, tonePcm } from "../engines/remote/speech-server.ts";
@@ -121,7 +121,7 @@ for (const [what, remote, says] of refusals) {
     assert.throws(
       () => checkpoints(remote),
       (error: unknown) => {
-        assert.ok(error instanceof SettingsError || error instanceof ApiKeyError, String(error));
+        assert.ok(error instanceof SettingsError || error instanceof SecretError, String(error));
         assert.match(error.message, says);
         assert.doesNotMatch(error.message, /hush/);
         return true;

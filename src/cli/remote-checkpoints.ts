@@ -53,10 +53,10 @@ function optionsOf(
   generationTimeoutMs: number,
   { env, onEvent }: RemoteSources,
 ): RemoteOptions {
-  const { kind, urls, model, references, format, sampleRateHz, firstByteTimeoutMs, idleTimeoutMs } = remote;
+  const { kind, urls, model, references, format, sampleRateHz, firstSoundTimeoutMs, idleTimeoutMs } = remote;
   const setting = (field: string): string => `checkpoints.${name}.remote.${field}`;
   for (const url of urls) checkUrl(url, setting("urls"));
-  for (const [field, ms] of Object.entries({ firstByteTimeoutMs, idleTimeoutMs })) {
+  for (const [field, ms] of Object.entries({ firstSoundTimeoutMs, idleTimeoutMs })) {
     if (ms <= generationTimeoutMs) continue;
     throw refused(
       setting(field),
@@ -79,7 +79,7 @@ function optionsOf(
     sampleRateHz,
     references,
     apiKey: keyOf(remote, setting, env),
-    firstByteTimeoutMs,
+    firstSoundTimeoutMs,
     idleTimeoutMs,
     ...(onEvent === undefined ? {} : { onEvent }),
   };

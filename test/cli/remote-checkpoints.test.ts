@@ -95,9 +95,9 @@ const refusals: readonly [what: string, remote: object, says: RegExp][] = [
   ],
   [
     "a wait that is longer than the server's own",
-    { ...OPENAI, firstByteTimeoutMs: 60_000 },
+    { ...OPENAI, firstSoundTimeoutMs: 60_000 },
     new RegExp(
-      `${field("firstByteTimeoutMs")} is longer than generationTimeoutMs \\(30000\\): raise that too`,
+      `${field("firstSoundTimeoutMs")} is longer than generationTimeoutMs \\(30000\\): raise that too`,
     ),
   ],
   [

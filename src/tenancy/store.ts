@@ -14,7 +14,7 @@ export interface KeyRecord {
 
 /** One metered request. */
 export interface UsageRecord {
-  /** Ours, by `newEventId`, unique: an event that is committed again counts nothing, for as long as the store keeps it. */
+  /** A UUID by `newEventId`: an event that is committed again counts nothing, for as long as the store keeps it. */
   readonly eventId: string;
   readonly keyId: string;
   readonly inputChars: number;

@@ -89,7 +89,7 @@ function optionsOf(
 function checkUrl(address: string, setting: string): void {
   const url = URL.canParse(address) ? new URL(address) : null;
   if (url === null)
-    throw refused(setting, "holds what is no address: give one as in http://127.0.0.1:8880/v1");
+    throw refused(setting, "holds what is not an address: give one as in http://127.0.0.1:8880/v1");
   if (url.username !== "" || url.password !== "") {
     throw refused(setting, "holds a user name or a password: put the key into keyFile or keyEnv");
   }

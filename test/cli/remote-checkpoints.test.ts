@@ -81,7 +81,7 @@ const refusals: readonly [what: string, remote: object, says: RegExp][] = [
   [
     "an address that is none",
     { ...OPENAI, urls: ["http://:80"] },
-    new RegExp(`${field("urls")} holds what is no address`),
+    new RegExp(`${field("urls")} holds what is not an address`),
   ],
   [
     "a password",

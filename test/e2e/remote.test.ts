@@ -139,6 +139,6 @@ it("a checkpoint that cannot be used is refused at start, by the setting's name"
   );
   assert.match(
     await refused({ a: { checkpoint: "b" } }, {}),
-    /^The setting models\.a\.checkpoint is "b", which is none/m,
+    /^The setting models\.a\.checkpoint is "b", which does not exist/m,
   );
 });

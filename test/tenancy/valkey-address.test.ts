@@ -23,10 +23,10 @@ describe("the address of a Valkey server", () => {
 
   it("is refused with what is wrong with it, and not quoted", () => {
     for (const [text, says] of [
-      ["", /no address/],
-      ["hunter2", /no address/],
-      ["redis://:hunter2@h:port", /no address/],
-      ["redis://:hun#ter2@h", /no address/],
+      ["", /not an address/],
+      ["hunter2", /not an address/],
+      ["redis://:hunter2@h:port", /not an address/],
+      ["redis://:hun#ter2@h", /not an address/],
       ["https://:hunter2@h", /neither redis/],
       ["redis:///0", /no host/],
       ["redis://:hunter2@h/mine", /no number/],

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { newEventId } from "../../src/tenancy/event-id.ts";
 import type { KeyRecord, Store, UsageRecord } from "../../src/tenancy/store.ts";
 import { StoreError } from "../../src/tenancy/store-error.ts";
 
@@ -152,6 +153,11 @@ function keyRecord(keyId: string, createdTsS: number): KeyRecord {
   return { keyId, label: `${keyId} – Ω`, rpm: 600, burst: 60, createdTsS, revokedTsS: null };
 }
 
-function usage(eventId: string, keyId: string, tsS: number): UsageRecord {
+const eventIds = new Map<string, string>();
+
+/** A request, by a name for its event. */
+function usage(event: string, keyId: string, tsS: number): UsageRecord {
+  const eventId = eventIds.get(event) ?? newEventId();
+  eventIds.set(event, eventId);
   return { eventId, keyId, inputChars: 10, inputAudioS: 0.5, outputAudioS: 0.08, tsS };
 }

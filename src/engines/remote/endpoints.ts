@@ -27,7 +27,7 @@ export interface EndpointsOptions {
   /** What answer is asked for: a value of `Accept`. */
   readonly accept: string;
   /** Until the first sound, all tries included. */
-  readonly firstByteTimeoutMs: number;
+  readonly firstSoundTimeoutMs: number;
   readonly onEvent?: (event: EndpointEvent) => void;
 }
 
@@ -88,7 +88,7 @@ export class Endpoints {
     traceHeaders: TraceHeaders = {},
   ): Promise<Sounds> {
     signal.throwIfAborted();
-    const untilMs = nowMs() + this.#options.firstByteTimeoutMs;
+    const untilMs = nowMs() + this.#options.firstSoundTimeoutMs;
     const failures: string[] = [];
     for (let round = 0; round < ROUNDS; round++) {
       if (round > 0 && !(await this.#pause(untilMs, signal))) break;
@@ -165,8 +165,10 @@ export class Endpoints {
   }
 
   #late(): TryError {
-    const { firstByteTimeoutMs } = this.#options;
-    return new TryError(`gave no sound in time (firstByteTimeoutMs, ${firstByteTimeoutMs} ms for all tries)`);
+    const { firstSoundTimeoutMs } = this.#options;
+    return new TryError(
+      `gave no sound in time (firstSoundTimeoutMs, ${firstSoundTimeoutMs} ms for all tries)`,
+    );
   }
 
   #call({ url }: Endpoint, body: readonly Uint8Array[], traceHeaders: TraceHeaders): Call {

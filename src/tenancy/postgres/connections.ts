@@ -2,8 +2,8 @@ import pg, { type Client, type ClientConfig, type QueryConfig, type QueryResultR
 import { monotonicMs } from "../monotonic-clock.ts";
 import { cancelled } from "./cancel.ts";
 import { closed, losesConnections, TooLateError } from "./postgres-errors.ts";
+import { Slots } from "./slots.ts";
 import type { StoreAddress } from "./store-address.ts";
-import { Turns } from "./turns.ts";
 
 export interface ConnectionOptions {
   /** Connections that may be open at once. */
@@ -24,7 +24,7 @@ export class Connections {
   readonly #config: ClientConfig;
   readonly #place: string;
   readonly #timeoutMs: number;
-  readonly #turns: Turns;
+  readonly #slots: Slots;
   readonly #idle: Client[] = [];
   /** Those that are trusted. One that was lost, or was open when another was, is no longer in it. */
   readonly #sound = new Set<Client>();
@@ -36,7 +36,7 @@ export class Connections {
     this.#config = { ...client, keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_MS };
     this.#place = place;
     this.#timeoutMs = timeoutMs;
-    this.#turns = new Turns(connections);
+    this.#slots = new Slots(connections);
   }
 
   /** Runs one statement, a transaction by itself, that is given up at `untilMs` by the monotonic clock. */
@@ -80,7 +80,7 @@ export class Connections {
   }
 
   async #onConnection<T>(untilMs: number, work: (client: Client) => Promise<T>): Promise<T> {
-    if (!(await this.#turns.wait(untilMs - monotonicMs()))) throw new TooLateError("no connection was free");
+    if (!(await this.#slots.wait(untilMs - monotonicMs()))) throw new TooLateError("no connection was free");
     let client: Client | undefined;
     let isStuck = false;
     try {
@@ -93,7 +93,7 @@ export class Connections {
       throw error;
     } finally {
       if (client !== undefined) this.#putBack(client, isStuck);
-      this.#turns.done();
+      this.#slots.done();
     }
   }
 

@@ -148,7 +148,8 @@ const DAMAGED: Kind = {
 };
 const FAILED: Kind = {
   problem: "failed",
-  sentence: ({ place }, detail) => `${sentenceCase(place)} failed (${detail}): nothing was changed.`,
+  sentence: ({ place }, detail) =>
+    `${sentenceCase(place)} failed (${detail}): try again, and look into its log if that stays so.`,
 };
 
 /** By SQLSTATE, or its class where that is enough (postgresql.org/docs/current/errcodes-appendix.html). */

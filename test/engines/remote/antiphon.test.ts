@@ -27,7 +27,7 @@ function model(options: Partial<Parameters<typeof remoteModel>[0]> = {}): Speech
     kind: "antiphon",
     model: null,
     voices: {},
-    firstByteTimeoutMs: 2_000,
+    firstSoundTimeoutMs: 2_000,
     ...options,
   });
   return open;
@@ -251,7 +251,7 @@ describe("another Antiphon", () => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write(": keep-alive\n\n");
     });
-    await assert.rejects(speakAll(model({ firstByteTimeoutMs: 200 })), /gave no sound in time/);
+    await assert.rejects(speakAll(model({ firstSoundTimeoutMs: 200 })), /gave no sound in time/);
   });
 
   test("may send what is not known", async () => {

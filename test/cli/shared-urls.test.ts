@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { storeUrl } from "../../src/cli/store-url.ts";
+import { storeUrl } from "../../src/cli/shared-urls.ts";
 import { loadSettings } from "../../src/settings/load.ts";
-import { neededUrl, storeKind } from "../../src/tenancy/open-store.ts";
+import { storeKind } from "../../src/tenancy/open-store.ts";
+import { neededUrl, SHARED_STORE } from "../../src/tenancy/shared-address.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "antiphon-store-url-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -48,7 +49,10 @@ describe("where keys and usage are", () => {
     assert.deepEqual(chosen({ ...libsql, ANTIPHON_STORE_URL: URL }), ["libsql", null]);
     assert.deepEqual(chosen({ ...libsql, ANTIPHON_STORE_URL_FILE: join(folder, "none") }), ["libsql", null]);
     assert.deepEqual(chosen({ ANTIPHON_STORE_KIND: "postgres" }), ["postgres", null]);
-    assert.throws(() => neededUrl(null), /ANTIPHON_STORE_URL, or name a file .* store\.urlFile/);
+    assert.throws(
+      () => neededUrl(null, SHARED_STORE),
+      /ANTIPHON_STORE_URL, or name a file .* store\.urlFile/,
+    );
   });
 
   it("is refused, without a word of it, where its file is missing or holds something else", () => {

@@ -1,5 +1,6 @@
 import type { Row } from "./row.ts";
 import { authoredBesideStreams, authoredFirstAudio, writerMemory } from "./rows/authored.ts";
+import { codecLm } from "./rows/codec-lm.ts";
 import { crowd } from "./rows/crowd.ts";
 import { crowdMemory } from "./rows/crowd-memory.ts";
 import { engineCpu } from "./rows/engine-cpu.ts";
@@ -89,4 +90,5 @@ export const ROWS: readonly Row[] = [
   takeValkey,
   storePostgres,
   remote,
+  codecLm,
 ];

@@ -118,7 +118,10 @@ describe("antiphon serve with models that are spoken elsewhere", () => {
     assert.deepEqual(names[0], "svc-beta-v0.3 tones");
     assert.deepEqual(names.at(-1), "kokoro kokoro");
     const kokoro = checkpoints.find(({ name }: { name: string }) => name === "kokoro");
-    assert.deepEqual([kokoro.kind, kokoro.state, kokoro.path, kokoro.urls], ["voice", "elsewhere", null, [api.url]]);
+    assert.deepEqual(
+      [kokoro.kind, kokoro.state, kokoro.path, kokoro.urls],
+      ["voice", "elsewhere", null, [api.url]],
+    );
   });
 });
 

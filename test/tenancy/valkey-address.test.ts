@@ -66,7 +66,11 @@ describe("what a Valkey server reports", () => {
       ["READONLY You can't write against a read only replica.", /replica's .*primary/],
       ['Protocol error, got "H" as reply type byte. Please report this.', /no Valkey server's/],
       ["self-signed certificate", /not trusted .*NODE_EXTRA_CA_CERTS/],
-      ["ERR unknown command 'EVALSHA'", /refuse \(ERR unknown command 'EVALSHA'\): allow or correct that/, "ReplyError"],
+      [
+        "ERR unknown command 'EVALSHA'",
+        /refuse \(ERR unknown command 'EVALSHA'\): allow or correct that/,
+        "ReplyError",
+      ],
     ] as const) {
       const { message } = asBucketsError(Object.assign(new Error(words), { name }), spoken);
       assert.match(message, /^The shared buckets at 10\.0\.0\.7:6379 [^\n]*\.$/);

@@ -95,8 +95,9 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
       return { model: speech, preset: model.preset, card: model.card, release };
     },
     async warm() {
-      const never = new AbortController().signal;
-      const holds = await Promise.all([...pinned].map((checkpoint) => residency.hold(checkpoint, never)));
+      // Each has a signal of its own: of more than ten listeners to one Node warns.
+      const never = () => new AbortController().signal;
+      const holds = await Promise.all([...pinned].map((checkpoint) => residency.hold(checkpoint, never())));
       for (const hold of holds) hold.release();
     },
     resident: () => residency.list(),

@@ -170,6 +170,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     takesAlone: () => parts.takesAlone?.() ?? 0,
   });
   let ready = false;
+  let isStopping = false;
   const deps: HttpDeps = {
     service,
     transcriptions,
@@ -179,6 +180,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     cards: () => catalogue.cards().map(wireCard),
     info: infoOf(parts, catalogue, capacity),
     isReady: () => ready && (parts.canSpeak?.() ?? true) && tenancy.isWell(),
+    isStopping: () => isStopping,
     metrics,
     logger,
     options: {
@@ -200,6 +202,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   let bridge: Bridge | null = null;
   const stop = async () => {
     ready = false;
+    isStopping = true;
     const bridgeOver = bridge?.finish();
     const closing = [...apps.map((app) => app.close()), bridgeOver];
     // A client that reads nothing would otherwise hold its stream, and the stop, for as long as it likes.
@@ -256,6 +259,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       isSpeaking: () => service.active + service.paused > 0,
       async drain(hurry) {
         ready = false;
+        isStopping = true;
         await pause(settings.drainDelayMs, null, { signal: hurry }).catch(() => {});
       },
       stop,

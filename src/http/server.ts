@@ -115,6 +115,8 @@ function watchRequests(app: FastifyInstance, deps: HttpDeps, lives: RequestLives
   app.decorateRequest("life");
   app.addHook("onRequest", async (request, reply) => {
     beginLife(request, reply.raw, deps, lives);
+    // One that is still kept when the port closes is cut, maybe under a request that is on its way.
+    if (deps.isStopping()) reply.raw.setHeader("Connection", "close");
   });
   app.addHook("onSend", async (request, reply) => {
     // What was refused unread would have to be read to its end before the next request.

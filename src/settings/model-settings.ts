@@ -81,7 +81,8 @@ const Remote = Type.Object(
       maximum: MAX_MS,
       default: 10_000,
       unit: "ms",
-      description: "Longest that its first sound may take, all tries included.",
+      description:
+        "Longest that its first sound may take, all tries included: of several addresses that are silent, each has its part of it.",
     }),
     idleTimeoutMs: Type.Integer({
       minimum: 100,

@@ -103,6 +103,26 @@ test("a load that throws at once is a failed load too", async () => {
   await assert.rejects(catalogue.warm(), SpeechFailedError);
 });
 
+test("a dozen checkpoints are warmed side by side, and Node warns of nothing", async () => {
+  const fakes = new FakeCheckpoints();
+  const names = Array.from({ length: 12 }, (_, index) => `checkpoint-${index}`);
+  const catalogue = createCatalogue({
+    models: names.map((name) => publicModel(name, name, true)),
+    checkpoints: names.map((name) => fakes.make(name, 1)),
+    memoryBudgetBytes: names.length,
+  });
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error) => warnings.push(warning);
+  process.on("warning", onWarning);
+  const warm = catalogue.warm();
+  await setImmediate();
+  for (const instance of fakes.instances) instance.finishLoad();
+  await warm;
+  await setImmediate();
+  process.off("warning", onWarning);
+  assert.deepEqual(warnings, []);
+});
+
 test("warming loads what stays, and it is never unloaded", async () => {
   const { catalogue, fakes, b, c } = three();
   const warm = catalogue.warm();

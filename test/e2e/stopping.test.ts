@@ -68,6 +68,8 @@ describe("a server that is told to stop", () => {
     assert.ok(Number(ready.headers.get("retry-after")) >= 1);
     assert.equal((await ready.json()).error.type, "inference_error");
     assert.equal((await (await client.get("/health")).json()).ready, false);
+    const whole = await client.post("/v1/tts", { text: "Yes." });
+    assert.deepEqual([whole.status, whole.headers.get("connection")], [200, "close"]);
     const events: SentEvent[] = [];
     for await (const event of client.stream({ conversation: [{ text: TWO_SENTENCES }] })) {
       events.push(event);

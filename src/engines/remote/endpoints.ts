@@ -61,6 +61,8 @@ export class Endpoints {
   readonly #options: EndpointsOptions;
   readonly #endpoints: readonly Endpoint[];
   readonly #connections: Connections = keptConnections();
+  /** Who speaks. */
+  readonly #speaking = new WeakMap<Sounds, Endpoint>();
 
   constructor(options: EndpointsOptions) {
     this.#options = options;
@@ -127,8 +129,6 @@ export class Endpoints {
     this.#connections.plain.destroy();
     this.#connections.tls.destroy();
   }
-
-  readonly #speaking = new WeakMap<Sounds, Endpoint>();
 
   /** One try, with its first sound; or how it failed. Throws the signal's reason. */
   async #tried(

@@ -155,6 +155,8 @@ const FAILED: Kind = {
 /** By SQLSTATE, or its class where that is enough (postgresql.org/docs/current/errcodes-appendix.html). */
 const BY_STATE: Readonly<Record<string, Kind>> = {
   "08": AWAY,
+  // A transaction that was left open for too long.
+  "25P03": AWAY,
   // A row that was on its way to where its day was not, when its day was made.
   "23514": BUSY,
   "25006": AWAY,

@@ -77,6 +77,9 @@ function parsed(text: string): URL {
   if (hosts === undefined) throw wrong(`is not a PostgreSQL address: ${SHAPE}`);
   if (hosts.includes(","))
     throw wrong("names several hosts: put HAProxy or pgbouncer before them, and name that");
+  // The rest of a password, which would be told as a database or a parameter.
+  if (/[/?#].*@/s.test(text.slice("postgres://".length).replace(/^\/+/, "")))
+    throw wrong(`has an @ behind its host, as where a password holds a / or a ?: ${SHAPE}`);
   try {
     return new URL(hosts === "" ? text.replace(/@(?=[/?#]|$)/, `@${NO_HOST}`) : text);
   } catch {

@@ -212,6 +212,14 @@ describe("what is no speech", () => {
       /^sent compressed bytes, which it was not asked for/,
     ],
     [
+      "another protocol",
+      ({ response }) =>
+        void response.socket?.write(
+          "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n",
+        ),
+      /^broke off the connection/,
+    ],
+    [
       "silence alone",
       bytes(streamedWav(Buffer.alloc(12 * 48_000))),
       /^gave nothing but silence, 12\.00 s of it/,

@@ -1,3 +1,4 @@
+import { PUBLIC_MODELS } from "../catalogue/public-models.ts";
 import type { Checkpoint } from "../catalogue/residency.ts";
 import type { EndpointEvent } from "../engines/remote/endpoints.ts";
 import type { RemoteOptions } from "../engines/remote/remote-options.ts";
@@ -22,7 +23,7 @@ type Remote = Settings["checkpoints"][string]["remote"];
 /** What an utterance takes while it is open: two seconds of what has come, and what is made of it. */
 const PLACE_BYTES = 512 * 1024;
 /** The speakers of every public model. */
-const SPEAKERS = ["0", "1"];
+const SPEAKERS = PUBLIC_MODELS[0]!.card.speakers;
 
 /**
  * The checkpoints of the settings that compute elsewhere. None is asked for anything before it is used.

@@ -8,6 +8,7 @@ import pg from "pg";
 import { launch } from "../children.ts";
 import { temporaryFolder } from "../e2e/folders.ts";
 import { freePort } from "../free-port.ts";
+import { neededHere } from "../needed-here.ts";
 import { until, within } from "../waiting.ts";
 
 /** A PostgreSQL server of a test's own, on 127.0.0.1. */
@@ -46,11 +47,9 @@ const PROGRAMS = programs();
 export const NO_POSTGRES =
   PROGRAMS === null ? "PostgreSQL is not installed: apt-get install postgresql" : null;
 
-/** How a test that needs one is skipped where there is none. Where everything has to be tested, that is an error. */
+/** Of a test that needs one, or more than that. */
 export function needsPostgres(more: string | null = null): { readonly skip: string | false } {
-  const missing = NO_POSTGRES ?? more;
-  if (missing !== null && process.env.CI) throw new Error(missing);
-  return { skip: missing ?? false };
+  return neededHere(NO_POSTGRES ?? more);
 }
 
 /** PostgreSQL does not run as root; then it runs as nobody. */

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { launch } from "../children.ts";
 import { freePort } from "../free-port.ts";
+import { neededHere } from "../needed-here.ts";
 import { within } from "../waiting.ts";
 
 /** The server that this machine has: the first Valkey in the path, or Redis; null where there is none. */
@@ -18,7 +19,7 @@ const MISSING = "there is no valkey-server and no redis-server in the path: apt-
 /** Why a server cannot be started here, or null. */
 export const NO_VALKEY: string | null = VALKEY === null ? MISSING : null;
 
-/** How a test that needs one is skipped where there is none. Where everything has to be tested, that is an error. */
+/** Of a test that needs one. */
 export function needsValkey(): { readonly skip: string | false } {
   return neededHere(NO_VALKEY);
 }
@@ -27,11 +28,6 @@ export function needsValkey(): { readonly skip: string | false } {
 export function needsValkeyAndOpenssl(): { readonly skip: string | false } {
   const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
   return neededHere(NO_VALKEY ?? (hasOpenssl ? null : "there is no openssl in the path"));
-}
-
-function neededHere(missing: string | null): { readonly skip: string | false } {
-  if (missing !== null && process.env.CI) throw new Error(missing);
-  return { skip: missing ?? false };
 }
 
 /** A server of its own, empty, in memory alone. */

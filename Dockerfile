@@ -4,12 +4,12 @@
 ARG RUNTIME=gcr.io/distroless/nodejs22-debian12:nonroot
 
 FROM node:22-bookworm-slim AS build
-ARG TARGETARCH=amd64
+ARG TARGETARCH
 WORKDIR /source
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY . .
-RUN case "$TARGETARCH" in amd64) cpu=x64 ;; *) cpu=$TARGETARCH ;; esac && \
+RUN case "${TARGETARCH:-$(uname -m)}" in amd64 | x86_64) cpu=x64 ;; *) cpu=arm64 ;; esac && \
     npm run pack -- --platform "linux-$cpu" /packed && \
     npm install --global --prefix /antiphon /packed/antiphon-*.tgz && \
     mkdir -p /empty/data

@@ -4,7 +4,7 @@ import { openTurn, setTurns, turns } from "./conversation.js";
 import { bodyNow, offer, resetKnobs, showModel } from "./delivery.js";
 import { $, copyText, h, showError } from "./dom.js";
 import { EXAMPLES } from "./examples.js";
-import { followAddress, readAddress, refuse, share, writeAddress } from "./link.js";
+import { followAddress, readAddress, share, tellRefused, writeAddress } from "./link.js";
 import { openCode, showCode } from "./programs.js";
 import { beginReply, drawReply, endReply, openTransport, reply, take } from "./reply.js";
 import { fail, hasKey, keepKey, keptKey, server } from "./server.js";
@@ -23,7 +23,7 @@ async function connect() {
     keepKey();
     $("key-state").textContent = "Connected. The key is kept in this tab only.";
     hearAgain();
-    refuse(offer(info, cards, edited));
+    tellRefused(offer(info, cards, edited));
   } catch (error) {
     $("key-state").textContent = "Not connected.";
     fail(error);

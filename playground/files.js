@@ -1,6 +1,7 @@
 // Files of what was heard, made in the page by the encoders that the server uses too. Fetched when the first is wanted.
+
+import { cuesOf, toSrt, toVtt } from "./captions/captions.js";
 import { encodeWav } from "./client/antiphon.js";
-import { cuesOf, toSrt, toVtt } from "./client/captions.js";
 
 /** A file of a reply, `{ frames, text, words }`, by its ending: wav, mp3, opus, flac, vtt or srt. */
 export async function fileOf(kind, { frames, text, words }) {

@@ -22,7 +22,7 @@ export function readAddress(start) {
     const address = location.hash.slice(1);
     const { turns: given, ...delivery } = address ? fromAddress(address) : { turns: start, params: {} };
     setTurns(given);
-    refuse(choose(delivery));
+    tellRefused(choose(delivery));
     drawTurns();
   } catch (error) {
     left(error.message);
@@ -30,8 +30,8 @@ export function readAddress(start) {
   written = addressNow();
 }
 
-/** Says what the address asks for and the server has not. */
-export function refuse(names) {
+/** Tells what the address asks for and the server does not take. */
+export function tellRefused(names) {
   if (names.length > 0) left(`this server does not take its ${names.join(", ")}`);
 }
 

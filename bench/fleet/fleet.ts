@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { SERVE, type ServerProcess, startServerProcess } from "../../src/cli/bench/server-process.ts";
+import { type ServerProcess, startServerProcess } from "../../src/cli/bench/server-process.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import { openTenancy } from "../../src/tenancy/open.ts";
 import { temporaryFolder } from "../../test/e2e/folders.ts";
@@ -55,9 +55,9 @@ export async function startFleet(): Promise<Fleet> {
   const { key } = await tenancy.createKey({ label: "bench", rpm: 1_000_000, burst: 1_000_000 });
   await tenancy.close();
 
-  const command = { ...SERVE, args: [...SERVE.args, "--config", configFile] };
   const ports = [await freePort(), await freePort()];
-  const startOne = (index: number) => startServerProcess(command, undefined, { port: ports[index]!, key });
+  const startOne = (index: number) =>
+    startServerProcess({ flags: ["--config", configFile], port: ports[index]!, key });
   const servers = [await startOne(0), await startOne(1)];
 
   const bind = await freePort();

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Command } from "commander";
-import { FRAME_S, FRAME_SAMPLES } from "../../src/audio/format.ts";
+import { FRAME_S } from "../../src/audio/format.ts";
 import { wavHeader } from "../../src/audio/wav-write.ts";
 
 /** Frames come at twice the pace of speech, the first at once. */
@@ -9,7 +9,7 @@ const FRAME_MS = (FRAME_S * 1_000) / 2;
 
 /**
  * An endpoint for speech that computes nothing: answers each request with a WAV of a tone, a frame at a time, as long as
- * its text would take. At other rates than 24,000 Hz the same samples are a higher or lower tone.
+ * its text would take.
  */
 new Command("endpoint")
   .requiredOption("--port <n>")
@@ -20,7 +20,7 @@ new Command("endpoint")
     const samples = Math.round(FRAME_S * rateHz);
     const frame = Buffer.alloc(2 * samples);
     for (let at = 0; at < samples; at++) {
-      frame.writeInt16LE(Math.round(8_000 * Math.sin((2 * Math.PI * at) / FRAME_SAMPLES / 0.04)), 2 * at);
+      frame.writeInt16LE(Math.round(8_000 * Math.sin((2 * Math.PI * 25 * at) / samples)), 2 * at);
     }
     const head = wavHeader(0xffff_ffff, rateHz);
     const server = createServer((request, response) => {

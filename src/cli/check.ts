@@ -8,8 +8,8 @@ export function registerCheck(program: Command): void {
     .action(async (_options: object, command: Command) => {
       const settings = await settingsOf(command);
       const { checkStore } = await import("../tenancy/check-store.ts");
-      const { storeUrl } = await import("./store-url.ts");
+      const { storeUrl } = await import("./shared-urls.ts");
       const what = await checkStore(settings, storeUrl(settings, process.env));
-      process.stdout.write(`T${what.slice(1)} is sound.\n`);
+      process.stdout.write(`${what} is sound.\n`);
     });
 }

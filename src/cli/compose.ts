@@ -43,6 +43,7 @@ import type { WyomingPlace } from "./wyoming-place.ts";
 const PLAYGROUND = {
   page: fileURLToPath(new URL("../../../playground/", import.meta.url)),
   client: fileURLToPath(new URL("../client/", import.meta.url)),
+  captions: fileURLToPath(new URL("../captions/", import.meta.url)),
   audio: fileURLToPath(new URL("../audio/", import.meta.url)),
 };
 

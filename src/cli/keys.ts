@@ -97,7 +97,7 @@ export async function withTenancy(
   work: (tenancy: Tenancy) => Promise<void>,
 ): Promise<void> {
   const { openTenancy } = await import("../tenancy/open.ts");
-  const { storeUrl } = await import("./store-url.ts");
+  const { storeUrl } = await import("./shared-urls.ts");
   const tenancy = await openTenancy(settings, { storeUrl: storeUrl(settings, process.env) });
   try {
     await work(tenancy);

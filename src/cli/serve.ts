@@ -66,7 +66,7 @@ export function registerServe(program: Command): void {
       const recogniser = await serverRecogniser(settings, ending.signal, logger);
       const { serverBuckets } = await import("./server-buckets.ts");
       const { buckets, takesAlone } = await serverBuckets(settings, process.env, logger);
-      const { storeUrl } = await import("./store-url.ts");
+      const { storeUrl } = await import("./shared-urls.ts");
       const tenancy = await openTenancy(settings, {
         storeUrl: storeUrl(settings, process.env),
         buckets,

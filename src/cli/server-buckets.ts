@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Settings } from "../settings/schema.ts";
 import type { Buckets } from "../tenancy/buckets.ts";
 import { openBuckets } from "../tenancy/open-buckets.ts";
-import { readApiKey } from "./api-key.ts";
+import { bucketsUrl } from "./shared-urls.ts";
 
 /** The buckets of a server's keys. */
 export interface ServerBuckets {
@@ -14,25 +14,15 @@ export interface ServerBuckets {
 /**
  * Opens what the settings ask for, and has the log told when it fails and answers again.
  *
- * @throws SettingsError or ApiKeyError when shared buckets have no address, or none that can be read.
+ * @throws SettingsError or SecretError when shared buckets have no address, or none that can be read.
  */
 export async function serverBuckets(
-  { buckets: settings }: Pick<Settings, "buckets">,
+  settings: Pick<Settings, "buckets">,
   env: Readonly<Record<string, string | undefined>>,
   logger: Pick<Logger, "error" | "info">,
 ): Promise<ServerBuckets> {
   let alone = 0;
-  const url =
-    settings.kind === "memory"
-      ? null
-      : readApiKey({
-          env,
-          file: settings.urlFile,
-          variable: "ANTIPHON_BUCKETS_URL",
-          setting: "buckets.urlFile",
-          what: "the address of the shared buckets",
-        });
-  const buckets = await openBuckets(settings, url, {
+  const buckets = await openBuckets(settings.buckets, bucketsUrl(settings, env), {
     onFailure: (message) => logger.error({ cause: message }, "shared buckets failed"),
     onRecovery: () => logger.info("shared buckets recovered"),
     onTakeAlone: () => {

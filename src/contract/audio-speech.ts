@@ -64,9 +64,9 @@ export const AudioSpeechRequest = Type.Object(
         description:
           "`sse`: events as they are spoken. `audio`: bytes as they are spoken; `wav` and `flac` then leave their length " +
           "open in their header. Absent: `audio`, but for `wav` and `flac` one file that is complete and holds at most " +
-          "11 minutes; where that cuts the input, the header `X-Antiphon-Stop: length` says so. Where it is given, the " +
-          "reply comes at most `limits.max_ahead_seconds` of `GET /v1/info` ahead of who plays it as it comes; absent, as " +
-          "fast as it is made.",
+          "11 minutes; where that cuts the input, the header `X-Antiphon-Stop: length` says so. Where it is given, speech " +
+          "comes at most `limits.max_ahead_seconds` of `GET /v1/info` ahead of who plays it as it comes; absent, or with " +
+          "the header `X-Antiphon-Pace: own`, as fast as it is taken.",
       }),
     ),
     lexicon: Type.Optional(Lexicon),

@@ -107,7 +107,9 @@ export function openApiDocument(): Json {
           description:
             "Server-sent events: one `meta`, then `audio` for every frame of 80 ms, then one `end` or `error`. " +
             "Each has its `data` in one line of JSON. An `audio` event has the `words` that begin in it, and `end` has all " +
-            "of them in `meta`. Comment lines keep the connection alive.",
+            "of them in `meta`. Comment lines keep the connection alive. Speech comes at most `limits.max_ahead_seconds` " +
+            "of `GET /v1/info` ahead of who plays it as it comes; with the header `X-Antiphon-Pace: own`, as fast as it " +
+            "is taken.",
         }),
       },
       "/v1/audio/speech": {

@@ -47,7 +47,7 @@ export async function streamSpeech(
     signal,
     span,
     takesAudioAsItComes: true,
-    isPlayed: form.isPlayed,
+    isPlayed: form.isPlayed && !keepsItsPace(request),
     onHeard: () => deps.intake.heard(prepared),
     onEnded: (reason) => request.life.cut(reason),
   });
@@ -74,6 +74,11 @@ export async function streamSpeech(
     if (farewell === null) response.abandon();
     else response.end(farewell);
   }
+}
+
+/** Whether the client says that what it takes is for later, or that it holds itself back. */
+function keepsItsPace({ headers }: FastifyRequest): boolean {
+  return headers["x-antiphon-pace"] === "own";
 }
 
 async function pump(

@@ -46,4 +46,6 @@ export interface Script {
   readonly seed: bigint;
   /** Whose request it is: where there is too little time for all, those who ask get equal parts of it. */
   readonly asker?: string;
+  /** Headers that carry the request's trace on to an endpoint that speaks. */
+  readonly traceHeaders?: Readonly<Record<string, string>>;
 }

@@ -8,12 +8,13 @@ import type { UtteranceEnd } from "./telemetry.ts";
 
 // By OpenTelemetry's names where it has any.
 
-const PROVIDER: Facts = { "gen_ai.provider.name": "antiphon" };
+/** Of every request: whom its client asked. Who then speaks, writes or hears may be somebody else. */
+export const ASKED: Facts = { "gen_ai.provider.name": "antiphon" };
 
 /** Of a request to speak, from its beginning. */
 export function speechFacts({ model, delivery }: Prepared, format: Encoding, isStreamed: boolean): Facts {
   return {
-    ...PROVIDER,
+    ...ASKED,
     "gen_ai.operation.name": "tts",
     "gen_ai.output.type": "speech",
     "gen_ai.request.model": model.card.id,
@@ -37,7 +38,6 @@ export function spokenFacts(tally: Tally, inputChars: number, end: UtteranceEnd)
 /** Of the writing of a turn. */
 export function writingFacts(writer: string, temperature: number): Facts {
   return {
-    ...PROVIDER,
     "gen_ai.operation.name": "chat",
     "gen_ai.output.type": "text",
     "gen_ai.request.model": writer,
@@ -54,7 +54,6 @@ export function writtenFacts(tokens: WriterTokens | null): Facts {
 /** Of the hearing of a clip. */
 export function hearingFacts(recogniser: string, { durationS }: Clip): Facts {
   return {
-    ...PROVIDER,
     "gen_ai.operation.name": "stt",
     "gen_ai.output.type": "text",
     "gen_ai.request.model": recogniser,

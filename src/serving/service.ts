@@ -267,7 +267,7 @@ export class SpeechService {
     tally: Tally,
   ): AsyncGenerator<SpokenPiece, SpeechReport, void> {
     const written = coming?.pieces(() => place.rest());
-    const script = scriptOf(prepared, lease.preset, written, caller.keyId);
+    const script = scriptOf(prepared, lease.preset, written, caller.keyId, toFirstAudio.headers);
     const { silenceS } = prepared;
     const speech =
       silenceS === undefined

@@ -33,7 +33,7 @@ export class Tally {
     this.#admittedS = this.#arrivedS;
   }
 
-  /** The same in frames of 80 ms, the last of which may be shorter. */
+  /** Frames of 80 ms handed over so far, the last of which may be shorter. */
   get frames(): number {
     return Math.ceil(this.#samples / FRAME_SAMPLES);
   }

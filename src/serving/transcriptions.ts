@@ -7,7 +7,7 @@ import type { Stop } from "../model/stop-with.ts";
 import { newEventId } from "../tenancy/event-id.ts";
 import type { UsageRecord } from "../tenancy/store.ts";
 import { within } from "./deadline.ts";
-import { hearingFacts } from "./facts.ts";
+import { ASKED, hearingFacts } from "./facts.ts";
 import { asRefusal } from "./failures.ts";
 import type { FairShare } from "./fair-share.ts";
 import { inSpan } from "./in-span.ts";
@@ -85,7 +85,7 @@ export class Transcriptions {
     if (recogniser === null) throw noRecogniser();
     const { durationS } = clip;
     const facts = hearingFacts(recogniser.name, clip);
-    span.set(facts);
+    span.set({ ...ASKED, ...facts });
     const place = await inSpan(span.begin("queue"), stop.signal, places.enter(keyId, 1, stop.signal));
     try {
       const beganMs = performance.now();

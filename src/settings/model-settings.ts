@@ -76,12 +76,13 @@ const Remote = Type.Object(
       description:
         "Utterances that it speaks at once; more wait, as `queueDepth` and the other limits of waiting say.",
     }),
-    firstByteTimeoutMs: Type.Integer({
+    firstSoundTimeoutMs: Type.Integer({
       minimum: 100,
       maximum: MAX_MS,
       default: 10_000,
       unit: "ms",
-      description: "Longest that its first sound may take, all tries included.",
+      description:
+        "Longest that its first sound may take, all tries included: of several addresses that are silent, each has its part of it.",
     }),
     idleTimeoutMs: Type.Integer({
       minimum: 100,

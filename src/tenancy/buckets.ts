@@ -29,7 +29,7 @@ export interface SharedBuckets {
 export interface SharedReading {
   /** For a take, whether a token was taken; for a look, whether one could be. */
   readonly allowed: boolean;
-  /** What is in the bucket now, in parts of a token (`TOKEN`). */
+  /** What is in the bucket now, in parts of a token (`PARTS_A_TOKEN`). */
   readonly parts: number;
 }
 

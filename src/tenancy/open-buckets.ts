@@ -1,8 +1,8 @@
 import type { Settings } from "../settings/schema.ts";
-import { SettingsError } from "../settings/settings-error.ts";
 import type { GuardOptions } from "./buckets/guarded.ts";
 import { memoryBuckets } from "./buckets/memory.ts";
 import type { Buckets } from "./buckets.ts";
+import { neededUrl, SHARED_BUCKETS } from "./shared-address.ts";
 
 /**
  * The buckets of keys that the settings ask for. A server of shared ones that does not answer is told to `watch`, and is no
@@ -18,14 +18,8 @@ export async function openBuckets(
   watch: Pick<GuardOptions, "onFailure" | "onRecovery" | "onTakeAlone">,
 ): Promise<Buckets> {
   if (kind === "memory") return memoryBuckets();
-  if (url === null) {
-    throw new SettingsError(
-      "file",
-      "The shared buckets have no address: put it into ANTIPHON_BUCKETS_URL, or name a file that holds it in buckets.urlFile.",
-    );
-  }
   const { parseValkeyAddress } = await import("./buckets/valkey-address.ts");
-  const address = parseValkeyAddress(url);
+  const address = parseValkeyAddress(neededUrl(url, SHARED_BUCKETS));
   const { valkeyBuckets } = await import("./buckets/valkey.ts");
   const { GuardedBuckets } = await import("./buckets/guarded.ts");
   const silenceMs = Math.max(LEAST_SILENCE_MS, 2 * timeoutMs);

@@ -1,17 +1,16 @@
 import type { Settings } from "../settings/schema.ts";
-import { SettingsError } from "../settings/settings-error.ts";
 import { libsqlStore } from "./libsql-store.ts";
+import { neededUrl, SHARED_STORE } from "./shared-address.ts";
 import type { Store, StoreWatch } from "./store.ts";
 
-/** Settings without `store` are those of a data directory. */
-export type StoreSettings = Pick<Settings, "dataDir"> & Partial<Pick<Settings, "store">>;
+export type StoreSettings = Pick<Settings, "dataDir" | "store">;
 
 /** What the settings say of where keys and usage are kept; where they say nothing an address decides. */
 export function storeKind(
   { store }: Pick<StoreSettings, "store">,
   url: string | null,
 ): "libsql" | "postgres" {
-  return store?.kind ?? (url === null ? "libsql" : "postgres");
+  return store.kind ?? (url === null ? "libsql" : "postgres");
 }
 
 /**
@@ -28,19 +27,8 @@ export async function openStore(
   url: string | null,
   watch: StoreWatch,
 ): Promise<Store> {
-  if (settings.store === undefined || storeKind(settings, url) === "libsql") {
-    return libsqlStore(settings.dataDir, watch);
-  }
+  if (storeKind(settings, url) === "libsql") return libsqlStore(settings.dataDir, watch);
   const { storeAddress } = await import("./postgres/store-address.ts");
   const { postgresStore } = await import("./postgres/postgres-store.ts");
-  return postgresStore(storeAddress(neededUrl(url)), { ...settings.store, ...watch });
-}
-
-/** @throws SettingsError when there is none */
-export function neededUrl(url: string | null): string {
-  if (url !== null) return url;
-  throw new SettingsError(
-    "file",
-    "The database of keys and usage has no address: put it into ANTIPHON_STORE_URL, or name a file that holds it in store.urlFile.",
-  );
+  return postgresStore(storeAddress(neededUrl(url, SHARED_STORE)), { ...settings.store, ...watch });
 }

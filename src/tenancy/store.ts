@@ -14,7 +14,7 @@ export interface KeyRecord {
 
 /** One metered request. */
 export interface UsageRecord {
-  /** Ours, by `newEventId`, unique: committing the same event again within a day counts nothing. */
+  /** A UUID by `newEventId`: an event that is committed again counts nothing, for as long as the store keeps it. */
   readonly eventId: string;
   readonly keyId: string;
   readonly inputChars: number;
@@ -36,7 +36,7 @@ export interface UsageTotals {
 }
 
 /**
- * Keeps keys and usage. Every method that returns a promise rejects with a StoreError, and what it was asked has then not
+ * Keeps keys and usage, and events for a while: a day at least, or as many days as PostgreSQL is set to. Every method that returns a promise rejects with a StoreError, and what it was asked has then not
  * happened, unless the store is `unavailable` or `unreachable`: then that is not known. What has resolved is durable, and
  * is seen at once by everybody else who has the same store open.
  */
@@ -51,7 +51,7 @@ export interface Store {
   listKeys(): Promise<KeyRecord[]>;
   /** False when there is no such key. A key that is revoked already stays revoked since then. */
   revokeKey(keyId: string, tsS: number): Promise<boolean>;
-  /** All of the records or none. Records whose event was committed within the last day count nothing. */
+  /** All of the records or none. Records whose event is kept already count nothing. */
   commit(records: readonly UsageRecord[]): Promise<void>;
   /** Totals of every key, or of one; oldest key first, keys without requests too. */
   totals(keyId?: string): Promise<UsageTotals[]>;

@@ -4,6 +4,7 @@ import { hashApiKey, newApiKey, newKeyId, parseApiKey } from "./api-key.ts";
 import { BucketTable } from "./bucket-table.ts";
 import { memoryBuckets } from "./buckets/memory.ts";
 import type { Buckets } from "./buckets.ts";
+import { withinMs } from "./deadline.ts";
 import { Grouped } from "./grouped.ts";
 import { KnownKeys } from "./known-keys.ts";
 import { type NewKey, newKeyProblem } from "./new-key.ts";
@@ -48,7 +49,7 @@ export interface Tenancy {
   /** For failed authentications: one bucket an IPv4 address or IPv6 /64. These are always of this process alone. */
   takeAnonymous(address: string): BucketReading;
   recallAnonymous(address: string): BucketReading;
-  /** Resolves once the record is durable. An event that was committed within the last day counts nothing. */
+  /** Resolves once the record is durable. An event that the store still keeps counts nothing. */
   commit(record: UsageRecord): Promise<void>;
   /** Zeros for a key that has made no request. */
   usage(keyId: string): Promise<UsageTotals>;
@@ -152,16 +153,8 @@ export function tenancyOn(store: Store, options: TenancyOptions): Tenancy {
 }
 
 /** The answer, or what there is instead of one that fails or takes too long. */
-async function soon<T>(answer: Promise<T>, instead: () => T): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<T>((resolve) => {
-    timer = setTimeout(() => resolve(instead()), SOON_MS);
-  });
-  try {
-    return await Promise.race([answer.catch(instead), late]);
-  } finally {
-    clearTimeout(timer);
-  }
+function soon<T>(answer: Promise<T>, instead: () => T): Promise<T> {
+  return withinMs(SOON_MS, answer, () => new Error("late")).catch(instead);
 }
 
 function goodKey(found: Awaited<ReturnType<Store["findKey"]>>, hash: string): Key | null {

@@ -58,6 +58,9 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 /** Modules chosen at run time: the entry that a speech thread is told to load. */
 const COMPUTED = ["src/workers/guest.ts"];
 
+/** What browsers share: the playground makes its files with the same encoders, which Node alone opens by `open-encoder`. */
+const FOR_BROWSERS = /^src\/(contract|captions|client|audio\/encode)\/(?!open-encoder\.ts$)/;
+
 const imports = readImports(TOP, "src");
 
 test("a folder imports only what the table allows it", () => {
@@ -67,6 +70,16 @@ test("a folder imports only what the table allows it", () => {
     return !allowed.includes("*") && !allowed.includes(folderOf(target));
   });
   assert.deepEqual(wrong.map(shown), []);
+});
+
+test("the table of the architecture page is this one", () => {
+  const page = readFileSync(join(TOP, "docs/architecture.md"), "utf8");
+  const rows = [...page.matchAll(/^\| `(\w+)\/` \|.*\| ([\w, –]+) \|$/gm)];
+  const told = rows.map(([, folder, others]) => {
+    if (others === "all") return [folder, ["*"]];
+    return [folder, others === "–" ? [] : others!.split(", ")];
+  });
+  assert.deepEqual(Object.fromEntries(told), MAY_IMPORT);
 });
 
 test("every folder of the source is in the table", () => {
@@ -127,11 +140,11 @@ test("an optional dependency is named in one file alone, which says what to do w
   }
 });
 
-test("modules of Node are named with node:, and what browsers share, the contract and captions, uses none", () => {
+test("modules of Node are named with node:, and what browsers share uses none", () => {
   const wrong = imports.filter(({ file, specifier }) => {
     if (specifier === null) return false;
     if (builtinModules.includes(specifier)) return true;
-    return specifier.startsWith("node:") && ["contract", "captions", "client"].includes(folderOf(file));
+    return specifier.startsWith("node:") && FOR_BROWSERS.test(file);
   });
   assert.deepEqual(wrong.map(shown), []);
 });

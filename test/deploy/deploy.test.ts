@@ -12,6 +12,9 @@ import { TOP } from "../architecture/top.ts";
 import { startTestServer, type TestServer } from "../http/start.ts";
 
 const read = (path: string) => readFileSync(join(TOP, path), "utf8");
+/** The settings that docs/scaling.md gives as an example. */
+const documented = (): { drainDelayMs: number; shutdownGraceMs: number } =>
+  JSON.parse(/```json\n([\s\S]*?)```/.exec(read("docs/scaling.md"))![1]!);
 const yaml = (path: string) => parse(read(path), { merge: true });
 
 interface Service {
@@ -56,6 +59,15 @@ test("the dashboard and the alerts ask for metrics that the server has", async (
     autoscaling.match(/\bantiphon_[a-z_]+/g)?.filter((name) => !exposed.has(name)),
     [],
   );
+});
+
+test("the operators' page names each of the alerts, and no other", () => {
+  const { groups } = yaml("deploy/chart/antiphon/files/alerts.yml") as {
+    groups: { rules: { alert: string; annotations: { summary: string } }[] }[];
+  };
+  const alerts = groups.flatMap(({ rules }) => rules.map(({ alert }) => alert));
+  const named = read("docs/operating.md").match(/\bAntiphon[A-Z]\w+/g) ?? [];
+  assert.deepEqual([...new Set(named)].sort(), alerts.sort());
 });
 
 test("the dashboard's panels have titles and units, one place each, and a source that is provisioned", () => {
@@ -133,6 +145,7 @@ test("the image's build reads what it is given, and starts what is there", () =>
   const given = read(".dockerignore")
     .split("\n")
     .flatMap((line) => (line.startsWith("!") ? [line.slice(1)] : []));
+  assert.match(read(".dockerignore"), /^bench\/\.cache$/m, "what benches fetched is no part of an image");
   const { files, bin } = JSON.parse(read("package.json")) as { files: string[]; bin: { antiphon: string } };
   const sources = files.filter((file) => !file.startsWith("dist"));
   for (const file of [...sources, "src", "scripts", "package-lock.json", "tsconfig.json"]) {
@@ -173,7 +186,8 @@ test("systemd gives credentials to settings that exist, and waits long enough", 
     assert.ok(Object.keys(env).length > 1);
     loadSettings({ env });
     assert.doesNotMatch(unit, /^MemoryDenyWriteExecute=yes/m);
-    assert.ok(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)![1]) * 1_000 > loadSettings().shutdownGraceMs);
+    const { drainDelayMs, shutdownGraceMs } = documented();
+    assert.ok(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)![1]) * 1_000 > drainDelayMs + shutdownGraceMs);
   }
 });
 

@@ -68,7 +68,7 @@ function checkChart(command) {
     "autoscaling.enabled=true",
     "serviceMonitor.enabled=true",
     "prometheusRule.enabled=true",
-    "ingress.enabled=true,ingress.tlsSecret=tls,ingress.className=nginx",
+    "settings.trustProxy=true,ingress.enabled=true,ingress.tlsSecret=tls,ingress.className=nginx",
   ];
   const alone = "settings.store.kind=libsql,settings.buckets.kind=memory,replicas=1,data.kind=claim";
   const cases = { plain: [], everything, alone: [alone], image: ["data.kind=image"] };
@@ -131,7 +131,13 @@ function checkChart(command) {
     ["settings.store.kind=libsql", /needs settings\.store\.kind postgres/],
     ["settings.store.kind=libsql,replicas=1", /set data\.kind to claim/],
     ["data.kind=claim", /A claim belongs to one server/],
-    ["autoscaling.enabled=true,autoscaling.minReplicas=20", /minReplicas is above/],
+    [
+      "autoscaling.enabled=true,serviceMonitor.enabled=true,autoscaling.minReplicas=20",
+      /minReplicas is above/,
+    ],
+    ["autoscaling.enabled=true", /set serviceMonitor\.enabled to true, or autoscaling\.query/],
+    ["ingress.enabled=true", /set settings\.trustProxy/],
+    ["data.kind=memory", /ephemeral/],
   ]) {
     const { status, stderr } = template(command, [set]);
     assert.notEqual(status, 0, `${set} is taken`);

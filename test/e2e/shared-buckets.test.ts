@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
+import { loadSettings } from "../../src/settings/load.ts";
 import { openTenancy } from "../../src/tenancy/open.ts";
 import type { Reply } from "../http/wire.ts";
 import { needsValkey, startValkey } from "../tenancy/valkey-server.ts";
@@ -16,7 +17,7 @@ const PASSWORD = "hunter2-is-secret";
 
 /** A key that regains nothing while a test runs. */
 async function keyOfFew(dataDir: string): Promise<string> {
-  const tenancy = await openTenancy({ dataDir, anonymousRpm: 60, anonymousBurst: 60 });
+  const tenancy = await openTenancy(loadSettings({ flags: { dataDir } }));
   const { key } = await tenancy.createKey({ label: "few", rpm: 1, burst: BURST });
   await tenancy.close();
   return key;
@@ -76,7 +77,7 @@ describe("two servers with one Valkey", needsValkey(), () => {
     const dataDir = join(temporaryFolder(), "data");
     const valkey = { ...WITHOUT_MODELS, ANTIPHON_BUCKETS_KIND: "valkey" };
     const wrong: readonly [env: Record<string, string>, says: RegExp][] = [
-      [{}, /^The shared buckets have no address: put it into ANTIPHON_BUCKETS_URL/],
+      [{}, /^The address of the shared buckets is missing: put it into ANTIPHON_BUCKETS_URL/],
       [{ ANTIPHON_BUCKETS_URL: `http://:${PASSWORD}@h` }, /ANTIPHON_BUCKETS_URL.* begins with neither redis/],
       [{ ANTIPHON_BUCKETS_URL_FILE: join(dataDir, "none") }, /^buckets\.urlFile .* does not exist/i],
     ];

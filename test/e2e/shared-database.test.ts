@@ -145,12 +145,9 @@ describe("servers that share a PostgreSQL database", needsPostgres(), async () =
       [{ ANTIPHON_STORE_URL: guess.href }, /refuses the login .*correct the user or password/],
       [
         { ANTIPHON_STORE_URL: "mysql://x:guess@y/z" },
-        /^The address of the database .* is none of PostgreSQL/,
+        /^The address of the database .* is not a PostgreSQL address/,
       ],
-      [
-        { ANTIPHON_STORE_KIND: "postgres" },
-        /^The database of keys and usage has no address: put it into ANTIPHON_/,
-      ],
+      [{ ANTIPHON_STORE_KIND: "postgres" }, /^The address of the database is missing: put it into ANTIPHON_/],
       [{ ANTIPHON_STORE_URL_FILE: "nowhere" }, /nowhere.* does not exist/],
     ] as const) {
       const line = ["serve", "--port", "0", "--data-dir", join(temporaryFolder(), "data")];

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { loadSettings } from "../../src/settings/load.ts";
 import { openTenancy } from "../../src/tenancy/open.ts";
 import { startTestServer } from "../http/start.ts";
 import type { SentEvent } from "../http/wire.ts";
@@ -34,7 +35,7 @@ describe("a server that is told to stop", () => {
     assert.equal(code, 0);
     await assert.rejects(client.get("/health"), "nobody listens any more");
     assert.ok(!existsSync(join(server.dataDir, "antiphon.db-wal")), "the database was closed properly");
-    const tenancy = await openTenancy({ dataDir: server.dataDir, anonymousRpm: 1, anonymousBurst: 1 });
+    const tenancy = await openTenancy(loadSettings({ flags: { dataDir: server.dataDir } }));
     assert.equal((await tenancy.allUsage())[0]?.requests, 1, "what was finished is metered");
     await tenancy.close();
   });

@@ -14,8 +14,8 @@ before(async () => {
 });
 after(() => server.stop());
 
-const posted = async (path: string, body: object): Promise<void> => {
-  const reply = await server.post(path, body);
+const posted = async (path: string, body: object, headers?: Record<string, string>): Promise<void> => {
+  const reply = await server.post(path, body, headers);
   assert.equal(reply.status, 200);
   await reply.arrayBuffer();
 };
@@ -58,6 +58,15 @@ for (const [what, ask] of PLAYED) {
 /** What its client may wait for until all of it is there. */
 const WHOLE: readonly (readonly [string, (text: string) => Promise<void>])[] = [
   ["a reply in one piece", (text) => posted("/v1/tts", { text, params: { max_new_tokens: 1_000 } })],
+  [
+    "a stream whose client says that it keeps its own pace",
+    (text) =>
+      posted(
+        "/v1/converse/stream",
+        { conversation: [{ text }], params: { max_new_tokens: 1_000 } },
+        { "X-Antiphon-Pace": "own" },
+      ),
+  ],
   ["a file of OpenAI's API", (text) => speech(text)],
   ["a file that tells its length", (text) => speech(text, { response_format: "wav" })],
   ["a file for jambonz", (text) => posted("/v1/audio/telephony", { text, type: "text" })],

@@ -132,7 +132,7 @@ describe("settings", () => {
     sampleRateHz: 24_000,
     references: false,
     maxConcurrent: 32,
-    firstByteTimeoutMs: 10_000,
+    firstSoundTimeoutMs: 10_000,
     idleTimeoutMs: 10_000,
   };
 

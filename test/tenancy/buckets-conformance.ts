@@ -6,8 +6,8 @@ import {
   type BucketReading,
   type BucketState,
   fullBucket,
+  PARTS_A_TOKEN,
   peek,
-  TOKEN,
   take,
 } from "../../src/tenancy/token-bucket.ts";
 import fc from "../properties.ts";
@@ -131,7 +131,7 @@ export function bucketsConformance(
           if ((await buckets.take(bucket, terms)).allowed) granted += 1;
         }
         const takes = Math.ceil(LASTING_MS / 37);
-        const due = Math.floor((60 * TOKEN + rpm * (takes - 1) * 37) / TOKEN);
+        const due = Math.floor((60 * PARTS_A_TOKEN + rpm * (takes - 1) * 37) / PARTS_A_TOKEN);
         assert.equal(granted, Math.min(due, takes), `${rpm} a minute`);
       }
     });
@@ -234,8 +234,11 @@ export function bucketsConformance(
           }
           for (const [from, fromMs] of grantedAtMs.entries()) {
             for (const [to, toMs] of grantedAtMs.entries()) {
-              const most = terms.burst * TOKEN + terms.rpm * Math.max(0, toMs - fromMs);
-              assert.ok((to - from + 1) * TOKEN <= most, `${to - from + 1} grants in ${toMs - fromMs} ms`);
+              const most = terms.burst * PARTS_A_TOKEN + terms.rpm * Math.max(0, toMs - fromMs);
+              assert.ok(
+                (to - from + 1) * PARTS_A_TOKEN <= most,
+                `${to - from + 1} grants in ${toMs - fromMs} ms`,
+              );
             }
           }
         }),

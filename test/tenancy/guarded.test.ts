@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { GuardedBuckets, type GuardOptions } from "../../src/tenancy/buckets/guarded.ts";
 import { BucketsError, type SharedBuckets, type SharedReading } from "../../src/tenancy/buckets.ts";
-import { TOKEN } from "../../src/tenancy/token-bucket.ts";
+import { PARTS_A_TOKEN } from "../../src/tenancy/token-bucket.ts";
 import { stillClock } from "./buckets-worlds.ts";
 
 const TERMS = { rpm: 60, burst: 3 };
@@ -11,7 +11,7 @@ type Answer = () => Promise<SharedReading>;
 
 const says =
   (tokens: number, allowed = true): Answer =>
-  async () => ({ allowed, parts: tokens * TOKEN });
+  async () => ({ allowed, parts: tokens * PARTS_A_TOKEN });
 const fails: Answer = () => Promise.reject(new BucketsError("It is away."));
 const hangs: Answer = () => new Promise(() => {});
 
@@ -154,7 +154,7 @@ describe("guarded buckets", () => {
     const world = await guarded(
       () =>
         new Promise((resolve) => {
-          channel.port1.once("message", () => resolve({ allowed: true, parts: TOKEN }));
+          channel.port1.once("message", () => resolve({ allowed: true, parts: PARTS_A_TOKEN }));
           channel.port2.postMessage("it is here before anybody looks");
         }),
     );

@@ -52,8 +52,8 @@ describe("the address of a database", () => {
 
   it("is refused with what is wrong and what to write instead, and nothing that may be secret", () => {
     const cases: [text: string, says: RegExp][] = [
-      ["mysql://ann:guess@db.example/x", /is none of PostgreSQL: it is postgres:\/\/USER/],
-      ["host=db.example password=guess", /is none of PostgreSQL/],
+      ["mysql://ann:guess@db.example/x", /is not a PostgreSQL address: write postgres:\/\/USER/],
+      ["host=db.example password=guess", /is not a PostgreSQL address/],
       ["postgres://ann:guess@db.example", /names no database/],
       ["postgres://ann:guess@/x", /names no host/],
       ["postgres:///x", /names no host/],
@@ -67,7 +67,10 @@ describe("the address of a database", () => {
       ["postgres://ann:gu%zzess@db.example/x", /cannot be read/],
       ["postgres://ann:guess@db.example:port/x", /cannot be read/],
       ["postgres://db.example/x?sslmode=prefer", /sslmode of "prefer": it is one of disable, require/],
-      ["postgres://db.example/x?statement_timeout=5", /the parameter "statement_timeout": known are host/],
+      [
+        "postgres://db.example/x?statement_timeout=5",
+        /the parameter "statement_timeout": leave it out, known are host/,
+      ],
       [
         "postgres://db.example/x?sslkey=/nowhere/key",
         /\/nowhere\/key as sslkey, which cannot be read \(ENOENT\)/,

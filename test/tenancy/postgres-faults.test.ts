@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import pg from "pg";
 import { newEventId } from "../../src/tenancy/event-id.ts";
+import { monotonicMs } from "../../src/tenancy/monotonic-clock.ts";
+import { Connections } from "../../src/tenancy/postgres/connections.ts";
+import { storeAddress } from "../../src/tenancy/postgres/store-address.ts";
 import type { Store } from "../../src/tenancy/store.ts";
 import { StoreError } from "../../src/tenancy/store-error.ts";
 import { tenancyOn } from "../../src/tenancy/tenancy.ts";
@@ -287,6 +291,61 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
       assert.deepEqual(await auditedEvents(url), new Set([record.eventId]));
     } finally {
       await proxy.close();
+    }
+  });
+
+  /** Sessions of our servers that are doing something, or wait for it. */
+  const sessionsIn = async (url: string) => {
+    const busy = "datname = current_database() AND application_name = 'antiphon' AND state <> 'idle'";
+    const [row] = await query<{ count: string }>(url, `SELECT count(*) FROM pg_stat_activity WHERE ${busy}`);
+    return Number(row?.count);
+  };
+
+  it("whose tables somebody else holds: what is given up there waits there no longer", async () => {
+    const url = await server.url();
+    await withStores([openPostgres(url, { timeoutMs: 200, commitTimeoutMs: 3_000 })], async (store) => {
+      await makeKeys(store!, ["key_a"]);
+      const holder = new pg.Client(url);
+      await holder.connect();
+      try {
+        await holder.query("BEGIN; LOCK TABLE antiphon.usage_totals IN ACCESS EXCLUSIVE MODE");
+        let most = 0;
+        let isOver = false;
+        const commit = assert.rejects(store!.commit([usage(newEventId(), "key_a")])).finally(() => {
+          isOver = true;
+        });
+        while (!isOver) most = Math.max(most, await sessionsIn(url));
+        await commit;
+        assert.ok(most <= 2, `${most} at once, of many tries`);
+        await until("nobody to wait", async () => (await sessionsIn(url)) === 0);
+      } finally {
+        await holder.end();
+      }
+      await store!.commit([usage(newEventId(), "key_a")]);
+      assert.equal((await auditedEvents(url)).size, 1);
+    });
+  });
+
+  it("whose tables are held by a server that was cut off is free again by itself", async () => {
+    const url = await server.url();
+    const proxy = await startProxy(server.port);
+    const cutOff = new Connections(storeAddress(through(proxy, url)), { connections: 1, timeoutMs: 500 });
+    try {
+      await withStores([openPostgres(url)], async (store) => {
+        await makeKeys(store!, ["key_a"]);
+        const began = monotonicMs();
+        const held = cutOff.transaction(async (run) => {
+          await run({ text: "LOCK TABLE antiphon.usage_events IN ACCESS EXCLUSIVE MODE" });
+          proxy.forget();
+          await run({ text: "SELECT 1" });
+        }, began + 1_000);
+        const commit = assert.rejects(held).then(() => store!.commit([usage(newEventId(), "key_a")]));
+        await commit;
+        assert.equal((await auditedEvents(url)).size, 1);
+      });
+    } finally {
+      await proxy.close();
+      await cutOff.close();
     }
   });
 

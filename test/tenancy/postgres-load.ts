@@ -10,8 +10,6 @@ export interface Load {
   /** Ids of the events whose commit was acknowledged. */
   readonly acknowledged: Set<string>;
   readonly refused: unknown[];
-  /** The longest wait for an acknowledgement so far, in milliseconds. */
-  longestMs(): number;
   /** Resolves once that many more were acknowledged than now. */
   more(count: number): Promise<void>;
   /** Lets what is under way end. */
@@ -35,20 +33,17 @@ export async function withLoad(
 function started(stores: readonly Store[], keyIds: readonly string[]): Load {
   const acknowledged = new Set<string>();
   const refused: unknown[] = [];
-  let longestMs = 0;
   let isOver = false;
   let next = 0;
   const client = async (server: Tenancy) => {
     while (!isOver) {
       const record = usage(newEventId(), keyIds[next++ % keyIds.length]!, next);
-      const beganMs = performance.now();
       try {
         await server.commit(record);
         acknowledged.add(record.eventId);
       } catch (error) {
         refused.push(error);
       }
-      longestMs = Math.max(longestMs, performance.now() - beganMs);
     }
   };
   const clients = stores.flatMap((store) => {
@@ -58,7 +53,6 @@ function started(stores: readonly Store[], keyIds: readonly string[]): Load {
   return {
     acknowledged,
     refused,
-    longestMs: () => longestMs,
     more(count) {
       const enough = acknowledged.size + count;
       return until(`${enough} acknowledged commits`, () => acknowledged.size >= enough);

@@ -14,6 +14,9 @@ import { needsPostgres, query, startPostgres } from "./postgres-server.ts";
 import { DEFAULTS, hashOf, keyRecord, makeKeys, openPostgres, usage, withStores } from "./postgres-stores.ts";
 import { storeConformance } from "./store-conformance.ts";
 
+/** An event's id that tells no time. */
+const OF_NO_DAY = "00000000-0000-8000-8000-000000000000";
+
 describe("PostgreSQL", needsPostgres(), async () => {
   const server = await startPostgres();
 
@@ -220,7 +223,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
         const records = [
           usage(newEventId(), "key_a"),
           usage(newEventId(), "key_a"),
-          usage("another kind", "key_a"),
+          usage(OF_NO_DAY, "key_a"),
         ];
         await store.commit(records);
         assert.equal(await countIn(url, "rest"), 3);
@@ -247,7 +250,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
              FOR VALUES FROM ('${from}-0000-0000-000000000000') TO ('${from}-ffff-ffff-ffffffffffff')`,
           ).catch(() => {});
         }
-        await store.commit([usage(newEventId(), "key_a"), usage("another kind", "key_a")]);
+        await store.commit([usage(newEventId(), "key_a"), usage(OF_NO_DAY, "key_a")]);
         const commits = Promise.all(
           Array.from({ length: 100 }, () => store.commit([usage(newEventId(), "key_a")])),
         );
@@ -286,7 +289,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
 
     it("are compared with the totals when the database is checked", async () => {
       await withDays(async (store, url) => {
-        await store.commit([usage(newEventId(), "key_a"), usage("another kind", "key_a")]);
+        await store.commit([usage(newEventId(), "key_a"), usage(OF_NO_DAY, "key_a")]);
         await checkSchema(storeAddress(url), DEFAULTS);
         await query(url, "UPDATE antiphon.usage_totals SET input_chars = input_chars - 1");
         await assert.rejects(

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { monotonicMs } from "../../src/tenancy/monotonic-clock.ts";
 import { retried } from "../../src/tenancy/postgres/retried.ts";
-import { Turns } from "../../src/tenancy/postgres/turns.ts";
+import { Slots } from "../../src/tenancy/postgres/slots.ts";
 
 const passes = (error: unknown) => (error as Error).message !== "stays";
 const saysLittle = (error: unknown) => (error as Error).message === "late";
@@ -59,31 +59,31 @@ describe("what is tried again", () => {
   });
 });
 
-describe("turns", () => {
+describe("slots", () => {
   it("come in order, so many at once", async () => {
-    const turns = new Turns(2);
+    const slots = new Slots(2);
     const order: string[] = [];
     const waits = ["a", "b", "c", "d"].map(async (name) => {
-      assert.equal(await turns.wait(60_000), true);
+      assert.equal(await slots.wait(60_000), true);
       order.push(name);
     });
     await Promise.all(waits.slice(0, 2));
     assert.deepEqual(order, ["a", "b"]);
-    turns.done();
+    slots.done();
     await waits[2];
-    turns.done();
+    slots.done();
     await waits[3];
     assert.deepEqual(order, ["a", "b", "c", "d"]);
   });
 
-  it("that do not come in time are no turns, and are not passed over to", async () => {
-    const turns = new Turns(1);
-    assert.equal(await turns.wait(60_000), true);
-    assert.equal(await turns.wait(1), false);
-    const next = turns.wait(60_000);
-    turns.done();
+  it("that do not come free in time are not waited for any more", async () => {
+    const slots = new Slots(1);
+    assert.equal(await slots.wait(60_000), true);
+    assert.equal(await slots.wait(1), false);
+    const next = slots.wait(60_000);
+    slots.done();
     assert.equal(await next, true);
-    turns.done();
-    assert.equal(await turns.wait(0), true);
+    slots.done();
+    assert.equal(await slots.wait(0), true);
   });
 });

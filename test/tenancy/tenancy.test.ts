@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { loadSettings } from "../../src/settings/load.ts";
 import { newApiKey } from "../../src/tenancy/api-key.ts";
 import { memoryStore } from "../../src/tenancy/memory-store.ts";
 import { openTenancy } from "../../src/tenancy/open.ts";
@@ -109,7 +110,7 @@ describe("tenancy", () => {
   });
 
   it("commits what is waiting before it closes", async () => {
-    const settings = { dataDir: temporaryFolder(), anonymousRpm: 60, anonymousBurst: 3 };
+    const settings = loadSettings({ flags: { dataDir: temporaryFolder() } });
     const tenancy = await openTenancy(settings);
     const { record } = await tenancy.createKey(TERMS);
     const commits = ["1", "2", "3"].map((id) => tenancy.commit(usage(id, record.keyId)));
@@ -121,7 +122,7 @@ describe("tenancy", () => {
   });
 
   it("heeds at once what somebody else makes, revokes and commits in the same data directory", async () => {
-    const settings = { dataDir: temporaryFolder(), anonymousRpm: 60, anonymousBurst: 3 };
+    const settings = loadSettings({ flags: { dataDir: temporaryFolder() } });
     const [server, other] = (await Promise.all([openTenancy(settings), openTenancy(settings)])) as [
       Tenancy,
       Tenancy,

@@ -5,7 +5,7 @@ import { takeScript } from "../../src/tenancy/buckets/take.lua.ts";
 import { valkeyBuckets } from "../../src/tenancy/buckets/valkey.ts";
 import { parseValkeyAddress } from "../../src/tenancy/buckets/valkey-address.ts";
 import { BucketsError, type SharedBuckets } from "../../src/tenancy/buckets.ts";
-import { TOKEN } from "../../src/tenancy/token-bucket.ts";
+import { PARTS_A_TOKEN } from "../../src/tenancy/token-bucket.ts";
 import { until } from "../waiting.ts";
 import { bucketsConformance } from "./buckets-conformance.ts";
 import { PATIENCE, valkeyWorld } from "./buckets-worlds.ts";
@@ -69,7 +69,7 @@ describe("buckets on a Valkey server", needsValkey(), () => {
   it("keep one entry a bucket, with its key in braces, and write nothing at a look or a refusal", async () => {
     const buckets = await opened("kept");
     const limits = { rpm: 1, burst: 1 };
-    assert.deepEqual(await buckets.peek("key_a", limits), { allowed: true, parts: TOKEN });
+    assert.deepEqual(await buckets.peek("key_a", limits), { allowed: true, parts: PARTS_A_TOKEN });
     assert.deepEqual(await told.keys("kept*"), []);
     assert.deepEqual(await buckets.take("key_a", limits), { allowed: true, parts: 0 });
     assert.deepEqual(await told.keys("kept*"), ["kept:b:{key_a}"]);
@@ -77,7 +77,7 @@ describe("buckets on a Valkey server", needsValkey(), () => {
     assert.match(`${entry}`, /^0 \d{13}$/);
     const { allowed, parts } = await buckets.take("key_a", limits);
     assert.equal(allowed, false);
-    assert.ok(parts < TOKEN);
+    assert.ok(parts < PARTS_A_TOKEN);
     assert.equal(await told.get("kept:b:{key_a}"), entry);
   });
 
@@ -91,9 +91,9 @@ describe("buckets on a Valkey server", needsValkey(), () => {
       told.pexpiretime("gone:b:{key_a}"),
     ]);
     const [parts = Number.NaN, atMs = Number.NaN] = `${entry}`.split(" ").map(Number);
-    assert.equal(fullAtMs, atMs + Math.ceil((2 * TOKEN - parts) / limits.rpm));
+    assert.equal(fullAtMs, atMs + Math.ceil((2 * PARTS_A_TOKEN - parts) / limits.rpm));
     await until("the bucket to be forgotten", async () => (await told.exists("gone:b:{key_a}")) === 0);
-    assert.deepEqual(await buckets.peek("key_a", limits), { allowed: true, parts: 2 * TOKEN });
+    assert.deepEqual(await buckets.peek("key_a", limits), { allowed: true, parts: 2 * PARTS_A_TOKEN });
   });
 
   it("keep a bucket whose clock went back until that has caught up", async () => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { type Attributes, SpanKind, SpanStatusCode } from "@opentelemetry/api";
+import { after, before } from "node:test";
+import { type Attributes, context, propagation, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import {
   InMemorySpanExporter,
   NodeTracerProvider,
@@ -10,9 +11,16 @@ import { until } from "../waiting.ts";
 
 const exporter = new InMemorySpanExporter();
 
-/** Makes OpenTelemetry's own SDK this process's, as an operator's program does that is loaded before the server. */
+/**
+ * Makes OpenTelemetry's own SDK this process's for the tests of a suite or file, as an operator's program does that is
+ * loaded before the server.
+ */
 export function traceHere(): void {
-  new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).register();
+  before(() => new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).register());
+  after(() => {
+    for (const installed of [trace, propagation, context]) installed.disable();
+    exporter.reset();
+  });
 }
 
 /** A client's trace, as its header tells it. */

@@ -6,6 +6,7 @@ import { encodeWav } from "../../src/audio/wav-write.ts";
 import { SpeechFailedError } from "../../src/model/speech-model.ts";
 import { openEndpointRecogniser } from "../../src/recognisers/endpoint/endpoint-recogniser.ts";
 import { openChatWriter } from "../../src/writers/chat/chat-writer.ts";
+import { remoteModel } from "../engines/remote/remote-model.ts";
 import { openRaw, rawRequest } from "../http/raw-socket.ts";
 import { startTestServer, type TestServer } from "../http/start.ts";
 import { transcribe } from "../http/transcription-form.ts";
@@ -122,7 +123,6 @@ describe("a request that is traced", () => {
     assert.ok(Number(attributes["antiphon.queue_ms"]) >= 0);
     assert.deepEqual(factsOf(spans.of("writer")), {
       "gen_ai.operation.name": "chat",
-      "gen_ai.provider.name": "antiphon",
       "gen_ai.output.type": "text",
       "gen_ai.request.model": "test-writer",
       "gen_ai.request.temperature": 0.5,
@@ -132,7 +132,6 @@ describe("a request that is traced", () => {
     assert.ok(Number(spans.of("writer").attributes["gen_ai.response.time_to_first_chunk"]) > 0);
     assert.deepEqual(factsOf(spans.of("hear")), {
       "gen_ai.operation.name": "stt",
-      "gen_ai.provider.name": "antiphon",
       "gen_ai.output.type": "text",
       "gen_ai.request.model": "test-recogniser",
       "antiphon.input_audio_seconds": 1,
@@ -152,6 +151,38 @@ describe("a request that is traced", () => {
       assert.deepEqual([traceId, spanId, flags], [trace.id, idOf(spans.of(name)), "01"], name);
       assert.equal(sent?.tracestate, "some=thing");
       assert.equal(sent?.baggage, undefined, "what else a client sends along goes nowhere");
+    }
+  });
+
+  test("goes on to another Antiphon that speaks, and is one trace of both", async () => {
+    const front = await startTestServer({
+      checkpoints: [
+        {
+          name: "heart",
+          memoryBytes: 1,
+          load: async () =>
+            remoteModel({ urls: [`${server.url}/v1`], kind: "antiphon", model: null, apiKey: server.key }),
+        },
+      ],
+    });
+    try {
+      const trace = aTrace();
+      const reply = await front.post("/v1/tts", { text: SAID }, trace.headers);
+      assert.equal(reply.status, 200, await reply.text());
+      const asks = (span: { name: string }) => span.name === "POST /v1/tts";
+      await until("the span of who was asked", () =>
+        everySpan().some((span) => asks(span) && span.spanContext().traceId === trace.id),
+      );
+      const { all } = await spansOf(trace);
+      const [asked, answering] = ["POST /v1/tts", "POST /v1/converse/stream"].map((name) =>
+        all.find((span) => span.name === name),
+      );
+      const toFirstAudio = all.find(
+        (span) => span.name === "first audio" && span.parentSpanContext?.spanId === idOf(asked!),
+      );
+      assert.equal(answering?.parentSpanContext?.spanId, idOf(toFirstAudio!));
+    } finally {
+      await front.stop();
     }
   });
 
@@ -202,8 +233,8 @@ describe("a request that is traced", () => {
     assert.deepEqual(spans.names, ["POST /v1/audio/transcriptions", "hear", "queue"]);
     const { attributes } = spans.request;
     assert.deepEqual(
-      [attributes["gen_ai.operation.name"], attributes["gen_ai.request.model"]],
-      ["stt", "test-recogniser"],
+      ["operation.name", "provider.name", "request.model"].map((name) => attributes[`gen_ai.${name}`]),
+      ["stt", "antiphon", "test-recogniser"],
     );
     assert.match(`${ears.asked[0]?.request.headers.traceparent}`, new RegExp(idOf(spans.of("hear"))));
   });

@@ -12,8 +12,9 @@ test("without an SDK there is no span, whatever a client sends", () => {
 });
 
 describe("with an SDK", () => {
+  traceHere();
+
   test("a span is under the client's, and ends once", async () => {
-    traceHere();
     const mine = aTrace();
     const span = beginServerSpan("GET /", { size: 1 }, mine.headers);
     const within = span.begin("within", { size: 2 });

@@ -8,7 +8,7 @@ const BYTES_PER_SAMPLE = 2;
  */
 export class PcmSamples {
   readonly #channels: 1 | 2;
-  #rest: Uint8Array = NOTHING;
+  #rest = new Uint8Array(0);
 
   constructor(channels: 1 | 2) {
     this.#channels = channels;
@@ -20,13 +20,11 @@ export class PcmSamples {
     const all = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
     const whole = all.length - (all.length % frameBytes);
     // A copy: what is left must not keep all of the piece.
-    this.#rest = whole === all.length ? NOTHING : all.slice(whole);
+    this.#rest = Uint8Array.from(all.subarray(whole));
     const samples = fromPcm16(littleEndian(all.subarray(0, whole)));
     return this.#channels === 1 ? samples : mean(samples);
   }
 }
-
-const NOTHING = new Uint8Array(0);
 
 /** On any host, and wherever the bytes begin. */
 function littleEndian(bytes: Uint8Array): Int16Array {

@@ -28,22 +28,28 @@ const HEADERS = {
   "Permissions-Policy": "microphone=(self), camera=(), geolocation=()",
 };
 
-/** Where the page's own files are, and where the modules of our client and of `audio/`. */
+/** Where the page's own files are, and where the modules of our client, of `captions/` and of `audio/`. */
 export interface PlaygroundDirs {
   readonly page: string;
   readonly client: string;
+  readonly captions: string;
   readonly audio: string;
 }
 
 /**
  * `GET /`: a page to try the service by. Every file is served below `/playground/`, the client's modules below
- * `/playground/client/`, the encoders and what they import below `/playground/audio/`.
+ * `/playground/client/`, those of captions below `/playground/captions/`, the encoders and what they import below
+ * `/playground/audio/`.
  */
-export function playgroundRoutes(app: FastifyInstance, { page, client, audio }: PlaygroundDirs): void {
-  const { "/playground/index.html": index, ...files } = filesIn(page, "/playground/");
-  const own = { ...files, ...filesIn(client, "/playground/client/") };
-  const encoders = modulesOf(audio, ENCODERS, "/playground/audio/");
-  serveFiles(app, { "/": index!, ...own, ...encoders, ...PACKAGED }, HEADERS);
+export function playgroundRoutes(app: FastifyInstance, dirs: PlaygroundDirs): void {
+  const { "/playground/index.html": index, ...files } = filesIn(dirs.page, "/playground/");
+  const own = {
+    ...files,
+    ...filesIn(dirs.client, "/playground/client/"),
+    ...filesIn(dirs.captions, "/playground/captions/"),
+    ...modulesOf(dirs.audio, ENCODERS, "/playground/audio/"),
+  };
+  serveFiles(app, { "/": index!, ...own, ...PACKAGED }, HEADERS);
 }
 
 /** Modules of a folder, and all that they import from it. */

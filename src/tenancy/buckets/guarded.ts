@@ -1,8 +1,8 @@
 import { BucketTable } from "../bucket-table.ts";
 import { type Buckets, BucketsError, type SharedBuckets, type SharedReading } from "../buckets.ts";
+import { withinMs } from "../deadline.ts";
 import { type BucketLimits, type BucketReading, readingOf } from "../token-bucket.ts";
 import { Breaker } from "./breaker.ts";
-import { withinMs } from "./deadline.ts";
 
 export interface GuardOptions {
   /** Longest that the shared buckets may take over an answer, in milliseconds. */

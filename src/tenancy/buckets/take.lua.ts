@@ -1,4 +1,4 @@
-import { TOKEN } from "../token-bucket.ts";
+import { PARTS_A_TOKEN } from "../token-bucket.ts";
 
 /**
  * The arithmetic of `token-bucket.ts` inside the engine, in one step that nobody else comes between.
@@ -17,7 +17,7 @@ export function takeScript(time = "redis.call('TIME')"): string {
 local rate, burst, taking = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3] == '1'
 local time = ${time}
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local full = burst * ${TOKEN}
+local full = burst * ${PARTS_A_TOKEN}
 local parts, at = full, now
 local kept = redis.call('GET', KEYS[1])
 if kept then
@@ -30,9 +30,9 @@ if kept then
     at = now
   end
 end
-if parts < ${TOKEN} then return {0, parts} end
+if parts < ${PARTS_A_TOKEN} then return {0, parts} end
 if taking then
-  parts = parts - ${TOKEN}
+  parts = parts - ${PARTS_A_TOKEN}
   local fullAt = at + math.ceil((full - parts) / rate)
   redis.call('SET', KEYS[1], string.format('%.0f %.0f', parts, at), 'PXAT', string.format('%.0f', fullAt))
 end

@@ -1,4 +1,5 @@
-import { SettingsError } from "../../settings/settings-error.ts";
+import type { SettingsError } from "../../settings/settings-error.ts";
+import { SHARED_BUCKETS, wrongAddress } from "../shared-address.ts";
 
 /** Where a Valkey server is, and as whom it is spoken to. */
 export interface ValkeyAddress {
@@ -20,7 +21,7 @@ export interface ValkeyAddress {
  */
 export function parseValkeyAddress(text: string): ValkeyAddress {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null) throw refused("is no address");
+  if (url === null) throw refused("is not an address");
   const scheme = /^(?:redis|valkey)(s?):$/.exec(url.protocol);
   if (scheme === null) throw refused("begins with neither redis:// nor rediss://");
   if (url.hostname === "") throw refused("names no host");
@@ -47,8 +48,8 @@ function decoded(part: string): string | null {
 }
 
 function refused(what: string): SettingsError {
-  return new SettingsError(
-    "environment",
-    `The address of the shared buckets (ANTIPHON_BUCKETS_URL, or the file of buckets.urlFile) ${what}: write it as redis://user:password@host:6379/0, with what is special in the password escaped, as in %40 for @.`,
+  return wrongAddress(
+    SHARED_BUCKETS,
+    `${what}: write it as redis://user:password@host:6379/0, with what is special in the password escaped, as in %40 for @`,
   );
 }

@@ -18,7 +18,7 @@ export function asBucketsError({ name, message }: Error, spoken: Spoken): Bucket
 type Says = readonly [finding: string, remedy: string];
 
 const AWAY: Says = ["cannot be reached", "see that their server runs and can be reached from here"];
-const REFUSING: Says = ["refuse", "mend what they name"];
+const REFUSING: Says = ["refuse", "allow or correct that in the settings of their server"];
 
 const FINDINGS: readonly { readonly sign: RegExp; readonly says: Says }[] = [
   {

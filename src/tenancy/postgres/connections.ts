@@ -1,8 +1,9 @@
 import pg, { type Client, type ClientConfig, type QueryConfig, type QueryResultRow } from "pg";
 import { monotonicMs } from "../monotonic-clock.ts";
+import { cancelled } from "./cancel.ts";
 import { closed, losesConnections, TooLateError } from "./postgres-errors.ts";
+import { Slots } from "./slots.ts";
 import type { StoreAddress } from "./store-address.ts";
-import { Turns } from "./turns.ts";
 
 export interface ConnectionOptions {
   /** Connections that may be open at once. */
@@ -15,15 +16,15 @@ export interface ConnectionOptions {
 export type Run = <Row extends QueryResultRow>(statement: QueryConfig) => Promise<Row[]>;
 
 /**
- * Connections to one database, made when they are needed and kept. A statement that is not answered in time costs its
- * connection; and when one turns out to be dead all of them are replaced, since the others were cut off with it more often
- * than not. Rejects with what the driver, the network or the database reports.
+ * Connections to one database, made when they are needed and kept. A statement that is not answered in time is cancelled and
+ * costs its connection; and when one turns out to be dead all of them are replaced, since the others were cut off with it
+ * more often than not. Rejects with what the driver, the network or the database reports.
  */
 export class Connections {
   readonly #config: ClientConfig;
   readonly #place: string;
   readonly #timeoutMs: number;
-  readonly #turns: Turns;
+  readonly #slots: Slots;
   readonly #idle: Client[] = [];
   /** Those that are trusted. One that was lost, or was open when another was, is no longer in it. */
   readonly #sound = new Set<Client>();
@@ -35,7 +36,7 @@ export class Connections {
     this.#config = { ...client, keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_MS };
     this.#place = place;
     this.#timeoutMs = timeoutMs;
-    this.#turns = new Turns(connections);
+    this.#slots = new Slots(connections);
   }
 
   /** Runs one statement, a transaction by itself, that is given up at `untilMs` by the monotonic clock. */
@@ -48,7 +49,8 @@ export class Connections {
     return this.#with(untilMs, async (client) => {
       const run: Run = (statement) => answered(client, statement, untilMs - monotonicMs());
       try {
-        await run({ text: "BEGIN" });
+        // What a server holds that is cut off in the middle, everybody waits for.
+        await run({ text: `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${this.#timeoutMs}` });
         const result = await work(run);
         await run({ text: "COMMIT" });
         return result;
@@ -78,18 +80,20 @@ export class Connections {
   }
 
   async #onConnection<T>(untilMs: number, work: (client: Client) => Promise<T>): Promise<T> {
-    if (!(await this.#turns.wait(untilMs - monotonicMs()))) throw new TooLateError("no connection was free");
+    if (!(await this.#slots.wait(untilMs - monotonicMs()))) throw new TooLateError("no connection was free");
     let client: Client | undefined;
+    let isStuck = false;
     try {
       if (this.#isClosed) throw closed(this.#place);
       client = this.#idle.pop() ?? (await this.#connected(untilMs));
       return await work(client);
     } catch (error) {
+      isStuck = error instanceof TooLateError;
       if (losesConnections(error)) this.#loseAll();
       throw error;
     } finally {
-      if (client !== undefined) this.#putBack(client);
-      this.#turns.done();
+      if (client !== undefined) this.#putBack(client, isStuck);
+      this.#slots.done();
     }
   }
 
@@ -114,8 +118,10 @@ export class Connections {
     return client;
   }
 
-  #putBack(client: Client): void {
-    if (!this.#sound.has(client)) destroy(client);
+  #putBack(client: Client, isStuck: boolean): void {
+    // By way of pgbouncer the database is asked only as long as the connection is there.
+    if (isStuck) void cancelled(client, this.#config, this.#timeoutMs).then(() => destroy(client));
+    else if (!this.#sound.has(client)) destroy(client);
     else if (this.#isClosed) this.#end(client);
     else this.#idle.push(client);
   }

@@ -148,12 +148,15 @@ const DAMAGED: Kind = {
 };
 const FAILED: Kind = {
   problem: "failed",
-  sentence: ({ place }, detail) => `${sentenceCase(place)} failed (${detail}): nothing was changed.`,
+  sentence: ({ place }, detail) =>
+    `${sentenceCase(place)} failed (${detail}): try again, and look into its log if that stays so.`,
 };
 
 /** By SQLSTATE, or its class where that is enough (postgresql.org/docs/current/errcodes-appendix.html). */
 const BY_STATE: Readonly<Record<string, Kind>> = {
   "08": AWAY,
+  // A transaction that was left open for too long.
+  "25P03": AWAY,
   // A row that was on its way to where its day was not, when its day was made.
   "23514": BUSY,
   "25006": AWAY,

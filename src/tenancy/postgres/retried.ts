@@ -12,8 +12,8 @@ export interface Retries {
 
 /**
  * Tries work until it is done, fails for good, or its time is over; then it rejects with the last failure that says
- * something. The second try follows at once, since the first may only have met a connection that was dead already; the next ones after pauses
- * of growing, random length, so that servers that wait for one database do not come back in step.
+ * something. The second try follows at once, since the first may only have met a connection that was dead already; the
+ * next ones after pauses of growing, random length, so that servers that wait for one database do not come back in step.
  *
  * @param work is told which try it is, from 1, and has to be such that doing it twice does no harm
  */

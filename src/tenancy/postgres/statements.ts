@@ -2,7 +2,6 @@ import type { QueryConfig } from "pg";
 import { toTicks } from "../audio-ticks.ts";
 import type { KeyRow } from "../ledger-rows.ts";
 import type { KeyRecord, UsageRecord } from "../store.ts";
-import { eventUuid } from "./event-uuid.ts";
 
 /**
  * The statements of a store in a schema. Every one is whole by itself, names its tables with their schema and has no name
@@ -64,7 +63,7 @@ export function statementsIn(schema: string): Statements {
     commit: (records) => ({
       text: commitText,
       values: [
-        records.map(({ eventId }) => eventUuid(eventId)),
+        records.map(({ eventId }) => eventId),
         records.map(({ keyId }) => keyId),
         records.map(({ inputChars }) => inputChars),
         records.map(({ inputAudioS }) => toTicks(inputAudioS)),

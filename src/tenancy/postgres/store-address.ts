@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { ConnectionOptions } from "node:tls";
 import type { ClientConfig } from "pg";
-import { SettingsError } from "../../settings/settings-error.ts";
+import type { SettingsError } from "../../settings/settings-error.ts";
+import { SHARED_STORE, wrongAddress } from "../shared-address.ts";
 
 /** Where a database is, as `pg` takes it, and how a message may name it. */
 export interface StoreAddress {
@@ -23,7 +24,9 @@ export function storeAddress(text: string): StoreAddress {
   const parameters = new Map(url.searchParams);
   for (const name of parameters.keys()) {
     if (!PARAMETERS.includes(name)) {
-      throw wrong(`has the parameter ${JSON.stringify(name)}: known are ${PARAMETERS.join(", ")}`);
+      throw wrong(
+        `has the parameter ${JSON.stringify(name)}: leave it out, known are ${PARAMETERS.join(", ")}`,
+      );
     }
   }
   const named = decoded(url.hostname).replace(/^\[(.*)\]$/, "$1");
@@ -64,14 +67,14 @@ const PARAMETERS = [
 const VERIFIED = ["require", "verify-ca", "verify-full"];
 const SSL_MODES = ["disable", ...VERIFIED, "no-verify"];
 
-const SHAPE = "it is postgres://USER:PASSWORD@HOST:PORT/DATABASE, with what is special in it percent-encoded";
+const SHAPE = "write postgres://USER:PASSWORD@HOST:PORT/DATABASE, with what is special in it percent-encoded";
 
 /** A `@` without a host, as where `?host=` names it, is no URL for the standard: this stands there meanwhile. */
 const NO_HOST = "none.invalid";
 
 function parsed(text: string): URL {
   const hosts = /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(text)?.[1];
-  if (hosts === undefined) throw wrong(`is none of PostgreSQL: ${SHAPE}`);
+  if (hosts === undefined) throw wrong(`is not a PostgreSQL address: ${SHAPE}`);
   if (hosts.includes(","))
     throw wrong("names several hosts: put HAProxy or pgbouncer before them, and name that");
   // The rest of a password, which would be told as a database or a parameter.
@@ -116,8 +119,5 @@ function fileOf(name: string, path: string): string {
 }
 
 function wrong(how: string): SettingsError {
-  return new SettingsError(
-    "environment",
-    `The address of the database (ANTIPHON_STORE_URL, or the file of store.urlFile) ${how}.`,
-  );
+  return wrongAddress(SHARED_STORE, how);
 }

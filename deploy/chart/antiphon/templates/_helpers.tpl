@@ -33,9 +33,20 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- fail "With settings.store.kind libsql keys and usage are in the data folder: set data.kind to claim." }}
 {{- end }}
 {{- if and $several (eq .Values.data.kind "claim") }}
-{{- fail "A claim belongs to one server: set data.kind to memory or image, or replicas to 1 and autoscaling.enabled to false." }}
+{{- fail "A claim belongs to one server: set data.kind to ephemeral or image, or replicas to 1 and autoscaling.enabled to false." }}
+{{- end }}
+{{- if and .Values.autoscaling.enabled (not .Values.serviceMonitor.enabled) (not .Values.autoscaling.query) }}
+{{- fail "autoscaling counts streams by the labels of this chart's ServiceMonitor: set serviceMonitor.enabled to true, or autoscaling.query." }}
+{{- end }}
+{{- if and .Values.ingress.enabled (not (hasKey .Values.settings "trustProxy")) }}
+{{- fail "Behind an ingress every request comes from it: set settings.trustProxy to its addresses, or to true where nothing else reaches the pods." }}
 {{- end }}
 {{- if and .Values.autoscaling.enabled (gt (int .Values.autoscaling.minReplicas) (int .Values.autoscaling.maxReplicas)) }}
 {{- fail "autoscaling.minReplicas is above autoscaling.maxReplicas." }}
 {{- end }}
+{{- end }}
+
+{{- /* The name of the port that has /metrics. */ -}}
+{{- define "antiphon.metricsPort" -}}
+{{ if dig "metrics" "port" nil .Values.settings }}metrics{{ else }}http{{ end }}
 {{- end }}

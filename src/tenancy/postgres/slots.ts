@@ -1,5 +1,5 @@
 /** So many may go at once; the others wait in line, each no longer than it likes. */
-export class Turns {
+export class Slots {
   #free: number;
   readonly #waiting = new Set<() => void>();
 
@@ -7,7 +7,7 @@ export class Turns {
     this.#free = atOnce;
   }
 
-  /** True when it is one's turn, which {@link done} ends; false when that did not come in time. */
+  /** True once one has a slot, which {@link done} gives back; false when none was free in time. */
   async wait(longestMs: number): Promise<boolean> {
     if (this.#free > 0) {
       this.#free -= 1;

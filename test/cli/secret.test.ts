@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { inspect } from "node:util";
-import { ApiKeyError, readApiKey } from "../../src/cli/api-key.ts";
+import { readSecret, SecretError } from "../../src/cli/secret.ts";
 
 const WRITER = { variable: "ANTIPHON_WRITER_API_KEY", setting: "writer.apiKeyFile" };
 const folder = mkdtempSync(join(tmpdir(), "antiphon-api-key-"));
@@ -12,13 +12,13 @@ after(() => rmSync(folder, { recursive: true }));
 
 test("the key comes from the environment, else from the file, else there is none", () => {
   const file = holding("sk-file\n");
-  assert.equal(readApiKey({ ...WRITER, env: { ANTIPHON_WRITER_API_KEY: "sk-env" }, file }), "sk-env");
-  assert.equal(readApiKey({ ...WRITER, env: {}, file }), "sk-file");
+  assert.equal(readSecret({ ...WRITER, env: { ANTIPHON_WRITER_API_KEY: "sk-env" }, file }), "sk-env");
+  assert.equal(readSecret({ ...WRITER, env: {}, file }), "sk-file");
   assert.equal(
-    readApiKey({ ...WRITER, env: { ANTIPHON_WRITER_API_KEY: "" }, file: holding("  sk-x\r\n\n") }),
+    readSecret({ ...WRITER, env: { ANTIPHON_WRITER_API_KEY: "" }, file: holding("  sk-x\r\n\n") }),
     "sk-x",
   );
-  assert.equal(readApiKey({ ...WRITER, env: {} }), null);
+  assert.equal(readSecret({ ...WRITER, env: {} }), null);
 });
 
 test("a file that is missing or unreadable, or holds no key or more than one, is named and not quoted", () => {
@@ -34,9 +34,9 @@ test("a file that is missing or unreadable, or holds no key or more than one, is
     [holding("sk-".repeat(100_000)), /more than 4096/],
   ] as const) {
     assert.throws(
-      () => readApiKey({ ...WRITER, env: {}, file }),
+      () => readSecret({ ...WRITER, env: {}, file }),
       (error) => {
-        assert.ok(error instanceof ApiKeyError);
+        assert.ok(error instanceof SecretError);
         assert.match(error.message, says);
         assert.ok(error.message.includes(file), error.message);
         assert.doesNotMatch(inspect(error), /sk-|ключ/);
@@ -45,22 +45,22 @@ test("a file that is missing or unreadable, or holds no key or more than one, is
     );
   }
   assert.throws(
-    () => readApiKey({ ...WRITER, env: { ANTIPHON_WRITER_API_KEY: "sk-a\nsk-b" } }),
-    /^ApiKeyError: ANTIPHON_WRITER/,
+    () => readSecret({ ...WRITER, env: { ANTIPHON_WRITER_API_KEY: "sk-a\nsk-b" } }),
+    /^SecretError: ANTIPHON_WRITER/,
   );
 });
 
 test("whose key it is decides where it is looked for and what a message names", () => {
   const ours = { variable: "ANTIPHON_RECOGNISER_API_KEY", setting: "recogniser.apiKeyFile" };
   const env = { ANTIPHON_WRITER_API_KEY: "sk-writer" };
-  assert.equal(readApiKey({ ...ours, env }), null);
+  assert.equal(readSecret({ ...ours, env }), null);
   assert.throws(
-    () => readApiKey({ ...ours, env, file: join(folder, "none") }),
-    /^ApiKeyError: recogniser\.apiKeyFile \(.*\) does not exist/,
+    () => readSecret({ ...ours, env, file: join(folder, "none") }),
+    /^SecretError: recogniser\.apiKeyFile \(.*\) does not exist/,
   );
   assert.throws(
-    () => readApiKey({ ...ours, env: { ANTIPHON_RECOGNISER_API_KEY: " " } }),
-    /^ApiKeyError: ANTIPHON_RECOGNISER_API_KEY is empty/,
+    () => readSecret({ ...ours, env: { ANTIPHON_RECOGNISER_API_KEY: " " } }),
+    /^SecretError: ANTIPHON_RECOGNISER_API_KEY is empty/,
   );
 });
 

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { afterEach, test } from "node:test";
+import { ServiceError } from "../../src/contract/errors.ts";
+import type { AdmissionOptions, Place } from "../../src/serving/admission.ts";
+import { Admissions } from "../../src/serving/admissions.ts";
+
+const OPTIONS: AdmissionOptions = {
+  concurrency: 2,
+  keyConcurrency: 2,
+  queueDepth: 10,
+  keyQueueDepth: 1,
+  queueWaitMs: 60_000,
+};
+
+let admissions: Admissions | null = null;
+const places: Place[] = [];
+afterEach(() => {
+  admissions?.close();
+  for (const place of places.splice(0)) place.release();
+});
+
+function admissionsOf(elsewhere: Readonly<Record<string, number>>, options: Partial<AdmissionOptions> = {}) {
+  const made = new Admissions({ ...OPTIONS, ...options }, new Map(Object.entries(elsewhere)));
+  admissions = made;
+  const enter = async (checkpoint: string): Promise<void> => {
+    places.push(await made.of(checkpoint).enter("a", new AbortController().signal, () => {}));
+  };
+  const wait = (checkpoint: string): void => {
+    enter(checkpoint).catch(() => {});
+  };
+  return { made, enter, wait };
+}
+
+test("a checkpoint elsewhere has places of its own, and all others share those of this machine", async () => {
+  const { made, enter, wait } = admissionsOf({ farm: 1 });
+  await enter("heart");
+  await enter("another");
+  await enter("farm");
+  assert.deepEqual([made.active, made.queued], [3, 0]);
+  wait("farm");
+  assert.deepEqual([made.active, made.queued], [3, 1]);
+  places.at(-1)!.release();
+  assert.deepEqual([made.active, made.queued], [3, 0]);
+});
+
+test("a key that has as many waiting as it may is refused only where it would be by all", async () => {
+  const { made, enter, wait } = admissionsOf({ farm: 1 });
+  await enter("farm");
+  wait("farm");
+  assert.equal(made.refusalFor("a"), null);
+  await Promise.all([enter("heart"), enter("heart")]);
+  wait("heart");
+  const refusal = made.refusalFor("a");
+  assert.ok(refusal instanceof ServiceError && refusal.status === 429);
+  assert.equal(made.refusalFor("b"), null);
+});
+
+test("a key's own limit holds there too, and without one a key that is alone has every place", async () => {
+  const open = async (keyConcurrency: number): Promise<number> => {
+    const { made, enter, wait } = admissionsOf(
+      { farm: 4 },
+      { concurrency: 3, keyConcurrency, keyQueueDepth: 9 },
+    );
+    await enter("farm");
+    for (let times = 0; times < 5; times++) wait("farm");
+    await Promise.resolve();
+    return made.active;
+  };
+  assert.equal(await open(3), 4);
+  assert.equal(await open(2), 2);
+});
+
+test("closing refuses who comes, wherever to", async () => {
+  const { made, enter } = admissionsOf({ farm: 1 });
+  made.close();
+  for (const checkpoint of ["heart", "farm"]) await assert.rejects(enter(checkpoint), ServiceError);
+  assert.equal(made.refusalFor("a")?.status, 502);
+});

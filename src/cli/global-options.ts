@@ -100,6 +100,8 @@ function sentenceOf(error: unknown): string {
   return asSentence(`${what.replace(/\.$/, "")}: ${remedy}`);
 }
 
+/** Begins with a capital, unless its first word is a name: that of a setting, or somebody's own. */
 function asSentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}`;
+  const begun = /^[a-z]+[ ,]/.test(text) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text;
+  return `${begun}${/[.?!]$/.test(text) ? "" : "."}`;
 }

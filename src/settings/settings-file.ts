@@ -4,6 +4,7 @@ import { LEAVES } from "./leaves.ts";
 import { type Fault, faultIn } from "./named-things.ts";
 import { nearest } from "./nearest.ts";
 import { SettingsError } from "./settings-error.ts";
+import { withoutLogins } from "./without-logins.ts";
 
 /** Settings that name a file or a folder. */
 const PATHS = [
@@ -106,6 +107,6 @@ function unknownKey(file: string, name: string, meant: string | null): SettingsE
 }
 
 function shown(value: unknown): string {
-  const text = JSON.stringify(value);
+  const text = withoutLogins(JSON.stringify(value));
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }

@@ -33,6 +33,21 @@ function refusal(sources: SettingSources): SettingsError {
 }
 
 describe("settings", () => {
+  it("quotes no user or password of an address that it refuses", () => {
+    const urls = ["htp://ann:guess/ed@speech.example/v1"];
+    const checkpoints = { kokoro: { remote: { ...KOKORO.remote, urls } } };
+    for (const sources of [
+      { configFile: fileHolding(JSON.stringify({ checkpoints })) },
+      { env: { ANTIPHON_CHECKPOINTS: JSON.stringify(checkpoints) } },
+      { env: { ANTIPHON_CHECKPOINTS: `{"kokoro": "${urls[0]}",}` } },
+      { env: { ANTIPHON_WRITER_BASE_URL: urls[0] } },
+      { flags: { port: urls[0] } },
+    ]) {
+      assert.doesNotMatch(refusal(sources).message, /ann|guess/);
+    }
+    assert.match(refusal({ flags: { port: urls[0] } }).message, /"htp:\/\/…@speech\.example\/v1"/);
+  });
+
   it("has a complete, frozen set of defaults when nothing is given", () => {
     const settings = loadSettings();
     assert.equal(settings.host, "127.0.0.1");

@@ -28,7 +28,7 @@ type Options = Partial<Parameters<typeof remoteModel>[0]>;
 
 async function spoken(answer: Answer, options: Options = {}, maxFrames = 512): Promise<Spoken> {
   server.answers(answer);
-  const model = remoteModel({ urls: [server.url], firstByteTimeoutMs: 2_000, ...options });
+  const model = remoteModel({ urls: [server.url], firstByteTimeoutMs: 20_000, ...options });
   try {
     return await speakAll(model, { text: LONG_TEXT, delivery: { maxFrames } });
   } finally {
@@ -256,10 +256,10 @@ describe("what is no speech", () => {
 
   test("time that its listener takes is not held against it", async () => {
     server.answers(speech);
-    const model = remoteModel({ urls: [server.url], idleTimeoutMs: 100 });
+    const model = remoteModel({ urls: [server.url], idleTimeoutMs: 1_000 });
     const speaking = model.speak(scriptOf({ text: LONG_TEXT }), new AbortController().signal);
     await speaking.next();
-    await new Promise((resolve) => setTimeout(resolve, 250));
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
     for (let frame = 1; frame < 150; frame += 1) assert.equal((await speaking.next()).done, false);
     assert.equal((await speaking.next()).done, true);
     await model.close();

@@ -27,7 +27,7 @@ function model(options: Partial<Parameters<typeof remoteModel>[0]> = {}): Speech
     kind: "antiphon",
     model: null,
     voices: {},
-    firstByteTimeoutMs: 2_000,
+    firstByteTimeoutMs: 20_000,
     ...options,
   });
   return open;
@@ -119,6 +119,12 @@ describe("another Antiphon", () => {
     const [first, second] = server.asked[0]!.body.conversation;
     assert.ok(first.audio_wav_b64.length > 60_000);
     assert.equal(first.audio_wav_b64, second.audio_wav_b64);
+  });
+
+  test("is asked for nothing that the script does not", async () => {
+    await spoken(events(audio(), end()), { delivery: { topK: null } });
+    const { conversation, params, ...rest } = server.asked[0]!.body;
+    assert.deepEqual([conversation, params.top_k, rest], [[{ speaker: "0", text: "One, two." }], null, {}]);
   });
 
   test("is asked for no more and no fewer frames than it gives", async () => {

@@ -260,13 +260,27 @@ describe("another Antiphon", () => {
   });
 
   test("may send what is not known", async () => {
+    const word = { word: "One", start: 0, end: 0.05, offset: 0, length: 3 };
+    const halfWords = ["word", "start", "end", "offset", "length"].map((field) => ({
+      ...word,
+      [field]: null,
+    }));
     const odd = events(
       ["meta", { request_id: "x" }],
       ["news", { any: 1 }],
-      audio(0.08, { words: [{ word: "One" }, 3], visemes: "none" }),
+      audio(0.08, { words: [3, ...halfWords], visemes: "none" }),
+      audio(0.08, { words: [], visemes: [{ viseme: "O", start: 0.09, end: 0.1 }, { viseme: "U" }] }),
       end({}),
     );
     const { frames, report } = await spoken(odd);
-    assert.deepEqual([frames.length, frames[0]?.words, report.stop], [1, [], "finished"]);
+    assert.equal(report.stop, "finished");
+    const mouth = { visemes: [{ name: "O", startS: 0.09, endS: 0.1 }], phonemes: [] };
+    assert.deepEqual(
+      frames.map(({ words, mouth: told }) => [words, told]),
+      [
+        [[], undefined],
+        [[], mouth],
+      ],
+    );
   });
 });

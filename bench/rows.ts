@@ -1,9 +1,11 @@
 import type { Row } from "./row.ts";
 import { authoredBesideStreams, authoredFirstAudio, writerMemory } from "./rows/authored.ts";
+import { codecLm } from "./rows/codec-lm.ts";
 import { crowd } from "./rows/crowd.ts";
 import { crowdMemory } from "./rows/crowd-memory.ts";
 import { engineCpu } from "./rows/engine-cpu.ts";
 import { eightClients, firstAudio } from "./rows/first-audio.ts";
+import { fleetFirstAudio, fleetRestart } from "./rows/fleet.ts";
 import { followingLoudness, followingPitch, followingSpectrum } from "./rows/following-acoustics.ts";
 import { followingNaturalness, followingVoice } from "./rows/following-likeness.ts";
 import { followingRate } from "./rows/following-rate.ts";
@@ -31,7 +33,9 @@ import { player } from "./rows/player.ts";
 import { remote } from "./rows/remote.ts";
 import { buzz, clicks, thumps } from "./rows/sound.ts";
 import { start } from "./rows/start.ts";
+import { storePostgres } from "./rows/store-postgres.ts";
 import { streams } from "./rows/streams.ts";
+import { takeValkey } from "./rows/take-valkey.ts";
 import { words } from "./rows/words.ts";
 
 /** The table, in its order. */
@@ -81,5 +85,10 @@ export const ROWS: readonly Row[] = [
   formatsEightClients,
   encoderCpu,
   player,
+  fleetFirstAudio,
+  fleetRestart,
+  takeValkey,
+  storePostgres,
   remote,
+  codecLm,
 ];

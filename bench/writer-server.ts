@@ -37,12 +37,14 @@ export async function startWriterServer(
   const { fetched, merged } = await writerFiles();
   const manifest = findCheckpoint("writer");
   if (manifest === undefined) throw new Error("there is no writer among the checkpoints");
-  const server = await startServerProcess(undefined, async (dataDir) => {
-    const file = checkpointFile(manifest, dataDir);
-    await mkdir(dirname(file), { recursive: true });
-    await symlink(fetched, file);
-    await symlink(merged, join(dirname(file), basename(merged)));
-    await prepare(dataDir);
+  const server = await startServerProcess({
+    prepare: async (dataDir) => {
+      const file = checkpointFile(manifest, dataDir);
+      await mkdir(dirname(file), { recursive: true });
+      await symlink(fetched, file);
+      await symlink(merged, join(dirname(file), basename(merged)));
+      await prepare(dataDir);
+    },
   });
   await runLoad({ ...authored(server, SHORT_HISTORIES), requests: 8 });
   return server;

@@ -35,3 +35,17 @@ export function showError(error) {
   if (detail) $("error").append(h("p", {}, `${detail.replace(/^[a-z](?=\w* )/, (c) => c.toUpperCase())}.`));
   if (requestId) $("error").append(h("p", {}, "Request id: ", h("code", {}, requestId)));
 }
+
+/** Puts a text into the clipboard, and says on the button what became of it. */
+export async function copyText(button, text, done = "Copied") {
+  button.dataset.label ??= button.textContent;
+  // Pages have no clipboard but over HTTPS or on their own machine.
+  const isDone = await navigator.clipboard?.writeText(text).then(
+    () => true,
+    () => false,
+  );
+  button.textContent = isDone ? done : "Copy it by hand";
+  setTimeout(() => {
+    button.textContent = button.dataset.label;
+  }, 2_000);
+}

@@ -1,7 +1,5 @@
 // What is understood of turns that are sound alone, without a page.
-
-/** What a turn's text field takes. */
-export const MAX_TEXT_CHARS = 8_000;
+import { MAX_TEXT_CHARS } from "./conversation.js";
 
 /** What is said of a clip, by what became of it; where the user wrote, nothing. */
 export const NOTES = {

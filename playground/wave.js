@@ -15,21 +15,24 @@ export function peaksOf(pcm) {
   return peaks;
 }
 
-/** Draws peaks as bars over the whole width, which is 3 s or more; what has been heard is in the voice's colour. */
-export function drawWave(canvas, peaks, heardS, voice) {
+/** Draws peaks as bars over the whole width, which is `lengthS`; what has been heard is in the canvas's own colour. */
+export function drawWave(canvas, peaks, heardS, lengthS) {
   const { clientWidth: width, clientHeight: height } = canvas;
   Object.assign(canvas, { width: width * devicePixelRatio, height: height * devicePixelRatio });
-  const style = getComputedStyle(canvas);
   const brush = canvas.getContext("2d");
+  const style = getComputedStyle(canvas);
+  const quiet = style.getPropertyValue("--unheard");
   brush.scale(devicePixelRatio, devicePixelRatio);
   const bars = Math.floor(width / BAR_PIXELS);
-  const perBar = Math.max(peaks.length, 3 / PEAK_S) / bars;
+  const perBar = lengthS / PEAK_S / bars;
+  const loudest = Math.max(0.2, ...peaks);
   for (let i = 0; i < bars; i++) {
     const from = Math.floor(i * perBar);
     const range = peaks.slice(from, Math.max(from + 1, Math.floor((i + 1) * perBar)));
-    const bar = Math.min(height, Math.max(3, 1.4 * height * Math.max(0, ...range)));
-    const isHeard = range.length > 0 && from * PEAK_S < heardS;
-    brush.fillStyle = style.getPropertyValue(isHeard ? `--voice-${voice}` : "--line");
-    brush.fillRect(BAR_PIXELS * i, (height - bar) / 2, 3, bar);
+    const bar = Math.max(3, (height * Math.max(0, ...range)) / loudest);
+    brush.fillStyle = range.length > 0 && i * perBar * PEAK_S < heardS ? style.color : quiet;
+    brush.beginPath();
+    brush.roundRect(BAR_PIXELS * i, (height - bar) / 2, 3, bar, 1.5);
+    brush.fill();
   }
 }

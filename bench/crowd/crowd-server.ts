@@ -12,13 +12,19 @@ export interface CrowdServer extends ServerProcess {
 
 export async function startCrowdServer(count: number): Promise<CrowdServer> {
   const keys: string[] = [];
-  const server = await startServerProcess(undefined, async (dataDir) => {
-    const tenancy = await openTenancy(loadSettings({ flags: { dataDir } }));
-    for (let index = 0; index < count; index++) {
-      const { key } = await tenancy.createKey({ label: `bench ${index}`, rpm: 1_000_000, burst: 1_000_000 });
-      keys.push(key);
-    }
-    await tenancy.close();
+  const server = await startServerProcess({
+    prepare: async (dataDir) => {
+      const tenancy = await openTenancy(loadSettings({ flags: { dataDir } }));
+      for (let index = 0; index < count; index++) {
+        const { key } = await tenancy.createKey({
+          label: `bench ${index}`,
+          rpm: 1_000_000,
+          burst: 1_000_000,
+        });
+        keys.push(key);
+      }
+      await tenancy.close();
+    },
   });
   await oneClient(server, 10);
   return { ...server, keys };

@@ -16,7 +16,9 @@ export async function startHearingServer(withWriter = false): Promise<ServerProc
     await mkdir(dirname(into), { recursive: true });
     await symlink(folder, into);
   };
-  const server = withWriter ? await startWriterServer(install) : await startServerProcess(undefined, install);
+  const server = withWriter
+    ? await startWriterServer(install)
+    : await startServerProcess({ prepare: install });
   // Silence is answered without a look at it, but not before the recogniser is there.
   await transcribed(server, clipOf(new Float32Array(16_000), "silence"));
   return server;

@@ -65,7 +65,7 @@ function model({ url, key, text, how }: Calls): Say {
     sampleRateHz: SAMPLE_RATE_HZ,
     references: false,
     apiKey: key,
-    firstByteTimeoutMs: 10_000,
+    firstSoundTimeoutMs: 10_000,
     idleTimeoutMs: 10_000,
   });
   return async () => {

@@ -62,11 +62,14 @@ async function startLargerWriter(size: string, shape: ModelShape): Promise<Serve
   const main = fileURLToPath(new URL("../../src/cli/main.js", import.meta.url));
   const args = [main, "serve", "--no-pull", "--config", config];
   const command = { command: process.execPath, args, cwd: process.cwd(), isWrapper: false };
-  const server = await startServerProcess(command, async (dataDir) => {
-    await fixManifest(manifest, dataDir);
-    const file = checkpointFile(manifest, dataDir);
-    await mkdir(dirname(file), { recursive: true });
-    await symlink(model, file);
+  const server = await startServerProcess({
+    serve: command,
+    prepare: async (dataDir) => {
+      await fixManifest(manifest, dataDir);
+      const file = checkpointFile(manifest, dataDir);
+      await mkdir(dirname(file), { recursive: true });
+      await symlink(model, file);
+    },
   });
   await runLoad({ ...authored(server, SHORT_HISTORIES), requests: 2 });
   return server;

@@ -12,10 +12,12 @@ export const overhead: Row = {
   goal: "p95 ≤ 2 ms",
   async measure({ isQuick }) {
     const server = await startServerProcess({
-      command: process.execPath,
-      args: [join(TOP, "dist", "bench", "tone-server.js")],
-      cwd: TOP,
-      isWrapper: false,
+      serve: {
+        command: process.execPath,
+        args: [join(TOP, "dist", "bench", "tone-server.js")],
+        cwd: TOP,
+        isWrapper: false,
+      },
     });
     try {
       const job: LoadJob = {

@@ -76,7 +76,7 @@ export const remote: Row = {
 
 function program(file: string, ...flags: string[]): Promise<ServerProcess> {
   const args = [join(TOP, "dist", "bench", file), ...flags];
-  return startServerProcess({ command: process.execPath, args, cwd: TOP, isWrapper: false });
+  return startServerProcess({ serve: { command: process.execPath, args, cwd: TOP, isWrapper: false } });
 }
 
 /** How much later a client has its first byte from a server whose model is that endpoint, p50 in milliseconds. */
@@ -93,7 +93,9 @@ async function throughServer(endpoint: ServerProcess, requests: number): Promise
   };
   await writeFile(config, JSON.stringify(settings));
   const args = [join(TOP, "dist", "src", "cli", "main.js"), "serve", "--no-pull", "--config", config];
-  const server = await startServerProcess({ command: process.execPath, args, cwd: TOP, isWrapper: false });
+  const server = await startServerProcess({
+    serve: { command: process.execPath, args, cwd: TOP, isWrapper: false },
+  });
   try {
     const job = ({ url, key }: ServerProcess): LoadJob => ({
       url,

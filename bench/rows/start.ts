@@ -11,10 +11,12 @@ export const start: Row = {
     const timesMs: number[] = [];
     for (let run = 0; run < (isQuick ? 2 : 5); run++) {
       const server = await startServerProcess({
-        command: process.platform === "win32" ? "npm.cmd" : "npm",
-        args: ["start", "--", "--no-pull"],
-        cwd: TOP,
-        isWrapper: true,
+        serve: {
+          command: process.platform === "win32" ? "npm.cmd" : "npm",
+          args: ["start", "--", "--no-pull"],
+          cwd: TOP,
+          isWrapper: true,
+        },
       });
       timesMs.push(server.startMs);
       await server.stop();

@@ -97,7 +97,7 @@ function decodeChecked(payload: string, start: number): Uint8Array {
       );
     }
     if (padding > 0) {
-      throw new AudioFormatError(`the base64 text goes on after its padding at character ${start + at}`);
+      throw new AudioFormatError(`the base64 text continues after its padding at character ${start + at}`);
     }
     characters += 1;
   }

@@ -1,39 +1,34 @@
-/** What is said from when to when, in seconds. */
-export interface Caption {
-  readonly startS: number;
-  readonly endS: number;
-  readonly text: string;
-  /** Where in the text words begin, in UTF-16 units, and when: WebVTT shows them as they come. */
-  readonly wordTimes?: readonly { readonly at: number; readonly startS: number }[];
-}
+import type { Cue } from "./cue.ts";
 
-/** SubRip: numbered captions, commas in the times. */
-export function subRip(captions: readonly Caption[]): string {
-  return captions
+export type { Cue, TimedWord } from "./cue.ts";
+export { type CueOptions, cuesOf } from "./cues-of.ts";
+
+/** A SubRip file: numbered captions, commas in the times. */
+export function toSrt(cues: readonly Cue[]): string {
+  return cues
     .map(
-      ({ startS, endS, text }, index) =>
-        `${index + 1}\n${timeStamp(startS, ",")} --> ${timeStamp(endS, ",")}\n${inLines(text)}\n\n`,
+      ({ start, end, text }, index) =>
+        `${index + 1}\n${timeStamp(start, ",")} --> ${timeStamp(end, ",")}\n${linesOf(text)}\n\n`,
     )
     .join("");
 }
 
-/** WebVTT (W3C, 2019): captions after a header, full stops in the times, and its own signs written as references. */
-export function webVtt(captions: readonly Caption[]): string {
-  const cues = captions.map(
-    (caption) =>
-      `${timeStamp(caption.startS, ".")} --> ${timeStamp(caption.endS, ".")}\n${cueText(caption)}\n\n`,
+/** A WebVTT file (W3C, 2019): captions after a header, full stops in the times, and its own signs as references. */
+export function toVtt(cues: readonly Cue[]): string {
+  const blocks = cues.map(
+    (cue) => `${timeStamp(cue.start, ".")} --> ${timeStamp(cue.end, ".")}\n${timedText(cue)}\n\n`,
   );
-  return `WEBVTT\n\n${cues.join("")}`;
+  return `WEBVTT\n\n${blocks.join("")}`;
 }
 
 /** The text with the time of each word before it; the first has the cue's own, which may not stand there again. */
-function cueText({ text, wordTimes = [], startS, endS }: Caption): string {
-  if (wordTimes.length === 0) return escaped(inLines(text));
+function timedText({ text, words, start, end }: Cue): string {
+  if (words === undefined) return escaped(linesOf(text));
   let timed = "";
   let copied = 0;
-  for (const word of wordTimes) {
-    if (word.startS <= startS || word.startS >= endS) continue;
-    timed += `${escaped(text.slice(copied, word.at))}<${timeStamp(word.startS, ".")}>`;
+  for (const word of words) {
+    if (word.start <= start || word.start >= end) continue;
+    timed += `${escaped(text.slice(copied, word.at))}<${timeStamp(word.start, ".")}>`;
     copied = word.at;
   }
   return timed + escaped(text.slice(copied));
@@ -42,15 +37,13 @@ function cueText({ text, wordTimes = [], startS, endS }: Caption): string {
 /** `hh:mm:ss,mmm`, with as many digits of hours as there are. Before 0 is 0. */
 export function timeStamp(seconds: number, sign: "," | "."): string {
   const ms = Math.max(0, Math.round(seconds * 1_000));
-  const two = (value: number): string => `${value}`.padStart(2, "0");
-  const hours = Math.floor(ms / 3_600_000);
-  const minutes = Math.floor(ms / 60_000) % 60;
-  const whole = Math.floor(ms / 1_000) % 60;
-  return `${two(hours)}:${two(minutes)}:${two(whole)}${sign}${`${ms % 1_000}`.padStart(3, "0")}`;
+  const two = (value: number): string => `${Math.floor(value)}`.padStart(2, "0");
+  const clock = `${two(ms / 3_600_000)}:${two((ms / 60_000) % 60)}:${two((ms / 1_000) % 60)}`;
+  return `${clock}${sign}${`${ms % 1_000}`.padStart(3, "0")}`;
 }
 
 /** A caption ends at an empty line, so its text has none; and where it holds nothing, a space stands for it. */
-function inLines(text: string): string {
+function linesOf(text: string): string {
   const lines = text.split(/[\r\n\u2028\u2029]+/).map((line) => line.trim());
   return lines.filter((line) => line !== "").join("\n") || " ";
 }

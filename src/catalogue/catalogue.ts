@@ -1,5 +1,5 @@
 import type { ModelCard } from "../model/model-card.ts";
-import type { Preset } from "../model/script.ts";
+import type { Preset, UnusedKnobs } from "../model/script.ts";
 import type { SpeechModel } from "../model/speech-model.ts";
 import type { PublicModel } from "./public-models.ts";
 import { type Checkpoint, Residency, type Resident } from "./residency.ts";
@@ -31,6 +31,8 @@ export interface Lease {
 /** Public ids on one side, loaded models on the other. */
 export interface Catalogue {
   cards(): ModelCard[];
+  /** The knobs that do nothing, by the id of the model. */
+  unusedKnobs(): Readonly<Record<string, UnusedKnobs>>;
   /**
    * The model, loaded, and kept so until released. Waits for loading and for room in memory. Throws the signal's reason
    * when it aborts, and `SpeechFailedError` when the checkpoint cannot be loaded; the next lease tries again.
@@ -84,13 +86,18 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
 
   return {
     cards: () => models.map(({ card }) => card),
+    unusedKnobs: () =>
+      Object.fromEntries(
+        models.map((model) => [model.card.id, checkpointOf(model).unusedKnobs?.(model.preset) ?? {}]),
+      ),
     async lease(model, signal) {
       const { model: speech, release } = await residency.hold(checkpointOf(model), signal);
       return { model: speech, preset: model.preset, card: model.card, release };
     },
     async warm() {
-      const never = new AbortController().signal;
-      const holds = await Promise.all([...pinned].map((checkpoint) => residency.hold(checkpoint, never)));
+      // Each has a signal of its own: of more than ten listeners to one Node warns.
+      const never = () => new AbortController().signal;
+      const holds = await Promise.all([...pinned].map((checkpoint) => residency.hold(checkpoint, never())));
       for (const hold of holds) hold.release();
     },
     resident: () => residency.list(),

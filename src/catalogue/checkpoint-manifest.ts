@@ -108,6 +108,6 @@ export function checked<T extends TSchema>(schema: T, value: unknown, origin: st
   const field = error?.instancePath.slice(1).replaceAll("/", ".") || "it";
   // A field too many is judged by the schema that nothing satisfies.
   const isTooMany = error?.keyword === "boolean";
-  const wrong = isTooMany ? "is no field that is known" : (error?.message ?? "is wrong");
-  throw new Error(`the manifest ${origin} is no checkpoint: ${field} ${wrong}; correct it`);
+  const wrong = isTooMany ? "is an unknown field" : (error?.message ?? "is wrong");
+  throw new Error(`the manifest ${origin} is not a checkpoint's: ${field} ${wrong}; correct it`);
 }

@@ -44,7 +44,7 @@ function spokenBy(
     const names = [EMBEDDED_CHECKPOINT, ...Object.keys(checkpoints)].join(", ");
     throw new SettingsError(
       "file",
-      `The setting models.${card.id}.checkpoint is ${JSON.stringify(checkpoint)}, which is none: name one of ${names}.`,
+      `The setting models.${card.id}.checkpoint is ${JSON.stringify(checkpoint)}, which does not exist: name one of ${names}.`,
     );
   }
   return {

@@ -1,4 +1,5 @@
 import { abortable } from "../model/abortable.ts";
+import type { Preset, UnusedKnobs } from "../model/script.ts";
 import { SpeechFailedError, type SpeechModel } from "../model/speech-model.ts";
 
 /** Weights that can be loaded: what they are called, what they take, and how. */
@@ -7,6 +8,8 @@ export interface Checkpoint {
   /** An upper bound of the memory that it takes while loaded, known before it is. */
   readonly memoryBytes: number;
   load(): Promise<SpeechModel>;
+  /** Which knobs of a request do nothing to it under a preset. None, where it does not say. */
+  unusedKnobs?(preset: Preset): UnusedKnobs;
 }
 
 /** A checkpoint in memory, for whoever watches. */

@@ -7,8 +7,8 @@ import { table } from "./table.ts";
 /** `antiphon bench`: the speed of this machine. */
 export function registerBench(program: Command): void {
   addGlobalOptions(program.command("bench"))
-    .description("measure how fast this machine speaks, beside the engine alone")
-    .option("--quick", "take a quarter of the time, and be that much less sure")
+    .description("measure how fast this machine speaks, through the service and by the engine alone")
+    .option("--quick", "take a quarter of the time, with less certain results")
     .option("--json", "print JSON")
     .action(async ({ quick, json }: { quick?: boolean; json?: boolean }) => {
       const report = await measure(quick === true ? QUICK : THOROUGH);

@@ -4,11 +4,12 @@ import { addGlobalOptions, settingsOf } from "./global-options.ts";
 /** `antiphon check`: reads the whole database of keys and usage, beside a running server too. */
 export function registerCheck(program: Command): void {
   addGlobalOptions(program.command("check"))
-    .description("read the whole database of keys and usage, and say whether it is sound")
+    .description("read the whole database of keys and usage, and report whether it is sound")
     .action(async (_options: object, command: Command) => {
-      const { dataDir } = await settingsOf(command);
-      const { checkDatabase } = await import("../tenancy/check-database.ts");
-      checkDatabase(dataDir);
-      process.stdout.write(`The database in ${dataDir} is sound.\n`);
+      const settings = await settingsOf(command);
+      const { checkStore } = await import("../tenancy/check-store.ts");
+      const { storeUrl } = await import("./shared-urls.ts");
+      const what = await checkStore(settings, storeUrl(settings, process.env));
+      process.stdout.write(`${what} is sound.\n`);
     });
 }

@@ -36,7 +36,7 @@ export function checkpointWriter(
     const { path, manifest, problem } = await weights(name);
     if (problem !== null || manifest === null) {
       const command = `antiphon models pull ${name === DEFAULT_WRITER ? "writer" : name}`;
-      throw new WriterError(`the writer's weights are not there, or are damaged: run ${command}`, {
+      throw new WriterError(`the writer's weights are missing or damaged: run ${command}`, {
         cause: new Error(problem ?? ""),
       });
     }

@@ -34,10 +34,10 @@ export async function chooseCheckpoint({ dataDir, speedOf, note, signal }: Choic
         note(`Replies are written by ${manifest.name}, whose first sentence takes ${shown(seconds)} here.`);
         return manifest.name;
       }
-      note(`${manifest.name} is passed over: its first sentence would take ${shown(seconds)} here.`);
+      note(`${manifest.name} is skipped: its first sentence would take ${shown(seconds)} here.`);
     } catch (error) {
       signal.throwIfAborted();
-      note(`${manifest.name} is passed over, since ${inFull(error)}.`);
+      note(`${manifest.name} is skipped, because ${inFull(error)}.`);
     }
   }
   note(`Replies are written by ${DEFAULT_WRITER}.`);

@@ -2,9 +2,9 @@ import { DEFAULT_RECOGNISER, findRecogniser } from "../catalogue/checkpoints.ts"
 import { type Recogniser, RecogniserError } from "../model/recogniser.ts";
 import { DeferredRecogniser } from "../recognisers/deferred-recogniser.ts";
 import type { Settings } from "../settings/schema.ts";
-import { readApiKey } from "./api-key.ts";
 import { neededSetting } from "./needed-setting.ts";
 import type { RecogniserWeights } from "./recogniser-weights.ts";
+import { readSecret } from "./secret.ts";
 
 /** What opening a recogniser may need beyond its settings. */
 export interface RecogniserSources {
@@ -22,7 +22,7 @@ export interface RecogniserSources {
  * Who hears by the settings; `null` is nobody. Nothing is fetched before {@link DeferredRecogniser.prepare} or the first
  * clip, and nothing is loaded before that. When turns are heard, the setting `recogniser.use`, is for whoever holds it.
  *
- * @throws SettingsError when a setting that the kind needs is missing; ApiKeyError when the key cannot be used.
+ * @throws SettingsError when a setting that the kind needs is missing; SecretError when the key cannot be used.
  */
 export function composeRecogniser(
   { recogniser }: Pick<Settings, "recogniser">,
@@ -68,7 +68,7 @@ function embedded(
 function withoutWeights(checkpoint: string, cause: unknown): RecogniserError {
   const name = checkpoint === DEFAULT_RECOGNISER ? "recogniser" : checkpoint;
   return new RecogniserError(
-    `The recogniser's weights are not there, or are damaged. Run antiphon models pull ${name}.`,
+    `The recogniser's weights are missing or damaged. Run antiphon models pull ${name}.`,
     { cause },
   );
 }
@@ -81,7 +81,7 @@ function endpoint(
     neededSetting(value, `recogniser.${name}`, "recogniser.kind", what);
   const baseUrl = needed(recogniser.baseUrl, "baseUrl", "the endpoint's address");
   const model = needed(recogniser.model, "model", "the model to ask for");
-  const apiKey = readApiKey({
+  const apiKey = readSecret({
     env,
     file: recogniser.apiKeyFile,
     variable: "ANTIPHON_RECOGNISER_API_KEY",

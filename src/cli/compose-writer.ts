@@ -6,11 +6,11 @@ import { openGateClassifier } from "../writers/gate/gate-classifier.ts";
 import { gated } from "../writers/gate/gated.ts";
 import { openGgufWriter } from "../writers/llama/gguf-writer.ts";
 import { tidied } from "../writers/tidied.ts";
-import { readApiKey } from "./api-key.ts";
 import { checkpointWriter } from "./checkpoint-writer.ts";
 import { largeWriter } from "./large-writer.ts";
 import { neededSetting } from "./needed-setting.ts";
 import type { WriterWeights } from "./pull-writer.ts";
+import { readSecret } from "./secret.ts";
 import { systemPromptOf } from "./system-prompt.ts";
 
 /** What opening a writer may need beyond its settings. */
@@ -78,7 +78,7 @@ function innerWriter(settings: Settings, sources: WriterSources): Inner | null {
     case "chat": {
       const baseUrl = needed(writer.baseUrl, "writer.baseUrl", "the endpoint's address");
       const model = needed(writer.model, "writer.model", "the model to ask for");
-      const apiKey = readApiKey({
+      const apiKey = readSecret({
         env,
         file: writer.apiKeyFile,
         variable: "ANTIPHON_WRITER_API_KEY",

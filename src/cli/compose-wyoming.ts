@@ -22,13 +22,15 @@ export async function composeWyoming(
     ...deps,
     apiKey,
     version: version(),
-    onEnd({ kind, keyId, ms, ending, failure }) {
+    onEnd({ kind, keyId, traceId, ms, ending, failure }) {
       const route = `wyoming:${kind}`;
-      metrics.ended({ route, method: "WYOMING", status: null, ending, type: failure?.type ?? null });
+      const type = failure?.type ?? null;
+      metrics.ended({ route, method: "WYOMING", status: null, ending, seconds: ms / 1_000, type });
       const line = {
         route,
         ms: Math.round(ms * 10) / 10,
         ...(keyId === null ? {} : { key_id: keyId }),
+        ...(traceId === null ? {} : { trace_id: traceId }),
         end: ending,
         ...(failure === null ? {} : { error: failure.type }),
       };

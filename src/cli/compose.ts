@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { SAMPLE_RATE_HZ } from "../audio/format.ts";
@@ -32,8 +33,9 @@ import { Transcriptions } from "../serving/transcriptions.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
 import type { Bridge } from "../wyoming/bridge.ts";
-import { type Capacity, capacityOf } from "./capacity.ts";
+import { type Capacity, capacityOf, workerCount } from "./capacity.ts";
 import { composeWyoming } from "./compose-wyoming.ts";
+import { version } from "./global-options.ts";
 import { asListenError } from "./listen-error.ts";
 import type { WyomingPlace } from "./wyoming-place.ts";
 
@@ -41,6 +43,8 @@ import type { WyomingPlace } from "./wyoming-place.ts";
 const PLAYGROUND = {
   page: fileURLToPath(new URL("../../../playground/", import.meta.url)),
   client: fileURLToPath(new URL("../client/", import.meta.url)),
+  captions: fileURLToPath(new URL("../captions/", import.meta.url)),
+  audio: fileURLToPath(new URL("../audio/", import.meta.url)),
 };
 
 /** What a server is put together from. It owns `tenancy` from now on. */
@@ -62,8 +66,12 @@ export interface ServerParts {
   readonly canHear?: () => boolean;
   /** Where Wyoming's clients are served; absent or null, they are not. */
   readonly wyoming?: WyomingPlace | null;
+  /** Threads that can speak; as many as the settings say unless given. */
+  readonly speechThreads?: () => number;
   /** Whether anything is left that can speak; `/health` tells. True unless given. */
   readonly canSpeak?: () => boolean;
+  /** Takes of tokens that the shared buckets did not answer; `/metrics` tells. None unless given. */
+  readonly takesAlone?: () => number;
   readonly logger: Logger;
 }
 
@@ -78,6 +86,11 @@ export interface RunningServer {
   readonly catalogue: Catalogue;
   /** Whether anybody is spoken to just now. */
   isSpeaking(): boolean;
+  /**
+   * Has `/ready` fail from now on, and goes on serving for the drain delay of the settings, so that whoever sends traffic
+   * here can notice and stop. Resolves then, or when `hurry` aborts.
+   */
+  drain(hurry: AbortSignal): Promise<void>;
   /** Finishes what is being spoken, within the grace of the settings, and frees everything. */
   stop(): Promise<void>;
 }
@@ -85,7 +98,7 @@ export interface RunningServer {
 /** Wires the whole service by hand, loads the resident models and listens. */
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { settings, tenancy, logger, models = PUBLIC_MODELS } = parts;
-  const metrics = createMetrics();
+  const metrics = createMetrics(version());
   const catalogue = createCatalogue({
     models,
     checkpoints: parts.checkpoints,
@@ -117,6 +130,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       ...capacity.speaking,
       frameTimeoutMs: settings.generationTimeoutMs,
       loadTimeoutMs: settings.loadTimeoutMs,
+      maxAheadS: settings.maxAheadS,
       ...(parts.placesElsewhere === undefined ? {} : { placesElsewhere: parts.placesElsewhere }),
     },
   );
@@ -145,6 +159,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     queueDepth: () => service.queued,
     activeStreams: () => service.active,
     pausedStreams: () => service.paused,
+    speechThreads: () => parts.speechThreads?.() ?? workerCount(settings),
     turnsWriting: () => writing.used,
     turnsHearing: () => hearingTurns.used,
     recordingsHearing: () => hearingRecordings.used,
@@ -152,8 +167,10 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     audioBytes: () => audio.used,
     replyBytes: () => replies.used,
     residentModels: () => catalogue.resident().length,
+    takesAlone: () => parts.takesAlone?.() ?? 0,
   });
   let ready = false;
+  let isStopping = false;
   const deps: HttpDeps = {
     service,
     transcriptions,
@@ -161,8 +178,9 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     intake,
     replies,
     cards: () => catalogue.cards().map(wireCard),
-    info: infoOf(parts, capacity),
+    info: infoOf(parts, catalogue, capacity),
     isReady: () => ready && (parts.canSpeak?.() ?? true) && tenancy.isWell(),
+    isStopping: () => isStopping,
     metrics,
     logger,
     options: {
@@ -184,6 +202,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   let bridge: Bridge | null = null;
   const stop = async () => {
     ready = false;
+    isStopping = true;
     const bridgeOver = bridge?.finish();
     const closing = [...apps.map((app) => app.close()), bridgeOver];
     // A client that reads nothing would otherwise hold its stream, and the stop, for as long as it likes.
@@ -238,6 +257,11 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       wyomingUrl,
       catalogue,
       isSpeaking: () => service.active + service.paused > 0,
+      async drain(hurry) {
+        ready = false;
+        isStopping = true;
+        await pause(settings.drainDelayMs, null, { signal: hurry }).catch(() => {});
+      },
       stop,
     };
   } catch (error) {
@@ -267,7 +291,7 @@ async function listenForMetrics(
   return `${await app.listen({ host, port })}/metrics`;
 }
 
-function infoOf({ settings, backend }: ServerParts, capacity: Capacity): ServiceInfo {
+function infoOf({ settings, backend }: ServerParts, catalogue: Catalogue, capacity: Capacity): ServiceInfo {
   return {
     backend: { ...backend, sample_rate: SAMPLE_RATE_HZ },
     defaults: DEFAULT_PARAMS,
@@ -282,6 +306,7 @@ function infoOf({ settings, backend }: ServerParts, capacity: Capacity): Service
       max_body_bytes: settings.bodyLimitBytes,
       min_new_tokens: MIN_NEW_TOKENS,
       max_new_tokens: MAX_NEW_TOKENS,
+      max_ahead_seconds: settings.maxAheadS,
       key_max_utterances: capacity.speaking.keyConcurrency,
       key_max_waiting: capacity.speaking.keyQueueDepth,
       key_max_writing: capacity.writing.perKey,
@@ -290,7 +315,7 @@ function infoOf({ settings, backend }: ServerParts, capacity: Capacity): Service
       key_max_audio_bytes: capacity.audio.perKey,
       key_max_reply_bytes: capacity.replies.perKey,
     },
-    param_schema: paramKnobs(),
+    param_schema: paramKnobs(catalogue.unusedKnobs()),
   };
 }
 

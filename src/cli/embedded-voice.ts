@@ -1,5 +1,6 @@
 import { embeddedCheckpoint } from "../catalogue/embedded-checkpoint.ts";
 import type { Checkpoint } from "../catalogue/residency.ts";
+import { unusedKnobs } from "../engines/parametric/unused-knobs.ts";
 import type { Lexicon } from "../model/script.ts";
 import type { Settings } from "../settings/schema.ts";
 import { loadTextTables } from "../text/tables.ts";
@@ -34,6 +35,8 @@ export async function openEmbeddedVoice(
 export interface EmbeddedVoice extends Checkpoint {
   /** Whether a thread can speak, or is about to: not when all of them hang or cannot be started. True until loaded. */
   canSpeak(): boolean;
+  /** Threads that answer; none before it is loaded. */
+  threads(): number;
 }
 
 export function embeddedVoice(setup: VoiceSetup, onEvent?: (event: PoolEvent) => void): EmbeddedVoice {
@@ -45,10 +48,12 @@ export function embeddedVoice(setup: VoiceSetup, onEvent?: (event: PoolEvent) =>
       pool = await openEmbeddedVoice(setup, onEvent);
       return pool;
     },
+    unusedKnobs,
     canSpeak() {
       if (pool === null) return true;
       const { hung, broken, size } = pool.stats();
       return hung + broken < size;
     },
+    threads: () => pool?.stats().ready ?? 0,
   };
 }

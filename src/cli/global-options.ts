@@ -12,9 +12,9 @@ export function addGlobalOptions(command: Command): Command {
   return command
     .option(
       "--data-dir <dir>",
-      "folder for keys, usage and models (default: $ANTIPHON_DATA_DIR, else the platform's)",
+      "folder for keys, usage and models (default: $ANTIPHON_DATA_DIR, or else the platform's)",
     )
-    .option("--config <file>", "JSON file of settings")
+    .option("--config <file>", "JSON file with settings")
     .version(version(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
     .helpCommand(false)
@@ -100,6 +100,8 @@ function sentenceOf(error: unknown): string {
   return asSentence(`${what.replace(/\.$/, "")}: ${remedy}`);
 }
 
+/** Begins with a capital, unless its first word is a name: that of a setting, or somebody's own. */
 function asSentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}`;
+  const begun = /^[a-z]+[ ,]/.test(text) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text;
+  return `${begun}${/[.?!]$/.test(text) ? "" : "."}`;
 }

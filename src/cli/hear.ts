@@ -38,7 +38,9 @@ export async function hear(
     mostS: Number.POSITIVE_INFINITY,
   });
   if (recogniser === null)
-    throw new Error("The setting recogniser.kind is none, so nobody hears: set it to embedded or endpoint.");
+    throw new Error(
+      "The setting recogniser.kind is none, so nothing can be transcribed: set it to embedded or endpoint.",
+    );
   const progress = await hearingProgress(clip.durationS);
   try {
     const onPart = ({ heardS }: Transcript): void => progress.onProgress(heardS);

@@ -13,23 +13,23 @@ interface CreateOptions {
 
 /** `antiphon keys create|list|revoke`: they work beside a running server, which heeds them at once. */
 export function registerKeys(program: Command): void {
-  const keys = addGlobalOptions(program.command("keys")).description("make, list and revoke API keys");
+  const keys = addGlobalOptions(program.command("keys")).description("create, list and revoke API keys");
 
   addGlobalOptions(keys.command("create"))
-    .description("make a key and print it, this once")
+    .description("create a key and print it, this once")
     .requiredOption("--label <text>", "whose key it is")
-    .option("--rpm <n>", "sustained requests a minute (default: the setting defaultKeyRpm)")
-    .option("--burst <n>", "requests available at once (default: the setting defaultKeyBurst)")
+    .option("--rpm <n>", "requests a minute that it may sustain (default: the setting defaultKeyRpm)")
+    .option("--burst <n>", "requests that it may make at once (default: the setting defaultKeyBurst)")
     .option("--json", "print JSON")
     .action(async (options: CreateOptions, command: Command) => create(options, command));
 
   addGlobalOptions(keys.command("list"))
-    .description("list the keys, revoked ones too")
+    .description("list the keys, including revoked ones")
     .option("--json", "print JSON")
     .action(async ({ json }: { json?: boolean }, command: Command) => list(json === true, command));
 
   addGlobalOptions(keys.command("revoke"))
-    .description("refuse a key from the next request on")
+    .description("revoke a key: it is refused from the next request on")
     .argument("<key_id>", "as `antiphon keys list` prints it")
     .action(async (keyId: string, _options: object, command: Command) => revoke(keyId, command));
 }
@@ -91,13 +91,14 @@ async function revoke(keyId: string, command: Command): Promise<void> {
   });
 }
 
-/** Opens the tenancy of the settings' data directory for as long as `work` takes. */
+/** Opens the tenancy of the settings for as long as `work` takes. */
 export async function withTenancy(
   settings: Settings,
   work: (tenancy: Tenancy) => Promise<void>,
 ): Promise<void> {
   const { openTenancy } = await import("../tenancy/open.ts");
-  const tenancy = await openTenancy(settings);
+  const { storeUrl } = await import("./shared-urls.ts");
+  const tenancy = await openTenancy(settings, { storeUrl: storeUrl(settings, process.env) });
   try {
     await work(tenancy);
   } finally {

@@ -29,10 +29,10 @@ interface At {
 
 const SENTENCES: Readonly<Record<string, (at: At) => string>> = {
   EADDRINUSE: ({ host, port, flags }) =>
-    `The port ${port} of ${host} is in use: stop what uses it, or choose another with ${flags.port}.`,
+    `Port ${port} of ${host} is in use: stop what uses it, or choose another with ${flags.port}.`,
   EADDRNOTAVAIL: ({ host, flags }) =>
     `The address ${host} is not one of this machine: choose another with ${flags.host}.`,
   EACCES: ({ host, port, flags }) =>
-    `The port ${port} of ${host} is not for ordinary users: choose one from 1024 on with ${flags.port}.`,
+    `Port ${port} of ${host} is not for ordinary users: choose one from 1024 up with ${flags.port}.`,
   ENOTFOUND: ({ host, flags }) => `The address ${host} is not known: choose another with ${flags.host}.`,
 };

@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import { registerBench } from "./bench.ts";
 import { registerCheck } from "./check.ts";
+import { registerCheckpoint } from "./checkpoint.ts";
 import { addGlobalOptions, run } from "./global-options.ts";
 import { registerKeys } from "./keys.ts";
 import { registerModels } from "./models.ts";
@@ -24,6 +25,7 @@ registerSay(program);
 registerTranscribe(program);
 registerPhonemes(program);
 registerModels(program);
+registerCheckpoint(program);
 registerBench(program);
 
 await run(program, process.argv);

@@ -36,7 +36,7 @@ export interface ModelListing {
     readonly installed: boolean;
     /**
      * Damaged is what has another size than it should, and what was merged of a file that is gone. `antiphon models pull`
-     * looks at every byte. Elsewhere is what the settings name by an address, which is then its path.
+     * looks at every byte. Elsewhere is what the settings name by addresses, its `urls`.
      */
     readonly state: CheckpointState["state"] | "elsewhere";
     /** With what was merged of it beside it; `null` when it is missing. */
@@ -44,7 +44,10 @@ export interface ModelListing {
     /** What it takes once it is pulled, of a recogniser about; `null` for what is embedded, and for what only the hub knows the size of. */
     readonly download_bytes: number | null;
     readonly licence: string;
-    readonly path: string;
+    /** Where it is kept; `null` for what computes elsewhere. */
+    readonly path: string | null;
+    /** Where it computes; `null` for what is kept here. */
+    readonly urls: readonly string[] | null;
     /** What `models pull` may also call it, where it is from the hub; else `null`. */
     readonly hub: string | null;
     /** As it was measured here, when it was pulled or when `auto` chose; `null` when it was not, or not on this machine. */
@@ -95,6 +98,7 @@ export async function listModels({
         download_bytes: null,
         licence,
         path: dir,
+        urls: null,
         hub: null,
         speed: null,
       },
@@ -124,6 +128,7 @@ async function listed(manifest: CheckpointManifest, dataDir: string, threads: nu
     download_bytes: manifest.files.reduce((sum, file) => sum + file.sizeBytes, 0),
     licence: manifest.licence,
     path: checkpointDir(manifest, dataDir),
+    urls: null,
     hub: source === null ? null : shownHubName({ repository: source.repository, file: source.path }),
     speed:
       speed === null
@@ -167,7 +172,8 @@ function elsewhere(name: string, urls: readonly string[]): Listed {
     kind: "voice",
     installed: true,
     state: "elsewhere",
-    path: urls.join(", "),
+    path: null,
+    urls,
   };
 }
 
@@ -182,6 +188,7 @@ function absent(name: string, dataDir: string): Listed {
     download_bytes: null,
     licence: "",
     path: checkpointDir({ name }, dataDir),
+    urls: null,
     hub: null,
     speed: null,
   };

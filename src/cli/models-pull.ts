@@ -67,7 +67,7 @@ export async function pullModels(
   } catch (error) {
     if (caught() === null) throw error;
     progress.close();
-    process.stderr.write("Interrupted: what is here is kept, and the next pull goes on with it.\n");
+    process.stderr.write("Interrupted: what was fetched is kept, and the next pull resumes from there.\n");
   } finally {
     progress.close();
     release();
@@ -81,7 +81,7 @@ function sayPulled(
   outcome: HubPulled["outcome"],
   dataDir: string,
 ): void {
-  const already = outcome === "installed" ? "installed" : "installed already, and every byte is right";
+  const already = outcome === "installed" ? "installed" : "already installed, and undamaged";
   process.stdout.write(`${manifest.name} is ${already}: ${checkpointDir(manifest, dataDir)}\n`);
 }
 
@@ -111,7 +111,7 @@ async function howItWrites(
   const speed = await newSpeed(manifest, settings, signal).catch((error: unknown) => {
     signal.throwIfAborted();
     throw new Error(
-      `The checkpoint ${name} is installed, but cannot write here: ${inFull(error)}. Run antiphon models rm ${name} to have its room back.`,
+      `The checkpoint ${name} is installed, but cannot write here: ${inFull(error)}. Run antiphon models rm ${name} to free its space.`,
       { cause: error },
     );
   });

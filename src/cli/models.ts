@@ -7,9 +7,7 @@ interface PullFlags {
 
 /** `antiphon models list|pull|rm`: what is installed, what speaks, writes and hears, and how more of it comes and goes. */
 export function registerModels(program: Command): void {
-  const models = addGlobalOptions(program.command("models")).description(
-    "what is installed, and what can be",
-  );
+  const models = addGlobalOptions(program.command("models")).description("list, fetch and remove models");
 
   addGlobalOptions(models.command("list"))
     .description("list the public models, and the checkpoints that speak, write and hear for them")
@@ -27,7 +25,7 @@ export function registerModels(program: Command): void {
       "<name...>",
       "a checkpoint as `antiphon models list` prints it, `writer`, `recogniser`, or hf:OWNER/REPO[:FILE] for a GGUF on the hub",
     )
-    .option("--accept-licence", "accept the licences of what comes from the hub, without being asked")
+    .option("--accept-licence", "accept the licences of models from the hub without being asked")
     .action(async (names: string[], { acceptLicence = false }: PullFlags, command: Command) => {
       const { pullModels } = await import("./models-pull.ts");
       await pullModels(names, await settingsOf(command), { acceptLicence });
@@ -45,6 +43,6 @@ export function registerModels(program: Command): void {
 
 const PULL_VARIABLES = `
 Environment:
-  HF_TOKEN     token for what the hub gives only to those who are known
-  HF_ENDPOINT  https address of a mirror that is laid out like the model hub
-  PYTHON       interpreter whose pip is asked where the hub cannot be (default: python3); pip heeds its own variables`;
+  HF_TOKEN     token for repositories of the hub that want to know who asks
+  HF_ENDPOINT  https address of a mirror that is laid out like the hub
+  PYTHON       interpreter whose pip is asked where the hub cannot be reached (default: python3); pip reads its own variables`;

@@ -9,9 +9,9 @@ import { readInput } from "./read-input.ts";
 /** `antiphon phonemes TEXT|-`: what the embedded voice reads a text as. */
 export function registerPhonemes(program: Command): void {
   addGlobalOptions(program.command("phonemes"))
-    .description("print the phonemes that the embedded voice reads a text as, a line a sentence")
+    .description("print the phonemes of a text as the embedded voice reads it, one sentence a line")
     .argument("<text>", "the text, or - for standard input")
-    .option("--json", "print a JSON array of sentences; with -, one for each line of input")
+    .option("--json", "print a JSON array of sentences; with -, one array for each line of input")
     .action(async (argument: string, { json }: { json?: boolean }, command: Command) => {
       const settings = await settingsOf(command);
       const words = await houseWords(settings);

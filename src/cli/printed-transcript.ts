@@ -1,6 +1,7 @@
-import { type Caption, subRip, webVtt } from "../captions/captions.ts";
-import type { HeardSegment, Transcript } from "../model/recogniser.ts";
+import { toSrt, toVtt } from "../captions/captions.ts";
+import type { HeardSegment, HeardWord, Transcript } from "../model/recogniser.ts";
 import { roundedToMs } from "../serving/rounded-to-ms.ts";
+import { captionsOf } from "../serving/told-transcript.ts";
 
 /** What `transcribe --json` prints. Times are in seconds from the recording's beginning, in whole milliseconds. */
 export interface PrintedTranscript {
@@ -39,8 +40,8 @@ export function printedText({ text }: Transcript): string {
 
 /** A caption for each segment, or for each word. */
 export function printedCaptions({ segments }: Transcript, form: "srt" | "vtt", hasWords: boolean): string {
-  const captions: readonly Caption[] = hasWords ? segments.flatMap(wordsOf) : segments;
-  return form === "srt" ? subRip(captions) : webVtt(captions);
+  const captions = captionsOf(hasWords ? segments.flatMap(wordsOf) : segments);
+  return form === "srt" ? toSrt(captions) : toVtt(captions);
 }
 
 export function printedJson(
@@ -75,6 +76,6 @@ export function printedJson(
 }
 
 /** A segment without times of its words stays whole. */
-function wordsOf(segment: HeardSegment): readonly Caption[] {
+function wordsOf(segment: HeardSegment): readonly (HeardSegment | HeardWord)[] {
   return segment.words === null || segment.words.length === 0 ? [segment] : segment.words;
 }

@@ -74,7 +74,7 @@ function lineOf(event: PullEvent): string | null {
     case "waiting":
       return waitingFor(event.checkpoint);
     case "damaged":
-      return `${event.problem}: it is fetched anew.`;
+      return `${event.problem}: it is fetched again.`;
     case "source": {
       const { file, source, doneBytes, totalBytes } = event;
       const begun = doneBytes > 0 ? `, of which ${megabytes(doneBytes)} are here` : "";

@@ -54,7 +54,7 @@ async function pulledBefore(name: string, dataDir: string): Promise<CheckpointMa
   if (own !== null) throw new Error(own.problem ?? "");
   const remedy =
     findHubWriter(name) === undefined
-      ? "run antiphon models list for those there are, and set writer.checkpoint to one"
+      ? "run antiphon models list to see which there are, and set writer.checkpoint to one"
       : `run antiphon models pull ${name}`;
   throw new Error(`The checkpoint ${name} of writer.checkpoint is not installed: ${remedy}.`);
 }

@@ -1,9 +1,10 @@
+import { PUBLIC_MODELS } from "../catalogue/public-models.ts";
 import type { Checkpoint } from "../catalogue/residency.ts";
 import type { EndpointEvent } from "../engines/remote/endpoints.ts";
 import type { RemoteOptions } from "../engines/remote/remote-options.ts";
 import type { Settings } from "../settings/schema.ts";
 import { SettingsError } from "../settings/settings-error.ts";
-import { ApiKeyError, readApiKey } from "./api-key.ts";
+import { readSecret, SecretError } from "./secret.ts";
 
 /** A checkpoint that computes elsewhere. */
 export interface RemoteCheckpoint extends Checkpoint {
@@ -22,12 +23,12 @@ type Remote = Settings["checkpoints"][string]["remote"];
 /** What an utterance takes while it is open: two seconds of what has come, and what is made of it. */
 const PLACE_BYTES = 512 * 1024;
 /** The speakers of every public model. */
-const SPEAKERS = ["0", "1"];
+const SPEAKERS = PUBLIC_MODELS[0]!.card.speakers;
 
 /**
  * The checkpoints of the settings that compute elsewhere. None is asked for anything before it is used.
  *
- * @throws SettingsError, naming the setting and the remedy; ApiKeyError when a key cannot be used
+ * @throws SettingsError, naming the setting and the remedy; SecretError when a key cannot be used
  */
 export function remoteCheckpoints(
   settings: Pick<Settings, "checkpoints" | "generationTimeoutMs">,
@@ -53,10 +54,10 @@ function optionsOf(
   generationTimeoutMs: number,
   { env, onEvent }: RemoteSources,
 ): RemoteOptions {
-  const { kind, urls, model, references, format, sampleRateHz, firstByteTimeoutMs, idleTimeoutMs } = remote;
+  const { kind, urls, model, references, format, sampleRateHz, firstSoundTimeoutMs, idleTimeoutMs } = remote;
   const setting = (field: string): string => `checkpoints.${name}.remote.${field}`;
   for (const url of urls) checkUrl(url, setting("urls"));
-  for (const [field, ms] of Object.entries({ firstByteTimeoutMs, idleTimeoutMs })) {
+  for (const [field, ms] of Object.entries({ firstSoundTimeoutMs, idleTimeoutMs })) {
     if (ms <= generationTimeoutMs) continue;
     throw refused(
       setting(field),
@@ -79,7 +80,7 @@ function optionsOf(
     sampleRateHz,
     references,
     apiKey: keyOf(remote, setting, env),
-    firstByteTimeoutMs,
+    firstSoundTimeoutMs,
     idleTimeoutMs,
     ...(onEvent === undefined ? {} : { onEvent }),
   };
@@ -89,7 +90,7 @@ function optionsOf(
 function checkUrl(address: string, setting: string): void {
   const url = URL.canParse(address) ? new URL(address) : null;
   if (url === null)
-    throw refused(setting, "holds what is no address: give one as in http://127.0.0.1:8880/v1");
+    throw refused(setting, "holds what is not an address: give one as in http://127.0.0.1:8880/v1");
   if (url.username !== "" || url.password !== "") {
     throw refused(setting, "holds a user name or a password: put the key into keyFile or keyEnv");
   }
@@ -119,10 +120,9 @@ function keyOf(
   setting: (field: string) => string,
   env: RemoteSources["env"],
 ): string | null {
-  const sources = { env, file: keyFile, variable: keyEnv ?? "", setting: setting("keyFile") };
-  const key = readApiKey(sources);
+  const key = readSecret({ env, file: keyFile, variable: keyEnv, setting: setting("keyFile") });
   if (key === null && keyEnv !== undefined) {
-    throw new ApiKeyError(
+    throw new SecretError(
       `${setting("keyEnv")} names ${keyEnv}, which is not set: put the endpoint's key there`,
     );
   }

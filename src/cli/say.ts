@@ -26,18 +26,18 @@ interface SayFlags {
 /** `antiphon say TEXT|-`: speaks without a server. */
 export function registerSay(program: Command): void {
   addGlobalOptions(program.command("say"))
-    .description("speak a text, without a server")
+    .description("speak a text without a server")
     .argument("<text>", "the text, or - for standard input")
     .option(
       "-o, --output <file>",
-      "file to write: .wav, .mp3, .opus, .ogg or .flac (default: a WAV on standard output, or the loudspeaker)",
+      "file to write: .wav, .mp3, .opus, .ogg or .flac (default: play it on a terminal, else write a WAV to standard output)",
     )
-    .option("--speaker <label>", "role label (default: 0)")
-    .option("--model <id>", "public model id (default: the default model)")
-    .option("--voice-like <file>", "WAV of somebody speaking, whose voice to come near")
-    .option("--captions <file>", "captions to write too: WebVTT (.vtt) or SubRip (.srt)")
-    .option("--words", "with each word's time in the captions, which WebVTT has")
-    .option("--params <json>", "generation params, as POST /v1/tts takes them")
+    .option("--speaker <label>", "who speaks, 0 or 1 (default: 0)")
+    .option("--model <id>", "public model, as `antiphon models list` prints it (default: the default model)")
+    .option("--voice-like <file>", "WAV of a voice to come near to")
+    .option("--captions <file>", "captions to write as well: WebVTT (.vtt) or SubRip (.srt)")
+    .option("--words", "put the time of each word into the captions (WebVTT only)")
+    .option("--params <json>", "generation parameters, as POST /v1/tts takes them in params")
     .action(async (argument: string, flags: SayFlags, command: Command) => {
       const text = await readInput(argument);
       const form = captionForm(flags);
@@ -66,7 +66,9 @@ function encodingOf(output = ""): Encoding {
   const encoding = ENCODINGS[ending];
   if (encoding !== undefined) return encoding;
   const valid = Object.keys(ENCODINGS).filter((each) => each !== "");
-  throw new WrongCallError(`A file that ends in ${ending} cannot be made: end -o in ${valid.join(", ")}.`);
+  throw new WrongCallError(
+    `Files that end in ${ending} cannot be made: end the name after -o in one of ${valid.join(", ")}.`,
+  );
 }
 
 interface Spoken {
@@ -171,18 +173,17 @@ function captionForm({ captions, words: hasWordTimes = false }: SayFlags): Capti
   const ending = /\.(vtt|srt)$/i.exec(captions ?? "")?.[1]?.toLowerCase();
   if (captions !== undefined && ending !== "vtt" && ending !== "srt")
     throw new WrongCallError(
-      `The captions of ${captions} have no form: name a file that ends in .vtt or .srt.`,
+      `The format of the captions ${captions} is unknown: name a file that ends in .vtt or .srt.`,
     );
   if (hasWordTimes && ending !== "vtt")
-    throw new WrongCallError("Only WebVTT has times of words: give --captions a file that ends in .vtt.");
+    throw new WrongCallError("Only WebVTT has word times: give --captions a file that ends in .vtt.");
   return ending === "vtt" || ending === "srt" ? { ending, hasWordTimes } : null;
 }
 
 async function captions({ text, words }: Spoken["spoken"], form: CaptionForm): Promise<string> {
-  const { subRip, webVtt } = await import("../captions/captions.ts");
-  const { captionsOf } = await import("../captions/from-words.ts");
-  const made = captionsOf(text, words, { hasWordTimes: form.hasWordTimes });
-  return form.ending === "srt" ? subRip(made) : webVtt(made);
+  const { cuesOf, toSrt, toVtt } = await import("../captions/captions.ts");
+  const cues = cuesOf(words, text, { hasWordTimes: form.hasWordTimes });
+  return form.ending === "srt" ? toSrt(cues) : toVtt(cues);
 }
 
 /** Writes the file that an option names. */

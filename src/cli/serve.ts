@@ -16,11 +16,11 @@ interface ServeFlags {
 /** `antiphon serve`: runs the service until SIGINT or SIGTERM, finishes what is being spoken, and exits 0. */
 export function registerServe(program: Command): void {
   addGlobalOptions(program.command("serve"))
-    .description("run the service until it is told to stop")
+    .description("run the server until it is stopped")
     .option("--host <address>", "address to listen on (default: 127.0.0.1)")
-    .option("--port <n>", "port to listen on, 0 for a free one (default: 8080)")
-    .option("--wyoming <host:port>", "serve Home Assistant and others by the Wyoming protocol there, too")
-    .option("--no-pull", "fetch nothing that is missing")
+    .option("--port <n>", "port to listen on; 0 takes a free one (default: 8080)")
+    .option("--wyoming <host:port>", "also serve the Wyoming protocol there, for Home Assistant and others")
+    .option("--no-pull", "do not fetch models that are missing")
     .action(async ({ host, port, wyoming: bridge, pull }: ServeFlags, command: Command) => {
       const settings = await settingsOf(command, {
         host,
@@ -47,16 +47,31 @@ export function registerServe(program: Command): void {
         onEvent: (event) =>
           logger[event.kind === "recovered" ? "info" : "warn"](event, "remote speech model"),
       });
-      const stopped = new Promise<void>((resolve) => onStopSignal(() => resolve()));
+      const hurry = new AbortController();
+      let isDraining = false;
+      const stopped = new Promise<void>((resolve) => {
+        onStopSignal(
+          () => resolve(),
+          () => {
+            hurry.abort();
+            return isDraining;
+          },
+        );
+      });
       const ending = new AbortController();
       let isSpeaking = () => false;
       const { serverWriter } = await import("./server-writer.ts");
       const writer = await serverWriter(settings, ending.signal, () => !isSpeaking());
       const { serverRecogniser } = await import("./server-recogniser.ts");
       const recogniser = await serverRecogniser(settings, ending.signal, logger);
+      const { serverBuckets } = await import("./server-buckets.ts");
+      const { buckets, takesAlone } = await serverBuckets(settings, process.env, logger);
+      const { storeUrl } = await import("./shared-urls.ts");
       const tenancy = await openTenancy(settings, {
-        onFailure: (message) => logger.error({ cause: message }, "database thread failed"),
-        onRecovery: (message) => logger.info({ cause: message }, "database thread recovered"),
+        storeUrl: storeUrl(settings, process.env),
+        buckets,
+        onFailure: (message) => logger.error({ cause: message }, "database failed"),
+        onRecovery: (message) => logger.info({ cause: message }, "database recovered"),
       });
       try {
         const threads = workerCount(settings);
@@ -72,8 +87,10 @@ export function registerServe(program: Command): void {
           writer,
           recogniser,
           backend: backendOf(models, voice.name),
+          speechThreads: () => voice.threads(),
           canSpeak: () => voice.canSpeak(),
           canHear: () => recogniser?.isFound ?? false,
+          takesAlone,
           wyoming,
           logger,
         });
@@ -95,6 +112,9 @@ export function registerServe(program: Command): void {
           ending.signal,
         );
         await stopped;
+        isDraining = true;
+        await server.drain(hurry.signal);
+        isDraining = false;
         ending.abort(new Error("the server stops"));
         await server.stop();
         await preparing;
@@ -128,11 +148,14 @@ async function announced(
   }
 }
 
-/** A key for a data directory that has none, or null. Made last, so that a start that fails does not use it up. */
+/**
+ * A key where there is none, or null; of servers that begin together on one database, one makes it. Made last, so that a
+ * start that fails does not use it up.
+ */
 async function firstKey(tenancy: Tenancy, settings: Settings): Promise<string | null> {
   if ((await tenancy.listKeys()).length > 0) return null;
   const { defaultKeyRpm: rpm, defaultKeyBurst: burst } = settings;
-  return (await tenancy.createKey({ label: "first key", rpm, burst })).key;
+  return (await tenancy.createFirstKey({ label: "first key", rpm, burst }))?.key ?? null;
 }
 
 /** A line to paste: it speaks into hello.wav. */

@@ -19,19 +19,23 @@ export const SAME_SIGNAL_MS = 1_000;
  * comes with the first: npm passes on the Ctrl-C that the terminal has already sent to everybody, so that it comes twice.
  * The listeners stay until the function that is returned is called: a package that llama.cpp brings ends the process at
  * a signal for which nobody else listens.
+ *
+ * @param hurry is asked first at a later one, and returns whether there was something that it could cut short: then the
+ * process is left to stop as it was going to
  */
 export function onStopSignal(
   stop: (signal: StopSignal) => void,
+  hurry: () => boolean = () => false,
   signalled: Signalled = thisProcess,
 ): () => void {
-  let firstMs: number | null = null;
+  let lastMs: number | null = null;
   const listener = (signal: StopSignal): void => {
-    if (firstMs === null) {
-      firstMs = signalled.nowMs();
-      stop(signal);
-    } else if (signalled.nowMs() - firstMs >= SAME_SIGNAL_MS) {
-      signalled.endBy(signal);
-    }
+    const nowMs = signalled.nowMs();
+    if (lastMs !== null && nowMs - lastMs < SAME_SIGNAL_MS) return;
+    const isFirst = lastMs === null;
+    lastMs = nowMs;
+    if (isFirst) stop(signal);
+    else if (!hurry()) signalled.endBy(signal);
   };
   for (const signal of STOP_SIGNALS) signalled.on(signal, listener);
   return () => {

@@ -15,13 +15,13 @@ interface TranscribeFlags {
 /** `antiphon transcribe FILE|-`: what is said in a recording, without a server. */
 export function registerTranscribe(program: Command): void {
   addGlobalOptions(program.command("transcribe"))
-    .description("say what is said in a recording, without a server")
+    .description("print what is said in a recording, without a server")
     .argument("<file>", "the recording (WAV, MP3, FLAC, or Opus in Ogg or WebM), or - for standard input")
-    .option("--json", "print JSON, with segments")
+    .option("--json", "print JSON with segments")
     .option("--srt", "print SubRip captions")
     .option("--vtt", "print WebVTT captions")
-    .option("--words", "with each word's time: in JSON, or a caption for each word")
-    .option("--language <code>", "what is spoken, as in en (default: found out)")
+    .option("--words", "add the time of each word: in JSON, or as a caption for each word")
+    .option("--language <code>", "language that is spoken, such as en (default: detect it)")
     .action(async (file: string, flags: TranscribeFlags, command: Command) => {
       const form = formOf(flags);
       const language = languageOf(flags);
@@ -53,10 +53,10 @@ function formOf({ json, srt, vtt, words }: TranscribeFlags): Form {
   const wanted = Object.entries({ json, srt, vtt }).flatMap(([form, is]) => (is ? [form as Form] : []));
   if (wanted.length > 1)
     throw new WrongCallError(
-      `There is one output, and ${wanted.map((form) => `--${form}`).join(" and ")} ask for several: leave all but one out.`,
+      `Only one of ${wanted.map((form) => `--${form}`).join(" and ")} can be given: leave the others out.`,
     );
   if (words && wanted.length === 0)
-    throw new WrongCallError("The text alone has no times: give --json, --srt or --vtt with --words.");
+    throw new WrongCallError("Plain text has no times: give --json, --srt or --vtt with --words.");
   return wanted[0] ?? "text";
 }
 
@@ -66,7 +66,7 @@ function languageOf({ language }: TranscribeFlags): string | null {
   const code = languageCode(language.split(/[-_]/)[0]!);
   if (code !== null) return code;
   throw new WrongCallError(
-    `The language ${JSON.stringify(language)} is unknown: give its ISO 639-1 code, such as en, or leave --language out to have it found out.`,
+    `The language ${JSON.stringify(language)} is unknown: give its ISO 639-1 code, such as en, or leave --language out to have it detected.`,
   );
 }
 
@@ -90,5 +90,5 @@ async function transcribed(
 
 /** An empty output alone would look like a fault. */
 function sayIfNobodySpeaks({ segments }: Transcript): void {
-  if (segments.length === 0) process.stderr.write("Nobody is heard to speak in it.\n");
+  if (segments.length === 0) process.stderr.write("No speech was heard in it.\n");
 }

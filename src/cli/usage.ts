@@ -7,7 +7,7 @@ import { table } from "./table.ts";
 /** `antiphon usage [KEY_ID]`: totals of one key or of all, as `/v1/usage` gives them. */
 export function registerUsage(program: Command): void {
   addGlobalOptions(program.command("usage"))
-    .description("totals of a key, or of every key")
+    .description("print the total usage of a key, or of every key")
     .argument("[key_id]", "as `antiphon keys list` prints it")
     .option("--json", "print JSON: an object for one key, an array for all")
     .action(async (keyId: string | undefined, { json }: { json?: boolean }, command: Command) => {

@@ -1,6 +1,6 @@
 import { codeOf, messageOf } from "../catalogue/pull/pull-error.ts";
 import { convertWhisper } from "../recognisers/whisper/convert.ts";
-import { WeightsError } from "../recognisers/whisper/weights/byte-source.ts";
+import { WeightsError } from "../tensors/byte-source.ts";
 import { answerParent } from "./child-task.ts";
 import { inFull } from "./in-full.ts";
 import type { ConversionEnd, Converting } from "./whisper-conversion.ts";

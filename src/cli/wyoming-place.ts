@@ -1,6 +1,6 @@
 import type { Settings } from "../settings/schema.ts";
 import { SettingsError } from "../settings/settings-error.ts";
-import { readApiKey } from "./api-key.ts";
+import { readSecret } from "./secret.ts";
 
 /** Where the Wyoming bridge listens, and the key that its clients are metered by. */
 export interface WyomingPlace {
@@ -12,7 +12,7 @@ export interface WyomingPlace {
 /**
  * What the settings say of the bridge; `null` where there is none.
  *
- * @throws SettingsError when it has no key, or its port is none; ApiKeyError when the key cannot be used.
+ * @throws SettingsError when it has no key, or its port is none; SecretError when the key cannot be used.
  */
 export function wyomingPlace(
   { wyoming, wyomingKeyFile }: Pick<Settings, "wyoming" | "wyomingKeyFile">,
@@ -28,7 +28,7 @@ export function wyomingPlace(
       `The setting wyoming is "${wyoming}", but a port is at most 65535: correct it.`,
     );
   }
-  const apiKey = readApiKey({
+  const apiKey = readSecret({
     env,
     file: wyomingKeyFile,
     variable: "ANTIPHON_WYOMING_KEY",

@@ -10,6 +10,9 @@ export interface Exchange {
   end(): void;
 }
 
+/** 23 days. A timer for more than 2³¹ ms, as for `Infinity`, goes off at once. */
+const LONGEST_TIMER_MS = 2e9;
+
 /** @param timeoutMs for each step: the wait for the first byte, and every wait for the next one */
 export function beginExchange(timeoutMs: number, caller: AbortSignal | undefined): Exchange {
   const { leaving, unfollow } = following(caller);
@@ -21,7 +24,7 @@ export function beginExchange(timeoutMs: number, caller: AbortSignal | undefined
       new Promise((resolve, reject) => {
         const timer = setTimeout(
           () => leaving.abort(new AntiphonError("timeout_error", `nothing came for ${timeoutMs} ms`)),
-          timeoutMs,
+          Math.min(timeoutMs, LONGEST_TIMER_MS),
         );
         const settle =
           <V>(finish: (value: V) => void) =>

@@ -5,9 +5,8 @@ export interface SentEvent {
   readonly data: string;
 }
 
-const LINE_END = /\r\n|\n|\r/;
 /** A CR at the end of what has come may be the first half of a CR and LF. */
-const SURE_LINE_END = /\r\n|\n|\r(?!$)/;
+const LINE_END = /\r\n|\n|\r(?!$)/;
 
 /**
  * The server-sent events of a stream of bytes, however it is cut. Comments, ids and half an event at the end are skipped.
@@ -20,21 +19,25 @@ export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGener
   let data: string[] = [];
   function* take(lines: readonly string[]): Generator<SentEvent, void, void> {
     for (const line of lines) {
-      if (line === "") {
-        if (data.length > 0) yield { event: event || "message", data: data.join("\n") };
-        event = "";
-        data = [];
-        continue;
-      }
       const [, name, value = ""] = /^(data|event)(?:: ?(.*))?$/s.exec(line) ?? [];
       if (name === "data") data.push(value);
       else if (name) event = value;
+      else if (line === "") {
+        if (data.length > 0) yield { event: event || "message", data: data.join("\n") };
+        event = "";
+        data = [];
+      }
     }
   }
   for await (const chunk of chunks) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split(SURE_LINE_END);
-    rest = lines.pop() ?? "";
+    const text = decoder.decode(chunk, { stream: true });
+    rest += text;
+    // A long line that comes in many pieces is looked through once.
+    if (!LINE_END.test(text)) continue;
+    const lines = rest.split(LINE_END);
+    rest = lines.pop()!;
     yield* take(lines);
   }
-  yield* take((rest + decoder.decode()).split(LINE_END).slice(0, -1));
+  // Behind the last CR stands something now, so it is a line's end.
+  yield* take(`${rest + decoder.decode()}.`.split(LINE_END).slice(0, -1));
 }

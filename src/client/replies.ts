@@ -100,6 +100,8 @@ export interface DurationUsage extends Usage {
 /** What `transcribe` gives as `json`. */
 export interface Transcription {
   readonly text: string;
+  /** ISO 639-1; empty where it is not known. */
+  readonly languages: readonly { readonly code: string }[];
   readonly usage: DurationUsage;
   /** How much was listened to, where that is less than all of it. */
   readonly heard_seconds?: number;

@@ -89,6 +89,6 @@ export interface TranscriptionRequest<F extends TranscriptFormat = TranscriptFor
   readonly prompt?: string;
   /** Default `json`. */
   readonly response_format?: F;
-  /** Times of what, with `verbose_json` alone. */
+  /** Times of what, with `verbose_json`. */
   readonly timestamp_granularities?: readonly ("segment" | "word")[];
 }

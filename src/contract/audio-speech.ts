@@ -5,6 +5,7 @@ import { MAX_SPEECH_CHARS } from "./limits.ts";
 import { quoted } from "./quoted.ts";
 import { ErrorEnvelope, Usage } from "./replies.ts";
 import { AsksVisemes, marks } from "./spoken.ts";
+import { speakerNamed, VOICES } from "./voices.ts";
 
 /** Names of OpenAI's models that stand for the default one, so that a client's own default works. */
 const DEFAULT_MODEL_NAMES = /^(?:tts-1|tts-1-hd|gpt-4o-mini-tts)(?:-\d{4}-\d{2}-\d{2}|-\d{4})?$/;
@@ -63,7 +64,9 @@ export const AudioSpeechRequest = Type.Object(
         description:
           "`sse`: events as they are spoken. `audio`: bytes as they are spoken; `wav` and `flac` then leave their length " +
           "open in their header. Absent: `audio`, but for `wav` and `flac` one file that is complete and holds at most " +
-          "11 minutes; where that cuts the input, the header `X-Antiphon-Stop: length` says so.",
+          "11 minutes; where that cuts the input, the header `X-Antiphon-Stop: length` says so. Where it is given, speech " +
+          "comes at most `limits.max_ahead_seconds` of `GET /v1/info` ahead of who plays it as it comes; absent, or with " +
+          "the header `X-Antiphon-Pace: own`, as fast as it is taken.",
       }),
     ),
     lexicon: Type.Optional(Lexicon),
@@ -114,67 +117,14 @@ export const SpeechAudioError = Type.Object(
 );
 export type SpeechAudioError = Static<typeof SpeechAudioError>;
 
-/** One voice. */
-export const Voice = Type.Object(
-  {
-    id: Type.String({ description: "A speaker label." }),
-    name: Type.String(),
-    description: Type.String(),
-    aliases: Type.Array(Type.String(), { description: "OpenAI's voice names that mean this one." }),
-  },
-  { title: "Voice" },
-);
-export type Voice = Static<typeof Voice>;
-
-/** Reply of `GET /v1/audio/voices`. */
-export const VoiceList = Type.Object(
-  {
-    data: Type.Array(Voice),
-    voices: Type.Array(Type.Object({ id: Type.String(), name: Type.String() }), {
-      description: "Everything that `voice` may be, one by one, for clients that offer a choice.",
-    }),
-  },
-  { title: "VoiceList" },
-);
-export type VoiceList = Static<typeof VoiceList>;
-
-/** The speakers of every public model, as voices. */
-export const VOICES: readonly Voice[] = [
-  {
-    id: "0",
-    name: "Speaker 0",
-    description: "A woman's voice.",
-    aliases: ["alloy", "coral", "marin", "nova", "sage", "shimmer"],
-  },
-  {
-    id: "1",
-    name: "Speaker 1",
-    description: "A man's voice.",
-    aliases: ["ash", "ballad", "cedar", "echo", "fable", "onyx", "verse"],
-  },
-];
-
-/** The voices as `GET /v1/audio/voices` lists them. */
-export function voiceList(): VoiceList {
-  const aliases = VOICES.flatMap((voice) =>
-    voice.aliases.map((alias) => ({ id: alias, name: capitalised(alias) })),
-  );
-  return { data: [...VOICES], voices: [...VOICES.map(({ id, name }) => ({ id, name })), ...aliases] };
-}
-
-function capitalised(word: string): string {
-  return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
-}
-
 /** The public id that a `model` field means; null is the default model. */
 export function modelNamed(model: string | undefined): string | null {
   return model === undefined || DEFAULT_MODEL_NAMES.test(model) ? null : model;
 }
 
-/** The speaker label that a `voice` field means. A name that is nobody's is taken for a label. */
-export function speakerNamed(voice: AudioSpeechRequest["voice"] = "0"): string {
-  const name = typeof voice === "string" ? voice : voice.id;
-  return VOICES.find(({ aliases }) => aliases.includes(name.toLowerCase()))?.id ?? name;
+/** The speaker label that a `voice` field means. Throws a 400 {@link ServiceError} that lists the voices. */
+export function voiceOf({ voice = VOICES[0]!.id }: Pick<AudioSpeechRequest, "voice">): string {
+  return speakerNamed(typeof voice === "string" ? voice : voice.id, "voice");
 }
 
 /** The speed that is spoken where one is asked for. */

@@ -15,11 +15,15 @@ export const MAX_RECORDING_BYTES = 25 * 1024 * 1024;
 /** Seconds of one recording, at most. */
 export const MAX_RECORDING_S = 1_500;
 
-/** Code points of a prompt, at most. */
+/** Values of a field that may be there several times, at most. */
+export const MOST_VALUES = { languages: 16, keywords: 100, timestamp_granularities: 16 } as const;
+
+/** Code points of a prompt, with its keywords, at most. */
 export const MAX_PROMPT_CHARS = 8_000;
 
 /** Names of OpenAI's models that stand for the recogniser there is, so that a client's own default works. */
-const RECOGNISER_NAMES = /^(?:whisper-1|gpt-4o-transcribe|gpt-4o-mini-transcribe)(?:-\d{4}-\d{2}-\d{2})?$/;
+const RECOGNISER_NAMES =
+  /^(?:whisper-1|gpt-transcribe|gpt-4o-transcribe|gpt-4o-mini-transcribe)(?:-\d{4}-\d{2}-\d{2})?$/;
 
 /** Whether a `model` field means the recogniser of that name. */
 export function isRecogniserNamed(model: string, name: string | null): boolean {
@@ -39,12 +43,21 @@ export const AudioTranscriptionRequest = Type.Object(
         "The recording, at most 25 MiB and 25 minutes: WAV, MP3, FLAC, or Opus in Ogg or WebM. Its content tells which, " +
         "not its name.",
     }),
-    model: Type.String({
-      description:
-        "`whisper-1`, `gpt-4o-transcribe`, `gpt-4o-mini-transcribe`, or the recogniser's own name.",
-    }),
+    model: Type.Optional(
+      Type.String({
+        description:
+          "`whisper-1`, `gpt-transcribe`, `gpt-4o-transcribe`, `gpt-4o-mini-transcribe`, or the recogniser's own name. " +
+          "Absent or empty: the one there is, as all of them mean.",
+      }),
+    ),
     language: Type.Optional(
       Type.String({ description: "ISO 639-1. Absent or empty: found out.", examples: ["en"] }),
+    ),
+    "languages[]": Type.Optional(
+      Type.Array(Type.String(), {
+        maxItems: MOST_VALUES.languages,
+        description: "In place of `language`: one is that, and where there are more it is found out.",
+      }),
     ),
     prompt: Type.Optional(
       Type.String({
@@ -52,10 +65,17 @@ export const AudioTranscriptionRequest = Type.Object(
         description: "Words that may be said, or what was said before; steers spelling.",
       }),
     ),
+    "keywords[]": Type.Optional(
+      Type.Array(Type.String(), {
+        maxItems: MOST_VALUES.keywords,
+        description: "Words that may be said: as if they stood at the end of `prompt`, with commas between.",
+      }),
+    ),
     response_format: Type.Optional(choice(TRANSCRIPT_FORMATS, { default: "json" })),
     "timestamp_granularities[]": Type.Optional(
       Type.Array(choice(GRANULARITIES, {}), {
-        description: "Times of what, in `verbose_json` alone. Absent: of segments.",
+        maxItems: MOST_VALUES.timestamp_granularities,
+        description: "Times of what, in `verbose_json`. Absent: of segments. `word` needs `verbose_json`.",
       }),
     ),
     temperature: Type.Optional(
@@ -83,13 +103,18 @@ export const DurationUsage = Type.Object({
   ...Usage.properties,
 });
 
+/** What is known of the language. */
+const languages = Type.Array(Type.Object({ code: Type.String({ description: "ISO 639-1." }) }), {
+  description: "The recording's language; empty where it is not known.",
+});
+
 const heardSeconds = Type.Optional(
   Type.Number({ description: "How much was listened to, where that is less than all of it." }),
 );
 
 /** Reply with `response_format` `json`. */
 export const Transcription = Type.Object(
-  { text: Type.String(), usage: DurationUsage, heard_seconds: heardSeconds },
+  { text: Type.String(), languages, usage: DurationUsage, heard_seconds: heardSeconds },
   { title: "Transcription" },
 );
 export type Transcription = Static<typeof Transcription>;
@@ -124,6 +149,7 @@ export const VerboseTranscription = Type.Object(
   {
     task: Type.Literal("transcribe"),
     language: Type.String({ description: "Its English name in lower case, or `unknown`." }),
+    languages,
     duration: Type.Number({ description: "Seconds of the recording." }),
     text: Type.String(),
     segments: Type.Optional(Type.Array(TranscriptionSegment)),

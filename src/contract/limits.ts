@@ -40,6 +40,8 @@ export interface Limits {
   readonly max_body_bytes: number;
   readonly min_new_tokens: number;
   readonly max_new_tokens: number;
+  /** How much of a stream comes ahead of who plays it as it comes; 0 is no bound. */
+  readonly max_ahead_seconds: number;
   /**
    * What one key may have at once: utterances, requests that wait, turns being written, recordings being heard, bytes of
    * bodies, audio, replies.

@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import type { Delivery, UnusedKnobs } from "../model/script.ts";
 import { MAX_NEW_TOKENS, MIN_NEW_TOKENS } from "./limits.ts";
 import { nullableInteger, nullableNumber } from "./nullable.ts";
 
@@ -96,14 +97,36 @@ export interface ParamKnob {
   readonly step?: number;
   readonly choices?: readonly string[];
   readonly description: string;
+  /** The models that it does nothing with: their ids, and why in a sentence for people. */
+  readonly unused_by: Readonly<Record<string, string>>;
 }
 
-/** The knobs as `GET /v1/info` serves them under `param_schema`, read off the schema above. */
-export function paramKnobs(): ParamKnob[] {
-  return (Object.keys(LABELS) as (keyof GenParams)[]).map((name) =>
-    knob(name, GenParams.properties[name] as KnobSchema),
-  );
+/**
+ * The knobs as `GET /v1/info` serves them under `param_schema`, read off the schema above.
+ *
+ * @param unused by the id of each model, the knobs that do nothing with it
+ */
+export function paramKnobs(unused: Readonly<Record<string, UnusedKnobs>> = {}): ParamKnob[] {
+  return (Object.keys(LABELS) as (keyof GenParams)[]).map((name) => ({
+    ...knob(name, GenParams.properties[name] as KnobSchema),
+    unused_by: Object.fromEntries(
+      Object.entries(unused).flatMap(([model, { [DELIVERY[name]]: why }]) =>
+        why === undefined ? [] : [[model, why]],
+      ),
+    ),
+  }));
 }
+
+/** What each knob is called inside. */
+const DELIVERY: Readonly<Record<keyof GenParams, keyof Delivery>> = {
+  temperature: "temperature",
+  acoustic_temperature: "acousticTemperature",
+  top_k: "topK",
+  repetition_penalty: "repetitionPenalty",
+  penalty_window: "penaltyWindow",
+  max_new_tokens: "maxFrames",
+  audio_quality: "quality",
+};
 
 const LABELS: Record<keyof GenParams, string> = {
   temperature: "Temperature",
@@ -122,7 +145,7 @@ interface KnobSchema {
   description?: string;
 }
 
-function knob(name: keyof GenParams, schema: KnobSchema): ParamKnob {
+function knob(name: keyof GenParams, schema: KnobSchema): Omit<ParamKnob, "unused_by"> {
   const types = [schema.type ?? "string"].flat();
   const base = {
     name,

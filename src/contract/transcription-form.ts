@@ -4,6 +4,7 @@ import {
   type Granularity,
   isRecogniserNamed,
   MAX_PROMPT_CHARS,
+  MOST_VALUES,
   TRANSCRIPT_FORMATS,
   type TranscriptFormat,
 } from "./audio-transcriptions.ts";
@@ -33,18 +34,20 @@ const FIELDS = [
   "file",
   "model",
   "language",
+  "languages",
   "prompt",
+  "keywords",
   "response_format",
   "timestamp_granularities",
   "temperature",
   "stream",
   "chunking_strategy",
 ];
-const LISTS: ReadonlySet<string> = new Set(["timestamp_granularities"]);
+const LISTS: ReadonlyMap<string, number> = new Map(Object.entries(MOST_VALUES));
 
 /** What OpenAI's API has and this one has not: said by name, since a client would take its answer for what it is not. */
 const NOT_HERE: ReadonlyMap<string, string> = new Map([
-  ["include", "no probabilities of tokens are told: ask for verbose_json, which has avg_logprob"],
+  ["include", "token probabilities are not reported: ask for verbose_json, which has avg_logprob"],
   ["known_speaker_names", "speakers are not told apart"],
   ["known_speaker_references", "speakers are not told apart"],
 ]);
@@ -61,29 +64,26 @@ export function readTranscriptionForm(
 ): TranscriptionAsked {
   const values = grouped(fields);
   const one = (name: string): string | undefined => values.get(name)?.[0];
-  const model = one("model");
-  if (model === undefined) throw refusal(422, "model", "is missing: it is a required field");
+  const model = one("model") ?? "";
   checkTemperature(one("temperature"));
   const isStreamed = readBoolean("stream", one("stream"));
   const granularities = readGranularities(values.get("timestamp_granularities") ?? []);
-  const prompt = one("prompt") ?? "";
-  if (countChars(prompt) > MAX_PROMPT_CHARS) {
-    throw refusal(422, "prompt", `must have at most ${MAX_PROMPT_CHARS} characters`);
-  }
-  if (!isRecogniserNamed(model, recogniserName)) {
+  const prompt = readPrompt(one("prompt") ?? "", values.get("keywords") ?? []);
+  if (model !== "" && !isRecogniserNamed(model, recogniserName)) {
     const own = recogniserName === null ? "" : ` or ${quoted(recogniserName)}`;
-    throw refusal(400, "model", `${quoted(model)} is unknown: send "whisper-1"${own}`);
+    throw refusal(400, "model", `${quoted(model)} is unknown: send "whisper-1"${own}, or leave it out`);
   }
   const format = readFormat(one("response_format"));
-  if (values.has("timestamp_granularities") && format !== "verbose_json") {
+  // Some clients name segments, the default, whatever the format.
+  if (granularities.has("word") && format !== "verbose_json") {
     throw refusal(400, "timestamp_granularities", 'needs response_format "verbose_json": send both');
   }
   if (isStreamed && format !== "json" && format !== "text") {
     throw refusal(400, "stream", `gives text alone: leave it out for response_format ${quoted(format)}`);
   }
   return {
-    language: readLanguage(one("language") ?? ""),
-    prompt: prompt.trim() === "" ? null : prompt,
+    language: readLanguages(one("language"), values.get("languages") ?? []),
+    prompt,
     format,
     granularities,
     isStreamed,
@@ -105,13 +105,17 @@ function grouped(fields: readonly FormField[]): Map<string, string[]> {
     if (!FIELDS.includes(name) || (name !== written && !LISTS.has(name))) {
       throw new ServiceError(
         422,
-        `${quoted(written)} is no field of this form: leave it out; there are ${FIELDS.join(", ")}`,
+        `${quoted(written)} is not a field of this form: leave it out; there are ${FIELDS.join(", ")}`,
       );
     }
     const before = values.get(name);
     if (before === undefined) values.set(name, [value]);
     else if (LISTS.has(name)) before.push(value);
     else throw refusal(422, name, "is there more than once: send it once");
+  }
+  for (const [name, most] of LISTS) {
+    const count = values.get(name)?.length ?? 0;
+    if (count > most) throw refusal(422, name, `is there ${count} times: send it ${most} times at most`);
   }
   return values;
 }
@@ -148,13 +152,32 @@ function readFormat(value = "json"): TranscriptFormat {
   throw refusal(400, "response_format", `${quoted(value)} is not made here: ask for one of ${known}`);
 }
 
-function readLanguage(value: string): string | null {
+/** What was said, as it was written; keywords come last, because the end of a prompt counts. */
+function readPrompt(prompt: string, keywords: readonly string[]): string | null {
+  const isSaid = (part: string) => part.trim() !== "";
+  const whole = [prompt, keywords.filter(isSaid).join(", ")].filter(isSaid).join("\n");
+  if (countChars(whole) > MAX_PROMPT_CHARS) {
+    const field = keywords.length === 0 ? "prompt" : "prompt and keywords";
+    throw refusal(422, field, `must have at most ${MAX_PROMPT_CHARS} characters`);
+  }
+  return whole === "" ? null : whole;
+}
+
+function readLanguages(one: string | undefined, several: readonly string[]): string | null {
+  if (several.length === 0) return readLanguage("language", one ?? "");
+  if (one !== undefined) throw refusal(400, "languages", "is not taken beside language: send one of them");
+  const codes = new Set(several.map((value) => readLanguage("languages", value)));
+  const [only = null] = codes;
+  return codes.size === 1 ? only : null;
+}
+
+function readLanguage(field: string, value: string): string | null {
   if (value.trim() === "") return null;
   const code = languageCode(value);
   if (code !== null) return code;
   throw refusal(
     400,
-    "language",
-    `${quoted(value)} is unknown: send its ISO 639-1 code, such as "en", or leave it out to have it found out`,
+    field,
+    `${quoted(value)} is unknown: send its ISO 639-1 code, such as "en", or leave it out to have it detected`,
   );
 }

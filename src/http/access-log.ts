@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { ServiceError } from "../contract/errors.ts";
+import { endRequestSpan } from "../serving/in-span.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Ending, RequestLife } from "./request-life.ts";
 
@@ -14,7 +15,7 @@ export interface Ended {
 }
 
 /**
- * One line and one count for each request, whatever became of it: ids, sizes and times; never a query string, a body or
+ * One line and one count for each request, and the end of its span, whatever became of it: ids, sizes and times; never a query string, a body or
  * a key. What a failure says is logged where it is the server's own; a refusal may repeat a client's words.
  */
 export function logEnd(
@@ -22,20 +23,24 @@ export function logEnd(
   metrics: Metrics,
   { life, ending, route, method, keyId }: Ended,
 ): void {
-  const { failure, response, goneBecause } = life;
+  const { failure, response, goneBecause, span } = life;
+  const { traceId } = span;
   const status = response.headersSent ? response.statusCode : life.rawStatus;
-  metrics.ended({ route, method, status, ending, type: failure?.type ?? null });
+  const ms = performance.now() - life.beganMs;
+  metrics.ended({ route, method, status, ending, seconds: ms / 1_000, type: failure?.type ?? null });
   const line = {
     method,
     route,
     status,
-    ms: Math.round((performance.now() - life.beganMs) * 10) / 10,
+    ms: Math.round(ms * 10) / 10,
     ...(keyId === null ? {} : { key_id: keyId }),
+    ...(traceId === null ? {} : { trace_id: traceId }),
     end: ending,
     ...(ending === "left" ? { left_because: goneBecause } : {}),
     ...(failure === null ? {} : { error: failure.type }),
   };
   logOutcome(log, line, failure);
+  endRequestSpan(span, ending, failure, status === null ? {} : { "http.response.status_code": status });
 }
 
 /** A request's line: what a failure says is in it where that is the server's own. */

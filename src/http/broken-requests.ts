@@ -46,14 +46,15 @@ export function answerBrokenRequests(
       "Content-Length": `${Buffer.byteLength(body)}`,
       Connection: "close",
       "X-Request-ID": requestId,
-      ...rateHeaders(tenancy.peekAnonymous(`${socket.remoteAddress}`)),
+      ...rateHeaders(tenancy.recallAnonymous(`${socket.remoteAddress}`)),
     };
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     // Whoever keeps its side open after that is not waited for.
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
     socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join("")}\r\n${body}`);
     if (next !== null) return;
-    metrics.ended({ route: "none", method: "none", status: 400, ending: "failed", type: failure.type });
+    const { type } = failure;
+    metrics.ended({ route: "none", method: "none", status: 400, ending: "failed", seconds: null, type });
     logger.info({ request_id: requestId, status: 400, end: "failed", error: failure.type }, "no request");
   });
 }

@@ -15,7 +15,7 @@ declare module "fastify" {
     speaks?: boolean;
   }
   interface FastifyRequest {
-    /** The key of the caller; null on open routes. */
+    /** The key of the caller; on open routes, if it is soon known. */
     callerKey: Key | null;
   }
 }
@@ -31,52 +31,39 @@ export function identifyCallers(
   app.decorateRequest("callerKey", null);
   app.addHook("onRequest", async (request, reply) => {
     reply.header("X-Request-ID", request.id);
-    tell(reply, tenancy.peekAnonymous(request.ip));
+    tell(reply, tenancy.recallAnonymous(request.ip));
     checkHeaders(request);
     const presented = presentedKey(request.headers);
     const access = request.is404 ? "open" : (request.routeOptions.config.access ?? "open");
-    const asking = presented === null ? null : tenancy.authenticate(presented);
-    // Whoever asks whether the server is well is answered also where keys cannot be looked up.
-    const key = await (access === "open" ? soon(asking) : asking);
-    request.callerKey = key ?? null;
     if (access === "open") {
-      if (key) tell(reply, tenancy.peek(key));
+      // What is open to all is answered also where keys cannot be looked up.
+      const known = presented === null ? null : await tenancy.recall(presented);
+      if (known === null) return;
+      request.callerKey = known.key;
+      tell(reply, known.reading);
       return;
     }
-    if (!key) refuse(request, reply, tenancy, presented);
-    else spend(reply, access === "token" ? tenancy.take(key) : tenancy.peek(key), access);
+    const key = presented === null ? null : await tenancy.authenticate(presented);
+    request.callerKey = key;
+    if (key === null) refuse(request, reply, tenancy, presented);
+    spend(reply, await (access === "token" ? tenancy.take(key) : tenancy.peek(key)), access);
     const speaks = access === "token" && request.routeOptions.config.speaks !== false;
     const refusal = speaks ? service.refusalFor(key.keyId) : null;
     if (refusal !== null) throw refusal;
   });
 }
 
-/** How long an open route waits for a key that it does not need, in milliseconds. */
-const SOON_MS = 100;
-
-async function soon(asking: Promise<Key | null> | null): Promise<Key | null> {
-  if (asking === null) return null;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), SOON_MS);
-  });
-  try {
-    return await Promise.race([asking.catch(() => null), late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 /** Who asks, on a route that requires a key. */
 export function requesterOf({ callerKey, life }: FastifyRequest): Requester {
   if (callerKey === null) throw new Error("the route is open: it has no key");
-  return { keyId: callerKey.keyId, signal: life.signal, keep: (holding) => life.keep(holding) };
+  const { signal, span } = life;
+  return { keyId: callerKey.keyId, signal, span, keep: (holding) => life.keep(holding) };
 }
 
 /** What HTTP asks of every request: 1.1 a `Host`; and to say so where an expectation is not understood. */
 function checkHeaders({ headers, raw }: FastifyRequest): void {
   if (headers.host === undefined && raw.httpVersion === "1.1") {
-    throw new ServiceError(400, "the Host header is missing: HTTP/1.1 asks for one");
+    throw new ServiceError(400, "the Host header is missing: HTTP/1.1 requires one");
   }
   if (headers.expect !== undefined && headers.expect.toLowerCase() !== "100-continue") {
     throw new ServiceError(400, "the Expect header is not understood: leave it out, or send 100-continue");

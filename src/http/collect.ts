@@ -28,13 +28,22 @@ export async function collect(
   request: FastifyRequest,
   encoding: Encoding = "wav",
 ): Promise<Collected> {
-  const { keyId, signal, keep } = requesterOf(request);
+  const { keyId, signal, span, keep } = requesterOf(request);
   const beganMs = performance.now();
   const holding = await replies.enter(keyId, expectedBytes(prepared), signal);
   keep(holding);
   const limit = { ms: options.collectTimeoutMs - (performance.now() - beganMs), late: tooLate };
   const onHeard = () => intake.heard(prepared);
-  const caller = { keyId, encoding, signal, limit, takesAudioAsItComes: false, onHeard };
+  const caller = {
+    keyId,
+    encoding,
+    signal,
+    span,
+    limit,
+    takesAudioAsItComes: false,
+    isPlayed: false,
+    onHeard,
+  };
   const { pieces, outcome } = await gather(service.converse(prepared, caller), holding);
   const file = joinedBytes(pieces);
   file.set(outcome.finishedHead);

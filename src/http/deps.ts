@@ -54,6 +54,8 @@ export interface HttpDeps {
   readonly info: ServiceInfo;
   /** False once the server is stopping, or has nothing left that can speak. */
   readonly isReady: () => boolean;
+  /** True once the server was told to stop: no connection is kept for further requests then. */
+  readonly isStopping: () => boolean;
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly options: HttpOptions;

@@ -71,7 +71,11 @@ export function asServiceError(error: unknown): ServiceError {
     case "FST_ERR_BAD_URL":
       return new ServiceError(404, "no such path: it is not a valid URL");
   }
-  return new ServiceError(500, "something went wrong in the server: the request id finds it in the log", {
-    cause: error,
-  });
+  return new ServiceError(
+    500,
+    "something went wrong in the server: its log has the cause under the request id",
+    {
+      cause: error,
+    },
+  );
 }

@@ -25,7 +25,8 @@ export interface ReceivedFile {
 /** Bytes that a form may have beside its file. */
 export const FORM_EXTRA_BYTES = 128 * 1024;
 
-const MOST_FIELDS = 32;
+/** Above what the fields that may be there several times add up to. */
+const MOST_FIELDS = 160;
 const MOST_FIELD_BYTES = 64 * 1024;
 const MOST_HEADER_BYTES = 8 * 1024;
 
@@ -91,7 +92,7 @@ class FormReader {
         this.#fail(
           this.#hasAny
             ? "the form is cut off or damaged: send it whole, up to its last boundary"
-            : "the body is no multipart form: its parts must be parted by the boundary that Content-Type names",
+            : "the body is not a multipart form: its parts must be separated by the boundary that Content-Type names",
         );
         resolve();
       });

@@ -7,6 +7,7 @@ export interface Gauges {
   queueDepth(): number;
   activeStreams(): number;
   pausedStreams(): number;
+  speechThreads(): number;
   turnsWriting(): number;
   turnsHearing(): number;
   recordingsHearing(): number;
@@ -14,6 +15,8 @@ export interface Gauges {
   audioBytes(): number;
   replyBytes(): number;
   residentModels(): number;
+  /** Since the start. */
+  takesAlone(): number;
 }
 
 /** How a request ended, for the count of it. */
@@ -24,6 +27,8 @@ export interface RequestEnd {
   /** `null` where its client left before any was sent. */
   readonly status: number | null;
   readonly ending: Ending;
+  /** From its headers, or its first event, to its end; `null` where it had no beginning. */
+  readonly seconds: number | null;
   /** The type of the error that it was answered with, or that ended its stream. */
   readonly type: string | null;
 }
@@ -39,11 +44,23 @@ export interface Metrics {
   render(): Promise<{ readonly text: string; readonly contentType: string }>;
 }
 
-/** A registry of its own, so that two servers in one process count apart. */
-export function createMetrics(): Metrics {
+/**
+ * A registry of its own, so that two servers in one process count apart.
+ *
+ * @param version the program's
+ */
+export function createMetrics(version: string): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry, prefix: "antiphon_" });
+  // `antiphon_build_info` says it.
+  registry.removeSingleMetric("antiphon_nodejs_version_info");
+  new Gauge({
+    name: "antiphon_build_info",
+    help: "1, for what runs here.",
+    labelNames: ["version", "node"] as const,
+    registers,
+  }).set({ version, node: process.version }, 1);
 
   const requests = new Counter({
     name: "antiphon_http_requests_total",
@@ -57,15 +74,49 @@ export function createMetrics(): Metrics {
     labelNames: ["route", "end", "type"] as const,
     registers,
   });
+  const requestDuration = new Histogram({
+    name: "antiphon_request_duration_seconds",
+    help: "From a request's headers to its end.",
+    labelNames: ["route"] as const,
+    buckets: [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300],
+    registers,
+  });
+  const queued = new Histogram({
+    name: "antiphon_queue_seconds",
+    help: "Time that requests waited for their first place, of those that got one.",
+    buckets: [0.001, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30],
+    registers,
+  });
+  const firstToken = new Histogram({
+    name: "antiphon_writer_first_token_seconds",
+    help: "From when a language model was asked to write to its first token.",
+    buckets: [0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.2, 2, 3, 5, 10],
+    registers,
+  });
+  const utterances = new Counter({
+    name: "antiphon_utterances_ended_total",
+    help: "Utterances by how they ended: finished, length (cut where none may be longer), gone (their client) or failed.",
+    labelNames: ["model", "format", "reason"] as const,
+    registers,
+  });
+  const audioDuration = new Histogram({
+    name: "antiphon_audio_duration_seconds",
+    help: "Audio handed over, by utterance, of those that had any.",
+    labelNames: ["model"] as const,
+    buckets: [0.5, 1, 2, 5, 10, 20, 40, 80, 160, 320],
+    registers,
+  });
   const firstAudio = new Histogram({
     name: "antiphon_first_audio_seconds",
     help: "From a request's arrival to its first frame of audio.",
+    labelNames: ["model"] as const,
     buckets: [0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.5, 1, 2, 5, 15],
     registers,
   });
   const realTimeFactor = new Histogram({
     name: "antiphon_real_time_factor",
-    help: "Seconds the engine was waited for, per second of audio, by utterance.",
+    help: "Seconds the engine was waited for, per second of audio, by utterance that was spoken to its end.",
+    labelNames: ["model"] as const,
     buckets: [0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5, 1, 2],
     registers,
   });
@@ -100,10 +151,16 @@ export function createMetrics(): Metrics {
 
   return {
     telemetry: {
-      firstAudio: (seconds) => firstAudio.observe(seconds),
+      queued: (seconds) => queued.observe(seconds),
+      firstToken: (seconds) => firstToken.observe(seconds),
+      firstAudio: (model, seconds) => firstAudio.observe({ model }, seconds),
       underrun: () => underruns.inc(),
-      spoken: (audioS, engineS) => {
-        if (audioS > 0) realTimeFactor.observe(engineS / audioS);
+      ended: ({ model, format, reason, audioS, engineS }) => {
+        utterances.inc({ model, format, reason });
+        if (audioS === 0) return;
+        audioDuration.observe({ model }, audioS);
+        const isWhole = reason === "finished" || reason === "length";
+        if (isWhole) realTimeFactor.observe({ model }, engineS / audioS);
       },
       heard: (audioS, recogniserS) => {
         if (audioS > 0) hearingFactor.observe(recogniserS / audioS);
@@ -115,7 +172,8 @@ export function createMetrics(): Metrics {
         audioSeconds.inc({ direction: "out" }, usage.output_audio_seconds);
       },
     },
-    ended({ route, method, status, ending, type }) {
+    ended({ route, method, status, ending, seconds, type }) {
+      if (seconds !== null) requestDuration.observe({ route }, seconds);
       if (status !== null) requests.inc({ route, method, status: `${status}` });
       ends.inc({ route, end: ending, type: type ?? "none" });
     },
@@ -135,8 +193,13 @@ function watchGauges(gauges: Gauges, registers: Registry[]): void {
       },
     });
   gauge("antiphon_queue_depth", "Requests waiting for their first place.", gauges.queueDepth);
-  gauge("antiphon_active_streams", "Utterances being generated.", gauges.activeStreams);
-  gauge("antiphon_paused_streams", "Utterances waiting for their client or a place.", gauges.pausedStreams);
+  gauge("antiphon_active_streams", "Utterances being computed just now.", gauges.activeStreams);
+  gauge(
+    "antiphon_paused_streams",
+    "Utterances that have begun and wait: for their client, a place, words, or to be less far ahead.",
+    gauges.pausedStreams,
+  );
+  gauge("antiphon_speech_threads", "Threads that can speak.", gauges.speechThreads);
   gauge("antiphon_turns_writing", "Turns being written.", gauges.turnsWriting);
   gauge("antiphon_turns_hearing", "Turns of sound alone being heard.", gauges.turnsHearing);
   gauge("antiphon_recordings_hearing", "Recordings being heard.", gauges.recordingsHearing);
@@ -144,4 +207,13 @@ function watchGauges(gauges: Gauges, registers: Registry[]): void {
   gauge("antiphon_audio_bytes", "Memory held for the decoded audio of requests.", gauges.audioBytes);
   gauge("antiphon_reply_bytes", "Memory held for whole replies until they are read.", gauges.replyBytes);
   gauge("antiphon_resident_models", "Models loaded in memory.", gauges.residentModels);
+  new Counter({
+    name: "antiphon_takes_alone_total",
+    help: "Requests that a bucket of this server alone decided over, because the shared ones did not answer.",
+    registers,
+    collect() {
+      this.reset();
+      this.inc(gauges.takesAlone());
+    },
+  });
 }

@@ -1,4 +1,4 @@
-import { SpeechAudioDelta, SpeechAudioDone, SpeechAudioError, VoiceList } from "../contract/audio-speech.ts";
+import { SpeechAudioDelta, SpeechAudioDone, SpeechAudioError } from "../contract/audio-speech.ts";
 import {
   AudioTranscriptionRequest,
   TranscriptError,
@@ -18,6 +18,7 @@ import {
   TtsResponse,
   UsageSummary,
 } from "../contract/replies.ts";
+import { VoiceList } from "../contract/voices.ts";
 import { KEY_HEADERS } from "./credentials.ts";
 import {
   CONVERSE_EXAMPLES,
@@ -28,7 +29,7 @@ import {
 } from "./openapi/body-examples.ts";
 import { componentsOf, type Json } from "./openapi/components.ts";
 import { eventStream, namedEvents, unnamedEvents } from "./openapi/event-schemas.ts";
-import { generation, list, lookUp, open, probe, query, switchable } from "./openapi/operations.ts";
+import { generation, list, lookUp, open, page, probe, query, switchable } from "./openapi/operations.ts";
 import {
   publishedCall,
   publishedConverse,
@@ -36,7 +37,7 @@ import {
   publishedTts,
   telephonyQuery,
 } from "./openapi/request-schemas.ts";
-import { failureResponses, HEADERS, json } from "./openapi/responses.ts";
+import { failureResponses, HEADERS, json, STREAMED } from "./openapi/responses.ts";
 import { TELEPHONY_RATES } from "./routes/audio-telephony.ts";
 import { MEDIA_TYPES } from "./speech-forms.ts";
 
@@ -102,10 +103,13 @@ export function openApiDocument(): Json {
           body: ref(publishedConverse),
           examples: CONVERSE_EXAMPLES,
           content: eventStream(events),
+          headers: STREAMED,
           description:
             "Server-sent events: one `meta`, then `audio` for every frame of 80 ms, then one `end` or `error`. " +
             "Each has its `data` in one line of JSON. An `audio` event has the `words` that begin in it, and `end` has all " +
-            "of them in `meta`. Comment lines keep the connection alive.",
+            "of them in `meta`. Comment lines keep the connection alive. Speech comes at most `limits.max_ahead_seconds` " +
+            "of `GET /v1/info` ahead of who plays it as it comes; with the header `X-Antiphon-Pace: own`, as fast as it " +
+            "is taken.",
         }),
       },
       "/v1/audio/speech": {
@@ -113,6 +117,7 @@ export function openApiDocument(): Json {
           body: ref(publishedSpeech),
           examples: SPEECH_EXAMPLES,
           content: { ...audio, ...eventStream(speechEvents) },
+          headers: ["X-Antiphon-Speed", "X-Antiphon-Stop", ...STREAMED],
           description:
             "The bytes of the audio in `response_format`, or with `stream_format` `sse` server-sent events without " +
             "names: deltas, then one done. A failure midway is an event with an `error`, and cuts the connection " +
@@ -131,6 +136,7 @@ export function openApiDocument(): Json {
             "text/vtt": text,
             ...eventStream(transcriptEvents),
           },
+          headers: STREAMED,
           description:
             "The transcript in `response_format`, or with `stream` server-sent events without names: deltas, then one " +
             "done. A recording that is not listened to from beginning to end has `heard_seconds`.",
@@ -149,6 +155,7 @@ export function openApiDocument(): Json {
               "audio/mpeg": bytes,
               ...Object.fromEntries(TELEPHONY_RATES.map((rateHz) => [`audio/l16;rate=${rateHz}`, bytes])),
             },
+            headers: STREAMED,
             description:
               "To Vapi bare samples, 16-bit little-endian and mono, at the rate that it asks for; to jambonz an MP3, or " +
               "bare samples at the query's `rate`. As they are spoken.",
@@ -171,12 +178,10 @@ export function openApiDocument(): Json {
       "/v1/usage": { get: query("getUsage", "Running totals of the calling key", ref(UsageSummary)) },
       "/health": { get: open("getHealth", "Liveness", json(ref(Health))) },
       "/ready": { get: probe("getReady", "Whether requests may be sent here", json(ref(Health))) },
-      "/metrics": { get: switchable("getMetrics", "Prometheus metrics", "text/plain") },
+      "/metrics": { get: switchable(open("getMetrics", "Prometheus metrics", { "text/plain": text })) },
       "/openapi.json": { get: open("getOpenApi", "This document", json({ type: "object" })) },
-      "/docs": {
-        get: open("getDocs", "This document, for people", { "text/html": { schema: { type: "string" } } }),
-      },
-      "/": { get: switchable("getPlayground", "A page to try the service by", "text/html") },
+      "/docs": { get: page("getDocs", "This document, for people") },
+      "/": { get: switchable(page("getPlayground", "A page to try the service by")) },
     },
     components: {
       securitySchemes: {

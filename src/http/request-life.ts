@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServiceError } from "../contract/errors.ts";
 import type { Holding } from "../serving/fair-share.ts";
+import { NO_SPAN, type Span } from "../tracing/span.ts";
 import { ClientGoneError } from "./client-gone-error.ts";
 
 /**
@@ -30,6 +31,8 @@ export class RequestLife {
   #failure: ServiceError | null = null;
   /** Its body, while the client is to send more of it. */
   receiving: Receiving | null = null;
+  /** What a trace tells of it. */
+  span: Span = NO_SPAN;
   /** The status that was sent where Node's own response was passed by. */
   rawStatus: number | null = null;
 

@@ -12,6 +12,7 @@ import { rateHeaders } from "./rate-headers.ts";
 import { requestIdFor } from "./request-id.ts";
 import type { RequestLife } from "./request-life.ts";
 import { RequestLives } from "./request-lives.ts";
+import { beginRequestSpan } from "./request-span.ts";
 import { apiDocsRoutes } from "./routes/api-docs.ts";
 import { audioSpeechRoutes } from "./routes/audio-speech.ts";
 import { audioTelephonyRoute } from "./routes/audio-telephony.ts";
@@ -82,7 +83,10 @@ function bareServer(deps: HttpDeps): FastifyInstance {
     frameworkErrors: (error, request, reply) => {
       const failure = asServiceError(error);
       beginLife(request, reply.raw, deps, lives).fail(failure);
-      const headers = { "X-Request-ID": request.id, ...rateHeaders(deps.tenancy.peekAnonymous(request.ip)) };
+      const headers = {
+        "X-Request-ID": request.id,
+        ...rateHeaders(deps.tenancy.recallAnonymous(request.ip)),
+      };
       reply.raw.writeHead(failure.status, { ...headers, "Content-Type": "application/json; charset=utf-8" });
       reply.raw.end(JSON.stringify(envelopeFor(failure, request)));
     },
@@ -111,6 +115,8 @@ function watchRequests(app: FastifyInstance, deps: HttpDeps, lives: RequestLives
   app.decorateRequest("life");
   app.addHook("onRequest", async (request, reply) => {
     beginLife(request, reply.raw, deps, lives);
+    // One that is still kept when the port closes is cut, maybe under a request that is on its way.
+    if (deps.isStopping()) reply.raw.setHeader("Connection", "close");
   });
   app.addHook("onSend", async (request, reply) => {
     // What was refused unread would have to be read to its end before the next request.
@@ -134,5 +140,7 @@ function beginLife(
     const keyId = request.callerKey?.keyId ?? null;
     logEnd(request.log, metrics, { life, ending, route, method: request.method, keyId });
   });
+  // Whose client has gone already is over.
+  if (request.life.ending === null) request.life.span = beginRequestSpan(request);
   return request.life;
 }

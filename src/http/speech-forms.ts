@@ -21,10 +21,11 @@ export const MEDIA_TYPES: Record<SpeechFormat, string> = {
   alaw: "audio/PCMA",
 };
 
-/** `stream_format` `audio`: nothing but the bytes of the file. */
-export function bytesForm(format: SpeechFormat): StreamForm {
+/** `stream_format` `audio`, or none: nothing but the bytes of the file. */
+export function bytesForm(format: SpeechFormat, isPlayed: boolean): StreamForm {
   return {
     encoding: format,
+    isPlayed,
     headers: { "Content-Type": MEDIA_TYPES[format] },
     keepAlive: null,
     opening: "",
@@ -38,6 +39,7 @@ export function bytesForm(format: SpeechFormat): StreamForm {
 export function eventsForm(format: SpeechFormat, requestId: string): StreamForm {
   return {
     encoding: format,
+    isPlayed: true,
     headers: SSE_HEADERS,
     keepAlive: SSE_KEEP_ALIVE,
     opening: "",

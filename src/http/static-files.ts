@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { extname } from "node:path";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
 import type { FastifyInstance } from "fastify";
 
 /** The content type of every kind of file that our pages are made of; others are not served. */
@@ -16,11 +18,18 @@ const TYPES: Readonly<Record<string, string>> = {
 const HEADERS = {
   "Referrer-Policy": "no-referrer",
   "X-Content-Type-Options": "nosniff",
+  // The origin, for servers that pages of others may call.
+  Vary: "Accept-Encoding, Origin",
   // Asked for again each time, and answered with 304 while nothing has changed.
   "Cache-Control": "no-cache",
 };
 
-/** Serves files by their paths, `URL path → file`, each read once. `headers` are sent with every one of them. */
+const compress = promisify(gzip);
+
+/**
+ * Serves files by their paths, `URL path → file`, each read once, and compressed once, for whoever first takes it so.
+ * `headers` are sent with every one of them.
+ */
 export function serveFiles(
   app: FastifyInstance,
   files: Readonly<Record<string, string>>,
@@ -30,14 +39,23 @@ export function serveFiles(
     const type = TYPES[extname(file)];
     if (type === undefined) continue;
     const content = readFileSync(file);
-    const etag = `"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
+    const digest = createHash("sha256").update(content).digest("base64url").slice(0, 22);
+    let compressed: Promise<Buffer> | null = null;
     app.get(path, async (request, reply) => {
+      const isCompressed = TAKES_GZIP.test(request.headers["accept-encoding"] ?? "");
+      const etag = isCompressed ? `"${digest}-gzip"` : `"${digest}"`;
       reply.headers({ ...HEADERS, ...headers, ETag: etag });
       if (request.headers["if-none-match"] === etag) return reply.code(304).send();
-      return reply.type(type).send(content);
+      reply.type(type);
+      if (!isCompressed) return reply.send(content);
+      compressed ??= compress(content);
+      return reply.header("Content-Encoding", "gzip").send(await compressed);
     });
   }
 }
+
+/** `gzip`, unless its weight is 0. */
+const TAKES_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
 
 /** A policy in which nothing is allowed but what `allowed` says, and nobody may frame the page. */
 export function contentSecurityPolicy(allowed: Readonly<Record<string, string>>): string {

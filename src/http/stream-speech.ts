@@ -16,6 +16,8 @@ import { headersOf } from "./reply-headers.ts";
 /** How a reply is written while it is being spoken. */
 export interface StreamForm {
   readonly encoding: Encoding;
+  /** Whether whoever asks for it plays it as it comes; others may be waiting for all of it. */
+  readonly isPlayed: boolean;
   readonly headers: Readonly<Record<string, string>>;
   /** What is sent when nothing has been for a while; null where it would be taken for audio. */
   readonly keepAlive: string | null;
@@ -38,12 +40,14 @@ export async function streamSpeech(
   reply: FastifyReply,
   form: StreamForm,
 ): Promise<void> {
-  const { keyId, signal } = requesterOf(request);
+  const { keyId, signal, span } = requesterOf(request);
   const speech = deps.service.converse(prepared, {
     keyId,
     encoding: form.encoding,
     signal,
+    span,
     takesAudioAsItComes: true,
+    isPlayed: form.isPlayed && !keepsItsPace(request),
     onHeard: () => deps.intake.heard(prepared),
     onEnded: (reason) => request.life.cut(reason),
   });
@@ -70,6 +74,11 @@ export async function streamSpeech(
     if (farewell === null) response.abandon();
     else response.end(farewell);
   }
+}
+
+/** Whether the client says that what it takes is for later, or that it holds itself back. */
+function keepsItsPace({ headers }: FastifyRequest): boolean {
+  return headers["x-antiphon-pace"] === "own";
 }
 
 async function pump(

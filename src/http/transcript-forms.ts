@@ -1,6 +1,6 @@
-import { subRip, webVtt } from "../captions/captions.ts";
+import { toSrt, toVtt } from "../captions/captions.ts";
 import type { Granularity, TranscriptFormat } from "../contract/audio-transcriptions.ts";
-import { plainTranscription, verboseTranscription } from "../serving/told-transcript.ts";
+import { captionsOf, plainTranscription, verboseTranscription } from "../serving/told-transcript.ts";
 import type { Heard } from "../serving/transcriptions.ts";
 
 /** The media type of each format. */
@@ -27,8 +27,8 @@ export function toldAs(
     case "text":
       return `${text}\n`;
     case "srt":
-      return subRip(segments);
+      return toSrt(captionsOf(segments));
     case "vtt":
-      return webVtt(segments);
+      return toVtt(captionsOf(segments));
   }
 }

@@ -55,6 +55,8 @@ export interface RecogniseOptions {
    * Must not throw.
    */
   readonly onPart?: (part: Transcript) => void;
+  /** Headers that carry the request's trace on to an endpoint that hears. */
+  readonly traceHeaders?: Readonly<Record<string, string>>;
 }
 
 /**

@@ -20,6 +20,9 @@ export interface Delivery {
   readonly quality: AudioQuality;
 }
 
+/** Knobs that do nothing, and why, in a sentence for people. */
+export type UnusedKnobs = Readonly<Partial<Record<keyof Delivery, string>>>;
+
 /** What a public model adds to its checkpoint: named options that the engine documents. */
 export type Preset = Readonly<Record<string, string | number | boolean>>;
 
@@ -43,4 +46,6 @@ export interface Script {
   readonly seed: bigint;
   /** Whose request it is: where there is too little time for all, those who ask get equal parts of it. */
   readonly asker?: string;
+  /** Headers that carry the request's trace on to an endpoint that speaks. */
+  readonly traceHeaders?: Readonly<Record<string, string>>;
 }

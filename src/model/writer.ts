@@ -11,6 +11,10 @@ export interface Dialogue {
   readonly seed: bigint;
   /** What the request asks the writer to keep to, in anybody's words; a writer that takes none leaves it. */
   readonly instructions?: string;
+  /** Is told of a language model's first token: not where words come from elsewhere. Must not throw. */
+  readonly onFirstToken?: () => void;
+  /** Headers that carry the request's trace on to an endpoint that writes. */
+  readonly traceHeaders?: Readonly<Record<string, string>>;
 }
 
 /** Language-model tokens that one reply has taken so far. */

@@ -22,6 +22,8 @@ export interface AdmissionOptions {
 export interface Place {
   /** Nothing is computed just now: the client has not asked for more, or the words are not there yet. */
   rest(): void;
+  /** Nothing will be computed for a while, though the client asks for it: the place is anybody's, at once. */
+  pause(): void;
   /**
    * A frame is about to be computed. `null` when that may begin, else a promise to wait for, which throws the signal's
    * reason. `aheadS`: seconds of audio given beyond what a listener in real time has heard.
@@ -66,12 +68,17 @@ export class Admission {
     this.#nowMs = options.nowMs ?? (() => performance.now());
   }
 
-  /** Utterances that are computed. */
-  get active(): number {
+  /** Places that somebody has, to compute in or to rest in. */
+  get taken(): number {
     return this.#activeBy.total;
   }
 
-  /** Utterances that have begun and wait for a place, or for their client. */
+  /** Utterances that are computed just now. */
+  get active(): number {
+    return count(this.#open, ({ state, restingSinceMs }) => state === "active" && restingSinceMs === null);
+  }
+
+  /** Utterances that have begun and wait: for a place, for their client, for words, or to be less far ahead. */
   get paused(): number {
     return this.#open.size - this.active;
   }
@@ -119,6 +126,13 @@ export class Admission {
     return {
       rest: () => {
         utterance.restingSinceMs ??= this.#nowMs();
+      },
+      pause: () => {
+        // It is not its client that keeps it: it is not idle.
+        utterance.restingSinceMs = null;
+        if (utterance.state !== "active") return;
+        this.#pause(utterance);
+        this.#serve();
       },
       work: (aheadS) => this.#work(utterance, aheadS),
       release: () => this.#leave(utterance),
@@ -232,7 +246,7 @@ export class Admission {
 
   /** Whether a place is free, or becomes so because the one that has rested longest has done so for long enough. */
   #hasRoom(): boolean {
-    if (this.active < this.#options.concurrency) return true;
+    if (this.taken < this.#options.concurrency) return true;
     const longest = this.#longestResting(({ state }) => state === "active");
     if (longest === null || this.#nowMs() - longest.restingSinceMs! < REST_MS) return false;
     this.#pause(longest);

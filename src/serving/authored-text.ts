@@ -1,6 +1,20 @@
 import { type Dialogue, type Passage, type Writer, WriterError, type WriterTokens } from "../model/writer.ts";
+import type { Span } from "../tracing/span.ts";
+import { Arrivals } from "./arrivals.ts";
 import type { ComingText } from "./coming-text.ts";
+import { writtenFacts } from "./facts.ts";
+import { failureType } from "./in-span.ts";
 import type { Prepared } from "./prepare.ts";
+
+/** Who wants to know of the writing. */
+export interface Watching {
+  /** Of the writing; ended with it. */
+  readonly span: Span;
+  /** Called once, where a language model writes, with the seconds that it took. */
+  readonly onFirstToken: (seconds: number) => void;
+  /** Called when nothing more is written; more than once is possible. */
+  readonly onOver: () => void;
+}
 
 /**
  * The words of an authored turn as a writer gives them, and what there is to say of the writing. The writer is read to
@@ -12,27 +26,27 @@ export class AuthoredText implements ComingText {
   readonly #writer: Writer;
   readonly #hasInstructions: boolean;
   readonly #passages: AsyncIterator<Passage>;
+  readonly #signal: AbortSignal;
+  readonly #span: Span;
   readonly #onOver: () => void;
-  /** What has come and was not asked for. */
-  readonly #written: Passage[] = [];
-  #end: { readonly error: unknown } | "done" | null = null;
-  #onChange = (): void => {};
-  #first: Passage | null = null;
+  readonly #written = new Arrivals<Passage>();
+  #hasToken = false;
   #firstSentenceMs = 0;
   #tokens: WriterTokens | null = null;
   #gate: string | null = null;
   #layer: string | null = null;
   #hasReadInstructions = false;
-  #isWriting = false;
 
-  /** @param onOver called when nothing more is written; more than once is possible */
   constructor(
     writer: Writer,
     { conversation, delivery, seed, instructions }: Prepared,
     signal: AbortSignal,
-    onOver: () => void,
+    { span, onFirstToken, onOver }: Watching,
   ) {
+    this.#signal = signal;
+    this.#span = span;
     this.#onOver = onOver;
+    const askedMs = performance.now();
     const dialogue: Dialogue = {
       history: conversation.history,
       speaker: conversation.open.speaker,
@@ -40,6 +54,14 @@ export class AuthoredText implements ComingText {
       topK: delivery.topK,
       seed,
       ...(instructions === null ? {} : { instructions }),
+      onFirstToken: () => {
+        if (this.#hasToken) return;
+        this.#hasToken = true;
+        const seconds = (performance.now() - askedMs) / 1_000;
+        span.set({ "gen_ai.response.time_to_first_chunk": seconds });
+        onFirstToken(seconds);
+      },
+      traceHeaders: span.headers,
     };
     this.#hasInstructions = instructions !== null;
     this.#writer = writer;
@@ -48,15 +70,14 @@ export class AuthoredText implements ComingText {
 
   /** Whether the writer is being waited for just now. */
   get isWriting(): boolean {
-    return this.#isWriting;
+    return this.#written.isAwaited;
   }
 
   /** Waits for the first sentence. Throws what the writer throws. Once, and before {@link AuthoredText.pieces}. */
   async begin(): Promise<void> {
     const beganMs = performance.now();
     void this.#read();
-    this.#first = await this.#next();
-    if (this.#first === null)
+    if (!(await this.#written.arrived()))
       throw new WriterError("the writer wrote nothing: retry", { retryAfterMs: 1_000 });
     this.#firstSentenceMs = performance.now() - beganMs;
   }
@@ -68,7 +89,11 @@ export class AuthoredText implements ComingText {
    */
   async *pieces(onWait: () => void): AsyncGenerator<string, void, void> {
     let isFirst = true;
-    for (let passage = this.#first; passage !== null; passage = await this.#next(onWait)) {
+    for await (const passage of this.#written.all(onWait)) {
+      this.#tokens = passage.tokens ?? this.#tokens;
+      this.#gate ??= passage.gate;
+      this.#layer ??= passage.layer ?? null;
+      this.#hasReadInstructions ||= passage.hasReadInstructions ?? false;
       // Words are counted from the beginning of the reply's text, which has no space there.
       yield isFirst ? passage.text.trimStart() : ` ${passage.text}`;
       isFirst = false;
@@ -91,6 +116,7 @@ export class AuthoredText implements ComingText {
   /** Writes no more. Not waited for: a writer that hangs holds up nobody. */
   release(): void {
     this.#passages.return?.().catch(() => {});
+    this.#span.end();
     this.#onOver();
   }
 
@@ -100,38 +126,15 @@ export class AuthoredText implements ComingText {
       for (;;) {
         const { value, done } = await this.#passages.next();
         if (done === true) break;
-        this.#written.push(value);
-        this.#onChange();
+        this.#written.add(value);
+        this.#span.set(writtenFacts(value.tokens));
       }
-      this.#end = "done";
+      this.#written.end();
+      this.#span.end();
     } catch (error) {
-      this.#end = { error };
+      this.#written.fail(error);
+      this.#span.end(failureType(error, this.#signal));
     }
     this.#onOver();
-    this.#onChange();
-  }
-
-  async #next(onWait = (): void => {}): Promise<Passage | null> {
-    this.#isWriting = true;
-    try {
-      while (this.#written.length === 0 && this.#end === null) {
-        onWait();
-        await new Promise<void>((resolve) => {
-          this.#onChange = resolve;
-        });
-      }
-      const passage = this.#written.shift();
-      if (passage === undefined) {
-        if (this.#end !== null && this.#end !== "done") throw this.#end.error;
-        return null;
-      }
-      this.#tokens = passage.tokens ?? this.#tokens;
-      this.#gate ??= passage.gate;
-      this.#layer ??= passage.layer ?? null;
-      this.#hasReadInstructions ||= passage.hasReadInstructions ?? false;
-      return passage;
-    } finally {
-      this.#isWriting = false;
-    }
   }
 }

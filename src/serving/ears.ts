@@ -2,7 +2,7 @@ import type { Clip } from "../model/conversation.ts";
 import type { Recogniser, Transcript } from "../model/recogniser.ts";
 import type { FairShare } from "./fair-share.ts";
 import { HeardClips, joinedTranscripts, type KnownClip } from "./heard-clips.ts";
-import { SharedClip } from "./shared-clip.ts";
+import { SharedClip, type TraceHeaders } from "./shared-clip.ts";
 
 /**
  * A recogniser for clips that come again and again: keys take turns, a clip that several ask for is heard once, what is
@@ -20,6 +20,11 @@ export class Ears {
     this.#places = places;
   }
 
+  /** Who hears. */
+  get name(): string {
+    return this.#recogniser.name;
+  }
+
   /** What is known of a clip by now; `null` is nothing. */
   known({ digest }: Clip): KnownClip | null {
     return this.#known.get(digest);
@@ -29,13 +34,20 @@ export class Ears {
    * The whole clip's words.
    *
    * @param onBegin called when it is being heard, after the wait for a place; not for a clip that is known
+   * @param traceHeaders go on to an endpoint, where it is heard for this asker first
    * @throws a `ServiceError` when too many wait, or the wait is too long; what the recogniser throws; the signal's reason
    */
-  async hear(clip: Clip, keyId: string, signal: AbortSignal, onBegin: () => void): Promise<Transcript> {
+  async hear(
+    clip: Clip,
+    keyId: string,
+    signal: AbortSignal,
+    onBegin: () => void,
+    traceHeaders: TraceHeaders = {},
+  ): Promise<Transcript> {
     signal.throwIfAborted();
     const known = this.known(clip);
     if (known?.isWhole === true) return known.transcript;
-    return await (this.#asked.get(clip.digest) ?? this.#ask(clip)).join(keyId, signal, onBegin);
+    return await (this.#asked.get(clip.digest) ?? this.#ask(clip)).join(keyId, signal, onBegin, traceHeaders);
   }
 
   /** Refuses whoever waits and whoever comes. What is being heard goes on. */
@@ -46,7 +58,7 @@ export class Ears {
   #ask(clip: Clip): SharedClip {
     const shared: SharedClip = new SharedClip(
       this.#places,
-      (signal, onPiece) => this.#recognise(clip, signal, onPiece),
+      (signal, onPiece, traceHeaders) => this.#recognise(clip, signal, onPiece, traceHeaders),
       () => {
         if (this.#asked.get(clip.digest) === shared) this.#asked.delete(clip.digest);
       },
@@ -55,7 +67,12 @@ export class Ears {
     return shared;
   }
 
-  async #recognise(clip: Clip, signal: AbortSignal, onPiece: () => void): Promise<Transcript> {
+  async #recognise(
+    clip: Clip,
+    signal: AbortSignal,
+    onPiece: () => void,
+    traceHeaders: TraceHeaders,
+  ): Promise<Transcript> {
     const before = this.known(clip)?.transcript ?? null;
     const keep = (later: Transcript, isLast: boolean): Transcript => {
       const transcript = joinedTranscripts(before, later);
@@ -71,6 +88,7 @@ export class Ears {
       wantsWords: false,
       draft: null,
       startAtS: before?.heardS ?? 0,
+      traceHeaders,
       onPart: (part: Transcript) => {
         keep(part, false);
         onPiece();

@@ -1,8 +1,11 @@
 import type { Clip, Conversation, Turn } from "../model/conversation.ts";
 import { RecogniserError, type Transcript } from "../model/recogniser.ts";
 import { stopWith } from "../model/stop-with.ts";
+import { NO_SPAN, type Span } from "../tracing/span.ts";
 import type { Ears } from "./ears.ts";
+import { hearingFacts } from "./facts.ts";
 import type { HeardTurn } from "./heard-turn.ts";
+import { failureType } from "./in-span.ts";
 import { OutOfPatienceError } from "./shared-clip.ts";
 
 /** Whose turns are heard: those that a writer reads, those by which the voice keeps its pace as well, or nobody's. */
@@ -56,7 +59,12 @@ export class Hearing {
    * @throws a `ServiceError` where the server has no place to hear it in: a reply to what nobody heard would be wrong.
    *   The signal's reason.
    */
-  async hear(conversation: Conversation, keyId: string, signal: AbortSignal): Promise<HeardConversation> {
+  async hear(
+    conversation: Conversation,
+    keyId: string,
+    signal: AbortSignal,
+    span: Span = NO_SPAN,
+  ): Promise<HeardConversation> {
     const history = [...conversation.history];
     const heard: HeardTurn[] = [];
     const wanted = this.#wanted(conversation);
@@ -66,7 +74,7 @@ export class Hearing {
     for (const index of wanted) {
       const turn = history[index];
       if (turn?.audio == null) continue;
-      const { usedMs, ...found } = await this.#heardClip(turn.audio, keyId, leftMs, signal);
+      const { usedMs, ...found } = await this.#heardClip(turn.audio, keyId, leftMs, signal, span);
       leftMs -= usedMs;
       heard.unshift({ index, ...found });
       if (found.text !== null && found.problem === null) history[index] = { ...turn, text: found.text };
@@ -104,7 +112,9 @@ export class Hearing {
     keyId: string,
     leftMs: number,
     signal: AbortSignal,
+    within: Span,
   ): Promise<Omit<HeardTurn, "index"> & { readonly usedMs: number }> {
+    const span = within.begin("hear", hearingFacts(this.#ears.name, clip));
     const askedMs = this.#nowMs();
     const listening = stopWith([signal]);
     let patience: NodeJS.Timeout | undefined;
@@ -112,6 +122,10 @@ export class Hearing {
     const onBegin = (): void => {
       beganMs = this.#nowMs();
       patience = setTimeout(() => listening.abort(tookTooLong()), leftMs);
+    };
+    const toldOf = (outcome: HearingOutcome, error: RecogniserError | null): void => {
+      span.set({ "antiphon.heard": outcome });
+      this.#onTurn(outcome, error);
     };
     const told = (transcript: Transcript | null, problem: string | null) => ({
       text: transcript?.text || null,
@@ -125,20 +139,23 @@ export class Hearing {
     });
     try {
       if (leftMs <= 0) listening.abort(tookTooLong());
-      const transcript = await this.#ears.hear(clip, keyId, listening.signal, onBegin);
-      this.#onTurn("whole", null);
+      const transcript = await this.#ears.hear(clip, keyId, listening.signal, onBegin, span.headers);
+      toldOf("whole", null);
       return told(transcript, null);
     } catch (error) {
-      if (!(error instanceof RecogniserError)) throw error;
+      if (!(error instanceof RecogniserError)) {
+        span.end(failureType(error, signal));
+        throw error;
+      }
       const known = this.#ears.known(clip);
-      this.#onTurn(
-        known === null ? "none" : known.isWhole ? "whole" : "part",
-        error instanceof OutOfPatienceError ? null : error,
-      );
+      const failure = error instanceof OutOfPatienceError ? null : error;
+      toldOf(known === null ? "none" : known.isWhole ? "whole" : "part", failure);
+      if (failure !== null) span.end(failureType(failure, signal));
       return told(known?.transcript ?? null, known?.isWhole === true ? null : error.message);
     } finally {
       clearTimeout(patience);
       listening.end();
+      span.end();
     }
   }
 }

@@ -1,5 +1,6 @@
 import { MAX_RECORDING_S } from "../contract/audio-transcriptions.ts";
 import type { Clip } from "../model/conversation.ts";
+import type { Span } from "../tracing/span.ts";
 import type { FairShare, Holding } from "./fair-share.ts";
 import { MOST_SAMPLES } from "./prepare.ts";
 import type { PreparedFor, Purpose } from "./prepare-body.ts";
@@ -11,6 +12,8 @@ export interface Requester {
   readonly keyId: string;
   /** Aborts when the client has gone. */
   readonly signal: AbortSignal;
+  /** The request's. */
+  readonly span: Span;
   /** What it holds until it ends, however it ends. */
   keep(holding: Holding): void;
 }

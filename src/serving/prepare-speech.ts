@@ -4,8 +4,8 @@ import {
   isSentWhole,
   modelNamed,
   type SpeechFormat,
-  speakerNamed,
   spokenSpeed,
+  voiceOf,
 } from "../contract/audio-speech.ts";
 import { MAX_SPEECH_FRAMES, MAX_WHOLE_SPEECH_FRAMES } from "../contract/limits.ts";
 import { type Prepared, prepareTts, type ResolveModel } from "./prepare.ts";
@@ -24,14 +24,14 @@ export const SILENCE_S = 0.2;
 
 /** A request of OpenAI's API as one of ours. Throws a 400 {@link ServiceError} that names the field. */
 export function prepareSpeech(asked: AudioSpeechRequest, resolve: ResolveModel): PreparedSpeech {
-  const { input, model, voice, speed = 1, lexicon, visemes, stream_format: streamFormat } = asked;
+  const { input, model, speed = 1, lexicon, visemes, stream_format: streamFormat } = asked;
   const format = formatNamed(asked);
   const rate = spokenSpeed(speed);
   const extras = {
     ...(lexicon === undefined ? {} : { lexicon }),
     ...(visemes === undefined ? {} : { visemes }),
   };
-  const request = { text: input, model: modelNamed(model), speaker: speakerNamed(voice), ...extras };
+  const request = { text: input, model: modelNamed(model), speaker: voiceOf(asked), ...extras };
   const prepared = prepareTts(request, resolve, {
     fields: { text: "input", speaker: "voice" },
     maxFrames: isSentWhole(format, streamFormat) ? MAX_WHOLE_SPEECH_FRAMES : MAX_SPEECH_FRAMES,

@@ -1,6 +1,6 @@
-import { speakerNamed } from "../contract/audio-speech.ts";
 import { MAX_SPEECH_FRAMES } from "../contract/limits.ts";
 import type { VendorRequest, VoiceRequest } from "../contract/telephony.ts";
+import { speakerNamed, VOICES } from "../contract/voices.ts";
 import { type Prepared, prepareTts, type ResolveModel } from "./prepare.ts";
 import { SILENCE_S } from "./prepare-speech.ts";
 
@@ -23,11 +23,10 @@ export function prepareTelephony(
   const isVapi = "message" in asked;
   const said = isVapi ? asked.message.text : wordsOf(asked);
   const own = isVapi ? asked.message.voiceId : asked.voice;
-  const fields = isVapi
-    ? { text: "message.text", voice: "message.voiceId" }
-    : { text: "text", voice: "voice" };
-  const prepared = prepareTts({ text: said, speaker: speakerNamed(voice ?? own ?? undefined) }, resolve, {
-    fields: { text: fields.text, speaker: voice === null ? fields.voice : "voice" },
+  const voiceField = isVapi && voice === null ? "message.voiceId" : "voice";
+  const speaker = speakerNamed(voice ?? own ?? VOICES[0]!.id, voiceField);
+  const prepared = prepareTts({ text: said, speaker }, resolve, {
+    fields: { text: isVapi ? "message.text" : "text", speaker: voiceField },
     maxFrames: MAX_SPEECH_FRAMES,
     silenceS: SILENCE_S,
   });

@@ -174,7 +174,7 @@ function checkedInstructions(instructions = ""): string | null {
   if (chars > MAX_INSTRUCTIONS_CHARS) {
     throw new ServiceError(
       400,
-      `instructions has ${chars} characters: at most ${MAX_INSTRUCTIONS_CHARS} are taken, so make it shorter`,
+      `instructions has ${chars} characters, and at most ${MAX_INSTRUCTIONS_CHARS} are allowed: make it shorter`,
     );
   }
   return instructions.trim() === "" ? null : instructions;

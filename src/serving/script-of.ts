@@ -7,6 +7,7 @@ export function scriptOf(
   preset: Preset,
   written: AsyncIterable<string> | null = null,
   asker = "",
+  traceHeaders: NonNullable<Script["traceHeaders"]> = {},
 ): Script {
   const { conversation, delivery, seed } = prepared;
   return {
@@ -17,6 +18,7 @@ export function scriptOf(
     preset: { ...preset, ...prepared.preset },
     seed,
     asker,
+    traceHeaders,
     ...(prepared.hasMouth ? { hasMouth: true } : {}),
     ...(prepared.lexicon.length > 0 ? { lexicon: prepared.lexicon } : {}),
   };

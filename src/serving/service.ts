@@ -11,22 +11,26 @@ import type { Stop, TimeLimit } from "../model/stop-with.ts";
 import type { Writer } from "../model/writer.ts";
 import { newEventId } from "../tenancy/event-id.ts";
 import type { UsageRecord } from "../tenancy/store.ts";
+import { NO_SPAN, type Span } from "../tracing/span.ts";
 import type { AdmissionOptions, Place } from "./admission.ts";
 import { Admissions } from "./admissions.ts";
 import { AuthoredText } from "./authored-text.ts";
 import type { ComingText } from "./coming-text.ts";
 import { within } from "./deadline.ts";
+import { speechFacts, spokenFacts, writingFacts } from "./facts.ts";
 import { asRefusal } from "./failures.ts";
 import type { FairShare } from "./fair-share.ts";
 import { heardMeta } from "./heard-turn.ts";
 import type { Hearing } from "./hearing.ts";
+import { failureType, inSpan } from "./in-span.ts";
+import { Lead } from "./lead.ts";
 import { LiveWork } from "./live-work.ts";
 import type { Prepared } from "./prepare.ts";
 import { scriptOf } from "./script-of.ts";
 import { AllMarks, type SpokenPiece, spokenPiece } from "./spoken-piece.ts";
 import type { StreamedText } from "./streamed-text.ts";
 import { Tally } from "./tally.ts";
-import type { Telemetry } from "./telemetry.ts";
+import type { Telemetry, UtteranceEnd } from "./telemetry.ts";
 import { voiceMeta } from "./voice-meta.ts";
 
 export interface ServiceDeps {
@@ -47,6 +51,8 @@ export interface ServiceOptions extends AdmissionOptions {
   readonly frameTimeoutMs: number;
   /** Longest wait for a model to load, in milliseconds. */
   readonly loadTimeoutMs: number;
+  /** Seconds of speech that are made ahead of who plays it as it comes; 0 is no bound. */
+  readonly maxAheadS: number;
   /** Utterances that checkpoints which compute elsewhere speak at once, by their names; none unless given. */
   readonly placesElsewhere?: ReadonlyMap<string, number>;
 }
@@ -58,12 +64,16 @@ export interface Caller {
   readonly encoding: Encoding;
   /** Aborts when the client has gone. */
   readonly signal: AbortSignal;
+  /** The request's. */
+  readonly span: Span;
   /** The open turn's words, where they are given while it is spoken; nobody writes it then. */
   readonly words?: StreamedText;
   /** Longest that the reply may take, and what ends it then; without it, as long as it is read. */
   readonly limit?: TimeLimit;
   /** A stream hands audio over as it comes: what a client took before it left is metered. */
   readonly takesAudioAsItComes: boolean;
+  /** It is played as it comes: what is made ahead of that is bounded, since whoever listens may leave. */
+  readonly isPlayed: boolean;
   /** Told with the first frame: the audio of earlier turns is needed no more. */
   readonly onHeard?: () => void;
   /** Told when the utterance is ended although nothing is asked of it: whoever takes its audio waits for something else. */
@@ -93,20 +103,24 @@ export class SpeechService {
   readonly #deps: ServiceDeps;
   readonly #options: ServiceOptions;
   readonly #admissions: Admissions;
+  readonly #lead: Lead;
+  readonly #nowMs: () => number;
   readonly #live = new LiveWork();
 
   constructor(deps: ServiceDeps, options: ServiceOptions) {
     this.#deps = deps;
     this.#options = options;
     this.#admissions = new Admissions(options, options.placesElsewhere ?? new Map());
+    this.#lead = new Lead(options.maxAheadS);
+    this.#nowMs = options.nowMs ?? (() => performance.now());
   }
 
-  /** Utterances that are computed. */
+  /** Utterances that are computed just now. */
   get active(): number {
     return this.#admissions.active;
   }
 
-  /** Utterances that have begun and wait for a place, or for their client. */
+  /** Utterances that have begun and wait: for a place, for their client, for words, or to be less far ahead. */
   get paused(): number {
     return this.#admissions.paused;
   }
@@ -130,47 +144,66 @@ export class SpeechService {
     }
   }
 
-  /** Takes nothing new, lets what is being spoken finish for `graceMs`, then stops it with a 502. */
+  /**
+   * Takes nothing new, lets what is being spoken finish for `graceMs`, then stops it with a 502. What is played is made to
+   * its end as fast as it is taken: nobody else needs the time.
+   */
   async drain(graceMs: number): Promise<void> {
     this.#admissions.close();
+    this.#lead.lift();
     this.#deps.writing.close();
     this.#deps.hearing?.close();
     await this.#live.drain(graceMs);
   }
 
   async *#speak(given: Prepared, caller: Caller, stop: Stop): AsyncGenerator<SpokenPiece, Outcome, void> {
-    const tally = new Tally(this.#deps.telemetry);
+    const utterance = { model: given.model.card.id, format: caller.encoding };
+    const tally = new Tally(this.#deps.telemetry, utterance, this.#nowMs);
     const all = new AllMarks();
     let coming: ComingText | null = null;
     let place: Place | null = null;
     let lease: Lease | null = null;
     let settled = false;
+    let end: UtteranceEnd | null = null;
+    const { span } = caller;
+    span.set(speechFacts(given, caller.encoding, caller.takesAudioAsItComes));
+    // Where nobody asks for the next piece, the client went, or was cut.
+    const ending = () => end ?? (stop.signal.reason instanceof ServiceError ? "failed" : "gone");
+    span.atEnd(() => spokenFacts(tally, inputCharsOf(given, caller), ending()));
+    let toFirstAudio = NO_SPAN;
     try {
       const isWritten = given.conversation.open.text === null && caller.words === undefined;
       if (isWritten && this.#deps.writer === null) throw noWriter();
-      const heard = (await this.#deps.hearing?.hear(given.conversation, caller.keyId, stop.signal)) ?? {
+      const heard = (await this.#deps.hearing?.hear(given.conversation, caller.keyId, stop.signal, span)) ?? {
         conversation: given.conversation,
         heard: [],
       };
       const prepared = { ...given, conversation: heard.conversation };
       coming = await this.#coming(prepared, caller, stop);
       if (caller.words !== undefined) tally.wordsCame();
-      const end = (reason: ServiceError): void => {
+      const cut = (reason: ServiceError): void => {
         stop.abort(reason);
         caller.onEnded?.(reason);
       };
-      place = await this.#admissions
+      tally.queued();
+      const entering = this.#admissions
         .of(prepared.model.checkpoint)
-        .enter(caller.keyId, stop.signal, end, coming !== null);
+        .enter(caller.keyId, stop.signal, cut, coming !== null);
+      place = await inSpan(span.begin("queue"), stop.signal, entering);
       tally.admitted();
+      toFirstAudio = span.begin("first audio");
       lease = await this.#lease(prepared.model, stop);
-      const report = yield* this.#frames({ caller, lease, prepared, coming, place, all }, stop, tally);
-      tally.spoken();
+      const report = yield* this.#frames(
+        { caller, lease, prepared, coming, place, all, toFirstAudio },
+        stop,
+        tally,
+      );
       place.release();
       const { audioS, frames } = tally;
       const usage = usageOf(prepared, caller, audioS);
       settled = true;
       await this.#meter(caller.keyId, usage);
+      end = report.stop;
       const text = prepared.conversation.open.text ?? report.spoken.trimEnd();
       const writer = coming?.meta() ?? null;
       const writing = writer === null ? {} : { writer };
@@ -182,8 +215,12 @@ export class SpeechService {
       return { text, audioS, frames, usage, finishedHead, marks, meta };
     } catch (error) {
       settled ||= !caller.signal.aborted;
+      end = caller.signal.aborted && error === caller.signal.reason ? "gone" : "failed";
+      toFirstAudio.end(failureType(error, stop.signal));
       throw asRefusal(error, caller.signal);
     } finally {
+      tally.ended(ending());
+      toFirstAudio.end();
       coming?.release();
       lease?.release();
       place?.release();
@@ -198,7 +235,7 @@ export class SpeechService {
    */
   async #coming(prepared: Prepared, caller: Caller, stop: Stop): Promise<ComingText | null> {
     if (prepared.conversation.open.text !== null) return null;
-    const coming = caller.words ?? (await this.#authored(prepared, caller.keyId, stop));
+    const coming = caller.words ?? (await this.#authored(prepared, caller, stop));
     try {
       await within(coming.begin(), this.#options.loadTimeoutMs, stop, () => coming.from);
       return coming;
@@ -208,31 +245,44 @@ export class SpeechService {
     }
   }
 
-  async #authored(prepared: Prepared, keyId: string, stop: Stop): Promise<AuthoredText> {
-    const { writer, writing } = this.#deps;
+  async #authored(prepared: Prepared, caller: Caller, { signal }: Stop): Promise<AuthoredText> {
+    const { writer, writing, telemetry } = this.#deps;
     if (writer === null) throw noWriter();
-    const holding = await writing.enter(keyId, 1, stop.signal);
-    return new AuthoredText(writer, prepared, stop.signal, () => holding.release());
+    const span = caller.span.begin("writer", writingFacts(writer.name, prepared.delivery.temperature));
+    const holding = await writing.enter(caller.keyId, 1, signal).catch((error: unknown) => {
+      span.end(failureType(error, signal));
+      throw error;
+    });
+    return new AuthoredText(writer, prepared, signal, {
+      span,
+      onFirstToken: (seconds) => telemetry.firstToken(seconds),
+      onOver: () => holding.release(),
+    });
   }
 
   /** The engine's speech as a file, each piece waited for no longer than the deadline. */
   async *#frames(
-    { caller, lease, prepared, coming, place, all }: Speaking,
+    { caller, lease, prepared, coming, place, all, toFirstAudio }: Speaking,
     stop: Stop,
     tally: Tally,
   ): AsyncGenerator<SpokenPiece, SpeechReport, void> {
     const written = coming?.pieces(() => place.rest());
-    const script = scriptOf(prepared, lease.preset, written, caller.keyId);
+    const script = scriptOf(prepared, lease.preset, written, caller.keyId, toFirstAudio.headers);
     const { silenceS } = prepared;
     const speech =
       silenceS === undefined
         ? fileOf(lease.model, script, caller.encoding, stop.signal)
         : encodedSpeech(silence(silenceS), caller.encoding, script.seed);
     const awaited = () => (coming?.isWriting === true ? coming.from : "the speech model");
+    const held = () => (caller.isPlayed ? this.#lead.wait(tally.aheadS, stop.signal) : null);
     let isOver = false;
     try {
       for (;;) {
         const askedS = tally.nowS;
+        for (let wait = held(); wait !== null; wait = held()) {
+          place.pause();
+          await wait;
+        }
         const turn = place.work(tally.aheadS);
         if (turn !== null) await turn;
         // It may compute what it has, but soon has nothing: its place is another's until there are words.
@@ -246,6 +296,7 @@ export class SpeechService {
         if (tally.frames === 0) caller.onHeard?.();
         // A frame that waited for its client's words is not late.
         tally.frame(step.value.sampleCount, Math.max(askedS, caller.words?.cameAtS ?? 0));
+        if (tally.frames > 0) toFirstAudio.end();
         place.rest();
         const piece = spokenPiece(step.value);
         all.add(piece.marks);
@@ -288,6 +339,8 @@ interface Speaking {
   readonly coming: ComingText | null;
   readonly place: Place;
   readonly all: AllMarks;
+  /** Lasts until the first frame. */
+  readonly toFirstAudio: Span;
 }
 
 function noWriter(): ServiceError {
@@ -299,9 +352,13 @@ function noWriter(): ServiceError {
 const NOTHING = new Uint8Array(0);
 const NO_REPORT: SpeechReport = { stop: "length", spoken: "" };
 
-function usageOf(prepared: Prepared, { words }: Caller, audioS: number): Usage {
+function inputCharsOf({ input }: Prepared, { words }: Caller): number {
+  return input.chars + (words?.chars ?? 0);
+}
+
+function usageOf(prepared: Prepared, caller: Caller, audioS: number): Usage {
   return {
-    input_chars: prepared.input.chars + (words?.chars ?? 0),
+    input_chars: inputCharsOf(prepared, caller),
     input_audio_seconds: prepared.input.audioS,
     output_audio_seconds: audioS,
   };

@@ -1,5 +1,5 @@
 import { abortable } from "../model/abortable.ts";
-import { RecogniserError, type Transcript } from "../model/recogniser.ts";
+import { type RecogniseOptions, RecogniserError, type Transcript } from "../model/recogniser.ts";
 import { type Stop, stopWith } from "../model/stop-with.ts";
 import type { FairShare, Holding } from "./fair-share.ts";
 
@@ -33,10 +33,15 @@ export class SharedClip {
    * @param onBegin called when it is being heard, at once where it already is
    * @throws what {@link FairShare.enter} and the recogniser throw; the signal's reason as soon as that aborts
    */
-  async join(keyId: string, signal: AbortSignal, onBegin: () => void): Promise<Transcript> {
+  async join(
+    keyId: string,
+    signal: AbortSignal,
+    onBegin: () => void,
+    traceHeaders: TraceHeaders,
+  ): Promise<Transcript> {
     this.#asking++;
     try {
-      if (this.#heard === null) await this.#getIn(keyId, signal);
+      if (this.#heard === null) await this.#getIn(keyId, signal, traceHeaders);
       onBegin();
       return await abortable(this.#heard!, signal);
     } finally {
@@ -46,13 +51,13 @@ export class SharedClip {
   }
 
   /** Waits until it is being heard, for whomever. */
-  async #getIn(keyId: string, signal: AbortSignal): Promise<void> {
+  async #getIn(keyId: string, signal: AbortSignal, traceHeaders: TraceHeaders): Promise<void> {
     const line = stopWith([signal]);
     this.#inLine.add(line);
     try {
       const place = await this.#places.enter(keyId, 1, line.signal);
       // Two may be let in at once.
-      if (this.#heard === null) this.#begin(place);
+      if (this.#heard === null) this.#begin(place, traceHeaders);
       else place.release();
     } catch (error) {
       if (error !== BEGUN) throw error;
@@ -62,13 +67,13 @@ export class SharedClip {
     }
   }
 
-  #begin(place: Holding): void {
+  #begin(place: Holding, traceHeaders: TraceHeaders): void {
     const { signal } = this.#stop;
     const onPiece = (): void => {
       if (this.#asking === 0) this.#end(NOBODY_WAITS);
     };
     // Not awaited past a stop: a recogniser that hangs must not hold the place.
-    const heard = abortable(this.#recognise(signal, onPiece), signal).finally(() => {
+    const heard = abortable(this.#recognise(signal, onPiece, traceHeaders), signal).finally(() => {
       clearTimeout(this.#lingering);
       place.release();
       this.#onOver();
@@ -95,7 +100,14 @@ export class SharedClip {
 }
 
 /** Hears the clip. @param onPiece to be called when a piece of it is heard and kept */
-type Recognises = (signal: AbortSignal, onPiece: () => void) => Promise<Transcript>;
+type Recognises = (
+  signal: AbortSignal,
+  onPiece: () => void,
+  traceHeaders: TraceHeaders,
+) => Promise<Transcript>;
+
+/** Of the request that a clip is heard for: of those who share it, of the first that was let in. */
+export type TraceHeaders = NonNullable<RecogniseOptions["traceHeaders"]>;
 
 /** Why somebody leaves a clip who will ask for it again. */
 export class OutOfPatienceError extends RecogniserError {}

@@ -3,6 +3,7 @@ import { countChars } from "../contract/limits.ts";
 import { inlineFault } from "../text/inline-phonemes.ts";
 import { SentenceCutter } from "../text/sentence-cutter.ts";
 import { hasSpeakable } from "../text/speakable.ts";
+import { Arrivals } from "./arrivals.ts";
 import type { ComingText } from "./coming-text.ts";
 
 /** Given words that come in pieces, cut anywhere, while they are spoken. What can be said of them is held, and is bounded. */
@@ -10,14 +11,10 @@ export class StreamedText implements ComingText {
   readonly from = "the rest of the text";
   readonly #mostChars: number;
   readonly #cutter = new SentenceCutter();
-  /** What has come and was not asked for. */
-  readonly #sentences: string[] = [];
+  readonly #sentences = new Arrivals<string>();
   #chars = 0;
   #hasWords = false;
-  #end: { readonly error: unknown } | "done" | null = null;
-  #isWriting = false;
-  #cameAtS = 0;
-  #onChange = (): void => {};
+  #isWhole = false;
 
   /** @param mostChars code points that there may be of all pieces */
   constructor(mostChars: number) {
@@ -31,21 +28,21 @@ export class StreamedText implements ComingText {
 
   /** Whether it has ended, and there was nothing to say. */
   get isBlank(): boolean {
-    return this.#end === "done" && !this.#hasWords;
+    return this.#isWhole && !this.#hasWords;
   }
 
   /** When words came that had been waited for, by the process's steady clock, in seconds; 0 where none had. */
   get cameAtS(): number {
-    return this.#cameAtS;
+    return this.#sentences.cameAtS;
   }
 
   get isWriting(): boolean {
-    return this.#isWriting;
+    return this.#sentences.isAwaited;
   }
 
   /** Takes the next piece; what comes after the end is nobody's. What is wrong with it is thrown to who speaks. */
   push(piece: string): void {
-    if (this.#end !== null) return;
+    if (this.#sentences.isOver) return;
     this.#chars += countChars(piece);
     if (this.#chars > this.#mostChars) {
       this.fail(
@@ -61,32 +58,26 @@ export class StreamedText implements ComingText {
 
   /** All has come. */
   end(): void {
-    if (this.#end !== null) return;
+    if (this.#sentences.isOver) return;
     const rest = this.#cutter.flush();
     if (rest !== null) this.#add(rest);
-    this.#end ??= "done";
-    this.#onChange();
+    this.#isWhole = !this.#sentences.isOver;
+    this.#sentences.end();
   }
 
   /** No more will come, and what has come is not to be spoken. */
   fail(error: unknown): void {
-    this.#sentences.length = 0;
-    this.#end ??= { error };
-    this.#onChange();
+    this.#sentences.drop(error);
   }
 
   async begin(): Promise<void> {
-    await this.#wait();
-    if (this.#sentences.length > 0) return;
+    if (await this.#sentences.arrived()) return;
     throw new ServiceError(400, "the text has nothing speakable: it needs at least one letter or digit");
   }
 
   async *pieces(onWait: () => void): AsyncGenerator<string, void, void> {
     let separator = "";
-    for (;;) {
-      await this.#wait(onWait);
-      const sentence = this.#sentences.shift();
-      if (sentence === undefined) return;
+    for await (const sentence of this.#sentences.all(onWait)) {
       yield separator + sentence;
       separator = " ";
     }
@@ -108,24 +99,6 @@ export class StreamedText implements ComingText {
       return;
     }
     this.#hasWords = true;
-    this.#sentences.push(sentence);
-    this.#onChange();
-  }
-
-  /** Until a sentence is there, or none will be. Throws what the text failed with. */
-  async #wait(onWait = (): void => {}): Promise<void> {
-    this.#isWriting = true;
-    try {
-      while (this.#sentences.length === 0 && this.#end === null) {
-        onWait();
-        await new Promise<void>((resolve) => {
-          this.#onChange = resolve;
-        });
-        this.#cameAtS = performance.now() / 1_000;
-      }
-    } finally {
-      this.#isWriting = false;
-    }
-    if (this.#end !== null && this.#end !== "done") throw this.#end.error;
+    this.#sentences.add(sentence);
   }
 }

@@ -1,13 +1,35 @@
+import type { Encoding } from "../audio/encode/encoder.ts";
 import type { Usage } from "../contract/replies.ts";
+
+/**
+ * How an utterance ended: all of it was spoken, as much as it may be long, its client went, or something failed, its
+ * metering among that.
+ */
+export type UtteranceEnd = "finished" | "length" | "gone" | "failed";
+
+/** An utterance that is over, however that came. */
+export interface EndedUtterance {
+  /** The public id of its model. */
+  readonly model: string;
+  readonly format: Encoding;
+  readonly reason: UtteranceEnd;
+  /** Handed over, in seconds. */
+  readonly audioS: number;
+  /** How long the engine was waited for, in seconds. */
+  readonly engineS: number;
+}
 
 /** What the life of a request reports to whoever measures. Sizes and times only: never text, audio or keys. */
 export interface Telemetry {
-  /** Seconds from the request's arrival to its first frame. */
-  firstAudio(seconds: number): void;
+  /** Seconds that a request waited for its first place; it has that now. */
+  queued(seconds: number): void;
+  /** Seconds from when a model was asked to write to its first token. */
+  firstToken(seconds: number): void;
+  /** Seconds from the request's arrival to its first frame, spoken by the model of that public id. */
+  firstAudio(model: string, seconds: number): void;
   /** A frame came later than a listener in real time needed it, and not because that listener was slow. */
   underrun(): void;
-  /** An utterance is out: seconds of audio, and seconds the engine was waited for. */
-  spoken(audioS: number, engineS: number): void;
+  ended(utterance: EndedUtterance): void;
   /** A recording was heard: its length, and how long the recogniser was waited for, in seconds. */
   heard(audioS: number, recogniserS: number): void;
   /** A turn of sound alone was to be heard before its reply. */

@@ -16,7 +16,13 @@ import type { Heard } from "./transcriptions.ts";
 
 /** `response_format` `json`. */
 export function plainTranscription(heard: Heard): Transcription {
-  return { text: heard.transcript.text, usage: durationUsage(heard), ...heardSeconds(heard) };
+  const { transcript } = heard;
+  return {
+    text: transcript.text,
+    languages: languagesOf(transcript),
+    usage: durationUsage(heard),
+    ...heardSeconds(heard),
+  };
 }
 
 /** `response_format` `verbose_json`, with times of what was asked for. */
@@ -28,6 +34,7 @@ export function verboseTranscription(
   return {
     task: "transcribe",
     language: languageName(transcript.language),
+    languages: languagesOf(transcript),
     duration: roundedToMs(durationS),
     text: transcript.text,
     ...(granularities.has("segment") && { segments: segmentsOf(transcript) }),
@@ -63,6 +70,17 @@ export function piecesOf({ text, segments }: Transcript): string[] {
   const pieces = segments.map((segment, index) => (index === 0 ? segment.text : ` ${segment.text}`));
   if (pieces.join("") === text) return pieces;
   return text === "" ? [] : [text];
+}
+
+/** What is heard from when to when, as captions have it. */
+export function captionsOf(
+  heard: readonly { readonly startS: number; readonly endS: number; readonly text: string }[],
+): { start: number; end: number; text: string }[] {
+  return heard.map(({ startS, endS, text }) => ({ start: startS, end: endS, text }));
+}
+
+function languagesOf({ language }: Transcript): { code: string }[] {
+  return language === null ? [] : [{ code: language }];
 }
 
 function segmentsOf({ segments, speechProbability }: Transcript): TranscriptionSegment[] {

@@ -7,8 +7,10 @@ import type { Stop } from "../model/stop-with.ts";
 import { newEventId } from "../tenancy/event-id.ts";
 import type { UsageRecord } from "../tenancy/store.ts";
 import { within } from "./deadline.ts";
+import { ASKED, hearingFacts } from "./facts.ts";
 import { asRefusal } from "./failures.ts";
 import type { FairShare } from "./fair-share.ts";
+import { inSpan } from "./in-span.ts";
 import type { Requester } from "./intake.ts";
 import { LiveWork } from "./live-work.ts";
 import type { Telemetry } from "./telemetry.ts";
@@ -76,20 +78,25 @@ export class Transcriptions {
 
   async #hear(
     { clip, language, prompt, wantsWords }: RecordingToHear,
-    { keyId }: Requester,
+    { keyId, span }: Requester,
     stop: Stop,
   ): Promise<Heard> {
     const { recogniser, places, telemetry, timeoutMs } = this.#deps;
     if (recogniser === null) throw noRecogniser();
     const { durationS } = clip;
-    const place = await places.enter(keyId, 1, stop.signal);
+    const facts = hearingFacts(recogniser.name, clip);
+    span.set({ ...ASKED, ...facts });
+    const place = await inSpan(span.begin("queue"), stop.signal, places.enter(keyId, 1, stop.signal));
     try {
       const beganMs = performance.now();
-      const options = { language, prompt, wantsWords, draft: null };
+      const hearing = span.begin("hear", facts);
+      const traceHeaders = hearing.headers;
+      const options = { language, prompt, wantsWords, draft: null, traceHeaders };
       const work = recogniser.recognise(clip, options, stop.signal).catch((error: unknown) => {
         throw asOfRequest(error, language);
       });
-      const transcript = await within(work, timeoutMs, stop, () => "the recogniser");
+      const heard = within(work, timeoutMs, stop, () => "the recogniser");
+      const transcript = await inSpan(hearing, stop.signal, heard);
       telemetry.heard(durationS, (performance.now() - beganMs) / 1_000);
       const usage = {
         input_chars: countChars(prompt ?? ""),
@@ -125,7 +132,7 @@ function asOfRequest(error: unknown, language: string | null): unknown {
   if (error.refused !== "language" || language === null) return error;
   return new ServiceError(
     400,
-    `language "${language}" is not known to the recogniser: leave it out to have it found out, or send another`,
+    `language "${language}" is not known to the recogniser: leave it out to have it detected, or send another`,
     { cause: error },
   );
 }

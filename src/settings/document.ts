@@ -7,10 +7,11 @@ const PREFACE = `# Settings
 
 <!-- Generated from src/settings/schema.ts: npm run build && node dist/src/settings/document.js > docs/settings.md -->
 
-A setting is given by a flag, by an environment variable, or in a JSON file named with \`--config\`. Flags win over the
-environment, the environment over the file, and the file over the defaults below. A setting that is unknown or is not
-what it takes is refused at start, by name. In the file a dot is a level: \`{"port": 8080, "metrics": {"enabled": false}}\`.
-In the environment a list is separated by commas. \`antiphon serve --help\` lists those that have a flag.
+You set a setting with a flag, with an environment variable, or in a JSON file that \`--config\` names. Flags win over the
+environment, the environment over the file, and the file over the defaults below. Antiphon refuses to run with a setting
+that is unknown or has a value that it does not take, and names it. In the file each dot is a level:
+\`{"port": 8080, "metrics": {"enabled": false}}\`. In the environment, commas separate the items of a list.
+\`antiphon serve --help\` lists the settings that have a flag.
 
 | setting | variable | takes | default | meaning |
 |---|---|---|---|---|`;
@@ -57,11 +58,13 @@ function takesOf(schema: LeafSchema): string {
 }
 
 const OTHER_VARIABLES = `Some variables are not settings. With \`ANTIPHON_DEBUG=1\`, a command that fails also prints where it failed.
-\`ANTIPHON_WRITER_API_KEY\` holds the key of the writer's chat endpoint, \`ANTIPHON_RECOGNISER_API_KEY\` that of the
-recogniser's; a checkpoint's is in a variable that its \`keyEnv\` names. \`ANTIPHON_KEY\` is where clients and examples look for an API key; the program itself does not. \`HF_TOKEN\`, \`HF_ENDPOINT\` and \`PYTHON\` say how models are pulled
-(\`antiphon models pull --help\`). What Kubernetes and Docker set by themselves beside a service named
-\`antiphon\` or \`antiphon-…\` (\`ANTIPHON_PORT=tcp://10.0.0.1:8080\`, \`ANTIPHON_SERVICE_HOST\`) is ignored, with one
-warning on standard error.`;
+\`ANTIPHON_WRITER_API_KEY\` holds the key for the writer's chat endpoint, \`ANTIPHON_RECOGNISER_API_KEY\` that for the
+recogniser's (that of a checkpoint elsewhere is in the variable that its \`keyEnv\` names), \`ANTIPHON_WYOMING_KEY\` the key by which clients of the Wyoming protocol are metered, \`ANTIPHON_STORE_URL\`
+the address of a PostgreSQL database, and \`ANTIPHON_BUCKETS_URL\` that of shared buckets. \`ANTIPHON_KEY\` is where clients
+and examples look for an API key; the program itself does not. \`HF_TOKEN\`, \`HF_ENDPOINT\` and \`PYTHON\` say how models
+are pulled (\`antiphon models pull --help\`). What Kubernetes and Docker set by themselves for a service named
+\`antiphon\` or \`antiphon-…\` (\`ANTIPHON_PORT=tcp://10.0.0.1:8080\`, \`ANTIPHON_SERVICE_HOST\`) is ignored, with one warning
+on standard error.`;
 
 function row(leaf: Leaf): string {
   const cells = [

@@ -4,6 +4,7 @@ import { nearest } from "./nearest.ts";
 import { isOrchestrators } from "./orchestrator.ts";
 import { SettingsError } from "./settings-error.ts";
 import { readText } from "./values.ts";
+import { withoutLogins } from "./without-logins.ts";
 
 /** What the `ANTIPHON_…` variables say. */
 export interface EnvironmentSettings {
@@ -22,6 +23,8 @@ const OTHER_VARIABLES: readonly string[] = [
   "ANTIPHON_WRITER_API_KEY",
   "ANTIPHON_RECOGNISER_API_KEY",
   "ANTIPHON_WYOMING_KEY",
+  "ANTIPHON_STORE_URL",
+  "ANTIPHON_BUCKETS_URL",
   "ANTIPHON_KEY",
 ];
 
@@ -49,7 +52,8 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
 
 function refused(variable: string, text: string, fault: Fault): SettingsError {
   const { name, kind, takes } = fault;
-  const shown = JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text);
+  const told = withoutLogins(text);
+  const shown = JSON.stringify(told.length > 80 ? `${told.slice(0, 79)}…` : told);
   const why =
     kind === "unknown"
       ? `${JSON.stringify(name)} is no setting${takes === null ? "" : `, and ${takes} may be meant`}`

@@ -2,6 +2,7 @@ import { LEAVES, type Leaf } from "./leaves.ts";
 import { nearest } from "./nearest.ts";
 import { SettingsError } from "./settings-error.ts";
 import { accepts, expectation, readText } from "./values.ts";
+import { withoutLogins } from "./without-logins.ts";
 
 /**
  * Reads flags, given by the name of their setting.
@@ -26,7 +27,7 @@ export function readFlags(
 function refused(leaf: Leaf, given: string | boolean): SettingsError {
   return new SettingsError(
     "flag",
-    `The flag ${leaf.flag} is ${JSON.stringify(given)}, but it takes ${expectation(leaf.schema)}: correct it or leave it out.`,
+    `The flag ${leaf.flag} is ${withoutLogins(JSON.stringify(given))}, but it takes ${expectation(leaf.schema)}: correct it or leave it out.`,
   );
 }
 

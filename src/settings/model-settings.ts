@@ -76,7 +76,7 @@ const Remote = Type.Object(
       description:
         "Utterances that it speaks at once; more wait, as `queueDepth` and the other limits of waiting say.",
     }),
-    firstByteTimeoutMs: Type.Integer({
+    firstSoundTimeoutMs: Type.Integer({
       minimum: 100,
       maximum: MAX_MS,
       default: 10_000,

@@ -8,8 +8,8 @@ const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"
 const ADDRESS_OR_NETWORK =
   "^([0-9a-fA-F.:]*[.:][0-9a-fA-F.:]*(/[0-9]{1,3})?|loopback|linklocal|uniquelocal)$";
 
-/** What browsers send as `Origin`: a scheme and a host in small letters, a port unless it is the scheme's own. */
-const ORIGIN = "^[a-z][a-z0-9+.-]*://[^/\\s,?#@*A-Z]+$";
+/** What browsers send as `Origin`, in ASCII: a scheme and a host in small letters, a port unless it is the scheme's own. */
+const ORIGIN = "^(?!https:.*:443$|http:.*:80$)[a-z][a-z0-9+.-]*://[^/\\s,?#@*A-Z\\x80-\\uffff]+$";
 
 /** An address and a port; an IPv6 address stands in brackets. */
 export const HOST_AND_PORT = "^(\\[[0-9a-fA-F:.]+\\]|[^:\\[\\]\\s]+):[0-9]{1,5}$";
@@ -31,19 +31,19 @@ export const SettingsSchema = Type.Object({
   dataDir: Type.String({
     minLength: 1,
     description:
-      "Folder for keys, usage and pulled models. A relative path in the file is read from the file's own folder.",
+      "Folder for keys, usage and pulled models. A relative path in the settings file starts from that file's folder.",
   }),
   pull: Type.Boolean({ default: true, description: "Whether missing weights are fetched at start." }),
   readings: Type.Enum(["standard", "improved"], {
     default: "standard",
     description:
-      "How text is read. There is one way, that of a careful newsreader; both values name it, and `improved` is kept for configurations that have it.",
+      "How text is read. There is one way, that of a careful newsreader; both values mean it, and `improved` is kept for configurations that have it.",
   }),
   lexicon: Type.Optional(
     Type.String({
       minLength: 1,
       description:
-        "A file of your own words, which come before the dictionary's: a line a word, a tab, and `/phonemes/` or a respelling. A relative path in the file is read from the file's own folder.",
+        "A file of your own words, which come before the dictionary's: on each line a word, a tab, and `/phonemes/` or a respelling. A relative path in the settings file starts from that file's folder.",
     }),
   ),
   workers: Type.Integer({
@@ -51,7 +51,7 @@ export const SettingsSchema = Type.Object({
     maximum: 64,
     default: 0,
     unit: "threads",
-    description: "Threads that speak; 0 is one for each core, 64 at most.",
+    description: "Threads that speak; 0 is one for each core, at most 64.",
   }),
   concurrency: Type.Integer({
     minimum: 0,
@@ -66,7 +66,7 @@ export const SettingsSchema = Type.Object({
     default: 0,
     unit: "utterances",
     description:
-      "Utterances of one key that may be open at once; 0 is as many as the server has places. Whatever it is, places go by turns to all keys that wait.",
+      "Utterances of one key that may be open at once; 0 is as many as the server has places. Whatever it is, places go in turn to all keys that wait.",
   }),
   queueDepth: Type.Integer({
     minimum: 0,
@@ -74,7 +74,7 @@ export const SettingsSchema = Type.Object({
     default: 128,
     unit: "requests",
     description:
-      "Requests that may wait: to be spoken, and as many each for room and to be written. One more is refused with 502.",
+      "Requests that may wait to be spoken; as many again may wait for memory, and as many to be written. One more is refused with 502.",
   }),
   keyQueueDepth: Type.Integer({
     minimum: 0,
@@ -89,7 +89,7 @@ export const SettingsSchema = Type.Object({
     default: 10_000,
     unit: "ms",
     description:
-      "The longest that a request waits for its turn before it is refused; each kind of wait counts by itself.",
+      "How long a request may wait for its turn before it is refused. Each kind of wait counts separately.",
   }),
   generationTimeoutMs: Type.Integer({
     minimum: 100,
@@ -97,22 +97,29 @@ export const SettingsSchema = Type.Object({
     default: 30_000,
     unit: "ms",
     description:
-      "Longest that the engine may take over the next frame of an utterance. Time that a client leaves frames unread does not count.",
+      "How long the engine may take over the next frame of an utterance. Time in which a client leaves frames unread does not count.",
+  }),
+  maxAheadS: Type.Integer({
+    minimum: 0,
+    maximum: 86_400,
+    default: 30,
+    unit: "s",
+    description:
+      "How far ahead of a listener who plays it as it comes a stream's speech is made, and metered; 0 is no bound. Whole replies, and files that were not asked for as streams, come as fast as they are made.",
   }),
   requestTimeoutMs: Type.Integer({
     minimum: 100,
     maximum: MAX_MS,
     default: 300_000,
     unit: "ms",
-    description:
-      "Longest that the making of a reply in one piece may take. Streams may take as long as they are read.",
+    description: "How long making a whole reply may take. Streams may last as long as they are read.",
   }),
   loadTimeoutMs: Type.Integer({
     minimum: 100,
     maximum: MAX_MS,
     default: 300_000,
     unit: "ms",
-    description: "Longest wait for a model to load, and for a writer's first sentence.",
+    description: "How long a model may take to load, and a writer to finish its first sentence.",
   }),
   stallTimeoutMs: Type.Integer({
     minimum: 100,
@@ -120,42 +127,52 @@ export const SettingsSchema = Type.Object({
     default: 300_000,
     unit: "ms",
     description:
-      "Longest that a client may neither take a byte of what is ready for it nor send one of what it has announced. Systems keep some megabytes of what was sent, so that a byte is seen to be taken only now and then: below half a minute a listener in real time may be cut off.",
+      "How long a connection may stand still: the client neither takes a byte of what is ready for it nor sends one of what it announced. Operating systems buffer some megabytes, so the server sees bytes being taken only now and then; below half a minute, somebody listening in real time may be cut off.",
   }),
   headersTimeoutMs: Type.Integer({
     minimum: 100,
     maximum: MAX_MS,
     default: 15_000,
     unit: "ms",
-    description: "Longest that a client may take to send the headers of a request.",
+    description: "How long a client may take to send the headers of a request.",
   }),
   uploadTimeoutMs: Type.Integer({
     minimum: 100,
     maximum: MAX_MS,
     default: 300_000,
     unit: "ms",
-    description: "Longest that a client may take to send a whole request.",
+    description: "How long a client may take to send a whole request.",
   }),
   heartbeatMs: Type.Integer({
     minimum: 100,
     maximum: MAX_MS,
     default: 15_000,
     unit: "ms",
-    description: "Silence on a stream after which a comment line keeps the connection alive.",
+    description: "After this long without data, a comment line keeps a stream's connection alive.",
+  }),
+  drainDelayMs: Type.Integer({
+    minimum: 0,
+    maximum: MAX_MS,
+    default: 0,
+    unit: "ms",
+    description:
+      "How long a server that is told to stop still takes requests while /ready fails, so that a balancer can turn to other servers first. A second signal skips the rest.",
   }),
   shutdownGraceMs: Type.Integer({
     minimum: 0,
     maximum: MAX_MS,
     default: 10_000,
     unit: "ms",
-    description: "How long a stopping server lets utterances finish before it cuts them off.",
+    description:
+      "How long a server that stops lets utterances finish before it cuts them off; it begins after drainDelayMs.",
   }),
   bodyLimitBytes: Type.Integer({
     minimum: 1024,
     maximum: 2_147_483_647,
     default: 134_217_728,
     unit: "bytes",
-    description: "Largest request body. 128 MiB admits three turns at the audio cap of 25 MiB, in base64.",
+    description:
+      "Largest request body. 128 MiB holds three turns with the most audio (25 MiB each), in base64.",
   }),
   receivingBudgetMb: Type.Integer({
     minimum: 1,
@@ -163,7 +180,7 @@ export const SettingsSchema = Type.Object({
     default: 136,
     unit: "MiB",
     description:
-      "Memory for request bodies over 64 KiB that are being received; a body that finds no room waits, unread. The largest body that may be sent always fits.",
+      "Memory for request bodies over 64 KiB while they arrive. A body that finds no room waits, unread; the largest permitted body always fits.",
   }),
   keyReceivingBudgetMb: Type.Integer({
     minimum: 1,
@@ -178,7 +195,7 @@ export const SettingsSchema = Type.Object({
     default: 128,
     unit: "MiB",
     description:
-      "Memory for the decoded audio of requests that are waiting or being spoken; a request that finds no room waits.",
+      "Memory for the decoded audio of requests that are waiting or being spoken. A request that finds no room waits.",
   }),
   keyAudioBudgetMb: Type.Integer({
     minimum: 1,
@@ -193,7 +210,7 @@ export const SettingsSchema = Type.Object({
     default: 128,
     unit: "MiB",
     description:
-      "Memory for whole replies, from before they are spoken until their clients have taken them; a request that finds no room waits. A second of speech takes 48 kB.",
+      "Memory for whole replies, from before they are spoken until their clients have taken them. A request that finds no room waits. A second of speech takes 48 kB.",
   }),
   keyReplyBudgetMb: Type.Integer({
     minimum: 1,
@@ -208,25 +225,25 @@ export const SettingsSchema = Type.Object({
     default: 0,
     unit: "MiB",
     description:
-      "Memory that loaded models may take; beyond it the least recently used idle one is unloaded. 0 is 4096, or what the models need with this many workers, where that is more.",
+      "Memory for loaded models; beyond it, the idle model that was used least recently is unloaded. 0 is 4096, or what the models need with this many workers, if that is more.",
   }),
   defaultKeyRpm: Type.Integer({
     ...rate,
     default: 600,
     unit: "requests a minute",
-    description: "Sustained rate of a key made without one.",
+    description: "Sustained rate of a key that is made without one.",
   }),
   defaultKeyBurst: Type.Integer({
     ...rate,
     default: 60,
     unit: "requests",
-    description: "Burst capacity of a key made without one.",
+    description: "Burst capacity of a key that is made without one.",
   }),
   anonymousRpm: Type.Integer({
     ...rate,
     default: 60,
     unit: "requests a minute",
-    description: "Sustained rate of failed authentications from one address.",
+    description: "Sustained rate of failed authentications that one address may make.",
   }),
   anonymousBurst: Type.Integer({
     ...rate,
@@ -234,25 +251,106 @@ export const SettingsSchema = Type.Object({
     unit: "requests",
     description: "Failed authentications that one address may make at once.",
   }),
+  store: Type.Object({
+    kind: Type.Optional(
+      Type.Enum(["libsql", "postgres"], {
+        description:
+          "Where keys and usage are kept: in a file in dataDir (libsql), or in a PostgreSQL database that several servers may share. Not set: postgres where its address is given, or else libsql.",
+      }),
+    ),
+    urlFile: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          "A file that holds nothing but the address of the PostgreSQL database, as in postgres://user:password@host:5432/database?sslmode=verify-full. The environment variable ANTIPHON_STORE_URL wins over it.",
+      }),
+    ),
+    schema: Type.String({
+      pattern: "^[a-z_][a-z0-9_]{0,62}$",
+      default: "antiphon",
+      takes: "1 to 63 small letters, digits and underscores, no digit first",
+      description:
+        "The schema in that database that holds Antiphon's tables; it is created if it does not exist.",
+    }),
+    connections: Type.Integer({
+      minimum: 1,
+      maximum: 100,
+      default: 3,
+      unit: "connections",
+      description: "Connections to that database that this server may have open.",
+    }),
+    timeoutMs: Type.Integer({
+      minimum: 100,
+      maximum: 60_000,
+      default: 2_000,
+      unit: "ms",
+      description:
+        "How long connecting to that database, or one statement there, may take, and how long a request waits for its key to be found; then it is refused with 502.",
+    }),
+    commitTimeoutMs: Type.Integer({
+      minimum: 100,
+      maximum: 600_000,
+      default: 10_000,
+      unit: "ms",
+      description: "How long committing usage there is tried again before its request fails.",
+    }),
+    eventsKeptDays: Type.Integer({
+      minimum: 1,
+      maximum: 3_650,
+      default: 3,
+      unit: "days",
+      description:
+        "How long single requests are kept there, so that one that is committed twice counts once. Totals are kept for ever.",
+    }),
+  }),
+  buckets: Type.Object({
+    kind: Type.Enum(["memory", "valkey"], {
+      default: "memory",
+      description:
+        "Where the buckets of keys are kept: in this server alone, or on a Valkey server that several share, so that a key's rate is that of all of them together.",
+    }),
+    urlFile: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          "A file that holds nothing but the address of the Valkey server, as in redis://user:password@host:6379/0, or rediss:// for TLS. The environment variable ANTIPHON_BUCKETS_URL wins over it.",
+      }),
+    ),
+    prefix: Type.String({
+      pattern: "^[A-Za-z0-9._:-]{1,64}$",
+      default: "antiphon",
+      takes: "1 to 64 letters, digits, dots, colons, hyphens or underscores",
+      description:
+        "What the names of the entries there begin with. Servers with the same prefix share their buckets.",
+    }),
+    timeoutMs: Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      default: 50,
+      unit: "ms",
+      description:
+        "How long the Valkey server may take over an answer; then a bucket of this server with the same terms stands in.",
+    }),
+  }),
   trustProxy: Type.Union(
     [Type.Boolean(), Type.Array(Type.String({ pattern: ADDRESS_OR_NETWORK }), { minItems: 1 })],
     {
       default: false,
       takes: "true, false or a list of IP addresses and networks",
       description:
-        "Whose X-Forwarded-For names the client: nobody's (false), anybody's (true), or that of the listed addresses and networks.",
+        "Whose X-Forwarded-For header is believed to name the client: nobody's (false), anybody's (true), or that of the listed addresses and networks.",
     },
   ),
   corsOrigins: Type.Union([Type.Literal("*"), Type.Array(Type.String({ pattern: ORIGIN }))], {
     default: [],
-    takes: "* or a list of origins, such as https://app.example",
+    takes: "* or a list of origins as browsers send them, such as https://app.example",
     description:
-      "Whose web pages may call the service from a browser, beside its own playground: those of the listed origins, or everybody's (*). Such a page holds a key: give it one of its own, with a low rate.",
+      "Which web pages may call the service from a browser, besides its own: those of the listed origins, or all of them (*). Such a page holds a key, so give it one of its own, with a low rate.",
   }),
   keylessLists: Type.Enum(["audio", "all", "none"], {
     default: "audio",
     description:
-      "Which lists are told without a key, because some clients ask for them so: /v1/audio/voices and /v1/audio/models (audio), also /v1/models (all), or none.",
+      "Which lists are open without a key, because some clients send none when they ask: /v1/audio/voices and /v1/audio/models (audio), also /v1/models (all), or none of them.",
   }),
   writer: Type.Object({
     kind: Type.Enum(["embedded", "chat", "gguf", "none"], {
@@ -264,30 +362,30 @@ export const SettingsSchema = Type.Object({
       pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$",
       default: "smollm2-135m",
       description:
-        "Which language model writes, where writer.kind is embedded: one that `antiphon models list` shows as installed, or `auto` for the largest of them that this machine begins a reply with in 1.5 s.",
+        "Which language model writes, where writer.kind is embedded: one that `antiphon models list` shows as installed, or `auto` for the largest of them whose first sentence takes less than 1.5 s on this machine.",
     }),
     gate: Type.Boolean({
       default: true,
       description:
-        "Whether dangerous or distressed turns get a fixed, careful reply before any writer sees them. Switch it off only where something better stands in its place.",
+        "Whether dangerous or distressed turns get a fixed, careful reply before any writer sees them. Switch it off only where something better takes its place.",
     }),
     authoredReplies: Type.Boolean({
       default: true,
       description:
-        "Whether the small embedded model writes only what nothing better answers: a sum, a line for the kind of turn, or a found reply.",
+        "Whether sums, authored lines and found replies answer what they can, so that the small embedded model writes only the rest.",
     }),
     instructions: Type.Optional(
       Type.String({
         minLength: 1,
         description:
-          "What every reply of a chat endpoint or a GGUF file is to keep to, as in: You are Ann, at the desk of the Green Fork. A request's own instructions come after it.",
+          "What every reply of a chat endpoint, a GGUF file or a model from the hub should keep to, as in: You are Ann, at the desk of the Green Fork. A request's own instructions come after it.",
       }),
     ),
     systemPrompt: Type.Optional(
       Type.String({
         minLength: 1,
         description:
-          "What a chat endpoint, a GGUF file or a model from the hub is told before its instructions; without it, to answer briefly and as one speaks. Set it only to say that otherwise.",
+          "What a chat endpoint, a GGUF file or a model from the hub is told before its instructions. By default it is told to be brief and to write as people speak; set this only to put that differently.",
       }),
     ),
     concurrency: Type.Integer({
@@ -295,21 +393,22 @@ export const SettingsSchema = Type.Object({
       maximum: 10_000,
       default: 64,
       unit: "turns",
-      description: "Turns written at once; more wait, as requests do for their turn to speak.",
+      description: "Turns being written at once; more wait, as requests wait to be spoken.",
     }),
     keyConcurrency: Type.Integer({
       minimum: 1,
       maximum: 10_000,
       default: 48,
       unit: "turns",
-      description: "Turns of one key written at once.",
+      description: "Turns of one key being written at once.",
     }),
     maxTokens: Type.Integer({
       minimum: 8,
       maximum: 4096,
       default: 160,
       unit: "tokens",
-      description: "Most tokens that a chat endpoint or a GGUF file may write for one reply.",
+      description:
+        "Most tokens that a chat endpoint, a GGUF file or a model from the hub may write for one reply.",
     }),
     contextTokens: Type.Integer({
       minimum: 256,
@@ -317,7 +416,7 @@ export const SettingsSchema = Type.Object({
       default: 2_048,
       unit: "tokens",
       description:
-        "How much of a conversation a GGUF file or a model from the hub reads, its instructions included. More takes more memory, and longer until the first sentence.",
+        "How much of a conversation a GGUF file or a model from the hub reads, its instructions included. More takes more memory, and more time until the first sentence.",
     }),
     replies: Type.Integer({
       minimum: 1,
@@ -330,7 +429,7 @@ export const SettingsSchema = Type.Object({
     batchReplies: Type.Boolean({
       default: false,
       description:
-        "Whether those replies are computed together. That is faster where several are written at once, but what one says at temperature 0 may then depend on the others.",
+        "Whether those replies are computed together. That is faster where several are being written, but what one of them says at temperature 0 may then depend on the others.",
     }),
     threads: Type.Integer({
       minimum: 0,
@@ -338,20 +437,20 @@ export const SettingsSchema = Type.Object({
       default: 0,
       unit: "threads",
       description:
-        "Threads on which a GGUF file or a model from the hub reads and writes while nobody is spoken to; 0 is one for each core. While somebody is, it takes one.",
+        "Threads on which a GGUF file or a model from the hub reads and writes while the server is speaking to nobody; 0 is one for each core. While it is speaking, the model takes one.",
     }),
     path: Type.Optional(
       Type.String({
         minLength: 1,
         description:
-          "The GGUF file, where writer.kind is gguf. A relative path in the file is read from the file's own folder.",
+          "The GGUF file, where writer.kind is gguf. A relative path in the settings file starts from that file's folder.",
       }),
     ),
     baseUrl: Type.Optional(
       Type.String({
         pattern: "^https?://",
         description:
-          "Where the chat endpoint's routes begin, as in http://127.0.0.1:11434/v1, where writer.kind is chat.",
+          "The chat endpoint's base address, as in http://127.0.0.1:11434/v1, where writer.kind is chat.",
       }),
     ),
     model: Type.Optional(
@@ -361,51 +460,51 @@ export const SettingsSchema = Type.Object({
       Type.String({
         minLength: 1,
         description:
-          "A file that holds the chat endpoint's key and nothing else. The environment variable ANTIPHON_WRITER_API_KEY wins over it.",
+          "A file that holds nothing but the chat endpoint's key. The environment variable ANTIPHON_WRITER_API_KEY wins over it.",
       }),
     ),
     tokenLimitField: Type.Enum(["max_tokens", "max_completion_tokens"], {
       default: "max_tokens",
       description:
-        "The name under which the chat endpoint takes writer.maxTokens; when it refuses one, the other is tried.",
+        "The field in which the chat endpoint takes writer.maxTokens; when it refuses one, the other is tried.",
     }),
     firstTokenTimeoutMs: Type.Integer({
       minimum: 100,
       maximum: MAX_MS,
       default: 10_000,
       unit: "ms",
-      description: "Longest that the chat endpoint may take to begin its reply.",
+      description: "How long the chat endpoint may take to begin its reply.",
     }),
     totalTimeoutMs: Type.Integer({
       minimum: 100,
       maximum: MAX_MS,
       default: 60_000,
       unit: "ms",
-      description: "Longest that the chat endpoint may take over a whole reply.",
+      description: "How long the chat endpoint may take over a whole reply.",
     }),
   }),
   recogniser: Type.Object({
     kind: Type.Enum(["embedded", "endpoint", "none"], {
       default: "embedded",
       description:
-        "Who hears what recordings say: the embedded Whisper, an OpenAI-compatible endpoint, or nobody.",
+        "Who hears what is said in recordings: the embedded Whisper, an OpenAI-compatible endpoint, or nobody.",
     }),
     use: Type.Enum(["writer", "always", "never"], {
       default: "writer",
       description:
-        "When turns that are sound alone are heard: where a writer answers them, always (so that given words follow their pace exactly, too), or never. Recordings that are sent to be transcribed are heard in any case.",
+        "When turns that are sound alone are heard: where a writer answers them (writer), also where the reply's words are given, which then keep a clip's pace more exactly (always), or never. Recordings sent to be transcribed are heard in any case.",
     }),
     checkpoint: Type.String({
       pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$",
       default: "whisper-base",
       description:
-        "Which recogniser hears, where recogniser.kind is embedded: one that `antiphon models list` shows.",
+        "Which recogniser it is, where recogniser.kind is embedded: one that `antiphon models list` shows.",
     }),
     baseUrl: Type.Optional(
       Type.String({
         pattern: "^https?://",
         description:
-          "Where the endpoint's routes begin, as in http://127.0.0.1:8000/v1, where recogniser.kind is endpoint.",
+          "The endpoint's base address, as in http://127.0.0.1:8000/v1, where recogniser.kind is endpoint.",
       }),
     ),
     model: Type.Optional(Type.String({ minLength: 1, description: "The model to ask the endpoint for." })),
@@ -413,7 +512,7 @@ export const SettingsSchema = Type.Object({
       Type.String({
         minLength: 1,
         description:
-          "A file that holds the endpoint's key and nothing else. The environment variable ANTIPHON_RECOGNISER_API_KEY wins over it.",
+          "A file that holds nothing but the endpoint's key. The environment variable ANTIPHON_RECOGNISER_API_KEY wins over it.",
       }),
     ),
     totalTimeoutMs: Type.Integer({
@@ -421,12 +520,15 @@ export const SettingsSchema = Type.Object({
       maximum: MAX_MS,
       default: 60_000,
       unit: "ms",
-      description: "Longest that the endpoint may take over one recording.",
+      description: "How long the endpoint may take over one recording.",
     }),
   }),
   models: Models,
   checkpoints: Checkpoints,
-  logLevel: Type.Enum(LOG_LEVELS, { default: "info", description: "Least severe messages that are logged." }),
+  logLevel: Type.Enum(LOG_LEVELS, {
+    default: "info",
+    description: "The least severe level of messages that is logged.",
+  }),
   metrics: Type.Object({
     enabled: Type.Boolean({ default: true, description: "Whether /metrics is served." }),
     port: Type.Optional(
@@ -445,14 +547,14 @@ export const SettingsSchema = Type.Object({
     Type.String({
       pattern: HOST_AND_PORT,
       description:
-        "Address and port on which Home Assistant and others are served by the Wyoming protocol, as in 127.0.0.1:10200; port 0 takes a free one. Without it they are not.",
+        "Address and port on which Home Assistant and others are served over the Wyoming protocol, as in 127.0.0.1:10200; port 0 takes a free one. Without it, the protocol is not served.",
     }),
   ),
   wyomingKeyFile: Type.Optional(
     Type.String({
       minLength: 1,
       description:
-        "A file that holds the API key that Wyoming's clients are limited and metered by, and nothing else; the protocol has no keys of its own. The environment variable ANTIPHON_WYOMING_KEY wins over it.",
+        "A file that holds nothing but the API key by which clients of the Wyoming protocol are limited and metered; the protocol has no keys of its own. The environment variable ANTIPHON_WYOMING_KEY wins over it.",
     }),
   ),
   playground: Type.Object({

@@ -4,6 +4,7 @@ import { LEAVES } from "./leaves.ts";
 import { type Fault, faultIn } from "./named-things.ts";
 import { nearest } from "./nearest.ts";
 import { SettingsError } from "./settings-error.ts";
+import { withoutLogins } from "./without-logins.ts";
 
 /** Settings that name a file or a folder. */
 const PATHS = [
@@ -13,6 +14,8 @@ const PATHS = [
   "writer.apiKeyFile",
   "recogniser.apiKeyFile",
   "wyomingKeyFile",
+  "store.urlFile",
+  "buckets.urlFile",
 ];
 
 /**
@@ -99,11 +102,11 @@ function unknownKey(file: string, name: string, meant: string | null): SettingsE
   const remedy = meant === null ? "remove it (docs/settings.md lists them all)." : `did you mean ${meant}?`;
   return new SettingsError(
     "file",
-    `The file ${file} sets ${JSON.stringify(name)}, which is no setting: ${remedy}`,
+    `The file ${file} sets ${JSON.stringify(name)}, which is not a setting: ${remedy}`,
   );
 }
 
 function shown(value: unknown): string {
-  const text = JSON.stringify(value);
+  const text = withoutLogins(JSON.stringify(value));
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }

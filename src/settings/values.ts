@@ -35,7 +35,7 @@ export function expectation(schema: LeafSchema): string {
   if (schema.type === "boolean") return "true or false";
   if (schema.pattern === HOST_AND_PORT) return "an address and a port, as in 127.0.0.1:10200";
   if (schema.pattern === "^https?://") return "an address that begins with http:// or https://";
-  if (schema.type === "string") return "a text that is not empty";
+  if (schema.type === "string") return "text that is not empty";
   if (schema.type === "object") return `an object with ${Object.keys(schema.properties ?? {}).join(", ")}`;
   return `a whole number from ${schema.minimum} to ${schema.maximum}`;
 }

@@ -25,13 +25,18 @@ export class BucketTable {
 
   take(name: string, limits: BucketLimits, nowMs: number): BucketReading {
     const { state, reading } = take(this.#at(name, limits, nowMs), limits, nowMs);
+    this.put(name, state);
+    return reading;
+  }
+
+  /** Replaces what is in a bucket by what somebody else says of it. */
+  put(name: string, state: BucketState): void {
     this.#buckets.delete(name);
     this.#buckets.set(name, state);
     if (this.#buckets.size > this.#capacity) {
       const [oldest] = this.#buckets.keys();
       if (oldest !== undefined) this.#buckets.delete(oldest);
     }
-    return reading;
   }
 
   peek(name: string, limits: BucketLimits, nowMs: number): BucketReading {

@@ -1,5 +1,5 @@
 import type Database from "libsql";
-import { fromTicks } from "./audio-ticks.ts";
+import { type KeyRow, keyOf, type TotalsRow, totalsOf } from "./ledger-rows.ts";
 import type { KeyRecord, UsageTotals } from "./store.ts";
 
 /** What a store reads from an open database; each blocks until it is done. */
@@ -35,47 +35,5 @@ export function readsOn(database: Database.Database): LedgerReads {
     totals(keyId) {
       return (selectTotals.all([keyId ?? null]) as TotalsRow[]).map(totalsOf);
     },
-  };
-}
-
-interface KeyRow {
-  readonly key_id: string;
-  readonly hash: string;
-  readonly label: string;
-  readonly rpm: number;
-  readonly burst: number;
-  readonly created_ts: number;
-  readonly revoked_ts: number | null;
-}
-
-/** Integers as bigint; null where the key has no request yet. */
-interface TotalsRow {
-  readonly key_id: string;
-  readonly requests: bigint | null;
-  readonly input_chars: bigint | null;
-  readonly input_ticks: bigint | null;
-  readonly output_ticks: bigint | null;
-  readonly last_ts: number | null;
-}
-
-function keyOf(row: KeyRow): KeyRecord {
-  return {
-    keyId: row.key_id,
-    label: row.label,
-    rpm: row.rpm,
-    burst: row.burst,
-    createdTsS: row.created_ts,
-    revokedTsS: row.revoked_ts,
-  };
-}
-
-function totalsOf(row: TotalsRow): UsageTotals {
-  return {
-    keyId: row.key_id,
-    requests: Number(row.requests ?? 0n),
-    inputChars: Number(row.input_chars ?? 0n),
-    inputAudioS: fromTicks(row.input_ticks ?? 0n),
-    outputAudioS: fromTicks(row.output_ticks ?? 0n),
-    lastRequestTsS: row.last_ts,
   };
 }

@@ -10,6 +10,8 @@ import type { KeyRecord, UsageRecord } from "./store.ts";
  */
 export interface LedgerWrites {
   createKey(key: KeyRecord, hash: string, lateAtMs: number): void;
+  /** False where there is a key already. */
+  createFirstKey(key: KeyRecord, hash: string, lateAtMs: number): boolean;
   revokeKey(keyId: string, tsS: number, lateAtMs: number): boolean;
   commit(records: readonly UsageRecord[], lateAtMs: number): void;
 }
@@ -22,6 +24,7 @@ export function writesOn(database: Database.Database): LedgerWrites {
   const insertKey = database.prepare(
     "INSERT INTO keys (key_id, hash, label, rpm, burst, created_ts, revoked_ts) VALUES (?, ?, ?, ?, ?, ?, ?)",
   );
+  const selectAnyKey = database.prepare("SELECT 1 FROM keys LIMIT 1");
   const updateRevoked = database.prepare(
     "UPDATE keys SET revoked_ts = coalesce(revoked_ts, ?) WHERE key_id = ?",
   );
@@ -42,10 +45,24 @@ export function writesOn(database: Database.Database): LedgerWrites {
     addToTotals.run([keyId, inputChars, toTicks(inputAudioS), toTicks(outputAudioS), tsS]);
   }
 
+  function insert({ keyId, label, rpm, burst, createdTsS, revokedTsS }: KeyRecord, hash: string): void {
+    insertKey.run([keyId, hash, label, rpm, burst, createdTsS, revokedTsS]);
+  }
+
   return {
-    createKey({ keyId, label, rpm, burst, createdTsS, revokedTsS }, hash, lateAtMs) {
-      const row = [keyId, hash, label, rpm, burst, createdTsS, revokedTsS];
-      inTransaction(database, () => insertKey.run(row), lateAtMs);
+    createKey(key, hash, lateAtMs) {
+      inTransaction(database, () => insert(key, hash), lateAtMs);
+    },
+    createFirstKey(key, hash, lateAtMs) {
+      return inTransaction(
+        database,
+        () => {
+          if (selectAnyKey.get() !== undefined) return false;
+          insert(key, hash);
+          return true;
+        },
+        lateAtMs,
+      );
     },
     revokeKey(keyId, tsS, lateAtMs) {
       return inTransaction(database, () => updateRevoked.run(tsS, keyId).changes === 1, lateAtMs);

@@ -47,7 +47,10 @@ export function fromWire({ problem, message }: WireError): StoreError {
   return new StoreError(problem, message);
 }
 
-const SENTENCES: Readonly<Record<StoreProblem, (path: string, detail: string) => string>> = {
+/** What can go wrong with a file. */
+type FileProblem = Exclude<StoreProblem, "unreachable">;
+
+const SENTENCES: Readonly<Record<FileProblem, (path: string, detail: string) => string>> = {
   damaged: (path, detail) =>
     `The database ${path} is damaged (${detail}): restore it from a backup, or move it away to begin without keys and usage.`,
   unwritable: (path, detail) =>
@@ -67,7 +70,7 @@ const SENTENCES: Readonly<Record<StoreProblem, (path: string, detail: string) =>
  * By SQLite's primary result code (sqlite.org/rescode.html): PERM, BUSY, LOCKED, READONLY, IOERR and so on. PROTOCOL
  * (15) is a race for the locks of the WAL that was lost for seconds.
  */
-const SQLITE_PROBLEMS: Readonly<Record<number, StoreProblem>> = {
+const SQLITE_PROBLEMS: Readonly<Record<number, FileProblem>> = {
   3: "unwritable",
   5: "busy",
   6: "busy",
@@ -80,7 +83,7 @@ const SQLITE_PROBLEMS: Readonly<Record<number, StoreProblem>> = {
   26: "damaged",
 };
 
-const FILE_SYSTEM_PROBLEMS: Readonly<Record<string, StoreProblem>> = {
+const FILE_SYSTEM_PROBLEMS: Readonly<Record<string, FileProblem>> = {
   ENOSPC: "disk",
   EDQUOT: "disk",
   EIO: "disk",
@@ -99,7 +102,7 @@ interface Report {
   readonly rawCode: number | null;
 }
 
-function problemOf({ message, code, rawCode }: Report): StoreProblem {
+function problemOf({ message, code, rawCode }: Report): FileProblem {
   // The binding reports a failed open as text alone.
   if (message.includes("Unable to open")) return "unwritable";
   if (rawCode !== null) return SQLITE_PROBLEMS[rawCode & 0xff] ?? "failed";

@@ -33,6 +33,7 @@ function writing(path: string, patienceMs: number): LedgerOperations {
   return {
     open: () => void writes(),
     createKey: (...parameters) => writes().createKey(...parameters),
+    createFirstKey: (...parameters) => writes().createFirstKey(...parameters),
     revokeKey: (...parameters) => writes().revokeKey(...parameters),
     commit: (...parameters) => writes().commit(...parameters),
   };

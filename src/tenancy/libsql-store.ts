@@ -43,6 +43,7 @@ export async function libsqlStore(dataDir: string, options: LibsqlStoreOptions =
   }
   return {
     createKey: (key, hash) => writer.call("createKey", [key, hash, late()]),
+    createFirstKey: (key, hash) => writer.call("createFirstKey", [key, hash, late()]),
     findKey: (hash) => reader.call("findKey", [hash], REPEATABLE),
     listKeys: () => reader.call("listKeys", [], REPEATABLE),
     revokeKey: (keyId, tsS) => writer.call("revokeKey", [keyId, tsS, late()], REPEATABLE),

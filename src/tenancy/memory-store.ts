@@ -21,20 +21,31 @@ export function memoryStore(): Store {
     if (closed) throw new StoreError("closed", "The store of keys and usage is closed: open it again.");
   }
 
+  function create(key: KeyRecord, hash: string): void {
+    check();
+    if (keys.has(key.keyId) || [...keys.values()].some((kept) => kept.hash === hash)) {
+      throw new StoreError("failed", `The key ${key.keyId} is there already: make another.`);
+    }
+    keys.set(key.keyId, { key, hash });
+    meters.set(key.keyId, {
+      requests: 0,
+      inputChars: 0,
+      inputTicks: 0n,
+      outputTicks: 0n,
+      lastRequestTsS: null,
+    });
+  }
+
   return {
     async createKey(key, hash) {
+      create(key, hash);
+    },
+
+    async createFirstKey(key, hash) {
       check();
-      if (keys.has(key.keyId) || [...keys.values()].some((kept) => kept.hash === hash)) {
-        throw new StoreError("failed", `The key ${key.keyId} is there already: make another.`);
-      }
-      keys.set(key.keyId, { key, hash });
-      meters.set(key.keyId, {
-        requests: 0,
-        inputChars: 0,
-        inputTicks: 0n,
-        outputTicks: 0n,
-        lastRequestTsS: null,
-      });
+      if (keys.size > 0) return false;
+      create(key, hash);
+      return true;
     },
 
     async findKey(hash) {

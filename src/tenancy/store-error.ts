@@ -1,7 +1,8 @@
 /**
  * Why a store refused: `damaged` it holds no sound database, `unwritable` it cannot be opened or written, `disk` the
  * disk is full or failing, `busy` another process held it too long, `unavailable` its thread died, hung or has too much
- * to do, `newer` a later version wrote it, `closed` it was closed, `failed` anything else.
+ * to do, `unreachable` its server on the network is away or does not answer in time, `newer` a later version wrote it,
+ * `closed` it was closed, `failed` anything else.
  */
 export type StoreProblem =
   | "damaged"
@@ -9,6 +10,7 @@ export type StoreProblem =
   | "disk"
   | "busy"
   | "unavailable"
+  | "unreachable"
   | "newer"
   | "closed"
   | "failed";
@@ -24,10 +26,12 @@ export class StoreError extends Error {
   }
 
   /**
-   * Whether it passes by itself, mostly within a second or two: true for `busy` and `unavailable`. For the rest somebody
-   * has to do something, a full disk among them.
+   * Whether it passes by itself, mostly within a second or two: true for `busy`, `unavailable` and `unreachable`. For the
+   * rest somebody has to do something, a full disk among them.
    */
   get isTransient(): boolean {
-    return this.problem === "busy" || this.problem === "unavailable";
+    return TRANSIENT.has(this.problem);
   }
 }
+
+const TRANSIENT: ReadonlySet<StoreProblem> = new Set(["busy", "unavailable", "unreachable"]);

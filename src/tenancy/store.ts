@@ -14,7 +14,7 @@ export interface KeyRecord {
 
 /** One metered request. */
 export interface UsageRecord {
-  /** Ours, by `newEventId`, unique: committing the same event again within a day counts nothing. */
+  /** A UUID by `newEventId`: an event that is committed again counts nothing, for as long as the store keeps it. */
   readonly eventId: string;
   readonly keyId: string;
   readonly inputChars: number;
@@ -36,25 +36,38 @@ export interface UsageTotals {
 }
 
 /**
- * Keeps keys and usage. Every method that returns a promise rejects with a StoreError, and what it was asked has then not
- * happened, unless the store is `unavailable`: then that is not known. What has resolved is durable, and is seen at once
- * by everybody else who has the same store open.
+ * Keeps keys and usage, and events for a while: a day at least, or as many days as PostgreSQL is set to. Every method that returns a promise rejects with a StoreError, and what it was asked has then not
+ * happened, unless the store is `unavailable` or `unreachable`: then that is not known. What has resolved is durable, and
+ * is seen at once by everybody else who has the same store open.
  */
 export interface Store {
   /** @param hash SHA-256 of the secret, 64 hexadecimal digits, unique. */
   createKey(key: KeyRecord, hash: string): Promise<void>;
+  /** Makes the key if there is none at all, revoked or not, however many ask for that at once: true for one of them. */
+  createFirstKey(key: KeyRecord, hash: string): Promise<boolean>;
   /** The key whose secret has this hash, revoked or not, with the hash that is kept. */
   findKey(hash: string): Promise<{ readonly key: KeyRecord; readonly hash: string } | null>;
   /** Every key, revoked ones too, oldest first. */
   listKeys(): Promise<KeyRecord[]>;
   /** False when there is no such key. A key that is revoked already stays revoked since then. */
   revokeKey(keyId: string, tsS: number): Promise<boolean>;
-  /** All of the records or none. Records whose event was committed within the last day count nothing. */
+  /** All of the records or none. Records whose event is kept already count nothing. */
   commit(records: readonly UsageRecord[]): Promise<void>;
   /** Totals of every key, or of one; oldest key first, keys without requests too. */
   totals(keyId?: string): Promise<UsageTotals[]>;
-  /** False from a failure of what it works with until it answers again. */
+  /**
+   * False from a failure of what this server alone works with until it answers again. A database that servers share is
+   * no such thing: while it is away, requests are no better off elsewhere.
+   */
   isWell(): boolean;
   /** Refuses what has not begun. Calling it twice is harmless. */
   close(): Promise<void>;
+}
+
+/** Who is told, in plain words for a log. */
+export interface StoreWatch {
+  /** A thread of the database, or the database itself, does not answer. */
+  readonly onFailure?: (message: string) => void;
+  /** It answers again. */
+  readonly onRecovery?: (message: string) => void;
 }

@@ -2,7 +2,11 @@ import { timingSafeEqual } from "node:crypto";
 import { addressGroup } from "./address-group.ts";
 import { hashApiKey, newApiKey, newKeyId, parseApiKey } from "./api-key.ts";
 import { BucketTable } from "./bucket-table.ts";
-import { GroupCommit } from "./group-commit.ts";
+import { memoryBuckets } from "./buckets/memory.ts";
+import type { Buckets } from "./buckets.ts";
+import { withinMs } from "./deadline.ts";
+import { Grouped } from "./grouped.ts";
+import { KnownKeys } from "./known-keys.ts";
 import { type NewKey, newKeyProblem } from "./new-key.ts";
 import type { KeyRecord, Store, UsageRecord, UsageTotals } from "./store.ts";
 import type { BucketLimits, BucketReading } from "./token-bucket.ts";
@@ -19,37 +23,58 @@ export interface Key {
   readonly burst: number;
 }
 
-/** Who may ask, how often, and what they have used. Methods that return promises reject with a StoreError. */
+/** A key that was made, with its secret. */
+export interface CreatedKey {
+  readonly key: string;
+  readonly record: KeyRecord;
+}
+
+/**
+ * Who may ask, how often, and what they have used. Methods that return promises reject with a StoreError, but for `take`
+ * and `peek`, which never do.
+ */
 export interface Tenancy {
   /** The key, if it is known and not revoked now, whichever process made or revoked it. */
   authenticate(presented: string): Promise<Key | null>;
   /** One sentence on why a presented text does not authenticate, by its looks. It never repeats the text. */
   explainKey(presented: string): string;
-  take(key: Key): BucketReading;
-  peek(key: Key): BucketReading;
-  /** For failed authentications: one bucket an IPv4 address or IPv6 /64. */
+  take(key: Key): Promise<BucketReading>;
+  peek(key: Key): Promise<BucketReading>;
+  /**
+   * What there is to tell of a presented key and its bucket; null where nothing is known of it soon. A store of this
+   * server's own is asked. One that servers share is not, nor are their buckets: of these it is known who was authenticated
+   * here lately. It grants nothing: such a key may have been revoked since.
+   */
+  recall(presented: string): Promise<{ readonly key: Key; readonly reading: BucketReading } | null>;
+  /** For failed authentications: one bucket an IPv4 address or IPv6 /64. These are always of this process alone. */
   takeAnonymous(address: string): BucketReading;
-  peekAnonymous(address: string): BucketReading;
-  /** Resolves once the record is durable. An event that was committed within the last day counts nothing. */
+  recallAnonymous(address: string): BucketReading;
+  /** Resolves once the record is durable. An event that the store still keeps counts nothing. */
   commit(record: UsageRecord): Promise<void>;
   /** Zeros for a key that has made no request. */
   usage(keyId: string): Promise<UsageTotals>;
   /** Of every key, oldest first. */
   allUsage(): Promise<UsageTotals[]>;
   /** The secret is in the result and nowhere else. Rejects with a RangeError for what {@link newKeyProblem} refuses. */
-  createKey(wanted: NewKey): Promise<{ readonly key: string; readonly record: KeyRecord }>;
+  createKey(wanted: NewKey): Promise<CreatedKey>;
+  /** The same if there is no key at all, else null: of several servers that ask for it at once, one gets it. */
+  createFirstKey(wanted: NewKey): Promise<CreatedKey | null>;
   /** Revoked ones too, oldest first. */
   listKeys(): Promise<KeyRecord[]>;
   /** False when there is no such key. */
   revokeKey(keyId: string): Promise<boolean>;
   /** False from a failure of the store until it answers again. */
   isWell(): boolean;
-  /** Commits what is still waiting, then closes the store. */
+  /** Commits what is still waiting, then closes the store and the buckets. */
   close(): Promise<void>;
 }
 
-/** The terms of the anonymous buckets, and the clocks. */
+/** The buckets of keys, the terms of the anonymous ones, and the clocks. */
 export interface TenancyOptions {
+  /** Owned from now on; of this process alone unless given. */
+  readonly buckets?: Buckets;
+  /** Whether the store is a database that other servers ask too; false unless given. */
+  readonly isStoreShared?: boolean;
   readonly anonymous: BucketLimits;
   /** Monotonic milliseconds. */
   readonly nowMs?: () => number;
@@ -58,51 +83,84 @@ export interface TenancyOptions {
 }
 
 const ANONYMOUS_BUCKETS = 10_000;
+const KNOWN_KEYS = 10_000;
+/** How long it is worth waiting for a key of which there is no need, in milliseconds. */
+const SOON_MS = 100;
 
-/** Tenancy over a store, which it owns from now on. Buckets are this process's own and are full at first. */
+/** Tenancy over a store, which it owns from now on. */
 export function tenancyOn(store: Store, options: TenancyOptions): Tenancy {
   const { anonymous, nowMs = () => performance.now(), wallClockS = () => Date.now() / 1_000 } = options;
-  const keyBuckets = new BucketTable();
+  const { buckets = memoryBuckets(nowMs), isStoreShared = false } = options;
+  const known = new KnownKeys<Key>(KNOWN_KEYS);
   const addressBuckets = new BucketTable(ANONYMOUS_BUCKETS);
-  const commits = new GroupCommit<UsageRecord>((group) => store.commit(group));
+  const commits = new Grouped<UsageRecord, undefined>(async (group) => {
+    await store.commit(group);
+    return [];
+  });
+
+  function newKey({ label, rpm, burst }: NewKey): CreatedKey {
+    const problem = newKeyProblem({ label, rpm, burst });
+    if (problem !== null) throw new RangeError(problem);
+    const record = { keyId: newKeyId(), label, rpm, burst, createdTsS: wallClockS(), revokedTsS: null };
+    return { key: newApiKey(), record };
+  }
+
+  async function lookUp(hash: string): Promise<Key | null> {
+    const key = goodKey(await store.findKey(hash), hash);
+    known.learn(hash, key);
+    return key;
+  }
 
   return {
     async authenticate(presented) {
-      if (parseApiKey(presented) !== "well-formed") return null;
-      const hash = hashApiKey(presented);
-      const found = await store.findKey(hash);
-      if (found === null || !timingSafeEqual(Buffer.from(found.hash), Buffer.from(hash))) return null;
-      const { keyId, label, rpm, burst, revokedTsS } = found.key;
-      return revokedTsS === null ? { keyId, label, rpm, burst } : null;
+      return parseApiKey(presented) === "well-formed" ? lookUp(hashApiKey(presented)) : null;
     },
     explainKey: (presented) => EXPLANATIONS[parseApiKey(presented)],
-    take: (key) => keyBuckets.take(key.keyId, key, nowMs()),
-    peek: (key) => keyBuckets.peek(key.keyId, key, nowMs()),
+    take: (key) => buckets.take(key.keyId, key),
+    peek: (key) => buckets.peek(key.keyId, key),
+    async recall(presented) {
+      if (parseApiKey(presented) !== "well-formed") return null;
+      const hash = hashApiKey(presented);
+      const key = isStoreShared ? known.get(hash) : await soon(lookUp(hash), () => known.get(hash));
+      return key === null ? null : { key, reading: buckets.recall(key.keyId, key) };
+    },
     takeAnonymous: (address) => addressBuckets.take(addressGroup(address), anonymous, nowMs()),
-    peekAnonymous: (address) => addressBuckets.peek(addressGroup(address), anonymous, nowMs()),
-    commit: (record) => commits.commit(record),
+    recallAnonymous: (address) => addressBuckets.peek(addressGroup(address), anonymous, nowMs()),
+    commit: (record) => commits.add(record),
     async usage(keyId) {
       const [totals] = await store.totals(keyId);
       return totals ?? noUsage(keyId);
     },
     allUsage: () => store.totals(),
     async createKey(wanted) {
-      const problem = newKeyProblem(wanted);
-      if (problem !== null) throw new RangeError(problem);
-      const { label, rpm, burst } = wanted;
-      const key = newApiKey();
-      const record = { keyId: newKeyId(), label, rpm, burst, createdTsS: wallClockS(), revokedTsS: null };
-      await store.createKey(record, hashApiKey(key));
-      return { key, record };
+      const made = newKey(wanted);
+      await store.createKey(made.record, hashApiKey(made.key));
+      return made;
+    },
+    async createFirstKey(wanted) {
+      const made = newKey(wanted);
+      return (await store.createFirstKey(made.record, hashApiKey(made.key))) ? made : null;
     },
     listKeys: () => store.listKeys(),
     revokeKey: (keyId) => store.revokeKey(keyId, wallClockS()),
     isWell: () => store.isWell(),
     async close() {
       await commits.settled();
+      buckets.close();
       await store.close();
     },
   };
+}
+
+/** The answer, or what there is instead of one that fails or takes too long. */
+function soon<T>(answer: Promise<T>, instead: () => T): Promise<T> {
+  return withinMs(SOON_MS, answer, () => new Error("late")).catch(instead);
+}
+
+function goodKey(found: Awaited<ReturnType<Store["findKey"]>>, hash: string): Key | null {
+  if (found === null || !timingSafeEqual(Buffer.from(found.hash), Buffer.from(hash))) return null;
+  const { keyId, label, rpm, burst, revokedTsS } = found.key;
+  return revokedTsS === null ? { keyId, label, rpm, burst } : null;
 }
 
 const EXPLANATIONS = {

@@ -29,7 +29,7 @@ export interface BucketReading {
 
 /** A bucket as it is before its first take. */
 export function fullBucket({ burst }: BucketLimits, nowMs: number): BucketState {
-  return { parts: burst * TOKEN, atMs: Math.floor(nowMs) };
+  return { parts: burst * PARTS_A_TOKEN, atMs: Math.floor(nowMs) };
 }
 
 /**
@@ -39,7 +39,7 @@ export function fullBucket({ burst }: BucketLimits, nowMs: number): BucketState 
 export function refilled(state: BucketState, limits: BucketLimits, nowMs: number): BucketState {
   const atMs = Math.floor(nowMs);
   if (atMs <= state.atMs) return state;
-  const missing = limits.burst * TOKEN - state.parts;
+  const missing = limits.burst * PARTS_A_TOKEN - state.parts;
   const elapsedMs = atMs - state.atMs;
   const gained = elapsedMs >= missing / limits.rpm ? missing : elapsedMs * limits.rpm;
   return { parts: state.parts + gained, atMs };
@@ -52,8 +52,8 @@ export function take(
   nowMs: number,
 ): { readonly state: BucketState; readonly reading: BucketReading } {
   const now = refilled(state, limits, nowMs);
-  const allowed = now.parts >= TOKEN;
-  const after = allowed ? { parts: now.parts - TOKEN, atMs: now.atMs } : now;
+  const allowed = now.parts >= PARTS_A_TOKEN;
+  const after = allowed ? { parts: now.parts - PARTS_A_TOKEN, atMs: now.atMs } : now;
   return { state: after, reading: { ...readingOf(after, limits), allowed } };
 }
 
@@ -62,16 +62,20 @@ export function peek(state: BucketState, limits: BucketLimits, nowMs: number): B
   return readingOf(refilled(state, limits, nowMs), limits);
 }
 
-const TOKEN = 60_000;
+export const PARTS_A_TOKEN = 60_000;
 
-function readingOf({ parts }: BucketState, { rpm, burst }: BucketLimits): BucketReading {
-  const missing = burst * TOKEN - parts;
+/** What a bucket with so many parts tells, as of a look. */
+export function readingOf(
+  { parts }: Pick<BucketState, "parts">,
+  { rpm, burst }: BucketLimits,
+): BucketReading {
+  const missing = burst * PARTS_A_TOKEN - parts;
   return {
     limit: rpm,
     burst,
-    allowed: parts >= TOKEN,
-    remaining: Math.floor(parts / TOKEN),
+    allowed: parts >= PARTS_A_TOKEN,
+    remaining: Math.floor(parts / PARTS_A_TOKEN),
     resetS: Math.ceil(missing / (rpm * 1_000)),
-    retryAfterMs: Math.max(0, Math.ceil((TOKEN - parts) / rpm)),
+    retryAfterMs: Math.max(0, Math.ceil((PARTS_A_TOKEN - parts) / rpm)),
   };
 }

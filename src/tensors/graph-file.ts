@@ -1,9 +1,27 @@
 import { encodeMessage, type Field, integer, message, text } from "./protobuf.ts";
 
-/** An attribute of an operation: a whole number, a list of them, or `{ float }`. */
-export type Attribute = number | readonly number[] | { readonly float: number };
+/** An attribute of an operation: a whole number, a list of them, `{ float }`, `{ text }`, or the graph of a branch. */
+export type Attribute =
+  | number
+  | readonly number[]
+  | { readonly float: number }
+  | { readonly text: string }
+  | { readonly graph: GraphFile };
 
-export type ConstantData = Float32Array | Int8Array | BigInt64Array;
+export type ConstantData = Float32Array | Int8Array | Uint8Array | Int32Array | BigInt64Array;
+
+export type ElementType = keyof typeof TYPES;
+
+/** Numbers that stay in a file of their own, which the session is told the folder of. */
+export interface ExternalData {
+  readonly type: ElementType;
+  readonly shape: readonly number[];
+  /** Its name in that folder. */
+  readonly file: string;
+  /** Where its bytes begin, and how many there are. */
+  readonly from: number;
+  readonly bytes: number;
+}
 
 /** A number, or a name where it depends on the input. */
 export type Dimensions = readonly (number | string)[];
@@ -14,14 +32,20 @@ export type Dimensions = readonly (number | string)[];
  */
 export class GraphFile {
   readonly #nodes: Field[] = [];
-  readonly #constants = new Map<string, readonly [head: Uint8Array, data: Uint8Array]>();
+  readonly #constants = new Map<string, readonly [head: Uint8Array, data: Uint8Array | null]>();
   readonly #inputs: Field[] = [];
   readonly #outputs: Field[] = [];
+  readonly #prefix: string;
   #count = 0;
+
+  /** @param prefix what the names begin with that it makes: a branch must not have those of the graph around it. */
+  constructor(prefix = "") {
+    this.#prefix = prefix;
+  }
 
   /** Adds a constant. Its data is kept, not copied. A name that is there already is that constant. */
   constant(data: ConstantData, shape: readonly number[], name?: string): string {
-    const own = name ?? `constant.${this.#constants.size}`;
+    const own = this.#prefix + (name ?? `constant.${this.#constants.size}`);
     if (this.#constants.has(own)) return own;
     const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
     const head = encodeMessage([
@@ -33,9 +57,33 @@ export class GraphFile {
     return own;
   }
 
+  /** Adds a constant whose data is elsewhere. A name that is there already is that constant. */
+  external(name: string, { type, shape, file, from, bytes }: ExternalData): string {
+    const own = this.#prefix + name;
+    if (this.#constants.has(own)) return own;
+    const entry = (key: string, value: string): Field =>
+      message(TENSOR.externalData, [text(1, key), text(2, value)]);
+    const head = encodeMessage([
+      ...shape.map((size) => integer(TENSOR.dims, size)),
+      integer(TENSOR.dataType, TYPES[type]),
+      text(TENSOR.name, own),
+      entry("location", file),
+      entry("offset", String(from)),
+      entry("length", String(bytes)),
+      integer(TENSOR.dataLocation, 1),
+    ]);
+    this.#constants.set(own, [head, null]);
+    return own;
+  }
+
   /** One number, without dimensions. */
   number(value: number): string {
     return this.constant(Float32Array.of(value), [], `number.${value}`);
+  }
+
+  /** One whole number, without dimensions. */
+  scalar(value: number): string {
+    return this.constant(BigInt64Array.of(BigInt(value)), [], `scalar.${value}`);
   }
 
   /** A list of whole numbers. */
@@ -78,25 +126,18 @@ export class GraphFile {
     return names;
   }
 
-  input(name: string, type: "float32" | "int64", shape: Dimensions): string {
+  input(name: string, type: ElementType, shape: Dimensions): string {
     this.#inputs.push(message(GRAPH.input, valueInfo(name, type, shape)));
     return name;
   }
 
-  output(name: string, shape: Dimensions): void {
-    this.#outputs.push(message(GRAPH.output, valueInfo(name, "float32", shape)));
+  output(name: string, shape: Dimensions, type: ElementType = "float32"): void {
+    this.#outputs.push(message(GRAPH.output, valueInfo(name, type, shape)));
   }
 
   /** The file, in pieces: what is large in it is never copied. */
   pieces(): readonly Uint8Array[] {
-    const before = encodeMessage([...this.#nodes, text(GRAPH.name, "graph")]);
-    const after = encodeMessage([...this.#inputs, ...this.#outputs]);
-    const constants = [...this.#constants.values()].flatMap(([head, data]) => {
-      const size = tagAndLength(TENSOR.rawData, data.length);
-      const whole = head.length + size.length + data.length;
-      return [tagAndLength(GRAPH.initializer, whole), head, size, data];
-    });
-    const graph = [before, ...constants, after];
+    const graph = this.graphPieces();
     const length = graph.reduce((sum, piece) => sum + piece.length, 0);
     const model = encodeMessage([
       integer(MODEL.irVersion, IR_VERSION),
@@ -106,9 +147,22 @@ export class GraphFile {
     return [model, tagAndLength(MODEL.graph, length), ...graph];
   }
 
+  /** The graph without the file around it, in pieces. */
+  graphPieces(): readonly Uint8Array[] {
+    const before = encodeMessage([...this.#nodes, text(GRAPH.name, "graph")]);
+    const after = encodeMessage([...this.#inputs, ...this.#outputs]);
+    const constants = [...this.#constants.values()].flatMap(([head, data]) => {
+      if (data === null) return [tagAndLength(GRAPH.initializer, head.length), head];
+      const size = tagAndLength(TENSOR.rawData, data.length);
+      const whole = head.length + size.length + data.length;
+      return [tagAndLength(GRAPH.initializer, whole), head, size, data];
+    });
+    return [before, ...constants, after];
+  }
+
   #newName(): string {
     this.#count += 1;
-    return `value.${this.#count}`;
+    return `${this.#prefix}value.${this.#count}`;
   }
 }
 
@@ -118,13 +172,18 @@ const OWN_DOMAIN = "com.microsoft";
 const MODEL = { irVersion: 1, graph: 7, operatorSet: 8 };
 const GRAPH = { node: 1, name: 2, initializer: 5, input: 11, output: 12 };
 const NODE = { input: 1, output: 2, operation: 4, attribute: 5, domain: 7 };
-const ATTRIBUTE = { name: 1, f: 2, i: 3, ints: 8, type: 20 };
-const TENSOR = { dims: 1, dataType: 2, name: 8, rawData: 9 };
-const TYPES = { float32: 1, int8: 3, int64: 7 };
+const ATTRIBUTE = { name: 1, f: 2, i: 3, s: 4, g: 6, ints: 8, type: 20 };
+const TENSOR = { dims: 1, dataType: 2, name: 8, rawData: 9, externalData: 13, dataLocation: 14 };
+const TYPES = {
+  ...{ float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7 },
+  ...{ bool: 9, float16: 10, bfloat16: 16 },
+};
 
 function typeOf(data: ConstantData): number {
   if (data instanceof Float32Array) return TYPES.float32;
-  return data instanceof Int8Array ? TYPES.int8 : TYPES.int64;
+  if (data instanceof Uint8Array) return TYPES.uint8;
+  if (data instanceof Int8Array) return TYPES.int8;
+  return data instanceof Int32Array ? TYPES.int32 : TYPES.int64;
 }
 
 function attribute(name: string, value: Attribute): Field[] {
@@ -136,6 +195,13 @@ function attribute(name: string, value: Attribute): Field[] {
     const field: Field = { number: ATTRIBUTE.f, value: bytes, fixed: 5 };
     return [text(ATTRIBUTE.name, name), field, integer(ATTRIBUTE.type, 1)];
   }
+  if ("text" in value) {
+    return [text(ATTRIBUTE.name, name), text(ATTRIBUTE.s, value.text), integer(ATTRIBUTE.type, 3)];
+  }
+  if ("graph" in value) {
+    const graph: Field = { number: ATTRIBUTE.g, value: Buffer.concat(value.graph.graphPieces()) };
+    return [text(ATTRIBUTE.name, name), graph, integer(ATTRIBUTE.type, 5)];
+  }
   return [
     text(ATTRIBUTE.name, name),
     ...value.map((each) => integer(ATTRIBUTE.ints, each)),
@@ -143,7 +209,7 @@ function attribute(name: string, value: Attribute): Field[] {
   ];
 }
 
-function valueInfo(name: string, type: "float32" | "int64", shape: Dimensions): Field[] {
+function valueInfo(name: string, type: ElementType, shape: Dimensions): Field[] {
   const sizes = shape.map((size) =>
     message(1, [typeof size === "number" ? integer(1, size) : text(2, size)]),
   );

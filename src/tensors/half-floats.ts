@@ -16,3 +16,10 @@ function numberOf(bits: number): number {
   if (exponent === 31) return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
   return sign * (1 + fraction / 1_024) * 2 ** (exponent - 15);
 }
+
+/** The float32 values of bfloat16 numbers, given as their bits: each is the upper half of a float32. */
+export function fromBrainFloats(bits: Uint16Array): Float32Array {
+  const words = new Uint32Array(bits.length);
+  for (let at = 0; at < bits.length; at++) words[at] = bits[at]! << 16;
+  return new Float32Array(words.buffer);
+}

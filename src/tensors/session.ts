@@ -1,5 +1,5 @@
 import type { InferenceSession } from "onnxruntime-node";
-import { float32, int64, type Tensor, type Tensors } from "./tensor.ts";
+import { float32, int32, int64, type Tensor, type Tensors } from "./tensor.ts";
 
 /** A graph in memory, ready to run. The caller owns it and releases it. */
 export interface Session {
@@ -21,23 +21,36 @@ export interface NativeGuard {
   leave(): void;
 }
 
+/** What a session may be asked for. */
+export interface SessionSetup {
+  /** Needed where somebody may end the calling thread. */
+  readonly guard?: NativeGuard | undefined;
+  /** That compute one run together, 1 if nothing is said: then sums are added in one order. */
+  readonly threads?: number;
+  /** Where the data is that the graph refers to. */
+  readonly dataFolder?: string;
+  /** Weights are used as they lie in their file, and not copied into an order that is faster to compute with. */
+  readonly keepsWeightsInPlace?: boolean;
+}
+
 /**
- * Opens a graph from the bytes of an ONNX file, or from its path, which spares a copy of them. One thread, so that the sums are added in one order and the same
- * input gives the same bytes; no arena, so that an idle session keeps its weights and little else.
+ * Opens a graph from the bytes of an ONNX file, or from its path, which spares a copy of them. The same input gives the
+ * same bytes; no arena, so that an idle session keeps its weights and little else.
  * @param name what errors call the graph: its file.
- * @param guard needed where somebody may end the calling thread.
  * @throws Error when onnxruntime-node is missing, or the bytes are no graph that it can load.
  */
 export async function openSession(
   model: Uint8Array | string,
   name: string,
-  guard: NativeGuard = UNGUARDED,
+  setup: SessionSetup = {},
 ): Promise<Session> {
+  const { guard = UNGUARDED } = setup;
+  const options = optionsOf(setup);
   const runtime = await guarded(loadRuntime, guard);
   const create = () =>
     typeof model === "string"
-      ? runtime.InferenceSession.create(model, OPTIONS)
-      : runtime.InferenceSession.create(model, OPTIONS);
+      ? runtime.InferenceSession.create(model, options)
+      : runtime.InferenceSession.create(model, options);
   let session: InferenceSession | null = await guarded(create, guard).catch((cause: unknown) => {
     throw new Error(`${name} is not a graph that onnxruntime can load: install the file again.`, { cause });
   });
@@ -63,7 +76,6 @@ export async function openSession(
 }
 
 const OPTIONS: InferenceSession.SessionOptions = {
-  intraOpNumThreads: 1,
   interOpNumThreads: 1,
   executionMode: "sequential",
   graphOptimizationLevel: "all",
@@ -71,6 +83,17 @@ const OPTIONS: InferenceSession.SessionOptions = {
   enableMemPattern: false,
   logSeverityLevel: 3,
 };
+
+function optionsOf(setup: SessionSetup): InferenceSession.SessionOptions {
+  const { threads = 1, dataFolder, keepsWeightsInPlace = false } = setup;
+  const session = {
+    // Threads of one session that wait for work busily would take the processor from another's.
+    ...(threads > 1 ? { force_spinning_stop: "1" } : {}),
+    ...(dataFolder === undefined ? {} : { model_external_initializers_file_folder_path: dataFolder }),
+    ...(keepsWeightsInPlace ? { disable_prepacking: "1" } : {}),
+  };
+  return { ...OPTIONS, intraOpNumThreads: threads, extra: { session } };
+}
 
 const UNGUARDED: NativeGuard = { enter() {}, leave() {} };
 
@@ -116,6 +139,7 @@ async function loadRuntime(): Promise<typeof import("onnxruntime-node")> {
 
 function fromNative(value: { data: unknown; dims: readonly number[] }, where: string): Tensor {
   if (value.data instanceof Float32Array) return float32(value.data, value.dims);
+  if (value.data instanceof Int32Array) return int32(value.data, value.dims);
   if (value.data instanceof BigInt64Array) return int64(value.data, value.dims);
-  throw new Error(`${where} is neither float32 nor int64, which is all that is read here.`);
+  throw new Error(`${where} is neither float32, int32 nor int64, which is all that is read here.`);
 }

@@ -1,6 +1,7 @@
 /** A dense array with a shape, row-major: the last dimension is the one whose neighbours are adjacent. */
 export type Tensor =
   | { readonly type: "float32"; readonly data: Float32Array; readonly shape: readonly number[] }
+  | { readonly type: "int32"; readonly data: Int32Array; readonly shape: readonly number[] }
   | { readonly type: "int64"; readonly data: BigInt64Array; readonly shape: readonly number[] };
 
 /** Tensors by name: what goes into a graph and what comes out. */
@@ -8,6 +9,10 @@ export type Tensors = Readonly<Record<string, Tensor>>;
 
 export function float32(data: Float32Array, shape: readonly number[]): Tensor {
   return { type: "float32", data, shape };
+}
+
+export function int32(data: Int32Array, shape: readonly number[]): Tensor {
+  return { type: "int32", data, shape };
 }
 
 export function int64(data: BigInt64Array, shape: readonly number[]): Tensor {

@@ -1,7 +1,7 @@
 /** Phonemes as somebody wrote them: in the voice's alphabet, or what is wrong with them. */
 export type GivenPhonemes = { readonly phonemes: string } | PhonemeFault;
 
-/** The first character that is no phoneme. */
+/** The first character that is not a phoneme. */
 export interface PhonemeFault {
   /** Its place in characters, from 0. */
   readonly at: number;
@@ -81,7 +81,7 @@ export function readGivenPhonemes(written: string): GivenPhonemes {
     const same = SAME.find(([ipa]) => written.startsWith(ipa, at));
     if (same !== undefined) phonemes += same[1];
     else if (OWN.has(character)) phonemes += character;
-    else return { at: place, character, why: `is no phoneme: ${remedyFor(character)}` };
+    else return { at: place, character, why: `is not a phoneme: ${remedyFor(character)}` };
     const taken = same?.[0] ?? character;
     at += taken.length;
     place += Array.from(taken).length;

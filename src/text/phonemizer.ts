@@ -16,7 +16,13 @@ import { withStress } from "./stress.ts";
 import { withS } from "./suffixes.ts";
 import type { TextTables } from "./tables.ts";
 import { Traced } from "./traced.ts";
-import { characterIds, decodePhonemes, readUnknown, type UnknownWordNet } from "./unknown-words.ts";
+import {
+  characterIds,
+  decodePhonemes,
+  inKnownLetters,
+  readUnknown,
+  type UnknownWordNet,
+} from "./unknown-words.ts";
 
 export interface Phonemizer {
   /** The phonemes of a text, a string a sentence; those over 400 phonemes are cut at clauses, silent ones left out. */
@@ -122,8 +128,9 @@ export function createPhonemizer(
   }
 
   async function ask(word: string): Promise<string> {
-    const ids = characterIds(word, tables.unknownWords);
-    const phonemes = ids.length === 0 ? "" : decodePhonemes(await unknownWords(ids), tables.unknownWords);
+    const alphabet = tables.unknownWords;
+    const ids = characterIds(takesGiven ? inKnownLetters(word, alphabet) : word, alphabet);
+    const phonemes = ids.length === 0 ? "" : decodePhonemes(await unknownWords(ids), alphabet);
     remembered.set(word, phonemes);
     if (remembered.size > rememberedWords) remembered.delete(remembered.keys().next().value ?? "");
     return phonemes;

@@ -51,6 +51,11 @@ export function readUnknown(
   return spoken.join(" ");
 }
 
+/** A word in which a letter that the network does not know is the plain one without its accents, or in its usual form. */
+export function inKnownLetters(word: string, { input }: UnknownWordAlphabet): string {
+  return Array.from(word, (letter) => (input.has(letter) ? letter : letter.normalize("NFKD"))).join("");
+}
+
 /** A word as the network takes it; letters that it does not know are left out, and what is too long is cut. */
 export function characterIds(word: string, alphabet: UnknownWordAlphabet): number[] {
   const ids: number[] = [];

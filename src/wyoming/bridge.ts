@@ -59,15 +59,17 @@ export async function listen(
   };
 }
 
-/** Makes room by ending the connection that has been there longest of those that ask for nothing. */
+/**
+ * Makes room by ending the connection that has been there longest of those that ask for nothing; where there is none, of
+ * those that have begun an event and not ended it.
+ */
 function letIdleGo(open: Map<EventSocket, Connection>): boolean {
-  for (const [events, connection] of open) {
-    if (!connection.isIdle) continue;
-    open.delete(events);
-    events.cut("others needed its room");
-    return true;
-  }
-  return false;
+  const unasked = [...open].filter(([, connection]) => connection.isUnasked);
+  const [events] = unasked.find(([, connection]) => connection.isIdle) ?? unasked[0] ?? [];
+  if (events === undefined) return false;
+  open.delete(events);
+  events.cut("others needed its room");
+  return true;
 }
 
 function turnAway(socket: Socket): void {

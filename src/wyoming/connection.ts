@@ -13,6 +13,8 @@ interface OpenStream {
   readonly words: StreamedText;
   /** Resolves when the client was told of its end. Never rejects. */
   readonly speaking: Promise<void>;
+  /** Whether it was: its client may still be sending words, and the end of them. */
+  isOver: boolean;
 }
 
 interface OpenRecording {
@@ -50,9 +52,14 @@ export class Connection {
     };
   }
 
-  /** Whether nothing is being asked or answered. */
+  /** Whether nothing is being answered, or gathered to be answered. */
+  get isUnasked(): boolean {
+    return !this.#isHandling && this.#stream?.isOver !== false && this.#recording === null;
+  }
+
+  /** Whether nothing is being asked either: no event has begun to come. */
   get isIdle(): boolean {
-    return !this.#isHandling && this.#stream === null && this.#recording === null && !this.#socket.isInside;
+    return this.isUnasked && !this.#socket.isInside;
   }
 
   /** Ends it once what it was asked is answered. */
@@ -119,14 +126,20 @@ export class Connection {
   }
 
   #startStream(data: WyomingEvent["data"]): void {
-    if (this.#stream !== null) {
+    if (this.#stream?.isOver === false) {
       throw new ServiceError(
         400,
         "a stream is open already: send synthesize-stop before the next synthesize-start",
       );
     }
     const words = new StreamedText(MAX_TEXT_CHARS);
-    this.#stream = { words, speaking: this.#speakStream(data, words) };
+    const speaking = this.#speakStream(data, words).then(() => {
+      stream.isOver = true;
+      // Its client may never say that it has ended.
+      if (this.#isLast) this.#socket.stopReceiving();
+    });
+    const stream: OpenStream = { words, speaking, isOver: false };
+    this.#stream = stream;
   }
 
   async #speakStream(data: WyomingEvent["data"], words: StreamedText): Promise<void> {
@@ -145,8 +158,6 @@ export class Connection {
       await this.#tell(error).catch(() => {});
     }
     await this.#socket.send(eventOf("synthesize-stopped")).catch(() => {});
-    // Its client may never say that it has ended.
-    if (this.#isLast) this.#socket.stopReceiving();
   }
 
   async #stopStream(): Promise<void> {
@@ -160,11 +171,9 @@ export class Connection {
       throw new ServiceError(400, "a recording is open already: send audio-stop before the next audio-start");
     }
     if (this.#deps.recogniserName() === null) {
-      throw new ServiceError(
-        502,
-        "recordings cannot be heard here: `antiphon models pull recogniser` fetches who hears them",
-        { retryAfterMs: 60_000 },
-      );
+      throw new ServiceError(502, "recordings cannot be heard here: run `antiphon models pull recogniser`", {
+        retryAfterMs: 60_000,
+      });
     }
     const request = await beginRequest(this.#deps, "transcribe", this.#socket.signal);
     try {

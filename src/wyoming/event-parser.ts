@@ -134,7 +134,7 @@ function readObject(bytes: Uint8Array, what: string): Record<string, unknown> {
     // The parser's own words quote what was sent.
     throw new ServiceError(
       422,
-      `the event's ${what} is not JSON in UTF-8: send Wyoming's events here, and no HTTP`,
+      `the event's ${what} is not JSON in UTF-8: send Wyoming's events here, not HTTP`,
     );
   }
   if (!isObject(value)) throw new ServiceError(422, `the event's ${what} must be an object`);

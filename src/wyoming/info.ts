@@ -1,4 +1,4 @@
-import { VOICES } from "../contract/audio-speech.ts";
+import { VOICES } from "../contract/voices.ts";
 import { LANGUAGE_NAMES } from "../model/languages.ts";
 import { eventOf, type WyomingEvent } from "./event.ts";
 import { VOICE_LANGUAGES } from "./voice.ts";

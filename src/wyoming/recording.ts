@@ -74,7 +74,7 @@ export function languageOf({ language }: WyomingEvent["data"]): string | null {
   if (code !== null) return code;
   throw new ServiceError(
     400,
-    `language ${quoted(language)} is unknown: send its ISO 639-1 code, such as "en", or leave it out to have it found out`,
+    `language ${quoted(language)} is unknown: send its ISO 639-1 code, such as "en", or leave it out to have it detected`,
   );
 }
 
@@ -91,7 +91,7 @@ function readFormat({ rate, width, channels }: WyomingEvent["data"]): PcmFormat 
   if (isFormat) return { rate, width, channels };
   throw new ServiceError(
     422,
-    `the audio's format is not read here: rate may be ${RATES.least} to ${RATES.most} Hz, width ${WIDTHS.join(", ")} bytes, ` +
+    `the audio's format cannot be read: rate may be ${RATES.least} to ${RATES.most} Hz, width ${WIDTHS.join(", ")} bytes, ` +
       `channels 1 to ${MOST_CHANNELS}`,
   );
 }

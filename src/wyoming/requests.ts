@@ -1,11 +1,13 @@
 import { ServiceError } from "../contract/errors.ts";
 import { knownRefusal, overRate } from "../serving/failures.ts";
 import type { Holding } from "../serving/fair-share.ts";
+import { endRequestSpan } from "../serving/in-span.ts";
 import type { Intake, Requester } from "../serving/intake.ts";
 import type { ResolveModel } from "../serving/prepare.ts";
 import type { SpeechService } from "../serving/service.ts";
 import type { Transcriptions } from "../serving/transcriptions.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
+import { beginServerSpan } from "../tracing/span.ts";
 import { ClientGoneError } from "./event-socket.ts";
 
 /** All that the bridge is given. */
@@ -34,6 +36,8 @@ export type WyomingKind = "synthesize" | "transcribe";
 export interface WyomingEnd {
   readonly kind: WyomingKind;
   readonly keyId: string | null;
+  /** `null` where it was not traced. */
+  readonly traceId: string | null;
   readonly ms: number;
   readonly ending: "finished" | "failed" | "left";
   /** `null` where nothing went wrong. */
@@ -56,6 +60,7 @@ export async function beginRequest(
   signal: AbortSignal,
 ): Promise<WyomingRequest> {
   const beganMs = performance.now();
+  const span = beginServerSpan(`wyoming:${kind}`, {});
   const held: Holding[] = [];
   let keyId: string | null = null;
   let failure: ServiceError | null = null;
@@ -67,20 +72,22 @@ export async function beginRequest(
     const hasLeft = error instanceof ClientGoneError;
     failure = error === undefined || hasLeft ? null : asServiceError(error);
     const ending = hasLeft ? "left" : failure === null ? "finished" : "failed";
-    deps.onEnd({ kind, keyId, ms: performance.now() - beganMs, ending, failure });
+    deps.onEnd({ kind, keyId, traceId: span.traceId, ms: performance.now() - beganMs, ending, failure });
+    endRequestSpan(span, ending, failure);
     return failure;
   };
   try {
     const key = await deps.tenancy.authenticate(deps.apiKey);
     if (key === null) throw keyIsGone();
     keyId = key.keyId;
-    const reading = deps.tenancy.take(key);
+    const reading = await deps.tenancy.take(key);
     if (!reading.allowed) throw overRate(reading, "the bridge's key is over its rate limit");
     const refusal = kind === "synthesize" ? deps.service.refusalFor(keyId) : null;
     if (refusal !== null) throw refusal;
     return {
       keyId,
       signal,
+      span,
       keep(holding) {
         if (isOver) holding.release();
         else held.push(holding);

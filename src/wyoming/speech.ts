@@ -50,14 +50,17 @@ export async function speakTo(
   client: SpeechClient,
   { service }: WyomingDeps,
   prepared: Prepared,
-  { keyId, signal }: WyomingRequest,
+  { keyId, signal, span }: WyomingRequest,
   words?: StreamedText,
 ): Promise<void> {
   const speech = service.converse(prepared, {
     keyId,
     encoding: "pcm",
     signal,
+    span,
     takesAudioAsItComes: true,
+    // Home Assistant makes a file of a text that is sent whole, and plays one that comes in pieces as it comes.
+    isPlayed: words !== undefined,
     onEnded: (reason) => client.cut(reason),
     ...(words === undefined ? {} : { words }),
   });

@@ -1,6 +1,6 @@
-import { VOICES } from "../contract/audio-speech.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { quoted } from "../contract/quoted.ts";
+import { speakerNamed, VOICES } from "../contract/voices.ts";
 
 /** What the voices speak. Home Assistant offers a voice for each of these by its exact name. */
 export const VOICE_LANGUAGES: readonly string[] = ["en", "en-US", "en-GB"];
@@ -19,7 +19,7 @@ export function speakerOf(voice: unknown): string {
   for (const [field, asked] of Object.entries({ "voice.name": name, "voice.speaker": speaker })) {
     if (asked === undefined || asked === null || asked === "") continue;
     if (typeof asked !== "string") throw new ServiceError(422, `${field} must be a string`);
-    return speakerNamed(field, asked);
+    return speakerNamed(asked, field);
   }
   if (language === undefined || language === null || language === "") return VOICES[0]!.id;
   if (typeof language !== "string") throw new ServiceError(422, "voice.language must be a string");
@@ -28,14 +28,4 @@ export function speakerOf(voice: unknown): string {
     400,
     `voice.language ${quoted(language)} is not spoken here: ask for one of ${VOICE_LANGUAGES.join(", ")}`,
   );
-}
-
-function speakerNamed(field: string, asked: string): string {
-  const lower = asked.toLowerCase();
-  const voice = VOICES.find(
-    ({ id, name, aliases }) => id === lower || name.toLowerCase() === lower || aliases.includes(lower),
-  );
-  if (voice !== undefined) return voice.id;
-  const valid = VOICES.map(({ id, aliases }) => `"${id}" (or ${aliases.join(", ")})`).join(", ");
-  throw new ServiceError(400, `${field} ${quoted(asked)} is unknown: the voices are ${valid}`);
 }

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { builtTests, fastTests } from "./fast-tests.ts";
+import { groupsOf } from "./groups.ts";
 import { TOP } from "./top.ts";
 
 const { scripts } = JSON.parse(readFileSync(join(TOP, "package.json"), "utf8")) as {
@@ -31,11 +32,21 @@ test("npm run check leaves out what starts programs or runs a network, and that 
   assert.ok(fast.size > builtTests().length / 2, `${fast.size} of ${builtTests().length}`);
 });
 
-test("npm test and npm run check lint and build alike, and npm test runs every test that is built", () => {
-  const prepare = "npm run --silent lint && npm run --silent build && node --test ";
-  for (const name of ["test", "check"]) assert.ok(scripts[name]?.startsWith(prepare), name);
-  assert.ok(scripts.test?.endsWith(" $(find dist/test -name '*.test.js')"));
-  assert.ok(scripts.check?.endsWith(" $(node dist/test/architecture/fast-tests.js)"));
+test("npm test and npm run check lint and build alike, and npm test runs every test that is built, once", () => {
+  const prepare =
+    "npm run --silent lint && npm run --silent build && node dist/test/architecture/run-tests.js ";
+  assert.ok(scripts.test?.startsWith(`${prepare}all `));
+  assert.ok(scripts.check?.startsWith(`${prepare}fast `));
+});
+
+test("every test is in one group, beside its neighbours, and none is in two", () => {
+  const tests = builtTests();
+  for (const limit of [1, 7, 16, tests.length, tests.length + 1]) {
+    const groups = groupsOf(tests, limit);
+    assert.deepEqual(groups.flat(), tests);
+    assert.equal(groups.length, Math.ceil(tests.length / limit));
+    assert.ok(groups.every(({ length }) => length > 0 && length <= limit));
+  }
 });
 
 for (const page of ["README.md", "CONTRIBUTING.md"]) {

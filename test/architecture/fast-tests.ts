@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
-import { pathToFileURL } from "node:url";
 import { findImports } from "./read-imports.ts";
 import { TOP } from "./top.ts";
 
@@ -61,6 +60,3 @@ function readBuiltImports(file: string): BuiltImports {
     startsProgram: imports.some(({ specifier }) => specifier === "node:child_process"),
   };
 }
-
-const invokedDirectly = import.meta.url === pathToFileURL(process.argv[1] ?? "").href;
-if (invokedDirectly) process.stdout.write(`${fastTests().join("\n")}\n`);

@@ -14,18 +14,20 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   text: [],
   settings: [],
   tensors: [],
+  tokens: [],
   threads: [],
   files: [],
+  tracing: [],
   model: ["audio"],
-  engines: ["model", "audio", "text", "tensors"],
+  engines: ["model", "audio", "text", "tensors", "tokens"],
   writers: ["model", "text", "files"],
-  recognisers: ["model", "audio", "tensors", "threads"],
+  recognisers: ["model", "audio", "tensors", "tokens", "threads"],
   workers: ["model", "audio"],
   catalogue: ["model", "settings", "files"],
   tenancy: ["settings", "threads"],
-  serving: ["model", "audio", "text", "contract", "catalogue", "tenancy", "threads"],
-  http: ["contract", "captions", "serving", "tenancy", "audio"],
-  wyoming: ["model", "contract", "serving", "tenancy", "audio"],
+  serving: ["model", "audio", "text", "contract", "catalogue", "tenancy", "threads", "tracing"],
+  http: ["contract", "captions", "serving", "tenancy", "audio", "tracing"],
+  wyoming: ["model", "contract", "serving", "tenancy", "audio", "tracing"],
   client: [],
   cli: ["*"],
 };
@@ -36,7 +38,10 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   fastify: ["http"],
   pino: ["http", "cli"],
   "prom-client": ["http"],
+  "@opentelemetry/api": ["tracing"],
   libsql: ["tenancy"],
+  iovalkey: ["tenancy"],
+  pg: ["tenancy"],
   typebox: ["contract", "settings", "catalogue", "http"],
   ajv: ["contract"],
   commander: ["cli"],
@@ -46,13 +51,16 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "mpg123-decoder": ["audio"],
   "opus-decoder": ["audio"],
   "wasm-media-encoders": ["audio", "http"],
-  "libopus-wasm": ["audio"],
+  "libopus-wasm": ["audio", "http"],
   "proper-lockfile": ["catalogue"],
   "cli-progress": ["cli"],
 };
 
 /** Modules chosen at run time: the entry that a speech thread is told to load. */
 const COMPUTED = ["src/workers/guest.ts"];
+
+/** What browsers share: the playground makes its files with the same encoders, which Node alone opens by `open-encoder`. */
+const FOR_BROWSERS = /^src\/(contract|captions|client|audio\/encode)\/(?!open-encoder\.ts$)/;
 
 const imports = readImports(TOP, "src");
 
@@ -63,6 +71,16 @@ test("a folder imports only what the table allows it", () => {
     return !allowed.includes("*") && !allowed.includes(folderOf(target));
   });
   assert.deepEqual(wrong.map(shown), []);
+});
+
+test("the table of the architecture page is this one", () => {
+  const page = readFileSync(join(TOP, "docs/architecture.md"), "utf8");
+  const rows = [...page.matchAll(/^\| `(\w+)\/` \|.*\| ([\w, –]+) \|$/gm)];
+  const told = rows.map(([, folder, others]) => {
+    if (others === "all") return [folder, ["*"]];
+    return [folder, others === "–" ? [] : others!.split(", ")];
+  });
+  assert.deepEqual(Object.fromEntries(told), MAY_IMPORT);
 });
 
 test("every folder of the source is in the table", () => {
@@ -123,11 +141,11 @@ test("an optional dependency is named in one file alone, which says what to do w
   }
 });
 
-test("modules of Node are named with node:, and what browsers share, the contract and captions, uses none", () => {
+test("modules of Node are named with node:, and what browsers share uses none", () => {
   const wrong = imports.filter(({ file, specifier }) => {
     if (specifier === null) return false;
     if (builtinModules.includes(specifier)) return true;
-    return specifier.startsWith("node:") && ["contract", "captions", "client"].includes(folderOf(file));
+    return specifier.startsWith("node:") && FOR_BROWSERS.test(file);
   });
   assert.deepEqual(wrong.map(shown), []);
 });

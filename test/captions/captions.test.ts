@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { subRip, timeStamp, webVtt } from "../../src/captions/captions.ts";
+import { timeStamp, toSrt, toVtt } from "../../src/captions/captions.ts";
 import fc from "../properties.ts";
 
 test("a time has two digits of hours, minutes and seconds, three of milliseconds, and the sign of its format", () => {
@@ -20,28 +20,25 @@ test("a time has two digits of hours, minutes and seconds, three of milliseconds
 });
 
 test("no caption is still a file", () => {
-  assert.equal(subRip([]), "");
-  assert.equal(webVtt([]), "WEBVTT\n\n");
+  assert.equal(toSrt([]), "");
+  assert.equal(toVtt([]), "WEBVTT\n\n");
 });
 
 test("a caption's text has no empty line, which would end it, and in WebVTT no sign that means something", () => {
-  const captions = [{ startS: 0, endS: 1, text: "a\n\n\r\n b --> <c> & d\u2028" }];
-  assert.equal(subRip(captions), "1\n00:00:00,000 --> 00:00:01,000\na\nb --> <c> & d\n\n");
-  assert.equal(
-    webVtt(captions),
-    "WEBVTT\n\n00:00:00.000 --> 00:00:01.000\na\nb --&gt; &lt;c&gt; &amp; d\n\n",
-  );
+  const captions = [{ start: 0, end: 1, text: "a\n\n\r\n b --> <c> & d\u2028" }];
+  assert.equal(toSrt(captions), "1\n00:00:00,000 --> 00:00:01,000\na\nb --> <c> & d\n\n");
+  assert.equal(toVtt(captions), "WEBVTT\n\n00:00:00.000 --> 00:00:01.000\na\nb --&gt; &lt;c&gt; &amp; d\n\n");
 });
 
 test("whatever is said, there are as many captions as segments, and each reads back as it was said", () => {
   const caption = fc.record({
-    startS: fc.double({ min: 0, max: 500_000, noNaN: true }),
-    endS: fc.double({ min: 0, max: 500_000, noNaN: true }),
+    start: fc.double({ min: 0, max: 500_000, noNaN: true }),
+    end: fc.double({ min: 0, max: 500_000, noNaN: true }),
     text: fc.string({ unit: "binary" }),
   });
   fc.assert(
     fc.property(fc.array(caption, { maxLength: 5 }), (captions) => {
-      const cues = webVtt(captions).slice("WEBVTT\n\n".length).split("\n\n").slice(0, -1);
+      const cues = toVtt(captions).slice("WEBVTT\n\n".length).split("\n\n").slice(0, -1);
       assert.equal(cues.length, captions.length);
       for (const [at, cue] of cues.entries()) {
         const [times = "", ...lines] = cue.split("\n");
@@ -50,7 +47,7 @@ test("whatever is said, there are as many captions as segments, and each reads b
         assert.equal(read.replaceAll(/\s+/g, " ").trim(), captions[at]!.text.replaceAll(/\s+/g, " ").trim());
         assert.ok(!lines.join("\n").includes("-->"));
       }
-      const numbers = subRip(captions)
+      const numbers = toSrt(captions)
         .split("\n\n")
         .slice(0, -1)
         .map((cue) => Number(cue.split("\n")[0]));

@@ -87,7 +87,7 @@ test("a client that leaves while its model is leased leaves no lease, at whichev
         writer: null,
         writing: new FairShare({ ...ALONE, what: "turns", total: 1, perKey: 1, waitMs: NEVER_MS }),
         meter: async () => {},
-        telemetry: createMetrics().telemetry,
+        telemetry: createMetrics("0").telemetry,
       },
       {
         ...ALONE,
@@ -96,6 +96,7 @@ test("a client that leaves while its model is leased leaves no lease, at whichev
         queueWaitMs: NEVER_MS,
         frameTimeoutMs: NEVER_MS,
         loadTimeoutMs: NEVER_MS,
+        maxAheadS: 0,
       },
     );
     const controller = new AbortController();

@@ -37,6 +37,19 @@ test("null is the default model; the empty and any other unknown id are none", (
   for (const unknown of ["", "SVC-BETA-V0.1", "__proto__"]) assert.equal(id(unknown), undefined);
 });
 
+test("which knobs do nothing is told by a model's checkpoint, for its preset", () => {
+  const checkpoint = { ...new FakeCheckpoints().make("one", 1) };
+  const catalogue = createCatalogue({
+    models: [publicModel("a", "one", true), publicModel("b", "two")],
+    checkpoints: [
+      { ...checkpoint, unusedKnobs: ({ name }) => ({ topK: `There is no list in ${name}.` }) },
+      { ...checkpoint, name: "two" },
+    ],
+    memoryBudgetBytes: 2,
+  });
+  assert.deepEqual(catalogue.unusedKnobs(), { a: { topK: "There is no list in a." }, b: {} });
+});
+
 test("leases at the same time share one load, and models of one checkpoint one instance", async () => {
   const fakes = new FakeCheckpoints();
   const [a, b] = [publicModel("a", "one", true), publicModel("b", "one")];
@@ -88,6 +101,26 @@ test("a load that throws at once is a failed load too", async () => {
   const checkpoints = [{ name: "one", memoryBytes: 1, load }];
   const catalogue = createCatalogue({ models: [model], checkpoints, memoryBudgetBytes: 1 });
   await assert.rejects(catalogue.warm(), SpeechFailedError);
+});
+
+test("a dozen checkpoints are warmed side by side, and Node warns of nothing", async () => {
+  const fakes = new FakeCheckpoints();
+  const names = Array.from({ length: 12 }, (_, index) => `checkpoint-${index}`);
+  const catalogue = createCatalogue({
+    models: names.map((name) => publicModel(name, name, true)),
+    checkpoints: names.map((name) => fakes.make(name, 1)),
+    memoryBudgetBytes: names.length,
+  });
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error) => warnings.push(warning);
+  process.on("warning", onWarning);
+  const warm = catalogue.warm();
+  await setImmediate();
+  for (const instance of fakes.instances) instance.finishLoad();
+  await warm;
+  await setImmediate();
+  process.off("warning", onWarning);
+  assert.deepEqual(warnings, []);
 });
 
 test("warming loads what stays, and it is never unloaded", async () => {

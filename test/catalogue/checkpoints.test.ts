@@ -73,13 +73,13 @@ describe("a manifest", () => {
   });
 
   const wrong: readonly [what: string, value: unknown, says: RegExp][] = [
-    ["is a list", [], /the manifest tiny\.json is no checkpoint: it must be object; correct it/],
+    ["is a list", [], /the manifest tiny\.json is not a checkpoint's: it must be object; correct it/],
     ["lacks its licence", { ...TINY, licence: undefined }, /licence/],
     ["has no files", { ...TINY, files: [] }, /files must not have fewer than 1 items/],
     [
       "says more than it may",
       { ...TINY, sise: 1 },
-      /is no checkpoint: sise is no field that is known; correct it/,
+      /is not a checkpoint's: sise is an unknown field; correct it/,
     ],
     ["would lie elsewhere", { ...TINY, name: "../tiny" }, /name must match pattern/],
     [
@@ -123,6 +123,9 @@ describe("a manifest", () => {
     writeFileSync(join(folder, "b.json"), JSON.stringify({ ...recogniserOf(ORIGIN), aliases: ["tiny"] }));
     assert.throws(() => pullableCheckpoints(folder), /two manifests in .* claim the name tiny: rename one/);
     writeFileSync(join(folder, "b.json"), JSON.stringify(recogniserOf()));
-    assert.throws(() => pullableRecognisers(folder), /b\.json is no checkpoint: origins must not have fewer/);
+    assert.throws(
+      () => pullableRecognisers(folder),
+      /b\.json is not a checkpoint's: origins must not have fewer/,
+    );
   });
 });

@@ -71,9 +71,9 @@ test("a checkpoint that there is not is refused, and so is one with the embedded
   refused(
     { "svc-beta-v0.3": { checkpoint: "kokro" } },
     undefined,
-    /^The setting models\.svc-beta-v0\.3\.checkpoint is "kokro", which is none: name one of heart, kokoro, qwen, farm\.$/,
+    /^The setting models\.svc-beta-v0\.3\.checkpoint is "kokro", which does not exist: name one of heart, kokoro, qwen, farm\.$/,
   );
-  refused({ a: { checkpoint: "toString" } }, undefined, /which is none/);
+  refused({ a: { checkpoint: "toString" } }, undefined, /which does not exist/);
   refused(
     {},
     { heart: CHECKPOINTS.farm },

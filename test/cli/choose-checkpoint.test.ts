@@ -70,7 +70,7 @@ describe("the checkpoint that auto chooses", () => {
     const { name, notes, measured } = await chosen(sizes, { half: 0.5, two: 1.4, four: 1.6 });
     assert.deepEqual([name, measured], ["two", ["four", "two"]]);
     assert.deepEqual(notes, [
-      "four is passed over: its first sentence would take 1.6 s here.",
+      "four is skipped: its first sentence would take 1.6 s here.",
       "Replies are written by two, whose first sentence takes 1.4 s here.",
     ]);
   });
@@ -79,10 +79,7 @@ describe("the checkpoint that auto chooses", () => {
     const reason = new Error("there is too little memory", { cause: new Error("9 GB, and 2 GB are free") });
     const { name, notes } = await chosen({ half: 400, four: 2_500 }, { half: 0.5, four: reason });
     assert.equal(name, "half");
-    assert.equal(
-      notes[0],
-      "four is passed over, since there is too little memory (9 GB, and 2 GB are free).",
-    );
+    assert.equal(notes[0], "four is skipped, because there is too little memory (9 GB, and 2 GB are free).");
   });
 
   it("is the one that comes with Antiphon where all others are too slow, or there are none", async () => {

@@ -41,7 +41,7 @@ describe("the recogniser of the settings", () => {
       assert.ok(error instanceof RecogniserError);
       assert.match(
         error.message,
-        /^The recogniser's weights are not there.*Run antiphon models pull recogniser\.$/,
+        /^The recogniser's weights are missing or damaged\. Run antiphon models pull recogniser\.$/,
       );
       assert.match(String(error.cause), /There are no weights\./);
       return true;
@@ -59,7 +59,7 @@ describe("the recogniser of the settings", () => {
     const options = { language: null, prompt: null, wantsWords: false, draft: null };
     const opening = [recogniser!.prepare(), recogniser!.recognise(clip, options, signal)];
     for (const each of opening) {
-      await assert.rejects(each, /weights are not there, or are damaged\. Run antiphon models pull/);
+      await assert.rejects(each, /weights are missing or damaged\. Run antiphon models pull/);
     }
     await recogniser!.close();
   });

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { loadSettings } from "../../src/settings/load.ts";
 import { openTenancy } from "../../src/tenancy/open.ts";
 import { type Finished, runAntiphon } from "./run-antiphon.ts";
 
@@ -30,7 +31,7 @@ function refusedWith({ code, stdout, stderr }: Finished, exitCode: 1 | 2): strin
 describe("antiphon keys and usage", { concurrency: 2 }, () => {
   it("make, list, meter and revoke keys beside a server, which heeds them at once", async () => {
     const dataDir = join(folder, "beside");
-    const server = await openTenancy({ dataDir, anonymousRpm: 60, anonymousBurst: 20 });
+    const server = await openTenancy(loadSettings({ flags: { dataDir } }));
     const at = ["--data-dir", dataDir];
     const made = JSON.parse(
       await output("keys", "create", "--label", "team Ω", "--rpm", "30", "--burst", "5", "--json", ...at),
@@ -115,7 +116,7 @@ describe("antiphon keys and usage", { concurrency: 2 }, () => {
     const dataDir = join(folder, "checked");
     const at = ["--data-dir", dataDir];
     assert.match(refusedWith(await runAntiphon(["check", ...at]), 1), /There is no database .*--data-dir/);
-    const server = await openTenancy({ dataDir, anonymousRpm: 60, anonymousBurst: 20 });
+    const server = await openTenancy(loadSettings({ flags: { dataDir } }));
     await server.createKey({ label: "x", rpm: 1, burst: 1 });
     assert.equal(await output("check", ...at), `The database in ${dataDir} is sound.\n`);
     await server.close();

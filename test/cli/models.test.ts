@@ -101,7 +101,7 @@ describe("antiphon models", { concurrency: 2 }, () => {
     assert.equal(code, 1);
     assert.match(
       stderr,
-      /Q4_1\.gguf has the SHA-256 [0-9a-f]{64} instead of b179c9523d0e.*: it is fetched anew\./,
+      /Q4_1\.gguf has the SHA-256 [0-9a-f]{64} instead of b179c9523d0e.*: it is fetched again\./,
     );
     assert.equal((await models("corrupt", "rm", "writer")).stdout, "smollm2-135m is removed.\n");
     assert.ok(!existsSync(dirname(fileIn("corrupt"))));
@@ -134,7 +134,10 @@ describe("antiphon models", { concurrency: 2 }, () => {
       stderr += text;
     });
     assert.deepEqual(await within("the pull to be interrupted", once(child, "close")), [null, "SIGINT"]);
-    assert.match(stderr, /\nInterrupted: what is here is kept, and the next pull goes on with it\.\n$/);
+    assert.match(
+      stderr,
+      /\nInterrupted: what was fetched is kept, and the next pull resumes from there\.\n$/,
+    );
     assert.ok(statSync(`${fileIn("interrupted")}.part`).size > 19_000_000);
     assert.match(
       (await models("interrupted", "pull", "writer")).stderr,
@@ -152,7 +155,7 @@ describe("antiphon models", { concurrency: 2 }, () => {
     const { code, stdout, stderr } = await models("merge", "pull", "writer");
     assert.deepEqual([code, stderr], [0, ""]);
     const [, path = ""] =
-      /^smollm2-135m is installed already.*\nIts adapter is merged into it, to read and write faster: (.*)\n$/.exec(
+      /^smollm2-135m is already installed.*\nIts adapter is merged into it, to read and write faster: (.*)\n$/.exec(
         stdout,
       ) ?? [];
     assert.equal(dirname(path), dir, stdout);
@@ -177,7 +180,7 @@ describe("antiphon models", { concurrency: 2 }, () => {
     utimesSync(lock, 0, 0);
     const { code, stdout, stderr } = await models("unmerged", "pull", "writer");
     assert.equal(code, 0);
-    assert.match(stdout, /^smollm2-135m is installed already, and every byte is right: .*\n$/);
+    assert.match(stdout, /^smollm2-135m is already installed, and undamaged: .*\n$/);
     assert.match(stderr, /^The writer's adapter could not be merged into its weights\. .*\n$/);
   });
 

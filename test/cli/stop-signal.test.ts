@@ -5,6 +5,11 @@ import { onStopSignal, SAME_SIGNAL_MS, type Signalled } from "../../src/cli/stop
 
 /** A process that is sent signals at times of the test's choosing, and what came of them. */
 function heard(...sent: readonly [atMs: number, signal: "SIGINT" | "SIGTERM"][]) {
+  return heardHurrying(0, ...sent);
+}
+
+/** The same, where so many of the later signals find something to cut short. */
+function heardHurrying(cuts: number, ...sent: readonly [atMs: number, signal: "SIGINT" | "SIGTERM"][]) {
   const emitter = new EventEmitter();
   const happened: string[] = [];
   let nowMs = 50_000;
@@ -14,7 +19,12 @@ function heard(...sent: readonly [atMs: number, signal: "SIGINT" | "SIGTERM"][])
     endBy: (signal) => happened.push(`ended by ${signal}`),
     nowMs: () => nowMs,
   };
-  const release = onStopSignal((signal) => happened.push(`told by ${signal}`), signalled);
+  const hurry = () => {
+    if (cuts-- <= 0) return false;
+    happened.push("hurried");
+    return true;
+  };
+  const release = onStopSignal((signal) => happened.push(`told by ${signal}`), hurry, signalled);
   for (const [atMs, signal] of sent) {
     nowMs = 50_000 + atMs;
     emitter.emit(signal, signal);
@@ -40,5 +50,18 @@ describe("a program that is told to stop", () => {
   it("ends at once at another one later, by that one", () => {
     const later = heard([0, "SIGINT"], [1, "SIGINT"], [SAME_SIGNAL_MS, "SIGTERM"]);
     assert.deepEqual(later, ["told by SIGINT", "ended by SIGTERM"]);
+  });
+
+  it("cuts short what it can at another one later, and ends at the next", () => {
+    assert.deepEqual(
+      heardHurrying(
+        1,
+        [0, "SIGTERM"],
+        [SAME_SIGNAL_MS, "SIGINT"],
+        [SAME_SIGNAL_MS + 40, "SIGINT"],
+        [2 * SAME_SIGNAL_MS, "SIGINT"],
+      ),
+      ["told by SIGTERM", "hurried", "ended by SIGINT"],
+    );
   });
 });

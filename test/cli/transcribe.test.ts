@@ -134,7 +134,7 @@ describe("antiphon transcribe", { concurrency: false }, () => {
   it("prints nothing where nobody speaks, and says so beside it", async () => {
     server.answers(json({ text: "", language: "english", duration: 0.5, segments: [] }));
     const { code, stdout, stderr } = await antiphon(["transcribe", TONE], { env: endpoint() });
-    assert.deepEqual([code, stdout.length, stderr], [0, 0, "Nobody is heard to speak in it.\n"]);
+    assert.deepEqual([code, stdout.length, stderr], [0, 0, "No speech was heard in it.\n"]);
   });
 
   it("says in a sentence what was wrong with the call", async () => {
@@ -147,18 +147,21 @@ describe("antiphon transcribe", { concurrency: false }, () => {
         /^The file .*none\.wav cannot be read \(ENOENT\): name a recording, or - for standard input\.$/,
       ],
       [[folder], /cannot be read \(EISDIR\)/],
-      [[text], /^The file .*text\.wav cannot be heard: it is no recording that can be read: give WAV, MP3/],
+      [
+        [text],
+        /^The file .*text\.wav cannot be heard: it is not a recording that can be read: give WAV, MP3/,
+      ],
       [
         ["-"],
         /^What comes on standard input cannot be heard: it is empty: give a whole and undamaged file of WAV/,
       ],
-      [[TONE, "--json", "--srt"], /^There is one output, and --json and --srt ask for several/],
+      [[TONE, "--json", "--srt"], /^Only one of --json and --srt can be given/],
       [
         [TONE, "--language", "klingon"],
         /^The language "klingon" is unknown: give its ISO 639-1 code, such as en, or leave --language out/,
       ],
       [[none, "--language", ""], /^The language "" is unknown/],
-      [[TONE, "--words"], /^The text alone has no times: give --json, --srt or --vtt with --words\.$/],
+      [[TONE, "--words"], /^Plain text has no times: give --json, --srt or --vtt with --words\.$/],
       [[], /^Missing required argument 'file': see --help\.$/],
     ];
     for (const [line, says] of wrong) {
@@ -175,7 +178,7 @@ describe("antiphon transcribe", { concurrency: false }, () => {
     );
     assert.match(
       sentence(await antiphon(["transcribe", TONE], { env: { ANTIPHON_RECOGNISER_KIND: "none" } }), 1),
-      /^The setting recogniser\.kind is none, so nobody hears/,
+      /^The setting recogniser\.kind is none, so nothing can be transcribed/,
     );
     assert.match(
       sentence(await antiphon(["transcribe", TONE], { env: { ANTIPHON_RECOGNISER_CHECKPOINT: "ear" } }), 1),
@@ -226,6 +229,6 @@ describe("antiphon transcribe with Whisper", { skip: missing }, () => {
     const { code, stdout, stderr } = await antiphon(["transcribe", TONE], {
       env: { ANTIPHON_DATA_DIR: dataDir },
     });
-    assert.deepEqual([code, stdout.length, stderr], [0, 0, "Nobody is heard to speak in it.\n"]);
+    assert.deepEqual([code, stdout.length, stderr], [0, 0, "No speech was heard in it.\n"]);
   });
 });

@@ -14,6 +14,15 @@ before(async () => {
 });
 after(() => rm(folder, { recursive: true }));
 
+it("an error that begins with a setting's name has that as it is written", async () => {
+  const remote = { kind: "antiphon", urls: ["http://127.0.0.1:1/v1"], keyFile: join(folder, "no-such-key") };
+  const { code, stderr } = await runAntiphon(["say", "Tea."], {
+    ANTIPHON_CHECKPOINTS: JSON.stringify({ farm: { remote } }),
+  });
+  assert.match(stderr, /^checkpoints\.farm\.remote\.keyFile \(.*no-such-key\) does not exist\.\n$/);
+  assert.equal(code, 1);
+});
+
 describe("a command in a container beside a service named antiphon", { concurrency: 2 }, () => {
   const surroundings = { ...SERVICE_LINKS, ANTIPHON_KEY: "ant_of-a-client" };
   const oneWarning = /^Passed over, [^\n]*ANTIPHON_PORT, [^\n]*\.\n$/;

@@ -25,6 +25,10 @@ export const NEEDS_CHROMIUM = { skip: CHROMIUM === null && "there is no Chromium
 export interface OpenPage {
   /** The value of an expression of the page's, awaited. */
   evaluate(expression: string): Promise<unknown>;
+  /** What a method of Chromium's debugging protocol gives for the page. */
+  send(method: string, params?: object): Promise<Readonly<Record<string, unknown>>>;
+  /** Presses and lets go of a key, by its name (`ArrowRight`), as somebody at the keyboard does. */
+  press(key: string): Promise<void>;
 }
 
 /** Opens an address in a headless Chromium for as long as `use` takes, and gives what that gave. */
@@ -63,7 +67,7 @@ export async function inChromium<T>(url: string, use: (page: OpenPage) => Promis
 
 interface Message {
   readonly id?: number;
-  readonly result?: { targetId?: string; sessionId?: string; result?: { value?: unknown } };
+  readonly result?: Readonly<Record<string, unknown>>;
   readonly error?: { message: string };
 }
 
@@ -89,15 +93,39 @@ async function openPage(writable: Writable, readable: Readable, url: string): Pr
   };
   const { targetId } = await send("Target.createTarget", { url });
   const { sessionId } = await send("Target.attachToTarget", { targetId, flatten: true });
+  const sendToPage = (method: string, params: object = {}) => send(method, params, `${sessionId}`);
   const evaluate = async (expression: string) => {
     const params = { expression, awaitPromise: true, returnByValue: true };
-    return (await send("Runtime.evaluate", params, sessionId)).result?.value;
+    const { result } = await sendToPage("Runtime.evaluate", params);
+    return (result as { value?: unknown }).value;
+  };
+  const press = async (key: string) => {
+    const code = { key, code: key === " " ? "Space" : key, windowsVirtualKeyCode: KEYS[key] ?? 0 };
+    const text = { Enter: "\r", " ": " " }[key];
+    await sendToPage("Input.dispatchKeyEvent", { type: "keyDown", ...code, ...(text ? { text } : {}) });
+    await sendToPage("Input.dispatchKeyEvent", { type: "keyUp", ...code });
   };
   // A page's modules have run when it has loaded.
   const isLoaded = () => evaluate(`location.href !== "about:blank" && document.readyState === "complete"`);
   await until("the page to load", async () => (await isLoaded().catch(() => false)) === true);
-  return { evaluate };
+  return { evaluate, send: sendToPage, press };
 }
+
+/** What Windows calls them, and so Chromium. */
+const KEYS: Readonly<Record<string, number>> = {
+  Tab: 9,
+  Enter: 13,
+  Escape: 27,
+  " ": 32,
+  PageUp: 33,
+  PageDown: 34,
+  End: 35,
+  Home: 36,
+  ArrowLeft: 37,
+  ArrowUp: 38,
+  ArrowRight: 39,
+  ArrowDown: 40,
+};
 
 /** Where a page's calls go to. */
 interface Target {

@@ -8,6 +8,7 @@ import type * as events from "../../src/contract/events.ts";
 import type { GenParams } from "../../src/contract/params.ts";
 import type * as replies from "../../src/contract/replies.ts";
 import type * as requests from "../../src/contract/requests.ts";
+import type { Voice } from "../../src/contract/voices.ts";
 import { startTestServer, type TestServer } from "../http/start.ts";
 import type { Reply } from "../http/wire.ts";
 
@@ -30,7 +31,7 @@ export type Got = [
   Held<replies.ConverseResponse, client.ConverseReply>,
   Held<replies.ModelCard, client.ModelCard>,
   Held<replies.UsageSummary, client.UsageSummary>,
-  Held<speech.Voice, client.Voice>,
+  Held<Voice, client.Voice>,
   Held<events.MetaEvent, client.MetaEvent>,
   Held<events.AudioEvent, client.AudioEvent>,
   Held<events.EndEvent, client.EndEvent>,
@@ -108,6 +109,8 @@ const SENT = {
 const NOT_SENT: readonly string[] = [
   "AudioSpeechRequest.stream_format",
   "AudioSpeechRequest.instructions",
+  "AudioTranscriptionRequest.languages",
+  "AudioTranscriptionRequest.keywords",
   "AudioTranscriptionRequest.temperature",
   "AudioTranscriptionRequest.stream",
   "AudioTranscriptionRequest.chunking_strategy",
@@ -181,9 +184,15 @@ const GOT = {
     usage: true,
     meta: true,
   } satisfies FieldsOf<client.EndEvent>,
-  Transcription: { text: true, usage: true, heard_seconds: false } satisfies FieldsOf<client.Transcription>,
+  Transcription: {
+    text: true,
+    languages: true,
+    usage: true,
+    heard_seconds: false,
+  } satisfies FieldsOf<client.Transcription>,
   VerboseTranscription: {
     text: true,
+    languages: true,
     usage: true,
     heard_seconds: false,
     task: true,
@@ -241,8 +250,6 @@ for (const [name, fields] of Object.entries<Readonly<Record<string, boolean>>>(S
     const offered = Object.keys(theirs).filter((field) => !NOT_SENT.includes(`${name}.${field}`));
     assert.deepEqual(Object.keys(fields).sort(), offered.sort());
     for (const [field, isRequired] of Object.entries(theirs)) {
-      // The client fills in which recogniser there is.
-      if (name === "AudioTranscriptionRequest" && field === "model") continue;
       assert.ok(!isRequired || fields[field], `${field} has to be there`);
     }
   });

@@ -179,6 +179,15 @@ test("a server that stops in the middle is given up, in a stream and in a whole 
   has(await failureOf(antiphon.usage()), { type: "timeout_error" });
 });
 
+test("whoever wants no time-out waits for as long as it takes", async () => {
+  await using server = await startOddServer((response) => {
+    setTimeout(() => json(200, { data: [] })(response, response.req), 50);
+  });
+  for (const timeoutMs of [Number.POSITIVE_INFINITY, 2 ** 31]) {
+    assert.deepEqual(await clientOf(server, { timeoutMs }).models(), []);
+  }
+});
+
 test("bytes that keep coming are waited for, however long it all takes", async () => {
   const timeoutMs = 1_000;
   await using server = await startOddServer(

@@ -9,7 +9,7 @@ export interface OddServer extends AsyncDisposable {
   readonly url: string;
   /** Paths that were asked for so far. */
   readonly asked: readonly string[];
-  /** Connections that are open now. */
+  /** Connections that are open now and have carried a request: a client may have opened another in advance. */
   readonly sockets: ReadonlySet<Socket>;
   close(): Promise<void>;
 }
@@ -20,10 +20,10 @@ export async function startOddServer(...script: readonly Answering[]): Promise<O
   const server = createServer((request, response) => {
     const answer = script[Math.min(asked.length, script.length - 1)]!;
     asked.push(request.url ?? "");
+    sockets.add(request.socket);
     request.resume().on("end", () => answer(response, request));
   });
   server.on("connection", (socket) => {
-    sockets.add(socket);
     socket.on("error", () => {}).once("close", () => sockets.delete(socket));
   });
   server.listen(0, "127.0.0.1");

@@ -52,7 +52,8 @@ test("a program in TypeScript takes the package's types, in a browser's terms, w
   try {
     const installed = join(folder, "node_modules/antiphon");
     mkdirSync(installed, { recursive: true });
-    cpSync(join(TOP, "dist/src/client"), join(installed, "dist/src/client"), { recursive: true });
+    for (const part of ["dist/src/client", "dist/src/captions"])
+      cpSync(join(TOP, part), join(installed, part), { recursive: true });
     cpSync(join(TOP, "package.json"), join(installed, "package.json"));
     writeFileSync(join(folder, "program.mts"), PROGRAM);
     const options = {

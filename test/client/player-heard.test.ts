@@ -116,7 +116,7 @@ test(
     )) as Heard;
     assert.equal(heard.error, undefined);
     assert.deepEqual([heard.state, heard.ends], ["ended", 1]);
-    await until("the generation to end", async () => (await server.metric("active_streams")) === 0);
+    await until("the generation to end", async () => (await server.begun()) === 0);
     // A browser stops a sound up to a quantum late, so where exactly it went on is asked of a fake one.
     const sounded = heard.captured.filter((sample) => sample !== 0).length;
     assert.ok(sounded > 0.5 * 24_000 && sounded < 2 * 24_000, `${sounded} samples`);

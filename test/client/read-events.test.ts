@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readEvents, type SentEvent } from "../../src/client/read-events.ts";
 import fc from "../properties.ts";
+import { within } from "../waiting.ts";
 
 const LINE_ENDS = ["\n", "\r", "\r\n"];
 const text = fc.string({ unit: fc.constantFrom("a", " ", ":", "ü", "🎉", "\u2028", '"') });
@@ -66,4 +67,24 @@ test("a byte order mark is passed over, and half an event at the end is none", a
   for (let place = 0; place <= bytes.length; place++) {
     assert.deepEqual(await read(bytes, [place]), [{ event: "message", data: '{"a": 1}' }]);
   }
+});
+
+test("an event of many megabytes that comes in small pieces is not read over and over", async () => {
+  const piece = new TextEncoder().encode("x".repeat(512));
+  const count = 64 * 1_024;
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    yield new TextEncoder().encode("data: ");
+    for (let at = 0; at < count; at++) {
+      // Lets the deadline pass where this takes minutes.
+      if (at % 64 === 0) await new Promise(setImmediate);
+      yield piece;
+    }
+    yield new TextEncoder().encode("\n\n");
+  }
+  const lengths = async (): Promise<number[]> => {
+    const found: number[] = [];
+    for await (const { data } of readEvents(pieces())) found.push(data.length);
+    return found;
+  };
+  assert.deepEqual(await within("the event", lengths()), [512 * count]);
 });

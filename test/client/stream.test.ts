@@ -32,7 +32,7 @@ test("a stream gives meta, then every frame, then the end, and its samples are t
 
 test("leaving the loop ends the generation on the server", async () => {
   for await (const { event } of antiphon.stream(LONG)) if (event === "audio") break;
-  await until("the server to have nothing left", async () => (await server.metric("active_streams")) === 0);
+  await until("the server to have nothing left", async () => (await server.begun()) === 0);
 });
 
 test("a stream that was read to its end leaves its connection for others", async () => {

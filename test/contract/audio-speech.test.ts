@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { modelNamed, speakerNamed, VOICES } from "../../src/contract/audio-speech.ts";
+import { modelNamed, voiceOf } from "../../src/contract/audio-speech.ts";
+import { VOICES } from "../../src/contract/voices.ts";
 import fc from "../properties.ts";
 
 const NAMES = ["tts-1", "tts-1-hd", "gpt-4o-mini-tts"];
@@ -81,17 +82,22 @@ describe("the model that a client of OpenAI's names", () => {
 
 describe("the voice that a client of OpenAI's names", () => {
   it("is the speaker who stands for it, by name or by id", () => {
-    for (const { id, aliases } of VOICES) {
-      for (const name of [id, ...aliases]) {
-        assert.equal(speakerNamed(name), id);
-        assert.equal(speakerNamed({ id: name }), id);
+    for (const { id, name, aliases } of VOICES) {
+      for (const voice of [id, name, name.toUpperCase(), ...aliases]) {
+        assert.equal(voiceOf({ voice }), id);
+        assert.equal(voiceOf({ voice: { id: voice } }), id);
       }
     }
   });
 
-  it("is speaker 0 where none is named, and a label where the name is nobody's", () => {
-    assert.equal(speakerNamed(), "0");
-    for (const label of ["2", "alloys", "Bob", "", "toString"]) assert.equal(speakerNamed(label), label);
+  it("is speaker 0 where none is named, and one that is nobody's is refused with those that there are", () => {
+    assert.equal(voiceOf({}), "0");
+    for (const voice of ["2", "alloys", "Bob", "", "toString"]) {
+      assert.throws(
+        () => voiceOf({ voice }),
+        /^ServiceError: voice ".*" is unknown: the voices are "0" \(or alloy/,
+      );
+    }
   });
 
   it("means one speaker only", () => {

@@ -42,6 +42,21 @@ describe("the generation knobs", () => {
     assert.doesNotThrow(() => parseTtsRequest({ text: "Hi.", params: DEFAULT_PARAMS }));
   });
 
+  it("tell which models they do nothing with, and why", () => {
+    const unused = { a: { topK: "It has no list.", maxFrames: "It ends by itself." }, b: {} };
+    const told = paramKnobs(unused).flatMap(({ name, unused_by }) =>
+      Object.entries(unused_by).map(([model, why]) => [name, model, why]),
+    );
+    assert.deepEqual(told, [
+      ["top_k", "a", "It has no list."],
+      ["max_new_tokens", "a", "It ends by itself."],
+    ]);
+    assert.deepEqual(
+      paramKnobs().map(({ unused_by }) => unused_by),
+      paramKnobs().map(() => ({})),
+    );
+  });
+
   it("are resolved one by one, a null staying a null", () => {
     const given = { temperature: 0, acoustic_temperature: null, top_k: 5 };
     assert.deepEqual(resolveParams(given), { ...DEFAULT_PARAMS, ...given });

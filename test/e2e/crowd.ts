@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
 import type { Client } from "./client.ts";
 
+/** Utterances that have begun on the server and are not over. */
+export async function begun(client: Client): Promise<number> {
+  const metrics = await (await client.get("/metrics")).text();
+  const gauges = [...metrics.matchAll(/^antiphon_(?:active|paused)_streams (\d+)$/gm)];
+  assert.equal(gauges.length, 2);
+  return gauges.reduce((sum, [, value]) => sum + Number(value), 0);
+}
+
 /**
  * Opens streams that speak `text`, and resolves when each has begun to be heard. They are read on until the function
  * that this gives is called, which leaves them all.

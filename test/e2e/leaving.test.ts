@@ -5,6 +5,7 @@ import { after, before, describe, it } from "node:test";
 import { startTestServer } from "../http/start.ts";
 import { until, within } from "../waiting.ts";
 import { clientOf } from "./client.ts";
+import { begun } from "./crowd.ts";
 import { startServerProcess } from "./server-process.ts";
 import { type ServerWithPool, startServerWithPool } from "./server-with-pool.ts";
 
@@ -92,9 +93,7 @@ it("a client that leaves a server in another process stops it too", async () => 
   const stream = client.stream({ conversation: [{ text: LONG }], params: MANY_FRAMES });
   for (let i = 0; i < 4; i++) await stream.next();
   await stream.return();
-  const active = async () =>
-    /^antiphon_active_streams (\d+)$/m.exec(await (await client.get("/metrics")).text())?.[1];
-  await until("the stream's end", async () => (await active()) === "0");
+  await until("the stream's end", async () => (await begun(client)) === 0);
   await until("the usage", async () => (await client.usage()).requests === 1);
   const { output_audio_seconds } = await client.usage();
   assert.ok(output_audio_seconds >= 0.24 && output_audio_seconds < 60, `${output_audio_seconds} s`);

@@ -1,3 +1,4 @@
+import { loadSettings } from "../../src/settings/load.ts";
 import { openTenancy } from "../../src/tenancy/open.ts";
 
 /** A key as its owner has it. */
@@ -12,7 +13,7 @@ export async function makeKeys(
   count: number,
   { rpm = 100_000, burst = 100_000 } = {},
 ): Promise<OwnedKey[]> {
-  const tenancy = await openTenancy({ dataDir, anonymousRpm: 60, anonymousBurst: 60 });
+  const tenancy = await openTenancy(loadSettings({ flags: { dataDir } }));
   try {
     const keys: OwnedKey[] = [];
     for (let i = 0; i < count; i++) {

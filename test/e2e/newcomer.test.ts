@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { launch } from "../children.ts";
 import { clientOf } from "./client.ts";
 import { temporaryFolder } from "./folders.ts";
-import { antiphon, finished, launch, newcomersEnvironment } from "./program.ts";
+import { antiphon, finished, newcomersEnvironment } from "./program.ts";
 import { startServerProcess } from "./server-process.ts";
 import { assertSpeech } from "./speech.ts";
 

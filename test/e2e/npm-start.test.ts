@@ -4,9 +4,10 @@ import { once } from "node:events";
 import { cpSync, existsSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, before, describe, it } from "node:test";
+import { launch } from "../children.ts";
 import { clientOf } from "./client.ts";
 import { TOP, temporaryFolder } from "./folders.ts";
-import { launch, newcomersEnvironment } from "./program.ts";
+import { newcomersEnvironment } from "./program.ts";
 import { listening, WITHOUT_MODELS } from "./server-process.ts";
 
 /** What a clone has, or will have once all is committed; in an archive, what was neither installed nor built. */

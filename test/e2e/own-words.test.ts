@@ -68,7 +68,7 @@ describe("words that cannot be used", () => {
       "no phonemes",
       ["say", "Hi."],
       "foo\t/f9/\n",
-      /^The lexicon .*bad\.tsv, line 1: character 3 of what is said \("9"\) is no phoneme: write/,
+      /^The lexicon .*bad\.tsv, line 1: character 3 of what is said \("9"\) is not a phoneme: write/,
       2,
     ],
     [
@@ -94,7 +94,7 @@ describe("words that cannot be used", () => {
     for (const command of ["phonemes", "say"]) {
       const { code, stderr } = await antiphon([command, "[x](/ˈ9/)"]);
       assert.equal(code, 2);
-      assert.match(stderr, /: text: character 7 \("9"\) is no phoneme: write phonemes as /);
+      assert.match(stderr, /: text: character 7 \("9"\) is not a phoneme: write phonemes as /);
     }
   });
 

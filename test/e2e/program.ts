@@ -1,7 +1,8 @@
-import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { after } from "node:test";
+import { killChildren, launch } from "../children.ts";
 import { within } from "../waiting.ts";
 import { TOP, temporaryFolder } from "./folders.ts";
 
@@ -22,23 +23,8 @@ export interface Finished {
   readonly stderr: string;
 }
 
-const running = new Set<ChildProcess>();
-
-const killAll = () => {
-  for (const { pid } of running) if (pid !== undefined) process.kill(-pid, "SIGKILL");
-};
 // A test that fails or is cut off must not leave its children behind, nor wait for them to end.
-after(killAll);
-process.on("exit", killAll);
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(1));
-
-/** Starts a process of which, and of whose children, nothing is left when this one ends. */
-export function launch(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
-  const child = spawn(command, args, { ...options, detached: true });
-  running.add(child);
-  child.once("exit", () => running.delete(child));
-  return child;
-}
+after(killChildren);
 
 /** Starts the built `antiphon` with a home of its own and none of the caller's settings. */
 export function launchAntiphon(line: readonly string[], options: ProgramOptions = {}): ChildProcess {

@@ -118,7 +118,10 @@ describe("antiphon serve with models that are spoken elsewhere", () => {
     assert.deepEqual(names[0], "svc-beta-v0.3 tones");
     assert.deepEqual(names.at(-1), "kokoro kokoro");
     const kokoro = checkpoints.find(({ name }: { name: string }) => name === "kokoro");
-    assert.deepEqual([kokoro.kind, kokoro.state, kokoro.path], ["voice", "elsewhere", api.url]);
+    assert.deepEqual(
+      [kokoro.kind, kokoro.state, kokoro.path, kokoro.urls],
+      ["voice", "elsewhere", null, [api.url]],
+    );
   });
 });
 
@@ -139,6 +142,6 @@ it("a checkpoint that cannot be used is refused at start, by the setting's name"
   );
   assert.match(
     await refused({ a: { checkpoint: "b" } }, {}),
-    /^The setting models\.a\.checkpoint is "b", which is none/m,
+    /^The setting models\.a\.checkpoint is "b", which does not exist/m,
   );
 });

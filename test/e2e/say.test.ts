@@ -79,7 +79,10 @@ describe("antiphon say", () => {
       assert.ok(readFileSync(file).toString("hex").startsWith(start), name);
     }
     const said = refusal(await antiphon(["say", TEXT, "-o", join(folder, "a.aac")]), 2);
-    assert.match(said, /\.aac cannot be made: end -o in \.wav, \.mp3, \.opus, \.ogg, \.flac\.$/m);
+    assert.match(
+      said,
+      /\.aac cannot be made: end the name after -o in one of \.wav, \.mp3, \.opus, \.ogg, \.flac\.$/m,
+    );
   });
 
   it("speaks in another voice with --speaker 1, and as another model with --model", async () => {

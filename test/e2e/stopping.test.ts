@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { loadSettings } from "../../src/settings/load.ts";
 import { openTenancy } from "../../src/tenancy/open.ts";
 import { startTestServer } from "../http/start.ts";
 import type { SentEvent } from "../http/wire.ts";
@@ -33,7 +35,7 @@ describe("a server that is told to stop", () => {
     assert.equal(code, 0);
     await assert.rejects(client.get("/health"), "nobody listens any more");
     assert.ok(!existsSync(join(server.dataDir, "antiphon.db-wal")), "the database was closed properly");
-    const tenancy = await openTenancy({ dataDir: server.dataDir, anonymousRpm: 1, anonymousBurst: 1 });
+    const tenancy = await openTenancy(loadSettings({ flags: { dataDir: server.dataDir } }));
     assert.equal((await tenancy.allUsage())[0]?.requests, 1, "what was finished is metered");
     await tenancy.close();
   });
@@ -51,6 +53,40 @@ describe("a server that is told to stop", () => {
     assert.equal(last?.data.type, "inference_error");
     assert.match(last?.data.message, /shutting down/);
     assert.equal((await within("the server's end", server.ended)).code, 0);
+  });
+
+  it("tells balancers first and takes requests until a second signal skips its delay, then finishes what it speaks", async () => {
+    const server = await startServerProcess({ env: { ANTIPHON_DRAIN_DELAY_MS: `${3_600_000}` } });
+    const client = clientOf(server.url, server.key);
+    assert.equal((await client.get("/ready")).status, 200);
+    server.child.kill("SIGTERM");
+    await until(
+      "the server to want no more traffic",
+      async () => (await client.get("/ready")).status === 502,
+    );
+    const ready = await client.get("/ready");
+    assert.ok(Number(ready.headers.get("retry-after")) >= 1);
+    assert.equal((await ready.json()).error.type, "inference_error");
+    assert.equal((await (await client.get("/health")).json()).ready, false);
+    const whole = await client.post("/v1/tts", { text: "Yes." });
+    assert.deepEqual([whole.status, whole.headers.get("connection")], [200, "close"]);
+    const events: SentEvent[] = [];
+    for await (const event of client.stream({ conversation: [{ text: TWO_SENTENCES }] })) {
+      events.push(event);
+      if (events.length > 1) continue;
+      await until("nobody to listen", () => {
+        // What comes within a second of the first is the first again.
+        server.child.kill("SIGTERM");
+        return isRefused(server.url);
+      });
+    }
+    assert.equal(events.at(-1)?.event, "end");
+    assert.equal((await within("the server's end", server.ended)).code, 0);
+  });
+
+  it("stops by itself when its delay is over", async () => {
+    const server = await startServerProcess({ env: { ANTIPHON_DRAIN_DELAY_MS: "200" } });
+    assert.equal((await server.stop()).code, 0);
   });
 
   it("cuts off a client that reads nothing once the grace is over", { timeout: 30_000 }, async () => {
@@ -81,3 +117,17 @@ describe("a server that is told to stop", () => {
     socket.destroy();
   });
 });
+
+/** Whether a connection to a server is refused, because nobody listens there any more. */
+async function isRefused(url: string): Promise<boolean> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  try {
+    await once(socket, "connect");
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ECONNREFUSED";
+  } finally {
+    socket.destroy();
+  }
+}

@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, test } from "node:test";
 import { OpenAI } from "openai";
 import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
 import { startTestServer, type TestServer } from "./start.ts";
-import { transcribe, WAV } from "./transcription-form.ts";
+import { type Parts, transcribe, WAV } from "./transcription-form.ts";
 
 const TEXT = "One way & another. Two --> <three>.";
 
@@ -35,6 +35,7 @@ describe("a transcript", () => {
     assert.ok(reply.headers.get("x-ratelimit-remaining"));
     assert.deepEqual(await reply.json(), {
       text: TEXT,
+      languages: [{ code: "en" }],
       usage: {
         type: "duration",
         seconds: 0.5,
@@ -51,7 +52,47 @@ describe("a transcript", () => {
     assert.equal(clip?.sampleRateHz, 16_000);
     assert.equal(clip?.samples.length, 8_000);
     assert.equal(clip?.durationS, 0.5);
-    assert.deepEqual(recogniser.asked, [{ language: null, prompt: "Ways.", wantsWords: false, draft: null }]);
+    const asked = { language: null, prompt: "Ways.", wantsWords: false, draft: null, traceHeaders: {} };
+    assert.deepEqual(recogniser.asked, [asked]);
+  });
+
+  test("is steered by languages and keywords, as newer clients of OpenAI's API name them", async () => {
+    const ask = async (parts: Parts) => {
+      const reply = await transcribe(server, { model: "gpt-transcribe", ...parts });
+      const { languages: told, usage } = await reply.json();
+      const { language, prompt } = recogniser.asked.at(-1)!;
+      return { language, prompt, told, chars: usage.input_chars };
+    };
+    const told = [{ code: "de" }];
+    const german = await ask({ "languages[]": "de" });
+    assert.deepEqual(german, { language: "de", prompt: null, told, chars: 0 });
+    assert.equal((await ask({ "languages[]": ["de", "de"] })).language, "de");
+    assert.equal((await ask({ "languages[]": ["de", "fr"] })).language, null);
+    assert.equal((await ask({ "keywords[]": ["Geneva", "Lac Léman"] })).prompt, "Geneva, Lac Léman");
+    const both = await ask({ prompt: "At the lake.", "keywords[]": "Geneva" });
+    assert.equal(both.prompt, "At the lake.\nGeneva");
+    assert.equal(both.chars, both.prompt?.length);
+    assert.equal((await ask({ "keywords[]": [" ", ""] })).prompt, null);
+  });
+
+  test("names no language that nobody knows", async (t) => {
+    const unsure = new ScriptedRecogniser();
+    const recognise = unsure.recognise.bind(unsure);
+    unsure.recognise = async (...asked) => ({ ...(await recognise(...asked)), language: null });
+    const own = await startTestServer({ recogniser: unsure });
+    t.after(() => own.stop());
+    assert.deepEqual((await (await transcribe(own, {})).json()).languages, []);
+  });
+
+  test("may be asked for with the times of segments in every format, as the AI SDK does", async () => {
+    for (const format of ["json", "text", "srt", "vtt", "verbose_json"]) {
+      const reply = await transcribe(server, {
+        response_format: format,
+        "timestamp_granularities[]": "segment",
+      });
+      assert.equal(reply.status, 200, format);
+      await reply.arrayBuffer();
+    }
   });
 
   test("comes to OpenAI's own client, in each format", async () => {

@@ -4,7 +4,9 @@ import { OpenAI } from "openai";
 import { createToneModel } from "../../src/engines/tone/tone.ts";
 import type { Script } from "../../src/model/script.ts";
 import { decode } from "../audio/encode/decoders.ts";
+import { ScriptedRecogniser, SEGMENTS } from "../recognisers/scripted-recogniser.ts";
 import { startTestServer, type TestServer } from "./start.ts";
+import { WAV } from "./transcription-form.ts";
 import type { Reply } from "./wire.ts";
 
 // What programs send, as their sources and documentation have it, and what they look for in the answer.
@@ -12,6 +14,7 @@ import type { Reply } from "./wire.ts";
 let server: TestServer;
 const scripts: Script[] = [];
 let lastSaid = "";
+let recogniser: ScriptedRecogniser;
 before(async () => {
   const load = async () => {
     const tone = await createToneModel();
@@ -21,11 +24,13 @@ before(async () => {
     };
     return { speak, close: () => tone.close() };
   };
-  server = await startTestServer({ checkpoints: [{ name: "heart", memoryBytes: 1, load }] });
+  recogniser = new ScriptedRecogniser();
+  server = await startTestServer({ checkpoints: [{ name: "heart", memoryBytes: 1, load }], recogniser });
 });
 after(() => server.stop());
 
 const bytesOf = async (reply: Reply) => Buffer.from(await reply.arrayBuffer());
+const TRANSCRIPT = SEGMENTS.map(({ text }) => text).join(" ");
 const isMp3 = (file: Buffer) => file[0] === 0xff && (file[1]! & 0xe0) === 0xe0;
 
 describe("OpenAI's package for Node", () => {
@@ -89,6 +94,94 @@ describe("Open WebUI", () => {
       assert.equal(reply.headers.get("content-type"), "audio/mpeg");
       assert.ok(isMp3(await bytesOf(reply)), input);
     }
+  });
+
+  test("has a recording heard whose length it does not tell, and whose model it leaves empty", async () => {
+    for (const model of ["", "whisper-1"]) {
+      const form = new FormData();
+      form.append("model", model);
+      form.append("language", "en");
+      form.append("file", new Blob([WAV]), "recording.wav");
+      const reply = await hear(form);
+      assert.equal(reply.status, 200, await reply.clone().text());
+      assert.equal((await reply.json()).text, TRANSCRIPT);
+      assert.equal(recogniser.asked.at(-1)?.language, "en");
+    }
+  });
+});
+
+describe("LibreChat", () => {
+  test("joins its replies into one MP3, whatever else it tells", async () => {
+    const texts = ["One way. Two ways.", "Three ways."];
+    const files: Buffer[] = [];
+    for (const input of texts) {
+      const asked = { input, model: "tts-1", voice: "alloy", backend: "any" };
+      const reply = await server.post("/v1/audio/speech", asked);
+      assert.equal(reply.headers.get("content-type"), "audio/mpeg");
+      files.push(await bytesOf(reply));
+    }
+    const lengths = [];
+    for (const file of [...files, Buffer.concat(files)]) {
+      lengths.push((await decode("mp3", file)).samples.length);
+    }
+    const [first, second, joined] = lengths;
+    assert.equal(joined, first! + second!);
+    assert.ok(joined! > texts.join("").length * 1_440);
+  });
+
+  test("has a recording heard as a stream without a length, with a language and no model", async () => {
+    const form = new FormData();
+    form.append("file", new Blob([WAV], { type: "audio/wav" }), "audio.wav");
+    form.append("language", "en");
+    const reply = await hear(form);
+    assert.equal((await reply.json()).text.trim(), TRANSCRIPT);
+  });
+});
+
+describe("Home Assistant's integration openai_tts", () => {
+  const asked = { model: "tts-1", input: "The washing is done.", voice: "shimmer", speed: 1 };
+  const say = (more: object) =>
+    server.post("/v1/audio/speech", { ...asked, ...more }, { "User-Agent": "HomeAssistant-OpenAI-TTS" });
+
+  test("has an MP3, with what it adds for servers that are not OpenAI's", async () => {
+    const reply = await say({ response_format: "mp3", instructions: "Calmly.", speed: 0.5, extra: { a: 1 } });
+    assert.equal(reply.status, 200);
+    const { samples, rateHz } = await decode("mp3", await bytesOf(reply));
+    assert.equal(rateHz, 24_000);
+    assert.ok(samples.length > asked.input.length * 1_440);
+    assert.equal(scripts.at(-1)?.preset.rate, 0.7);
+  });
+
+  test("has Opus as it is spoken", async () => {
+    const reply = await say({ response_format: "opus" });
+    assert.equal(reply.headers.get("content-type"), "audio/ogg; codecs=opus");
+    assert.equal(reply.headers.get("content-length"), null);
+    const { samples } = await decode("opus", await bytesOf(reply));
+    assert.equal(samples.length, asked.input.length * 1_440);
+  });
+});
+
+describe("n8n", () => {
+  const body = { model: "tts-1-hd", input: "A row was added.", voice: "fable", speed: 1.5 };
+
+  test("has each of the formats that it offers, but for AAC, of which it is told", async () => {
+    for (const format of ["mp3", "opus", "flac"] as const) {
+      const reply = await server.post("/v1/audio/speech", { ...body, response_format: format });
+      assert.equal(reply.status, 200, format);
+      const { samples } = await decode(format, await bytesOf(reply));
+      assert.ok(samples.length > (body.input.length * 1_440) / 2, format);
+    }
+    const reply = await server.post("/v1/audio/speech", { ...body, response_format: "aac" });
+    assert.equal(reply.status, 400);
+    assert.match((await reply.json()).error.message, /ask for one of mp3, opus, flac/);
+  });
+
+  test("has a recording heard", async () => {
+    const form = new FormData();
+    form.append("model", "whisper-1");
+    form.append("temperature", "0.5");
+    form.append("file", new Blob([WAV], { type: "audio/x-wav" }), "data.wav");
+    assert.equal((await (await hear(form)).json()).text, TRANSCRIPT);
   });
 });
 
@@ -236,6 +329,17 @@ describe("jambonz", () => {
     assert.equal((await said("<speak>—</speak>")).length, 9_600);
   });
 });
+
+/** Posts a form in pieces, without its length. */
+async function hear(form: FormData): Promise<Reply> {
+  const { body, headers } = new Response(form);
+  return fetch(`${server.url}/v1/audio/transcriptions`, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${server.key}`, "Content-Type": `${headers.get("content-type")}` },
+    body,
+    duplex: "half",
+  });
+}
 
 async function* overheard(text: AsyncIterable<string>): AsyncGenerator<string> {
   lastSaid = "";

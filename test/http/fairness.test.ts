@@ -16,7 +16,7 @@ test("a key that reads nothing of its streams does not keep another from being s
   server = await startTestServer({ flags: { concurrency: "2", shutdownGraceMs: "100" } });
   const idle = [await openRaw(server, { isIdle: true }), await openRaw(server, { isIdle: true })];
   for (const { socket } of idle) socket.write(rawRequest("/v1/converse/stream", server.key, LONG));
-  await until("both streams to begin", async () => (await server.metric("active_streams")) === 2);
+  await until("both streams to begin", async () => (await server.begun()) === 2);
   const other = await server.another();
   for (let i = 0; i < 3; i++) {
     const reply = await server.post("/v1/tts", { text: "Me too." }, other.auth);
@@ -31,7 +31,7 @@ test("a stream that gave its place up goes on where it was, and says every sampl
   const alone = await (await server.post("/v1/converse/stream", still)).text();
   const { socket, received } = await openRaw(server, { isIdle: true });
   socket.write(rawRequest("/v1/converse/stream", server.key, still, { Connection: "close" }));
-  await until("the stream to begin", async () => (await server.metric("active_streams")) === 1);
+  await until("the stream to begin", async () => (await server.begun()) === 1);
   const other = await server.another();
   assert.equal((await server.post("/v1/tts", { text: "Me." }, other.auth)).status, 200);
   let text = received();
@@ -54,10 +54,7 @@ test("streams that nobody reads are ended where a third key has no room, the lon
     idle.push(raw);
     const { key } = await server.another();
     raw.socket.write(rawRequest("/v1/converse/stream", key, LONG));
-    await until("the stream to be open", async () => {
-      const open = [await server.metric("active_streams"), await server.metric("paused_streams")];
-      return open[0]! + open[1]! === i + 1;
-    });
+    await until("the stream to be open", async () => (await server.begun()) === i + 1);
   }
   assert.equal((await server.post("/v1/tts", { text: "Me." })).status, 200);
   const ended = 'requests_ended_total{route="/v1/converse/stream",end="failed",type="inference_error"}';
@@ -73,9 +70,9 @@ test("a turn whose words nobody listens to does not keep others from being writt
   const { socket } = await openRaw(server, { isIdle: true });
   const body = { conversation: [{ speaker: "0" }], params: { max_new_tokens: 2_048 } };
   socket.write(rawRequest("/v1/converse/stream", server.key, body));
-  await until("it to be begun", async () => (await server.metric("active_streams")) === 1);
+  await until("it to be begun", async () => (await server.begun()) === 1);
   await until("all of it to be written", async () => (await server.metric("turns_writing")) === 0);
-  assert.equal(await server.metric("active_streams"), 1);
+  assert.equal(await server.begun(), 1);
   socket.destroy();
 });
 

@@ -111,6 +111,6 @@ test("names that mean something to JavaScript are fields that nobody knows", asy
     const reply = await fetch(server.url + PATH, { method: "POST", headers, body: form });
     assert.equal(reply.status, 422, name);
     const { error } = (await reply.json()) as { error: { message: string } };
-    assert.match(error.message, /is no field of this form/, name);
+    assert.match(error.message, /is not a field of this form/, name);
   }
 });

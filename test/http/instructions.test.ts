@@ -76,7 +76,7 @@ describe("instructions", () => {
       await refused(
         { instructions: "x".repeat(chars) },
         400,
-        new RegExp(`^instructions has ${shown} characters: at most 2000 are taken`),
+        new RegExp(`^instructions has ${shown} characters, and at most 2000 are allowed`),
       );
     const { limits } = await (await server.get("/v1/info")).json();
     assert.equal(limits.max_instructions_chars, 2_000);

@@ -99,7 +99,7 @@ describe("a request's own words", () => {
     await refused(
       { lexicon: { a: "/fˈ9/" } },
       400,
-      '^lexicon\\["a"\\]: character 4 of what is said \\("9"\\) is no phoneme: write phonemes as ',
+      '^lexicon\\["a"\\]: character 4 of what is said \\("9"\\) is not a phoneme: write phonemes as ',
     );
     await refused({ lexicon: { a: "/fˈu" } }, 400, "begins with a slash and does not end with one");
     await refused({ lexicon: { "?": "x" } }, 400, '^lexicon\\["\\?"\\]: the word has no letter or digit');
@@ -121,7 +121,7 @@ describe("the published shape of a lexicon", () => {
 describe("phonemes in a text", () => {
   it("are refused with 400 and the place of the first that is none, in the field that they are in", async () => {
     const message =
-      '^(text|input|conversation\\[0\\]\\.text): character 10 \\("9"\\) is no phoneme: write phonemes as ';
+      '^(text|input|conversation\\[0\\]\\.text): character 10 \\("9"\\) is not a phoneme: write phonemes as ';
     await refused({}, 400, message, "[Foo](/fˈ9/) it");
   });
 

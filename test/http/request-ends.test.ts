@@ -6,7 +6,7 @@ import pino from "pino";
 import { SpeechFailedError } from "../../src/model/speech-model.ts";
 import { WriterError } from "../../src/model/writer.ts";
 import { memoryStore } from "../../src/tenancy/memory-store.ts";
-import { StoreError } from "../../src/tenancy/store-error.ts";
+import { StoreError, type StoreProblem } from "../../src/tenancy/store-error.ts";
 import { until } from "../waiting.ts";
 import { ScriptedWriter } from "../writers/scripted-writer.ts";
 import { openRaw, rawRequest } from "./raw-socket.ts";
@@ -198,33 +198,44 @@ test("what a writer says of a file or an endpoint is in the log, not in the repl
   assert.ok(`${(await lineOf("unwritten")).cause}`.includes("writer.gguf"));
 });
 
-test("a server whose keys cannot be looked up refuses nobody's key, and says how it is", async () => {
-  const store = memoryStore();
-  let isAway = false;
-  await start({
-    store: {
-      ...store,
-      findKey: (hash) =>
-        isAway ? Promise.reject(new StoreError("unavailable", "The database x hangs.")) : store.findKey(hash),
-    },
+for (const problem of ["unavailable", "unreachable"] as const) {
+  test(`a server whose keys are ${problem} refuses nobody's key, and says how it is`, async () => {
+    const store = memoryStore();
+    let isAway = false;
+    await start({
+      store: {
+        ...store,
+        findKey: (hash) =>
+          isAway ? Promise.reject(new StoreError(problem, "The database x is away.")) : store.findKey(hash),
+      },
+    });
+    isAway = true;
+    const conversation = [{ speaker: "0", text: "Hi." }];
+    for (const refused of [
+      await server.post("/v1/tts", { text: "Hi." }),
+      await server.post("/v1/converse/stream", { conversation }),
+      await server.get("/v1/usage"),
+    ]) {
+      assert.equal(refused.status, 502);
+      assert.equal(refused.headers.get("retry-after"), "2");
+      assert.ok(!(await refused.text()).includes("database x"));
+    }
+    for (const path of ["/health", "/metrics"]) assert.equal((await server.get(path)).status, 200);
   });
-  isAway = true;
-  const refused = await server.post("/v1/tts", { text: "Hi." });
-  assert.equal(refused.status, 502);
-  assert.ok(Number(refused.headers.get("retry-after")) >= 1);
-  for (const path of ["/health", "/metrics"]) assert.equal((await server.get(path)).status, 200);
-});
+}
 
-test("a store that is busy is a 502 with a time to retry, and a broken one a 500", async () => {
+test("a store that is busy or away is a 502 with a time to retry, and a broken one a 500", async () => {
   const store = memoryStore();
-  let problem: "busy" | "disk" = "busy";
+  let problem: StoreProblem = "busy";
   await start({
     store: { ...store, commit: () => Promise.reject(new StoreError(problem, "The database x was held.")) },
   });
-  const busy = await server.post("/v1/tts", { text: "Hi." });
-  assert.equal(busy.status, 502);
-  assert.ok(Number(busy.headers.get("retry-after")) >= 1);
-  assert.ok(!(await busy.text()).includes("database x"));
+  for (problem of ["busy", "unreachable"] as const) {
+    const away = await server.post("/v1/tts", { text: "Hi." });
+    assert.equal(away.status, 502);
+    assert.equal(away.headers.get("retry-after"), "2");
+    assert.ok(!(await away.text()).includes("database x"));
+  }
   problem = "disk";
   assert.equal((await server.post("/v1/tts", { text: "Hi." })).status, 500);
 });

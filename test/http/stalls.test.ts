@@ -30,7 +30,7 @@ test("a stream that nobody reads is let go when nothing has moved for too long",
   socket.write(rawRequest("/v1/converse/stream", server.key, body));
   const left = 'requests_ended_total{route="/v1/converse/stream",end="left",type="none"}';
   await until("the stream to be let go", async () => (await server.metric(left)) === 1);
-  assert.equal(await server.metric("active_streams"), 0);
+  assert.equal(await server.begun(), 0);
   socket.destroy();
 });
 

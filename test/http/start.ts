@@ -6,6 +6,7 @@ import { createToneModel, type ToneOptions } from "../../src/engines/tone/tone.t
 import type { Recogniser } from "../../src/model/recogniser.ts";
 import type { Writer } from "../../src/model/writer.ts";
 import { loadSettings } from "../../src/settings/load.ts";
+import type { Buckets } from "../../src/tenancy/buckets.ts";
 import { memoryStore } from "../../src/tenancy/memory-store.ts";
 import type { Store } from "../../src/tenancy/store.ts";
 import { type Tenancy, tenancyOn } from "../../src/tenancy/tenancy.ts";
@@ -20,6 +21,8 @@ export interface TestServer extends RunningServer {
   another(): Promise<{ readonly key: string; readonly keyId: string; readonly auth: Record<string, string> }>;
   /** The value of a metric without labels, or of the line that begins so. */
   metric(name: string): Promise<number>;
+  /** Utterances that have begun and are not over, whether they are computed just now or wait. */
+  begun(): Promise<number>;
   /** POSTs JSON with the key, or with the headers given instead. */
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Reply>;
   get(path: string, headers?: Record<string, string>): Promise<Reply>;
@@ -31,6 +34,8 @@ export interface TestServerOptions {
   readonly burst?: number;
   readonly tone?: ToneOptions;
   readonly store?: Store;
+  readonly isStoreShared?: boolean;
+  readonly buckets?: Buckets;
   readonly logger?: Logger;
   readonly canSpeak?: () => boolean;
   /** Beside the tones, or in their place where one has their name, heart. */
@@ -46,9 +51,16 @@ export interface TestServerOptions {
 
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { rpm = 100_000, burst = 100_000, tone = {}, store = memoryStore() } = options;
-  const settings = loadSettings({ flags: { port: "0", workers: "1", dataDir: "unused", ...options.flags } });
+  // Streams are taken as fast as they are made, unless a test is about that.
+  const flags = { port: "0", workers: "1", dataDir: "unused", maxAheadS: "0", ...options.flags };
+  const settings = loadSettings({ flags });
   const anonymous = { rpm: settings.anonymousRpm, burst: settings.anonymousBurst };
-  const tenancy = tenancyOn(store, { anonymous });
+  const { buckets } = options;
+  const tenancy = tenancyOn(store, {
+    anonymous,
+    isStoreShared: options.isStoreShared === true,
+    ...(buckets === undefined ? {} : { buckets }),
+  });
   const { key, record } = await tenancy.createKey({ label: "test", rpm, burst });
   const heart: Checkpoint = { name: "heart", memoryBytes: 1, load: () => createToneModel(tone) };
   const server = await startServer({
@@ -66,6 +78,11 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     logger: options.logger ?? pino({ level: "silent" }),
   });
   const auth = { Authorization: `Bearer ${key}` };
+  const scraped = async () => (await (await fetch(`${server.url}/metrics`)).text()).split("\n");
+  const valueIn = (lines: readonly string[], name: string) => {
+    const line = lines.find((each) => each.startsWith(`antiphon_${name} `));
+    return Number(line?.slice(line.lastIndexOf(" ")));
+  };
   return {
     ...server,
     key,
@@ -76,10 +93,10 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       const header = { Authorization: `Bearer ${other.key}` };
       return { key: other.key, keyId: other.record.keyId, auth: header };
     },
-    async metric(name) {
-      const text = await (await fetch(`${server.url}/metrics`)).text();
-      const line = text.split("\n").find((each) => each.startsWith(`antiphon_${name} `));
-      return Number(line?.slice(line.lastIndexOf(" ")));
+    metric: async (name) => valueIn(await scraped(), name),
+    async begun() {
+      const lines = await scraped();
+      return valueIn(lines, "active_streams") + valueIn(lines, "paused_streams");
     },
     post: (path, body, headers) =>
       fetch(server.url + path, {

@@ -46,17 +46,26 @@ describe("a transcription is refused by name", () => {
   test("where a field is missing, twice, unknown, or a file", async () => {
     await refused({ file: undefined }, 422, /^file is missing: send the recording as a file/);
     await refused({ file: [new Blob([WAV]), new Blob([WAV])] }, 422, /^file is there more than once/);
-    await refused({ model: undefined }, 422, /^model is missing: it is a required field$/);
     await refused({ model: new Blob(["whisper-1"]) }, 422, /^model is sent as a file: send it as text/);
     await refused({ model: ["whisper-1", "whisper-1"] }, 422, /^model is there more than once/);
     await refused({ audio: new Blob([WAV]), file: undefined }, 422, /^audio is sent as a file/);
     await refused(
       { langauge: "en" },
       422,
-      /^"langauge" is no field of this form: leave it out; there are file, /,
+      /^"langauge" is not a field of this form: leave it out; there are file, /,
     );
-    await refused({ "model[]": "whisper-1" }, 422, /^"model\[\]" is no field/);
-    await refused({ "include[]": "logprobs" }, 400, /^include is not taken here, no probabilities/);
+    await refused({ "model[]": "whisper-1" }, 422, /^"model\[\]" is not a field/);
+    await refused(
+      { "include[]": "logprobs" },
+      400,
+      /^include is not taken here, token probabilities are not reported/,
+    );
+    const keywords = Array(101).fill("kettle");
+    await refused(
+      { "keywords[]": keywords },
+      422,
+      /^keywords is there 101 times: send it 100 times at most$/,
+    );
     await refused({ "known_speaker_names[]": "Ann" }, 400, /^known_speaker_names is not taken here/);
   });
 
@@ -66,6 +75,11 @@ describe("a transcription is refused by name", () => {
     await refused({ temperature: "-0.1" }, 422, /^temperature must be at least 0$/);
     await refused({ stream: "maybe" }, 422, /^stream must be true or false$/);
     await refused({ prompt: "x".repeat(8_001) }, 422, /^prompt must have at most 8000 characters$/);
+    await refused(
+      { prompt: "x".repeat(7_990), "keywords[]": ["a kettle", "milk"] },
+      422,
+      /^prompt and keywords must have at most 8000 characters$/,
+    );
     await refused({ prompt: "x".repeat(70_000) }, 422, /^prompt is over 65536 bytes/);
     await refused(
       { response_format: "verbose_json", "timestamp_granularities[]": "phoneme" },
@@ -89,6 +103,12 @@ describe("a transcription is refused by name", () => {
     await refused({ language: "klingon" }, 400, /^language "klingon" is unknown: send its ISO 639-1 code/);
     await refused({ language: "en-GB" }, 400, /^language "en-GB" is unknown/);
     await refused({ "timestamp_granularities[]": "word" }, 400, /needs response_format "verbose_json"/);
+    await refused({ "languages[]": ["en", "klingon"] }, 400, /^languages "klingon" is unknown: send its ISO/);
+    await refused(
+      { "languages[]": "en", language: "en" },
+      400,
+      /^languages is not taken beside language: send/,
+    );
     await refused({ stream: "true", response_format: "srt" }, 400, /^stream gives text alone/);
   });
 
@@ -102,7 +122,7 @@ describe("a transcription is refused by name", () => {
     await refused(
       { file: "words" },
       400,
-      /^file: undecodable audio: it is no recording that can be read: send WAV/,
+      /^file: undecodable audio: it is not a recording that can be read: send WAV/,
     );
     await refused(
       blob(goldenRecording("mono.m4a")),
@@ -142,20 +162,20 @@ describe("a transcription is refused by name", () => {
       await isRefused(await raw("{}", type), 422, needsForm);
     await isRefused(await raw("a=b", "multipart/form-data"), 422, /^Content-Type names no boundary/);
     const type = "multipart/form-data; boundary=xyz";
-    await isRefused(await raw("Hello there.", type), 422, /^the body is no multipart form/);
+    await isRefused(await raw("Hello there.", type), 422, /^the body is not a multipart form/);
     await isRefused(await raw("", type), 422, /./);
     const part = '--xyz\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\nRIFF';
     await isRefused(await raw(part, type), 422, /^the form is cut off or damaged/);
     await isRefused(
       await raw("--xyz--\r\n", type),
       422,
-      /^(?:file is missing|the body is no multipart form)/,
+      /^(?:file is missing|the body is not a multipart form)/,
     );
     const many = Array.from(
-      { length: 40 },
+      { length: 170 },
       (_, at) => `--xyz\r\nContent-Disposition: form-data; name="f${at}"\r\n\r\n\r\n`,
     );
-    await isRefused(await raw(`${many.join("")}--xyz--\r\n`, type), 422, /^the form has over 32 fields/);
+    await isRefused(await raw(`${many.join("")}--xyz--\r\n`, type), 422, /^the form has over 160 fields/);
   });
 
   test("without a key, with another method, and over the rate limit", async () => {
@@ -187,7 +207,7 @@ describe("a transcription fails", () => {
 
   test("where the recogniser does not know the language, and says what to do", async () => {
     recogniser.fail(new RecogniserError("It does not know the language.", { refused: "language" }));
-    const remedy = /^language "cy" is not known to the recogniser: leave it out to have it found out/;
+    const remedy = /^language "cy" is not known to the recogniser: leave it out to have it detected/;
     await refused({ language: "cy" }, 400, remedy);
     await refused({ language: "cy", stream: "true" }, 400, remedy);
     await refused({}, 400, /^It does not know the language\.$/);

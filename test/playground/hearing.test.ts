@@ -24,11 +24,11 @@ interface Page {
     onChange: (turn: Turn) => void,
   ) => Hearing;
   NOTES: Readonly<Record<string, string>>;
-  MAX_TEXT_CHARS: number;
 }
 
 const load = (name: string) => import(pathToFileURL(join(TOP, "playground", name)).href);
-const { Hearing, NOTES, MAX_TEXT_CHARS }: Page = await load("hearing.js");
+const { Hearing, NOTES }: Page = await load("hearing.js");
+const { MAX_TEXT_CHARS }: { MAX_TEXT_CHARS: number } = await load("conversation.js");
 
 const OPEN: Turn = { text: "", audio: null };
 const clip = (name: string): Clip => ({ name });

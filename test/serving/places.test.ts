@@ -116,6 +116,51 @@ describe("a place that rests", () => {
   });
 });
 
+describe("a place that is paused", () => {
+  it("is another's at once, and comes back when it is free", async () => {
+    const { admission, enter } = admissionAt({ concurrency: 1, keyConcurrency: 1 });
+    const first = await enter("a");
+    const entering = enter("b");
+    first.pause();
+    const second = await entering;
+    const back = first.work(0);
+    assert.equal(await isSettled(back), false);
+    second.pause();
+    await back;
+    assert.deepEqual([admission.taken, admission.active, admission.paused], [1, 1, 1]);
+  });
+
+  it("does not end the utterance, however long that is and whoever has no room", async () => {
+    await withClock(async (tick) => {
+      const { enter, stopped, pass } = admissionAt({ concurrency: 1, keyConcurrency: 1 });
+      for (const key of ["a", "b"]) {
+        const place = await enter(key);
+        place.rest();
+        place.pause();
+      }
+      enter("c").catch(() => {});
+      enter("c").catch(() => {});
+      pass(50_000);
+      await tick(100);
+      assert.deepEqual(stopped, []);
+    });
+  });
+});
+
+describe("what is active", () => {
+  it("is what is computed: neither who rests nor who has paused", async () => {
+    const { admission, enter } = admissionAt({ concurrency: 3, keyConcurrency: 3 });
+    const [first, second] = [await enter("a"), await enter("a"), await enter("a")];
+    assert.deepEqual([admission.active, admission.paused], [3, 0]);
+    first!.rest();
+    second!.pause();
+    assert.deepEqual([admission.taken, admission.active, admission.paused], [2, 1, 2]);
+    first!.work(0);
+    await second!.work(0);
+    assert.deepEqual([admission.taken, admission.active, admission.paused], [3, 3, 0]);
+  });
+});
+
 describe("a key that has more places than another", () => {
   it("gives one up between two frames, until both have as many", async () => {
     const { admission, enter } = admissionAt({ concurrency: 4, keyConcurrency: 4 });
@@ -159,7 +204,7 @@ describe("a key's own bound", () => {
       await tick(100);
       assert.equal(await isSettled(second), false);
       await enter("b");
-      assert.equal(admission.active, 2, "others pass it by");
+      assert.equal(admission.taken, 2, "others pass it by");
       place.release();
       await second;
     });
@@ -258,7 +303,7 @@ describe("whoever pauses", () => {
 
   it("is counted right, and no place is given twice or left idle, whatever happens in whatever order", async () => {
     const deed = fc.tuple(
-      fc.constantFrom("enter", "enter", "work", "work", "ahead", "rest", "release", "abort", "pass"),
+      fc.constantFrom("enter", "enter", "work", "work", "ahead", "rest", "pause", "release", "abort", "pass"),
       fc.nat(20),
     );
     const run = async (concurrency: number, deeds: [string, number][]) => {
@@ -280,6 +325,7 @@ describe("whoever pauses", () => {
         } else if (kind === "pass") pass(1_000);
         else if (one === undefined) continue;
         else if (kind === "rest") one.place.rest();
+        else if (kind === "pause") one.place.pause();
         else if (kind === "work" || kind === "ahead") {
           const turn = one.place.work(kind === "ahead" ? 2 : 0);
           if (turn !== null && one.coming === null) {
@@ -299,9 +345,10 @@ describe("whoever pauses", () => {
         const comings = inside.filter(({ coming }) => coming !== null).length;
         assert.equal(admission.active + admission.paused, inside.length);
         assert.equal(admission.queued, waiting);
-        assert.ok(admission.active <= concurrency && admission.paused >= comings);
+        assert.ok(admission.active <= admission.taken && admission.taken <= concurrency);
+        assert.ok(admission.paused >= comings);
         assert.ok(inside.length <= 2 * concurrency + concurrency, "as many as may be, and each key its part");
-        const isIdle = admission.active < concurrency;
+        const isIdle = admission.taken < concurrency;
         assert.ok(!isIdle || comings === 0, "somebody waits to go on beside an idle place");
       }
       for (const { place } of inside) place.release();

@@ -8,6 +8,7 @@ import { type Caller, type Outcome, type ServiceOptions, SpeechService } from ".
 import type { SpokenPiece } from "../../src/serving/spoken-piece.ts";
 import type { Telemetry } from "../../src/serving/telemetry.ts";
 import type { UsageRecord } from "../../src/tenancy/store.ts";
+import { NO_SPAN } from "../../src/tracing/span.ts";
 
 /** A request of twelve characters. */
 export const PREPARED = prepareTts({ text: "Hello there." }, (id) => findModel(PUBLIC_MODELS, id));
@@ -19,19 +20,22 @@ const OPTIONS: ServiceOptions = {
   queueWaitMs: 1_000,
   frameTimeoutMs: 1_000,
   loadTimeoutMs: 1_000,
+  maxAheadS: 0,
 };
 
 /** What an engine does when its frame with this index is asked for: it may wait, or throw. */
 type BeforeFrame = (index: number, signal: AbortSignal) => Promise<void> | void;
 
-/** An engine of ten frames that notes what becomes of it. */
+/** An engine of ten frames, or as many as it is told, that notes what becomes of it. */
 export class Engine {
   readonly signals: AbortSignal[] = [];
   readonly #beforeFrame: BeforeFrame;
+  readonly #frames: number;
   given = 0;
 
-  constructor(beforeFrame: BeforeFrame = () => {}) {
+  constructor(beforeFrame: BeforeFrame = () => {}, frames = 10) {
     this.#beforeFrame = beforeFrame;
+    this.#frames = frames;
   }
 
   model(): SpeechModel {
@@ -39,7 +43,7 @@ export class Engine {
     return {
       async *speak(_script, signal) {
         engine.signals.push(signal);
-        for (let index = 0; index < 10; index++) {
+        for (let index = 0; index < engine.#frames; index++) {
           await engine.#beforeFrame(index, signal);
           signal.throwIfAborted();
           engine.given++;
@@ -59,6 +63,7 @@ interface Setup {
   readonly lease?: (model: SpeechModel) => Promise<SpeechModel>;
   readonly writer?: Writer | null;
   readonly writing?: FairShareOptions;
+  readonly telemetry?: Partial<Telemetry>;
 }
 
 const WRITING: FairShareOptions = {
@@ -78,6 +83,7 @@ export function serviceOver({
   lease = async (model) => model,
   writer = null,
   writing = WRITING,
+  telemetry = {},
 }: Setup = {}) {
   const metered: UsageRecord[] = [];
   let leases = 0;
@@ -96,7 +102,7 @@ export function serviceOver({
       writer,
       writing: new FairShare(writing),
       meter: meter ?? (async (record) => void metered.push(record)),
-      telemetry: NO_TELEMETRY,
+      telemetry: { ...NO_TELEMETRY, ...telemetry },
     },
     { ...OPTIONS, ...options },
   );
@@ -108,8 +114,9 @@ export function caller({
   stream = true,
   signal = new AbortController().signal,
   keyId = "key_test",
+  span = NO_SPAN,
 } = {}): Caller {
-  return { keyId, encoding: "pcm", signal, takesAudioAsItComes: stream };
+  return { keyId, encoding: "pcm", signal, span, takesAudioAsItComes: stream, isPlayed: stream };
 }
 
 /** Takes every frame. */
@@ -142,9 +149,11 @@ export async function withClock(work: (tick: (ms: number) => Promise<void>) => P
 
 /** Nobody measures here. */
 const NO_TELEMETRY: Telemetry = {
+  queued: () => {},
+  firstToken: () => {},
   firstAudio: () => {},
   underrun: () => {},
-  spoken: () => {},
+  ended: () => {},
   heard: () => {},
   turnHeard: () => {},
   metered: () => {},

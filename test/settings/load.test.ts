@@ -33,6 +33,21 @@ function refusal(sources: SettingSources): SettingsError {
 }
 
 describe("settings", () => {
+  it("quotes no user or password of an address that it refuses", () => {
+    const urls = ["htp://ann:guess/ed@speech.example/v1"];
+    const checkpoints = { kokoro: { remote: { ...KOKORO.remote, urls } } };
+    for (const sources of [
+      { configFile: fileHolding(JSON.stringify({ checkpoints })) },
+      { env: { ANTIPHON_CHECKPOINTS: JSON.stringify(checkpoints) } },
+      { env: { ANTIPHON_CHECKPOINTS: `{"kokoro": "${urls[0]}",}` } },
+      { env: { ANTIPHON_WRITER_BASE_URL: urls[0] } },
+      { flags: { port: urls[0] } },
+    ]) {
+      assert.doesNotMatch(refusal(sources).message, /ann|guess/);
+    }
+    assert.match(refusal({ flags: { port: urls[0] } }).message, /"htp:\/\/…@speech\.example\/v1"/);
+  });
+
   it("has a complete, frozen set of defaults when nothing is given", () => {
     const settings = loadSettings();
     assert.equal(settings.host, "127.0.0.1");
@@ -89,20 +104,22 @@ describe("settings", () => {
     const corsOrigins = (text: string) => loadSettings({ env: { ANTIPHON_CORS_ORIGINS: text } }).corsOrigins;
     assert.deepEqual(loadSettings().corsOrigins, []);
     assert.equal(corsOrigins("*"), "*");
-    assert.deepEqual(corsOrigins("https://app.example, app://obsidian.md"), [
-      "https://app.example",
-      "app://obsidian.md",
-    ]);
+    const sent = ["https://app.example", "app://obsidian.md", "http://a.example:443", "http://[::1]:8080"];
+    assert.deepEqual(corsOrigins(sent.join(", ")), sent);
     for (const wrong of [
       "https://app.example/",
       "app.example",
       "https://App.example",
       "*,https://a.example",
       "",
+      // No browser sends these: a scheme's own port is left out, and a name is written in ASCII.
+      "https://app.example:443",
+      "http://app.example:80",
+      "https://bücher.example",
     ]) {
       assert.throws(
         () => corsOrigins(wrong),
-        /the setting corsOrigins takes \* or a list of origins, such as https:\/\/app\.example: correct/,
+        /the setting corsOrigins takes \* or a list of origins as browsers send them, such as https:\/\/app\.example: correct/,
         wrong,
       );
     }
@@ -115,7 +132,7 @@ describe("settings", () => {
     sampleRateHz: 24_000,
     references: false,
     maxConcurrent: 32,
-    firstByteTimeoutMs: 10_000,
+    firstSoundTimeoutMs: 10_000,
     idleTimeoutMs: 10_000,
   };
 
@@ -221,19 +238,19 @@ describe("settings", () => {
       "a key with a dot",
       { configFile: fileHolding('{"metrics.port": 1}') },
       "file",
-      /"metrics\.port", which is no setting/,
+      /"metrics\.port", which is not a setting/,
     ],
     [
       "a misspelt key inside a checkpoint",
       inside({ ...KOKORO.remote, url: "http://127.0.0.1" }),
       "file",
-      /"checkpoints\.kokoro\.remote\.url", which is no setting: did you mean checkpoints\.kokoro\.remote\.urls\?/,
+      /"checkpoints\.kokoro\.remote\.url", which is not a setting: did you mean checkpoints\.kokoro\.remote\.urls\?/,
     ],
     [
       "a path to a checkpoint, which is taken nowhere yet",
       { configFile: fileHolding('{"checkpoints": {"own": {"path": "/srv/own"}}}') },
       "file",
-      /"checkpoints\.own\.path", which is no setting: remove it/,
+      /"checkpoints\.own\.path", which is not a setting: remove it/,
     ],
     [
       "a checkpoint without what it needs",
@@ -275,7 +292,7 @@ describe("settings", () => {
       "a model without a checkpoint",
       { env: { ANTIPHON_MODELS: '{"a": {}}' } },
       "environment",
-      /ANTIPHON_MODELS is .* but the setting models\.a\.checkpoint is missing and takes a text/,
+      /ANTIPHON_MODELS is .* but the setting models\.a\.checkpoint is missing and takes text/,
     ],
     [
       "models that are no JSON",
@@ -283,7 +300,7 @@ describe("settings", () => {
       "environment",
       /ANTIPHON_MODELS is "kokoro", but the setting models takes an object of models/,
     ],
-    ["an empty key", { configFile: fileHolding('{"": {}}') }, "file", /"", which is no setting/],
+    ["an empty key", { configFile: fileHolding('{"": {}}') }, "file", /"", which is not a setting/],
     ["__proto__", { configFile: fileHolding('{"__proto__": {"port": 1}}') }, "file", /__proto__/],
     ["a key below a setting", { configFile: fileHolding('{"port": {"port": 1}}') }, "file", /setting port/],
   ];

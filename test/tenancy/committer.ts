@@ -1,4 +1,5 @@
 import { Socket } from "node:net";
+import { loadSettings } from "../../src/settings/load.ts";
 import { openTenancy } from "../../src/tenancy/open.ts";
 import { StoreError } from "../../src/tenancy/store-error.ts";
 import type { Tenancy } from "../../src/tenancy/tenancy.ts";
@@ -55,7 +56,7 @@ async function commitAll(tenancy: Tenancy): Promise<void> {
 }
 
 try {
-  const tenancy = await openTenancy({ dataDir, anonymousRpm: 60, anonymousBurst: 20 });
+  const tenancy = await openTenancy(loadSettings({ flags: { dataDir } }));
   await commitAll(tenancy).finally(() => tenancy.close());
 } catch (error) {
   refused(error);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { newEventId } from "../../src/tenancy/event-id.ts";
 import type { KeyRecord, Store, UsageRecord } from "../../src/tenancy/store.ts";
 import { StoreError } from "../../src/tenancy/store-error.ts";
 
@@ -116,6 +117,25 @@ export function storeConformance(name: string, open: () => Promise<Store>): void
       assert.equal(sums?.outputAudioS, 10_000);
     });
 
+    it("makes one first key, however many ask for it, and none where there is one, though revoked", async () => {
+      const other = await open();
+      try {
+        const all = Array.from({ length: 8 }, (_, i) =>
+          other.createFirstKey(keyRecord(`key_${i}`, 1), `${i}`.repeat(64)),
+        );
+        const made = await Promise.all(all);
+        assert.equal(made.filter((isMade) => isMade).length, 1);
+        const keyId = `key_${made.indexOf(true)}`;
+        assert.deepEqual(await other.listKeys(), [keyRecord(keyId, 1)]);
+        assert.equal((await other.totals(keyId))[0]?.requests, 0);
+        await other.revokeKey(keyId, 2);
+        assert.equal(await other.createFirstKey(keyRecord("key_late", 3), HASH_A), false);
+        assert.equal((await other.listKeys()).length, 1);
+      } finally {
+        await other.close();
+      }
+    });
+
     it("refuses everything with a StoreError once it is closed, and may be closed again", async () => {
       const other = await open();
       await other.close();
@@ -133,6 +153,11 @@ function keyRecord(keyId: string, createdTsS: number): KeyRecord {
   return { keyId, label: `${keyId} – Ω`, rpm: 600, burst: 60, createdTsS, revokedTsS: null };
 }
 
-function usage(eventId: string, keyId: string, tsS: number): UsageRecord {
+const eventIds = new Map<string, string>();
+
+/** A request, by a name for its event. */
+function usage(event: string, keyId: string, tsS: number): UsageRecord {
+  const eventId = eventIds.get(event) ?? newEventId();
+  eventIds.set(event, eventId);
   return { eventId, keyId, inputChars: 10, inputAudioS: 0.5, outputAudioS: 0.08, tsS };
 }

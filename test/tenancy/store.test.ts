@@ -13,6 +13,20 @@ let stores = 0;
 storeConformance("libsql", () => libsqlStore(join(folder, `${stores++}`)));
 
 describe("a libsql store", () => {
+  it("makes one first key for all who open its data directory at once", async () => {
+    const dataDir = temporaryFolder();
+    const stores = await Promise.all([1, 2, 3].map(() => libsqlStore(dataDir)));
+    try {
+      const record = { label: "first", rpm: 60, burst: 60, createdTsS: 1, revokedTsS: null };
+      const made = await Promise.all(
+        stores.map((store, i) => store.createFirstKey({ ...record, keyId: `key_${i}` }, `${i}`.repeat(64))),
+      );
+      assert.equal(made.filter((isMade) => isMade).length, 1);
+    } finally {
+      await Promise.all(stores.map((store) => store.close()));
+    }
+  });
+
   it("leaves the database in one file when it is closed", async () => {
     const dataDir = temporaryFolder();
     const store = await libsqlStore(dataDir);

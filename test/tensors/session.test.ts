@@ -35,7 +35,7 @@ test("a session that was released says so, and may be released again", async () 
 test("what guards against being ended is told around native code, and not while a run waits for the event loop", async () => {
   const log: string[] = [];
   const guard = { enter: () => void log.push("enter"), leave: () => void log.push("leave") };
-  const session = await openSession(await readFile(WORD_GRAPH), "oov.onnx", guard);
+  const session = await openSession(await readFile(WORD_GRAPH), "oov.onnx", { guard });
   assert.deepEqual(log.splice(0), ["enter", "leave", "enter", "leave"]);
   setImmediate(() => log.push("before"));
   const run = session.run({ chars: idRow([30, 50, 17]) });
@@ -48,7 +48,7 @@ test("what guards against being ended is told around native code, and not while 
   await session.release();
   const calls = log.filter((entry) => entry !== "after");
   assert.equal(calls.filter((entry) => entry === "enter").length, calls.length / 2, log.join(" "));
-  await assert.rejects(openSession(new Uint8Array(64), "damaged.onnx", guard));
+  await assert.rejects(openSession(new Uint8Array(64), "damaged.onnx", { guard }));
   assert.equal(log.at(-1), "leave");
 });
 

@@ -112,9 +112,9 @@ describe("a user's word", () => {
         "what is said begins with a slash and does not end with one: write /phonemes/, or words without the slash",
       ],
       ["a", "//", "what is said has nothing between its slashes: write phonemes there, as in /fˈu/"],
-      ["a", "/fˈ1u/", `character 4 of what is said ("1") is no phoneme: ${remedy}`],
-      ["a", "/kæc/", 'character 4 of what is said ("c") is no phoneme: write k or s'],
-      ["a", "/n\u0303u/", `character 3 of what is said (U+0303) is no phoneme: ${remedy}`],
+      ["a", "/fˈ1u/", `character 4 of what is said ("1") is not a phoneme: ${remedy}`],
+      ["a", "/kæc/", 'character 4 of what is said ("c") is not a phoneme: write k or s'],
+      ["a", "/n\u0303u/", `character 3 of what is said (U+0303) is not a phoneme: ${remedy}`],
       ["a", "/ˈ/", `character 2 of what is said ("ˈ") has no sound after it: ${remedy}`],
       ["a", "/fˈu/", null],
       ["a", "ay", null],
@@ -189,7 +189,7 @@ describe("phonemes in the text", () => {
     assert.equal(inlineFault("a [b](/bˈi/) c"), null);
     const text = "🎉 [b](/bˈi/) [c](/sˈ9/)";
     assert.equal(Array.from(text)[20], "9");
-    assert.match(inlineFault(text) ?? "", /^character 21 \("9"\) is no phoneme: write phonemes as /);
+    assert.match(inlineFault(text) ?? "", /^character 21 \("9"\) is not a phoneme: write phonemes as /);
   });
 
   it("do no harm where they were written wrong and cannot be refused", async () => {
@@ -237,7 +237,7 @@ describe("a list of words", () => {
     for (const [text, where] of [
       ["foo /fˈu/", `x.tsv, line 1, has no tab: ${form}`],
       ["# c\na\tb\tc", `x.tsv, line 2, has more than one tab: ${form}`],
-      ["foo\t/fc/", 'x.tsv, line 1: character 3 of what is said ("c") is no phoneme: write k or s'],
+      ["foo\t/fc/", 'x.tsv, line 1: character 3 of what is said ("c") is not a phoneme: write k or s'],
       ["!\tfoo", "x.tsv, line 1: the word has no letter or digit: it needs at least one"],
       ["\n".repeat(10_001), "x.tsv has more than 10000 lines: keep to the words that you need"],
       ['\ufeff<?xml version="1.0"?>\n', `x.tsv is a PLS (XML) lexicon, which is not read: ${form}`],

@@ -13,7 +13,7 @@ const {
 
 if (baseUrl === "") {
   test("a real chat server", {
-    skip: "no server is named: node test/interop/run.mjs MODEL.gguf starts one and sets INTEROP_CHAT_URL",
+    skip: "no server is named: node test/interop/llama/run.mjs MODEL.gguf starts one and sets INTEROP_CHAT_URL",
   });
 } else {
   writerConformance("a writer behind a real server", async () => open(), {

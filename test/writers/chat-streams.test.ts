@@ -8,7 +8,7 @@ import { type Exchange, UPSTREAM_SECRET } from "./chat-server.ts";
 import { dialogueOf, never, replyOf } from "./dialogues.ts";
 
 const REPLY = "Café Zürich is nice. 你好, said Ann — “really?” Yes! 😀 And so on.";
-const NO_CHAT = /no chat completion: check writer\.baseUrl/;
+const NO_CHAT = /not a chat completion: check writer\.baseUrl/;
 
 test("a stream is read whatever its bytes come in, with either kind of line end", async (context) => {
   const { server, writer } = await openPair(context);

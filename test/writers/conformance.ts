@@ -23,6 +23,8 @@ export interface WriterConformanceOptions {
   readonly broken?: Readonly<Record<string, () => Promise<Writer>>>;
   /** Whether temperature 0 repeats also beside other replies; `false` where the model behind does not promise it. */
   readonly repeatsBesideOthers?: boolean;
+  /** Whether it counts tokens; it does unless `false`. */
+  readonly countsTokens?: boolean;
 }
 
 /** What every writer keeps to. `make` is called for each writer that a test closes. */
@@ -34,6 +36,7 @@ export function writerConformance(
     makeSlowReader = make,
     broken = {},
     repeatsBesideOthers = true,
+    countsTokens = true,
   }: WriterConformanceOptions = {},
 ): void {
   describe(`${name} keeps to the writer's seam`, () => {
@@ -60,14 +63,27 @@ export function writerConformance(
       }
     });
 
-    test("tokens, where they are counted, only grow", async () => {
+    test(`tokens ${countsTokens ? "are counted, and only grow" : "are not counted"}`, async () => {
       let [prompt, written] = [0, 0];
-      for (const { tokens } of await passagesOf(writer, dialogueOf("Tell me a story about a dog."))) {
+      const passages = await passagesOf(writer, dialogueOf("Tell me a story about a dog."));
+      assert.equal(passages.at(-1)?.tokens !== null, countsTokens);
+      for (const { tokens } of passages) {
         if (tokens === null) continue;
         assert.ok(Number.isInteger(tokens.prompt) && tokens.prompt >= prompt, `${tokens.prompt} read`);
         assert.ok(Number.isInteger(tokens.written) && tokens.written > written, `${tokens.written} written`);
         ({ prompt, written } = tokens);
       }
+    });
+
+    test("the first token is told once, before the words that it begins, where tokens are counted", async () => {
+      let told = 0;
+      const onFirstToken = (): void => void told++;
+      const dialogue = dialogueOf("Tell me a story about a dog.", { onFirstToken });
+      for await (const { tokens } of writer.write(dialogue, never())) {
+        if (tokens !== null) assert.equal(told, 1);
+      }
+      if (countsTokens) assert.equal(told, 1);
+      else assert.ok(told <= 1, `${told} times`);
     });
 
     test("at temperature 0 it repeats", async () => {

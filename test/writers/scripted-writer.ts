@@ -84,6 +84,7 @@ export class ScriptedWriter implements Writer {
       const prompt = dialogue.history.reduce((sum, { text }) => sum + words(text ?? ""), 0);
       for (const text of this.#sentences(dialogue)) {
         await abortable(this.#permitted(), signal);
+        if (written === 0) dialogue.onFirstToken?.();
         written += words(text);
         const tokens = { prompt, written };
         yield { text, tokens, gate: this.#gate, ...(hasReadInstructions && { hasReadInstructions }) };

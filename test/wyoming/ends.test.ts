@@ -20,6 +20,18 @@ async function withServer(
   }
 }
 
+/** So many clients more, of which each was answered. */
+async function connected(server: TestServer, count: number): Promise<WyomingClient[]> {
+  const clients: WyomingClient[] = [];
+  for (let i = 0; i < count; i++) {
+    const client = await WyomingClient.open(server.wyomingUrl!);
+    client.send("ping");
+    await client.upTo("pong");
+    clients.push(client);
+  }
+  return clients;
+}
+
 function gate(): { readonly opened: Promise<void>; open(): void } {
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => {
@@ -41,7 +53,7 @@ describe("a client that goes", () => {
       client.close();
       await until("its end", async () => (await ended(server, "left")) === 1);
       open();
-      assert.equal(await server.metric("active_streams"), 0);
+      assert.equal(await server.begun(), 0);
       const usage = await (await server.get("/v1/usage")).json();
       assert.equal(usage.requests, 1);
       assert.ok(
@@ -63,7 +75,7 @@ describe("a client that goes", () => {
       next.send("synthesize", { text: "One." });
       await next.upTo("audio-stop");
       next.close();
-      assert.equal(await server.metric("active_streams"), 0);
+      assert.equal(await server.begun(), 0);
     }));
 });
 
@@ -96,7 +108,7 @@ describe("a client that reads nothing", () => {
       client.socket.pause();
       client.send("synthesize", { text: LONG });
       await until("its end", async () => (await ended(server, "left")) === 1);
-      assert.equal(await server.metric("active_streams"), 0);
+      assert.equal(await server.begun(), 0);
     }));
 });
 
@@ -184,27 +196,41 @@ describe("what is no event", () => {
 });
 
 describe("where there are as many connections as there may be", () => {
-  test("the one that has been idle longest makes room, and where none is the newcomer is turned away", () =>
-    withServer({}, async (server, first) => {
-      const open = async (half: string): Promise<WyomingClient> => {
-        const client = await WyomingClient.open(server.wyomingUrl!);
-        client.socket.write(`{"type":"ping"}\n${half}`);
+  test("who has been idle longest makes room, and then who is longest inside of an event", () =>
+    withServer({}, async (server, slow) => {
+      slow.socket.write('{"type":"ping"}\n{"type":');
+      await slow.upTo("pong");
+      const [idle, ...others] = await connected(server, 63);
+      others.push(...(await connected(server, 1)));
+      assert.deepEqual(await idle?.rest(), []);
+      for (const client of others) {
+        client.socket.write('{"type":"ping"}\n{"type":');
         await client.upTo("pong");
-        return client;
-      };
-      first.send("ping");
-      await first.upTo("pong");
-      // Half an event is no idleness.
-      const busy = await Promise.all(Array.from({ length: 63 }, () => open("{")));
-      busy.push(await open("{"));
-      assert.deepEqual(await first.rest(), []);
+      }
+      others.push(...(await connected(server, 1)));
+      assert.deepEqual(await slow.rest(), []);
+      others[0]?.socket.write('"ping"}\n');
+      await others[0]?.upTo("pong");
+      for (const client of others) client.close();
+    }));
+
+  test("who is being answered stays, and the newcomer is turned away until a stream has failed", () =>
+    withServer({}, async (server, first) => {
+      const clients = [first, ...(await connected(server, 63))];
+      for (const client of clients) {
+        client.send("synthesize-start");
+        client.send("ping");
+        await client.upTo("pong");
+      }
       const late = await WyomingClient.open(server.wyomingUrl!);
       const [error, ...none] = await late.rest();
       assert.match(error?.data.text, /too many connections are busy/);
       assert.deepEqual(none, []);
-      busy[0]?.socket.write('"type":"ping"}\n');
-      await busy[0]?.upTo("pong");
-      for (const client of busy) client.close();
+      first.send("synthesize-chunk", { text: "a".repeat(8_001) });
+      await first.upTo("synthesize-stopped");
+      clients.push(...(await connected(server, 1)));
+      assert.deepEqual(await first.rest(), []);
+      for (const client of clients) client.close();
     }));
 
   test("many pings at once are all answered, in their order", () =>

@@ -81,6 +81,13 @@ describe("a stream of text", () => {
     assert.deepEqual(typesOf(events), ["audio-start", "audio-chunk", "audio-stop", "synthesize-stopped"]);
   });
 
+  test("that failed may be followed by the next one although its client never stopped it", async () => {
+    client.send("synthesize-start", { voice: { name: "nobody" } });
+    await client.upTo("synthesize-stopped");
+    const events = await streamed([TEXT]);
+    assert.deepEqual(typesOf(events), ["audio-start", "audio-chunk", "audio-stop", "synthesize-stopped"]);
+  });
+
   test("that is too long is refused before all of it is there", async () => {
     client.send("synthesize-start");
     for (let i = 0; i < 9; i++) client.send("synthesize-chunk", { text: "a".repeat(1_000) });

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import type { WasmMediaEncoder } from "wasm-media-encoders";
 import { SAMPLE_RATE_HZ } from "../format.ts";
 import { fromPcm16 } from "../pcm.ts";
@@ -10,17 +9,18 @@ const BITRATE_KBPS = 128;
 /** So many encoders that nobody uses are kept: each holds half a megabyte, and making one costs 2 ms. */
 const MOST_IDLE = 8;
 
-type Lame = WasmMediaEncoder<"audio/mpeg">;
+export type Lame = WasmMediaEncoder<"audio/mpeg">;
 
 const idle: Lame[] = [];
-let code: Promise<Uint8Array> | null = null;
 
 /**
  * MPEG-2 layer III at 128 kb/s, by LAME. Its sound begins 1105 samples (46 ms) late, as every MP3's does, and 86 to 102
  * ms of it are held back.
+ *
+ * @param open makes a LAME, where none is idle
  */
-export async function mp3Encoder(): Promise<Encoder> {
-  const lame = idle.pop() ?? (await openLame());
+export async function mp3Encoder(open: () => Promise<Lame>): Promise<Encoder> {
+  const lame = idle.pop() ?? (await open());
   let isFree = false;
   const live = (): Lame => {
     if (isFree) throw new Error("this MP3 encoder was freed");
@@ -41,11 +41,4 @@ export async function mp3Encoder(): Promise<Encoder> {
       isFree = true;
     },
   };
-}
-
-/** LAME is a file of its own, which whoever runs this may replace by their own build of it. */
-async function openLame(): Promise<Lame> {
-  const { createEncoder } = await import("wasm-media-encoders");
-  code ??= readFile(new URL(import.meta.resolve("wasm-media-encoders/wasm/mp3")));
-  return createEncoder("audio/mpeg", await code);
 }

@@ -1,4 +1,4 @@
-import { createEncoder } from "libopus-wasm";
+import type { createEncoder } from "libopus-wasm";
 import { SAMPLE_RATE_HZ } from "../format.ts";
 import { joinedBytes } from "../joined.ts";
 import type { Encoder } from "./encoder.ts";
@@ -18,9 +18,11 @@ const TICKS_A_SAMPLE = 48_000 / SAMPLE_RATE_HZ;
 /**
  * Opus at 64 kb/s in Ogg (RFC 6716, RFC 7845), by libopus: exact to the sample, since the stream says what of its first
  * and last packet is none of the sound. A page leaves every 80 ms.
+ *
+ * @param open makes a libopus
  */
-export async function oggOpusEncoder(serial: number): Promise<Encoder> {
-  const opus = await createEncoder({
+export async function oggOpusEncoder(serial: number, open: typeof createEncoder): Promise<Encoder> {
+  const opus = await open({
     channels: 1,
     sampleRate: SAMPLE_RATE_HZ,
     bitrate: BITRATE_BPS,
@@ -88,7 +90,7 @@ const OPUS_HEAD = opusHead();
 function opusHead(): Uint8Array {
   const packet = new Uint8Array(19);
   const view = new DataView(packet.buffer);
-  packet.set(Buffer.from("OpusHead"));
+  packet.set(ascii("OpusHead"));
   view.setUint8(8, 1);
   view.setUint8(9, 1);
   view.setUint16(10, TICKS_A_SAMPLE * LEAD_SAMPLES, true);
@@ -97,11 +99,13 @@ function opusHead(): Uint8Array {
 }
 
 /** RFC 7845, 5.2: who made it, and no comments. */
-const OPUS_TAGS = new Uint8Array(
-  Buffer.concat([
-    Buffer.from("OpusTags"),
-    Buffer.of(8, 0, 0, 0),
-    Buffer.from("antiphon"),
-    Buffer.of(0, 0, 0, 0),
-  ]),
-);
+const OPUS_TAGS = joinedBytes([
+  ascii("OpusTags"),
+  Uint8Array.of(8, 0, 0, 0),
+  ascii("antiphon"),
+  Uint8Array.of(0, 0, 0, 0),
+]);
+
+function ascii(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}

@@ -1,7 +1,10 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { createEncoder as createOpus } from "libopus-wasm";
 import { alaw, mulaw } from "./companding.ts";
 import type { Encoder, Encoding, PcmRate } from "./encoder.ts";
 import { flacEncoder } from "./flac.ts";
-import { mp3Encoder } from "./mp3.ts";
+import { type Lame, mp3Encoder } from "./mp3.ts";
 import { oggOpusEncoder } from "./ogg-opus.ts";
 import { pcmEncoder, wavEncoder } from "./pcm-encoder.ts";
 import { resampledPcmEncoder } from "./resampled-pcm.ts";
@@ -15,11 +18,11 @@ import { telephoneEncoder } from "./telephone.ts";
 export async function openEncoder(encoding: Encoding, serial = 0): Promise<Encoder> {
   switch (encoding) {
     case "mp3":
-      return mp3Encoder();
+      return mp3Encoder(openLame);
     case "opus":
-      return oggOpusEncoder(serial >>> 0);
+      return oggOpusEncoder(serial >>> 0, createOpus);
     case "flac":
-      return flacEncoder();
+      return flacEncoder(createHash("md5"));
     case "wav":
       return wavEncoder();
     case "pcm":
@@ -31,4 +34,13 @@ export async function openEncoder(encoding: Encoding, serial = 0): Promise<Encod
     default:
       return resampledPcmEncoder(Number(encoding.slice("pcm_".length)) as PcmRate);
   }
+}
+
+let code: Promise<Uint8Array> | null = null;
+
+/** LAME is a file of its own, which whoever runs this may replace by their own build of it. */
+async function openLame(): Promise<Lame> {
+  const { createEncoder } = await import("wasm-media-encoders");
+  code ??= readFile(new URL(import.meta.resolve("wasm-media-encoders/wasm/mp3")));
+  return createEncoder("audio/mpeg", await code);
 }

@@ -14,7 +14,7 @@ import { decodeWebm } from "./webm.ts";
 export async function decodeRecording(bytes: Uint8Array, mostS: number): Promise<Recording> {
   if (bytes.length === 0) throw new AudioFormatError("it is empty", WHOLE);
   const kind = recordingKind(bytes);
-  if (kind === null) throw new AudioFormatError("it is no recording that can be read", READABLE);
+  if (kind === null) throw new AudioFormatError("it is not a recording that can be read", READABLE);
   if ("refused" in kind) throw new AudioFormatError(`it is ${kind.refused}, which cannot be read`, READABLE);
   try {
     return await DECODERS[kind.kind](bytes.subarray(kind.start), mostS);

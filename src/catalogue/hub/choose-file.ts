@@ -65,7 +65,7 @@ function stated({ repository }: HubRepository, { path, sizeBytes, sha256 }: HubF
   }
   if (sizeBytes === null || sizeBytes === 0 || sha256 === null) {
     throw new PullError(
-      `The hub states no size or no SHA-256 for ${path} of ${repository}, so that nobody could tell what came: choose another file.`,
+      `The hub states no size or no SHA-256 for ${path} of ${repository}, so a download could not be checked: choose another file.`,
     );
   }
   return { path, sizeBytes, sha256 };

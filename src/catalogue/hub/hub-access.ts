@@ -38,12 +38,12 @@ export function tokenRemedy(repository: string, { headers }: HubAccess, status: 
   const page = `${HUB}/${repository}`;
   if (headers.authorization === undefined) {
     return (
-      `there is no ${repository}, or only for those who are known: look at ${page}, accept its terms there if it has ` +
+      `there is no ${repository}, or not without a token: look at ${page}, accept its terms there if it has ` +
       "some, and set HF_TOKEN to a token of yours that may read it"
     );
   }
   if (status === 401) {
-    return `the token in HF_TOKEN is not taken, or there is no ${repository}: make another token, or look at ${page}`;
+    return `the token in HF_TOKEN is not accepted, or there is no ${repository}: make another token, or look at ${page}`;
   }
   return `the token in HF_TOKEN may not read ${repository}: accept its terms at ${page}, or give the token the right to`;
 }

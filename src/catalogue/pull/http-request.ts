@@ -45,7 +45,7 @@ function onlyFor(url: URL, address: string, headers: Readonly<Record<string, str
 function checked(address: string, base: URL | null): URL {
   if (!URL.canParse(address, base?.href)) {
     throw new SourceError(
-      base === null ? "its address is no URL" : "it redirects to something that is no URL",
+      base === null ? "its address is not a URL" : "it redirects to something that is not a URL",
     );
   }
   const url = new URL(address, base?.href);

@@ -186,7 +186,7 @@ async function makeFolder(dir: string): Promise<void> {
 
 function allFailed({ name }: RecogniserManifest, dir: string, failures: readonly string[]): PullError {
   return new PullError(
-    `The weights of ${name} could not be had. ${failures.join("; ")}. ` +
+    `The weights of ${name} could not be fetched. ${failures.join("; ")}. ` +
       `Run antiphon models pull ${name} again, copy the folder ${dir} from a machine that has it, ` +
       "or set recogniser.kind to endpoint or none.",
   );

@@ -19,7 +19,7 @@ export interface ServerProcess {
   stop(): Promise<void>;
 }
 
-/** How a server is started when it is not `antiphon serve`. */
+/** What starts a server. */
 export interface ServerCommand {
   readonly command: string;
   readonly args: readonly string[];
@@ -28,23 +28,39 @@ export interface ServerCommand {
   readonly isWrapper: boolean;
 }
 
+export interface ServerOptions {
+  /** Takes the flags of `antiphon serve`, which it is unless given. */
+  readonly serve?: ServerCommand;
+  /** Further flags. */
+  readonly flags?: readonly string[];
+  /** May put something into its data directory before. */
+  readonly prepare?: (dataDir: string) => Promise<void>;
+  /** Where a balancer looks for it; a free one unless given. */
+  readonly port?: number;
+  /** One of the keys that it shares with other servers; made for it alone unless given. */
+  readonly key?: string;
+}
+
 /**
- * Starts `antiphon serve`, or another command that takes its flags, and waits until it listens. Settings of the
- * caller's environment do not reach it. `prepare` may put something into its data directory before.
+ * Starts a server and waits until it listens. Settings of the caller's environment do not reach it.
  *
  * @throws Error with the end of what it printed, when it ends before.
  */
-export async function startServerProcess(
-  serve: ServerCommand = SERVE,
-  prepare: (dataDir: string) => Promise<void> = async () => {},
-): Promise<ServerProcess> {
+export async function startServerProcess({
+  serve = SERVE,
+  flags = [],
+  prepare = async () => {},
+  port = 0,
+  key: given,
+}: ServerOptions = {}): Promise<ServerProcess> {
   const dataDir = await mkdtemp(join(tmpdir(), "antiphon-bench-"));
   const logFile = join(dataDir, "stderr.log");
-  const key = await makeKey(dataDir);
+  const key = given ?? (await makeKey(dataDir));
   await prepare(dataDir);
   const log = openSync(logFile, "w");
   const begunMs = performance.now();
-  const child = spawn(serve.command, [...serve.args, "--port", "0", "--data-dir", dataDir], {
+  const args = [...serve.args, ...flags, "--port", `${port}`, "--data-dir", dataDir];
+  const child = spawn(serve.command, args, {
     stdio: ["ignore", "pipe", log],
     env: withoutSettings(process.env),
     cwd: serve.cwd,
@@ -89,6 +105,7 @@ export async function startServerProcess(
 
 const STOP_GRACE_MS = 15_000;
 
+/** `antiphon serve` of this build. */
 const SERVE: ServerCommand = {
   command: process.execPath,
   args: [fileURLToPath(new URL("../main.js", import.meta.url)), "serve", "--no-pull"],

@@ -64,7 +64,7 @@ export const DECODER_CHANNELS = 128;
 export async function openNetwork(voiceDir: string, guard?: NativeGuard): Promise<OwnedNetwork> {
   const open = async (name: string, rewrite = (model: Uint8Array) => model) => {
     const path = join(voiceDir, "split", name);
-    return openSession(rewrite(await readChecked(path)), path, guard);
+    return openSession(rewrite(await readChecked(path)), path, { guard });
   };
   // The biggest first: what loading it leaves behind is used again by the others.
   const decoder = await open("decoder.onnx", streamingDecoder);

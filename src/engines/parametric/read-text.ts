@@ -32,7 +32,7 @@ export async function openUnknownWordNet(
   guard?: NativeGuard,
 ): Promise<{ readonly net: UnknownWordNet; close(): Promise<void> }> {
   const path = join(voiceDir, "oov.onnx");
-  const session = await openSession(await readChecked(path), path, guard);
+  const session = await openSession(await readChecked(path), path, { guard });
   return {
     net: async (characterIds) => idsOf(await session.run({ chars: idRow(characterIds) }), "ids"),
     close: () => session.release(),

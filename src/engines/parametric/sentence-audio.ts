@@ -40,6 +40,11 @@ export class SentenceAudio {
     return this.#first ?? this.#span.from;
   }
 
+  /** The frame of the plan behind the last sample. */
+  get endFrame(): number {
+    return this.#span.to;
+  }
+
   /** Whether the next sample, or a later one, still belongs to the sound. */
   get isSounding(): boolean {
     return this.frame <= this.#span.last;

@@ -56,9 +56,11 @@ export async function* speakPassages(parts: UtteranceParts): AsyncGenerator<Fram
   });
   const isCapped = () => given === maxFrames && builder.isEmpty;
   function* emit(): Generator<Frame, void, void> {
+    const end = atSample();
     given += 1;
     if (given === 1) onHeard();
-    const end = given * FRAME_SAMPLES;
+    // A pause at whose beginning the audio is cut belongs to no passage any more.
+    if (given === maxFrames) mouth?.rest(end);
     const words = heard.take(end);
     yield { ...builder.take(), words, ...(mouth === null ? {} : { mouth: mouth.take(end) }) };
     signal.throwIfAborted();
@@ -90,7 +92,7 @@ export async function* speakPassages(parts: UtteranceParts): AsyncGenerator<Fram
       const count = await audio.fill(builder.samples, builder.filled);
       if (count === 0) break;
       if (!isPlaced) {
-        const placement = { atSample: begin, frame: audio.firstFrame };
+        const placement = { atSample: begin, frame: audio.firstFrame, endFrame: audio.endFrame };
         heard.place(timedWords(plan, passage.sources), source.text, placement);
         if (phonemeOf !== null) mouth?.place(mouthPlan(plan, phonemeOf), placement);
       }

@@ -24,8 +24,8 @@ export class WordsHeard {
   place(words: readonly TimedWord[], text: string, placement: Placement): void {
     for (const { source, fromFrame, toFrame } of words) {
       const span = trimmed(text, source);
-      // The rest of a word that was cut between two passages.
-      if (span.to <= span.from || span.from < this.#placed) continue;
+      // The rest of a word that was cut between two passages; one that was left out because nobody would hear it.
+      if (span.to <= span.from || span.from < this.#placed || fromFrame >= placement.endFrame) continue;
       const start = sampleOf(placement, fromFrame);
       const end = Math.max(sampleOf(placement, toFrame), start + HOP_SAMPLES);
       if (end > this.#mostSamples) return;
@@ -68,11 +68,20 @@ export class WordsHeard {
   }
 }
 
-/** Without the spaces at its ends. */
+/** Without what encloses it, and without spaces and signs that nobody sees. "f(x)" and "dogs’" are left whole. */
 function trimmed(text: string, { from, to }: Span): Span {
   let start = from;
   let end = to;
-  while (start < end && isSpaceCode(text.charCodeAt(start))) start++;
-  while (end > start && isSpaceCode(text.charCodeAt(end - 1))) end--;
+  while (start < end && AROUND.test(text[start]!)) start++;
+  while (end > start && AROUND.test(text[end - 1]!) && !closesItself(text.slice(start, end))) end--;
   return { from: start, to: end };
+}
+
+/** Spaces, brackets, quotes but for the one that is an apostrophe, what begins a question in Spanish, controls. */
+const AROUND = /(?!’)[\s\p{Ps}\p{Pe}\p{Pi}\p{Pf}\p{Cc}\p{Cf}¡¿]/u;
+
+/** Whether a word's last bracket was opened in it. */
+function closesItself(word: string): boolean {
+  const count = (brackets: RegExp) => word.match(brackets)?.length ?? 0;
+  return /\p{Pe}$/u.test(word) && count(/\p{Ps}/gu) >= count(/\p{Pe}/gu);
 }

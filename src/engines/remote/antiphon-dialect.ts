@@ -4,7 +4,7 @@ import type { Dialect } from "./dialect.ts";
 import type { RemoteOptions } from "./remote-options.ts";
 
 /** As many code points as a turn may have; and as many as are sure to be spoken within the frames of one request. */
-const MOST_CHARS = 8_000;
+export const MOST_CHARS = 8_000;
 const CHARS_IN_MOST_FRAMES = 1_000;
 
 /**

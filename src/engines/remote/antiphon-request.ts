@@ -6,7 +6,7 @@ import { base64Wav } from "./base64-wav.ts";
 export const FRAMES = { least: 16, most: 2_048 } as const;
 
 /** What stays the same over the requests of an utterance: the body up to the open turn's text, and from there on. */
-export interface ConversationBody {
+interface ConversationBody {
   readonly opening: readonly Uint8Array[];
   /** The rest of it, for some words that may have so many frames. */
   closing(text: string, mostFrames: number): Uint8Array;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Script } from "../../model/script.ts";
 import { SpeechFailedError } from "../../model/speech-model.ts";
 import { type Call, type Connections, Exchange, keptConnections } from "./exchange.ts";
 import { type ReadSounds, Sounds } from "./sounds.ts";
@@ -26,7 +27,7 @@ export interface EndpointsOptions {
   /** What answer is asked for: a value of `Accept`. */
   readonly accept: string;
   /** Until the first sound, all tries included. */
-  readonly firstByteTimeoutMs: number;
+  readonly firstSoundTimeoutMs: number;
   readonly onEvent?: (event: EndpointEvent) => void;
 }
 
@@ -37,6 +38,8 @@ const ROUND_WAIT_MS = 250;
 const PASSED_OVER_MS = 5_000;
 /** No endpoint is left alone for longer, whatever it asks for. */
 const MOST_REST_MS = 60_000;
+
+type TraceHeaders = NonNullable<Script["traceHeaders"]>;
 
 interface Endpoint {
   readonly url: URL;
@@ -78,9 +81,14 @@ export class Endpoints {
    *
    * @param body its JSON, in pieces
    */
-  async begin(body: readonly Uint8Array[], read: ReadSounds, signal: AbortSignal): Promise<Sounds> {
+  async begin(
+    body: readonly Uint8Array[],
+    read: ReadSounds,
+    signal: AbortSignal,
+    traceHeaders: TraceHeaders = {},
+  ): Promise<Sounds> {
     signal.throwIfAborted();
-    const untilMs = nowMs() + this.#options.firstByteTimeoutMs;
+    const untilMs = nowMs() + this.#options.firstSoundTimeoutMs;
     const failures: string[] = [];
     for (let round = 0; round < ROUNDS; round++) {
       if (round > 0 && !(await this.#pause(untilMs, signal))) break;
@@ -89,7 +97,13 @@ export class Endpoints {
         // One that is silent leaves time for the others.
         const ms = (untilMs - nowMs()) / (order.length - index);
         if (ms <= 0) break;
-        const outcome = await this.#tried(endpoint, body, read, ms, signal);
+        const outcome = await this.#tried(
+          this.#call(endpoint, body, traceHeaders),
+          endpoint,
+          read,
+          ms,
+          signal,
+        );
         if (outcome instanceof Sounds) return outcome;
         const said = `${endpoint.url.host} ${outcome.message}`;
         if (!failures.includes(said)) failures.push(said);
@@ -118,15 +132,15 @@ export class Endpoints {
 
   /** One try, with its first sound; or how it failed. Throws the signal's reason. */
   async #tried(
+    call: Call,
     endpoint: Endpoint,
-    body: readonly Uint8Array[],
     read: ReadSounds,
     ms: number,
     signal: AbortSignal,
   ): Promise<Sounds | TryError> {
     const untilMs = nowMs() + ms;
     for (let isFresh = false; ; isFresh = true) {
-      const exchange = new Exchange(this.#call(endpoint, body), this.#connections, isFresh);
+      const exchange = new Exchange(call, this.#connections, isFresh);
       const onAbort = () => exchange.fail(signal.reason);
       signal.addEventListener("abort", onAbort, { once: true });
       endpoint.open += 1;
@@ -151,19 +165,24 @@ export class Endpoints {
   }
 
   #late(): TryError {
-    const { firstByteTimeoutMs } = this.#options;
-    return new TryError(`gave no sound in time (firstByteTimeoutMs, ${firstByteTimeoutMs} ms for all tries)`);
+    const { firstSoundTimeoutMs } = this.#options;
+    return new TryError(
+      `gave no sound in time (firstSoundTimeoutMs, ${firstSoundTimeoutMs} ms for all tries)`,
+    );
   }
 
-  #call({ url }: Endpoint, body: readonly Uint8Array[]): Call {
+  #call({ url }: Endpoint, body: readonly Uint8Array[], traceHeaders: TraceHeaders): Call {
     const { apiKey, accept } = this.#options;
     return {
       url,
       body,
       headers: {
+        ...traceHeaders,
         Accept: accept,
         "Content-Type": "application/json",
         "User-Agent": "antiphon",
+        // Another Antiphon need not hold back what this one asks for: it asks for no more than its own clients may have.
+        "X-Antiphon-Pace": "own",
         ...(apiKey === null ? {} : { Authorization: `Bearer ${apiKey}` }),
       },
     };

@@ -67,6 +67,10 @@ export class Exchange {
       this.fail(error);
     });
     this.#request.on("response", (answer) => this.#onAnswer(answer));
+    // One that changes the protocol is neither answered nor failed.
+    this.#request.on("close", () => {
+      if (this.#answer === null) this.fail(new Error("there was no answer"));
+    });
     for (const part of body) this.#request.write(part);
     this.#request.end();
   }

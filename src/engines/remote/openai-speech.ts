@@ -38,7 +38,7 @@ export function speechBody({ model, input, voice, speed, format, reference }: Sp
 }
 
 /** What an answer has to come to. */
-export interface ExpectedSpeech {
+interface ExpectedSpeech {
   readonly format: "wav" | "pcm";
   /** The rate of samples that come without a head. */
   readonly sampleRateHz: number;

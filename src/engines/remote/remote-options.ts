@@ -22,7 +22,7 @@ export interface RemoteOptions {
   /** Goes to those hosts alone; `null` sends none. */
   readonly apiKey: string | null;
   /** Until the first sound, all tries included. */
-  readonly firstByteTimeoutMs: number;
+  readonly firstSoundTimeoutMs: number;
   /** The longest silence after it, while more is waited for. */
   readonly idleTimeoutMs: number;
   readonly onEvent?: (event: EndpointEvent) => void;

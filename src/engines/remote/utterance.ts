@@ -31,7 +31,7 @@ interface Asked extends RequestedText {
 
 /** Speaks a script's text, a request a piece. Ends and throws as `SpeechModel.speak` does. */
 export async function* utterance(
-  { text, delivery: { maxFrames } }: Script,
+  { text, delivery: { maxFrames }, traceHeaders = {} }: Script,
   { requests, endpoints, idleTimeoutMs }: UtteranceParts,
   signal: AbortSignal,
 ): AsyncGenerator<Frame, SpeechReport, void> {
@@ -52,7 +52,7 @@ export async function* utterance(
     }
     if (frames.given === maxFrames) return { ...wanted, sounds: null };
     const { body, read } = requests.request(wanted.text, maxFrames - frames.given);
-    return { ...wanted, sounds: await endpoints.begin(body, read, signal) };
+    return { ...wanted, sounds: await endpoints.begin(body, read, signal, traceHeaders) };
   };
   const late = () => new TryError(`fell silent in the middle of speech (idleTimeoutMs, ${idleTimeoutMs} ms)`);
   const hear = async (sounds: Sounds): Promise<IteratorResult<Sound, SoundsEnd>> => {

@@ -2,7 +2,7 @@ import { AudioFormatError } from "../../audio/audio-format-error.ts";
 import { readWavFormat } from "../../audio/wav-format.ts";
 
 /** How the samples of a WAV that comes as a stream lie in it. */
-export interface WavHead {
+interface WavHead {
   readonly sampleRateHz: number;
   readonly channels: 1 | 2;
   /** Where the samples begin. */

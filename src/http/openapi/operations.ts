@@ -1,5 +1,5 @@
 import type { Json } from "./components.ts";
-import { failures, json, success } from "./responses.ts";
+import { failures, json, PAGE, success, unchanged } from "./responses.ts";
 
 export interface Generation {
   readonly body: Json;
@@ -7,6 +7,8 @@ export interface Generation {
   readonly content: Json;
   /** What is said of the reply, beyond that it succeeded. */
   readonly description?: string;
+  /** Headers that the reply may have beside those of every response. */
+  readonly headers?: readonly string[];
   /** Of the body; JSON unless told. */
   readonly mediaType?: string;
   /** Of the path and its query. */
@@ -15,14 +17,14 @@ export interface Generation {
 
 /** A call that speaks or listens. */
 export function generation(id: string, summary: string, parts: Generation): Json {
-  const { body, examples, content, description, mediaType = "application/json", parameters } = parts;
+  const { body, examples, content, description, headers, mediaType = "application/json", parameters } = parts;
   return {
     operationId: id,
     summary,
     tags: ["speech"],
     ...(parameters === undefined ? {} : { parameters }),
     requestBody: { required: true, content: { [mediaType]: { schema: body, examples } } },
-    responses: { 200: success(content, description), ...failures([400, 401, 422, 429, 500, 502]) },
+    responses: { 200: success(content, description, headers), ...failures([400, 401, 422, 429, 500, 502]) },
   };
 }
 
@@ -68,8 +70,14 @@ export function probe(id: string, summary: string, content: Json): Json {
   return { ...operation, responses: { ...(operation.responses as Json), ...failures([502]) } };
 }
 
-/** An open path of text that the server's settings can take away: 404. */
-export function switchable(id: string, summary: string, mediaType: string): Json {
-  const operation = open(id, summary, { [mediaType]: { schema: { type: "string" } } });
+/** A page. */
+export function page(id: string, summary: string): Json {
+  const content = { "text/html": { schema: { type: "string" } } };
+  const responses = { 200: success(content, undefined, PAGE), 304: unchanged(PAGE), ...failures([500]) };
+  return { operationId: id, summary, tags: ["operations"], security: [], responses };
+}
+
+/** An open path that the server's settings can take away: 404. */
+export function switchable(operation: Json): Json {
   return { ...operation, responses: { ...(operation.responses as Json), ...failures([404]) } };
 }

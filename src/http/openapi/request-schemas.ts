@@ -1,9 +1,10 @@
 import type { TSchema } from "typebox";
-import { AudioSpeechRequest, VOICES } from "../../contract/audio-speech.ts";
+import { AudioSpeechRequest } from "../../contract/audio-speech.ts";
 import { MAX_LEXICON_SAID_CHARS, MAX_LEXICON_WORD_CHARS } from "../../contract/lexicon.ts";
 import { MAX_INSTRUCTIONS_CHARS } from "../../contract/limits.ts";
 import { ConversationTurn, ConverseRequest, TtsRequest } from "../../contract/requests.ts";
 import { VendorRequest, VoiceRequest } from "../../contract/telephony.ts";
+import { VOICES } from "../../contract/voices.ts";
 import { TELEPHONY_RATES } from "../routes/audio-telephony.ts";
 import { MEDIA_TYPES } from "../speech-forms.ts";
 import type { Json } from "./components.ts";

@@ -7,8 +7,17 @@ export function json(schema: Json): Json {
   return { "application/json": { schema } };
 }
 
-export function success(content: Json, description = "Success"): Json {
-  return { description, headers: referencesTo(ALWAYS), content };
+/** What is answered with 200. @param headers that it may have beside those of every response */
+export function success(content: Json, description = "Success", headers: readonly string[] = []): Json {
+  return { description, headers: referencesTo([...ALWAYS, ...headers]), content };
+}
+
+/** What is answered with 304. */
+export function unchanged(headers: readonly string[]): Json {
+  return {
+    description: "As it was when its `ETag` was the one in `If-None-Match`",
+    headers: referencesTo([...ALWAYS, ...headers]),
+  };
 }
 
 /** References to the failures of those statuses. */
@@ -90,7 +99,7 @@ const FAILURES: Readonly<Record<ErrorStatus, Failure>> = {
     name: "InternalError",
     description: "Unexpected failure",
     headers: [],
-    message: "something went wrong in the server: the request id finds it in the log",
+    message: "something went wrong in the server: its log has the cause under the request id",
   },
   502: {
     name: "InferenceError",
@@ -100,10 +109,14 @@ const FAILURES: Readonly<Record<ErrorStatus, Failure>> = {
   },
 };
 
-const header = (description: string, schema: Json) => ({ description, required: true, schema });
+const optional = (description: string, schema: Json) => ({ description, schema });
+const header = (description: string, schema: Json) => ({ ...optional(description, schema), required: true });
 const count = (description: string) => header(description, { type: "integer", minimum: 0 });
 
-/** Every header that a response may have to have, by its name. */
+/**
+ * Every header that a response may have, by its name, but for HTTP's own and those that browsers ask for where a page of
+ * another origin calls.
+ */
 export const HEADERS: Json = {
   "X-Request-ID": header("The client's own, or the server's.", { type: "string", pattern: "^[!-~]{1,128}$" }),
   "X-RateLimit-Limit": count("Sustained requests per minute."),
@@ -116,7 +129,38 @@ export const HEADERS: Json = {
   "x-should-retry": header("For clients that ask.", { type: "string", enum: ["true"] }),
   "WWW-Authenticate": header("How to authenticate.", { type: "string", enum: ["Bearer"] }),
   Allow: header("The methods that the path has.", { type: "string" }),
+  "X-Antiphon-Speed": optional("The speed that is spoken, where the one that was asked for is not.", {
+    type: "number",
+  }),
+  "X-Antiphon-Stop": optional("That a file which is sent whole ends before its input does.", {
+    type: "string",
+    enum: ["length"],
+  }),
+  "Cache-Control": optional("That a stream is not to be kept, and a page to be asked for again each time.", {
+    type: "string",
+  }),
+  "X-Accel-Buffering": optional("That a proxy is to pass a stream on as it comes.", {
+    type: "string",
+    enum: ["no"],
+  }),
+  ETag: header("Names what the page holds.", { type: "string" }),
+  "Content-Security-Policy": header("What the page may load and call.", { type: "string" }),
+  "Permissions-Policy": optional("What of the device the page may use.", { type: "string" }),
+  "Referrer-Policy": header("That other sites are not told of the page.", { type: "string" }),
+  "X-Content-Type-Options": header("That it is what its type says.", { type: "string" }),
 };
+
+/** What a reply has that goes out while it is made. */
+export const STREAMED = ["Cache-Control", "X-Accel-Buffering"];
+/** What a page has. */
+export const PAGE = [
+  "Cache-Control",
+  "ETag",
+  "Content-Security-Policy",
+  "Permissions-Policy",
+  "Referrer-Policy",
+  "X-Content-Type-Options",
+];
 
 const ALWAYS = [
   "X-Request-ID",

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
-import { isSentWhole, type VoiceList, voiceList } from "../../contract/audio-speech.ts";
+import { isSentWhole } from "../../contract/audio-speech.ts";
 import type { AudioModelList } from "../../contract/replies.ts";
+import { type VoiceList, voiceList } from "../../contract/voices.ts";
 import { bodyOf } from "../body.ts";
 import { requesterOf } from "../caller.ts";
 import { collect } from "../collect.ts";
@@ -24,7 +25,9 @@ export function audioSpeechRoutes(app: FastifyInstance, deps: HttpDeps): void {
       if (outcome.meta.stop === "length") reply.header("X-Antiphon-Stop", "length");
       return sendBytes(reply, file, MEDIA_TYPES[format]);
     }
-    const form = streamFormat === "sse" ? eventsForm(format, request.id) : bytesForm(format);
+    // Who names no stream mostly saves a file, or plays it once it is whole.
+    const isPlayed = streamFormat !== undefined;
+    const form = streamFormat === "sse" ? eventsForm(format, request.id) : bytesForm(format, isPlayed);
     return streamSpeech(deps, prepared, request, reply, form);
   });
 

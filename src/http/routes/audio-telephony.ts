@@ -31,7 +31,13 @@ export function audioTelephonyRoute(app: FastifyInstance, deps: HttpDeps): void 
       const prepared = await deps.intake.prepare("telephony", bodyOf(request), requesterOf(request), voice);
       const [encoding, type] = formOf(prepared.rateHz, rateHz);
       const headers = { "Content-Type": type };
-      return streamSpeech(deps, prepared, request, reply, { ...bytesForm("pcm"), encoding, headers });
+      // Vapi plays what comes; jambonz waits for the file.
+      const isPlayed = prepared.rateHz !== null;
+      return streamSpeech(deps, prepared, request, reply, {
+        ...bytesForm("pcm", isPlayed),
+        encoding,
+        headers,
+      });
     },
   );
 }

@@ -1,14 +1,21 @@
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, readFileSync } from "node:fs";
+import { join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { FastifyInstance } from "fastify";
 import { contentSecurityPolicy, serveFiles } from "../static-files.ts";
 
-/** What the page takes from a package: the encoder of its MP3 downloads. */
+const LIBOPUS = fileURLToPath(import.meta.resolve("libopus-wasm"));
+
+/** What the page takes from packages, once a file is to be saved: the codecs of MP3 and Opus. */
 const PACKAGED = {
   "/playground/lame.js": fileURLToPath(import.meta.resolve("wasm-media-encoders/esnext")),
   "/playground/lame.wasm": fileURLToPath(import.meta.resolve("wasm-media-encoders/wasm/mp3")),
+  "/playground/libopus.js": LIBOPUS,
+  "/playground/generated/libopus.generated.mjs": join(LIBOPUS, "../generated/libopus.generated.mjs"),
 };
+
+/** The encoders of `/v1/audio/speech` that the page makes its files with, too. */
+const ENCODERS = ["encode/mp3.js", "encode/ogg-opus.js", "encode/flac.js"];
 
 /** The page may load and call its own server, WebAssembly from there among it, and nothing else; nothing inline runs. */
 const HEADERS = {
@@ -21,19 +28,39 @@ const HEADERS = {
   "Permissions-Policy": "microphone=(self), camera=(), geolocation=()",
 };
 
-/** Where the page's own files are, and where the modules of our client. */
+/** Where the page's own files are, and where the modules of our client, of `captions/` and of `audio/`. */
 export interface PlaygroundDirs {
   readonly page: string;
   readonly client: string;
+  readonly captions: string;
+  readonly audio: string;
 }
 
 /**
  * `GET /`: a page to try the service by. Every file is served below `/playground/`, the client's modules below
- * `/playground/client/`.
+ * `/playground/client/`, those of captions below `/playground/captions/`, the encoders and what they import below
+ * `/playground/audio/`.
  */
-export function playgroundRoutes(app: FastifyInstance, { page, client }: PlaygroundDirs): void {
-  const { "/playground/index.html": index, ...files } = filesIn(page, "/playground/");
-  serveFiles(app, { "/": index!, ...files, ...PACKAGED, ...filesIn(client, "/playground/client/") }, HEADERS);
+export function playgroundRoutes(app: FastifyInstance, dirs: PlaygroundDirs): void {
+  const { "/playground/index.html": index, ...files } = filesIn(dirs.page, "/playground/");
+  const own = {
+    ...files,
+    ...filesIn(dirs.client, "/playground/client/"),
+    ...filesIn(dirs.captions, "/playground/captions/"),
+    ...modulesOf(dirs.audio, ENCODERS, "/playground/audio/"),
+  };
+  serveFiles(app, { "/": index!, ...own, ...PACKAGED }, HEADERS);
+}
+
+/** Modules of a folder, and all that they import from it. */
+function modulesOf(dir: string, entries: readonly string[], at: string): Record<string, string> {
+  const names = new Set(entries);
+  // A set that grows while it is walked is walked to its end.
+  for (const name of names) {
+    for (const [, path] of readFileSync(join(dir, name), "utf8").matchAll(/from "(\.[^"]+)"/g))
+      names.add(posix.join(name, "..", path!));
+  }
+  return Object.fromEntries([...names].map((name) => [at + name, join(dir, name)]));
 }
 
 function filesIn(dir: string, at: string): Record<string, string> {

@@ -20,6 +20,7 @@ export function streamRoute(app: FastifyInstance, deps: HttpDeps): void {
 function eventsOf(prepared: Prepared, requestId: string): StreamForm {
   return {
     encoding: "pcm",
+    isPlayed: true,
     headers: SSE_HEADERS,
     keepAlive: SSE_KEEP_ALIVE,
     opening: formatEvent({ event: "meta", data: metaOf(prepared, requestId) }),

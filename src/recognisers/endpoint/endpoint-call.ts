@@ -33,9 +33,14 @@ export async function postForm(
   url: string,
   form: FormData,
   apiKey: string | null,
+  traceHeaders: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const headers: Record<string, string> = { Accept: "application/json", "User-Agent": "antiphon" };
+  const headers: Record<string, string> = {
+    ...traceHeaders,
+    Accept: "application/json",
+    "User-Agent": "antiphon",
+  };
   if (apiKey !== null) headers.Authorization = `Bearer ${apiKey}`;
   const response = await fetch(url, { method: "POST", body: form, headers, redirect: "manual", signal });
   if (!response.ok) {

@@ -77,7 +77,7 @@ class EndpointRecogniser implements Recogniser {
 
   /** One transcript, over as many tries as it takes. */
   async #recognised(clip: Clip, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
-    const { startAtS = 0, onPart } = options;
+    const { startAtS = 0, onPart, traceHeaders = {} } = options;
     const first = Math.min(Math.round(startAtS * clip.sampleRateHz), clip.samples.length);
     const samples = clip.samples.subarray(first);
     const rest = { ...clip, samples, durationS: samples.length / clip.sampleRateHz };
@@ -87,7 +87,7 @@ class EndpointRecogniser implements Recogniser {
     for (;;) {
       try {
         const form = formOf(wav, this.name, options, dialect);
-        const answer = await postForm(this.#url, form, this.#options.apiKey, signal);
+        const answer = await postForm(this.#url, form, this.#options.apiKey, traceHeaders, signal);
         const transcript = laterBy(
           first / clip.sampleRateHz,
           readTranscript(answer, rest, options.wantsWords),

@@ -151,12 +151,12 @@ function asRecogniserError(error: unknown): RecogniserError {
   if (error instanceof RecogniserError) return error;
   if (error instanceof ThreadError) {
     if (error.problem === "closed") return new RecogniserError(CLOSED, { cause: error });
-    return new RecogniserError("The recogniser failed over this recording. Retry in a moment.", {
+    return new RecogniserError("The recogniser failed on this recording. Retry in a moment.", {
       cause: error,
       retryAfterMs: RETRY_MS,
     });
   }
-  return new RecogniserError("The recogniser cannot hear. Whoever runs it finds the cause in its log.", {
+  return new RecogniserError("The recogniser cannot run. The server's log has the cause.", {
     cause: error,
   });
 }

@@ -10,7 +10,7 @@ import { chatFetch } from "./chat-fetch.ts";
 export function makeChatClient(baseUrl: string, apiKey: string | null): OpenAI {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   if (url === null || !["http:", "https:"].includes(url.protocol))
-    throw new WriterError("writer.baseUrl is no address: give one as in http://127.0.0.1:11434/v1");
+    throw new WriterError("writer.baseUrl is not an address: give one as in http://127.0.0.1:11434/v1");
   if (url.username !== "" || url.password !== "")
     throw new WriterError(
       "writer.baseUrl holds a user name or a password: put the key into ANTIPHON_WRITER_API_KEY or writer.apiKeyFile",

@@ -36,7 +36,7 @@ export function chatFailure(thrown: unknown, limits: ReplyLimits): ChatFailure {
 const DEFAULT_RETRY_MS = 2_000;
 const BUSY_RETRY_MS = 5_000;
 const NO_CHAT =
-  "the writer's endpoint answered with something that is no chat completion: check writer.baseUrl, which usually ends in /v1";
+  "the writer's endpoint answered with something that is not a chat completion: check writer.baseUrl, which usually ends in /v1";
 const FAILED = "the writer's endpoint failed: retry";
 
 const NOT_TO_BE_RETRIED: Readonly<Record<number, string>> = {

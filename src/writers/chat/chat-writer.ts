@@ -106,7 +106,8 @@ class ChatWriter implements Writer {
       const body = chatBody(dialogue, this.#request, dialect);
       let hasBegun = false;
       try {
-        for await (const delta of this.#try(body, clock, signal)) {
+        for await (const delta of this.#try(body, dialogue.traceHeaders ?? {}, clock, signal)) {
+          if (delta.isToken && !hasBegun) dialogue.onFirstToken?.();
           hasBegun ||= delta.isToken || delta.finish !== null;
           if (hasBegun) this.#dialect = dialect;
           yield delta;
@@ -129,12 +130,13 @@ class ChatWriter implements Writer {
   /** One request: what it brings up to its last word, and what still comes soon after that. */
   async *#try(
     body: OpenAI.ChatCompletionCreateParamsStreaming,
+    headers: Readonly<Record<string, string>>,
     clock: ReplyClock,
     signal: AbortSignal,
   ): AsyncGenerator<ChatDelta, void, void> {
     const connection = new AbortController();
     try {
-      const request = this.#client.chat.completions.create(body, { signal: connection.signal });
+      const request = this.#client.chat.completions.create(body, { headers, signal: connection.signal });
       const events = (await clock.wait(request, signal))[Symbol.asyncIterator]();
       let isChat = false;
       let isOver = false;

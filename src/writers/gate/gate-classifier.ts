@@ -44,7 +44,7 @@ export async function openGateClassifier(dir: string = GATE_DIR): Promise<GateCl
   const head = await readGateHead(dir);
   const runtime = await openLlama().catch((cause: Error) => {
     throw new WriterError(
-      `the safety gate needs llama.cpp: ${cause.message}; or set writer.gate to false where something better stands in its place`,
+      `the safety gate needs llama.cpp: ${cause.message}; or set writer.gate to false where something better takes its place`,
       { cause },
     );
   });

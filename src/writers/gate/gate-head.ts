@@ -53,7 +53,7 @@ export async function readGateHead(dir: string): Promise<GateHead> {
 /** The safety gate's file cannot be used: says which, and what to do. */
 export function gateError(path: string, what: string, cause?: unknown): WriterError {
   return new WriterError(
-    `the safety gate's file ${what}: install antiphon again, or set writer.gate to false where something better stands in its place`,
+    `the safety gate's file ${what}: install antiphon again, or set writer.gate to false where something better takes its place`,
     { cause: new Error(`the file is ${path}`, { cause }) },
   );
 }

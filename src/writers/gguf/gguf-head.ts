@@ -54,10 +54,10 @@ export class HeadCutError extends GgufError {
  */
 export function readGgufHead(bytes: Buffer): GgufHead {
   const reader = new Reader(bytes);
-  if (reader.take(4).toString("latin1") !== "GGUF") throw new GgufError("is no GGUF");
+  if (reader.take(4).toString("latin1") !== "GGUF") throw new GgufError("is not a GGUF file");
   const version = reader.u32();
   if (version < 2 || version > 3)
-    throw new GgufError(`is of version ${version} of GGUF, which is not known here`);
+    throw new GgufError(`is of version ${version} of GGUF, which is not supported`);
   const tensorCount = reader.size();
   const metadataCount = reader.size();
   const metadata = new Map<string, MetadataValue>();

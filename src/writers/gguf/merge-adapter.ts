@@ -63,7 +63,7 @@ interface Delta {
 
 function deltasOf({ head }: GgufFile, base: GgufFile): Map<string, Delta> {
   const alpha = head.metadata.get("adapter.lora.alpha")?.value;
-  if (typeof alpha !== "number" || !Number.isFinite(alpha)) throw new GgufError("is no low-rank adapter");
+  if (typeof alpha !== "number" || !Number.isFinite(alpha)) throw new GgufError("is not a low-rank adapter");
   const byName = new Map(head.tensors.map((tensor) => [tensor.name, tensor]));
   const matrices = new Map(base.head.tensors.map((tensor) => [tensor.name, tensor]));
   const deltas = new Map<string, Delta>();

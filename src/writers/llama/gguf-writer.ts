@@ -135,6 +135,7 @@ class GgufWriter implements Writer {
       return { text: sentence, tokens, gate: null, ...(readsInstructions && { hasReadInstructions: true }) };
     };
     for await (const { token, confidence } of reading.goOn(prompt, sampling)) {
+      if (written.length === 0) dialogue.onFirstToken?.();
       written.push(token);
       const longer = this.#model.detokenize(written);
       // Half a character shows as a replacement until its other bytes are there.

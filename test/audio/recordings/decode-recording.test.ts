@@ -54,9 +54,9 @@ describe("a recording", () => {
   test("that is none, or nothing, is refused", async () => {
     const refused: [Uint8Array, RegExp][] = [
       [new Uint8Array(0), /it is empty: send a whole and undamaged file of WAV/],
-      [new Uint8Array(1), /no recording that can be read: send WAV/],
-      [Buffer.from("Hello there, this is no recording."), /no recording that can be read/],
-      [Buffer.from("ID3"), /no recording/],
+      [new Uint8Array(1), /not a recording that can be read: send WAV/],
+      [Buffer.from("Hello there, this is no recording."), /not a recording that can be read/],
+      [Buffer.from("ID3"), /not a recording/],
     ];
     for (const [bytes, message] of refused) await assert.rejects(decodeRecording(bytes, MOST_S), { message });
   });

@@ -287,11 +287,7 @@ describe("a hub that wants to know who asks", () => {
   });
 
   const refused: readonly [what: string, env: Record<string, string>, says: RegExp][] = [
-    [
-      "no token",
-      {},
-      /status 401, so there is no ann\/Tiny-GGUF, or only for those who are known.* set HF_TOKEN/,
-    ],
+    ["no token", {}, /status 401, so there is no ann\/Tiny-GGUF, or not without a token.* set HF_TOKEN/],
     [
       "another token",
       { HF_TOKEN: "hf_wrong" },

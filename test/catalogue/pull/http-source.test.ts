@@ -195,7 +195,7 @@ describe("a redirect", () => {
       /it redirects to http:\/\/example\.org, and only https:\/\/ is followed/,
     ],
     ["file:///etc/passwd", /it redirects to file:\/\/, and only https/],
-    ["http://", /it redirects to something that is no URL/],
+    ["http://", /it redirects to something that is not a URL/],
     [null, /it redirects without saying where to/],
   ];
   for (const [location, says] of refused) {

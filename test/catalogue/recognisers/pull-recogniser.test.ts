@@ -66,7 +66,10 @@ describe("a recogniser from the hub", () => {
       return true;
     };
     const broken = await pull(manifestOf(origin), dataDir, { conversion, env });
-    assert.match(broken.end, /^The weights of tiny-whisper could not be had\. .*the connection broke off/);
+    assert.match(
+      broken.end,
+      /^The weights of tiny-whisper could not be fetched\. .*the connection broke off/,
+    );
     assert.deepEqual(broken.left, ["parts", "parts/hub", `parts/hub/${SMALL}`, `parts/hub/${BIG}.part`]);
 
     hub.move(repository, LATER_COMMIT, HUB_FILES);

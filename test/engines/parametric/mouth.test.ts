@@ -43,9 +43,9 @@ test("every phoneme that the dictionary has is one of Oculus's shapes", () => {
 
 test("over an utterance there is always a shape, at rest around passages, and none behind the end", () => {
   const heard = new MouthHeard(24_000);
-  heard.place(mouthPlan(planOf("bɑ"), phonemeOf), { atSample: 0, frame: 2 });
+  heard.place(mouthPlan(planOf("bɑ"), phonemeOf), { atSample: 0, frame: 2, endFrame: 1_000 });
   heard.rest(12_000);
-  heard.place(mouthPlan(planOf("sɑ"), phonemeOf), { atSample: 23_000, frame: 1 });
+  heard.place(mouthPlan(planOf("sɑ"), phonemeOf), { atSample: 23_000, frame: 1, endFrame: 1_000 });
   const { visemes, phonemes } = heard.take(Number.POSITIVE_INFINITY);
   assert.deepEqual(
     visemes.map(({ name, startS }) => `${name} ${startS}`),

@@ -2,7 +2,15 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { createParametricModel } from "../../../src/engines/parametric/model.ts";
 import type { SpeechModel } from "../../../src/model/speech-model.ts";
-import { bytesOf, CountedText, LONG_TEXT, never, scriptOf, speakAll } from "../../model/scripts.ts";
+import {
+  bytesOf,
+  CountedText,
+  LONG_TEXT,
+  never,
+  SHORT_TEXT,
+  scriptOf,
+  speakAll,
+} from "../../model/scripts.ts";
 import { tables, VOICE_DIR } from "./voice.ts";
 
 describe("An utterance of the embedded voice", () => {
@@ -46,6 +54,23 @@ describe("An utterance of the embedded voice", () => {
     );
     assert.ok(counts[0]! >= 3 && counts[0]! <= 6, `${counts}`);
     assert.ok(counts.at(-1)! >= 30, `${counts}`);
+  });
+
+  test("has a shape of the mouth for all of its audio, also where it is capped in a pause", async () => {
+    const whole = (await speakAll(model)).frames.length;
+    const cuts = Array.from({ length: 25 }, (_, at) => ({ text: LONG_TEXT, maxFrames: 16 + at }));
+    // Of this one the last word is so faint that its sound is left out.
+    const faint = { text: "1,000 fine ! a", maxFrames: 512 };
+    for (const { text, maxFrames } of [...cuts, { text: SHORT_TEXT, maxFrames: whole }, faint]) {
+      const { frames } = await speakAll(model, { text, delivery: { maxFrames }, hasMouth: true });
+      let untilS = 0;
+      for (const { startS, endS } of frames.flatMap(({ mouth }) => mouth?.visemes ?? [])) {
+        assert.equal(startS, untilS, `${maxFrames} frames`);
+        untilS = endS;
+      }
+      const samples = frames.reduce((sum, frame) => sum + frame.samples.length, 0);
+      assert.equal(untilS, samples / 24_000, `${maxFrames} frames`);
+    }
   });
 
   test("does not depend on what the same thread spoke before, or on how it was read", async () => {

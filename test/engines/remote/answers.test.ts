@@ -28,7 +28,7 @@ type Options = Partial<Parameters<typeof remoteModel>[0]>;
 
 async function spoken(answer: Answer, options: Options = {}, maxFrames = 512): Promise<Spoken> {
   server.answers(answer);
-  const model = remoteModel({ urls: [server.url], firstByteTimeoutMs: 20_000, ...options });
+  const model = remoteModel({ urls: [server.url], firstSoundTimeoutMs: 20_000, ...options });
   try {
     return await speakAll(model, { text: LONG_TEXT, delivery: { maxFrames } });
   } finally {
@@ -212,6 +212,14 @@ describe("what is no speech", () => {
       /^sent compressed bytes, which it was not asked for/,
     ],
     [
+      "another protocol",
+      ({ response }) =>
+        void response.socket?.write(
+          "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n",
+        ),
+      /^broke off the connection/,
+    ],
+    [
       "silence alone",
       bytes(streamedWav(Buffer.alloc(12 * 48_000))),
       /^gave nothing but silence, 12\.00 s of it/,
@@ -254,13 +262,15 @@ describe("what is no speech", () => {
     });
   }
 
-  test("time that its listener takes is not held against it", async () => {
+  test("time that its listener takes is not held against it", async ({ mock }) => {
+    mock.timers.enable({ apis: ["setTimeout"] });
     server.answers(speech);
-    const model = remoteModel({ urls: [server.url], idleTimeoutMs: 1_000 });
+    const model = remoteModel({ urls: [server.url], idleTimeoutMs: 100 });
     const speaking = model.speak(scriptOf({ text: LONG_TEXT }), new AbortController().signal);
-    await speaking.next();
-    await new Promise((resolve) => setTimeout(resolve, 1_100));
-    for (let frame = 1; frame < 150; frame += 1) assert.equal((await speaking.next()).done, false);
+    for (let frame = 0; frame < 150; frame += 1) {
+      assert.equal((await speaking.next()).done, false);
+      mock.timers.tick(101);
+    }
     assert.equal((await speaking.next()).done, true);
     await model.close();
   });

@@ -27,7 +27,7 @@ function model(options: Partial<Parameters<typeof remoteModel>[0]> = {}): Speech
     kind: "antiphon",
     model: null,
     voices: {},
-    firstByteTimeoutMs: 20_000,
+    firstSoundTimeoutMs: 20_000,
     ...options,
   });
   return open;
@@ -77,6 +77,7 @@ describe("another Antiphon", () => {
     await spoken(events(audio(), end()), parts, { model: "svc-beta-v0.2", voices: { "0": "1", "1": "0" } });
     const [{ body, request }] = server.asked as [(typeof server.asked)[number]];
     assert.equal(request.url, "/v1/converse/stream");
+    assert.equal(request.headers["x-antiphon-pace"], "own", "who asks holds its own clients back");
     const wavs = body.conversation.map((turn: { audio_wav_b64?: string }) => {
       if (turn.audio_wav_b64 === undefined) return null;
       const { sampleRateHz, samples: heard } = decodeWav(Buffer.from(turn.audio_wav_b64, "base64"));
@@ -256,7 +257,7 @@ describe("another Antiphon", () => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write(": keep-alive\n\n");
     });
-    await assert.rejects(speakAll(model({ firstByteTimeoutMs: 200 })), /gave no sound in time/);
+    await assert.rejects(speakAll(model({ firstSoundTimeoutMs: 200 })), /gave no sound in time/);
   });
 
   test("may send what is not known", async () => {

@@ -33,7 +33,7 @@ function model(
   urls: readonly string[],
   options: Partial<Parameters<typeof remoteModel>[0]> = {},
 ): SpeechModel {
-  const made = remoteModel({ urls, apiKey: API_KEY, firstByteTimeoutMs: 20_000, ...options });
+  const made = remoteModel({ urls, apiKey: API_KEY, firstSoundTimeoutMs: 20_000, ...options });
   opened.unshift(made);
   return made;
 }
@@ -89,7 +89,7 @@ describe("endpoints", () => {
 
   test("another is asked where nobody listens, and where one says nothing, within the time for the first sound", async () => {
     const [quiet, right] = [await server(silent), await server(speech)];
-    const elsewhere = model([await nowhere(), quiet.url, right.url], { firstByteTimeoutMs: 4_000 });
+    const elsewhere = model([await nowhere(), quiet.url, right.url], { firstSoundTimeoutMs: 4_000 });
     assert.equal((await speakAll(elsewhere, { text: LONG_TEXT })).report.stop, "finished");
     assert.ok(quiet.asked[0]?.hasLeft(), "the silent one is not waited for");
   });
@@ -216,8 +216,8 @@ describe("endpoints", () => {
 
   test("silence for longer than the time for the first sound is a failure, and leaves the endpoint", async () => {
     const quiet = await server(silent);
-    const { message } = await failure(model([quiet.url], { firstByteTimeoutMs: 300 }));
-    assert.match(message, /gave no sound in time \(firstByteTimeoutMs, 300 ms for all tries\)$/);
+    const { message } = await failure(model([quiet.url], { firstSoundTimeoutMs: 300 }));
+    assert.match(message, /gave no sound in time \(firstSoundTimeoutMs, 300 ms for all tries\)$/);
     await until("the connection to be closed", () => quiet.asked[0]?.hasLeft() === true);
   });
 

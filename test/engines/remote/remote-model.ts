@@ -13,7 +13,7 @@ export function remoteModel(options: Partial<RemoteOptions> & Pick<RemoteOptions
     sampleRateHz: 24_000,
     references: false,
     apiKey: null,
-    firstByteTimeoutMs: 20_000,
+    firstSoundTimeoutMs: 20_000,
     idleTimeoutMs: 20_000,
     ...options,
   });

@@ -3,38 +3,44 @@
 // running server instead; what follows `--` goes to `schemathesis run`, as in `-- --max-examples 1000`.
 // Exit code 69: the Python packages could not be installed.
 
-import { spawn, spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { spawn } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { openPlace, pythonEnvironment, UNAVAILABLE } from "../../../dist/test/interop/environment.js";
 
-const UNAVAILABLE = 69;
 const here = dirname(fileURLToPath(import.meta.url));
-const environment = join(here, "..", "..", "..", "bench", ".cache", "schemathesis");
-const bin = join(environment, process.platform === "win32" ? "Scripts" : "bin");
 
 const { values, positionals } = parseArgs({
   options: { url: { type: "string" }, key: { type: "string" } },
   allowPositionals: true,
 });
 
-if (!existsSync(bin)) install("python3", ["-m", "venv", environment]);
-install(join(bin, "python"), ["-m", "pip", "install", "--quiet", "-r", join(here, "requirements.txt")]);
+const place = await openPlace();
+const { folder, command } = await pythonEnvironment(
+  place,
+  "schemathesis",
+  join(here, "requirements.txt"),
+).catch(async (error) => {
+  console.error(error.message);
+  await place.close();
+  process.exit(UNAVAILABLE);
+});
 
 const server = values.url === undefined ? await toneServer() : null;
 const { url, key } = server ?? values;
 const asked = spawn(
-  join(bin, "schemathesis"),
+  join(dirname(command[0]), "schemathesis"),
   ["--config-file", join(here, "schemathesis.toml"), "run", `${url}/openapi.json`, ...positionals],
   {
-    cwd: environment,
+    cwd: folder,
     stdio: ["ignore", "inherit", "inherit"],
     env: { ...process.env, ANTIPHON_KEY: key ?? "", ANTIPHON_HOOKS: join(here, "hooks.py") },
   },
 );
 const code = await new Promise((resolve) => asked.once("exit", resolve));
 await server?.stop();
+await place.close();
 process.exit(code ?? 1);
 
 /** The server of the tests of `http/`: whole, but for a voice and a database. No limit is ever reached. */
@@ -49,9 +55,4 @@ async function toneServer() {
     writer: new ScriptedWriter(["It was wonderful."]),
     recogniser: new ScriptedRecogniser(),
   });
-}
-
-function install(command, args) {
-  const { status } = spawnSync(command, args, { stdio: ["ignore", "inherit", "inherit"] });
-  if (status !== 0) process.exit(UNAVAILABLE);
 }

@@ -121,7 +121,7 @@ describe("files that cannot be merged", () => {
   test("are named where they are something else", () => {
     const other = Buffer.from(goldenBase);
     other.write("GGML");
-    assert.deepEqual(refusal(other, goldenAdapter), { blamed: "base", what: "is no GGUF" });
+    assert.deepEqual(refusal(other, goldenAdapter), { blamed: "base", what: "is not a GGUF file" });
     const later = Buffer.from(goldenBase);
     later.writeUInt32LE(9, 4);
     assert.match(refusal(later, goldenAdapter).what, /^is of version 9 of GGUF/);
@@ -149,10 +149,10 @@ describe("files that cannot be merged", () => {
   });
 
   const wrong: Record<string, { adapter: Buffer; what: RegExp }> = {
-    "is none": { adapter: tinyFile({}, fits), what: /^is no low-rank adapter$/ },
+    "is none": { adapter: tinyFile({}, fits), what: /^is not a low-rank adapter$/ },
     "has a scale that is no number": {
       adapter: tinyFile({ "adapter.lora.alpha": { float32: Number.NaN } }, fits),
-      what: /^is no low-rank adapter$/,
+      what: /^is not a low-rank adapter$/,
     },
     "has something else in it": {
       adapter: adapterOf(...fits, low("m.bias", [3, 1])),

@@ -1,11 +1,13 @@
+import { melFilters } from "../../../audio/mel-filters.ts";
 import { GraphFile } from "../../../tensors/graph-file.ts";
 import { HEAD_WIDTH, type WhisperWeights } from "../weights/whisper-weights.ts";
 import { layerBuilder, QUERY_SCALE } from "./layers.ts";
-import { melFilters, SPECTRUM_BINS } from "./mel-filters.ts";
 
 /** Samples of a frame, at 16 kHz, and from one to the next. */
 export const FRAME = 400;
 export const HOP = 160;
+const RATE_HZ = 16_000;
+const SPECTRUM_BINS = FRAME / 2 + 1;
 
 /**
  * Whisper's encoder, from the waveform to what the decoder attends to.
@@ -108,7 +110,7 @@ function logMel(graph: GraphFile, wave: string, mels: number): string {
     string,
   ];
   const powers = graph.add("Add", [real, imaginary]);
-  const filters = graph.constant(melFilters(mels), [mels, SPECTRUM_BINS]);
+  const filters = graph.constant(melFilters(mels, FRAME, RATE_HZ), [mels, SPECTRUM_BINS]);
   const audible = graph.add("Max", [graph.add("MatMul", [filters, powers]), graph.number(1e-10)]);
   const decades = graph.add("Mul", [graph.add("Log", [audible]), graph.number(Math.LOG10E)]);
   const floor = graph.add("Sub", [graph.add("ReduceMax", [decades], { keepdims: 1 }), graph.number(8)]);

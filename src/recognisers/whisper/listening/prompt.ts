@@ -1,4 +1,4 @@
-import type { BytePairs } from "../tokens/byte-pairs.ts";
+import type { BytePairs } from "../../../tokens/byte-pairs.ts";
 import { withoutRepeats } from "./loop-guard.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { resample } from "../../../audio/resample.ts";
 import type { HeardSegment } from "../../../model/recogniser.ts";
-import { type BytePairs, bytePairs } from "../tokens/byte-pairs.ts";
+import { type BytePairs, bytePairs, learntInOrder } from "../../../tokens/byte-pairs.ts";
 import { type Choice, choiceOf } from "./choice.ts";
 import { type Decoded, type DecodeRequest, decode } from "./decode.ts";
 import { DecoderRun } from "./decoder-run.ts";
@@ -62,7 +62,7 @@ export class WindowListener {
 
   constructor(networks: Networks) {
     this.#networks = networks;
-    this.#pairs = bytePairs(networks.description.tokens);
+    this.#pairs = bytePairs(learntInOrder(networks.description.tokens));
     this.#choice = choiceOf(networks.description);
   }
 

@@ -1,4 +1,4 @@
-import type { BytePairs } from "../tokens/byte-pairs.ts";
+import type { BytePairs } from "../../../tokens/byte-pairs.ts";
 
 /** A word of the decoder's, and which of its tokens it is made of. */
 export interface TokenWord {

@@ -1,5 +1,5 @@
-import { type ByteSource, WeightsError } from "./byte-source.ts";
-import type { Variable, Variables } from "./variable.ts";
+import { type ByteSource, WeightsError } from "../../../tensors/byte-source.ts";
+import type { Variable, Variables } from "../../../tensors/variable.ts";
 
 /**
  * What a `model.bin` of CTranslate2 holds, format 6. Little endian; text is a 16-bit length, which counts the closing

@@ -1,7 +1,7 @@
-import { type ByteSource, WeightsError } from "./byte-source.ts";
+import { type ByteSource, WeightsError } from "../../../tensors/byte-source.ts";
+import { readFloats } from "../../../tensors/variable.ts";
 import { readCt2 } from "./ct2-file.ts";
 import { sizesOf } from "./sizes.ts";
-import { readFloats } from "./variable.ts";
 import type { WhisperWeights } from "./whisper-weights.ts";
 
 /** The weights in a `model.bin` of CTranslate2. They own the source. @throws WeightsError */

@@ -1,7 +1,7 @@
-import { type ByteSource, WeightsError } from "./byte-source.ts";
-import { readSafetensors } from "./safetensors-file.ts";
+import { type ByteSource, WeightsError } from "../../../tensors/byte-source.ts";
+import { readSafetensors } from "../../../tensors/safetensors.ts";
+import { readFloats, type Variables } from "../../../tensors/variable.ts";
 import { sizesOf } from "./sizes.ts";
-import { readFloats, type Variables } from "./variable.ts";
 import type { WhisperWeights } from "./whisper-weights.ts";
 
 /** The weights in the `model.safetensors` of a hub. They own the source. @throws WeightsError */

@@ -1,5 +1,5 @@
-import { WeightsError } from "./byte-source.ts";
-import type { Variables } from "./variable.ts";
+import { WeightsError } from "../../../tensors/byte-source.ts";
+import type { Variables } from "../../../tensors/variable.ts";
 import { HEAD_WIDTH, type WhisperSizes } from "./whisper-weights.ts";
 
 /**

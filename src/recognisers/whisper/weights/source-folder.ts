@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openFiles, WeightsError } from "./byte-source.ts";
+import { openFiles, WeightsError } from "../../../tensors/byte-source.ts";
 import { ct2Weights } from "./ct2-weights.ts";
 import { hubWeights } from "./hub-weights.ts";
 import type { WhisperWeights } from "./whisper-weights.ts";

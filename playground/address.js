@@ -1,0 +1,36 @@
+// The conversation in the page's address, behind the `#`, which browsers keep to themselves: turns as
+// `speaker=what is said`, in order, then `model` and knobs by their names. Never a key, never a sound.
+import { MAX_TEXT_CHARS, MAX_TURNS } from "./conversation.js";
+
+/** Longer ones are not made and not read. */
+export const MAX_ADDRESS_CHARS = 16_000;
+
+/** What stands behind the `#`; null where it would be too long. */
+export function toAddress({ turns, model, params }) {
+  const fields = turns.map(({ speaker, text }) => [speaker, text]);
+  if (model) fields.push(["model", model]);
+  for (const [name, value] of Object.entries(params)) fields.push([name, value]);
+  const address = `${new URLSearchParams(fields)}`;
+  return address.length > MAX_ADDRESS_CHARS ? null : address;
+}
+
+/** Reads that again. Throws an error that says what is wrong with it; what it gives is to be shown as text alone. */
+export function fromAddress(address) {
+  if (address.length > MAX_ADDRESS_CHARS)
+    throw new Error(`it is longer than ${MAX_ADDRESS_CHARS} characters`);
+  const turns = [];
+  const params = {};
+  let model = null;
+  for (const [name, value] of new URLSearchParams(address)) {
+    if (`${name}${value}`.includes("\uFFFD")) throw new Error("it is damaged: a part of it is no text");
+    if (/^\d{1,2}$/.test(name)) turns.push({ speaker: name, text: value });
+    else if (name === "model" && /^[\w.:-]{1,64}$/.test(value)) model = value;
+    else if (/^[a-z][a-z_]{2,30}$/.test(name) && /^[\w.]{1,20}$/.test(value)) params[name] = value;
+    else throw new Error("a part of it is neither a turn, nor a model, nor a knob");
+  }
+  if (turns.length === 0) throw new Error("no turn is in it");
+  if (turns.length > MAX_TURNS) throw new Error(`it has more than ${MAX_TURNS} turns`);
+  if (turns.some(({ text }) => Array.from(text).length > MAX_TEXT_CHARS))
+    throw new Error(`a turn of it has more than ${MAX_TEXT_CHARS} characters`);
+  return { turns, model, params };
+}

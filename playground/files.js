@@ -1,0 +1,40 @@
+// Files of what was heard, made in the page by the encoders that the server uses too. Fetched when the first is wanted.
+
+import { cuesOf, toSrt, toVtt } from "./captions/captions.js";
+import { encodeWav } from "./client/antiphon.js";
+
+/** A file of a reply, `{ frames, text, words }`, by its ending: wav, mp3, opus, flac, vtt or srt. */
+export async function fileOf(kind, { frames, text, words }) {
+  if (kind === "wav") return new Blob([encodeWav(frames)], { type: "audio/wav" });
+  if (kind === "vtt") return new Blob([toVtt(cuesOf(words, text))], { type: "text/vtt" });
+  if (kind === "srt") return new Blob([toSrt(cuesOf(words, text))], { type: "application/x-subrip" });
+  const [type, open] = ENCODERS[kind];
+  const encoder = await open();
+  const parts = [...frames.map((pcm) => encoder.push(pcm)), encoder.end()];
+  const file = new Blob([encoder.finishedHead(), ...parts], { type });
+  encoder.free();
+  return file;
+}
+
+const ENCODERS = {
+  mp3: ["audio/mpeg", async () => (await import("./audio/encode/mp3.js")).mp3Encoder(openLame)],
+  opus: [
+    "audio/ogg",
+    async () => {
+      const [{ oggOpusEncoder }, { createEncoder }] = await Promise.all([
+        import("./audio/encode/ogg-opus.js"),
+        import("./libopus.js"),
+      ]);
+      return oggOpusEncoder(crypto.getRandomValues(new Uint32Array(1))[0], createEncoder);
+    },
+  ],
+  // Browsers have no MD5, and a file without a checksum is as good.
+  flac: ["audio/flac", async () => (await import("./audio/encode/flac.js")).flacEncoder(null)],
+};
+
+/** A file of its own, larger than all of the page. */
+async function openLame() {
+  const { createEncoder } = await import("./lame.js");
+  const code = await (await fetch("/playground/lame.wasm")).arrayBuffer();
+  return createEncoder("audio/mpeg", code);
+}

@@ -1,0 +1,151 @@
+// The reply that is heard: its player, and what the page shows of it.
+import { Player } from "./client/player.js";
+import { $, rows } from "./dom.js";
+import { drawWave, peaksOf } from "./wave.js";
+import { addWords, beginWords, finishWords, lightWord, pickWords } from "./words.js";
+
+/** The reply that is heard, or was last; null before the first. */
+export let reply = null;
+let isDrawing = false;
+/** Shows the shape of a mouth that stands still or moves, once there is a face. */
+let showMouth = () => {};
+
+/** Begins a reply in one of the two colours, with the text that it will say where that is known. */
+export function beginReply(voice, given) {
+  const mine = { frames: [], peaks: [], visemes: [], phonemes: [], text: given, words: [], meta: {} };
+  mine.player = new Player({ onEnd: () => reply === mine && showFigures() });
+  mine.startedMs = performance.now();
+  reply = mine;
+  $("reply").dataset.voice = voice;
+  $("meta").replaceChildren();
+  beginWords(given);
+  showFigures();
+  follow();
+  return mine;
+}
+
+/** Takes an event of the reply's stream: to be heard, to be shown, to be saved. */
+export function take(mine, { event, pcm, data }) {
+  if (event === "meta") mine.meta = data;
+  if (event === "audio") takeFrame(mine, pcm, data);
+  if (event === "end") {
+    mine.text = data.text;
+    mine.words = data.meta.words ?? mine.words;
+    finishWords(mine.text, mine.words, mine.phonemes);
+    const { words, visemes, phonemes, ...others } = data.meta;
+    $("meta").replaceChildren(...rows({ ...data.usage, ...mine.meta, ...others }));
+    const hasPhonemes = mine.phonemes.length > 0;
+    $("phonemes").disabled = !hasPhonemes;
+    $("phonemes").title = hasPhonemes ? "" : "This model tells no phonemes.";
+  }
+}
+
+function takeFrame(mine, pcm, { words = [], visemes = [], phonemes = [] }) {
+  mine.frames.push(pcm);
+  mine.peaks.push(...peaksOf(pcm));
+  mine.words.push(...words);
+  mine.visemes.push(...visemes);
+  mine.phonemes.push(...phonemes);
+  addWords(words);
+  mine.player.add(pcm);
+  if (mine.firstMs !== undefined) return;
+  mine.firstMs = performance.now() - mine.startedMs;
+  showFigures();
+}
+
+/** No more of it will come. */
+export function endReply(mine) {
+  mine.tookMs = performance.now() - mine.startedMs;
+  mine.player.complete();
+  showFigures();
+}
+
+function showFigures() {
+  const { firstMs, tookMs, player } = reply;
+  for (const button of $("save").children) button.disabled = firstMs === undefined || tookMs === undefined;
+  if (firstMs === undefined) return $("figures").replaceChildren();
+  const figures = {
+    "First sound": `${firstMs.toFixed(0)} ms`,
+    "Against real time": tookMs === undefined ? "…" : `${((1_000 * player.durationS) / tookMs).toFixed(0)} ×`,
+    Underruns: player.underruns,
+  };
+  $("figures").replaceChildren(...rows(figures));
+}
+
+/** Draws the reply for as long as it is heard. */
+function follow() {
+  if (isDrawing) return;
+  isDrawing = true;
+  const draw = () => {
+    drawReply();
+    isDrawing = reply.player.state === "playing";
+    if (isDrawing) requestAnimationFrame(draw);
+  };
+  draw();
+}
+
+/** Draws where the reply is now. */
+export function drawReply() {
+  if (reply === null) return drawWave($("wave"), [], 0, 3);
+  const { player, peaks, visemes, tookMs } = reply;
+  const { positionS: atS, durationS, state } = player;
+  // While more is to come, what is there need not fill the width.
+  const lengthS = tookMs === undefined ? Math.max(durationS, 3) : durationS;
+  drawWave($("wave"), peaks, atS, lengthS);
+  const place = $("place");
+  place.max = lengthS;
+  place.value = atS;
+  const clock = `${atS.toFixed(1)} of ${durationS.toFixed(1)} seconds`;
+  if ($("clock").textContent !== clock) {
+    $("clock").textContent = clock;
+    place.setAttribute("aria-valuetext", clock);
+  }
+  lightWord(durationS > 0 ? atS : -1);
+  const isPlaying = state === "playing";
+  $("play").textContent = isPlaying && durationS > 0 ? "Pause" : "Play";
+  $("play").classList.toggle("playing", isPlaying);
+  $("play").disabled = place.disabled = durationS === 0;
+  $("stop").disabled = !isPlaying && tookMs !== undefined;
+  showMouth(visemes.findLast(({ start }) => start <= atS)?.viseme, isPlaying);
+}
+
+/** Plays, from a second where one is given. */
+function play(fromS) {
+  if (fromS !== undefined) reply.player.seek(fromS);
+  reply.player.resume();
+  follow();
+}
+
+/** Wires the scrubber, the words and the button that plays. */
+export function openTransport() {
+  const place = $("place");
+  let goesOn = false;
+  // It is silent while it is moved.
+  place.oninput = () => {
+    const { player } = reply;
+    goesOn ||= player.state === "playing";
+    player.pause();
+    player.seek(place.valueAsNumber);
+    drawReply();
+  };
+  place.onchange = () => {
+    if (goesOn) play();
+    goesOn = false;
+  };
+  $("play").onclick = () => {
+    if (reply.player.state === "playing") reply.player.pause();
+    else play();
+    drawReply();
+  };
+  pickWords(play);
+  addEventListener("resize", drawReply);
+  matchMedia("(prefers-color-scheme: dark)").onchange = drawReply;
+  const calm = matchMedia("(prefers-reduced-motion: reduce)");
+  const face = async () => {
+    $("face").replaceChildren();
+    showMouth = calm.matches ? () => {} : (await import("./face.js")).drawFace($("face"));
+  };
+  calm.onchange = face;
+  void face();
+  drawReply();
+}

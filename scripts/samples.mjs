@@ -1,0 +1,113 @@
+// Makes the samples that README.md links to, docs/samples/*.mp3, and prints their sizes:
+//
+//   npm run build && node scripts/samples.mjs
+//
+// A server of its own speaks them at temperature 0, so one machine makes the same bytes every time. The writer's model
+// is taken from where `antiphon models list` finds it; where it is not installed, the server fetches it.
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Antiphon, bytesOf, encodeWav, toBase64 } from "antiphon/client";
+import { openEncoder } from "../dist/src/audio/encode/open-encoder.js";
+import { joined } from "../dist/src/audio/joined.js";
+import { toPcm16 } from "../dist/src/audio/pcm.js";
+import { resample } from "../dist/src/audio/resample.js";
+import { decodeWav } from "../dist/src/audio/wav-read.js";
+
+const PROGRAM = fileURLToPath(new URL("../dist/src/cli/main.js", import.meta.url));
+const INTO = fileURLToPath(new URL("../docs/samples/", import.meta.url));
+const WRITER = "smollm2-135m";
+const RATE_HZ = 24_000;
+const GAP = new Float32Array(0.3 * RATE_HZ);
+
+const folder = mkdtempSync(join(tmpdir(), "antiphon-samples-"));
+linkWriter();
+const server = spawn(process.execPath, [PROGRAM, "serve", "--port", "0", "--data-dir", folder], {
+  env: { ...process.env, ANTIPHON_RECOGNISER_KIND: "none", ANTIPHON_LOG_LEVEL: "warn" },
+  stdio: ["ignore", "pipe", "inherit"],
+});
+const ended = once(server, "exit");
+try {
+  const antiphon = new Antiphon(await listening());
+  const puppy = { speaker: "0", text: "We finally adopted a puppy." };
+  const sleep = { speaker: "0", text: "Did you sleep well?" };
+  await save("plain-line", [await speak({ text: "The rain has stopped. Shall we go for a walk?" })]);
+  await save("two-speakers", [
+    await speak(sleep),
+    await converse([sleep, { speaker: "1", text: "Like a log. And you?" }]),
+  ]);
+  await save("numbers-and-names", [
+    await speak({ speaker: "1", text: "Dr. O'Neill paid £24.50 on 3 March." }),
+  ]);
+  await save("authored-reply", [await speak(puppy), await converse([puppy, { speaker: "1" }])]);
+  await follow("earlier-turn-deep", 20_000, [
+    { speaker: "0", text: "I could listen to this old song all night." },
+    { speaker: "0", text: "Play it again." },
+  ]);
+  await follow("earlier-turn-bright", 28_000, [
+    { speaker: "1", text: "I have been up since half past five." },
+    { speaker: "1", text: "Is there any coffee?" },
+  ]);
+
+  async function speak(request) {
+    const { audio } = await antiphon.tts({ ...request, params: { temperature: 0 } });
+    return decodeWav(bytesOf(audio.data_b64)).samples;
+  }
+
+  async function converse(conversation) {
+    const { reply } = await antiphon.converse({ conversation, params: { temperature: 0 } });
+    if (conversation.at(-1).text === undefined) console.log(`written: ${reply.text}`);
+    return decodeWav(bytesOf(reply.audio.data_b64)).samples;
+  }
+
+  /**
+   * A turn in a voice that is neither of the two, and what the same speaker says next. The voice is ours, played at
+   * another rate: slower it is deeper and has a longer vocal tract, faster the reverse.
+   */
+  async function follow(name, playedAtHz, [earlier, open]) {
+    const heard = resample(await speak(earlier), playedAtHz, RATE_HZ);
+    const audio_wav_b64 = toBase64(encodeWav([toPcm16(heard)]));
+    await save(name, [heard, await converse([{ ...earlier, audio_wav_b64 }, open])]);
+  }
+} finally {
+  server.kill("SIGTERM");
+  await ended;
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Lets the server find the writer's model, if there is one, beside a database that is its own. */
+function linkWriter() {
+  const { stdout } = spawnSync(process.execPath, [PROGRAM, "models", "list", "--json"], { encoding: "utf8" });
+  const writer = JSON.parse(stdout).checkpoints.find(({ name }) => name === WRITER);
+  mkdirSync(join(folder, "checkpoints"));
+  if (writer.installed) symlinkSync(writer.path, join(folder, "checkpoints", WRITER));
+}
+
+/** The address and the key of the server. Calls wait, by retrying, until the writer is there. */
+async function listening() {
+  let out = "";
+  server.stdout.setEncoding("utf8").on("data", (text) => {
+    out += text;
+  });
+  while (!out.includes("-o hello.wav")) {
+    const [code] = await Promise.race([once(server.stdout, "data"), ended]);
+    if (typeof code === "number") throw new Error(`the server ended with exit code ${code}:\n${out}`);
+  }
+  const [, apiKey] = /API key, shown this once: (\S+)/.exec(out);
+  const [, baseUrl] = /listening on (\S+)/.exec(out);
+  return { baseUrl, apiKey, maxRetries: 100 };
+}
+
+/** Writes an MP3 of parts, a short silence between them, by the encoder that the server has. */
+async function save(name, parts) {
+  const samples = joined(parts.flatMap((part, index) => (index === 0 ? [part] : [GAP, part])));
+  const encoder = await openEncoder("mp3");
+  const file = Buffer.concat([encoder.push(toPcm16(samples)), encoder.end()]);
+  encoder.free();
+  mkdirSync(INTO, { recursive: true });
+  writeFileSync(join(INTO, `${name}.mp3`), file);
+  console.log(`${name}.mp3: ${(samples.length / RATE_HZ).toFixed(2)} s, ${file.length} bytes`);
+}

@@ -1,0 +1,13 @@
+import { architectureOf } from "../engines/codec-lm/architectures.ts";
+
+/** Prints what is in a checkpoint's folder, and what is wrong with it. @throws Error when something is */
+export async function checkCheckpoint(folder: string): Promise<void> {
+  const architecture = await architectureOf(folder);
+  const { facts, problems } = await architecture.check(folder);
+  for (const line of [...facts, ...problems]) process.stdout.write(`${line}\n`);
+  if (problems.length === 0) process.stdout.write("Everything that it needs is there.\n");
+  else
+    throw new Error(
+      `${problems.length} ${problems.length === 1 ? "thing is" : "things are"} wrong with ${folder}`,
+    );
+}

@@ -1,0 +1,145 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { FRAME_S, SAMPLE_RATE_HZ } from "../audio/format.ts";
+import { toPcm16 } from "../audio/pcm.ts";
+import { resample } from "../audio/resample.ts";
+import { encodeWav } from "../audio/wav-write.ts";
+import { findModel, PUBLIC_MODELS } from "../catalogue/public-models.ts";
+import { ServiceError } from "../contract/errors.ts";
+import { readJsonBody } from "../contract/json-body.ts";
+import { parseConverseRequest } from "../contract/validate.ts";
+import { architectureOf } from "../engines/codec-lm/architectures.ts";
+import { OptionError } from "../engines/codec-lm/fields.ts";
+import type { Precision, SpokenFrame, Stop, Utterance, Wishes } from "../engines/codec-lm/model.ts";
+import type { Turn } from "../model/conversation.ts";
+import { prepareConverse } from "../serving/prepare.ts";
+import { WrongCallError } from "./global-options.ts";
+
+/** What `checkpoint run` is asked for. */
+export interface CheckpointRun {
+  /** File of a `/v1/converse` body. */
+  readonly conversation: string;
+  /** Comes before the body's `max_new_tokens`. */
+  readonly maxFrames?: number;
+  readonly codes?: string;
+  readonly output?: string;
+  readonly option: ReadonlyMap<string, string>;
+  readonly precision: Precision;
+  readonly dataDir: string;
+}
+
+/** More help little: what computes is held up by memory. */
+const MOST_THREADS = 4;
+
+/** Speaks a conversation with the checkpoint in a folder, and writes what was asked for. */
+export async function runCheckpoint(
+  folder: string,
+  asked: CheckpointRun,
+  signal: AbortSignal,
+): Promise<void> {
+  const utterance = await utteranceOf(asked);
+  const architecture = await architectureOf(folder);
+  const model = await architecture.open(folder, {
+    threads: Math.min(MOST_THREADS, availableParallelism()),
+    precision: asked.precision,
+    cacheFolder: join(asked.dataDir, "quantised"),
+    signal,
+  });
+  const startedAt = performance.now();
+  const frames: SpokenFrame[] = [];
+  let stop: Stop;
+  try {
+    const speech = model.speak(utterance, signal);
+    let step = await speech.next();
+    for (; !step.done; step = await speech.next()) frames.push(step.value);
+    stop = step.value;
+  } catch (error) {
+    if (!(error instanceof OptionError)) throw error;
+    throw new WrongCallError(error.message);
+  } finally {
+    await model.close();
+  }
+  const tookS = (performance.now() - startedAt) / 1_000;
+  if (asked.codes !== undefined) {
+    const chosen = JSON.stringify({ frames: frames.map(({ codes }) => codes), stop });
+    await write(asked.codes, `${chosen}\n`, "--codes");
+  }
+  if (asked.output !== undefined) {
+    const pcm = frames.map(({ samples }) => toPcm16(samples));
+    await write(asked.output, encodeWav(pcm, SAMPLE_RATE_HZ), "-o");
+  }
+  const spokenS = frames.filter(({ samples }) => samples.length > 0).length * FRAME_S;
+  process.stderr.write(
+    `Spoke ${spokenS.toFixed(2)} s in ${tookS.toFixed(2)} s; the end was ${stop === "finished" ? "the model's own" : "the limit of frames"}.\n`,
+  );
+}
+
+async function utteranceOf({ conversation: file, maxFrames, option }: CheckpointRun): Promise<Utterance> {
+  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+    throw new WrongCallError(`The file ${file} (--conversation) cannot be read (${error.code}).`);
+  });
+  try {
+    const { value, textOf } = readJsonBody(bytes);
+    const request = parseConverseRequest(value);
+    // A checkpoint's folder was named: whatever model the body names, that is the one.
+    const { conversation, seed } = prepareConverse(request, () => findModel(PUBLIC_MODELS, null), textOf);
+    const { speaker, text } = conversation.open;
+    if (text === null) {
+      throw new WrongCallError(
+        `The last turn in ${file} has no text: a checkpoint speaks, it does not write.`,
+      );
+    }
+    const { uniforms: uniformsFile, ...options } = Object.fromEntries(option);
+    return {
+      history: conversation.history.map(spokenTurn),
+      open: { speaker, text },
+      wishes: wishesOf(request.params ?? {}, maxFrames),
+      options: new Map(Object.entries(options)),
+      uniforms: uniformsFile === undefined ? null : await readUniforms(uniformsFile),
+      seed,
+    };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    throw new WrongCallError(`What ${file} asks for cannot be spoken: ${error.message}.`);
+  }
+}
+
+const spokenTurn = ({ speaker, text, audio }: Turn): Utterance["history"][number] => ({
+  speaker,
+  text,
+  audio: audio === null ? null : resample(audio.samples, audio.sampleRateHz, SAMPLE_RATE_HZ),
+});
+
+/** What the body says itself; what it leaves out is the checkpoint's to say, not the contract's. */
+function wishesOf(
+  params: NonNullable<ReturnType<typeof parseConverseRequest>["params"]>,
+  maxFrames: number | undefined,
+): Wishes {
+  const { temperature, acoustic_temperature: acoustic, top_k: topK, max_new_tokens: frames } = params;
+  const most = maxFrames ?? frames;
+  return {
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(acoustic === undefined || acoustic === null ? {} : { acousticTemperature: acoustic }),
+    ...(topK === undefined ? {} : { topK }),
+    ...(most === undefined ? {} : { maxFrames: most }),
+  };
+}
+
+async function readUniforms(file: string): Promise<readonly number[]> {
+  const value: unknown = await readFile(file, "utf8")
+    .then(JSON.parse)
+    .catch(() => null);
+  if (Array.isArray(value) && value.every((each) => typeof each === "number" && each >= 0 && each < 1)) {
+    return value;
+  }
+  throw new WrongCallError(`${file} (--option uniforms) is no JSON array of numbers in [0, 1).`);
+}
+
+async function write(file: string, content: Uint8Array | string, option: string): Promise<void> {
+  await writeFile(file, content).catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`The file ${file} cannot be written (${error.code}): name another with ${option}`, {
+      cause: error,
+    });
+  });
+}

@@ -1,0 +1,78 @@
+import type { Command } from "commander";
+import type { Precision } from "../engines/codec-lm/model.ts";
+import { addGlobalOptions, settingsOf, WrongCallError } from "./global-options.ts";
+
+interface RunFlags {
+  readonly conversation: string;
+  readonly maxFrames?: number;
+  readonly dtype: string;
+  readonly codes?: string;
+  readonly output?: string;
+  readonly option: ReadonlyMap<string, string>;
+}
+
+/** `antiphon checkpoint check|run DIR`: looks over the checkpoint of a codec language model, and speaks with it. */
+export function registerCheckpoint(program: Command): void {
+  const checkpoint = addGlobalOptions(program.command("checkpoint")).description(
+    "check a codec language model's checkpoint, and speak with it",
+  );
+
+  addGlobalOptions(checkpoint.command("check"))
+    .description("look a checkpoint over: what is missing, wrong or unexpected in it")
+    .argument("<dir>", "its folder, with config.json")
+    .action(async (folder: string) => {
+      const { checkCheckpoint } = await import("./checkpoint-check.ts");
+      await checkCheckpoint(folder);
+    });
+
+  addGlobalOptions(checkpoint.command("run"))
+    .description("speak a conversation with a checkpoint, without a server")
+    .argument("<dir>", "its folder, with config.json")
+    .requiredOption("--conversation <file>", "JSON file of what POST /v1/converse takes")
+    .option("--max-frames <n>", "frames of 80 ms to speak at most", wholeNumber)
+    .option("--dtype <type>", "what the weights are computed with: fp32, int8 or int4", "fp32")
+    .option("--codes <file>", "JSON file to write the chosen codes to")
+    .option("-o, --output <file>", "WAV file to write")
+    .option(
+      "--option <name=value>",
+      "a parameter of the architecture by its reference's name; uniforms=FILE.json gives the draws (may be repeated)",
+      named,
+      new Map<string, string>(),
+    )
+    .action(async (folder: string, flags: RunFlags, command: Command) => {
+      const precision = precisionOf(flags.dtype);
+      if (flags.output !== undefined && !/\.wav$/i.test(flags.output)) {
+        throw new WrongCallError("Only a WAV can be written: end the name after -o in .wav.");
+      }
+      const { dataDir } = await settingsOf(command);
+      const { interruption } = await import("./interruption.ts");
+      const { runCheckpoint } = await import("./checkpoint-run.ts");
+      const { signal, caught, release } = interruption();
+      try {
+        await runCheckpoint(folder, { ...flags, precision, dataDir }, signal);
+      } catch (error) {
+        if (caught() === null) throw error;
+      } finally {
+        release();
+      }
+      const signalName = caught();
+      if (signalName !== null) process.kill(process.pid, signalName);
+    });
+}
+
+function precisionOf(dtype: string): Precision {
+  if (dtype === "fp32" || dtype === "int8" || dtype === "int4") return dtype;
+  throw new WrongCallError(`--dtype takes fp32, int8 or int4; it is ${dtype}.`);
+}
+
+function wholeNumber(text: string): number {
+  const number = Number(text);
+  if (Number.isSafeInteger(number) && number >= 1) return number;
+  throw new WrongCallError(`--max-frames takes a whole number of at least 1; it is ${text}.`);
+}
+
+function named(text: string, before: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const at = text.indexOf("=");
+  if (at < 1) throw new WrongCallError(`--option takes NAME=VALUE; it is ${text}.`);
+  return new Map([...before, [text.slice(0, at), text.slice(at + 1)]]);
+}

@@ -1,0 +1,66 @@
+import { closeSync, openSync, readSync } from "node:fs";
+
+/** Where a secret may come from: the key of an endpoint, or an address that may hold a password. */
+export interface SecretSources {
+  /** The process's environment; the variable of that name there wins. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** A file that holds it and nothing else, or none. */
+  readonly file?: string | undefined;
+  /** The variable in the environment, as in `ANTIPHON_WRITER_API_KEY`, or none. */
+  readonly variable?: string | undefined;
+  /** The setting that names the file, as in `writer.apiKeyFile`; messages name it, too. */
+  readonly setting: string;
+  /** What is to be found there, for messages: the endpoint's key unless given. */
+  readonly what?: string;
+}
+
+/** A secret that was named but cannot be used. The message never quotes it. */
+export class SecretError extends Error {
+  override readonly name = "SecretError";
+}
+
+/**
+ * The secret, without the spaces around it; `null` where none is set, as for a server of one's own. Throws
+ * {@link SecretError} when the file is missing or unreadable, or what is there is empty or has characters beyond ASCII's
+ * visible ones.
+ */
+export function readSecret(sources: SecretSources): string | null {
+  const { env, file, variable, setting, what = "the endpoint's key" } = sources;
+  if (variable !== undefined && env[variable]) return checked(env[variable], variable, what);
+  return file === undefined ? null : checked(readStart(file, setting), `${setting} (${file})`, what);
+}
+
+/** No secret is longer. A larger file is something else, and is not read whole. */
+const MOST_CHARS = 4096;
+
+function checked(value: string, where: string, what: string): string {
+  const secret = value.trim();
+  if (secret === "") throw new SecretError(`${where} is empty: put ${what} there, or leave it out`);
+  if (secret.length > MOST_CHARS)
+    throw new SecretError(`${where} holds more than ${MOST_CHARS} characters: it should be ${what} alone`);
+  if (!/^[\x21-\x7e]+$/.test(secret))
+    throw new SecretError(
+      `${where} holds a line break, a space or another character that it cannot have: it should be ${what} alone`,
+    );
+  return secret;
+}
+
+function readStart(file: string, setting: string): string {
+  try {
+    const descriptor = openSync(file, "r");
+    try {
+      const bytes = Buffer.alloc(MOST_CHARS + 64);
+      return bytes.toString("utf8", 0, readSync(descriptor, bytes));
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown error";
+    throw new SecretError(
+      code === "ENOENT"
+        ? `${setting} (${file}) does not exist`
+        : `${setting} (${file}) cannot be read: ${code}`,
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,84 @@
+/** How one of several codes is chosen by their logits. */
+export interface Choosing {
+  /** By which logits are divided; 0 takes the likeliest. */
+  readonly temperature: number;
+  /** Only the likeliest `topK` count, and those as likely as the last of them; `null`: all. */
+  readonly topK: number | null;
+  /** Only the likeliest count that together have this share; `null` or 1: all. */
+  readonly topP?: number | null;
+}
+
+/** Chooses a code. @param draw gives a number in [0, 1); it is asked once, or not at all at temperature 0. */
+export function choose(logits: Float32Array, choosing: Choosing, draw: () => number): number {
+  if (choosing.temperature === 0) return likeliest(logits);
+  return drawn(probabilities(logits, choosing), draw());
+}
+
+/** The likeliest; of several as likely, the first. */
+export function likeliest(logits: Float32Array): number {
+  let best = 0;
+  for (let at = 1; at < logits.length; at++) if (logits[at]! > logits[best]!) best = at;
+  return best;
+}
+
+/**
+ * How likely each code is, in the order of transformers' logit processors: temperature, top-k, top-p, softmax. A logit
+ * of minus infinity is never chosen.
+ */
+export function probabilities(logits: Float32Array, { temperature, topK, topP }: Choosing): Float64Array {
+  const scores = logits.map((logit) => logit / temperature);
+  if (topK !== null && topK < scores.length) {
+    const least = largest(scores, topK);
+    for (let at = 0; at < scores.length; at++) if (scores[at]! < least) scores[at] = Number.NEGATIVE_INFINITY;
+  }
+  const shares = softmax(scores);
+  if (topP == null || topP >= 1) return shares;
+  // The unlikeliest go, as long as all that are gone have at most 1 - topP together; the likeliest stays.
+  const rising = Array.from(shares.keys()).sort((a, b) => shares[a]! - shares[b]!);
+  let gone = 0;
+  for (const at of rising.slice(0, -1)) {
+    gone += shares[at]!;
+    if (gone > 1 - topP) break;
+    scores[at] = Number.NEGATIVE_INFINITY;
+  }
+  return softmax(scores);
+}
+
+/** The k-th largest. Most of the numbers are smaller than the k that were the largest so far, and cost one look. */
+function largest(numbers: Float32Array, k: number): number {
+  const rising = new Float32Array(k).fill(Number.NEGATIVE_INFINITY);
+  for (const number of numbers) {
+    if (!(number > rising[0]!)) continue;
+    let at = 0;
+    for (; at + 1 < k && rising[at + 1]! < number; at++) rising[at] = rising[at + 1]!;
+    rising[at] = number;
+  }
+  return rising[0]!;
+}
+
+function softmax(scores: Float32Array): Float64Array {
+  let most = Number.NEGATIVE_INFINITY;
+  for (const score of scores) most = Math.max(most, score);
+  const shares = new Float64Array(scores.length);
+  let sum = 0;
+  for (let at = 0; at < scores.length; at++) {
+    if (scores[at] === Number.NEGATIVE_INFINITY) continue;
+    shares[at] = Math.exp(scores[at]! - most);
+    sum += shares[at]!;
+  }
+  return shares.map((share) => share / sum);
+}
+
+/** The first at which the sum of the shares exceeds the number. */
+function drawn(shares: Float64Array, number: number): number {
+  let sum = 0;
+  let last = 0;
+  for (let at = 0; at < shares.length; at++) {
+    if (shares[at] === 0) continue;
+    last = at;
+    sum += shares[at]!;
+    if (sum > number) return at;
+  }
+  // Rounding may leave the sum a little below 1.
+  return last;
+}

@@ -1,0 +1,59 @@
+import { type Manifest, transformerShapes } from "../manifest.ts";
+import { mimiDecoderShapes, mimiEncoderShapes } from "../mimi/manifest.ts";
+import type { Precision } from "../model.ts";
+import type { Quantisation } from "../quantised-weights.ts";
+import type { CsmConfig } from "./config.ts";
+
+/** What CSM's tensors are called; stems without `.weight`, but for the embeddings. */
+export const NAMES = {
+  text: "embed_text_tokens.weight",
+  backbone: "backbone_model",
+  head: "lm_head",
+  depth: "depth_decoder.model",
+  projector: "depth_decoder.model.inputs_embeds_projector",
+  depthHeads: "depth_decoder.codebooks_head.weight",
+  codec: "codec_model.",
+  /** Of frames; where both stacks have one, it is there under either name, or both. */
+  audio: ["backbone_model.embed_tokens.embed_audio_tokens.weight", "depth_decoder.model.embed_tokens.weight"],
+} as const;
+
+export function csmManifest(config: CsmConfig): Manifest {
+  const { backbone, depth, codec, codes, codebooks } = config;
+  const shapes: [string, readonly number[]][] = [
+    [NAMES.text, [config.textTokens, backbone.width]],
+    ...NAMES.audio.map((name): [string, readonly number[]] => [name, [codebooks * codes, backbone.width]]),
+    [`${NAMES.head}.weight`, [codes, backbone.width]],
+    ...transformerShapes(NAMES.backbone, backbone),
+    [`${NAMES.projector}.weight`, [depth.width, backbone.width]],
+    ...transformerShapes(NAMES.depth, depth),
+    [NAMES.depthHeads, [codebooks - 1, depth.width, codes]],
+    ...mimiEncoderShapes(NAMES.codec, codec, codec.codebooks),
+    ...mimiDecoderShapes(NAMES.codec, codec),
+  ];
+  return {
+    shapes: new Map(shapes),
+    shared: config.isTied ? [NAMES.audio] : [],
+    isUnused: (name) => name.startsWith(NAMES.codec) && name.endsWith(".initialized"),
+  };
+}
+
+/**
+ * What of the two transformers is quantised. The backbone may have 4 bits; its head and the depth decoder have 8 in any
+ * case: they choose codes, and 4 bits are off by a quarter there.
+ */
+export function quantisationOf(config: CsmConfig, precision: Exclude<Precision, "fp32">): Quantisation {
+  const bits = precision === "int4" ? 4 : 8;
+  const backbone = transformerShapes(NAMES.backbone, config.backbone);
+  const depth = transformerShapes(NAMES.depth, config.depth);
+  const namesOf = (shapes: typeof depth, rank: number): string[] =>
+    shapes.filter(([, shape]) => shape.length === rank).map(([name]) => name);
+  const fine = [`${NAMES.head}.weight`, `${NAMES.projector}.weight`, ...namesOf(depth, 2)];
+  return {
+    matrices: [
+      ...namesOf(backbone, 2).map((name) => ({ name, bits }) as const),
+      ...fine.map((name) => ({ name, bits: 8 }) as const),
+    ],
+    stacks: [{ name: NAMES.depthHeads, bits: 8 }],
+    kept: [...namesOf(backbone, 1), ...namesOf(depth, 1)],
+  };
+}

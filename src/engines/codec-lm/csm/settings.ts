@@ -1,0 +1,68 @@
+import type { Choosing } from "../choosing.ts";
+import { Fields, OptionError } from "../fields.ts";
+import type { Utterance } from "../model.ts";
+
+/** How a generation goes. */
+export interface GenerationSettings {
+  /** Of the first codebook, by the backbone. */
+  readonly first: Choosing;
+  /** Of the others, by the depth decoder. */
+  readonly others: Choosing;
+  readonly maxFrames: number;
+}
+
+/** Parameters that the reference has by these names, and that `--option` takes. */
+const OPTIONS = [
+  ...["temperature", "top_k", "do_sample", "max_new_tokens"],
+  ...["depth_decoder_temperature", "depth_decoder_top_k", "depth_decoder_do_sample"],
+];
+
+/**
+ * What an utterance asks for, over what the checkpoint says. As in the reference, sampling is off where nobody speaks of
+ * it, and 50 is the top-k.
+ *
+ * @param generation `generation_config.json`
+ * @throws OptionError naming one that is unknown or ill-typed; CheckpointError naming a field
+ */
+export function settingsOf(generation: Fields, { wishes, options }: Utterance): GenerationSettings {
+  const given = optionsOf(options);
+  const { temperature, acousticTemperature = temperature, topK } = wishes;
+  const choosing = (prefix: string, wished: number | undefined): Choosing => {
+    const name = (key: string): string => `${prefix}${key}`;
+    const of = (key: string): Fields => (given.has(name(key)) ? given : generation);
+    const isWished = wished !== undefined && !given.has(name("temperature")) && !given.has(name("do_sample"));
+    if (isWished) return { temperature: wished, topK: topKOf(prefix) };
+    const isSampled = of("do_sample").flag(name("do_sample"), false);
+    return {
+      temperature: isSampled ? of("temperature").positive(name("temperature"), 1) : 0,
+      topK: topKOf(prefix),
+    };
+  };
+  const topKOf = (prefix: string): number | null => {
+    const name = `${prefix}top_k`;
+    if (!given.has(name) && topK !== undefined) return topK;
+    return (given.has(name) ? given : generation).whole(name, 50, 0) || null;
+  };
+  return {
+    first: choosing("", temperature),
+    others: choosing("depth_decoder_", acousticTemperature),
+    maxFrames: given.has("max_new_tokens")
+      ? given.whole("max_new_tokens")
+      : (wishes.maxFrames ?? generation.whole("max_new_tokens", 125)),
+  };
+}
+
+function optionsOf(options: ReadonlyMap<string, string>): Fields {
+  const values: Record<string, unknown> = {};
+  for (const [name, value] of options) {
+    if (!OPTIONS.includes(name)) {
+      throw new OptionError(`CSM has no option ${name}; it has ${OPTIONS.join(", ")} and uniforms.`);
+    }
+    try {
+      values[name] = JSON.parse(value.toLowerCase());
+    } catch {
+      throw new OptionError(`--option ${name} takes a number, true or false; it is ${value}.`);
+    }
+  }
+  return new Fields(values, "--option", OptionError);
+}

@@ -1,0 +1,31 @@
+/** Numbers in [0, 1), one after the other. */
+export type Draws = () => number;
+
+const GOLDEN_GAMMA = 0x9e37_79b9_7f4a_7c15n;
+
+/**
+ * Draws that depend on the seed and on how many there were before, and on nothing else: so who shares a batch changes
+ * nothing (SplitMix64; Steele, Lea & Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
+ *
+ * @param seed 64 bits
+ */
+export function seededDraws(seed: bigint): Draws {
+  let count = 0n;
+  return () => {
+    count++;
+    let bits = BigInt.asUintN(64, seed + count * GOLDEN_GAMMA);
+    bits = BigInt.asUintN(64, (bits ^ (bits >> 30n)) * 0xbf58_476d_1ce4_e5b9n);
+    bits = BigInt.asUintN(64, (bits ^ (bits >> 27n)) * 0x94d0_49bb_1331_11ebn);
+    return Number((bits ^ (bits >> 31n)) >> 11n) / 2 ** 53;
+  };
+}
+
+/** Draws that are given. @throws Error when there are no more of them */
+export function givenDraws(numbers: readonly number[]): Draws {
+  let at = 0;
+  return () => {
+    const number = numbers[at++];
+    if (number === undefined) throw new Error(`Only ${numbers.length} draws were given; more are needed.`);
+    return number;
+  };
+}

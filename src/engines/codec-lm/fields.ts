@@ -1,0 +1,113 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/** A folder that holds no checkpoint that can be run here; the message says what is wrong and where. */
+export class CheckpointError extends Error {
+  override readonly name = "CheckpointError";
+}
+
+/** A parameter of an architecture that it does not have, or that is not what it takes. */
+export class OptionError extends CheckpointError {}
+
+/** A JSON object of a checkpoint, whose fields are checked as they are read, and named in full where they are wrong. */
+export class Fields {
+  readonly #values: Readonly<Record<string, unknown>>;
+  readonly #where: string;
+  readonly #Failure: typeof CheckpointError;
+
+  /**
+   * @param where what errors call the object: `config.json`
+   * @param Failure what is thrown where a field is wrong
+   */
+  constructor(values: unknown, where: string, Failure = CheckpointError) {
+    this.#Failure = Failure;
+    if (typeof values !== "object" || values === null || Array.isArray(values)) {
+      throw new Failure(`There is no JSON object in ${where}.`);
+    }
+    this.#values = values as Readonly<Record<string, unknown>>;
+    this.#where = where;
+  }
+
+  /** Whether a field is there and not null. */
+  has(name: string): boolean {
+    return Object.hasOwn(this.#values, name) && this.#values[name] != null;
+  }
+
+  /** The names of all fields that are there and not null. */
+  get names(): readonly string[] {
+    return Object.keys(this.#values).filter((name) => this.has(name));
+  }
+
+  /** Whether a field has that value. */
+  is(name: string, value: unknown): boolean {
+    return this.has(name) && this.#values[name] === value;
+  }
+
+  /** The object in a field. */
+  group(name: string): Fields {
+    return new Fields(this.#values[name], `${name} of ${this.#where}`, this.#Failure);
+  }
+
+  /** A whole number of at least `least`. */
+  whole(name: string, fallback?: number, least = 1): number {
+    const value = this.#read(name, fallback);
+    if (!Number.isSafeInteger(value) || (value as number) < least) {
+      this.#refuse(name, `a whole number of at least ${least}`);
+    }
+    return value as number;
+  }
+
+  /** A number above 0. */
+  positive(name: string, fallback?: number): number {
+    const value = this.#read(name, fallback);
+    if (!Number.isFinite(value) || (value as number) <= 0) this.#refuse(name, "a number above 0");
+    return value as number;
+  }
+
+  text(name: string, fallback?: string): string {
+    const value = this.#read(name, fallback);
+    if (typeof value !== "string") this.#refuse(name, "a text");
+    return value as string;
+  }
+
+  flag(name: string, fallback?: boolean): boolean {
+    const value = this.#read(name, fallback);
+    if (typeof value !== "boolean") this.#refuse(name, "true or false");
+    return value as boolean;
+  }
+
+  wholes(name: string): readonly number[] {
+    const value = this.#read(name);
+    if (!Array.isArray(value) || !value.every((each) => Number.isSafeInteger(each) && each > 0)) {
+      this.#refuse(name, "a list of whole numbers above 0");
+    }
+    return value as readonly number[];
+  }
+
+  /** Refuses a checkpoint where a field that says how it is built says something else than is built here. */
+  expect(name: string, value: unknown): void {
+    if (this.has(name) && this.#values[name] !== value) {
+      this.#refuse(name, `${JSON.stringify(value)} for a model that can be run here`);
+    }
+  }
+
+  #read(name: string, fallback?: unknown): unknown {
+    return this.has(name) ? this.#values[name] : fallback;
+  }
+
+  #refuse(name: string, wanted: string): never {
+    const found = JSON.stringify(this.#values[name]) ?? "missing";
+    throw new this.#Failure(`In ${this.#where}, ${name} has to be ${wanted}; it is ${found}.`);
+  }
+}
+
+/** Reads a JSON file of a checkpoint. @throws CheckpointError when it is missing or no object */
+export async function readFields(folder: string, name: string): Promise<Fields> {
+  let value: unknown;
+  try {
+    value = JSON.parse(await readFile(join(folder, name), "utf8"));
+  } catch (cause) {
+    throw new CheckpointError(`${name} is missing in ${folder}, or is no JSON.`, { cause });
+  }
+  return new Fields(value, name);
+}

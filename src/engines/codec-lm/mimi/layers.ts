@@ -1,0 +1,61 @@
+import { codeVectors } from "../code-vectors.ts";
+import { StreamedAttention } from "../streamed-attention.ts";
+import type { StreamedGraph } from "../streamed-graph.ts";
+import type { WeightsInGraph } from "../weights-in-graph.ts";
+import { type MimiSizes, placeOf } from "./sizes.ts";
+
+/** x + conv1(ELU(conv3(ELU(x)))), [1, width, time]. */
+export function residual(build: StreamedGraph, x: string, stem: string, width: number, sizes: MimiSizes) {
+  const { graph } = build;
+  const narrow = width / sizes.compress;
+  const first = build.convolution(graph.add("Elu", [x]), `${stem}.block.1.conv`, {
+    ins: width,
+    outs: narrow,
+    kernel: sizes.residualKernel,
+  });
+  const second = build.convolution(graph.add("Elu", [first]), `${stem}.block.3.conv`, {
+    ins: narrow,
+    outs: width,
+    kernel: 1,
+  });
+  return graph.add("Add", [x, second]);
+}
+
+/**
+ * The transformer of the encoder or the decoder: layer norms, layer scales, a window.
+ *
+ * @param x [1, width, time]
+ */
+export function mimiTransformer(build: StreamedGraph, x: string, stem: string, sizes: MimiSizes): string {
+  const { graph, weights } = build;
+  const { width, layers, innerWidth } = sizes;
+  const attention = new StreamedAttention(build, sizes);
+  const normalised = (rows: string, name: string): string =>
+    graph.add(
+      "LayerNormalization",
+      [rows, weights.constant(`${name}.weight`, [width]), weights.constant(`${name}.bias`, [width])],
+      { axis: -1, epsilon: { float: sizes.epsilon } },
+    );
+  const scaled = (rows: string, name: string): string =>
+    graph.add("Mul", [rows, weights.constant(`${name}.scale`, [width])]);
+
+  let rows = graph.add("Transpose", [x], { perm: [0, 2, 1] });
+  for (let at = 0; at < layers; at++) {
+    const layer = `${stem}.layers.${at}`;
+    const attended = attention.attend(normalised(rows, `${layer}.input_layernorm`), `${layer}.self_attn`);
+    rows = graph.add("Add", [rows, scaled(attended, `${layer}.self_attn_layer_scale`)]);
+
+    const inner = normalised(rows, `${layer}.post_attention_layernorm`);
+    const wide = graph.add("Gelu", [weights.linear(inner, `${layer}.mlp.fc1`, width, innerWidth)]);
+    const narrow = weights.linear(wide, `${layer}.mlp.fc2`, innerWidth, width);
+    rows = graph.add("Add", [rows, scaled(narrow, `${layer}.mlp_layer_scale`)]);
+  }
+  return graph.add("Transpose", [rows], { perm: [0, 2, 1] });
+}
+
+/** The vectors of a codebook, [codes, code width]. */
+export function codebook(weights: WeightsInGraph, stem: string, at: number, sizes: MimiSizes): string {
+  const { part, at: layer } = placeOf(sizes, at);
+  const name = `${stem}.${part}_residual_vector_quantizer.layers.${layer}.codebook`;
+  return codeVectors(weights, `${name}.embed_sum`, `${name}.cluster_usage`, sizes.codes, sizes.codeWidth);
+}

@@ -1,0 +1,83 @@
+import type { Frame } from "./mimi/mimi.ts";
+
+/** A turn that was spoken: at 24 kHz, mono. */
+export interface SpokenTurn {
+  readonly speaker: string;
+  readonly text: string | null;
+  readonly audio: Float32Array | null;
+}
+
+/** What a codec language model is asked to speak. */
+export interface Utterance {
+  readonly history: readonly SpokenTurn[];
+  readonly open: { readonly speaker: string; readonly text: string };
+  /** What a request asks for; what is left out is as the checkpoint's `generation_config.json` has it. */
+  readonly wishes: Wishes;
+  /** Parameters of the architecture's own, by the reference's names; they come before everything else. */
+  readonly options: ReadonlyMap<string, string>;
+  /** Draws that are to be used in their order; `null`: those of the seed. */
+  readonly uniforms: readonly number[] | null;
+  readonly seed: bigint;
+}
+
+export interface Wishes {
+  /** 0: the likeliest is taken. */
+  readonly temperature?: number;
+  /** For fine acoustic detail; if it is left out it follows `temperature`. */
+  readonly acousticTemperature?: number;
+  readonly topK?: number | null;
+  readonly maxFrames?: number;
+}
+
+/** A frame that was chosen, and what it sounds like. */
+export interface SpokenFrame {
+  readonly codes: Frame;
+  /** 1920 samples at 24 kHz; none for the frame that ends the speech. */
+  readonly samples: Float32Array;
+}
+
+/** Why no frame follows: the model ended, or it was not let go on. */
+export type Stop = "finished" | "length";
+
+/** A checkpoint in memory. The caller owns it and closes it. */
+export interface CodecLanguageModel {
+  /** @throws CheckpointError naming an option that is unknown, or saying that the conversation is too long */
+  speak(utterance: Utterance, signal: AbortSignal): AsyncGenerator<SpokenFrame, Stop, void>;
+  close(): Promise<void>;
+}
+
+/** What was found in the folder of a checkpoint. */
+export interface Findings {
+  /** The kind of model, and its sizes: one line each. */
+  readonly facts: readonly string[];
+  /** What is missing, wrong or unexpected, each naming its file, field or tensor; empty if it can be run. */
+  readonly problems: readonly string[];
+}
+
+/** A kind of codec language model that can be run. */
+export interface Architecture {
+  /** `model_type` in its `config.json`. */
+  readonly modelType: string;
+  /** Looks a folder over, as far as that can be done without loading it. */
+  check(folder: string): Promise<Findings>;
+  /**
+   * @throws CheckpointError, WeightsError or TokenizerError saying what is missing or wrong; the signal's reason
+   */
+  open(folder: string, setup: Setup): Promise<CodecLanguageModel>;
+}
+
+/**
+ * What the transformers' weights are computed with: as they are, or in blocks of 32 numbers of so many bits. The codec is
+ * computed as it is. `int4` is for the largest part alone; where it costs too much, 8 bits are taken.
+ */
+export type Precision = "fp32" | "int8" | "int4";
+
+export interface Setup {
+  /** That compute together. */
+  readonly threads: number;
+  readonly precision: Precision;
+  /** Where quantised weights are kept. */
+  readonly cacheFolder: string;
+  /** Ends the making of quantised weights, which takes some seconds. */
+  readonly signal: AbortSignal;
+}

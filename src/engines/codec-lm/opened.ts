@@ -1,0 +1,91 @@
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import type { GraphFile } from "../../tensors/graph-file.ts";
+import { openSession, type Session } from "../../tensors/session.ts";
+import { openWeights, type Weights } from "../../tensors/weights-folder.ts";
+import { CheckpointError } from "./fields.ts";
+import { type Manifest, problemsOf } from "./manifest.ts";
+import type { Precision, Setup } from "./model.ts";
+import { openQuantised, type Quantisation } from "./quantised-weights.ts";
+
+/** What is open of a checkpoint: it is closed together, what was opened last first. */
+export class Opened {
+  readonly #setup: Setup;
+  readonly #releases: (() => Promise<void>)[] = [];
+
+  constructor(setup: Setup) {
+    this.#setup = setup;
+  }
+
+  keep<T extends { release(): Promise<void> }>(owned: T): T {
+    this.#releases.push(() => owned.release());
+    return owned;
+  }
+
+  /** Opens weights. @throws CheckpointError when they are not those of the manifest; WeightsError */
+  async weights(folder: string, file: string, manifest: Manifest): Promise<Weights> {
+    const weights = await openWeights(folder, file);
+    this.#releases.push(() => weights.close());
+    const [problem, ...more] = problemsOf(weights, manifest);
+    if (problem === undefined) return weights;
+    throw new CheckpointError(more.length === 0 ? problem : `${problem} (And ${more.length} more.)`);
+  }
+
+  /** The weights of the transformers, as they are to be computed with. */
+  async inPrecision(
+    weights: Weights,
+    quantisation: (precision: Exclude<Precision, "fp32">) => Quantisation,
+  ): Promise<Weights> {
+    const { precision, cacheFolder, signal } = this.#setup;
+    if (precision === "fp32") return weights;
+    const quantised = await openQuantised(weights, quantisation(precision), cacheFolder, signal);
+    this.#releases.push(() => quantised.close());
+    return quantised;
+  }
+
+  /** Opens a graph over weights. @param name what errors call it */
+  async session(graph: GraphFile, weights: Weights, name: string): Promise<Session> {
+    const { threads, precision } = this.#setup;
+    const model = Buffer.concat(graph.pieces());
+    const setup = { threads, dataFolder: weights.folder, keepsWeightsInPlace: precision === "fp32" };
+    return this.keep(await openSession(model, name, setup));
+  }
+
+  async close(): Promise<void> {
+    for (const release of this.#releases.splice(0).reverse()) await release();
+  }
+}
+
+/** A file of weights; where that is not there, the index of several. */
+export async function weightsFileIn(folder: string, file: string): Promise<string> {
+  const isThere = await access(join(folder, file)).then(
+    () => true,
+    () => false,
+  );
+  return isThere || file.endsWith(".json") ? file : `${file}.index.json`;
+}
+
+/** Does a part of looking a checkpoint over, and notes what it fails with among the problems. */
+export async function noting(problems: string[], work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    problems.push((error as Error).message);
+  }
+}
+
+/** Looks weights over, and notes what is wrong with them. @returns how many tensors there are */
+export async function lookOver(
+  problems: string[],
+  folder: string,
+  file: string,
+  manifest: Manifest,
+): Promise<number> {
+  const weights = await openWeights(folder, file);
+  try {
+    problems.push(...problemsOf(weights, manifest));
+    return weights.variables.size;
+  } finally {
+    await weights.close();
+  }
+}

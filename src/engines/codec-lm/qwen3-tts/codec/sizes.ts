@@ -1,0 +1,98 @@
+import { CheckpointError, type Fields } from "../../fields.ts";
+import { mimiSizes } from "../../mimi/config.ts";
+import type { MimiSizes } from "../../mimi/sizes.ts";
+
+/** The sizes of the decoder of Qwen3-TTS's 12 Hz codec. */
+export interface DecoderSizes {
+  readonly codebooks: number;
+  readonly codes: number;
+  /** Of a codebook's vectors. */
+  readonly codeWidth: number;
+  /** Of what the codebooks' sums are projected to. */
+  readonly quantisedWidth: number;
+  /** Of what goes into the transformer and comes out, and of the lengthening after it. */
+  readonly latentWidth: number;
+  readonly width: number;
+  readonly layers: number;
+  readonly heads: number;
+  readonly headWidth: number;
+  readonly innerWidth: number;
+  readonly epsilon: number;
+  readonly theta: number;
+  /** Positions, its own among them, that one looks at. */
+  readonly window: number;
+  /** By which the latents are lengthened first: 2, 2. */
+  readonly lengthenings: readonly number[];
+  /** Of the first stage's convolutions; each stage halves it. */
+  readonly channels: number;
+  /** By which each stage lengthens its signal: 8, 5, 4, 3. */
+  readonly rates: readonly number[];
+}
+
+/** The two halves of the codec, which are built differently. */
+export interface CodecSizes {
+  /** A Mimi's, whose window does not count: see {@link codecSizes}. */
+  readonly encoder: MimiSizes;
+  readonly decoder: DecoderSizes;
+  /** Of those that the encoder has, those that a frame has codes of. */
+  readonly codebooks: number;
+}
+
+/**
+ * Reads `speech_tokenizer/config.json`.
+ *
+ * The encoder looks at everything before, whatever its `sliding_window` says: that is how the reference runs it
+ * (transformers 4.57.3, whose mask for Mimi is plainly causal).
+ *
+ * @throws CheckpointError naming the field
+ */
+export function codecSizes(config: Fields): CodecSizes {
+  config.expect("model_type", "qwen3_tts_tokenizer_12hz");
+  for (const rate of ["input_sample_rate", "output_sample_rate"]) config.expect(rate, 24_000);
+  const encoder: MimiSizes = { ...mimiSizes(config.group("encoder_config")), window: null };
+  const decoder = decoderSizes(config.group("decoder_config"));
+  const codebooks = config.whole("encoder_valid_num_quantizers", undefined, 2);
+  if (codebooks !== decoder.codebooks || codebooks > encoder.codebooks || encoder.codes !== decoder.codes) {
+    throw new CheckpointError(
+      `speech_tokenizer/config.json: the encoder has ${codebooks} of ${encoder.codebooks} codebooks of ${encoder.codes} codes, the decoder ${decoder.codebooks} of ${decoder.codes}.`,
+    );
+  }
+  return { encoder, decoder, codebooks };
+}
+
+function decoderSizes(config: Fields): DecoderSizes {
+  config.expect("hidden_act", "silu");
+  config.expect("attention_bias", false);
+  config.expect("num_semantic_quantizers", 1);
+  const heads = config.whole("num_attention_heads");
+  config.expect("num_key_value_heads", heads);
+  const quantisedWidth = config.whole("codebook_dim");
+  const [lengthenings, rates] = [config.wholes("upsampling_ratios"), config.wholes("upsample_rates")];
+  const samples = [...lengthenings, ...rates].reduce((product, ratio) => product * ratio, 1);
+  if (samples !== SAMPLES) {
+    throw new CheckpointError(
+      `speech_tokenizer/config.json: the decoder's frames have ${samples} samples by its upsampling_ratios and upsample_rates; only ${SAMPLES} can be run here.`,
+    );
+  }
+  return {
+    codebooks: config.whole("num_quantizers", undefined, 2),
+    codes: config.whole("codebook_size"),
+    codeWidth: quantisedWidth / 2,
+    quantisedWidth,
+    latentWidth: config.whole("latent_dim"),
+    width: config.whole("hidden_size"),
+    layers: config.whole("num_hidden_layers"),
+    heads,
+    headWidth: config.whole("head_dim"),
+    innerWidth: config.whole("intermediate_size"),
+    epsilon: config.positive("rms_norm_eps"),
+    theta: config.positive("rope_theta"),
+    window: config.whole("sliding_window", undefined, 2),
+    lengthenings,
+    channels: config.whole("decoder_dim"),
+    rates,
+  };
+}
+
+/** Of a frame: 80 ms at 24 kHz. */
+const SAMPLES = 1_920;

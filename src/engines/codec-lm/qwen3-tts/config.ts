@@ -1,0 +1,175 @@
+import { CheckpointError, type Fields, readFields } from "../fields.ts";
+import type { TransformerSizes } from "../transformer.ts";
+import { type CodecSizes, codecSizes } from "./codec/sizes.ts";
+import { type SpeakerEncoderSizes, speakerEncoderSizes } from "./speaker/sizes.ts";
+
+/** What a checkpoint is for: to follow a voice, to speak in its presets' voices, or in one that is described. */
+export type Kind = "base" | "custom_voice" | "voice_design";
+
+/** A Qwen3-TTS's configuration (Alibaba, 2026; qwen-tts' `Qwen3TTSConfig`), 12 Hz. */
+export interface Qwen3TtsConfig {
+  readonly kind: Kind;
+  /** "0b6" or "1b7". */
+  readonly size: string;
+  readonly talker: TransformerSizes;
+  readonly predictor: TransformerSizes;
+  readonly textTokens: number;
+  /** Of the text's embeddings, before they are projected to the talker's width. */
+  readonly textWidth: number;
+  /** Of a codebook. */
+  readonly codes: number;
+  /** Rows of the talker's codec embedding: a codebook's codes, and then {@link CONTROLS} that control. */
+  readonly rows: number;
+  readonly codebooks: number;
+  readonly ids: Ids;
+  /** By their names in lower case: their control rows. */
+  readonly languages: ReadonlyMap<string, number>;
+  /** The presets, by their names in lower case: their control rows. */
+  readonly speakers: ReadonlyMap<string, number>;
+  /** The language of a preset that speaks a dialect, where it is to speak Chinese. */
+  readonly dialects: ReadonlyMap<string, string>;
+  /** Of a base model alone. */
+  readonly speakerEncoder: SpeakerEncoderSizes | null;
+  readonly codec: CodecSizes;
+}
+
+/** Tokens of text, and control rows of the talker. */
+export interface Ids {
+  readonly imStart: number;
+  readonly imEnd: number;
+  readonly textPad: number;
+  readonly textBegin: number;
+  readonly textEnd: number;
+  readonly pad: number;
+  readonly begin: number;
+  readonly end: number;
+  readonly think: number;
+  readonly noThink: number;
+  readonly thinkBegin: number;
+  readonly thinkEnd: number;
+}
+
+export const CONFIG = "config.json";
+export const CODEC_FOLDER = "speech_tokenizer";
+
+/** Rows at the end of the talker's vocabulary that are no codes. */
+export const CONTROLS = 1_024;
+
+/** Reads `config.json` and `speech_tokenizer/config.json`. @throws CheckpointError naming the field */
+export async function readConfig(folder: string): Promise<Qwen3TtsConfig> {
+  const config = await readFields(folder, CONFIG);
+  config.expect("tokenizer_type", "qwen3_tts_tokenizer_12hz");
+  const codec = codecSizes(await readFields(folder, `${CODEC_FOLDER}/config.json`));
+  const talker = config.group("talker_config");
+  const predictor = talker.group("code_predictor_config");
+  const kind = kindOf(config);
+  const codebooks = talker.whole("num_code_groups", undefined, 2);
+  predictor.expect("num_code_groups", codebooks);
+  const rows = talker.whole("vocab_size", undefined, CONTROLS + 1);
+  const codes = predictor.whole("vocab_size");
+  if (codes !== rows - CONTROLS || codes !== codec.decoder.codes || codebooks !== codec.codebooks) {
+    throw new CheckpointError(
+      `config.json: the talker has ${codebooks} codebooks of ${rows - CONTROLS} codes, its code predictor of ${codes}; the codec ${codec.codebooks} of ${codec.decoder.codes}.`,
+    );
+  }
+  const talkerSizes = transformerSizes(talker);
+  const speakerEncoder = kind === "base" ? speakerEncoderSizes(config.group("speaker_encoder_config")) : null;
+  if (speakerEncoder !== null && speakerEncoder.width !== talkerSizes.width) {
+    throw new CheckpointError(
+      `config.json: a voice is ${speakerEncoder.width} numbers wide (enc_dim), the talker ${talkerSizes.width}.`,
+    );
+  }
+  return {
+    kind,
+    size: config.text("tts_model_size"),
+    talker: talkerSizes,
+    // It reads one frame at a time: the talker's state, and all codes but the last.
+    predictor: { ...transformerSizes(predictor), positions: codebooks },
+    textTokens: talker.whole("text_vocab_size"),
+    textWidth: talker.whole("text_hidden_size"),
+    codes,
+    rows,
+    codebooks,
+    ids: idsOf(config, talker, rows),
+    ...voicesOf(talker, rows),
+    speakerEncoder,
+    codec,
+  };
+}
+
+function kindOf(config: Fields): Kind {
+  const kind = config.text("tts_model_type");
+  if (kind === "base" || kind === "custom_voice" || kind === "voice_design") return kind;
+  throw new CheckpointError(
+    `config.json: tts_model_type has to be base, custom_voice or voice_design; it is ${JSON.stringify(kind)}.`,
+  );
+}
+
+function transformerSizes(config: Fields): TransformerSizes {
+  config.expect("hidden_act", "silu");
+  config.expect("attention_bias", false);
+  config.expect("use_sliding_window", false);
+  const heads = config.whole("num_attention_heads");
+  const keyHeads = config.whole("num_key_value_heads");
+  if (heads % keyHeads !== 0) {
+    throw new CheckpointError(`config.json: ${heads} heads cannot share ${keyHeads} key and value heads.`);
+  }
+  return {
+    width: config.whole("hidden_size"),
+    layers: config.whole("num_hidden_layers"),
+    heads,
+    keyHeads,
+    headWidth: config.whole("head_dim"),
+    innerWidth: config.whole("intermediate_size"),
+    epsilon: config.positive("rms_norm_eps"),
+    // The sections of `rope_scaling` are for positions in three dimensions. A text's are the same in all three.
+    rotary: { theta: config.positive("rope_theta"), stretched: null },
+    positions: config.whole("max_position_embeddings"),
+    hasHeadNorms: true,
+  };
+}
+
+function idsOf(config: Fields, talker: Fields, rows: number): Ids {
+  const token = (name: string): number => config.whole(`${name}_token_id`, undefined, 0);
+  const control = (name: string): number => rowOf(talker, `codec_${name}`, rows);
+  return {
+    imStart: token("im_start"),
+    imEnd: token("im_end"),
+    textPad: token("tts_pad"),
+    textBegin: token("tts_bos"),
+    textEnd: token("tts_eos"),
+    pad: control("pad_id"),
+    begin: control("bos_id"),
+    end: control("eos_token_id"),
+    think: control("think_id"),
+    noThink: control("nothink_id"),
+    thinkBegin: control("think_bos_id"),
+    thinkEnd: control("think_eos_id"),
+  };
+}
+
+function voicesOf(talker: Fields, rows: number): Pick<Qwen3TtsConfig, "languages" | "speakers" | "dialects"> {
+  const rowsByName = (name: string): ReadonlyMap<string, number> => {
+    if (!talker.has(name)) return new Map();
+    const group = talker.group(name);
+    return new Map(group.names.map((each) => [each.toLowerCase(), rowOf(group, each, rows)]));
+  };
+  const languages = rowsByName("codec_language_id");
+  const dialects = new Map<string, string>();
+  const group = talker.has("spk_is_dialect") ? talker.group("spk_is_dialect") : null;
+  for (const name of group?.names ?? []) {
+    if (group!.is(name, false)) continue;
+    const dialect = group!.text(name).toLowerCase();
+    if (!languages.has(dialect)) {
+      throw new CheckpointError(`config.json: codec_language_id lacks ${dialect}, the dialect of ${name}.`);
+    }
+    dialects.set(name.toLowerCase(), dialect);
+  }
+  return { languages, speakers: rowsByName("spk_id"), dialects };
+}
+
+function rowOf(fields: Fields, name: string, rows: number): number {
+  const row = fields.whole(name, undefined, 0);
+  if (row < rows) return row;
+  throw new CheckpointError(`config.json: ${name} is row ${row} of the talker's ${rows}.`);
+}

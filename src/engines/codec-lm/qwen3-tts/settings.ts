@@ -1,0 +1,102 @@
+import type { Choosing } from "../choosing.ts";
+import { Fields, OptionError } from "../fields.ts";
+import type { Utterance } from "../model.ts";
+
+/** How a generation goes. */
+export interface GenerationSettings {
+  /** Of the first codebook, by the talker. */
+  readonly first: Choosing;
+  /** Of the others, by the code predictor. */
+  readonly others: Choosing;
+  /** Of first codes that were chosen before (`first-code.ts`). */
+  readonly penalty: number;
+  readonly maxFrames: number;
+  /** `null`: nothing was said of it. */
+  readonly speaker: string | null;
+  readonly language: string;
+  readonly instruction: string | null;
+  /** `null`: as is usual for the kind of checkpoint. */
+  readonly isTextFirst: boolean | null;
+  /** Whether of what was spoken before nothing but the voice counts. */
+  readonly isVoiceOnly: boolean;
+}
+
+/** Parameters that the reference has by these names, and that `--option` takes. */
+const TEXTS = ["speaker", "language", "instruct"];
+const VALUES = [
+  ...["non_streaming_mode", "x_vector_only_mode", "repetition_penalty", "max_new_tokens"],
+  ...["temperature", "top_k", "top_p", "do_sample"],
+  ...["subtalker_temperature", "subtalker_top_k", "subtalker_top_p", "subtalker_dosample"],
+];
+
+/**
+ * What an utterance asks for, over what the checkpoint says, over the defaults of the reference.
+ *
+ * `do_sample` as an option is for both stacks, unless `subtalker_dosample` is given too.
+ *
+ * @param generation `generation_config.json`
+ * @throws OptionError naming one that is unknown or ill-typed; CheckpointError naming a field
+ */
+export function settingsOf(generation: Fields, { wishes, options }: Utterance): GenerationSettings {
+  const given = optionsOf(options);
+  const of = (name: string): Fields => (given.has(name) ? given : generation);
+  const { temperature, acousticTemperature = temperature, topK } = wishes;
+
+  const choosing = (prefix: string, doSample: string, wished: number | undefined): Choosing => {
+    const names = { temperature: `${prefix}temperature`, topK: `${prefix}top_k`, topP: `${prefix}top_p` };
+    const says = [doSample, "do_sample"].find((name) => given.has(name));
+    const common = {
+      topK:
+        topK !== undefined && !given.has(names.topK) ? topK : of(names.topK).whole(names.topK, 50, 0) || null,
+      topP: of(names.topP).positive(names.topP, 1),
+    };
+    if (wished !== undefined && says === undefined && !given.has(names.temperature)) {
+      return { temperature: wished, ...common };
+    }
+    const isSampled = says === undefined ? generation.flag(doSample, true) : given.flag(says);
+    return {
+      temperature: isSampled ? of(names.temperature).positive(names.temperature, 0.9) : 0,
+      ...common,
+    };
+  };
+
+  const instruction = given.text("instruct", "").trim();
+  return {
+    first: choosing("", "do_sample", temperature),
+    others: choosing("subtalker_", "subtalker_dosample", acousticTemperature),
+    penalty: of("repetition_penalty").positive("repetition_penalty", 1.05),
+    maxFrames: maxFramesOf(generation, given, wishes.maxFrames),
+    speaker: given.has("speaker") ? given.text("speaker") : null,
+    language: given.text("language", "auto"),
+    instruction: instruction === "" ? null : instruction,
+    isTextFirst: given.has("non_streaming_mode") ? given.flag("non_streaming_mode") : null,
+    isVoiceOnly: given.flag("x_vector_only_mode", false),
+  };
+}
+
+/** The reference chooses a first code `max_new_tokens` times; the last one does not become a frame. */
+function maxFramesOf(generation: Fields, given: Fields, wished: number | undefined): number {
+  if (given.has("max_new_tokens")) return given.whole("max_new_tokens", undefined, 2) - 1;
+  return wished ?? generation.whole("max_new_tokens", 2_048, 2) - 1;
+}
+
+function optionsOf(options: ReadonlyMap<string, string>): Fields {
+  const values: Record<string, unknown> = {};
+  for (const [name, value] of options) {
+    if (TEXTS.includes(name)) {
+      values[name] = value;
+      continue;
+    }
+    if (!VALUES.includes(name)) {
+      throw new OptionError(
+        `Qwen3-TTS has no option ${name}; it has ${[...TEXTS, ...VALUES].join(", ")} and uniforms.`,
+      );
+    }
+    try {
+      values[name] = JSON.parse(value.toLowerCase());
+    } catch {
+      throw new OptionError(`--option ${name} takes a number, true or false; it is ${value}.`);
+    }
+  }
+  return new Fields(values, "--option", OptionError);
+}

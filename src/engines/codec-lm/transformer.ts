@@ -1,0 +1,102 @@
+import { type Rotary, rotaryTables } from "./rotary.ts";
+import type { WeightsInGraph } from "./weights-in-graph.ts";
+
+/** The sizes of a causal transformer of Llama's kind. */
+export interface TransformerSizes {
+  readonly width: number;
+  readonly layers: number;
+  /** Query heads; each key and value head serves as many neighbouring ones. */
+  readonly heads: number;
+  readonly keyHeads: number;
+  readonly headWidth: number;
+  /** Of the feed-forward part. */
+  readonly innerWidth: number;
+  readonly epsilon: number;
+  readonly rotary: Rotary;
+  /** That it can tell apart: no sequence is longer. */
+  readonly positions: number;
+  /** Whether each head's queries and keys are normalised, with weights of their own, as Qwen3 does. */
+  readonly hasHeadNorms: boolean;
+}
+
+/**
+ * Writes the layers of a transformer and its last norm: root-mean-square norms, grouped queries, rotated halves, SwiGLU,
+ * no biases.
+ *
+ * Besides x the graph takes `last` int32 [b], the position of the newest row; `total` int32, the number of positions
+ * with it; and for each layer `past_keys.0`, `past_values.0` …, float32 [b, key heads, before, head width]. It gives
+ * `keys.0`, `values.0` …, the same with the new rows. With more than one new row, b is 1.
+ *
+ * @param stem in front of the names: `backbone_model`
+ * @param x [b, n, width]: the new rows
+ * @returns the normalised rows, [b, n, width]
+ */
+export function transformer(
+  weights: WeightsInGraph,
+  stem: string,
+  sizes: TransformerSizes,
+  x: string,
+): string {
+  const { graph } = weights;
+  const { width, layers, heads, keyHeads, headWidth, innerWidth, positions } = sizes;
+  const tables = rotaryTables(positions, headWidth, sizes.rotary);
+  const cosines = graph.constant(tables.cosines, [positions, headWidth / 2], "cosines");
+  const sines = graph.constant(tables.sines, [positions, headWidth / 2], "sines");
+  const last = graph.input("last", "int32", ["b"]);
+  const total = graph.input("total", "int32", []);
+
+  const normalised = (rows: string, name: string, size: number): string =>
+    graph.add("SimplifiedLayerNormalization", [rows, weights.constant(`${name}.weight`, [size])], {
+      axis: -1,
+      epsilon: { float: sizes.epsilon },
+    });
+  const byHead = (rows: string, name: string, count: number): string => {
+    if (!sizes.hasHeadNorms) return rows;
+    const split = graph.add("Reshape", [rows, graph.integers(0, 0, count, headWidth)]);
+    return graph.add("Reshape", [
+      normalised(split, name, headWidth),
+      graph.integers(0, 0, count * headWidth),
+    ]);
+  };
+
+  let rows = x;
+  for (let at = 0; at < layers; at++) {
+    const layer = `${stem}.layers.${at}`;
+    const own = `${layer}.self_attn`;
+    const normal = normalised(rows, `${layer}.input_layernorm`, width);
+    const queries = weights.linear(normal, `${own}.q_proj`, width, heads * headWidth);
+    const keys = weights.linear(normal, `${own}.k_proj`, width, keyHeads * headWidth);
+    const values = weights.linear(normal, `${own}.v_proj`, width, keyHeads * headWidth);
+    const kept: readonly (number | string)[] = ["b", keyHeads, "before", headWidth];
+    const grown: readonly (number | string)[] = ["b", keyHeads, "all", headWidth];
+    const attention = graph.addMany(
+      "com.microsoft.GroupQueryAttention",
+      [
+        byHead(queries, `${own}.q_norm`, heads),
+        byHead(keys, `${own}.k_norm`, keyHeads),
+        values,
+        graph.input(`past_keys.${at}`, "float32", kept),
+        graph.input(`past_values.${at}`, "float32", kept),
+        ...[last, total, cosines, sines],
+      ],
+      [`attention.${at}`, `keys.${at}`, `values.${at}`],
+      { num_heads: heads, kv_num_heads: keyHeads, do_rotary: 1 },
+    );
+    graph.output(`keys.${at}`, grown);
+    graph.output(`values.${at}`, grown);
+    const attended = weights.linear(attention[0]!, `${own}.o_proj`, heads * headWidth, width);
+    rows = graph.add("Add", [rows, attended]);
+
+    const inner = normalised(rows, `${layer}.post_attention_layernorm`, width);
+    const gate = weights.linear(inner, `${layer}.mlp.gate_proj`, width, innerWidth);
+    const up = weights.linear(inner, `${layer}.mlp.up_proj`, width, innerWidth);
+    const gated = graph.add("Mul", [graph.add("Mul", [gate, graph.add("Sigmoid", [gate])]), up]);
+    rows = graph.add("Add", [rows, weights.linear(gated, `${layer}.mlp.down_proj`, innerWidth, width)]);
+  }
+  return normalised(rows, `${stem}.norm`, width);
+}
+
+/** The newest row of [b, n, width], as [b, width]. */
+export function newestRow(weights: WeightsInGraph, rows: string): string {
+  return weights.graph.add("Gather", [rows, weights.graph.scalar(-1)], { axis: 1 });
+}

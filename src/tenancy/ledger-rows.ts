@@ -1,0 +1,45 @@
+import { fromTicks } from "./audio-ticks.ts";
+import type { KeyRecord, UsageTotals } from "./store.ts";
+
+/** A row of the table `keys`. */
+export interface KeyRow {
+  readonly key_id: string;
+  readonly hash: string;
+  readonly label: string;
+  readonly rpm: number;
+  readonly burst: number;
+  readonly created_ts: number;
+  readonly revoked_ts: number | null;
+}
+
+/** A key beside its row of `usage_totals`. Whole numbers as libsql or PostgreSQL give large ones; null without requests. */
+export interface TotalsRow {
+  readonly key_id: string;
+  readonly requests: bigint | string | null;
+  readonly input_chars: bigint | string | null;
+  readonly input_ticks: bigint | string | null;
+  readonly output_ticks: bigint | string | null;
+  readonly last_ts: number | null;
+}
+
+export function keyOf(row: KeyRow): KeyRecord {
+  return {
+    keyId: row.key_id,
+    label: row.label,
+    rpm: row.rpm,
+    burst: row.burst,
+    createdTsS: row.created_ts,
+    revokedTsS: row.revoked_ts,
+  };
+}
+
+export function totalsOf(row: TotalsRow): UsageTotals {
+  return {
+    keyId: row.key_id,
+    requests: Number(row.requests ?? 0),
+    inputChars: Number(row.input_chars ?? 0),
+    inputAudioS: fromTicks(BigInt(row.input_ticks ?? 0)),
+    outputAudioS: fromTicks(BigInt(row.output_ticks ?? 0)),
+    lastRequestTsS: row.last_ts,
+  };
+}

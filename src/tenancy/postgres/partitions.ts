@@ -1,0 +1,100 @@
+import type { QueryConfig } from "pg";
+import { monotonicMs } from "../monotonic-clock.ts";
+import type { Connections, Run } from "./connections.ts";
+import { freeMigrationLock } from "./statements.ts";
+
+/**
+ * Makes the days to come, and drops those that are older than `keptDays`. Usage events lie in a partition for each day of
+ * their ids, so that old ones go as a whole. What belongs to no day that is there, an id that tells another time, is in the
+ * partition `usage_events_rest`, and goes by when it was recorded. Of several servers one does it at a time.
+ *
+ * @throws what the database reports
+ */
+export async function keepDays(
+  connections: Connections,
+  schema: string,
+  { keptDays, longestMs }: { readonly keptDays: number; readonly longestMs: number },
+): Promise<void> {
+  const alone = (work: (run: Run) => Promise<void>) =>
+    connections.transaction(async (run) => {
+      const [lock] = await run<{ is_held: boolean }>(freeMigrationLock(schema));
+      if (lock!.is_held) await work(run);
+    }, monotonicMs() + longestMs);
+  await alone((run) => makeDays(run, schema));
+  await alone((run) => dropDays(run, schema, keptDays));
+  await alone(async (run) => {
+    const text = `DELETE FROM "${schema}".usage_events_rest WHERE recorded_ts < now() - $1 * interval '1 day'`;
+    await run({ text, values: [keptDays] });
+  });
+}
+
+/** Makes the days from yesterday to some days from now that are not there yet. */
+export async function makeDays(run: Run, schema: string): Promise<void> {
+  const today = await todayOf(run);
+  const there = await daysOf(run, schema);
+  for (let day = today - 1; day <= today + DAYS_AHEAD; day++) {
+    if (!there.includes(nameOf(day))) for (const statement of makingOf(day, schema)) await run(statement);
+  }
+}
+
+async function dropDays(run: Run, schema: string, keptDays: number): Promise<void> {
+  const oldest = (await todayOf(run)) - keptDays;
+  // Whoever commits waits while this waits for somebody who reads.
+  await run({ text: `SET LOCAL lock_timeout = ${LONGEST_LOCK_MS}` });
+  for (const name of await daysOf(run, schema)) {
+    if (dayOf(name) < oldest) await run({ text: `DROP TABLE "${schema}"."${name}"` });
+  }
+}
+
+const DAYS_AHEAD = 3;
+const DAY_MS = 86_400_000;
+const LONGEST_LOCK_MS = 250;
+
+/**
+ * A new partition takes over what came for its day before it was there. Unlike CREATE TABLE … PARTITION OF this keeps
+ * nobody from committing to other days, or from reading.
+ */
+function makingOf(day: number, schema: string): QueryConfig[] {
+  const [name, rest] = [`"${schema}".${nameOf(day)}`, `"${schema}".usage_events_rest`];
+  const [from, to] = [`'${firstIdOf(day)}'`, `'${firstIdOf(day + 1)}'`];
+  return [
+    `LOCK TABLE ${rest} IN ACCESS EXCLUSIVE MODE`,
+    `CREATE TABLE ${name} (LIKE "${schema}".usage_events INCLUDING ALL)`,
+    `WITH moved AS (DELETE FROM ${rest} WHERE event_id >= ${from} AND event_id < ${to} RETURNING *)
+     INSERT INTO ${name} SELECT * FROM moved`,
+    `ALTER TABLE "${schema}".usage_events ATTACH PARTITION ${name} FOR VALUES FROM (${from}) TO (${to})`,
+  ].map((text) => ({ text }));
+}
+
+/** Days since 1970, by the database's clock. */
+async function todayOf(run: Run): Promise<number> {
+  const [row] = await run<{ today: number }>({
+    text: "SELECT floor(extract(epoch FROM now()) / 86400)::integer AS today",
+  });
+  return row!.today;
+}
+
+async function daysOf(run: Run, schema: string): Promise<string[]> {
+  const rows = await run<{ name: string }>({
+    text: `SELECT relname AS name FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+           WHERE inhparent = $1::regclass AND relname ~ '^usage_events_\\d{8}$' ORDER BY relname`,
+    values: [`"${schema}".usage_events`],
+  });
+  return rows.map(({ name }) => name);
+}
+
+/** As in `usage_events_20261123`. */
+function nameOf(day: number): string {
+  return `usage_events_${new Date(day * DAY_MS).toISOString().slice(0, 10).replaceAll("-", "")}`;
+}
+
+function dayOf(name: string): number {
+  const [, year, month, date] = /_(\d{4})(\d\d)(\d\d)$/.exec(name)!;
+  return Date.UTC(Number(year), Number(month) - 1, Number(date)) / DAY_MS;
+}
+
+/** The least id of an event of that day: its time in milliseconds, and zeros. */
+function firstIdOf(day: number): string {
+  const time = (day * DAY_MS).toString(16).padStart(12, "0");
+  return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;
+}

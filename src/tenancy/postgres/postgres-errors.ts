@@ -1,0 +1,210 @@
+import { DatabaseError } from "pg";
+import { StoreError, type StoreProblem } from "../store-error.ts";
+
+/** What messages say of where a store is. */
+export interface StorePlace {
+  /** As in `the database antiphon on db.example:5432`. */
+  readonly place: string;
+  readonly schema: string;
+}
+
+/** A connection that leads to a standby, which cannot write and may be behind. */
+export class StandbyError extends Error {
+  override readonly name = "StandbyError";
+
+  constructor() {
+    super("a standby answers, and no primary");
+  }
+}
+
+/** A statement or a connection that took too long, and may yet be carried out. */
+export class TooLateError extends Error {
+  override readonly name = "TooLateError";
+}
+
+/**
+ * Puts what the database, its driver or the network reported into one sentence with the remedy. What was reported is in
+ * it as far as it holds no secret; the report itself goes nowhere, since its details quote rows.
+ */
+export function asStoreError(error: unknown, where: StorePlace): StoreError {
+  if (error instanceof StoreError) return error;
+  const { problem, sentence } = kindOf(error);
+  return new StoreError(problem, sentence(where, detailOf(error)));
+}
+
+/** Whether the same may well succeed in a moment: whoever tries again does it with a connection that is sound. */
+export function passes(error: unknown): boolean {
+  return !(error instanceof StoreError) && kindOf(error).passes === true;
+}
+
+/** Whether the other connections may be as dead as the one that failed so, or lead to the same standby. */
+export function losesConnections(error: unknown): boolean {
+  return !(error instanceof StoreError) && kindOf(error).problem === "unreachable";
+}
+
+/** PostgreSQL's code for a failure that it reported: its SQLSTATE, five characters. */
+export function stateOf(error: unknown): string | undefined {
+  return error instanceof DatabaseError ? error.code : undefined;
+}
+
+/** A database that no version of Antiphon's can work with. */
+export function tooOld({ place }: StorePlace, version: string, oldest: string): StoreError {
+  return new StoreError(
+    "unwritable",
+    `${sentenceCase(place)} is of PostgreSQL ${version}, and Antiphon needs ${oldest} or later: upgrade it.`,
+  );
+}
+
+/** A database that says a commit is done before it is on its disk. */
+export function notDurable({ place }: StorePlace): StoreError {
+  return new StoreError(
+    "unwritable",
+    `${sentenceCase(place)} does not wait for its disk (synchronous_commit is off), and usage could be lost: set it to on, for this role or for all.`,
+  );
+}
+
+/** Tables of a later version of Antiphon. */
+export function newer({ place, schema }: StorePlace, version: number, known: number): StoreError {
+  return new StoreError(
+    "newer",
+    `The schema ${schema} of ${place} was written by a later Antiphon (version ${version}, known are up to ${known}): upgrade, or name another schema with store.schema.`,
+  );
+}
+
+/** A schema whose tables somebody else has made. */
+export function foreign({ place, schema }: StorePlace, detail: string): StoreError {
+  return new StoreError(
+    "unwritable",
+    `The schema ${schema} of ${place} holds tables of another program (${detail}): name another schema with store.schema.`,
+  );
+}
+
+/** Totals that are less than what they are made of. */
+export function disagreeing({ place, schema }: StorePlace, keyId: string): StoreError {
+  return new StoreError(
+    "damaged",
+    `The schema ${schema} of ${place} is damaged (the totals of ${keyId} are less than its events): restore it from a backup.`,
+  );
+}
+
+export function closed(place: string): StoreError {
+  return new StoreError("closed", `${sentenceCase(place)} is closed: open it again.`);
+}
+
+interface Kind {
+  readonly problem: StoreProblem;
+  readonly passes?: boolean;
+  sentence(where: StorePlace, detail: string): string;
+}
+
+const ADDRESS = "ANTIPHON_STORE_URL or store.urlFile";
+
+const AWAY: Kind = {
+  problem: "unreachable",
+  passes: true,
+  sentence: ({ place }, detail) =>
+    `${sentenceCase(place)} cannot be reached (${detail}): see that PostgreSQL runs there as a primary, and that the network lets this machine to it.`,
+};
+const BUSY: Kind = {
+  problem: "busy",
+  passes: true,
+  sentence: ({ place }, detail) =>
+    `${sentenceCase(place)} has too much to do (${detail}): try again, and give it more connections or time if that stays so.`,
+};
+const LOGIN: Kind = {
+  problem: "unwritable",
+  sentence: ({ place }, detail) =>
+    `${sentenceCase(place)} refuses the login (${detail}): correct the user or password in ${ADDRESS}.`,
+};
+const TLS: Kind = {
+  problem: "unwritable",
+  sentence: ({ place }, detail) =>
+    `${sentenceCase(place)} cannot be trusted over TLS (${detail}): name its authority with sslrootcert in ${ADDRESS}, or correct the host, or its certificate.`,
+};
+const NO_TLS: Kind = {
+  problem: "unwritable",
+  sentence: ({ place }, detail) =>
+    `${sentenceCase(place)} has no TLS (${detail}): switch ssl on there, or take sslmode out of ${ADDRESS}.`,
+};
+const NO_DATABASE: Kind = {
+  problem: "unwritable",
+  sentence: ({ place }, detail) =>
+    `${sentenceCase(place)} does not exist (${detail}): make it with createdb, or name another in ${ADDRESS}.`,
+};
+const NOT_ALLOWED: Kind = {
+  problem: "unwritable",
+  sentence: ({ place, schema }, detail) =>
+    `${sentenceCase(place)} lets this role do too little (${detail}): make the schema for it with CREATE SCHEMA ${schema} AUTHORIZATION the role, or give it what is missing.`,
+};
+const DISK: Kind = {
+  problem: "disk",
+  sentence: ({ place }, detail) =>
+    `The disk of ${place} is full or failing (${detail}): free some space there, or check the disk.`,
+};
+const DAMAGED: Kind = {
+  problem: "damaged",
+  sentence: ({ place, schema }, detail) =>
+    `The schema ${schema} of ${place} is not as it was made (${detail}): restore it from a backup, or name an empty one with store.schema.`,
+};
+const FAILED: Kind = {
+  problem: "failed",
+  sentence: ({ place }, detail) =>
+    `${sentenceCase(place)} failed (${detail}): try again, and look into its log if that stays so.`,
+};
+
+/** By SQLSTATE, or its class where that is enough (postgresql.org/docs/current/errcodes-appendix.html). */
+const BY_STATE: Readonly<Record<string, Kind>> = {
+  "08": AWAY,
+  // A transaction that was left open for too long.
+  "25P03": AWAY,
+  // A row that was on its way to where its day was not, when its day was made.
+  "23514": BUSY,
+  "25006": AWAY,
+  "28": LOGIN,
+  "3D000": NO_DATABASE,
+  "3F000": DAMAGED,
+  "40": BUSY,
+  "42501": NOT_ALLOWED,
+  "42703": DAMAGED,
+  "42P01": DAMAGED,
+  "53": BUSY,
+  "53100": DISK,
+  "55P03": BUSY,
+  "57014": BUSY,
+  "57": AWAY,
+  "58": DISK,
+  XX001: DAMAGED,
+  XX002: DAMAGED,
+};
+
+/** What Node and OpenSSL say of a certificate or of a handshake. */
+const TLS_CODES =
+  /^(CERT_|ERR_TLS_|ERR_SSL_|ERR_OSSL_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_(GET|VERIFY|DECRYPT))/;
+
+function kindOf(error: unknown): Kind {
+  const state = stateOf(error);
+  if (state !== undefined) return BY_STATE[state] ?? BY_STATE[state.slice(0, 2)] ?? FAILED;
+  if (error instanceof StandbyError || error instanceof TooLateError) return AWAY;
+  if (!(error instanceof Error)) return FAILED;
+  if (error.message.startsWith("SASL: ")) return LOGIN;
+  if (error.message.includes("does not support SSL")) return NO_TLS;
+  if (TLS_CODES.test(codeOf(error))) return TLS;
+  if (codeOf(error) !== "" || /^(Connection terminated|Client )/.test(error.message)) return AWAY;
+  return FAILED;
+}
+
+/** Two addresses of one name that were tried fail as one, whose message is empty. */
+function detailOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(detailOf).join("; ");
+  if (!(error instanceof Error)) return String(error);
+  const code = codeOf(error);
+  return error.message.includes(code) ? error.message : `${code}: ${error.message}`;
+}
+
+function codeOf(error: Error): string {
+  return "code" in error && typeof error.code === "string" ? error.code : "";
+}
+
+function sentenceCase(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -1,0 +1,124 @@
+import { Grouped } from "../grouped.ts";
+import { type KeyRow, keyOf, type TotalsRow, totalsOf } from "../ledger-rows.ts";
+import type { KeyRecord, Store, StoreWatch } from "../store.ts";
+import { StoreError } from "../store-error.ts";
+import { keepDays } from "./partitions.ts";
+import { PatientDatabase } from "./patient-database.ts";
+import { StandbyError, stateOf } from "./postgres-errors.ts";
+import { prepareSchema } from "./schema.ts";
+import { type FoundRow, migrationLock, statementsIn } from "./statements.ts";
+import type { StoreAddress } from "./store-address.ts";
+
+export interface PostgresStoreOptions extends StoreWatch {
+  /** The schema that holds our tables, made if it is not there. Small letters, digits and underscores. */
+  readonly schema: string;
+  /** Connections that may be open at once. */
+  readonly connections: number;
+  /** How long connecting, one statement, and whatever somebody waits for but a commit, may take, in milliseconds. */
+  readonly timeoutMs: number;
+  /** How long a commit is tried for, in milliseconds. */
+  readonly commitTimeoutMs: number;
+  /** For how many days events are kept, so that one that comes again is known. */
+  readonly eventsKeptDays: number;
+}
+
+/**
+ * Keys and usage in a PostgreSQL database, which any number of servers may share. What fails by what passes (a connection
+ * that is cut, a database that is started again, a standby before its promotion) is tried again until its time is over.
+ * A commit may be tried again whatever became of the first try, since its events have ids.
+ *
+ * @throws StoreError when the database cannot be reached or worked with.
+ */
+export async function postgresStore(address: StoreAddress, options: PostgresStoreOptions): Promise<Store> {
+  const { schema, timeoutMs, commitTimeoutMs, eventsKeptDays: keptDays } = options;
+  const database = new PatientDatabase(address, schema, options);
+  const { connections } = database;
+  const statements = statementsIn(schema);
+
+  // Whoever asks may have to wait for one group before their own.
+  const lookups = new Grouped<string, Found | null>((hashes) =>
+    database.patiently(timeoutMs / 2, async ({ untilMs }) => {
+      const rows = await connections.run<FoundRow>(statements.findKeys(hashes), untilMs);
+      if (rows[0]?.is_standby !== false) throw new StandbyError();
+      const found = new Map(rows.map((row) => [row.hash, row]));
+      return hashes.map((hash) => foundOf(found.get(hash)));
+    }),
+  );
+
+  /** Whether a try whose answer was lost has made the key. */
+  async function isMade({ keyId }: KeyRecord, hash: string, untilMs: number): Promise<boolean> {
+    const rows = await connections.run<FoundRow>(statements.findKeys([hash]), untilMs);
+    return rows.some(({ key_id }) => key_id === keyId);
+  }
+
+  try {
+    const where = { place: address.place, schema };
+    await database.patiently(timeoutMs, ({ untilMs }) => prepareSchema(connections, where, untilMs));
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  const keep = () =>
+    database.aside(
+      () => keepDays(connections, schema, { keptDays, longestMs: timeoutMs }),
+      "old usage is kept",
+    );
+  const timers = [setTimeout(keep, KEEPING_MS.first), setInterval(keep, KEEPING_MS.next)];
+  for (const timer of timers) timer.unref();
+
+  return {
+    createKey: (key, hash) =>
+      database.patiently(timeoutMs, async ({ untilMs, nth }) => {
+        try {
+          await connections.run(statements.createKey(key, hash), untilMs);
+        } catch (error) {
+          if (stateOf(error) !== "23505") throw error;
+          if (nth === 1 || !(await isMade(key, hash, untilMs))) throw there(key);
+        }
+      }),
+    createFirstKey: (key, hash) =>
+      database.patiently(timeoutMs, async ({ untilMs, nth }) => {
+        const made = await connections.transaction(async (run) => {
+          await run(migrationLock(schema));
+          return (await run(statements.createOnlyKey(key, hash))).length > 0;
+        }, untilMs);
+        return made || (nth > 1 && (await isMade(key, hash, untilMs)));
+      }),
+    findKey: (hash) => lookups.add(hash),
+    listKeys: () =>
+      database.patiently(timeoutMs, async ({ untilMs }) => {
+        return (await connections.run<KeyRow>(statements.listKeys(), untilMs)).map(keyOf);
+      }),
+    revokeKey: (keyId, tsS) =>
+      database.patiently(timeoutMs, async ({ untilMs }) => {
+        return (await connections.run(statements.revokeKey(keyId, tsS), untilMs)).length > 0;
+      }),
+    commit: (records) =>
+      database.patiently(commitTimeoutMs, async ({ untilMs }) => {
+        await connections.run(statements.commit(records), untilMs);
+      }),
+    totals: (keyId) =>
+      database.patiently(timeoutMs, async ({ untilMs }) => {
+        return (await connections.run<TotalsRow>(statements.totals(keyId ?? null), untilMs)).map(totalsOf);
+      }),
+    // All servers share it: when it is away, no other server is better off.
+    isWell: () => true,
+    async close() {
+      for (const timer of timers) clearTimeout(timer);
+      await database.close();
+    },
+  };
+}
+
+/** When the days of events are looked after, in milliseconds. Not at once: most commands are over before. */
+const KEEPING_MS = { first: 10_000, next: 3_600_000 };
+
+type Found = { readonly key: KeyRecord; readonly hash: string };
+
+function there({ keyId }: KeyRecord): StoreError {
+  return new StoreError("failed", `The key ${keyId} is there already: make another.`);
+}
+
+function foundOf(row: FoundRow | undefined): Found | null {
+  return row === undefined || row.key_id === null ? null : { key: keyOf(row), hash: row.hash };
+}

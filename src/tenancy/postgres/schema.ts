@@ -1,0 +1,96 @@
+import type { Connections, Run } from "./connections.ts";
+import { MIGRATIONS } from "./migrations.ts";
+import { makeDays } from "./partitions.ts";
+import {
+  foreign,
+  newer,
+  notDurable,
+  StandbyError,
+  type StorePlace,
+  stateOf,
+  tooOld,
+} from "./postgres-errors.ts";
+import { migrationLock } from "./statements.ts";
+
+/** A migration of large tables takes its time, and others wait for it. */
+const LONGEST_MIGRATION_MS = 600_000;
+
+/**
+ * Sees that a database can be worked with, and that its schema is there and of the newest version. Of servers that begin
+ * together one brings it there, in one transaction, and the others find it done.
+ *
+ * @throws StoreError when the database is too old, or the schema is newer than what is known here or somebody else's;
+ * what the database reports, otherwise.
+ */
+export async function prepareSchema(
+  connections: Connections,
+  where: StorePlace,
+  untilMs: number,
+): Promise<void> {
+  const [server] = await connections.run<ServerRow>({ text: SERVER }, untilMs);
+  const { version_number, version, is_standby, synchronous_commit } = server!;
+  if (version_number < OLDEST * 10_000) throw tooOld(where, version, `${OLDEST}`);
+  if (is_standby) throw new StandbyError();
+  if (synchronous_commit === "off") throw notDurable(where);
+  const read: Run = (statement) => connections.run(statement, untilMs);
+  const { version: found } = await asOurs(where, stateIn(read, where.schema));
+  if (found > MIGRATIONS.length) throw newer(where, found, MIGRATIONS.length);
+  if (found === MIGRATIONS.length) return;
+  const migrated = connections.transaction(
+    (run) => migrate(run, where.schema),
+    untilMs + LONGEST_MIGRATION_MS,
+  );
+  await asOurs(where, migrated);
+}
+
+/** Tried with 13, 15 and 18. */
+const OLDEST = 13;
+
+const SERVER = `SELECT current_setting('server_version_num')::integer AS version_number,
+  current_setting('server_version') AS version, pg_is_in_recovery() AS is_standby,
+  current_setting('synchronous_commit') AS synchronous_commit`;
+
+interface ServerRow {
+  readonly version_number: number;
+  readonly version: string;
+  readonly is_standby: boolean;
+  readonly synchronous_commit: string;
+}
+
+async function migrate(run: Run, schema: string): Promise<void> {
+  await run(migrationLock(schema));
+  const { version, hasSchema } = await stateIn(run, schema);
+  if (version >= MIGRATIONS.length) return;
+  // Not IF NOT EXISTS, which would need the right to make schemas although there is one.
+  if (!hasSchema) await run({ text: `CREATE SCHEMA "${schema}"` });
+  for (const step of MIGRATIONS.slice(version))
+    await run({ text: step.replaceAll("{schema}", `"${schema}"`) });
+  await run({ text: `UPDATE "${schema}".schema_version SET version = ${MIGRATIONS.length}` });
+  await makeDays(run, schema);
+}
+
+/** Version 0 is where nothing is there yet. */
+async function stateIn(run: Run, schema: string): Promise<{ version: number; hasSchema: boolean }> {
+  const [state] = await run<{ has_schema: boolean; has_version: boolean }>({ text: STATE, values: [schema] });
+  const { has_schema: hasSchema, has_version } = state!;
+  if (!has_version) return { version: 0, hasSchema };
+  const [row] = await run<{ version: number }>({ text: `SELECT version FROM "${schema}".schema_version` });
+  return { version: row?.version ?? 0, hasSchema };
+}
+
+/** Read as rows: what `to_regclass` says may be older than the lock. */
+const STATE = `SELECT
+  EXISTS (SELECT FROM pg_namespace WHERE nspname = $1) AS has_schema,
+  EXISTS (SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+          WHERE nspname = $1 AND relname = 'schema_version') AS has_version`;
+
+/** Tables under our names that we have not made: one is there already, or has other columns. */
+async function asOurs<T>(where: StorePlace, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const state = stateOf(error);
+    if (state === "42P07" || state === "42703") throw foreign(where, (error as Error).message);
+    throw error;
+  }
+}

@@ -1,0 +1,41 @@
+/** So many may go at once; the others wait in line, each no longer than it likes. */
+export class Slots {
+  #free: number;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(atOnce: number) {
+    this.#free = atOnce;
+  }
+
+  /** True once one has a slot, which {@link done} gives back; false when none was free in time. */
+  async wait(longestMs: number): Promise<boolean> {
+    if (this.#free > 0) {
+      this.#free -= 1;
+      return true;
+    }
+    return new Promise((resolve) => {
+      const go = () => {
+        clearTimeout(timer);
+        resolve(true);
+      };
+      const timer = setTimeout(
+        () => {
+          this.#waiting.delete(go);
+          resolve(false);
+        },
+        Math.max(0, longestMs),
+      );
+      this.#waiting.add(go);
+    });
+  }
+
+  done(): void {
+    const [next] = this.#waiting;
+    if (next === undefined) {
+      this.#free += 1;
+      return;
+    }
+    this.#waiting.delete(next);
+    next();
+  }
+}

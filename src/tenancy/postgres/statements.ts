@@ -1,0 +1,125 @@
+import type { QueryConfig } from "pg";
+import { toTicks } from "../audio-ticks.ts";
+import type { KeyRow } from "../ledger-rows.ts";
+import type { KeyRecord, UsageRecord } from "../store.ts";
+
+/**
+ * The statements of a store in a schema. Every one is whole by itself, names its tables with their schema and has no name
+ * of its own, so that each may go over another connection, through pgbouncer in transaction mode too.
+ */
+export interface Statements {
+  createKey(key: KeyRecord, hash: string): QueryConfig;
+  /** Makes the key if there is none at all. Only under {@link migrationLock}. */
+  createOnlyKey(key: KeyRecord, hash: string): QueryConfig;
+  /** One {@link FoundRow} for each hash. */
+  findKeys(hashes: readonly string[]): QueryConfig;
+  listKeys(): QueryConfig;
+  revokeKey(keyId: string, tsS: number): QueryConfig;
+  commit(records: readonly UsageRecord[]): QueryConfig;
+  totals(keyId: string | null): QueryConfig;
+}
+
+/** What is there for a hash. */
+export type FoundRow = (KeyRow | { readonly [Column in keyof KeyRow]: null }) & {
+  /** Whether a standby answers, which may not know what its primary does. */
+  readonly is_standby: boolean;
+};
+
+/** @param schema a name that needs no quotes, as `store.schema` takes it */
+export function statementsIn(schema: string): Statements {
+  const keys = `"${schema}".keys`;
+  const columns = "key_id, hash, label, rpm, burst, created_ts, revoked_ts";
+  const valuesOf = (key: KeyRecord, hash: string) => [
+    key.keyId,
+    hash,
+    key.label,
+    key.rpm,
+    key.burst,
+    key.createdTsS,
+    key.revokedTsS,
+  ];
+  const commitText = commitIn(schema);
+  return {
+    createKey: (key, hash) => ({
+      text: `INSERT INTO ${keys} (${columns}) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+      values: valuesOf(key, hash),
+    }),
+    createOnlyKey: (key, hash) => ({
+      text: `INSERT INTO ${keys} (${columns})
+             SELECT $1, $2, $3, $4::integer, $5::integer, $6::double precision, $7::double precision
+             WHERE NOT EXISTS (SELECT FROM ${keys}) RETURNING key_id`,
+      values: valuesOf(key, hash),
+    }),
+    findKeys: (hashes) => ({
+      text: `SELECT pg_is_in_recovery() AS is_standby, key.*
+             FROM unnest($1::text[]) AS asked (hash) LEFT JOIN ${keys} AS key ON key.hash = asked.hash`,
+      values: [hashes],
+    }),
+    listKeys: () => ({ text: `SELECT ${columns} FROM ${keys} ORDER BY created_ts, key_id COLLATE "C"` }),
+    revokeKey: (keyId, tsS) => ({
+      text: `UPDATE ${keys} SET revoked_ts = coalesce(revoked_ts, $1) WHERE key_id = $2 RETURNING key_id`,
+      values: [tsS, keyId],
+    }),
+    commit: (records) => ({
+      text: commitText,
+      values: [
+        records.map(({ eventId }) => eventId),
+        records.map(({ keyId }) => keyId),
+        records.map(({ inputChars }) => inputChars),
+        records.map(({ inputAudioS }) => toTicks(inputAudioS)),
+        records.map(({ outputAudioS }) => toTicks(outputAudioS)),
+        records.map(({ tsS }) => tsS),
+      ],
+    }),
+    totals: (keyId) => ({
+      text: `SELECT key_id, requests, input_chars, input_ticks, output_ticks, last_ts
+             FROM ${keys} LEFT JOIN "${schema}".usage_totals USING (key_id)
+             WHERE $1::text IS NULL OR key_id = $1 ORDER BY created_ts, key_id COLLATE "C"`,
+      values: [keyId],
+    }),
+  };
+}
+
+/** Takes the lock under which one server at a time changes the tables or makes the first key, until its transaction ends. */
+export function migrationLock(schema: string): QueryConfig {
+  return { text: "SELECT pg_advisory_xact_lock($1, hashtext($2))", values: [LOCKS, schema] };
+}
+
+/** The same where it is free, as `is_held`. */
+export function freeMigrationLock(schema: string): QueryConfig {
+  return { text: "SELECT pg_try_advisory_xact_lock($1, hashtext($2)) AS is_held", values: [LOCKS, schema] };
+}
+
+/** Ours among all advisory locks of a database: `anti` in ASCII. */
+const LOCKS = 0x616e7469;
+
+/**
+ * Counts a group. Events first, then totals, each in one order for all servers, so that none waits for another that waits
+ * for it. The totals of every key in the group are written even where nothing is added: a transaction that changes nothing
+ * would be answered without a wait for the disk and the standby, also when its events were counted by a try that still
+ * waits for them.
+ */
+function commitIn(schema: string): string {
+  return `
+    WITH given AS (
+      SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::double precision[])
+        AS one (event_id, key_id, input_chars, input_ticks, output_ticks, ts)
+    ), fresh AS (
+      INSERT INTO "${schema}".usage_events (event_id, key_id, input_chars, input_ticks, output_ticks, ts)
+      SELECT * FROM given ORDER BY event_id
+      ON CONFLICT DO NOTHING
+      RETURNING key_id, input_chars, input_ticks, output_ticks, ts
+    ), added AS (
+      SELECT 1 AS requests, fresh.* FROM fresh
+      UNION ALL SELECT 0, key_id, 0, 0, 0, NULL FROM given
+    )
+    INSERT INTO "${schema}".usage_totals AS total (key_id, requests, input_chars, input_ticks, output_ticks, last_ts)
+    SELECT key_id, sum(requests), sum(input_chars), sum(input_ticks), sum(output_ticks), max(ts)
+    FROM added GROUP BY key_id ORDER BY key_id
+    ON CONFLICT (key_id) DO UPDATE SET
+      requests = total.requests + excluded.requests,
+      input_chars = total.input_chars + excluded.input_chars,
+      input_ticks = total.input_ticks + excluded.input_ticks,
+      output_ticks = total.output_ticks + excluded.output_ticks,
+      last_ts = greatest(total.last_ts, excluded.last_ts)`;
+}

@@ -1,0 +1,123 @@
+import { readFileSync } from "node:fs";
+import type { ConnectionOptions } from "node:tls";
+import type { ClientConfig } from "pg";
+import type { SettingsError } from "../../settings/settings-error.ts";
+import { SHARED_STORE, wrongAddress } from "../shared-address.ts";
+
+/** Where a database is, as `pg` takes it, and how a message may name it. */
+export interface StoreAddress {
+  readonly client: ClientConfig;
+  /** Without user and password: `the database antiphon on db.example:5432`. */
+  readonly place: string;
+}
+
+/**
+ * Reads `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. A user or password that is left out is taken from `PGUSER` or
+ * `PGPASSWORD`. Where `sslmode` asks for TLS, the certificate and its name are verified, whichever of `require`,
+ * `verify-ca` and `verify-full` it says; `no-verify` alone leaves that out.
+ *
+ * @throws SettingsError when it is no such address, or asks for what is not known. The message quotes nothing that may be
+ * secret.
+ */
+export function storeAddress(text: string): StoreAddress {
+  const url = parsed(text);
+  const parameters = new Map(url.searchParams);
+  for (const name of parameters.keys()) {
+    if (!PARAMETERS.includes(name)) {
+      throw wrong(
+        `has the parameter ${JSON.stringify(name)}: leave it out, known are ${PARAMETERS.join(", ")}`,
+      );
+    }
+  }
+  const named = decoded(url.hostname).replace(/^\[(.*)\]$/, "$1");
+  const host = parameters.get("host") ?? (named === NO_HOST ? "" : named);
+  const database = decoded(url.pathname.slice(1));
+  if (host === "") throw wrong(`names no host: ${SHAPE}`);
+  if (host.includes(","))
+    throw wrong("names several hosts: put HAProxy or pgbouncer before them, and name that");
+  if (database === "") throw wrong(`names no database: ${SHAPE}`);
+  const port = url.port === "" ? 5432 : Number(url.port);
+  return {
+    client: {
+      host,
+      port,
+      database,
+      user: decoded(url.username) || undefined,
+      password: decoded(url.password) || undefined,
+      ssl: tlsOf(parameters),
+      enableChannelBinding: parameters.get("channel_binding") !== "disable",
+      application_name: parameters.get("application_name") ?? "antiphon",
+    } as ClientConfig,
+    place: host.startsWith("/")
+      ? `the database ${database} in ${host}`
+      : `the database ${database} on ${host.includes(":") ? `[${host}]` : host}:${port}`,
+  };
+}
+
+const PARAMETERS = [
+  "host",
+  "sslmode",
+  "sslrootcert",
+  "sslcert",
+  "sslkey",
+  "channel_binding",
+  "application_name",
+] as const satisfies string[] as readonly string[];
+
+const VERIFIED = ["require", "verify-ca", "verify-full"];
+const SSL_MODES = ["disable", ...VERIFIED, "no-verify"];
+
+const SHAPE = "write postgres://USER:PASSWORD@HOST:PORT/DATABASE, with what is special in it percent-encoded";
+
+/** A `@` without a host, as where `?host=` names it, is no URL for the standard: this stands there meanwhile. */
+const NO_HOST = "none.invalid";
+
+function parsed(text: string): URL {
+  const hosts = /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(text)?.[1];
+  if (hosts === undefined) throw wrong(`is not a PostgreSQL address: ${SHAPE}`);
+  if (hosts.includes(","))
+    throw wrong("names several hosts: put HAProxy or pgbouncer before them, and name that");
+  // The rest of a password, which would be told as a database or a parameter.
+  if (/[/?#].*@/s.test(text.slice("postgres://".length).replace(/^\/+/, "")))
+    throw wrong(`has an @ behind its host, as where a password holds a / or a ?: ${SHAPE}`);
+  try {
+    return new URL(hosts === "" ? text.replace(/@(?=[/?#]|$)/, `@${NO_HOST}`) : text);
+  } catch {
+    throw wrong(`cannot be read: ${SHAPE}`);
+  }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw wrong(`cannot be read: ${SHAPE}`);
+  }
+}
+
+function tlsOf(parameters: ReadonlyMap<string, string>): ConnectionOptions | false {
+  const files = { ca: "sslrootcert", cert: "sslcert", key: "sslkey" } as const;
+  const given = Object.entries(files).filter(([, name]) => parameters.has(name));
+  const mode = parameters.get("sslmode") ?? (given.length > 0 ? "verify-full" : "disable");
+  if (!SSL_MODES.includes(mode)) {
+    throw wrong(`has an sslmode of ${JSON.stringify(mode)}: it is one of ${SSL_MODES.join(", ")}`);
+  }
+  if (mode === "disable") return false;
+  const read = given.map(([option, name]) => [option, fileOf(name, parameters.get(name)!)]);
+  return { ...Object.fromEntries(read), rejectUnauthorized: VERIFIED.includes(mode) };
+}
+
+function fileOf(name: string, path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
+    throw wrong(
+      `names ${path} as ${name}, which cannot be read (${code}): give the server read access to it`,
+    );
+  }
+}
+
+function wrong(how: string): SettingsError {
+  return wrongAddress(SHARED_STORE, how);
+}

@@ -1,0 +1,131 @@
+import { readFile, realpath } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { type ByteSource, openFiles, WeightsError } from "./byte-source.ts";
+import { readSafetensors } from "./safetensors.ts";
+import { BYTES, isFloat, readFloats, type Variable, widened } from "./variable.ts";
+
+/** A variable, and the file that it is in. */
+export interface StoredVariable extends Variable {
+  /** Its name in {@link Weights.folder}. */
+  readonly file: string;
+}
+
+/** The weights of a model in safetensors files, read piece by piece. The caller owns them and closes them. */
+export interface Weights {
+  /** Where the files are, links followed: onnxruntime reads from there, and from no link that leads elsewhere. */
+  readonly folder: string;
+  readonly variables: ReadonlyMap<string, StoredVariable>;
+  /**
+   * The variable of that name. @throws WeightsError when it is missing, of another shape (if one is given), or holds no
+   * floating-point numbers of 32 or 16 bits.
+   */
+  variable(name: string, shape?: readonly number[]): StoredVariable;
+  /** All numbers of a variable, as float32. @throws WeightsError as `variable` does */
+  read(name: string, shape?: readonly number[]): Promise<Float32Array>;
+  /** One row of a matrix [rows, n], as float32, without the rest. @throws WeightsError as `variable` does */
+  row(name: string, row: number): Promise<Float32Array>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens weights.
+ *
+ * @param file a `.safetensors`, or the `.safetensors.index.json` that says in which one of several each variable is
+ * @throws WeightsError naming what is missing, damaged or there twice
+ */
+export async function openWeights(folder: string, file: string): Promise<Weights> {
+  const index = file.endsWith(".index.json") ? await readIndex(folder, file) : null;
+  const names = index === null ? [file] : [...new Set(index.values())].sort();
+  const sources = new Map<string, ByteSource>();
+  const close = async (): Promise<void> => {
+    await Promise.all([...sources.values()].map((source) => source.close()));
+  };
+  try {
+    const variables = new Map<string, StoredVariable>();
+    const folders = new Set<string>();
+    for (const name of names) {
+      const path = await realpath(join(folder, name)).catch((cause: unknown) => {
+        throw new WeightsError(`${name} is missing in ${folder}.`, { cause });
+      });
+      folders.add(dirname(path));
+      const source = await openFiles([path]);
+      sources.set(basename(path), source);
+      for (const [each, variable] of await readSafetensors(source).catch((error) => rethrow(error, name))) {
+        if (variables.has(each)) throw new WeightsError(`${each} is in more than one file of the weights.`);
+        variables.set(each, { ...variable, file: basename(path) });
+      }
+    }
+    for (const [name, shard] of index ?? []) {
+      if (!variables.has(name))
+        throw new WeightsError(`${shard} lacks ${name}, which ${file} says is in it.`);
+    }
+    if (folders.size > 1) {
+      throw new WeightsError(
+        `The files of the weights lie in different folders: ${[...folders].join(", ")}.`,
+      );
+    }
+    return weightsOf([...folders][0]!, variables, sources, close);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function weightsOf(
+  folder: string,
+  variables: ReadonlyMap<string, StoredVariable>,
+  sources: ReadonlyMap<string, ByteSource>,
+  close: () => Promise<void>,
+): Weights {
+  const variable = (name: string, shape?: readonly number[]): StoredVariable => {
+    const found = variables.get(name);
+    if (found === undefined) throw new WeightsError(`The weights lack ${name}.`);
+    if (shape !== undefined && found.shape.join() !== shape.join()) {
+      throw new WeightsError(`${name} is [${found.shape}]; by the configuration it is [${shape}].`);
+    }
+    if (!isFloat(found.type)) throw new WeightsError(`${name} is neither float32, float16 nor bfloat16.`);
+    return found;
+  };
+  return {
+    folder,
+    variables,
+    variable,
+    async read(name, shape) {
+      const found = variable(name, shape);
+      return await readFloats(sources.get(found.file)!, name, found);
+    },
+    async row(name, row) {
+      const { type, shape, file, from } = variable(name);
+      const [rows = 0, width = 0] = shape;
+      if (!isFloat(type) || shape.length !== 2 || !(row >= 0 && row < rows)) {
+        throw new WeightsError(`${name} is [${shape}] and has no row ${row}.`);
+      }
+      const bytes = width * BYTES[type];
+      return widened(type, await sources.get(file)!.read(from + row * bytes, bytes));
+    },
+    close,
+  };
+}
+
+async function readIndex(folder: string, file: string): Promise<ReadonlyMap<string, string>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(await readFile(join(folder, file), "utf8"));
+  } catch (cause) {
+    throw new WeightsError(`${file} is missing in ${folder}, or is no JSON.`, { cause });
+  }
+  const map = Object.entries((value as { weight_map?: object } | null)?.weight_map ?? {});
+  if (map.length === 0) throw new WeightsError(`${file} has no weight_map.`);
+  for (const [name, shard] of map) {
+    if (typeof shard !== "string" || shard !== basename(shard) || !shard.endsWith(".safetensors")) {
+      throw new WeightsError(`${file} names no safetensors file beside it for ${name}.`);
+    }
+  }
+  return new Map(map);
+}
+
+function rethrow(error: unknown, file: string): never {
+  throw error instanceof WeightsError
+    ? new WeightsError(`${file}: ${error.message}`, { cause: error })
+    : error;
+}

@@ -1,0 +1,146 @@
+import { readFile } from "node:fs/promises";
+import { bytesOfToken } from "./byte-alphabet.ts";
+import { type BytePairs, bytePairs, GPT2_PIECES, type PairTable } from "./byte-pairs.ts";
+
+/** A tokenizer that a model was published with. */
+export interface Tokenizer extends BytePairs {
+  /** The id of a token, special or not, as it is written in the file. */
+  idOf(token: string): number | undefined;
+}
+
+/** A vocabulary of byte pairs, as the files of the hub have it. */
+export interface Vocabulary {
+  readonly ids: ReadonlyMap<string, number>;
+  /** In the order in which they were learnt. */
+  readonly merges: readonly (readonly [left: string, right: string])[];
+  /** Tokens beside the text's, as they are read: `<|end_of_text|>`. */
+  readonly added: ReadonlyMap<string, number>;
+  /** Those of them that are not special: where a text has one, it is that token. */
+  readonly spelt: readonly string[];
+  readonly pieces: RegExp;
+  readonly takesWholePieces: boolean;
+  /** Whether text is brought into Unicode's composed form first. */
+  readonly composes: boolean;
+}
+
+/** A tokenizer file that cannot be read, or is of a kind that is not known here. */
+export class TokenizerError extends Error {
+  override readonly name = "TokenizerError";
+}
+
+/** Reads a `tokenizer.json` of byte-level byte pairs (Hugging Face's `tokenizers`). @throws TokenizerError */
+export async function readTokenizer(path: string): Promise<Tokenizer> {
+  const text = await readFile(path, "utf8").catch((cause: unknown) => {
+    throw new TokenizerError(`${path} is missing or cannot be read.`, { cause });
+  });
+  try {
+    return tokenizerOf(vocabularyOf(JSON.parse(text)));
+  } catch (cause) {
+    const reason = cause instanceof TokenizerError ? cause.message : "it is no JSON.";
+    throw new TokenizerError(`${path} cannot be used: ${reason}`, { cause });
+  }
+}
+
+export function tokenizerOf(vocabulary: Vocabulary): Tokenizer {
+  const { ids, merges, added, spelt, pieces, takesWholePieces, composes } = vocabulary;
+  const ranks = new Map(merges.map(([left, right], rank) => [`${left} ${right}`, rank]));
+  const tokens = new Map([...ids].map(([token, id]) => [id, bytesOfToken(token)]));
+  for (const [content, id] of added) tokens.set(id, [...new TextEncoder().encode(content)]);
+  const table: PairTable = {
+    idOf: (token) => ids.get(token),
+    bytesOf: (id) => tokens.get(id) ?? [],
+    rankOf: (left, right) => ranks.get(`${left} ${right}`),
+    pieces,
+    takesWholePieces,
+  };
+  const pairs = bytePairs(table);
+  const encode = (text: string): number[] => pairs.encode(composes ? text.normalize("NFC") : text);
+  const words = spelt.length === 0 ? null : anyOf(spelt);
+  return {
+    encode(text) {
+      if (words === null) return encode(text);
+      return text.split(words).flatMap((part, at) => (at % 2 === 0 ? encode(part) : added.get(part)!));
+    },
+    decode: pairs.decode,
+    idOf: (token) => added.get(token) ?? ids.get(token),
+  };
+}
+
+/**
+ * A pattern of the file as one of JavaScript. There white space is Unicode's; here `\s` has a byte order mark more and a
+ * next line less. A group that ignores case is written out, since not every Node that is supported knows it.
+ */
+export function patternOf(source: string): RegExp {
+  const translated = source
+    .replace(/\(\?i:([^()]*)\)/g, (_, inner: string) => `(?:${inner.replace(/[a-z]/gi, bothCases)})`)
+    .replaceAll("\\s", "\\p{White_Space}")
+    .replaceAll("\\S", "\\P{White_Space}");
+  try {
+    return new RegExp(translated, "gu");
+  } catch (cause) {
+    throw new TokenizerError(`its pattern ${source} cannot be translated.`, { cause });
+  }
+}
+
+/** A letter in all that Unicode takes for the same letter where case does not matter. */
+function bothCases(letter: string): string {
+  const more = { s: "ſ", k: "\u212a" }[letter.toLowerCase()] ?? "";
+  return `[${letter.toLowerCase()}${letter.toUpperCase()}${more}]`;
+}
+
+/** Finds each of the words; of several that begin at one place the longest. */
+function anyOf(words: readonly string[]): RegExp {
+  const longestFirst = words.toSorted((a, b) => b.length - a.length);
+  const escaped = longestFirst.map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+  return new RegExp(`(${escaped.join("|")})`);
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+function vocabularyOf(file: Json): Vocabulary {
+  const model = (file.model ?? {}) as Json;
+  if (model.type !== "BPE" || typeof model.vocab !== "object" || !Array.isArray(model.merges)) {
+    throw new TokenizerError("it holds no byte pairs (model.type BPE, with vocab and merges).");
+  }
+  const normalizer = file.normalizer as Json | null | undefined;
+  if (normalizer != null && normalizer.type !== "NFC") {
+    throw new TokenizerError(`its normalizer is ${normalizer.type}; only NFC or none is known.`);
+  }
+  const added = (file.added_tokens as AddedToken[] | undefined) ?? [];
+  return {
+    ids: new Map(Object.entries(model.vocab as Record<string, number>)),
+    merges: model.merges.map(mergeOf),
+    added: new Map(added.map(({ content, id }) => [content, id])),
+    spelt: added.filter(({ special }) => special === false).map(({ content }) => content),
+    pieces: piecesOf((file.pre_tokenizer ?? {}) as Json),
+    takesWholePieces: model.ignore_merges === true,
+    composes: normalizer != null,
+  };
+}
+
+interface AddedToken {
+  readonly content: string;
+  readonly id: number;
+  readonly special?: boolean;
+}
+
+/** `["a", "b"]`, or, in older files, `"a b"`. */
+function mergeOf(merge: unknown): readonly [string, string] {
+  const [left, right] = typeof merge === "string" ? merge.split(" ") : (merge as readonly unknown[]);
+  if (typeof left !== "string" || typeof right !== "string") throw new TokenizerError("a merge is no pair.");
+  return [left, right];
+}
+
+function piecesOf(preTokenizer: Json): RegExp {
+  const steps = (preTokenizer.pretokenizers ?? [preTokenizer]) as readonly Json[];
+  const [split, bytes] = steps.length === 1 ? [undefined, steps[0]] : steps;
+  if (steps.length > 2 || bytes?.type !== "ByteLevel" || bytes.add_prefix_space === true) {
+    throw new TokenizerError("its pre_tokenizer is not a split and ByteLevel without a space in front.");
+  }
+  if (split === undefined) return bytes.use_regex === false ? /[\s\S]+/gu : GPT2_PIECES;
+  const pattern = (split.pattern as Json | undefined)?.Regex;
+  if (split.type !== "Split" || typeof pattern !== "string" || split.invert === true || bytes.use_regex) {
+    throw new TokenizerError("its pre_tokenizer does not split by one pattern.");
+  }
+  return patternOf(pattern);
+}

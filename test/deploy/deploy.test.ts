@@ -1,0 +1,205 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, before, test } from "node:test";
+import { promisify } from "node:util";
+import { Ajv } from "ajv";
+import { parse } from "yaml";
+import { loadSettings } from "../../src/settings/load.ts";
+import { TOP } from "../architecture/top.ts";
+import { startTestServer, type TestServer } from "../http/start.ts";
+
+const read = (path: string) => readFileSync(join(TOP, path), "utf8");
+/** The settings that docs/scaling.md gives as an example. */
+const documented = (): { drainDelayMs: number; shutdownGraceMs: number } =>
+  JSON.parse(/```json\n([\s\S]*?)```/.exec(read("docs/scaling.md"))![1]!);
+const yaml = (path: string) => parse(read(path), { merge: true });
+
+interface Service {
+  readonly volumes?: readonly string[];
+  readonly environment?: Readonly<Record<string, string | number>>;
+  readonly stop_grace_period?: string;
+}
+
+interface Panel {
+  readonly title: string;
+  readonly type: string;
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+  readonly targets: readonly { readonly datasource: { readonly uid: string } }[];
+  readonly fieldConfig: { readonly defaults: { readonly unit: string } };
+}
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.stop());
+
+test("the dashboard and the alerts ask for metrics that the server has", async () => {
+  await server.post("/v1/tts", { text: "Hello." });
+  const exposed = new Set(
+    [...(await (await server.get("/metrics")).text()).matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(
+      ([, name = "", type]) =>
+        type === "histogram" ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
+    ),
+  );
+  for (const path of ["deploy/grafana/antiphon.json", "deploy/chart/antiphon/files/alerts.yml"]) {
+    const asked = new Set(read(path).match(/\bantiphon_[a-z0-9_]+/g));
+    assert.ok(asked.size >= 6, `${path} asks for something`);
+    assert.deepEqual(
+      [...asked].filter((name) => !exposed.has(name)),
+      [],
+      path,
+    );
+  }
+  const autoscaling = read("deploy/chart/antiphon/templates/autoscaling.yaml");
+  assert.deepEqual(
+    autoscaling.match(/\bantiphon_[a-z_]+/g)?.filter((name) => !exposed.has(name)),
+    [],
+  );
+});
+
+test("the operators' page names each of the alerts, and no other", () => {
+  const { groups } = yaml("deploy/chart/antiphon/files/alerts.yml") as {
+    groups: { rules: { alert: string; annotations: { summary: string } }[] }[];
+  };
+  const alerts = groups.flatMap(({ rules }) => rules.map(({ alert }) => alert));
+  const named = read("docs/operating.md").match(/\bAntiphon[A-Z]\w+/g) ?? [];
+  assert.deepEqual([...new Set(named)].sort(), alerts.sort());
+});
+
+test("the dashboard's panels have titles and units, one place each, and a source that is provisioned", () => {
+  const dashboard = JSON.parse(read("deploy/grafana/antiphon.json"));
+  const sources = yaml("deploy/grafana/provisioning/datasources/prometheus.yml").datasources;
+  const taken = new Set<string>();
+  for (const { title, type, gridPos, targets, fieldConfig } of dashboard.panels as Panel[]) {
+    if (type === "row") continue;
+    assert.ok(title && fieldConfig.defaults.unit, `${title} has a unit`);
+    for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++) {
+      for (let y = gridPos.y; y < gridPos.y + gridPos.h; y++) {
+        assert.ok(x < 24 && !taken.has(`${x},${y}`), `${title} lies over another`);
+        taken.add(`${x},${y}`);
+      }
+    }
+    for (const { datasource } of targets) assert.equal(datasource.uid, sources[0].uid, title);
+  }
+});
+
+test("the chart's own settings are ones that the program takes", () => {
+  const values = yaml("deploy/chart/antiphon/values.yaml");
+  const folder = mkdtempSync(join(tmpdir(), "antiphon-chart-"));
+  try {
+    const configFile = join(folder, "settings.json");
+    writeFileSync(configFile, JSON.stringify(values.settings));
+    const settings = loadSettings({
+      configFile,
+      env: { ANTIPHON_STORE_URL: "postgres://db/antiphon", ANTIPHON_BUCKETS_URL: "redis://valkey" },
+    });
+    assert.equal(settings.drainDelayMs, 5_000);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("the chart's values fit its schema, and every one of them is described by it", () => {
+  const values: object = yaml("deploy/chart/antiphon/values.yaml");
+  const schema = JSON.parse(read("deploy/chart/antiphon/values.schema.json"));
+  const validate = new Ajv({ strict: false }).compile(schema as object);
+  assert.ok(validate(values), JSON.stringify(validate.errors));
+  assert.deepEqual(
+    Object.keys(values).sort(),
+    Object.keys(schema.properties)
+      .filter((name) => name !== "global")
+      .sort(),
+  );
+});
+
+test("versions are the program's", () => {
+  const { version } = JSON.parse(read("package.json"));
+  const chart = yaml("deploy/chart/antiphon/Chart.yaml");
+  assert.equal(chart.appVersion, version);
+  assert.equal(chart.version, version);
+});
+
+test("compose gives the servers settings that exist, mounts files that exist, and waits as long as they need to stop", () => {
+  const { services, volumes } = yaml("deploy/compose/compose.yaml");
+  for (const [name, service] of Object.entries(services as Record<string, Service>)) {
+    const { volumes: mounts = [], environment = {} } = service;
+    for (const mount of mounts) {
+      const [from = ""] = mount.split(":");
+      if (from.startsWith(".")) assert.ok(existsSync(join(TOP, "deploy/compose", from)), `${name}: ${from}`);
+      else assert.ok(from in (volumes as object), `${name}: ${from}`);
+    }
+    if (!name.startsWith("antiphon")) continue;
+    const env = Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, `${value}`]));
+    const { drainDelayMs, shutdownGraceMs } = loadSettings({ env });
+    const graceS = Number.parseInt(service.stop_grace_period ?? "", 10);
+    assert.ok(graceS * 1_000 > drainDelayMs + shutdownGraceMs);
+  }
+});
+
+test("the image's build reads what it is given, and starts what is there", () => {
+  const dockerfile = read("Dockerfile");
+  const given = read(".dockerignore")
+    .split("\n")
+    .flatMap((line) => (line.startsWith("!") ? [line.slice(1)] : []));
+  assert.match(read(".dockerignore"), /^bench\/\.cache$/m, "what benches fetched is no part of an image");
+  const { files, bin } = JSON.parse(read("package.json")) as { files: string[]; bin: { antiphon: string } };
+  const sources = files.filter((file) => !file.startsWith("dist"));
+  for (const file of [...sources, "src", "scripts", "package-lock.json", "tsconfig.json"]) {
+    assert.ok(given.includes(file), `.dockerignore keeps ${file} away`);
+  }
+  for (const file of given) assert.ok(existsSync(join(TOP, file)), `${file} is given and not there`);
+  const entry = JSON.parse(/^ENTRYPOINT (.+)$/m.exec(dockerfile)![1]!) as string[];
+  assert.equal(entry[1], `/antiphon/${bin.antiphon}`);
+  assert.match(dockerfile, /^USER [1-9]/m);
+});
+
+test("the image's health check tells a server that is ready from one that is not, and from none", async () => {
+  const [, script] = /"-e", ("(?:[^"\\]|\\.)*")\]/.exec(read("Dockerfile"))!;
+  const check = async (port: number) => {
+    const env = { ...process.env, ANTIPHON_PORT: `${port}` };
+    const outcome = promisify(execFile)(process.execPath, ["-e", JSON.parse(script!)], { env });
+    return outcome.then(
+      () => 0,
+      ({ code }: { code: number }) => code,
+    );
+  };
+  const port = Number(new URL(server.url).port);
+  assert.equal(await check(port), 0);
+  const mute = await startTestServer({ canSpeak: () => false });
+  try {
+    assert.equal(await check(Number(new URL(mute.url).port)), 1);
+  } finally {
+    await mute.stop();
+  }
+  assert.equal(await check(Number(new URL(mute.url).port)), 1);
+});
+
+test("systemd gives credentials to settings that exist, and waits long enough", () => {
+  for (const name of ["antiphon.service", "antiphon@.service"]) {
+    const unit = read(`deploy/systemd/${name}`);
+    const variables = [...unit.matchAll(/(ANTIPHON_[A-Z_]+)=(\S+)/g)];
+    const env = Object.fromEntries(variables.map(([, key = "", value = ""]) => [key, value]));
+    assert.ok(Object.keys(env).length > 1);
+    loadSettings({ env });
+    assert.doesNotMatch(unit, /^MemoryDenyWriteExecute=yes/m);
+    const { drainDelayMs, shutdownGraceMs } = documented();
+    assert.ok(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)![1]) * 1_000 > drainDelayMs + shutdownGraceMs);
+  }
+});
+
+for (const file of ["deploy/haproxy/haproxy.cfg", "deploy/nginx/antiphon.conf"]) {
+  test(`${dirname(file)} waits longer than a reply may take to make`, () => {
+    const { requestTimeoutMs, heartbeatMs } = loadSettings();
+    const waits = [
+      ...read(file).matchAll(/(?:timeout (?:client|server)|proxy_(?:read|send)_timeout) +(\d+)s/g),
+    ];
+    assert.equal(waits.length, 2);
+    for (const [text, seconds] of waits) {
+      assert.ok(Number(seconds) * 1_000 > Math.max(requestTimeoutMs, 2 * heartbeatMs), text);
+    }
+  });
+}

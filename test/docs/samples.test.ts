@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { decodeMp3 } from "../../src/audio/recordings/mp3.ts";
+import { TOP } from "../architecture/top.ts";
+
+const FOLDER = join(TOP, "docs/samples");
+const files = readdirSync(FOLDER).filter((name) => name.endsWith(".mp3"));
+const table = readFileSync(join(FOLDER, "README.md"), "utf8");
+
+for (const file of files) {
+  test(`docs/samples/${file} is speech, unclipped, and as long as its page says`, async () => {
+    const { samples, sampleRateHz, durationS } = await decodeMp3(readFileSync(join(FOLDER, file)), 10);
+    const [, told] =
+      new RegExp(`^\\| \\[${file}\\]\\(${file}\\) .* (\\d\\.\\d) s \\|$`, "m").exec(table) ?? [];
+    assert.ok(Math.abs(durationS - Number(told)) < 0.15, `${durationS} s, and ${told} in the page's table`);
+    assert.ok(durationS > 2 && durationS < 6, `${durationS} s`);
+    assert.equal(sampleRateHz, 24_000);
+    const peak = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
+    assert.ok(peak > 0.1 && peak < 0.95, `a peak of ${peak}`);
+    const level = Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
+    assert.ok(level > 0.02, `an RMS of ${level} is no speech`);
+  });
+}
+
+test("the samples are few and small", () => {
+  const bytes = files.reduce((sum, file) => sum + readFileSync(join(FOLDER, file)).length, 0);
+  assert.ok(files.length >= 4 && files.length <= 6, `${files.length} samples`);
+  assert.ok(bytes < 400_000, `${bytes} bytes`);
+});

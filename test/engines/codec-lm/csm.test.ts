@@ -1,0 +1,439 @@
+import assert from "node:assert/strict";
+import { cp, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { architectureOf } from "../../../src/engines/codec-lm/architectures.ts";
+import { readConfig } from "../../../src/engines/codec-lm/csm/config.ts";
+import { csm } from "../../../src/engines/codec-lm/csm/csm.ts";
+import { backboneGraph, depthGraph } from "../../../src/engines/codec-lm/csm/graphs.ts";
+import { Embeddings, promptOf } from "../../../src/engines/codec-lm/csm/prompt.ts";
+import type { CodecLanguageModel, SpokenFrame, Utterance } from "../../../src/engines/codec-lm/model.ts";
+import { Sequence } from "../../../src/engines/codec-lm/sequence.ts";
+import type { GraphFile } from "../../../src/tensors/graph-file.ts";
+import { openSession } from "../../../src/tensors/session.ts";
+import { floatsOf, int64 } from "../../../src/tensors/tensor.ts";
+import { openWeights } from "../../../src/tensors/weights-folder.ts";
+import { readTokenizer } from "../../../src/tokens/tokenizer-file.ts";
+import { type Arrays, assertNear, CSM, readArrays, readCase } from "./goldens.ts";
+
+const TINY = join(CSM, "csm-tiny");
+
+interface Case {
+  readonly name: string;
+  readonly model: string;
+  readonly turns: readonly {
+    readonly speaker: string;
+    readonly text: string;
+    readonly audio: { readonly array: string; readonly codes: string } | null;
+  }[];
+  readonly input_ids: readonly number[];
+  readonly max_new_frames: number;
+  readonly stop: "eos" | "length";
+  readonly frames_decoded: number;
+  readonly codes: readonly (readonly number[])[];
+  readonly depth_logits_frames: readonly number[];
+}
+
+const names = (await readdir(join(CSM, "csm-cases")))
+  .filter((file) => file.endsWith(".json") && file !== "index.json")
+  .map((file) => file.slice(0, -".json".length));
+const cases = await Promise.all(names.map((name) => readCase<Case>("csm-cases", `${name}.json`)));
+const arraysOf = (name: string) => readArrays(join(CSM, "csm-cases", `${name}.safetensors`));
+
+/** The case's conversation, greedily. */
+function utteranceOf({ turns, max_new_frames: maxFrames }: Case, arrays: Arrays): Utterance {
+  const spoken = turns.map(({ speaker, text, audio }) => ({
+    speaker,
+    text,
+    audio: audio === null ? null : arrays.floats(audio.array),
+  }));
+  const { speaker, text } = spoken.at(-1)!;
+  return {
+    history: spoken.slice(0, -1),
+    open: { speaker, text },
+    wishes: { temperature: 0, maxFrames },
+    options: new Map(),
+    uniforms: null,
+    seed: 0n,
+  };
+}
+
+async function spoken(
+  model: CodecLanguageModel,
+  utterance: Utterance,
+  signal = new AbortController().signal,
+) {
+  const frames: SpokenFrame[] = [];
+  const speech = model.speak(utterance, signal);
+  let step = await speech.next();
+  for (; !step.done; step = await speech.next()) frames.push(step.value);
+  return {
+    codes: frames.map(({ codes }) => codes),
+    samples: Float32Array.from(frames.flatMap(({ samples }) => [...samples])),
+    stop: step.value,
+  };
+}
+
+/** A folder of links to the files of others, as a hub's cache is. */
+async function linked(files: Readonly<Record<string, string>>): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "antiphon-"));
+  for (const [name, target] of Object.entries(files)) await symlink(target, join(folder, name));
+  return folder;
+}
+
+async function filesIn(folder: string): Promise<Record<string, string>> {
+  return Object.fromEntries((await readdir(folder)).map((name) => [name, join(folder, name)]));
+}
+
+const WHOLE = {
+  threads: 1,
+  precision: "fp32",
+  cacheFolder: "",
+  signal: new AbortController().signal,
+} as const;
+
+describe("a CSM in float32", () => {
+  const models = new Map<string, CodecLanguageModel>();
+  let halfWidth: string;
+
+  before(async () => {
+    const shards = await filesIn(join(CSM, "csm-tiny-bf16"));
+    halfWidth = await linked({ ...shards, "tokenizer.json": join(TINY, "tokenizer.json") });
+    models.set("csm-tiny", await csm.open(TINY, WHOLE));
+    models.set("csm-tiny-bf16", await csm.open(halfWidth, WHOLE));
+  });
+
+  after(async () => {
+    for (const model of models.values()) await model.close();
+    await rm(halfWidth, { recursive: true });
+  });
+
+  for (const each of cases) {
+    test(`chooses the reference's codes for "${each.name}", and they sound alike`, async () => {
+      const arrays = await arraysOf(each.name);
+      const { codes, samples, stop } = await spoken(models.get(each.model)!, utteranceOf(each, arrays));
+      assert.deepEqual(codes, each.codes);
+      assert.equal(stop, each.stop === "eos" ? "finished" : "length");
+      assert.equal(samples.length, 1_920 * each.frames_decoded);
+      if (arrays.has("waveform")) assertNear(samples, arrays.floats("waveform"), 1e-4, "the waveform");
+    });
+  }
+
+  const textOnly = async () => {
+    const found = cases.find(({ name }) => name === "text-only")!;
+    return utteranceOf(found, await arraysOf(found.name));
+  };
+
+  test("samples by the seed alone, or by draws that are given, and says when those are too few", async () => {
+    const model = models.get("csm-tiny")!;
+    const wishes = { temperature: 1.5, topK: null, maxFrames: 3 };
+    const by = async (more: Partial<Utterance>) =>
+      (await spoken(model, { ...(await textOnly()), wishes, ...more })).codes;
+    const [one, again, other] = [await by({ seed: 1n }), await by({ seed: 1n }), await by({ seed: 2n })];
+    assert.deepEqual(one, again);
+    assert.notDeepEqual(one, other);
+    assert.ok(one.flat().every((code) => code < 64));
+    const uniforms = Array.from({ length: 96 }, (_, at) => (at * 0.618) % 1);
+    assert.deepEqual(await by({ uniforms }), await by({ uniforms, seed: 9n }));
+    await assert.rejects(by({ uniforms: uniforms.slice(1) }), /Only 95 draws were given/);
+  });
+
+  test("follows what is asked for before what the checkpoint says, and the architecture's options before both", async () => {
+    const model = models.get("csm-tiny")!;
+    const by = async (options: Readonly<Record<string, string>>, wishes: Utterance["wishes"]) => {
+      const asked = { ...(await textOnly()), wishes, options: new Map(Object.entries(options)) };
+      return (await spoken(model, asked)).codes;
+    };
+    const greedy = await by({}, { temperature: 0, maxFrames: 3 });
+    const off = { do_sample: "False", depth_decoder_do_sample: "false", max_new_tokens: "3" };
+    assert.deepEqual(await by(off, { temperature: 1.5, maxFrames: 9 }), greedy);
+    const likeliest = { top_k: "1", depth_decoder_top_k: "1" };
+    assert.deepEqual(await by(likeliest, { temperature: 1.5, topK: 40, maxFrames: 3 }), greedy);
+    const acoustic = await by({}, { temperature: 0, acousticTemperature: 1.5, topK: null, maxFrames: 1 });
+    assert.equal(acoustic[0]![0], greedy[0]![0]);
+    assert.notDeepEqual(acoustic[0], greedy[0]);
+    await assert.rejects(by({ language: "english" }, {}), /no option language; it has temperature, top_k/);
+    await assert.rejects(by({ top_k: "many" }, {}), /--option top_k takes a number/);
+    await assert.rejects(
+      by({ temperature: "-1" }, {}),
+      /In --option, temperature has to be a number above 0/,
+    );
+  });
+
+  test("stops between two frames when it is told to, and says what conversation is too long", async () => {
+    const model = models.get("csm-tiny")!;
+    const stop = new AbortController();
+    const speech = model.speak(await textOnly(), stop.signal);
+    await speech.next();
+    stop.abort();
+    await assert.rejects(speech.next(), { name: "AbortError" });
+    const open = { speaker: "0", text: "a b c d e f g ".repeat(300) };
+    const long = spoken(model, { ...(await textOnly()), open });
+    await assert.rejects(long, /takes \d+ of the model's 2048 positions/);
+  });
+});
+
+describe("a CSM in fewer bits", () => {
+  let cacheFolder: string;
+  before(async () => {
+    cacheFolder = join(await mkdtemp(join(tmpdir(), "antiphon-")), "quantised");
+  });
+  after(() => rm(dirname(cacheFolder), { recursive: true }));
+
+  const opened = (precision: "int8" | "int4", folder = TINY, signal = WHOLE.signal) =>
+    csm.open(folder, { threads: 1, precision, cacheFolder, signal });
+
+  test("chooses the same codes with 8, where only texts are read", async () => {
+    const model = await opened("int8");
+    const texts = cases.filter(
+      ({ turns, model: name }) => name === "csm-tiny" && turns.every((turn) => !turn.audio),
+    );
+    assert.equal(texts.length, 6);
+    for (const each of texts) {
+      const { codes } = await spoken(model, utteranceOf(each, await arraysOf(each.name)));
+      assert.deepEqual(codes, each.codes, each.name);
+    }
+    await model.close();
+  });
+
+  test("is quantised once, again where the file was damaged or is another's, and not when told to stop", async () => {
+    const each = cases.find(({ name }) => name === "unicode")!;
+    const codes = async (folder?: string) => {
+      const model = await opened("int4", folder);
+      const { codes: chosen } = await spoken(model, utteranceOf(each, await arraysOf(each.name)));
+      await model.close();
+      return chosen;
+    };
+    const files = async () => (await readdir(cacheFolder)).filter((file) => file.endsWith(".safetensors"));
+    const earlier = await files().catch((): string[] => []);
+    const first = await codes();
+    const [made, ...others] = (await files()).filter((file) => !earlier.includes(file));
+    assert.deepEqual(others, []);
+    const path = join(cacheFolder, made!);
+    const { mtimeMs } = await stat(path);
+    assert.deepEqual(await codes(), first);
+    assert.equal((await stat(path)).mtimeMs, mtimeMs);
+
+    const bytes = await readFile(path);
+    await writeFile(
+      path,
+      bytes.map((byte, at) => (at > 50_000 ? byte ^ 255 : byte)),
+    );
+    assert.deepEqual(await codes(), first);
+    assert.deepEqual(await readFile(path), bytes);
+
+    const copy = await mkdtemp(join(tmpdir(), "antiphon-"));
+    await cp(TINY, copy, { recursive: true });
+    assert.deepEqual(await codes(copy), first);
+    assert.equal((await files()).length, earlier.length + 2);
+    await utimes(join(copy, "model.safetensors"), 1, 1);
+    await assert.rejects(opened("int4", copy, AbortSignal.abort()), { name: "AbortError" });
+    await rm(copy, { recursive: true });
+    assert.ok((await readdir(cacheFolder)).every((file) => /\.safetensors(\.sha256)?$/.test(file)));
+  });
+});
+
+describe("inside a CSM", () => {
+  const releases: (() => Promise<void>)[] = [];
+  after(async () => {
+    for (const release of releases.reverse()) await release();
+  });
+
+  for (const name of ["text-only", "two-audio", "audio-without-text", "long-prompt"]) {
+    test(`"${name}" has the reference's prompt, states and logits`, async () => {
+      const each = cases.find((one) => one.name === name)!;
+      const arrays = await arraysOf(name);
+      const config = await readConfig(TINY);
+      const weights = await openWeights(TINY, config.weightsFile);
+      releases.push(() => weights.close());
+      const opened = async (graph: GraphFile) => {
+        const setup = { dataFolder: weights.folder, keepsWeightsInPlace: true };
+        const session = await openSession(Buffer.concat(graph.pieces()), name, setup);
+        releases.push(() => session.release());
+        return session;
+      };
+      const [backbone, depth] = [
+        await opened(backboneGraph(weights, config)),
+        await opened(depthGraph(weights, config)),
+      ];
+      const embeddings = new Embeddings(weights, config);
+
+      const positions = promptOf(
+        each.turns.map(({ audio, ...turn }) => ({
+          ...turn,
+          frames: audio === null ? null : arrays.rows(audio.codes),
+        })),
+        await readTokenizer(join(TINY, "tokenizer.json")),
+        config,
+      );
+      const ids = positions.map((position, at) => {
+        if ("token" in position) return position.token;
+        const isLast = !("frame" in (positions[at + 1] ?? {}));
+        return isLast ? 1_003 : 1_002;
+      });
+      assert.deepEqual(ids, each.input_ids);
+      const rows = await embeddings.ofPositions(positions);
+      assertNear(rows, arrays.floats("prompt_embeds"), 1e-5, "the prompt's embeddings");
+
+      const { width } = config.backbone;
+      const sequence = new Sequence(backbone, config.backbone);
+      // In uneven pieces: what was read before is looked at from each.
+      const hidden: number[] = [];
+      let first: Float32Array = new Float32Array(0);
+      for (let from = 0, length = 5; from < rows.length; from += length * width, length += 40) {
+        if (from > 0) length = Math.min(length, rows.length / width - from / width);
+        const given = await sequence.read(rows.slice(from, from + length * width), width);
+        hidden.push(...floatsOf(given, "hidden"));
+        first = floatsOf(given, "logits");
+      }
+      assertNear(Float32Array.from(hidden), arrays.floats("prompt_hidden"), 2e-4, "the prompt's states");
+
+      const states = hidden.slice(-width);
+      const firsts = [...first];
+      for (const frame of each.codes.slice(0, -1)) {
+        const given = await sequence.read(await embeddings.ofFrame(frame), width);
+        states.push(...floatsOf(given, "hidden"));
+        firsts.push(...floatsOf(given, "logits"));
+      }
+      assertNear(Float32Array.from(states), arrays.floats("backbone_hidden"), 2e-4, "the frames' states");
+      assertNear(Float32Array.from(firsts), arrays.floats("c0_logits"), 2e-4, "logits of the first codebook");
+
+      const logits: number[] = [];
+      for (const frame of each.depth_logits_frames) {
+        logits.push(...(await depthLogits(frame)));
+      }
+      assertNear(Float32Array.from(logits), arrays.floats("depth_logits"), 1e-3, "logits of the others");
+
+      async function depthLogits(frame: number): Promise<number[]> {
+        const found: number[] = [];
+        const inner = new Sequence(depth, config.depth);
+        for (let head = 0; head + 1 < config.codebooks; head++) {
+          const row = await embeddings.ofCode(head, each.codes[frame]![head]!);
+          const state = states.slice(frame * width, (frame + 1) * width);
+          const both = head === 0 ? Float32Array.from([...state, ...row]) : row;
+          const which = int64(BigInt64Array.of(BigInt(head)), []);
+          found.push(...floatsOf(await inner.read(both, width, { head: which }), "logits"));
+        }
+        return found;
+      }
+    });
+  }
+});
+
+describe("the folder of a checkpoint", () => {
+  const folders: string[] = [];
+  after(async () => {
+    for (const folder of folders) await rm(folder, { recursive: true });
+  });
+
+  const copied = async (change: (config: Record<string, unknown>) => void): Promise<string> => {
+    const folder = await mkdtemp(join(tmpdir(), "antiphon-"));
+    folders.push(folder);
+    await cp(TINY, folder, { recursive: true });
+    const config = JSON.parse(await readFile(join(folder, "config.json"), "utf8"));
+    change(config);
+    await writeFile(join(folder, "config.json"), JSON.stringify(config));
+    return folder;
+  };
+
+  test("is read with the older names of its keys as with the newer ones", async () => {
+    const older = await linked({ "config.json": join(TINY, "config.transformers4.json") });
+    folders.push(older);
+    assert.deepEqual(await readConfig(older), await readConfig(TINY));
+    const { backbone } = await readConfig(TINY);
+    assert.equal(backbone.rotary.stretched?.originalPositions, 64);
+    const oldest = await copied((config) => {
+      const {
+        rope_type: type,
+        rope_theta: theta,
+        ...rest
+      } = config.rope_parameters as Record<string, unknown>;
+      Object.assign(config, { rope_parameters: null, rope_theta: theta, rope_scaling: { ...rest, type } });
+    });
+    assert.deepEqual((await readConfig(oldest)).backbone, backbone);
+  });
+
+  test("has nothing wrong where nothing is", async () => {
+    const { problems, facts } = await csm.check(TINY);
+    assert.deepEqual(problems, []);
+    assert.match(facts.join("; "), /CSM; backbone of 3 layers.*32 codebooks of 64 codes.*258 tensors/);
+  });
+
+  test("has each tensor named that is missing, wrong or unexpected, and is not opened", async () => {
+    const folder = await copied((config) => {
+      config.num_hidden_layers = 4;
+      config.text_vocab_size = 1_000;
+      (config.codec_config as { num_hidden_layers: number }).num_hidden_layers = 1;
+    });
+    const { problems } = await csm.check(folder);
+    assert.ok(problems.includes("The weights lack backbone_model.layers.3.mlp.up_proj.weight."));
+    assert.ok(
+      problems.includes("embed_text_tokens.weight is [1024,64]; by the configuration it is [1000,64]."),
+    );
+    const unexpected = "codec_model.decoder_transformer.layers.1.mlp.fc1.weight";
+    assert.ok(problems.includes(`${unexpected} is not one of the model's tensors.`));
+    assert.equal(problems.length, 9 + 1 + 2 * 12);
+    await assert.rejects(csm.open(folder, WHOLE), /And 33 more/);
+  });
+
+  test("needs both embeddings where they are not shared", async () => {
+    const folder = await copied((config) => {
+      config.tie_codebooks_embeddings = false;
+    });
+    assert.deepEqual((await csm.check(folder)).problems, [
+      "The weights lack backbone_model.embed_tokens.embed_audio_tokens.weight.",
+    ]);
+  });
+
+  test("is refused with the field that is wrong, and what it has to be", async () => {
+    const wrong: readonly [RegExp, (config: Record<string, unknown>) => void][] = [
+      [
+        /In config\.json, num_codebooks has to be a whole number of at least 2; it is missing/,
+        (c) => delete c.num_codebooks,
+      ],
+      [
+        /In config\.json, hidden_act has to be "silu".*; it is "gelu"/,
+        (c) => Object.assign(c, { hidden_act: "gelu" }),
+      ],
+      [
+        /no JSON object in depth_decoder_config of config\.json/,
+        (c) => Object.assign(c, { depth_decoder_config: 3 }),
+      ],
+      [
+        /In codec_config of config\.json, sampling_rate has to be 24000/,
+        (c) => Object.assign(c.codec_config as object, { sampling_rate: 16_000 }),
+      ],
+      [
+        /frames have 960 samples/,
+        (c) => Object.assign(c.codec_config as object, { upsampling_ratios: [8, 6, 5, 2] }),
+      ],
+      [
+        /In rope_parameters of config\.json, rope_type has to be "llama3".*; it is "yarn"/,
+        (c) => Object.assign(c.rope_parameters as object, { rope_type: "yarn" }),
+      ],
+      [/4 heads share 3/, (c) => Object.assign(c, { num_key_value_heads: 3 })],
+      [
+        /32 codebooks of 60 codes, its codec 32 of 64/,
+        (c) => {
+          Object.assign(c, { vocab_size: 60 });
+          Object.assign(c.depth_decoder_config as object, { vocab_size: 60 });
+        },
+      ],
+    ];
+    for (const [pattern, change] of wrong) {
+      const { problems } = await csm.check(await copied(change));
+      assert.match(problems.join("\n"), pattern);
+    }
+  });
+
+  test("is recognised by what it says it is, and refused when that cannot be run", async () => {
+    assert.equal(await architectureOf(TINY), csm);
+    const other = await copied((config) => Object.assign(config, { model_type: "llama" }));
+    await assert.rejects(
+      architectureOf(other),
+      /model_type in config\.json is "llama"; what can be run is csm/,
+    );
+    await assert.rejects(architectureOf(join(CSM, "rope")), /config\.json is missing/);
+  });
+});

@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { readFields } from "../../../src/engines/codec-lm/fields.ts";
+import { mimiSizes } from "../../../src/engines/codec-lm/mimi/config.ts";
+import {
+  type Frame,
+  type MimiDecoder,
+  type MimiEncoder,
+  openMimiDecoder,
+  openMimiEncoder,
+} from "../../../src/engines/codec-lm/mimi/mimi.ts";
+import { openWeights, type Weights } from "../../../src/tensors/weights-folder.ts";
+import { assertNear, CSM, readArrays } from "./goldens.ts";
+
+const FOLDER = join(CSM, "csm-tiny");
+const CASES = ["noise", "chirp", "harmonics", "short"];
+const arraysOf = (name: string) => readArrays(join(CSM, "mimi-cases", `${name}.safetensors`));
+
+describe("Mimi", () => {
+  let weights: Weights;
+  let encoder: MimiEncoder;
+  let decoder: MimiDecoder;
+
+  before(async () => {
+    const sizes = mimiSizes((await readFields(FOLDER, "config.json")).group("codec_config"));
+    weights = await openWeights(FOLDER, "model.safetensors");
+    encoder = await openMimiEncoder(weights, "codec_model.", sizes, sizes.codebooks);
+    decoder = await openMimiDecoder(weights, "codec_model.", sizes);
+  });
+
+  after(async () => {
+    await Promise.all([encoder.release(), decoder.release(), weights.close()]);
+  });
+
+  const decoded = (frames: readonly Frame[]) => decoder.begin().decode(frames);
+
+  for (const name of CASES) {
+    test(`hears the codes in "${name}" that the reference hears, and makes the same sound of them`, async () => {
+      const arrays = await arraysOf(name);
+      const codes = arrays.rows("codes");
+      assert.deepEqual(await encoder.encode(arrays.floats("audio")), codes);
+      assertNear(await decoded(codes), arrays.floats("waveform"), 1e-4, "the waveform");
+      const first = codes.map((frame) => frame.slice(0, 8));
+      assertNear(
+        await decoded(first),
+        arrays.floats("waveform_first_8_codebooks"),
+        1e-4,
+        "that of 8 codebooks",
+      );
+    });
+
+    test(`decodes "${name}" frame by frame, or unevenly, as in one go`, async () => {
+      const codes = (await arraysOf(name)).rows("codes");
+      const whole = await decoded(codes);
+      for (const steps of [[1], [3, 1, 2]]) {
+        const stream = decoder.begin();
+        const pieces: Float32Array[] = [];
+        for (let at = 0, turn = 0; at < codes.length; turn++) {
+          const step = steps[turn % steps.length]!;
+          pieces.push(await stream.decode(codes.slice(at, at + step)));
+          at += step;
+        }
+        assertNear(Float32Array.from(pieces.flatMap((piece) => [...piece])), whole, 1e-5, `by ${steps}`);
+      }
+    });
+  }
+
+  test("hears a sound that repeats the same way each time, across the pieces that it is encoded in", async () => {
+    const period = 20;
+    const once = (await arraysOf("harmonics")).floats("audio").slice(0, period * 1_920);
+    const audio = new Float32Array(6 * once.length);
+    for (let at = 0; at < 6; at++) audio.set(once, at * once.length);
+    const frames = await encoder.encode(audio);
+    assert.equal(frames.length, 6 * period);
+    for (let at = 2 * period; at + period < frames.length; at++) {
+      assert.deepEqual(frames[at], frames[at + period], `frame ${at}`);
+    }
+  });
+});

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { readFields } from "../../../../src/engines/codec-lm/fields.ts";
+import { type Frame, type MimiEncoder, openMimiEncoder } from "../../../../src/engines/codec-lm/mimi/mimi.ts";
+import {
+  type CodecDecoder,
+  openCodecDecoder,
+} from "../../../../src/engines/codec-lm/qwen3-tts/codec/codec.ts";
+import { ENCODER } from "../../../../src/engines/codec-lm/qwen3-tts/codec/manifest.ts";
+import { codecSizes } from "../../../../src/engines/codec-lm/qwen3-tts/codec/sizes.ts";
+import { openWeights, type Weights } from "../../../../src/tensors/weights-folder.ts";
+import { assertNear, QWEN3_TTS, readArrays } from "../goldens.ts";
+
+const FOLDER = join(QWEN3_TTS, "tiny-base/speech_tokenizer");
+const arraysOf = (name: string) => readArrays(join(QWEN3_TTS, "codec-cases", `${name}.safetensors`));
+
+describe("the codec of Qwen3-TTS", () => {
+  let weights: Weights;
+  let encoder: MimiEncoder;
+  let decoder: CodecDecoder;
+
+  before(async () => {
+    const sizes = codecSizes(await readFields(FOLDER, "config.json"));
+    weights = await openWeights(FOLDER, "model.safetensors");
+    encoder = await openMimiEncoder(weights, ENCODER, sizes.encoder, sizes.codebooks);
+    decoder = await openCodecDecoder(weights, sizes.decoder);
+  });
+
+  after(async () => {
+    await Promise.all([encoder.release(), decoder.release(), weights.close()]);
+  });
+
+  const decoded = (frames: readonly Frame[]) => decoder.begin().decode(frames);
+
+  for (const name of ["noise", "chirp", "harmonics-long", "short"]) {
+    test(`hears the codes in "${name}" that the reference hears, which has no window`, async () => {
+      const arrays = await arraysOf(name);
+      assert.deepEqual(await encoder.encode(arrays.floats("audio")), arrays.rows("codes"));
+    });
+  }
+
+  test("makes the reference's sound of codes, also of the first codebooks alone", async () => {
+    const arrays = await arraysOf("decode");
+    const codes = arrays.rows("codes");
+    assertNear(await decoded(codes), arrays.floats("waveform"), 2e-5, "the waveform");
+    const first = codes.slice(0, 12).map((frame) => frame.slice(0, 8));
+    assertNear(await decoded(first), arrays.floats("waveform_partial"), 2e-5, "that of 8 codebooks");
+  });
+
+  test("decodes frame by frame, or unevenly, as in one go, across more frames than its window has", async () => {
+    const codes = (await arraysOf("decode")).rows("codes");
+    const whole = await decoded(codes);
+    for (const steps of [[1], [3, 1, 7], [30]]) {
+      const stream = decoder.begin();
+      const pieces: Float32Array[] = [];
+      for (let at = 0, turn = 0; at < codes.length; turn++) {
+        const step = steps[turn % steps.length]!;
+        pieces.push(await stream.decode(codes.slice(at, at + step)));
+        at += step;
+      }
+      assertNear(Float32Array.from(pieces.flatMap((piece) => [...piece])), whole, 2e-5, `by ${steps}`);
+    }
+  });
+
+  test("goes on for longer than the reference decodes at a time, as in one shot", async () => {
+    const arrays = await arraysOf("decode-long");
+    const stream = decoder.begin();
+    const codes = arrays.rows("codes");
+    await stream.decode(codes.slice(0, 150));
+    await stream.decode(codes.slice(150, 299));
+    const edge = await stream.decode(codes.slice(299, 304));
+    assertNear(edge, arrays.floats("edge_one_shot"), 2e-5, "frames 299 to 303");
+  });
+
+  for (const behind of [4, 10, 25]) {
+    test(`begins behind ${behind} frames as if it had made their sound`, async () => {
+      const codes = (await arraysOf("decode")).rows("codes");
+      const whole = await decoded(codes);
+      const stream = decoder.begin();
+      await stream.beginBehind(codes.slice(0, behind));
+      const rest = await stream.decode(codes.slice(behind));
+      assertNear(rest, whole.slice(1_920 * behind), 2e-5, "what follows");
+    });
+  }
+});

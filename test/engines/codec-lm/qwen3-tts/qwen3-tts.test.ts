@@ -1,0 +1,464 @@
+import assert from "node:assert/strict";
+import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { architectureOf } from "../../../../src/engines/codec-lm/architectures.ts";
+import { probabilities } from "../../../../src/engines/codec-lm/choosing.ts";
+import type {
+  CodecLanguageModel,
+  Precision,
+  SpokenFrame,
+  Utterance,
+} from "../../../../src/engines/codec-lm/model.ts";
+import { Opened } from "../../../../src/engines/codec-lm/opened.ts";
+import { CONFIG, readConfig } from "../../../../src/engines/codec-lm/qwen3-tts/config.ts";
+import { addTo, Embeddings } from "../../../../src/engines/codec-lm/qwen3-tts/embeddings.ts";
+import { firstCodeLogits } from "../../../../src/engines/codec-lm/qwen3-tts/first-code.ts";
+import { predictorGraph, talkerGraph, textGraph } from "../../../../src/engines/codec-lm/qwen3-tts/graphs.ts";
+import { qwen3TtsManifest } from "../../../../src/engines/codec-lm/qwen3-tts/manifest.ts";
+import { ownReference } from "../../../../src/engines/codec-lm/qwen3-tts/own-turns.ts";
+import { promptOf } from "../../../../src/engines/codec-lm/qwen3-tts/prompt.ts";
+import { qwen3Tts } from "../../../../src/engines/codec-lm/qwen3-tts/qwen3-tts.ts";
+import { Sequence } from "../../../../src/engines/codec-lm/sequence.ts";
+import { floatsOf, int64 } from "../../../../src/tensors/tensor.ts";
+import { readVocabularyFiles } from "../../../../src/tokens/vocabulary-files.ts";
+import { type Arrays, assertNear, QWEN3_TTS, readArrays, readJson } from "../goldens.ts";
+import { BASE, type Case, caseArrays, customFolder, readCases, utteranceOf } from "./cases.ts";
+
+const cases = await readCases();
+const caseOf = (name: string): Case => cases.find((each) => each.name === name)!;
+
+const folders: string[] = [];
+const custom = await customFolder();
+folders.push(custom);
+const cacheFolder = await mkdtemp(join(tmpdir(), "antiphon-"));
+folders.push(cacheFolder);
+after(async () => {
+  for (const folder of folders) await rm(folder, { recursive: true });
+});
+
+const folderOf = (model: Case["model"]): string => (model === "tiny-base" ? BASE : custom);
+const setupOf = (precision: Precision = "fp32") => ({
+  threads: 1,
+  precision,
+  cacheFolder,
+  signal: new AbortController().signal,
+});
+
+async function spoken(
+  model: CodecLanguageModel,
+  utterance: Utterance,
+  signal = new AbortController().signal,
+) {
+  const frames: SpokenFrame[] = [];
+  const speech = model.speak(utterance, signal);
+  let step = await speech.next();
+  for (; !step.done; step = await speech.next()) frames.push(step.value);
+  return {
+    codes: frames.map(({ codes }) => codes),
+    samples: Float32Array.from(frames.flatMap(({ samples }) => [...samples])),
+    stop: step.value,
+  };
+}
+
+describe("a Qwen3-TTS in float32", () => {
+  const models = new Map<Case["model"], CodecLanguageModel>();
+
+  before(async () => {
+    for (const name of ["tiny-base", "tiny-custom"] as const) {
+      models.set(name, await qwen3Tts.open(folderOf(name), setupOf()));
+    }
+  });
+
+  after(async () => {
+    for (const model of models.values()) await model.close();
+  });
+
+  test("is tried with all of the reference's generations", () => {
+    assert.equal(cases.length, 15);
+  });
+
+  for (const each of cases) {
+    test(`chooses the reference's codes for "${each.name}", and they sound alike`, async () => {
+      const arrays = await caseArrays(each.name);
+      const found = await spoken(models.get(each.model)!, await utteranceOf(each, arrays));
+      assert.deepEqual(found.codes, each.codes);
+      assert.equal(found.stop, each.stop === "eos" ? "finished" : "length");
+      assert.equal(found.samples.length, 1_920 * each.codes.length);
+      const wanted = arrays.floats("waveform").slice(-found.samples.length);
+      assertNear(found.samples, wanted, 2e-5, "the waveform");
+    });
+  }
+
+  const asked = async (name: string, more: Readonly<Record<string, string | null>>, rest: object = {}) => {
+    const utterance = await utteranceOf(caseOf(name), await caseArrays(name));
+    const options = new Map(utterance.options);
+    for (const [option, value] of Object.entries(more)) {
+      if (value === null) options.delete(option);
+      else options.set(option, value);
+    }
+    return { ...utterance, options, ...rest };
+  };
+  const by = async (...of: Parameters<typeof asked>) =>
+    (await spoken(models.get(caseOf(of[0]).model)!, await asked(...of))).codes;
+
+  test("speaks all of the text first, or as it goes, as is usual for its kind, and in the voice of a label", async () => {
+    const preset = { non_streaming_mode: null, x_vector_only_mode: null, instruct: null, speaker: null };
+    const ryan = { open: { speaker: "Ryan", text: caseOf("preset-speaker").text } };
+    assert.deepEqual(await by("preset-speaker", preset, ryan), caseOf("preset-speaker").codes);
+    assert.deepEqual(await by("plain", preset), caseOf("plain").codes);
+    assert.deepEqual(await by("icl", preset), caseOf("icl").codes);
+  });
+
+  /** Takes the case's own parameters out of its options. */
+  const none = Object.fromEntries(
+    Object.keys(caseOf("plain").generation).map((name) => [name, null] as const),
+  );
+
+  test("samples by the seed alone", async () => {
+    const wishes = { temperature: 9, topK: null, maxFrames: 3 };
+    const [one, again, other] = [
+      await by("plain", none, { wishes, seed: 1n }),
+      await by("plain", none, { wishes, seed: 1n }),
+      await by("plain", none, { wishes, seed: 2n }),
+    ];
+    assert.deepEqual(one, again);
+    assert.notDeepEqual(one, other);
+    assert.ok(one.flat().every((code) => code < 64));
+  });
+
+  test("follows what is asked for before what the checkpoint says, and the reference's options before both", async () => {
+    const greedy = caseOf("plain").codes.slice(0, 3);
+    const short = (more: object) => ({ wishes: { maxFrames: 3, ...more } });
+    assert.deepEqual(await by("plain", none, short({ temperature: 0 })), greedy);
+    assert.deepEqual(await by("plain", { ...none, do_sample: "False" }, short({ temperature: 1.5 })), greedy);
+    assert.deepEqual(await by("plain", { ...none, do_sample: "false", max_new_tokens: "4" }), greedy);
+    const likeliest = { ...none, top_k: "1", subtalker_top_k: "1" };
+    assert.deepEqual(await by("plain", likeliest, short({ topK: 40 })), greedy);
+    const acoustic = await by("plain", none, short({ temperature: 0, acousticTemperature: 9, topK: null }));
+    assert.equal(acoustic[0]![0], greedy[0]![0]);
+    assert.notDeepEqual(acoustic[0], greedy[0]);
+  });
+
+  test("refuses what it was not made for, and says what it takes", async () => {
+    const refused = async (message: RegExp, ...of: Parameters<typeof asked>) => {
+      await assert.rejects(by(...of), message);
+    };
+    await refused(/no option voice; it has speaker, language/, "plain", { voice: "x" });
+    await refused(/--option top_k takes a number/, "plain", { top_k: "many" });
+    await refused(/no speaker bob in this checkpoint; it has serena, vivian/, "plain", { speaker: "Bob" });
+    await refused(/language Latin is not one of .*german.*, or auto/, "plain", { language: "Latin" });
+    await refused(/x_vector_only_mode is for base/, "plain", { x_vector_only_mode: "true" });
+    await refused(/takes neither speaker nor instruct/, "icl", { instruct: "Loudly." });
+    await refused(/give speaker "0" an earlier turn with audio/, "icl", {}, { history: [] });
+    await refused(/text is empty/, "plain", {}, { open: { speaker: "0", text: " \n" } });
+    const long = { open: { speaker: "0", text: "a b c d e f g ".repeat(5_000) } };
+    await refused(/takes \d+ of the model's 32768 positions/, "plain", {}, long);
+  });
+
+  test("stops between two frames when it is told to", async () => {
+    const stop = new AbortController();
+    const speech = models.get("tiny-custom")!.speak(await asked("plain", {}), stop.signal);
+    await speech.next();
+    stop.abort();
+    await assert.rejects(speech.next(), { name: "AbortError" });
+  });
+
+  test("leaves instructions out where a checkpoint was not taught any, as the reference does", async () => {
+    const folder = await customFolder();
+    folders.push(folder);
+    const config = await readJson<object>(join(folder, CONFIG));
+    await writeFile(join(folder, CONFIG), JSON.stringify({ ...config, tts_model_size: "0b6" }));
+    const small = await qwen3Tts.open(folder, setupOf());
+    const first = async (model: CodecLanguageModel, instruct: string | null) =>
+      (await spoken(model, await asked("instruct", { instruct }, { wishes: { maxFrames: 1 } }))).codes;
+    const { instruct } = caseOf("instruct");
+    const plain = await first(small, null);
+    assert.deepEqual(await first(small, instruct), plain);
+    await small.close();
+    assert.deepEqual(await first(models.get("tiny-custom")!, null), plain);
+    assert.deepEqual(await first(models.get("tiny-custom")!, instruct), caseOf("instruct").codes.slice(0, 1));
+    assert.notDeepEqual(plain, caseOf("instruct").codes.slice(0, 1));
+  });
+
+  for (const precision of ["int8", "int4"] as const) {
+    test(`chooses the same codes greedily in ${precision} at first, and opens from its cache`, async () => {
+      for (const turn of ["made", "found"]) {
+        const model = await qwen3Tts.open(custom, setupOf(precision));
+        const { codes } = await spoken(
+          model,
+          await asked("preset-speaker", {}, { wishes: { maxFrames: 3 } }),
+        );
+        await model.close();
+        assert.deepEqual(codes, caseOf("preset-speaker").codes.slice(0, 3), turn);
+      }
+    });
+  }
+});
+
+describe("inside a Qwen3-TTS", () => {
+  const opened = new Opened(setupOf());
+  after(() => opened.close());
+
+  for (const each of cases) {
+    test(`"${each.name}" has the reference's prompt, states and logits`, async () => {
+      const arrays = await caseArrays(each.name);
+      const folder = folderOf(each.model);
+      const config = await readConfig(folder);
+      const weights = await opened.weights(folder, "model.safetensors", qwen3TtsManifest(config));
+      const [text, talker, predictor] = [
+        await opened.session(textGraph(weights, config), weights, "text"),
+        await opened.session(talkerGraph(weights, config), weights, "talker"),
+        await opened.session(predictorGraph(weights, config), weights, "predictor"),
+      ];
+      const embeddings = new Embeddings(weights, text, config);
+      const frames = arrays.has("ref_codes") ? arrays.rows("ref_codes") : null;
+      const words = each.reference?.turns.map((turn) => turn.text).join(" ");
+      const { rows, trailing } = promptOf(
+        {
+          text: each.text,
+          language: each.language,
+          speaker: each.speaker === null ? (words === undefined ? null : "voice") : { preset: each.speaker },
+          instruction: each.instruct,
+          reference: frames === null ? null : { text: words!, frames },
+          isTextFirst: each.non_streaming,
+        },
+        await readVocabularyFiles(folder),
+        config,
+      );
+      const written = rows.map(({ text: token, codec }) => {
+        if (codec === "voice") return [token, "speaker"];
+        return [
+          token,
+          typeof codec === "object" && codec !== null ? `ref ${frames!.indexOf(codec as number[])}` : codec,
+        ];
+      });
+      assert.deepEqual(written, each.prompt);
+      assert.deepEqual(trailing, each.trailing_text_ids);
+
+      const voice = arrays.has("speaker_embedding") ? arrays.floats("speaker_embedding") : null;
+      const prompt = await embeddings.ofRows(rows, voice);
+      assertNear(prompt, arrays.floats("prompt_embeds"), 1e-5, "the prompt's embeddings");
+      const { width } = config.talker;
+      const sequence = new Sequence(talker, config.talker);
+      const hidden: number[] = [];
+      let first: Float32Array = new Float32Array(0);
+      // In uneven pieces: what was read before is looked at from each.
+      for (let from = 0, length = 5; from < prompt.length; from += length * width, length = 11) {
+        const given = await sequence.read(prompt.slice(from, from + length * width), width);
+        hidden.push(...floatsOf(given, "hidden"));
+        first = floatsOf(given, "logits");
+      }
+      assertNear(Float32Array.from(hidden), arrays.floats("prompt_hidden"), 2e-4, "the prompt's states");
+
+      const texts = await embeddings.ofText([...trailing, config.ids.textPad]);
+      const states = hidden.slice(-width);
+      const firsts = [...first];
+      for (const [at, frame] of each.codes.entries()) {
+        const row = await embeddings.ofFrame(frame);
+        const from = Math.min(at, trailing.length) * width;
+        addTo(row, texts.subarray(from, from + width));
+        const given = await sequence.read(row, width);
+        states.push(...floatsOf(given, "hidden"));
+        firsts.push(...floatsOf(given, "logits"));
+      }
+      assertNear(Float32Array.from(states), arrays.floats("talker_hidden"), 2e-4, "the frames' states");
+      const c0 = arrays.floats("c0_logits");
+      assertNear(Float32Array.from(firsts.slice(0, c0.length)), c0, 2e-4, "logits of the first codebook");
+
+      const wanted = arrays.floats("predictor_logits");
+      const logits: number[] = [];
+      for (let frame = 0; logits.length < wanted.length; frame++) {
+        const inner = new Sequence(predictor, config.predictor);
+        const state = states.slice(frame * width, (frame + 1) * width);
+        for (const [head, code] of each.codes[frame]!.slice(0, -1).entries()) {
+          const row = await (head === 0 ? embeddings.ofRow(code) : embeddings.ofCode(head, code));
+          const both = head === 0 ? Float32Array.from([...state, ...row]) : row;
+          const given = await inner.read(both, width, { head: int64(BigInt64Array.of(BigInt(head)), []) });
+          logits.push(...floatsOf(given, "logits"));
+        }
+      }
+      assertNear(Float32Array.from(logits), wanted, 5e-4, "logits of the others");
+    });
+  }
+});
+
+describe("choosing a code of Qwen3-TTS", () => {
+  interface Choice {
+    readonly logits: number;
+    readonly generated: readonly number[];
+    readonly repetition_penalty: number;
+    readonly temperature: number;
+    readonly top_k: number;
+    readonly top_p: number;
+  }
+
+  const read = async () => ({
+    table: await readJson<{
+      codes: number;
+      eos: number;
+      vocab: number;
+      talker: Choice[];
+      predictor: Choice[];
+    }>(join(QWEN3_TTS, "sampling/table.json")),
+    arrays: await readArrays(join(QWEN3_TTS, "sampling/table.safetensors")),
+  });
+  const rowOf = (arrays: Arrays, name: string, at: number, width: number): Float32Array =>
+    arrays.floats(name).slice(at * width, (at + 1) * width);
+  const shares = (logits: Float32Array, choice: Choice): Float32Array =>
+    Float32Array.from(
+      probabilities(logits, {
+        temperature: choice.temperature,
+        topK: choice.top_k || null,
+        topP: choice.top_p,
+      }),
+    );
+
+  test("gives the first code the probabilities that the reference's processors give", async () => {
+    const { table, arrays } = await read();
+    const config = await readConfig(BASE);
+    assert.equal(table.talker.length, 10);
+    for (const [at, choice] of table.talker.entries()) {
+      const logits = firstCodeLogits(
+        rowOf(arrays, "talker_logits", choice.logits, table.vocab),
+        new Set(choice.generated),
+        choice.generated.length,
+        choice.repetition_penalty,
+        config,
+      );
+      const found = shares(logits, choice);
+      const kept = Float32Array.from([...found.slice(0, table.codes), found[table.eos]!]);
+      assertNear(kept, arrays.floats(`talker_probs_${at}`), 1e-6, `row ${at}`);
+      assert.ok(Math.abs(kept.reduce((sum, share) => sum + share, 0) - 1) < 1e-5);
+    }
+  });
+
+  test("gives the others theirs", async () => {
+    const { table, arrays } = await read();
+    assert.equal(table.predictor.length, 4);
+    for (const [at, choice] of table.predictor.entries()) {
+      const found = shares(rowOf(arrays, "predictor_logits", choice.logits, table.codes), choice);
+      assertNear(found, arrays.floats(`predictor_probs_${at}`), 1e-6, `row ${at}`);
+    }
+  });
+});
+
+test("of a speaker's own turns the newest whole ones count, up to ten seconds, and those with words first", () => {
+  const clip = (seconds: number) => new Float32Array(24_000 * seconds);
+  const turn = (speaker: string, text: string | null, seconds: number | null) => ({
+    speaker,
+    text,
+    audio: seconds === null ? null : clip(seconds),
+  });
+  const of = (...history: Utterance["history"]) => {
+    const utterance = { history, open: { speaker: "0", text: "x" }, wishes: {}, options: new Map() };
+    const own = (isVoiceOnly: boolean) => {
+      const found = ownReference({ ...utterance, uniforms: null, seed: 0n }, isVoiceOnly);
+      return found === null ? null : [found.text, found.audio.length / 24_000];
+    };
+    return { words: own(false), voiceOnly: own(true) };
+  };
+  const both = of(turn("0", "a", 4), turn("1", "b", 3), turn("0", "c ", 5), turn("0", "d", null));
+  assert.deepEqual(both, { words: ["a c", 9], voiceOnly: [null, 9] });
+  assert.deepEqual(of(turn("0", "a", 6), turn("0", "b", 5)).words, ["b", 5]);
+  assert.deepEqual(of(turn("0", "a", 30)).words, ["a", 30]);
+  assert.deepEqual(of(turn("0", null, 2), turn("0", " ", 3)).words, [null, 5]);
+  assert.deepEqual(of(turn("0", "a", 2), turn("0", null, 3)).words, ["a", 2]);
+  assert.equal(of(turn("1", "a", 2), turn("0", "b", null), turn("0", "c", 0)).words, null);
+});
+
+describe("the folder of a Qwen3-TTS", () => {
+  /** A copy, where fields of a file are others; their paths have dots, and what is undefined is left out. */
+  const copied = async (file: string, changes: Readonly<Record<string, unknown>>): Promise<string> => {
+    const folder = await mkdtemp(join(tmpdir(), "antiphon-"));
+    folders.push(folder);
+    await cp(BASE, folder, { recursive: true });
+    const config = await readJson<Record<string, unknown>>(join(folder, file));
+    for (const [path, value] of Object.entries(changes)) {
+      const names = path.split(".");
+      const last = names.pop()!;
+      const group = names.reduce((inner, name) => inner[name] as Record<string, unknown>, config);
+      group[last] = value;
+    }
+    await writeFile(join(folder, file), JSON.stringify(config));
+    return folder;
+  };
+
+  test("has nothing wrong where nothing is, and is told by what it says it is", async () => {
+    for (const [folder, facts] of [
+      [
+        BASE,
+        /12 Hz, base \(0b6\); talker of 3 layers, 64 wide; .* 16 codebooks of 64 codes; .*358 of the codec/,
+      ],
+      [custom, /custom_voice \(1b7\).*code predictor of 2, 48 wide.*speakers: serena, vivian/],
+    ] as const) {
+      const found = await qwen3Tts.check(folder);
+      assert.deepEqual(found.problems, []);
+      assert.match(found.facts.join("; "), facts);
+      assert.equal(await architectureOf(folder), qwen3Tts);
+    }
+  });
+
+  test("has each tensor named that is missing, wrong or unexpected, in both files, and is not opened", async () => {
+    const folder = await copied("config.json", {
+      "talker_config.num_hidden_layers": 4,
+      "talker_config.text_vocab_size": 1_000,
+      "talker_config.code_predictor_config.hidden_size": 48,
+      "speaker_encoder_config.enc_res2net_scale": 4,
+    });
+    const { problems } = await qwen3Tts.check(folder);
+    for (const wanted of [
+      "The weights lack talker.model.layers.3.self_attn.q_norm.weight.",
+      "The weights lack talker.code_predictor.small_to_mtp_projection.bias.",
+      "talker.model.text_embedding.weight is [1048,80]; by the configuration it is [1000,80].",
+      "speaker_encoder.blocks.1.res2net_block.blocks.3.conv.weight is not one of the model's tensors.",
+    ]) {
+      assert.ok(problems.includes(wanted), wanted);
+    }
+    await assert.rejects(qwen3Tts.open(folder, setupOf()), /And \d+ more/);
+    const codec = await copied("speech_tokenizer/config.json", {
+      "decoder_config.num_hidden_layers": 1,
+      "encoder_config.num_hidden_layers": 3,
+    });
+    const found = await qwen3Tts.check(codec);
+    assert.ok(
+      found.problems.includes("The weights lack encoder.encoder_transformer.layers.2.mlp.fc1.weight."),
+    );
+    const unexpected = "decoder.pre_transformer.layers.1.self_attn_layer_scale.scale";
+    assert.ok(found.problems.includes(`${unexpected} is not one of the model's tensors.`));
+    await assert.rejects(qwen3Tts.open(codec, setupOf()), /And \d+ more/);
+  });
+
+  test("is refused with the field that is wrong, and what it has to be", async () => {
+    const codec = "speech_tokenizer/config.json";
+    const wrong: readonly [message: RegExp, file: string, path: string, value: unknown][] = [
+      [
+        /tts_model_type has to be base, custom_voice or voice_design; it is "x"/,
+        CONFIG,
+        "tts_model_type",
+        "x",
+      ],
+      [
+        /codec_eos_token_id has to be a whole number .*missing/,
+        CONFIG,
+        "talker_config.codec_eos_token_id",
+        undefined,
+      ],
+      [/english is row 5000 of the talker's 1088/, CONFIG, "talker_config.codec_language_id.english", 5_000],
+      [/lacks klingon, the dialect of bob/, CONFIG, "talker_config.spk_is_dialect", { bob: "klingon" }],
+      [/a voice is 32 numbers wide \(enc_dim\), the talker 64/, CONFIG, "speaker_encoder_config.enc_dim", 32],
+      [/16 codebooks of 65 codes, its code predictor of 64/, CONFIG, "talker_config.vocab_size", 1_089],
+      [/4 heads cannot share 3/, CONFIG, "talker_config.num_key_value_heads", 3],
+      [/<\|im_start\|> is 7; in tokenizer_config.json it is 1001/, CONFIG, "im_start_token_id", 7],
+      [/temperature has to be a number above 0/, "generation_config.json", "temperature", -1],
+      [/decoder's frames have 960 samples/, codec, "decoder_config.upsampling_ratios", [2, 1]],
+      [/16 of 32 codebooks of 64 codes, the decoder 8 of 64/, codec, "decoder_config.num_quantizers", 8],
+      [/model_type has to be "qwen3_tts_tokenizer_12hz"/, codec, "model_type", "mimi"],
+    ];
+    for (const [message, file, path, value] of wrong) {
+      const { problems } = await qwen3Tts.check(await copied(file, { [path]: value }));
+      assert.match(problems.join("\n"), message);
+    }
+  });
+});

@@ -1,0 +1,39 @@
+import { join } from "node:path";
+import { TOP } from "../architecture/top.ts";
+import { type Environment, nodeEnvironment, type Place, pythonEnvironment } from "./environment.ts";
+
+/** A program of others that is tried, and where its script lies. */
+export interface Client {
+  readonly name: string;
+  /** In `test/interop`. */
+  readonly folder: string;
+  readonly script: "client.py" | "client.mjs";
+  prepare(place: Place): Promise<Environment>;
+}
+
+const FOLDER = join(TOP, "test", "interop");
+
+/** Every client, in the order in which they are tried: those that are installed soonest first. */
+export const CLIENTS: readonly Client[] = [
+  inNode("openai-node-6", "openai-node", "package-6.json"),
+  inNode("openai-node-7", "openai-node", "package-7.json"),
+  inNode("ai-sdk-3", "ai-sdk", "package-3.json"),
+  inNode("ai-sdk-4", "ai-sdk", "package-4.json"),
+  inPython("wyoming"),
+  inPython("openai-python"),
+  inNode("livekit-node"),
+  inPython("livekit-python"),
+  inPython("pipecat"),
+];
+
+function inPython(name: string): Client {
+  const folder = join(FOLDER, name);
+  const pins = join(folder, "requirements.txt");
+  return { name, folder, script: "client.py", prepare: (place) => pythonEnvironment(place, name, pins) };
+}
+
+function inNode(name: string, folderName = name, packages = "package.json"): Client {
+  const folder = join(FOLDER, folderName);
+  const pins = join(folder, packages);
+  return { name, folder, script: "client.mjs", prepare: (place) => nodeEnvironment(place, name, pins) };
+}

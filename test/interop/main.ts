@@ -1,0 +1,125 @@
+// Tries the server with programs of others, as they are published: `npm run interop [NAME ...] [-- --keep FOLDER]`.
+// Each is installed into a folder of its own, which is removed again unless one is named to keep. What cannot be installed
+// is skipped. Exit code 69: all was skipped.
+
+import { copyFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { performance } from "node:perf_hooks";
+import { parseArgs } from "node:util";
+import { toPcm16 } from "../../src/audio/pcm.ts";
+import { encodeWav } from "../../src/audio/wav-write.ts";
+import { TOP } from "../architecture/top.ts";
+import { lastLines, run } from "./child.ts";
+import { CLIENTS, type Client } from "./clients.ts";
+import { DECODERS, tryDecoders } from "./decoders.ts";
+import { type Environment, openPlace, type Place, UNAVAILABLE } from "./environment.ts";
+import { Ledger, type Tell } from "./ledger.ts";
+import { checkReport, RECORDED, reportsIn, TRANSCRIPT } from "./reports.ts";
+import { type SteadyServer, startSteadyServer } from "./steady-server.ts";
+
+const CLIENT_LIMIT_S = 120;
+/** Installed at once. */
+const INSTALLERS = 2;
+
+const { values, positionals } = parseArgs({ options: { keep: { type: "string" } }, allowPositionals: true });
+const names = [...CLIENTS.map(({ name }) => name), DECODERS];
+const unknown = positionals.find((name) => !names.includes(name));
+if (unknown !== undefined) {
+  console.error(`There is no client "${unknown}": name some of ${names.join(", ")}, or none for all.`);
+  process.exit(2);
+}
+const isWanted = (name: string) => positionals.length === 0 || positionals.includes(name);
+
+const ledger = new Ledger();
+const place = await openPlace(values.keep);
+const server = await startSteadyServer();
+try {
+  const recording = join(place.folder, "recording.wav");
+  await writeFile(recording, encodeWav(toPcm16(await server.spoken(RECORDED, "0", 24_000)), 24_000));
+  const clients = CLIENTS.filter(({ name }) => isWanted(name));
+  const prepared = prepareAll(clients, place);
+  if (isWanted(DECODERS)) {
+    await ledger.part(DECODERS, (tell) => tryDecoders(server, tell));
+  }
+  for (const [index, client] of clients.entries()) {
+    const { outcome, seconds } = await prepared[index]!;
+    const heading = `${client.name}, installed in ${seconds.toFixed(0)} s`;
+    await ledger.part(heading, (tell) => tryClient(client, outcome, recording, tell));
+  }
+} finally {
+  await server.stop();
+  await place.close();
+}
+const { passed, failed, skipped } = ledger;
+console.log(`\n${passed} passed, ${failed} failed, ${skipped} skipped`);
+process.exit(failed > 0 ? 1 : passed === 0 ? UNAVAILABLE : 0);
+
+interface Prepared {
+  readonly outcome: Environment | Error;
+  readonly seconds: number;
+}
+
+/** Installs some at a time, in their order. */
+function prepareAll(clients: readonly Client[], within: Place): Promise<Prepared>[] {
+  const prepared: Promise<Prepared>[] = [];
+  for (const [index, client] of clients.entries()) {
+    const before = prepared[index - INSTALLERS] ?? Promise.resolve();
+    prepared.push(before.then(() => prepare(client, within)));
+  }
+  return prepared;
+}
+
+async function prepare(client: Client, within: Place): Promise<Prepared> {
+  const began = performance.now();
+  const outcome = await client.prepare(within).catch((error: Error) => error);
+  return { outcome, seconds: (performance.now() - began) / 1_000 };
+}
+
+async function tryClient(
+  client: Client,
+  environment: Environment | Error,
+  recording: string,
+  tell: Tell,
+): Promise<void> {
+  if (environment instanceof Error) {
+    return tell("its packages", () => Promise.reject(environment));
+  }
+  const { folder, command } = environment;
+  for (const name of ["report.py", "report.mjs"])
+    await copyFile(join(TOP, "test", "interop", name), join(folder, name));
+  await copyFile(join(client.folder, client.script), join(folder, client.script));
+  const clips = server.recogniser.clips.length;
+  const [program, ...args] = command;
+  const { code, stdout, stderr } = await run(program, [...args, client.script], {
+    cwd: folder,
+    env: environmentOf(server, folder, recording),
+    limitS: CLIENT_LIMIT_S,
+  });
+  const heard = server.recogniser.clips.slice(clips);
+  const reports = reportsIn(`${stdout}`);
+  for (const report of reports) {
+    await tell(report.what, () => checkReport(report, folder, server, heard));
+  }
+  if (code === 0 && reports.length > 0) return;
+  const end = code === null ? `did not end within ${CLIENT_LIMIT_S} s` : `ended with code ${code}`;
+  await tell("to its end", () =>
+    Promise.reject(new Error(`it ${end}:\n${lastLines(`${stdout}\n${stderr}`)}`)),
+  );
+}
+
+/** Nothing of the caller's own settings but where packages are; a home of its own. */
+function environmentOf({ url, wyomingUrl, key }: SteadyServer, home: string, recording: string) {
+  const { PATH, NODE_EXTRA_CA_CERTS, npm_config_registry } = process.env;
+  return {
+    ...(NODE_EXTRA_CA_CERTS && { NODE_EXTRA_CA_CERTS }),
+    ...(npm_config_registry && { npm_config_registry }),
+    PATH,
+    HOME: home,
+    INTEROP_URL: `${url}/v1`,
+    INTEROP_WYOMING_URL: `${wyomingUrl}`,
+    INTEROP_KEY: key,
+    INTEROP_RECORDING: recording,
+    INTEROP_RECORDINGS: join(TOP, "test", "golden", "recordings"),
+    INTEROP_TRANSCRIPT: TRANSCRIPT,
+  };
+}

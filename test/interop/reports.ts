@@ -1,0 +1,107 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { decodeFlac } from "../../src/audio/recordings/flac.ts";
+import type { SpeechFormat } from "../../src/contract/audio-speech.ts";
+import type { Clip } from "../../src/model/conversation.ts";
+import { decode } from "../audio/encode/decoders.ts";
+import { SEGMENTS } from "../recognisers/scripted-recogniser.ts";
+import { compareSpeech, FIDELITY, type Fidelity, type Sound } from "./fidelity.ts";
+import type { SteadyServer } from "./steady-server.ts";
+
+/** What clients send to be transcribed, spoken by voice `0`. */
+export const RECORDED = "The kettle is on. Is there any milk?";
+/** What the server's recogniser hears in everything. */
+export const TRANSCRIPT = SEGMENTS.map(({ text }) => text).join(" ");
+
+/** What a client's script prints of each thing that it tried: a line of JSON. */
+export type Report = SpeechReport | TranscriptReport | { readonly what: string; readonly kind: "passed" };
+
+/** Speech that came. */
+interface SpeechReport {
+  readonly what: string;
+  readonly kind: "speech";
+  readonly text: string;
+  readonly voice: string;
+  /** What was sent. */
+  readonly format: SpeechFormat;
+  /** In the client's folder: samples of 16 bits where the client decoded them, and else what was sent. */
+  readonly file: string;
+  readonly is_decoded: boolean;
+  /** In Hz, as the client says. */
+  readonly rate: number;
+  /** Seconds until the client had the first of it; null where it takes all at once. */
+  readonly first_s: number | null;
+  /** Samples that the client itself loses at the beginning, and may lose or add at the end. */
+  readonly lost_head: number;
+  readonly may_lack: number;
+  readonly may_add: number;
+}
+
+/** A transcript that came of {@link RECORDED}, or of something else. */
+interface TranscriptReport {
+  readonly what: string;
+  readonly kind: "transcript";
+  readonly text: string;
+  readonly is_recorded: boolean;
+}
+
+/** The reports among what a script printed. */
+export function reportsIn(stdout: string): Report[] {
+  return stdout
+    .split("\n")
+    .filter((line) => line.startsWith('{"what":'))
+    .map((line) => JSON.parse(line));
+}
+
+/**
+ * Checks what a client says that it had. Throws what is wrong, and says else how it was.
+ *
+ * @param clips what the recogniser was given meanwhile: a transcript is of the first of them, which is taken out
+ */
+export async function checkReport(
+  report: Report,
+  folder: string,
+  server: SteadyServer,
+  clips: Clip[],
+): Promise<string> {
+  if (report.kind === "speech") return checkSpeech(report, folder, server);
+  if (report.kind === "transcript") return checkTranscript(report, server, clips.shift());
+  return "";
+}
+
+async function checkSpeech(report: SpeechReport, folder: string, server: SteadyServer): Promise<string> {
+  const bytes = await readFile(join(folder, report.file));
+  const sound = await (report.is_decoded ? decode("pcm", bytes) : soundOf(report.format, bytes));
+  const rateHz = report.is_decoded ? report.rate : sound.rateHz;
+  const spoken = (await server.spoken(report.text, report.voice, rateHz)).subarray(report.lost_head);
+  const promised = FIDELITY[report.format];
+  const [least, most] = promised.more;
+  const allowed: Fidelity = { ...promised, more: [least - report.may_lack, most + report.may_add] };
+  const heard = { samples: sound.samples, rateHz };
+  const { seconds, more, correlation } = compareSpeech(heard, { samples: spoken, rateHz }, allowed);
+  const lost = report.lost_head === 0 ? "" : `, less the first ${report.lost_head} samples`;
+  const first = report.first_s === null ? "" : `, the first after ${Math.round(report.first_s * 1_000)} ms`;
+  const extra = more === 0 ? "" : `, ${more > 0 ? "+" : ""}${more} samples`;
+  return `${seconds.toFixed(2)} s${first}, correlation ${correlation.toFixed(4)}${extra}${lost}`;
+}
+
+/** A file decoded by others' decoders, but for FLAC: that one for browsers loses a short last frame. */
+export async function soundOf(format: SpeechFormat, bytes: Uint8Array): Promise<Sound> {
+  if (format !== "flac") return decode(format, bytes);
+  const { samples, sampleRateHz } = await decodeFlac(bytes, 600);
+  return { samples, rateHz: sampleRateHz };
+}
+
+async function checkTranscript(
+  { text, is_recorded: isRecorded }: TranscriptReport,
+  server: SteadyServer,
+  clip: Clip | undefined,
+): Promise<string> {
+  if (text !== TRANSCRIPT) throw new Error(`the transcript is ${JSON.stringify(text)}`);
+  if (clip === undefined) throw new Error("nothing was heard");
+  if (!isRecorded) return `${clip.durationS.toFixed(2)} s heard`;
+  const spoken = await server.spoken(RECORDED, "0", 24_000);
+  const sound = { samples: clip.samples, rateHz: clip.sampleRateHz };
+  const { correlation } = compareSpeech(sound, { samples: spoken, rateHz: 24_000 }, FIDELITY.wav);
+  return `${clip.durationS.toFixed(2)} s heard, correlation ${correlation.toFixed(4)}`;
+}

@@ -1,0 +1,62 @@
+import { availableParallelism } from "node:os";
+import { openEmbeddedVoice } from "../../src/cli/embedded-voice.ts";
+import type { Script } from "../../src/model/script.ts";
+import type { WorkerPool } from "../../src/workers/worker-pool.ts";
+import { decode } from "../audio/encode/decoders.ts";
+import { startTestServer, type TestServer } from "../http/start.ts";
+import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
+
+/** A whole server, with the embedded voice in its threads and Wyoming's port, that says the same words the same way. */
+export interface SteadyServer extends TestServer {
+  /** Hears the same words in whatever it is sent, and keeps what that was. */
+  readonly recogniser: ScriptedRecogniser;
+  /** What a request for bare samples brings: 24 kHz, or 8 kHz by the telephony route. */
+  spoken(text: string, voice: string, rateHz: number): Promise<Float32Array>;
+}
+
+/** Nothing of it varies but what `/v1/audio/speech` leaves to chance: here its delivery is that of temperature 0. */
+export async function startSteadyServer(): Promise<SteadyServer> {
+  const pool = await openEmbeddedVoice({
+    threads: Math.min(4, availableParallelism()),
+    readings: "standard",
+  });
+  const recogniser = new ScriptedRecogniser();
+  const server = await startTestServer({
+    checkpoints: [{ name: "heart", memoryBytes: 1, load: async () => steady(pool) }],
+    wyoming: true,
+    recogniser,
+  });
+  const known = new Map<string, Promise<Float32Array>>();
+  const ask = async (text: string, voice: string, rateHz: number): Promise<Float32Array> => {
+    const reply =
+      rateHz === 24_000
+        ? await server.post("/v1/audio/speech", { input: text, voice, response_format: "pcm" })
+        : await server.post(`/v1/audio/telephony?rate=${rateHz}`, { text, voice });
+    if (!reply.ok) throw new Error(await reply.text());
+    const { samples } = await decode("pcm", Buffer.from(await reply.arrayBuffer()));
+    return samples;
+  };
+  return {
+    ...server,
+    recogniser,
+    spoken(text, voice, rateHz) {
+      const id = JSON.stringify([text, voice, rateHz]);
+      const found = known.get(id) ?? ask(text, voice, rateHz);
+      known.set(id, found);
+      return found;
+    },
+  };
+}
+
+function steady(pool: WorkerPool): WorkerPool {
+  const settled = (script: Script): Script => ({
+    ...script,
+    delivery: { ...script.delivery, temperature: 0, acousticTemperature: 0 },
+    seed: 0n,
+  });
+  return {
+    ...pool,
+    speak: (script, signal) => pool.speak(settled(script), signal),
+    speakEncoded: (script, encoding, signal) => pool.speakEncoded(settled(script), encoding, signal),
+  };
+}

@@ -8,6 +8,7 @@ const TESTED_IN = {
   "src/serving": ["test/serving", "test/http"],
   "src/http": ["test/http", "test/contract/sse"],
   "src/contract": ["test/contract", "test/http"],
+  "src/engines/remote": ["test/engines/remote"],
   "src/writers/chat": [
     "test/writers/chat-",
     "test/writers/reply-clock",

@@ -45,7 +45,7 @@ async function serve(options: TestServerOptions = {}, fake: object = {}): Promis
       checkpoints: {
         farm: { remote: { kind: "antiphon", urls, keyEnv: "ANTIPHONS_KEY" } },
         api: { remote: { ...openai, urls, keyEnv: "ANTIPHONS_KEY" } },
-        fake: { remote: { ...openai, urls: [upstream.url], firstSoundTimeoutMs: 5_000, ...fake } },
+        fake: { remote: { ...openai, urls: [upstream.url], firstSoundTimeoutMs: 20_000, ...fake } },
       },
       env: { ANTIPHONS_KEY: antiphon.key, ELSEWHERE_KEY: KEY },
     },

@@ -28,7 +28,7 @@ type Options = Partial<Parameters<typeof remoteModel>[0]>;
 
 async function spoken(answer: Answer, options: Options = {}, maxFrames = 512): Promise<Spoken> {
   server.answers(answer);
-  const model = remoteModel({ urls: [server.url], firstSoundTimeoutMs: 2_000, ...options });
+  const model = remoteModel({ urls: [server.url], firstSoundTimeoutMs: 20_000, ...options });
   try {
     return await speakAll(model, { text: LONG_TEXT, delivery: { maxFrames } });
   } finally {

@@ -27,7 +27,7 @@ function model(options: Partial<Parameters<typeof remoteModel>[0]> = {}): Speech
     kind: "antiphon",
     model: null,
     voices: {},
-    firstSoundTimeoutMs: 2_000,
+    firstSoundTimeoutMs: 20_000,
     ...options,
   });
   return open;
@@ -120,6 +120,12 @@ describe("another Antiphon", () => {
     const [first, second] = server.asked[0]!.body.conversation;
     assert.ok(first.audio_wav_b64.length > 60_000);
     assert.equal(first.audio_wav_b64, second.audio_wav_b64);
+  });
+
+  test("is asked for nothing that the script does not", async () => {
+    await spoken(events(audio(), end()), { delivery: { topK: null } });
+    const { conversation, params, ...rest } = server.asked[0]!.body;
+    assert.deepEqual([conversation, params.top_k, rest], [[{ speaker: "0", text: "One, two." }], null, {}]);
   });
 
   test("is asked for no more and no fewer frames than it gives", async () => {
@@ -255,13 +261,27 @@ describe("another Antiphon", () => {
   });
 
   test("may send what is not known", async () => {
+    const word = { word: "One", start: 0, end: 0.05, offset: 0, length: 3 };
+    const halfWords = ["word", "start", "end", "offset", "length"].map((field) => ({
+      ...word,
+      [field]: null,
+    }));
     const odd = events(
       ["meta", { request_id: "x" }],
       ["news", { any: 1 }],
-      audio(0.08, { words: [{ word: "One" }, 3], visemes: "none" }),
+      audio(0.08, { words: [3, ...halfWords], visemes: "none" }),
+      audio(0.08, { words: [], visemes: [{ viseme: "O", start: 0.09, end: 0.1 }, { viseme: "U" }] }),
       end({}),
     );
     const { frames, report } = await spoken(odd);
-    assert.deepEqual([frames.length, frames[0]?.words, report.stop], [1, [], "finished"]);
+    assert.equal(report.stop, "finished");
+    const mouth = { visemes: [{ name: "O", startS: 0.09, endS: 0.1 }], phonemes: [] };
+    assert.deepEqual(
+      frames.map(({ words, mouth: told }) => [words, told]),
+      [
+        [[], undefined],
+        [[], mouth],
+      ],
+    );
   });
 });

@@ -33,7 +33,7 @@ function model(
   urls: readonly string[],
   options: Partial<Parameters<typeof remoteModel>[0]> = {},
 ): SpeechModel {
-  const made = remoteModel({ urls, apiKey: API_KEY, firstSoundTimeoutMs: 5_000, ...options });
+  const made = remoteModel({ urls, apiKey: API_KEY, firstSoundTimeoutMs: 20_000, ...options });
   opened.unshift(made);
   return made;
 }
@@ -89,7 +89,7 @@ describe("endpoints", () => {
 
   test("another is asked where nobody listens, and where one says nothing, within the time for the first sound", async () => {
     const [quiet, right] = [await server(silent), await server(speech)];
-    const elsewhere = model([await nowhere(), quiet.url, right.url], { firstSoundTimeoutMs: 900 });
+    const elsewhere = model([await nowhere(), quiet.url, right.url], { firstSoundTimeoutMs: 4_000 });
     assert.equal((await speakAll(elsewhere, { text: LONG_TEXT })).report.stop, "finished");
     assert.ok(quiet.asked[0]?.hasLeft(), "the silent one is not waited for");
   });
@@ -141,6 +141,20 @@ describe("endpoints", () => {
     assert.deepEqual([one.asked.length, other.asked.length], [2, 2]);
     leaving.abort(new Error("enough"));
     await Promise.all(open.map((each) => assert.rejects(drain(each))));
+  });
+
+  test("what is over counts no more, and neither does what failed or was left", async () => {
+    const [one, other] = [await server(speech), await server(speech)];
+    const both = model([one.url, other.url]);
+    for (const _ of [1, 2]) await speakAll(both, { text: LONG_TEXT });
+    const left = both.speak(scriptOf({ text: LONG_TEXT }), never());
+    await left.next();
+    await left.return({ stop: "finished", spoken: "" });
+    await speakAll(both, { text: LONG_TEXT });
+    assert.deepEqual([one.asked.length, other.asked.length], [4, 0]);
+    // A connection whose answer was read to its end is kept.
+    const sockets = new Set(one.asked.slice(0, 3).map(({ request }) => request.socket));
+    assert.equal(sockets.size, 1);
   });
 
   test("after the first sound nothing is tried again", async () => {

@@ -14,7 +14,7 @@ afterEach(() => open?.close());
 after(() => server.close());
 
 function model(options: Partial<Parameters<typeof remoteModel>[0]> = {}): SpeechModel {
-  open = remoteModel({ urls: [server.url], firstSoundTimeoutMs: 2_000, ...options });
+  open = remoteModel({ urls: [server.url], firstSoundTimeoutMs: 20_000, ...options });
   return open;
 }
 

@@ -53,7 +53,7 @@ export async function runCheckpoint(
     const speech = model.speak(utterance, signal);
     let step = await speech.next();
     for (; !step.done; step = await speech.next()) frames.push(step.value);
-    stop = step.value;
+    ({ stop } = step.value);
   } catch (error) {
     if (!(error instanceof OptionError)) throw error;
     throw new WrongCallError(error.message);

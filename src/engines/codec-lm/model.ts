@@ -1,16 +1,23 @@
 import type { Frame } from "./mimi/mimi.ts";
 
-/** A turn that was spoken: at 24 kHz, mono. */
+/** A turn that was spoken. */
 export interface SpokenTurn {
   readonly speaker: string;
   readonly text: string | null;
+  /** At 24 kHz, mono. */
   readonly audio: Float32Array | null;
+  /** Names what is recorded: what is made of the audio is then kept for a while. */
+  readonly digest?: string;
+  /** What the model chose when it said so itself; they come before `audio`. */
+  readonly codes?: readonly Frame[];
 }
 
 /** What a codec language model is asked to speak. */
 export interface Utterance {
   readonly history: readonly SpokenTurn[];
   readonly open: { readonly speaker: string; readonly text: string };
+  /** Whether the oldest turns are left out where the model has too few positions; otherwise that is an error. */
+  readonly mayForget?: boolean;
   /** What a request asks for; what is left out is as the checkpoint's `generation_config.json` has it. */
   readonly wishes: Wishes;
   /** Parameters of the architecture's own, by the reference's names; they come before everything else. */
@@ -26,6 +33,10 @@ export interface Wishes {
   /** For fine acoustic detail; if it is left out it follows `temperature`. */
   readonly acousticTemperature?: number;
   readonly topK?: number | null;
+  /** 0 to 6, as the contract has it: how much less likely first codes become that were chosen before; 0: none. */
+  readonly repetitionPenalty?: number;
+  /** Frames that the penalty looks back over. */
+  readonly penaltyWindow?: number;
   readonly maxFrames?: number;
 }
 
@@ -39,10 +50,26 @@ export interface SpokenFrame {
 /** Why no frame follows: the model ended, or it was not let go on. */
 export type Stop = "finished" | "length";
 
-/** A checkpoint in memory. The caller owns it and closes it. */
+/** What there is to say of an utterance behind its last frame. */
+export interface Ending {
+  readonly stop: Stop;
+  /** Indices in the history of the turns that were read, oldest first. */
+  readonly read: readonly number[];
+  /** Of those, the ones whose sound was. */
+  readonly heard: readonly number[];
+}
+
+/**
+ * A checkpoint in memory. The caller owns it and closes it. Utterances that are open at once are computed together, a frame
+ * of each at a time; none changes another's frames.
+ */
 export interface CodecLanguageModel {
-  /** @throws CheckpointError naming an option that is unknown, or saying that the conversation is too long */
-  speak(utterance: Utterance, signal: AbortSignal): AsyncGenerator<SpokenFrame, Stop, void>;
+  /**
+   * A frame is computed when it is asked for.
+   *
+   * @throws CheckpointError naming an option that is unknown, or saying that the conversation is too long
+   */
+  speak(utterance: Utterance, signal: AbortSignal): AsyncGenerator<SpokenFrame, Ending, void>;
   close(): Promise<void>;
 }
 

@@ -15,6 +15,7 @@ import {
 import type {
   Architecture,
   CodecLanguageModel,
+  Ending,
   Findings,
   Setup,
   SpokenFrame,
@@ -120,13 +121,16 @@ class Csm implements CodecLanguageModel {
     this.#parts = parts;
   }
 
-  async *speak(utterance: Utterance, signal: AbortSignal): AsyncGenerator<SpokenFrame, Stop, void> {
+  async *speak(utterance: Utterance, signal: AbortSignal): AsyncGenerator<SpokenFrame, Ending, void> {
     const { config, embeddings, generation, decoder, backbone } = this.#parts;
     const settings = settingsOf(generation, utterance);
     const draws = utterance.uniforms === null ? seededDraws(utterance.seed) : givenDraws(utterance.uniforms);
     const sequence = new Sequence(backbone, config.backbone);
     let { hidden, logits } = await this.#readPrompt(sequence, utterance, signal);
     const sound = decoder.begin();
+    const all = [...utterance.history.keys()];
+    const heard = all.filter((at) => utterance.history[at]!.audio !== null);
+    const ending = (stop: Stop): Ending => ({ stop, read: all, heard });
     for (let count = 1; ; count++) {
       const codes = await this.#frame(hidden, logits, settings, draws);
       signal.throwIfAborted();
@@ -134,8 +138,8 @@ class Csm implements CodecLanguageModel {
       const isLast = codes.slice(0, -1).every((code) => code === 0);
       const isEnd = isLast && codes.at(-1) === 0;
       yield { codes, samples: isEnd ? new Float32Array(0) : await sound.decode([codes]) };
-      if (isLast) return "finished";
-      if (count >= settings.maxFrames || sequence.length >= config.backbone.positions) return "length";
+      if (isLast) return ending("finished");
+      if (count >= settings.maxFrames || sequence.length >= config.backbone.positions) return ending("length");
       ({ hidden, logits } = await readRows(sequence, await embeddings.ofFrame(codes), config));
       signal.throwIfAborted();
     }

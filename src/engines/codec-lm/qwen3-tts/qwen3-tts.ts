@@ -10,6 +10,7 @@ import { type Frame, type MimiEncoder, openMimiEncoder } from "../mimi/mimi.ts";
 import type {
   Architecture,
   CodecLanguageModel,
+  Ending,
   Findings,
   Setup,
   SpokenFrame,
@@ -158,7 +159,7 @@ class Qwen3Tts implements CodecLanguageModel {
     this.#parts = parts;
   }
 
-  async *speak(utterance: Utterance, signal: AbortSignal): AsyncGenerator<SpokenFrame, Stop, void> {
+  async *speak(utterance: Utterance, signal: AbortSignal): AsyncGenerator<SpokenFrame, Ending, void> {
     const { config, embeddings, generation, tokenizer, decoder, talker } = this.#parts;
     const settings = settingsOf(generation, utterance);
     const draws = utterance.uniforms === null ? seededDraws(utterance.seed) : givenDraws(utterance.uniforms);
@@ -172,16 +173,17 @@ class Qwen3Tts implements CodecLanguageModel {
     const sound = decoder.begin();
     await sound.beginBehind(script.reference?.frames ?? []);
     const before = new Set<number>();
+    const ending = (stop: Stop): Ending => ({ stop, read: [], heard: [] });
     for (let count = 0; ; count++) {
       signal.throwIfAborted();
       const scores = firstCodeLogits(logits, before, count, settings.penalty, config);
       const first = choose(scores, settings.first, draws);
-      if (first === config.ids.end) return "finished";
-      if (count >= settings.maxFrames) return "length";
+      if (first === config.ids.end) return ending("finished");
+      if (count >= settings.maxFrames) return ending("length");
       const codes = await this.#frame(hidden, first, settings, draws);
       signal.throwIfAborted();
       yield { codes, samples: await sound.decode([codes]) };
-      if (sequence.length >= config.talker.positions) return "length";
+      if (sequence.length >= config.talker.positions) return ending("length");
       before.add(first);
       const row = await embeddings.ofFrame(codes);
       const at = Math.min(count, prompt.trailing.length) * width;

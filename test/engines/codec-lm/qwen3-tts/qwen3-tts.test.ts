@@ -58,7 +58,7 @@ async function spoken(
   return {
     codes: frames.map(({ codes }) => codes),
     samples: Float32Array.from(frames.flatMap(({ samples }) => [...samples])),
-    stop: step.value,
+    stop: step.value.stop,
   };
 }
 

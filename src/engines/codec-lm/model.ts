@@ -1,3 +1,4 @@
+import type { NativeGuard } from "../../tensors/session.ts";
 import type { Frame } from "./mimi/mimi.ts";
 
 /** A turn that was spoken. */
@@ -107,4 +108,18 @@ export interface Setup {
   readonly cacheFolder: string;
   /** Ends the making of quantised weights, which takes some seconds. */
   readonly signal: AbortSignal;
+  /** Needed where somebody may end the calling thread. */
+  readonly guard?: NativeGuard;
+  /** Utterances that may be computed together; one unless said. */
+  readonly places?: number;
+  /**
+   * `realtime`: an utterance is refused with {@link BusyError} when with it none would be spoken as fast as it is heard.
+   * `throughput`, unless said: it never is.
+   */
+  readonly pace?: "realtime" | "throughput";
+}
+
+/** One utterance more would be too many: try again when another is over. */
+export class BusyError extends Error {
+  override readonly name = "BusyError";
 }

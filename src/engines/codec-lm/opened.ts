@@ -45,9 +45,14 @@ export class Opened {
 
   /** Opens a graph over weights. @param name what errors call it */
   async session(graph: GraphFile, weights: Weights, name: string): Promise<Session> {
-    const { threads, precision } = this.#setup;
+    const { threads, precision, guard } = this.#setup;
     const model = Buffer.concat(graph.pieces());
-    const setup = { threads, dataFolder: weights.folder, keepsWeightsInPlace: precision === "fp32" };
+    const setup = {
+      threads,
+      dataFolder: weights.folder,
+      keepsWeightsInPlace: precision === "fp32",
+      guard,
+    };
     return this.keep(await openSession(model, name, setup));
   }
 

@@ -139,7 +139,8 @@ class Csm implements CodecLanguageModel {
       const isEnd = isLast && codes.at(-1) === 0;
       yield { codes, samples: isEnd ? new Float32Array(0) : await sound.decode([codes]) };
       if (isLast) return ending("finished");
-      if (count >= settings.maxFrames || sequence.length >= config.backbone.positions) return ending("length");
+      if (count >= settings.maxFrames || sequence.length >= config.backbone.positions)
+        return ending("length");
       ({ hidden, logits } = await readRows(sequence, await embeddings.ofFrame(codes), config));
       signal.throwIfAborted();
     }

@@ -5,6 +5,8 @@ export interface ByteSource {
   readonly size: number;
   /** @throws WeightsError when fewer are left. */
   read(from: number, length: number): Promise<Uint8Array>;
+  /** Reads as many as there is room for. @throws WeightsError when fewer are left. */
+  readInto(room: Uint8Array, from: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -32,24 +34,33 @@ export async function openFiles(paths: readonly string[]): Promise<ByteSource> {
     await close();
     throw new WeightsError(`A file of weights cannot be opened: ${paths.join(", ")}.`, { cause });
   }
+  const checkRange = (from: number, length: number): void => {
+    if (length < 0 || from + length > total) throw new WeightsError("The weights are cut short.");
+  };
+  const readInto = async (room: Uint8Array, from: number): Promise<void> => {
+    const length = room.length;
+    checkRange(from, length);
+    let done = 0;
+    for (const file of files) {
+      const at = from + done - file.from;
+      while (done < length && at < file.size) {
+        const wanted = Math.min(length - done, file.from + file.size - from - done);
+        if (wanted <= 0) break;
+        const { bytesRead } = await file.handle.read(room, done, wanted, from + done - file.from);
+        if (bytesRead === 0) throw new WeightsError("The weights are cut short.");
+        done += bytesRead;
+      }
+    }
+  };
   return {
     size: total,
     async read(from, length) {
-      if (length < 0 || from + length > total) throw new WeightsError("The weights are cut short.");
+      checkRange(from, length);
       const bytes = new Uint8Array(length);
-      let done = 0;
-      for (const file of files) {
-        const at = from + done - file.from;
-        while (done < length && at < file.size) {
-          const wanted = Math.min(length - done, file.from + file.size - from - done);
-          if (wanted <= 0) break;
-          const { bytesRead } = await file.handle.read(bytes, done, wanted, from + done - file.from);
-          if (bytesRead === 0) throw new WeightsError("The weights are cut short.");
-          done += bytesRead;
-        }
-      }
+      await readInto(bytes, from);
       return bytes;
     },
+    readInto,
     close,
   };
 }
@@ -62,6 +73,10 @@ export function inMemory(bytes: Uint8Array): ByteSource {
       if (length < 0 || from + length > bytes.length) throw new WeightsError("The weights are cut short.");
       // A copy that is aligned, also of a Buffer, whose slice would be none.
       return new Uint8Array(bytes.subarray(from, from + length));
+    },
+    async readInto(room, from) {
+      if (from + room.length > bytes.length) throw new WeightsError("The weights are cut short.");
+      room.set(bytes.subarray(from, from + room.length));
     },
     async close() {},
   };

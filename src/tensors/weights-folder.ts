@@ -24,8 +24,8 @@ export interface Weights {
   read(name: string, shape?: readonly number[]): Promise<Float32Array>;
   /** Reads bytes of a variable, as they are stored, from `from` on: as many as there is room for. @throws WeightsError */
   readInto(room: Uint8Array, name: string, from: number): Promise<void>;
-  /** One row of a matrix [rows, n], as float32, without the rest. @throws WeightsError as `variable` does */
-  row(name: string, row: number): Promise<Float32Array>;
+  /** One row of a matrix [rows, n], as float32, without the rest, on the spot. @throws WeightsError as `variable` does */
+  row(name: string, row: number): Float32Array;
   close(): Promise<void>;
 }
 
@@ -101,14 +101,14 @@ function weightsOf(
       if (from + room.length > found.bytes) throw new WeightsError(`${name} is shorter than that.`);
       await sources.get(found.file)!.readInto(room, found.from + from);
     },
-    async row(name, row) {
+    row(name, row) {
       const { type, shape, file, from } = variable(name);
       const [rows = 0, width = 0] = shape;
       if (!isFloat(type) || shape.length !== 2 || !(row >= 0 && row < rows)) {
         throw new WeightsError(`${name} is [${shape}] and has no row ${row}.`);
       }
       const bytes = width * BYTES[type];
-      return widened(type, await sources.get(file)!.read(from + row * bytes, bytes));
+      return widened(type, sources.get(file)!.readNow(from + row * bytes, bytes));
     },
     close,
   };

@@ -8,7 +8,7 @@ import type { Manifest } from "../src/engines/codec-lm/manifest.ts";
 import { codecManifest } from "../src/engines/codec-lm/qwen3-tts/codec/manifest.ts";
 import { readConfig as readQwen3Tts } from "../src/engines/codec-lm/qwen3-tts/config.ts";
 import { qwen3TtsManifest } from "../src/engines/codec-lm/qwen3-tts/manifest.ts";
-import { type Making, writeSafetensors } from "../src/tensors/write-safetensors.ts";
+import { type Making, type Planned, writeSafetensors } from "../src/tensors/write-safetensors.ts";
 import { TOP } from "./top.ts";
 
 /** How the numbers of a checkpoint are written. */
@@ -83,6 +83,7 @@ export async function writeRandomCsm(
   tiny: string,
   written: Written = { dtype: "F32" },
 ): Promise<void> {
+  if (isWritten(folder)) return;
   await mkdir(folder, { recursive: true });
   const config = await readJson(join(tiny, "config.json"));
   Object.assign(config, CSM.top);
@@ -103,6 +104,8 @@ export async function writeRandomQwen3Tts(
   size: Size,
   written: Written = { dtype: "BF16" },
 ): Promise<void> {
+  // Its own weights are written last.
+  if (isWritten(folder)) return;
   const inner = join(folder, "speech_tokenizer");
   const tiny = join(TINY_QWEN3_TTS, "speech_tokenizer");
   await mkdir(inner, { recursive: true });
@@ -146,28 +149,31 @@ async function writeWeights(
   { dtype, shards = 1 }: Written,
   left: readonly string[] = [],
 ): Promise<void> {
-  const stem = join(folder, "model.safetensors");
-  if (existsSync(shards === 1 ? stem : `${stem}.index.json`)) return;
   const dice = rolled();
   const makings = [...shapes]
     .filter(([name]) => !left.includes(name))
-    .map(
-      ([name, shape]): Making => ({
-        tensors: [{ name, dtype, shape }],
-        make: () => numbersOf(name, shape, dtype, dice),
-      }),
-    );
+    .map(([name, shape], at): Making => {
+      const tensor = { name, dtype, shape };
+      return { tensors: [tensor], make: () => numbersOf(tensor, at, dice) };
+    });
   const each = Math.ceil(makings.length / shards);
   const map: Record<string, string> = {};
   for (let at = 0; at < shards; at++) {
-    const name = shards === 1 ? "model.safetensors" : shardName(at, shards);
+    const name = shards === 1 ? WEIGHTS : shardName(at, shards);
     const own = makings.slice(at * each, (at + 1) * each);
     for (const { tensors } of own) for (const tensor of tensors) map[tensor.name] = name;
     const draft = join(folder, `${name}.part`);
     await writeSafetensors(draft, own);
     await rename(draft, join(folder, name));
   }
-  if (shards > 1) await writeFile(`${stem}.index.json`, JSON.stringify({ weight_map: map }));
+  if (shards > 1) await writeFile(join(folder, `${WEIGHTS}.index.json`), JSON.stringify({ weight_map: map }));
+}
+
+const WEIGHTS = "model.safetensors";
+
+/** The index is written behind its files. */
+function isWritten(folder: string): boolean {
+  return [WEIGHTS, `${WEIGHTS}.index.json`].some((name) => existsSync(join(folder, name)));
 }
 
 function shardName(at: number, shards: number): string {
@@ -186,25 +192,24 @@ function rolled(): Float32Array {
 
 /**
  * Matrices keep what goes through them about as large as it is; norms and how often codes were used are one; biases are
- * small.
+ * small. No two matrices are alike: onnxruntime would keep them once, and what is measured would be too good.
  */
-function* numbersOf(
-  name: string,
-  shape: readonly number[],
-  dtype: Written["dtype"],
-  dice: Float32Array,
-): Generator<Uint8Array> {
-  const count = shape.reduce((product, size) => product * size, 1);
+function* numbersOf({ name, shape, dtype }: Planned, at: number, dice: Float32Array): Generator<Uint8Array> {
   const ins = shape.slice(1).reduce((product, size) => product * size, 1);
   const scale = name.endsWith("bias") ? 0.02 : 2.4 / Math.sqrt(ins);
   const isOne = shape.length === 1 && !name.endsWith("bias");
-  const numbers = dice.subarray(0, count).map((value) => (isOne ? 1 : value * scale));
+  const numbers = dice.map((value) => (isOne ? 1 : value * scale));
   const pool = dtype === "F32" ? numbers : brainFloats(numbers);
-  for (let left = count; left > 0; left -= pool.length) {
-    const part = pool.subarray(0, left);
+  let left = shape.reduce((product, size) => product * size, 1);
+  for (let from = (at * STRIDE) % DICE; left > 0; from = 0) {
+    const part = pool.subarray(from, from + left);
+    left -= part.length;
     yield new Uint8Array(part.buffer, part.byteOffset, part.byteLength);
   }
 }
+
+/** Between where a tensor and the next one begin among the dice. */
+const STRIDE = 7_919;
 
 /** The upper half of each number, to the nearest. */
 function brainFloats(numbers: Float32Array): Uint16Array {

@@ -160,7 +160,9 @@ export class StreamedGraph {
     const seen = graph.add("Gather", [padded, this.#tapsOf(x, kernel, 1, 1)], { axis: 1 });
     const weight = weights.constant(`${stem}.weight`, [channels, 1, kernel], [channels, kernel]);
     const byTap = graph.add("Transpose", [weight], { perm: [1, 0] });
-    const sum = graph.add("ReduceSum", [graph.add("Mul", [seen, byTap]), graph.integers(2)], { keepdims: 0 });
+    const products = graph.add("Transpose", [graph.add("Mul", [seen, byTap])], { perm: [2, 0, 1, 3] });
+    // Along the first axis sums are always added in the same order, however many rows there are.
+    const sum = graph.add("ReduceSum", [products, graph.integers(0)], { keepdims: 0 });
     return graph.add("Add", [sum, weights.constant(`${stem}.bias`, [channels])]);
   }
 
@@ -193,6 +195,7 @@ export class StreamedGraph {
     const byAge = graph.add("Transpose", [weight], { perm: [1, 2, 0] });
     const order = graph.integers(...Array.from({ length: reach }, (_, at) => reach - 1 - at));
     const oldestFirst = graph.add("Gather", [byAge, order], { axis: 0 });
+    // Of two products: there is but one order to add them in.
     const products = graph.add("Mul", [seen, oldestFirst]);
     const sum = graph.add("ReduceSum", [products, graph.integers(2)], { keepdims: 0 });
     return graph.add("Reshape", [sum, graph.integers(0, -1, channels)]);
@@ -254,7 +257,7 @@ export class StreamedGraph {
     return graph.add("Sum", terms);
   }
 
-  /** Which of the padded samples each result is made of: int64 [n, kernel]. The same ones are made once. */
+  /** Which of the padded samples each result is made of: int64 [n, kernel]. */
   #tapsOf(x: string, kernel: number, stride: number, dilation: number): string {
     const { graph } = this;
     const offsets = BigInt64Array.from({ length: kernel }, (_, tap) => BigInt(tap * dilation));
@@ -286,8 +289,8 @@ export class StreamedGraph {
 
   #filled(x: string, left: string, right: string, edges: "zeros" | "repeated"): string {
     const { graph } = this;
-    const [none, one] = [graph.integers(0), graph.integers(0)];
-    const pads = graph.add("Concat", [none, left, none, one, right, none], { axis: 0 });
+    const none = graph.integers(0);
+    const pads = graph.add("Concat", [none, left, none, none, right, none], { axis: 0 });
     return graph.add("Pad", [x, pads], { mode: { text: edges === "zeros" ? "constant" : "edge" } });
   }
 }

@@ -128,14 +128,14 @@ export class Streams {
 
 const sizeOf = (shape: readonly number[]): number => shape.reduce((product, size) => product * size, 1);
 
-/** What the streams remember, one below the other. Copied only when they were not computed together last time. */
+/** What the streams remember, one below the other. Copied only where they do not lie so already. */
 function joined(streams: readonly Stream[], name: string): Tensor {
   const places = streams.map((stream) => stream.states.get(name)!);
   const { data: first, shape } = places[0]!;
   const size = sizeOf(shape);
   const whole = [streams.length, ...shape];
   const areTogether = places.every(({ data, at }, index) => data === first && at === index);
-  if (areTogether && first.length === size * streams.length) return float32(first, whole);
+  if (areTogether) return float32(first.subarray(0, size * streams.length), whole);
   const data = new Float32Array(size * streams.length);
   for (const [at, place] of places.entries()) {
     data.set(place.data.subarray(place.at * size, (place.at + 1) * size), at * size);

@@ -33,7 +33,7 @@ export async function lookOverCheckpoint(folder: string, look: Look = {}): Promi
   if (parts === null) return { facts, problems };
   facts.push(memoryFact(parts));
   const more: string[] = [];
-  await noting(more, async () => more.push(...(await tokenizerProblems(parts))));
+  await noting(more, async () => more.push(...(await tokenizerProblems(parts, problems))));
   for (const { folder: inner, file, manifest } of parts.weights) {
     // A header that lies was named above.
     const weights = await openWeights(join(folder, inner), file).catch(() => null);
@@ -53,12 +53,12 @@ export async function lookOverCheckpoint(folder: string, look: Look = {}): Promi
 }
 
 /** What tells a tokenizer of another model: other numbers for the tokens that the configuration names, or too many. */
-async function tokenizerProblems(parts: CheckpointParts): Promise<string[]> {
+async function tokenizerProblems(parts: CheckpointParts, known: readonly string[]): Promise<string[]> {
   const tokenizer = await parts.readTokenizer();
   const problems: string[] = [];
   for (const { field, token, id } of parts.specialTokens) {
     const found = tokenizer.idOf(token);
-    if (found === id) continue;
+    if (found === id || known.some((problem) => problem.includes(` ${token} `))) continue;
     const is = found === undefined ? `has no ${token}` : `has ${token} as ${found}`;
     problems.push(`The tokenizer is of another model: it ${is}; by config.json (${field}) that is ${id}.`);
   }

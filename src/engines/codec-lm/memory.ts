@@ -1,4 +1,4 @@
-import { blocksIn } from "../../tensors/quantised-blocks.ts";
+import { BLOCK, blocksIn } from "../../tensors/quantised-blocks.ts";
 import { type AvailableMemory, availableMemory } from "./available-memory.ts";
 import { CheckpointError } from "./fields.ts";
 import type { Precision } from "./model.ts";
@@ -22,8 +22,8 @@ const MIB = 2 ** 20;
 /** Prefixes of conversations, and codes of clips. */
 export const CACHES_BYTES = (256 + 32) * MIB;
 
-/** A thread, onnxruntime, and what a graph needs while it runs. */
-const OVERHEAD_BYTES = 150 * MIB;
+/** A thread, onnxruntime, what a graph needs while it runs, and what is there twice while it is opened. */
+const OVERHEAD_BYTES = 350 * MIB;
 
 /** Of a number in float32. */
 const FLOAT_BYTES = 4;
@@ -69,11 +69,14 @@ function weightBytes({ weights, quantisation, readByRow }: CheckpointParts, prec
   return bytes;
 }
 
-/** Blocks of so many bits a number, and a scale for each. A stack [parts, ins, outs] is turned over before. */
+/**
+ * Blocks of so many bits a number, and a scale for each. onnxruntime lays both out anew, and keeps the scales a second time,
+ * as they lie in their file. A stack [parts, ins, outs] is turned over before.
+ */
 function quantisedBytes(shape: readonly number[], bits: number): number {
   const ins = shape.length === 3 ? shape[1]! : shape.at(-1)!;
   const rows = product(shape) / ins;
-  return rows * blocksIn(ins) * (4 * bits + FLOAT_BYTES);
+  return rows * blocksIn(ins) * ((BLOCK * bits) / 8 + 2 * FLOAT_BYTES);
 }
 
 function product(shape: readonly number[]): number {

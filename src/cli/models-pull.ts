@@ -72,7 +72,7 @@ export async function pullModels(
         const ask = asking(acceptLicence, signal);
         sayPulled(known, await pullCodecLm(known, { ...options, acceptLicence: ask }), dataDir);
         progress.close();
-        process.stdout.write(await whatWasPulled(known, dataDir));
+        await sayWhatWasPulled(known, dataDir);
         continue;
       }
       const { manifest, outcome } = await pullTarget(target, options, acceptLicence);
@@ -116,20 +116,22 @@ async function mergePulledWriter(installed: InstalledWriter): Promise<void> {
   }
 }
 
-/** What is in a codec language model's folder, and how to speak with it. @throws Error when that cannot be */
-async function whatWasPulled(known: KnownCodecLm, dataDir: string): Promise<string> {
+/** Says what is in a codec language model's folder, and how to speak with it. @throws Error when that cannot be */
+async function sayWhatWasPulled(known: KnownCodecLm, dataDir: string): Promise<void> {
   const { lookOverCheckpoint } = await import("../engines/codec-lm/look-over.ts");
   const { name } = known;
   const { facts, problems } = await lookOverCheckpoint(checkpointDir(known, dataDir));
+  for (const line of [...facts, ...problems]) process.stdout.write(`${line}\n`);
   if (problems.length > 0) {
     throw new Error(
-      `The checkpoint ${name} is installed as the hub has it, but cannot be spoken with:\n${problems.join("\n")}\n` +
+      `The checkpoint ${name} is installed as the hub has it, but cannot be spoken with: ` +
+        `${problems.length} ${problems.length === 1 ? "thing is" : "things are"} wrong with it. ` +
         `Run antiphon models rm ${name} to free its space.`,
     );
   }
-  return (
-    `${facts.join("\n")}\nTo speak with it, map a model to it in the configuration file: ` +
-    `{"models": {"svc-beta-v0.3": {"checkpoint": "${name}"}}}\n`
+  process.stdout.write(
+    "To speak with it, map a model to it in the configuration file: " +
+      `{"models": {"svc-beta-v0.3": {"checkpoint": "${name}"}}}\n`,
   );
 }
 

@@ -30,7 +30,7 @@ export async function lookOverCheckpoint(folder: string, look: Look = {}): Promi
   const problems = [...findings.problems];
   // What keeps the configuration from being read is among the problems already.
   const parts = await partsOf(folder).catch(() => null);
-  if (parts === null) return { facts, problems };
+  if (parts === null) return { facts, problems: [...new Set(problems)] };
   facts.push(memoryFact(parts));
   const more: string[] = [];
   await noting(more, async () => more.push(...(await tokenizerProblems(parts, problems))));

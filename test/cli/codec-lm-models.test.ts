@@ -94,17 +94,16 @@ describe("a codec language model", { concurrency: 2 }, () => {
     const weights = Buffer.from(TINY["model.safetensors"]!);
     weights.fill(0xff, weights.length - 8);
     const config = JSON.parse(TINY["config.json"]!.toString());
-    hub.repository("Qwen/Qwen3-TTS-12Hz-1.7B-Base", {
+    const spoilt = await fakeHub();
+    spoilt.repository("sesame/csm-1b", {
       ...TINY,
-      "vocab.json": Buffer.from("{}"),
-      "merges.txt": Buffer.from("#version: 0.2\n"),
       "config.json": Buffer.from(JSON.stringify({ ...config, audio_token_id: 7 })),
       "model.safetensors": weights,
-      "speech_tokenizer/config.json": Buffer.from("{}"),
-      "speech_tokenizer/model.safetensors": Buffer.from("nothing"),
     });
-    const dataDir = temporaryFolder();
-    const { code, stdout, stderr } = await models(dataDir, "pull", "qwen3-tts-1.7b", "--accept-licence");
+    const { code, stdout, stderr } = await runAntiphon(
+      ["models", "pull", "csm-1b", "--accept-licence", "--data-dir", temporaryFolder()],
+      { HF_ENDPOINT: spoilt.endpoint },
+    );
     assert.equal(code, 1);
     assert.match(
       stdout,
@@ -112,7 +111,7 @@ describe("a codec language model", { concurrency: 2 }, () => {
     );
     assert.match(
       stderr,
-      /^The checkpoint qwen3-tts-1\.7b is installed as the hub has it, but cannot be spoken with: 2 things are wrong with it\. Run antiphon models rm qwen3-tts-1\.7b to/m,
+      /^The checkpoint csm-1b is installed as the hub has it, but cannot be spoken with: 2 things are wrong with it\. Run antiphon models rm csm-1b to/m,
     );
   });
 

@@ -23,7 +23,7 @@ const MIB = 2 ** 20;
 export const CACHES_BYTES = (256 + 32) * MIB;
 
 /** A thread, onnxruntime, what a graph needs while it runs, and what is there twice while it is opened. */
-const OVERHEAD_BYTES = 350 * MIB;
+const OVERHEAD_BYTES = 512 * MIB;
 
 /** Of a number in float32. */
 const FLOAT_BYTES = 4;

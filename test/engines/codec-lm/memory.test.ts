@@ -45,9 +45,9 @@ describe("the memory of a checkpoint", () => {
       memoryOf(folder, { precision, places: 1, cacheBytes: 0, ...more });
     // The most that was resident while one with weights of its own in each layer was opened and run, in MiB.
     for (const [precision, measured] of [
-      ["int4", 1_706],
-      ["int8", 2_171],
-      ["fp32", 4_960],
+      ["int4", 1_893],
+      ["int8", 2_350],
+      ["fp32", 5_114],
     ] as const) {
       const told = (await run(precision)) / 2 ** 20;
       assert.ok(told >= measured && told < 1.1 * measured, `${precision}: ${told} for ${measured} MiB`);
@@ -58,7 +58,7 @@ describe("the memory of a checkpoint", () => {
     assert.equal(await run("int4", { places: 4 }), one + 3 * place);
     assert.equal(await run("int4", { positions: 1_024 }), one - 1_024 * 65_536);
     assert.equal(await memoryOf(folder, { precision: "int4", places: 1 }), one + CACHES_BYTES);
-    assert.ok((await memoryOf(folder, { precision: "int4", places: 4 })) < 2.7 * GB);
+    assert.ok((await memoryOf(folder, { precision: "int4", places: 4 })) < 2.8 * GB);
   });
 
   test("is told of both architectures, more for more", async () => {

@@ -1,5 +1,7 @@
 import type { CheckpointManifest } from "../catalogue/checkpoint-manifest.ts";
 import { pullableCheckpoints, pullableRecognisers } from "../catalogue/checkpoints.ts";
+import { inspectCodecLm } from "../catalogue/codec-lm/installed-folder.ts";
+import { KNOWN_CODEC_LMS, type KnownCodecLm } from "../catalogue/codec-lm/known-checkpoints.ts";
 import { embeddedCheckpoint, sizeOnDisk } from "../catalogue/embedded-checkpoint.ts";
 import { hubSourceOf } from "../catalogue/hub/hub-manifest.ts";
 import { shownHubName } from "../catalogue/hub/hub-name.ts";
@@ -41,7 +43,7 @@ export interface ModelListing {
     readonly state: CheckpointState["state"] | "elsewhere";
     /** With what was merged of it beside it; `null` when it is missing. */
     readonly size_bytes: number | null;
-    /** What it takes once it is pulled, of a recogniser about; `null` for what is embedded, and for what only the hub knows the size of. */
+    /** What it takes once it is pulled, of a recogniser and of a codec language model about; `null` for what is embedded, and for what only the hub knows the size of. */
     readonly download_bytes: number | null;
     readonly licence: string;
     /** Where it is kept; `null` for what computes elsewhere. */
@@ -104,6 +106,7 @@ export async function listModels({
       },
       ...(await Promise.all(manifests.map((manifest) => listed(manifest, dataDir, writer.threads)))),
       ...(await Promise.all(pullableRecognisers().map((manifest) => listedRecogniser(manifest, dataDir)))),
+      ...KNOWN_CODEC_LMS.map((known) => listedCodecLm(known, dataDir)),
       ...Object.entries(checkpoints).map(([name, { remote }]) => elsewhere(name, remote.urls)),
       ...own.filter(({ manifest }) => manifest === null).map((one) => unreadable(one, dataDir)),
       ...known.map((writer) => onTheHub(writer, dataDir)),
@@ -152,6 +155,21 @@ async function listedRecogniser(manifest: RecogniserManifest, dataDir: string): 
     state,
     size_bytes: state === "missing" ? null : sizeBytes,
     download_bytes: convertedBytes,
+  };
+}
+
+function listedCodecLm(known: KnownCodecLm, dataDir: string): Listed {
+  const { name, licence, repository, aboutBytes } = known;
+  const { state, sizeBytes } = inspectCodecLm(known, dataDir);
+  return {
+    ...absent(name, dataDir),
+    kind: "voice",
+    licence,
+    installed: state === "installed",
+    state,
+    size_bytes: state === "missing" ? null : sizeBytes,
+    download_bytes: aboutBytes,
+    hub: shownHubName({ repository, file: null }),
   };
 }
 

@@ -11,6 +11,8 @@ export interface SpokenTurn {
   readonly digest?: string;
   /** What the model chose when it said so itself; they come before `audio`. */
   readonly codes?: readonly Frame[];
+  /** The voice is known by it: where turns are left out, it stays as long as there is room for it at all. */
+  readonly stays?: boolean;
 }
 
 /** What a codec language model is asked to speak. */
@@ -19,6 +21,8 @@ export interface Utterance {
   readonly open: { readonly speaker: string; readonly text: string };
   /** Whether the oldest turns are left out where the model has too few positions; otherwise that is an error. */
   readonly mayForget?: boolean;
+  /** Whether it is a further part of what is being spoken already: it is never refused with {@link BusyError}. */
+  readonly goesOn?: boolean;
   /** What a request asks for; what is left out is as the checkpoint's `generation_config.json` has it. */
   readonly wishes: Wishes;
   /** Parameters of the architecture's own, by the reference's names; they come before everything else. */
@@ -60,11 +64,20 @@ export interface Ending {
   readonly heard: readonly number[];
 }
 
+/** Whose voices a checkpoint speaks in. */
+export interface Voices {
+  /** `any`: it makes one up, or goes on with those of the conversation; `clips`: one that it hears; `presets`: its own. */
+  readonly kind: "any" | "clips" | "presets";
+  /** Names of its own voices, in lower case; none where it has none, or describes them. */
+  readonly presets: readonly string[];
+}
+
 /**
  * A checkpoint in memory. The caller owns it and closes it. Utterances that are open at once are computed together, a frame
  * of each at a time; none changes another's frames.
  */
 export interface CodecLanguageModel {
+  readonly voices: Voices;
   /**
    * A frame is computed when it is asked for.
    *

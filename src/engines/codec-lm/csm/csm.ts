@@ -115,6 +115,7 @@ interface Parts {
 }
 
 class Csm implements CodecLanguageModel {
+  readonly voices = { kind: "any", presets: [] } as const;
   readonly #parts: Parts;
 
   constructor(parts: Parts) {

@@ -16,6 +16,7 @@ import type {
   SpokenFrame,
   Stop,
   Utterance,
+  Voices,
 } from "../model.ts";
 import { lookOver, noting, Opened, weightsFileIn } from "../opened.ts";
 import { Sequence } from "../sequence.ts";
@@ -153,9 +154,12 @@ interface Parts {
 }
 
 class Qwen3Tts implements CodecLanguageModel {
+  readonly voices: Voices;
   readonly #parts: Parts;
 
   constructor(parts: Parts) {
+    const { kind, speakers } = parts.config;
+    this.voices = { kind: kind === "base" ? "clips" : "presets", presets: [...speakers.keys()] };
     this.#parts = parts;
   }
 

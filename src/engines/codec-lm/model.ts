@@ -11,8 +11,6 @@ export interface SpokenTurn {
   readonly digest?: string;
   /** What the model chose when it said so itself; they come before `audio`. */
   readonly codes?: readonly Frame[];
-  /** The voice is known by it: where turns are left out, it stays as long as there is room for it at all. */
-  readonly stays?: boolean;
 }
 
 /** What a codec language model is asked to speak. */
@@ -21,8 +19,6 @@ export interface Utterance {
   readonly open: { readonly speaker: string; readonly text: string };
   /** Whether the oldest turns are left out where the model has too few positions; otherwise that is an error. */
   readonly mayForget?: boolean;
-  /** Whether it is a further part of what is being spoken already: it is never refused with {@link BusyError}. */
-  readonly goesOn?: boolean;
   /** What a request asks for; what is left out is as the checkpoint's `generation_config.json` has it. */
   readonly wishes: Wishes;
   /** Parameters of the architecture's own, by the reference's names; they come before everything else. */
@@ -31,6 +27,16 @@ export interface Utterance {
   readonly uniforms: readonly number[] | null;
   readonly seed: bigint;
 }
+
+/** An utterance that asks for nothing: what a checkpoint says by itself. */
+export const NOTHING_ASKED: Utterance = {
+  history: [],
+  open: { speaker: "0", text: "" },
+  wishes: {},
+  options: new Map(),
+  uniforms: null,
+  seed: 0n,
+};
 
 export interface Wishes {
   /** 0: the likeliest is taken. */
@@ -125,12 +131,17 @@ export interface Setup {
   readonly guard?: NativeGuard;
   /** Utterances that may be computed together; one unless said. */
   readonly places?: number;
-  /**
-   * `realtime`: an utterance is refused with {@link BusyError} when with it none would be spoken as fast as it is heard.
-   * `throughput`, unless said: it never is.
-   */
-  readonly pace?: "realtime" | "throughput";
+  /** `throughput` unless said. */
+  readonly pace?: Pace;
+  /** Of keys and values of prompts that may be kept for those that begin alike; 256 MiB unless said. */
+  readonly prefixBytes?: number;
 }
+
+/**
+ * `realtime`: an utterance is refused with {@link BusyError} when with it none would be spoken as fast as it is heard.
+ * `throughput`: it never is.
+ */
+export type Pace = "realtime" | "throughput";
 
 /** One utterance more would be too many: try again when another is over. */
 export class BusyError extends Error {

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { abortable } from "../../../model/abortable.ts";
 import type { Delivery, Script } from "../../../model/script.ts";
 import {
@@ -7,7 +8,7 @@ import {
   SpeechFailedError,
   type SpeechReport,
 } from "../../../model/speech-model.ts";
-import type { CodecLanguageModel, Ending, Voices, Wishes } from "../model.ts";
+import { BusyError, type CodecLanguageModel, type Ending, type Voices, type Wishes } from "../model.ts";
 import { asSpeechError } from "./failures.ts";
 import { FramesOut } from "./frames-out.ts";
 import { mostFramesFor } from "./letters.ts";
@@ -34,6 +35,9 @@ const GOES_ON_FROM_S: Readonly<Record<Voices["kind"], number>> = { any: 20, clip
 
 /** So much of a part has been given before more of the text is asked for: to begin with, one piece is enough. */
 const AHEAD_FRAMES = 6;
+
+/** For so long a part waits that would be one too many, before it asks again. */
+const BUSY_MS = 200;
 
 /** Speaks a script's text, some sentences at a time. Ends and throws as `SpeechModel.speak` does. */
 export async function* utterance(
@@ -78,7 +82,6 @@ export async function* utterance(
           history: [...told.turns, ...said.turns],
           open: { speaker, text },
           mayForget: true,
-          goesOn: number > 0,
           wishes: wishesOf(delivery),
           options: optionsOf(options, voices.presetOf(speaker)),
           uniforms: null,
@@ -88,7 +91,8 @@ export async function* utterance(
         room: out.left,
       };
       const part = new PartUnderWay();
-      const speech = speakPart(model, asked, signal);
+      const begin = () => speakPart(model, asked, signal);
+      const speech = number === 0 ? begin() : patiently(begin, signal);
       let ended: PartEnd;
       out.beginPart();
       try {
@@ -123,6 +127,21 @@ export async function* utterance(
     return report("finished", segments.text);
   } finally {
     segments.release();
+  }
+}
+
+/** Who has begun to speak is not refused any more: a part that would be one too many waits. */
+async function* patiently<T, Last>(
+  begin: () => AsyncGenerator<T, Last, void>,
+  signal: AbortSignal,
+): AsyncGenerator<T, Last, void> {
+  for (;;) {
+    try {
+      return yield* begin();
+    } catch (error) {
+      if (!(error instanceof BusyError)) throw error;
+      await setTimeout(BUSY_MS, undefined, { signal });
+    }
   }
 }
 

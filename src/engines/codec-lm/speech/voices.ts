@@ -84,5 +84,5 @@ function clipTurn(
   }
   const bytes = new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
   const digest = `voice:${createHash("sha256").update(bytes).digest("hex")}`;
-  return { speaker: label, text: words === "" ? null : words, audio: samples, digest, stays: true };
+  return { speaker: label, text: words === "" ? null : words, audio: samples, digest };
 }

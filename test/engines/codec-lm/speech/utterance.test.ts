@@ -41,7 +41,7 @@ describe("an utterance of a codec language model", () => {
       penaltyWindow: 30,
     };
     const { report } = await speakAll(speech, { text: "[Ciao](/tʃaʊ/),\nBob!", delivery, seed: 11n });
-    const [{ open, wishes, options, seed, history, goesOn, uniforms }] = model.asked as [Utterance];
+    const [{ open, wishes, options, seed, history, uniforms }] = model.asked as [Utterance];
     assert.deepEqual(open, { speaker: "0", text: "Ciao, Bob!" });
     assert.deepEqual({ ...wishes, maxFrames: 0 }, { ...delivery, maxFrames: 0 });
     assert.deepEqual(Object.fromEntries(options), {
@@ -49,7 +49,7 @@ describe("an utterance of a codec language model", () => {
       instruct: "Slowly.",
       speaker: "serena",
     });
-    assert.deepEqual([seed, history, goesOn, uniforms], [11n, [], false, null]);
+    assert.deepEqual([seed, history, uniforms], [11n, [], null]);
     assert.equal(report.spoken, "[Ciao](/tʃaʊ/),\nBob!");
     assert.deepEqual(report.prompt, { turns: [], heard: [], forgotten: [], cautions: [] });
   });
@@ -61,10 +61,6 @@ describe("an utterance of a codec language model", () => {
     assert.equal(report.spoken, TWO_PARTS.repeat(3));
     assert.equal(model.asked.map(({ open }) => open.text).join(" "), TWO_PARTS.repeat(3).trimEnd());
     assert.equal(new Set(model.asked.map(({ seed }) => seed)).size, model.asked.length);
-    assert.deepEqual(
-      model.asked.map(({ goesOn }) => goesOn),
-      model.asked.map((_, at) => at > 0),
-    );
     const [first, second] = model.asked as [Utterance, Utterance];
     assert.equal(first.history.length, 0);
     const [before] = second.history;
@@ -231,6 +227,20 @@ describe("an utterance of a codec language model", () => {
     }
     await assert.rejects(speakAll(speech, { text: "One." }), /ended before its first frame, twice/);
     await assert.rejects(speakAll(speech, { text: "One." }), SpeechFailedError);
+  });
+
+  test("that has begun waits where a further part would be one too many", async () => {
+    const busy = new BusyError("one too many");
+    const model = new ScriptedModel((_, call) =>
+      call === 1 ? { levels: [], error: busy } : { levels: tone(5) },
+    );
+    const text = new CountedText(["One. ", "Two."]);
+    const { report } = await speakAll(await speechOver(model), { text });
+    assert.equal(report.stop, "finished");
+    assert.deepEqual(
+      model.asked.map(({ open }) => open.text),
+      ["One.", "Two.", "Two."],
+    );
   });
 
   test("says where the model had no room for more", async () => {

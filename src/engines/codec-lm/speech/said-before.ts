@@ -21,6 +21,11 @@ export class SaidBefore {
     return this.#turns;
   }
 
+  /** A part that is spoken next. */
+  begin(): PartUnderWay {
+    return new PartUnderWay(this.#mostS > 0);
+  }
+
   add(part: PartUnderWay, text: string): void {
     if (this.#mostS === 0 || part.count === 0) return;
     const { codes, audio } = part.said;
@@ -35,24 +40,32 @@ export class SaidBefore {
 }
 
 /** What was spoken in one go, without the silence behind it. */
-export interface PartSaid {
+interface PartSaid {
   readonly codes: readonly Frame[];
   readonly audio: Float32Array;
 }
 
 /** Gathers what is spoken in one go. */
-export class PartUnderWay {
+class PartUnderWay {
+  readonly #keeps: boolean;
   readonly #quiet = new Quiet();
   readonly #frames: SpokenFrame[] = [];
+  #count = 0;
+
+  /** @param keeps whether what is spoken is asked for behind it */
+  constructor(keeps: boolean) {
+    this.#keeps = keeps;
+  }
 
   add(frame: SpokenFrame): void {
-    this.#frames.push(frame);
+    this.#count += 1;
+    if (this.#keeps) this.#frames.push(frame);
     this.#quiet.hear(frame.samples);
   }
 
   /** Frames so far. */
   get count(): number {
-    return this.#frames.length;
+    return this.#count;
   }
 
   /** Frames since something was heard. */

@@ -13,7 +13,7 @@ import { asSpeechError } from "./failures.ts";
 import { FramesOut } from "./frames-out.ts";
 import { mostFramesFor } from "./letters.ts";
 import { CAUTIONS, type PartEnd, speakPart } from "./part.ts";
-import { PAUSE_FRAMES, PartUnderWay, SaidBefore } from "./said-before.ts";
+import { PAUSE_FRAMES, SaidBefore } from "./said-before.ts";
 import { seedOf } from "./seeds.ts";
 import { Segments } from "./segments.ts";
 import { type ToldTurns, toldTurns } from "./turns.ts";
@@ -90,7 +90,7 @@ export async function* utterance(
         mostFrames: mostFramesFor(text),
         room: out.left,
       };
-      const part = new PartUnderWay();
+      const part = said.begin();
       const begin = () => speakPart(model, asked, signal);
       const speech = number === 0 ? begin() : patiently(begin, signal);
       let ended: PartEnd;

@@ -33,6 +33,8 @@ for (const kind of ["csm", "custom", "base"] as const) {
         { temperature: 0 },
         { acousticTemperature: 0 },
         { topK: 2 },
+        { repetitionPenalty: 6 },
+        { repetitionPenalty: 6, penaltyWindow: 80 },
         { quality: "low" },
         { quality: "medium" },
       ] as const) {

@@ -3,6 +3,7 @@ import type { Binding, BoundSession } from "../../tensors/session.ts";
 import { float32, int32 } from "../../tensors/tensor.ts";
 import type { Weights } from "../../tensors/weights-folder.ts";
 import { KeyValueSlots } from "./key-value-slots.ts";
+import type { Precision } from "./model.ts";
 import { newestRow, type TransformerSizes, transformer } from "./transformer.ts";
 import { WeightsInGraph } from "./weights-in-graph.ts";
 
@@ -36,6 +37,14 @@ export function firstCodeGraph(
   return graph;
 }
 
+/**
+ * Rows that have to be computed together at least, so that nothing depends on how many there are: a single row of float32
+ * is multiplied in another order than several.
+ */
+export function leastRowsOf(precision: Precision): number {
+  return precision === "fp32" ? 2 : 1;
+}
+
 /** What the stack gives for the newest row of a sequence. */
 export interface Newest {
   /** [width], after the last norm. */
@@ -49,6 +58,7 @@ export class FirstStack {
   readonly kept: KeyValueSlots;
   readonly #session: BoundSession;
   readonly #sizes: FirstStackSizes;
+  readonly #leastRows: number;
   /** [slots, width], the rows that `step` reads. */
   readonly #rows: Float32Array;
   readonly #hidden: Float32Array;
@@ -58,9 +68,12 @@ export class FirstStack {
   #bindings: Binding[] = [];
   #generation = -1;
 
-  constructor(session: BoundSession, sizes: FirstStackSizes, slots: number) {
+  /** @param leastRows see `leastRowsOf` */
+  constructor(session: BoundSession, sizes: FirstStackSizes, places: number, leastRows = 1) {
+    const slots = Math.max(places, leastRows);
     this.#session = session;
     this.#sizes = sizes;
+    this.#leastRows = leastRows;
     this.kept = new KeyValueSlots(sizes, slots);
     this.#rows = new Float32Array(slots * sizes.width);
     this.#hidden = new Float32Array(slots * sizes.width);
@@ -109,7 +122,7 @@ export class FirstStack {
     const { kept } = this;
     const { width, codes } = this.#sizes;
     for (const slot of slots) kept.makeRoom(kept.lengthOf(slot) + 1);
-    const count = Math.max(...slots) + 1;
+    const count = Math.max(this.#leastRows, Math.max(...slots) + 1);
     // Whoever rests in a slot between has a row written behind its own, which its next one takes the place of.
     for (let slot = 0; slot < count; slot++) this.#last[slot] = kept.lengthOf(slot);
     this.#total[0] = Math.max(...this.#last.subarray(0, count)) + 1;

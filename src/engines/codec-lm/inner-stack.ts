@@ -23,6 +23,7 @@ export interface InnerStackSizes {
 export class InnerStack {
   readonly #session: BoundSession;
   readonly #sizes: InnerStackSizes;
+  readonly #leastRows: number;
   readonly #kept: KeyValueSlots;
   readonly #pairs: Float32Array;
   readonly #rows: Float32Array;
@@ -32,9 +33,12 @@ export class InnerStack {
   readonly #total = new Int32Array(1);
   readonly #bindings = new Map<string, Binding>();
 
-  constructor(session: BoundSession, sizes: InnerStackSizes, places: number) {
+  /** @param leastRows see `leastRowsOf` */
+  constructor(session: BoundSession, sizes: InnerStackSizes, most: number, leastRows = 1) {
+    const places = Math.max(most, leastRows);
     this.#session = session;
     this.#sizes = sizes;
+    this.#leastRows = leastRows;
     this.#kept = new KeyValueSlots({ ...sizes.transformer, positions: sizes.codebooks }, places);
     this.#kept.makeRoom(sizes.codebooks);
     this.#pairs = new Float32Array(places * 2 * sizes.rowWidth);
@@ -67,7 +71,7 @@ export class InnerStack {
     this.#head[0] = BigInt(head);
     this.#last.fill(head + 1);
     this.#total[0] = head + 2;
-    await this.#bound(count, rows).run();
+    await this.#bound(Math.max(count, this.#leastRows), rows).run();
   }
 
   #bound(count: number, rows: number): Binding {

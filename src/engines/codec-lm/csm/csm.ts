@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { readTokenizer, type Tokenizer } from "../../../tokens/tokenizer-file.ts";
 import { drawsOf } from "../draws.ts";
 import { type Fields, readFields } from "../fields.ts";
-import { FirstStack, firstCodeGraph } from "../first-stack.ts";
+import { FirstStack, firstCodeGraph, leastRowsOf } from "../first-stack.ts";
 import { FrameBatch } from "../frame-batch.ts";
 import { HeardClips } from "../heard-clips.ts";
 import { InnerStack } from "../inner-stack.ts";
@@ -84,14 +84,15 @@ async function open(folder: string, setup: Setup): Promise<CodecLanguageModel> {
     const first = await opened.session(firstGraph, stacks, "CSM's backbone");
     const inner = await opened.session(depthGraph(stacks, config), stacks, "CSM's depth decoder");
     const innerSizes = { transformer: depth, rowWidth: backbone.width, codes, codebooks };
+    const leastRows = leastRowsOf(setup.precision);
     const batch = new FrameBatch(
       {
         width: backbone.width,
         positions: backbone.positions,
         codebooks,
         codes: codec.codes,
-        first: new FirstStack(first, firstSizes, places),
-        inner: new InnerStack(inner, innerSizes, places),
+        first: new FirstStack(first, firstSizes, places, leastRows),
+        inner: new InnerStack(inner, innerSizes, places, leastRows),
         rowOfCode: (codebook, code) => embeddings.ofCode(codebook, code),
         rowOfFrame: (frame) => embeddings.ofFrame(frame),
       },

@@ -3,7 +3,7 @@ import type { Tokenizer } from "../../../tokens/tokenizer-file.ts";
 import { readVocabularyFiles } from "../../../tokens/vocabulary-files.ts";
 import { drawsOf } from "../draws.ts";
 import { CheckpointError, type Fields, OptionError, readFields } from "../fields.ts";
-import { FirstStack, firstCodeGraph } from "../first-stack.ts";
+import { FirstStack, firstCodeGraph, leastRowsOf } from "../first-stack.ts";
 import { FrameBatch } from "../frame-batch.ts";
 import { HeardClips } from "../heard-clips.ts";
 import { InnerStack } from "../inner-stack.ts";
@@ -114,14 +114,15 @@ async function open(folder: string, setup: Setup): Promise<CodecLanguageModel> {
     const first = await opened.session(firstGraph, stacks, "The talker");
     const second = await opened.session(predictorGraph(stacks, config), stacks, "The code predictor");
     const innerSizes = { transformer: predictor, rowWidth: talker.width, codes, codebooks };
+    const leastRows = leastRowsOf(setup.precision);
     const batch = new FrameBatch(
       {
         width: talker.width,
         positions: talker.positions,
         codebooks,
         codes,
-        first: new FirstStack(first, firstSizes, places),
-        inner: new InnerStack(second, innerSizes, places),
+        first: new FirstStack(first, firstSizes, places, leastRows),
+        inner: new InnerStack(second, innerSizes, places, leastRows),
         rowOfCode: (codebook, code) => embeddings.ofCode(codebook, code),
         rowOfFrame: (frame) => embeddings.ofFrame(frame),
       },

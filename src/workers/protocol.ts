@@ -52,8 +52,10 @@ export type ToGuest =
 
 /** An error as it crosses the boundary: its class, as far as the model's seam knows it, and its words. */
 export interface WireError {
-  readonly class: "nothing-to-speak" | "failed";
+  readonly class: "nothing-to-speak" | "conversation" | "failed";
   readonly message: string;
+  /** See `SpeechFailedError`. */
+  readonly retryAfterMs: number | null;
 }
 
 export type ToHost =

@@ -1,0 +1,128 @@
+import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
+import type { SpeakerLabel } from "../../../model/conversation.ts";
+import type { Script } from "../../../model/script.ts";
+import {
+  type Frame,
+  SpeechFailedError,
+  type SpeechModel,
+  type SpeechReport,
+} from "../../../model/speech-model.ts";
+import { type Stop, stopWith } from "../../../model/stop-with.ts";
+import type { NativeGuard } from "../../../tensors/session.ts";
+import { architectureOf } from "../architectures.ts";
+import { seededDraws } from "../draws.ts";
+import type { CodecLanguageModel, Precision } from "../model.ts";
+import { utterance } from "./utterance.ts";
+import { type LabelVoice, labelVoices } from "./voices.ts";
+
+/** A checkpoint of a codec language model, and how it is to speak. */
+export interface CodecLmOptions {
+  readonly folder: string;
+  readonly precision: Precision;
+  /** That compute together. */
+  readonly threads: number;
+  /** Where quantised weights are kept. */
+  readonly cacheFolder: string;
+  /** Utterances that may be computed together. */
+  readonly places: number;
+  /** `realtime`: an utterance too many is refused; `throughput`: all get slower. */
+  readonly pace: "realtime" | "throughput";
+  readonly voices: Readonly<Record<SpeakerLabel, LabelVoice>>;
+  /** What is spoken, by the checkpoint's own name of it; `null`: the model finds out. Of Qwen3-TTS alone. */
+  readonly language: string | null;
+  /** How to speak, in words; `null`: nothing is said of it. Of Qwen3-TTS alone, where it has no clip to follow. */
+  readonly instruct: string | null;
+}
+
+/**
+ * Opens a codec language model's checkpoint as a speech model. It speaks some sentences at a time; each goes on with the
+ * conversation and with what was spoken before. docs/models.md says what the knobs do.
+ *
+ * @throws CheckpointError, WeightsError or TokenizerError saying what is missing or wrong in the folder; OptionError
+ *   naming a voice or an option that the checkpoint does not have
+ */
+export async function createModel(options: CodecLmOptions, guard: NativeGuard): Promise<SpeechModel> {
+  const { folder, threads, precision, cacheFolder, places, pace } = options;
+  const architecture = await architectureOf(folder);
+  const signal = new AbortController().signal;
+  const setup = { threads, precision, cacheFolder, signal, guard, places, pace };
+  const model = await architecture.open(folder, setup);
+  return await speechModelOver(model, options).catch(async (error: unknown) => {
+    await model.close();
+    throw error;
+  });
+}
+
+/** A model that is open already, which is closed with the speech model. @throws OptionError */
+export async function speechModelOver(
+  model: CodecLanguageModel,
+  { voices, language, instruct }: Pick<CodecLmOptions, "voices" | "language" | "instruct">,
+): Promise<SpeechModel> {
+  const options = new Map([
+    ...(language === null ? [] : [["language", language] as const]),
+    ...(instruct === null ? [] : [["instruct", instruct] as const]),
+  ]);
+  const parts = { model, voices: labelVoices(voices, model.voices), options };
+  await tryOut(parts);
+  return new CodecSpeechModel(parts);
+}
+
+type Parts = Parameters<typeof utterance>[1];
+
+class CodecSpeechModel implements SpeechModel {
+  readonly #parts: Parts;
+  readonly #open = new Set<Stop>();
+  #isClosed = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  async *speak(script: Script, signal: AbortSignal): AsyncGenerator<Frame, SpeechReport, void> {
+    if (this.#isClosed) throw closed();
+    signal.throwIfAborted();
+    const stop = stopWith([signal]);
+    this.#open.add(stop);
+    try {
+      return yield* utterance(script, this.#parts, stop.signal);
+    } finally {
+      stop.end();
+      this.#open.delete(stop);
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    for (const stop of this.#open) stop.abort(closed());
+    await this.#parts.model.close();
+  }
+}
+
+function closed(): SpeechFailedError {
+  return new SpeechFailedError("The model was closed.");
+}
+
+/** Speaks a frame to nobody: it finds out what the checkpoint does not take, and the first run costs more than others. */
+async function tryOut({ model, voices, options }: Parts): Promise<void> {
+  const speaker = "0";
+  const preset = voices.presetOf(speaker);
+  const noise = seededDraws(0n);
+  const clip = voices.clipOf(speaker) ?? {
+    speaker,
+    text: null,
+    audio: Float32Array.from({ length: SAMPLE_RATE_HZ }, () => 0.1 * (noise() - 0.5)),
+  };
+  const speech = model.speak(
+    {
+      history: model.voices.kind === "presets" ? [] : [clip],
+      open: { speaker, text: "Yes." },
+      wishes: { temperature: 0, maxFrames: 1 },
+      options: preset === null ? options : new Map([...options, ["speaker", preset]]),
+      uniforms: null,
+      seed: 0n,
+    },
+    new AbortController().signal,
+  );
+  while (!(await speech.next()).done);
+}

@@ -104,7 +104,9 @@ export async function listModels({
       },
       ...(await Promise.all(manifests.map((manifest) => listed(manifest, dataDir, writer.threads)))),
       ...(await Promise.all(pullableRecognisers().map((manifest) => listedRecogniser(manifest, dataDir)))),
-      ...Object.entries(checkpoints).map(([name, { remote }]) => elsewhere(name, remote.urls)),
+      ...(await Promise.all(
+        Object.entries(checkpoints).map(([name, checkpoint]) => listedByHand(name, checkpoint)),
+      ).then((lists) => lists.flat())),
       ...own.filter(({ manifest }) => manifest === null).map((one) => unreadable(one, dataDir)),
       ...known.map((writer) => onTheHub(writer, dataDir)),
     ],
@@ -163,6 +165,20 @@ function unreadable({ name }: OwnManifest, dataDir: string): Listed {
 /** A known model that was never pulled. */
 function onTheHub({ name, licence, repository, path }: HubWriter, dataDir: string): Listed {
   return { ...absent(name, dataDir), licence, hub: shownHubName({ repository, file: path }) };
+}
+
+/** A checkpoint of the settings; what was pulled is listed by itself. */
+async function listedByHand(name: string, checkpoint: Settings["checkpoints"][string]): Promise<Listed[]> {
+  if (checkpoint.remote !== undefined) return [elsewhere(name, checkpoint.remote.urls)];
+  return checkpoint.path === undefined ? [] : [await inFolder(name, checkpoint.path)];
+}
+
+/** A codec language model in a folder of the user's own. */
+async function inFolder(name: string, path: string): Promise<Listed> {
+  const sizeBytes = await sizeOnDisk(path);
+  const installed = sizeBytes !== null;
+  const state = installed ? "installed" : "missing";
+  return { ...absent(name, ""), kind: "voice", installed, state, size_bytes: sizeBytes, path };
 }
 
 /** A checkpoint that computes elsewhere. */

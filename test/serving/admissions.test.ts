@@ -19,8 +19,13 @@ afterEach(() => {
   for (const place of places.splice(0)) place.release();
 });
 
-function admissionsOf(elsewhere: Readonly<Record<string, number>>, options: Partial<AdmissionOptions> = {}) {
-  const made = new Admissions({ ...OPTIONS, ...options }, new Map(Object.entries(elsewhere)));
+function admissionsOf(
+  elsewhere: Readonly<Record<string, number>>,
+  options: Partial<AdmissionOptions> = {},
+  isKept = false,
+) {
+  const own = Object.entries(elsewhere).map(([name, places]) => [name, { places, isKept }] as const);
+  const made = new Admissions({ ...OPTIONS, ...options }, new Map(own));
   admissions = made;
   const enter = async (checkpoint: string): Promise<void> => {
     places.push(await made.of(checkpoint).enter("a", new AbortController().signal, () => {}));

@@ -149,7 +149,7 @@ describe("settings", () => {
     for (const settings of [fromFile, fromEnvironment]) {
       assert.deepEqual(settings.models, models);
       assert.deepEqual(settings.checkpoints, { kokoro: { remote: REMOTE } });
-      assert.ok(Object.isFrozen(settings.checkpoints.kokoro?.remote.urls));
+      assert.ok(Object.isFrozen(settings.checkpoints.kokoro?.remote?.urls));
     }
     assert.deepEqual(loadSettings().checkpoints, {});
   });
@@ -157,7 +157,7 @@ describe("settings", () => {
   it("takes a checkpoint's relative key file from the file's own folder", () => {
     const checkpoints = { kokoro: { remote: { ...KOKORO.remote, keyFile: "kokoro.key" } } };
     const settings = loadSettings({ configFile: fileHolding(JSON.stringify({ checkpoints })) });
-    assert.equal(settings.checkpoints.kokoro?.remote.keyFile, join(folder, "kokoro.key"));
+    assert.equal(settings.checkpoints.kokoro?.remote?.keyFile, join(folder, "kokoro.key"));
   });
 
   const inside = (remote: object) => ({

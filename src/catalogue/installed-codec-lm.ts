@@ -1,5 +1,5 @@
-import { readdir, stat } from "node:fs/promises";
 import { existsSync } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 
 /** Codec language models that can be pulled. */

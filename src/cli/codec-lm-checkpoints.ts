@@ -46,7 +46,8 @@ export async function codecLmCheckpoints(
 ): Promise<CodecLmCheckpoint[]> {
   const found: CodecLmCheckpoint[] = [];
   for (const name of namesIn(settings)) {
-    if (sources.only === undefined || name === sources.only) found.push(await opened(name, settings, sources));
+    if (sources.only === undefined || name === sources.only)
+      found.push(await opened(name, settings, sources));
   }
   return found;
 }
@@ -151,7 +152,10 @@ async function checkFolder(folder: string, name: string, path: string | undefine
   const remedy = `antiphon checkpoint check ${folder} tells all that is wrong`;
   const why = `${problem.replace(/\.$/, "")}. (${remedy}.)`;
   if (path !== undefined) {
-    throw new SettingsError("file", `The setting checkpoints.${name}.path names a folder that cannot be used: ${why}`);
+    throw new SettingsError(
+      "file",
+      `The setting checkpoints.${name}.path names a folder that cannot be used: ${why}`,
+    );
   }
   throw new SettingsError("file", `What was pulled as ${name} cannot be used: ${why}`);
 }

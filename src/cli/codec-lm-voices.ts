@@ -37,7 +37,10 @@ export async function codecLmVoices(
       read[label] = { preset: voice.preset };
     } else {
       if (kind !== null && kind.kind !== "base") {
-        throw refused(where, "has a clip, and this checkpoint follows none: name one of its own voices as preset");
+        throw refused(
+          where,
+          "has a clip, and this checkpoint follows none: name one of its own voices as preset",
+        );
       }
       read[label] = { clip: { samples: await clipOf(voice.clip, `${where}.clip`), text: voice.text } };
     }
@@ -60,11 +63,15 @@ function checkManner(
 ): void {
   if (kind === null) {
     const name = language !== undefined ? "language" : instruct !== undefined ? "instruct" : null;
-    if (name !== null) throw refused(`${setting}.${name}`, "is for Qwen3-TTS, and this is a CSM: leave it out");
+    if (name !== null)
+      throw refused(`${setting}.${name}`, "is for Qwen3-TTS, and this is a CSM: leave it out");
     return;
   }
   if (instruct !== undefined && kind.kind === "base") {
-    throw refused(`${setting}.instruct`, "is for checkpoints that take instructions, which a base one does not");
+    throw refused(
+      `${setting}.instruct`,
+      "is for checkpoints that take instructions, which a base one does not",
+    );
   }
   const known = [...kind.languages.keys()];
   if (language !== undefined && language !== "auto" && !kind.languages.has(language.toLowerCase())) {

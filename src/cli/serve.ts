@@ -70,11 +70,13 @@ export function registerServe(program: Command): void {
       const writer = await serverWriter(settings, ending.signal, () => !isSpeaking());
       const { serverRecogniser } = await import("./server-recogniser.ts");
       const recogniser = await serverRecogniser(settings, ending.signal, logger);
+      const { storeUrl: storeUrlOf } = await import("./shared-urls.ts");
+      // Before the buckets: their connection would keep the process alive after this had thrown.
+      const storeUrl = storeUrlOf(settings, process.env);
       const { serverBuckets } = await import("./server-buckets.ts");
       const { buckets, takesAlone } = await serverBuckets(settings, process.env, logger);
-      const { storeUrl } = await import("./shared-urls.ts");
       const tenancy = await openTenancy(settings, {
-        storeUrl: storeUrl(settings, process.env),
+        storeUrl,
         buckets,
         onFailure: (message) => logger.error({ cause: message }, "database failed"),
         onRecovery: (message) => logger.info({ cause: message }, "database recovered"),
@@ -100,7 +102,8 @@ export function registerServe(program: Command): void {
             voice.name,
             local.map(({ name }) => name),
           ),
-          speechThreads: () => local.reduce((sum, one) => sum + (one.pool()?.stats().ready ?? 0), voice.threads()),
+          speechThreads: () =>
+            local.reduce((sum, one) => sum + (one.pool()?.stats().ready ?? 0), voice.threads()),
           canSpeak: () => voice.canSpeak() || local.some((one) => one.pool()?.stats().ready === 1),
           canHear: () => recogniser?.isFound ?? false,
           takesAlone,

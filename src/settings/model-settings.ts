@@ -145,7 +145,8 @@ const HERE = {
   language: Type.Optional(
     Type.String({
       minLength: 1,
-      description: "What language Qwen3-TTS speaks, by its own names, as in `english`; without it, it finds out.",
+      description:
+        "What language Qwen3-TTS speaks, by its own names, as in `english`; without it, it finds out.",
     }),
   ),
   instruct: Type.Optional(
@@ -204,7 +205,8 @@ export const Models = Type.Record(
     {
       checkpoint: Type.String({
         pattern: NAME,
-        description: "What speaks: a name in `checkpoints`; `csm-1b`, `qwen3-tts-0.6b` or `qwen3-tts-1.7b`, once pulled; or `heart`, the embedded voice.",
+        description:
+          "What speaks: a name in `checkpoints`; `csm-1b`, `qwen3-tts-0.6b` or `qwen3-tts-1.7b`, once pulled; or `heart`, the embedded voice.",
       }),
       displayName: Type.Optional(Type.String({ minLength: 1, description: "What people see." })),
       description: Type.Optional(

@@ -75,6 +75,23 @@ test("a key's own limit holds there too, and without one a key that is alone has
   assert.equal(await open(2), 2);
 });
 
+test("where places are kept, no more are opened than there are, not even while some give theirs up", async () => {
+  for (const [isKept, active] of [
+    [false, 1],
+    [true, 0],
+  ] as const) {
+    const { made, enter } = admissionsOf({ csm: 1 }, {}, isKept);
+    await enter("csm");
+    places.at(-1)!.pause();
+    const other = made.of("csm").enter("b", new AbortController().signal, () => {});
+    other.then((place) => places.push(place)).catch(() => {});
+    await Promise.resolve();
+    assert.deepEqual([made.active, made.queued], [active, 1 - active]);
+    for (const place of places.splice(0)) place.release();
+    made.close();
+  }
+});
+
 test("closing refuses who comes, wherever to", async () => {
   const { made, enter } = admissionsOf({ farm: 1 });
   made.close();

@@ -87,7 +87,9 @@ async function* speech(
   const { temperature, acousticTemperature, topK, maxFrames } = delivery;
   const voice = voices[speaker];
   const own: SpokenTurn[] =
-    voice !== undefined && "clip" in voice ? [{ speaker, text: voice.clip.text, audio: voice.clip.samples }] : [];
+    voice !== undefined && "clip" in voice
+      ? [{ speaker, text: voice.clip.text, audio: voice.clip.samples }]
+      : [];
   const options = new Map<string, string>();
   if (voice !== undefined && "preset" in voice) options.set("speaker", voice.preset);
   if (language !== null) options.set("language", language);
@@ -127,7 +129,12 @@ async function allOf(text: AsyncIterable<string>, signal: AbortSignal): Promise<
 
 function spokenTurn({ speaker, text, audio }: Turn): SpokenTurn {
   if (audio === null) return { speaker, text, audio: null };
-  return { speaker, text, audio: resample(audio.samples, audio.sampleRateHz, SAMPLE_RATE_HZ), digest: audio.digest };
+  return {
+    speaker,
+    text,
+    audio: resample(audio.samples, audio.sampleRateHz, SAMPLE_RATE_HZ),
+    digest: audio.digest,
+  };
 }
 
 function bounded(samples: Float32Array): Float32Array {

@@ -1,3 +1,4 @@
+import { readSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 
 /** Bytes that are read piece by piece: a file, or several that follow one another. */
@@ -5,6 +6,8 @@ export interface ByteSource {
   readonly size: number;
   /** @throws WeightsError when fewer are left. */
   read(from: number, length: number): Promise<Uint8Array>;
+  /** The same, on the spot: for a few kilobytes that are waited for. */
+  readNow(from: number, length: number): Uint8Array;
   close(): Promise<void>;
 }
 
@@ -32,20 +35,30 @@ export async function openFiles(paths: readonly string[]): Promise<ByteSource> {
     await close();
     throw new WeightsError(`A file of weights cannot be opened: ${paths.join(", ")}.`, { cause });
   }
+  /** Where in which files the bytes are, and where they go to. */
+  const partsOf = (from: number, length: number) =>
+    files.flatMap(({ handle, from: begin, size }) => {
+      const first = Math.max(from, begin);
+      const count = Math.min(from + length, begin + size) - first;
+      return count > 0 ? [{ handle, at: first - begin, to: first - from, count }] : [];
+    });
   return {
     size: total,
     async read(from, length) {
-      if (length < 0 || from + length > total) throw new WeightsError("The weights are cut short.");
-      const bytes = new Uint8Array(length);
-      let done = 0;
-      for (const file of files) {
-        const at = from + done - file.from;
-        while (done < length && at < file.size) {
-          const wanted = Math.min(length - done, file.from + file.size - from - done);
-          if (wanted <= 0) break;
-          const { bytesRead } = await file.handle.read(bytes, done, wanted, from + done - file.from);
-          if (bytesRead === 0) throw new WeightsError("The weights are cut short.");
-          done += bytesRead;
+      const bytes = sized(from, length, total);
+      for (const { handle, at, to, count } of partsOf(from, length)) {
+        for (let done = 0; done < count; ) {
+          const { bytesRead } = await handle.read(bytes, to + done, count - done, at + done);
+          done += checked(bytesRead);
+        }
+      }
+      return bytes;
+    },
+    readNow(from, length) {
+      const bytes = sized(from, length, total);
+      for (const { handle, at, to, count } of partsOf(from, length)) {
+        for (let done = 0; done < count; ) {
+          done += checked(readSync(handle.fd, bytes, to + done, count - done, at + done));
         }
       }
       return bytes;
@@ -56,13 +69,30 @@ export async function openFiles(paths: readonly string[]): Promise<ByteSource> {
 
 /** Bytes that are in memory. */
 export function inMemory(bytes: Uint8Array): ByteSource {
+  const readNow = (from: number, length: number): Uint8Array => {
+    const copy = sized(from, length, bytes.length);
+    copy.set(bytes.subarray(from, from + length));
+    return copy;
+  };
   return {
     size: bytes.length,
-    async read(from, length) {
-      if (length < 0 || from + length > bytes.length) throw new WeightsError("The weights are cut short.");
-      // A copy that is aligned, also of a Buffer, whose slice would be none.
-      return new Uint8Array(bytes.subarray(from, from + length));
-    },
+    read: async (from, length) => readNow(from, length),
+    readNow,
     async close() {},
   };
+}
+
+/** Aligned room for bytes that are there. */
+function sized(from: number, length: number, total: number): Uint8Array {
+  if (length < 0 || from < 0 || from + length > total) throw cutShort();
+  return new Uint8Array(length);
+}
+
+function checked(bytesRead: number): number {
+  if (bytesRead === 0) throw cutShort();
+  return bytesRead;
+}
+
+function cutShort(): WeightsError {
+  return new WeightsError("The weights are cut short.");
 }

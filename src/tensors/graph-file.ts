@@ -135,6 +135,13 @@ export class GraphFile {
     this.#outputs.push(message(GRAPH.output, valueInfo(name, type, shape)));
   }
 
+  /** Adds an output ahead of all others: an empty sequence of tensors. */
+  emptySequenceFirst(name: string): void {
+    this.addMany("SequenceEmpty", [], [name]);
+    const element = message(1, [message(1, [integer(1, TYPES.float32)])]);
+    this.#outputs.unshift(message(GRAPH.output, [text(1, name), message(2, [message(4, [element])])]));
+  }
+
   /** The file, in pieces: what is large in it is never copied. */
   pieces(): readonly Uint8Array[] {
     const graph = this.graphPieces();

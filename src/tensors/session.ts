@@ -1,4 +1,5 @@
-import type { InferenceSession } from "onnxruntime-node";
+import type { InferenceSession, Tensor as NativeTensor } from "onnxruntime-node";
+import { GraphFile } from "./graph-file.ts";
 import { float32, int32, int64, type Tensor, type Tensors } from "./tensor.ts";
 
 /** A graph in memory, ready to run. The caller owns it and releases it. */
@@ -8,8 +9,22 @@ export interface Session {
    * several utterances in one thread take turns.
    */
   run(inputs: Tensors): Promise<Tensors>;
+  /**
+   * Readies runs that take the same arrays each time, with other numbers in them, and write into the same arrays. An array
+   * that is both lets an operation that can go on in place do so.
+   */
+  bind(inputs: Tensors, outputs: Tensors): Binding;
   /** Frees the weights. Calling it twice is harmless. */
   release(): Promise<void>;
+}
+
+/** A session that has bound runs alone. */
+export type BoundSession = Pick<Session, "bind" | "release">;
+
+/** A run that is ready. */
+export interface Binding {
+  /** Runs the graph on what the inputs hold now. When it resolves, the outputs are written. */
+  run(): Promise<void>;
 }
 
 /**
@@ -54,18 +69,34 @@ export async function openSession(
   let session: InferenceSession | null = await guarded(create, guard).catch((cause: unknown) => {
     throw new Error(`${name} is not a graph that onnxruntime can load: install the file again.`, { cause });
   });
-  const toNative = ({ data, shape }: Tensor) => new runtime.Tensor(data, shape);
+  const stillOpen = (): InferenceSession => {
+    if (session === null) throw new Error(`${name} was released and cannot run any more.`);
+    return session;
+  };
+  const nativeAll = (tensors: Tensors) => {
+    const all: Record<string, NativeTensor> = {};
+    for (const key in tensors) all[key] = new runtime.Tensor(tensors[key]!.data, tensors[key]!.shape);
+    return all;
+  };
 
   return {
     async run(inputs) {
-      const open = session;
-      if (open === null) throw new Error(`${name} was released and cannot run any more.`);
-      const feeds: Record<string, InstanceType<typeof runtime.Tensor>> = {};
-      for (const key in inputs) feeds[key] = toNative(inputs[key]!);
+      const open = stillOpen();
+      const feeds = nativeAll(inputs);
       const results = await guardedRun(() => open.run(feeds), guard);
       const outputs: Record<string, Tensor> = {};
       for (const key in results) outputs[key] = fromNative(results[key]!, `${name}: ${key}`);
       return outputs;
+    },
+    bind(inputs, outputs) {
+      const feeds = nativeAll(inputs);
+      const fetches: Record<string, NativeTensor | null> = nativeAll(outputs);
+      if (session?.outputNames[0] === NOT_HANDED_OVER) fetches[NOT_HANDED_OVER] = null;
+      return {
+        async run() {
+          await guardedRun(() => stillOpen().run(feeds, fetches), guard).catch(unlessNotHandedOver);
+        },
+      };
     },
     async release() {
       const open = session;
@@ -73,6 +104,50 @@ export async function openSession(
       if (open !== null) await guarded(() => open.release(), guard);
     },
   };
+}
+
+/**
+ * Opens a graph for runs that are bound. onnxruntime-node copies what a run has written into given arrays once more, to hand
+ * it over; with the keys and values of a long sequence that takes longer than the run. It does so output after output, and
+ * gives up at one that it cannot hand over: so such an output comes first, where that is known to help.
+ */
+export async function openBoundSession(
+  graph: GraphFile,
+  name: string,
+  setup: SessionSetup = {},
+): Promise<BoundSession> {
+  if (await sparesCopies()) graph.emptySequenceFirst(NOT_HANDED_OVER);
+  return await openSession(Buffer.concat(graph.pieces()), name, setup);
+}
+
+const NOT_HANDED_OVER = "not handed over";
+
+/** What onnxruntime-node says, when the graph has run and everything is written. */
+function unlessNotHandedOver(error: unknown): void {
+  if (!(error instanceof Error && error.message.includes("Non tensor type"))) throw error;
+}
+
+let answer: Promise<boolean> | undefined;
+
+/** Whether an output that cannot be handed over spares the others' copies, and whether they are written all the same. */
+function sparesCopies(): Promise<boolean> {
+  answer ??= trySparing().catch(() => false);
+  return answer;
+}
+
+async function trySparing(): Promise<boolean> {
+  const graph = new GraphFile();
+  graph.addNamed("y", "Add", [graph.input("x", "float32", [1]), graph.number(1)]);
+  graph.output("y", [1]);
+  graph.emptySequenceFirst(NOT_HANDED_OVER);
+  const session = await openSession(Buffer.concat(graph.pieces()), "A trial");
+  try {
+    const y = float32(new Float32Array(1), [1]);
+    await session.bind({ x: float32(Float32Array.of(2), [1]) }, { y }).run();
+    return y.data[0] === 3;
+  } finally {
+    await session.release();
+  }
 }
 
 const OPTIONS: InferenceSession.SessionOptions = {

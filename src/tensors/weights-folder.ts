@@ -22,8 +22,8 @@ export interface Weights {
   variable(name: string, shape?: readonly number[]): StoredVariable;
   /** All numbers of a variable, as float32. @throws WeightsError as `variable` does */
   read(name: string, shape?: readonly number[]): Promise<Float32Array>;
-  /** One row of a matrix [rows, n], as float32, without the rest. @throws WeightsError as `variable` does */
-  row(name: string, row: number): Promise<Float32Array>;
+  /** One row of a matrix [rows, n], as float32, without the rest, on the spot. @throws WeightsError as `variable` does */
+  row(name: string, row: number): Float32Array;
   close(): Promise<void>;
 }
 
@@ -94,14 +94,14 @@ function weightsOf(
       const found = variable(name, shape);
       return await readFloats(sources.get(found.file)!, name, found);
     },
-    async row(name, row) {
+    row(name, row) {
       const { type, shape, file, from } = variable(name);
       const [rows = 0, width = 0] = shape;
       if (!isFloat(type) || shape.length !== 2 || !(row >= 0 && row < rows)) {
         throw new WeightsError(`${name} is [${shape}] and has no row ${row}.`);
       }
       const bytes = width * BYTES[type];
-      return widened(type, await sources.get(file)!.read(from + row * bytes, bytes));
+      return widened(type, sources.get(file)!.readNow(from + row * bytes, bytes));
     },
     close,
   };

@@ -1,5 +1,11 @@
+import type { Utterance } from "./model.ts";
+
 /** Numbers in [0, 1), one after the other. */
 export type Draws = () => number;
+
+export function drawsOf({ uniforms, seed }: Pick<Utterance, "uniforms" | "seed">): Draws {
+  return uniforms === null ? seededDraws(seed) : givenDraws(uniforms);
+}
 
 const GOLDEN_GAMMA = 0x9e37_79b9_7f4a_7c15n;
 

@@ -28,6 +28,16 @@ export interface Utterance {
   readonly seed: bigint;
 }
 
+/** An utterance that asks for nothing: what a checkpoint says by itself. */
+export const NOTHING_ASKED: Utterance = {
+  history: [],
+  open: { speaker: "0", text: "" },
+  wishes: {},
+  options: new Map(),
+  uniforms: null,
+  seed: 0n,
+};
+
 export interface Wishes {
   /** 0: the likeliest is taken. */
   readonly temperature?: number;
@@ -112,12 +122,17 @@ export interface Setup {
   readonly guard?: NativeGuard;
   /** Utterances that may be computed together; one unless said. */
   readonly places?: number;
-  /**
-   * `realtime`: an utterance is refused with {@link BusyError} when with it none would be spoken as fast as it is heard.
-   * `throughput`, unless said: it never is.
-   */
-  readonly pace?: "realtime" | "throughput";
+  /** `throughput` unless said. */
+  readonly pace?: Pace;
+  /** Of keys and values of prompts that may be kept for those that begin alike; 256 MiB unless said. */
+  readonly prefixBytes?: number;
 }
+
+/**
+ * `realtime`: an utterance is refused with {@link BusyError} when with it none would be spoken as fast as it is heard.
+ * `throughput`: it never is.
+ */
+export type Pace = "realtime" | "throughput";
 
 /** One utterance more would be too many: try again when another is over. */
 export class BusyError extends Error {

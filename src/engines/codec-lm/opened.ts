@@ -1,7 +1,7 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import type { GraphFile } from "../../tensors/graph-file.ts";
-import { openSession, type Session } from "../../tensors/session.ts";
+import { type BoundSession, openBoundSession, openSession, type Session } from "../../tensors/session.ts";
 import { openWeights, type Weights } from "../../tensors/weights-folder.ts";
 import { CheckpointError } from "./fields.ts";
 import { type Manifest, problemsOf } from "./manifest.ts";
@@ -43,17 +43,23 @@ export class Opened {
     return quantised;
   }
 
-  /** Opens a graph over weights. @param name what errors call it */
-  async session(graph: GraphFile, weights: Weights, name: string): Promise<Session> {
+  /** Opens a graph over the transformers' weights. @param name what errors call it */
+  async session(graph: GraphFile, weights: Weights, name: string): Promise<BoundSession> {
     const { threads, precision, guard } = this.#setup;
-    const model = Buffer.concat(graph.pieces());
     const setup = {
       threads,
       dataFolder: weights.folder,
       keepsWeightsInPlace: precision === "fp32",
       guard,
     };
-    return this.keep(await openSession(model, name, setup));
+    return this.keep(await openBoundSession(graph, name, setup));
+  }
+
+  /** Opens a graph over weights as they are. @param name what errors call it */
+  async plainSession(graph: GraphFile, weights: Weights, name: string): Promise<Session> {
+    const { threads, guard } = this.#setup;
+    const model = Buffer.concat(graph.pieces());
+    return this.keep(await openSession(model, name, { threads, guard, dataFolder: weights.folder }));
   }
 
   async close(): Promise<void> {

@@ -39,9 +39,11 @@ export function transformer(
 ): string {
   const { graph } = weights;
   const { width, layers, heads, keyHeads, headWidth, innerWidth, positions } = sizes;
-  const tables = rotaryTables(positions, headWidth, sizes.rotary);
-  const cosines = graph.constant(tables.cosines, [positions, headWidth / 2], "cosines");
-  const sines = graph.constant(tables.sines, [positions, headWidth / 2], "sines");
+  // One more than there are: see `KeyValueSlots.makeRoom`.
+  const known = positions + 1;
+  const tables = rotaryTables(known, headWidth, sizes.rotary);
+  const cosines = graph.constant(tables.cosines, [known, headWidth / 2], "cosines");
+  const sines = graph.constant(tables.sines, [known, headWidth / 2], "sines");
   const last = graph.input("last", "int32", ["b"]);
   const total = graph.input("total", "int32", []);
 

@@ -6,16 +6,18 @@ import { after, before, describe, test } from "node:test";
 import { architectureOf } from "../../../src/engines/codec-lm/architectures.ts";
 import { readConfig } from "../../../src/engines/codec-lm/csm/config.ts";
 import { csm } from "../../../src/engines/codec-lm/csm/csm.ts";
-import { backboneGraph, depthGraph } from "../../../src/engines/codec-lm/csm/graphs.ts";
+import { depthGraph } from "../../../src/engines/codec-lm/csm/graphs.ts";
+import { NAMES } from "../../../src/engines/codec-lm/csm/manifest.ts";
 import { Embeddings, promptOf } from "../../../src/engines/codec-lm/csm/prompt.ts";
+import { FirstStack, firstCodeGraph } from "../../../src/engines/codec-lm/first-stack.ts";
+import { InnerStack } from "../../../src/engines/codec-lm/inner-stack.ts";
 import type { CodecLanguageModel, SpokenFrame, Utterance } from "../../../src/engines/codec-lm/model.ts";
-import { Sequence } from "../../../src/engines/codec-lm/sequence.ts";
 import type { GraphFile } from "../../../src/tensors/graph-file.ts";
-import { openSession } from "../../../src/tensors/session.ts";
-import { floatsOf, int64 } from "../../../src/tensors/tensor.ts";
+import { openBoundSession } from "../../../src/tensors/session.ts";
 import { openWeights } from "../../../src/tensors/weights-folder.ts";
 import { readTokenizer } from "../../../src/tokens/tokenizer-file.ts";
 import { type Arrays, assertNear, CSM, readArrays, readCase } from "./goldens.ts";
+import { innerLogits, readUnevenly } from "./stacks.ts";
 
 const TINY = join(CSM, "csm-tiny");
 
@@ -249,14 +251,16 @@ describe("inside a CSM", () => {
       releases.push(() => weights.close());
       const opened = async (graph: GraphFile) => {
         const setup = { dataFolder: weights.folder, keepsWeightsInPlace: true };
-        const session = await openSession(Buffer.concat(graph.pieces()), name, setup);
+        const session = await openBoundSession(graph, name, setup);
         releases.push(() => session.release());
         return session;
       };
-      const [backbone, depth] = [
-        await opened(backboneGraph(weights, config)),
-        await opened(depthGraph(weights, config)),
-      ];
+      const { backbone, depth, codes, codebooks } = config;
+      const sizes = { ...backbone, codes };
+      const firstGraph = firstCodeGraph(weights, NAMES.backbone, NAMES.head, sizes);
+      const stack = new FirstStack(await opened(firstGraph), sizes, 1);
+      const innerSizes = { transformer: depth, rowWidth: backbone.width, codes, codebooks };
+      const inner = new InnerStack(await opened(depthGraph(weights, config)), innerSizes, 1);
       const embeddings = new Embeddings(weights, config);
 
       const positions = promptOf(
@@ -273,50 +277,32 @@ describe("inside a CSM", () => {
         return isLast ? 1_003 : 1_002;
       });
       assert.deepEqual(ids, each.input_ids);
-      const rows = await embeddings.ofPositions(positions);
+      const rows = embeddings.ofPositions(positions);
       assertNear(rows, arrays.floats("prompt_embeds"), 1e-5, "the prompt's embeddings");
 
-      const { width } = config.backbone;
-      const sequence = new Sequence(backbone, config.backbone);
-      // In uneven pieces: what was read before is looked at from each.
-      const hidden: number[] = [];
-      let first: Float32Array = new Float32Array(0);
-      for (let from = 0, length = 5; from < rows.length; from += length * width, length += 40) {
-        if (from > 0) length = Math.min(length, rows.length / width - from / width);
-        const given = await sequence.read(rows.slice(from, from + length * width), width);
-        hidden.push(...floatsOf(given, "hidden"));
-        first = floatsOf(given, "logits");
-      }
-      assertNear(Float32Array.from(hidden), arrays.floats("prompt_hidden"), 2e-4, "the prompt's states");
+      const { width } = backbone;
+      const { hidden, logits: first } = await readUnevenly(stack, rows, width);
+      assertNear(hidden, arrays.floats("prompt_hidden"), 2e-4, "the prompt's states");
 
-      const states = hidden.slice(-width);
+      const states = [...hidden.slice(-width)];
       const firsts = [...first];
       for (const frame of each.codes.slice(0, -1)) {
-        const given = await sequence.read(await embeddings.ofFrame(frame), width);
-        states.push(...floatsOf(given, "hidden"));
-        firsts.push(...floatsOf(given, "logits"));
+        const given = await stack.read(0, embeddings.ofFrame(frame));
+        states.push(...given.hidden);
+        firsts.push(...given.logits);
       }
       assertNear(Float32Array.from(states), arrays.floats("backbone_hidden"), 2e-4, "the frames' states");
       assertNear(Float32Array.from(firsts), arrays.floats("c0_logits"), 2e-4, "logits of the first codebook");
 
       const logits: number[] = [];
       for (const frame of each.depth_logits_frames) {
-        logits.push(...(await depthLogits(frame)));
+        const state = Float32Array.from(states.slice(frame * width, (frame + 1) * width));
+        const ofFrame = await innerLogits(inner, state, each.codes[frame]!, (codebook, code) =>
+          embeddings.ofCode(codebook, code),
+        );
+        logits.push(...ofFrame);
       }
       assertNear(Float32Array.from(logits), arrays.floats("depth_logits"), 1e-3, "logits of the others");
-
-      async function depthLogits(frame: number): Promise<number[]> {
-        const found: number[] = [];
-        const inner = new Sequence(depth, config.depth);
-        for (let head = 0; head + 1 < config.codebooks; head++) {
-          const row = await embeddings.ofCode(head, each.codes[frame]![head]!);
-          const state = states.slice(frame * width, (frame + 1) * width);
-          const both = head === 0 ? Float32Array.from([...state, ...row]) : row;
-          const which = int64(BigInt64Array.of(BigInt(head)), []);
-          found.push(...floatsOf(await inner.read(both, width, { head: which }), "logits"));
-        }
-        return found;
-      }
     });
   }
 });

@@ -7,24 +7,6 @@ import type { CsmConfig } from "./config.ts";
 import { NAMES } from "./manifest.ts";
 
 /**
- * The backbone. In: `x` float32 [b, n, width], and what `transformer` takes. Out: `hidden` float32 [b, n, width], after
- * the last norm; `logits` float32 [b, codes], of the first codebook, by the newest row; keys and values.
- */
-export function backboneGraph(weights: Weights, { backbone, codes }: CsmConfig): GraphFile {
-  const graph = new GraphFile();
-  const into = new WeightsInGraph(graph, weights);
-  const x = graph.input("x", "float32", ["b", "n", backbone.width]);
-  const hidden = transformer(into, NAMES.backbone, backbone, x);
-  graph.addNamed("hidden", "Identity", [hidden]);
-  graph.output("hidden", ["b", "n", backbone.width]);
-  graph.addNamed("logits", "Identity", [
-    into.linear(newestRow(into, hidden), NAMES.head, backbone.width, codes),
-  ]);
-  graph.output("logits", ["b", codes]);
-  return graph;
-}
-
-/**
  * The depth decoder. In: `x` float32 [b, n, width of the backbone], `head` int64, and what `transformer` takes. Out:
  * `logits` float32 [b, codes] of codebook `head` + 1, by the newest row; keys and values.
  */

@@ -48,31 +48,30 @@ export class Embeddings {
   }
 
   /** [positions, width of the backbone] */
-  async ofPositions(positions: readonly Position[]): Promise<Float32Array> {
+  ofPositions(positions: readonly Position[]): Float32Array {
     const { width } = this.#config.backbone;
     const rows = new Float32Array(positions.length * width);
     for (const [at, position] of positions.entries()) {
-      const row = await ("token" in position
-        ? this.#weights.row(NAMES.text, position.token)
-        : this.ofFrame(position.frame));
+      const row =
+        "token" in position ? this.#weights.row(NAMES.text, position.token) : this.ofFrame(position.frame);
       rows.set(row, at * width);
     }
     return rows;
   }
 
   /** The sum of a frame's codes, at the input of the backbone. */
-  async ofFrame(frame: Frame): Promise<Float32Array> {
+  ofFrame(frame: Frame): Float32Array {
     const { codes } = this.#config;
-    const rows = await Promise.all(
-      frame.map((code, codebook) => this.#weights.row(this.#audio[0], codebook * codes + code)),
-    );
     const sum = new Float32Array(this.#config.backbone.width);
-    for (const row of rows) for (let at = 0; at < sum.length; at++) sum[at]! += row[at]!;
+    for (const [codebook, code] of frame.entries()) {
+      const row = this.#weights.row(this.#audio[0], codebook * codes + code);
+      for (let at = 0; at < sum.length; at++) sum[at]! += row[at]!;
+    }
     return sum;
   }
 
   /** One code, at the input of the depth decoder. */
-  ofCode(codebook: number, code: number): Promise<Float32Array> {
+  ofCode(codebook: number, code: number): Float32Array {
     return this.#weights.row(this.#audio[1], codebook * this.#config.codes + code);
   }
 }

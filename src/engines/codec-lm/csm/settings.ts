@@ -1,6 +1,7 @@
 import type { Choosing } from "../choosing.ts";
+import type { Penalty } from "../chosen-first.ts";
 import { Fields, OptionError } from "../fields.ts";
-import type { Utterance } from "../model.ts";
+import type { Utterance, Wishes } from "../model.ts";
 
 /** How a generation goes. */
 export interface GenerationSettings {
@@ -8,6 +9,8 @@ export interface GenerationSettings {
   readonly first: Choosing;
   /** Of the others, by the depth decoder. */
   readonly others: Choosing;
+  /** Of first codes that were chosen before; `null`, as in the reference: none. */
+  readonly penalty: Penalty | null;
   readonly maxFrames: number;
 }
 
@@ -46,10 +49,21 @@ export function settingsOf(generation: Fields, { wishes, options }: Utterance): 
   return {
     first: choosing("", temperature),
     others: choosing("depth_decoder_", acousticTemperature),
+    penalty: penaltyOf(wishes),
     maxFrames: given.has("max_new_tokens")
       ? given.whole("max_new_tokens")
       : (wishes.maxFrames ?? generation.whole("max_new_tokens", 125)),
   };
+}
+
+/** Taken from a logit for each unit of the penalty. */
+const PENALTY_UNIT = 0.1;
+/** As the contract has it. */
+const PENALTY_WINDOW = 20;
+
+function penaltyOf({ repetitionPenalty = 0, penaltyWindow = PENALTY_WINDOW }: Wishes): Penalty | null {
+  if (repetitionPenalty === 0) return null;
+  return { of: (score) => score - PENALTY_UNIT * repetitionPenalty, window: penaltyWindow };
 }
 
 function optionsOf(options: ReadonlyMap<string, string>): Fields {

@@ -22,7 +22,7 @@ export class Embeddings {
   /** [tokens, width of the talker] */
   async ofText(tokens: readonly number[]): Promise<Float32Array> {
     if (tokens.length === 0) return new Float32Array(0);
-    const rows = await Promise.all(tokens.map((token) => this.#weights.row(NAMES.text, token)));
+    const rows = tokens.map((token) => this.#weights.row(NAMES.text, token));
     const width = rows[0]!.length;
     const x = new Float32Array(rows.length * width);
     for (const [at, row] of rows.entries()) x.set(row, at * width);
@@ -40,35 +40,26 @@ export class Embeddings {
     }
     for (const [at, { codec }] of rows.entries()) {
       if (codec === null) continue;
-      addTo(all.subarray(at * width, (at + 1) * width), await this.#ofCodec(codec, voice));
+      addTo(all.subarray(at * width, (at + 1) * width), this.#ofCodec(codec, voice));
     }
     return all;
   }
 
-  /** A row of the talker's: a code of the first codebook, or one that controls. */
-  ofRow(row: number): Promise<Float32Array> {
-    return this.#weights.row(NAMES.codec, row);
-  }
-
-  /** A code of a codebook after the first. */
-  ofCode(codebook: number, code: number): Promise<Float32Array> {
-    return this.#weights.row(NAMES.predictorCodec(codebook - 1), code);
+  /** A code of a codebook, or of the first one a row that controls. */
+  ofCode(codebook: number, code: number): Float32Array {
+    return this.#weights.row(codebook === 0 ? NAMES.codec : NAMES.predictorCodec(codebook - 1), code);
   }
 
   /** The sum of a frame's codes, at the input of the talker. */
-  async ofFrame([first, ...others]: Frame): Promise<Float32Array> {
-    const rows = await Promise.all([
-      this.ofRow(first!),
-      ...others.map((code, at) => this.ofCode(at + 1, code)),
-    ]);
+  ofFrame(frame: Frame): Float32Array {
     const sum = new Float32Array(this.#width);
-    for (const row of rows) addTo(sum, row);
+    for (const [codebook, code] of frame.entries()) addTo(sum, this.ofCode(codebook, code));
     return sum;
   }
 
-  async #ofCodec(codec: number | "voice" | Frame, voice: Float32Array | null): Promise<Float32Array> {
-    if (typeof codec === "number") return await this.ofRow(codec);
-    if (codec !== "voice") return await this.ofFrame(codec);
+  #ofCodec(codec: number | "voice" | Frame, voice: Float32Array | null): Float32Array {
+    if (typeof codec === "number") return this.ofCode(0, codec);
+    if (codec !== "voice") return this.ofFrame(codec);
     if (voice === null) throw new Error("The prompt has a voice that was not made.");
     return voice;
   }

@@ -19,24 +19,6 @@ export function textGraph(weights: Weights, { talker, textWidth }: Qwen3TtsConfi
 }
 
 /**
- * The talker. In: `x` float32 [b, n, width], and what `transformer` takes. Out: `hidden` float32 [b, n, width], after the
- * last norm; `logits` float32 [b, rows], of the first codebook and of what controls, by the newest row; keys and values.
- */
-export function talkerGraph(weights: Weights, { talker, rows }: Qwen3TtsConfig): GraphFile {
-  const graph = new GraphFile();
-  const into = new WeightsInGraph(graph, weights);
-  const x = graph.input("x", "float32", ["b", "n", talker.width]);
-  const hidden = transformer(into, NAMES.talker, talker, x);
-  graph.addNamed("hidden", "Identity", [hidden]);
-  graph.output("hidden", ["b", "n", talker.width]);
-  graph.addNamed("logits", "Identity", [
-    into.linear(newestRow(into, hidden), NAMES.head, talker.width, rows),
-  ]);
-  graph.output("logits", ["b", rows]);
-  return graph;
-}
-
-/**
  * The code predictor. In: `x` float32 [b, n, width of the talker], `head` int64, and what `transformer` takes. Out:
  * `logits` float32 [b, codes] of codebook `head` + 1, by the newest row; keys and values.
  */

@@ -1,45 +1,77 @@
-import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
+import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import { joined } from "../../../audio/joined.ts";
+import type { Frame } from "../mimi/mimi.ts";
 import type { SpokenTurn, Utterance } from "../model.ts";
 
-/** What a speaker said before, end to end. */
+/** What a speaker said before. */
 export interface Reference {
-  /** `null`: what was said is not known, or does not count. */
-  readonly text: string | null;
+  /** What was heard, end to end: at 24 kHz, mono. */
   readonly audio: Float32Array;
+  /** Names of its clips, where they have any. */
+  readonly digests: readonly (string | undefined)[];
+  /** What was said in it; `null`: that is not known, or does not count. */
+  readonly text: string | null;
+  /** What the model said itself behind it. */
+  readonly said: { readonly text: string; readonly frames: readonly Frame[] };
+  /** Indices in the history of the turns that it is made of, oldest first. */
+  readonly turns: readonly number[];
 }
 
 /** More of a reference makes it worse, and from there on other implementations hear other codes. */
 const MOST_S = 10;
+/** The same, with what the model said itself. */
+const MOST_WITH_SAID_S = 15;
 
 /**
- * What the open speaker's own earlier turns come to: the newest whole ones with sound, up to ten seconds, or the newest
- * alone if it is longer. Where any has words too, only such turns count.
+ * What the open speaker's own earlier turns come to: of those that were heard the newest whole ones, up to ten seconds, or
+ * the newest alone if it is longer, and behind them what the model said itself. Where any has words too, only such turns
+ * count.
  *
  * @param isVoiceOnly whether the words are left out
- * @returns `null` when there is no turn of theirs with sound
+ * @returns `null` when nobody heard them
  */
 export function ownReference({ history, open }: Utterance, isVoiceOnly: boolean): Reference | null {
-  const own = history.filter(({ speaker, audio }) => speaker === open.speaker && lengthOf(audio) > 0);
-  const worded = own.filter(({ text }) => (text ?? "").trim() !== "");
-  const turns = newest(worded.length > 0 ? worded : own);
+  const own = [...history.keys()].filter((at) => history[at]!.speaker === open.speaker);
+  const heard = own.filter((at) => history[at]!.codes === undefined && lengthOf(history[at]!) > 0);
+  const worded = heard.filter((at) => wordsOf(history[at]!) !== "");
+  const isWorded = worded.length > 0 && !isVoiceOnly;
+  const turns = newest(history, worded.length > 0 ? worded : heard, MOST_S, 1);
   if (turns.length === 0) return null;
-  const text = turns.map((turn) => (turn.text ?? "").trim()).join(" ");
+  const clips = turns.map((at) => history[at]!);
+  const audio = joined(clips.map((turn) => turn.audio!));
+  const repeated = isWorded ? own.filter((at) => history[at]!.codes !== undefined) : [];
+  const said = newest(history, repeated, MOST_WITH_SAID_S - audio.length / SAMPLE_RATE_HZ, 0);
   return {
-    text: isVoiceOnly || worded.length === 0 ? null : text,
-    audio: joined(turns.map(({ audio }) => audio!)),
+    audio,
+    digests: clips.map(({ digest }) => digest),
+    text: isWorded ? clips.map(wordsOf).join(" ") : null,
+    said: {
+      text: said.map((at) => wordsOf(history[at]!)).join(" "),
+      frames: said.flatMap((at) => history[at]!.codes!),
+    },
+    turns: [...turns, ...said],
   };
 }
 
-function newest(turns: readonly SpokenTurn[]): SpokenTurn[] {
-  const kept: SpokenTurn[] = [];
+/** The newest of these turns that together last no longer, but at least so many. */
+function newest(
+  history: readonly SpokenTurn[],
+  turns: readonly number[],
+  mostS: number,
+  least: number,
+): number[] {
+  const kept: number[] = [];
   let samples = 0;
-  for (const turn of turns.toReversed()) {
-    samples += lengthOf(turn.audio);
-    if (kept.length > 0 && samples > MOST_S * SAMPLE_RATE_HZ) break;
-    kept.unshift(turn);
+  for (const at of turns.toReversed()) {
+    samples += lengthOf(history[at]!);
+    if (kept.length >= least && samples > mostS * SAMPLE_RATE_HZ) break;
+    kept.unshift(at);
   }
   return kept;
 }
 
-const lengthOf = (audio: Float32Array | null): number => audio?.length ?? 0;
+const wordsOf = ({ text }: SpokenTurn): string => (text ?? "").trim();
+
+/** In samples. */
+const lengthOf = ({ audio, codes }: SpokenTurn): number =>
+  codes === undefined ? (audio?.length ?? 0) : codes.length * FRAME_SAMPLES;

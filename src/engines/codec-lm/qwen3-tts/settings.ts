@@ -1,6 +1,7 @@
 import type { Choosing } from "../choosing.ts";
+import type { Penalty } from "../chosen-first.ts";
 import { Fields, OptionError } from "../fields.ts";
-import type { Utterance } from "../model.ts";
+import type { Utterance, Wishes } from "../model.ts";
 
 /** How a generation goes. */
 export interface GenerationSettings {
@@ -8,8 +9,8 @@ export interface GenerationSettings {
   readonly first: Choosing;
   /** Of the others, by the code predictor. */
   readonly others: Choosing;
-  /** Of first codes that were chosen before (`first-code.ts`). */
-  readonly penalty: number;
+  /** Of first codes that were chosen before. */
+  readonly penalty: Penalty;
   readonly maxFrames: number;
   /** `null`: nothing was said of it. */
   readonly speaker: string | null;
@@ -64,13 +65,30 @@ export function settingsOf(generation: Fields, { wishes, options }: Utterance): 
   return {
     first: choosing("", "do_sample", temperature),
     others: choosing("subtalker_", "subtalker_dosample", acousticTemperature),
-    penalty: of("repetition_penalty").positive("repetition_penalty", 1.05),
+    penalty: penaltyOf(of("repetition_penalty"), given.has("repetition_penalty") ? {} : wishes),
     maxFrames: maxFramesOf(generation, given, wishes.maxFrames),
     speaker: given.has("speaker") ? given.text("speaker") : null,
     language: given.text("language", "auto"),
     instruction: instruction === "" ? null : instruction,
     isTextFirst: given.has("non_streaming_mode") ? given.flag("non_streaming_mode") : null,
     isVoiceOnly: given.flag("x_vector_only_mode", false),
+  };
+}
+
+/** What a unit of the contract's penalty is in the reference's, which is 1 where there is none. */
+const PENALTY_UNIT = 1 / 60;
+/** As the contract has it. */
+const PENALTY_WINDOW = 20;
+
+/** The reference's, over all frames; or the one that is wished for, over those of its window. */
+function penaltyOf(fields: Fields, { repetitionPenalty, penaltyWindow = PENALTY_WINDOW }: Wishes): Penalty {
+  const isWished = repetitionPenalty !== undefined;
+  const factor = isWished
+    ? 1 + PENALTY_UNIT * repetitionPenalty
+    : fields.positive("repetition_penalty", 1.05);
+  return {
+    of: (score) => (score < 0 ? score * factor : score / factor),
+    window: isWished ? penaltyWindow : null,
   };
 }
 

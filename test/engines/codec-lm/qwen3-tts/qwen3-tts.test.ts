@@ -5,25 +5,30 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { architectureOf } from "../../../../src/engines/codec-lm/architectures.ts";
 import { probabilities } from "../../../../src/engines/codec-lm/choosing.ts";
-import type {
-  CodecLanguageModel,
-  Precision,
-  SpokenFrame,
-  Utterance,
+import { ChosenFirst } from "../../../../src/engines/codec-lm/chosen-first.ts";
+import { Fields } from "../../../../src/engines/codec-lm/fields.ts";
+import { FirstStack, firstCodeGraph } from "../../../../src/engines/codec-lm/first-stack.ts";
+import { InnerStack } from "../../../../src/engines/codec-lm/inner-stack.ts";
+import {
+  type CodecLanguageModel,
+  NOTHING_ASKED,
+  type Precision,
+  type SpokenFrame,
+  type Utterance,
 } from "../../../../src/engines/codec-lm/model.ts";
 import { Opened } from "../../../../src/engines/codec-lm/opened.ts";
 import { CONFIG, readConfig } from "../../../../src/engines/codec-lm/qwen3-tts/config.ts";
 import { addTo, Embeddings } from "../../../../src/engines/codec-lm/qwen3-tts/embeddings.ts";
 import { firstCodeLogits } from "../../../../src/engines/codec-lm/qwen3-tts/first-code.ts";
-import { predictorGraph, talkerGraph, textGraph } from "../../../../src/engines/codec-lm/qwen3-tts/graphs.ts";
-import { qwen3TtsManifest } from "../../../../src/engines/codec-lm/qwen3-tts/manifest.ts";
+import { predictorGraph, textGraph } from "../../../../src/engines/codec-lm/qwen3-tts/graphs.ts";
+import { NAMES, qwen3TtsManifest } from "../../../../src/engines/codec-lm/qwen3-tts/manifest.ts";
 import { ownReference } from "../../../../src/engines/codec-lm/qwen3-tts/own-turns.ts";
 import { promptOf } from "../../../../src/engines/codec-lm/qwen3-tts/prompt.ts";
 import { qwen3Tts } from "../../../../src/engines/codec-lm/qwen3-tts/qwen3-tts.ts";
-import { Sequence } from "../../../../src/engines/codec-lm/sequence.ts";
-import { floatsOf, int64 } from "../../../../src/tensors/tensor.ts";
+import { settingsOf } from "../../../../src/engines/codec-lm/qwen3-tts/settings.ts";
 import { readVocabularyFiles } from "../../../../src/tokens/vocabulary-files.ts";
 import { type Arrays, assertNear, QWEN3_TTS, readArrays, readJson } from "../goldens.ts";
+import { innerLogits, readUnevenly } from "../stacks.ts";
 import { BASE, type Case, caseArrays, customFolder, readCases, utteranceOf } from "./cases.ts";
 
 const cases = await readCases();
@@ -207,11 +212,16 @@ describe("inside a Qwen3-TTS", () => {
       const folder = folderOf(each.model);
       const config = await readConfig(folder);
       const weights = await opened.weights(folder, "model.safetensors", qwen3TtsManifest(config));
-      const [text, talker, predictor] = [
-        await opened.session(textGraph(weights, config), weights, "text"),
-        await opened.session(talkerGraph(weights, config), weights, "talker"),
+      const { talker, predictor, rows: codes, codebooks } = config;
+      const sizes = { ...talker, codes };
+      const firstGraph = firstCodeGraph(weights, NAMES.talker, NAMES.head, sizes);
+      const stack = new FirstStack(await opened.session(firstGraph, weights, "talker"), sizes, 1);
+      const inner = new InnerStack(
         await opened.session(predictorGraph(weights, config), weights, "predictor"),
-      ];
+        { transformer: predictor, rowWidth: talker.width, codes: config.codes, codebooks },
+        1,
+      );
+      const text = await opened.plainSession(textGraph(weights, config), weights, "text");
       const embeddings = new Embeddings(weights, text, config);
       const frames = arrays.has("ref_codes") ? arrays.rows("ref_codes") : null;
       const words = each.reference?.turns.map((turn) => turn.text).join(" ");
@@ -240,28 +250,20 @@ describe("inside a Qwen3-TTS", () => {
       const voice = arrays.has("speaker_embedding") ? arrays.floats("speaker_embedding") : null;
       const prompt = await embeddings.ofRows(rows, voice);
       assertNear(prompt, arrays.floats("prompt_embeds"), 1e-5, "the prompt's embeddings");
-      const { width } = config.talker;
-      const sequence = new Sequence(talker, config.talker);
-      const hidden: number[] = [];
-      let first: Float32Array = new Float32Array(0);
-      // In uneven pieces: what was read before is looked at from each.
-      for (let from = 0, length = 5; from < prompt.length; from += length * width, length = 11) {
-        const given = await sequence.read(prompt.slice(from, from + length * width), width);
-        hidden.push(...floatsOf(given, "hidden"));
-        first = floatsOf(given, "logits");
-      }
-      assertNear(Float32Array.from(hidden), arrays.floats("prompt_hidden"), 2e-4, "the prompt's states");
+      const { width } = talker;
+      const { hidden, logits: first } = await readUnevenly(stack, prompt, width);
+      assertNear(hidden, arrays.floats("prompt_hidden"), 2e-4, "the prompt's states");
 
       const texts = await embeddings.ofText([...trailing, config.ids.textPad]);
-      const states = hidden.slice(-width);
+      const states = [...hidden.slice(-width)];
       const firsts = [...first];
       for (const [at, frame] of each.codes.entries()) {
-        const row = await embeddings.ofFrame(frame);
+        const row = embeddings.ofFrame(frame);
         const from = Math.min(at, trailing.length) * width;
         addTo(row, texts.subarray(from, from + width));
-        const given = await sequence.read(row, width);
-        states.push(...floatsOf(given, "hidden"));
-        firsts.push(...floatsOf(given, "logits"));
+        const given = await stack.read(0, row);
+        states.push(...given.hidden);
+        firsts.push(...given.logits);
       }
       assertNear(Float32Array.from(states), arrays.floats("talker_hidden"), 2e-4, "the frames' states");
       const c0 = arrays.floats("c0_logits");
@@ -270,14 +272,11 @@ describe("inside a Qwen3-TTS", () => {
       const wanted = arrays.floats("predictor_logits");
       const logits: number[] = [];
       for (let frame = 0; logits.length < wanted.length; frame++) {
-        const inner = new Sequence(predictor, config.predictor);
-        const state = states.slice(frame * width, (frame + 1) * width);
-        for (const [head, code] of each.codes[frame]!.slice(0, -1).entries()) {
-          const row = await (head === 0 ? embeddings.ofRow(code) : embeddings.ofCode(head, code));
-          const both = head === 0 ? Float32Array.from([...state, ...row]) : row;
-          const given = await inner.read(both, width, { head: int64(BigInt64Array.of(BigInt(head)), []) });
-          logits.push(...floatsOf(given, "logits"));
-        }
+        const state = Float32Array.from(states.slice(frame * width, (frame + 1) * width));
+        const ofFrame = await innerLogits(inner, state, each.codes[frame]!, (codebook, code) =>
+          embeddings.ofCode(codebook, code),
+        );
+        logits.push(...ofFrame);
       }
       assertNear(Float32Array.from(logits), wanted, 5e-4, "logits of the others");
     });
@@ -320,13 +319,12 @@ describe("choosing a code of Qwen3-TTS", () => {
     const config = await readConfig(BASE);
     assert.equal(table.talker.length, 10);
     for (const [at, choice] of table.talker.entries()) {
-      const logits = firstCodeLogits(
-        rowOf(arrays, "talker_logits", choice.logits, table.vocab),
-        new Set(choice.generated),
-        choice.generated.length,
-        choice.repetition_penalty,
-        config,
-      );
+      const chosen = new ChosenFirst();
+      for (const code of choice.generated) chosen.note(code);
+      const generation = new Fields({ repetition_penalty: choice.repetition_penalty }, "the table");
+      const { penalty } = settingsOf(generation, NOTHING_ASKED);
+      const row = rowOf(arrays, "talker_logits", choice.logits, table.vocab);
+      const logits = firstCodeLogits(row, chosen, penalty, config);
       const found = shares(logits, choice);
       const kept = Float32Array.from([...found.slice(0, table.codes), found[table.eos]!]);
       assertNear(kept, arrays.floats(`talker_probs_${at}`), 1e-6, `row ${at}`);

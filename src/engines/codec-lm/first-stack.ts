@@ -1,0 +1,159 @@
+import { GraphFile } from "../../tensors/graph-file.ts";
+import type { Binding, BoundSession } from "../../tensors/session.ts";
+import { float32, int32 } from "../../tensors/tensor.ts";
+import type { Weights } from "../../tensors/weights-folder.ts";
+import { KeyValueSlots } from "./key-value-slots.ts";
+import type { Precision } from "./model.ts";
+import { newestRow, type TransformerSizes, transformer } from "./transformer.ts";
+import { WeightsInGraph } from "./weights-in-graph.ts";
+
+/** The large transformer: it reads the conversation, and chooses each frame's first code. */
+export interface FirstStackSizes extends TransformerSizes {
+  /** Of its logits. */
+  readonly codes: number;
+}
+
+/**
+ * In: `x` float32 [b, n, width], and what `transformer` takes. Out: `hidden` float32 [b, n, width], after the last norm;
+ * `logits` float32 [b, codes], by the newest row; keys and values.
+ *
+ * @param stem in front of the transformer's names
+ * @param head the name of what makes logits
+ */
+export function firstCodeGraph(
+  weights: Weights,
+  stem: string,
+  head: string,
+  { codes, ...sizes }: FirstStackSizes,
+): GraphFile {
+  const graph = new GraphFile();
+  const into = new WeightsInGraph(graph, weights);
+  const x = graph.input("x", "float32", ["b", "n", sizes.width]);
+  const hidden = transformer(into, stem, sizes, x);
+  graph.addNamed("hidden", "Identity", [hidden]);
+  graph.output("hidden", ["b", "n", sizes.width]);
+  graph.addNamed("logits", "Identity", [into.linear(newestRow(into, hidden), head, sizes.width, codes)]);
+  graph.output("logits", ["b", codes]);
+  return graph;
+}
+
+/**
+ * Rows that have to be computed together at least, so that nothing depends on how many there are: a single row of float32
+ * is multiplied in another order than several.
+ */
+export function leastRowsOf(precision: Precision): number {
+  return precision === "fp32" ? 2 : 1;
+}
+
+/** What the stack gives for the newest row of a sequence. */
+export interface Newest {
+  /** [width], after the last norm. */
+  readonly hidden: Float32Array;
+  /** [codes] */
+  readonly logits: Float32Array;
+}
+
+/** Sequences that the large transformer reads, each in a slot. */
+export class FirstStack {
+  readonly kept: KeyValueSlots;
+  readonly #session: BoundSession;
+  readonly #sizes: FirstStackSizes;
+  readonly #leastRows: number;
+  /** [slots, width], the rows that `step` reads. */
+  readonly #rows: Float32Array;
+  readonly #hidden: Float32Array;
+  readonly #logits: Float32Array;
+  readonly #last: Int32Array;
+  readonly #total = new Int32Array(1);
+  #bindings: Binding[] = [];
+  #generation = -1;
+
+  /** @param leastRows see `leastRowsOf` */
+  constructor(session: BoundSession, sizes: FirstStackSizes, places: number, leastRows = 1) {
+    const slots = Math.max(places, leastRows);
+    this.#session = session;
+    this.#sizes = sizes;
+    this.#leastRows = leastRows;
+    this.kept = new KeyValueSlots(sizes, slots);
+    this.#rows = new Float32Array(slots * sizes.width);
+    this.#hidden = new Float32Array(slots * sizes.width);
+    this.#logits = new Float32Array(slots * sizes.codes);
+    this.#last = new Int32Array(slots);
+  }
+
+  /**
+   * Reads the next rows of one sequence.
+   *
+   * @param rows [n, width]
+   * @returns all rows' hidden states, [n, width], and the newest one's logits
+   */
+  async read(slot: number, rows: Float32Array): Promise<Newest> {
+    const { width, codes } = this.#sizes;
+    const count = rows.length / width;
+    const total = this.kept.lengthOf(slot) + count;
+    this.kept.makeRoom(total);
+    const { past, present } = this.kept.tensors(slot, 1);
+    const hidden = new Float32Array(rows.length);
+    const logits = new Float32Array(codes);
+    const inputs = {
+      x: float32(rows, [1, count, width]),
+      last: int32(Int32Array.of(total - 1), [1]),
+      total: int32(Int32Array.of(total), []),
+      ...past,
+    };
+    const outputs = {
+      hidden: float32(hidden, [1, count, width]),
+      logits: float32(logits, [1, codes]),
+      ...present,
+    };
+    await this.#session.bind(inputs, outputs).run();
+    this.kept.setLength(slot, total);
+    return { hidden, logits };
+  }
+
+  /** Where the next row of a slot's sequence is to be put before {@link step}: [width]. */
+  rowOf(slot: number): Float32Array {
+    const { width } = this.#sizes;
+    return this.#rows.subarray(slot * width, (slot + 1) * width);
+  }
+
+  /** Reads one more row of each of these sequences. */
+  async step(slots: readonly number[]): Promise<Newest[]> {
+    const { kept } = this;
+    const { width, codes } = this.#sizes;
+    for (const slot of slots) kept.makeRoom(kept.lengthOf(slot) + 1);
+    const count = Math.max(this.#leastRows, Math.max(...slots) + 1);
+    // Whoever rests in a slot between has a row written behind its own, which its next one takes the place of.
+    for (let slot = 0; slot < count; slot++) this.#last[slot] = kept.lengthOf(slot);
+    this.#total[0] = Math.max(...this.#last.subarray(0, count)) + 1;
+    await this.#bound(count).run();
+    return slots.map((slot) => {
+      kept.setLength(slot, kept.lengthOf(slot) + 1);
+      return {
+        hidden: this.#hidden.slice(slot * width, (slot + 1) * width),
+        logits: this.#logits.slice(slot * codes, (slot + 1) * codes),
+      };
+    });
+  }
+
+  #bound(count: number): Binding {
+    if (this.#generation !== this.kept.generation) this.#bindings = [];
+    this.#generation = this.kept.generation;
+    const { width, codes } = this.#sizes;
+    const { past, present } = this.kept.tensors(0, count);
+    this.#bindings[count] ??= this.#session.bind(
+      {
+        x: float32(this.#rows.subarray(0, count * width), [count, 1, width]),
+        last: int32(this.#last.subarray(0, count), [count]),
+        total: int32(this.#total, []),
+        ...past,
+      },
+      {
+        hidden: float32(this.#hidden.subarray(0, count * width), [count, 1, width]),
+        logits: float32(this.#logits.subarray(0, count * codes), [count, codes]),
+        ...present,
+      },
+    );
+    return this.#bindings[count];
+  }
+}

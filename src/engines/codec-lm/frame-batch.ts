@@ -1,0 +1,351 @@
+import { FRAME_S } from "../../audio/format.ts";
+import { type Choosing, choose } from "./choosing.ts";
+import type { Draws } from "./draws.ts";
+import { CheckpointError } from "./fields.ts";
+import type { FirstStack, Newest } from "./first-stack.ts";
+import type { InnerStack } from "./inner-stack.ts";
+import type { DecodedStream, Frame } from "./mimi/mimi.ts";
+import { BusyError, type Pace, type Setup, type SpokenFrame, type Stop } from "./model.ts";
+import { BLOCK_POSITIONS, PrefixBlocks } from "./prefix-blocks.ts";
+import { TickTimes } from "./tick-times.ts";
+
+/** A model as far as all kinds of them are alike. */
+export interface FrameModel {
+  readonly width: number;
+  /** Of a sequence at most. */
+  readonly positions: number;
+  readonly codebooks: number;
+  /** Codes of a codebook after the first that may be chosen. */
+  readonly codes: number;
+  readonly first: FirstStack;
+  readonly inner: InnerStack;
+  /** What a code looks like at the inner stack's input: [width]. */
+  rowOfCode(codebook: number, code: number): Float32Array;
+  /** What a frame looks like at the first stack's input: [width], the caller's own. */
+  rowOfFrame(frame: Frame): Float32Array;
+}
+
+/** An utterance as far as it is its own. */
+export interface Voicing {
+  /** What is read before the first frame: [n, width], at least one row. */
+  readonly prompt: Float32Array;
+  readonly others: Choosing;
+  readonly draws: Draws;
+  readonly sound: DecodedStream;
+  /** Chooses a frame's first code, or says why there is no frame any more. Called once for each. */
+  chooseFirst(logits: Float32Array): number | Stop;
+  /** Is told of a frame that was chosen. @returns whether it is heard, and why no other follows; `null`: one does */
+  take(frame: Frame): { readonly isHeard: boolean; readonly stop: Stop | null };
+  /** Adds what stands beside a frame at the first stack's input. */
+  addBeside?(row: Float32Array): void;
+}
+
+/** An utterance in the batch. */
+export interface Member {
+  /** The next frame, or why there is none. Throws the signal's reason, or what went wrong. */
+  next(): Promise<SpokenFrame | Stop>;
+  /** Gives its place to others. It may be called twice. */
+  leave(): void;
+}
+
+/** Blocks of a prompt that are read between two frames of others. */
+const BLOCKS_A_TICK: Readonly<Record<Pace, number>> = { realtime: 1, throughput: 4 };
+/** Of keys and values of prompts that are kept. */
+const PREFIX_BYTES = 256 * 2 ** 20;
+
+/**
+ * Computes the frames of several utterances together. Time goes by in ticks: in each, prompts are read a little further,
+ * and everybody whose next frame is waited for gets it, by one run of each of the model's parts for all of them. Nothing that
+ * one utterance is given depends on the others.
+ */
+export class FrameBatch {
+  readonly #model: FrameModel;
+  readonly #pace: Pace;
+  readonly #prefixes: PrefixBlocks;
+  readonly #times = new TickTimes();
+  readonly #members = new Set<Seat>();
+  readonly #freeSlots: number[];
+  #running: Promise<void> | null = null;
+  #wake = (): void => {};
+  #isClosed = false;
+
+  constructor(model: FrameModel, setup: Pick<Setup, "places" | "pace" | "prefixBytes">) {
+    const { places = 1, pace = "throughput", prefixBytes = PREFIX_BYTES } = setup;
+    this.#model = model;
+    this.#pace = pace;
+    this.#prefixes = new PrefixBlocks(prefixBytes);
+    this.#freeSlots = Array.from({ length: places }, (_, slot) => slot);
+  }
+
+  /**
+   * Lets an utterance in. When all places are taken, it gets the next that is free.
+   *
+   * @throws BusyError where the pace is that of real time, and would be missed
+   */
+  join(voicing: Voicing, signal: AbortSignal): Member {
+    signal.throwIfAborted();
+    this.refuseUnlessFast();
+    const seat = new Seat(voicing, signal, () => this.#wake());
+    this.#members.add(seat);
+    this.#running ??= this.#run();
+    this.#wake();
+    return seat;
+  }
+
+  /** @throws BusyError where the pace is that of real time, and one more would miss it */
+  refuseUnlessFast(): void {
+    const count = this.#members.size;
+    if (this.#pace !== "realtime" || count === 0) return;
+    if (this.#times.expected(count + 1) <= FRAME_S * 1_000) return;
+    throw new BusyError(
+      `With ${count} being spoken already, one more would not be spoken as fast as it is heard.`,
+    );
+  }
+
+  /** Everybody who is in it fails. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const seat of this.#members) seat.fail(new CheckpointError("The model was closed."));
+    this.#wake();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isClosed && this.#members.size > 0) {
+      const woken = new Promise<void>((resolve) => (this.#wake = resolve));
+      // What has come in meanwhile (another frame that is waited for, somebody who leaves) is seen first.
+      await new Promise((resolve) => setImmediate(resolve));
+      this.#seat();
+      if (!(await this.#tick())) await woken;
+    }
+    this.#running = null;
+    this.#model.first.kept.clear();
+  }
+
+  /** Takes the places of those who left, and gives them to those who wait. */
+  #seat(): void {
+    for (const seat of this.#members) {
+      if (!seat.isOver) continue;
+      this.#members.delete(seat);
+      if (seat.slot === null) continue;
+      this.#model.first.kept.setLength(seat.slot, 0);
+      this.#freeSlots.push(seat.slot);
+      this.#freeSlots.sort((a, b) => a - b);
+    }
+    for (const seat of this.#members) {
+      if (seat.slot === null) seat.slot = this.#freeSlots.shift() ?? null;
+    }
+  }
+
+  /** @returns whether there was anything to do */
+  async #tick(): Promise<boolean> {
+    const awaited = [...this.#members].filter((seat) => seat.slot !== null && seat.isAwaited);
+    const reading = awaited.filter((seat) => !seat.isRead);
+    const live = awaited.filter((seat) => seat.isRead);
+    if (reading.length > 0) await this.#readPrompts(reading, live.length > 0);
+    const begunAt = performance.now();
+    const speaking = await this.#stepped(live);
+    // Whose prompt was read just now is no later than the others.
+    await this.#chooseFrames([...speaking, ...reading.filter((seat) => seat.isRead && !seat.isOver)]);
+    if (live.length > 0 && reading.length === 0) this.#times.note(live.length, performance.now() - begunAt);
+    return awaited.length > 0;
+  }
+
+  async #readPrompts(seats: readonly Seat[], areOthersSpeaking: boolean): Promise<void> {
+    let left = areOthersSpeaking ? BLOCKS_A_TICK[this.#pace] : Number.POSITIVE_INFINITY;
+    for (const seat of seats) {
+      while (left > 0 && !seat.isRead && !seat.isOver) {
+        await this.#failing([seat], () => this.#readOn(seat));
+        left--;
+        // Who came meanwhile, and who leaves, is heard of between two blocks.
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
+  }
+
+  /** Reads one block of a prompt; those of its beginning that are kept are put in their places. */
+  async #readOn(seat: Seat): Promise<void> {
+    const { first, width } = this.#model;
+    const { kept } = first;
+    const { prompt } = seat.voicing;
+    const slot = seat.slot!;
+    seat.blockNames ??= PrefixBlocks.namesOf(prompt, width);
+    if (kept.lengthOf(slot) === 0) {
+      kept.makeRoom(Math.min(prompt.length / width, this.#model.positions));
+      // The newest row has to be read for what it gives.
+      const whole = Math.ceil(prompt.length / width / BLOCK_POSITIONS) - 1;
+      for (const name of seat.blockNames.slice(0, whole)) {
+        const block = this.#prefixes.get(name);
+        if (block === undefined) break;
+        kept.put(slot, kept.lengthOf(slot), block);
+        kept.setLength(slot, kept.lengthOf(slot) + BLOCK_POSITIONS);
+      }
+    }
+    const from = kept.lengthOf(slot);
+    const rows = prompt.slice(from * width, (from + BLOCK_POSITIONS) * width);
+    const { hidden, logits } = await first.read(slot, rows);
+    const name = seat.blockNames[from / BLOCK_POSITIONS];
+    if (name !== undefined) this.#prefixes.set(name, kept.copied(slot, from, BLOCK_POSITIONS));
+    if ((from + BLOCK_POSITIONS) * width >= prompt.length) {
+      seat.newest = { hidden: hidden.slice(-width), logits };
+      seat.isRead = true;
+    }
+  }
+
+  /** Has the first stack read the rows of those whose last frame is not read yet. @returns who can go on */
+  async #stepped(seats: readonly Seat[]): Promise<readonly Seat[]> {
+    const { first } = this.#model;
+    const behind = seats.filter((seat) => seat.newest === null && !seat.isOver);
+    if (behind.length > 0) {
+      await this.#failing(behind, async () => {
+        for (const seat of behind) first.rowOf(seat.slot!).set(seat.row!);
+        const all = await first.step(behind.map((seat) => seat.slot!));
+        for (const [at, seat] of behind.entries()) seat.newest = all[at]!;
+      });
+    }
+    return seats.filter((seat) => !seat.isOver);
+  }
+
+  /** Chooses the next frame of each, and hands it over with its sound. */
+  async #chooseFrames(seats: readonly Seat[]): Promise<void> {
+    const going: { readonly seat: Seat; readonly codes: number[] }[] = [];
+    for (const seat of seats) {
+      await this.#failing([seat], async () => {
+        const { logits } = seat.newest!;
+        if (Number.isNaN(logits[0]!)) throw new CheckpointError(NO_NUMBERS);
+        const chosen = seat.voicing.chooseFirst(logits);
+        if (typeof chosen === "number") going.push({ seat, codes: [chosen] });
+        else seat.end(chosen);
+      });
+    }
+    if (going.length === 0) return;
+    const all = going.map(({ seat }) => seat);
+    await this.#failing(all, async () => {
+      await this.#chooseOthers(going);
+      for (const { seat, codes } of going) await this.#handOver(seat, codes);
+    });
+  }
+
+  /** The codes of the other codebooks, one after the other, of all frames together. */
+  async #chooseOthers(going: readonly { readonly seat: Seat; readonly codes: number[] }[]): Promise<void> {
+    const { inner, codebooks, codes: known, width } = this.#model;
+    for (const [place, { seat, codes }] of going.entries()) {
+      const pair = inner.pairOf(place);
+      pair.set(seat.newest!.hidden);
+      pair.set(this.#model.rowOfCode(0, codes[0]!), width);
+    }
+    for (let codebook = 1; codebook < codebooks; codebook++) {
+      await inner.step(codebook - 1, going.length);
+      for (const [place, { seat, codes }] of going.entries()) {
+        const { others, draws } = seat.voicing;
+        const logits = inner.logitsOf(place).subarray(0, known);
+        if (Number.isNaN(logits[0]!)) throw new CheckpointError(NO_NUMBERS);
+        const code = choose(logits, others, draws);
+        codes.push(code);
+        if (codebook + 1 < codebooks) inner.rowOf(place).set(this.#model.rowOfCode(codebook, code));
+      }
+    }
+  }
+
+  async #handOver(seat: Seat, codes: Frame): Promise<void> {
+    if (seat.isOver) return;
+    const { voicing } = seat;
+    const { isHeard, stop } = voicing.take(codes);
+    const samples = isHeard ? await voicing.sound.decode([codes]) : new Float32Array(0);
+    const isFull = this.#model.first.kept.lengthOf(seat.slot!) >= this.#model.positions;
+    const ending = stop ?? (isFull ? "length" : null);
+    if (ending === null) {
+      seat.row = this.#model.rowOfFrame(codes);
+      voicing.addBeside?.(seat.row);
+      seat.newest = null;
+    }
+    seat.give({ codes, samples }, ending);
+  }
+
+  /** Does some work for these; what it throws is theirs. */
+  async #failing(seats: readonly Seat[], work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      for (const seat of seats) seat.fail(error);
+    }
+  }
+}
+
+const NO_NUMBERS = "The model computes what is no number: its weights are damaged.";
+
+/** A place, taken or waited for, and whoever waits for the next frame. */
+class Seat implements Member {
+  readonly voicing: Voicing;
+  slot: number | null = null;
+  isRead = false;
+  isOver = false;
+  blockNames: readonly string[] | null = null;
+  /** By which the next frame is chosen; `null`: `row` has to be read first. */
+  newest: Newest | null = null;
+  row: Float32Array | null = null;
+  readonly #signal: AbortSignal;
+  readonly #wake: () => void;
+  readonly #onAbort = (): void => this.fail(this.#signal.reason);
+  #waiting: { resolve(step: SpokenFrame | Stop): void; reject(error: unknown): void } | null = null;
+  #stop: Stop | null = null;
+  #error: { readonly thrown: unknown } | null = null;
+
+  constructor(voicing: Voicing, signal: AbortSignal, wake: () => void) {
+    this.voicing = voicing;
+    this.#signal = signal;
+    this.#wake = wake;
+    signal.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  get isAwaited(): boolean {
+    return this.#waiting !== null;
+  }
+
+  next(): Promise<SpokenFrame | Stop> {
+    return new Promise((resolve, reject) => {
+      if (this.#error !== null) reject(this.#error.thrown);
+      else if (this.#stop !== null) resolve(this.#stop);
+      else this.#waiting = { resolve, reject };
+      this.#wake();
+    });
+  }
+
+  leave(): void {
+    this.#finish();
+    this.#wake();
+  }
+
+  /** @param stop why no other follows */
+  give(frame: SpokenFrame, stop: Stop | null): void {
+    const waiting = this.#taken();
+    if (stop !== null) this.end(stop);
+    waiting?.resolve(frame);
+  }
+
+  end(stop: Stop): void {
+    if (this.isOver) return;
+    this.#stop = stop;
+    this.#finish();
+    this.#taken()?.resolve(stop);
+  }
+
+  fail(thrown: unknown): void {
+    if (this.isOver) return;
+    this.#error = { thrown };
+    this.#finish();
+    this.#taken()?.reject(thrown);
+    this.#wake();
+  }
+
+  #taken() {
+    const waiting = this.#waiting;
+    this.#waiting = null;
+    return waiting;
+  }
+
+  #finish(): void {
+    this.isOver = true;
+    this.#signal.removeEventListener("abort", this.#onAbort);
+  }
+}

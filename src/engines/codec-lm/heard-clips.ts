@@ -1,0 +1,20 @@
+import { Recent } from "../../model/recent.ts";
+
+/** Clips of which something is kept. */
+const MOST = 64;
+
+/** What was made of clips, for those that come again: in every turn of a conversation the client sends them anew. */
+export class HeardClips<T> {
+  readonly #kept = new Recent<T>(MOST);
+
+  /** @param digests of all that is heard together; where one is not known, nothing is kept */
+  async of(digests: readonly (string | undefined)[], make: () => Promise<T>): Promise<T> {
+    if (digests.includes(undefined)) return await make();
+    const key = digests.join(" ");
+    const kept = this.#kept.get(key);
+    if (kept !== undefined) return kept;
+    const made = await make();
+    this.#kept.set(key, made);
+    return made;
+  }
+}

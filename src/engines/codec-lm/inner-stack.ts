@@ -1,0 +1,97 @@
+import type { Binding, BoundSession } from "../../tensors/session.ts";
+import { float32, int32, int64 } from "../../tensors/tensor.ts";
+import { KeyValueSlots } from "./key-value-slots.ts";
+import type { TransformerSizes } from "./transformer.ts";
+
+export interface InnerStackSizes {
+  readonly transformer: TransformerSizes;
+  /** Of the rows that it is given. */
+  readonly rowWidth: number;
+  /** Of its logits. */
+  readonly codes: number;
+  /** Of a frame: it chooses all but the first. */
+  readonly codebooks: number;
+}
+
+/**
+ * The small transformer, which chooses the other codes of a frame, one after the other. Its graph takes `x` float32
+ * [b, n, row width], `head` int64 and what `transformer` takes, and gives `logits` float32 [b, codes] of codebook
+ * `head` + 1 by the newest row.
+ *
+ * A frame begins with two rows, the state of the large transformer and the first code, and is forgotten at its end.
+ */
+export class InnerStack {
+  readonly #session: BoundSession;
+  readonly #sizes: InnerStackSizes;
+  readonly #leastRows: number;
+  readonly #kept: KeyValueSlots;
+  readonly #pairs: Float32Array;
+  readonly #rows: Float32Array;
+  readonly #logits: Float32Array;
+  readonly #head = new BigInt64Array(1);
+  readonly #last: Int32Array;
+  readonly #total = new Int32Array(1);
+  readonly #bindings = new Map<string, Binding>();
+
+  /** @param leastRows see `leastRowsOf` */
+  constructor(session: BoundSession, sizes: InnerStackSizes, most: number, leastRows = 1) {
+    const places = Math.max(most, leastRows);
+    this.#session = session;
+    this.#sizes = sizes;
+    this.#leastRows = leastRows;
+    this.#kept = new KeyValueSlots({ ...sizes.transformer, positions: sizes.codebooks }, places);
+    this.#kept.makeRoom(sizes.codebooks);
+    this.#pairs = new Float32Array(places * 2 * sizes.rowWidth);
+    this.#rows = new Float32Array(places * sizes.rowWidth);
+    this.#logits = new Float32Array(places * sizes.codes);
+    this.#last = new Int32Array(places);
+  }
+
+  /** Where a frame's two first rows go before `choose` is called with 0: [2, row width]. */
+  pairOf(place: number): Float32Array {
+    const size = 2 * this.#sizes.rowWidth;
+    return this.#pairs.subarray(place * size, (place + 1) * size);
+  }
+
+  /** Where the row of the code that was chosen last goes before further calls: [row width]. */
+  rowOf(place: number): Float32Array {
+    const { rowWidth } = this.#sizes;
+    return this.#rows.subarray(place * rowWidth, (place + 1) * rowWidth);
+  }
+
+  /** The logits of the first `count` places: [codes] each. They are the next call's after it. */
+  logitsOf(place: number): Float32Array {
+    const { codes } = this.#sizes;
+    return this.#logits.subarray(place * codes, (place + 1) * codes);
+  }
+
+  /** Computes the logits of codebook `head` + 1 for the frames in the first `count` places. `head` rises from 0. */
+  async step(head: number, count: number): Promise<void> {
+    const rows = head === 0 ? 2 : 1;
+    this.#head[0] = BigInt(head);
+    this.#last.fill(head + 1);
+    this.#total[0] = head + 2;
+    await this.#bound(Math.max(count, this.#leastRows), rows).run();
+  }
+
+  #bound(count: number, rows: number): Binding {
+    const key = `${count} ${rows}`;
+    const bound = this.#bindings.get(key);
+    if (bound !== undefined) return bound;
+    const { rowWidth, codes } = this.#sizes;
+    const x = rows === 2 ? this.#pairs : this.#rows;
+    const { past, present } = this.#kept.tensors(0, count);
+    const made = this.#session.bind(
+      {
+        x: float32(x.subarray(0, count * rows * rowWidth), [count, rows, rowWidth]),
+        head: int64(this.#head, []),
+        last: int32(this.#last.subarray(0, count), [count]),
+        total: int32(this.#total, []),
+        ...past,
+      },
+      { logits: float32(this.#logits.subarray(0, count * codes), [count, codes]), ...present },
+    );
+    this.#bindings.set(key, made);
+    return made;
+  }
+}

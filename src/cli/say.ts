@@ -7,7 +7,7 @@ import type { Encoding } from "../audio/encode/encoder.ts";
 import type { PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { SpokenWord } from "../contract/spoken.ts";
-import { NothingToSpeakError, type SpeechModel } from "../model/speech-model.ts";
+import { ConversationError, NothingToSpeakError, type SpeechModel } from "../model/speech-model.ts";
 import type { Prepared } from "../serving/prepare.ts";
 import type { Settings } from "../settings/schema.ts";
 import { addGlobalOptions, settingsOf, WrongCallError } from "./global-options.ts";
@@ -103,7 +103,8 @@ async function speak(text: string, encoding: Encoding, flags: SayFlags, settings
       spoken: { text: prepared.conversation.open.text ?? "", words: all.marks().words ?? [] },
     };
   } catch (error) {
-    if (!(error instanceof NothingToSpeakError)) throw error;
+    const isCalledWrongly = error instanceof NothingToSpeakError || error instanceof ConversationError;
+    if (!isCalledWrongly) throw error;
     throw new WrongCallError(`This cannot be said: ${error.message}.`);
   } finally {
     await voice.close();

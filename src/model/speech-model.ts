@@ -56,8 +56,22 @@ export interface SpeechReport {
   readonly spoken: string;
   /** What the voice took from earlier turns; absent where no audio was heard. */
   readonly voice?: HeardVoice;
+  /** What the model read before it spoke, and what went wrong; absent where an engine reads no conversation. */
+  readonly prompt?: ReadPrompt;
   /** Of a file: what may stand in place of its first bytes where it is kept, since now its length is known. */
   readonly finishedHead?: Uint8Array;
+}
+
+/** What a model that goes on with a conversation read of it. Turns are indices in the history, oldest first. */
+export interface ReadPrompt {
+  /** The turns that were read; `null`, like the two that follow, where the speech was ended before the model said so. */
+  readonly turns: readonly number[] | null;
+  /** Of those, the ones whose sound was. */
+  readonly heard: readonly number[] | null;
+  /** The turns that it would have read but had no room for. */
+  readonly forgotten: readonly number[] | null;
+  /** What went wrong with the speech, in a few words each. */
+  readonly cautions: readonly string[];
 }
 
 /** What a voice took from the audio of earlier turns. */
@@ -91,8 +105,8 @@ export interface HeardVoice {
  * `speak` yields frames as the consumer pulls them and computes nothing that was not asked for (beyond the few
  * frames of credit that an adapter across a thread may keep). It pulls `script.text` as it needs it. When `signal`
  * aborts it stops within a frame and throws the signal's reason; leaving the iterator early (`return()`) stops it too.
- * It throws {@link NothingToSpeakError} before the first frame when the text has no reading, and
- * {@link SpeechFailedError} when the model fails. Several utterances may be open at once.
+ * It throws {@link NothingToSpeakError} before the first frame when the text has no reading,
+ * {@link ConversationError} when it cannot go on with the turns, and {@link SpeechFailedError} when the model fails. Several utterances may be open at once.
  */
 export interface SpeechModel {
   /**
@@ -114,6 +128,14 @@ export interface SpeechModel {
 /** The text holds nothing that this voice can pronounce. The caller's mistake, found late. */
 export class NothingToSpeakError extends Error {
   override readonly name = "NothingToSpeakError";
+}
+
+/**
+ * The model cannot go on with this conversation: it is too long, or lacks the voice that the model needs. The message says
+ * what to change. The caller's mistake, found late.
+ */
+export class ConversationError extends Error {
+  override readonly name = "ConversationError";
 }
 
 /** The model failed, its thread died, or it was closed. Retrying may help. */

@@ -1,6 +1,6 @@
 import { ServiceError } from "../contract/errors.ts";
 import { RecogniserError } from "../model/recogniser.ts";
-import { NothingToSpeakError, SpeechFailedError } from "../model/speech-model.ts";
+import { ConversationError, NothingToSpeakError, SpeechFailedError } from "../model/speech-model.ts";
 import { WriterError } from "../model/writer.ts";
 import { StoreError } from "../tenancy/store-error.ts";
 
@@ -10,7 +10,9 @@ import { StoreError } from "../tenancy/store-error.ts";
  */
 export function asRefusal(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof ServiceError || (signal.aborted && error === signal.reason)) return error;
-  if (error instanceof NothingToSpeakError) return new ServiceError(400, error.message, { cause: error });
+  if (error instanceof NothingToSpeakError || error instanceof ConversationError) {
+    return new ServiceError(400, error.message, { cause: error });
+  }
   if (error instanceof SpeechFailedError) {
     const { retryAfterMs } = error;
     return new ServiceError(502, "the speech model failed: retry", {

@@ -31,7 +31,7 @@ import { AllMarks, type SpokenPiece, spokenPiece } from "./spoken-piece.ts";
 import type { StreamedText } from "./streamed-text.ts";
 import { Tally } from "./tally.ts";
 import type { Telemetry, UtteranceEnd } from "./telemetry.ts";
-import { voiceMeta } from "./voice-meta.ts";
+import { promptMeta, voiceMeta } from "./voice-meta.ts";
 
 export interface ServiceDeps {
   lease(model: PublicModel, signal: AbortSignal): Promise<Lease>;
@@ -210,9 +210,18 @@ export class SpeechService {
       const writing = writer === null ? {} : { writer };
       const hearing = heard.heard.length === 0 ? {} : { heard: heardMeta(heard.heard) };
       const voice = report.voice === undefined ? {} : { voice: voiceMeta(report.voice) };
+      const prompt = report.prompt === undefined ? {} : { prompt: promptMeta(report.prompt) };
       const marks = all.marks();
       const loading = lease.loadMs == null ? {} : { load_ms: Math.round(10 * lease.loadMs) / 10 };
-      const meta = { ...tally.meta(report.stop), ...loading, ...hearing, ...writing, ...voice, ...marks };
+      const meta = {
+        ...tally.meta(report.stop),
+        ...loading,
+        ...hearing,
+        ...writing,
+        ...voice,
+        ...prompt,
+        ...marks,
+      };
       const finishedHead = report.finishedHead ?? NOTHING;
       return { text, audioS, frames, usage, finishedHead, marks, meta };
     } catch (error) {

@@ -1,4 +1,4 @@
-import type { HeardVoice } from "../model/speech-model.ts";
+import type { HeardVoice, ReadPrompt } from "../model/speech-model.ts";
 
 /** `meta.voice`: what a reply's voice took from earlier turns; turns are counted as the request's conversation does. */
 export function voiceMeta(voice: HeardVoice): Record<string, unknown> {
@@ -17,6 +17,11 @@ export function voiceMeta(voice: HeardVoice): Record<string, unknown> {
     warp: rounded(voice.warp, 2),
     spectrum_db: rounded(voice.spectrumDb, 1),
   };
+}
+
+/** `meta.prompt`: what the model read of the conversation, counted as the request does, and what went wrong. */
+export function promptMeta({ turns, heard, forgotten, cautions }: ReadPrompt): Record<string, unknown> {
+  return { turns, heard, forgotten, cautions };
 }
 
 function rounded(value: number, digits: number): number {

@@ -54,9 +54,9 @@ export type ToGuest =
 
 /** An error as it crosses the boundary: its class, as far as the model's seam knows it, and its words. */
 export interface WireError {
-  readonly class: "nothing-to-speak" | "failed";
+  readonly class: "nothing-to-speak" | "conversation" | "failed";
   readonly message: string;
-  /** After how long it may be tried again; `null` where nobody knows. */
+  /** See `SpeechFailedError`. */
   readonly retryAfterMs: number | null;
 }
 

@@ -1,6 +1,6 @@
 import { mock } from "node:test";
 import { findModel, PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
-import type { Frame, SpeechModel } from "../../src/model/speech-model.ts";
+import type { Frame, SpeechModel, SpeechReport } from "../../src/model/speech-model.ts";
 import type { Writer } from "../../src/model/writer.ts";
 import { FairShare, type FairShareOptions } from "../../src/serving/fair-share.ts";
 import { prepareTts } from "../../src/serving/prepare.ts";
@@ -31,6 +31,8 @@ export class Engine {
   readonly signals: AbortSignal[] = [];
   readonly #beforeFrame: BeforeFrame;
   readonly #frames: number;
+  /** What else it says when it is done. */
+  report: Partial<SpeechReport> = {};
   given = 0;
 
   constructor(beforeFrame: BeforeFrame = () => {}, frames = 10) {
@@ -49,7 +51,7 @@ export class Engine {
           engine.given++;
           yield { samples: new Float32Array(1_920) } satisfies Frame;
         }
-        return { stop: "finished", spoken: "Hello there." };
+        return { stop: "finished", spoken: "Hello there.", ...engine.report };
       },
       close: async () => {},
     };

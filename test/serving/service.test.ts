@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ServiceError } from "../../src/contract/errors.ts";
-import { SpeechFailedError } from "../../src/model/speech-model.ts";
+import { ConversationError, SpeechFailedError } from "../../src/model/speech-model.ts";
 import type { Outcome } from "../../src/serving/service.ts";
 import type { UsageRecord } from "../../src/tenancy/store.ts";
 import { until } from "../waiting.ts";
@@ -51,6 +51,26 @@ describe("the life of a request", () => {
     });
     await assert.rejects(collect(service.converse(PREPARED, caller())), { message: "the disk is full" });
     assert.deepEqual([attempts, service.active, leases()], [1, 0, 0]);
+  });
+
+  it("tells what the model read of the conversation, where it says so", async () => {
+    const engine = new Engine();
+    const prompt = { turns: [1, 2], heard: [2], forgotten: [0], cautions: ["cut short: no end came"] };
+    const { service } = serviceOver({ engine });
+    const metaOf = async () => (await collect(service.converse(PREPARED, caller()))).outcome.meta;
+    assert.equal("prompt" in (await metaOf()), false);
+    engine.report = { prompt };
+    assert.deepEqual((await metaOf()).prompt, prompt);
+  });
+
+  it("is refused as the caller's mistake where the model cannot go on with the conversation", async () => {
+    const message = "the conversation is too long: leave out its earliest turns";
+    const engine = new Engine(() => {
+      throw new ConversationError(message);
+    });
+    const { service, metered } = serviceOver({ engine });
+    await assert.rejects(collect(service.converse(PREPARED, caller())), { status: 400, message });
+    assert.equal(metered.length, 0);
   });
 
   it("is not metered when the engine fails, and frees its place and its model", async () => {

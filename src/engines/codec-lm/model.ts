@@ -70,11 +70,20 @@ export interface Ending {
   readonly heard: readonly number[];
 }
 
+/** Whose voices a checkpoint speaks in. */
+export interface Voices {
+  /** `any`: it makes one up, or goes on with those of the conversation; `clips`: one that it hears; `presets`: its own. */
+  readonly kind: "any" | "clips" | "presets";
+  /** Names of its own voices, in lower case; none where it has none, or describes them. */
+  readonly presets: readonly string[];
+}
+
 /**
  * A checkpoint in memory. The caller owns it and closes it. Utterances that are open at once are computed together, a frame
  * of each at a time; none changes another's frames.
  */
 export interface CodecLanguageModel {
+  readonly voices: Voices;
   /**
    * A frame is computed when it is asked for.
    *

@@ -121,6 +121,7 @@ interface Parts {
 }
 
 class Csm implements CodecLanguageModel {
+  readonly voices = { kind: "any", presets: [] } as const;
   readonly #parts: Parts;
   readonly #clips = new HeardClips<readonly Frame[]>();
 

@@ -17,6 +17,7 @@ import {
   type Setup,
   type SpokenFrame,
   type Utterance,
+  type Voices,
 } from "../model.ts";
 import { lookOver, noting, Opened, weightsFileIn } from "../opened.ts";
 import { spokenFrames } from "../spoken-frames.ts";
@@ -169,11 +170,14 @@ interface Spoken {
 }
 
 class Qwen3Tts implements CodecLanguageModel {
+  readonly voices: Voices;
   readonly #parts: Parts;
   readonly #voices = new HeardClips<Float32Array>();
   readonly #clips = new HeardClips<readonly Frame[]>();
 
   constructor(parts: Parts) {
+    const { kind, speakers } = parts.config;
+    this.voices = { kind: kind === "base" ? "clips" : "presets", presets: [...speakers.keys()] };
     this.#parts = parts;
   }
 

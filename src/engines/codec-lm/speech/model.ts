@@ -1,142 +1,128 @@
-import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../../audio/format.ts";
-import { resample } from "../../../audio/resample.ts";
-import { abortable } from "../../../model/abortable.ts";
-import type { Turn } from "../../../model/conversation.ts";
+import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
+import type { SpeakerLabel } from "../../../model/conversation.ts";
 import type { Script } from "../../../model/script.ts";
 import {
   type Frame,
-  NothingToSpeakError,
   SpeechFailedError,
   type SpeechModel,
   type SpeechReport,
 } from "../../../model/speech-model.ts";
-import { stopWith } from "../../../model/stop-with.ts";
+import { type Stop, stopWith } from "../../../model/stop-with.ts";
 import type { NativeGuard } from "../../../tensors/session.ts";
 import { architectureOf } from "../architectures.ts";
-import { BusyError, type CodecLanguageModel, type Precision, type SpokenTurn } from "../model.ts";
+import { seededDraws } from "../draws.ts";
+import type { CodecLanguageModel, Precision } from "../model.ts";
+import { utterance } from "./utterance.ts";
+import { type LabelVoice, labelVoices } from "./voices.ts";
 
+/** A checkpoint of a codec language model, and how it is to speak. */
 export interface CodecLmOptions {
-  /** The checkpoint's. */
   readonly folder: string;
   readonly precision: Precision;
-  /** That compute one run together. */
+  /** That compute together. */
   readonly threads: number;
   /** Where quantised weights are kept. */
   readonly cacheFolder: string;
-  /** Utterances computed together. */
+  /** Utterances that may be computed together. */
   readonly places: number;
+  /** `realtime`: an utterance too many is refused; `throughput`: all get slower. */
   readonly pace: "realtime" | "throughput";
-  /** By speaker label. */
-  readonly voices: Readonly<Record<string, LabelVoice>>;
-  /** Qwen3-TTS only; `null`: the checkpoint's `auto`. */
+  readonly voices: Readonly<Record<SpeakerLabel, LabelVoice>>;
+  /** What is spoken, by the checkpoint's own name of it; `null`: the model finds out. Of Qwen3-TTS alone. */
   readonly language: string | null;
-  /** Qwen3-TTS only. */
+  /** How to speak, in words; `null`: nothing is said of it. Of Qwen3-TTS alone, where it has no clip to follow. */
   readonly instruct: string | null;
 }
 
-/** Whose voice a label has: one of the checkpoint's own, or that of a clip (24 kHz, mono) and its words. */
-export type LabelVoice =
-  | { readonly preset: string }
-  | { readonly clip: { readonly samples: Float32Array; readonly text: string } };
-
-const SPEAKABLE = /[\p{L}\p{N}]/u;
-const BUSY_MS = 2_000;
-
-/** Opens a checkpoint as a speech model. */
+/**
+ * Opens a codec language model's checkpoint as a speech model. It speaks some sentences at a time; each goes on with the
+ * conversation and with what was spoken before. docs/models.md says what the knobs do.
+ *
+ * @throws CheckpointError, WeightsError or TokenizerError saying what is missing or wrong in the folder; OptionError
+ *   naming a voice or an option that the checkpoint does not have
+ */
 export async function createModel(options: CodecLmOptions, guard: NativeGuard): Promise<SpeechModel> {
   const { folder, threads, precision, cacheFolder, places, pace } = options;
   const architecture = await architectureOf(folder);
-  const { signal } = new AbortController();
-  const setup = { threads, precision, cacheFolder, places, pace, signal, guard };
+  const signal = new AbortController().signal;
+  const setup = { threads, precision, cacheFolder, signal, guard, places, pace };
   const model = await architecture.open(folder, setup);
-  const closing = new AbortController();
-  return {
-    async *speak(script, signal) {
-      signal.throwIfAborted();
-      if (closing.signal.aborted) throw closing.signal.reason;
-      const stop = stopWith([signal, closing.signal]);
-      try {
-        return yield* speech(model, script, options, stop.signal);
-      } catch (error) {
-        stop.signal.throwIfAborted();
-        if (error instanceof BusyError) {
-          throw new SpeechFailedError(error.message, { cause: error, retryAfterMs: BUSY_MS });
-        }
-        throw error;
-      } finally {
-        stop.end();
-      }
-    },
-    async close() {
-      if (closing.signal.aborted) return;
-      closing.abort(new SpeechFailedError("the model was closed"));
-      await model.close();
-    },
-  };
+  return await speechModelOver(model, options).catch(async (error: unknown) => {
+    await model.close();
+    throw error;
+  });
 }
 
-async function* speech(
+/** A model that is open already, which is closed with the speech model. @throws OptionError */
+export async function speechModelOver(
   model: CodecLanguageModel,
-  script: Script,
-  { voices, language, instruct }: CodecLmOptions,
-  signal: AbortSignal,
-): AsyncGenerator<Frame, SpeechReport, void> {
-  const text = await allOf(script.text, signal);
-  if (!SPEAKABLE.test(text)) throw new NothingToSpeakError("the text has no letter or number");
-  const { speaker, delivery } = script;
-  const { temperature, acousticTemperature, topK, maxFrames } = delivery;
-  const voice = voices[speaker];
-  const own: SpokenTurn[] =
-    voice !== undefined && "clip" in voice
-      ? [{ speaker, text: voice.clip.text, audio: voice.clip.samples }]
-      : [];
-  const options = new Map<string, string>();
-  if (voice !== undefined && "preset" in voice) options.set("speaker", voice.preset);
-  if (language !== null) options.set("language", language);
-  if (instruct !== null) options.set("instruct", instruct);
-  const utterance = {
-    history: [...own, ...script.history.map(spokenTurn)],
-    open: { speaker, text },
-    mayForget: true,
-    wishes: { temperature, acousticTemperature, topK, maxFrames },
-    options,
-    uniforms: null,
-    seed: script.seed,
-  };
-  const frames = model.speak(utterance, signal);
-  for (;;) {
-    const step = await frames.next();
-    if (step.done) return { stop: step.value.stop, spoken: text };
-    const { samples } = step.value;
-    if (samples.length > 0) yield { samples: bounded(samples) };
+  { voices, language, instruct }: Pick<CodecLmOptions, "voices" | "language" | "instruct">,
+): Promise<SpeechModel> {
+  const options = new Map([
+    ...(language === null ? [] : [["language", language] as const]),
+    ...(instruct === null ? [] : [["instruct", instruct] as const]),
+  ]);
+  const parts = { model, voices: labelVoices(voices, model.voices), options };
+  await tryOut(parts);
+  return new CodecSpeechModel(parts);
+}
+
+type Parts = Parameters<typeof utterance>[1];
+
+class CodecSpeechModel implements SpeechModel {
+  readonly #parts: Parts;
+  readonly #open = new Set<Stop>();
+  #isClosed = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  async *speak(script: Script, signal: AbortSignal): AsyncGenerator<Frame, SpeechReport, void> {
+    if (this.#isClosed) throw closed();
     signal.throwIfAborted();
-  }
-}
-
-async function allOf(text: AsyncIterable<string>, signal: AbortSignal): Promise<string> {
-  const pieces = text[Symbol.asyncIterator]();
-  let all = "";
-  try {
-    for (;;) {
-      const piece = await abortable(pieces.next(), signal);
-      if (piece.done) return all;
-      all += piece.value;
+    const stop = stopWith([signal]);
+    this.#open.add(stop);
+    try {
+      return yield* utterance(script, this.#parts, stop.signal);
+    } finally {
+      stop.end();
+      this.#open.delete(stop);
     }
-  } finally {
-    void Promise.resolve(pieces.return?.()).catch(() => {});
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    for (const stop of this.#open) stop.abort(closed());
+    await this.#parts.model.close();
   }
 }
 
-function spokenTurn({ speaker, text, audio }: Turn): SpokenTurn {
-  if (audio === null) return { speaker, text, audio: null };
-  return {
-    speaker,
-    text,
-    audio: resample(audio.samples, audio.sampleRateHz, SAMPLE_RATE_HZ),
-    digest: audio.digest,
-  };
+function closed(): SpeechFailedError {
+  return new SpeechFailedError("The model was closed.");
 }
 
-function bounded(samples: Float32Array): Float32Array {
-  return samples.subarray(0, FRAME_SAMPLES).map((sample) => Math.max(-1, Math.min(1, sample)));
+/** Speaks a frame to nobody: it finds out what the checkpoint does not take, and the first run costs more than others. */
+async function tryOut({ model, voices, options }: Parts): Promise<void> {
+  const speaker = "0";
+  const preset = voices.presetOf(speaker);
+  const noise = seededDraws(0n);
+  const clip = voices.clipOf(speaker) ?? {
+    speaker,
+    text: null,
+    audio: Float32Array.from({ length: SAMPLE_RATE_HZ }, () => 0.1 * (noise() - 0.5)),
+  };
+  const speech = model.speak(
+    {
+      history: model.voices.kind === "presets" ? [] : [clip],
+      open: { speaker, text: "Yes." },
+      wishes: { temperature: 0, maxFrames: 1 },
+      options: preset === null ? options : new Map([...options, ["speaker", preset]]),
+      uniforms: null,
+      seed: 0n,
+    },
+    new AbortController().signal,
+  );
+  while (!(await speech.next()).done);
 }

@@ -1,0 +1,114 @@
+import { FRAME_SAMPLES } from "../../../audio/format.ts";
+import type { AudioQuality } from "../../../model/script.ts";
+import type { Frame } from "../../../model/speech-model.ts";
+import { LowPass } from "./low-pass.ts";
+
+/** Bandwidth: 4 kHz, 7 kHz, and all that the codec has, as the embedded voice does. */
+const CUTOFFS_HZ: Readonly<Record<AudioQuality, number | null>> = { low: 4_000, medium: 7_000, high: null };
+
+/** What a cut takes to fade, and a step to be smoothed: 10 ms. */
+const FADE_SAMPLES = 240;
+/** A smaller step is no click: 40 dB below full scale. */
+const STEP = 0.01;
+
+/**
+ * Makes an utterance's frames of what a model speaks, part by part: without clicks where a part begins or ends, in the
+ * bandwidth that was asked for, within [-1, 1], and no more than may be. The last frame that may be is kept back until
+ * it is known whether it is the last of the speech.
+ */
+export class FramesOut {
+  readonly #most: number;
+  readonly #filter: LowPass | null;
+  #last = 0;
+  #isNewPart = true;
+  #count = 0;
+  #kept: Float32Array | null = null;
+  #isOver = false;
+
+  constructor(most: number, quality: AudioQuality) {
+    const cutoffHz = CUTOFFS_HZ[quality];
+    this.#most = most;
+    this.#filter = cutoffHz === null ? null : new LowPass(cutoffHz);
+  }
+
+  /** Frames that there is still room for. */
+  get left(): number {
+    return this.#most - this.#count;
+  }
+
+  /** Whether anything was added. */
+  get isEmpty(): boolean {
+    return this.#count === 0;
+  }
+
+  /** Whether more was added than there was room for. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** What is added next was not computed together with what came before. */
+  beginPart(): void {
+    this.#isNewPart = true;
+  }
+
+  /** Adds 1920 samples, which stay as they are. @returns what may go out */
+  *add(samples: Float32Array): Generator<Frame, void, void> {
+    if (this.left === 0) {
+      this.#isOver = true;
+      return;
+    }
+    const made = this.#made(samples);
+    this.#count += 1;
+    if (this.left > 0) yield { samples: made };
+    else this.#kept = made;
+  }
+
+  /** Adds silence. */
+  *pause(frames: number): Generator<Frame, void, void> {
+    this.beginPart();
+    for (let at = 0; at < frames; at++) yield* this.add(new Float32Array(FRAME_SAMPLES));
+    this.beginPart();
+  }
+
+  /** The rest of speech that is at its end: without a click, if it stopped in the middle of a wave. */
+  *end(): Generator<Frame, void, void> {
+    const isStep = Math.abs(this.#last) > STEP;
+    if (this.#kept !== null) {
+      if (isStep) fade(this.#kept);
+      yield { samples: this.#kept };
+    } else if (isStep) {
+      this.beginPart();
+      yield { samples: this.#made(new Float32Array(FADE_SAMPLES)) };
+    }
+  }
+
+  /** The rest of speech that is cut short. */
+  *cut(): Generator<Frame, void, void> {
+    if (this.#kept === null) return;
+    fade(this.#kept);
+    yield { samples: this.#kept };
+  }
+
+  #made(samples: Float32Array): Float32Array {
+    const made = samples.slice();
+    if (this.#isNewPart) smooth(made, this.#last - made[0]!);
+    this.#isNewPart = false;
+    this.#last = made.at(-1)!;
+    this.#filter?.apply(made);
+    for (let at = 0; at < made.length; at++) made[at] = Math.max(-1, Math.min(1, made[at]!));
+    return made;
+  }
+}
+
+/** Begins where something else ended, a step away, and comes to its own over 10 ms. */
+function smooth(samples: Float32Array, step: number): void {
+  if (Math.abs(step) <= STEP) return;
+  for (let at = 0; at < FADE_SAMPLES; at++) {
+    samples[at]! += (step * (1 + Math.cos((Math.PI * at) / (FADE_SAMPLES - 1)))) / 2;
+  }
+}
+
+function fade(samples: Float32Array): void {
+  const from = samples.length - FADE_SAMPLES;
+  for (let at = 0; at < FADE_SAMPLES; at++) samples[from + at]! *= 1 - (at + 1) / FADE_SAMPLES;
+}

@@ -1,0 +1,164 @@
+import { inlinePhonemes } from "../../../text/inline-phonemes.ts";
+import { hasSpeakable } from "../../../text/speakable.ts";
+import { spokenSentences } from "../../../text/spoken-sentences.ts";
+import { lettersIn } from "./letters.ts";
+import { plainWords } from "./plain-words.ts";
+
+/** Some sentences that are spoken in one go. */
+export interface Segment {
+  readonly text: string;
+  /** Where it ends in the text so far, in UTF-16 units. */
+  readonly end: number;
+  /** Whether a sentence goes on behind it. */
+  readonly goesOn: boolean;
+}
+
+/** Some 20 s of speech: models are at their best with less, and lose the thread with much more. */
+const MOST_LETTERS = 300;
+
+/** Ends a sentence without a space behind it. */
+const WIDE_STOP = /(?<=[。！？]["”’」』）)]*)(?!["”’」』）)。！？])/u;
+const CLAUSE_MARK = /[,;:，、；：—–]/u;
+
+/**
+ * An utterance's text as it is spoken: whole sentences, as many as go together; of one that is too long some clauses or
+ * words. A piece of the text is never spoken with the next, which may not be there yet. What has no letter or number
+ * goes with what comes before it.
+ */
+export class Segments {
+  readonly #pieces: AsyncIterator<string>;
+  #ready: Segment[] = [];
+  #text = "";
+  #coming: Promise<void> | null = null;
+  #isOver = false;
+
+  constructor(text: AsyncIterable<string>) {
+    this.#pieces = text[Symbol.asyncIterator]();
+  }
+
+  /** All of the text so far. */
+  get text(): string {
+    return this.#text;
+  }
+
+  /** What is spoken next; `null` at the end. Throws what the source of the text does. */
+  async next(): Promise<Segment | null> {
+    for (;;) {
+      const ready = this.#ready.shift();
+      if (ready !== undefined) return ready;
+      if (this.#coming === null && this.#isOver) return null;
+      const coming = this.#coming ?? this.#pull();
+      this.#coming = null;
+      await coming;
+    }
+  }
+
+  /** Asks for the next piece of the text, unless some of this one is left. */
+  lookAhead(): void {
+    if (this.#ready.length > 0 || this.#isOver || this.#coming !== null) return;
+    this.#coming = this.#pull();
+    this.#coming.catch(() => {});
+  }
+
+  /** Lets go of the text. Not waited for: a source that still waits for its next piece holds up nobody. */
+  release(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    void Promise.resolve(this.#pieces.return?.()).catch(() => {});
+  }
+
+  async #pull(): Promise<void> {
+    const step = await this.#pieces.next().catch((error: unknown) => {
+      this.#isOver = true;
+      throw error;
+    });
+    if (step.done === true) {
+      this.#isOver = true;
+      return;
+    }
+    for (const part of parts(step.value)) {
+      this.#text += part.text;
+      const end = this.#text.length;
+      if (hasSpeakable(part.text)) this.#ready.push({ ...part, text: plainWords(part.text), end });
+    }
+  }
+}
+
+interface Part {
+  readonly text: string;
+  readonly goesOn: boolean;
+}
+
+/** A text in parts that are spoken in one go. */
+function parts(piece: string): Part[] {
+  const grouped: Part[] = [];
+  let letters = 0;
+  for (const sentence of sentencesIn(piece).flatMap(clausesIn)) {
+    const more = lettersIn(sentence.text);
+    const last = grouped.at(-1);
+    if (last !== undefined && letters + more <= MOST_LETTERS) {
+      grouped[grouped.length - 1] = { ...sentence, text: last.text + sentence.text };
+      letters += more;
+    } else {
+      grouped.push(sentence);
+      letters = more;
+    }
+  }
+  return grouped;
+}
+
+/** A text's sentences, which together are all of it. */
+function sentencesIn(piece: string): string[] {
+  const starts = spokenSentences(piece, "standard").map(({ from }) => from);
+  const bounds = [0, ...starts.slice(1), piece.length];
+  const sentences = bounds.slice(1).map((to, at) => piece.slice(bounds[at], to));
+  return sentences.flatMap((sentence) => sentence.split(WIDE_STOP)).filter((sentence) => sentence !== "");
+}
+
+/** A sentence; one that is too long in parts, cut behind clauses where that can be, else behind words. */
+function clausesIn(sentence: string): Part[] {
+  if (lettersIn(sentence) <= MOST_LETTERS) return [{ text: sentence, goesOn: false }];
+  const units = unitsIn(sentence);
+  const found: Part[] = [];
+  for (let from = 0; from < units.length; ) {
+    const until = cutIn(units, from);
+    found.push({ text: units.slice(from, until).join(""), goesOn: until < units.length });
+    from = until;
+  }
+  return found;
+}
+
+/** Where the part ends that begins at `from`: a third of what it may have, at least. */
+function cutIn(units: readonly string[], from: number): number {
+  let letters = 0;
+  let clause = 0;
+  let word = 0;
+  for (let at = from; at < units.length; at++) {
+    const unit = units[at]!;
+    letters += lettersIn(unit);
+    if (letters > MOST_LETTERS && at > from) return clause || word || at;
+    if (letters < MOST_LETTERS / 3) continue;
+    const isSpaced = /^\s/u.test(units[at + 1] ?? "");
+    if (CLAUSE_MARK.test(unit) && (isSpaced || !/[,:]/.test(unit))) clause = at + 1;
+    if (/^\s/u.test(unit)) word = at + 1;
+  }
+  return units.length;
+}
+
+const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+
+/** What is never cut: characters as they are seen, and words that are given with phonemes. */
+function unitsIn(sentence: string): string[] {
+  const units: string[] = [];
+  const add = (text: string): void => {
+    for (const { segment } of GRAPHEMES.segment(text)) units.push(segment);
+  };
+  let at = 0;
+  for (const { from, to } of inlinePhonemes(sentence)) {
+    add(sentence.slice(at, from));
+    units.push(sentence.slice(from, to));
+    at = to;
+  }
+  add(sentence.slice(at));
+  return units;
+}

@@ -1,0 +1,90 @@
+import { setImmediate } from "node:timers/promises";
+import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
+import { joined } from "../../../audio/joined.ts";
+import { resample } from "../../../audio/resample.ts";
+import type { Clip, SpeakerLabel, Turn } from "../../../model/conversation.ts";
+import { ConversationError } from "../../../model/speech-model.ts";
+import type { SpokenTurn, Voices } from "../model.ts";
+import { mayCover } from "./letters.ts";
+import { plainWords } from "./plain-words.ts";
+import type { LabelVoices } from "./voices.ts";
+
+/** What a model is told of a conversation. */
+export interface ToldTurns {
+  readonly turns: readonly SpokenTurn[];
+  /** Which of the history each is; `null`: it is none of them. */
+  readonly places: readonly (number | null)[];
+}
+
+/** A conversation, and who speaks next. */
+interface Situation {
+  readonly history: readonly Turn[];
+  readonly speaker: SpeakerLabel;
+}
+
+/** Behind a clip: without it the first sound of the answer would be the last of the clip. */
+const SILENCE_BEHIND = new Float32Array(SAMPLE_RATE_HZ / 2);
+
+/**
+ * What a model is told of a conversation, by what it can make of it. One with presets is told nothing. One that follows a
+ * clip is told the speaker's own turns with sound, else the clip of the label. One that reads all of it is told
+ * all; where the speaker has not been heard, the label's clip comes first. What it is told stays when the caller's
+ * clips are gone.
+ *
+ * @throws ConversationError where there is no voice to follow; the signal's reason
+ */
+export async function toldTurns(
+  situation: Situation,
+  { kind }: Voices,
+  voices: LabelVoices,
+  signal: AbortSignal,
+): Promise<ToldTurns> {
+  if (kind === "presets") return { turns: [], places: [] };
+  const { history, speaker } = situation;
+  const clip = voices.clipOf(speaker);
+  const hasOwn = history.some((turn) => turn.speaker === speaker && turn.audio !== null);
+  const told: { turn: SpokenTurn; place: number | null }[] = [];
+  if (!hasOwn && clip !== null) told.push({ turn: kind === "clips" ? withSilence(clip) : clip, place: null });
+  if (kind === "clips" && !hasOwn && clip === null) throw noVoice(speaker);
+  for (const [place, turn] of history.entries()) {
+    if (kind === "clips" && (turn.speaker !== speaker || turn.audio === null)) continue;
+    const spoken = spokenTurn(turn);
+    told.push({ turn: kind === "clips" ? reference(spoken, turn) : spoken, place });
+    if (turn.audio === null) continue;
+    // Resampling takes a while; others may go on.
+    await setImmediate();
+    signal.throwIfAborted();
+  }
+  return { turns: told.map(({ turn }) => turn), places: told.map(({ place }) => place) };
+}
+
+function noVoice(speaker: SpeakerLabel): ConversationError {
+  return new ConversationError(
+    `this model speaks in a voice that it hears, and it has heard none of speaker ${JSON.stringify(speaker)}: give an earlier turn of that speaker audio_wav_b64, 3 to 10 s of speech, and its text`,
+  );
+}
+
+function spokenTurn({ speaker, text, audio }: Turn): SpokenTurn {
+  const words = text === null ? null : plainWords(text);
+  if (audio === null) return { speaker, text: words, audio: null };
+  return { speaker, text: words, ...at24kHz(audio) };
+}
+
+function at24kHz({ samples, sampleRateHz, digest }: Clip): Pick<SpokenTurn, "audio" | "digest"> {
+  if (sampleRateHz === SAMPLE_RATE_HZ) return { audio: samples.slice(), digest };
+  const audio = resample(samples, sampleRateHz, SAMPLE_RATE_HZ);
+  return { audio: audio.length === 0 ? null : audio, digest: `${digest}:24k` };
+}
+
+/** A turn as a voice to follow: with its words only where they are those of all of its sound. */
+function reference(turn: SpokenTurn, { audio }: Turn): SpokenTurn {
+  const { durationS, samples, sampleRateHz } = audio!;
+  const isWhole = samples.length >= durationS * sampleRateHz - 1;
+  const isCovered = turn.text !== null && isWhole && mayCover(turn.text, durationS);
+  return withSilence(isCovered ? turn : { ...turn, text: null });
+}
+
+function withSilence(turn: SpokenTurn): SpokenTurn {
+  if (turn.audio === null) return turn;
+  return { ...turn, audio: joined([turn.audio, SILENCE_BEHIND]), digest: `${turn.digest}:rest` };
+}

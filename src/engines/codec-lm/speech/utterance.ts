@@ -1,0 +1,178 @@
+import { setTimeout } from "node:timers/promises";
+import { abortable } from "../../../model/abortable.ts";
+import type { Delivery, Script } from "../../../model/script.ts";
+import {
+  type Frame,
+  NothingToSpeakError,
+  type ReadPrompt,
+  SpeechFailedError,
+  type SpeechReport,
+} from "../../../model/speech-model.ts";
+import { BusyError, type CodecLanguageModel, type Ending, type Voices, type Wishes } from "../model.ts";
+import { asSpeechError } from "./failures.ts";
+import { FramesOut } from "./frames-out.ts";
+import { mostFramesFor } from "./letters.ts";
+import { CAUTIONS, type PartEnd, speakPart } from "./part.ts";
+import { PAUSE_FRAMES, SaidBefore } from "./said-before.ts";
+import { seedOf } from "./seeds.ts";
+import { Segments } from "./segments.ts";
+import { type ToldTurns, toldTurns } from "./turns.ts";
+import type { LabelVoices } from "./voices.ts";
+
+/** What an utterance is spoken by. */
+export interface UtteranceParts {
+  readonly model: CodecLanguageModel;
+  readonly voices: LabelVoices;
+  /** Of the architecture, the same for every utterance. */
+  readonly options: ReadonlyMap<string, string>;
+}
+
+/**
+ * How much of what an utterance has said its next part goes on from, in seconds. A model that is told a voice keeps to that:
+ * its own speech in place of it would lead it further away from part to part.
+ */
+const GOES_ON_FROM_S: Readonly<Record<Voices["kind"], number>> = { any: 20, clips: 0, presets: 0 };
+
+/** So much of a part has been given before more of the text is asked for: to begin with, one piece is enough. */
+const AHEAD_FRAMES = 6;
+
+/** For so long a part waits that would be one too many, before it asks again. */
+const BUSY_MS = 200;
+
+/** Speaks a script's text, some sentences at a time. Ends and throws as `SpeechModel.speak` does. */
+export async function* utterance(
+  script: Script,
+  { model, voices, options }: UtteranceParts,
+  signal: AbortSignal,
+): AsyncGenerator<Frame, SpeechReport, void> {
+  const { delivery, speaker, seed } = script;
+  const segments = new Segments(script.text);
+  const out = new FramesOut(delivery.maxFrames, delivery.quality);
+  const said = new SaidBefore(speaker, GOES_ON_FROM_S[model.voices.kind]);
+  const cautions = new Set<string>();
+  let told: ToldTurns | null = null;
+  let first: Ending | null = null;
+  let pause = 0;
+  let spoken = 0;
+  function* checked(frames: Iterable<Frame>): Generator<Frame, void, void> {
+    for (const frame of frames) {
+      yield frame;
+      signal.throwIfAborted();
+    }
+  }
+  const report = (stop: SpeechReport["stop"], words: string): SpeechReport => ({
+    stop,
+    spoken: words,
+    prompt: readPrompt(told!, first, [...cautions]),
+  });
+
+  try {
+    for (let number = 0; ; number++) {
+      const segment = await abortable(segments.next(), signal);
+      if (segment === null) break;
+      told ??= await toldTurns(script, model.voices, voices, signal);
+      yield* checked(out.pause(Math.min(pause, out.left)));
+      if (out.left === 0) {
+        yield* checked(out.cut());
+        return report("length", segments.text.slice(0, spoken));
+      }
+      const { text, end, goesOn } = segment;
+      const asked = {
+        utterance: {
+          history: [...told.turns, ...said.turns],
+          open: { speaker, text },
+          mayForget: true,
+          wishes: wishesOf(delivery),
+          options: optionsOf(options, voices.presetOf(speaker)),
+          uniforms: null,
+        },
+        seeds: [seedOf(seed, 2 * number), seedOf(seed, 2 * number + 1)] as const,
+        mostFrames: mostFramesFor(text),
+        room: out.left,
+      };
+      const part = said.begin();
+      const begin = () => speakPart(model, asked, signal);
+      const speech = number === 0 ? begin() : patiently(begin, signal);
+      let ended: PartEnd;
+      out.beginPart();
+      try {
+        let step = await toldApart(speech.next(), signal);
+        for (; !step.done; step = await toldApart(speech.next(), signal)) {
+          part.add(step.value);
+          // What goes out is a copy.
+          yield* checked(out.add(step.value.samples));
+          if (part.count >= AHEAD_FRAMES) segments.lookAhead();
+        }
+        ended = step.value;
+      } finally {
+        await speech.return({ ending: null, cautions: [] });
+      }
+      first ??= ended.ending;
+      for (const caution of ended.cautions) cautions.add(caution);
+      if (part.count === 0) cautions.add(CAUTIONS.nothing);
+      else spoken = end;
+      if (out.isOver) {
+        yield* checked(out.cut());
+        return report("length", segments.text.slice(0, spoken));
+      }
+      // From speech that came to no end, none goes on.
+      if (!ended.cautions.includes(CAUTIONS.noEnd)) said.add(part, text);
+      pause = goesOn || part.count === 0 ? 0 : Math.max(0, PAUSE_FRAMES - part.quietFrames);
+    }
+    if (told === null) {
+      throw new NothingToSpeakError("the text has no letter or number, so there is nothing to speak");
+    }
+    if (out.isEmpty) throw new SpeechFailedError("The model ended before its first frame, twice.");
+    yield* checked(out.end());
+    return report("finished", segments.text);
+  } finally {
+    segments.release();
+  }
+}
+
+/** Who has begun to speak is not refused any more: a part that would be one too many waits. */
+async function* patiently<T, Last>(
+  begin: () => AsyncGenerator<T, Last, void>,
+  signal: AbortSignal,
+): AsyncGenerator<T, Last, void> {
+  for (;;) {
+    try {
+      return yield* begin();
+    } catch (error) {
+      if (!(error instanceof BusyError)) throw error;
+      await setTimeout(BUSY_MS, undefined, { signal });
+    }
+  }
+}
+
+/** What a model throws of its own, in the seam's words; what stops it, as it is. */
+async function toldApart<T>(step: Promise<T>, signal: AbortSignal): Promise<T> {
+  try {
+    return await step;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw asSpeechError(error);
+  }
+}
+
+function wishesOf(delivery: Delivery): Wishes {
+  const { temperature, acousticTemperature, topK, repetitionPenalty, penaltyWindow } = delivery;
+  return { temperature, acousticTemperature, topK, repetitionPenalty, penaltyWindow };
+}
+
+function optionsOf(options: ReadonlyMap<string, string>, preset: string | null): ReadonlyMap<string, string> {
+  return preset === null ? options : new Map([...options, ["speaker", preset]]);
+}
+
+function readPrompt({ places }: ToldTurns, ending: Ending | null, cautions: readonly string[]): ReadPrompt {
+  if (ending === null) return { turns: null, heard: null, forgotten: null, cautions };
+  const inHistory = (indices: readonly number[]): number[] =>
+    indices.flatMap((at) => (at < places.length ? (places[at] ?? []) : []));
+  const forgotten = [...places.keys()].filter((at) => !ending.read.includes(at));
+  return {
+    turns: inHistory(ending.read),
+    heard: inHistory(ending.heard),
+    forgotten: inHistory(forgotten),
+    cautions,
+  };
+}

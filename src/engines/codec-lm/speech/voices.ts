@@ -1,0 +1,88 @@
+import { createHash } from "node:crypto";
+import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
+import type { SpeakerLabel } from "../../../model/conversation.ts";
+import { OptionError } from "../fields.ts";
+import type { SpokenTurn, Voices } from "../model.ts";
+import { mayCover } from "./letters.ts";
+import { plainWords } from "./plain-words.ts";
+
+/** Whose voice a speaker label has: one of the checkpoint's own, or that of a recording and its words. */
+export type LabelVoice =
+  | { readonly preset: string }
+  | {
+      readonly clip: {
+        /** Mono, at 24 kHz. */
+        readonly samples: Float32Array;
+        /** All that is said in it; empty where that is not known. */
+        readonly text: string;
+      };
+    };
+
+/** The voices of labels, as they are given to a model. */
+export interface LabelVoices {
+  /** The preset that a label speaks with; `null` where it has none. */
+  presetOf(label: SpeakerLabel): string | null;
+  /** The recording that a label speaks like, as a turn of its own; `null` where it has none. */
+  clipOf(label: SpeakerLabel): SpokenTurn | null;
+}
+
+/** Presets of the published checkpoints for a label that has none: women's for all but "1", as the embedded voice has it. */
+const WOMEN = ["serena", "vivian", "sohee", "ono_anna"];
+const MEN = ["ryan", "aiden", "uncle_fu"];
+
+/** @throws OptionError naming the label whose voice the checkpoint does not have */
+export function labelVoices(given: Readonly<Record<SpeakerLabel, LabelVoice>>, voices: Voices): LabelVoices {
+  const presets = new Map<SpeakerLabel, string>();
+  const clips = new Map<SpeakerLabel, SpokenTurn>();
+  for (const [label, voice] of Object.entries(given)) {
+    if ("preset" in voice) presets.set(label, knownPreset(label, voice.preset, voices));
+    else clips.set(label, clipTurn(label, voice.clip, voices));
+  }
+  const taken = new Set(presets.values());
+  const free = (names: readonly string[]): string | undefined =>
+    names.find((name) => voices.presets.includes(name) && !taken.has(name));
+  return {
+    presetOf(label) {
+      if (voices.kind !== "presets" || voices.presets.length === 0) return null;
+      const usual = label === "1" ? [...MEN, ...voices.presets.slice(1)] : [...WOMEN, ...voices.presets];
+      return presets.get(label) ?? free(usual) ?? voices.presets[0]!;
+    },
+    clipOf: (label) => clips.get(label) ?? null,
+  };
+}
+
+function knownPreset(label: SpeakerLabel, preset: string, { kind, presets }: Voices): string {
+  const name = preset.toLowerCase();
+  if (presets.includes(name)) return name;
+  const remedy =
+    presets.length > 0
+      ? `it has ${presets.join(", ")}`
+      : kind === "presets"
+        ? "leave it out, and describe a voice with instruct"
+        : "give a clip";
+  throw new OptionError(
+    `voices.${label}: this checkpoint has no preset ${JSON.stringify(preset)}; ${remedy}.`,
+  );
+}
+
+function clipTurn(
+  label: SpeakerLabel,
+  { samples, text }: { readonly samples: Float32Array; readonly text: string },
+  { kind, presets }: Voices,
+): SpokenTurn {
+  if (kind === "presets") {
+    const own = presets.length > 0 ? `: give a preset, one of ${presets.join(", ")}` : "";
+    throw new OptionError(`voices.${label}: this checkpoint follows no clip${own}.`);
+  }
+  if (samples.length === 0) throw new OptionError(`voices.${label}: the clip is empty.`);
+  const words = plainWords(text);
+  const durationS = samples.length / SAMPLE_RATE_HZ;
+  if (words !== "" && !mayCover(words, durationS)) {
+    throw new OptionError(
+      `voices.${label}: the text cannot be that of ${durationS.toFixed(1)} s of speech: give all words of the clip and no others, or none.`,
+    );
+  }
+  const bytes = new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
+  const digest = `voice:${createHash("sha256").update(bytes).digest("hex")}`;
+  return { speaker: label, text: words === "" ? null : words, audio: samples, digest };
+}

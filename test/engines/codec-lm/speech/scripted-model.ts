@@ -1,0 +1,82 @@
+import type {
+  CodecLanguageModel,
+  Ending,
+  SpokenFrame,
+  Utterance,
+  Voices,
+} from "../../../../src/engines/codec-lm/model.ts";
+import { type CodecLmOptions, speechModelOver } from "../../../../src/engines/codec-lm/speech/model.ts";
+import type { SpeechModel } from "../../../../src/model/speech-model.ts";
+
+/** What a scripted model does when it is asked: levels of the frames that it gives, and what it says behind them. */
+export interface Behaviour {
+  /** Of each frame, the height of its tone; a function, for as long as it is asked. */
+  readonly levels: readonly number[] | ((at: number) => number);
+  /** Thrown in place of the first frame. */
+  readonly error?: Error;
+  readonly ending?: Partial<Ending>;
+}
+
+/** A codec language model that does as it is told, and notes what it was asked. */
+export class ScriptedModel implements CodecLanguageModel {
+  readonly voices: Voices;
+  readonly asked: Utterance[] = [];
+  /** Utterances that are open. */
+  open = 0;
+  isClosed = false;
+  readonly #behaviour: (utterance: Utterance, call: number) => Behaviour;
+  readonly #toneHz: number;
+
+  /** @param call how many came before it */
+  constructor(
+    behaviour: (utterance: Utterance, call: number) => Behaviour,
+    { kind = "any", presets = [] }: Partial<Voices> = {},
+    toneHz = 500,
+  ) {
+    this.#behaviour = behaviour;
+    this.voices = { kind, presets };
+    this.#toneHz = toneHz;
+  }
+
+  async *speak(utterance: Utterance, signal: AbortSignal): AsyncGenerator<SpokenFrame, Ending, void> {
+    this.asked.push(utterance);
+    const { levels, error, ending } = this.#behaviour(utterance, this.asked.length - 1);
+    const { maxFrames = Number.POSITIVE_INFINITY } = utterance.wishes;
+    const end = { read: [...utterance.history.keys()], heard: [], ...ending };
+    this.open += 1;
+    try {
+      if (error !== undefined) throw error;
+      for (let at = 0; ; at++) {
+        const level = typeof levels === "function" ? levels(at) : levels[at];
+        signal.throwIfAborted();
+        if (level === undefined) return { stop: "finished", ...end };
+        if (at === maxFrames) return { stop: "length", ...end };
+        yield { codes: [at], samples: this.#tone(level, at) };
+      }
+    } finally {
+      this.open -= 1;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+  }
+
+  #tone(level: number, frame: number): Float32Array {
+    const step = (2 * Math.PI * this.#toneHz) / 24_000;
+    return Float32Array.from({ length: 1_920 }, (_, at) => level * Math.cos(step * (frame * 1_920 + at)));
+  }
+}
+
+/** So many frames of a tone. */
+export const tone = (frames: number, level = 0.5): number[] => new Array<number>(frames).fill(level);
+
+/** A speech model over a scripted one, whose trial is forgotten. */
+export async function speechOver(
+  model: ScriptedModel,
+  options: Partial<CodecLmOptions> = {},
+): Promise<SpeechModel> {
+  const speech = await speechModelOver(model, { voices: {}, language: null, instruct: null, ...options });
+  model.asked.splice(0);
+  return speech;
+}

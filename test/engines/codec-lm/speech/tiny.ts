@@ -1,0 +1,83 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { after } from "node:test";
+import { architectureOf } from "../../../../src/engines/codec-lm/architectures.ts";
+import type { CodecLanguageModel, Ending, SpokenFrame } from "../../../../src/engines/codec-lm/model.ts";
+import {
+  type CodecLmOptions,
+  createModel,
+  speechModelOver,
+} from "../../../../src/engines/codec-lm/speech/model.ts";
+import type { SpeechModel } from "../../../../src/model/speech-model.ts";
+import { CSM } from "../goldens.ts";
+import { BASE, customFolder } from "../qwen3-tts/cases.ts";
+
+/** The tiny checkpoints of the reference's structure. */
+export const TINY = { csm: join(CSM, "csm-tiny"), base: BASE, custom: await customFolder() };
+after(() => rm(TINY.custom, { recursive: true }));
+
+/** Two tones: for a tiny model as good a voice as any. */
+export function voiceClip(pitchHz: number, durationS = 0.5): Float32Array {
+  const wave = (at: number, hz: number): number => Math.sin((2 * Math.PI * hz * at) / 24_000);
+  return Float32Array.from(
+    { length: durationS * 24_000 },
+    (_, at) => 0.3 * wave(at, pitchHz) + 0.1 * wave(at, 3.7 * pitchHz),
+  );
+}
+
+const SETUP = { precision: "fp32", threads: 1, cacheFolder: "", places: 4, pace: "throughput" } as const;
+const PLAIN = { voices: {}, language: null, instruct: null };
+
+/** A tiny checkpoint as a speech model. */
+export function tinyModel(
+  kind: keyof typeof TINY,
+  options: Partial<CodecLmOptions> = {},
+): Promise<SpeechModel> {
+  const all = { ...SETUP, ...PLAIN, folder: TINY[kind], ...options };
+  return createModel(all, { enter: () => {}, leave: () => {} });
+}
+
+/** For a base checkpoint, which speaks in no voice but one that it hears. */
+export const CLIPS: CodecLmOptions["voices"] = {
+  "0": { clip: { samples: voiceClip(220), text: "" } },
+  "1": { clip: { samples: voiceClip(120), text: "" } },
+};
+
+/**
+ * The same, but it ends where speech of the text would: by themselves tiny models do so by chance, or never. Who ends too
+ * early begins again.
+ */
+export async function endingModel(
+  kind: keyof typeof TINY,
+  options: Partial<CodecLmOptions> = {},
+): Promise<SpeechModel> {
+  const architecture = await architectureOf(TINY[kind]);
+  const model = await architecture.open(TINY[kind], { ...SETUP, signal: new AbortController().signal });
+  return await speechModelOver(withEnd(model), { ...PLAIN, ...options });
+}
+
+function withEnd(model: CodecLanguageModel): CodecLanguageModel {
+  return {
+    voices: model.voices,
+    async *speak(utterance, signal): AsyncGenerator<SpokenFrame, Ending, void> {
+      const frames = Math.ceil(utterance.open.text.length / 6);
+      const { maxFrames = Number.POSITIVE_INFINITY } = utterance.wishes;
+      for (let given = 0; ; ) {
+        const speech = model.speak(utterance, signal);
+        let step = await speech.next();
+        for (; !step.done; step = await speech.next()) {
+          if (given === frames || given === maxFrames) break;
+          if (step.value.samples.length === 0) continue;
+          given += 1;
+          yield step.value;
+        }
+        await speech.return(NOTHING);
+        if (given === frames) return { ...NOTHING, stop: "finished" };
+        if (given === maxFrames) return NOTHING;
+      }
+    },
+    close: () => model.close(),
+  };
+}
+
+const NOTHING: Ending = { stop: "length", read: [], heard: [] };

@@ -1,6 +1,6 @@
 import type { Settings } from "../settings/schema.ts";
 import { SettingsError } from "../settings/settings-error.ts";
-import { CODEC_LMS } from "./installed-codec-lm.ts";
+import { findCodecLm, KNOWN_CODEC_LMS } from "./codec-lm/known-checkpoints.ts";
 import { EMBEDDED_CHECKPOINT, PUBLIC_MODELS, type PublicModel } from "./public-models.ts";
 
 type Given = Pick<Settings, "models" | "checkpoints">;
@@ -58,8 +58,9 @@ function spokenBy(
     // What computes elsewhere takes next to nothing here.
     return { card: called(descriptionOf(given.remote)), checkpoint, preset: {}, isResident: true };
   }
-  if (given === undefined && !CODEC_LMS.includes(checkpoint)) {
-    const names = [...new Set([EMBEDDED_CHECKPOINT, ...CODEC_LMS, ...Object.keys(checkpoints)])].join(", ");
+  if (given === undefined && findCodecLm(checkpoint) === undefined) {
+    const pulled = KNOWN_CODEC_LMS.map(({ name }) => name);
+    const names = [...new Set([EMBEDDED_CHECKPOINT, ...pulled, ...Object.keys(checkpoints)])].join(", ");
     throw new SettingsError(
       "file",
       `The setting models.${card.id}.checkpoint is ${JSON.stringify(checkpoint)}, which does not exist: name one of ${names}.`,

@@ -1,9 +1,11 @@
-import { architectureOf } from "../engines/codec-lm/architectures.ts";
+import { lookOverCheckpoint } from "../engines/codec-lm/look-over.ts";
 
 /** Prints what is in a checkpoint's folder, and what is wrong with it. @throws Error when something is */
-export async function checkCheckpoint(folder: string): Promise<void> {
-  const architecture = await architectureOf(folder);
-  const { facts, problems } = await architecture.check(folder);
+export async function checkCheckpoint(
+  folder: string,
+  look: { readonly isFull: boolean; readonly signal: AbortSignal },
+): Promise<void> {
+  const { facts, problems } = await lookOverCheckpoint(folder, look);
   for (const line of [...facts, ...problems]) process.stdout.write(`${line}\n`);
   if (problems.length === 0) process.stdout.write("Everything that it needs is there.\n");
   else

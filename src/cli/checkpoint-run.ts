@@ -11,6 +11,7 @@ import { readJsonBody } from "../contract/json-body.ts";
 import { parseConverseRequest } from "../contract/validate.ts";
 import { architectureOf } from "../engines/codec-lm/architectures.ts";
 import { OptionError } from "../engines/codec-lm/fields.ts";
+import { refuseUnlessItFits } from "../engines/codec-lm/memory.ts";
 import type { Precision, SpokenFrame, Stop, Utterance, Wishes } from "../engines/codec-lm/model.ts";
 import type { Turn } from "../model/conversation.ts";
 import { prepareConverse } from "../serving/prepare.ts";
@@ -40,6 +41,8 @@ export async function runCheckpoint(
 ): Promise<void> {
   const utterance = await utteranceOf(asked);
   const architecture = await architectureOf(folder);
+  const plan = { precision: asked.precision, places: 1, cacheBytes: 0 };
+  await refuseUnlessItFits(folder, plan, `The checkpoint in ${folder}`);
   const model = await architecture.open(folder, {
     threads: Math.min(MOST_THREADS, availableParallelism()),
     precision: asked.precision,

@@ -1,4 +1,6 @@
+import { existsSync } from "node:fs";
 import type { Command } from "commander";
+import { installedFolder } from "../catalogue/codec-lm/installed-folder.ts";
 import type { Precision } from "../engines/codec-lm/model.ts";
 import { addGlobalOptions, settingsOf, WrongCallError } from "./global-options.ts";
 
@@ -19,15 +21,19 @@ export function registerCheckpoint(program: Command): void {
 
   addGlobalOptions(checkpoint.command("check"))
     .description("look a checkpoint over: what is missing, wrong or unexpected in it")
-    .argument("<dir>", "its folder, with config.json")
-    .action(async (folder: string) => {
+    .argument("<dir>", "its folder, with config.json; or the name that it was pulled by")
+    .option("--full", "look at every number of the weights, not at a sample of the large ones")
+    .action(async (folder: string, { full = false }: { full?: boolean }, command: Command) => {
+      const { dataDir } = await settingsOf(command);
       const { checkCheckpoint } = await import("./checkpoint-check.ts");
-      await checkCheckpoint(folder);
+      await untilInterrupted((signal) =>
+        checkCheckpoint(folderOf(folder, dataDir), { isFull: full, signal }),
+      );
     });
 
   addGlobalOptions(checkpoint.command("run"))
     .description("speak a conversation with a checkpoint, without a server")
-    .argument("<dir>", "its folder, with config.json")
+    .argument("<dir>", "its folder, with config.json; or the name that it was pulled by")
     .requiredOption("--conversation <file>", "JSON file of what POST /v1/converse takes")
     .option("--max-frames <n>", "frames of 80 ms to speak at most", wholeNumber)
     .option("--dtype <type>", "what the weights are computed with: fp32, int8 or int4", "fp32")
@@ -45,19 +51,31 @@ export function registerCheckpoint(program: Command): void {
         throw new WrongCallError("Only a WAV can be written: end the name after -o in .wav.");
       }
       const { dataDir } = await settingsOf(command);
-      const { interruption } = await import("./interruption.ts");
       const { runCheckpoint } = await import("./checkpoint-run.ts");
-      const { signal, caught, release } = interruption();
-      try {
-        await runCheckpoint(folder, { ...flags, precision, dataDir }, signal);
-      } catch (error) {
-        if (caught() === null) throw error;
-      } finally {
-        release();
-      }
-      const signalName = caught();
-      if (signalName !== null) process.kill(process.pid, signalName);
+      await untilInterrupted((signal) =>
+        runCheckpoint(folderOf(folder, dataDir), { ...flags, precision, dataDir }, signal),
+      );
     });
+}
+
+/** An interrupt ends the work as it ends any program, after it has put itself away. */
+async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const { interruption } = await import("./interruption.ts");
+  const { signal, caught, release } = interruption();
+  try {
+    await work(signal);
+  } catch (error) {
+    if (caught() === null) throw error;
+  } finally {
+    release();
+  }
+  const signalName = caught();
+  if (signalName !== null) process.kill(process.pid, signalName);
+}
+
+/** A folder, or where a checkpoint was pulled to whose name no folder here has. */
+function folderOf(given: string, dataDir: string): string {
+  return existsSync(given) ? given : (installedFolder(dataDir, given) ?? given);
 }
 
 function precisionOf(dtype: string): Precision {

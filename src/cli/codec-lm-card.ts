@@ -28,8 +28,8 @@ export function localVoice(name: string, kind: CodecLmKind): LocalVoice {
     return {
       reads: "speaker",
       description:
-        `${begin} It does not hear others' turns: of the conversation it takes the speaker's own latest ones that were ` +
-        `heard, to keep their voice and manner. ${ALL}`,
+        `${begin} It does not hear others' turns: of the conversation it takes the speaker's own latest ones that have ` +
+        `sound, to keep their voice and manner. A speaker without any, and without a clip in the settings, cannot be spoken for. ${ALL}`,
     };
   }
   const voice =

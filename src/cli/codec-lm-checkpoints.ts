@@ -1,11 +1,13 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { CODEC_LMS, installedFolder, memoryOf } from "../catalogue/installed-codec-lm.ts";
+import { installedFolder } from "../catalogue/codec-lm/installed-folder.ts";
+import { findCodecLm, KNOWN_CODEC_LMS } from "../catalogue/codec-lm/known-checkpoints.ts";
 import type { LocalVoice } from "../catalogue/offered-models.ts";
 import type { Checkpoint } from "../catalogue/residency.ts";
 import { architectureOf } from "../engines/codec-lm/architectures.ts";
+import type { AvailableMemory } from "../engines/codec-lm/available-memory.ts";
+import { memoryOf, refuseUnlessItFits } from "../engines/codec-lm/memory.ts";
 import type { CodecLmOptions } from "../engines/codec-lm/speech/model.ts";
-import { SpeechFailedError } from "../model/speech-model.ts";
 import type { CodecLmSettings } from "../settings/model-settings.ts";
 import type { Settings } from "../settings/schema.ts";
 import { SettingsError } from "../settings/settings-error.ts";
@@ -26,8 +28,8 @@ export interface CodecLmCheckpoint extends Checkpoint {
 export interface CodecLmSources {
   /** What becomes of a checkpoint's thread. */
   readonly onEvent?: (checkpoint: string, event: PoolEvent) => void;
-  /** Memory that the machine has left for this process, in bytes. */
-  readonly availableBytes?: () => number;
+  /** What memory there is; looked up unless given. */
+  readonly available?: AvailableMemory;
   /** The one that is needed; all unless given. */
   readonly only?: string;
 }
@@ -63,24 +65,27 @@ function namesIn({ models, checkpoints }: Given): string[] {
   const given = Object.entries(checkpoints).flatMap(([name, { remote, ...here }]) => {
     if (remote !== undefined) return [];
     if ("path" in here || speaking.includes(name)) return [name];
-    if (CODEC_LMS.includes(name)) return [];
+    if (findCodecLm(name) !== undefined) return [];
     throw withoutFolder(name);
   });
-  const pulled = speaking.filter((name) => CODEC_LMS.includes(name) && !Object.hasOwn(checkpoints, name));
+  const pulled = speaking.filter(
+    (name) => findCodecLm(name) !== undefined && !Object.hasOwn(checkpoints, name),
+  );
   return [...new Set([...given, ...pulled])];
 }
 
 function withoutFolder(name: string): SettingsError {
+  const known = KNOWN_CODEC_LMS.map((each) => each.name).join(", ");
   return refused(
     `checkpoints.${name}`,
-    `has neither remote nor path: give it one of them (only ${CODEC_LMS.join(", ")}, once pulled, need none)`,
+    `has neither remote nor path: give it one of them (only ${known}, once pulled, need none)`,
   );
 }
 
 async function opened(
   name: string,
   settings: Given,
-  { onEvent, availableBytes = () => process.availableMemory() }: CodecLmSources,
+  { onEvent, available }: CodecLmSources,
 ): Promise<CodecLmCheckpoint> {
   const given = Object.hasOwn(settings.checkpoints, name) ? settings.checkpoints[name] : undefined;
   const own: Partial<CodecLmSettings> = given?.remote === undefined ? (given ?? {}) : {};
@@ -112,7 +117,7 @@ async function opened(
     voice: localVoice(name, kind),
     ...(idleUnloadS > 0 ? { idleUnloadMs: 1_000 * idleUnloadS } : {}),
     async load() {
-      checkMemory(memoryBytes, availableBytes());
+      await refuseUnlessItFits(folder, { precision, places }, name, available);
       pool = await createWorkerPool({
         entry: new URL("../engines/codec-lm/speech/model.js", import.meta.url),
         create,
@@ -138,7 +143,7 @@ async function opened(
 function folderOf(name: string, path: string | undefined, { dataDir, models }: Given): string {
   const folder = path ?? installedFolder(dataDir, name);
   if (folder !== null) return folder;
-  if (!CODEC_LMS.includes(name)) throw withoutFolder(name);
+  if (findCodecLm(name) === undefined) throw withoutFolder(name);
   const [id] = Object.entries(models).find(([, { checkpoint }]) => checkpoint === name) ?? [];
   throw refused(
     id === undefined ? `checkpoints.${name}` : `models.${id}.checkpoint`,
@@ -169,18 +174,6 @@ async function problemIn(folder: string): Promise<string | null> {
   } catch (error) {
     return (error as Error).message;
   }
-}
-
-function checkMemory(neededBytes: number, availableBytes: number): void {
-  if (neededBytes <= availableBytes) return;
-  throw new SpeechFailedError(
-    `it may take ${mebibytes(neededBytes)} MiB of memory, and the machine has ${mebibytes(availableBytes)} MiB left: ` +
-      "give it fewer places or fewer bits (precision), or free memory",
-  );
-}
-
-function mebibytes(bytes: number): number {
-  return Math.ceil(bytes / 2 ** 20);
 }
 
 function refused(setting: string, why: string): SettingsError {

@@ -1,7 +1,7 @@
 import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { resample } from "../audio/resample.ts";
 import { PUBLIC_MODELS } from "../catalogue/public-models.ts";
-import type { LabelVoice } from "../engines/codec-lm/speech/model.ts";
+import type { LabelVoice } from "../engines/codec-lm/speech/voices.ts";
 import type { CodecLmSettings } from "../settings/model-settings.ts";
 import { SettingsError } from "../settings/settings-error.ts";
 import type { CodecLmKind } from "./codec-lm-card.ts";
@@ -42,15 +42,8 @@ export async function codecLmVoices(
           "has a clip, and this checkpoint follows none: name one of its own voices as preset",
         );
       }
-      read[label] = { clip: { samples: await clipOf(voice.clip, `${where}.clip`), text: voice.text } };
+      read[label] = { clip: { samples: await clipOf(voice.clip, `${where}.clip`), text: voice.text ?? "" } };
     }
-  }
-  const missing = SPEAKERS.find((label) => read[label] === undefined);
-  if (kind?.kind === "base" && missing !== undefined) {
-    throw refused(
-      `${setting}.voices`,
-      `says nothing of the speaker "${missing}", and this checkpoint has no voice of its own: give ${shown} a clip each, and its text`,
-    );
   }
   return read;
 }

@@ -1,5 +1,8 @@
+import { existsSync } from "node:fs";
 import type { CheckpointManifest } from "../catalogue/checkpoint-manifest.ts";
 import { pullableCheckpoints, pullableRecognisers } from "../catalogue/checkpoints.ts";
+import { inspectCodecLm, installedFolder } from "../catalogue/codec-lm/installed-folder.ts";
+import { KNOWN_CODEC_LMS, type KnownCodecLm } from "../catalogue/codec-lm/known-checkpoints.ts";
 import { embeddedCheckpoint, sizeOnDisk } from "../catalogue/embedded-checkpoint.ts";
 import { hubSourceOf } from "../catalogue/hub/hub-manifest.ts";
 import { shownHubName } from "../catalogue/hub/hub-name.ts";
@@ -41,7 +44,7 @@ export interface ModelListing {
     readonly state: CheckpointState["state"] | "elsewhere";
     /** With what was merged of it beside it; `null` when it is missing. */
     readonly size_bytes: number | null;
-    /** What it takes once it is pulled, of a recogniser about; `null` for what is embedded, and for what only the hub knows the size of. */
+    /** What it takes once it is pulled, of a recogniser and of a codec language model about; `null` for what is embedded, and for what only the hub knows the size of. */
     readonly download_bytes: number | null;
     readonly licence: string;
     /** Where it is kept; `null` for what computes elsewhere. */
@@ -83,8 +86,7 @@ export async function listModels({
       modes: card.modes,
       speakers: card.speakers,
       checkpoint,
-      // What computes elsewhere has nothing to install.
-      installed: installed || checkpoint !== name,
+      installed: isInstalled(checkpoint, { dataDir, checkpoints }, installed),
       description: card.description,
     })),
     checkpoints: [
@@ -104,6 +106,7 @@ export async function listModels({
       },
       ...(await Promise.all(manifests.map((manifest) => listed(manifest, dataDir, writer.threads)))),
       ...(await Promise.all(pullableRecognisers().map((manifest) => listedRecogniser(manifest, dataDir)))),
+      ...KNOWN_CODEC_LMS.map((known) => listedCodecLm(known, dataDir)),
       ...(await Promise.all(
         Object.entries(checkpoints).map(([name, checkpoint]) => listedByHand(name, checkpoint)),
       ).then((lists) => lists.flat())),
@@ -111,6 +114,18 @@ export async function listModels({
       ...known.map((writer) => onTheHub(writer, dataDir)),
     ],
   };
+}
+
+/** What computes elsewhere has nothing to install. */
+function isInstalled(
+  checkpoint: string,
+  { dataDir, checkpoints }: Pick<Settings, "dataDir" | "checkpoints">,
+  isEmbeddedThere: boolean,
+): boolean {
+  if (checkpoint === embeddedCheckpoint.name) return isEmbeddedThere;
+  const given = checkpoints[checkpoint];
+  if (given?.remote !== undefined) return true;
+  return given?.path === undefined ? installedFolder(dataDir, checkpoint) !== null : existsSync(given.path);
 }
 
 async function listed(manifest: CheckpointManifest, dataDir: string, threads: number): Promise<Listed> {
@@ -154,6 +169,21 @@ async function listedRecogniser(manifest: RecogniserManifest, dataDir: string): 
     state,
     size_bytes: state === "missing" ? null : sizeBytes,
     download_bytes: convertedBytes,
+  };
+}
+
+function listedCodecLm(known: KnownCodecLm, dataDir: string): Listed {
+  const { name, licence, repository, aboutBytes } = known;
+  const { state, sizeBytes } = inspectCodecLm(known, dataDir);
+  return {
+    ...absent(name, dataDir),
+    kind: "voice",
+    licence,
+    installed: state === "installed",
+    state,
+    size_bytes: state === "missing" ? null : sizeBytes,
+    download_bytes: aboutBytes,
+    hub: shownHubName({ repository, file: null }),
   };
 }
 

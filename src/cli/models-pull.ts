@@ -7,9 +7,17 @@ import {
   pullableCheckpoints,
   pullableRecognisers,
 } from "../catalogue/checkpoints.ts";
+import { removeCodecLm } from "../catalogue/codec-lm/installed-folder.ts";
+import {
+  codecLmOf,
+  findCodecLm,
+  KNOWN_CODEC_LMS,
+  type KnownCodecLm,
+} from "../catalogue/codec-lm/known-checkpoints.ts";
+import { pullCodecLm } from "../catalogue/codec-lm/pull-codec-lm.ts";
 import { hubSourceOf } from "../catalogue/hub/hub-manifest.ts";
 import { HUB_PREFIX, type HubName, parseHubName } from "../catalogue/hub/hub-name.ts";
-import { type HubPulled, pullFromHub } from "../catalogue/hub/pull-hub.ts";
+import { type HubPulled, type HubPullOptions, pullFromHub } from "../catalogue/hub/pull-hub.ts";
 import { findHubWriter, HUB_WRITERS } from "../catalogue/hub-writers.ts";
 import { checkpointDir } from "../catalogue/installed-checkpoint.ts";
 import { removeOtherMerged } from "../catalogue/merged-file.ts";
@@ -59,6 +67,14 @@ export async function pullModels(
         );
         continue;
       }
+      if (target.kind === "codec-lm") {
+        const { known } = target;
+        const ask = asking(acceptLicence, signal);
+        sayPulled(known, await pullCodecLm(known, { ...options, acceptLicence: ask }), dataDir);
+        progress.close();
+        await sayWhatWasPulled(known, dataDir);
+        continue;
+      }
       const { manifest, outcome } = await pullTarget(target, options, acceptLicence);
       sayPulled(manifest, outcome, dataDir);
       if (hubSourceOf(manifest) !== null) process.stdout.write(await howItWrites(manifest, settings, signal));
@@ -100,6 +116,25 @@ async function mergePulledWriter(installed: InstalledWriter): Promise<void> {
   }
 }
 
+/** Says what is in a codec language model's folder, and how to speak with it. @throws Error when that cannot be */
+async function sayWhatWasPulled(known: KnownCodecLm, dataDir: string): Promise<void> {
+  const { lookOverCheckpoint } = await import("../engines/codec-lm/look-over.ts");
+  const { name } = known;
+  const { facts, problems } = await lookOverCheckpoint(checkpointDir(known, dataDir));
+  for (const line of [...facts, ...problems]) process.stdout.write(`${line}\n`);
+  if (problems.length > 0) {
+    throw new Error(
+      `The checkpoint ${name} is installed as the hub has it, but cannot be spoken with: ` +
+        `${problems.length} ${problems.length === 1 ? "thing is" : "things are"} wrong with it. ` +
+        `Run antiphon models rm ${name} to free its space.`,
+    );
+  }
+  process.stdout.write(
+    "To speak with it, map a model to it in the configuration file: " +
+      `{"models": {"svc-beta-v0.3": {"checkpoint": "${name}"}}}\n`,
+  );
+}
+
 /** How fast a model of the hub is here, and how to write with it. @throws Error when it cannot write. */
 async function howItWrites(
   manifest: CheckpointManifest,
@@ -124,14 +159,15 @@ async function howItWrites(
 
 /** Removes a checkpoint, and says so. */
 export async function removeModel(name: string, dataDir: string): Promise<void> {
-  const installed = await installedName(name, dataDir);
+  const known = findCodecLm(name);
+  const installed = known?.name ?? (await installedName(name, dataDir));
   if (installed === EMBEDDED_CHECKPOINT) {
     throw new Error(
       `The voice ${EMBEDDED_CHECKPOINT} is part of Antiphon, and speaks for every model: it stays.`,
     );
   }
-  if (await removeCheckpoint({ name: installed }, dataDir))
-    process.stdout.write(`${installed} is removed.\n`);
+  const remove = known === undefined ? removeCheckpoint : removeCodecLm;
+  if (await remove({ name: installed }, dataDir)) process.stdout.write(`${installed} is removed.\n`);
   else
     throw new Error(
       `The checkpoint ${installed} is not installed in ${dataDir}: there is nothing to remove.`,
@@ -143,6 +179,7 @@ type Target =
   | { readonly kind: "embedded" }
   | { readonly kind: "manifest"; readonly manifest: CheckpointManifest }
   | { readonly kind: "recogniser"; readonly manifest: RecogniserManifest }
+  | { readonly kind: "codec-lm"; readonly known: KnownCodecLm }
   | { readonly kind: "hub"; readonly name: HubName };
 
 async function pullTarget(
@@ -156,13 +193,24 @@ async function pullTarget(
   const { signal } = options;
   return pullFromHub(target.name, {
     ...options,
-    acceptLicence: (question) => askLicence(question, { isAccepted, signal }),
+    acceptLicence: asking(isAccepted, signal),
   });
+}
+
+/** Asks whoever pulls for a licence, unless it is accepted. */
+function asking(isAccepted: boolean, signal: AbortSignal): HubPullOptions["acceptLicence"] {
+  return (question) => askLicence(question, { isAccepted, signal });
 }
 
 async function targetOf(name: string, dataDir: string): Promise<Target> {
   if (name === EMBEDDED_CHECKPOINT) return { kind: "embedded" };
-  if (name.startsWith(HUB_PREFIX)) return { kind: "hub", name: hubName(name) };
+  if (name.startsWith(HUB_PREFIX)) {
+    const named = hubName(name);
+    const spoken = named.file === null ? codecLmOf(named.repository) : undefined;
+    return spoken === undefined ? { kind: "hub", name: named } : { kind: "codec-lm", known: spoken };
+  }
+  const known = findCodecLm(name);
+  if (known !== undefined) return { kind: "codec-lm", known };
   const manifest = findCheckpoint(name);
   if (manifest !== undefined) return { kind: "manifest", manifest };
   const recogniser = findRecogniser(name);
@@ -194,7 +242,7 @@ function hubName(text: string): HubName {
 
 async function unknown(name: string, dataDir: string): Promise<WrongCallError> {
   const own = (await ownManifests(dataDir)).map((one) => one.name);
-  const known = HUB_WRITERS.map((writer) => writer.name);
+  const known = [...KNOWN_CODEC_LMS, ...HUB_WRITERS].map((one) => one.name);
   const names = [
     ...new Set([
       ...pullableCheckpoints().flatMap(namesOf),

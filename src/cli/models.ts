@@ -23,7 +23,7 @@ export function registerModels(program: Command): void {
     .addHelpText("after", PULL_VARIABLES)
     .argument(
       "<name...>",
-      "a checkpoint as `antiphon models list` prints it, `writer`, `recogniser`, or hf:OWNER/REPO[:FILE] for a GGUF on the hub",
+      "a checkpoint as `antiphon models list` prints it (csm-1b, qwen3-tts-0.6b …), `writer`, `recogniser`, or hf:OWNER/REPO[:FILE] for a GGUF on the hub",
     )
     .option("--accept-licence", "accept the licences of models from the hub without being asked")
     .action(async (names: string[], { acceptLicence = false }: PullFlags, command: Command) => {

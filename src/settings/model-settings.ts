@@ -97,7 +97,7 @@ const Remote = Type.Object(
 
 const LabelVoice = Type.Union([
   Type.Object({ preset: Type.String({ minLength: 1 }) }, closed),
-  Type.Object({ clip: Type.String({ minLength: 1 }), text: Type.String({ minLength: 1 }) }, closed),
+  Type.Object({ clip: Type.String({ minLength: 1 }), text: Type.Optional(Type.String()) }, closed),
 ]);
 
 /** A codec language model that is computed here. */
@@ -106,7 +106,7 @@ const HERE = {
     Type.String({
       minLength: 1,
       description:
-        "The folder of a codec language model that is computed here, as its authors publish it. Not needed where NAME is one that `antiphon models pull` has: `csm-1b`, `qwen3-tts-0.6b`, `qwen3-tts-1.7b`. A relative path in the file of settings starts from that file's own folder.",
+        "The folder of a codec language model that is computed here, as its authors publish it. Not needed where NAME is one that `antiphon models pull` has: `csm-1b`, `qwen3-tts-0.6b`, `qwen3-tts-0.6b-custom`, `qwen3-tts-1.7b`, `qwen3-tts-1.7b-custom`. A relative path in the file of settings starts from that file's own folder.",
     }),
   ),
   precision: Type.Enum(["fp32", "int8", "int4"], {
@@ -139,7 +139,7 @@ const HERE = {
       takes:
         'an object from speaker labels to {"preset": NAME} or {"clip": FILE, "text": WORDS}, as in {"0": {"preset": "vivian"}}',
       description:
-        'Whose voices the speakers "0" and "1" have: one of the checkpoint\'s own by its name, or that of a recording of a few seconds and the words in it. A relative path in the file of settings starts from that file\'s own folder.',
+        'Whose voices the speakers "0" and "1" have: one of the checkpoint\'s own by its name, or that of a recording of a few seconds and all the words in it (left out where nobody knows them). A relative path in the file of settings starts from that file\'s own folder.',
     }),
   ),
   language: Type.Optional(
@@ -206,7 +206,7 @@ export const Models = Type.Record(
       checkpoint: Type.String({
         pattern: NAME,
         description:
-          "What speaks: a name in `checkpoints`; `csm-1b`, `qwen3-tts-0.6b` or `qwen3-tts-1.7b`, once pulled; or `heart`, the embedded voice.",
+          "What speaks: a name in `checkpoints`; `csm-1b`, `qwen3-tts-0.6b` or another codec language model, once pulled; or `heart`, the embedded voice.",
       }),
       displayName: Type.Optional(Type.String({ minLength: 1, description: "What people see." })),
       description: Type.Optional(

@@ -24,6 +24,8 @@ export interface Weights {
   read(name: string, shape?: readonly number[]): Promise<Float32Array>;
   /** One row of a matrix [rows, n], as float32, without the rest, on the spot. @throws WeightsError as `variable` does */
   row(name: string, row: number): Float32Array;
+  /** So many bytes of a variable from one of its bytes on, as they lie in the file. @throws WeightsError */
+  bytes(name: string, from: number, length: number): Promise<Uint8Array>;
   close(): Promise<void>;
 }
 
@@ -43,6 +45,7 @@ export async function openWeights(folder: string, file: string): Promise<Weights
   try {
     const variables = new Map<string, StoredVariable>();
     const folders = new Set<string>();
+    const shardOf = new Map<string, string>();
     for (const name of names) {
       const path = await realpath(join(folder, name)).catch((cause: unknown) => {
         throw new WeightsError(`${name} is missing in ${folder}.`, { cause });
@@ -53,11 +56,14 @@ export async function openWeights(folder: string, file: string): Promise<Weights
       for (const [each, variable] of await readSafetensors(source).catch((error) => rethrow(error, name))) {
         if (variables.has(each)) throw new WeightsError(`${each} is in more than one file of the weights.`);
         variables.set(each, { ...variable, file: basename(path) });
+        shardOf.set(each, name);
       }
     }
     for (const [name, shard] of index ?? []) {
-      if (!variables.has(name))
-        throw new WeightsError(`${shard} lacks ${name}, which ${file} says is in it.`);
+      if (shardOf.get(name) !== shard) {
+        const where = shardOf.has(name) ? `; it is in ${shardOf.get(name)}` : "";
+        throw new WeightsError(`${shard} lacks ${name}, which ${file} says is in it${where}.`);
+      }
     }
     if (folders.size > 1) {
       throw new WeightsError(
@@ -102,6 +108,12 @@ function weightsOf(
       }
       const bytes = width * BYTES[type];
       return widened(type, sources.get(file)!.readNow(from + row * bytes, bytes));
+    },
+    async bytes(name, from, length) {
+      const found = variables.get(name);
+      if (found === undefined) throw new WeightsError(`The weights lack ${name}.`);
+      if (from < 0 || from + length > found.bytes) throw new WeightsError(`${name} ends before that.`);
+      return await sources.get(found.file)!.read(found.from + from, length);
     },
     close,
   };

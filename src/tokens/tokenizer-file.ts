@@ -6,6 +6,8 @@ import { type BytePairs, bytePairs, GPT2_PIECES, type PairTable } from "./byte-p
 export interface Tokenizer extends BytePairs {
   /** The id of a token, special or not, as it is written in the file. */
   idOf(token: string): number | undefined;
+  /** Of all tokens, special or not; -1 where there are none. */
+  readonly largestId: number;
 }
 
 /** A vocabulary of byte pairs, as the files of the hub have it. */
@@ -63,6 +65,7 @@ export function tokenizerOf(vocabulary: Vocabulary): Tokenizer {
     },
     decode: pairs.decode,
     idOf: (token) => added.get(token) ?? ids.get(token),
+    largestId: [...ids.values(), ...added.values()].reduce((largest, id) => Math.max(largest, id), -1),
   };
 }
 

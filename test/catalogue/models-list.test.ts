@@ -27,6 +27,11 @@ test("models list --json tells which checkpoint speaks for each model, and what 
       "heart",
       "smollm2-135m",
       "whisper-base",
+      "csm-1b",
+      "qwen3-tts-0.6b",
+      "qwen3-tts-0.6b-custom",
+      "qwen3-tts-1.7b",
+      "qwen3-tts-1.7b-custom",
       "smollm2-360m",
       "qwen2.5-0.5b",
       "qwen3-0.6b",
@@ -43,8 +48,9 @@ test("models list --json tells which checkpoint speaks for each model, and what 
 test("models list prints a line for each model and checkpoint", async () => {
   const lines = (await list()).split("\n");
   assert.match(lines[1] ?? "", /^svc-beta-v0\.3 +heart +installed +yes$/);
-  assert.match(lines.at(-10) ?? "", /^heart +voice +installed +[\d.]+ MB +Apache-2\.0$/);
-  assert.match(lines.at(-9) ?? "", /^smollm2-135m +writer +missing +98\.4 MB +Apache-2\.0$/);
+  assert.match(lines.at(-15) ?? "", /^heart +voice +installed +[\d.]+ MB +Apache-2\.0$/);
+  assert.match(lines.at(-14) ?? "", /^smollm2-135m +writer +missing +98\.4 MB +Apache-2\.0$/);
+  assert.match(lines.at(-12) ?? "", /^csm-1b +voice +on the hub +7150\.0 MB +Apache-2\.0$/);
   assert.match(lines.at(-2) ?? "", /^qwen3-4b +writer +on the hub +Apache-2\.0$/);
 });
 

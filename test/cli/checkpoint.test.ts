@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { cp, readFile, writeFile } from "node:fs/promises";
+import { cp, open, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { decodeWav } from "../../src/audio/wav-read.ts";
@@ -173,8 +173,29 @@ describe("antiphon checkpoint check", () => {
     assert.equal(code, 0);
     assert.match(
       stdout.toString(),
-      /^CSM\nbackbone of 3 layers[\s\S]*258 tensors\nEverything that it needs is there\.\n$/,
+      /^CSM\nbackbone of 3 layers[\s\S]*258 tensors\nmemory for one utterance at a time: int4: about .*\n[\s\S]*\nEverything that it needs is there\.\n$/,
     );
+  });
+
+  test("fails with a line for each thing that is wrong, and looks at every number with --full", async () => {
+    const folder = join(temporaryFolder(), "checkpoint");
+    await cp(TINY, folder, { recursive: true });
+    const config = JSON.parse(await readFile(join(folder, "config.json"), "utf8"));
+    await writeFile(join(folder, "config.json"), JSON.stringify({ ...config, audio_token_id: 7 }));
+    const file = await open(join(folder, "model.safetensors"), "r+");
+    const { size } = await file.stat();
+    // The last number of the last tensor.
+    await file.write(Buffer.from([0, 0, 0xc0, 0x7f]), 0, 4, size - 4);
+    await file.close();
+    for (const more of [[], ["--full"]]) {
+      const { code, stdout, stderr } = await antiphon(["checkpoint", "check", folder, ...more]);
+      assert.equal(code, 1);
+      const told = stdout.toString();
+      assert.match(told, /^The tokenizer is of another model: .*\(audio_token_id\) that is 7\.$/m);
+      assert.match(told, /^\S+ is damaged: its number \d+ is NaN or infinite\.$/m);
+      assert.match(stderr, /^2 things are wrong with .*\.\n$/);
+      assert.equal(/--full reads all/.test(told), more.length === 0);
+    }
   });
 
   test("fails with the name of each tensor that is missing, and of what it cannot run", async () => {

@@ -72,7 +72,7 @@ function safe(name: string): string {
 const MOST_NAME_CHARS = 160;
 
 /** The hub writes identifiers small. */
-function spelt(licence: string | null): string {
+export function spelt(licence: string | null): string {
   if (licence === null) return NO_LICENCE;
   return SPDX.find((identifier) => identifier.toLowerCase() === licence.toLowerCase()) ?? licence;
 }

@@ -1,6 +1,8 @@
-import Type, { type Static } from "typebox";
+import { setTimeout as sleep } from "node:timers/promises";
+import Type, { type Static, type TSchema } from "typebox";
 import { Check } from "typebox/schema";
 import { stopWith } from "../../model/stop-with.ts";
+import { refusal } from "../pull/http-answer.ts";
 import { openUrl } from "../pull/http-request.ts";
 import { messageOf, PullError, SourceError } from "../pull/pull-error.ts";
 import type { PullTimes } from "../pull/times.ts";
@@ -72,12 +74,13 @@ export async function lookAtRepository(
   const refuse = (why: string) => new PullError(`${host} does not say what ${repository} is: ${why}.`);
   let text: string;
   try {
-    text = await textAt(repository, hubAccess(env), times, signal);
+    const path = `${repository}/revision/main?blobs=true`;
+    text = await textAt(path, repository, hubAccess(env), times, signal);
   } catch (error) {
     signal.throwIfAborted();
     throw refuse(messageOf(error));
   }
-  const answer = parsed(text);
+  const answer = parsedAs(Answer, text);
   if (answer === null) throw refuse("its answer is not that of a model hub; check HF_ENDPOINT");
   const { license, license_link } = cardOf(answer.cardData);
   return {
@@ -105,7 +108,81 @@ export async function lookAtRepository(
   };
 }
 
+/** What `/api/models/OWNER/REPO/tree/COMMIT?recursive=true` answers, as far as it is read here. */
+const Tree = Type.Array(
+  Type.Object({
+    type: Type.String(),
+    path: Type.String({ minLength: 1 }),
+    oid: Type.Optional(Type.Unknown()),
+    size: Type.Optional(Type.Integer({ minimum: 0 })),
+    lfs: Type.Optional(
+      Type.Union([
+        Type.Object({
+          size: Type.Integer({ minimum: 0 }),
+          /** The SHA-256, with or without saying so. */
+          oid: Type.String({ pattern: "^(sha256:)?[0-9a-f]{64}$" }),
+        }),
+        Type.Null(),
+      ]),
+    ),
+  }),
+);
+
+/**
+ * The same repository at the same commit, with what its listing by folders states of its files: a mirror may say no more
+ * than their names elsewhere.
+ *
+ * @throws PullError, in one sentence with the remedy; the signal's reason.
+ */
+export async function withTree(
+  repository: HubRepository,
+  env: Readonly<Record<string, string | undefined>>,
+  times: PullTimes,
+  signal: AbortSignal,
+): Promise<HubRepository> {
+  const path = `${repository.repository}/tree/${repository.revision}?recursive=true`;
+  const text = await textAt(path, repository.repository, hubAccess(env), times, signal).catch(() => {
+    signal.throwIfAborted();
+    return "";
+  });
+  const stated = new Map<string, HubFile>();
+  for (const { type, path, oid, size, lfs } of parsedAs(Tree, text) ?? []) {
+    if (type !== "file") continue;
+    stated.set(path, {
+      path,
+      sizeBytes: lfs?.size ?? size ?? null,
+      sha256: lfs?.oid.replace("sha256:", "") ?? null,
+      gitSha1: !lfs && typeof oid === "string" && /^[0-9a-f]{40}$/.test(oid) ? oid : null,
+    });
+  }
+  const files = repository.files.map((file) => stated.get(file.path) ?? file);
+  return { ...repository, files };
+}
+
+/** Asks the API. What passes, as when the hub has too much to do, is asked again, a few times. */
 async function textAt(
+  path: string,
+  repository: string,
+  access: HubAccess,
+  times: PullTimes,
+  signal: AbortSignal,
+): Promise<string> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await askedOnce(path, repository, access, times, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      const delayMs = times.retryDelaysMs[tries];
+      if (!(error instanceof SourceError) || !error.isPassing || delayMs === undefined) throw error;
+      const waitMs = Math.max(delayMs, error.retryAfterMs ?? 0);
+      if (waitMs > times.longestWaitMs) throw error;
+      await sleep(waitMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+    }
+  }
+}
+
+async function askedOnce(
+  path: string,
   repository: string,
   access: HubAccess,
   times: PullTimes,
@@ -116,7 +193,7 @@ async function textAt(
   let answer: Awaited<ReturnType<typeof openUrl>> | null = null;
   try {
     answer = await openUrl(
-      `${access.endpoint}/api/models/${repository}/revision/main?blobs=true`,
+      `${access.endpoint}/api/models/${path}`,
       { accept: "application/json", ...access.headers },
       times,
       stop.signal,
@@ -128,7 +205,7 @@ async function textAt(
       );
     }
     if (statusCode === 404) throw new SourceError("it has no such repository; check the name");
-    if (statusCode !== 200) throw new SourceError(`it answers with status ${statusCode}; try again later`);
+    if (statusCode !== 200) throw refusal(answer, "; try again later");
     const pieces: Buffer[] = [];
     let bytes = 0;
     for await (const piece of answer) {
@@ -145,10 +222,10 @@ async function textAt(
   }
 }
 
-function parsed(text: string): Static<typeof Answer> | null {
+function parsedAs<T extends TSchema>(schema: T, text: string): Static<T> | null {
   try {
     const value: unknown = JSON.parse(text);
-    return Check(Answer, value) ? value : null;
+    return Check(schema, value) ? (value as Static<T>) : null;
   } catch {
     return null;
   }

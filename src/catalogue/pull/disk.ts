@@ -34,7 +34,7 @@ export async function requireSpace(
 export function asDiskError(error: unknown, path: string): unknown {
   const code = codeOf(error);
   if (code === undefined) return error;
-  if (FULL.includes(code)) return fullDisk(path, { cause: error });
+  if (FULL.includes(code)) return new FullDiskError(path, { cause: error });
   if (FORBIDDEN.includes(code)) {
     return new PullError(
       `${path} cannot be written (${code}): give this user the right to, or choose another folder with --data-dir.`,
@@ -50,12 +50,17 @@ export function asDiskError(error: unknown, path: string): unknown {
   return error;
 }
 
-/** What is said when a write finds no room. */
-export function fullDisk(path: string, options: ErrorOptions = {}): PullError {
-  return new PullError(
-    `The disk that holds ${path} is full: make room, or choose another folder with --data-dir; what was begun is removed.`,
-    options,
-  );
+/** A write that found no room. */
+export class FullDiskError extends PullError {
+  readonly path: string;
+
+  constructor(path: string, options: ErrorOptions = {}) {
+    super(
+      `The disk that holds ${path} is full: make room, or choose another folder with --data-dir; what was begun is removed.`,
+      options,
+    );
+    this.path = path;
+  }
 }
 
 /** Bytes as people count them: `98.4 MB`. */

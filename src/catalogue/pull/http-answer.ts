@@ -66,10 +66,11 @@ function rangeOf({ headers }: IncomingMessage): Range {
   };
 }
 
-function refusal({ statusCode = 0, headers }: IncomingMessage): SourceError {
+/** An answer that has nothing of use; the remedy ends the sentence. */
+export function refusal({ statusCode = 0, headers }: IncomingMessage, remedy = ""): SourceError {
   const isPassing = statusCode >= 500 || [408, 425, 429].includes(statusCode);
   const retryAfterMs = isPassing ? waitOf(headers["retry-after"]) : null;
-  return new SourceError(`it answers with status ${statusCode}`, {
+  return new SourceError(`it answers with status ${statusCode}${remedy}`, {
     isPassing,
     status: statusCode,
     ...(retryAfterMs === null ? {} : { retryAfterMs }),

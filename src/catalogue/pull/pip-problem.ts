@@ -1,5 +1,5 @@
 import type { PipSource } from "../checkpoint-manifest.ts";
-import { fullDisk } from "./disk.ts";
+import { FullDiskError } from "./disk.ts";
 import { type PullError, SourceError } from "./pull-error.ts";
 import type { PythonEnd } from "./python.ts";
 
@@ -19,7 +19,7 @@ export function pipProblem(
       `${python} has no pip: install it (on Debian and Ubuntu: apt install python3-pip)`,
     );
   }
-  if (/No space left on device|Errno 28|Disk quota exceeded/.test(stderr)) return fullDisk(path);
+  if (/No space left on device|Errno 28|Disk quota exceeded/.test(stderr)) return new FullDiskError(path);
   if (/DO NOT MATCH THE HASHES|HashMismatch/i.test(stderr)) {
     return new SourceError(`the package index has another file under the name of ${name} ${version}`);
   }

@@ -18,6 +18,8 @@ export interface FileFetching {
   readonly freeBytes: (dir: string) => Promise<number>;
   readonly observe: PullObserver;
   readonly signal: AbortSignal;
+  /** Whether what came of a file stays for another time when the disk fails, too: for files of gigabytes. */
+  readonly keepsParts?: boolean;
 }
 
 /** Why each source failed, in the order in which they were asked, and how much is kept for another time. */
@@ -47,7 +49,7 @@ export async function pullFile(file: WantedFile, target: string, fetching: FileF
     await part.place(target);
     observe({ kind: "placed", file: file.path, path: target });
   } catch (error) {
-    if (error instanceof PullError && !signal.aborted) await part.discard();
+    if (error instanceof PullError && !signal.aborted && fetching.keepsParts !== true) await part.discard();
     throw error;
   } finally {
     await part.leave();

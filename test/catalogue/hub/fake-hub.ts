@@ -22,6 +22,12 @@ export interface FakeRepository {
   token: string | null;
   /** Changes what the API answers. */
   lie: (answer: HubAnswer) => unknown;
+  /** Whether the API tells without a token what there is, as it does of what is for those alone who accept its terms. */
+  isListed: boolean;
+  /** Whether the API has its listing by folders, too. */
+  hasTree: boolean;
+  /** Answers for the API in its stead; true when it has. */
+  answerApi: (response: ServerResponse) => boolean;
   /** Answers for a file in its stead; true when it has. */
   serve: (response: ServerResponse, bytes: Buffer, from: number, request: IncomingMessage) => boolean;
 }
@@ -63,13 +69,22 @@ export async function fakeHub(): Promise<FakeHub> {
     tokens.push(/^Bearer (.+)$/.exec(request.headers.authorization ?? "")?.[1] ?? null);
     const api = /^\/api\/models\/([^/]+\/[^/]+)\/revision\/main$/.exec(pathname);
     const file = /^\/([^/]+\/[^/]+)\/resolve\/([^/]+)\/(.+)$/.exec(pathname);
-    const name = api?.[1] ?? file?.[1] ?? "";
+    const tree = /^\/api\/models\/([^/]+\/[^/]+)\/tree\/([^/]+)$/.exec(pathname);
+    const name = api?.[1] ?? file?.[1] ?? tree?.[1] ?? "";
     const repository = repositories.get(name);
     if (repository === undefined) {
       // The hub does not say whether a private one is there.
       response.writeHead(401, { "x-error-code": "RepoNotFound" }).end();
-    } else if (repository.token !== null && tokens.at(-1) !== repository.token) {
+    } else if (
+      repository.token !== null &&
+      tokens.at(-1) !== repository.token &&
+      !(repository.isListed && file === null)
+    ) {
       response.writeHead(tokens.at(-1) === null ? 401 : 403, { "x-error-code": "GatedRepo" }).end();
+    } else if (tree !== null && repository.hasTree && tree[2] === repository.revision) {
+      response.end(JSON.stringify(treeOf(repository)));
+    } else if (api !== null && repository.answerApi(response)) {
+      return;
     } else if (api !== null) {
       response.writeHead(200, { "content-type": "application/json" });
       response.end(JSON.stringify(repository.lie(answerOf(name, repository))));
@@ -98,6 +113,9 @@ export async function fakeHub(): Promise<FakeHub> {
         inGit: [],
         card: { license: "apache-2.0" },
         token: null,
+        isListed: false,
+        hasTree: false,
+        answerApi: () => false,
         lie: (answer) => answer,
         serve: () => false,
       };
@@ -142,6 +160,16 @@ function answerOf(id: string, { revision, files, inGit, card }: FakeRepository):
       })),
     ],
   };
+}
+
+function treeOf({ files, inGit }: FakeRepository): object[] {
+  return Object.entries(files).map(([path, bytes]) => ({
+    type: "file",
+    path,
+    size: bytes.length,
+    oid: gitSha1(bytes),
+    ...(inGit.includes(path) ? {} : { lfs: { oid: sha256(bytes), size: bytes.length, pointerSize: 134 } }),
+  }));
 }
 
 /** As `git hash-object` has it. */

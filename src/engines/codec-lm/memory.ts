@@ -1,0 +1,134 @@
+import { BLOCK, blocksIn } from "../../tensors/quantised-blocks.ts";
+import { type AvailableMemory, availableMemory } from "./available-memory.ts";
+import { CheckpointError } from "./fields.ts";
+import type { Precision } from "./model.ts";
+import type { CheckpointParts } from "./parts.ts";
+import { partsOf } from "./parts-of.ts";
+import type { TransformerSizes } from "./transformer.ts";
+
+/** How a checkpoint is going to be run. */
+export interface MemoryPlan {
+  readonly precision: Precision;
+  /** Utterances that are computed together. */
+  readonly places: number;
+  /** That the talker keeps for each of them; what the architecture takes unless it is said. */
+  readonly positions?: number;
+  /** What is kept between utterances: as a server does, unless it is said. */
+  readonly cacheBytes?: number;
+}
+
+const MIB = 2 ** 20;
+
+/** Prefixes of conversations, and codes of clips. */
+export const CACHES_BYTES = (256 + 32) * MIB;
+
+/** A thread, onnxruntime, what a graph needs while it runs, and what is there twice while it is opened. */
+const OVERHEAD_BYTES = 512 * MIB;
+
+/** Of a number in float32. */
+const FLOAT_BYTES = 4;
+
+/**
+ * What a checkpoint takes in memory once it is loaded and all its places are taken: an upper bound in bytes, by the shapes
+ * that its configuration states; nothing of its weights is read. Weights that are used where they lie in their file count
+ * too: the system may drop them, but has to read them again for each frame.
+ *
+ * @throws CheckpointError when the configuration is wrong
+ */
+export async function memoryOf(folder: string, plan: MemoryPlan): Promise<number> {
+  return memoryOfParts(await partsOf(folder), plan);
+}
+
+/** The same of what the configuration was read into. */
+export function memoryOfParts(parts: CheckpointParts, plan: MemoryPlan): number {
+  const { places, positions = parts.positions, cacheBytes = CACHES_BYTES } = plan;
+  const { talker, chooser } = parts;
+  const slot = Math.min(positions, talker.positions) * positionBytes(talker);
+  const perPlace = slot + chooser.positions * positionBytes(chooser);
+  return Math.ceil(weightBytes(parts, plan.precision) + places * perPlace + cacheBytes + OVERHEAD_BYTES);
+}
+
+/** Keys and values of a position, in every layer. */
+function positionBytes({ layers, keyHeads, headWidth }: TransformerSizes): number {
+  return layers * 2 * keyHeads * headWidth * FLOAT_BYTES;
+}
+
+function weightBytes({ weights, quantisation, readByRow }: CheckpointParts, precision: Precision): number {
+  const bits = new Map<string, number>();
+  if (precision !== "fp32") {
+    const { matrices, stacks } = quantisation(precision);
+    for (const { name, bits: each } of [...matrices, ...stacks]) bits.set(name, each);
+  }
+  const byRow = new Set(readByRow);
+  let bytes = 0;
+  for (const [name, shape] of weights.flatMap(({ manifest }) => [...manifest.shapes])) {
+    if (byRow.has(name)) continue;
+    const each = bits.get(name);
+    bytes += each === undefined ? product(shape) * FLOAT_BYTES : quantisedBytes(shape, each);
+  }
+  return bytes;
+}
+
+/**
+ * Blocks of so many bits a number, and a scale for each. onnxruntime lays both out anew, and keeps the scales a second time,
+ * as they lie in their file. A stack [parts, ins, outs] is turned over before.
+ */
+function quantisedBytes(shape: readonly number[], bits: number): number {
+  const ins = shape.length === 3 ? shape[1]! : shape.at(-1)!;
+  const rows = product(shape) / ins;
+  return rows * blocksIn(ins) * ((BLOCK * bits) / 8 + 2 * FLOAT_BYTES);
+}
+
+function product(shape: readonly number[]): number {
+  return shape.reduce((all, each) => all * each, 1);
+}
+
+/** Memory that does not suffice for a checkpoint. The message has both figures and the remedy. */
+export class MemoryError extends CheckpointError {}
+
+/**
+ * Refuses a checkpoint that this machine has no memory for, before anything of it is loaded.
+ *
+ * @param name what errors call it
+ * @param available what there is; looked up unless it is given
+ * @returns what it takes, in bytes
+ * @throws MemoryError; CheckpointError when the configuration is wrong
+ */
+export async function refuseUnlessItFits(
+  folder: string,
+  plan: MemoryPlan,
+  name: string,
+  available?: AvailableMemory,
+): Promise<number> {
+  const needed = await memoryOf(folder, plan);
+  const { bytes, limitedBy } = available ?? (await availableMemory());
+  if (needed <= bytes) return needed;
+  const places = `${plan.places} ${plan.places === 1 ? "place" : "places"}`;
+  const remedies = [
+    ...(plan.places > 1 ? ["take fewer places"] : []),
+    ...(plan.precision === "int4" ? [] : [plan.precision === "int8" ? "take int4" : "take int8 or int4"]),
+    "end what else runs",
+    limitedBy === "container" ? "give the container more" : "take another machine",
+  ];
+  const advice =
+    remedies.length === 1 ? remedies[0]! : `${remedies.slice(0, -1).join(", ")}, or ${remedies.at(-1)}`;
+  throw new MemoryError(
+    `${name} in ${plan.precision} with ${places} takes ${mebibytes(needed)} of memory, and ${mebibytes(bytes)} are ` +
+      `available: ${advice}.`,
+  );
+}
+
+function mebibytes(bytes: number): string {
+  return `${Math.round(bytes / MIB)} MiB`;
+}
+
+/** A line for people: what a checkpoint takes in each precision, with one place. */
+export function memoryFact(parts: CheckpointParts): string {
+  const gigabytes = (precision: Precision): string =>
+    `${precision}: about ${(memoryOfParts(parts, { precision, places: 1 }) / 1e9).toFixed(1)} GB`;
+  const more = parts.positions * positionBytes(parts.talker);
+  return (
+    `memory for one utterance at a time: ${gigabytes("int4")}; ${gigabytes("int8")}; ${gigabytes("fp32")}; ` +
+    `for each more at once about ${(more / 1e9).toFixed(2)} GB`
+  );
+}

@@ -1,0 +1,315 @@
+import assert from "node:assert/strict";
+import { cp, open, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { lookOverCheckpoint } from "../../../src/engines/codec-lm/look-over.ts";
+import { openFiles } from "../../../src/tensors/byte-source.ts";
+import { firstUnfinite } from "../../../src/tensors/finite.ts";
+import { readSafetensors } from "../../../src/tensors/safetensors.ts";
+import type { FloatType } from "../../../src/tensors/variable.ts";
+import { writeSafetensors } from "../../../src/tensors/write-safetensors.ts";
+import { temporaryFolder } from "../../e2e/folders.ts";
+import { CSM } from "./goldens.ts";
+import { BASE } from "./qwen3-tts/cases.ts";
+
+const TINY = join(CSM, "csm-tiny");
+const SHARDED = join(CSM, "csm-tiny-bf16");
+
+/** What the tests change in the files of a checkpoint. */
+interface Editable {
+  [field: string]: unknown;
+  weight_map: Record<string, string>;
+  added_tokens: { id: number; content: string; special: boolean }[];
+  added_tokens_decoder: Record<number, { content: string }>;
+}
+
+type Header = Record<string, { dtype: string; shape: number[]; data_offsets: [number, number] }>;
+
+/** A copy of a checkpoint that may be spoilt. */
+async function copyOf(checkpoint: string): Promise<string> {
+  const folder = join(temporaryFolder(), "checkpoint");
+  await cp(checkpoint, folder, { recursive: true });
+  // What the shards of half the width were published without.
+  if (checkpoint === SHARDED) await cp(join(TINY, "tokenizer.json"), join(folder, "tokenizer.json"));
+  return folder;
+}
+
+async function problemsOf(folder: string, isFull = false): Promise<readonly string[]> {
+  return (await lookOverCheckpoint(folder, { isFull })).problems;
+}
+
+/** Writes bytes over a number of a tensor. */
+async function spoil(path: string, name: string, number: number, bytes: readonly number[]): Promise<void> {
+  const source = await openFiles([path]);
+  const { from } = (await readSafetensors(source)).get(name)!;
+  await source.close();
+  const file = await open(path, "r+");
+  await file.write(Buffer.from(bytes), 0, bytes.length, from + number * bytes.length);
+  await file.close();
+}
+
+async function edit(path: string, change: (value: Editable) => unknown): Promise<void> {
+  const value = JSON.parse(await readFile(path, "utf8"));
+  change(value);
+  await writeFile(path, JSON.stringify(value));
+}
+
+/** Rewrites the header of a safetensors file, whatever becomes of what it says. */
+async function editHeader(path: string, change: (header: Header, text: string) => string): Promise<void> {
+  const file = await readFile(path);
+  const length = Number(file.readBigUInt64LE());
+  const text = file.subarray(8, 8 + length).toString();
+  const made = Buffer.from(change(JSON.parse(text), text));
+  const lead = Buffer.alloc(8);
+  lead.writeBigUInt64LE(BigInt(made.length));
+  await writeFile(path, Buffer.concat([lead, made, file.subarray(8 + length)]));
+}
+
+const NAN = [0, 0, 0xc0, 0x7f];
+const INFINITY = [0, 0, 0x80, 0xff];
+
+describe("a checkpoint that is looked over", () => {
+  for (const checkpoint of [TINY, SHARDED, BASE]) {
+    test(`has nothing wrong with it, as ${checkpoint.split("/").at(-1)}, and its memory is told`, async () => {
+      const { facts, problems } = await lookOverCheckpoint(await copyOf(checkpoint));
+      assert.deepEqual(problems, []);
+      assert.ok(
+        facts.some((fact) =>
+          /int4: about 0\.\d GB; int8: about 0\.\d GB; fp32: about 0\.\d GB; for each more/.test(fact),
+        ),
+        facts.join("\n"),
+      );
+    });
+  }
+
+  for (const [what, name, number, bytes] of [
+    ["NaN in a norm", "backbone_model.norm.weight", 63, NAN],
+    ["infinity in a matrix", "lm_head.weight", 1_000, INFINITY],
+    ["NaN in the codec", "codec_model.upsample.conv.weight", 0, NAN],
+  ] as const) {
+    test(`is told of ${what}, by name and place`, async () => {
+      const folder = await copyOf(TINY);
+      await spoil(join(folder, "model.safetensors"), name, number, bytes);
+      assert.deepEqual(await problemsOf(folder), [
+        `${name} is damaged: its number ${number} is NaN or infinite.`,
+      ]);
+    });
+  }
+
+  test("is told of NaN in a shard of half the width, and in the codec's own file", async () => {
+    const sharded = await copyOf(SHARDED);
+    const { weight_map: map } = JSON.parse(
+      await readFile(join(sharded, "transformers.safetensors.index.json"), "utf8"),
+    );
+    const name = "backbone_model.layers.0.mlp.up_proj.weight";
+    await spoil(join(sharded, map[name]), name, 77, [0xc0, 0x7f]);
+    assert.deepEqual(await problemsOf(sharded), [`${name} is damaged: its number 77 is NaN or infinite.`]);
+    const qwen = await copyOf(BASE);
+    const inner = "decoder.pre_transformer.norm.weight";
+    await spoil(join(qwen, "speech_tokenizer/model.safetensors"), inner, 2, NAN);
+    assert.deepEqual(await problemsOf(qwen), [`${inner} is damaged: its number 2 is NaN or infinite.`]);
+  });
+
+  test("has samples of its large tensors looked at, and every number where that is asked for", async () => {
+    const folder = await copyOf(TINY);
+    const rows = 20_000;
+    await edit(join(folder, "config.json"), (config) => {
+      config.text_vocab_size = rows;
+    });
+    const path = join(folder, "model.safetensors");
+    const source = await openFiles([path]);
+    const name = "embed_text_tokens.weight";
+    const makings = await Promise.all(
+      [...(await readSafetensors(source))].map(async ([each, { shape, from, bytes }]) => {
+        const isIt = each === name;
+        const data = isIt ? new Uint8Array(rows * 64 * 4) : await source.read(from, bytes);
+        const tensors = [{ name: each, dtype: "F32" as const, shape: isIt ? [rows, 64] : shape }];
+        return { tensors, make: async () => [data] };
+      }),
+    );
+    await source.close();
+    await rm(path);
+    await writeSafetensors(path, makings);
+    assert.deepEqual(await problemsOf(folder), []);
+    // Between two stretches of the sample, and then in the last one.
+    await spoil(path, name, 20_000, NAN);
+    assert.deepEqual(await problemsOf(folder), []);
+    assert.deepEqual(await problemsOf(folder, true), [
+      `${name} is damaged: its number 20000 is NaN or infinite.`,
+    ]);
+    await spoil(path, name, rows * 64 - 1, NAN);
+    assert.deepEqual(await problemsOf(folder), [
+      `${name} is damaged: its number 1279999 is NaN or infinite.`,
+    ]);
+  });
+
+  test("is told of a tokenizer of another model", async () => {
+    const csm = await copyOf(TINY);
+    await edit(join(csm, "tokenizer.json"), (tokenizer) => {
+      for (const token of tokenizer.added_tokens)
+        if (token.content === "<|AUDIO|>") token.content = "<|python_tag|>";
+    });
+    assert.deepEqual(await problemsOf(csm), [
+      "The tokenizer is of another model: it has no <|AUDIO|>; by config.json (audio_token_id) that is 1002.",
+    ]);
+    const shifted = await copyOf(TINY);
+    await edit(join(shifted, "config.json"), (config) => {
+      config.bos_token_id = 1_001;
+    });
+    assert.deepEqual(await problemsOf(shifted), [
+      "The tokenizer is of another model: it has <|begin_of_text|> as 1000; by config.json (bos_token_id) that is 1001.",
+    ]);
+    const larger = await copyOf(TINY);
+    await edit(join(larger, "tokenizer.json"), (tokenizer) => {
+      tokenizer.added_tokens.push({ id: 128_256, content: "<|more|>", special: true });
+    });
+    assert.deepEqual(await problemsOf(larger), [
+      "The tokenizer is of another model: its tokens go up to 128256; the text's embedding has 1024 rows.",
+    ]);
+    const qwen = await copyOf(BASE);
+    await edit(join(qwen, "tokenizer_config.json"), ({ added_tokens_decoder: added }) => {
+      added[1_001]!.content = "<|started|>";
+      added[1_030]!.content = "<|eod|>";
+    });
+    const [first, ...others] = await problemsOf(qwen);
+    assert.match(first!, /<\|im_start\|> is 1001; in tokenizer_config\.json it is missing/);
+    assert.deepEqual(others, [
+      "The tokenizer is of another model: it has no <tts_text_eod>; by config.json (tts_eos_token_id) that is 1030.",
+    ]);
+  });
+
+  const headers: readonly [what: string, change: Parameters<typeof editHeader>[1], says: RegExp][] = [
+    ["is no JSON", (_, text) => text.slice(1), /model\.safetensors: The weights are no safetensors file/],
+    [
+      "has a tensor that overlaps",
+      (header) => {
+        const { data_offsets: offsets } = header["lm_head.weight"]!;
+        const [from, to] = offsets;
+        header["lm_head.weight"]!.data_offsets = [from - 4, to - 4];
+        return JSON.stringify(header);
+      },
+      /overlaps with another|bytes of no tensor/,
+    ],
+    [
+      "leaves a hole",
+      (header) => {
+        delete header["lm_head.weight"];
+        return JSON.stringify(header);
+      },
+      /There are bytes of no tensor/,
+    ],
+    [
+      "has a negative offset",
+      (header) => {
+        header["lm_head.weight"]!.data_offsets = [-8, 0];
+        return JSON.stringify(header);
+      },
+      /says nothing of use about lm_head\.weight/,
+    ],
+    [
+      "has a type that nobody knows",
+      (header) => {
+        header["lm_head.weight"]!.dtype = "F12";
+        return JSON.stringify(header);
+      },
+      /lm_head\.weight is of the type F12/,
+    ],
+    [
+      "has a type that is none of numbers",
+      (header) => {
+        header["lm_head.weight"]!.dtype = "I32";
+        return JSON.stringify(header);
+      },
+      /^lm_head\.weight is neither float32, float16 nor bfloat16\.$/,
+    ],
+    [
+      "has a name twice",
+      (header, text) =>
+        `${text.trimEnd().slice(0, -1)},"lm_head.weight":${JSON.stringify(header["lm_head.weight"])}}`,
+      /has lm_head\.weight twice/,
+    ],
+    [
+      "has another shape",
+      (header) => {
+        header["lm_head.weight"]!.shape.reverse();
+        return JSON.stringify(header);
+      },
+      /^lm_head\.weight is \[64,67\]; by the configuration it is \[67,64\]\.$/,
+    ],
+  ];
+  for (const [what, change, says] of headers) {
+    test(`is told of a header that ${what}`, async () => {
+      const folder = await copyOf(TINY);
+      await editHeader(join(folder, "model.safetensors"), change);
+      const problems = await problemsOf(folder);
+      assert.equal(problems.length, 1, problems.join("\n"));
+      assert.match(problems[0]!, says);
+    });
+  }
+
+  for (const [length, says] of [
+    [2 ** 40, /no safetensors file/],
+    [50_000_000, /cut short/],
+  ] as const) {
+    test(`is told of a header of ${length} bytes, which are not there`, async () => {
+      const folder = await copyOf(TINY);
+      const file = await open(join(folder, "model.safetensors"), "r+");
+      const lead = Buffer.alloc(8);
+      lead.writeBigUInt64LE(BigInt(length));
+      await file.write(lead, 0, 8, 0);
+      await file.close();
+      const problems = await problemsOf(folder);
+      assert.equal(problems.length, 1, problems.join("\n"));
+      assert.match(problems[0]!, says);
+    });
+  }
+
+  test("is told of a shard that is missing, cut short, or named for what another has", async () => {
+    const index = "transformers.safetensors.index.json";
+    const second = "transformers-00002-of-00002.safetensors";
+    const without = await copyOf(SHARDED);
+    await rm(join(without, second));
+    assert.match(
+      (await problemsOf(without)).join(),
+      /transformers-00002-of-00002\.safetensors is missing in/,
+    );
+    const cut = await copyOf(SHARDED);
+    const bytes = await readFile(join(cut, second));
+    await writeFile(join(cut, second), bytes.subarray(0, -1));
+    assert.match((await problemsOf(cut)).join(), /transformers-00002-of-00002\.safetensors: .*cut short/);
+    const swapped = await copyOf(SHARDED);
+    let name = "";
+    await edit(join(swapped, index), ({ weight_map: map }) => {
+      name = Object.keys(map).find((each) => map[each] === second)!;
+      map[name] = "transformers-00001-of-00002.safetensors";
+    });
+    assert.deepEqual(await problemsOf(swapped), [
+      `transformers-00001-of-00002.safetensors lacks ${name}, which ${index} says is in it; it is in ${second}.`,
+    ]);
+  });
+
+  test("is told of a field of its configuration that is wrong, once", async () => {
+    const folder = await copyOf(TINY);
+    await edit(join(folder, "config.json"), (config) => {
+      config.num_hidden_layers = "three";
+    });
+    const problems = await problemsOf(folder);
+    assert.deepEqual(problems, [
+      'In config.json, num_hidden_layers has to be a whole number of at least 1; it is "three".',
+    ]);
+  });
+});
+
+test("NaN and infinity are found in each type, with either sign, and nothing else is", () => {
+  const cases: readonly [type: FloatType, bytes: Uint8Array, at: number][] = [
+    ["float32", new Uint8Array(Float32Array.of(0, -0, 3.4e38, -3.4e38, 1e-45).buffer), -1],
+    ["float32", new Uint8Array(Float32Array.of(1, Number.NaN).buffer), 1],
+    ["float32", new Uint8Array(Float32Array.of(Number.NEGATIVE_INFINITY).buffer), 0],
+    ["float16", new Uint8Array(Uint16Array.of(0x7bff, 0xfbff, 0x0001, 0).buffer), -1],
+    ["float16", new Uint8Array(Uint16Array.of(0x7bff, 0xfc00).buffer), 1],
+    ["bfloat16", new Uint8Array(Uint16Array.of(0x7f7f, 0xff7f, 0x3f80).buffer), -1],
+    ["bfloat16", new Uint8Array(Uint16Array.of(0, 0, 0xffc0).buffer), 2],
+    ["bfloat16", new Uint8Array(0), -1],
+  ];
+  for (const [type, bytes, at] of cases) assert.equal(firstUnfinite(type, bytes), at, type);
+});

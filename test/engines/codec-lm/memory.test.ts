@@ -1,0 +1,191 @@
+import assert from "node:assert/strict";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { describe, test } from "node:test";
+import { availableMemory } from "../../../src/engines/codec-lm/available-memory.ts";
+import {
+  CACHES_BYTES,
+  type MemoryPlan,
+  memoryOf,
+  refuseUnlessItFits,
+} from "../../../src/engines/codec-lm/memory.ts";
+import { temporaryFolder } from "../../e2e/folders.ts";
+import { CSM } from "./goldens.ts";
+import { BASE } from "./qwen3-tts/cases.ts";
+
+const TINY = join(CSM, "csm-tiny");
+const GB = 1e9;
+
+/** The tiny checkpoint's configuration with the sizes of CSM-1B. */
+async function largeCsm(): Promise<string> {
+  const config = JSON.parse(await readFile(join(TINY, "config.json"), "utf8"));
+  const common = { vocab_size: 2_051, intermediate_size: 8_192 };
+  Object.assign(config, common, {
+    ...{ text_vocab_size: 128_256, hidden_size: 2_048, num_hidden_layers: 16 },
+    ...{ num_attention_heads: 32, num_key_value_heads: 8, head_dim: 64, max_position_embeddings: 2_048 },
+  });
+  Object.assign(config.depth_decoder_config, common, {
+    ...{ backbone_hidden_size: 2_048, hidden_size: 1_024, num_hidden_layers: 4 },
+    ...{ num_attention_heads: 8, num_key_value_heads: 2, head_dim: 128 },
+  });
+  Object.assign(config.codec_config, {
+    ...{ hidden_size: 512, num_filters: 64, codebook_size: 2_048, intermediate_size: 2_048 },
+    ...{ num_hidden_layers: 8, num_attention_heads: 8, num_key_value_heads: 8, head_dim: 64 },
+    ...{ codebook_dim: 256, vector_quantization_hidden_dimension: 256, upsample_groups: 512 },
+  });
+  const folder = temporaryFolder();
+  await writeFile(join(folder, "config.json"), JSON.stringify(config));
+  return folder;
+}
+
+describe("the memory of a checkpoint", () => {
+  test("is told from the configuration alone, near to what was measured", async () => {
+    const folder = await largeCsm();
+    const run = (precision: MemoryPlan["precision"], more: Partial<MemoryPlan> = {}) =>
+      memoryOf(folder, { precision, places: 1, cacheBytes: 0, ...more });
+    // The most that was resident while one with weights of its own in each layer was opened and run, in MiB.
+    for (const [precision, measured] of [
+      ["int4", 1_893],
+      ["int8", 2_350],
+      ["fp32", 5_114],
+    ] as const) {
+      const told = (await run(precision)) / 2 ** 20;
+      assert.ok(told >= measured && told < 1.1 * measured, `${precision}: ${told} for ${measured} MiB`);
+    }
+    const one = await run("int4");
+    // 16 layers, 8 heads of 64, keys and values: 64 KiB a position; and the depth decoder's 32.
+    const place = 2_048 * 65_536 + 32 * 4 * 2 * 2 * 128 * 4;
+    assert.equal(await run("int4", { places: 4 }), one + 3 * place);
+    assert.equal(await run("int4", { positions: 1_024 }), one - 1_024 * 65_536);
+    assert.equal(await memoryOf(folder, { precision: "int4", places: 1 }), one + CACHES_BYTES);
+    assert.ok((await memoryOf(folder, { precision: "int4", places: 4 })) < 2.8 * GB);
+  });
+
+  test("is told of both architectures, more for more", async () => {
+    for (const folder of [TINY, BASE]) {
+      const of = (precision: MemoryPlan["precision"], places: number) =>
+        memoryOf(folder, { precision, places });
+      const told = [await of("int4", 1), await of("int8", 1), await of("fp32", 1), await of("fp32", 2)];
+      assert.deepEqual(
+        told,
+        [...told].sort((a, b) => a - b),
+      );
+      assert.equal(new Set(told).size, told.length);
+      assert.ok(told.every((bytes) => Number.isSafeInteger(bytes) && bytes > CACHES_BYTES));
+    }
+  });
+
+  test("that is not there refuses the checkpoint with both figures and what would help", async () => {
+    const folder = await largeCsm();
+    const short = { bytes: 1_000 * 2 ** 20, limitedBy: "machine" } as const;
+    const cases: readonly [
+      plan: MemoryPlan,
+      available: Parameters<typeof refuseUnlessItFits>[3],
+      says: RegExp,
+    ][] = [
+      [
+        { precision: "fp32", places: 4 },
+        short,
+        /^csm-1b in fp32 with 4 places takes \d{4} MiB of memory, and 1000 MiB are available: take fewer places, take int8 or int4, end what else runs, or take another machine\.$/,
+      ],
+      [
+        { precision: "int4", places: 1 },
+        short,
+        /1 place takes .*: end what else runs, or take another machine\.$/,
+      ],
+      [
+        { precision: "int8", places: 1 },
+        { ...short, limitedBy: "container" },
+        /: take int4, end what else runs, or give the container more\.$/,
+      ],
+    ];
+    for (const [plan, available, says] of cases) {
+      await assert.rejects(refuseUnlessItFits(folder, plan, "csm-1b", available), (error: Error) => {
+        assert.equal(error.name, "CheckpointError");
+        assert.match(error.message, says);
+        return true;
+      });
+    }
+    const plenty = { bytes: 64 * GB, limitedBy: "machine" } as const;
+    const plan = { precision: "int4", places: 4 } as const;
+    assert.equal(await refuseUnlessItFits(folder, plan, "csm-1b", plenty), await memoryOf(folder, plan));
+  });
+});
+
+describe("the memory that is available", () => {
+  const MEMINFO = "MemTotal: 8000000 kB\nMemFree: 1000 kB\nMemAvailable:    4000000 kB\n";
+  const MACHINE = 4_000_000 * 1_024;
+
+  /** A root with these files. */
+  async function rootOf(files: Readonly<Record<string, string>>): Promise<string> {
+    const root = temporaryFolder();
+    for (const [path, text] of Object.entries({ "proc/meminfo": MEMINFO, ...files })) {
+      await mkdir(dirname(join(root, path)), { recursive: true });
+      await writeFile(join(root, path), text);
+    }
+    return root;
+  }
+
+  const cases: readonly [what: string, files: Readonly<Record<string, string>>, bytes: number, by: string][] =
+    [
+      ["what the kernel can free", {}, MACHINE, "machine"],
+      [
+        "what the control group has left, its file cache taken for free",
+        {
+          "proc/self/cgroup": "0::/a/b\n",
+          "sys/fs/cgroup/a/b/memory.max": "1000000000\n",
+          "sys/fs/cgroup/a/b/memory.current": "900000000\n",
+          "sys/fs/cgroup/a/b/memory.stat": "anon 5\nactive_file 7\ninactive_file 300000000\n",
+        },
+        400_000_000,
+        "container",
+      ],
+      [
+        "what the group above it has left, where that is less",
+        {
+          "proc/self/cgroup": "0::/a/b\n",
+          "sys/fs/cgroup/a/b/memory.max": "max\n",
+          "sys/fs/cgroup/a/b/memory.current": "9\n",
+          "sys/fs/cgroup/a/memory.max": "500\n",
+          "sys/fs/cgroup/a/memory.current": "200\n",
+        },
+        300,
+        "container",
+      ],
+      [
+        "within a container, whose own path is not there",
+        {
+          "proc/self/cgroup": "0::/../../x\n",
+          "sys/fs/cgroup/memory.max": "500\n",
+          "sys/fs/cgroup/memory.current": "600\n",
+        },
+        0,
+        "container",
+      ],
+      [
+        "the same by the first generation",
+        {
+          "proc/self/cgroup": "9:name=systemd:/\n4:memory,x:/box\n",
+          "sys/fs/cgroup/memory/box/memory.limit_in_bytes": "2000\n",
+          "sys/fs/cgroup/memory/box/memory.usage_in_bytes": "1500\n",
+          "sys/fs/cgroup/memory/box/memory.stat": "inactive_file 1\ntotal_inactive_file 100\n",
+          "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
+          "sys/fs/cgroup/memory/memory.usage_in_bytes": "5\n",
+        },
+        600,
+        "container",
+      ],
+    ];
+  for (const [what, files, bytes, limitedBy] of cases) {
+    test(`is ${what}`, async () => {
+      assert.deepEqual(await availableMemory(await rootOf(files)), { bytes, limitedBy });
+    });
+  }
+
+  test("is what is free, where the system has no such files", async () => {
+    const { bytes, limitedBy } = await availableMemory(temporaryFolder());
+    assert.ok(bytes > 0);
+    assert.equal(limitedBy, "machine");
+    assert.ok((await availableMemory()).bytes > 0);
+  });
+});

@@ -24,6 +24,8 @@ export interface Lease {
   readonly model: SpeechModel;
   readonly preset: Preset;
   readonly card: ModelCard;
+  /** How long it was waited for until it was loaded, in milliseconds; `null` or absent where it was already. */
+  readonly loadMs?: number | null;
   /** Lets the model go; calling it twice is harmless. */
   release(): void;
 }
@@ -91,8 +93,8 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
         models.map((model) => [model.card.id, checkpointOf(model).unusedKnobs?.(model.preset) ?? {}]),
       ),
     async lease(model, signal) {
-      const { model: speech, release } = await residency.hold(checkpointOf(model), signal);
-      return { model: speech, preset: model.preset, card: model.card, release };
+      const { model: speech, loadMs, release } = await residency.hold(checkpointOf(model), signal);
+      return { model: speech, preset: model.preset, card: model.card, loadMs, release };
     },
     async warm() {
       // Each has a signal of its own: of more than ten listeners to one Node warns.

@@ -1,17 +1,25 @@
 import type { Settings } from "../settings/schema.ts";
 import { SettingsError } from "../settings/settings-error.ts";
+import { findCodecLm, KNOWN_CODEC_LMS } from "./codec-lm/known-checkpoints.ts";
 import { EMBEDDED_CHECKPOINT, PUBLIC_MODELS, type PublicModel } from "./public-models.ts";
 
 type Given = Pick<Settings, "models" | "checkpoints">;
-type Remote = Settings["checkpoints"][string]["remote"];
+type Remote = NonNullable<Settings["checkpoints"][string]["remote"]>;
+
+/** What is known of a checkpoint that is computed here once its folder was looked into. */
+export type LocalVoice = Pick<PublicModel, "reads"> & { readonly description: string };
 
 /**
  * The public models by the settings: those of the repository, some of which another checkpoint may speak for, and behind
  * them the ids that only the settings know.
  *
+ * @param here what is known of checkpoints that are computed here, by their names
  * @throws SettingsError where a model names a checkpoint that there is not, or a checkpoint has the embedded one's name
  */
-export function offeredModels({ models, checkpoints }: Given): readonly PublicModel[] {
+export function offeredModels(
+  { models, checkpoints }: Given,
+  here: ReadonlyMap<string, LocalVoice> = new Map(),
+): readonly PublicModel[] {
   if (Object.hasOwn(checkpoints, EMBEDDED_CHECKPOINT)) {
     throw new SettingsError(
       "file",
@@ -22,7 +30,7 @@ export function offeredModels({ models, checkpoints }: Given): readonly PublicMo
   const others = Object.keys(models).filter((id) => !known.has(id));
   return [...PUBLIC_MODELS, ...others.map(another)].map((model) => {
     const asked = Object.hasOwn(models, model.card.id) ? models[model.card.id] : undefined;
-    return asked === undefined ? model : spokenBy(model, asked, checkpoints);
+    return asked === undefined ? model : spokenBy(model, asked, checkpoints, here);
   });
 }
 
@@ -36,27 +44,35 @@ function spokenBy(
   model: PublicModel,
   { checkpoint, displayName, description }: Settings["models"][string],
   checkpoints: Settings["checkpoints"],
+  here: ReadonlyMap<string, LocalVoice>,
 ): PublicModel {
   const { card } = model;
-  const isEmbedded = checkpoint === EMBEDDED_CHECKPOINT;
-  const remote = Object.hasOwn(checkpoints, checkpoint) ? checkpoints[checkpoint]?.remote : undefined;
-  if (!isEmbedded && remote === undefined) {
-    const names = [EMBEDDED_CHECKPOINT, ...Object.keys(checkpoints)].join(", ");
+  const called = (own: string): PublicModel["card"] => ({
+    ...card,
+    displayName: displayName ?? card.displayName,
+    description: description ?? own,
+  });
+  if (checkpoint === EMBEDDED_CHECKPOINT) return { ...model, card: called(card.description) };
+  const given = Object.hasOwn(checkpoints, checkpoint) ? checkpoints[checkpoint] : undefined;
+  if (given?.remote !== undefined) {
+    // What computes elsewhere takes next to nothing here.
+    return { card: called(descriptionOf(given.remote)), checkpoint, preset: {}, isResident: true };
+  }
+  if (given === undefined && findCodecLm(checkpoint) === undefined) {
+    const pulled = KNOWN_CODEC_LMS.map(({ name }) => name);
+    const names = [...new Set([EMBEDDED_CHECKPOINT, ...pulled, ...Object.keys(checkpoints)])].join(", ");
     throw new SettingsError(
       "file",
       `The setting models.${card.id}.checkpoint is ${JSON.stringify(checkpoint)}, which does not exist: name one of ${names}.`,
     );
   }
+  const voice = here.get(checkpoint);
   return {
-    card: {
-      ...card,
-      displayName: displayName ?? card.displayName,
-      description: description ?? (remote === undefined ? card.description : descriptionOf(remote)),
-    },
+    card: called(voice?.description ?? `Spoken by the codec language model “${checkpoint}”, computed here.`),
     checkpoint,
-    preset: isEmbedded ? model.preset : {},
-    // What computes elsewhere takes next to nothing here.
-    isResident: isEmbedded ? model.isResident : true,
+    preset: {},
+    isResident: given?.resident ?? true,
+    ...(voice?.reads === undefined ? {} : { reads: voice.reads }),
   };
 }
 

@@ -10,6 +10,8 @@ export interface PublicModel {
   readonly preset: Preset;
   /** Whether its checkpoint is loaded at the start and stays. */
   readonly isResident: boolean;
+  /** Whose earlier turns' words its checkpoint reads with their sound; absent, nobody's. */
+  readonly reads?: "everybody" | "speaker";
 }
 
 /** The model of that id; the default for `null`; `undefined` for an id that is not offered. */

@@ -8,6 +8,8 @@ export interface Checkpoint {
   /** An upper bound of the memory that it takes while loaded, known before it is. */
   readonly memoryBytes: number;
   load(): Promise<SpeechModel>;
+  /** After how long without a hold it is unloaded, in milliseconds; absent, not before its memory is wanted. */
+  readonly idleUnloadMs?: number;
   /** Which knobs of a request do nothing to it under a preset. None, where it does not say. */
   unusedKnobs?(preset: Preset): UnusedKnobs;
 }
@@ -25,6 +27,8 @@ export interface Resident {
 /** A hold on a loaded model: it is not unloaded before `release`, which may be called twice. */
 export interface Hold {
   readonly model: SpeechModel;
+  /** How long it was waited for until it was loaded, in milliseconds; `null` where it was already. */
+  readonly loadMs: number | null;
   release(): void;
 }
 
@@ -33,6 +37,7 @@ interface Entry {
   readonly loading: Promise<SpeechModel>;
   state: Resident["state"];
   leases: number;
+  idleTimer?: NodeJS.Timeout;
 }
 
 interface Waiter {
@@ -46,7 +51,7 @@ interface Waiter {
 /**
  * Which checkpoints are in memory. One is loaded when it is first held, once for all who want it at that time. When the
  * budget has no room, idle ones are unloaded, the least recently used first; whoever finds too few of them idle waits, in
- * order of arrival. Pinned ones are never unloaded. What is loading, loaded and unloading never exceeds the budget.
+ * order of arrival. So are those that have been idle for as long as they may. Pinned ones are never unloaded. What is loading, loaded and unloading never exceeds the budget.
  */
 export class Residency {
   readonly #budgetBytes: number;
@@ -67,6 +72,8 @@ export class Residency {
    */
   async hold(checkpoint: Checkpoint, signal: AbortSignal): Promise<Hold> {
     signal.throwIfAborted();
+    const askedMs = performance.now();
+    const isThere = this.#entries.get(checkpoint.name)?.state === "loaded";
     const entry = await this.#enter(checkpoint, signal);
     let isHeld = true;
     const release = (): void => {
@@ -74,7 +81,8 @@ export class Residency {
       isHeld = false;
     };
     try {
-      return { model: await abortable(entry.loading, signal), release };
+      const model = await abortable(entry.loading, signal);
+      return { model, loadMs: isThere ? null : performance.now() - askedMs, release };
     } catch (error) {
       release();
       throw error;
@@ -130,6 +138,7 @@ export class Residency {
       }
       this.#waiters.delete(waiter);
       entry.leases += 1;
+      clearTimeout(entry.idleTimer);
       this.#touch(entry);
       waiter.entry = entry;
       waiter.admit(entry);
@@ -167,6 +176,7 @@ export class Residency {
     loading.then(
       () => {
         entry.state = "loaded";
+        this.#rest(entry);
         this.#admit();
       },
       () => this.#remove(entry),
@@ -176,6 +186,7 @@ export class Residency {
 
   #unload(entry: Entry): void {
     entry.state = "unloading";
+    clearTimeout(entry.idleTimer);
     void entry.loading
       .then((model) => model.close())
       .catch(() => {})
@@ -190,7 +201,18 @@ export class Residency {
   #leave(entry: Entry): void {
     entry.leases -= 1;
     this.#touch(entry);
+    this.#rest(entry);
     this.#admit();
+  }
+
+  /** One that nobody holds is unloaded after a while, where it asks for that. */
+  #rest(entry: Entry): void {
+    const { idleUnloadMs } = entry.checkpoint;
+    if (idleUnloadMs === undefined || !this.#isIdle(entry)) return;
+    clearTimeout(entry.idleTimer);
+    entry.idleTimer = setTimeout(() => {
+      if (this.#isIdle(entry) && this.#closing === null) this.#unload(entry);
+    }, idleUnloadMs).unref();
   }
 
   #touch(entry: Entry): void {
@@ -203,6 +225,7 @@ export class Residency {
     for (const waiter of this.#waiters) waiter.refuse(stopping());
     this.#waiters.clear();
     const entries = [...this.#entries.values()];
+    for (const { idleTimer } of entries) clearTimeout(idleTimer);
     await Promise.all(entries.map((entry) => entry.loading.then((model) => model.close()).catch(() => {})));
     this.#entries.clear();
   }

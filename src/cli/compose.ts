@@ -21,6 +21,7 @@ import { createMetrics } from "../http/metrics.ts";
 import { createHttpServer, createMetricsServer } from "../http/server.ts";
 import type { Recogniser } from "../model/recogniser.ts";
 import type { Writer } from "../model/writer.ts";
+import type { OwnPlaces } from "../serving/admissions.ts";
 import { wireCard } from "../serving/cards.ts";
 import { Ears } from "../serving/ears.ts";
 import { FairShare } from "../serving/fair-share.ts";
@@ -55,8 +56,8 @@ export interface ServerParts {
   readonly models?: readonly PublicModel[];
   /** What can be loaded, at least all that the public models name. */
   readonly checkpoints: readonly Checkpoint[];
-  /** Utterances that those which compute elsewhere speak at once, by their names; none unless given. */
-  readonly placesElsewhere?: ReadonlyMap<string, number>;
+  /** Of checkpoints that do not share the places of this machine, by their names; none unless given. */
+  readonly ownPlaces?: ReadonlyMap<string, OwnPlaces>;
   readonly backend: { readonly name: string; readonly kind: string };
   /** Writes authored turns, which are refused without it. Owned too. */
   readonly writer?: Writer | null;
@@ -131,7 +132,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       frameTimeoutMs: settings.generationTimeoutMs,
       loadTimeoutMs: settings.loadTimeoutMs,
       maxAheadS: settings.maxAheadS,
-      ...(parts.placesElsewhere === undefined ? {} : { placesElsewhere: parts.placesElsewhere }),
+      ...(parts.ownPlaces === undefined ? {} : { ownPlaces: parts.ownPlaces }),
     },
   );
   const hearingRecordings = new FairShare(capacity.hearingRecordings);

@@ -1,6 +1,7 @@
+import { existsSync } from "node:fs";
 import type { CheckpointManifest } from "../catalogue/checkpoint-manifest.ts";
 import { pullableCheckpoints, pullableRecognisers } from "../catalogue/checkpoints.ts";
-import { inspectCodecLm } from "../catalogue/codec-lm/installed-folder.ts";
+import { inspectCodecLm, installedFolder } from "../catalogue/codec-lm/installed-folder.ts";
 import { KNOWN_CODEC_LMS, type KnownCodecLm } from "../catalogue/codec-lm/known-checkpoints.ts";
 import { embeddedCheckpoint, sizeOnDisk } from "../catalogue/embedded-checkpoint.ts";
 import { hubSourceOf } from "../catalogue/hub/hub-manifest.ts";
@@ -85,8 +86,7 @@ export async function listModels({
       modes: card.modes,
       speakers: card.speakers,
       checkpoint,
-      // What computes elsewhere has nothing to install.
-      installed: installed || checkpoint !== name,
+      installed: isInstalled(checkpoint, { dataDir, checkpoints }, installed),
       description: card.description,
     })),
     checkpoints: [
@@ -107,11 +107,25 @@ export async function listModels({
       ...(await Promise.all(manifests.map((manifest) => listed(manifest, dataDir, writer.threads)))),
       ...(await Promise.all(pullableRecognisers().map((manifest) => listedRecogniser(manifest, dataDir)))),
       ...KNOWN_CODEC_LMS.map((known) => listedCodecLm(known, dataDir)),
-      ...Object.entries(checkpoints).map(([name, { remote }]) => elsewhere(name, remote.urls)),
+      ...(await Promise.all(
+        Object.entries(checkpoints).map(([name, checkpoint]) => listedByHand(name, checkpoint)),
+      ).then((lists) => lists.flat())),
       ...own.filter(({ manifest }) => manifest === null).map((one) => unreadable(one, dataDir)),
       ...known.map((writer) => onTheHub(writer, dataDir)),
     ],
   };
+}
+
+/** What computes elsewhere has nothing to install. */
+function isInstalled(
+  checkpoint: string,
+  { dataDir, checkpoints }: Pick<Settings, "dataDir" | "checkpoints">,
+  isEmbeddedThere: boolean,
+): boolean {
+  if (checkpoint === embeddedCheckpoint.name) return isEmbeddedThere;
+  const given = checkpoints[checkpoint];
+  if (given?.remote !== undefined) return true;
+  return given?.path === undefined ? installedFolder(dataDir, checkpoint) !== null : existsSync(given.path);
 }
 
 async function listed(manifest: CheckpointManifest, dataDir: string, threads: number): Promise<Listed> {
@@ -181,6 +195,20 @@ function unreadable({ name }: OwnManifest, dataDir: string): Listed {
 /** A known model that was never pulled. */
 function onTheHub({ name, licence, repository, path }: HubWriter, dataDir: string): Listed {
   return { ...absent(name, dataDir), licence, hub: shownHubName({ repository, file: path }) };
+}
+
+/** A checkpoint of the settings; what was pulled is listed by itself. */
+async function listedByHand(name: string, checkpoint: Settings["checkpoints"][string]): Promise<Listed[]> {
+  if (checkpoint.remote !== undefined) return [elsewhere(name, checkpoint.remote.urls)];
+  return checkpoint.path === undefined ? [] : [await inFolder(name, checkpoint.path)];
+}
+
+/** A codec language model in a folder of the user's own. */
+async function inFolder(name: string, path: string): Promise<Listed> {
+  const sizeBytes = await sizeOnDisk(path);
+  const installed = sizeBytes !== null;
+  const state = installed ? "installed" : "missing";
+  return { ...absent(name, ""), kind: "voice", installed, state, size_bytes: sizeBytes, path };
 }
 
 /** A checkpoint that computes elsewhere. */

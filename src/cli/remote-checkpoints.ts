@@ -18,7 +18,7 @@ export interface RemoteSources {
   readonly onEvent?: (event: EndpointEvent) => void;
 }
 
-type Remote = Settings["checkpoints"][string]["remote"];
+type Remote = NonNullable<Settings["checkpoints"][string]["remote"]>;
 
 /** What an utterance takes while it is open: two seconds of what has come, and what is made of it. */
 const PLACE_BYTES = 512 * 1024;
@@ -34,9 +34,10 @@ export function remoteCheckpoints(
   settings: Pick<Settings, "checkpoints" | "generationTimeoutMs">,
   sources: RemoteSources,
 ): RemoteCheckpoint[] {
-  return Object.entries(settings.checkpoints).map(([name, { remote }]) => {
+  return Object.entries(settings.checkpoints).flatMap(([name, { remote }]) => {
+    if (remote === undefined) return [];
     const options = optionsOf(name, remote, settings.generationTimeoutMs, sources);
-    return {
+    const checkpoint: RemoteCheckpoint = {
       name,
       memoryBytes: remote.maxConcurrent * PLACE_BYTES,
       places: remote.maxConcurrent,
@@ -45,6 +46,7 @@ export function remoteCheckpoints(
         return createRemoteModel(options);
       },
     };
+    return [checkpoint];
   });
 }
 

@@ -78,7 +78,8 @@ interface Spoken {
 
 async function speak(text: string, encoding: Encoding, flags: SayFlags, settings: Settings): Promise<Spoken> {
   const { offeredModels } = await import("../catalogue/offered-models.ts");
-  const prepared = await prepare(text, flags, offeredModels(settings));
+  const models = offeredModels(settings);
+  const prepared = await prepare(text, flags, models);
   const { fileOf } = await import("../model/encoded-speech.ts");
   const { scriptOf } = await import("../serving/script-of.ts");
   const { AllMarks, spokenPiece } = await import("../serving/spoken-piece.ts");
@@ -115,6 +116,9 @@ async function opened({ checkpoint }: PublicModel, settings: Settings): Promise<
   const { remoteCheckpoints } = await import("./remote-checkpoints.ts");
   const remote = remoteCheckpoints(settings, { env: process.env }).find(({ name }) => name === checkpoint);
   if (remote !== undefined) return await remote.load();
+  const { codecLmCheckpoints } = await import("./codec-lm-checkpoints.ts");
+  const [local] = await codecLmCheckpoints(settings, { only: checkpoint });
+  if (local !== undefined) return await local.load();
   const { houseWords } = await import("./lexicon-file.ts");
   const words = await houseWords(settings);
   const { openEmbeddedVoice } = await import("./embedded-voice.ts");

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { PublicModel } from "../catalogue/public-models.ts";
+import type { OwnPlaces } from "../serving/admissions.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
 import type { ServerParts } from "./compose.ts";
@@ -41,7 +42,12 @@ export function registerServe(program: Command): void {
       const logger = pino({ level: settings.logLevel }, pino.destination({ dest: 2, sync: false }));
       const { offeredModels } = await import("../catalogue/offered-models.ts");
       const { remoteCheckpoints } = await import("./remote-checkpoints.ts");
-      const models = offeredModels(settings);
+      const { codecLmCheckpoints } = await import("./codec-lm-checkpoints.ts");
+      const local = await codecLmCheckpoints(settings, {
+        onEvent: (checkpoint, event) =>
+          logger[event.kind === "recovered" ? "info" : "warn"]({ checkpoint, ...event }, "speech thread"),
+      });
+      const models = offeredModels(settings, new Map(local.map(({ name, voice }) => [name, voice])));
       const remotes = remoteCheckpoints(settings, {
         env: process.env,
         onEvent: (event) =>
@@ -64,11 +70,13 @@ export function registerServe(program: Command): void {
       const writer = await serverWriter(settings, ending.signal, () => !isSpeaking());
       const { serverRecogniser } = await import("./server-recogniser.ts");
       const recogniser = await serverRecogniser(settings, ending.signal, logger);
+      const { storeUrl: storeUrlOf } = await import("./shared-urls.ts");
+      // Before the buckets: their connection would keep the process alive after this had thrown.
+      const storeUrl = storeUrlOf(settings, process.env);
       const { serverBuckets } = await import("./server-buckets.ts");
       const { buckets, takesAlone } = await serverBuckets(settings, process.env, logger);
-      const { storeUrl } = await import("./shared-urls.ts");
       const tenancy = await openTenancy(settings, {
-        storeUrl: storeUrl(settings, process.env),
+        storeUrl,
         buckets,
         onFailure: (message) => logger.error({ cause: message }, "database failed"),
         onRecovery: (message) => logger.info({ cause: message }, "database recovered"),
@@ -82,13 +90,21 @@ export function registerServe(program: Command): void {
           settings,
           tenancy,
           models,
-          checkpoints: [voice, ...remotes],
-          placesElsewhere: new Map(remotes.map(({ name, places }) => [name, places])),
+          checkpoints: [voice, ...remotes, ...local],
+          ownPlaces: new Map<string, OwnPlaces>([
+            ...remotes.map(({ name, places }) => [name, { places, isKept: false }] as const),
+            ...local.map(({ name, places }) => [name, { places, isKept: true }] as const),
+          ]),
           writer,
           recogniser,
-          backend: backendOf(models, voice.name),
-          speechThreads: () => voice.threads(),
-          canSpeak: () => voice.canSpeak(),
+          backend: backendOf(
+            models,
+            voice.name,
+            local.map(({ name }) => name),
+          ),
+          speechThreads: () =>
+            local.reduce((sum, one) => sum + (one.pool()?.stats().ready ?? 0), voice.threads()),
+          canSpeak: () => voice.canSpeak() || local.some((one) => one.pool()?.stats().ready === 1),
           canHear: () => recogniser?.isFound ?? false,
           takesAlone,
           wyoming,
@@ -127,9 +143,14 @@ export function registerServe(program: Command): void {
 }
 
 /** Who speaks for the default model. */
-function backendOf(models: readonly PublicModel[], embedded: string): ServerParts["backend"] {
+function backendOf(
+  models: readonly PublicModel[],
+  embedded: string,
+  local: readonly string[],
+): ServerParts["backend"] {
   const name = models.find(({ card }) => card.isDefault)?.checkpoint ?? embedded;
-  return { name, kind: name === embedded ? "parametric" : "remote" };
+  if (name === embedded) return { name, kind: "parametric" };
+  return { name, kind: local.includes(name) ? "codec-lm" : "remote" };
 }
 
 /** Makes one ready after the other, and says what cannot be done without: the server speaks given words all the same. */

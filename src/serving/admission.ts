@@ -14,6 +14,11 @@ export interface AdmissionOptions {
   readonly keyQueueDepth: number;
   /** Longest wait for a first place, in milliseconds. */
   readonly queueWaitMs: number;
+  /**
+   * Whether what computes keeps a place for an utterance as long as that is open: then no more are opened than there are
+   * places, and who gave its place up will find it again. No unless told.
+   */
+  readonly isPlaceKept?: boolean;
   /** Monotonic milliseconds. */
   readonly nowMs?: () => number;
 }
@@ -240,7 +245,9 @@ export class Admission {
 
   /** Where as many are open as may be, a key that has less than its part of them may still open one. */
   #mayOpen(key: string): boolean {
-    const most = OPEN_PER_PLACE * this.#options.concurrency;
+    const { concurrency, isPlaceKept = false } = this.#options;
+    if (isPlaceKept) return this.#open.size < concurrency;
+    const most = OPEN_PER_PLACE * concurrency;
     return this.#open.size < most || this.#openBy.of(key) < Math.floor(most / (this.#openBy.keys + 1));
   }
 
@@ -266,7 +273,9 @@ export class Admission {
     this.#serve();
     if (!this.#isOpeningAwaited()) return;
     for (const { isEnding } of this.#open) if (isEnding) return;
-    const idle = this.#longestResting(({ state }) => state === "paused");
+    // Where places are kept, nobody takes that of one who rests.
+    const isPlaceKept = this.#options.isPlaceKept === true;
+    const idle = this.#longestResting(({ state }) => isPlaceKept || state === "paused");
     if (idle === null || this.#nowMs() - idle.restingSinceMs! < IDLE_MS) return;
     idle.isEnding = true;
     idle.stop(idleTooLong());

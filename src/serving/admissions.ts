@@ -1,29 +1,37 @@
 import type { ServiceError } from "../contract/errors.ts";
 import { Admission, type AdmissionOptions } from "./admission.ts";
 
+/** How many utterances a checkpoint speaks at once that has places of its own. */
+export interface OwnPlaces {
+  readonly places: number;
+  /** Whether it keeps a place for as long as an utterance is open, also while nothing of it is computed. */
+  readonly isKept: boolean;
+}
+
 /**
- * The places of all that speaks: those of this machine, and for each checkpoint that computes elsewhere its own, so that
- * who waits for one of them holds nobody up who does not.
+ * The places of all that speaks: those of this machine, which its threads share, and for each checkpoint that computes
+ * elsewhere, or that computes several utterances together in a thread of its own, its own: so that who waits for one of
+ * them holds nobody up who does not.
  */
 export class Admissions {
   readonly #here: Admission;
-  readonly #elsewhere: ReadonlyMap<string, Admission>;
+  readonly #own: ReadonlyMap<string, Admission>;
 
-  /** @param places of checkpoints that compute elsewhere, by their names */
-  constructor(options: AdmissionOptions, places: ReadonlyMap<string, number>) {
+  /** @param own of checkpoints that have places of their own, by their names */
+  constructor(options: AdmissionOptions, own: ReadonlyMap<string, OwnPlaces>) {
     this.#here = new Admission(options);
     const isLimited = options.keyConcurrency < options.concurrency;
-    this.#elsewhere = new Map(
-      [...places].map(([checkpoint, concurrency]) => {
+    this.#own = new Map(
+      [...own].map(([checkpoint, { places: concurrency, isKept }]) => {
         const keyConcurrency = isLimited ? Math.min(options.keyConcurrency, concurrency) : concurrency;
-        return [checkpoint, new Admission({ ...options, concurrency, keyConcurrency })];
+        return [checkpoint, new Admission({ ...options, concurrency, keyConcurrency, isPlaceKept: isKept })];
       }),
     );
   }
 
   /** Those of a checkpoint. */
   of(checkpoint: string): Admission {
-    return this.#elsewhere.get(checkpoint) ?? this.#here;
+    return this.#own.get(checkpoint) ?? this.#here;
   }
 
   get active(): number {
@@ -49,7 +57,7 @@ export class Admissions {
   }
 
   #all(): Admission[] {
-    return [this.#here, ...this.#elsewhere.values()];
+    return [this.#here, ...this.#own.values()];
   }
 
   #sum(of: (admission: Admission) => number): number {

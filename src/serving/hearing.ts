@@ -1,3 +1,4 @@
+import type { PublicModel } from "../catalogue/public-models.ts";
 import type { Clip, Conversation, Turn } from "../model/conversation.ts";
 import { RecogniserError, type Transcript } from "../model/recogniser.ts";
 import { stopWith } from "../model/stop-with.ts";
@@ -8,7 +9,10 @@ import type { HeardTurn } from "./heard-turn.ts";
 import { failureType } from "./in-span.ts";
 import { OutOfPatienceError } from "./shared-clip.ts";
 
-/** Whose turns are heard: those that a writer reads, those by which the voice keeps its pace as well, or nobody's. */
+/**
+ * Whose turns are heard: those that a writer reads, or the model that speaks; those by which the voice keeps its pace as
+ * well; or nobody's.
+ */
 type HearingUse = "writer" | "always" | "never";
 
 export interface HearingOptions {
@@ -56,6 +60,7 @@ export class Hearing {
    * words, and `heard` says why. So does one that was heard in part, whatever `heard` has of it: the rest may be what the
    * safety gate has to see, and what a reply has to answer.
    *
+   * @param reads whose words the model that speaks reads: those are found for given words too
    * @throws a `ServiceError` where the server has no place to hear it in: a reply to what nobody heard would be wrong.
    *   The signal's reason.
    */
@@ -64,10 +69,11 @@ export class Hearing {
     keyId: string,
     signal: AbortSignal,
     span: Span = NO_SPAN,
+    reads: PublicModel["reads"] = undefined,
   ): Promise<HeardConversation> {
     const history = [...conversation.history];
     const heard: HeardTurn[] = [];
-    const wanted = this.#wanted(conversation);
+    const wanted = this.#wanted(conversation, reads);
     const newestS = history[wanted[0] ?? -1]?.audio?.durationS ?? 0;
     const beyondS = Math.max(0, newestS - SHORT_S);
     let leftMs = this.#patienceMs + Math.min(MOST_MORE_MS, beyondS * MORE_MS_A_SECOND);
@@ -88,8 +94,9 @@ export class Hearing {
   }
 
   /** The turns that are to be heard, the newest first. */
-  #wanted({ history, open }: Conversation): number[] {
-    if (this.#use === "never" || (open.text !== null && this.#use !== "always")) return [];
+  #wanted({ history, open }: Conversation, reads: PublicModel["reads"]): number[] {
+    const isHeardForGiven = this.#use === "always" || reads !== undefined;
+    if (this.#use === "never" || (open.text !== null && !isHeardForGiven)) return [];
     const found: number[] = [];
     let seconds = 0;
     let chars = 0;
@@ -97,8 +104,9 @@ export class Hearing {
       const { text, audio, speaker } = history[index] as Turn;
       chars += text?.length ?? 0;
       if (open.text === null && chars > MOST_CHARS) break;
+      if (text !== null || audio === null) continue;
       // Given words need no more than the pace of whoever says them.
-      if (text !== null || audio === null || (open.text !== null && speaker !== open.speaker)) continue;
+      if (open.text !== null && reads !== "everybody" && speaker !== open.speaker) continue;
       seconds += audio.durationS;
       // What the safety gate judges by is heard however long it is.
       if (history.length - index > GATED_TURNS && seconds > MOST_S) break;

@@ -13,7 +13,7 @@ import { newEventId } from "../tenancy/event-id.ts";
 import type { UsageRecord } from "../tenancy/store.ts";
 import { NO_SPAN, type Span } from "../tracing/span.ts";
 import type { AdmissionOptions, Place } from "./admission.ts";
-import { Admissions } from "./admissions.ts";
+import { Admissions, type OwnPlaces } from "./admissions.ts";
 import { AuthoredText } from "./authored-text.ts";
 import type { ComingText } from "./coming-text.ts";
 import { within } from "./deadline.ts";
@@ -53,8 +53,8 @@ export interface ServiceOptions extends AdmissionOptions {
   readonly loadTimeoutMs: number;
   /** Seconds of speech that are made ahead of who plays it as it comes; 0 is no bound. */
   readonly maxAheadS: number;
-  /** Utterances that checkpoints which compute elsewhere speak at once, by their names; none unless given. */
-  readonly placesElsewhere?: ReadonlyMap<string, number>;
+  /** Of checkpoints that do not share the places of this machine, by their names; none unless given. */
+  readonly ownPlaces?: ReadonlyMap<string, OwnPlaces>;
 }
 
 /** Who asks, and how. */
@@ -110,7 +110,7 @@ export class SpeechService {
   constructor(deps: ServiceDeps, options: ServiceOptions) {
     this.#deps = deps;
     this.#options = options;
-    this.#admissions = new Admissions(options, options.placesElsewhere ?? new Map());
+    this.#admissions = new Admissions(options, options.ownPlaces ?? new Map());
     this.#lead = new Lead(options.maxAheadS);
     this.#nowMs = options.nowMs ?? (() => performance.now());
   }
@@ -174,8 +174,9 @@ export class SpeechService {
     try {
       const isWritten = given.conversation.open.text === null && caller.words === undefined;
       if (isWritten && this.#deps.writer === null) throw noWriter();
-      const heard = (await this.#deps.hearing?.hear(given.conversation, caller.keyId, stop.signal, span)) ?? {
-        conversation: given.conversation,
+      const { conversation: talk, model } = given;
+      const heard = (await this.#deps.hearing?.hear(talk, caller.keyId, stop.signal, span, model.reads)) ?? {
+        conversation: talk,
         heard: [],
       };
       const prepared = { ...given, conversation: heard.conversation };
@@ -211,7 +212,16 @@ export class SpeechService {
       const voice = report.voice === undefined ? {} : { voice: voiceMeta(report.voice) };
       const prompt = report.prompt === undefined ? {} : { prompt: promptMeta(report.prompt) };
       const marks = all.marks();
-      const meta = { ...tally.meta(report.stop), ...hearing, ...writing, ...voice, ...prompt, ...marks };
+      const loading = lease.loadMs == null ? {} : { load_ms: Math.round(10 * lease.loadMs) / 10 };
+      const meta = {
+        ...tally.meta(report.stop),
+        ...loading,
+        ...hearing,
+        ...writing,
+        ...voice,
+        ...prompt,
+        ...marks,
+      };
       const finishedHead = report.finishedHead ?? NOTHING;
       return { text, audioS, frames, usage, finishedHead, marks, meta };
     } catch (error) {

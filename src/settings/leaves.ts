@@ -18,6 +18,8 @@ export interface LeafSchema {
   readonly required?: readonly string[];
   readonly patternProperties?: Readonly<Record<string, LeafSchema>>;
   readonly additionalProperties?: boolean;
+  /** Its members beside which there may be no other, and then no other's default. */
+  readonly alone?: readonly string[];
 }
 
 /** One setting under the names that it has in its three sources. */

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 
 /** A name that stands in the settings, in lists and in the log. */
 const NAME = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$";
@@ -95,16 +95,106 @@ const Remote = Type.Object(
   closed,
 );
 
+const LabelVoice = Type.Union([
+  Type.Object({ preset: Type.String({ minLength: 1 }) }, closed),
+  Type.Object({ clip: Type.String({ minLength: 1 }), text: Type.Optional(Type.String()) }, closed),
+]);
+
+/** A codec language model that is computed here. */
+const HERE = {
+  path: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        "The folder of a codec language model that is computed here, as its authors publish it. Not needed where NAME is one that `antiphon models pull` has: `csm-1b`, `qwen3-tts-0.6b`, `qwen3-tts-0.6b-custom`, `qwen3-tts-1.7b`, `qwen3-tts-1.7b-custom`. A relative path in the file of settings starts from that file's own folder.",
+    }),
+  ),
+  precision: Type.Enum(["fp32", "int8", "int4"], {
+    default: "int8",
+    description:
+      "What the transformers of it are computed with: numbers as they are, or quantised to 8 bits, or the larger transformer to 4. Fewer are faster, take less memory and stray further from its authors' numbers.",
+  }),
+  places: Type.Integer({
+    minimum: 1,
+    maximum: 64,
+    default: 4,
+    unit: "utterances",
+    description:
+      "Utterances that it computes together. Each takes memory of its own; more wait, as `queueDepth` and the other limits of waiting say.",
+  }),
+  threads: Type.Integer({
+    minimum: 0,
+    maximum: 64,
+    default: 0,
+    unit: "threads",
+    description: "Threads that compute it together; 0 is one for each core, at most 4.",
+  }),
+  pace: Type.Enum(["throughput", "realtime"], {
+    default: "throughput",
+    description:
+      "Whether an utterance is refused with 502 where with it none would be spoken as fast as it is heard (`realtime`), or never (`throughput`).",
+  }),
+  voices: Type.Optional(
+    Type.Record(Type.String(), LabelVoice, {
+      takes:
+        'an object from speaker labels to {"preset": NAME} or {"clip": FILE, "text": WORDS}, as in {"0": {"preset": "vivian"}}',
+      description:
+        'Whose voices the speakers "0" and "1" have: one of the checkpoint\'s own by its name, or that of a recording of a few seconds and all the words in it (left out where nobody knows them). A relative path in the file of settings starts from that file\'s own folder.',
+    }),
+  ),
+  language: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        "What language Qwen3-TTS speaks, by its own names, as in `english`; without it, it finds out.",
+    }),
+  ),
+  instruct: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: "How Qwen3-TTS is to speak, or what a voice that it designs is like, in words.",
+    }),
+  ),
+  resident: Type.Boolean({
+    default: true,
+    description:
+      "Whether it is loaded at start and stays in memory. Otherwise the first request waits until it is, and it leaves where its memory is wanted.",
+  }),
+  idleUnloadS: Type.Integer({
+    minimum: 0,
+    maximum: MAX_MS / 1_000,
+    default: 0,
+    unit: "s",
+    description:
+      "After how long without a request it leaves the memory, where it is not `resident`; 0 is not before its memory is wanted.",
+  }),
+};
+
+const Here = Type.Object(HERE);
+
+/** A checkpoint that is computed elsewhere. */
+export interface RemoteSettings {
+  readonly remote: Static<typeof Remote>;
+}
+
+/** A checkpoint that is computed here. */
+export type CodecLmSettings = Static<typeof Here>;
+
 /** What can speak, beside the embedded voice: by name. */
 export const Checkpoints = Type.Record(
   Type.String({ pattern: NAME }),
-  Type.Object({ remote: Remote }, { ...closed, description: "A checkpoint that computes elsewhere." }),
+  Type.Unsafe<RemoteSettings | (CodecLmSettings & { readonly remote?: undefined })>(
+    Type.Object(
+      { remote: Type.Optional(Remote), ...HERE },
+      { ...closed, alone: ["remote"], description: "A checkpoint, which is computed elsewhere or here." },
+    ),
+  ),
   {
     ...closed,
     default: {},
     takes: "an object of checkpoints by their names",
     description:
-      "Other voices than the embedded one, by names of your own: speech models behind an address (see below and models.md).",
+      "Other voices than the embedded one, by names of your own: speech models behind an address, or codec language models in a folder (see below and models.md).",
   },
 );
 
@@ -115,7 +205,8 @@ export const Models = Type.Record(
     {
       checkpoint: Type.String({
         pattern: NAME,
-        description: "What speaks: a name in `checkpoints`, or `heart`, the embedded voice.",
+        description:
+          "What speaks: a name in `checkpoints`; `csm-1b`, `qwen3-tts-0.6b` or another codec language model, once pulled; or `heart`, the embedded voice.",
       }),
       displayName: Type.Optional(Type.String({ minLength: 1, description: "What people see." })),
       description: Type.Optional(

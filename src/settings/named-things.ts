@@ -29,6 +29,12 @@ export function faultIn(schema: LeafSchema, value: unknown, name: string): Fault
     const fault = faultIn(of, part, inner);
     if (fault !== null) return fault;
   }
+  const lonely = aloneIn(schema, value);
+  const beside = Object.keys(value).find((key) => lonely !== null && key !== lonely);
+  if (beside !== undefined) {
+    const takes = `nothing where ${name}.${lonely} is given: leave one of the two out`;
+    return { name: `${name}.${beside}`, value: value[beside], kind: "wrong", takes };
+  }
   const missing = neededIn(schema).find((key) => !Object.hasOwn(value, key));
   if (missing === undefined) return null;
   const takes = expectation(members?.[missing] ?? {});
@@ -43,6 +49,8 @@ export function neededIn({ required = [], properties = {} }: LeafSchema): string
 /** The value of such a setting with the defaults of what was left out. */
 export function withDefaults(schema: LeafSchema, value: unknown): unknown {
   if (!isRecord(value)) return value;
+  const lonely = aloneIn(schema, value);
+  if (lonely !== null) return { [lonely]: withDefaults(schema.properties![lonely]!, value[lonely]) };
   if (schema.properties === undefined) {
     const filled = Object.entries(value).map(([key, part]) => {
       const of = ofPattern(schema.patternProperties ?? {}, key);
@@ -55,6 +63,11 @@ export function withDefaults(schema: LeafSchema, value: unknown): unknown {
     return part === undefined ? [] : [[key, part]];
   });
   return Object.fromEntries(filled);
+}
+
+/** The member that stands alone in a value, or `null`. */
+function aloneIn({ alone = [] }: LeafSchema, value: Record<string, unknown>): string | null {
+  return alone.find((key) => Object.hasOwn(value, key)) ?? null;
 }
 
 type Schemas = Readonly<Record<string, LeafSchema>>;

@@ -31,14 +31,28 @@ export function readSettingsFile(path: string): Map<string, unknown> {
     const given = values.get(name);
     if (typeof given === "string") values.set(name, resolve(dirname(path), given));
   }
-  for (const { remote } of Object.values((values.get("checkpoints") ?? {}) as CheckpointsAsGiven)) {
-    if (remote?.keyFile !== undefined) remote.keyFile = resolve(dirname(path), remote.keyFile);
-  }
+  const checkpoints = Object.values((values.get("checkpoints") ?? {}) as CheckpointsAsGiven);
+  for (const checkpoint of checkpoints) resolvePaths(checkpoint, dirname(path));
   return values;
 }
 
-/** As far as a path is in it. It was just read from the file, and is nobody else's. */
-type CheckpointsAsGiven = Record<string, { remote?: { keyFile?: string } }>;
+/** As far as paths are in it. It was just read from the file, and is nobody else's. */
+type CheckpointsAsGiven = Record<string, CheckpointAsGiven>;
+
+interface CheckpointAsGiven {
+  remote?: { keyFile?: string };
+  path?: string;
+  voices?: Record<string, { clip?: string }>;
+}
+
+function resolvePaths(checkpoint: CheckpointAsGiven, folder: string): void {
+  const { remote, path, voices = {} } = checkpoint;
+  if (remote?.keyFile !== undefined) remote.keyFile = resolve(folder, remote.keyFile);
+  if (path !== undefined) checkpoint.path = resolve(folder, path);
+  for (const voice of Object.values(voices)) {
+    if (voice.clip !== undefined) voice.clip = resolve(folder, voice.clip);
+  }
+}
 
 function parse(path: string): unknown {
   let text: string;

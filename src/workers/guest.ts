@@ -4,9 +4,10 @@ import { GuestUtterance } from "./guest-utterance.ts";
 import { guardOf } from "./native-gate.ts";
 import type { GuestData, ModelModule, OpenMessage, ToGuest, ToHost } from "./protocol.ts";
 import { createScheduler } from "./scheduler.ts";
+import { createTogether } from "./together.ts";
 import { toWireError } from "./wire-error.ts";
 
-const { entry, create, gate } = workerData as GuestData;
+const { entry, create, isBatching, gate } = workerData as GuestData;
 
 const early: ToGuest[] = [];
 let receive = (message: ToGuest): void => void early.push(message);
@@ -23,7 +24,7 @@ try {
 
 function serve(model: SpeechModel): void {
   const utterances = new Map<number, GuestUtterance>();
-  const scheduler = createScheduler();
+  const scheduler = isBatching ? createTogether() : createScheduler();
 
   const forget = (id: number): void => {
     const utterance = utterances.get(id);

@@ -10,6 +10,8 @@ export interface GuestData {
   readonly entry: string;
   /** Handed to `createModel` as it is. */
   readonly create: unknown;
+  /** Whether it computes the open utterances together: then all of them are asked at the same time. */
+  readonly isBatching: boolean;
   /** Says whether the thread may be ended from outside just now. */
   readonly gate: NativeGate;
 }

@@ -33,6 +33,11 @@ export interface WorkerPoolOptions {
   readonly create: unknown;
   /** Threads, each with a model of its own. */
   readonly size: number;
+  /**
+   * Whether a model computes the utterances that are open together, a frame of each at a time: then all that may go on are
+   * asked for a frame at the same time, instead of one after the other. No unless told.
+   */
+  readonly isBatching?: boolean;
   /** Frames that a thread may be ahead of the consumer, for each utterance. 4 unless told. */
   readonly creditFrames?: number;
   /** Limits of each thread's JavaScript heap, beside {@link DEFAULT_LIMITS}. */
@@ -191,7 +196,11 @@ export async function createWorkerPool(options: WorkerPoolOptions): Promise<Work
 
 function threadOptions(options: WorkerPoolOptions): Omit<SpeechThreadOptions, "onExit" | "onHung"> {
   return {
-    guest: { entry: options.entry.href, create: options.create },
+    guest: {
+      entry: options.entry.href,
+      create: options.create,
+      isBatching: options.isBatching ?? false,
+    },
     creditFrames: options.creditFrames ?? 4,
     resourceLimits: { ...DEFAULT_LIMITS, ...options.resourceLimits },
     startTimeoutMs: options.startTimeoutMs ?? 60_000,

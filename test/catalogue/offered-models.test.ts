@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { offeredModels } from "../../src/catalogue/offered-models.ts";
+import { type LocalVoice, offeredModels } from "../../src/catalogue/offered-models.ts";
 import { PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import { SettingsError } from "../../src/settings/settings-error.ts";
@@ -16,9 +16,13 @@ const CHECKPOINTS = {
   farm: { remote: { kind: "antiphon", urls } },
 };
 
-function offered(models: object, checkpoints: object = CHECKPOINTS) {
+function offered(
+  models: object,
+  checkpoints: object = CHECKPOINTS,
+  here: ReadonlyMap<string, LocalVoice> = new Map(),
+) {
   const env = { ANTIPHON_MODELS: JSON.stringify(models), ANTIPHON_CHECKPOINTS: JSON.stringify(checkpoints) };
-  return offeredModels(loadSettings({ env }));
+  return offeredModels(loadSettings({ env }), here);
 }
 
 test("without settings the models are those of the repository", () => {
@@ -56,6 +60,20 @@ test("a card says what a model elsewhere does not take, and that its bytes do no
   assert.ok(models.slice(PUBLIC_MODELS.length).every(({ card }) => !card.isDefault));
 });
 
+test("a codec language model stays in memory unless the settings say otherwise, and its card says what it is", () => {
+  const here = new Map([["own", { reads: "everybody", description: "Spoken here." } as const]]);
+  const [flagship, ...others] = offered(
+    { "svc-beta-v0.3": { checkpoint: "own" }, small: { checkpoint: "qwen3-tts-0.6b" } },
+    { own: { path: "/srv/csm" }, "qwen3-tts-0.6b": { resident: false } },
+    here,
+  );
+  const { card, ...rest } = flagship!;
+  assert.deepEqual(rest, { checkpoint: "own", preset: {}, isResident: true, reads: "everybody" });
+  assert.equal(card.description, "Spoken here.");
+  const small = others.at(-1)!;
+  assert.deepEqual([small.checkpoint, small.isResident, small.reads], ["qwen3-tts-0.6b", false, undefined]);
+});
+
 test("an id of one's own may be another name of the embedded voice", () => {
   const model = offered({ calm: { checkpoint: "heart", displayName: "Calm" } }).at(-1)!;
   assert.deepEqual(model.preset, PUBLIC_MODELS[0]!.preset);
@@ -71,7 +89,7 @@ test("a checkpoint that there is not is refused, and so is one with the embedded
   refused(
     { "svc-beta-v0.3": { checkpoint: "kokro" } },
     undefined,
-    /^The setting models\.svc-beta-v0\.3\.checkpoint is "kokro", which does not exist: name one of heart, kokoro, qwen, farm\.$/,
+    /^The setting models\.svc-beta-v0\.3\.checkpoint is "kokro", which does not exist: name one of heart, csm-1b, qwen3-tts-0\.6b, .*, kokoro, qwen, farm\.$/,
   );
   refused({ a: { checkpoint: "toString" } }, undefined, /which does not exist/);
   refused(

@@ -167,3 +167,52 @@ class World {
 function pick<T>(from: readonly T[], which: number): T | undefined {
   return from[which % Math.max(1, from.length)];
 }
+
+test("one that nobody holds leaves after as long as it may stay, unless it is held again or pinned", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const fakes = new FakeCheckpoints();
+  const residency = new Residency(10, new Set(["pinned"]));
+  const signal = new AbortController().signal;
+  const held = async (name: string): Promise<Hold> => {
+    const holding = residency.hold({ ...fakes.make(name, 1), idleUnloadMs: 1_000 }, signal);
+    for (const instance of fakes.in("loading")) instance.finishLoad();
+    await setImmediate();
+    for (const instance of fakes.in("loading")) instance.finishLoad();
+    return holding;
+  };
+  const states = () => residency.list().map(({ checkpoint, state }) => `${checkpoint} ${state}`);
+  const [first, pinned] = [await held("a"), await held("pinned")];
+  first.release();
+  pinned.release();
+  context.mock.timers.tick(999);
+  const second = await held("a");
+  context.mock.timers.tick(5_000);
+  assert.deepEqual(states().sort(), ["a loaded", "pinned loaded"]);
+  second.release();
+  context.mock.timers.tick(1_000);
+  assert.deepEqual(states().sort(), ["a unloading", "pinned loaded"]);
+  await setImmediate();
+  fakes.in("closing")[0]?.finishClose();
+  await setImmediate();
+  assert.deepEqual(states(), ["pinned loaded"]);
+  const closing = residency.close();
+  await setImmediate();
+  for (const instance of fakes.in("closing")) instance.finishClose();
+  await closing;
+});
+
+test("whoever waits for a checkpoint to be loaded is told for how long, and nobody else", async () => {
+  const fakes = new FakeCheckpoints();
+  const residency = new Residency(10, new Set());
+  const checkpoint = fakes.make("a", 1);
+  const signal = new AbortController().signal;
+  const both = Promise.all([residency.hold(checkpoint, signal), residency.hold(checkpoint, signal)]);
+  await setImmediate();
+  fakes.in("loading")[0]?.finishLoad();
+  for (const { loadMs } of await both) assert.ok(loadMs !== null && loadMs >= 0);
+  assert.equal((await residency.hold(checkpoint, signal)).loadMs, null);
+  const closing = residency.close();
+  await setImmediate();
+  for (const instance of fakes.in("closing")) instance.finishClose();
+  await closing;
+});

@@ -52,6 +52,18 @@ describe("a server that cannot start says why, and what to do, and exits 1:", ()
     });
   });
 
+  it("the database has no address, although buckets are shared already", async () => {
+    const config = join(temporaryFolder(), "antiphon.json");
+    const settings = { store: { kind: "postgres", urlFile: "no-such-file" }, buckets: { kind: "valkey" } };
+    writeFileSync(config, JSON.stringify(settings));
+    const env = { ANTIPHON_BUCKETS_URL: "redis://127.0.0.1:1" };
+    const { code, stderr } = await antiphon(["serve", "--port", "0", "--config", config], {
+      env: { ...WITHOUT_MODELS, ...env },
+    });
+    assert.equal(code, 1, stderr);
+    assert.match(stderr, /^store\.urlFile \(.*no-such-file\) does not exist\.\n$/);
+  });
+
   it("the database is damaged", async () => {
     const dataDir = temporaryFolder();
     writeFileSync(join(dataDir, "antiphon.db"), "this is no database\n".repeat(400));

@@ -24,6 +24,6 @@ export function startRemoteServer(
     ...options,
     models: offeredModels(settings),
     checkpoints: remotes,
-    placesElsewhere: new Map(remotes.map(({ name, places }) => [name, places])),
+    ownPlaces: new Map(remotes.map(({ name, places }) => [name, { places, isKept: false }])),
   });
 }

@@ -5,6 +5,7 @@ import { type RunningServer, startServer } from "../../src/cli/compose.ts";
 import { createToneModel, type ToneOptions } from "../../src/engines/tone/tone.ts";
 import type { Recogniser } from "../../src/model/recogniser.ts";
 import type { Writer } from "../../src/model/writer.ts";
+import type { OwnPlaces } from "../../src/serving/admissions.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import type { Buckets } from "../../src/tenancy/buckets.ts";
 import { memoryStore } from "../../src/tenancy/memory-store.ts";
@@ -41,7 +42,7 @@ export interface TestServerOptions {
   /** Beside the tones, or in their place where one has their name, heart. */
   readonly checkpoints?: readonly Checkpoint[];
   readonly models?: readonly PublicModel[];
-  readonly placesElsewhere?: ReadonlyMap<string, number>;
+  readonly ownPlaces?: ReadonlyMap<string, OwnPlaces>;
   readonly writer?: Writer;
   readonly recogniser?: Recogniser;
   readonly canHear?: () => boolean;
@@ -68,7 +69,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     tenancy,
     ...(options.models === undefined ? {} : { models: options.models }),
     checkpoints: [heart, ...(options.checkpoints ?? [])],
-    ...(options.placesElsewhere === undefined ? {} : { placesElsewhere: options.placesElsewhere }),
+    ...(options.ownPlaces === undefined ? {} : { ownPlaces: options.ownPlaces }),
     backend: { name: "tone", kind: "test" },
     writer: options.writer ?? null,
     recogniser: options.recogniser ?? null,

@@ -19,8 +19,13 @@ afterEach(() => {
   for (const place of places.splice(0)) place.release();
 });
 
-function admissionsOf(elsewhere: Readonly<Record<string, number>>, options: Partial<AdmissionOptions> = {}) {
-  const made = new Admissions({ ...OPTIONS, ...options }, new Map(Object.entries(elsewhere)));
+function admissionsOf(
+  elsewhere: Readonly<Record<string, number>>,
+  options: Partial<AdmissionOptions> = {},
+  isKept = false,
+) {
+  const own = Object.entries(elsewhere).map(([name, places]) => [name, { places, isKept }] as const);
+  const made = new Admissions({ ...OPTIONS, ...options }, new Map(own));
   admissions = made;
   const enter = async (checkpoint: string): Promise<void> => {
     places.push(await made.of(checkpoint).enter("a", new AbortController().signal, () => {}));
@@ -68,6 +73,23 @@ test("a key's own limit holds there too, and without one a key that is alone has
   };
   assert.equal(await open(3), 4);
   assert.equal(await open(2), 2);
+});
+
+test("where places are kept, no more are opened than there are, not even while some give theirs up", async () => {
+  for (const [isKept, active] of [
+    [false, 1],
+    [true, 0],
+  ] as const) {
+    const { made, enter } = admissionsOf({ csm: 1 }, {}, isKept);
+    await enter("csm");
+    places.at(-1)!.pause();
+    const other = made.of("csm").enter("b", new AbortController().signal, () => {});
+    other.then((place) => places.push(place)).catch(() => {});
+    await Promise.resolve();
+    assert.deepEqual([made.active, made.queued], [active, 1 - active]);
+    for (const place of places.splice(0)) place.release();
+    made.close();
+  }
 });
 
 test("closing refuses who comes, wherever to", async () => {

@@ -59,6 +59,22 @@ test("given words are heard for where the setting says always, and of their own 
   }
 });
 
+test("given words are heard for where the model that speaks reads them: everybody's, or its own speaker's", async () => {
+  const turns = [spoken("0", "a"), spoken("1", "b"), typed("0", "Typed.")];
+  for (const [use, reads, asked] of [
+    ["writer", undefined, []],
+    ["writer", "speaker", ["a"]],
+    ["writer", "everybody", ["b", "a"]],
+    ["always", "everybody", ["b", "a"]],
+    ["never", "everybody", []],
+  ] as const) {
+    const ears = new ScriptedRecogniser({ a: "A.", b: "B." });
+    const hearing = hearingOf(ears, use);
+    await hearing.hear(conversation("Say this.", turns), "a", never, undefined, reads);
+    assert.deepEqual(ears.asked, asked, `${use} ${reads}`);
+  }
+});
+
 test("sixty-three turns of sound are bounded: the newest are heard", async () => {
   const turns = Array.from({ length: 63 }, (_, n) => spoken("0", `clip-${n}`));
   assert.deepEqual(await indexesHeard(turns), [55, 56, 57, 58, 59, 60, 61, 62]);

@@ -149,20 +149,39 @@ describe("settings", () => {
     for (const settings of [fromFile, fromEnvironment]) {
       assert.deepEqual(settings.models, models);
       assert.deepEqual(settings.checkpoints, { kokoro: { remote: REMOTE } });
-      assert.ok(Object.isFrozen(settings.checkpoints.kokoro?.remote.urls));
+      assert.ok(Object.isFrozen(settings.checkpoints.kokoro?.remote?.urls));
     }
     assert.deepEqual(loadSettings().checkpoints, {});
+  });
+
+  it("fills in what is left out of a checkpoint that is here, and takes its paths from the file's own folder", () => {
+    const voices = { "0": { clip: "me.wav", text: "It is me." }, "1": { preset: "ryan" } };
+    const checkpoints = { own: { path: "csm", voices }, "csm-1b": {} };
+    const settings = loadSettings({ configFile: fileHolding(JSON.stringify({ checkpoints })) });
+    const defaults = {
+      precision: "int8",
+      places: 4,
+      threads: 0,
+      pace: "throughput",
+      resident: true,
+      idleUnloadS: 0,
+    };
+    const clip = { ...voices["0"], clip: join(folder, "me.wav") };
+    const own = { path: join(folder, "csm"), ...defaults, voices: { ...voices, "0": clip } };
+    assert.deepEqual(settings.checkpoints, { own, "csm-1b": defaults });
   });
 
   it("takes a checkpoint's relative key file from the file's own folder", () => {
     const checkpoints = { kokoro: { remote: { ...KOKORO.remote, keyFile: "kokoro.key" } } };
     const settings = loadSettings({ configFile: fileHolding(JSON.stringify({ checkpoints })) });
-    assert.equal(settings.checkpoints.kokoro?.remote.keyFile, join(folder, "kokoro.key"));
+    assert.equal(settings.checkpoints.kokoro?.remote?.keyFile, join(folder, "kokoro.key"));
   });
 
   const inside = (remote: object) => ({
     configFile: fileHolding(JSON.stringify({ checkpoints: { kokoro: { remote } } })),
   });
+
+  const here = (own: object) => ({ configFile: fileHolding(JSON.stringify({ checkpoints: { own } })) });
 
   const refusals: readonly [what: string, sources: SettingSources, source: SettingSource, says: RegExp][] = [
     [
@@ -247,10 +266,28 @@ describe("settings", () => {
       /"checkpoints\.kokoro\.remote\.url", which is not a setting: did you mean checkpoints\.kokoro\.remote\.urls\?/,
     ],
     [
-      "a path to a checkpoint, which is taken nowhere yet",
-      { configFile: fileHolding('{"checkpoints": {"own": {"path": "/srv/own"}}}') },
+      "a checkpoint that is here and elsewhere",
+      { configFile: fileHolding(JSON.stringify({ checkpoints: { kokoro: { ...KOKORO, path: "/srv" } } })) },
       "file",
-      /"checkpoints\.own\.path", which is not a setting: remove it/,
+      /checkpoints\.kokoro\.path in the file .* is "\/srv", but it takes nothing where checkpoints\.kokoro\.remote is given/,
+    ],
+    [
+      "bits that there are not",
+      here({ path: "/srv/csm", precision: "int2" }),
+      "file",
+      /checkpoints\.own\.precision in the file .* is "int2", but it takes one of fp32, int8, int4/,
+    ],
+    [
+      "no place at all",
+      here({ path: "/srv/csm", places: 0 }),
+      "file",
+      /checkpoints\.own\.places in the file .* is 0, but it takes a whole number from 1 to 64/,
+    ],
+    [
+      "a voice that is neither a name nor a recording with its words",
+      here({ path: "/srv/csm", voices: { "0": { clip: "me.wav" } } }),
+      "file",
+      /checkpoints\.own\.voices in the file .*, but it takes an object from speaker labels to \{"preset": NAME\} or/,
     ],
     [
       "a checkpoint without what it needs",

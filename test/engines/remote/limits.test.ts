@@ -11,9 +11,14 @@ test("another Antiphon is asked for what the contract allows", () => {
   assert.deepEqual(FRAMES, { least: MIN_NEW_TOKENS, most: MAX_NEW_TOKENS });
 });
 
+interface RemoteSchema {
+  readonly properties: { readonly sampleRateHz: object };
+}
+
 test("samples without a head may have the rates that those of a WAV may", () => {
   const [checkpoint] = Object.values(Checkpoints.patternProperties);
-  const rate: object = checkpoint!.properties.remote.properties.sampleRateHz;
+  const { properties } = checkpoint as unknown as Record<"properties", { remote: RemoteSchema }>;
+  const rate = properties.remote.properties.sampleRateHz;
   const { least: minimum, most: maximum } = RATES_HZ;
   assert.deepEqual({ ...rate, minimum, maximum }, { ...rate });
 });

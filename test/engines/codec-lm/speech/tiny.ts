@@ -2,7 +2,6 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { after } from "node:test";
 import { architectureOf } from "../../../../src/engines/codec-lm/architectures.ts";
-import type { CodecLanguageModel, Ending, SpokenFrame } from "../../../../src/engines/codec-lm/model.ts";
 import {
   type CodecLmOptions,
   createModel,
@@ -11,6 +10,7 @@ import {
 import type { SpeechModel } from "../../../../src/model/speech-model.ts";
 import { CSM } from "../goldens.ts";
 import { BASE, customFolder } from "../qwen3-tts/cases.ts";
+import { withEnd } from "./with-end.ts";
 
 /** The tiny checkpoints of the reference's structure. */
 export const TINY = { csm: join(CSM, "csm-tiny"), base: BASE, custom: await customFolder() };
@@ -43,10 +43,7 @@ export const CLIPS: CodecLmOptions["voices"] = {
   "1": { clip: { samples: voiceClip(120), text: "" } },
 };
 
-/**
- * The same, but it ends where speech of the text would: by themselves tiny models do so by chance, or never. Who ends too
- * early begins again.
- */
+/** The same, but it ends where speech of the text would (`with-end.ts`). */
 export async function endingModel(
   kind: keyof typeof TINY,
   options: Partial<CodecLmOptions> = {},
@@ -55,29 +52,3 @@ export async function endingModel(
   const model = await architecture.open(TINY[kind], { ...SETUP, signal: new AbortController().signal });
   return await speechModelOver(withEnd(model), { ...PLAIN, ...options });
 }
-
-function withEnd(model: CodecLanguageModel): CodecLanguageModel {
-  return {
-    voices: model.voices,
-    async *speak(utterance, signal): AsyncGenerator<SpokenFrame, Ending, void> {
-      const frames = Math.ceil(utterance.open.text.length / 6);
-      const { maxFrames = Number.POSITIVE_INFINITY } = utterance.wishes;
-      for (let given = 0; ; ) {
-        const speech = model.speak(utterance, signal);
-        let step = await speech.next();
-        for (; !step.done; step = await speech.next()) {
-          if (given === frames || given === maxFrames) break;
-          if (step.value.samples.length === 0) continue;
-          given += 1;
-          yield step.value;
-        }
-        await speech.return(NOTHING);
-        if (given === frames) return { ...NOTHING, stop: "finished" };
-        if (given === maxFrames) return NOTHING;
-      }
-    },
-    close: () => model.close(),
-  };
-}
-
-const NOTHING: Ending = { stop: "length", read: [], heard: [] };

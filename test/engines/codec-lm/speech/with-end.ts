@@ -1,0 +1,31 @@
+import type { CodecLanguageModel, Ending, SpokenFrame } from "../../../../src/engines/codec-lm/model.ts";
+
+/**
+ * A model that ends where speech of the text would: by themselves tiny models do so by chance, or never. Who ends too
+ * early begins again.
+ */
+export function withEnd(model: CodecLanguageModel): CodecLanguageModel {
+  return {
+    voices: model.voices,
+    async *speak(utterance, signal): AsyncGenerator<SpokenFrame, Ending, void> {
+      const frames = Math.ceil(utterance.open.text.length / 6);
+      const { maxFrames = Number.POSITIVE_INFINITY } = utterance.wishes;
+      for (let given = 0; ; ) {
+        const speech = model.speak(utterance, signal);
+        let step = await speech.next();
+        for (; !step.done; step = await speech.next()) {
+          if (given === frames || given === maxFrames) break;
+          if (step.value.samples.length === 0) continue;
+          given += 1;
+          yield step.value;
+        }
+        await speech.return(NOTHING);
+        if (given === frames) return { ...NOTHING, stop: "finished" };
+        if (given === maxFrames) return NOTHING;
+      }
+    },
+    close: () => model.close(),
+  };
+}
+
+const NOTHING: Ending = { stop: "length", read: [], heard: [] };

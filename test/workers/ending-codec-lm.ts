@@ -1,0 +1,19 @@
+import { architectureOf } from "../../src/engines/codec-lm/architectures.ts";
+import { speechModelOver } from "../../src/engines/codec-lm/speech/model.ts";
+import type { SpeechModel } from "../../src/model/speech-model.ts";
+import type { NativeGuard } from "../../src/workers/native-gate.ts";
+import { withEnd } from "../engines/codec-lm/speech/with-end.ts";
+
+/** A tiny codec language model that ends where speech of its text would, for a thread. */
+export async function createModel(
+  { folder, places }: { readonly folder: string; readonly places: number },
+  guard: NativeGuard,
+): Promise<SpeechModel> {
+  const architecture = await architectureOf(folder);
+  const { signal } = new AbortController();
+  const model = await architecture.open(folder, {
+    ...{ threads: 1, precision: "fp32", cacheFolder: "", pace: "throughput" },
+    ...{ signal, guard, places },
+  });
+  return await speechModelOver(withEnd(model), { voices: {}, language: null, instruct: null });
+}

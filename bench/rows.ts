@@ -1,6 +1,7 @@
 import type { Row } from "./row.ts";
 import { authoredBesideStreams, authoredFirstAudio, writerMemory } from "./rows/authored.ts";
 import { codecLm } from "./rows/codec-lm.ts";
+import { codecLmLoad } from "./rows/codec-lm-load.ts";
 import { crowd } from "./rows/crowd.ts";
 import { crowdMemory } from "./rows/crowd-memory.ts";
 import { engineCpu } from "./rows/engine-cpu.ts";
@@ -91,4 +92,5 @@ export const ROWS: readonly Row[] = [
   storePostgres,
   remote,
   codecLm,
+  codecLmLoad,
 ];

@@ -15,7 +15,7 @@ export const codecLm: Row = {
   what: "a codec language model of CSM-1B's shapes (dice for weights), one utterance, as many threads as there are cores: time to open it, the second time; then from the request to the first frame; then of each frame of 80 ms",
   goal: "int4: a frame in 250 ms",
   async measure({ isQuick, note }) {
-    const folder = join(CACHE, "codec-lm", "csm");
+    const folder = join(CACHE, "codec-lm", "csm-f32");
     note("a checkpoint of 6.6 GB, if it is not there yet");
     await writeRandomCsm(folder, join(TOP, "test/golden/csm/csm-tiny"));
     const told: string[] = [];

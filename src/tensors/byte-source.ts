@@ -6,7 +6,9 @@ export interface ByteSource {
   readonly size: number;
   /** @throws WeightsError when fewer are left. */
   read(from: number, length: number): Promise<Uint8Array>;
-  /** The same, on the spot: for a few kilobytes that are waited for. */
+  /** Reads as many as there is room for. @throws WeightsError when fewer are left. */
+  readInto(room: Uint8Array, from: number): Promise<void>;
+  /** As `read`, on the spot: for a few kilobytes that are waited for. */
   readNow(from: number, length: number): Uint8Array;
   close(): Promise<void>;
 }
@@ -42,18 +44,23 @@ export async function openFiles(paths: readonly string[]): Promise<ByteSource> {
       const count = Math.min(from + length, begin + size) - first;
       return count > 0 ? [{ handle, at: first - begin, to: first - from, count }] : [];
     });
+  const readInto = async (room: Uint8Array, from: number): Promise<void> => {
+    checkRange(from, room.length, total);
+    for (const { handle, at, to, count } of partsOf(from, room.length)) {
+      for (let done = 0; done < count; ) {
+        const { bytesRead } = await handle.read(room, to + done, count - done, at + done);
+        done += checked(bytesRead);
+      }
+    }
+  };
   return {
     size: total,
     async read(from, length) {
       const bytes = sized(from, length, total);
-      for (const { handle, at, to, count } of partsOf(from, length)) {
-        for (let done = 0; done < count; ) {
-          const { bytesRead } = await handle.read(bytes, to + done, count - done, at + done);
-          done += checked(bytesRead);
-        }
-      }
+      await readInto(bytes, from);
       return bytes;
     },
+    readInto,
     readNow(from, length) {
       const bytes = sized(from, length, total);
       for (const { handle, at, to, count } of partsOf(from, length)) {
@@ -77,6 +84,10 @@ export function inMemory(bytes: Uint8Array): ByteSource {
   return {
     size: bytes.length,
     read: async (from, length) => readNow(from, length),
+    async readInto(room, from) {
+      checkRange(from, room.length, bytes.length);
+      room.set(bytes.subarray(from, from + room.length));
+    },
     readNow,
     async close() {},
   };
@@ -84,8 +95,12 @@ export function inMemory(bytes: Uint8Array): ByteSource {
 
 /** Aligned room for bytes that are there. */
 function sized(from: number, length: number, total: number): Uint8Array {
-  if (length < 0 || from < 0 || from + length > total) throw cutShort();
+  checkRange(from, length, total);
   return new Uint8Array(length);
+}
+
+function checkRange(from: number, length: number, total: number): void {
+  if (length < 0 || from < 0 || from + length > total) throw cutShort();
 }
 
 function checked(bytesRead: number): number {

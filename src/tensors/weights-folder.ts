@@ -22,6 +22,8 @@ export interface Weights {
   variable(name: string, shape?: readonly number[]): StoredVariable;
   /** All numbers of a variable, as float32. @throws WeightsError as `variable` does */
   read(name: string, shape?: readonly number[]): Promise<Float32Array>;
+  /** Reads bytes of a variable, as they are stored, from `from` on: as many as there is room for. @throws WeightsError */
+  readInto(room: Uint8Array, name: string, from: number): Promise<void>;
   /** One row of a matrix [rows, n], as float32, without the rest, on the spot. @throws WeightsError as `variable` does */
   row(name: string, row: number): Float32Array;
   /** So many bytes of a variable from one of its bytes on, as they lie in the file. @throws WeightsError */
@@ -99,6 +101,11 @@ function weightsOf(
     async read(name, shape) {
       const found = variable(name, shape);
       return await readFloats(sources.get(found.file)!, name, found);
+    },
+    async readInto(room, name, from) {
+      const found = variable(name);
+      if (from + room.length > found.bytes) throw new WeightsError(`${name} is shorter than that.`);
+      await sources.get(found.file)!.readInto(room, found.from + from);
     },
     row(name, row) {
       const { type, shape, file, from } = variable(name);

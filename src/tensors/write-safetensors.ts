@@ -1,68 +1,176 @@
-import { createHash } from "node:crypto";
+import { createHash, subtle } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 
 /** A tensor that is to be written. */
 export interface Planned {
   readonly name: string;
-  readonly dtype: "F32" | "U8";
+  readonly dtype: "F32" | "F16" | "BF16" | "U8";
   readonly shape: readonly number[];
 }
 
 /** Tensors that are made together, and how. */
 export interface Making {
   readonly tensors: readonly Planned[];
-  /** Their bytes, in the same order. */
-  make(): Promise<readonly Uint8Array[]>;
+  /**
+   * Their bytes, in the same order, in pieces of any length. A piece is read before the next one is asked for, and not
+   * afterwards: its memory may be used again.
+   */
+  make(): AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 }
 
+/** What a file says about itself, besides its tensors. */
+export type Metadata = Readonly<Record<string, string>>;
+
+/** Bytes that are digested together, so that several can be at once. */
+export const CHUNK = 4 * 2 ** 20;
+
+/** The entry of the metadata that {@link isSound} holds the file against: {@link sealOf} in hexadecimal. */
+export const SEAL = "sealed_sha256";
+
+/** What stands in the place of the seal while it is computed. */
+export const UNSEALED = "0".repeat(64);
+
 /**
- * Writes a safetensors file, making its tensors one after the other, so that no more than those of one making are in
- * memory.
+ * Writes a safetensors file, making its tensors one after the other. What was made is digested and written while the next
+ * is made; a few {@link CHUNK}s are in memory. The file carries a seal, and can be checked by it (`sealed-file.ts`).
  *
- * @returns the SHA-256 of the file, in hexadecimal
+ * The system is not made to write it through to its disk: what a loss of power leaves behind is told by the seal.
  */
-export async function writeSafetensors(path: string, makings: readonly Making[]): Promise<string> {
-  let end = 0;
-  const entries = makings
-    .flatMap(({ tensors }) => tensors)
-    .map(({ name, dtype, shape }) => {
-      const from = end;
-      end += sizeOf({ dtype, shape });
-      return [name, { dtype, shape, data_offsets: [from, end] }];
-    });
-  const json = JSON.stringify(Object.fromEntries(entries));
-  // The data begins at a multiple of 8.
-  const header = Buffer.from(json.padEnd(Math.ceil(json.length / 8) * 8));
-  const length = Buffer.alloc(8);
-  length.writeBigUInt64LE(BigInt(header.length));
-  const hash = createHash("sha256");
+export async function writeSafetensors(
+  path: string,
+  makings: readonly Making[],
+  metadata: Metadata = {},
+): Promise<void> {
+  const head = headOf(makings, metadata);
   const file = await open(path, "w");
   try {
-    for (const bytes of [length, header]) await append(file, bytes);
-    hash.update(length).update(header);
-    for (const { tensors, make } of makings) {
-      for (const [at, bytes] of (await make()).entries()) {
-        const wanted = sizeOf(tensors[at]!);
-        if (bytes.length !== wanted)
-          throw new Error(`${tensors[at]!.name} has ${bytes.length} bytes, not ${wanted}.`);
-        await append(file, bytes);
-        hash.update(bytes);
-      }
+    const writer = new ChunkWriter(file, head);
+    try {
+      for (const making of makings) await appendMade(writer, making);
+    } finally {
+      await writer.end();
     }
-    await file.sync();
+    await writeAll(file, Buffer.from(sealOf(writer.digests)), head.indexOf(UNSEALED));
   } finally {
     await file.close();
   }
+}
+
+/** Bytes that {@link writeSafetensors} would write. */
+export function bytesToWrite(makings: readonly Making[], metadata: Metadata = {}): number {
+  const tensors = makings.flatMap((making) => making.tensors);
+  return headOf(makings, metadata).length + tensors.reduce((sum, tensor) => sum + bytesOf(tensor), 0);
+}
+
+/** SHA-256 of the SHA-256 of the head and of each chunk behind it, in hexadecimal. */
+export function sealOf(digests: readonly Uint8Array[]): string {
+  const hash = createHash("sha256");
+  for (const digest of digests) hash.update(digest);
   return hash.digest("hex");
 }
 
-async function append(file: FileHandle, bytes: Uint8Array): Promise<void> {
+export async function digestOf(bytes: Uint8Array): Promise<Uint8Array> {
+  return new Uint8Array(await subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>));
+}
+
+/** The length of the header and the header, not sealed yet. The data behind it begins at a multiple of 8. */
+function headOf(makings: readonly Making[], metadata: Metadata): Buffer {
+  let end = 0;
+  const entries = makings
+    .flatMap(({ tensors }) => tensors)
+    .map((tensor) => {
+      const { name, dtype, shape } = tensor;
+      const from = end;
+      end += bytesOf(tensor);
+      return [name, { dtype, shape, data_offsets: [from, end] }];
+    });
+  // The seal comes first: what is sealed may look like one.
+  const about = { [SEAL]: UNSEALED, ...metadata };
+  const header = Buffer.from(JSON.stringify({ __metadata__: about, ...Object.fromEntries(entries) }));
+  const head = Buffer.alloc(8 + Math.ceil(header.length / 8) * 8, " ");
+  head.writeBigUInt64LE(BigInt(head.length - 8));
+  header.copy(head, 8);
+  return head;
+}
+
+async function appendMade(writer: ChunkWriter, { tensors, make }: Making): Promise<void> {
+  const wanted = tensors.reduce((sum, tensor) => sum + bytesOf(tensor), 0);
+  let found = 0;
+  for await (const piece of make()) {
+    found += piece.length;
+    await writer.append(piece);
+  }
+  if (found === wanted) return;
+  throw new Error(`${tensors.map(({ name }) => name).join(", ")}: ${found} bytes, not ${wanted}.`);
+}
+
+/** Chunks that are digested and written at once. */
+const AT_ONCE = 4;
+
+/** Writes bytes behind a head, in chunks. */
+class ChunkWriter {
+  readonly digests: Uint8Array[] = [];
+  readonly #file: FileHandle;
+  readonly #spare: Uint8Array<ArrayBuffer>[] = [];
+  #chunk = new Uint8Array(CHUNK);
+  #filled = 0;
+  #position = 0;
+  #underWay: Promise<void>[] = [];
+
+  constructor(file: FileHandle, head: Uint8Array) {
+    this.#file = file;
+    this.#write(head);
+  }
+
+  async append(bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at < bytes.length; ) {
+      const count = Math.min(CHUNK - this.#filled, bytes.length - at);
+      this.#chunk.set(bytes.subarray(at, at + count), this.#filled);
+      this.#filled += count;
+      at += count;
+      if (this.#filled === CHUNK) await this.#flush();
+    }
+  }
+
+  /** Waits until all of it is written. @throws what a write failed with */
+  async end(): Promise<void> {
+    if (this.#filled > 0) this.#write(this.#chunk.subarray(0, this.#filled));
+    this.#filled = 0;
+    const failures = await Promise.allSettled(this.#underWay);
+    for (const failure of failures) if (failure.status === "rejected") throw failure.reason;
+  }
+
+  async #flush(): Promise<void> {
+    const full = this.#chunk;
+    this.#filled = 0;
+    this.#write(full, () => this.#spare.push(full));
+    while (this.#underWay.length >= AT_ONCE) await this.#underWay.shift();
+    this.#chunk = this.#spare.pop() ?? new Uint8Array(CHUNK);
+  }
+
+  #write(bytes: Uint8Array, done: () => void = () => {}): void {
+    const [at, position] = [this.digests.length, this.#position];
+    this.#position += bytes.length;
+    this.digests.push(new Uint8Array());
+    const work = Promise.all([digestOf(bytes), writeAll(this.#file, bytes, position)]).then(([digest]) => {
+      this.digests[at] = digest;
+      done();
+    });
+    // Somebody awaits it later; until then its failure is nobody's.
+    work.catch(() => {});
+    this.#underWay.push(work);
+  }
+}
+
+async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
-    const { bytesWritten } = await file.write(bytes, done);
+    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done);
     done += bytesWritten;
   }
 }
 
-function sizeOf({ dtype, shape }: Pick<Planned, "dtype" | "shape">): number {
-  return shape.reduce((product, size) => product * size, dtype === "F32" ? 4 : 1);
+const NUMBER_BYTES = { F32: 4, F16: 2, BF16: 2, U8: 1 } as const;
+
+function bytesOf({ dtype, shape }: Planned): number {
+  return shape.reduce((product, size) => product * size, NUMBER_BYTES[dtype]);
 }

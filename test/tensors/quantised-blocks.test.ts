@@ -1,19 +1,11 @@
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import { GraphFile } from "../../src/tensors/graph-file.ts";
-import { type Bits, BLOCK, blocksIn, quantisedBlocks } from "../../src/tensors/quantised-blocks.ts";
+import { type Bits, BLOCK, blocksIn } from "../../src/tensors/quantised-blocks.ts";
 import { openSession } from "../../src/tensors/session.ts";
 import { float32, floatsOf } from "../../src/tensors/tensor.ts";
-import { openWeights } from "../../src/tensors/weights-folder.ts";
-import { writeSafetensors } from "../../src/tensors/write-safetensors.ts";
 import fc from "../properties.ts";
-
-const folder = await mkdtemp(join(tmpdir(), "antiphon-"));
-after(() => rm(folder, { recursive: true }));
+import { blocksInJavaScript } from "./blocks-in-javascript.ts";
 
 const matrices = fc
   .tuple(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 70 }))
@@ -52,7 +44,7 @@ for (const bits of [8, 4] as const) {
   test(`a number of ${bits} bits is as near as its block's scale allows`, () => {
     fc.assert(
       fc.property(matrices, ({ rows, columns, numbers }) => {
-        const { data, scales } = quantisedBlocks(numbers, rows, columns, bits);
+        const { data, scales } = blocksInJavaScript(numbers, rows, columns, bits);
         const found = restored(data, scales, rows, columns, bits);
         for (const [at, number] of numbers.entries()) {
           const block = Math.floor(at / columns) * blocksIn(columns) + Math.floor((at % columns) / BLOCK);
@@ -67,7 +59,7 @@ for (const bits of [8, 4] as const) {
   test(`onnxruntime multiplies by numbers of ${bits} bits as they were meant`, async () => {
     const [rows, columns] = [5, 48];
     const matrix = Float32Array.from({ length: rows * columns }, (_, at) => Math.sin(at * at));
-    const { data, scales } = quantisedBlocks(matrix, rows, columns, bits);
+    const { data, scales } = blocksInJavaScript(matrix, rows, columns, bits);
     const meant = restored(data, scales, rows, columns, bits);
     const graph = new GraphFile();
     const x = graph.input("x", "float32", [1, columns]);
@@ -95,29 +87,3 @@ for (const bits of [8, 4] as const) {
     }
   });
 }
-
-test("a safetensors file that was written is read as it was meant, and has the checksum that was told", async () => {
-  const path = join(folder, "written.safetensors");
-  const numbers = Float32Array.of(1.5, -2, 3);
-  const sum = await writeSafetensors(path, [
-    { tensors: [{ name: "odd", dtype: "U8", shape: [3] }], make: async () => [Uint8Array.of(1, 2, 3)] },
-    {
-      tensors: [{ name: "numbers", dtype: "F32", shape: [3, 1] }],
-      make: async () => [new Uint8Array(numbers.buffer)],
-    },
-  ]);
-  const weights = await openWeights(folder, "written.safetensors");
-  assert.deepEqual(await weights.read("numbers", [3, 1]), numbers);
-  assert.equal(weights.variables.get("odd")!.type, "uint8");
-  await weights.close();
-  assert.equal(
-    createHash("sha256")
-      .update(await readFile(path))
-      .digest("hex"),
-    sum,
-  );
-  const wrong = [
-    { tensors: [{ name: "a", dtype: "U8", shape: [2] } as const], make: async () => [new Uint8Array(3)] },
-  ];
-  await assert.rejects(writeSafetensors(path, wrong), /a has 3 bytes, not 2/);
-});

@@ -1,3 +1,5 @@
+import { int64, type Tensor } from "../../tensors/tensor.ts";
+import type { Frame } from "./frame-decoder.ts";
 import type { StreamedGraph } from "./streamed-graph.ts";
 import type { WeightsInGraph } from "./weights-in-graph.ts";
 
@@ -18,32 +20,50 @@ export function codeVectors(
 const SMALLEST_USAGE = 1e-5;
 
 /**
- * The sums of the vectors that frames of codes stand for in some neighbouring codebooks, as far as the frames have codes
- * of them: [frames, width].
+ * The sums of the vectors that frames stand for in some neighbouring codebooks: [streams, frames, width].
  *
- * @param codes int64 [codebooks, frames], of as many of the first codebooks as there are
- * @param books the codebooks' vectors, [size, width] each
+ * @param places int64 [all codebooks, streams, frames], as {@link placesOf} gives them
+ * @param books the vectors of these codebooks, [size, width] each
  * @param first of these codebooks
  */
 export function summedVectors(
   build: StreamedGraph,
-  codes: string,
+  places: string,
   books: readonly string[],
   first: number,
-  size: number,
+  width: number,
 ): string {
   const { graph } = build;
-  const count = books.length;
-  // The vectors of all the codebooks, one below the other.
-  const vectors = count === 1 ? books[0]! : graph.add("Concat", books, { axis: 0 });
-  const given = build.slice(codes, first, first + count, 0);
-  const starts = BigInt64Array.from({ length: count }, (_, at) => BigInt(at * size));
-  const below = graph.add("Slice", [
-    graph.constant(starts, [count, 1]),
-    graph.integers(0),
-    build.sizeOf(given, 0),
-    graph.integers(0),
-  ]);
-  const rows = graph.add("Gather", [vectors, graph.add("Add", [given, below])]);
+  // The vectors of these codebooks, one below the other, and zeros for a code that a frame does not have.
+  const vectors = graph.add("Concat", [...books, graph.constant(new Float32Array(width), [1, width])], {
+    axis: 0,
+  });
+  const given = build.slice(places, first, first + books.length, 0);
+  const rows = graph.add("Gather", [vectors, given]);
+  // Along the first axis sums are always added in the same order, however many frames there are.
   return graph.add("ReduceSum", [rows, graph.integers(0)], { keepdims: 0 });
+}
+
+/**
+ * Where the vectors of frames' codes are: int64 [codebooks, streams, frames].
+ *
+ * @param pieces as many frames of each stream, each of as many of the first codebooks as it has
+ * @param parts how many codebooks there are in each table of vectors, one behind the other
+ */
+export function placesOf(
+  pieces: readonly (readonly Frame[])[],
+  parts: readonly number[],
+  codes: number,
+): Tensor {
+  const frames = pieces.flat();
+  const places: number[] = [];
+  let before = 0;
+  for (const count of parts) {
+    for (let book = 0; book < count; book++) {
+      for (const frame of frames)
+        places.push(book * codes + (frame[before + book] ?? (count - book) * codes));
+    }
+    before += count;
+  }
+  return int64(BigInt64Array.from(places, BigInt), [before, pieces.length, pieces[0]!.length]);
 }

@@ -12,6 +12,7 @@ import {
 } from "../../../src/engines/codec-lm/mimi/mimi.ts";
 import { openWeights, type Weights } from "../../../src/tensors/weights-folder.ts";
 import { assertNear, CSM, readArrays } from "./goldens.ts";
+import { assertSameTogether, assertStrangersRefused } from "./together.ts";
 
 const FOLDER = join(CSM, "csm-tiny");
 const CASES = ["noise", "chirp", "harmonics", "short"];
@@ -21,16 +22,19 @@ describe("Mimi", () => {
   let weights: Weights;
   let encoder: MimiEncoder;
   let decoder: MimiDecoder;
+  let onTwoThreads: MimiDecoder;
 
   before(async () => {
     const sizes = mimiSizes((await readFields(FOLDER, "config.json")).group("codec_config"));
     weights = await openWeights(FOLDER, "model.safetensors");
     encoder = await openMimiEncoder(weights, "codec_model.", sizes, sizes.codebooks);
     decoder = await openMimiDecoder(weights, "codec_model.", sizes);
+    onTwoThreads = await openMimiDecoder(weights, "codec_model.", sizes, 2);
   });
 
   after(async () => {
-    await Promise.all([encoder.release(), decoder.release(), weights.close()]);
+    await Promise.all([encoder, decoder, onTwoThreads].map((each) => each.release()));
+    await weights.close();
   });
 
   const decoded = (frames: readonly Frame[]) => decoder.begin().decode(frames);
@@ -65,6 +69,22 @@ describe("Mimi", () => {
       }
     });
   }
+
+  test("decodes streams of different ages together as each alone, to the bit, also with two threads", async () => {
+    await assertSameTogether([decoder, onTwoThreads], (await arraysOf("noise")).rows("codes"));
+  });
+
+  test("decodes together no stream that is another decoder's, or twice", async () => {
+    await assertStrangersRefused(decoder, (await arraysOf("short")).rows("codes")[0]!);
+  });
+
+  test("begins behind frames as if it had made their sound", async () => {
+    const codes = (await arraysOf("harmonics")).rows("codes");
+    const stream = decoder.begin();
+    await stream.beginBehind(codes.slice(0, 7));
+    const rest = await stream.decode(codes.slice(7, 12));
+    assertNear(rest, (await decoded(codes)).slice(7 * 1_920, 12 * 1_920), 1e-5, "what follows");
+  });
 
   test("hears a sound that repeats the same way each time, across the pieces that it is encoded in", async () => {
     const period = 20;

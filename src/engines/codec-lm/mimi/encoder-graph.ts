@@ -1,13 +1,13 @@
 import { StreamedGraph } from "../streamed-graph.ts";
 import type { WeightsInGraph } from "../weights-in-graph.ts";
-import { codebook, mimiTransformer, residual } from "./layers.ts";
+import { codebook, elu, mimiTransformer, residual } from "./layers.ts";
 import { HALVING, type MimiSizes } from "./sizes.ts";
 
 /**
  * Writes Mimi's encoder.
  *
- * In: `audio` float32 [1, 1, samples], and states. Out: `codes` int64 [codebooks, frames]; `latents` float32
- * [1, width, frames]; states. A piece whose length is no multiple of a frame has to be the last.
+ * In: `audio` float32 [1, samples, 1], and states. Out: `codes` int64 [codebooks, frames]; `latents` float32
+ * [1, frames, width]; states. A piece whose length is no multiple of a frame has to be the last.
  *
  * @param stem in front of the names: `codec_model.`, or nothing
  * @param codebooks how many codes a frame gets: the first of all
@@ -20,7 +20,7 @@ export function mimiEncoder(
 ): StreamedGraph {
   const build = new StreamedGraph(weights);
   const { graph } = build;
-  const audio = graph.input("audio", "float32", [1, 1, "samples"]);
+  const audio = graph.input("audio", "float32", [1, "samples", 1]);
   let width = sizes.filters;
   let x = build.convolution(audio, `${stem}encoder.layers.0.conv`, {
     ins: 1,
@@ -29,7 +29,7 @@ export function mimiEncoder(
   });
   let layer = 1;
   for (const stride of sizes.ratios.toReversed()) {
-    x = graph.add("Elu", [residual(build, x, `${stem}encoder.layers.${layer}`, width, sizes)]);
+    x = elu(graph, residual(build, x, `${stem}encoder.layers.${layer}`, width, sizes));
     x = build.convolution(x, `${stem}encoder.layers.${layer + 2}.conv`, {
       ins: width,
       outs: 2 * width,
@@ -39,7 +39,7 @@ export function mimiEncoder(
     width *= 2;
     layer += 3;
   }
-  x = build.convolution(graph.add("Elu", [x]), `${stem}encoder.layers.${layer + 1}.conv`, {
+  x = build.convolution(elu(graph, x), `${stem}encoder.layers.${layer + 1}.conv`, {
     ins: width,
     outs: sizes.width,
     kernel: sizes.lastKernel,
@@ -54,7 +54,7 @@ export function mimiEncoder(
     edges: "repeated",
   });
   graph.addNamed("latents", "Identity", [x]);
-  graph.output("latents", [1, sizes.width, "frames"]);
+  graph.output("latents", [1, "frames", sizes.width]);
   const codes = quantised(weights, `${stem}quantizer`, sizes, codebooks, x);
   graph.addMany("Concat", codes, ["codes"], { axis: 0 });
   graph.output("codes", [codebooks, "frames"], "int64");
@@ -71,10 +71,7 @@ function quantised(
 ): string[] {
   const { graph } = weights;
   const { width, codeWidth, semanticCodebooks } = sizes;
-  const rows = graph.add("Squeeze", [
-    graph.add("Transpose", [latents], { perm: [0, 2, 1] }),
-    graph.integers(0),
-  ]);
+  const rows = graph.add("Squeeze", [latents, graph.integers(0)]);
   const projected = (part: string): string => {
     const name = `${stem}.${part}_residual_vector_quantizer.input_proj.weight`;
     const matrix = weights.constant(name, [codeWidth, width, 1], [codeWidth, width]);

@@ -1,19 +1,30 @@
+import type { GraphFile } from "../../../tensors/graph-file.ts";
 import { codeVectors } from "../code-vectors.ts";
 import { StreamedAttention } from "../streamed-attention.ts";
 import type { StreamedGraph } from "../streamed-graph.ts";
 import type { WeightsInGraph } from "../weights-in-graph.ts";
 import { type MimiSizes, placeOf } from "./sizes.ts";
 
-/** x + conv1(ELU(conv3(ELU(x)))), [1, width, time]. */
+/**
+ * x above 0, e^x - 1 below. onnxruntime's own rounds differently where its threads share the work out, so that a result
+ * would depend on what else is computed with it.
+ */
+export function elu(graph: GraphFile, x: string): string {
+  const above = graph.add("Relu", [x]);
+  const power = graph.add("Exp", [graph.add("Sub", [x, above])]);
+  return graph.add("Add", [above, graph.add("Sub", [power, graph.number(1)])]);
+}
+
+/** x + conv1(ELU(conv3(ELU(x)))), [streams, time, width]. */
 export function residual(build: StreamedGraph, x: string, stem: string, width: number, sizes: MimiSizes) {
   const { graph } = build;
   const narrow = width / sizes.compress;
-  const first = build.convolution(graph.add("Elu", [x]), `${stem}.block.1.conv`, {
+  const first = build.convolution(elu(graph, x), `${stem}.block.1.conv`, {
     ins: width,
     outs: narrow,
     kernel: sizes.residualKernel,
   });
-  const second = build.convolution(graph.add("Elu", [first]), `${stem}.block.3.conv`, {
+  const second = build.convolution(elu(graph, first), `${stem}.block.3.conv`, {
     ins: narrow,
     outs: width,
     kernel: 1,
@@ -24,7 +35,7 @@ export function residual(build: StreamedGraph, x: string, stem: string, width: n
 /**
  * The transformer of the encoder or the decoder: layer norms, layer scales, a window.
  *
- * @param x [1, width, time]
+ * @param x [streams, time, width]
  */
 export function mimiTransformer(build: StreamedGraph, x: string, stem: string, sizes: MimiSizes): string {
   const { graph, weights } = build;
@@ -39,7 +50,7 @@ export function mimiTransformer(build: StreamedGraph, x: string, stem: string, s
   const scaled = (rows: string, name: string): string =>
     graph.add("Mul", [rows, weights.constant(`${name}.scale`, [width])]);
 
-  let rows = graph.add("Transpose", [x], { perm: [0, 2, 1] });
+  let rows = x;
   for (let at = 0; at < layers; at++) {
     const layer = `${stem}.layers.${at}`;
     const attended = attention.attend(normalised(rows, `${layer}.input_layernorm`), `${layer}.self_attn`);
@@ -50,7 +61,7 @@ export function mimiTransformer(build: StreamedGraph, x: string, stem: string, s
     const narrow = weights.linear(wide, `${layer}.mlp.fc2`, innerWidth, width);
     rows = graph.add("Add", [rows, scaled(narrow, `${layer}.mlp_layer_scale`)]);
   }
-  return graph.add("Transpose", [rows], { perm: [0, 2, 1] });
+  return rows;
 }
 
 /** The vectors of a codebook, [codes, code width]. */

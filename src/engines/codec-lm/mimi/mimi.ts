@@ -1,15 +1,14 @@
-import { GraphFile } from "../../../tensors/graph-file.ts";
-import { openSession, type Session } from "../../../tensors/session.ts";
-import { float32, floatsOf, int64, type Tensor, type Tensors } from "../../../tensors/tensor.ts";
+import type { NativeGuard } from "../../../tensors/session.ts";
+import { float32, floatsOf } from "../../../tensors/tensor.ts";
 import type { Weights } from "../../../tensors/weights-folder.ts";
-import { Stream, type StreamedGraph } from "../streamed-graph.ts";
-import { WeightsInGraph } from "../weights-in-graph.ts";
+import { placesOf } from "../code-vectors.ts";
+import { type Frame, type FrameDecoder, frameDecoder } from "../frame-decoder.ts";
+import { type Stream, Streams } from "../streams.ts";
 import { mimiDecoder } from "./decoder-graph.ts";
 import { mimiEncoder } from "./encoder-graph.ts";
-import { type MimiSizes, samplesPerFrame } from "./sizes.ts";
+import { HALVING, type MimiSizes, samplesPerFrame } from "./sizes.ts";
 
-/** A frame's codes, one of each codebook, or of the first ones. */
-export type Frame = readonly number[];
+export type { DecodedStream, Frame } from "../frame-decoder.ts";
 
 /** Makes codes of sound. */
 export interface MimiEncoder {
@@ -20,29 +19,13 @@ export interface MimiEncoder {
 }
 
 /** Makes sound of codes. */
-export interface MimiDecoder {
-  /** A signal of its own, piece by piece: as one would be decoded in one go. */
-  begin(): DecodedStream;
-  /** Frees the weights. */
-  release(): Promise<void>;
-}
+export type MimiDecoder = FrameDecoder;
 
-export interface DecodedStream {
-  /** Goes on with frames, all of as many codes. @returns 1920 samples for each */
-  decode(frames: readonly Frame[]): Promise<Float32Array>;
-}
-
-/** A codec's graph in memory. */
-interface Opened {
-  readonly session: Session;
-  readonly beginning: Tensors;
-}
-
-/** What is encoded at a time, in frames: 4 s. What attention needs grows with its square. */
-const PIECE = 50;
+/** What is encoded at a time, in frames: 0.8 s. A thread that encodes is back for other work after each. */
+const PIECE = 10;
 
 /**
- * Opens an encoder of the weights, which it reads from their files as long as it is open.
+ * Opens an encoder of the weights.
  *
  * @param stem in front of the weights' names: `codec_model.`
  * @param codebooks how many codes a frame gets
@@ -53,25 +36,30 @@ export async function openMimiEncoder(
   stem: string,
   sizes: MimiSizes,
   codebooks: number,
-  threads?: number,
+  threads = 1,
+  guard?: NativeGuard,
 ): Promise<MimiEncoder> {
-  const opened = await open(weights, threads, "Mimi's encoder", (into) =>
+  const streams = await Streams.open(weights, { threads, guard }, "Mimi's encoder", (into) =>
     mimiEncoder(into, stem, sizes, codebooks),
   );
-  const piece = PIECE * samplesPerFrame(sizes);
+  const perFrame = samplesPerFrame(sizes);
+  const piece = PIECE * perFrame;
+  /** Of the transformer. */
+  const positionsOf = (samples: number): number => Math.ceil((samples * HALVING) / perFrame);
   return {
     async encode(audio) {
-      const stream = new Stream(opened.session, opened.beginning);
+      const stream = streams.begin(positionsOf(audio.length));
       const frames: Frame[] = [];
       for (let from = 0; from < audio.length; from += piece) {
         const samples = audio.slice(from, from + piece);
-        const { codes } = await stream.next({ audio: float32(samples, [1, 1, samples.length]) });
+        const inputs = { audio: float32(samples, [1, samples.length, 1]) };
+        const { codes } = await streams.next([stream], inputs, positionsOf(samples.length));
         if (codes?.type !== "int64") throw new Error("Mimi's encoder gave no codes.");
         frames.push(...framesOf(codes.data, codebooks));
       }
       return frames;
     },
-    release: () => opened.session.release(),
+    release: () => streams.release(),
   };
 }
 
@@ -80,45 +68,26 @@ export async function openMimiDecoder(
   weights: Weights,
   stem: string,
   sizes: MimiSizes,
-  threads?: number,
+  threads = 1,
+  guard?: NativeGuard,
 ): Promise<MimiDecoder> {
-  const opened = await open(weights, threads, "Mimi's decoder", (into) => mimiDecoder(into, stem, sizes));
-  return {
-    begin() {
-      const stream = new Stream(opened.session, opened.beginning);
-      return {
-        async decode(frames) {
-          if (frames.length === 0) return new Float32Array(0);
-          const given = await stream.next({ codes: codesOf(frames) });
-          return floatsOf(given, "audio");
-        },
-      };
-    },
-    release: () => opened.session.release(),
+  const streams = await Streams.open(weights, { threads, guard }, "Mimi's decoder", (into) =>
+    mimiDecoder(into, stem, sizes),
+  );
+  const { codebooks, semanticCodebooks, codes } = sizes;
+  const parts = [semanticCodebooks, codebooks - semanticCodebooks];
+  const decode = async (those: readonly Stream[], frames: readonly (readonly Frame[])[]) => {
+    const places = placesOf(frames, parts, codes);
+    return floatsOf(await streams.next(those, { places }, HALVING * frames[0]!.length), "audio");
   };
-}
-
-async function open(
-  weights: Weights,
-  threads: number | undefined,
-  name: string,
-  write: (into: WeightsInGraph) => StreamedGraph,
-): Promise<Opened> {
-  const built = write(new WeightsInGraph(new GraphFile(), weights));
-  const model = Buffer.concat(built.graph.pieces());
-  const setup = { threads: threads ?? 1, dataFolder: weights.folder, keepsWeightsInPlace: true };
-  const session = await openSession(model, name, setup);
-  return { session, beginning: built.beginning };
-}
-
-/** Frames, all of as many codes → int64 [codebooks, frames]. */
-export function codesOf(frames: readonly Frame[]): Tensor {
-  const codebooks = frames[0]?.length ?? 0;
-  const codes = new BigInt64Array(codebooks * frames.length);
-  for (const [at, frame] of frames.entries()) {
-    for (const [codebook, code] of frame.entries()) codes[codebook * frames.length + at] = BigInt(code);
-  }
-  return int64(codes, [codebooks, frames.length]);
+  return frameDecoder({
+    begin: () => streams.begin(),
+    decode,
+    async passOver(stream, frames) {
+      await decode([stream], [frames]);
+    },
+    release: () => streams.release(),
+  });
 }
 
 /** [codebooks, frames] → frames of codes. */

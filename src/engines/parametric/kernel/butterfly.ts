@@ -1,5 +1,5 @@
-import { type Code, f32x4 } from "./instructions.ts";
-import type { FunctionBody } from "./wasm.ts";
+import type { FunctionBody } from "../../../wasm/assemble.ts";
+import { type Code, f32x4 } from "../../../wasm/instructions.ts";
 
 /** Four complex numbers at a time. */
 export interface Complex {

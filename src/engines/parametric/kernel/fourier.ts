@@ -1,7 +1,7 @@
+import type { FunctionBody } from "../../../wasm/assemble.ts";
+import { type Code, i32, v128 } from "../../../wasm/instructions.ts";
 import { butterfly, type Complex, product, range } from "./butterfly.ts";
-import { type Code, i32, v128 } from "./instructions.ts";
 import { type ComplexRegion, type Layout, reserveComplex } from "./layout.ts";
-import type { FunctionBody } from "./wasm.ts";
 
 /** A table of constants and where it lies. */
 export interface Table {

@@ -1,9 +1,9 @@
+import { FunctionBody } from "../../../wasm/assemble.ts";
+import { type Code, f32, f32x4, i32, v128 } from "../../../wasm/instructions.ts";
 import { BINS, WINDOW_SAMPLES } from "../geometry.ts";
 import { createTransform, type Table, type Transform } from "./fourier.ts";
-import { type Code, f32, f32x4, i32, v128 } from "./instructions.ts";
 import { type ComplexRegion, type Exchange, type Layout, reserveComplex } from "./layout.ts";
 import { emitSpectrum } from "./spectrum.ts";
-import { FunctionBody } from "./wasm.ts";
 
 /** The functions that make a frame's samples, and the tables that they read. */
 export interface FrameCode {

@@ -1,8 +1,8 @@
+import { assemble } from "../../../wasm/assemble.ts";
 import { BINS, HOP_SAMPLES, SPECTRUM_VALUES, WINDOW_SAMPLES } from "../geometry.ts";
 import { frameCode } from "./frame.ts";
 import { Layout, reserveExchange } from "./layout.ts";
 import { pulseHop } from "./pulse-train.ts";
-import { assemble } from "./wasm.ts";
 
 /**
  * The arithmetic of waveform synthesis, in WebAssembly with vectors, assembled when it is first asked for. It keeps

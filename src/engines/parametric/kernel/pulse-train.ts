@@ -1,9 +1,9 @@
 import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
+import { FunctionBody } from "../../../wasm/assemble.ts";
+import { type Code, f32, f32x4, f64, i32, v128 } from "../../../wasm/instructions.ts";
 import { HOP_SAMPLES, VOICED_ABOVE_HZ } from "../geometry.ts";
-import { type Code, f32, f32x4, f64, i32, v128 } from "./instructions.ts";
 import type { Layout } from "./layout.ts";
 import { sineCosine } from "./vector-math.ts";
-import { FunctionBody } from "./wasm.ts";
 
 /**
  * `hop(previousHz, hz, nextHz, phase) → phase`: one hop of a band-limited pulse train, every harmonic below 11 kHz at

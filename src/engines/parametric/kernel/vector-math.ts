@@ -1,5 +1,5 @@
-import { type Code, f32x4, i32x4, v128 } from "./instructions.ts";
-import type { FunctionBody } from "./wasm.ts";
+import type { FunctionBody } from "../../../wasm/assemble.ts";
+import { type Code, f32x4, i32x4, v128 } from "../../../wasm/instructions.ts";
 
 /**
  * e^x, four at a time, x held to [-80, 7]: relative error under 3e-6 (range reduction and series to x⁵; Cody and

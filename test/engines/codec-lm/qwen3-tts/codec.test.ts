@@ -11,6 +11,7 @@ import { ENCODER } from "../../../../src/engines/codec-lm/qwen3-tts/codec/manife
 import { codecSizes } from "../../../../src/engines/codec-lm/qwen3-tts/codec/sizes.ts";
 import { openWeights, type Weights } from "../../../../src/tensors/weights-folder.ts";
 import { assertNear, QWEN3_TTS, readArrays } from "../goldens.ts";
+import { assertSameTogether, assertStrangersRefused } from "../together.ts";
 
 const FOLDER = join(QWEN3_TTS, "tiny-base/speech_tokenizer");
 const arraysOf = (name: string) => readArrays(join(QWEN3_TTS, "codec-cases", `${name}.safetensors`));
@@ -19,16 +20,19 @@ describe("the codec of Qwen3-TTS", () => {
   let weights: Weights;
   let encoder: MimiEncoder;
   let decoder: CodecDecoder;
+  let onTwoThreads: CodecDecoder;
 
   before(async () => {
     const sizes = codecSizes(await readFields(FOLDER, "config.json"));
     weights = await openWeights(FOLDER, "model.safetensors");
     encoder = await openMimiEncoder(weights, ENCODER, sizes.encoder, sizes.codebooks);
     decoder = await openCodecDecoder(weights, sizes.decoder);
+    onTwoThreads = await openCodecDecoder(weights, sizes.decoder, 2);
   });
 
   after(async () => {
-    await Promise.all([encoder.release(), decoder.release(), weights.close()]);
+    await Promise.all([encoder, decoder, onTwoThreads].map((each) => each.release()));
+    await weights.close();
   });
 
   const decoded = (frames: readonly Frame[]) => decoder.begin().decode(frames);
@@ -71,6 +75,14 @@ describe("the codec of Qwen3-TTS", () => {
     await stream.decode(codes.slice(150, 299));
     const edge = await stream.decode(codes.slice(299, 304));
     assertNear(edge, arrays.floats("edge_one_shot"), 2e-5, "frames 299 to 303");
+  });
+
+  test("decodes streams of different ages together as each alone, to the bit, also with two threads", async () => {
+    await assertSameTogether([decoder, onTwoThreads], (await arraysOf("decode")).rows("codes"));
+  });
+
+  test("decodes together no stream that is another decoder's, or twice", async () => {
+    await assertStrangersRefused(decoder, (await arraysOf("decode")).rows("codes")[0]!);
   });
 
   for (const behind of [4, 10, 25]) {

@@ -8,26 +8,25 @@ import type { DecoderSizes } from "./sizes.ts";
 /**
  * Writes the decoder's first half, which looks far back.
  *
- * In: `codes` int64 [codebooks, frames], of as many of the first codebooks as there are, and states. Out: `latents`
- * float32 [1, latent width, frames]; states.
+ * In: `places` of the codes' vectors, int64 [codebooks, streams, frames] (`placesOf`), and states. Out: `latents` float32
+ * [streams, frames, latent width]; states.
  */
 export function latentsGraph(weights: WeightsInGraph, sizes: DecoderSizes): StreamedGraph {
   const build = new StreamedGraph(weights);
   const { graph } = build;
-  const codes = graph.input("codes", "int64", ["codebooks", "frames"]);
-  const mixed = build.convolution(quantised(build, codes, sizes), "decoder.pre_conv.conv", {
+  const places = graph.input("places", "int64", [sizes.codebooks, "streams", "frames"]);
+  const mixed = build.convolution(quantised(build, places, sizes), "decoder.pre_conv.conv", {
     ins: sizes.quantisedWidth,
     outs: sizes.latentWidth,
     kernel: 3,
   });
-  const rows = graph.add("Transpose", [mixed], { perm: [0, 2, 1] });
-  graph.addMany("Transpose", [transformed(build, rows, sizes)], ["latents"], { perm: [0, 2, 1] });
-  graph.output("latents", [1, sizes.latentWidth, "frames"]);
+  graph.addNamed("latents", "Identity", [transformed(build, mixed, sizes)]);
+  graph.output("latents", ["streams", "frames", sizes.latentWidth]);
   return build;
 }
 
-/** The sums of the codes' vectors, that of the first codebook and that of the others, projected: [1, width, frames]. */
-function quantised(build: StreamedGraph, codes: string, sizes: DecoderSizes): string {
+/** The sums of the codes' vectors, that of the first codebook and that of the others, projected: [streams, frames, width]. */
+function quantised(build: StreamedGraph, places: string, sizes: DecoderSizes): string {
   const { graph, weights } = build;
   const { codebooks, codeWidth, quantisedWidth } = sizes;
   const part = (name: string, first: number, end: number): string => {
@@ -37,14 +36,13 @@ function quantised(build: StreamedGraph, codes: string, sizes: DecoderSizes): st
     });
     const projection = `decoder.quantizer.rvq_${name}.output_proj.weight`;
     const matrix = weights.constant(projection, [quantisedWidth, codeWidth, 1], [quantisedWidth, codeWidth]);
-    const sum = summedVectors(build, codes, books, first, sizes.codes);
+    const sum = summedVectors(build, places, books, first, codeWidth);
     return graph.add("com.microsoft.FusedMatMul", [sum, matrix], { transB: 1 });
   };
-  const sum = graph.add("Add", [part("first", 0, 1), part("rest", 1, codebooks)]);
-  return graph.add("Transpose", [graph.add("Unsqueeze", [sum, graph.integers(0)])], { perm: [0, 2, 1] });
+  return graph.add("Add", [part("first", 0, 1), part("rest", 1, codebooks)]);
 }
 
-/** [1, n, latent width] → the same: root-mean-square norms, a window, SwiGLU, layer scales. */
+/** [streams, n, latent width] → the same: root-mean-square norms, a window, SwiGLU, layer scales. */
 function transformed(build: StreamedGraph, x: string, sizes: DecoderSizes): string {
   const { graph, weights } = build;
   const { latentWidth, width, innerWidth, layers, epsilon } = sizes;

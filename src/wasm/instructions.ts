@@ -3,7 +3,7 @@ import { signed, unsigned } from "./leb128.ts";
 /**
  * The instructions of WebAssembly that are used here, 128-bit vectors among them (WebAssembly Core Specification 2.0,
  * chapter 5: the numbers are its opcodes). An expression is the code that leaves one value on the stack. WebAssembly's
- * float arithmetic is exact to the bit on every machine, which is why the voice uses it.
+ * float arithmetic is exact to the bit on every machine, which is why it is used here.
  */
 export type Code = readonly number[];
 
@@ -18,6 +18,10 @@ const simdUnary = (opcode: number) => unary(0xfd, ...unsigned(opcode));
 const access =
   (...opcode: number[]) =>
   (address: Code, offset = 0): Code => [...address, ...opcode, 0x02, ...unsigned(offset)];
+/** The hint that the address is a multiple of two bytes: more than the width of what is loaded is not allowed. */
+const narrowAccess =
+  (...opcode: number[]) =>
+  (address: Code, offset = 0): Code => [...address, ...opcode, 0x01, ...unsigned(offset)];
 const storing =
   (...opcode: number[]) =>
   (address: Code, value: Code, offset = 0): Code => [
@@ -30,12 +34,21 @@ const storing =
 
 export const i32 = {
   const: (value: number): Code => [0x41, ...signed(value)],
+  load: access(0x28),
+  /** 16 bits without a sign. */
+  load16: narrowAccess(0x2f),
   isZero: unary(0x45),
   lessThan: binary(0x48),
+  /** Zeros below the lowest one. */
+  trailingZeros: unary(0x68),
   add: binary(0x6a),
   sub: binary(0x6b),
   mul: binary(0x6c),
+  and: binary(0x71),
+  or: binary(0x72),
   shiftLeft: binary(0x74),
+  /** `a` if the condition is not zero, or else `b`; both are computed. */
+  select: (a: Code, b: Code, condition: Code): Code => [...a, ...b, ...condition, 0x1b],
 };
 
 export const f32 = {
@@ -45,16 +58,21 @@ export const f32 = {
   add: binary(0x92),
   sub: binary(0x93),
   fromF64: unary(0xb6),
+  fromBits: unary(0xbe),
 };
 
 export const f64 = {
   const: (value: number): Code => [0x44, ...new Uint8Array(Float64Array.of(value).buffer)],
   fromI32: unary(0xb7),
+  fromF32: unary(0xbb),
+  equal: binary(0x61),
   floor: unary(0x9c),
   add: binary(0xa0),
   sub: binary(0xa1),
   mul: binary(0xa2),
+  div: binary(0xa3),
   max: binary(0xa5),
+  select: i32.select,
 };
 
 export const v128 = {
@@ -70,6 +88,7 @@ export const v128 = {
     ...picks.flatMap((pick) => [4 * pick, 4 * pick + 1, 4 * pick + 2, 4 * pick + 3]),
   ],
   and: simdBinary(0x4e),
+  or: simdBinary(0x50),
   xor: simdBinary(0x51),
   /** Bits of `a` where `mask` has ones, of `b` elsewhere. */
   select: (a: Code, b: Code, mask: Code): Code => [...a, ...b, ...mask, 0xfd, 0x52],
@@ -95,11 +114,47 @@ export const f32x4 = {
   fromI32: simdUnary(0xfa),
 };
 
+export const f64x2 = {
+  const: (value: number): Code => [0xfd, 0x0c, ...new Uint8Array(Float64Array.of(value, value).buffer)],
+  splat: simdUnary(0x14),
+  /** Of the two lower ones of four float32. */
+  fromLowF32: simdUnary(0x5f),
+  floor: simdUnary(0x75),
+  add: simdBinary(0xf0),
+  mul: simdBinary(0xf2),
+};
+
+export const i8x16 = {
+  const: (value: number): Code => [0xfd, 0x0c, ...Array<number>(16).fill(value)],
+  /** A bit for each lane: its sign. */
+  bitmask: simdUnary(0x64),
+  /** Eight lanes of `a` and eight of `b`, held to what a lane can be. */
+  narrow: simdBinary(0x65),
+  narrowUnsigned: simdBinary(0x66),
+  minUnsigned: simdBinary(0x77),
+};
+
+export const i16x8 = {
+  const: (value: number): Code => [
+    ...[0xfd, 0x0c],
+    ...new Uint8Array(Uint16Array.from({ length: 8 }, () => value).buffer),
+  ],
+  /** Four lanes of `a` and four of `b`, held to what a lane can be. */
+  narrow: simdBinary(0x85),
+  shiftRightUnsigned: (a: Code, bits: number): Code => [...a, ...i32.const(bits), 0xfd, ...unsigned(0x8d)],
+};
+
 export const i32x4 = {
   const: (...lanes: readonly [number, number, number, number]): Code => [
     ...[0xfd, 0x0c],
     ...new Uint8Array(Int32Array.from(lanes).buffer),
   ],
+  lane: (a: Code, lane: number): Code => [...a, 0xfd, 0x1b, lane],
+  equal: simdBinary(0x37),
+  /** Of the four lower ones of eight numbers of 16 bits without a sign, and of the upper ones. */
+  fromLow16: simdUnary(0xa9),
+  fromHigh16: simdUnary(0xaa),
+  max: simdBinary(0xb8),
   splat: simdUnary(0x11),
   shiftLeft: (a: Code, bits: number): Code => [...a, ...i32.const(bits), 0xfd, ...unsigned(0xab)],
   shiftRight: (a: Code, bits: number): Code => [...a, ...i32.const(bits), 0xfd, ...unsigned(0xac)],

@@ -1,0 +1,43 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openQuantised } from "../../../src/engines/codec-lm/quantised-weights.ts";
+import { openWeights } from "../../../src/tensors/weights-folder.ts";
+import { LARGE } from "./large-weights.ts";
+
+/**
+ * Opens the weights in a folder quantised, and says so in a line, or what was said against it. Midway it says that it is,
+ * and goes on, or never does (`hang`), or fills the disk of the cache first (`fill`).
+ */
+const [, , folder = "", cacheFolder = "", midway = "go on"] = process.argv;
+const weights = await openWeights(folder, "model.safetensors");
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const interrupted: typeof weights = {
+  ...weights,
+  async readInto(room, name, from) {
+    if (name === LARGE.matrices[1]!.name && from === 0) {
+      say("midway");
+      if (midway === "hang") await new Promise(() => setInterval(() => {}, 60_000));
+      if (midway === "fill") fill(join(cacheFolder, "filler"));
+    }
+    await weights.readInto(room, name, from);
+  },
+};
+
+function fill(path: string): void {
+  const piece = new Uint8Array(2 ** 16);
+  try {
+    for (;;) writeFileSync(path, piece, { flag: "a" });
+  } catch {
+    return;
+  }
+}
+
+try {
+  const quantised = await openQuantised(interrupted, LARGE, cacheFolder, new AbortController().signal);
+  say(`opened ${quantised.variables.size} tensors`);
+  await quantised.close();
+} catch (error) {
+  say(`refused ${error}`);
+}
+await weights.close();

@@ -1,6 +1,6 @@
 import type { Row } from "./row.ts";
 import { authoredBesideStreams, authoredFirstAudio, writerMemory } from "./rows/authored.ts";
-import { codecLm } from "./rows/codec-lm.ts";
+import { csmFrames, qwen3TtsFrames } from "./rows/codec-lm.ts";
 import { codecLmLoad } from "./rows/codec-lm-load.ts";
 import { crowd } from "./rows/crowd.ts";
 import { crowdMemory } from "./rows/crowd-memory.ts";
@@ -91,6 +91,7 @@ export const ROWS: readonly Row[] = [
   takeValkey,
   storePostgres,
   remote,
-  codecLm,
+  csmFrames,
+  qwen3TtsFrames,
   codecLmLoad,
 ];

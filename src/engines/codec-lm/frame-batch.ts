@@ -3,8 +3,8 @@ import { type Choosing, choose } from "./choosing.ts";
 import type { Draws } from "./draws.ts";
 import { CheckpointError } from "./fields.ts";
 import type { FirstStack, Newest } from "./first-stack.ts";
+import type { DecodedStream, Frame, FrameDecoder } from "./frame-decoder.ts";
 import type { InnerStack } from "./inner-stack.ts";
-import type { DecodedStream, Frame } from "./mimi/mimi.ts";
 import { BusyError, type Pace, type Setup, type SpokenFrame, type Stop } from "./model.ts";
 import { BLOCK_POSITIONS, PrefixBlocks } from "./prefix-blocks.ts";
 import { TickTimes } from "./tick-times.ts";
@@ -19,6 +19,7 @@ export interface FrameModel {
   readonly codes: number;
   readonly first: FirstStack;
   readonly inner: InnerStack;
+  readonly decoder: FrameDecoder;
   /** What a code looks like at the inner stack's input: [width]. */
   rowOfCode(codebook: number, code: number): Float32Array;
   /** What a frame looks like at the first stack's input: [width], the caller's own. */
@@ -222,7 +223,7 @@ export class FrameBatch {
     const all = going.map(({ seat }) => seat);
     await this.#failing(all, async () => {
       await this.#chooseOthers(going);
-      for (const { seat, codes } of going) await this.#handOver(seat, codes);
+      await this.#handOver(going.filter(({ seat }) => !seat.isOver));
     });
   }
 
@@ -247,19 +248,27 @@ export class FrameBatch {
     }
   }
 
-  async #handOver(seat: Seat, codes: Frame): Promise<void> {
-    if (seat.isOver) return;
-    const { voicing } = seat;
-    const { isHeard, stop } = voicing.take(codes);
-    const samples = isHeard ? await voicing.sound.decode([codes]) : new Float32Array(0);
-    const isFull = this.#model.first.kept.lengthOf(seat.slot!) >= this.#model.positions;
-    const ending = stop ?? (isFull ? "length" : null);
-    if (ending === null) {
-      seat.row = this.#model.rowOfFrame(codes);
-      voicing.addBeside?.(seat.row);
-      seat.newest = null;
+  /** Decodes these frames, and gives them to those who wait. */
+  async #handOver(going: readonly { readonly seat: Seat; readonly codes: Frame }[]): Promise<void> {
+    const { decoder, first, positions } = this.#model;
+    const taken = going.map(({ seat, codes }) => ({ seat, codes, ...seat.voicing.take(codes) }));
+    const heard = taken.filter(({ isHeard }) => isHeard);
+    const sounds = await decoder.decodeTogether(
+      heard.map(({ seat, codes }) => ({ stream: seat.voicing.sound, codes })),
+    );
+    for (const each of taken) {
+      const { seat, codes, stop } = each;
+      if (seat.isOver) continue;
+      const isFull = first.kept.lengthOf(seat.slot!) >= positions;
+      const ending = stop ?? (isFull ? "length" : null);
+      if (ending === null) {
+        seat.row = this.#model.rowOfFrame(codes);
+        seat.voicing.addBeside?.(seat.row);
+        seat.newest = null;
+      }
+      const samples = each.isHeard ? sounds[heard.indexOf(each)]! : new Float32Array(0);
+      seat.give({ codes, samples }, ending);
     }
-    seat.give({ codes, samples }, ending);
   }
 
   /** Does some work for these; what it throws is theirs. */

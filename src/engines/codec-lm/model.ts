@@ -131,6 +131,8 @@ export interface Setup {
   readonly guard?: NativeGuard;
   /** Utterances that may be computed together; one unless said. */
   readonly places?: number;
+  /** Of one utterance at most, which bounds the memory; as many as the model has unless said. */
+  readonly positions?: number;
   /** `throughput` unless said. */
   readonly pace?: Pace;
   /** Of keys and values of prompts that may be kept for those that begin alike; 256 MiB unless said. */

@@ -124,7 +124,7 @@ describe("a checkpoint that is looked over", () => {
         const isIt = each === name;
         const data = isIt ? new Uint8Array(rows * 64 * 4) : await source.read(from, bytes);
         const tensors = [{ name: each, dtype: "F32" as const, shape: isIt ? [rows, 64] : shape }];
-        return { tensors, make: async () => [data] };
+        return { tensors, make: () => [data] };
       }),
     );
     await source.close();

@@ -66,7 +66,7 @@ function factsOf({ backbone, depth, codec, codebooks }: CsmConfig): string[] {
 }
 
 async function open(folder: string, setup: Setup): Promise<CodecLanguageModel> {
-  const { threads, places = 1 } = setup;
+  const { threads, guard, places = 1 } = setup;
   const config = await readConfig(folder);
   const generation = await readFields(folder, GENERATION);
   const tokenizer = await readTokenizer(join(folder, TOKENIZER));
@@ -77,8 +77,10 @@ async function open(folder: string, setup: Setup): Promise<CodecLanguageModel> {
     const stacks = await opened.inPrecision(weights, (precision) => quantisationOf(config, precision));
     const { backbone, codec, codebooks, codes, depth } = config;
     const embeddings = new Embeddings(weights, config);
-    const encoder = opened.keep(await openMimiEncoder(weights, NAMES.codec, codec, codebooks, threads));
-    const decoder = opened.keep(await openMimiDecoder(weights, NAMES.codec, codec, threads));
+    const encoder = opened.keep(
+      await openMimiEncoder(weights, NAMES.codec, codec, codebooks, threads, guard),
+    );
+    const decoder = opened.keep(await openMimiDecoder(weights, NAMES.codec, codec, threads, guard));
     const firstSizes = { ...backbone, codes };
     const firstGraph = firstCodeGraph(stacks, NAMES.backbone, NAMES.head, firstSizes);
     const first = await opened.session(firstGraph, stacks, "CSM's backbone");
@@ -93,6 +95,7 @@ async function open(folder: string, setup: Setup): Promise<CodecLanguageModel> {
         codes: codec.codes,
         first: new FirstStack(first, firstSizes, places, leastRows),
         inner: new InnerStack(inner, innerSizes, places, leastRows),
+        decoder,
         rowOfCode: (codebook, code) => embeddings.ofCode(codebook, code),
         rowOfFrame: (frame) => embeddings.ofFrame(frame),
       },

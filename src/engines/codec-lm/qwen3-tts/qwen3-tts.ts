@@ -90,8 +90,9 @@ async function readTokenizer(folder: string, { ids }: Qwen3TtsConfig): Promise<T
 }
 
 async function open(folder: string, setup: Setup): Promise<CodecLanguageModel> {
-  const { threads, places = 1 } = setup;
+  const { threads, guard, places = 1 } = setup;
   const config = await readConfig(folder);
+  const positions = Math.min(setup.positions ?? config.talker.positions, config.talker.positions);
   const generation = await readFields(folder, GENERATION);
   const tokenizer = await readTokenizer(folder, config);
   const opened = new Opened(setup);
@@ -114,35 +115,46 @@ async function open(folder: string, setup: Setup): Promise<CodecLanguageModel> {
     const first = await opened.session(firstGraph, stacks, "The talker");
     const second = await opened.session(predictorGraph(stacks, config), stacks, "The code predictor");
     const innerSizes = { transformer: predictor, rowWidth: talker.width, codes, codebooks };
+    const decoder = opened.keep(await openCodecDecoder(codecWeights, codec.decoder, threads, guard));
     const leastRows = leastRowsOf(setup.precision);
     const batch = new FrameBatch(
       {
         width: talker.width,
-        positions: talker.positions,
+        positions,
         codebooks,
         codes,
         first: new FirstStack(first, firstSizes, places, leastRows),
         inner: new InnerStack(second, innerSizes, places, leastRows),
+        decoder,
         rowOfCode: (codebook, code) => embeddings.ofCode(codebook, code),
         rowOfFrame: (frame) => embeddings.ofFrame(frame),
       },
       setup,
     );
-    const decoder = opened.keep(await openCodecDecoder(codecWeights, codec.decoder, threads));
     const listener =
       speakerEncoder === null
         ? null
         : {
-            voice: opened.keep(await openSpeakerEncoder(weights, speakerEncoder, threads)),
+            voice: opened.keep(await openSpeakerEncoder(weights, speakerEncoder, threads, guard)),
             codes: opened.keep(
-              await openMimiEncoder(codecWeights, ENCODER, codec.encoder, codebooks, threads),
+              await openMimiEncoder(codecWeights, ENCODER, codec.encoder, codebooks, threads, guard),
             ),
           };
     const close = async (): Promise<void> => {
       await batch.close();
       await opened.close();
     };
-    return new Qwen3Tts({ config, generation, tokenizer, embeddings, decoder, listener, batch, close });
+    return new Qwen3Tts({
+      config,
+      positions,
+      generation,
+      tokenizer,
+      embeddings,
+      decoder,
+      listener,
+      batch,
+      close,
+    });
   } catch (error) {
     await opened.close();
     throw error;
@@ -158,6 +170,8 @@ interface Parts {
   /** Of a base model, which follows a voice that it hears. */
   readonly listener: { readonly voice: SpeakerEncoder; readonly codes: MimiEncoder } | null;
   readonly batch: FrameBatch;
+  /** Of an utterance at most. */
+  readonly positions: number;
   readonly close: () => Promise<void>;
 }
 
@@ -256,9 +270,8 @@ class Qwen3Tts implements CodecLanguageModel {
   }
 
   async #textOf(script: Script, voice: Float32Array | null): Promise<ReadText> {
-    const { config, tokenizer, embeddings } = this.#parts;
+    const { config, tokenizer, embeddings, positions } = this.#parts;
     const { rows, trailing } = promptOf(script, tokenizer, config);
-    const { positions } = config.talker;
     if (rows.length > positions) {
       throw new CheckpointError(
         `The text takes ${rows.length} of the model's ${positions} positions: make it shorter.`,

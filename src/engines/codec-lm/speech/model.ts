@@ -12,6 +12,7 @@ import type { NativeGuard } from "../../../tensors/session.ts";
 import { architectureOf } from "../architectures.ts";
 import { seededDraws } from "../draws.ts";
 import type { CodecLanguageModel, Precision } from "../model.ts";
+import { partsOf } from "../parts-of.ts";
 import { utterance } from "./utterance.ts";
 import { type LabelVoice, labelVoices } from "./voices.ts";
 
@@ -45,7 +46,8 @@ export async function createModel(options: CodecLmOptions, guard: NativeGuard): 
   const { folder, threads, precision, cacheFolder, places, pace } = options;
   const architecture = await architectureOf(folder);
   const signal = new AbortController().signal;
-  const setup = { threads, precision, cacheFolder, signal, guard, places, pace };
+  const { positions } = await partsOf(folder);
+  const setup = { threads, precision, cacheFolder, signal, guard, places, positions, pace };
   const model = await architecture.open(folder, setup);
   return await speechModelOver(model, options).catch(async (error: unknown) => {
     await model.close();

@@ -1,4 +1,4 @@
-import { openSession } from "../../../../tensors/session.ts";
+import { type NativeGuard, openSession } from "../../../../tensors/session.ts";
 import { float32, floatsOf } from "../../../../tensors/tensor.ts";
 import type { Weights } from "../../../../tensors/weights-folder.ts";
 import { speakerGraph } from "./graph.ts";
@@ -21,9 +21,14 @@ export async function openSpeakerEncoder(
   weights: Weights,
   sizes: SpeakerEncoderSizes,
   threads = 1,
+  guard?: NativeGuard,
 ): Promise<SpeakerEncoder> {
   const model = Buffer.concat(speakerGraph(weights, sizes).pieces());
-  const session = await openSession(model, "The speaker encoder", { threads, dataFolder: weights.folder });
+  const session = await openSession(model, "The speaker encoder", {
+    threads,
+    guard,
+    dataFolder: weights.folder,
+  });
   return {
     async embed(audio) {
       const mels = melSpectrum(audio);

@@ -116,7 +116,7 @@ export async function openBoundSession(
   name: string,
   setup: SessionSetup = {},
 ): Promise<BoundSession> {
-  if (await sparesCopies()) graph.emptySequenceFirst(NOT_HANDED_OVER);
+  if (await sparesCopies(setup.guard)) graph.emptySequenceFirst(NOT_HANDED_OVER);
   return await openSession(Buffer.concat(graph.pieces()), name, setup);
 }
 
@@ -130,17 +130,17 @@ function unlessNotHandedOver(error: unknown): void {
 let answer: Promise<boolean> | undefined;
 
 /** Whether an output that cannot be handed over spares the others' copies, and whether they are written all the same. */
-function sparesCopies(): Promise<boolean> {
-  answer ??= trySparing().catch(() => false);
+function sparesCopies(guard: NativeGuard | undefined): Promise<boolean> {
+  answer ??= trySparing(guard).catch(() => false);
   return answer;
 }
 
-async function trySparing(): Promise<boolean> {
+async function trySparing(guard: NativeGuard | undefined): Promise<boolean> {
   const graph = new GraphFile();
   graph.addNamed("y", "Add", [graph.input("x", "float32", [1]), graph.number(1)]);
   graph.output("y", [1]);
   graph.emptySequenceFirst(NOT_HANDED_OVER);
-  const session = await openSession(Buffer.concat(graph.pieces()), "A trial");
+  const session = await openSession(Buffer.concat(graph.pieces()), "A trial", { guard });
   try {
     const y = float32(new Float32Array(1), [1]);
     await session.bind({ x: float32(Float32Array.of(2), [1]) }, { y }).run();

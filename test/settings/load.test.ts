@@ -284,8 +284,8 @@ describe("settings", () => {
       /checkpoints\.own\.places in the file .* is 0, but it takes a whole number from 1 to 64/,
     ],
     [
-      "a voice that is neither a name nor a recording with its words",
-      here({ path: "/srv/csm", voices: { "0": { clip: "me.wav" } } }),
+      "a voice that is neither a name nor a recording",
+      here({ path: "/srv/csm", voices: { "0": { file: "me.wav" } } }),
       "file",
       /checkpoints\.own\.voices in the file .*, but it takes an object from speaker labels to \{"preset": NAME\} or/,
     ],

@@ -4,7 +4,8 @@ import { CheckpointError, OptionError } from "../../../../src/engines/codec-lm/f
 import type { Turn } from "../../../../src/model/conversation.ts";
 import { ConversationError, type SpeechModel } from "../../../../src/model/speech-model.ts";
 import { bytesOf, type ScriptParts, speakAll } from "../../../model/scripts.ts";
-import { CLIPS, tinyModel, voiceClip } from "./tiny.ts";
+import { CLIPS, tinyModel } from "./tiny.ts";
+import { voiceClip } from "./voice-clip.ts";
 
 const TEXT = "Rice is often served.";
 const SHORT = { maxFrames: 16 };

@@ -10,20 +10,12 @@ import {
 import type { SpeechModel } from "../../../../src/model/speech-model.ts";
 import { CSM } from "../goldens.ts";
 import { BASE, customFolder } from "../qwen3-tts/cases.ts";
+import { voiceClip } from "./voice-clip.ts";
 import { withEnd } from "./with-end.ts";
 
 /** The tiny checkpoints of the reference's structure. */
 export const TINY = { csm: join(CSM, "csm-tiny"), base: BASE, custom: await customFolder() };
 after(() => rm(TINY.custom, { recursive: true }));
-
-/** Two tones: for a tiny model as good a voice as any. */
-export function voiceClip(pitchHz: number, durationS = 0.5): Float32Array {
-  const wave = (at: number, hz: number): number => Math.sin((2 * Math.PI * hz * at) / 24_000);
-  return Float32Array.from(
-    { length: durationS * 24_000 },
-    (_, at) => 0.3 * wave(at, pitchHz) + 0.1 * wave(at, 3.7 * pitchHz),
-  );
-}
 
 const SETUP = { precision: "fp32", threads: 1, cacheFolder: "", places: 4, pace: "throughput" } as const;
 const PLAIN = { voices: {}, language: null, instruct: null };

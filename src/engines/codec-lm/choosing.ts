@@ -11,8 +11,14 @@ export interface Choosing {
 /** Chooses a code. @param draw gives a number in [0, 1); it is asked once, or not at all at temperature 0. */
 export function choose(logits: Float32Array, choosing: Choosing, draw: () => number): number {
   if (choosing.temperature === 0) return likeliest(logits);
-  return drawn(probabilities(logits, choosing), draw());
+  if (room.length < logits.length) room = new Float64Array(logits.length);
+  const shares = room.subarray(0, logits.length);
+  fillProbabilities(shares, logits, choosing);
+  return drawn(shares, draw());
 }
+
+/** For the probabilities of one choice: there are thousands of choices a second. */
+let room = new Float64Array(0);
 
 /** The likeliest; of several as likely, the first. */
 export function likeliest(logits: Float32Array): number {
@@ -25,14 +31,26 @@ export function likeliest(logits: Float32Array): number {
  * How likely each code is, in the order of transformers' logit processors: temperature, top-k, top-p, softmax. A logit
  * of minus infinity is never chosen.
  */
-export function probabilities(logits: Float32Array, { temperature, topK, topP }: Choosing): Float64Array {
-  const scores = logits.map((logit) => logit / temperature);
-  if (topK !== null && topK < scores.length) {
-    const least = largest(scores, topK);
-    for (let at = 0; at < scores.length; at++) if (scores[at]! < least) scores[at] = Number.NEGATIVE_INFINITY;
-  }
-  const shares = softmax(scores);
-  if (topP == null || topP >= 1) return shares;
+export function probabilities(logits: Float32Array, choosing: Choosing): Float64Array {
+  const shares = new Float64Array(logits.length);
+  fillProbabilities(shares, logits, choosing);
+  return shares;
+}
+
+function fillProbabilities(
+  shares: Float64Array,
+  logits: Float32Array,
+  { temperature, topK, topP }: Choosing,
+): void {
+  const count = logits.length;
+  const scores = new Float32Array(count);
+  for (let at = 0; at < count; at++) scores[at] = logits[at]! / temperature;
+  fillSoftmax(
+    shares,
+    scores,
+    topK !== null && topK < count ? largest(scores, topK) : Number.NEGATIVE_INFINITY,
+  );
+  if (topP == null || topP >= 1) return;
   // The unlikeliest go, as long as all that are gone have at most 1 - topP together; the likeliest stays.
   const rising = Array.from(shares.keys()).sort((a, b) => shares[a]! - shares[b]!);
   let gone = 0;
@@ -41,7 +59,8 @@ export function probabilities(logits: Float32Array, { temperature, topK, topP }:
     if (gone > 1 - topP) break;
     scores[at] = Number.NEGATIVE_INFINITY;
   }
-  return softmax(scores);
+  for (let at = 0; at < count; at++) if (shares[at] === 0) scores[at] = Number.NEGATIVE_INFINITY;
+  fillSoftmax(shares, scores, Number.NEGATIVE_INFINITY);
 }
 
 /** The k-th largest. Most of the numbers are smaller than the k that were the largest so far, and cost one look. */
@@ -56,17 +75,19 @@ function largest(numbers: Float32Array, k: number): number {
   return rising[0]!;
 }
 
-function softmax(scores: Float32Array): Float64Array {
+/** @param least scores below it have no share */
+function fillSoftmax(shares: Float64Array, scores: Float32Array, least: number): void {
   let most = Number.NEGATIVE_INFINITY;
-  for (const score of scores) most = Math.max(most, score);
-  const shares = new Float64Array(scores.length);
+  for (let at = 0; at < scores.length; at++) if (scores[at]! > most) most = scores[at]!;
   let sum = 0;
   for (let at = 0; at < scores.length; at++) {
-    if (scores[at] === Number.NEGATIVE_INFINITY) continue;
-    shares[at] = Math.exp(scores[at]! - most);
-    sum += shares[at]!;
+    const score = scores[at]!;
+    const isOut = score < least || score === Number.NEGATIVE_INFINITY;
+    const weight = isOut ? 0 : Math.exp(score - most);
+    shares[at] = weight;
+    sum += weight;
   }
-  return shares.map((share) => share / sum);
+  for (let at = 0; at < scores.length; at++) shares[at]! /= sum;
 }
 
 /** The first at which the sum of the shares exceeds the number. */

@@ -115,7 +115,7 @@ export interface Architecture {
 
 /**
  * What the transformers' weights are computed with: as they are, or in blocks of 32 numbers of so many bits. The codec is
- * computed as it is. `int4` is for the largest part alone; where it costs too much, 8 bits are taken.
+ * computed as it is. With `int4`, what makes logits keeps 8 bits, and so does all of Qwen3-TTS's code predictor.
  */
 export type Precision = "fp32" | "int8" | "int4";
 

@@ -24,7 +24,7 @@ export interface Quantisation {
 }
 
 /** Written into what is made: another way of quantising has another number. */
-const VERSION = 2;
+const VERSION = 3;
 
 /**
  * Opens a model's weights quantised, from a cache, in which they are made first if they are not there, were made of other

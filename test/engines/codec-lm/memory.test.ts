@@ -45,7 +45,7 @@ describe("the memory of a checkpoint", () => {
       memoryOf(folder, { precision, places: 1, cacheBytes: 0, ...more });
     // The most that was resident while one with weights of its own in each layer was opened and run, in MiB.
     for (const [precision, measured] of [
-      ["int4", 1_893],
+      ["int4", 1_752],
       ["int8", 2_350],
       ["fp32", 5_114],
     ] as const) {

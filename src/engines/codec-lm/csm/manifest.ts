@@ -38,8 +38,8 @@ export function csmManifest(config: CsmConfig): Manifest {
 }
 
 /**
- * What of the two transformers is quantised. The backbone may have 4 bits; its head and the depth decoder have 8 in any
- * case: they choose codes, and 4 bits are off by a quarter there.
+ * What of the two transformers is quantised. What makes logits has 8 bits in any case. The depth decoder's layers, which are
+ * read 31 times for each frame, decide how fast a frame is.
  */
 export function quantisationOf(config: CsmConfig, precision: Exclude<Precision, "fp32">): Quantisation {
   const bits = precision === "int4" ? 4 : 8;
@@ -47,11 +47,10 @@ export function quantisationOf(config: CsmConfig, precision: Exclude<Precision, 
   const depth = transformerShapes(NAMES.depth, config.depth);
   const namesOf = (shapes: typeof depth, rank: number): string[] =>
     shapes.filter(([, shape]) => shape.length === rank).map(([name]) => name);
-  const fine = [`${NAMES.head}.weight`, `${NAMES.projector}.weight`, ...namesOf(depth, 2)];
   return {
     matrices: [
-      ...namesOf(backbone, 2).map((name) => ({ name, bits }) as const),
-      ...fine.map((name) => ({ name, bits: 8 }) as const),
+      ...namesOf([...backbone, ...depth], 2).map((name) => ({ name, bits }) as const),
+      ...[NAMES.head, NAMES.projector].map((name) => ({ name: `${name}.weight`, bits: 8 }) as const),
     ],
     stacks: [{ name: NAMES.depthHeads, bits: 8 }],
     kept: [...namesOf(backbone, 1), ...namesOf(depth, 1)],

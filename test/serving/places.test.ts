@@ -116,6 +116,28 @@ describe("a place that rests", () => {
   });
 });
 
+describe("a place that is kept", () => {
+  it("is nobody else's while its utterance is open, and is ended after five seconds of rest where others wait", async () => {
+    await withClock(async (tick) => {
+      const { enter, stopped, pass } = admissionAt({ isPlaceKept: true });
+      const [resting, paused] = [await enter("a"), await enter("a")];
+      resting.rest();
+      paused.pause();
+      const waiting = enter("b");
+      pass(4_999);
+      await tick(100);
+      assert.equal(await isSettled(waiting), false);
+      assert.equal(await isSettled(paused.work(0)), true, "its place is free for it");
+      assert.deepEqual(stopped, []);
+      pass(1);
+      await tick(100);
+      assert.deepEqual(stopped, ["a"]);
+      resting.release();
+      await waiting;
+    });
+  });
+});
+
 describe("a place that is paused", () => {
   it("is another's at once, and comes back when it is free", async () => {
     const { admission, enter } = admissionAt({ concurrency: 1, keyConcurrency: 1 });

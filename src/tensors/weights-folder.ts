@@ -28,8 +28,13 @@ export interface Weights {
   row(name: string, row: number): Float32Array;
   /** So many bytes of a variable from one of its bytes on, as they lie in the file. @throws WeightsError */
   bytes(name: string, from: number, length: number): Promise<Uint8Array>;
+  /** Reads a variable once for nothing, so that the system has its rows at hand. @throws WeightsError as `variable` does */
+  bringNear(name: string): Promise<void>;
   close(): Promise<void>;
 }
+
+/** What is brought near at a time. */
+const NEAR_BYTES = 4 * 2 ** 20;
 
 /**
  * Opens weights.
@@ -121,6 +126,13 @@ function weightsOf(
       if (found === undefined) throw new WeightsError(`The weights lack ${name}.`);
       if (from < 0 || from + length > found.bytes) throw new WeightsError(`${name} ends before that.`);
       return await sources.get(found.file)!.read(found.from + from, length);
+    },
+    async bringNear(name) {
+      const { file, from, bytes } = variable(name);
+      const room = new Uint8Array(Math.min(NEAR_BYTES, bytes));
+      for (let done = 0; done < bytes; done += room.length) {
+        await sources.get(file)!.readInto(room.subarray(0, bytes - done), from + done);
+      }
     },
     close,
   };

@@ -77,6 +77,7 @@ async function open(folder: string, setup: Setup): Promise<CodecLanguageModel> {
     const stacks = await opened.inPrecision(weights, (precision) => quantisationOf(config, precision));
     const { backbone, codec, codebooks, codes, depth } = config;
     const embeddings = new Embeddings(weights, config);
+    await embeddings.bringNear();
     const encoder = opened.keep(
       await openMimiEncoder(weights, NAMES.codec, codec, codebooks, threads, guard),
     );

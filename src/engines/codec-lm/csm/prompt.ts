@@ -47,6 +47,11 @@ export class Embeddings {
     this.#audio = config.isTied ? [shared, shared] : [backbone, depth];
   }
 
+  /** Has what is read for each frame at hand. */
+  async bringNear(): Promise<void> {
+    for (const name of new Set(this.#audio)) await this.#weights.bringNear(name);
+  }
+
   /** [positions, width of the backbone] */
   ofPositions(positions: readonly Position[]): Float32Array {
     const { width } = this.#config.backbone;

@@ -11,12 +11,21 @@ export class Embeddings {
   readonly #weights: Weights;
   readonly #text: Session;
   readonly #width: number;
+  readonly #codebooks: number;
 
   /** @param text runs the graph for text */
-  constructor(weights: Weights, text: Session, { talker }: Qwen3TtsConfig) {
+  constructor(weights: Weights, text: Session, { talker, codebooks }: Qwen3TtsConfig) {
     this.#weights = weights;
     this.#text = text;
     this.#width = talker.width;
+    this.#codebooks = codebooks;
+  }
+
+  /** Has what is read for each frame at hand. */
+  async bringNear(): Promise<void> {
+    for (let codebook = 0; codebook < this.#codebooks; codebook++) {
+      await this.#weights.bringNear(nameOf(codebook));
+    }
   }
 
   /** [tokens, width of the talker] */
@@ -47,7 +56,7 @@ export class Embeddings {
 
   /** A code of a codebook, or of the first one a row that controls. */
   ofCode(codebook: number, code: number): Float32Array {
-    return this.#weights.row(codebook === 0 ? NAMES.codec : NAMES.predictorCodec(codebook - 1), code);
+    return this.#weights.row(nameOf(codebook), code);
   }
 
   /** The sum of a frame's codes, at the input of the talker. */
@@ -63,6 +72,10 @@ export class Embeddings {
     if (voice === null) throw new Error("The prompt has a voice that was not made.");
     return voice;
   }
+}
+
+function nameOf(codebook: number): string {
+  return codebook === 0 ? NAMES.codec : NAMES.predictorCodec(codebook - 1);
 }
 
 export function addTo(sum: Float32Array, row: Float32Array): void {

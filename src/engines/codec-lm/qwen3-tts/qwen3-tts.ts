@@ -110,6 +110,7 @@ async function open(folder: string, setup: Setup): Promise<CodecLanguageModel> {
       "The talker's text projection",
     );
     const embeddings = new Embeddings(weights, text, config);
+    await embeddings.bringNear();
     const firstSizes = { ...talker, codes: rows };
     const firstGraph = firstCodeGraph(stacks, NAMES.talker, NAMES.head, firstSizes);
     const first = await opened.session(firstGraph, stacks, "The talker");

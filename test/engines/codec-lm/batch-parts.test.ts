@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { ChosenFirst } from "../../../src/engines/codec-lm/chosen-first.ts";
+import { turnsRead } from "../../../src/engines/codec-lm/csm/turns-read.ts";
+import { HeardClips } from "../../../src/engines/codec-lm/heard-clips.ts";
+import { KeyValueSlots } from "../../../src/engines/codec-lm/key-value-slots.ts";
+import { BLOCK_POSITIONS, PrefixBlocks } from "../../../src/engines/codec-lm/prefix-blocks.ts";
+import { TickTimes } from "../../../src/engines/codec-lm/tick-times.ts";
+
+const SIZES = {
+  ...{ width: 4, layers: 2, heads: 2, keyHeads: 2, headWidth: 2, innerWidth: 4, epsilon: 1e-5 },
+  ...{ rotary: { theta: 1e4, stretched: null }, positions: 1_500, hasHeadNorms: false },
+};
+
+describe("keys and values in slots", () => {
+  test("stay what they are when there has to be room for more, and no more than the model has", () => {
+    const kept = new KeyValueSlots(SIZES, 3);
+    kept.makeRoom(40);
+    const copies = [0, 1, 2].map((slot) =>
+      Float32Array.from({ length: 4 * 2 * 40 * 2 }, (_, at) => slot * 1_000 + at),
+    );
+    for (const [slot, copy] of copies.entries()) {
+      kept.put(slot, 0, copy);
+      kept.setLength(slot, 40);
+    }
+    const { generation } = kept;
+    kept.makeRoom(500);
+    assert.equal(kept.generation, generation);
+    kept.makeRoom(700);
+    assert.notEqual(kept.generation, generation);
+    for (const [slot, copy] of copies.entries()) assert.deepEqual(kept.copied(slot, 0, 40), copy);
+    kept.makeRoom(1_500);
+    // One position more than the model has: a slot that rests there is written behind its end.
+    assert.deepEqual(kept.tensors(1, 2).past["past_keys.0"]?.shape, [2, 2, 1_501, 2]);
+    assert.throws(() => kept.makeRoom(1_501), /has 1500 positions; 1501 are asked for/);
+  });
+
+  test("are the same arrays where they go in and where they come out", () => {
+    const kept = new KeyValueSlots(SIZES, 2);
+    kept.makeRoom(10);
+    const { past, present } = kept.tensors(0, 2);
+    assert.deepEqual(Object.keys(present), ["keys.0", "values.0", "keys.1", "values.1"]);
+    for (const name of Object.keys(present)) assert.equal(past[`past_${name}`], present[name]);
+  });
+});
+
+describe("blocks of prompts", () => {
+  const rows = (count: number, from = 0) => Float32Array.from({ length: count * 4 }, (_, at) => from + at);
+
+  test("are known by their rows and all before them, and are whole", () => {
+    const long = PrefixBlocks.namesOf(rows(3 * BLOCK_POSITIONS + 5), 4);
+    assert.equal(long.length, 3);
+    assert.deepEqual(PrefixBlocks.namesOf(rows(2 * BLOCK_POSITIONS), 4), long.slice(0, 2));
+    assert.equal(new Set(long).size, 3);
+    const other = rows(3 * BLOCK_POSITIONS);
+    other[0]! += 1;
+    for (const [at, name] of PrefixBlocks.namesOf(other, 4).entries()) assert.notEqual(name, long[at]);
+    assert.deepEqual(PrefixBlocks.namesOf(rows(BLOCK_POSITIONS - 1), 4), []);
+  });
+
+  test("take no more memory than they may, and those go first that were not asked for", () => {
+    const blocks = new PrefixBlocks(3 * 40);
+    for (const name of ["a", "b", "c"]) blocks.set(name, new Float32Array(10));
+    assert.ok(blocks.get("a"));
+    blocks.set("d", new Float32Array(10));
+    assert.equal(blocks.get("b"), undefined);
+    assert.ok(blocks.get("a") && blocks.get("c") && blocks.get("d"));
+    blocks.set("e", new Float32Array(31));
+    for (const name of ["a", "c", "d", "e"]) assert.equal(blocks.get(name), undefined);
+  });
+});
+
+test("a clip that comes again is not listened to again; without a digest, or after a failure, it is", async () => {
+  const clips = new HeardClips<number>();
+  let made = 0;
+  const make = async () => ++made;
+  assert.equal(await clips.of(["a", "b"], make), 1);
+  assert.equal(await clips.of(["a", "b"], make), 1);
+  assert.equal(await clips.of(["b", "a"], make), 2);
+  assert.equal(await clips.of(["a", undefined], make), 3);
+  await assert.rejects(
+    clips.of(["c"], () => Promise.reject(new Error("not now"))),
+    /not now/,
+  );
+  assert.equal(await clips.of(["c"], make), 4);
+});
+
+test("a tick with one more is thought to take a quarter longer until it was measured", () => {
+  const times = new TickTimes();
+  assert.equal(times.expected(2), 0);
+  times.note(1, 40);
+  assert.equal(times.expected(1), 40);
+  assert.equal(times.expected(3), 62.5);
+  times.note(3, 100);
+  assert.equal(times.expected(3), 100);
+  times.note(3, 50);
+  assert.equal(times.expected(3), 90);
+});
+
+test("a first code that was chosen within the window is penalised once, but not the one that is spared", () => {
+  const chosen = new ChosenFirst();
+  for (const code of [1, 2, 2, 3]) chosen.note(code);
+  const logits = Float32Array.of(0, 1, 1, 1);
+  const of = (score: number) => score - 0.5;
+  assert.deepEqual([...chosen.penalised(logits, { of, window: 2 }, null)], [0, 1, 0.5, 0.5]);
+  assert.deepEqual([...chosen.penalised(logits, { of, window: null }, 3)], [0, 0.5, 0.5, 1]);
+  assert.deepEqual([...chosen.penalised(logits, null, null)], [...logits]);
+  assert.deepEqual([...logits], [0, 1, 1, 1]);
+});
+
+describe("the turns that CSM reads", () => {
+  const turn = (speaker: string, seconds: number) => ({
+    speaker,
+    text: "words",
+    audio: seconds > 0 ? new Float32Array(24_000 * seconds) : null,
+  });
+  const history = [turn("1", 2), turn("0", 2), turn("1", 2), turn("0", 2), turn("1", 0)];
+  const lengths = [30, 30, 30, 30, 5];
+  const of = (more: object) =>
+    turnsRead({
+      ...{ history, lengths, speaker: "0", needed: 10, wanted: 20, positions: 200, mayForget: true },
+      ...more,
+    });
+
+  test("are all, where there is room; else the newest, and the speaker's first with sound", () => {
+    assert.deepEqual(of({}), [0, 1, 2, 3, 4]);
+    assert.deepEqual(of({ positions: 110 }), [1, 3, 4]);
+    assert.deepEqual(of({ positions: 110, speaker: "1" }), [0, 3, 4]);
+    assert.deepEqual(of({ positions: 40 }), [4]);
+    // Half of the positions are kept for what follows, at most.
+    assert.deepEqual(of({ wanted: 2_000, positions: 160 }), [1, 3, 4]);
+    assert.deepEqual(of({ history: [], lengths: [] }), []);
+  });
+
+  test("are told to be too many where none may be left out, or the text alone is too long", () => {
+    assert.throws(() => of({ mayForget: false, positions: 130 }), /conversation takes 135 .* 130 positions/);
+    assert.throws(() => of({ needed: 300 }), /text takes 300 of the model's 200 positions: make it shorter/);
+  });
+});

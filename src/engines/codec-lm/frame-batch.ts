@@ -1,7 +1,6 @@
 import { FRAME_S } from "../../audio/format.ts";
 import { type Choosing, choose } from "./choosing.ts";
 import type { Draws } from "./draws.ts";
-import { CheckpointError } from "./fields.ts";
 import type { FirstStack, Newest } from "./first-stack.ts";
 import type { DecodedStream, Frame, FrameDecoder } from "./frame-decoder.ts";
 import type { InnerStack } from "./inner-stack.ts";
@@ -85,6 +84,7 @@ export class FrameBatch {
    */
   join(voicing: Voicing, signal: AbortSignal): Member {
     signal.throwIfAborted();
+    if (this.#isClosed) throw closed();
     this.refuseUnlessFast();
     const seat = new Seat(voicing, signal, () => this.#wake());
     this.#members.add(seat);
@@ -106,7 +106,7 @@ export class FrameBatch {
   /** Everybody who is in it fails. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const seat of this.#members) seat.fail(new CheckpointError("The model was closed."));
+    for (const seat of this.#members) seat.fail(closed());
     this.#wake();
     await this.#running;
   }
@@ -213,7 +213,7 @@ export class FrameBatch {
     for (const seat of seats) {
       await this.#failing([seat], async () => {
         const { logits } = seat.newest!;
-        if (Number.isNaN(logits[0]!)) throw new CheckpointError(NO_NUMBERS);
+        if (Number.isNaN(logits[0]!)) throw new Error(NO_NUMBERS);
         const chosen = seat.voicing.chooseFirst(logits);
         if (typeof chosen === "number") going.push({ seat, codes: [chosen] });
         else seat.end(chosen);
@@ -240,7 +240,7 @@ export class FrameBatch {
       for (const [place, { seat, codes }] of going.entries()) {
         const { others, draws } = seat.voicing;
         const logits = inner.logitsOf(place).subarray(0, known);
-        if (Number.isNaN(logits[0]!)) throw new CheckpointError(NO_NUMBERS);
+        if (Number.isNaN(logits[0]!)) throw new Error(NO_NUMBERS);
         const code = choose(logits, others, draws);
         codes.push(code);
         if (codebook + 1 < codebooks) inner.rowOf(place).set(this.#model.rowOfCode(codebook, code));
@@ -282,6 +282,10 @@ export class FrameBatch {
 }
 
 const NO_NUMBERS = "The model computes what is no number: its weights are damaged.";
+
+function closed(): Error {
+  return new Error("The model was closed.");
+}
 
 /** A place, taken or waited for, and whoever waits for the next frame. */
 class Seat implements Member {

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import type { Tokenizer } from "../../../tokens/tokenizer-file.ts";
 import { readVocabularyFiles } from "../../../tokens/vocabulary-files.ts";
 import { drawsOf } from "../draws.ts";
@@ -256,6 +257,12 @@ class Qwen3Tts implements CodecLanguageModel {
       );
     }
     const { audio, digests, text, said, turns } = own;
+    // It is not listened to in vain, which would take a while.
+    if (text !== null && audio.length > this.#parts.positions * FRAME_SAMPLES) {
+      throw new CheckpointError(
+        `The clip of speaker ${JSON.stringify(asked.speaker)} is ${seconds(audio.length)} s long; the model has room for ${seconds(this.#parts.positions * FRAME_SAMPLES)}: send some seconds of it.`,
+      );
+    }
     const vector = await this.#voices.of(digests, () => voice.embed(audio));
     const frames = text === null ? null : await this.#clips.of(digests, () => codes.encode(audio));
     const script: Script = {
@@ -284,3 +291,5 @@ class Qwen3Tts implements CodecLanguageModel {
     };
   }
 }
+
+const seconds = (samples: number): string => (samples / SAMPLE_RATE_HZ).toFixed(0);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -42,7 +42,8 @@ test(
         for (const kind of Object.keys(TYPES)) {
           await page.click(`#save [aria-label="Save as ${{ opus: "Opus" }[kind] ?? kind.toUpperCase()}"]`);
           const file = join(folder, `antiphon.${kind}`);
-          await until(`antiphon.${kind}`, () => existsSync(file));
+          // Until it is whole, the name is that of an empty file.
+          await until(`antiphon.${kind}`, () => existsSync(file) && statSync(file).size > 0);
           saved[kind] = readFileSync(file);
         }
         assert.deepEqual(await page.evaluate("types"), Object.values(TYPES));

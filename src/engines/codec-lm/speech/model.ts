@@ -1,3 +1,5 @@
+import { setPriority } from "node:os";
+import { isMainThread } from "node:worker_threads";
 import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import type { SpeakerLabel } from "../../../model/conversation.ts";
 import type { Script } from "../../../model/script.ts";
@@ -44,6 +46,7 @@ export interface CodecLmOptions {
  */
 export async function createModel(options: CodecLmOptions, guard: NativeGuard): Promise<SpeechModel> {
   const { folder, threads, precision, cacheFolder, places, pace } = options;
+  yieldToOthers();
   const architecture = await architectureOf(folder);
   const signal = new AbortController().signal;
   const { positions } = await partsOf(folder);
@@ -53,6 +56,14 @@ export async function createModel(options: CodecLmOptions, guard: NativeGuard): 
     await model.close();
     throw error;
   });
+}
+
+/** Of a thread that computes without a pause: whoever has little to do goes first. */
+const NICENESS = 10;
+
+/** On Linux a thread has a niceness of its own, which those have too that it starts. */
+function yieldToOthers(): void {
+  if (process.platform === "linux" && !isMainThread) setPriority(0, NICENESS);
 }
 
 /** A model that is open already, which is closed with the speech model. @throws OptionError */

@@ -26,6 +26,7 @@ export function registerCheckpoint(program: Command): void {
     .action(async (folder: string, { full = false }: { full?: boolean }, command: Command) => {
       const { dataDir } = await settingsOf(command);
       const { checkCheckpoint } = await import("./checkpoint-check.ts");
+      const { untilInterrupted } = await import("./interruption.ts");
       await untilInterrupted((signal) =>
         checkCheckpoint(folderOf(folder, dataDir), { isFull: full, signal }),
       );
@@ -52,25 +53,11 @@ export function registerCheckpoint(program: Command): void {
       }
       const { dataDir } = await settingsOf(command);
       const { runCheckpoint } = await import("./checkpoint-run.ts");
+      const { untilInterrupted } = await import("./interruption.ts");
       await untilInterrupted((signal) =>
         runCheckpoint(folderOf(folder, dataDir), { ...flags, precision, dataDir }, signal),
       );
     });
-}
-
-/** An interrupt ends the work as it ends any program, after it has put itself away. */
-async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-  const { interruption } = await import("./interruption.ts");
-  const { signal, caught, release } = interruption();
-  try {
-    await work(signal);
-  } catch (error) {
-    if (caught() === null) throw error;
-  } finally {
-    release();
-  }
-  const signalName = caught();
-  if (signalName !== null) process.kill(process.pid, signalName);
 }
 
 /** A folder, or where a checkpoint was pulled to whose name no folder here has. */

@@ -19,3 +19,17 @@ export function interruption(): Interruption {
   });
   return { signal: abort.signal, caught: () => name, release };
 }
+
+/** An interrupt ends the work as it ends any program, after it has put itself away. */
+export async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const { signal, caught, release } = interruption();
+  try {
+    await work(signal);
+  } catch (error) {
+    if (caught() === null) throw error;
+  } finally {
+    release();
+  }
+  const signalName = caught();
+  if (signalName !== null) process.kill(process.pid, signalName);
+}

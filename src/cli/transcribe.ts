@@ -26,24 +26,11 @@ export function registerTranscribe(program: Command): void {
       const form = formOf(flags);
       const language = languageOf(flags);
       const settings = await settingsOf(command);
-      const { interruption } = await import("./interruption.ts");
-      const { signal, caught, release } = interruption();
-      try {
-        const print = await transcribed(
-          file,
-          form,
-          { language, wantsWords: flags.words ?? false },
-          settings,
-          signal,
-        );
-        process.stdout.write(print);
-      } catch (error) {
-        if (caught() === null) throw error;
-      } finally {
-        release();
-      }
-      const signalName = caught();
-      if (signalName !== null) process.kill(process.pid, signalName);
+      const { untilInterrupted } = await import("./interruption.ts");
+      const options = { language, wantsWords: flags.words ?? false };
+      await untilInterrupted(async (signal) => {
+        process.stdout.write(await transcribed(file, form, options, settings, signal));
+      });
     });
 }
 

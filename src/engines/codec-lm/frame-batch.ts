@@ -1,12 +1,22 @@
 import { FRAME_S } from "../../audio/format.ts";
-import { type Choosing, choose } from "./choosing.ts";
-import type { Draws } from "./draws.ts";
-import type { FirstStack, Newest } from "./first-stack.ts";
-import type { DecodedStream, Frame, FrameDecoder } from "./frame-decoder.ts";
+import { choose } from "./choosing.ts";
+import type { FirstStack } from "./first-stack.ts";
+import type { Frame, FrameDecoder } from "./frame-decoder.ts";
 import type { InnerStack } from "./inner-stack.ts";
-import { BusyError, type Pace, type Setup, type SpokenFrame, type Stop } from "./model.ts";
+import { BusyError, type Pace, type Setup } from "./model.ts";
 import { BLOCK_POSITIONS, PrefixBlocks } from "./prefix-blocks.ts";
+import { type Member, Seat, type Voicing } from "./seat.ts";
 import { TickTimes } from "./tick-times.ts";
+
+/** The rows that stand for codes at the stacks' inputs. */
+export interface FrameEmbeddings {
+  /** A code at the inner stack's input: [width]. */
+  ofCode(codebook: number, code: number): Float32Array;
+  /** A frame at the first stack's input: [width], the caller's own. */
+  ofFrame(frame: Frame): Float32Array;
+  /** Has what is read for each frame at hand. */
+  bringNear(): Promise<void>;
+}
 
 /** A model as far as all kinds of them are alike. */
 export interface FrameModel {
@@ -19,33 +29,7 @@ export interface FrameModel {
   readonly first: FirstStack;
   readonly inner: InnerStack;
   readonly decoder: FrameDecoder;
-  /** What a code looks like at the inner stack's input: [width]. */
-  rowOfCode(codebook: number, code: number): Float32Array;
-  /** What a frame looks like at the first stack's input: [width], the caller's own. */
-  rowOfFrame(frame: Frame): Float32Array;
-}
-
-/** An utterance as far as it is its own. */
-export interface Voicing {
-  /** What is read before the first frame: [n, width], at least one row. */
-  readonly prompt: Float32Array;
-  readonly others: Choosing;
-  readonly draws: Draws;
-  readonly sound: DecodedStream;
-  /** Chooses a frame's first code, or says why there is no frame any more. Called once for each. */
-  chooseFirst(logits: Float32Array): number | Stop;
-  /** Is told of a frame that was chosen. @returns whether it is heard, and why no other follows; `null`: one does */
-  take(frame: Frame): { readonly isHeard: boolean; readonly stop: Stop | null };
-  /** Adds what stands beside a frame at the first stack's input. */
-  addBeside?(row: Float32Array): void;
-}
-
-/** An utterance in the batch. */
-export interface Member {
-  /** The next frame, or why there is none. Throws the signal's reason, or what went wrong. */
-  next(): Promise<SpokenFrame | Stop>;
-  /** Gives its place to others. It may be called twice. */
-  leave(): void;
+  readonly embeddings: FrameEmbeddings;
 }
 
 /** Blocks of a prompt that are read between two frames of others. */
@@ -233,7 +217,7 @@ export class FrameBatch {
     for (const [place, { seat, codes }] of going.entries()) {
       const pair = inner.pairOf(place);
       pair.set(seat.newest!.hidden);
-      pair.set(this.#model.rowOfCode(0, codes[0]!), width);
+      pair.set(this.#model.embeddings.ofCode(0, codes[0]!), width);
     }
     for (let codebook = 1; codebook < codebooks; codebook++) {
       await inner.step(codebook - 1, going.length);
@@ -243,7 +227,7 @@ export class FrameBatch {
         if (Number.isNaN(logits[0]!)) throw new Error(NO_NUMBERS);
         const code = choose(logits, others, draws);
         codes.push(code);
-        if (codebook + 1 < codebooks) inner.rowOf(place).set(this.#model.rowOfCode(codebook, code));
+        if (codebook + 1 < codebooks) inner.rowOf(place).set(this.#model.embeddings.ofCode(codebook, code));
       }
     }
   }
@@ -262,7 +246,7 @@ export class FrameBatch {
       const isFull = first.kept.lengthOf(seat.slot!) >= positions;
       const ending = stop ?? (isFull ? "length" : null);
       if (ending === null) {
-        seat.row = this.#model.rowOfFrame(codes);
+        seat.row = this.#model.embeddings.ofFrame(codes);
         seat.voicing.addBeside?.(seat.row);
         seat.newest = null;
       }
@@ -285,80 +269,4 @@ const NO_NUMBERS = "The model computes what is no number: its weights are damage
 
 function closed(): Error {
   return new Error("The model was closed.");
-}
-
-/** A place, taken or waited for, and whoever waits for the next frame. */
-class Seat implements Member {
-  readonly voicing: Voicing;
-  slot: number | null = null;
-  isRead = false;
-  isOver = false;
-  blockNames: readonly string[] | null = null;
-  /** By which the next frame is chosen; `null`: `row` has to be read first. */
-  newest: Newest | null = null;
-  row: Float32Array | null = null;
-  readonly #signal: AbortSignal;
-  readonly #wake: () => void;
-  readonly #onAbort = (): void => this.fail(this.#signal.reason);
-  #waiting: { resolve(step: SpokenFrame | Stop): void; reject(error: unknown): void } | null = null;
-  #stop: Stop | null = null;
-  #error: { readonly thrown: unknown } | null = null;
-
-  constructor(voicing: Voicing, signal: AbortSignal, wake: () => void) {
-    this.voicing = voicing;
-    this.#signal = signal;
-    this.#wake = wake;
-    signal.addEventListener("abort", this.#onAbort, { once: true });
-  }
-
-  get isAwaited(): boolean {
-    return this.#waiting !== null;
-  }
-
-  next(): Promise<SpokenFrame | Stop> {
-    return new Promise((resolve, reject) => {
-      if (this.#error !== null) reject(this.#error.thrown);
-      else if (this.#stop !== null) resolve(this.#stop);
-      else this.#waiting = { resolve, reject };
-      this.#wake();
-    });
-  }
-
-  leave(): void {
-    this.#finish();
-    this.#wake();
-  }
-
-  /** @param stop why no other follows */
-  give(frame: SpokenFrame, stop: Stop | null): void {
-    const waiting = this.#taken();
-    if (stop !== null) this.end(stop);
-    waiting?.resolve(frame);
-  }
-
-  end(stop: Stop): void {
-    if (this.isOver) return;
-    this.#stop = stop;
-    this.#finish();
-    this.#taken()?.resolve(stop);
-  }
-
-  fail(thrown: unknown): void {
-    if (this.isOver) return;
-    this.#error = { thrown };
-    this.#finish();
-    this.#taken()?.reject(thrown);
-    this.#wake();
-  }
-
-  #taken() {
-    const waiting = this.#waiting;
-    this.#waiting = null;
-    return waiting;
-  }
-
-  #finish(): void {
-    this.isOver = true;
-    this.#signal.removeEventListener("abort", this.#onAbort);
-  }
 }

@@ -1,3 +1,5 @@
+import { joined } from "../../audio/joined.ts";
+
 /** A frame's codes, one of each codebook, or of the first ones. */
 export type Frame = readonly number[];
 
@@ -85,14 +87,3 @@ export function frameDecoder<State>(codec: Decoding<State>): FrameDecoder {
 
 /** Frames of one stream that are computed together: what a run needs grows with them. */
 const AT_ONCE = 8;
-
-function joined(parts: readonly Float32Array[]): Float32Array {
-  if (parts.length === 1) return parts[0]!;
-  const whole = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}

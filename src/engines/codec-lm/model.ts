@@ -1,5 +1,5 @@
 import type { NativeGuard } from "../../tensors/session.ts";
-import type { Frame } from "./mimi/mimi.ts";
+import type { Frame } from "./frame-decoder.ts";
 
 /** A turn that was spoken. */
 export interface SpokenTurn {

@@ -1,5 +1,6 @@
-import type { FrameBatch, Voicing } from "./frame-batch.ts";
+import type { FrameBatch } from "./frame-batch.ts";
 import type { SpokenFrame, Stop } from "./model.ts";
+import type { Voicing } from "./seat.ts";
 
 /** An utterance's frames, each computed when it is asked for, with those of all others that are open. */
 export async function* spokenFrames(

@@ -11,12 +11,13 @@ import { NAMES } from "../../../src/engines/codec-lm/csm/manifest.ts";
 import { Embeddings, promptOf } from "../../../src/engines/codec-lm/csm/prompt.ts";
 import { FirstStack, firstCodeGraph } from "../../../src/engines/codec-lm/first-stack.ts";
 import { InnerStack } from "../../../src/engines/codec-lm/inner-stack.ts";
-import type { CodecLanguageModel, SpokenFrame, Utterance } from "../../../src/engines/codec-lm/model.ts";
+import type { CodecLanguageModel, Utterance } from "../../../src/engines/codec-lm/model.ts";
 import type { GraphFile } from "../../../src/tensors/graph-file.ts";
 import { openBoundSession } from "../../../src/tensors/session.ts";
 import { openWeights } from "../../../src/tensors/weights-folder.ts";
 import { readTokenizer } from "../../../src/tokens/tokenizer-file.ts";
 import { type Arrays, assertNear, CSM, readArrays, readCase } from "./goldens.ts";
+import { spoken } from "./spoken.ts";
 import { innerLogits, readUnevenly } from "./stacks.ts";
 
 const TINY = join(CSM, "csm-tiny");
@@ -58,22 +59,6 @@ function utteranceOf({ turns, max_new_frames: maxFrames }: Case, arrays: Arrays)
     options: new Map(),
     uniforms: null,
     seed: 0n,
-  };
-}
-
-async function spoken(
-  model: CodecLanguageModel,
-  utterance: Utterance,
-  signal = new AbortController().signal,
-) {
-  const frames: SpokenFrame[] = [];
-  const speech = model.speak(utterance, signal);
-  let step = await speech.next();
-  for (; !step.done; step = await speech.next()) frames.push(step.value);
-  return {
-    codes: frames.map(({ codes }) => codes),
-    samples: Float32Array.from(frames.flatMap(({ samples }) => [...samples])),
-    stop: step.value.stop,
   };
 }
 

@@ -6,17 +6,15 @@ import { after, describe, test } from "node:test";
 import { csm } from "../../../src/engines/codec-lm/csm/csm.ts";
 import {
   type Architecture,
-  type CodecLanguageModel,
   NOTHING_ASKED,
   type Precision,
   type Setup,
-  type SpokenFrame,
-  type Stop,
   type Utterance,
 } from "../../../src/engines/codec-lm/model.ts";
 import { qwen3Tts } from "../../../src/engines/codec-lm/qwen3-tts/qwen3-tts.ts";
 import { CSM } from "./goldens.ts";
 import { BASE } from "./qwen3-tts/cases.ts";
+import { type Spoken, spoken } from "./spoken.ts";
 
 const cacheFolder = await mkdtemp(join(tmpdir(), "antiphon-"));
 after(() => rm(cacheFolder, { recursive: true }));
@@ -60,24 +58,6 @@ function utterances(count: number): Utterance[] {
     },
     seed: BigInt(number),
   }));
-}
-
-interface Spoken {
-  readonly codes: readonly (readonly number[])[];
-  readonly samples: readonly number[];
-  readonly stop: Stop;
-}
-
-async function spoken(model: CodecLanguageModel, utterance: Utterance, signal = never): Promise<Spoken> {
-  const frames: SpokenFrame[] = [];
-  const speech = model.speak(utterance, signal);
-  let step = await speech.next();
-  for (; !step.done; step = await speech.next()) frames.push(step.value);
-  return {
-    codes: frames.map(({ codes }) => codes),
-    samples: frames.flatMap(({ samples }) => [...samples]),
-    stop: step.value.stop,
-  };
 }
 
 for (const [name, architecture, folder] of KINDS) {

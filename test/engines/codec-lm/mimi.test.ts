@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { readFields } from "../../../src/engines/codec-lm/fields.ts";
+import type { Frame } from "../../../src/engines/codec-lm/frame-decoder.ts";
 import { mimiSizes } from "../../../src/engines/codec-lm/mimi/config.ts";
 import {
-  type Frame,
   type MimiDecoder,
   type MimiEncoder,
   openMimiDecoder,

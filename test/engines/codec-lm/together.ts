@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import type { DecodedStream, FrameDecoder } from "../../../src/engines/codec-lm/frame-decoder.ts";
-import type { Frame } from "../../../src/engines/codec-lm/mimi/mimi.ts";
+import type { DecodedStream, Frame, FrameDecoder } from "../../../src/engines/codec-lm/frame-decoder.ts";
 
 /** What each of eight streams speaks: other frames, the last of which have fewer codes. */
 function framesOf(codes: readonly Frame[], stream: number): Frame[] {

@@ -2,17 +2,11 @@ import { join } from "node:path";
 import { readTokenizer, type Tokenizer } from "../../../tokens/tokenizer-file.ts";
 import { drawsOf } from "../draws.ts";
 import { type Fields, readFields } from "../fields.ts";
-import { FirstStack, firstCodeGraph, leastRowsOf } from "../first-stack.ts";
-import { FrameBatch } from "../frame-batch.ts";
+import { firstCodeGraph } from "../first-stack.ts";
+import type { FrameBatch } from "../frame-batch.ts";
+import type { Frame } from "../frame-decoder.ts";
 import { HeardClips } from "../heard-clips.ts";
-import { InnerStack } from "../inner-stack.ts";
-import {
-  type Frame,
-  type MimiDecoder,
-  type MimiEncoder,
-  openMimiDecoder,
-  openMimiEncoder,
-} from "../mimi/mimi.ts";
+import { type MimiDecoder, type MimiEncoder, openMimiDecoder, openMimiEncoder } from "../mimi/mimi.ts";
 import {
   type Architecture,
   type CodecLanguageModel,
@@ -24,12 +18,13 @@ import {
   type SpokenTurn,
   type Utterance,
 } from "../model.ts";
+import { openBatch } from "../open-batch.ts";
 import { lookOver, noting, Opened, weightsFileIn } from "../opened.ts";
 import { spokenFrames } from "../spoken-frames.ts";
 import { type CsmConfig, readConfig } from "./config.ts";
 import { depthGraph } from "./graphs.ts";
 import { csmManifest, NAMES, quantisationOf } from "./manifest.ts";
-import { Embeddings, promptOf } from "./prompt.ts";
+import { Embeddings, type Position, promptOf, soundPositions, textPositions } from "./prompt.ts";
 import { settingsOf } from "./settings.ts";
 import { soundsIn, turnsRead } from "./turns-read.ts";
 import { CsmVoicing } from "./voicing.ts";
@@ -66,7 +61,7 @@ function factsOf({ backbone, depth, codec, codebooks }: CsmConfig): string[] {
 }
 
 async function open(folder: string, setup: Setup): Promise<CodecLanguageModel> {
-  const { threads, guard, places = 1 } = setup;
+  const { threads, guard } = setup;
   const config = await readConfig(folder);
   const generation = await readFields(folder, GENERATION);
   const tokenizer = await readTokenizer(join(folder, TOKENIZER));
@@ -77,35 +72,29 @@ async function open(folder: string, setup: Setup): Promise<CodecLanguageModel> {
     const stacks = await opened.inPrecision(weights, (precision) => quantisationOf(config, precision));
     const { backbone, codec, codebooks, codes, depth } = config;
     const embeddings = new Embeddings(weights, config);
-    await embeddings.bringNear();
     const encoder = opened.keep(
       await openMimiEncoder(weights, NAMES.codec, codec, codebooks, threads, guard),
     );
     const decoder = opened.keep(await openMimiDecoder(weights, NAMES.codec, codec, threads, guard));
-    const firstSizes = { ...backbone, codes };
-    const firstGraph = firstCodeGraph(stacks, NAMES.backbone, NAMES.head, firstSizes);
-    const first = await opened.session(firstGraph, stacks, "CSM's backbone");
-    const inner = await opened.session(depthGraph(stacks, config), stacks, "CSM's depth decoder");
-    const innerSizes = { transformer: depth, rowWidth: backbone.width, codes, codebooks };
-    const leastRows = leastRowsOf(setup.precision);
-    const batch = new FrameBatch(
-      {
-        width: backbone.width,
-        positions: backbone.positions,
-        codebooks,
-        codes: codec.codes,
-        first: new FirstStack(first, firstSizes, places, leastRows),
-        inner: new InnerStack(inner, innerSizes, places, leastRows),
-        decoder,
-        rowOfCode: (codebook, code) => embeddings.ofCode(codebook, code),
-        rowOfFrame: (frame) => embeddings.ofFrame(frame),
+    const sizes = { ...backbone, codes };
+    const batch = await openBatch(opened, setup, {
+      weights: stacks,
+      positions: backbone.positions,
+      codes: codec.codes,
+      decoder,
+      embeddings,
+      first: {
+        graph: firstCodeGraph(stacks, NAMES.backbone, NAMES.head, sizes),
+        sizes,
+        name: "CSM's backbone",
       },
-      setup,
-    );
-    const close = async (): Promise<void> => {
-      await batch.close();
-      await opened.close();
-    };
+      inner: {
+        graph: depthGraph(stacks, config),
+        sizes: { transformer: depth, rowWidth: backbone.width, codes, codebooks },
+        name: "CSM's depth decoder",
+      },
+    });
+    const close = () => opened.close();
     return new Csm({ config, generation, tokenizer, embeddings, encoder, decoder, batch, close });
   } catch (error) {
     await opened.close();
@@ -154,21 +143,23 @@ class Csm implements CodecLanguageModel {
     signal: AbortSignal,
   ): Promise<{ readonly turns: readonly number[]; readonly rows: Float32Array }> {
     const { config, tokenizer, embeddings } = this.#parts;
-    const written = (turn: SpokenTurn, frames: readonly Frame[] | null) =>
-      promptOf([{ speaker: turn.speaker, text: turn.text ?? "", frames }], tokenizer, config);
-    const last = written({ ...asked, audio: null }, null);
+    const written = ({ speaker, text }: Pick<SpokenTurn, "speaker" | "text">): Position[] =>
+      textPositions(speaker, text ?? "", tokenizer, config);
+    const texts = history.map(written);
+    const last = written(asked);
     const turns = turnsRead({
       history,
-      lengths: history.map((turn) => written(turn, null).length + soundsIn(turn)),
+      lengths: history.map((turn, at) => texts[at]!.length + soundsIn(turn)),
       speaker: asked.speaker,
       needed: last.length,
       wanted: maxFrames,
       positions: config.backbone.positions,
       mayForget,
     });
-    const positions = [];
+    const positions: Position[] = [];
     for (const at of turns) {
-      positions.push(...written(history[at]!, await this.#framesOf(history[at]!)));
+      const frames = await this.#framesOf(history[at]!);
+      positions.push(...texts[at]!, ...(frames === null ? [] : soundPositions(frames, config)));
       signal.throwIfAborted();
     }
     return { turns, rows: embeddings.ofPositions([...positions, ...last]) };

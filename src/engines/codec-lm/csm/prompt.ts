@@ -1,6 +1,6 @@
 import type { Weights } from "../../../tensors/weights-folder.ts";
 import { type Tokenizer, TokenizerError } from "../../../tokens/tokenizer-file.ts";
-import type { Frame } from "../mimi/mimi.ts";
+import type { Frame } from "../frame-decoder.ts";
 import type { CsmConfig } from "./config.ts";
 import { NAMES } from "./manifest.ts";
 
@@ -15,19 +15,29 @@ export interface PromptTurn {
 export type Position = { readonly token: number } | { readonly frame: Frame };
 
 /** Writes turns as CSM reads them: each begins, has its speaker and text, ends, and then sounds. */
-export function promptOf(
-  turns: readonly PromptTurn[],
+export function promptOf(turns: readonly PromptTurn[], tokenizer: Tokenizer, config: CsmConfig): Position[] {
+  return turns.flatMap(({ speaker, text, frames }) => [
+    ...textPositions(speaker, text, tokenizer, config),
+    ...(frames === null ? [] : soundPositions(frames, config)),
+  ]);
+}
+
+/** A turn's words. @throws TokenizerError when the tokenizer is another model's */
+export function textPositions(
+  speaker: string,
+  text: string,
   tokenizer: Tokenizer,
-  { beginId, codebooks }: CsmConfig,
+  { beginId }: CsmConfig,
 ): Position[] {
   const endId = tokenizer.idOf(END_OF_TEXT);
   if (endId === undefined) throw new TokenizerError(`The tokenizer has no ${END_OF_TEXT}.`);
-  // What closes a turn's sound is embedded as a frame of zeros.
+  return [beginId, ...tokenizer.encode(`[${speaker}]${text}`), endId].map((token) => ({ token }));
+}
+
+/** A turn's sound. What closes it is embedded as a frame of zeros. */
+export function soundPositions(frames: readonly Frame[], { codebooks }: CsmConfig): Position[] {
   const close: Frame = new Array<number>(codebooks).fill(0);
-  return turns.flatMap(({ speaker, text, frames }) => [
-    ...[beginId, ...tokenizer.encode(`[${speaker}]${text}`), endId].map((token) => ({ token })),
-    ...(frames === null ? [] : [...frames, close].map((frame) => ({ frame }))),
-  ]);
+  return [...frames, close].map((frame) => ({ frame }));
 }
 
 const END_OF_TEXT = "<|end_of_text|>";

@@ -8,8 +8,6 @@ import { mimiDecoder } from "./decoder-graph.ts";
 import { mimiEncoder } from "./encoder-graph.ts";
 import { HALVING, type MimiSizes, samplesPerFrame } from "./sizes.ts";
 
-export type { DecodedStream, Frame } from "../frame-decoder.ts";
-
 /** Makes codes of sound. */
 export interface MimiEncoder {
   /** @param audio mono at 24 kHz, at least one sample @returns a frame for each 1920 samples begun */

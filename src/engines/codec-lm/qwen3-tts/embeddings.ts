@@ -1,7 +1,7 @@
 import type { Session } from "../../../tensors/session.ts";
 import { float32, floatsOf } from "../../../tensors/tensor.ts";
 import type { Weights } from "../../../tensors/weights-folder.ts";
-import type { Frame } from "../mimi/mimi.ts";
+import type { Frame } from "../frame-decoder.ts";
 import type { Qwen3TtsConfig } from "./config.ts";
 import { NAMES } from "./manifest.ts";
 import type { Row } from "./prompt.ts";

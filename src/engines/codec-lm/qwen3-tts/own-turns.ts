@@ -1,6 +1,6 @@
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import { joined } from "../../../audio/joined.ts";
-import type { Frame } from "../mimi/mimi.ts";
+import type { Frame } from "../frame-decoder.ts";
 import type { SpokenTurn, Utterance } from "../model.ts";
 
 /** What a speaker said before. */

@@ -1,6 +1,6 @@
 import type { Tokenizer } from "../../../tokens/tokenizer-file.ts";
 import { CheckpointError, OptionError } from "../fields.ts";
-import type { Frame } from "../mimi/mimi.ts";
+import type { Frame } from "../frame-decoder.ts";
 import type { Qwen3TtsConfig } from "./config.ts";
 
 /**

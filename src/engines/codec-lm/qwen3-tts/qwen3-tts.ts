@@ -4,11 +4,11 @@ import type { Tokenizer } from "../../../tokens/tokenizer-file.ts";
 import { readVocabularyFiles } from "../../../tokens/vocabulary-files.ts";
 import { drawsOf } from "../draws.ts";
 import { CheckpointError, type Fields, OptionError, readFields } from "../fields.ts";
-import { FirstStack, firstCodeGraph, leastRowsOf } from "../first-stack.ts";
-import { FrameBatch } from "../frame-batch.ts";
+import { firstCodeGraph } from "../first-stack.ts";
+import type { FrameBatch } from "../frame-batch.ts";
+import type { Frame } from "../frame-decoder.ts";
 import { HeardClips } from "../heard-clips.ts";
-import { InnerStack } from "../inner-stack.ts";
-import { type Frame, type MimiEncoder, openMimiEncoder } from "../mimi/mimi.ts";
+import { type MimiEncoder, openMimiEncoder } from "../mimi/mimi.ts";
 import {
   type Architecture,
   type CodecLanguageModel,
@@ -20,6 +20,7 @@ import {
   type Utterance,
   type Voices,
 } from "../model.ts";
+import { openBatch } from "../open-batch.ts";
 import { lookOver, noting, Opened, weightsFileIn } from "../opened.ts";
 import { spokenFrames } from "../spoken-frames.ts";
 import { type CodecDecoder, openCodecDecoder } from "./codec/codec.ts";
@@ -91,7 +92,7 @@ async function readTokenizer(folder: string, { ids }: Qwen3TtsConfig): Promise<T
 }
 
 async function open(folder: string, setup: Setup): Promise<CodecLanguageModel> {
-  const { threads, guard, places = 1 } = setup;
+  const { threads, guard } = setup;
   const config = await readConfig(folder);
   const positions = Math.min(setup.positions ?? config.talker.positions, config.talker.positions);
   const generation = await readFields(folder, GENERATION);
@@ -111,28 +112,7 @@ async function open(folder: string, setup: Setup): Promise<CodecLanguageModel> {
       "The talker's text projection",
     );
     const embeddings = new Embeddings(weights, text, config);
-    await embeddings.bringNear();
-    const firstSizes = { ...talker, codes: rows };
-    const firstGraph = firstCodeGraph(stacks, NAMES.talker, NAMES.head, firstSizes);
-    const first = await opened.session(firstGraph, stacks, "The talker");
-    const second = await opened.session(predictorGraph(stacks, config), stacks, "The code predictor");
-    const innerSizes = { transformer: predictor, rowWidth: talker.width, codes, codebooks };
     const decoder = opened.keep(await openCodecDecoder(codecWeights, codec.decoder, threads, guard));
-    const leastRows = leastRowsOf(setup.precision);
-    const batch = new FrameBatch(
-      {
-        width: talker.width,
-        positions,
-        codebooks,
-        codes,
-        first: new FirstStack(first, firstSizes, places, leastRows),
-        inner: new InnerStack(second, innerSizes, places, leastRows),
-        decoder,
-        rowOfCode: (codebook, code) => embeddings.ofCode(codebook, code),
-        rowOfFrame: (frame) => embeddings.ofFrame(frame),
-      },
-      setup,
-    );
     const listener =
       speakerEncoder === null
         ? null
@@ -142,10 +122,25 @@ async function open(folder: string, setup: Setup): Promise<CodecLanguageModel> {
               await openMimiEncoder(codecWeights, ENCODER, codec.encoder, codebooks, threads, guard),
             ),
           };
-    const close = async (): Promise<void> => {
-      await batch.close();
-      await opened.close();
-    };
+    const sizes = { ...talker, codes: rows };
+    const batch = await openBatch(opened, setup, {
+      weights: stacks,
+      positions,
+      codes,
+      decoder,
+      embeddings,
+      first: {
+        graph: firstCodeGraph(stacks, NAMES.talker, NAMES.head, sizes),
+        sizes,
+        name: "The talker",
+      },
+      inner: {
+        graph: predictorGraph(stacks, config),
+        sizes: { transformer: predictor, rowWidth: talker.width, codes, codebooks },
+        name: "The code predictor",
+      },
+    });
+    const close = () => opened.close();
     return new Qwen3Tts({
       config,
       positions,

@@ -1,9 +1,9 @@
 import { type Choosing, choose } from "../choosing.ts";
 import { ChosenFirst } from "../chosen-first.ts";
 import type { Draws } from "../draws.ts";
-import type { Voicing } from "../frame-batch.ts";
-import type { DecodedStream, Frame } from "../mimi/mimi.ts";
+import type { DecodedStream, Frame } from "../frame-decoder.ts";
 import type { Stop } from "../model.ts";
+import type { Voicing } from "../seat.ts";
 import type { Qwen3TtsConfig } from "./config.ts";
 import { addTo } from "./embeddings.ts";
 import { firstCodeLogits } from "./first-code.ts";

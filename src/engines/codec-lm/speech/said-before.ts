@@ -1,7 +1,7 @@
 import { FRAME_S } from "../../../audio/format.ts";
 import { joined } from "../../../audio/joined.ts";
 import type { SpeakerLabel } from "../../../model/conversation.ts";
-import type { Frame } from "../mimi/mimi.ts";
+import type { Frame } from "../frame-decoder.ts";
 import type { SpokenFrame, SpokenTurn } from "../model.ts";
 import { Quiet } from "./quiet.ts";
 

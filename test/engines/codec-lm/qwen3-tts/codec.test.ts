@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { readFields } from "../../../../src/engines/codec-lm/fields.ts";
-import { type Frame, type MimiEncoder, openMimiEncoder } from "../../../../src/engines/codec-lm/mimi/mimi.ts";
+import type { Frame } from "../../../../src/engines/codec-lm/frame-decoder.ts";
+import { type MimiEncoder, openMimiEncoder } from "../../../../src/engines/codec-lm/mimi/mimi.ts";
 import {
   type CodecDecoder,
   openCodecDecoder,

@@ -13,7 +13,6 @@ import {
   type CodecLanguageModel,
   NOTHING_ASKED,
   type Precision,
-  type SpokenFrame,
   type Utterance,
 } from "../../../../src/engines/codec-lm/model.ts";
 import { Opened } from "../../../../src/engines/codec-lm/opened.ts";
@@ -28,6 +27,7 @@ import { qwen3Tts } from "../../../../src/engines/codec-lm/qwen3-tts/qwen3-tts.t
 import { settingsOf } from "../../../../src/engines/codec-lm/qwen3-tts/settings.ts";
 import { readVocabularyFiles } from "../../../../src/tokens/vocabulary-files.ts";
 import { type Arrays, assertNear, QWEN3_TTS, readArrays, readJson } from "../goldens.ts";
+import { spoken } from "../spoken.ts";
 import { innerLogits, readUnevenly } from "../stacks.ts";
 import { BASE, type Case, caseArrays, customFolder, readCases, utteranceOf } from "./cases.ts";
 
@@ -50,22 +50,6 @@ const setupOf = (precision: Precision = "fp32") => ({
   cacheFolder,
   signal: new AbortController().signal,
 });
-
-async function spoken(
-  model: CodecLanguageModel,
-  utterance: Utterance,
-  signal = new AbortController().signal,
-) {
-  const frames: SpokenFrame[] = [];
-  const speech = model.speak(utterance, signal);
-  let step = await speech.next();
-  for (; !step.done; step = await speech.next()) frames.push(step.value);
-  return {
-    codes: frames.map(({ codes }) => codes),
-    samples: Float32Array.from(frames.flatMap(({ samples }) => [...samples])),
-    stop: step.value.stop,
-  };
-}
 
 describe("a Qwen3-TTS in float32", () => {
   const models = new Map<Case["model"], CodecLanguageModel>();

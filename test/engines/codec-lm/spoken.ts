@@ -1,0 +1,29 @@
+import type {
+  CodecLanguageModel,
+  SpokenFrame,
+  Stop,
+  Utterance,
+} from "../../../src/engines/codec-lm/model.ts";
+
+/** A whole utterance. */
+export interface Spoken {
+  readonly codes: readonly (readonly number[])[];
+  readonly samples: Float32Array;
+  readonly stop: Stop;
+}
+
+export async function spoken(
+  model: CodecLanguageModel,
+  utterance: Utterance,
+  signal = new AbortController().signal,
+): Promise<Spoken> {
+  const frames: SpokenFrame[] = [];
+  const speech = model.speak(utterance, signal);
+  let step = await speech.next();
+  for (; !step.done; step = await speech.next()) frames.push(step.value);
+  return {
+    codes: frames.map(({ codes }) => codes),
+    samples: Float32Array.from(frames.flatMap(({ samples }) => [...samples])),
+    stop: step.value.stop,
+  };
+}

@@ -48,6 +48,7 @@ export async function runCheckpoint(
     precision: asked.precision,
     cacheFolder: join(asked.dataDir, "quantised"),
     signal,
+    prefixBytes: 0,
   });
   const startedAt = performance.now();
   const frames: SpokenFrame[] = [];

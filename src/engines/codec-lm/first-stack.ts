@@ -7,7 +7,7 @@ import type { Precision } from "./model.ts";
 import { newestRow, type TransformerSizes, transformer } from "./transformer.ts";
 import { WeightsInGraph } from "./weights-in-graph.ts";
 
-/** The large transformer: it reads the conversation, and chooses each frame's first code. */
+/** Sizes of the large transformer, which reads the conversation and scores each frame's first code. */
 export interface FirstStackSizes extends TransformerSizes {
   /** Of its logits. */
   readonly codes: number;

@@ -39,7 +39,7 @@ const PREFIX_BYTES = 256 * 2 ** 20;
 
 /**
  * Computes the frames of several utterances together. Time goes by in ticks: in each, prompts are read a little further,
- * and everybody whose next frame is waited for gets it, by one run of each of the model's parts for all of them. Nothing that
+ * and everybody whose next frame is waited for gets it, by runs of the model's parts for all of them. Nothing that
  * one utterance is given depends on the others.
  */
 export class FrameBatch {
@@ -79,7 +79,7 @@ export class FrameBatch {
 
   /** @throws BusyError where the pace is that of real time, and one more would miss it */
   refuseUnlessFast(): void {
-    const count = this.#members.size;
+    const count = [...this.#members].filter(({ isOver }) => !isOver).length;
     if (this.#pace !== "realtime" || count === 0) return;
     if (this.#times.expected(count + 1) <= FRAME_S * 1_000) return;
     throw new BusyError(
@@ -265,7 +265,7 @@ export class FrameBatch {
   }
 }
 
-const NO_NUMBERS = "The model computes what is no number: its weights are damaged.";
+const NO_NUMBERS = "The scores that the model computes are NaN: its weights are damaged.";
 
 function closed(): Error {
   return new Error("The model was closed.");

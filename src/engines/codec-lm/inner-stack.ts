@@ -47,19 +47,19 @@ export class InnerStack {
     this.#last = new Int32Array(places);
   }
 
-  /** Where a frame's two first rows go before `choose` is called with 0: [2, row width]. */
+  /** Where a frame's two first rows go before {@link step} with head 0: [2, row width]. */
   pairOf(place: number): Float32Array {
     const size = 2 * this.#sizes.rowWidth;
     return this.#pairs.subarray(place * size, (place + 1) * size);
   }
 
-  /** Where the row of the code that was chosen last goes before further calls: [row width]. */
+  /** Where the row of the code that was chosen last goes before {@link step} with a later head: [row width]. */
   rowOf(place: number): Float32Array {
     const { rowWidth } = this.#sizes;
     return this.#rows.subarray(place * rowWidth, (place + 1) * rowWidth);
   }
 
-  /** The logits of the first `count` places: [codes] each. They are the next call's after it. */
+  /** The logits of the first `count` places: [codes] each. The next call overwrites them. */
   logitsOf(place: number): Float32Array {
     const { codes } = this.#sizes;
     return this.#logits.subarray(place * codes, (place + 1) * codes);

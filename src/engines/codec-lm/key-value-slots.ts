@@ -25,10 +25,6 @@ export class KeyValueSlots {
   /** How often the arrays were exchanged: who has bound some must bind the new ones. */
   generation = 0;
 
-  get slots(): number {
-    return this.#slots;
-  }
-
   lengthOf(slot: number): number {
     return this.#lengths[slot]!;
   }
@@ -38,7 +34,7 @@ export class KeyValueSlots {
   }
 
   /**
-   * Sees to it that a slot has room for so many positions, and for one more: a slot that rests while others are computed
+   * Makes room for so many positions in every slot, and for one more: a slot that rests while others are computed
    * has a row written behind its last one.
    *
    * @throws Error when they are more than the model has
@@ -112,16 +108,22 @@ export class KeyValueSlots {
     }
   }
 
+  /** One array after the other, so that no more than one is there twice. */
   #exchange(capacity: number): void {
-    const { layers } = this.#sizes;
-    const before = this.#kept.length === 0 ? [] : this.#allCopied();
+    const { layers, keyHeads, headWidth } = this.#sizes;
+    const before = this.#capacity;
+    const rows = this.#slots * keyHeads;
+    if (this.#kept.length === 0) this.#kept = Array.from({ length: 2 * layers }, () => new Float32Array(0));
+    for (const [at, old] of this.#kept.entries()) {
+      const grown = new Float32Array(rows * capacity * headWidth);
+      for (let row = 0; row < rows; row++) {
+        const from = row * before * headWidth;
+        const used = this.lengthOf(Math.floor(row / keyHeads)) * headWidth;
+        grown.set(old.subarray(from, from + used), row * capacity * headWidth);
+      }
+      this.#kept[at] = grown;
+    }
     this.#capacity = capacity;
-    this.#kept = Array.from({ length: 2 * layers }, () => new Float32Array(this.#slots * this.#stride));
-    for (const [slot, copy] of before.entries()) this.put(slot, 0, copy);
     this.generation++;
-  }
-
-  #allCopied(): Float32Array[] {
-    return Array.from({ length: this.#slots }, (_, slot) => this.copied(slot, 0, this.lengthOf(slot)));
   }
 }

@@ -35,14 +35,14 @@ export function soundsIn({ audio, codes }: SpokenTurn): number {
 export function turnsRead(reading: Reading): readonly number[] {
   const { history, lengths, speaker, needed, wanted, positions, mayForget } = reading;
   const total = lengths.reduce((sum, length) => sum + length, needed);
-  if (!mayForget && total > positions) {
-    throw new CheckpointError(
-      `The conversation takes ${total} of the model's ${positions} positions: leave out its earliest turns.`,
-    );
-  }
   if (needed > positions) {
     throw new CheckpointError(
       `The text takes ${needed} of the model's ${positions} positions: make it shorter.`,
+    );
+  }
+  if (!mayForget && total > positions) {
+    throw new CheckpointError(
+      `The conversation takes ${total} of the model's ${positions} positions: leave out its earliest turns.`,
     );
   }
   const room = positions - needed - Math.min(wanted, positions >> 1);

@@ -122,7 +122,7 @@ async function open(folder: string, setup: Setup): Promise<CodecLanguageModel> {
               await openMimiEncoder(codecWeights, ENCODER, codec.encoder, codebooks, threads, guard),
             ),
           };
-    const sizes = { ...talker, codes: rows };
+    const sizes = { ...talker, positions, codes: rows };
     const batch = await openBatch(opened, setup, {
       weights: stacks,
       positions,
@@ -251,7 +251,7 @@ class Qwen3Tts implements CodecLanguageModel {
         `A base checkpoint follows a voice: give speaker ${JSON.stringify(asked.speaker)} an earlier turn with audio, of a few seconds.`,
       );
     }
-    const { audio, digests, text, said, turns } = own;
+    const { audio, digests, text, turns } = own;
     // It is not listened to in vain, which would take a while.
     if (text !== null && audio.length > this.#parts.positions * FRAME_SAMPLES) {
       throw new CheckpointError(
@@ -265,8 +265,7 @@ class Qwen3Tts implements CodecLanguageModel {
       language: settings.language,
       speaker: "voice",
       instruction: null,
-      reference:
-        frames === null ? null : { text: `${text} ${said.text}`.trim(), frames: [...frames, ...said.frames] },
+      reference: frames === null ? null : { text: text!, frames },
       isTextFirst: settings.isTextFirst ?? false,
     };
     return { script, voice: vector, turns };

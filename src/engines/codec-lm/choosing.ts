@@ -1,6 +1,6 @@
 /** How one of several codes is chosen by their logits. */
 export interface Choosing {
-  /** By which logits are divided; 0 takes the likeliest. */
+  /** By which logits are divided; 0, or next to it, takes the likeliest. */
   readonly temperature: number;
   /** Only the likeliest `topK` count, and those as likely as the last of them; `null`: all. */
   readonly topK: number | null;
@@ -10,12 +10,15 @@ export interface Choosing {
 
 /** Chooses a code. @param draw gives a number in [0, 1); it is asked once, or not at all at temperature 0. */
 export function choose(logits: Float32Array, choosing: Choosing, draw: () => number): number {
-  if (choosing.temperature === 0) return likeliest(logits);
+  if (choosing.temperature < LEAST_TEMPERATURE) return likeliest(logits);
   if (room.length < logits.length) room = new Float64Array(logits.length);
   const shares = room.subarray(0, logits.length);
   fillProbabilities(shares, logits, choosing);
   return drawn(shares, draw());
 }
+
+/** Below it scores would be beyond what a float32 holds; long before that nothing but the likeliest is chosen. */
+const LEAST_TEMPERATURE = 1e-30;
 
 /** For the probabilities of one choice: there are thousands of choices a second. */
 let room = new Float64Array(0);
@@ -100,6 +103,7 @@ function drawn(shares: Float64Array, number: number): number {
     sum += shares[at]!;
     if (sum > number) return at;
   }
+  if (!(sum > 0)) throw new Error("No code can be chosen: the scores are NaN or infinite.");
   // Rounding may leave the sum a little below 1.
   return last;
 }

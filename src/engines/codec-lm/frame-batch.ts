@@ -213,21 +213,25 @@ export class FrameBatch {
 
   /** The codes of the other codebooks, one after the other, of all frames together. */
   async #chooseOthers(going: readonly { readonly seat: Seat; readonly codes: number[] }[]): Promise<void> {
-    const { inner, codebooks, codes: known, width } = this.#model;
+    const { inner, embeddings, codebooks, codes: known, width } = this.#model;
     for (const [place, { seat, codes }] of going.entries()) {
       const pair = inner.pairOf(place);
       pair.set(seat.newest!.hidden);
-      pair.set(this.#model.embeddings.ofCode(0, codes[0]!), width);
+      pair.set(embeddings.ofCode(0, codes[0]!), width);
     }
     for (let codebook = 1; codebook < codebooks; codebook++) {
       await inner.step(codebook - 1, going.length);
       for (const [place, { seat, codes }] of going.entries()) {
-        const { others, draws } = seat.voicing;
-        const logits = inner.logitsOf(place).subarray(0, known);
-        if (Number.isNaN(logits[0]!)) throw new Error(NO_NUMBERS);
-        const code = choose(logits, others, draws);
-        codes.push(code);
-        if (codebook + 1 < codebooks) inner.rowOf(place).set(this.#model.embeddings.ofCode(codebook, code));
+        if (seat.isOver) continue;
+        // What goes wrong here is one's own: the others' places are not touched.
+        await this.#failing([seat], async () => {
+          const { others, draws } = seat.voicing;
+          const logits = inner.logitsOf(place).subarray(0, known);
+          if (Number.isNaN(logits[0]!)) throw new Error(NO_NUMBERS);
+          const code = choose(logits, others, draws);
+          codes.push(code);
+          if (codebook + 1 < codebooks) inner.rowOf(place).set(embeddings.ofCode(codebook, code));
+        });
       }
     }
   }

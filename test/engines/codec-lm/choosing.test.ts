@@ -31,6 +31,28 @@ describe("choosing", () => {
     assert.deepEqual(shares(1), [0.1, 0.2, 0.3, 0.4]);
   });
 
+  test("takes the likeliest as the temperature nears 0, where scores would be beyond all numbers", () => {
+    for (const temperature of [0, 5e-324, 1e-300, 1e-38, 1e-31, 1e-29, 1e-9]) {
+      for (const topK of [null, 2]) {
+        for (const number of [0, 0.5, 0.999]) {
+          assert.equal(
+            choose(logits, { temperature, topK }, () => number),
+            3,
+            `${temperature}`,
+          );
+        }
+      }
+    }
+  });
+
+  test("takes none where the scores are no numbers", () => {
+    const damaged = Float32Array.of(1, Number.NaN, 2);
+    const infinite = Float32Array.of(1, Number.POSITIVE_INFINITY, 2);
+    for (const scores of [damaged, infinite]) {
+      assert.throws(() => choose(scores, { temperature: 1, topK: null }, () => 0.5), /NaN or infinite/);
+    }
+  });
+
   test("takes the first code at which the sum of the shares exceeds the draw, and draws once", () => {
     const draws = givenDraws([0, 0.0999, 0.1001, 0.59, 0.9999999]);
     const choices = Array.from({ length: 5 }, () => choose(logits, { temperature: 1, topK: null }, draws));

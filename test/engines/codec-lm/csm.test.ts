@@ -383,6 +383,18 @@ describe("the folder of a checkpoint", () => {
         /In rope_parameters of config\.json, rope_type has to be "llama3".*; it is "yarn"/,
         (c) => Object.assign(c.rope_parameters as object, { rope_type: "yarn" }),
       ],
+      [
+        /num_hidden_layers has to be a whole number of at most 1000; it is 1000000000/,
+        (c) => Object.assign(c, { num_hidden_layers: 1e9 }),
+      ],
+      [
+        /In codec_config of config\.json, num_hidden_layers has to be a whole number of at most 1000/,
+        (c) => Object.assign(c.codec_config as object, { num_hidden_layers: 1e8 }),
+      ],
+      [
+        /In depth_decoder_config .*, max_position_embeddings has to be a whole number of at least 32; it is 2/,
+        (c) => Object.assign(c.depth_decoder_config as object, { max_position_embeddings: 2 }),
+      ],
       [/4 heads share 3/, (c) => Object.assign(c, { num_key_value_heads: 3 })],
       [
         /32 codebooks of 60 codes, its codec 32 of 64/,

@@ -111,6 +111,23 @@ for (const [name, architecture, folder] of KINDS) {
       await model.close();
     });
 
+    test("fails nobody else when one cannot go on in the middle of a frame", async () => {
+      const model = await opened(architecture, folder, { places: 4 });
+      const [first, second, third] = utterances(4).slice(1);
+      const wanted = [await spoken(model, first!), await spoken(model, third!)];
+      // Enough for a frame and some codes of the next.
+      const uniforms = Array.from({ length: 40 }, (_, at) => at / 40);
+      const broken = { ...second!, wishes: { temperature: 1, maxFrames: 9 }, uniforms };
+      const [one, failed, other] = await Promise.all([
+        spoken(model, first!),
+        spoken(model, broken).catch((error: Error) => error.message),
+        spoken(model, third!),
+      ]);
+      assert.match(String(failed), /Only 40 draws were given/);
+      assert.deepEqual([one, other], wanted);
+      await model.close();
+    });
+
     test("fails who is open when it is closed", async () => {
       const model = await opened(architecture, folder, { places: 2 });
       const speech = model.speak(utterances(1)[0]!, never);

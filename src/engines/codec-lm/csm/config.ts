@@ -38,6 +38,8 @@ export async function readConfig(folder: string): Promise<CsmConfig> {
   }
   const backbone = transformerSizes(config);
   depth.expect("backbone_hidden_size", backbone.width);
+  // A frame is one sequence of it.
+  depth.positions("max_position_embeddings", codebooks);
   return {
     backbone,
     depth: transformerSizes(depth),
@@ -65,14 +67,14 @@ function transformerSizes(config: Fields): TransformerSizes {
   }
   return {
     width,
-    layers: config.whole("num_hidden_layers"),
+    layers: config.layers("num_hidden_layers"),
     heads,
     keyHeads,
     headWidth: config.whole("head_dim", width / heads),
     innerWidth: config.whole("intermediate_size"),
     epsilon: config.positive("rms_norm_eps"),
     rotary: rotaryOf(config),
-    positions: config.whole("max_position_embeddings"),
+    positions: config.positions("max_position_embeddings"),
     hasHeadNorms: false,
   };
 }

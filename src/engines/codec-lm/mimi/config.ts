@@ -29,7 +29,7 @@ export function mimiSizes(config: Fields): MimiSizes {
     lastKernel: config.whole("last_kernel_size"),
     residualKernel: config.whole("residual_kernel_size"),
     compress: config.whole("compress"),
-    layers: config.whole("num_hidden_layers"),
+    layers: config.layers("num_hidden_layers"),
     heads,
     headWidth: config.whole("head_dim", width / heads),
     innerWidth: config.whole("intermediate_size"),

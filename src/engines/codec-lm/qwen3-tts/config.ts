@@ -116,7 +116,7 @@ function transformerSizes(config: Fields): TransformerSizes {
   }
   return {
     width: config.whole("hidden_size"),
-    layers: config.whole("num_hidden_layers"),
+    layers: config.layers("num_hidden_layers"),
     heads,
     keyHeads,
     headWidth: config.whole("head_dim"),
@@ -124,7 +124,7 @@ function transformerSizes(config: Fields): TransformerSizes {
     epsilon: config.positive("rms_norm_eps"),
     // The sections of `rope_scaling` are for positions in three dimensions. A text's are the same in all three.
     rotary: { theta: config.positive("rope_theta"), stretched: null },
-    positions: config.whole("max_position_embeddings"),
+    positions: config.positions("max_position_embeddings"),
     hasHeadNorms: true,
   };
 }

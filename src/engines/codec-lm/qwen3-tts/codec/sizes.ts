@@ -81,7 +81,7 @@ function decoderSizes(config: Fields): DecoderSizes {
     quantisedWidth,
     latentWidth: config.whole("latent_dim"),
     width: config.whole("hidden_size"),
-    layers: config.whole("num_hidden_layers"),
+    layers: config.layers("num_hidden_layers"),
     heads,
     headWidth: config.whole("head_dim"),
     innerWidth: config.whole("intermediate_size"),

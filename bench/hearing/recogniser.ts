@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { recogniserWeights } from "../../src/cli/recogniser-weights.ts";
 import type { Clip } from "../../src/model/conversation.ts";
 import type { Recogniser, Transcript } from "../../src/model/recogniser.ts";
+import { clipSound } from "../../src/model/sound.ts";
 import { openWhisper } from "../../src/recognisers/whisper/open-whisper.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import { NotMeasuredError } from "../not-measured-error.ts";
@@ -37,7 +38,11 @@ export async function withRecogniser<T>(
   try {
     return await work(
       (clip, wantsWords = false) =>
-        recogniser.recognise(clip, { language: null, prompt: null, draft: null, wantsWords }, signal),
+        recogniser.recognise(
+          clipSound(clip),
+          { language: null, prompt: null, draft: null, wantsWords },
+          signal,
+        ),
       recogniser,
     );
   } finally {

@@ -1,16 +1,23 @@
 import { AudioFormatError } from "./audio-format-error.ts";
+import { expandAlaw, expandMulaw } from "./companding.ts";
 import type { SampleKind } from "./wav-format.ts";
 
 /**
  * Interleaved little-endian samples to one channel in [-1, 1]: the mean of each frame, clipped. Integers are scaled
- * by their most negative value, so that -1 is reached exactly. `data` holds at least `frames` whole frames.
+ * by their most negative value, so that -1 is reached exactly. `data` holds at least `first + frames` whole frames.
  *
  * Throws {@link AudioFormatError} when a frame of floats is not a finite number.
  */
-export function mixDown(data: DataView, kind: SampleKind, channels: number, frames: number): Float32Array {
+export function mixDown(
+  data: DataView,
+  kind: SampleKind,
+  channels: number,
+  frames: number,
+  first = 0,
+): Float32Array {
   const bytesPerSample = BYTES_PER_SAMPLE[kind];
   const mono = new Float32Array(frames);
-  let at = 0;
+  let at = first * channels * bytesPerSample;
   for (let frame = 0; frame < frames; frame += 1) {
     let sum = 0;
     for (let channel = 0; channel < channels; channel += 1) {
@@ -18,13 +25,15 @@ export function mixDown(data: DataView, kind: SampleKind, channels: number, fram
       at += bytesPerSample;
     }
     const mean = sum / channels;
-    if (!Number.isFinite(mean)) throw new AudioFormatError(`sample ${frame} is not a finite number`);
+    if (!Number.isFinite(mean)) throw new AudioFormatError(`sample ${first + frame} is not a finite number`);
     mono[frame] = Math.max(-1, Math.min(1, mean));
   }
   return mono;
 }
 
 const BYTES_PER_SAMPLE: Readonly<Record<SampleKind, number>> = {
+  mulaw: 1,
+  alaw: 1,
   u8: 1,
   s16: 2,
   s24: 3,
@@ -35,6 +44,10 @@ const BYTES_PER_SAMPLE: Readonly<Record<SampleKind, number>> = {
 
 function sampleAt(data: DataView, at: number, kind: SampleKind): number {
   switch (kind) {
+    case "mulaw":
+      return MULAW[data.getUint8(at)]!;
+    case "alaw":
+      return ALAW[data.getUint8(at)]!;
     case "u8":
       return (data.getUint8(at) - 0x80) / 0x80;
     case "s16":
@@ -49,3 +62,7 @@ function sampleAt(data: DataView, at: number, kind: SampleKind): number {
       return data.getFloat64(at, true);
   }
 }
+
+/** What the codes of ITU-T G.711 stand for. */
+const MULAW = Float32Array.from({ length: 256 }, (_, code) => expandMulaw(code) / 0x8000);
+const ALAW = Float32Array.from({ length: 256 }, (_, code) => expandAlaw(code) / 0x8000);

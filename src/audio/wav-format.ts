@@ -1,7 +1,7 @@
 import { AudioFormatError } from "./audio-format-error.ts";
 
 /** How samples are stored, of the kinds that can be read. */
-export type SampleKind = "u8" | "s16" | "s24" | "s32" | "f32" | "f64";
+export type SampleKind = "u8" | "s16" | "s24" | "s32" | "f32" | "f64" | "mulaw" | "alaw";
 
 /** What a `fmt ` chunk says, checked. */
 export interface WavFormat {
@@ -11,12 +11,20 @@ export interface WavFormat {
   readonly bytesPerSample: number;
 }
 
+/** The samples of a file, where they lie in it. */
+export interface WavSamples {
+  readonly format: WavFormat;
+  readonly data: DataView;
+  /** Samples of each channel, at least one. */
+  readonly frames: number;
+}
+
 export const LOWEST_RATE_HZ = 1_000;
 export const HIGHEST_RATE_HZ = 768_000;
 
 /**
- * Reads the body of a `fmt ` chunk (Microsoft, "Multiple channel audio data and WAVE files", 2007): PCM, IEEE float,
- * or either as WAVE_FORMAT_EXTENSIBLE. The nominal byte rate is not looked at: nothing depends on it.
+ * Reads the body of a `fmt ` chunk (Microsoft, "Multiple channel audio data and WAVE files", 2007): PCM, IEEE float, or
+ * the A-law and µ-law of telephones, each also as WAVE_FORMAT_EXTENSIBLE. The nominal byte rate is not looked at: nothing depends on it.
  *
  * Throws {@link AudioFormatError} for other encodings and for numbers that contradict each other.
  */
@@ -46,12 +54,18 @@ export function readWavFormat(chunk: DataView): WavFormat {
 
 const PCM = 0x0001;
 const IEEE_FLOAT = 0x0003;
+const ALAW = 0x0006;
+const MULAW = 0x0007;
 const EXTENSIBLE = 0xfffe;
 
+const KNOWN_ENCODINGS: Readonly<Record<number, string>> = {
+  [PCM]: "PCM",
+  [IEEE_FLOAT]: "float",
+  [ALAW]: "A-law",
+  [MULAW]: "mu-law",
+};
 const OTHER_ENCODINGS: Readonly<Record<number, string>> = {
   2: "ADPCM",
-  6: "A-law",
-  7: "mu-law",
   17: "IMA ADPCM",
   49: "GSM 6.10",
   80: "MPEG",
@@ -79,13 +93,14 @@ function formatTag(chunk: DataView): number {
 function sampleKind(tag: number, bits: number): SampleKind {
   const kind = KINDS[`${tag}:${bits}`];
   if (kind !== undefined) return kind;
-  if (tag === PCM || tag === IEEE_FLOAT) {
-    throw new AudioFormatError(
-      `it holds ${bits}-bit ${tag === PCM ? "PCM" : "float"} samples, which cannot be read`,
-    );
+  const known = KNOWN_ENCODINGS[tag];
+  if (known !== undefined) {
+    throw new AudioFormatError(`it holds ${bits}-bit ${known} samples, which cannot be read`);
   }
   const encoding = OTHER_ENCODINGS[tag] ?? `format 0x${tag.toString(16).padStart(4, "0")}`;
-  throw new AudioFormatError(`it is encoded as ${encoding}, and only PCM and float WAV can be read`);
+  throw new AudioFormatError(
+    `it is encoded as ${encoding}, and only PCM, float, A-law and mu-law WAV can be read`,
+  );
 }
 
 const KINDS: Readonly<Record<string, SampleKind>> = {
@@ -95,4 +110,6 @@ const KINDS: Readonly<Record<string, SampleKind>> = {
   [`${PCM}:32`]: "s32",
   [`${IEEE_FLOAT}:32`]: "f32",
   [`${IEEE_FLOAT}:64`]: "f64",
+  [`${ALAW}:8`]: "alaw",
+  [`${MULAW}:8`]: "mulaw",
 };

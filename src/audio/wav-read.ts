@@ -1,6 +1,6 @@
 import { AudioFormatError } from "./audio-format-error.ts";
 import { mixDown } from "./mix-down.ts";
-import { readWavFormat, type WavFormat } from "./wav-format.ts";
+import { readWavFormat, type WavFormat, type WavSamples } from "./wav-format.ts";
 
 /** A WAV file, decoded and mixed down. */
 export interface WavClip {
@@ -27,11 +27,11 @@ export interface WavClip {
  * @param mostSamples of a longer clip only the beginning is decoded; its `frames` and `durationS` are those of all of it
  */
 export function decodeWav(bytes: Uint8Array, mostSamples = Number.POSITIVE_INFINITY): WavClip {
-  const file = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  checkContainer(file);
-  const { format, data } = findSamples(file);
-  const frames = Math.floor(data.byteLength / (format.channels * format.bytesPerSample));
-  if (frames === 0) throw new AudioFormatError("it has no samples");
+  const { format, data, frames } = openWavFile(bytes);
+  const telephone = { alaw: "A-law", mulaw: "mu-law" }[format.kind as string];
+  if (telephone !== undefined) {
+    throw new AudioFormatError(`it is encoded as ${telephone}, and only PCM and float WAV can be read`);
+  }
   return {
     sampleRateHz: format.sampleRateHz,
     channels: format.channels,
@@ -39,6 +39,21 @@ export function decodeWav(bytes: Uint8Array, mostSamples = Number.POSITIVE_INFIN
     durationS: frames / format.sampleRateHz,
     samples: mixDown(data, format.kind, format.channels, Math.min(frames, mostSamples)),
   };
+}
+
+/**
+ * Finds the samples of a file and decodes nothing. Beside what {@link decodeWav} reads these may be A-law and µ-law.
+ * Throws as that does.
+ *
+ * @param onChunk told before each chunk is looked at
+ */
+export function openWavFile(bytes: Uint8Array, onChunk = (): void => {}): WavSamples {
+  const file = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  checkContainer(file);
+  const { format, data } = findSamples(file, onChunk);
+  const frames = Math.floor(data.byteLength / (format.channels * format.bytesPerSample));
+  if (frames === 0) throw new AudioFormatError("it has no samples");
+  return { format, data, frames };
 }
 
 const CONTAINER_BYTES = 12;
@@ -59,15 +74,19 @@ function checkContainer(file: DataView): void {
   }
 }
 
-function findSamples(file: DataView): { format: WavFormat; data: DataView } {
+function findSamples(file: DataView, onChunk: () => void): { format: WavFormat; data: DataView } {
   let format: WavFormat | null = null;
   for (let at = CONTAINER_BYTES; at + CHUNK_HEADER_BYTES <= file.byteLength; ) {
+    onChunk();
     const id = fourCharacters(file, at);
     const size = file.getUint32(at + 4, true);
     const body = at + CHUNK_HEADER_BYTES;
     if (id === "data") {
       if (format === null) throw new AudioFormatError('its "data" chunk comes before any "fmt " chunk');
-      return { format, data: new DataView(file.buffer, file.byteOffset + body, dataBytes(file, body, size)) };
+      return {
+        format,
+        data: new DataView(file.buffer, file.byteOffset + body, dataBytes(file, body, size, onChunk)),
+      };
     }
     if (size > file.byteLength - body) {
       throw new AudioFormatError(
@@ -80,10 +99,10 @@ function findSamples(file: DataView): { format: WavFormat; data: DataView } {
   throw new AudioFormatError(format === null ? 'it has no "fmt " chunk' : 'it has no "data" chunk');
 }
 
-function dataBytes(file: DataView, body: number, declared: number): number {
+function dataBytes(file: DataView, body: number, declared: number, onChunk: () => void): number {
   const present = file.byteLength - body;
   if (declared === UNKNOWN_SIZE) return present;
-  if (declared === 0) return isChunksToTheEnd(file, body) ? 0 : present;
+  if (declared === 0) return isChunksToTheEnd(file, body, onChunk) ? 0 : present;
   if (declared > present) {
     throw new AudioFormatError(
       `it is cut off: ${declared} bytes of samples are declared and ${present} are there`,
@@ -93,9 +112,10 @@ function dataBytes(file: DataView, body: number, declared: number): number {
 }
 
 /** Tells a file that is truly without samples, but has other chunks behind, from a stream whose size is unknown. */
-function isChunksToTheEnd(file: DataView, start: number): boolean {
+function isChunksToTheEnd(file: DataView, start: number, onChunk: () => void): boolean {
   let at = start;
   while (at + CHUNK_HEADER_BYTES <= file.byteLength) {
+    onChunk();
     if (!/^[ -~]{4}$/.test(fourCharacters(file, at))) return false;
     const size = file.getUint32(at + 4, true);
     at += CHUNK_HEADER_BYTES + size + (size % 2);

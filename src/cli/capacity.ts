@@ -1,4 +1,6 @@
 import { availableParallelism } from "node:os";
+import { MAX_RECORDING_BYTES } from "../contract/audio-transcriptions.ts";
+import { FORM_EXTRA_BYTES } from "../http/form-body.ts";
 import type { AdmissionOptions } from "../serving/admission.ts";
 import type { FairShareOptions } from "../serving/fair-share.ts";
 import type { Settings } from "../settings/schema.ts";
@@ -15,11 +17,11 @@ export interface Capacity {
   /** Bytes. */
   readonly receiving: FairShareOptions;
   /** Bytes. */
+  readonly recorded: FairShareOptions;
+  /** Bytes. */
   readonly audio: FairShareOptions;
   /** Large bodies that are read, one at a time. */
   readonly reading: FairShareOptions;
-  /** Recordings that are decoded, one at a time. */
-  readonly decoding: FairShareOptions;
   /** Bytes. */
   readonly replies: FairShareOptions;
 }
@@ -60,8 +62,15 @@ export function capacityOf(settings: Settings): Capacity {
     },
     hearingRecordings: {
       what: "recordings being heard",
-      total: HEARD_AT_ONCE,
+      total: RECORDINGS_AT_ONCE,
       perKey: 1,
+      ...waiting,
+      waitMs: settings.requestTimeoutMs,
+    },
+    recorded: {
+      what: "recordings being received",
+      total: RECORDED_BYTES * KEYS_WITH_RECORDINGS,
+      perKey: RECORDED_BYTES,
       ...waiting,
       waitMs: settings.requestTimeoutMs,
     },
@@ -74,13 +83,6 @@ export function capacityOf(settings: Settings): Capacity {
     audio: bytes("audio being heard", settings.audioBudgetMb, settings.keyAudioBudgetMb, 0),
     reading: {
       what: "large bodies being read",
-      total: 1,
-      perKey: 1,
-      ...waiting,
-      waitMs: settings.requestTimeoutMs,
-    },
-    decoding: {
-      what: "recordings being decoded",
       total: 1,
       perKey: 1,
       ...waiting,
@@ -102,10 +104,17 @@ function turnsHeardAtOnce({ recogniser, writer }: Settings): Pick<FairShareOptio
 /** A turn that is not heard cannot be answered, so its place is waited for longer than others. */
 const HEARING_WAITS = 3;
 
-/**
- * Turns, and recordings besides: windows of both are taken by turns, so that a long one does not keep another key's short
- * one. A recording takes its time, so who waits to have one heard may wait as long as a reply may take.
- */
+/** Turns: windows of them are taken by turns, so that a long one does not keep another key's short one. */
 const HEARD_AT_ONCE = 2;
 
+/**
+ * Recordings, beside the turns. Each takes the memory of one window, and of windows that wait the one goes first whose
+ * recording was heard least: so there may be more of them, and who comes last waits for a window and not for a recording.
+ */
+const RECORDINGS_AT_ONCE = 8;
+
 const MIB = 2 ** 20;
+
+/** Of one key's recordings: the longest file, and a short one beside it. And so much for each of several keys. */
+const RECORDED_BYTES = MAX_RECORDING_BYTES + FORM_EXTRA_BYTES + 4 * MIB;
+const KEYS_WITH_RECORDINGS = 4;

@@ -83,7 +83,12 @@ function checkPreset(preset: string, kind: CodecLmKind, where: string): void {
 
 async function clipOf(file: string, where: string): Promise<Float32Array> {
   try {
-    const { samples, sampleRateHz, durationS } = await readRecording(file, new AbortController().signal);
+    const { signal } = new AbortController();
+    const sound = await readRecording(file, signal);
+    const { sampleRateHz } = sound;
+    const samples = await sound.read(CLIP_S.most * sampleRateHz + 1, signal);
+    const isLong = samples.length > CLIP_S.most * sampleRateHz;
+    const durationS = isLong ? sound.boundS : samples.length / sampleRateHz;
     if (durationS < CLIP_S.least || durationS > CLIP_S.most) {
       const s = durationS.toFixed(1);
       throw refused(where, `is ${s} s long: give a recording of ${CLIP_S.least} to ${CLIP_S.most} s`);

@@ -1,6 +1,7 @@
 import { DEFAULT_RECOGNISER, findRecogniser } from "../catalogue/checkpoints.ts";
 import { type Recogniser, RecogniserError } from "../model/recogniser.ts";
 import { DeferredRecogniser } from "../recognisers/deferred-recogniser.ts";
+import { WAV_BYTES_PER_S } from "../recognisers/endpoint/sound-wav.ts";
 import type { Settings } from "../settings/schema.ts";
 import { neededSetting } from "./needed-setting.ts";
 import type { RecogniserWeights } from "./recogniser-weights.ts";
@@ -62,7 +63,7 @@ function embedded(
       throw error instanceof RecogniserError ? error : withoutWeights(checkpoint, error);
     });
   };
-  return new DeferredRecogniser(checkpoint, { find, open });
+  return new DeferredRecogniser(checkpoint, { find, open, heldBytesPerS: 0 });
 }
 
 function withoutWeights(checkpoint: string, cause: unknown): RecogniserError {
@@ -92,5 +93,6 @@ function endpoint(
     find: () => import("../recognisers/endpoint/endpoint-recogniser.ts"),
     open: async ({ openEndpointRecogniser }) =>
       openEndpointRecogniser({ baseUrl, model, apiKey, totalTimeoutMs }),
+    heldBytesPerS: WAV_BYTES_PER_S,
   });
 }

@@ -136,9 +136,11 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     },
   );
   const hearingRecordings = new FairShare(capacity.hearingRecordings);
+  const audio = new FairShare(capacity.audio);
   const transcriptions = new Transcriptions({
     recogniser: parts.recogniser ?? null,
     places: hearingRecordings,
+    audio,
     meter: (record) => tenancy.commit(record),
     telemetry: metrics.telemetry,
     timeoutMs: settings.requestTimeoutMs,
@@ -151,10 +153,9 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     onFailure: (error) => logger.error({ cause: error.message }, "preparing thread"),
   });
   const receiving = new FairShare(capacity.receiving);
-  const audio = new FairShare(capacity.audio);
+  const recorded = new FairShare(capacity.recorded);
   const reading = new FairShare(capacity.reading);
-  const decoding = new FairShare(capacity.decoding);
-  const intake = new Intake({ preparer, recordings, receiving, audio, reading, decoding });
+  const intake = new Intake({ preparer, recordings, receiving, recorded, audio, reading });
   const replies = new FairShare(capacity.replies);
   metrics.watch({
     queueDepth: () => service.queued,
@@ -164,7 +165,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     turnsWriting: () => writing.used,
     turnsHearing: () => hearingTurns.used,
     recordingsHearing: () => hearingRecordings.used,
-    receivingBytes: () => receiving.used,
+    receivingBytes: () => receiving.used + recorded.used,
     audioBytes: () => audio.used,
     replyBytes: () => replies.used,
     residentModels: () => catalogue.resident().length,

@@ -1,5 +1,5 @@
-import type { Clip } from "../model/conversation.ts";
 import { type RecogniseOptions, RecogniserError, type Transcript } from "../model/recogniser.ts";
+import type { Sound } from "../model/sound.ts";
 import type { Settings } from "../settings/schema.ts";
 import { composeRecogniser } from "./compose-recogniser.ts";
 import { hearingProgress } from "./hearing-progress.ts";
@@ -14,13 +14,13 @@ export interface HeardRecording {
 }
 
 /**
- * Hears one clip, all of it, with the recogniser of the settings, and shows how far it is where that takes long. Fetches
+ * Hears a sound, all of it, with the recogniser of the settings, and shows how far it is where that takes long. Fetches
  * nothing.
  *
  * @throws Error in plain sentences; the signal's reason.
  */
 export async function hear(
-  clip: Clip,
+  sound: Sound,
   { language, wantsWords }: Pick<RecogniseOptions, "language" | "wantsWords">,
   settings: Settings,
   signal: AbortSignal,
@@ -41,11 +41,11 @@ export async function hear(
     throw new Error(
       "The setting recogniser.kind is none, so nothing can be transcribed: set it to embedded or endpoint.",
     );
-  const progress = await hearingProgress(clip.durationS);
+  const progress = await hearingProgress(sound.boundS);
   try {
     const onPart = ({ heardS }: Transcript): void => progress.onProgress(heardS);
     const options = { language, prompt: null, wantsWords, draft: null, onPart };
-    const transcript = await recogniser.recognise(clip, options, signal);
+    const transcript = await recogniser.recognise(sound, options, signal);
     return { name: recogniser.name, transcript };
   } catch (error) {
     signal.throwIfAborted();

@@ -1,34 +1,46 @@
-import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 import { AudioFormatError } from "../audio/audio-format-error.ts";
-import { decodeRecording } from "../audio/recordings/decode-recording.ts";
 import { RecordingTooLongError } from "../audio/recordings/recording.ts";
+import { openSound } from "../audio/recordings/recording-sound.ts";
 import { abortable } from "../model/abortable.ts";
-import type { Clip } from "../model/conversation.ts";
+import type { Sound } from "../model/sound.ts";
 import { WrongCallError } from "./global-options.ts";
 
-/** Of a longer one the samples alone would take gigabytes. */
+/** Of a longer one nobody waits for the end. */
 const MOST_HOURS = 4;
 
 /**
- * Reads and decodes a recording, whose kind its first bytes tell, from a file, or from standard input where it is `-`.
+ * Reads a recording, whose kind its first bytes tell, from a file, or from standard input where it is `-`. It is decoded as
+ * it is heard.
  *
- * @throws WrongCallError when it cannot be; the signal's reason.
+ * @throws WrongCallError when it cannot be, and so does reading the sound; the signal's reason.
  */
-export async function readRecording(file: string, signal: AbortSignal): Promise<Clip> {
+export async function readRecording(file: string, signal: AbortSignal): Promise<Sound> {
   const name = file === "-" ? "What comes on standard input" : `The file ${file}`;
   const bytes = await bytesOf(file, name, signal);
+  const told = (error: unknown): unknown => asWrongCall(error, name);
   try {
-    const recording = await decodeRecording(bytes, MOST_HOURS * 3_600);
-    return { ...recording, digest: createHash("sha256").update(bytes).digest("base64"), isGivenAway: true };
+    const sound = openSound(bytes, MOST_HOURS * 3_600);
+    const { sampleRateHz, boundS } = sound;
+    const read: Sound["read"] = async (count, reading) => {
+      reading.throwIfAborted();
+      return await sound.read(count).catch((error: unknown) => {
+        throw told(error);
+      });
+    };
+    return { sampleRateHz, boundS, read };
   } catch (error) {
-    if (error instanceof RecordingTooLongError)
-      throw new WrongCallError(`${name} is longer than ${MOST_HOURS} hours: cut it into pieces.`);
-    if (!(error instanceof AudioFormatError)) throw error;
-    const remedy = error.remedy === null ? "" : `: ${error.remedy.replace(/^send/, "give")}`;
-    throw new WrongCallError(`${name} cannot be heard: ${error.problem}${remedy}.`, { cause: error });
+    throw told(error);
   }
+}
+
+function asWrongCall(error: unknown, name: string): unknown {
+  if (error instanceof RecordingTooLongError)
+    return new WrongCallError(`${name} is longer than ${MOST_HOURS} hours: cut it into pieces.`);
+  if (!(error instanceof AudioFormatError)) return error;
+  const remedy = error.remedy === null ? "" : `: ${error.remedy.replace(/^send/, "give")}`;
+  return new WrongCallError(`${name} cannot be heard: ${error.problem}${remedy}.`, { cause: error });
 }
 
 async function bytesOf(file: string, name: string, signal: AbortSignal): Promise<Buffer> {

@@ -68,10 +68,10 @@ async function transcribed(
   const { readRecording } = await import("./read-recording.ts");
   const { hear } = await import("./hear.ts");
   const { printedJson, printedText, printedCaptions } = await import("./printed-transcript.ts");
-  const clip = await readRecording(file, signal);
-  const { name, transcript } = await hear(clip, asked, settings, signal);
+  const sound = await readRecording(file, signal);
+  const { name, transcript } = await hear(sound, asked, settings, signal);
   sayIfNobodySpeaks(transcript);
-  if (form === "json") return printedJson(transcript, { name, durationS: clip.durationS });
+  if (form === "json") return printedJson(transcript, { name, durationS: transcript.heardS });
   return form === "text" ? printedText(transcript) : printedCaptions(transcript, form, asked.wantsWords);
 }
 

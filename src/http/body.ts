@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
 import type { Holding } from "../serving/fair-share.ts";
 import { GrowingBytes } from "../serving/growing-bytes.ts";
-import { type Intake, NOTHING_HELD, type ReceivedBody } from "../serving/intake.ts";
+import { type Intake, NOTHING_HELD, type ReceivedBody, type Requester } from "../serving/intake.ts";
 import { SMALL_BODY_BYTES } from "../serving/preparer.ts";
 import { requesterOf } from "./caller.ts";
 import { ClientGoneError } from "./client-gone-error.ts";
@@ -40,7 +40,8 @@ export interface ComingBody {
 
 /** The whole body, as its bytes. */
 function receive(request: FastifyRequest, intake: Intake): Promise<ReceivedBody> {
-  return receiveBy(request, intake, async (coming) => {
+  const room = (requester: Requester, bytes: number) => intake.admit(requester, bytes);
+  return receiveBy(request, room, async (coming) => {
     const { lengthBytes, holding } = coming;
     const bytes = await (lengthBytes === null ? gathered(coming) : filled(coming, lengthBytes));
     return { bytes, holding: holding() };
@@ -50,10 +51,12 @@ function receive(request: FastifyRequest, intake: Intake): Promise<ReceivedBody>
 /**
  * Waits for room for the body, tells the client to go on where it asked, and lets `take` have the bytes. Throws a
  * {@link ClientGoneError} when the client leaves before the last of them.
+ *
+ * @param room finds memory for so many bytes, which counts until the request ends
  */
 export async function receiveBy<T>(
   request: FastifyRequest,
-  intake: Intake,
+  room: (requester: Requester, bytes: number) => Promise<Holding>,
   take: (coming: ComingBody) => Promise<T>,
 ): Promise<T> {
   const limitBytes = request.routeOptions.bodyLimit;
@@ -62,7 +65,7 @@ export async function receiveBy<T>(
   const lengthBytes = declared === undefined ? null : Number(declared);
   if (lengthBytes !== null && lengthBytes > limitBytes) throw tooLarge(limitBytes);
   const requester = requesterOf(request);
-  let holding = await intake.admit(requester, lengthBytes ?? 0);
+  let holding = await room(requester, lengthBytes ?? 0);
   // Behind another's answer it would be taken for a part of that; the client goes on by itself after a while.
   if (request.headers.expect !== undefined && life.response.socket !== null) life.response.writeContinue();
   life.receiving = receivingFrom(holding);
@@ -75,7 +78,7 @@ export async function receiveBy<T>(
       if (lengthBytes === null && length > SMALL_BODY_BYTES && holding === NOTHING_HELD) {
         // Of a body without a length only its cap is known. It is not the client who keeps us waiting.
         life.receiving = null;
-        holding = await intake.admit(requester, limitBytes);
+        holding = await room(requester, limitBytes);
         life.receiving = receivingFrom(holding);
       }
       yield chunk;
@@ -111,7 +114,7 @@ async function filled({ chunks }: ComingBody, lengthBytes: number): Promise<Uint
 async function gathered({ chunks, limitBytes, holding }: ComingBody): Promise<Uint8Array> {
   const gatheredBytes = new GrowingBytes(SMALL_BODY_BYTES, limitBytes);
   for await (const chunk of chunks()) gatheredBytes.add(chunk);
-  holding().resize(gatheredBytes.capacity);
+  holding().shrink(gatheredBytes.capacity);
   return gatheredBytes.bytes;
 }
 

@@ -44,10 +44,10 @@ export async function collect(
     isPlayed: false,
     onHeard,
   };
-  const { pieces, outcome } = await gather(service.converse(prepared, caller), holding);
+  const { pieces, outcome } = await gather(service.converse(prepared, caller), holding, signal);
   const file = joinedBytes(pieces);
   file.set(outcome.finishedHead);
-  holding.resize(file.length);
+  holding.shrink(file.length);
   return { file, outcome };
 }
 
@@ -72,7 +72,11 @@ function expectedBytes({ conversation, delivery }: Prepared): number {
   return Math.ceil(spokenS * SAMPLE_RATE_HZ) * Int16Array.BYTES_PER_ELEMENT;
 }
 
-async function gather(speech: AsyncGenerator<SpokenPiece, Outcome, void>, holding: Holding) {
+async function gather(
+  speech: AsyncGenerator<SpokenPiece, Outcome, void>,
+  holding: Holding,
+  signal: AbortSignal,
+) {
   const pieces: Uint8Array[] = [];
   let length = 0;
   let step = await speech.next();
@@ -80,7 +84,7 @@ async function gather(speech: AsyncGenerator<SpokenPiece, Outcome, void>, holdin
     const { bytes } = step.value;
     pieces.push(bytes);
     length += bytes.byteLength;
-    if (length > holding.units) holding.resize(length);
+    await holding.grow(length, signal);
     step = await speech.next();
   }
   return { pieces, outcome: step.value };

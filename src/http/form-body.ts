@@ -2,24 +2,17 @@ import { Busboy } from "@fastify/busboy";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
 import type { FormField } from "../contract/transcription-form.ts";
-import type { Holding } from "../serving/fair-share.ts";
 import { GrowingBytes } from "../serving/growing-bytes.ts";
 import type { Intake } from "../serving/intake.ts";
 import { SMALL_BODY_BYTES } from "../serving/preparer.ts";
 import { type ComingBody, receiveBy } from "./body.ts";
 import { isOfMediaType, sendError } from "./errors.ts";
 
-/** A form as it came: its text fields, and the one file that it may have. */
+/** A form as it came: its text fields, and the one file that it may have, whose memory counts until the request ends. */
 export interface ReceivedForm {
   readonly fields: readonly FormField[];
-  readonly file: ReceivedFile;
-}
-
-/** A file as it came, in a buffer of its own. */
-export interface ReceivedFile {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Its memory. */
-  readonly holding: Holding;
+  /** In a buffer of its own. */
+  readonly file: Uint8Array<ArrayBuffer>;
 }
 
 /** Bytes that a form may have beside its file. */
@@ -34,8 +27,10 @@ const MOST_HEADER_BYTES = 8 * 1024;
 export function readFormBodies(app: FastifyInstance, intake: Intake, mostFileBytes: number): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(/^multipart\/form-data(?:\s*;|\s*$)/i, async (request: FastifyRequest) =>
-    receiveBy(request, intake, (coming) =>
-      readForm(coming, `${request.headers["content-type"]}`, mostFileBytes),
+    receiveBy(
+      request,
+      (requester, bytes) => intake.admitRecording(requester, bytes),
+      (coming) => readForm(coming, `${request.headers["content-type"]}`, mostFileBytes),
     ),
   );
   app.addContentTypeParser("*", (_request, _payload, done) => done(noForm()));
@@ -71,8 +66,8 @@ async function readForm(
       param: "file",
     });
   }
-  coming.holding().resize(file.capacity);
-  return { fields, file: { bytes: file.bytes, holding: coming.holding() } };
+  coming.holding().shrink(file.capacity);
+  return { fields, file: file.bytes };
 }
 
 /** Takes a form apart as it comes. The first fault ends it, before the rest has been sent. */

@@ -26,7 +26,7 @@ export class RequestLife {
   readonly beganMs = performance.now();
   readonly #gone = new AbortController();
   readonly #onEnd: (ending: Ending) => void;
-  readonly #held: Holding[] = [];
+  readonly #held: Pick<Holding, "release">[] = [];
   #ending: Ending | null = null;
   #failure: ServiceError | null = null;
   /** Its body, while the client is to send more of it. */
@@ -76,7 +76,7 @@ export class RequestLife {
   }
 
   /** Released when it ends; at once, when it has. */
-  keep(holding: Holding): void {
+  keep(holding: Pick<Holding, "release">): void {
     if (this.#ending === null) this.#held.push(holding);
     else holding.release();
   }

@@ -1,6 +1,6 @@
-import type { Clip } from "./conversation.ts";
+import type { Sound } from "./sound.ts";
 
-/** A word and when it is said, in seconds from the clip's beginning. */
+/** A word and when it is said, in seconds from the sound's beginning. */
 export interface HeardWord {
   readonly text: string;
   readonly startS: number;
@@ -9,7 +9,7 @@ export interface HeardWord {
   readonly probability: number;
 }
 
-/** A stretch of speech and its words, in seconds from the clip's beginning. */
+/** A stretch of speech and its words, in seconds from the sound's beginning. */
 export interface HeardSegment {
   readonly startS: number;
   readonly endS: number;
@@ -21,7 +21,7 @@ export interface HeardSegment {
   readonly meanLogProbability: number | null;
 }
 
-/** What is said in a clip. */
+/** What is said in a sound. */
 export interface Transcript {
   /** The segments' words, joined by spaces; empty where nobody speaks. */
   readonly text: string;
@@ -34,7 +34,7 @@ export interface Transcript {
   /** Of all tokens; `null` where there is none or the recogniser does not say. */
   readonly meanLogProbability: number | null;
   readonly segments: readonly HeardSegment[];
-  /** Up to where the clip was listened to, in seconds from its beginning: less than all of it where that is too long. */
+  /** Up to where it was listened to, in seconds from its beginning: less than all of it where that is too long. */
   readonly heardS: number;
 }
 
@@ -47,10 +47,10 @@ export interface RecogniseOptions {
   readonly wantsWords: boolean;
   /** What the same speech was taken for when less of it had been heard: confirmed or corrected, which is cheaper. */
   readonly draft: Transcript | null;
-  /** From where on the clip is heard, in seconds: 0 unless given. What was said before is not in the transcript. */
+  /** From where on it is heard, in seconds: 0 unless given. What was said before is not in the transcript. */
   readonly startAtS?: number;
   /**
-   * Is told after each piece of a clip what was heard from `startAtS` up to its `heardS`: at last the whole transcript.
+   * Is told after each piece what was heard from `startAtS` up to its `heardS`: at last the whole transcript.
    * Whoever gives up has that much, and hears the rest by another call that starts there, in the language that was found.
    * Must not throw.
    */
@@ -60,14 +60,17 @@ export interface RecogniseOptions {
 }
 
 /**
- * Tells what is said in recorded speech. One that computes here gives the same transcript for the same clip and options;
+ * Tells what is said in recorded speech. One that computes here gives the same transcript for the same sound and options;
  * whether an endpoint does is up to that. Stops between two steps of its work when the signal aborts, and then throws its
  * reason; every other failure is a {@link RecogniserError}.
  */
 export interface Recogniser {
   /** Who hears, for `meta`: `whisper-base`, or the name of an endpoint's model. */
   readonly name: string;
-  recognise(clip: Clip, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript>;
+  /** Memory that it takes for each second of a sound while it hears that; 0 for one that holds no more than a window. */
+  readonly heldBytesPerS: number;
+  /** Reads the sound as it hears it. What reading throws is thrown on as it is. */
+  recognise(sound: Sound, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript>;
   close(): Promise<void>;
 }
 

@@ -1,17 +1,19 @@
 import { abortable } from "../model/abortable.ts";
-import type { Clip } from "../model/conversation.ts";
 import {
   type RecogniseOptions,
   type Recogniser,
   RecogniserError,
   type Transcript,
 } from "../model/recogniser.ts";
+import type { Sound } from "../model/sound.ts";
 
 /** How a recogniser comes to be; both throw a {@link RecogniserError} that says what to do. */
 export interface RecogniserOpening<Found> {
   /** Sees to it that what it takes is there, fetching it perhaps, and opens nothing. */
   find(): Promise<Found>;
   open(found: Found): Promise<Recogniser>;
+  /** As {@link Recogniser.heldBytesPerS} will be. */
+  readonly heldBytesPerS: number;
 }
 
 /**
@@ -36,6 +38,10 @@ export class DeferredRecogniser<Found = unknown> implements Recogniser {
     return this.#name;
   }
 
+  get heldBytesPerS(): number {
+    return this.#opening.heldBytesPerS;
+  }
+
   /** Whether what it takes was there when it was last looked for. */
   get isFound(): boolean {
     return this.#isFound;
@@ -46,9 +52,9 @@ export class DeferredRecogniser<Found = unknown> implements Recogniser {
     await this.#found();
   }
 
-  async recognise(clip: Clip, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
+  async recognise(sound: Sound, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
     const recogniser = await abortable(this.#opened(), signal);
-    return await recogniser.recognise(clip, options, signal);
+    return await recogniser.recognise(sound, options, signal);
   }
 
   async close(): Promise<void> {

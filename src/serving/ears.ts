@@ -1,5 +1,6 @@
 import type { Clip } from "../model/conversation.ts";
 import type { Recogniser, Transcript } from "../model/recogniser.ts";
+import { clipSound } from "../model/sound.ts";
 import type { FairShare } from "./fair-share.ts";
 import { HeardClips, joinedTranscripts, type KnownClip } from "./heard-clips.ts";
 import { SharedClip, type TraceHeaders } from "./shared-clip.ts";
@@ -94,9 +95,7 @@ export class Ears {
         onPiece();
       },
     };
-    // Given away for good its samples would be missing in the voice's thread, which needs them after this.
-    const kept = { ...clip, isGivenAway: false };
-    return keep(await this.#recogniser.recognise(kept, options, signal), true);
+    return keep(await this.#recogniser.recognise(clipSound(clip), options, signal), true);
   }
 }
 

@@ -52,7 +52,7 @@ export function writtenFacts(tokens: WriterTokens | null): Facts {
 }
 
 /** Of the hearing of a clip. */
-export function hearingFacts(recogniser: string, { durationS }: Clip): Facts {
+export function hearingFacts(recogniser: string, { durationS }: Pick<Clip, "durationS">): Facts {
   return {
     "gen_ai.operation.name": "stt",
     "gen_ai.output.type": "text",

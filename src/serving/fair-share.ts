@@ -16,11 +16,13 @@ export interface FairShareOptions {
   readonly waitMs: number;
 }
 
-/** Units in use by somebody. */
+/** Units in use by somebody: no more than were asked for and granted before they were taken. */
 export interface Holding {
   readonly units: number;
-  /** Counts as many as are in use now, be it more than there are: what is in use is in use. */
-  resize(units: number): void;
+  /** Gives back what is held beyond so many. */
+  shrink(units: number): void;
+  /** Resolves once so many are held. Waits and throws as {@link FairShare.enter} does; then as many are held as before. */
+  grow(units: number, signal: AbortSignal): Promise<void>;
   /** Calling it twice is harmless. */
   release(): void;
 }
@@ -122,21 +124,28 @@ export class FairShare {
     let held = units;
     let isReleased = false;
     this.#used.add(key, held);
-    const resize = (now: number): void => {
-      if (isReleased) return;
-      const more = now - held;
-      held = now;
-      this.#used.add(key, more);
-      if (more < 0) this.#serve();
+    const shrink = (to: number): void => {
+      const less = held - to;
+      if (less <= 0) return;
+      held = to;
+      this.#used.add(key, -less);
+      this.#serve();
     };
     return {
       get units() {
         return held;
       },
-      resize,
+      shrink,
+      grow: async (to, signal) => {
+        if (to <= held) return;
+        const more = await this.enter(key, to - held, signal);
+        // Whoever has ended meanwhile holds nothing any more.
+        if (isReleased) more.release();
+        else held += more.units;
+      },
       release() {
-        resize(0);
         isReleased = true;
+        shrink(0);
       },
     };
   }

@@ -1,5 +1,5 @@
-import { MAX_RECORDING_S } from "../contract/audio-transcriptions.ts";
-import type { Clip } from "../model/conversation.ts";
+import type { PcmFormat } from "../audio/recordings/wav.ts";
+import type { Sound } from "../model/sound.ts";
 import type { Span } from "../tracing/span.ts";
 import type { FairShare, Holding } from "./fair-share.ts";
 import { MOST_SAMPLES } from "./prepare.ts";
@@ -15,7 +15,7 @@ export interface Requester {
   /** The request's. */
   readonly span: Span;
   /** What it holds until it ends, however it ends. */
-  keep(holding: Holding): void;
+  keep(holding: Pick<Holding, "release">): void;
 }
 
 /** A body as it came. */
@@ -30,12 +30,12 @@ export interface IntakeParts {
   readonly recordings: RecordingReader;
   /** Bytes of bodies that are being received or wait to be read. */
   readonly receiving: FairShare;
+  /** Bytes of recordings that are being received, wait to be heard, or are being heard. */
+  readonly recorded: FairShare;
   /** Bytes of decoded audio. */
   readonly audio: FairShare;
   /** The thread that reads large bodies, one at a time. */
   readonly reading: FairShare;
-  /** The thread that decodes recordings, one at a time. */
-  readonly decoding: FairShare;
 }
 
 /** Of a body's audio, decoded: three quarters of its base64, and at most four times that (8-bit samples as floats). */
@@ -43,12 +43,13 @@ const AUDIO_BYTES_PER_BYTE = 3;
 
 const MOST_AUDIO_BYTES = MOST_SAMPLES * Float32Array.BYTES_PER_ELEMENT;
 
-/** Of a file's, by far the most that speech is compressed to; and of the longest one, at the highest rate that is kept. */
-const AUDIO_BYTES_PER_FILE_BYTE = 100;
-const MOST_RECORDING_BYTES = MAX_RECORDING_S * 24_000 * Float32Array.BYTES_PER_ELEMENT;
-
 /** What small bodies hold: nothing worth counting. Requests themselves are counted where they wait. */
-export const NOTHING_HELD: Holding = { units: 0, resize: () => {}, release: () => {} };
+export const NOTHING_HELD: Holding = {
+  units: 0,
+  shrink: () => {},
+  grow: async () => {},
+  release: () => {},
+};
 
 /**
  * The way of a request into the service: room for its body, known from its length, before a byte of it is read; room for
@@ -65,15 +66,17 @@ export class Intake {
 
   /** Whether somebody waits for room to send. */
   get isAwaited(): boolean {
-    return this.#parts.receiving.isShort;
+    return this.#parts.receiving.isShort || this.#parts.recorded.isShort;
   }
 
   /** Room for a body. Throws as `FairShare.enter` does. */
-  async admit(requester: Requester, lengthBytes: number): Promise<Holding> {
-    if (lengthBytes <= SMALL_BODY_BYTES) return NOTHING_HELD;
-    const holding = await this.#parts.receiving.enter(requester.keyId, lengthBytes, requester.signal);
-    requester.keep(holding);
-    return holding;
+  admit(requester: Requester, lengthBytes: number): Promise<Holding> {
+    return this.#admit(this.#parts.receiving, requester, lengthBytes);
+  }
+
+  /** Room for a recording, which stays what was sent until it has been heard. Throws as `FairShare.enter` does. */
+  admitRecording(requester: Requester, lengthBytes: number): Promise<Holding> {
+    return this.#admit(this.#parts.recorded, requester, lengthBytes);
   }
 
   /** Makes a request ready, and counts the memory that its audio takes. Rejects as `Preparer.prepare` does. */
@@ -93,30 +96,25 @@ export class Intake {
     requester.keep(turn);
     const prepared = await preparer.prepare(purpose, bytes, signal, voice).finally(() => turn.release());
     holding.release();
-    decoded.resize(audioBytes(prepared));
+    decoded.shrink(audioBytes(prepared));
     this.#unheard.set(prepared, decoded);
     return prepared;
   }
 
   /**
-   * Decodes a file, and counts the memory that its audio takes until the request ends. Rejects as `RecordingReader.read`
-   * does.
+   * Looks a recording over, which is decoded as it is read, until the request ends. Its buffer is gone afterwards. Rejects
+   * as `RecordingReader.open` does.
+   *
+   * @param format of bare samples; absent for a file
    */
-  async readRecording(
-    { bytes, holding }: { readonly bytes: Uint8Array<ArrayBuffer>; readonly holding: Holding },
+  async openRecording(
+    bytes: Uint8Array<ArrayBuffer>,
     requester: Requester,
-  ): Promise<Clip> {
-    const { recordings, audio, decoding } = this.#parts;
-    const { keyId, signal } = requester;
-    const expectedBytes = Math.min(MOST_RECORDING_BYTES, AUDIO_BYTES_PER_FILE_BYTE * bytes.length);
-    const decoded = await audio.enter(keyId, expectedBytes, signal);
-    requester.keep(decoded);
-    const turn = await decoding.enter(keyId, 1, signal);
-    requester.keep(turn);
-    const clip = await recordings.read(bytes, signal).finally(() => turn.release());
-    holding.release();
-    decoded.resize(clip.samples.byteLength);
-    return clip;
+    format: PcmFormat | null = null,
+  ): Promise<Sound> {
+    const sound = await this.#parts.recordings.open(bytes, requester.signal, format);
+    requester.keep(sound);
+    return sound;
   }
 
   /** Gives the room of a request's audio back: nobody needs it any more. */
@@ -127,9 +125,16 @@ export class Intake {
   /** Refuses whoever waits for room and whoever comes. */
   close(): void {
     this.#parts.receiving.close();
+    this.#parts.recorded.close();
     this.#parts.audio.close();
     this.#parts.reading.close();
-    this.#parts.decoding.close();
+  }
+
+  async #admit(share: FairShare, requester: Requester, lengthBytes: number): Promise<Holding> {
+    if (lengthBytes <= SMALL_BODY_BYTES) return NOTHING_HELD;
+    const holding = await share.enter(requester.keyId, lengthBytes, requester.signal);
+    requester.keep(holding);
+    return holding;
   }
 }
 

@@ -1,30 +1,49 @@
-import { createHash } from "node:crypto";
 import { AudioFormatError } from "../audio/audio-format-error.ts";
-import { decodeRecording } from "../audio/recordings/decode-recording.ts";
 import { RecordingTooLongError } from "../audio/recordings/recording.ts";
+import { openSound, type RecordingSound } from "../audio/recordings/recording-sound.ts";
+import type { PcmFormat } from "../audio/recordings/wav.ts";
 import type { ErrorStatus } from "../contract/errors.ts";
-import type { Clip } from "../model/conversation.ts";
 import { answerCalls } from "../threads/answer-calls.ts";
 
-/** What crosses of a failure: a refusal as its parts, anything else as what it said. */
+/** What is known of a recording before it is decoded. */
+export type LookedOver = Pick<RecordingSound, "sampleRateHz" | "boundS">;
+
+/** What crosses of a failure: a refusal as its parts, a recording that another thread had, anything else as what it said. */
 export type ReadingFailure =
   | { readonly status: ErrorStatus; readonly message: string }
+  | { readonly lost: true }
   | { readonly failed: string };
+
+const sounds = new Map<number, RecordingSound>();
+
+class LostError extends Error {}
 
 answerCalls(
   {
-    async read(bytes: Uint8Array, mostS: number): Promise<Clip> {
-      const digest = createHash("sha256").update(bytes).digest("base64");
-      return { ...(await decodeRecording(bytes, mostS)), digest, isGivenAway: true };
+    open(id: number, bytes: Uint8Array, maxS: number, format: PcmFormat | null): LookedOver {
+      const sound = openSound(bytes, maxS, format);
+      sounds.set(id, sound);
+      return { sampleRateHz: sound.sampleRateHz, boundS: sound.boundS };
+    },
+    async read(id: number, count: number): Promise<Float32Array> {
+      const sound = sounds.get(id);
+      if (sound === undefined) throw new LostError();
+      return await sound.read(count);
+    },
+    async close(id: number): Promise<void> {
+      const sound = sounds.get(id);
+      sounds.delete(id);
+      await sound?.close();
     },
   },
   (error): ReadingFailure => {
     if (error instanceof AudioFormatError) return { status: 400, message: `file: ${error.message}` };
     if (error instanceof RecordingTooLongError) {
-      const message = `file is longer than ${error.mostS} s, the most that is heard in one request: send it in pieces`;
+      const message = `file is longer than ${error.maxS} s, the most that is heard in one request: send it in pieces`;
       return { status: 400, message };
     }
+    if (error instanceof LostError) return { lost: true };
     return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   },
-  (clip) => [(clip as Clip).samples.buffer as ArrayBuffer],
+  (value) => (value instanceof Float32Array ? [value.buffer as ArrayBuffer] : []),
 );

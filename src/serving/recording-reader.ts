@@ -1,23 +1,42 @@
 import { Worker } from "node:worker_threads";
+import type { PcmFormat } from "../audio/recordings/wav.ts";
 import { MAX_RECORDING_S } from "../contract/audio-transcriptions.ts";
 import { ServiceError } from "../contract/errors.ts";
-import type { Clip } from "../model/conversation.ts";
+import type { Sound } from "../model/sound.ts";
 import { ThreadCalls } from "../threads/thread-calls.ts";
 import { ThreadError } from "../threads/thread-error.ts";
-import type { ReadingFailure } from "./recording-reader-thread.ts";
+import type { LookedOver, ReadingFailure } from "./recording-reader-thread.ts";
 
 /** A thread that has had nothing to do for this long is let go, with all the memory that it took. */
 const IDLE_MS = 30_000;
-/** A thread is let go after a file beyond this size at once: it does not collect its garbage while it is idle. */
+/** A thread is let go at once after a file beyond this size: it does not collect its garbage while it is idle. */
 const LARGE_FILE_BYTES = 2 ** 20;
-/** The longest recording takes some ten seconds; on a machine that has other work several times that. */
-const DEADLINE_MS = 120_000;
+/** So much is decoded before somebody else has their turn: some tenths of a second of work at the very worst. */
+const SLICE_S = 5;
+/** Far more than a slice takes on a machine that has other work. */
+const DEADLINE_MS = 30_000;
 /** Files that wait are bounded by their bytes long before they are by their number. */
 const QUEUE_DEPTH = 1_000;
+/** Of the thread's own heap: decoders hold a few objects, whatever they decode. */
+const HEAP_MB = 64;
 
-/** Decodes recordings of any kind in a thread of its own, one at a time, which is there only while it is needed. */
+/** A recording that is decoded as it is read. */
+export interface ReadRecording extends Sound {
+  /** Nobody reads it any more. Calling it twice is harmless. */
+  release(): void;
+}
+
+/**
+ * Decodes recordings of any kind in a thread of its own, which is there only while it is needed: a slice at a time, in
+ * turns, so that nobody's recording keeps another's waiting. A recording stays the bytes that were sent, and what is
+ * decoded of it is what was read.
+ */
 export class RecordingReader {
   readonly #calls: ThreadCalls;
+  readonly #open = new Set<number>();
+  #lastId = 0;
+  /** Whether the thread has had a file that is large. */
+  #isLarge = false;
 
   /** @param onFailure the thread died, or was given up; the next file gets another */
   constructor(onFailure: (error: Error) => void = () => {}) {
@@ -27,45 +46,111 @@ export class RecordingReader {
       queueDepth: QUEUE_DEPTH,
       deadlineMs: DEADLINE_MS,
       idleMs: IDLE_MS,
+      isKept: () => this.#open.size > 0,
       fromWire: (failure) => fromWire(failure as ReadingFailure),
       onFailure,
     });
   }
 
   /**
-   * What a file holds, whose buffer is gone afterwards. Rejects with a 400 or 502 {@link ServiceError}, or with the
-   * signal's reason.
+   * Looks a recording over, whose buffer is gone afterwards. Rejects with a 400 or 502 {@link ServiceError}, or with the
+   * signal's reason; so does reading it.
+   *
+   * @param format of bare samples; `null` for a file
    */
-  async read(file: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<Clip> {
+  async open(
+    bytes: Uint8Array<ArrayBuffer>,
+    signal: AbortSignal,
+    format: PcmFormat | null = null,
+  ): Promise<ReadRecording> {
+    this.#lastId += 1;
+    const id = this.#lastId;
+    this.#open.add(id);
+    this.#isLarge ||= bytes.length > LARGE_FILE_BYTES;
+    const release = (): void => this.#release(id);
     try {
-      const isLast = file.length > LARGE_FILE_BYTES;
-      const options = { signal, transfer: [file.buffer], isLast };
-      return (await this.#calls.call("read", [file, MAX_RECORDING_S], options)) as Clip;
+      const options = { signal, transfer: [bytes.buffer] };
+      const { sampleRateHz, boundS } = (await this.#call(
+        "open",
+        [id, bytes, MAX_RECORDING_S, format],
+        options,
+      )) as LookedOver;
+      const read: Sound["read"] = async (count, reading) => {
+        const samples = new Float32Array(count);
+        let length = 0;
+        while (length < count) {
+          const slice = Math.min(count - length, SLICE_S * sampleRateHz);
+          const piece = (await this.#call("read", [id, slice], { signal: reading })) as Float32Array;
+          if (piece.length === 0) break;
+          samples.set(piece, length);
+          length += piece.length;
+        }
+        return samples.subarray(0, length);
+      };
+      return { sampleRateHz, boundS, read, release };
     } catch (error) {
-      throw error instanceof ThreadError ? unread(error) : error;
+      release();
+      throw error;
     }
   }
 
   close(): Promise<void> {
     return this.#calls.close();
   }
+
+  #release(id: number): void {
+    if (!this.#open.delete(id)) return;
+    const isLast = this.#open.size === 0 && this.#isLarge;
+    if (isLast) this.#isLarge = false;
+    // Where the thread is gone, so is the recording.
+    this.#calls.call("close", [id], { isLast }).catch(() => {});
+  }
+
+  async #call(
+    operation: string,
+    parameters: readonly unknown[],
+    options: { readonly signal: AbortSignal; readonly transfer?: readonly ArrayBuffer[] },
+  ): Promise<unknown> {
+    try {
+      return await this.#calls.call(operation, parameters, options);
+    } catch (error) {
+      throw error instanceof ThreadError ? unread(error) : error;
+    }
+  }
 }
 
 function startThread(): Worker {
+  const entry = new URL("./recording-reader-thread.js", import.meta.url);
   // The decoders print what they find wrong with a file, which is nobody's business but its sender's.
-  const worker = new Worker(new URL("./recording-reader-thread.js", import.meta.url), { stderr: true });
+  const worker = new Worker(entry, { stderr: true, resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } });
   worker.stderr.resume();
   return worker;
 }
 
 function fromWire(failure: ReadingFailure): Error {
-  return "status" in failure ? new ServiceError(failure.status, failure.message) : new Error(failure.failed);
+  if ("status" in failure) return new ServiceError(failure.status, failure.message);
+  return "lost" in failure ? lost() : new Error(failure.failed);
 }
 
 function unread(error: ThreadError): ServiceError {
-  const why = error.problem === "late" ? "it took too long to read" : "the server is busy with others";
-  return new ServiceError(502, `file could not be decoded, ${why}: retry in a moment`, {
-    retryAfterMs: 1_000,
-    cause: error,
-  });
+  if (error.problem === "late" || isOutOfMemory(error.cause)) {
+    const what = error.problem === "late" ? "long" : "much memory";
+    // It would take as much the next time.
+    return new ServiceError(400, `file takes too ${what} to decode: send it as WAV`, { cause: error });
+  }
+  return error.problem === "ended" ? lost(error) : busy(error);
+}
+
+function isOutOfMemory(cause: unknown): boolean {
+  return (cause as { code?: unknown } | undefined)?.code === "ERR_WORKER_OUT_OF_MEMORY";
+}
+
+function lost(cause?: unknown): ServiceError {
+  const message = "file could not be decoded, the thread that does ended: retry in a moment";
+  return new ServiceError(502, message, { retryAfterMs: 1_000, cause });
+}
+
+function busy(cause: unknown): ServiceError {
+  const message = "file could not be decoded, the server is busy with others: retry in a moment";
+  return new ServiceError(502, message, { retryAfterMs: 1_000, cause });
 }

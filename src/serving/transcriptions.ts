@@ -1,8 +1,8 @@
 import { ServiceError } from "../contract/errors.ts";
 import { countChars } from "../contract/limits.ts";
 import type { Usage } from "../contract/replies.ts";
-import type { Clip } from "../model/conversation.ts";
 import { type Recogniser, RecogniserError, type Transcript } from "../model/recogniser.ts";
+import type { Sound } from "../model/sound.ts";
 import type { Stop } from "../model/stop-with.ts";
 import { newEventId } from "../tenancy/event-id.ts";
 import type { UsageRecord } from "../tenancy/store.ts";
@@ -20,6 +20,8 @@ export interface TranscriptionDeps {
   readonly recogniser: Recogniser | null;
   /** Recordings being heard: of everybody, and of one key. */
   readonly places: FairShare;
+  /** Bytes of decoded audio, for a recogniser that holds all of a recording. */
+  readonly audio: FairShare;
   /** Resolves once the record is durable. */
   meter(record: UsageRecord): Promise<void>;
   readonly telemetry: Telemetry;
@@ -29,7 +31,8 @@ export interface TranscriptionDeps {
 
 /** What a recording is heard for. */
 export interface RecordingToHear {
-  readonly clip: Clip;
+  /** Nothing of it was read. */
+  readonly sound: Sound;
   /** ISO 639-1; `null` is found out. */
   readonly language: string | null;
   readonly prompt: string | null;
@@ -77,26 +80,34 @@ export class Transcriptions {
   }
 
   async #hear(
-    { clip, language, prompt, wantsWords }: RecordingToHear,
-    { keyId, span }: Requester,
+    { sound, language, prompt, wantsWords }: RecordingToHear,
+    { keyId, span, keep }: Requester,
     stop: Stop,
   ): Promise<Heard> {
-    const { recogniser, places, telemetry, timeoutMs } = this.#deps;
+    const { recogniser, places, audio, telemetry, timeoutMs } = this.#deps;
     if (recogniser === null) throw noRecogniser();
-    const { durationS } = clip;
-    const facts = hearingFacts(recogniser.name, clip);
-    span.set({ ...ASKED, ...facts });
+    span.set(ASKED);
     const place = await inSpan(span.begin("queue"), stop.signal, places.enter(keyId, 1, stop.signal));
+    keep(place);
     try {
+      const heldBytes = Math.ceil(recogniser.heldBytesPerS * sound.boundS);
+      if (heldBytes > 0) keep(await audio.enter(keyId, heldBytes, stop.signal));
       const beganMs = performance.now();
-      const hearing = span.begin("hear", facts);
+      const hearing = span.begin("hear");
       const traceHeaders = hearing.headers;
       const options = { language, prompt, wantsWords, draft: null, traceHeaders };
-      const work = recogniser.recognise(clip, options, stop.signal).catch((error: unknown) => {
+      const counted = countedSound(sound);
+      const work = recogniser.recognise(counted, options, stop.signal).catch((error: unknown) => {
         throw asOfRequest(error, language);
       });
-      const heard = within(work, timeoutMs, stop, () => "the recogniser");
+      const told = work.finally(() => {
+        const facts = hearingFacts(recogniser.name, counted);
+        span.set(facts);
+        hearing.set(facts);
+      });
+      const heard = within(told, timeoutMs, stop, () => "the recogniser");
       const transcript = await inSpan(hearing, stop.signal, heard);
+      const { durationS } = counted;
       telemetry.heard(durationS, (performance.now() - beganMs) / 1_000);
       const usage = {
         input_chars: countChars(prompt ?? ""),
@@ -121,6 +132,23 @@ export class Transcriptions {
     });
     this.#deps.telemetry.metered(usage);
   }
+}
+
+/** A sound that counts what is read of it. */
+function countedSound(sound: Sound): Sound & { readonly durationS: number } {
+  let samples = 0;
+  return {
+    sampleRateHz: sound.sampleRateHz,
+    boundS: sound.boundS,
+    get durationS() {
+      return samples / sound.sampleRateHz;
+    },
+    async read(count, signal) {
+      const read = await sound.read(count, signal);
+      samples += read.length;
+      return read;
+    },
+  };
 }
 
 /** What of a request its recogniser cannot do, by the name of the field. */

@@ -46,6 +46,11 @@ export interface SessionSetup {
   readonly dataFolder?: string;
   /** Weights are used as they lie in their file, and not copied into an order that is faster to compute with. */
   readonly keepsWeightsInPlace?: boolean;
+  /**
+   * Products of 8-bit numbers are exact on x64 without VNNI too, where the fast ones overflow. Each matrix needs a zero
+   * point of its own for that.
+   */
+  readonly isExactIn8Bits?: boolean;
 }
 
 /**
@@ -160,8 +165,9 @@ const OPTIONS: InferenceSession.SessionOptions = {
 };
 
 function optionsOf(setup: SessionSetup): InferenceSession.SessionOptions {
-  const { threads = 1, dataFolder, keepsWeightsInPlace = false } = setup;
+  const { threads = 1, dataFolder, keepsWeightsInPlace = false, isExactIn8Bits = false } = setup;
   const session = {
+    ...(isExactIn8Bits ? { x64quantprecision: "1" } : {}),
     // Threads of one session that wait for work busily would take the processor from another's.
     ...(threads > 1 ? { force_spinning_stop: "1" } : {}),
     ...(dataFolder === undefined ? {} : { model_external_initializers_file_folder_path: dataFolder }),

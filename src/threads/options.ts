@@ -17,6 +17,8 @@ export interface ThreadCallsOptions {
   readonly isNative?: boolean;
   /** A thread that has had nothing to do for this long, in milliseconds, is let go. Kept for good unless told. */
   readonly idleMs?: number;
+  /** Whether the thread holds something that is still needed, and so is not let go. Never unless told. */
+  readonly isKept?: () => boolean;
   /** A call that changes nothing: made now and then after a thread has failed, until one answers. None unless told. */
   readonly probe?: string;
   /** The error for what the far side's `toWire` gave. */
@@ -28,7 +30,7 @@ export interface ThreadCallsOptions {
 }
 
 export interface CallOptions {
-  /** Takes a waiting call back. One that is being carried out is, but its answer is dropped. */
+  /** Takes a waiting call back. One that is being carried out goes on, and its answer is dropped. */
   readonly signal?: AbortSignal;
   /** Buffers that the thread gets as they are; they are gone here once the call is carried out. */
   readonly transfer?: readonly ArrayBuffer[];
@@ -36,6 +38,13 @@ export interface CallOptions {
   readonly deadlineMs?: number;
   /** Whether the call may be carried out twice: it then is made once more when its thread ends over it. */
   readonly repeatable?: boolean;
+  /**
+   * Of calls that wait the one of the lowest rank goes first, of equals the one that came first; but whoever was passed
+   * by goes next, so that nobody waits for ever. 0 unless told.
+   */
+  readonly rank?: number;
+  /** Whether the thread is ended, with what it computes, when the signal aborts the call that it carries out. */
+  readonly isEndedByAbort?: boolean;
   /** Whether the thread is let go after it, with all the memory that it took; the next call gets another. */
   readonly isLast?: boolean;
 }

@@ -12,6 +12,7 @@ interface Call {
   readonly transfer: readonly ArrayBuffer[];
   readonly deadlineMs: number;
   readonly isLast: boolean;
+  readonly rank: number;
   triesLeft: number;
   resolve(value: unknown): void;
   reject(error: unknown): void;
@@ -40,6 +41,8 @@ export class ThreadCalls {
   #hasFailed = false;
   #isProbing = false;
   #isClosed = false;
+  /** Whether somebody was passed by, and goes next. */
+  #isOldestNext = false;
 
   constructor(options: ThreadCallsOptions) {
     this.#options = options;
@@ -51,7 +54,7 @@ export class ThreadCalls {
   }
 
   async call(operation: string, parameters: readonly unknown[], options: CallOptions = {}): Promise<unknown> {
-    const { signal, transfer = [], repeatable = false, isLast = false } = options;
+    const { signal, transfer = [], repeatable = false, isLast = false, rank = 0 } = options;
     const { deadlineMs = this.#options.deadlineMs } = options;
     signal?.throwIfAborted();
     if (this.#isClosed) throw this.#error("closed", "is closed");
@@ -62,11 +65,16 @@ export class ThreadCalls {
       if (at >= 0) this.#waiting.splice(at, 1);
       call!.triesLeft = 0;
       call!.reject(signal?.reason);
+      if (options.isEndedByAbort === true && this.#running === call) {
+        this.#take();
+        this.#letGo();
+        this.#next();
+      }
     };
     try {
       return await new Promise((resolve, reject) => {
         const triesLeft = repeatable ? 2 : 1;
-        call = { operation, parameters, transfer, deadlineMs, isLast, triesLeft, resolve, reject };
+        call = { operation, parameters, transfer, deadlineMs, isLast, rank, triesLeft, resolve, reject };
         signal?.addEventListener("abort", onAbort, { once: true });
         this.#waiting.push(call);
         this.#next();
@@ -99,7 +107,7 @@ export class ThreadCalls {
       return;
     }
     clearTimeout(this.#idle);
-    const call = this.#waiting.shift()!;
+    const call = this.#pick();
     this.#running = call;
     call.triesLeft -= 1;
     const id = ++this.#lastId;
@@ -120,6 +128,16 @@ export class ThreadCalls {
       this.#take()?.reject(error);
       this.#next();
     }
+  }
+
+  /** Takes the call out that goes next. */
+  #pick(): Call {
+    let best = 0;
+    if (!this.#isOldestNext) {
+      for (const [at, { rank }] of this.#waiting.entries()) if (rank < this.#waiting[best]!.rank) best = at;
+    }
+    this.#isOldestNext = best > 0;
+    return this.#waiting.splice(best, 1)[0]!;
   }
 
   #started(): Worker {
@@ -150,10 +168,13 @@ export class ThreadCalls {
     else call?.resolve(answer.value);
     if (call?.isLast === true) this.#letGo();
     this.#next();
-    const { idleMs } = this.#options;
-    if (idleMs !== undefined && this.#running === null) {
-      this.#idle = setTimeout(() => this.#letGo(), idleMs).unref();
-    }
+    this.#becomeIdle();
+  }
+
+  #becomeIdle(): void {
+    const { idleMs, isKept = () => false } = this.#options;
+    if (idleMs === undefined || this.#running !== null) return;
+    this.#idle = setTimeout(() => (isKept() ? this.#becomeIdle() : this.#letGo()), idleMs).unref();
   }
 
   /** The thread does not answer: another takes its place. It ends once it comes to itself. */

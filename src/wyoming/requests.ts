@@ -61,7 +61,7 @@ export async function beginRequest(
 ): Promise<WyomingRequest> {
   const beganMs = performance.now();
   const span = beginServerSpan(`wyoming:${kind}`, {});
-  const held: Holding[] = [];
+  const held: Pick<Holding, "release">[] = [];
   let keyId: string | null = null;
   let failure: ServiceError | null = null;
   let isOver = false;

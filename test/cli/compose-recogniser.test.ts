@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { composeRecogniser, type RecogniserSources } from "../../src/cli/compose-recogniser.ts";
 import { RecogniserError } from "../../src/model/recogniser.ts";
+import { clipSound } from "../../src/model/sound.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import { temporaryFolder } from "../e2e/folders.ts";
 
@@ -57,7 +58,7 @@ describe("the recogniser of the settings", () => {
     const { signal } = new AbortController();
     const clip = { samples: new Float32Array(8_000), sampleRateHz: 16_000, durationS: 0.5, digest: "x" };
     const options = { language: null, prompt: null, wantsWords: false, draft: null };
-    const opening = [recogniser!.prepare(), recogniser!.recognise(clip, options, signal)];
+    const opening = [recogniser!.prepare(), recogniser!.recognise(clipSound(clip), options, signal)];
     for (const each of opening) {
       await assert.rejects(each, /weights are missing or damaged\. Run antiphon models pull/);
     }

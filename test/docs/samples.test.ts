@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { decodeMp3 } from "../../src/audio/recordings/mp3.ts";
 import { TOP } from "../architecture/top.ts";
+import { decoded } from "../audio/recordings/decoded.ts";
 
 const FOLDER = join(TOP, "docs/samples");
 const files = readdirSync(FOLDER).filter((name) => name.endsWith(".mp3"));
@@ -11,7 +11,7 @@ const table = readFileSync(join(FOLDER, "README.md"), "utf8");
 
 for (const file of files) {
   test(`docs/samples/${file} is speech, unclipped, and as long as its page says`, async () => {
-    const { samples, sampleRateHz, durationS } = await decodeMp3(readFileSync(join(FOLDER, file)), 10);
+    const { samples, sampleRateHz, durationS } = await decoded(readFileSync(join(FOLDER, file)), 10);
     const [, told] =
       new RegExp(`^\\| \\[${file}\\]\\(${file}\\) .* (\\d\\.\\d) s \\|$`, "m").exec(table) ?? [];
     assert.ok(Math.abs(durationS - Number(told)) < 0.15, `${durationS} s, and ${told} in the page's table`);

@@ -25,14 +25,15 @@ describe("a server whose models are codec language models", () => {
   const folder = temporaryFolder();
   const recogniser: Recogniser = {
     name: "scripted",
-    recognise: async ({ durationS }) => ({
+    heldBytesPerS: 0,
+    recognise: async ({ boundS }) => ({
       text: "Heard words.",
       language: "en",
       languageProbability: 1,
       speechProbability: 1,
       meanLogProbability: 0,
       segments: [],
-      heardS: durationS,
+      heardS: boundS,
     }),
     close: async () => {},
   };

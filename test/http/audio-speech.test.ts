@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { decodeFlac } from "../../src/audio/recordings/flac.ts";
 import { decodeWav } from "../../src/audio/wav-read.ts";
 import { SPEECH_FORMATS, TELLS_LENGTH } from "../../src/contract/audio-speech.ts";
 import { createToneModel } from "../../src/engines/tone/tone.ts";
 import type { Script } from "../../src/model/script.ts";
 import { decode } from "../audio/encode/decoders.ts";
+import { decoded } from "../audio/recordings/decoded.ts";
 import { until } from "../waiting.ts";
 import { openRaw, rawRequest } from "./raw-socket.ts";
 import { startTestServer, type TestServer } from "./start.ts";
@@ -285,7 +285,7 @@ describe("speech for clients of OpenAI's API", () => {
         const asked = { model: "tts-1", input: "🎉", response_format: format, stream_format };
         const file = await bytesOf(await own.post(PATH, asked));
         // Others' decoder for browsers loses a last frame that is one value alone.
-        const { samples, ...heard } = await (format === "flac" ? decodeFlac(file, 10) : decode(format, file));
+        const { samples, ...heard } = await (format === "flac" ? decoded(file, 10) : decode(format, file));
         const rateHz = "rateHz" in heard ? heard.rateHz : heard.sampleRateHz;
         const heardS = samples.length / rateHz;
         assert.ok(heardS >= 0.2 && heardS < (format === "mp3" ? 0.36 : 0.201), `${format}: ${heardS} s`);

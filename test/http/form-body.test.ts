@@ -56,8 +56,8 @@ test("a form of unknown length is taken in whatever pieces it comes, byte by byt
     recogniser.clips.map(({ samples }) => samples.length),
     [100, 8_000, 8_000, 8_000],
   );
-  const digests = recogniser.clips.slice(1).map(({ digest }) => digest);
-  assert.equal(new Set(digests).size, 1, "the same file");
+  const [, first, ...others] = recogniser.clips;
+  for (const { samples } of others) assert.deepEqual(samples, first?.samples, "the same file");
   const large = new Uint8Array(44 + 400_000);
   large.set(WAV.subarray(0, 44));
   new DataView(large.buffer).setUint32(40, 400_000, true);

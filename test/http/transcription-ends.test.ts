@@ -42,17 +42,35 @@ describe("a client that leaves", () => {
       const reply = transcribe(server, { stream }, init).then((given) => given.text());
       await until("the recogniser", () => recogniser.clips.length === 1);
       assert.equal(await server.metric("recordings_hearing"), 1);
-      assert.equal(await server.metric("audio_bytes"), 32_000);
+      assert.equal(await server.metric("audio_bytes"), 0, "it is decoded as it is heard");
       leaving.abort();
       await assert.rejects(reply);
       await until("the end", () => recogniser.stopped.length === 1);
       assert.ok(recogniser.stopped[0] instanceof ClientGoneError);
       await until("the count", async () => (await left()) === 1);
       assert.equal(await server.metric("recordings_hearing"), 0);
-      assert.equal(await server.metric("audio_bytes"), 0);
       assert.equal(await metered(), 0);
     });
   }
+
+  test("of a recogniser that holds all of a recording gives that room back", async () => {
+    const holding = Object.assign(new ScriptedRecogniser(), { heldBytesPerS: 64_000 });
+    const own = await startTestServer({ recogniser: holding });
+    try {
+      holding.hold();
+      const leaving = new AbortController();
+      const init = { headers: { "X-API-Key": own.key }, signal: leaving.signal };
+      const reply = transcribe(own, {}, init);
+      await until("the recogniser", () => holding.clips.length === 1);
+      const { durationS } = holding.clips[0]!;
+      assert.equal(await own.metric("audio_bytes"), Math.ceil(64_000 * durationS));
+      leaving.abort();
+      await assert.rejects(reply);
+      await until("the room", async () => (await own.metric("audio_bytes")) === 0);
+    } finally {
+      await own.stop();
+    }
+  });
 });
 
 describe("recordings at once", () => {

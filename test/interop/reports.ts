@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { decodeFlac } from "../../src/audio/recordings/flac.ts";
 import type { SpeechFormat } from "../../src/contract/audio-speech.ts";
-import type { Clip } from "../../src/model/conversation.ts";
 import { decode } from "../audio/encode/decoders.ts";
+import { decoded } from "../audio/recordings/decoded.ts";
+import type { HeardSound } from "../recognisers/read-whole.ts";
 import { SEGMENTS } from "../recognisers/scripted-recogniser.ts";
 import { compareSpeech, FIDELITY, type Fidelity, type Sound } from "./fidelity.ts";
 import type { SteadyServer } from "./steady-server.ts";
@@ -62,7 +62,7 @@ export async function checkReport(
   report: Report,
   folder: string,
   server: SteadyServer,
-  clips: Clip[],
+  clips: HeardSound[],
 ): Promise<string> {
   if (report.kind === "speech") return checkSpeech(report, folder, server);
   if (report.kind === "transcript") return checkTranscript(report, server, clips.shift());
@@ -88,14 +88,14 @@ async function checkSpeech(report: SpeechReport, folder: string, server: SteadyS
 /** A file decoded by others' decoders, but for FLAC: that one for browsers loses a short last frame. */
 export async function soundOf(format: SpeechFormat, bytes: Uint8Array): Promise<Sound> {
   if (format !== "flac") return decode(format, bytes);
-  const { samples, sampleRateHz } = await decodeFlac(bytes, 600);
+  const { samples, sampleRateHz } = await decoded(bytes, 600);
   return { samples, rateHz: sampleRateHz };
 }
 
 async function checkTranscript(
   { text, is_recorded: isRecorded }: TranscriptReport,
   server: SteadyServer,
-  clip: Clip | undefined,
+  clip: HeardSound | undefined,
 ): Promise<string> {
   if (text !== TRANSCRIPT) throw new Error(`the transcript is ${JSON.stringify(text)}`);
   if (clip === undefined) throw new Error("nothing was heard");

@@ -7,6 +7,7 @@ import {
   RecogniserError,
   type Transcript,
 } from "../../src/model/recogniser.ts";
+import { clipSound } from "../../src/model/sound.ts";
 import { within } from "../waiting.ts";
 import { babble, clipOf, silence, whiteNoise } from "./clips.ts";
 
@@ -49,7 +50,7 @@ export function recogniserConformance(
     after(() => recogniser?.close());
 
     const heard = (of: Clip, options: Partial<RecogniseOptions> = {}): Promise<Transcript> =>
-      recogniser.recognise(of, { ...PLAIN, ...options }, new AbortController().signal);
+      recogniser.recognise(clipSound(of), { ...PLAIN, ...options }, new AbortController().signal);
 
     test("it has a name", () => assert.match(recogniser.name, /\S/));
 
@@ -171,7 +172,7 @@ export function recogniserConformance(
 
     test("a signal that has aborted is thrown before anything is heard", async () => {
       const reason = new Error("gone");
-      const hearing = recogniser.recognise(clip, PLAIN, AbortSignal.abort(reason));
+      const hearing = recogniser.recognise(clipSound(clip), PLAIN, AbortSignal.abort(reason));
       await assert.rejects(hearing, (thrown) => thrown === reason);
     });
 
@@ -181,7 +182,7 @@ export function recogniserConformance(
       for (let round = 0; round < 3; round++) {
         const controllers = Array.from({ length: 4 }, () => new AbortController());
         const hearing = controllers.map(({ signal }) =>
-          assert.rejects(recogniser.recognise(clip, PLAIN, signal), (thrown) => thrown === reason),
+          assert.rejects(recogniser.recognise(clipSound(clip), PLAIN, signal), (thrown) => thrown === reason),
         );
         const beside = heard(clip);
         for (let turn = 0; turn < 5 * round; turn++) await new Promise((resolve) => setImmediate(resolve));
@@ -193,13 +194,13 @@ export function recogniserConformance(
 
     test("closing it twice is harmless, ends what it hears, and then it fails as a recogniser does", async () => {
       const other = await make();
-      await other.recognise(clip, PLAIN, new AbortController().signal);
-      const open = other.recognise(babble(20), PLAIN, new AbortController().signal);
+      await other.recognise(clipSound(clip), PLAIN, new AbortController().signal);
+      const open = other.recognise(clipSound(babble(20)), PLAIN, new AbortController().signal);
       const ended = assert.rejects(open, RecogniserError);
       await within("the end", Promise.all([other.close(), ended]));
       await other.close();
       await assert.rejects(
-        other.recognise(clip, PLAIN, new AbortController().signal),
+        other.recognise(clipSound(clip), PLAIN, new AbortController().signal),
         (thrown) => thrown instanceof RecogniserError,
       );
     });
@@ -207,7 +208,7 @@ export function recogniserConformance(
     for (const [what, makeBroken] of Object.entries(broken)) {
       test(`with ${what} it fails as a recogniser does`, async () => {
         const other = await makeBroken();
-        const hearing = other.recognise(clip, PLAIN, new AbortController().signal);
+        const hearing = other.recognise(clipSound(clip), PLAIN, new AbortController().signal);
         await within("the failure", assert.rejects(hearing, RecogniserError));
         await other.close();
       });

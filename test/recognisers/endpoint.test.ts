@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Clip } from "../../src/model/conversation.ts";
 import { type RecogniseOptions, RecogniserError, type Transcript } from "../../src/model/recogniser.ts";
+import { clipSound } from "../../src/model/sound.ts";
 import {
   type EndpointRecogniserOptions,
   openEndpointRecogniser,
@@ -40,7 +41,7 @@ function opened(options: Partial<EndpointRecogniserOptions> = {}) {
 }
 
 function hear(options: Partial<RecogniseOptions> = {}, signal = NEVER): Promise<Transcript> {
-  return opened().recognise(CLIP, { ...PLAIN, ...options }, signal);
+  return opened().recognise(clipSound(CLIP), { ...PLAIN, ...options }, signal);
 }
 
 /** Hears once, and expects a failure that says so and nothing of what the endpoint said. */
@@ -69,7 +70,7 @@ describe("a recogniser behind an endpoint", () => {
       const samples = new Float32Array(3 * 24_000).map((_, at) => 0.5 * Math.sin(at / 9));
       const clip = { ...CLIP, samples, durationS: 3 };
       const options = { language: "de", prompt: "Ways.", wantsWords: true, draft: null };
-      const transcript = await endpoint.recognise(clip, options, NEVER);
+      const transcript = await endpoint.recognise(clipSound(clip), options, NEVER);
       assert.equal(transcript.text, "One way & another. Two --> <three>.");
       assert.equal(transcript.language, "de");
       assert.equal(transcript.heardS, 3);
@@ -148,7 +149,7 @@ describe("a recogniser behind an endpoint", () => {
     server.answers(json({ text: "" }));
     for (const count of [0, 1]) {
       const clip = { ...CLIP, samples: CLIP.samples.slice(0, count), durationS: count / 24_000 };
-      assert.equal((await opened().recognise(clip, PLAIN, NEVER)).heardS, clip.durationS);
+      assert.equal((await opened().recognise(clipSound(clip), PLAIN, NEVER)).heardS, clip.durationS);
       const { form } = server.asked.at(-1)!;
       assert.equal(Buffer.from(form.slice(form.indexOf("RIFF")), "latin1").readUInt32LE(40), 3_200);
     }
@@ -162,9 +163,9 @@ describe("a recogniser behind an endpoint", () => {
     );
     const recogniser = opened();
     const options = { ...PLAIN, wantsWords: true };
-    const { segments } = await recogniser.recognise(CLIP, options, NEVER);
+    const { segments } = await recogniser.recognise(clipSound(CLIP), options, NEVER);
     assert.deepEqual(segments[0]?.words, []);
-    await recogniser.recognise(CLIP, options, NEVER);
+    await recogniser.recognise(clipSound(CLIP), options, NEVER);
     const formats = server.asked.map(({ form }) => [
       /response_format"\r\n\r\n(\w+)/.exec(form)?.[1],
       form.includes("granularities"),
@@ -257,7 +258,7 @@ describe("a recogniser behind an endpoint", () => {
     const gone = await TranscriptionServer.open();
     await gone.close();
     const dead = opened({ baseUrl: gone.baseUrl });
-    await assert.rejects(dead.recognise(CLIP, PLAIN, NEVER), {
+    await assert.rejects(dead.recognise(clipSound(CLIP), PLAIN, NEVER), {
       name: "RecogniserError",
       message: /cannot be reached/,
     });
@@ -276,7 +277,7 @@ describe("a recogniser behind an endpoint", () => {
       response.writeHead(200, { "content-type": "application/json" }).write('{"text":');
     });
     const slow = opened({ totalTimeoutMs: 150 });
-    await assert.rejects(slow.recognise(CLIP, PLAIN, NEVER), {
+    await assert.rejects(slow.recognise(clipSound(CLIP), PLAIN, NEVER), {
       name: "RecogniserError",
       message: /took longer over a recording than recogniser\.totalTimeoutMs \(150 ms\)/,
     });
@@ -292,11 +293,13 @@ describe("a recogniser behind an endpoint", () => {
     await assert.rejects(hearing, reason);
     await until("the end", () => server.asked[0]!.response.destroyed);
     const recogniser = opened();
-    const closing = recogniser.recognise(CLIP, PLAIN, NEVER);
+    const closing = recogniser.recognise(clipSound(CLIP), PLAIN, NEVER);
     await until("the request", () => server.asked.length === 2);
     await recogniser.close();
     await assert.rejects(closing, { message: /The recogniser is closed/ });
-    await assert.rejects(recogniser.recognise(CLIP, PLAIN, NEVER), { message: /The recogniser is closed/ });
+    await assert.rejects(recogniser.recognise(clipSound(CLIP), PLAIN, NEVER), {
+      message: /The recogniser is closed/,
+    });
     await assert.rejects(hear({}, AbortSignal.abort(reason)), reason);
   });
 });

@@ -1,12 +1,14 @@
 import { abortable } from "../../src/model/abortable.ts";
-import type { Clip } from "../../src/model/conversation.ts";
 import type { HeardSegment, RecogniseOptions, Recogniser, Transcript } from "../../src/model/recogniser.ts";
+import type { Sound } from "../../src/model/sound.ts";
+import { type HeardSound, readWhole } from "./read-whole.ts";
 
 /** Hears what it is told to, whatever is said, a segment at a time; waits first for {@link ScriptedRecogniser.release} where told to. */
 export class ScriptedRecogniser implements Recogniser {
   readonly name = "scripted-recogniser";
+  readonly heldBytesPerS = 0;
   /** What it was given so far. */
-  readonly clips: Clip[] = [];
+  readonly clips: HeardSound[] = [];
   readonly asked: RecogniseOptions[] = [];
   /** Why each recognition that was stopped was. */
   readonly stopped: unknown[] = [];
@@ -41,7 +43,8 @@ export class ScriptedRecogniser implements Recogniser {
     this.#failure = error;
   }
 
-  async recognise(clip: Clip, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
+  async recognise(sound: Sound, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
+    const clip = await readWhole(sound, signal);
     this.clips.push(clip);
     this.asked.push(options);
     try {

@@ -8,7 +8,9 @@ import {
   RecogniserError,
   type Transcript,
 } from "../../src/model/recogniser.ts";
+import type { Sound } from "../../src/model/sound.ts";
 import { clipOf } from "./clips.ts";
+import { readWhole } from "./read-whole.ts";
 
 const FRAME_S = 0.02;
 /** Root mean square. */
@@ -27,14 +29,16 @@ const WORDS: readonly (readonly [uptoHz: number, word: string | null])[] = [
 /** Hears tones as words, by what is in the clip: to test by what takes a network, and a second, elsewhere. */
 export class ToneRecogniser implements Recogniser {
   readonly name = "tones";
+  readonly heldBytesPerS = 0;
   #isClosed = false;
 
   async recognise(
-    { samples, sampleRateHz, durationS }: Clip,
+    sound: Sound,
     { wantsWords, language, startAtS = 0, onPart }: RecogniseOptions,
     signal: AbortSignal,
   ): Promise<Transcript> {
     signal.throwIfAborted();
+    const { samples, sampleRateHz, durationS } = await readWhole(sound, signal);
     const words: HeardWord[] = [];
     const step = Math.max(1, Math.round(FRAME_S * sampleRateHz));
     let burst: { from: number; crossings: number } | null = null;

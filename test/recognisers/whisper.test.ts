@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import { wordErrors } from "../../bench/word-errors.ts";
 import { openEmbeddedVoice } from "../../src/cli/embedded-voice.ts";
 import type { Clip } from "../../src/model/conversation.ts";
+import { clipSound } from "../../src/model/sound.ts";
 import { openWhisper } from "../../src/recognisers/whisper/open-whisper.ts";
 import { scriptOf } from "../model/scripts.ts";
 import { PLAIN, recogniserConformance } from "./conformance.ts";
@@ -36,7 +37,11 @@ if (missing !== false) {
       assert.ok(clip.durationS > 31, `${clip.durationS} s`);
       const recogniser = await openWhisper(folder);
       try {
-        const { text, segments, heardS, language } = await recogniser.recognise(clip, PLAIN, never);
+        const { text, segments, heardS, language } = await recogniser.recognise(
+          clipSound(clip),
+          PLAIN,
+          never,
+        );
         const { errors, words } = wordErrors(LONG_TEXT, text);
         assert.ok(errors <= words / 8, `${errors} of ${words}: ${text}`);
         assert.equal(language, "en");
@@ -54,7 +59,7 @@ if (missing !== false) {
       const recogniser = await openWhisper(folder);
       try {
         for (const prompt of prompts) {
-          const { text } = await recogniser.recognise(await speech, { ...PLAIN, prompt }, never);
+          const { text } = await recogniser.recognise(clipSound(await speech), { ...PLAIN, prompt }, never);
           const { errors } = wordErrors(TEXT, text);
           assert.ok(errors <= 2, `with ${prompt.length} characters: ${text}`);
         }
@@ -72,7 +77,7 @@ if (missing !== false) {
           ["Please ask Katharine and Stephen about the theatre.", "Katharine", "theatre"],
           ["Kathryn and Stephen went to the theater.", "Kathryn", "theater"],
         ] as const) {
-          const { text } = await recogniser.recognise(clip, { ...PLAIN, prompt }, never);
+          const { text } = await recogniser.recognise(clipSound(clip), { ...PLAIN, prompt }, never);
           assert.equal(text, `Please ask ${name} and Stephen about the ${place}.`);
         }
       } finally {
@@ -84,7 +89,7 @@ if (missing !== false) {
       const clip = repeated(await speech, 3, 0.4);
       const recogniser = await openWhisper(folder, { mostS: 6 });
       try {
-        const { heardS, segments } = await recogniser.recognise(clip, PLAIN, never);
+        const { heardS, segments } = await recogniser.recognise(clipSound(clip), PLAIN, never);
         assert.equal(heardS, 6);
         assert.ok(segments.at(-1)!.endS <= 6);
       } finally {

@@ -1,12 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Clip, Conversation, Turn } from "../../src/model/conversation.ts";
-import { type Recogniser, RecogniserError, type Transcript } from "../../src/model/recogniser.ts";
+import type { Conversation, Turn } from "../../src/model/conversation.ts";
+import {
+  type RecogniseOptions,
+  type Recogniser,
+  RecogniserError,
+  type Transcript,
+} from "../../src/model/recogniser.ts";
+import type { Sound } from "../../src/model/sound.ts";
 import { Ears } from "../../src/serving/ears.ts";
 import { FairShare } from "../../src/serving/fair-share.ts";
 import { Hearing, type HearingOptions } from "../../src/serving/hearing.ts";
 import { withClock } from "./service-over.ts";
-import { clipOf, SteppedRecogniser } from "./stepped-recogniser.ts";
+import { clipIn, clipOf, known, SteppedRecogniser } from "./stepped-recogniser.ts";
 
 const never = new AbortController().signal;
 
@@ -261,6 +267,7 @@ const TOO_LONG = "Hearing it took too long: say less at once, or ask again.";
 
 class ScriptedRecogniser implements Recogniser {
   readonly name = "scripted";
+  readonly heldBytesPerS = 0;
   readonly asked: string[] = [];
   readonly #script: Readonly<Record<string, string | Error>>;
 
@@ -268,8 +275,8 @@ class ScriptedRecogniser implements Recogniser {
     this.#script = script;
   }
 
-  async recognise({ digest, durationS, isGivenAway }: Clip): Promise<Transcript> {
-    assert.notEqual(isGivenAway, true);
+  async recognise(sound: Sound, _options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
+    const { digest, durationS } = await clipIn(sound, signal);
     this.asked.push(digest);
     const said = this.#script[digest] ?? "Words.";
     if (said instanceof Error) throw said;
@@ -328,5 +335,6 @@ function typed(speaker: string, text: string): Turn {
 
 function spoken(speaker: string, digest: string, text: string | null = null): Turn {
   const samples = new Float32Array(16_000);
-  return { speaker, text, audio: { samples, sampleRateHz: 16_000, durationS: 1, digest, isGivenAway: true } };
+  const audio = known({ samples, sampleRateHz: 16_000, durationS: 1, digest, isGivenAway: true });
+  return { speaker, text, audio };
 }

@@ -1,5 +1,6 @@
 import type { Clip } from "../../src/model/conversation.ts";
 import type { RecogniseOptions, Recogniser, Transcript } from "../../src/model/recogniser.ts";
+import type { Sound } from "../../src/model/sound.ts";
 import { segmentOf } from "../recognisers/scripted-recogniser.ts";
 
 /** A recognition that the test takes further, window by window. */
@@ -19,6 +20,7 @@ const WINDOW_S = 30;
 /** Hears 30 s when the test says so, and goes on where it is told to. */
 export class SteppedRecogniser implements Recogniser {
   readonly name = "stepped-recogniser";
+  readonly heldBytesPerS = 0;
   /** All that it was asked, in order. */
   readonly asked: Stepping[] = [];
   readonly #underWay = new Set<Stepping>();
@@ -32,8 +34,9 @@ export class SteppedRecogniser implements Recogniser {
     return this.asked.map(({ clip }) => clip.digest);
   }
 
-  recognise(clip: Clip, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
-    return new Promise<Transcript>((resolve, reject) => {
+  async recognise(sound: Sound, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
+    const clip = await clipIn(sound, signal);
+    return await new Promise<Transcript>((resolve, reject) => {
       const texts: string[] = [];
       const { startAtS = 0 } = options;
       const sofar = (): Transcript => ({
@@ -75,5 +78,20 @@ export class SteppedRecogniser implements Recogniser {
 }
 
 export function clipOf(digest: string, durationS = 1): Clip {
-  return { samples: new Float32Array(16), sampleRateHz: 16_000, durationS, digest, isGivenAway: true };
+  return known({ samples: new Float32Array(16), sampleRateHz: 16_000, durationS, digest, isGivenAway: true });
+}
+
+/** Clips by their samples. */
+const clips = new WeakMap<ArrayBufferLike, Clip>();
+
+/** Has {@link clipIn} know a clip. */
+export function known(clip: Clip): Clip {
+  clips.set(clip.samples.buffer, clip);
+  return clip;
+}
+
+/** The clip that is read, of those that are {@link known}. */
+export async function clipIn(sound: Sound, signal: AbortSignal): Promise<Clip> {
+  const { buffer } = await sound.read(1, signal);
+  return clips.get(buffer)!;
 }

@@ -1,6 +1,6 @@
+import type { Companding } from "../companding.ts";
 import { SAMPLE_RATE_HZ } from "../format.ts";
 import { kaiserLowPass } from "../low-pass.ts";
-import type { Companding } from "./companding.ts";
 import { type Encoder, NOTHING } from "./encoder.ts";
 
 /** What telephones take: a byte a sample, 8 kHz. */

@@ -1,4 +1,5 @@
 import { AudioFormatError } from "../audio-format-error.ts";
+import type { DecodingBudget } from "./decoding-budget.ts";
 
 /** An element of a file of EBML (RFC 8794). */
 export interface Element {
@@ -10,13 +11,16 @@ export interface Element {
 
 /**
  * The elements of a file in order, those inside `containers` too. A container whose size is unknown, as streaming writers
- * leave it, ends where the file does. Throws {@link AudioFormatError} where the file is cut off or damaged.
+ * leave it, ends where the file does. Throws {@link AudioFormatError} where the file is cut off or damaged, or the budget is
+ * used up.
  */
 export function* elementsOf(
   bytes: Uint8Array,
   containers: ReadonlySet<number>,
+  budget: DecodingBudget,
 ): Generator<Element, void, void> {
   for (let at = 0; at < bytes.length; ) {
+    budget.chargeItems(1);
     const begin = at;
     const id = readNumber(bytes, at, 4, false);
     const size = readNumber(bytes, id.end, 8, true);

@@ -1,6 +1,7 @@
 import { AudioFormatError } from "../audio-format-error.ts";
 import { BitReader } from "./bit-reader.ts";
 import { crc16 } from "./crc16.ts";
+import type { DecodingBudget } from "./decoding-budget.ts";
 import { readSubframe } from "./flac-subframe.ts";
 
 /** What a stream of FLAC says of itself. */
@@ -12,8 +13,12 @@ export interface FlacFormat {
 
 /** A frame of FLAC, decoded. */
 export interface FlacFrame {
+  /** Samples of each channel, in memory that the next frame uses again; there may be more of it than samples. */
   readonly channels: readonly Int32Array[];
-  readonly bitsPerSample: number;
+  /** Samples of each. */
+  readonly count: number;
+  /** What makes them lie in [-1, 1]. */
+  readonly scale: number;
   /** Where the next one begins. */
   readonly end: number;
 }
@@ -23,42 +28,71 @@ const MOST_BITS = 24;
 const BITS: readonly (number | null)[] = [0, 8, 12, null, 16, 20, 24, 32];
 const [LEFT_SIDE, SIDE_RIGHT, MID_SIDE] = [8, 9, 10];
 
-/** Reads the frame that begins at `at`. Throws {@link AudioFormatError} where none does, or it is cut off or damaged. */
-export function readFlacFrame(bytes: Uint8Array, at: number, format: FlacFormat): FlacFrame {
-  const reader = new BitReader(bytes, at);
-  if (reader.read(15) !== 0x7ffc) {
-    throw new AudioFormatError(`it is damaged at byte ${at}, where a frame of FLAC should begin`);
+/** Decodes frames, one at a time, each charged to the budget before it is. */
+export class FlacFrameReader {
+  readonly #bytes: Uint8Array;
+  readonly #format: FlacFormat;
+  readonly #budget: DecodingBudget;
+  readonly #memory: Int32Array[] = [];
+
+  constructor(bytes: Uint8Array, format: FlacFormat, budget: DecodingBudget) {
+    this.#bytes = bytes;
+    this.#format = format;
+    this.#budget = budget;
   }
-  reader.read(1);
-  const sizeCode = reader.read(4);
-  const rateCode = reader.read(4);
-  const assignment = reader.read(4);
-  const ownBits = BITS[reader.read(3)] ?? -1;
-  const bitsPerSample = ownBits === 0 ? format.bitsPerSample : ownBits;
-  reader.read(1);
-  skipNumber(reader);
-  const blockSize = readBlockSize(reader, sizeCode);
-  if (rateCode >= 12) reader.read(rateCode === 12 ? 8 : 16);
-  reader.read(8);
-  if (bitsPerSample > MOST_BITS) {
-    throw new AudioFormatError(`it holds ${bitsPerSample}-bit samples, and up to ${MOST_BITS} can be read`);
+
+  /** The frame that begins at `at`. Throws {@link AudioFormatError} where none does, or it is cut off or damaged. */
+  read(at: number): FlacFrame {
+    const reader = new BitReader(this.#bytes, at);
+    if (reader.read(15) !== 0x7ffc) {
+      throw new AudioFormatError(`it is damaged at byte ${at}, where a frame of FLAC should begin`);
+    }
+    reader.read(1);
+    const sizeCode = reader.read(4);
+    const rateCode = reader.read(4);
+    const assignment = reader.read(4);
+    const ownBits = BITS[reader.read(3)] ?? -1;
+    const bitsPerSample = ownBits === 0 ? this.#format.bitsPerSample : ownBits;
+    reader.read(1);
+    skipNumber(reader);
+    const blockSize = readBlockSize(reader, sizeCode);
+    if (rateCode >= 12) reader.read(rateCode === 12 ? 8 : 16);
+    reader.read(8);
+    reader.check();
+    if (bitsPerSample > MOST_BITS) {
+      throw new AudioFormatError(`it holds ${bitsPerSample}-bit samples, and up to ${MOST_BITS} can be read`);
+    }
+    if (blockSize === 0 || assignment > MID_SIDE! || bitsPerSample < 4 || rateCode === 15) {
+      throw new AudioFormatError(`it is damaged: the frame at byte ${at} has no meaning`);
+    }
+    const count = assignment < LEFT_SIDE! ? assignment + 1 : 2;
+    this.#budget.chargeItems(1);
+    this.#budget.chargeSound(blockSize, count, this.#format.sampleRateHz);
+    const channels: Int32Array[] = [];
+    for (let index = 0; index < count; index += 1) {
+      const isSide = assignment === SIDE_RIGHT ? index === 0 : assignment >= LEFT_SIDE! && index === 1;
+      const samples = this.#room(index, blockSize);
+      readSubframe(reader, samples, bitsPerSample + (isSide ? 1 : 0), this.#budget);
+      channels.push(samples);
+    }
+    reader.align();
+    const end = reader.at + 2;
+    reader.read(16);
+    reader.check();
+    if (crc16(this.#bytes.subarray(at, end)) !== 0) {
+      throw new AudioFormatError(`its frame at byte ${at} is damaged`);
+    }
+    undoStereo(channels, assignment);
+    return { channels, count: blockSize, scale: 2 ** (1 - bitsPerSample), end };
   }
-  if (blockSize === 0 || assignment > MID_SIDE! || bitsPerSample < 4 || rateCode === 15) {
-    throw new AudioFormatError(`it is damaged: the frame at byte ${at} has no meaning`);
+
+  #room(channel: number, count: number): Int32Array {
+    const memory = this.#memory[channel];
+    if (memory !== undefined && memory.length >= count) return memory.subarray(0, count);
+    const larger = new Int32Array(count);
+    this.#memory[channel] = larger;
+    return larger;
   }
-  const count = assignment < LEFT_SIDE! ? assignment + 1 : 2;
-  const channels: Int32Array[] = [];
-  for (let index = 0; index < count; index += 1) {
-    const isSide = assignment === SIDE_RIGHT ? index === 0 : assignment >= LEFT_SIDE! && index === 1;
-    channels.push(readSubframe(reader, blockSize, bitsPerSample + (isSide ? 1 : 0)));
-  }
-  reader.align();
-  const end = reader.at + 2;
-  reader.read(16);
-  reader.check();
-  if (crc16(bytes.subarray(at, end)) !== 0) throw new AudioFormatError(`its frame at byte ${at} is damaged`);
-  undoStereo(channels, assignment);
-  return { channels, bitsPerSample, end };
 }
 
 /** The frame's or sample's number, which is as long as UTF-8 would write it; nobody needs it. */

@@ -1,25 +1,36 @@
 import { AudioFormatError } from "../audio-format-error.ts";
 import type { BitReader } from "./bit-reader.ts";
+import type { DecodingBudget } from "./decoding-budget.ts";
 
-/** One channel of a frame. Throws {@link AudioFormatError} for what has no meaning. */
-export function readSubframe(reader: BitReader, blockSize: number, bitsPerSample: number): Int32Array {
-  const samples = new Int32Array(blockSize);
+/** Reads one channel of a frame into `samples`, all of them. Throws {@link AudioFormatError} for what has no meaning. */
+export function readSubframe(
+  reader: BitReader,
+  samples: Int32Array,
+  bitsPerSample: number,
+  budget: DecodingBudget,
+): void {
   const header = reader.read(8);
   const wasted = (header & 1) === 0 ? 0 : reader.readUnary() + 1;
   const bits = bitsPerSample - wasted;
   const kind = header >> 1;
   if (kind >= 64 || bits < 1) throw meaningless();
   if (kind === 0) samples.fill(reader.readSigned(bits));
-  else if (kind === 1) for (let at = 0; at < blockSize; at += 1) samples[at] = reader.readSigned(bits);
-  else if (kind >= 8 && kind <= 12) readPredicted(reader, samples, bits, kind - 8, null);
-  else if (kind >= 32) readPredicted(reader, samples, bits, kind - 31, "own");
+  else if (kind === 1) readVerbatim(reader, samples, bits);
+  else if (kind >= 8 && kind <= 12) readPredicted(reader, samples, bits, kind - 8, null, budget);
+  else if (kind >= 32) readPredicted(reader, samples, bits, kind - 31, "own", budget);
   else throw meaningless();
-  if (wasted > 0) for (let at = 0; at < blockSize; at += 1) samples[at]! <<= wasted;
-  return samples;
+  if (wasted > 0) for (let at = 0; at < samples.length; at += 1) samples[at]! <<= wasted;
+}
+
+function readVerbatim(reader: BitReader, samples: Int32Array, bits: number): void {
+  for (let at = 0; at < samples.length; at += 1) samples[at] = reader.readSigned(bits);
 }
 
 /** Fixed predictors by order: what multiplies the sample before, the one before that, and so on. */
 const FIXED: readonly (readonly number[])[] = [[], [1], [2, -1], [3, -3, 1], [4, -6, 4, -1]];
+
+/** Products of the prediction that cost about what decoding a sample does. */
+const ORDERS_PER_UNIT = 8;
 
 function readPredicted(
   reader: BitReader,
@@ -27,8 +38,10 @@ function readPredicted(
   bits: number,
   order: number,
   predictor: "own" | null,
+  budget: DecodingBudget,
 ): void {
   if (order > samples.length) throw meaningless();
+  budget.chargeWork((samples.length * order) / ORDERS_PER_UNIT);
   for (let at = 0; at < order; at += 1) samples[at] = reader.readSigned(bits);
   let coefficients = FIXED[order] ?? [];
   let shift = 0;

@@ -1,31 +1,29 @@
 import { AudioFormatError } from "../audio-format-error.ts";
-import { type FlacFormat, readFlacFrame } from "./flac-frame.ts";
-import type { Recording } from "./recording.ts";
-import { SampleSink } from "./sample-sink.ts";
+import type { DecodingBudget } from "./decoding-budget.ts";
+import { type FlacFormat, FlacFrameReader } from "./flac-frame.ts";
+import type { DecodedBlock, RecordingDecoder } from "./recording.ts";
 
-/** Decodes FLAC (RFC 9639) of up to 24 bits. Throws as `decodeRecording` does. */
-export async function decodeFlac(bytes: Uint8Array, mostS: number): Promise<Recording> {
-  const { format, samples, firstFrame } = readHead(bytes);
-  const sink = new SampleSink(format.sampleRateHz, mostS);
-  const floats: Float32Array[] = [];
-  for (let at = firstFrame; at < bytes.length && (samples === 0 || sink.length < samples); ) {
-    const { channels, bitsPerSample, end } = readFlacFrame(bytes, at, format);
-    const scale = 2 ** (1 - bitsPerSample);
-    floats.length = 0;
-    for (const channel of channels) floats.push(scaled(channel, scale));
-    sink.add(floats);
-    at = end;
+/** Looks a file of FLAC over (RFC 9639), of up to 24 bits. Throws as `openRecording` does. */
+export function openFlac(bytes: Uint8Array, budget: DecodingBudget): RecordingDecoder {
+  const { format, samples, firstFrame } = readHead(bytes, budget);
+  const { sampleRateHz, channels } = format;
+  budget.checkFormat(sampleRateHz, channels);
+  budget.checkLength(samples / sampleRateHz);
+  async function* blocks(): AsyncGenerator<DecodedBlock, void, void> {
+    const reader = new FlacFrameReader(bytes, format, budget);
+    let decoded = 0;
+    for (let at = firstFrame; at < bytes.length && (samples === 0 || decoded < samples); ) {
+      const { channels, count, scale, end } = reader.read(at);
+      const to = samples === 0 ? count : Math.min(count, samples - decoded);
+      decoded += to;
+      at = end;
+      yield { channels, from: 0, to, scale };
+    }
+    if (decoded < samples) {
+      throw new AudioFormatError(`it is cut off: ${samples} samples are declared and ${decoded} are there`);
+    }
   }
-  if (sink.length < samples) {
-    throw new AudioFormatError(`it is cut off: ${samples} samples are declared and ${sink.length} are there`);
-  }
-  return sink.finish();
-}
-
-function scaled(channel: Int32Array, scale: number): Float32Array {
-  const floats = new Float32Array(channel.length);
-  for (let at = 0; at < channel.length; at += 1) floats[at] = channel[at]! * scale;
-  return floats;
+  return { sampleRateHz, boundS: samples === 0 ? budget.maxS : samples / sampleRateHz, blocks };
 }
 
 interface Head {
@@ -37,12 +35,13 @@ interface Head {
 
 const STREAM_INFO_BYTES = 34;
 
-function readHead(bytes: Uint8Array): Head {
+function readHead(bytes: Uint8Array, budget: DecodingBudget): Head {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let format: FlacFormat | null = null;
   let samples = 0;
   let at = 4;
   for (let isLast = false; !isLast; ) {
+    budget.chargeItems(1);
     if (at + 4 > bytes.length) throw new AudioFormatError("it is cut off before its first frame");
     const kind = view.getUint8(at);
     const size = view.getUint32(at) & 0xff_ffff;
@@ -61,8 +60,5 @@ function readHead(bytes: Uint8Array): Head {
     at += size;
   }
   if (format === null) throw new AudioFormatError("its FLAC stream has no head");
-  if (format.sampleRateHz < 1_000) {
-    throw new AudioFormatError(`its sample rate is ${format.sampleRateHz} Hz, which cannot be read`);
-  }
   return { format, samples, firstFrame: at };
 }

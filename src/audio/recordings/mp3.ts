@@ -1,33 +1,49 @@
 import { MPEGDecoder } from "mpg123-decoder";
 import { AudioFormatError } from "../audio-format-error.ts";
-import type { Recording } from "./recording.ts";
-import { SampleSink } from "./sample-sink.ts";
+import type { DecodingBudget } from "./decoding-budget.ts";
+import { readMp3Frames } from "./mp3-frames.ts";
+import type { DecodedBlock, RecordingDecoder } from "./recording.ts";
 
-/** So much is decoded at once; at the lowest rates of all it is a minute. */
-const PIECE_BYTES = 16 * 1024;
+/**
+ * So much is decoded at once, and charged when that is known: at the lowest rates of all half a minute, and never more
+ * than what so many bytes can hold.
+ */
+const PIECE_BYTES = 8 * 1024;
+/** Channels that the decoder makes of whatever there are. */
+const CHANNELS = 2;
+/** Decoders do not agree on what of a damaged file is a frame. */
+const DOUBT = 0.05;
+const DOUBT_S = 5;
 
-/** Decodes MPEG audio, layer III. What is no frame is passed over, as players do. Throws as `decodeRecording` does. */
-export async function decodeMp3(bytes: Uint8Array, mostS: number): Promise<Recording> {
-  const decoder = new MPEGDecoder();
-  await decoder.ready;
-  try {
-    let sink: SampleSink | null = null;
-    let rateHz = 0;
-    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
-      const { channelData, samplesDecoded, sampleRate } = decoder.decode(
-        bytes.subarray(at, at + PIECE_BYTES),
-      );
-      if (samplesDecoded === 0) continue;
-      sink ??= new SampleSink(sampleRate, mostS);
-      rateHz ||= sampleRate;
-      if (sampleRate !== rateHz) {
-        throw new AudioFormatError(`its sample rate changes from ${rateHz} to ${sampleRate} Hz`);
+/** Looks MPEG audio over, mostly layer III. What is no frame is passed over, as players do. Throws as `openRecording` does. */
+export function openMp3(bytes: Uint8Array, budget: DecodingBudget): RecordingDecoder {
+  const frames = readMp3Frames(bytes, budget);
+  if (frames === null) throw new AudioFormatError("it has no frames of MP3");
+  const { sampleRateHz, durationS, isExact } = frames;
+  budget.checkFormat(sampleRateHz, CHANNELS);
+  budget.checkLength(durationS - DOUBT_S);
+  const toldS = isExact ? (1 + DOUBT) * durationS + DOUBT_S : Number.POSITIVE_INFINITY;
+  async function* blocks(): AsyncGenerator<DecodedBlock, void, void> {
+    const decoder = new MPEGDecoder();
+    await decoder.ready;
+    let decodedS = 0;
+    try {
+      for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+        budget.chargeItems(1);
+        const piece = decoder.decode(bytes.subarray(at, at + PIECE_BYTES));
+        const { channelData, samplesDecoded, sampleRate } = piece;
+        if (samplesDecoded === 0) continue;
+        if (sampleRate !== sampleRateHz) {
+          throw new AudioFormatError(`its sample rate changes from ${sampleRateHz} to ${sampleRate} Hz`);
+        }
+        budget.chargeSound(samplesDecoded, CHANNELS, sampleRateHz);
+        decodedS += samplesDecoded / sampleRateHz;
+        if (decodedS > toldS) throw new AudioFormatError("it has more sound than its frames say");
+        yield { channels: channelData, from: 0, to: samplesDecoded, scale: 1 };
       }
-      sink.add(channelData, 0, samplesDecoded);
+    } finally {
+      decoder.free();
     }
-    if (sink === null) throw new AudioFormatError("it has no frames of MP3");
-    return sink.finish();
-  } finally {
-    decoder.free();
   }
+  return { sampleRateHz, boundS: Math.min(budget.maxS, toldS), blocks };
 }

@@ -22,8 +22,12 @@ const CONTINUED = 1;
 const FIRST = 2;
 const NO_GRANULE = 0xffff_ffff_ffff_ffffn;
 
-/** Reads the page that begins at `at`. Throws {@link AudioFormatError} where none does, or it is cut off or damaged. */
-export function readOggPage(bytes: Uint8Array, at: number): OggPage {
+/**
+ * Reads the page that begins at `at`. Throws {@link AudioFormatError} where none does, or it is cut off or damaged.
+ *
+ * @param isChecked whether its checksum is looked at
+ */
+export function readOggPage(bytes: Uint8Array, at: number, isChecked = true): OggPage {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (at + HEADER_BYTES > bytes.length) throw cutOff(at);
   if (view.getUint32(at) !== 0x4f676753 || view.getUint8(at + 4) !== 0) {
@@ -34,7 +38,7 @@ export function readOggPage(bytes: Uint8Array, at: number): OggPage {
   const sizes = bytes.subarray(at + HEADER_BYTES, body);
   const end = sizes.reduce((sum, size) => sum + size, body);
   if (end > bytes.length) throw cutOff(at);
-  if (oggChecksum(bytes.subarray(at, end)) !== view.getUint32(at + CHECKSUM_AT, true)) {
+  if (isChecked && oggChecksum(bytes.subarray(at, end)) !== view.getUint32(at + CHECKSUM_AT, true)) {
     throw new AudioFormatError(`it is damaged: the page of Ogg at byte ${at} does not have its checksum`);
   }
   const flags = view.getUint8(at + 5);

@@ -1,38 +1,41 @@
 import { AudioFormatError } from "../audio-format-error.ts";
 import { joinedBytes } from "../joined.ts";
-import { decodeOpus, readOpusHead } from "./decode-opus.ts";
+import type { DecodingBudget } from "./decoding-budget.ts";
 import { type OggPage, readOggPage } from "./ogg-page.ts";
-import type { Recording } from "./recording.ts";
+import { MAX_PACKET_BYTES, openOpus, readOpusHead } from "./opus.ts";
+import type { RecordingDecoder } from "./recording.ts";
 
-/** Decodes Opus in Ogg (RFC 3533, RFC 7845). Throws as `decodeRecording` does. */
-export async function decodeOgg(bytes: Uint8Array, mostS: number): Promise<Recording> {
-  const { packets, endGranule } = readOgg(bytes);
-  const [head, , ...audio] = packets;
+/** Looks a file of Opus in Ogg over (RFC 3533, RFC 7845). Throws as `openRecording` does. */
+export function openOgg(bytes: Uint8Array, budget: DecodingBudget): RecordingDecoder {
+  const { serial, endGranule } = findOpus(bytes, budget);
+  const [head] = packetsOf(bytes, serial, budget);
   if (head === undefined) throw new AudioFormatError("it has no packets");
-  return decodeOpus(readOpusHead(head), audio, endGranule, mostS);
+  const packets = () => audioPackets(packetsOf(bytes, serial, budget));
+  return openOpus({ head: readOpusHead(head), packets, endSamples48: endGranule }, budget);
 }
 
-/** The packets of one logical stream. */
+/** What lies where in a file that is whole. */
 export interface OggStream {
-  readonly packets: readonly Uint8Array[];
+  /** Of the one stream of Opus. */
+  readonly serial: number;
   /** The position after its last sample, as its codec counts; `null` where no page says. */
   readonly endGranule: number | null;
 }
 
 /**
- * Takes the stream of Opus out of an Ogg file, beside which others may lie. A recorder that was stopped leaves no mark of
- * the end: a stream is whole without one. Throws {@link AudioFormatError} where there is none, several, or one after the
- * other, and where the file is cut off or damaged or a page is missing.
+ * Finds the stream of Opus in an Ogg file, beside which others may lie. A recorder that was stopped leaves no mark of the
+ * end: a stream is whole without one. Throws {@link AudioFormatError} where there is none, several, or one after the other,
+ * and where the file is cut off or damaged or a page is missing.
  */
-export function readOgg(bytes: Uint8Array): OggStream {
-  const packets: Uint8Array[] = [];
+export function findOpus(bytes: Uint8Array, budget: DecodingBudget): OggStream {
   let serial: number | null = null;
   let sequence = 0;
-  let open: Uint8Array[] = [];
+  let isPacketOpen = false;
   let endGranule: number | null = null;
   let other: string | null = null;
   let hasBegun = false;
   for (let at = 0; at < bytes.length; ) {
+    budget.chargeItems(1);
     const page = readOggPage(bytes, at);
     if (page.isFirst) {
       // The first pages of all streams come before any other page (RFC 3533, 4): what follows here begins anew.
@@ -43,25 +46,73 @@ export function readOgg(bytes: Uint8Array): OggStream {
       else ({ serial, sequence } = page);
     } else hasBegun = true;
     if (page.serial === serial) {
-      checkOrder(page, at, sequence, open.length > 0);
+      checkOrder(page, at, sequence, isPacketOpen);
       sequence = (sequence + 1) >>> 0;
       if (page.granule !== null) endGranule = page.granule;
-      let from = page.body;
-      for (const size of page.sizes) {
-        open.push(bytes.subarray(from, from + size));
-        from += size;
-        if (size === 255) continue;
-        packets.push(open.length === 1 ? open[0]! : joinedBytes(open));
-        open = [];
-      }
+      if (page.sizes.length > 0) isPacketOpen = page.sizes.at(-1) === 255;
     }
     at = page.end;
   }
   if (serial === null) {
     throw new AudioFormatError(`it is Ogg with ${other ?? "no audio"}, and only Opus can be read in Ogg`);
   }
-  if (open.length > 0) throw new AudioFormatError("it is cut off in the middle of a packet");
-  return { packets, endGranule };
+  if (isPacketOpen) throw new AudioFormatError("it is cut off in the middle of a packet");
+  return { serial, endGranule };
+}
+
+/**
+ * The packets of a stream of a file that {@link findOpus} found whole; of the second, which holds comments and pictures
+ * alone, nothing. Throws {@link AudioFormatError} for one that is larger than any of Opus.
+ */
+export function* packetsOf(
+  bytes: Uint8Array,
+  serial: number,
+  budget: DecodingBudget,
+): Generator<Uint8Array, void, void> {
+  // What a packet has in the pages so far, in each of which it lies in one piece.
+  let begun: Uint8Array[] = [];
+  let begunBytes = 0;
+  let index = 0;
+  for (let at = 0; at < bytes.length; ) {
+    const page = readOggPage(bytes, at, false);
+    at = page.end;
+    if (page.serial !== serial) continue;
+    let from = page.body;
+    let to = from;
+    for (const [place, size] of page.sizes.entries()) {
+      to += size;
+      const isEnd = size < 255;
+      if (!isEnd && place < page.sizes.length - 1) continue;
+      const isWanted = index !== COMMENTS;
+      if (isWanted && begunBytes + to - from > MAX_PACKET_BYTES) {
+        throw new AudioFormatError(`packet ${index} of its Opus stream is larger than any`);
+      }
+      if (isWanted && to > from) {
+        begun.push(bytes.subarray(from, to));
+        begunBytes += to - from;
+      }
+      from = to;
+      if (!isEnd) continue;
+      budget.chargeItems(1);
+      const [only = NOTHING] = begun;
+      if (isWanted) yield begun.length <= 1 ? only : joinedBytes(begun);
+      index += 1;
+      begun = [];
+      begunBytes = 0;
+    }
+  }
+}
+
+const COMMENTS = 1;
+const NOTHING = new Uint8Array(0);
+
+/** All but the head. */
+function* audioPackets(packets: Iterable<Uint8Array>): Generator<Uint8Array, void, void> {
+  let isHead = true;
+  for (const packet of packets) {
+    if (!isHead) yield packet;
+    isHead = false;
+  }
 }
 
 /** Throws where pages are missing before this one. */

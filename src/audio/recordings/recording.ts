@@ -1,18 +1,30 @@
-/** What a file of recorded speech holds. */
-export interface Recording {
-  /** Mono, in [-1, 1]. */
-  readonly samples: Float32Array<ArrayBuffer>;
+/** Samples that a decoder gives at a time. They are the decoder's own, and good until the next ones are asked for. */
+export interface DecodedBlock {
+  /** One array a channel, all as long. */
+  readonly channels: readonly (Float32Array | Int32Array)[];
+  /** What is to be heard of them: from the first of these samples on, up to but without the second. */
+  readonly from: number;
+  readonly to: number;
+  /** What makes them lie in [-1, 1]. */
+  readonly scale: number;
+}
+
+/** A file that was looked over, and not decoded yet. */
+export interface RecordingDecoder {
   readonly sampleRateHz: number;
-  readonly durationS: number;
+  /** Seconds that it may have at most; all of it, but in MP3, where decoders do not agree on the ends. */
+  readonly boundS: number;
+  /** Decodes it, as far as blocks are asked for. Once. Whoever leaves it early ends it, which frees what it took. */
+  blocks(): AsyncGenerator<DecodedBlock, void, void>;
 }
 
 /** A recording that is longer than what is taken. */
 export class RecordingTooLongError extends Error {
   override readonly name = "RecordingTooLongError";
-  readonly mostS: number;
+  readonly maxS: number;
 
-  constructor(mostS: number) {
-    super(`the recording is longer than ${mostS} s`);
-    this.mostS = mostS;
+  constructor(maxS: number) {
+    super(`the recording is longer than ${maxS} s`);
+    this.maxS = maxS;
   }
 }

@@ -1,125 +1,127 @@
 import { AudioFormatError } from "../audio-format-error.ts";
-import { resample } from "../resample.ts";
-import { type Recording, RecordingTooLongError } from "./recording.ts";
+import { Resampler } from "../resample.ts";
+import type { DecodedBlock } from "./recording.ts";
 
 /** What is kept of recordings at higher rates; speech has little above half of it. */
 const KEPT_HZ = 16_000;
 /** Up to this rate a recording is kept at its own. */
 const HIGHEST_KEPT_HZ = 24_000;
-/** Input is converted about so much at a time, in whole seconds, with so much on either side that no filter reaches beyond. */
-const BLOCK_SAMPLES = 1_500_000;
-const MARGIN_S = 1;
+/** Input is converted so much at a time: filters cost less over long stretches. */
+const STRETCH_SAMPLES = 32_768;
 
 /**
- * Gathers what a decoder gives, piece by piece: mixed down to one channel, and at most 24 kHz, so that what is kept takes
- * no more than a known number of bytes a second.
+ * Takes what a decoder gives, block by block, and has it ready mixed down to one channel at 24 kHz or less. Keeps what was
+ * not taken yet, and nothing else.
  */
 export class SampleSink {
-  readonly #sampleRateHz: number;
-  readonly #mostS: number;
-  readonly #keptHz: number;
-  readonly #blockS: number;
-  #kept = new Float32Array(1 << 16);
-  #keptLength = 0;
-  /** Input that is not converted yet, after a margin that is. */
-  #pending: Float32Array<ArrayBuffer> = new Float32Array(0);
-  #pendingLength = 0;
-  #leadingLength = 0;
-  #length = 0;
+  readonly sampleRateHz: number;
+  readonly #resampler: Resampler | null;
+  /** Input that is not converted yet. */
+  readonly #stretch: Float32Array;
+  #stretchLength = 0;
+  /** What is ready lies between these. */
+  #ready = new Float32Array(STRETCH_SAMPLES);
+  #from = 0;
+  #to = 0;
+  #received = 0;
 
   /**
-   * @param sampleRateHz of what comes in
-   * @param keptHz of what is kept; unless told the same, but for high rates
+   * @param fromHz of what comes in
+   * @param sampleRateHz of what is ready; unless told the same, but for high rates
    */
-  constructor(
-    sampleRateHz: number,
-    mostS: number,
-    keptHz = sampleRateHz > HIGHEST_KEPT_HZ ? KEPT_HZ : sampleRateHz,
-  ) {
-    this.#sampleRateHz = sampleRateHz;
-    this.#mostS = mostS;
-    this.#keptHz = keptHz;
-    this.#blockS = Math.max(1, Math.floor(BLOCK_SAMPLES / sampleRateHz));
-    if (this.#isConverting) this.#pending = new Float32Array(sampleRateHz * (this.#blockS + 2 * MARGIN_S));
+  constructor(fromHz: number, sampleRateHz = fromHz > HIGHEST_KEPT_HZ ? KEPT_HZ : fromHz) {
+    this.sampleRateHz = sampleRateHz;
+    this.#resampler = sampleRateHz === fromHz ? null : new Resampler(fromHz, sampleRateHz);
+    this.#stretch = new Float32Array(this.#resampler === null ? 0 : STRETCH_SAMPLES);
   }
 
   /** Sample frames that have come in. */
-  get length(): number {
-    return this.#length;
+  get received(): number {
+    return this.#received;
   }
 
-  /**
-   * The next samples of all channels, in [-1, 1] or clipped to it. Throws {@link RecordingTooLongError} once there are
-   * more than are taken, and {@link AudioFormatError} for what is no finite number.
-   */
-  add(channels: readonly Float32Array[], from = 0, to = channels[0]?.length ?? 0): void {
-    if ((this.#length + to - from) / this.#sampleRateHz > this.#mostS) {
-      throw new RecordingTooLongError(this.#mostS);
+  /** Samples that can be taken. */
+  get available(): number {
+    return this.#to - this.#from;
+  }
+
+  /** The next samples, clipped to [-1, 1]. Throws {@link AudioFormatError} for what is no finite number. */
+  add(block: DecodedBlock): void {
+    if (this.#resampler === null) {
+      const count = block.to - block.from;
+      this.#makeRoom(count);
+      this.#mix(block, block.from, count, this.#ready, this.#to);
+      this.#to += count;
+      return;
     }
-    for (let at = from; at < to; ) {
-      const piece = Math.min(
-        to - at,
-        this.#isConverting ? this.#pending.length - this.#pendingLength : to - at,
-      );
-      this.#mix(channels, at, piece);
-      at += piece;
-      if (this.#isConverting && this.#pendingLength === this.#pending.length) this.#convert(this.#blockS);
+    for (let at = block.from; at < block.to; ) {
+      const count = Math.min(block.to - at, STRETCH_SAMPLES - this.#stretchLength);
+      this.#mix(block, at, count, this.#stretch, this.#stretchLength);
+      this.#stretchLength += count;
+      at += count;
+      if (this.#stretchLength === STRETCH_SAMPLES) this.#convert();
     }
   }
 
-  /** All of it. Throws {@link AudioFormatError} where there is nothing. */
-  finish(): Recording {
-    if (this.#length === 0) throw new AudioFormatError("it has no samples");
-    if (this.#isConverting) this.#convert(null);
-    const samples = this.#kept.slice(0, this.#keptLength);
-    return { samples, sampleRateHz: this.#keptHz, durationS: this.#length / this.#sampleRateHz };
+  /** No more will come: the rest can be taken too. Once. */
+  end(): void {
+    if (this.#resampler === null) return;
+    this.#convert();
+    this.#keep(this.#resampler.end());
   }
 
-  get #isConverting(): boolean {
-    return this.#keptHz !== this.#sampleRateHz;
+  /** Up to so many samples, in an array of their own. */
+  take(count: number): Float32Array<ArrayBuffer> {
+    const taken = this.#ready.slice(this.#from, Math.min(this.#to, this.#from + count));
+    this.#from += taken.length;
+    return taken;
   }
 
-  #mix(channels: readonly Float32Array[], from: number, count: number): void {
-    const into = this.#isConverting ? this.#pending : this.#room(count);
-    const start = this.#isConverting ? this.#pendingLength : this.#keptLength;
+  #convert(): void {
+    this.#keep(this.#resampler!.push(this.#stretch.subarray(0, this.#stretchLength)));
+    this.#stretchLength = 0;
+  }
+
+  #keep(samples: Float32Array): void {
+    this.#makeRoom(samples.length);
+    this.#ready.set(samples, this.#to);
+    this.#to += samples.length;
+  }
+
+  /** Moves what is ready to the front, into more memory where that is too little. */
+  #makeRoom(count: number): void {
+    if (this.#to + count <= this.#ready.length) return;
+    const needed = this.available + count;
+    const ready = needed <= this.#ready.length ? this.#ready : new Float32Array(2 * needed);
+    // Within one array this moves what overlaps rightly.
+    ready.set(this.#ready.subarray(this.#from, this.#to));
+    this.#ready = ready;
+    this.#to -= this.#from;
+    this.#from = 0;
+  }
+
+  #mix(
+    { channels, scale }: DecodedBlock,
+    from: number,
+    count: number,
+    into: Float32Array,
+    start: number,
+  ): void {
+    const factor = scale / channels.length;
+    const [first, second] = channels;
     for (let at = 0; at < count; at += 1) {
-      let sum = 0;
-      for (const channel of channels) sum += channel[from + at]!;
-      const mean = sum / channels.length;
-      if (!Number.isFinite(mean)) {
-        throw new AudioFormatError(`sample ${this.#length + at} is not a finite number`);
+      let sum = first![from + at]!;
+      if (second !== undefined) {
+        sum += second[from + at]!;
+        for (let channel = 2; channel < channels.length; channel += 1) sum += channels[channel]![from + at]!;
       }
-      into[start + at] = Math.max(-1, Math.min(1, mean));
+      const mean = sum * factor;
+      if (!(mean >= -1)) into[start + at] = -1;
+      else into[start + at] = mean > 1 ? 1 : mean;
+      if (!Number.isFinite(mean)) {
+        throw new AudioFormatError(`sample ${this.#received + at} is not a finite number`);
+      }
     }
-    this.#length += count;
-    if (this.#isConverting) this.#pendingLength += count;
-    else this.#keptLength += count;
-  }
-
-  /** @param blockS how much of what is pending is converted, whole seconds; `null` is the rest of it */
-  #convert(blockS: number | null): void {
-    const input = this.#pending.subarray(0, this.#pendingLength);
-    const output = resample(input, this.#sampleRateHz, this.#keptHz);
-    // Both are whole seconds, so that every block begins at the same place between two samples.
-    const first = (this.#leadingLength / this.#sampleRateHz) * this.#keptHz;
-    const last = blockS === null ? output.length : first + blockS * this.#keptHz;
-    const block = output.subarray(first, last);
-    this.#room(block.length).set(block, this.#keptLength);
-    this.#keptLength += block.length;
-    if (blockS === null) return;
-    const converted = this.#leadingLength + blockS * this.#sampleRateHz;
-    this.#leadingLength = MARGIN_S * this.#sampleRateHz;
-    this.#pending.copyWithin(0, converted - this.#leadingLength, this.#pendingLength);
-    this.#pendingLength -= converted - this.#leadingLength;
-  }
-
-  #room(count: number): Float32Array<ArrayBuffer> {
-    const length = this.#keptLength + count;
-    if (length > this.#kept.length) {
-      const larger = new Float32Array(Math.max(length, 2 * this.#kept.length));
-      larger.set(this.#kept.subarray(0, this.#keptLength));
-      this.#kept = larger;
-    }
-    return this.#kept;
+    this.#received += count;
   }
 }

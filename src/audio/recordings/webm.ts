@@ -1,18 +1,15 @@
 import { AudioFormatError } from "../audio-format-error.ts";
-import { decodeOpus, type OpusHead, readOpusHead } from "./decode-opus.ts";
+import type { DecodingBudget } from "./decoding-budget.ts";
 import { type Element, elementsOf } from "./ebml.ts";
-import type { Recording } from "./recording.ts";
+import { openOpus, readOpusHead } from "./opus.ts";
+import type { RecordingDecoder } from "./recording.ts";
 
-/** Decodes Opus in WebM or Matroska (RFC 9559), as browsers record it. Throws as `decodeRecording` does. */
-export async function decodeWebm(bytes: Uint8Array, mostS: number): Promise<Recording> {
-  const { head, packets } = readWebm(bytes);
-  return decodeOpus(head, packets, null, mostS);
-}
-
-/** The first audio track of a file. */
-export interface WebmTrack {
-  readonly head: OpusHead;
-  readonly packets: readonly Uint8Array[];
+/** Looks a file of Opus in WebM or Matroska over (RFC 9559), as browsers record it. Throws as `openRecording` does. */
+export function openWebm(bytes: Uint8Array, budget: DecodingBudget): RecordingDecoder {
+  const track = findTrack(bytes, budget);
+  const head = readOpusHead(track.head ?? new Uint8Array(0));
+  const packets = () => trackPackets(bytes, track.number, budget);
+  return openOpus({ head, packets, endSamples48: null }, budget);
 }
 
 const ID = {
@@ -42,40 +39,39 @@ interface Track {
   isEncoded?: boolean;
 }
 
-/** Takes the first audio track out. Throws {@link AudioFormatError} where there is none of Opus, or the file is damaged. */
-export function readWebm(bytes: Uint8Array): WebmTrack {
+/** More than any recorder writes. */
+const MAX_TRACKS = 64;
+
+/** The first audio track. Throws {@link AudioFormatError} where there is none of Opus, or the file is damaged. */
+function findTrack(bytes: Uint8Array, budget: DecodingBudget): Track {
   const tracks: Track[] = [];
-  const packets: Uint8Array[] = [];
-  let chosen: Track | undefined;
-  for (const { id, body } of elementsOf(bytes, CONTAINERS)) {
-    const track = tracks.at(-1);
-    switch (id) {
-      case ID.track:
-        tracks.push({});
-        break;
-      case ID.trackNumber:
-        if (track !== undefined) track.number = numberIn(body);
-        break;
-      case ID.trackType:
-        if (track !== undefined) track.type = numberIn(body);
-        break;
-      case ID.codec:
-        if (track !== undefined) track.codec = Buffer.from(body).toString("latin1").replace(/\0+$/, "");
-        break;
-      case ID.codecPrivate:
-        if (track !== undefined) track.head = body;
-        break;
-      case ID.encodings:
-        if (track !== undefined) track.isEncoded = true;
-        break;
-      case ID.simpleBlock:
-      case ID.block:
-        chosen ??= choose(tracks);
-        packets.push(...packetsIn(body, chosen.number));
+  for (const { id, body } of elementsOf(bytes, CONTAINERS, budget)) {
+    if (id === ID.track) {
+      if (tracks.length === MAX_TRACKS) throw new AudioFormatError(`it has over ${MAX_TRACKS} tracks`);
+      tracks.push({});
+      continue;
     }
+    if (id === ID.simpleBlock || id === ID.block) break;
+    const track = tracks.at(-1);
+    if (track === undefined) continue;
+    if (id === ID.trackNumber) track.number = numberIn(body);
+    else if (id === ID.trackType) track.type = numberIn(body);
+    else if (id === ID.codec) track.codec = codecIn(body);
+    else if (id === ID.codecPrivate) track.head = body;
+    else if (id === ID.encodings) track.isEncoded = true;
   }
-  chosen ??= choose(tracks);
-  return { head: readOpusHead(chosen.head ?? new Uint8Array(0)), packets };
+  return choose(tracks);
+}
+
+/** The packets of a track, as they come. Throws {@link AudioFormatError} where the file is damaged. */
+export function* trackPackets(
+  bytes: Uint8Array,
+  track: number | undefined,
+  budget: DecodingBudget,
+): Generator<Uint8Array, void, void> {
+  for (const { id, body } of elementsOf(bytes, CONTAINERS, budget)) {
+    if (id === ID.simpleBlock || id === ID.block) yield* packetsIn(body, track, budget);
+  }
 }
 
 function choose(tracks: readonly Track[]): Track {
@@ -90,12 +86,21 @@ function choose(tracks: readonly Track[]): Track {
   return track;
 }
 
+/** Of at most eight bytes, which is what a number may have. */
 function numberIn(body: Uint8Array): number {
-  return body.reduce((value, byte) => value * 256 + byte, 0);
+  return body.subarray(0, 8).reduce((value, byte) => value * 256 + byte, 0);
+}
+
+function codecIn(body: Uint8Array): string {
+  return Buffer.from(body.subarray(0, 64)).toString("latin1").replace(/\0+$/, "");
 }
 
 /** The frames of a block that belong to the track: one, or several by one of three kinds of lacing. */
-export function packetsIn(block: Element["body"], track: number | undefined): Uint8Array[] {
+function packetsIn(
+  block: Element["body"],
+  track: number | undefined,
+  budget: DecodingBudget,
+): readonly Uint8Array[] {
   const number = vint(block, 0);
   const at = number.end + 3;
   if (at > block.length) throw damaged();
@@ -104,6 +109,7 @@ export function packetsIn(block: Element["body"], track: number | undefined): Ui
   if (lacing === 0) return [block.subarray(at)];
   if (at >= block.length) throw damaged();
   const count = block[at]! + 1;
+  budget.chargeItems(count);
   const sized = [fixedSizes, xiphSizes, fixedSizes, ebmlSizes][lacing]!(block, at + 1, count);
   const packets: Uint8Array[] = [];
   let from = sized.at;

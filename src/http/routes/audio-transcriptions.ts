@@ -22,9 +22,9 @@ export function audioTranscriptionsRoute(app: FastifyInstance, deps: HttpDeps): 
         const { transcriptions, intake } = deps;
         const asked = readTranscriptionForm(fields, transcriptions.recogniserName);
         const { language, prompt, format, granularities } = asked;
-        const clip = await intake.readRecording(file, requester);
+        const sound = await intake.openRecording(file, requester);
         const wantsWords = granularities.has("word");
-        const hearing = transcriptions.transcribe({ clip, language, prompt, wantsWords }, requester);
+        const hearing = transcriptions.transcribe({ sound, language, prompt, wantsWords }, requester);
         if (asked.isStreamed) return streamTranscript(deps, hearing, request, reply);
         const text = toldAs(format, await hearing, granularities);
         reply.header("Content-Type", `${TRANSCRIPT_MEDIA_TYPES[format]}; charset=utf-8`);

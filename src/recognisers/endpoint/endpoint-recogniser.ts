@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Clip } from "../../model/conversation.ts";
 import { movedSegment } from "../../model/moved-segment.ts";
 import {
   type RecogniseOptions,
@@ -7,11 +6,12 @@ import {
   RecogniserError,
   type Transcript,
 } from "../../model/recogniser.ts";
+import { type Sound, skipSamples } from "../../model/sound.ts";
 import { type Stop, stopWith } from "../../model/stop-with.ts";
-import { clipAsWav } from "./clip-wav.ts";
 import { checkedUrl, postForm } from "./endpoint-call.ts";
 import { EndpointRefusal, endpointFailure } from "./endpoint-failure.ts";
 import { readTranscript } from "./read-transcript.ts";
+import { soundAsWav, WAV_BYTES_PER_S } from "./sound-wav.ts";
 
 export interface EndpointRecogniserOptions {
   /** Where the endpoint's routes begin, as in `http://127.0.0.1:8000/v1`. */
@@ -44,6 +44,7 @@ interface Dialect {
 
 class EndpointRecogniser implements Recogniser {
   readonly name: string;
+  readonly heldBytesPerS = WAV_BYTES_PER_S;
   readonly #options: EndpointRecogniserOptions;
   readonly #url: string;
   readonly #calls = new Set<Stop>();
@@ -56,14 +57,14 @@ class EndpointRecogniser implements Recogniser {
     this.#url = checkedUrl(options.baseUrl);
   }
 
-  async recognise(clip: Clip, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
+  async recognise(sound: Sound, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
     signal.throwIfAborted();
     if (this.#isClosed) throw closed();
     const { totalTimeoutMs } = this.#options;
     const call = stopWith([signal], { ms: totalTimeoutMs, late: () => tooLate(totalTimeoutMs) });
     this.#calls.add(call);
     try {
-      return await this.#recognised(clip, options, call.signal);
+      return await this.#recognised(sound, options, call.signal);
     } finally {
       call.end();
       this.#calls.delete(call);
@@ -76,21 +77,19 @@ class EndpointRecogniser implements Recogniser {
   }
 
   /** One transcript, over as many tries as it takes. */
-  async #recognised(clip: Clip, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
+  async #recognised(sound: Sound, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
     const { startAtS = 0, onPart, traceHeaders = {} } = options;
-    const first = Math.min(Math.round(startAtS * clip.sampleRateHz), clip.samples.length);
-    const samples = clip.samples.subarray(first);
-    const rest = { ...clip, samples, durationS: samples.length / clip.sampleRateHz };
-    const wav = await clipAsWav(rest, signal);
+    const skipped = await skipSamples(sound, Math.round(startAtS * sound.sampleRateHz), signal);
+    const { file, durationS } = await soundAsWav(sound, signal);
     const delaysMs = [...(this.#options.retryDelaysMs ?? RETRY_DELAYS_MS)];
     let dialect = this.#dialect;
     for (;;) {
       try {
-        const form = formOf(wav, this.name, options, dialect);
+        const form = formOf(file, this.name, options, dialect);
         const answer = await postForm(this.#url, form, this.#options.apiKey, traceHeaders, signal);
         const transcript = laterBy(
-          first / clip.sampleRateHz,
-          readTranscript(answer, rest, options.wantsWords),
+          skipped / sound.sampleRateHz,
+          readTranscript(answer, durationS, options.wantsWords),
         );
         this.#dialect = dialect;
         onPart?.(transcript);

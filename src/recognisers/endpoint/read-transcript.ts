@@ -1,4 +1,3 @@
-import type { Clip } from "../../model/conversation.ts";
 import type { HeardSegment, HeardWord, Transcript } from "../../model/recogniser.ts";
 import { NotATranscriptError } from "./endpoint-failure.ts";
 import { languageCodeOf } from "./language-codes.ts";
@@ -12,11 +11,12 @@ const UNSURE = -1;
 
 /**
  * Makes a transcript of an answer of which nothing is known but that it was JSON: `verbose_json` or `json`. Times are kept
- * within the clip. Throws {@link NotATranscriptError} where it is neither.
+ * within the sound. Throws {@link NotATranscriptError} where it is neither.
+ *
+ * @param heardS seconds of sound that were sent
  */
-export function readTranscript(answer: unknown, clip: Clip, wantsWords: boolean): Transcript {
+export function readTranscript(answer: unknown, heardS: number, wantsWords: boolean): Transcript {
   if (!isRecord(answer) || typeof answer.text !== "string") throw new NotATranscriptError();
-  const heardS = Math.min(clip.durationS, clip.samples.length / clip.sampleRateHz);
   if (answer.text.length > heardS * MOST_CHARS_PER_S + SPARE_CHARS) throw new NotATranscriptError();
   const told = Array.isArray(answer.segments) ? answer.segments.filter(isRecord) : [];
   const sure = told.filter((segment) => !isNoise(segment));

@@ -1,18 +1,18 @@
 import { Worker } from "node:worker_threads";
-import type { Clip } from "../../model/conversation.ts";
 import {
   type RecogniseOptions,
   type Recogniser,
   RecogniserError,
   type Transcript,
 } from "../../model/recogniser.ts";
+import type { Sound } from "../../model/sound.ts";
 import { ThreadCalls } from "../../threads/thread-calls.ts";
 import { ThreadError } from "../../threads/thread-error.ts";
 import { RecogniserFilesError } from "./description.ts";
 import { isoLanguage, unknownLanguage, whisperLanguage } from "./languages.ts";
 import type { HeardWindow, WindowRequest } from "./listening/window.ts";
 import type { OpenedWhisper, StopCell, WhisperSite, WireError } from "./whisper-protocol.ts";
-import { hearWholeClip } from "./whole-clip.ts";
+import { hearWholeSound } from "./whole-sound.ts";
 
 export interface WhisperOptions {
   /** Of a longer clip only so much is heard, in seconds. 900 unless told. */
@@ -36,8 +36,8 @@ const RETRY_MS = 1_000;
 const NAME = "the thread that hears";
 
 /**
- * The recogniser that `convertWhisper` wrote into a folder, in a thread of its own. It hears 30 s at a time, and clips
- * take turns, so that a long one does not keep a short one waiting. A thread that dies or hangs fails what it was
+ * The recogniser that `convertWhisper` wrote into a folder, in a thread of its own. It hears 30 s at a time, and whoever
+ * has been heard least goes first, so that a long recording does not keep a short one waiting. A thread that dies or hangs fails what it was
  * hearing and is replaced.
  *
  * @throws RecogniserFilesError when the folder does not hold it whole; RecogniserError when it cannot be opened.
@@ -68,6 +68,7 @@ export async function openWhisper(folder: string, options: WhisperOptions = {}):
 
 class ThreadedWhisper implements Recogniser {
   readonly name: string;
+  readonly heldBytesPerS = 0;
   readonly #calls: ThreadCalls;
   readonly #languages: readonly string[];
   readonly #mostS: number;
@@ -83,7 +84,7 @@ class ThreadedWhisper implements Recogniser {
     this.#mostClips = mostClips;
   }
 
-  async recognise(clip: Clip, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
+  async recognise(sound: Sound, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
     signal.throwIfAborted();
     if (this.#stops.size >= this.#mostClips) {
       throw new RecogniserError("Too many recordings wait to be heard. Retry in a moment.", {
@@ -95,11 +96,18 @@ class ThreadedWhisper implements Recogniser {
     const ownDraft = draft && { ...draft, language: draft.language && this.#named(draft.language) };
     const stop: StopCell = new Int32Array(new SharedArrayBuffer(4));
     const onAbort = (): void => void Atomics.store(stop, 0, 1);
-    const hear = (request: WindowRequest): Promise<HeardWindow> =>
-      this.#calls.call("hear", [request, stop], {
-        signal,
-        transfer: [request.samples.buffer as ArrayBuffer],
-      }) as Promise<HeardWindow>;
+    const hear = (request: WindowRequest, fromS: number): Promise<HeardWindow> =>
+      (
+        this.#calls.call("hear", [request, stop], {
+          signal,
+          transfer: [request.samples.buffer as ArrayBuffer],
+          // Whoever has been heard for long lets a newcomer go first.
+          rank: fromS,
+        }) as Promise<HeardWindow>
+      ).catch((error: unknown) => {
+        signal.throwIfAborted();
+        throw asRecogniserError(error);
+      });
     this.#stops.add(stop);
     signal.addEventListener("abort", onAbort, { once: true });
     try {
@@ -109,10 +117,8 @@ class ThreadedWhisper implements Recogniser {
       });
       const { onPart } = options;
       const toldParts = onPart === undefined ? {} : { onPart: (part: Transcript) => onPart(given(part)) };
-      return given(await hearWholeClip(clip, { ...own, ...toldParts, draft: ownDraft }, this.#mostS, hear));
-    } catch (error) {
-      signal.throwIfAborted();
-      throw asRecogniserError(error);
+      const asked = { ...own, ...toldParts, draft: ownDraft };
+      return given(await hearWholeSound(sound, asked, this.#mostS, hear, signal));
     } finally {
       signal.removeEventListener("abort", onAbort);
       this.#stops.delete(stop);

@@ -5,10 +5,10 @@ import { ENCODINGS, type Encoder, type Encoding, PCM_RATES } from "../../../src/
 import { openEncoder } from "../../../src/audio/encode/open-encoder.ts";
 import { FRAME_SAMPLES } from "../../../src/audio/format.ts";
 import { pcm16Bytes } from "../../../src/audio/pcm.ts";
-import { decodeRecording } from "../../../src/audio/recordings/decode-recording.ts";
-import { decodeFlac } from "../../../src/audio/recordings/flac.ts";
-import { readOgg } from "../../../src/audio/recordings/ogg.ts";
+import { DecodingBudget } from "../../../src/audio/recordings/decoding-budget.ts";
+import { findOpus } from "../../../src/audio/recordings/ogg.ts";
 import fc from "../../properties.ts";
+import { decoded } from "../recordings/decoded.ts";
 import { decode } from "./decoders.ts";
 
 /** What is promised of a kind of file. */
@@ -203,7 +203,7 @@ test("FLAC keeps every sample of any sound, and no frame is larger than its samp
       const file = await fileOf("flac", pcm);
       assert.ok(file.length <= 42 + 2 * pcm.length + 20 * Math.ceil(pcm.length / FRAME_SAMPLES));
       // Others' decoder for browsers loses a last frame that is one value alone; this one checks every checksum.
-      const { samples } = await decodeFlac(file, 10);
+      const { samples } = await decoded(file, 10);
       assert.deepEqual(
         Int16Array.from(samples, (value) => value * 32_768),
         pcm,
@@ -217,8 +217,8 @@ test("a stream of Opus has the serial number that it is given, and tells its len
   for (const length of [1, 480, 700, 1_764, 1_765, FRAME_SAMPLES, 50_001]) {
     const file = await fileOf("opus", sound(length));
     assert.equal(file.readUInt32LE(14), 7);
-    assert.equal(readOgg(file).endGranule, 2 * length + 312);
-    const { durationS } = await decodeRecording(file, 10);
+    assert.equal(findOpus(file, new DecodingBudget(10)).endGranule, 2 * length + 312);
+    const { durationS } = await decoded(file, 10);
     assert.ok(Math.abs(durationS - length / 24_000) < 1 / 16_000, `${length}: ${durationS} s`);
   }
 });

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AudioFormatError } from "../../../src/audio/audio-format-error.ts";
-import { decodeRecording } from "../../../src/audio/recordings/decode-recording.ts";
-import { type Recording, RecordingTooLongError } from "../../../src/audio/recordings/recording.ts";
+import { RecordingTooLongError } from "../../../src/audio/recordings/recording.ts";
 import fc from "../../properties.ts";
 import { makeWav } from "../make-wav.ts";
+import { decoded } from "./decoded.ts";
 import { goldenRecording } from "./golden-recordings.ts";
 import { pagesOf, signed } from "./ogg-writer.ts";
 
@@ -50,10 +50,10 @@ function damaged(file: Uint8Array, { kind, at, by }: { kind: string; at: number;
 }
 
 /** What came of it: sound that can be used, or why there is none and what to do. */
-async function outcome(file: Uint8Array): Promise<Recording | string> {
-  let recording: Recording;
+async function outcome(file: Uint8Array): Promise<object | string> {
+  let recording: Awaited<ReturnType<typeof decoded>>;
   try {
-    recording = await decodeRecording(file, MOST_S);
+    recording = await decoded(file, MOST_S);
   } catch (error) {
     if (error instanceof RecordingTooLongError) return error.message;
     assert.ok(error instanceof AudioFormatError, `${(error as Error).stack}`);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { decodeRecording } from "../../../src/audio/recordings/decode-recording.ts";
 import { RecordingTooLongError } from "../../../src/audio/recordings/recording.ts";
 import { encodeWav } from "../../../src/audio/wav-write.ts";
+import { decoded } from "./decoded.ts";
 import { amplitude, goldenRecording } from "./golden-recordings.ts";
 
 const MOST_S = 1_500;
@@ -19,7 +19,7 @@ describe("a recording", () => {
     ["stereo-8000-24.flac", 8_000, 2],
   ] as const) {
     test(`is decoded from ${name}, as long as it is and as loud`, async () => {
-      const { samples, sampleRateHz, durationS } = await decodeRecording(goldenRecording(name), MOST_S);
+      const { samples, sampleRateHz, durationS } = await decoded(goldenRecording(name), MOST_S);
       assert.equal(sampleRateHz, rateHz);
       assert.ok(Math.abs(durationS - 1.25) < 0.06, `${durationS} s`);
       assert.ok(Math.abs(samples.length - durationS * rateHz) <= 1, `${samples.length}`);
@@ -31,7 +31,7 @@ describe("a recording", () => {
   }
 
   test("of FLAC is what went in, sample by sample", async () => {
-    const { samples } = await decodeRecording(goldenRecording("mono-16000.flac"), MOST_S);
+    const { samples } = await decoded(goldenRecording("mono-16000.flac"), MOST_S);
     assert.equal(samples.length, 20_000);
     for (const [at, sample] of samples.entries()) {
       const expected = 0.5 * Math.sin((2 * Math.PI * 440 * at) / 16_000);
@@ -44,7 +44,7 @@ describe("a recording", () => {
       ["mono.m4a", "MP4 or M4A"],
       ["mono.aac", "AAC"],
     ] as const) {
-      await assert.rejects(decodeRecording(goldenRecording(name), MOST_S), {
+      await assert.rejects(decoded(goldenRecording(name), MOST_S), {
         name: "AudioFormatError",
         message: `undecodable audio: it is ${what}, which cannot be read: send WAV, MP3, FLAC, or Opus in Ogg or WebM`,
       });
@@ -58,13 +58,13 @@ describe("a recording", () => {
       [Buffer.from("Hello there, this is no recording."), /not a recording that can be read/],
       [Buffer.from("ID3"), /not a recording/],
     ];
-    for (const [bytes, message] of refused) await assert.rejects(decodeRecording(bytes, MOST_S), { message });
+    for (const [bytes, message] of refused) await assert.rejects(decoded(bytes, MOST_S), { message });
   });
 
   test("that is longer than is taken is refused, and no more of it is decoded", async () => {
     for (const name of ["mono-44100.mp3", "mono.ogg", "mono.webm", "stereo-44100.flac"]) {
-      await assert.rejects(decodeRecording(goldenRecording(name), 1), RecordingTooLongError);
+      await assert.rejects(decoded(goldenRecording(name), 1), RecordingTooLongError);
     }
-    await assert.rejects(decodeRecording(encodeWav(new Int16Array(9_000), 8_000), 1), RecordingTooLongError);
+    await assert.rejects(decoded(encodeWav(new Int16Array(9_000), 8_000), 1), RecordingTooLongError);
   });
 });

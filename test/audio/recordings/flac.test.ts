@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decodeFlac } from "../../../src/audio/recordings/flac.ts";
 import fc from "../../properties.ts";
+import { decoded } from "./decoded.ts";
 import { type FlacWay, flacFile } from "./flac-writer.ts";
 
 const way: fc.Arbitrary<FlacWay> = fc.record({
@@ -27,7 +27,7 @@ test("FLAC gives the samples that went in, by every predictor, code and way to w
         const channels = Array.from({ length: count }, () =>
           Array.from({ length }, () => 8 * dice.next().value!),
         );
-        const { samples } = await decodeFlac(flacFile(channels, assignment, safe), 10);
+        const { samples } = await decoded(flacFile(channels, assignment, safe), 10);
         const means = channels[0]!.map((_, at) => channels.reduce((sum, each) => sum + each[at]!, 0) / count);
         assert.deepEqual(
           [...samples],
@@ -44,8 +44,8 @@ test("FLAC of one value takes a few bytes, and is not taken beyond the limit", a
   const samples = Array<number>(16_000).fill(-123);
   const file = flacFile([samples], 0, [constant]);
   assert.ok(file.length < 80);
-  assert.equal((await decodeFlac(file, 1)).samples.at(-1), Math.fround(-123 / 32_768));
-  await assert.rejects(decodeFlac(file, 0.9), { name: "RecordingTooLongError" });
+  assert.equal((await decoded(file, 1)).samples.at(-1), Math.fround(-123 / 32_768));
+  await assert.rejects(decoded(file, 0.9), { name: "RecordingTooLongError" });
 });
 
 test("FLAC that is damaged or not what it says is refused", async () => {
@@ -54,12 +54,12 @@ test("FLAC that is damaged or not what it says is refused", async () => {
   for (let at = 4; at < file.length; at += 1) {
     const damaged = file.slice();
     damaged[at]! ^= 0x11;
-    await decodeFlac(damaged, 10).catch((error: Error) =>
-      assert.equal(error.name, "AudioFormatError", `${at}`),
+    await decoded(damaged, 10).catch((error: Error) =>
+      assert.match(error.name, /^(?:AudioFormat|RecordingTooLong)Error$/, `${at}`),
     );
-    await assert.rejects(decodeFlac(file.slice(0, at), 10), { name: "AudioFormatError" });
+    await assert.rejects(decoded(file.slice(0, at), 10), { name: "AudioFormatError" });
   }
   const inFrame = file.slice();
   inFrame[file.length - 4]! ^= 1;
-  await assert.rejects(decodeFlac(inFrame, 10), { message: /its frame at byte 42 is damaged/ });
+  await assert.rejects(decoded(inFrame, 10), { message: /its frame at byte 42 is damaged/ });
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { RecordingTooLongError } from "../../../src/audio/recordings/recording.ts";
+import { joined } from "../../../src/audio/joined.ts";
+import type { DecodedBlock } from "../../../src/audio/recordings/recording.ts";
 import { SampleSink } from "../../../src/audio/recordings/sample-sink.ts";
 import { resample } from "../../../src/audio/resample.ts";
 import fc from "../../properties.ts";
@@ -13,61 +14,70 @@ function noise(count: number): Float32Array {
   });
 }
 
-test("a high rate is converted block by block to what it would be in one piece", () => {
+/** A block of all samples of some channels. */
+function block(channels: readonly Float32Array[]): DecodedBlock {
+  return { channels, from: 0, to: channels[0]!.length, scale: 1 };
+}
+
+test("a high rate is converted, in pieces, to what it would be in one, bit for bit", () => {
   for (const [rateHz, count] of [
     [44_100, 44_100 * 75 + 17],
     [48_000, 48_000 * 40],
-    [655_350, 655_350 * 3 + 1],
+    [96_000, 96_000 * 3 + 1],
     [44_101, 44_101 * 3],
     [96_000, 5],
   ] as const) {
     const samples = noise(count);
-    const sink = new SampleSink(rateHz, 1_000);
-    for (let at = 0; at < count; at += 99_991) sink.add([samples.subarray(at, at + 99_991)]);
-    const recording = sink.finish();
-    const whole = resample(samples, rateHz, 16_000);
-    assert.equal(recording.sampleRateHz, 16_000);
-    assert.equal(recording.samples.length, whole.length, `${rateHz}`);
-    assert.equal(recording.durationS, count / rateHz);
-    const worst = whole.reduce(
-      (most, value, at) => Math.max(most, Math.abs(value - recording.samples[at]!)),
-      0,
-    );
-    assert.ok(worst < 1e-6, `${rateHz} Hz: ${worst}`);
+    const sink = new SampleSink(rateHz);
+    const taken: Float32Array[] = [];
+    for (let at = 0; at < count; at += 99_991) {
+      sink.add(block([samples.subarray(at, at + 99_991)]));
+      taken.push(sink.take(7_919));
+    }
+    sink.end();
+    taken.push(sink.take(count));
+    assert.equal(sink.sampleRateHz, 16_000);
+    assert.equal(sink.received, count);
+    assert.equal(sink.available, 0);
+    assert.deepEqual(joined(taken), resample(samples, rateHz, 16_000), `${rateHz}`);
   }
 });
 
-test("however it comes in pieces, a low rate is kept, mixed down and clipped", () => {
+test("however it comes in pieces, and is taken, a low rate is kept, mixed down and clipped", () => {
+  const piece = fc.array(fc.float({ min: -2, max: 2, noNaN: true }), { minLength: 1, maxLength: 50 });
   fc.assert(
-    fc.property(
-      fc.array(fc.array(fc.float({ min: -2, max: 2, noNaN: true }), { maxLength: 50 }), {
-        minLength: 1,
-        maxLength: 8,
-      }),
-      (pieces) => {
-        const sink = new SampleSink(8_000, 10);
-        for (const piece of pieces) sink.add([Float32Array.from(piece), new Float32Array(piece.length)]);
-        const all = pieces.flat();
-        if (all.length === 0) {
-          assert.throws(() => sink.finish(), { message: /it has no samples/ });
-          return;
-        }
-        const { samples } = sink.finish();
-        assert.deepEqual(
-          [...samples],
-          [...Float32Array.from(all, (value) => Math.max(-1, Math.min(1, value / 2)))],
-        );
-      },
-    ),
+    fc.property(fc.array(fc.tuple(piece, fc.nat(60)), { minLength: 1, maxLength: 8 }), (pieces) => {
+      const sink = new SampleSink(8_000);
+      const taken: number[] = [];
+      for (const [samples, count] of pieces) {
+        sink.add(block([Float32Array.from(samples), new Float32Array(samples.length)]));
+        taken.push(...sink.take(count));
+      }
+      sink.end();
+      taken.push(...sink.take(1_000));
+      const all = Float32Array.from(pieces.flatMap(([samples]) => samples));
+      assert.deepEqual(taken, [...all.map((value) => Math.max(-1, Math.min(1, (value + 0) / 2)))]);
+    }),
   );
 });
 
-test("more than is taken, and what is no number, is refused", () => {
-  const sink = new SampleSink(8_000, 1);
-  sink.add([new Float32Array(8_000)]);
-  assert.throws(() => sink.add([new Float32Array(1)]), RecordingTooLongError);
-  const other = new SampleSink(8_000, 1);
-  assert.throws(() => other.add([Float32Array.of(0, Number.NaN)]), {
-    message: /sample 1 is not a finite number/,
+test("of a block only what is to be heard is taken, scaled", () => {
+  const sink = new SampleSink(8_000);
+  sink.add({
+    channels: [Int32Array.of(9, 64, -128, 9), Int32Array.of(9, 64, 0, 9)],
+    from: 1,
+    to: 3,
+    scale: 1 / 128,
   });
+  assert.deepEqual([...sink.take(9)], [0.5, -0.5]);
+});
+
+test("what is no number is refused, by its place", () => {
+  for (const value of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
+    const sink = new SampleSink(8_000);
+    sink.add(block([Float32Array.of(0)]));
+    assert.throws(() => sink.add(block([Float32Array.of(0, value)])), {
+      message: /sample 2 is not a finite number/,
+    });
+  }
 });

@@ -113,7 +113,7 @@ export function productWith(
   outs: number,
 ): string {
   const [whole, scale, zero] = graph.addMany("DynamicQuantizeLinear", [x], 3) as [string, string, string];
-  const none = graph.constant(new Int8Array(outs), [outs], `zeros.${outs}`);
+  const none = graph.constant(new Int8Array(outs), [outs], `${matrix}.zeros`);
   const product = graph.add("MatMulInteger", [whole, matrix, zero, none]);
   const asFloat = graph.add("Cast", [product], { to: 1 });
   return graph.add("Mul", [asFloat, graph.add("Mul", [scale, scales])]);

@@ -37,9 +37,9 @@ export async function openNetworks(files: WhisperFiles): Promise<Networks> {
   const most = description.sizes.audioPositions;
   try {
     const silence = await readSilence(files.silence, description.sizes);
-    const encoder = await openSession(files.encoder, "encoder.onnx");
+    const encoder = await openNetwork(files.encoder, "encoder.onnx");
     sessions.push(encoder);
-    const decoder = await openSession(files.decoder, "decoder.onnx");
+    const decoder = await openNetwork(files.decoder, "decoder.onnx");
     sessions.push(decoder);
     const encoded = async (samples: Float32Array, positions: number): Promise<Encoded> =>
       silence.behind(await encode(encoder, samples, Math.min(most, positions)));
@@ -57,4 +57,9 @@ export async function openNetworks(files: WhisperFiles): Promise<Networks> {
     await close();
     throw error;
   }
+}
+
+/** Graphs that were converted before each matrix had a zero point of its own are opened as they were then. */
+async function openNetwork(file: string, name: string): Promise<Session> {
+  return await openSession(file, name, { isExactIn8Bits: true }).catch(() => openSession(file, name));
 }

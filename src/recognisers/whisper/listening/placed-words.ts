@@ -67,7 +67,12 @@ function betweenPauses(spans: readonly Span[], active: readonly boolean[]): read
   while (starts[0]! < middle(0) && active[starts[0]!] !== true) starts[0]!++;
   while (ends[last]! > Math.max(middle(last), starts[last]! + 1) && active[ends[last]! - 1] !== true)
     ends[last]!--;
-  return starts.map((start, at) => [start, Math.max(start, ends[at]!)]);
+  // Words of a frame each may share it, and a pause that begins there: none ends before the one ahead of it.
+  let behind = 0;
+  return starts.map((start, at) => {
+    behind = Math.max(behind, start, ends[at]!);
+    return [start, behind];
+  });
 }
 
 function longestPause(active: readonly boolean[], from: number, to: number): Span {

@@ -12,7 +12,7 @@ import { SILENCE_GROUP } from "./silence.ts";
  * @param encoder path of the graph
  */
 export async function makeSilence(encoder: string, sizes: WhisperSizes): Promise<readonly Uint8Array[]> {
-  const session = await openSession(encoder, "encoder.onnx");
+  const session = await openSession(encoder, "encoder.onnx", { isExactIn8Bits: true });
   try {
     const encoded = await encode(session, buzz(), sizes.audioPositions);
     return Array.from({ length: sizes.decoderLayers }, (_, layer) => [

@@ -19,3 +19,19 @@ export function alaw(sample: number): number {
 
 const LOUDEST = 32_635;
 const MULAW_BIAS = 132;
+
+/** The 16-bit sample in the middle of what {@link mulaw} makes one byte of. */
+export function expandMulaw(byte: number): number {
+  const code = ~byte & 0xff;
+  const level = ((((code & 0x0f) << 3) + MULAW_BIAS) << ((code >> 4) & 7)) - MULAW_BIAS;
+  return (code & 0x80) === 0 ? level : -level;
+}
+
+/** The same of {@link alaw}. */
+export function expandAlaw(byte: number): number {
+  const code = byte ^ 0x55;
+  const exponent = (code >> 4) & 7;
+  const step = ((code & 0x0f) << 4) + 8;
+  const level = exponent === 0 ? step : (step + 0x100) << (exponent - 1);
+  return (code & 0x80) === 0 ? -level : level;
+}

@@ -1,0 +1,78 @@
+import { AudioFormatError } from "../audio-format-error.ts";
+import { RecordingTooLongError } from "./recording.ts";
+
+/** What is read: rates in Hz, both included, and channels. Speech has no more; less costs less. */
+export const LOWEST_RATE_HZ = 1_000;
+export const HIGHEST_RATE_HZ = 96_000;
+export const MAX_CHANNELS = 8;
+
+/** Work for each second that a recording may have: two channels at the highest rate. One unit takes some nanoseconds. */
+const UNITS_PER_S = 2 * HIGHEST_RATE_HZ;
+/** What one packet, page or element of a container costs, whatever is in it. */
+const UNITS_PER_ITEM = 64;
+/** An encoder's start and its last block come on top of the sound itself. */
+const MARGIN_S = 0.25;
+
+/**
+ * What decoding one recording may cost at most, whatever its header claims. Everything is charged before it is done, so
+ * that nothing costs more than it is worth: sound by its seconds and by its samples, containers by their parts.
+ */
+export class DecodingBudget {
+  /** Seconds that the recording may have. */
+  readonly maxS: number;
+  #leftS: number;
+  #leftUnits: number;
+
+  constructor(maxS: number) {
+    this.maxS = maxS;
+    this.#leftS = maxS + MARGIN_S;
+    this.#leftUnits = Math.ceil(maxS) * UNITS_PER_S;
+  }
+
+  /** Throws {@link AudioFormatError} for what is beyond speech, before anything of it is decoded. */
+  checkFormat(sampleRateHz: number, channels: number): void {
+    if (sampleRateHz < LOWEST_RATE_HZ || sampleRateHz > HIGHEST_RATE_HZ) {
+      throw new AudioFormatError(
+        `its sample rate is ${sampleRateHz} Hz, and ${LOWEST_RATE_HZ} to ${HIGHEST_RATE_HZ} Hz can be read`,
+        "send it at another rate, such as 16000 Hz",
+      );
+    }
+    if (channels > MAX_CHANNELS) {
+      throw new AudioFormatError(
+        `it has ${channels} channels, and at most ${MAX_CHANNELS} can be read`,
+        "send it with one or two",
+      );
+    }
+  }
+
+  /** Throws {@link RecordingTooLongError} where a recording says of itself that it is longer than may be. */
+  checkLength(durationS: number): void {
+    if (durationS > this.maxS) throw new RecordingTooLongError(this.maxS);
+  }
+
+  /**
+   * Charges sound that is about to be decoded: so many samples of each channel. Throws {@link RecordingTooLongError} or
+   * {@link AudioFormatError}.
+   */
+  chargeSound(samples: number, channels: number, sampleRateHz: number): void {
+    this.#leftS -= samples / sampleRateHz;
+    if (this.#leftS < 0) throw new RecordingTooLongError(this.maxS);
+    this.chargeWork(samples * channels);
+  }
+
+  /** Charges packets, pages or elements that are about to be read. Throws {@link AudioFormatError}. */
+  chargeItems(count: number): void {
+    this.chargeWork(count * UNITS_PER_ITEM);
+  }
+
+  /** Charges other work, a unit for about what a sample of one channel takes. Throws {@link AudioFormatError}. */
+  chargeWork(units: number): void {
+    this.#leftUnits -= units;
+    if (this.#leftUnits < 0) {
+      throw new AudioFormatError(
+        "it takes more work to decode than any recording of speech",
+        "send it with one channel, at a lower rate, or as WAV",
+      );
+    }
+  }
+}

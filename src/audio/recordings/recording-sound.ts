@@ -1,0 +1,77 @@
+import { AudioFormatError } from "../audio-format-error.ts";
+import { DecodingBudget } from "./decoding-budget.ts";
+import { openRecording, withRemedy } from "./open-recording.ts";
+import type { DecodedBlock, RecordingDecoder } from "./recording.ts";
+import { SampleSink } from "./sample-sink.ts";
+import { openPcm, type PcmFormat } from "./wav.ts";
+
+/**
+ * Looks a recording over and has it ready to be read.
+ *
+ * @param maxS seconds that it may have
+ * @param format of bare samples; absent or null for a file, whose kind its first bytes tell
+ * @throws AudioFormatError for what is damaged, empty or of another kind, with what to do; RecordingTooLongError. What only
+ *   shows when it is decoded is thrown by {@link RecordingSound.read}.
+ */
+export function openSound(bytes: Uint8Array, maxS: number, format: PcmFormat | null = null): RecordingSound {
+  const budget = new DecodingBudget(maxS);
+  try {
+    const decoder = format === null ? openRecording(bytes, budget) : openPcm(bytes, format, budget);
+    return new RecordingSound(decoder, budget);
+  } catch (error) {
+    throw withRemedy(error);
+  }
+}
+
+/**
+ * A recording that is decoded as it is read: mono, at 24 kHz or less. It takes the memory of the file and of a few seconds
+ * of sound, however long it is.
+ */
+export class RecordingSound {
+  /** Of what is read. */
+  readonly sampleRateHz: number;
+  /** Seconds that it may have at most. */
+  readonly boundS: number;
+  readonly #budget: DecodingBudget;
+  readonly #fromHz: number;
+  readonly #blocks: AsyncGenerator<DecodedBlock, void, void>;
+  readonly #sink: SampleSink;
+  #isOver = false;
+
+  constructor(decoder: RecordingDecoder, budget: DecodingBudget) {
+    this.boundS = decoder.boundS;
+    this.#budget = budget;
+    this.#fromHz = decoder.sampleRateHz;
+    this.#blocks = decoder.blocks();
+    this.#sink = new SampleSink(decoder.sampleRateHz);
+    this.sampleRateHz = this.#sink.sampleRateHz;
+  }
+
+  /** The next samples, in [-1, 1], fewer only at the end. One call at a time. Throws as {@link openSound} does. */
+  async read(count: number): Promise<Float32Array<ArrayBuffer>> {
+    try {
+      while (this.#sink.available < count && !this.#isOver) await this.#decode();
+    } catch (error) {
+      throw withRemedy(error);
+    }
+    return this.#sink.take(count);
+  }
+
+  /** Nobody reads any more: frees what decoding took. */
+  async close(): Promise<void> {
+    this.#isOver = true;
+    await this.#blocks.return();
+  }
+
+  async #decode(): Promise<void> {
+    const { done, value } = await this.#blocks.next();
+    if (done !== true) {
+      this.#sink.add(value);
+      this.#budget.checkLength(this.#sink.received / this.#fromHz);
+      return;
+    }
+    if (this.#sink.received === 0) throw new AudioFormatError("it has no samples");
+    this.#sink.end();
+    this.#isOver = true;
+  }
+}

@@ -1,0 +1,20 @@
+import { joined } from "../../../src/audio/joined.ts";
+import { openSound } from "../../../src/audio/recordings/recording-sound.ts";
+
+/** All that is in a recording, at once. Throws as `openSound` and reading it do. */
+export async function decoded(bytes: Uint8Array, maxS: number) {
+  const sound = openSound(bytes, maxS);
+  try {
+    const pieces: Float32Array[] = [];
+    for (;;) {
+      const piece = await sound.read(sound.sampleRateHz);
+      if (piece.length === 0) break;
+      pieces.push(piece);
+    }
+    const samples = joined(pieces);
+    const { sampleRateHz, boundS } = sound;
+    return { samples, sampleRateHz, durationS: samples.length / sampleRateHz, boundS };
+  } finally {
+    await sound.close();
+  }
+}

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { AudioFormatError } from "../audio/audio-format-error.ts";
+import { averaged } from "../audio/averaged.ts";
 import { base64DecodedBytes, decodeBase64Audio } from "../audio/base64.ts";
 import { decodeWav } from "../audio/wav-read.ts";
 import type { PublicModel } from "../catalogue/public-models.ts";
@@ -210,6 +211,8 @@ function checkSpeaker(turn: ConversationTurn, field: string, model: PublicModel)
  */
 const MOST_CLIP_SAMPLES = 6_000_000;
 export const MOST_SAMPLES = 24_000_000;
+/** Converting from higher rates would take those seconds who listen, and in their threads others are spoken to. */
+const HIGHEST_RATE_HZ = 96_000;
 
 function historyAudio(
   turn: ConversationTurn,
@@ -232,7 +235,14 @@ function historyAudio(
     hash.bytes(digest);
     const most = Math.min(MOST_CLIP_SAMPLES, Math.floor(MOST_SAMPLES / turns.length));
     const { samples, sampleRateHz, durationS } = decodeWav(bytes, most);
-    return { samples, sampleRateHz, durationS, digest: digest.toString("base64"), isGivenAway: true };
+    const atOnce = Math.ceil(sampleRateHz / HIGHEST_RATE_HZ);
+    return {
+      samples: atOnce === 1 ? samples : averaged(samples, atOnce),
+      sampleRateHz: Math.round(sampleRateHz / atOnce),
+      durationS,
+      digest: digest.toString("base64"),
+      isGivenAway: true,
+    };
   } catch (error) {
     if (!(error instanceof AudioFormatError)) throw error;
     throw new ServiceError(400, `${field}: ${error.message}`, { cause: error });

@@ -19,6 +19,8 @@ const HUGE_BODY_BYTES = 16 * 2 ** 20;
 const IDLE_MS = 30_000;
 /** The largest body takes two or three seconds. */
 const DEADLINE_MS = 30_000;
+/** Of the thread's own heap, twice what the largest body needs: one clip's base64 at a time. */
+const HEAP_MB = 192;
 /** Bodies that wait are bounded by their bytes long before they are by their number. */
 const QUEUE_DEPTH = 1_000;
 
@@ -40,7 +42,7 @@ export class Preparer {
     this.#models = models;
     this.#calls = new ThreadCalls({
       name: "the thread that reads large requests",
-      start: () => new Worker(new URL("./preparer-thread.js", import.meta.url), { workerData: models }),
+      start: () => startThread(models),
       queueDepth: QUEUE_DEPTH,
       deadlineMs: DEADLINE_MS,
       idleMs: IDLE_MS,
@@ -65,7 +67,7 @@ export class Preparer {
     const owned = ownBuffer(body);
     try {
       const isLast = owned.length > HUGE_BODY_BYTES;
-      const options = { signal, transfer: [owned.buffer], isLast };
+      const options = { signal, transfer: [owned.buffer], isLast, isEndedByAbort: true };
       return (await this.#calls.call("prepare", [purpose, owned, voice], options)) as PreparedFor[P];
     } catch (error) {
       throw error instanceof ThreadError ? unread(error) : error;
@@ -75,6 +77,11 @@ export class Preparer {
   close(): Promise<void> {
     return this.#calls.close();
   }
+}
+
+function startThread(models: readonly PublicModel[]): Worker {
+  const entry = new URL("./preparer-thread.js", import.meta.url);
+  return new Worker(entry, { workerData: models, resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } });
 }
 
 function fromWire(failure: WireFailure): Error {

@@ -104,6 +104,33 @@ describe("calls into a thread", () => {
     });
   });
 
+  it("of a lower rank go first, but for whoever was passed by already", async () => {
+    await withCalls({}, async (calls, cells) => {
+      const ends: string[] = [];
+      const made = (name: string, rank: number) =>
+        calls.call("add", [1, 1], { rank }).then(() => ends.push(name));
+      const held = calls.call("hold", []);
+      const all = [made("late", 9), made("later", 9), made("new", 0), made("newer", 0), made("newest", 0)];
+      open(cells);
+      await Promise.all([held, ...all]);
+      assert.deepEqual(ends, ["new", "late", "newer", "later", "newest"]);
+    });
+  });
+
+  it("end their thread when they are given up, where they say so, and others go to the next one", async () => {
+    await withCalls({}, async (calls, cells) => {
+      assert.equal(await calls.call("add", [1, 1]), 2);
+      const gone = new AbortController();
+      const spinning = calls.call("spin", [], { signal: gone.signal, isEndedByAbort: true });
+      const other = calls.call("add", [2, 2]);
+      gone.abort(new Error("gone"));
+      await assert.rejects(spinning, { message: "gone" });
+      assert.equal(await other, 4);
+      assert.equal(cells[STARTS], 2);
+      assert.equal(calls.isWell, true, "that is no failure");
+    });
+  });
+
   for (const death of ["die", "eat"]) {
     it(`that end their thread (${death}) fail alone: those that wait go to the next one`, async () => {
       const failures: string[] = [];

@@ -37,7 +37,8 @@ export class AntiphonError extends Error {
   constructor(type: AntiphonErrorType, message: string, details: AntiphonErrorDetails = {}) {
     super(message, details);
     this.type = type;
-    this.status = details.status ?? null;
+    // Where a browser tells none, it is 0.
+    this.status = details.status || null;
     this.requestId = details.requestId ?? null;
     this.retryAfterMs = details.retryAfterMs ?? null;
   }

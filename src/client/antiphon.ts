@@ -1,4 +1,12 @@
-import { type Answer, type CallOptions, Connection, type ConnectionOptions, textOf } from "./connection.ts";
+import {
+  type Answer,
+  type Ask,
+  type CallOptions,
+  type ConnectionOptions,
+  connectionTo,
+  MOST_BYTES,
+  textOf,
+} from "./connection.ts";
 import { readReply } from "./read-reply.ts";
 import type {
   ConverseReply,
@@ -28,10 +36,10 @@ export type { Marks, Phoneme, Viseme, VisemeName, Word } from "./word.ts";
 
 /** A client of one Antiphon server. Every call throws an {@link AntiphonError}, or the reason of its signal. */
 export class Antiphon {
-  readonly #connection: Connection;
+  readonly #ask: Ask;
 
   constructor(options: ConnectionOptions) {
-    this.#connection = new Connection(options);
+    this.#ask = connectionTo(options);
   }
 
   /** Text to speech, as one WAV. */
@@ -50,17 +58,21 @@ export class Antiphon {
    */
   stream(request: ConverseRequest, options: CallOptions = {}): AsyncIterableIterator<StreamEvent> {
     return readReply(
-      (signal) => this.#connection.ask("/v1/converse/stream", request, { ...options, signal }),
+      (signal) => this.#ask("/v1/converse/stream", request, { ...options, signal }),
       options.signal,
     );
   }
 
   /** Text to speech as OpenAI's clients ask for it: a file in the format that was asked for. */
   async speech(request: SpeechRequest, options?: CallOptions): Promise<Blob> {
-    return this.#whole("/v1/audio/speech", request, options, async ({ headers, chunks }) => {
+    return this.#whole("/v1/audio/speech", request, options, async (answer) => {
       const pieces: Uint8Array<ArrayBuffer>[] = [];
-      for await (const chunk of chunks()) pieces.push(chunk);
-      return new Blob(pieces, { type: headers.get("content-type") ?? "" });
+      for await (const chunk of answer.chunks()) {
+        pieces.push(chunk);
+        // However much speech it is, it was asked for.
+        answer.leftBytes = MOST_BYTES;
+      }
+      return new Blob(pieces, { type: answer.mediaType });
     });
   }
 
@@ -70,7 +82,7 @@ export class Antiphon {
     options?: CallOptions,
   ): Promise<Transcripts[F]> {
     const isJson = /^$|json$/.test(request.response_format ?? "");
-    const read = (answer: Answer): Promise<unknown> => (isJson ? jsonOf(answer) : textOf(answer.chunks()));
+    const read: (answer: Answer) => Promise<unknown> = isJson ? jsonOf : textOf;
     const transcript = await this.#whole("/v1/audio/transcriptions", formOf(request), options, read);
     return transcript as Transcripts[F];
   }
@@ -105,7 +117,7 @@ export class Antiphon {
     options: CallOptions | undefined,
     read: (answer: Answer) => Promise<T>,
   ): Promise<T> {
-    const answer = await this.#connection.ask(path, body, options);
+    const answer = await this.#ask(path, body, options);
     try {
       return await read(answer);
     } finally {
@@ -114,12 +126,12 @@ export class Antiphon {
   }
 }
 
-async function jsonOf<T>({ chunks, failure }: Answer): Promise<T> {
-  const text = await textOf(chunks());
+async function jsonOf<T>(answer: Answer): Promise<T> {
+  const text = await textOf(answer);
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw failure("invalid_response", "the answer is not JSON: is baseUrl right?", { cause });
+    throw answer.failure("invalid_response", "the answer is not JSON: is baseUrl right?", { cause });
   }
 }
 

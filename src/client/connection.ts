@@ -1,6 +1,6 @@
 import { AntiphonError, type AntiphonErrorDetails, type AntiphonErrorType } from "./antiphon-error.ts";
-import { beginExchange, type Exchange } from "./exchange.ts";
-import { pause, retryAfterMs, retryWaitMs } from "./retries.ts";
+import { beginExchange, type Exchange, pause } from "./exchange.ts";
+import { retryAfterMs, retryWaitMs } from "./retries.ts";
 
 /** How a client asks; {@link CallOptions} may say otherwise for one call. */
 export interface ConnectionOptions {
@@ -26,114 +26,122 @@ export interface CallOptions {
   readonly requestId?: string | undefined;
 }
 
+/** Above all that this API has in one JSON or one event: the longest reply is 11 MB. */
+export const MOST_BYTES: number = 64 * 2 ** 20;
+const MOST_ERROR_BYTES = 2 ** 16;
+
 /** What is said of a reply that is not whole. */
 export const BROKEN_OFF = "the connection broke off in the middle of the reply";
 
 /** An answer whose status says that it succeeded. Whoever has it ends it. */
 export interface Answer {
-  readonly headers: Headers;
-  /** Its body, once. Throws an {@link AntiphonError} where it breaks off or stops coming. */
+  /** Its `Content-Type`; empty where it has none. */
+  readonly mediaType: string;
+  /** How much of it may still come: whoever reads more than one thing of it allows each of them as much. */
+  leftBytes: number;
+  /** Its body, once. Throws an {@link AntiphonError} where it breaks off, stops coming or does not end. */
   chunks(): AsyncGenerator<Uint8Array<ArrayBuffer>, void, void>;
   /** What to throw where the answer is not what it has to be. */
   failure(type: AntiphonErrorType, message: string, details?: AntiphonErrorDetails): AntiphonError;
   end(): void;
 }
 
+interface Environment {
+  readonly process?: { readonly env?: Readonly<Record<string, string | undefined>> };
+}
+
+/** Asks, and asks again while that may help. A body is JSON or a form; without one it is a GET. */
+export type Ask = (path: string, body: object | undefined, options?: CallOptions) => Promise<Answer>;
+
 /** Asks one server, with one key. */
-export class Connection {
-  readonly #options: ConnectionOptions;
-
-  constructor(options: ConnectionOptions) {
-    this.#options = {
-      ...options,
-      baseUrl: options.baseUrl.replace(/\/+$/, ""),
-      apiKey: options.apiKey ?? ownKey(),
-    };
-  }
-
-  /** Asks, and asks again while that may help. A body is JSON or a form; without one it is a GET. */
-  async ask(path: string, body: object | undefined, options: CallOptions = {}): Promise<Answer> {
-    const { maxRetries = this.#options.maxRetries ?? 2 } = options;
-    for (let attempt = 0; ; attempt++) {
-      try {
-        return await this.#attempt(path, body, options);
-      } catch (error) {
-        const isFailure = error instanceof AntiphonError && attempt < maxRetries;
-        const waitMs = isFailure ? retryWaitMs(error, attempt) : null;
-        if (waitMs === null) throw error;
-        await pause(waitMs, options.signal);
-      }
-    }
-  }
-
-  async #attempt(path: string, body: object | undefined, options: CallOptions): Promise<Answer> {
-    const { baseUrl, apiKey, fetch: ask = fetch, timeoutMs = 120_000 } = this.#options;
+export function connectionTo({
+  baseUrl,
+  apiKey = (globalThis as Environment).process?.env?.ANTIPHON_KEY,
+  fetch: ownFetch,
+  maxRetries = 2,
+  timeoutMs = 120_000,
+}: ConnectionOptions): Ask {
+  async function attempt(path: string, body: object | undefined, options: CallOptions): Promise<Answer> {
     const headers = new Headers();
     const isForm = body instanceof FormData;
     if (apiKey) headers.set("Authorization", `Bearer ${apiKey}`);
     if (options.requestId) headers.set("X-Request-ID", options.requestId);
     if (body && !isForm) headers.set("Content-Type", "application/json");
-    const init = body ? { method: "POST", body: isForm ? body : JSON.stringify(body) } : {};
     const exchange = beginExchange(options.timeoutMs ?? timeoutMs, options.signal);
+    const { signal } = exchange;
     try {
-      exchange.signal.throwIfAborted();
-      const unreachable = (cause: unknown) =>
-        new AntiphonError("connection_error", "the server cannot be reached", { cause });
-      const response = await unbroken(
-        exchange,
-        ask(baseUrl + path, { ...init, headers, signal: exchange.signal }),
-        unreachable,
+      signal.throwIfAborted();
+      const response = await exchange.inTime(
+        (ownFetch ?? fetch)(baseUrl.replace(/\/+$/, "") + path, {
+          method: body ? "POST" : "GET",
+          body: isForm ? body : JSON.stringify(body),
+          headers,
+          signal,
+          // Whoever else a redirect leads to is not given what was meant for this server.
+          redirect: "manual",
+        }),
+        (cause) => new AntiphonError("connection_error", "the server cannot be reached", { cause }),
       );
       const answer = answerOf(response, exchange);
       if (response.ok) return answer;
-      throw failureOf(response, await textOf(answer.chunks()).catch(() => ""), answer);
+      // A browser tells nothing of a redirect, not even its status.
+      if (response.status < 400) {
+        throw answer.failure("invalid_response", "the server redirects: set baseUrl to where it is");
+      }
+      answer.leftBytes = MOST_ERROR_BYTES;
+      throw failureOf(response, await textOf(answer).catch(() => ""), answer);
     } catch (error) {
       exchange.end();
       throw error;
     }
   }
+
+  return async (path, body, options = {}) => {
+    const most = options.maxRetries ?? maxRetries;
+    for (let attempts = 0; ; attempts++) {
+      try {
+        return await attempt(path, body, options);
+      } catch (error) {
+        const isFailure = error instanceof AntiphonError && attempts < most;
+        const waitMs = isFailure ? retryWaitMs(error, attempts) : null;
+        if (waitMs === null) throw error;
+        await pause(waitMs, options.signal);
+      }
+    }
+  };
 }
 
 /** The whole of a body, as text. */
-export async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+export async function textOf({ chunks }: Answer): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
-  for await (const chunk of chunks) text += decoder.decode(chunk, { stream: true });
+  for await (const chunk of chunks()) text += decoder.decode(chunk, { stream: true });
   return text + decoder.decode();
-}
-
-/** Waits for one step of an exchange. What breaks it off is named by `failure`, unless somebody ended it. */
-async function unbroken<T>(
-  exchange: Exchange,
-  step: Promise<T>,
-  failure: (cause: unknown) => AntiphonError,
-): Promise<T> {
-  try {
-    return await exchange.inTime(step);
-  } catch (cause) {
-    throw exchange.signal.aborted ? exchange.signal.reason : failure(cause);
-  }
 }
 
 function answerOf({ status, headers, body }: Response, exchange: Exchange): Answer {
   const failure: Answer["failure"] = (type, message, details) =>
     new AntiphonError(type, message, { status, requestId: headers.get("x-request-id"), ...details });
-  return {
-    headers,
+  const answer: Answer = {
+    mediaType: headers.get("content-type") ?? "",
+    leftBytes: MOST_BYTES,
     // Not every browser reads a body with `for await`.
     async *chunks() {
       const reader = body?.getReader();
       while (reader) {
-        const { done, value } = await unbroken(exchange, reader.read(), (cause) =>
+        const { done, value } = await exchange.inTime(reader.read(), (cause) =>
           failure("connection_error", BROKEN_OFF, { cause }),
         );
         if (done) return;
+        answer.leftBytes -= value.length;
+        if (answer.leftBytes < 0) throw failure("invalid_response", "the answer has no end");
         yield value;
       }
     },
     failure,
     end: exchange.end,
   };
+  return answer;
 }
 
 /** What a status means where whatever stands before the server answered, in words of its own. */
@@ -153,9 +161,4 @@ function failureOf({ status, headers }: Response, text: string, { failure }: Ans
   const type = told.type ?? TYPES[status] ?? (status < 500 ? "invalid_request" : "internal_error");
   const message = told.message ?? `the server answered with status ${status}`;
   return failure(type, message, { retryAfterMs: retryAfterMs(headers) });
-}
-
-function ownKey(): string | undefined {
-  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
-  return process?.env?.ANTIPHON_KEY;
 }

@@ -4,8 +4,11 @@ import { AntiphonError } from "./antiphon-error.ts";
 export interface Exchange {
   /** To be given to `fetch`. */
   readonly signal: AbortSignal;
-  /** Waits for one step. Throws the caller's reason, or an {@link AntiphonError} `timeout_error`. */
-  inTime<T>(step: Promise<T>): Promise<T>;
+  /**
+   * Waits for one step. Throws the caller's reason, or an {@link AntiphonError} `timeout_error`, or what `failure` makes of
+   * that which the step throws.
+   */
+  inTime<T>(step: Promise<T>, failure: (cause: unknown) => unknown): Promise<T>;
   /** Closes the connection, if it is still open, and lets go of the caller's signal. */
   end(): void;
 }
@@ -20,7 +23,7 @@ export function beginExchange(timeoutMs: number, caller: AbortSignal | undefined
   return {
     signal,
     // Not left to `fetch` alone: one that was given may not heed its signal.
-    inTime: (step) =>
+    inTime: (step, failure) =>
       new Promise((resolve, reject) => {
         const timer = setTimeout(
           () => leaving.abort(new AntiphonError("timeout_error", `nothing came for ${timeoutMs} ms`)),
@@ -36,13 +39,25 @@ export function beginExchange(timeoutMs: number, caller: AbortSignal | undefined
         const refuse = () => settle(reject)(signal.reason);
         signal.addEventListener("abort", refuse);
         if (signal.aborted) refuse();
-        step.then(settle(resolve), settle(reject));
+        step.then(
+          settle(resolve),
+          settle((cause) => reject(failure(cause))),
+        );
       }),
     end() {
       unfollow();
       leaving.abort();
     },
   };
+}
+
+/** Waits. Throws the signal's reason as soon as it aborts, and leaves no timer behind. */
+export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  const exchange = beginExchange(ms, signal);
+  // Nothing ever comes of it: what is waited for is its time-out.
+  await exchange.inTime(new Promise(() => {}), String).catch(() => {});
+  exchange.end();
+  signal?.throwIfAborted();
 }
 
 /** A controller that aborts when the caller does, until it no longer follows. */

@@ -1,5 +1,5 @@
 import type { AntiphonErrorType } from "./antiphon-error.ts";
-import { type Answer, BROKEN_OFF } from "./connection.ts";
+import { type Answer, BROKEN_OFF, MOST_BYTES } from "./connection.ts";
 import { following } from "./exchange.ts";
 import { readEvents, type SentEvent } from "./read-events.ts";
 import { pcmOf } from "./samples.ts";
@@ -13,41 +13,34 @@ export function readReply(
   let leave = () => {};
   async function* read(): AsyncGenerator<StreamEvent, void, void> {
     const { leaving, unfollow } = following(caller);
-    let isLeft = false;
-    leave = () => {
-      isLeft = true;
-      leaving.abort();
-    };
+    leave = () => leaving.abort(leave);
     let answer: Answer | undefined;
     try {
       answer = await ask(leaving.signal);
       yield* eventsOf(answer);
     } catch (error) {
-      if (!isLeft) throw error;
+      if (error !== leave) throw error;
     } finally {
       unfollow();
       answer?.end();
     }
   }
   const events = read();
-  return {
-    next: () => events.next(),
-    return() {
-      // A generator is not left before what it waits for has come.
-      leave();
-      return events.return();
-    },
-    [Symbol.asyncIterator]() {
-      return this;
-    },
+  const leaveAtNextEvent = events.return.bind(events);
+  // A generator is not left before what it waits for has come.
+  events.return = () => {
+    leave();
+    return leaveAtNextEvent();
   };
+  return events;
 }
 
 async function* eventsOf(answer: Answer): AsyncGenerator<StreamEvent, void, void> {
-  if (!answer.headers.get("content-type")?.startsWith("text/event-stream")) {
+  if (!answer.mediaType.startsWith("text/event-stream")) {
     throw answer.failure("invalid_response", "the answer is no stream of events: is baseUrl right?");
   }
   for await (const sent of readEvents(answer.chunks())) {
+    answer.leftBytes = MOST_BYTES;
     const event = eventOf(sent, answer);
     if (event !== null) yield event;
     if (event?.event === "end") return;

@@ -22,19 +22,3 @@ export function retryAfterMs(headers: Headers, nowMs: number = Date.now()): numb
   const waitMs = inMs ? +inMs : /\D/.test(told) ? Date.parse(told) - nowMs : 1_000 * +told;
   return waitMs >= 0 ? waitMs : null;
 }
-
-/** Waits. Throws the signal's reason as soon as it aborts, and leaves no timer behind. */
-export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const refuse = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", refuse);
-      resolve();
-    }, ms);
-    signal?.addEventListener("abort", refuse, { once: true });
-    if (signal?.aborted) refuse();
-  });
-}

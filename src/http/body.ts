@@ -1,4 +1,3 @@
-import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
 import type { Holding } from "../serving/fair-share.ts";
@@ -120,11 +119,4 @@ async function gathered({ chunks, limitBytes, holding }: ComingBody): Promise<Ui
 
 function tooLarge(limitBytes: number): ServiceError {
   return new ServiceError(400, `the body is over the cap of ${limitBytes} bytes: send less in one request`);
-}
-
-/** Whether so much of the request has not been read that the connection is better ended than read on. */
-export function isMuchUnread({ complete, headers }: IncomingMessage): boolean {
-  if (complete) return false;
-  const length = Number(headers["content-length"] ?? Number.POSITIVE_INFINITY);
-  return length > SMALL_BODY_BYTES;
 }

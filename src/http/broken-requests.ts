@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
 import type { HttpDeps } from "./deps.ts";
-import { envelope } from "./errors.ts";
+import { envelope, JSON_TYPE } from "./errors.ts";
 import { rateHeaders } from "./rate-headers.ts";
 import { requestIdFor } from "./request-id.ts";
 import type { RequestLives } from "./request-lives.ts";
@@ -20,11 +20,14 @@ export function answerBrokenRequests(
   { tenancy, metrics, logger }: Pick<HttpDeps, "tenancy" | "metrics" | "logger">,
   lives: RequestLives,
 ): void {
+  const answered = new WeakSet<Socket>();
   app.server.removeAllListeners("clientError");
   app.server.on("clientError", (error: SocketError, stream) => {
     const socket = stream as Socket;
     const next = lives.nextOn(socket);
     const hasLeft = error.code === "ECONNRESET" || (next !== null && error.code === LEFT_IN_BODY);
+    // What is sent behind it is broken for as long as it is sent, and a reset would take the answer away.
+    if (answered.has(socket) && !hasLeft) return;
     if (hasLeft || !socket.writable) {
       socket.destroy();
       return;
@@ -42,14 +45,15 @@ export function answerBrokenRequests(
     const requestId = requestIdFor(undefined);
     const body = JSON.stringify(envelope(failure, requestId));
     const headers = {
-      "Content-Type": "application/json; charset=utf-8",
+      "Content-Type": JSON_TYPE,
       "Content-Length": `${Buffer.byteLength(body)}`,
       Connection: "close",
       "X-Request-ID": requestId,
       ...rateHeaders(tenancy.recallAnonymous(`${socket.remoteAddress}`)),
     };
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    // Whoever keeps its side open after that is not waited for.
+    answered.add(socket);
+    // Whoever sends on, or keeps its side open, is not waited for.
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
     socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join("")}\r\n${body}`);
     if (next !== null) return;

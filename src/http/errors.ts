@@ -2,8 +2,13 @@ import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
 import type { ErrorBody, ErrorEnvelope } from "../contract/replies.ts";
 import { knownRefusal } from "../serving/failures.ts";
+import { answerUnread, endsUnread } from "./answer-unread.ts";
 import { ClientGoneError } from "./client-gone-error.ts";
 import { retryHeaders } from "./rate-headers.ts";
+import { headersOf } from "./reply-headers.ts";
+
+/** What an error is told in. */
+export const JSON_TYPE = "application/json; charset=utf-8";
 
 /** The envelope of section 7 for a failure. */
 export function envelope(error: ServiceError, requestId: string | null): ErrorEnvelope {
@@ -49,7 +54,15 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   }
   const failure = asServiceError(error);
   request.life.fail(failure);
-  reply.code(failure.status).headers(errorHeaders(failure)).send(envelopeFor(failure, request));
+  reply.code(failure.status).headers(errorHeaders(failure));
+  const told = envelopeFor(failure, request);
+  if (!endsUnread(request.raw, reply.raw)) {
+    reply.send(told);
+    return;
+  }
+  reply.hijack();
+  const headers = { ...headersOf(reply), "Content-Type": JSON_TYPE };
+  answerUnread(request.life, { status: failure.status, headers, body: JSON.stringify(told) });
 }
 
 /** Whether Fastify found a `Content-Type` empty, or nothing that it could be. */

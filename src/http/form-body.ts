@@ -1,6 +1,7 @@
 import { Busboy } from "@fastify/busboy";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
+import { fieldNamed } from "../contract/quoted.ts";
 import type { FormField } from "../contract/transcription-form.ts";
 import { GrowingBytes } from "../serving/growing-bytes.ts";
 import type { Intake } from "../serving/intake.ts";
@@ -94,14 +95,14 @@ class FormReader {
     });
     this.#parser.on("field", (name, value, _isNameCut, isCut) => {
       this.#hasAny = true;
-      if (isCut) this.#fail(`${name} is over ${MOST_FIELD_BYTES} bytes: send less`);
+      if (isCut) this.#fail(`${fieldNamed(`${name}`)} is over ${MOST_FIELD_BYTES} bytes: send less`);
       else this.#fields.push({ name: `${name}`, value });
     });
     this.#parser.on("file", (name, stream) => {
       this.#hasAny = true;
       stream.on("error", () => {});
       if (name !== "file")
-        this.#fail(`${name} is sent as a file: send it as text, and the recording in file`);
+        this.#fail(`${fieldNamed(`${name}`)} is sent as a file: send it as text, and the recording in file`);
       else if (this.#file !== null)
         this.#fail("file is there more than once: send one recording in a request");
       if (this.#fault !== null) {

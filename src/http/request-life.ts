@@ -40,7 +40,7 @@ export class RequestLife {
     this.request = request;
     this.response = response;
     this.#onEnd = onEnd;
-    response.once("finish", () => this.#end(this.#failure === null ? "finished" : "failed"));
+    response.once("finish", () => this.answered());
   }
 
   /** Aborts with a {@link ClientGoneError} when the client goes before its answer is complete. */
@@ -66,6 +66,11 @@ export class RequestLife {
   /** It is answered with an error. Of several the first counts. */
   fail(error: ServiceError): void {
     this.#failure ??= error;
+  }
+
+  /** Its whole answer is out, although its connection may have something left to do. */
+  answered(): void {
+    this.#end(this.#failure === null ? "finished" : "failed");
   }
 
   /** Ends it with an error that its client cannot be told, because it takes nothing. */

@@ -1,12 +1,13 @@
 import type { ServerResponse } from "node:http";
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from "fastify";
 import { logEnd } from "./access-log.ts";
-import { isMuchUnread, readJsonBodies } from "./body.ts";
+import { answerUnread, endsUnread, isMuchUnread } from "./answer-unread.ts";
+import { readJsonBodies } from "./body.ts";
 import { answerBrokenRequests } from "./broken-requests.ts";
 import { identifyCallers } from "./caller.ts";
 import { allowOrigins, answerPreflights } from "./cors.ts";
 import type { HttpDeps } from "./deps.ts";
-import { asServiceError, envelopeFor, sendError } from "./errors.ts";
+import { asServiceError, envelopeFor, JSON_TYPE, sendError } from "./errors.ts";
 import { rememberPaths } from "./path-methods.ts";
 import { rateHeaders } from "./rate-headers.ts";
 import { requestIdFor } from "./request-id.ts";
@@ -82,13 +83,17 @@ function bareServer(deps: HttpDeps): FastifyInstance {
     forceCloseConnections: "idle",
     frameworkErrors: (error, request, reply) => {
       const failure = asServiceError(error);
-      beginLife(request, reply.raw, deps, lives).fail(failure);
+      const life = beginLife(request, reply.raw, deps, lives);
+      life.fail(failure);
+      const { status } = failure;
       const headers = {
         "X-Request-ID": request.id,
         ...rateHeaders(deps.tenancy.recallAnonymous(request.ip)),
+        "Content-Type": JSON_TYPE,
       };
-      reply.raw.writeHead(failure.status, { ...headers, "Content-Type": "application/json; charset=utf-8" });
-      reply.raw.end(JSON.stringify(envelopeFor(failure, request)));
+      const body = JSON.stringify(envelopeFor(failure, request));
+      if (endsUnread(request.raw, reply.raw)) answerUnread(life, { status, headers, body });
+      else reply.raw.writeHead(status, headers).end(body);
     },
     requestTimeout: uploadTimeoutMs,
     http: {
@@ -114,6 +119,8 @@ function bareServer(deps: HttpDeps): FastifyInstance {
 function watchRequests(app: FastifyInstance, deps: HttpDeps, lives: RequestLives): void {
   app.decorateRequest("life");
   app.addHook("onRequest", async (request, reply) => {
+    // What comes behind a request whose answer ends the connection cannot be answered.
+    if (request.raw.socket.writableEnded) return reply.hijack();
     beginLife(request, reply.raw, deps, lives);
     // One that is still kept when the port closes is cut, maybe under a request that is on its way.
     if (deps.isStopping()) reply.raw.setHeader("Connection", "close");

@@ -61,6 +61,11 @@ export class Transcriptions {
     return this.#deps.recogniser?.name ?? null;
   }
 
+  /** Why no recording is worth sending; `null` where one may be. */
+  refusal(): ServiceError | null {
+    return this.#deps.recogniser === null ? noRecogniser() : null;
+  }
+
   /** Throws {@link ServiceError}, or the requester's abort reason; then nothing is metered. */
   async transcribe(recording: RecordingToHear, requester: Requester): Promise<Heard> {
     const work = this.#live.begin(requester.signal);

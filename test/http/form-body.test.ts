@@ -114,3 +114,34 @@ test("names that mean something to JavaScript are fields that nobody knows", asy
     assert.match(error.message, /is not a field of this form/, name);
   }
 });
+
+test("a name that is the client's own is told in quotes, cut short, and without what cannot be seen", async () => {
+  const long = "n".repeat(7_000);
+  for (const [head, wrong] of [
+    [`name="${long}"; filename="a"`, `"${"n".repeat(64)}…" is sent as a file`],
+    ['name="a is fine. b"; filename="a"', '"a is fine. b" is sent as a file'],
+    ['name="mo\u202edel\u0007"; filename="a"', '"mo\\u202edel\\u0007" is sent as a file'],
+    ['name="audio"; filename="a"', "audio is sent as a file"],
+  ] as const) {
+    assert.ok((await messageFor(part(head, "x"))).startsWith(wrong), head.slice(0, 60));
+  }
+  for (const [name, shown] of [
+    [long, `"${"n".repeat(64)}…"`],
+    ["\u202ex", '"\\u202ex"'],
+    ["prompt", "prompt"],
+  ] as const) {
+    const message = await messageFor(part(`name="${name}"`, "x".repeat(70_000)));
+    assert.ok(message.startsWith(`${shown} is over 65536 bytes`), message.slice(0, 100));
+  }
+  const message = await messageFor(part(`name="${"n".repeat(60_000)}"; filename="a"`, "x"));
+  assert.ok(message.length < 400, "one that is longer than a part's headers may be");
+});
+
+/** What is said of a form that begins with that part. */
+async function messageFor(first: Buffer): Promise<string> {
+  const headers = { "X-API-Key": server.key, "Content-Type": TYPE };
+  const body = Buffer.concat([first, whole()]);
+  const reply = await fetch(server.url + PATH, { method: "POST", headers, body });
+  assert.equal(reply.status, 422);
+  return ((await reply.json()) as { error: { message: string } }).error.message;
+}

@@ -12,7 +12,7 @@ export interface RawSocket {
 }
 
 /** Opens a connection to the server. It reads all that comes, unless it `isIdle`. */
-export async function openRaw(server: TestServer, { isIdle = false } = {}): Promise<RawSocket> {
+export async function openRaw(server: Pick<TestServer, "url">, { isIdle = false } = {}): Promise<RawSocket> {
   const { hostname, port } = new URL(server.url);
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
   await once(socket, "connect");

@@ -4,6 +4,8 @@ import { encodeWav } from "../../src/audio/wav-write.ts";
 import { RecogniserError } from "../../src/model/recogniser.ts";
 import { goldenRecording } from "../audio/recordings/golden-recordings.ts";
 import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
+import { within } from "../waiting.ts";
+import { openRaw, rawRequest } from "./raw-socket.ts";
 import { startTestServer, type TestServer } from "./start.ts";
 import { PATH, type Parts, transcribe, WAV } from "./transcription-form.ts";
 import type { Reply } from "./wire.ts";
@@ -200,7 +202,25 @@ describe("a transcription fails", () => {
     const deaf = await startTestServer();
     try {
       await isRefused(await transcribe(deaf), 502, /`antiphon models pull recogniser`/);
+      assert.equal((await transcribe(deaf, {}, {})).status, 401);
     } finally {
+      await deaf.stop();
+    }
+  });
+
+  test("where there is no recogniser, before its body has come", async () => {
+    const deaf = await startTestServer();
+    const { socket, received, over } = await openRaw(deaf);
+    try {
+      const headers = { "Content-Type": "multipart/form-data; boundary=x", "Content-Length": "20000000" };
+      socket.write(rawRequest(PATH, deaf.key, "", headers));
+      await within("the answer", over);
+      assert.match(
+        received(),
+        /^HTTP\/1\.1 502 [\s\S]*\r\nRetry-After: 60\r\n[\s\S]*no recogniser is configured/i,
+      );
+    } finally {
+      socket.destroy();
       await deaf.stop();
     }
   });

@@ -13,6 +13,11 @@ export function audioTranscriptionsRoute(app: FastifyInstance, deps: HttpDeps): 
   // In a scope of its own, because its bodies are forms.
   app.register(async (scope) => {
     readFormBodies(scope, deps.intake, MAX_RECORDING_BYTES);
+    // After the caller is known, and before a byte of the recording is read.
+    scope.addHook("onRequest", async () => {
+      const refusal = deps.transcriptions.refusal();
+      if (refusal !== null) throw refusal;
+    });
     scope.post(
       "/v1/audio/transcriptions",
       { bodyLimit, config: { access: "token", speaks: false } },

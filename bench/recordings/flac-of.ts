@@ -1,7 +1,12 @@
 import { BitWriter } from "../../src/audio/encode/bit-writer.ts";
 import { predictorOf, residualOf } from "../../src/audio/encode/linear-prediction.ts";
 import { planRice, writeRice } from "../../src/audio/encode/rice.ts";
-import { flacFrame, flacFrameHead, flacHead } from "../../test/audio/recordings/flac-writer.ts";
+import {
+  type FlacHead,
+  flacFrame,
+  flacFrameHead,
+  flacHead,
+} from "../../test/audio/recordings/flac-writer.ts";
 
 /** A block of the usual size. */
 const BLOCK = 4_096;
@@ -12,16 +17,16 @@ const PREDICTED = 32;
 /** FLAC as encoders write it, with a predictor of order 8 for each channel and block. What is left of a block is left out. */
 export function flacOf(channels: readonly Int16Array[], rateHz: number): Uint8Array {
   const blocks = Math.floor((channels[0]?.length ?? 0) / BLOCK);
-  const head = flacHead({ rateHz, channels: channels.length, bits: BITS, samples: blocks * BLOCK });
+  const head: FlacHead = { rateHz, channels: channels.length, bits: BITS, samples: blocks * BLOCK };
   const frames = Array.from({ length: blocks }, (_, index) => {
     const subframes = new BitWriter();
     for (const channel of channels) {
       putSubframe(subframes, channel.subarray(index * BLOCK, (index + 1) * BLOCK));
     }
     subframes.align();
-    return flacFrame(flacFrameHead(index, BLOCK, channels.length - 1, BITS), subframes.bytes);
+    return flacFrame(flacFrameHead(head, index, BLOCK, channels.length - 1), subframes.bytes);
   });
-  return Buffer.concat([head, ...frames]);
+  return Buffer.concat([flacHead(head), ...frames]);
 }
 
 function putSubframe(writer: BitWriter, samples: Int16Array): void {

@@ -28,7 +28,7 @@ export const recordingsMemory: Row = {
       const files = await filesIn(folder, renderings);
       await transcribed(server, clip!);
       const idleMb = await residentMb(server.pid);
-      const beside = await besideCrowd(server, files, isQuick ? 60_000 : 240_000);
+      const beside = await besideCrowd(server, files, isQuick ? 60_000 : 180_000);
       note(describeTally(beside.tally));
       if (beside.endedAfterS !== null) {
         const measured = `the server ended after ${beside.endedAfterS.toFixed(0)} s, of ${beside.mostMb.toFixed(0)} MB at least`;

@@ -69,7 +69,7 @@ function evenFlac(head: FlacHead): Uint8Array {
   const frames: Buffer[] = [flacHead(head)];
   for (let at = 0; at < samples; at += LONGEST_BLOCK) {
     const length = Math.min(LONGEST_BLOCK, samples - at);
-    frames.push(flacFrame(flacFrameHead(frames.length - 1, length, channels - 1, bits), subframes));
+    frames.push(flacFrame(flacFrameHead(head, frames.length - 1, length, channels - 1), subframes));
   }
   return Buffer.concat(frames);
 }

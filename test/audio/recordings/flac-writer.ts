@@ -82,16 +82,25 @@ export function flacHead({ rateHz, channels, bits, samples }: FlacHead): Buffer 
   return Buffer.concat([Buffer.from("fLaC"), Buffer.of(0x80, 0, 0, 34), info.bytes(), new Uint8Array(16)]);
 }
 
+/** The rates that a frame has a code for, from 4 on; at others it has the file's. */
+const CODED_RATES = [8_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 96_000];
+
 /**
- * What a frame begins with; its rate is the file's.
+ * What a frame of a file begins with.
  *
- * @param index of the frame, which all but the last have one length
+ * @param index of the frame; all but the last have one length
  * @param assignment channels less one, or one of three ways to write two (8, 9, 10)
  */
-export function flacFrameHead(index: number, length: number, assignment: number, bits: 8 | 16): Buffer {
+export function flacFrameHead(
+  { rateHz, bits }: Pick<FlacHead, "rateHz" | "bits">,
+  index: number,
+  length: number,
+  assignment: number,
+): Buffer {
+  const rate = CODED_RATES.indexOf(rateHz);
   const head = Buffer.concat([
-    Buffer.of(0xff, 0xf8, 0x70, (assignment << 4) | (bits === 8 ? 2 : 8), ...codedNumber(index)),
-    Buffer.of((length - 1) >> 8, (length - 1) & 255),
+    Buffer.of(0xff, 0xf8, 0x70 | (rate < 0 ? 0 : 4 + rate), (assignment << 4) | (bits === 8 ? 2 : 8)),
+    Buffer.of(...codedNumber(index), (length - 1) >> 8, (length - 1) & 255),
   ]);
   return Buffer.concat([head, Buffer.of(crc8(head))]);
 }
@@ -119,9 +128,9 @@ export function flacFile(
   for (const [index, samples] of written.entries()) {
     subframe(subframes, samples, isSide(index) ? 17 : 16, ways[index]!);
   }
-  const head = flacHead({ rateHz: 16_000, channels: channels.length, bits: 16, samples: left.length });
-  const frame = flacFrame(flacFrameHead(0, left.length, assignment, 16), subframes.bytes());
-  return new Uint8Array(Buffer.concat([head, frame]));
+  const head = { rateHz: 16_000, channels: channels.length, bits: 16, samples: left.length } as const;
+  const frame = flacFrame(flacFrameHead(head, 0, left.length, assignment), subframes.bytes());
+  return new Uint8Array(Buffer.concat([flacHead(head), frame]));
 }
 
 /** As UTF-8 writes a number (RFC 9639, 9.1.5). */

@@ -31,6 +31,9 @@ import { overhead } from "./rows/overhead.ts";
 import { pauses } from "./rows/pauses.ts";
 import { phonemes } from "./rows/phonemes.ts";
 import { player } from "./rows/player.ts";
+import { recordingsBeside } from "./rows/recordings-beside.ts";
+import { recordingsCpu } from "./rows/recordings-cpu.ts";
+import { recordingsMemory } from "./rows/recordings-memory.ts";
 import { remote } from "./rows/remote.ts";
 import { buzz, clicks, thumps } from "./rows/sound.ts";
 import { start } from "./rows/start.ts";
@@ -38,6 +41,7 @@ import { storePostgres } from "./rows/store-postgres.ts";
 import { streams } from "./rows/streams.ts";
 import { takeValkey } from "./rows/take-valkey.ts";
 import { words } from "./rows/words.ts";
+import { wyomingFlood } from "./rows/wyoming-flood.ts";
 
 /** The table, in its order. */
 export const ROWS: readonly Row[] = [
@@ -82,6 +86,10 @@ export const ROWS: readonly Row[] = [
   hearingMemory,
   hearingPace,
   hearingWordTimes,
+  recordingsBeside,
+  recordingsMemory,
+  recordingsCpu,
+  wyomingFlood,
   formatsFirstByte,
   formatsEightClients,
   encoderCpu,

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ServerProcess, startServerProcess } from "../../src/cli/bench/server-process.ts";
 import { oneClient } from "../../src/cli/bench/service-speed.ts";
-import { loadSettings } from "../../src/settings/load.ts";
-import { openTenancy } from "../../src/tenancy/open.ts";
+import { makeKeys } from "../keys.ts";
 import { readGauges } from "./gauges.ts";
 
 /** A warm server and keys beside its own, none of which a measurement exhausts. */
@@ -11,19 +10,10 @@ export interface CrowdServer extends ServerProcess {
 }
 
 export async function startCrowdServer(count: number): Promise<CrowdServer> {
-  const keys: string[] = [];
+  let keys: readonly string[] = [];
   const server = await startServerProcess({
     prepare: async (dataDir) => {
-      const tenancy = await openTenancy(loadSettings({ flags: { dataDir } }));
-      for (let index = 0; index < count; index++) {
-        const { key } = await tenancy.createKey({
-          label: `bench ${index}`,
-          rpm: 1_000_000,
-          burst: 1_000_000,
-        });
-        keys.push(key);
-      }
-      await tenancy.close();
+      keys = await makeKeys(dataDir, count);
     },
   });
   await oneClient(server, 10);

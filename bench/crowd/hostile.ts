@@ -1,34 +1,12 @@
-import { fork } from "node:child_process";
-import { once } from "node:events";
-import { fileURLToPath } from "node:url";
+import { startTold, type ToldProcess } from "../told-process.ts";
 import type { HostileGroup, HostileTally } from "./hostile-job.ts";
 
-/** Hostile clients at work in a process of their own. */
-export interface Hostile {
-  /** Cuts every connection, ends the process and says what became of the requests. */
-  stop(): Promise<HostileTally>;
-}
+/** Hostile clients at work in a process of their own; once they are told to stop, every connection is cut. */
+export type Hostile = ToldProcess<HostileTally>;
 
 /** Resolves when the first requests are on their way. @throws Error when the process ends before. */
-export async function startHostile(url: string, groups: readonly HostileGroup[]): Promise<Hostile> {
-  const child = fork(fileURLToPath(new URL("./hostile-program.js", import.meta.url)), { execArgv: [] });
-  const ended = once(child, "exit").then(([code]): never => {
-    throw new Error(`The hostile clients ended with code ${code} and no result.`);
-  });
-  ended.catch(() => {});
-  const message = async (): Promise<unknown> => (await Promise.race([once(child, "message"), ended]))[0];
-  const begun = message();
-  child.send({ url, groups });
-  await begun;
-  return {
-    async stop() {
-      const tally = message();
-      child.send("stop");
-      const result = (await tally) as HostileTally;
-      await ended.catch(() => {});
-      return result;
-    },
-  };
+export function startHostile(url: string, groups: readonly HostileGroup[]): Promise<Hostile> {
+  return startTold(new URL("./hostile-program.js", import.meta.url), { url, groups });
 }
 
 /** `name: 12 finished, 3 status 429; …`. */

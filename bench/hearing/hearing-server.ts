@@ -4,24 +4,33 @@ import { toPcm16 } from "../../src/audio/pcm.ts";
 import { encodeWav } from "../../src/audio/wav-write.ts";
 import { type ServerProcess, startServerProcess } from "../../src/cli/bench/server-process.ts";
 import type { Clip } from "../../src/model/conversation.ts";
+import { makeKeys } from "../keys.ts";
 import { startWriterServer } from "../writer-server.ts";
 import { recogniserFolder } from "./recogniser.ts";
 import { clipOf } from "./sounds.ts";
 
-/** A server that can hear, its recogniser loaded; one that writes as well, if it is asked to. */
-export async function startHearingServer(withWriter = false): Promise<ServerProcess> {
+/** A server that can hear, and keys beside its own, none of which a measurement exhausts. */
+export interface HearingServer extends ServerProcess {
+  readonly keys: readonly string[];
+}
+
+/** Its recogniser is loaded. One that writes as well, if it is asked to. */
+export async function startHearingServer({
+  withWriter = false,
+  keys: count = 0,
+} = {}): Promise<HearingServer> {
   const folder = await recogniserFolder();
-  const install = async (dataDir: string) => {
+  let keys: readonly string[] = [];
+  const prepare = async (dataDir: string) => {
     const into = join(dataDir, "checkpoints", "whisper-base");
     await mkdir(dirname(into), { recursive: true });
     await symlink(folder, into);
+    if (count > 0) keys = await makeKeys(dataDir, count);
   };
-  const server = withWriter
-    ? await startWriterServer(install)
-    : await startServerProcess({ prepare: install });
+  const server = withWriter ? await startWriterServer(prepare) : await startServerProcess({ prepare });
   // Silence is answered without a look at it, but not before the recogniser is there.
   await transcribed(server, clipOf(new Float32Array(16_000), "silence"));
-  return server;
+  return { ...server, keys };
 }
 
 /** What a server hears in a clip. @throws Error with the answer when it is none. */

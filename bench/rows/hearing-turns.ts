@@ -19,7 +19,7 @@ export const hearingTurn: Row = {
   goal: "p50 ≤ 0.75 s",
   async measure({ isQuick }) {
     const clips = await spokenOpenings(3, isQuick ? 9 : 45);
-    const server = await startHearingServer(true);
+    const server = await startHearingServer({ withWriter: true });
     const client = new LoadClient(tenWords(server, 1));
     try {
       const utterances: Utterance[] = [];

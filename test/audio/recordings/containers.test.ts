@@ -8,6 +8,7 @@ import { openWebm, trackPackets } from "../../../src/audio/recordings/webm.ts";
 import fc from "../../properties.ts";
 import { goldenRecording } from "./golden-recordings.ts";
 import { OPUS_HEAD, ogg, oggPages, pagesOf, signed } from "./ogg-writer.ts";
+import { block, element, track, webm } from "./webm-writer.ts";
 
 const HEAD = OPUS_HEAD;
 /** The packets of a stream, but for the second, which holds comments. */
@@ -106,62 +107,6 @@ test("Ogg whose pages do not agree on where a packet ends is refused", () => {
     assert.throws(() => readOgg(Buffer.concat(wrong)), { message: /a packet is not whole at byte \d+/ });
   }
 });
-
-const SEGMENT = [0x18, 0x53, 0x80, 0x67];
-const CLUSTER = [0x1f, 0x43, 0xb6, 0x75];
-
-/** An element; a size of `null` is left open. */
-function element(id: readonly number[], body: Uint8Array, isOpen = false): Buffer {
-  const size = Buffer.alloc(8);
-  size.writeBigUInt64BE(BigInt(body.length));
-  size[0] = 1;
-  return Buffer.concat([
-    Buffer.from(id),
-    isOpen ? Buffer.of(0x01, ...Array<number>(7).fill(255)) : size,
-    body,
-  ]);
-}
-
-function track(number: number, type: number, codec: string, more: Uint8Array = new Uint8Array(0)): Buffer {
-  return element(
-    [0xae],
-    Buffer.concat([
-      element([0xd7], Buffer.of(number)),
-      element([0x83], Buffer.of(type)),
-      element([0x86], Buffer.from(codec)),
-      element([0x63, 0xa2], HEAD),
-      more,
-    ]),
-  );
-}
-
-function webm(tracks: readonly Buffer[], blocks: readonly Buffer[], isOpen: boolean): Buffer {
-  const clusters = blocks.map((block) =>
-    element(CLUSTER, Buffer.concat([element([0xe7], Buffer.of(0)), block]), isOpen),
-  );
-  const body = Buffer.concat([element([0x16, 0x54, 0xae, 0x6b], Buffer.concat(tracks)), ...clusters]);
-  return Buffer.concat([
-    element([0x1a, 0x45, 0xdf, 0xa3], new Uint8Array(5)),
-    element(SEGMENT, body, isOpen),
-  ]);
-}
-
-/** The body of a block: track 2, some time, and frames by a kind of lacing: 0 none, 1 Xiph's, 2 fixed, 3 EBML's. */
-function block(frames: readonly Uint8Array[], lacing: number): Buffer {
-  const head = Buffer.of(0x82, 0, 5, lacing << 1);
-  if (lacing === 0) return Buffer.concat([head, frames[0]!]);
-  const sizes = frames.slice(0, -1).map(({ length }) => length);
-  const coded =
-    lacing === 2
-      ? []
-      : lacing === 1
-        ? sizes.flatMap((size) => [...Array<number>(Math.floor(size / 255)).fill(255), size % 255])
-        : sizes.flatMap((size, at) => {
-            const value = at === 0 ? size : size - sizes[at - 1]! + 8_191;
-            return [0x40 | (value >> 8), value & 255];
-          });
-  return Buffer.concat([head, Buffer.of(frames.length - 1, ...coded), ...frames]);
-}
 
 test("WebM gives the packets of its audio track, with every kind of lacing, block and size", () => {
   const video = track(1, 1, "V_VP8");

@@ -62,6 +62,56 @@ function subframe(writer: BitWriter, samples: readonly number[], bits: number, w
   }
 }
 
+/** What a file says of itself before its first frame. */
+export interface FlacHead {
+  readonly rateHz: number;
+  readonly channels: number;
+  readonly bits: 8 | 16;
+  /** Of each channel; 0 does not say. */
+  readonly samples: number;
+}
+
+/** The mark, and the one block of metadata that there has to be. */
+export function flacHead({ rateHz, channels, bits, samples }: FlacHead): Buffer {
+  const info = new BitWriter().write(16, 16).write(65_535, 16).write(0, 24).write(0, 24);
+  info
+    .write(rateHz, 20)
+    .write(channels - 1, 3)
+    .write(bits - 1, 5)
+    .write(samples, 36);
+  return Buffer.concat([Buffer.from("fLaC"), Buffer.of(0x80, 0, 0, 34), info.bytes(), new Uint8Array(16)]);
+}
+
+/** The rates that a frame has a code for, from 4 on; at others it has the file's. */
+const CODED_RATES = [8_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 96_000];
+
+/**
+ * What a frame of a file begins with.
+ *
+ * @param index of the frame; all but the last have one length
+ * @param assignment channels less one, or one of three ways to write two (8, 9, 10)
+ */
+export function flacFrameHead(
+  { rateHz, bits }: Pick<FlacHead, "rateHz" | "bits">,
+  index: number,
+  length: number,
+  assignment: number,
+): Buffer {
+  const rate = CODED_RATES.indexOf(rateHz);
+  const head = Buffer.concat([
+    Buffer.of(0xff, 0xf8, 0x70 | (rate < 0 ? 0 : 4 + rate), (assignment << 4) | (bits === 8 ? 2 : 8)),
+    Buffer.of(...codedNumber(index), (length - 1) >> 8, (length - 1) & 255),
+  ]);
+  return Buffer.concat([head, Buffer.of(crc8(head))]);
+}
+
+/** A frame with its checksum. */
+export function flacFrame(head: Uint8Array, subframes: Uint8Array): Buffer {
+  const frame = Buffer.concat([head, subframes, Buffer.alloc(2)]);
+  frame.writeUInt16BE(crc16(frame.subarray(0, -2)), frame.length - 2);
+  return frame;
+}
+
 /** A file of one frame: channels of 16 bits, or by one of three stereo assignments (8, 9, 10). */
 export function flacFile(
   channels: readonly (readonly number[])[],
@@ -74,32 +124,35 @@ export function flacFile(
   const coded = assignment === 8 ? [left, side] : assignment === 9 ? [side, right] : [mid, side];
   const written = assignment < 8 ? channels : coded;
   const isSide = (index: number) => (assignment === 9 ? index === 0 : assignment >= 8 && index === 1);
-  const frame = new BitWriter().write(0x7ffc, 15).write(0, 1).write(7, 4).write(0, 4).write(assignment, 4);
-  frame
-    .write(4, 3)
-    .write(0, 1)
-    .write(0, 8)
-    .write(left.length - 1, 16)
-    .write(0, 8);
+  const subframes = new BitWriter();
   for (const [index, samples] of written.entries()) {
-    subframe(frame, samples, isSide(index) ? 17 : 16, ways[index]!);
+    subframe(subframes, samples, isSide(index) ? 17 : 16, ways[index]!);
   }
-  const bytes = frame.bytes();
-  const info = new BitWriter().write(16, 16).write(65_535, 16).write(0, 24).write(0, 24);
-  info
-    .write(16_000, 20)
-    .write(channels.length - 1, 3)
-    .write(15, 5)
-    .write(0, 4)
-    .write(left.length, 32);
-  const sum = crc16(bytes);
-  const parts = [
-    Buffer.from("fLaC"),
-    Buffer.of(0x80, 0, 0, 34),
-    info.bytes(),
-    new Uint8Array(16),
-    bytes,
-    Buffer.of(sum >> 8, sum & 255),
-  ];
-  return new Uint8Array(Buffer.concat(parts));
+  const head = { rateHz: 16_000, channels: channels.length, bits: 16, samples: left.length } as const;
+  const frame = flacFrame(flacFrameHead(head, 0, left.length, assignment), subframes.bytes());
+  return new Uint8Array(Buffer.concat([flacHead(head), frame]));
+}
+
+/** As UTF-8 writes a number (RFC 9639, 9.1.5). */
+function codedNumber(value: number): number[] {
+  if (value < 0x80) return [value];
+  const tail: number[] = [];
+  let rest = value;
+  let room = 0x40;
+  do {
+    tail.unshift(0x80 | (rest & 0x3f));
+    rest >>>= 6;
+    room >>= 1;
+  } while (rest >= room);
+  return [(0x100 - 2 * room) | rest, ...tail];
+}
+
+/** CRC-8 with the polynomial 0x07 (RFC 9639, 9.1.8). */
+function crc8(bytes: Uint8Array): number {
+  let value = 0;
+  for (const byte of bytes) {
+    value ^= byte;
+    for (let bit = 0; bit < 8; bit += 1) value = ((value << 1) ^ (value & 0x80 ? 0x07 : 0)) & 0xff;
+  }
+  return value;
 }

@@ -3,8 +3,17 @@ import { oggChecksum } from "../../../src/audio/recordings/ogg-page.ts";
 /** The head of a stream of Opus: mono, 312 samples before the beginning. */
 export const OPUS_HEAD = Uint8Array.of(...Buffer.from("OpusHead"), 1, 1, 0x38, 1, 0x80, 0xbb, 0, 0, 0, 0, 0);
 
-/** The pages of a stream of Ogg, each of so many pieces of 255 bytes. The last has no mark of the end. */
-export function oggPages(all: readonly Uint8Array[], piecesPerPage: number, serial = 7): Buffer[] {
+/**
+ * The pages of a stream of Ogg, each of so many pieces of 255 bytes. The last has no mark of the end.
+ *
+ * @param granuleAt the position that a page tells, by the number of pieces before it and up to its end
+ */
+export function oggPages(
+  all: readonly Uint8Array[],
+  piecesPerPage: number,
+  serial = 7,
+  granuleAt: (before: number, end: number) => number = (before) => 1_000 + before,
+): Buffer[] {
   const sizes = all.flatMap(({ length }) => [
     ...Array<number>(Math.floor(length / 255)).fill(255),
     length % 255,
@@ -18,7 +27,7 @@ export function oggPages(all: readonly Uint8Array[], piecesPerPage: number, seri
     const header = Buffer.alloc(27);
     header.write("OggS");
     header[5] = (first === 0 ? 2 : 0) | (first > 0 && sizes[first - 1] === 255 ? 1 : 0);
-    header.writeBigUInt64LE(BigInt(1_000 + first), 6);
+    header.writeBigUInt64LE(BigInt(granuleAt(first, first + own.length)), 6);
     header.writeUInt32LE(serial, 14);
     header.writeUInt32LE(pages.length, 18);
     header[26] = own.length;
@@ -50,4 +59,20 @@ export function pagesOf(file: Uint8Array): Buffer[] {
     at = end;
   }
   return pages;
+}
+
+/** The packets of a stream whose pages all end with a whole one, as most writers leave them, its two heads among them. */
+export function packetsOf(file: Uint8Array): Uint8Array[] {
+  const packets: Uint8Array[] = [];
+  for (const page of pagesOf(file)) {
+    const body = 27 + page[26]!;
+    let [from, at] = [body, body];
+    for (const size of page.subarray(27, body)) {
+      at += size;
+      if (size === 255) continue;
+      packets.push(page.subarray(from, at));
+      from = at;
+    }
+  }
+  return packets;
 }

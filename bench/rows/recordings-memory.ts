@@ -1,0 +1,111 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { BOMBS, LONG_FILES } from "../../test/audio/recordings/bombs.ts";
+import { type HearingServer, startHearingServer, transcribed } from "../hearing/hearing-server.ts";
+import { talkOf } from "../hearing/long-talk.ts";
+import { NotMeasuredError } from "../not-measured-error.ts";
+import type { RecordingCrowdJob, RecordingCrowdTally } from "../recordings/crowd-job.ts";
+import { LONG_SPEECH } from "../recordings/long-speech.ts";
+import type { Renderings } from "../renderings.ts";
+import { mostResidentMb, residentMb } from "../resident.ts";
+import type { Row } from "../row.ts";
+import { startTold } from "../told-process.ts";
+
+export const recordingsMemory: Row = {
+  id: "recordings-memory",
+  what:
+    "resident memory at its worst while 16 keys have 64 uploads each of recordings that are taken and take most memory; " +
+    "idle before, its recogniser loaded; after",
+  goal: "≤ 1 GB",
+  async measure({ isQuick, renderings, note }) {
+    if (process.platform !== "linux") throw new NotMeasuredError("not measured: it takes Linux's /proc");
+    const [clip] = await talkOf(renderings, "0", 5, 1);
+    const folder = await mkdtemp(join(tmpdir(), "antiphon-bench-"));
+    const server = await startHearingServer({ keys: KEYS });
+    try {
+      const files = await filesIn(folder, renderings);
+      await transcribed(server, clip!);
+      const idleMb = await residentMb(server.pid);
+      const beside = await besideCrowd(server, files, isQuick ? 60_000 : 180_000);
+      note(describeTally(beside.tally));
+      if (beside.endedAfterS !== null) {
+        const measured = `the server ended after ${beside.endedAfterS.toFixed(0)} s, of ${beside.mostMb.toFixed(0)} MB at least`;
+        return { measured, isMet: false };
+      }
+      await sleep(SETTLING_MS);
+      const afterMb = await residentMb(server.pid);
+      return {
+        measured: `${beside.mostMb.toFixed(0)} MB; ${idleMb.toFixed(0)} MB; ${afterMb.toFixed(0)} MB`,
+        isMet: beside.mostMb <= 1_000,
+      };
+    } finally {
+      await server.stop();
+      await rm(folder, { recursive: true, force: true });
+    }
+  },
+};
+
+const KEYS = 16;
+const CLIENTS_PER_KEY = 64;
+const SETTLING_MS = 5_000;
+const LOOK_MS = 250;
+
+/** Everything that a key sends, in a folder. */
+async function filesIn(folder: string, renderings: Renderings): Promise<RecordingCrowdJob["files"]> {
+  const [talk] = await talkOf(renderings, "1", 20, 1);
+  const files: { readonly name: string; readonly path: string }[] = [];
+  const add = async (name: string, bytes: Uint8Array): Promise<void> => {
+    const path = join(folder, `${files.length}`);
+    await writeFile(path, bytes);
+    files.push({ name, path });
+  };
+  await add("WAV of 8 kHz", await LONG_SPEECH.WAV(talk!));
+  await add("MP3", await LONG_SPEECH.MP3(talk!));
+  for (const [name, make] of Object.entries(LONG_FILES)) await add(name, make());
+  await add("WebM of empty packets", BOMBS["WebM of empty packets"]());
+  return files;
+}
+
+/** The most that a server has while they send, and how long it lived where it did not live to their end. */
+async function besideCrowd(
+  { url, pid, keys }: HearingServer,
+  files: RecordingCrowdJob["files"],
+  durationMs: number,
+) {
+  const job: RecordingCrowdJob = { url, keys, clientsPerKey: CLIENTS_PER_KEY, files };
+  const crowd = await startTold<RecordingCrowdTally>(
+    new URL("../recordings/crowd-program.js", import.meta.url),
+    job,
+  );
+  const begunMs = performance.now();
+  let mostMb = 0;
+  let endedAfterS: number | null = null;
+  while (endedAfterS === null && performance.now() - begunMs < durationMs) {
+    await sleep(LOOK_MS);
+    const nowMb = mostMbOf(pid);
+    if (nowMb === null) endedAfterS = (performance.now() - begunMs) / 1_000;
+    else mostMb = nowMb;
+  }
+  return { tally: await crowd.stop(), mostMb, endedAfterS };
+}
+
+/** Null of a process that has ended. */
+function mostMbOf(pid: number): number | null {
+  try {
+    const mostMb = mostResidentMb(pid);
+    return Number.isNaN(mostMb) ? null : mostMb;
+  } catch {
+    return null;
+  }
+}
+
+function describeTally(tally: RecordingCrowdTally): string {
+  return Object.entries(tally)
+    .map(([name, ended]) => {
+      const counts = Object.entries(ended).map(([outcome, count]) => `${count} × ${outcome}`);
+      return `${name}: ${counts.join(", ") || "none ended"}`;
+    })
+    .join("; ");
+}

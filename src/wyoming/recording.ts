@@ -32,6 +32,11 @@ export class Recording {
     this.#file.add(wavHeader(0, 0));
   }
 
+  /** Bytes of samples that have come. */
+  get receivedBytes(): number {
+    return this.#file.length - wavHeader(0, 0).length;
+  }
+
   /** Takes the next samples once there is room. Throws a 400 {@link ServiceError} when they are too many. */
   async add(samples: Uint8Array): Promise<void> {
     const length = this.#file.length + samples.length;
@@ -79,8 +84,8 @@ export function languageOf({ language }: WyomingEvent["data"]): string | null {
 }
 
 const WIDTHS = [2, 3, 4];
-const MOST_CHANNELS = 16;
-const RATES = { least: 1_000, most: 768_000 };
+const MOST_CHANNELS = 8;
+const RATES = { least: 8_000, most: 96_000 };
 
 function readFormat({ rate, width, channels }: WyomingEvent["data"]): PcmFormat {
   const isFormat =

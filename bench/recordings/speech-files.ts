@@ -1,4 +1,4 @@
-import { mulaw } from "../../src/audio/encode/companding.ts";
+import { mulaw } from "../../src/audio/companding.ts";
 import { openEncoder } from "../../src/audio/encode/open-encoder.ts";
 import { pcm16Bytes, toPcm16 } from "../../src/audio/pcm.ts";
 import { resample } from "../../src/audio/resample.ts";

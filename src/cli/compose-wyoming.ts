@@ -7,7 +7,7 @@ import { version } from "./global-options.ts";
 import { asListenError } from "./listen-error.ts";
 import type { WyomingPlace } from "./wyoming-place.ts";
 
-export interface WyomingParts extends Omit<WyomingDeps, "apiKey" | "version" | "onEnd"> {
+export interface WyomingParts extends Omit<WyomingDeps, "apiKey" | "version" | `on${string}`> {
   readonly metrics: Metrics;
   readonly logger: Logger;
 }
@@ -22,7 +22,10 @@ export async function composeWyoming(
     ...deps,
     apiKey,
     version: version(),
-    onEnd({ kind, keyId, traceId, ms, ending, failure }) {
+    onEvent: (outcome) => metrics.wyomingEvent(outcome),
+    onSlowed: () => logger.warn("wyoming connection slowed"),
+    onFailure: (error) => logger.error({ err: withoutWords(error) }, "wyoming connection failed"),
+    onEnd({ kind, keyId, traceId, ms, ending, leftBecause, failure }) {
       const route = `wyoming:${kind}`;
       const type = failure?.type ?? null;
       metrics.ended({ route, method: "WYOMING", status: null, ending, seconds: ms / 1_000, type });
@@ -32,6 +35,7 @@ export async function composeWyoming(
         ...(keyId === null ? {} : { key_id: keyId }),
         ...(traceId === null ? {} : { trace_id: traceId }),
         end: ending,
+        ...(leftBecause === null ? {} : { left_because: leftBecause }),
         ...(failure === null ? {} : { error: failure.type }),
       };
       logOutcome(logger, line, failure);
@@ -42,6 +46,14 @@ export async function composeWyoming(
   } catch (error) {
     throw asListenError(error, { host: "--wyoming", port: "--wyoming" });
   }
+}
+
+/** What was thrown, by its name and where: its message may quote what a client sent. */
+function withoutWords(error: unknown): { readonly type: string; readonly stack: string } {
+  if (!(error instanceof Error)) return { type: typeof error, stack: "" };
+  const { name, message, stack = "" } = error;
+  const frames = stack.slice(stack.indexOf(message) + message.length).split("\n");
+  return { type: name, stack: frames.filter((line) => line.startsWith("    at ")).join("\n") };
 }
 
 function sentence(words: string): string {

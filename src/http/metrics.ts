@@ -38,6 +38,8 @@ export interface Metrics {
   readonly telemetry: Telemetry;
   /** Counts a request, once, when it is over. */
   ended(end: RequestEnd): void;
+  /** Counts an event of the Wyoming protocol. */
+  wyomingEvent(outcome: "taken" | "slowed" | "refused"): void;
   /** Connects the gauges, once what they read exists. */
   watch(gauges: Gauges): void;
   /** Prometheus' text format and its content type. */
@@ -72,6 +74,12 @@ export function createMetrics(version: string): Metrics {
     name: "antiphon_requests_ended_total",
     help: "Requests by how they ended: finished, failed (with the type of the error) or left by their client.",
     labelNames: ["route", "end", "type"] as const,
+    registers,
+  });
+  const wyomingEvents = new Counter({
+    name: "antiphon_wyoming_events_total",
+    help: "Events of the Wyoming protocol: taken, taken late since their connection was over its budget (slowed), or refused.",
+    labelNames: ["outcome"] as const,
     registers,
   });
   const requestDuration = new Histogram({
@@ -177,6 +185,7 @@ export function createMetrics(version: string): Metrics {
       if (status !== null) requests.inc({ route, method, status: `${status}` });
       ends.inc({ route, end: ending, type: type ?? "none" });
     },
+    wyomingEvent: (outcome) => wyomingEvents.inc({ outcome }),
     watch: (gauges) => watchGauges(gauges, registers),
     render: async () => ({ text: await registry.metrics(), contentType: registry.contentType }),
   };

@@ -13,6 +13,7 @@ export class StreamedText implements ComingText {
   readonly #cutter = new SentenceCutter();
   readonly #sentences = new Arrivals<string>();
   #chars = 0;
+  #hasBegun = false;
   #hasWords = false;
   #isWhole = false;
 
@@ -24,6 +25,11 @@ export class StreamedText implements ComingText {
   /** Code points that have come. */
   get chars(): number {
     return this.#chars;
+  }
+
+  /** Whether anything has come that can be said. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
   }
 
   /** Whether it has ended, and there was nothing to say. */
@@ -53,6 +59,7 @@ export class StreamedText implements ComingText {
       );
       return;
     }
+    this.#hasBegun ||= hasSpeakable(piece);
     for (const sentence of this.#cutter.push(piece)) this.#add(sentence);
   }
 

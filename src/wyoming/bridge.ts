@@ -1,9 +1,14 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import type { BucketLimits } from "../tenancy/token-bucket.ts";
+import { BUDGET, Budget } from "./budget.ts";
 import { Connection } from "./connection.ts";
 import { encodeEvent, eventOf } from "./event.ts";
 import { EventSocket } from "./event-socket.ts";
+import { whoGivesWay } from "./giving-way.ts";
+import { infoTeller } from "./info.ts";
 import type { WyomingDeps } from "./requests.ts";
+import { Turns } from "./turns.ts";
 
 /** A server of the Wyoming protocol that listens. */
 export interface Bridge {
@@ -21,6 +26,8 @@ export interface BridgeOptions {
   readonly port: number;
   /** Connections at once; {@link MOST_CONNECTIONS} unless given. */
   readonly mostConnections?: number;
+  /** What each connection may have done for it without a request; {@link BUDGET} unless given. */
+  readonly budget?: BucketLimits;
 }
 
 /** A home has a handful. Each may keep an event of 1 MiB waiting. */
@@ -29,16 +36,18 @@ const MOST_CONNECTIONS = 64;
 /** Listens. Rejects with the system's error where that cannot be. */
 export async function listen(
   deps: WyomingDeps,
-  { host, port, mostConnections = MOST_CONNECTIONS }: BridgeOptions,
+  { host, port, mostConnections = MOST_CONNECTIONS, budget = BUDGET }: BridgeOptions,
 ): Promise<Bridge> {
   const open = new Map<EventSocket, Connection>();
+  const turns = new Turns();
+  const info = infoTeller(deps.version, deps.recogniserName);
   const server = createServer((socket) => {
-    if (open.size >= mostConnections && !letIdleGo(open)) {
+    if (open.size >= mostConnections && !makeRoom(open)) {
       turnAway(socket);
       return;
     }
-    const events = new EventSocket(socket, deps.stallTimeoutMs);
-    const connection = new Connection(events, deps);
+    const events = new EventSocket(socket, turns, deps.stallTimeoutMs);
+    const connection = new Connection(events, deps, info, new Budget(budget));
     open.set(events, connection);
     void connection.run().finally(() => open.delete(events));
   });
@@ -59,16 +68,13 @@ export async function listen(
   };
 }
 
-/**
- * Makes room by ending the connection that has been there longest of those that ask for nothing; where there is none, of
- * those that have begun an event and not ended it.
- */
-function letIdleGo(open: Map<EventSocket, Connection>): boolean {
-  const unasked = [...open].filter(([, connection]) => connection.isUnasked);
-  const [events] = unasked.find(([, connection]) => connection.isIdle) ?? unasked[0] ?? [];
-  if (events === undefined) return false;
-  open.delete(events);
-  events.cut("others needed its room");
+/** Ends the connection that has the least use of its room. Tells whether there was one to end. */
+function makeRoom(open: Map<EventSocket, Connection>): boolean {
+  const standings = [...open].map(([events, connection]) => [events, connection.standing] as const);
+  const giving = whoGivesWay(standings);
+  if (giving === null) return false;
+  open.delete(giving.who);
+  giving.who.cut(giving.why);
   return true;
 }
 

@@ -1,16 +1,29 @@
 import { ServiceError } from "../contract/errors.ts";
 import { MAX_TEXT_CHARS } from "../contract/limits.ts";
+import { knownRefusal } from "../serving/failures.ts";
 import { StreamedText } from "../serving/streamed-text.ts";
-import { eventOf, type WyomingEvent } from "./event.ts";
+import { type Budget, priceOfSound, priceOfWords, priceOutside } from "./budget.ts";
+import { encodeEvent, eventOf, type ReceivedEvent, type WyomingEvent } from "./event.ts";
 import { ClientGoneError, type EventSocket } from "./event-socket.ts";
-import { infoEvent } from "./info.ts";
+import type { Standing } from "./giving-way.ts";
 import { languageOf, Recording } from "./recording.ts";
-import { asServiceError, beginRequest, type WyomingDeps, type WyomingRequest } from "./requests.ts";
+import {
+  asServiceError,
+  beginRequest,
+  type WyomingDeps,
+  type WyomingKind,
+  type WyomingRequest,
+} from "./requests.ts";
 import { prepareStream, prepareWhole, type SpeechClient, speakTo } from "./speech.ts";
 
 /** Words that are spoken while they come. */
 interface OpenStream {
   readonly words: StreamedText;
+  readonly openedMs: number;
+  /** UTF-16 code units that its client has sent. */
+  sentChars: number;
+  /** Whether all words have come. */
+  isWhole: boolean;
   /** Resolves when the client was told of its end. Never rejects. */
   readonly speaking: Promise<void>;
   /** Whether it was: its client may still be sending words, and the end of them. */
@@ -20,6 +33,9 @@ interface OpenStream {
 interface OpenRecording {
   readonly recording: Recording;
   readonly request: WyomingRequest;
+  readonly openedMs: number;
+  /** How long it has waited for room, which is no fault of its client. */
+  waitedMs: number;
 }
 
 /**
@@ -27,21 +43,36 @@ interface OpenRecording {
  *
  * A failure is an `error`. After it the connection ends, since clients wait for what they asked for and not for errors;
  * a stream alone has an end of its own, `synthesize-stopped`, and the connection goes on.
+ *
+ * What is done without a request draws from a budget. Who is over it is not refused, but not read either for a while.
  */
 export class Connection {
   readonly #socket: EventSocket;
   readonly #deps: WyomingDeps;
+  readonly #info: () => Uint8Array;
+  readonly #budget: Budget;
   readonly #client: SpeechClient;
   #stream: OpenStream | null = null;
   #recording: OpenRecording | null = null;
   /** The language that the next recording is in. */
   #language: string | null = null;
-  #isHandling = false;
+  /** Whether a request is begun, served or waits for room just now; a stream, which is served beside, aside. */
+  #isServing = false;
+  /** Whether it waits until it is within its budget again. */
+  #isOverBudget = false;
+  /** Whether the event that is being handled had to wait for that; and whether any had. */
+  #isSlowed = false;
+  #wasSlowed = false;
+  /** What the event that is being handled costs if it begins a request and is refused. */
+  #refusalPrice = 0;
   #isLast = false;
 
-  constructor(socket: EventSocket, deps: WyomingDeps) {
+  /** @param info the answer to `describe`, as it goes over the wire */
+  constructor(socket: EventSocket, deps: WyomingDeps, info: () => Uint8Array, budget: Budget) {
     this.#socket = socket;
     this.#deps = deps;
+    this.#info = info;
+    this.#budget = budget;
     this.#client = {
       send: async (event) => {
         socket.isWorking = false;
@@ -52,34 +83,43 @@ export class Connection {
     };
   }
 
-  /** Whether nothing is being answered, or gathered to be answered. */
-  get isUnasked(): boolean {
-    return !this.#isHandling && this.#stream?.isOver !== false && this.#recording === null;
-  }
-
-  /** Whether nothing is being asked either: no event has begun to come. */
-  get isIdle(): boolean {
-    return this.isUnasked && !this.#socket.isInside;
+  /** What it does with its room just now. */
+  get standing(): Standing {
+    if (this.#isOverBudget) return { is: "unasked" };
+    if (this.#isServing) return { is: "served" };
+    const nowMs = performance.now();
+    if (this.#recording !== null) {
+      const { recording, openedMs, waitedMs } = this.#recording;
+      const ageMs = nowMs - openedMs - waitedMs;
+      const bytes = recording.receivedBytes + this.#socket.waitingBytes;
+      return bytes === 0 ? { is: "empty", ageMs } : { is: "sending", ageMs, bytes };
+    }
+    if (this.#stream?.isOver === false) {
+      const { words, openedMs, isWhole } = this.#stream;
+      const isEmpty = !isWhole && !words.hasBegun;
+      return isEmpty ? { is: "empty", ageMs: nowMs - openedMs } : { is: "served" };
+    }
+    return { is: this.#socket.isInside ? "unasked" : "idle" };
   }
 
   /** Ends it once what it was asked is answered. */
   finish(): void {
     this.#isLast = true;
-    if (this.isIdle) this.#socket.stopReceiving();
+    if (this.#isOverBudget || this.standing.is === "idle") this.#socket.stopReceiving();
   }
 
   /** Resolves when the connection is closed. Never rejects. */
   async run(): Promise<void> {
     const socket = this.#socket;
     try {
-      for (let event = await socket.receive(); event !== null; event = await socket.receive()) {
-        this.#isHandling = true;
+      for (let event = await this.#next(); event !== null; event = await this.#next()) {
         await this.#handle(event);
-        this.#isHandling = false;
-        if (this.#isLast && this.isIdle) break;
+        this.#deps.onEvent(this.#isSlowed ? "slowed" : "taken");
+        if (this.#isLast && this.standing.is === "idle") break;
       }
-      await this.#leave(new ClientGoneError("it closed the connection"));
+      await this.#leave(socket.signal.reason ?? new ClientGoneError("it closed the connection"));
     } catch (error) {
+      if (!(error instanceof ClientGoneError)) this.#deps.onEvent("refused");
       await this.#leave(error);
       await this.#tell(error).catch(() => {});
     }
@@ -87,18 +127,60 @@ export class Connection {
     await socket.closed;
   }
 
+  /** The next event, once what was done before is within the budget; `null` when there will be none. */
+  async #next(): Promise<ReceivedEvent | null> {
+    const { waitMs } = this.#budget;
+    this.#isSlowed = waitMs > 0;
+    if (this.#isSlowed) await this.#rest(waitMs);
+    const event = this.#isSlowed && this.#isLast ? null : await this.#socket.receive();
+    if (event !== null) this.#budget.spend(this.#priceOf(event));
+    return event;
+  }
+
+  async #rest(waitMs: number): Promise<void> {
+    if (!this.#wasSlowed) this.#deps.onSlowed();
+    this.#wasSlowed = true;
+    this.#isOverBudget = true;
+    await this.#socket.rest(waitMs);
+    this.#isOverBudget = false;
+  }
+
+  /** What an event costs. What begins a request is paid with a token of the key's, or else when it is refused. */
+  #priceOf(event: ReceivedEvent): number {
+    const outside = priceOutside(event);
+    this.#refusalPrice = outside;
+    switch (event.type) {
+      case "synthesize":
+        return this.#stream === null ? 0 : outside;
+      case "synthesize-start":
+      case "audio-start":
+        return 0;
+      case "synthesize-chunk":
+        return this.#stream === null ? outside : priceOfWords(event, this.#charsOf(event));
+      case "audio-chunk":
+        return this.#recording === null ? 0 : priceOfSound(event);
+      default:
+        return outside;
+    }
+  }
+
+  /** Characters of a piece of a text that may still be spoken. */
+  #charsOf({ data: { text } }: ReceivedEvent): number {
+    if (this.#stream === null || typeof text !== "string") return 0;
+    this.#stream.sentChars += text.length;
+    return this.#stream.isOver || this.#stream.sentChars > MAX_TEXT_CHARS ? 0 : text.length;
+  }
+
   async #handle(event: WyomingEvent): Promise<void> {
     const { type, data, payload } = event;
     switch (type) {
-      case "describe": {
-        const { version, recogniserName } = this.#deps;
-        return await this.#socket.send(infoEvent({ version, recogniserName: recogniserName() }));
-      }
+      case "describe":
+        return await this.#answer(this.#info());
       case "ping":
-        return await this.#socket.send(eventOf("pong", { text: data.text ?? null }));
+        return await this.#answer(encodeEvent(eventOf("pong", { text: echoed(data) })));
       case "synthesize":
         // Whoever streams sends all of it once more, for servers that cannot take streams.
-        return this.#stream === null ? await this.#speak(data) : undefined;
+        return this.#stream === null ? await this.#serve(() => this.#speak(data)) : undefined;
       case "synthesize-start":
         return this.#startStream(data);
       case "synthesize-chunk":
@@ -109,17 +191,43 @@ export class Connection {
         this.#language = languageOf(data);
         return;
       case "audio-start":
-        return await this.#startRecording(data);
+        return await this.#serve(() => this.#startRecording(data));
       case "audio-chunk":
-        if (this.#recording === null) await this.#startRecording(data);
-        return await this.#recording?.recording.add(payload ?? NOTHING);
+        if (this.#recording === null) await this.#serve(() => this.#startRecording(data));
+        return await this.#serve(() => this.#record(payload ?? NOTHING));
       case "audio-stop":
-        return await this.#hear();
+        return await this.#serve(() => this.#hear());
+    }
+  }
+
+  /** Does what a client waits for, so that its room is nobody else's meanwhile. */
+  async #serve(work: () => Promise<void>): Promise<void> {
+    this.#isServing = true;
+    try {
+      await work();
+    } finally {
+      this.#isServing = false;
+    }
+  }
+
+  async #answer(bytes: Uint8Array): Promise<void> {
+    this.#budget.spend(bytes.length);
+    await this.#socket.sendBytes(bytes);
+  }
+
+  /** Begins a request, which the key pays for; who is refused one has paid nothing. */
+  async #begin(kind: WyomingKind): Promise<WyomingRequest> {
+    const refusalPrice = this.#refusalPrice;
+    try {
+      return await beginRequest(this.#deps, kind, this.#socket.signal);
+    } catch (error) {
+      this.#budget.spend(refusalPrice);
+      throw error;
     }
   }
 
   async #speak(data: WyomingEvent["data"]): Promise<void> {
-    const request = await beginRequest(this.#deps, "synthesize", this.#socket.signal);
+    const request = await this.#begin("synthesize");
     await this.#work(request, () =>
       speakTo(this.#client, this.#deps, prepareWhole(data, this.#deps), request),
     );
@@ -138,13 +246,14 @@ export class Connection {
       // Its client may never say that it has ended.
       if (this.#isLast) this.#socket.stopReceiving();
     });
-    const stream: OpenStream = { words, speaking, isOver: false };
+    const openedMs = performance.now();
+    const stream: OpenStream = { words, openedMs, sentChars: 0, isWhole: false, speaking, isOver: false };
     this.#stream = stream;
   }
 
   async #speakStream(data: WyomingEvent["data"], words: StreamedText): Promise<void> {
     try {
-      const request = await beginRequest(this.#deps, "synthesize", this.#socket.signal);
+      const request = await this.#begin("synthesize");
       await this.#work(request, async () => {
         const prepared = prepareStream(data, this.#deps);
         await speakTo(this.#client, this.#deps, prepared, request, words).catch((error: unknown) => {
@@ -161,6 +270,7 @@ export class Connection {
   }
 
   async #stopStream(): Promise<void> {
+    if (this.#stream !== null) this.#stream.isWhole = true;
     this.#stream?.words.end();
     await this.#stream?.speaking;
     this.#stream = null;
@@ -175,12 +285,24 @@ export class Connection {
         retryAfterMs: 60_000,
       });
     }
-    const request = await beginRequest(this.#deps, "transcribe", this.#socket.signal);
+    const request = await this.#begin("transcribe");
     try {
-      this.#recording = { recording: new Recording(data, request, this.#deps), request };
+      this.#recording = {
+        recording: new Recording(data, request, this.#deps),
+        request,
+        openedMs: performance.now(),
+        waitedMs: 0,
+      };
     } catch (error) {
       throw request.end(error) ?? error;
     }
+  }
+
+  async #record(samples: Uint8Array): Promise<void> {
+    if (this.#recording === null) return;
+    const askedMs = performance.now();
+    await this.#recording.recording.add(samples);
+    this.#recording.waitedMs += performance.now() - askedMs;
   }
 
   async #hear(): Promise<void> {
@@ -218,12 +340,19 @@ export class Connection {
 
   async #tell(error: unknown): Promise<void> {
     if (error instanceof ClientGoneError) return;
+    if (knownRefusal(error) === null) this.#deps.onFailure(error);
     const { message, type } = asServiceError(error);
     await this.#socket.send(eventOf("error", { text: message, code: type }));
   }
 }
 
 const NOTHING = new Uint8Array(0);
+
+/** What a `ping` is to be answered with. */
+function echoed({ text }: WyomingEvent["data"]): string | null {
+  if (text === undefined || text === null || typeof text === "string") return text ?? null;
+  throw new ServiceError(422, "text must be a string, or be left out");
+}
 
 function textOf({ text }: WyomingEvent["data"]): string {
   if (typeof text === "string") return text;

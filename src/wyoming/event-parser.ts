@@ -1,10 +1,13 @@
 import { ServiceError } from "../contract/errors.ts";
-import type { WyomingEvent } from "./event.ts";
+import type { ReceivedEvent } from "./event.ts";
+import { isDeeperThan } from "./json-depth.ts";
 
 /** Bytes of an event's line, of its data, and of its payload, at most: half a minute of speech at 16 kHz. */
 export const MOST_HEADER_BYTES = 128 * 1024;
 export const MOST_DATA_BYTES = 128 * 1024;
 export const MOST_PAYLOAD_BYTES = 1024 * 1024;
+/** Objects and lists inside of each other, at most. Wyoming's own events have five. */
+export const MOST_DEPTH = 64;
 
 /**
  * Takes events out of bytes that come in pieces of any size; the same ones, however they were cut. Keeps no more than one
@@ -36,17 +39,17 @@ export class EventParser {
   }
 
   /** The next event that is whole; `null` where more has to come. Throws a 422 {@link ServiceError} for what is none. */
-  next(): WyomingEvent | null {
+  next(): ReceivedEvent | null {
     this.#header ??= this.#takeHeader();
     if (this.#header === null) return null;
-    const { type, inline, dataBytes, payloadBytes } = this.#header;
+    const { type, inline, lineBytes, dataBytes, payloadBytes } = this.#header;
     if (this.waitingBytes < dataBytes + payloadBytes) return null;
     const data = dataBytes === 0 ? inline : { ...inline, ...readObject(this.#take(dataBytes), "data") };
     // A copy, since this memory is used again.
     const payload = payloadBytes === 0 ? null : Uint8Array.from(this.#take(payloadBytes));
     this.#header = null;
     if (this.waitingBytes === 0) this.#startOver();
-    return { type, data, payload };
+    return { type, data, payload, jsonBytes: lineBytes + dataBytes };
   }
 
   #takeHeader(): Header | null {
@@ -91,6 +94,7 @@ interface Header {
   readonly type: string;
   /** Data that stands in the line itself, as older clients have it. */
   readonly inline: Readonly<Record<string, unknown>>;
+  readonly lineBytes: number;
   readonly dataBytes: number;
   readonly payloadBytes: number;
 }
@@ -112,6 +116,7 @@ function readHeader(line: Uint8Array): Header {
   return {
     type,
     inline,
+    lineBytes: line.length,
     dataBytes: readLength("data_length", data_length, MOST_DATA_BYTES),
     payloadBytes: readLength("payload_length", payload_length, MOST_PAYLOAD_BYTES),
   };
@@ -127,6 +132,13 @@ function readLength(name: string, value: unknown, most: number): number {
 }
 
 function readObject(bytes: Uint8Array, what: string): Record<string, unknown> {
+  // What is deep enough has whoever reads or writes it run out of stack.
+  if (isDeeperThan(MOST_DEPTH, bytes)) {
+    throw new ServiceError(
+      422,
+      `the event's ${what} is nested too deep: it may have ${MOST_DEPTH} objects and lists inside of each other`,
+    );
+  }
   let value: unknown;
   try {
     value = JSON.parse(UTF_8.decode(bytes));

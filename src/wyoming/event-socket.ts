@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
-import { encodeEvent, type WyomingEvent } from "./event.ts";
+import { encodeEvent, type ReceivedEvent, type WyomingEvent } from "./event.ts";
 import { EventParser } from "./event-parser.ts";
+import type { Turns } from "./turns.ts";
 
 /** Why work for a client ends that is no longer there. */
 export class ClientGoneError extends Error {
@@ -14,14 +15,15 @@ const LINGER_MS = 1_000;
 
 /**
  * A connection as events. What comes is read as it is taken, and what goes waits for the client to take it, so that
- * neither side piles up anything here.
+ * neither side piles up anything here. Reading takes turns with the other connections, an event or a piece at a time.
  */
 export class EventSocket {
   readonly #socket: Socket;
+  readonly #turns: Turns;
   readonly #parser = new EventParser();
   readonly #gone = new AbortController();
   readonly #closed: Promise<void>;
-  #isReceiving = false;
+  #isResting = false;
   #isEnded = false;
   #isEnding = false;
   #onChange = (): void => {};
@@ -29,18 +31,25 @@ export class EventSocket {
   isWorking = false;
 
   /** @param stallTimeoutMs longest that a connection may move no byte, while nothing is being done for its client */
-  constructor(socket: Socket, stallTimeoutMs: number) {
+  constructor(socket: Socket, turns: Turns, stallTimeoutMs: number) {
     this.#socket = socket;
+    this.#turns = turns;
     socket.setNoDelay(true);
     socket.setTimeout(stallTimeoutMs);
     socket.on("timeout", () => {
-      if (this.isWorking && socket.writableLength === 0) socket.setTimeout(stallTimeoutMs);
+      const isOurs = this.#isResting || (this.isWorking && socket.writableLength === 0);
+      if (isOurs) socket.setTimeout(stallTimeoutMs);
       else this.cut("it moved nothing for too long");
     });
     socket.on("data", (piece: Buffer) => {
-      if (this.#isEnding) return;
+      if (this.#isEnding) {
+        // It is thrown away, which costs something as well.
+        socket.pause();
+        void turns.next().then(() => socket.resume());
+        return;
+      }
       this.#parser.push(piece);
-      if (!this.#isReceiving && this.#parser.waitingBytes > AHEAD_BYTES) socket.pause();
+      if (this.#parser.waitingBytes > AHEAD_BYTES) socket.pause();
       this.#onChange();
     });
     socket.on("end", () => this.#leave("it closed the connection"));
@@ -69,22 +78,37 @@ export class EventSocket {
     return this.#parser.isInside;
   }
 
+  /** Bytes that have come and were not taken, as of an event that is not whole yet. */
+  get waitingBytes(): number {
+    return this.#parser.waitingBytes;
+  }
+
   /** The next event; `null` when there will be none. Throws what `EventParser.next` throws. One call at a time. */
-  async receive(): Promise<WyomingEvent | null> {
-    this.#isReceiving = true;
-    try {
-      for (;;) {
-        const event = this.#parser.next();
-        if (event !== null) return event;
-        if (this.#isEnded) return null;
-        this.#socket.resume();
-        await new Promise<void>((resolve) => {
-          this.#onChange = resolve;
-        });
-      }
-    } finally {
-      this.#isReceiving = false;
+  async receive(): Promise<ReceivedEvent | null> {
+    for (;;) {
+      await this.#turns.next();
+      if (this.signal.aborted) return null;
+      const event = this.#parser.next();
+      if (event !== null) return event;
+      if (this.#isEnded) return null;
+      this.#socket.resume();
+      await this.#change();
     }
+  }
+
+  /** Reads nothing for so long, in milliseconds, so that the client waits too; or until no more will be received. */
+  async rest(ms: number): Promise<void> {
+    this.#isResting = true;
+    this.#socket.pause();
+    let isOver = false;
+    const timer = setTimeout(() => {
+      isOver = true;
+      this.#onChange();
+    }, ms);
+    while (!isOver && !this.#isEnded) await this.#change();
+    clearTimeout(timer);
+    this.#isResting = false;
+    if (!this.#isEnded && this.#parser.waitingBytes <= AHEAD_BYTES) this.#socket.resume();
   }
 
   /** Whoever receives is told that no more will come. */
@@ -95,8 +119,13 @@ export class EventSocket {
 
   /** Resolves when the client has taken so much that more may be sent. Throws the signal's reason when it has gone. */
   async send(event: WyomingEvent): Promise<void> {
+    await this.sendBytes(encodeEvent(event));
+  }
+
+  /** The same, for an event as it goes over the wire. */
+  async sendBytes(bytes: Uint8Array): Promise<void> {
     this.signal.throwIfAborted();
-    if (this.#isEnding || this.#socket.write(encodeEvent(event))) return;
+    if (this.#isEnding || this.#socket.write(bytes)) return;
     await new Promise<void>((resolve, reject) => {
       const over = (): void => {
         this.#socket.off("drain", over);
@@ -127,6 +156,12 @@ export class EventSocket {
   cut(why: string): void {
     this.#leave(why);
     this.#socket.destroy();
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onChange = resolve;
+    });
   }
 
   #leave(why: string): void {

@@ -6,6 +6,12 @@ export interface WyomingEvent {
   readonly payload: Uint8Array | null;
 }
 
+/** An event that has come. */
+export interface ReceivedEvent extends WyomingEvent {
+  /** Of its line and its data, which had to be read. */
+  readonly jsonBytes: number;
+}
+
 /** An event to be sent. */
 export function eventOf(
   type: string,

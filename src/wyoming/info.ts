@@ -1,18 +1,30 @@
 import { VOICES } from "../contract/voices.ts";
 import { LANGUAGE_NAMES } from "../model/languages.ts";
-import { eventOf, type WyomingEvent } from "./event.ts";
+import { encodeEvent, eventOf, type WyomingEvent } from "./event.ts";
 import { VOICE_LANGUAGES } from "./voice.ts";
 
 /** What a bridge says of itself. */
-export interface BridgeInfo {
+interface BridgeInfo {
   /** The program's. */
   readonly version: string;
   /** What the recogniser calls itself; `null` where recordings cannot be heard. */
   readonly recogniserName: string | null;
 }
 
+/** The answer to `describe` as it goes over the wire, made anew only when it changes: it is long beside the question. */
+export function infoTeller(version: string, recogniserName: () => string | null): () => Uint8Array {
+  let told: { readonly name: string | null; readonly bytes: Uint8Array } | null = null;
+  return () => {
+    const name = recogniserName();
+    if (told === null || told.name !== name) {
+      told = { name, bytes: encodeEvent(infoEvent({ version, recogniserName: name })) };
+    }
+    return told.bytes;
+  };
+}
+
 /** The answer to `describe`: who speaks, and who hears where somebody does. */
-export function infoEvent({ version, recogniserName }: BridgeInfo): WyomingEvent {
+function infoEvent({ version, recogniserName }: BridgeInfo): WyomingEvent {
   const ours = { attribution: ATTRIBUTION, installed: true, version };
   return eventOf("info", {
     tts: [

@@ -1,3 +1,4 @@
+import { HIGHEST_RATE_HZ, LOWEST_RATE_HZ, MAX_CHANNELS } from "../audio/recordings/decoding-budget.ts";
 import type { PcmFormat } from "../audio/recordings/wav.ts";
 import { MAX_RECORDING_BYTES } from "../contract/audio-transcriptions.ts";
 import { ServiceError } from "../contract/errors.ts";
@@ -20,6 +21,11 @@ export class Recording {
     this.#format = readFormat(data);
     this.#request = request;
     this.#deps = deps;
+  }
+
+  /** Bytes of samples that have come. */
+  get receivedBytes(): number {
+    return this.#samples.length;
   }
 
   /** Takes the next samples once there is room. Throws a 400 {@link ServiceError} when they are too many. */
@@ -68,17 +74,15 @@ export function languageOf({ language }: WyomingEvent["data"]): string | null {
 }
 
 const WIDTHS: readonly unknown[] = [2, 3, 4];
-const MOST_CHANNELS = 16;
-const RATES = { least: 1_000, most: 768_000 };
 
 function readFormat({ rate, width, channels }: WyomingEvent["data"]): PcmFormat {
   const isFormat =
-    isWhole(rate, RATES.least, RATES.most) && isWidth(width) && isWhole(channels, 1, MOST_CHANNELS);
+    isWhole(rate, LOWEST_RATE_HZ, HIGHEST_RATE_HZ) && isWidth(width) && isWhole(channels, 1, MAX_CHANNELS);
   if (isFormat) return { sampleRateHz: rate, bytesPerSample: width, channels };
   throw new ServiceError(
     422,
-    `the audio's format cannot be read: rate may be ${RATES.least} to ${RATES.most} Hz, width ${WIDTHS.join(", ")} bytes, ` +
-      `channels 1 to ${MOST_CHANNELS}`,
+    `the audio's format cannot be read: rate may be ${LOWEST_RATE_HZ} to ${HIGHEST_RATE_HZ} Hz, width ${WIDTHS.join(", ")} bytes, ` +
+      `channels 1 to ${MAX_CHANNELS}`,
   );
 }
 

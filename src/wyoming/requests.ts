@@ -25,9 +25,21 @@ export interface WyomingDeps {
   readonly version: string;
   /** Told of every request, once, when it is over. */
   readonly onEnd: (end: WyomingEnd) => void;
+  /** Told of every event, once it is dealt with. */
+  readonly onEvent: (outcome: EventOutcome) => void;
+  /** Told once of a connection that asks for more than its budget, when it first has to wait. */
+  readonly onSlowed: () => void;
+  /** Told of what was thrown and is no refusal, where it was not a request's own work that threw it. */
+  readonly onFailure: (error: unknown) => void;
   /** Longest that a connection may move no byte, in milliseconds. */
   readonly stallTimeoutMs: number;
 }
+
+/**
+ * What became of an event: it was `taken`; or it was, but had to wait since its connection was over its budget (`slowed`);
+ * or its connection was ended with an error (`refused`).
+ */
+export type EventOutcome = "taken" | "slowed" | "refused";
 
 /** What a client may ask for that costs something. */
 export type WyomingKind = "synthesize" | "transcribe";
@@ -40,6 +52,8 @@ export interface WyomingEnd {
   readonly traceId: string | null;
   readonly ms: number;
   readonly ending: "finished" | "failed" | "left";
+  /** Why its client has gone; `null` where it has not. */
+  readonly leftBecause: string | null;
   /** `null` where nothing went wrong. */
   readonly failure: ServiceError | null;
 }
@@ -69,10 +83,11 @@ export async function beginRequest(
     if (isOver) return failure;
     isOver = true;
     for (const holding of held.splice(0)) holding.release();
-    const hasLeft = error instanceof ClientGoneError;
-    failure = error === undefined || hasLeft ? null : asServiceError(error);
-    const ending = hasLeft ? "left" : failure === null ? "finished" : "failed";
-    deps.onEnd({ kind, keyId, traceId: span.traceId, ms: performance.now() - beganMs, ending, failure });
+    const leftBecause = error instanceof ClientGoneError ? error.message : null;
+    failure = error === undefined || leftBecause !== null ? null : asServiceError(error);
+    const ending = leftBecause !== null ? "left" : failure === null ? "finished" : "failed";
+    const ms = performance.now() - beganMs;
+    deps.onEnd({ kind, keyId, traceId: span.traceId, ms, ending, leftBecause, failure });
     endRequestSpan(span, ending, failure);
     return failure;
   };

@@ -219,6 +219,7 @@ describe("where there are as many connections as there may be", () => {
       const clients = [first, ...(await connected(server, 63))];
       for (const client of clients) {
         client.send("synthesize-start");
+        client.send("synthesize-chunk", { text: "It is" });
         client.send("ping");
         await client.upTo("pong");
       }
@@ -235,7 +236,7 @@ describe("where there are as many connections as there may be", () => {
 
   test("many pings at once are all answered, in their order", () =>
     withServer({}, async (_server, client) => {
-      for (let i = 0; i < 5_000; i++) client.send("ping", { text: `${i}` });
-      for (let i = 0; i < 5_000; i++) assert.equal((await client.next())?.data.text, `${i}`);
+      for (let i = 0; i < 300; i++) client.send("ping", { text: `${i}` });
+      for (let i = 0; i < 300; i++) assert.equal((await client.next())?.data.text, `${i}`);
     }));
 });

@@ -24,7 +24,10 @@ function parsed(bytes: Uint8Array, lengths: readonly number[]): WyomingEvent[] {
     const end = at + lengths[turn % lengths.length]!;
     parser.push(bytes.subarray(at, end));
     at = end;
-    for (let event = parser.next(); event !== null; event = parser.next()) events.push(event);
+    for (let event = parser.next(); event !== null; event = parser.next()) {
+      const { jsonBytes: _, ...sent } = event;
+      events.push(sent);
+    }
   }
   assert.equal(parser.isInside, false);
   assert.equal(parser.waitingBytes, 0);
@@ -65,6 +68,17 @@ describe("events", () => {
       { type: "x", data: { text: "b", voice: null, c: [] }, payload: null },
       { type: "y", data: {}, payload: null },
     ]);
+  });
+
+  test("may be 64 deep, and have any number of brackets in their strings", () => {
+    const line = `{"type":"x","data":{"a":${"[".repeat(62)}${"]".repeat(62)},"b":"\\"${"[{".repeat(99)}"}}\n`;
+    assert.equal(parsed(Buffer.from(line), [7]).length, 1);
+  });
+
+  test("tell how much of them had to be read", () => {
+    const parser = new EventParser();
+    parser.push(Buffer.from('{"type":"x","data_length":2,"payload_length":3}\n{}abc'));
+    assert.equal(parser.next()?.jsonBytes, 49);
   });
 
   test("keep their payload although the memory is used again", () => {
@@ -111,7 +125,9 @@ describe("what is no event is refused:", () => {
       /data is not JSON/,
     ],
     ["bytes that are no UTF-8", Uint8Array.of(0x22, 0xff, 0x22, 0x0a), /line is not JSON in UTF-8/],
-    ["a deep line", `${"[".repeat(100_000)}\n`, /line is not JSON/],
+    ["a deep line", `${"[".repeat(100_000)}\n`, /line is nested too deep: it may have 64 /],
+    ["a line that is one too deep", `{"a":${"[".repeat(64)}${"]".repeat(64)}}\n`, /line is nested too deep/],
+    ["deep data", `{"type":"x","data_length":100000}\n${"[".repeat(100_000)}`, /data is nested too deep/],
     ["a line that is too long", `"${"a".repeat(MOST_HEADER_BYTES)}"\n`, /its line may have 131072 bytes/],
     ["a line that does not end", "a".repeat(MOST_HEADER_BYTES + 1), /its line may have 131072 bytes/],
   ] as const) {

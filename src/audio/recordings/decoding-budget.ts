@@ -60,6 +60,11 @@ export class DecodingBudget {
     this.chargeWork(samples * channels);
   }
 
+  /** Throws {@link AudioFormatError} where what a recording says of itself is more than is left, before any of it is done. */
+  checkWork(units: number): void {
+    if (units > this.#leftUnits) throw tooMuchWork();
+  }
+
   /** Charges packets, pages or elements that are about to be read. Throws {@link AudioFormatError}. */
   chargeItems(count: number): void {
     this.chargeWork(count * UNITS_PER_ITEM);
@@ -68,11 +73,13 @@ export class DecodingBudget {
   /** Charges other work, a unit for about what a sample of one channel takes. Throws {@link AudioFormatError}. */
   chargeWork(units: number): void {
     this.#leftUnits -= units;
-    if (this.#leftUnits < 0) {
-      throw new AudioFormatError(
-        "it takes more work to decode than any recording of speech",
-        "send it with one channel, at a lower rate, or as WAV",
-      );
-    }
+    if (this.#leftUnits < 0) throw tooMuchWork();
   }
+}
+
+function tooMuchWork(): AudioFormatError {
+  return new AudioFormatError(
+    "it takes more work to decode than any recording of speech",
+    "send it with one channel, at a lower rate, or as WAV",
+  );
 }

@@ -9,6 +9,7 @@ export function openFlac(bytes: Uint8Array, budget: DecodingBudget): RecordingDe
   const { sampleRateHz, channels } = format;
   budget.checkFormat(sampleRateHz, channels);
   budget.checkLength(samples / sampleRateHz);
+  budget.checkWork(samples * channels);
   async function* blocks(): AsyncGenerator<DecodedBlock, void, void> {
     const reader = new FlacFrameReader(bytes, format, budget);
     let decoded = 0;

@@ -1,0 +1,61 @@
+/** What a connection does with its room, as of now. */
+export type Standing =
+  /** It asks for nothing. */
+  | { readonly is: "idle" }
+  /** It has begun an event and not ended it, or has asked for more than its budget; nothing is done for it. */
+  | { readonly is: "unasked" }
+  /** It has opened a recording or a text, so long ago, and sent nothing of it. */
+  | { readonly is: "empty"; readonly ageMs: number }
+  /** It sends a recording, opened so long ago. */
+  | { readonly is: "sending"; readonly ageMs: number; readonly bytes: number }
+  /** It is being served, or sends words that are. */
+  | { readonly is: "served" };
+
+/** Whoever gives way, and why, in words for the log. */
+export interface GivingWay<T> {
+  readonly who: T;
+  readonly why: string;
+}
+
+/** A quarter of the slowest sound that is taken, 8 kHz of 16 bits: nobody who speaks sends less. */
+const LEAST_BYTES_A_SECOND = 4_000;
+/** A recording is given so long before its pace is looked at, in milliseconds. */
+const PACE_AFTER_MS = 1_000;
+
+/**
+ * Who makes room for a newcomer: whoever is idle; else whoever is inside of an event or over its budget; else whoever
+ * opened something and sent nothing of it; else the slowest recording that no microphone can be sending. Of several like
+ * ones, that which has been there, or been open, longest. `null` where everybody has good use of their room.
+ *
+ * @param connections those that have been there longest first
+ */
+export function whoGivesWay<T>(connections: readonly (readonly [T, Standing])[]): GivingWay<T> | null {
+  for (const kind of ["idle", "unasked"]) {
+    const [who] = connections.find(([, { is }]) => is === kind) ?? [];
+    if (who !== undefined) return { who, why: "others needed its room" };
+  }
+  const empty = leastOf(connections, (standing) => (standing.is === "empty" ? -standing.ageMs : null));
+  if (empty !== null) return { who: empty, why: "it sent nothing while others waited" };
+  const slowest = leastOf(connections, paceOfSlow);
+  if (slowest !== null) return { who: slowest, why: "it sent too slowly while others waited" };
+  return null;
+}
+
+/** Bytes a second of a recording that is too slow; `null` of everything else. */
+function paceOfSlow(standing: Standing): number | null {
+  if (standing.is !== "sending" || standing.ageMs < PACE_AFTER_MS) return null;
+  const pace = (1_000 * standing.bytes) / standing.ageMs;
+  return pace < LEAST_BYTES_A_SECOND ? pace : null;
+}
+
+function leastOf<T>(
+  connections: readonly (readonly [T, Standing])[],
+  measure: (standing: Standing) => number | null,
+): T | null {
+  let least: { readonly who: T; readonly value: number } | null = null;
+  for (const [who, standing] of connections) {
+    const value = measure(standing);
+    if (value !== null && (least === null || value < least.value)) least = { who, value };
+  }
+  return least?.who ?? null;
+}

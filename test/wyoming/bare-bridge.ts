@@ -1,0 +1,37 @@
+import type { BucketLimits } from "../../src/tenancy/token-bucket.ts";
+import { type Bridge, listen } from "../../src/wyoming/bridge.ts";
+import type { EventOutcome, WyomingDeps } from "../../src/wyoming/requests.ts";
+
+/** A bridge that answers what needs no request, and what it told. */
+export interface BareBridge extends Bridge {
+  readonly outcomes: EventOutcome[];
+  readonly failures: unknown[];
+  /** Connections that were slowed. */
+  slowed: number;
+}
+
+export interface BareBridgeOptions {
+  readonly budget: BucketLimits;
+  readonly recogniserName?: () => string | null;
+}
+
+/** There is nothing behind it that could speak, hear or know a key. */
+export async function bareBridge({
+  budget,
+  recogniserName = () => null,
+}: BareBridgeOptions): Promise<BareBridge> {
+  const told = { outcomes: [] as EventOutcome[], failures: [] as unknown[], slowed: 0 };
+  const deps = {
+    apiKey: "none",
+    version: "0",
+    stallTimeoutMs: 60_000,
+    recogniserName,
+    onEvent: (outcome) => told.outcomes.push(outcome),
+    onSlowed: () => {
+      told.slowed++;
+    },
+    onFailure: (error) => told.failures.push(error),
+  } satisfies Partial<WyomingDeps>;
+  const bridge = await listen(deps as unknown as WyomingDeps, { host: "127.0.0.1", port: 0, budget });
+  return Object.assign(told, bridge);
+}

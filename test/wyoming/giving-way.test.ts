@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Standing, whoGivesWay } from "../../src/wyoming/giving-way.ts";
+
+const SERVED: Standing = { is: "served" };
+const sending = (ageMs: number, bytes: number): Standing => ({ is: "sending", ageMs, bytes });
+const empty = (ageMs: number): Standing => ({ is: "empty", ageMs });
+
+/** The place of who gives way among these, and then of who does once that one is gone, and so on. */
+function order(standings: readonly Standing[]): number[] {
+  let left = standings.map((standing, index) => [index, standing] as const);
+  const gone: number[] = [];
+  for (let giving = whoGivesWay(left); giving !== null; giving = whoGivesWay(left)) {
+    const { who } = giving;
+    gone.push(who);
+    left = left.filter(([index]) => index !== who);
+  }
+  return gone;
+}
+
+test("the idle give way, then who is inside of an event or over its budget, then what was opened and is empty, then what is too slow", () => {
+  const standings = [SERVED, sending(9_000, 1), empty(5), { is: "unasked" }, { is: "idle" }] as const;
+  assert.deepEqual(order(standings), [4, 3, 2, 1]);
+});
+
+test("of like ones it is the oldest, or the slowest", () => {
+  assert.deepEqual(order([{ is: "idle" }, { is: "idle" }]), [0, 1]);
+  assert.deepEqual(order([empty(1), empty(30), empty(2)]), [1, 2, 0]);
+  assert.deepEqual(order([sending(2_000, 4_000), sending(2_000, 10), sending(8_000, 20_000)]), [1, 0, 2]);
+});
+
+test("a recording at listening pace never gives way, nor does one that has just begun", () => {
+  assert.deepEqual(order([sending(1_000, 4_000), sending(60_000, 960_000), sending(999, 1), SERVED]), []);
+});
+
+test("who gives way is told why", () => {
+  const why = (standing: Standing) => whoGivesWay([["a", standing]])?.why;
+  assert.equal(why({ is: "idle" }), "others needed its room");
+  assert.equal(why(empty(1)), "it sent nothing while others waited");
+  assert.equal(why(sending(2_000, 1)), "it sent too slowly while others waited");
+});

@@ -10,9 +10,7 @@ import { startTestServer, type TestServer } from "../http/start.ts";
 import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
 import { within } from "../waiting.ts";
 import { WyomingClient } from "../wyoming/client.ts";
-
-/** Gives numbers from 0, which may be, to 1, which may not. */
-export type Random = () => number;
+import type { Fuzzer, Random } from "./fuzzer.ts";
 
 /** What a client sends that means no good: pieces, and so many turns of the event loop before each. */
 export type WyomingBytes = readonly { readonly bytes: Uint8Array; readonly afterTurns: number }[];
@@ -27,7 +25,7 @@ export function wyomingBytes(random: Random): WyomingBytes {
 }
 
 /** Tries the bridge with bytes of {@link wyomingBytes}; throws what is wrong with what it does. */
-export const wyomingFuzz = {
+export const wyomingFuzz: Fuzzer = {
   /** Sends one client's bytes to a server that is started with the first call. */
   async run(random: Random): Promise<void> {
     opened ??= openServer();

@@ -70,7 +70,9 @@ export class RecordingSound {
       this.#budget.checkLength(this.#sink.received / this.#fromHz);
       return;
     }
-    if (this.#sink.received === 0) throw new AudioFormatError("it has no samples");
+    // A sample or two at a high rate are none at the one that is kept.
+    const kept = Math.round((this.#sink.received * this.sampleRateHz) / this.#fromHz);
+    if (kept === 0) throw new AudioFormatError("it has no samples");
     this.#sink.end();
     this.#isOver = true;
   }

@@ -84,7 +84,10 @@ export class SampleSink {
 
   #keep(samples: Float32Array): void {
     this.#makeRoom(samples.length);
-    this.#ready.set(samples, this.#to);
+    for (let at = 0; at < samples.length; at += 1) {
+      // A filter swings beyond what it is given.
+      this.#ready[this.#to + at] = Math.max(-1, Math.min(1, samples[at]!));
+    }
     this.#to += samples.length;
   }
 

@@ -39,7 +39,8 @@ test("a high rate is converted, in pieces, to what it would be in one, bit for b
     assert.equal(sink.sampleRateHz, 16_000);
     assert.equal(sink.received, count);
     assert.equal(sink.available, 0);
-    assert.deepEqual(joined(taken), resample(samples, rateHz, 16_000), `${rateHz}`);
+    const whole = resample(samples, rateHz, 16_000).map((sample) => Math.max(-1, Math.min(1, sample)));
+    assert.deepEqual(joined(taken), whole, `${rateHz}`);
   }
 });
 

@@ -1,0 +1,29 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { randomOf } from "./fuzzer.ts";
+import { TARGETS } from "./targets.ts";
+
+/** What the thread is told, and what it tells. */
+export interface FuzzSite {
+  readonly target: string;
+  readonly seed: number;
+  /** The seed of the input that is being tried. */
+  readonly trying: Int32Array;
+}
+export interface Found {
+  readonly seed: number;
+  readonly what: string;
+}
+
+const { target, seed: first, trying } = workerData as FuzzSite;
+const fuzzer = await TARGETS[target]!();
+
+for (let seed = first; ; seed = (seed + 1) | 0) {
+  Atomics.store(trying, 0, seed);
+  Atomics.add(trying, 1, 1);
+  try {
+    await fuzzer.run(randomOf(seed));
+  } catch (error) {
+    const found: Found = { seed, what: `${(error as Error).stack ?? error}` };
+    parentPort?.postMessage(found);
+  }
+}

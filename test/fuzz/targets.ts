@@ -1,0 +1,32 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { TOP } from "../architecture/top.ts";
+import type { Fuzzer } from "./fuzzer.ts";
+
+/** What can be tried, by name. Each is loaded when it is asked for. */
+export const TARGETS: Readonly<Record<string, () => Promise<Fuzzer>>> = {
+  ...Object.fromEntries(
+    (["wav", "mp3", "flac", "ogg", "webm"] as const).map((kind) => [
+      kind,
+      async () => (await import("./recordings.ts")).recordingFuzz(kind),
+    ]),
+  ),
+  wyoming: async () => (await import("./wyoming.ts")).wyomingFuzz,
+};
+
+/** Where inputs are kept that found something once. */
+export function corpusFolder(target: string): string {
+  return join(TOP, "test/fuzz/corpus", target);
+}
+
+/** Those inputs, by the names of their files. */
+export function corpusOf(target: string): ReadonlyMap<string, Uint8Array> {
+  const folder = corpusFolder(target);
+  let names: string[] = [];
+  try {
+    names = readdirSync(folder).sort();
+  } catch {
+    // Nothing was found yet.
+  }
+  return new Map(names.map((name) => [name, new Uint8Array(readFileSync(join(folder, name)))]));
+}

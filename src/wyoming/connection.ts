@@ -1,12 +1,13 @@
 import { ServiceError } from "../contract/errors.ts";
-import { MAX_TEXT_CHARS } from "../contract/limits.ts";
 import { knownRefusal } from "../serving/failures.ts";
-import { StreamedText } from "../serving/streamed-text.ts";
+import type { StreamedText } from "../serving/streamed-text.ts";
 import { type Budget, priceOfSound, priceOfWords, priceOutside } from "./budget.ts";
 import { encodeEvent, eventOf, type ReceivedEvent, type WyomingEvent } from "./event.ts";
 import { ClientGoneError, type EventSocket } from "./event-socket.ts";
 import type { Standing } from "./giving-way.ts";
-import { languageOf, Recording } from "./recording.ts";
+import { OpenRecording } from "./open-recording.ts";
+import { OpenStream } from "./open-stream.ts";
+import { languageOf } from "./recording.ts";
 import {
   asServiceError,
   beginRequest,
@@ -15,28 +16,6 @@ import {
   type WyomingRequest,
 } from "./requests.ts";
 import { prepareStream, prepareWhole, type SpeechClient, speakTo } from "./speech.ts";
-
-/** Words that are spoken while they come. */
-interface OpenStream {
-  readonly words: StreamedText;
-  readonly openedMs: number;
-  /** UTF-16 code units that its client has sent. */
-  sentChars: number;
-  /** Whether all words have come. */
-  isWhole: boolean;
-  /** Resolves when the client was told of its end. Never rejects. */
-  readonly speaking: Promise<void>;
-  /** Whether it was: its client may still be sending words, and the end of them. */
-  isOver: boolean;
-}
-
-interface OpenRecording {
-  readonly recording: Recording;
-  readonly request: WyomingRequest;
-  readonly openedMs: number;
-  /** How long it has waited for room, which is no fault of its client. */
-  waitedMs: number;
-}
 
 /**
  * One client: takes its events in their order, one request at a time, until it goes or an event cannot be answered.
@@ -87,18 +66,8 @@ export class Connection {
   get standing(): Standing {
     if (this.#isOverBudget) return { is: "unasked" };
     if (this.#isServing) return { is: "served" };
-    const nowMs = performance.now();
-    if (this.#recording !== null) {
-      const { recording, openedMs, waitedMs } = this.#recording;
-      const ageMs = nowMs - openedMs - waitedMs;
-      const bytes = recording.receivedBytes + this.#socket.waitingBytes;
-      return bytes === 0 ? { is: "empty", ageMs } : { is: "sending", ageMs, bytes };
-    }
-    if (this.#stream?.isOver === false) {
-      const { words, openedMs, isWhole } = this.#stream;
-      const isEmpty = !isWhole && !words.hasBegun;
-      return isEmpty ? { is: "empty", ageMs: nowMs - openedMs } : { is: "served" };
-    }
+    if (this.#recording !== null) return this.#recording.standing(this.#socket.waitingBytes);
+    if (this.#stream?.isOver === false) return this.#stream.standing;
     return { is: this.#socket.isInside ? "unasked" : "idle" };
   }
 
@@ -156,19 +125,12 @@ export class Connection {
       case "audio-start":
         return 0;
       case "synthesize-chunk":
-        return this.#stream === null ? outside : priceOfWords(event, this.#charsOf(event));
+        return this.#stream === null ? outside : priceOfWords(event, this.#stream.charsOf(event.data.text));
       case "audio-chunk":
         return this.#recording === null ? 0 : priceOfSound(event);
       default:
         return outside;
     }
-  }
-
-  /** Characters of a piece of a text that may still be spoken. */
-  #charsOf({ data: { text } }: ReceivedEvent): number {
-    if (this.#stream === null || typeof text !== "string") return 0;
-    this.#stream.sentChars += text.length;
-    return this.#stream.isOver || this.#stream.sentChars > MAX_TEXT_CHARS ? 0 : text.length;
   }
 
   async #handle(event: WyomingEvent): Promise<void> {
@@ -194,7 +156,7 @@ export class Connection {
         return await this.#serve(() => this.#startRecording(data));
       case "audio-chunk":
         if (this.#recording === null) await this.#serve(() => this.#startRecording(data));
-        return await this.#serve(() => this.#record(payload ?? NOTHING));
+        return await this.#serve(async () => this.#recording?.add(payload ?? NOTHING));
       case "audio-stop":
         return await this.#serve(() => this.#hear());
     }
@@ -240,15 +202,11 @@ export class Connection {
         "a stream is open already: send synthesize-stop before the next synthesize-start",
       );
     }
-    const words = new StreamedText(MAX_TEXT_CHARS);
-    const speaking = this.#speakStream(data, words).then(() => {
-      stream.isOver = true;
-      // Its client may never say that it has ended.
+    this.#stream = new OpenStream((words) => this.#speakStream(data, words));
+    // Its client may never say that it has ended.
+    void this.#stream.speaking.then(() => {
       if (this.#isLast) this.#socket.stopReceiving();
     });
-    const openedMs = performance.now();
-    const stream: OpenStream = { words, openedMs, sentChars: 0, isWhole: false, speaking, isOver: false };
-    this.#stream = stream;
   }
 
   async #speakStream(data: WyomingEvent["data"], words: StreamedText): Promise<void> {
@@ -270,9 +228,7 @@ export class Connection {
   }
 
   async #stopStream(): Promise<void> {
-    if (this.#stream !== null) this.#stream.isWhole = true;
-    this.#stream?.words.end();
-    await this.#stream?.speaking;
+    await this.#stream?.end();
     this.#stream = null;
   }
 
@@ -287,22 +243,10 @@ export class Connection {
     }
     const request = await this.#begin("transcribe");
     try {
-      this.#recording = {
-        recording: new Recording(data, request, this.#deps),
-        request,
-        openedMs: performance.now(),
-        waitedMs: 0,
-      };
+      this.#recording = new OpenRecording(data, request, this.#deps);
     } catch (error) {
       throw request.end(error) ?? error;
     }
-  }
-
-  async #record(samples: Uint8Array): Promise<void> {
-    if (this.#recording === null) return;
-    const askedMs = performance.now();
-    await this.#recording.recording.add(samples);
-    this.#recording.waitedMs += performance.now() - askedMs;
   }
 
   async #hear(): Promise<void> {

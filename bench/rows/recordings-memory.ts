@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -8,6 +8,7 @@ import { talkOf } from "../hearing/long-talk.ts";
 import { NotMeasuredError } from "../not-measured-error.ts";
 import type { RecordingCrowdJob, RecordingCrowdTally } from "../recordings/crowd-job.ts";
 import { LONG_SPEECH } from "../recordings/long-speech.ts";
+import { upload } from "../recordings/upload.ts";
 import type { Renderings } from "../renderings.ts";
 import { mostResidentMb, residentMb } from "../resident.ts";
 import type { Row } from "../row.ts";
@@ -16,8 +17,8 @@ import { startTold } from "../told-process.ts";
 export const recordingsMemory: Row = {
   id: "recordings-memory",
   what:
-    "resident memory at its worst while 16 keys have 64 uploads each of recordings that are taken and take most memory; " +
-    "idle before, its recogniser loaded; after",
+    "resident memory at its worst while recordings that are taken and take most memory come one after the other, and then " +
+    "from 16 keys with 64 uploads each at once; by the end of the former; idle before, its recogniser loaded; after",
   goal: "≤ 1 GB",
   async measure({ isQuick, renderings, note }) {
     if (process.platform !== "linux") throw new NotMeasuredError("not measured: it takes Linux's /proc");
@@ -28,7 +29,12 @@ export const recordingsMemory: Row = {
       const files = await filesIn(folder, renderings);
       await transcribed(server, clip!);
       const idleMb = await residentMb(server.pid);
-      const beside = await besideCrowd(server, files, isQuick ? 60_000 : 180_000);
+      for (const { path } of files) {
+        const bytes = await readFile(path);
+        await upload({ url: server.url, key: server.key, bytes, leaveAfterMs: isQuick ? 12_000 : 40_000 });
+      }
+      const singlyMb = mostMbOf(server.pid) ?? Number.NaN;
+      const beside = await besideCrowd(server, files, isQuick ? 30_000 : 180_000);
       note(describeTally(beside.tally));
       if (beside.endedAfterS !== null) {
         const measured = `the server ended after ${beside.endedAfterS.toFixed(0)} s, of ${beside.mostMb.toFixed(0)} MB at least`;
@@ -36,9 +42,11 @@ export const recordingsMemory: Row = {
       }
       await sleep(SETTLING_MS);
       const afterMb = await residentMb(server.pid);
+      // It may have gone on with what had been sent.
+      const mostMb = mostMbOf(server.pid) ?? beside.mostMb;
       return {
-        measured: `${beside.mostMb.toFixed(0)} MB; ${idleMb.toFixed(0)} MB; ${afterMb.toFixed(0)} MB`,
-        isMet: beside.mostMb <= 1_000,
+        measured: [mostMb, singlyMb, idleMb, afterMb].map((mb) => `${mb.toFixed(0)} MB`).join("; "),
+        isMet: mostMb <= 1_000,
       };
     } finally {
       await server.stop();

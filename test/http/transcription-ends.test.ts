@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, test } from "node:test";
+import { encodeWav } from "../../src/audio/wav-write.ts";
 import { ClientGoneError } from "../../src/http/client-gone-error.ts";
+import { LONG_FILES } from "../audio/recordings/bombs.ts";
 import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
 import { until } from "../waiting.ts";
 import { openRaw } from "./raw-socket.ts";
@@ -74,6 +76,24 @@ describe("a client that leaves", () => {
 });
 
 describe("recordings at once", () => {
+  test("leave others their room, however long what is being heard is", async () => {
+    recogniser.hold();
+    const long = LONG_FILES["FLAC of one value"]();
+    const first = transcribe(server, { file: new Blob([new Uint8Array(long)]) });
+    await until("the long one", () => recogniser.clips.length === 1);
+    const other = await server.another();
+    const second = transcribe(server, {}, { headers: other.auth });
+    await until("the other key's", () => recogniser.clips.length === 2);
+    const clip = encodeWav(new Int16Array(30 * 24_000).fill(100), 24_000);
+    const audio_wav_b64 = Buffer.from(clip).toString("base64");
+    const conversation = [{ text: "Hello.", audio_wav_b64 }, { text: "Hi." }];
+    const spoken = await server.post("/v1/converse", { conversation }, other.auth);
+    assert.equal(spoken.status, 200);
+    recogniser.release();
+    for (const { status } of await Promise.all([first, second])) assert.equal(status, 200);
+    assert.ok(Math.abs(recogniser.clips[0]!.durationS - 1_500) < 0.1);
+  });
+
   test("are heard one of a key, so that another key need not wait for the first one's", async () => {
     recogniser.hold();
     const other = await server.another();

@@ -236,4 +236,21 @@ describe("a conversation that breaks a rule", () => {
       message: /does not support the mode converse/,
     });
   });
+
+  it("keeps a turn's sound at a rate that those who listen can convert in no time", () => {
+    for (const [rateHz, kept] of [
+      [96_000, 96_000],
+      [192_000, 96_000],
+      [767_999, 96_000],
+    ] as const) {
+      const samples = Array.from({ length: rateHz / 100 }, () => 8_192);
+      const wav = makeWav({ encoding: "s16", rateHz, channels: [samples] }).toString("base64");
+      const { conversation } = converse({ conversation: [{ audio_wav_b64: wav }, { text: "Hi." }] });
+      const { audio } = conversation.history[0]!;
+      assert.equal(audio!.sampleRateHz, kept);
+      assert.ok(Math.abs(audio!.samples.length - kept / 100) <= 1, `${audio!.samples.length}`);
+      assert.ok(Math.abs(audio!.durationS - 0.01) < 1e-4);
+      assert.ok(audio!.samples.every((sample) => sample === 0.25));
+    }
+  });
 });

@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { openSound } from "../../../src/audio/recordings/recording-sound.ts";
+import { makeWav } from "../make-wav.ts";
+import { BOMBS, LONG_FILES } from "./bombs.ts";
+import { OPUS_HEAD, ogg, oggPages } from "./ogg-writer.ts";
+import { element, track, webm } from "./webm-writer.ts";
+
+const MAX_S = 1_500;
+const MIB = 2 ** 20;
+
+/** The most that reading a file takes beside it, by the windows of a recogniser; gives how many seconds there are. */
+async function read(file: Uint8Array, windowS = 30): Promise<{ seconds: number; mostBytes: number }> {
+  const before = process.memoryUsage().arrayBuffers;
+  let mostBytes = 0;
+  let samples = 0;
+  const sound = openSound(file, MAX_S);
+  try {
+    for (;;) {
+      const { length } = await sound.read(windowS * sound.sampleRateHz);
+      mostBytes = Math.max(mostBytes, process.memoryUsage().arrayBuffers - before);
+      if (length === 0) break;
+      samples += length;
+    }
+  } finally {
+    await sound.close();
+  }
+  return { seconds: samples / sound.sampleRateHz, mostBytes };
+}
+
+describe("a recording that asks for more than it is worth", () => {
+  test("is refused by its head where that says a rate that nobody records speech at", async () => {
+    assert.throws(() => openSound(BOMBS["FLAC of 8 channels at 1,048,575 Hz"](), MAX_S), {
+      name: "AudioFormatError",
+      message: /its sample rate is 1048575 Hz, and 1000 to 96000 Hz can be read: send it at another rate/,
+    });
+  });
+
+  test("is refused by its head where that says more sound than any speech has", () => {
+    assert.throws(() => openSound(LONG_FILES["FLAC of 8 channels at 96 kHz"](), MAX_S), {
+      name: "AudioFormatError",
+      message: /more work to decode than any recording of speech: send it with one channel/,
+    });
+  });
+
+  test("is refused before it is decoded where its mark of the end hides how long it is", () => {
+    assert.throws(() => openSound(BOMBS["Ogg that ends at 0"](), MAX_S), { name: "RecordingTooLongError" });
+  });
+
+  test("is nothing where all of it lies behind its end", async () => {
+    const short = Buffer.concat(
+      oggPages([OPUS_HEAD, new Uint8Array(16), Uint8Array.of(0xf8)], 1, 7, () => 0),
+    );
+    await assert.rejects(read(short), { message: /it has no samples: send a whole/ });
+  });
+
+  test("of packets without a byte is refused at the first, and no list is made of them", () => {
+    const before = process.memoryUsage().heapUsed;
+    assert.throws(() => openSound(BOMBS["WebM of empty packets"](), MAX_S), {
+      message: /packet 0 of its Opus stream is damaged/,
+    });
+    const pages = ogg(
+      [OPUS_HEAD, new Uint8Array(16), ...Array<Uint8Array>(2_000_000).fill(new Uint8Array(0))],
+      255,
+    );
+    assert.throws(() => openSound(pages, MAX_S), { message: /packet 0 of its Opus stream is damaged/ });
+    assert.ok(process.memoryUsage().heapUsed - before < 400 * MIB);
+  });
+
+  test("of millions of parts that hold nothing is refused for the work that they are", () => {
+    const audio = track(2, 2, "A_OPUS");
+    const tracks = Array<Buffer>(70).fill(element([0xae], new Uint8Array(0)));
+    assert.throws(() => openSound(webm([...tracks, audio], [], false), MAX_S), { message: /over 64 tracks/ });
+    // Void elements, of two bytes each.
+    const voids = Buffer.alloc(10 * MIB, Buffer.of(0xec, 0x80));
+    assert.throws(() => openSound(webm([audio], [voids], false), MAX_S), { message: /more work to decode/ });
+    const chunks = Buffer.alloc(24 * MIB, Buffer.of(0x6a, 0x75, 0x6e, 0x6b, 0, 0, 0, 0));
+    const head = makeWav({ encoding: "s16", rateHz: 8_000, channels: [[1]] });
+    const wav = Buffer.concat([
+      head.subarray(0, 12),
+      chunks,
+      chunks.subarray(0, 16 * MIB),
+      head.subarray(12),
+    ]);
+    assert.throws(() => openSound(wav, MAX_S), { message: /more work to decode/ });
+  });
+});
+
+describe("a long recording that is worth what it asks for", () => {
+  for (const [name, make] of Object.entries(LONG_FILES)) {
+    if (name === "FLAC of 8 channels at 96 kHz") continue;
+    test(`(${name}) is read to its end in the memory of a window`, async () => {
+      const { seconds, mostBytes } = await read(make());
+      assert.ok(Math.abs(seconds - MAX_S) < 1, `${seconds} s`);
+      assert.ok(mostBytes < 64 * MIB, `${mostBytes} bytes`);
+    });
+  }
+});
+
+describe("a telephone's recording", () => {
+  // 1 kHz, by its codes: the same sound in both.
+  const level = Array.from({ length: 8_000 }, (_, at) => Math.round(8_000 * Math.sin((Math.PI * at) / 4)));
+  for (const [name, tag] of [
+    ["A-law", 6],
+    ["mu-law", 7],
+  ] as const) {
+    test(`of ${name} in WAV is understood`, async () => {
+      const { alaw, mulaw } = await import("../../../src/audio/companding.ts");
+      const wav = makeWav({ encoding: "u8", rateHz: 8_000, channels: [level.map(tag === 6 ? alaw : mulaw)] });
+      wav.writeUInt16LE(tag, 20);
+      const sound = openSound(wav, MAX_S);
+      const samples = await sound.read(9_000);
+      assert.equal(samples.length, 8_000);
+      for (const [at, sample] of samples.entries()) {
+        assert.ok(Math.abs(sample - level[at]! / 32_768) < 0.01, `${at}: ${sample}`);
+      }
+    });
+  }
+});

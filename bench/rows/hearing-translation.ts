@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { clipSound } from "../../src/model/sound.ts";
 import { debianRecordings } from "../debian-recordings.ts";
 import { CLIPS_OF_LANGUAGES } from "../hearing/human-clips.ts";
 import { withRecogniser } from "../hearing/recogniser.ts";
@@ -28,7 +29,7 @@ export const hearingTranslation: Row = {
       const found = new Map<string, readonly [words: number, of: number]>();
       let wordless = 0;
       for (const { name, language } of clips) {
-        const { text } = await recogniser.recognise(await clipOf(name), TRANSLATE, never);
+        const { text } = await recogniser.recognise(clipSound(await clipOf(name)), TRANSLATE, never);
         note(`${name}: ${text}`);
         if (text === "") wordless++;
         const prompt = name.slice(language.length + 1);

@@ -47,9 +47,10 @@ describe("a deferred recogniser", () => {
     const recogniser = new DeferredRecogniser("whisper-base.en", {
       find: async () => {},
       open: async () => inner,
+      heldBytesPerS: 0,
     });
     assert.equal(recogniser.canTranslate, true);
-    await recogniser.recognise(CLIP, OPTIONS, NEVER);
+    await recogniser.recognise(clipSound(CLIP), OPTIONS, NEVER);
     assert.equal(recogniser.canTranslate, false);
     await recogniser.close();
   });

@@ -169,8 +169,8 @@ describe("a recogniser behind an endpoint", () => {
       refusal(400, "response_format 'verbose_json' is not compatible"),
       json({ text: "Hello." }),
     );
-    await recogniser.recognise(CLIP, { ...PLAIN, task: "translate" }, NEVER);
-    await recogniser.recognise(CLIP, PLAIN, NEVER);
+    await recogniser.recognise(clipSound(CLIP), { ...PLAIN, task: "translate" }, NEVER);
+    await recogniser.recognise(clipSound(CLIP), PLAIN, NEVER);
     const formats = server.asked.map(({ form }) => /response_format"\r\n\r\n(\w+)/.exec(form)?.[1]);
     assert.deepEqual(formats, ["verbose_json", "json", "verbose_json"]);
   });

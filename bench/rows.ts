@@ -18,6 +18,7 @@ import { hearingMemory } from "./rows/hearing-memory.ts";
 import { hearingNotSpeech } from "./rows/hearing-not-speech.ts";
 import { hearingPace } from "./rows/hearing-pace.ts";
 import { hearingTime } from "./rows/hearing-time.ts";
+import { hearingTranslation } from "./rows/hearing-translation.ts";
 import { hearingBeside, hearingTurn } from "./rows/hearing-turns.ts";
 import { hearingWordTimes } from "./rows/hearing-word-times.ts";
 import { hearingPeople, hearingWords } from "./rows/hearing-words.ts";
@@ -80,6 +81,7 @@ export const ROWS: readonly Row[] = [
   hearingPeople,
   hearingNotSpeech,
   hearingLanguage,
+  hearingTranslation,
   hearingTime,
   hearingTurn,
   hearingBeside,

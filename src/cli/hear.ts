@@ -21,7 +21,7 @@ export interface HeardRecording {
  */
 export async function hear(
   sound: Sound,
-  { language, wantsWords }: Pick<RecogniseOptions, "language" | "wantsWords">,
+  asked: Pick<RecogniseOptions, "task" | "language" | "wantsWords">,
   settings: Settings,
   signal: AbortSignal,
 ): Promise<HeardRecording> {
@@ -44,7 +44,7 @@ export async function hear(
   const progress = await hearingProgress(sound.boundS);
   try {
     const onPart = ({ heardS }: Transcript): void => progress.onProgress(heardS);
-    const options = { language, prompt: null, wantsWords, draft: null, onPart };
+    const options = { ...asked, prompt: null, draft: null, onPart };
     const transcript = await recogniser.recognise(sound, options, signal);
     return { name: recogniser.name, transcript };
   } catch (error) {

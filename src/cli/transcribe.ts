@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { languageCode } from "../model/languages.ts";
-import type { RecogniseOptions, Transcript } from "../model/recogniser.ts";
+import type { HearingTask, RecogniseOptions, Transcript } from "../model/recogniser.ts";
 import type { Settings } from "../settings/schema.ts";
 import { addGlobalOptions, settingsOf, WrongCallError } from "./global-options.ts";
 
@@ -10,6 +10,7 @@ interface TranscribeFlags {
   readonly vtt?: boolean;
   readonly words?: boolean;
   readonly language?: string;
+  readonly translate?: boolean;
 }
 
 /** `antiphon transcribe FILE|-`: what is said in a recording, without a server. */
@@ -22,12 +23,14 @@ export function registerTranscribe(program: Command): void {
     .option("--vtt", "print WebVTT captions")
     .option("--words", "add the time of each word: in JSON, or as a caption for each word")
     .option("--language <code>", "language that is spoken, such as en (default: detect it)")
+    .option("--translate", "print it in English, whatever is spoken")
     .action(async (file: string, flags: TranscribeFlags, command: Command) => {
       const form = formOf(flags);
       const language = languageOf(flags);
       const settings = await settingsOf(command);
       const { untilInterrupted } = await import("./interruption.ts");
-      const options = { language, wantsWords: flags.words ?? false };
+      const task: HearingTask = flags.translate ? "translate" : "transcribe";
+      const options = { task, language, wantsWords: flags.words ?? false };
       await untilInterrupted(async (signal) => {
         process.stdout.write(await transcribed(file, form, options, settings, signal));
       });
@@ -36,11 +39,15 @@ export function registerTranscribe(program: Command): void {
 
 type Form = "text" | "json" | "srt" | "vtt";
 
-function formOf({ json, srt, vtt, words }: TranscribeFlags): Form {
+function formOf({ json, srt, vtt, words, translate }: TranscribeFlags): Form {
   const wanted = Object.entries({ json, srt, vtt }).flatMap(([form, is]) => (is ? [form as Form] : []));
   if (wanted.length > 1)
     throw new WrongCallError(
       `Only one of ${wanted.map((form) => `--${form}`).join(" and ")} can be given: leave the others out.`,
+    );
+  if (words && translate)
+    throw new WrongCallError(
+      "The words of a translation are said at no time: leave out --words or --translate.",
     );
   if (words && wanted.length === 0)
     throw new WrongCallError("Plain text has no times: give --json, --srt or --vtt with --words.");
@@ -61,7 +68,7 @@ function languageOf({ language }: TranscribeFlags): string | null {
 async function transcribed(
   file: string,
   form: Form,
-  asked: Pick<RecogniseOptions, "language" | "wantsWords">,
+  asked: Pick<RecogniseOptions, "task" | "language" | "wantsWords">,
   settings: Settings,
   signal: AbortSignal,
 ): Promise<string> {

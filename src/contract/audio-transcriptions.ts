@@ -105,14 +105,14 @@ export const DurationUsage = Type.Object({
 
 /** What is known of the language. */
 const languages = Type.Array(Type.Object({ code: Type.String({ description: "ISO 639-1." }) }), {
-  description: "The recording's language; empty where it is not known.",
+  description: "The recording's language, that of a translation's too; empty where it is not known.",
 });
 
 const heardSeconds = Type.Optional(
   Type.Number({ description: "How much was listened to, where that is less than all of it." }),
 );
 
-/** Reply with `response_format` `json`. */
+/** Reply with `response_format` `json`, also to a translation. */
 export const Transcription = Type.Object(
   { text: Type.String(), languages, usage: DurationUsage, heard_seconds: heardSeconds },
   { title: "Transcription" },

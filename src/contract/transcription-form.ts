@@ -1,4 +1,5 @@
-import { languageCode } from "../model/languages.ts";
+import { languageCode, languageCodeOfName } from "../model/languages.ts";
+import type { HearingTask } from "../model/recogniser.ts";
 import {
   GRANULARITIES,
   type Granularity,
@@ -20,6 +21,7 @@ export interface FormField {
 
 /** How a recording is to be heard, and its transcript told. */
 export interface TranscriptionAsked {
+  readonly task: HearingTask;
   /** ISO 639-1; `null` is found out. */
   readonly language: string | null;
   /** Never blank; `null` is none. */
@@ -29,40 +31,63 @@ export interface TranscriptionAsked {
   readonly isStreamed: boolean;
 }
 
-/** Fields of OpenAI's API, with or without the brackets of a list. The last ones change nothing here. */
-const FIELDS = [
-  "file",
-  "model",
-  "language",
-  "languages",
-  "prompt",
-  "keywords",
-  "response_format",
-  "timestamp_granularities",
-  "temperature",
-  "stream",
-  "chunking_strategy",
-];
+/** A form as OpenAI's API has it. */
+interface Form {
+  /** With or without the brackets of a list. The last ones change nothing here. */
+  readonly fields: readonly string[];
+  /** What OpenAI's API or clients have and this has not: said by name, since its answer would be taken for what it is not. */
+  readonly notHere: ReadonlyMap<string, string>;
+}
+
+const NOT_TOLD_APART = "speakers are not told apart";
+
+const FORMS: Readonly<Record<HearingTask, Form>> = {
+  transcribe: {
+    fields: [
+      "file",
+      "model",
+      "language",
+      "languages",
+      "prompt",
+      "keywords",
+      "response_format",
+      "timestamp_granularities",
+      "temperature",
+      "stream",
+      "chunking_strategy",
+    ],
+    notHere: new Map([
+      ["include", "token probabilities are not reported: ask for verbose_json, which has avg_logprob"],
+      ["known_speaker_names", NOT_TOLD_APART],
+      ["known_speaker_references", NOT_TOLD_APART],
+    ]),
+  },
+  translate: {
+    // OpenAI's API has no language here, and clients send it all the same.
+    fields: ["file", "model", "prompt", "response_format", "temperature", "language"],
+    notHere: new Map([
+      [
+        "timestamp_granularities",
+        "a translation's words are said at no time: leave it out, verbose_json has the times of segments",
+      ],
+      ["stream", "a translation comes in one piece: leave it out"],
+    ]),
+  },
+};
 const LISTS: ReadonlyMap<string, number> = new Map(Object.entries(MOST_VALUES));
 
-/** What OpenAI's API has and this one has not: said by name, since a client would take its answer for what it is not. */
-const NOT_HERE: ReadonlyMap<string, string> = new Map([
-  ["include", "token probabilities are not reported: ask for verbose_json, which has avg_logprob"],
-  ["known_speaker_names", "speakers are not told apart"],
-  ["known_speaker_references", "speakers are not told apart"],
-]);
-
 /**
- * Reads the text fields of a transcription's form. Throws a 422 {@link ServiceError} for what does not match the schema
+ * Reads the text fields of the form of a transcription or a translation. Throws a 422 {@link ServiceError} for what does not match the schema
  * and a 400 for what it means; either names the field and what to do.
  *
  * @param recogniserName what the recogniser calls itself, which `model` may be; `null` where there is none
  */
 export function readTranscriptionForm(
+  task: HearingTask,
   fields: readonly FormField[],
   recogniserName: string | null,
 ): TranscriptionAsked {
-  const values = grouped(fields);
+  const values = grouped(fields, FORMS[task]);
   const one = (name: string): string | undefined => values.get(name)?.[0];
   const model = one("model") ?? "";
   checkTemperature(one("temperature"));
@@ -82,7 +107,11 @@ export function readTranscriptionForm(
     throw refusal(400, "stream", `gives text alone: leave it out for response_format ${quoted(format)}`);
   }
   return {
-    language: readLanguages(one("language"), values.get("languages") ?? []),
+    task,
+    language:
+      task === "translate"
+        ? hintedLanguage(one("language") ?? "")
+        : readLanguages(one("language"), values.get("languages") ?? []),
     prompt,
     format,
     granularities,
@@ -96,16 +125,16 @@ function refusal(status: 400 | 422, field: string, wrong: string): ServiceError 
 }
 
 /** The values of each field, by its name without brackets. */
-function grouped(fields: readonly FormField[]): Map<string, string[]> {
+function grouped(fields: readonly FormField[], form: Form): Map<string, string[]> {
   const values = new Map<string, string[]>();
   for (const { name: written, value } of fields) {
     const name = written.replace(/\[\d*\]$/, "");
-    const missing = NOT_HERE.get(name);
+    const missing = form.notHere.get(name);
     if (missing !== undefined) throw refusal(400, name, `is not taken here, ${missing}`);
-    if (!FIELDS.includes(name) || (name !== written && !LISTS.has(name))) {
+    if (!form.fields.includes(name) || (name !== written && !LISTS.has(name))) {
       throw new ServiceError(
         422,
-        `${quoted(written)} is not a field of this form: leave it out; there are ${FIELDS.join(", ")}`,
+        `${quoted(written)} is not a field of this form: leave it out; there are ${form.fields.join(", ")}`,
       );
     }
     const before = values.get(name);
@@ -180,4 +209,14 @@ function readLanguage(field: string, value: string): string | null {
     field,
     `${quoted(value)} is unknown: send its ISO 639-1 code, such as "en", or leave it out to have it detected`,
   );
+}
+
+/**
+ * What clients send beside a translation is a hint: a name or a code, perhaps with a region; what is neither is found out.
+ * So is English, which many name because they want it: of other speech that is taken for English half may be left out.
+ */
+function hintedLanguage(value: string): string | null {
+  const lower = value.trim().toLowerCase();
+  const code = languageCodeOfName(lower) ?? languageCode(lower.split(/[-_]/)[0]!);
+  return code === "en" ? null : code;
 }

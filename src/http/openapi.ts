@@ -7,6 +7,7 @@ import {
   TranscriptTextDone,
   VerboseTranscription,
 } from "../contract/audio-transcriptions.ts";
+import { AudioTranslationRequest, VerboseTranslation } from "../contract/audio-translations.ts";
 import { AudioEvent, EndEvent, ErrorEvent, MetaEvent } from "../contract/events.ts";
 import {
   AudioModelList,
@@ -25,6 +26,7 @@ import {
   SPEECH_EXAMPLES,
   TELEPHONY_EXAMPLES,
   TRANSCRIPTION_EXAMPLES,
+  TRANSLATION_EXAMPLES,
   TTS_EXAMPLES,
 } from "./openapi/body-examples.ts";
 import { componentsOf, type Json } from "./openapi/components.ts";
@@ -61,6 +63,7 @@ export function openApiDocument(): Json {
     unnamedEvents("TranscriptStreamEvent", [TranscriptTextDelta, TranscriptTextDone, TranscriptError]),
   );
   const text = { schema: { type: "string" } };
+  const captions = { "text/plain": text, "application/x-subrip": text, "text/vtt": text };
   const responses = failureResponses(ref);
   return {
     openapi: "3.1.0",
@@ -131,15 +134,24 @@ export function openApiDocument(): Json {
           examples: TRANSCRIPTION_EXAMPLES,
           content: {
             ...json({ anyOf: [ref(Transcription), ref(VerboseTranscription)] }),
-            "text/plain": text,
-            "application/x-subrip": text,
-            "text/vtt": text,
+            ...captions,
             ...eventStream(transcriptEvents),
           },
           headers: STREAMED,
           description:
             "The transcript in `response_format`, or with `stream` server-sent events without names: deltas, then one " +
             "done. A recording that is not listened to from beginning to end has `heard_seconds`.",
+        }),
+      },
+      "/v1/audio/translations": {
+        post: generation("createTranslation", "What is said in a recording, in English, as in OpenAI's API", {
+          body: ref(AudioTranslationRequest),
+          mediaType: "multipart/form-data",
+          examples: TRANSLATION_EXAMPLES,
+          content: { ...json({ anyOf: [ref(Transcription), ref(VerboseTranslation)] }), ...captions },
+          description:
+            "The translation in `response_format`. English is written as it is said. A recording that is not listened " +
+            "to from beginning to end has `heard_seconds`. A recogniser that cannot translate is answered with 400.",
         }),
       },
       "/v1/audio/telephony": {
@@ -211,4 +223,4 @@ const DESCRIPTION =
   "gets 404 (`NotFound`), a method that its path does not have gets 405 (`MethodNotAllowed`); HEAD works wherever " +
   "GET does. Retry 429 and 502 after `Retry-After`: a failed call commits nothing.\n\n" +
   "A body that matches its schema may still be refused with 400 for what it means: a model that is not offered, text " +
-  "with nothing to speak, audio that cannot be decoded, a language that nobody knows, or a broken rule about turns.";
+  "with nothing to speak, audio that cannot be decoded, a language that nobody knows, a translation that nobody makes, or a broken rule about turns.";

@@ -17,7 +17,7 @@ import { beginRequestSpan } from "./request-span.ts";
 import { apiDocsRoutes } from "./routes/api-docs.ts";
 import { audioSpeechRoutes } from "./routes/audio-speech.ts";
 import { audioTelephonyRoute } from "./routes/audio-telephony.ts";
-import { audioTranscriptionsRoute } from "./routes/audio-transcriptions.ts";
+import { audioTranscriptionRoutes } from "./routes/audio-transcriptions.ts";
 import { converseRoute } from "./routes/converse.ts";
 import { metricsRoute, openApiRoute } from "./routes/documents.ts";
 import { playgroundRoutes } from "./routes/playground.ts";
@@ -43,7 +43,7 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
   streamRoute(app, deps);
   audioSpeechRoutes(app, deps);
   audioTelephonyRoute(app, deps);
-  audioTranscriptionsRoute(app, deps);
+  audioTranscriptionRoutes(app, deps);
   queryRoutes(app, deps);
   openApiRoute(app);
   apiDocsRoutes(app);

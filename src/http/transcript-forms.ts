@@ -1,6 +1,12 @@
 import { toSrt, toVtt } from "../captions/captions.ts";
-import type { Granularity, TranscriptFormat } from "../contract/audio-transcriptions.ts";
-import { captionsOf, plainTranscription, verboseTranscription } from "../serving/told-transcript.ts";
+import type { TranscriptFormat } from "../contract/audio-transcriptions.ts";
+import type { TranscriptionAsked } from "../contract/transcription-form.ts";
+import {
+  captionsOf,
+  plainTranscription,
+  verboseTranscription,
+  verboseTranslation,
+} from "../serving/told-transcript.ts";
 import type { Heard } from "../serving/transcriptions.ts";
 
 /** The media type of each format. */
@@ -14,16 +20,17 @@ export const TRANSCRIPT_MEDIA_TYPES: Readonly<Record<TranscriptFormat, string>> 
 
 /** A transcript in the format that was asked for. */
 export function toldAs(
-  format: TranscriptFormat,
+  { task, format, granularities }: Pick<TranscriptionAsked, "task" | "format" | "granularities">,
   heard: Heard,
-  granularities: ReadonlySet<Granularity>,
 ): string {
   const { text, segments } = heard.transcript;
   switch (format) {
     case "json":
       return JSON.stringify(plainTranscription(heard));
     case "verbose_json":
-      return JSON.stringify(verboseTranscription(heard, granularities));
+      return JSON.stringify(
+        task === "translate" ? verboseTranslation(heard) : verboseTranscription(heard, granularities),
+      );
     case "text":
       return `${text}\n`;
     case "srt":

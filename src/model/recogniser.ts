@@ -21,11 +21,14 @@ export interface HeardSegment {
   readonly meanLogProbability: number | null;
 }
 
+/** What is written of a sound: what is said, or what it means in English. */
+export type HearingTask = "transcribe" | "translate";
+
 /** What is said in a sound. */
 export interface Transcript {
   /** The segments' words, joined by spaces; empty where nobody speaks. */
   readonly text: string;
-  /** ISO 639-1; `null` where it is unknown. */
+  /** That is spoken, also where the text is a translation: ISO 639-1; `null` where it is unknown. */
   readonly language: string | null;
   /** 0 to 1; `null` where the recogniser does not say. */
   readonly languageProbability: number | null;
@@ -39,13 +42,15 @@ export interface Transcript {
 }
 
 export interface RecogniseOptions {
-  /** ISO 639-1; `null` lets it find out. */
+  /** `transcribe` unless given. */
+  readonly task?: HearingTask;
+  /** That is spoken: ISO 639-1; `null` lets it find out. */
   readonly language: string | null;
-  /** Words that may be said, or what was said before; steers spelling. */
+  /** Words that may be said, or what was said before; steers spelling. In the language of the text. */
   readonly prompt: string | null;
-  /** Whether each word's time is wanted. */
+  /** Whether each word's time is wanted. The words of a translation are said at no time: it has none. */
   readonly wantsWords: boolean;
-  /** What the same speech was taken for when less of it had been heard: confirmed or corrected, which is cheaper. */
+  /** What the same task made of the same speech when less of it had been heard: confirmed or corrected, which is cheaper. */
   readonly draft: Transcript | null;
   /** From where on it is heard, in seconds: 0 unless given. What was said before is not in the transcript. */
   readonly startAtS?: number;
@@ -69,10 +74,15 @@ export interface Recogniser {
   readonly name: string;
   /** Memory that it takes for each second of a sound while it hears that; 0 for one that holds no more than a window. */
   readonly heldBytesPerS: number;
+  /** Whether it takes the task `translate`, as far as it knows: what it cannot after all, it refuses when it is asked. */
+  readonly canTranslate: boolean;
   /** Reads the sound as it hears it. What reading throws is thrown on as it is. */
   recognise(sound: Sound, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript>;
   close(): Promise<void>;
 }
+
+/** What of a request a recogniser may be unable to do. */
+type Refused = "language" | "length" | "task";
 
 /**
  * A recogniser that could not hear. The message is shown to clients: it quotes nothing that a third party sent and names
@@ -83,11 +93,11 @@ export class RecogniserError extends Error {
   /** After how long the same request may work; `null` when waiting alone mends nothing. */
   readonly retryAfterMs: number | null;
   /** What of the request cannot be done, so that only another request will do; `null` where it is not at fault. */
-  readonly refused: "language" | "length" | null;
+  readonly refused: Refused | null;
 
   constructor(
     message: string,
-    options: ErrorOptions & { readonly retryAfterMs?: number; readonly refused?: "language" | "length" } = {},
+    options: ErrorOptions & { readonly retryAfterMs?: number; readonly refused?: Refused } = {},
   ) {
     super(message, options);
     this.retryAfterMs = options.retryAfterMs ?? null;

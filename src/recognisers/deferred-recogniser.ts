@@ -26,6 +26,7 @@ export class DeferredRecogniser<Found = unknown> implements Recogniser {
   #finding: Promise<Found> | null = null;
   #recogniser: Promise<Recogniser> | null = null;
   #isFound = false;
+  #canTranslate = true;
   #isClosed = false;
 
   constructor(name: string, opening: RecogniserOpening<Found>) {
@@ -40,6 +41,11 @@ export class DeferredRecogniser<Found = unknown> implements Recogniser {
 
   get heldBytesPerS(): number {
     return this.#opening.heldBytesPerS;
+  }
+
+  /** Until it is open nothing speaks against it, and what is opened refuses what it cannot. */
+  get canTranslate(): boolean {
+    return this.#canTranslate;
   }
 
   /** Whether what it takes was there when it was last looked for. */
@@ -91,6 +97,7 @@ export class DeferredRecogniser<Found = unknown> implements Recogniser {
   async #open(): Promise<Recogniser> {
     const recogniser = await this.#opening.open(await this.#found());
     this.#name = recogniser.name;
+    this.#canTranslate = recogniser.canTranslate;
     return recogniser;
   }
 }

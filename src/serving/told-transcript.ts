@@ -8,6 +8,7 @@ import type {
   TranscriptTextDone,
   VerboseTranscription,
 } from "../contract/audio-transcriptions.ts";
+import type { VerboseTranslation } from "../contract/audio-translations.ts";
 import { countChars } from "../contract/limits.ts";
 import { languageName } from "../model/languages.ts";
 import type { HeardSegment, Transcript } from "../model/recogniser.ts";
@@ -39,6 +40,21 @@ export function verboseTranscription(
     text: transcript.text,
     ...(granularities.has("segment") && { segments: segmentsOf(transcript) }),
     ...(granularities.has("word") && { words: wordsOf(transcript) }),
+    usage: durationUsage(heard),
+    ...heardSeconds(heard),
+  };
+}
+
+/** The same of a translation, whose text is in English whatever was spoken. */
+export function verboseTranslation(heard: Heard): VerboseTranslation {
+  const { transcript, durationS } = heard;
+  return {
+    task: "translate",
+    language: "english",
+    languages: languagesOf(transcript),
+    duration: roundedToMs(durationS),
+    text: transcript.text,
+    segments: segmentsOf(transcript),
     usage: durationUsage(heard),
     ...heardSeconds(heard),
   };

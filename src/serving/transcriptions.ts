@@ -1,7 +1,7 @@
 import { ServiceError } from "../contract/errors.ts";
 import { countChars } from "../contract/limits.ts";
 import type { Usage } from "../contract/replies.ts";
-import { type Recogniser, RecogniserError, type Transcript } from "../model/recogniser.ts";
+import { type HearingTask, type Recogniser, RecogniserError, type Transcript } from "../model/recogniser.ts";
 import type { Sound } from "../model/sound.ts";
 import type { Stop } from "../model/stop-with.ts";
 import { newEventId } from "../tenancy/event-id.ts";
@@ -33,6 +33,8 @@ export interface TranscriptionDeps {
 export interface RecordingToHear {
   /** Nothing of it was read. */
   readonly sound: Sound;
+  /** `transcribe` unless given. */
+  readonly task?: HearingTask;
   /** ISO 639-1; `null` is found out. */
   readonly language: string | null;
   readonly prompt: string | null;
@@ -61,9 +63,11 @@ export class Transcriptions {
     return this.#deps.recogniser?.name ?? null;
   }
 
-  /** Why no recording is worth sending; `null` where one may be. */
-  refusal(): ServiceError | null {
-    return this.#deps.recogniser === null ? noRecogniser() : null;
+  /** Why no recording is worth sending for that; `null` where one may be. */
+  refusal(task: HearingTask): ServiceError | null {
+    const { recogniser } = this.#deps;
+    if (recogniser === null) return noRecogniser();
+    return task === "translate" && !recogniser.canTranslate ? cannotTranslate() : null;
   }
 
   /** Throws {@link ServiceError}, or the requester's abort reason; then nothing is metered. */
@@ -85,7 +89,7 @@ export class Transcriptions {
   }
 
   async #hear(
-    { sound, language, prompt, wantsWords }: RecordingToHear,
+    { sound, task = "transcribe", language, prompt, wantsWords }: RecordingToHear,
     { keyId, span, keep }: Requester,
     stop: Stop,
   ): Promise<Heard> {
@@ -100,7 +104,7 @@ export class Transcriptions {
       const beganMs = performance.now();
       const hearing = span.begin("hear");
       const traceHeaders = hearing.headers;
-      const options = { language, prompt, wantsWords, draft: null, traceHeaders };
+      const options = { task, language, prompt, wantsWords, draft: null, traceHeaders };
       const counted = countedSound(sound);
       const work = recogniser.recognise(counted, options, stop.signal).catch((error: unknown) => {
         throw asOfRequest(error, language);
@@ -159,6 +163,7 @@ function countedSound(sound: Sound): Sound & { readonly durationS: number } {
 /** What of a request its recogniser cannot do, by the name of the field. */
 function asOfRequest(error: unknown, language: string | null): unknown {
   if (!(error instanceof RecogniserError)) return error;
+  if (error.refused === "task") return cannotTranslate(error);
   if (error.refused === "length") {
     return new ServiceError(400, "file is too long for the recogniser: send it in pieces", { cause: error });
   }
@@ -167,6 +172,14 @@ function asOfRequest(error: unknown, language: string | null): unknown {
     400,
     `language "${language}" is not known to the recogniser: leave it out to have it detected, or send another`,
     { cause: error },
+  );
+}
+
+function cannotTranslate(cause?: RecogniserError): ServiceError {
+  return new ServiceError(
+    400,
+    "the recogniser cannot translate: ask /v1/audio/transcriptions for what is said, in its own language",
+    { cause },
   );
 }
 

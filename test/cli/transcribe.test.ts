@@ -121,6 +121,14 @@ describe("antiphon transcribe", { concurrency: false }, () => {
     assert.match(form, /name="language"\r\n\r\nen\r\n/);
   });
 
+  it("prints the translation, and says so where there is none to be had", async () => {
+    assert.equal(await printed(TONE, "--translate"), "The tea is ready. Come in.\n");
+    assert.equal(server.asked[0]?.request.url, "/v1/audio/translations");
+    server.answers(refusal(404));
+    const said = sentence(await antiphon(["transcribe", TONE, "--translate"], { env: endpoint() }), 1);
+    assert.match(said, /does not translate \(404\)\. Ask for a transcription instead\.$/m);
+  });
+
   it("reads the other kinds of recordings", async () => {
     for (const name of ["mono-44100.mp3", "mono-16000.flac", "mono.ogg", "mono.webm"]) {
       assert.equal(
@@ -162,6 +170,7 @@ describe("antiphon transcribe", { concurrency: false }, () => {
       ],
       [[none, "--language", ""], /^The language "" is unknown/],
       [[TONE, "--words"], /^Plain text has no times: give --json, --srt or --vtt with --words\.$/],
+      [[TONE, "--translate", "--json", "--words"], /^The words of a translation are said at no time: leave/],
       [[], /^Missing required argument 'file': see --help\.$/],
     ];
     for (const [line, says] of wrong) {

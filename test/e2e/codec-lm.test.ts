@@ -26,6 +26,7 @@ describe("a server whose models are codec language models", () => {
   const recogniser: Recogniser = {
     name: "scripted",
     heldBytesPerS: 0,
+    canTranslate: false,
     recognise: async ({ boundS }) => ({
       text: "Heard words.",
       language: "en",

@@ -52,8 +52,8 @@ describe("a transcript", () => {
     assert.equal(clip?.sampleRateHz, 16_000);
     assert.equal(clip?.samples.length, 8_000);
     assert.equal(clip?.durationS, 0.5);
-    const asked = { language: null, prompt: "Ways.", wantsWords: false, draft: null, traceHeaders: {} };
-    assert.deepEqual(recogniser.asked, [asked]);
+    const asked = { task: "transcribe", language: null, prompt: "Ways.", wantsWords: false, draft: null };
+    assert.deepEqual(recogniser.asked, [{ ...asked, traceHeaders: {} }]);
   });
 
   test("is steered by languages and keywords, as newer clients of OpenAI's API name them", async () => {

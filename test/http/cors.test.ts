@@ -25,6 +25,7 @@ test("a browser that asks before a call from a listed page is told what it may s
   for (const [path, methods] of [
     ["/v1/audio/speech", "POST"],
     ["/v1/audio/transcriptions", "POST"],
+    ["/v1/audio/translations", "POST"],
     ["/v1/models/tts-1", "GET, HEAD"],
   ] as const) {
     for (const origin of [APP, "http://localhost:5173"]) {

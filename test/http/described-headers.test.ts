@@ -4,7 +4,7 @@ import { createToneModel } from "../../src/engines/tone/tone.ts";
 import type { Script } from "../../src/model/script.ts";
 import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
 import { startTestServer, type TestServer } from "./start.ts";
-import { transcribe } from "./transcription-form.ts";
+import { transcribe, translate } from "./transcription-form.ts";
 import type { Reply } from "./wire.ts";
 
 let server: TestServer;
@@ -109,6 +109,7 @@ test("answers have the headers that the document gives them, and no others", asy
   for (const response_format of ["json", "verbose_json", "text", "srt", "vtt"]) {
     const reply = await transcribe(server, { response_format });
     await held("/v1/audio/transcriptions", "POST", 200, reply);
+    await held("/v1/audio/translations", "POST", 200, await translate(server, { response_format }));
   }
   const streamed = await transcribe(server, { stream: "true" });
   await held("/v1/audio/transcriptions", "POST", 200, streamed);

@@ -8,7 +8,7 @@ import { TOP } from "../architecture/top.ts";
 import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
 import { ScriptedWriter } from "../writers/scripted-writer.ts";
 import { startTestServer, type TestServer } from "./start.ts";
-import { transcribe } from "./transcription-form.ts";
+import { transcribe, translate } from "./transcription-form.ts";
 import { type Reply, readEvents } from "./wire.ts";
 
 let server: TestServer;
@@ -148,6 +148,20 @@ test("every form to transcribe is as the document says, and so are its answers a
     const told = events.filter((event) => !event.startsWith(":"));
     assert.ok(told.length >= 3);
     for (const event of told) assert.ok(validate(JSON.parse(event.replace("data: ", ""))), event);
+  }
+});
+
+test("every form to translate is as the document says, and so are its answers", async () => {
+  const { content } = document.paths["/v1/audio/translations"].post.requestBody;
+  const { schema, examples } = content["multipart/form-data"];
+  assert.equal(schema.$ref, "#/components/schemas/AudioTranslationRequest");
+  for (const { value } of Object.values<{ value: Record<string, string> }>(examples)) {
+    assert.equal(faults("AudioTranslationRequest", value), "");
+    const blob = new Blob([Buffer.from(value.file!, "base64")]);
+    const reply = await translate(server, { ...value, file: blob });
+    const answer = await reply.json();
+    assert.equal(reply.status, 200, JSON.stringify(answer));
+    assert.equal(faults("segments" in answer ? "VerboseTranslation" : "Transcription", answer), "");
   }
 });
 

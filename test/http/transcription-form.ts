@@ -3,6 +3,7 @@ import type { TestServer } from "./start.ts";
 import type { Reply } from "./wire.ts";
 
 export const PATH = "/v1/audio/transcriptions";
+export const TRANSLATIONS = "/v1/audio/translations";
 
 /** Half a second at 16 kHz. */
 export const WAV = encodeWav(
@@ -32,4 +33,10 @@ export function transcribe(
   init: RequestInit = { headers: { "X-API-Key": on.key } },
 ): Promise<Reply> {
   return fetch(on.url + PATH, { method: "POST", body: formOf(parts), ...init });
+}
+
+/** The same to have it in English. */
+export function translate(on: TestServer, parts: Parts = {}): Promise<Reply> {
+  const headers = { "X-API-Key": on.key };
+  return fetch(on.url + TRANSLATIONS, { method: "POST", body: formOf(parts), headers });
 }

@@ -63,6 +63,27 @@ export function recogniserConformance(
       assert.ok(missing.length <= words.length / 5, `"${text}" lacks ${missing}`);
     });
 
+    test("it translates into English what it knows words of, or refuses to by name", async () => {
+      const wants = { task: "translate", wantsWords: true } as const;
+      if (!recogniser.canTranslate) {
+        const isTask = (error: unknown) => error instanceof RecogniserError && error.refused === "task";
+        await assert.rejects(heard(clip, wants), isTask);
+        return;
+      }
+      const translated = await heard(clip, wants);
+      checkForm(translated, clip);
+      assert.deepEqual(
+        translated.segments.filter((segment) => segment.words !== null),
+        [],
+        "a translation's words have no times",
+      );
+      if (speech === undefined) return;
+      // English, as all the words here are, stays as it is.
+      const found = new Set(translated.text.toLowerCase().match(/\p{L}+/gu));
+      const missing = words.filter((word) => !found.has(word));
+      assert.ok(missing.length <= words.length / 5, `"${translated.text}" lacks ${missing}`);
+    });
+
     test("segments are in order, within the clip, trimmed, and make up the text", async () => {
       checkForm(await heard(clip), clip);
       checkForm(await heard(clip, { wantsWords: true }), clip);

@@ -41,6 +41,20 @@ describe("a deferred recogniser", () => {
     assert.equal(inner.isClosed, true);
   });
 
+  it("may translate as far as it knows, until what is opened cannot", async () => {
+    const inner = new ScriptedRecogniser();
+    inner.canTranslate = false;
+    const recogniser = new DeferredRecogniser("whisper-base.en", {
+      find: async () => {},
+      open: async () => inner,
+      heldBytesPerS: 0,
+    });
+    assert.equal(recogniser.canTranslate, true);
+    await recogniser.recognise(clipSound(CLIP), OPTIONS, NEVER);
+    assert.equal(recogniser.canTranslate, false);
+    await recogniser.close();
+  });
+
   it("is tried again by the next clip after a failure", async () => {
     const ways = [() => Promise.reject(new RecogniserError("damaged")), async () => new ScriptedRecogniser()];
     const finds = [() => Promise.reject(new RecogniserError("no weights")), async () => {}, async () => {}];

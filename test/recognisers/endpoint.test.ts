@@ -87,7 +87,7 @@ describe("a recogniser behind an endpoint", () => {
       assert.equal(heard?.sampleRateHz, 16_000);
       assert.equal(heard?.samples.length, 48_000);
       const { draft, traceHeaders, ...asked } = scripted.asked[0]!;
-      assert.deepEqual(asked, { language: "de", prompt: "Ways.", wantsWords: true });
+      assert.deepEqual(asked, { task: "transcribe", language: "de", prompt: "Ways.", wantsWords: true });
     } finally {
       await endpoint.close();
       await other.stop();
@@ -123,6 +123,56 @@ describe("a recogniser behind an endpoint", () => {
     assert.equal(await refused(413, "", null), "length");
     assert.equal(await refused(413, "", "en"), "length");
     assert.equal(await refused(401, "", "xx"), null);
+  });
+
+  test("asks another route for a translation, without what that does not take", async () => {
+    server.answers(
+      json({ text: "Hello.", language: "english", segments: [{ text: "Hello.", start: 0, end: 1 }] }),
+    );
+    const options = { task: "translate", language: "de", prompt: "A greeting.", wantsWords: true } as const;
+    const { text, language, segments } = await hear(options);
+    assert.deepEqual([text, language, segments[0]?.words], ["Hello.", null, null]);
+    const [{ request, form } = assert.fail("asked")] = server.asked;
+    assert.equal(request.url, "/v1/audio/translations");
+    assert.match(form, /name="prompt"\r\n\r\nA greeting\.\r\n/);
+    assert.match(form, /name="response_format"\r\n\r\nverbose_json\r\n/);
+    assert.doesNotMatch(form, /name="(?:language|timestamp_granularities)/);
+  });
+
+  test("refuses a translation where the endpoint has no such route or says that its model has none, at once", async () => {
+    const failure = async (task: "transcribe" | "translate"): Promise<RecogniserError> => {
+      const error = await hear({ task }).catch((thrown: unknown) => thrown);
+      assert.ok(error instanceof RecogniserError && !error.message.includes(UPSTREAM_SECRET));
+      assert.equal(server.asked.length, 1);
+      return error;
+    };
+    for (const [status, said] of [
+      [404, ""],
+      [405, ""],
+      [501, ""],
+      [400, "The model does not support Translations"],
+    ] as const) {
+      server.answers(refusal(status, said));
+      const { refused, message } = await failure("translate");
+      assert.equal(refused, "task", `${status}`);
+      assert.match(message, /does not translate \(\d{3}\)\. Ask for a transcription instead\.$/);
+    }
+    server.answers(refusal(400, "unknown field: translate_to"));
+    assert.equal((await failure("translate")).refused, null);
+    server.answers(refusal(404));
+    assert.equal((await failure("transcribe")).refused, null);
+  });
+
+  test("keeps what the one route does not take apart from the other", async () => {
+    const recogniser = opened();
+    server.answers(
+      refusal(400, "response_format 'verbose_json' is not compatible"),
+      json({ text: "Hello." }),
+    );
+    await recogniser.recognise(clipSound(CLIP), { ...PLAIN, task: "translate" }, NEVER);
+    await recogniser.recognise(clipSound(CLIP), PLAIN, NEVER);
+    const formats = server.asked.map(({ form }) => /response_format"\r\n\r\n(\w+)/.exec(form)?.[1]);
+    assert.deepEqual(formats, ["verbose_json", "json", "verbose_json"]);
   });
 
   test("sends 16-bit WAV of 16 kHz, and the key in its one place", async () => {

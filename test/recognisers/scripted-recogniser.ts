@@ -7,6 +7,7 @@ import { type HeardSound, readWhole } from "./read-whole.ts";
 export class ScriptedRecogniser implements Recogniser {
   readonly name = "scripted-recogniser";
   readonly heldBytesPerS = 0;
+  canTranslate = true;
   /** What it was given so far. */
   readonly clips: HeardSound[] = [];
   readonly asked: RecogniseOptions[] = [];

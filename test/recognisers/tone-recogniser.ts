@@ -26,18 +26,29 @@ const WORDS: readonly (readonly [uptoHz: number, word: string | null])[] = [
   [Number.POSITIVE_INFINITY, null],
 ];
 
-/** Hears tones as words, by what is in the clip: to test by what takes a network, and a second, elsewhere. */
+/**
+ * Hears tones as words, by what is in the clip: to test by what takes a network, and a second, elsewhere. Its translations
+ * are in capitals, and those of one that cannot translate are refused.
+ */
 export class ToneRecogniser implements Recogniser {
   readonly name = "tones";
   readonly heldBytesPerS = 0;
+  readonly canTranslate: boolean;
   #isClosed = false;
+
+  constructor(options: { readonly canTranslate?: boolean } = {}) {
+    this.canTranslate = options.canTranslate ?? true;
+  }
 
   async recognise(
     sound: Sound,
-    { wantsWords, language, startAtS = 0, onPart }: RecogniseOptions,
+    { task, wantsWords, language, startAtS = 0, onPart }: RecogniseOptions,
     signal: AbortSignal,
   ): Promise<Transcript> {
     signal.throwIfAborted();
+    const isTranslation = task === "translate";
+    if (isTranslation && !this.canTranslate)
+      throw new RecogniserError("tones are not translated: ask for a transcription", { refused: "task" });
     const { samples, sampleRateHz, durationS } = await readWhole(sound, signal);
     const words: HeardWord[] = [];
     const step = Math.max(1, Math.round(FRAME_S * sampleRateHz));
@@ -56,7 +67,8 @@ export class ToneRecogniser implements Recogniser {
       signal.throwIfAborted();
     }
     if (this.#isClosed) throw new RecogniserError("the recogniser was closed: retry");
-    const segments = segmentsOf(words, wantsWords);
+    const said = segmentsOf(words, wantsWords && !isTranslation);
+    const segments = isTranslation ? said.map((each) => ({ ...each, text: each.text.toUpperCase() })) : said;
     const isSpeech = segments.length > 0;
     const heard: Transcript = {
       text: segments.map(({ text }) => text).join(" "),

@@ -5,3 +5,9 @@ recogniserConformance("a recogniser of tones", async () => new ToneRecogniser(),
   lacks: ["takesDrafts"],
   speech: async () => toneSpeech(),
 });
+
+recogniserConformance(
+  "a recogniser of tones that cannot translate",
+  async () => new ToneRecogniser({ canTranslate: false }),
+  { lacks: ["takesDrafts"], speech: async () => toneSpeech() },
+);

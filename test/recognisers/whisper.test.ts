@@ -85,6 +85,18 @@ if (missing !== false) {
       }
     });
 
+    test("translates into words with spaces between them, also of what has none", async () => {
+      const recogniser = await openWhisper(folder);
+      try {
+        const options = { ...PLAIN, language: "zh", task: "translate" } as const;
+        const { text, language } = await recogniser.recognise(clipSound(await speech), options, never);
+        assert.match(text, /\bbowls\b.* \bpunch\b/);
+        assert.equal(language, "zh");
+      } finally {
+        await recogniser.close();
+      }
+    });
+
     test("says how much it heard of a clip that is too long", async () => {
       const clip = repeated(await speech, 3, 0.4);
       const recogniser = await openWhisper(folder, { mostS: 6 });

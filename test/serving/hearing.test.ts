@@ -268,6 +268,7 @@ const TOO_LONG = "Hearing it took too long: say less at once, or ask again.";
 class ScriptedRecogniser implements Recogniser {
   readonly name = "scripted";
   readonly heldBytesPerS = 0;
+  readonly canTranslate = false;
   readonly asked: string[] = [];
   readonly #script: Readonly<Record<string, string | Error>>;
 

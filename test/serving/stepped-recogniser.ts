@@ -21,6 +21,7 @@ const WINDOW_S = 30;
 export class SteppedRecogniser implements Recogniser {
   readonly name = "stepped-recogniser";
   readonly heldBytesPerS = 0;
+  readonly canTranslate = false;
   /** All that it was asked, in order. */
   readonly asked: Stepping[] = [];
   readonly #underWay = new Set<Stepping>();

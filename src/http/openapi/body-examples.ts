@@ -112,6 +112,18 @@ export const TRANSCRIPTION_EXAMPLES: Json = {
   },
 };
 
+/** Fields beside the file for `POST /v1/audio/translations`. */
+export const TRANSLATION_EXAMPLES: Json = {
+  text: {
+    summary: "What is said, in English: put a recording in place of this short tone",
+    value: { file: shortTone(), model: "whisper-1" },
+  },
+  times: {
+    summary: "With the times of segments, of speech that is known to be German",
+    value: { file: shortTone(), model: "whisper-1", response_format: "verbose_json", language: "de" },
+  },
+};
+
 /** 20 ms of 400 Hz at 8 kHz, as a WAV file in base64: short enough to read past. */
 function shortTone(): string {
   const samples = Int16Array.from({ length: 160 }, (_, at) =>

@@ -6,7 +6,7 @@ const MOST_ANSWER_BYTES = 16 * 2 ** 20;
 const MOST_REFUSAL_BYTES = 64 * 1024;
 
 /**
- * Where transcriptions are asked for. Throws a {@link RecogniserError} when `baseUrl` cannot be used; it may hold a
+ * Where an endpoint's routes begin, without a slash at the end. Throws a {@link RecogniserError} when `baseUrl` cannot be used; it may hold a
  * password, so the message does not quote it.
  */
 export function checkedUrl(baseUrl: string): string {
@@ -21,7 +21,7 @@ export function checkedUrl(baseUrl: string): string {
       "The setting recogniser.baseUrl holds a user name or a password. Put the key into ANTIPHON_RECOGNISER_API_KEY or recogniser.apiKeyFile.",
     );
   }
-  return `${baseUrl.replace(/\/+$/, "")}/audio/transcriptions`;
+  return baseUrl.replace(/\/+$/, "");
 }
 
 /**

@@ -1,4 +1,4 @@
-import { RecogniserError } from "../../model/recogniser.ts";
+import { type RecogniseOptions, RecogniserError } from "../../model/recogniser.ts";
 import { retryAfterMs } from "../../model/retry-after.ts";
 
 /** The endpoint answered with something that is no transcript. */
@@ -32,11 +32,14 @@ export interface EndpointFailure {
   readonly waitMs: number | null;
 }
 
-/** Reads what was thrown on the way to an answer. @param language which was asked for */
-export function endpointFailure(thrown: unknown, language: string | null): EndpointFailure {
+/** What of a request an endpoint may refuse by its name. */
+type Asked = Pick<RecogniseOptions, "task" | "language">;
+
+/** Reads what was thrown on the way to an answer. */
+export function endpointFailure(thrown: unknown, asked: Asked): EndpointFailure {
   if (thrown instanceof RecogniserError) return fixed(thrown);
   if (thrown instanceof NotATranscriptError) return fixed(new RecogniserError(NO_TRANSCRIPT));
-  if (thrown instanceof EndpointRefusal) return byStatus(thrown, language);
+  if (thrown instanceof EndpointRefusal) return byStatus(thrown, asked);
   return byCode(codeOf(thrown));
 }
 
@@ -51,12 +54,20 @@ const NOT_TO_BE_RETRIED: Readonly<Record<number, string>> = {
   404: "The recogniser's endpoint has no such route or model (404). Check recogniser.baseUrl, which usually ends in /v1, and recogniser.model.",
 };
 
-function byStatus({ status, headers, said }: EndpointRefusal, language: string | null): EndpointFailure {
+/** It has no route for it, or has not written one. */
+const NO_SUCH_ROUTE: readonly number[] = [404, 405, 501];
+
+function byStatus({ status, headers, said }: EndpointRefusal, { task, language }: Asked): EndpointFailure {
   if (status === 413) {
     const message = "The recording is too long for the recogniser's endpoint (413). Send less.";
     return fixed(new RecogniserError(message, { refused: "length" }));
   }
-  if (language !== null && /language/i.test(said)) {
+  const saysSo = /translat/i.test(said) && /support/i.test(said);
+  if (task === "translate" && (NO_SUCH_ROUTE.includes(status) || saysSo)) {
+    const message = `The recogniser's endpoint, or its model, does not translate (${status}). Ask for a transcription instead.`;
+    return fixed(new RecogniserError(message, { refused: "task" }));
+  }
+  if (language !== null && task !== "translate" && /language/i.test(said)) {
     const message = `The recogniser's endpoint does not take the language that was given (${status}). Leave \`language\` out, or give another.`;
     return fixed(new RecogniserError(message, { refused: "language" }));
   }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { movedSegment } from "../../model/moved-segment.ts";
 import {
+  type HearingTask,
   type RecogniseOptions,
   type Recogniser,
   RecogniserError,
@@ -26,7 +27,7 @@ export interface EndpointRecogniserOptions {
 }
 
 /**
- * A recogniser behind an OpenAI-compatible `/audio/transcriptions`. Whether the same clip gives the same transcript is up
+ * A recogniser behind an OpenAI-compatible `/audio/transcriptions`, and `/audio/translations` where it has that. Whether the same clip gives the same transcript is up
  * to the endpoint. The key goes nowhere but into the `Authorization` header. Throws a {@link RecogniserError} when
  * `baseUrl` cannot be used.
  */
@@ -35,6 +36,12 @@ export function openEndpointRecogniser(options: EndpointRecogniserOptions): Reco
 }
 
 const RETRY_DELAYS_MS: readonly number[] = [250, 1_000];
+
+/** The route of each task. */
+const PATHS: Readonly<Record<HearingTask, string>> = {
+  transcribe: "/audio/transcriptions",
+  translate: "/audio/translations",
+};
 
 /** What of the interface an endpoint takes; less, once it has refused something by name. */
 interface Dialect {
@@ -45,10 +52,17 @@ interface Dialect {
 class EndpointRecogniser implements Recogniser {
   readonly name: string;
   readonly heldBytesPerS = WAV_BYTES_PER_S;
+  /** Nobody can tell before it is asked. */
+  readonly canTranslate = true;
   readonly #options: EndpointRecogniserOptions;
   readonly #url: string;
   readonly #calls = new Set<Stop>();
-  #dialect: Dialect = { format: "verbose_json", takesGranularities: true };
+  /** Of each route, which may well be two programs' work. */
+  readonly #dialects: Record<HearingTask, Dialect> = {
+    transcribe: { format: "verbose_json", takesGranularities: true },
+    // OpenAI's API has none there.
+    translate: { format: "verbose_json", takesGranularities: false },
+  };
   #isClosed = false;
 
   constructor(options: EndpointRecogniserOptions) {
@@ -78,20 +92,18 @@ class EndpointRecogniser implements Recogniser {
 
   /** One transcript, over as many tries as it takes. */
   async #recognised(sound: Sound, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
-    const { startAtS = 0, onPart, traceHeaders = {} } = options;
+    const { task = "transcribe", startAtS = 0, onPart, traceHeaders = {} } = options;
     const skipped = await skipSamples(sound, Math.round(startAtS * sound.sampleRateHz), signal);
     const { file, durationS } = await soundAsWav(sound, signal);
     const delaysMs = [...(this.#options.retryDelaysMs ?? RETRY_DELAYS_MS)];
-    let dialect = this.#dialect;
+    let dialect = this.#dialects[task];
     for (;;) {
       try {
         const form = formOf(file, this.name, options, dialect);
-        const answer = await postForm(this.#url, form, this.#options.apiKey, traceHeaders, signal);
-        const transcript = laterBy(
-          skipped / sound.sampleRateHz,
-          readTranscript(answer, durationS, options.wantsWords),
-        );
-        this.#dialect = dialect;
+        const url = this.#url + PATHS[task];
+        const answer = await postForm(url, form, this.#options.apiKey, traceHeaders, signal);
+        const transcript = laterBy(skipped / sound.sampleRateHz, read(answer, durationS, options));
+        this.#dialects[task] = dialect;
         onPart?.(transcript);
         return transcript;
       } catch (thrown) {
@@ -101,7 +113,7 @@ class EndpointRecogniser implements Recogniser {
           dialect = other;
           continue;
         }
-        const { error, isPassing, waitMs } = endpointFailure(thrown, options.language);
+        const { error, isPassing, waitMs } = endpointFailure(thrown, options);
         const delayMs = isPassing ? delaysMs.shift() : undefined;
         if (delayMs === undefined || (waitMs ?? delayMs) >= this.#options.totalTimeoutMs) throw error;
         await sleep(waitMs ?? delayMs, undefined, { signal }).catch(() => signal.throwIfAborted());
@@ -113,7 +125,7 @@ class EndpointRecogniser implements Recogniser {
 function formOf(
   wav: Blob,
   model: string,
-  { language, prompt, wantsWords }: RecogniseOptions,
+  { task, language, prompt, wantsWords }: RecogniseOptions,
   { format, takesGranularities }: Dialect,
 ): FormData {
   const form = new FormData();
@@ -121,13 +133,19 @@ function formOf(
   form.append("model", model);
   form.append("response_format", format);
   form.append("temperature", "0");
-  if (language !== null) form.append("language", language);
+  if (language !== null && task !== "translate") form.append("language", language);
   if (prompt !== null) form.append("prompt", prompt);
   if (format === "verbose_json" && takesGranularities) {
     form.append("timestamp_granularities[]", "segment");
     if (wantsWords) form.append("timestamp_granularities[]", "word");
   }
   return form;
+}
+
+function read(answer: unknown, durationS: number, { task, wantsWords }: RecogniseOptions): Transcript {
+  if (task !== "translate") return readTranscript(answer, durationS, wantsWords);
+  // The language that is told of a translation is that of its text, by some endpoints, and by others what is spoken.
+  return { ...readTranscript(answer, durationS, false), language: null };
 }
 
 /** The dialect to try after a refusal, by the name that it mentions; `null` where it mentions none that can be left out. */

@@ -27,6 +27,14 @@ export function unknownLanguage(code: string, known: readonly string[]): Recogni
   );
 }
 
+/** What is told where a translation is asked for of a model of English alone. */
+export function cannotTranslate(): RecogniserError {
+  return new RecogniserError(
+    "The recogniser knows English alone, and cannot translate. Ask for a transcription instead.",
+    { refused: "task" },
+  );
+}
+
 /** A client's own words, short and without what a log or a terminal would take for more than text. */
 function printable(code: string): string {
   return code.replaceAll(/[^\p{L}\p{N}_-]/gu, "?").slice(0, 20);

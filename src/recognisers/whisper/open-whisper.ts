@@ -9,7 +9,7 @@ import type { Sound } from "../../model/sound.ts";
 import { ThreadCalls } from "../../threads/thread-calls.ts";
 import { ThreadError } from "../../threads/thread-error.ts";
 import { RecogniserFilesError } from "./description.ts";
-import { isoLanguage, unknownLanguage, whisperLanguage } from "./languages.ts";
+import { cannotTranslate, isoLanguage, unknownLanguage, whisperLanguage } from "./languages.ts";
 import type { HeardWindow, WindowRequest } from "./listening/window.ts";
 import type { OpenedWhisper, StopCell, WhisperSite, WireError } from "./whisper-protocol.ts";
 import { hearWholeSound } from "./whole-sound.ts";
@@ -69,6 +69,7 @@ export async function openWhisper(folder: string, options: WhisperOptions = {}):
 class ThreadedWhisper implements Recogniser {
   readonly name: string;
   readonly heldBytesPerS = 0;
+  readonly canTranslate: boolean;
   readonly #calls: ThreadCalls;
   readonly #languages: readonly string[];
   readonly #mostS: number;
@@ -78,6 +79,7 @@ class ThreadedWhisper implements Recogniser {
 
   constructor(calls: ThreadCalls, { name, languages }: OpenedWhisper, mostS: number, mostClips: number) {
     this.name = name;
+    this.canTranslate = languages.length > 0;
     this.#calls = calls;
     this.#languages = languages;
     this.#mostS = mostS;
@@ -86,12 +88,18 @@ class ThreadedWhisper implements Recogniser {
 
   async recognise(sound: Sound, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
     signal.throwIfAborted();
+    const isTranslation = options.task === "translate";
+    if (isTranslation && !this.canTranslate) throw cannotTranslate();
     if (this.#stops.size >= this.#mostClips) {
       throw new RecogniserError("Too many recordings wait to be heard. Retry in a moment.", {
         retryAfterMs: RETRY_MS,
       });
     }
-    const own = { ...options, language: this.#knownLanguage(options.language) };
+    const own = {
+      ...options,
+      language: this.#knownLanguage(options.language),
+      wantsWords: options.wantsWords && !isTranslation,
+    };
     const draft = options.draft;
     const ownDraft = draft && { ...draft, language: draft.language && this.#named(draft.language) };
     const stop: StopCell = new Int32Array(new SharedArrayBuffer(4));

@@ -15,7 +15,7 @@ type Hears = (request: WindowRequest, fromS: number) => Promise<HeardWindow>;
  */
 export async function hearWholeSound(
   sound: Sound,
-  { language, prompt, draft, wantsWords, startAtS = 0, onPart }: RecogniseOptions,
+  { task = "transcribe", language, prompt, draft, wantsWords, startAtS = 0, onPart }: RecogniseOptions,
   maxS: number,
   hear: Hears,
   signal: AbortSignal,
@@ -45,6 +45,7 @@ export async function hearWholeSound(
         samples: ahead.slice(0, Math.min(length, ahead.length - 1)),
         sampleRateHz,
         isLast,
+        task,
         language: language ?? transcript.language,
         prompt,
         draft: draft !== null && from === 0 && isLast ? { text: draft.text, language: draft.language } : null,

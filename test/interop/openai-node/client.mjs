@@ -68,6 +68,8 @@ for await (const event of await hear({ stream: true })) {
   if (event.type === "transcript.text.delta") text += event.delta;
 }
 transcript("in events", text);
+const translation = await client.audio.translations.create({ file, model: "whisper-1" });
+transcript("a translation", translation.text);
 
 async function bytesOf(reply) {
   return Buffer.from(await reply.arrayBuffer());

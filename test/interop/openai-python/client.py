@@ -101,6 +101,10 @@ assert "".join(event.delta for event in events[:-1]) == events[-1].text == TRANS
 assert events[-1].usage.total_tokens == 16 + len("Ways.") + len(TRANSCRIPT), events[-1]
 passed("in events")
 
+translation = client.audio.translations.create(model="whisper-1", file=clip, response_format="verbose_json")
+assert translation.language == "english" and len(translation.segments) == 2, translation
+transcript("a translation", translation.text, is_recorded=False)
+
 refused(openai.BadRequestError, lambda: hear(clip, language="klingon"), "klingon")
 refused(openai.BadRequestError, lambda: hear(clip, response_format="diarized_json"), "verbose_json")
 refused(openai.UnprocessableEntityError, lambda: hear(clip, extra_body={"langauge": "en"}), "langauge")

@@ -1,10 +1,14 @@
+import type { HearingTask } from "../../../model/recogniser.ts";
 import type { WhisperDescription } from "../description.ts";
+import { translateToken } from "../tokens/special-tokens.ts";
 import { type Choice, logProbabilityOf } from "./choice.ts";
 import type { DecoderRun } from "./decoder-run.ts";
 import { repeatedPhrase } from "./loop-guard.ts";
 
 export interface DecodeRequest {
-  /** ISO 639-1; `null` lets the model find out. */
+  /** A model that knows English alone has but the one. */
+  readonly task: HearingTask;
+  /** That is spoken: ISO 639-1; `null` lets the model find out. */
   readonly language: string | null;
   /** What may have been said before, as tokens. */
   readonly prompt: readonly number[];
@@ -50,6 +54,7 @@ export async function decode(
   const isMultilingual = Object.keys(special.languages).length > 0;
   const before = request.prompt.length === 0 ? [] : [special.startOfPrevious, ...request.prompt];
   const startRow = before.length;
+  const task = request.task === "translate" ? translateToken(special) : special.transcribe;
   let language = request.language ?? request.draft?.language ?? null;
   let draft = request.draft?.ids ?? [];
 
@@ -62,7 +67,7 @@ export async function decode(
       check();
     }
     const lead = isMultilingual
-      ? [...before, special.start, special.languages[language!]!, special.transcribe, special.noTimestamps]
+      ? [...before, special.start, special.languages[language!]!, task, special.noTimestamps]
       : [...before, special.start, special.noTimestamps];
     const tokens = [...lead, ...draft];
     const wanted = [startRow, ...draft.map((_, at) => lead.length - 1 + at), tokens.length - 1];

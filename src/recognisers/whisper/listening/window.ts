@@ -1,5 +1,5 @@
 import { resample } from "../../../audio/resample.ts";
-import type { HeardSegment } from "../../../model/recogniser.ts";
+import type { HeardSegment, HearingTask } from "../../../model/recogniser.ts";
 import { type BytePairs, bytePairs, learntInOrder } from "../../../tokens/byte-pairs.ts";
 import { type Choice, choiceOf } from "./choice.ts";
 import { type Decoded, type DecodeRequest, decode } from "./decode.ts";
@@ -21,7 +21,8 @@ export interface WindowRequest {
   readonly sampleRateHz: number;
   /** Whether the clip ends with it. */
   readonly isLast: boolean;
-  /** Of {@link Networks.description}'s languages; `null` lets the model find out. */
+  readonly task: HearingTask;
+  /** That is spoken, of {@link Networks.description}'s languages; `null` lets the model find out. */
   readonly language: string | null;
   readonly prompt: string | null;
   readonly draft: { readonly text: string; readonly language: string | null } | null;
@@ -90,7 +91,7 @@ export class WindowListener {
       languageProbability: isSpeech ? languageProbability : null,
       speechProbability: 1 - noSpeechProbability,
       logProbabilities: isSpeech ? logProbabilities : [],
-      segments: isSpeech ? this.#segments(heard, samples) : [],
+      segments: isSpeech ? this.#segments(heard, samples, request.task) : [],
     };
   }
 
@@ -146,13 +147,14 @@ export class WindowListener {
   }
 
   #decodeRequest(
-    { language, prompt, draft }: WindowRequest,
+    { task, language, prompt, draft }: WindowRequest,
     mostTokens: number,
   ): Omit<DecodeRequest, "stopsAtLoops"> {
     const encoded = (text: string): number[] => this.#pairs.encode(` ${text.trim()}`);
     // The last two tokens of what was heard before are those that more sound changes most.
     const draftIds = draft === null || draft.text.trim() === "" ? [] : encoded(draft.text).slice(0, -2);
     return {
+      task,
       language,
       prompt: prompt === null ? [] : promptTokens(prompt, this.#pairs),
       draft:
@@ -163,8 +165,9 @@ export class WindowListener {
     };
   }
 
-  #segments({ run, decoded }: DecodedRun, samples: Float32Array): readonly HeardSegment[] {
-    const { ids, language } = decoded;
+  #segments({ run, decoded }: DecodedRun, samples: Float32Array, task: HearingTask): readonly HeardSegment[] {
+    const { ids } = decoded;
+    const language = task === "translate" ? "en" : decoded.language;
     const { alignmentHeads } = this.#networks.description;
     const words = placedWords(
       wordsOf(ids, this.#pairs, language),

@@ -60,7 +60,7 @@ describe("OpenAI's package for Node", () => {
 
   test("is told of a path that is not there, whatever it sends", async () => {
     const file = await OpenAI.toFile(new Uint8Array(200_000), "speech.wav");
-    const asked = client().audio.translations.create({ model: "whisper-1", file });
+    const asked = client().files.create({ purpose: "user_data", file });
     await assert.rejects(asked, (error) => error instanceof OpenAI.NotFoundError);
   });
 

@@ -48,7 +48,7 @@ test("a path that is not there is a 404 whatever is sent to it", async () => {
 });
 
 test("a form with a large file to a path that is not there is a 404 that its sender can read", async () => {
-  for (const path of ["/v1/audio/translations", "/v1/files", "/nowhere"]) {
+  for (const path of ["/v1/audio/isolations", "/v1/files", "/nowhere"]) {
     const form = new FormData();
     form.set("file", new Blob([new Uint8Array(3_000_000)]), "speech.wav");
     form.set("model", "whisper-1");

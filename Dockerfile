@@ -29,5 +29,6 @@ EXPOSE 8080
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
     CMD ["/nodejs/bin/node", "-e", "fetch(`http://127.0.0.1:${process.env.ANTIPHON_PORT || 8080}/ready`).then(({ok}) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["/nodejs/bin/node", "/antiphon/dist/src/cli/main.js"]
+# Of the main thread's heap; docs/operating.md has the sum of all memory.
+ENTRYPOINT ["/nodejs/bin/node", "--max-old-space-size=384", "/antiphon/dist/src/cli/main.js"]
 CMD ["serve"]

@@ -19,16 +19,18 @@ export interface WavSamples {
   readonly frames: number;
 }
 
-export const LOWEST_RATE_HZ = 1_000;
-export const HIGHEST_RATE_HZ = 768_000;
+const LOWEST_RATE_HZ = 1_000;
+const HIGHEST_RATE_HZ = 768_000;
 
 /**
  * Reads the body of a `fmt ` chunk (Microsoft, "Multiple channel audio data and WAVE files", 2007): PCM, IEEE float, or
  * the A-law and µ-law of telephones, each also as WAVE_FORMAT_EXTENSIBLE. The nominal byte rate is not looked at: nothing depends on it.
  *
  * Throws {@link AudioFormatError} for other encodings and for numbers that contradict each other.
+ *
+ * @param isTelephoneRead whether A-law and µ-law are
  */
-export function readWavFormat(chunk: DataView): WavFormat {
+export function readWavFormat(chunk: DataView, isTelephoneRead: boolean): WavFormat {
   if (chunk.byteLength < 16) {
     throw new AudioFormatError(`its "fmt " chunk has ${chunk.byteLength} bytes where at least 16 are needed`);
   }
@@ -36,7 +38,7 @@ export function readWavFormat(chunk: DataView): WavFormat {
   const sampleRateHz = chunk.getUint32(4, true);
   const blockAlign = chunk.getUint16(12, true);
   const bits = chunk.getUint16(14, true);
-  const kind = sampleKind(formatTag(chunk), bits);
+  const kind = sampleKind(formatTag(chunk), bits, isTelephoneRead);
   if (channels === 0) throw new AudioFormatError('its "fmt " chunk declares no channels');
   if (sampleRateHz < LOWEST_RATE_HZ || sampleRateHz > HIGHEST_RATE_HZ) {
     throw new AudioFormatError(
@@ -90,17 +92,17 @@ function formatTag(chunk: DataView): number {
   return chunk.getUint16(GUID_OFFSET, true);
 }
 
-function sampleKind(tag: number, bits: number): SampleKind {
+function sampleKind(tag: number, bits: number, isTelephoneRead: boolean): SampleKind {
   const kind = KINDS[`${tag}:${bits}`];
-  if (kind !== undefined) return kind;
+  const isTelephone = tag === ALAW || tag === MULAW;
+  if (kind !== undefined && (isTelephoneRead || !isTelephone)) return kind;
   const known = KNOWN_ENCODINGS[tag];
-  if (known !== undefined) {
+  if (known !== undefined && (isTelephoneRead || !isTelephone)) {
     throw new AudioFormatError(`it holds ${bits}-bit ${known} samples, which cannot be read`);
   }
-  const encoding = OTHER_ENCODINGS[tag] ?? `format 0x${tag.toString(16).padStart(4, "0")}`;
-  throw new AudioFormatError(
-    `it is encoded as ${encoding}, and only PCM, float, A-law and mu-law WAV can be read`,
-  );
+  const encoding = known ?? OTHER_ENCODINGS[tag] ?? `format 0x${tag.toString(16).padStart(4, "0")}`;
+  const read = isTelephoneRead ? "PCM, float, A-law and mu-law" : "PCM and float";
+  throw new AudioFormatError(`it is encoded as ${encoding}, and only ${read} WAV can be read`);
 }
 
 const KINDS: Readonly<Record<string, SampleKind>> = {

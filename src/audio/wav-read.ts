@@ -27,11 +27,7 @@ export interface WavClip {
  * @param mostSamples of a longer clip only the beginning is decoded; its `frames` and `durationS` are those of all of it
  */
 export function decodeWav(bytes: Uint8Array, mostSamples = Number.POSITIVE_INFINITY): WavClip {
-  const { format, data, frames } = openWavFile(bytes);
-  const telephone = { alaw: "A-law", mulaw: "mu-law" }[format.kind as string];
-  if (telephone !== undefined) {
-    throw new AudioFormatError(`it is encoded as ${telephone}, and only PCM and float WAV can be read`);
-  }
+  const { format, data, frames } = openWavFile(bytes, { isTelephoneRead: false });
   return {
     sampleRateHz: format.sampleRateHz,
     channels: format.channels,
@@ -41,16 +37,21 @@ export function decodeWav(bytes: Uint8Array, mostSamples = Number.POSITIVE_INFIN
   };
 }
 
-/**
- * Finds the samples of a file and decodes nothing. Beside what {@link decodeWav} reads these may be A-law and µ-law.
- * Throws as that does.
- *
- * @param onChunk told before each chunk is looked at
- */
-export function openWavFile(bytes: Uint8Array, onChunk = (): void => {}): WavSamples {
+export interface WavOpening {
+  /** Whether A-law and µ-law are read, beside what {@link decodeWav} reads. */
+  readonly isTelephoneRead: boolean;
+  /** Told before each chunk is looked at. */
+  readonly onChunk?: () => void;
+}
+
+/** Finds the samples of a file and decodes nothing. Throws as {@link decodeWav} does. */
+export function openWavFile(
+  bytes: Uint8Array,
+  { isTelephoneRead, onChunk = () => {} }: WavOpening,
+): WavSamples {
   const file = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   checkContainer(file);
-  const { format, data } = findSamples(file, onChunk);
+  const { format, data } = findSamples(file, isTelephoneRead, onChunk);
   const frames = Math.floor(data.byteLength / (format.channels * format.bytesPerSample));
   if (frames === 0) throw new AudioFormatError("it has no samples");
   return { format, data, frames };
@@ -74,7 +75,11 @@ function checkContainer(file: DataView): void {
   }
 }
 
-function findSamples(file: DataView, onChunk: () => void): { format: WavFormat; data: DataView } {
+function findSamples(
+  file: DataView,
+  isTelephoneRead: boolean,
+  onChunk: () => void,
+): { format: WavFormat; data: DataView } {
   let format: WavFormat | null = null;
   for (let at = CONTAINER_BYTES; at + CHUNK_HEADER_BYTES <= file.byteLength; ) {
     onChunk();
@@ -93,7 +98,8 @@ function findSamples(file: DataView, onChunk: () => void): { format: WavFormat; 
         `it is cut off in its ${JSON.stringify(id)} chunk at byte ${at}, before any samples`,
       );
     }
-    if (id === "fmt ") format = readWavFormat(new DataView(file.buffer, file.byteOffset + body, size));
+    if (id === "fmt ")
+      format = readWavFormat(new DataView(file.buffer, file.byteOffset + body, size), isTelephoneRead);
     at = body + size + (size % 2);
   }
   throw new AudioFormatError(format === null ? 'it has no "fmt " chunk' : 'it has no "data" chunk');

@@ -14,15 +14,15 @@ export interface Capacity {
   readonly hearingTurns: FairShareOptions;
   /** Recordings. */
   readonly hearingRecordings: FairShareOptions;
-  /** Bytes. */
+  /** Bytes of request bodies, but for recordings. */
   readonly receiving: FairShareOptions;
-  /** Bytes. */
+  /** Bytes of recordings, from when they are sent until they have been heard. */
   readonly recorded: FairShareOptions;
-  /** Bytes. */
+  /** Bytes of decoded audio. */
   readonly audio: FairShareOptions;
   /** Large bodies that are read, one at a time. */
   readonly reading: FairShareOptions;
-  /** Bytes. */
+  /** Bytes of whole replies. */
   readonly replies: FairShareOptions;
 }
 
@@ -68,7 +68,7 @@ export function capacityOf(settings: Settings): Capacity {
       waitMs: settings.requestTimeoutMs,
     },
     recorded: {
-      what: "recordings being received",
+      what: "recordings",
       total: RECORDED_BYTES * KEYS_WITH_RECORDINGS,
       perKey: RECORDED_BYTES,
       ...waiting,
@@ -115,6 +115,6 @@ const RECORDINGS_AT_ONCE = 8;
 
 const MIB = 2 ** 20;
 
-/** Of one key's recordings: the longest file, and a short one beside it. And so much for each of several keys. */
+/** Of one key's recordings: the largest file, and a short one beside it. And so much for each of several keys. */
 const RECORDED_BYTES = MAX_RECORDING_BYTES + FORM_EXTRA_BYTES + 4 * MIB;
 const KEYS_WITH_RECORDINGS = 4;

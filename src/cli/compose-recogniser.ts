@@ -1,7 +1,7 @@
 import { DEFAULT_RECOGNISER, findRecogniser } from "../catalogue/checkpoints.ts";
 import { type Recogniser, RecogniserError } from "../model/recogniser.ts";
 import { DeferredRecogniser } from "../recognisers/deferred-recogniser.ts";
-import { WAV_BYTES_PER_S } from "../recognisers/endpoint/sound-wav.ts";
+import { HELD_BYTES_PER_S } from "../recognisers/endpoint/sound-wav.ts";
 import type { Settings } from "../settings/schema.ts";
 import { neededSetting } from "./needed-setting.ts";
 import type { RecogniserWeights } from "./recogniser-weights.ts";
@@ -93,6 +93,6 @@ function endpoint(
     find: () => import("../recognisers/endpoint/endpoint-recogniser.ts"),
     open: async ({ openEndpointRecogniser }) =>
       openEndpointRecogniser({ baseUrl, model, apiKey, totalTimeoutMs }),
-    heldBytesPerS: WAV_BYTES_PER_S,
+    heldBytesPerS: HELD_BYTES_PER_S,
   });
 }

@@ -17,6 +17,9 @@ export interface VoiceSetup {
   readonly words?: Lexicon;
 }
 
+/** Of each thread's own heap, of which a speaking one uses 20 MB. */
+const HEAP_MB = 64;
+
 /** Opens the voice of the repository in its threads, over one shared copy of its dictionary. */
 export async function openEmbeddedVoice(
   { threads, readings, words = [] }: VoiceSetup,
@@ -27,6 +30,7 @@ export async function openEmbeddedVoice(
     entry: new URL("../engines/parametric/model.js", import.meta.url),
     create: { voiceDir, tables: await loadTextTables(voiceDir), readings, words },
     size: threads,
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
     onEvent,
   });
 }

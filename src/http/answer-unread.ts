@@ -10,7 +10,7 @@ export interface DrainLimits {
   readonly totalMs: number;
 }
 
-/** The largest recording, twice; at 20 Mbit/s, all that comes in the time there is. */
+/** Over twice the largest recording, and about what 18 Mbit/s bring in the time there is. */
 const DRAIN: DrainLimits = { mostBytes: 64 * 2 ** 20, quietMs: 5_000, totalMs: 30_000 };
 
 /** Whether so much of the request has not been read that the connection is better ended than read on. */

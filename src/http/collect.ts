@@ -4,7 +4,6 @@ import { FRAME_S, SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { joinedBytes } from "../audio/joined.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { AudioPayload } from "../contract/replies.ts";
-import type { Holding } from "../serving/fair-share.ts";
 import type { Prepared } from "../serving/prepare.ts";
 import type { Outcome } from "../serving/service.ts";
 import type { SpokenPiece } from "../serving/spoken-piece.ts";
@@ -44,7 +43,7 @@ export async function collect(
     isPlayed: false,
     onHeard,
   };
-  const { pieces, outcome } = await gather(service.converse(prepared, caller), holding, signal);
+  const { pieces, outcome } = await gather(service.converse(prepared, caller));
   const file = joinedBytes(pieces);
   file.set(outcome.finishedHead);
   holding.shrink(file.length);
@@ -61,30 +60,23 @@ export function audioPayload({ delivery }: Prepared): AudioPayload {
   };
 }
 
-/** Speech is slower than this only where it is meant to be: seconds a character. */
-const SLOW_CHARACTER_S = 0.09;
+/** Speech is hardly ever slower than this: seconds a character, and at the beginning and the end. */
+const SLOW_CHARACTER_S = 0.12;
+const SLOW_ENDS_S = 2;
 
-/** About as much as a reply will take; what it does take is known when it is there. */
+/** What a reply takes at most, but for speech that is slower than any, whose rest is not counted: it is never much. */
 function expectedBytes({ conversation, delivery }: Prepared): number {
   const { text } = conversation.open;
   const longestS = delivery.maxFrames * FRAME_S;
-  const spokenS = text === null ? longestS : Math.min(longestS, 1 + SLOW_CHARACTER_S * text.length);
+  const spokenS = text === null ? longestS : Math.min(longestS, SLOW_ENDS_S + SLOW_CHARACTER_S * text.length);
   return Math.ceil(spokenS * SAMPLE_RATE_HZ) * Int16Array.BYTES_PER_ELEMENT;
 }
 
-async function gather(
-  speech: AsyncGenerator<SpokenPiece, Outcome, void>,
-  holding: Holding,
-  signal: AbortSignal,
-) {
+async function gather(speech: AsyncGenerator<SpokenPiece, Outcome, void>) {
   const pieces: Uint8Array[] = [];
-  let length = 0;
   let step = await speech.next();
   while (!step.done) {
-    const { bytes } = step.value;
-    pieces.push(bytes);
-    length += bytes.byteLength;
-    await holding.grow(length, signal);
+    pieces.push(step.value.bytes);
     step = await speech.next();
   }
   return { pieces, outcome: step.value };

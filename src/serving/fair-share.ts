@@ -16,13 +16,11 @@ export interface FairShareOptions {
   readonly waitMs: number;
 }
 
-/** Units in use by somebody: no more than were asked for and granted before they were taken. */
+/** Units held by somebody. */
 export interface Holding {
   readonly units: number;
-  /** Gives back what is held beyond so many. */
+  /** Gives back what is held beyond so many; nothing makes it more. */
   shrink(units: number): void;
-  /** Resolves once so many are held. Waits and throws as {@link FairShare.enter} does; then as many are held as before. */
-  grow(units: number, signal: AbortSignal): Promise<void>;
   /** Calling it twice is harmless. */
   release(): void;
 }
@@ -122,7 +120,6 @@ export class FairShare {
 
   #hold(key: string, units: number): Holding {
     let held = units;
-    let isReleased = false;
     this.#used.add(key, held);
     const shrink = (to: number): void => {
       const less = held - to;
@@ -136,17 +133,7 @@ export class FairShare {
         return held;
       },
       shrink,
-      grow: async (to, signal) => {
-        if (to <= held) return;
-        const more = await this.enter(key, to - held, signal);
-        // Whoever has ended meanwhile holds nothing any more.
-        if (isReleased) more.release();
-        else held += more.units;
-      },
-      release() {
-        isReleased = true;
-        shrink(0);
-      },
+      release: () => shrink(0),
     };
   }
 }

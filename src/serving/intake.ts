@@ -47,7 +47,6 @@ const MOST_AUDIO_BYTES = MOST_SAMPLES * Float32Array.BYTES_PER_ELEMENT;
 export const NOTHING_HELD: Holding = {
   units: 0,
   shrink: () => {},
-  grow: async () => {},
   release: () => {},
 };
 

@@ -19,8 +19,8 @@ const HUGE_BODY_BYTES = 16 * 2 ** 20;
 const IDLE_MS = 30_000;
 /** The largest body takes two or three seconds. */
 const DEADLINE_MS = 30_000;
-/** Of the thread's own heap, twice what the largest body needs: one clip's base64 at a time. */
-const HEAP_MB = 192;
+/** Of the thread's own heap. The largest body needs less than 96 MB: one clip's base64 at a time. */
+const HEAP_MB = 160;
 /** Bodies that wait are bounded by their bytes long before they are by their number. */
 const QUEUE_DEPTH = 1_000;
 

@@ -2,15 +2,17 @@ import { AudioFormatError } from "../audio/audio-format-error.ts";
 import { RecordingTooLongError } from "../audio/recordings/recording.ts";
 import { openSound, type RecordingSound } from "../audio/recordings/recording-sound.ts";
 import type { PcmFormat } from "../audio/recordings/wav.ts";
-import type { ErrorStatus } from "../contract/errors.ts";
 import { answerCalls } from "../threads/answer-calls.ts";
 
 /** What is known of a recording before it is decoded. */
 export type LookedOver = Pick<RecordingSound, "sampleRateHz" | "boundS">;
 
-/** What crosses of a failure: a refusal as its parts, a recording that another thread had, anything else as what it said. */
+/**
+ * How a failure is sent across threads: a refusal as what is wrong, to be put behind the recording's name; a recording that
+ * this thread does not have as `lost`; anything else as its text.
+ */
 export type ReadingFailure =
-  | { readonly status: ErrorStatus; readonly message: string }
+  | { readonly refusal: string }
   | { readonly lost: true }
   | { readonly failed: string };
 
@@ -37,10 +39,10 @@ answerCalls(
     },
   },
   (error): ReadingFailure => {
-    if (error instanceof AudioFormatError) return { status: 400, message: `file: ${error.message}` };
+    if (error instanceof AudioFormatError) return { refusal: `: ${error.message}` };
     if (error instanceof RecordingTooLongError) {
-      const message = `file is longer than ${error.maxS} s, the most that is heard in one request: send it in pieces`;
-      return { status: 400, message };
+      const most = `${error.maxS} s, the most that is heard in one request`;
+      return { refusal: ` is longer than ${most}: send it in pieces` };
     }
     if (error instanceof LostError) return { lost: true };
     return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) };

@@ -3,7 +3,7 @@ import type { PcmFormat } from "../audio/recordings/wav.ts";
 import { MAX_RECORDING_S } from "../contract/audio-transcriptions.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { Sound } from "../model/sound.ts";
-import { ThreadCalls } from "../threads/thread-calls.ts";
+import { type CallOptions, ThreadCalls } from "../threads/thread-calls.ts";
 import { ThreadError } from "../threads/thread-error.ts";
 import type { LookedOver, ReadingFailure } from "./recording-reader-thread.ts";
 
@@ -17,8 +17,8 @@ const SLICE_S = 5;
 const DEADLINE_MS = 30_000;
 /** Files that wait are bounded by their bytes long before they are by their number. */
 const QUEUE_DEPTH = 1_000;
-/** Of the thread's own heap: decoders hold a few objects, whatever they decode. */
-const HEAP_MB = 64;
+/** Of the thread's own heap. Decoders use 8 MB: they hold a few objects, whatever they decode. */
+const HEAP_MB = 48;
 
 /** A recording that is decoded as it is read. */
 export interface ReadRecording extends Sound {
@@ -68,19 +68,20 @@ export class RecordingReader {
     this.#open.add(id);
     this.#isLarge ||= bytes.length > LARGE_FILE_BYTES;
     const release = (): void => this.#release(id);
+    const call = (operation: string, parameters: readonly unknown[], options: CallOptions) =>
+      this.#calls.call(operation, parameters, options).catch((error: unknown) => {
+        throw named(error, format === null ? "file" : "the recording");
+      });
     try {
+      const opening = [id, bytes, MAX_RECORDING_S, format];
       const options = { signal, transfer: [bytes.buffer] };
-      const { sampleRateHz, boundS } = (await this.#call(
-        "open",
-        [id, bytes, MAX_RECORDING_S, format],
-        options,
-      )) as LookedOver;
+      const { sampleRateHz, boundS } = (await call("open", opening, options)) as LookedOver;
       const read: Sound["read"] = async (count, reading) => {
         const samples = new Float32Array(count);
         let length = 0;
         while (length < count) {
           const slice = Math.min(count - length, SLICE_S * sampleRateHz);
-          const piece = (await this.#call("read", [id, slice], { signal: reading })) as Float32Array;
+          const piece = (await call("read", [id, slice], { signal: reading })) as Float32Array;
           if (piece.length === 0) break;
           samples.set(piece, length);
           length += piece.length;
@@ -103,19 +104,7 @@ export class RecordingReader {
     const isLast = this.#open.size === 0 && this.#isLarge;
     if (isLast) this.#isLarge = false;
     // Where the thread is gone, so is the recording.
-    this.#calls.call("close", [id], { isLast }).catch(() => {});
-  }
-
-  async #call(
-    operation: string,
-    parameters: readonly unknown[],
-    options: { readonly signal: AbortSignal; readonly transfer?: readonly ArrayBuffer[] },
-  ): Promise<unknown> {
-    try {
-      return await this.#calls.call(operation, parameters, options);
-    } catch (error) {
-      throw error instanceof ThreadError ? unread(error) : error;
-    }
+    this.#calls.tell("close", [id], isLast);
   }
 }
 
@@ -127,30 +116,33 @@ function startThread(): Worker {
   return worker;
 }
 
+/** What is wrong with a recording, but for its name. */
+class Refusal extends Error {}
+
+class LostError extends Error {}
+
 function fromWire(failure: ReadingFailure): Error {
-  if ("status" in failure) return new ServiceError(failure.status, failure.message);
-  return "lost" in failure ? lost() : new Error(failure.failed);
+  if ("refusal" in failure) return new Refusal(failure.refusal);
+  return "lost" in failure ? new LostError() : new Error(failure.failed);
 }
 
-function unread(error: ThreadError): ServiceError {
-  if (error.problem === "late" || isOutOfMemory(error.cause)) {
-    const what = error.problem === "late" ? "long" : "much memory";
+/** The row of the contract's table for what a call failed with. */
+function named(error: unknown, name: string): unknown {
+  if (error instanceof Refusal) return new ServiceError(400, `${name}${error.message}`);
+  const problem = error instanceof ThreadError ? error.problem : null;
+  if (problem === "late" || (problem === "ended" && isOutOfMemory((error as Error).cause))) {
+    const what = problem === "late" ? "long" : "much memory";
     // It would take as much the next time.
-    return new ServiceError(400, `file takes too ${what} to decode: send it as WAV`, { cause: error });
+    return new ServiceError(400, `${name} takes too ${what} to decode: send it as WAV`, { cause: error });
   }
-  return error.problem === "ended" ? lost(error) : busy(error);
+  if (problem === null && !(error instanceof LostError)) return error;
+  const why = problem === "full" ? "the server is busy with others" : "the thread that does ended";
+  return new ServiceError(502, `${name} could not be decoded, ${why}: retry in a moment`, {
+    retryAfterMs: 1_000,
+    cause: error,
+  });
 }
 
 function isOutOfMemory(cause: unknown): boolean {
   return (cause as { code?: unknown } | undefined)?.code === "ERR_WORKER_OUT_OF_MEMORY";
-}
-
-function lost(cause?: unknown): ServiceError {
-  const message = "file could not be decoded, the thread that does ended: retry in a moment";
-  return new ServiceError(502, message, { retryAfterMs: 1_000, cause });
-}
-
-function busy(cause: unknown): ServiceError {
-  const message = "file could not be decoded, the server is busy with others: retry in a moment";
-  return new ServiceError(502, message, { retryAfterMs: 1_000, cause });
 }

@@ -2,7 +2,7 @@ import { ServiceError } from "../contract/errors.ts";
 import { countChars } from "../contract/limits.ts";
 import type { Usage } from "../contract/replies.ts";
 import { type HearingTask, type Recogniser, RecogniserError, type Transcript } from "../model/recogniser.ts";
-import type { Sound } from "../model/sound.ts";
+import { type Sound, skipSamples } from "../model/sound.ts";
 import type { Stop } from "../model/stop-with.ts";
 import { newEventId } from "../tenancy/event-id.ts";
 import type { UsageRecord } from "../tenancy/store.ts";
@@ -11,7 +11,7 @@ import { ASKED, hearingFacts } from "./facts.ts";
 import { asRefusal } from "./failures.ts";
 import type { FairShare } from "./fair-share.ts";
 import { inSpan } from "./in-span.ts";
-import type { Requester } from "./intake.ts";
+import { NOTHING_HELD, type Requester } from "./intake.ts";
 import { LiveWork } from "./live-work.ts";
 import type { Telemetry } from "./telemetry.ts";
 
@@ -90,31 +90,37 @@ export class Transcriptions {
 
   async #hear(
     { sound, task = "transcribe", language, prompt, wantsWords }: RecordingToHear,
-    { keyId, span, keep }: Requester,
+    { keyId, span }: Requester,
     stop: Stop,
   ): Promise<Heard> {
     const { recogniser, places, audio, telemetry, timeoutMs } = this.#deps;
     if (recogniser === null) throw noRecogniser();
     span.set(ASKED);
     const place = await inSpan(span.begin("queue"), stop.signal, places.enter(keyId, 1, stop.signal));
-    keep(place);
+    let room = NOTHING_HELD;
     try {
       const heldBytes = Math.ceil(recogniser.heldBytesPerS * sound.boundS);
-      if (heldBytes > 0) keep(await audio.enter(keyId, heldBytes, stop.signal));
+      if (heldBytes > 0) room = await audio.enter(keyId, heldBytes, stop.signal);
       const beganMs = performance.now();
       const hearing = span.begin("hear");
       const traceHeaders = hearing.headers;
       const options = { task, language, prompt, wantsWords, draft: null, traceHeaders };
       const counted = countedSound(sound);
-      const work = recogniser.recognise(counted, options, stop.signal).catch((error: unknown) => {
-        throw asOfRequest(error, language);
-      });
-      const told = work.finally(() => {
-        const facts = hearingFacts(recogniser.name, counted);
-        span.set(facts);
-        hearing.set(facts);
-      });
-      const heard = within(told, timeoutMs, stop, () => "the recogniser");
+      const listen = async (): Promise<Transcript> => {
+        try {
+          const transcript = await recogniser.recognise(counted, options, stop.signal);
+          // What it did not listen to is a part of the recording, too.
+          await skipSamples(counted, Number.POSITIVE_INFINITY, stop.signal);
+          return transcript;
+        } catch (error) {
+          throw asOfRequest(error, language);
+        } finally {
+          const facts = hearingFacts(recogniser.name, counted);
+          span.set(facts);
+          hearing.set(facts);
+        }
+      };
+      const heard = within(listen(), timeoutMs, stop, () => "the recogniser");
       const transcript = await inSpan(hearing, stop.signal, heard);
       const { durationS } = counted;
       telemetry.heard(durationS, (performance.now() - beganMs) / 1_000);
@@ -126,6 +132,7 @@ export class Transcriptions {
       await this.#meter(keyId, usage);
       return { transcript, durationS, usage };
     } finally {
+      room.release();
       place.release();
     }
   }

@@ -85,6 +85,18 @@ export class ThreadCalls {
   }
 
   /**
+   * Has the thread do something that nobody waits for, before it is let go if `isLast`; where there is no thread, there is
+   * nothing to be done.
+   */
+  tell(operation: string, parameters: readonly unknown[], isLast = false): void {
+    if (this.#worker === null || this.#isClosed) return;
+    const nobody = (): void => {};
+    const rest = { transfer: [], deadlineMs: this.#options.deadlineMs, rank: 0, triesLeft: 1 };
+    this.#waiting.push({ operation, parameters, isLast, ...rest, resolve: nobody, reject: nobody });
+    this.#next();
+  }
+
+  /**
    * Refuses what waits and ends the thread, with what it is doing; a native call is let finish, within its deadline.
    */
   async close(): Promise<void> {

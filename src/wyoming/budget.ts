@@ -41,7 +41,7 @@ export class Budget {
     this.#state = { parts: parts - Math.ceil(points) * PARTS_A_TOKEN, atMs };
   }
 
-  /** Whole milliseconds until it owes nothing; 0 when it does not. */
+  /** Whole milliseconds until there is a point to spend; 0 when there is one. */
   get waitMs(): number {
     return peek(this.#state, this.#limits, this.#nowMs()).retryAfterMs;
   }

@@ -177,7 +177,7 @@ export class Connection {
     await this.#socket.sendBytes(bytes);
   }
 
-  /** Begins a request, which the key pays for; who is refused one has paid nothing. */
+  /** Begins a request, which the key pays for; who is refused one pays from the connection's budget. */
   async #begin(kind: WyomingKind): Promise<WyomingRequest> {
     const refusalPrice = this.#refusalPrice;
     try {

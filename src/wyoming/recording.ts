@@ -1,4 +1,4 @@
-import { HIGHEST_RATE_HZ, LOWEST_RATE_HZ, MAX_CHANNELS } from "../audio/recordings/decoding-budget.ts";
+import { HIGHEST_RATE_HZ, MAX_CHANNELS } from "../audio/recordings/decoding-budget.ts";
 import type { PcmFormat } from "../audio/recordings/wav.ts";
 import { MAX_RECORDING_BYTES } from "../contract/audio-transcriptions.ts";
 import { ServiceError } from "../contract/errors.ts";
@@ -45,7 +45,7 @@ export class Recording {
     this.#samples.add(samples);
   }
 
-  /** Tells what is said in all of it: a `transcript`. Throws what {@link WyomingDeps} throw. */
+  /** Tells what is said in all of it: a `transcript`. Throws a {@link ServiceError}, or the request's abort reason. */
   async transcribe(language: string | null): Promise<WyomingEvent> {
     const { intake, transcriptions } = this.#deps;
     const { bytes } = this.#samples;
@@ -73,6 +73,8 @@ export function languageOf({ language }: WyomingEvent["data"]): string | null {
   );
 }
 
+/** A telephone's: what is sent more slowly than a part of that gives way (`giving-way.ts`). */
+const LOWEST_RATE_HZ = 8_000;
 const WIDTHS: readonly unknown[] = [2, 3, 4];
 
 function readFormat({ rate, width, channels }: WyomingEvent["data"]): PcmFormat {

@@ -153,7 +153,7 @@ test("the image's build reads what it is given, and starts what is there", () =>
   }
   for (const file of given) assert.ok(existsSync(join(TOP, file)), `${file} is given and not there`);
   const entry = JSON.parse(/^ENTRYPOINT (.+)$/m.exec(dockerfile)![1]!) as string[];
-  assert.equal(entry[1], `/antiphon/${bin.antiphon}`);
+  assert.equal(entry.at(-1), `/antiphon/${bin.antiphon}`);
   assert.match(dockerfile, /^USER [1-9]/m);
 });
 

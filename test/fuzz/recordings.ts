@@ -13,8 +13,10 @@ import type { Fuzzer, Random } from "./fuzzer.ts";
 
 /** A recording may have so many seconds here, and the work that goes with them. */
 const MAX_S = 5;
-/** What decoding may take beside its file: the decoder's memory, a block at the highest rate, and what is read at once. */
-const SPARE_BYTES = 48 * 2 ** 20;
+/** What decoding may take beside its file: a decoder's memory, also WebAssembly's, blocks at the highest rate, and garbage. */
+const SPARE_BYTES = 64 * 2 ** 20;
+/** Processor time for a file, in milliseconds: many times what the most work that is charged takes. */
+const MAX_CPU_MS = 2_000;
 
 /** Tries the decoder of a kind of file with files that are bent. */
 export function recordingFuzz(kind: RecordingKind): Fuzzer & Required<Pick<Fuzzer, "make" | "check">> {
@@ -32,8 +34,8 @@ export function recordingFuzz(kind: RecordingKind): Fuzzer & Required<Pick<Fuzze
 
 /** Decodes a file, and throws what is wrong with what came of it. */
 async function check(file: Uint8Array): Promise<void> {
-  const before = process.memoryUsage().arrayBuffers;
-  const bound = before + file.length + SPARE_BYTES;
+  const bound = takenBytes() + file.length + SPARE_BYTES;
+  const began = process.cpuUsage();
   try {
     const sound = openSound(file, MAX_S);
     assert.ok(sound.boundS >= 0 && sound.boundS <= MAX_S, `${sound.boundS} s`);
@@ -46,7 +48,7 @@ async function check(file: Uint8Array): Promise<void> {
         assert.ok(samples.every((sample) => sample >= -1 && sample <= 1));
         assert.ok(length <= MAX_S * sound.sampleRateHz + 1, "longer than is taken");
         assert.ok(length <= sound.boundS * sound.sampleRateHz + 1, "longer than it was said to be");
-        assert.ok(process.memoryUsage().arrayBuffers < bound, "more memory than it may take");
+        assert.ok(takenBytes() < bound, "more memory than it may take");
       }
       assert.ok(length > 0, "nothing, and no word of why");
     } finally {
@@ -57,7 +59,15 @@ async function check(file: Uint8Array): Promise<void> {
     if (!(error instanceof AudioFormatError)) throw error;
     assert.match(error.message, /^undecodable audio: \S.+: send \S/);
     assert.ok(error.message.length < 300, "what a file holds is repeated");
+  } finally {
+    const { user, system } = process.cpuUsage(began);
+    assert.ok((user + system) / 1_000 < MAX_CPU_MS, `${(user + system) / 1_000} ms of work`);
   }
+}
+
+/** Outside of the heap: arrays and WebAssembly. */
+function takenBytes(): number {
+  return process.memoryUsage().external;
 }
 
 const golden = (name: string) => {

@@ -8,6 +8,7 @@ import { TOP } from "../architecture/top.ts";
 import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
 import { until } from "../waiting.ts";
 import { ScriptedWriter } from "../writers/scripted-writer.ts";
+import { WyomingClient } from "../wyoming/client.ts";
 import { openRaw, rawRequest } from "./raw-socket.ts";
 import { startTestServer, type TestServer } from "./start.ts";
 import { transcribe } from "./transcription-form.ts";
@@ -57,7 +58,12 @@ function documented(): { names: Set<string>; beginnings: string[] } {
 describe("/metrics", () => {
   test("has what docs/operating.md lists, with the labels that it names, and nothing else", async () => {
     const recogniser = new ScriptedRecogniser();
-    server = await startTestServer({ recogniser, writer: new ScriptedWriter(["It is.", "It was."]) });
+    const writer = new ScriptedWriter(["It is.", "It was."]);
+    server = await startTestServer({ recogniser, writer, wyoming: true });
+    const bridge = await WyomingClient.open(server.wyomingUrl!);
+    bridge.send("describe");
+    await bridge.upTo("info");
+    bridge.close();
     const sound = Buffer.from(encodeWav(new Int16Array(16_000).fill(900), 16_000)).toString("base64");
     const conversation = [{ speaker: "0", audio_wav_b64: sound }, { speaker: "1" }];
     for (const reply of [await server.post("/v1/converse", { conversation }), await transcribe(server)]) {

@@ -140,30 +140,6 @@ describe("a fair share", () => {
     assert.deepEqual([share.used, holding.units], [0, 0]);
   });
 
-  it("lets a holding grow when there is room, and waits for it like everybody else", async () => {
-    const share = fairShare();
-    const holding = await share.enter("a", 2, NEVER);
-    await holding.grow(1, NEVER);
-    assert.deepEqual([share.used, holding.units], [2, 2]);
-    await holding.grow(4, NEVER);
-    assert.deepEqual([share.used, holding.units], [4, 4]);
-    const other = await share.enter("b", 6, NEVER);
-    const growing = holding.grow(6, NEVER);
-    await settle();
-    assert.deepEqual([share.used, share.queued], [10, 1]);
-    other.release();
-    await growing;
-    assert.deepEqual([share.used, holding.units], [6, 6]);
-    const gone = new AbortController();
-    const beyond = holding.grow(8, gone.signal);
-    gone.abort(new Error("gone"));
-    await assert.rejects(beyond, /gone/);
-    assert.deepEqual([share.used, holding.units, share.queued], [6, 6, 0]);
-    holding.release();
-    await holding.grow(3, NEVER);
-    assert.deepEqual([share.used, holding.units], [0, 0], "who has ended holds nothing");
-  });
-
   it("holds what it says, leaves no room idle and forgets nobody, whatever happens in whatever order", async () => {
     const deed = fc.oneof(
       {

@@ -81,10 +81,29 @@ describe("a recording that is decoded in a thread", () => {
   });
 
   test("frees its thread where it was large, and the next one has another", async () => {
+    const threads = startedThreads();
     const large = await reader.open(wavOf(70), NEVER);
     assert.equal((await large.read(RATE_HZ, NEVER)).length, RATE_HZ);
     large.release();
     const next = await reader.open(wavOf(1), NEVER);
     assert.deepEqual(await lengths(next, RATE_HZ), [RATE_HZ]);
+    assert.equal(threads(), 2);
+  });
+
+  test("starts no thread to be let go", async () => {
+    const threads = startedThreads();
+    await assert.rejects(reader.open(wavOf(1), AbortSignal.abort(new Error("gone"))), /gone/);
+    assert.equal(threads(), 0);
   });
 });
+
+/** How many threads were started since. */
+function startedThreads(): () => number {
+  let count = 0;
+  const onWorker = (): void => void count++;
+  process.on("worker", onWorker);
+  return () => {
+    process.off("worker", onWorker);
+    return count;
+  };
+}

@@ -70,8 +70,8 @@ describe("a recording", () => {
   for (const [what, events, message] of [
     ["in no language", [["transcribe", { language: "Klingon" }]], /language "Klingon" is unknown/],
     ["of bytes that are no samples", [["audio-start", { ...HOME, width: 1 }]], /width 2, 3, 4 bytes/],
-    ["of no rate", [["audio-start", { width: 2, channels: 1 }]], /rate may be 1000 to 96000 Hz/],
-    ["of a rate below all", [["audio-start", { ...HOME, rate: 999 }]], /rate may be/],
+    ["of no rate", [["audio-start", { width: 2, channels: 1 }]], /rate may be 8000 to 96000 Hz/],
+    ["of a rate below a telephone's", [["audio-start", { ...HOME, rate: 7_999 }]], /rate may be/],
     ["of a rate that nobody records at", [["audio-start", { ...HOME, rate: 96_001 }]], /rate may be/],
     ["of nine channels", [["audio-start", { ...HOME, channels: 9 }]], /channels 1 to 8/],
     ["of a rate that is a text", [["audio-start", { ...HOME, rate: "16000" }]], /rate may be/],

@@ -14,8 +14,10 @@ const UNITS_PER_ITEM = 64;
 const MARGIN_S = 0.25;
 
 /**
- * What decoding one recording may cost at most, whatever its header claims. Everything is charged before it is done, so
- * that nothing costs more than it is worth: sound by its seconds and by its samples, containers by their parts.
+ * What decoding one recording may cost at most, whatever its header claims. Work is charged before it is done, so that
+ * nothing costs more than it is worth: sound by its seconds and by its samples, containers by their parts. (MP3 is charged
+ * after each 8 KiB, which is when its decoder says what they hold; and a container that was gone through once, and charged,
+ * is gone through again for nothing.)
  */
 export class DecodingBudget {
   /** Seconds that the recording may have. */

@@ -14,7 +14,7 @@ export function openOgg(bytes: Uint8Array, budget: DecodingBudget): RecordingDec
   return openOpus({ head: readOpusHead(head), packets, endSamples48: endGranule }, budget);
 }
 
-/** What lies where in a file that is whole. */
+/** A stream of Opus that was found in an Ogg file. */
 export interface OggStream {
   /** Of the one stream of Opus. */
   readonly serial: number;

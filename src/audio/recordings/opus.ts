@@ -50,7 +50,7 @@ const PER_SAMPLE = COUNTED_HZ / RATE_HZ;
 const MAX_PACKET_SAMPLES = 5_760;
 const MAX_STREAM_BYTES = 61_298;
 
-/** Bytes that a packet of any stream may have. */
+/** Bytes that a packet may have: those of eight streams, more than any layout of up to eight channels needs. */
 export const MAX_PACKET_BYTES = 8 * MAX_STREAM_BYTES;
 
 /** The packets of one stream of Opus, to be gone through more than once. */

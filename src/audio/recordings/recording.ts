@@ -2,7 +2,7 @@
 export interface DecodedBlock {
   /** One array a channel, all as long. */
   readonly channels: readonly (Float32Array | Int32Array)[];
-  /** What is to be heard of them: from the first of these samples on, up to but without the second. */
+  /** Which samples count: from `from`, inclusive, to `to`, exclusive. */
   readonly from: number;
   readonly to: number;
   /** What makes them lie in [-1, 1]. */
@@ -12,7 +12,7 @@ export interface DecodedBlock {
 /** A file that was looked over, and not decoded yet. */
 export interface RecordingDecoder {
   readonly sampleRateHz: number;
-  /** Seconds that it may have at most; all of it, but in MP3, where decoders do not agree on the ends. */
+  /** An upper bound of its length in seconds: exact, but in MP3, and in FLAC that does not say its length. */
   readonly boundS: number;
   /** Decodes it, as far as blocks are asked for. Once. Whoever leaves it early ends it, which frees what it took. */
   blocks(): AsyncGenerator<DecodedBlock, void, void>;

@@ -45,7 +45,7 @@ export class SampleSink {
     return this.#to - this.#from;
   }
 
-  /** The next samples, clipped to [-1, 1]. Throws {@link AudioFormatError} for what is no finite number. */
+  /** Takes a block, whose samples are clipped to [-1, 1]. Throws {@link AudioFormatError} for what is no finite number. */
   add(block: DecodedBlock): void {
     if (this.#resampler === null) {
       const count = block.to - block.from;
@@ -119,11 +119,10 @@ export class SampleSink {
         for (let channel = 2; channel < channels.length; channel += 1) sum += channels[channel]![from + at]!;
       }
       const mean = sum * factor;
-      if (!(mean >= -1)) into[start + at] = -1;
-      else into[start + at] = mean > 1 ? 1 : mean;
       if (!Number.isFinite(mean)) {
         throw new AudioFormatError(`sample ${this.#received + at} is not a finite number`);
       }
+      into[start + at] = Math.max(-1, Math.min(1, mean));
     }
     this.#received += count;
   }

@@ -14,7 +14,7 @@ export interface PcmFormat {
 /** Looks a WAV file over. Throws as `openRecording` does. */
 export function openWav(bytes: Uint8Array, budget: DecodingBudget): RecordingDecoder {
   return openSamples(
-    openWavFile(bytes, () => budget.chargeItems(1)),
+    openWavFile(bytes, { isTelephoneRead: true, onChunk: () => budget.chargeItems(1) }),
     budget,
   );
 }

@@ -60,7 +60,7 @@ export function readWavHead(bytes: Uint8Array): WavHead | null {
 }
 
 function checkedFormat(chunk: DataView): Pick<WavHead, "sampleRateHz" | "channels"> {
-  const { kind, channels, sampleRateHz } = readWavFormat(chunk);
+  const { kind, channels, sampleRateHz } = readWavFormat(chunk, false);
   if (kind !== "s16") throw new AudioFormatError(`its samples are not of 16 bits (${kind})`);
   if (channels !== 1 && channels !== 2) {
     throw new AudioFormatError(`it has ${channels} channels, and one or two are taken`);

@@ -12,7 +12,7 @@ import { type Stop, stopWith } from "../../model/stop-with.ts";
 import { checkedUrl, postForm } from "./endpoint-call.ts";
 import { EndpointRefusal, endpointFailure } from "./endpoint-failure.ts";
 import { readTranscript } from "./read-transcript.ts";
-import { soundAsWav, WAV_BYTES_PER_S } from "./sound-wav.ts";
+import { HELD_BYTES_PER_S, soundAsWav } from "./sound-wav.ts";
 
 export interface EndpointRecogniserOptions {
   /** Where the endpoint's routes begin, as in `http://127.0.0.1:8000/v1`. */
@@ -51,7 +51,7 @@ interface Dialect {
 
 class EndpointRecogniser implements Recogniser {
   readonly name: string;
-  readonly heldBytesPerS = WAV_BYTES_PER_S;
+  readonly heldBytesPerS = HELD_BYTES_PER_S;
   /** Nobody can tell before it is asked. */
   readonly canTranslate = true;
   readonly #options: EndpointRecogniserOptions;

@@ -11,7 +11,7 @@ const LEAST_S = 0.1;
 const PIECE_S = 10;
 
 /** Memory that {@link soundAsWav} takes for a second of sound: its bytes, and once more while they become a file. */
-export const WAV_BYTES_PER_S = 2 * 2 * RATE_HZ;
+export const HELD_BYTES_PER_S = 2 * 2 * RATE_HZ;
 
 /** A sound as a WAV file of 16 kHz and 16 bits. */
 export interface SoundWav {

@@ -33,6 +33,8 @@ const MOST_S = 900;
 const MOST_CLIPS = 32;
 const DEADLINE_MS = 120_000;
 const RETRY_MS = 1_000;
+/** Of the thread's own heap, of which one that hears uses 15 MB. */
+const HEAP_MB = 96;
 const NAME = "the thread that hears";
 
 /**
@@ -152,7 +154,7 @@ class ThreadedWhisper implements Recogniser {
 
 function started(site: WhisperSite): Worker {
   // A small nursery: the networks' numbers are outside the heap.
-  const resourceLimits = { maxYoungGenerationSizeMb: 4 };
+  const resourceLimits = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: HEAP_MB };
   const entry = new URL("./whisper-thread.js", import.meta.url);
   return new Worker(entry, { workerData: site, resourceLimits, execArgv: [], name: "hearing" });
 }

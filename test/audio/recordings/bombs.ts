@@ -12,13 +12,16 @@ const LARGEST_BYTES = 25 * 2 ** 20;
  * but for an Ogg that says of hours that they are over before they begin.
  */
 export const BOMBS = {
-  /** 177 kB that say 6.7 minutes, which are 3.4 milliard samples. */
+  /** 177 kB that say 6.7 minutes, which are 3.4 billion samples. */
   "FLAC of 8 channels at 1,048,575 Hz": (): Uint8Array =>
     evenFlac({ rateHz: 1_048_575, channels: 8, bits: 8, samples: 6_400 * LONGEST_BLOCK }),
+  /** 0.4 MB that say 25 minutes, which are 1.2 billion samples. */
+  "FLAC of 8 channels at 96 kHz": (): Uint8Array =>
+    evenFlac({ rateHz: 96_000, channels: 8, bits: 8, samples: LONGEST_S * 96_000 }),
   /** 7 kB that say 25 minutes, which are 144 MB once they are decoded. */
   "FLAC of constant frames": (): Uint8Array =>
     evenFlac({ rateHz: 24_000, channels: 1, bits: 8, samples: LONGEST_S * 24_000 }),
-  /** 2.3 MB of packets that say a day, and at whose end it is 0 o'clock. */
+  /** 2.3 MB of packets that last a day, on pages whose granule position is 0. */
   "Ogg that ends at 0": (): Uint8Array => oggThatEndsAtZero(),
   /** 26 MB of packets that are empty. */
   "WebM of empty packets": (): Uint8Array => webmOfEmptyPackets(),
@@ -29,8 +32,6 @@ export type BombName = keyof typeof BOMBS;
 /** What is taken whole, and takes most of what a file that is taken may: each says 25 minutes. */
 export const LONG_FILES = {
   "FLAC of one value": BOMBS["FLAC of constant frames"],
-  "FLAC of 8 channels at 96 kHz": (): Uint8Array =>
-    evenFlac({ rateHz: 96_000, channels: 8, bits: 8, samples: LONGEST_S * 96_000 }),
   "Ogg of packets of one byte": (): Uint8Array => {
     const packets = [OPUS_HEAD, OPUS_TAGS, ...Array<Uint8Array>(SHORTEST_COUNT).fill(SHORTEST)];
     const ticksAt = (_before: number, end: number) => Math.max(0, end - 2) * SHORTEST_TICKS;

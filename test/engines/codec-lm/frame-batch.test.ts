@@ -14,11 +14,13 @@ import {
 import { qwen3Tts } from "../../../src/engines/codec-lm/qwen3-tts/qwen3-tts.ts";
 import { CSM } from "./goldens.ts";
 import { BASE } from "./qwen3-tts/cases.ts";
+import { isRowAsAlone } from "./rows-alone.ts";
 import { type Spoken, spoken } from "./spoken.ts";
 
 const cacheFolder = await mkdtemp(join(tmpdir(), "antiphon-"));
 after(() => rm(cacheFolder, { recursive: true }));
 const never = new AbortController().signal;
+const isAsAlone = await isRowAsAlone();
 
 const KINDS: readonly [name: string, Architecture, folder: string][] = [
   ["a CSM", csm, join(CSM, "csm-tiny")],
@@ -63,7 +65,8 @@ function utterances(count: number): Utterance[] {
 for (const [name, architecture, folder] of KINDS) {
   describe(`${name} that speaks several utterances at once`, () => {
     for (const precision of ["fp32", "int8", "int4"] satisfies Precision[]) {
-      test(`gives each what it would have alone, to the bit, in ${precision}`, async () => {
+      const skip = precision === "int4" && !isAsAlone && "this processor's kernel rounds rows in pairs";
+      test(`gives each what it would have alone, to the bit, in ${precision}`, { skip }, async () => {
         const asked = utterances(8);
         const alone = await opened(architecture, folder, { precision, prefixBytes: 0 });
         const wanted: Spoken[] = [];

@@ -40,8 +40,8 @@ export const AudioTranscriptionRequest = Type.Object(
       type: "string",
       format: "binary",
       description:
-        "The recording, at most 25 MiB and 25 minutes: WAV, MP3, FLAC, or Opus in Ogg or WebM. Its content tells which, " +
-        "not its name.",
+        "The recording, at most 25 MiB and 25 minutes: WAV (also A-law and µ-law), MP3, FLAC, or Opus in Ogg or WebM, at 1 to " +
+        "96 kHz, with up to eight channels. Its content tells which, not its name.",
     }),
     model: Type.Optional(
       Type.String({

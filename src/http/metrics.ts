@@ -212,8 +212,16 @@ function watchGauges(gauges: Gauges, registers: Registry[]): void {
   gauge("antiphon_turns_writing", "Turns being written.", gauges.turnsWriting);
   gauge("antiphon_turns_hearing", "Turns of sound alone being heard.", gauges.turnsHearing);
   gauge("antiphon_recordings_hearing", "Recordings being heard.", gauges.recordingsHearing);
-  gauge("antiphon_receiving_bytes", "Memory held for bodies being received.", gauges.receivingBytes);
-  gauge("antiphon_audio_bytes", "Memory held for the decoded audio of requests.", gauges.audioBytes);
+  gauge(
+    "antiphon_receiving_bytes",
+    "Memory held for bodies being received, and for recordings until they were heard.",
+    gauges.receivingBytes,
+  );
+  gauge(
+    "antiphon_audio_bytes",
+    "Memory held for the decoded audio of requests, and for recordings that an endpoint hears.",
+    gauges.audioBytes,
+  );
   gauge("antiphon_reply_bytes", "Memory held for whole replies until they are read.", gauges.replyBytes);
   gauge("antiphon_resident_models", "Models loaded in memory.", gauges.residentModels);
   new Counter({

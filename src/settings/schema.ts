@@ -180,7 +180,7 @@ export const SettingsSchema = Type.Object({
     default: 136,
     unit: "MiB",
     description:
-      "Memory for request bodies over 64 KiB while they arrive. A body that finds no room waits, unread; the largest permitted body always fits.",
+      "Memory for request bodies over 64 KiB while they arrive, but for recordings to transcribe. A body that finds no room waits, unread; the largest permitted body always fits.",
   }),
   keyReceivingBudgetMb: Type.Integer({
     minimum: 1,
@@ -195,7 +195,7 @@ export const SettingsSchema = Type.Object({
     default: 128,
     unit: "MiB",
     description:
-      "Memory for the decoded audio of requests that are waiting or being spoken. A request that finds no room waits.",
+      "Memory for the decoded audio of conversations that are waiting or being spoken, and for recordings that an endpoint hears (64 kB a second). A request that finds no room waits.",
   }),
   keyAudioBudgetMb: Type.Integer({
     minimum: 1,

@@ -27,7 +27,7 @@ export interface WavClip {
  * @param mostSamples of a longer clip only the beginning is decoded; its `frames` and `durationS` are those of all of it
  */
 export function decodeWav(bytes: Uint8Array, mostSamples = Number.POSITIVE_INFINITY): WavClip {
-  const { format, data, frames } = openWavFile(bytes, { isTelephoneRead: false });
+  const { format, data, frames } = openWavFile(bytes, { isRecording: false });
   return {
     sampleRateHz: format.sampleRateHz,
     channels: format.channels,
@@ -38,20 +38,20 @@ export function decodeWav(bytes: Uint8Array, mostSamples = Number.POSITIVE_INFIN
 }
 
 export interface WavOpening {
-  /** Whether A-law and µ-law are read, beside what {@link decodeWav} reads. */
-  readonly isTelephoneRead: boolean;
+  /**
+   * Whether it is a recording, of which more is read than {@link decodeWav} does: A-law and µ-law, and the sizes near 2 or
+   * 4 GiB that some writers leave behind which could not seek back.
+   */
+  readonly isRecording: boolean;
   /** Told before each chunk is looked at. */
   readonly onChunk?: () => void;
 }
 
 /** Finds the samples of a file and decodes nothing. Throws as {@link decodeWav} does. */
-export function openWavFile(
-  bytes: Uint8Array,
-  { isTelephoneRead, onChunk = () => {} }: WavOpening,
-): WavSamples {
+export function openWavFile(bytes: Uint8Array, { isRecording, onChunk = () => {} }: WavOpening): WavSamples {
   const file = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   checkContainer(file);
-  const { format, data } = findSamples(file, isTelephoneRead, onChunk);
+  const { format, data } = findSamples(file, isRecording, onChunk);
   const frames = Math.floor(data.byteLength / (format.channels * format.bytesPerSample));
   if (frames === 0) throw new AudioFormatError("it has no samples");
   return { format, data, frames };
@@ -60,6 +60,7 @@ export function openWavFile(
 const CONTAINER_BYTES = 12;
 const CHUNK_HEADER_BYTES = 8;
 const UNKNOWN_SIZE = 0xffffffff;
+const NEAR_2_GIB = 0x7fff0000;
 
 function checkContainer(file: DataView): void {
   if (file.byteLength === 0) throw new AudioFormatError("it is empty");
@@ -77,7 +78,7 @@ function checkContainer(file: DataView): void {
 
 function findSamples(
   file: DataView,
-  isTelephoneRead: boolean,
+  isRecording: boolean,
   onChunk: () => void,
 ): { format: WavFormat; data: DataView } {
   let format: WavFormat | null = null;
@@ -90,7 +91,11 @@ function findSamples(
       if (format === null) throw new AudioFormatError('its "data" chunk comes before any "fmt " chunk');
       return {
         format,
-        data: new DataView(file.buffer, file.byteOffset + body, dataBytes(file, body, size, onChunk)),
+        data: new DataView(
+          file.buffer,
+          file.byteOffset + body,
+          dataBytes(file, body, size, isRecording, onChunk),
+        ),
       };
     }
     if (size > file.byteLength - body) {
@@ -99,15 +104,21 @@ function findSamples(
       );
     }
     if (id === "fmt ")
-      format = readWavFormat(new DataView(file.buffer, file.byteOffset + body, size), isTelephoneRead);
+      format = readWavFormat(new DataView(file.buffer, file.byteOffset + body, size), isRecording);
     at = body + size + (size % 2);
   }
   throw new AudioFormatError(format === null ? 'it has no "fmt " chunk' : 'it has no "data" chunk');
 }
 
-function dataBytes(file: DataView, body: number, declared: number, onChunk: () => void): number {
+function dataBytes(
+  file: DataView,
+  body: number,
+  declared: number,
+  isRecording: boolean,
+  onChunk: () => void,
+): number {
   const present = file.byteLength - body;
-  if (declared === UNKNOWN_SIZE) return present;
+  if (declared === UNKNOWN_SIZE || (isRecording && declared >= NEAR_2_GIB)) return present;
   if (declared === 0) return isChunksToTheEnd(file, body, onChunk) ? 0 : present;
   if (declared > present) {
     throw new AudioFormatError(

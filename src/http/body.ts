@@ -70,10 +70,13 @@ export async function receiveBy<T>(
   life.receiving = receivingFrom(holding);
   const chunks = async function* (): AsyncGenerator<Uint8Array> {
     let length = 0;
+    let pieces = 0;
     for await (const chunk of raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
       if (life.receiving !== null) life.receiving.bytes += chunk.length;
       length += chunk.length;
+      pieces += 1;
       if (length > limitBytes) throw tooLarge(limitBytes);
+      if (pieces > FREE_PIECES + length / LEAST_PIECE_BYTES) throw tooFine();
       if (lengthBytes === null && length > SMALL_BODY_BYTES && holding === NOTHING_HELD) {
         // Of a body without a length only its cap is known. It is not the client who keeps us waiting.
         life.receiving = null;
@@ -93,6 +96,17 @@ export async function receiveBy<T>(
   } finally {
     life.receiving = null;
   }
+}
+
+/** Each chunk of a chunked body costs some microseconds, whatever is in it: beyond so many they hold so much on average. */
+const FREE_PIECES = 4_096;
+const LEAST_PIECE_BYTES = 64;
+
+function tooFine(): ServiceError {
+  return new ServiceError(
+    400,
+    `the body comes in too many small chunks: send it in chunks of ${LEAST_PIECE_BYTES} bytes or more`,
+  );
 }
 
 function receivingFrom(holding: Holding): Receiving {

@@ -76,6 +76,8 @@ class FormReader {
   readonly #parser: InstanceType<typeof Busboy>;
   readonly #fields: FormField[] = [];
   readonly #over: Promise<void>;
+  #isOver = false;
+  #onOver = (): void => {};
   #file: GrowingBytes | null = null;
   #fault: ServiceError | null = null;
   #hasAny = false;
@@ -92,6 +94,10 @@ class FormReader {
         );
         resolve();
       });
+    });
+    void this.#over.then(() => {
+      this.#isOver = true;
+      this.#onOver();
     });
     this.#parser.on("field", (name, value, _isNameCut, isCut) => {
       this.#hasAny = true;
@@ -125,8 +131,12 @@ class FormReader {
   /** Throws a 422 or 400 {@link ServiceError} as soon as something is known to be wrong. */
   async write(chunk: Uint8Array): Promise<void> {
     if (this.#fault === null) {
-      const written = new Promise<void>((resolve) => this.#parser.write(chunk, () => resolve()));
-      await Promise.race([written, this.#over]);
+      // Not a race against the end: that would keep something of every chunk until then.
+      await new Promise<void>((resolve) => {
+        this.#onOver = resolve;
+        this.#parser.write(chunk, () => resolve());
+        if (this.#isOver) resolve();
+      });
     }
     this.#check();
   }

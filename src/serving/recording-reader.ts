@@ -11,7 +11,10 @@ import type { LookedOver, ReadingFailure } from "./recording-reader-thread.ts";
 const IDLE_MS = 30_000;
 /** A thread is let go at once after a file beyond this size: it does not collect its garbage while it is idle. */
 const LARGE_FILE_BYTES = 2 ** 20;
-/** So much is decoded before somebody else has their turn: some tenths of a second of work at the very worst. */
+/**
+ * So much is decoded before somebody else has their turn: some tenths of a second of work at the worst, and about a second
+ * where 25 MiB of MP3 hold hardly a frame.
+ */
 const SLICE_S = 5;
 /** Far more than a slice takes on a machine that has other work. */
 const DEADLINE_MS = 30_000;
@@ -128,12 +131,16 @@ function fromWire(failure: ReadingFailure): Error {
 
 /** The row of the contract's table for what a call failed with. */
 function named(error: unknown, name: string): unknown {
-  if (error instanceof Refusal) return new ServiceError(400, `${name}${error.message}`);
+  const param = name === "file" ? { param: name } : {};
+  if (error instanceof Refusal) return new ServiceError(400, `${name}${error.message}`, param);
   const problem = error instanceof ThreadError ? error.problem : null;
   if (problem === "late" || (problem === "ended" && isOutOfMemory((error as Error).cause))) {
     const what = problem === "late" ? "long" : "much memory";
     // It would take as much the next time.
-    return new ServiceError(400, `${name} takes too ${what} to decode: send it as WAV`, { cause: error });
+    return new ServiceError(400, `${name} takes too ${what} to decode: send it as WAV`, {
+      ...param,
+      cause: error,
+    });
   }
   if (problem === null && !(error instanceof LostError)) return error;
   const why = problem === "full" ? "the server is busy with others" : "the thread that does ended";

@@ -65,6 +65,16 @@ test("a form of unknown length is taken in whatever pieces it comes, byte by byt
   assert.equal(recogniser.clips.at(-1)?.samples.length, 200_000);
 });
 
+test("a form that comes byte by byte without end is refused, and nothing is kept of its pieces", async () => {
+  const large = new Uint8Array(44 + 40_000);
+  large.set(WAV.subarray(0, 44));
+  assert.match(
+    await chunked(whole(large), 1),
+    /^HTTP\/1\.1 400 [\s\S]*too many small chunks: send it in chunks of 64/,
+  );
+  assert.match(await chunked(whole(large), 100), /^HTTP\/1\.1 200 OK/);
+});
+
 test("whatever a form holds, it is answered, and by the table", async () => {
   const post = async (body: Uint8Array, type: string) => {
     const headers = { "X-API-Key": server.key, "Content-Type": type };

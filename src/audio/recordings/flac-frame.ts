@@ -60,7 +60,10 @@ export class FlacFrameReader {
     reader.read(8);
     reader.check();
     if (bitsPerSample > MOST_BITS) {
-      throw new AudioFormatError(`it holds ${bitsPerSample}-bit samples, and up to ${MOST_BITS} can be read`);
+      throw new AudioFormatError(
+        `it holds ${bitsPerSample}-bit samples, and up to ${MOST_BITS} can be read`,
+        `send it with ${MOST_BITS} bits or fewer`,
+      );
     }
     if (blockSize === 0 || assignment > MID_SIDE! || bitsPerSample < 4 || rateCode === 15) {
       throw new AudioFormatError(`it is damaged: the frame at byte ${at} has no meaning`);

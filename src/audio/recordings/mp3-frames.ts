@@ -21,7 +21,7 @@ export function readMp3Frames(bytes: Uint8Array, budget: DecodingBudget): Mp3Fra
   const secondsAt = new Map<number, number>();
   let isExact = true;
   for (let at = 0; at + HEAD_BYTES <= bytes.length; ) {
-    const head = bytes[at] === 0xff ? readHead(bytes, at) : null;
+    const head = bytes[at] === 0xff ? readFrameHead(bytes, at) : null;
     if (head === null) {
       at += 1;
       continue;
@@ -55,7 +55,7 @@ const BITRATES = {
 } as const;
 
 /** Eleven ones; version, layer; bitrate, rate, padding. `null` for what has another meaning, or none. */
-function readHead(bytes: Uint8Array, at: number): FrameHead | null {
+export function readFrameHead(bytes: Uint8Array, at: number): FrameHead | null {
   const second = bytes[at + 1]!;
   const third = bytes[at + 2]!;
   const version = (second >> 3) & 3;

@@ -30,7 +30,7 @@ export function openRecording(bytes: Uint8Array, budget: DecodingBudget): Record
   const kind = recordingKind(bytes);
   if (kind === null) throw new AudioFormatError("it is not a recording that can be read", READABLE);
   if ("refused" in kind) throw new AudioFormatError(`it is ${kind.refused}, which cannot be read`, READABLE);
-  return OPENERS[kind.kind](bytes.subarray(kind.start), budget);
+  return OPENERS[kind.kind](bytes.subarray(kind.start, kind.end), budget);
 }
 
 /** Says what to do about a file of which only the problem is known: it is damaged. Other errors stay as they are. */

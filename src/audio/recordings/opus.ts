@@ -1,11 +1,13 @@
 import { OpusDecoder } from "opus-decoder";
 import { AudioFormatError } from "../audio-format-error.ts";
-import type { DecodingBudget } from "./decoding-budget.ts";
+import { type DecodingBudget, MAX_CHANNELS } from "./decoding-budget.ts";
 import type { DecodedBlock, RecordingDecoder } from "./recording.ts";
 
 /** The head of an Opus stream (RFC 7845, 5.1), which Ogg and WebM both carry. */
 export interface OpusHead {
   readonly channels: number;
+  /** What all samples are multiplied by. */
+  readonly gain: number;
   /** Samples at 48 kHz that come before the beginning. */
   readonly preSkip: number;
   readonly streams: number;
@@ -21,10 +23,13 @@ export function readOpusHead(packet: Uint8Array): OpusHead {
   }
   const channels = packet[9]!;
   const preSkip = view.getUint16(10, true);
+  // In 256ths of a decibel.
+  const gain = 10 ** (view.getInt16(16, true) / (20 * 256));
   const family = packet[18]!;
   if (family === 0 && (channels === 1 || channels === 2)) {
     return {
       channels,
+      gain,
       preSkip,
       streams: 1,
       coupledStreams: channels - 1,
@@ -34,11 +39,11 @@ export function readOpusHead(packet: Uint8Array): OpusHead {
   const mapping = [...packet.subarray(21, 21 + channels)];
   const [streams = 0, coupledStreams = 0] = packet.subarray(19, 21);
   const isWhole = family === 1 && channels >= 1 && channels <= 8 && mapping.length === channels;
-  const isSound = coupledStreams <= streams && streams >= 1 && streams + coupledStreams <= 255;
+  const isSound = coupledStreams <= streams && streams >= 1 && streams + coupledStreams <= MAX_CHANNELS;
   if (!isWhole || !isSound || mapping.some((index) => index !== 255 && index >= streams + coupledStreams)) {
     throw new AudioFormatError("its Opus stream has channels that cannot be told apart");
   }
-  return { channels, preSkip, streams, coupledStreams, mapping };
+  return { channels, gain, preSkip, streams, coupledStreams, mapping };
 }
 
 /** The rate that lengths of Opus are counted at. */
@@ -69,7 +74,7 @@ export function openOpus(
   let counted48 = 0;
   let index = 0;
   for (const packet of packets()) {
-    counted48 += samplesIn48(packet, index);
+    counted48 += lengthOf(packet, index).samples48;
     index += 1;
     // What a mark of the end cuts off would have to be decoded all the same.
     budget.checkLength((counted48 - head.preSkip) / COUNTED_HZ - MAX_PACKET_SAMPLES / COUNTED_HZ);
@@ -103,15 +108,16 @@ async function* decoded(
     let index = 0;
     for (const packet of packets) {
       if (left === 0) break;
-      const samples = samplesIn48(packet, index) / PER_SAMPLE;
-      budget.chargeSound(samples, streams + coupledStreams, RATE_HZ);
+      const { samples48, frames } = lengthOf(packet, index);
+      budget.chargeSound(samples48 / PER_SAMPLE, streams + coupledStreams, RATE_HZ);
+      budget.chargeWork(UNITS_PER_FRAME * frames * streams);
       const { channelData, samplesDecoded } = decodedPacket(decoder, packet, index);
       index += 1;
       const to = Math.min(samplesDecoded, left);
       const from = Math.min(toSkip, to);
       toSkip -= from;
       left -= to;
-      yield { channels: channelData, from, to, scale: 1 };
+      yield { channels: channelData, from, to, scale: head.gain };
     }
   } finally {
     decoder.free();
@@ -125,14 +131,17 @@ const FRAME_SAMPLES: readonly number[] = [
   ...[120, 240, 480, 960, 120, 240, 480, 960, 120, 240, 480, 960, 120, 240, 480, 960],
 ];
 
-/** How long a packet lasts, in samples at 48 kHz. Throws {@link AudioFormatError} for one that no encoder makes. */
-function samplesIn48(packet: Uint8Array, index: number): number {
+/** What a frame of a stream costs beside its samples. */
+const UNITS_PER_FRAME = 250;
+
+/** How long a packet is. Throws {@link AudioFormatError} for one that no encoder makes. */
+function lengthOf(packet: Uint8Array, index: number): { samples48: number; frames: number } {
   const [first = 0, second = 0] = packet;
   const code = first & 3;
   const frames = code === 0 ? 1 : code === 3 ? second & 0x3f : 2;
-  const samples = frames * FRAME_SAMPLES[first >> 3]!;
-  if (packet.length === 0 || samples === 0 || samples > MAX_PACKET_SAMPLES) throw damaged(index);
-  return samples;
+  const samples48 = frames * FRAME_SAMPLES[first >> 3]!;
+  if (packet.length === 0 || samples48 === 0 || samples48 > MAX_PACKET_SAMPLES) throw damaged(index);
+  return { samples48, frames };
 }
 
 function decodedPacket(decoder: OpusDecoder<typeof RATE_HZ>, packet: Uint8Array, index: number) {

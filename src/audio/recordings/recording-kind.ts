@@ -1,21 +1,25 @@
+import { readFrameHead } from "./mp3-frames.ts";
+
 /** Kinds of files that can be read. */
 export type RecordingKind = "wav" | "mp3" | "flac" | "ogg" | "webm";
 
 /** What the first bytes of a file tell. */
 export type FoundKind =
-  | { readonly kind: RecordingKind; readonly start: number }
+  | { readonly kind: RecordingKind; readonly start: number; readonly end: number }
   | { readonly refused: string };
 
-/** A kind that can be read and where it starts, or what is known to be something else; `null` is neither. */
-export function recordingKind(bytes: Uint8Array): FoundKind | null {
-  const start = afterTag(bytes);
+/** A kind that can be read and where it starts and ends, or what is known to be something else; `null` is neither. */
+export function recordingKind(file: Uint8Array): FoundKind | null {
+  const start = afterTags(file);
+  const end = beforeTags(file, start);
+  const bytes = file.subarray(0, end);
   const starts = (characters: string, at = start): boolean =>
     at + characters.length <= bytes.length &&
     [...characters].every((character, index) => bytes[at + index] === character.charCodeAt(0));
-  if (starts("RIFF") || starts("RIFX") || starts("RF64")) return { kind: "wav", start };
-  if (starts("fLaC")) return { kind: "flac", start };
-  if (starts("OggS")) return { kind: "ogg", start };
-  if (starts("\u001aE\u00df\u00a3")) return { kind: "webm", start };
+  if (starts("RIFF") || starts("RIFX") || starts("RF64")) return { kind: "wav", start, end: file.length };
+  if (starts("fLaC")) return { kind: "flac", start, end };
+  if (starts("OggS")) return { kind: "ogg", start, end };
+  if (starts("\u001aE\u00df\u00a3")) return { kind: "webm", start, end: file.length };
   if (starts("ftyp", start + 4)) return { refused: "MP4 or M4A" };
   if (starts("FORM")) return { refused: "AIFF" };
   if (starts("caff")) return { refused: "CAF" };
@@ -24,24 +28,68 @@ export function recordingKind(bytes: Uint8Array): FoundKind | null {
   return mpegKind(bytes, start);
 }
 
-/** Behind an ID3v2 tag, which says its own length, seven bits a byte; 0 without one. */
-function afterTag(bytes: Uint8Array): number {
-  if (bytes[0] !== 0x49 || bytes[1] !== 0x44 || bytes[2] !== 0x33 || bytes.length < 10) return 0;
-  const size = bytes.subarray(6, 10).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
-  return Math.min(bytes.length, 10 + size);
+/** More tags than anybody puts around a file. */
+const MAX_TAGS = 8;
+const APE_BYTES = 32;
+const ID3V1_BYTES = 128;
+
+/** Behind the ID3v2 and APEv2 tags that a file begins with. */
+function afterTags(bytes: Uint8Array): number {
+  let start = 0;
+  for (let tag = 0; tag < MAX_TAGS; tag += 1) {
+    const size = id3v2Bytes(bytes.subarray(start)) || apeBytes(bytes, start, true);
+    if (size === 0) break;
+    start = Math.min(bytes.length, start + size);
+  }
+  return start;
 }
 
-/** MPEG's frames begin with eleven ones; then come version, layer, rates. AAC's begin so too, with a layer of 0. */
+/** Ahead of the APEv2 and ID3v1 tags that a file ends with. */
+function beforeTags(bytes: Uint8Array, start: number): number {
+  let end = bytes.length;
+  for (let tag = 0; tag < MAX_TAGS; tag += 1) {
+    const at = end - ID3V1_BYTES;
+    const isId3 = at > start && latin1(bytes, at, 3) === "TAG";
+    const size = isId3 ? ID3V1_BYTES : apeBytes(bytes, end - APE_BYTES, false);
+    if (size === 0 || end - size <= start) break;
+    end -= size;
+  }
+  return end;
+}
+
+/** An ID3v2 tag says its own length, seven bits a byte, and may have a footer. */
+function id3v2Bytes(bytes: Uint8Array): number {
+  if (bytes.length < 10 || latin1(bytes, 0, 3) !== "ID3") return 0;
+  const size = bytes.subarray(6, 10).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
+  return 10 + size + ((bytes[5]! & 0x10) === 0 ? 0 : 10);
+}
+
+/** The whole of an APEv2 tag whose header or footer lies there: either says the length of all but the header. */
+function apeBytes(bytes: Uint8Array, at: number, isHeader: boolean): number {
+  if (at < 0 || at + APE_BYTES > bytes.length || latin1(bytes, at, 8) !== "APETAGEX") return 0;
+  const view = new DataView(bytes.buffer, bytes.byteOffset + at, APE_BYTES);
+  const hasHeader = isHeader || (view.getUint32(20, true) & 0x8000_0000) !== 0;
+  return view.getUint32(12, true) + (hasHeader ? APE_BYTES : 0);
+}
+
+function latin1(bytes: Uint8Array, at: number, count: number): string {
+  return Buffer.from(bytes.subarray(at, at + count)).toString("latin1");
+}
+
+/** What may stand before the first frame: padding, or the rest of a frame that was cut. */
+const MOST_BEFORE = 64 * 1024;
+
+/** Frames of MPEG audio begin with eleven ones, and another of the same rate follows. AAC's begin so too, with a layer of 0. */
 function mpegKind(bytes: Uint8Array, start: number): FoundKind | null {
-  const hasTag = start > 0;
-  for (let at = start; at + 3 < bytes.length && at < start + (hasTag ? 4_096 : 1); at += 1) {
-    if (bytes[at] !== 0xff || (bytes[at + 1]! & 0xe0) !== 0xe0) continue;
-    const version = (bytes[at + 1]! >> 3) & 3;
-    const layer = (bytes[at + 1]! >> 1) & 3;
-    if (layer === 0 && version >= 2) return { refused: "AAC" };
-    const isFrame =
-      version !== 1 && layer !== 0 && bytes[at + 2]! >> 4 !== 15 && ((bytes[at + 2]! >> 2) & 3) !== 3;
-    if (isFrame) return { kind: "mp3", start: at };
+  if (bytes[start] === 0xff && (bytes[start + 1]! & 0xf6) === 0xf0) return { refused: "AAC" };
+  for (let at = start; at + 4 <= bytes.length && at < start + MOST_BEFORE; at += 1) {
+    const head = bytes[at] === 0xff ? readFrameHead(bytes, at) : null;
+    if (head === null) continue;
+    const next = head.bytes === null ? null : at + head.bytes;
+    const isLast = next === null || next + 4 > bytes.length;
+    // Where it is the only one, it stands at the beginning.
+    const isFrame = isLast ? at === start : readFrameHead(bytes, next)?.sampleRateHz === head.sampleRateHz;
+    if (isFrame) return { kind: "mp3", start: at, end: bytes.length };
   }
   return null;
 }

@@ -2,7 +2,7 @@ import { AudioFormatError } from "../audio-format-error.ts";
 import { DecodingBudget } from "./decoding-budget.ts";
 import { openRecording, withRemedy } from "./open-recording.ts";
 import type { DecodedBlock, RecordingDecoder } from "./recording.ts";
-import { SampleSink } from "./sample-sink.ts";
+import { keptRateHz, SampleSink } from "./sample-sink.ts";
 import { openPcm, type PcmFormat } from "./wav.ts";
 
 /**
@@ -35,7 +35,8 @@ export class RecordingSound {
   readonly #budget: DecodingBudget;
   readonly #fromHz: number;
   readonly #blocks: AsyncGenerator<DecodedBlock, void, void>;
-  readonly #sink: SampleSink;
+  /** Made when something is read: until then a recording takes no memory but its own. */
+  #sink: SampleSink | null = null;
   #isOver = false;
 
   constructor(decoder: RecordingDecoder, budget: DecodingBudget) {
@@ -43,18 +44,19 @@ export class RecordingSound {
     this.#budget = budget;
     this.#fromHz = decoder.sampleRateHz;
     this.#blocks = decoder.blocks();
-    this.#sink = new SampleSink(decoder.sampleRateHz);
-    this.sampleRateHz = this.#sink.sampleRateHz;
+    this.sampleRateHz = keptRateHz(decoder.sampleRateHz);
   }
 
   /** The next samples, in [-1, 1], fewer only at the end. One call at a time. Throws as {@link openSound} does. */
   async read(count: number): Promise<Float32Array<ArrayBuffer>> {
+    this.#sink ??= new SampleSink(this.#fromHz);
+    const sink = this.#sink;
     try {
-      while (this.#sink.available < count && !this.#isOver) await this.#decode();
+      while (sink.available < count && !this.#isOver) await this.#decode(sink);
     } catch (error) {
       throw withRemedy(error);
     }
-    return this.#sink.take(count);
+    return sink.take(count);
   }
 
   /** Nobody reads any more: frees what decoding took. */
@@ -63,17 +65,17 @@ export class RecordingSound {
     await this.#blocks.return();
   }
 
-  async #decode(): Promise<void> {
+  async #decode(sink: SampleSink): Promise<void> {
     const { done, value } = await this.#blocks.next();
     if (done !== true) {
-      this.#sink.add(value);
-      this.#budget.checkLength(this.#sink.received / this.#fromHz);
+      sink.add(value);
+      this.#budget.checkLength(sink.received / this.#fromHz);
       return;
     }
     // A sample or two at a high rate are none at the one that is kept.
-    const kept = Math.round((this.#sink.received * this.sampleRateHz) / this.#fromHz);
+    const kept = Math.round((sink.received * this.sampleRateHz) / this.#fromHz);
     if (kept === 0) throw new AudioFormatError("it has no samples");
-    this.#sink.end();
+    sink.end();
     this.#isOver = true;
   }
 }

@@ -6,6 +6,11 @@ import type { DecodedBlock } from "./recording.ts";
 const KEPT_HZ = 16_000;
 /** Up to this rate a recording is kept at its own. */
 const HIGHEST_KEPT_HZ = 24_000;
+/** The rate that a recording is kept at, by its own. */
+export function keptRateHz(fromHz: number): number {
+  return fromHz > HIGHEST_KEPT_HZ ? KEPT_HZ : fromHz;
+}
+
 /** Input is converted so much at a time: filters cost less over long stretches. */
 const STRETCH_SAMPLES = 32_768;
 
@@ -29,7 +34,7 @@ export class SampleSink {
    * @param fromHz of what comes in
    * @param sampleRateHz of what is ready; unless told the same, but for high rates
    */
-  constructor(fromHz: number, sampleRateHz = fromHz > HIGHEST_KEPT_HZ ? KEPT_HZ : fromHz) {
+  constructor(fromHz: number, sampleRateHz = keptRateHz(fromHz)) {
     this.sampleRateHz = sampleRateHz;
     this.#resampler = sampleRateHz === fromHz ? null : new Resampler(fromHz, sampleRateHz);
     this.#stretch = new Float32Array(this.#resampler === null ? 0 : STRETCH_SAMPLES);

@@ -13,10 +13,7 @@ export interface PcmFormat {
 
 /** Looks a WAV file over. Throws as `openRecording` does. */
 export function openWav(bytes: Uint8Array, budget: DecodingBudget): RecordingDecoder {
-  return openSamples(
-    openWavFile(bytes, { isTelephoneRead: true, onChunk: () => budget.chargeItems(1) }),
-    budget,
-  );
+  return openSamples(openWavFile(bytes, { isRecording: true, onChunk: () => budget.chargeItems(1) }), budget);
 }
 
 const KINDS = { 2: "s16", 3: "s24", 4: "s32" } as const;

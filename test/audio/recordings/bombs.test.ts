@@ -104,24 +104,3 @@ describe("a long recording that is worth what it asks for", () => {
     assert.ok(Math.abs(seconds - MAX_S) < 0.1, `${seconds} s`);
   });
 });
-
-describe("a telephone's recording", () => {
-  // 1 kHz, by its codes: the same sound in both.
-  const level = Array.from({ length: 8_000 }, (_, at) => Math.round(8_000 * Math.sin((Math.PI * at) / 4)));
-  for (const [name, tag] of [
-    ["A-law", 6],
-    ["mu-law", 7],
-  ] as const) {
-    test(`of ${name} in WAV is understood`, async () => {
-      const { alaw, mulaw } = await import("../../../src/audio/companding.ts");
-      const wav = makeWav({ encoding: "u8", rateHz: 8_000, channels: [level.map(tag === 6 ? alaw : mulaw)] });
-      wav.writeUInt16LE(tag, 20);
-      const sound = openSound(wav, MAX_S);
-      const samples = await sound.read(9_000);
-      assert.equal(samples.length, 8_000);
-      for (const [at, sample] of samples.entries()) {
-        assert.ok(Math.abs(sample - level[at]! / 32_768) < 0.01, `${at}: ${sample}`);
-      }
-    });
-  }
-});

@@ -6,6 +6,7 @@ import { oggChecksum } from "../../../src/audio/recordings/ogg-page.ts";
 import { readOpusHead } from "../../../src/audio/recordings/opus.ts";
 import { openWebm, trackPackets } from "../../../src/audio/recordings/webm.ts";
 import fc from "../../properties.ts";
+import { decoded } from "./decoded.ts";
 import { goldenRecording } from "./golden-recordings.ts";
 import { OPUS_HEAD, ogg, oggPages, pagesOf, signed } from "./ogg-writer.ts";
 import { block, element, track, webm } from "./webm-writer.ts";
@@ -174,6 +175,7 @@ test("a head of Opus says its channels, or is refused", () => {
   const surround = Uint8Array.of(...HEAD.subarray(0, 9), 3, ...HEAD.subarray(10, 18), 1, 2, 1, 0, 2, 1);
   assert.deepEqual(readOpusHead(surround), {
     channels: 3,
+    gain: 1,
     preSkip: 312,
     streams: 2,
     coupledStreams: 1,
@@ -187,5 +189,29 @@ test("a head of Opus says its channels, or is refused", () => {
     Uint8Array.of(...HEAD.subarray(0, 9), 3, ...HEAD.subarray(10)),
   ]) {
     assert.throws(() => readOpusHead(wrong), { name: "AudioFormatError" });
+  }
+});
+
+test("a head of Opus with more streams than anybody records is refused", () => {
+  const head = (streams: number, coupled: number) =>
+    Uint8Array.of(...HEAD.subarray(0, 9), 2, ...HEAD.subarray(10, 18), 1, streams, coupled, 0, 1);
+  assert.equal(readOpusHead(head(4, 4)).streams, 4);
+  for (const [streams, coupled] of [
+    [8, 1],
+    [255, 0],
+  ] as const) {
+    assert.throws(() => readOpusHead(head(streams, coupled)), { name: "AudioFormatError" });
+  }
+});
+
+test("Opus is as loud as its head says", async () => {
+  const pages = pagesOf(goldenRecording("mono.ogg"));
+  const { samples } = await decoded(Buffer.concat(pages), 10);
+  // In 256ths of a decibel, behind the page's head of 28 bytes.
+  pages[0]!.writeInt16LE(-20 * 256, 28 + 16);
+  const quiet = await decoded(Buffer.concat([signed(pages[0]!), ...pages.slice(1)]), 10);
+  assert.equal(quiet.samples.length, samples.length);
+  for (const [at, sample] of quiet.samples.entries()) {
+    assert.ok(Math.abs(sample - samples[at]! / 10) < 1e-6, `sample ${at}`);
   }
 });

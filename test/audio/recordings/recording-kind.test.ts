@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { recordingKind } from "../../../src/audio/recordings/recording-kind.ts";
+import { decoded } from "./decoded.ts";
+import { goldenRecording } from "./golden-recordings.ts";
+
+const mp3 = Buffer.from(goldenRecording("mono-44100.mp3"));
+const flac = Buffer.from(goldenRecording("mono-16000.flac"));
+
+function id3v2(bytes: number, fill = 0): Buffer {
+  const size = [21, 14, 7, 0].map((shift) => (bytes >> shift) & 0x7f);
+  return Buffer.concat([Buffer.from("ID3"), Buffer.of(4, 0, 0, ...size), Buffer.alloc(bytes, fill)]);
+}
+
+function ape(bytes: number, isInFront: boolean): Buffer {
+  const end = Buffer.alloc(32);
+  end.write("APETAGEX");
+  end.writeUInt32LE(2_000, 8);
+  end.writeUInt32LE(bytes + (isInFront ? 0 : 32), 12);
+  // Looks like frames, to whoever takes it for a part of the sound.
+  const items = Buffer.alloc(bytes, Buffer.of(0xff, 0xfb, 0x90, 0x00));
+  return Buffer.concat(isInFront ? [end, items] : [items, end]);
+}
+
+const id3v1 = Buffer.concat([Buffer.from("TAG"), Buffer.alloc(125, "a")]);
+
+test("MP3 is found behind tags, padding and the rest of a frame, and without what follows it", async () => {
+  const { samples } = await decoded(mp3, 10);
+  for (const [name, file] of Object.entries({
+    "a tag": Buffer.concat([id3v2(500), mp3]),
+    "two tags": Buffer.concat([id3v2(9_000, 0xff), id3v2(20), mp3]),
+    "padding of 8 KiB": Buffer.concat([id3v2(20), Buffer.alloc(8_192), mp3]),
+    zeros: Buffer.concat([Buffer.alloc(700), mp3]),
+    "an APE tag in front": Buffer.concat([ape(4_000, true), mp3]),
+    "tags at its end": Buffer.concat([mp3, ape(100_000, false), id3v1]),
+  })) {
+    assert.deepEqual((await decoded(file, 10)).samples, samples, name);
+  }
+});
+
+test("FLAC is read without the tag that some put behind it, also where it does not say its length", async () => {
+  const streamed = Buffer.from(flac);
+  // The number of samples in the head.
+  streamed[21]! &= 0xf0;
+  streamed.fill(0, 22, 26);
+  const { samples } = await decoded(flac, 10);
+  assert.deepEqual((await decoded(Buffer.concat([streamed, id3v1]), 10)).samples, samples);
+});
+
+test("what is no sound is not taken for MP3 because it has ones in it", () => {
+  for (const bytes of [
+    Buffer.alloc(70_000, 0xff),
+    Buffer.concat([Buffer.alloc(99), Buffer.of(0xff, 0xfb, 0x90, 0), Buffer.alloc(5_000)]),
+    Buffer.alloc(0),
+    Buffer.from("ID3"),
+    Buffer.concat([Buffer.from("APETAGEX"), Buffer.alloc(24, 0xff)]),
+  ]) {
+    assert.equal(recordingKind(bytes), null);
+  }
+});

@@ -247,6 +247,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
         resolve,
         recogniserName: () => (canHear() ? transcriptions.recogniserName : null),
         stallTimeoutMs: settings.stallTimeoutMs,
+        queueWaitMs: settings.queueWaitMs,
         metrics,
         logger,
       });

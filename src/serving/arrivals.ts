@@ -12,6 +12,11 @@ export class Arrivals<T> {
     return this.#isAwaited;
   }
 
+  /** Whether some have come that were not taken. */
+  get hasMore(): boolean {
+    return this.#waiting.length > 0;
+  }
+
   /** Whether no more will come. */
   get isOver(): boolean {
     return this.#end !== null;

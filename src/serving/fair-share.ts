@@ -66,10 +66,17 @@ export class FairShare {
   /**
    * Resolves once the units are the key's. Throws a `ServiceError` when too many wait already (429 for too many of this
    * key, 502 of all), when the wait is too long or the server stops (502), and the signal's reason when that aborts.
+   *
+   * @param waitMs longest wait; {@link FairShareOptions.waitMs} unless given
    */
-  async enter(key: string, units: number, signal: AbortSignal): Promise<Holding> {
+  async enter(
+    key: string,
+    units: number,
+    signal: AbortSignal,
+    waitMs = this.#options.waitMs,
+  ): Promise<Holding> {
     signal.throwIfAborted();
-    const { what, total, perKey, queueDepth, keyQueueDepth, waitMs } = this.#options;
+    const { what, total, perKey, queueDepth, keyQueueDepth } = this.#options;
     if (this.#isClosed) throw shuttingDown();
     const wanted = Math.min(units, total, perKey);
     const isLittle = this.#used.of(key) === 0 && wanted <= total * LITTLE;

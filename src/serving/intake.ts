@@ -68,14 +68,23 @@ export class Intake {
     return this.#parts.receiving.isShort || this.#parts.recorded.isShort;
   }
 
+  /** Whether somebody waits for room for a recording. */
+  get isRecordingAwaited(): boolean {
+    return this.#parts.recorded.isShort;
+  }
+
   /** Room for a body. Throws as `FairShare.enter` does. */
   admit(requester: Requester, lengthBytes: number): Promise<Holding> {
     return this.#admit(this.#parts.receiving, requester, lengthBytes);
   }
 
-  /** Room for a recording, which stays what was sent until it has been heard. Throws as `FairShare.enter` does. */
-  admitRecording(requester: Requester, lengthBytes: number): Promise<Holding> {
-    return this.#admit(this.#parts.recorded, requester, lengthBytes);
+  /**
+   * Room for a recording, which stays what was sent until it has been heard. Throws as `FairShare.enter` does.
+   *
+   * @param waitMs longest wait; as long as one may be heard unless given
+   */
+  admitRecording(requester: Requester, lengthBytes: number, waitMs?: number): Promise<Holding> {
+    return this.#admit(this.#parts.recorded, requester, lengthBytes, waitMs);
   }
 
   /** Makes a request ready, and counts the memory that its audio takes. Rejects as `Preparer.prepare` does. */
@@ -129,9 +138,14 @@ export class Intake {
     this.#parts.reading.close();
   }
 
-  async #admit(share: FairShare, requester: Requester, lengthBytes: number): Promise<Holding> {
+  async #admit(
+    share: FairShare,
+    requester: Requester,
+    lengthBytes: number,
+    waitMs?: number,
+  ): Promise<Holding> {
     if (lengthBytes <= SMALL_BODY_BYTES) return NOTHING_HELD;
-    const holding = await share.enter(requester.keyId, lengthBytes, requester.signal);
+    const holding = await share.enter(requester.keyId, lengthBytes, requester.signal, waitMs);
     requester.keep(holding);
     return holding;
   }

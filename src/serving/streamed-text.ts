@@ -32,6 +32,11 @@ export class StreamedText implements ComingText {
     return this.#hasBegun;
   }
 
+  /** Whether there is something to say just now: a sentence that nobody has taken, or one beyond which nobody is yet. */
+  get hasMore(): boolean {
+    return this.#sentences.hasMore || (this.#hasWords && !this.#sentences.isAwaited);
+  }
+
   /** Whether it has ended, and there was nothing to say. */
   get isBlank(): boolean {
     return this.#isWhole && !this.#hasWords;
@@ -46,9 +51,12 @@ export class StreamedText implements ComingText {
     return this.#sentences.isAwaited;
   }
 
-  /** Takes the next piece; what comes after the end is nobody's. What is wrong with it is thrown to who speaks. */
-  push(piece: string): void {
-    if (this.#sentences.isOver) return;
+  /**
+   * Takes the next piece, and tells whether there is something in it that can be said. What comes after the end is
+   * nobody's. What is wrong with it is thrown to who speaks.
+   */
+  push(piece: string): boolean {
+    if (this.#sentences.isOver) return false;
     this.#chars += countChars(piece);
     if (this.#chars > this.#mostChars) {
       this.fail(
@@ -57,10 +65,12 @@ export class StreamedText implements ComingText {
           `the text has more than ${this.#mostChars} characters: send less of it in one request`,
         ),
       );
-      return;
+      return false;
     }
-    this.#hasBegun ||= hasSpeakable(piece);
+    const isSpeakable = hasSpeakable(piece);
+    this.#hasBegun ||= isSpeakable;
     for (const sentence of this.#cutter.push(piece)) this.#add(sentence);
+    return isSpeakable;
   }
 
   /** All has come. */

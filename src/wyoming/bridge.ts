@@ -5,7 +5,7 @@ import { BUDGET, Budget } from "./budget.ts";
 import { Connection } from "./connection.ts";
 import { encodeEvent, eventOf } from "./event.ts";
 import { EventSocket } from "./event-socket.ts";
-import { whoGivesWay } from "./giving-way.ts";
+import { isTooSlow, TOO_SLOW, whoGivesWay } from "./giving-way.ts";
 import { infoTeller } from "./info.ts";
 import type { WyomingDeps } from "./requests.ts";
 import { Turns } from "./turns.ts";
@@ -32,6 +32,8 @@ export interface BridgeOptions {
 
 /** A home has a handful. Each may keep an event of 1 MiB waiting. */
 const MOST_CONNECTIONS = 64;
+/** How often it is looked what came of recordings, in milliseconds. */
+const LOOK_MS = 1_000;
 
 /** Listens. Rejects with the system's error where that cannot be. */
 export async function listen(
@@ -53,6 +55,8 @@ export async function listen(
   });
   server.listen({ host, port });
   await once(server, "listening");
+  const timer = setInterval(() => lookAt(open, deps), LOOK_MS).unref();
+  server.once("close", () => clearInterval(timer));
   // A connection that could not be accepted, as where no file descriptor was left: the next may be.
   server.on("error", () => {});
   return {
@@ -76,6 +80,16 @@ function makeRoom(open: Map<EventSocket, Connection>): boolean {
   open.delete(giving.who);
   giving.who.cut(giving.why);
   return true;
+}
+
+/** Ends recordings that come too slowly and hold room which other recordings wait for, of this bridge or of other keys. */
+function lookAt(open: Map<EventSocket, Connection>, { intake }: WyomingDeps): void {
+  const all = [...open];
+  for (const [, connection] of all) connection.look();
+  const slow = all.filter(([, connection]) => connection.holdsRoom && isTooSlow(connection.standing));
+  if (slow.length === 0) return;
+  if (!intake.isRecordingAwaited && !all.some(([, connection]) => connection.isWaitingForRoom)) return;
+  for (const [events] of slow) events.cut(TOO_SLOW);
 }
 
 function turnAway(socket: Socket): void {

@@ -1,6 +1,5 @@
 import { ServiceError } from "../contract/errors.ts";
 import { knownRefusal } from "../serving/failures.ts";
-import type { StreamedText } from "../serving/streamed-text.ts";
 import { type Budget, priceOfSound, priceOfWords, priceOutside } from "./budget.ts";
 import { encodeEvent, eventOf, type ReceivedEvent, type WyomingEvent } from "./event.ts";
 import { ClientGoneError, type EventSocket } from "./event-socket.ts";
@@ -69,6 +68,21 @@ export class Connection {
     if (this.#recording !== null) return this.#recording.standing(this.#socket.waitingBytes);
     if (this.#stream?.isOver === false) return this.#stream.standing;
     return { is: this.#socket.isInside ? "unasked" : "idle" };
+  }
+
+  /** Whether it waits for room for its recording. */
+  get isWaitingForRoom(): boolean {
+    return this.#recording?.isWaiting === true;
+  }
+
+  /** Whether it holds room that a recording takes. */
+  get holdsRoom(): boolean {
+    return this.#recording?.recording.holdsRoom === true;
+  }
+
+  /** Notes how much of its recording has come, which is to be done once a second or more often. */
+  look(): void {
+    this.#recording?.look(this.#socket.waitingBytes);
   }
 
   /** Ends it once what it was asked is answered. */
@@ -146,7 +160,7 @@ export class Connection {
       case "synthesize-start":
         return this.#startStream(data);
       case "synthesize-chunk":
-        return this.#stream?.words.push(textOf(data));
+        return this.#stream?.push(textOf(data));
       case "synthesize-stop":
         return await this.#stopStream();
       case "transcribe":
@@ -156,7 +170,8 @@ export class Connection {
         return await this.#serve(() => this.#startRecording(data));
       case "audio-chunk":
         if (this.#recording === null) await this.#serve(() => this.#startRecording(data));
-        return await this.#serve(async () => this.#recording?.add(payload ?? NOTHING));
+        await this.#serve(async () => this.#recording?.add(payload ?? NOTHING));
+        return this.look();
       case "audio-stop":
         return await this.#serve(() => this.#hear());
     }
@@ -202,19 +217,24 @@ export class Connection {
         "a stream is open already: send synthesize-stop before the next synthesize-start",
       );
     }
-    this.#stream = new OpenStream((words) => this.#speakStream(data, words));
+    this.#stream = new OpenStream((stream) => this.#speakStream(data, stream));
     // Its client may never say that it has ended.
     void this.#stream.speaking.then(() => {
       if (this.#isLast) this.#socket.stopReceiving();
     });
   }
 
-  async #speakStream(data: WyomingEvent["data"], words: StreamedText): Promise<void> {
+  async #speakStream(data: WyomingEvent["data"], stream: OpenStream): Promise<void> {
+    const { words } = stream;
+    const client: SpeechClient = {
+      ...this.#client,
+      send: (event) => stream.sent(this.#client.send(event)),
+    };
     try {
       const request = await this.#begin("synthesize");
       await this.#work(request, async () => {
         const prepared = prepareStream(data, this.#deps);
-        await speakTo(this.#client, this.#deps, prepared, request, words).catch((error: unknown) => {
+        await speakTo(client, this.#deps, prepared, request, words).catch((error: unknown) => {
           // No words are no fault: a reply may have been empty.
           if (!words.isBlank) throw error;
         });

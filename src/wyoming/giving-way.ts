@@ -6,9 +6,11 @@ export type Standing =
   | { readonly is: "unasked" }
   /** It has opened a recording or a text, so long ago, and sent nothing of it. */
   | { readonly is: "empty"; readonly ageMs: number }
-  /** It sends a recording, opened so long ago. */
-  | { readonly is: "sending"; readonly ageMs: number; readonly bytes: number }
-  /** It is being served, or sends words that are. */
+  /** It sends a recording, opened so long ago, at such a pace in its last seconds. */
+  | { readonly is: "sending"; readonly ageMs: number; readonly bytesASecond: number }
+  /** It has opened a text of which all that came was spoken, and has sent no word for so long. */
+  | { readonly is: "pausing"; readonly ageMs: number }
+  /** It is being served. */
   | { readonly is: "served" };
 
 /** Whoever gives way, and why, in words for the log. */
@@ -21,11 +23,17 @@ export interface GivingWay<T> {
 const LEAST_BYTES_A_SECOND = 4_000;
 /** A recording is given so long before its pace is looked at, in milliseconds. */
 const PACE_AFTER_MS = 1_000;
+/** Whoever writes the words of a text may think for so long, in milliseconds. */
+const LONGEST_PAUSE_MS = 10_000;
+
+/** Why a recording loses its room. */
+export const TOO_SLOW = "it sent too slowly while others waited";
 
 /**
  * Who makes room for a newcomer: whoever is idle; else whoever is inside of an event or over its budget; else whoever
- * opened something and sent nothing of it; else the slowest recording that no microphone can be sending. Of several like
- * ones, that which has been there, or been open, longest. `null` where everybody has good use of their room.
+ * opened something and sent nothing of it; else the slowest recording that no microphone can be sending; else the text
+ * whose next word has been missing for longer than somebody thinks. Of several like ones, that which has been there, been
+ * open or paused longest. `null` where everybody has good use of their room.
  *
  * @param connections those that have been there longest first
  */
@@ -36,16 +44,24 @@ export function whoGivesWay<T>(connections: readonly (readonly [T, Standing])[])
   }
   const empty = leastOf(connections, (standing) => (standing.is === "empty" ? -standing.ageMs : null));
   if (empty !== null) return { who: empty, why: "it sent nothing while others waited" };
-  const slowest = leastOf(connections, paceOfSlow);
-  if (slowest !== null) return { who: slowest, why: "it sent too slowly while others waited" };
+  const slowest = leastOf(connections, (standing) => (isTooSlow(standing) ? standing.bytesASecond : null));
+  if (slowest !== null) return { who: slowest, why: TOO_SLOW };
+  const pausing = leastOf(connections, (standing) => (pausesLong(standing) ? -standing.ageMs : null));
+  if (pausing !== null) return { who: pausing, why: "it sent no words while others waited" };
   return null;
 }
 
-/** Bytes a second of a recording that is too slow; `null` of everything else. */
-function paceOfSlow(standing: Standing): number | null {
-  if (standing.is !== "sending" || standing.ageMs < PACE_AFTER_MS) return null;
-  const pace = (1_000 * standing.bytes) / standing.ageMs;
-  return pace < LEAST_BYTES_A_SECOND ? pace : null;
+/** Whether it is a recording that no microphone can be sending. */
+export function isTooSlow(standing: Standing): standing is Extract<Standing, { is: "sending" }> {
+  return (
+    standing.is === "sending" &&
+    standing.ageMs >= PACE_AFTER_MS &&
+    standing.bytesASecond < LEAST_BYTES_A_SECOND
+  );
+}
+
+function pausesLong(standing: Standing): standing is Extract<Standing, { is: "pausing" }> {
+  return standing.is === "pausing" && standing.ageMs >= LONGEST_PAUSE_MS;
 }
 
 function leastOf<T>(

@@ -1,5 +1,6 @@
 import type { WyomingEvent } from "./event.ts";
 import type { Standing } from "./giving-way.ts";
+import { Pace } from "./pace.ts";
 import { Recording } from "./recording.ts";
 import type { WyomingDeps, WyomingRequest } from "./requests.ts";
 
@@ -8,8 +9,10 @@ export class OpenRecording {
   readonly recording: Recording;
   readonly request: WyomingRequest;
   readonly #openedMs = performance.now();
+  readonly #pace = new Pace();
   /** How long it was kept waiting for room, which is no fault of its client. */
   #waitedMs = 0;
+  #isWaiting = false;
 
   /** @param data that of `audio-start`. Throws as {@link Recording} does. */
   constructor(data: WyomingEvent["data"], request: WyomingRequest, deps: WyomingDeps) {
@@ -20,8 +23,23 @@ export class OpenRecording {
   /** Takes the next samples, as {@link Recording.add} does. */
   async add(samples: Uint8Array): Promise<void> {
     const askedMs = performance.now();
-    await this.recording.add(samples);
-    this.#waitedMs += performance.now() - askedMs;
+    this.#isWaiting = true;
+    try {
+      await this.recording.add(samples);
+    } finally {
+      this.#isWaiting = false;
+      this.#waitedMs += performance.now() - askedMs;
+    }
+  }
+
+  /** Whether it waits for room. */
+  get isWaiting(): boolean {
+    return this.#isWaiting;
+  }
+
+  /** Notes for its pace what has come, which is to be done once a second or more often; as {@link standing}. */
+  look(waitingBytes: number): void {
+    if (!this.#isWaiting) this.#pace.note(this.#ageMs, this.recording.receivedBytes + waitingBytes);
   }
 
   /**
@@ -30,8 +48,13 @@ export class OpenRecording {
    * @param waitingBytes those that have come of an event which is not whole yet
    */
   standing(waitingBytes: number): Standing {
-    const ageMs = performance.now() - this.#openedMs - this.#waitedMs;
+    const ageMs = this.#ageMs;
     const bytes = this.recording.receivedBytes + waitingBytes;
-    return bytes === 0 ? { is: "empty", ageMs } : { is: "sending", ageMs, bytes };
+    if (bytes === 0) return { is: "empty", ageMs };
+    return { is: "sending", ageMs, bytesASecond: this.#pace.bytesASecond(ageMs, bytes) };
+  }
+
+  get #ageMs(): number {
+    return performance.now() - this.#openedMs - this.#waitedMs;
   }
 }

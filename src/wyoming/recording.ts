@@ -15,6 +15,7 @@ export class Recording {
   readonly #request: WyomingRequest;
   readonly #deps: WyomingDeps;
   readonly #samples = new GrowingBytes(SMALL_BODY_BYTES, MAX_RECORDING_BYTES);
+  #holdsRoom = false;
 
   /** @param data that of `audio-start`. Throws a 422 {@link ServiceError} where it names no format that is read. */
   constructor(data: WyomingEvent["data"], request: WyomingRequest, deps: WyomingDeps) {
@@ -28,7 +29,15 @@ export class Recording {
     return this.#samples.length;
   }
 
-  /** Takes the next samples once there is room. Throws a 400 {@link ServiceError} when they are too many. */
+  /** Whether it holds room that others may wait for. */
+  get holdsRoom(): boolean {
+    return this.#holdsRoom;
+  }
+
+  /**
+   * Takes the next samples once there is room. Throws a 400 {@link ServiceError} when they are too many, and as
+   * `FairShare.enter` does: soon where it holds some already, or those that are to grow would wait for each other.
+   */
   async add(samples: Uint8Array): Promise<void> {
     const length = this.#samples.length + samples.length;
     if (length > MAX_RECORDING_BYTES) {
@@ -40,7 +49,10 @@ export class Recording {
     const { capacity } = this.#samples;
     if (length > capacity) {
       const larger = Math.min(MAX_RECORDING_BYTES, Math.max(length, 2 * capacity));
-      await this.#deps.intake.admit(this.#request, larger - capacity);
+      const { intake, queueWaitMs } = this.#deps;
+      const waitMs = this.#holdsRoom ? queueWaitMs : undefined;
+      const { units } = await intake.admitRecording(this.#request, larger - capacity, waitMs);
+      this.#holdsRoom ||= units > 0;
     }
     this.#samples.add(samples);
   }

@@ -33,6 +33,8 @@ export interface WyomingDeps {
   readonly onFailure: (error: unknown) => void;
   /** Longest that a connection may move no byte, in milliseconds. */
   readonly stallTimeoutMs: number;
+  /** Longest that a recording which holds room waits for more of it, in milliseconds. */
+  readonly queueWaitMs: number;
 }
 
 /**

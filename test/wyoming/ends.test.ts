@@ -214,7 +214,7 @@ describe("where there are as many connections as there may be", () => {
       for (const client of others) client.close();
     }));
 
-  test("who is being answered stays, and the newcomer is turned away until a stream has failed", () =>
+  test("who sends words stays, and the newcomer is turned away until a stream has failed", () =>
     withServer({}, async (server, first) => {
       const clients = [first, ...(await connected(server, 63))];
       for (const client of clients) {

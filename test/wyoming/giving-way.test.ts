@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { type Standing, whoGivesWay } from "../../src/wyoming/giving-way.ts";
 
 const SERVED: Standing = { is: "served" };
-const sending = (ageMs: number, bytes: number): Standing => ({ is: "sending", ageMs, bytes });
+const sending = (ageMs: number, bytesASecond: number): Standing => ({ is: "sending", ageMs, bytesASecond });
+const pausing = (ageMs: number): Standing => ({ is: "pausing", ageMs });
 const empty = (ageMs: number): Standing => ({ is: "empty", ageMs });
 
 /** The place of who gives way among these, and then of who does once that one is gone, and so on. */
@@ -18,19 +19,31 @@ function order(standings: readonly Standing[]): number[] {
   return gone;
 }
 
-test("the idle give way, then who is inside of an event or over its budget, then what was opened and is empty, then what is too slow", () => {
-  const standings = [SERVED, sending(9_000, 1), empty(5), { is: "unasked" }, { is: "idle" }] as const;
-  assert.deepEqual(order(standings), [4, 3, 2, 1]);
+test("the idle give way, then who is inside of an event or over its budget, then what was opened and is empty, then what is too slow, then who pauses", () => {
+  const standings = [
+    SERVED,
+    pausing(11_000),
+    sending(9_000, 1),
+    empty(5),
+    { is: "unasked" },
+    { is: "idle" },
+  ] as const;
+  assert.deepEqual(order(standings), [5, 4, 3, 2, 1]);
 });
 
 test("of like ones it is the oldest, or the slowest", () => {
   assert.deepEqual(order([{ is: "idle" }, { is: "idle" }]), [0, 1]);
   assert.deepEqual(order([empty(1), empty(30), empty(2)]), [1, 2, 0]);
-  assert.deepEqual(order([sending(2_000, 4_000), sending(2_000, 10), sending(8_000, 20_000)]), [1, 0, 2]);
+  assert.deepEqual(order([sending(2_000, 2_000), sending(2_000, 5), sending(8_000, 2_500)]), [1, 0, 2]);
+  assert.deepEqual(order([pausing(10_000), pausing(30_000), pausing(20_000)]), [1, 2, 0]);
 });
 
 test("a recording at listening pace never gives way, nor does one that has just begun", () => {
-  assert.deepEqual(order([sending(1_000, 4_000), sending(60_000, 960_000), sending(999, 1), SERVED]), []);
+  assert.deepEqual(order([sending(1_000, 4_000), sending(60_000, 16_000), sending(999, 1), SERVED]), []);
+});
+
+test("a text may pause for as long as somebody thinks", () => {
+  assert.deepEqual(order([pausing(9_999), SERVED]), []);
 });
 
 test("who gives way is told why", () => {
@@ -38,4 +51,5 @@ test("who gives way is told why", () => {
   assert.equal(why({ is: "idle" }), "others needed its room");
   assert.equal(why(empty(1)), "it sent nothing while others waited");
   assert.equal(why(sending(2_000, 1)), "it sent too slowly while others waited");
+  assert.equal(why(pausing(10_000)), "it sent no words while others waited");
 });

@@ -8,16 +8,17 @@ const HOME = { rate: 16_000, width: 2, channels: 1 };
 test("a recording's pace counts what has come of the next event, and no time for which it had to wait for room", async (context) => {
   let nowMs = 1_000;
   context.mock.method(performance, "now", () => nowMs);
-  const admit = mock.fn(async () => {
+  const admitRecording = mock.fn(async () => {
     nowMs += 60_000;
+    return { units: 1 };
   });
-  const deps = { intake: { admit } } as unknown as WyomingDeps;
+  const deps = { intake: { admitRecording } } as unknown as WyomingDeps;
   const open = new OpenRecording(HOME, {} as WyomingRequest, deps);
   nowMs += 500;
   assert.deepEqual(open.standing(0), { is: "empty", ageMs: 500 });
-  assert.deepEqual(open.standing(70), { is: "sending", ageMs: 500, bytes: 70 });
+  assert.deepEqual(open.standing(70), { is: "sending", ageMs: 500, bytesASecond: 140 });
   await open.add(new Uint8Array(200_000));
-  assert.equal(admit.mock.callCount(), 1);
+  assert.equal(admitRecording.mock.callCount(), 1);
   nowMs += 500;
-  assert.deepEqual(open.standing(70), { is: "sending", ageMs: 1_000, bytes: 200_070 });
+  assert.deepEqual(open.standing(70), { is: "sending", ageMs: 1_000, bytesASecond: 200_070 });
 });

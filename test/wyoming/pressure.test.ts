@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { Writable } from "node:stream";
 import { describe, test } from "node:test";
 import pino from "pino";
-import { startTestServer, type TestServer } from "../http/start.ts";
+import { startTestServer, type TestServer, type TestServerOptions } from "../http/start.ts";
 import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
 import { until } from "../waiting.ts";
-import { WyomingClient } from "./client.ts";
+import { audioOf, WyomingClient } from "./client.ts";
+import { type LaterClock, laterClock } from "./later.ts";
 
 const HOME = { rate: 16_000, width: 2, channels: 1 };
 /** Some seconds of it, less than what memory is asked for. */
@@ -16,6 +17,7 @@ interface Crowd {
   readonly server: TestServer;
   readonly clients: WyomingClient[];
   readonly log: { text: string };
+  readonly clock: LaterClock;
   open(): Promise<WyomingClient>;
 }
 
@@ -23,6 +25,7 @@ interface Crowd {
 async function withCrowd(
   greet: (client: WyomingClient) => void,
   work: (crowd: Crowd) => Promise<void>,
+  options: TestServerOptions = {},
 ): Promise<void> {
   const log = { text: "" };
   const sink = new Writable({
@@ -32,7 +35,8 @@ async function withCrowd(
     },
   });
   const recogniser = new ScriptedRecogniser();
-  const server = await startTestServer({ wyoming: true, recogniser, logger: pino({}, sink) });
+  const server = await startTestServer({ wyoming: true, recogniser, logger: pino({}, sink), ...options });
+  const clock = laterClock();
   const clients: WyomingClient[] = [];
   const open = async () => {
     const client = await WyomingClient.open(server.wyomingUrl!);
@@ -46,11 +50,18 @@ async function withCrowd(
       client.send("ping");
       await client.upTo("pong");
     }
-    await work({ server, clients, log, open });
+    await work({ server, clients, log, clock, open });
   } finally {
+    clock.restore();
     for (const client of clients) client.close();
     await server.stop();
   }
+}
+
+async function isTurnedAway(client: WyomingClient): Promise<void> {
+  const [error, ...none] = await client.rest();
+  assert.match(error?.data.text, /too many connections are busy/);
+  assert.deepEqual(none, []);
 }
 
 async function isServed(client: WyomingClient): Promise<void> {
@@ -99,15 +110,79 @@ describe("where there are as many connections as there may be", () => {
       },
       async ({ clients, open }) => {
         const crowd = [...clients];
-        const [error, ...none] = await (await open()).rest();
-        assert.match(error?.data.text, /too many connections are busy/);
-        assert.deepEqual(none, []);
+        await isTurnedAway(await open());
         for (const client of crowd) {
           client.send("audio-stop");
           await client.upTo("transcript");
         }
       },
     ));
+
+  test("recordings that came at once and then no more give way after some seconds", () =>
+    withCrowd(
+      (client) => {
+        client.send("audio-start", HOME);
+        client.send("audio-chunk", HOME, new Uint8Array(128 * 1024));
+      },
+      async ({ clients, log, clock, open }) => {
+        await isTurnedAway(await open());
+        clock.pass(4_000);
+        await isServed(await open());
+        assert.deepEqual(await clients[0]!.rest(), []);
+        await until("its end being logged", () =>
+          log.text.includes("it sent too slowly while others waited"),
+        );
+      },
+    ));
+
+  for (const [what, text, spokenBytes] of [
+    ["words without an end", "a", 0],
+    ["sentences that were spoken", "One. Two", 4 * 2_880],
+  ] as const) {
+    test(`texts of ${what} give way once the next word has been missing for long`, () =>
+      withCrowd(
+        (client) => {
+          client.send("synthesize-start");
+          client.send("synthesize-chunk", { text });
+        },
+        async ({ clients, log, clock, open }) => {
+          await until("all that came being said", () =>
+            clients.every(({ events }) => audioOf(events).length === spokenBytes),
+          );
+          await isTurnedAway(await open());
+          clock.pass(8_000);
+          clients[0]!.send("synthesize-chunk", { text: "b" });
+          await isServed(clients[0]!);
+          clock.pass(3_000);
+          await isServed(await open());
+          await clients[1]!.rest();
+          await isServed(clients[0]!);
+          await until("its end being logged", () =>
+            log.text.includes("it sent no words while others waited"),
+          );
+        },
+        { flags: { concurrency: `${ALL}` } },
+      ));
+  }
+
+  test("texts that are being spoken stay, however long their client says nothing", () => {
+    let letGo = () => {};
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    return withCrowd(
+      (client) => {
+        client.send("synthesize-start");
+        client.send("synthesize-chunk", { text: "It is good to hear from you. And" });
+      },
+      async ({ clock, open }) => {
+        clock.pass(20_000);
+        await isTurnedAway(await open());
+        letGo();
+      },
+      { tone: { beforeFrame: () => held } },
+    ).finally(letGo);
+  });
 
   test("who is over its budget gives way, whatever it has open", () =>
     withCrowd(

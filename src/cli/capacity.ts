@@ -117,4 +117,4 @@ const MIB = 2 ** 20;
 
 /** Of one key's recordings: the largest file, and a short one beside it. And so much for each of several keys. */
 const RECORDED_BYTES = MAX_RECORDING_BYTES + FORM_EXTRA_BYTES + 4 * MIB;
-const KEYS_WITH_RECORDINGS = 4;
+const KEYS_WITH_RECORDINGS = 3;

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { AudioFormatError } from "../audio/audio-format-error.ts";
 import { averaged } from "../audio/averaged.ts";
 import { base64DecodedBytes, decodeBase64Audio } from "../audio/base64.ts";
+import { HIGHEST_RATE_HZ } from "../audio/recordings/decoding-budget.ts";
 import { decodeWav } from "../audio/wav-read.ts";
 import type { PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
@@ -211,8 +212,6 @@ function checkSpeaker(turn: ConversationTurn, field: string, model: PublicModel)
  */
 const MOST_CLIP_SAMPLES = 6_000_000;
 export const MOST_SAMPLES = 24_000_000;
-/** Converting from higher rates would take those seconds who listen, and in their threads others are spoken to. */
-const HIGHEST_RATE_HZ = 96_000;
 
 function historyAudio(
   turn: ConversationTurn,
@@ -235,6 +234,7 @@ function historyAudio(
     hash.bytes(digest);
     const most = Math.min(MOST_CLIP_SAMPLES, Math.floor(MOST_SAMPLES / turns.length));
     const { samples, sampleRateHz, durationS } = decodeWav(bytes, most);
+    // Converting from higher rates would take those seconds who listen, and in their threads others are spoken to.
     const atOnce = Math.ceil(sampleRateHz / HIGHEST_RATE_HZ);
     return {
       samples: atOnce === 1 ? samples : averaged(samples, atOnce),

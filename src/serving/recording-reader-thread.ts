@@ -2,6 +2,7 @@ import { AudioFormatError } from "../audio/audio-format-error.ts";
 import { RecordingTooLongError } from "../audio/recordings/recording.ts";
 import { openSound, type RecordingSound } from "../audio/recordings/recording-sound.ts";
 import type { PcmFormat } from "../audio/recordings/wav.ts";
+import { freeMemory } from "../model/free-memory.ts";
 import { answerCalls } from "../threads/answer-calls.ts";
 
 /** What is known of a recording before it is decoded. */
@@ -33,7 +34,7 @@ answerCalls(
         recordings.set(id, { sound, bytes });
         return { sampleRateHz: sound.sampleRateHz, boundS: sound.boundS };
       } catch (error) {
-        free(bytes);
+        freeMemory(bytes.buffer);
         throw error;
       }
     },
@@ -47,7 +48,7 @@ answerCalls(
       if (open === undefined) return;
       recordings.delete(id);
       await open.sound.close();
-      free(open.bytes);
+      freeMemory(open.bytes.buffer);
     },
   },
   (error): ReadingFailure => {
@@ -61,8 +62,3 @@ answerCalls(
   },
   (value) => (value instanceof Float32Array ? [value.buffer as ArrayBuffer] : []),
 );
-
-/** Gives a file's memory back at once: a thread that makes little garbage is long in collecting it. */
-function free({ buffer }: Uint8Array<ArrayBuffer>): void {
-  structuredClone(null, { transfer: [buffer] });
-}

@@ -16,8 +16,7 @@ const MARGIN_S = 0.25;
 /**
  * What decoding one recording may cost at most, whatever its header claims. Work is charged before it is done, so that
  * nothing costs more than it is worth: sound by its seconds and by its samples, containers by their parts. (MP3 is charged
- * after each 8 KiB, which is when its decoder says what they hold; and a container that was gone through once, and charged,
- * is gone through again for nothing.)
+ * after each 8 KiB, which is when its decoder says what they hold; pages of Ogg are charged once and gone through three times.)
  */
 export class DecodingBudget {
   /** Seconds that the recording may have. */

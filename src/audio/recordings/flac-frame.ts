@@ -13,7 +13,7 @@ export interface FlacFormat {
 
 /** A frame of FLAC, decoded. */
 export interface FlacFrame {
-  /** Samples of each channel, in memory that the next frame uses again; there may be more of it than samples. */
+  /** Samples of each channel, in memory that the next frame uses again. */
   readonly channels: readonly Int32Array[];
   /** Samples of each. */
   readonly count: number;

@@ -6,10 +6,10 @@ import type { DecodedBlock, RecordingDecoder } from "./recording.ts";
 /** Looks a file of FLAC over (RFC 9639), of up to 24 bits. Throws as `openRecording` does. */
 export function openFlac(bytes: Uint8Array, budget: DecodingBudget): RecordingDecoder {
   const { format, samples, firstFrame } = readHead(bytes, budget);
-  const { sampleRateHz, channels } = format;
-  budget.checkFormat(sampleRateHz, channels);
+  const { sampleRateHz } = format;
+  budget.checkFormat(sampleRateHz, format.channels);
   budget.checkLength(samples / sampleRateHz);
-  budget.checkWork(samples * channels);
+  budget.checkWork(samples * format.channels);
   async function* blocks(): AsyncGenerator<DecodedBlock, void, void> {
     const reader = new FlacFrameReader(bytes, format, budget);
     let decoded = 0;

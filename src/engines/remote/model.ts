@@ -1,4 +1,5 @@
 import type { Turn } from "../../model/conversation.ts";
+import { freeMemory } from "../../model/free-memory.ts";
 import type { Script } from "../../model/script.ts";
 import {
   type Frame,
@@ -74,6 +75,6 @@ function letGo(history: readonly Turn[]): void {
     if (audio?.isGivenAway !== true) continue;
     const { buffer, byteLength } = audio.samples;
     const isOwn = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength;
-    if (isOwn) structuredClone(null, { transfer: [buffer] });
+    if (isOwn) freeMemory(buffer);
   }
 }

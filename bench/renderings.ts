@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { SAMPLE_RATE_HZ } from "../src/audio/format.ts";
 import { toPcm16 } from "../src/audio/pcm.ts";
 import { encodeWav } from "../src/audio/wav-write.ts";
-import { openEmbeddedVoice } from "../src/cli/embedded-voice.ts";
+import { openEmbeddedVoice } from "../src/server/embedded-voice.ts";
 import { harvardSentences, written } from "./harvard.ts";
 import { plainScript } from "./plain-script.ts";
 import { speechOf } from "./speech-of.ts";
@@ -41,7 +41,7 @@ export class Renderings {
     this.#folder ??= mkdtemp(join(tmpdir(), "antiphon-bench-"));
     const folder = await this.#folder;
     const all = await harvardSentences();
-    const voice = await openEmbeddedVoice({ threads: availableParallelism(), readings: "standard" });
+    const voice = await openEmbeddedVoice({ threads: availableParallelism() });
     try {
       return await Promise.all(
         all.slice(0, this.#sentences).map(async (sentence, index) => {

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { SAMPLE_RATE_HZ } from "../src/audio/format.ts";
 import { toPcm16 } from "../src/audio/pcm.ts";
 import { encodeWav } from "../src/audio/wav-write.ts";
-import { openEmbeddedVoice } from "../src/cli/embedded-voice.ts";
 import type { Script } from "../src/model/script.ts";
+import { openEmbeddedVoice } from "../src/server/embedded-voice.ts";
 import { followingScript, plainScript } from "./plain-script.ts";
 import { Pythons } from "./python.ts";
 import { readClip } from "./read-clip.ts";
@@ -26,7 +26,7 @@ const python = new Pythons(note);
 const reader = (await references(python, note)).find(({ name }) => name === "libri");
 if (reader === undefined) throw new Error("There is no reader of LibriVox among the references.");
 const folder = await mkdtemp(join(tmpdir(), "antiphon-picture-"));
-const voice = await openEmbeddedVoice({ threads: 1, readings: "standard" });
+const voice = await openEmbeddedVoice({ threads: 1 });
 const drawing = await python.start("spectrogram.py");
 try {
   const before = await rendered("before.wav", plainScript(SENTENCE, "0"));

@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import pino from "pino";
 import { embeddedCheckpoint } from "../src/catalogue/embedded-checkpoint.ts";
-import { workerCount } from "../src/cli/capacity.ts";
-import { startServer } from "../src/cli/compose.ts";
+import { workerCount } from "../src/server/capacity.ts";
+import { startServer } from "../src/server/start-server.ts";
 import { loadSettings } from "../src/settings/load.ts";
 import { openTenancy } from "../src/tenancy/open.ts";
 import { createWorkerPool } from "../src/workers/worker-pool.ts";

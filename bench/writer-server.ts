@@ -6,8 +6,8 @@ import { checkpointFile } from "../src/catalogue/installed-checkpoint.ts";
 import type { LoadJob } from "../src/cli/bench/load-job.ts";
 import { runLoad } from "../src/cli/bench/load-process.ts";
 import { type ServerProcess, startServerProcess } from "../src/cli/bench/server-process.ts";
-import { mergedWriter, whyNotMerged } from "../src/cli/embedded-writer.ts";
-import { pullWriter } from "../src/cli/pull-writer.ts";
+import { mergedWriter, whyNotMerged } from "../src/server/embedded-writer.ts";
+import { pullWriter } from "../src/server/pull-writer.ts";
 import { NotMeasuredError } from "./not-measured-error.ts";
 
 const CACHE = fileURLToPath(new URL("../../node_modules/.cache/antiphon", import.meta.url));

@@ -1,11 +1,7 @@
 import { availableParallelism } from "node:os";
 import { FRAME_S } from "../../src/audio/format.ts";
-import type {
-  Architecture,
-  CodecLanguageModel,
-  Precision,
-  Utterance,
-} from "../../src/engines/codec-lm/model.ts";
+import type { Architecture } from "../../src/engines/codec-lm/architecture.ts";
+import type { CodecLanguageModel, Precision, Utterance } from "../../src/engines/codec-lm/model.ts";
 import type { NativeGuard } from "../../src/tensors/session.ts";
 
 /** What is spoken, by which checkpoint. */

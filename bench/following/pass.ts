@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { SAMPLE_RATE_HZ } from "../../src/audio/format.ts";
 import { toPcm16 } from "../../src/audio/pcm.ts";
 import { encodeWav } from "../../src/audio/wav-write.ts";
-import { openEmbeddedVoice } from "../../src/cli/embedded-voice.ts";
 import type { Clip } from "../../src/model/conversation.ts";
 import type { Script } from "../../src/model/script.ts";
+import { openEmbeddedVoice } from "../../src/server/embedded-voice.ts";
 import { harvardSentences, written } from "../harvard.ts";
 import { followingScript, plainScript } from "../plain-script.ts";
 import { readClip } from "../read-clip.ts";
@@ -47,7 +47,7 @@ export async function followEach(
 ): Promise<FollowingPass> {
   const all = await harvardSentences();
   const chosen = Array.from({ length: sentences }, (_, i) => all[Math.floor((i * all.length) / sentences)]!);
-  const voice = await openEmbeddedVoice({ threads: availableParallelism(), readings: "standard" });
+  const voice = await openEmbeddedVoice({ threads: availableParallelism() });
   const say = (name: string, script: (text: string) => Script) =>
     Promise.all(
       chosen.map(async (sentence, index) => {

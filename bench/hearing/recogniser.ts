@@ -1,9 +1,9 @@
 import { fileURLToPath } from "node:url";
-import { recogniserWeights } from "../../src/cli/recogniser-weights.ts";
 import type { Clip } from "../../src/model/conversation.ts";
 import type { Recogniser, Transcript } from "../../src/model/recogniser.ts";
 import { clipSound } from "../../src/model/sound.ts";
 import { openWhisper } from "../../src/recognisers/whisper/open-whisper.ts";
+import { recogniserWeights } from "../../src/server/recogniser-weights.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import { NotMeasuredError } from "../not-measured-error.ts";
 

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { SAMPLE_RATE_HZ } from "../../src/audio/format.ts";
-import { openEmbeddedVoice } from "../../src/cli/embedded-voice.ts";
 import type { Clip } from "../../src/model/conversation.ts";
+import { openEmbeddedVoice } from "../../src/server/embedded-voice.ts";
 import { plainScript } from "../plain-script.ts";
 import { speechOf } from "../speech-of.ts";
 import { SHORT_HISTORIES } from "../writer-server.ts";
@@ -12,7 +12,7 @@ import { clipOf } from "./sounds.ts";
  * of up to `lengthS`, filled up with silence, as long as all that.
  */
 export async function spokenOpenings(lengthS: number, count: number): Promise<readonly Clip[]> {
-  const voice = await openEmbeddedVoice({ threads: availableParallelism(), readings: "standard" });
+  const voice = await openEmbeddedVoice({ threads: availableParallelism() });
   const length = lengthS * SAMPLE_RATE_HZ;
   const texts = SHORT_HISTORIES.filter((turns) => turns.length === 1).map(([text]) => text!);
   const clips: Clip[] = [];

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
-import { openEmbeddedVoice } from "../../src/cli/embedded-voice.ts";
 import type { Script } from "../../src/model/script.ts";
+import { openEmbeddedVoice } from "../../src/server/embedded-voice.ts";
 import { asClip, heardIn } from "../following/heard-profile.ts";
 import { furthest, type Named, signed } from "../following/summary.ts";
 import { followingScript, plainScript } from "../plain-script.ts";
@@ -15,7 +15,7 @@ export const followingRate: Row = {
   async measure({ followings }) {
     const people: Pace[] = [];
     const references = await followings.references();
-    const voice = await openEmbeddedVoice({ threads: availableParallelism(), readings: "standard" });
+    const voice = await openEmbeddedVoice({ threads: availableParallelism() });
     const speechS = async (script: Script) => {
       const { samples } = await speechOf(voice, script);
       return heardIn(asClip(samples)).speechS;

@@ -9,7 +9,7 @@ import { median } from "../../src/cli/bench/percentile.ts";
 import { type ServerProcess, startServerProcess } from "../../src/cli/bench/server-process.ts";
 import { tenWords } from "../../src/cli/bench/service-speed.ts";
 import { TEN_WORDS, TURNS } from "../../src/cli/bench/texts.ts";
-import { openEmbeddedVoice } from "../../src/cli/embedded-voice.ts";
+import { openEmbeddedVoice } from "../../src/server/embedded-voice.ts";
 import { prepareTts } from "../../src/serving/prepare.ts";
 import { scriptOf } from "../../src/serving/script-of.ts";
 import { firstAudioMs } from "../first-audio-ms.ts";
@@ -104,7 +104,7 @@ async function inTurns(jobs: Jobs, rounds: number, requests: number) {
 
 /** Some tens of seconds of the voice, in frames. */
 async function speech(): Promise<Int16Array[]> {
-  const voice = await openEmbeddedVoice({ threads: 1, readings: "standard" });
+  const voice = await openEmbeddedVoice({ threads: 1 });
   try {
     const prepared = prepareTts({ text: TURNS.join(" "), params: { temperature: 0 } }, (id) =>
       findModel(PUBLIC_MODELS, id),

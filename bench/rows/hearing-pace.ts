@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
-import { openEmbeddedVoice } from "../../src/cli/embedded-voice.ts";
 import type { Script } from "../../src/model/script.ts";
+import { openEmbeddedVoice } from "../../src/server/embedded-voice.ts";
 import { asClip, heardIn } from "../following/heard-profile.ts";
 import { furthest, mean, type Named, signed } from "../following/summary.ts";
 import { harvardSentences, written } from "../harvard.ts";
@@ -16,7 +16,7 @@ export const hearingPace: Row = {
   measure: ({ isQuick, note }) =>
     withRecogniser(async (hears) => {
       const texts = await passages(isQuick ? 1 : 3);
-      const voice = await openEmbeddedVoice({ threads: availableParallelism(), readings: "standard" });
+      const voice = await openEmbeddedVoice({ threads: availableParallelism() });
       const speech = async (script: Script) => asClip((await speechOf(voice, script)).samples);
       const speechS = async (script: Script) => heardIn(await speech(script)).speechS;
       const known: Named[] = [];

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { FRAME_SAMPLES } from "../../src/audio/format.ts";
-import { openEmbeddedVoice } from "../../src/cli/embedded-voice.ts";
 import type { Clip, Turn } from "../../src/model/conversation.ts";
+import { openEmbeddedVoice } from "../../src/server/embedded-voice.ts";
 import { harvardSentences, written } from "../harvard.ts";
 import { followingScript, plainScript } from "../plain-script.ts";
 import { readClip } from "../read-clip.ts";
@@ -39,7 +39,7 @@ export async function soundingsOf(
     written(all[Math.floor((i * all.length) / sentences)]!).replace(".", MARKS[i % MARKS.length]!),
   );
   const clips = await Promise.all(people.map(({ clip }) => readClip(clip)));
-  const voice = await openEmbeddedVoice({ threads: availableParallelism(), readings: "standard" });
+  const voice = await openEmbeddedVoice({ threads: availableParallelism() });
   const say = async (text: string, speaker: string, clip: Clip | null, history: readonly Turn[] = []) => {
     const script = clip === null ? plainScript(text, speaker) : followingScript(text, clip);
     const { samples } = await speechOf(voice, { ...script, history: [...script.history, ...history] });

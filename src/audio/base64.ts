@@ -26,7 +26,7 @@ export function base64DecodedBytes(text: string): number {
 const WHITE_SPACE = ["\t", "\n", "\f", "\r", " "];
 
 /** Enough for any media type with its parameters; keeps a comma far into a payload from being looked for. */
-const LONGEST_PREFIX = 256;
+const MAX_PREFIX_CHARS = 256;
 
 function bytesOf(characters: number): number {
   return Math.floor((characters * 3) / 4);
@@ -55,7 +55,7 @@ function payloadStart(text: string): number {
 
 /** `null` when there is a `data:` prefix, but none that announces audio in base64. */
 function prefixLength(text: string): number | null {
-  const head = text.slice(0, LONGEST_PREFIX);
+  const head = text.slice(0, MAX_PREFIX_CHARS);
   if (!/^[\t\n\f\r ]*data:/i.test(head)) return 0;
   const prefix = /^[\t\n\f\r ]*data:audio\/[^,;\s]+(?:;[^,;]*)*?;[\t ]*base64[\t ]*,/i.exec(head);
   return prefix?.[0].length ?? null;

@@ -18,7 +18,7 @@ export function designLowPass(fromHz: number, toHz: number, phases: number): Pha
   const transition = (1 - PASS_EDGE) * nyquist;
   const taps = 2 * Math.ceil((ATTENUATION_DB - 7.95) / (14.36 * transition) / 2);
   const cutoff = ((1 + PASS_EDGE) / 2) * nyquist;
-  const isExact = phases * taps <= MOST_COEFFICIENTS;
+  const isExact = phases * taps <= MAX_COEFFICIENTS;
   const rowPhases = isExact ? phases : INTERPOLATED_PHASES;
   const rows = new Float64Array((isExact ? phases : INTERPOLATED_PHASES + 1) * taps);
   for (let row = 0; row * taps < rows.length; row += 1) {
@@ -41,7 +41,7 @@ export function kaiserLowPass(taps: number, cutoff: number, attenuationDb: numbe
 
 const PASS_EDGE = 0.9;
 const ATTENUATION_DB = 75;
-const MOST_COEFFICIENTS = 1 << 18;
+const MAX_COEFFICIENTS = 1 << 18;
 
 /** Interpolating linearly between so many phases errs by (π / 256)² / 8 at most: 94 dB down. */
 const INTERPOLATED_PHASES = 256;

@@ -53,7 +53,7 @@ export class Resampler {
   }
 
   /** Every output that the input reaches, up to `most` of all outputs. */
-  #convert(samples: Float32Array | Int16Array, most: number): Float32Array {
+  #convert(samples: Float32Array | Int16Array, max: number): Float32Array {
     const { taps } = this.#table;
     const input = new Float64Array(this.#kept.length + samples.length);
     input.set(this.#kept);
@@ -62,7 +62,7 @@ export class Resampler {
     const origin = -(taps / 2 - 1) - this.#keptFrom;
     const startOf = (k: number): number => Math.floor((k * this.#step) / this.#phases) + origin;
     const reached = Math.ceil(((input.length - taps - origin + 1) * this.#phases) / this.#step);
-    const until = Math.min(most, Math.max(this.#given, reached));
+    const until = Math.min(max, Math.max(this.#given, reached));
     const output = new Float32Array(Math.max(0, until - this.#given));
     if (this.#table.isExact) this.#convertExactly(input, output, startOf);
     else this.#convertBetweenPhases(input, output, startOf);
@@ -156,14 +156,14 @@ function eightProducts(
 
 /** Filters that were designed last, by their rates: one takes a millisecond or two. */
 const designed = new Map<string, PhaseTable>();
-const MOST_DESIGNED = 8;
+const MAX_DESIGNED_FILTERS = 8;
 
 function tableFor(fromHz: number, toHz: number, phases: number): PhaseTable {
   const rates = `${fromHz}:${toHz}`;
   const table = designed.get(rates) ?? designLowPass(fromHz, toHz, phases);
   designed.delete(rates);
   designed.set(rates, table);
-  for (const oldest of designed.keys()) if (designed.size > MOST_DESIGNED) designed.delete(oldest);
+  for (const oldest of designed.keys()) if (designed.size > MAX_DESIGNED_FILTERS) designed.delete(oldest);
   return table;
 }
 

@@ -24,16 +24,16 @@ export interface WavClip {
  * Memory is at most four times the file's, whatever its header claims. Throws {@link AudioFormatError} for anything
  * else: other encodings, truncated, without samples, or with a sample that is no finite number.
  *
- * @param mostSamples of a longer clip only the beginning is decoded; its `frames` and `durationS` are those of all of it
+ * @param maxSamples of a longer clip only the beginning is decoded; its `frames` and `durationS` are those of all of it
  */
-export function decodeWav(bytes: Uint8Array, mostSamples = Number.POSITIVE_INFINITY): WavClip {
+export function decodeWav(bytes: Uint8Array, maxSamples = Number.POSITIVE_INFINITY): WavClip {
   const { format, data, frames } = openWavFile(bytes, { isRecording: false });
   return {
     sampleRateHz: format.sampleRateHz,
     channels: format.channels,
     frames,
     durationS: frames / format.sampleRateHz,
-    samples: mixDown(data, format.kind, format.channels, Math.min(frames, mostSamples)),
+    samples: mixDown(data, format.kind, format.channels, Math.min(frames, maxSamples)),
   };
 }
 

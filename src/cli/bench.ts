@@ -1,8 +1,8 @@
 import { cpus } from "node:os";
 import type { Command } from "commander";
+import { addGlobalOptions } from "../terminal/global-options.ts";
+import { table } from "../terminal/table.ts";
 import type { Speed, SpeedOptions } from "./bench/speed.ts";
-import { addGlobalOptions } from "./global-options.ts";
-import { table } from "./table.ts";
 
 /** `antiphon bench`: the speed of this machine. */
 export function registerBench(program: Command): void {

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { addGlobalOptions, settingsOf } from "./global-options.ts";
+import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
 
 /** `antiphon check`: reads the whole database of keys and usage, beside a running server too. */
 export function registerCheck(program: Command): void {
@@ -8,7 +8,7 @@ export function registerCheck(program: Command): void {
     .action(async (_options: object, command: Command) => {
       const settings = await settingsOf(command);
       const { checkStore } = await import("../tenancy/check-store.ts");
-      const { storeUrl } = await import("./shared-urls.ts");
+      const { storeUrl } = await import("../server/shared-urls.ts");
       const what = await checkStore(settings, storeUrl(settings, process.env));
       process.stdout.write(`${what} is sound.\n`);
     });

@@ -14,8 +14,8 @@ import { OptionError } from "../engines/codec-lm/fields.ts";
 import { refuseUnlessItFits } from "../engines/codec-lm/memory.ts";
 import type { Precision, SpokenFrame, Stop, Utterance, Wishes } from "../engines/codec-lm/model.ts";
 import type { Turn } from "../model/conversation.ts";
+import { WrongCallError } from "../server/wrong-call-error.ts";
 import { prepareConverse } from "../serving/prepare.ts";
-import { WrongCallError } from "./global-options.ts";
 
 /** What `checkpoint run` is asked for. */
 export interface CheckpointRun {
@@ -31,7 +31,7 @@ export interface CheckpointRun {
 }
 
 /** More help little: what computes is held up by memory. */
-const MOST_THREADS = 4;
+const MAX_THREADS = 4;
 
 /** Speaks a conversation with the checkpoint in a folder, and writes what was asked for. */
 export async function runCheckpoint(
@@ -44,7 +44,7 @@ export async function runCheckpoint(
   const plan = { precision: asked.precision, places: 1, cacheBytes: 0 };
   await refuseUnlessItFits(folder, plan, `The checkpoint in ${folder}`);
   const model = await architecture.open(folder, {
-    threads: Math.min(MOST_THREADS, availableParallelism()),
+    threads: Math.min(MAX_THREADS, availableParallelism()),
     precision: asked.precision,
     cacheFolder: join(asked.dataDir, "quantised"),
     signal,
@@ -121,12 +121,12 @@ function wishesOf(
   maxFrames: number | undefined,
 ): Wishes {
   const { temperature, acoustic_temperature: acoustic, top_k: topK, max_new_tokens: frames } = params;
-  const most = maxFrames ?? frames;
+  const max = maxFrames ?? frames;
   return {
     ...(temperature === undefined ? {} : { temperature }),
     ...(acoustic === undefined || acoustic === null ? {} : { acousticTemperature: acoustic }),
     ...(topK === undefined ? {} : { topK }),
-    ...(most === undefined ? {} : { maxFrames: most }),
+    ...(max === undefined ? {} : { maxFrames: max }),
   };
 }
 

@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { installedFolder } from "../catalogue/codec-lm/installed-folder.ts";
 import type { Precision } from "../engines/codec-lm/model.ts";
-import { addGlobalOptions, settingsOf, WrongCallError } from "./global-options.ts";
+import { WrongCallError } from "../server/wrong-call-error.ts";
+import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
 
 interface RunFlags {
   readonly conversation: string;
@@ -26,7 +27,7 @@ export function registerCheckpoint(program: Command): void {
     .action(async (folder: string, { full = false }: { full?: boolean }, command: Command) => {
       const { dataDir } = await settingsOf(command);
       const { checkCheckpoint } = await import("./checkpoint-check.ts");
-      const { untilInterrupted } = await import("./interruption.ts");
+      const { untilInterrupted } = await import("../terminal/interruption.ts");
       await untilInterrupted((signal) =>
         checkCheckpoint(folderOf(folder, dataDir), { isFull: full, signal }),
       );
@@ -53,7 +54,7 @@ export function registerCheckpoint(program: Command): void {
       }
       const { dataDir } = await settingsOf(command);
       const { runCheckpoint } = await import("./checkpoint-run.ts");
-      const { untilInterrupted } = await import("./interruption.ts");
+      const { untilInterrupted } = await import("../terminal/interruption.ts");
       await untilInterrupted((signal) =>
         runCheckpoint(folderOf(folder, dataDir), { ...flags, precision, dataDir }, signal),
       );

@@ -1,8 +1,9 @@
 import type { Command } from "commander";
+import { WrongCallError } from "../server/wrong-call-error.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
-import { addGlobalOptions, settingsOf, WrongCallError } from "./global-options.ts";
-import { table } from "./table.ts";
+import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
+import { table } from "../terminal/table.ts";
 
 interface CreateOptions {
   readonly label: string;
@@ -97,7 +98,7 @@ export async function withTenancy(
   work: (tenancy: Tenancy) => Promise<void>,
 ): Promise<void> {
   const { openTenancy } = await import("../tenancy/open.ts");
-  const { storeUrl } = await import("./shared-urls.ts");
+  const { storeUrl } = await import("../server/shared-urls.ts");
   const tenancy = await openTenancy(settings, { storeUrl: storeUrl(settings, process.env) });
   try {
     await work(tenancy);

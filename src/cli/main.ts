@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import { Command } from "commander";
+import { addGlobalOptions, run } from "../terminal/global-options.ts";
 import { registerBench } from "./bench.ts";
 import { registerCheck } from "./check.ts";
 import { registerCheckpoint } from "./checkpoint.ts";
-import { addGlobalOptions, run } from "./global-options.ts";
 import { registerKeys } from "./keys.ts";
 import { registerModels } from "./models.ts";
 import { registerPhonemes } from "./phonemes.ts";

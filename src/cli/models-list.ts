@@ -15,9 +15,9 @@ import { megabytes } from "../catalogue/pull/disk.ts";
 import { inspectRecogniser } from "../catalogue/recognisers/installed-recogniser.ts";
 import type { RecogniserManifest } from "../catalogue/recognisers/recogniser-manifest.ts";
 import { firstSentenceS, knownSpeed } from "../catalogue/writer-speed.ts";
+import { WHISPER_CONVERSION } from "../server/whisper-conversion.ts";
 import type { Settings } from "../settings/schema.ts";
-import { table } from "./table.ts";
-import { WHISPER_CONVERSION } from "./whisper-conversion.ts";
+import { table } from "../terminal/table.ts";
 
 /** What `models list --json` prints. */
 export interface ModelListing {

@@ -28,14 +28,14 @@ import { removeCheckpoint } from "../catalogue/pull/remove.ts";
 import { pullRecogniser } from "../catalogue/recognisers/pull-recogniser.ts";
 import type { RecogniserManifest } from "../catalogue/recognisers/recogniser-manifest.ts";
 import { firstSentenceS } from "../catalogue/writer-speed.ts";
+import type { InstalledWriter } from "../server/embedded-writer.ts";
+import { inFull } from "../server/in-full.ts";
+import { WrongCallError } from "../server/wrong-call-error.ts";
 import { nearest } from "../settings/nearest.ts";
 import type { Settings } from "../settings/schema.ts";
-import { askLicence } from "./ask-licence.ts";
-import type { InstalledWriter } from "./embedded-writer.ts";
-import { WrongCallError } from "./global-options.ts";
-import { inFull } from "./in-full.ts";
-import { interruption } from "./interruption.ts";
-import { pullProgress } from "./pull-progress.ts";
+import { askLicence } from "../terminal/ask-licence.ts";
+import { interruption } from "../terminal/interruption.ts";
+import { pullProgress } from "../terminal/pull-progress.ts";
 
 /**
  * Pulls checkpoints one after the other, and says so. An interrupt ends it as it ends any program, after the pull has
@@ -59,7 +59,7 @@ export async function pullModels(
       }
       const options = { dataDir, signal, observe: progress.observe };
       if (target.kind === "recogniser") {
-        const { WHISPER_CONVERSION: conversion } = await import("./whisper-conversion.ts");
+        const { WHISPER_CONVERSION: conversion } = await import("../server/whisper-conversion.ts");
         sayPulled(
           target.manifest,
           await pullRecogniser(target.manifest, { ...options, conversion }),
@@ -105,7 +105,7 @@ function sayPulled(
  * Makes one file of the small model and its adapter, the only one then, and says so. Without it the model writes, too.
  */
 async function mergePulledWriter(installed: InstalledWriter): Promise<void> {
-  const { mergedWriter, whyNotMerged } = await import("./embedded-writer.ts");
+  const { mergedWriter, whyNotMerged } = await import("../server/embedded-writer.ts");
   try {
     const { path } = await mergedWriter(installed, (line) => process.stderr.write(`${line}\n`));
     await removeOtherMerged(path);
@@ -141,7 +141,7 @@ async function howItWrites(
   settings: Settings,
   signal: AbortSignal,
 ): Promise<string> {
-  const { newSpeed } = await import("./measured-speed.ts");
+  const { newSpeed } = await import("../server/measured-speed.ts");
   const { name } = manifest;
   const speed = await newSpeed(manifest, settings, signal).catch((error: unknown) => {
     signal.throwIfAborted();

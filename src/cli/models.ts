@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { addGlobalOptions, settingsOf } from "./global-options.ts";
+import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
 
 interface PullFlags {
   readonly acceptLicence?: boolean;

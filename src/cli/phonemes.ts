@@ -1,10 +1,11 @@
 import type { Command } from "commander";
 import { embeddedCheckpoint } from "../catalogue/embedded-checkpoint.ts";
+import { houseWords } from "../server/lexicon-file.ts";
+import { WrongCallError } from "../server/wrong-call-error.ts";
+import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
+import { readInput } from "../terminal/read-input.ts";
 import { inlineFault } from "../text/inline-phonemes.ts";
 import { hasSpeakable } from "../text/speakable.ts";
-import { addGlobalOptions, settingsOf, WrongCallError } from "./global-options.ts";
-import { houseWords } from "./lexicon-file.ts";
-import { readInput } from "./read-input.ts";
 
 /** `antiphon phonemes TEXT|-`: what the embedded voice reads a text as. */
 export function registerPhonemes(program: Command): void {
@@ -20,7 +21,6 @@ export function registerPhonemes(program: Command): void {
       if (fault !== null) throw new WrongCallError(`This cannot be read: text: ${fault}.`);
       const { openSpokenPhonemes } = await import("../engines/parametric/read-text.ts");
       const { phonemes, close } = await openSpokenPhonemes(embeddedCheckpoint.dir, {
-        readings: settings.readings,
         words,
       });
       try {

@@ -8,10 +8,11 @@ import type { PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { SpokenWord } from "../contract/spoken.ts";
 import { ConversationError, NothingToSpeakError, type SpeechModel } from "../model/speech-model.ts";
+import { WrongCallError } from "../server/wrong-call-error.ts";
 import type { Prepared } from "../serving/prepare.ts";
 import type { Settings } from "../settings/schema.ts";
-import { addGlobalOptions, settingsOf, WrongCallError } from "./global-options.ts";
-import { readInput } from "./read-input.ts";
+import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
+import { readInput } from "../terminal/read-input.ts";
 
 interface SayFlags {
   readonly output?: string;
@@ -46,7 +47,7 @@ export function registerSay(program: Command): void {
       if (flags.captions !== undefined && form !== null)
         await write(flags.captions, await captions(spoken, form), "--captions");
       if (flags.output !== undefined) await write(flags.output, file, "-o");
-      else if (process.stdout.isTTY) await (await import("./play.ts")).play(file);
+      else if (process.stdout.isTTY) await (await import("../terminal/play.ts")).play(file);
       else process.stdout.write(file);
     });
 }
@@ -113,16 +114,16 @@ async function speak(text: string, encoding: Encoding, flags: SayFlags, settings
 
 /** What speaks for a model: in a thread here, or elsewhere. */
 async function opened({ checkpoint }: PublicModel, settings: Settings): Promise<SpeechModel> {
-  const { remoteCheckpoints } = await import("./remote-checkpoints.ts");
+  const { remoteCheckpoints } = await import("../server/remote-checkpoints.ts");
   const remote = remoteCheckpoints(settings, { env: process.env }).find(({ name }) => name === checkpoint);
   if (remote !== undefined) return await remote.load();
-  const { codecLmCheckpoints } = await import("./codec-lm-checkpoints.ts");
+  const { codecLmCheckpoints } = await import("../server/codec-lm-checkpoints.ts");
   const [local] = await codecLmCheckpoints(settings, { only: checkpoint });
   if (local !== undefined) return await local.load();
-  const { houseWords } = await import("./lexicon-file.ts");
+  const { houseWords } = await import("../server/lexicon-file.ts");
   const words = await houseWords(settings);
-  const { openEmbeddedVoice } = await import("./embedded-voice.ts");
-  return await openEmbeddedVoice({ threads: 1, readings: settings.readings, words });
+  const { openEmbeddedVoice } = await import("../server/embedded-voice.ts");
+  return await openEmbeddedVoice({ threads: 1, words });
 }
 
 /** What is wrong with the text or the flags was called wrongly, however late it is found. */

@@ -1,8 +1,9 @@
 import type { Command } from "commander";
 import { languageCode } from "../model/languages.ts";
 import type { HearingTask, RecogniseOptions, Transcript } from "../model/recogniser.ts";
+import { WrongCallError } from "../server/wrong-call-error.ts";
 import type { Settings } from "../settings/schema.ts";
-import { addGlobalOptions, settingsOf, WrongCallError } from "./global-options.ts";
+import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
 
 interface TranscribeFlags {
   readonly json?: boolean;
@@ -28,7 +29,7 @@ export function registerTranscribe(program: Command): void {
       const form = formOf(flags);
       const language = languageOf(flags);
       const settings = await settingsOf(command);
-      const { untilInterrupted } = await import("./interruption.ts");
+      const { untilInterrupted } = await import("../terminal/interruption.ts");
       const task: HearingTask = flags.translate ? "translate" : "transcribe";
       const options = { task, language, wantsWords: flags.words ?? false };
       await untilInterrupted(async (signal) => {
@@ -72,9 +73,9 @@ async function transcribed(
   settings: Settings,
   signal: AbortSignal,
 ): Promise<string> {
-  const { readRecording } = await import("./read-recording.ts");
-  const { hear } = await import("./hear.ts");
-  const { printedJson, printedText, printedCaptions } = await import("./printed-transcript.ts");
+  const { readRecording } = await import("../server/read-recording.ts");
+  const { hear } = await import("../terminal/hear.ts");
+  const { printedJson, printedText, printedCaptions } = await import("../terminal/printed-transcript.ts");
   const sound = await readRecording(file, signal);
   const { name, transcript } = await hear(sound, asked, settings, signal);
   sayIfNobodySpeaks(transcript);

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import type { UsageTotals } from "../tenancy/tenancy.ts";
-import { addGlobalOptions, settingsOf } from "./global-options.ts";
+import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
+import { table } from "../terminal/table.ts";
 import { withTenancy } from "./keys.ts";
-import { table } from "./table.ts";
 
 /** `antiphon usage [KEY_ID]`: totals of one key or of all, as `/v1/usage` gives them. */
 export function registerUsage(program: Command): void {

@@ -4,7 +4,7 @@ import {
   type CallOptions,
   type ConnectionOptions,
   connectionTo,
-  MOST_BYTES,
+  MAX_BYTES,
   textOf,
 } from "./connection.ts";
 import { readReply } from "./read-reply.ts";
@@ -70,7 +70,7 @@ export class Antiphon {
       for await (const chunk of answer.chunks()) {
         pieces.push(chunk);
         // However much speech it is, it was asked for.
-        answer.leftBytes = MOST_BYTES;
+        answer.leftBytes = MAX_BYTES;
       }
       return new Blob(pieces, { type: answer.mediaType });
     });

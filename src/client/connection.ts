@@ -27,8 +27,8 @@ export interface CallOptions {
 }
 
 /** Above all that this API has in one JSON or one event: the longest reply is 11 MB. */
-export const MOST_BYTES: number = 64 * 2 ** 20;
-const MOST_ERROR_BYTES = 2 ** 16;
+export const MAX_BYTES: number = 64 * 2 ** 20;
+const MAX_ERROR_BYTES = 2 ** 16;
 
 /** What is said of a reply that is not whole. */
 export const BROKEN_OFF = "the connection broke off in the middle of the reply";
@@ -88,7 +88,7 @@ export function connectionTo({
       if (response.status < 400) {
         throw answer.failure("invalid_response", "the server redirects: set baseUrl to where it is");
       }
-      answer.leftBytes = MOST_ERROR_BYTES;
+      answer.leftBytes = MAX_ERROR_BYTES;
       throw failureOf(response, await textOf(answer).catch(() => ""), answer);
     } catch (error) {
       exchange.end();
@@ -97,12 +97,12 @@ export function connectionTo({
   }
 
   return async (path, body, options = {}) => {
-    const most = options.maxRetries ?? maxRetries;
+    const max = options.maxRetries ?? maxRetries;
     for (let attempts = 0; ; attempts++) {
       try {
         return await attempt(path, body, options);
       } catch (error) {
-        const isFailure = error instanceof AntiphonError && attempts < most;
+        const isFailure = error instanceof AntiphonError && attempts < max;
         const waitMs = isFailure ? retryWaitMs(error, attempts) : null;
         if (waitMs === null) throw error;
         await pause(waitMs, options.signal);
@@ -124,7 +124,7 @@ function answerOf({ status, headers, body }: Response, exchange: Exchange): Answ
     new AntiphonError(type, message, { status, requestId: headers.get("x-request-id"), ...details });
   const answer: Answer = {
     mediaType: headers.get("content-type") ?? "",
-    leftBytes: MOST_BYTES,
+    leftBytes: MAX_BYTES,
     // Not every browser reads a body with `for await`.
     async *chunks() {
       const reader = body?.getReader();

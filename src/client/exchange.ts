@@ -14,7 +14,7 @@ export interface Exchange {
 }
 
 /** 23 days. A timer for more than 2³¹ ms, as for `Infinity`, goes off at once. */
-const LONGEST_TIMER_MS = 2e9;
+const MAX_TIMER_MS = 2e9;
 
 /** @param timeoutMs for each step: the wait for the first byte, and every wait for the next one */
 export function beginExchange(timeoutMs: number, caller: AbortSignal | undefined): Exchange {
@@ -27,7 +27,7 @@ export function beginExchange(timeoutMs: number, caller: AbortSignal | undefined
       new Promise((resolve, reject) => {
         const timer = setTimeout(
           () => leaving.abort(new AntiphonError("timeout_error", `nothing came for ${timeoutMs} ms`)),
-          Math.min(timeoutMs, LONGEST_TIMER_MS),
+          Math.min(timeoutMs, MAX_TIMER_MS),
         );
         const settle =
           <V>(finish: (value: V) => void) =>

@@ -21,7 +21,7 @@ export interface PlayerOptions {
   readonly onEnd?: () => void;
 }
 
-const LONGEST_LEAD = 0.32 * SAMPLE_RATE_HZ;
+const MAX_LEAD_SAMPLES = 0.32 * SAMPLE_RATE_HZ;
 const TICK_MS = 40;
 
 /** Plays a reply without gaps while it comes, and keeps it: to pause, to jump, to hear it again. */
@@ -156,7 +156,7 @@ export class Player {
     const context = this.#context;
     if (this.#timetable.isDry(this.#now)) {
       this.underruns++;
-      this.#lead = Math.min(2 * this.#lead, LONGEST_LEAD);
+      this.#lead = Math.min(2 * this.#lead, MAX_LEAD_SAMPLES);
     }
     const buffer = context.createBuffer(1, pcm.length, SAMPLE_RATE_HZ);
     buffer.getChannelData(0).set(Float32Array.from(pcm, (sample) => sample / 32_768));

@@ -1,5 +1,5 @@
 import type { AntiphonErrorType } from "./antiphon-error.ts";
-import { type Answer, BROKEN_OFF, MOST_BYTES } from "./connection.ts";
+import { type Answer, BROKEN_OFF, MAX_BYTES } from "./connection.ts";
 import { following } from "./exchange.ts";
 import { readEvents, type SentEvent } from "./read-events.ts";
 import { pcmOf } from "./samples.ts";
@@ -40,7 +40,7 @@ async function* eventsOf(answer: Answer): AsyncGenerator<StreamEvent, void, void
     throw answer.failure("invalid_response", "the answer is no stream of events: is baseUrl right?");
   }
   for await (const sent of readEvents(answer.chunks())) {
-    answer.leftBytes = MOST_BYTES;
+    answer.leftBytes = MAX_BYTES;
     const event = eventOf(sent, answer);
     if (event !== null) yield event;
     if (event?.event === "end") return;

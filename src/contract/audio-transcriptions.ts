@@ -16,7 +16,7 @@ export const MAX_RECORDING_BYTES = 25 * 1024 * 1024;
 export const MAX_RECORDING_S = 1_500;
 
 /** Values of a field that may be there several times, at most. */
-export const MOST_VALUES = { languages: 16, keywords: 100, timestamp_granularities: 16 } as const;
+export const MAX_VALUES = { languages: 16, keywords: 100, timestamp_granularities: 16 } as const;
 
 /** Code points of a prompt, with its keywords, at most. */
 export const MAX_PROMPT_CHARS = 8_000;
@@ -55,7 +55,7 @@ export const AudioTranscriptionRequest = Type.Object(
     ),
     "languages[]": Type.Optional(
       Type.Array(Type.String(), {
-        maxItems: MOST_VALUES.languages,
+        maxItems: MAX_VALUES.languages,
         description: "In place of `language`: one is that, and where there are more it is found out.",
       }),
     ),
@@ -67,14 +67,14 @@ export const AudioTranscriptionRequest = Type.Object(
     ),
     "keywords[]": Type.Optional(
       Type.Array(Type.String(), {
-        maxItems: MOST_VALUES.keywords,
+        maxItems: MAX_VALUES.keywords,
         description: "Words that may be said: as if they stood at the end of `prompt`, with commas between.",
       }),
     ),
     response_format: Type.Optional(choice(TRANSCRIPT_FORMATS, { default: "json" })),
     "timestamp_granularities[]": Type.Optional(
       Type.Array(choice(GRANULARITIES, {}), {
-        maxItems: MOST_VALUES.timestamp_granularities,
+        maxItems: MAX_VALUES.timestamp_granularities,
         description: "Times of what, in `verbose_json`. Absent: of segments. `word` needs `verbose_json`.",
       }),
     ),

@@ -1,11 +1,11 @@
 /** Most code units of a client's own word that a message repeats. */
-const MOST = 64;
+const MAX_CHARS = 64;
 
 /** What cannot be seen, or changes how its neighbours are seen: controls, formats such as bidi overrides, separators. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** A name as any field might have it, which needs no quotes. */
-const PLAIN = new RegExp(`^[A-Za-z_][\\w.[\\]-]{0,${MOST - 1}}$`);
+const PLAIN = new RegExp(`^[A-Za-z_][\\w.[\\]-]{0,${MAX_CHARS - 1}}$`);
 
 /** A client's own word in quotes, cut short where it is long; what is not to be seen is escaped. */
 export function quoted(word: string): string {
@@ -18,9 +18,9 @@ export function fieldNamed(name: string): string {
 }
 
 function cut(word: string): string {
-  if (word.length <= MOST) return word;
+  if (word.length <= MAX_CHARS) return word;
   // Not between the halves of one character.
-  const end = /[\uD800-\uDBFF]/.test(word.charAt(MOST - 1)) ? MOST - 1 : MOST;
+  const end = /[\uD800-\uDBFF]/.test(word.charAt(MAX_CHARS - 1)) ? MAX_CHARS - 1 : MAX_CHARS;
   return `${word.slice(0, end)}…`;
 }
 

@@ -5,7 +5,7 @@ import {
   type Granularity,
   isRecogniserNamed,
   MAX_PROMPT_CHARS,
-  MOST_VALUES,
+  MAX_VALUES,
   TRANSCRIPT_FORMATS,
   type TranscriptFormat,
 } from "./audio-transcriptions.ts";
@@ -74,7 +74,7 @@ const FORMS: Readonly<Record<HearingTask, Form>> = {
     ]),
   },
 };
-const LISTS: ReadonlyMap<string, number> = new Map(Object.entries(MOST_VALUES));
+const LISTS: ReadonlyMap<string, number> = new Map(Object.entries(MAX_VALUES));
 
 /**
  * Reads the text fields of the form of a transcription or a translation. Throws a 422 {@link ServiceError} for what does not match the schema
@@ -142,9 +142,9 @@ function grouped(fields: readonly FormField[], form: Form): Map<string, string[]
     else if (LISTS.has(name)) before.push(value);
     else throw refusal(422, name, "is there more than once: send it once");
   }
-  for (const [name, most] of LISTS) {
+  for (const [name, max] of LISTS) {
     const count = values.get(name)?.length ?? 0;
-    if (count > most) throw refusal(422, name, `is there ${count} times: send it ${most} times at most`);
+    if (count > max) throw refusal(422, name, `is there ${count} times: send it ${max} times at most`);
   }
   return values;
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { SMALL_BODY_BYTES } from "../serving/preparer.ts";
-import type { RequestLife } from "./request-life.ts";
+import type { TrackedRequest } from "./tracked-request.ts";
 
 /** How much is read of a body that nobody wants. */
 export interface DrainLimits {
@@ -38,11 +38,11 @@ export interface UnreadAnswer {
  * when its answer is out: a server that stops does not wait for the rest.
  */
 export function answerUnread(
-  life: RequestLife,
+  tracked: TrackedRequest,
   { status, headers, body }: UnreadAnswer,
   limits: DrainLimits = DRAIN,
 ): void {
-  const { request, response } = life;
+  const { request, response } = tracked;
   response.writeHead(status, {
     ...headers,
     "Content-Length": `${Buffer.byteLength(body)}`,
@@ -51,7 +51,7 @@ export function answerUnread(
   response.write(body, (error) => {
     // The client has gone.
     if (error) return;
-    life.answered();
+    tracked.answered();
     // Whoever waits for the end before it sends no more has it.
     request.socket.end();
     throwAway(request, limits);

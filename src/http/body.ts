@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
-import type { Holding } from "../serving/fair-share.ts";
+import { ClientGoneError } from "../requests/client-gone-error.ts";
 import { GrowingBytes } from "../serving/growing-bytes.ts";
 import { type Intake, NOTHING_HELD, type ReceivedBody, type Requester } from "../serving/intake.ts";
+import type { Permit } from "../serving/keyed-semaphore.ts";
 import { SMALL_BODY_BYTES } from "../serving/preparer.ts";
 import { requesterOf } from "./caller.ts";
-import { ClientGoneError } from "./client-gone-error.ts";
-import type { Receiving } from "./request-life.ts";
+import type { Receiving } from "./tracked-request.ts";
 
 /** Makes JSON the only body there is, and leaves it as bytes; everything else is a 422 that says so. */
 export function readJsonBodies(app: FastifyInstance, intake: Intake): void {
@@ -32,7 +32,7 @@ export interface ComingBody {
   readonly lengthBytes: number | null;
   readonly limitBytes: number;
   /** Its memory, as far as that is known by now. */
-  readonly holding: () => Holding;
+  readonly holding: () => Permit;
   /** Its bytes as they come. Throws a 400 `ServiceError` where they are more than the limit. */
   chunks(): AsyncGenerator<Uint8Array>;
 }
@@ -55,33 +55,34 @@ function receive(request: FastifyRequest, intake: Intake): Promise<ReceivedBody>
  */
 export async function receiveBy<T>(
   request: FastifyRequest,
-  room: (requester: Requester, bytes: number) => Promise<Holding>,
+  room: (requester: Requester, bytes: number) => Promise<Permit>,
   take: (coming: ComingBody) => Promise<T>,
 ): Promise<T> {
   const limitBytes = request.routeOptions.bodyLimit;
-  const { raw, life } = request;
+  const { raw, tracked } = request;
   const declared = request.headers["content-length"];
   const lengthBytes = declared === undefined ? null : Number(declared);
   if (lengthBytes !== null && lengthBytes > limitBytes) throw tooLarge(limitBytes);
   const requester = requesterOf(request);
   let holding = await room(requester, lengthBytes ?? 0);
   // Behind another's answer it would be taken for a part of that; the client goes on by itself after a while.
-  if (request.headers.expect !== undefined && life.response.socket !== null) life.response.writeContinue();
-  life.receiving = receivingFrom(holding);
+  if (request.headers.expect !== undefined && tracked.response.socket !== null)
+    tracked.response.writeContinue();
+  tracked.receiving = receivingFrom(holding);
   const chunks = async function* (): AsyncGenerator<Uint8Array> {
     let length = 0;
     let pieces = 0;
     for await (const chunk of raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
-      if (life.receiving !== null) life.receiving.bytes += chunk.length;
+      if (tracked.receiving !== null) tracked.receiving.bytes += chunk.length;
       length += chunk.length;
       pieces += 1;
       if (length > limitBytes) throw tooLarge(limitBytes);
       if (pieces > FREE_PIECES + length / LEAST_PIECE_BYTES) throw tooFine();
       if (lengthBytes === null && length > SMALL_BODY_BYTES && holding === NOTHING_HELD) {
         // Of a body without a length only its cap is known. It is not the client who keeps us waiting.
-        life.receiving = null;
+        tracked.receiving = null;
         holding = await room(requester, limitBytes);
-        life.receiving = receivingFrom(holding);
+        tracked.receiving = receivingFrom(holding);
       }
       yield chunk;
     }
@@ -90,11 +91,11 @@ export async function receiveBy<T>(
     return await take({ lengthBytes, limitBytes, holding: () => holding, chunks });
   } catch (error) {
     // A body that has come whole is destroyed too, and its client still there.
-    if ((raw.destroyed && !raw.complete) || life.signal.aborted)
+    if ((raw.destroyed && !raw.complete) || tracked.signal.aborted)
       throw new ClientGoneError("it left in the middle of its body");
     throw error;
   } finally {
-    life.receiving = null;
+    tracked.receiving = null;
   }
 }
 
@@ -109,7 +110,7 @@ function tooFine(): ServiceError {
   );
 }
 
-function receivingFrom(holding: Holding): Receiving {
+function receivingFrom(holding: Permit): Receiving {
   return { sinceMs: performance.now(), isCounted: holding !== NOTHING_HELD, bytes: 0 };
 }
 

@@ -1,11 +1,11 @@
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
+import type { ConnectionTracker } from "./connection-tracker.ts";
 import type { HttpDeps } from "./deps.ts";
 import { envelope, JSON_TYPE } from "./errors.ts";
 import { rateHeaders } from "./rate-headers.ts";
 import { requestIdFor } from "./request-id.ts";
-import type { RequestLives } from "./request-lives.ts";
 
 interface SocketError extends Error {
   readonly code?: string;
@@ -18,13 +18,13 @@ interface SocketError extends Error {
 export function answerBrokenRequests(
   app: FastifyInstance,
   { tenancy, metrics, logger }: Pick<HttpDeps, "tenancy" | "metrics" | "logger">,
-  lives: RequestLives,
+  connections: ConnectionTracker,
 ): void {
   const answered = new WeakSet<Socket>();
   app.server.removeAllListeners("clientError");
   app.server.on("clientError", (error: SocketError, stream) => {
     const socket = stream as Socket;
-    const next = lives.nextOn(socket);
+    const next = connections.nextOn(socket);
     const hasLeft = error.code === "ECONNRESET" || (next !== null && error.code === LEFT_IN_BODY);
     // What is sent behind it is broken for as long as it is sent, and a reset would take the answer away.
     if (answered.has(socket) && !hasLeft) return;
@@ -33,7 +33,7 @@ export function answerBrokenRequests(
       return;
     }
     if (next?.request.complete === true) {
-      lives.endAfter(socket);
+      connections.endAfter(socket);
       return;
     }
     const failure = new ServiceError(400, complaint(error.code));

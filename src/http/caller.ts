@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
+import { admit } from "../requests/admit.ts";
 import { overRate } from "../serving/failures.ts";
 import type { Requester } from "../serving/intake.ts";
 import type { BucketReading, Key, Tenancy } from "../tenancy/tenancy.ts";
@@ -46,18 +47,25 @@ export function identifyCallers(
     const key = presented === null ? null : await tenancy.authenticate(presented);
     request.callerKey = key;
     if (key === null) refuse(request, reply, tenancy, presented);
-    spend(reply, await (access === "token" ? tenancy.take(key) : tenancy.peek(key)), access);
-    const speaks = access === "token" && request.routeOptions.config.speaks !== false;
-    const refusal = speaks ? service.refusalFor(key.keyId) : null;
-    if (refusal !== null) throw refusal;
+    if (access === "key") {
+      tell(reply, await tenancy.peek(key));
+      return;
+    }
+    await admit(key, {
+      tenancy,
+      service,
+      speaks: request.routeOptions.config.speaks !== false,
+      overRate: "this key is over its rate limit",
+      onReading: (reading) => tell(reply, reading),
+    });
   });
 }
 
 /** Who asks, on a route that requires a key. */
-export function requesterOf({ callerKey, life }: FastifyRequest): Requester {
+export function requesterOf({ callerKey, tracked }: FastifyRequest): Requester {
   if (callerKey === null) throw new Error("the route is open: it has no key");
-  const { signal, span } = life;
-  return { keyId: callerKey.keyId, signal, span, keep: (holding) => life.keep(holding) };
+  const { signal, span } = tracked;
+  return { keyId: callerKey.keyId, signal, span, keep: (holding) => tracked.keep(holding) };
 }
 
 /** What HTTP asks of every request: 1.1 a `Host`; and to say so where an expectation is not understood. */
@@ -85,11 +93,6 @@ function refuse(
       ? "the API key is missing: send it as Authorization: Bearer <API_KEY> or as X-API-Key"
       : tenancy.explainKey(presented),
   );
-}
-
-function spend(reply: FastifyReply, reading: BucketReading, access: "key" | "token"): void {
-  tell(reply, reading);
-  if (access === "token" && !reading.allowed) throw overRate(reading, "this key is over its rate limit");
 }
 
 function tell(reply: FastifyReply, reading: BucketReading): void {

@@ -2,12 +2,12 @@ import type { Logger } from "pino";
 import type { Limits } from "../contract/limits.ts";
 import type { ParamKnob, ResolvedParams } from "../contract/params.ts";
 import type { ModelCard } from "../contract/replies.ts";
-import type { FairShare } from "../serving/fair-share.ts";
+import type { Metrics } from "../requests/metrics.ts";
 import type { Intake } from "../serving/intake.ts";
+import type { KeyedSemaphore } from "../serving/keyed-semaphore.ts";
 import type { SpeechService } from "../serving/service.ts";
 import type { Transcriptions } from "../serving/transcriptions.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
-import type { Metrics } from "./metrics.ts";
 import type { PlaygroundDirs } from "./routes/playground.ts";
 
 /** What the service says of itself at `GET /v1/info`. */
@@ -49,7 +49,7 @@ export interface HttpDeps {
   readonly tenancy: Tenancy;
   readonly intake: Intake;
   /** Bytes of whole replies that are being made, or wait for their readers. */
-  readonly replies: FairShare;
+  readonly replies: KeyedSemaphore;
   readonly cards: () => ModelCard[];
   readonly info: ServiceInfo;
   /** False once the server is stopping, or has nothing left that can speak. */

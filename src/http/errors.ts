@@ -1,9 +1,9 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
 import type { ErrorBody, ErrorEnvelope } from "../contract/replies.ts";
-import { knownRefusal } from "../serving/failures.ts";
+import { asServiceError } from "../requests/admit.ts";
+import { ClientGoneError } from "../requests/client-gone-error.ts";
 import { answerUnread, endsUnread } from "./answer-unread.ts";
-import { ClientGoneError } from "./client-gone-error.ts";
 import { retryHeaders } from "./rate-headers.ts";
 import { headersOf } from "./reply-headers.ts";
 
@@ -52,8 +52,8 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
     reply.raw.destroy();
     return;
   }
-  const failure = asServiceError(error);
-  request.life.fail(failure);
+  const failure = asHttpError(error);
+  request.tracked.fail(failure);
   reply.code(failure.status).headers(errorHeaders(failure));
   const told = envelopeFor(failure, request);
   if (!endsUnread(request.raw, reply.raw)) {
@@ -62,7 +62,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   }
   reply.hijack();
   const headers = { ...headersOf(reply), "Content-Type": JSON_TYPE };
-  answerUnread(request.life, { status: failure.status, headers, body: JSON.stringify(told) });
+  answerUnread(request.tracked, { status: failure.status, headers, body: JSON.stringify(told) });
 }
 
 /** Whether Fastify found a `Content-Type` empty, or nothing that it could be. */
@@ -72,9 +72,7 @@ export function isOfMediaType(error: unknown): boolean {
 }
 
 /** Finds the row of the table for whatever was thrown; what has no row is a 500 that tells the client nothing. */
-export function asServiceError(error: unknown): ServiceError {
-  const refusal = knownRefusal(error);
-  if (refusal !== null) return refusal;
+export function asHttpError(error: unknown): ServiceError {
   if (isOfMediaType(error)) {
     return new ServiceError(422, "the body must be JSON: send it with Content-Type: application/json");
   }
@@ -84,11 +82,5 @@ export function asServiceError(error: unknown): ServiceError {
     case "FST_ERR_BAD_URL":
       return new ServiceError(404, "no such path: it is not a valid URL");
   }
-  return new ServiceError(
-    500,
-    "something went wrong in the server: its log has the cause under the request id",
-    {
-      cause: error,
-    },
-  );
+  return asServiceError(error, "its log has the cause under the request id");
 }

@@ -1,18 +1,17 @@
 import type { ServerResponse } from "node:http";
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from "fastify";
-import { logEnd } from "./access-log.ts";
+import { recordEnd } from "../requests/request-log.ts";
 import { answerUnread, endsUnread, isMuchUnread } from "./answer-unread.ts";
 import { readJsonBodies } from "./body.ts";
 import { answerBrokenRequests } from "./broken-requests.ts";
 import { identifyCallers } from "./caller.ts";
+import { ConnectionTracker } from "./connection-tracker.ts";
 import { allowOrigins, answerPreflights } from "./cors.ts";
 import type { HttpDeps } from "./deps.ts";
-import { asServiceError, envelopeFor, JSON_TYPE, sendError } from "./errors.ts";
+import { asHttpError, envelopeFor, JSON_TYPE, sendError } from "./errors.ts";
 import { rememberPaths } from "./path-methods.ts";
 import { rateHeaders } from "./rate-headers.ts";
 import { requestIdFor } from "./request-id.ts";
-import type { RequestLife } from "./request-life.ts";
-import { RequestLives } from "./request-lives.ts";
 import { beginRequestSpan } from "./request-span.ts";
 import { apiDocsRoutes } from "./routes/api-docs.ts";
 import { audioSpeechRoutes } from "./routes/audio-speech.ts";
@@ -24,14 +23,15 @@ import { playgroundRoutes } from "./routes/playground.ts";
 import { queryRoutes } from "./routes/queries.ts";
 import { streamRoute } from "./routes/stream.ts";
 import { ttsRoute } from "./routes/tts.ts";
+import type { TrackedRequest } from "./tracked-request.ts";
 import { answerUnknownRoutes } from "./unknown-routes.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    life: RequestLife;
+    tracked: TrackedRequest;
   }
   interface FastifyInstance {
-    lives: RequestLives;
+    connections: ConnectionTracker;
   }
 }
 
@@ -63,7 +63,7 @@ export function createMetricsServer(deps: HttpDeps): FastifyInstance {
 function bareServer(deps: HttpDeps): FastifyInstance {
   const { headersTimeoutMs, uploadTimeoutMs } = deps.options;
   const logger: FastifyBaseLogger = deps.logger;
-  const lives = new RequestLives({
+  const connections = new ConnectionTracker({
     stallTimeoutMs: deps.options.stallTimeoutMs,
     isRoomAwaited: () => deps.intake.isAwaited,
   });
@@ -82,9 +82,9 @@ function bareServer(deps: HttpDeps): FastifyInstance {
     return503OnClosing: false,
     forceCloseConnections: "idle",
     frameworkErrors: (error, request, reply) => {
-      const failure = asServiceError(error);
-      const life = beginLife(request, reply.raw, deps, lives);
-      life.fail(failure);
+      const failure = asHttpError(error);
+      const tracked = track(request, reply.raw, deps, connections);
+      tracked.fail(failure);
       const { status } = failure;
       const headers = {
         "X-Request-ID": request.id,
@@ -92,7 +92,7 @@ function bareServer(deps: HttpDeps): FastifyInstance {
         "Content-Type": JSON_TYPE,
       };
       const body = JSON.stringify(envelopeFor(failure, request));
-      if (endsUnread(request.raw, reply.raw)) answerUnread(life, { status, headers, body });
+      if (endsUnread(request.raw, reply.raw)) answerUnread(tracked, { status, headers, body });
       else reply.raw.writeHead(status, headers).end(body);
     },
     requestTimeout: uploadTimeoutMs,
@@ -103,9 +103,9 @@ function bareServer(deps: HttpDeps): FastifyInstance {
     },
     keepAliveTimeout: 65_000,
   });
-  watchRequests(app, deps, lives);
+  watchRequests(app, deps, connections);
   readJsonBodies(app, deps.intake);
-  answerBrokenRequests(app, deps, lives);
+  answerBrokenRequests(app, deps, connections);
   allowOrigins(app, deps.options.corsOrigins);
   identifyCallers(app, deps);
   const methodsOf = rememberPaths(app);
@@ -115,13 +115,13 @@ function bareServer(deps: HttpDeps): FastifyInstance {
   return app;
 }
 
-/** Gives every request its life, and lets expectations be answered where the others' headers are. */
-function watchRequests(app: FastifyInstance, deps: HttpDeps, lives: RequestLives): void {
-  app.decorateRequest("life");
+/** Tracks every request to its end, and lets expectations be answered where the others' headers are. */
+function watchRequests(app: FastifyInstance, deps: HttpDeps, connections: ConnectionTracker): void {
+  app.decorateRequest("tracked");
   app.addHook("onRequest", async (request, reply) => {
     // What comes behind a request whose answer ends the connection cannot be answered.
     if (request.raw.socket.writableEnded) return reply.hijack();
-    beginLife(request, reply.raw, deps, lives);
+    track(request, reply.raw, deps, connections);
     // One that is still kept when the port closes is cut, maybe under a request that is on its way.
     if (deps.isStopping()) reply.raw.setHeader("Connection", "close");
   });
@@ -132,22 +132,24 @@ function watchRequests(app: FastifyInstance, deps: HttpDeps, lives: RequestLives
   for (const event of ["checkContinue", "checkExpectation"]) {
     app.server.on(event, (request, response) => app.server.emit("request", request, response));
   }
-  app.decorate("lives", lives);
-  app.addHook("onClose", async () => lives.close());
+  app.decorate("connections", connections);
+  app.addHook("onClose", async () => connections.close());
 }
 
-function beginLife(
+function track(
   request: FastifyRequest,
   response: ServerResponse,
   { metrics }: HttpDeps,
-  lives: RequestLives,
-): RequestLife {
-  request.life = lives.begin(request.raw, response, (life, ending) => {
+  connections: ConnectionTracker,
+): TrackedRequest {
+  request.tracked = connections.begin(request.raw, response, (context, ending) => {
     const route = request.is404 ? "none" : (request.routeOptions?.url ?? "none");
     const keyId = request.callerKey?.keyId ?? null;
-    logEnd(request.log, metrics, { life, ending, route, method: request.method, keyId });
+    const status = response.headersSent ? response.statusCode : context.rawStatus;
+    const http = { method: request.method, status };
+    recordEnd(request.log, metrics, { context, ending, route, keyId, http });
   });
   // Whose client has gone already is over.
-  if (request.life.ending === null) request.life.span = beginRequestSpan(request);
-  return request.life;
+  if (request.tracked.ending === null) request.tracked.span = beginRequestSpan(request);
+  return request.tracked;
 }

@@ -2,13 +2,13 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Encoding } from "../audio/encode/encoder.ts";
 import type { ServiceError } from "../contract/errors.ts";
 import type { Marks } from "../contract/spoken.ts";
+import { ClientGoneError } from "../requests/client-gone-error.ts";
 import type { Prepared } from "../serving/prepare.ts";
 import type { Outcome } from "../serving/service.ts";
 import type { SpokenPiece } from "../serving/spoken-piece.ts";
 import { requesterOf } from "./caller.ts";
-import { ClientGoneError } from "./client-gone-error.ts";
 import type { HttpDeps } from "./deps.ts";
-import { asServiceError } from "./errors.ts";
+import { asHttpError } from "./errors.ts";
 import { type Chunk, PacedResponse } from "./paced-response.ts";
 import { patience } from "./patience.ts";
 import { headersOf } from "./reply-headers.ts";
@@ -49,7 +49,7 @@ export async function streamSpeech(
     takesAudioAsItComes: true,
     isPlayed: form.isPlayed && !keepsItsPace(request),
     onHeard: () => deps.intake.heard(prepared),
-    onEnded: (reason) => request.life.cut(reason),
+    onEnded: (reason) => request.tracked.cut(reason),
   });
   const first = speech.next();
   // What fails before the first frame is an ordinary error; but a model that loads for long gets its status sent.
@@ -68,8 +68,8 @@ export async function streamSpeech(
       response.abandon();
       return;
     }
-    const failure = asServiceError(error);
-    request.life.fail(failure);
+    const failure = asHttpError(error);
+    request.tracked.fail(failure);
     const farewell = form.failure(failure);
     if (farewell === null) response.abandon();
     else response.end(farewell);

@@ -4,11 +4,11 @@ import type {
   TranscriptTextDelta,
   TranscriptTextDone,
 } from "../contract/audio-transcriptions.ts";
-import { doneTranscription, piecesOf } from "../serving/told-transcript.ts";
+import { ClientGoneError } from "../requests/client-gone-error.ts";
+import { doneTranscription, piecesOf } from "../serving/transcript-formats.ts";
 import type { Heard } from "../serving/transcriptions.ts";
-import { ClientGoneError } from "./client-gone-error.ts";
 import type { HttpDeps } from "./deps.ts";
-import { asServiceError, openAiError } from "./errors.ts";
+import { asHttpError, openAiError } from "./errors.ts";
 import { PacedResponse } from "./paced-response.ts";
 import { patience } from "./patience.ts";
 import { headersOf } from "./reply-headers.ts";
@@ -27,7 +27,7 @@ export async function streamTranscript(
   await Promise.race([hearing, patience(hearing, options.streamPatienceMs)]);
   reply.hijack();
   const headers = { ...headersOf(reply), ...SSE_HEADERS };
-  const { signal } = request.life;
+  const { signal } = request.tracked;
   const response = new PacedResponse(reply.raw, headers, SSE_KEEP_ALIVE, {
     signal,
     heartbeatMs: options.heartbeatMs,
@@ -45,8 +45,8 @@ export async function streamTranscript(
       response.abandon();
       return;
     }
-    const failure = asServiceError(error);
-    request.life.fail(failure);
+    const failure = asHttpError(error);
+    request.tracked.fail(failure);
     response.end(eventOf({ type: "error", error: openAiError(failure, request.id) }));
   }
 }

@@ -6,7 +6,7 @@ import {
   plainTranscription,
   verboseTranscription,
   verboseTranslation,
-} from "../serving/told-transcript.ts";
+} from "../serving/transcript-formats.ts";
 import type { Heard } from "../serving/transcriptions.ts";
 
 /** The media type of each format. */

@@ -1,5 +1,5 @@
 /** No server means to be asked again only after more than a day. */
-const MOST_MS = 86_400_000;
+const MAX_MS = 86_400_000;
 
 /**
  * After how many milliseconds a server wants to be asked again: `retry-after-ms`, else `Retry-After` in seconds or as a
@@ -7,12 +7,12 @@ const MOST_MS = 86_400_000;
  */
 export function retryAfterMs(headers: Headers | undefined, nowMs: number): number | null {
   const ms = numberIn(headers?.get("retry-after-ms"));
-  if (ms !== null) return Math.min(ms, MOST_MS);
+  if (ms !== null) return Math.min(ms, MAX_MS);
   const value = headers?.get("retry-after");
   if (value === null || value === undefined) return null;
   const seconds = numberIn(value);
   const waitMs = seconds === null ? dateIn(value) - nowMs : seconds * 1_000;
-  return Number.isNaN(waitMs) ? null : Math.min(Math.max(0, waitMs), MOST_MS);
+  return Number.isNaN(waitMs) ? null : Math.min(Math.max(0, waitMs), MAX_MS);
 }
 
 /** A date as HTTP writes it, in its three forms, or as ISO 8601 does; `NaN` where there is none. */

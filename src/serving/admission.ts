@@ -1,7 +1,7 @@
 import type { ServiceError } from "../contract/errors.ts";
-import { Counts } from "./counts.ts";
 import { idleTooLong, keyIsFull, serverIsFull, shuttingDown } from "./failures.ts";
-import { Lines, type Verdict } from "./lines.ts";
+import { FairQueue, type Verdict } from "./fair-queue.ts";
+import { KeyCounter } from "./key-counter.ts";
 import { type Waiter, waited } from "./waiter.ts";
 
 export interface AdmissionOptions {
@@ -60,10 +60,10 @@ const WHAT = "utterances being spoken";
 export class Admission {
   readonly #options: AdmissionOptions;
   readonly #nowMs: () => number;
-  readonly #lines = new Lines<Asking>();
+  readonly #lines = new FairQueue<Asking>();
   readonly #open = new Set<Utterance>();
-  readonly #openBy = new Counts();
-  readonly #activeBy = new Counts();
+  readonly #openBy = new KeyCounter();
+  readonly #activeBy = new KeyCounter();
   #look: NodeJS.Timeout | undefined;
   #isServing = false;
   #isClosed = false;

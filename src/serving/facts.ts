@@ -3,8 +3,8 @@ import type { Clip } from "../model/conversation.ts";
 import type { WriterTokens } from "../model/writer.ts";
 import type { Facts } from "../tracing/span.ts";
 import type { Prepared } from "./prepare.ts";
-import type { Tally } from "./tally.ts";
 import type { UtteranceEnd } from "./telemetry.ts";
+import type { UtteranceStats } from "./utterance-stats.ts";
 
 // By OpenTelemetry's names where it has any.
 
@@ -25,7 +25,7 @@ export function speechFacts({ model, delivery }: Prepared, format: Encoding, isS
 }
 
 /** Of the same at its end. */
-export function spokenFacts(tally: Tally, inputChars: number, end: UtteranceEnd): Facts {
+export function spokenFacts(tally: UtteranceStats, inputChars: number, end: UtteranceEnd): Facts {
   return {
     "gen_ai.response.finish_reasons": [end],
     ...(tally.frames === 0 ? {} : { "gen_ai.response.time_to_first_chunk": tally.firstAudioS }),

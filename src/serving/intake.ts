@@ -1,7 +1,7 @@
 import type { PcmFormat } from "../audio/recordings/wav.ts";
 import type { Sound } from "../model/sound.ts";
 import type { Span } from "../tracing/span.ts";
-import type { FairShare, Holding } from "./fair-share.ts";
+import type { KeyedSemaphore, Permit } from "./keyed-semaphore.ts";
 import { MOST_SAMPLES } from "./prepare.ts";
 import type { PreparedFor, Purpose } from "./prepare-body.ts";
 import { type Preparer, SMALL_BODY_BYTES } from "./preparer.ts";
@@ -15,27 +15,27 @@ export interface Requester {
   /** The request's. */
   readonly span: Span;
   /** What it holds until it ends, however it ends. */
-  keep(holding: Pick<Holding, "release">): void;
+  keep(holding: Pick<Permit, "release">): void;
 }
 
 /** A body as it came. */
 export interface ReceivedBody {
   readonly bytes: Uint8Array;
   /** Its memory. */
-  readonly holding: Holding;
+  readonly holding: Permit;
 }
 
 export interface IntakeParts {
   readonly preparer: Preparer;
   readonly recordings: RecordingReader;
   /** Bytes of bodies that are being received or wait to be read. */
-  readonly receiving: FairShare;
+  readonly receiving: KeyedSemaphore;
   /** Bytes of recordings that are being received, wait to be heard, or are being heard. */
-  readonly recorded: FairShare;
+  readonly recorded: KeyedSemaphore;
   /** Bytes of decoded audio. */
-  readonly audio: FairShare;
+  readonly audio: KeyedSemaphore;
   /** The thread that reads large bodies, one at a time. */
-  readonly reading: FairShare;
+  readonly reading: KeyedSemaphore;
 }
 
 /** Of a body's audio, decoded: three quarters of its base64, and at most four times that (8-bit samples as floats). */
@@ -44,7 +44,7 @@ const AUDIO_BYTES_PER_BYTE = 3;
 const MOST_AUDIO_BYTES = MOST_SAMPLES * Float32Array.BYTES_PER_ELEMENT;
 
 /** What small bodies hold: nothing worth counting. Requests themselves are counted where they wait. */
-export const NOTHING_HELD: Holding = {
+export const NOTHING_HELD: Permit = {
   units: 0,
   shrink: () => {},
   release: () => {},
@@ -57,7 +57,7 @@ export const NOTHING_HELD: Holding = {
 export class Intake {
   readonly #parts: IntakeParts;
   /** The audio of requests whose voices have not been heard yet. */
-  readonly #unheard = new WeakMap<object, Holding>();
+  readonly #unheard = new WeakMap<object, Permit>();
 
   constructor(parts: IntakeParts) {
     this.#parts = parts;
@@ -73,17 +73,17 @@ export class Intake {
     return this.#parts.recorded.isShort;
   }
 
-  /** Room for a body. Throws as `FairShare.enter` does. */
-  admit(requester: Requester, lengthBytes: number): Promise<Holding> {
+  /** Room for a body. Throws as `KeyedSemaphore.enter` does. */
+  admit(requester: Requester, lengthBytes: number): Promise<Permit> {
     return this.#admit(this.#parts.receiving, requester, lengthBytes);
   }
 
   /**
-   * Room for a recording, which stays what was sent until it has been heard. Throws as `FairShare.enter` does.
+   * Room for a recording, which stays what was sent until it has been heard. Throws as `KeyedSemaphore.enter` does.
    *
    * @param waitMs longest wait; as long as one may be heard unless given
    */
-  admitRecording(requester: Requester, lengthBytes: number, waitMs?: number): Promise<Holding> {
+  admitRecording(requester: Requester, lengthBytes: number, waitMs?: number): Promise<Permit> {
     return this.#admit(this.#parts.recorded, requester, lengthBytes, waitMs);
   }
 
@@ -139,11 +139,11 @@ export class Intake {
   }
 
   async #admit(
-    share: FairShare,
+    share: KeyedSemaphore,
     requester: Requester,
     lengthBytes: number,
     waitMs?: number,
-  ): Promise<Holding> {
+  ): Promise<Permit> {
     if (lengthBytes <= SMALL_BODY_BYTES) return NOTHING_HELD;
     const holding = await share.enter(requester.keyId, lengthBytes, requester.signal, waitMs);
     requester.keep(holding);

@@ -19,18 +19,18 @@ import type { ComingText } from "./coming-text.ts";
 import { within } from "./deadline.ts";
 import { speechFacts, spokenFacts, writingFacts } from "./facts.ts";
 import { asRefusal } from "./failures.ts";
-import type { FairShare } from "./fair-share.ts";
 import { heardMeta } from "./heard-turn.ts";
-import type { Hearing } from "./hearing.ts";
+import type { HistoryTranscriber } from "./history-transcriber.ts";
 import { failureType, inSpan } from "./in-span.ts";
-import { Lead } from "./lead.ts";
+import type { KeyedSemaphore } from "./keyed-semaphore.ts";
 import { LiveWork } from "./live-work.ts";
+import { PlaybackPacer } from "./playback-pacer.ts";
 import type { Prepared } from "./prepare.ts";
 import { scriptOf } from "./script-of.ts";
 import { AllMarks, type SpokenPiece, spokenPiece } from "./spoken-piece.ts";
 import type { StreamedText } from "./streamed-text.ts";
-import { Tally } from "./tally.ts";
 import type { Telemetry, UtteranceEnd } from "./telemetry.ts";
+import { UtteranceStats } from "./utterance-stats.ts";
 import { promptMeta, voiceMeta } from "./voice-meta.ts";
 
 export interface ServiceDeps {
@@ -38,9 +38,9 @@ export interface ServiceDeps {
   /** Writes authored turns; `null`: there are none. */
   readonly writer: Writer | null;
   /** Finds the words of turns that are sound alone; absent, such turns have none. */
-  readonly hearing?: Hearing;
+  readonly hearing?: HistoryTranscriber;
   /** Turns being written: of everybody, and of one key. */
-  readonly writing: FairShare;
+  readonly writing: KeyedSemaphore;
   /** Resolves once the record is durable. */
   meter(record: UsageRecord): Promise<void>;
   readonly telemetry: Telemetry;
@@ -103,7 +103,7 @@ export class SpeechService {
   readonly #deps: ServiceDeps;
   readonly #options: ServiceOptions;
   readonly #admissions: Admissions;
-  readonly #lead: Lead;
+  readonly #lead: PlaybackPacer;
   readonly #nowMs: () => number;
   readonly #live = new LiveWork();
 
@@ -111,7 +111,7 @@ export class SpeechService {
     this.#deps = deps;
     this.#options = options;
     this.#admissions = new Admissions(options, options.ownPlaces ?? new Map());
-    this.#lead = new Lead(options.maxAheadS);
+    this.#lead = new PlaybackPacer(options.maxAheadS);
     this.#nowMs = options.nowMs ?? (() => performance.now());
   }
 
@@ -158,7 +158,7 @@ export class SpeechService {
 
   async *#speak(given: Prepared, caller: Caller, stop: Stop): AsyncGenerator<SpokenPiece, Outcome, void> {
     const utterance = { model: given.model.card.id, format: caller.encoding };
-    const tally = new Tally(this.#deps.telemetry, utterance, this.#nowMs);
+    const tally = new UtteranceStats(this.#deps.telemetry, utterance, this.#nowMs);
     const all = new AllMarks();
     let coming: ComingText | null = null;
     let place: Place | null = null;
@@ -275,7 +275,7 @@ export class SpeechService {
   async *#frames(
     { caller, lease, prepared, coming, place, all, toFirstAudio }: Speaking,
     stop: Stop,
-    tally: Tally,
+    tally: UtteranceStats,
   ): AsyncGenerator<SpokenPiece, SpeechReport, void> {
     const written = coming?.pieces(() => place.rest());
     const script = scriptOf(prepared, lease.preset, written, caller.keyId, toFirstAudio.headers);

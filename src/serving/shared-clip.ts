@@ -1,7 +1,7 @@
 import { abortable } from "../model/abortable.ts";
 import { type RecogniseOptions, RecogniserError, type Transcript } from "../model/recogniser.ts";
 import { type Stop, stopWith } from "../model/stop-with.ts";
-import type { FairShare, Holding } from "./fair-share.ts";
+import type { KeyedSemaphore, Permit } from "./keyed-semaphore.ts";
 
 /**
  * One clip that is heard for everybody who asks for it. Each of them waits in the line of its own key; whoever is let in
@@ -10,7 +10,7 @@ import type { FairShare, Holding } from "./fair-share.ts";
  * ask again.
  */
 export class SharedClip {
-  readonly #places: FairShare;
+  readonly #places: KeyedSemaphore;
   readonly #recognise: Recognises;
   readonly #onOver: () => void;
   readonly #stop = new AbortController();
@@ -23,7 +23,7 @@ export class SharedClip {
    * @param onOver called when nobody can join any more, and perhaps again: it was heard or it failed, and when everybody
    *   has gone
    */
-  constructor(places: FairShare, recognise: Recognises, onOver: () => void) {
+  constructor(places: KeyedSemaphore, recognise: Recognises, onOver: () => void) {
     this.#places = places;
     this.#recognise = recognise;
     this.#onOver = onOver;
@@ -31,7 +31,7 @@ export class SharedClip {
 
   /**
    * @param onBegin called when it is being heard, at once where it already is
-   * @throws what {@link FairShare.enter} and the recogniser throw; the signal's reason as soon as that aborts
+   * @throws what {@link KeyedSemaphore.enter} and the recogniser throw; the signal's reason as soon as that aborts
    */
   async join(
     keyId: string,
@@ -67,7 +67,7 @@ export class SharedClip {
     }
   }
 
-  #begin(place: Holding, traceHeaders: TraceHeaders): void {
+  #begin(place: Permit, traceHeaders: TraceHeaders): void {
     const { signal } = this.#stop;
     const onPiece = (): void => {
       if (this.#asking === 0) this.#end(NOBODY_WAITS);

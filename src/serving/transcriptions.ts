@@ -9,9 +9,9 @@ import type { UsageRecord } from "../tenancy/store.ts";
 import { within } from "./deadline.ts";
 import { ASKED, hearingFacts } from "./facts.ts";
 import { asRefusal } from "./failures.ts";
-import type { FairShare } from "./fair-share.ts";
 import { inSpan } from "./in-span.ts";
 import { NOTHING_HELD, type Requester } from "./intake.ts";
+import type { KeyedSemaphore } from "./keyed-semaphore.ts";
 import { LiveWork } from "./live-work.ts";
 import type { Telemetry } from "./telemetry.ts";
 
@@ -19,9 +19,9 @@ export interface TranscriptionDeps {
   /** Hears; `null`: nobody does. */
   readonly recogniser: Recogniser | null;
   /** Recordings being heard: of everybody, and of one key. */
-  readonly places: FairShare;
+  readonly places: KeyedSemaphore;
   /** Bytes of decoded audio, for a recogniser that holds all of a recording. */
-  readonly audio: FairShare;
+  readonly audio: KeyedSemaphore;
   /** Resolves once the record is durable. */
   meter(record: UsageRecord): Promise<void>;
   readonly telemetry: Telemetry;

@@ -51,12 +51,15 @@ function leavesOf(group: GroupSchema, path: readonly string[]): Leaf[] {
 }
 
 function leafOf(path: readonly string[], schema: LeafSchema): Leaf {
+  return { path, ...namesOf(path), schema };
+}
+
+/** What a setting is called in prose, in the environment and as a flag. */
+export function namesOf(path: readonly string[]): Pick<Leaf, "name" | "variable" | "flag"> {
   const words = path.flatMap((part) => part.split(/(?=[A-Z])/)).map((word) => word.toLowerCase());
   return {
-    path,
     name: path.join("."),
     variable: `ANTIPHON_${words.join("_").toUpperCase()}`,
     flag: `--${words.join("-")}`,
-    schema,
   };
 }

@@ -17,7 +17,7 @@ export interface SettingSources {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** A JSON file. One that is named has to exist. */
   readonly configFile?: string | undefined;
-  /** Is told, at most once, in one plain sentence, what was passed over. */
+  /** Is told in plain sentences what was passed over, and which settings have other names by now. */
   readonly warn?: (sentence: string) => void;
 }
 
@@ -26,11 +26,16 @@ export interface SettingSources {
  *
  * @throws SettingsError for the first setting that is unknown or is not what it takes.
  */
-export function loadSettings({ flags = {}, env = {}, configFile, warn }: SettingSources = {}): Settings {
-  const file = configFile === undefined ? new Map<string, unknown>() : readSettingsFile(configFile);
-  const environment = readEnvironment(env);
+export function loadSettings({
+  flags = {},
+  env = {},
+  configFile,
+  warn = () => {},
+}: SettingSources = {}): Settings {
+  const file = configFile === undefined ? new Map<string, unknown>() : readSettingsFile(configFile, warn);
+  const environment = readEnvironment(env, warn);
   const given: SettingValues = new Map([...file, ...environment.values, ...readFlags(flags)]);
-  if (environment.passedOver.length > 0) warn?.(passedOverWarning(environment.passedOver));
+  if (environment.passedOver.length > 0) warn(passedOverWarning(environment.passedOver));
   const settings: Tree = {};
   for (const leaf of LEAVES) {
     const value = given.has(leaf.name) ? given.get(leaf.name) : defaultOf(leaf);

@@ -114,7 +114,7 @@ const HERE = {
     description:
       "What the transformers of it are computed with: numbers as they are, or quantised to 8 bits, or the larger transformer to 4. Fewer are faster, take less memory and stray further from its authors' numbers.",
   }),
-  places: Type.Integer({
+  maxConcurrent: Type.Integer({
     minimum: 1,
     maximum: 64,
     default: 4,

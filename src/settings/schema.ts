@@ -34,11 +34,6 @@ export const SettingsSchema = Type.Object({
       "Folder for keys, usage and pulled models. A relative path in the settings file starts from that file's folder.",
   }),
   pull: Type.Boolean({ default: true, description: "Whether missing weights are fetched at start." }),
-  readings: Type.Enum(["standard", "improved"], {
-    default: "standard",
-    description:
-      "How text is read. There is one way, that of a careful newsreader; both values mean it, and `improved` is kept for configurations that have it.",
-  }),
   lexicon: Type.Optional(
     Type.String({
       minLength: 1,
@@ -66,7 +61,7 @@ export const SettingsSchema = Type.Object({
     default: 0,
     unit: "utterances",
     description:
-      "Utterances of one key that may be open at once; 0 is as many as the server has places. Whatever it is, places go in turn to all keys that wait.",
+      "Utterances of one key that may be open at once; 0 is as many as the server can speak at once. Slots are assigned round-robin across waiting keys in any case.",
   }),
   queueDepth: Type.Integer({
     minimum: 0,
@@ -463,11 +458,6 @@ export const SettingsSchema = Type.Object({
           "A file that holds nothing but the chat endpoint's key. The environment variable ANTIPHON_WRITER_API_KEY wins over it.",
       }),
     ),
-    tokenLimitField: Type.Enum(["max_tokens", "max_completion_tokens"], {
-      default: "max_tokens",
-      description:
-        "The field in which the chat endpoint takes writer.maxTokens; when it refuses one, the other is tried.",
-    }),
     firstTokenTimeoutMs: Type.Integer({
       minimum: 100,
       maximum: MAX_MS,

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { withoutFormerNames } from "./former-names.ts";
 import { LEAVES } from "./leaves.ts";
 import { type Fault, faultIn } from "./named-things.ts";
 import { nearest } from "./nearest.ts";
@@ -23,10 +24,11 @@ const PATHS = [
  *
  * @throws SettingsError when the file cannot be read, is no JSON object, or holds a setting that is unknown or is not
  * what it takes.
+ * @param warn is told which settings have other names by now
  */
-export function readSettingsFile(path: string): Map<string, unknown> {
+export function readSettingsFile(path: string, warn: (sentence: string) => void): Map<string, unknown> {
   const values = new Map<string, unknown>();
-  collect(parse(path), [], values, path);
+  collect(withoutFormerNames(parse(path), warn), [], values, path);
   for (const name of PATHS) {
     const given = values.get(name);
     if (typeof given === "string") values.set(name, resolve(dirname(path), given));

@@ -22,9 +22,9 @@ export async function openBuckets(
   const address = parseValkeyAddress(neededUrl(url, SHARED_BUCKETS));
   const { valkeyBuckets } = await import("./buckets/valkey.ts");
   const { GuardedBuckets } = await import("./buckets/guarded.ts");
-  const silenceMs = Math.max(LEAST_SILENCE_MS, 2 * timeoutMs);
+  const silenceMs = Math.max(MIN_SILENCE_MS, 2 * timeoutMs);
   return GuardedBuckets.open(valkeyBuckets(address, { prefix, silenceMs }), { ...watch, timeoutMs });
 }
 
 /** A connection is given up for longer silence than a request is kept waiting for. */
-const LEAST_SILENCE_MS = 1_000;
+const MIN_SILENCE_MS = 1_000;

@@ -59,13 +59,13 @@ function quantising(type: FloatType, bits: Bits): FunctionBody {
     Code,
     Code,
   ];
-  const most = body.local("v128");
+  const max = body.local("v128");
   body.loop(0, blocks, 1, (block) => {
     const at = body.keep(i32.add(from, i32.mul(block, i32.const(BLOCK * BYTES[type]))), "i32");
     const numbers = widenedBlock(body, type, at);
     const sizes = numbers.map((vector) => body.keep(v128.and(vector, MAGNITUDE)));
     const largest = inEveryLane(body, sizes);
-    most.set(i32x4.max(most.get, largest));
+    max.set(i32x4.max(max.get, largest));
     const scale = body.keep(f32.fromF64(exactScale(body, type, bits, at, sizes, largest)), "f32");
     body.emit(f32.store(i32.add(scales, i32.shiftLeft(block, i32.const(2))), scale));
     const wide = body.keep(f64.fromF32(scale), "f64");
@@ -81,7 +81,7 @@ function quantising(type: FloatType, bits: Bits): FunctionBody {
       body.emit(v128.store(to, i8x16.narrowUnsigned(low, high)));
     }
   });
-  body.emit(i32x4.lane(most.get, 0));
+  body.emit(i32x4.lane(max.get, 0));
   return body;
 }
 

@@ -2,7 +2,7 @@ import { type ByteSource, WeightsError } from "./byte-source.ts";
 import type { Variable, Variables } from "./variable.ts";
 
 /** The longest header that the format allows. */
-const LONGEST_HEADER = 100_000_000;
+const MAX_HEADER_BYTES = 100_000_000;
 
 /**
  * What a safetensors file holds: u64 length of the header, the header in JSON (`{"name": {"dtype": "F16", "shape": [..],
@@ -14,7 +14,7 @@ const LONGEST_HEADER = 100_000_000;
 export async function readSafetensors(source: ByteSource): Promise<Variables> {
   const lead = await source.read(0, 8);
   const length = Number(new DataView(lead.buffer).getBigUint64(0, true));
-  if (length > LONGEST_HEADER) throw new WeightsError("The weights are no safetensors file.");
+  if (length > MAX_HEADER_BYTES) throw new WeightsError("The weights are no safetensors file.");
   const header = parsed(await source.read(8, length));
   const variables = new Map<string, Variable>();
   for (const [name, value] of Object.entries(header)) {

@@ -5,7 +5,7 @@ import { CHUNK, digestOf, type Metadata, SEAL, sealOf, UNSEALED } from "./write-
 const AT_ONCE = 4;
 
 /** The longest header that is looked at. */
-const LONGEST_HEADER = 2 ** 24;
+const MAX_HEADER_BYTES = 2 ** 24;
 
 /**
  * Whether a file is there, can be read, and is what `writeSafetensors` wrote, to the last byte. It is digested on threads
@@ -57,7 +57,7 @@ async function withHead<T>(path: string, look: (file: FileHandle, head: Buffer) 
   const file = await open(path);
   try {
     const length = Number((await readFrom(file, Buffer.alloc(8), 0)).readBigUInt64LE());
-    if (length > LONGEST_HEADER) throw new Error(`${path} is no safetensors file.`);
+    if (length > MAX_HEADER_BYTES) throw new Error(`${path} is no safetensors file.`);
     return await look(file, await readFrom(file, Buffer.alloc(8 + length), 0));
   } finally {
     await file.close();

@@ -17,7 +17,7 @@ const NEEDS_NO_ARTICLE =
   /^(?:abuse|conduct|conflict|content|contrast|misuse|produce|progress|protest|refuse|research|reuse|transport|use)$/;
 const TAKES_TO = /^(?:subject|due|according|prior|close|similar|related|access)$/;
 /** How many words before "to" a "from" is looked for. */
-const LONGEST_WAY = 6;
+const MAX_WORDS_BETWEEN = 6;
 
 /** "would ever object": an auxiliary before, and no noun phrase that the word would end. */
 export function isSureInfinitive(sentence: TaggedWords, at: number): boolean {
@@ -36,7 +36,7 @@ export function isAfterTo(sentence: TaggedWords, at: number): boolean {
   const { words, tags } = sentence;
   if (words[at - 1] !== "to" || tags[at] !== "NN") return false;
   if (hasWord(sentence, at, NEEDS_NO_ARTICLE) || hasWord(sentence, at - 2, TAKES_TO)) return false;
-  if (words.slice(Math.max(0, at - LONGEST_WAY), at).includes("from")) return false;
+  if (words.slice(Math.max(0, at - MAX_WORDS_BETWEEN), at).includes("from")) return false;
   return hasTagOrEnds(sentence, at + 1, /^[.,:]$/) || isObject(sentence, at + 1);
 }
 

@@ -22,9 +22,9 @@ export type DifferenceId =
 
 /**
  * How a text is read: exactly as the reference does, mistakes included; or as a careful newsreader would, with every
- * departure (`standard`; `improved` is an older name of the same); or with some of them.
+ * departure (`standard`); or with some of them.
  */
-export type Readings = "reference" | "standard" | "improved" | readonly DifferenceId[];
+export type Readings = "reference" | "standard" | readonly DifferenceId[];
 
 /** Every departure, with what it changes. A test reads each text both ways. */
 export const DIFFERENCES: readonly Difference[] = [
@@ -108,7 +108,6 @@ export function differencesOf(readings: Readings): ReadonlySet<DifferenceId> {
     case "reference":
       return new Set();
     case "standard":
-    case "improved":
       return new Set(DIFFERENCES.map((difference) => difference.id));
     default:
       return new Set(readings);

@@ -12,17 +12,17 @@ export interface InlinePhonemes {
 
 const MIDDLE = "](/";
 const END = "/)";
-const LONGEST = 1000;
+const MAX_CHARS = 1000;
 
 /** Where a text gives phonemes for words; what is an address (`[word](/about/)`) is left out. Linear in the text. */
 export function inlinePhonemes(text: string): InlinePhonemes[] {
   const found: InlinePhonemes[] = [];
   let from = 0;
   for (let middle = text.indexOf(MIDDLE); middle >= 0; middle = text.indexOf(MIDDLE, middle + 1)) {
-    const open = text.slice(Math.max(from, middle - LONGEST), middle).lastIndexOf("[");
-    const start = Math.max(from, middle - LONGEST) + open;
+    const open = text.slice(Math.max(from, middle - MAX_CHARS), middle).lastIndexOf("[");
+    const start = Math.max(from, middle - MAX_CHARS) + open;
     const writtenFrom = middle + MIDDLE.length;
-    const end = text.slice(writtenFrom, writtenFrom + LONGEST).indexOf(END);
+    const end = text.slice(writtenFrom, writtenFrom + MAX_CHARS).indexOf(END);
     if (open < 0 || end < 0) continue;
     const word = text.slice(start + 1, middle);
     const written = text.slice(writtenFrom, writtenFrom + end);

@@ -1,8 +1,8 @@
 import { isSpaceCode } from "./characters.ts";
 
 /** Lines are wrapped by hand or by a mail program at 60 to 100 characters mostly; shorter ones were meant as they are. */
-const SHORTEST_WRAPPED = 58;
-const LONGEST_WRAPPED = 120;
+const MIN_WRAPPED_CHARS = 58;
+const MAX_WRAPPED_CHARS = 120;
 /** What begins a line of its own: items, quotations, headings, tables. */
 const OWN_LINE = /^(?:[-*+•‣·▪–—>|#]|\d{1,3}[.)] |[a-zA-Z][.)] |\[[ xX]?\])/u;
 /** What ends one: a colon before a list, a salutation's comma stays with its text. */
@@ -29,9 +29,9 @@ export function withoutWraps(text: string): string {
 
 function isWrapped(before: string, line: string, widest: number): boolean {
   if (before === "" || line === "" || OWN_LINE.test(line) || ENDS_LINE.test(before)) return false;
-  const isFull = before.length >= SHORTEST_WRAPPED / 2 || before.endsWith(",");
+  const isFull = before.length >= MIN_WRAPPED_CHARS / 2 || before.endsWith(",");
   if (isFull && SMALL.test(line.slice(0, 12)) && !/[.!?…]["”’')]?$/u.test(before)) return true;
-  if (widest < SHORTEST_WRAPPED || widest > LONGEST_WRAPPED) return false;
+  if (widest < MIN_WRAPPED_CHARS || widest > MAX_WRAPPED_CHARS) return false;
   const word = line.indexOf(" ");
   const needed = before.length + 1 + (word < 0 ? line.length : word);
   return needed > widest;

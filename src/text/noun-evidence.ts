@@ -8,7 +8,7 @@ const AFTER_HEAD = /^(?:[.,:]|-RRB-|MD|VBZ|VBD|IN)$/;
 const KEEPS =
   /^(?:keep|keeps|kept|keeping|hold|holds|held|holding|bring|brings|brought|pull|pulled|drew|store|stored)$/;
 const OBJECT = /^(?:DT|PRP\$|PRP|JJ|NN|NNS|NNP|NNPS|CD|CC)$/;
-const LONGEST_OBJECT = 6;
+const MAX_OBJECT_WORDS = 6;
 const TAKES_CLAUSE =
   /^(?:ensure|assume|hope|say|think|know|suppose|imagine|pretend|see|make|let|watch|wait)$/;
 
@@ -48,6 +48,6 @@ export function isObjectComplement(sentence: TaggedWords, at: number): boolean {
   if (!hasTagOrEnds(sentence, at + 1, /^(?:[.,:]|-RRB-|CC|IN|TO)$/)) return false;
   let before = at - 1;
   if (!hasTag(sentence, before, /^(?:NNS?|NNPS?|PRP|CD)$/)) return false;
-  while (at - before < LONGEST_OBJECT && hasTag(sentence, before, OBJECT)) before--;
+  while (at - before < MAX_OBJECT_WORDS && hasTag(sentence, before, OBJECT)) before--;
   return before < at - 1 && hasWord(sentence, before, KEEPS);
 }

@@ -4,7 +4,7 @@ import {
   cardinal,
   decimalWords,
   digitNames,
-  MOST_NAMED_DIGITS,
+  MAX_NAMED_DIGITS,
   ordinal,
   parseInteger,
   yearWords,
@@ -28,13 +28,13 @@ export const MONEY: ReadonlyMap<string, readonly [string, string]> = new Map([
 const ENDINGS = ["ing", "'d", "ed", "'s", "st", "nd", "rd", "th", "s"];
 const ASCII_DIGITS = /^[0-9]+$/;
 /** From here on a number is clearer digit by digit: beyond a hundred trillion nobody counts along. */
-const LONGEST_COUNTED = 15;
+const MAX_COUNTED_DIGITS = 15;
 
 export function createNumberReading(
   words: Pick<Words, "look">,
   differences: ReadonlySet<DifferenceId>,
 ): NumberReading {
-  const longest = differences.has("long-digits-one-by-one") ? LONGEST_COUNTED : MOST_NAMED_DIGITS;
+  const longest = differences.has("long-digits-one-by-one") ? MAX_COUNTED_DIGITS : MAX_NAMED_DIGITS;
   return { isNumber, read };
 
   function isNumber(word: string, head: boolean): boolean {

@@ -20,7 +20,7 @@ const ORDINALS = new Map([
 ]);
 
 /** Numbers of more digits than this have no scale word left and are said digit by digit. */
-export const MOST_NAMED_DIGITS = SCALES.length * 3;
+export const MAX_NAMED_DIGITS = SCALES.length * 3;
 
 /** Decimal digits of any script as an integer; no digits are 0. */
 export function parseInteger(digits: string): bigint {
@@ -32,10 +32,10 @@ export function parseInteger(digits: string): bigint {
   return BigInt(ascii === "" ? "0" : ascii);
 }
 
-/** 1001 → "one thousand and one"; digit by digit from {@link MOST_NAMED_DIGITS} digits on. Not negative. */
+/** 1001 → "one thousand and one"; digit by digit from {@link MAX_NAMED_DIGITS} digits on. Not negative. */
 export function cardinal(value: bigint | number): string {
   const digits = String(value);
-  if (digits.length > MOST_NAMED_DIGITS) return digitNames(digits);
+  if (digits.length > MAX_NAMED_DIGITS) return digitNames(digits);
   if (digits.length <= 3) return hundreds(Number(digits));
   const groups: string[] = [];
   let joined = "";

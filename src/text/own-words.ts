@@ -22,15 +22,15 @@ export function faultOf([word, said]: OwnWord): string | null {
   return "why" in read ? describeFault(read, 1, " of what is said") : null;
 }
 
-function textFault(text: string, most: number): string | null {
-  const long = tooLong(text, most);
+function textFault(text: string, max: number): string | null {
+  const long = tooLong(text, max);
   if (long !== null) return long;
   if (!hasSpeakable(text)) return "has no letter or digit: it needs at least one";
   return NOT_IN_WORD.test(text) ? "has a bracket or a control character: write it without" : null;
 }
 
-function tooLong(text: string, most: number): string | null {
-  return Array.from(text).length > most ? `has more than ${most} characters: write a shorter one` : null;
+function tooLong(text: string, max: number): string | null {
+  return Array.from(text).length > max ? `has more than ${max} characters: write a shorter one` : null;
 }
 
 /** Finds users' words in a text. */

@@ -68,14 +68,14 @@ function merged(pieces: readonly Piece[]): LexicalWord {
   if (first !== undefined && pieces.length === 1) return lexical(first);
   let text = "";
   let tag = "";
-  let most = -1;
+  let max = -1;
   let currency: string | null = null;
   for (const piece of pieces) {
     text += piece.text;
     let weight = 0;
     for (const character of piece.text) weight += character === character.toLowerCase() ? 1 : 2;
-    if (weight > most) {
-      most = weight;
+    if (weight > max) {
+      max = weight;
       tag = piece.tag;
     }
     if (piece.currency !== null && (currency === null || piece.currency > currency))

@@ -6,12 +6,12 @@ import type { Sentence } from "./sentences.ts";
  * length stays whole.
  */
 export function cutRunOn(sentence: Sentence): Sentence[] {
-  if (sentence.text.length <= LONGEST_SENTENCE) return [sentence];
+  if (sentence.text.length <= MAX_SENTENCE_CHARS) return [sentence];
   const pieces: Sentence[] = [];
   const end = sentence.from + sentence.text.length;
   let rest = sentence.text;
-  while (rest.length > LONGEST_PIECE) {
-    const at = cutIn(rest.slice(0, LONGEST_PIECE));
+  while (rest.length > MAX_PIECE_CHARS) {
+    const at = cutIn(rest.slice(0, MAX_PIECE_CHARS));
     const from = end - rest.length;
     pieces.push({ text: rest.slice(0, at).trimEnd(), from, endsParagraph: false, goesOn: true });
     rest = rest.slice(at).trimStart();
@@ -19,13 +19,13 @@ export function cutRunOn(sentence: Sentence): Sentence[] {
   return [...pieces, { ...sentence, text: rest, from: end - rest.length }].filter(({ text }) => text !== "");
 }
 
-/** Where to cut, in UTF-16 units: at least {@link SHORTEST_PIECE} from the start. */
+/** Where to cut, in UTF-16 units: at least {@link MIN_PIECE_CHARS} from the start. */
 function cutIn(head: string): number {
   const mark = /^.*[,;:—]["”’')\]]*(?=\s)/su.exec(head)?.[0].length ?? 0;
-  const at = mark >= SHORTEST_PIECE ? mark : head.search(/\s\S*$/u);
-  const wanted = at >= SHORTEST_PIECE ? at : beforePair(head);
+  const at = mark >= MIN_PIECE_CHARS ? mark : head.search(/\s\S*$/u);
+  const wanted = at >= MIN_PIECE_CHARS ? at : beforePair(head);
   const link = head.lastIndexOf("[", wanted - 1);
-  const isInLink = link >= SHORTEST_PIECE && head.indexOf(")", link) < 0;
+  const isInLink = link >= MIN_PIECE_CHARS && head.indexOf(")", link) < 0;
   return isInLink ? link : wanted;
 }
 
@@ -35,7 +35,7 @@ function beforePair(head: string): number {
 }
 
 /** In UTF-16 units, as all of these. Prose hardly has longer ones. */
-const LONGEST_SENTENCE = 500;
+const MAX_SENTENCE_CHARS = 500;
 /** Some 14 s of speech. */
-const LONGEST_PIECE = 250;
-const SHORTEST_PIECE = 80;
+const MAX_PIECE_CHARS = 250;
+const MIN_PIECE_CHARS = 80;

@@ -1,12 +1,12 @@
 import { splitSentences } from "./sentences.ts";
 
 /** A longer sentence is let go in parts, so that speech need not wait for a full stop that may never come. */
-export const LONGEST_SENTENCE = 600;
+export const MAX_SENTENCE_CHARS = 600;
 
 /**
  * Cuts text that arrives in pieces into sentences; the same ones, wherever the pieces were cut. A sentence is known to
  * be over when the next one has begun, so the last one comes out with {@link SentenceCutter.flush}. What runs on for
- * more than {@link LONGEST_SENTENCE} characters is cut after a clause, else between words.
+ * more than {@link MAX_SENTENCE_CHARS} characters is cut after a clause, else between words.
  */
 export class SentenceCutter {
   #pending = "";
@@ -40,7 +40,7 @@ export class SentenceCutter {
       let isRunOn = false;
       for (const [index, { text }] of sentences.entries()) {
         const start = this.#pending.indexOf(text, end);
-        isRunOn = text.length > LONGEST_SENTENCE;
+        isRunOn = text.length > MAX_SENTENCE_CHARS;
         if (!isRunOn && index >= over) break;
         const length = isRunOn ? clauseLength(text) : text.length;
         ready.push(text.slice(0, length).trim());
@@ -60,7 +60,7 @@ export function sentencesOf(text: string): string[] {
 }
 
 /** Closing quotes and brackets stay with their sentence, and "e.g." ends none. */
-const READINGS = "improved";
+const READINGS = "standard";
 /** Every space but the new line, which ends a sentence. */
 const SPACES = /[^\S\n]|[\x1c-\x1f\x85]/g;
 const HIGH_SURROGATE = /[\ud800-\udbff]$/;
@@ -98,10 +98,10 @@ function isLastEndOpen(sentences: readonly { text: string; endsParagraph: boolea
 
 /** How much of a sentence that runs on is let go: up to the last clause that fits, else the last word. */
 function clauseLength(sentence: string): number {
-  const start = sentence.slice(0, LONGEST_SENTENCE);
+  const start = sentence.slice(0, MAX_SENTENCE_CHARS);
   const clause = Math.max(...[", ", "; ", ": ", "— ", "– "].map((mark) => start.lastIndexOf(mark))) + 1;
-  if (clause > LONGEST_SENTENCE / 3) return clause;
+  if (clause > MAX_SENTENCE_CHARS / 3) return clause;
   const word = start.lastIndexOf(" ");
   if (word > 0) return word;
-  return HIGH_SURROGATE.test(start) ? LONGEST_SENTENCE - 1 : LONGEST_SENTENCE;
+  return HIGH_SURROGATE.test(start) ? MAX_SENTENCE_CHARS - 1 : MAX_SENTENCE_CHARS;
 }

@@ -82,7 +82,7 @@ const CLOSING = '"”’)]';
 const CLOSING_KEPT = `${CLOSING}*_~\`»`;
 const OPENING = "(\"“'‘";
 /** A longer word is no abbreviation; the search stops there, so that odd texts cost no more than others. */
-const LONGEST_ABBREVIATION = 40;
+const MAX_ABBREVIATION_CHARS = 40;
 
 /**
  * Cuts a text into sentences, in their order and as they are written; none are empty, and what a text of spaces gives is
@@ -187,7 +187,7 @@ function isUsualBeginning(paragraph: string, next: number): boolean {
 /** The word that a mark ends, without what opens before it; empty where it is too long to matter. */
 function wordBefore(paragraph: string, mark: number): string {
   let start = paragraph.lastIndexOf(" ", mark - 1) + 1;
-  if (mark - start > LONGEST_ABBREVIATION) return "";
+  if (mark - start > MAX_ABBREVIATION_CHARS) return "";
   while (start < mark && OPENING.includes(paragraph.charAt(start))) start++;
   return paragraph.slice(start, mark);
 }

@@ -23,7 +23,7 @@ const CLAUSE_EDGE = /^(?:[,.:;]|-LRB-|-RRB-|WRB|WP|WDT)$/;
 const SUBORDINATES: ReadonlySet<string> = setOf(
   "that because if while although since though unless until as",
 );
-const LONGEST_SUBJECT = 4;
+const MAX_SUBJECT_WORDS = 4;
 
 /** Whether a bare verb is due at a place: after "to", an auxiliary, "please", or an auxiliary and its subject. */
 export function isInfinitive(sentence: TaggedWords, at: number): boolean {
@@ -106,7 +106,7 @@ function auxiliaryOf(
   if (/^(?:PRP\$|POS|JJ[RS]?)$/.test(tags[end] ?? "") || /^(?:the|a|an|no|every)$/.test(words[end] ?? ""))
     return false;
   let start = end;
-  while (end - start < LONGEST_SUBJECT && NOUN_PHRASE.test(tags[start] ?? "")) start--;
+  while (end - start < MAX_SUBJECT_WORDS && NOUN_PHRASE.test(tags[start] ?? "")) start--;
   return start < end && auxiliaryAt(start) && opens({ words, tags }, start);
 }
 

@@ -8,8 +8,8 @@ import type { SuffixRules } from "./suffixes.ts";
 export type WordReading = (word: string, tag: string, stress: Stress, following: Following) => string | null;
 
 /** The smallest shouted word that is read by its stem, and the smallest that only the large dictionary lists. */
-const SHORTEST_SHOUTED_STEM = 4;
-const SHORTEST_SHOUTED_LISTED = 5;
+const MIN_SHOUTED_STEM_CHARS = 4;
+const MIN_SHOUTED_LISTED_CHARS = 5;
 
 /** Words with readings of their own first, then the dictionaries, then their stems. */
 export function createWordReading(
@@ -55,8 +55,8 @@ export function createWordReading(
       suffixes.ing(lower, tag, stress, following) !== null;
     if (tag !== "NNP" || Array.from(word).length > 7) return listed(lower) || stemmed();
     if (!shouted || !allUpper || words.listedInGold(lower)) return false;
-    if (listed(lower)) return word.length >= SHORTEST_SHOUTED_LISTED;
-    return word.length >= SHORTEST_SHOUTED_STEM && stemmed();
+    if (listed(lower)) return word.length >= MIN_SHOUTED_LISTED_CHARS;
+    return word.length >= MIN_SHOUTED_STEM_CHARS && stemmed();
   }
 
   function readSpecial(word: string, tag: string, stress: Stress, following: Following): string | null {

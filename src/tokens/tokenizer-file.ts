@@ -7,7 +7,7 @@ export interface Tokenizer extends BytePairs {
   /** The id of a token, special or not, as it is written in the file. */
   idOf(token: string): number | undefined;
   /** Of all tokens, special or not; -1 where there are none. */
-  readonly largestId: number;
+  readonly maxId: number;
 }
 
 /** A vocabulary of byte pairs, as the files of the hub have it. */
@@ -65,7 +65,7 @@ export function tokenizerOf(vocabulary: Vocabulary): Tokenizer {
     },
     decode: pairs.decode,
     idOf: (token) => added.get(token) ?? ids.get(token),
-    largestId: [...ids.values(), ...added.values()].reduce((largest, id) => Math.max(largest, id), -1),
+    maxId: [...ids.values(), ...added.values()].reduce((largest, id) => Math.max(largest, id), -1),
   };
 }
 

@@ -1,10 +1,10 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { type Frame, type Piece, SpeechFailedError, type SpeechModel } from "../model/speech-model.ts";
+import { createBatchScheduler } from "./batch-scheduler.ts";
 import { GuestUtterance } from "./guest-utterance.ts";
 import { guardOf } from "./native-gate.ts";
 import type { GuestData, ModelModule, OpenMessage, ToGuest, ToHost } from "./protocol.ts";
 import { createScheduler } from "./scheduler.ts";
-import { createTogether } from "./together.ts";
 import { toWireError } from "./wire-error.ts";
 
 const { entry, create, isBatching, gate } = workerData as GuestData;
@@ -24,7 +24,7 @@ try {
 
 function serve(model: SpeechModel): void {
   const utterances = new Map<number, GuestUtterance>();
-  const scheduler = isBatching ? createTogether() : createScheduler();
+  const scheduler = isBatching ? createBatchScheduler() : createScheduler();
 
   const forget = (id: number): void => {
     const utterance = utterances.get(id);

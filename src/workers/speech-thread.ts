@@ -6,7 +6,7 @@ import { GuestWorker } from "./guest-worker.ts";
 import { HostUtterance } from "./host-utterance.ts";
 import { packHistory } from "./pack-history.ts";
 import type { GuestData, ToHost } from "./protocol.ts";
-import { Pulse } from "./pulse.ts";
+import { Watchdog } from "./watchdog.ts";
 import { fromWireError } from "./wire-error.ts";
 
 /** How a thread is started. */
@@ -33,7 +33,7 @@ export class SpeechThread {
   readonly #options: SpeechThreadOptions;
   readonly #utterances = new Map<number, HostUtterance>();
   readonly #starting: NodeJS.Timeout;
-  readonly #pulse: Pulse;
+  readonly #pulse: Watchdog;
   #death: Error | null = null;
   #nextId = 0;
   #hasSpoken = false;
@@ -60,7 +60,7 @@ export class SpeechThread {
       () => this.#giveUp(`its thread was not ready within ${startTimeoutMs} ms`),
       startTimeoutMs,
     );
-    this.#pulse = new Pulse({
+    this.#pulse = new Watchdog({
       pingMs,
       stallMs,
       ask: () => this.worker.post({ kind: "ping" }),

@@ -68,7 +68,7 @@ class TidySentences {
     const said: string[] = [];
     for (const sentence of sentences) {
       this.#held = [...this.#held, sentence];
-      if (this.#held.length < MOST_HELD && leavesOpen(this.#held.join(" "))) continue;
+      if (this.#held.length < MAX_HELD && leavesOpen(this.#held.join(" "))) continue;
       said.push(this.flush());
     }
     return said.filter((text) => text !== "").join(" ");
@@ -76,4 +76,4 @@ class TidySentences {
 }
 
 /** What is not closed by then is taken as it is, so that speech need not wait. */
-const MOST_HELD = 3;
+const MAX_HELD = 3;

@@ -1,19 +1,15 @@
 import { ServiceError } from "../contract/errors.ts";
+import { asServiceError } from "../requests/admit.ts";
+import { ClientGoneError } from "../requests/client-gone-error.ts";
 import { knownRefusal } from "../serving/failures.ts";
 import { type Budget, priceOfSound, priceOfWords, priceOutside } from "./budget.ts";
 import { encodeEvent, eventOf, type ReceivedEvent, type WyomingEvent } from "./event.ts";
-import { ClientGoneError, type EventSocket } from "./event-socket.ts";
+import type { EventSocket } from "./event-socket.ts";
 import type { Standing } from "./giving-way.ts";
 import { OpenRecording } from "./open-recording.ts";
 import { OpenStream } from "./open-stream.ts";
 import { languageOf } from "./recording.ts";
-import {
-  asServiceError,
-  beginRequest,
-  type WyomingDeps,
-  type WyomingKind,
-  type WyomingRequest,
-} from "./requests.ts";
+import { beginRequest, type WyomingDeps, type WyomingKind, type WyomingRequest } from "./requests.ts";
 import { prepareStream, prepareWhole, type SpeechClient, speakTo } from "./speech.ts";
 
 /**

@@ -1,12 +1,8 @@
 import type { Socket } from "node:net";
+import { ClientGoneError } from "../requests/client-gone-error.ts";
 import { encodeEvent, type ReceivedEvent, type WyomingEvent } from "./event.ts";
 import { EventParser } from "./event-parser.ts";
 import type { Turns } from "./turns.ts";
-
-/** Why work for a client ends that is no longer there. */
-export class ClientGoneError extends Error {
-  override readonly name = "ClientGoneError";
-}
 
 /** What is read ahead of whoever takes the events, in bytes; the client waits with the rest. */
 const AHEAD_BYTES = 64 * 1024;

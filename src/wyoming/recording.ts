@@ -36,7 +36,7 @@ export class Recording {
 
   /**
    * Takes the next samples once there is room. Throws a 400 {@link ServiceError} when they are too many, and as
-   * `FairShare.enter` does: soon where it holds some already, or those that are to grow would wait for each other.
+   * `KeyedSemaphore.enter` does: soon where it holds some already, or those that are to grow would wait for each other.
    */
   async add(samples: Uint8Array): Promise<void> {
     const length = this.#samples.length + samples.length;

@@ -20,7 +20,7 @@ test("npm run check leaves out what starts programs or runs a network, and that 
   for (const slow of [
     "e2e/newcomer",
     "cli/keys",
-    "cli/merged-weights",
+    "server/merged-weights",
     "writers/gguf",
     "engines/parametric/conformance",
   ]) {

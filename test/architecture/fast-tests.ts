@@ -7,7 +7,7 @@ import { TOP } from "./top.ts";
 const NETWORKS = /^dist\/src\/(tensors\/session\.js|writers\/llama\/)/;
 
 /** What starts a program whenever it is used, if it can start any; the rest of the source does only where it has to. */
-const STARTERS = /^dist\/(test|src\/cli)\//;
+const STARTERS = /^dist\/(test|src\/(cli|server|terminal))\//;
 
 /**
  * The built tests that `npm run check` runs, from the top of the repository: those that start no other program and can

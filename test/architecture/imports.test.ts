@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { findImports, type Import, readImports, sourceFiles } from "./read-imports.ts";
 import { TOP } from "./top.ts";
 
-/** Who may import whom. A folder may always import itself; `cli` is where everything is put together. */
+/** Who may import whom. A folder may always import itself; `server` puts everything together, and commands may use all of it. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   contract: ["model"],
   captions: [],
@@ -27,9 +27,30 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   catalogue: ["model", "settings", "files"],
   tenancy: ["settings", "threads"],
   serving: ["model", "audio", "text", "contract", "catalogue", "tenancy", "threads", "tracing"],
-  http: ["contract", "captions", "serving", "tenancy", "audio", "tracing"],
-  wyoming: ["model", "contract", "serving", "tenancy", "audio", "tracing"],
+  requests: ["contract", "serving", "tenancy", "tracing"],
+  http: ["contract", "captions", "requests", "serving", "tenancy", "audio", "tracing"],
+  wyoming: ["model", "contract", "requests", "serving", "tenancy", "audio", "tracing"],
   client: [],
+  server: [
+    "model",
+    "contract",
+    "audio",
+    "text",
+    "settings",
+    "files",
+    "tensors",
+    "engines",
+    "writers",
+    "recognisers",
+    "workers",
+    "catalogue",
+    "tenancy",
+    "serving",
+    "requests",
+    "http",
+    "wyoming",
+  ],
+  terminal: ["model", "captions", "contract", "settings", "catalogue", "serving", "server"],
   cli: ["*"],
 };
 
@@ -37,15 +58,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "onnxruntime-node": ["tensors"],
   fastify: ["http"],
-  pino: ["http", "cli"],
-  "prom-client": ["http"],
+  pino: ["requests", "http", "cli", "server"],
+  "prom-client": ["requests"],
   "@opentelemetry/api": ["tracing"],
   libsql: ["tenancy"],
   iovalkey: ["tenancy"],
   pg: ["tenancy"],
   typebox: ["contract", "settings", "catalogue", "http"],
   ajv: ["contract"],
-  commander: ["cli"],
+  commander: ["cli", "terminal"],
   "env-paths": ["settings"],
   openai: ["writers"],
   "node-llama-cpp": ["writers"],
@@ -54,7 +75,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "wasm-media-encoders": ["audio", "http"],
   "libopus-wasm": ["audio", "http"],
   "proper-lockfile": ["catalogue"],
-  "cli-progress": ["cli"],
+  "cli-progress": ["terminal"],
 };
 
 /** Modules chosen at run time: the entry that a speech thread is told to load. */
@@ -92,9 +113,10 @@ test("every folder of the source is in the table", () => {
   );
 });
 
-test("an engine imports no other engine, and nobody but the command line imports any", () => {
+test("an engine imports no other engine, and nobody but the server and the command line imports any", () => {
   const wrong = imports.filter(({ file, target }) => {
-    if (target === null || folderOf(target) !== "engines" || folderOf(file) === "cli") return false;
+    if (target === null || folderOf(target) !== "engines" || ["server", "cli"].includes(folderOf(file)))
+      return false;
     return target.split("/")[2] !== file.split("/")[2];
   });
   assert.deepEqual(wrong.map(shown), []);

@@ -4,8 +4,8 @@ import { setImmediate } from "node:timers/promises";
 import { createCatalogue } from "../../src/catalogue/catalogue.ts";
 import { EMBEDDED_CHECKPOINT, PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
 import { Residency } from "../../src/catalogue/residency.ts";
-import { createMetrics } from "../../src/http/metrics.ts";
-import { FairShare } from "../../src/serving/fair-share.ts";
+import { createMetrics } from "../../src/requests/metrics.ts";
+import { KeyedSemaphore } from "../../src/serving/keyed-semaphore.ts";
 import { SpeechService } from "../../src/serving/service.ts";
 import { never } from "../model/scripts.ts";
 import { caller, PREPARED } from "../serving/service-over.ts";
@@ -85,7 +85,7 @@ test("a client that leaves while its model is leased leaves no lease, at whichev
       {
         lease: (model, signal) => catalogue.lease(model, signal),
         writer: null,
-        writing: new FairShare({ ...ALONE, what: "turns", total: 1, perKey: 1, waitMs: NEVER_MS }),
+        writing: new KeyedSemaphore({ ...ALONE, what: "turns", total: 1, perKey: 1, waitMs: NEVER_MS }),
         meter: async () => {},
         telemetry: createMetrics("0").telemetry,
       },

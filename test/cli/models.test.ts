@@ -19,7 +19,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
-import { pullWriter } from "../../src/cli/pull-writer.ts";
+import { pullWriter } from "../../src/server/pull-writer.ts";
 import { within } from "../waiting.ts";
 import { testWeights } from "../writers/weights.ts";
 import { type Finished, runAntiphon } from "./run-antiphon.ts";

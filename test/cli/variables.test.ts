@@ -42,13 +42,17 @@ describe("a command in a container beside a service named antiphon", { concurren
   }
 
   it("reads its settings as every other does: in one place", () => {
-    const readers = readdirSync(join(TOP, "src/cli"), { recursive: true, encoding: "utf8" })
+    const readers = ["cli", "terminal", "server"]
+      .flatMap((room) =>
+        readdirSync(join(TOP, "src", room), { recursive: true, encoding: "utf8" }).map((name) =>
+          join(room, name),
+        ),
+      )
       .filter((name) => name.endsWith(".ts"))
-      .filter((name) => /\bloadSettings\(/.test(readFileSync(join(TOP, "src/cli", name), "utf8")));
-    const benchsOwn = join("bench", "server-process.ts");
+      .filter((name) => /\bloadSettings\(/.test(readFileSync(join(TOP, "src", name), "utf8")));
     assert.deepEqual(
       readers.sort(),
-      [benchsOwn, "global-options.ts"],
+      [join("cli", "bench", "server-process.ts"), join("terminal", "global-options.ts")],
       "the bench's server has no environment",
     );
   });

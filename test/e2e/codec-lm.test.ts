@@ -48,12 +48,13 @@ describe("a server whose models are codec language models", () => {
       {
         models: { "svc-beta-v0.3": { checkpoint: "csm" }, qwen: { checkpoint: "qwen" } },
         checkpoints: {
-          csm: { path: csm, precision: "fp32", places: 2, threads: 1 },
+          csm: { path: csm, precision: "fp32", maxConcurrent: 2, threads: 1 },
           qwen: { path: base, precision: "fp32", voices, threads: 1, resident: false },
         },
       },
       folder,
-      { recogniser },
+      // A busy machine may take long over what waits.
+      { recogniser, flags: { queueWaitMs: "60000" } },
     );
     client = clientOf(server.url, server.key);
   });
@@ -167,7 +168,7 @@ describe("antiphon with a codec language model", () => {
   before(() => {
     const settings = {
       models: { "svc-beta-v0.3": { checkpoint: "own" } },
-      checkpoints: { own: { path: csm, places: 2 } },
+      checkpoints: { own: { path: csm, maxConcurrent: 2 } },
     };
     writeFileSync(config, JSON.stringify(settings));
   });

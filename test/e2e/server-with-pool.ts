@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import pino from "pino";
-import { startServer } from "../../src/cli/compose.ts";
-import { openEmbeddedVoice } from "../../src/cli/embedded-voice.ts";
+import { openEmbeddedVoice } from "../../src/server/embedded-voice.ts";
+import { startServer } from "../../src/server/start-server.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import { openTenancy } from "../../src/tenancy/open.ts";
 import type { WorkerPool } from "../../src/workers/worker-pool.ts";
@@ -24,7 +24,7 @@ export async function startServerWithPool(): Promise<ServerWithPool> {
   const settings = loadSettings({ flags: { port: "0", workers: "1", dataDir } });
   const tenancy = await openTenancy(settings);
   const { key } = await tenancy.createKey({ label: "test", rpm: 100_000, burst: 100_000 });
-  const pool = await openEmbeddedVoice({ threads: 1, readings: settings.readings });
+  const pool = await openEmbeddedVoice({ threads: 1 });
   const frames = { given: 0, afterAbort: 0 };
   const watched: WorkerPool = {
     ...pool,

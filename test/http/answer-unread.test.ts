@@ -5,7 +5,8 @@ import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { answerUnread, type DrainLimits } from "../../src/http/answer-unread.ts";
-import { type Ending, RequestLife } from "../../src/http/request-life.ts";
+import { TrackedRequest } from "../../src/http/tracked-request.ts";
+import type { Ending } from "../../src/requests/request-context.ts";
 import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
 import { until, within } from "../waiting.ts";
 import { openRaw, rawRequest } from "./raw-socket.ts";
@@ -215,8 +216,8 @@ test("a refusal that waits behind a stream comes after it, and its body is taken
 async function refuser(limits: DrainLimits) {
   const endings: Ending[] = [];
   const refusing = createServer((request, response) => {
-    const life = new RequestLife(request, response, (ending) => endings.push(ending));
-    answerUnread(life, { status: 404, headers: {}, body: "no" }, limits);
+    const tracked = new TrackedRequest(request, response, (ending) => endings.push(ending));
+    answerUnread(tracked, { status: 404, headers: {}, body: "no" }, limits);
   });
   const letGo = new Promise<void>((resolve) => {
     refusing.on("connection", (socket) => socket.on("error", () => {}).once("close", () => resolve()));

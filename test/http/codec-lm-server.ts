@@ -1,5 +1,5 @@
 import { offeredModels } from "../../src/catalogue/offered-models.ts";
-import { type CodecLmCheckpoint, codecLmCheckpoints } from "../../src/cli/codec-lm-checkpoints.ts";
+import { type CodecLmCheckpoint, codecLmCheckpoints } from "../../src/server/codec-lm-checkpoints.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import { startTestServer, type TestServer, type TestServerOptions } from "./start.ts";
 

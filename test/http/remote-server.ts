@@ -1,5 +1,5 @@
 import { offeredModels } from "../../src/catalogue/offered-models.ts";
-import { remoteCheckpoints } from "../../src/cli/remote-checkpoints.ts";
+import { remoteCheckpoints } from "../../src/server/remote-checkpoints.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import { startTestServer, type TestServer, type TestServerOptions } from "./start.ts";
 

@@ -1,10 +1,10 @@
 import pino, { type Logger } from "pino";
 import type { PublicModel } from "../../src/catalogue/public-models.ts";
 import type { Checkpoint } from "../../src/catalogue/residency.ts";
-import { type RunningServer, startServer } from "../../src/cli/compose.ts";
 import { createToneModel, type ToneOptions } from "../../src/engines/tone/tone.ts";
 import type { Recogniser } from "../../src/model/recogniser.ts";
 import type { Writer } from "../../src/model/writer.ts";
+import { type RunningServer, startServer } from "../../src/server/start-server.ts";
 import type { OwnPlaces } from "../../src/serving/admissions.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import type { Buckets } from "../../src/tenancy/buckets.ts";

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
-import { openEmbeddedVoice } from "../../src/cli/embedded-voice.ts";
 import type { Script } from "../../src/model/script.ts";
+import { openEmbeddedVoice } from "../../src/server/embedded-voice.ts";
 import type { WorkerPool } from "../../src/workers/worker-pool.ts";
 import { decode } from "../audio/encode/decoders.ts";
 import { startTestServer, type TestServer } from "../http/start.ts";
@@ -18,7 +18,6 @@ export interface SteadyServer extends TestServer {
 export async function startSteadyServer(): Promise<SteadyServer> {
   const pool = await openEmbeddedVoice({
     threads: Math.min(4, availableParallelism()),
-    readings: "standard",
   });
   const recogniser = new ScriptedRecogniser();
   const server = await startTestServer({

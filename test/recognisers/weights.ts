@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { recogniserWeights } from "../../src/cli/recogniser-weights.ts";
+import { recogniserWeights } from "../../src/server/recogniser-weights.ts";
 
 /** Beside the installed packages: fetched and converted once, and gone with them. */
 const CACHE = fileURLToPath(new URL("../../../node_modules/.cache/antiphon", import.meta.url));

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { wordErrors } from "../../bench/word-errors.ts";
-import { openEmbeddedVoice } from "../../src/cli/embedded-voice.ts";
 import type { Clip } from "../../src/model/conversation.ts";
 import { clipSound } from "../../src/model/sound.ts";
 import { openWhisper } from "../../src/recognisers/whisper/open-whisper.ts";
+import { openEmbeddedVoice } from "../../src/server/embedded-voice.ts";
 import { scriptOf } from "../model/scripts.ts";
 import { PLAIN, recogniserConformance } from "./conformance.ts";
 import { testWhisper } from "./weights.ts";
@@ -112,7 +112,7 @@ if (missing !== false) {
 }
 
 async function spoken(text: string): Promise<Clip> {
-  const voice = await openEmbeddedVoice({ threads: 1, readings: "standard" });
+  const voice = await openEmbeddedVoice({ threads: 1 });
   try {
     const parts: Float32Array[] = [];
     for await (const { samples } of voice.speak(scriptOf({ text }), never)) {

@@ -2,7 +2,7 @@ import { mock } from "node:test";
 import { findModel, PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
 import type { Frame, SpeechModel, SpeechReport } from "../../src/model/speech-model.ts";
 import type { Writer } from "../../src/model/writer.ts";
-import { FairShare, type FairShareOptions } from "../../src/serving/fair-share.ts";
+import { KeyedSemaphore, type KeyedSemaphoreOptions } from "../../src/serving/keyed-semaphore.ts";
 import { prepareTts } from "../../src/serving/prepare.ts";
 import { type Caller, type Outcome, type ServiceOptions, SpeechService } from "../../src/serving/service.ts";
 import type { SpokenPiece } from "../../src/serving/spoken-piece.ts";
@@ -64,11 +64,11 @@ interface Setup {
   readonly meter?: (record: UsageRecord) => Promise<void>;
   readonly lease?: (model: SpeechModel) => Promise<SpeechModel>;
   readonly writer?: Writer | null;
-  readonly writing?: FairShareOptions;
+  readonly writing?: KeyedSemaphoreOptions;
   readonly telemetry?: Partial<Telemetry>;
 }
 
-const WRITING: FairShareOptions = {
+const WRITING: KeyedSemaphoreOptions = {
   what: "turns being written",
   total: 2,
   perKey: 2,
@@ -102,7 +102,7 @@ export function serviceOver({
         return { model, preset: {}, card: PREPARED.model.card, release };
       },
       writer,
-      writing: new FairShare(writing),
+      writing: new KeyedSemaphore(writing),
       meter: meter ?? (async (record) => void metered.push(record)),
       telemetry: { ...NO_TELEMETRY, ...telemetry },
     },

@@ -160,7 +160,7 @@ describe("settings", () => {
     const settings = loadSettings({ configFile: fileHolding(JSON.stringify({ checkpoints })) });
     const defaults = {
       precision: "int8",
-      places: 4,
+      maxConcurrent: 4,
       threads: 0,
       pace: "throughput",
       resident: true,
@@ -279,9 +279,9 @@ describe("settings", () => {
     ],
     [
       "no place at all",
-      here({ path: "/srv/csm", places: 0 }),
+      here({ path: "/srv/csm", maxConcurrent: 0 }),
       "file",
-      /checkpoints\.own\.places in the file .* is 0, but it takes a whole number from 1 to 64/,
+      /checkpoints\.own\.maxConcurrent in the file .* is 0, but it takes a whole number from 1 to 64/,
     ],
     [
       "a voice that is neither a name nor a recording",

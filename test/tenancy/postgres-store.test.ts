@@ -191,7 +191,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
         await withStores([openPostgres(url)], async (store) => {
           await makeKeys(store!, ["key_a"]);
           await work(store!, url, (keptDays = 3) =>
-            keepDays(connections, "antiphon", { keptDays, longestMs: 20_000 }),
+            keepDays(connections, "antiphon", { keptDays, maxMs: 20_000 }),
           );
         });
       } finally {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LONGEST_SENTENCE, SentenceCutter } from "../../src/text/sentence-cutter.ts";
+import { MAX_SENTENCE_CHARS, SentenceCutter } from "../../src/text/sentence-cutter.ts";
 import fc from "../properties.ts";
 
 test("a sentence comes out when the next one begins, and the last one at the end", () => {
@@ -45,7 +45,7 @@ test("what runs on without a stop is let go after a clause, else between words, 
     const cutter = new SentenceCutter();
     const parts = cutter.push(text);
     assert.ok(parts.length >= 2, `${parts.length} parts`);
-    for (const part of parts) assert.ok(part.length <= LONGEST_SENTENCE && part.length > 190, part);
+    for (const part of parts) assert.ok(part.length <= MAX_SENTENCE_CHARS && part.length > 190, part);
     const rest = cutter.flush() ?? "";
     const joined = [...parts, rest].join(text.includes(" ") ? " " : "");
     assert.equal(joined, text.trim());

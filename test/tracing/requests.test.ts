@@ -48,7 +48,6 @@ before(async () => {
       model: "test-writer",
       apiKey: WRITER_KEY,
       maxTokens: 160,
-      tokenLimitField: "max_tokens",
       retryDelaysMs: [],
     }),
     recogniser: openEndpointRecogniser({

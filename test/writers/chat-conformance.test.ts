@@ -46,7 +46,6 @@ function writerOf({ baseUrl }: ChatServer): Writer {
     model: "test-model",
     apiKey: null,
     maxTokens: 160,
-    tokenLimitField: "max_tokens",
     firstTokenTimeoutMs: 10_000,
     totalTimeoutMs: 20_000,
     retryDelaysMs: [0, 0],

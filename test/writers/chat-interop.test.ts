@@ -53,12 +53,6 @@ if (baseUrl === "") {
       context.diagnostic(reply);
     });
 
-    test("the other name for the limit works or is replaced", async (context) => {
-      const other = open({ tokenLimitField: "max_completion_tokens", maxTokens: 12 });
-      context.after(() => other.close());
-      assert.ok((await replyOf(other, dialogueOf("Tell me a long story."))).length < 120);
-    });
-
     test("a history far over its context is shortened until it fits", async () => {
       assert.notEqual(await replyOf(writer, dialogueOf(longHistory())), "");
     });
@@ -86,7 +80,6 @@ function open(options: Partial<ChatWriterOptions> = {}): Writer {
     model,
     apiKey,
     maxTokens: 80,
-    tokenLimitField: "max_tokens",
     firstTokenTimeoutMs: 60_000,
     totalTimeoutMs: 120_000,
     ...options,

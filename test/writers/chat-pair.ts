@@ -19,7 +19,6 @@ export async function openPair(
     model: "test-model",
     apiKey: API_KEY,
     maxTokens: 160,
-    tokenLimitField: "max_tokens",
     firstTokenTimeoutMs: 10_000,
     totalTimeoutMs: 20_000,
     retryDelaysMs: [0, 0],

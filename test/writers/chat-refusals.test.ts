@@ -7,7 +7,7 @@ import { type Answer, type ChatBody, ChatServer, type Exchange, UPSTREAM_SECRET 
 import { dialogueOf, longHistory, replyOf } from "./dialogues.ts";
 
 for (const [status, says] of [
-  [400, /refused the request \(400\): check writer\.model, writer\.maxTokens and writer\.tokenLimitField/],
+  [400, /refused the request \(400\): check writer\.model and writer\.maxTokens/],
   [401, /refused the key \(401\): check ANTIPHON_WRITER_API_KEY or writer\.apiKeyFile/],
   [402, /refused the request \(402\)/],
   [403, /\(403\): check ANTIPHON_WRITER_API_KEY or writer\.apiKeyFile, and writer\.model/],
@@ -171,7 +171,7 @@ test("an endpoint that takes neither limit, nor anything else, is asked a few ti
       error: { message: `max_tokens max_completion_tokens temperature stream_options ${UPSTREAM_SECRET}` },
     });
   server.next(refuse, refuse, refuse, refuse);
-  await assertFails(writer, /writer\.tokenLimitField/);
+  await assertFails(writer, /check writer\.model and writer\.maxTokens/);
   assert.equal(server.exchanges.length, 4);
   await server.idle();
   assert.match(await replyOf(writer, dialogueOf("Hi.")), /You said/);
@@ -254,7 +254,7 @@ test("an address that cannot be one, or holds a password, is refused at once and
   ]) {
     const options = { model: "m", apiKey: null, maxTokens: 1, firstTokenTimeoutMs: 1, totalTimeoutMs: 1 };
     assert.throws(
-      () => openChatWriter({ ...options, baseUrl, tokenLimitField: "max_tokens" }),
+      () => openChatWriter({ ...options, baseUrl }),
       (error: Error) => /writer\.baseUrl/.test(error.message) && !error.message.includes(API_KEY),
     );
   }

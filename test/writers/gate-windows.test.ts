@@ -10,11 +10,11 @@ test("windows cover the end of a turn, overlap, and are no more than the length 
       fc.integer({ min: 1, max: 40 }),
       fc.integer({ min: 1, max: 40 }),
       fc.integer({ min: 1, max: 300 }),
-      (length, step, overlap, most) => {
+      (length, step, overlap, max) => {
         const size = step + overlap;
         const tokens = Array.from({ length }, (_, i) => i);
-        const windows = windowsOf(tokens, { size, step, most });
-        assert.deepEqual([...new Set(windows.flat())], tokens.slice(-most));
+        const windows = windowsOf(tokens, { size, step, max });
+        assert.deepEqual([...new Set(windows.flat())], tokens.slice(-max));
         for (const window of windows) {
           assert.ok(window.length > 0 && window.length <= size);
           assert.deepEqual(
@@ -24,7 +24,7 @@ test("windows cover the end of a turn, overlap, and are no more than the length 
         }
         for (const [i, window] of windows.slice(1).entries())
           assert.ok((window[0] ?? 0) <= (windows[i]?.at(-1) ?? 0));
-        assert.ok(windows.length <= Math.ceil(most / step) + 1);
+        assert.ok(windows.length <= Math.ceil(max / step) + 1);
       },
     ),
   );

@@ -22,7 +22,7 @@ const makeOwn = () =>
     systemPrompt: "You are a concise, friendly conversation partner.",
     contextTokens: 1_024,
     maxTokens: 10,
-    leastSureness: null,
+    minConfidence: null,
     characterBytes: true,
   });
 
@@ -107,8 +107,8 @@ describe("writers on a GGUF file", { skip: missing }, () => {
 
     test("beyond the first sentence only what the model is sure of is said", async () => {
       const counts = [];
-      for (const leastSureness of [0, null]) {
-        const own = await openGgufWriter({ ...embedded, leastSureness });
+      for (const minConfidence of [0, null]) {
+        const own = await openGgufWriter({ ...embedded, minConfidence });
         let count = 0;
         for (const text of ["Why do birds sing?", "Why is snow white?", "How do bees make honey?"])
           count += (await passagesOf(own, dialogueOf(text))).length;

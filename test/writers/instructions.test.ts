@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { composeWriter } from "../../src/cli/compose-writer.ts";
+import { composeWriter } from "../../src/server/compose-writer.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import { GATE_REPLIES } from "../../src/writers/gate/gate-replies.ts";
 import { ChatServer } from "./chat-server.ts";

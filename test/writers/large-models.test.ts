@@ -29,7 +29,7 @@ function optionsFor(model: TinyModel | Buffer, options: Partial<GgufWriterOption
     contextTokens: 1_024,
     maxTokens: 40,
     maxSentences: 8,
-    leastSureness: null,
+    minConfidence: null,
     temperatureScale: 1,
     sequences: 2,
     threads: 1,

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
-import { mergedWriter } from "../../src/cli/embedded-writer.ts";
-import { pullWriter } from "../../src/cli/pull-writer.ts";
+import { mergedWriter } from "../../src/server/embedded-writer.ts";
+import { pullWriter } from "../../src/server/pull-writer.ts";
 
 /** Beside the installed packages: fetched and merged once, and gone with them. */
 const CACHE = fileURLToPath(new URL("../../../node_modules/.cache/antiphon", import.meta.url));

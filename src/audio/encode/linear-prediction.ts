@@ -10,7 +10,7 @@ const ORDER = 8;
 
 /** So that sums of 8 products with 16-bit samples stay within 32 bits. */
 const PRECISION = 12;
-const MOST_SHIFT = 15;
+const MAX_SHIFT = 15;
 
 /**
  * The linear predictor of order 8 of a block, by autocorrelation (Makhoul, "Linear prediction: a tutorial review", 1975);
@@ -80,9 +80,9 @@ function levinsonDurbin(sums: Float64Array): Float64Array | null {
 
 /** Whole numbers as large as fit; what rounding leaves is carried on to the next. */
 function quantised(factors: Float64Array): Predictor | null {
-  const largest = factors.reduce((most, factor) => Math.max(most, Math.abs(factor)), 0);
+  const largest = factors.reduce((max, factor) => Math.max(max, Math.abs(factor)), 0);
   const limit = 2 ** (PRECISION - 1) - 1;
-  let shift = MOST_SHIFT;
+  let shift = MAX_SHIFT;
   while (shift > 0 && largest * 2 ** shift > limit) shift -= 1;
   if (!(largest * 2 ** shift <= limit)) return null;
   let carried = 0;

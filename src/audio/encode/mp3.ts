@@ -7,7 +7,7 @@ import { type Encoder, NOTHING } from "./encoder.ts";
 const BITRATE_KBPS = 128;
 
 /** So many encoders that nobody uses are kept: each holds half a megabyte, and making one costs 2 ms. */
-const MOST_IDLE = 8;
+const MAX_IDLE = 8;
 
 export type Lame = WasmMediaEncoder<"audio/mpeg">;
 
@@ -37,7 +37,7 @@ export async function mp3Encoder(open: () => Promise<Lame>): Promise<Encoder> {
     end: () => live().finalize().slice(),
     finishedHead: () => NOTHING,
     free() {
-      if (!isFree && idle.length < MOST_IDLE) idle.push(lame);
+      if (!isFree && idle.length < MAX_IDLE) idle.push(lame);
       isFree = true;
     },
   };

@@ -7,8 +7,8 @@ export interface RicePlan {
   readonly bits: number;
 }
 
-const MOST_PARTITION_ORDER = 6;
-const MOST_PARAMETER = 14;
+const MAX_PARTITION_ORDER = 6;
+const MAX_PARAMETER = 14;
 const PARAMETER_BITS = 4;
 
 /**
@@ -20,7 +20,7 @@ const PARAMETER_BITS = 4;
  */
 export function planRice(residual: Int32Array, order: number): RicePlan {
   let best: RicePlan | null = null;
-  for (let partitionOrder = 0; partitionOrder <= MOST_PARTITION_ORDER; partitionOrder += 1) {
+  for (let partitionOrder = 0; partitionOrder <= MAX_PARTITION_ORDER; partitionOrder += 1) {
     const size = residual.length >> partitionOrder;
     if (size << partitionOrder !== residual.length || size <= order) break;
     const plan = planParts(residual, order, partitionOrder, size);
@@ -64,7 +64,7 @@ function planParts(residual: Int32Array, order: number, partitionOrder: number, 
     for (let i = first; i < from + size; i += 1) sum += folded(residual[i]!);
     const count = from + size - first;
     let parameter = 0;
-    while (parameter < MOST_PARAMETER && count * 2 ** (parameter + 1) < sum) parameter += 1;
+    while (parameter < MAX_PARAMETER && count * 2 ** (parameter + 1) < sum) parameter += 1;
     parameters.push(parameter);
     bits += PARAMETER_BITS + count * (parameter + 1) + sum / 2 ** parameter;
   }

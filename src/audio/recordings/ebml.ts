@@ -46,11 +46,11 @@ interface Variable {
 }
 
 /** A number of variable length: as many zeros before its first one as bytes follow. */
-function readNumber(bytes: Uint8Array, at: number, mostBytes: number, isMarkerCut: boolean): Variable {
+function readNumber(bytes: Uint8Array, at: number, maxBytes: number, isMarkerCut: boolean): Variable {
   const first = bytes[at];
   if (first === undefined) throw cutOff(at);
   const length = Math.clz32(first) - 23;
-  if (length > mostBytes)
+  if (length > maxBytes)
     throw new AudioFormatError(`it is damaged at byte ${at}: no element of WebM begins there`);
   if (at + length > bytes.length) throw cutOff(at);
   const mask = 0xff >> length;

@@ -23,7 +23,7 @@ export interface FlacFrame {
   readonly end: number;
 }
 
-const MOST_BITS = 24;
+const MAX_BITS = 24;
 /** By the code in a frame's header; 0 is the stream's own. */
 const BITS: readonly (number | null)[] = [0, 8, 12, null, 16, 20, 24, 32];
 const [LEFT_SIDE, SIDE_RIGHT, MID_SIDE] = [8, 9, 10];
@@ -59,10 +59,10 @@ export class FlacFrameReader {
     if (rateCode >= 12) reader.read(rateCode === 12 ? 8 : 16);
     reader.read(8);
     reader.check();
-    if (bitsPerSample > MOST_BITS) {
+    if (bitsPerSample > MAX_BITS) {
       throw new AudioFormatError(
-        `it holds ${bitsPerSample}-bit samples, and up to ${MOST_BITS} can be read`,
-        `send it with ${MOST_BITS} bits or fewer`,
+        `it holds ${bitsPerSample}-bit samples, and up to ${MAX_BITS} can be read`,
+        `send it with ${MAX_BITS} bits or fewer`,
       );
     }
     if (blockSize === 0 || assignment > MID_SIDE! || bitsPerSample < 4 || rateCode === 15) {

@@ -77,12 +77,12 @@ function latin1(bytes: Uint8Array, at: number, count: number): string {
 }
 
 /** What may stand before the first frame: padding, or the rest of a frame that was cut. */
-const MOST_BEFORE = 64 * 1024;
+const MAX_BYTES_BEFORE = 64 * 1024;
 
 /** Frames of MPEG audio begin with eleven ones, and another of the same rate follows. AAC's begin so too, with a layer of 0. */
 function mpegKind(bytes: Uint8Array, start: number): FoundKind | null {
   if (bytes[start] === 0xff && (bytes[start + 1]! & 0xf6) === 0xf0) return { refused: "AAC" };
-  for (let at = start; at + 4 <= bytes.length && at < start + MOST_BEFORE; at += 1) {
+  for (let at = start; at + 4 <= bytes.length && at < start + MAX_BYTES_BEFORE; at += 1) {
     const head = bytes[at] === 0xff ? readFrameHead(bytes, at) : null;
     if (head === null) continue;
     const next = head.bytes === null ? null : at + head.bytes;

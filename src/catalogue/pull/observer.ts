@@ -25,3 +25,15 @@ export type PullEvent =
 
 /** Is told how a pull goes on; must not throw. */
 export type PullObserver = (event: PullEvent) => void;
+
+/** Shows how a pull goes on. */
+export interface PullProgress {
+  readonly observe: PullObserver;
+  /** Leaves the terminal as it was; nothing is shown from then on. */
+  close(): void;
+}
+
+/** Says that another process holds a checkpoint's lock: it fetches it, or merges what was fetched with its adapter. */
+export function waitingFor(checkpoint: string): string {
+  return `Another process is installing ${checkpoint}: waiting for it.`;
+}

@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { openEmbeddedVoice } from "../embedded-voice.ts";
+import { openEmbeddedVoice } from "../../server/embedded-voice.ts";
 import { engineAlone, engineStreams, realTimeFactor } from "./engine-speed.ts";
 import type { Utterance } from "./load-job.ts";
 import { percentile } from "./percentile.ts";
@@ -40,7 +40,7 @@ export async function serviceSpeed({ requests, steps, stepMs }: SpeedOptions): P
 
 /** Measures the same of the engine in this process, with as many threads as the server has. */
 export async function engineSpeed({ requests, steps, stepMs }: SpeedOptions): Promise<Speed> {
-  const voice = await openEmbeddedVoice({ threads: availableParallelism(), readings: "standard" });
+  const voice = await openEmbeddedVoice({ threads: availableParallelism() });
   try {
     const alone = await engineAlone(voice, requests);
     const { most } = await mostHeld(steps, async (streams) =>

@@ -1,6 +1,7 @@
+import type { Architecture } from "./architecture.ts";
 import { csm } from "./csm/csm.ts";
 import { CheckpointError, readFields } from "./fields.ts";
-import type { Architecture } from "./model.ts";
+
 import { qwen3Tts } from "./qwen3-tts/qwen3-tts.ts";
 
 const ARCHITECTURES: readonly Architecture[] = [csm, qwen3Tts];

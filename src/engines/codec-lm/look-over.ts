@@ -8,7 +8,6 @@ import { memoryFact } from "./memory.ts";
 import type { Findings } from "./model.ts";
 import { noting } from "./opened.ts";
 import type { CheckpointParts } from "./parts.ts";
-import { partsOf } from "./parts-of.ts";
 
 /** How closely a checkpoint is looked at. */
 export interface Look {
@@ -29,7 +28,7 @@ export async function lookOverCheckpoint(folder: string, look: Look = {}): Promi
   const facts = [...findings.facts];
   const problems = [...findings.problems];
   // What keeps the configuration from being read is among the problems already.
-  const parts = await partsOf(folder).catch(() => null);
+  const parts = await architecture.parts(folder).catch(() => null);
   if (parts === null) return { facts, problems: [...new Set(problems)] };
   facts.push(memoryFact(parts));
   const more: string[] = [];
@@ -62,9 +61,9 @@ async function tokenizerProblems(parts: CheckpointParts, known: readonly string[
     const is = found === undefined ? `has no ${token}` : `has ${token} as ${found}`;
     problems.push(`The tokenizer is of another model: it ${is}; by config.json (${field}) that is ${id}.`);
   }
-  if (tokenizer.largestId >= parts.textTokens) {
+  if (tokenizer.maxId >= parts.textTokens) {
     problems.push(
-      `The tokenizer is of another model: its tokens go up to ${tokenizer.largestId}; the text's embedding has ${parts.textTokens} rows.`,
+      `The tokenizer is of another model: its tokens go up to ${tokenizer.maxId}; the text's embedding has ${parts.textTokens} rows.`,
     );
   }
   return problems;

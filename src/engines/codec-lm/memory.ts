@@ -1,9 +1,9 @@
 import { BLOCK, blocksIn } from "../../tensors/quantised-blocks.ts";
+import { architectureOf } from "./architectures.ts";
 import { type AvailableMemory, availableMemory } from "./available-memory.ts";
 import { CheckpointError } from "./fields.ts";
 import type { Precision } from "./model.ts";
 import type { CheckpointParts } from "./parts.ts";
-import { partsOf } from "./parts-of.ts";
 import type { TransformerSizes } from "./transformer.ts";
 
 /** How a checkpoint is going to be run. */
@@ -36,7 +36,8 @@ const FLOAT_BYTES = 4;
  * @throws CheckpointError when the configuration is wrong
  */
 export async function memoryOf(folder: string, plan: MemoryPlan): Promise<number> {
-  return memoryOfParts(await partsOf(folder), plan);
+  const { parts } = await architectureOf(folder);
+  return memoryOfParts(await parts(folder), plan);
 }
 
 /** The same of what the configuration was read into. */

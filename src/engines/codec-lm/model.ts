@@ -101,18 +101,6 @@ export interface Findings {
   readonly problems: readonly string[];
 }
 
-/** A kind of codec language model that can be run. */
-export interface Architecture {
-  /** `model_type` in its `config.json`. */
-  readonly modelType: string;
-  /** Looks a folder over, as far as that can be done without loading it. */
-  check(folder: string): Promise<Findings>;
-  /**
-   * @throws CheckpointError, WeightsError or TokenizerError saying what is missing or wrong; the signal's reason
-   */
-  open(folder: string, setup: Setup): Promise<CodecLanguageModel>;
-}
-
 /**
  * What the transformers' weights are computed with: as they are, or in blocks of 32 numbers of so many bits. The codec is
  * computed as it is. With `int4`, what makes logits keeps 8 bits, and so does all of Qwen3-TTS's code predictor.

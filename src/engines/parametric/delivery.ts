@@ -45,7 +45,7 @@ export function drawReading(ids: readonly number[], strength: number, random: Ra
   }
   const stretch = ids.map((id, index) => {
     const pause = PAUSE_IDS.has(id) ? Math.exp(PAUSE_LENGTH * strength * random.gentle()) : 1;
-    return Math.min(LONGEST_STRETCH, Math.max(SHORTEST_STRETCH, wordLength[words[index]!]! / tempo)) * pause;
+    return Math.min(MAX_STRETCH, Math.max(MIN_STRETCH, wordLength[words[index]!]! / tempo)) * pause;
   });
   return { stretch, level, range, words, wordPitch };
 }
@@ -106,8 +106,8 @@ export function wordsOf(ids: readonly number[]): number[] {
 }
 
 /** Faster or slower than this costs words (measured with Whisper: rate 1.4 quintuples the errors). */
-export const SHORTEST_STRETCH = 0.87;
-export const LONGEST_STRETCH = 1.4;
+export const MIN_STRETCH = 0.87;
+export const MAX_STRETCH = 1.4;
 
 /** The ids of voices/heart/vocab.json that mark a pause: `; : , . ! ? — …`. */
 const PAUSE_IDS: ReadonlySet<number> = new Set([1, 2, 3, 4, 5, 6, 9, 10]);

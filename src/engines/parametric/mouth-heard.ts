@@ -5,15 +5,15 @@ import { type Placement, sampleOf } from "./placement.ts";
 
 /** What the mouth does over an utterance, as its audio is given. Between passages it rests. */
 export class MouthHeard {
-  readonly #mostSamples: number;
+  readonly #maxSamples: number;
   #phonemes: Placed[] = [];
   #visemes: Placed[] = [];
   /** Until where the mouth's shape is known, in samples. */
   #known = 0;
 
-  /** @param mostSamples the audio's longest: what would begin behind it is not told, and nothing ends behind it */
-  constructor(mostSamples: number) {
-    this.#mostSamples = mostSamples;
+  /** @param maxSamples the audio's longest: what would begin behind it is not told, and nothing ends behind it */
+  constructor(maxSamples: number) {
+    this.#maxSamples = maxSamples;
   }
 
   place({ phonemes, visemes }: MouthPlan, placement: Placement): void {
@@ -50,11 +50,11 @@ export class MouthHeard {
   }
 
   #isHeard({ from, to }: Placed): boolean {
-    return from < to && from < this.#mostSamples;
+    return from < to && from < this.#maxSamples;
   }
 
   #timed({ name, from, to }: Placed): TimedName {
-    return { name, startS: from / SAMPLE_RATE_HZ, endS: Math.min(to, this.#mostSamples) / SAMPLE_RATE_HZ };
+    return { name, startS: from / SAMPLE_RATE_HZ, endS: Math.min(to, this.#maxSamples) / SAMPLE_RATE_HZ };
   }
 }
 

@@ -126,7 +126,7 @@ async function passagesOf(
 ): Promise<TracedPhonemes[]> {
   const { phonemes, sources } = await phonemizer.readTraced(sentence, words);
   let before = 0;
-  return splitClauses(withClosingStop(phonemes, sentence), LONG_PHONEMES, LONGEST_PHONEMES).map((passage) => {
+  return splitClauses(withClosingStop(phonemes, sentence), LONG_PHONEMES, MAX_PHONEMES).map((passage) => {
     const traced = { phonemes: passage, sources, before };
     before += soundCount(passage);
     return traced;
@@ -134,4 +134,4 @@ async function passagesOf(
 }
 
 const LONG_PHONEMES = 400;
-const LONGEST_PHONEMES = 600;
+const MAX_PHONEMES = 600;

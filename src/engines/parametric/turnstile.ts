@@ -35,7 +35,7 @@ export class Turnstile {
 
   #next(): Waiting | undefined {
     const [patient] = this.#patient;
-    const isOverdue = patient !== undefined && this.#now() - patient.sinceMs >= LONGEST_WAIT_MS;
+    const isOverdue = patient !== undefined && this.#now() - patient.sinceMs >= MAX_WAIT_MS;
     const goesFirst = isOverdue && !this.#owesUrgent && this.#urgent.length > 0;
     this.#owesUrgent = goesFirst;
     return goesFirst ? this.#patient.shift() : (this.#urgent.shift() ?? this.#patient.shift());
@@ -48,4 +48,4 @@ interface Waiting {
 }
 
 /** A listener begins with 200 ms in hand. */
-const LONGEST_WAIT_MS = 60;
+const MAX_WAIT_MS = 60;

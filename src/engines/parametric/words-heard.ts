@@ -8,16 +8,16 @@ import type { TimedWord } from "./word-times.ts";
 
 /** The words of an utterance as their audio is given: each once, with the samples in which it begins. */
 export class WordsHeard {
-  readonly #mostSamples: number;
+  readonly #maxSamples: number;
   /** Placed and not given yet, by their beginnings. */
   readonly #waiting: { readonly word: SpokenWord; readonly atSample: number }[] = [];
   #characters = { place: 0, count: 0 };
   /** The end in the text of the last word that was placed, and so is heard whole. */
   #placed = 0;
 
-  /** @param mostSamples the audio's longest: of words that would end behind it nothing is told */
-  constructor(mostSamples: number) {
-    this.#mostSamples = mostSamples;
+  /** @param maxSamples the audio's longest: of words that would end behind it nothing is told */
+  constructor(maxSamples: number) {
+    this.#maxSamples = maxSamples;
   }
 
   /** Places the words of a passage. @param text all that has been pulled */
@@ -28,7 +28,7 @@ export class WordsHeard {
       if (span.to <= span.from || span.from < this.#placed || fromFrame >= placement.endFrame) continue;
       const start = sampleOf(placement, fromFrame);
       const end = Math.max(sampleOf(placement, toFrame), start + HOP_SAMPLES);
-      if (end > this.#mostSamples) return;
+      if (end > this.#maxSamples) return;
       this.#placed = span.to;
       const word = text.slice(span.from, span.to);
       const offset = this.#charactersBefore(text, span.from);

@@ -4,7 +4,7 @@ import type { Dialect } from "./dialect.ts";
 import type { RemoteOptions } from "./remote-options.ts";
 
 /** As many code points as a turn may have; and as many as are sure to be spoken within the frames of one request. */
-export const MOST_CHARS = 8_000;
+export const MAX_CHARS = 8_000;
 const CHARS_IN_MOST_FRAMES = 1_000;
 
 /**
@@ -21,9 +21,9 @@ export function antiphonDialect({ model, voices }: RemoteOptions): Dialect {
     async prepare(script, signal) {
       const conversation = await conversationBody(script, model, labelOf, signal);
       return {
-        mostChars: script.delivery.maxFrames > FRAMES.most ? CHARS_IN_MOST_FRAMES : MOST_CHARS,
-        request: (text, mostFrames) => ({
-          body: [...conversation.opening, conversation.closing(text, mostFrames)],
+        maxChars: script.delivery.maxFrames > FRAMES.max ? CHARS_IN_MOST_FRAMES : MAX_CHARS,
+        request: (text, maxFrames) => ({
+          body: [...conversation.opening, conversation.closing(text, maxFrames)],
           read: readConversation(),
         }),
         finish: () => conversation.finish(),

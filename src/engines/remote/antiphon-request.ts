@@ -3,13 +3,13 @@ import type { Script } from "../../model/script.ts";
 import { base64Wav } from "./base64-wav.ts";
 
 /** The frames that an Antiphon may be asked for in one request. */
-export const FRAMES = { least: 16, most: 2_048 } as const;
+export const FRAMES = { min: 16, max: 2_048 } as const;
 
 /** What stays the same over the requests of an utterance: the body up to the open turn's text, and from there on. */
 interface ConversationBody {
   readonly opening: readonly Uint8Array[];
   /** The rest of it, for some words that may have so many frames. */
-  closing(text: string, mostFrames: number): Uint8Array;
+  closing(text: string, maxFrames: number): Uint8Array;
   /** Lets go of the opening: no more requests will be made. */
   finish(): void;
 }
@@ -31,7 +31,7 @@ export async function conversationBody(
   for (const turn of history) opening.push(...(await turnJson(turn, labelOf(turn.speaker), signal)));
   return {
     opening,
-    closing(text, mostFrames) {
+    closing(text, maxFrames) {
       const open = JSON.stringify({ speaker: labelOf(speaker), text });
       const rest = {
         ...(model === null ? {} : { model }),
@@ -41,7 +41,7 @@ export async function conversationBody(
           top_k: delivery.topK,
           repetition_penalty: delivery.repetitionPenalty,
           penalty_window: delivery.penaltyWindow,
-          max_new_tokens: Math.max(FRAMES.least, Math.min(FRAMES.most, mostFrames)),
+          max_new_tokens: Math.max(FRAMES.min, Math.min(FRAMES.max, maxFrames)),
           audio_quality: delivery.quality,
         },
         ...(lexicon.length === 0 ? {} : { lexicon: Object.fromEntries(lexicon) }),

@@ -15,9 +15,9 @@ export interface Dialect {
 /** The requests of one utterance. */
 export interface PreparedRequests {
   /** Code points that one may have. */
-  readonly mostChars: number;
+  readonly maxChars: number;
   /** The one for some words, of which so many frames are taken at most. */
-  request(text: string, mostFrames: number): SpeechCall;
+  request(text: string, maxFrames: number): SpeechCall;
   /** No more words will come: lets go of what the requests have in common. */
   finish(): void;
   /** A voice that was heard there, with its speaker as it is called here. */

@@ -37,7 +37,7 @@ const ROUND_WAIT_MS = 250;
 /** An endpoint that failed is asked after the others for so long. */
 const PASSED_OVER_MS = 5_000;
 /** No endpoint is left alone for longer, whatever it asks for. */
-const MOST_REST_MS = 60_000;
+const MAX_REST_MS = 60_000;
 
 type TraceHeaders = NonNullable<Script["traceHeaders"]>;
 
@@ -211,7 +211,7 @@ export class Endpoints {
   #note(endpoint: Endpoint, { message, waitMs, isPassing }: TryError): void {
     const now = nowMs();
     if (isPassing) endpoint.passedOverUntilMs = now + PASSED_OVER_MS;
-    if (waitMs !== null) endpoint.restsUntilMs = now + Math.min(waitMs, MOST_REST_MS);
+    if (waitMs !== null) endpoint.restsUntilMs = now + Math.min(waitMs, MAX_REST_MS);
     if (endpoint.problem === message) return;
     endpoint.problem = message;
     this.#tell("failing", endpoint, message);

@@ -5,7 +5,7 @@ export interface ServerEvent {
 }
 
 /** An event that is longer is none. The last one holds every word of a reply. */
-const MOST_BYTES = 8 * 2 ** 20;
+const MAX_BYTES = 8 * 2 ** 20;
 const END = Buffer.from("\n\n");
 
 /** Takes server-sent events apart, as an Antiphon writes them, whatever pieces they come in. Comments are left out. */
@@ -25,7 +25,7 @@ export class EventReader {
       if (event !== null) events.push(event);
       from = end + END.length;
     }
-    if (all.length - from > MOST_BYTES) throw new RangeError("an event without end");
+    if (all.length - from > MAX_BYTES) throw new RangeError("an event without end");
     this.#rest = from === all.length ? Buffer.alloc(0) : Buffer.from(all.subarray(from));
     return events;
   }

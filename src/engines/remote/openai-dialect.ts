@@ -5,9 +5,9 @@ import { referenceIn } from "./reference.ts";
 import type { RemoteOptions } from "./remote-options.ts";
 
 /** As many code points as OpenAI's own API takes. */
-const MOST_CHARS = 4_096;
+const MAX_CHARS = 4_096;
 /** Nobody says more letters and digits than that in a second: about twice what is usual. */
-const MOST_CHARS_PER_S = 40;
+const MAX_CHARS_PER_S = 40;
 
 /**
  * A server with OpenAI's `POST /audio/speech`. It is given words, a voice and a speed, and of the earlier turns a clip to
@@ -24,13 +24,13 @@ export function openaiDialect(options: RemoteOptions): Dialect {
       const speed = typeof preset.rate === "number" ? preset.rate : 1;
       const model = options.model ?? "";
       return {
-        mostChars: MOST_CHARS,
+        maxChars: MAX_CHARS,
         request(text) {
           const input = withoutPhonemes(text).trim();
-          const leastS = lettersIn(input) / MOST_CHARS_PER_S;
+          const minS = lettersIn(input) / MAX_CHARS_PER_S;
           return {
             body: speechBody({ model, input, voice, speed, format, reference }),
-            read: readSpeech({ format, sampleRateHz, leastS }),
+            read: readSpeech({ format, sampleRateHz, minS }),
           };
         },
         finish() {

@@ -43,18 +43,18 @@ interface ExpectedSpeech {
   /** The rate of samples that come without a head. */
   readonly sampleRateHz: number;
   /** Less of it is not all of the text. */
-  readonly leastS: number;
+  readonly minS: number;
 }
 
 /** The quietest that speech is taken to be at its loudest: 60 dB below full scale. */
-const LEAST_PEAK = 1e-3;
+const MIN_PEAK = 1e-3;
 
 /**
  * Takes an answer of samples apart, as a WAV or without a head: mono, at 24 kHz. A WAV is known by its first bytes, also
  * where it was not asked for. Throws {@link TryError} for what is no speech of 16-bit samples, for an answer that ends
  * far too early, and for silence.
  */
-export function readSpeech({ format, sampleRateHz, leastS }: ExpectedSpeech): ReadSounds {
+export function readSpeech({ format, sampleRateHz, minS }: ExpectedSpeech): ReadSounds {
   return async function* (exchange): AsyncGenerator<Sound, SoundsEnd, void> {
     const head = await exchange.head();
     checkStatus(head);
@@ -87,8 +87,8 @@ export function readSpeech({ format, sampleRateHz, leastS }: ExpectedSpeech): Re
     }
     if (given === 0) throw new TryError("answered well, and without a sound");
     const s = given / SAMPLE_RATE_HZ;
-    if (s < leastS) throw new TryError(`ended far too early, after ${s.toFixed(2)} s`);
-    if (peak < LEAST_PEAK) throw new TryError(`gave nothing but silence, ${s.toFixed(2)} s of it`);
+    if (s < minS) throw new TryError(`ended far too early, after ${s.toFixed(2)} s`);
+    if (peak < MIN_PEAK) throw new TryError(`gave nothing but silence, ${s.toFixed(2)} s of it`);
     return { stop: "finished" };
   };
 }

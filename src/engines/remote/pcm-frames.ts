@@ -7,7 +7,7 @@ import type { Sound } from "./sounds.ts";
  * begins in them to the frame in which it does.
  */
 export class PcmFrames {
-  readonly #mostS: number;
+  readonly #maxS: number;
   #frame = new Float32Array(FRAME_SAMPLES);
   #filled = 0;
   #given = 0;
@@ -17,9 +17,9 @@ export class PcmFrames {
   #words: SpokenWord[] | null = null;
   #mouth: { readonly phonemes: TimedName[]; readonly visemes: TimedName[] } | null = null;
 
-  /** @param mostFrames words are told that are heard whole within so many */
-  constructor(mostFrames: number) {
-    this.#mostS = (mostFrames * FRAME_SAMPLES) / SAMPLE_RATE_HZ + 1e-6;
+  /** @param maxFrames words are told that are heard whole within so many */
+  constructor(maxFrames: number) {
+    this.#maxS = (maxFrames * FRAME_SAMPLES) / SAMPLE_RATE_HZ + 1e-6;
   }
 
   /** Frames that were given, all of them full. */
@@ -45,7 +45,7 @@ export class PcmFrames {
       this.#words ??= [];
       for (const word of words) {
         const told = { ...later(word, byS), offset: word.offset + this.#charsBefore };
-        if (told.endS <= this.#mostS) this.#words.push(told);
+        if (told.endS <= this.#maxS) this.#words.push(told);
       }
     }
     if (mouth !== undefined) {

@@ -9,7 +9,7 @@ export interface Reference {
 }
 
 /** What servers take. */
-const SECONDS = { least: 1, most: 30 } as const;
+const SECONDS = { min: 1, max: 30 } as const;
 
 /** The speaker's latest clip whose words are known, of 1 to 30 s; `null` where there is none. */
 export async function referenceIn(
@@ -27,5 +27,5 @@ export async function referenceIn(
 /** Of a clip whose end was left out the words are too many. */
 function isSuitable({ durationS, samples, sampleRateHz }: Clip): boolean {
   const isWhole = samples.length >= durationS * sampleRateHz - 1;
-  return isWhole && durationS >= SECONDS.least && durationS <= SECONDS.most;
+  return isWhole && durationS >= SECONDS.min && durationS <= SECONDS.max;
 }

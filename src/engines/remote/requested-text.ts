@@ -14,15 +14,15 @@ export interface RequestedText {
  */
 export class RequestedTexts {
   readonly #pieces: AsyncIterator<string>;
-  readonly #mostChars: number;
+  readonly #maxChars: number;
   #ready: RequestedText[] = [];
   #offset = 0;
   #isOver = false;
 
-  /** @param mostChars code points that a request may have */
-  constructor(text: AsyncIterable<string>, mostChars: number) {
+  /** @param maxChars code points that a request may have */
+  constructor(text: AsyncIterable<string>, maxChars: number) {
     this.#pieces = text[Symbol.asyncIterator]();
-    this.#mostChars = mostChars;
+    this.#maxChars = maxChars;
   }
 
   /** What is asked for next; `null` at the end. Throws what the source of the text does. */
@@ -48,7 +48,7 @@ export class RequestedTexts {
   }
 
   #cut(piece: string): void {
-    for (const text of parts(piece, this.#mostChars)) {
+    for (const text of parts(piece, this.#maxChars)) {
       if (hasSpeakable(text)) this.#ready.push({ text, offset: this.#offset });
       this.#offset += codePoints(text);
     }
@@ -67,15 +67,15 @@ export function heardSentences(text: string, untilChars: number): string {
 }
 
 /** A text in parts that are not too long, cut between sentences where that can be, else between words. */
-function parts(text: string, mostChars: number): string[] {
-  if (codePoints(text) <= mostChars) return [text];
+function parts(text: string, maxChars: number): string[] {
+  if (codePoints(text) <= maxChars) return [text];
   const sentences = splitSentences(text).map(({ from }) => from);
   const found: string[] = [];
   for (let from = 0; from < text.length; ) {
-    const most = from + unitsIn(text.slice(from), mostChars);
-    const sentence = sentences.findLast((start) => start > from && start <= most);
-    const space = text.lastIndexOf(" ", most - 1) + 1;
-    const until = most === text.length ? most : (sentence ?? (space > from ? space : most));
+    const max = from + unitsIn(text.slice(from), maxChars);
+    const sentence = sentences.findLast((start) => start > from && start <= max);
+    const space = text.lastIndexOf(" ", max - 1) + 1;
+    const until = max === text.length ? max : (sentence ?? (space > from ? space : max));
     found.push(text.slice(from, until));
     from = until;
   }
@@ -89,11 +89,11 @@ function codePoints(text: string): number {
 }
 
 /** The first code points of a text, in UTF-16 units. */
-function unitsIn(text: string, mostCodePoints: number): number {
+function unitsIn(text: string, maxCodePoints: number): number {
   let units = 0;
   let count = 0;
   for (const character of text) {
-    if (count === mostCodePoints) break;
+    if (count === maxCodePoints) break;
     units += character.length;
     count += 1;
   }

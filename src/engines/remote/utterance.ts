@@ -35,7 +35,7 @@ export async function* utterance(
   { requests, endpoints, idleTimeoutMs }: UtteranceParts,
   signal: AbortSignal,
 ): AsyncGenerator<Frame, SpeechReport, void> {
-  const texts = new RequestedTexts(text, requests.mostChars);
+  const texts = new RequestedTexts(text, requests.maxChars);
   const frames = new PcmFrames(maxFrames);
   let current: Sounds | null = null;
   let next: Promise<Asked | null> | null = null;

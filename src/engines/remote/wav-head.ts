@@ -12,10 +12,10 @@ interface WavHead {
 }
 
 /** Rates at which there is speech. */
-export const RATES_HZ = { least: 8_000, most: 48_000 } as const;
+export const RATES_HZ = { min: 8_000, max: 48_000 } as const;
 
 /** A head that is longer holds pictures, or is none. */
-const MOST_BYTES = 1 << 16;
+const MAX_BYTES = 1 << 16;
 /** Sizes from here on are no sizes: 0xFFFFFFFF, 0x7FFFFFFF and the like are what is written for an unknown one. */
 const UNKNOWN_FROM = 0x7f00_0000;
 
@@ -40,7 +40,7 @@ export function readWavHead(bytes: Uint8Array): WavHead | null {
   if (fourCharacters(bytes, 8) !== "WAVE") throw new AudioFormatError("it is a RIFF file, and no WAV");
   let format: Pick<WavHead, "sampleRateHz" | "channels"> | null = null;
   for (let at = 12; ; ) {
-    if (at > MOST_BYTES) throw new AudioFormatError("it has no samples in its first 64 KiB");
+    if (at > MAX_BYTES) throw new AudioFormatError("it has no samples in its first 64 KiB");
     if (at + 8 > bytes.length) return null;
     const id = fourCharacters(bytes, at);
     const size = file.getUint32(at + 4, true);
@@ -65,9 +65,9 @@ function checkedFormat(chunk: DataView): Pick<WavHead, "sampleRateHz" | "channel
   if (channels !== 1 && channels !== 2) {
     throw new AudioFormatError(`it has ${channels} channels, and one or two are taken`);
   }
-  if (sampleRateHz < RATES_HZ.least || sampleRateHz > RATES_HZ.most) {
+  if (sampleRateHz < RATES_HZ.min || sampleRateHz > RATES_HZ.max) {
     throw new AudioFormatError(
-      `its rate is ${sampleRateHz} Hz, and ${RATES_HZ.least} to ${RATES_HZ.most} Hz are taken`,
+      `its rate is ${sampleRateHz} Hz, and ${RATES_HZ.min} to ${RATES_HZ.max} Hz are taken`,
     );
   }
   return { channels, sampleRateHz };

@@ -138,7 +138,7 @@ async function* sentences(
 }
 
 /** The words of a sentence that end before the audio does. @param before characters of the text before it */
-function wordsOf(sentence: string, before: number, atSample: number, mostSamples: number): SpokenWord[] {
+function wordsOf(sentence: string, before: number, atSample: number, maxSamples: number): SpokenWord[] {
   const words = [...sentence.matchAll(WORDS)].map(({ 0: word, index }): SpokenWord => {
     const characters = [...sentence.slice(0, index)].length;
     const length = [...word].length;
@@ -146,7 +146,7 @@ function wordsOf(sentence: string, before: number, atSample: number, mostSamples
     const endS = startS + (length * CHARACTER_SAMPLES) / SAMPLE_RATE_HZ;
     return { word, startS, endS, offset: before + characters, length };
   });
-  return words.filter(({ endS }) => endS <= mostSamples / SAMPLE_RATE_HZ);
+  return words.filter(({ endS }) => endS <= maxSamples / SAMPLE_RATE_HZ);
 }
 
 function toneAt(index: number, lengthSamples: number, pitchHz: number): number {

@@ -2,8 +2,8 @@ import { RecogniserError } from "../../model/recogniser.ts";
 import { EndpointRefusal, NotATranscriptError } from "./endpoint-failure.ts";
 
 /** The longest answer that is read, and how much of a refusal. */
-const MOST_ANSWER_BYTES = 16 * 2 ** 20;
-const MOST_REFUSAL_BYTES = 64 * 1024;
+const MAX_ANSWER_BYTES = 16 * 2 ** 20;
+const MAX_REFUSAL_BYTES = 64 * 1024;
 
 /**
  * Where an endpoint's routes begin, without a slash at the end. Throws a {@link RecogniserError} when `baseUrl` cannot be used; it may hold a
@@ -44,13 +44,13 @@ export async function postForm(
   if (apiKey !== null) headers.Authorization = `Bearer ${apiKey}`;
   const response = await fetch(url, { method: "POST", body: form, headers, redirect: "manual", signal });
   if (!response.ok) {
-    const said = await textOf(response, MOST_REFUSAL_BYTES).catch((error: unknown) => {
+    const said = await textOf(response, MAX_REFUSAL_BYTES).catch((error: unknown) => {
       if (signal.aborted) throw error;
       return "";
     });
     throw new EndpointRefusal(response.status, response.headers, said);
   }
-  const text = await textOf(response, MOST_ANSWER_BYTES);
+  const text = await textOf(response, MAX_ANSWER_BYTES);
   try {
     return JSON.parse(text);
   } catch {
@@ -58,12 +58,12 @@ export async function postForm(
   }
 }
 
-async function textOf(response: Response, mostBytes: number): Promise<string> {
+async function textOf(response: Response, maxBytes: number): Promise<string> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     bytes += piece.length;
-    if (bytes > mostBytes) throw new NotATranscriptError();
+    if (bytes > maxBytes) throw new NotATranscriptError();
     pieces.push(piece);
   }
   return Buffer.concat(pieces).toString("utf8");

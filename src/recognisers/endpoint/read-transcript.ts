@@ -3,7 +3,7 @@ import { NotATranscriptError } from "./endpoint-failure.ts";
 import { languageCodeOf } from "./language-codes.ts";
 
 /** Nobody says more than so many characters a second; an endpoint that writes on has lost its way. */
-const MOST_CHARS_PER_S = 100;
+const MAX_CHARS_PER_S = 100;
 const SPARE_CHARS = 1_000;
 /** As Whisper does it: what it thinks is no speech, and is not sure of either. */
 const NO_SPEECH = 0.6;
@@ -17,7 +17,7 @@ const UNSURE = -1;
  */
 export function readTranscript(answer: unknown, heardS: number, wantsWords: boolean): Transcript {
   if (!isRecord(answer) || typeof answer.text !== "string") throw new NotATranscriptError();
-  if (answer.text.length > heardS * MOST_CHARS_PER_S + SPARE_CHARS) throw new NotATranscriptError();
+  if (answer.text.length > heardS * MAX_CHARS_PER_S + SPARE_CHARS) throw new NotATranscriptError();
   const told = Array.isArray(answer.segments) ? answer.segments.filter(isRecord) : [];
   const sure = told.filter((segment) => !isNoise(segment));
   const whole = told.length === 0 ? [{ text: answer.text, start: 0, end: heardS }] : sure;
@@ -86,7 +86,7 @@ function speechProbability(segments: readonly Record<string, unknown>[]): number
   const told = segments.flatMap(({ no_speech_prob: none }) =>
     isNumber(none) ? [1 - within(none, 0, 1)] : [],
   );
-  return told.length === 0 ? null : told.reduce((most, value) => Math.max(most, value));
+  return told.length === 0 ? null : told.reduce((max, value) => Math.max(max, value));
 }
 
 function mean(values: readonly number[]): number {
@@ -94,8 +94,8 @@ function mean(values: readonly number[]): number {
 }
 
 /** A number from 0 to `most`, or what stands for what is none. */
-function within(value: unknown, otherwise: number, most: number): number {
-  return isNumber(value) ? Math.max(0, Math.min(most, value)) : otherwise;
+function within(value: unknown, otherwise: number, max: number): number {
+  return isNumber(value) ? Math.max(0, Math.min(max, value)) : otherwise;
 }
 
 function isNumber(value: unknown): value is number {

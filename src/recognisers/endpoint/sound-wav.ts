@@ -6,7 +6,7 @@ import type { Sound } from "../../model/sound.ts";
 
 const RATE_HZ = 16_000;
 /** Some endpoints refuse what is shorter; silence makes up for it. */
-const LEAST_S = 0.1;
+const MIN_S = 0.1;
 /** So much is converted at once, in a few milliseconds; then others have their turn. */
 const PIECE_S = 10;
 
@@ -44,7 +44,7 @@ export async function soundAsWav(sound: Sound, signal: AbortSignal): Promise<Sou
     await turn();
     signal.throwIfAborted();
   }
-  const missing = Math.ceil(LEAST_S * sampleRateHz) - samples;
+  const missing = Math.ceil(MIN_S * sampleRateHz) - samples;
   if (missing > 0) add(new Float32Array(missing));
   sink.end();
   keep();

@@ -1,5 +1,5 @@
 /** Failures in a row after which nobody is asked for a while. */
-const MOST_FAILURES = 3;
+const MAX_FAILURES = 3;
 /** How long nobody is asked then, and after each try that fails, in milliseconds. */
 const REST_MS = 1_000;
 
@@ -16,7 +16,7 @@ export class Breaker {
 
   /** Whether nobody is to be asked, but for a try now and then. */
   get isOpen(): boolean {
-    return this.#failures >= MOST_FAILURES;
+    return this.#failures >= MAX_FAILURES;
   }
 
   /** Whether to ask now. While it is open, one a second may try; the others do not wait with it. */
@@ -34,7 +34,7 @@ export class Breaker {
 
   failed(): void {
     this.#failures += 1;
-    if (this.#failures === MOST_FAILURES) this.#restsUntilMs = this.#nowMs() + REST_MS;
+    if (this.#failures === MAX_FAILURES) this.#restsUntilMs = this.#nowMs() + REST_MS;
   }
 
   /** As after so many failures. */

@@ -56,11 +56,11 @@ const FINDINGS: readonly { readonly sign: RegExp; readonly says: Says }[] = [
   },
 ];
 
-const LONGEST = 200;
+const MAX_CHARS = 200;
 
 /** What somebody else said, short enough for a line and without the password, which some servers repeat. */
 function told(words: string, password: string | null): string {
   const forms = password === null ? [] : [password, encodeURIComponent(password)];
   const without = forms.reduce((text, form) => text.replaceAll(form, "…"), words);
-  return without.replace(/\p{Cc}+/gu, " ").slice(0, LONGEST);
+  return without.replace(/\p{Cc}+/gu, " ").slice(0, MAX_CHARS);
 }

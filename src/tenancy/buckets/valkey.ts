@@ -78,11 +78,11 @@ export function valkeyBuckets(address: ValkeyAddress, options: ValkeyOptions): S
   };
 }
 
-const LONGEST_PAUSE_MS = 250;
+const MAX_PAUSE_MS = 250;
 
 /** How long to wait before the next attempt to connect, in milliseconds. */
 export function reconnectPauseMs(attempt: number): number {
-  return Math.min(50 * attempt, LONGEST_PAUSE_MS);
+  return Math.min(50 * attempt, MAX_PAUSE_MS);
 }
 
 function clientOptions({ host, port, isTls, user, password, database }: ValkeyAddress) {

@@ -5,7 +5,7 @@ import pg, { type Client, type ClientConfig } from "pg";
  * lock or for a standby, although nobody listens any more. It may come too late, or not arrive: nothing hangs on it.
  * Resolves when it has been sent and heard, or its time is over.
  */
-export async function cancelled(client: Client, config: ClientConfig, longestMs: number): Promise<void> {
+export async function cancelled(client: Client, config: ClientConfig, maxMs: number): Promise<void> {
   const { processID, secretKey } = client as unknown as {
     processID: number | null;
     secretKey: number | null;
@@ -16,7 +16,7 @@ export async function cancelled(client: Client, config: ClientConfig, longestMs:
     typeof pg.Connection
   >[0]) as CancelConnection;
   await new Promise<void>((resolve) => {
-    const overdue = setTimeout(() => connection.stream.destroy(), longestMs);
+    const overdue = setTimeout(() => connection.stream.destroy(), maxMs);
     connection.on("end", () => {
       clearTimeout(overdue);
       resolve();

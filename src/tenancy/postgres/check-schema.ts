@@ -5,7 +5,7 @@ import { prepareSchema } from "./schema.ts";
 import type { StoreAddress } from "./store-address.ts";
 
 /** Reading may take long. */
-const LONGEST_READ_MS = 3_600_000;
+const MAX_READ_MS = 3_600_000;
 
 /**
  * Reads every event that is kept and compares what they add up to with the totals, as they are at one moment, beside
@@ -21,7 +21,7 @@ export async function checkSchema(
   const connections = new Connections(address, { connections: 1, timeoutMs });
   try {
     await prepareSchema(connections, where, monotonicMs() + timeoutMs);
-    const untilMs = monotonicMs() + LONGEST_READ_MS;
+    const untilMs = monotonicMs() + MAX_READ_MS;
     const [wrong] = await connections.transaction(
       (run) => run<{ key_id: string }>({ text: comparedIn(schema) }),
       untilMs,

@@ -151,9 +151,9 @@ const GOOD_BYE_MS = 1_000;
 async function answered<Row extends QueryResultRow>(
   client: Client,
   statement: QueryConfig,
-  longestMs: number,
+  maxMs: number,
 ): Promise<Row[]> {
-  const query_timeout = Math.ceil(longestMs);
+  const query_timeout = Math.ceil(maxMs);
   // The driver would take 0 for no limit.
   if (query_timeout <= 0) throw new TooLateError("no time was left for it");
   try {

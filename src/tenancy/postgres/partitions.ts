@@ -13,13 +13,13 @@ import { freeMigrationLock } from "./statements.ts";
 export async function keepDays(
   connections: Connections,
   schema: string,
-  { keptDays, longestMs }: { readonly keptDays: number; readonly longestMs: number },
+  { keptDays, maxMs }: { readonly keptDays: number; readonly maxMs: number },
 ): Promise<void> {
   const alone = (work: (run: Run) => Promise<void>) =>
     connections.transaction(async (run) => {
       const [lock] = await run<{ is_held: boolean }>(freeMigrationLock(schema));
       if (lock!.is_held) await work(run);
-    }, monotonicMs() + longestMs);
+    }, monotonicMs() + maxMs);
   await alone((run) => makeDays(run, schema));
   await alone((run) => dropDays(run, schema, keptDays));
   await alone(async (run) => {
@@ -40,7 +40,7 @@ export async function makeDays(run: Run, schema: string): Promise<void> {
 async function dropDays(run: Run, schema: string, keptDays: number): Promise<void> {
   const oldest = (await todayOf(run)) - keptDays;
   // Whoever commits waits while this waits for somebody who reads.
-  await run({ text: `SET LOCAL lock_timeout = ${LONGEST_LOCK_MS}` });
+  await run({ text: `SET LOCAL lock_timeout = ${MAX_LOCK_MS}` });
   for (const name of await daysOf(run, schema)) {
     if (dayOf(name) < oldest) await run({ text: `DROP TABLE "${schema}"."${name}"` });
   }
@@ -48,7 +48,7 @@ async function dropDays(run: Run, schema: string, keptDays: number): Promise<voi
 
 const DAYS_AHEAD = 3;
 const DAY_MS = 86_400_000;
-const LONGEST_LOCK_MS = 250;
+const MAX_LOCK_MS = 250;
 
 /**
  * A new partition takes over what came for its day before it was there. Unlike CREATE TABLE … PARTITION OF this keeps

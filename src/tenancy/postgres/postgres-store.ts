@@ -3,8 +3,8 @@ import { type KeyRow, keyOf, type TotalsRow, totalsOf } from "../ledger-rows.ts"
 import type { KeyRecord, Store, StoreWatch } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { keepDays } from "./partitions.ts";
-import { PatientDatabase } from "./patient-database.ts";
 import { StandbyError, stateOf } from "./postgres-errors.ts";
+import { RetryingDatabase } from "./retrying-database.ts";
 import { prepareSchema } from "./schema.ts";
 import { type FoundRow, migrationLock, statementsIn } from "./statements.ts";
 import type { StoreAddress } from "./store-address.ts";
@@ -31,7 +31,7 @@ export interface PostgresStoreOptions extends StoreWatch {
  */
 export async function postgresStore(address: StoreAddress, options: PostgresStoreOptions): Promise<Store> {
   const { schema, timeoutMs, commitTimeoutMs, eventsKeptDays: keptDays } = options;
-  const database = new PatientDatabase(address, schema, options);
+  const database = new RetryingDatabase(address, schema, options);
   const { connections } = database;
   const statements = statementsIn(schema);
 
@@ -59,10 +59,7 @@ export async function postgresStore(address: StoreAddress, options: PostgresStor
     throw error;
   }
   const keep = () =>
-    database.aside(
-      () => keepDays(connections, schema, { keptDays, longestMs: timeoutMs }),
-      "old usage is kept",
-    );
+    database.aside(() => keepDays(connections, schema, { keptDays, maxMs: timeoutMs }), "old usage is kept");
   const timers = [setTimeout(keep, KEEPING_MS.first), setInterval(keep, KEEPING_MS.next)];
   for (const timer of timers) timer.unref();
 

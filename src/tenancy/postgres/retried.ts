@@ -33,8 +33,8 @@ export async function retried<T>(work: (nth: number) => Promise<T>, limits: Retr
 }
 
 /** So long after a database has come back it is found, at worst. */
-const LONGEST_PAUSE_MS = 250;
+const MAX_PAUSE_MS = 250;
 
 function pauseAfter(nth: number): number {
-  return Math.min(10 * 2 ** nth, LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2);
+  return Math.min(10 * 2 ** nth, MAX_PAUSE_MS) * (0.5 + Math.random() / 2);
 }

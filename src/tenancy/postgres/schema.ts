@@ -13,7 +13,7 @@ import {
 import { migrationLock } from "./statements.ts";
 
 /** A migration of large tables takes its time, and others wait for it. */
-const LONGEST_MIGRATION_MS = 600_000;
+const MAX_MIGRATION_MS = 600_000;
 
 /**
  * Sees that a database can be worked with, and that its schema is there and of the newest version. Of servers that begin
@@ -36,10 +36,7 @@ export async function prepareSchema(
   const { version: found } = await asOurs(where, stateIn(read, where.schema));
   if (found > MIGRATIONS.length) throw newer(where, found, MIGRATIONS.length);
   if (found === MIGRATIONS.length) return;
-  const migrated = connections.transaction(
-    (run) => migrate(run, where.schema),
-    untilMs + LONGEST_MIGRATION_MS,
-  );
+  const migrated = connections.transaction((run) => migrate(run, where.schema), untilMs + MAX_MIGRATION_MS);
   await asOurs(where, migrated);
 }
 

@@ -8,7 +8,7 @@ export class Slots {
   }
 
   /** True once one has a slot, which {@link done} gives back; false when none was free in time. */
-  async wait(longestMs: number): Promise<boolean> {
+  async wait(maxMs: number): Promise<boolean> {
     if (this.#free > 0) {
       this.#free -= 1;
       return true;
@@ -23,7 +23,7 @@ export class Slots {
           this.#waiting.delete(go);
           resolve(false);
         },
-        Math.max(0, longestMs),
+        Math.max(0, maxMs),
       );
       this.#waiting.add(go);
     });

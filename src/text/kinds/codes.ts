@@ -45,7 +45,7 @@ const CARD = pattern("\\d{4}([ -])\\d{4}(?:\\1\\d{4}){1,3}|\\d{4} \\d{6} \\d{5}"
 const THOUSANDS = pattern("([1-9]\\d{0,2})((?: \\d{3}){1,4})(?!,\\d| \\d)");
 const HYPHENATED = pattern("\\d{1,7}(?:-\\d{1,7}){2,6}(?!-)");
 const JOINED = pattern("\\d{1,7}-\\d{1,7}(?!-)");
-const LONGEST_COUNTED = 7;
+const MAX_COUNTED_DIGITS = 7;
 
 /** Digits in groups: cards, ISBNs, numbers of insurance; "738 204" after "code"; "60 000" is a number. */
 export const groupedDigits: Kind = (text, at) => {
@@ -99,7 +99,7 @@ function wordsOf(digits: string, text: string, at: number): string | null {
   if (digits.length >= 4 && REFERENCE.test(earlier)) return digitWords(digits);
   if (SERVICES.test(digits) && CALLED.test(earlier)) return digitWords(digits);
   if (digits.length >= 4 && (TEXTED.test(earlier) || CALLED.test(earlier))) return digitWords(digits);
-  return digits.length > LONGEST_COUNTED && !digits.endsWith("00") ? digitWords(digits) : null;
+  return digits.length > MAX_COUNTED_DIGITS && !digits.endsWith("00") ? digitWords(digits) : null;
 }
 
 function isSecret(text: string, at: number): boolean {

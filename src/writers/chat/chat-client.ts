@@ -22,7 +22,7 @@ export function makeChatClient(baseUrl: string, apiKey: string | null): OpenAI {
     project: null,
     webhookSecret: null,
     maxRetries: 0,
-    timeout: MOST_TIMER_MS,
+    timeout: MAX_TIMER_MS,
     logLevel: "off",
     fetch: chatFetch,
     fetchOptions: { redirect: "manual" },
@@ -35,7 +35,7 @@ export function makeChatClient(baseUrl: string, apiKey: string | null): OpenAI {
 }
 
 /** Other clocks decide; this is the longest that a timer can run. */
-const MOST_TIMER_MS = 2_147_483_647;
+const MAX_TIMER_MS = 2_147_483_647;
 
 /** Headers about this machine, which are nobody's business. */
 const TELLING_HEADERS = [

@@ -2,12 +2,10 @@ import type { OpenAI } from "openai";
 import type { Dialogue } from "../../model/writer.ts";
 import { type ChatMessage, dialogueMessages, instructed } from "../dialogue-messages.ts";
 
-export type TokenLimitField = "max_tokens" | "max_completion_tokens";
-
 /** What of the chat completions interface an endpoint takes. */
 export interface ChatDialect {
-  readonly limitField: TokenLimitField;
-  readonly isLimitFieldTried: Readonly<Record<TokenLimitField, boolean>>;
+  /** The field that it takes the most tokens of a reply in. */
+  readonly limitField: "max_tokens" | "max_completion_tokens";
   readonly hasUsage: boolean;
   readonly hasSystemRole: boolean;
   /** Characters of history that fit. */
@@ -24,10 +22,9 @@ export interface ChatRequestOptions {
 type Body = OpenAI.ChatCompletionCreateParamsStreaming;
 
 /** What is tried first. */
-export function firstDialect(limitField: TokenLimitField, historyChars: number): ChatDialect {
+export function firstDialect(historyChars: number): ChatDialect {
   return {
-    limitField,
-    isLimitFieldTried: { max_tokens: false, max_completion_tokens: false, [limitField]: true },
+    limitField: "max_tokens",
     hasUsage: true,
     hasSystemRole: true,
     historyChars,
@@ -59,12 +56,8 @@ export function chatBody(dialogue: Dialogue, options: ChatRequestOptions, dialec
  */
 export function otherDialect(dialect: ChatDialect, refused: string, body: Body): ChatDialect | null {
   if (TOO_LONG.test(refused)) return shorter(dialect, body);
-  if (refused.includes(dialect.limitField)) {
-    const limitField = dialect.limitField === "max_tokens" ? "max_completion_tokens" : "max_tokens";
-    if (!dialect.isLimitFieldTried[limitField]) {
-      const isLimitFieldTried = { ...dialect.isLimitFieldTried, [limitField]: true };
-      return { ...dialect, limitField, isLimitFieldTried };
-    }
+  if (dialect.limitField === "max_tokens" && refused.includes("max_tokens")) {
+    return { ...dialect, limitField: "max_completion_tokens" };
   }
   if (/stream_options|include_usage/.test(refused) && dialect.hasUsage)
     return { ...dialect, hasUsage: false };
@@ -79,19 +72,19 @@ export function otherDialect(dialect: ChatDialect, refused: string, body: Body):
 const TOO_LONG =
   /context[ _-]?(?:length|size|window)|exceeds?_context|prompt is too long|too many (?:input |prompt )?tokens|reduce the length/i;
 const SYSTEM_ROLE = /system[ _](?:role|message|prompt)|role\W{0,3}system/i;
-const LEAST_HISTORY_CHARS = 200;
+const MIN_HISTORY_CHARS = 200;
 /** An endpoint that refused so many temperatures is asked for none any more. */
-const MOST_TEMPERATURES = 32;
+const MAX_TEMPERATURES = 32;
 
 /** An endpoint may refuse one temperature and take another. */
 function takesTemperature({ refusedTemperatures }: ChatDialect, temperature: number): boolean {
-  return !refusedTemperatures.has(temperature) && refusedTemperatures.size < MOST_TEMPERATURES;
+  return !refusedTemperatures.has(temperature) && refusedTemperatures.size < MAX_TEMPERATURES;
 }
 
 function shorter(dialect: ChatDialect, body: Body): ChatDialect | null {
   const sent = body.messages.reduce((sum, { content }) => sum + (content?.length ?? 0), 0);
   const historyChars = Math.floor(Math.min(dialect.historyChars, sent) / 2);
-  return historyChars < LEAST_HISTORY_CHARS ? null : { ...dialect, historyChars };
+  return historyChars < MIN_HISTORY_CHARS ? null : { ...dialect, historyChars };
 }
 
 /** Instructions as part of what the user says first, for a model that knows no system. */

@@ -62,7 +62,7 @@ function byStatus(status: number, { headers, message }: APIError): ChatFailure {
       ),
     );
   const error = new WriterError(
-    `the writer's endpoint refused the request (${status}): check writer.model, writer.maxTokens and writer.tokenLimitField`,
+    `the writer's endpoint refused the request (${status}): check writer.model and writer.maxTokens`,
   );
   return { ...fixed(error), refusal: message };
 }

@@ -11,7 +11,6 @@ import {
   chatBody,
   firstDialect,
   otherDialect,
-  type TokenLimitField,
 } from "./chat-dialect.ts";
 import { chatFailure } from "./chat-failure.ts";
 import { NotAChatError } from "./chat-fetch.ts";
@@ -26,7 +25,6 @@ export interface ChatWriterOptions {
   readonly apiKey: string | null;
   readonly systemPrompt?: string | undefined;
   readonly maxTokens: number;
-  readonly tokenLimitField: TokenLimitField;
   readonly firstTokenTimeoutMs: number;
   readonly totalTimeoutMs: number;
   /** Characters of history that are sent, newest first; fewer once the endpoint has found that too long. */
@@ -72,7 +70,7 @@ class ChatWriter implements Writer {
     this.#request = { model, maxTokens, systemPrompt };
     this.#limits = { firstTokenTimeoutMs, totalTimeoutMs, lingerMs: options.lingerMs ?? LINGER_MS };
     this.#retryDelaysMs = options.retryDelaysMs ?? RETRY_DELAYS_MS;
-    this.#dialect = firstDialect(options.tokenLimitField, options.historyChars ?? HISTORY_CHARS);
+    this.#dialect = firstDialect(options.historyChars ?? HISTORY_CHARS);
   }
 
   async *write(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<Passage, void, void> {

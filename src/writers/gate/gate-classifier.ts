@@ -118,19 +118,19 @@ class EncoderGate implements GateClassifier {
 
   /** The gravest of a line's sentences, each by itself, that is no injection. */
   async #besideInjection(line: string, stop: AbortSignal): Promise<GateVerdict | null> {
-    const sentences = line.split(/(?<=[.!?])\s+/).slice(-MOST_SENTENCES);
+    const sentences = line.split(/(?<=[.!?])\s+/).slice(-MAX_SENTENCES);
     const scores: GateScores[] = [];
     for (const sentence of sentences) scores.push(...(await this.#scoresOf(sentence, OLDER_TOKENS, stop)));
     return graver(scores, this.#head.thresholds.newest);
   }
 
   /** What each window of a line is. */
-  async #scoresOf(line: string, most: number, stop: AbortSignal): Promise<readonly GateScores[]> {
+  async #scoresOf(line: string, max: number, stop: AbortSignal): Promise<readonly GateScores[]> {
     stop.throwIfAborted();
-    const key = this.#keyOf(line, most);
+    const key = this.#keyOf(line, max);
     const known = this.#known.get(key);
     this.#known.delete(key);
-    const scores = known ?? (await this.#encode(line, most, stop));
+    const scores = known ?? (await this.#encode(line, max, stop));
     this.#known.set(key, scores);
     for (const oldest of this.#known.keys()) {
       if (this.#known.size <= KNOWN_LINES) break;
@@ -140,16 +140,16 @@ class EncoderGate implements GateClassifier {
   }
 
   /** Says nothing of the line to whoever sees it: what people said stays in memory no longer than it is looked at. */
-  #keyOf(line: string, most: number): string {
-    return createHmac("sha256", this.#secret).update(`${most} ${line}`).digest("base64");
+  #keyOf(line: string, max: number): string {
+    return createHmac("sha256", this.#secret).update(`${max} ${line}`).digest("base64");
   }
 
-  async #encode(line: string, most: number, stop: AbortSignal): Promise<readonly GateScores[]> {
+  async #encode(line: string, max: number, stop: AbortSignal): Promise<readonly GateScores[]> {
     // Of signs alone, emoji above all, the encoder knows nothing.
     if (!/[\p{L}\p{N}]/u.test(line)) return [];
     const tokens = this.#encoder.tokensOf(line);
     const scores: GateScores[] = [];
-    for (const window of windowsOf(tokens, { size: 96, step: 64, most })) {
+    for (const window of windowsOf(tokens, { size: 96, step: 64, max })) {
       const vector = await this.#encoder.vectorOf(window, stop);
       if (vector.length !== this.#head.width) throw new Error("the encoder gave a vector of another width");
       scores.push(this.#head.scores(vector));
@@ -206,7 +206,7 @@ const OLDER_TOKENS = 500;
 const JOINED_CHARS = 200;
 const NOD_WORDS = 3;
 /** Looked at one by one beside an injection. */
-const MOST_SENTENCES = 24;
+const MAX_SENTENCES = 24;
 const KNOWN_LINES = 256;
 const BENIGN = Object.fromEntries(
   (["benign", ...GATE_CATEGORIES] satisfies GateClass[]).map((name) => [name, name === "benign" ? 1 : 0]),

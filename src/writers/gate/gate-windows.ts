@@ -7,12 +7,12 @@ export interface WindowLimits {
   /** From the beginning of one window to that of the next; what is between is read twice. */
   readonly step: number;
   /** Tokens of a turn that are looked at, from its end. */
-  readonly most: number;
+  readonly max: number;
 }
 
 /** Overlapping windows over the end of `tokens`; the last one ends where they end. None for no tokens. */
-export function windowsOf<T>(tokens: readonly T[], { size, step, most }: WindowLimits): T[][] {
-  const end = tokens.slice(-most);
+export function windowsOf<T>(tokens: readonly T[], { size, step, max }: WindowLimits): T[][] {
+  const end = tokens.slice(-max);
   if (end.length === 0) return [];
   const windows: T[][] = [];
   for (let start = 0; ; start += step) {

@@ -28,9 +28,9 @@ export function decodeQ41(bytes: Uint8Array, values: Float32Array): void {
  */
 export function encodeQ80(values: Float32Array, bytes: Uint8Array): void {
   for (let at = 0, first = 0; first < values.length; first += BLOCK, at += Q8_0_BYTES) {
-    let most = 0;
-    for (let i = 0; i < BLOCK; i++) most = Math.max(most, Math.abs(values[first + i]!));
-    const scale = Math.fround(most / 127);
+    let max = 0;
+    for (let i = 0; i < BLOCK; i++) max = Math.max(max, Math.abs(values[first + i]!));
+    const scale = Math.fround(max / 127);
     if (!(scale < TOO_LARGE)) throw new RangeError("a number is not finite");
     const half = toHalf(scale);
     bytes[at] = half & 255;

@@ -125,7 +125,7 @@ const LAYOUTS: ReadonlyMap<number, readonly [numbers: number, bytes: number]> = 
 const NUMBERS: readonly number[] = [1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8];
 const TEXT = 8;
 const ARRAY = 9;
-const MOST_DIMENSIONS = 4;
+const MAX_DIMENSIONS = 4;
 
 class Reader {
   at = 0;
@@ -176,7 +176,7 @@ class Reader {
   tensor(): GgufTensor {
     const name = this.text();
     const dimensions = this.u32();
-    if (dimensions > MOST_DIMENSIONS) throw new GgufError(`is damaged: ${name} has ${dimensions} dimensions`);
+    if (dimensions > MAX_DIMENSIONS) throw new GgufError(`is damaged: ${name} has ${dimensions} dimensions`);
     const shape = Array.from({ length: dimensions }, () => this.size());
     return { name, shape, type: this.u32(), offset: this.size() };
   }

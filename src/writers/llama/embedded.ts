@@ -26,7 +26,7 @@ export function embeddedWriter(
     maxTokens: 64,
     maxSentences: 3,
     // Below it, most of what it adds to a first sentence spoils that.
-    leastSureness: -0.75,
+    minConfidence: -0.75,
     temperatureScale: 0.6,
     sequences: 4,
     // Two threads beside speech are six times slower than one: each waits for the other at every layer.

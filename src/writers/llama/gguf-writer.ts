@@ -5,7 +5,7 @@ import { ThoughtFilter } from "../chat/thought-filter.ts";
 import { dialogueMessages, instructed } from "../dialogue-messages.ts";
 import { historyWindow, type WindowOptions } from "./history-window.ts";
 import type { LlamaContextSequence, LlamaModel, LlamaRuntime, Token, TokenBias } from "./llama-runtime.ts";
-import { type ModelOptions, mostThreads } from "./load-model.ts";
+import { type ModelOptions, maxThreads } from "./load-model.ts";
 import { openModel } from "./open-model.ts";
 import { type Prompt, promptOf, type Template } from "./prompt.ts";
 import { Reading, type Sampling } from "./reading.ts";
@@ -29,7 +29,7 @@ export interface GgufWriterOptions extends ModelOptions {
    * How sure the model must be of a sentence after the first for it to be said: the mean natural logarithm of its
    * tokens' probabilities at the language model's temperature of 1, below 0; `null` says all.
    */
-  readonly leastSureness: number | null;
+  readonly minConfidence: number | null;
   /** The language model's temperature for a request's of 1. */
   readonly temperatureScale: number;
   /** Whether characters may be put together from their bytes; in English whole tokens have all there is to say. */
@@ -79,7 +79,7 @@ class GgufWriter implements Writer {
     this.#prompt = promptOf(options.template, model, runtime);
     this.#pool = new SequencePool(sequences);
     this.#turns = options.isBatched ? new AllAtOnce() : new Turns();
-    this.#threads = new ThreadChoice(runtime.llama, mostThreads(runtime, options), options.isQuiet);
+    this.#threads = new ThreadChoice(runtime.llama, maxThreads(runtime, options), options.isQuiet);
     this.#bias = unspeakableTokens(model, runtime, options);
     forgetVocabulary(model);
   }
@@ -126,7 +126,7 @@ class GgufWriter implements Writer {
     let sureness: number[] = [];
     let said = 0;
     // A greeting alone is no reply yet.
-    const isSure = () => said < FEWEST_WORDS || mean(sureness) >= this.#leastSureness(sampling);
+    const isSure = () => said < FEWEST_WORDS || mean(sureness) >= this.#minConfidence(sampling);
     const readsInstructions = this.#options.systemPrompt !== null && dialogue.instructions !== undefined;
     const passage = (sentence: string): Passage => {
       sentences++;
@@ -149,7 +149,7 @@ class GgufWriter implements Writer {
         text = longer;
       }
       if (thoughts.isThinking) {
-        if (++thoughtTokens > MOST_THOUGHT_TOKENS) return;
+        if (++thoughtTokens > MAX_THOUGHT_TOKENS) return;
         continue;
       }
       // A sentence has ended when the next one's first token is there.
@@ -184,20 +184,20 @@ class GgufWriter implements Writer {
     for (let share = 1; ; share /= 2) {
       const historyChars = Math.max(FEWEST_CHARS, Math.floor(window.maxChars * share));
       // Instructions are short, and cut only where hardly any history is left.
-      const instructions = dialogue.instructions?.slice(0, MOST_INSTRUCTIONS * share);
+      const instructions = dialogue.instructions?.slice(0, MAX_INSTRUCTIONS_CHARS * share);
       const messages = dialogueMessages(
         { history, speaker: dialogue.speaker },
         { systemPrompt: systemPrompt && instructed(systemPrompt, instructions), historyChars },
       );
       const tokens = this.#prompt(messages);
-      if (tokens.length <= room || share < LEAST_SHARE) return tokens.slice(-room);
+      if (tokens.length <= room || share < MIN_SHARE) return tokens.slice(-room);
     }
   }
 
   /** Below 1, a temperature makes every choice look surer than it is, about in proportion; 0 leaves it alone. */
-  #leastSureness({ temperature = 0 }: Sampling): number {
-    const least = this.#options.leastSureness ?? Number.NEGATIVE_INFINITY;
-    return temperature === 0 ? least : least * temperature;
+  #minConfidence({ temperature = 0 }: Sampling): number {
+    const min = this.#options.minConfidence ?? Number.NEGATIVE_INFINITY;
+    return temperature === 0 ? min : min * temperature;
   }
 
   #sampling({ temperature, topK, seed }: Dialogue, written: readonly Token[]): Sampling {
@@ -218,10 +218,10 @@ function mean(values: readonly number[]): number {
 
 const FEWEST_WORDS = 3;
 /** A model that has not thought enough by then says nothing: who waits for speech waits no longer. */
-const MOST_THOUGHT_TOKENS = 256;
+const MAX_THOUGHT_TOKENS = 256;
 const OPEN_THOUGHT = /<(think|thinking|reasoning)>\s*$/i;
 const FEWEST_CHARS = 16;
-const LEAST_SHARE = 2 ** -10;
+const MIN_SHARE = 2 ** -10;
 /** Eight times as many code units as any have. */
-const MOST_INSTRUCTIONS = 32_000;
+const MAX_INSTRUCTIONS_CHARS = 32_000;
 const ENDED = /[.!?…]["'”’)]*$/;

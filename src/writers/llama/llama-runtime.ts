@@ -79,11 +79,11 @@ async function letGo(): Promise<void> {
   const { llama } = await loaded.catch(() => ({ llama: null }));
   // Now and then it waits for ever for the remains of a file that could not be loaded: those end with the program.
   const ended = new AbortController();
-  const late = sleep(LONGEST_DISPOSAL_MS, undefined, { signal: ended.signal }).catch(() => {});
+  const late = sleep(MAX_DISPOSAL_MS, undefined, { signal: ended.signal }).catch(() => {});
   await Promise.race([llama?.dispose(), late]).finally(() => ended.abort());
 }
 
-const LONGEST_DISPOSAL_MS = 3_000;
+const MAX_DISPOSAL_MS = 3_000;
 
 /**
  * How every model is loaded. Read and not mapped: where llama.cpp lays the weights out anew for the processor (AMX, and

@@ -39,7 +39,7 @@ async function architectureOf(module: LlamaRuntime["module"], modelPath: string)
 }
 
 /** The most threads that a model may take. Cores that share what computes count once. */
-export function mostThreads({ llama }: LlamaRuntime, { threads }: ThreadOptions): number {
+export function maxThreads({ llama }: LlamaRuntime, { threads }: ThreadOptions): number {
   return threads > 0 ? threads : Math.max(1, Math.min(availableParallelism(), llama.cpuMathCores));
 }
 
@@ -50,7 +50,7 @@ export async function contextOf(
   options: ModelOptions,
 ): Promise<LlamaContext> {
   const { adapterPath, sequences, contextTokens, isBatched } = options;
-  const threads = mostThreads(runtime, options);
+  const threads = maxThreads(runtime, options);
   // A context never takes more than there might be when it is made.
   runtime.llama.maxThreads = Math.max(runtime.llama.maxThreads, threads);
   try {

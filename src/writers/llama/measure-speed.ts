@@ -1,6 +1,6 @@
 import type { GgufWriterOptions } from "./gguf-writer.ts";
 import type { LlamaContextSequence, Token } from "./llama-runtime.ts";
-import { mostThreads } from "./load-model.ts";
+import { maxThreads } from "./load-model.ts";
 import { openModel } from "./open-model.ts";
 import { promptOf } from "./prompt.ts";
 import { PIECE_TOKENS } from "./reading.ts";
@@ -23,7 +23,7 @@ export async function measureSpeed(options: GgufWriterOptions, signal: AbortSign
   const { runtime, model, context, close } = await openModel({ ...options, sequences: 1 });
   try {
     promptOf(options.template, model, runtime);
-    const all = mostThreads(runtime, options);
+    const all = maxThreads(runtime, options);
     const threads = new ThreadChoice(runtime.llama, all, () => true);
     const sequence = context.getSequence();
     const tokens = model.tokenize(TEXT.repeat(12)).slice(0, READ_TOKENS + PIECE_TOKENS);

@@ -48,11 +48,11 @@ export class SequencePool {
 
   #nearest(tokens: readonly Token[]): CachedSequence | undefined {
     let best = -1;
-    let most = -1;
+    let max = -1;
     for (const [index, { read }] of this.#free.entries()) {
       const shared = sharedStart(read, tokens);
       // Of equals the one that was given back longest ago: what others have read lives on.
-      if (shared > most) [best, most] = [index, shared];
+      if (shared > max) [best, max] = [index, shared];
     }
     return best === -1 ? undefined : this.#free.splice(best, 1)[0];
   }

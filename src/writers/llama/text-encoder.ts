@@ -30,7 +30,7 @@ export class TextEncoder {
       await forgetEstimates(model);
       const context = await model.createEmbeddingContext({
         contextSize: 256,
-        batchSize: MOST_TOKENS,
+        batchSize: MAX_TOKENS,
         threads: 1,
       });
       forgetVocabulary(model);
@@ -76,4 +76,4 @@ export class TextEncoder {
 }
 
 /** What is read at once, its beginning and its end included. */
-const MOST_TOKENS = 128;
+const MAX_TOKENS = 128;

@@ -31,7 +31,7 @@ export function nearestReplies(
   const rank = asked.length;
   const unit = 1 / (127 * 127);
   const found: { index: number; likeness: number; context: number | null; score: number }[] = [];
-  let least = Number.NEGATIVE_INFINITY;
+  let min = Number.NEGATIVE_INFINITY;
   for (let index = 0; index < bank.length; index++) {
     const likeness = dot(numbers.newest, index * rank, asked) * unit;
     const row = numbers.previous[index] ?? -1;
@@ -39,12 +39,12 @@ export function nearestReplies(
       before === null || row < 0 ? null : dot(numbers.previousVectors, row * rank, before) * unit;
     // What has no turn before it is neither nearer nor further for that.
     const score = likeness + PREVIOUS_WEIGHT * (before === null ? 0 : (context ?? NO_CONTEXT));
-    if (found.length === CANDIDATES && score <= least) continue;
+    if (found.length === CANDIDATES && score <= min) continue;
     let place = found.length;
     while (place > 0 && (found[place - 1]?.score ?? 0) < score) place--;
     found.splice(place, 0, { index, likeness, context, score });
     if (found.length > CANDIDATES) found.pop();
-    least = found.at(-1)?.score ?? least;
+    min = found.at(-1)?.score ?? min;
   }
   return found.flatMap(({ index, likeness, context }) => {
     const entry = bank.at(index);

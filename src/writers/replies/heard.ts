@@ -5,12 +5,12 @@ import { sentencesOf } from "../../text/sentence-cutter.ts";
 export function heardIn(history: readonly Turn[], speaker: SpeakerLabel): ReadonlySet<string> {
   const own = history.filter((turn) => turn.speaker === speaker).map(({ text }) => text ?? "");
   // Whoever speaks in our name at length repeats nothing of ours.
-  const short = own.filter((text) => text.length <= LONGEST);
+  const short = own.filter((text) => text.length <= MAX_CHARS);
   return new Set(short.flatMap((text) => [text, ...sentencesOf(text)]).map(plainWords));
 }
 
 /** Longer than any reply that is ready, or that the small model writes. */
-const LONGEST = 600;
+const MAX_CHARS = 600;
 
 /** A text's words alone, for comparing. */
 export function plainWords(text: string): string {

@@ -74,13 +74,13 @@ export async function unitVector(
   text: string,
   stop: AbortSignal,
 ): Promise<Float32Array> {
-  const vector = await encoder.vectorOf(encoder.tokensOf(text).slice(-MOST_TOKENS), stop);
+  const vector = await encoder.vectorOf(encoder.tokensOf(text).slice(-MAX_TOKENS), stop);
   const length = Math.hypot(...vector) || 1;
   return Float32Array.from(vector, (value) => value / length);
 }
 
 /** What the encoder reads at once. */
-const MOST_TOKENS = 126;
+const MAX_TOKENS = 126;
 
 /** Makes a text a vector of length 1. */
 export type Embeds = (text: string, stop: AbortSignal) => Promise<Float32Array>;
@@ -182,7 +182,7 @@ export class BookSource implements ReplySource {
   /** Keeps whether a turn is grave, since it is asked again with each of the next few. */
   #keepGrave(turn: string, guess: Guess): boolean {
     const grave = isGrave(turn, guess, this.#book.tones);
-    if (this.#grave.size >= MOST_KEPT) this.#grave.clear();
+    if (this.#grave.size >= MAX_KEPT) this.#grave.clear();
     this.#grave.set(digestOf(turn), grave);
     return grave;
   }
@@ -219,7 +219,7 @@ export class BookSource implements ReplySource {
       (sum, { lines }, n) => sum + (lines.length > 0 ? (guess.tones[n] ?? 0) : 0),
       0,
     );
-    if (isAsked(talk.newest) || answerable < LEAST_TOLD) return null;
+    if (isAsked(talk.newest) || answerable < MIN_TOLD) return null;
     const tone = this.#fittest(guess);
     const isFit = mayBe(tone.polarity, talk.newest) && !(isGladless && tone.polarity === "good");
     return (isFit ? this.#ready("line", tone.lines, talk) : null) ?? this.#ready("line", this.#neutral, talk);
@@ -298,7 +298,7 @@ function talkOf({ history, speaker, temperature, seed }: Dialogue): Talk | null 
       .slice(-1 - LASTING, -1)
       .flatMap(({ text }) => (text?.trim() ? [text.replaceAll(/\s+/g, " ").trim()] : [])),
     opening: others.length > 1 ? (others[0]?.text ?? null) : null,
-    words: contentWords(texts.join(" ").slice(-MOST_CHARS)),
+    words: contentWords(texts.join(" ").slice(-MAX_CHARS)),
     heard: heardIn(history, speaker),
     chance: hash.digest().readUInt32LE(0),
   };
@@ -307,27 +307,27 @@ function talkOf({ history, speaker, temperature, seed }: Dialogue): Talk | null 
 /** Whether a reply answers much the same, and names nothing that was not said here. */
 function isNear({ entry, likeness, context }: Found, talk: Talk, isNod: boolean): boolean {
   const { isSelfContained, previous, words } = talk;
-  if (likeness < LEAST_LIKENESS || !entry.borrowed.every((word) => words.has(word))) return false;
+  if (likeness < MIN_LIKENESS || !entry.borrowed.every((word) => words.has(word))) return false;
   // "Like what?" means what was said before it, and so does "That's not bad, actually".
-  return previous === null || (isSelfContained && !isNod) || (context !== null && context >= LEAST_CONTEXT);
+  return previous === null || (isSelfContained && !isNod) || (context !== null && context >= MIN_CONTEXT);
 }
 
 /** Of a conversation, from its end: as much as is said in half an hour. */
-const MOST_CHARS = 24_000;
+const MAX_CHARS = 24_000;
 /** From which likeness a reply of another conversation may answer this one, and from which it surely does. */
-const LEAST_LIKENESS = 0.76;
+const MIN_LIKENESS = 0.76;
 const THE_SAME = 0.88;
 /** From which likeness what was said before is about the same. */
-const LEAST_CONTEXT = 0.55;
+const MIN_CONTEXT = 0.55;
 /** A turn of so many content words says what it is about. */
 const SELF_CONTAINED_WORDS = 2;
 /** For so many turns a sorrow is not followed by congratulations. */
 const LASTING = 4;
-const MOST_KEPT = 1000;
+const MAX_KEPT = 1000;
 /** What is this much less like is as good. */
 const NEARLY = 0.02;
 /** How sure it must be that something is told. */
-const LEAST_TOLD = 0.5;
+const MIN_TOLD = 0.5;
 /** The tone whose lines ask to hear more, whatever is told. */
 const NEUTRAL = "plain";
 /** The tone of what only answers to what was said before. */

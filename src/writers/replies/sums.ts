@@ -6,7 +6,7 @@ import { converted, type Unit, unitOf } from "./units.ts";
  * question is understood.
  */
 export function worked(question: string): string | null {
-  if (question.length > MOST_CHARACTERS) return null;
+  if (question.length > MAX_CHARACTERS) return null;
   const asked = question
     .toLowerCase()
     .replaceAll("’", "'")
@@ -20,7 +20,7 @@ export function worked(question: string): string | null {
 }
 
 /** Who asks for one sum uses few words; what is longer would only take long to take apart. */
-const MOST_CHARACTERS = 200;
+const MAX_CHARACTERS = 200;
 
 const POLITE_BEFORE =
   /^(?:(?:hey|hi|hello|ok|okay|so|um|well|and|please|quick question|quick one|tell me|remind me|can you tell me|could you tell me|do you know|i wonder|say)[,:.!]? )+/;
@@ -161,10 +161,10 @@ const MODIFIERS: readonly (readonly [RegExp, (value: number) => number])[] = [
   [/^(.+) cubed$/, (value) => value ** 3],
 ];
 
-const MOST_DEPTH = 8;
+const MAX_DEPTH = 8;
 
 function amountOf(text: string, depth: number): number | null {
-  if (depth > MOST_DEPTH) return null;
+  if (depth > MAX_DEPTH) return null;
   const alone = numberIn(text);
   if (alone !== null) return alone;
   const spaced = text

@@ -7,7 +7,7 @@ import type { Polarity, Tone } from "./reply-book.ts";
  */
 export function mayBe(polarity: Polarity, turn: string | null): boolean {
   if (polarity === "plain") return true;
-  return !(polarity === "good" ? NO_JOY : NO_SORROW).test((turn ?? "").slice(-LONGEST));
+  return !(polarity === "good" ? NO_JOY : NO_SORROW).test((turn ?? "").slice(-MAX_CHARS));
 }
 
 /**
@@ -26,8 +26,8 @@ export function isOutOfTone(
   if (CONDOLES.test(reply) && !mayBe("bad", turn)) return true;
   // What was said to something neutral mostly does for a joy, too.
   return tones[tone]?.polarity === "plain"
-    ? massOf("bad", guess, tones) > MOST_SORROW
-    : fitOf(tone, guess, tones) < LEAST_FIT;
+    ? massOf("bad", guess, tones) > MAX_SORROW
+    : fitOf(tone, guess, tones) < MIN_FIT;
 }
 
 /**
@@ -50,7 +50,7 @@ export function isGrave(turn: string, guess: Guess, tones: readonly Tone[]): boo
   // The head knows few words for the end of a marriage.
   return (
     grave >= SURELY_GRAVE ||
-    (GRAVE_WORDS.test(turn.slice(-LONGEST)) &&
+    (GRAVE_WORDS.test(turn.slice(-MAX_CHARS)) &&
       mayBe("bad", turn) &&
       massOf("good", guess, tones) < SURELY_GRAVE)
   );
@@ -81,11 +81,11 @@ function worthOf(said: Tone | undefined, told: Tone): number {
 
 const MOSTLY = 0.6;
 /** Below this what was answered to another turn has the wrong tone. */
-const LEAST_FIT = 0.2;
+const MIN_FIT = 0.2;
 /** How probable a sorrow may be where the other turn was neutral. */
-const MOST_SORROW = 0.6;
+const MAX_SORROW = 0.6;
 /** Of a turn, from its end: what is told last sets the tone. */
-const LONGEST = 600;
+const MAX_CHARS = 600;
 /** From which probability something is surely a sorrow, and from which surely a joy: sixteen years of marriage have 0.83. */
 const SURELY_GRAVE = 0.5;
 const SURELY_GOOD = 0.95;

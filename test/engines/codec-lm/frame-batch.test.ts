@@ -3,9 +3,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
+import type { Architecture } from "../../../src/engines/codec-lm/architecture.ts";
 import { csm } from "../../../src/engines/codec-lm/csm/csm.ts";
 import {
-  type Architecture,
   NOTHING_ASKED,
   type Precision,
   type Setup,

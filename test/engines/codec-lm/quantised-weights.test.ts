@@ -85,7 +85,7 @@ const made = async (): Promise<string[]> => (await readdir(cacheFolder)).sort();
 /** The lines of a process that quantises the large weights. */
 function quantising(midway: string, shell: readonly string[] = []) {
   const [command, ...args] = [...shell, process.execPath, PROCESS, large, cacheFolder, midway];
-  const child = launch(command!, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const child = launch(command!, args, { stdio: ["pipe", "pipe", "inherit"] });
   const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
   return {
     child,
@@ -204,8 +204,9 @@ describe("a process that quantises", () => {
   });
 
   test("does not mind another that does the same", async () => {
-    const both = [quantising("go on"), quantising("go on")];
+    const both = [quantising("wait"), quantising("wait")];
     for (const each of both) assert.equal(await each.line(), "midway");
+    for (const { child } of both) child.stdin!.end("go on");
     for (const each of both) assert.equal(await each.line(), "opened 4 tensors");
     for (const each of both) await within("its end", each.ended);
     assert.equal((await made()).length, 1);

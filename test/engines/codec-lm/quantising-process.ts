@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openQuantised } from "../../../src/engines/codec-lm/quantised-weights.ts";
@@ -6,7 +7,8 @@ import { LARGE } from "./large-weights.ts";
 
 /**
  * Opens the weights in a folder quantised, and says so in a line, or what was said against it. Midway it says that it is,
- * and goes on, or never does (`hang`), or fills the disk of the cache first (`fill`).
+ * and goes on, or never does (`hang`), or once it is sent something (`wait`), or fills the disk
+ * of the cache first (`fill`).
  */
 const [, , folder = "", cacheFolder = "", midway = "go on"] = process.argv;
 const weights = await openWeights(folder, "model.safetensors");
@@ -18,6 +20,10 @@ const interrupted: typeof weights = {
     if (name === LARGE.matrices[1]!.name && from === 0) {
       say("midway");
       if (midway === "hang") await new Promise(() => setInterval(() => {}, 60_000));
+      if (midway === "wait") {
+        await once(process.stdin, "data");
+        process.stdin.pause();
+      }
       if (midway === "fill") fill(join(cacheFolder, "filler"));
     }
     await weights.readInto(room, name, from);

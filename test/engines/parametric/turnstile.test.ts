@@ -6,7 +6,7 @@ import { never } from "../../model/scripts.ts";
 
 describe("A turnstile", () => {
   test("lets one job through at a time, urgent ones first, the others in their order", async () => {
-    const turnstile = new Turnstile();
+    const turnstile = new Turnstile(() => 0);
     const done: string[] = [];
     let inside = 0;
     const job = (name: string) => async () => {

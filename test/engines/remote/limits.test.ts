@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MAX_NEW_TOKENS, MAX_TEXT_CHARS, MIN_NEW_TOKENS } from "../../../src/contract/limits.ts";
-import { MOST_CHARS } from "../../../src/engines/remote/antiphon-dialect.ts";
+import { MAX_CHARS } from "../../../src/engines/remote/antiphon-dialect.ts";
 import { FRAMES } from "../../../src/engines/remote/antiphon-request.ts";
 import { RATES_HZ } from "../../../src/engines/remote/wav-head.ts";
 import { Checkpoints } from "../../../src/settings/model-settings.ts";
 
 test("another Antiphon is asked for what the contract allows", () => {
-  assert.equal(MOST_CHARS, MAX_TEXT_CHARS);
-  assert.deepEqual(FRAMES, { least: MIN_NEW_TOKENS, most: MAX_NEW_TOKENS });
+  assert.equal(MAX_CHARS, MAX_TEXT_CHARS);
+  assert.deepEqual(FRAMES, { min: MIN_NEW_TOKENS, max: MAX_NEW_TOKENS });
 });
 
 interface RemoteSchema {
@@ -19,6 +19,6 @@ test("samples without a head may have the rates that those of a WAV may", () => 
   const [checkpoint] = Object.values(Checkpoints.patternProperties);
   const { properties } = checkpoint as unknown as Record<"properties", { remote: RemoteSchema }>;
   const rate = properties.remote.properties.sampleRateHz;
-  const { least: minimum, most: maximum } = RATES_HZ;
+  const { min: minimum, max: maximum } = RATES_HZ;
   assert.deepEqual({ ...rate, minimum, maximum }, { ...rate });
 });

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { readTokenizer, type Tokenizer } from "../../../tokens/tokenizer-file.ts";
+import type { Architecture } from "../architecture.ts";
 import { drawsOf } from "../draws.ts";
 import { type Fields, readFields } from "../fields.ts";
 import { firstCodeGraph } from "../first-stack.ts";
@@ -8,7 +9,6 @@ import type { Frame } from "../frame-decoder.ts";
 import { HeardClips } from "../heard-clips.ts";
 import { type MimiDecoder, type MimiEncoder, openMimiDecoder, openMimiEncoder } from "../mimi/mimi.ts";
 import {
-  type Architecture,
   type CodecLanguageModel,
   type Ending,
   type Findings,
@@ -24,13 +24,14 @@ import { spokenFrames } from "../spoken-frames.ts";
 import { type CsmConfig, readConfig } from "./config.ts";
 import { depthGraph } from "./graphs.ts";
 import { csmManifest, NAMES, quantisationOf } from "./manifest.ts";
+import { csmParts } from "./parts.ts";
 import { Embeddings, type Position, promptOf, soundPositions, textPositions } from "./prompt.ts";
 import { settingsOf } from "./settings.ts";
 import { soundsIn, turnsRead } from "./turns-read.ts";
 import { CsmVoicing } from "./voicing.ts";
 
 /** CSM (Sesame): a backbone that chooses a frame's first code, and a depth decoder that chooses the others. */
-export const csm: Architecture = { modelType: "csm", check, open };
+export const csm: Architecture = { modelType: "csm", parts: csmParts, check, open };
 
 const GENERATION = "generation_config.json";
 const TOKENIZER = "tokenizer.json";

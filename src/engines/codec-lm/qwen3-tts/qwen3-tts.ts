@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import type { Tokenizer } from "../../../tokens/tokenizer-file.ts";
 import { readVocabularyFiles } from "../../../tokens/vocabulary-files.ts";
+import type { Architecture } from "../architecture.ts";
 import { drawsOf } from "../draws.ts";
 import { CheckpointError, type Fields, OptionError, readFields } from "../fields.ts";
 import { firstCodeGraph } from "../first-stack.ts";
@@ -10,7 +11,6 @@ import type { Frame } from "../frame-decoder.ts";
 import { HeardClips } from "../heard-clips.ts";
 import { type MimiEncoder, openMimiEncoder } from "../mimi/mimi.ts";
 import {
-  type Architecture,
   type CodecLanguageModel,
   type Ending,
   type Findings,
@@ -30,13 +30,14 @@ import { Embeddings } from "./embeddings.ts";
 import { predictorGraph, textGraph } from "./graphs.ts";
 import { NAMES, quantisationOf, qwen3TtsManifest } from "./manifest.ts";
 import { ownReference } from "./own-turns.ts";
+import { qwen3TtsParts } from "./parts.ts";
 import { promptOf, type Script } from "./prompt.ts";
 import { type GenerationSettings, settingsOf } from "./settings.ts";
 import { openSpeakerEncoder, SHORTEST, type SpeakerEncoder } from "./speaker/speaker-encoder.ts";
 import { Qwen3TtsVoicing, type ReadText } from "./voicing.ts";
 
 /** Qwen3-TTS, 12 Hz (Alibaba): a talker that chooses a frame's first code, and a code predictor for the others. */
-export const qwen3Tts: Architecture = { modelType: "qwen3_tts", check, open };
+export const qwen3Tts: Architecture = { modelType: "qwen3_tts", parts: qwen3TtsParts, check, open };
 
 const GENERATION = "generation_config.json";
 const WEIGHTS = "model.safetensors";

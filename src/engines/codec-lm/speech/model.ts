@@ -14,7 +14,6 @@ import type { NativeGuard } from "../../../tensors/session.ts";
 import { architectureOf } from "../architectures.ts";
 import { seededDraws } from "../draws.ts";
 import type { CodecLanguageModel, Precision } from "../model.ts";
-import { partsOf } from "../parts-of.ts";
 import { utterance } from "./utterance.ts";
 import { type LabelVoice, labelVoices } from "./voices.ts";
 
@@ -49,7 +48,7 @@ export async function createModel(options: CodecLmOptions, guard: NativeGuard): 
   yieldToOthers();
   const architecture = await architectureOf(folder);
   const signal = new AbortController().signal;
-  const { positions } = await partsOf(folder);
+  const { positions } = await architecture.parts(folder);
   const setup = { threads, precision, cacheFolder, signal, guard, places, positions, pace };
   const model = await architecture.open(folder, setup);
   return await speechModelOver(model, options).catch(async (error: unknown) => {

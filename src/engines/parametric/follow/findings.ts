@@ -10,8 +10,8 @@ export class Findings<T> {
   readonly #known: Recent<T>;
   readonly #sought = new Map<string, Search<T>>();
 
-  constructor(most: number) {
-    this.#known = new Recent(most);
+  constructor(max: number) {
+    this.#known = new Recent(max);
   }
 
   /**

@@ -115,7 +115,7 @@ async function rehearsed(
 ): Promise<Rehearsed> {
   const { trust } = profile.suitability;
   const meant = form.warp * (theirWarp / form.warp) ** (TRACT_SHARE * trust);
-  const warp = within(meant, Math.min(LEAST_WARP, form.warp), MOST_WARP);
+  const warp = within(meant, Math.min(MIN_WARP, form.warp), MAX_WARP);
   const unheld = form.colourOf(warp);
   const under: Speaker["colour"] = (plan) => createHold(unheld(plan), plan);
   const pitch = mended(mapped, sentences, USUAL_BIAS);
@@ -133,7 +133,7 @@ async function rehearsed(
     warp,
     colour,
     decoderPitch: form.decoderPitch,
-    dynamics: within(apart ** (DYNAMICS_SHARE * trust), LEAST_DYNAMICS, MOST_DYNAMICS),
+    dynamics: within(apart ** (DYNAMICS_SHARE * trust), MIN_DYNAMICS, MAX_DYNAMICS),
     loudnessLufs: heard.loudnessLufs + LOUDER_ELSEWHERE_LU,
     spectrumDb,
   };
@@ -169,13 +169,13 @@ function rangeOf({ own, theirs }: PitchMap): number {
   return (theirs.at(-1)! - theirs[0]!) / (own.at(-1)! - own[0]! || 1);
 }
 
-function within(value: number, least: number, most: number): number {
-  return Math.max(least, Math.min(most, value));
+function within(value: number, min: number, max: number): number {
+  return Math.max(min, Math.min(max, value));
 }
 
-const LEAST_WARP = 0.8;
+const MIN_WARP = 0.8;
 /** A shorter tract than our own costs naturalness at once. */
-const MOST_WARP = 1.05;
+const MAX_WARP = 1.05;
 /** Words stay understood. */
 const SLOWEST = 0.72;
 const FASTEST = 1.22;
@@ -183,8 +183,8 @@ const PAUSE_SHARE = 0.5;
 /** An estimate of the tract is out by a few per cent, and each costs naturalness. */
 const TRACT_SHARE = 0.6;
 const DYNAMICS_SHARE = 0.5;
-const LEAST_DYNAMICS = 0.92;
-const MOST_DYNAMICS = 1.08;
+const MIN_DYNAMICS = 0.92;
+const MAX_DYNAMICS = 1.08;
 /** Other sentences are louder than the rehearsed ones by this (the Harvard sentences, mean over fourteen speakers). */
 const LOUDER_ELSEWHERE_LU = 0.4;
 /** Louder than this our peaks would be bent. */

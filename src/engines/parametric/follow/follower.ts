@@ -34,8 +34,8 @@ export interface FollowerParts extends StudioParts {
 export class Follower {
   readonly #parts: FollowerParts;
   readonly #studio: Studio;
-  readonly #profiles = new Findings<VoiceProfile>(MOST_PROFILES);
-  readonly #followed = new Findings<FollowedClips>(MOST_FOLLOWED);
+  readonly #profiles = new Findings<VoiceProfile>(MAX_PROFILES);
+  readonly #followed = new Findings<FollowedClips>(MAX_FOLLOWED);
 
   constructor(parts: FollowerParts) {
     this.#parts = parts;
@@ -57,7 +57,7 @@ export class Follower {
     const clips = await hearEnough(own, (turn) => this.#hear(turn, signal));
     const profiles = trusted(clips.map((clip) => clip.profile));
     const profile = pooled(profiles);
-    if (profile !== null && profile.suitability.trust >= LEAST_TRUST) {
+    if (profile !== null && profile.suitability.trust >= MIN_TRUST) {
       const led = clips.filter((clip) => profiles.includes(clip.profile));
       const key = keyOf(following, led);
       const { speaker, heard } = await this.#followed.get(key, signal, (stop) =>
@@ -145,11 +145,11 @@ function keyOf(following: Following, clips: readonly HeardClip[]): string {
 }
 
 /** At most 170 kB each. */
-const MOST_PROFILES = 64;
+const MAX_PROFILES = 64;
 /** Some 10 kB each. */
-const MOST_FOLLOWED = 128;
+const MAX_FOLLOWED = 128;
 /** Less trust than this is none. */
-const LEAST_TRUST = 0.1;
+const MIN_TRUST = 0.1;
 /** Voiced speech by which a clip alone decides which voice is the start. */
 const DECISIVE_S = 1.2;
 

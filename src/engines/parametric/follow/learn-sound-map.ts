@@ -28,7 +28,7 @@ export interface Heard {
  * of logarithms, so that loud vowels do not decide alone.
  */
 export function learnSoundMap(own: OwnSpeech, heard: Heard): SoundMap {
-  const bandLimit = Math.max(LEAST_BANDS, bandsBelow(heard.bandEdgeHz));
+  const bandLimit = Math.max(MIN_BANDS, bandsBelow(heard.bandEdgeHz));
   const frameOf = (spectra: ArrayLike<number>): Frame => ({ mean: meanSpectrum(spectra), bandLimit });
   const ownFrame = frameOf(own.sound);
   const heardFrame = frameOf(heard.sound);
@@ -71,7 +71,7 @@ function movedTowards(likes: Float64Array, kinds: SoundKinds): SoundKinds {
 function commonGains(own: Float64Array, heard: Float64Array, bandLimit: number): Float64Array {
   const difference = heard.map((value, band) => value - own[band]!);
   const gains = levelled(difference, bandLimit).map((value, band) =>
-    bent(value, MOST_UP, BAND_HZ[band]! > TREBLE_HZ ? MOST_DOWN_TREBLE : MOST_DOWN),
+    bent(value, MAX_UP, BAND_HZ[band]! > TREBLE_HZ ? MAX_DOWN_TREBLE : MAX_DOWN),
   );
   // What was not recorded is not followed: from the last band that was, a gain goes back to nothing, and none is lifted.
   const edge = Math.min(0, gains[bandLimit - 1] ?? 0);
@@ -94,13 +94,13 @@ const MATCHES = 3;
 const PRIOR_FRAMES = 15;
 /** In decibels of power. */
 const NEPERS = Math.LN10 / 10;
-const MOST_UP = 12 * NEPERS;
-const MOST_DOWN = 16 * NEPERS;
+const MAX_UP = 12 * NEPERS;
+const MAX_DOWN = 16 * NEPERS;
 /** More costs clearness: a dull recording is followed only so far. */
-const MOST_DOWN_TREBLE = 10 * NEPERS;
+const MAX_DOWN_TREBLE = 10 * NEPERS;
 const TREBLE_HZ = 2_500;
 /** All of what sets a kind apart costs some naturalness, and gains little likeness. */
 const KIND_SHARE = 0.6;
 const KIND_LIMIT = 10 * NEPERS;
-const LEAST_BANDS = 12;
+const MIN_BANDS = 12;
 const RETURN_OCTAVES = 0.6;

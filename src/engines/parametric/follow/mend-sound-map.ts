@@ -20,7 +20,7 @@ export function mendedMap(map: SoundMap, bare: Float32Array, mapped: Float32Arra
   );
   const correction = lacking.map((value, band) => {
     const inLoud = LOUD_SHARE * heard.strength * loud[band]!;
-    const lacks = within(MENDED * value, MOST_MENDED) + within(inLoud, MOST_MENDED);
+    const lacks = within(MENDED * value, MAX_MENDED) + within(inLoud, MAX_MENDED);
     return edgeShare(band, bandLimit) * lacks;
   });
   const level = loudnessChange(ours, correction);
@@ -45,11 +45,11 @@ function loudnessChange(spectrum: Float64Array, gains: Float64Array): number {
   return Math.log(after / before);
 }
 
-function within(value: number, most: number): number {
-  return Math.max(-most, Math.min(most, value));
+function within(value: number, max: number): number {
+  return Math.max(-max, Math.min(max, value));
 }
 
 /** Share of what lacks that is made up for; of what lacks in the loud sounds; and most of either. */
 const MENDED = 0.8;
 const LOUD_SHARE = 0.5;
-const MOST_MENDED = (5 * Math.LN10) / 10;
+const MAX_MENDED = (5 * Math.LN10) / 10;

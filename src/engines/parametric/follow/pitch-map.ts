@@ -77,8 +77,8 @@ export function hearingBias(
   if (heard.length < FEWEST_VOICED) return USUAL_BIAS;
   const planned = plannedPitch(map, aloud);
   return {
-    level: within(percentile(heard, 0.5) - percentile(planned, 0.5), -MOST_LEVEL_BIAS, MOST_LEVEL_BIAS),
-    range: within(deviation(heard) / (deviation(planned) || 1), LEAST_RANGE_BIAS, MOST_RANGE_BIAS),
+    level: within(percentile(heard, 0.5) - percentile(planned, 0.5), -MAX_LEVEL_BIAS, MAX_LEVEL_BIAS),
+    range: within(deviation(heard) / (deviation(planned) || 1), MIN_RANGE_BIAS, MAX_RANGE_BIAS),
   };
 }
 
@@ -92,7 +92,7 @@ export function mended(map: PitchMap, sentences: readonly SentencePitch[], bias:
     better = {
       ...better,
       centre: within(better.centre + level, map.ownCentre + LOWEST_SHIFT, map.ownCentre + HIGHEST_SHIFT),
-      theirs: better.theirs.map((value) => value * within(range, LEAST_WIDENED, MOST_WIDENED)),
+      theirs: better.theirs.map((value) => value * within(range, MIN_WIDENED, MAX_WIDENED)),
     };
   }
   return better;
@@ -107,8 +107,8 @@ function plannedPitch(map: PitchMap, sentences: readonly SentencePitch[]): Float
   return Float32Array.from(all).sort();
 }
 
-function within(value: number, least: number, most: number): number {
-  return Math.max(least, Math.min(most, value));
+function within(value: number, min: number, max: number): number {
+  return Math.max(min, Math.min(max, value));
 }
 
 /** Sentences differ in pitch a little, as ours do. */
@@ -116,7 +116,7 @@ export function mappedRegister(map: PitchMap): Register {
   return {
     centreHz(medianHz) {
       const off = Math.log(medianHz) - map.ownCentre;
-      return Math.exp(map.centre + within(off, -MOST_OFF, MOST_OFF));
+      return Math.exp(map.centre + within(off, -MAX_OFF, MAX_OFF));
     },
     spread: (deviation) => between(map.own, map.theirs, deviation),
   };
@@ -140,13 +140,13 @@ const STEEPEST = 2.5;
 const BEYOND = 0.7;
 const LOWEST_SHIFT = Math.log(0.45);
 const HIGHEST_SHIFT = Math.log(1.4);
-const MOST_OFF = 0.12;
+const MAX_OFF = 0.12;
 /** What a rehearsal may show: more would be a mistake of the measurement. */
-const MOST_LEVEL_BIAS = 0.15;
-const LEAST_RANGE_BIAS = 0.5;
-const MOST_RANGE_BIAS = 1.3;
+const MAX_LEVEL_BIAS = 0.15;
+const MIN_RANGE_BIAS = 0.5;
+const MAX_RANGE_BIAS = 1.3;
 const FEWEST_VOICED = 40;
 /** By the second round what is left is small. */
 const ROUNDS = 3;
-const LEAST_WIDENED = 0.7;
-const MOST_WIDENED = 1.4;
+const MIN_WIDENED = 0.7;
+const MAX_WIDENED = 1.4;

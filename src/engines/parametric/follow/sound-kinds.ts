@@ -49,10 +49,10 @@ export function sumsByKind(
 /** The kind of the spectrum that begins at `at`. */
 export function nearestKind({ count, centres }: SoundKinds, shapes: ArrayLike<number>, at: number): number {
   let nearest = 0;
-  let least = Number.POSITIVE_INFINITY;
+  let min = Number.POSITIVE_INFINITY;
   for (let kind = 0; kind < count; kind++) {
     const distance = squaredDistance(centres, kind * BANDS, shapes, at);
-    if (distance < least) [nearest, least] = [kind, distance];
+    if (distance < min) [nearest, min] = [kind, distance];
   }
   return nearest;
 }

@@ -55,10 +55,10 @@ export function commonGainDb({ gains, kinds }: SoundMap): number {
 /** How near a frame is to each kind, the weights adding up to 1; `inertia` of the weights before stay. */
 function weigh(map: SoundMap, shape: Float64Array, weights: Float64Array, inertia: number): void {
   const nearness = distances(map, shape);
-  const least = nearness.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+  const min = nearness.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
   let sum = 0;
   nearness.forEach((distance, kind) => {
-    nearness[kind] = Math.exp((least - distance) / SOFTNESS);
+    nearness[kind] = Math.exp((min - distance) / SOFTNESS);
     sum += nearness[kind]!;
   });
   for (let kind = 0; kind < map.kinds; kind++) {

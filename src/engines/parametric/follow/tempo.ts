@@ -19,7 +19,7 @@ export interface SaidClip {
 export function heardTempo(clips: readonly SaidClip[]): number {
   let [sum, weight] = [0, 0];
   for (const { profile, ownS } of clips) {
-    const known = ownS === null ? 0 : ownS / Math.max(SHORTEST_S, profile.speechS);
+    const known = ownS === null ? 0 : ownS / Math.max(MIN_S, profile.speechS);
     const isLikely = known > 1 / WIDEST_TEMPO && known < WIDEST_TEMPO;
     sum += profile.speechS * Math.log(isLikely ? known : countedTempo(profile));
     weight += profile.speechS;
@@ -38,7 +38,7 @@ function countedTempo({ syllablesPerS }: VoiceProfile): number {
 
 /** How long our voice would be heard over a text, pauses left out; null where it has nothing to read, or too much. */
 export async function ownSpeechS(network: Network, reader: ReadsText, text: string): Promise<number | null> {
-  if (text.length > MOST_CHARACTERS) return null;
+  if (text.length > MAX_CHARACTERS) return null;
   let steps = 0;
   for (const sentence of reader.split(text)) {
     for (const { ids } of await reader.read(sentence.text)) {
@@ -60,6 +60,6 @@ const SLOWEST_COUNTED = 0.72;
 const FASTEST_COUNTED = 1.14;
 /** Words that would be spoken further from our rate than this were not these words. */
 const WIDEST_TEMPO = 1.6;
-const SHORTEST_S = 0.2;
+const MIN_S = 0.2;
 /** About a minute of speech. */
-const MOST_CHARACTERS = 1_000;
+const MAX_CHARACTERS = 1_000;

@@ -43,7 +43,7 @@ export function codebookOf(voiced: Float32Array): Float32Array {
 const WARPS: readonly number[] = [0.76, 0.8, 0.84, 0.88, 0.92, 0.96, 1, 1.04, 1.08];
 const STEP = 0.04;
 const CODEBOOK = 48;
-const MOST_FRAMES = 400;
+const MAX_FRAMES = 400;
 
 function frameOf(spectra: Float32Array, bandLimit: number): Frame {
   return { mean: meanSpectrum(spectra), bandLimit };
@@ -51,7 +51,7 @@ function frameOf(spectra: Float32Array, bandLimit: number): Frame {
 
 function thinned(shapes: Float64Array): Float64Array {
   const frames = shapes.length / BANDS;
-  const count = Math.min(MOST_FRAMES, frames);
+  const count = Math.min(MAX_FRAMES, frames);
   const out = new Float64Array(count * BANDS);
   for (let i = 0; i < count; i++) {
     const from = Math.floor((i * frames) / count) * BANDS;

@@ -1,6 +1,6 @@
 import type { Clip } from "../../../model/conversation.ts";
 import type { Script } from "../../../model/script.ts";
-import { LONGEST_STRETCH_S } from "../listen/best-stretch.ts";
+import { MAX_STRETCH_S } from "../listen/best-stretch.ts";
 import type { VoiceProfile } from "../listen/voice-profile.ts";
 
 /** An earlier turn that can be heard. */
@@ -46,14 +46,14 @@ export async function hearEnough(
   const heard: HeardClip[] = [];
   let [speechS, listenedS] = [0, 0];
   for (const turn of turns) {
-    if (speechS >= ENOUGH_SPEECH_S || listenedS >= LONGEST_LISTENING_S) break;
+    if (speechS >= ENOUGH_SPEECH_S || listenedS >= MAX_LISTENING_S) break;
     const profile = await hear(turn);
     heard.push({ ...turn, profile });
     if (profile.suitability.trust > 0) speechS += profile.speechS;
-    listenedS += Math.min(LONGEST_STRETCH_S, turn.clip.durationS);
+    listenedS += Math.min(MAX_STRETCH_S, turn.clip.durationS);
   }
   return heard;
 }
 
 const ENOUGH_SPEECH_S = 12;
-const LONGEST_LISTENING_S = 90;
+const MAX_LISTENING_S = 90;

@@ -65,9 +65,9 @@ function noiseFloorOf(levels: Float64Array, isSpeech: Uint8Array): number {
 }
 
 /** 100 ms: what is silent for less is a plosive. */
-const SHORTEST_GAP_FRAMES = 0.1 / FRAME_S;
+const MIN_GAP_FRAMES = 0.1 / FRAME_S;
 /** 50 ms: what is loud for less is a click. */
-const SHORTEST_BURST_FRAMES = 0.05 / FRAME_S;
+const MIN_BURST_FRAMES = 0.05 / FRAME_S;
 
 interface Run {
   readonly from: number;
@@ -77,13 +77,13 @@ interface Run {
 
 function closeGaps(isSpeech: Uint8Array): void {
   for (const { from, to } of innerGaps(isSpeech)) {
-    if (to - from < SHORTEST_GAP_FRAMES) isSpeech.fill(1, from, to);
+    if (to - from < MIN_GAP_FRAMES) isSpeech.fill(1, from, to);
   }
 }
 
 function dropBursts(isSpeech: Uint8Array): void {
   for (const { from, to } of runsOf(isSpeech, 1)) {
-    if (to - from < SHORTEST_BURST_FRAMES) isSpeech.fill(0, from, to);
+    if (to - from < MIN_BURST_FRAMES) isSpeech.fill(0, from, to);
   }
 }
 

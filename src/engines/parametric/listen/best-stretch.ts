@@ -3,14 +3,14 @@ import { percentile } from "./percentile.ts";
 import type { Work } from "./work.ts";
 
 /** Most of one clip that is listened to, in seconds. */
-export const LONGEST_STRETCH_S = 30;
+export const MAX_STRETCH_S = 30;
 
 /**
  * The stretch of at most 30 s that holds the most speech, as far as levels tell, the earliest of several: all of a
  * shorter clip. Samples that are not finite count as silence, and so do those too quiet to be meant.
  */
 export function* bestStretch({ samples, sampleRateHz }: Clip): Work<Float32Array> {
-  const length = LONGEST_STRETCH_S * sampleRateHz;
+  const length = MAX_STRETCH_S * sampleRateHz;
   if (samples.length <= length) return yield* cleaned(samples);
   const blockSamples = Math.max(1, Math.round(BLOCK_S * sampleRateHz));
   const levels = yield* blockPowers(samples, blockSamples);
@@ -21,10 +21,10 @@ export function* bestStretch({ samples, sampleRateHz }: Clip): Work<Float32Array
   });
   const blocks = Math.floor(length / blockSamples);
   const step = Math.round(1 / BLOCK_S);
-  let [best, most] = [0, -1];
+  let [best, max] = [0, -1];
   for (let first = 0; first + blocks <= levels.length; first += step) {
     const spoken = spokenUpTo[first + blocks]! - spokenUpTo[first]!;
-    if (spoken > most) [best, most] = [first, spoken];
+    if (spoken > max) [best, max] = [first, spoken];
   }
   return yield* cleaned(samples.subarray(best * blockSamples, best * blockSamples + length));
 }

@@ -1,10 +1,10 @@
 import { PITCH_RATE_HZ } from "./pitch-signal.ts";
 import type { Work } from "./work.ts";
-import { HIGHEST_HZ, LONGEST_LAG, LOWEST_HZ, SHORTEST_LAG, WINDOW_CENTRE_SAMPLES, Yin } from "./yin.ts";
+import { HIGHEST_HZ, LOWEST_HZ, MAX_LAG, MIN_LAG, WINDOW_CENTRE_SAMPLES, Yin } from "./yin.ts";
 
-/** What a frame's pitch may be. Candidate c of frame n stands at n · {@link MOST_CANDIDATES} + c. */
+/** What a frame's pitch may be. Candidate c of frame n stands at n · {@link MAX_CANDIDATES} + c. */
 export interface PitchCandidates {
-  /** Candidates of each frame, 0 to {@link MOST_CANDIDATES}. */
+  /** Candidates of each frame, 0 to {@link MAX_CANDIDATES}. */
   readonly counts: Uint8Array;
   readonly pitchHz: Float32Array;
   /** The normalised difference at each candidate, 0 where the signal repeats exactly. */
@@ -14,7 +14,7 @@ export interface PitchCandidates {
 }
 
 /** In noise the true period of a high pitch is one of many alike, its multiples: all of 440 Hz find room. */
-export const MOST_CANDIDATES = 8;
+export const MAX_CANDIDATES = 8;
 
 /**
  * Finds the dips of YIN's normalised difference, the deepest first, each at the vertex of a parabola.
@@ -29,8 +29,8 @@ export function* findPitchCandidates(
 ): Work<PitchCandidates> {
   const candidates = {
     counts: new Uint8Array(frames),
-    pitchHz: new Float32Array(frames * MOST_CANDIDATES),
-    difference: new Float32Array(frames * MOST_CANDIDATES),
+    pitchHz: new Float32Array(frames * MAX_CANDIDATES),
+    difference: new Float32Array(frames * MAX_CANDIDATES),
     level: new Float32Array(frames),
   };
   const yin = new Yin();
@@ -52,8 +52,8 @@ const SILENT_LEVEL = 1e-5;
 const SHALLOWEST = 0.7;
 
 function keepDips({ normalised }: Yin, frame: number, candidates: PitchCandidates): void {
-  const first = frame * MOST_CANDIDATES;
-  for (let lag = SHORTEST_LAG; lag <= LONGEST_LAG; lag++) {
+  const first = frame * MAX_CANDIDATES;
+  for (let lag = MIN_LAG; lag <= MAX_LAG; lag++) {
     const value = normalised[lag]!;
     const before = normalised[lag - 1]!;
     const after = normalised[lag + 1]!;
@@ -75,7 +75,7 @@ function insert(
 ): void {
   const count = counts[frame]!;
   let at = first + count;
-  if (count === MOST_CANDIDATES) {
+  if (count === MAX_CANDIDATES) {
     if (depth >= difference[at - 1]!) return;
     at--;
   } else {

@@ -1,5 +1,5 @@
 import { percentile } from "./percentile.ts";
-import { MOST_CANDIDATES, type PitchCandidates } from "./pitch-candidates.ts";
+import { MAX_CANDIDATES, type PitchCandidates } from "./pitch-candidates.ts";
 import type { Work } from "./work.ts";
 import { HIGHEST_HZ, LOWEST_HZ } from "./yin.ts";
 
@@ -10,7 +10,7 @@ export const UNVOICED = -1;
  * The cheapest way through the frames, by the Viterbi algorithm over each frame's candidates and being unvoiced (as
  * in pYIN; Mauch and Dixon, "A fundamental frequency estimator using probabilistic threshold distributions", 2014).
  *
- * @returns for each frame the number of its candidate, 0 to {@link MOST_CANDIDATES} − 1, or {@link UNVOICED}
+ * @returns for each frame the number of its candidate, 0 to {@link MAX_CANDIDATES} − 1, or {@link UNVOICED}
  */
 export function* cheapestPath(candidates: PitchCandidates): Work<Int8Array> {
   const frames = candidates.counts.length;
@@ -39,7 +39,7 @@ interface Column {
 }
 
 const MIDDLE_HZ = Math.sqrt(LOWEST_HZ * HIGHEST_HZ);
-const STATES = MOST_CANDIDATES + 1;
+const STATES = MAX_CANDIDATES + 1;
 const FRAMES_AT_ONCE = 512;
 
 const UNVOICED_COST = 0.45;
@@ -62,7 +62,7 @@ function fill(column: Column, candidates: PitchCandidates, frame: number, isQuie
   column.states = candidates.counts[frame]! + 1;
   column.cost[0] = isQuiet ? 0 : UNVOICED_COST;
   for (let state = 1; state < column.states; state++) {
-    const at = frame * MOST_CANDIDATES + state - 1;
+    const at = frame * MAX_CANDIDATES + state - 1;
     const octave = Math.log2(candidates.pitchHz[at]! / MIDDLE_HZ);
     column.octave[state] = octave;
     column.cost[state] =

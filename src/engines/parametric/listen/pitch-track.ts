@@ -1,5 +1,5 @@
 import { FRAME_S } from "../geometry.ts";
-import { findPitchCandidates, MOST_CANDIDATES, type PitchCandidates } from "./pitch-candidates.ts";
+import { findPitchCandidates, MAX_CANDIDATES, type PitchCandidates } from "./pitch-candidates.ts";
 import { cheapestPath, UNVOICED } from "./pitch-path.ts";
 import { PITCH_RATE_HZ, pitchSignal } from "./pitch-signal.ts";
 import type { Work } from "./work.ts";
@@ -34,23 +34,23 @@ export function* trackPitch(samples: Float32Array, sampleRateHz: number): Work<P
 const FRAMES_PER_S = Math.round(1 / FRAME_S);
 
 function pitchOf({ pitchHz }: PitchCandidates, frame: number, choice: number): number {
-  return choice === UNVOICED ? 0 : pitchHz[frame * MOST_CANDIDATES + choice]!;
+  return choice === UNVOICED ? 0 : pitchHz[frame * MAX_CANDIDATES + choice]!;
 }
 
 function aperiodicityOf({ counts, difference }: PitchCandidates, frame: number, choice: number): number {
   if (counts[frame] === 0) return 1;
-  return difference[frame * MOST_CANDIDATES + Math.max(0, choice)]!;
+  return difference[frame * MAX_CANDIDATES + Math.max(0, choice)]!;
 }
 
 /** 40 ms: what is voiced for less is no voice. */
-const SHORTEST_RUN_FRAMES = Math.ceil(0.04 / FRAME_S);
+const MIN_RUN_FRAMES = Math.ceil(0.04 / FRAME_S);
 
 function withoutShortRuns(path: Int8Array): Int8Array {
   const kept = path.slice();
   for (let from = 0; from < path.length; ) {
     let to = from;
     while (to < path.length && path[to] !== UNVOICED) to++;
-    if (to - from < SHORTEST_RUN_FRAMES) kept.fill(UNVOICED, from, to);
+    if (to - from < MIN_RUN_FRAMES) kept.fill(UNVOICED, from, to);
     from = to + 1;
   }
   return kept;

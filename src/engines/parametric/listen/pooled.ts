@@ -4,7 +4,7 @@ import { type VoiceProfile, voicedSeconds } from "./voice-profile.ts";
 
 /** Those that count: without what is not to be trusted, or far less than the best. */
 export function trusted(profiles: readonly VoiceProfile[]): VoiceProfile[] {
-  const best = profiles.reduce((most, { suitability }) => Math.max(most, suitability.trust), 0);
+  const best = profiles.reduce((max, { suitability }) => Math.max(max, suitability.trust), 0);
   return profiles.filter(({ suitability }) => suitability.trust > 0 && suitability.trust >= best / 2);
 }
 

@@ -22,7 +22,7 @@ export function recordingOf(samples: Float32Array, frames: ClipFrames, { isSpeec
   const noise = meanPowers(
     frames,
     (frame) => isSpeech[frame] === 0 && isApart(isSpeech, frame),
-    LEAST_NOISE_FRAMES,
+    MIN_NOISE_FRAMES,
   );
   const [spokenPower, noisePower] = [total(speech), total(noise)];
   return {
@@ -39,7 +39,7 @@ export function recordingOf(samples: Float32Array, frames: ClipFrames, { isSpeec
 
 const CLEAN_DB = 60;
 /** 150 ms: in less there are only the speech's own dips. */
-const LEAST_NOISE_FRAMES = 12;
+const MIN_NOISE_FRAMES = 12;
 /** What is closer to speech than this is its rise or its dying away. */
 const APART_FRAMES = 3;
 

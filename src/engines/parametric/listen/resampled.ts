@@ -11,7 +11,7 @@ export function* resampled(samples: Float32Array, fromHz: number, toHz: number):
   const meetingsHz = greatestCommonDivisor(fromHz, toHz);
   const step = fromHz / meetingsHz;
   const outputStep = toHz / meetingsHz;
-  const piece = Math.ceil(Math.min(LONGEST_PIECE_S, PIECE_SAMPLES / fromHz) * meetingsHz);
+  const piece = Math.ceil(Math.min(MAX_PIECE_S, PIECE_SAMPLES / fromHz) * meetingsHz);
   const context = Math.ceil((CONTEXT_PERIODS / Math.min(fromHz, toHz)) * meetingsHz);
   for (let from = 0; from * outputStep < output.length; from += piece) {
     const before = Math.max(0, from - context);
@@ -25,7 +25,7 @@ export function* resampled(samples: Float32Array, fromHz: number, toHz: number):
   return output;
 }
 
-const LONGEST_PIECE_S = 0.5;
+const MAX_PIECE_S = 0.5;
 const PIECE_SAMPLES = 24_000;
 /** The resampler looks 47 periods of the lower rate to either side. */
 const CONTEXT_PERIODS = 50;
@@ -35,11 +35,11 @@ const CONTEXT_PERIODS = 50;
  * hundred, which changes a pitch by less than a twentieth of a semitone at any rate at which speech is recorded.
  */
 export function convenientRateHz(sampleRateHz: number, toHz: number): number {
-  if (greatestCommonDivisor(sampleRateHz, toHz) >= LEAST_MEETINGS_HZ) return sampleRateHz;
+  if (greatestCommonDivisor(sampleRateHz, toHz) >= MIN_MEETINGS_HZ) return sampleRateHz;
   return Math.max(100, Math.round(sampleRateHz / 100) * 100);
 }
 
-const LEAST_MEETINGS_HZ = 25;
+const MIN_MEETINGS_HZ = 25;
 
 function greatestCommonDivisor(a: number, b: number): number {
   return b === 0 ? a : greatestCommonDivisor(b, a % b);

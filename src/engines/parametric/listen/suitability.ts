@@ -46,7 +46,7 @@ export function suitabilityOf(measured: Measured): Suitability {
     if (factor < NOTED) cautions.push(caution);
   };
   const { recording } = measured;
-  if (figures.voicedS < LEAST_VOICED_S) return { trust: 0, cautions: ["no voice"] };
+  if (figures.voicedS < MIN_VOICED_S) return { trust: 0, cautions: ["no voice"] };
   weigh("noise", ramp(recording.signalToNoiseDb, 4, 16));
   weigh("clipping", ramp(recording.clippedShare, 0.12, 0.03));
   weigh("not one voice", ramp(figures.levelSpreadDb / figures.switchesPerS, 0.7, 1));
@@ -87,7 +87,7 @@ export function figuresOf({ frames, track, activity }: Measured): Figures {
   };
 }
 
-const LEAST_VOICED_S = 0.1;
+const MIN_VOICED_S = 0.1;
 /** A factor above this is not worth a word. */
 const NOTED = 0.95;
 const WIDE_BAND_HZ = 6_000;

@@ -56,7 +56,7 @@ export function* listen(clip: Clip): Work<VoiceProfile> {
     loudnessLufs: loudnessOf(samples, SAMPLE_RATE_HZ),
     pitch: pitchOf(track, activity),
     ...soundOf(frames, track, activity, recording.noise),
-    syllablesPerS: syllables / Math.max(SHORTEST_SPEECH_S, activity.speechS),
+    syllablesPerS: syllables / Math.max(MIN_SPEECH_S, activity.speechS),
     pausesS: activity.pausesS,
     recording: { signalToNoiseDb, bandEdgeHz, clippedShare },
     suitability: suitabilityOf({ frames, track, activity, recording }),
@@ -68,7 +68,7 @@ export function voicedSeconds(pitch: Float32Array): number {
   return pitch.length * FRAME_S;
 }
 
-const SHORTEST_SPEECH_S = 0.3;
+const MIN_SPEECH_S = 0.3;
 
 function pitchOf({ pitchHz }: PitchTrack, { isSpeech }: Activity): Float32Array {
   return pitchLogs(pitchHz.filter((_, frame) => isSpeech[frame] === 1));
@@ -87,9 +87,9 @@ export function pitchLogs(pitchHz: Float32Array): Float32Array {
 const WIDEST_RATIO = 1.9;
 
 /** More frames say nothing new. */
-const MOST_FRAMES = 1_000;
+const MAX_FRAMES = 1_000;
 /** What is left of a band in which there was nothing but noise: 10 dB below it. */
-const LEAST_SIGNAL = 0.1;
+const MIN_SIGNAL = 0.1;
 
 function soundOf(
   frames: ClipFrames,
@@ -99,7 +99,7 @@ function soundOf(
 ): Pick<VoiceProfile, "sound" | "isVoiced"> {
   const spoken: number[] = [];
   for (let frame = 0; frame < frames.count; frame++) if (isSpeech[frame] === 1) spoken.push(frame);
-  const count = Math.min(MOST_FRAMES, spoken.length);
+  const count = Math.min(MAX_FRAMES, spoken.length);
   const sound = new Float32Array(count * BANDS);
   const isVoiced = new Uint8Array(count);
   for (let i = 0; i < count; i++) {
@@ -107,7 +107,7 @@ function soundOf(
     isVoiced[i] = pitchHz[frame]! > 0 ? 1 : 0;
     for (let band = 0; band < BANDS; band++) {
       const power = Math.exp(frames.bands[frame * BANDS + band]!);
-      const rest = Math.max(power - noise[band]!, LEAST_SIGNAL * power);
+      const rest = Math.max(power - noise[band]!, MIN_SIGNAL * power);
       sound[i * BANDS + band] = Math.log(rest);
     }
   }

@@ -8,10 +8,10 @@ export const HIGHEST_HZ = 500;
 /** 30 ms. */
 const WINDOW_SAMPLES = 0.03 * PITCH_RATE_HZ;
 /** Lags that are periods within the range, in samples. */
-export const SHORTEST_LAG = Math.floor(PITCH_RATE_HZ / HIGHEST_HZ);
-export const LONGEST_LAG = Math.ceil(PITCH_RATE_HZ / LOWEST_HZ);
+export const MIN_LAG = Math.floor(PITCH_RATE_HZ / HIGHEST_HZ);
+export const MAX_LAG = Math.ceil(PITCH_RATE_HZ / LOWEST_HZ);
 /** A dip has a neighbour on either side. */
-const LAGS = LONGEST_LAG + 2;
+const LAGS = MAX_LAG + 2;
 
 /** What a window is compared with lies a lag behind it: the middle of both, for the lag of 165 Hz. */
 export const WINDOW_CENTRE_SAMPLES = (WINDOW_SAMPLES + PITCH_RATE_HZ / 165) >> 1;

@@ -56,9 +56,9 @@ function riseAtEnd(plan: Plan, semitones: number, medianHz: number): void {
   const first = pitchHz.findIndex((hz) => hz > VOICED_ABOVE_HZ);
   if (end < 0) return;
   const stressed = firstFrameOf(plan, plan.ids.lastIndexOf(STRESS_ID));
-  const wanted = Math.max(SHORTEST_RISE_FRAMES, Math.min(LONGEST_RISE_FRAMES, end - stressed));
+  const wanted = Math.max(MIN_RISE_FRAMES, Math.min(MAX_RISE_FRAMES, end - stressed));
   const from = Math.max(first, end - wanted);
-  const top = semitones * Math.min(1, (end - from) / SHORTEST_RISE_FRAMES);
+  const top = semitones * Math.min(1, (end - from) / MIN_RISE_FRAMES);
   for (let frame = Math.max(0, from - BLEND_FRAMES); frame < pitchHz.length; frame++) {
     const part = Math.max(0, Math.min(1, (frame - from) / Math.max(1, end - from)));
     const target = medianHz * 2 ** ((LOW_SEMITONES + top * part ** BEND) / 12);
@@ -98,8 +98,8 @@ const LOW_SEMITONES = -0.5;
 /** Above 1 a rise is steepest at its end. */
 const BEND = 1.3;
 /** 300 and 450 ms. */
-const SHORTEST_RISE_FRAMES = 24;
-const LONGEST_RISE_FRAMES = 36;
+const MIN_RISE_FRAMES = 24;
+const MAX_RISE_FRAMES = 36;
 /** The 125 ms before a rise, in which the voice goes down to where it begins. */
 const BLEND_FRAMES = 10;
 /** A word ends as high as its last 75 ms are at most: a closing consonant dips. */

@@ -44,24 +44,24 @@ export function liftsOf(
 function listAt(written: readonly string[], plain: readonly string[]): number {
   const at = Math.max(plain.lastIndexOf("and"), plain.lastIndexOf("or"));
   const rest = written.length - 1 - at;
-  if (at < 2 || rest < 1 || rest > LONGEST_LAST_ITEM || hasComma(written[at - 1])) return -1;
-  for (let before = at - 2; before >= Math.max(0, at - 1 - LONGEST_ITEM); before--) {
+  if (at < 2 || rest < 1 || rest > MAX_LAST_ITEM_WORDS || hasComma(written[at - 1])) return -1;
+  for (let before = at - 2; before >= Math.max(0, at - 1 - MAX_ITEM_WORDS); before--) {
     if (hasComma(written[before])) return CLAUSE_STARTS.has(plain[before + 1]!) ? -1 : at;
   }
   return -1;
 }
 
 function hasComma(word: string | undefined): boolean {
-  return /[,;][^\p{L}\p{N}]*$/u.test((word ?? "").slice(-LONGEST_MARKS));
+  return /[,;][^\p{L}\p{N}]*$/u.test((word ?? "").slice(-MAX_MARKS_CHARS));
 }
 
 const CHOICE = { toSemitones: 2.5, atMostSemitones: 3 };
 const LIST = { toSemitones: 0.5, atMostSemitones: 1.5 };
 /** Marks after a word, in UTF-16 units: what is before is not looked at. */
-const LONGEST_MARKS = 8;
+const MAX_MARKS_CHARS = 8;
 /** Words in an item. */
-const LONGEST_ITEM = 3;
-const LONGEST_LAST_ITEM = 5;
+const MAX_ITEM_WORDS = 3;
+const MAX_LAST_ITEM_WORDS = 5;
 /** "However, he came and went" is no list. */
 const CLAUSE_STARTS: ReadonlySet<string> = new Set(
   "but he i it she that there they this we who which you".split(" "),

@@ -1,4 +1,4 @@
-import { LONGEST_STRETCH, SHORTEST_STRETCH } from "../delivery.ts";
+import { MAX_STRETCH, MIN_STRETCH } from "../delivery.ts";
 import { type Timing, wholeSteps } from "../plan.ts";
 import { wordSpans } from "../spoken-words.ts";
 import type { Rhythm } from "./rhythm.ts";
@@ -23,7 +23,7 @@ export function pace({ ids, steps }: Timing, rhythm: Rhythm, given: GivenPace): 
   );
   if (tempo === 1 && rhythm.lastWord === 1) return;
   const last = wordSpans(ids).at(-1) ?? { from: 0, to: 0 };
-  const { longSteps, most } = tempo < 1 ? SLOWER : FASTER;
+  const { longSteps, max } = tempo < 1 ? SLOWER : FASTER;
   let owed = 0;
   for (let i = 0; i < steps.length; i++) {
     const own = wholeSteps(steps[i]!);
@@ -32,7 +32,7 @@ export function pace({ ids, steps }: Timing, rhythm: Rhythm, given: GivenPace): 
     if (ids[i] === SILENCE_ID) continue;
     owed += own * (factor - 1);
     if (own < longSteps) continue;
-    const change = Math.max(-most * own, Math.min(most * own, owed));
+    const change = Math.max(-max * own, Math.min(max * own, owed));
     steps[i] = wholeSteps(own + change);
     owed -= steps[i]! - own;
   }
@@ -41,8 +41,8 @@ export function pace({ ids, steps }: Timing, rhythm: Rhythm, given: GivenPace): 
 /** The factor, or as much of it as keeps `stretch` in its bounds. */
 function within(stretch: number, factor: number): number {
   const wanted = stretch * factor;
-  if (factor < 1) return Math.min(1, Math.max(SHORTEST_STRETCH, wanted) / stretch);
-  return Math.max(1, Math.min(LONGEST_STRETCH, wanted) / stretch);
+  if (factor < 1) return Math.min(1, Math.max(MIN_STRETCH, wanted) / stretch);
+  return Math.max(1, Math.min(MAX_STRETCH, wanted) / stretch);
 }
 
 /** Rates beyond which words are lost. */
@@ -50,5 +50,5 @@ const SLOWEST = 0.72;
 const FASTEST = 1.25;
 const SILENCE_ID = 0;
 /** From how many steps on a sound may change, and by what share of its length: lengthening harms less. */
-const FASTER = { longSteps: 3, most: 0.34 };
-const SLOWER = { longSteps: 2, most: 0.5 };
+const FASTER = { longSteps: 3, max: 0.34 };
+const SLOWER = { longSteps: 2, max: 0.5 };

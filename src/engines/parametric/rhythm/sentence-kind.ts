@@ -11,7 +11,7 @@ export interface SentenceKind {
 
 /** Looks at the last marks, behind quotes, brackets and emoji too: "?!" asks and exclaims. */
 export function sentenceKind(text: string): SentenceKind {
-  const marks = /([.!?…]+)[^\p{L}\p{N}.!?…]*$/u.exec(text.slice(-LONGEST_END))?.[1] ?? "";
+  const marks = /([.!?…]+)[^\p{L}\p{N}.!?…]*$/u.exec(text.slice(-MAX_END_CHARS))?.[1] ?? "";
   return { question: marks.includes("?") ? questionKind(text) : null, isExclaimed: marks.includes("!") };
 }
 
@@ -52,7 +52,7 @@ function withoutLeadIns(words: readonly string[]): readonly string[] {
 }
 
 /** Marks, quotes and emoji that may stand at a sentence's end, in UTF-16 units: what is before is not looked at. */
-const LONGEST_END = 40;
+const MAX_END_CHARS = 40;
 const QUESTION_WORD = /^(?:who|whom|whose|what|when|where|why|which|how)(?:'\w+)?$/;
 const AUXILIARY =
   /^(?:am|are|is|was|were|do|does|did|have|has|had|can|could|will|would|shall|should|may|might|must|won't|can't|ain't|shan't|(?:are|is|was|were|do|does|did|have|has|had|could|would|should|might|must)n't)$/;

@@ -4,7 +4,7 @@ import type { Rhythm } from "./rhythm.ts";
 /** The same rhythm, more or less of it: by a quarter at most, and at strength 0 not at all. */
 export function varied(rhythm: Rhythm, strength: number, random: Random): Rhythm {
   const by = VARIATION * strength * random.gentle();
-  const share = 1 + Math.max(-MOST, Math.min(MOST, by));
+  const share = 1 + Math.max(-MAX_VARIATION, Math.min(MAX_VARIATION, by));
   return {
     tempo: rhythm.tempo ** share,
     lastWord: rhythm.lastWord ** share,
@@ -18,5 +18,5 @@ export function varied(rhythm: Rhythm, strength: number, random: Random): Rhythm
 }
 
 const VARIATION = 0.12;
-const MOST = 0.25;
+const MAX_VARIATION = 0.25;
 const HIGHEST_RISE = 5;

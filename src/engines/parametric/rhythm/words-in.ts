@@ -10,7 +10,7 @@ export function comparable(word: string): string {
 }
 
 /** How many words a text has, counted to `most` at most; in scripts without spaces each character is one. */
-export function countWords(text: string, most: number): number {
+export function countWords(text: string, max: number): number {
   let count = 0;
   for (const [piece] of text.matchAll(/\S+/gu)) {
     const spaced = piece.replace(UNSPACED, () => {
@@ -18,7 +18,7 @@ export function countWords(text: string, most: number): number {
       return "";
     });
     if (/[\p{L}\p{N}]/u.test(spaced)) count += 1;
-    if (count >= most) return most;
+    if (count >= max) return max;
   }
   return count;
 }

@@ -21,8 +21,8 @@ export function choiceOf({ special, suppressed, suppressedFirst }: WhisperDescri
 
   function probabilities(logits: Float32Array): number[] {
     const own = languageIds.map((id) => logits[id]!);
-    const most = Math.max(...own);
-    const parts = own.map((value) => Math.exp(value - most));
+    const max = Math.max(...own);
+    const parts = own.map((value) => Math.exp(value - max));
     const sum = parts.reduce((total, part) => total + part, 0);
     return parts.map((part) => part / sum);
   }
@@ -31,9 +31,9 @@ export function choiceOf({ special, suppressed, suppressedFirst }: WhisperDescri
     likeliest(logits, isFirst) {
       const banned = isFirst ? neverFirst : never;
       let id = special.end;
-      let most = Number.NEGATIVE_INFINITY;
+      let max = Number.NEGATIVE_INFINITY;
       for (let at = 0; at <= special.end; at++) {
-        if (logits[at]! > most && banned[at] === 0) [id, most] = [at, logits[at]!];
+        if (logits[at]! > max && banned[at] === 0) [id, max] = [at, logits[at]!];
       }
       return { id, logProbability: logProbabilityOf(logits, id) };
     },
@@ -51,12 +51,12 @@ const NEGLIGIBLE = 25;
 
 /** Natural logarithm. */
 export function logProbabilityOf(logits: Float32Array, id: number): number {
-  let most = Number.NEGATIVE_INFINITY;
-  for (let at = 0; at < logits.length; at++) if (logits[at]! > most) most = logits[at]!;
+  let max = Number.NEGATIVE_INFINITY;
+  for (let at = 0; at < logits.length; at++) if (logits[at]! > max) max = logits[at]!;
   let sum = 0;
   for (let at = 0; at < logits.length; at++) {
-    const below = logits[at]! - most;
+    const below = logits[at]! - max;
     if (below > -NEGLIGIBLE) sum += Math.exp(below);
   }
-  return logits[id]! - most - Math.log(sum);
+  return logits[id]! - max - Math.log(sum);
 }

@@ -15,7 +15,7 @@ export interface DecodeRequest {
   /** What the same speech was taken for, as tokens, and in which language. */
   readonly draft: { readonly ids: readonly number[]; readonly language: string | null } | null;
   /** Most tokens that are written. */
-  readonly mostTokens: number;
+  readonly maxTokens: number;
   /** Whether a phrase that repeats ends the work. */
   readonly stopsAtLoops: boolean;
 }
@@ -97,7 +97,7 @@ export async function decode(
   }
 }
 
-interface Beginning extends Pick<DecodeRequest, "mostTokens" | "stopsAtLoops"> {
+interface Beginning extends Pick<DecodeRequest, "maxTokens" | "stopsAtLoops"> {
   /** Tokens ahead of the text. */
   readonly lead: number;
   /** Logits of what follows the lead, and each token of the draft. */
@@ -109,7 +109,7 @@ async function write(
   run: DecoderRun,
   choice: Choice,
   end: number,
-  { lead, rows, draft, mostTokens, stopsAtLoops }: Beginning,
+  { lead, rows, draft, maxTokens, stopsAtLoops }: Beginning,
   check: () => void,
 ): Promise<Pick<Decoded, "ids" | "logProbabilities" | "repeatedPhrase" | "isCut">> {
   const ids: number[] = [];
@@ -123,7 +123,7 @@ async function write(
     if (!isConfirmed) run.cut(lead + ids.length);
     if (id === end) return { ids, logProbabilities, repeatedPhrase: 0, isCut: false };
     ids.push(id);
-    const isFull = ids.length >= mostTokens;
+    const isFull = ids.length >= maxTokens;
     const phrase = stopsAtLoops || isFull ? repeatedPhrase(ids) : 0;
     if (phrase > 0 || isFull) {
       run.cut(lead + ids.length);

@@ -7,9 +7,9 @@ const SILENT_DB = -100;
 /** What is nowhere louder is taken for silence. */
 const AUDIBLE_DB = -60;
 /** What changes by less is a steady noise; speech under white noise of its own level changes by 6 dB. */
-const LEAST_SPREAD_DB = 3;
+const MIN_SPREAD_DB = 3;
 /** Shorter than the shortest word. */
-const LEAST_S = 0.2;
+const MIN_S = 0.2;
 
 /** Level of each 20 ms, without their mean, in decibels of full scale, -100 or more. */
 export function levelsDb(samples: Float32Array): Float32Array {
@@ -27,10 +27,10 @@ export function levelsDb(samples: Float32Array): Float32Array {
 
 /** Whether nobody can be speaking: it is silence, a steady noise or tone, or too short. At 16 kHz. */
 export function isSurelyNoSpeech(samples: Float32Array): boolean {
-  if (samples.length < LEAST_S * WHISPER_RATE_HZ) return true;
+  if (samples.length < MIN_S * WHISPER_RATE_HZ) return true;
   const sorted = levelsDb(samples).sort();
   const at = (part: number): number => sorted[Math.floor(part * (sorted.length - 1))]!;
-  return sorted.at(-1)! < AUDIBLE_DB || at(0.95) - at(0.1) < LEAST_SPREAD_DB;
+  return sorted.at(-1)! < AUDIBLE_DB || at(0.95) - at(0.1) < MIN_SPREAD_DB;
 }
 
 /** Which 20 ms are louder than the clip's quiet parts: where there are any, they are its pauses. */

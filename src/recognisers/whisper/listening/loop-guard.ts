@@ -1,11 +1,11 @@
 /** Longest phrase that is looked for, in tokens. */
-const LONGEST_PHRASE = 32;
+const MAX_PHRASE_TOKENS = 32;
 
 /**
  * Whether the last tokens repeat a phrase: three times, or six if it is of one or two tokens. @returns its length, 0 where none does
  */
 export function repeatedPhrase(ids: readonly number[]): number {
-  for (let length = 1; length <= LONGEST_PHRASE; length++) {
+  for (let length = 1; length <= MAX_PHRASE_TOKENS; length++) {
     const times = length < 3 ? 6 : 3;
     if (ids.length >= times * length && repeatsFor(ids, length) >= length * (times - 1)) return length;
   }

@@ -34,7 +34,7 @@ export async function openNetworks(files: WhisperFiles): Promise<Networks> {
   const close = async (): Promise<void> => {
     await Promise.all(sessions.map((session) => session.release()));
   };
-  const most = description.sizes.audioPositions;
+  const max = description.sizes.audioPositions;
   try {
     const silence = await readSilence(files.silence, description.sizes);
     const encoder = await openNetwork(files.encoder, "encoder.onnx");
@@ -42,11 +42,11 @@ export async function openNetworks(files: WhisperFiles): Promise<Networks> {
     const decoder = await openNetwork(files.decoder, "decoder.onnx");
     sessions.push(decoder);
     const encoded = async (samples: Float32Array, positions: number): Promise<Encoded> =>
-      silence.behind(await encode(encoder, samples, Math.min(most, positions)));
+      silence.behind(await encode(encoder, samples, Math.min(max, positions)));
     return {
       description,
       decoder,
-      encodeFull: (samples) => encoded(samples, most),
+      encodeFull: (samples) => encoded(samples, max),
       encodeShort(samples) {
         const groups = Math.ceil((samples.length + MARGIN) / POSITION / SILENCE_GROUP);
         return encoded(samples, groups * SILENCE_GROUP);

@@ -17,10 +17,10 @@ const STRETCH = 15;
 export function pauseIn(samples: Float32Array): number {
   const powers = Array.from(levelsDb(samples), (db) => 10 ** (db / 10));
   let quietest = EARLIEST;
-  let least = Number.POSITIVE_INFINITY;
+  let min = Number.POSITIVE_INFINITY;
   for (let at = EARLIEST; at + STRETCH <= Math.min(LATEST, powers.length); at++) {
     const power = powers.slice(at, at + STRETCH).reduce((sum, value) => sum + value, 0);
-    if (power <= least) [quietest, least] = [at, power];
+    if (power <= min) [quietest, min] = [at, power];
   }
   return Math.round((quietest + STRETCH / 2) * (WHISPER_RATE_HZ / 50));
 }

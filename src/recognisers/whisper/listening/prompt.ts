@@ -5,15 +5,15 @@ import { withoutRepeats } from "./loop-guard.ts";
  * Of the prompt; and of what is looked at for repetitions. Whisper takes 223, but with so many about something else, of 318
  * words 35 are heard wrongly, with 100 of them 27, and without a prompt 22.
  */
-const MOST_TOKENS = 100;
-const MOST_TOKENS_READ = 1_000;
+const MAX_TOKENS = 100;
+const MAX_TOKENS_READ = 1_000;
 /** As many tokens that stand in the prompt alike may be copied from it. */
 const COPIED_TOKENS = 8;
 
 /** A prompt's tokens. Each phrase once: what repeats in it would be repeated instead of what is said. */
 export function promptTokens(text: string, pairs: BytePairs): readonly number[] {
   const ids = text.trim() === "" ? [] : pairs.encode(` ${text.trim()}`);
-  return withoutRepeats(ids.slice(-MOST_TOKENS_READ)).slice(-MOST_TOKENS);
+  return withoutRepeats(ids.slice(-MAX_TOKENS_READ)).slice(-MAX_TOKENS);
 }
 
 /** Whether all that was written stands in the prompt as it is. */

@@ -53,7 +53,7 @@ const GUESSED_LOG_PROBABILITY = -1.35;
 /** More than anybody says. */
 const TOKENS_PER_S = 12;
 const MORE_TOKENS = 8;
-const MOST_TOKENS = 220;
+const MAX_TOKENS = 220;
 
 /** Hears stretches of up to 30 s, one after the other. */
 export class WindowListener {
@@ -138,17 +138,17 @@ export class WindowListener {
     const { description, decoder } = this.#networks;
     const positions = Math.min(description.sizes.audioPositions, Math.ceil(samples.length / POSITION));
     const run = new DecoderRun(decoder, description.sizes, encoded, positions);
-    const mostTokens = Math.min(
-      MOST_TOKENS,
+    const maxTokens = Math.min(
+      MAX_TOKENS,
       Math.ceil((TOKENS_PER_S * samples.length) / WHISPER_RATE_HZ) + MORE_TOKENS,
     );
-    const asked = { ...this.#decodeRequest(request, mostTokens), stopsAtLoops };
+    const asked = { ...this.#decodeRequest(request, maxTokens), stopsAtLoops };
     return { run, decoded: await decode(run, description, this.#choice, asked, check) };
   }
 
   #decodeRequest(
     { task, language, prompt, draft }: WindowRequest,
-    mostTokens: number,
+    maxTokens: number,
   ): Omit<DecodeRequest, "stopsAtLoops"> {
     const encoded = (text: string): number[] => this.#pairs.encode(` ${text.trim()}`);
     // The last two tokens of what was heard before are those that more sound changes most.
@@ -160,8 +160,8 @@ export class WindowListener {
       draft:
         draftIds.length === 0
           ? null
-          : { ids: draftIds.slice(0, mostTokens - 1), language: draft?.language ?? null },
-      mostTokens,
+          : { ids: draftIds.slice(0, maxTokens - 1), language: draft?.language ?? null },
+      maxTokens,
     };
   }
 

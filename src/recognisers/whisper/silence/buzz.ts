@@ -14,7 +14,7 @@ export function buzz(): Float32Array {
       samples[at]! += (gain / harmonic) * Math.sin((2 * Math.PI * hz * at) / WHISPER_RATE_HZ + harmonic ** 2);
     }
   }
-  const peak = samples.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  const peak = samples.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
   return samples.map((value, at) => (PEAK / peak) * value * Math.sin((Math.PI * at) / SYLLABLE) ** 2);
 }
 

@@ -40,7 +40,7 @@ const VALUED: ReadonlySet<Kind> = new Set(["age", "when", "clock", "day", "much"
 function tells(question: Question, statement: Statement): boolean {
   const { kind, subject, mine, stems, counted } = question;
   const { text } = statement;
-  if (wordsIn(text) > MOST_WORDS || wordsIn(text) < FEWEST_WORDS) return false;
+  if (wordsIn(text) > MAX_WORDS || wordsIn(text) < FEWEST_WORDS) return false;
   if (subject === "I" && !SAYS_I.test(text)) return false;
   if (subject === "mine" && mine !== null && !speaksOf(mine, statement)) return false;
   if (kind === "many") return counted !== null && countOf(counted, text) !== null;
@@ -140,7 +140,7 @@ function whatWasSaid({ stems }: Question, told: readonly Statement[]): string | 
 
 function saidBack(statements: readonly Statement[]): string | null {
   const clauses = statements.map(({ text }) => inSecondPerson(begunSmall(text)));
-  if (clauses.some((clause) => clause === null) || statements.some(({ text }) => wordsIn(text) > MOST_WORDS))
+  if (clauses.some((clause) => clause === null) || statements.some(({ text }) => wordsIn(text) > MAX_WORDS))
     return null;
   return `You said ${clauses.map((clause) => clause?.replace(/[.!,;:\s]+$/, "")).join(", and that ")}.`;
 }
@@ -179,4 +179,4 @@ const HAS_VERB = new RegExp(`\\b${VERB}\\b`, "i");
 const NAMES_IT = /\b(?:my|our|the)\b/i;
 const FEWEST_WORDS = 2;
 /** A clause of more words answers nothing in short. */
-const MOST_WORDS = 24;
+const MAX_WORDS = 24;

@@ -1,12 +1,12 @@
 import { contentWords } from "../borrowed-words.ts";
 import { sentencesIn } from "./statements.ts";
-import { LONGEST_TURN } from "./turn-text.ts";
+import { MAX_TURN_CHARS } from "./turn-text.ts";
 
 /** What is on a list that somebody began, added to and struck from; `null` where any step is in doubt, or none was told. */
 export function listOf(turns: readonly string[]): string[] | null {
   let items: string[] | null = null;
   for (const text of turns) {
-    if (text.length > LONGEST_TURN) continue;
+    if (text.length > MAX_TURN_CHARS) continue;
     for (const sentence of sentencesIn(text).flatMap((one) =>
       one.split(
         /(?:, and|;| but|, then| and) (?=(?:scrap|remove|drop|add|cross off|strike|take|put|i already|i've already)\b)/i,

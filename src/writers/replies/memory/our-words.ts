@@ -11,12 +11,12 @@ import { plain } from "./turn-text.ts";
  */
 export function ourWords(asked: string, ours: readonly string[], isAfterOurs: boolean): string | null {
   const text = plain(asked).replace(/[\s?.!]+$/, "");
-  if (text.length > LONGEST) return null;
+  if (text.length > MAX_CHARS) return null;
   if (ONCE_MORE.test(text)) {
     const last = isAfterOurs ? sentencesIn(ours.at(-1) ?? "") : [];
     const told = last.filter((sentence) => !sentence.endsWith("?"));
     const said = told.length > 0 ? told : last;
-    return said.length === 0 || said.length > MOST_SENTENCES ? null : `I said: ${said.join(" ")}`;
+    return said.length === 0 || said.length > MAX_SENTENCES ? null : `I said: ${said.join(" ")}`;
   }
   const about = SAID.map((form) => form.exec(text)?.[1]).find((words) => words !== undefined);
   if (about === undefined) return null;
@@ -44,5 +44,5 @@ const SAID: readonly RegExp[] = [
 ];
 const CALLED =
   /\b(?:it(?:'s| is| was) called|(?:is|was|are|were)? ?(?:called|named)|(?:its|the) name (?:is|was)|it was called)\b/i;
-const MOST_SENTENCES = 3;
-const LONGEST = 120;
+const MAX_SENTENCES = 3;
+const MAX_CHARS = 120;

@@ -14,7 +14,7 @@ import { NUMBER_FORM, valuesOf } from "./values.ts";
  */
 export function rightWord(newest: string, ours: string, theirs: readonly string[]): string | null {
   const text = plain(newest);
-  if (text.length > LONGEST || text.includes("?") || isAsked(text)) return null;
+  if (text.length > MAX_CHARS || text.includes("?") || isAsked(text)) return null;
   const said = text.replace(/[\s.!]+$/, "");
   const asserted = sentencesIn(ours)
     .filter((sentence) => !sentence.endsWith("?"))
@@ -97,7 +97,7 @@ const THING =
   /^(?:(?:the|my|our|an?|his|her) )(?:(?!not\b|so\b|bit\b|lot\b)[\p{L}-]+ ){0,2}(?!one$|other$|same$|opposite$|first$|wrong$|right$|latter$|former$|way$|truth$|point$)[\p{L}-]+$/iu;
 const NAMES = /^\p{Lu}[\p{L}'-]+(?: \p{Lu}[\p{L}'-]+){0,2}$/u;
 const NUMBER = new RegExp(`^${NUMBER_FORM}(?: \\p{L}+)?$`, "iu");
-const LONGEST = 90;
+const MAX_CHARS = 90;
 
 function hasWords(text: string, words: string): boolean {
   const [heard, wanted] = [contentWords(text), contentWords(words)];

@@ -22,7 +22,7 @@ export function questionIn(text: string): Question | null {
   const sentences = sentencesIn(text);
   while (sentences.length > 1 && AFTERTHOUGHT.test(sentences.at(-1) ?? "")) sentences.pop();
   const last = sentences.at(-1) ?? "";
-  if (last.length > LONGEST || OTHER_TALKS.test(last)) return null;
+  if (last.length > MAX_CHARS || OTHER_TALKS.test(last)) return null;
   let asked = ` ${last} `
     .replace(/[\s?.!]+$/, "")
     .trim()
@@ -166,4 +166,4 @@ const ASKING: ReadonlySet<string> = new Set([
   ...stemsOf("name named called call colour date month old"),
 ]);
 /** Longer is no such question. */
-const LONGEST = 140;
+const MAX_CHARS = 140;

@@ -7,7 +7,7 @@ import { ourWords } from "./our-words.ts";
 import { rightWord, sorryFor } from "./putting-right.ts";
 import { questionIn } from "./question.ts";
 import { sentencesIn, statementsOf } from "./statements.ts";
-import { LONGEST_TURN } from "./turn-text.ts";
+import { MAX_TURN_CHARS } from "./turn-text.ts";
 
 /** What has been heard, so that no line is said twice, and what chooses among those that were not. */
 export interface Choosing {
@@ -27,7 +27,7 @@ export function remembered(
   choosing: Choosing,
 ): string | null {
   const newest = history.at(-1);
-  if (newest?.text == null || newest.speaker === speaker || newest.text.length > LONGEST_TURN) return null;
+  if (newest?.text == null || newest.speaker === speaker || newest.text.length > MAX_TURN_CHARS) return null;
   const name = toldName(history, speaker);
   if (name !== null) return name;
   const earlier = history.slice(0, -1);

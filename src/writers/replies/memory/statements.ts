@@ -2,7 +2,7 @@ import type { Turn } from "../../../model/conversation.ts";
 import { sentencesOf } from "../../../text/sentence-cutter.ts";
 import { isAsked } from "../phrasing.ts";
 import { stemsOf } from "./stems.ts";
-import { LONGEST_TURN, plain } from "./turn-text.ts";
+import { MAX_TURN_CHARS, plain } from "./turn-text.ts";
 
 /** A clause in which somebody told something. */
 export interface Statement {
@@ -30,7 +30,7 @@ export function statementsOf(history: readonly Turn[], speaker: string): Stateme
   const found: Statement[] = [];
   let sentence = 0;
   for (const [turn, { speaker: who, text }] of history.entries()) {
-    if (who !== speaker || text === null || text.length > LONGEST_TURN) continue;
+    if (who !== speaker || text === null || text.length > MAX_TURN_CHARS) continue;
     let before: string | null = null;
     const all = sentencesIn(text);
     for (const [n, said] of all.entries()) {

@@ -1,0 +1,40 @@
+import { ServiceError } from "../contract/errors.ts";
+import { knownRefusal, overRate } from "../serving/failures.ts";
+import type { SpeechService } from "../serving/service.ts";
+import type { BucketReading, Key, Tenancy } from "../tenancy/tenancy.ts";
+
+/** What a request is asked of before anything of it is read. */
+export interface Admission {
+  readonly tenancy: Pick<Tenancy, "take">;
+  readonly service: Pick<SpeechService, "refusalFor">;
+  /** Whether it wants something spoken: a full queue for that refuses it. */
+  readonly speaks: boolean;
+  /** What its caller is told whose key has no token left. */
+  readonly overRate: string;
+  /** Is told what is left in the key's bucket. */
+  readonly onReading?: (reading: BucketReading) => void;
+}
+
+/**
+ * Takes one of a key's tokens, and asks whether there is room for one more request of it.
+ *
+ * @throws ServiceError 429 or 502, with the time after which to try again
+ */
+export async function admit(
+  key: Key,
+  { tenancy, service, speaks, overRate: why, onReading = () => {} }: Admission,
+): Promise<void> {
+  const reading = await tenancy.take(key);
+  onReading(reading);
+  if (!reading.allowed) throw overRate(reading, why);
+  const refusal = speaks ? service.refusalFor(key.keyId) : null;
+  if (refusal !== null) throw refusal;
+}
+
+/** What a client is told of whatever was thrown; what has no row in the contract's table is a 500 that tells it nothing. */
+export function asServiceError(error: unknown, whereTheCauseIs = "its log says what"): ServiceError {
+  return (
+    knownRefusal(error) ??
+    new ServiceError(500, `something went wrong in the server: ${whereTheCauseIs}`, { cause: error })
+  );
+}

@@ -1,0 +1,88 @@
+import type { ServiceError } from "../contract/errors.ts";
+import type { Permit } from "../serving/keyed-semaphore.ts";
+import { NO_SPAN, type Span } from "../tracing/span.ts";
+import { ClientGoneError } from "./client-gone-error.ts";
+
+/**
+ * How a request ended: `finished` its whole answer was taken, `failed` that answer was, or ended in, an error, `left` its
+ * client went before.
+ */
+export type Ending = "finished" | "failed" | "left";
+
+/** What a request holds, and gives back when it ends. */
+type Releasable = Pick<Permit, "release">;
+
+/**
+ * A request from its beginning to its one end, whatever protocol it came by. The end gives back all that it holds and is
+ * told once.
+ */
+export class RequestContext {
+  /** Milliseconds of the process's steady clock. */
+  readonly beganMs = performance.now();
+  /** Aborts with a {@link ClientGoneError} when the client goes before its answer is complete. */
+  readonly signal: AbortSignal;
+  readonly #gone = new AbortController();
+  readonly #onEnd: (ending: Ending) => void;
+  readonly #held: Releasable[] = [];
+  #ending: Ending | null = null;
+  #failure: ServiceError | null = null;
+  #goneBecause: string | null = null;
+  /** What a trace tells of it. */
+  span: Span = NO_SPAN;
+
+  /**
+   * @param onEnd called once, when all is given back
+   * @param signal that of the connection, where that knows when the client goes; otherwise {@link leave} has to be called
+   */
+  constructor(onEnd: (ending: Ending) => void, signal?: AbortSignal) {
+    this.#onEnd = onEnd;
+    this.signal = signal ?? this.#gone.signal;
+  }
+
+  /** `null` while it lasts. */
+  get ending(): Ending | null {
+    return this.#ending;
+  }
+
+  /** What it was answered with, or why its client was let go; `null` where nothing went wrong. */
+  get failure(): ServiceError | null {
+    return this.#failure;
+  }
+
+  /** Why the client has gone, where it has. */
+  get goneBecause(): string | null {
+    return this.#goneBecause;
+  }
+
+  /** It is answered with an error. Of several the first counts, and none after its end. */
+  fail(error: ServiceError): void {
+    if (this.#ending === null) this.#failure ??= error;
+  }
+
+  /** Its whole answer is out, although its connection may have something left to do. */
+  answered(): void {
+    this.#end(this.#failure === null ? "finished" : "failed");
+  }
+
+  /** Released when it ends; at once, when it has. */
+  keep(permit: Releasable): void {
+    if (this.#ending === null) this.#held.push(permit);
+    else permit.release();
+  }
+
+  /** The client went, or is let go. */
+  leave(why: string): void {
+    if (this.#ending !== null) return;
+    this.#goneBecause = why;
+    this.#gone.abort(new ClientGoneError(why));
+    // What was cut because of a failure that could not be told otherwise has failed.
+    this.#end(this.#failure === null ? "left" : "failed");
+  }
+
+  #end(ending: Ending): void {
+    if (this.#ending !== null) return;
+    this.#ending = ending;
+    for (const permit of this.#held.splice(0)) permit.release();
+    this.#onEnd(ending);
+  }
+}

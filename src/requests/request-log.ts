@@ -1,0 +1,59 @@
+import type { Logger } from "pino";
+import { endRequestSpan } from "../serving/in-span.ts";
+import type { Metrics } from "./metrics.ts";
+import type { Ending, RequestContext } from "./request-context.ts";
+
+/** What is known of a request when it is over. */
+export interface EndedRequest {
+  readonly context: RequestContext;
+  readonly ending: Ending;
+  /** The pattern that matched, never what a client typed; `wyoming:` and what was asked for. */
+  readonly route: string;
+  readonly keyId: string | null;
+  /** What HTTP alone has; `status` is `null` where the client left before any was sent. */
+  readonly http: { readonly method: string; readonly status: number | null } | null;
+}
+
+/** Where requests are logged. */
+export type RequestLogger = Pick<Logger, "info" | "warn" | "error">;
+
+/**
+ * One line and one count for each request, and the end of its span, whatever became of it: ids, sizes and times; never a
+ * query string, a body or a key. What a failure says is logged where it is the server's own; a refusal may repeat a
+ * client's words.
+ */
+export function recordEnd(
+  log: RequestLogger,
+  metrics: Pick<Metrics, "ended">,
+  { context, ending, route, keyId, http }: EndedRequest,
+): void {
+  const { failure, goneBecause, span } = context;
+  const { traceId } = span;
+  const { method, status } = http ?? { method: "WYOMING", status: null };
+  const ms = performance.now() - context.beganMs;
+  metrics.ended({ route, method, status, ending, seconds: ms / 1_000, type: failure?.type ?? null });
+  const line = {
+    ...(http === null ? {} : { method }),
+    route,
+    ...(http === null ? {} : { status }),
+    ms: Math.round(ms * 10) / 10,
+    ...(keyId === null ? {} : { key_id: keyId }),
+    ...(traceId === null ? {} : { trace_id: traceId }),
+    end: ending,
+    ...(ending === "left" ? { left_because: goneBecause } : {}),
+    ...(failure === null ? {} : { error: failure.type }),
+  };
+  if (failure === null || failure.status < 500) log.info(line, "request");
+  else if (failure.status === 500) log.error({ ...line, err: failure.cause ?? failure }, "request");
+  else log.warn({ ...line, message: failure.message, cause: causesOf(failure) }, "request");
+  endRequestSpan(span, ending, failure, status === null ? {} : { "http.response.status_code": status });
+}
+
+/** The causes of a failure, one after the other, by their own words. */
+function causesOf(failure: Error): string[] {
+  const causes: string[] = [];
+  for (let cause = failure.cause; cause instanceof Error && causes.length < 5; cause = cause.cause) {
+    causes.push(`${cause.name}: ${cause.message}`);
+  }
+  return causes;
+}

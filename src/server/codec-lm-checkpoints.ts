@@ -1,0 +1,187 @@
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { installedFolder } from "../catalogue/codec-lm/installed-folder.ts";
+import { findCodecLm, KNOWN_CODEC_LMS } from "../catalogue/codec-lm/known-checkpoints.ts";
+import type { LocalVoice } from "../catalogue/offered-models.ts";
+import type { Checkpoint } from "../catalogue/residency.ts";
+import { architectureOf } from "../engines/codec-lm/architectures.ts";
+import type { AvailableMemory } from "../engines/codec-lm/available-memory.ts";
+import { memoryOf, refuseUnlessItFits } from "../engines/codec-lm/memory.ts";
+import type { CodecLmOptions } from "../engines/codec-lm/speech/model.ts";
+import type { CodecLmSettings } from "../settings/model-settings.ts";
+import type { Settings } from "../settings/schema.ts";
+import { SettingsError } from "../settings/settings-error.ts";
+import { createWorkerPool, type PoolEvent, type WorkerPool } from "../workers/worker-pool.ts";
+import { codecLmKind, localVoice } from "./codec-lm-card.ts";
+import { codecLmVoices } from "./codec-lm-voices.ts";
+
+/** A codec language model that computes here: one thread, which computes several utterances together. */
+export interface CodecLmCheckpoint extends Checkpoint {
+  /** Utterances that it computes together. */
+  readonly places: number;
+  /** What its models' cards say, and what it reads. */
+  readonly voice: LocalVoice;
+  /** Its thread, once it is loaded and until it is unloaded. */
+  pool(): WorkerPool | null;
+}
+
+export interface CodecLmSources {
+  /** What becomes of a checkpoint's thread. */
+  readonly onEvent?: (checkpoint: string, event: PoolEvent) => void;
+  /** What memory there is; looked up unless given. */
+  readonly available?: AvailableMemory;
+  /** The one that is needed; all unless given. */
+  readonly only?: string;
+}
+
+type Given = Pick<Settings, "models" | "checkpoints" | "dataDir" | "loadTimeoutMs">;
+
+/**
+ * The checkpoints that compute here by the settings: those with a folder of their own, and those that were pulled and
+ * speak for a model. Their folders are looked over, and their voices' clips read; nothing is loaded.
+ *
+ * @throws SettingsError naming the setting and the remedy
+ */
+export async function codecLmCheckpoints(
+  settings: Given,
+  sources: CodecLmSources = {},
+): Promise<CodecLmCheckpoint[]> {
+  const found: CodecLmCheckpoint[] = [];
+  for (const name of namesIn(settings)) {
+    if (sources.only === undefined || name === sources.only)
+      found.push(await opened(name, settings, sources));
+  }
+  return found;
+}
+
+/** More help little: what computes is held up by memory. */
+const MOST_THREADS = 4;
+
+/** A thread that reads a long prompt, or makes weights of 8 or 4 bits, is in native code for some time. */
+const STALL_MS = 60_000;
+
+function namesIn({ models, checkpoints }: Given): string[] {
+  const speaking = Object.values(models).map(({ checkpoint }) => checkpoint);
+  const given = Object.entries(checkpoints).flatMap(([name, { remote, ...here }]) => {
+    if (remote !== undefined) return [];
+    if ("path" in here || speaking.includes(name)) return [name];
+    if (findCodecLm(name) !== undefined) return [];
+    throw withoutFolder(name);
+  });
+  const pulled = speaking.filter(
+    (name) => findCodecLm(name) !== undefined && !Object.hasOwn(checkpoints, name),
+  );
+  return [...new Set([...given, ...pulled])];
+}
+
+function withoutFolder(name: string): SettingsError {
+  const known = KNOWN_CODEC_LMS.map((each) => each.name).join(", ");
+  return refused(
+    `checkpoints.${name}`,
+    `has neither remote nor path: give it one of them (only ${known}, once pulled, need none)`,
+  );
+}
+
+async function opened(
+  name: string,
+  settings: Given,
+  { onEvent, available }: CodecLmSources,
+): Promise<CodecLmCheckpoint> {
+  const given = Object.hasOwn(settings.checkpoints, name) ? settings.checkpoints[name] : undefined;
+  const own: Partial<CodecLmSettings> = given?.remote === undefined ? (given ?? {}) : {};
+  const {
+    precision = "int8",
+    maxConcurrent: places = 4,
+    threads = 0,
+    pace = "throughput",
+    idleUnloadS = 0,
+  } = own;
+  const setting = `checkpoints.${name}`;
+  if (own.resident !== false && idleUnloadS > 0) {
+    throw refused(`${setting}.idleUnloadS`, `is for what is not resident: set ${setting}.resident to false`);
+  }
+  const folder = folderOf(name, own.path, settings);
+  await checkFolder(folder, name, own.path);
+  const kind = await codecLmKind(folder);
+  const create: CodecLmOptions = {
+    folder,
+    precision,
+    threads: threads > 0 ? threads : Math.min(MOST_THREADS, availableParallelism()),
+    cacheFolder: join(settings.dataDir, "quantised"),
+    places,
+    pace,
+    voices: await codecLmVoices(own, kind, setting),
+    language: own.language ?? null,
+    instruct: own.instruct ?? null,
+  };
+  const memoryBytes = await memoryOf(folder, { precision, places });
+  let pool: WorkerPool | null = null;
+  return {
+    name,
+    memoryBytes,
+    places,
+    voice: localVoice(name, kind),
+    ...(idleUnloadS > 0 ? { idleUnloadMs: 1_000 * idleUnloadS } : {}),
+    async load() {
+      await refuseUnlessItFits(folder, { precision, places }, name, available);
+      pool = await createWorkerPool({
+        entry: new URL("../engines/codec-lm/speech/model.js", import.meta.url),
+        create,
+        size: 1,
+        isBatching: true,
+        startTimeoutMs: settings.loadTimeoutMs,
+        stallMs: STALL_MS,
+        ...(onEvent === undefined ? {} : { onEvent: (event) => onEvent(name, event) }),
+      });
+      const loaded = pool;
+      return {
+        ...loaded,
+        close() {
+          if (pool === loaded) pool = null;
+          return loaded.close();
+        },
+      };
+    },
+    pool: () => pool,
+  };
+}
+
+function folderOf(name: string, path: string | undefined, { dataDir, models }: Given): string {
+  const folder = path ?? installedFolder(dataDir, name);
+  if (folder !== null) return folder;
+  if (findCodecLm(name) === undefined) throw withoutFolder(name);
+  const [id] = Object.entries(models).find(([, { checkpoint }]) => checkpoint === name) ?? [];
+  throw refused(
+    id === undefined ? `checkpoints.${name}` : `models.${id}.checkpoint`,
+    `names ${name}, which is not installed: run antiphon models pull ${name}`,
+  );
+}
+
+async function checkFolder(folder: string, name: string, path: string | undefined): Promise<void> {
+  const problem = await problemIn(folder);
+  if (problem === null) return;
+  const remedy = `antiphon checkpoint check ${folder} tells all that is wrong`;
+  const why = `${problem.replace(/\.$/, "")}. (${remedy}.)`;
+  if (path !== undefined) {
+    throw new SettingsError(
+      "file",
+      `The setting checkpoints.${name}.path names a folder that cannot be used: ${why}`,
+    );
+  }
+  throw new SettingsError("file", `What was pulled as ${name} cannot be used: ${why}`);
+}
+
+/** The first thing that is wrong with a checkpoint; `null` when nothing is. */
+async function problemIn(folder: string): Promise<string | null> {
+  try {
+    const architecture = await architectureOf(folder);
+    const { problems } = await architecture.check(folder);
+    return problems[0] ?? null;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+function refused(setting: string, why: string): SettingsError {
+  return new SettingsError("file", `The setting ${setting} ${why}.`);
+}

@@ -1,0 +1,61 @@
+import { embeddedCheckpoint } from "../catalogue/embedded-checkpoint.ts";
+import type { Checkpoint } from "../catalogue/residency.ts";
+import { unusedKnobs } from "../engines/parametric/unused-knobs.ts";
+import type { Lexicon } from "../model/script.ts";
+import { loadTextTables } from "../text/tables.ts";
+import { createWorkerPool, type PoolEvent, type WorkerPool } from "../workers/worker-pool.ts";
+
+/** Most that one thread of the embedded voice takes: its three graphs unfolded, its arenas and its heap. */
+const THREAD_BYTES = 128 * 2 ** 20;
+
+/** What the settings say of the embedded voice. */
+export interface VoiceSetup {
+  readonly threads: number;
+  /** Words of the house; see `lexicon-file.ts`. */
+  readonly words?: Lexicon;
+}
+
+/** Of each thread's own heap, of which a speaking one uses 20 MB. */
+const HEAP_MB = 64;
+
+/** Opens the voice of the repository in its threads, over one shared copy of its dictionary. */
+export async function openEmbeddedVoice(
+  { threads, words = [] }: VoiceSetup,
+  onEvent: (event: PoolEvent) => void = () => {},
+): Promise<WorkerPool> {
+  const voiceDir = embeddedCheckpoint.dir;
+  return createWorkerPool({
+    entry: new URL("../engines/parametric/model.js", import.meta.url),
+    create: { voiceDir, tables: await loadTextTables(voiceDir), words },
+    size: threads,
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+    onEvent,
+  });
+}
+
+/** The embedded voice as something that a catalogue can load, and what is to be told of it once it is. */
+export interface EmbeddedVoice extends Checkpoint {
+  /** Whether a thread can speak, or is about to: not when all of them hang or cannot be started. True until loaded. */
+  canSpeak(): boolean;
+  /** Threads that answer; none before it is loaded. */
+  threads(): number;
+}
+
+export function embeddedVoice(setup: VoiceSetup, onEvent?: (event: PoolEvent) => void): EmbeddedVoice {
+  let pool: WorkerPool | null = null;
+  return {
+    name: embeddedCheckpoint.name,
+    memoryBytes: setup.threads * THREAD_BYTES,
+    async load() {
+      pool = await openEmbeddedVoice(setup, onEvent);
+      return pool;
+    },
+    unusedKnobs,
+    canSpeak() {
+      if (pool === null) return true;
+      const { hung, broken, size } = pool.stats();
+      return hung + broken < size;
+    },
+    threads: () => pool?.stats().ready ?? 0,
+  };
+}

@@ -1,0 +1,158 @@
+import type { Logger } from "pino";
+import { offeredModels } from "../catalogue/offered-models.ts";
+import type { PublicModel } from "../catalogue/public-models.ts";
+import type { PullProgress } from "../catalogue/pull/observer.ts";
+import type { OwnPlaces } from "../serving/admissions.ts";
+import type { Settings } from "../settings/schema.ts";
+import { openTenancy } from "../tenancy/open.ts";
+import type { Tenancy } from "../tenancy/tenancy.ts";
+import { workerCount } from "./capacity.ts";
+import { codecLmCheckpoints } from "./codec-lm-checkpoints.ts";
+import { embeddedVoice } from "./embedded-voice.ts";
+import { inFull } from "./in-full.ts";
+import { houseWords } from "./lexicon-file.ts";
+import { remoteCheckpoints } from "./remote-checkpoints.ts";
+import { serverBuckets } from "./server-buckets.ts";
+import { serverRecogniser } from "./server-recogniser.ts";
+import { serverWriter } from "./server-writer.ts";
+import { storeUrl as storeUrlOf } from "./shared-urls.ts";
+import { type RunningServer, type ServerParts, startServer } from "./start-server.ts";
+import { wyomingPlace } from "./wyoming-place.ts";
+
+/** What a server takes from the process that it runs in. */
+export interface ServerSurroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly logger: Logger;
+  /** Shows how missing weights are fetched. */
+  readonly openProgress: () => Promise<PullProgress>;
+  /** Is told in a sentence what the server does without. */
+  readonly note: (sentence: string) => void;
+}
+
+/** A server as the settings ask for it. */
+export interface SettingsServer extends RunningServer {
+  /** A first key where there was none, or null: shown once. */
+  readonly firstKey: string | null;
+  /** Fetches and opens the writer and the recogniser, one after the other; the server speaks given words meanwhile. */
+  prepare(): Promise<void>;
+}
+
+/**
+ * Makes every part of a server by the settings, and starts it.
+ *
+ * @throws SettingsError, SecretError or WrongCallError for what the settings name and cannot be used; whatever it opened
+ * is closed then.
+ */
+export async function startFromSettings(
+  settings: Settings,
+  { env, logger, openProgress, note }: ServerSurroundings,
+): Promise<SettingsServer> {
+  const toLog =
+    (what: string, bindings: object = {}) =>
+    (event: { readonly kind: string }): void =>
+      logger[event.kind === "recovered" ? "info" : "warn"]({ ...bindings, ...event }, what);
+  const words = await houseWords(settings);
+  const wyoming = wyomingPlace(settings, env);
+  const local = await codecLmCheckpoints(settings, {
+    onEvent: (checkpoint, event) => toLog("speech thread", { checkpoint })(event),
+  });
+  const models = offeredModels(settings, new Map(local.map(({ name, voice }) => [name, voice])));
+  const remotes = remoteCheckpoints(settings, { env, onEvent: toLog("remote speech model") });
+  const ending = new AbortController();
+  let isSpeaking = () => false;
+  const writer = serverWriter(settings, ending.signal, await openProgress(), () => !isSpeaking());
+  const recogniser = serverRecogniser(settings, ending.signal, await openProgress(), logger);
+  // Before the buckets: their connection would keep the process alive after this had thrown.
+  const storeUrl = storeUrlOf(settings, env);
+  const { buckets, takesAlone } = await serverBuckets(settings, env, logger);
+  const tenancy = await openTenancy(settings, {
+    storeUrl,
+    buckets,
+    onFailure: (message) => logger.error({ cause: message }, "database failed"),
+    onRecovery: (message) => logger.info({ cause: message }, "database recovered"),
+  });
+  try {
+    const threads = workerCount(settings);
+    const voice = embeddedVoice({ threads, words }, toLog("speech thread"));
+    const server = await startServer({
+      settings,
+      tenancy,
+      models,
+      checkpoints: [voice, ...remotes, ...local],
+      ownPlaces: new Map<string, OwnPlaces>([
+        ...remotes.map(({ name, places }) => [name, { places, isKept: false }] as const),
+        ...local.map(({ name, places }) => [name, { places, isKept: true }] as const),
+      ]),
+      writer,
+      recogniser,
+      backend: backendOf(
+        models,
+        voice.name,
+        local.map(({ name }) => name),
+      ),
+      speechThreads: () =>
+        local.reduce((sum, one) => sum + (one.pool()?.stats().ready ?? 0), voice.threads()),
+      canSpeak: () => voice.canSpeak() || local.some((one) => one.pool()?.stats().ready === 1),
+      canHear: () => recogniser?.isFound ?? false,
+      takesAlone,
+      wyoming,
+      logger,
+    });
+    isSpeaking = () => server.isSpeaking();
+    const key = await firstKey(tenancy, settings).catch(async (error: unknown) => {
+      await server.stop();
+      throw error;
+    });
+    return {
+      ...server,
+      firstKey: key,
+      async prepare() {
+        await prepared(writer, "Authored turns cannot be written", ending.signal, note);
+        await prepared(recogniser, "Recordings cannot be heard", ending.signal, note);
+      },
+      async stop() {
+        ending.abort(new Error("the server stops"));
+        await server.stop();
+      },
+    };
+  } catch (error) {
+    // Its thread would keep the process alive after a start that came to nothing.
+    await tenancy.close();
+    throw error;
+  }
+}
+
+/**
+ * A key where there is none, or null; of servers that begin together on one database, one makes it. Made last, so that a
+ * start that fails does not use it up.
+ */
+async function firstKey(tenancy: Tenancy, settings: Settings): Promise<string | null> {
+  if ((await tenancy.listKeys()).length > 0) return null;
+  const { defaultKeyRpm: rpm, defaultKeyBurst: burst } = settings;
+  return (await tenancy.createFirstKey({ label: "first key", rpm, burst }))?.key ?? null;
+}
+
+/** Who speaks for the default model. */
+function backendOf(
+  models: readonly PublicModel[],
+  embedded: string,
+  local: readonly string[],
+): ServerParts["backend"] {
+  const name = models.find(({ card }) => card.isDefault)?.checkpoint ?? embedded;
+  if (name === embedded) return { name, kind: "parametric" };
+  return { name, kind: local.includes(name) ? "codec-lm" : "remote" };
+}
+
+async function prepared(
+  part: { prepare(): Promise<void> } | null,
+  without: string,
+  signal: AbortSignal,
+  note: (sentence: string) => void,
+): Promise<void> {
+  if (signal.aborted) return;
+  try {
+    await part?.prepare();
+  } catch (error) {
+    note(`${without}: ${inFull(error)}`);
+  }
+}

@@ -1,0 +1,46 @@
+import type { WriterManner } from "../catalogue/hub-writers.ts";
+import type { Settings } from "../settings/schema.ts";
+import type { GgufWriterOptions } from "../writers/llama/gguf-writer.ts";
+import { freeMemoryBytes } from "../writers/llama/memory-needs.ts";
+import { systemPromptOf } from "./system-prompt.ts";
+
+/** A model that is not the one that comes with Antiphon. */
+export interface LargeModel {
+  readonly name: string;
+  readonly modelPath: string;
+  readonly manner: WriterManner;
+  /** Whether nobody is spoken to just now. */
+  readonly isQuiet: () => boolean;
+}
+
+/** How a larger model is run: it may read and write more, on more threads, as the settings have it. */
+export function largeWriter(
+  { name, modelPath, manner, isQuiet }: LargeModel,
+  writer: Settings["writer"],
+): GgufWriterOptions {
+  const contextTokens = writer.contextTokens + THOUGHT_TOKENS + writer.maxTokens;
+  // English has four characters a token; other languages fewer, and then less is read.
+  const maxChars = 3 * writer.contextTokens;
+  return {
+    name,
+    modelPath,
+    adapterPath: null,
+    template: manner.template,
+    systemPrompt: systemPromptOf(writer, manner.instructions ?? undefined),
+    window: { maxChars, stepChars: Math.ceil(maxChars / 4) },
+    contextTokens,
+    maxTokens: writer.maxTokens,
+    maxSentences: 8,
+    minConfidence: null,
+    temperatureScale: 1,
+    sequences: writer.replies,
+    threads: writer.threads,
+    isQuiet,
+    isBatched: writer.batchReplies,
+    characterBytes: true,
+    freeBytes: freeMemoryBytes,
+  };
+}
+
+/** Room for a model that thinks although it is told not to. */
+const THOUGHT_TOKENS = 256;

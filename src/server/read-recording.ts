@@ -1,0 +1,54 @@
+import { readFile } from "node:fs/promises";
+import { buffer } from "node:stream/consumers";
+import { AudioFormatError } from "../audio/audio-format-error.ts";
+import { RecordingTooLongError } from "../audio/recordings/recording.ts";
+import { openSound } from "../audio/recordings/recording-sound.ts";
+import { abortable } from "../model/abortable.ts";
+import type { Sound } from "../model/sound.ts";
+import { WrongCallError } from "./wrong-call-error.ts";
+
+/** Of a longer one nobody waits for the end. */
+const MOST_HOURS = 4;
+
+/**
+ * Reads a recording, whose kind its first bytes tell, from a file, or from standard input where it is `-`. It is decoded as
+ * it is heard.
+ *
+ * @throws WrongCallError when it cannot be, and so does reading the sound; the signal's reason.
+ */
+export async function readRecording(file: string, signal: AbortSignal): Promise<Sound> {
+  const name = file === "-" ? "What comes on standard input" : `The file ${file}`;
+  const bytes = await bytesOf(file, name, signal);
+  const told = (error: unknown): unknown => asWrongCall(error, name);
+  try {
+    const sound = openSound(bytes, MOST_HOURS * 3_600);
+    const { sampleRateHz, boundS } = sound;
+    const read: Sound["read"] = async (count, reading) => {
+      reading.throwIfAborted();
+      return await sound.read(count).catch((error: unknown) => {
+        throw told(error);
+      });
+    };
+    return { sampleRateHz, boundS, read };
+  } catch (error) {
+    throw told(error);
+  }
+}
+
+function asWrongCall(error: unknown, name: string): unknown {
+  if (error instanceof RecordingTooLongError)
+    return new WrongCallError(`${name} is longer than ${MOST_HOURS} hours: cut it into pieces.`);
+  if (!(error instanceof AudioFormatError)) return error;
+  const remedy = error.remedy === null ? "" : `: ${error.remedy.replace(/^send/, "give")}`;
+  return new WrongCallError(`${name} cannot be heard: ${error.problem}${remedy}.`, { cause: error });
+}
+
+async function bytesOf(file: string, name: string, signal: AbortSignal): Promise<Buffer> {
+  if (file === "-") return await abortable(buffer(process.stdin), signal);
+  return await readFile(file, { signal }).catch((error: NodeJS.ErrnoException) => {
+    signal.throwIfAborted();
+    throw new WrongCallError(
+      `${name} cannot be read (${error.code}): name a recording, or - for standard input.`,
+    );
+  });
+}

@@ -1,0 +1,103 @@
+import type { Clip } from "../model/conversation.ts";
+import type { Recogniser, Transcript } from "../model/recogniser.ts";
+import { clipSound } from "../model/sound.ts";
+import { HeardClips, joinedTranscripts, type KnownClip } from "./heard-clips.ts";
+import type { KeyedSemaphore } from "./keyed-semaphore.ts";
+import { SharedClip, type TraceHeaders } from "./shared-clip.ts";
+
+/**
+ * A recogniser for clips that come again and again: keys take turns, a clip that several ask for is heard once, what is
+ * known of one is kept by its digest, and one that was heard in part is gone on with where that ended.
+ */
+export class ClipTranscriber {
+  readonly #recogniser: Recogniser;
+  readonly #places: KeyedSemaphore;
+  readonly #known = new HeardClips(MOST_KNOWN);
+  readonly #asked = new Map<string, SharedClip>();
+
+  /** @param places clips being heard at once: of everybody, and of one key */
+  constructor(recogniser: Recogniser, places: KeyedSemaphore) {
+    this.#recogniser = recogniser;
+    this.#places = places;
+  }
+
+  /** Who hears. */
+  get name(): string {
+    return this.#recogniser.name;
+  }
+
+  /** What is known of a clip by now; `null` is nothing. */
+  known({ digest }: Clip): KnownClip | null {
+    return this.#known.get(digest);
+  }
+
+  /**
+   * The whole clip's words.
+   *
+   * @param onBegin called when it is being heard, after the wait for a place; not for a clip that is known
+   * @param traceHeaders go on to an endpoint, where it is heard for this asker first
+   * @throws a `ServiceError` when too many wait, or the wait is too long; what the recogniser throws; the signal's reason
+   */
+  async hear(
+    clip: Clip,
+    keyId: string,
+    signal: AbortSignal,
+    onBegin: () => void,
+    traceHeaders: TraceHeaders = {},
+  ): Promise<Transcript> {
+    signal.throwIfAborted();
+    const known = this.known(clip);
+    if (known?.isWhole === true) return known.transcript;
+    return await (this.#asked.get(clip.digest) ?? this.#ask(clip)).join(keyId, signal, onBegin, traceHeaders);
+  }
+
+  /** Refuses whoever waits and whoever comes. What is being heard goes on. */
+  close(): void {
+    this.#places.close();
+  }
+
+  #ask(clip: Clip): SharedClip {
+    const shared: SharedClip = new SharedClip(
+      this.#places,
+      (signal, onPiece, traceHeaders) => this.#recognise(clip, signal, onPiece, traceHeaders),
+      () => {
+        if (this.#asked.get(clip.digest) === shared) this.#asked.delete(clip.digest);
+      },
+    );
+    this.#asked.set(clip.digest, shared);
+    return shared;
+  }
+
+  async #recognise(
+    clip: Clip,
+    signal: AbortSignal,
+    onPiece: () => void,
+    traceHeaders: TraceHeaders,
+  ): Promise<Transcript> {
+    const before = this.known(clip)?.transcript ?? null;
+    const keep = (later: Transcript, isLast: boolean): Transcript => {
+      const transcript = joinedTranscripts(before, later);
+      this.#known.keep(clip.digest, {
+        transcript,
+        isWhole: isLast || transcript.heardS >= clip.durationS,
+      });
+      return transcript;
+    };
+    const options = {
+      language: before?.language ?? null,
+      prompt: null,
+      wantsWords: false,
+      draft: null,
+      startAtS: before?.heardS ?? 0,
+      traceHeaders,
+      onPart: (part: Transcript) => {
+        keep(part, false);
+        onPiece();
+      },
+    };
+    return keep(await this.#recogniser.recognise(clipSound(clip), options, signal), true);
+  }
+}
+
+/** Clips whose words are kept. */
+const MOST_KNOWN = 512;

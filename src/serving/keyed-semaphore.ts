@@ -1,0 +1,146 @@
+import { keyIsFull, serverIsFull, shuttingDown } from "./failures.ts";
+import { FairQueue, type Verdict } from "./fair-queue.ts";
+import { KeyCounter } from "./key-counter.ts";
+import { type Waiter, waited } from "./waiter.ts";
+
+export interface KeyedSemaphoreOptions {
+  /** What is shared, for messages: `turns being written`. */
+  readonly what: string;
+  /** Units in use at once, by everybody and by one key. Who asks for more than there is gets all of it. */
+  readonly total: number;
+  readonly perKey: number;
+  /** Who may wait, of everybody and of one key. */
+  readonly queueDepth: number;
+  readonly keyQueueDepth: number;
+  /** Longest wait, in milliseconds. */
+  readonly waitMs: number;
+}
+
+/** Units held by somebody. */
+export interface Permit {
+  readonly units: number;
+  /** Gives back what is held beyond so many; nothing makes it more. */
+  shrink(units: number): void;
+  /** Calling it twice is harmless. */
+  release(): void;
+}
+
+/** This part of all there is is little: who has nothing gets so much even where there is no more. */
+const LITTLE = 1 / 16;
+
+interface Asking extends Waiter<Permit> {
+  readonly units: number;
+}
+
+/**
+ * Something that there is a limited number of, shared between keys: each may use so much of it, and those who wait are
+ * served by turns, key by key. Whoever needs much is not passed by for ever by those who need little; but a key that has
+ * nothing gets a little at once, whatever others hold.
+ */
+export class KeyedSemaphore {
+  readonly #options: KeyedSemaphoreOptions;
+  readonly #lines = new FairQueue<Asking>();
+  readonly #used = new KeyCounter();
+  #isServing = false;
+  #isClosed = false;
+
+  constructor(options: KeyedSemaphoreOptions) {
+    this.#options = options;
+  }
+
+  /** Units in use. */
+  get used(): number {
+    return this.#used.total;
+  }
+
+  get queued(): number {
+    return this.#lines.size;
+  }
+
+  /** Whether somebody waits because there is too little for all, and not because of their own key's part. */
+  get isShort(): boolean {
+    for (const { key, units } of this.#lines.firsts()) if (this.#fits(key, units) === "wait") return true;
+    return false;
+  }
+
+  /**
+   * Resolves once the units are the key's. Throws a `ServiceError` when too many wait already (429 for too many of this
+   * key, 502 of all), when the wait is too long or the server stops (502), and the signal's reason when that aborts.
+   *
+   * @param waitMs longest wait; {@link KeyedSemaphoreOptions.waitMs} unless given
+   */
+  async enter(
+    key: string,
+    units: number,
+    signal: AbortSignal,
+    waitMs = this.#options.waitMs,
+  ): Promise<Permit> {
+    signal.throwIfAborted();
+    const { what, total, perKey, queueDepth, keyQueueDepth } = this.#options;
+    if (this.#isClosed) throw shuttingDown();
+    const wanted = Math.min(units, total, perKey);
+    const isLittle = this.#used.of(key) === 0 && wanted <= total * LITTLE;
+    if (this.#fits(key, wanted) === "take" && (isLittle || !this.isShort)) return this.#hold(key, wanted);
+    if (this.#lines.of(key).length >= keyQueueDepth) throw keyIsFull(what);
+    let asking: Asking | undefined;
+    return waited<Permit>(
+      { key, signal, limit: { waitMs, late: () => serverIsFull(what) } },
+      (waiter) => {
+        asking = { ...waiter, units: wanted };
+        this.#lines.add(key, asking);
+        this.#serve();
+        // Where the line is full, the key that has most in it gives way.
+        if (this.#lines.size > queueDepth) this.#lines.longest()?.refuse(serverIsFull(what));
+      },
+      () => {
+        if (asking !== undefined) this.#lines.remove(key, asking);
+        this.#serve();
+      },
+    );
+  }
+
+  /** Refuses whoever waits and whoever comes. What is in use stays so. */
+  close(): void {
+    this.#isClosed = true;
+    for (const asking of this.#lines.takeAll()) asking.refuse(shuttingDown());
+  }
+
+  #fits(key: string, units: number): Verdict {
+    const { total, perKey } = this.#options;
+    // Whoever has nothing may always have a little.
+    if (this.#used.of(key) === 0 && units <= total * LITTLE) return "take";
+    if (this.#used.of(key) + units > perKey) return "pass";
+    return this.#used.total + units > total ? "wait" : "take";
+  }
+
+  #serve(): void {
+    // Whoever is let in calls this once more.
+    if (this.#isServing) return;
+    this.#isServing = true;
+    for (;;) {
+      const asking = this.#lines.next(({ key, units }) => this.#fits(key, units));
+      if (asking === undefined) break;
+      asking.admit(this.#hold(asking.key, asking.units));
+    }
+    this.#isServing = false;
+  }
+
+  #hold(key: string, units: number): Permit {
+    let held = units;
+    this.#used.add(key, held);
+    const shrink = (to: number): void => {
+      const less = held - to;
+      if (less <= 0) return;
+      held = to;
+      this.#used.add(key, -less);
+      this.#serve();
+    };
+    return {
+      get units() {
+        return held;
+      },
+      shrink,
+      release: () => shrink(0),
+    };
+  }
+}

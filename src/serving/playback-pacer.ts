@@ -1,0 +1,45 @@
+import { FRAME_S } from "../audio/format.ts";
+
+/**
+ * How far speech may be made ahead of its listeners. What is beyond waits, each utterance by a timer of its own that ends
+ * with the wait.
+ */
+export class PlaybackPacer {
+  readonly #mostS: number;
+  readonly #waiting = new Set<() => void>();
+  #isLifted = false;
+
+  /** @param mostS seconds of speech beyond what a listener in real time has heard; 0 is no bound */
+  constructor(mostS: number) {
+    this.#mostS = mostS;
+    this.#isLifted = mostS === 0;
+  }
+
+  /**
+   * Until the next frame may be made for who is `aheadS` ahead: `null` when it may be now, else a promise, after which is
+   * to be asked again. That throws the signal's reason as soon as it aborts.
+   */
+  wait(aheadS: number, signal: AbortSignal): Promise<void> | null {
+    const overS = aheadS + FRAME_S - this.#mostS;
+    if (this.#isLifted || overS <= 0) return null;
+    return new Promise((resolve, reject) => {
+      const settle = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", settle);
+        this.#waiting.delete(settle);
+        if (signal.aborted) reject(signal.reason);
+        else resolve();
+      };
+      const timer = setTimeout(settle, Math.ceil(1_000 * overS));
+      signal.addEventListener("abort", settle, { once: true });
+      this.#waiting.add(settle);
+      if (signal.aborted) settle();
+    });
+  }
+
+  /** Nobody is held back any more: who waits goes on. */
+  lift(): void {
+    this.#isLifted = true;
+    for (const settle of [...this.#waiting]) settle();
+  }
+}

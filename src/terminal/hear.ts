@@ -1,0 +1,58 @@
+import { type RecogniseOptions, RecogniserError, type Transcript } from "../model/recogniser.ts";
+import type { Sound } from "../model/sound.ts";
+import { composeRecogniser } from "../server/compose-recogniser.ts";
+import { inFull } from "../server/in-full.ts";
+import { recogniserWeights } from "../server/recogniser-weights.ts";
+import type { Settings } from "../settings/schema.ts";
+import { hearingProgress } from "./hearing-progress.ts";
+
+/** What was heard, and by whom. */
+export interface HeardRecording {
+  /** The recogniser. */
+  readonly name: string;
+  readonly transcript: Transcript;
+}
+
+/**
+ * Hears a sound, all of it, with the recogniser of the settings, and shows how far it is where that takes long. Fetches
+ * nothing.
+ *
+ * @throws Error in plain sentences; the signal's reason.
+ */
+export async function hear(
+  sound: Sound,
+  asked: Pick<RecogniseOptions, "task" | "language" | "wantsWords">,
+  settings: Settings,
+  signal: AbortSignal,
+): Promise<HeardRecording> {
+  const { dataDir } = settings;
+  let problem: string | null = null;
+  const recogniser = composeRecogniser(settings, {
+    async weights(checkpoint) {
+      const options = { dataDir, checkpoint, pull: false, signal, observe: () => {} };
+      const weights = await recogniserWeights(options);
+      problem = weights.problem;
+      return weights;
+    },
+    env: process.env,
+    mostS: Number.POSITIVE_INFINITY,
+  });
+  if (recogniser === null)
+    throw new Error(
+      "The setting recogniser.kind is none, so nothing can be transcribed: set it to embedded or endpoint.",
+    );
+  const progress = await hearingProgress(sound.boundS);
+  try {
+    const onPart = ({ heardS }: Transcript): void => progress.onProgress(heardS);
+    const options = { ...asked, prompt: null, draft: null, onPart };
+    const transcript = await recogniser.recognise(sound, options, signal);
+    return { name: recogniser.name, transcript };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (problem !== null) throw new Error(problem, { cause: error });
+    throw error instanceof RecogniserError ? new Error(inFull(error), { cause: error }) : error;
+  } finally {
+    progress.close();
+    await recogniser.close();
+  }
+}

@@ -1,0 +1,16 @@
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { createToneModel } from "../../src/engines/tone/tone.ts";
+import { embeddedVoice } from "../../src/server/embedded-voice.ts";
+import { LEAVES } from "../../src/settings/leaves.ts";
+import { startTestServer } from "../http/start.ts";
+
+it("a server with as many workers as may be asked for starts without a setting for its memory", async () => {
+  const threads = LEAVES.find(({ name }) => name === "workers")?.schema.maximum ?? assert.fail();
+  const voice = embeddedVoice({ threads });
+  const asLarge = { ...voice, load: () => createToneModel() };
+  const server = await startTestServer({ checkpoints: [asLarge] });
+  const [resident] = server.catalogue.resident();
+  assert.deepEqual([resident?.state, resident?.memoryBytes], ["loaded", voice.memoryBytes]);
+  await server.stop();
+});

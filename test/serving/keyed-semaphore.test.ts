@@ -1,0 +1,202 @@
+import assert from "node:assert/strict";
+import { afterEach, describe, it, mock } from "node:test";
+import {
+  KeyedSemaphore,
+  type KeyedSemaphoreOptions,
+  type Permit,
+} from "../../src/serving/keyed-semaphore.ts";
+import fc from "../properties.ts";
+import { settle } from "./service-over.ts";
+
+const NEVER = new AbortController().signal;
+const OPTIONS: KeyedSemaphoreOptions = {
+  what: "things",
+  total: 10,
+  perKey: 6,
+  queueDepth: 4,
+  keyQueueDepth: 2,
+  waitMs: 1_000,
+};
+
+const opened: KeyedSemaphore[] = [];
+
+function fairShare(options: Partial<KeyedSemaphoreOptions> = {}): KeyedSemaphore {
+  const share = new KeyedSemaphore({ ...OPTIONS, ...options });
+  opened.push(share);
+  return share;
+}
+
+describe("a fair share", () => {
+  afterEach(() => {
+    for (const share of opened.splice(0)) share.close();
+  });
+
+  it("gives what there is, to each key no more than its part, and counts it", async () => {
+    const share = fairShare();
+    const first = await share.enter("a", 6, NEVER);
+    let isLet = false;
+    const second = share.enter("a", 1, NEVER).then((holding) => {
+      isLet = true;
+      return holding;
+    });
+    await share.enter("b", 4, NEVER);
+    await settle();
+    assert.deepEqual([share.used, share.queued, isLet], [10, 1, false]);
+    first.shrink(5);
+    await second;
+    assert.deepEqual([share.used, share.queued], [10, 0]);
+  });
+
+  it("lets a key in that finds room while another waits for its own part", async () => {
+    const share = fairShare();
+    await share.enter("a", 6, NEVER);
+    share.enter("a", 1, NEVER).catch(() => {});
+    const other = await share.enter("b", 3, NEVER);
+    assert.equal(share.used, 9);
+    other.release();
+  });
+
+  it("gives all there is to whoever asks for more", async () => {
+    const share = fairShare();
+    await share.enter("a", 1_000, NEVER);
+    assert.equal(share.used, 6);
+  });
+
+  it("serves those who wait by turns, key by key", async () => {
+    const share = fairShare({ perKey: 10, queueDepth: 10, keyQueueDepth: 10 });
+    const holdings = [await share.enter("a", 10, NEVER)];
+    const order: string[] = [];
+    for (const key of ["a", "a", "a", "b", "b", "c"]) {
+      share.enter(key, 10, NEVER).then((holding) => {
+        order.push(key);
+        holdings.push(holding);
+      });
+    }
+    for (let i = 0; i < 6; i++) {
+      holdings[i]!.release();
+      await settle();
+    }
+    assert.deepEqual(order, ["a", "b", "c", "a", "b", "a"]);
+  });
+
+  it("does not pass by for ever who needs much for those who need little", async () => {
+    const share = fairShare({ perKey: 10 });
+    const small = await share.enter("a", 1, NEVER);
+    let isLet = false;
+    void share.enter("b", 10, NEVER).then(
+      () => {
+        isLet = true;
+      },
+      () => {},
+    );
+    let isLittleLet = false;
+    share.enter("c", 1, NEVER).then(
+      () => {
+        isLittleLet = true;
+      },
+      () => {},
+    );
+    await settle();
+    assert.deepEqual([isLet, isLittleLet], [false, false]);
+    small.release();
+    await settle();
+    assert.deepEqual([isLet, isLittleLet], [true, false]);
+  });
+
+  it("refuses one too many: of the key with 429, of all with 502, the last of who has most", async () => {
+    const share = fairShare({ queueDepth: 3 });
+    await share.enter("x", 6, NEVER);
+    await share.enter("y", 4, NEVER);
+    const waiting = [share.enter("a", 1, NEVER)];
+    const last = share.enter("a", 1, NEVER);
+    await assert.rejects(share.enter("a", 1, NEVER), { status: 429, retryAfterMs: 1_000 });
+    waiting.push(share.enter("b", 1, NEVER));
+    waiting.push(share.enter("c", 1, NEVER));
+    await assert.rejects(last, { status: 502, retryAfterMs: 1_000 });
+    await assert.rejects(share.enter("d", 1, NEVER), { status: 502, retryAfterMs: 1_000 });
+    share.close();
+    for (const each of waiting) await assert.rejects(each, { status: 502, message: /shutting down/ });
+    await assert.rejects(share.enter("d", 1, NEVER), { status: 502 });
+  });
+
+  it("refuses whoever has waited too long", async () => {
+    mock.timers.enable({ apis: ["setTimeout"] });
+    try {
+      const share = fairShare();
+      await share.enter("a", 6, NEVER);
+      const late = share.enter("a", 1, NEVER);
+      mock.timers.tick(1_000);
+      await assert.rejects(late, { status: 502 });
+      assert.equal(share.queued, 0);
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
+  it("takes back what was held once, however often, and gives nothing without having it", async () => {
+    const share = fairShare();
+    const holding = await share.enter("a", 2, NEVER);
+    holding.shrink(50);
+    assert.deepEqual([share.used, holding.units], [2, 2]);
+    holding.release();
+    holding.release();
+    holding.shrink(3);
+    assert.deepEqual([share.used, holding.units], [0, 0]);
+  });
+
+  it("holds what it says, leaves no room idle and forgets nobody, whatever happens in whatever order", async () => {
+    const deed = fc.oneof(
+      {
+        weight: 4,
+        arbitrary: fc.record({
+          kind: fc.constant("enter" as const),
+          key: fc.constantFrom("a", "b", "c"),
+          units: fc.integer({ min: 1, max: 12 }),
+        }),
+      },
+      { weight: 3, arbitrary: fc.record({ kind: fc.constant("release" as const), who: fc.nat(20) }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant("abort" as const), who: fc.nat(20) }) },
+    );
+    const run = async (deeds: (typeof deed extends fc.Arbitrary<infer T> ? T : never)[]) => {
+      const share = fairShare({ queueDepth: 1_000, keyQueueDepth: 1_000, waitMs: 60_000 });
+      const waiting = new Map<AbortController, { key: string; units: number }>();
+      const inside: { key: string; units: number; holding: Permit }[] = [];
+      for (const each of deeds) {
+        if (each.kind === "enter") {
+          const gone = new AbortController();
+          const units = Math.min(each.units, 6);
+          waiting.set(gone, { key: each.key, units });
+          share.enter(each.key, each.units, gone.signal).then(
+            (holding) => {
+              waiting.delete(gone);
+              inside.push({ key: each.key, units, holding });
+            },
+            () => waiting.delete(gone),
+          );
+        } else if (each.kind === "release") {
+          inside.splice(each.who % Math.max(1, inside.length), 1)[0]?.holding.release();
+        } else [...waiting.keys()][each.who % Math.max(1, waiting.size)]?.abort(new Error("gone"));
+        await settle();
+        const used = inside.reduce((sum, { units }) => sum + units, 0);
+        assert.deepEqual([share.used, share.queued], [used, waiting.size]);
+        const ofKey = (key: string) =>
+          inside.filter((one) => one.key === key).reduce((sum, { units }) => sum + units, 0);
+        for (const key of ["a", "b", "c"]) assert.ok(ofKey(key) <= 6);
+        assert.ok(used <= 10);
+        // Somebody waits only if some key's first does not fit into what is left, or its key has its part.
+        for (const key of ["a", "b", "c"]) {
+          const first = [...waiting.values()].find((one) => one.key === key);
+          const fits = first !== undefined && used + first.units <= 10 && ofKey(key) + first.units <= 6;
+          const isBehindOther = [...waiting.values()].some(
+            (one) => one.key !== key && ofKey(one.key) + one.units <= 6 && used + one.units > 10,
+          );
+          assert.ok(!fits || isBehindOther, "somebody waits although there is room");
+        }
+      }
+      share.close();
+      await settle();
+      assert.equal(waiting.size, 0);
+    };
+    await fc.assert(fc.asyncProperty(fc.array(deed, { maxLength: 40 }), run), { numRuns: 200 });
+  });
+});

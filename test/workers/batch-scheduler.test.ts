@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { SpeechFailedError } from "../../src/model/speech-model.ts";
+import { createBatchScheduler } from "../../src/workers/batch-scheduler.ts";
+import { createWorkerPool, type WorkerPoolOptions } from "../../src/workers/worker-pool.ts";
+import { never, scriptOf } from "../model/scripts.ts";
+import { speechModelConformance } from "../model/speech-model-conformance.ts";
+import { until, within } from "../waiting.ts";
+import { COUNT, counters } from "./faulty-model.ts";
+
+const tone = new URL("../../src/engines/tone/tone.js", import.meta.url);
+const meeting = new URL("./meeting-model.js", import.meta.url);
+const faulty = new URL("./faulty-model.js", import.meta.url);
+const REPORT = { stop: "finished", spoken: "" } as const;
+
+speechModelConformance("the tone model in a thread that asks all at the same time", () =>
+  createWorkerPool({ entry: tone, create: {}, size: 1, isBatching: true }),
+);
+
+function pool(entry: URL, options: Partial<WorkerPoolOptions> = {}) {
+  return createWorkerPool({ entry, create: {}, size: 1, isBatching: true, ...options });
+}
+
+test("utterances of a thread are computed together, frame after frame", async () => {
+  const three = await pool(meeting);
+  const spoken = [1, 2, 3].map(() => three.speak(scriptOf({ text: "3" }), never()));
+  for (let frame = 0; frame < 20; frame++) {
+    const steps = spoken.map((speech) => speech.next());
+    await within("three frames", Promise.all(steps));
+  }
+  await Promise.all(spoken.map((speech) => speech.return(REPORT)));
+  await three.close();
+});
+
+test("one that is not listened to is not asked for more than its credit, and holds up nobody who needs it not", async () => {
+  const count = counters();
+  const both = await pool(faulty, { create: { counters: count }, creditFrames: 3 });
+  const idle = both.speak(scriptOf({ text: "speak" }), never());
+  await idle.next();
+  const other = both.speak(scriptOf({ text: "views" }), never());
+  for (let frame = 0; frame < 30; frame++) await other.next();
+  assert.equal(Atomics.load(count, COUNT.frames), 3);
+  await Promise.all([idle.return(REPORT), other.return(REPORT)]);
+  await both.close();
+});
+
+test("one that is stopped leaves, and the others are asked without it", async () => {
+  const two = await pool(meeting);
+  const leaving = new AbortController();
+  const gone = two.speak(scriptOf({ text: "2" }), leaving.signal);
+  const stays = two.speak(scriptOf({ text: "1" }), never());
+  const waiting = gone.next();
+  leaving.abort(new Error("gone"));
+  await assert.rejects(waiting, /gone/);
+  for (let frame = 0; frame < 10; frame++) await within("a frame", stays.next());
+  await until("one to be open", () => two.stats().open === 1);
+  await stays.return(REPORT);
+  await two.close();
+});
+
+test("all that a killed thread was computing fail, and another speaks in its place", async () => {
+  const two = await pool(meeting);
+  const spoken = [1, 2].map(() => two.speak(scriptOf({ text: "2" }), never()));
+  await Promise.all(spoken.map((speech) => speech.next()));
+  const failing = spoken.map(async (speech) => {
+    for (;;) await speech.next();
+  });
+  const failures = Promise.all(failing.map((each) => assert.rejects(each, SpeechFailedError)));
+  await two.terminateOne();
+  await within("both to fail", failures);
+  const again = two.speak(scriptOf({ text: "1" }), never());
+  assert.equal((await within("another thread", again.next())).done, false);
+  await again.return(REPORT);
+  assert.equal(two.stats().replaced, 1);
+  await two.close();
+});
+
+test("it calls back at once, while a step is not done, and begins none once it is stopped", async () => {
+  const together = createBatchScheduler();
+  let finish = (): void => {};
+  let steps = 0;
+  const task = {
+    asker: "",
+    dueMs: 0,
+    isRunnable: true,
+    step: () => {
+      steps += 1;
+      return new Promise<void>((resolve) => (finish = resolve));
+    },
+  };
+  together.add(task);
+  together.wake();
+  assert.equal(steps, 1, "a step of a task at a time");
+  let isCalled = false;
+  together.between(() => {
+    isCalled = true;
+  });
+  assert.ok(isCalled);
+  finish();
+  await setImmediate();
+  assert.equal(steps, 2);
+  const stopping = together.stop();
+  finish();
+  await within("the last step", stopping);
+  together.wake();
+  assert.equal(steps, 2);
+});

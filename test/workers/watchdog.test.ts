@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Watchdog } from "../../src/workers/watchdog.ts";
+
+const PING_MS = 500;
+
+test("a thread is asked at once when it is given something, then now and then while it is busy", (context) => {
+  const { thread, pulse, tick } = watched(context);
+  assert.equal(thread.asked, 0);
+  pulse.begin();
+  assert.equal(thread.asked, 1);
+  for (let i = 0; i < 5; i++) {
+    pulse.answered();
+    tick();
+  }
+  assert.equal(thread.asked, 6);
+});
+
+test("an idle thread is not asked, and has no timer", (context) => {
+  const { thread, pulse, tick } = watched(context);
+  pulse.begin();
+  pulse.answered();
+  thread.isBusy = false;
+  for (let i = 0; i < 100; i++) tick();
+  assert.equal(thread.asked, 1);
+  pulse.begin();
+  assert.equal(thread.asked, 2, "and again at once when there is something new");
+});
+
+test("a thread that was left by all is asked once more", (context) => {
+  const { thread, pulse, tick } = watched(context);
+  pulse.begin();
+  pulse.answered();
+  thread.isBusy = false;
+  pulse.begin();
+  tick();
+  assert.equal(thread.asked, 2);
+  for (let i = 0; i < 100; i++) tick();
+  assert.equal(thread.hung, 1, "that it owes the answer is seen, though nobody is there");
+});
+
+test("an answer is overdue after two questions' time, and nothing is wrong once it comes", (context) => {
+  const { thread, pulse, tick } = watched(context);
+  pulse.begin();
+  tick();
+  assert.ok(pulse.isAnswering);
+  tick();
+  assert.ok(!pulse.isAnswering);
+  assert.equal(thread.asked, 1, "it is not asked again while it owes an answer");
+  pulse.answered();
+  assert.ok(pulse.isAnswering);
+});
+
+test("a thread that answers a moment before its time is up is not given up", (context) => {
+  const { thread, pulse, tick } = watched(context);
+  for (let round = 0; round < 3; round++) {
+    pulse.begin();
+    for (let i = 0; i < 19; i++) tick();
+    pulse.answered();
+    tick();
+  }
+  assert.equal(thread.hung, 0);
+});
+
+test("a thread is given up once, and not asked any more", (context) => {
+  const { thread, pulse, tick } = watched(context);
+  pulse.begin();
+  for (let i = 0; i < 100; i++) tick();
+  assert.equal(thread.hung, 1);
+  pulse.begin();
+  for (let i = 0; i < 100; i++) tick();
+  assert.deepEqual([thread.hung, thread.asked], [1, 1]);
+});
+
+test("one that is stopped says nothing more", (context) => {
+  const { thread, pulse, tick } = watched(context);
+  pulse.begin();
+  pulse.stop();
+  for (let i = 0; i < 100; i++) tick();
+  assert.equal(thread.hung, 0);
+});
+
+/** A thread of which everything is known, and the time. */
+function watched(context: { readonly mock: typeof import("node:test").mock }) {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const thread = { asked: 0, hung: 0, isBusy: true };
+  const pulse = new Watchdog({
+    pingMs: PING_MS,
+    stallMs: 20 * PING_MS,
+    ask: () => void thread.asked++,
+    isBusy: () => thread.isBusy,
+    onHung: () => void thread.hung++,
+  });
+  return { thread, pulse, tick: () => context.mock.timers.tick(PING_MS) };
+}

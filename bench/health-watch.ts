@@ -24,7 +24,7 @@ export async function healthDuring<T>(
       const askedMs = performance.now();
       const status = await statusOf(`${url}/health`);
       if (status !== null && status !== 200) throw new Error(`GET /health answered ${status}`);
-      timesMs.push(status === null ? MOST_MS : performance.now() - askedMs);
+      timesMs.push(status === null ? MAX_MS : performance.now() - askedMs);
       await sleep(PAUSE_MS);
     }
   })();
@@ -41,12 +41,12 @@ export async function healthDuring<T>(
 }
 
 const PAUSE_MS = 10;
-const MOST_MS = 10_000;
+const MAX_MS = 10_000;
 
 /** Null where no answer came in time. */
 async function statusOf(address: string): Promise<number | null> {
   try {
-    const reply = await fetch(address, { signal: AbortSignal.timeout(MOST_MS) });
+    const reply = await fetch(address, { signal: AbortSignal.timeout(MAX_MS) });
     await reply.arrayBuffer();
     return reply.status;
   } catch (error) {

@@ -29,7 +29,7 @@ export function residentKb(pid: number): number {
 }
 
 /** The most that a process has had resident since its start, in MiB. @throws Error where the system does not tell. */
-export function mostResidentMb(pid: number): number {
+export function maxResidentMb(pid: number): number {
   const [, kb] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   return Number(kb) / 1024;
 }

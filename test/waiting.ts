@@ -5,7 +5,7 @@ import { setTimeout as pause, setImmediate as turn } from "node:timers/promises"
 const DEADLINE_MS = 30_000;
 /** Most of what tests wait for happens within so many turns of the event loop; then a wait begins to pause. */
 const EAGER_TURNS = 64;
-const LONGEST_PAUSE_MS = 20;
+const MAX_PAUSE_MS = 20;
 
 export interface WaitOptions {
   readonly deadlineMs?: number;
@@ -24,7 +24,7 @@ export async function until(
   const watch = async (): Promise<void> => {
     for (let turns = 0; !isOver && !(await isSo()); turns++) {
       if (turns < EAGER_TURNS) await turn();
-      else await pause(Math.min(turns - EAGER_TURNS, LONGEST_PAUSE_MS));
+      else await pause(Math.min(turns - EAGER_TURNS, MAX_PAUSE_MS));
     }
   };
   try {

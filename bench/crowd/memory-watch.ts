@@ -3,19 +3,19 @@ import { residentKb } from "../resident.ts";
 /** Resident memory of a process, looked at over and over. */
 export interface MemoryWatch {
   /** The most that was seen, in MiB. */
-  readonly mostMb: number;
+  readonly maxMb: number;
   stop(): void;
 }
 
 /** Looks every 50 ms. What comes and goes between two looks is not seen. @throws Error where the system does not tell. */
 export function watchMemory(pid: number): MemoryWatch {
-  let mostMb = residentKb(pid) / 1024;
+  let maxMb = residentKb(pid) / 1024;
   const timer = setInterval(() => {
-    mostMb = Math.max(mostMb, residentKb(pid) / 1024);
+    maxMb = Math.max(maxMb, residentKb(pid) / 1024);
   }, 50);
   return {
-    get mostMb() {
-      return mostMb;
+    get maxMb() {
+      return maxMb;
     },
     stop: () => clearInterval(timer),
   };

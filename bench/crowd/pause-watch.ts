@@ -6,7 +6,7 @@ import { mainThreadTime } from "./thread-time.ts";
 /** How long a server's main thread did nothing else, as it tells and as a client notices. */
 export interface Pauses {
   /** Longest time between two ticks of a timer of 10 ms in the server, in milliseconds: about 10 where nothing pauses. */
-  readonly longestMs: number;
+  readonly maxMs: number;
   /** How long `GET /health` took at worst, in milliseconds, and how often it was asked. */
   readonly healthMs: number;
   readonly healthLooks: number;
@@ -24,7 +24,7 @@ export async function pausesDuring<T>(
   work: Promise<T>,
 ): Promise<{ readonly result: T; readonly pauses: Pauses }> {
   let isOver = false;
-  let [longestMs, healthMs, healthLooks] = [0, 0, 0];
+  let [maxMs, healthMs, healthLooks] = [0, 0, 0];
   const begunMs = performance.now();
   const before = mainThreadTime(pid);
   await readGauges(url);
@@ -32,7 +32,7 @@ export async function pausesDuring<T>(
     const gauges = await readGauges(url);
     const lagS = gauges.get("antiphon_nodejs_eventloop_lag_max_seconds");
     if (lagS === undefined) throw new Error("GET /metrics does not tell the event loop's lag");
-    longestMs = Math.max(longestMs, 1_000 * lagS);
+    maxMs = Math.max(maxMs, 1_000 * lagS);
   });
   const health = every(HEALTH_MS, async () => {
     const askedMs = performance.now();
@@ -52,7 +52,7 @@ export async function pausesDuring<T>(
     const after = mainThreadTime(pid);
     const waitingMs = before === null || after === null ? null : after.waitingMs - before.waitingMs;
     const waitingShare = waitingMs === null ? null : waitingMs / (performance.now() - begunMs);
-    return { result, pauses: { longestMs, healthMs, healthLooks, waitingShare } };
+    return { result, pauses: { maxMs, healthMs, healthLooks, waitingShare } };
   } finally {
     isOver = true;
     await Promise.allSettled([lag, health]);

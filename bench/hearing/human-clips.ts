@@ -33,7 +33,7 @@ const PROMPTS = [
   "tt-allbusy",
 ];
 
-const LONGEST_PROMPT_S = 10;
+const MAX_PROMPT_S = 10;
 
 const CZECH = [
   "atlantis/cs/sp-v-vratit1",
@@ -72,7 +72,7 @@ function fillets(language: string, files: readonly string[]): HumanClip[] {
   return files.map((file) => ({
     name: `${language}-${file.split("/").at(-1)}`,
     package: `fillets-ng-data-${language}`,
-    pieces: [{ path: `${FILLETS}/${file}.ogg`, toS: LONGEST_PROMPT_S }],
+    pieces: [{ path: `${FILLETS}/${file}.ogg`, toS: MAX_PROMPT_S }],
     language,
     transcript: null,
   }));
@@ -84,7 +84,7 @@ export const CLIPS_OF_LANGUAGES: readonly HumanClip[] = [
     PROMPTS.map((prompt) => ({
       name: `${language}-${prompt}`,
       package: `asterisk-core-sounds-${language}-g722`,
-      pieces: [{ path: `${ASTERISK}/${voice}/${prompt}.g722`, toS: LONGEST_PROMPT_S }],
+      pieces: [{ path: `${ASTERISK}/${voice}/${prompt}.g722`, toS: MAX_PROMPT_S }],
       language,
       transcript: null,
     })),
@@ -95,7 +95,7 @@ export const CLIPS_OF_LANGUAGES: readonly HumanClip[] = [
     files.map((file) => ({
       name: `${language}-telephone-${file.split("/").at(-1)?.split(".")[0]}`,
       package: from,
-      pieces: [{ path: `${ASTERISK}/${file}`, toS: LONGEST_PROMPT_S }],
+      pieces: [{ path: `${ASTERISK}/${file}`, toS: MAX_PROMPT_S }],
       language,
       transcript: null,
     })),

@@ -6,9 +6,9 @@ import type { DecodingCost } from "./decode-program.ts";
 /**
  * What decoding such a file takes, in a process of its own.
  *
- * @returns `late` where it is given up after `mostS` seconds, `dead` where the process ends of it
+ * @returns `late` where it is given up after `maxS` seconds, `dead` where the process ends of it
  */
-export function decodingCost(name: BombName, mostS: number): Promise<DecodingCost | "late" | "dead"> {
+export function decodingCost(name: BombName, maxS: number): Promise<DecodingCost | "late" | "dead"> {
   const program = fileURLToPath(new URL("./decode-program.js", import.meta.url));
   // What a process prints that dies of too much memory is long.
   const child = fork(program, { execArgv: [], stdio: ["ignore", "ignore", "ignore", "ipc"] });
@@ -17,7 +17,7 @@ export function decodingCost(name: BombName, mostS: number): Promise<DecodingCos
     const timer = setTimeout(() => {
       result = "late";
       child.kill("SIGKILL");
-    }, 1_000 * mostS);
+    }, 1_000 * maxS);
     child.once("message", (cost: DecodingCost) => {
       result = cost;
     });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { LineProgram } from "../line-program.ts";
 import { NotMeasuredError } from "../not-measured-error.ts";
 import { writeRandomCsm, writeRandomQwen3Tts } from "../random-checkpoint.ts";
-import { mostResidentMb, residentMb } from "../resident.ts";
+import { maxResidentMb, residentMb } from "../resident.ts";
 import type { Row } from "../row.ts";
 import { CACHE, TOP } from "../top.ts";
 
@@ -69,11 +69,11 @@ async function measured(checkpoint: Checkpoint, isQuick: boolean) {
       await inProcess(checkpoint, cacheFolder, async () => {});
       await rm(cacheFolder, { recursive: true });
     }
-    const first = await inProcess(checkpoint, cacheFolder, async (_, { pid }) => mostResidentMb(pid));
+    const first = await inProcess(checkpoint, cacheFolder, async (_, { pid }) => maxResidentMb(pid));
     const again = await inProcess(checkpoint, cacheFolder, async (program, { pid }) => {
       const openMb = await residentMb(pid);
       await program.ask(isQuick ? 5 : FRAMES);
-      return { openMb, spokenMb: await residentMb(pid), mostMb: mostResidentMb(pid) };
+      return { openMb, spokenMb: await residentMb(pid), mostMb: maxResidentMb(pid) };
     });
     return {
       firstS: first.openS,

@@ -7,7 +7,7 @@ import { startHearingServer, transcribed } from "../hearing/hearing-server.ts";
 import { talkOf } from "../hearing/long-talk.ts";
 import { recogniserFolder } from "../hearing/recogniser.ts";
 import { NotMeasuredError } from "../not-measured-error.ts";
-import { mostResidentMb, residentMb } from "../resident.ts";
+import { maxResidentMb, residentMb } from "../resident.ts";
 import type { Row } from "../row.ts";
 
 export const hearingMemory: Row = {
@@ -19,13 +19,13 @@ export const hearingMemory: Row = {
     const clips = await talkOf(renderings, "0", 30, isQuick ? 4 : 16);
     const without = await atRest(await startServerProcess(), async (server) => {
       await speak(server);
-      return { idle: await residentMb(server.pid), most: mostResidentMb(server.pid) };
+      return { idle: await residentMb(server.pid), most: maxResidentMb(server.pid) };
     });
     const withIt = await atRest(await startHearingServer(), async (server) => {
       await speak(server);
       const idle = await residentMb(server.pid);
       for (const clip of clips) await transcribed(server, clip);
-      return { idle, most: mostResidentMb(server.pid), after: await residentMb(server.pid) };
+      return { idle, most: maxResidentMb(server.pid), after: await residentMb(server.pid) };
     });
     const idle = withIt.idle - without.idle;
     const most = withIt.most - without.most;

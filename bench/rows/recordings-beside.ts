@@ -39,7 +39,7 @@ export const recordingsBeside: Row = {
 const KEYS = 5;
 const GOAL_S = 3;
 /** Somebody who has waited so long for a clip has left. */
-const MOST_WAIT_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
 const BETWEEN_MS = 250;
 
 interface Case {
@@ -50,7 +50,7 @@ interface Case {
   readonly leaveAfterMs: number | null;
   /** From when on clips are heard beside them, and for how long, unless the others' files are over before. */
   readonly fromMs: number;
-  readonly mostMs: number;
+  readonly maxMs: number;
   /** What else the key of the clips asks for. */
   readonly long: Clip | null;
 }
@@ -66,17 +66,17 @@ async function casesOf({ isQuick, renderings }: Bench): Promise<readonly Case[]>
   const wide = BOMBS["FLAC of 8 channels at 1,048,575 Hz"]();
   const repeats = isQuick ? 1 : 2;
   return [
-    { ...usual, name: "alone", mostMs: isQuick ? 5_000 : 20_000 },
-    { ...usual, name: "beside MP3", others: [await LONG_SPEECH.MP3(talk!)], mostMs: longMs, long: long! },
-    { ...usual, name: "beside FLAC", others: [await LONG_SPEECH.FLAC(talk!)], mostMs: longMs, long: long! },
-    ...Array<Case>(repeats).fill({ ...usual, name: "beside bombs", others: bombs, mostMs: longMs / 2 }),
+    { ...usual, name: "alone", maxMs: isQuick ? 5_000 : 20_000 },
+    { ...usual, name: "beside MP3", others: [await LONG_SPEECH.MP3(talk!)], maxMs: longMs, long: long! },
+    { ...usual, name: "beside FLAC", others: [await LONG_SPEECH.FLAC(talk!)], maxMs: longMs, long: long! },
+    ...Array<Case>(repeats).fill({ ...usual, name: "beside bombs", others: bombs, maxMs: longMs / 2 }),
     ...Array<Case>(repeats).fill({
       ...usual,
       name: "after four",
       others: [wide, wide, wide, wide],
       leaveAfterMs: 1_500,
       fromMs: 1_600,
-      mostMs: isQuick ? 5_000 : 20_000,
+      maxMs: isQuick ? 5_000 : 20_000,
     }),
   ];
 }
@@ -112,11 +112,11 @@ async function heardBeside(server: HearingServer, one: Case, clips: readonly Cli
   do {
     const bytes = wavOf(clips[timesS.length % clips.length]!);
     const askedMs = performance.now();
-    const status = await upload({ url, key, bytes, leaveAfterMs: MOST_WAIT_MS });
+    const status = await upload({ url, key, bytes, leaveAfterMs: MAX_WAIT_MS });
     timesS.push((performance.now() - askedMs) / 1_000);
     if (status !== 200) refused.push(status === null ? "late" : `${status}`);
     await sleep(BETWEEN_MS);
-  } while (!areOver && performance.now() - begunMs < one.mostMs);
+  } while (!areOver && performance.now() - begunMs < one.maxMs);
   const answers = (await more) ?? [];
   const failed = answers.filter(({ status }) => status !== 200);
   return {
@@ -145,7 +145,7 @@ async function longOnes({ url, keys }: HearingServer, clip: Clip): Promise<reado
     { speaker: "1", text: "Of course." },
   ];
   const converse = async (): Promise<number | null> => {
-    const signal = AbortSignal.timeout(MOST_WAIT_MS);
+    const signal = AbortSignal.timeout(MAX_WAIT_MS);
     const asked = fetch(`${url}/v1/converse`, {
       method: "POST",
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
@@ -161,7 +161,7 @@ async function longOnes({ url, keys }: HearingServer, clip: Clip): Promise<reado
     );
   };
   return Promise.all([
-    answerOf("WAV of 30 s", () => upload({ url, key, bytes, leaveAfterMs: MOST_WAIT_MS })),
+    answerOf("WAV of 30 s", () => upload({ url, key, bytes, leaveAfterMs: MAX_WAIT_MS })),
     answerOf("conversation", converse),
   ]);
 }

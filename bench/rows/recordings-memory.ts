@@ -10,7 +10,7 @@ import type { RecordingCrowdJob, RecordingCrowdTally } from "../recordings/crowd
 import { LONG_SPEECH } from "../recordings/long-speech.ts";
 import { upload } from "../recordings/upload.ts";
 import type { Renderings } from "../renderings.ts";
-import { mostResidentMb, residentMb } from "../resident.ts";
+import { maxResidentMb, residentMb } from "../resident.ts";
 import type { Row } from "../row.ts";
 import { startTold } from "../told-process.ts";
 
@@ -33,20 +33,20 @@ export const recordingsMemory: Row = {
         const bytes = await readFile(path);
         await upload({ url: server.url, key: server.key, bytes, leaveAfterMs: isQuick ? 12_000 : 40_000 });
       }
-      const singlyMb = mostMbOf(server.pid) ?? Number.NaN;
+      const singlyMb = maxMbOf(server.pid) ?? Number.NaN;
       const beside = await besideCrowd(server, files, isQuick ? 30_000 : 180_000);
       note(describeTally(beside.tally));
       if (beside.endedAfterS !== null) {
-        const measured = `the server ended after ${beside.endedAfterS.toFixed(0)} s, of ${beside.mostMb.toFixed(0)} MB at least`;
+        const measured = `the server ended after ${beside.endedAfterS.toFixed(0)} s, of ${beside.maxMb.toFixed(0)} MB at least`;
         return { measured, isMet: false };
       }
       await sleep(SETTLING_MS);
       const afterMb = await residentMb(server.pid);
       // It may have gone on with what had been sent.
-      const mostMb = mostMbOf(server.pid) ?? beside.mostMb;
+      const maxMb = maxMbOf(server.pid) ?? beside.maxMb;
       return {
-        measured: [mostMb, singlyMb, idleMb, afterMb].map((mb) => `${mb.toFixed(0)} MB`).join("; "),
-        isMet: mostMb <= 1_000,
+        measured: [maxMb, singlyMb, idleMb, afterMb].map((mb) => `${mb.toFixed(0)} MB`).join("; "),
+        isMet: maxMb <= 1_000,
       };
     } finally {
       await server.stop();
@@ -88,22 +88,22 @@ async function besideCrowd(
     job,
   );
   const begunMs = performance.now();
-  let mostMb = 0;
+  let maxMb = 0;
   let endedAfterS: number | null = null;
   while (endedAfterS === null && performance.now() - begunMs < durationMs) {
     await sleep(LOOK_MS);
-    const nowMb = mostMbOf(pid);
+    const nowMb = maxMbOf(pid);
     if (nowMb === null) endedAfterS = (performance.now() - begunMs) / 1_000;
-    else mostMb = nowMb;
+    else maxMb = nowMb;
   }
-  return { tally: await crowd.stop(), mostMb, endedAfterS };
+  return { tally: await crowd.stop(), maxMb, endedAfterS };
 }
 
 /** Null of a process that has ended. */
-function mostMbOf(pid: number): number | null {
+function maxMbOf(pid: number): number | null {
   try {
-    const mostMb = mostResidentMb(pid);
-    return Number.isNaN(mostMb) ? null : mostMb;
+    const maxMb = maxResidentMb(pid);
+    return Number.isNaN(maxMb) ? null : maxMb;
   } catch {
     return null;
   }

@@ -1,5 +1,5 @@
 import { startServerProcess } from "../../src/cli/bench/server-process.ts";
-import { holdsStreams, mostHeld, oneClient } from "../../src/cli/bench/service-speed.ts";
+import { holdsStreams, maxHeld, oneClient } from "../../src/cli/bench/service-speed.ts";
 import type { Row } from "../row.ts";
 
 export const streams: Row = {
@@ -11,7 +11,7 @@ export const streams: Row = {
     try {
       await oneClient(server, 10);
       const steps = isQuick ? [16, 48] : STEPS;
-      const { most, tried } = await mostHeld(steps, async (clients) => {
+      const { most, tried } = await maxHeld(steps, async (clients) => {
         const held = await holdsStreams(server, clients, isQuick ? 5_000 : clients < 48 ? 8_000 : 20_000);
         note(
           `${clients} streams: ${held.underruns} underruns in ${held.frames} frames, ${held.failures} failures, ` +

@@ -4,14 +4,14 @@ import type { TrackedRequest } from "./tracked-request.ts";
 
 /** How much is read of a body that nobody wants. */
 export interface DrainLimits {
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   /** Longest that nothing may come, and longest in all, in milliseconds. */
   readonly quietMs: number;
   readonly totalMs: number;
 }
 
 /** Over twice the largest recording, and about what 18 Mbit/s bring in the time there is. */
-const DRAIN: DrainLimits = { mostBytes: 64 * 2 ** 20, quietMs: 5_000, totalMs: 30_000 };
+const DRAIN: DrainLimits = { maxBytes: 64 * 2 ** 20, quietMs: 5_000, totalMs: 30_000 };
 
 /** Whether so much of the request has not been read that the connection is better ended than read on. */
 export function isMuchUnread(request: IncomingMessage): boolean {
@@ -61,7 +61,7 @@ export function answerUnread(
 }
 
 /** Reads the rest of a request, and destroys its connection. */
-function throwAway(request: IncomingMessage, { mostBytes, quietMs, totalMs }: DrainLimits): void {
+function throwAway(request: IncomingMessage, { maxBytes, quietMs, totalMs }: DrainLimits): void {
   const { socket } = request;
   const end = () => socket.destroy();
   const quiet = setTimeout(end, quietMs).unref();
@@ -73,7 +73,7 @@ function throwAway(request: IncomingMessage, { mostBytes, quietMs, totalMs }: Dr
   let bytes = 0;
   request.on("data", (piece: Uint8Array) => {
     bytes += piece.length;
-    if (bytes > mostBytes) end();
+    if (bytes > maxBytes) end();
     else quiet.refresh();
   });
   request.once("end", () => socket.destroySoon());

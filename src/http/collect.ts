@@ -67,8 +67,8 @@ const SLOW_ENDS_S = 2;
 /** What a reply takes at most, but for speech that is slower than any, whose rest is not counted: it is never much. */
 function expectedBytes({ conversation, delivery }: Prepared): number {
   const { text } = conversation.open;
-  const longestS = delivery.maxFrames * FRAME_S;
-  const spokenS = text === null ? longestS : Math.min(longestS, SLOW_ENDS_S + SLOW_CHARACTER_S * text.length);
+  const maxS = delivery.maxFrames * FRAME_S;
+  const spokenS = text === null ? maxS : Math.min(maxS, SLOW_ENDS_S + SLOW_CHARACTER_S * text.length);
   return Math.ceil(spokenS * SAMPLE_RATE_HZ) * Int16Array.BYTES_PER_ELEMENT;
 }
 

@@ -36,9 +36,9 @@ export function capacityOf(settings: Settings): Capacity {
   const concurrency = settings.concurrency > 0 ? settings.concurrency : 32 * workerCount(settings);
   const { queueDepth, keyQueueDepth, queueWaitMs, bodyLimitBytes, keyConcurrency } = settings;
   const waiting = { queueDepth, keyQueueDepth, waitMs: queueWaitMs };
-  const bytes = (what: string, totalMb: number, keyMb: number, leastBytes: number): KeyedSemaphoreOptions => {
-    const total = Math.max(totalMb * MIB, leastBytes);
-    return { what, total, perKey: Math.min(total, Math.max(keyMb * MIB, leastBytes)), ...waiting };
+  const bytes = (what: string, totalMb: number, keyMb: number, minBytes: number): KeyedSemaphoreOptions => {
+    const total = Math.max(totalMb * MIB, minBytes);
+    return { what, total, perKey: Math.min(total, Math.max(keyMb * MIB, minBytes)), ...waiting };
   };
   return {
     speaking: {

@@ -13,7 +13,7 @@ export interface RecogniserSources {
   weights(checkpoint: string): Promise<RecogniserWeights>;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Of a longer recording the embedded one hears only so much, in seconds; as much as it would by itself unless given. */
-  readonly mostS?: number;
+  readonly maxS?: number;
   /** Its thread failed, and another takes its place; or it answers again. Plain words for a log. */
   readonly onFailure?: (message: string) => void;
   readonly onRecovery?: (message: string) => void;
@@ -41,7 +41,7 @@ export function composeRecogniser(
 
 function embedded(
   wanted: string,
-  { weights, mostS, onFailure, onRecovery }: RecogniserSources,
+  { weights, maxS, onFailure, onRecovery }: RecogniserSources,
 ): DeferredRecogniser {
   const checkpoint = findRecogniser(wanted)?.name ?? wanted;
   const find = async (): Promise<string> => {
@@ -56,7 +56,7 @@ function embedded(
   const open = async (dir: string): Promise<Recogniser> => {
     const { openWhisper } = await import("../recognisers/whisper/open-whisper.ts");
     return await openWhisper(dir, {
-      ...(mostS === undefined ? {} : { mostS }),
+      ...(maxS === undefined ? {} : { maxS }),
       ...(onFailure === undefined ? {} : { onFailure }),
       ...(onRecovery === undefined ? {} : { onRecovery }),
     }).catch((error: unknown) => {

@@ -8,7 +8,7 @@ import type { Sound } from "../model/sound.ts";
 import { WrongCallError } from "./wrong-call-error.ts";
 
 /** Of a longer one nobody waits for the end. */
-const MOST_HOURS = 4;
+const MAX_HOURS = 4;
 
 /**
  * Reads a recording, whose kind its first bytes tell, from a file, or from standard input where it is `-`. It is decoded as
@@ -21,7 +21,7 @@ export async function readRecording(file: string, signal: AbortSignal): Promise<
   const bytes = await bytesOf(file, name, signal);
   const told = (error: unknown): unknown => asWrongCall(error, name);
   try {
-    const sound = openSound(bytes, MOST_HOURS * 3_600);
+    const sound = openSound(bytes, MAX_HOURS * 3_600);
     const { sampleRateHz, boundS } = sound;
     const read: Sound["read"] = async (count, reading) => {
       reading.throwIfAborted();
@@ -37,7 +37,7 @@ export async function readRecording(file: string, signal: AbortSignal): Promise<
 
 function asWrongCall(error: unknown, name: string): unknown {
   if (error instanceof RecordingTooLongError)
-    return new WrongCallError(`${name} is longer than ${MOST_HOURS} hours: cut it into pieces.`);
+    return new WrongCallError(`${name} is longer than ${MAX_HOURS} hours: cut it into pieces.`);
   if (!(error instanceof AudioFormatError)) return error;
   const remedy = error.remedy === null ? "" : `: ${error.remedy.replace(/^send/, "give")}`;
   return new WrongCallError(`${name} cannot be heard: ${error.problem}${remedy}.`, { cause: error });

@@ -31,13 +31,13 @@ export function readSecret(sources: SecretSources): string | null {
 }
 
 /** No secret is longer. A larger file is something else, and is not read whole. */
-const MOST_CHARS = 4096;
+const MAX_CHARS = 4096;
 
 function checked(value: string, where: string, what: string): string {
   const secret = value.trim();
   if (secret === "") throw new SecretError(`${where} is empty: put ${what} there, or leave it out`);
-  if (secret.length > MOST_CHARS)
-    throw new SecretError(`${where} holds more than ${MOST_CHARS} characters: it should be ${what} alone`);
+  if (secret.length > MAX_CHARS)
+    throw new SecretError(`${where} holds more than ${MAX_CHARS} characters: it should be ${what} alone`);
   if (!/^[\x21-\x7e]+$/.test(secret))
     throw new SecretError(
       `${where} holds a line break, a space or another character that it cannot have: it should be ${what} alone`,
@@ -49,7 +49,7 @@ function readStart(file: string, setting: string): string {
   try {
     const descriptor = openSync(file, "r");
     try {
-      const bytes = Buffer.alloc(MOST_CHARS + 64);
+      const bytes = Buffer.alloc(MAX_CHARS + 64);
       return bytes.toString("utf8", 0, readSync(descriptor, bytes));
     } finally {
       closeSync(descriptor);

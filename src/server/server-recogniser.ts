@@ -18,7 +18,7 @@ export function serverRecogniser(
   return composeRecogniser(settings, {
     weights,
     env: process.env,
-    mostS: MAX_RECORDING_S,
+    maxS: MAX_RECORDING_S,
     onFailure: (message) => logger.warn({ cause: message }, "hearing thread"),
     onRecovery: (message) => logger.info({ cause: message }, "hearing thread"),
   });

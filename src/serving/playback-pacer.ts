@@ -5,14 +5,14 @@ import { FRAME_S } from "../audio/format.ts";
  * with the wait.
  */
 export class PlaybackPacer {
-  readonly #mostS: number;
+  readonly #maxS: number;
   readonly #waiting = new Set<() => void>();
   #isLifted = false;
 
-  /** @param mostS seconds of speech beyond what a listener in real time has heard; 0 is no bound */
-  constructor(mostS: number) {
-    this.#mostS = mostS;
-    this.#isLifted = mostS === 0;
+  /** @param maxS seconds of speech beyond what a listener in real time has heard; 0 is no bound */
+  constructor(maxS: number) {
+    this.#maxS = maxS;
+    this.#isLifted = maxS === 0;
   }
 
   /**
@@ -20,7 +20,7 @@ export class PlaybackPacer {
    * to be asked again. That throws the signal's reason as soon as it aborts.
    */
   wait(aheadS: number, signal: AbortSignal): Promise<void> | null {
-    const overS = aheadS + FRAME_S - this.#mostS;
+    const overS = aheadS + FRAME_S - this.#maxS;
     if (this.#isLifted || overS <= 0) return null;
     return new Promise((resolve, reject) => {
       const settle = (): void => {

@@ -9,7 +9,7 @@ import type { ComingText } from "./coming-text.ts";
 /** Given words that come in pieces, cut anywhere, while they are spoken. What can be said of them is held, and is bounded. */
 export class StreamedText implements ComingText {
   readonly from = "the rest of the text";
-  readonly #mostChars: number;
+  readonly #maxChars: number;
   readonly #cutter = new SentenceCutter();
   readonly #sentences = new Arrivals<string>();
   #chars = 0;
@@ -17,9 +17,9 @@ export class StreamedText implements ComingText {
   #hasWords = false;
   #isWhole = false;
 
-  /** @param mostChars code points that there may be of all pieces */
-  constructor(mostChars: number) {
-    this.#mostChars = mostChars;
+  /** @param maxChars code points that there may be of all pieces */
+  constructor(maxChars: number) {
+    this.#maxChars = maxChars;
   }
 
   /** Code points that have come. */
@@ -58,11 +58,11 @@ export class StreamedText implements ComingText {
   push(piece: string): boolean {
     if (this.#sentences.isOver) return false;
     this.#chars += countChars(piece);
-    if (this.#chars > this.#mostChars) {
+    if (this.#chars > this.#maxChars) {
       this.fail(
         new ServiceError(
           422,
-          `the text has more than ${this.#mostChars} characters: send less of it in one request`,
+          `the text has more than ${this.#maxChars} characters: send less of it in one request`,
         ),
       );
       return false;

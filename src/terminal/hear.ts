@@ -35,7 +35,7 @@ export async function hear(
       return weights;
     },
     env: process.env,
-    mostS: Number.POSITIVE_INFINITY,
+    maxS: Number.POSITIVE_INFINITY,
   });
   if (recogniser === null)
     throw new Error(

@@ -19,10 +19,10 @@ interface Call {
 }
 
 /** Threads given up that have not ended, beyond which no further one is started. */
-const MOST_LOST = 4;
+const MAX_LOST = 4;
 /** How long after a failure the probe is made first, in milliseconds; it doubles up to the longest. */
 const PROBE_MS = 250;
-const LONGEST_PROBE_MS = 8_000;
+const MAX_PROBE_MS = 8_000;
 
 /**
  * Calls into one thread, carried out one at a time, in order. Calls that wait are kept here: whatever ends the thread
@@ -113,7 +113,7 @@ export class ThreadCalls {
 
   #next(): void {
     if (this.#running !== null || this.#waiting.length === 0) return;
-    if (this.#worker === null && this.#lost >= MOST_LOST) {
+    if (this.#worker === null && this.#lost >= MAX_LOST) {
       this.#waiting.shift()!.reject(this.#error("late", "hangs, and so do those before it"));
       this.#next();
       return;
@@ -215,7 +215,7 @@ export class ThreadCalls {
   /** Asks until somebody answers, so that a server that gets no requests meanwhile recovers too. */
   async #recover(probe: string): Promise<void> {
     this.#isProbing = true;
-    for (let ms = PROBE_MS; this.#hasFailed && !this.#isClosed; ms = Math.min(2 * ms, LONGEST_PROBE_MS)) {
+    for (let ms = PROBE_MS; this.#hasFailed && !this.#isClosed; ms = Math.min(2 * ms, MAX_PROBE_MS)) {
       await wait(ms, undefined, { ref: false });
       // What the operation throws is an answer too.
       if (this.#hasFailed) await this.call(probe, []).catch(() => {});

@@ -21,7 +21,7 @@ export interface PoolSlotOptions {
 
 /** A thread that has lived this long without work has proved that it can: its death is not a failed start. */
 const PROVEN_MS = 10_000;
-const LONGEST_DELAY_MS = 30_000;
+const MAX_DELAY_MS = 30_000;
 
 /**
  * A place in a pool, and the thread that fills it: replaced when it dies or hangs, more and more slowly when that is no
@@ -104,7 +104,7 @@ export class PoolSlot {
     if (isBroken && before !== "broken") onChange("failing", problem);
     else if (before === "ready") onChange(change, problem);
     const delayMs = this.#failedStarts < 2 ? 0 : restartDelayMs * 2 ** (this.#failedStarts - 2);
-    this.#retry = setTimeout(() => this.#replace(), Math.min(delayMs, LONGEST_DELAY_MS));
+    this.#retry = setTimeout(() => this.#replace(), Math.min(delayMs, MAX_DELAY_MS));
     // Nobody waits for a broken place.
     if (isBroken) this.#retry.unref();
   }

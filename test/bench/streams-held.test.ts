@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Utterance } from "../../src/cli/bench/load-job.ts";
-import { heldOf, mostHeld } from "../../src/cli/bench/service-speed.ts";
+import { heldOf, maxHeld } from "../../src/cli/bench/service-speed.ts";
 
 const FINE: Utterance = {
   firstAudioMs: 20,
@@ -23,7 +23,7 @@ test("streams are held when nobody ran dry, failed or waited for more than a sec
 
 test("numbers of streams are tried upwards, and none beyond the first that is not held", async () => {
   const asked: number[] = [];
-  const { most, tried } = await mostHeld([8, 16, 32, 64], async (streams) => {
+  const { most, tried } = await maxHeld([8, 16, 32, 64], async (streams) => {
     asked.push(streams);
     return heldOf([{ ...FINE, underruns: streams > 20 ? 1 : 0 }]);
   });
@@ -33,6 +33,6 @@ test("numbers of streams are tried upwards, and none beyond the first that is no
 });
 
 test("where not even the fewest streams are held, none are", async () => {
-  const { most } = await mostHeld([8, 16], async () => heldOf([]));
+  const { most } = await maxHeld([8, 16], async () => heldOf([]));
   assert.equal(most, 0);
 });

@@ -17,19 +17,19 @@ it("a client that takes a stream as fast as it comes is no further ahead than th
   const { output_audio_seconds: before } = await client.usage();
   const askedMs = performance.now();
   // From before the first frame: however late a frame is seen here, it was not sent before it might be.
-  const mostS = () => AHEAD_S + (performance.now() - askedMs) / 1_000;
+  const maxS = () => AHEAD_S + (performance.now() - askedMs) / 1_000;
   const stream = client.stream({ conversation: [{ text: TEXT }] });
   let seconds = 0;
   for await (const { event, data } of stream) {
     if (event !== "audio") continue;
     seconds += Buffer.from(data.pcm_b64, "base64").length / 48_000;
-    assert.ok(seconds <= mostS() + 1e-6, `${seconds} s after ${mostS() - AHEAD_S} s`);
+    assert.ok(seconds <= maxS() + 1e-6, `${seconds} s after ${maxS() - AHEAD_S} s`);
     if (seconds > AHEAD_S + 1) break;
   }
   assert.ok(seconds > AHEAD_S + 1, "it goes on as time passes");
   await until("the stream's end", async () => (await begun(client)) === 0);
   await until("the usage", async () => (await client.usage()).requests === 2);
   const { output_audio_seconds: after } = await client.usage();
-  assert.ok(after - before >= seconds - 1e-6 && after - before <= mostS(), `${after - before} s`);
+  assert.ok(after - before >= seconds - 1e-6 && after - before <= maxS(), `${after - before} s`);
   assert.equal((await server.stop()).code, 0);
 });

@@ -2,15 +2,15 @@ import type { Random } from "./fuzzer.ts";
 
 /** Values that code handles by themselves. */
 const EXTREMES = [0, 1, 2, 0x7f, 0x80, 0xfe, 0xff];
-const MOST_BENDS = 6;
-const MOST_BYTES = 64 * 1024;
+const MAX_BENDS = 6;
+const MAX_BYTES = 64 * 1024;
 
 /** A file with a few things wrong in it: of its bits, its numbers, its parts, or of its length. */
 export function bentBytes(file: Uint8Array, other: Uint8Array, random: Random): Uint8Array {
   let bytes = Buffer.from(file);
-  const bends = 1 + Math.floor(random() * MOST_BENDS);
+  const bends = 1 + Math.floor(random() * MAX_BENDS);
   for (let bend = 0; bend < bends && bytes.length > 0; bend += 1) bytes = bent(bytes, other, random);
-  return new Uint8Array(bytes.subarray(0, MOST_BYTES));
+  return new Uint8Array(bytes.subarray(0, MAX_BYTES));
 }
 
 function bent(bytes: Buffer<ArrayBuffer>, other: Uint8Array, random: Random): Buffer<ArrayBuffer> {

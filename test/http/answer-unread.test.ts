@@ -240,7 +240,7 @@ const NEVER_MS = 600_000;
 const ENDLESS = rawRequest("/", "", "", { "Content-Length": "1000000000000" });
 
 test("who sends for ever is cut off after so many bytes", async () => {
-  await using refusing = await refuser({ mostBytes: 2 ** 20, quietMs: NEVER_MS, totalMs: NEVER_MS });
+  await using refusing = await refuser({ maxBytes: 2 ** 20, quietMs: NEVER_MS, totalMs: NEVER_MS });
   const { socket, received } = await openRaw(refusing);
   socket.write(ENDLESS);
   await until("the answer", () => received().endsWith("no"));
@@ -256,7 +256,7 @@ test("who sends for ever is cut off after so many bytes", async () => {
 });
 
 test("who sends a little now and then is cut off after a time", async () => {
-  await using refusing = await refuser({ mostBytes: 2 ** 30, quietMs: NEVER_MS, totalMs: 100 });
+  await using refusing = await refuser({ maxBytes: 2 ** 30, quietMs: NEVER_MS, totalMs: 100 });
   const { socket } = await openRaw(refusing);
   socket.write(ENDLESS);
   const drip = setInterval(() => socket.write("."), 5);
@@ -266,7 +266,7 @@ test("who sends a little now and then is cut off after a time", async () => {
 });
 
 test("who sends nothing more, and stays, is let go after a while", async () => {
-  await using refusing = await refuser({ mostBytes: 2 ** 30, quietMs: 50, totalMs: NEVER_MS });
+  await using refusing = await refuser({ maxBytes: 2 ** 30, quietMs: 50, totalMs: NEVER_MS });
   const { socket, received } = await openRaw(refusing);
   socket.write(ENDLESS);
   await within("the connection to be let go", refusing.letGo);

@@ -32,7 +32,7 @@ export const FIDELITY: Record<SpeechFormat, Fidelity> = {
 };
 
 /** MP3 is half a dB quieter: LAME takes that off, so that nothing clips. */
-const MOST_GAIN_DB = 0.6;
+const MAX_GAIN_DB = 0.6;
 /** What no codec makes louder is silence. */
 const SILENCE = 1e-3;
 
@@ -62,7 +62,7 @@ export function compareSpeech(heard: Sound, spoken: Sound, promised: Fidelity): 
   if (like.correlation < promised.correlation) {
     faults.push(`a correlation of ${like.correlation.toFixed(4)} in place of ${promised.correlation}`);
   }
-  if (!(Math.abs(like.gainDb) <= MOST_GAIN_DB)) faults.push(`a level ${like.gainDb.toFixed(1)} dB off`);
+  if (!(Math.abs(like.gainDb) <= MAX_GAIN_DB)) faults.push(`a level ${like.gainDb.toFixed(1)} dB off`);
   if (faults.length > 0) throw new Error(faults.join(", "));
   return { seconds, more, ...like };
 }

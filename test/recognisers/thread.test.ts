@@ -68,7 +68,7 @@ describe("the thread that hears", () => {
   });
 
   test("refuses one clip more than may wait, and says when to try again", async () => {
-    await withOdd({ mostClips: 2 }, async (recogniser, cells) => {
+    await withOdd({ maxClips: 2 }, async (recogniser, cells) => {
       const first = recogniser.recognise(clipSound(clip(HANGS!)), PLAIN, never);
       const second = recogniser.recognise(clipSound(clip(HEARS!)), PLAIN, never);
       const third = recogniser.recognise(clipSound(clip(HEARS!)), PLAIN, never);

@@ -99,7 +99,7 @@ if (missing !== false) {
 
     test("says how much it heard of a clip that is too long", async () => {
       const clip = repeated(await speech, 3, 0.4);
-      const recogniser = await openWhisper(folder, { mostS: 6 });
+      const recogniser = await openWhisper(folder, { maxS: 6 });
       try {
         const { heardS, segments } = await recogniser.recognise(clipSound(clip), PLAIN, never);
         assert.equal(heardS, 6);

@@ -3,8 +3,8 @@ import { describe, test } from "node:test";
 import { StreamedText } from "../../src/serving/streamed-text.ts";
 import fc from "../properties.ts";
 
-async function spoken(pieces: readonly string[], mostChars = 8_000): Promise<string[]> {
-  const text = new StreamedText(mostChars);
+async function spoken(pieces: readonly string[], maxChars = 8_000): Promise<string[]> {
+  const text = new StreamedText(maxChars);
   for (const piece of pieces) text.push(piece);
   text.end();
   await text.begin();

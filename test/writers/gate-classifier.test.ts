@@ -240,13 +240,13 @@ describe("the trained gate", () => {
     const benign = await heldOutLines("benign");
     assert.ok(harmful.length >= 200 && benign.length >= 200);
     const [catches, alarms] = [await rateOf(harmful), await rateOf(benign)];
-    assert.ok(catches >= LEAST_CAUGHT, `${(100 * catches).toFixed(1)} % caught`);
-    assert.ok(alarms <= MOST_ALARMS, `${(100 * alarms).toFixed(1)} % false alarms`);
+    assert.ok(catches >= MIN_CAUGHT, `${(100 * catches).toFixed(1)} % caught`);
+    assert.ok(alarms <= MAX_ALARMS, `${(100 * alarms).toFixed(1)} % false alarms`);
   });
 });
 
 /** Bounds for a damaged or wrongly made model; what it does is in training/gate/README.md. */
-const [LEAST_CAUGHT, MOST_ALARMS] = [0.85, 0.1];
+const [MIN_CAUGHT, MAX_ALARMS] = [0.85, 0.1];
 
 describe("a gate whose files are not right", () => {
   let dir: string;

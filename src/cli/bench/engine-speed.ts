@@ -7,7 +7,7 @@ import { parseTtsRequest } from "../../contract/validate.ts";
 import type { SpeechModel } from "../../model/speech-model.ts";
 import { prepareTts } from "../../serving/prepare.ts";
 import { scriptOf } from "../../serving/script-of.ts";
-import { BUFFER_MS, MOST_AHEAD_MS, type Utterance } from "./load-job.ts";
+import { BUFFER_MS, MAX_AHEAD_MS, type Utterance } from "./load-job.ts";
 import { Playback } from "./playback.ts";
 import { startWithinMs } from "./service-speed.ts";
 import { TEN_WORDS, TURNS } from "./texts.ts";
@@ -67,8 +67,7 @@ async function listen(
       if (lateMs > 0) underruns += 1;
       worstLateMs = Math.max(worstLateMs, lateMs);
       const aheadMs = playback.aheadMs(nowMs);
-      if (isPlayed && aheadMs > MOST_AHEAD_MS)
-        await sleep(aheadMs - MOST_AHEAD_MS / 2, undefined, { signal });
+      if (isPlayed && aheadMs > MAX_AHEAD_MS) await sleep(aheadMs - MAX_AHEAD_MS / 2, undefined, { signal });
     }
     totalMs = performance.now() - askedMs;
     if (isPlayed) await sleep(Math.max(0, playback.aheadMs(performance.now())), undefined, { signal });

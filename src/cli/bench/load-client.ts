@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { performance } from "node:perf_hooks";
 import { audioRms, EventSplitter, isAudio, isError } from "./event-splitter.ts";
-import { BUFFER_MS, type LoadJob, MOST_AHEAD_MS, type Utterance } from "./load-job.ts";
+import { BUFFER_MS, type LoadJob, MAX_AHEAD_MS, type Utterance } from "./load-job.ts";
 import { Playback } from "./playback.ts";
 import { ReplyParser } from "./reply-parser.ts";
 
@@ -130,7 +130,7 @@ class Exchange {
     if (lateMs > 0) this.#underruns += 1;
     this.#worstLateMs = Math.max(this.#worstLateMs, lateMs);
     const aheadMs = this.#playback.aheadMs(nowMs);
-    if (aheadMs > MOST_AHEAD_MS) this.#readOnIn(aheadMs - MOST_AHEAD_MS / 2);
+    if (aheadMs > MAX_AHEAD_MS) this.#readOnIn(aheadMs - MAX_AHEAD_MS / 2);
   }
 
   #readOnIn(ms: number): void {

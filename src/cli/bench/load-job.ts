@@ -40,4 +40,4 @@ export interface Utterance {
 export const BUFFER_MS = 200;
 
 /** A client that plays stops reading when it is this far ahead, and goes on when it is less than half of it ahead. */
-export const MOST_AHEAD_MS = 480;
+export const MAX_AHEAD_MS = 480;

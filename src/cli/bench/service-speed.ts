@@ -57,7 +57,7 @@ export function heldOf(utterances: readonly Utterance[]): Held {
   const failures = sum(({ failure }) => (failure === null ? 0 : 1));
   const frames = sum((utterance) => utterance.frames);
   const worstFirstAudioMs = Math.max(0, ...utterances.map(({ firstAudioMs }) => firstAudioMs ?? 0));
-  const isHeld = frames > 0 && underruns === 0 && failures === 0 && worstFirstAudioMs <= LONGEST_SILENCE_MS;
+  const isHeld = frames > 0 && underruns === 0 && failures === 0 && worstFirstAudioMs <= MAX_SILENCE_MS;
   return { isHeld, underruns, frames, failures, worstFirstAudioMs };
 }
 
@@ -66,10 +66,10 @@ export function startWithinMs(durationMs: number): number {
   return Math.min(2_000, durationMs);
 }
 
-const LONGEST_SILENCE_MS = 1_000;
+const MAX_SILENCE_MS = 1_000;
 
 /** Tries ever more streams until they are not held. @returns the most that were, and how each number fared. */
-export async function mostHeld(
+export async function maxHeld(
   steps: readonly number[],
   isHeld: (streams: number) => Promise<Held>,
 ): Promise<{ readonly most: number; readonly tried: ReadonlyMap<number, Held> }> {

@@ -4,7 +4,7 @@ import { engineAlone, engineStreams, realTimeFactor } from "./engine-speed.ts";
 import type { Utterance } from "./load-job.ts";
 import { percentile } from "./percentile.ts";
 import { startServerProcess } from "./server-process.ts";
-import { heldOf, holdsStreams, mostHeld, oneClient } from "./service-speed.ts";
+import { heldOf, holdsStreams, maxHeld, oneClient } from "./service-speed.ts";
 
 /** How fast this machine speaks, through the whole service or by the engine alone. */
 export interface Speed {
@@ -31,7 +31,7 @@ export async function serviceSpeed({ requests, steps, stepMs }: SpeedOptions): P
   const server = await startServerProcess();
   try {
     const alone = await oneClient(server, requests);
-    const { most } = await mostHeld(steps, (streams) => holdsStreams(server, streams, stepMs));
+    const { most } = await maxHeld(steps, (streams) => holdsStreams(server, streams, stepMs));
     return speedOf(alone, most);
   } finally {
     await server.stop();
@@ -43,7 +43,7 @@ export async function engineSpeed({ requests, steps, stepMs }: SpeedOptions): Pr
   const voice = await openEmbeddedVoice({ threads: availableParallelism() });
   try {
     const alone = await engineAlone(voice, requests);
-    const { most } = await mostHeld(steps, async (streams) =>
+    const { most } = await maxHeld(steps, async (streams) =>
       heldOf(await engineStreams(voice, streams, stepMs)),
     );
     return speedOf(alone, most);

@@ -16,9 +16,9 @@ import { hearWholeSound } from "./whole-sound.ts";
 
 export interface WhisperOptions {
   /** Of a longer clip only so much is heard, in seconds. 900 unless told. */
-  readonly mostS?: number;
+  readonly maxS?: number;
   /** Clips that may be waited for at a time; one more is refused. 32 unless told. */
-  readonly mostClips?: number;
+  readonly maxClips?: number;
   /** Longest that 30 s may take before the thread is given up, in milliseconds. 120 000 unless told. */
   readonly deadlineMs?: number;
   /** The thread failed, and another takes its place. Plain words for a log. */
@@ -29,8 +29,8 @@ export interface WhisperOptions {
   readonly startThread?: (site: WhisperSite) => Worker;
 }
 
-const MOST_S = 900;
-const MOST_CLIPS = 32;
+const MAX_S = 900;
+const MAX_CLIPS = 32;
 const DEADLINE_MS = 120_000;
 const RETRY_MS = 1_000;
 /** Of the thread's own heap, of which one that hears uses 15 MB. */
@@ -45,12 +45,12 @@ const NAME = "the thread that hears";
  * @throws RecogniserFilesError when the folder does not hold it whole; RecogniserError when it cannot be opened.
  */
 export async function openWhisper(folder: string, options: WhisperOptions = {}): Promise<Recogniser> {
-  const { mostClips = MOST_CLIPS, mostS = MOST_S, onFailure, onRecovery, startThread = started } = options;
+  const { maxClips = MAX_CLIPS, maxS = MAX_S, onFailure, onRecovery, startThread = started } = options;
   const calls = new ThreadCalls({
     name: NAME,
     start: () => startThread({ folder }),
     // Each clip has one call at a time.
-    queueDepth: mostClips,
+    queueDepth: maxClips,
     deadlineMs: options.deadlineMs ?? DEADLINE_MS,
     isNative: true,
     probe: "open",
@@ -65,7 +65,7 @@ export async function openWhisper(folder: string, options: WhisperOptions = {}):
     await calls.close();
     throw error instanceof RecogniserFilesError ? error : asRecogniserError(error);
   }
-  return new ThreadedWhisper(calls, about, mostS, mostClips);
+  return new ThreadedWhisper(calls, about, maxS, maxClips);
 }
 
 class ThreadedWhisper implements Recogniser {
@@ -74,25 +74,25 @@ class ThreadedWhisper implements Recogniser {
   readonly canTranslate: boolean;
   readonly #calls: ThreadCalls;
   readonly #languages: readonly string[];
-  readonly #mostS: number;
-  readonly #mostClips: number;
+  readonly #maxS: number;
+  readonly #maxClips: number;
   /** One for each clip that is being heard. */
   readonly #stops = new Set<StopCell>();
 
-  constructor(calls: ThreadCalls, { name, languages }: OpenedWhisper, mostS: number, mostClips: number) {
+  constructor(calls: ThreadCalls, { name, languages }: OpenedWhisper, maxS: number, maxClips: number) {
     this.name = name;
     this.canTranslate = languages.length > 0;
     this.#calls = calls;
     this.#languages = languages;
-    this.#mostS = mostS;
-    this.#mostClips = mostClips;
+    this.#maxS = maxS;
+    this.#maxClips = maxClips;
   }
 
   async recognise(sound: Sound, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
     signal.throwIfAborted();
     const isTranslation = options.task === "translate";
     if (isTranslation && !this.canTranslate) throw cannotTranslate();
-    if (this.#stops.size >= this.#mostClips) {
+    if (this.#stops.size >= this.#maxClips) {
       throw new RecogniserError("Too many recordings wait to be heard. Retry in a moment.", {
         retryAfterMs: RETRY_MS,
       });
@@ -128,7 +128,7 @@ class ThreadedWhisper implements Recogniser {
       const { onPart } = options;
       const toldParts = onPart === undefined ? {} : { onPart: (part: Transcript) => onPart(given(part)) };
       const asked = { ...own, ...toldParts, draft: ownDraft };
-      return given(await hearWholeSound(sound, asked, this.#mostS, hear, signal));
+      return given(await hearWholeSound(sound, asked, this.#maxS, hear, signal));
     } finally {
       signal.removeEventListener("abort", onAbort);
       this.#stops.delete(stop);

@@ -13,22 +13,22 @@ const MIB = 2 ** 20;
 async function read(
   file: Uint8Array,
   upToS = Number.POSITIVE_INFINITY,
-): Promise<{ seconds: number; mostBytes: number }> {
+): Promise<{ seconds: number; maxBytes: number }> {
   const before = process.memoryUsage().external;
-  let mostBytes = 0;
+  let maxBytes = 0;
   let samples = 0;
   const sound = openSound(file, MAX_S);
   try {
     while (samples < upToS * sound.sampleRateHz) {
       const { length } = await sound.read(30 * sound.sampleRateHz);
-      mostBytes = Math.max(mostBytes, process.memoryUsage().external - before);
+      maxBytes = Math.max(maxBytes, process.memoryUsage().external - before);
       if (length === 0) break;
       samples += length;
     }
   } finally {
     await sound.close();
   }
-  return { seconds: samples / sound.sampleRateHz, mostBytes };
+  return { seconds: samples / sound.sampleRateHz, maxBytes };
 }
 
 describe("a recording that asks for more than it is worth", () => {
@@ -92,10 +92,10 @@ describe("a recording that asks for more than it is worth", () => {
 describe("a long recording that is worth what it asks for", () => {
   for (const [name, make] of Object.entries(LONG_FILES)) {
     test(`(${name}) is read in the memory of a window`, async () => {
-      const { seconds, mostBytes } = await read(make(), 240);
+      const { seconds, maxBytes } = await read(make(), 240);
       assert.ok(seconds >= 240, `${seconds} s`);
       // Of which most is garbage: all 25 minutes would take 96 MB or more.
-      assert.ok(mostBytes < 80 * MIB, `${mostBytes} bytes`);
+      assert.ok(maxBytes < 80 * MIB, `${maxBytes} bytes`);
     });
   }
 

@@ -4,7 +4,7 @@ import { OPUS_HEAD, oggPages, packetsOf } from "./ogg-writer.ts";
 import { block, element, track, webm } from "./webm-writer.ts";
 
 /** The longest recording that is taken, in seconds, and the largest, in bytes. */
-const LONGEST_S = 1_500;
+const MAX_S = 1_500;
 const LARGEST_BYTES = 25 * 2 ** 20;
 
 /**
@@ -14,13 +14,13 @@ const LARGEST_BYTES = 25 * 2 ** 20;
 export const BOMBS = {
   /** 177 kB that say 6.7 minutes, which are 3.4 billion samples. */
   "FLAC of 8 channels at 1,048,575 Hz": (): Uint8Array =>
-    evenFlac({ rateHz: 1_048_575, channels: 8, bits: 8, samples: 6_400 * LONGEST_BLOCK }),
+    evenFlac({ rateHz: 1_048_575, channels: 8, bits: 8, samples: 6_400 * MAX_BLOCK }),
   /** 0.4 MB that say 25 minutes, which are 1.2 billion samples. */
   "FLAC of 8 channels at 96 kHz": (): Uint8Array =>
-    evenFlac({ rateHz: 96_000, channels: 8, bits: 8, samples: LONGEST_S * 96_000 }),
+    evenFlac({ rateHz: 96_000, channels: 8, bits: 8, samples: MAX_S * 96_000 }),
   /** 7 kB that say 25 minutes, which are 144 MB once they are decoded. */
   "FLAC of constant frames": (): Uint8Array =>
-    evenFlac({ rateHz: 24_000, channels: 1, bits: 8, samples: LONGEST_S * 24_000 }),
+    evenFlac({ rateHz: 24_000, channels: 1, bits: 8, samples: MAX_S * 24_000 }),
   /** 2.3 MB of packets that last a day, on pages whose granule position is 0. */
   "Ogg that ends at 0": (): Uint8Array => oggThatEndsAtZero(),
   /** 26 MB of packets that are empty. */
@@ -35,30 +35,30 @@ export const LONG_FILES = {
   "Ogg of packets of one byte": (): Uint8Array => {
     const packets = [OPUS_HEAD, OPUS_TAGS, ...Array<Uint8Array>(SHORTEST_COUNT).fill(SHORTEST)];
     const ticksAt = (_before: number, end: number) => Math.max(0, end - 2) * SHORTEST_TICKS;
-    return Buffer.concat(oggPages(packets, MOST_PIECES, 7, ticksAt));
+    return Buffer.concat(oggPages(packets, MAX_PIECES, 7, ticksAt));
   },
   "WebM of packets of one byte": (): Uint8Array => {
-    const blocks = Array<Buffer>(SHORTEST_COUNT / MOST_LACED).fill(
-      element([0xa3], block(Array<Uint8Array>(MOST_LACED).fill(SHORTEST), XIPH)),
+    const blocks = Array<Buffer>(SHORTEST_COUNT / MAX_LACED).fill(
+      element([0xa3], block(Array<Uint8Array>(MAX_LACED).fill(SHORTEST), XIPH)),
     );
     return webm([AUDIO_TRACK], [Buffer.concat(blocks)], false);
   },
 } as const;
 
 /** The most that a file's head can say of the length of a block. */
-const LONGEST_BLOCK = 65_535;
+const MAX_BLOCK = 65_535;
 /** A packet of 2.5 ms that is its first byte alone: nothing changes. */
 const SHORTEST = Uint8Array.of(16 << 3);
 /** At 48 kHz, as Ogg counts them. */
 const SHORTEST_TICKS = 120;
-const SHORTEST_COUNT = (LONGEST_S * 48_000) / SHORTEST_TICKS;
+const SHORTEST_COUNT = (MAX_S * 48_000) / SHORTEST_TICKS;
 /** A packet of six frames of 20 ms, none of which has a byte. */
 const LONGEST = Uint8Array.of((31 << 3) | 3, 6);
 const OPUS_TAGS = Uint8Array.of(...Buffer.from("OpusTags"), 0, 0, 0, 0, 0, 0, 0, 0);
 /** Of a page of Ogg. */
-const MOST_PIECES = 255;
+const MAX_PIECES = 255;
 /** Packets of a block of WebM, a divisor of all there are of the shortest in 25 minutes. */
-const MOST_LACED = 250;
+const MAX_LACED = 250;
 const XIPH = 1;
 const AUDIO_TRACK = track(2, 2, "A_OPUS");
 
@@ -68,8 +68,8 @@ function evenFlac(head: FlacHead): Uint8Array {
   // A constant subframe: its kind, and the value.
   const subframes = Buffer.alloc(channels * (1 + bits / 8));
   const frames: Buffer[] = [flacHead(head)];
-  for (let at = 0; at < samples; at += LONGEST_BLOCK) {
-    const length = Math.min(LONGEST_BLOCK, samples - at);
+  for (let at = 0; at < samples; at += MAX_BLOCK) {
+    const length = Math.min(MAX_BLOCK, samples - at);
     frames.push(flacFrame(flacFrameHead(head, frames.length - 1, length, channels - 1), subframes));
   }
   return Buffer.concat(frames);
@@ -79,7 +79,7 @@ function oggThatEndsAtZero(): Uint8Array {
   // What comes after a sound is made up from it, and takes longer than silence.
   const [, , ...sound] = packetsOf(goldenRecording("mono.ogg"));
   const packets = [OPUS_HEAD, OPUS_TAGS, ...sound.slice(0, 20), ...Array<Uint8Array>(738_000).fill(LONGEST)];
-  return Buffer.concat(oggPages(packets, MOST_PIECES, 7, () => 0));
+  return Buffer.concat(oggPages(packets, MAX_PIECES, 7, () => 0));
 }
 
 function webmOfEmptyPackets(): Uint8Array {

@@ -9,7 +9,7 @@ import { goldenRecording } from "./golden-recordings.ts";
 import { pagesOf, signed } from "./ogg-writer.ts";
 
 /** More than any of them is long. */
-const MOST_S = 3;
+const MAX_S = 3;
 const HIGHEST_KEPT_HZ = 24_000;
 /** What a decoder may have beside its samples: blocks at the highest rate of all, and its own memory. */
 const SPARE_BYTES = 32 * 2 ** 20;
@@ -53,7 +53,7 @@ function damaged(file: Uint8Array, { kind, at, by }: { kind: string; at: number;
 async function outcome(file: Uint8Array): Promise<object | string> {
   let recording: Awaited<ReturnType<typeof decoded>>;
   try {
-    recording = await decoded(file, MOST_S);
+    recording = await decoded(file, MAX_S);
   } catch (error) {
     if (error instanceof RecordingTooLongError) return error.message;
     assert.ok(error instanceof AudioFormatError, `${(error as Error).stack}`);
@@ -61,7 +61,7 @@ async function outcome(file: Uint8Array): Promise<object | string> {
     return error.message;
   }
   const { samples, sampleRateHz, durationS } = recording;
-  assert.ok(durationS > 0 && durationS <= MOST_S, `${durationS} s`);
+  assert.ok(durationS > 0 && durationS <= MAX_S, `${durationS} s`);
   assert.ok(sampleRateHz <= HIGHEST_KEPT_HZ && samples.length <= durationS * sampleRateHz + 1);
   assert.ok(samples.every((sample) => sample >= -1 && sample <= 1));
   return recording;

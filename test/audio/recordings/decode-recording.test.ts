@@ -5,7 +5,7 @@ import { encodeWav } from "../../../src/audio/wav-write.ts";
 import { decoded } from "./decoded.ts";
 import { amplitude, goldenRecording } from "./golden-recordings.ts";
 
-const MOST_S = 1_500;
+const MAX_S = 1_500;
 
 describe("a recording", () => {
   for (const [name, rateHz, channels] of [
@@ -19,7 +19,7 @@ describe("a recording", () => {
     ["stereo-8000-24.flac", 8_000, 2],
   ] as const) {
     test(`is decoded from ${name}, as long as it is and as loud`, async () => {
-      const { samples, sampleRateHz, durationS } = await decoded(goldenRecording(name), MOST_S);
+      const { samples, sampleRateHz, durationS } = await decoded(goldenRecording(name), MAX_S);
       assert.equal(sampleRateHz, rateHz);
       assert.ok(Math.abs(durationS - 1.25) < 0.06, `${durationS} s`);
       assert.ok(Math.abs(samples.length - durationS * rateHz) <= 1, `${samples.length}`);
@@ -31,7 +31,7 @@ describe("a recording", () => {
   }
 
   test("of FLAC is what went in, sample by sample", async () => {
-    const { samples } = await decoded(goldenRecording("mono-16000.flac"), MOST_S);
+    const { samples } = await decoded(goldenRecording("mono-16000.flac"), MAX_S);
     assert.equal(samples.length, 20_000);
     for (const [at, sample] of samples.entries()) {
       const expected = 0.5 * Math.sin((2 * Math.PI * 440 * at) / 16_000);
@@ -44,7 +44,7 @@ describe("a recording", () => {
       ["mono.m4a", "MP4 or M4A"],
       ["mono.aac", "AAC"],
     ] as const) {
-      await assert.rejects(decoded(goldenRecording(name), MOST_S), {
+      await assert.rejects(decoded(goldenRecording(name), MAX_S), {
         name: "AudioFormatError",
         message: `undecodable audio: it is ${what}, which cannot be read: send WAV, MP3, FLAC, or Opus in Ogg or WebM`,
       });
@@ -58,7 +58,7 @@ describe("a recording", () => {
       [Buffer.from("Hello there, this is no recording."), /not a recording that can be read/],
       [Buffer.from("ID3"), /not a recording/],
     ];
-    for (const [bytes, message] of refused) await assert.rejects(decoded(bytes, MOST_S), { message });
+    for (const [bytes, message] of refused) await assert.rejects(decoded(bytes, MAX_S), { message });
   });
 
   test("that is longer than is taken is refused, and no more of it is decoded", async () => {

@@ -4,8 +4,8 @@ import { heardSentences, RequestedTexts } from "../../../src/engines/remote/requ
 import { CountedText } from "../../model/scripts.ts";
 import fc from "../../properties.ts";
 
-async function all(pieces: readonly string[], mostChars = 100): Promise<{ text: string; offset: number }[]> {
-  const texts = new RequestedTexts(new CountedText(pieces), mostChars);
+async function all(pieces: readonly string[], maxChars = 100): Promise<{ text: string; offset: number }[]> {
+  const texts = new RequestedTexts(new CountedText(pieces), maxChars);
   const found: { text: string; offset: number }[] = [];
   for (let next = await texts.next(); next !== null; next = await texts.next()) found.push(next);
   return found;

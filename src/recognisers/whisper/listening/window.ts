@@ -82,9 +82,9 @@ export class WindowListener {
     const { decoded } = heard;
     const { language, languageProbability, noSpeechProbability, logProbabilities } = decoded;
     const mean = logProbabilities.reduce((sum, value) => sum + value, 0) / logProbabilities.length;
-    const leastSure =
+    const minSureness =
       noSpeechProbability > NO_SPEECH_PROBABILITY ? UNSURE_LOG_PROBABILITY : GUESSED_LOG_PROBABILITY;
-    const isSpeech = mean >= leastSure;
+    const isSpeech = mean >= minSureness;
     return {
       heardS,
       language: isSpeech ? language : null,

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import pino from "pino";
 import { embeddedCheckpoint } from "../src/catalogue/embedded-checkpoint.ts";
-import { workerCount } from "../src/server/capacity.ts";
+import { workerCount } from "../src/limits/server-limits.ts";
 import { startServer } from "../src/server/start-server.ts";
 import { loadSettings } from "../src/settings/load.ts";
 import { openTenancy } from "../src/tenancy/open.ts";

@@ -12,6 +12,9 @@ export type Granularity = (typeof GRANULARITIES)[number];
 /** Bytes of one recording, at most: 25 MiB, as a turn's audio and OpenAI's API have it. */
 export const MAX_RECORDING_BYTES = 25 * 1024 * 1024;
 
+/** Bytes that a form may have beside its file. */
+export const FORM_EXTRA_BYTES = 128 * 1024;
+
 /** Seconds of one recording, at most. */
 export const MAX_RECORDING_S = 1_500;
 

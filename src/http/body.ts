@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
+import type { Permit } from "../limits/keyed-semaphore.ts";
 import { ClientGoneError } from "../requests/client-gone-error.ts";
 import { GrowingBytes } from "../serving/growing-bytes.ts";
 import { type Intake, NOTHING_HELD, type ReceivedBody, type Requester } from "../serving/intake.ts";
-import type { Permit } from "../serving/keyed-semaphore.ts";
 import { SMALL_BODY_BYTES } from "../serving/preparer.ts";
 import { requesterOf } from "./caller.ts";
 import type { Receiving } from "./tracked-request.ts";

@@ -16,9 +16,6 @@ export interface ReceivedForm {
   readonly file: Uint8Array<ArrayBuffer>;
 }
 
-/** Bytes that a form may have beside its file. */
-export const FORM_EXTRA_BYTES = 128 * 1024;
-
 /** Above what the fields that may be there several times add up to. */
 const MOST_FIELDS = 160;
 const MOST_FIELD_BYTES = 64 * 1024;

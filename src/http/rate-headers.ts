@@ -1,4 +1,4 @@
-import { retryAfterS } from "../serving/failures.ts";
+import { retryAfterS } from "../limits/refusals.ts";
 import type { BucketReading } from "../tenancy/tenancy.ts";
 
 /** The names of what {@link rateHeaders} and {@link retryHeaders} make. */

@@ -1,5 +1,6 @@
 import { ServiceError } from "../contract/errors.ts";
-import { knownRefusal, overRate } from "../serving/failures.ts";
+import { overRate } from "../limits/refusals.ts";
+import { knownRefusal } from "../serving/failures.ts";
 import type { SpeechService } from "../serving/service.ts";
 import type { BucketReading, Key, Tenancy } from "../tenancy/tenancy.ts";
 

@@ -5,6 +5,8 @@ import type { Ending } from "./request-context.ts";
 /** What is read at the moment of a scrape. */
 export interface Gauges {
   queueDepth(): number;
+  /** Requests that wait, by what for. */
+  waiting(): ReadonlyMap<string, number>;
   activeStreams(): number;
   pausedStreams(): number;
   speechThreads(): number;
@@ -202,6 +204,15 @@ function watchGauges(gauges: Gauges, registers: Registry[]): void {
       },
     });
   gauge("antiphon_queue_depth", "Requests waiting for their first place.", gauges.queueDepth);
+  new Gauge({
+    name: "antiphon_waiting",
+    help: "Requests that wait, by what for.",
+    labelNames: ["for"] as const,
+    registers,
+    collect() {
+      for (const [what, count] of gauges.waiting()) this.set({ for: what }, count);
+    },
+  });
   gauge("antiphon_active_streams", "Utterances being computed just now.", gauges.activeStreams);
   gauge(
     "antiphon_paused_streams",

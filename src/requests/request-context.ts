@@ -1,5 +1,5 @@
 import type { ServiceError } from "../contract/errors.ts";
-import type { Permit } from "../serving/keyed-semaphore.ts";
+import type { Permit } from "../limits/keyed-semaphore.ts";
 import { NO_SPAN, type Span } from "../tracing/span.ts";
 import { ClientGoneError } from "./client-gone-error.ts";
 

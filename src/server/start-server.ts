@@ -18,15 +18,16 @@ import {
 import { DEFAULT_PARAMS, paramKnobs } from "../contract/params.ts";
 import type { HttpDeps, ServiceInfo } from "../http/deps.ts";
 import { createHttpServer, createMetricsServer } from "../http/server.ts";
+import { SPEAKING } from "../limits/admission.ts";
+import type { OwnPlaces } from "../limits/admissions.ts";
+import { createSemaphores, type ServerLimits, serverLimits, workerCount } from "../limits/server-limits.ts";
 import type { Recogniser } from "../model/recogniser.ts";
 import type { Writer } from "../model/writer.ts";
 import { createMetrics } from "../requests/metrics.ts";
-import type { OwnPlaces } from "../serving/admissions.ts";
 import { wireCard } from "../serving/cards.ts";
 import { ClipTranscriber } from "../serving/clip-transcriber.ts";
 import { HistoryTranscriber } from "../serving/history-transcriber.ts";
 import { Intake } from "../serving/intake.ts";
-import { KeyedSemaphore } from "../serving/keyed-semaphore.ts";
 import { Preparer } from "../serving/preparer.ts";
 import { RecordingReader } from "../serving/recording-reader.ts";
 import { SpeechService } from "../serving/service.ts";
@@ -34,7 +35,6 @@ import { Transcriptions } from "../serving/transcriptions.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
 import type { Bridge } from "../wyoming/bridge.ts";
-import { type Capacity, capacityOf, workerCount } from "./capacity.ts";
 import { composeWyoming } from "./compose-wyoming.ts";
 import { asListenError } from "./listen-error.ts";
 import { version } from "./version.ts";
@@ -105,9 +105,10 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     checkpoints: parts.checkpoints,
     memoryBudgetBytes: settings.memoryBudgetMb > 0 ? settings.memoryBudgetMb * 2 ** 20 : null,
   });
-  const capacity = capacityOf(settings);
-  const writing = new KeyedSemaphore(capacity.writing);
-  const hearingTurns = new KeyedSemaphore(capacity.hearingTurns);
+  const limits = serverLimits(settings);
+  const semaphores = createSemaphores(limits.shared);
+  const { writing, hearingTurns, hearingRecordings, receiving, recorded, audio, reading, replies } =
+    semaphores;
   const service = new SpeechService(
     {
       lease: (model, signal) => catalogue.lease(model, signal),
@@ -128,15 +129,13 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       telemetry: metrics.telemetry,
     },
     {
-      ...capacity.speaking,
+      ...limits.speaking,
       frameTimeoutMs: settings.generationTimeoutMs,
       loadTimeoutMs: settings.loadTimeoutMs,
       maxAheadS: settings.maxAheadS,
       ...(parts.ownPlaces === undefined ? {} : { ownPlaces: parts.ownPlaces }),
     },
   );
-  const hearingRecordings = new KeyedSemaphore(capacity.hearingRecordings);
-  const audio = new KeyedSemaphore(capacity.audio);
   const transcriptions = new Transcriptions({
     recogniser: parts.recogniser ?? null,
     places: hearingRecordings,
@@ -152,13 +151,14 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     models,
     onFailure: (error) => logger.error({ cause: error.message }, "preparing thread"),
   });
-  const receiving = new KeyedSemaphore(capacity.receiving);
-  const recorded = new KeyedSemaphore(capacity.recorded);
-  const reading = new KeyedSemaphore(capacity.reading);
   const intake = new Intake({ preparer, recordings, receiving, recorded, audio, reading });
-  const replies = new KeyedSemaphore(capacity.replies);
   metrics.watch({
     queueDepth: () => service.queued,
+    waiting: () =>
+      new Map([
+        [SPEAKING, service.queued],
+        ...Object.values(semaphores).map(({ what, queued }) => [what, queued] as const),
+      ]),
     activeStreams: () => service.active,
     pausedStreams: () => service.paused,
     speechThreads: () => parts.speechThreads?.() ?? workerCount(settings),
@@ -180,7 +180,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     intake,
     replies,
     cards: () => catalogue.cards().map(wireCard),
-    info: infoOf(parts, catalogue, capacity),
+    info: infoOf(parts, catalogue, limits),
     isReady: () => ready && (parts.canSpeak?.() ?? true) && tenancy.isWell(),
     isStopping: () => isStopping,
     metrics,
@@ -297,7 +297,8 @@ async function listenForMetrics(
   return `${await app.listen({ host, port })}/metrics`;
 }
 
-function infoOf({ settings, backend }: ServerParts, catalogue: Catalogue, capacity: Capacity): ServiceInfo {
+function infoOf({ settings, backend }: ServerParts, catalogue: Catalogue, limits: ServerLimits): ServiceInfo {
+  const { speaking, shared } = limits;
   return {
     backend: { ...backend, sample_rate: SAMPLE_RATE_HZ },
     defaults: DEFAULT_PARAMS,
@@ -313,13 +314,13 @@ function infoOf({ settings, backend }: ServerParts, catalogue: Catalogue, capaci
       min_new_tokens: MIN_NEW_TOKENS,
       max_new_tokens: MAX_NEW_TOKENS,
       max_ahead_seconds: settings.maxAheadS,
-      key_max_utterances: capacity.speaking.keyConcurrency,
-      key_max_waiting: capacity.speaking.keyQueueDepth,
-      key_max_writing: capacity.writing.perKey,
-      key_max_hearing_recordings: capacity.hearingRecordings.perKey,
-      key_max_receiving_bytes: capacity.receiving.perKey,
-      key_max_audio_bytes: capacity.audio.perKey,
-      key_max_reply_bytes: capacity.replies.perKey,
+      key_max_utterances: speaking.keyConcurrency,
+      key_max_waiting: speaking.keyQueueDepth,
+      key_max_writing: shared.writing.perKey,
+      key_max_hearing_recordings: shared.hearingRecordings.perKey,
+      key_max_receiving_bytes: shared.receiving.perKey,
+      key_max_audio_bytes: shared.audio.perKey,
+      key_max_reply_bytes: shared.replies.perKey,
     },
     param_schema: paramKnobs(catalogue.unusedKnobs()),
   };

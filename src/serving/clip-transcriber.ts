@@ -1,8 +1,8 @@
+import type { KeyedSemaphore } from "../limits/keyed-semaphore.ts";
 import type { Clip } from "../model/conversation.ts";
 import type { Recogniser, Transcript } from "../model/recogniser.ts";
 import { clipSound } from "../model/sound.ts";
 import { HeardClips, joinedTranscripts, type KnownClip } from "./heard-clips.ts";
-import type { KeyedSemaphore } from "./keyed-semaphore.ts";
 import { SharedClip, type TraceHeaders } from "./shared-clip.ts";
 
 /**

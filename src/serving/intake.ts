@@ -1,7 +1,7 @@
 import type { PcmFormat } from "../audio/recordings/wav.ts";
+import type { KeyedSemaphore, Permit } from "../limits/keyed-semaphore.ts";
 import type { Sound } from "../model/sound.ts";
 import type { Span } from "../tracing/span.ts";
-import type { KeyedSemaphore, Permit } from "./keyed-semaphore.ts";
 import { MOST_SAMPLES } from "./prepare.ts";
 import type { PreparedFor, Purpose } from "./prepare-body.ts";
 import { type Preparer, SMALL_BODY_BYTES } from "./preparer.ts";

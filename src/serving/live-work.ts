@@ -1,5 +1,5 @@
+import { shuttingDown } from "../limits/refusals.ts";
 import { type Stop, stopWith, type TimeLimit } from "../model/stop-with.ts";
-import { shuttingDown } from "./failures.ts";
 
 /** What is being worked at, each piece stopped when its client goes, and all of it when the server stops. */
 export class LiveWork {

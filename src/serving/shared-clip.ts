@@ -1,7 +1,7 @@
+import type { KeyedSemaphore, Permit } from "../limits/keyed-semaphore.ts";
 import { abortable } from "../model/abortable.ts";
 import { type RecogniseOptions, RecogniserError, type Transcript } from "../model/recogniser.ts";
 import { type Stop, stopWith } from "../model/stop-with.ts";
-import type { KeyedSemaphore, Permit } from "./keyed-semaphore.ts";
 
 /**
  * One clip that is heard for everybody who asks for it. Each of them waits in the line of its own key; whoever is let in

@@ -1,6 +1,7 @@
 import { ServiceError } from "../contract/errors.ts";
 import { countChars } from "../contract/limits.ts";
 import type { Usage } from "../contract/replies.ts";
+import type { KeyedSemaphore } from "../limits/keyed-semaphore.ts";
 import { type HearingTask, type Recogniser, RecogniserError, type Transcript } from "../model/recogniser.ts";
 import { type Sound, skipSamples } from "../model/sound.ts";
 import type { Stop } from "../model/stop-with.ts";
@@ -11,7 +12,6 @@ import { ASKED, hearingFacts } from "./facts.ts";
 import { asRefusal } from "./failures.ts";
 import { inSpan } from "./in-span.ts";
 import { NOTHING_HELD, type Requester } from "./intake.ts";
-import type { KeyedSemaphore } from "./keyed-semaphore.ts";
 import { LiveWork } from "./live-work.ts";
 import type { Telemetry } from "./telemetry.ts";
 

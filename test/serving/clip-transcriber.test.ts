@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { KeyedSemaphore, type KeyedSemaphoreOptions } from "../../src/limits/keyed-semaphore.ts";
 import { RecogniserError } from "../../src/model/recogniser.ts";
 import { ClipTranscriber } from "../../src/serving/clip-transcriber.ts";
-import { KeyedSemaphore, type KeyedSemaphoreOptions } from "../../src/serving/keyed-semaphore.ts";
 import fc from "../properties.ts";
 import { settle } from "./service-over.ts";
 import { clipOf, SteppedRecogniser } from "./stepped-recogniser.ts";

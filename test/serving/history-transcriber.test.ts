@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { KeyedSemaphore } from "../../src/limits/keyed-semaphore.ts";
 import type { Conversation, Turn } from "../../src/model/conversation.ts";
 import {
   type RecogniseOptions,
@@ -10,7 +11,6 @@ import {
 import type { Sound } from "../../src/model/sound.ts";
 import { ClipTranscriber } from "../../src/serving/clip-transcriber.ts";
 import { HistoryTranscriber, type HistoryTranscriberOptions } from "../../src/serving/history-transcriber.ts";
-import { KeyedSemaphore } from "../../src/serving/keyed-semaphore.ts";
 import { withClock } from "./service-over.ts";
 import { clipIn, clipOf, known, SteppedRecogniser } from "./stepped-recogniser.ts";
 

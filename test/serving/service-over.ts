@@ -1,8 +1,8 @@
 import { mock } from "node:test";
 import { findModel, PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
+import { KeyedSemaphore, type KeyedSemaphoreOptions } from "../../src/limits/keyed-semaphore.ts";
 import type { Frame, SpeechModel, SpeechReport } from "../../src/model/speech-model.ts";
 import type { Writer } from "../../src/model/writer.ts";
-import { KeyedSemaphore, type KeyedSemaphoreOptions } from "../../src/serving/keyed-semaphore.ts";
 import { prepareTts } from "../../src/serving/prepare.ts";
 import { type Caller, type Outcome, type ServiceOptions, SpeechService } from "../../src/serving/service.ts";
 import type { SpokenPiece } from "../../src/serving/spoken-piece.ts";

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
-import { MAX_RECORDING_BYTES } from "../../contract/audio-transcriptions.ts";
+import { FORM_EXTRA_BYTES, MAX_RECORDING_BYTES } from "../../contract/audio-transcriptions.ts";
 import { readTranscriptionForm } from "../../contract/transcription-form.ts";
 import { requesterOf } from "../caller.ts";
 import type { HttpDeps } from "../deps.ts";
-import { FORM_EXTRA_BYTES, formOf, readFormBodies } from "../form-body.ts";
+import { formOf, readFormBodies } from "../form-body.ts";
 import { streamTranscript } from "../stream-transcript.ts";
 import { TRANSCRIPT_MEDIA_TYPES, toldAs } from "../transcript-forms.ts";
 

@@ -1,7 +1,7 @@
 import type { ServiceError } from "../contract/errors.ts";
-import { idleTooLong, keyIsFull, serverIsFull, shuttingDown } from "./failures.ts";
 import { FairQueue, type Verdict } from "./fair-queue.ts";
 import { KeyCounter } from "./key-counter.ts";
+import { idleTooLong, keyIsFull, serverIsFull, shuttingDown } from "./refusals.ts";
 import { type Waiter, waited } from "./waiter.ts";
 
 export interface AdmissionOptions {
@@ -49,7 +49,8 @@ const IDLE_MS = 5_000;
 /** How often those who rest are looked at while somebody waits, in milliseconds. */
 const LOOK_MS = 100;
 
-const WHAT = "utterances being spoken";
+/** What is shared, for messages, as a keyed semaphore has it. */
+export const SPEAKING = "utterances being spoken";
 
 /**
  * Decides who is computed now, who waits, and who is told to come back. A place is held only while something is computed
@@ -97,7 +98,7 @@ export class Admission {
   refusalFor(key: string): ServiceError | null {
     if (this.#isClosed) return shuttingDown();
     const ofKey = count(this.#lines.of(key), isNew);
-    return ofKey > 0 && ofKey >= this.#options.keyQueueDepth ? keyIsFull(WHAT) : null;
+    return ofKey > 0 && ofKey >= this.#options.keyQueueDepth ? keyIsFull(SPEAKING) : null;
   }
 
   /**
@@ -127,7 +128,7 @@ export class Admission {
       asking: null,
     };
     const { queueWaitMs } = this.#options;
-    await this.#turnOf(utterance, { waitMs: queueWaitMs, late: () => serverIsFull(WHAT) });
+    await this.#turnOf(utterance, { waitMs: queueWaitMs, late: () => serverIsFull(SPEAKING) });
     return {
       rest: () => {
         utterance.restingSinceMs ??= this.#nowMs();
@@ -201,8 +202,8 @@ export class Admission {
   #refuseBeyondDepth(asking: Asking): void {
     const { queueDepth, keyQueueDepth } = this.#options;
     // Where the line is full, the key that has most in it gives way.
-    if (this.queued > queueDepth) this.#lines.longest(isNew)?.refuse(serverIsFull(WHAT));
-    else if (count(this.#lines.of(asking.key), isNew) > keyQueueDepth) asking.refuse(keyIsFull(WHAT));
+    if (this.queued > queueDepth) this.#lines.longest(isNew)?.refuse(serverIsFull(SPEAKING));
+    else if (count(this.#lines.of(asking.key), isNew) > keyQueueDepth) asking.refuse(keyIsFull(SPEAKING));
   }
 
   #serve(): void {

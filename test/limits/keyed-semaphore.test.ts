@@ -1,12 +1,8 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, it, mock } from "node:test";
-import {
-  KeyedSemaphore,
-  type KeyedSemaphoreOptions,
-  type Permit,
-} from "../../src/serving/keyed-semaphore.ts";
+import { KeyedSemaphore, type KeyedSemaphoreOptions, type Permit } from "../../src/limits/keyed-semaphore.ts";
 import fc from "../properties.ts";
-import { settle } from "./service-over.ts";
+import { settle } from "../serving/service-over.ts";
 
 const NEVER = new AbortController().signal;
 const OPTIONS: KeyedSemaphoreOptions = {

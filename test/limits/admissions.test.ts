@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { ServiceError } from "../../src/contract/errors.ts";
-import type { AdmissionOptions, Place } from "../../src/serving/admission.ts";
-import { Admissions } from "../../src/serving/admissions.ts";
+import type { AdmissionOptions, Place } from "../../src/limits/admission.ts";
+import { Admissions } from "../../src/limits/admissions.ts";
 
 const OPTIONS: AdmissionOptions = {
   concurrency: 2,

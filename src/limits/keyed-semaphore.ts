@@ -1,6 +1,6 @@
-import { keyIsFull, serverIsFull, shuttingDown } from "./failures.ts";
 import { FairQueue, type Verdict } from "./fair-queue.ts";
 import { KeyCounter } from "./key-counter.ts";
+import { keyIsFull, serverIsFull, shuttingDown } from "./refusals.ts";
 import { type Waiter, waited } from "./waiter.ts";
 
 export interface KeyedSemaphoreOptions {
@@ -46,6 +46,11 @@ export class KeyedSemaphore {
 
   constructor(options: KeyedSemaphoreOptions) {
     this.#options = options;
+  }
+
+  /** {@link KeyedSemaphoreOptions.what} */
+  get what(): string {
+    return this.#options.what;
   }
 
   /** Units in use. */

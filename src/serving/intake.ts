@@ -1,4 +1,4 @@
-import type { PcmFormat } from "../audio/recordings/wav.ts";
+import type { PcmFormat } from "../audio/pcm-format.ts";
 import type { Sound } from "../model/sound.ts";
 import type { Span } from "../tracing/span.ts";
 import type { KeyedSemaphore, Permit } from "./keyed-semaphore.ts";

@@ -67,7 +67,7 @@ async function readForm(
       param: "file",
     });
   }
-  coming.holding().shrink(file.capacity);
+  coming.holding()?.shrink(file.capacity);
   return { fields, file: file.bytes };
 }
 

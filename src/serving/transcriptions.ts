@@ -8,8 +8,8 @@ import { within } from "./deadline.ts";
 import { ASKED, hearingFacts } from "./facts.ts";
 import { asRefusal } from "./failures.ts";
 import { inSpan } from "./in-span.ts";
-import { NOTHING_HELD, type Requester } from "./intake.ts";
-import type { KeyedSemaphore } from "./keyed-semaphore.ts";
+import type { Requester } from "./intake.ts";
+import type { KeyedSemaphore, Permit } from "./keyed-semaphore.ts";
 import { LiveWork } from "./live-work.ts";
 import { type Metering, meterUsage } from "./metering.ts";
 
@@ -92,7 +92,7 @@ export class Transcriptions {
     if (recogniser === null) throw noRecogniser();
     span.set(ASKED);
     const place = await inSpan(span.begin("queue"), stop.signal, places.enter(keyId, 1, stop.signal));
-    let room = NOTHING_HELD;
+    let room: Permit | null = null;
     try {
       const heldBytes = Math.ceil(recogniser.heldBytesPerS * sound.boundS);
       if (heldBytes > 0) room = await audio.enter(keyId, heldBytes, stop.signal);
@@ -127,7 +127,7 @@ export class Transcriptions {
       await meterUsage(this.#deps, keyId, usage);
       return { transcript, durationS, usage };
     } finally {
-      room.release();
+      room?.release();
       place.release();
     }
   }

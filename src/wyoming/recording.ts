@@ -51,8 +51,8 @@ export class Recording {
       const larger = Math.min(MAX_RECORDING_BYTES, Math.max(length, 2 * capacity));
       const { intake, queueWaitMs } = this.#deps;
       const waitMs = this.#holdsRoom ? queueWaitMs : undefined;
-      const { units } = await intake.admitRecording(this.#request, larger - capacity, waitMs);
-      this.#holdsRoom ||= units > 0;
+      const room = await intake.admitRecording(this.#request, larger - capacity, waitMs);
+      this.#holdsRoom ||= room !== null;
     }
     this.#samples.add(samples);
   }

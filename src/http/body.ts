@@ -2,17 +2,17 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
 import { ClientGoneError } from "../requests/client-gone-error.ts";
 import { GrowingBytes } from "../serving/growing-bytes.ts";
-import type { Intake, ReceivedBody, Requester } from "../serving/intake.ts";
 import type { Permit } from "../serving/keyed-semaphore.ts";
 import { SMALL_BODY_BYTES } from "../serving/preparer.ts";
+import type { ReceivedBody, Requester, RequestReader } from "../serving/request-reader.ts";
 import { requesterOf } from "./caller.ts";
 import type { Receiving } from "./tracked-request.ts";
 
 /** Makes JSON the only body there is, and leaves it as bytes; everything else is a 422 that says so. */
-export function readJsonBodies(app: FastifyInstance, intake: Intake): void {
+export function readJsonBodies(app: FastifyInstance, requestReader: RequestReader): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(/^application\/json(?:\s*;|\s*$)/i, async (request: FastifyRequest) =>
-    request.routeOptions.config.access === "token" ? receive(request, intake) : null,
+    request.routeOptions.config.access === "token" ? receive(request, requestReader) : null,
   );
   app.addContentTypeParser("*", (_request, _payload, done) => {
     done(new ServiceError(422, "the body must be JSON: send it with Content-Type: application/json"));
@@ -38,8 +38,8 @@ export interface ComingBody {
 }
 
 /** The whole body, as its bytes. */
-function receive(request: FastifyRequest, intake: Intake): Promise<ReceivedBody> {
-  const room = (requester: Requester, bytes: number) => intake.admit(requester, bytes);
+function receive(request: FastifyRequest, requestReader: RequestReader): Promise<ReceivedBody> {
+  const room = (requester: Requester, bytes: number) => requestReader.admit(requester, bytes);
   return receiveBy(request, room, async (coming) => {
     const { lengthBytes, holding } = coming;
     const bytes = await (lengthBytes === null ? gathered(coming) : filled(coming, lengthBytes));

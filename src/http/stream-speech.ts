@@ -3,7 +3,7 @@ import type { Encoding } from "../audio/encode/encoder.ts";
 import type { ServiceError } from "../contract/errors.ts";
 import type { Marks } from "../contract/spoken.ts";
 import { ClientGoneError } from "../requests/client-gone-error.ts";
-import type { ReadRequest } from "../serving/intake.ts";
+import type { ReadRequest } from "../serving/request-reader.ts";
 import type { Outcome } from "../serving/service.ts";
 import type { SpokenPiece } from "../serving/spoken-piece.ts";
 import { requesterOf } from "./caller.ts";

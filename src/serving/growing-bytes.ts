@@ -1,13 +1,13 @@
 /** Bytes that come in pieces, in memory that doubles as they do. */
 export class GrowingBytes {
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   #memory: Uint8Array<ArrayBuffer>;
   #length = 0;
 
   /** @param firstBytes how much room there is at first, which is taken only as it fills */
-  constructor(firstBytes: number, mostBytes: number) {
-    this.#mostBytes = mostBytes;
-    this.#memory = new Uint8Array(Math.min(firstBytes, mostBytes));
+  constructor(firstBytes: number, maxBytes: number) {
+    this.#maxBytes = maxBytes;
+    this.#memory = new Uint8Array(Math.min(firstBytes, maxBytes));
   }
 
   get length(): number {
@@ -24,11 +24,11 @@ export class GrowingBytes {
     return this.#memory.subarray(0, this.#length);
   }
 
-  /** Throws a `RangeError` beyond the most bytes. */
+  /** Throws a `RangeError` beyond `maxBytes`. */
   add(piece: Uint8Array): void {
     const length = this.#length + piece.length;
     if (length > this.#memory.length) {
-      const larger = new Uint8Array(Math.min(this.#mostBytes, Math.max(length, 2 * this.#memory.length)));
+      const larger = new Uint8Array(Math.min(this.#maxBytes, Math.max(length, 2 * this.#memory.length)));
       larger.set(this.bytes);
       this.#memory = larger;
     }

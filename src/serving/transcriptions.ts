@@ -8,10 +8,10 @@ import { within } from "./deadline.ts";
 import { ASKED, hearingFacts } from "./facts.ts";
 import { asRefusal } from "./failures.ts";
 import { inSpan } from "./in-span.ts";
-import type { Requester } from "./intake.ts";
 import type { KeyedSemaphore, Permit } from "./keyed-semaphore.ts";
 import { LiveWork } from "./live-work.ts";
 import { type Metering, meterUsage } from "./metering.ts";
+import type { Requester } from "./request-reader.ts";
 
 export interface TranscriptionDeps extends Metering {
   /** Hears; `null`: nobody does. */

@@ -49,9 +49,9 @@ export class Recording {
     const { capacity } = this.#samples;
     if (length > capacity) {
       const larger = Math.min(MAX_RECORDING_BYTES, Math.max(length, 2 * capacity));
-      const { intake, queueWaitMs } = this.#deps;
+      const { requestReader, queueWaitMs } = this.#deps;
       const waitMs = this.#holdsRoom ? queueWaitMs : undefined;
-      const room = await intake.admitRecording(this.#request, larger - capacity, waitMs);
+      const room = await requestReader.admitRecording(this.#request, larger - capacity, waitMs);
       this.#holdsRoom ||= room !== null;
     }
     this.#samples.add(samples);
@@ -59,12 +59,12 @@ export class Recording {
 
   /** Tells what is said in all of it: a `transcript`. Throws a {@link ServiceError}, or the request's abort reason. */
   async transcribe(language: string | null): Promise<WyomingEvent> {
-    const { intake, transcriptions } = this.#deps;
+    const { requestReader, transcriptions } = this.#deps;
     const { bytes } = this.#samples;
     if (bytes.length === 0)
       throw new ServiceError(400, "the recording has no samples: send audio-chunk events");
     // Its room is given back when the request ends.
-    const sound = await intake.openRecording(bytes, this.#request, this.#format);
+    const sound = await requestReader.openRecording(bytes, this.#request, this.#format);
     const asked = { sound, language, prompt: null, wantsWords: false };
     const { transcript } = await transcriptions.transcribe(asked, this.#request);
     const heardIn = transcript.language === null ? {} : { language: transcript.language };

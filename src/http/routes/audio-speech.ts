@@ -17,7 +17,7 @@ const BODY_LIMIT_BYTES = 512 * 1024;
 export function audioSpeechRoutes(app: FastifyInstance, deps: HttpDeps): void {
   const bodyLimit = Math.min(BODY_LIMIT_BYTES, deps.options.bodyLimitBytes);
   app.post("/v1/audio/speech", { bodyLimit, config: { access: "token" } }, async (request, reply) => {
-    const asked = await deps.intake.prepare("speech", bodyOf(request), requesterOf(request));
+    const asked = await deps.requestReader.prepare("speech", bodyOf(request), requesterOf(request));
     const { format, streamFormat, nearestSpeed } = asked.prepared;
     if (nearestSpeed !== null) reply.header("X-Antiphon-Speed", `${nearestSpeed}`);
     if (isSentWhole(format, streamFormat)) {

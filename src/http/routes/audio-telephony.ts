@@ -28,7 +28,12 @@ export function audioTelephonyRoute(app: FastifyInstance, deps: HttpDeps): void 
       const rate = one("rate", request.query.rate);
       const rateHz = rate === null ? null : Number(rate);
       if (rateHz !== null) samplesAt(rateHz, "rate");
-      const asked = await deps.intake.prepare("telephony", bodyOf(request), requesterOf(request), voice);
+      const asked = await deps.requestReader.prepare(
+        "telephony",
+        bodyOf(request),
+        requesterOf(request),
+        voice,
+      );
       const [encoding, type] = formOf(asked.prepared.rateHz, rateHz);
       const headers = { "Content-Type": type };
       // Vapi plays what comes; jambonz waits for the file.

@@ -9,7 +9,7 @@ import { sendJsonAround } from "../send-whole.ts";
 /** `POST /v1/converse`: completes the open turn, answered as one WAV. */
 export function converseRoute(app: FastifyInstance, deps: HttpDeps): void {
   app.post("/v1/converse", { config: { access: "token" } }, async (request, reply) => {
-    const asked = await deps.intake.prepare("converse", bodyOf(request), requesterOf(request));
+    const asked = await deps.requestReader.prepare("converse", bodyOf(request), requesterOf(request));
     const { file, outcome } = await collect(deps, asked, request);
     const { prepared } = asked;
     const { text, usage, meta } = outcome;

@@ -12,7 +12,7 @@ import { type StreamForm, streamSpeech } from "../stream-speech.ts";
 /** `POST /v1/converse/stream`: the same reply, a server-sent event a frame. */
 export function streamRoute(app: FastifyInstance, deps: HttpDeps): void {
   app.post("/v1/converse/stream", { config: { access: "token" } }, async (request, reply) => {
-    const asked = await deps.intake.prepare("converse", bodyOf(request), requesterOf(request));
+    const asked = await deps.requestReader.prepare("converse", bodyOf(request), requesterOf(request));
     await streamSpeech(deps, asked, request, reply, eventsOf(asked.prepared, request.id));
   });
 }

@@ -32,7 +32,7 @@ export interface ReadRequest<P extends Prepared = Prepared> {
   readonly audio: Permit | null;
 }
 
-export interface IntakeParts {
+export interface RequestReaderParts {
   readonly preparer: Preparer;
   readonly recordings: RecordingReader;
   /** Bytes of bodies that are being received or wait to be read. */
@@ -55,10 +55,10 @@ const MOST_AUDIO_BYTES = MOST_SAMPLES * Float32Array.BYTES_PER_ELEMENT;
  * its audio before that is decoded. Both are counted for each key, and whoever finds none waits, and costs nothing. What
  * is small holds nothing worth counting: requests themselves are counted where they wait.
  */
-export class Intake {
-  readonly #parts: IntakeParts;
+export class RequestReader {
+  readonly #parts: RequestReaderParts;
 
-  constructor(parts: IntakeParts) {
+  constructor(parts: RequestReaderParts) {
     this.#parts = parts;
   }
 

@@ -1,23 +1,25 @@
 import { AudioFormatError } from "./audio-format-error.ts";
 import { expandAlaw, expandMulaw } from "./companding.ts";
-import type { SampleKind } from "./wav-format.ts";
+import { frameBytes, type PcmFormat, type SampleKind } from "./pcm-format.ts";
 
 /**
  * Interleaved little-endian samples to one channel in [-1, 1]: the mean of each frame, clipped. Integers are scaled
- * by their most negative value, so that -1 is reached exactly. `data` holds at least `first + frames` whole frames.
+ * by their most negative value, so that -1 is reached exactly. `bytes` hold at least so many whole frames.
  *
  * Throws {@link AudioFormatError} when a frame of floats is not a finite number.
+ *
+ * @param first what the first frame is counted as, where others came before
  */
 export function mixDown(
-  data: DataView,
-  kind: SampleKind,
-  channels: number,
+  bytes: Uint8Array,
+  { kind, channels }: PcmFormat,
   frames: number,
   first = 0,
 ): Float32Array {
-  const bytesPerSample = BYTES_PER_SAMPLE[kind];
+  const data = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const bytesPerSample = frameBytes({ kind, channels: 1 });
   const mono = new Float32Array(frames);
-  let at = first * channels * bytesPerSample;
+  let at = 0;
   for (let frame = 0; frame < frames; frame += 1) {
     let sum = 0;
     for (let channel = 0; channel < channels; channel += 1) {
@@ -30,17 +32,6 @@ export function mixDown(
   }
   return mono;
 }
-
-const BYTES_PER_SAMPLE: Readonly<Record<SampleKind, number>> = {
-  mulaw: 1,
-  alaw: 1,
-  u8: 1,
-  s16: 2,
-  s24: 3,
-  s32: 4,
-  f32: 4,
-  f64: 8,
-};
 
 function sampleAt(data: DataView, at: number, kind: SampleKind): number {
   switch (kind) {

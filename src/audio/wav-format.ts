@@ -1,23 +1,5 @@
 import { AudioFormatError } from "./audio-format-error.ts";
-
-/** How samples are stored, of the kinds that can be read. */
-export type SampleKind = "u8" | "s16" | "s24" | "s32" | "f32" | "f64" | "mulaw" | "alaw";
-
-/** What a `fmt ` chunk says, checked. */
-export interface WavFormat {
-  readonly kind: SampleKind;
-  readonly sampleRateHz: number;
-  readonly channels: number;
-  readonly bytesPerSample: number;
-}
-
-/** The samples of a file, where they lie in it. */
-export interface WavSamples {
-  readonly format: WavFormat;
-  readonly data: DataView;
-  /** Samples of each channel, at least one. */
-  readonly frames: number;
-}
+import { frameBytes, type PcmFormat, type SampleKind } from "./pcm-format.ts";
 
 const LOWEST_RATE_HZ = 1_000;
 const HIGHEST_RATE_HZ = 768_000;
@@ -30,7 +12,7 @@ const HIGHEST_RATE_HZ = 768_000;
  *
  * @param isTelephoneRead whether A-law and µ-law are
  */
-export function readWavFormat(chunk: DataView, isTelephoneRead: boolean): WavFormat {
+export function readWavFormat(chunk: DataView, isTelephoneRead: boolean): PcmFormat {
   if (chunk.byteLength < 16) {
     throw new AudioFormatError(`its "fmt " chunk has ${chunk.byteLength} bytes where at least 16 are needed`);
   }
@@ -45,13 +27,12 @@ export function readWavFormat(chunk: DataView, isTelephoneRead: boolean): WavFor
       `its sample rate is ${sampleRateHz} Hz, and ${LOWEST_RATE_HZ} to ${HIGHEST_RATE_HZ} Hz can be read`,
     );
   }
-  const bytesPerSample = bits / 8;
-  if (blockAlign !== channels * bytesPerSample) {
+  if (blockAlign !== frameBytes({ kind, channels })) {
     throw new AudioFormatError(
       `its "fmt " chunk declares ${blockAlign} bytes a frame for ${channels} channels of ${bits} bits`,
     );
   }
-  return { kind, sampleRateHz, channels, bytesPerSample };
+  return { kind, sampleRateHz, channels };
 }
 
 const PCM = 0x0001;

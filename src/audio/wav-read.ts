@@ -1,6 +1,7 @@
 import { AudioFormatError } from "./audio-format-error.ts";
 import { mixDown } from "./mix-down.ts";
-import { readWavFormat, type WavFormat, type WavSamples } from "./wav-format.ts";
+import { frameBytes, type PcmFormat } from "./pcm-format.ts";
+import { readWavFormat } from "./wav-format.ts";
 
 /** A WAV file, decoded and mixed down. */
 export interface WavClip {
@@ -27,13 +28,15 @@ export interface WavClip {
  * @param maxSamples of a longer clip only the beginning is decoded; its `frames` and `durationS` are those of all of it
  */
 export function decodeWav(bytes: Uint8Array, maxSamples = Number.POSITIVE_INFINITY): WavClip {
-  const { format, data, frames } = openWavFile(bytes, { isRecording: false });
+  const { format, samples } = openWavFile(bytes, { isRecording: false });
+  const { sampleRateHz, channels } = format;
+  const frames = Math.floor(samples.length / frameBytes(format));
   return {
-    sampleRateHz: format.sampleRateHz,
-    channels: format.channels,
+    sampleRateHz,
+    channels,
     frames,
-    durationS: frames / format.sampleRateHz,
-    samples: mixDown(data, format.kind, format.channels, Math.min(frames, maxSamples)),
+    durationS: frames / sampleRateHz,
+    samples: mixDown(samples, format, Math.min(frames, maxSamples)),
   };
 }
 
@@ -47,14 +50,19 @@ export interface WavOpening {
   readonly onChunk?: () => void;
 }
 
+/** Samples as they lie in a file, one of each channel at least. */
+interface WavSamples {
+  readonly format: PcmFormat;
+  readonly samples: Uint8Array;
+}
+
 /** Finds the samples of a file and decodes nothing. Throws as {@link decodeWav} does. */
 export function openWavFile(bytes: Uint8Array, { isRecording, onChunk = () => {} }: WavOpening): WavSamples {
   const file = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   checkContainer(file);
-  const { format, data } = findSamples(file, isRecording, onChunk);
-  const frames = Math.floor(data.byteLength / (format.channels * format.bytesPerSample));
-  if (frames === 0) throw new AudioFormatError("it has no samples");
-  return { format, data, frames };
+  const found = findSamples(file, isRecording, onChunk);
+  if (found.samples.length < frameBytes(found.format)) throw new AudioFormatError("it has no samples");
+  return found;
 }
 
 const CONTAINER_BYTES = 12;
@@ -76,12 +84,8 @@ function checkContainer(file: DataView): void {
   }
 }
 
-function findSamples(
-  file: DataView,
-  isRecording: boolean,
-  onChunk: () => void,
-): { format: WavFormat; data: DataView } {
-  let format: WavFormat | null = null;
+function findSamples(file: DataView, isRecording: boolean, onChunk: () => void): WavSamples {
+  let format: PcmFormat | null = null;
   for (let at = CONTAINER_BYTES; at + CHUNK_HEADER_BYTES <= file.byteLength; ) {
     onChunk();
     const id = fourCharacters(file, at);
@@ -89,14 +93,8 @@ function findSamples(
     const body = at + CHUNK_HEADER_BYTES;
     if (id === "data") {
       if (format === null) throw new AudioFormatError('its "data" chunk comes before any "fmt " chunk');
-      return {
-        format,
-        data: new DataView(
-          file.buffer,
-          file.byteOffset + body,
-          dataBytes(file, body, size, isRecording, onChunk),
-        ),
-      };
+      const bytes = dataBytes(file, body, size, isRecording, onChunk);
+      return { format, samples: new Uint8Array(file.buffer, file.byteOffset + body, bytes) };
     }
     if (size > file.byteLength - body) {
       throw new AudioFormatError(

@@ -3,16 +3,16 @@ import { ServiceError } from "../contract/errors.ts";
 import type { Permit } from "../limits/keyed-semaphore.ts";
 import { ClientGoneError } from "../requests/client-gone-error.ts";
 import { GrowingBytes } from "../serving/growing-bytes.ts";
-import { type Intake, NOTHING_HELD, type ReceivedBody, type Requester } from "../serving/intake.ts";
 import { SMALL_BODY_BYTES } from "../serving/preparer.ts";
+import type { ReceivedBody, Requester, RequestReader } from "../serving/request-reader.ts";
 import { requesterOf } from "./caller.ts";
 import type { Receiving } from "./tracked-request.ts";
 
 /** Makes JSON the only body there is, and leaves it as bytes; everything else is a 422 that says so. */
-export function readJsonBodies(app: FastifyInstance, intake: Intake): void {
+export function readJsonBodies(app: FastifyInstance, requestReader: RequestReader): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(/^application\/json(?:\s*;|\s*$)/i, async (request: FastifyRequest) =>
-    request.routeOptions.config.access === "token" ? receive(request, intake) : null,
+    request.routeOptions.config.access === "token" ? receive(request, requestReader) : null,
   );
   app.addContentTypeParser("*", (_request, _payload, done) => {
     done(new ServiceError(422, "the body must be JSON: send it with Content-Type: application/json"));
@@ -31,15 +31,15 @@ export interface ComingBody {
   /** What the client said of it; `null` where it did not, and `limitBytes` holds. */
   readonly lengthBytes: number | null;
   readonly limitBytes: number;
-  /** Its memory, as far as that is known by now. */
-  readonly holding: () => Permit;
+  /** Its memory, as far as that is known by now; `null` where it is small. */
+  readonly holding: () => Permit | null;
   /** Its bytes as they come. Throws a 400 `ServiceError` where they are more than the limit. */
   chunks(): AsyncGenerator<Uint8Array>;
 }
 
 /** The whole body, as its bytes. */
-function receive(request: FastifyRequest, intake: Intake): Promise<ReceivedBody> {
-  const room = (requester: Requester, bytes: number) => intake.admit(requester, bytes);
+function receive(request: FastifyRequest, requestReader: RequestReader): Promise<ReceivedBody> {
+  const room = (requester: Requester, bytes: number) => requestReader.admit(requester, bytes);
   return receiveBy(request, room, async (coming) => {
     const { lengthBytes, holding } = coming;
     const bytes = await (lengthBytes === null ? gathered(coming) : filled(coming, lengthBytes));
@@ -51,11 +51,11 @@ function receive(request: FastifyRequest, intake: Intake): Promise<ReceivedBody>
  * Waits for room for the body, tells the client to go on where it asked, and lets `take` have the bytes. Throws a
  * {@link ClientGoneError} when the client leaves before the last of them.
  *
- * @param room finds memory for so many bytes, which counts until the request ends
+ * @param room finds memory for so many bytes, which counts until the request ends; `null` for few
  */
 export async function receiveBy<T>(
   request: FastifyRequest,
-  room: (requester: Requester, bytes: number) => Promise<Permit>,
+  room: (requester: Requester, bytes: number) => Promise<Permit | null>,
   take: (coming: ComingBody) => Promise<T>,
 ): Promise<T> {
   const limitBytes = request.routeOptions.bodyLimit;
@@ -78,7 +78,7 @@ export async function receiveBy<T>(
       pieces += 1;
       if (length > limitBytes) throw tooLarge(limitBytes);
       if (pieces > FREE_PIECES + length / LEAST_PIECE_BYTES) throw tooFine();
-      if (lengthBytes === null && length > SMALL_BODY_BYTES && holding === NOTHING_HELD) {
+      if (lengthBytes === null && length > SMALL_BODY_BYTES && holding === null) {
         // Of a body without a length only its cap is known. It is not the client who keeps us waiting.
         tracked.receiving = null;
         holding = await room(requester, limitBytes);
@@ -110,8 +110,8 @@ function tooFine(): ServiceError {
   );
 }
 
-function receivingFrom(holding: Permit): Receiving {
-  return { sinceMs: performance.now(), isCounted: holding !== NOTHING_HELD, bytes: 0 };
+function receivingFrom(holding: Permit | null): Receiving {
+  return { sinceMs: performance.now(), isCounted: holding !== null, bytes: 0 };
 }
 
 /** Straight into memory of the right size, which takes room only as it fills. */
@@ -128,7 +128,7 @@ async function filled({ chunks }: ComingBody, lengthBytes: number): Promise<Uint
 async function gathered({ chunks, limitBytes, holding }: ComingBody): Promise<Uint8Array> {
   const gatheredBytes = new GrowingBytes(SMALL_BODY_BYTES, limitBytes);
   for await (const chunk of chunks()) gatheredBytes.add(chunk);
-  holding().shrink(gatheredBytes.capacity);
+  holding()?.shrink(gatheredBytes.capacity);
   return gatheredBytes.bytes;
 }
 

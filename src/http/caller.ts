@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
 import { overRate } from "../limits/refusals.ts";
 import { admit } from "../requests/admit.ts";
-import type { Requester } from "../serving/intake.ts";
+import type { Requester } from "../serving/request-reader.ts";
 import type { BucketReading, Key, Tenancy } from "../tenancy/tenancy.ts";
 import { presentedKey } from "./credentials.ts";
 import type { HttpDeps } from "./deps.ts";

@@ -5,6 +5,7 @@ import { joinedBytes } from "../audio/joined.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { AudioPayload } from "../contract/replies.ts";
 import type { Prepared } from "../serving/prepare.ts";
+import type { ReadRequest } from "../serving/request-reader.ts";
 import type { Outcome } from "../serving/service.ts";
 import type { SpokenPiece } from "../serving/spoken-piece.ts";
 import { requesterOf } from "./caller.ts";
@@ -22,8 +23,8 @@ export interface Collected {
  * before it is spoken until its client has taken it.
  */
 export async function collect(
-  { intake, replies, service, options }: HttpDeps,
-  prepared: Prepared,
+  { replies, service, options }: HttpDeps,
+  { prepared, audio }: ReadRequest,
   request: FastifyRequest,
   encoding: Encoding = "wav",
 ): Promise<Collected> {
@@ -32,7 +33,6 @@ export async function collect(
   const holding = await replies.enter(keyId, expectedBytes(prepared), signal);
   keep(holding);
   const limit = { ms: options.collectTimeoutMs - (performance.now() - beganMs), late: tooLate };
-  const onHeard = () => intake.heard(prepared);
   const caller = {
     keyId,
     encoding,
@@ -41,7 +41,7 @@ export async function collect(
     limit,
     takesAudioAsItComes: false,
     isPlayed: false,
-    onHeard,
+    onHeard: () => audio?.release(),
   };
   const { pieces, outcome } = await gather(service.converse(prepared, caller));
   const file = joinedBytes(pieces);

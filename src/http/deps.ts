@@ -4,7 +4,7 @@ import type { ParamKnob, ResolvedParams } from "../contract/params.ts";
 import type { ModelCard } from "../contract/replies.ts";
 import type { KeyedSemaphore } from "../limits/keyed-semaphore.ts";
 import type { Metrics } from "../requests/metrics.ts";
-import type { Intake } from "../serving/intake.ts";
+import type { RequestReader } from "../serving/request-reader.ts";
 import type { SpeechService } from "../serving/service.ts";
 import type { Transcriptions } from "../serving/transcriptions.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
@@ -47,7 +47,7 @@ export interface HttpDeps {
   readonly service: SpeechService;
   readonly transcriptions: Transcriptions;
   readonly tenancy: Tenancy;
-  readonly intake: Intake;
+  readonly requestReader: RequestReader;
   /** Bytes of whole replies that are being made, or wait for their readers. */
   readonly replies: KeyedSemaphore;
   readonly cards: () => ModelCard[];

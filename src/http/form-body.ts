@@ -4,8 +4,8 @@ import { ServiceError } from "../contract/errors.ts";
 import { fieldNamed } from "../contract/quoted.ts";
 import type { FormField } from "../contract/transcription-form.ts";
 import { GrowingBytes } from "../serving/growing-bytes.ts";
-import type { Intake } from "../serving/intake.ts";
 import { SMALL_BODY_BYTES } from "../serving/preparer.ts";
+import type { RequestReader } from "../serving/request-reader.ts";
 import { type ComingBody, receiveBy } from "./body.ts";
 import { isOfMediaType, sendError } from "./errors.ts";
 
@@ -17,18 +17,22 @@ export interface ReceivedForm {
 }
 
 /** Above what the fields that may be there several times add up to. */
-const MOST_FIELDS = 160;
-const MOST_FIELD_BYTES = 64 * 1024;
-const MOST_HEADER_BYTES = 8 * 1024;
+const MAX_FIELDS = 160;
+const MAX_FIELD_BYTES = 64 * 1024;
+const MAX_HEADER_BYTES = 8 * 1024;
 
 /** Makes a form with one file the only body there is in `app`; everything else is a 422 that says so. */
-export function readFormBodies(app: FastifyInstance, intake: Intake, mostFileBytes: number): void {
+export function readFormBodies(
+  app: FastifyInstance,
+  requestReader: RequestReader,
+  maxFileBytes: number,
+): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(/^multipart\/form-data(?:\s*;|\s*$)/i, async (request: FastifyRequest) =>
     receiveBy(
       request,
-      (requester, bytes) => intake.admitRecording(requester, bytes),
-      (coming) => readForm(coming, `${request.headers["content-type"]}`, mostFileBytes),
+      (requester, bytes) => requestReader.admitRecording(requester, bytes),
+      (coming) => readForm(coming, `${request.headers["content-type"]}`, maxFileBytes),
     ),
   );
   app.addContentTypeParser("*", (_request, _payload, done) => done(noForm()));
@@ -54,9 +58,9 @@ function noForm(): ServiceError {
 async function readForm(
   coming: ComingBody,
   contentType: string,
-  mostFileBytes: number,
+  maxFileBytes: number,
 ): Promise<ReceivedForm> {
-  const reader = new FormReader(contentType, mostFileBytes, coming.lengthBytes);
+  const reader = new FormReader(contentType, maxFileBytes, coming.lengthBytes);
   for await (const chunk of coming.chunks()) await reader.write(chunk);
   const { fields, file } = await reader.end();
   if (file === null) {
@@ -64,7 +68,7 @@ async function readForm(
       param: "file",
     });
   }
-  coming.holding().shrink(file.capacity);
+  coming.holding()?.shrink(file.capacity);
   return { fields, file: file.bytes };
 }
 
@@ -79,7 +83,7 @@ class FormReader {
   #fault: ServiceError | null = null;
   #hasAny = false;
 
-  constructor(contentType: string, mostFileBytes: number, lengthBytes: number | null) {
+  constructor(contentType: string, maxFileBytes: number, lengthBytes: number | null) {
     this.#parser = parserOf(contentType);
     this.#over = new Promise((resolve) => {
       this.#parser.once("finish", resolve);
@@ -98,7 +102,7 @@ class FormReader {
     });
     this.#parser.on("field", (name, value, _isNameCut, isCut) => {
       this.#hasAny = true;
-      if (isCut) this.#fail(`${fieldNamed(`${name}`)} is over ${MOST_FIELD_BYTES} bytes: send less`);
+      if (isCut) this.#fail(`${fieldNamed(`${name}`)} is over ${MAX_FIELD_BYTES} bytes: send less`);
       else this.#fields.push({ name: `${name}`, value });
     });
     this.#parser.on("file", (name, stream) => {
@@ -112,16 +116,16 @@ class FormReader {
         stream.resume();
         return;
       }
-      const file = new GrowingBytes(lengthBytes ?? SMALL_BODY_BYTES, mostFileBytes);
+      const file = new GrowingBytes(lengthBytes ?? SMALL_BODY_BYTES, maxFileBytes);
       this.#file = file;
       stream.on("data", (piece: Uint8Array) => {
-        if (file.length + piece.length > mostFileBytes) {
-          this.#fail(`file is over the cap of ${mostFileBytes} bytes (25 MiB): send less, or in pieces`, 400);
+        if (file.length + piece.length > maxFileBytes) {
+          this.#fail(`file is over the cap of ${maxFileBytes} bytes (25 MiB): send less, or in pieces`, 400);
         } else file.add(piece);
       });
     });
     for (const event of ["fieldsLimit", "partsLimit"] as const) {
-      this.#parser.once(event, () => this.#fail(`the form has over ${MOST_FIELDS} fields: send fewer`));
+      this.#parser.once(event, () => this.#fail(`the form has over ${MAX_FIELDS} fields: send fewer`));
     }
   }
 
@@ -162,10 +166,10 @@ function parserOf(contentType: string): InstanceType<typeof Busboy> {
       headers: { "content-type": contentType },
       isPartAFile: (name, _type, fileName) => name === "file" || fileName !== undefined,
       limits: {
-        fields: MOST_FIELDS,
-        parts: MOST_FIELDS + 4,
-        fieldSize: MOST_FIELD_BYTES,
-        headerSize: MOST_HEADER_BYTES,
+        fields: MAX_FIELDS,
+        parts: MAX_FIELDS + 4,
+        fieldSize: MAX_FIELD_BYTES,
+        headerSize: MAX_HEADER_BYTES,
       },
     });
   } catch (cause) {

@@ -65,7 +65,7 @@ function bareServer(deps: HttpDeps): FastifyInstance {
   const logger: FastifyBaseLogger = deps.logger;
   const connections = new ConnectionTracker({
     stallTimeoutMs: deps.options.stallTimeoutMs,
-    isRoomAwaited: () => deps.intake.isAwaited,
+    isRoomAwaited: () => deps.requestReader.isAwaited,
   });
   const app = fastify({
     loggerInstance: logger,
@@ -104,7 +104,7 @@ function bareServer(deps: HttpDeps): FastifyInstance {
     keepAliveTimeout: 65_000,
   });
   watchRequests(app, deps, connections);
-  readJsonBodies(app, deps.intake);
+  readJsonBodies(app, deps.requestReader);
   answerBrokenRequests(app, deps, connections);
   allowOrigins(app, deps.options.corsOrigins);
   identifyCallers(app, deps);

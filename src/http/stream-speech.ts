@@ -3,7 +3,7 @@ import type { Encoding } from "../audio/encode/encoder.ts";
 import type { ServiceError } from "../contract/errors.ts";
 import type { Marks } from "../contract/spoken.ts";
 import { ClientGoneError } from "../requests/client-gone-error.ts";
-import type { Prepared } from "../serving/prepare.ts";
+import type { ReadRequest } from "../serving/request-reader.ts";
 import type { Outcome } from "../serving/service.ts";
 import type { SpokenPiece } from "../serving/spoken-piece.ts";
 import { requesterOf } from "./caller.ts";
@@ -35,7 +35,7 @@ type Step = IteratorResult<SpokenPiece, Outcome>;
 /** Answers with frames as they are spoken, at the pace of the client. */
 export async function streamSpeech(
   deps: HttpDeps,
-  prepared: Prepared,
+  { prepared, audio }: ReadRequest,
   request: FastifyRequest,
   reply: FastifyReply,
   form: StreamForm,
@@ -48,7 +48,7 @@ export async function streamSpeech(
     span,
     takesAudioAsItComes: true,
     isPlayed: form.isPlayed && !keepsItsPace(request),
-    onHeard: () => deps.intake.heard(prepared),
+    onHeard: () => audio?.release(),
     onEnded: (reason) => request.tracked.cut(reason),
   });
   const first = speech.next();

@@ -12,15 +12,19 @@ export interface Sound {
   read(count: number, signal: AbortSignal): Promise<Float32Array>;
 }
 
-/** A clip, from the beginning. */
-export function clipSound({ samples, sampleRateHz, durationS }: Clip): Sound {
+/**
+ * A clip, from the beginning.
+ *
+ * @param owned the same clip, of whoever has its samples by then: others may have given theirs away
+ */
+export function clipSound(clip: Clip, owned = (): Clip => clip): Sound {
   let at = 0;
   return {
-    sampleRateHz,
-    boundS: durationS,
+    sampleRateHz: clip.sampleRateHz,
+    boundS: clip.durationS,
     async read(count, signal) {
       signal.throwIfAborted();
-      const read = samples.subarray(at, at + count);
+      const read = owned().samples.subarray(at, at + count);
       at += read.length;
       return read;
     },

@@ -24,8 +24,7 @@ export async function readRecording(file: string, signal: AbortSignal): Promise<
     const sound = openSound(bytes, MAX_HOURS * 3_600);
     const { sampleRateHz, boundS } = sound;
     const read: Sound["read"] = async (count, reading) => {
-      reading.throwIfAborted();
-      return await sound.read(count).catch((error: unknown) => {
+      return await sound.read(count, reading).catch((error: unknown) => {
         throw told(error);
       });
     };

@@ -27,9 +27,9 @@ import { createMetrics } from "../requests/metrics.ts";
 import { wireCard } from "../serving/cards.ts";
 import { ClipTranscriber } from "../serving/clip-transcriber.ts";
 import { HistoryTranscriber } from "../serving/history-transcriber.ts";
-import { Intake } from "../serving/intake.ts";
 import { Preparer } from "../serving/preparer.ts";
 import { RecordingReader } from "../serving/recording-reader.ts";
+import { RequestReader } from "../serving/request-reader.ts";
 import { SpeechService } from "../serving/service.ts";
 import { Transcriptions } from "../serving/transcriptions.ts";
 import type { Settings } from "../settings/schema.ts";
@@ -151,7 +151,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     models,
     onFailure: (error) => logger.error({ cause: error.message }, "preparing thread"),
   });
-  const intake = new Intake({ preparer, recordings, receiving, recorded, audio, reading });
+  const requestReader = new RequestReader({ preparer, recordings, receiving, recorded, audio, reading });
   metrics.watch({
     queueDepth: () => service.queued,
     waiting: () =>
@@ -177,7 +177,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     service,
     transcriptions,
     tenancy,
-    intake,
+    requestReader,
     replies,
     cards: () => catalogue.cards().map(wireCard),
     info: infoOf(parts, catalogue, limits),
@@ -213,7 +213,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       bridge?.cut();
     };
     const overdue = setTimeout(cut, settings.shutdownGraceMs + LINGER_MS);
-    intake.close();
+    requestReader.close();
     replies.close();
     const graceOver = new Promise((resolve) => setTimeout(resolve, settings.shutdownGraceMs).unref());
     const { shutdownGraceMs } = settings;
@@ -245,7 +245,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       bridge = await composeWyoming(parts.wyoming, {
         service,
         transcriptions,
-        intake,
+        requestReader,
         tenancy,
         resolve,
         recogniserName: () => (canHear() ? transcriptions.recogniserName : null),

@@ -1,7 +1,7 @@
 import type { KeyedSemaphore } from "../limits/keyed-semaphore.ts";
 import type { Clip } from "../model/conversation.ts";
 import type { Recogniser, Transcript } from "../model/recogniser.ts";
-import { clipSound } from "../model/sound.ts";
+import type { Sound } from "../model/sound.ts";
 import { HeardClips, joinedTranscripts, type KnownClip } from "./heard-clips.ts";
 import { SharedClip, type TraceHeaders } from "./shared-clip.ts";
 
@@ -48,7 +48,13 @@ export class ClipTranscriber {
     signal.throwIfAborted();
     const known = this.known(clip);
     if (known?.isWhole === true) return known.transcript;
-    return await (this.#asked.get(clip.digest) ?? this.#ask(clip)).join(keyId, signal, onBegin, traceHeaders);
+    return await (this.#asked.get(clip.digest) ?? this.#ask(clip)).join(
+      clip,
+      keyId,
+      signal,
+      onBegin,
+      traceHeaders,
+    );
   }
 
   /** Refuses whoever waits and whoever comes. What is being heard goes on. */
@@ -58,8 +64,9 @@ export class ClipTranscriber {
 
   #ask(clip: Clip): SharedClip {
     const shared: SharedClip = new SharedClip(
+      clip,
       this.#places,
-      (signal, onPiece, traceHeaders) => this.#recognise(clip, signal, onPiece, traceHeaders),
+      (sound, signal, onPiece, traceHeaders) => this.#recognise(clip, sound, signal, onPiece, traceHeaders),
       () => {
         if (this.#asked.get(clip.digest) === shared) this.#asked.delete(clip.digest);
       },
@@ -69,17 +76,18 @@ export class ClipTranscriber {
   }
 
   async #recognise(
-    clip: Clip,
+    { digest, durationS }: Clip,
+    sound: Sound,
     signal: AbortSignal,
     onPiece: () => void,
     traceHeaders: TraceHeaders,
   ): Promise<Transcript> {
-    const before = this.known(clip)?.transcript ?? null;
+    const before = this.#known.get(digest)?.transcript ?? null;
     const keep = (later: Transcript, isLast: boolean): Transcript => {
       const transcript = joinedTranscripts(before, later);
-      this.#known.keep(clip.digest, {
+      this.#known.keep(digest, {
         transcript,
-        isWhole: isLast || transcript.heardS >= clip.durationS,
+        isWhole: isLast || transcript.heardS >= durationS,
       });
       return transcript;
     };
@@ -95,7 +103,7 @@ export class ClipTranscriber {
         onPiece();
       },
     };
-    return keep(await this.#recogniser.recognise(clipSound(clip), options, signal), true);
+    return keep(await this.#recogniser.recognise(sound, options, signal), true);
   }
 }
 

@@ -24,7 +24,7 @@ export class GrowingBytes {
     return this.#memory.subarray(0, this.#length);
   }
 
-  /** Throws a `RangeError` beyond the most bytes. */
+  /** Throws a `RangeError` beyond `maxBytes`. */
   add(piece: Uint8Array): void {
     const length = this.#length + piece.length;
     if (length > this.#memory.length) {

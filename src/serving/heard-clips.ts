@@ -12,8 +12,8 @@ export interface KnownClip {
 export class HeardClips {
   readonly #clips: Recent<KnownClip>;
 
-  constructor(most: number) {
-    this.#clips = new Recent(most);
+  constructor(max: number) {
+    this.#clips = new Recent(max);
   }
 
   get(digest: string): KnownClip | null {

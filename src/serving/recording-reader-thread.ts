@@ -1,7 +1,7 @@
 import { AudioFormatError } from "../audio/audio-format-error.ts";
+import type { PcmFormat } from "../audio/pcm-format.ts";
 import { RecordingTooLongError } from "../audio/recordings/recording.ts";
-import { openSound, type RecordingSound } from "../audio/recordings/recording-sound.ts";
-import type { PcmFormat } from "../audio/recordings/wav.ts";
+import { openPcmSound, openSound, type RecordingSound } from "../audio/recordings/recording-sound.ts";
 import { freeMemory } from "../model/free-memory.ts";
 import { answerCalls } from "../threads/answer-calls.ts";
 
@@ -30,7 +30,7 @@ answerCalls(
   {
     open(id: number, bytes: Uint8Array<ArrayBuffer>, maxS: number, format: PcmFormat | null): LookedOver {
       try {
-        const sound = openSound(bytes, maxS, format);
+        const sound = format === null ? openSound(bytes, maxS) : openPcmSound(bytes, format, maxS);
         recordings.set(id, { sound, bytes });
         return { sampleRateHz: sound.sampleRateHz, boundS: sound.boundS };
       } catch (error) {

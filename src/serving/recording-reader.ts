@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import type { PcmFormat } from "../audio/recordings/wav.ts";
+import type { PcmFormat } from "../audio/pcm-format.ts";
 import { MAX_RECORDING_S } from "../contract/audio-transcriptions.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { Sound } from "../model/sound.ts";

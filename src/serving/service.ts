@@ -12,8 +12,6 @@ import { silence } from "../model/silence.ts";
 import type { SpeechReport } from "../model/speech-model.ts";
 import type { Stop, TimeLimit } from "../model/stop-with.ts";
 import type { Writer } from "../model/writer.ts";
-import { newEventId } from "../tenancy/event-id.ts";
-import type { UsageRecord } from "../tenancy/store.ts";
 import { NO_SPAN, type Span } from "../tracing/span.ts";
 import { AuthoredText } from "./authored-text.ts";
 import type { ComingText } from "./coming-text.ts";
@@ -24,16 +22,17 @@ import { heardMeta } from "./heard-turn.ts";
 import type { HistoryTranscriber } from "./history-transcriber.ts";
 import { failureType, inSpan } from "./in-span.ts";
 import { LiveWork } from "./live-work.ts";
+import { type Metering, meterUsage } from "./metering.ts";
 import { PlaybackPacer } from "./playback-pacer.ts";
 import type { Prepared } from "./prepare.ts";
 import { scriptOf } from "./script-of.ts";
 import { AllMarks, type SpokenPiece, spokenPiece } from "./spoken-piece.ts";
 import type { StreamedText } from "./streamed-text.ts";
-import type { Telemetry, UtteranceEnd } from "./telemetry.ts";
+import type { UtteranceEnd } from "./telemetry.ts";
 import { UtteranceStats } from "./utterance-stats.ts";
 import { promptMeta, voiceMeta } from "./voice-meta.ts";
 
-export interface ServiceDeps {
+export interface ServiceDeps extends Metering {
   lease(model: PublicModel, signal: AbortSignal): Promise<Lease>;
   /** Writes authored turns; `null`: there are none. */
   readonly writer: Writer | null;
@@ -41,9 +40,6 @@ export interface ServiceDeps {
   readonly hearing?: HistoryTranscriber;
   /** Turns being written: of everybody, and of one key. */
   readonly writing: KeyedSemaphore;
-  /** Resolves once the record is durable. */
-  meter(record: UsageRecord): Promise<void>;
-  readonly telemetry: Telemetry;
 }
 
 export interface ServiceOptions extends AdmissionOptions {
@@ -203,7 +199,7 @@ export class SpeechService {
       const { audioS, frames } = tally;
       const usage = usageOf(prepared, caller, audioS);
       settled = true;
-      await this.#meter(caller.keyId, usage);
+      await meterUsage(this.#deps, caller.keyId, usage);
       end = report.stop;
       const text = prepared.conversation.open.text ?? report.spoken.trimEnd();
       const writer = coming?.meta() ?? null;
@@ -236,7 +232,7 @@ export class SpeechService {
       lease?.release();
       place?.release();
       const hasLeft = !settled && caller.takesAudioAsItComes && tally.frames > 0;
-      if (hasLeft) await this.#meter(caller.keyId, usageOf(given, caller, tally.audioS));
+      if (hasLeft) await meterUsage(this.#deps, caller.keyId, usageOf(given, caller, tally.audioS));
     }
   }
 
@@ -327,18 +323,6 @@ export class SpeechService {
       leasing.then((lease) => lease.release()).catch(() => {});
       throw error;
     }
-  }
-
-  async #meter(keyId: string, usage: Usage): Promise<void> {
-    await this.#deps.meter({
-      eventId: newEventId(),
-      keyId,
-      inputChars: usage.input_chars,
-      inputAudioS: usage.input_audio_seconds,
-      outputAudioS: usage.output_audio_seconds,
-      tsS: Date.now() / 1_000,
-    });
-    this.#deps.telemetry.metered(usage);
   }
 }
 

@@ -1,13 +1,15 @@
 import type { KeyedSemaphore, Permit } from "../limits/keyed-semaphore.ts";
 import { abortable } from "../model/abortable.ts";
+import type { Clip } from "../model/conversation.ts";
 import { type RecogniseOptions, RecogniserError, type Transcript } from "../model/recogniser.ts";
+import { clipSound, type Sound } from "../model/sound.ts";
 import { type Stop, stopWith } from "../model/stop-with.ts";
 
 /**
  * One clip that is heard for everybody who asks for it. Each of them waits in the line of its own key; whoever is let in
  * first has it heard for all, and the others leave their lines. One who goes stops nothing for the others, and the last
  * one stops it; but one who only has no more patience has it heard to the end of a piece, so that it is further when they
- * ask again.
+ * ask again. What is heard are the samples of somebody who still asks: whoever leaves may give theirs away.
  */
 export class SharedClip {
   readonly #places: KeyedSemaphore;
@@ -15,7 +17,9 @@ export class SharedClip {
   readonly #onOver: () => void;
   readonly #stop = new AbortController();
   readonly #inLine = new Set<Stop>();
-  #asking = 0;
+  readonly #asking: Clip[] = [];
+  /** Of somebody who asks; of whoever left last, where nobody does. */
+  #owned: Clip;
   #heard: Promise<Transcript> | null = null;
   #lingering: NodeJS.Timeout | undefined;
 
@@ -23,30 +27,35 @@ export class SharedClip {
    * @param onOver called when nobody can join any more, and perhaps again: it was heard or it failed, and when everybody
    *   has gone
    */
-  constructor(places: KeyedSemaphore, recognise: Recognises, onOver: () => void) {
+  constructor(clip: Clip, places: KeyedSemaphore, recognise: Recognises, onOver: () => void) {
+    this.#owned = clip;
     this.#places = places;
     this.#recognise = recognise;
     this.#onOver = onOver;
   }
 
   /**
+   * @param clip the asker's own
    * @param onBegin called when it is being heard, at once where it already is
    * @throws what {@link KeyedSemaphore.enter} and the recogniser throw; the signal's reason as soon as that aborts
    */
   async join(
+    clip: Clip,
     keyId: string,
     signal: AbortSignal,
     onBegin: () => void,
     traceHeaders: TraceHeaders,
   ): Promise<Transcript> {
-    this.#asking++;
+    this.#asking.push(clip);
+    this.#owned = this.#asking[0]!;
     try {
       if (this.#heard === null) await this.#getIn(keyId, signal, traceHeaders);
       onBegin();
       return await abortable(this.#heard!, signal);
     } finally {
-      this.#asking--;
-      if (this.#asking === 0) this.#left(signal.reason);
+      this.#asking.splice(this.#asking.indexOf(clip), 1);
+      this.#owned = this.#asking[0] ?? clip;
+      if (this.#asking.length === 0) this.#letGo(signal.reason);
     }
   }
 
@@ -69,11 +78,12 @@ export class SharedClip {
 
   #begin(place: Permit, traceHeaders: TraceHeaders): void {
     const { signal } = this.#stop;
+    const sound = clipSound(this.#owned, () => this.#owned);
     const onPiece = (): void => {
-      if (this.#asking === 0) this.#end(NOBODY_WAITS);
+      if (this.#asking.length === 0) this.#end(NOBODY_WAITS);
     };
     // Not awaited past a stop: a recogniser that hangs must not hold the place.
-    const heard = abortable(this.#recognise(signal, onPiece, traceHeaders), signal).finally(() => {
+    const heard = abortable(this.#recognise(sound, signal, onPiece, traceHeaders), signal).finally(() => {
       clearTimeout(this.#lingering);
       place.release();
       this.#onOver();
@@ -83,11 +93,11 @@ export class SharedClip {
     for (const line of this.#inLine) line.abort(BEGUN);
   }
 
-  #left(reason: unknown): void {
+  #letGo(reason: unknown): void {
     clearTimeout(this.#lingering);
     if (reason instanceof OutOfPatienceError)
       this.#lingering = setTimeout(() => {
-        if (this.#asking === 0) this.#end(reason);
+        if (this.#asking.length === 0) this.#end(reason);
       }, LINGERING_MS);
     else this.#end(reason);
   }
@@ -101,6 +111,7 @@ export class SharedClip {
 
 /** Hears the clip. @param onPiece to be called when a piece of it is heard and kept */
 type Recognises = (
+  sound: Sound,
   signal: AbortSignal,
   onPiece: () => void,
   traceHeaders: TraceHeaders,

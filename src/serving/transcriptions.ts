@@ -1,30 +1,25 @@
 import { ServiceError } from "../contract/errors.ts";
 import { countChars } from "../contract/limits.ts";
 import type { Usage } from "../contract/replies.ts";
-import type { KeyedSemaphore } from "../limits/keyed-semaphore.ts";
+import type { KeyedSemaphore, Permit } from "../limits/keyed-semaphore.ts";
 import { type HearingTask, type Recogniser, RecogniserError, type Transcript } from "../model/recogniser.ts";
 import { type Sound, skipSamples } from "../model/sound.ts";
 import type { Stop } from "../model/stop-with.ts";
-import { newEventId } from "../tenancy/event-id.ts";
-import type { UsageRecord } from "../tenancy/store.ts";
 import { within } from "./deadline.ts";
 import { ASKED, hearingFacts } from "./facts.ts";
 import { asRefusal } from "./failures.ts";
 import { inSpan } from "./in-span.ts";
-import { NOTHING_HELD, type Requester } from "./intake.ts";
 import { LiveWork } from "./live-work.ts";
-import type { Telemetry } from "./telemetry.ts";
+import { type Metering, meterUsage } from "./metering.ts";
+import type { Requester } from "./request-reader.ts";
 
-export interface TranscriptionDeps {
+export interface TranscriptionDeps extends Metering {
   /** Hears; `null`: nobody does. */
   readonly recogniser: Recogniser | null;
   /** Recordings being heard: of everybody, and of one key. */
   readonly places: KeyedSemaphore;
   /** Bytes of decoded audio, for a recogniser that holds all of a recording. */
   readonly audio: KeyedSemaphore;
-  /** Resolves once the record is durable. */
-  meter(record: UsageRecord): Promise<void>;
-  readonly telemetry: Telemetry;
   /** Longest that one recording may be heard, in milliseconds. */
   readonly timeoutMs: number;
 }
@@ -97,7 +92,7 @@ export class Transcriptions {
     if (recogniser === null) throw noRecogniser();
     span.set(ASKED);
     const place = await inSpan(span.begin("queue"), stop.signal, places.enter(keyId, 1, stop.signal));
-    let room = NOTHING_HELD;
+    let room: Permit | null = null;
     try {
       const heldBytes = Math.ceil(recogniser.heldBytesPerS * sound.boundS);
       if (heldBytes > 0) room = await audio.enter(keyId, heldBytes, stop.signal);
@@ -129,24 +124,12 @@ export class Transcriptions {
         input_audio_seconds: durationS,
         output_audio_seconds: 0,
       };
-      await this.#meter(keyId, usage);
+      await meterUsage(this.#deps, keyId, usage);
       return { transcript, durationS, usage };
     } finally {
-      room.release();
+      room?.release();
       place.release();
     }
-  }
-
-  async #meter(keyId: string, usage: Usage): Promise<void> {
-    await this.#deps.meter({
-      eventId: newEventId(),
-      keyId,
-      inputChars: usage.input_chars,
-      inputAudioS: usage.input_audio_seconds,
-      outputAudioS: usage.output_audio_seconds,
-      tsS: Date.now() / 1_000,
-    });
-    this.#deps.telemetry.metered(usage);
   }
 }
 

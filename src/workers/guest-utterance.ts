@@ -1,6 +1,7 @@
 import { SAMPLE_RATE_HZ } from "../audio/format.ts";
-import type { Clip } from "../model/conversation.ts";
+import type { Turn } from "../model/conversation.ts";
 import { encodedSpeech } from "../model/encoded-speech.ts";
+import { freeClips } from "../model/free-memory.ts";
 import type { Frame, Piece, SpeechModel, SpeechReport } from "../model/speech-model.ts";
 import type { OpenMessage, TextItem } from "./protocol.ts";
 import { TextInbox } from "./text-inbox.ts";
@@ -27,7 +28,7 @@ export class GuestUtterance {
   readonly #stop = new AbortController();
   /** Pieces that have come for a model that waits: handed over when it is this utterance's turn. */
   readonly #held: TextItem[] = [];
-  readonly #history: readonly { audio: Clip | null }[];
+  readonly #history: readonly Turn[];
   #credit: number;
   #dueMs: number;
   #inFlight = false;
@@ -38,7 +39,7 @@ export class GuestUtterance {
   constructor(model: SpeechModel, message: OpenMessage, events: GuestUtteranceEvents) {
     const { history, speaker, delivery, preset, lexicon, hasMouth, seed, encoding } = message;
     this.asker = message.asker;
-    this.#history = history.map((turn) => turn as { audio: Clip | null });
+    this.#history = history;
     this.#events = events;
     this.#credit = message.credit;
     this.#dueMs = events.now();
@@ -137,7 +138,7 @@ export class GuestUtterance {
       this.#events.onEnd(result.value);
     } else {
       // What was listened to is heard by now; the generator would keep it to its end.
-      if (!this.#hasSpoken) for (const turn of this.#history) turn.audio = null;
+      if (!this.#hasSpoken) freeClips(this.#history);
       this.#hasSpoken = true;
       this.#credit -= 1;
       this.#dueMs += (1_000 * sampleCountOf(result.value)) / SAMPLE_RATE_HZ;

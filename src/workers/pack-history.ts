@@ -8,7 +8,8 @@ export interface PackedHistory {
 
 /**
  * Readies clips for another thread: those that are given away go as they are and are gone here, of others a copy goes.
- * Transferred memory belongs to one thread at a time and counts there, so that no thread that is idle keeps it.
+ * Transferred memory belongs to one thread at a time and counts there, so that no thread that is idle keeps it. Whoever gets
+ * the clips may let go of them.
  */
 export function packHistory(turns: readonly Turn[]): PackedHistory {
   const transfer: ArrayBuffer[] = [];
@@ -16,7 +17,7 @@ export function packHistory(turns: readonly Turn[]): PackedHistory {
     if (turn.audio === null) return turn;
     const samples = ownSamples(turn.audio);
     transfer.push(samples.buffer);
-    return { ...turn, audio: { ...turn.audio, samples } };
+    return { ...turn, audio: { ...turn.audio, samples, isGivenAway: true } };
   });
   return { history, transfer };
 }

@@ -24,27 +24,27 @@ export interface BridgeOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** Connections at once; {@link MOST_CONNECTIONS} unless given. */
-  readonly mostConnections?: number;
+  /** Connections at once; {@link MAX_CONNECTIONS} unless given. */
+  readonly maxConnections?: number;
   /** What each connection may have done for it without a request; {@link BUDGET} unless given. */
   readonly budget?: BucketLimits;
 }
 
 /** A home has a handful. Each may keep an event of 1 MiB waiting. */
-const MOST_CONNECTIONS = 64;
+const MAX_CONNECTIONS = 64;
 /** How often it is looked what came of recordings, in milliseconds. */
 const LOOK_MS = 1_000;
 
 /** Listens. Rejects with the system's error where that cannot be. */
 export async function listen(
   deps: WyomingDeps,
-  { host, port, mostConnections = MOST_CONNECTIONS, budget = BUDGET }: BridgeOptions,
+  { host, port, maxConnections = MAX_CONNECTIONS, budget = BUDGET }: BridgeOptions,
 ): Promise<Bridge> {
   const open = new Map<EventSocket, Connection>();
   const turns = new Turns();
   const info = infoTeller(deps.version, deps.recogniserName);
   const server = createServer((socket) => {
-    if (open.size >= mostConnections && !makeRoom(open)) {
+    if (open.size >= maxConnections && !makeRoom(open)) {
       turnAway(socket);
       return;
     }
@@ -83,12 +83,12 @@ function makeRoom(open: Map<EventSocket, Connection>): boolean {
 }
 
 /** Ends recordings that come too slowly and hold room which other recordings wait for, of this bridge or of other keys. */
-function lookAt(open: Map<EventSocket, Connection>, { intake }: WyomingDeps): void {
+function lookAt(open: Map<EventSocket, Connection>, { requestReader }: WyomingDeps): void {
   const all = [...open];
   for (const [, connection] of all) connection.look();
   const slow = all.filter(([, connection]) => connection.holdsRoom && isTooSlow(connection.standing));
   if (slow.length === 0) return;
-  if (!intake.isRecordingAwaited && !all.some(([, connection]) => connection.isWaitingForRoom)) return;
+  if (!requestReader.isRecordingAwaited && !all.some(([, connection]) => connection.isWaitingForRoom)) return;
   for (const [events] of slow) events.cut(TOO_SLOW);
 }
 

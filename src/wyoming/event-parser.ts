@@ -3,11 +3,11 @@ import type { ReceivedEvent } from "./event.ts";
 import { isDeeperThan } from "./json-depth.ts";
 
 /** Bytes of an event's line, of its data, and of its payload, at most: half a minute of speech at 16 kHz. */
-export const MOST_HEADER_BYTES = 128 * 1024;
-export const MOST_DATA_BYTES = 128 * 1024;
-export const MOST_PAYLOAD_BYTES = 1024 * 1024;
+export const MAX_HEADER_BYTES = 128 * 1024;
+export const MAX_DATA_BYTES = 128 * 1024;
+export const MAX_PAYLOAD_BYTES = 1024 * 1024;
 /** Objects and lists inside of each other, at most. Wyoming's own events have five. */
-export const MOST_DEPTH = 64;
+export const MAX_DEPTH = 64;
 
 /**
  * Takes events out of bytes that come in pieces of any size; the same ones, however they were cut. Keeps no more than one
@@ -55,7 +55,7 @@ export class EventParser {
   #takeHeader(): Header | null {
     const end = this.#memory.subarray(0, this.#to).indexOf(NEW_LINE, this.#searchedTo);
     const length = (end === -1 ? this.#to : end) - this.#from;
-    if (length > MOST_HEADER_BYTES) throw tooLong("its line", MOST_HEADER_BYTES);
+    if (length > MAX_HEADER_BYTES) throw tooLong("its line", MAX_HEADER_BYTES);
     this.#searchedTo = this.#to;
     if (end === -1) return null;
     const header = readHeader(this.#take(length));
@@ -117,26 +117,26 @@ function readHeader(line: Uint8Array): Header {
     type,
     inline,
     lineBytes: line.length,
-    dataBytes: readLength("data_length", data_length, MOST_DATA_BYTES),
-    payloadBytes: readLength("payload_length", payload_length, MOST_PAYLOAD_BYTES),
+    dataBytes: readLength("data_length", data_length, MAX_DATA_BYTES),
+    payloadBytes: readLength("payload_length", payload_length, MAX_PAYLOAD_BYTES),
   };
 }
 
-function readLength(name: string, value: unknown, most: number): number {
+function readLength(name: string, value: unknown, max: number): number {
   if (value === undefined || value === null) return 0;
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) {
     throw new ServiceError(422, `the event's ${name} must be a whole number of bytes`);
   }
-  if (value > most) throw tooLong(`its ${name}`, most);
+  if (value > max) throw tooLong(`its ${name}`, max);
   return value;
 }
 
 function readObject(bytes: Uint8Array, what: string): Record<string, unknown> {
   // What is deep enough has whoever reads or writes it run out of stack.
-  if (isDeeperThan(MOST_DEPTH, bytes)) {
+  if (isDeeperThan(MAX_DEPTH, bytes)) {
     throw new ServiceError(
       422,
-      `the event's ${what} is nested too deep: it may have ${MOST_DEPTH} objects and lists inside of each other`,
+      `the event's ${what} is nested too deep: it may have ${MAX_DEPTH} objects and lists inside of each other`,
     );
   }
   let value: unknown;
@@ -159,6 +159,6 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function tooLong(what: string, most: number): ServiceError {
-  return new ServiceError(422, `the event is too long: ${what} may have ${most} bytes`);
+function tooLong(what: string, max: number): ServiceError {
+  return new ServiceError(422, `the event is too long: ${what} may have ${max} bytes`);
 }

@@ -20,11 +20,11 @@ export interface GivingWay<T> {
 }
 
 /** A quarter of the slowest sound that is taken, 8 kHz of 16 bits: nobody who speaks sends less. */
-const LEAST_BYTES_A_SECOND = 4_000;
+const MIN_BYTES_A_SECOND = 4_000;
 /** A recording is given so long before its pace is looked at, in milliseconds. */
 const PACE_AFTER_MS = 1_000;
 /** Whoever writes the words of a text may think for so long, in milliseconds. */
-const LONGEST_PAUSE_MS = 10_000;
+const MAX_PAUSE_MS = 10_000;
 
 /** Why a recording loses its room. */
 export const TOO_SLOW = "it sent too slowly while others waited";
@@ -42,11 +42,11 @@ export function whoGivesWay<T>(connections: readonly (readonly [T, Standing])[])
     const [who] = connections.find(([, { is }]) => is === kind) ?? [];
     if (who !== undefined) return { who, why: "others needed its room" };
   }
-  const empty = leastOf(connections, (standing) => (standing.is === "empty" ? -standing.ageMs : null));
+  const empty = minBy(connections, (standing) => (standing.is === "empty" ? -standing.ageMs : null));
   if (empty !== null) return { who: empty, why: "it sent nothing while others waited" };
-  const slowest = leastOf(connections, (standing) => (isTooSlow(standing) ? standing.bytesASecond : null));
+  const slowest = minBy(connections, (standing) => (isTooSlow(standing) ? standing.bytesASecond : null));
   if (slowest !== null) return { who: slowest, why: TOO_SLOW };
-  const pausing = leastOf(connections, (standing) => (pausesLong(standing) ? -standing.ageMs : null));
+  const pausing = minBy(connections, (standing) => (pausesLong(standing) ? -standing.ageMs : null));
   if (pausing !== null) return { who: pausing, why: "it sent no words while others waited" };
   return null;
 }
@@ -54,24 +54,22 @@ export function whoGivesWay<T>(connections: readonly (readonly [T, Standing])[])
 /** Whether it is a recording that no microphone can be sending. */
 export function isTooSlow(standing: Standing): standing is Extract<Standing, { is: "sending" }> {
   return (
-    standing.is === "sending" &&
-    standing.ageMs >= PACE_AFTER_MS &&
-    standing.bytesASecond < LEAST_BYTES_A_SECOND
+    standing.is === "sending" && standing.ageMs >= PACE_AFTER_MS && standing.bytesASecond < MIN_BYTES_A_SECOND
   );
 }
 
 function pausesLong(standing: Standing): standing is Extract<Standing, { is: "pausing" }> {
-  return standing.is === "pausing" && standing.ageMs >= LONGEST_PAUSE_MS;
+  return standing.is === "pausing" && standing.ageMs >= MAX_PAUSE_MS;
 }
 
-function leastOf<T>(
+function minBy<T>(
   connections: readonly (readonly [T, Standing])[],
   measure: (standing: Standing) => number | null,
 ): T | null {
-  let least: { readonly who: T; readonly value: number } | null = null;
+  let min: { readonly who: T; readonly value: number } | null = null;
   for (const [who, standing] of connections) {
     const value = measure(standing);
-    if (value !== null && (least === null || value < least.value)) least = { who, value };
+    if (value !== null && (min === null || value < min.value)) min = { who, value };
   }
-  return least?.who ?? null;
+  return min?.who ?? null;
 }

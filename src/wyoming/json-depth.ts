@@ -3,7 +3,7 @@ const [LIST, LIST_END] = [0x5b, 0x5d];
 const [OBJECT, OBJECT_END] = [0x7b, 0x7d];
 
 /** Whether JSON has more objects and lists inside of each other than that; what is no JSON may be said to have any number. */
-export function isDeeperThan(most: number, json: Uint8Array): boolean {
+export function isDeeperThan(max: number, json: Uint8Array): boolean {
   let depth = 0;
   let isString = false;
   for (let at = 0; at < json.length; at++) {
@@ -12,7 +12,7 @@ export function isDeeperThan(most: number, json: Uint8Array): boolean {
     else if (isString) at += byte === ESCAPE ? 1 : 0;
     else if (byte === OBJECT || byte === LIST) {
       depth++;
-      if (depth > most) return true;
+      if (depth > max) return true;
     } else if (byte === OBJECT_END || byte === LIST_END) depth--;
   }
   return false;

@@ -1,5 +1,5 @@
+import type { PcmFormat } from "../audio/pcm-format.ts";
 import { HIGHEST_RATE_HZ, MAX_CHANNELS } from "../audio/recordings/decoding-budget.ts";
-import type { PcmFormat } from "../audio/recordings/wav.ts";
 import { MAX_RECORDING_BYTES } from "../contract/audio-transcriptions.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { quoted } from "../contract/quoted.ts";
@@ -49,22 +49,22 @@ export class Recording {
     const { capacity } = this.#samples;
     if (length > capacity) {
       const larger = Math.min(MAX_RECORDING_BYTES, Math.max(length, 2 * capacity));
-      const { intake, queueWaitMs } = this.#deps;
+      const { requestReader, queueWaitMs } = this.#deps;
       const waitMs = this.#holdsRoom ? queueWaitMs : undefined;
-      const { units } = await intake.admitRecording(this.#request, larger - capacity, waitMs);
-      this.#holdsRoom ||= units > 0;
+      const room = await requestReader.admitRecording(this.#request, larger - capacity, waitMs);
+      this.#holdsRoom ||= room !== null;
     }
     this.#samples.add(samples);
   }
 
   /** Tells what is said in all of it: a `transcript`. Throws a {@link ServiceError}, or the request's abort reason. */
   async transcribe(language: string | null): Promise<WyomingEvent> {
-    const { intake, transcriptions } = this.#deps;
+    const { requestReader, transcriptions } = this.#deps;
     const { bytes } = this.#samples;
     if (bytes.length === 0)
       throw new ServiceError(400, "the recording has no samples: send audio-chunk events");
     // Its room is given back when the request ends.
-    const sound = await intake.openRecording(bytes, this.#request, this.#format);
+    const sound = await requestReader.openRecording(bytes, this.#request, this.#format);
     const asked = { sound, language, prompt: null, wantsWords: false };
     const { transcript } = await transcriptions.transcribe(asked, this.#request);
     const heardIn = transcript.language === null ? {} : { language: transcript.language };
@@ -87,23 +87,24 @@ export function languageOf({ language }: WyomingEvent["data"]): string | null {
 
 /** A telephone's: what is sent more slowly than a part of that gives way (`giving-way.ts`). */
 const LOWEST_RATE_HZ = 8_000;
-const WIDTHS: readonly unknown[] = [2, 3, 4];
+/** Samples by their bytes. */
+const KINDS: ReadonlyMap<unknown, PcmFormat["kind"]> = new Map([
+  [2, "s16"],
+  [3, "s24"],
+  [4, "s32"],
+]);
 
 function readFormat({ rate, width, channels }: WyomingEvent["data"]): PcmFormat {
-  const isFormat =
-    isWhole(rate, LOWEST_RATE_HZ, HIGHEST_RATE_HZ) && isWidth(width) && isWhole(channels, 1, MAX_CHANNELS);
-  if (isFormat) return { sampleRateHz: rate, bytesPerSample: width, channels };
+  const kind = KINDS.get(width);
+  const isRead = isWhole(rate, LOWEST_RATE_HZ, HIGHEST_RATE_HZ) && isWhole(channels, 1, MAX_CHANNELS);
+  if (kind !== undefined && isRead) return { kind, sampleRateHz: rate, channels };
   throw new ServiceError(
     422,
-    `the audio's format cannot be read: rate may be ${LOWEST_RATE_HZ} to ${HIGHEST_RATE_HZ} Hz, width ${WIDTHS.join(", ")} bytes, ` +
+    `the audio's format cannot be read: rate may be ${LOWEST_RATE_HZ} to ${HIGHEST_RATE_HZ} Hz, width ${[...KINDS.keys()].join(", ")} bytes, ` +
       `channels 1 to ${MAX_CHANNELS}`,
   );
 }
 
-function isWidth(width: unknown): width is PcmFormat["bytesPerSample"] {
-  return WIDTHS.includes(width);
-}
-
-function isWhole(value: unknown, least: number, most: number): value is number {
-  return typeof value === "number" && Number.isInteger(value) && value >= least && value <= most;
+function isWhole(value: unknown, min: number, max: number): value is number {
+  return typeof value === "number" && Number.isInteger(value) && value >= min && value <= max;
 }

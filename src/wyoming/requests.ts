@@ -4,8 +4,8 @@ import { ClientGoneError } from "../requests/client-gone-error.ts";
 import type { Metrics } from "../requests/metrics.ts";
 import { RequestContext } from "../requests/request-context.ts";
 import { type RequestLogger, recordEnd } from "../requests/request-log.ts";
-import type { Intake, Requester } from "../serving/intake.ts";
 import type { ResolveModel } from "../serving/prepare.ts";
+import type { Requester, RequestReader } from "../serving/request-reader.ts";
 import type { SpeechService } from "../serving/service.ts";
 import type { Transcriptions } from "../serving/transcriptions.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
@@ -15,7 +15,7 @@ import { beginServerSpan } from "../tracing/span.ts";
 export interface WyomingDeps {
   readonly service: SpeechService;
   readonly transcriptions: Transcriptions;
-  readonly intake: Intake;
+  readonly requestReader: RequestReader;
   readonly tenancy: Tenancy;
   readonly resolve: ResolveModel;
   /** The key that everything is metered by: the protocol has none of its own. */

@@ -20,7 +20,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   files: [],
   tracing: [],
   model: ["audio"],
-  engines: ["model", "audio", "text", "tensors", "tokens", "wasm"],
+  engines: ["model", "audio", "text", "tensors", "tokens", "wasm", "client"],
   writers: ["model", "text", "files"],
   recognisers: ["model", "audio", "tensors", "tokens", "threads"],
   workers: ["model", "audio"],

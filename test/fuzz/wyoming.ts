@@ -5,7 +5,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import pino from "pino";
 import { BUDGET } from "../../src/wyoming/budget.ts";
 import { encodeEvent, eventOf } from "../../src/wyoming/event.ts";
-import { MOST_DATA_BYTES, MOST_HEADER_BYTES, MOST_PAYLOAD_BYTES } from "../../src/wyoming/event-parser.ts";
+import { MAX_DATA_BYTES, MAX_HEADER_BYTES, MAX_PAYLOAD_BYTES } from "../../src/wyoming/event-parser.ts";
 import { startTestServer, type TestServer } from "../http/start.ts";
 import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
 import { within } from "../waiting.ts";
@@ -73,7 +73,7 @@ async function openServer(): Promise<Opened> {
 }
 
 /** Ends whatever event is open, however long it claimed to be, and then is none: the connection ends. */
-const END = Buffer.alloc(MOST_HEADER_BYTES + MOST_DATA_BYTES + MOST_PAYLOAD_BYTES + 2, "\n");
+const END = Buffer.alloc(MAX_HEADER_BYTES + MAX_DATA_BYTES + MAX_PAYLOAD_BYTES + 2, "\n");
 
 async function attack(url: string, pieces: WyomingBytes): Promise<void> {
   const beganMs = performance.now();
@@ -94,7 +94,7 @@ async function attack(url: string, pieces: WyomingBytes): Promise<void> {
     if (type === "info" || type === "pong") answeredBytes += JSON.stringify(data).length;
   }
   const regained = (BUDGET.rpm * (performance.now() - beganMs)) / 60_000;
-  const most = BUDGET.burst + regained + MOST_HEADER_BYTES + MOST_DATA_BYTES;
+  const most = BUDGET.burst + regained + MAX_HEADER_BYTES + MAX_DATA_BYTES;
   assert.ok(answeredBytes <= most, `${answeredBytes} bytes were answered, of at most ${most}`);
 }
 

@@ -1,13 +1,22 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { KeyedSemaphore, type KeyedSemaphoreOptions } from "../../src/limits/keyed-semaphore.ts";
-import { RecogniserError } from "../../src/model/recogniser.ts";
+import { freeClips } from "../../src/model/free-memory.ts";
+import { type Recogniser, RecogniserError, type Transcript } from "../../src/model/recogniser.ts";
 import { ClipTranscriber } from "../../src/serving/clip-transcriber.ts";
 import fc from "../properties.ts";
 import { settle } from "./service-over.ts";
 import { clipOf, SteppedRecogniser } from "./stepped-recogniser.ts";
 
 const NEVER = new AbortController().signal;
+const NOTHING_HEARD: Transcript = {
+  text: "",
+  language: "en",
+  languageProbability: null,
+  speechProbability: null,
+  meanLogProbability: null,
+  segments: [],
+  heardS: 1,
+};
 const PLACES: KeyedSemaphoreOptions = {
   what: "turns being heard",
   total: 2,
@@ -71,6 +80,30 @@ describe("a clip that several ask for", () => {
     await settle();
     recogniser.asked[1]!.finish();
     await again;
+  });
+
+  it("is heard to its end for those who stay, whatever becomes of the samples of one who leaves", async () => {
+    const pieces: number[] = [];
+    let goOn = (): void => {};
+    const left = new Promise<void>((resolve) => (goOn = resolve));
+    const recognise: Recogniser["recognise"] = async (sound, _options, signal) => {
+      pieces.push((await sound.read(10, signal)).length);
+      await left;
+      pieces.push((await sound.read(10, signal)).length);
+      return { ...NOTHING_HEARD, text: "Hello." };
+    };
+    const recogniser = { name: "", heldBytesPerS: 0, canTranslate: false, recognise, close: async () => {} };
+    const ears = new ClipTranscriber(recogniser, new KeyedSemaphore(PLACES));
+    const [leaves, stays] = [clipOf("one"), clipOf("one")];
+    const gone = new AbortController();
+    const asked = [ears.hear(leaves, "a", gone.signal, () => {}), ears.hear(stays, "b", NEVER, () => {})];
+    await settle();
+    gone.abort(new Error("gone"));
+    await assert.rejects(asked[0]!, /gone/);
+    freeClips([{ speaker: "0", text: null, audio: leaves }]);
+    goOn();
+    assert.equal((await asked[1]!).text, "Hello.");
+    assert.deepEqual(pieces, [10, 6]);
   });
 
   it("fails for all of them, and is tried anew by the next", async () => {

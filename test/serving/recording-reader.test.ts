@@ -50,7 +50,7 @@ describe("a recording that is decoded in a thread", () => {
 
   test("is of bare samples too, by their format", async () => {
     const bytes = new Uint8Array(Int16Array.of(16_384, -16_384, 8_192, 8_192).buffer);
-    const sound = await reader.open(bytes, NEVER, { sampleRateHz: RATE_HZ, bytesPerSample: 2, channels: 2 });
+    const sound = await reader.open(bytes, NEVER, { sampleRateHz: RATE_HZ, kind: "s16", channels: 2 });
     assert.deepEqual([...(await sound.read(9, NEVER))], [0, 0.25]);
   });
 

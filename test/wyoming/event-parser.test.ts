@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ServiceError } from "../../src/contract/errors.ts";
 import { encodeEvent, type WyomingEvent } from "../../src/wyoming/event.ts";
-import { EventParser, MOST_HEADER_BYTES, MOST_PAYLOAD_BYTES } from "../../src/wyoming/event-parser.ts";
+import { EventParser, MAX_HEADER_BYTES, MAX_PAYLOAD_BYTES } from "../../src/wyoming/event-parser.ts";
 import fc from "../properties.ts";
 
 const EVENT = fc.record(
@@ -91,7 +91,7 @@ describe("events", () => {
   });
 
   test("as large as they may be are taken a byte at a time", () => {
-    const payload = new Uint8Array(MOST_PAYLOAD_BYTES).fill(7);
+    const payload = new Uint8Array(MAX_PAYLOAD_BYTES).fill(7);
     const bytes = encodeEvent({ type: "audio-chunk", data: {}, payload });
     assert.deepEqual(parsed(bytes, [1])[0]?.payload, payload);
   });
@@ -128,8 +128,8 @@ describe("what is no event is refused:", () => {
     ["a deep line", `${"[".repeat(100_000)}\n`, /line is nested too deep: it may have 64 /],
     ["a line that is one too deep", `{"a":${"[".repeat(64)}${"]".repeat(64)}}\n`, /line is nested too deep/],
     ["deep data", `{"type":"x","data_length":100000}\n${"[".repeat(100_000)}`, /data is nested too deep/],
-    ["a line that is too long", `"${"a".repeat(MOST_HEADER_BYTES)}"\n`, /its line may have 131072 bytes/],
-    ["a line that does not end", "a".repeat(MOST_HEADER_BYTES + 1), /its line may have 131072 bytes/],
+    ["a line that is too long", `"${"a".repeat(MAX_HEADER_BYTES)}"\n`, /its line may have 131072 bytes/],
+    ["a line that does not end", "a".repeat(MAX_HEADER_BYTES + 1), /its line may have 131072 bytes/],
   ] as const) {
     test(what, () => assert.match(refused(bytes).message, message));
   }

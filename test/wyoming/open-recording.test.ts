@@ -12,7 +12,7 @@ test("a recording's pace counts what has come of the next event, and no time for
     nowMs += 60_000;
     return { units: 1 };
   });
-  const deps = { intake: { admitRecording } } as unknown as WyomingDeps;
+  const deps = { requestReader: { admitRecording } } as unknown as WyomingDeps;
   const open = new OpenRecording(HOME, {} as WyomingRequest, deps);
   nowMs += 500;
   assert.deepEqual(open.standing(0), { is: "empty", ageMs: 500 });

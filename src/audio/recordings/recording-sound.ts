@@ -1,23 +1,38 @@
 import { AudioFormatError } from "../audio-format-error.ts";
+import type { PcmFormat } from "../pcm-format.ts";
 import { DecodingBudget } from "./decoding-budget.ts";
 import { openRecording, withRemedy } from "./open-recording.ts";
+import { openPcm } from "./pcm.ts";
 import type { DecodedBlock, RecordingDecoder } from "./recording.ts";
 import { keptRateHz, SampleSink } from "./sample-sink.ts";
-import { openPcm, type PcmFormat } from "./wav.ts";
 
 /**
- * Looks a recording over and has it ready to be read.
+ * Looks a file over, whose kind its first bytes tell, and has it ready to be read.
  *
  * @param maxS seconds that it may have
- * @param format of bare samples; absent or null for a file, whose kind its first bytes tell
  * @throws AudioFormatError for what is damaged, empty or of another kind, with what to do; RecordingTooLongError. What only
  *   shows when it is decoded is thrown by {@link RecordingSound.read}.
  */
-export function openSound(bytes: Uint8Array, maxS: number, format: PcmFormat | null = null): RecordingSound {
+export function openSound(bytes: Uint8Array, maxS: number): RecordingSound {
+  return soundOver((budget) => openRecording(bytes, budget), maxS);
+}
+
+/**
+ * The same of bare samples: all of them, or as they come, in pieces that may be cut anywhere. Reading those waits for the
+ * next piece, so whoever gives them ends them when nobody reads any more.
+ */
+export function openPcmSound(
+  source: Uint8Array | AsyncIterable<Uint8Array>,
+  format: PcmFormat,
+  maxS: number,
+): RecordingSound {
+  return soundOver((budget) => openPcm(source, format, budget), maxS);
+}
+
+function soundOver(open: (budget: DecodingBudget) => RecordingDecoder, maxS: number): RecordingSound {
   const budget = new DecodingBudget(maxS);
   try {
-    const decoder = format === null ? openRecording(bytes, budget) : openPcm(bytes, format, budget);
-    return new RecordingSound(decoder, budget);
+    return new RecordingSound(open(budget), budget);
   } catch (error) {
     throw withRemedy(error);
   }
@@ -47,12 +62,19 @@ export class RecordingSound {
     this.sampleRateHz = keptRateHz(decoder.sampleRateHz);
   }
 
-  /** The next samples, in [-1, 1], fewer only at the end. One call at a time. Throws as {@link openSound} does. */
-  async read(count: number): Promise<Float32Array<ArrayBuffer>> {
+  /**
+   * The next samples, in [-1, 1], fewer only at the end. One call at a time. Throws as {@link openSound} does, what the
+   * source of its pieces throws, and the signal's reason between two of them.
+   */
+  async read(count: number, signal?: AbortSignal): Promise<Float32Array<ArrayBuffer>> {
     this.#sink ??= new SampleSink(this.#fromHz);
     const sink = this.#sink;
     try {
-      while (sink.available < count && !this.#isOver) await this.#decode(sink);
+      signal?.throwIfAborted();
+      while (sink.available < count && !this.#isOver) {
+        await this.#decode(sink);
+        signal?.throwIfAborted();
+      }
     } catch (error) {
       throw withRemedy(error);
     }

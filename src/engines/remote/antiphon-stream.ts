@@ -1,7 +1,7 @@
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
+import { readEvents, type SentEvent } from "../../client/read-events.ts";
 import type { HeardVoice, SpokenWord, TimedName } from "../../model/speech-model.ts";
-import { EventReader, type ServerEvent } from "./event-reader.ts";
-import type { AnswerHead } from "./exchange.ts";
+import type { AnswerHead, Exchange } from "./exchange.ts";
 import { PcmSamples } from "./pcm-samples.ts";
 import type { ReadSounds, Sound, SoundsEnd } from "./sounds.ts";
 import { checkStatus, TryError } from "./try-error.ts";
@@ -16,16 +16,12 @@ export function readConversation(): ReadSounds {
     const head = await exchange.head();
     checkStatus(head);
     checkType(head);
-    const reader = new EventReader();
-    for (;;) {
-      const bytes = await exchange.next();
-      if (bytes === null) throw new TryError("ended its stream without an end");
-      for (const event of eventsIn(reader, bytes)) {
-        if (event.event === "audio") yield soundOf(event);
-        else if (event.event === "end") return endOf(event);
-        else if (event.event === "error") throw new TryError("told of an error in its stream");
-      }
+    for await (const event of eventsOf(exchange)) {
+      if (event.event === "audio") yield soundOf(event);
+      else if (event.event === "end") return endOf(event);
+      else if (event.event === "error") throw new TryError("told of an error in its stream");
     }
+    throw new TryError("ended its stream without an end");
   };
 }
 
@@ -34,16 +30,25 @@ function checkType({ headers }: AnswerHead): void {
   throw strange("answered with something that is no stream of an Antiphon: check urls and kind");
 }
 
-function eventsIn(reader: EventReader, bytes: Uint8Array): ServerEvent[] {
-  try {
-    return reader.push(bytes);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    throw strange("sent an event without end");
+/** An event that is longer is none. The last one holds every word of a reply. */
+const MAX_EVENT_BYTES = 8 * 2 ** 20;
+
+async function* eventsOf(exchange: Exchange): AsyncGenerator<SentEvent, void, void> {
+  let bytesOfEvent = 0;
+  async function* chunks(): AsyncGenerator<Uint8Array, void, void> {
+    for (let bytes = await exchange.next(); bytes !== null; bytes = await exchange.next()) {
+      bytesOfEvent += bytes.length;
+      if (bytesOfEvent > MAX_EVENT_BYTES) throw strange("sent an event without end");
+      yield bytes;
+    }
+  }
+  for await (const event of readEvents(chunks())) {
+    bytesOfEvent = 0;
+    yield event;
   }
 }
 
-function soundOf(event: ServerEvent): Sound {
+function soundOf(event: SentEvent): Sound {
   const { pcm_b64: base64, sample_rate: rateHz, words, visemes, phonemes } = recordIn(event);
   if (typeof base64 !== "string" || rateHz !== SAMPLE_RATE_HZ) {
     throw strange(`sent audio that is not of ${SAMPLE_RATE_HZ} Hz`);
@@ -74,7 +79,7 @@ function timedNames(list: unknown, field: string): TimedName[] {
   });
 }
 
-function endOf(event: ServerEvent): SoundsEnd {
+function endOf(event: SentEvent): SoundsEnd {
   const { meta } = recordIn(event);
   const { stop, voice } = isRecord(meta) ? meta : {};
   const heard = voiceOf(voice);
@@ -110,7 +115,7 @@ const NUMBERS = [
   ["spectrum_db", "spectrumDb"],
 ] as const;
 
-function recordIn({ data }: ServerEvent): Record<string, unknown> {
+function recordIn({ data }: SentEvent): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(data);
     if (isRecord(value)) return value;

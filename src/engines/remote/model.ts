@@ -1,5 +1,4 @@
-import type { Turn } from "../../model/conversation.ts";
-import { freeMemory } from "../../model/free-memory.ts";
+import { freeClips } from "../../model/free-memory.ts";
 import type { Script } from "../../model/script.ts";
 import {
   type Frame,
@@ -47,7 +46,7 @@ class RemoteModel implements SpeechModel {
     this.#open.add(stop);
     try {
       const requests = await this.#dialect.prepare(script, stop.signal);
-      letGo(script.history);
+      freeClips(script.history);
       const parts = { requests, endpoints: this.#endpoints, idleTimeoutMs: this.#idleTimeoutMs };
       return yield* utterance(script, parts, stop.signal);
     } finally {
@@ -66,15 +65,5 @@ class RemoteModel implements SpeechModel {
 
   #closed(): SpeechFailedError {
     return new SpeechFailedError(`${this.#name}: the model was closed`);
-  }
-}
-
-/** Frees the samples of clips that nobody needs any more, as handing them to a thread would. */
-function letGo(history: readonly Turn[]): void {
-  for (const { audio } of history) {
-    if (audio?.isGivenAway !== true) continue;
-    const { buffer, byteLength } = audio.samples;
-    const isOwn = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength;
-    if (isOwn) freeMemory(buffer);
   }
 }

@@ -1,4 +1,5 @@
 import { fromPcm16 } from "../../audio/pcm.ts";
+import { WholeFrames } from "../../audio/whole-frames.ts";
 
 const BYTES_PER_SAMPLE = 2;
 
@@ -8,20 +9,16 @@ const BYTES_PER_SAMPLE = 2;
  */
 export class PcmSamples {
   readonly #channels: 1 | 2;
-  #rest = new Uint8Array(0);
+  readonly #whole: WholeFrames;
 
   constructor(channels: 1 | 2) {
     this.#channels = channels;
+    this.#whole = new WholeFrames(BYTES_PER_SAMPLE * channels);
   }
 
   /** Whole samples in [-1, 1], one channel; may be none. */
   push(bytes: Uint8Array): Float32Array {
-    const frameBytes = BYTES_PER_SAMPLE * this.#channels;
-    const all = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
-    const whole = all.length - (all.length % frameBytes);
-    // A copy: what is left must not keep all of the piece.
-    this.#rest = Uint8Array.from(all.subarray(whole));
-    const samples = fromPcm16(littleEndian(all.subarray(0, whole)));
+    const samples = fromPcm16(littleEndian(this.#whole.push(bytes)));
     return this.#channels === 1 ? samples : mean(samples);
   }
 }

@@ -17,18 +17,18 @@ const BODY_LIMIT_BYTES = 512 * 1024;
 export function audioSpeechRoutes(app: FastifyInstance, deps: HttpDeps): void {
   const bodyLimit = Math.min(BODY_LIMIT_BYTES, deps.options.bodyLimitBytes);
   app.post("/v1/audio/speech", { bodyLimit, config: { access: "token" } }, async (request, reply) => {
-    const prepared = await deps.intake.prepare("speech", bodyOf(request), requesterOf(request));
-    const { format, streamFormat, nearestSpeed } = prepared;
+    const asked = await deps.requestReader.prepare("speech", bodyOf(request), requesterOf(request));
+    const { format, streamFormat, nearestSpeed } = asked.prepared;
     if (nearestSpeed !== null) reply.header("X-Antiphon-Speed", `${nearestSpeed}`);
     if (isSentWhole(format, streamFormat)) {
-      const { file, outcome } = await collect(deps, prepared, request, format);
+      const { file, outcome } = await collect(deps, asked, request, format);
       if (outcome.meta.stop === "length") reply.header("X-Antiphon-Stop", "length");
       return sendBytes(reply, file, MEDIA_TYPES[format]);
     }
     // Who names no stream mostly saves a file, or plays it once it is whole.
     const isPlayed = streamFormat !== undefined;
     const form = streamFormat === "sse" ? eventsForm(format, request.id) : bytesForm(format, isPlayed);
-    return streamSpeech(deps, prepared, request, reply, form);
+    return streamSpeech(deps, asked, request, reply, form);
   });
 
   const access = deps.options.keylessLists === "none" ? "key" : "open";

@@ -28,12 +28,17 @@ export function audioTelephonyRoute(app: FastifyInstance, deps: HttpDeps): void 
       const rate = one("rate", request.query.rate);
       const rateHz = rate === null ? null : Number(rate);
       if (rateHz !== null) samplesAt(rateHz, "rate");
-      const prepared = await deps.intake.prepare("telephony", bodyOf(request), requesterOf(request), voice);
-      const [encoding, type] = formOf(prepared.rateHz, rateHz);
+      const asked = await deps.requestReader.prepare(
+        "telephony",
+        bodyOf(request),
+        requesterOf(request),
+        voice,
+      );
+      const [encoding, type] = formOf(asked.prepared.rateHz, rateHz);
       const headers = { "Content-Type": type };
       // Vapi plays what comes; jambonz waits for the file.
-      const isPlayed = prepared.rateHz !== null;
-      return streamSpeech(deps, prepared, request, reply, {
+      const isPlayed = asked.prepared.rateHz !== null;
+      return streamSpeech(deps, asked, request, reply, {
         ...bytesForm("pcm", isPlayed),
         encoding,
         headers,

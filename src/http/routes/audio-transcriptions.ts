@@ -21,7 +21,7 @@ export function audioTranscriptionRoutes(app: FastifyInstance, deps: HttpDeps): 
   const bodyLimit = Math.min(MAX_RECORDING_BYTES + FORM_EXTRA_BYTES, deps.options.bodyLimitBytes);
   // In a scope of its own, because its bodies are forms.
   app.register(async (scope) => {
-    readFormBodies(scope, deps.intake, MAX_RECORDING_BYTES);
+    readFormBodies(scope, deps.requestReader, MAX_RECORDING_BYTES);
     for (const [path, task] of TASKS) {
       // After the caller is known, and before a byte of the recording is read.
       const onRequest = async (): Promise<void> => {
@@ -32,10 +32,10 @@ export function audioTranscriptionRoutes(app: FastifyInstance, deps: HttpDeps): 
       scope.post(path, options, async (request, reply) => {
         const { fields, file } = formOf(request);
         const requester = requesterOf(request);
-        const { transcriptions, intake } = deps;
+        const { transcriptions, requestReader } = deps;
         const asked = readTranscriptionForm(task, fields, transcriptions.recogniserName);
         const { language, prompt, format, granularities } = asked;
-        const sound = await intake.openRecording(file, requester);
+        const sound = await requestReader.openRecording(file, requester);
         const wantsWords = granularities.has("word");
         const hearing = transcriptions.transcribe({ sound, task, language, prompt, wantsWords }, requester);
         if (asked.isStreamed) return streamTranscript(deps, hearing, request, reply);

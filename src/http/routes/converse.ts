@@ -9,8 +9,9 @@ import { sendJsonAround } from "../send-whole.ts";
 /** `POST /v1/converse`: completes the open turn, answered as one WAV. */
 export function converseRoute(app: FastifyInstance, deps: HttpDeps): void {
   app.post("/v1/converse", { config: { access: "token" } }, async (request, reply) => {
-    const prepared = await deps.intake.prepare("converse", bodyOf(request), requesterOf(request));
-    const { file, outcome } = await collect(deps, prepared, request);
+    const asked = await deps.requestReader.prepare("converse", bodyOf(request), requesterOf(request));
+    const { file, outcome } = await collect(deps, asked, request);
+    const { prepared } = asked;
     const { text, usage, meta } = outcome;
     const body: ConverseResponse = {
       request_id: request.id,

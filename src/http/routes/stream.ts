@@ -12,8 +12,8 @@ import { type StreamForm, streamSpeech } from "../stream-speech.ts";
 /** `POST /v1/converse/stream`: the same reply, a server-sent event a frame. */
 export function streamRoute(app: FastifyInstance, deps: HttpDeps): void {
   app.post("/v1/converse/stream", { config: { access: "token" } }, async (request, reply) => {
-    const prepared = await deps.intake.prepare("converse", bodyOf(request), requesterOf(request));
-    await streamSpeech(deps, prepared, request, reply, eventsOf(prepared, request.id));
+    const asked = await deps.requestReader.prepare("converse", bodyOf(request), requesterOf(request));
+    await streamSpeech(deps, asked, request, reply, eventsOf(asked.prepared, request.id));
   });
 }
 

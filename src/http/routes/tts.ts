@@ -9,8 +9,9 @@ import { sendJsonAround } from "../send-whole.ts";
 /** `POST /v1/tts`: a conversation of one turn, answered as one WAV. */
 export function ttsRoute(app: FastifyInstance, deps: HttpDeps): void {
   app.post("/v1/tts", { config: { access: "token" } }, async (request, reply) => {
-    const prepared = await deps.intake.prepare("tts", bodyOf(request), requesterOf(request));
-    const { file, outcome } = await collect(deps, prepared, request);
+    const asked = await deps.requestReader.prepare("tts", bodyOf(request), requesterOf(request));
+    const { file, outcome } = await collect(deps, asked, request);
+    const { prepared } = asked;
     const { text, usage, meta } = outcome;
     const model = prepared.model.card.id;
     const audio = audioPayload(prepared);

@@ -4,8 +4,9 @@ import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../../src/audio/format.ts";
 import { fromPcm16, toPcm16 } from "../../../src/audio/pcm.ts";
 import { decodeWav } from "../../../src/audio/wav-read.ts";
 import { encodeWav, wavHeader } from "../../../src/audio/wav-write.ts";
+import { readConversation } from "../../../src/engines/remote/antiphon-stream.ts";
 import { base64Wav } from "../../../src/engines/remote/base64-wav.ts";
-import { EventReader } from "../../../src/engines/remote/event-reader.ts";
+import type { Exchange } from "../../../src/engines/remote/exchange.ts";
 import { PcmFrames } from "../../../src/engines/remote/pcm-frames.ts";
 import { PcmSamples } from "../../../src/engines/remote/pcm-samples.ts";
 import { readWavHead } from "../../../src/engines/remote/wav-head.ts";
@@ -177,30 +178,16 @@ test("words go to the frame in which they begin, later by what came before, and 
   );
 });
 
-test("events are the same, whatever pieces they come in", () => {
-  const text = ': hi\n\nevent: audio\ndata: {"a":"ü🙂"}\n\ndata: 1\n\nevent: x\n\nevent: end\ndata: {}\n\n';
-  const expected = [
-    { event: "audio", data: '{"a":"ü🙂"}' },
-    { event: "message", data: "1" },
-    { event: "end", data: "{}" },
-  ];
-  fc.assert(
-    fc.property(fc.array(fc.nat(20)), (pieces) => {
-      const reader = new EventReader();
-      assert.deepEqual(
-        cut(Buffer.from(text), pieces).flatMap((piece) => reader.push(piece)),
-        expected,
-      );
-    }),
-  );
-});
-
-test("an event without end is given up", () => {
-  const reader = new EventReader();
-  const piece = Buffer.alloc(1 << 20, "x");
-  assert.throws(() => {
-    for (let times = 0; times < 20; times += 1) reader.push(piece);
-  }, RangeError);
+test("an event without end is given up, however many good ones came before", async () => {
+  const good = Buffer.from("event: hello\ndata: 1\n\n");
+  const endless = Buffer.alloc(2 ** 20, "x");
+  let given = 0;
+  const exchange = {
+    head: async () => ({ status: 200, headers: { "content-type": "text/event-stream" } }),
+    next: async () => (given++ < 2_000 ? good : endless),
+  } as unknown as Exchange;
+  await assert.rejects(readConversation()(exchange).next(), { message: /an event without end/ });
+  assert.equal(given, 2_009);
 });
 
 test("a clip goes out as the WAV that it was read from", async () => {

@@ -1,8 +1,8 @@
-import type { PcmFormat } from "../audio/recordings/wav.ts";
+import type { PcmFormat } from "../audio/pcm-format.ts";
 import type { KeyedSemaphore, Permit } from "../limits/keyed-semaphore.ts";
 import type { Sound } from "../model/sound.ts";
 import type { Span } from "../tracing/span.ts";
-import { MOST_SAMPLES } from "./prepare.ts";
+import { MOST_SAMPLES, type Prepared } from "./prepare.ts";
 import type { PreparedFor, Purpose } from "./prepare-body.ts";
 import { type Preparer, SMALL_BODY_BYTES } from "./preparer.ts";
 import type { RecordingReader } from "./recording-reader.ts";
@@ -21,11 +21,18 @@ export interface Requester {
 /** A body as it came. */
 export interface ReceivedBody {
   readonly bytes: Uint8Array;
-  /** Its memory. */
-  readonly holding: Permit;
+  /** Its memory; `null` where it is small. */
+  readonly holding: Permit | null;
 }
 
-export interface IntakeParts {
+/** A request that was read. */
+export interface ReadRequest<P extends Prepared = Prepared> {
+  readonly prepared: P;
+  /** The memory of its audio, which is to be given back once that was heard; `null` where it has none worth counting. */
+  readonly audio: Permit | null;
+}
+
+export interface RequestReaderParts {
   readonly preparer: Preparer;
   readonly recordings: RecordingReader;
   /** Bytes of bodies that are being received or wait to be read. */
@@ -43,23 +50,15 @@ const AUDIO_BYTES_PER_BYTE = 3;
 
 const MOST_AUDIO_BYTES = MOST_SAMPLES * Float32Array.BYTES_PER_ELEMENT;
 
-/** What small bodies hold: nothing worth counting. Requests themselves are counted where they wait. */
-export const NOTHING_HELD: Permit = {
-  units: 0,
-  shrink: () => {},
-  release: () => {},
-};
-
 /**
  * The way of a request into the service: room for its body, known from its length, before a byte of it is read; room for
- * its audio before that is decoded. Both are counted for each key, and whoever finds none waits, and costs nothing.
+ * its audio before that is decoded. Both are counted for each key, and whoever finds none waits, and costs nothing. What
+ * is small holds nothing worth counting: requests themselves are counted where they wait.
  */
-export class Intake {
-  readonly #parts: IntakeParts;
-  /** The audio of requests whose voices have not been heard yet. */
-  readonly #unheard = new WeakMap<object, Permit>();
+export class RequestReader {
+  readonly #parts: RequestReaderParts;
 
-  constructor(parts: IntakeParts) {
+  constructor(parts: RequestReaderParts) {
     this.#parts = parts;
   }
 
@@ -73,17 +72,17 @@ export class Intake {
     return this.#parts.recorded.isShort;
   }
 
-  /** Room for a body. Throws as `KeyedSemaphore.enter` does. */
-  admit(requester: Requester, lengthBytes: number): Promise<Permit> {
+  /** Room for a body; `null` for a small one, which needs none. Throws as `KeyedSemaphore.enter` does. */
+  admit(requester: Requester, lengthBytes: number): Promise<Permit | null> {
     return this.#admit(this.#parts.receiving, requester, lengthBytes);
   }
 
   /**
-   * Room for a recording, which stays what was sent until it has been heard. Throws as `KeyedSemaphore.enter` does.
+   * The same for a recording, which stays what was sent until it has been heard.
    *
    * @param waitMs longest wait; as long as one may be heard unless given
    */
-  admitRecording(requester: Requester, lengthBytes: number, waitMs?: number): Promise<Permit> {
+  admitRecording(requester: Requester, lengthBytes: number, waitMs?: number): Promise<Permit | null> {
     return this.#admit(this.#parts.recorded, requester, lengthBytes, waitMs);
   }
 
@@ -93,20 +92,27 @@ export class Intake {
     { bytes, holding }: ReceivedBody,
     requester: Requester,
     voice: string | null = null,
-  ): Promise<PreparedFor[P]> {
+  ): Promise<ReadRequest<PreparedFor[P]>> {
     const { preparer, audio, reading } = this.#parts;
     const { keyId, signal } = requester;
-    const hasAudio = bytes.length > SMALL_BODY_BYTES && purpose === "converse";
-    const expectedBytes = Math.min(MOST_AUDIO_BYTES, AUDIO_BYTES_PER_BYTE * bytes.length);
-    const decoded = hasAudio ? await audio.enter(keyId, expectedBytes, signal) : NOTHING_HELD;
-    requester.keep(decoded);
-    const turn = bytes.length > SMALL_BODY_BYTES ? await reading.enter(keyId, 1, signal) : NOTHING_HELD;
+    const prepare = () => preparer.prepare(purpose, bytes, signal, voice);
+    if (bytes.length <= SMALL_BODY_BYTES) {
+      const prepared = await prepare();
+      holding?.release();
+      return { prepared, audio: null };
+    }
+    let decoded: Permit | null = null;
+    if (purpose === "converse") {
+      const expectedBytes = Math.min(MOST_AUDIO_BYTES, AUDIO_BYTES_PER_BYTE * bytes.length);
+      decoded = await audio.enter(keyId, expectedBytes, signal);
+      requester.keep(decoded);
+    }
+    const turn = await reading.enter(keyId, 1, signal);
     requester.keep(turn);
-    const prepared = await preparer.prepare(purpose, bytes, signal, voice).finally(() => turn.release());
-    holding.release();
-    decoded.shrink(audioBytes(prepared));
-    this.#unheard.set(prepared, decoded);
-    return prepared;
+    const prepared = await prepare().finally(() => turn.release());
+    holding?.release();
+    decoded?.shrink(audioBytes(prepared));
+    return { prepared, audio: decoded };
   }
 
   /**
@@ -125,11 +131,6 @@ export class Intake {
     return sound;
   }
 
-  /** Gives the room of a request's audio back: nobody needs it any more. */
-  heard(prepared: PreparedFor[Purpose]): void {
-    this.#unheard.get(prepared)?.release();
-  }
-
   /** Refuses whoever waits for room and whoever comes. */
   close(): void {
     this.#parts.receiving.close();
@@ -143,14 +144,14 @@ export class Intake {
     requester: Requester,
     lengthBytes: number,
     waitMs?: number,
-  ): Promise<Permit> {
-    if (lengthBytes <= SMALL_BODY_BYTES) return NOTHING_HELD;
+  ): Promise<Permit | null> {
+    if (lengthBytes <= SMALL_BODY_BYTES) return null;
     const holding = await share.enter(requester.keyId, lengthBytes, requester.signal, waitMs);
     requester.keep(holding);
     return holding;
   }
 }
 
-function audioBytes({ conversation }: PreparedFor[Purpose]): number {
+function audioBytes({ conversation }: Prepared): number {
   return conversation.history.reduce((sum, { audio }) => sum + (audio?.samples.byteLength ?? 0), 0);
 }

@@ -1,10 +1,10 @@
-import { randomUUID } from "node:crypto";
-import { link, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { link, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { writeJson } from "../files/write-json.ts";
 import { type CheckpointManifest, parseManifest } from "./checkpoint-manifest.ts";
 import { checkpointDir } from "./installed-checkpoint.ts";
-import { asDiskError } from "./pull/disk.ts";
-import { codeOf, messageOf, PullError } from "./pull/pull-error.ts";
+import { asDiskError, onDisk } from "./pull/disk.ts";
+import { codeOf, isAbsent, messageOf, PullError } from "./pull/pull-error.ts";
 
 /** A folder of a data directory that says itself what checkpoint it is; its files may be there or still to come. */
 export interface OwnManifest {
@@ -21,7 +21,7 @@ const FILE = "manifest.json";
 export async function ownManifests(dataDir: string): Promise<OwnManifest[]> {
   const root = join(dataDir, "checkpoints");
   const names = await readdir(root).catch((error: unknown) => {
-    if (["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "")) return [];
+    if (isAbsent(error)) return [];
     throw asDiskError(error, root);
   });
   const all = await Promise.all(names.sort().map((name) => ownManifest(name, dataDir)));
@@ -37,7 +37,7 @@ export async function ownManifest(name: string, dataDir: string): Promise<OwnMan
     if (manifest.name !== name) throw new Error(`the manifest ${path} is that of ${manifest.name}`);
     return { name, manifest, problem: null };
   } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "")) return null;
+    if (isAbsent(error)) return null;
     const problem = `The checkpoint ${name} cannot be used, since ${messageOf(error)}: run antiphon models rm ${name}, then pull it again.`;
     return { name, manifest: null, problem };
   }
@@ -54,19 +54,13 @@ export async function fixManifest(
   dataDir: string,
 ): Promise<CheckpointManifest> {
   const path = join(checkpointDir(manifest, dataDir), FILE);
-  const draft = `${path}.${randomUUID()}`;
-  try {
+  await onDisk(path, async () => {
     await mkdir(dirname(path), { recursive: true });
-    await writeFile(draft, `${JSON.stringify(manifest, null, 2)}\n`, { flush: true });
     // Unlike a rename, a link never replaces what another process has just put there.
-    await link(draft, path).catch((error: unknown) => {
+    await writeJson(path, manifest, link).catch((error: unknown) => {
       if (codeOf(error) !== "EEXIST") throw error;
     });
-  } catch (error) {
-    throw asDiskError(error, path);
-  } finally {
-    await rm(draft, { force: true }).catch(() => {});
-  }
+  });
   const own = await ownManifest(manifest.name, dataDir);
   if (own?.manifest) return own.manifest;
   throw new PullError(own?.problem ?? `${path} was removed meanwhile: pull it again.`);

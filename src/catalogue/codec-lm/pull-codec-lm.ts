@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, rm, rmdir } from "node:fs/promises";
+import { readFile, rename, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { accept, isAccepted } from "../hub/accepted-licences.ts";
 import { HUB } from "../hub/hub-access.ts";
@@ -6,7 +6,14 @@ import { spelt } from "../hub/hub-manifest.ts";
 import { lookAtRepository, withTree } from "../hub/hub-repository.ts";
 import type { HubPullOptions } from "../hub/pull-hub.ts";
 import { checkpointDir } from "../installed-checkpoint.ts";
-import { asDiskError, FullDiskError, freeBytesOf, megabytes, requireSpace } from "../pull/disk.ts";
+import {
+  asDiskError,
+  FullDiskError,
+  freeBytesOf,
+  makeFolder,
+  megabytes,
+  requireSpace,
+} from "../pull/disk.ts";
 import { lockPath, withLock } from "../pull/lock.ts";
 import { sizeOfPart } from "../pull/part-file.ts";
 import { codeOf, PullError } from "../pull/pull-error.ts";
@@ -208,12 +215,6 @@ function wantedFile(file: RecordedFile, { repository, revision }: PulledRecord):
     ...checksum,
     sources: [{ kind: "hub", repository, revision, path }],
   };
-}
-
-async function makeFolder(dir: string): Promise<void> {
-  await mkdir(dir, { recursive: true }).catch((error: unknown) => {
-    throw asDiskError(error, dir);
-  });
 }
 
 function failureOf({ name }: KnownCodecLm, error: unknown): unknown {

@@ -1,13 +1,12 @@
-import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import Type, { type Static } from "typebox";
 import { Check } from "typebox/schema";
+import { writeJson } from "../../files/write-json.ts";
 import { SHA256 } from "../checkpoint-manifest.ts";
 import type { Checksum } from "../checksum.ts";
 import { isHubPath } from "../hub/hub-name.ts";
-import { asDiskError } from "../pull/disk.ts";
+import { onDisk } from "../pull/disk.ts";
 
 /**
  * A file of a repository, byte for byte as the hub states it. Small ones are known by the name that Git has for them. What
@@ -53,15 +52,7 @@ export function readRecord(folder: string): PulledRecord | null {
 /** @throws PullError when the disk fails. */
 export async function writeRecord(record: PulledRecord, folder: string): Promise<void> {
   const path = join(folder, FILE);
-  const draft = `${path}.${randomUUID()}`;
-  try {
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(draft, `${JSON.stringify(record, null, 2)}\n`, { flush: true });
-    await rename(draft, path);
-  } catch (error) {
-    await rm(draft, { force: true }).catch(() => {});
-    throw asDiskError(error, path);
-  }
+  await onDisk(path, () => writeJson(path, record));
 }
 
 /** By what the bytes of a file are known; `null` when the hub did not say. */

@@ -1,10 +1,10 @@
-import { randomUUID } from "node:crypto";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import Type, { type Static } from "typebox";
 import { Check } from "typebox/schema";
-import { asDiskError } from "../pull/disk.ts";
-import { codeOf, PullError } from "../pull/pull-error.ts";
+import { writeJson } from "../../files/write-json.ts";
+import { asDiskError, onDisk } from "../pull/disk.ts";
+import { isAbsent, PullError } from "../pull/pull-error.ts";
 
 /** A licence that somebody has accepted for a repository of the hub. */
 const Acceptance = Type.Object({
@@ -28,15 +28,10 @@ export async function accept(dataDir: string, repository: string, licence: strin
   const path = pathIn(dataDir);
   const { accepted } = await readBook(path);
   const book = { accepted: [...accepted, { repository, licence, accepted_at: new Date().toISOString() }] };
-  const draft = `${path}.${randomUUID()}`;
-  try {
+  await onDisk(path, async () => {
     await mkdir(dataDir, { recursive: true });
-    await writeFile(draft, `${JSON.stringify(book, null, 2)}\n`, { flush: true });
-    await rename(draft, path);
-  } catch (error) {
-    await rm(draft, { force: true }).catch(() => {});
-    throw asDiskError(error, path);
-  }
+    await writeJson(path, book);
+  });
 }
 
 function pathIn(dataDir: string): string {
@@ -49,7 +44,7 @@ function isSame(one: string, other: string): boolean {
 
 async function readBook(path: string): Promise<Static<typeof Book>> {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
-    if (["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "")) return '{"accepted":[]}';
+    if (isAbsent(error)) return '{"accepted":[]}';
     throw asDiskError(error, path);
   });
   try {

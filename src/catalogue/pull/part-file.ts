@@ -2,7 +2,7 @@ import { createHash, type Hash } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { asDiskError } from "./disk.ts";
+import { onDisk } from "./disk.ts";
 import { SourceError } from "./pull-error.ts";
 
 /**
@@ -149,13 +149,5 @@ async function syncFolder(dir: string): Promise<void> {
     await handle.sync().catch(() => {});
   } finally {
     await handle.close();
-  }
-}
-
-async function onDisk<T>(path: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw asDiskError(error, path);
   }
 }

@@ -1,8 +1,8 @@
-import { mkdir, rmdir } from "node:fs/promises";
+import { rmdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { CheckpointManifest } from "../checkpoint-manifest.ts";
 import { brokenFiles, checkpointDir, checkpointFile } from "../installed-checkpoint.ts";
-import { asDiskError, freeBytesOf, megabytes } from "./disk.ts";
+import { freeBytesOf, makeFolder, megabytes } from "./disk.ts";
 import { lockPath, withLock } from "./lock.ts";
 import type { PullObserver } from "./observer.ts";
 import { removePipLeftovers } from "./pip-source.ts";
@@ -73,12 +73,6 @@ async function pullBroken(
     await rmdir(dir).catch(() => {});
     throw error instanceof NoSourceError ? allFailed(manifest, dataDir, error) : error;
   }
-}
-
-async function makeFolder(dir: string): Promise<void> {
-  await mkdir(dir, { recursive: true }).catch((error: unknown) => {
-    throw asDiskError(error, dir);
-  });
 }
 
 function allFailed(manifest: CheckpointManifest, dataDir: string, error: NoSourceError): PullError {

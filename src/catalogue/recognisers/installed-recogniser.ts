@@ -1,8 +1,8 @@
-import { randomUUID } from "node:crypto";
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import Type, { type Static } from "typebox";
 import { Check } from "typebox/schema";
+import { writeJson } from "../../files/write-json.ts";
 import { SAFE_NAME, SHA256 } from "../checkpoint-manifest.ts";
 import {
   type CheckpointState,
@@ -10,8 +10,8 @@ import {
   inspectCheckpoint,
   verifyCheckpoint,
 } from "../installed-checkpoint.ts";
-import { asDiskError } from "../pull/disk.ts";
-import { codeOf } from "../pull/pull-error.ts";
+import { onDisk } from "../pull/disk.ts";
+import { isAbsent } from "../pull/pull-error.ts";
 import type { RecogniserManifest } from "./recogniser-manifest.ts";
 
 /**
@@ -64,14 +64,7 @@ export async function verifyRecogniser(
 /** Says what a recogniser's folder holds. @throws PullError when the disk fails. */
 export async function writeReceipt(receipt: Receipt, dataDir: string): Promise<void> {
   const path = receiptPath(receipt, dataDir);
-  const draft = `${path}.${randomUUID()}.part`;
-  try {
-    await writeFile(draft, `${JSON.stringify(receipt, null, 2)}\n`, { flush: true });
-    await rename(draft, path);
-  } catch (error) {
-    await rm(draft, { force: true }).catch(() => {});
-    throw asDiskError(error, path);
-  }
+  await onDisk(path, () => writeJson(path, receipt));
 }
 
 /** Takes back what a folder says of itself, so that nobody takes what is in it for whole. */
@@ -97,8 +90,7 @@ async function readReceipt(
   try {
     value = JSON.parse(await readFile(path, "utf8"));
   } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? ""))
-      return without("missing", `missing (there is no ${path})`);
+    if (isAbsent(error)) return without("missing", `missing (there is no ${path})`);
     return without("damaged", `damaged (${path} cannot be read)`);
   }
   if (!Check(Receipt, value) || value.name !== name)

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, readdir, rename, rm, rmdir, stat } from "node:fs/promises";
+import { readdir, rename, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { sha256OfFile } from "../../files/sha256-of-file.ts";
 import { checkpointDir } from "../installed-checkpoint.ts";
-import { asDiskError, freeBytesOf, requireSpace } from "../pull/disk.ts";
+import { asDiskError, freeBytesOf, makeFolder, requireSpace } from "../pull/disk.ts";
 import { lockPath, withLock } from "../pull/lock.ts";
 import type { PullOptions } from "../pull/pull.ts";
 import { codeOf, messageOf, PullError } from "../pull/pull-error.ts";
@@ -176,12 +176,6 @@ async function removeDrafts(dir: string): Promise<void> {
   for (const name of await readdir(dir)) {
     if (name.startsWith(DRAFT_PREFIX)) await rm(join(dir, name), { recursive: true, force: true });
   }
-}
-
-async function makeFolder(dir: string): Promise<void> {
-  await mkdir(dir, { recursive: true }).catch((error: unknown) => {
-    throw asDiskError(error, dir);
-  });
 }
 
 function allFailed({ name }: RecogniserManifest, dir: string, failures: readonly string[]): PullError {

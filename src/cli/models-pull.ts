@@ -7,7 +7,6 @@ import {
   pullableCheckpoints,
   pullableRecognisers,
 } from "../catalogue/checkpoints.ts";
-import { removeCodecLm } from "../catalogue/codec-lm/installed-folder.ts";
 import {
   codecLmOf,
   findCodecLm,
@@ -15,16 +14,17 @@ import {
   type KnownCodecLm,
 } from "../catalogue/codec-lm/known-checkpoints.ts";
 import { pullCodecLm } from "../catalogue/codec-lm/pull-codec-lm.ts";
+import { ownManifest, ownManifests } from "../catalogue/folder-records.ts";
+import type { HubPullOptions } from "../catalogue/hub/accepted-licences.ts";
 import { hubSourceOf } from "../catalogue/hub/hub-manifest.ts";
 import { HUB_PREFIX, type HubName, parseHubName } from "../catalogue/hub/hub-name.ts";
-import { type HubPulled, type HubPullOptions, pullFromHub } from "../catalogue/hub/pull-hub.ts";
+import { type HubPulled, pullFromHub } from "../catalogue/hub/pull-hub.ts";
 import { findHubWriter, HUB_WRITERS } from "../catalogue/hub-writers.ts";
 import { checkpointDir } from "../catalogue/installed-checkpoint.ts";
 import { removeOtherMerged } from "../catalogue/merged-file.ts";
-import { ownManifest, ownManifests } from "../catalogue/own-manifests.ts";
 import { EMBEDDED_CHECKPOINT } from "../catalogue/public-models.ts";
-import { type PullOptions, pullCheckpoint } from "../catalogue/pull/pull.ts";
-import { removeCheckpoint } from "../catalogue/pull/remove.ts";
+import type { PullOptions } from "../catalogue/pull/options.ts";
+import { pullCheckpoint, removeCheckpoint } from "../catalogue/pull/pull.ts";
 import { pullRecogniser } from "../catalogue/recognisers/pull-recogniser.ts";
 import type { RecogniserManifest } from "../catalogue/recognisers/recogniser-manifest.ts";
 import { firstSentenceS } from "../catalogue/writer-speed.ts";
@@ -159,15 +159,14 @@ async function howItWrites(
 
 /** Removes a checkpoint, and says so. */
 export async function removeModel(name: string, dataDir: string): Promise<void> {
-  const known = findCodecLm(name);
-  const installed = known?.name ?? (await installedName(name, dataDir));
+  const installed = findCodecLm(name)?.name ?? (await installedName(name, dataDir));
   if (installed === EMBEDDED_CHECKPOINT) {
     throw new Error(
       `The voice ${EMBEDDED_CHECKPOINT} is part of Antiphon, and speaks for every model: it stays.`,
     );
   }
-  const remove = known === undefined ? removeCheckpoint : removeCodecLm;
-  if (await remove({ name: installed }, dataDir)) process.stdout.write(`${installed} is removed.\n`);
+  if (await removeCheckpoint({ name: installed }, dataDir))
+    process.stdout.write(`${installed} is removed.\n`);
   else
     throw new Error(
       `The checkpoint ${installed} is not installed in ${dataDir}: there is nothing to remove.`,

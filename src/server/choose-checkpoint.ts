@@ -1,7 +1,7 @@
 import type { CheckpointManifest } from "../catalogue/checkpoint-manifest.ts";
 import { DEFAULT_WRITER, findCheckpoint } from "../catalogue/checkpoints.ts";
-import { isInstalled } from "../catalogue/installed-checkpoint.ts";
-import { ownManifests } from "../catalogue/own-manifests.ts";
+import { ownManifests } from "../catalogue/folder-records.ts";
+import { inspectCheckpoint } from "../catalogue/installed-checkpoint.ts";
 import { firstSentenceS, type WriterSpeed } from "../catalogue/writer-speed.ts";
 import { inFull } from "./in-full.ts";
 
@@ -48,9 +48,11 @@ export async function chooseCheckpoint({ dataDir, speedOf, note, signal }: Choic
 async function installedBySize(dataDir: string): Promise<CheckpointManifest[]> {
   const own = (await ownManifests(dataDir)).flatMap(({ manifest }) => manifest ?? []);
   const all = [...own, findCheckpoint(DEFAULT_WRITER)].filter((one) => one !== undefined);
-  const installed = await Promise.all(all.map((manifest) => isInstalled(manifest, dataDir)));
+  const states = await Promise.all(all.map((manifest) => inspectCheckpoint(manifest, dataDir)));
   const bytesOf = ({ files }: CheckpointManifest) => files.reduce((sum, file) => sum + file.sizeBytes, 0);
-  return all.filter((_, index) => installed[index]).sort((one, other) => bytesOf(other) - bytesOf(one));
+  return all
+    .filter((_, at) => states[at]?.state === "installed")
+    .sort((one, other) => bytesOf(other) - bytesOf(one));
 }
 
 /** `0.8 s` */

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { offeredModels } from "../catalogue/offered-models.ts";
 import type { PublicModel } from "../catalogue/public-models.ts";
-import type { PullProgress } from "../catalogue/pull/observer.ts";
+import type { PullProgress } from "../catalogue/pull/options.ts";
 import type { OwnPlaces } from "../serving/admissions.ts";
 import type { Settings } from "../settings/schema.ts";
 import { openTenancy } from "../tenancy/open.ts";

@@ -1,8 +1,8 @@
 import type { CheckpointManifest } from "../catalogue/checkpoint-manifest.ts";
 import { DEFAULT_WRITER, findCheckpoint } from "../catalogue/checkpoints.ts";
+import { ownManifest } from "../catalogue/folder-records.ts";
 import { findHubWriter } from "../catalogue/hub-writers.ts";
 import { checkpointFile, inspectCheckpoint, verifyCheckpoint } from "../catalogue/installed-checkpoint.ts";
-import { ownManifest } from "../catalogue/own-manifests.ts";
 import { pullCheckpoint } from "../catalogue/pull/pull.ts";
 import type { WeightsPull } from "./weights-pull.ts";
 

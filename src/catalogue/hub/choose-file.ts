@@ -1,12 +1,9 @@
 import { PullError } from "../pull/pull-error.ts";
-import type { HubFile, HubRepository } from "./hub-repository.ts";
+import type { StatedFile } from "../stated-file.ts";
+import type { HubRepository } from "./hub-repository.ts";
 
 /** A file of which the hub states all that has to be known. */
-export interface StatedFile {
-  readonly path: string;
-  readonly sizeBytes: number;
-  readonly sha256: string;
-}
+export type ChosenFile = StatedFile & { readonly sha256: string };
 
 /** The quantisation that is taken where several are there and none is named. */
 const USUAL = /q4_k_m/i;
@@ -20,7 +17,7 @@ const PROJECTOR = /(^|[/_.-])mmproj/i;
  *
  * @throws PullError that says which there are, or what is wrong with the one.
  */
-export function chooseFile(repository: HubRepository, wanted: string | null): StatedFile {
+export function chooseFile(repository: HubRepository, wanted: string | null): ChosenFile {
   const there = repository.files.filter(({ path }) => /\.gguf$/i.test(path) && !PROJECTOR.test(path));
   if (there.length === 0) {
     throw new PullError(
@@ -40,7 +37,7 @@ export function chooseFile(repository: HubRepository, wanted: string | null): St
   return stated(repository, file);
 }
 
-function usual(there: readonly HubFile[]): readonly HubFile[] {
+function usual(there: readonly StatedFile[]): readonly StatedFile[] {
   if (there.length === 1) return there;
   const whole = there.filter(({ path }) => !SPLIT.test(path));
   if (whole.length === 1) return whole;
@@ -49,21 +46,21 @@ function usual(there: readonly HubFile[]): readonly HubFile[] {
 }
 
 /** By its path, else by its name alone, whatever the capitals. */
-function named(there: readonly HubFile[], wanted: string): readonly HubFile[] {
+function named(there: readonly StatedFile[], wanted: string): readonly StatedFile[] {
   const exact = there.filter(({ path }) => path === wanted);
   if (exact.length > 0) return exact;
   const lower = wanted.toLowerCase();
   return there.filter(({ path }) => [path, fileName(path)].some((name) => name.toLowerCase() === lower));
 }
 
-function stated({ repository }: HubRepository, { path, sizeBytes, sha256 }: HubFile): StatedFile {
+function stated({ repository }: HubRepository, { path, sizeBytes, sha256 }: StatedFile): ChosenFile {
   if (SPLIT.test(path)) {
     throw new PullError(
       `The file ${path} of ${repository} is one part of a model that was cut into several files, which cannot be used: ` +
         "choose a repository that has it in one.",
     );
   }
-  if (sizeBytes === null || sizeBytes === 0 || sha256 === null) {
+  if (sizeBytes === 0 || sha256 === undefined) {
     throw new PullError(
       `The hub states no size or no SHA-256 for ${path} of ${repository}, so a download could not be checked: choose another file.`,
     );
@@ -76,10 +73,10 @@ export function fileName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-const MOST_LISTED = 12;
+const MAX_LISTED = 12;
 
-function listed(files: readonly HubFile[]): string {
+function listed(files: readonly StatedFile[]): string {
   const names = files.map(({ path }) => path).sort();
-  const more = names.length - MOST_LISTED;
-  return more > 0 ? `${names.slice(0, MOST_LISTED).join(", ")} and ${more} more` : names.join(", ");
+  const more = names.length - MAX_LISTED;
+  return more > 0 ? `${names.slice(0, MAX_LISTED).join(", ")} and ${more} more` : names.join(", ");
 }

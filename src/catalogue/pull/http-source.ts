@@ -2,10 +2,10 @@ import type { IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { prepareForBody } from "./http-answer.ts";
 import { brokenOff, openUrl, UnreachableError } from "./http-request.ts";
+import type { PullTimes } from "./options.ts";
 import type { PartFile } from "./part-file.ts";
 import { PullError, SourceError } from "./pull-error.ts";
 import { receive } from "./receive.ts";
-import type { PullTimes } from "./times.ts";
 
 /** Tells that a try failed and when the next one is. */
 export type OnRetry = (problem: string, delayMs: number) => void;
@@ -29,15 +29,15 @@ export async function fetchOverHttp(
   signal: AbortSignal,
   onRetry: OnRetry,
 ): Promise<void> {
-  let mostBytes = part.doneBytes;
+  let maxBytes = part.doneBytes;
   let fruitless = 0;
   let wasReached = false;
   while (!part.isComplete) {
     const failure = await attempt(address, part, times, signal);
     if (failure === null) return;
     wasReached ||= !(failure instanceof UnreachableError);
-    fruitless = part.doneBytes - mostBytes >= times.stallBytes ? 0 : fruitless + 1;
-    mostBytes = Math.max(mostBytes, part.doneBytes);
+    fruitless = part.doneBytes - maxBytes >= times.stallBytes ? 0 : fruitless + 1;
+    maxBytes = Math.max(maxBytes, part.doneBytes);
     const delayMs = delayBefore(fruitless, failure, times);
     if (delayMs === null || !(failure.isPassing || (wasReached && failure instanceof UnreachableError))) {
       throw failure;
@@ -50,7 +50,7 @@ export async function fetchOverHttp(
 /** How long to wait before the next try; `null` when there is none. */
 function delayBefore(fruitless: number, { retryAfterMs }: SourceError, times: PullTimes): number | null {
   if (fruitless > times.retryDelaysMs.length) return null;
-  if (retryAfterMs !== null) return retryAfterMs > times.longestWaitMs ? null : retryAfterMs;
+  if (retryAfterMs !== null) return retryAfterMs > times.maxWaitMs ? null : retryAfterMs;
   return times.retryDelaysMs[Math.max(0, fruitless - 1)] ?? 0;
 }
 

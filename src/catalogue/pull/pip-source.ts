@@ -2,11 +2,11 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { PipSource } from "../checkpoint-manifest.ts";
 import { asDiskError } from "./disk.ts";
+import type { PullTimes } from "./options.ts";
 import type { PartFile } from "./part-file.ts";
 import { pipProblem } from "./pip-problem.ts";
 import { SourceError } from "./pull-error.ts";
 import { runPython } from "./python.ts";
-import type { PullTimes } from "./times.ts";
 import { watchWheel } from "./watch-wheel.ts";
 
 /** Begins the name of a folder that pip works in; what is left of one is of no use. */

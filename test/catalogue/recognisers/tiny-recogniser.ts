@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { PullEvent } from "../../../src/catalogue/pull/observer.ts";
+import type { PullEvent } from "../../../src/catalogue/pull/options.ts";
 import {
   type Conversion,
   pullRecogniser,

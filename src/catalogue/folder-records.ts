@@ -3,7 +3,14 @@ import { dirname, join } from "node:path";
 import Type, { type Static } from "typebox";
 import { Check } from "typebox/schema";
 import { writeJson } from "../files/write-json.ts";
-import { type CheckpointManifest, parseManifest, SAFE_NAME, SHA256 } from "./checkpoint-manifest.ts";
+import {
+  type CheckpointManifest,
+  GIT_SHA1,
+  parseManifest,
+  REPOSITORY,
+  SAFE_NAME,
+  SHA256,
+} from "./checkpoint-manifest.ts";
 import { isHubPath } from "./hub/hub-name.ts";
 import {
   type CheckpointRecord,
@@ -81,9 +88,9 @@ export async function removeReceipt(named: Named, dataDir: string): Promise<void
 /** Where a codec language model is from. */
 const HubRecord = Type.Object({
   name: Type.String(),
-  repository: Type.String({ pattern: "^[\\w.-]+/[\\w.-]+$" }),
+  repository: Type.String({ pattern: REPOSITORY }),
   /** The commit that every file is of. */
-  revision: Type.String({ pattern: "^[0-9a-f]{40}$" }),
+  revision: Type.String({ pattern: GIT_SHA1 }),
   licence: Type.String({ minLength: 1 }),
   licenceUrl: Type.String({ pattern: "^https://" }),
   /**
@@ -95,7 +102,7 @@ const HubRecord = Type.Object({
       path: Type.String({ minLength: 1 }),
       sizeBytes: Type.Integer({ minimum: 0 }),
       sha256: Type.Optional(Type.String({ pattern: SHA256 })),
-      gitSha1: Type.Optional(Type.String({ pattern: "^[0-9a-f]{40}$" })),
+      gitSha1: Type.Optional(Type.String({ pattern: GIT_SHA1 })),
     }),
     { minItems: 1 },
   ),

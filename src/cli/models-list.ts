@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { CheckpointManifest } from "../catalogue/checkpoint-manifest.ts";
+import type { CheckpointManifest, RecogniserManifest } from "../catalogue/checkpoint-manifest.ts";
 import { pullableCheckpoints, pullableRecognisers } from "../catalogue/checkpoints.ts";
 import {
   installedFolder,
@@ -26,7 +26,6 @@ import {
 import { mergedBytes } from "../catalogue/merged-file.ts";
 import { offeredModels } from "../catalogue/offered-models.ts";
 import { megabytes } from "../catalogue/pull/disk.ts";
-import type { RecogniserManifest } from "../catalogue/recognisers/recogniser-manifest.ts";
 import { firstSentenceS, knownSpeed } from "../catalogue/writer-speed.ts";
 import { WHISPER_CONVERSION } from "../server/whisper-conversion.ts";
 import type { Settings } from "../settings/schema.ts";

@@ -1,4 +1,4 @@
-import type { CheckpointManifest } from "../catalogue/checkpoint-manifest.ts";
+import type { CheckpointManifest, RecogniserManifest } from "../catalogue/checkpoint-manifest.ts";
 import {
   DEFAULT_WRITER,
   findCheckpoint,
@@ -26,7 +26,6 @@ import { EMBEDDED_CHECKPOINT } from "../catalogue/public-models.ts";
 import type { PullOptions } from "../catalogue/pull/options.ts";
 import { pullCheckpoint, removeCheckpoint } from "../catalogue/pull/pull.ts";
 import { pullRecogniser } from "../catalogue/recognisers/pull-recogniser.ts";
-import type { RecogniserManifest } from "../catalogue/recognisers/recogniser-manifest.ts";
 import { firstSentenceS } from "../catalogue/writer-speed.ts";
 import type { InstalledWriter } from "../server/embedded-writer.ts";
 import { inFull } from "../server/in-full.ts";

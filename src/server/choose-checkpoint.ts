@@ -9,7 +9,7 @@ import { inFull } from "./in-full.ts";
 export const AUTO = "auto";
 
 /** A first sentence that takes longer is waited for too long. */
-export const MOST_SECONDS = 1.5;
+export const MAX_FIRST_SENTENCE_S = 1.5;
 
 /** What a choice depends on. */
 export interface Choice {
@@ -30,7 +30,7 @@ export async function chooseCheckpoint({ dataDir, speedOf, note, signal }: Choic
     if (manifest.name === DEFAULT_WRITER) break;
     try {
       const seconds = firstSentenceS(await speedOf(manifest));
-      if (seconds < MOST_SECONDS) {
+      if (seconds < MAX_FIRST_SENTENCE_S) {
         note(`Replies are written by ${manifest.name}, whose first sentence takes ${shown(seconds)} here.`);
         return manifest.name;
       }

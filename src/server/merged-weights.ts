@@ -55,7 +55,7 @@ async function made(inputs: MergeInputs, origin: string, signal: AbortSignal): P
   const { size } = await stat(base.path);
   const draft = join(dir, draftName(origin));
   try {
-    await requireSpace(dir, Math.ceil(MOST_GROWTH * size), freeBytes);
+    await requireSpace(dir, Math.ceil(MAX_GROWTH * size), freeBytes);
     const sha256 = await mergeInProcess({ basePath: base.path, adapterPath, outPath: draft }, signal);
     const path = join(dir, mergedName(origin, sha256));
     await rename(draft, path);
@@ -68,4 +68,4 @@ async function made(inputs: MergeInputs, origin: string, signal: AbortSignal): P
 }
 
 /** Of blocks of 20 bytes, 34 are made. */
-const MOST_GROWTH = 1.7;
+const MAX_GROWTH = 1.7;

@@ -1,7 +1,7 @@
 import type { CheckpointManifest, HubSource } from "../checkpoint-manifest.ts";
 import { findHubWriter, hubWriterAt, UNKNOWN_MANNER, type WriterManner } from "../hub-writers.ts";
-import { type ChosenFile, fileName } from "./choose-file.ts";
 import { HUB } from "./hub-access.ts";
+import { type ChosenFile, fileName } from "./hub-name.ts";
 import type { HubRepository } from "./hub-repository.ts";
 
 /** What is said where the hub names no licence. */

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import Type, { type Static, type TSchema } from "typebox";
 import { Check } from "typebox/schema";
 import { stopWith } from "../../model/stop-with.ts";
-import { refusal } from "../pull/http-answer.ts";
-import { openUrl } from "../pull/http-request.ts";
+import { GIT_SHA1, REPOSITORY, SHA256 } from "../checkpoint-manifest.ts";
+import { openUrl, refusal } from "../pull/http-request.ts";
 import type { Fetching } from "../pull/options.ts";
 import { messageOf, PullError, SourceError } from "../pull/pull-error.ts";
 import type { StatedFile } from "../stated-file.ts";
-import { type HubAccess, hubAccess, hubEndpoint, tokenRemedy } from "./hub-access.ts";
+import { type HubAccess, hubAccess, hubHost, tokenRemedy } from "./hub-access.ts";
 import { isHubPath } from "./hub-name.ts";
 
 /** With what the hub is asked. */
@@ -28,8 +28,8 @@ export interface HubRepository {
 
 /** What `/api/models/OWNER/REPO/revision/main?blobs=true` answers, as far as it is read here. */
 const Answer = Type.Object({
-  id: Type.Optional(Type.String({ pattern: "^[\\w.-]+/[\\w.-]+$" })),
-  sha: Type.String({ pattern: "^[0-9a-f]{40}$" }),
+  id: Type.Optional(Type.String({ pattern: REPOSITORY })),
+  sha: Type.String({ pattern: GIT_SHA1 }),
   siblings: Type.Array(
     Type.Object({
       rfilename: Type.String({ minLength: 1 }),
@@ -39,7 +39,7 @@ const Answer = Type.Object({
         Type.Union([
           Type.Object({
             size: Type.Integer({ minimum: 0 }),
-            sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+            sha256: Type.String({ pattern: SHA256 }),
           }),
           Type.Null(),
         ]),
@@ -59,9 +59,8 @@ const MAX_BYTES = 16 * 2 ** 20;
  */
 export async function lookAtRepository(repository: string, asking: Asking): Promise<HubRepository> {
   const { env, signal } = asking;
-  const endpoint = hubEndpoint(env);
-  const host = URL.canParse(endpoint) ? new URL(endpoint).host : endpoint;
-  const refuse = (why: string) => new PullError(`${host} does not say what ${repository} is: ${why}.`);
+  const refuse = (why: string) =>
+    new PullError(`${hubHost(env)} does not say what ${repository} is: ${why}.`);
   let text: string;
   try {
     const path = `${repository}/revision/main?blobs=true`;
@@ -140,7 +139,7 @@ export async function withTree(repository: HubRepository, asking: Asking): Promi
 
 /** What is stated of a small file. Of one in LFS, the blob would be that of the pointer. */
 function inGit(path: string, size: number | null | undefined, blob: unknown): StatedFile {
-  const isName = typeof blob === "string" && /^[0-9a-f]{40}$/.test(blob);
+  const isName = typeof blob === "string" && new RegExp(GIT_SHA1).test(blob);
   return { path, sizeBytes: size ?? 0, ...(isName ? { gitSha1: blob } : {}) };
 }
 

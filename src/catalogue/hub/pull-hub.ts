@@ -4,9 +4,8 @@ import { type Fetching, fetchingBy } from "../pull/options.ts";
 import { type Outcome, pullCheckpoint } from "../pull/pull.ts";
 import { PullError } from "../pull/pull-error.ts";
 import { type HubPullOptions, requireAccepted } from "./accepted-licences.ts";
-import { chooseFile, fileName } from "./choose-file.ts";
 import { hubManifest, hubSourceOf } from "./hub-manifest.ts";
-import type { HubName } from "./hub-name.ts";
+import { chooseFile, fileName, type HubName } from "./hub-name.ts";
 import { lookAtRepository } from "./hub-repository.ts";
 
 export interface HubPulled {

@@ -113,3 +113,22 @@ function why(error: unknown): string {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   return codeOf(error) ?? codeOf(first) ?? messageOf(first);
 }
+
+/** An answer that has nothing of use; the remedy ends the sentence. */
+export function refusal({ statusCode = 0, headers }: IncomingMessage, remedy = ""): SourceError {
+  const isPassing = statusCode >= 500 || [408, 425, 429].includes(statusCode);
+  const retryAfterMs = isPassing ? waitOf(headers["retry-after"]) : null;
+  return new SourceError(`it answers with status ${statusCode}${remedy}`, {
+    isPassing,
+    status: statusCode,
+    ...(retryAfterMs === null ? {} : { retryAfterMs }),
+  });
+}
+
+/** `Retry-After`: seconds or a date (RFC 9110, 10.2.3). */
+function waitOf(value: string | undefined): number | null {
+  if (value === undefined) return null;
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000;
+  const atMs = Date.parse(value);
+  return Number.isNaN(atMs) ? null : Math.max(0, atMs - Date.now());
+}

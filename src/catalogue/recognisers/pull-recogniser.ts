@@ -2,14 +2,15 @@ import { randomUUID } from "node:crypto";
 import { readdir, rename, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { sha256OfFile } from "../../files/sha256-of-file.ts";
+import type { Origin, RecogniserManifest } from "../checkpoint-manifest.ts";
 import { type Receipt, recogniserRecord, removeReceipt, writeReceipt } from "../folder-records.ts";
 import { checkpointDir, verifyCheckpoint } from "../installed-checkpoint.ts";
 import { asDiskError, makeFolder, onDisk, requireSpace } from "../pull/disk.ts";
 import type { Fetching, PullOptions } from "../pull/options.ts";
 import { type Outcome, pullBy } from "../pull/pull.ts";
 import { codeOf, messageOf, PullError } from "../pull/pull-error.ts";
-import { describeOrigin, fetchOrigin, OriginError } from "./fetch-origin.ts";
-import type { Origin, RecogniserManifest } from "./recogniser-manifest.ts";
+import { NoSourceError } from "../pull/pull-file.ts";
+import { describeOrigin, fetchOrigin } from "./fetch-origin.ts";
 
 /** How what others publish becomes what is used here. */
 export interface Conversion {
@@ -101,7 +102,7 @@ async function failureOf(
   parts: string,
   { observe, env }: Fetching,
 ): Promise<string> {
-  if (error instanceof OriginError) return error.message;
+  if (error instanceof NoSourceError) return error.message;
   if (!(error instanceof UnfitWeightsError)) throw error;
   // What is stated, and nothing can be made of, would be found again and again.
   await rm(parts, { recursive: true, force: true });

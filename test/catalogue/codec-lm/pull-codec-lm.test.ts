@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   truncateSync,
   writeFileSync,
@@ -170,6 +171,26 @@ describe("a codec language model on the hub", () => {
     assert.deepEqual([end, left], ["installed", [...Object.keys(QWEN_FILES), "hub.json"].sort()]);
     assert.notEqual(await installedFolder(dataDir, QWEN.name), null);
     assert.equal(await installedFolder(dataDir, "csm-1b"), null);
+  });
+
+  it("is told which of two files of one name is cut, or gone", async () => {
+    const hub = await fakeHub();
+    hub.repository(QWEN.repository, { ...QWEN_FILES });
+    const { dataDir } = await pull(hub, { known: QWEN });
+    const inspected = async () => inspectCheckpoint(await codecLmRecord(QWEN, dataDir), dataDir);
+    const weights = join(dataDir, "checkpoints", QWEN.name, "speech_tokenizer", "model.safetensors");
+    truncateSync(weights, 7);
+    assert.equal(
+      (await inspected()).problem,
+      "The weights of qwen3-tts-0.6b are damaged (speech_tokenizer/model.safetensors has 7 bytes instead of 40000): " +
+        "run antiphon models pull qwen3-tts-0.6b.",
+    );
+    rmSync(weights);
+    const { state, problem } = await inspected();
+    assert.deepEqual(
+      [state, problem?.includes("(speech_tokenizer/model.safetensors is not there)")],
+      ["damaged", true],
+    );
   });
 
   it("may have its weights in one file, or in an index that nobody names", async () => {

@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
 import { SAMPLE_RATE_HZ } from "../src/audio/format.ts";
-import { embeddedCheckpoint } from "../src/catalogue/embedded-checkpoint.ts";
+import { embeddedCheckpoint } from "../src/catalogue/installed-checkpoint.ts";
 import { createParametricModel } from "../src/engines/parametric/model.ts";
 import { plainScript } from "./plain-script.ts";
 

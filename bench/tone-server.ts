@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import pino from "pino";
-import { embeddedCheckpoint } from "../src/catalogue/embedded-checkpoint.ts";
+import { embeddedCheckpoint } from "../src/catalogue/installed-checkpoint.ts";
 import { workerCount } from "../src/limits/server-limits.ts";
 import { startServer } from "../src/server/start-server.ts";
 import { loadSettings } from "../src/settings/load.ts";

@@ -1,4 +1,4 @@
-import { embeddedCheckpoint } from "../../src/catalogue/embedded-checkpoint.ts";
+import { embeddedCheckpoint } from "../../src/catalogue/installed-checkpoint.ts";
 import { median } from "../../src/cli/bench/percentile.ts";
 import { TEN_WORDS } from "../../src/cli/bench/texts.ts";
 import { createParametricModel } from "../../src/engines/parametric/model.ts";

@@ -1,4 +1,4 @@
-import { embeddedCheckpoint } from "../../src/catalogue/embedded-checkpoint.ts";
+import { embeddedCheckpoint } from "../../src/catalogue/installed-checkpoint.ts";
 import { openUnknownWordNet } from "../../src/engines/parametric/read-text.ts";
 import { createPhonemizer, type Phonemizer } from "../../src/text/phonemizer.ts";
 import { loadTextTables } from "../../src/text/tables.ts";

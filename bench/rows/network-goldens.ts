@@ -1,4 +1,4 @@
-import { embeddedCheckpoint } from "../../src/catalogue/embedded-checkpoint.ts";
+import { embeddedCheckpoint } from "../../src/catalogue/installed-checkpoint.ts";
 import { PART, SPECTRUM_VALUES } from "../../src/engines/parametric/geometry.ts";
 import { createKernel } from "../../src/engines/parametric/kernel/kernel.ts";
 import { openNetwork } from "../../src/engines/parametric/network.ts";

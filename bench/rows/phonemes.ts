@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { embeddedCheckpoint } from "../../src/catalogue/embedded-checkpoint.ts";
+import { embeddedCheckpoint } from "../../src/catalogue/installed-checkpoint.ts";
 import { openUnknownWordNet } from "../../src/engines/parametric/read-text.ts";
 import type { Readings } from "../../src/text/differences.ts";
 import { createPhonemizer } from "../../src/text/phonemizer.ts";

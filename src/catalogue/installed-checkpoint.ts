@@ -1,16 +1,16 @@
-import { stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { sha256OfFile } from "../files/sha256-of-file.ts";
-import type { CheckpointFile } from "./checkpoint-manifest.ts";
-import { codeOf } from "./pull/pull-error.ts";
+import { fileURLToPath } from "node:url";
+import { EMBEDDED_CHECKPOINT } from "./public-models.ts";
+import { codeOf, isAbsent } from "./pull/pull-error.ts";
+import { type StatedFile, wrongBytes } from "./stated-file.ts";
 
-/** A file of a checkpoint, as far as it can be told whether it is there. */
-export type PlacedFile = Pick<CheckpointFile, "path" | "sizeBytes" | "sha256">;
-
-/** What a checkpoint consists of. */
-export interface Contents<F extends PlacedFile = PlacedFile> {
+/** What a checkpoint has to consist of: by its manifest, or by what its folder says of itself. */
+export interface CheckpointRecord {
   readonly name: string;
-  readonly files: readonly F[];
+  readonly files: readonly StatedFile[];
+  /** Whether its folder appeared when it was whole, so that a file that is not there was lost. */
+  readonly wasWhole?: boolean;
 }
 
 /** What there is of a checkpoint in a data directory. */
@@ -18,112 +18,114 @@ export interface CheckpointState {
   readonly state: "installed" | "missing" | "damaged";
   /** Bytes of its files that are there. */
   readonly sizeBytes: number;
-  /** One sentence with the remedy, unless it is installed. */
+  /** One sentence with the remedy, which names a file by its path within the checkpoint; `null` when it is installed. */
   readonly problem: string | null;
 }
 
 /** Absolute path of the folder that a checkpoint is installed in. */
-export function checkpointDir({ name }: Pick<Contents, "name">, dataDir: string): string {
+export function checkpointDir({ name }: Pick<CheckpointRecord, "name">, dataDir: string): string {
   return join(dataDir, "checkpoints", name);
 }
 
-/** Absolute path of a file of a checkpoint; of its first where none is named. */
-export function checkpointFile(
-  manifest: Contents,
-  dataDir: string,
-  file: PlacedFile = manifest.files[0]!,
-): string {
-  return join(checkpointDir(manifest, dataDir), file.path);
+/** Absolute path of a checkpoint's first file: of a writer, the only one. */
+export function checkpointFile(record: CheckpointRecord, dataDir: string): string {
+  return join(checkpointDir(record, dataDir), record.files[0]!.path);
 }
 
 /** Looks at the sizes only: within a millisecond, and blind to bytes that have changed in place. */
-export async function inspectCheckpoint(manifest: Contents, dataDir: string): Promise<CheckpointState> {
-  return stateOf(manifest, dataDir, await wrongFiles(manifest, dataDir, async () => null));
+export function inspectCheckpoint(
+  record: CheckpointRecord | CheckpointState,
+  dataDir: string,
+): Promise<CheckpointState> {
+  return lookOver(record, dataDir, async () => null);
 }
 
-/** Reads every byte: about 0.3 s for 100 MB. Throws the signal's reason when it aborts. */
-export async function verifyCheckpoint(
-  manifest: Contents,
+/** Reads every byte, if the sizes are right: about 0.3 s for 100 MB. Throws the signal's reason when it aborts. */
+export function verifyCheckpoint(
+  record: CheckpointRecord | CheckpointState,
   dataDir: string,
   signal?: AbortSignal,
 ): Promise<CheckpointState> {
-  return stateOf(manifest, dataDir, await brokenFiles(manifest, dataDir, signal));
+  return lookOver(record, dataDir, (path, file) => wrongBytes(path, file, signal));
 }
 
-/** A file that is not what it should be. */
-export interface BrokenFile<F extends PlacedFile = PlacedFile> {
-  readonly file: F;
-  readonly path: string;
-  /** What is wrong with it; `null` when it is not there at all. */
-  readonly fault: string | null;
-}
-
-/** The files that are missing or have other bytes than they should. Throws the signal's reason when it aborts. */
-export function brokenFiles<F extends PlacedFile>(
-  manifest: Contents<F>,
-  dataDir: string,
-  signal?: AbortSignal,
-): Promise<BrokenFile<F>[]> {
-  return wrongFiles(manifest, dataDir, async (path, { sha256 }) => {
-    const got = await sha256OfFile(path, signal);
-    return got === sha256 ? null : `has the SHA-256 ${got} instead of ${sha256}`;
-  });
-}
-
-/** Whether every file is there and has its size. */
-export async function isInstalled(manifest: Contents, dataDir: string): Promise<boolean> {
-  return (await inspectCheckpoint(manifest, dataDir)).state === "installed";
-}
-
-async function stateOf(
-  manifest: Contents,
-  dataDir: string,
-  broken: readonly BrokenFile[],
-): Promise<CheckpointState> {
-  const paths = manifest.files.map((file) => checkpointFile(manifest, dataDir, file));
-  const sizes = await Promise.all(paths.map((path) => sizeOf(path).catch(() => null)));
-  const sizeBytes = sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
-  const worst = broken.find(({ fault }) => fault !== null) ?? broken[0];
-  if (worst === undefined) return { state: "installed", sizeBytes, problem: null };
-  const { path, fault } = worst;
-  const what = fault === null ? `missing (there is no ${path})` : `damaged (${path} ${fault})`;
+/** The state of a checkpoint that is not installed. */
+export function notInstalled(
+  { name }: Pick<CheckpointRecord, "name">,
+  state: "missing" | "damaged",
+  what: string,
+  sizeBytes = 0,
+): CheckpointState {
   return {
-    state: fault === null ? "missing" : "damaged",
+    state,
     sizeBytes,
-    problem: `The weights of ${manifest.name} are ${what}: run antiphon models pull ${manifest.name}.`,
+    problem: `The weights of ${name} are ${what}: run antiphon models pull ${name}.`,
   };
 }
 
-/** The files that are missing, have another size than they should, or do not pass the further check. */
-async function wrongFiles<F extends PlacedFile>(
-  manifest: Contents<F>,
+async function lookOver(
+  record: CheckpointRecord | CheckpointState,
   dataDir: string,
-  faultIn: (path: string, file: F) => Promise<string | null>,
-): Promise<BrokenFile<F>[]> {
-  const broken: BrokenFile<F>[] = [];
-  for (const file of manifest.files) {
-    const path = checkpointFile(manifest, dataDir, file);
-    try {
-      const size = await sizeOf(path);
-      const isWhole = size === file.sizeBytes;
-      const fault = isWhole ? await faultIn(path, file) : `has ${size} bytes instead of ${file.sizeBytes}`;
-      if (fault !== null) broken.push({ file, path, fault: size === null ? null : fault });
-    } catch (error) {
-      const code = codeOf(error);
-      if (code === undefined) throw error;
-      broken.push({ file, path, fault: `cannot be read (${code})` });
-    }
+  faultIn: (path: string, file: StatedFile) => Promise<string | null>,
+): Promise<CheckpointState> {
+  if ("state" in record) return record;
+  const dir = checkpointDir(record, dataDir);
+  const entries = await Promise.all(record.files.map((file) => entryOf(join(dir, file.path), file)));
+  const sizeBytes = entries.reduce((sum, entry) => sum + entry.sizeBytes, 0);
+  const damaged = (file: StatedFile, fault: string) =>
+    notInstalled(record, "damaged", `damaged (${file.path} ${fault})`, sizeBytes);
+  const lost = record.files.find((_, at) => entries[at]!.fault === ABSENT);
+  for (const [at, file] of record.files.entries()) {
+    const { fault } = entries[at]!;
+    if (fault !== null && (fault !== ABSENT || record.wasWhole === true)) return damaged(file, fault);
   }
-  return broken;
+  if (lost !== undefined) {
+    return notInstalled(record, "missing", `missing (there is no ${lost.path} in ${dir})`, sizeBytes);
+  }
+  for (const file of record.files) {
+    const fault = await faultIn(join(dir, file.path), file);
+    if (fault !== null) return damaged(file, fault);
+  }
+  return { state: "installed", sizeBytes, problem: null };
 }
 
-/** Bytes of a file or entry, or `null` when it is not there. */
-async function sizeOf(path: string): Promise<number | null> {
+const ABSENT = "is not there";
+
+/** How large a file is, and what of that is wrong. */
+async function entryOf(
+  path: string,
+  file: StatedFile,
+): Promise<{ readonly sizeBytes: number; readonly fault: string | null }> {
   try {
-    return (await stat(path)).size;
+    const { size: sizeBytes } = await stat(path);
+    const isWhole = sizeBytes === file.sizeBytes;
+    return { sizeBytes, fault: isWhole ? null : `has ${sizeBytes} bytes instead of ${file.sizeBytes}` };
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    if (code === "ENOENT" || code === "ENOTDIR") return null;
+    return { sizeBytes: 0, fault: isAbsent(error) ? ABSENT : `cannot be read (${codeOf(error)})` };
+  }
+}
+
+/** The neural voice that comes with the package, where it lies beside the compiled program. */
+export const embeddedCheckpoint = {
+  name: EMBEDDED_CHECKPOINT,
+  /** Absolute path of its folder. */
+  dir: fileURLToPath(new URL("../../../voices/heart", import.meta.url)),
+  /** SPDX identifier. */
+  licence: "Apache-2.0",
+};
+
+/** Bytes of all files in the folder and below, or `null` when there is no such folder. */
+export async function sizeOnDisk(dir: string): Promise<number | null> {
+  try {
+    const files = (await readdir(dir, { recursive: true, withFileTypes: true })).filter((entry) =>
+      entry.isFile(),
+    );
+    const sizes = await Promise.all(
+      files.map(async (file) => (await stat(join(file.parentPath, file.name))).size),
+    );
+    return sizes.reduce((sum, size) => sum + size, 0);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
     throw error;
   }
 }

@@ -1,9 +1,9 @@
-import { randomUUID } from "node:crypto";
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { availableParallelism, cpus } from "node:os";
 import { join } from "node:path";
 import Type, { type Static } from "typebox";
 import { Check } from "typebox/schema";
+import { writeJson } from "../files/write-json.ts";
 import type { CheckpointManifest } from "./checkpoint-manifest.ts";
 import { checkpointDir } from "./installed-checkpoint.ts";
 
@@ -61,14 +61,7 @@ export async function keepSpeed(
     write_tokens_per_s: measured.writeTokensPerS,
     measured_at: new Date().toISOString(),
   };
-  const path = pathOf(manifest, dataDir);
-  const draft = `${path}.${randomUUID()}`;
-  try {
-    await writeFile(draft, `${JSON.stringify(speed, null, 2)}\n`);
-    await rename(draft, path);
-  } catch {
-    await rm(draft, { force: true }).catch(() => {});
-  }
+  await writeJson(pathOf(manifest, dataDir), speed).catch(() => {});
   return speed;
 }
 

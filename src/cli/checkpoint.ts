@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
-import { installedFolder } from "../catalogue/codec-lm/installed-folder.ts";
+import { installedFolder } from "../catalogue/codec-lm/known-checkpoints.ts";
 import type { Precision } from "../engines/codec-lm/model.ts";
 import { WrongCallError } from "../server/wrong-call-error.ts";
 import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
@@ -28,9 +28,8 @@ export function registerCheckpoint(program: Command): void {
       const { dataDir } = await settingsOf(command);
       const { checkCheckpoint } = await import("./checkpoint-check.ts");
       const { untilInterrupted } = await import("../terminal/interruption.ts");
-      await untilInterrupted((signal) =>
-        checkCheckpoint(folderOf(folder, dataDir), { isFull: full, signal }),
-      );
+      const dir = await folderOf(folder, dataDir);
+      await untilInterrupted((signal) => checkCheckpoint(dir, { isFull: full, signal }));
     });
 
   addGlobalOptions(checkpoint.command("run"))
@@ -55,15 +54,14 @@ export function registerCheckpoint(program: Command): void {
       const { dataDir } = await settingsOf(command);
       const { runCheckpoint } = await import("./checkpoint-run.ts");
       const { untilInterrupted } = await import("../terminal/interruption.ts");
-      await untilInterrupted((signal) =>
-        runCheckpoint(folderOf(folder, dataDir), { ...flags, precision, dataDir }, signal),
-      );
+      const dir = await folderOf(folder, dataDir);
+      await untilInterrupted((signal) => runCheckpoint(dir, { ...flags, precision, dataDir }, signal));
     });
 }
 
 /** A folder, or where a checkpoint was pulled to whose name no folder here has. */
-function folderOf(given: string, dataDir: string): string {
-  return existsSync(given) ? given : (installedFolder(dataDir, given) ?? given);
+async function folderOf(given: string, dataDir: string): Promise<string> {
+  return existsSync(given) ? given : ((await installedFolder(dataDir, given)) ?? given);
 }
 
 function precisionOf(dtype: string): Precision {

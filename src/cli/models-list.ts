@@ -1,19 +1,31 @@
 import { existsSync } from "node:fs";
-import type { CheckpointManifest } from "../catalogue/checkpoint-manifest.ts";
+import type { CheckpointManifest, RecogniserManifest } from "../catalogue/checkpoint-manifest.ts";
 import { pullableCheckpoints, pullableRecognisers } from "../catalogue/checkpoints.ts";
-import { inspectCodecLm, installedFolder } from "../catalogue/codec-lm/installed-folder.ts";
-import { KNOWN_CODEC_LMS, type KnownCodecLm } from "../catalogue/codec-lm/known-checkpoints.ts";
-import { embeddedCheckpoint, sizeOnDisk } from "../catalogue/embedded-checkpoint.ts";
+import {
+  installedFolder,
+  KNOWN_CODEC_LMS,
+  type KnownCodecLm,
+} from "../catalogue/codec-lm/known-checkpoints.ts";
+import {
+  codecLmRecord,
+  type OwnManifest,
+  ownManifests,
+  recogniserRecord,
+} from "../catalogue/folder-records.ts";
 import { hubSourceOf } from "../catalogue/hub/hub-manifest.ts";
 import { shownHubName } from "../catalogue/hub/hub-name.ts";
 import { HUB_WRITERS, type HubWriter } from "../catalogue/hub-writers.ts";
-import { type CheckpointState, checkpointDir, inspectCheckpoint } from "../catalogue/installed-checkpoint.ts";
+import {
+  type CheckpointRecord,
+  type CheckpointState,
+  checkpointDir,
+  embeddedCheckpoint,
+  inspectCheckpoint,
+  sizeOnDisk,
+} from "../catalogue/installed-checkpoint.ts";
 import { mergedBytes } from "../catalogue/merged-file.ts";
 import { offeredModels } from "../catalogue/offered-models.ts";
-import { type OwnManifest, ownManifests } from "../catalogue/own-manifests.ts";
 import { megabytes } from "../catalogue/pull/disk.ts";
-import { inspectRecogniser } from "../catalogue/recognisers/installed-recogniser.ts";
-import type { RecogniserManifest } from "../catalogue/recognisers/recogniser-manifest.ts";
 import { firstSentenceS, knownSpeed } from "../catalogue/writer-speed.ts";
 import { WHISPER_CONVERSION } from "../server/whisper-conversion.ts";
 import type { Settings } from "../settings/schema.ts";
@@ -73,40 +85,28 @@ export async function listModels({
   checkpoints,
 }: Pick<Settings, "dataDir" | "writer" | "models" | "checkpoints">): Promise<ModelListing> {
   const { name, dir, licence } = embeddedCheckpoint;
-  const sizeBytes = await sizeOnDisk(dir);
-  const installed = sizeBytes !== null;
+  const embedded: Listed = { ...(await inFolder(name, dir)), embedded: true, licence };
   const own = await ownManifests(dataDir);
   const manifests = [...pullableCheckpoints(), ...own.flatMap(({ manifest }) => manifest ?? [])];
   const known = HUB_WRITERS.filter((writer) => own.every((one) => one.name !== writer.name));
   return {
-    models: offeredModels({ models, checkpoints }).map(({ card, checkpoint }) => ({
-      id: card.id,
-      display_name: card.displayName,
-      default: card.isDefault,
-      modes: card.modes,
-      speakers: card.speakers,
-      checkpoint,
-      installed: isInstalled(checkpoint, { dataDir, checkpoints }, installed),
-      description: card.description,
-    })),
+    models: await Promise.all(
+      offeredModels({ models, checkpoints }).map(async ({ card, checkpoint }) => ({
+        id: card.id,
+        display_name: card.displayName,
+        default: card.isDefault,
+        modes: card.modes,
+        speakers: card.speakers,
+        checkpoint,
+        installed: await isInstalled(checkpoint, { dataDir, checkpoints }, embedded.installed),
+        description: card.description,
+      })),
+    ),
     checkpoints: [
-      {
-        name,
-        kind: "voice",
-        embedded: true,
-        installed,
-        state: installed ? "installed" : "missing",
-        size_bytes: sizeBytes,
-        download_bytes: null,
-        licence,
-        path: dir,
-        urls: null,
-        hub: null,
-        speed: null,
-      },
-      ...(await Promise.all(manifests.map((manifest) => listed(manifest, dataDir, writer.threads)))),
+      embedded,
+      ...(await Promise.all(manifests.map((manifest) => listedWriter(manifest, dataDir, writer.threads)))),
       ...(await Promise.all(pullableRecognisers().map((manifest) => listedRecogniser(manifest, dataDir)))),
-      ...KNOWN_CODEC_LMS.map((known) => listedCodecLm(known, dataDir)),
+      ...(await Promise.all(KNOWN_CODEC_LMS.map((known) => listedCodecLm(known, dataDir)))),
       ...(await Promise.all(
         Object.entries(checkpoints).map(([name, checkpoint]) => listedByHand(name, checkpoint)),
       ).then((lists) => lists.flat())),
@@ -117,74 +117,67 @@ export async function listModels({
 }
 
 /** What computes elsewhere has nothing to install. */
-function isInstalled(
+async function isInstalled(
   checkpoint: string,
   { dataDir, checkpoints }: Pick<Settings, "dataDir" | "checkpoints">,
   isEmbeddedThere: boolean,
-): boolean {
+): Promise<boolean> {
   if (checkpoint === embeddedCheckpoint.name) return isEmbeddedThere;
   const given = checkpoints[checkpoint];
   if (given?.remote !== undefined) return true;
-  return given?.path === undefined ? installedFolder(dataDir, checkpoint) !== null : existsSync(given.path);
+  if (given?.path !== undefined) return existsSync(given.path);
+  return (await installedFolder(dataDir, checkpoint)) !== null;
 }
 
-async function listed(manifest: CheckpointManifest, dataDir: string, threads: number): Promise<Listed> {
-  const { state: ofFiles, sizeBytes } = await inspectCheckpoint(manifest, dataDir);
+async function listedWriter(manifest: CheckpointManifest, dataDir: string, threads: number): Promise<Listed> {
+  const { name, kind, licence, files } = manifest;
+  const row = await listed(name, manifest, dataDir);
   const merged = await mergedBytes(checkpointDir(manifest, dataDir));
-  // What is left of a model takes room, and can be pulled again or removed.
-  const state = ofFiles === "missing" && merged > 0 ? "damaged" : ofFiles;
   const source = hubSourceOf(manifest);
   const speed = await knownSpeed(manifest, dataDir, threads);
   return {
-    name: manifest.name,
-    kind: manifest.kind,
-    embedded: false,
-    installed: state === "installed",
-    state,
-    size_bytes: state === "missing" ? null : sizeBytes + merged,
-    download_bytes: manifest.files.reduce((sum, file) => sum + file.sizeBytes, 0),
-    licence: manifest.licence,
-    path: checkpointDir(manifest, dataDir),
-    urls: null,
+    ...row,
+    kind,
+    licence,
+    // What is left of a model takes room, and can be pulled again or removed.
+    ...(merged > 0 ? { state: row.state === "missing" ? "damaged" : row.state } : {}),
+    size_bytes: row.size_bytes === null && merged === 0 ? null : (row.size_bytes ?? 0) + merged,
+    download_bytes: files.reduce((sum, file) => sum + file.sizeBytes, 0),
     hub: source === null ? null : shownHubName({ repository: source.repository, file: source.path }),
-    speed:
-      speed === null
-        ? null
-        : {
-            read_tokens_per_s: speed.read_tokens_per_s,
-            write_tokens_per_s: speed.write_tokens_per_s,
-            first_sentence_s: firstSentenceS(speed),
-          },
+    speed: speed && {
+      read_tokens_per_s: speed.read_tokens_per_s,
+      write_tokens_per_s: speed.write_tokens_per_s,
+      first_sentence_s: firstSentenceS(speed),
+    },
   };
 }
 
 async function listedRecogniser(manifest: RecogniserManifest, dataDir: string): Promise<Listed> {
   const { name, kind, licence, convertedBytes } = manifest;
-  const { state, sizeBytes } = await inspectRecogniser(manifest, dataDir, WHISPER_CONVERSION.version);
-  return {
-    ...absent(name, dataDir),
-    kind,
-    licence,
-    installed: state === "installed",
-    state,
-    size_bytes: state === "missing" ? null : sizeBytes,
-    download_bytes: convertedBytes,
-  };
+  const record = await recogniserRecord(manifest, dataDir, WHISPER_CONVERSION.version);
+  return { ...(await listed(name, record, dataDir)), kind, licence, download_bytes: convertedBytes };
 }
 
-function listedCodecLm(known: KnownCodecLm, dataDir: string): Listed {
+async function listedCodecLm(known: KnownCodecLm, dataDir: string): Promise<Listed> {
   const { name, licence, repository, aboutBytes } = known;
-  const { state, sizeBytes } = inspectCodecLm(known, dataDir);
   return {
-    ...absent(name, dataDir),
+    ...(await listed(name, await codecLmRecord(known, dataDir), dataDir)),
     kind: "voice",
     licence,
-    installed: state === "installed",
-    state,
-    size_bytes: state === "missing" ? null : sizeBytes,
     download_bytes: aboutBytes,
     hub: shownHubName({ repository, file: null }),
   };
+}
+
+/** What there is of a checkpoint. */
+async function listed(
+  name: string,
+  record: CheckpointRecord | CheckpointState,
+  dataDir: string,
+): Promise<Listed> {
+  const { state, sizeBytes } = await inspectCheckpoint(record, dataDir);
+  const size_bytes = state === "missing" ? null : sizeBytes;
+  return { ...absent(name, dataDir), installed: state === "installed", state, size_bytes };
 }
 
 /** A folder whose manifest says nothing. */
@@ -203,7 +196,7 @@ async function listedByHand(name: string, checkpoint: Settings["checkpoints"][st
   return checkpoint.path === undefined ? [] : [await inFolder(name, checkpoint.path)];
 }
 
-/** A codec language model in a folder of the user's own. */
+/** A voice in a folder of its own. */
 async function inFolder(name: string, path: string): Promise<Listed> {
   const sizeBytes = await sizeOnDisk(path);
   const installed = sizeBytes !== null;

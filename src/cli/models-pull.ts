@@ -1,4 +1,4 @@
-import type { CheckpointManifest } from "../catalogue/checkpoint-manifest.ts";
+import type { CheckpointManifest, RecogniserManifest } from "../catalogue/checkpoint-manifest.ts";
 import {
   DEFAULT_WRITER,
   findCheckpoint,
@@ -7,7 +7,6 @@ import {
   pullableCheckpoints,
   pullableRecognisers,
 } from "../catalogue/checkpoints.ts";
-import { removeCodecLm } from "../catalogue/codec-lm/installed-folder.ts";
 import {
   codecLmOf,
   findCodecLm,
@@ -15,18 +14,18 @@ import {
   type KnownCodecLm,
 } from "../catalogue/codec-lm/known-checkpoints.ts";
 import { pullCodecLm } from "../catalogue/codec-lm/pull-codec-lm.ts";
+import { ownManifest, ownManifests } from "../catalogue/folder-records.ts";
+import type { HubPullOptions } from "../catalogue/hub/accepted-licences.ts";
 import { hubSourceOf } from "../catalogue/hub/hub-manifest.ts";
 import { HUB_PREFIX, type HubName, parseHubName } from "../catalogue/hub/hub-name.ts";
-import { type HubPulled, type HubPullOptions, pullFromHub } from "../catalogue/hub/pull-hub.ts";
+import { pullFromHub } from "../catalogue/hub/pull-hub.ts";
 import { findHubWriter, HUB_WRITERS } from "../catalogue/hub-writers.ts";
 import { checkpointDir } from "../catalogue/installed-checkpoint.ts";
 import { removeOtherMerged } from "../catalogue/merged-file.ts";
-import { ownManifest, ownManifests } from "../catalogue/own-manifests.ts";
 import { EMBEDDED_CHECKPOINT } from "../catalogue/public-models.ts";
-import { type PullOptions, pullCheckpoint } from "../catalogue/pull/pull.ts";
-import { removeCheckpoint } from "../catalogue/pull/remove.ts";
+import type { PullProgress } from "../catalogue/pull/options.ts";
+import { type Outcome, pullCheckpoint, removeCheckpoint } from "../catalogue/pull/pull.ts";
 import { pullRecogniser } from "../catalogue/recognisers/pull-recogniser.ts";
-import type { RecogniserManifest } from "../catalogue/recognisers/recogniser-manifest.ts";
 import { firstSentenceS } from "../catalogue/writer-speed.ts";
 import type { InstalledWriter } from "../server/embedded-writer.ts";
 import { inFull } from "../server/in-full.ts";
@@ -52,34 +51,13 @@ export async function pullModels(
   const progress = await pullProgress();
   const { signal, caught, release } = interruption();
   try {
-    for (const target of wanted) {
-      if (target.kind === "embedded") {
-        process.stdout.write(`${EMBEDDED_CHECKPOINT} is part of Antiphon: there is nothing to pull.\n`);
-        continue;
-      }
-      const options = { dataDir, signal, observe: progress.observe };
-      if (target.kind === "recogniser") {
-        const { WHISPER_CONVERSION: conversion } = await import("../server/whisper-conversion.ts");
-        sayPulled(
-          target.manifest,
-          await pullRecogniser(target.manifest, { ...options, conversion }),
-          dataDir,
-        );
-        continue;
-      }
-      if (target.kind === "codec-lm") {
-        const { known } = target;
-        const ask = asking(acceptLicence, signal);
-        sayPulled(known, await pullCodecLm(known, { ...options, acceptLicence: ask }), dataDir);
-        progress.close();
-        await sayWhatWasPulled(known, dataDir);
-        continue;
-      }
-      const { manifest, outcome } = await pullTarget(target, options, acceptLicence);
-      sayPulled(manifest, outcome, dataDir);
-      if (hubSourceOf(manifest) !== null) process.stdout.write(await howItWrites(manifest, settings, signal));
-      if (manifest.name === DEFAULT_WRITER) await mergePulledWriter({ manifest, dataDir, signal });
-    }
+    const options: HubPullOptions & { readonly signal: AbortSignal } = {
+      dataDir,
+      signal,
+      observe: progress.observe,
+      acceptLicence: (question) => askLicence(question, { isAccepted: acceptLicence, signal }),
+    };
+    for (const target of wanted) await pullTarget(target, settings, options, progress);
   } catch (error) {
     if (caught() === null) throw error;
     progress.close();
@@ -92,13 +70,41 @@ export async function pullModels(
   if (signalName !== null) process.kill(process.pid, signalName);
 }
 
-function sayPulled(
-  manifest: { readonly name: string },
-  outcome: HubPulled["outcome"],
-  dataDir: string,
-): void {
-  const already = outcome === "installed" ? "installed" : "already installed, and undamaged";
-  process.stdout.write(`${manifest.name} is ${already}: ${checkpointDir(manifest, dataDir)}\n`);
+/** Pulls what a person meant, says so, and says how to use it. */
+async function pullTarget(
+  target: Target,
+  settings: Settings,
+  options: HubPullOptions & { readonly signal: AbortSignal },
+  progress: PullProgress,
+): Promise<void> {
+  const { dataDir, signal } = options;
+  const sayPulled = (named: { readonly name: string }, outcome: Outcome): void => {
+    const already = outcome === "installed" ? "installed" : "already installed, and undamaged";
+    process.stdout.write(`${named.name} is ${already}: ${checkpointDir(named, dataDir)}\n`);
+  };
+  switch (target.kind) {
+    case "embedded":
+      process.stdout.write(`${EMBEDDED_CHECKPOINT} is part of Antiphon: there is nothing to pull.\n`);
+      return;
+    case "recogniser": {
+      const { WHISPER_CONVERSION: conversion } = await import("../server/whisper-conversion.ts");
+      sayPulled(target.manifest, await pullRecogniser(target.manifest, { ...options, conversion }));
+      return;
+    }
+    case "codec-lm":
+      sayPulled(target.known, await pullCodecLm(target.known, options));
+      progress.close();
+      return sayWhatWasPulled(target.known, dataDir);
+    default: {
+      const { manifest, outcome } =
+        target.kind === "hub"
+          ? await pullFromHub(target.name, options)
+          : { ...target, outcome: await pullCheckpoint(target.manifest, options) };
+      sayPulled(manifest, outcome);
+      if (hubSourceOf(manifest) !== null) process.stdout.write(await howItWrites(manifest, settings, signal));
+      if (manifest.name === DEFAULT_WRITER) await mergePulledWriter({ manifest, dataDir, signal });
+    }
+  }
 }
 
 /**
@@ -159,15 +165,14 @@ async function howItWrites(
 
 /** Removes a checkpoint, and says so. */
 export async function removeModel(name: string, dataDir: string): Promise<void> {
-  const known = findCodecLm(name);
-  const installed = known?.name ?? (await installedName(name, dataDir));
+  const installed = findCodecLm(name)?.name ?? (await installedName(name, dataDir));
   if (installed === EMBEDDED_CHECKPOINT) {
     throw new Error(
       `The voice ${EMBEDDED_CHECKPOINT} is part of Antiphon, and speaks for every model: it stays.`,
     );
   }
-  const remove = known === undefined ? removeCheckpoint : removeCodecLm;
-  if (await remove({ name: installed }, dataDir)) process.stdout.write(`${installed} is removed.\n`);
+  if (await removeCheckpoint({ name: installed }, dataDir))
+    process.stdout.write(`${installed} is removed.\n`);
   else
     throw new Error(
       `The checkpoint ${installed} is not installed in ${dataDir}: there is nothing to remove.`,
@@ -181,26 +186,6 @@ type Target =
   | { readonly kind: "recogniser"; readonly manifest: RecogniserManifest }
   | { readonly kind: "codec-lm"; readonly known: KnownCodecLm }
   | { readonly kind: "hub"; readonly name: HubName };
-
-async function pullTarget(
-  target: Extract<Target, { kind: "manifest" | "hub" }>,
-  options: PullOptions & { readonly signal: AbortSignal },
-  isAccepted: boolean,
-): Promise<HubPulled> {
-  if (target.kind === "manifest") {
-    return { manifest: target.manifest, outcome: await pullCheckpoint(target.manifest, options) };
-  }
-  const { signal } = options;
-  return pullFromHub(target.name, {
-    ...options,
-    acceptLicence: asking(isAccepted, signal),
-  });
-}
-
-/** Asks whoever pulls for a licence, unless it is accepted. */
-function asking(isAccepted: boolean, signal: AbortSignal): HubPullOptions["acceptLicence"] {
-  return (question) => askLicence(question, { isAccepted, signal });
-}
 
 async function targetOf(name: string, dataDir: string): Promise<Target> {
   if (name === EMBEDDED_CHECKPOINT) return { kind: "embedded" };

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { embeddedCheckpoint } from "../catalogue/embedded-checkpoint.ts";
+import { embeddedCheckpoint } from "../catalogue/installed-checkpoint.ts";
 import { houseWords } from "../server/lexicon-file.ts";
 import { WrongCallError } from "../server/wrong-call-error.ts";
 import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";

@@ -1,7 +1,7 @@
 import type { CheckpointManifest } from "../catalogue/checkpoint-manifest.ts";
 import { DEFAULT_WRITER, findCheckpoint } from "../catalogue/checkpoints.ts";
-import { isInstalled } from "../catalogue/installed-checkpoint.ts";
-import { ownManifests } from "../catalogue/own-manifests.ts";
+import { ownManifests } from "../catalogue/folder-records.ts";
+import { inspectCheckpoint } from "../catalogue/installed-checkpoint.ts";
 import { firstSentenceS, type WriterSpeed } from "../catalogue/writer-speed.ts";
 import { inFull } from "./in-full.ts";
 
@@ -9,7 +9,7 @@ import { inFull } from "./in-full.ts";
 export const AUTO = "auto";
 
 /** A first sentence that takes longer is waited for too long. */
-export const MAX_SECONDS = 1.5;
+export const MAX_FIRST_SENTENCE_S = 1.5;
 
 /** What a choice depends on. */
 export interface Choice {
@@ -30,7 +30,7 @@ export async function chooseCheckpoint({ dataDir, speedOf, note, signal }: Choic
     if (manifest.name === DEFAULT_WRITER) break;
     try {
       const seconds = firstSentenceS(await speedOf(manifest));
-      if (seconds < MAX_SECONDS) {
+      if (seconds < MAX_FIRST_SENTENCE_S) {
         note(`Replies are written by ${manifest.name}, whose first sentence takes ${shown(seconds)} here.`);
         return manifest.name;
       }
@@ -48,9 +48,11 @@ export async function chooseCheckpoint({ dataDir, speedOf, note, signal }: Choic
 async function installedBySize(dataDir: string): Promise<CheckpointManifest[]> {
   const own = (await ownManifests(dataDir)).flatMap(({ manifest }) => manifest ?? []);
   const all = [...own, findCheckpoint(DEFAULT_WRITER)].filter((one) => one !== undefined);
-  const installed = await Promise.all(all.map((manifest) => isInstalled(manifest, dataDir)));
+  const states = await Promise.all(all.map((manifest) => inspectCheckpoint(manifest, dataDir)));
   const bytesOf = ({ files }: CheckpointManifest) => files.reduce((sum, file) => sum + file.sizeBytes, 0);
-  return all.filter((_, index) => installed[index]).sort((one, other) => bytesOf(other) - bytesOf(one));
+  return all
+    .filter((_, at) => states[at]?.state === "installed")
+    .sort((one, other) => bytesOf(other) - bytesOf(one));
 }
 
 /** `0.8 s` */

@@ -1,7 +1,6 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { installedFolder } from "../catalogue/codec-lm/installed-folder.ts";
-import { findCodecLm, KNOWN_CODEC_LMS } from "../catalogue/codec-lm/known-checkpoints.ts";
+import { findCodecLm, installedFolder, KNOWN_CODEC_LMS } from "../catalogue/codec-lm/known-checkpoints.ts";
 import type { LocalVoice } from "../catalogue/offered-models.ts";
 import type { Checkpoint } from "../catalogue/residency.ts";
 import { architectureOf } from "../engines/codec-lm/architectures.ts";
@@ -100,7 +99,7 @@ async function opened(
   if (own.resident !== false && idleUnloadS > 0) {
     throw refused(`${setting}.idleUnloadS`, `is for what is not resident: set ${setting}.resident to false`);
   }
-  const folder = folderOf(name, own.path, settings);
+  const folder = await folderOf(name, own.path, settings);
   await checkFolder(folder, name, own.path);
   const kind = await codecLmKind(folder);
   const create: CodecLmOptions = {
@@ -146,8 +145,8 @@ async function opened(
   };
 }
 
-function folderOf(name: string, path: string | undefined, { dataDir, models }: Given): string {
-  const folder = path ?? installedFolder(dataDir, name);
+async function folderOf(name: string, path: string | undefined, { dataDir, models }: Given): Promise<string> {
+  const folder = path ?? (await installedFolder(dataDir, name));
   if (folder !== null) return folder;
   if (findCodecLm(name) === undefined) throw withoutFolder(name);
   const [id] = Object.entries(models).find(([, { checkpoint }]) => checkpoint === name) ?? [];

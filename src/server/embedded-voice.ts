@@ -1,4 +1,4 @@
-import { embeddedCheckpoint } from "../catalogue/embedded-checkpoint.ts";
+import { embeddedCheckpoint } from "../catalogue/installed-checkpoint.ts";
 import type { Checkpoint } from "../catalogue/residency.ts";
 import { unusedKnobs } from "../engines/parametric/unused-knobs.ts";
 import type { Lexicon } from "../model/script.ts";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import type { CheckpointManifest } from "../catalogue/checkpoint-manifest.ts";
 import { checkpointDir, checkpointFile } from "../catalogue/installed-checkpoint.ts";
 import { lockPath } from "../catalogue/pull/lock.ts";
-import { waitingFor } from "../catalogue/pull/observer.ts";
+import { waitingFor } from "../catalogue/pull/options.ts";
 import { messageOf, PullError } from "../catalogue/pull/pull-error.ts";
 import type { Writer } from "../model/writer.ts";
 import { EMBEDDED_ADAPTER, embeddedWriter } from "../writers/llama/embedded.ts";

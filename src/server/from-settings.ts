@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { offeredModels } from "../catalogue/offered-models.ts";
 import type { PublicModel } from "../catalogue/public-models.ts";
-import type { PullProgress } from "../catalogue/pull/observer.ts";
+import type { PullProgress } from "../catalogue/pull/options.ts";
 import type { OwnPlaces } from "../limits/admissions.ts";
 import { workerCount } from "../limits/server-limits.ts";
 import type { Settings } from "../settings/schema.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { draftName, findMerged, mergedName, originOf, removeBroken } from "../catalogue/merged-file.ts";
 import { asDiskError, freeBytesOf, requireSpace } from "../catalogue/pull/disk.ts";
 import { withLock } from "../catalogue/pull/lock.ts";
-import { DEFAULT_TIMES } from "../catalogue/pull/times.ts";
+import { DEFAULT_TIMES } from "../catalogue/pull/options.ts";
 import { sha256OfFile } from "../files/sha256-of-file.ts";
 import { MERGE_VERSION } from "../writers/gguf/merge-adapter.ts";
 import { mergeInProcess } from "./merge-process.ts";

@@ -1,9 +1,10 @@
 import type { CheckpointManifest } from "../catalogue/checkpoint-manifest.ts";
 import { DEFAULT_WRITER, findCheckpoint } from "../catalogue/checkpoints.ts";
+import { ownManifest } from "../catalogue/folder-records.ts";
 import { findHubWriter } from "../catalogue/hub-writers.ts";
 import { checkpointFile, inspectCheckpoint, verifyCheckpoint } from "../catalogue/installed-checkpoint.ts";
-import { ownManifest } from "../catalogue/own-manifests.ts";
 import { pullCheckpoint } from "../catalogue/pull/pull.ts";
+import { messageOf } from "../catalogue/pull/pull-error.ts";
 import type { WeightsPull } from "./weights-pull.ts";
 
 /** A writer's weights, as far as they could be had. */
@@ -60,7 +61,3 @@ async function pulledBefore(name: string, dataDir: string): Promise<CheckpointMa
 }
 
 const INTERRUPTED = "The writer's weights were not fetched, because the server stops.";
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

@@ -4,9 +4,9 @@ import {
   namesOf,
   pullableRecognisers,
 } from "../catalogue/checkpoints.ts";
-import { checkpointDir } from "../catalogue/installed-checkpoint.ts";
+import { recogniserRecord } from "../catalogue/folder-records.ts";
+import { checkpointDir, inspectCheckpoint } from "../catalogue/installed-checkpoint.ts";
 import { messageOf } from "../catalogue/pull/pull-error.ts";
-import { inspectRecogniser } from "../catalogue/recognisers/installed-recogniser.ts";
 import { pullRecogniser } from "../catalogue/recognisers/pull-recogniser.ts";
 import type { WeightsPull } from "./weights-pull.ts";
 import { WHISPER_CONVERSION } from "./whisper-conversion.ts";
@@ -30,7 +30,8 @@ export async function recogniserWeights(options: WeightsPull): Promise<Recognise
     const manifest = findRecogniser(checkpoint);
     if (manifest === undefined) return { dir, problem: unknown(checkpoint) };
     dir = checkpointDir(manifest, dataDir);
-    const { state, problem } = await inspectRecogniser(manifest, dataDir, WHISPER_CONVERSION.version);
+    const record = await recogniserRecord(manifest, dataDir, WHISPER_CONVERSION.version);
+    const { state, problem } = await inspectCheckpoint(record, dataDir);
     if (state === "installed" || !pull) return { dir, problem };
     await pullRecogniser(manifest, { ...options, conversion: WHISPER_CONVERSION });
     return { dir, problem: null };

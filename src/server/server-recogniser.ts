@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { PullProgress } from "../catalogue/pull/observer.ts";
+import type { PullProgress } from "../catalogue/pull/options.ts";
 import { MAX_RECORDING_S } from "../contract/audio-transcriptions.ts";
 import type { DeferredRecogniser } from "../recognisers/deferred-recogniser.ts";
 import type { Settings } from "../settings/schema.ts";

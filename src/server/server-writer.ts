@@ -1,4 +1,4 @@
-import type { PullProgress } from "../catalogue/pull/observer.ts";
+import type { PullProgress } from "../catalogue/pull/options.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { DeferredWriter } from "../writers/deferred-writer.ts";
 import { composeWriter } from "./compose-writer.ts";

@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline/promises";
-import type { LicenceQuestion } from "../catalogue/hub/pull-hub.ts";
+import type { LicenceQuestion } from "../catalogue/hub/accepted-licences.ts";
 import { megabytes } from "../catalogue/pull/disk.ts";
 
 /** Where a person is asked. */

@@ -4,7 +4,7 @@ import {
   type PullObserver,
   type PullProgress,
   waitingFor,
-} from "../catalogue/pull/observer.ts";
+} from "../catalogue/pull/options.ts";
 
 /** Where it is shown. */
 type Screen = NodeJS.WritableStream & { readonly isTTY?: boolean };

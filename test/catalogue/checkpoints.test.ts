@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
+import type { Origin } from "../../src/catalogue/checkpoint-manifest.ts";
 import { parseManifest } from "../../src/catalogue/checkpoint-manifest.ts";
 import {
   DEFAULT_RECOGNISER,
@@ -15,7 +16,6 @@ import {
 } from "../../src/catalogue/checkpoints.ts";
 import { parseHubName } from "../../src/catalogue/hub/hub-name.ts";
 import { HUB_WRITERS, hubWriterAt } from "../../src/catalogue/hub-writers.ts";
-import type { Origin } from "../../src/catalogue/recognisers/recogniser-manifest.ts";
 import { manifestOf } from "./pull/fixture.ts";
 import { manifestOf as recogniserOf } from "./recognisers/tiny-recogniser.ts";
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { KeyedSemaphore, type KeyedSemaphoreOptions } from "../../src/limits/keyed-semaphore.ts";
 import { freeClips } from "../../src/model/free-memory.ts";
 import { type Recogniser, RecogniserError, type Transcript } from "../../src/model/recogniser.ts";
 import { ClipTranscriber } from "../../src/serving/clip-transcriber.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { describe, it } from "node:test";
-import type { PullEvent } from "../../src/catalogue/pull/observer.ts";
+import type { PullEvent } from "../../src/catalogue/pull/options.ts";
 import { linesOn, pullProgress } from "../../src/terminal/pull-progress.ts";
 
 const TOTAL = 98_362_432;

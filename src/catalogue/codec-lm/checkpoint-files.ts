@@ -1,4 +1,4 @@
-import { fileName } from "../hub/choose-file.ts";
+import { fileName } from "../hub/hub-name.ts";
 import { PullError } from "../pull/pull-error.ts";
 import type { KnownCodecLm } from "./known-checkpoints.ts";
 

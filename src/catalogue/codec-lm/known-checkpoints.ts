@@ -1,3 +1,6 @@
+import { codecLmRecord } from "../folder-records.ts";
+import { checkpointDir, inspectCheckpoint } from "../installed-checkpoint.ts";
+
 /** A codec language model that its authors publish on the hub, and that can be pulled by a name of ours. */
 export interface KnownCodecLm {
   readonly name: string;
@@ -58,4 +61,15 @@ export function findCodecLm(name: string): KnownCodecLm | undefined {
 /** The one that the hub has in that repository, whatever the capitals, or `undefined`. */
 export function codecLmOf(repository: string): KnownCodecLm | undefined {
   return KNOWN_CODEC_LMS.find((known) => known.repository.toLowerCase() === repository.toLowerCase());
+}
+
+/**
+ * Absolute path of the folder that a known checkpoint was pulled into, or `null` when there is none, or not all of it.
+ * Looks at sizes alone.
+ */
+export async function installedFolder(dataDir: string, name: string): Promise<string | null> {
+  const known = findCodecLm(name);
+  if (known === undefined) return null;
+  const { state } = await inspectCheckpoint(await codecLmRecord(known, dataDir), dataDir);
+  return state === "installed" ? checkpointDir(known, dataDir) : null;
 }

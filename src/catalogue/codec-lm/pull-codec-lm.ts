@@ -1,28 +1,19 @@
-import { mkdir, readFile, rename, rm, rmdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { accept, isAccepted } from "../hub/accepted-licences.ts";
+import { readFile, rename, rm, rmdir } from "node:fs/promises";
+import { join } from "node:path";
+import { codecLmRecord, type HubRecord, readHubRecord, writeHubRecord } from "../folder-records.ts";
+import { type HubPullOptions, requireAccepted } from "../hub/accepted-licences.ts";
 import { HUB } from "../hub/hub-access.ts";
 import { spelt } from "../hub/hub-manifest.ts";
 import { lookAtRepository, withTree } from "../hub/hub-repository.ts";
-import type { HubPullOptions } from "../hub/pull-hub.ts";
-import { checkpointDir } from "../installed-checkpoint.ts";
-import { asDiskError, FullDiskError, freeBytesOf, megabytes, requireSpace } from "../pull/disk.ts";
-import { lockPath, withLock } from "../pull/lock.ts";
-import { sizeOfPart } from "../pull/part-file.ts";
+import { checkpointDir, verifyCheckpoint } from "../installed-checkpoint.ts";
+import { asDiskError, FullDiskError, makeFolder, megabytes } from "../pull/disk.ts";
+import type { Fetching } from "../pull/options.ts";
+import { begunFolder, type Outcome, pullBy } from "../pull/pull.ts";
 import { codeOf, PullError } from "../pull/pull-error.ts";
-import { type FileFetching, NoSourceError, pullFile, type WantedFile } from "../pull/pull-file.ts";
-import { DEFAULT_TIMES } from "../pull/times.ts";
-import { isRight } from "../recognisers/right-file.ts";
+import { NoSourceError, pullMissing, type WantedFile } from "../pull/pull-file.ts";
+import { isStated, type StatedFile } from "../stated-file.ts";
 import { checkpointFiles, likelyBytes } from "./checkpoint-files.ts";
-import { begunFolder, faultIn, inspectCodecLm } from "./installed-folder.ts";
 import type { KnownCodecLm } from "./known-checkpoints.ts";
-import {
-  checksumOf,
-  type PulledRecord,
-  type RecordedFile,
-  readRecord,
-  writeRecord,
-} from "./pulled-record.ts";
 
 /**
  * Sees to it that a codec language model is installed, byte for byte as the hub has it at one commit: the one that `main`
@@ -31,104 +22,62 @@ import {
  *
  * @throws PullError, in one or two sentences with the remedy; the signal's reason.
  */
-export async function pullCodecLm(
-  known: KnownCodecLm,
-  options: HubPullOptions,
-): Promise<"already-installed" | "installed"> {
-  const { dataDir, signal = new AbortController().signal, observe = () => {} } = options;
-  const times = { ...DEFAULT_TIMES, ...options.times };
-  const env = options.env ?? process.env;
-  signal.throwIfAborted();
-  // Without the lock first: what is there may be used where nothing can be written.
-  if ((await faultIn(known, dataDir, signal)) === null) return "already-installed";
-  const stated = begunRecord(known, dataDir) ?? (await recordOf(known, env, times, signal));
-  await requireAccepted(stated, options);
-  const lock = lockPath(known, dataDir);
-  await makeFolder(dirname(lock));
-  const onWait = () => observe({ kind: "waiting", checkpoint: known.name });
-  return withLock(lock, times, signal, onWait, async (guarded) => {
-    const fault = await faultIn(known, dataDir, guarded);
-    if (fault === null) return "already-installed";
-    if (inspectCodecLm(known, dataDir).state !== "missing") {
-      observe({ kind: "damaged", problem: fault.replace(/: run antiphon[^:]*$/, "") });
-    }
-    const freeBytes = options.freeBytes ?? freeBytesOf;
-    const fetching = { times, env, freeBytes, observe, signal: guarded, keepsParts: true };
-    await install(known, dataDir, stated, fetching);
-    return "installed";
-  });
-}
-
-/** What an earlier pull began with, be it on its way or in a folder that is damaged. */
-function begunRecord(known: KnownCodecLm, dataDir: string): PulledRecord | null {
-  return readRecord(checkpointDir(known, dataDir)) ?? readRecord(begunFolder(known, dataDir));
+export function pullCodecLm(known: KnownCodecLm, options: HubPullOptions): Promise<Outcome> {
+  const { dataDir } = options;
+  const folders = { begun: begunFolder(known, dataDir), final: checkpointDir(known, dataDir) };
+  let record: HubRecord;
+  return pullBy(
+    {
+      verify: async (signal) => verifyCheckpoint(await codecLmRecord(known, dataDir), dataDir, signal),
+      async ask(fetching) {
+        // What an earlier pull began with, be it on its way or in a folder that is damaged.
+        const begun = (await readHubRecord(folders.final)) ?? (await readHubRecord(folders.begun));
+        record = begun ?? (await recordOf(known, fetching));
+        const { repository, licence, licenceUrl, files } = record;
+        const file = "weights, tokenizer and configuration";
+        const question = { repository, licence, licenceUrl, file, sizeBytes: likelyBytes(files) };
+        await requireAccepted(question, options);
+      },
+      install: (fetching) => install(known, folders, record, { ...fetching, keepsParts: true }),
+    },
+    known,
+    options,
+  );
 }
 
 /** Asks the hub what it has now. */
-async function recordOf(
-  { name, repository: wanted }: KnownCodecLm,
-  ...asked: [env: NodeJS.ProcessEnv, times: FileFetching["times"], signal: AbortSignal]
-): Promise<PulledRecord> {
-  const seen = await lookAtRepository(wanted, ...asked);
-  const isStated = seen.files.every(
-    ({ path, sizeBytes, sha256, gitSha1 }) =>
-      !/\.(safetensors|json|txt)$/.test(path) || (sizeBytes !== null && (sha256 ?? gitSha1) !== null),
+async function recordOf({ name, repository: wanted }: KnownCodecLm, fetching: Fetching): Promise<HubRecord> {
+  const seen = await lookAtRepository(wanted, fetching);
+  const isAllStated = seen.files.every(
+    (file) => !/\.(safetensors|json|txt)$/.test(file.path) || isStated(file),
   );
-  const { repository, revision, licence, licenceLink, files } = isStated
+  const { repository, revision, licence, licenceLink, files } = isAllStated
     ? seen
-    : await withTree(seen, ...asked);
+    : await withTree(seen, fetching);
   return {
     name,
     repository,
     revision,
     licence: spelt(licence),
     licenceUrl: licenceLink ?? `${HUB}/${repository}`,
-    files: files.map(({ path, sizeBytes, sha256, gitSha1 }) => ({
-      path,
-      sizeBytes: sizeBytes ?? 0,
-      ...(sha256 === null ? {} : { sha256 }),
-      ...(gitSha1 === null ? {} : { gitSha1 }),
-    })),
+    files: [...files],
   };
-}
-
-async function requireAccepted(
-  { repository, licence, licenceUrl, files }: PulledRecord,
-  { dataDir, acceptLicence }: HubPullOptions,
-): Promise<void> {
-  if (await isAccepted(dataDir, repository, licence)) return;
-  const sizeBytes = likelyBytes(files);
-  const question = {
-    repository,
-    licence,
-    licenceUrl,
-    file: "weights, tokenizer and configuration",
-    sizeBytes,
-  };
-  if (!(await acceptLicence(question))) {
-    throw new PullError(
-      `The licence of ${repository} was not accepted (${licence}, ${licenceUrl}): nothing was fetched.`,
-    );
-  }
-  await accept(dataDir, repository, licence);
 }
 
 async function install(
   known: KnownCodecLm,
-  dataDir: string,
-  stated: PulledRecord,
-  fetching: FileFetching,
+  { begun, final }: { readonly begun: string; readonly final: string },
+  stated: HubRecord,
+  fetching: Fetching,
 ): Promise<void> {
-  const begun = begunFolder(known, dataDir);
-  const final = checkpointDir(known, dataDir);
   try {
     await takeBack(final, begun);
     await makeFolder(begun);
     // Another process may have begun meanwhile.
-    const record = readRecord(begun) ?? stated;
-    await writeRecord(record, begun);
+    const record = (await readHubRecord(begun)) ?? stated;
+    await writeHubRecord(record, begun);
     const files = await fetchAll(known, record, begun, fetching);
-    await writeRecord({ ...record, files }, begun);
+    await writeHubRecord({ ...record, files }, begun);
     await rename(begun, final);
   } catch (error) {
     await rmdir(begun).catch(() => {});
@@ -150,70 +99,36 @@ async function takeBack(final: string, begun: string): Promise<void> {
 
 /** @returns what the checkpoint consists of, all of which is in the folder then */
 async function fetchAll(
-  known: KnownCodecLm,
-  record: PulledRecord,
+  { kind }: KnownCodecLm,
+  record: HubRecord,
   folder: string,
-  fetching: FileFetching,
-): Promise<RecordedFile[]> {
+  fetching: Fetching,
+): Promise<HubRecord["files"]> {
   const byPath = new Map(record.files.map((file) => [file.path, file]));
+  const fetched = async (paths: readonly string[]): Promise<HubRecord["files"]> => {
+    const files = paths.map((path) => byPath.get(path)!);
+    await pullMissing(
+      files.map((file) => wantedFile(file, record)),
+      folder,
+      fetching,
+    );
+    return files;
+  };
   const read = async (path: string): Promise<string> => {
-    await fetchMissing([byPath.get(path)!], record, folder, fetching);
+    await fetched([path]);
     return await readFile(join(folder, path), "utf8");
   };
-  const paths = await checkpointFiles(
-    { kind: known.kind, repository: record.repository },
-    new Set(byPath.keys()),
-    read,
-  );
-  const files = paths.map((path) => byPath.get(path)!);
-  await fetchMissing(files, record, folder, fetching);
-  return files;
-}
-
-async function fetchMissing(
-  files: readonly RecordedFile[],
-  record: PulledRecord,
-  folder: string,
-  fetching: FileFetching,
-): Promise<void> {
-  const missing: WantedFile[] = [];
-  let missingBytes = 0;
-  for (const file of files) {
-    const target = join(folder, file.path);
-    const wanted = wantedFile(file, record);
-    if (await isRight(target, wanted, fetching.signal)) continue;
-    missing.push(wanted);
-    missingBytes += Math.max(0, file.sizeBytes - (await sizeOfPart(target)));
-  }
-  await requireSpace(folder, missingBytes, fetching.freeBytes);
-  for (const file of missing) {
-    const target = join(folder, file.path);
-    await makeFolder(dirname(target));
-    await pullFile(file, target, fetching);
-  }
+  const { repository } = record;
+  return fetched(await checkpointFiles({ kind, repository }, new Set(byPath.keys()), read));
 }
 
 /** @throws PullError when the hub did not say what the file is */
-function wantedFile(file: RecordedFile, { repository, revision }: PulledRecord): WantedFile {
-  const { path, sizeBytes } = file;
-  const checksum = checksumOf(file);
-  if (sizeBytes === 0 || checksum === null) {
-    throw new PullError(
-      `The hub states no size or no checksum for ${path} of ${repository}, so a download could not be checked: try again later.`,
-    );
-  }
-  return {
-    path,
-    sizeBytes,
-    ...checksum,
-    sources: [{ kind: "hub", repository, revision, path }],
-  };
-}
-
-async function makeFolder(dir: string): Promise<void> {
-  await mkdir(dir, { recursive: true }).catch((error: unknown) => {
-    throw asDiskError(error, dir);
-  });
+function wantedFile(file: StatedFile, { repository, revision }: HubRecord): WantedFile {
+  const { path } = file;
+  if (isStated(file)) return { ...file, sources: [{ kind: "hub", repository, revision, path }] };
+  throw new PullError(
+    `The hub states no size or no checksum for ${path} of ${repository}, so a download could not be checked: try again later.`,
+  );
 }
 
 function failureOf({ name }: KnownCodecLm, error: unknown): unknown {

@@ -1,10 +1,26 @@
-import { randomUUID } from "node:crypto";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import Type, { type Static } from "typebox";
 import { Check } from "typebox/schema";
-import { asDiskError } from "../pull/disk.ts";
-import { codeOf, PullError } from "../pull/pull-error.ts";
+import { writeJson } from "../../files/write-json.ts";
+import { asDiskError, onDisk } from "../pull/disk.ts";
+import type { PullOptions } from "../pull/options.ts";
+import { isAbsent, PullError } from "../pull/pull-error.ts";
+
+/** A licence that has yet to be accepted. */
+export interface LicenceQuestion {
+  readonly repository: string;
+  /** As the hub states it, or that it states none. */
+  readonly licence: string;
+  readonly licenceUrl: string;
+  readonly file: string;
+  readonly sizeBytes: number;
+}
+
+export interface HubPullOptions extends PullOptions {
+  /** Shows a licence to whoever pulls: true when it is accepted. Asked once for each repository and licence. */
+  readonly acceptLicence: (question: LicenceQuestion) => Promise<boolean>;
+}
 
 /** A licence that somebody has accepted for a repository of the hub. */
 const Acceptance = Type.Object({
@@ -16,40 +32,40 @@ const Acceptance = Type.Object({
 
 const Book = Type.Object({ accepted: Type.Array(Acceptance) });
 
-/** Whether a licence was accepted for a repository in this data directory. @throws PullError when that cannot be read. */
-export async function isAccepted(dataDir: string, repository: string, licence: string): Promise<boolean> {
-  const { accepted } = await readBook(pathIn(dataDir));
-  return accepted.some((one) => one.licence === licence && isSame(one.repository, repository));
-}
-
-/** Remembers it. @throws PullError when the disk fails. */
-export async function accept(dataDir: string, repository: string, licence: string): Promise<void> {
-  if (await isAccepted(dataDir, repository, licence)) return;
-  const path = pathIn(dataDir);
-  const { accepted } = await readBook(path);
-  const book = { accepted: [...accepted, { repository, licence, accepted_at: new Date().toISOString() }] };
-  const draft = `${path}.${randomUUID()}`;
-  try {
-    await mkdir(dataDir, { recursive: true });
-    await writeFile(draft, `${JSON.stringify(book, null, 2)}\n`, { flush: true });
-    await rename(draft, path);
-  } catch (error) {
-    await rm(draft, { force: true }).catch(() => {});
-    throw asDiskError(error, path);
+/**
+ * Has a licence accepted, unless it was in this data directory, and remembers it.
+ *
+ * @throws PullError when it is not accepted, or the disk fails.
+ */
+export async function requireAccepted(
+  question: LicenceQuestion,
+  { dataDir, acceptLicence }: HubPullOptions,
+): Promise<void> {
+  const { repository, licence, licenceUrl } = question;
+  const path = join(dataDir, "licences.json");
+  const isAccepted = (book: Static<typeof Book>) =>
+    book.accepted.some(
+      (one) => one.licence === licence && one.repository.toLowerCase() === repository.toLowerCase(),
+    );
+  if (isAccepted(await readBook(path))) return;
+  if (!(await acceptLicence(question))) {
+    throw new PullError(
+      `The licence of ${repository} was not accepted (${licence}, ${licenceUrl}): nothing was fetched.`,
+    );
   }
-}
-
-function pathIn(dataDir: string): string {
-  return join(dataDir, "licences.json");
-}
-
-function isSame(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase();
+  // Somebody may have accepted others while this one was read.
+  const book = await readBook(path);
+  if (isAccepted(book)) return;
+  const accepted = [...book.accepted, { repository, licence, accepted_at: new Date().toISOString() }];
+  await onDisk(path, async () => {
+    await mkdir(dataDir, { recursive: true });
+    await writeJson(path, { accepted });
+  });
 }
 
 async function readBook(path: string): Promise<Static<typeof Book>> {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
-    if (["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "")) return '{"accepted":[]}';
+    if (isAbsent(error)) return '{"accepted":[]}';
     throw asDiskError(error, path);
   });
   try {

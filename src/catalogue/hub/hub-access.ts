@@ -12,8 +12,18 @@ export interface HubAccess {
 }
 
 /** Where the hub is by the environment: `HF_ENDPOINT` is a mirror that is laid out like it. */
-export function hubEndpoint(env: Readonly<Record<string, string | undefined>>): string {
+function hubEndpoint(env: Readonly<Record<string, string | undefined>>): string {
   return (env.HF_ENDPOINT || HUB).replace(/\/+$/, "");
+}
+
+/** What the hub is called in a message. */
+export function hubHost(env: Readonly<Record<string, string | undefined>>): string {
+  return hostOf(hubEndpoint(env));
+}
+
+/** The host of an address; all of it where it is none. */
+export function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : url;
 }
 
 /**

@@ -1,14 +1,14 @@
 import type { CheckpointManifest, HubSource } from "../checkpoint-manifest.ts";
 import { findHubWriter, hubWriterAt, UNKNOWN_MANNER, type WriterManner } from "../hub-writers.ts";
-import { fileName, type StatedFile } from "./choose-file.ts";
 import { HUB } from "./hub-access.ts";
+import { type ChosenFile, fileName } from "./hub-name.ts";
 import type { HubRepository } from "./hub-repository.ts";
 
 /** What is said where the hub names no licence. */
 export const NO_LICENCE = "not stated";
 
 /** A file of the hub, as of a commit, as a checkpoint that writes. */
-export function hubManifest(repository: HubRepository, file: StatedFile): CheckpointManifest {
+export function hubManifest(repository: HubRepository, file: ChosenFile): CheckpointManifest {
   const known = hubWriterAt(repository.repository, file.path);
   return {
     name: known?.name ?? unclaimed(checkpointName(repository.repository, file.path)),
@@ -66,10 +66,10 @@ function unclaimed(name: string): string {
 /** A folder's or a file's name, as long as any disk takes. */
 function safe(name: string): string {
   const plain = name.replaceAll(/[^A-Za-z0-9._-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "");
-  return plain.slice(-MOST_NAME_CHARS).replace(/^[^A-Za-z0-9]+/, "") || "model";
+  return plain.slice(-MAX_NAME_CHARS).replace(/^[^A-Za-z0-9]+/, "") || "model";
 }
 
-const MOST_NAME_CHARS = 160;
+const MAX_NAME_CHARS = 160;
 
 /** The hub writes identifiers small. */
 export function spelt(licence: string | null): string {

@@ -2,12 +2,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import Type, { type Static, type TSchema } from "typebox";
 import { Check } from "typebox/schema";
 import { stopWith } from "../../model/stop-with.ts";
-import { refusal } from "../pull/http-answer.ts";
-import { openUrl } from "../pull/http-request.ts";
+import { GIT_SHA1, REPOSITORY, SHA256 } from "../checkpoint-manifest.ts";
+import { openUrl, refusal } from "../pull/http-request.ts";
+import type { Fetching } from "../pull/options.ts";
 import { messageOf, PullError, SourceError } from "../pull/pull-error.ts";
-import type { PullTimes } from "../pull/times.ts";
-import { type HubAccess, hubAccess, hubEndpoint, tokenRemedy } from "./hub-access.ts";
+import type { StatedFile } from "../stated-file.ts";
+import { type HubAccess, hubAccess, hubHost, tokenRemedy } from "./hub-access.ts";
 import { isHubPath } from "./hub-name.ts";
+
+/** With what the hub is asked. */
+type Asking = Pick<Fetching, "env" | "times" | "signal">;
 
 /** A repository as it is at one commit. */
 export interface HubRepository {
@@ -19,23 +23,13 @@ export interface HubRepository {
   readonly licence: string | null;
   /** Where the licence can be read, if it says so. */
   readonly licenceLink: string | null;
-  readonly files: readonly HubFile[];
-}
-
-/** A file and what the hub states about it. */
-export interface HubFile {
-  readonly path: string;
-  /** `null` where the hub does not say. */
-  readonly sizeBytes: number | null;
-  readonly sha256: string | null;
-  /** The name that Git has for its bytes: what is stated of a small file. */
-  readonly gitSha1: string | null;
+  readonly files: readonly StatedFile[];
 }
 
 /** What `/api/models/OWNER/REPO/revision/main?blobs=true` answers, as far as it is read here. */
 const Answer = Type.Object({
-  id: Type.Optional(Type.String({ pattern: "^[\\w.-]+/[\\w.-]+$" })),
-  sha: Type.String({ pattern: "^[0-9a-f]{40}$" }),
+  id: Type.Optional(Type.String({ pattern: REPOSITORY })),
+  sha: Type.String({ pattern: GIT_SHA1 }),
   siblings: Type.Array(
     Type.Object({
       rfilename: Type.String({ minLength: 1 }),
@@ -45,7 +39,7 @@ const Answer = Type.Object({
         Type.Union([
           Type.Object({
             size: Type.Integer({ minimum: 0 }),
-            sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+            sha256: Type.String({ pattern: SHA256 }),
           }),
           Type.Null(),
         ]),
@@ -56,26 +50,21 @@ const Answer = Type.Object({
 });
 
 /** A repository with a great many files has an answer of some megabytes. */
-const MOST_BYTES = 16 * 2 ** 20;
+const MAX_BYTES = 16 * 2 ** 20;
 
 /**
  * Asks the hub what there is now in a repository, at its branch `main`.
  *
  * @throws PullError, in one sentence with the remedy; the signal's reason.
  */
-export async function lookAtRepository(
-  repository: string,
-  env: Readonly<Record<string, string | undefined>>,
-  times: PullTimes,
-  signal: AbortSignal,
-): Promise<HubRepository> {
-  const endpoint = hubEndpoint(env);
-  const host = URL.canParse(endpoint) ? new URL(endpoint).host : endpoint;
-  const refuse = (why: string) => new PullError(`${host} does not say what ${repository} is: ${why}.`);
+export async function lookAtRepository(repository: string, asking: Asking): Promise<HubRepository> {
+  const { env, signal } = asking;
+  const refuse = (why: string) =>
+    new PullError(`${hubHost(env)} does not say what ${repository} is: ${why}.`);
   let text: string;
   try {
     const path = `${repository}/revision/main?blobs=true`;
-    text = await textAt(path, repository, hubAccess(env), times, signal);
+    text = await textAt(path, repository, asking);
   } catch (error) {
     signal.throwIfAborted();
     throw refuse(messageOf(error));
@@ -97,13 +86,9 @@ export async function lookAtRepository(
             `it states two sizes for ${rfilename}, ${size} and ${lfs.size} bytes; try again later`,
           );
         }
-        return {
-          path: rfilename,
-          sizeBytes: lfs?.size ?? size ?? null,
-          sha256: lfs?.sha256 ?? null,
-          // Of a file in LFS, the blob is that of the pointer.
-          gitSha1: !lfs && typeof blobId === "string" && /^[0-9a-f]{40}$/.test(blobId) ? blobId : null,
-        };
+        return lfs
+          ? { path: rfilename, sizeBytes: lfs.size, sha256: lfs.sha256 }
+          : inGit(rfilename, size, blobId);
       }),
   };
 }
@@ -134,48 +119,43 @@ const Tree = Type.Array(
  *
  * @throws PullError, in one sentence with the remedy; the signal's reason.
  */
-export async function withTree(
-  repository: HubRepository,
-  env: Readonly<Record<string, string | undefined>>,
-  times: PullTimes,
-  signal: AbortSignal,
-): Promise<HubRepository> {
+export async function withTree(repository: HubRepository, asking: Asking): Promise<HubRepository> {
   const path = `${repository.repository}/tree/${repository.revision}?recursive=true`;
-  const text = await textAt(path, repository.repository, hubAccess(env), times, signal).catch(() => {
-    signal.throwIfAborted();
+  const text = await textAt(path, repository.repository, asking).catch(() => {
+    asking.signal.throwIfAborted();
     return "";
   });
-  const stated = new Map<string, HubFile>();
+  const stated = new Map<string, StatedFile>();
   for (const { type, path, oid, size, lfs } of parsedAs(Tree, text) ?? []) {
     if (type !== "file") continue;
-    stated.set(path, {
+    stated.set(
       path,
-      sizeBytes: lfs?.size ?? size ?? null,
-      sha256: lfs?.oid.replace("sha256:", "") ?? null,
-      gitSha1: !lfs && typeof oid === "string" && /^[0-9a-f]{40}$/.test(oid) ? oid : null,
-    });
+      lfs ? { path, sizeBytes: lfs.size, sha256: lfs.oid.replace("sha256:", "") } : inGit(path, size, oid),
+    );
   }
   const files = repository.files.map((file) => stated.get(file.path) ?? file);
   return { ...repository, files };
 }
 
+/** What is stated of a small file. Of one in LFS, the blob would be that of the pointer. */
+function inGit(path: string, size: number | null | undefined, blob: unknown): StatedFile {
+  const isName = typeof blob === "string" && new RegExp(GIT_SHA1).test(blob);
+  return { path, sizeBytes: size ?? 0, ...(isName ? { gitSha1: blob } : {}) };
+}
+
 /** Asks the API. What passes, as when the hub has too much to do, is asked again, a few times. */
-async function textAt(
-  path: string,
-  repository: string,
-  access: HubAccess,
-  times: PullTimes,
-  signal: AbortSignal,
-): Promise<string> {
+async function textAt(path: string, repository: string, asking: Asking): Promise<string> {
+  const { times, signal } = asking;
+  const access = hubAccess(asking.env);
   for (let tries = 0; ; tries++) {
     try {
-      return await askedOnce(path, repository, access, times, signal);
+      return await askedOnce(path, repository, access, asking);
     } catch (error) {
       signal.throwIfAborted();
       const delayMs = times.retryDelaysMs[tries];
       if (!(error instanceof SourceError) || !error.isPassing || delayMs === undefined) throw error;
       const waitMs = Math.max(delayMs, error.retryAfterMs ?? 0);
-      if (waitMs > times.longestWaitMs) throw error;
+      if (waitMs > times.maxWaitMs) throw error;
       await sleep(waitMs, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
   }
@@ -185,8 +165,7 @@ async function askedOnce(
   path: string,
   repository: string,
   access: HubAccess,
-  times: PullTimes,
-  signal: AbortSignal,
+  { times, signal }: Asking,
 ): Promise<string> {
   const late = new SourceError(`its answer takes longer than ${times.stallTimeoutMs / 1_000} s`);
   const stop = stopWith([signal], { ms: times.stallTimeoutMs, late: () => late });
@@ -211,7 +190,7 @@ async function askedOnce(
     for await (const piece of answer) {
       pieces.push(piece as Buffer);
       bytes += (piece as Buffer).length;
-      if (bytes > MOST_BYTES) throw new SourceError("its answer does not end");
+      if (bytes > MAX_BYTES) throw new SourceError("its answer does not end");
     }
     return Buffer.concat(pieces).toString("utf8");
   } catch (error) {

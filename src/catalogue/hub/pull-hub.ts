@@ -1,32 +1,16 @@
 import type { CheckpointManifest } from "../checkpoint-manifest.ts";
-import { fixManifest, forgetEmpty, ownManifests } from "../own-manifests.ts";
-import { type PullOptions, pullCheckpoint } from "../pull/pull.ts";
+import { fixManifest, forgetEmpty, ownManifests } from "../folder-records.ts";
+import { type Fetching, fetchingBy } from "../pull/options.ts";
+import { type Outcome, pullCheckpoint } from "../pull/pull.ts";
 import { PullError } from "../pull/pull-error.ts";
-import { DEFAULT_TIMES } from "../pull/times.ts";
-import { accept, isAccepted } from "./accepted-licences.ts";
-import { chooseFile, fileName } from "./choose-file.ts";
+import { type HubPullOptions, requireAccepted } from "./accepted-licences.ts";
 import { hubManifest, hubSourceOf } from "./hub-manifest.ts";
-import type { HubName } from "./hub-name.ts";
+import { chooseFile, fileName, type HubName } from "./hub-name.ts";
 import { lookAtRepository } from "./hub-repository.ts";
-
-/** A licence that has yet to be accepted. */
-export interface LicenceQuestion {
-  readonly repository: string;
-  /** As the hub states it, or that it states none. */
-  readonly licence: string;
-  readonly licenceUrl: string;
-  readonly file: string;
-  readonly sizeBytes: number;
-}
-
-export interface HubPullOptions extends PullOptions {
-  /** Shows a licence to whoever pulls: true when it is accepted. Asked once for each repository and licence. */
-  readonly acceptLicence: (question: LicenceQuestion) => Promise<boolean>;
-}
 
 export interface HubPulled {
   readonly manifest: CheckpointManifest;
-  readonly outcome: "already-installed" | "installed";
+  readonly outcome: Outcome;
 }
 
 /**
@@ -36,27 +20,12 @@ export interface HubPulled {
  * @throws PullError, in one or two sentences with the remedy; the signal's reason.
  */
 export async function pullFromHub(name: HubName, options: HubPullOptions): Promise<HubPulled> {
-  const { dataDir, signal = new AbortController().signal } = options;
-  const begun = await begunManifest(name, dataDir);
-  const manifest = begun ?? (await statedManifest(name, options, signal));
-  const source = hubSourceOf(manifest)!;
-  if (!(await isAccepted(dataDir, source.repository, manifest.licence))) {
-    const file = manifest.files[0]!;
-    const { licence, licenceUrl } = manifest;
-    const question = {
-      repository: source.repository,
-      licence,
-      licenceUrl,
-      file: file.path,
-      sizeBytes: file.sizeBytes,
-    };
-    if (!(await options.acceptLicence(question))) {
-      throw new PullError(
-        `The licence of ${source.repository} was not accepted (${licence}, ${licenceUrl}): nothing was fetched.`,
-      );
-    }
-    await accept(dataDir, source.repository, licence);
-  }
+  const { dataDir } = options;
+  const manifest = (await begunManifest(name, dataDir)) ?? (await statedManifest(name, fetchingBy(options)));
+  const { repository } = hubSourceOf(manifest)!;
+  const { path: file, sizeBytes } = manifest.files[0]!;
+  const { licence, licenceUrl } = manifest;
+  await requireAccepted({ repository, licence, licenceUrl, file, sizeBytes }, options);
   const fixed = await fixManifest(manifest, dataDir);
   requireSame(manifest, fixed);
   try {
@@ -80,12 +49,11 @@ async function begunManifest(name: HubName, dataDir: string): Promise<Checkpoint
 }
 
 async function statedManifest(
-  name: HubName,
-  { env = process.env, times }: HubPullOptions,
-  signal: AbortSignal,
+  { repository, file }: HubName,
+  fetching: Fetching,
 ): Promise<CheckpointManifest> {
-  const repository = await lookAtRepository(name.repository, env, { ...DEFAULT_TIMES, ...times }, signal);
-  return hubManifest(repository, chooseFile(repository, name.file));
+  const seen = await lookAtRepository(repository, fetching);
+  return hubManifest(seen, chooseFile(seen, file));
 }
 
 /** Two files may come to one name, as where capitals are all that tells them apart. */

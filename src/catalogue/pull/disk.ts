@@ -1,4 +1,4 @@
-import { statfs } from "node:fs/promises";
+import { mkdir, statfs } from "node:fs/promises";
 import { codeOf, PullError } from "./pull-error.ts";
 
 /** No space, no quota, or more than the process may write into one file. */
@@ -28,6 +28,20 @@ export async function requireSpace(
     `The disk that holds ${dir} has ${megabytes(free)} free, and ${megabytes(bytes)} are needed: ` +
       "make room, or choose another folder with --data-dir.",
   );
+}
+
+/** Makes a folder, and those that it lies in, where they are not there yet. @throws PullError when the disk fails. */
+export async function makeFolder(dir: string): Promise<void> {
+  await onDisk(dir, () => mkdir(dir, { recursive: true }));
+}
+
+/** Does work on a file or folder; an error of the file system is said in one sentence with the remedy. */
+export async function onDisk<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw asDiskError(error, path);
+  }
 }
 
 /** Turns an error of the file system into one sentence with the remedy; gives back any other as it is. */

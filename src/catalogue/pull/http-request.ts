@@ -1,9 +1,9 @@
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
+import type { PullTimes } from "./options.ts";
 import { codeOf, messageOf, SourceError } from "./pull-error.ts";
-import type { PullTimes } from "./times.ts";
 
-const MOST_REDIRECTS = 10;
+const MAX_REDIRECTS = 10;
 
 const REDIRECTS = [301, 302, 303, 307, 308];
 
@@ -24,7 +24,7 @@ export async function openUrl(
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   let url = checked(address, null);
-  for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
     const answer = await ask(url, redirects === 0 ? headers : onlyFor(url, address, headers), times, signal);
     if (!REDIRECTS.includes(answer.statusCode ?? 0)) return answer;
     answer.destroy();
@@ -32,7 +32,7 @@ export async function openUrl(
     if (location === undefined) throw new SourceError("it redirects without saying where to");
     url = checked(location, url);
   }
-  throw new SourceError(`it redirects more than ${MOST_REDIRECTS} times`);
+  throw new SourceError(`it redirects more than ${MAX_REDIRECTS} times`);
 }
 
 /** The headers for a host that another one has sent us to. */
@@ -112,4 +112,23 @@ export function brokenOff(error: unknown): string {
 function why(error: unknown): string {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   return codeOf(error) ?? codeOf(first) ?? messageOf(first);
+}
+
+/** An answer that has nothing of use; the remedy ends the sentence. */
+export function refusal({ statusCode = 0, headers }: IncomingMessage, remedy = ""): SourceError {
+  const isPassing = statusCode >= 500 || [408, 425, 429].includes(statusCode);
+  const retryAfterMs = isPassing ? waitOf(headers["retry-after"]) : null;
+  return new SourceError(`it answers with status ${statusCode}${remedy}`, {
+    isPassing,
+    status: statusCode,
+    ...(retryAfterMs === null ? {} : { retryAfterMs }),
+  });
+}
+
+/** `Retry-After`: seconds or a date (RFC 9110, 10.2.3). */
+function waitOf(value: string | undefined): number | null {
+  if (value === undefined) return null;
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000;
+  const atMs = Date.parse(value);
+  return Number.isNaN(atMs) ? null : Math.max(0, atMs - Date.now());
 }

@@ -1,11 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { prepareForBody } from "./http-answer.ts";
-import { brokenOff, openUrl, UnreachableError } from "./http-request.ts";
+import { megabytes } from "./disk.ts";
+import { brokenOff, openUrl, refusal, UnreachableError } from "./http-request.ts";
+import type { PullTimes } from "./options.ts";
 import type { PartFile } from "./part-file.ts";
 import { PullError, SourceError } from "./pull-error.ts";
-import { receive } from "./receive.ts";
-import type { PullTimes } from "./times.ts";
 
 /** Tells that a try failed and when the next one is. */
 export type OnRetry = (problem: string, delayMs: number) => void;
@@ -29,15 +28,15 @@ export async function fetchOverHttp(
   signal: AbortSignal,
   onRetry: OnRetry,
 ): Promise<void> {
-  let mostBytes = part.doneBytes;
+  let maxBytes = part.doneBytes;
   let fruitless = 0;
   let wasReached = false;
   while (!part.isComplete) {
     const failure = await attempt(address, part, times, signal);
     if (failure === null) return;
     wasReached ||= !(failure instanceof UnreachableError);
-    fruitless = part.doneBytes - mostBytes >= times.stallBytes ? 0 : fruitless + 1;
-    mostBytes = Math.max(mostBytes, part.doneBytes);
+    fruitless = part.doneBytes - maxBytes >= times.stallBytes ? 0 : fruitless + 1;
+    maxBytes = Math.max(maxBytes, part.doneBytes);
     const delayMs = delayBefore(fruitless, failure, times);
     if (delayMs === null || !(failure.isPassing || (wasReached && failure instanceof UnreachableError))) {
       throw failure;
@@ -50,7 +49,7 @@ export async function fetchOverHttp(
 /** How long to wait before the next try; `null` when there is none. */
 function delayBefore(fruitless: number, { retryAfterMs }: SourceError, times: PullTimes): number | null {
   if (fruitless > times.retryDelaysMs.length) return null;
-  if (retryAfterMs !== null) return retryAfterMs > times.longestWaitMs ? null : retryAfterMs;
+  if (retryAfterMs !== null) return retryAfterMs > times.maxWaitMs ? null : retryAfterMs;
   return times.retryDelaysMs[Math.max(0, fruitless - 1)] ?? 0;
 }
 
@@ -103,4 +102,107 @@ async function readBody(answer: IncomingMessage, part: PartFile, times: PullTime
   } finally {
     clearInterval(watch);
   }
+}
+
+/**
+ * Makes the part ready for the body of an answer: it goes on where the part ends, or the part starts again where the
+ * server sends everything. Nothing is trusted: the answer has to say which bytes it sends, and of how many.
+ *
+ * @throws SourceError when the body is not what was asked for.
+ */
+async function prepareForBody(answer: IncomingMessage, part: PartFile): Promise<void> {
+  switch (answer.statusCode) {
+    case 200:
+      requireSize(lengthOf(answer), part);
+      return part.restart();
+    case 206:
+      return continueAt(rangeOf(answer), part);
+    case 416:
+      requireSize(rangeOf(answer).total, part);
+      return startAgain("it has nothing to add to what is there", part);
+    default:
+      throw refusal(answer);
+  }
+}
+
+interface Range {
+  readonly start: number | null;
+  readonly total: number | null;
+}
+
+async function continueAt({ start, total }: Range, part: PartFile): Promise<void> {
+  requireSize(total, part);
+  if (start !== part.doneBytes)
+    await startAgain("it sends another stretch of the file than was asked for", part);
+}
+
+/** The next try will ask for everything, which every server can answer. */
+async function startAgain(problem: string, part: PartFile): Promise<never> {
+  const isPassing = part.doneBytes > 0;
+  await part.restart();
+  throw new SourceError(problem, { isPassing });
+}
+
+function requireSize(bytes: number | null, { totalBytes }: PartFile): void {
+  if (bytes === null || bytes === totalBytes) return;
+  throw new SourceError(`it has something else there, of ${shown(bytes)} instead of ${shown(totalBytes)}`);
+}
+
+function shown(bytes: number): string {
+  return bytes < 1e6 ? `${bytes} bytes` : `${megabytes(bytes)} (${bytes} bytes)`;
+}
+
+function lengthOf({ headers }: IncomingMessage): number | null {
+  const length = headers["content-length"];
+  return length === undefined ? null : Number(length);
+}
+
+/** `bytes 100-199/1000`, `bytes 100-199/*`, `bytes *\/1000`. */
+function rangeOf({ headers }: IncomingMessage): Range {
+  const [, start, total] =
+    /^bytes (?:(\d{1,15})-\d{1,15}|\*)\/(\d{1,15}|\*)$/.exec(headers["content-range"] ?? "") ?? [];
+  return {
+    start: start === undefined ? null : Number(start),
+    total: total === undefined || total === "*" ? null : Number(total),
+  };
+}
+
+/** Bytes that may wait to be written before the sender is held back. */
+const MAX_WAITING_BYTES = 1 << 20;
+
+/**
+ * Hands on what a body brings, in order, until it ends or `isEnough`. When it breaks off, all that had come by then is
+ * handed on first: a stream that is iterated over would drop what it still holds.
+ *
+ * @throws what the body or `write` fails with.
+ */
+async function receive(
+  body: IncomingMessage,
+  write: (bytes: Buffer) => Promise<void>,
+  isEnough: () => boolean,
+): Promise<void> {
+  // It may have broken off before anybody listened; it says so no more then.
+  if (body.destroyed) throw body.errored ?? new Error("aborted");
+  let waitingBytes = 0;
+  let writing = Promise.resolve();
+  try {
+    await new Promise<void>((resolve, reject) => {
+      body.once("end", resolve).once("close", resolve).once("error", reject);
+      body.on("data", (bytes: Buffer) => {
+        waitingBytes += bytes.length;
+        if (waitingBytes > MAX_WAITING_BYTES) body.pause();
+        writing = writing.then(async () => {
+          if (!isEnough()) await write(bytes);
+          waitingBytes -= bytes.length;
+          if (isEnough()) resolve();
+          else if (body.isPaused() && waitingBytes <= MAX_WAITING_BYTES) body.resume();
+        });
+        writing.catch(reject);
+      });
+    });
+  } finally {
+    body.removeAllListeners("data").pause();
+    await writing.catch(() => {});
+  }
+  await writing;
 }

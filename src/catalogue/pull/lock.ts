@@ -5,8 +5,8 @@ import { stopWith } from "../../model/stop-with.ts";
 import type { CheckpointManifest } from "../checkpoint-manifest.ts";
 import { checkpointDir } from "../installed-checkpoint.ts";
 import { asDiskError } from "./disk.ts";
+import type { PullTimes } from "./options.ts";
 import { codeOf, PullError } from "./pull-error.ts";
-import type { PullTimes } from "./times.ts";
 
 /** The lock of a checkpoint, beside its folder. */
 export function lockPath(manifest: Pick<CheckpointManifest, "name">, dataDir: string): string {

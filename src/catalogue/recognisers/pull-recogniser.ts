@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, readdir, rename, rm, rmdir, stat } from "node:fs/promises";
+import { readdir, rename, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { sha256OfFile } from "../../files/sha256-of-file.ts";
-import { checkpointDir } from "../installed-checkpoint.ts";
-import { asDiskError, freeBytesOf, requireSpace } from "../pull/disk.ts";
-import { lockPath, withLock } from "../pull/lock.ts";
-import type { PullOptions } from "../pull/pull.ts";
+import type { Origin, RecogniserManifest } from "../checkpoint-manifest.ts";
+import { type Receipt, recogniserRecord, removeReceipt, writeReceipt } from "../folder-records.ts";
+import { checkpointDir, verifyCheckpoint } from "../installed-checkpoint.ts";
+import { asDiskError, makeFolder, onDisk, requireSpace } from "../pull/disk.ts";
+import type { Fetching, PullOptions } from "../pull/options.ts";
+import { type Outcome, pullBy } from "../pull/pull.ts";
 import { codeOf, messageOf, PullError } from "../pull/pull-error.ts";
-import { DEFAULT_TIMES } from "../pull/times.ts";
-import { describeOrigin, fetchOrigin, OriginError, type OriginFetching } from "./fetch-origin.ts";
-import { type Receipt, removeReceipt, verifyRecogniser, writeReceipt } from "./installed-recogniser.ts";
-import type { Origin, RecogniserManifest } from "./recogniser-manifest.ts";
+import { NoSourceError } from "../pull/pull-file.ts";
+import { describeOrigin, fetchOrigin } from "./fetch-origin.ts";
 
 /** How what others publish becomes what is used here. */
 export interface Conversion {
@@ -44,41 +44,27 @@ const PARTS = "parts";
  *
  * @throws PullError, in one or two sentences with the remedy; the signal's reason.
  */
-export async function pullRecogniser(
+export function pullRecogniser(
   manifest: RecogniserManifest,
   options: RecogniserPullOptions,
-): Promise<"already-installed" | "installed"> {
-  const { dataDir, conversion, signal = new AbortController().signal, observe = () => {} } = options;
-  const times = { ...DEFAULT_TIMES, ...options.times };
-  signal.throwIfAborted();
-  const look = (until: AbortSignal) => verifyRecogniser(manifest, dataDir, conversion.version, until);
-  // Without the lock first: what is there may be used where nothing can be written.
-  if ((await look(signal)).state === "installed") return "already-installed";
-  const lock = lockPath(manifest, dataDir);
-  await makeFolder(dirname(lock));
-  const onWait = () => observe({ kind: "waiting", checkpoint: manifest.name });
-  return withLock(lock, times, signal, onWait, async (guarded) => {
-    const { state, problem } = await look(guarded);
-    if (state === "installed") return "already-installed";
-    if (state === "damaged") observe({ kind: "damaged", problem: (problem ?? "").replace(/:[^:]*$/, "") });
-    const fetching: OriginFetching = {
-      times,
-      env: options.env ?? process.env,
-      freeBytes: options.freeBytes ?? freeBytesOf,
-      observe,
-      signal: guarded,
-      laterBytes: manifest.convertedBytes,
-    };
-    await install(manifest, dataDir, conversion, fetching);
-    return "installed";
-  });
+): Promise<Outcome> {
+  const { dataDir, conversion } = options;
+  return pullBy(
+    {
+      verify: async (signal) =>
+        verifyCheckpoint(await recogniserRecord(manifest, dataDir, conversion.version), dataDir, signal),
+      install: (fetching) => install(manifest, dataDir, conversion, fetching),
+    },
+    manifest,
+    options,
+  );
 }
 
 async function install(
   manifest: RecogniserManifest,
   dataDir: string,
   conversion: Conversion,
-  fetching: OriginFetching,
+  fetching: Fetching,
 ): Promise<void> {
   const dir = checkpointDir(manifest, dataDir);
   await makeFolder(dir);
@@ -88,7 +74,7 @@ async function install(
     for (const origin of manifest.origins) {
       const parts = join(dir, PARTS, origin.kind);
       try {
-        const from = await fetchOrigin(origin, parts, fetching);
+        const from = await fetchOrigin(origin, parts, fetching, manifest.convertedBytes);
         const made = await converted(parts, dir, manifest, conversion, fetching);
         await place(made, { name: manifest.name, version: conversion.version, origin: from }, dataDir);
         await rm(join(dir, PARTS), { recursive: true, force: true });
@@ -114,9 +100,9 @@ async function failureOf(
   error: unknown,
   origin: Origin,
   parts: string,
-  { observe, env }: OriginFetching,
+  { observe, env }: Fetching,
 ): Promise<string> {
-  if (error instanceof OriginError) return error.message;
+  if (error instanceof NoSourceError) return error.message;
   if (!(error instanceof UnfitWeightsError)) throw error;
   // What is stated, and nothing can be made of, would be found again and again.
   await rm(parts, { recursive: true, force: true });
@@ -132,7 +118,7 @@ async function converted(
   dir: string,
   { name, convertedBytes }: RecogniserManifest,
   conversion: Conversion,
-  { observe, freeBytes, signal }: OriginFetching,
+  { observe, freeBytes, signal }: Fetching,
 ): Promise<string> {
   await requireSpace(dir, convertedBytes, freeBytes);
   const draft = join(dir, `${DRAFT_PREFIX}${randomUUID()}`);
@@ -157,16 +143,16 @@ async function converted(
 async function place(made: string, about: Omit<Receipt, "files">, dataDir: string): Promise<void> {
   const dir = dirname(made);
   try {
-    await removeReceipt(about, dataDir);
-    const files: Receipt["files"] = [];
-    for (const path of (await readdir(made)).sort()) {
-      const from = join(made, path);
-      files.push({ path, sizeBytes: (await stat(from)).size, sha256: await sha256OfFile(from) });
-      await rename(from, join(dir, path));
-    }
-    await writeReceipt({ ...about, files }, dataDir);
-  } catch (error) {
-    throw asDiskError(error, dir);
+    await onDisk(dir, async () => {
+      await removeReceipt(about, dataDir);
+      const files: Receipt["files"] = [];
+      for (const path of (await readdir(made)).sort()) {
+        const from = join(made, path);
+        files.push({ path, sizeBytes: (await stat(from)).size, sha256: await sha256OfFile(from) });
+        await rename(from, join(dir, path));
+      }
+      await writeReceipt({ ...about, files }, dataDir);
+    });
   } finally {
     await rm(made, { recursive: true, force: true }).catch(() => {});
   }
@@ -176,12 +162,6 @@ async function removeDrafts(dir: string): Promise<void> {
   for (const name of await readdir(dir)) {
     if (name.startsWith(DRAFT_PREFIX)) await rm(join(dir, name), { recursive: true, force: true });
   }
-}
-
-async function makeFolder(dir: string): Promise<void> {
-  await mkdir(dir, { recursive: true }).catch((error: unknown) => {
-    throw asDiskError(error, dir);
-  });
 }
 
 function allFailed({ name }: RecogniserManifest, dir: string, failures: readonly string[]): PullError {

@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   truncateSync,
   writeFileSync,
@@ -12,16 +13,16 @@ import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import {
-  begunFolder,
-  inspectCodecLm,
+  findCodecLm,
   installedFolder,
-  removeCodecLm,
-} from "../../../src/catalogue/codec-lm/installed-folder.ts";
-import { findCodecLm, KNOWN_CODEC_LMS } from "../../../src/catalogue/codec-lm/known-checkpoints.ts";
+  KNOWN_CODEC_LMS,
+} from "../../../src/catalogue/codec-lm/known-checkpoints.ts";
 import { pullCodecLm } from "../../../src/catalogue/codec-lm/pull-codec-lm.ts";
-import type { LicenceQuestion } from "../../../src/catalogue/hub/pull-hub.ts";
-import type { PullEvent } from "../../../src/catalogue/pull/observer.ts";
-import type { PullOptions } from "../../../src/catalogue/pull/pull.ts";
+import { codecLmRecord } from "../../../src/catalogue/folder-records.ts";
+import type { LicenceQuestion } from "../../../src/catalogue/hub/accepted-licences.ts";
+import { inspectCheckpoint } from "../../../src/catalogue/installed-checkpoint.ts";
+import type { PullEvent, PullOptions } from "../../../src/catalogue/pull/options.ts";
+import { begunFolder, removeCheckpoint } from "../../../src/catalogue/pull/pull.ts";
 import { temporaryFolder } from "../../e2e/folders.ts";
 import { COMMIT, type FakeHub, type FakeRepository, fakeHub, LATER_COMMIT, send } from "../hub/fake-hub.ts";
 import { HASTY, WEIGHTS } from "../pull/fixture.ts";
@@ -125,6 +126,10 @@ async function pull(hub: FakeHub, given: Circumstances = {}): Promise<Attempt> {
   };
 }
 
+async function stateIn(dataDir: string): Promise<string> {
+  return (await inspectCheckpoint(await codecLmRecord(CSM, dataDir), dataDir)).state;
+}
+
 /** Paths of the files below a folder. */
 function filesIn(folder: string): string[] | null {
   if (!existsSync(folder)) return null;
@@ -150,7 +155,7 @@ describe("a codec language model on the hub", () => {
     const { hub } = await csmHub();
     const { end, left, begun, dataDir } = await pull(hub);
     assert.deepEqual([end, left, begun], ["installed", [...CSM_TAKEN, "hub.json"].sort(), null]);
-    const folder = installedFolder(dataDir, "csm-1b");
+    const folder = await installedFolder(dataDir, "csm-1b");
     assert.equal(folder, join(dataDir, "checkpoints", "csm-1b"));
     for (const path of CSM_TAKEN) assert.ok(readFileSync(join(folder!, path)).equals(CSM_FILES[path]!), path);
     const asked = hub.asked.filter((path) => !path.startsWith("/api/"));
@@ -164,8 +169,28 @@ describe("a codec language model on the hub", () => {
     hub.repository(QWEN.repository, { ...QWEN_FILES });
     const { end, left, dataDir } = await pull(hub, { known: QWEN });
     assert.deepEqual([end, left], ["installed", [...Object.keys(QWEN_FILES), "hub.json"].sort()]);
-    assert.notEqual(installedFolder(dataDir, QWEN.name), null);
-    assert.equal(installedFolder(dataDir, "csm-1b"), null);
+    assert.notEqual(await installedFolder(dataDir, QWEN.name), null);
+    assert.equal(await installedFolder(dataDir, "csm-1b"), null);
+  });
+
+  it("is told which of two files of one name is cut, or gone", async () => {
+    const hub = await fakeHub();
+    hub.repository(QWEN.repository, { ...QWEN_FILES });
+    const { dataDir } = await pull(hub, { known: QWEN });
+    const inspected = async () => inspectCheckpoint(await codecLmRecord(QWEN, dataDir), dataDir);
+    const weights = join(dataDir, "checkpoints", QWEN.name, "speech_tokenizer", "model.safetensors");
+    truncateSync(weights, 7);
+    assert.equal(
+      (await inspected()).problem,
+      "The weights of qwen3-tts-0.6b are damaged (speech_tokenizer/model.safetensors has 7 bytes instead of 40000): " +
+        "run antiphon models pull qwen3-tts-0.6b.",
+    );
+    rmSync(weights);
+    const { state, problem } = await inspected();
+    assert.deepEqual(
+      [state, problem?.includes("(speech_tokenizer/model.safetensors is not there)")],
+      ["damaged", true],
+    );
   });
 
   it("may have its weights in one file, or in an index that nobody names", async () => {
@@ -216,8 +241,8 @@ describe("a codec language model on the hub", () => {
     const { hub } = await csmHub();
     const { dataDir } = await pull(hub);
     writeFileSync(join(dataDir, "checkpoints", "csm-1b", "hub.json"), "{");
-    assert.equal(inspectCodecLm(CSM, dataDir).state, "damaged");
-    assert.equal(installedFolder(dataDir, "csm-1b"), null);
+    assert.equal(await stateIn(dataDir), "damaged");
+    assert.equal(await installedFolder(dataDir, "csm-1b"), null);
     const asked = hub.asked.length;
     assert.equal((await pull(hub, { dataDir })).end, "installed");
     assert.deepEqual(hub.asked.slice(asked), [`/api/models/${CSM.repository}/revision/main`]);
@@ -225,15 +250,15 @@ describe("a codec language model on the hub", () => {
 
   it("is removed with all that a broken pull left", async () => {
     const { hub, repository } = await csmHub();
-    assert.equal(await removeCodecLm(CSM, temporaryFolder()), false);
+    assert.equal(await removeCheckpoint(CSM, temporaryFolder()), false);
     const { dataDir } = await pull(hub);
-    assert.equal(await removeCodecLm(CSM, dataDir), true);
-    assert.equal(inspectCodecLm(CSM, dataDir).state, "missing");
+    assert.equal(await removeCheckpoint(CSM, dataDir), true);
+    assert.equal(await stateIn(dataDir), "missing");
     repository.serve = serving(SHARDS[0], (response, bytes, from) =>
       send(response, bytes, from, from === 0 ? 7 : 0),
     );
     assert.deepEqual((await pull(hub, { dataDir })).left, null);
-    assert.equal(await removeCodecLm(CSM, dataDir), true);
+    assert.equal(await removeCheckpoint(CSM, dataDir), true);
     assert.deepEqual(readdirSync(join(dataDir, "checkpoints")), []);
   });
 
@@ -249,7 +274,7 @@ describe("a codec language model on the hub", () => {
     const taken = CSM_TAKEN.reduce((sum, path) => sum + CSM_FILES[path]!.length, 0);
     assert.equal(questions[0]?.sizeBytes, taken);
     assert.equal((await pull(hub, { dataDir })).questions.length, 1);
-    await removeCodecLm(CSM, dataDir);
+    await removeCheckpoint(CSM, dataDir);
     assert.deepEqual((await pull(hub, { dataDir })).questions, []);
   });
 });
@@ -275,7 +300,7 @@ describe("a pull that is cut off", () => {
       assert.equal(broken.left, null, "the folder is whole or not there");
       const part = join(begunFolder(CSM, broken.dataDir), `${path}.part`);
       assert.equal(statSync(part).size, at);
-      assert.equal(installedFolder(broken.dataDir, "csm-1b"), null);
+      assert.equal(await installedFolder(broken.dataDir, "csm-1b"), null);
 
       repository.serve = () => false;
       hub.move(repository, LATER_COMMIT, { ...CSM_FILES, [SHARDS[1]]: Buffer.alloc(40_000, "z") });

@@ -2,9 +2,8 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import type { CheckpointManifest, CheckpointSource } from "../../../src/catalogue/checkpoint-manifest.ts";
 import { checkpointDir, checkpointFile } from "../../../src/catalogue/installed-checkpoint.ts";
-import type { PullEvent } from "../../../src/catalogue/pull/observer.ts";
-import { type PullOptions, pullCheckpoint } from "../../../src/catalogue/pull/pull.ts";
-import type { PullTimes } from "../../../src/catalogue/pull/times.ts";
+import type { PullEvent, PullOptions, PullTimes } from "../../../src/catalogue/pull/options.ts";
+import { pullCheckpoint } from "../../../src/catalogue/pull/pull.ts";
 
 /** Times under which nothing is waited for, unless a test is about waiting. */
 export const HASTY: PullTimes = {
@@ -12,7 +11,7 @@ export const HASTY: PullTimes = {
   stallTimeoutMs: 5_000,
   stallBytes: 1,
   retryDelaysMs: [0, 0, 0],
-  longestWaitMs: 1_000,
+  maxWaitMs: 1_000,
   pipTimeoutMs: 30_000,
   pipLookMs: 10,
   lockPollMs: 20,

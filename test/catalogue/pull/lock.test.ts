@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { after, describe, it } from "node:test";
 import type { CheckpointManifest } from "../../../src/catalogue/checkpoint-manifest.ts";
 import { lockPath } from "../../../src/catalogue/pull/lock.ts";
-import { removeCheckpoint } from "../../../src/catalogue/pull/remove.ts";
+import { removeCheckpoint } from "../../../src/catalogue/pull/pull.ts";
 import { temporaryFolder } from "../../e2e/folders.ts";
 import { until, within } from "../../waiting.ts";
 import { type Answer, cut, file, fileServer } from "./file-server.ts";

@@ -2,10 +2,8 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import {
-  inspectRecogniser,
-  verifyRecogniser,
-} from "../../../src/catalogue/recognisers/installed-recogniser.ts";
+import { recogniserRecord } from "../../../src/catalogue/folder-records.ts";
+import { inspectCheckpoint, verifyCheckpoint } from "../../../src/catalogue/installed-checkpoint.ts";
 import { UnfitWeightsError } from "../../../src/catalogue/recognisers/pull-recogniser.ts";
 import { temporaryFolder } from "../../e2e/folders.ts";
 import { COMMIT, type HubAnswer, LATER_COMMIT, send } from "../hub/fake-hub.ts";
@@ -42,7 +40,10 @@ describe("a recogniser from the hub", () => {
     ]);
     const receipt = JSON.parse(readFileSync(fileIn(dataDir, "installed.json"), "utf8"));
     assert.equal(receipt.origin, `ann/tiny-whisper of the model hub, at ${COMMIT}`);
-    const { state, sizeBytes } = await inspectRecogniser(manifest, dataDir, 1);
+    const { state, sizeBytes } = await inspectCheckpoint(
+      await recogniserRecord(manifest, dataDir, 1),
+      dataDir,
+    );
     assert.deepEqual([state, sizeBytes], ["installed", WEIGHTS.length + HUB_FILES[SMALL]!.length]);
   });
 
@@ -386,7 +387,7 @@ describe("an installed recogniser", () => {
       const manifest = manifestOf(origin);
       await pull(manifest, dataDir, { conversion, env });
       spoil(dataDir);
-      const found = await verifyRecogniser(manifest, dataDir, 1);
+      const found = await verifyCheckpoint(await recogniserRecord(manifest, dataDir, 1), dataDir);
       assert.equal(found.state, state);
       assert.match(
         found.problem ?? "",
@@ -395,7 +396,10 @@ describe("an installed recogniser", () => {
       const { end, events, left } = await pull(manifest, dataDir, { conversion, env });
       assert.deepEqual([end, left], ["installed", INSTALLED]);
       assert.ok(events.some(({ kind }) => kind === "damaged"));
-      assert.equal((await verifyRecogniser(manifest, dataDir, 1)).state, "installed");
+      assert.equal(
+        (await verifyCheckpoint(await recogniserRecord(manifest, dataDir, 1), dataDir)).state,
+        "installed",
+      );
     });
   }
 
@@ -406,12 +410,15 @@ describe("an installed recogniser", () => {
     const manifest = manifestOf(origin);
     await pull(manifest, dataDir, { conversion, env });
     assert.match(
-      (await inspectRecogniser(manifest, dataDir, 2)).problem ?? "",
+      (await inspectCheckpoint(await recogniserRecord(manifest, dataDir, 2), dataDir)).problem ?? "",
       /^The weights of tiny-whisper are those of another version of Antiphon: run antiphon models pull/,
     );
     conversion.version = 2;
     assert.equal((await pull(manifest, dataDir, { conversion, env })).end, "installed");
-    assert.equal((await inspectRecogniser(manifest, dataDir, 2)).state, "installed");
+    assert.equal(
+      (await inspectCheckpoint(await recogniserRecord(manifest, dataDir, 2), dataDir)).state,
+      "installed",
+    );
   });
 
   it("can be copied to another machine", async () => {

@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { PullEvent } from "../../../src/catalogue/pull/observer.ts";
+import type { Origin, RecogniserManifest } from "../../../src/catalogue/checkpoint-manifest.ts";
+import type { PullEvent } from "../../../src/catalogue/pull/options.ts";
 import {
   type Conversion,
   pullRecogniser,
   type RecogniserPullOptions,
 } from "../../../src/catalogue/recognisers/pull-recogniser.ts";
-import type { Origin, RecogniserManifest } from "../../../src/catalogue/recognisers/recogniser-manifest.ts";
 import { temporaryFolder } from "../../e2e/folders.ts";
 import { type FakeHub, type FakeRepository, fakeHub } from "../hub/fake-hub.ts";
 import { HASTY, sha256, WEIGHTS } from "../pull/fixture.ts";

@@ -140,9 +140,9 @@ function failureOf({ name }: KnownCodecLm, error: unknown): unknown {
     );
   }
   if (!(error instanceof NoSourceError)) return error;
-  const kept = error.keptBytes > 0 ? ` (${megabytes(error.keptBytes)} of that file are kept)` : "";
+  const kept = error.keptBytes > 0 ? ` (${megabytes(error.keptBytes)} of it are kept)` : "";
   return new PullError(
-    `The checkpoint ${name} could not be fetched${kept}. ${error.message}. ` +
+    `The checkpoint ${name} could not be fetched. ${error.path} from ${error.message}${kept}. ` +
       `Run antiphon models pull ${name} again to go on, or antiphon models rm ${name} to begin with what the hub has today.`,
     { cause: error },
   );

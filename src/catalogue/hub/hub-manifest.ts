@@ -5,7 +5,7 @@ import { type ChosenFile, fileName } from "./hub-name.ts";
 import type { HubRepository } from "./hub-repository.ts";
 
 /** What is said where the hub names no licence. */
-export const NO_LICENCE = "not stated";
+const NO_LICENCE = "not stated";
 
 /** A file of the hub, as of a commit, as a checkpoint that writes. */
 export function hubManifest(repository: HubRepository, file: ChosenFile): CheckpointManifest {
@@ -49,7 +49,7 @@ export function mannerOf(manifest: CheckpointManifest): WriterManner {
 }
 
 /** `qwen.qwen3-0.6b-q4_k_m` for `Qwen3-0.6B-Q4_K_M.gguf` of `Qwen/Qwen3-0.6B-GGUF`: the owner, the repository unless the file's name begins with it, the file. */
-export function checkpointName(repository: string, path: string): string {
+function checkpointName(repository: string, path: string): string {
   const [owner = "", name = ""] = repository.toLowerCase().split("/");
   const model = name.replace(/[-_.]gguf$/, "");
   const file = fileName(path)

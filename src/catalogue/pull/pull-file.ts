@@ -15,13 +15,20 @@ export interface WantedFile extends StatedFile {
   readonly sources: readonly CheckpointSource[];
 }
 
-/** Why each source failed, in the order in which they were asked, and how much is kept for another time. */
+/** Why each source failed, in the order in which they were asked. */
 export class NoSourceError extends Error {
   override readonly name = "NoSourceError";
+  /** Of which file, within the checkpoint; `null` where none was asked for yet. */
+  readonly path: string | null;
+  /** How much of it is kept for another time. */
   readonly keptBytes: number;
 
-  constructor(failures: readonly string[], keptBytes: number, options?: ErrorOptions) {
-    super(failures.join("; "), options);
+  constructor(
+    failures: readonly string[],
+    { path = null, keptBytes = 0, cause }: { path?: string | null; keptBytes?: number; cause?: unknown },
+  ) {
+    super(failures.join("; "), { cause });
+    this.path = path;
     this.keptBytes = keptBytes;
   }
 }
@@ -88,7 +95,7 @@ async function askSources(file: WantedFile, part: PartFile, fetching: Fetching):
       fetching.observe({ kind: "source-failed", source: name, problem: error.message });
     }
   }
-  throw new NoSourceError(failures, part.doneBytes);
+  throw new NoSourceError(failures, { path: file.path, keptBytes: part.doneBytes });
 }
 
 async function askSource(

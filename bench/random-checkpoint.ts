@@ -3,11 +3,11 @@ import { copyFile, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readConfig as readCsm } from "../src/engines/codec-lm/csm/config.ts";
 import { csmManifest, NAMES } from "../src/engines/codec-lm/csm/manifest.ts";
-import { seededDraws } from "../src/engines/codec-lm/draws.ts";
 import type { Manifest } from "../src/engines/codec-lm/manifest.ts";
 import { codecManifest } from "../src/engines/codec-lm/qwen3-tts/codec/manifest.ts";
 import { readConfig as readQwen3Tts } from "../src/engines/codec-lm/qwen3-tts/config.ts";
 import { qwen3TtsManifest } from "../src/engines/codec-lm/qwen3-tts/manifest.ts";
+import { seededRng } from "../src/engines/codec-lm/rng.ts";
 import { type Making, type Planned, writeSafetensors } from "../src/tensors/write-safetensors.ts";
 import { TOP } from "./top.ts";
 
@@ -186,7 +186,7 @@ const DICE = 1_048_573;
 
 /** Numbers between -1 and 1, 0 the likeliest; the same in every run. */
 function rolled(): Float32Array {
-  const draw = seededDraws(2_026n);
+  const draw = seededRng(2_026n);
   return Float32Array.from({ length: DICE }, () => draw() + draw() - 1);
 }
 

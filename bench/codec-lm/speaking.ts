@@ -106,7 +106,7 @@ async function one(
   const utterance: Utterance = {
     history,
     open: { speaker: "0", text: TEXT.repeat(4) },
-    wishes: { temperature: 0.9, topK: 50, maxFrames: frames },
+    sampling: { temperature: 0.9, topK: 50, maxFrames: frames },
     options: new Map(),
     uniforms: null,
     seed: BigInt(number),

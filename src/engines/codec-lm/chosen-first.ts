@@ -1,13 +1,13 @@
 /** How less likely first codes become that were chosen before. */
-export interface Penalty {
+export interface RepetitionPenalty {
   /** Applies it to the score of a code that was. */
   readonly of: (score: number) => number;
   /** Frames that it looks back over; `null`: all. */
   readonly window: number | null;
 }
 
-/** The first codes of an utterance's frames, as they were chosen. */
-export class ChosenFirst {
+/** The first codes of an utterance's frames, as they were sampled. */
+export class CodeHistory {
   readonly #codes: number[] = [];
 
   get count(): number {
@@ -19,7 +19,7 @@ export class ChosenFirst {
   }
 
   /** Logits with the penalty, once for a code; `spared` has none. They are the caller's own. */
-  penalised(logits: Float32Array, penalty: Penalty | null, spared: number | null): Float32Array {
+  penalised(logits: Float32Array, penalty: RepetitionPenalty | null, spared: number | null): Float32Array {
     const scores = logits.slice();
     if (penalty === null) return scores;
     const { window, of } = penalty;

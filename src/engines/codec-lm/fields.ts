@@ -9,8 +9,8 @@ export class CheckpointError extends Error {
 /** A parameter of an architecture that it does not have, or that is not what it takes. */
 export class OptionError extends CheckpointError {}
 
-const MOST_LAYERS = 1_000;
-const MOST_POSITIONS = 2 ** 20;
+const MAX_LAYERS = 1_000;
+const MAX_POSITIONS = 2 ** 20;
 
 /** A JSON object of a checkpoint, whose fields are checked as they are read, and named in full where they are wrong. */
 export class Fields {
@@ -52,23 +52,23 @@ export class Fields {
   }
 
   /** A whole number of at least `least`, and at most `most`, if that is given. */
-  whole(name: string, fallback?: number, least = 1, most = Number.MAX_SAFE_INTEGER): number {
+  whole(name: string, fallback?: number, min = 1, max = Number.MAX_SAFE_INTEGER): number {
     const value = this.#read(name, fallback);
-    if (!Number.isSafeInteger(value) || (value as number) < least) {
-      this.#refuse(name, `a whole number of at least ${least}`);
+    if (!Number.isSafeInteger(value) || (value as number) < min) {
+      this.#refuse(name, `a whole number of at least ${min}`);
     }
-    if ((value as number) > most) this.#refuse(name, `a whole number of at most ${most}`);
+    if ((value as number) > max) this.#refuse(name, `a whole number of at most ${max}`);
     return value as number;
   }
 
-  /** How many layers a stack has. More than any model are refused: there is a list of their tensors. */
+  /** How many layers a transformer has. More than any model are refused: there is a list of their tensors. */
   layers(name: string): number {
-    return this.whole(name, undefined, 1, MOST_LAYERS);
+    return this.whole(name, undefined, 1, MAX_LAYERS);
   }
 
-  /** How many positions a stack has. @param least that are needed */
-  positions(name: string, least = 1): number {
-    return this.whole(name, undefined, least, MOST_POSITIONS);
+  /** How many positions a transformer has. @param min that are needed */
+  positions(name: string, min = 1): number {
+    return this.whole(name, undefined, min, MAX_POSITIONS);
   }
 
   /** A number above 0. */

@@ -43,9 +43,9 @@ export async function memoryOf(folder: string, plan: MemoryPlan): Promise<number
 /** The same of what the configuration was read into. */
 export function memoryOfParts(parts: CheckpointParts, plan: MemoryPlan): number {
   const { places, positions = parts.positions, cacheBytes = CACHES_BYTES } = plan;
-  const { talker, chooser } = parts;
-  const slot = Math.min(positions, talker.positions) * positionBytes(talker);
-  const perPlace = slot + chooser.positions * positionBytes(chooser);
+  const { backbone, depthDecoder } = parts;
+  const slot = Math.min(positions, backbone.positions) * positionBytes(backbone);
+  const perPlace = slot + depthDecoder.positions * positionBytes(depthDecoder);
   return Math.ceil(weightBytes(parts, plan.precision) + places * perPlace + cacheBytes + OVERHEAD_BYTES);
 }
 
@@ -127,7 +127,7 @@ function mebibytes(bytes: number): string {
 export function memoryFact(parts: CheckpointParts): string {
   const gigabytes = (precision: Precision): string =>
     `${precision}: about ${(memoryOfParts(parts, { precision, places: 1 }) / 1e9).toFixed(1)} GB`;
-  const more = parts.positions * positionBytes(parts.talker);
+  const more = parts.positions * positionBytes(parts.backbone);
   return (
     `memory for one utterance at a time: ${gigabytes("int4")}; ${gigabytes("int8")}; ${gigabytes("fp32")}; ` +
     `for each more at once about ${(more / 1e9).toFixed(2)} GB`

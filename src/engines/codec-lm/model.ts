@@ -20,7 +20,7 @@ export interface Utterance {
   /** Whether the oldest turns are left out where the model has too few positions; otherwise that is an error. */
   readonly mayForget?: boolean;
   /** What a request asks for; what is left out is as the checkpoint's `generation_config.json` has it. */
-  readonly wishes: Wishes;
+  readonly sampling: SamplingParams;
   /** Parameters of the architecture's own, by the reference's names; they come before everything else. */
   readonly options: ReadonlyMap<string, string>;
   /** Draws that are to be used in their order; `null`: those of the seed. */
@@ -32,13 +32,13 @@ export interface Utterance {
 export const NOTHING_ASKED: Utterance = {
   history: [],
   open: { speaker: "0", text: "" },
-  wishes: {},
+  sampling: {},
   options: new Map(),
   uniforms: null,
   seed: 0n,
 };
 
-export interface Wishes {
+export interface SamplingParams {
   /** 0: the likeliest is taken. */
   readonly temperature?: number;
   /** For fine acoustic detail; if it is left out it follows `temperature`. */

@@ -1,13 +1,13 @@
 import type { GraphFile } from "../../tensors/graph-file.ts";
 import type { Weights } from "../../tensors/weights-folder.ts";
-import { FirstStack, type FirstStackSizes, leastRowsOf } from "./first-stack.ts";
+import { Backbone, type BackboneSizes, minRowsOf } from "./backbone.ts";
+import { DepthDecoder, type DepthDecoderSizes } from "./depth-decoder.ts";
 import { FrameBatch, type FrameModel } from "./frame-batch.ts";
-import { InnerStack, type InnerStackSizes } from "./inner-stack.ts";
 import type { Setup } from "./model.ts";
 import type { Opened } from "./opened.ts";
 
-/** A graph of a stack, and what errors call it. */
-interface Stack<Sizes> {
+/** A transformer's graph, and what errors call it. */
+interface Part<Sizes> {
   readonly graph: GraphFile;
   readonly sizes: Sizes;
   readonly name: string;
@@ -15,27 +15,27 @@ interface Stack<Sizes> {
 
 /** What a batch is opened of. */
 export interface BatchParts extends Pick<FrameModel, "positions" | "codes" | "decoder" | "embeddings"> {
-  /** Of both stacks. */
+  /** Of both transformers. */
   readonly weights: Weights;
-  readonly first: Stack<FirstStackSizes>;
-  readonly inner: Stack<InnerStackSizes>;
+  readonly backbone: Part<BackboneSizes>;
+  readonly depthDecoder: Part<DepthDecoderSizes>;
 }
 
-/** Opens the stacks and the batch over them. It is closed before all that was opened ahead of it. */
+/** Opens the transformers and the batch over them. It is closed before all that was opened ahead of it. */
 export async function openBatch(opened: Opened, setup: Setup, parts: BatchParts): Promise<FrameBatch> {
-  const { weights, first, inner, ...model } = parts;
+  const { weights, backbone, depthDecoder, ...model } = parts;
   const { precision, places = 1 } = setup;
-  const leastRows = leastRowsOf(precision);
+  const minRows = minRowsOf(precision);
   await model.embeddings.bringNear();
-  const large = await opened.session(first.graph, weights, first.name);
-  const small = await opened.session(inner.graph, weights, inner.name);
+  const large = await opened.session(backbone.graph, weights, backbone.name);
+  const small = await opened.session(depthDecoder.graph, weights, depthDecoder.name);
   const batch = new FrameBatch(
     {
       ...model,
-      width: first.sizes.width,
-      codebooks: inner.sizes.codebooks,
-      first: new FirstStack(large, first.sizes, places, leastRows),
-      inner: new InnerStack(small, inner.sizes, places, leastRows),
+      width: backbone.sizes.width,
+      codebooks: depthDecoder.sizes.codebooks,
+      backbone: new Backbone(large, backbone.sizes, places, minRows),
+      depthDecoder: new DepthDecoder(small, depthDecoder.sizes, places, minRows),
     },
     setup,
   );

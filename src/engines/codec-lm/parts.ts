@@ -29,9 +29,9 @@ export interface CheckpointParts {
   /** Names of embeddings, of which single rows are read from the disk as they are asked for. */
   readonly readByRow: readonly string[];
   /** What reads the conversation, a position for each token or frame. */
-  readonly talker: TransformerSizes;
+  readonly backbone: TransformerSizes;
   /** What chooses the other codes of a frame. */
-  readonly chooser: TransformerSizes;
+  readonly depthDecoder: TransformerSizes;
   /** Positions that a place in memory has, unless a conversation is given more. */
   readonly positions: number;
   readonly specialTokens: readonly SpecialToken[];

@@ -39,7 +39,7 @@ export function transformer(
 ): string {
   const { graph } = weights;
   const { width, layers, heads, keyHeads, headWidth, innerWidth, positions } = sizes;
-  // One more than there are: see `KeyValueSlots.makeRoom`.
+  // One more than there are: see `KvCache.makeRoom`.
   const known = positions + 1;
   const tables = rotaryTables(known, headWidth, sizes.rotary);
   const cosines = graph.constant(tables.cosines, [known, headWidth / 2], "cosines");

@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { architectureOf } from "../../../src/engines/codec-lm/architectures.ts";
+import { Backbone, backboneGraph } from "../../../src/engines/codec-lm/backbone.ts";
 import { readConfig } from "../../../src/engines/codec-lm/csm/config.ts";
 import { csm } from "../../../src/engines/codec-lm/csm/csm.ts";
 import { depthGraph } from "../../../src/engines/codec-lm/csm/graphs.ts";
 import { NAMES } from "../../../src/engines/codec-lm/csm/manifest.ts";
 import { Embeddings, promptOf } from "../../../src/engines/codec-lm/csm/prompt.ts";
-import { FirstStack, firstCodeGraph } from "../../../src/engines/codec-lm/first-stack.ts";
-import { InnerStack } from "../../../src/engines/codec-lm/inner-stack.ts";
+import { DepthDecoder } from "../../../src/engines/codec-lm/depth-decoder.ts";
 import type { CodecLanguageModel, Utterance } from "../../../src/engines/codec-lm/model.ts";
 import type { GraphFile } from "../../../src/tensors/graph-file.ts";
 import { openBoundSession } from "../../../src/tensors/session.ts";
@@ -18,7 +18,7 @@ import { openWeights } from "../../../src/tensors/weights-folder.ts";
 import { readTokenizer } from "../../../src/tokens/tokenizer-file.ts";
 import { type Arrays, assertNear, CSM, readArrays, readCase } from "./goldens.ts";
 import { spoken } from "./spoken.ts";
-import { innerLogits, readUnevenly } from "./stacks.ts";
+import { depthLogits, readUnevenly } from "./transformers.ts";
 
 const TINY = join(CSM, "csm-tiny");
 
@@ -55,7 +55,7 @@ function utteranceOf({ turns, max_new_frames: maxFrames }: Case, arrays: Arrays)
   return {
     history: spoken.slice(0, -1),
     open: { speaker, text },
-    wishes: { temperature: 0, maxFrames },
+    sampling: { temperature: 0, maxFrames },
     options: new Map(),
     uniforms: null,
     seed: 0n,
@@ -114,9 +114,9 @@ describe("a CSM in float32", () => {
 
   test("samples by the seed alone, or by draws that are given, and says when those are too few", async () => {
     const model = models.get("csm-tiny")!;
-    const wishes = { temperature: 1.5, topK: null, maxFrames: 3 };
+    const sampling = { temperature: 1.5, topK: null, maxFrames: 3 };
     const by = async (more: Partial<Utterance>) =>
-      (await spoken(model, { ...(await textOnly()), wishes, ...more })).codes;
+      (await spoken(model, { ...(await textOnly()), sampling, ...more })).codes;
     const [one, again, other] = [await by({ seed: 1n }), await by({ seed: 1n }), await by({ seed: 2n })];
     assert.deepEqual(one, again);
     assert.notDeepEqual(one, other);
@@ -128,8 +128,8 @@ describe("a CSM in float32", () => {
 
   test("follows what is asked for before what the checkpoint says, and the architecture's options before both", async () => {
     const model = models.get("csm-tiny")!;
-    const by = async (options: Readonly<Record<string, string>>, wishes: Utterance["wishes"]) => {
-      const asked = { ...(await textOnly()), wishes, options: new Map(Object.entries(options)) };
+    const by = async (options: Readonly<Record<string, string>>, sampling: Utterance["sampling"]) => {
+      const asked = { ...(await textOnly()), sampling, options: new Map(Object.entries(options)) };
       return (await spoken(model, asked)).codes;
     };
     const greedy = await by({}, { temperature: 0, maxFrames: 3 });
@@ -242,10 +242,10 @@ describe("inside a CSM", () => {
       };
       const { backbone, depth, codes, codebooks } = config;
       const sizes = { ...backbone, codes };
-      const firstGraph = firstCodeGraph(weights, NAMES.backbone, NAMES.head, sizes);
-      const stack = new FirstStack(await opened(firstGraph), sizes, 1);
+      const backboneFile = backboneGraph(weights, NAMES.backbone, NAMES.head, sizes);
+      const stack = new Backbone(await opened(backboneFile), sizes, 1);
       const innerSizes = { transformer: depth, rowWidth: backbone.width, codes, codebooks };
-      const inner = new InnerStack(await opened(depthGraph(weights, config)), innerSizes, 1);
+      const depthDecoder = new DepthDecoder(await opened(depthGraph(weights, config)), innerSizes, 1);
       const embeddings = new Embeddings(weights, config);
 
       const positions = promptOf(
@@ -282,7 +282,7 @@ describe("inside a CSM", () => {
       const logits: number[] = [];
       for (const frame of each.depth_logits_frames) {
         const state = Float32Array.from(states.slice(frame * width, (frame + 1) * width));
-        const ofFrame = await innerLogits(inner, state, each.codes[frame]!, (codebook, code) =>
+        const ofFrame = await depthLogits(depthDecoder, state, each.codes[frame]!, (codebook, code) =>
           embeddings.ofCode(codebook, code),
         );
         logits.push(...ofFrame);

@@ -52,7 +52,7 @@ function utterances(count: number): Utterance[] {
       },
     ],
     open: { speaker: "0", text: `And so ${"on ".repeat(number * 2)}it goes.` },
-    wishes: {
+    sampling: {
       temperature: number % 4 === 0 ? 0 : 1,
       topK: number % 2 === 0 ? 20 : null,
       maxFrames: 4 + ((number * 5) % 11),
@@ -120,7 +120,7 @@ for (const [name, architecture, folder] of KINDS) {
       const wanted = [await spoken(model, first!), await spoken(model, third!)];
       // Enough for a frame and some codes of the next.
       const uniforms = Array.from({ length: 40 }, (_, at) => at / 40);
-      const broken = { ...second!, wishes: { temperature: 1, maxFrames: 9 }, uniforms };
+      const broken = { ...second!, sampling: { temperature: 1, maxFrames: 9 }, uniforms };
       const [one, failed, other] = await Promise.all([
         spoken(model, first!),
         spoken(model, broken).catch((error: Error) => error.message),

@@ -81,7 +81,7 @@ describe("Mimi", () => {
   test("begins behind frames as if it had made their sound", async () => {
     const codes = (await arraysOf("harmonics")).rows("codes");
     const stream = decoder.begin();
-    await stream.beginBehind(codes.slice(0, 7));
+    await stream.prime(codes.slice(0, 7));
     const rest = await stream.decode(codes.slice(7, 12));
     assertNear(rest, (await decoded(codes)).slice(7 * 1_920, 12 * 1_920), 1e-5, "what follows");
   });

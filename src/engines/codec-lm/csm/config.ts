@@ -14,7 +14,7 @@ export interface CsmConfig {
   readonly codes: number;
   readonly codebooks: number;
   readonly beginId: number;
-  /** Whether both stacks have one audio embedding. */
+  /** Whether both transformers have one audio embedding. */
   readonly isTied: boolean;
   /** The weights' file, or their index. */
   readonly weightsFile: string;

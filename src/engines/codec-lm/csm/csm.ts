@@ -1,12 +1,11 @@
 import { join } from "node:path";
 import { readTokenizer, type Tokenizer } from "../../../tokens/tokenizer-file.ts";
 import type { Architecture } from "../architecture.ts";
-import { drawsOf } from "../draws.ts";
+import { backboneGraph } from "../backbone.ts";
+import { ClipCache } from "../clip-cache.ts";
 import { type Fields, readFields } from "../fields.ts";
-import { firstCodeGraph } from "../first-stack.ts";
 import type { FrameBatch } from "../frame-batch.ts";
 import type { Frame } from "../frame-decoder.ts";
-import { HeardClips } from "../heard-clips.ts";
 import { type MimiDecoder, type MimiEncoder, openMimiDecoder, openMimiEncoder } from "../mimi/mimi.ts";
 import {
   type CodecLanguageModel,
@@ -20,15 +19,16 @@ import {
 } from "../model.ts";
 import { openBatch } from "../open-batch.ts";
 import { lookOver, noting, Opened, weightsFileIn } from "../opened.ts";
+import { rngOf } from "../rng.ts";
 import { spokenFrames } from "../spoken-frames.ts";
 import { type CsmConfig, readConfig } from "./config.ts";
 import { depthGraph } from "./graphs.ts";
 import { csmManifest, NAMES, quantisationOf } from "./manifest.ts";
 import { csmParts } from "./parts.ts";
 import { Embeddings, type Position, promptOf, soundPositions, textPositions } from "./prompt.ts";
+import { CsmSequenceState } from "./sequence-state.ts";
 import { settingsOf } from "./settings.ts";
 import { soundsIn, turnsRead } from "./turns-read.ts";
-import { CsmVoicing } from "./voicing.ts";
 
 /** CSM (Sesame): a backbone that chooses a frame's first code, and a depth decoder that chooses the others. */
 export const csm: Architecture = { modelType: "csm", parts: csmParts, check, open };
@@ -84,12 +84,12 @@ async function open(folder: string, setup: Setup): Promise<CodecLanguageModel> {
       codes: codec.codes,
       decoder,
       embeddings,
-      first: {
-        graph: firstCodeGraph(stacks, NAMES.backbone, NAMES.head, sizes),
+      backbone: {
+        graph: backboneGraph(stacks, NAMES.backbone, NAMES.head, sizes),
         sizes,
         name: "CSM's backbone",
       },
-      inner: {
+      depthDecoder: {
         graph: depthGraph(stacks, config),
         sizes: { transformer: depth, rowWidth: backbone.width, codes, codebooks },
         name: "CSM's depth decoder",
@@ -117,7 +117,7 @@ interface Parts {
 class Csm implements CodecLanguageModel {
   readonly voices = { kind: "any", presets: [] } as const;
   readonly #parts: Parts;
-  readonly #clips = new HeardClips<readonly Frame[]>();
+  readonly #clips = new ClipCache<readonly Frame[]>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -128,8 +128,8 @@ class Csm implements CodecLanguageModel {
     const settings = settingsOf(generation, utterance);
     batch.refuseUnlessFast();
     const { turns, rows } = await this.#read(utterance, settings.maxFrames, signal);
-    const voicing = new CsmVoicing(rows, settings, drawsOf(utterance), decoder.begin(), config);
-    const stop = yield* spokenFrames(batch, voicing, signal);
+    const state = new CsmSequenceState(rows, settings, rngOf(utterance), decoder.begin(), config);
+    const stop = yield* spokenFrames(batch, state, signal);
     return { stop, read: turns, heard: turns.filter((at) => soundsIn(utterance.history[at]!) > 0) };
   }
 

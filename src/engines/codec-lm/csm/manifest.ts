@@ -13,7 +13,7 @@ export const NAMES = {
   projector: "depth_decoder.model.inputs_embeds_projector",
   depthHeads: "depth_decoder.codebooks_head.weight",
   codec: "codec_model.",
-  /** Of frames; where both stacks have one, it is there under either name, or both. */
+  /** Of frames; where both transformers have one, it is there under either name, or both. */
   audio: ["backbone_model.embed_tokens.embed_audio_tokens.weight", "depth_decoder.model.embed_tokens.weight"],
 } as const;
 

@@ -14,9 +14,9 @@ export async function csmParts(folder: string): Promise<CheckpointParts> {
     weights: [{ folder: "", file: await weightsFileIn(folder, config.weightsFile), manifest }],
     quantisation: (precision) => quantisationOf(config, precision),
     readByRow: [NAMES.text, ...NAMES.audio],
-    talker: config.backbone,
+    backbone: config.backbone,
     // A frame's codes, behind the state that they begin with.
-    chooser: { ...config.depth, positions: config.codebooks },
+    depthDecoder: { ...config.depth, positions: config.codebooks },
     positions: config.backbone.positions,
     specialTokens: specialTokensOf(await readFields(folder, "config.json")),
     textTokens: config.textTokens,

@@ -81,7 +81,7 @@ export async function openMimiDecoder(
   return frameDecoder({
     begin: () => streams.begin(),
     decode,
-    async passOver(stream, frames) {
+    async prime(stream, frames) {
       await decode([stream], [frames]);
     },
     release: () => streams.release(),

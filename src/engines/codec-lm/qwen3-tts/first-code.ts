@@ -1,8 +1,8 @@
-import type { ChosenFirst, Penalty } from "../chosen-first.ts";
+import type { CodeHistory, RepetitionPenalty } from "../chosen-first.ts";
 import { CONTROLS, type Qwen3TtsConfig } from "./config.ts";
 
 /** Frames that come before the end may. */
-const LEAST_FRAMES = 2;
+const MIN_FRAMES = 2;
 
 /**
  * The logits by which the first code of a frame is chosen, in the order of the reference's logit processors: what was
@@ -12,12 +12,12 @@ const LEAST_FRAMES = 2;
  */
 export function firstCodeLogits(
   logits: Float32Array,
-  chosen: ChosenFirst,
-  penalty: Penalty,
+  history: CodeHistory,
+  penalty: RepetitionPenalty,
   { rows, ids }: Pick<Qwen3TtsConfig, "rows" | "ids">,
 ): Float32Array {
-  const scores = chosen.penalised(logits, penalty, null);
-  const end = chosen.count < LEAST_FRAMES ? Number.NEGATIVE_INFINITY : scores[ids.end]!;
+  const scores = history.penalised(logits, penalty, null);
+  const end = history.count < MIN_FRAMES ? Number.NEGATIVE_INFINITY : scores[ids.end]!;
   scores.fill(Number.NEGATIVE_INFINITY, rows - CONTROLS);
   scores[ids.end] = end;
   return scores;

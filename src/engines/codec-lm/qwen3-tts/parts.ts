@@ -30,8 +30,8 @@ export async function qwen3TtsParts(folder: string): Promise<CheckpointParts> {
       NAMES.codec,
       ...Array.from({ length: codebooks - 1 }, (_, at) => NAMES.predictorCodec(at)),
     ],
-    talker,
-    chooser: config.predictor,
+    backbone: talker,
+    depthDecoder: config.predictor,
     positions: Math.min(POSITIONS, talker.positions),
     specialTokens: [
       { field: "im_start_token_id", token: "<|im_start|>", id: ids.imStart },

@@ -3,12 +3,11 @@ import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import type { Tokenizer } from "../../../tokens/tokenizer-file.ts";
 import { readVocabularyFiles } from "../../../tokens/vocabulary-files.ts";
 import type { Architecture } from "../architecture.ts";
-import { drawsOf } from "../draws.ts";
+import { backboneGraph } from "../backbone.ts";
+import { ClipCache } from "../clip-cache.ts";
 import { CheckpointError, type Fields, OptionError, readFields } from "../fields.ts";
-import { firstCodeGraph } from "../first-stack.ts";
 import type { FrameBatch } from "../frame-batch.ts";
 import type { Frame } from "../frame-decoder.ts";
-import { HeardClips } from "../heard-clips.ts";
 import { type MimiEncoder, openMimiEncoder } from "../mimi/mimi.ts";
 import {
   type CodecLanguageModel,
@@ -22,6 +21,7 @@ import {
 } from "../model.ts";
 import { openBatch } from "../open-batch.ts";
 import { lookOver, noting, Opened, weightsFileIn } from "../opened.ts";
+import { rngOf } from "../rng.ts";
 import { spokenFrames } from "../spoken-frames.ts";
 import { type CodecDecoder, openCodecDecoder } from "./codec/codec.ts";
 import { codecManifest, ENCODER } from "./codec/manifest.ts";
@@ -32,9 +32,9 @@ import { NAMES, quantisationOf, qwen3TtsManifest } from "./manifest.ts";
 import { ownReference } from "./own-turns.ts";
 import { qwen3TtsParts } from "./parts.ts";
 import { promptOf, type Script } from "./prompt.ts";
+import { Qwen3TtsSequenceState, type ReadText } from "./sequence-state.ts";
 import { type GenerationSettings, settingsOf } from "./settings.ts";
-import { openSpeakerEncoder, SHORTEST, type SpeakerEncoder } from "./speaker/speaker-encoder.ts";
-import { Qwen3TtsVoicing, type ReadText } from "./voicing.ts";
+import { MIN_SAMPLES, openSpeakerEncoder, type SpeakerEncoder } from "./speaker/speaker-encoder.ts";
 
 /** Qwen3-TTS, 12 Hz (Alibaba): a talker that chooses a frame's first code, and a code predictor for the others. */
 export const qwen3Tts: Architecture = { modelType: "qwen3_tts", parts: qwen3TtsParts, check, open };
@@ -130,12 +130,12 @@ async function open(folder: string, setup: Setup): Promise<CodecLanguageModel> {
       codes,
       decoder,
       embeddings,
-      first: {
-        graph: firstCodeGraph(stacks, NAMES.talker, NAMES.head, sizes),
+      backbone: {
+        graph: backboneGraph(stacks, NAMES.talker, NAMES.head, sizes),
         sizes,
         name: "The talker",
       },
-      inner: {
+      depthDecoder: {
         graph: predictorGraph(stacks, config),
         sizes: { transformer: predictor, rowWidth: talker.width, codes, codebooks },
         name: "The code predictor",
@@ -184,8 +184,8 @@ interface Spoken {
 class Qwen3Tts implements CodecLanguageModel {
   readonly voices: Voices;
   readonly #parts: Parts;
-  readonly #voices = new HeardClips<Float32Array>();
-  readonly #clips = new HeardClips<readonly Frame[]>();
+  readonly #voices = new ClipCache<Float32Array>();
+  readonly #clips = new ClipCache<readonly Frame[]>();
 
   constructor(parts: Parts) {
     const { kind, speakers } = parts.config;
@@ -201,10 +201,10 @@ class Qwen3Tts implements CodecLanguageModel {
     signal.throwIfAborted();
     const text = await this.#textOf(script, voice);
     const sound = decoder.begin();
-    await sound.beginBehind(script.reference?.frames ?? []);
+    await sound.prime(script.reference?.frames ?? []);
     signal.throwIfAborted();
-    const voicing = new Qwen3TtsVoicing(text, settings, drawsOf(utterance), sound, config);
-    const stop = yield* spokenFrames(batch, voicing, signal);
+    const state = new Qwen3TtsSequenceState(text, settings, rngOf(utterance), sound, config);
+    const stop = yield* spokenFrames(batch, state, signal);
     return { stop, read: turns, heard: turns };
   }
 
@@ -247,7 +247,7 @@ class Qwen3Tts implements CodecLanguageModel {
     }
     const { open: asked } = utterance;
     const own = ownReference(utterance, settings.isVoiceOnly);
-    if (own === null || own.audio.length < SHORTEST) {
+    if (own === null || own.audio.length < MIN_SAMPLES) {
       throw new CheckpointError(
         `A base checkpoint follows a voice: give speaker ${JSON.stringify(asked.speaker)} an earlier turn with audio, of a few seconds.`,
       );

@@ -17,7 +17,7 @@ const STEP = 0.01;
  * it is known whether it is the last of the speech.
  */
 export class FramesOut {
-  readonly #most: number;
+  readonly #max: number;
   readonly #filter: LowPass | null;
   #last = 0;
   #isNewPart = true;
@@ -25,15 +25,15 @@ export class FramesOut {
   #kept: Float32Array | null = null;
   #isOver = false;
 
-  constructor(most: number, quality: AudioQuality) {
+  constructor(max: number, quality: AudioQuality) {
     const cutoffHz = CUTOFFS_HZ[quality];
-    this.#most = most;
+    this.#max = max;
     this.#filter = cutoffHz === null ? null : new LowPass(cutoffHz);
   }
 
   /** Frames that there is still room for. */
   get left(): number {
-    return this.#most - this.#count;
+    return this.#max - this.#count;
   }
 
   /** Whether anything was added. */

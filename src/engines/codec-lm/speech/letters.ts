@@ -31,7 +31,7 @@ function lettersOf(character: string): number {
 }
 
 /** Frames of 80 ms that a text takes at the very most, however slowly it is spoken. */
-export function mostFramesFor(text: string): number {
+export function maxFramesFor(text: string): number {
   return Math.ceil((BESIDES_S + lettersIn(text) / SLOWEST) / FRAME_S);
 }
 

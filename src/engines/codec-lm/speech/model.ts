@@ -12,8 +12,8 @@ import {
 import { type Stop, stopWith } from "../../../model/stop-with.ts";
 import type { NativeGuard } from "../../../tensors/session.ts";
 import { architectureOf } from "../architectures.ts";
-import { seededDraws } from "../draws.ts";
 import type { CodecLanguageModel, Precision } from "../model.ts";
+import { seededRng } from "../rng.ts";
 import { utterance } from "./utterance.ts";
 import { type LabelVoice, labelVoices } from "./voices.ts";
 
@@ -119,7 +119,7 @@ function closed(): SpeechFailedError {
 async function tryOut({ model, voices, options }: Parts): Promise<void> {
   const speaker = "0";
   const preset = voices.presetOf(speaker);
-  const noise = seededDraws(0n);
+  const noise = seededRng(0n);
   const clip = voices.clipOf(speaker) ?? {
     speaker,
     text: null,
@@ -129,7 +129,7 @@ async function tryOut({ model, voices, options }: Parts): Promise<void> {
     {
       history: model.voices.kind === "presets" ? [] : [clip],
       open: { speaker, text: "Yes." },
-      wishes: { temperature: 0, maxFrames: 1 },
+      sampling: { temperature: 0, maxFrames: 1 },
       options: preset === null ? options : new Map([...options, ["speaker", preset]]),
       uniforms: null,
       seed: 0n,

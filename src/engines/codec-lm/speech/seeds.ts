@@ -1,6 +1,6 @@
 /**
  * The seed of one of several independent draws that a seed stands for; the first has the seed itself (the finaliser of
- * SplitMix64; see `seededDraws`).
+ * SplitMix64; see `seededRng`).
  */
 export function seedOf(seed: bigint, number: number): bigint {
   if (number === 0) return seed;

@@ -8,10 +8,16 @@ import {
   SpeechFailedError,
   type SpeechReport,
 } from "../../../model/speech-model.ts";
-import { BusyError, type CodecLanguageModel, type Ending, type Voices, type Wishes } from "../model.ts";
+import {
+  BusyError,
+  type CodecLanguageModel,
+  type Ending,
+  type SamplingParams,
+  type Voices,
+} from "../model.ts";
 import { asSpeechError } from "./failures.ts";
 import { FramesOut } from "./frames-out.ts";
-import { mostFramesFor } from "./letters.ts";
+import { maxFramesFor } from "./letters.ts";
 import { CAUTIONS, type PartEnd, speakPart } from "./part.ts";
 import { PAUSE_FRAMES, SaidBefore } from "./said-before.ts";
 import { seedOf } from "./seeds.ts";
@@ -82,12 +88,12 @@ export async function* utterance(
           history: [...told.turns, ...said.turns],
           open: { speaker, text },
           mayForget: true,
-          wishes: wishesOf(delivery),
+          sampling: samplingOf(delivery),
           options: optionsOf(options, voices.presetOf(speaker)),
           uniforms: null,
         },
         seeds: [seedOf(seed, 2 * number), seedOf(seed, 2 * number + 1)] as const,
-        mostFrames: mostFramesFor(text),
+        maxFramesOfText: maxFramesFor(text),
         room: out.left,
       };
       const part = said.begin();
@@ -155,7 +161,7 @@ async function toldApart<T>(step: Promise<T>, signal: AbortSignal): Promise<T> {
   }
 }
 
-function wishesOf(delivery: Delivery): Wishes {
+function samplingOf(delivery: Delivery): SamplingParams {
   const { temperature, acousticTemperature, topK, repetitionPenalty, penaltyWindow } = delivery;
   return { temperature, acousticTemperature, topK, repetitionPenalty, penaltyWindow };
 }

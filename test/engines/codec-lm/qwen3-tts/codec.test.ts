@@ -91,7 +91,7 @@ describe("the codec of Qwen3-TTS", () => {
       const codes = (await arraysOf("decode")).rows("codes");
       const whole = await decoded(codes);
       const stream = decoder.begin();
-      await stream.beginBehind(codes.slice(0, behind));
+      await stream.prime(codes.slice(0, behind));
       const rest = await stream.decode(codes.slice(behind));
       assertNear(rest, whole.slice(1_920 * behind), 2e-5, "what follows");
     });

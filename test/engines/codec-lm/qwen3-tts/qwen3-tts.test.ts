@@ -4,11 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { architectureOf } from "../../../../src/engines/codec-lm/architectures.ts";
-import { probabilities } from "../../../../src/engines/codec-lm/choosing.ts";
-import { ChosenFirst } from "../../../../src/engines/codec-lm/chosen-first.ts";
+import { Backbone, backboneGraph } from "../../../../src/engines/codec-lm/backbone.ts";
+import { CodeHistory } from "../../../../src/engines/codec-lm/chosen-first.ts";
+import { DepthDecoder } from "../../../../src/engines/codec-lm/depth-decoder.ts";
 import { Fields } from "../../../../src/engines/codec-lm/fields.ts";
-import { FirstStack, firstCodeGraph } from "../../../../src/engines/codec-lm/first-stack.ts";
-import { InnerStack } from "../../../../src/engines/codec-lm/inner-stack.ts";
 import {
   type CodecLanguageModel,
   NOTHING_ASKED,
@@ -25,10 +24,11 @@ import { ownReference } from "../../../../src/engines/codec-lm/qwen3-tts/own-tur
 import { promptOf } from "../../../../src/engines/codec-lm/qwen3-tts/prompt.ts";
 import { qwen3Tts } from "../../../../src/engines/codec-lm/qwen3-tts/qwen3-tts.ts";
 import { settingsOf } from "../../../../src/engines/codec-lm/qwen3-tts/settings.ts";
+import { probabilities } from "../../../../src/engines/codec-lm/sampler.ts";
 import { readVocabularyFiles } from "../../../../src/tokens/vocabulary-files.ts";
 import { type Arrays, assertNear, QWEN3_TTS, readArrays, readJson } from "../goldens.ts";
 import { spoken } from "../spoken.ts";
-import { innerLogits, readUnevenly } from "../stacks.ts";
+import { depthLogits, readUnevenly } from "../transformers.ts";
 import { BASE, type Case, caseArrays, customFolder, readCases, utteranceOf } from "./cases.ts";
 
 const cases = await readCases();
@@ -106,11 +106,11 @@ describe("a Qwen3-TTS in float32", () => {
   );
 
   test("samples by the seed alone", async () => {
-    const wishes = { temperature: 9, topK: null, maxFrames: 3 };
+    const sampling = { temperature: 9, topK: null, maxFrames: 3 };
     const [one, again, other] = [
-      await by("plain", none, { wishes, seed: 1n }),
-      await by("plain", none, { wishes, seed: 1n }),
-      await by("plain", none, { wishes, seed: 2n }),
+      await by("plain", none, { sampling, seed: 1n }),
+      await by("plain", none, { sampling, seed: 1n }),
+      await by("plain", none, { sampling, seed: 2n }),
     ];
     assert.deepEqual(one, again);
     assert.notDeepEqual(one, other);
@@ -119,7 +119,7 @@ describe("a Qwen3-TTS in float32", () => {
 
   test("follows what is asked for before what the checkpoint says, and the reference's options before both", async () => {
     const greedy = caseOf("plain").codes.slice(0, 3);
-    const short = (more: object) => ({ wishes: { maxFrames: 3, ...more } });
+    const short = (more: object) => ({ sampling: { maxFrames: 3, ...more } });
     assert.deepEqual(await by("plain", none, short({ temperature: 0 })), greedy);
     assert.deepEqual(await by("plain", { ...none, do_sample: "False" }, short({ temperature: 1.5 })), greedy);
     assert.deepEqual(await by("plain", { ...none, do_sample: "false", max_new_tokens: "4" }), greedy);
@@ -161,7 +161,7 @@ describe("a Qwen3-TTS in float32", () => {
     await writeFile(join(folder, CONFIG), JSON.stringify({ ...config, tts_model_size: "0b6" }));
     const small = await qwen3Tts.open(folder, setupOf());
     const first = async (model: CodecLanguageModel, instruct: string | null) =>
-      (await spoken(model, await asked("instruct", { instruct }, { wishes: { maxFrames: 1 } }))).codes;
+      (await spoken(model, await asked("instruct", { instruct }, { sampling: { maxFrames: 1 } }))).codes;
     const { instruct } = caseOf("instruct");
     const plain = await first(small, null);
     assert.deepEqual(await first(small, instruct), plain);
@@ -177,7 +177,7 @@ describe("a Qwen3-TTS in float32", () => {
         const model = await qwen3Tts.open(custom, setupOf(precision));
         const { codes } = await spoken(
           model,
-          await asked("preset-speaker", {}, { wishes: { maxFrames: 3 } }),
+          await asked("preset-speaker", {}, { sampling: { maxFrames: 3 } }),
         );
         await model.close();
         assert.deepEqual(codes, caseOf("preset-speaker").codes.slice(0, 3), turn);
@@ -198,9 +198,9 @@ describe("inside a Qwen3-TTS", () => {
       const weights = await opened.weights(folder, "model.safetensors", qwen3TtsManifest(config));
       const { talker, predictor, rows: codes, codebooks } = config;
       const sizes = { ...talker, codes };
-      const firstGraph = firstCodeGraph(weights, NAMES.talker, NAMES.head, sizes);
-      const stack = new FirstStack(await opened.session(firstGraph, weights, "talker"), sizes, 1);
-      const inner = new InnerStack(
+      const backboneFile = backboneGraph(weights, NAMES.talker, NAMES.head, sizes);
+      const stack = new Backbone(await opened.session(backboneFile, weights, "talker"), sizes, 1);
+      const depthDecoder = new DepthDecoder(
         await opened.session(predictorGraph(weights, config), weights, "predictor"),
         { transformer: predictor, rowWidth: talker.width, codes: config.codes, codebooks },
         1,
@@ -257,7 +257,7 @@ describe("inside a Qwen3-TTS", () => {
       const logits: number[] = [];
       for (let frame = 0; logits.length < wanted.length; frame++) {
         const state = Float32Array.from(states.slice(frame * width, (frame + 1) * width));
-        const ofFrame = await innerLogits(inner, state, each.codes[frame]!, (codebook, code) =>
+        const ofFrame = await depthLogits(depthDecoder, state, each.codes[frame]!, (codebook, code) =>
           embeddings.ofCode(codebook, code),
         );
         logits.push(...ofFrame);
@@ -303,7 +303,7 @@ describe("choosing a code of Qwen3-TTS", () => {
     const config = await readConfig(BASE);
     assert.equal(table.talker.length, 10);
     for (const [at, choice] of table.talker.entries()) {
-      const chosen = new ChosenFirst();
+      const chosen = new CodeHistory();
       for (const code of choice.generated) chosen.note(code);
       const generation = new Fields({ repetition_penalty: choice.repetition_penalty }, "the table");
       const { penalty } = settingsOf(generation, NOTHING_ASKED);
@@ -334,7 +334,7 @@ test("of a speaker's own turns the newest whole ones count, up to ten seconds, a
     audio: seconds === null ? null : clip(seconds),
   });
   const of = (...history: Utterance["history"]) => {
-    const utterance = { history, open: { speaker: "0", text: "x" }, wishes: {}, options: new Map() };
+    const utterance = { history, open: { speaker: "0", text: "x" }, sampling: {}, options: new Map() };
     const own = (isVoiceOnly: boolean) => {
       const found = ownReference({ ...utterance, uniforms: null, seed: 0n }, isVoiceOnly);
       return found === null ? null : [found.text, found.audio.length / 24_000];
@@ -360,7 +360,7 @@ describe("the folder of a Qwen3-TTS", () => {
     for (const [path, value] of Object.entries(changes)) {
       const names = path.split(".");
       const last = names.pop()!;
-      const group = names.reduce((inner, name) => inner[name] as Record<string, unknown>, config);
+      const group = names.reduce((group, name) => group[name] as Record<string, unknown>, config);
       group[last] = value;
     }
     await writeFile(join(folder, file), JSON.stringify(config));

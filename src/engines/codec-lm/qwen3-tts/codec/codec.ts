@@ -49,7 +49,7 @@ export async function openCodecDecoder(
     decode: async (streams, frames) =>
       await sound(streams, await latentsOf(streams, frames), frames[0]!.length),
     /** All goes through the first half; through the second, nine tenths of the work, only what it looks back to. */
-    async passOver(stream, frames) {
+    async prime(stream, frames) {
       const kept = Math.min(frames.length, FRAMES_LOOKED_BACK);
       const rows = await latentsOf([stream], [frames]);
       await sound([stream], rows.slice(-kept * sizes.latentWidth), kept);

@@ -7,14 +7,14 @@ import type { SpeakerEncoderSizes } from "./sizes.ts";
 
 /** Makes a vector of a voice. */
 export interface SpeakerEncoder {
-  /** @param audio mono at 24 kHz, at least {@link SHORTEST} samples @returns [width] */
+  /** @param audio mono at 24 kHz, at least {@link MIN_SAMPLES} samples @returns [width] */
   embed(audio: Float32Array): Promise<Float32Array>;
   /** Frees the weights. */
   release(): Promise<void>;
 }
 
 /** Samples that a voice can be told from at all: 53 ms, since what is shorter cannot be mirrored. */
-export const SHORTEST = 5 * 256;
+export const MIN_SAMPLES = 5 * 256;
 
 /** Opens the speaker encoder of a base model. @throws WeightsError naming what is missing */
 export async function openSpeakerEncoder(

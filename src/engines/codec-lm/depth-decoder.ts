@@ -1,30 +1,30 @@
 import type { Binding, BoundSession } from "../../tensors/session.ts";
 import { float32, int32, int64 } from "../../tensors/tensor.ts";
-import { KeyValueSlots } from "./key-value-slots.ts";
+import { KvCache } from "./kv-cache.ts";
 import type { TransformerSizes } from "./transformer.ts";
 
-export interface InnerStackSizes {
+export interface DepthDecoderSizes {
   readonly transformer: TransformerSizes;
   /** Of the rows that it is given. */
   readonly rowWidth: number;
   /** Of its logits. */
   readonly codes: number;
-  /** Of a frame: it chooses all but the first. */
+  /** Of a frame: it scores all but the first. */
   readonly codebooks: number;
 }
 
 /**
- * The small transformer, which chooses the other codes of a frame, one after the other. Its graph takes `x` float32
+ * The small transformer, which scores the other codes of a frame, one after the other. Its graph takes `x` float32
  * [b, n, row width], `head` int64 and what `transformer` takes, and gives `logits` float32 [b, codes] of codebook
  * `head` + 1 by the newest row.
  *
  * A frame begins with two rows, the state of the large transformer and the first code, and is forgotten at its end.
  */
-export class InnerStack {
+export class DepthDecoder {
   readonly #session: BoundSession;
-  readonly #sizes: InnerStackSizes;
-  readonly #leastRows: number;
-  readonly #kept: KeyValueSlots;
+  readonly #sizes: DepthDecoderSizes;
+  readonly #minRows: number;
+  readonly #cache: KvCache;
   readonly #pairs: Float32Array;
   readonly #rows: Float32Array;
   readonly #logits: Float32Array;
@@ -33,18 +33,18 @@ export class InnerStack {
   readonly #total = new Int32Array(1);
   readonly #bindings = new Map<string, Binding>();
 
-  /** @param leastRows see `leastRowsOf` */
-  constructor(session: BoundSession, sizes: InnerStackSizes, most: number, leastRows = 1) {
-    const places = Math.max(most, leastRows);
+  /** @param minRows see `minRowsOf` */
+  constructor(session: BoundSession, sizes: DepthDecoderSizes, maxFrames: number, minRows = 1) {
+    const slots = Math.max(maxFrames, minRows);
     this.#session = session;
     this.#sizes = sizes;
-    this.#leastRows = leastRows;
-    this.#kept = new KeyValueSlots({ ...sizes.transformer, positions: sizes.codebooks }, places);
-    this.#kept.makeRoom(sizes.codebooks);
-    this.#pairs = new Float32Array(places * 2 * sizes.rowWidth);
-    this.#rows = new Float32Array(places * sizes.rowWidth);
-    this.#logits = new Float32Array(places * sizes.codes);
-    this.#last = new Int32Array(places);
+    this.#minRows = minRows;
+    this.#cache = new KvCache({ ...sizes.transformer, positions: sizes.codebooks }, slots);
+    this.#cache.makeRoom(sizes.codebooks);
+    this.#pairs = new Float32Array(slots * 2 * sizes.rowWidth);
+    this.#rows = new Float32Array(slots * sizes.rowWidth);
+    this.#logits = new Float32Array(slots * sizes.codes);
+    this.#last = new Int32Array(slots);
   }
 
   /** Where a frame's two first rows go before {@link step} with head 0: [2, row width]. */
@@ -71,7 +71,7 @@ export class InnerStack {
     this.#head[0] = BigInt(head);
     this.#last.fill(head + 1);
     this.#total[0] = head + 2;
-    await this.#bound(Math.max(count, this.#leastRows), rows).run();
+    await this.#bound(Math.max(count, this.#minRows), rows).run();
   }
 
   #bound(count: number, rows: number): Binding {
@@ -80,7 +80,7 @@ export class InnerStack {
     if (bound !== undefined) return bound;
     const { rowWidth, codes } = this.#sizes;
     const x = rows === 2 ? this.#pairs : this.#rows;
-    const { past, present } = this.#kept.tensors(0, count);
+    const { past, present } = this.#cache.tensors(0, count);
     const made = this.#session.bind(
       {
         x: float32(x.subarray(0, count * rows * rowWidth), [count, rows, rowWidth]),

@@ -1,9 +1,9 @@
-import { type Choosing, choose } from "../choosing.ts";
-import { ChosenFirst } from "../chosen-first.ts";
-import type { Draws } from "../draws.ts";
+import { CodeHistory } from "../chosen-first.ts";
 import type { DecodedStream, Frame } from "../frame-decoder.ts";
 import type { Stop } from "../model.ts";
-import type { Voicing } from "../seat.ts";
+import type { Rng } from "../rng.ts";
+import { type SamplerConfig, sampleCode } from "../sampler.ts";
+import type { SequenceState } from "../sequence.ts";
 import type { Qwen3TtsConfig } from "./config.ts";
 import { addTo } from "./embeddings.ts";
 import { firstCodeLogits } from "./first-code.ts";
@@ -18,49 +18,49 @@ export interface ReadText {
 }
 
 /** How Qwen3-TTS speaks one utterance. */
-export class Qwen3TtsVoicing implements Voicing {
+export class Qwen3TtsSequenceState implements SequenceState {
   readonly prompt: Float32Array;
-  readonly others: Choosing;
-  readonly draws: Draws;
+  readonly depthSampler: SamplerConfig;
+  readonly rng: Rng;
   readonly sound: DecodedStream;
   readonly #beside: Float32Array;
   readonly #settings: GenerationSettings;
   readonly #config: Qwen3TtsConfig;
-  readonly #chosen = new ChosenFirst();
+  readonly #history = new CodeHistory();
 
   constructor(
     { prompt, beside }: ReadText,
     settings: GenerationSettings,
-    draws: Draws,
+    rng: Rng,
     sound: DecodedStream,
     config: Qwen3TtsConfig,
   ) {
     this.prompt = prompt;
-    this.others = settings.others;
-    this.draws = draws;
+    this.depthSampler = settings.others;
+    this.rng = rng;
     this.sound = sound;
     this.#beside = beside;
     this.#settings = settings;
     this.#config = config;
   }
 
-  chooseFirst(logits: Float32Array): number | Stop {
+  sampleFirst(logits: Float32Array): number | Stop {
     const { first, penalty, maxFrames } = this.#settings;
-    const scores = firstCodeLogits(logits, this.#chosen, penalty, this.#config);
-    const code = choose(scores, first, this.draws);
+    const scores = firstCodeLogits(logits, this.#history, penalty, this.#config);
+    const code = sampleCode(scores, first, this.rng);
     if (code === this.#config.ids.end) return "finished";
-    return this.#chosen.count >= maxFrames ? "length" : code;
+    return this.#history.count >= maxFrames ? "length" : code;
   }
 
   take(frame: Frame): { readonly isHeard: true; readonly stop: null } {
-    this.#chosen.note(frame[0]!);
+    this.#history.note(frame[0]!);
     return { isHeard: true, stop: null };
   }
 
-  addBeside(row: Float32Array): void {
+  addText(row: Float32Array): void {
     const width = row.length;
     const last = this.#beside.length / width - 1;
-    const at = Math.min(this.#chosen.count - 1, last) * width;
+    const at = Math.min(this.#history.count - 1, last) * width;
     addTo(row, this.#beside.subarray(at, at + width));
   }
 }

@@ -1,10 +1,10 @@
 import type { Utterance } from "./model.ts";
 
 /** Numbers in [0, 1), one after the other. */
-export type Draws = () => number;
+export type Rng = () => number;
 
-export function drawsOf({ uniforms, seed }: Pick<Utterance, "uniforms" | "seed">): Draws {
-  return uniforms === null ? seededDraws(seed) : givenDraws(uniforms);
+export function rngOf({ uniforms, seed }: Pick<Utterance, "uniforms" | "seed">): Rng {
+  return uniforms === null ? seededRng(seed) : givenRng(uniforms);
 }
 
 const GOLDEN_GAMMA = 0x9e37_79b9_7f4a_7c15n;
@@ -15,7 +15,7 @@ const GOLDEN_GAMMA = 0x9e37_79b9_7f4a_7c15n;
  *
  * @param seed 64 bits
  */
-export function seededDraws(seed: bigint): Draws {
+export function seededRng(seed: bigint): Rng {
   let count = 0n;
   return () => {
     count++;
@@ -27,7 +27,7 @@ export function seededDraws(seed: bigint): Draws {
 }
 
 /** Draws that are given. @throws Error when there are no more of them */
-export function givenDraws(numbers: readonly number[]): Draws {
+export function givenRng(numbers: readonly number[]): Rng {
   let at = 0;
   return () => {
     const number = numbers[at++];

@@ -1,16 +1,16 @@
 import { availableParallelism } from "node:os";
 import { createInterface } from "node:readline";
-import { csm } from "../src/engines/codec-lm/csm/csm.ts";
-import { qwen3Tts } from "../src/engines/codec-lm/qwen3-tts/qwen3-tts.ts";
+import { readCheckpoint } from "../src/engines/codec-lm/architectures.ts";
 
 /**
  * A codec language model in 4 bits, alone in its process: says how long opening it took, and then answers each line of
  * JSON, a number of frames, when it has spoken so many.
  */
-const [, , architecture, folder = "", cacheFolder = ""] = process.argv;
+const [, , folder = "", cacheFolder = ""] = process.argv;
 const { signal } = new AbortController();
 const begunAt = performance.now();
-const model = await (architecture === "csm" ? csm : qwen3Tts).open(folder, {
+const checkpoint = await readCheckpoint(folder);
+const model = await checkpoint.open({
   threads: availableParallelism(),
   precision: "int4",
   cacheFolder,

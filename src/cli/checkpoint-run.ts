@@ -9,7 +9,7 @@ import { findModel, PUBLIC_MODELS } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { readJsonBody } from "../contract/json-body.ts";
 import { parseConverseRequest } from "../contract/validate.ts";
-import { architectureOf } from "../engines/codec-lm/architectures.ts";
+import { readCheckpoint } from "../engines/codec-lm/architectures.ts";
 import { OptionError } from "../engines/codec-lm/fields.ts";
 import { refuseUnlessItFits } from "../engines/codec-lm/memory.ts";
 import type { Precision, SamplingParams, SpokenFrame, Stop, Utterance } from "../engines/codec-lm/model.ts";
@@ -40,10 +40,10 @@ export async function runCheckpoint(
   signal: AbortSignal,
 ): Promise<void> {
   const utterance = await utteranceOf(asked);
-  const architecture = await architectureOf(folder);
+  const checkpoint = await readCheckpoint(folder);
   const plan = { precision: asked.precision, places: 1, cacheBytes: 0 };
-  await refuseUnlessItFits(folder, plan, `The checkpoint in ${folder}`);
-  const model = await architecture.open(folder, {
+  await refuseUnlessItFits(checkpoint, plan, `The checkpoint in ${folder}`);
+  const model = await checkpoint.open({
     threads: Math.min(MAX_THREADS, availableParallelism()),
     precision: asked.precision,
     cacheFolder: join(asked.dataDir, "quantised"),

@@ -1,7 +1,10 @@
+import { GraphFile } from "../../tensors/graph-file.ts";
 import type { Binding, BoundSession } from "../../tensors/session.ts";
 import { float32, int32, int64 } from "../../tensors/tensor.ts";
+import type { Weights } from "../../tensors/weights-folder.ts";
 import { KvCache } from "./kv-cache.ts";
-import type { TransformerSizes } from "./transformer.ts";
+import { newestRow, type TransformerSizes, transformer } from "./transformer.ts";
+import { WeightsInGraph } from "./weights-in-graph.ts";
 
 export interface DepthDecoderSizes {
   readonly transformer: TransformerSizes;
@@ -14,11 +17,73 @@ export interface DepthDecoderSizes {
 }
 
 /**
- * The small transformer, which scores the other codes of a frame, one after the other. Its graph takes `x` float32
- * [b, n, row width], `head` int64 and what `transformer` takes, and gives `logits` float32 [b, codes] of codebook
- * `head` + 1 by the newest row.
+ * In: `x` float32 [b, n, row width], `head` int64, and what `transformer` takes. Out: `logits` float32 [b, codes] of codebook
+ * `head` + 1, by the newest row; keys and values.
  *
- * A frame begins with two rows, the state of the large transformer and the first code, and is forgotten at its end.
+ * @param stem in front of the transformer's names
+ * @param projection what brings rows to the transformer's width; `null`: they have it
+ * @param write computes a head
+ */
+export function depthDecoderGraph(
+  weights: Weights,
+  stem: string,
+  projection: { readonly stem: string; readonly hasBias?: boolean } | null,
+  sizes: DepthDecoderSizes,
+  write: (into: WeightsInGraph, x: string, head: number) => string,
+): GraphFile {
+  const { rowWidth, codes, codebooks } = sizes;
+  const graph = new GraphFile();
+  const into = new WeightsInGraph(graph, weights);
+  const x = graph.input("x", "float32", ["b", "n", rowWidth]);
+  const head = graph.input("head", "int64", []);
+  const projected =
+    projection === null
+      ? x
+      : into.linear(x, projection.stem, rowWidth, sizes.transformer.width, projection.hasBias);
+  const newest = newestRow(into, transformer(into, stem, sizes.transformer, projected));
+  const inBranch = (branch: GraphFile, at: number): string =>
+    write(new WeightsInGraph(branch, weights), newest, at);
+  graph.addNamed("logits", "Identity", [chosenHead(graph, head, codebooks - 1, inBranch, ["b", codes])]);
+  graph.output("logits", ["b", codes]);
+  return graph;
+}
+
+/**
+ * Writes one of several heads into a graph, which computes that one alone.
+ *
+ * @param which int64, without dimensions: the head's number, from 0
+ * @param count of heads
+ * @param write writes a head into the graph it is given, and says what its result is called there
+ * @param shape of the result
+ * @returns the result's name
+ */
+function chosenHead(
+  graph: GraphFile,
+  which: string,
+  count: number,
+  write: (into: GraphFile, head: number) => string,
+  shape: readonly (number | string)[],
+): string {
+  const between = (into: GraphFile, first: number, end: number): string => {
+    if (end - first === 1) return write(into, first);
+    const middle = (first + end) >> 1;
+    const isBelow = into.add("Less", [which, into.scalar(middle)]);
+    const branch = (from: number, to: number): GraphFile => {
+      const inner = new GraphFile(`heads.${from}.${to}.`);
+      const result = inner.addMany("Identity", [between(inner, from, to)], [`heads.${from}.${to}`])[0]!;
+      inner.output(result, shape);
+      return inner;
+    };
+    return into.add("If", [isBelow], {
+      then_branch: { graph: branch(first, middle) },
+      else_branch: { graph: branch(middle, end) },
+    });
+  };
+  return between(graph, 0, count);
+}
+
+/**
+ * The small transformer, which scores the other codes of a frame, one after the other. A frame begins with two rows, the state of the large transformer and the first code, and is forgotten at its end.
  */
 export class DepthDecoder {
   readonly #session: BoundSession;

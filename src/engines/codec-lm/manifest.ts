@@ -1,4 +1,3 @@
-import type { Weights } from "../../tensors/weights-folder.ts";
 import type { TransformerSizes } from "./transformer.ts";
 
 /** The tensors that a model of some configuration has. */
@@ -9,24 +8,6 @@ export interface Manifest {
   readonly shared: readonly (readonly string[])[];
   /** Tensors that are passed over. */
   readonly isUnused: (name: string) => boolean;
-}
-
-/** What is missing, of another shape or type, or unexpected in the weights: a sentence for each tensor. */
-export function problemsOf(weights: Weights, { shapes, shared, isUnused }: Manifest): string[] {
-  const spare = new Set(shared.filter((names) => names.some((name) => weights.variables.has(name))).flat());
-  const problems: string[] = [];
-  for (const [name, shape] of shapes) {
-    if (spare.has(name) && !weights.variables.has(name)) continue;
-    try {
-      weights.variable(name, shape);
-    } catch (error) {
-      problems.push((error as Error).message);
-    }
-  }
-  for (const name of weights.variables.keys()) {
-    if (!shapes.has(name) && !isUnused(name)) problems.push(`${name} is not one of the model's tensors.`);
-  }
-  return problems;
 }
 
 /** Tensors of a transformer's layers and its last norm (`transformer.ts`). */

@@ -93,14 +93,6 @@ export interface CodecLanguageModel {
   close(): Promise<void>;
 }
 
-/** What was found in the folder of a checkpoint. */
-export interface Findings {
-  /** The kind of model, and its sizes: one line each. */
-  readonly facts: readonly string[];
-  /** What is missing, wrong or unexpected, each naming its file, field or tensor; empty if it can be run. */
-  readonly problems: readonly string[];
-}
-
 /**
  * What the transformers' weights are computed with: as they are, or in blocks of 32 numbers of so many bits. The codec is
  * computed as it is. With `int4`, what makes logits keeps 8 bits, and so does all of Qwen3-TTS's code predictor.

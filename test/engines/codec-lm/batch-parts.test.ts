@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { CodeHistory } from "../../../src/engines/codec-lm/chosen-first.ts";
 import { ClipCache } from "../../../src/engines/codec-lm/clip-cache.ts";
 import { turnsRead } from "../../../src/engines/codec-lm/csm/turns-read.ts";
 import { KvCache } from "../../../src/engines/codec-lm/kv-cache.ts";
 import { BLOCK_POSITIONS, PrefixCache } from "../../../src/engines/codec-lm/prefix-cache.ts";
+import { CodeHistory } from "../../../src/engines/codec-lm/sampler.ts";
 import { TickTimes } from "../../../src/engines/codec-lm/tick-times.ts";
 
 const SIZES = {

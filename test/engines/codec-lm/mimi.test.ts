@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { readFields } from "../../../src/engines/codec-lm/fields.ts";
-import type { Frame } from "../../../src/engines/codec-lm/frame-decoder.ts";
+import type { Frame, FrameDecoder } from "../../../src/engines/codec-lm/frame-decoder.ts";
 import { mimiSizes } from "../../../src/engines/codec-lm/mimi/config.ts";
 import {
-  type MimiDecoder,
   type MimiEncoder,
   openMimiDecoder,
   openMimiEncoder,
@@ -21,15 +20,15 @@ const arraysOf = (name: string) => readArrays(join(CSM, "mimi-cases", `${name}.s
 describe("Mimi", () => {
   let weights: Weights;
   let encoder: MimiEncoder;
-  let decoder: MimiDecoder;
-  let onTwoThreads: MimiDecoder;
+  let decoder: FrameDecoder;
+  let onTwoThreads: FrameDecoder;
 
   before(async () => {
     const sizes = mimiSizes((await readFields(FOLDER, "config.json")).group("codec_config"));
     weights = await openWeights(FOLDER, "model.safetensors");
     encoder = await openMimiEncoder(weights, "codec_model.", sizes, sizes.codebooks);
     decoder = await openMimiDecoder(weights, "codec_model.", sizes);
-    onTwoThreads = await openMimiDecoder(weights, "codec_model.", sizes, 2);
+    onTwoThreads = await openMimiDecoder(weights, "codec_model.", sizes, { threads: 2 });
   });
 
   after(async () => {

@@ -1,4 +1,4 @@
-import { CheckpointError, type Fields, readFields } from "../fields.ts";
+import { CheckpointError, type Fields } from "../fields.ts";
 import { mimiSizes } from "../mimi/config.ts";
 import type { MimiSizes } from "../mimi/sizes.ts";
 import type { Rotary } from "../rotary.ts";
@@ -20,9 +20,8 @@ export interface CsmConfig {
   readonly weightsFile: string;
 }
 
-/** Reads `config.json`, with either generation's names of the keys. @throws CheckpointError naming the field */
-export async function readConfig(folder: string): Promise<CsmConfig> {
-  const config = await readFields(folder, "config.json");
+/** What `config.json` says, with either generation's names of the keys. @throws CheckpointError naming the field */
+export function csmConfig(config: Fields): CsmConfig {
   const depth = config.group("depth_decoder_config");
   const codec = mimiSizes(config.group("codec_config"));
   const codebooks = config.whole("num_codebooks", undefined, 2);

@@ -1,8 +1,7 @@
-import { CodeHistory } from "../chosen-first.ts";
 import type { DecodedStream, Frame } from "../frame-decoder.ts";
 import type { Stop } from "../model.ts";
 import type { Rng } from "../rng.ts";
-import { type SamplerConfig, sampleCode } from "../sampler.ts";
+import { CodeHistory, type SamplerConfig, sampleCode } from "../sampler.ts";
 import type { SequenceState } from "../sequence.ts";
 import type { CsmConfig } from "./config.ts";
 import type { GenerationSettings } from "./settings.ts";

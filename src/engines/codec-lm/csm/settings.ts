@@ -1,7 +1,6 @@
-import type { RepetitionPenalty } from "../chosen-first.ts";
 import { Fields, OptionError } from "../fields.ts";
 import type { SamplingParams, Utterance } from "../model.ts";
-import type { SamplerConfig } from "../sampler.ts";
+import type { RepetitionPenalty, SamplerConfig } from "../sampler.ts";
 
 /** How a generation goes. */
 export interface GenerationSettings {

@@ -49,15 +49,13 @@ export interface Ids {
   readonly thinkEnd: number;
 }
 
-export const CONFIG = "config.json";
 export const CODEC_FOLDER = "speech_tokenizer";
 
 /** Rows at the end of the talker's vocabulary that are no codes. */
 export const CONTROLS = 1_024;
 
-/** Reads `config.json` and `speech_tokenizer/config.json`. @throws CheckpointError naming the field */
-export async function readConfig(folder: string): Promise<Qwen3TtsConfig> {
-  const config = await readFields(folder, CONFIG);
+/** What `config.json` says, and `speech_tokenizer/config.json`, which is read. @throws CheckpointError naming the field */
+export async function qwen3TtsConfig(folder: string, config: Fields): Promise<Qwen3TtsConfig> {
   config.expect("tokenizer_type", "qwen3_tts_tokenizer_12hz");
   const codec = codecSizes(await readFields(folder, `${CODEC_FOLDER}/config.json`));
   const talker = config.group("talker_config");

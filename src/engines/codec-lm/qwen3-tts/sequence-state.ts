@@ -1,12 +1,10 @@
-import { CodeHistory } from "../chosen-first.ts";
 import type { DecodedStream, Frame } from "../frame-decoder.ts";
 import type { Stop } from "../model.ts";
 import type { Rng } from "../rng.ts";
-import { type SamplerConfig, sampleCode } from "../sampler.ts";
+import { CodeHistory, type RepetitionPenalty, type SamplerConfig, sampleCode } from "../sampler.ts";
 import type { SequenceState } from "../sequence.ts";
-import type { Qwen3TtsConfig } from "./config.ts";
+import { CONTROLS, type Qwen3TtsConfig } from "./config.ts";
 import { addTo } from "./embeddings.ts";
-import { firstCodeLogits } from "./first-code.ts";
 import type { GenerationSettings } from "./settings.ts";
 
 /** What Qwen3-TTS reads: rows before the first frame, and text beside the frames. */
@@ -63,4 +61,26 @@ export class Qwen3TtsSequenceState implements SequenceState {
     const at = Math.min(this.#history.count - 1, last) * width;
     addTo(row, this.#beside.subarray(at, at + width));
   }
+}
+
+/** Frames that come before the end may. */
+const MIN_FRAMES = 2;
+
+/**
+ * The logits by which the first code of a frame is chosen, in the order of the reference's logit processors: what was
+ * chosen before is made less likely, the end is not chosen among the first two, and what only controls never is.
+ *
+ * @param logits [rows], as the talker gives them
+ */
+export function firstCodeLogits(
+  logits: Float32Array,
+  history: CodeHistory,
+  penalty: RepetitionPenalty,
+  { rows, ids }: Pick<Qwen3TtsConfig, "rows" | "ids">,
+): Float32Array {
+  const scores = history.penalised(logits, penalty, null);
+  const end = history.count < MIN_FRAMES ? Number.NEGATIVE_INFINITY : scores[ids.end]!;
+  scores.fill(Number.NEGATIVE_INFINITY, rows - CONTROLS);
+  scores[ids.end] = end;
+  return scores;
 }

@@ -11,7 +11,7 @@ import {
 } from "../../../model/speech-model.ts";
 import { type Stop, stopWith } from "../../../model/stop-with.ts";
 import type { NativeGuard } from "../../../tensors/session.ts";
-import { architectureOf } from "../architectures.ts";
+import { readCheckpoint } from "../architectures.ts";
 import type { CodecLanguageModel, Precision } from "../model.ts";
 import { seededRng } from "../rng.ts";
 import { utterance } from "./utterance.ts";
@@ -46,11 +46,11 @@ export interface CodecLmOptions {
 export async function createModel(options: CodecLmOptions, guard: NativeGuard): Promise<SpeechModel> {
   const { folder, threads, precision, cacheFolder, places, pace } = options;
   yieldToOthers();
-  const architecture = await architectureOf(folder);
+  const checkpoint = await readCheckpoint(folder);
+  const { positions } = checkpoint;
   const signal = new AbortController().signal;
-  const { positions } = await architecture.parts(folder);
   const setup = { threads, precision, cacheFolder, signal, guard, places, positions, pace };
-  const model = await architecture.open(folder, setup);
+  const model = await checkpoint.open(setup);
   return await speechModelOver(model, options).catch(async (error: unknown) => {
     await model.close();
     throw error;

@@ -1,6 +1,7 @@
-import { type NativeGuard, openSession } from "../../../../tensors/session.ts";
+import { openSession } from "../../../../tensors/session.ts";
 import { float32, floatsOf } from "../../../../tensors/tensor.ts";
 import type { Weights } from "../../../../tensors/weights-folder.ts";
+import type { StreamsSetup } from "../../streams.ts";
 import { speakerGraph } from "./graph.ts";
 import { MELS, melSpectrum } from "./mel.ts";
 import type { SpeakerEncoderSizes } from "./sizes.ts";
@@ -20,15 +21,10 @@ export const MIN_SAMPLES = 5 * 256;
 export async function openSpeakerEncoder(
   weights: Weights,
   sizes: SpeakerEncoderSizes,
-  threads = 1,
-  guard?: NativeGuard,
+  setup: StreamsSetup = { threads: 1 },
 ): Promise<SpeakerEncoder> {
   const model = Buffer.concat(speakerGraph(weights, sizes).pieces());
-  const session = await openSession(model, "The speaker encoder", {
-    threads,
-    guard,
-    dataFolder: weights.folder,
-  });
+  const session = await openSession(model, "The speaker encoder", { ...setup, dataFolder: weights.folder });
   return {
     async embed(audio) {
       const mels = melSpectrum(audio);

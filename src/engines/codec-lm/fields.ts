@@ -71,6 +71,20 @@ export class Fields {
     return this.whole(name, undefined, min, MAX_POSITIONS);
   }
 
+  /**
+   * How wide a head of an attention is: `head_dim`, or what a head has of the rows.
+   *
+   * @param multiple of which onnxruntime computes it
+   */
+  headWidth(multiple: number, shared?: number): number {
+    const width = this.whole("head_dim", shared);
+    if (width % multiple === 0) return width;
+    const by = this.has("head_dim") ? "" : ", by hidden_size and num_attention_heads";
+    throw new this.#Failure(
+      `In ${this.#where}, head_dim has to be a multiple of ${multiple}, since onnxruntime computes no other attention here; it is ${width}${by}.`,
+    );
+  }
+
   /** A number above 0. */
   positive(name: string, fallback?: number): number {
     const value = this.#read(name, fallback);

@@ -19,6 +19,9 @@ export interface TransformerSizes {
   readonly hasHeadNorms: boolean;
 }
 
+/** What onnxruntime's GroupQueryAttention with rotary tables needs the width of a head to be a multiple of. */
+export const HEAD_MULTIPLE = 16;
+
 /**
  * Writes the layers of a transformer and its last norm: root-mean-square norms, grouped queries, rotated halves, SwiGLU,
  * no biases.

@@ -2,7 +2,7 @@ import { CheckpointError, type Fields } from "../fields.ts";
 import { mimiSizes } from "../mimi/config.ts";
 import type { MimiSizes } from "../mimi/sizes.ts";
 import type { Rotary } from "../rotary.ts";
-import type { TransformerSizes } from "../transformer.ts";
+import { HEAD_MULTIPLE, type TransformerSizes } from "../transformer.ts";
 
 /** A CSM's configuration (Sesame, "Conversational Speech Model", 2025; transformers' `CsmConfig`). */
 export interface CsmConfig {
@@ -69,7 +69,7 @@ function transformerSizes(config: Fields): TransformerSizes {
     layers: config.layers("num_hidden_layers"),
     heads,
     keyHeads,
-    headWidth: config.whole("head_dim", width / heads),
+    headWidth: config.headWidth(HEAD_MULTIPLE, width / heads),
     innerWidth: config.whole("intermediate_size"),
     epsilon: config.positive("rms_norm_eps"),
     rotary: rotaryOf(config),

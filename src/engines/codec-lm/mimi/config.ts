@@ -1,4 +1,5 @@
 import { CheckpointError, type Fields } from "../fields.ts";
+import { HEAD_MULTIPLE } from "../streamed-attention.ts";
 import { type MimiSizes, samplesPerFrame } from "./sizes.ts";
 
 /** At which everything here runs. */
@@ -31,7 +32,7 @@ export function mimiSizes(config: Fields): MimiSizes {
     compress: config.whole("compress"),
     layers: config.layers("num_hidden_layers"),
     heads,
-    headWidth: config.whole("head_dim", width / heads),
+    headWidth: config.headWidth(HEAD_MULTIPLE, width / heads),
     innerWidth: config.whole("intermediate_size"),
     epsilon: config.positive("norm_eps"),
     theta: rotary.positive("rope_theta"),

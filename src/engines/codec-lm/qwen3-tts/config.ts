@@ -1,5 +1,5 @@
 import { CheckpointError, type Fields, readFields } from "../fields.ts";
-import type { TransformerSizes } from "../transformer.ts";
+import { HEAD_MULTIPLE, type TransformerSizes } from "../transformer.ts";
 import { type CodecSizes, codecSizes } from "./codec/sizes.ts";
 import { type SpeakerEncoderSizes, speakerEncoderSizes } from "./speaker/sizes.ts";
 
@@ -117,7 +117,7 @@ function transformerSizes(config: Fields): TransformerSizes {
     layers: config.layers("num_hidden_layers"),
     heads,
     keyHeads,
-    headWidth: config.whole("head_dim"),
+    headWidth: config.headWidth(HEAD_MULTIPLE),
     innerWidth: config.whole("intermediate_size"),
     epsilon: config.positive("rms_norm_eps"),
     // The sections of `rope_scaling` are for positions in three dimensions. A text's are the same in all three.

@@ -1,6 +1,7 @@
 import { CheckpointError, type Fields } from "../../fields.ts";
 import { mimiSizes } from "../../mimi/config.ts";
 import type { MimiSizes } from "../../mimi/sizes.ts";
+import { HEAD_MULTIPLE } from "../../streamed-attention.ts";
 
 /** The sizes of the decoder of Qwen3-TTS's 12 Hz codec. */
 export interface DecoderSizes {
@@ -83,7 +84,7 @@ function decoderSizes(config: Fields): DecoderSizes {
     width: config.whole("hidden_size"),
     layers: config.layers("num_hidden_layers"),
     heads,
-    headWidth: config.whole("head_dim"),
+    headWidth: config.headWidth(HEAD_MULTIPLE),
     innerWidth: config.whole("intermediate_size"),
     epsilon: config.positive("rms_norm_eps"),
     theta: config.positive("rope_theta"),

@@ -1,4 +1,5 @@
 import { FRAME_S } from "../../audio/format.ts";
+import { abortable } from "../../model/abortable.ts";
 import type { Backbone } from "./backbone.ts";
 import type { DepthDecoder } from "./depth-decoder.ts";
 import type { Frame, FrameDecoder } from "./frame-decoder.ts";
@@ -46,30 +47,38 @@ export class FrameBatch {
   readonly #model: FrameModel;
   readonly #pace: Pace;
   readonly #prefixCache: PrefixCache;
-  readonly #times = new TickTimes();
+  readonly #times: TickTimes;
   readonly #sequences = new Set<Sequence>();
   readonly #freeSlots: number[];
+  /** Of those who wait until one more is not too many. */
+  readonly #waiting: (() => void)[] = [];
   #running: Promise<void> | null = null;
   #wake = (): void => {};
   #isClosed = false;
 
-  constructor(model: FrameModel, setup: Pick<Setup, "places" | "pace" | "prefixBytes">) {
+  constructor(
+    model: FrameModel,
+    setup: Pick<Setup, "places" | "pace" | "prefixBytes">,
+    times = new TickTimes(),
+  ) {
     const { places = 1, pace = "throughput", prefixBytes = PREFIX_BYTES } = setup;
     this.#model = model;
     this.#pace = pace;
     this.#prefixCache = new PrefixCache(prefixBytes);
+    this.#times = times;
     this.#freeSlots = Array.from({ length: places }, (_, slot) => slot);
   }
 
   /**
    * Lets an utterance in. When all slots are taken, it gets the next that is free.
    *
-   * @throws BusyError where the pace is that of real time, and would be missed
+   * @throws what {@link admit} does
    */
-  join(state: SequenceState, signal: AbortSignal): Sequence {
+  async join(state: SequenceState, signal: AbortSignal, mayWait = false): Promise<Sequence> {
+    while (mayWait && this.#isFull()) await this.#change(signal);
     signal.throwIfAborted();
     if (this.#isClosed) throw closed();
-    this.refuseUnlessFast();
+    this.#refuseWhenFull();
     const sequence = new Sequence(state, signal, () => this.#wake());
     this.#sequences.add(sequence);
     this.#running ??= this.#run();
@@ -77,14 +86,15 @@ export class FrameBatch {
     return sequence;
   }
 
-  /** @throws BusyError where the pace is that of real time, and one more would miss it */
-  refuseUnlessFast(): void {
-    const count = [...this.#sequences].filter(({ isOver }) => !isOver).length;
-    if (this.#pace !== "realtime" || count === 0) return;
-    if (this.#times.expected(count + 1) <= FRAME_S * 1_000) return;
-    throw new BusyError(
-      `With ${count} being spoken already, one more would not be spoken as fast as it is heard.`,
-    );
+  /**
+   * Finds out ahead of {@link join} whether it would let an utterance in.
+   *
+   * @param mayWait whether it waits until that is so, where the pace is that of real time and would be missed
+   * @throws BusyError where it would be missed; the signal's reason
+   */
+  async admit(signal: AbortSignal, mayWait = false): Promise<void> {
+    while (mayWait && this.#isFull()) await this.#change(signal);
+    this.#refuseWhenFull();
   }
 
   /** Everybody who is in it fails. */
@@ -95,16 +105,40 @@ export class FrameBatch {
     await this.#running;
   }
 
+  get #live(): number {
+    return [...this.#sequences].filter(({ isOver }) => !isOver).length;
+  }
+
+  /** Whether the pace is that of real time, and with one more would be missed. */
+  #isFull(): boolean {
+    const count = this.#live;
+    return this.#pace === "realtime" && count > 0 && this.#times.expected(count + 1) > FRAME_S * 1_000;
+  }
+
+  #refuseWhenFull(): void {
+    if (!this.#isFull()) return;
+    throw new BusyError(
+      `With ${this.#live} being spoken already, one more would not be spoken as fast as it is heard.`,
+    );
+  }
+
+  /** Resolves when somebody has left, or a tick was measured. */
+  #change(signal: AbortSignal): Promise<void> {
+    return abortable(new Promise<void>((resolve) => this.#waiting.push(resolve)), signal);
+  }
+
   async #run(): Promise<void> {
     while (!this.#isClosed && this.#sequences.size > 0) {
       const woken = new Promise<void>((resolve) => (this.#wake = resolve));
       // What has come in meanwhile (another frame that is waited for, somebody who leaves) is seen first.
       await new Promise((resolve) => setImmediate(resolve));
       this.#assignSlots();
+      for (const resolve of this.#waiting.splice(0)) resolve();
       if (!(await this.#tick())) await woken;
     }
     this.#running = null;
     this.#model.backbone.cache.clear();
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   /** Takes the slots of those who left, and gives them to those who wait. */

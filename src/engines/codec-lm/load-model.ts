@@ -112,9 +112,9 @@ class LoadedModel<Settings> implements CodecLanguageModel {
 
   async *speak(utterance: Utterance, signal: AbortSignal): AsyncGenerator<SpokenFrame, Ending, void> {
     const settings = this.#speaker.settingsOf(utterance);
-    this.#batch.refuseUnlessFast();
+    await this.#batch.admit(signal, utterance.mayWait);
     const { state, read, heard } = await this.#speaker.prepare(utterance, settings, signal);
-    const sequence = this.#batch.join(state, signal);
+    const sequence = await this.#batch.join(state, signal, utterance.mayWait);
     try {
       for (;;) {
         const step = await sequence.next();

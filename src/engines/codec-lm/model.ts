@@ -19,6 +19,8 @@ export interface Utterance {
   readonly open: { readonly speaker: string; readonly text: string };
   /** Whether the oldest turns are left out where the model has too few positions; otherwise that is an error. */
   readonly mayForget?: boolean;
+  /** Whether it waits where it would be one too many; otherwise it is refused with {@link BusyError}. */
+  readonly mayWait?: boolean;
   /** What a request asks for; what is left out is as the checkpoint's `generation_config.json` has it. */
   readonly sampling: SamplingParams;
   /** Parameters of the architecture's own, by the reference's names; they come before everything else. */

@@ -19,10 +19,7 @@ export function seededRng(seed: bigint): Rng {
   let count = 0n;
   return () => {
     count++;
-    let bits = BigInt.asUintN(64, seed + count * GOLDEN_GAMMA);
-    bits = BigInt.asUintN(64, (bits ^ (bits >> 30n)) * 0xbf58_476d_1ce4_e5b9n);
-    bits = BigInt.asUintN(64, (bits ^ (bits >> 27n)) * 0x94d0_49bb_1331_11ebn);
-    return Number((bits ^ (bits >> 31n)) >> 11n) / 2 ** 53;
+    return Number(mixed(seed + count * GOLDEN_GAMMA) >> 11n) / 2 ** 53;
   };
 }
 
@@ -34,4 +31,17 @@ export function givenRng(numbers: readonly number[]): Rng {
     if (number === undefined) throw new Error(`Only ${numbers.length} draws were given; more are needed.`);
     return number;
   };
+}
+
+/** The seed of one of several independent generators that a seed stands for; the first has the seed itself. */
+export function seedOf(seed: bigint, number: number): bigint {
+  return number === 0 ? seed : mixed(seed + BigInt(number) * 0xd1b5_4a32_d192_ed03n);
+}
+
+/** The finaliser of SplitMix64. */
+function mixed(sum: bigint): bigint {
+  let bits = BigInt.asUintN(64, sum);
+  bits = BigInt.asUintN(64, (bits ^ (bits >> 30n)) * 0xbf58_476d_1ce4_e5b9n);
+  bits = BigInt.asUintN(64, (bits ^ (bits >> 27n)) * 0x94d0_49bb_1331_11ebn);
+  return bits ^ (bits >> 31n);
 }

@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { ClipCache } from "../../../src/engines/codec-lm/clip-cache.ts";
 import { turnsRead } from "../../../src/engines/codec-lm/csm/turns-read.ts";
+import { FrameBatch, type FrameModel } from "../../../src/engines/codec-lm/frame-batch.ts";
 import { KvCache } from "../../../src/engines/codec-lm/kv-cache.ts";
 import { BLOCK_POSITIONS, PrefixCache } from "../../../src/engines/codec-lm/prefix-cache.ts";
 import { CodeHistory } from "../../../src/engines/codec-lm/sampler.ts";
+import type { SequenceState } from "../../../src/engines/codec-lm/sequence.ts";
 import { TickTimes } from "../../../src/engines/codec-lm/tick-times.ts";
 
 const SIZES = {
@@ -83,6 +86,40 @@ test("a clip that comes again is not listened to again; without a digest, or aft
     /not now/,
   );
   assert.equal(await clips.of(["c"], make), 4);
+});
+
+test("one too many is refused in real time, or waits until another leaves, unless it is told to stop", async () => {
+  const cache = { setLength: () => {}, clear: () => {} };
+  const model = { backbone: { cache } } as unknown as FrameModel;
+  const times = new TickTimes();
+  times.note(1, 70);
+  const batch = new FrameBatch(model, { places: 4, pace: "realtime" }, times);
+  const state = {} as SequenceState;
+  const { signal } = new AbortController();
+  const first = await batch.join(state, signal);
+  await assert.rejects(batch.admit(signal), { name: "BusyError", message: /^With 1 being spoken already/ });
+  await assert.rejects(batch.join(state, signal), { name: "BusyError" });
+  const stop = new AbortController();
+  const stopped = batch.join(state, stop.signal, true);
+  let letIn = 0;
+  const waiting = [1, 2].map(async () => {
+    await batch.admit(signal, true);
+    const sequence = await batch.join(state, signal, true);
+    letIn += 1;
+    return sequence;
+  });
+  stop.abort();
+  await assert.rejects(stopped, { name: "AbortError" });
+  assert.equal(letIn, 0);
+  first.leave();
+  const second = await Promise.race(waiting);
+  await setImmediate();
+  assert.equal(letIn, 1);
+  second.leave();
+  const [one, other] = await Promise.all(waiting);
+  assert.notEqual(one, other);
+  await batch.close();
+  await assert.rejects(batch.join(state, signal, true), /closed/);
 });
 
 test("a tick with one more is thought to take a quarter longer until it was measured", () => {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { setPriority } from "node:os";
 import { isMainThread } from "node:worker_threads";
 import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
@@ -9,7 +10,6 @@ import {
   type SpeechModel,
   type SpeechReport,
 } from "../../../model/speech-model.ts";
-import { type Stop, stopWith } from "../../../model/stop-with.ts";
 import type { NativeGuard } from "../../../tensors/session.ts";
 import { readCheckpoint } from "../architectures.ts";
 import type { CodecLanguageModel, Precision } from "../model.ts";
@@ -83,30 +83,21 @@ type Parts = Parameters<typeof utterance>[1];
 
 class CodecSpeechModel implements SpeechModel {
   readonly #parts: Parts;
-  readonly #open = new Set<Stop>();
-  #isClosed = false;
+  readonly #closing = new AbortController();
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    // Each utterance that is open has one.
+    setMaxListeners(0, this.#closing.signal);
   }
 
-  async *speak(script: Script, signal: AbortSignal): AsyncGenerator<Frame, SpeechReport, void> {
-    if (this.#isClosed) throw closed();
-    signal.throwIfAborted();
-    const stop = stopWith([signal]);
-    this.#open.add(stop);
-    try {
-      return yield* utterance(script, this.#parts, stop.signal);
-    } finally {
-      stop.end();
-      this.#open.delete(stop);
-    }
+  speak(script: Script, signal: AbortSignal): AsyncGenerator<Frame, SpeechReport, void> {
+    return utterance(script, this.#parts, [this.#closing.signal, signal]);
   }
 
   async close(): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    for (const stop of this.#open) stop.abort(closed());
+    if (this.#closing.signal.aborted) return;
+    this.#closing.abort(closed());
     await this.#parts.model.close();
   }
 }

@@ -9,7 +9,8 @@ export class CheckpointError extends Error {
 /** A parameter of an architecture that it does not have, or that is not what it takes. */
 export class OptionError extends CheckpointError {}
 
-const MAX_LAYERS = 1_000;
+const MAX_LISTED = 1_000;
+const MAX_WIDTH = 2 ** 20;
 const MAX_POSITIONS = 2 ** 20;
 
 /** A JSON object of a checkpoint, whose fields are checked as they are read, and named in full where they are wrong. */
@@ -61,9 +62,16 @@ export class Fields {
     return value as number;
   }
 
-  /** How many layers a transformer has. More than any model are refused: there is a list of their tensors. */
-  layers(name: string): number {
-    return this.whole(name, undefined, 1, MAX_LAYERS);
+  /** How many there are of what is written out one by one: layers, codebooks, taps. More than any model has are refused. */
+  few(name: string, min = 1): number {
+    return this.whole(name, undefined, min, MAX_LISTED);
+  }
+
+  /** How wide something is. @param multiple what it has to be one of */
+  width(name: string, multiple = 1): number {
+    const width = this.whole(name, undefined, 1, MAX_WIDTH);
+    if (width % multiple !== 0) this.#refuse(name, `a multiple of ${multiple}`);
+    return width;
   }
 
   /** How many positions a transformer has. @param min that are needed */
@@ -127,6 +135,37 @@ export class Fields {
     const found = JSON.stringify(this.#values[name]) ?? "missing";
     throw new this.#Failure(`In ${this.#where}, ${name} has to be ${wanted}; it is ${found}.`);
   }
+}
+
+/**
+ * The options of an architecture, as fields.
+ *
+ * @param model what errors call it
+ * @param known names of those that are texts, and of those that are numbers, true or false
+ * @throws OptionError naming one that is unknown or ill-typed
+ */
+export function optionFields(
+  options: ReadonlyMap<string, string>,
+  model: string,
+  known: { readonly texts: readonly string[]; readonly values: readonly string[] },
+): Fields {
+  const values: Record<string, unknown> = {};
+  for (const [name, value] of options) {
+    if (known.texts.includes(name)) {
+      values[name] = value;
+      continue;
+    }
+    if (!known.values.includes(name)) {
+      const names = [...known.texts, ...known.values].join(", ");
+      throw new OptionError(`${model} has no option ${name}; it has ${names} and uniforms.`);
+    }
+    try {
+      values[name] = JSON.parse(value.toLowerCase());
+    } catch {
+      throw new OptionError(`--option ${name} takes a number, true or false; it is ${value}.`);
+    }
+  }
+  return new Fields(values, "--option", OptionError);
 }
 
 /** Reads a JSON file of a checkpoint. @throws CheckpointError when it is missing or no object */

@@ -4,8 +4,8 @@ import type { Weights } from "../../tensors/weights-folder.ts";
 import { identify } from "./architectures.ts";
 import { type Checkpoint, GENERATION, tokenizerProblems, type WeightsPart } from "./checkpoint.ts";
 import { readFields } from "./fields.ts";
+import { inPart, openPart, problemsOf } from "./manifest.ts";
 import { memoryFact } from "./memory.ts";
-import { inPart, openPart, problemsOf } from "./weights-part.ts";
 
 /** How closely a checkpoint is looked at. */
 export interface Look {

@@ -3,9 +3,9 @@ import { type BoundSession, openBoundSession, openSession, type Session } from "
 import type { Weights } from "../../tensors/weights-folder.ts";
 import type { WeightsPart } from "./checkpoint.ts";
 import { CheckpointError } from "./fields.ts";
+import { openPart, problemsOf } from "./manifest.ts";
 import type { Precision, Setup } from "./model.ts";
 import { openQuantised, type Quantisation } from "./quantised-weights.ts";
-import { openPart, problemsOf } from "./weights-part.ts";
 
 /** What is open of a checkpoint: it is closed together, what was opened last first. */
 export class Opened {

@@ -398,6 +398,14 @@ describe("the folder of a checkpoint", () => {
         /In depth_decoder_config .*, max_position_embeddings has to be a whole number of at least 32; it is 2/,
         (c) => Object.assign(c.depth_decoder_config as object, { max_position_embeddings: 2 }),
       ],
+      [
+        /In codec_config of config\.json, num_filters has to be a multiple of 7; it is \d+/,
+        (c) => Object.assign(c.codec_config as object, { compress: 7 }),
+      ],
+      [
+        /In codec_config .*, kernel_size has to be a whole number of at most 1000/,
+        (c) => Object.assign(c.codec_config as object, { kernel_size: 1e9 }),
+      ],
       [/4 heads share 3/, (c) => Object.assign(c, { num_key_value_heads: 3 })],
       [
         /32 codebooks of 60 codes, its codec 32 of 64/,

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { readFields } from "../../../src/engines/codec-lm/fields.ts";
 import type { Frame, FrameDecoder } from "../../../src/engines/codec-lm/frame-decoder.ts";
-import { mimiSizes } from "../../../src/engines/codec-lm/mimi/config.ts";
 import {
   type MimiEncoder,
   openMimiDecoder,
   openMimiEncoder,
 } from "../../../src/engines/codec-lm/mimi/mimi.ts";
+import { mimiSizes } from "../../../src/engines/codec-lm/mimi/sizes.ts";
 import { openWeights, type Weights } from "../../../src/tensors/weights-folder.ts";
 import { assertNear, CSM, readArrays } from "./goldens.ts";
 import { assertSameTogether, assertStrangersRefused } from "./together.ts";

@@ -1,6 +1,5 @@
 import { CheckpointError, type Fields } from "../fields.ts";
-import { mimiSizes } from "../mimi/config.ts";
-import type { MimiSizes } from "../mimi/sizes.ts";
+import { type MimiSizes, mimiSizes } from "../mimi/sizes.ts";
 import type { Rotary } from "../rotary.ts";
 import { HEAD_MULTIPLE, type TransformerSizes } from "../transformer.ts";
 
@@ -66,7 +65,7 @@ function transformerSizes(config: Fields): TransformerSizes {
   }
   return {
     width,
-    layers: config.layers("num_hidden_layers"),
+    layers: config.few("num_hidden_layers"),
     heads,
     keyHeads,
     headWidth: config.headWidth(HEAD_MULTIPLE, width / heads),

@@ -9,14 +9,14 @@ import { type DepthDecoderSizes, depthDecoderGraph } from "../depth-decoder.ts";
 import type { Fields } from "../fields.ts";
 import type { Frame, FrameDecoder } from "../frame-decoder.ts";
 import { type Built, type Loading, loadModel, type Prepared, type Speaker } from "../load-model.ts";
+import { weightsFileIn } from "../manifest.ts";
 import { type MimiEncoder, openMimiDecoder, openMimiEncoder } from "../mimi/mimi.ts";
 import { NOTHING_ASKED, type SpokenTurn, type Utterance } from "../model.ts";
 import { rngOf } from "../rng.ts";
-import { weightsFileIn } from "../weights-part.ts";
 import { type CsmConfig, csmConfig } from "./config.ts";
 import { csmManifest, NAMES, quantisationOf } from "./manifest.ts";
 import { Embeddings, type Position, soundPositions, textPositions } from "./prompt.ts";
-import { CsmSequenceState } from "./sequence-state.ts";
+import { csmSequenceState } from "./sequence-state.ts";
 import { type GenerationSettings, settingsOf } from "./settings.ts";
 import { soundsIn, turnsRead } from "./turns-read.ts";
 
@@ -152,7 +152,7 @@ class CsmSpeaker implements Speaker<GenerationSettings> {
       signal.throwIfAborted();
     }
     const rows = embeddings.ofPositions([...prompt, ...last]);
-    const state = new CsmSequenceState(rows, settings, rngOf(utterance), decoder.begin(), config);
+    const state = csmSequenceState(rows, settings, rngOf(utterance), decoder.begin(), config);
     return { state, read, heard: read.filter((at) => soundsIn(history[at]!) > 0) };
   }
 

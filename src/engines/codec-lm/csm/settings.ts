@@ -1,4 +1,4 @@
-import { Fields, OptionError } from "../fields.ts";
+import { type Fields, optionFields } from "../fields.ts";
 import type { SamplingParams, Utterance } from "../model.ts";
 import type { RepetitionPenalty, SamplerConfig } from "../sampler.ts";
 
@@ -27,7 +27,7 @@ const OPTIONS = [
  * @throws OptionError naming one that is unknown or ill-typed; CheckpointError naming a field
  */
 export function settingsOf(generation: Fields, { sampling, options }: Utterance): GenerationSettings {
-  const given = optionsOf(options);
+  const given = optionFields(options, "CSM", { texts: [], values: OPTIONS });
   const { temperature, acousticTemperature = temperature, topK } = sampling;
   const samplerConfig = (prefix: string, wished: number | undefined): SamplerConfig => {
     const name = (key: string): string => `${prefix}${key}`;
@@ -66,19 +66,4 @@ function penaltyOf({
 }: SamplingParams): RepetitionPenalty | null {
   if (repetitionPenalty === 0) return null;
   return { of: (score) => score - PENALTY_UNIT * repetitionPenalty, window: penaltyWindow };
-}
-
-function optionsOf(options: ReadonlyMap<string, string>): Fields {
-  const values: Record<string, unknown> = {};
-  for (const [name, value] of options) {
-    if (!OPTIONS.includes(name)) {
-      throw new OptionError(`CSM has no option ${name}; it has ${OPTIONS.join(", ")} and uniforms.`);
-    }
-    try {
-      values[name] = JSON.parse(value.toLowerCase());
-    } catch {
-      throw new OptionError(`--option ${name} takes a number, true or false; it is ${value}.`);
-    }
-  }
-  return new Fields(values, "--option", OptionError);
 }

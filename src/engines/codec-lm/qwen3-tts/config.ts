@@ -114,7 +114,7 @@ function transformerSizes(config: Fields): TransformerSizes {
   }
   return {
     width: config.whole("hidden_size"),
-    layers: config.layers("num_hidden_layers"),
+    layers: config.few("num_hidden_layers"),
     heads,
     keyHeads,
     headWidth: config.headWidth(HEAD_MULTIPLE),

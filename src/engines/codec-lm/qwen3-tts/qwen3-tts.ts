@@ -11,11 +11,10 @@ import { type DepthDecoderSizes, depthDecoderGraph } from "../depth-decoder.ts";
 import { CheckpointError, type Fields, OptionError } from "../fields.ts";
 import type { Frame, FrameDecoder } from "../frame-decoder.ts";
 import { type Built, type Loading, loadModel, type Prepared, type Speaker } from "../load-model.ts";
-import type { Manifest } from "../manifest.ts";
+import { type Manifest, weightsFileIn } from "../manifest.ts";
 import { type MimiEncoder, openMimiEncoder } from "../mimi/mimi.ts";
 import { NOTHING_ASKED, type Utterance } from "../model.ts";
 import { rngOf } from "../rng.ts";
-import { weightsFileIn } from "../weights-part.ts";
 import { openCodecDecoder } from "./codec/codec.ts";
 import { codecManifest, ENCODER } from "./codec/manifest.ts";
 import { CODEC_FOLDER, type Qwen3TtsConfig, qwen3TtsConfig } from "./config.ts";
@@ -23,7 +22,7 @@ import { Embeddings, textGraph } from "./embeddings.ts";
 import { isProjected, NAMES, quantisationOf, qwen3TtsManifest } from "./manifest.ts";
 import { ownReference } from "./own-turns.ts";
 import { promptOf, type Script } from "./prompt.ts";
-import { Qwen3TtsSequenceState, type ReadText } from "./sequence-state.ts";
+import { qwen3TtsSequenceState, type ReadText } from "./sequence-state.ts";
 import { type GenerationSettings, settingsOf } from "./settings.ts";
 import { MIN_SAMPLES, openSpeakerEncoder, type SpeakerEncoder } from "./speaker/speaker-encoder.ts";
 
@@ -177,7 +176,7 @@ class Qwen3TtsSpeaker implements Speaker<GenerationSettings> {
     const sound = decoder.begin();
     await sound.prime(script.reference?.frames ?? []);
     signal.throwIfAborted();
-    const state = new Qwen3TtsSequenceState(text, settings, rngOf(utterance), sound, config);
+    const state = qwen3TtsSequenceState(text, settings, rngOf(utterance), sound, config);
     return { state, read: turns, heard: turns };
   }
 

@@ -1,7 +1,6 @@
-import type { DecodedStream, Frame } from "../frame-decoder.ts";
-import type { Stop } from "../model.ts";
+import type { DecodedStream } from "../frame-decoder.ts";
 import type { Rng } from "../rng.ts";
-import { CodeHistory, type RepetitionPenalty, type SamplerConfig, sampleCode } from "../sampler.ts";
+import { CodeHistory, type RepetitionPenalty, sampleCode } from "../sampler.ts";
 import type { SequenceState } from "../sequence.ts";
 import { CONTROLS, type Qwen3TtsConfig } from "./config.ts";
 import { addTo } from "./embeddings.ts";
@@ -16,51 +15,32 @@ export interface ReadText {
 }
 
 /** How Qwen3-TTS speaks one utterance. */
-export class Qwen3TtsSequenceState implements SequenceState {
-  readonly prompt: Float32Array;
-  readonly depthSampler: SamplerConfig;
-  readonly rng: Rng;
-  readonly sound: DecodedStream;
-  readonly #beside: Float32Array;
-  readonly #settings: GenerationSettings;
-  readonly #config: Qwen3TtsConfig;
-  readonly #history = new CodeHistory();
-
-  constructor(
-    { prompt, beside }: ReadText,
-    settings: GenerationSettings,
-    rng: Rng,
-    sound: DecodedStream,
-    config: Qwen3TtsConfig,
-  ) {
-    this.prompt = prompt;
-    this.depthSampler = settings.others;
-    this.rng = rng;
-    this.sound = sound;
-    this.#beside = beside;
-    this.#settings = settings;
-    this.#config = config;
-  }
-
-  sampleFirst(logits: Float32Array): number | Stop {
-    const { first, penalty, maxFrames } = this.#settings;
-    const scores = firstCodeLogits(logits, this.#history, penalty, this.#config);
-    const code = sampleCode(scores, first, this.rng);
-    if (code === this.#config.ids.end) return "finished";
-    return this.#history.count >= maxFrames ? "length" : code;
-  }
-
-  take(frame: Frame): { readonly isHeard: true; readonly stop: null } {
-    this.#history.note(frame[0]!);
-    return { isHeard: true, stop: null };
-  }
-
-  addText(row: Float32Array): void {
-    const width = row.length;
-    const last = this.#beside.length / width - 1;
-    const at = Math.min(this.#history.count - 1, last) * width;
-    addTo(row, this.#beside.subarray(at, at + width));
-  }
+export function qwen3TtsSequenceState(
+  { prompt, beside }: ReadText,
+  { first, others, penalty, maxFrames }: GenerationSettings,
+  rng: Rng,
+  sound: DecodedStream,
+  config: Qwen3TtsConfig,
+): SequenceState {
+  const history = new CodeHistory();
+  return {
+    ...{ prompt, depthSampler: others, rng, sound },
+    sampleFirst(logits) {
+      const code = sampleCode(firstCodeLogits(logits, history, penalty, config), first, rng);
+      if (code === config.ids.end) return "finished";
+      return history.count >= maxFrames ? "length" : code;
+    },
+    take(frame) {
+      history.note(frame[0]!);
+      return { isHeard: true, stop: null };
+    },
+    addText(row) {
+      const width = row.length;
+      const last = beside.length / width - 1;
+      const at = Math.min(history.count - 1, last) * width;
+      addTo(row, beside.subarray(at, at + width));
+    },
+  };
 }
 
 /** Frames that come before the end may. */

@@ -1,4 +1,4 @@
-import { Fields, OptionError } from "../fields.ts";
+import { type Fields, optionFields } from "../fields.ts";
 import type { SamplingParams, Utterance } from "../model.ts";
 import type { RepetitionPenalty, SamplerConfig } from "../sampler.ts";
 
@@ -38,7 +38,7 @@ const VALUES = [
  * @throws OptionError naming one that is unknown or ill-typed; CheckpointError naming a field
  */
 export function settingsOf(generation: Fields, { sampling, options }: Utterance): GenerationSettings {
-  const given = optionsOf(options);
+  const given = optionFields(options, "Qwen3-TTS", { texts: TEXTS, values: VALUES });
   const of = (name: string): Fields => (given.has(name) ? given : generation);
   const { temperature, acousticTemperature = temperature, topK } = sampling;
 
@@ -98,25 +98,4 @@ function penaltyOf(
 function maxFramesOf(generation: Fields, given: Fields, wished: number | undefined): number {
   if (given.has("max_new_tokens")) return given.whole("max_new_tokens", undefined, 2) - 1;
   return wished ?? generation.whole("max_new_tokens", 2_048, 2) - 1;
-}
-
-function optionsOf(options: ReadonlyMap<string, string>): Fields {
-  const values: Record<string, unknown> = {};
-  for (const [name, value] of options) {
-    if (TEXTS.includes(name)) {
-      values[name] = value;
-      continue;
-    }
-    if (!VALUES.includes(name)) {
-      throw new OptionError(
-        `Qwen3-TTS has no option ${name}; it has ${[...TEXTS, ...VALUES].join(", ")} and uniforms.`,
-      );
-    }
-    try {
-      values[name] = JSON.parse(value.toLowerCase());
-    } catch {
-      throw new OptionError(`--option ${name} takes a number, true or false; it is ${value}.`);
-    }
-  }
-  return new Fields(values, "--option", OptionError);
 }

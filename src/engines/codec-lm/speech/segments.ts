@@ -1,8 +1,7 @@
 import { inlinePhonemes } from "../../../text/inline-phonemes.ts";
 import { hasSpeakable } from "../../../text/speakable.ts";
 import { spokenSentences } from "../../../text/spoken-sentences.ts";
-import { lettersIn } from "./letters.ts";
-import { plainWords } from "./plain-words.ts";
+import { lettersIn, plainWords } from "./letters.ts";
 
 /** Some sentences that are spoken in one go. */
 export interface Segment {

@@ -448,6 +448,8 @@ describe("the folder of a Qwen3-TTS", () => {
       [/temperature has to be a number above 0/, "generation_config.json", "temperature", -1],
       [/decoder's frames have 960 samples/, codec, "decoder_config.upsampling_ratios", [2, 1]],
       [/16 of 32 codebooks of 64 codes, the decoder 8 of 64/, codec, "decoder_config.num_quantizers", 8],
+      [/decoder_dim has to be a multiple of 16; it is 40/, codec, "decoder_config.decoder_dim", 40],
+      [/codebook_dim has to be a whole number of at most/, codec, "decoder_config.codebook_dim", 1e12],
       [/model_type has to be "qwen3_tts_tokenizer_12hz"/, codec, "model_type", "mimi"],
     ];
     for (const [message, file, path, value] of wrong) {

@@ -1,7 +1,9 @@
+import { GraphFile } from "../../../../tensors/graph-file.ts";
 import { openSession } from "../../../../tensors/session.ts";
 import { float32, floatsOf } from "../../../../tensors/tensor.ts";
 import type { Weights } from "../../../../tensors/weights-folder.ts";
 import type { StreamsSetup } from "../../streams.ts";
+import { WeightsInGraph } from "../../weights-in-graph.ts";
 import { speakerGraph } from "./graph.ts";
 import { MELS, melSpectrum } from "./mel.ts";
 import type { SpeakerEncoderSizes } from "./sizes.ts";
@@ -23,7 +25,8 @@ export async function openSpeakerEncoder(
   sizes: SpeakerEncoderSizes,
   setup: StreamsSetup = { threads: 1 },
 ): Promise<SpeakerEncoder> {
-  const model = Buffer.concat(speakerGraph(weights, sizes).pieces());
+  const graph = speakerGraph(new WeightsInGraph(new GraphFile(), weights), sizes);
+  const model = Buffer.concat(graph.pieces());
   const session = await openSession(model, "The speaker encoder", { ...setup, dataFolder: weights.folder });
   return {
     async embed(audio) {

@@ -1,16 +1,16 @@
 import { availableParallelism } from "node:os";
 import { createInterface } from "node:readline";
-import { csm } from "../src/engines/codec-lm/csm/csm.ts";
-import { qwen3Tts } from "../src/engines/codec-lm/qwen3-tts/qwen3-tts.ts";
+import { readCheckpoint } from "../src/engines/codec-lm/architectures.ts";
 
 /**
  * A codec language model in 4 bits, alone in its process: says how long opening it took, and then answers each line of
  * JSON, a number of frames, when it has spoken so many.
  */
-const [, , architecture, folder = "", cacheFolder = ""] = process.argv;
+const [, , folder = "", cacheFolder = ""] = process.argv;
 const { signal } = new AbortController();
 const begunAt = performance.now();
-const model = await (architecture === "csm" ? csm : qwen3Tts).open(folder, {
+const checkpoint = await readCheckpoint(folder);
+const model = await checkpoint.open({
   threads: availableParallelism(),
   precision: "int4",
   cacheFolder,
@@ -26,7 +26,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     {
       history: [{ speaker: "0", text: "This is what I sound like, more or less.", audio: clip }],
       open: { speaker: "0", text: "Well, that depends on whom you ask, I suppose." },
-      wishes: { temperature: 0.9, topK: 50, maxFrames: JSON.parse(line) as number },
+      sampling: { temperature: 0.9, topK: 50, maxFrames: JSON.parse(line) as number },
       options: new Map(),
       uniforms: null,
       seed: 1n,

@@ -1,13 +1,10 @@
 import { existsSync } from "node:fs";
 import { copyFile, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readConfig as readCsm } from "../src/engines/codec-lm/csm/config.ts";
-import { csmManifest, NAMES } from "../src/engines/codec-lm/csm/manifest.ts";
-import { seededDraws } from "../src/engines/codec-lm/draws.ts";
+import { readCheckpoint } from "../src/engines/codec-lm/architectures.ts";
+import { NAMES } from "../src/engines/codec-lm/csm/manifest.ts";
 import type { Manifest } from "../src/engines/codec-lm/manifest.ts";
-import { codecManifest } from "../src/engines/codec-lm/qwen3-tts/codec/manifest.ts";
-import { readConfig as readQwen3Tts } from "../src/engines/codec-lm/qwen3-tts/config.ts";
-import { qwen3TtsManifest } from "../src/engines/codec-lm/qwen3-tts/manifest.ts";
+import { seededRng } from "../src/engines/codec-lm/rng.ts";
 import { type Making, type Planned, writeSafetensors } from "../src/tensors/write-safetensors.ts";
 import { TOP } from "./top.ts";
 
@@ -91,8 +88,8 @@ export async function writeRandomCsm(
   Object.assign(config.codec_config, MIMI);
   await writeFile(join(folder, "config.json"), JSON.stringify(config));
   await copyAll(tiny, folder, ["tokenizer.json", "generation_config.json"]);
-  const manifest = csmManifest(await readCsm(folder));
-  await writeWeights(folder, manifest, written, [NAMES.audio[0]]);
+  const { weights } = await readCheckpoint(folder);
+  await writeWeights(folder, weights[0]!.manifest, written, [NAMES.audio[0]]);
 }
 
 /**
@@ -126,9 +123,9 @@ export async function writeRandomQwen3Tts(
     ...["vocab.json", "merges.txt", "tokenizer_config.json"],
     ...["generation_config.json", "preprocessor_config.json"],
   ]);
-  const sizes = await readQwen3Tts(folder);
-  await writeWeights(inner, codecManifest(sizes.codec), { dtype: "F32" });
-  await writeWeights(folder, qwen3TtsManifest(sizes), written);
+  const { weights } = await readCheckpoint(folder);
+  await writeWeights(inner, weights[1]!.manifest, { dtype: "F32" });
+  await writeWeights(folder, weights[0]!.manifest, written);
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a configuration is what its authors made it.
@@ -186,7 +183,7 @@ const DICE = 1_048_573;
 
 /** Numbers between -1 and 1, 0 the likeliest; the same in every run. */
 function rolled(): Float32Array {
-  const draw = seededDraws(2_026n);
+  const draw = seededRng(2_026n);
   return Float32Array.from({ length: DICE }, () => draw() + draw() - 1);
 }
 

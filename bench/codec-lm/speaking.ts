@@ -1,12 +1,11 @@
 import { availableParallelism } from "node:os";
 import { FRAME_S } from "../../src/audio/format.ts";
-import type { Architecture } from "../../src/engines/codec-lm/architecture.ts";
+import { readCheckpoint } from "../../src/engines/codec-lm/architectures.ts";
 import type { CodecLanguageModel, Precision, Utterance } from "../../src/engines/codec-lm/model.ts";
 import type { NativeGuard } from "../../src/tensors/session.ts";
 
 /** What is spoken, by which checkpoint. */
 export interface Speaking {
-  readonly architecture: Architecture;
   readonly folder: string;
   readonly precision: Precision;
   readonly cacheFolder: string;
@@ -38,9 +37,10 @@ const WARM_UP = 3;
 
 /** Measures a checkpoint in this process, on all cores. */
 export async function speakingTimes(speaking: Speaking): Promise<SpeakingTimes> {
-  const { architecture, folder, precision, cacheFolder, streams } = speaking;
+  const { folder, precision, cacheFolder, streams } = speaking;
   const runs = new RunTimes();
-  const model = await architecture.open(folder, {
+  const checkpoint = await readCheckpoint(folder);
+  const model = await checkpoint.open({
     threads: availableParallelism(),
     precision,
     cacheFolder,
@@ -106,7 +106,7 @@ async function one(
   const utterance: Utterance = {
     history,
     open: { speaker: "0", text: TEXT.repeat(4) },
-    wishes: { temperature: 0.9, topK: 50, maxFrames: frames },
+    sampling: { temperature: 0.9, topK: 50, maxFrames: frames },
     options: new Map(),
     uniforms: null,
     seed: BigInt(number),

@@ -15,7 +15,6 @@ const CHECKPOINTS = join(CACHE, "codec-lm");
 
 interface Checkpoint {
   readonly called: string;
-  readonly architecture: "csm" | "qwen3-tts";
   readonly folder: string;
   write(folder: string): Promise<void>;
   /** What it may have resident. */
@@ -26,16 +25,15 @@ const tinyCsm = join(TOP, "test/golden/csm/csm-tiny");
 
 const ALL: readonly Checkpoint[] = [
   {
-    ...{ called: "CSM-1B's shapes, fp32", architecture: "csm", folder: join(CHECKPOINTS, "csm-f32") },
+    ...{ called: "CSM-1B's shapes, fp32", folder: join(CHECKPOINTS, "csm-f32") },
     ...{ write: (folder) => writeRandomCsm(folder, tinyCsm), goalMb: 2_500 },
   },
   {
-    ...{ called: "the same, bf16", architecture: "csm", folder: join(CHECKPOINTS, "csm-bf16") },
+    ...{ called: "the same, bf16", folder: join(CHECKPOINTS, "csm-bf16") },
     ...{ write: (folder) => writeRandomCsm(folder, tinyCsm, { dtype: "BF16" }), goalMb: 2_500 },
   },
   {
     called: "Qwen3-TTS-0.6B's, bf16",
-    architecture: "qwen3-tts",
     folder: join(CHECKPOINTS, "qwen3-tts-0.6b"),
     ...{ write: (folder) => writeRandomQwen3Tts(folder, "0.6b"), goalMb: 2_000 },
   },
@@ -88,12 +86,12 @@ async function measured(checkpoint: Checkpoint, isQuick: boolean) {
 
 /** Opens a checkpoint in a process of its own, and looks at that. */
 async function inProcess<T>(
-  { architecture, folder }: Checkpoint,
+  { folder }: Checkpoint,
   cacheFolder: string,
   look: (program: LineProgram, process: { readonly pid: number }) => Promise<T>,
 ): Promise<{ readonly openS: number; readonly seen: T }> {
   const path = join(TOP, "dist", "bench", "codec-lm-process.js");
-  const child = spawn(process.execPath, [path, architecture, folder, cacheFolder], {
+  const child = spawn(process.execPath, [path, folder, cacheFolder], {
     stdio: ["pipe", "pipe", "pipe"],
   });
   const program = new LineProgram(child);

@@ -1,7 +1,5 @@
 import { join } from "node:path";
 import { SAMPLE_RATE_HZ } from "../../src/audio/format.ts";
-import { csm } from "../../src/engines/codec-lm/csm/csm.ts";
-import { qwen3Tts } from "../../src/engines/codec-lm/qwen3-tts/qwen3-tts.ts";
 import { type SpeakingTimes, speakingTimes } from "../codec-lm/speaking.ts";
 import { writeRandomCsm, writeRandomQwen3Tts } from "../random-checkpoint.ts";
 import type { Finding, Row } from "../row.ts";
@@ -27,7 +25,6 @@ export const csmFrames: Row = {
     await writeRandomCsm(folder, join(TOP, "test/golden/csm/csm-tiny"));
     const times = await speakingTimes({
       ...COMMON,
-      architecture: csm,
       folder,
       streams: [1, 8],
       frames: lengthOf(isQuick),
@@ -48,7 +45,6 @@ export const qwen3TtsFrames: Row = {
     const audio = Float32Array.from({ length: 5 * SAMPLE_RATE_HZ }, (_, at) => 0.2 * Math.sin(at / 30));
     const times = await speakingTimes({
       ...COMMON,
-      architecture: qwen3Tts,
       folder,
       streams: [1, 4],
       frames: lengthOf(isQuick),

@@ -9,10 +9,10 @@ import { findModel, PUBLIC_MODELS } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { readJsonBody } from "../contract/json-body.ts";
 import { parseConverseRequest } from "../contract/validate.ts";
-import { architectureOf } from "../engines/codec-lm/architectures.ts";
+import { readCheckpoint } from "../engines/codec-lm/architectures.ts";
 import { OptionError } from "../engines/codec-lm/fields.ts";
 import { refuseUnlessItFits } from "../engines/codec-lm/memory.ts";
-import type { Precision, SpokenFrame, Stop, Utterance, Wishes } from "../engines/codec-lm/model.ts";
+import type { Precision, SamplingParams, SpokenFrame, Stop, Utterance } from "../engines/codec-lm/model.ts";
 import type { Turn } from "../model/conversation.ts";
 import { WrongCallError } from "../server/wrong-call-error.ts";
 import { prepareConverse } from "../serving/prepare.ts";
@@ -40,10 +40,10 @@ export async function runCheckpoint(
   signal: AbortSignal,
 ): Promise<void> {
   const utterance = await utteranceOf(asked);
-  const architecture = await architectureOf(folder);
+  const checkpoint = await readCheckpoint(folder);
   const plan = { precision: asked.precision, places: 1, cacheBytes: 0 };
-  await refuseUnlessItFits(folder, plan, `The checkpoint in ${folder}`);
-  const model = await architecture.open(folder, {
+  await refuseUnlessItFits(checkpoint, plan, `The checkpoint in ${folder}`);
+  const model = await checkpoint.open({
     threads: Math.min(MAX_THREADS, availableParallelism()),
     precision: asked.precision,
     cacheFolder: join(asked.dataDir, "quantised"),
@@ -98,7 +98,7 @@ async function utteranceOf({ conversation: file, maxFrames, option }: Checkpoint
     return {
       history: conversation.history.map(spokenTurn),
       open: { speaker, text },
-      wishes: wishesOf(request.params ?? {}, maxFrames),
+      sampling: samplingOf(request.params ?? {}, maxFrames),
       options: new Map(Object.entries(options)),
       uniforms: uniformsFile === undefined ? null : await readUniforms(uniformsFile),
       seed,
@@ -116,10 +116,10 @@ const spokenTurn = ({ speaker, text, audio }: Turn): Utterance["history"][number
 });
 
 /** What the body says itself; what it leaves out is the checkpoint's to say, not the contract's. */
-function wishesOf(
+function samplingOf(
   params: NonNullable<ReturnType<typeof parseConverseRequest>["params"]>,
   maxFrames: number | undefined,
-): Wishes {
+): SamplingParams {
   const { temperature, acoustic_temperature: acoustic, top_k: topK, max_new_tokens: frames } = params;
   const max = maxFrames ?? frames;
   return {

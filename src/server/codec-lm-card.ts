@@ -1,16 +1,8 @@
 import type { LocalVoice } from "../catalogue/offered-models.ts";
-import { architectureOf } from "../engines/codec-lm/architectures.ts";
-import { csm } from "../engines/codec-lm/csm/csm.ts";
-import { type Qwen3TtsConfig, readConfig } from "../engines/codec-lm/qwen3-tts/config.ts";
+import type { Checkpoint } from "../engines/codec-lm/checkpoint.ts";
 
-/** Which codec language model is in a folder, as far as its settings depend on it; `null` for CSM. */
-export type CodecLmKind = Pick<Qwen3TtsConfig, "kind" | "size" | "languages" | "speakers"> | null;
-
-/** @throws CheckpointError when there is none that can be run */
-export async function codecLmKind(folder: string): Promise<CodecLmKind> {
-  const architecture = await architectureOf(folder);
-  return architecture === csm ? null : await readConfig(folder);
-}
+/** Which codec language model a checkpoint is of, as far as its settings depend on it; `null` for CSM. */
+export type CodecLmKind = Checkpoint["qwen3Tts"];
 
 /** What there is to know of a checkpoint before one uses it, in the words of a card. @param name as the settings have it */
 export function localVoice(name: string, kind: CodecLmKind): LocalVoice {

@@ -3,15 +3,16 @@ import { join } from "node:path";
 import { findCodecLm, installedFolder, KNOWN_CODEC_LMS } from "../catalogue/codec-lm/known-checkpoints.ts";
 import type { LocalVoice } from "../catalogue/offered-models.ts";
 import type { Checkpoint } from "../catalogue/residency.ts";
-import { architectureOf } from "../engines/codec-lm/architectures.ts";
 import type { AvailableMemory } from "../engines/codec-lm/available-memory.ts";
+import type { Checkpoint as CodecLm } from "../engines/codec-lm/checkpoint.ts";
+import { lookOverCheckpoint } from "../engines/codec-lm/look-over.ts";
 import { memoryOf, refuseUnlessItFits } from "../engines/codec-lm/memory.ts";
 import type { CodecLmOptions } from "../engines/codec-lm/speech/model.ts";
 import type { CodecLmSettings } from "../settings/model-settings.ts";
 import type { Settings } from "../settings/schema.ts";
 import { SettingsError } from "../settings/settings-error.ts";
 import { createWorkerPool, type PoolEvent, type WorkerPool } from "../workers/worker-pool.ts";
-import { codecLmKind, localVoice } from "./codec-lm-card.ts";
+import { localVoice } from "./codec-lm-card.ts";
 import { codecLmVoices } from "./codec-lm-voices.ts";
 
 /** A codec language model that computes here: one thread, which computes several utterances together. */
@@ -100,8 +101,8 @@ async function opened(
     throw refused(`${setting}.idleUnloadS`, `is for what is not resident: set ${setting}.resident to false`);
   }
   const folder = await folderOf(name, own.path, settings);
-  await checkFolder(folder, name, own.path);
-  const kind = await codecLmKind(folder);
+  const checkpoint = await lookedOver(folder, name, own.path);
+  const kind = checkpoint.qwen3Tts;
   const create: CodecLmOptions = {
     folder,
     precision,
@@ -113,7 +114,7 @@ async function opened(
     language: own.language ?? null,
     instruct: own.instruct ?? null,
   };
-  const memoryBytes = await memoryOf(folder, { precision, places });
+  const memoryBytes = memoryOf(checkpoint, { precision, places });
   let pool: WorkerPool | null = null;
   return {
     name,
@@ -122,7 +123,7 @@ async function opened(
     voice: localVoice(name, kind),
     ...(idleUnloadS > 0 ? { idleUnloadMs: 1_000 * idleUnloadS } : {}),
     async load() {
-      await refuseUnlessItFits(folder, { precision, places }, name, available);
+      await refuseUnlessItFits(checkpoint, { precision, places }, name, available);
       pool = await createWorkerPool({
         entry: new URL("../engines/codec-lm/speech/model.js", import.meta.url),
         create,
@@ -156,11 +157,14 @@ async function folderOf(name: string, path: string | undefined, { dataDir, model
   );
 }
 
-async function checkFolder(folder: string, name: string, path: string | undefined): Promise<void> {
-  const problem = await problemIn(folder);
-  if (problem === null) return;
+async function lookedOver(folder: string, name: string, path: string | undefined): Promise<CodecLm> {
+  const { checkpoint, problems } = await lookOverCheckpoint(folder, { numbers: "none" }).catch(
+    (error: Error) => ({ checkpoint: null, problems: [error.message] }),
+  );
+  const [problem] = problems;
+  if (checkpoint !== null && problem === undefined) return checkpoint;
   const remedy = `antiphon checkpoint check ${folder} tells all that is wrong`;
-  const why = `${problem.replace(/\.$/, "")}. (${remedy}.)`;
+  const why = `${problem!.replace(/\.$/, "")}. (${remedy}.)`;
   if (path !== undefined) {
     throw new SettingsError(
       "file",
@@ -168,17 +172,6 @@ async function checkFolder(folder: string, name: string, path: string | undefine
     );
   }
   throw new SettingsError("file", `What was pulled as ${name} cannot be used: ${why}`);
-}
-
-/** The first thing that is wrong with a checkpoint; `null` when nothing is. */
-async function problemIn(folder: string): Promise<string | null> {
-  try {
-    const architecture = await architectureOf(folder);
-    const { problems } = await architecture.check(folder);
-    return problems[0] ?? null;
-  } catch (error) {
-    return (error as Error).message;
-  }
 }
 
 function refused(setting: string, why: string): SettingsError {

@@ -1,4 +1,4 @@
-import { architectureOf } from "../../src/engines/codec-lm/architectures.ts";
+import { readCheckpoint } from "../../src/engines/codec-lm/architectures.ts";
 import { speechModelOver } from "../../src/engines/codec-lm/speech/model.ts";
 import type { SpeechModel } from "../../src/model/speech-model.ts";
 import type { NativeGuard } from "../../src/workers/native-gate.ts";
@@ -9,9 +9,9 @@ export async function createModel(
   { folder, places }: { readonly folder: string; readonly places: number },
   guard: NativeGuard,
 ): Promise<SpeechModel> {
-  const architecture = await architectureOf(folder);
+  const checkpoint = await readCheckpoint(folder);
   const { signal } = new AbortController();
-  const model = await architecture.open(folder, {
+  const model = await checkpoint.open({
     ...{ threads: 1, precision: "fp32", cacheFolder: "", pace: "throughput" },
     ...{ signal, guard, places },
   });

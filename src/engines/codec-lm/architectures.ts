@@ -1,19 +1,26 @@
-import type { Architecture } from "./architecture.ts";
+import type { Architecture, Checkpoint } from "./checkpoint.ts";
 import { csm } from "./csm/csm.ts";
-import { CheckpointError, readFields } from "./fields.ts";
-
+import { CheckpointError, type Fields, readFields } from "./fields.ts";
 import { qwen3Tts } from "./qwen3-tts/qwen3-tts.ts";
 
 const ARCHITECTURES: readonly Architecture[] = [csm, qwen3Tts];
 
-/** The kind of model in a folder, by its `config.json`. @throws CheckpointError when it is none that can be run */
-export async function architectureOf(folder: string): Promise<Architecture> {
+/** A folder's `config.json`, and the kind of model that it is of. @throws CheckpointError when it is none that can be run */
+export async function identify(
+  folder: string,
+): Promise<{ readonly architecture: Architecture; readonly config: Fields }> {
   const config = await readFields(folder, "config.json");
   const type = config.text("model_type");
-  const found = ARCHITECTURES.find(({ modelType }) => modelType === type);
-  if (found !== undefined) return found;
+  const architecture = ARCHITECTURES.find(({ modelType }) => modelType === type);
+  if (architecture !== undefined) return { architecture, config };
   const known = ARCHITECTURES.map(({ modelType }) => modelType).join(", ");
   throw new CheckpointError(
     `The model_type in config.json is ${JSON.stringify(type)}; what can be run is ${known}.`,
   );
+}
+
+/** The checkpoint in a folder. @throws CheckpointError when it is none that can be run, or naming the field that is wrong */
+export async function readCheckpoint(folder: string): Promise<Checkpoint> {
+  const { architecture, config } = await identify(folder);
+  return await architecture.describe(folder, config);
 }

@@ -73,9 +73,9 @@ function above(group: string): string[] {
 
 async function leftIn(folder: string, { limit, usage, cache }: Generation, text: Text): Promise<number> {
   // "max", or in the first generation a number beyond any memory.
-  const most = Number((await text(join(folder, limit))) ?? Number.NaN);
+  const max = Number((await text(join(folder, limit))) ?? Number.NaN);
   const used = Number((await text(join(folder, usage))) ?? Number.NaN);
-  if (!Number.isFinite(most) || !Number.isFinite(used)) return Number.POSITIVE_INFINITY;
+  if (!Number.isFinite(max) || !Number.isFinite(used)) return Number.POSITIVE_INFINITY;
   const freed = Number(cache.exec((await text(join(folder, "memory.stat"))) ?? "")?.[1] ?? 0);
-  return most - used + freed;
+  return max - used + freed;
 }

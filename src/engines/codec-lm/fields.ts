@@ -9,8 +9,9 @@ export class CheckpointError extends Error {
 /** A parameter of an architecture that it does not have, or that is not what it takes. */
 export class OptionError extends CheckpointError {}
 
-const MOST_LAYERS = 1_000;
-const MOST_POSITIONS = 2 ** 20;
+const MAX_LISTED = 1_000;
+const MAX_WIDTH = 2 ** 20;
+const MAX_POSITIONS = 2 ** 20;
 
 /** A JSON object of a checkpoint, whose fields are checked as they are read, and named in full where they are wrong. */
 export class Fields {
@@ -52,23 +53,44 @@ export class Fields {
   }
 
   /** A whole number of at least `least`, and at most `most`, if that is given. */
-  whole(name: string, fallback?: number, least = 1, most = Number.MAX_SAFE_INTEGER): number {
+  whole(name: string, fallback?: number, min = 1, max = Number.MAX_SAFE_INTEGER): number {
     const value = this.#read(name, fallback);
-    if (!Number.isSafeInteger(value) || (value as number) < least) {
-      this.#refuse(name, `a whole number of at least ${least}`);
+    if (!Number.isSafeInteger(value) || (value as number) < min) {
+      this.#refuse(name, `a whole number of at least ${min}`);
     }
-    if ((value as number) > most) this.#refuse(name, `a whole number of at most ${most}`);
+    if ((value as number) > max) this.#refuse(name, `a whole number of at most ${max}`);
     return value as number;
   }
 
-  /** How many layers a stack has. More than any model are refused: there is a list of their tensors. */
-  layers(name: string): number {
-    return this.whole(name, undefined, 1, MOST_LAYERS);
+  /** How many there are of what is written out one by one: layers, codebooks, taps. More than any model has are refused. */
+  few(name: string, min = 1): number {
+    return this.whole(name, undefined, min, MAX_LISTED);
   }
 
-  /** How many positions a stack has. @param least that are needed */
-  positions(name: string, least = 1): number {
-    return this.whole(name, undefined, least, MOST_POSITIONS);
+  /** How wide something is. @param multiple what it has to be one of */
+  width(name: string, multiple = 1): number {
+    const width = this.whole(name, undefined, 1, MAX_WIDTH);
+    if (width % multiple !== 0) this.#refuse(name, `a multiple of ${multiple}`);
+    return width;
+  }
+
+  /** How many positions a transformer has. @param min that are needed */
+  positions(name: string, min = 1): number {
+    return this.whole(name, undefined, min, MAX_POSITIONS);
+  }
+
+  /**
+   * How wide a head of an attention is: `head_dim`, or what a head has of the rows.
+   *
+   * @param multiple of which onnxruntime computes it
+   */
+  headWidth(multiple: number, shared?: number): number {
+    const width = this.whole("head_dim", shared);
+    if (width % multiple === 0) return width;
+    const by = this.has("head_dim") ? "" : ", by hidden_size and num_attention_heads";
+    throw new this.#Failure(
+      `In ${this.#where}, head_dim has to be a multiple of ${multiple}, since onnxruntime computes no other attention here; it is ${width}${by}.`,
+    );
   }
 
   /** A number above 0. */
@@ -113,6 +135,37 @@ export class Fields {
     const found = JSON.stringify(this.#values[name]) ?? "missing";
     throw new this.#Failure(`In ${this.#where}, ${name} has to be ${wanted}; it is ${found}.`);
   }
+}
+
+/**
+ * The options of an architecture, as fields.
+ *
+ * @param model what errors call it
+ * @param known names of those that are texts, and of those that are numbers, true or false
+ * @throws OptionError naming one that is unknown or ill-typed
+ */
+export function optionFields(
+  options: ReadonlyMap<string, string>,
+  model: string,
+  known: { readonly texts: readonly string[]; readonly values: readonly string[] },
+): Fields {
+  const values: Record<string, unknown> = {};
+  for (const [name, value] of options) {
+    if (known.texts.includes(name)) {
+      values[name] = value;
+      continue;
+    }
+    if (!known.values.includes(name)) {
+      const names = [...known.texts, ...known.values].join(", ");
+      throw new OptionError(`${model} has no option ${name}; it has ${names} and uniforms.`);
+    }
+    try {
+      values[name] = JSON.parse(value.toLowerCase());
+    } catch {
+      throw new OptionError(`--option ${name} takes a number, true or false; it is ${value}.`);
+    }
+  }
+  return new Fields(values, "--option", OptionError);
 }
 
 /** Reads a JSON file of a checkpoint. @throws CheckpointError when it is missing or no object */

@@ -1,18 +1,19 @@
 import { FRAME_S } from "../../audio/format.ts";
-import { choose } from "./choosing.ts";
-import type { FirstStack } from "./first-stack.ts";
+import { abortable } from "../../model/abortable.ts";
+import type { Backbone } from "./backbone.ts";
+import type { DepthDecoder } from "./depth-decoder.ts";
 import type { Frame, FrameDecoder } from "./frame-decoder.ts";
-import type { InnerStack } from "./inner-stack.ts";
 import { BusyError, type Pace, type Setup } from "./model.ts";
-import { BLOCK_POSITIONS, PrefixBlocks } from "./prefix-blocks.ts";
-import { type Member, Seat, type Voicing } from "./seat.ts";
+import { BLOCK_POSITIONS, PrefixCache } from "./prefix-cache.ts";
+import { sampleCode } from "./sampler.ts";
+import { Sequence, type SequenceState } from "./sequence.ts";
 import { TickTimes } from "./tick-times.ts";
 
-/** The rows that stand for codes at the stacks' inputs. */
+/** The rows that stand for codes at the inputs of the backbone and the depth decoder. */
 export interface FrameEmbeddings {
-  /** A code at the inner stack's input: [width]. */
+  /** A code at the depth decoder's input: [width]. */
   ofCode(codebook: number, code: number): Float32Array;
-  /** A frame at the first stack's input: [width], the caller's own. */
+  /** A frame at the backbone's input: [width], the caller's own. */
   ofFrame(frame: Frame): Float32Array;
   /** Has what is read for each frame at hand. */
   bringNear(): Promise<void>;
@@ -24,16 +25,16 @@ export interface FrameModel {
   /** Of a sequence at most. */
   readonly positions: number;
   readonly codebooks: number;
-  /** Codes of a codebook after the first that may be chosen. */
+  /** Codes of a codebook after the first that may be sampled. */
   readonly codes: number;
-  readonly first: FirstStack;
-  readonly inner: InnerStack;
+  readonly backbone: Backbone;
+  readonly depthDecoder: DepthDecoder;
   readonly decoder: FrameDecoder;
   readonly embeddings: FrameEmbeddings;
 }
 
 /** Blocks of a prompt that are read between two frames of others. */
-const BLOCKS_A_TICK: Readonly<Record<Pace, number>> = { realtime: 1, throughput: 4 };
+const PREFILL_BLOCKS_PER_TICK: Readonly<Record<Pace, number>> = { realtime: 1, throughput: 4 };
 /** Of keys and values of prompts that are kept. */
 const PREFIX_BYTES = 256 * 2 ** 20;
 
@@ -45,102 +46,138 @@ const PREFIX_BYTES = 256 * 2 ** 20;
 export class FrameBatch {
   readonly #model: FrameModel;
   readonly #pace: Pace;
-  readonly #prefixes: PrefixBlocks;
-  readonly #times = new TickTimes();
-  readonly #members = new Set<Seat>();
+  readonly #prefixCache: PrefixCache;
+  readonly #times: TickTimes;
+  readonly #sequences = new Set<Sequence>();
   readonly #freeSlots: number[];
+  /** Of those who wait until one more is not too many. */
+  readonly #waiting: (() => void)[] = [];
   #running: Promise<void> | null = null;
   #wake = (): void => {};
   #isClosed = false;
 
-  constructor(model: FrameModel, setup: Pick<Setup, "places" | "pace" | "prefixBytes">) {
+  constructor(
+    model: FrameModel,
+    setup: Pick<Setup, "places" | "pace" | "prefixBytes">,
+    times = new TickTimes(),
+  ) {
     const { places = 1, pace = "throughput", prefixBytes = PREFIX_BYTES } = setup;
     this.#model = model;
     this.#pace = pace;
-    this.#prefixes = new PrefixBlocks(prefixBytes);
+    this.#prefixCache = new PrefixCache(prefixBytes);
+    this.#times = times;
     this.#freeSlots = Array.from({ length: places }, (_, slot) => slot);
   }
 
   /**
-   * Lets an utterance in. When all places are taken, it gets the next that is free.
+   * Lets an utterance in. When all slots are taken, it gets the next that is free.
    *
-   * @throws BusyError where the pace is that of real time, and would be missed
+   * @throws what {@link admit} does
    */
-  join(voicing: Voicing, signal: AbortSignal): Member {
+  async join(state: SequenceState, signal: AbortSignal, mayWait = false): Promise<Sequence> {
+    while (mayWait && this.#isFull()) await this.#change(signal);
     signal.throwIfAborted();
     if (this.#isClosed) throw closed();
-    this.refuseUnlessFast();
-    const seat = new Seat(voicing, signal, () => this.#wake());
-    this.#members.add(seat);
+    this.#refuseWhenFull();
+    const sequence = new Sequence(state, signal, () => this.#wake());
+    this.#sequences.add(sequence);
     this.#running ??= this.#run();
     this.#wake();
-    return seat;
+    return sequence;
   }
 
-  /** @throws BusyError where the pace is that of real time, and one more would miss it */
-  refuseUnlessFast(): void {
-    const count = [...this.#members].filter(({ isOver }) => !isOver).length;
-    if (this.#pace !== "realtime" || count === 0) return;
-    if (this.#times.expected(count + 1) <= FRAME_S * 1_000) return;
-    throw new BusyError(
-      `With ${count} being spoken already, one more would not be spoken as fast as it is heard.`,
-    );
+  /**
+   * Finds out ahead of {@link join} whether it would let an utterance in.
+   *
+   * @param mayWait whether it waits until that is so, where the pace is that of real time and would be missed
+   * @throws BusyError where it would be missed; the signal's reason
+   */
+  async admit(signal: AbortSignal, mayWait = false): Promise<void> {
+    while (mayWait && this.#isFull()) await this.#change(signal);
+    this.#refuseWhenFull();
   }
 
   /** Everybody who is in it fails. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const seat of this.#members) seat.fail(closed());
+    for (const sequence of this.#sequences) sequence.fail(closed());
     this.#wake();
     await this.#running;
   }
 
+  get #live(): number {
+    return [...this.#sequences].filter(({ isOver }) => !isOver).length;
+  }
+
+  /** Whether the pace is that of real time, and with one more would be missed. */
+  #isFull(): boolean {
+    const count = this.#live;
+    return this.#pace === "realtime" && count > 0 && this.#times.expected(count + 1) > FRAME_S * 1_000;
+  }
+
+  #refuseWhenFull(): void {
+    if (!this.#isFull()) return;
+    throw new BusyError(
+      `With ${this.#live} being spoken already, one more would not be spoken as fast as it is heard.`,
+    );
+  }
+
+  /** Resolves when somebody has left, or a tick was measured. */
+  #change(signal: AbortSignal): Promise<void> {
+    return abortable(new Promise<void>((resolve) => this.#waiting.push(resolve)), signal);
+  }
+
   async #run(): Promise<void> {
-    while (!this.#isClosed && this.#members.size > 0) {
+    while (!this.#isClosed && this.#sequences.size > 0) {
       const woken = new Promise<void>((resolve) => (this.#wake = resolve));
       // What has come in meanwhile (another frame that is waited for, somebody who leaves) is seen first.
       await new Promise((resolve) => setImmediate(resolve));
-      this.#seat();
+      this.#assignSlots();
+      for (const resolve of this.#waiting.splice(0)) resolve();
       if (!(await this.#tick())) await woken;
     }
     this.#running = null;
-    this.#model.first.kept.clear();
+    this.#model.backbone.cache.clear();
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** Takes the places of those who left, and gives them to those who wait. */
-  #seat(): void {
-    for (const seat of this.#members) {
-      if (!seat.isOver) continue;
-      this.#members.delete(seat);
-      if (seat.slot === null) continue;
-      this.#model.first.kept.setLength(seat.slot, 0);
-      this.#freeSlots.push(seat.slot);
+  /** Takes the slots of those who left, and gives them to those who wait. */
+  #assignSlots(): void {
+    for (const sequence of this.#sequences) {
+      if (!sequence.isOver) continue;
+      this.#sequences.delete(sequence);
+      if (sequence.slot === null) continue;
+      this.#model.backbone.cache.setLength(sequence.slot, 0);
+      this.#freeSlots.push(sequence.slot);
       this.#freeSlots.sort((a, b) => a - b);
     }
-    for (const seat of this.#members) {
-      if (seat.slot === null) seat.slot = this.#freeSlots.shift() ?? null;
+    for (const sequence of this.#sequences) {
+      if (sequence.slot === null) sequence.slot = this.#freeSlots.shift() ?? null;
     }
   }
 
   /** @returns whether there was anything to do */
   async #tick(): Promise<boolean> {
-    const awaited = [...this.#members].filter((seat) => seat.slot !== null && seat.isAwaited);
-    const reading = awaited.filter((seat) => !seat.isRead);
-    const live = awaited.filter((seat) => seat.isRead);
-    if (reading.length > 0) await this.#readPrompts(reading, live.length > 0);
+    const awaited = [...this.#sequences].filter((sequence) => sequence.slot !== null && sequence.isAwaited);
+    const reading = awaited.filter((sequence) => !sequence.isPrefilled);
+    const live = awaited.filter((sequence) => sequence.isPrefilled);
+    if (reading.length > 0) await this.#prefill(reading, live.length > 0);
     const begunAt = performance.now();
     const speaking = await this.#stepped(live);
     // Whose prompt was read just now is no later than the others.
-    await this.#chooseFrames([...speaking, ...reading.filter((seat) => seat.isRead && !seat.isOver)]);
+    await this.#sampleFrames([
+      ...speaking,
+      ...reading.filter((sequence) => sequence.isPrefilled && !sequence.isOver),
+    ]);
     if (live.length > 0 && reading.length === 0) this.#times.note(live.length, performance.now() - begunAt);
     return awaited.length > 0;
   }
 
-  async #readPrompts(seats: readonly Seat[], areOthersSpeaking: boolean): Promise<void> {
-    let left = areOthersSpeaking ? BLOCKS_A_TICK[this.#pace] : Number.POSITIVE_INFINITY;
-    for (const seat of seats) {
-      while (left > 0 && !seat.isRead && !seat.isOver) {
-        await this.#failing([seat], () => this.#readOn(seat));
+  async #prefill(sequences: readonly Sequence[], areOthersSpeaking: boolean): Promise<void> {
+    let left = areOthersSpeaking ? PREFILL_BLOCKS_PER_TICK[this.#pace] : Number.POSITIVE_INFINITY;
+    for (const sequence of sequences) {
+      while (left > 0 && !sequence.isPrefilled && !sequence.isOver) {
+        await this.#failing([sequence], () => this.#prefillBlock(sequence));
         left--;
         // Who came meanwhile, and who leaves, is heard of between two blocks.
         await new Promise((resolve) => setImmediate(resolve));
@@ -148,123 +185,125 @@ export class FrameBatch {
     }
   }
 
-  /** Reads one block of a prompt; those of its beginning that are kept are put in their places. */
-  async #readOn(seat: Seat): Promise<void> {
-    const { first, width } = this.#model;
-    const { kept } = first;
-    const { prompt } = seat.voicing;
-    const slot = seat.slot!;
-    seat.blockNames ??= PrefixBlocks.namesOf(prompt, width);
-    if (kept.lengthOf(slot) === 0) {
-      kept.makeRoom(Math.min(prompt.length / width, this.#model.positions));
+  /** Reads one block of a prompt; those of its beginning that the prefix cache has are copied. */
+  async #prefillBlock(sequence: Sequence): Promise<void> {
+    const { backbone, width } = this.#model;
+    const { cache } = backbone;
+    const { prompt } = sequence.state;
+    const slot = sequence.slot!;
+    sequence.blockKeys ??= PrefixCache.keysOf(prompt, width);
+    if (cache.lengthOf(slot) === 0) {
+      cache.makeRoom(Math.min(prompt.length / width, this.#model.positions));
       // The newest row has to be read for what it gives.
       const whole = Math.ceil(prompt.length / width / BLOCK_POSITIONS) - 1;
-      for (const name of seat.blockNames.slice(0, whole)) {
-        const block = this.#prefixes.get(name);
+      for (const key of sequence.blockKeys.slice(0, whole)) {
+        const block = this.#prefixCache.get(key);
         if (block === undefined) break;
-        kept.put(slot, kept.lengthOf(slot), block);
-        kept.setLength(slot, kept.lengthOf(slot) + BLOCK_POSITIONS);
+        cache.put(slot, cache.lengthOf(slot), block);
+        cache.setLength(slot, cache.lengthOf(slot) + BLOCK_POSITIONS);
       }
     }
-    const from = kept.lengthOf(slot);
+    const from = cache.lengthOf(slot);
     const rows = prompt.slice(from * width, (from + BLOCK_POSITIONS) * width);
-    const { hidden, logits } = await first.read(slot, rows);
-    const name = seat.blockNames[from / BLOCK_POSITIONS];
-    if (name !== undefined) this.#prefixes.set(name, kept.copied(slot, from, BLOCK_POSITIONS));
+    const { hidden, logits } = await backbone.read(slot, rows);
+    const key = sequence.blockKeys[from / BLOCK_POSITIONS];
+    if (key !== undefined) this.#prefixCache.set(key, cache.copied(slot, from, BLOCK_POSITIONS));
     if ((from + BLOCK_POSITIONS) * width >= prompt.length) {
-      seat.newest = { hidden: hidden.slice(-width), logits };
-      seat.isRead = true;
+      sequence.output = { hidden: hidden.slice(-width), logits };
+      sequence.isPrefilled = true;
     }
   }
 
-  /** Has the first stack read the rows of those whose last frame is not read yet. @returns who can go on */
-  async #stepped(seats: readonly Seat[]): Promise<readonly Seat[]> {
-    const { first } = this.#model;
-    const behind = seats.filter((seat) => seat.newest === null && !seat.isOver);
+  /** Has the backbone read the rows of those whose last frame is not read yet. @returns who can go on */
+  async #stepped(sequences: readonly Sequence[]): Promise<readonly Sequence[]> {
+    const { backbone } = this.#model;
+    const behind = sequences.filter((sequence) => sequence.output === null && !sequence.isOver);
     if (behind.length > 0) {
       await this.#failing(behind, async () => {
-        for (const seat of behind) first.rowOf(seat.slot!).set(seat.row!);
-        const all = await first.step(behind.map((seat) => seat.slot!));
-        for (const [at, seat] of behind.entries()) seat.newest = all[at]!;
+        for (const sequence of behind) backbone.rowOf(sequence.slot!).set(sequence.row!);
+        const all = await backbone.step(behind.map((sequence) => sequence.slot!));
+        for (const [at, sequence] of behind.entries()) sequence.output = all[at]!;
       });
     }
-    return seats.filter((seat) => !seat.isOver);
+    return sequences.filter((sequence) => !sequence.isOver);
   }
 
-  /** Chooses the next frame of each, and hands it over with its sound. */
-  async #chooseFrames(seats: readonly Seat[]): Promise<void> {
-    const going: { readonly seat: Seat; readonly codes: number[] }[] = [];
-    for (const seat of seats) {
-      await this.#failing([seat], async () => {
-        const { logits } = seat.newest!;
+  /** Samples the next frame of each, and hands it over with its sound. */
+  async #sampleFrames(sequences: readonly Sequence[]): Promise<void> {
+    const going: { readonly sequence: Sequence; readonly codes: number[] }[] = [];
+    for (const sequence of sequences) {
+      await this.#failing([sequence], async () => {
+        const { logits } = sequence.output!;
         if (Number.isNaN(logits[0]!)) throw new Error(NO_NUMBERS);
-        const chosen = seat.voicing.chooseFirst(logits);
-        if (typeof chosen === "number") going.push({ seat, codes: [chosen] });
-        else seat.end(chosen);
+        const code = sequence.state.sampleFirst(logits);
+        if (typeof code === "number") going.push({ sequence, codes: [code] });
+        else sequence.end(code);
       });
     }
     if (going.length === 0) return;
-    const all = going.map(({ seat }) => seat);
+    const all = going.map(({ sequence }) => sequence);
     await this.#failing(all, async () => {
-      await this.#chooseOthers(going);
-      await this.#handOver(going.filter(({ seat }) => !seat.isOver));
+      await this.#sampleOthers(going);
+      await this.#handOver(going.filter(({ sequence }) => !sequence.isOver));
     });
   }
 
   /** The codes of the other codebooks, one after the other, of all frames together. */
-  async #chooseOthers(going: readonly { readonly seat: Seat; readonly codes: number[] }[]): Promise<void> {
-    const { inner, embeddings, codebooks, codes: known, width } = this.#model;
-    for (const [place, { seat, codes }] of going.entries()) {
-      const pair = inner.pairOf(place);
-      pair.set(seat.newest!.hidden);
+  async #sampleOthers(
+    going: readonly { readonly sequence: Sequence; readonly codes: number[] }[],
+  ): Promise<void> {
+    const { depthDecoder, embeddings, codebooks, codes: known, width } = this.#model;
+    for (const [place, { sequence, codes }] of going.entries()) {
+      const pair = depthDecoder.pairOf(place);
+      pair.set(sequence.output!.hidden);
       pair.set(embeddings.ofCode(0, codes[0]!), width);
     }
     for (let codebook = 1; codebook < codebooks; codebook++) {
-      await inner.step(codebook - 1, going.length);
-      for (const [place, { seat, codes }] of going.entries()) {
-        if (seat.isOver) continue;
+      await depthDecoder.step(codebook - 1, going.length);
+      for (const [place, { sequence, codes }] of going.entries()) {
+        if (sequence.isOver) continue;
         // What goes wrong here is one's own: the others' places are not touched.
-        await this.#failing([seat], async () => {
-          const { others, draws } = seat.voicing;
-          const logits = inner.logitsOf(place).subarray(0, known);
+        await this.#failing([sequence], async () => {
+          const { depthSampler, rng } = sequence.state;
+          const logits = depthDecoder.logitsOf(place).subarray(0, known);
           if (Number.isNaN(logits[0]!)) throw new Error(NO_NUMBERS);
-          const code = choose(logits, others, draws);
+          const code = sampleCode(logits, depthSampler, rng);
           codes.push(code);
-          if (codebook + 1 < codebooks) inner.rowOf(place).set(embeddings.ofCode(codebook, code));
+          if (codebook + 1 < codebooks) depthDecoder.rowOf(place).set(embeddings.ofCode(codebook, code));
         });
       }
     }
   }
 
   /** Decodes these frames, and gives them to those who wait. */
-  async #handOver(going: readonly { readonly seat: Seat; readonly codes: Frame }[]): Promise<void> {
-    const { decoder, first, positions } = this.#model;
-    const taken = going.map(({ seat, codes }) => ({ seat, codes, ...seat.voicing.take(codes) }));
+  async #handOver(going: readonly { readonly sequence: Sequence; readonly codes: Frame }[]): Promise<void> {
+    const { decoder, backbone, positions } = this.#model;
+    const taken = going.map(({ sequence, codes }) => ({ sequence, codes, ...sequence.state.take(codes) }));
     const heard = taken.filter(({ isHeard }) => isHeard);
     const sounds = await decoder.decodeTogether(
-      heard.map(({ seat, codes }) => ({ stream: seat.voicing.sound, codes })),
+      heard.map(({ sequence, codes }) => ({ stream: sequence.state.sound, codes })),
     );
     for (const each of taken) {
-      const { seat, codes, stop } = each;
-      if (seat.isOver) continue;
-      const isFull = first.kept.lengthOf(seat.slot!) >= positions;
+      const { sequence, codes, stop } = each;
+      if (sequence.isOver) continue;
+      const isFull = backbone.cache.lengthOf(sequence.slot!) >= positions;
       const ending = stop ?? (isFull ? "length" : null);
       if (ending === null) {
-        seat.row = this.#model.embeddings.ofFrame(codes);
-        seat.voicing.addBeside?.(seat.row);
-        seat.newest = null;
+        sequence.row = this.#model.embeddings.ofFrame(codes);
+        sequence.state.addText?.(sequence.row);
+        sequence.output = null;
       }
       const samples = each.isHeard ? sounds[heard.indexOf(each)]! : new Float32Array(0);
-      seat.give({ codes, samples }, ending);
+      sequence.give({ codes, samples }, ending);
     }
   }
 
   /** Does some work for these; what it throws is theirs. */
-  async #failing(seats: readonly Seat[], work: () => Promise<void>): Promise<void> {
+  async #failing(sequences: readonly Sequence[], work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
-      for (const seat of seats) seat.fail(error);
+      for (const sequence of sequences) sequence.fail(error);
     }
   }
 }

@@ -30,7 +30,7 @@ export interface DecodedStream {
    * Has a new stream begin behind frames whose sound nobody wants: what is decoded next is what it would be behind
    * theirs, at no more than the work.
    */
-  beginBehind(frames: readonly Frame[]): Promise<void>;
+  prime(frames: readonly Frame[]): Promise<void>;
 }
 
 /** What a codec does with what its layers remember of streams, `State`. */
@@ -38,8 +38,8 @@ export interface Decoding<State> {
   begin(): State;
   /** @param frames as many of each stream, at least one @returns the samples, a stream's behind another's */
   decode(states: readonly State[], frames: readonly (readonly Frame[])[]): Promise<Float32Array>;
-  /** As `beginBehind` has it. */
-  passOver(state: State, frames: readonly Frame[]): Promise<void>;
+  /** As `prime` has it. */
+  prime(state: State, frames: readonly Frame[]): Promise<void>;
   release(): Promise<void>;
 }
 
@@ -62,8 +62,8 @@ export function frameDecoder<State>(codec: Decoding<State>): FrameDecoder {
           }
           return joined(samples);
         },
-        async beginBehind(frames) {
-          if (frames.length > 0) await codec.passOver(state, frames);
+        async prime(frames) {
+          if (frames.length > 0) await codec.prime(state, frames);
         },
       };
       states.set(stream, state);

@@ -1,72 +1,81 @@
-import { join } from "node:path";
 import { firstUnfinite } from "../../tensors/finite.ts";
 import { BYTES, isFloat } from "../../tensors/variable.ts";
-import { openWeights, type Weights } from "../../tensors/weights-folder.ts";
-import { architectureOf } from "./architectures.ts";
-import type { Manifest } from "./manifest.ts";
+import type { Weights } from "../../tensors/weights-folder.ts";
+import { identify } from "./architectures.ts";
+import { type Checkpoint, GENERATION, tokenizerProblems, type WeightsPart } from "./checkpoint.ts";
+import { readFields } from "./fields.ts";
+import { inPart, openPart, problemsOf } from "./manifest.ts";
 import { memoryFact } from "./memory.ts";
-import type { Findings } from "./model.ts";
-import { noting } from "./opened.ts";
-import type { CheckpointParts } from "./parts.ts";
 
 /** How closely a checkpoint is looked at. */
 export interface Look {
-  /** Whether every number is looked at: gigabytes are read. Otherwise it is a sample of each large tensor. */
-  readonly isFull?: boolean;
+  /**
+   * Which numbers are looked at: none of them; of each large tensor a sample, which it is unless said; or all, for which
+   * gigabytes are read.
+   */
+  readonly numbers?: "none" | "sample" | "all";
   readonly signal?: AbortSignal;
 }
 
+/** What was found in the folder of a checkpoint. */
+export interface Findings {
+  /** `null` where its configuration is wrong. */
+  readonly checkpoint: Checkpoint | null;
+  /** The kind of model, its sizes and what it takes: one line each. */
+  readonly facts: readonly string[];
+  /** What is missing, wrong or unexpected, each naming its file, field or tensor; empty if it can be run. */
+  readonly problems: readonly string[];
+}
+
 /**
- * Looks a checkpoint over, as far as that can be done without loading it: what its architecture finds, whether the
- * tokenizer is the model's, whether the weights are numbers, and what it takes in memory.
+ * Looks a checkpoint over, as far as that can be done without loading it: its configuration, whether the weights are those
+ * of it, and numbers, and whether the tokenizer is the model's.
  *
  * @throws CheckpointError when its `config.json` is of no architecture that can be run; the signal's reason
  */
 export async function lookOverCheckpoint(folder: string, look: Look = {}): Promise<Findings> {
-  const architecture = await architectureOf(folder);
-  const findings = await architecture.check(folder);
-  const facts = [...findings.facts];
-  const problems = [...findings.problems];
-  // What keeps the configuration from being read is among the problems already.
-  const parts = await architecture.parts(folder).catch(() => null);
-  if (parts === null) return { facts, problems: [...new Set(problems)] };
-  facts.push(memoryFact(parts));
-  const more: string[] = [];
-  await noting(more, async () => more.push(...(await tokenizerProblems(parts, problems))));
-  for (const { folder: inner, file, manifest } of parts.weights) {
-    // A header that lies was named above.
-    const weights = await openWeights(join(folder, inner), file).catch(() => null);
-    if (weights === null) continue;
+  const { architecture, config } = await identify(folder);
+  const facts: string[] = [];
+  const problems: string[] = [];
+  /** Are told last: there may be many. */
+  const damaged: string[] = [];
+  const noting = async <T>(work: () => Promise<T>): Promise<T | null> => {
     try {
-      more.push(...(await unfiniteIn(weights, manifest, look)));
-    } finally {
-      await weights.close();
+      return await work();
+    } catch (error) {
+      look.signal?.throwIfAborted();
+      problems.push((error as Error).message);
+      return null;
     }
+  };
+  const checkpoint = await noting(() => architecture.describe(folder, config));
+  facts.push(...(checkpoint?.facts ?? []));
+  for (const part of checkpoint?.weights ?? []) {
+    await noting(async () => {
+      const weights = await openPart(folder, part);
+      try {
+        problems.push(...problemsOf(weights, part));
+        const count = weights.variables.size;
+        facts.push(part.folder === "" ? `${count} tensors` : `${count} of the codec`);
+        if (look.numbers !== "none") damaged.push(...(await unfiniteIn(weights, part, look)));
+      } finally {
+        await weights.close();
+      }
+    });
   }
-  if (look.isFull !== true) {
+  await noting(async () => architecture.checkGeneration(await readFields(folder, GENERATION)));
+  if (checkpoint !== null) {
+    await noting(async () =>
+      problems.push(...tokenizerProblems(checkpoint, await checkpoint.readTokenizer())),
+    );
+  }
+  if (checkpoint !== null) facts.push(memoryFact(checkpoint));
+  if (checkpoint !== null && (look.numbers ?? "sample") === "sample") {
     facts.push(
       "of tensors beyond 1 MiB a sample was looked at for what is no finite number; --full reads all",
     );
   }
-  return { facts, problems: [...new Set([...problems, ...more])] };
-}
-
-/** What tells a tokenizer of another model: other numbers for the tokens that the configuration names, or too many. */
-async function tokenizerProblems(parts: CheckpointParts, known: readonly string[]): Promise<string[]> {
-  const tokenizer = await parts.readTokenizer();
-  const problems: string[] = [];
-  for (const { field, token, id } of parts.specialTokens) {
-    const found = tokenizer.idOf(token);
-    if (found === id || known.some((problem) => problem.includes(` ${token} `))) continue;
-    const is = found === undefined ? `has no ${token}` : `has ${token} as ${found}`;
-    problems.push(`The tokenizer is of another model: it ${is}; by config.json (${field}) that is ${id}.`);
-  }
-  if (tokenizer.maxId >= parts.textTokens) {
-    problems.push(
-      `The tokenizer is of another model: its tokens go up to ${tokenizer.maxId}; the text's embedding has ${parts.textTokens} rows.`,
-    );
-  }
-  return problems;
+  return { checkpoint, facts, problems: [...problems, ...damaged] };
 }
 
 /** Tensors up to this size are looked at in full. */
@@ -77,16 +86,18 @@ const STRETCH_BYTES = 2 ** 16;
 /** Read at a time where all is. */
 const PIECE_BYTES = 2 ** 24;
 
-async function unfiniteIn(weights: Weights, manifest: Manifest, { isFull, signal }: Look): Promise<string[]> {
+async function unfiniteIn(weights: Weights, part: WeightsPart, look: Look): Promise<string[]> {
+  const { manifest } = part;
   const problems: string[] = [];
   for (const [name, { type, bytes }] of weights.variables) {
     if (!manifest.shapes.has(name) || !isFloat(type)) continue;
-    const stretches = isFull === true || bytes <= SMALL_BYTES ? pieces(bytes) : sample(bytes);
+    const stretches = look.numbers === "all" || bytes <= SMALL_BYTES ? pieces(bytes) : sample(bytes);
     for (const [from, length] of stretches) {
-      signal?.throwIfAborted();
+      look.signal?.throwIfAborted();
       const at = firstUnfinite(type, await weights.bytes(name, from, length));
       if (at < 0) continue;
-      problems.push(`${name} is damaged: its number ${from / BYTES[type] + at} is NaN or infinite.`);
+      const number = from / BYTES[type] + at;
+      problems.push(inPart(part, `${name} is damaged: its number ${number} is NaN or infinite.`));
       break;
     }
   }

@@ -1,9 +1,8 @@
 import { BLOCK, blocksIn } from "../../tensors/quantised-blocks.ts";
-import { architectureOf } from "./architectures.ts";
 import { type AvailableMemory, availableMemory } from "./available-memory.ts";
+import type { Checkpoint } from "./checkpoint.ts";
 import { CheckpointError } from "./fields.ts";
 import type { Precision } from "./model.ts";
-import type { CheckpointParts } from "./parts.ts";
 import type { TransformerSizes } from "./transformer.ts";
 
 /** How a checkpoint is going to be run. */
@@ -32,21 +31,13 @@ const FLOAT_BYTES = 4;
  * What a checkpoint takes in memory once it is loaded and all its places are taken: an upper bound in bytes, by the shapes
  * that its configuration states; nothing of its weights is read. Weights that are used where they lie in their file count
  * too: the system may drop them, but has to read them again for each frame.
- *
- * @throws CheckpointError when the configuration is wrong
  */
-export async function memoryOf(folder: string, plan: MemoryPlan): Promise<number> {
-  const { parts } = await architectureOf(folder);
-  return memoryOfParts(await parts(folder), plan);
-}
-
-/** The same of what the configuration was read into. */
-export function memoryOfParts(parts: CheckpointParts, plan: MemoryPlan): number {
-  const { places, positions = parts.positions, cacheBytes = CACHES_BYTES } = plan;
-  const { talker, chooser } = parts;
-  const slot = Math.min(positions, talker.positions) * positionBytes(talker);
-  const perPlace = slot + chooser.positions * positionBytes(chooser);
-  return Math.ceil(weightBytes(parts, plan.precision) + places * perPlace + cacheBytes + OVERHEAD_BYTES);
+export function memoryOf(checkpoint: Checkpoint, plan: MemoryPlan): number {
+  const { places, positions = checkpoint.positions, cacheBytes = CACHES_BYTES } = plan;
+  const { backbone, depthDecoder } = checkpoint;
+  const slot = Math.min(positions, backbone.positions) * positionBytes(backbone);
+  const perPlace = slot + depthDecoder.positions * positionBytes(depthDecoder);
+  return Math.ceil(weightBytes(checkpoint, plan.precision) + places * perPlace + cacheBytes + OVERHEAD_BYTES);
 }
 
 /** Keys and values of a position, in every layer. */
@@ -54,7 +45,7 @@ function positionBytes({ layers, keyHeads, headWidth }: TransformerSizes): numbe
   return layers * 2 * keyHeads * headWidth * FLOAT_BYTES;
 }
 
-function weightBytes({ weights, quantisation, readByRow }: CheckpointParts, precision: Precision): number {
+function weightBytes({ weights, quantisation, readByRow }: Checkpoint, precision: Precision): number {
   const bits = new Map<string, number>();
   if (precision !== "fp32") {
     const { matrices, stacks } = quantisation(precision);
@@ -93,15 +84,15 @@ export class MemoryError extends CheckpointError {}
  * @param name what errors call it
  * @param available what there is; looked up unless it is given
  * @returns what it takes, in bytes
- * @throws MemoryError; CheckpointError when the configuration is wrong
+ * @throws MemoryError
  */
 export async function refuseUnlessItFits(
-  folder: string,
+  checkpoint: Checkpoint,
   plan: MemoryPlan,
   name: string,
   available?: AvailableMemory,
 ): Promise<number> {
-  const needed = await memoryOf(folder, plan);
+  const needed = memoryOf(checkpoint, plan);
   const { bytes, limitedBy } = available ?? (await availableMemory());
   if (needed <= bytes) return needed;
   const places = `${plan.places} ${plan.places === 1 ? "place" : "places"}`;
@@ -124,10 +115,10 @@ function mebibytes(bytes: number): string {
 }
 
 /** A line for people: what a checkpoint takes in each precision, with one place. */
-export function memoryFact(parts: CheckpointParts): string {
+export function memoryFact(checkpoint: Checkpoint): string {
   const gigabytes = (precision: Precision): string =>
-    `${precision}: about ${(memoryOfParts(parts, { precision, places: 1 }) / 1e9).toFixed(1)} GB`;
-  const more = parts.positions * positionBytes(parts.talker);
+    `${precision}: about ${(memoryOf(checkpoint, { precision, places: 1 }) / 1e9).toFixed(1)} GB`;
+  const more = checkpoint.positions * positionBytes(checkpoint.backbone);
   return (
     `memory for one utterance at a time: ${gigabytes("int4")}; ${gigabytes("int8")}; ${gigabytes("fp32")}; ` +
     `for each more at once about ${(more / 1e9).toFixed(2)} GB`

@@ -19,8 +19,10 @@ export interface Utterance {
   readonly open: { readonly speaker: string; readonly text: string };
   /** Whether the oldest turns are left out where the model has too few positions; otherwise that is an error. */
   readonly mayForget?: boolean;
+  /** Whether it waits where it would be one too many; otherwise it is refused with {@link BusyError}. */
+  readonly mayWait?: boolean;
   /** What a request asks for; what is left out is as the checkpoint's `generation_config.json` has it. */
-  readonly wishes: Wishes;
+  readonly sampling: SamplingParams;
   /** Parameters of the architecture's own, by the reference's names; they come before everything else. */
   readonly options: ReadonlyMap<string, string>;
   /** Draws that are to be used in their order; `null`: those of the seed. */
@@ -32,13 +34,13 @@ export interface Utterance {
 export const NOTHING_ASKED: Utterance = {
   history: [],
   open: { speaker: "0", text: "" },
-  wishes: {},
+  sampling: {},
   options: new Map(),
   uniforms: null,
   seed: 0n,
 };
 
-export interface Wishes {
+export interface SamplingParams {
   /** 0: the likeliest is taken. */
   readonly temperature?: number;
   /** For fine acoustic detail; if it is left out it follows `temperature`. */
@@ -91,14 +93,6 @@ export interface CodecLanguageModel {
    */
   speak(utterance: Utterance, signal: AbortSignal): AsyncGenerator<SpokenFrame, Ending, void>;
   close(): Promise<void>;
-}
-
-/** What was found in the folder of a checkpoint. */
-export interface Findings {
-  /** The kind of model, and its sizes: one line each. */
-  readonly facts: readonly string[];
-  /** What is missing, wrong or unexpected, each naming its file, field or tensor; empty if it can be run. */
-  readonly problems: readonly string[];
 }
 
 /**

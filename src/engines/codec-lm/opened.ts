@@ -1,10 +1,9 @@
-import { access } from "node:fs/promises";
-import { join } from "node:path";
 import type { GraphFile } from "../../tensors/graph-file.ts";
 import { type BoundSession, openBoundSession, openSession, type Session } from "../../tensors/session.ts";
-import { openWeights, type Weights } from "../../tensors/weights-folder.ts";
+import type { Weights } from "../../tensors/weights-folder.ts";
+import type { WeightsPart } from "./checkpoint.ts";
 import { CheckpointError } from "./fields.ts";
-import { type Manifest, problemsOf } from "./manifest.ts";
+import { openPart, problemsOf } from "./manifest.ts";
 import type { Precision, Setup } from "./model.ts";
 import { openQuantised, type Quantisation } from "./quantised-weights.ts";
 
@@ -22,11 +21,11 @@ export class Opened {
     return owned;
   }
 
-  /** Opens weights. @throws CheckpointError when they are not those of the manifest; WeightsError */
-  async weights(folder: string, file: string, manifest: Manifest): Promise<Weights> {
-    const weights = await openWeights(folder, file);
+  /** Opens weights of a checkpoint. @throws CheckpointError when they are not those of the manifest; WeightsError */
+  async weights(folder: string, part: WeightsPart): Promise<Weights> {
+    const weights = await openPart(folder, part);
     this.#releases.push(() => weights.close());
-    const [problem, ...more] = problemsOf(weights, manifest);
+    const [problem, ...more] = problemsOf(weights, part);
     if (problem === undefined) return weights;
     throw new CheckpointError(more.length === 0 ? problem : `${problem} (And ${more.length} more.)`);
   }
@@ -64,39 +63,5 @@ export class Opened {
 
   async close(): Promise<void> {
     for (const release of this.#releases.splice(0).reverse()) await release();
-  }
-}
-
-/** A file of weights; where that is not there, the index of several. */
-export async function weightsFileIn(folder: string, file: string): Promise<string> {
-  const isThere = await access(join(folder, file)).then(
-    () => true,
-    () => false,
-  );
-  return isThere || file.endsWith(".json") ? file : `${file}.index.json`;
-}
-
-/** Does a part of looking a checkpoint over, and notes what it fails with among the problems. */
-export async function noting(problems: string[], work: () => Promise<unknown>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    problems.push((error as Error).message);
-  }
-}
-
-/** Looks weights over, and notes what is wrong with them. @returns how many tensors there are */
-export async function lookOver(
-  problems: string[],
-  folder: string,
-  file: string,
-  manifest: Manifest,
-): Promise<number> {
-  const weights = await openWeights(folder, file);
-  try {
-    problems.push(...problemsOf(weights, manifest));
-    return weights.variables.size;
-  } finally {
-    await weights.close();
   }
 }

@@ -6,6 +6,9 @@ export interface AttentionSizes extends Positions {
   readonly heads: number;
 }
 
+/** A head is turned in pairs of numbers; onnxruntime asks for no more of its width. */
+export const HEAD_MULTIPLE = 2;
+
 /**
  * The attention of a streamed graph's layers, whose positions are the same ones.
  *

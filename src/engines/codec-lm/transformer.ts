@@ -19,6 +19,9 @@ export interface TransformerSizes {
   readonly hasHeadNorms: boolean;
 }
 
+/** What onnxruntime's GroupQueryAttention with rotary tables needs the width of a head to be a multiple of. */
+export const HEAD_MULTIPLE = 16;
+
 /**
  * Writes the layers of a transformer and its last norm: root-mean-square norms, grouped queries, rotated halves, SwiGLU,
  * no biases.
@@ -39,7 +42,7 @@ export function transformer(
 ): string {
   const { graph } = weights;
   const { width, layers, heads, keyHeads, headWidth, innerWidth, positions } = sizes;
-  // One more than there are: see `KeyValueSlots.makeRoom`.
+  // One more than there are: see `KvCache.makeRoom`.
   const known = positions + 1;
   const tables = rotaryTables(known, headWidth, sizes.rotary);
   const cosines = graph.constant(tables.cosines, [known, headWidth / 2], "cosines");

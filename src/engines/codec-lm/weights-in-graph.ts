@@ -3,16 +3,19 @@ import { BLOCK } from "../../tensors/quantised-blocks.ts";
 import type { StoredVariable, Weights } from "../../tensors/weights-folder.ts";
 import { DATA, SCALES } from "./quantised-weights.ts";
 
+/** Where weights are, without their numbers. */
+export type NamedWeights = Pick<Weights, "variables" | "variable">;
+
 /**
  * Weights as constants of a graph, which refers to where they are in their file: none of them is read here.
  * onnxruntime uses float32 in place; what is 16 bits wide it widens once, when the graph is loaded.
  */
 export class WeightsInGraph {
   readonly graph: GraphFile;
-  readonly #weights: Weights;
+  readonly #weights: NamedWeights;
   readonly #widened = new Map<string, string>();
 
-  constructor(graph: GraphFile, weights: Weights) {
+  constructor(graph: GraphFile, weights: NamedWeights) {
     this.graph = graph;
     this.#weights = weights;
   }

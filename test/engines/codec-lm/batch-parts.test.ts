@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { ChosenFirst } from "../../../src/engines/codec-lm/chosen-first.ts";
+import { setImmediate } from "node:timers/promises";
+import { ClipCache } from "../../../src/engines/codec-lm/clip-cache.ts";
 import { turnsRead } from "../../../src/engines/codec-lm/csm/turns-read.ts";
-import { HeardClips } from "../../../src/engines/codec-lm/heard-clips.ts";
-import { KeyValueSlots } from "../../../src/engines/codec-lm/key-value-slots.ts";
-import { BLOCK_POSITIONS, PrefixBlocks } from "../../../src/engines/codec-lm/prefix-blocks.ts";
+import { FrameBatch, type FrameModel } from "../../../src/engines/codec-lm/frame-batch.ts";
+import { KvCache } from "../../../src/engines/codec-lm/kv-cache.ts";
+import { BLOCK_POSITIONS, PrefixCache } from "../../../src/engines/codec-lm/prefix-cache.ts";
+import { CodeHistory } from "../../../src/engines/codec-lm/sampler.ts";
+import type { SequenceState } from "../../../src/engines/codec-lm/sequence.ts";
 import { TickTimes } from "../../../src/engines/codec-lm/tick-times.ts";
 
 const SIZES = {
@@ -14,7 +17,7 @@ const SIZES = {
 
 describe("keys and values in slots", () => {
   test("stay what they are when there has to be room for more, and no more than the model has", () => {
-    const kept = new KeyValueSlots(SIZES, 3);
+    const kept = new KvCache(SIZES, 3);
     kept.makeRoom(40);
     const copies = [0, 1, 2].map((slot) =>
       Float32Array.from({ length: 4 * 2 * 40 * 2 }, (_, at) => slot * 1_000 + at),
@@ -36,7 +39,7 @@ describe("keys and values in slots", () => {
   });
 
   test("are the same arrays where they go in and where they come out", () => {
-    const kept = new KeyValueSlots(SIZES, 2);
+    const kept = new KvCache(SIZES, 2);
     kept.makeRoom(10);
     const { past, present } = kept.tensors(0, 2);
     assert.deepEqual(Object.keys(present), ["keys.0", "values.0", "keys.1", "values.1"]);
@@ -48,18 +51,18 @@ describe("blocks of prompts", () => {
   const rows = (count: number, from = 0) => Float32Array.from({ length: count * 4 }, (_, at) => from + at);
 
   test("are known by their rows and all before them, and are whole", () => {
-    const long = PrefixBlocks.namesOf(rows(3 * BLOCK_POSITIONS + 5), 4);
+    const long = PrefixCache.keysOf(rows(3 * BLOCK_POSITIONS + 5), 4);
     assert.equal(long.length, 3);
-    assert.deepEqual(PrefixBlocks.namesOf(rows(2 * BLOCK_POSITIONS), 4), long.slice(0, 2));
+    assert.deepEqual(PrefixCache.keysOf(rows(2 * BLOCK_POSITIONS), 4), long.slice(0, 2));
     assert.equal(new Set(long).size, 3);
     const other = rows(3 * BLOCK_POSITIONS);
     other[0]! += 1;
-    for (const [at, name] of PrefixBlocks.namesOf(other, 4).entries()) assert.notEqual(name, long[at]);
-    assert.deepEqual(PrefixBlocks.namesOf(rows(BLOCK_POSITIONS - 1), 4), []);
+    for (const [at, name] of PrefixCache.keysOf(other, 4).entries()) assert.notEqual(name, long[at]);
+    assert.deepEqual(PrefixCache.keysOf(rows(BLOCK_POSITIONS - 1), 4), []);
   });
 
   test("take no more memory than they may, and those go first that were not asked for", () => {
-    const blocks = new PrefixBlocks(3 * 40);
+    const blocks = new PrefixCache(3 * 40);
     for (const name of ["a", "b", "c"]) blocks.set(name, new Float32Array(10));
     assert.ok(blocks.get("a"));
     blocks.set("d", new Float32Array(10));
@@ -71,7 +74,7 @@ describe("blocks of prompts", () => {
 });
 
 test("a clip that comes again is not listened to again; without a digest, or after a failure, it is", async () => {
-  const clips = new HeardClips<number>();
+  const clips = new ClipCache<number>();
   let made = 0;
   const make = async () => ++made;
   assert.equal(await clips.of(["a", "b"], make), 1);
@@ -83,6 +86,40 @@ test("a clip that comes again is not listened to again; without a digest, or aft
     /not now/,
   );
   assert.equal(await clips.of(["c"], make), 4);
+});
+
+test("one too many is refused in real time, or waits until another leaves, unless it is told to stop", async () => {
+  const cache = { setLength: () => {}, clear: () => {} };
+  const model = { backbone: { cache } } as unknown as FrameModel;
+  const times = new TickTimes();
+  times.note(1, 70);
+  const batch = new FrameBatch(model, { places: 4, pace: "realtime" }, times);
+  const state = {} as SequenceState;
+  const { signal } = new AbortController();
+  const first = await batch.join(state, signal);
+  await assert.rejects(batch.admit(signal), { name: "BusyError", message: /^With 1 being spoken already/ });
+  await assert.rejects(batch.join(state, signal), { name: "BusyError" });
+  const stop = new AbortController();
+  const stopped = batch.join(state, stop.signal, true);
+  let letIn = 0;
+  const waiting = [1, 2].map(async () => {
+    await batch.admit(signal, true);
+    const sequence = await batch.join(state, signal, true);
+    letIn += 1;
+    return sequence;
+  });
+  stop.abort();
+  await assert.rejects(stopped, { name: "AbortError" });
+  assert.equal(letIn, 0);
+  first.leave();
+  const second = await Promise.race(waiting);
+  await setImmediate();
+  assert.equal(letIn, 1);
+  second.leave();
+  const [one, other] = await Promise.all(waiting);
+  assert.notEqual(one, other);
+  await batch.close();
+  await assert.rejects(batch.join(state, signal, true), /closed/);
 });
 
 test("a tick with one more is thought to take a quarter longer until it was measured", () => {
@@ -98,7 +135,7 @@ test("a tick with one more is thought to take a quarter longer until it was meas
 });
 
 test("a first code that was chosen within the window is penalised once, but not the one that is spared", () => {
-  const chosen = new ChosenFirst();
+  const chosen = new CodeHistory();
   for (const code of [1, 2, 2, 3]) chosen.note(code);
   const logits = Float32Array.of(0, 1, 1, 1);
   const of = (score: number) => score - 0.5;

@@ -3,24 +3,26 @@ import { cp, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { architectureOf } from "../../../src/engines/codec-lm/architectures.ts";
-import { readConfig } from "../../../src/engines/codec-lm/csm/config.ts";
-import { csm } from "../../../src/engines/codec-lm/csm/csm.ts";
-import { depthGraph } from "../../../src/engines/codec-lm/csm/graphs.ts";
+import { identify, readCheckpoint } from "../../../src/engines/codec-lm/architectures.ts";
+import { Backbone, backboneGraph } from "../../../src/engines/codec-lm/backbone.ts";
+import { csmConfig } from "../../../src/engines/codec-lm/csm/config.ts";
+import { csm, depthGraph } from "../../../src/engines/codec-lm/csm/csm.ts";
 import { NAMES } from "../../../src/engines/codec-lm/csm/manifest.ts";
 import { Embeddings, promptOf } from "../../../src/engines/codec-lm/csm/prompt.ts";
-import { FirstStack, firstCodeGraph } from "../../../src/engines/codec-lm/first-stack.ts";
-import { InnerStack } from "../../../src/engines/codec-lm/inner-stack.ts";
+import { DepthDecoder } from "../../../src/engines/codec-lm/depth-decoder.ts";
+import { readFields } from "../../../src/engines/codec-lm/fields.ts";
+import { lookOverCheckpoint } from "../../../src/engines/codec-lm/look-over.ts";
 import type { CodecLanguageModel, Utterance } from "../../../src/engines/codec-lm/model.ts";
 import type { GraphFile } from "../../../src/tensors/graph-file.ts";
 import { openBoundSession } from "../../../src/tensors/session.ts";
 import { openWeights } from "../../../src/tensors/weights-folder.ts";
 import { readTokenizer } from "../../../src/tokens/tokenizer-file.ts";
-import { type Arrays, assertNear, CSM, readArrays, readCase } from "./goldens.ts";
+import { type Arrays, assertNear, CSM, openCheckpoint, readArrays, readCase } from "./goldens.ts";
 import { spoken } from "./spoken.ts";
-import { innerLogits, readUnevenly } from "./stacks.ts";
+import { depthLogits, readUnevenly } from "./transformers.ts";
 
 const TINY = join(CSM, "csm-tiny");
+const configOf = async (folder: string) => csmConfig(await readFields(folder, "config.json"));
 
 interface Case {
   readonly name: string;
@@ -55,7 +57,7 @@ function utteranceOf({ turns, max_new_frames: maxFrames }: Case, arrays: Arrays)
   return {
     history: spoken.slice(0, -1),
     open: { speaker, text },
-    wishes: { temperature: 0, maxFrames },
+    sampling: { temperature: 0, maxFrames },
     options: new Map(),
     uniforms: null,
     seed: 0n,
@@ -87,8 +89,8 @@ describe("a CSM in float32", () => {
   before(async () => {
     const shards = await filesIn(join(CSM, "csm-tiny-bf16"));
     halfWidth = await linked({ ...shards, "tokenizer.json": join(TINY, "tokenizer.json") });
-    models.set("csm-tiny", await csm.open(TINY, WHOLE));
-    models.set("csm-tiny-bf16", await csm.open(halfWidth, WHOLE));
+    models.set("csm-tiny", await openCheckpoint(TINY, WHOLE));
+    models.set("csm-tiny-bf16", await openCheckpoint(halfWidth, WHOLE));
   });
 
   after(async () => {
@@ -114,9 +116,9 @@ describe("a CSM in float32", () => {
 
   test("samples by the seed alone, or by draws that are given, and says when those are too few", async () => {
     const model = models.get("csm-tiny")!;
-    const wishes = { temperature: 1.5, topK: null, maxFrames: 3 };
+    const sampling = { temperature: 1.5, topK: null, maxFrames: 3 };
     const by = async (more: Partial<Utterance>) =>
-      (await spoken(model, { ...(await textOnly()), wishes, ...more })).codes;
+      (await spoken(model, { ...(await textOnly()), sampling, ...more })).codes;
     const [one, again, other] = [await by({ seed: 1n }), await by({ seed: 1n }), await by({ seed: 2n })];
     assert.deepEqual(one, again);
     assert.notDeepEqual(one, other);
@@ -128,8 +130,8 @@ describe("a CSM in float32", () => {
 
   test("follows what is asked for before what the checkpoint says, and the architecture's options before both", async () => {
     const model = models.get("csm-tiny")!;
-    const by = async (options: Readonly<Record<string, string>>, wishes: Utterance["wishes"]) => {
-      const asked = { ...(await textOnly()), wishes, options: new Map(Object.entries(options)) };
+    const by = async (options: Readonly<Record<string, string>>, sampling: Utterance["sampling"]) => {
+      const asked = { ...(await textOnly()), sampling, options: new Map(Object.entries(options)) };
       return (await spoken(model, asked)).codes;
     };
     const greedy = await by({}, { temperature: 0, maxFrames: 3 });
@@ -169,7 +171,7 @@ describe("a CSM in fewer bits", () => {
   after(() => rm(dirname(cacheFolder), { recursive: true }));
 
   const opened = (precision: "int8" | "int4", folder = TINY, signal = WHOLE.signal) =>
-    csm.open(folder, { threads: 1, precision, cacheFolder, signal });
+    openCheckpoint(folder, { threads: 1, precision, cacheFolder, signal });
 
   test("chooses the same codes with 8, where only texts are read", async () => {
     const model = await opened("int8");
@@ -231,7 +233,7 @@ describe("inside a CSM", () => {
     test(`"${name}" has the reference's prompt, states and logits`, async () => {
       const each = cases.find((one) => one.name === name)!;
       const arrays = await arraysOf(name);
-      const config = await readConfig(TINY);
+      const config = await configOf(TINY);
       const weights = await openWeights(TINY, config.weightsFile);
       releases.push(() => weights.close());
       const opened = async (graph: GraphFile) => {
@@ -242,10 +244,10 @@ describe("inside a CSM", () => {
       };
       const { backbone, depth, codes, codebooks } = config;
       const sizes = { ...backbone, codes };
-      const firstGraph = firstCodeGraph(weights, NAMES.backbone, NAMES.head, sizes);
-      const stack = new FirstStack(await opened(firstGraph), sizes, 1);
+      const backboneFile = backboneGraph(weights, NAMES.backbone, NAMES.head, sizes);
+      const stack = new Backbone(await opened(backboneFile), sizes, 1);
       const innerSizes = { transformer: depth, rowWidth: backbone.width, codes, codebooks };
-      const inner = new InnerStack(await opened(depthGraph(weights, config)), innerSizes, 1);
+      const depthDecoder = new DepthDecoder(await opened(depthGraph(weights, config)), innerSizes, 1);
       const embeddings = new Embeddings(weights, config);
 
       const positions = promptOf(
@@ -282,7 +284,7 @@ describe("inside a CSM", () => {
       const logits: number[] = [];
       for (const frame of each.depth_logits_frames) {
         const state = Float32Array.from(states.slice(frame * width, (frame + 1) * width));
-        const ofFrame = await innerLogits(inner, state, each.codes[frame]!, (codebook, code) =>
+        const ofFrame = await depthLogits(depthDecoder, state, each.codes[frame]!, (codebook, code) =>
           embeddings.ofCode(codebook, code),
         );
         logits.push(...ofFrame);
@@ -311,8 +313,8 @@ describe("the folder of a checkpoint", () => {
   test("is read with the older names of its keys as with the newer ones", async () => {
     const older = await linked({ "config.json": join(TINY, "config.transformers4.json") });
     folders.push(older);
-    assert.deepEqual(await readConfig(older), await readConfig(TINY));
-    const { backbone } = await readConfig(TINY);
+    assert.deepEqual(await configOf(older), await configOf(TINY));
+    const { backbone } = await configOf(TINY);
     assert.equal(backbone.rotary.stretched?.originalPositions, 64);
     const oldest = await copied((config) => {
       const {
@@ -322,11 +324,11 @@ describe("the folder of a checkpoint", () => {
       } = config.rope_parameters as Record<string, unknown>;
       Object.assign(config, { rope_parameters: null, rope_theta: theta, rope_scaling: { ...rest, type } });
     });
-    assert.deepEqual((await readConfig(oldest)).backbone, backbone);
+    assert.deepEqual((await configOf(oldest)).backbone, backbone);
   });
 
   test("has nothing wrong where nothing is", async () => {
-    const { problems, facts } = await csm.check(TINY);
+    const { problems, facts } = await lookOverCheckpoint(TINY);
     assert.deepEqual(problems, []);
     assert.match(facts.join("; "), /CSM; backbone of 3 layers.*32 codebooks of 64 codes.*258 tensors/);
   });
@@ -337,22 +339,23 @@ describe("the folder of a checkpoint", () => {
       config.text_vocab_size = 1_000;
       (config.codec_config as { num_hidden_layers: number }).num_hidden_layers = 1;
     });
-    const { problems } = await csm.check(folder);
+    const { problems } = await lookOverCheckpoint(folder);
     assert.ok(problems.includes("The weights lack backbone_model.layers.3.mlp.up_proj.weight."));
     assert.ok(
       problems.includes("embed_text_tokens.weight is [1024,64]; by the configuration it is [1000,64]."),
     );
     const unexpected = "codec_model.decoder_transformer.layers.1.mlp.fc1.weight";
     assert.ok(problems.includes(`${unexpected} is not one of the model's tensors.`));
-    assert.equal(problems.length, 9 + 1 + 2 * 12);
-    await assert.rejects(csm.open(folder, WHOLE), /And 33 more/);
+    // The tokenizer's tokens are more than the embedding's rows then.
+    assert.equal(problems.length, 9 + 1 + 2 * 12 + 1);
+    await assert.rejects(openCheckpoint(folder, WHOLE), /And 33 more/);
   });
 
   test("needs both embeddings where they are not shared", async () => {
     const folder = await copied((config) => {
       config.tie_codebooks_embeddings = false;
     });
-    assert.deepEqual((await csm.check(folder)).problems, [
+    assert.deepEqual((await lookOverCheckpoint(folder)).problems, [
       "The weights lack backbone_model.embed_tokens.embed_audio_tokens.weight.",
     ]);
   });
@@ -395,6 +398,14 @@ describe("the folder of a checkpoint", () => {
         /In depth_decoder_config .*, max_position_embeddings has to be a whole number of at least 32; it is 2/,
         (c) => Object.assign(c.depth_decoder_config as object, { max_position_embeddings: 2 }),
       ],
+      [
+        /In codec_config of config\.json, num_filters has to be a multiple of 7; it is \d+/,
+        (c) => Object.assign(c.codec_config as object, { compress: 7 }),
+      ],
+      [
+        /In codec_config .*, kernel_size has to be a whole number of at most 1000/,
+        (c) => Object.assign(c.codec_config as object, { kernel_size: 1e9 }),
+      ],
       [/4 heads share 3/, (c) => Object.assign(c, { num_key_value_heads: 3 })],
       [
         /32 codebooks of 60 codes, its codec 32 of 64/,
@@ -405,18 +416,18 @@ describe("the folder of a checkpoint", () => {
       ],
     ];
     for (const [pattern, change] of wrong) {
-      const { problems } = await csm.check(await copied(change));
+      const { problems } = await lookOverCheckpoint(await copied(change));
       assert.match(problems.join("\n"), pattern);
     }
   });
 
   test("is recognised by what it says it is, and refused when that cannot be run", async () => {
-    assert.equal(await architectureOf(TINY), csm);
+    assert.equal(await (await identify(TINY)).architecture, csm);
     const other = await copied((config) => Object.assign(config, { model_type: "llama" }));
     await assert.rejects(
-      architectureOf(other),
+      readCheckpoint(other),
       /model_type in config\.json is "llama"; what can be run is csm/,
     );
-    await assert.rejects(architectureOf(join(CSM, "rope")), /config\.json is missing/);
+    await assert.rejects(readCheckpoint(join(CSM, "rope")), /config\.json is missing/);
   });
 });

@@ -3,16 +3,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import type { Architecture } from "../../../src/engines/codec-lm/architecture.ts";
-import { csm } from "../../../src/engines/codec-lm/csm/csm.ts";
 import {
   NOTHING_ASKED,
   type Precision,
   type Setup,
   type Utterance,
 } from "../../../src/engines/codec-lm/model.ts";
-import { qwen3Tts } from "../../../src/engines/codec-lm/qwen3-tts/qwen3-tts.ts";
-import { CSM } from "./goldens.ts";
+import { CSM, openCheckpoint } from "./goldens.ts";
 import { BASE } from "./qwen3-tts/cases.ts";
 import { isRowAsAlone } from "./rows-alone.ts";
 import { type Spoken, spoken } from "./spoken.ts";
@@ -22,13 +19,13 @@ after(() => rm(cacheFolder, { recursive: true }));
 const never = new AbortController().signal;
 const isAsAlone = await isRowAsAlone();
 
-const KINDS: readonly [name: string, Architecture, folder: string][] = [
-  ["a CSM", csm, join(CSM, "csm-tiny")],
-  ["a Qwen3-TTS", qwen3Tts, BASE],
+const KINDS: readonly [name: string, folder: string][] = [
+  ["a CSM", join(CSM, "csm-tiny")],
+  ["a Qwen3-TTS", BASE],
 ];
 
-const opened = (architecture: Architecture, folder: string, setup: Partial<Setup> = {}) =>
-  architecture.open(folder, { threads: 2, precision: "fp32", cacheFolder, signal: never, ...setup });
+const opened = (folder: string, setup: Partial<Setup> = {}) =>
+  openCheckpoint(folder, { threads: 2, precision: "fp32", cacheFolder, signal: never, ...setup });
 
 /** Sound that is different for each number. */
 function clip(seconds: number, number: number): Float32Array {
@@ -52,7 +49,7 @@ function utterances(count: number): Utterance[] {
       },
     ],
     open: { speaker: "0", text: `And so ${"on ".repeat(number * 2)}it goes.` },
-    wishes: {
+    sampling: {
       temperature: number % 4 === 0 ? 0 : 1,
       topK: number % 2 === 0 ? 20 : null,
       maxFrames: 4 + ((number * 5) % 11),
@@ -62,18 +59,18 @@ function utterances(count: number): Utterance[] {
   }));
 }
 
-for (const [name, architecture, folder] of KINDS) {
+for (const [name, folder] of KINDS) {
   describe(`${name} that speaks several utterances at once`, () => {
     for (const precision of ["fp32", "int8", "int4"] satisfies Precision[]) {
       const skip = precision === "int4" && !isAsAlone && "this processor's kernel rounds rows in pairs";
       test(`gives each what it would have alone, to the bit, in ${precision}`, { skip }, async () => {
         const asked = utterances(8);
-        const alone = await opened(architecture, folder, { precision, prefixBytes: 0 });
+        const alone = await opened(folder, { precision, prefixBytes: 0 });
         const wanted: Spoken[] = [];
         for (const utterance of asked) wanted.push(await spoken(alone, utterance));
         await alone.close();
         assert.ok(new Set(wanted.map(({ codes }) => codes.length)).size > 3);
-        const together = await opened(architecture, folder, { precision, places: 8, threads: 2 });
+        const together = await opened(folder, { precision, places: 8, threads: 2 });
         const found = await Promise.all(asked.map((utterance) => spoken(together, utterance)));
         assert.deepEqual(found, wanted);
         // Once more, from what was kept, and fewer at a time.
@@ -83,7 +80,7 @@ for (const [name, architecture, folder] of KINDS) {
     }
 
     test("serves more than it has places for, one after the other", async () => {
-      const model = await opened(architecture, folder, { places: 2 });
+      const model = await opened(folder, { places: 2 });
       const asked = utterances(5);
       const wanted: Spoken[] = [];
       for (const utterance of asked) wanted.push(await spoken(model, utterance));
@@ -92,7 +89,7 @@ for (const [name, architecture, folder] of KINDS) {
     });
 
     test("leaves the others alone when one stops, leaves or does not ask", async () => {
-      const model = await opened(architecture, folder, { places: 4 });
+      const model = await opened(folder, { places: 4 });
       const [first, second, third, fourth] = utterances(4);
       const wanted = await spoken(model, fourth!);
       const stop = new AbortController();
@@ -115,12 +112,12 @@ for (const [name, architecture, folder] of KINDS) {
     });
 
     test("fails nobody else when one cannot go on in the middle of a frame", async () => {
-      const model = await opened(architecture, folder, { places: 4 });
+      const model = await opened(folder, { places: 4 });
       const [first, second, third] = utterances(4).slice(1);
       const wanted = [await spoken(model, first!), await spoken(model, third!)];
       // Enough for a frame and some codes of the next.
       const uniforms = Array.from({ length: 40 }, (_, at) => at / 40);
-      const broken = { ...second!, wishes: { temperature: 1, maxFrames: 9 }, uniforms };
+      const broken = { ...second!, sampling: { temperature: 1, maxFrames: 9 }, uniforms };
       const [one, failed, other] = await Promise.all([
         spoken(model, first!),
         spoken(model, broken).catch((error: Error) => error.message),
@@ -132,7 +129,7 @@ for (const [name, architecture, folder] of KINDS) {
     });
 
     test("fails who is open when it is closed", async () => {
-      const model = await opened(architecture, folder, { places: 2 });
+      const model = await opened(folder, { places: 2 });
       const speech = model.speak(utterances(1)[0]!, never);
       await speech.next();
       const [pending] = await Promise.all([speech.next().catch((error: Error) => error), model.close()]);

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readCheckpoint } from "../../../src/engines/codec-lm/architectures.ts";
+import type { CodecLanguageModel, Setup } from "../../../src/engines/codec-lm/model.ts";
 import { inMemory } from "../../../src/tensors/byte-source.ts";
 import { readSafetensors } from "../../../src/tensors/safetensors.ts";
 
@@ -10,6 +12,11 @@ export const CSM = fileURLToPath(new URL("../../../../test/golden/csm", import.m
 
 /** What the reference gave: `test/golden/qwen3-tts/README.md`. */
 export const QWEN3_TTS = fileURLToPath(new URL("../../../../test/golden/qwen3-tts", import.meta.url));
+
+/** Opens the checkpoint in a folder. */
+export async function openCheckpoint(folder: string, setup: Setup): Promise<CodecLanguageModel> {
+  return await (await readCheckpoint(folder)).open(setup);
+}
 
 /** The arrays of a case, by name. */
 export interface Arrays {

@@ -2,18 +2,28 @@ import assert from "node:assert/strict";
 import { cp, open, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { readCheckpoint } from "../../../src/engines/codec-lm/architectures.ts";
 import { lookOverCheckpoint } from "../../../src/engines/codec-lm/look-over.ts";
+import { NOTHING_ASKED, type Utterance } from "../../../src/engines/codec-lm/model.ts";
+import { seededRng } from "../../../src/engines/codec-lm/rng.ts";
 import { openFiles } from "../../../src/tensors/byte-source.ts";
 import { firstUnfinite } from "../../../src/tensors/finite.ts";
 import { readSafetensors } from "../../../src/tensors/safetensors.ts";
 import type { FloatType } from "../../../src/tensors/variable.ts";
 import { writeSafetensors } from "../../../src/tensors/write-safetensors.ts";
 import { temporaryFolder } from "../../e2e/folders.ts";
-import { CSM } from "./goldens.ts";
+import { CSM, openCheckpoint } from "./goldens.ts";
 import { BASE } from "./qwen3-tts/cases.ts";
+import { spoken } from "./spoken.ts";
 
 const TINY = join(CSM, "csm-tiny");
 const SHARDED = join(CSM, "csm-tiny-bf16");
+const SETUP = {
+  threads: 1,
+  precision: "fp32",
+  cacheFolder: "",
+  signal: new AbortController().signal,
+} as const;
 
 /** What the tests change in the files of a checkpoint. */
 interface Editable {
@@ -34,8 +44,8 @@ async function copyOf(checkpoint: string): Promise<string> {
   return folder;
 }
 
-async function problemsOf(folder: string, isFull = false): Promise<readonly string[]> {
-  return (await lookOverCheckpoint(folder, { isFull })).problems;
+async function problemsOf(folder: string, numbers: "sample" | "all" = "sample"): Promise<readonly string[]> {
+  return (await lookOverCheckpoint(folder, { numbers })).problems;
 }
 
 /** Writes bytes over a number of a tensor. */
@@ -64,6 +74,35 @@ async function editHeader(path: string, change: (header: Header, text: string) =
   lead.writeBigUInt64LE(BigInt(made.length));
   await writeFile(path, Buffer.concat([lead, made, file.subarray(8 + length)]));
 }
+
+/** Gives a checkpoint the weights that its configuration asks for: dice, and ones for what scales. */
+async function writeRandomWeights(folder: string): Promise<void> {
+  const rng = seededRng(1n);
+  for (const { folder: inner, file, manifest } of (await readCheckpoint(folder)).weights) {
+    const makings = [...manifest.shapes].map(([name, shape]) => {
+      const count = shape.reduce((product, size) => product * size, 1);
+      const numbers = Float32Array.from({ length: count }, () =>
+        shape.length === 1 ? 1 : 0.2 * (rng() - 0.5),
+      );
+      return {
+        tensors: [{ name, dtype: "F32" as const, shape }],
+        make: () => [new Uint8Array(numbers.buffer)],
+      };
+    });
+    await rm(join(folder, inner, file));
+    await writeSafetensors(join(folder, inner, file), makings);
+  }
+}
+
+/** Two frames that follow a sound: all parts of a model compute. */
+const SPOKEN: Utterance = {
+  ...NOTHING_ASKED,
+  history: [
+    { speaker: "0", text: "Yes.", audio: Float32Array.from({ length: 12_000 }, (_, at) => Math.sin(at / 9)) },
+  ],
+  open: { speaker: "0", text: "No." },
+  sampling: { temperature: 1, maxFrames: 2 },
+};
 
 const NAN = [0, 0, 0xc0, 0x7f];
 const INFINITY = [0, 0, 0x80, 0xff];
@@ -107,7 +146,17 @@ describe("a checkpoint that is looked over", () => {
     const qwen = await copyOf(BASE);
     const inner = "decoder.pre_transformer.norm.weight";
     await spoil(join(qwen, "speech_tokenizer/model.safetensors"), inner, 2, NAN);
-    assert.deepEqual(await problemsOf(qwen), [`${inner} is damaged: its number 2 is NaN or infinite.`]);
+    assert.deepEqual(await problemsOf(qwen), [
+      `speech_tokenizer/model.safetensors: ${inner} is damaged: its number 2 is NaN or infinite.`,
+    ]);
+    for (const file of ["model.safetensors", "speech_tokenizer/model.safetensors"]) {
+      const cut = await copyOf(BASE);
+      await writeFile(join(cut, file), (await readFile(join(cut, file))).subarray(0, -1));
+      const [problem, ...others] = await problemsOf(cut);
+      assert.ok(problem?.startsWith(`${file}: `) && problem.includes("cut short"), problem);
+      assert.deepEqual(others, []);
+      await assert.rejects(openCheckpoint(cut, SETUP), { name: "WeightsError", message: problem });
+    }
   });
 
   test("has samples of its large tensors looked at, and every number where that is asked for", async () => {
@@ -134,7 +183,7 @@ describe("a checkpoint that is looked over", () => {
     // Between two stretches of the sample, and then in the last one.
     await spoil(path, name, 20_000, NAN);
     assert.deepEqual(await problemsOf(folder), []);
-    assert.deepEqual(await problemsOf(folder, true), [
+    assert.deepEqual(await problemsOf(folder, "all"), [
       `${name} is damaged: its number 20000 is NaN or infinite.`,
     ]);
     await spoil(path, name, rows * 64 - 1, NAN);
@@ -171,9 +220,8 @@ describe("a checkpoint that is looked over", () => {
       added[1_001]!.content = "<|started|>";
       added[1_030]!.content = "<|eod|>";
     });
-    const [first, ...others] = await problemsOf(qwen);
-    assert.match(first!, /<\|im_start\|> is 1001; in tokenizer_config\.json it is missing/);
-    assert.deepEqual(others, [
+    assert.deepEqual(await problemsOf(qwen), [
+      "The tokenizer is of another model: it has no <|im_start|>; by config.json (im_start_token_id) that is 1001.",
       "The tokenizer is of another model: it has no <tts_text_eod>; by config.json (tts_eos_token_id) that is 1030.",
     ]);
   });
@@ -287,6 +335,47 @@ describe("a checkpoint that is looked over", () => {
       `transformers-00001-of-00002.safetensors lacks ${name}, which ${index} says is in it; it is in ${second}.`,
     ]);
   });
+
+  for (const [checkpoint, file, group, accepted, refused] of [
+    [TINY, "config.json", "", [16, 48], [8, 24, 20, 15]],
+    [TINY, "config.json", "depth_decoder_config", [16, 48], [8, 24, 20, 15]],
+    [TINY, "config.json", "codec_config", [2, 6, 20], [5]],
+    [BASE, "config.json", "talker_config", [16, 48], [8, 24, 20, 15]],
+    [BASE, "config.json", "talker_config.code_predictor_config", [16, 48], [8, 24, 20, 15]],
+    [BASE, "speech_tokenizer/config.json", "decoder_config", [2, 6, 20], [5]],
+    [BASE, "speech_tokenizer/config.json", "encoder_config", [2, 6, 20], [5]],
+  ] as const) {
+    const of = [...group.split(".").reverse(), file].filter((name) => name !== "").join(" of ");
+    test(`is told of heads that the runtime does not compute, in ${of}, and is not opened`, async () => {
+      const widened = async (width: number): Promise<string> => {
+        const folder = await copyOf(checkpoint);
+        await edit(join(folder, file), (config) => {
+          const names = group.split(".").filter((name) => name !== "");
+          const fields = names.reduce((from, name) => from[name] as Editable, config);
+          fields.head_dim = width;
+        });
+        return folder;
+      };
+      for (const width of refused) {
+        const folder = await widened(width);
+        const [problem = "", ...others] = await problemsOf(folder);
+        assert.match(problem, /^In .*config\.json, head_dim has to be a multiple of \d+, .*; it is \d+\.$/);
+        assert.ok(problem.endsWith(`; it is ${width}.`), problem);
+        assert.deepEqual(others, []);
+        await assert.rejects(openCheckpoint(folder, SETUP), { name: "CheckpointError", message: problem });
+      }
+      for (const width of accepted) {
+        const folder = await widened(width);
+        await writeRandomWeights(folder);
+        assert.deepEqual(await problemsOf(folder), []);
+        const model = await openCheckpoint(folder, SETUP);
+        const { codes, samples } = await spoken(model, SPOKEN);
+        assert.equal(codes.length, 2);
+        assert.ok(samples.every(Number.isFinite));
+        await model.close();
+      }
+    });
+  }
 
   test("is told of a field of its configuration that is wrong, once", async () => {
     const folder = await copyOf(TINY);

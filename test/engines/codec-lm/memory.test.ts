@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
+import { readCheckpoint } from "../../../src/engines/codec-lm/architectures.ts";
 import { availableMemory } from "../../../src/engines/codec-lm/available-memory.ts";
 import {
   CACHES_BYTES,
@@ -40,9 +41,9 @@ async function largeCsm(): Promise<string> {
 
 describe("the memory of a checkpoint", () => {
   test("is told from the configuration alone, near to what was measured", async () => {
-    const folder = await largeCsm();
+    const checkpoint = await readCheckpoint(await largeCsm());
     const run = (precision: MemoryPlan["precision"], more: Partial<MemoryPlan> = {}) =>
-      memoryOf(folder, { precision, places: 1, cacheBytes: 0, ...more });
+      memoryOf(checkpoint, { precision, places: 1, cacheBytes: 0, ...more });
     // The most that was resident while one with weights of its own in each layer was opened and run, in MiB.
     for (const [precision, measured] of [
       ["int4", 1_752],
@@ -57,14 +58,15 @@ describe("the memory of a checkpoint", () => {
     const place = 2_048 * 65_536 + 32 * 4 * 2 * 2 * 128 * 4;
     assert.equal(await run("int4", { places: 4 }), one + 3 * place);
     assert.equal(await run("int4", { positions: 1_024 }), one - 1_024 * 65_536);
-    assert.equal(await memoryOf(folder, { precision: "int4", places: 1 }), one + CACHES_BYTES);
-    assert.ok((await memoryOf(folder, { precision: "int4", places: 4 })) < 2.8 * GB);
+    assert.equal(memoryOf(checkpoint, { precision: "int4", places: 1 }), one + CACHES_BYTES);
+    assert.ok(memoryOf(checkpoint, { precision: "int4", places: 4 }) < 2.8 * GB);
   });
 
   test("is told of both architectures, more for more", async () => {
     for (const folder of [TINY, BASE]) {
+      const checkpoint = await readCheckpoint(folder);
       const of = (precision: MemoryPlan["precision"], places: number) =>
-        memoryOf(folder, { precision, places });
+        memoryOf(checkpoint, { precision, places });
       const told = [await of("int4", 1), await of("int8", 1), await of("fp32", 1), await of("fp32", 2)];
       assert.deepEqual(
         told,
@@ -76,7 +78,7 @@ describe("the memory of a checkpoint", () => {
   });
 
   test("that is not there refuses the checkpoint with both figures and what would help", async () => {
-    const folder = await largeCsm();
+    const checkpoint = await readCheckpoint(await largeCsm());
     const short = { bytes: 1_000 * 2 ** 20, limitedBy: "machine" } as const;
     const cases: readonly [
       plan: MemoryPlan,
@@ -100,7 +102,7 @@ describe("the memory of a checkpoint", () => {
       ],
     ];
     for (const [plan, available, says] of cases) {
-      await assert.rejects(refuseUnlessItFits(folder, plan, "csm-1b", available), (error: Error) => {
+      await assert.rejects(refuseUnlessItFits(checkpoint, plan, "csm-1b", available), (error: Error) => {
         assert.equal(error.name, "CheckpointError");
         assert.match(error.message, says);
         return true;
@@ -108,7 +110,7 @@ describe("the memory of a checkpoint", () => {
     }
     const plenty = { bytes: 64 * GB, limitedBy: "machine" } as const;
     const plan = { precision: "int4", places: 4 } as const;
-    assert.equal(await refuseUnlessItFits(folder, plan, "csm-1b", plenty), await memoryOf(folder, plan));
+    assert.equal(await refuseUnlessItFits(checkpoint, plan, "csm-1b", plenty), memoryOf(checkpoint, plan));
   });
 });
 

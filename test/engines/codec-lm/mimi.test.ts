@@ -2,14 +2,13 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { readFields } from "../../../src/engines/codec-lm/fields.ts";
-import type { Frame } from "../../../src/engines/codec-lm/frame-decoder.ts";
-import { mimiSizes } from "../../../src/engines/codec-lm/mimi/config.ts";
+import type { Frame, FrameDecoder } from "../../../src/engines/codec-lm/frame-decoder.ts";
 import {
-  type MimiDecoder,
   type MimiEncoder,
   openMimiDecoder,
   openMimiEncoder,
 } from "../../../src/engines/codec-lm/mimi/mimi.ts";
+import { mimiSizes } from "../../../src/engines/codec-lm/mimi/sizes.ts";
 import { openWeights, type Weights } from "../../../src/tensors/weights-folder.ts";
 import { assertNear, CSM, readArrays } from "./goldens.ts";
 import { assertSameTogether, assertStrangersRefused } from "./together.ts";
@@ -21,15 +20,15 @@ const arraysOf = (name: string) => readArrays(join(CSM, "mimi-cases", `${name}.s
 describe("Mimi", () => {
   let weights: Weights;
   let encoder: MimiEncoder;
-  let decoder: MimiDecoder;
-  let onTwoThreads: MimiDecoder;
+  let decoder: FrameDecoder;
+  let onTwoThreads: FrameDecoder;
 
   before(async () => {
     const sizes = mimiSizes((await readFields(FOLDER, "config.json")).group("codec_config"));
     weights = await openWeights(FOLDER, "model.safetensors");
     encoder = await openMimiEncoder(weights, "codec_model.", sizes, sizes.codebooks);
     decoder = await openMimiDecoder(weights, "codec_model.", sizes);
-    onTwoThreads = await openMimiDecoder(weights, "codec_model.", sizes, 2);
+    onTwoThreads = await openMimiDecoder(weights, "codec_model.", sizes, { threads: 2 });
   });
 
   after(async () => {
@@ -81,7 +80,7 @@ describe("Mimi", () => {
   test("begins behind frames as if it had made their sound", async () => {
     const codes = (await arraysOf("harmonics")).rows("codes");
     const stream = decoder.begin();
-    await stream.beginBehind(codes.slice(0, 7));
+    await stream.prime(codes.slice(0, 7));
     const rest = await stream.decode(codes.slice(7, 12));
     assertNear(rest, (await decoded(codes)).slice(7 * 1_920, 12 * 1_920), 1e-5, "what follows");
   });

@@ -1,8 +1,7 @@
-import { CheckpointError, type Fields, readFields } from "../fields.ts";
-import { mimiSizes } from "../mimi/config.ts";
-import type { MimiSizes } from "../mimi/sizes.ts";
+import { CheckpointError, type Fields } from "../fields.ts";
+import { type MimiSizes, mimiSizes } from "../mimi/sizes.ts";
 import type { Rotary } from "../rotary.ts";
-import type { TransformerSizes } from "../transformer.ts";
+import { HEAD_MULTIPLE, type TransformerSizes } from "../transformer.ts";
 
 /** A CSM's configuration (Sesame, "Conversational Speech Model", 2025; transformers' `CsmConfig`). */
 export interface CsmConfig {
@@ -14,15 +13,14 @@ export interface CsmConfig {
   readonly codes: number;
   readonly codebooks: number;
   readonly beginId: number;
-  /** Whether both stacks have one audio embedding. */
+  /** Whether both transformers have one audio embedding. */
   readonly isTied: boolean;
   /** The weights' file, or their index. */
   readonly weightsFile: string;
 }
 
-/** Reads `config.json`, with either generation's names of the keys. @throws CheckpointError naming the field */
-export async function readConfig(folder: string): Promise<CsmConfig> {
-  const config = await readFields(folder, "config.json");
+/** What `config.json` says, with either generation's names of the keys. @throws CheckpointError naming the field */
+export function csmConfig(config: Fields): CsmConfig {
   const depth = config.group("depth_decoder_config");
   const codec = mimiSizes(config.group("codec_config"));
   const codebooks = config.whole("num_codebooks", undefined, 2);
@@ -67,10 +65,10 @@ function transformerSizes(config: Fields): TransformerSizes {
   }
   return {
     width,
-    layers: config.layers("num_hidden_layers"),
+    layers: config.few("num_hidden_layers"),
     heads,
     keyHeads,
-    headWidth: config.whole("head_dim", width / heads),
+    headWidth: config.headWidth(HEAD_MULTIPLE, width / heads),
     innerWidth: config.whole("intermediate_size"),
     epsilon: config.positive("rms_norm_eps"),
     rotary: rotaryOf(config),

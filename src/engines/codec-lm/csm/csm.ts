@@ -1,169 +1,159 @@
 import { join } from "node:path";
+import type { GraphFile } from "../../../tensors/graph-file.ts";
+import type { Weights } from "../../../tensors/weights-folder.ts";
 import { readTokenizer, type Tokenizer } from "../../../tokens/tokenizer-file.ts";
-import type { Architecture } from "../architecture.ts";
-import { drawsOf } from "../draws.ts";
-import { type Fields, readFields } from "../fields.ts";
-import { firstCodeGraph } from "../first-stack.ts";
-import type { FrameBatch } from "../frame-batch.ts";
-import type { Frame } from "../frame-decoder.ts";
-import { HeardClips } from "../heard-clips.ts";
-import { type MimiDecoder, type MimiEncoder, openMimiDecoder, openMimiEncoder } from "../mimi/mimi.ts";
-import {
-  type CodecLanguageModel,
-  type Ending,
-  type Findings,
-  NOTHING_ASKED,
-  type Setup,
-  type SpokenFrame,
-  type SpokenTurn,
-  type Utterance,
-} from "../model.ts";
-import { openBatch } from "../open-batch.ts";
-import { lookOver, noting, Opened, weightsFileIn } from "../opened.ts";
-import { spokenFrames } from "../spoken-frames.ts";
-import { type CsmConfig, readConfig } from "./config.ts";
-import { depthGraph } from "./graphs.ts";
+import { backboneGraph } from "../backbone.ts";
+import type { Architecture, Checkpoint, SpecialToken } from "../checkpoint.ts";
+import { ClipCache } from "../clip-cache.ts";
+import { type DepthDecoderSizes, depthDecoderGraph } from "../depth-decoder.ts";
+import type { Fields } from "../fields.ts";
+import type { Frame, FrameDecoder } from "../frame-decoder.ts";
+import { type Built, type Loading, loadModel, type Prepared, type Speaker } from "../load-model.ts";
+import { weightsFileIn } from "../manifest.ts";
+import { type MimiEncoder, openMimiDecoder, openMimiEncoder } from "../mimi/mimi.ts";
+import { NOTHING_ASKED, type SpokenTurn, type Utterance } from "../model.ts";
+import { rngOf } from "../rng.ts";
+import { type CsmConfig, csmConfig } from "./config.ts";
 import { csmManifest, NAMES, quantisationOf } from "./manifest.ts";
-import { csmParts } from "./parts.ts";
-import { Embeddings, type Position, promptOf, soundPositions, textPositions } from "./prompt.ts";
-import { settingsOf } from "./settings.ts";
+import { Embeddings, type Position, soundPositions, textPositions } from "./prompt.ts";
+import { csmSequenceState } from "./sequence-state.ts";
+import { type GenerationSettings, settingsOf } from "./settings.ts";
 import { soundsIn, turnsRead } from "./turns-read.ts";
-import { CsmVoicing } from "./voicing.ts";
 
 /** CSM (Sesame): a backbone that chooses a frame's first code, and a depth decoder that chooses the others. */
-export const csm: Architecture = { modelType: "csm", parts: csmParts, check, open };
+export const csm: Architecture = {
+  modelType: "csm",
+  describe,
+  checkGeneration: (generation) => void settingsOf(generation, NOTHING_ASKED),
+};
 
-const GENERATION = "generation_config.json";
-const TOKENIZER = "tokenizer.json";
-
-async function check(folder: string): Promise<Findings> {
-  const facts: string[] = [];
-  const problems: string[] = [];
-  await noting(problems, async () => {
-    const config = await readConfig(folder);
-    facts.push(...factsOf(config));
-    const file = await weightsFileIn(folder, config.weightsFile);
-    facts.push(`${await lookOver(problems, folder, file, csmManifest(config))} tensors`);
-  });
-  await noting(problems, async () => settingsOf(await readFields(folder, GENERATION), NOTHING_ASKED));
-  await noting(problems, async () => {
-    const tokenizer = await readTokenizer(join(folder, TOKENIZER));
-    promptOf([], tokenizer, await readConfig(folder));
-  });
-  return { facts, problems };
+async function describe(folder: string, fields: Fields): Promise<Checkpoint> {
+  const config = csmConfig(fields);
+  const { backbone, depth, codec, codebooks } = config;
+  const file = await weightsFileIn(folder, config.weightsFile);
+  const checkpoint: Checkpoint = {
+    folder,
+    facts: [
+      "CSM",
+      `backbone of ${backbone.layers} layers, ${backbone.width} wide; depth decoder of ${depth.layers}, ${depth.width} wide`,
+      `${codebooks} codebooks of ${codec.codes} codes; at most ${backbone.positions} positions`,
+    ],
+    qwen3Tts: null,
+    weights: [{ folder: "", file, manifest: csmManifest(config) }],
+    quantisation: (precision) => quantisationOf(config, precision),
+    readByRow: [NAMES.text, ...NAMES.audio],
+    backbone,
+    // A frame's codes, behind the state that they begin with.
+    depthDecoder: { ...depth, positions: codebooks },
+    positions: backbone.positions,
+    specialTokens: specialTokensOf(fields),
+    textTokens: config.textTokens,
+    readTokenizer: () => readTokenizer(join(folder, "tokenizer.json")),
+    open: (setup) => loadModel(checkpoint, setup, (loading) => build(config, loading)),
+  };
+  return checkpoint;
 }
 
-function factsOf({ backbone, depth, codec, codebooks }: CsmConfig): string[] {
-  return [
-    "CSM",
-    `backbone of ${backbone.layers} layers, ${backbone.width} wide; depth decoder of ${depth.layers}, ${depth.width} wide`,
-    `${codebooks} codebooks of ${codec.codes} codes; at most ${backbone.positions} positions`,
-  ];
+function specialTokensOf(config: Fields): SpecialToken[] {
+  const named = [
+    ["bos_token_id", "<|begin_of_text|>"],
+    ["audio_token_id", "<|AUDIO|>"],
+    ["audio_eos_token_id", "<|audio_eos|>"],
+  ] as const;
+  return named
+    .filter(([field]) => config.has(field))
+    .map(([field, token]) => ({ field, token, id: config.whole(field, undefined, 0) }));
 }
 
-async function open(folder: string, setup: Setup): Promise<CodecLanguageModel> {
-  const { threads, guard } = setup;
-  const config = await readConfig(folder);
-  const generation = await readFields(folder, GENERATION);
-  const tokenizer = await readTokenizer(join(folder, TOKENIZER));
-  const opened = new Opened(setup);
-  try {
-    const file = await weightsFileIn(folder, config.weightsFile);
-    const weights = await opened.weights(folder, file, csmManifest(config));
-    const stacks = await opened.inPrecision(weights, (precision) => quantisationOf(config, precision));
-    const { backbone, codec, codebooks, codes, depth } = config;
-    const embeddings = new Embeddings(weights, config);
-    const encoder = opened.keep(
-      await openMimiEncoder(weights, NAMES.codec, codec, codebooks, threads, guard),
-    );
-    const decoder = opened.keep(await openMimiDecoder(weights, NAMES.codec, codec, threads, guard));
-    const sizes = { ...backbone, codes };
-    const batch = await openBatch(opened, setup, {
-      weights: stacks,
-      positions: backbone.positions,
-      codes: codec.codes,
-      decoder,
-      embeddings,
-      first: {
-        graph: firstCodeGraph(stacks, NAMES.backbone, NAMES.head, sizes),
-        sizes,
-        name: "CSM's backbone",
-      },
-      inner: {
-        graph: depthGraph(stacks, config),
-        sizes: { transformer: depth, rowWidth: backbone.width, codes, codebooks },
-        name: "CSM's depth decoder",
-      },
-    });
-    const close = () => opened.close();
-    return new Csm({ config, generation, tokenizer, embeddings, encoder, decoder, batch, close });
-  } catch (error) {
-    await opened.close();
-    throw error;
-  }
+async function build(
+  config: CsmConfig,
+  { opened, setup, positions, generation, tokenizer, weights: [weights], transformers }: Loading,
+): Promise<Built<GenerationSettings>> {
+  const { backbone, codec, codebooks, codes } = config;
+  const embeddings = new Embeddings(weights!, config);
+  const encoder = opened.keep(await openMimiEncoder(weights!, NAMES.codec, codec, codebooks, setup));
+  const decoder = opened.keep(await openMimiDecoder(weights!, NAMES.codec, codec, setup));
+  const sizes = { ...backbone, positions, codes };
+  return {
+    voices: { kind: "any", presets: [] },
+    codes: codec.codes,
+    decoder,
+    embeddings,
+    backbone: {
+      graph: backboneGraph(transformers, NAMES.backbone, NAMES.head, sizes),
+      sizes,
+      name: "CSM's backbone",
+    },
+    depthDecoder: {
+      graph: depthGraph(transformers, config),
+      sizes: depthSizes(config),
+      name: "CSM's depth decoder",
+    },
+    speaker: new CsmSpeaker({ config, positions, generation, tokenizer, embeddings, encoder, decoder }),
+  };
+}
+
+export function depthGraph(weights: Weights, config: CsmConfig): GraphFile {
+  const sizes = depthSizes(config);
+  const { transformer, codes, codebooks } = sizes;
+  const shape = [codebooks - 1, transformer.width, codes] as const;
+  return depthDecoderGraph(weights, NAMES.depth, { stem: NAMES.projector }, sizes, (into, x, at) =>
+    into.productWithPart(x, NAMES.depthHeads, shape, at),
+  );
+}
+
+function depthSizes({ backbone, depth, codes, codebooks }: CsmConfig): DepthDecoderSizes {
+  return { transformer: depth, rowWidth: backbone.width, codes, codebooks };
 }
 
 interface Parts {
   readonly config: CsmConfig;
+  /** Of an utterance at most. */
+  readonly positions: number;
   readonly generation: Fields;
   readonly tokenizer: Tokenizer;
   readonly embeddings: Embeddings;
   readonly encoder: MimiEncoder;
-  readonly decoder: MimiDecoder;
-  readonly batch: FrameBatch;
-  readonly close: () => Promise<void>;
+  readonly decoder: FrameDecoder;
 }
 
-class Csm implements CodecLanguageModel {
-  readonly voices = { kind: "any", presets: [] } as const;
+class CsmSpeaker implements Speaker<GenerationSettings> {
   readonly #parts: Parts;
-  readonly #clips = new HeardClips<readonly Frame[]>();
+  readonly #clips = new ClipCache<readonly Frame[]>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
   }
 
-  async *speak(utterance: Utterance, signal: AbortSignal): AsyncGenerator<SpokenFrame, Ending, void> {
-    const { config, generation, decoder, batch } = this.#parts;
-    const settings = settingsOf(generation, utterance);
-    batch.refuseUnlessFast();
-    const { turns, rows } = await this.#read(utterance, settings.maxFrames, signal);
-    const voicing = new CsmVoicing(rows, settings, drawsOf(utterance), decoder.begin(), config);
-    const stop = yield* spokenFrames(batch, voicing, signal);
-    return { stop, read: turns, heard: turns.filter((at) => soundsIn(utterance.history[at]!) > 0) };
+  settingsOf(utterance: Utterance): GenerationSettings {
+    return settingsOf(this.#parts.generation, utterance);
   }
 
-  close(): Promise<void> {
-    return this.#parts.close();
-  }
-
-  /** The prompt's rows, and the turns that are in it. */
-  async #read(
-    { history, open: asked, mayForget = false }: Utterance,
-    maxFrames: number,
-    signal: AbortSignal,
-  ): Promise<{ readonly turns: readonly number[]; readonly rows: Float32Array }> {
-    const { config, tokenizer, embeddings } = this.#parts;
+  async prepare(utterance: Utterance, settings: GenerationSettings, signal: AbortSignal): Promise<Prepared> {
+    const { config, positions, tokenizer, embeddings, decoder } = this.#parts;
+    const { history, open: asked, mayForget = false } = utterance;
     const written = ({ speaker, text }: Pick<SpokenTurn, "speaker" | "text">): Position[] =>
       textPositions(speaker, text ?? "", tokenizer, config);
     const texts = history.map(written);
     const last = written(asked);
-    const turns = turnsRead({
+    const read = turnsRead({
       history,
       lengths: history.map((turn, at) => texts[at]!.length + soundsIn(turn)),
       speaker: asked.speaker,
       needed: last.length,
-      wanted: maxFrames,
-      positions: config.backbone.positions,
+      wanted: settings.maxFrames,
+      positions,
       mayForget,
     });
-    const positions: Position[] = [];
-    for (const at of turns) {
+    const prompt: Position[] = [];
+    for (const at of read) {
       const frames = await this.#framesOf(history[at]!);
-      positions.push(...texts[at]!, ...(frames === null ? [] : soundPositions(frames, config)));
+      prompt.push(...texts[at]!, ...(frames === null ? [] : soundPositions(frames, config)));
       signal.throwIfAborted();
     }
-    return { turns, rows: embeddings.ofPositions([...positions, ...last]) };
+    const rows = embeddings.ofPositions([...prompt, ...last]);
+    const state = csmSequenceState(rows, settings, rngOf(utterance), decoder.begin(), config);
+    return { state, read, heard: read.filter((at) => soundsIn(history[at]!) > 0) };
   }
 
   async #framesOf({ audio, codes, digest }: SpokenTurn): Promise<readonly Frame[] | null> {

@@ -1,5 +1,6 @@
-import { type Manifest, transformerShapes } from "../manifest.ts";
-import { mimiDecoderShapes, mimiEncoderShapes } from "../mimi/manifest.ts";
+import { type Manifest, type Shapes, tensorsOf, transformerShapes } from "../manifest.ts";
+import { mimiDecoder } from "../mimi/decoder-graph.ts";
+import { mimiEncoder } from "../mimi/encoder-graph.ts";
 import type { Precision } from "../model.ts";
 import type { Quantisation } from "../quantised-weights.ts";
 import type { CsmConfig } from "./config.ts";
@@ -13,13 +14,13 @@ export const NAMES = {
   projector: "depth_decoder.model.inputs_embeds_projector",
   depthHeads: "depth_decoder.codebooks_head.weight",
   codec: "codec_model.",
-  /** Of frames; where both stacks have one, it is there under either name, or both. */
+  /** Of frames; where both transformers have one, it is there under either name, or both. */
   audio: ["backbone_model.embed_tokens.embed_audio_tokens.weight", "depth_decoder.model.embed_tokens.weight"],
 } as const;
 
 export function csmManifest(config: CsmConfig): Manifest {
   const { backbone, depth, codec, codes, codebooks } = config;
-  const shapes: [string, readonly number[]][] = [
+  const shapes: Shapes = [
     [NAMES.text, [config.textTokens, backbone.width]],
     ...NAMES.audio.map((name): [string, readonly number[]] => [name, [codebooks * codes, backbone.width]]),
     [`${NAMES.head}.weight`, [codes, backbone.width]],
@@ -27,8 +28,8 @@ export function csmManifest(config: CsmConfig): Manifest {
     [`${NAMES.projector}.weight`, [depth.width, backbone.width]],
     ...transformerShapes(NAMES.depth, depth),
     [NAMES.depthHeads, [codebooks - 1, depth.width, codes]],
-    ...mimiEncoderShapes(NAMES.codec, codec, codec.codebooks),
-    ...mimiDecoderShapes(NAMES.codec, codec),
+    ...tensorsOf((into) => mimiEncoder(into, NAMES.codec, codec, codec.codebooks)),
+    ...tensorsOf((into) => mimiDecoder(into, NAMES.codec, codec)),
   ];
   return {
     shapes: new Map(shapes),

@@ -1,16 +1,15 @@
-import type { Choosing } from "../choosing.ts";
-import type { Penalty } from "../chosen-first.ts";
-import { Fields, OptionError } from "../fields.ts";
-import type { Utterance, Wishes } from "../model.ts";
+import { type Fields, optionFields } from "../fields.ts";
+import type { SamplingParams, Utterance } from "../model.ts";
+import type { RepetitionPenalty, SamplerConfig } from "../sampler.ts";
 
 /** How a generation goes. */
 export interface GenerationSettings {
   /** Of the first codebook, by the backbone. */
-  readonly first: Choosing;
+  readonly first: SamplerConfig;
   /** Of the others, by the depth decoder. */
-  readonly others: Choosing;
+  readonly others: SamplerConfig;
   /** Of first codes that were chosen before; `null`, as in the reference: none. */
-  readonly penalty: Penalty | null;
+  readonly penalty: RepetitionPenalty | null;
   readonly maxFrames: number;
 }
 
@@ -27,10 +26,10 @@ const OPTIONS = [
  * @param generation `generation_config.json`
  * @throws OptionError naming one that is unknown or ill-typed; CheckpointError naming a field
  */
-export function settingsOf(generation: Fields, { wishes, options }: Utterance): GenerationSettings {
-  const given = optionsOf(options);
-  const { temperature, acousticTemperature = temperature, topK } = wishes;
-  const choosing = (prefix: string, wished: number | undefined): Choosing => {
+export function settingsOf(generation: Fields, { sampling, options }: Utterance): GenerationSettings {
+  const given = optionFields(options, "CSM", { texts: [], values: OPTIONS });
+  const { temperature, acousticTemperature = temperature, topK } = sampling;
+  const samplerConfig = (prefix: string, wished: number | undefined): SamplerConfig => {
     const name = (key: string): string => `${prefix}${key}`;
     const of = (key: string): Fields => (given.has(name(key)) ? given : generation);
     const isWished = wished !== undefined && !given.has(name("temperature")) && !given.has(name("do_sample"));
@@ -47,12 +46,12 @@ export function settingsOf(generation: Fields, { wishes, options }: Utterance): 
     return (given.has(name) ? given : generation).whole(name, 50, 0) || null;
   };
   return {
-    first: choosing("", temperature),
-    others: choosing("depth_decoder_", acousticTemperature),
-    penalty: penaltyOf(wishes),
+    first: samplerConfig("", temperature),
+    others: samplerConfig("depth_decoder_", acousticTemperature),
+    penalty: penaltyOf(sampling),
     maxFrames: given.has("max_new_tokens")
       ? given.whole("max_new_tokens")
-      : (wishes.maxFrames ?? generation.whole("max_new_tokens", 125)),
+      : (sampling.maxFrames ?? generation.whole("max_new_tokens", 125)),
   };
 }
 
@@ -61,22 +60,10 @@ const PENALTY_UNIT = 0.1;
 /** As the contract has it. */
 const PENALTY_WINDOW = 20;
 
-function penaltyOf({ repetitionPenalty = 0, penaltyWindow = PENALTY_WINDOW }: Wishes): Penalty | null {
+function penaltyOf({
+  repetitionPenalty = 0,
+  penaltyWindow = PENALTY_WINDOW,
+}: SamplingParams): RepetitionPenalty | null {
   if (repetitionPenalty === 0) return null;
   return { of: (score) => score - PENALTY_UNIT * repetitionPenalty, window: penaltyWindow };
-}
-
-function optionsOf(options: ReadonlyMap<string, string>): Fields {
-  const values: Record<string, unknown> = {};
-  for (const [name, value] of options) {
-    if (!OPTIONS.includes(name)) {
-      throw new OptionError(`CSM has no option ${name}; it has ${OPTIONS.join(", ")} and uniforms.`);
-    }
-    try {
-      values[name] = JSON.parse(value.toLowerCase());
-    } catch {
-      throw new OptionError(`--option ${name} takes a number, true or false; it is ${value}.`);
-    }
-  }
-  return new Fields(values, "--option", OptionError);
 }

@@ -1,9 +1,8 @@
-import type { NativeGuard } from "../../../tensors/session.ts";
 import { float32, floatsOf } from "../../../tensors/tensor.ts";
 import type { Weights } from "../../../tensors/weights-folder.ts";
 import { placesOf } from "../code-vectors.ts";
 import { type Frame, type FrameDecoder, frameDecoder } from "../frame-decoder.ts";
-import { type Stream, Streams } from "../streams.ts";
+import { type Stream, Streams, type StreamsSetup } from "../streams.ts";
 import { mimiDecoder } from "./decoder-graph.ts";
 import { mimiEncoder } from "./encoder-graph.ts";
 import { HALVING, type MimiSizes, samplesPerFrame } from "./sizes.ts";
@@ -15,9 +14,6 @@ export interface MimiEncoder {
   /** Frees the weights. */
   release(): Promise<void>;
 }
-
-/** Makes sound of codes. */
-export type MimiDecoder = FrameDecoder;
 
 /** What is encoded at a time, in frames: 0.8 s. A thread that encodes is back for other work after each. */
 const PIECE = 10;
@@ -34,10 +30,9 @@ export async function openMimiEncoder(
   stem: string,
   sizes: MimiSizes,
   codebooks: number,
-  threads = 1,
-  guard?: NativeGuard,
+  setup: StreamsSetup = { threads: 1 },
 ): Promise<MimiEncoder> {
-  const streams = await Streams.open(weights, { threads, guard }, "Mimi's encoder", (into) =>
+  const streams = await Streams.open(weights, setup, "Mimi's encoder", (into) =>
     mimiEncoder(into, stem, sizes, codebooks),
   );
   const perFrame = samplesPerFrame(sizes);
@@ -66,10 +61,9 @@ export async function openMimiDecoder(
   weights: Weights,
   stem: string,
   sizes: MimiSizes,
-  threads = 1,
-  guard?: NativeGuard,
-): Promise<MimiDecoder> {
-  const streams = await Streams.open(weights, { threads, guard }, "Mimi's decoder", (into) =>
+  setup: StreamsSetup = { threads: 1 },
+): Promise<FrameDecoder> {
+  const streams = await Streams.open(weights, setup, "Mimi's decoder", (into) =>
     mimiDecoder(into, stem, sizes),
   );
   const { codebooks, semanticCodebooks, codes } = sizes;
@@ -81,7 +75,7 @@ export async function openMimiDecoder(
   return frameDecoder({
     begin: () => streams.begin(),
     decode,
-    async passOver(stream, frames) {
+    async prime(stream, frames) {
       await decode([stream], [frames]);
     },
     release: () => streams.release(),

@@ -1,3 +1,6 @@
+import { CheckpointError, type Fields } from "../fields.ts";
+import { HEAD_MULTIPLE } from "../streamed-attention.ts";
+
 /** The sizes of a Mimi codec (Défossez et al., "Moshi: a speech-text foundation model", 2024). */
 export interface MimiSizes {
   /** Of the latents, and of the transformers. */
@@ -39,4 +42,53 @@ export function placeOf({ semanticCodebooks }: MimiSizes, codebook: number): { p
   return codebook < semanticCodebooks
     ? { part: "semantic", at: codebook }
     : { part: "acoustic", at: codebook - semanticCodebooks };
+}
+
+/** At which everything here runs. */
+const RATE = 24_000;
+const FRAME = 1_920;
+
+/** Reads Mimi's configuration, with either generation's names of the keys. @throws CheckpointError naming the field */
+export function mimiSizes(config: Fields): MimiSizes {
+  config.expect("sampling_rate", RATE);
+  config.expect("audio_channels", 1);
+  config.expect("use_causal_conv", true);
+  config.expect("use_conv_shortcut", false);
+  config.expect("num_residual_layers", 1);
+  config.expect("pad_mode", "constant");
+  config.expect("trim_right_ratio", 1);
+  config.expect("hidden_act", "gelu");
+  config.expect("attention_bias", false);
+  const heads = config.whole("num_attention_heads");
+  config.expect("num_key_value_heads", heads);
+  const width = config.width("hidden_size");
+  const compress = config.few("compress");
+  config.expect("upsample_groups", width);
+  const rotary = config.has("rope_parameters") ? config.group("rope_parameters") : config;
+  const sizes: MimiSizes = {
+    width,
+    filters: config.width("num_filters", compress),
+    ratios: config.wholes("upsampling_ratios"),
+    kernel: config.few("kernel_size"),
+    lastKernel: config.few("last_kernel_size"),
+    residualKernel: config.few("residual_kernel_size"),
+    compress,
+    layers: config.few("num_hidden_layers"),
+    heads,
+    headWidth: config.headWidth(HEAD_MULTIPLE, width / heads),
+    innerWidth: config.whole("intermediate_size"),
+    epsilon: config.positive("norm_eps"),
+    theta: rotary.positive("rope_theta"),
+    window: config.whole("sliding_window"),
+    codebooks: config.few("num_quantizers", 2),
+    semanticCodebooks: config.few("num_semantic_quantizers"),
+    codes: config.whole("codebook_size"),
+    codeWidth: config.width("vector_quantization_hidden_dimension"),
+  };
+  if (samplesPerFrame(sizes) !== FRAME) {
+    throw new CheckpointError(
+      `The codec's frames have ${samplesPerFrame(sizes)} samples by its upsampling_ratios; only ${FRAME} can be run here.`,
+    );
+  }
+  return sizes;
 }

@@ -1,5 +1,5 @@
 import { CheckpointError, type Fields, readFields } from "../fields.ts";
-import type { TransformerSizes } from "../transformer.ts";
+import { HEAD_MULTIPLE, type TransformerSizes } from "../transformer.ts";
 import { type CodecSizes, codecSizes } from "./codec/sizes.ts";
 import { type SpeakerEncoderSizes, speakerEncoderSizes } from "./speaker/sizes.ts";
 
@@ -49,15 +49,13 @@ export interface Ids {
   readonly thinkEnd: number;
 }
 
-export const CONFIG = "config.json";
 export const CODEC_FOLDER = "speech_tokenizer";
 
 /** Rows at the end of the talker's vocabulary that are no codes. */
 export const CONTROLS = 1_024;
 
-/** Reads `config.json` and `speech_tokenizer/config.json`. @throws CheckpointError naming the field */
-export async function readConfig(folder: string): Promise<Qwen3TtsConfig> {
-  const config = await readFields(folder, CONFIG);
+/** What `config.json` says, and `speech_tokenizer/config.json`, which is read. @throws CheckpointError naming the field */
+export async function qwen3TtsConfig(folder: string, config: Fields): Promise<Qwen3TtsConfig> {
   config.expect("tokenizer_type", "qwen3_tts_tokenizer_12hz");
   const codec = codecSizes(await readFields(folder, `${CODEC_FOLDER}/config.json`));
   const talker = config.group("talker_config");
@@ -116,10 +114,10 @@ function transformerSizes(config: Fields): TransformerSizes {
   }
   return {
     width: config.whole("hidden_size"),
-    layers: config.layers("num_hidden_layers"),
+    layers: config.few("num_hidden_layers"),
     heads,
     keyHeads,
-    headWidth: config.whole("head_dim"),
+    headWidth: config.headWidth(HEAD_MULTIPLE),
     innerWidth: config.whole("intermediate_size"),
     epsilon: config.positive("rms_norm_eps"),
     // The sections of `rope_scaling` are for positions in three dimensions. A text's are the same in all three.

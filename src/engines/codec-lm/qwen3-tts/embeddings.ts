@@ -1,10 +1,24 @@
+import { GraphFile } from "../../../tensors/graph-file.ts";
 import type { Session } from "../../../tensors/session.ts";
 import { float32, floatsOf } from "../../../tensors/tensor.ts";
 import type { Weights } from "../../../tensors/weights-folder.ts";
 import type { Frame } from "../frame-decoder.ts";
+import { WeightsInGraph } from "../weights-in-graph.ts";
 import type { Qwen3TtsConfig } from "./config.ts";
 import { NAMES } from "./manifest.ts";
 import type { Row } from "./prompt.ts";
+
+/** What brings embeddings of text to the talker. In: `x` float32 [n, text width]. Out: `rows` float32 [n, width]. */
+export function textGraph(weights: Weights, { talker, textWidth }: Qwen3TtsConfig): GraphFile {
+  const graph = new GraphFile();
+  const into = new WeightsInGraph(graph, weights);
+  const x = graph.input("x", "float32", ["n", textWidth]);
+  const wide = into.linear(x, NAMES.textFirst, textWidth, textWidth, true);
+  const active = graph.add("Mul", [wide, graph.add("Sigmoid", [wide])]);
+  graph.addNamed("rows", "Identity", [into.linear(active, NAMES.textSecond, textWidth, talker.width, true)]);
+  graph.output("rows", ["n", talker.width]);
+  return graph;
+}
 
 /** The rows that stand for texts, codes and voices at the models' inputs, read from the weights as they are asked for. */
 export class Embeddings {

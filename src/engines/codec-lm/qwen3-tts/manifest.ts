@@ -1,8 +1,8 @@
-import { type Manifest, transformerShapes } from "../manifest.ts";
+import { type Manifest, type Shapes, tensorsOf, transformerShapes } from "../manifest.ts";
 import type { Precision } from "../model.ts";
 import type { Quantisation } from "../quantised-weights.ts";
 import type { Qwen3TtsConfig } from "./config.ts";
-import { speakerEncoderShapes } from "./speaker/manifest.ts";
+import { speakerGraph } from "./speaker/graph.ts";
 
 /** What Qwen3-TTS's tensors are called; stems without `.weight`, but for the embeddings. */
 export const NAMES = {
@@ -22,12 +22,10 @@ export const NAMES = {
   predictorHead: (at: number): string => `talker.code_predictor.lm_head.${at}`,
 } as const;
 
-type Shapes = [name: string, shape: readonly number[]][];
-
 /** Tensors of `model.safetensors`. */
 export function qwen3TtsManifest(config: Qwen3TtsConfig): Manifest {
   const { talker, predictor, speakerEncoder, textTokens, textWidth, codes, rows, codebooks } = config;
-  const shapes: Shapes = [
+  const shapes: Shapes[number][] = [
     [NAMES.text, [textTokens, textWidth]],
     [`${NAMES.textFirst}.weight`, [textWidth, textWidth]],
     [`${NAMES.textFirst}.bias`, [textWidth]],
@@ -46,7 +44,7 @@ export function qwen3TtsManifest(config: Qwen3TtsConfig): Manifest {
     shapes.push([NAMES.predictorCodec(at), [codes, talker.width]]);
     shapes.push([`${NAMES.predictorHead(at)}.weight`, [codes, predictor.width]]);
   }
-  if (speakerEncoder !== null) shapes.push(...speakerEncoderShapes(speakerEncoder));
+  if (speakerEncoder !== null) shapes.push(...tensorsOf((into) => speakerGraph(into, speakerEncoder)));
   return { shapes: new Map(shapes), shared: [], isUnused: () => false };
 }
 

@@ -15,7 +15,7 @@ export interface Reference {
 }
 
 /** More of a reference makes it worse, and from there on other implementations hear other codes. */
-const MOST_S = 10;
+const MAX_S = 10;
 
 /**
  * What the open speaker's own earlier turns come to: of those that were heard the newest whole ones, up to ten seconds, or
@@ -46,7 +46,7 @@ function newest(history: readonly SpokenTurn[], turns: readonly number[]): numbe
   let samples = 0;
   for (const at of turns.toReversed()) {
     samples += lengthOf(history[at]!.audio);
-    if (kept.length > 0 && samples > MOST_S * SAMPLE_RATE_HZ) break;
+    if (kept.length > 0 && samples > MAX_S * SAMPLE_RATE_HZ) break;
     kept.unshift(at);
   }
   return kept;

@@ -1,66 +1,77 @@
 import { join } from "node:path";
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../../audio/format.ts";
+import type { GraphFile } from "../../../tensors/graph-file.ts";
+import type { Weights } from "../../../tensors/weights-folder.ts";
 import type { Tokenizer } from "../../../tokens/tokenizer-file.ts";
 import { readVocabularyFiles } from "../../../tokens/vocabulary-files.ts";
-import type { Architecture } from "../architecture.ts";
-import { drawsOf } from "../draws.ts";
-import { CheckpointError, type Fields, OptionError, readFields } from "../fields.ts";
-import { firstCodeGraph } from "../first-stack.ts";
-import type { FrameBatch } from "../frame-batch.ts";
-import type { Frame } from "../frame-decoder.ts";
-import { HeardClips } from "../heard-clips.ts";
+import { backboneGraph } from "../backbone.ts";
+import type { Architecture, Checkpoint, WeightsPart } from "../checkpoint.ts";
+import { ClipCache } from "../clip-cache.ts";
+import { type DepthDecoderSizes, depthDecoderGraph } from "../depth-decoder.ts";
+import { CheckpointError, type Fields, OptionError } from "../fields.ts";
+import type { Frame, FrameDecoder } from "../frame-decoder.ts";
+import { type Built, type Loading, loadModel, type Prepared, type Speaker } from "../load-model.ts";
+import { type Manifest, weightsFileIn } from "../manifest.ts";
 import { type MimiEncoder, openMimiEncoder } from "../mimi/mimi.ts";
-import {
-  type CodecLanguageModel,
-  type Ending,
-  type Findings,
-  NOTHING_ASKED,
-  type Setup,
-  type SpokenFrame,
-  type Utterance,
-  type Voices,
-} from "../model.ts";
-import { openBatch } from "../open-batch.ts";
-import { lookOver, noting, Opened, weightsFileIn } from "../opened.ts";
-import { spokenFrames } from "../spoken-frames.ts";
-import { type CodecDecoder, openCodecDecoder } from "./codec/codec.ts";
+import { NOTHING_ASKED, type Utterance } from "../model.ts";
+import { rngOf } from "../rng.ts";
+import { openCodecDecoder } from "./codec/codec.ts";
 import { codecManifest, ENCODER } from "./codec/manifest.ts";
-import { CODEC_FOLDER, type Qwen3TtsConfig, readConfig } from "./config.ts";
-import { Embeddings } from "./embeddings.ts";
-import { predictorGraph, textGraph } from "./graphs.ts";
-import { NAMES, quantisationOf, qwen3TtsManifest } from "./manifest.ts";
+import { CODEC_FOLDER, type Qwen3TtsConfig, qwen3TtsConfig } from "./config.ts";
+import { Embeddings, textGraph } from "./embeddings.ts";
+import { isProjected, NAMES, quantisationOf, qwen3TtsManifest } from "./manifest.ts";
 import { ownReference } from "./own-turns.ts";
-import { qwen3TtsParts } from "./parts.ts";
 import { promptOf, type Script } from "./prompt.ts";
+import { qwen3TtsSequenceState, type ReadText } from "./sequence-state.ts";
 import { type GenerationSettings, settingsOf } from "./settings.ts";
-import { openSpeakerEncoder, SHORTEST, type SpeakerEncoder } from "./speaker/speaker-encoder.ts";
-import { Qwen3TtsVoicing, type ReadText } from "./voicing.ts";
+import { MIN_SAMPLES, openSpeakerEncoder, type SpeakerEncoder } from "./speaker/speaker-encoder.ts";
 
 /** Qwen3-TTS, 12 Hz (Alibaba): a talker that chooses a frame's first code, and a code predictor for the others. */
-export const qwen3Tts: Architecture = { modelType: "qwen3_tts", parts: qwen3TtsParts, check, open };
+export const qwen3Tts: Architecture = {
+  modelType: "qwen3_tts",
+  describe,
+  checkGeneration: (generation) => void settingsOf(generation, NOTHING_ASKED),
+};
 
-const GENERATION = "generation_config.json";
-const WEIGHTS = "model.safetensors";
+/** A clip and some minutes: the talker itself has 32,768. */
+const POSITIONS = 1_024;
 
-async function check(folder: string): Promise<Findings> {
-  const facts: string[] = [];
-  const problems: string[] = [];
-  await noting(problems, async () => {
-    const config = await readConfig(folder);
-    facts.push(...factsOf(config));
-    await noting(problems, async () => {
-      const file = await weightsFileIn(folder, WEIGHTS);
-      facts.push(`${await lookOver(problems, folder, file, qwen3TtsManifest(config))} tensors`);
-    });
-    await noting(problems, async () => {
-      const inner = join(folder, CODEC_FOLDER);
-      const file = await weightsFileIn(inner, WEIGHTS);
-      facts.push(`${await lookOver(problems, inner, file, codecManifest(config.codec))} of the codec`);
-    });
-    await noting(problems, () => readTokenizer(folder, config));
-  });
-  await noting(problems, async () => settingsOf(await readFields(folder, GENERATION), NOTHING_ASKED));
-  return { facts, problems };
+async function describe(folder: string, fields: Fields): Promise<Checkpoint> {
+  const config = await qwen3TtsConfig(folder, fields);
+  const { ids, talker, predictor, codebooks } = config;
+  const part = async (inner: string, manifest: Manifest): Promise<WeightsPart> => {
+    const file = await weightsFileIn(join(folder, inner), "model.safetensors");
+    return { folder: inner, file, manifest };
+  };
+  const checkpoint: Checkpoint = {
+    folder,
+    facts: factsOf(config),
+    qwen3Tts: config,
+    weights: [
+      await part("", qwen3TtsManifest(config)),
+      await part(CODEC_FOLDER, codecManifest(config.codec)),
+    ],
+    quantisation: (precision) => quantisationOf(config, precision),
+    readByRow: [
+      NAMES.text,
+      NAMES.codec,
+      ...Array.from({ length: codebooks - 1 }, (_, at) => NAMES.predictorCodec(at)),
+    ],
+    backbone: talker,
+    depthDecoder: predictor,
+    positions: Math.min(POSITIONS, talker.positions),
+    specialTokens: [
+      { field: "im_start_token_id", token: "<|im_start|>", id: ids.imStart },
+      { field: "im_end_token_id", token: "<|im_end|>", id: ids.imEnd },
+      { field: "tts_pad_token_id", token: "<tts_pad>", id: ids.textPad },
+      { field: "tts_bos_token_id", token: "<tts_text_bos>", id: ids.textBegin },
+      { field: "tts_eos_token_id", token: "<tts_text_eod>", id: ids.textEnd },
+    ],
+    textTokens: config.textTokens,
+    readTokenizer: () => readVocabularyFiles(folder),
+    open: (setup) => loadModel(checkpoint, setup, (loading) => build(config, loading)),
+  };
+  return checkpoint;
 }
 
 function factsOf({ kind, size, talker, predictor, codebooks, codes, ...config }: Qwen3TtsConfig): string[] {
@@ -75,102 +86,65 @@ function factsOf({ kind, size, talker, predictor, codebooks, codes, ...config }:
   ];
 }
 
-/** Reads the tokenizer. @throws TokenizerError; CheckpointError when its tokens are not those of the configuration */
-async function readTokenizer(folder: string, { ids }: Qwen3TtsConfig): Promise<Tokenizer> {
-  const tokenizer = await readVocabularyFiles(folder);
-  for (const [token, id] of [
-    ["<|im_start|>", ids.imStart],
-    ["<|im_end|>", ids.imEnd],
-  ] as const) {
-    const found = tokenizer.idOf(token);
-    if (found !== id) {
-      throw new CheckpointError(
-        `config.json: ${token} is ${id}; in tokenizer_config.json it is ${found ?? "missing"}.`,
-      );
-    }
-  }
-  return tokenizer;
+async function build(config: Qwen3TtsConfig, loading: Loading): Promise<Built<GenerationSettings>> {
+  const { opened, setup, positions, generation, tokenizer, transformers } = loading;
+  const [weights, codecWeights] = loading.weights as readonly [Weights, Weights];
+  const { kind, codec, speakerEncoder, talker, rows, codes, codebooks, speakers } = config;
+  const text = await opened.plainSession(textGraph(weights, config), weights, "The talker's text projection");
+  const embeddings = new Embeddings(weights, text, config);
+  const decoder = opened.keep(await openCodecDecoder(codecWeights, codec.decoder, setup));
+  const listener =
+    speakerEncoder === null
+      ? null
+      : {
+          voice: opened.keep(await openSpeakerEncoder(weights, speakerEncoder, setup)),
+          codes: opened.keep(await openMimiEncoder(codecWeights, ENCODER, codec.encoder, codebooks, setup)),
+        };
+  const sizes = { ...talker, positions, codes: rows };
+  return {
+    voices: { kind: kind === "base" ? "clips" : "presets", presets: [...speakers.keys()] },
+    codes,
+    decoder,
+    embeddings,
+    backbone: {
+      graph: backboneGraph(transformers, NAMES.talker, NAMES.head, sizes),
+      sizes,
+      name: "The talker",
+    },
+    depthDecoder: {
+      graph: predictorGraph(transformers, config),
+      sizes: predictorSizes(config),
+      name: "The code predictor",
+    },
+    speaker: new Qwen3TtsSpeaker({
+      ...{ config, positions, generation, tokenizer, embeddings, decoder, listener },
+    }),
+  };
 }
 
-async function open(folder: string, setup: Setup): Promise<CodecLanguageModel> {
-  const { threads, guard } = setup;
-  const config = await readConfig(folder);
-  const positions = Math.min(setup.positions ?? config.talker.positions, config.talker.positions);
-  const generation = await readFields(folder, GENERATION);
-  const tokenizer = await readTokenizer(folder, config);
-  const opened = new Opened(setup);
-  try {
-    const file = await weightsFileIn(folder, WEIGHTS);
-    const weights = await opened.weights(folder, file, qwen3TtsManifest(config));
-    const inner = join(folder, CODEC_FOLDER);
-    const innerFile = await weightsFileIn(inner, WEIGHTS);
-    const codecWeights = await opened.weights(inner, innerFile, codecManifest(config.codec));
-    const stacks = await opened.inPrecision(weights, (precision) => quantisationOf(config, precision));
-    const { codec, speakerEncoder, talker, predictor, rows, codes, codebooks } = config;
-    const text = await opened.plainSession(
-      textGraph(weights, config),
-      weights,
-      "The talker's text projection",
-    );
-    const embeddings = new Embeddings(weights, text, config);
-    const decoder = opened.keep(await openCodecDecoder(codecWeights, codec.decoder, threads, guard));
-    const listener =
-      speakerEncoder === null
-        ? null
-        : {
-            voice: opened.keep(await openSpeakerEncoder(weights, speakerEncoder, threads, guard)),
-            codes: opened.keep(
-              await openMimiEncoder(codecWeights, ENCODER, codec.encoder, codebooks, threads, guard),
-            ),
-          };
-    const sizes = { ...talker, positions, codes: rows };
-    const batch = await openBatch(opened, setup, {
-      weights: stacks,
-      positions,
-      codes,
-      decoder,
-      embeddings,
-      first: {
-        graph: firstCodeGraph(stacks, NAMES.talker, NAMES.head, sizes),
-        sizes,
-        name: "The talker",
-      },
-      inner: {
-        graph: predictorGraph(stacks, config),
-        sizes: { transformer: predictor, rowWidth: talker.width, codes, codebooks },
-        name: "The code predictor",
-      },
-    });
-    const close = () => opened.close();
-    return new Qwen3Tts({
-      config,
-      positions,
-      generation,
-      tokenizer,
-      embeddings,
-      decoder,
-      listener,
-      batch,
-      close,
-    });
-  } catch (error) {
-    await opened.close();
-    throw error;
-  }
+export function predictorGraph(weights: Weights, config: Qwen3TtsConfig): GraphFile {
+  const sizes = predictorSizes(config);
+  const { transformer, codes } = sizes;
+  const projection = isProjected(config) ? { stem: NAMES.projection, hasBias: true } : null;
+  return depthDecoderGraph(weights, NAMES.predictor, projection, sizes, (into, x, at) =>
+    into.linear(x, NAMES.predictorHead(at), transformer.width, codes),
+  );
+}
+
+function predictorSizes({ talker, predictor, codes, codebooks }: Qwen3TtsConfig): DepthDecoderSizes {
+  return { transformer: predictor, rowWidth: talker.width, codes, codebooks };
 }
 
 interface Parts {
   readonly config: Qwen3TtsConfig;
+  /** Of an utterance at most. */
+  readonly positions: number;
   readonly generation: Fields;
   readonly tokenizer: Tokenizer;
   readonly embeddings: Embeddings;
-  readonly decoder: CodecDecoder;
+  readonly decoder: FrameDecoder;
   /** Of a base model, which follows a voice that it hears. */
   readonly listener: { readonly voice: SpeakerEncoder; readonly codes: MimiEncoder } | null;
-  readonly batch: FrameBatch;
-  /** Of an utterance at most. */
-  readonly positions: number;
-  readonly close: () => Promise<void>;
 }
 
 /** What is to be spoken in which voice. */
@@ -181,35 +155,29 @@ interface Spoken {
   readonly turns: readonly number[];
 }
 
-class Qwen3Tts implements CodecLanguageModel {
-  readonly voices: Voices;
+class Qwen3TtsSpeaker implements Speaker<GenerationSettings> {
   readonly #parts: Parts;
-  readonly #voices = new HeardClips<Float32Array>();
-  readonly #clips = new HeardClips<readonly Frame[]>();
+  readonly #voices = new ClipCache<Float32Array>();
+  readonly #clips = new ClipCache<readonly Frame[]>();
 
   constructor(parts: Parts) {
-    const { kind, speakers } = parts.config;
-    this.voices = { kind: kind === "base" ? "clips" : "presets", presets: [...speakers.keys()] };
     this.#parts = parts;
   }
 
-  async *speak(utterance: Utterance, signal: AbortSignal): AsyncGenerator<SpokenFrame, Ending, void> {
-    const { config, generation, decoder, batch } = this.#parts;
-    const settings = settingsOf(generation, utterance);
-    batch.refuseUnlessFast();
+  settingsOf(utterance: Utterance): GenerationSettings {
+    return settingsOf(this.#parts.generation, utterance);
+  }
+
+  async prepare(utterance: Utterance, settings: GenerationSettings, signal: AbortSignal): Promise<Prepared> {
+    const { config, decoder } = this.#parts;
     const { script, voice, turns } = await this.#spokenOf(utterance, settings);
     signal.throwIfAborted();
     const text = await this.#textOf(script, voice);
     const sound = decoder.begin();
-    await sound.beginBehind(script.reference?.frames ?? []);
+    await sound.prime(script.reference?.frames ?? []);
     signal.throwIfAborted();
-    const voicing = new Qwen3TtsVoicing(text, settings, drawsOf(utterance), sound, config);
-    const stop = yield* spokenFrames(batch, voicing, signal);
-    return { stop, read: turns, heard: turns };
-  }
-
-  close(): Promise<void> {
-    return this.#parts.close();
+    const state = qwen3TtsSequenceState(text, settings, rngOf(utterance), sound, config);
+    return { state, read: turns, heard: turns };
   }
 
   /** The voice is that of a preset, or that of the open speaker's earlier turns. */
@@ -247,7 +215,7 @@ class Qwen3Tts implements CodecLanguageModel {
     }
     const { open: asked } = utterance;
     const own = ownReference(utterance, settings.isVoiceOnly);
-    if (own === null || own.audio.length < SHORTEST) {
+    if (own === null || own.audio.length < MIN_SAMPLES) {
       throw new CheckpointError(
         `A base checkpoint follows a voice: give speaker ${JSON.stringify(asked.speaker)} an earlier turn with audio, of a few seconds.`,
       );

@@ -1,16 +1,15 @@
-import type { Choosing } from "../choosing.ts";
-import type { Penalty } from "../chosen-first.ts";
-import { Fields, OptionError } from "../fields.ts";
-import type { Utterance, Wishes } from "../model.ts";
+import { type Fields, optionFields } from "../fields.ts";
+import type { SamplingParams, Utterance } from "../model.ts";
+import type { RepetitionPenalty, SamplerConfig } from "../sampler.ts";
 
 /** How a generation goes. */
 export interface GenerationSettings {
   /** Of the first codebook, by the talker. */
-  readonly first: Choosing;
+  readonly first: SamplerConfig;
   /** Of the others, by the code predictor. */
-  readonly others: Choosing;
+  readonly others: SamplerConfig;
   /** Of first codes that were chosen before. */
-  readonly penalty: Penalty;
+  readonly penalty: RepetitionPenalty;
   readonly maxFrames: number;
   /** `null`: nothing was said of it. */
   readonly speaker: string | null;
@@ -33,17 +32,17 @@ const VALUES = [
 /**
  * What an utterance asks for, over what the checkpoint says, over the defaults of the reference.
  *
- * `do_sample` as an option is for both stacks, unless `subtalker_dosample` is given too.
+ * `do_sample` as an option is for both transformers, unless `subtalker_dosample` is given too.
  *
  * @param generation `generation_config.json`
  * @throws OptionError naming one that is unknown or ill-typed; CheckpointError naming a field
  */
-export function settingsOf(generation: Fields, { wishes, options }: Utterance): GenerationSettings {
-  const given = optionsOf(options);
+export function settingsOf(generation: Fields, { sampling, options }: Utterance): GenerationSettings {
+  const given = optionFields(options, "Qwen3-TTS", { texts: TEXTS, values: VALUES });
   const of = (name: string): Fields => (given.has(name) ? given : generation);
-  const { temperature, acousticTemperature = temperature, topK } = wishes;
+  const { temperature, acousticTemperature = temperature, topK } = sampling;
 
-  const choosing = (prefix: string, doSample: string, wished: number | undefined): Choosing => {
+  const samplerConfig = (prefix: string, doSample: string, wished: number | undefined): SamplerConfig => {
     const names = { temperature: `${prefix}temperature`, topK: `${prefix}top_k`, topP: `${prefix}top_p` };
     const says = [doSample, "do_sample"].find((name) => given.has(name));
     const common = {
@@ -63,10 +62,10 @@ export function settingsOf(generation: Fields, { wishes, options }: Utterance): 
 
   const instruction = given.text("instruct", "").trim();
   return {
-    first: choosing("", "do_sample", temperature),
-    others: choosing("subtalker_", "subtalker_dosample", acousticTemperature),
-    penalty: penaltyOf(of("repetition_penalty"), given.has("repetition_penalty") ? {} : wishes),
-    maxFrames: maxFramesOf(generation, given, wishes.maxFrames),
+    first: samplerConfig("", "do_sample", temperature),
+    others: samplerConfig("subtalker_", "subtalker_dosample", acousticTemperature),
+    penalty: penaltyOf(of("repetition_penalty"), given.has("repetition_penalty") ? {} : sampling),
+    maxFrames: maxFramesOf(generation, given, sampling.maxFrames),
     speaker: given.has("speaker") ? given.text("speaker") : null,
     language: given.text("language", "auto"),
     instruction: instruction === "" ? null : instruction,
@@ -81,7 +80,10 @@ const PENALTY_UNIT = 1 / 60;
 const PENALTY_WINDOW = 20;
 
 /** The reference's, over all frames; or the one that is wished for, over those of its window. */
-function penaltyOf(fields: Fields, { repetitionPenalty, penaltyWindow = PENALTY_WINDOW }: Wishes): Penalty {
+function penaltyOf(
+  fields: Fields,
+  { repetitionPenalty, penaltyWindow = PENALTY_WINDOW }: SamplingParams,
+): RepetitionPenalty {
   const isWished = repetitionPenalty !== undefined;
   const factor = isWished
     ? 1 + PENALTY_UNIT * repetitionPenalty
@@ -96,25 +98,4 @@ function penaltyOf(fields: Fields, { repetitionPenalty, penaltyWindow = PENALTY_
 function maxFramesOf(generation: Fields, given: Fields, wished: number | undefined): number {
   if (given.has("max_new_tokens")) return given.whole("max_new_tokens", undefined, 2) - 1;
   return wished ?? generation.whole("max_new_tokens", 2_048, 2) - 1;
-}
-
-function optionsOf(options: ReadonlyMap<string, string>): Fields {
-  const values: Record<string, unknown> = {};
-  for (const [name, value] of options) {
-    if (TEXTS.includes(name)) {
-      values[name] = value;
-      continue;
-    }
-    if (!VALUES.includes(name)) {
-      throw new OptionError(
-        `Qwen3-TTS has no option ${name}; it has ${[...TEXTS, ...VALUES].join(", ")} and uniforms.`,
-      );
-    }
-    try {
-      values[name] = JSON.parse(value.toLowerCase());
-    } catch {
-      throw new OptionError(`--option ${name} takes a number, true or false; it is ${value}.`);
-    }
-  }
-  return new Fields(values, "--option", OptionError);
 }

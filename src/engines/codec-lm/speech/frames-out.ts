@@ -17,7 +17,7 @@ const STEP = 0.01;
  * it is known whether it is the last of the speech.
  */
 export class FramesOut {
-  readonly #most: number;
+  readonly #max: number;
   readonly #filter: LowPass | null;
   #last = 0;
   #isNewPart = true;
@@ -25,15 +25,15 @@ export class FramesOut {
   #kept: Float32Array | null = null;
   #isOver = false;
 
-  constructor(most: number, quality: AudioQuality) {
+  constructor(max: number, quality: AudioQuality) {
     const cutoffHz = CUTOFFS_HZ[quality];
-    this.#most = most;
+    this.#max = max;
     this.#filter = cutoffHz === null ? null : new LowPass(cutoffHz);
   }
 
   /** Frames that there is still room for. */
   get left(): number {
-    return this.#most - this.#count;
+    return this.#max - this.#count;
   }
 
   /** Whether anything was added. */
@@ -52,41 +52,42 @@ export class FramesOut {
   }
 
   /** Adds 1920 samples, which stay as they are. @returns what may go out */
-  *add(samples: Float32Array): Generator<Frame, void, void> {
+  add(samples: Float32Array): Frame[] {
     if (this.left === 0) {
       this.#isOver = true;
-      return;
+      return [];
     }
     const made = this.#made(samples);
     this.#count += 1;
-    if (this.left > 0) yield { samples: made };
-    else this.#kept = made;
+    if (this.left > 0) return [{ samples: made }];
+    this.#kept = made;
+    return [];
   }
 
   /** Adds silence. */
-  *pause(frames: number): Generator<Frame, void, void> {
+  pause(frames: number): Frame[] {
     this.beginPart();
-    for (let at = 0; at < frames; at++) yield* this.add(new Float32Array(FRAME_SAMPLES));
+    const silence = new Float32Array(FRAME_SAMPLES);
+    const made = Array.from({ length: frames }, () => this.add(silence)).flat();
     this.beginPart();
+    return made;
   }
 
   /** The rest of speech that is at its end: without a click, if it stopped in the middle of a wave. */
-  *end(): Generator<Frame, void, void> {
+  end(): Frame[] {
     const isStep = Math.abs(this.#last) > STEP;
-    if (this.#kept !== null) {
-      if (isStep) fade(this.#kept);
-      yield { samples: this.#kept };
-    } else if (isStep) {
-      this.beginPart();
-      yield { samples: this.#made(new Float32Array(FADE_SAMPLES)) };
-    }
+    if (isStep && this.#kept !== null) fade(this.#kept);
+    if (this.#kept !== null) return [{ samples: this.#kept }];
+    if (!isStep) return [];
+    this.beginPart();
+    return [{ samples: this.#made(new Float32Array(FADE_SAMPLES)) }];
   }
 
   /** The rest of speech that is cut short. */
-  *cut(): Generator<Frame, void, void> {
-    if (this.#kept === null) return;
+  cut(): Frame[] {
+    if (this.#kept === null) return [];
     fade(this.#kept);
-    yield { samples: this.#kept };
+    return [{ samples: this.#kept }];
   }
 
   #made(samples: Float32Array): Float32Array {

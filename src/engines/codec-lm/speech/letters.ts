@@ -1,4 +1,5 @@
 import { FRAME_S } from "../../../audio/format.ts";
+import { inlinePhonemes } from "../../../text/inline-phonemes.ts";
 
 /** Nobody speaks slower, or faster, in letters a second. */
 const SLOWEST = 5;
@@ -31,7 +32,7 @@ function lettersOf(character: string): number {
 }
 
 /** Frames of 80 ms that a text takes at the very most, however slowly it is spoken. */
-export function mostFramesFor(text: string): number {
+export function maxFramesFor(text: string): number {
   return Math.ceil((BESIDES_S + lettersIn(text) / SLOWEST) / FRAME_S);
 }
 
@@ -39,4 +40,15 @@ export function mostFramesFor(text: string): number {
 export function mayCover(text: string, durationS: number): boolean {
   const letters = lettersIn(text.trim());
   return letters / FASTEST <= durationS && durationS <= AROUND_S + letters / SLOWEST;
+}
+
+/** A text as a model reads it: on one line, and of `[word](/phonemes/)` the word alone. */
+export function plainWords(text: string): string {
+  let plain = "";
+  let at = 0;
+  for (const { from, to, word } of inlinePhonemes(text)) {
+    plain += text.slice(at, from) + word;
+    at = to;
+  }
+  return (plain + text.slice(at)).replaceAll(/\s+/gu, " ").trim();
 }

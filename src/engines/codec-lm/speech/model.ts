@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { setPriority } from "node:os";
 import { isMainThread } from "node:worker_threads";
 import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
@@ -9,11 +10,10 @@ import {
   type SpeechModel,
   type SpeechReport,
 } from "../../../model/speech-model.ts";
-import { type Stop, stopWith } from "../../../model/stop-with.ts";
 import type { NativeGuard } from "../../../tensors/session.ts";
-import { architectureOf } from "../architectures.ts";
-import { seededDraws } from "../draws.ts";
+import { readCheckpoint } from "../architectures.ts";
 import type { CodecLanguageModel, Precision } from "../model.ts";
+import { seededRng } from "../rng.ts";
 import { utterance } from "./utterance.ts";
 import { type LabelVoice, labelVoices } from "./voices.ts";
 
@@ -46,11 +46,11 @@ export interface CodecLmOptions {
 export async function createModel(options: CodecLmOptions, guard: NativeGuard): Promise<SpeechModel> {
   const { folder, threads, precision, cacheFolder, places, pace } = options;
   yieldToOthers();
-  const architecture = await architectureOf(folder);
+  const checkpoint = await readCheckpoint(folder);
+  const { positions } = checkpoint;
   const signal = new AbortController().signal;
-  const { positions } = await architecture.parts(folder);
   const setup = { threads, precision, cacheFolder, signal, guard, places, positions, pace };
-  const model = await architecture.open(folder, setup);
+  const model = await checkpoint.open(setup);
   return await speechModelOver(model, options).catch(async (error: unknown) => {
     await model.close();
     throw error;
@@ -83,30 +83,21 @@ type Parts = Parameters<typeof utterance>[1];
 
 class CodecSpeechModel implements SpeechModel {
   readonly #parts: Parts;
-  readonly #open = new Set<Stop>();
-  #isClosed = false;
+  readonly #closing = new AbortController();
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    // Each utterance that is open has one.
+    setMaxListeners(0, this.#closing.signal);
   }
 
-  async *speak(script: Script, signal: AbortSignal): AsyncGenerator<Frame, SpeechReport, void> {
-    if (this.#isClosed) throw closed();
-    signal.throwIfAborted();
-    const stop = stopWith([signal]);
-    this.#open.add(stop);
-    try {
-      return yield* utterance(script, this.#parts, stop.signal);
-    } finally {
-      stop.end();
-      this.#open.delete(stop);
-    }
+  speak(script: Script, signal: AbortSignal): AsyncGenerator<Frame, SpeechReport, void> {
+    return utterance(script, this.#parts, [this.#closing.signal, signal]);
   }
 
   async close(): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    for (const stop of this.#open) stop.abort(closed());
+    if (this.#closing.signal.aborted) return;
+    this.#closing.abort(closed());
     await this.#parts.model.close();
   }
 }
@@ -119,7 +110,7 @@ function closed(): SpeechFailedError {
 async function tryOut({ model, voices, options }: Parts): Promise<void> {
   const speaker = "0";
   const preset = voices.presetOf(speaker);
-  const noise = seededDraws(0n);
+  const noise = seededRng(0n);
   const clip = voices.clipOf(speaker) ?? {
     speaker,
     text: null,
@@ -129,7 +120,7 @@ async function tryOut({ model, voices, options }: Parts): Promise<void> {
     {
       history: model.voices.kind === "presets" ? [] : [clip],
       open: { speaker, text: "Yes." },
-      wishes: { temperature: 0, maxFrames: 1 },
+      sampling: { temperature: 0, maxFrames: 1 },
       options: preset === null ? options : new Map([...options, ["speaker", preset]]),
       uniforms: null,
       seed: 0n,

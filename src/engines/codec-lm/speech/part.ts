@@ -7,7 +7,7 @@ export interface PartAsked {
   /** Of the first try, and of a second. */
   readonly seeds: readonly [bigint, bigint];
   /** Frames that its text takes at the very most. */
-  readonly mostFrames: number;
+  readonly maxFramesOfText: number;
   /** Frames that there is room for. */
   readonly room: number;
 }
@@ -47,8 +47,8 @@ export async function* speakPart(
   asked: PartAsked,
   signal: AbortSignal,
 ): AsyncGenerator<SpokenFrame, PartEnd, void> {
-  const { wishes } = asked.utterance;
-  const patience = wishes.temperature === 0 ? SILENT_FRAMES : 0;
+  const { sampling } = asked.utterance;
+  const patience = sampling.temperature === 0 ? SILENT_FRAMES : 0;
   const first = speakOnce(model, asked, asked.seeds[0], signal);
   const held: SpokenFrame[] = [];
   try {
@@ -67,13 +67,13 @@ export async function* speakPart(
   } finally {
     await first.return(UNASKED);
   }
-  const { temperature = 0, acousticTemperature = temperature } = wishes;
+  const { temperature = 0, acousticTemperature = temperature } = sampling;
   const second = {
     ...asked,
     utterance: {
       ...asked.utterance,
-      wishes: {
-        ...wishes,
+      sampling: {
+        ...sampling,
         temperature: temperature || SECOND_TEMPERATURE,
         acousticTemperature: acousticTemperature || SECOND_TEMPERATURE,
       },
@@ -87,13 +87,13 @@ const UNASKED: PartEnd = { ending: null, cautions: [] };
 
 async function* speakOnce(
   model: CodecLanguageModel,
-  { utterance, mostFrames, room }: PartAsked,
+  { utterance, maxFramesOfText, room }: PartAsked,
   seed: bigint,
   signal: AbortSignal,
 ): AsyncGenerator<SpokenFrame, PartEnd, void> {
   // The model is asked for one more: so it tells whether it was at its end.
-  const maxFrames = Math.min(mostFrames, room) + 1;
-  const speech = model.speak({ ...utterance, wishes: { ...utterance.wishes, maxFrames }, seed }, signal);
+  const maxFrames = Math.min(maxFramesOfText, room) + 1;
+  const speech = model.speak({ ...utterance, sampling: { ...utterance.sampling, maxFrames }, seed }, signal);
   const quiet = new Quiet();
   let isCut = false;
   try {
@@ -108,7 +108,7 @@ async function* speakOnce(
       if (samples.length === 0) continue;
       count += 1;
       if (count > maxFrames) return { ending: null, cautions: [CAUTIONS.noEnd] };
-      isCut = count > mostFrames;
+      isCut = count > maxFramesOfText;
       if (isCut) continue;
       quiet.hear(samples);
       yield step.value;

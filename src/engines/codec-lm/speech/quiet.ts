@@ -5,7 +5,7 @@ const FAINT = 0.003;
 /** So far below the loudest frame, 40 dB, nobody speaks. */
 const FAINT_SHARE = 0.01;
 /** Nobody pauses as long within a few sentences. */
-const LONGEST_PAUSE_S = 3;
+const MAX_PAUSE_S = 3;
 
 /** Whether there is anything to hear in some samples. */
 export function isFaint(samples: Float32Array): boolean {
@@ -31,7 +31,7 @@ export class Quiet {
 
   /** Whether speech began and then nothing was heard for longer than anybody pauses. */
   get isOver(): boolean {
-    return this.#loudest >= FAINT && this.#frames * FRAME_S >= LONGEST_PAUSE_S;
+    return this.#loudest >= FAINT && this.#frames * FRAME_S >= MAX_PAUSE_S;
   }
 }
 

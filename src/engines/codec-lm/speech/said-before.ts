@@ -8,13 +8,13 @@ import { Quiet } from "./quiet.ts";
 /** What was spoken of an utterance: its newest parts, as turns that its next part goes on from. */
 export class SaidBefore {
   readonly #speaker: SpeakerLabel;
-  readonly #mostS: number;
+  readonly #maxS: number;
   #turns: SpokenTurn[] = [];
 
-  /** @param mostS how much is kept; the newest part is, however long it is, unless this is 0 */
-  constructor(speaker: SpeakerLabel, mostS: number) {
+  /** @param maxS how much is kept; the newest part is, however long it is, unless this is 0 */
+  constructor(speaker: SpeakerLabel, maxS: number) {
     this.#speaker = speaker;
-    this.#mostS = mostS;
+    this.#maxS = maxS;
   }
 
   get turns(): readonly SpokenTurn[] {
@@ -23,17 +23,17 @@ export class SaidBefore {
 
   /** A part that is spoken next. */
   begin(): PartUnderWay {
-    return new PartUnderWay(this.#mostS > 0);
+    return new PartUnderWay(this.#maxS > 0);
   }
 
   add(part: PartUnderWay, text: string): void {
-    if (this.#mostS === 0 || part.count === 0) return;
+    if (this.#maxS === 0 || part.count === 0) return;
     const { codes, audio } = part.said;
     const turns = [...this.#turns, { speaker: this.#speaker, text, audio, codes }];
     let frames = 0;
     const tooOld = turns.findLastIndex((turn) => {
       frames += turn.codes!.length;
-      return frames * FRAME_S > this.#mostS;
+      return frames * FRAME_S > this.#maxS;
     });
     this.#turns = turns.slice(Math.min(tooOld + 1, turns.length - 1));
   }

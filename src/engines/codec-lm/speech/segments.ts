@@ -1,8 +1,7 @@
 import { inlinePhonemes } from "../../../text/inline-phonemes.ts";
 import { hasSpeakable } from "../../../text/speakable.ts";
 import { spokenSentences } from "../../../text/spoken-sentences.ts";
-import { lettersIn } from "./letters.ts";
-import { plainWords } from "./plain-words.ts";
+import { lettersIn, plainWords } from "./letters.ts";
 
 /** Some sentences that are spoken in one go. */
 export interface Segment {
@@ -14,7 +13,7 @@ export interface Segment {
 }
 
 /** Some 20 s of speech: models are at their best with less, and lose the thread with much more. */
-const MOST_LETTERS = 300;
+const MAX_LETTERS = 300;
 
 /** Ends a sentence without a space behind it. */
 const WIDE_STOP = /(?<=[。！？]["”’」』）)]*)(?!["”’」』）)。！？])/u;
@@ -96,7 +95,7 @@ function parts(piece: string): Part[] {
   for (const sentence of sentencesIn(piece).flatMap(clausesIn)) {
     const more = lettersIn(sentence.text);
     const last = grouped.at(-1);
-    if (last !== undefined && letters + more <= MOST_LETTERS) {
+    if (last !== undefined && letters + more <= MAX_LETTERS) {
       grouped[grouped.length - 1] = { ...sentence, text: last.text + sentence.text };
       letters += more;
     } else {
@@ -117,7 +116,7 @@ function sentencesIn(piece: string): string[] {
 
 /** A sentence; one that is too long in parts, cut behind clauses where that can be, else behind words. */
 function clausesIn(sentence: string): Part[] {
-  if (lettersIn(sentence) <= MOST_LETTERS) return [{ text: sentence, goesOn: false }];
+  if (lettersIn(sentence) <= MAX_LETTERS) return [{ text: sentence, goesOn: false }];
   const units = unitsIn(sentence);
   const found: Part[] = [];
   for (let from = 0; from < units.length; ) {
@@ -136,8 +135,8 @@ function cutIn(units: readonly string[], from: number): number {
   for (let at = from; at < units.length; at++) {
     const unit = units[at]!;
     letters += lettersIn(unit);
-    if (letters > MOST_LETTERS && at > from) return clause || word || at;
-    if (letters < MOST_LETTERS / 3) continue;
+    if (letters > MAX_LETTERS && at > from) return clause || word || at;
+    if (letters < MAX_LETTERS / 3) continue;
     const isSpaced = /^\s/u.test(units[at + 1] ?? "");
     if (CLAUSE_MARK.test(unit) && (isSpaced || !/[,:]/.test(unit))) clause = at + 1;
     if (/^\s/u.test(unit)) word = at + 1;

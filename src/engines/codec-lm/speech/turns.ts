@@ -5,8 +5,7 @@ import { resample } from "../../../audio/resample.ts";
 import type { Clip, SpeakerLabel, Turn } from "../../../model/conversation.ts";
 import { ConversationError } from "../../../model/speech-model.ts";
 import type { SpokenTurn, Voices } from "../model.ts";
-import { mayCover } from "./letters.ts";
-import { plainWords } from "./plain-words.ts";
+import { mayCover, plainWords } from "./letters.ts";
 import type { LabelVoices } from "./voices.ts";
 
 /** What a model is told of a conversation. */

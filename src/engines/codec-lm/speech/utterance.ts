@@ -1,20 +1,27 @@
-import { setTimeout } from "node:timers/promises";
 import { abortable } from "../../../model/abortable.ts";
 import type { Delivery, Script } from "../../../model/script.ts";
 import {
+  ConversationError,
   type Frame,
   NothingToSpeakError,
   type ReadPrompt,
   SpeechFailedError,
   type SpeechReport,
 } from "../../../model/speech-model.ts";
-import { BusyError, type CodecLanguageModel, type Ending, type Voices, type Wishes } from "../model.ts";
-import { asSpeechError } from "./failures.ts";
+import { stopWith } from "../../../model/stop-with.ts";
+import { CheckpointError, OptionError } from "../fields.ts";
+import {
+  BusyError,
+  type CodecLanguageModel,
+  type Ending,
+  type SamplingParams,
+  type Voices,
+} from "../model.ts";
+import { seedOf } from "../rng.ts";
 import { FramesOut } from "./frames-out.ts";
-import { mostFramesFor } from "./letters.ts";
+import { maxFramesFor } from "./letters.ts";
 import { CAUTIONS, type PartEnd, speakPart } from "./part.ts";
 import { PAUSE_FRAMES, SaidBefore } from "./said-before.ts";
-import { seedOf } from "./seeds.ts";
 import { Segments } from "./segments.ts";
 import { type ToldTurns, toldTurns } from "./turns.ts";
 import type { LabelVoices } from "./voices.ts";
@@ -36,15 +43,21 @@ const GOES_ON_FROM_S: Readonly<Record<Voices["kind"], number>> = { any: 20, clip
 /** So much of a part has been given before more of the text is asked for: to begin with, one piece is enough. */
 const AHEAD_FRAMES = 6;
 
-/** For so long a part waits that would be one too many, before it asks again. */
-const BUSY_MS = 200;
+/** When somebody may ask again who was one too many: another may be at its end by then. */
+const RETRY_AFTER_MS = 2_000;
 
-/** Speaks a script's text, some sentences at a time. Ends and throws as `SpeechModel.speak` does. */
+/**
+ * Speaks a script's text, some sentences at a time, until one of the signals aborts. Ends and throws as `SpeechModel.speak`
+ * does.
+ */
 export async function* utterance(
   script: Script,
   { model, voices, options }: UtteranceParts,
-  signal: AbortSignal,
+  signals: readonly AbortSignal[],
 ): AsyncGenerator<Frame, SpeechReport, void> {
+  for (const each of signals) each.throwIfAborted();
+  const stopping = stopWith(signals);
+  const { signal } = stopping;
   const { delivery, speaker, seed } = script;
   const segments = new Segments(script.text);
   const out = new FramesOut(delivery.maxFrames, delivery.quality);
@@ -54,12 +67,6 @@ export async function* utterance(
   let first: Ending | null = null;
   let pause = 0;
   let spoken = 0;
-  function* checked(frames: Iterable<Frame>): Generator<Frame, void, void> {
-    for (const frame of frames) {
-      yield frame;
-      signal.throwIfAborted();
-    }
-  }
   const report = (stop: SpeechReport["stop"], words: string): SpeechReport => ({
     stop,
     spoken: words,
@@ -71,9 +78,13 @@ export async function* utterance(
       const segment = await abortable(segments.next(), signal);
       if (segment === null) break;
       told ??= await toldTurns(script, model.voices, voices, signal);
-      yield* checked(out.pause(Math.min(pause, out.left)));
+      for (const frame of out.pause(Math.min(pause, out.left))) {
+        yield frame;
+        signal.throwIfAborted();
+      }
       if (out.left === 0) {
-        yield* checked(out.cut());
+        yield* out.cut();
+        signal.throwIfAborted();
         return report("length", segments.text.slice(0, spoken));
       }
       const { text, end, goesOn } = segment;
@@ -82,17 +93,18 @@ export async function* utterance(
           history: [...told.turns, ...said.turns],
           open: { speaker, text },
           mayForget: true,
-          wishes: wishesOf(delivery),
+          // Who has begun to speak is not refused any more.
+          mayWait: number > 0,
+          sampling: samplingOf(delivery),
           options: optionsOf(options, voices.presetOf(speaker)),
           uniforms: null,
         },
         seeds: [seedOf(seed, 2 * number), seedOf(seed, 2 * number + 1)] as const,
-        mostFrames: mostFramesFor(text),
+        maxFramesOfText: maxFramesFor(text),
         room: out.left,
       };
       const part = said.begin();
-      const begin = () => speakPart(model, asked, signal);
-      const speech = number === 0 ? begin() : patiently(begin, signal);
+      const speech = speakPart(model, asked, signal);
       let ended: PartEnd;
       out.beginPart();
       try {
@@ -100,7 +112,8 @@ export async function* utterance(
         for (; !step.done; step = await toldApart(speech.next(), signal)) {
           part.add(step.value);
           // What goes out is a copy.
-          yield* checked(out.add(step.value.samples));
+          yield* out.add(step.value.samples);
+          signal.throwIfAborted();
           if (part.count >= AHEAD_FRAMES) segments.lookAhead();
         }
         ended = step.value;
@@ -112,7 +125,8 @@ export async function* utterance(
       if (part.count === 0) cautions.add(CAUTIONS.nothing);
       else spoken = end;
       if (out.isOver) {
-        yield* checked(out.cut());
+        yield* out.cut();
+        signal.throwIfAborted();
         return report("length", segments.text.slice(0, spoken));
       }
       // From speech that came to no end, none goes on.
@@ -123,25 +137,12 @@ export async function* utterance(
       throw new NothingToSpeakError("the text has no letter or number, so there is nothing to speak");
     }
     if (out.isEmpty) throw new SpeechFailedError("The model ended before its first frame, twice.");
-    yield* checked(out.end());
+    yield* out.end();
+    signal.throwIfAborted();
     return report("finished", segments.text);
   } finally {
+    stopping.end();
     segments.release();
-  }
-}
-
-/** Who has begun to speak is not refused any more: a part that would be one too many waits. */
-async function* patiently<T, Last>(
-  begin: () => AsyncGenerator<T, Last, void>,
-  signal: AbortSignal,
-): AsyncGenerator<T, Last, void> {
-  for (;;) {
-    try {
-      return yield* begin();
-    } catch (error) {
-      if (!(error instanceof BusyError)) throw error;
-      await setTimeout(BUSY_MS, undefined, { signal });
-    }
   }
 }
 
@@ -155,7 +156,18 @@ async function toldApart<T>(step: Promise<T>, signal: AbortSignal): Promise<T> {
   }
 }
 
-function wishesOf(delivery: Delivery): Wishes {
+/** What a codec language model throws, as the speech model's seam has it: what the conversation is to blame for, and the rest. */
+function asSpeechError(error: unknown): Error {
+  if (error instanceof ConversationError || error instanceof SpeechFailedError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof CheckpointError && !(error instanceof OptionError)) {
+    return new ConversationError(message, { cause: error });
+  }
+  const retry = error instanceof BusyError ? { retryAfterMs: RETRY_AFTER_MS } : {};
+  return new SpeechFailedError(message, { cause: error, ...retry });
+}
+
+function samplingOf(delivery: Delivery): SamplingParams {
   const { temperature, acousticTemperature, topK, repetitionPenalty, penaltyWindow } = delivery;
   return { temperature, acousticTemperature, topK, repetitionPenalty, penaltyWindow };
 }

@@ -3,8 +3,7 @@ import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import type { SpeakerLabel } from "../../../model/conversation.ts";
 import { OptionError } from "../fields.ts";
 import type { SpokenTurn, Voices } from "../model.ts";
-import { mayCover } from "./letters.ts";
-import { plainWords } from "./plain-words.ts";
+import { mayCover, plainWords } from "./letters.ts";
 
 /** Whose voice a speaker label has: one of the checkpoint's own, or that of a recording and its words. */
 export type LabelVoice =

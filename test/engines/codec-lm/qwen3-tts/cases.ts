@@ -50,7 +50,7 @@ export async function utteranceOf(each: Case, arrays: Arrays): Promise<Utterance
       turns.map(async ({ text, audio }) => ({ speaker: "0", text, audio: await clip(audio) })),
     ),
     open: { speaker: "0", text: each.text },
-    wishes: { maxFrames: choices - 1 },
+    sampling: { maxFrames: choices - 1 },
     options: new Map(Object.entries(options).map(([name, value]) => [name, String(value)])),
     uniforms: arrays.has("uniforms") ? [...arrays.floats("uniforms")] : null,
     seed: 0n,

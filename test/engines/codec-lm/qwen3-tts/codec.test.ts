@@ -2,12 +2,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { readFields } from "../../../../src/engines/codec-lm/fields.ts";
-import type { Frame } from "../../../../src/engines/codec-lm/frame-decoder.ts";
+import type { Frame, FrameDecoder } from "../../../../src/engines/codec-lm/frame-decoder.ts";
 import { type MimiEncoder, openMimiEncoder } from "../../../../src/engines/codec-lm/mimi/mimi.ts";
-import {
-  type CodecDecoder,
-  openCodecDecoder,
-} from "../../../../src/engines/codec-lm/qwen3-tts/codec/codec.ts";
+import { openCodecDecoder } from "../../../../src/engines/codec-lm/qwen3-tts/codec/codec.ts";
 import { ENCODER } from "../../../../src/engines/codec-lm/qwen3-tts/codec/manifest.ts";
 import { codecSizes } from "../../../../src/engines/codec-lm/qwen3-tts/codec/sizes.ts";
 import { openWeights, type Weights } from "../../../../src/tensors/weights-folder.ts";
@@ -20,15 +17,15 @@ const arraysOf = (name: string) => readArrays(join(QWEN3_TTS, "codec-cases", `${
 describe("the codec of Qwen3-TTS", () => {
   let weights: Weights;
   let encoder: MimiEncoder;
-  let decoder: CodecDecoder;
-  let onTwoThreads: CodecDecoder;
+  let decoder: FrameDecoder;
+  let onTwoThreads: FrameDecoder;
 
   before(async () => {
     const sizes = codecSizes(await readFields(FOLDER, "config.json"));
     weights = await openWeights(FOLDER, "model.safetensors");
     encoder = await openMimiEncoder(weights, ENCODER, sizes.encoder, sizes.codebooks);
     decoder = await openCodecDecoder(weights, sizes.decoder);
-    onTwoThreads = await openCodecDecoder(weights, sizes.decoder, 2);
+    onTwoThreads = await openCodecDecoder(weights, sizes.decoder, { threads: 2 });
   });
 
   after(async () => {
@@ -91,7 +88,7 @@ describe("the codec of Qwen3-TTS", () => {
       const codes = (await arraysOf("decode")).rows("codes");
       const whole = await decoded(codes);
       const stream = decoder.begin();
-      await stream.beginBehind(codes.slice(0, behind));
+      await stream.prime(codes.slice(0, behind));
       const rest = await stream.decode(codes.slice(behind));
       assertNear(rest, whole.slice(1_920 * behind), 2e-5, "what follows");
     });

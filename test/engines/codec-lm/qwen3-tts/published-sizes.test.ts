@@ -3,9 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { codecManifest } from "../../../../src/engines/codec-lm/qwen3-tts/codec/manifest.ts";
-import { readConfig } from "../../../../src/engines/codec-lm/qwen3-tts/config.ts";
-import { qwen3TtsManifest } from "../../../../src/engines/codec-lm/qwen3-tts/manifest.ts";
+import { readCheckpoint } from "../../../../src/engines/codec-lm/architectures.ts";
 import { QWEN3_TTS, readJson } from "../goldens.ts";
 
 type Group = Record<string, unknown>;
@@ -53,16 +51,16 @@ test("with the published sizes there are as many tensors and numbers as the publ
     ["tiny-custom", 2_048, 404, 1_916_676_352],
   ] as const) {
     const folder = await published(tiny, width);
-    const config = await readConfig(folder);
+    const [own, codec] = (await readCheckpoint(folder)).weights;
     await rm(folder, { recursive: true });
-    const { shapes } = qwen3TtsManifest(config);
+    const { shapes } = own!.manifest;
     const sizes = [...shapes.values()].map((shape) => shape.reduce((product, size) => product * size, 1));
     assert.equal(shapes.size, tensors);
     assert.equal(
       sizes.reduce((sum, size) => sum + size, 0),
       numbers,
     );
-    const names = [...codecManifest(config.codec).shapes.keys()];
+    const names = [...codec!.manifest.shapes.keys()];
     const count = (half: string): number => names.filter((name) => name.startsWith(`${half}.`)).length;
     assert.equal(count("decoder") + unused.decoder, 271);
     assert.equal(count("encoder") + unused.encoder, 225);

@@ -3,12 +3,11 @@ import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { architectureOf } from "../../../../src/engines/codec-lm/architectures.ts";
-import { probabilities } from "../../../../src/engines/codec-lm/choosing.ts";
-import { ChosenFirst } from "../../../../src/engines/codec-lm/chosen-first.ts";
+import { identify, readCheckpoint } from "../../../../src/engines/codec-lm/architectures.ts";
+import { Backbone, backboneGraph } from "../../../../src/engines/codec-lm/backbone.ts";
+import { DepthDecoder } from "../../../../src/engines/codec-lm/depth-decoder.ts";
 import { Fields } from "../../../../src/engines/codec-lm/fields.ts";
-import { FirstStack, firstCodeGraph } from "../../../../src/engines/codec-lm/first-stack.ts";
-import { InnerStack } from "../../../../src/engines/codec-lm/inner-stack.ts";
+import { lookOverCheckpoint } from "../../../../src/engines/codec-lm/look-over.ts";
 import {
   type CodecLanguageModel,
   NOTHING_ASKED,
@@ -16,20 +15,22 @@ import {
   type Utterance,
 } from "../../../../src/engines/codec-lm/model.ts";
 import { Opened } from "../../../../src/engines/codec-lm/opened.ts";
-import { CONFIG, readConfig } from "../../../../src/engines/codec-lm/qwen3-tts/config.ts";
-import { addTo, Embeddings } from "../../../../src/engines/codec-lm/qwen3-tts/embeddings.ts";
-import { firstCodeLogits } from "../../../../src/engines/codec-lm/qwen3-tts/first-code.ts";
-import { predictorGraph, textGraph } from "../../../../src/engines/codec-lm/qwen3-tts/graphs.ts";
-import { NAMES, qwen3TtsManifest } from "../../../../src/engines/codec-lm/qwen3-tts/manifest.ts";
+import { addTo, Embeddings, textGraph } from "../../../../src/engines/codec-lm/qwen3-tts/embeddings.ts";
+import { NAMES } from "../../../../src/engines/codec-lm/qwen3-tts/manifest.ts";
 import { ownReference } from "../../../../src/engines/codec-lm/qwen3-tts/own-turns.ts";
 import { promptOf } from "../../../../src/engines/codec-lm/qwen3-tts/prompt.ts";
-import { qwen3Tts } from "../../../../src/engines/codec-lm/qwen3-tts/qwen3-tts.ts";
+import { predictorGraph, qwen3Tts } from "../../../../src/engines/codec-lm/qwen3-tts/qwen3-tts.ts";
+import { firstCodeLogits } from "../../../../src/engines/codec-lm/qwen3-tts/sequence-state.ts";
 import { settingsOf } from "../../../../src/engines/codec-lm/qwen3-tts/settings.ts";
+import { CodeHistory, probabilities } from "../../../../src/engines/codec-lm/sampler.ts";
 import { readVocabularyFiles } from "../../../../src/tokens/vocabulary-files.ts";
-import { type Arrays, assertNear, QWEN3_TTS, readArrays, readJson } from "../goldens.ts";
+import { type Arrays, assertNear, openCheckpoint, QWEN3_TTS, readArrays, readJson } from "../goldens.ts";
 import { spoken } from "../spoken.ts";
-import { innerLogits, readUnevenly } from "../stacks.ts";
+import { depthLogits, readUnevenly } from "../transformers.ts";
 import { BASE, type Case, caseArrays, customFolder, readCases, utteranceOf } from "./cases.ts";
+
+const CONFIG = "config.json";
+const configOf = async (folder: string) => (await readCheckpoint(folder)).qwen3Tts!;
 
 const cases = await readCases();
 const caseOf = (name: string): Case => cases.find((each) => each.name === name)!;
@@ -56,7 +57,7 @@ describe("a Qwen3-TTS in float32", () => {
 
   before(async () => {
     for (const name of ["tiny-base", "tiny-custom"] as const) {
-      models.set(name, await qwen3Tts.open(folderOf(name), setupOf()));
+      models.set(name, await openCheckpoint(folderOf(name), setupOf()));
     }
   });
 
@@ -106,11 +107,11 @@ describe("a Qwen3-TTS in float32", () => {
   );
 
   test("samples by the seed alone", async () => {
-    const wishes = { temperature: 9, topK: null, maxFrames: 3 };
+    const sampling = { temperature: 9, topK: null, maxFrames: 3 };
     const [one, again, other] = [
-      await by("plain", none, { wishes, seed: 1n }),
-      await by("plain", none, { wishes, seed: 1n }),
-      await by("plain", none, { wishes, seed: 2n }),
+      await by("plain", none, { sampling, seed: 1n }),
+      await by("plain", none, { sampling, seed: 1n }),
+      await by("plain", none, { sampling, seed: 2n }),
     ];
     assert.deepEqual(one, again);
     assert.notDeepEqual(one, other);
@@ -119,7 +120,7 @@ describe("a Qwen3-TTS in float32", () => {
 
   test("follows what is asked for before what the checkpoint says, and the reference's options before both", async () => {
     const greedy = caseOf("plain").codes.slice(0, 3);
-    const short = (more: object) => ({ wishes: { maxFrames: 3, ...more } });
+    const short = (more: object) => ({ sampling: { maxFrames: 3, ...more } });
     assert.deepEqual(await by("plain", none, short({ temperature: 0 })), greedy);
     assert.deepEqual(await by("plain", { ...none, do_sample: "False" }, short({ temperature: 1.5 })), greedy);
     assert.deepEqual(await by("plain", { ...none, do_sample: "false", max_new_tokens: "4" }), greedy);
@@ -159,9 +160,9 @@ describe("a Qwen3-TTS in float32", () => {
     folders.push(folder);
     const config = await readJson<object>(join(folder, CONFIG));
     await writeFile(join(folder, CONFIG), JSON.stringify({ ...config, tts_model_size: "0b6" }));
-    const small = await qwen3Tts.open(folder, setupOf());
+    const small = await openCheckpoint(folder, setupOf());
     const first = async (model: CodecLanguageModel, instruct: string | null) =>
-      (await spoken(model, await asked("instruct", { instruct }, { wishes: { maxFrames: 1 } }))).codes;
+      (await spoken(model, await asked("instruct", { instruct }, { sampling: { maxFrames: 1 } }))).codes;
     const { instruct } = caseOf("instruct");
     const plain = await first(small, null);
     assert.deepEqual(await first(small, instruct), plain);
@@ -174,10 +175,10 @@ describe("a Qwen3-TTS in float32", () => {
   for (const precision of ["int8", "int4"] as const) {
     test(`chooses the same codes greedily in ${precision} at first, and opens from its cache`, async () => {
       for (const turn of ["made", "found"]) {
-        const model = await qwen3Tts.open(custom, setupOf(precision));
+        const model = await openCheckpoint(custom, setupOf(precision));
         const { codes } = await spoken(
           model,
-          await asked("preset-speaker", {}, { wishes: { maxFrames: 3 } }),
+          await asked("preset-speaker", {}, { sampling: { maxFrames: 3 } }),
         );
         await model.close();
         assert.deepEqual(codes, caseOf("preset-speaker").codes.slice(0, 3), turn);
@@ -194,13 +195,13 @@ describe("inside a Qwen3-TTS", () => {
     test(`"${each.name}" has the reference's prompt, states and logits`, async () => {
       const arrays = await caseArrays(each.name);
       const folder = folderOf(each.model);
-      const config = await readConfig(folder);
-      const weights = await opened.weights(folder, "model.safetensors", qwen3TtsManifest(config));
+      const config = await configOf(folder);
+      const weights = await opened.weights(folder, (await readCheckpoint(folder)).weights[0]!);
       const { talker, predictor, rows: codes, codebooks } = config;
       const sizes = { ...talker, codes };
-      const firstGraph = firstCodeGraph(weights, NAMES.talker, NAMES.head, sizes);
-      const stack = new FirstStack(await opened.session(firstGraph, weights, "talker"), sizes, 1);
-      const inner = new InnerStack(
+      const backboneFile = backboneGraph(weights, NAMES.talker, NAMES.head, sizes);
+      const stack = new Backbone(await opened.session(backboneFile, weights, "talker"), sizes, 1);
+      const depthDecoder = new DepthDecoder(
         await opened.session(predictorGraph(weights, config), weights, "predictor"),
         { transformer: predictor, rowWidth: talker.width, codes: config.codes, codebooks },
         1,
@@ -257,7 +258,7 @@ describe("inside a Qwen3-TTS", () => {
       const logits: number[] = [];
       for (let frame = 0; logits.length < wanted.length; frame++) {
         const state = Float32Array.from(states.slice(frame * width, (frame + 1) * width));
-        const ofFrame = await innerLogits(inner, state, each.codes[frame]!, (codebook, code) =>
+        const ofFrame = await depthLogits(depthDecoder, state, each.codes[frame]!, (codebook, code) =>
           embeddings.ofCode(codebook, code),
         );
         logits.push(...ofFrame);
@@ -300,10 +301,10 @@ describe("choosing a code of Qwen3-TTS", () => {
 
   test("gives the first code the probabilities that the reference's processors give", async () => {
     const { table, arrays } = await read();
-    const config = await readConfig(BASE);
+    const config = await configOf(BASE);
     assert.equal(table.talker.length, 10);
     for (const [at, choice] of table.talker.entries()) {
-      const chosen = new ChosenFirst();
+      const chosen = new CodeHistory();
       for (const code of choice.generated) chosen.note(code);
       const generation = new Fields({ repetition_penalty: choice.repetition_penalty }, "the table");
       const { penalty } = settingsOf(generation, NOTHING_ASKED);
@@ -334,7 +335,7 @@ test("of a speaker's own turns the newest whole ones count, up to ten seconds, a
     audio: seconds === null ? null : clip(seconds),
   });
   const of = (...history: Utterance["history"]) => {
-    const utterance = { history, open: { speaker: "0", text: "x" }, wishes: {}, options: new Map() };
+    const utterance = { history, open: { speaker: "0", text: "x" }, sampling: {}, options: new Map() };
     const own = (isVoiceOnly: boolean) => {
       const found = ownReference({ ...utterance, uniforms: null, seed: 0n }, isVoiceOnly);
       return found === null ? null : [found.text, found.audio.length / 24_000];
@@ -360,7 +361,7 @@ describe("the folder of a Qwen3-TTS", () => {
     for (const [path, value] of Object.entries(changes)) {
       const names = path.split(".");
       const last = names.pop()!;
-      const group = names.reduce((inner, name) => inner[name] as Record<string, unknown>, config);
+      const group = names.reduce((group, name) => group[name] as Record<string, unknown>, config);
       group[last] = value;
     }
     await writeFile(join(folder, file), JSON.stringify(config));
@@ -375,10 +376,10 @@ describe("the folder of a Qwen3-TTS", () => {
       ],
       [custom, /custom_voice \(1b7\).*code predictor of 2, 48 wide.*speakers: serena, vivian/],
     ] as const) {
-      const found = await qwen3Tts.check(folder);
+      const found = await lookOverCheckpoint(folder);
       assert.deepEqual(found.problems, []);
       assert.match(found.facts.join("; "), facts);
-      assert.equal(await architectureOf(folder), qwen3Tts);
+      assert.equal(await (await identify(folder)).architecture, qwen3Tts);
     }
   });
 
@@ -389,7 +390,7 @@ describe("the folder of a Qwen3-TTS", () => {
       "talker_config.code_predictor_config.hidden_size": 48,
       "speaker_encoder_config.enc_res2net_scale": 4,
     });
-    const { problems } = await qwen3Tts.check(folder);
+    const { problems } = await lookOverCheckpoint(folder);
     for (const wanted of [
       "The weights lack talker.model.layers.3.self_attn.q_norm.weight.",
       "The weights lack talker.code_predictor.small_to_mtp_projection.bias.",
@@ -398,18 +399,24 @@ describe("the folder of a Qwen3-TTS", () => {
     ]) {
       assert.ok(problems.includes(wanted), wanted);
     }
-    await assert.rejects(qwen3Tts.open(folder, setupOf()), /And \d+ more/);
+    await assert.rejects(openCheckpoint(folder, setupOf()), /And \d+ more/);
     const codec = await copied("speech_tokenizer/config.json", {
       "decoder_config.num_hidden_layers": 1,
       "encoder_config.num_hidden_layers": 3,
     });
-    const found = await qwen3Tts.check(codec);
+    const found = await lookOverCheckpoint(codec);
     assert.ok(
-      found.problems.includes("The weights lack encoder.encoder_transformer.layers.2.mlp.fc1.weight."),
+      found.problems.includes(
+        "speech_tokenizer/model.safetensors: The weights lack encoder.encoder_transformer.layers.2.mlp.fc1.weight.",
+      ),
     );
     const unexpected = "decoder.pre_transformer.layers.1.self_attn_layer_scale.scale";
-    assert.ok(found.problems.includes(`${unexpected} is not one of the model's tensors.`));
-    await assert.rejects(qwen3Tts.open(codec, setupOf()), /And \d+ more/);
+    assert.ok(
+      found.problems.includes(
+        `speech_tokenizer/model.safetensors: ${unexpected} is not one of the model's tensors.`,
+      ),
+    );
+    await assert.rejects(openCheckpoint(codec, setupOf()), /And \d+ more/);
   });
 
   test("is refused with the field that is wrong, and what it has to be", async () => {
@@ -432,14 +439,21 @@ describe("the folder of a Qwen3-TTS", () => {
       [/a voice is 32 numbers wide \(enc_dim\), the talker 64/, CONFIG, "speaker_encoder_config.enc_dim", 32],
       [/16 codebooks of 65 codes, its code predictor of 64/, CONFIG, "talker_config.vocab_size", 1_089],
       [/4 heads cannot share 3/, CONFIG, "talker_config.num_key_value_heads", 3],
-      [/<\|im_start\|> is 7; in tokenizer_config.json it is 1001/, CONFIG, "im_start_token_id", 7],
+      [
+        /has <\|im_start\|> as 1001; by config.json \(im_start_token_id\) that is 7/,
+        CONFIG,
+        "im_start_token_id",
+        7,
+      ],
       [/temperature has to be a number above 0/, "generation_config.json", "temperature", -1],
       [/decoder's frames have 960 samples/, codec, "decoder_config.upsampling_ratios", [2, 1]],
       [/16 of 32 codebooks of 64 codes, the decoder 8 of 64/, codec, "decoder_config.num_quantizers", 8],
+      [/decoder_dim has to be a multiple of 16; it is 40/, codec, "decoder_config.decoder_dim", 40],
+      [/codebook_dim has to be a whole number of at most/, codec, "decoder_config.codebook_dim", 1e12],
       [/model_type has to be "qwen3_tts_tokenizer_12hz"/, codec, "model_type", "mimi"],
     ];
     for (const [message, file, path, value] of wrong) {
-      const { problems } = await qwen3Tts.check(await copied(file, { [path]: value }));
+      const { problems } = await lookOverCheckpoint(await copied(file, { [path]: value }));
       assert.match(problems.join("\n"), message);
     }
   });

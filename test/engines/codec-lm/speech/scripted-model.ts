@@ -41,7 +41,7 @@ export class ScriptedModel implements CodecLanguageModel {
   async *speak(utterance: Utterance, signal: AbortSignal): AsyncGenerator<SpokenFrame, Ending, void> {
     this.asked.push(utterance);
     const { levels, error, ending } = this.#behaviour(utterance, this.asked.length - 1);
-    const { maxFrames = Number.POSITIVE_INFINITY } = utterance.wishes;
+    const { maxFrames = Number.POSITIVE_INFINITY } = utterance.sampling;
     const end = { read: [...utterance.history.keys()], heard: [], ...ending };
     this.open += 1;
     try {

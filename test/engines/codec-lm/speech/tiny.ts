@@ -1,14 +1,13 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { after } from "node:test";
-import { architectureOf } from "../../../../src/engines/codec-lm/architectures.ts";
 import {
   type CodecLmOptions,
   createModel,
   speechModelOver,
 } from "../../../../src/engines/codec-lm/speech/model.ts";
 import type { SpeechModel } from "../../../../src/model/speech-model.ts";
-import { CSM } from "../goldens.ts";
+import { CSM, openCheckpoint } from "../goldens.ts";
 import { BASE, customFolder } from "../qwen3-tts/cases.ts";
 import { voiceClip } from "./voice-clip.ts";
 import { withEnd } from "./with-end.ts";
@@ -40,7 +39,6 @@ export async function endingModel(
   kind: keyof typeof TINY,
   options: Partial<CodecLmOptions> = {},
 ): Promise<SpeechModel> {
-  const architecture = await architectureOf(TINY[kind]);
-  const model = await architecture.open(TINY[kind], { ...SETUP, signal: new AbortController().signal });
+  const model = await openCheckpoint(TINY[kind], { ...SETUP, signal: new AbortController().signal });
   return await speechModelOver(withEnd(model), { ...PLAIN, ...options });
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { OptionError } from "../../../../src/engines/codec-lm/fields.ts";
 import type { Voices } from "../../../../src/engines/codec-lm/model.ts";
-import { lettersIn, mayCover, mostFramesFor } from "../../../../src/engines/codec-lm/speech/letters.ts";
+import { lettersIn, maxFramesFor, mayCover } from "../../../../src/engines/codec-lm/speech/letters.ts";
 import { toldTurns } from "../../../../src/engines/codec-lm/speech/turns.ts";
 import { labelVoices } from "../../../../src/engines/codec-lm/speech/voices.ts";
 import type { Turn } from "../../../../src/model/conversation.ts";
@@ -193,11 +193,11 @@ describe("how long a text is", () => {
   test("bounds its frames generously, and tells whether it may be that of a recording", () => {
     // Twice as slow as anybody reads: 2.5 words a second, or two syllables of Chinese.
     assert.ok(
-      mostFramesFor("It was a bright cold day in April, and the clocks were striking.") * 0.08 > 13 / 1.25,
+      maxFramesFor("It was a bright cold day in April, and the clocks were striking.") * 0.08 > 13 / 1.25,
     );
-    assert.ok(mostFramesFor("今天天气很好我们一起去公园散步吧") * 0.08 > 16 / 2);
-    assert.ok(mostFramesFor("777777") * 0.08 > 20 / 2.5);
-    assert.ok(mostFramesFor("It was a bright cold day in April, and the clocks were striking.") * 0.08 < 20);
+    assert.ok(maxFramesFor("今天天气很好我们一起去公园散步吧") * 0.08 > 16 / 2);
+    assert.ok(maxFramesFor("777777") * 0.08 > 20 / 2.5);
+    assert.ok(maxFramesFor("It was a bright cold day in April, and the clocks were striking.") * 0.08 < 20);
     assert.ok(mayCover("今天天气很好我们一起去公园散步吧", 3.5));
     assert.ok(!mayCover("今天", 5));
     assert.ok(mayCover("0171 5550 1234", 5));

@@ -41,9 +41,9 @@ describe("an utterance of a codec language model", () => {
       penaltyWindow: 30,
     };
     const { report } = await speakAll(speech, { text: "[Ciao](/tʃaʊ/),\nBob!", delivery, seed: 11n });
-    const [{ open, wishes, options, seed, history, uniforms }] = model.asked as [Utterance];
+    const [{ open, sampling, options, seed, history, uniforms }] = model.asked as [Utterance];
     assert.deepEqual(open, { speaker: "0", text: "Ciao, Bob!" });
-    assert.deepEqual({ ...wishes, maxFrames: 0 }, { ...delivery, maxFrames: 0 });
+    assert.deepEqual({ ...sampling, maxFrames: 0 }, { ...delivery, maxFrames: 0 });
     assert.deepEqual(Object.fromEntries(options), {
       language: "english",
       instruct: "Slowly.",
@@ -151,7 +151,7 @@ describe("an utterance of a codec language model", () => {
     assert.deepEqual(await by(23), [23, "length", "One. Two. ", 2]);
     assert.deepEqual(await by(64), [64, "finished", "One. Two. Three.", 3]);
     assert.deepEqual(await by(63), [63, "length", "One. Two. Three.", 3]);
-    assert.ok(model.asked.every(({ wishes }) => wishes.maxFrames! <= 64));
+    assert.ok(model.asked.every(({ sampling }) => sampling.maxFrames! <= 64));
   });
 
   test("without an end is cut where its text could have been said twice, and goes on behind it", async () => {
@@ -185,15 +185,15 @@ describe("an utterance of a codec language model", () => {
   });
 
   test("whose likeliest beginning is silence begins again by the same draws, before anything is given", async () => {
-    const model = new ScriptedModel(({ wishes }) => ({
-      levels: wishes.temperature === 0 ? () => 0 : tone(5),
+    const model = new ScriptedModel(({ sampling }) => ({
+      levels: sampling.temperature === 0 ? () => 0 : tone(5),
     }));
     const speech = await speechOver(model);
     const first = await speakAll(speech);
     assert.equal(first.frames.length, 5 + 1);
     assert.deepEqual(first.report.prompt?.cautions, ["begun again: at first nothing but silence came"]);
     const [once, again] = model.asked as [Utterance, Utterance];
-    assert.deepEqual([again.wishes.temperature, again.wishes.acousticTemperature], [0.7, 0.7]);
+    assert.deepEqual([again.sampling.temperature, again.sampling.acousticTemperature], [0.7, 0.7]);
     assert.notEqual(again.seed, once.seed);
     const second = await speakAll(speech);
     assert.deepEqual(bytesOf(second.frames), bytesOf(first.frames));
@@ -230,16 +230,16 @@ describe("an utterance of a codec language model", () => {
   });
 
   test("that has begun waits where a further part would be one too many", async () => {
-    const busy = new BusyError("one too many");
-    const model = new ScriptedModel((_, call) =>
-      call === 1 ? { levels: [], error: busy } : { levels: tone(5) },
-    );
+    const model = new ScriptedModel(always({ levels: tone(5) }));
     const text = new CountedText(["One. ", "Two."]);
     const { report } = await speakAll(await speechOver(model), { text });
     assert.equal(report.stop, "finished");
     assert.deepEqual(
-      model.asked.map(({ open }) => open.text),
-      ["One.", "Two.", "Two."],
+      model.asked.map(({ open, mayWait }) => [open.text, mayWait]),
+      [
+        ["One.", false],
+        ["Two.", true],
+      ],
     );
   });
 

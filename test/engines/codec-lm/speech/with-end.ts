@@ -9,7 +9,7 @@ export function withEnd(model: CodecLanguageModel): CodecLanguageModel {
     voices: model.voices,
     async *speak(utterance, signal): AsyncGenerator<SpokenFrame, Ending, void> {
       const frames = Math.ceil(utterance.open.text.length / 6);
-      const { maxFrames = Number.POSITIVE_INFINITY } = utterance.wishes;
+      const { maxFrames = Number.POSITIVE_INFINITY } = utterance.sampling;
       for (let given = 0; ; ) {
         const speech = model.speak(utterance, signal);
         let step = await speech.next();

@@ -1,15 +1,11 @@
-import type { NativeGuard } from "../../../../tensors/session.ts";
 import { float32, floatsOf } from "../../../../tensors/tensor.ts";
 import type { Weights } from "../../../../tensors/weights-folder.ts";
 import { placesOf } from "../../code-vectors.ts";
 import { type Frame, type FrameDecoder, frameDecoder } from "../../frame-decoder.ts";
-import { type Stream, Streams } from "../../streams.ts";
+import { type Stream, Streams, type StreamsSetup } from "../../streams.ts";
 import { latentsGraph } from "./latents-graph.ts";
 import type { DecoderSizes } from "./sizes.ts";
 import { FRAMES_LOOKED_BACK, waveGraph } from "./wave-graph.ts";
-
-/** Makes sound of codes. */
-export type CodecDecoder = FrameDecoder;
 
 /** A stream in the decoder's halves. */
 interface Halves {
@@ -21,12 +17,11 @@ interface Halves {
 export async function openCodecDecoder(
   weights: Weights,
   sizes: DecoderSizes,
-  threads = 1,
-  guard?: NativeGuard,
-): Promise<CodecDecoder> {
+  setup: StreamsSetup = { threads: 1 },
+): Promise<FrameDecoder> {
   const name = "The codec's decoder";
-  const latents = await Streams.open(weights, { threads, guard }, name, (into) => latentsGraph(into, sizes));
-  const waves = await Streams.open(weights, { threads, guard }, name, (into) => waveGraph(into, sizes)).catch(
+  const latents = await Streams.open(weights, setup, name, (into) => latentsGraph(into, sizes));
+  const waves = await Streams.open(weights, setup, name, (into) => waveGraph(into, sizes)).catch(
     async (error: unknown) => {
       await latents.release();
       throw error;
@@ -49,7 +44,7 @@ export async function openCodecDecoder(
     decode: async (streams, frames) =>
       await sound(streams, await latentsOf(streams, frames), frames[0]!.length),
     /** All goes through the first half; through the second, nine tenths of the work, only what it looks back to. */
-    async passOver(stream, frames) {
+    async prime(stream, frames) {
       const kept = Math.min(frames.length, FRAMES_LOOKED_BACK);
       const rows = await latentsOf([stream], [frames]);
       await sound([stream], rows.slice(-kept * sizes.latentWidth), kept);

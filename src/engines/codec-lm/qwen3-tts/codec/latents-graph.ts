@@ -2,7 +2,6 @@ import { codeVectors, summedVectors } from "../../code-vectors.ts";
 import { StreamedAttention } from "../../streamed-attention.ts";
 import { StreamedGraph } from "../../streamed-graph.ts";
 import type { WeightsInGraph } from "../../weights-in-graph.ts";
-import { decoderBook } from "./manifest.ts";
 import type { DecoderSizes } from "./sizes.ts";
 
 /**
@@ -68,4 +67,10 @@ function transformed(build: StreamedGraph, x: string, sizes: DecoderSizes): stri
     rows = graph.add("Add", [rows, scaled(narrow, `${layer}.mlp_layer_scale`)]);
   }
   return weights.linear(normalised(rows, `${stem}.norm`), `${stem}.output_proj`, width, latentWidth, true);
+}
+
+/** Which residual vector quantiser of the decoder a codebook is in, and its place there. */
+function decoderBook(codebook: number): string {
+  const [part, at] = codebook === 0 ? ["first", 0] : ["rest", codebook - 1];
+  return `decoder.quantizer.rvq_${part}.vq.layers.${at}._codebook`;
 }

@@ -1,6 +1,6 @@
 import { CheckpointError, type Fields } from "../../fields.ts";
-import { mimiSizes } from "../../mimi/config.ts";
-import type { MimiSizes } from "../../mimi/sizes.ts";
+import { type MimiSizes, mimiSizes } from "../../mimi/sizes.ts";
+import { HEAD_MULTIPLE } from "../../streamed-attention.ts";
 
 /** The sizes of the decoder of Qwen3-TTS's 12 Hz codec. */
 export interface DecoderSizes {
@@ -66,7 +66,7 @@ function decoderSizes(config: Fields): DecoderSizes {
   config.expect("num_semantic_quantizers", 1);
   const heads = config.whole("num_attention_heads");
   config.expect("num_key_value_heads", heads);
-  const quantisedWidth = config.whole("codebook_dim");
+  const quantisedWidth = config.width("codebook_dim", 2);
   const [lengthenings, rates] = [config.wholes("upsampling_ratios"), config.wholes("upsample_rates")];
   const samples = [...lengthenings, ...rates].reduce((product, ratio) => product * ratio, 1);
   if (samples !== SAMPLES) {
@@ -75,21 +75,21 @@ function decoderSizes(config: Fields): DecoderSizes {
     );
   }
   return {
-    codebooks: config.whole("num_quantizers", undefined, 2),
+    codebooks: config.few("num_quantizers", 2),
     codes: config.whole("codebook_size"),
     codeWidth: quantisedWidth / 2,
     quantisedWidth,
-    latentWidth: config.whole("latent_dim"),
-    width: config.whole("hidden_size"),
-    layers: config.layers("num_hidden_layers"),
+    latentWidth: config.width("latent_dim"),
+    width: config.width("hidden_size"),
+    layers: config.few("num_hidden_layers"),
     heads,
-    headWidth: config.whole("head_dim"),
+    headWidth: config.headWidth(HEAD_MULTIPLE),
     innerWidth: config.whole("intermediate_size"),
     epsilon: config.positive("rms_norm_eps"),
     theta: config.positive("rope_theta"),
     window: config.whole("sliding_window", undefined, 2),
     lengthenings,
-    channels: config.whole("decoder_dim"),
+    channels: config.width("decoder_dim", 2 ** rates.length),
     rates,
   };
 }

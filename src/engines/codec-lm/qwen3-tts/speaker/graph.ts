@@ -1,6 +1,5 @@
-import { GraphFile } from "../../../../tensors/graph-file.ts";
-import type { Weights } from "../../../../tensors/weights-folder.ts";
-import { WeightsInGraph } from "../../weights-in-graph.ts";
+import type { GraphFile } from "../../../../tensors/graph-file.ts";
+import type { WeightsInGraph } from "../../weights-in-graph.ts";
 import { MELS } from "./mel.ts";
 import type { SpeakerEncoderSizes } from "./sizes.ts";
 
@@ -18,9 +17,8 @@ interface Convolution {
  * The speaker encoder. In: `mels` float32 [1, 128, n], n at least 5. Out: `embedding` float32 [width]: what a voice
  * sounds like.
  */
-export function speakerGraph(weights: Weights, sizes: SpeakerEncoderSizes): GraphFile {
-  const graph = new GraphFile();
-  const into = new WeightsInGraph(graph, weights);
+export function speakerGraph(into: WeightsInGraph, sizes: SpeakerEncoderSizes): GraphFile {
+  const { graph } = into;
   const { channels, kernels, dilations, attentionChannels } = sizes;
   const wide = channels.at(-1)!;
   let x = graph.add("Relu", [

@@ -1,41 +1,33 @@
-import type { Choosing } from "./choosing.ts";
-import type { Draws } from "./draws.ts";
-import type { Newest } from "./first-stack.ts";
+import type { BackboneOutput } from "./backbone.ts";
 import type { DecodedStream, Frame } from "./frame-decoder.ts";
 import type { SpokenFrame, Stop } from "./model.ts";
+import type { Rng } from "./rng.ts";
+import type { SamplerConfig } from "./sampler.ts";
 
 /** An utterance as far as it is its own. */
-export interface Voicing {
+export interface SequenceState {
   /** What is read before the first frame: [n, width], at least one row. */
   readonly prompt: Float32Array;
-  readonly others: Choosing;
-  readonly draws: Draws;
+  readonly depthSampler: SamplerConfig;
+  readonly rng: Rng;
   readonly sound: DecodedStream;
-  /** Chooses a frame's first code, or says why there is no frame any more. Called once for each. */
-  chooseFirst(logits: Float32Array): number | Stop;
-  /** Is told of a frame that was chosen. @returns whether it is heard, and why no other follows; `null`: one does */
+  /** Samples a frame's first code, or says why there is no frame any more. Called once for each. */
+  sampleFirst(logits: Float32Array): number | Stop;
+  /** Is told of a frame that was sampled. @returns whether it is heard, and why no other follows; `null`: one does */
   take(frame: Frame): { readonly isHeard: boolean; readonly stop: Stop | null };
-  /** Adds what stands beside a frame at the first stack's input. */
-  addBeside?(row: Float32Array): void;
+  /** Adds the text that is read with a frame at the backbone's input. */
+  addText?(row: Float32Array): void;
 }
 
-/** An utterance in the batch. */
-export interface Member {
-  /** The next frame, or why there is none. Throws the signal's reason, or what went wrong. */
-  next(): Promise<SpokenFrame | Stop>;
-  /** Gives its place to others. It may be called twice. */
-  leave(): void;
-}
-
-/** A place, taken or waited for, and whoever waits for the next frame. */
-export class Seat implements Member {
-  readonly voicing: Voicing;
+/** An utterance in the batch: its slot, taken or waited for, and whoever waits for the next frame. */
+export class Sequence {
+  readonly state: SequenceState;
   slot: number | null = null;
-  isRead = false;
+  isPrefilled = false;
   isOver = false;
-  blockNames: readonly string[] | null = null;
-  /** By which the next frame is chosen; `null`: `row` has to be read first. */
-  newest: Newest | null = null;
+  blockKeys: readonly string[] | null = null;
+  /** By which the next frame is sampled; `null`: `row` has to be read first. */
+  output: BackboneOutput | null = null;
   row: Float32Array | null = null;
   readonly #signal: AbortSignal;
   readonly #wake: () => void;
@@ -44,8 +36,8 @@ export class Seat implements Member {
   #stop: Stop | null = null;
   #error: { readonly thrown: unknown } | null = null;
 
-  constructor(voicing: Voicing, signal: AbortSignal, wake: () => void) {
-    this.voicing = voicing;
+  constructor(state: SequenceState, signal: AbortSignal, wake: () => void) {
+    this.state = state;
     this.#signal = signal;
     this.#wake = wake;
     signal.addEventListener("abort", this.#onAbort, { once: true });
@@ -55,6 +47,7 @@ export class Seat implements Member {
     return this.#waiting !== null;
   }
 
+  /** The next frame, or why there is none. Throws the signal's reason, or what went wrong. */
   next(): Promise<SpokenFrame | Stop> {
     return new Promise((resolve, reject) => {
       if (this.#error !== null) reject(this.#error.thrown);
@@ -64,6 +57,7 @@ export class Seat implements Member {
     });
   }
 
+  /** Gives its slot to others. It may be called twice. */
   leave(): void {
     this.#finish();
     this.#wake();

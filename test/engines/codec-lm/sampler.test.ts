@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { choose, likeliest, probabilities } from "../../../src/engines/codec-lm/choosing.ts";
-import { givenDraws, seededDraws } from "../../../src/engines/codec-lm/draws.ts";
+import { givenRng, seededRng } from "../../../src/engines/codec-lm/rng.ts";
 import { inverseFrequencies, type Rotary, rotaryTables } from "../../../src/engines/codec-lm/rotary.ts";
+import { argmax, probabilities, sampleCode } from "../../../src/engines/codec-lm/sampler.ts";
 import { readCase } from "./goldens.ts";
 
 describe("choosing", () => {
@@ -36,7 +36,7 @@ describe("choosing", () => {
       for (const topK of [null, 2]) {
         for (const number of [0, 0.5, 0.999]) {
           assert.equal(
-            choose(logits, { temperature, topK }, () => number),
+            sampleCode(logits, { temperature, topK }, () => number),
             3,
             `${temperature}`,
           );
@@ -49,29 +49,31 @@ describe("choosing", () => {
     const damaged = Float32Array.of(1, Number.NaN, 2);
     const infinite = Float32Array.of(1, Number.POSITIVE_INFINITY, 2);
     for (const scores of [damaged, infinite]) {
-      assert.throws(() => choose(scores, { temperature: 1, topK: null }, () => 0.5), /NaN or infinite/);
+      assert.throws(() => sampleCode(scores, { temperature: 1, topK: null }, () => 0.5), /NaN or infinite/);
     }
   });
 
   test("takes the first code at which the sum of the shares exceeds the draw, and draws once", () => {
-    const draws = givenDraws([0, 0.0999, 0.1001, 0.59, 0.9999999]);
-    const choices = Array.from({ length: 5 }, () => choose(logits, { temperature: 1, topK: null }, draws));
+    const draws = givenRng([0, 0.0999, 0.1001, 0.59, 0.9999999]);
+    const choices = Array.from({ length: 5 }, () =>
+      sampleCode(logits, { temperature: 1, topK: null }, draws),
+    );
     assert.deepEqual(choices, [0, 0, 1, 2, 3]);
     assert.throws(draws, /Only 5 draws were given/);
   });
 
   test("takes the likeliest at temperature 0, the first of several, without drawing", () => {
     assert.equal(
-      choose(Float32Array.of(1, 3, 3), { temperature: 0, topK: 5 }, () => assert.fail("drew")),
+      sampleCode(Float32Array.of(1, 3, 3), { temperature: 0, topK: 5 }, () => assert.fail("drew")),
       1,
     );
-    assert.equal(likeliest(Float32Array.of(Number.NEGATIVE_INFINITY, -5)), 1);
+    assert.equal(argmax(Float32Array.of(Number.NEGATIVE_INFINITY, -5)), 1);
   });
 });
 
 test("draws repeat with their seed, differ between seeds, and fill the range evenly", () => {
   const draws = (seed: bigint, count: number) => {
-    const next = seededDraws(seed);
+    const next = seededRng(seed);
     return Array.from({ length: count }, next);
   };
   assert.deepEqual(draws(7n, 100), draws(7n, 100));

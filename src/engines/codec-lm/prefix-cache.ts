@@ -8,47 +8,47 @@ export const BLOCK_POSITIONS = 32;
  * from its beginning. A block is known by its rows and all rows before it; what is kept of it is exactly what reading it
  * would give, since prompts are read in these blocks always.
  */
-export class PrefixBlocks {
-  readonly #mostBytes: number;
+export class PrefixCache {
+  readonly #maxBytes: number;
   /** The longest unused first. */
   readonly #blocks = new Map<string, Float32Array>();
   #bytes = 0;
 
-  constructor(mostBytes: number) {
-    this.#mostBytes = mostBytes;
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
   }
 
-  /** The names of a prompt's whole blocks. @param rows [n, width] */
-  static namesOf(rows: Float32Array, width: number): string[] {
+  /** The keys of a prompt's whole blocks. @param rows [n, width] */
+  static keysOf(rows: Float32Array, width: number): string[] {
     const size = BLOCK_POSITIONS * width;
-    const names: string[] = [];
+    const keys: string[] = [];
     for (let from = 0; from + size <= rows.length; from += size) {
       const block = rows.subarray(from, from + size);
       const bytes = new Uint8Array(block.buffer, block.byteOffset, block.byteLength);
-      names.push(
+      keys.push(
         createHash("sha256")
-          .update(names.at(-1) ?? "")
+          .update(keys.at(-1) ?? "")
           .update(bytes)
           .digest("base64"),
       );
     }
-    return names;
+    return keys;
   }
 
-  get(name: string): Float32Array | undefined {
-    const block = this.#blocks.get(name);
+  get(key: string): Float32Array | undefined {
+    const block = this.#blocks.get(key);
     if (block === undefined) return undefined;
-    this.#blocks.delete(name);
-    this.#blocks.set(name, block);
+    this.#blocks.delete(key);
+    this.#blocks.set(key, block);
     return block;
   }
 
-  set(name: string, block: Float32Array): void {
-    if (this.#blocks.has(name)) return;
-    this.#blocks.set(name, block);
+  set(key: string, block: Float32Array): void {
+    if (this.#blocks.has(key)) return;
+    this.#blocks.set(key, block);
     this.#bytes += block.byteLength;
     for (const [oldest, { byteLength }] of this.#blocks) {
-      if (this.#bytes <= this.#mostBytes) return;
+      if (this.#bytes <= this.#maxBytes) return;
       this.#blocks.delete(oldest);
       this.#bytes -= byteLength;
     }

@@ -2,13 +2,13 @@ import { GraphFile } from "../../tensors/graph-file.ts";
 import type { Binding, BoundSession } from "../../tensors/session.ts";
 import { float32, int32 } from "../../tensors/tensor.ts";
 import type { Weights } from "../../tensors/weights-folder.ts";
-import { KeyValueSlots } from "./key-value-slots.ts";
+import { KvCache } from "./kv-cache.ts";
 import type { Precision } from "./model.ts";
 import { newestRow, type TransformerSizes, transformer } from "./transformer.ts";
 import { WeightsInGraph } from "./weights-in-graph.ts";
 
 /** Sizes of the large transformer, which reads the conversation and scores each frame's first code. */
-export interface FirstStackSizes extends TransformerSizes {
+export interface BackboneSizes extends TransformerSizes {
   /** Of its logits. */
   readonly codes: number;
 }
@@ -20,11 +20,11 @@ export interface FirstStackSizes extends TransformerSizes {
  * @param stem in front of the transformer's names
  * @param head the name of what makes logits
  */
-export function firstCodeGraph(
+export function backboneGraph(
   weights: Weights,
   stem: string,
   head: string,
-  { codes, ...sizes }: FirstStackSizes,
+  { codes, ...sizes }: BackboneSizes,
 ): GraphFile {
   const graph = new GraphFile();
   const into = new WeightsInGraph(graph, weights);
@@ -41,12 +41,12 @@ export function firstCodeGraph(
  * Rows that have to be computed together at least, so that nothing depends on how many there are: a single row of float32
  * is multiplied in another order than several.
  */
-export function leastRowsOf(precision: Precision): number {
+export function minRowsOf(precision: Precision): number {
   return precision === "fp32" ? 2 : 1;
 }
 
-/** What the stack gives for the newest row of a sequence. */
-export interface Newest {
+/** What the backbone gives for the newest row of a sequence. */
+export interface BackboneOutput {
   /** [width], after the last norm. */
   readonly hidden: Float32Array;
   /** [codes] */
@@ -54,11 +54,11 @@ export interface Newest {
 }
 
 /** Sequences that the large transformer reads, each in a slot. */
-export class FirstStack {
-  readonly kept: KeyValueSlots;
+export class Backbone {
+  readonly cache: KvCache;
   readonly #session: BoundSession;
-  readonly #sizes: FirstStackSizes;
-  readonly #leastRows: number;
+  readonly #sizes: BackboneSizes;
+  readonly #minRows: number;
   /** [slots, width], the rows that `step` reads. */
   readonly #rows: Float32Array;
   readonly #hidden: Float32Array;
@@ -68,13 +68,13 @@ export class FirstStack {
   #bindings: Binding[] = [];
   #generation = -1;
 
-  /** @param leastRows see `leastRowsOf` */
-  constructor(session: BoundSession, sizes: FirstStackSizes, places: number, leastRows = 1) {
-    const slots = Math.max(places, leastRows);
+  /** @param minRows see `minRowsOf` */
+  constructor(session: BoundSession, sizes: BackboneSizes, places: number, minRows = 1) {
+    const slots = Math.max(places, minRows);
     this.#session = session;
     this.#sizes = sizes;
-    this.#leastRows = leastRows;
-    this.kept = new KeyValueSlots(sizes, slots);
+    this.#minRows = minRows;
+    this.cache = new KvCache(sizes, slots);
     this.#rows = new Float32Array(slots * sizes.width);
     this.#hidden = new Float32Array(slots * sizes.width);
     this.#logits = new Float32Array(slots * sizes.codes);
@@ -87,12 +87,12 @@ export class FirstStack {
    * @param rows [n, width]
    * @returns all rows' hidden states, [n, width], and the newest one's logits
    */
-  async read(slot: number, rows: Float32Array): Promise<Newest> {
+  async read(slot: number, rows: Float32Array): Promise<BackboneOutput> {
     const { width, codes } = this.#sizes;
     const count = rows.length / width;
-    const total = this.kept.lengthOf(slot) + count;
-    this.kept.makeRoom(total);
-    const { past, present } = this.kept.tensors(slot, 1);
+    const total = this.cache.lengthOf(slot) + count;
+    this.cache.makeRoom(total);
+    const { past, present } = this.cache.tensors(slot, 1);
     const hidden = new Float32Array(rows.length);
     const logits = new Float32Array(codes);
     const inputs = {
@@ -107,7 +107,7 @@ export class FirstStack {
       ...present,
     };
     await this.#session.bind(inputs, outputs).run();
-    this.kept.setLength(slot, total);
+    this.cache.setLength(slot, total);
     return { hidden, logits };
   }
 
@@ -118,17 +118,17 @@ export class FirstStack {
   }
 
   /** Reads one more row of each of these sequences. */
-  async step(slots: readonly number[]): Promise<Newest[]> {
-    const { kept } = this;
+  async step(slots: readonly number[]): Promise<BackboneOutput[]> {
+    const { cache } = this;
     const { width, codes } = this.#sizes;
-    for (const slot of slots) kept.makeRoom(kept.lengthOf(slot) + 1);
-    const count = Math.max(this.#leastRows, Math.max(...slots) + 1);
+    for (const slot of slots) cache.makeRoom(cache.lengthOf(slot) + 1);
+    const count = Math.max(this.#minRows, Math.max(...slots) + 1);
     // Whoever rests in a slot between has a row written behind its own, which its next one takes the place of.
-    for (let slot = 0; slot < count; slot++) this.#last[slot] = kept.lengthOf(slot);
+    for (let slot = 0; slot < count; slot++) this.#last[slot] = cache.lengthOf(slot);
     this.#total[0] = Math.max(...this.#last.subarray(0, count)) + 1;
     await this.#bound(count).run();
     return slots.map((slot) => {
-      kept.setLength(slot, kept.lengthOf(slot) + 1);
+      cache.setLength(slot, cache.lengthOf(slot) + 1);
       return {
         hidden: this.#hidden.slice(slot * width, (slot + 1) * width),
         logits: this.#logits.slice(slot * codes, (slot + 1) * codes),
@@ -137,10 +137,10 @@ export class FirstStack {
   }
 
   #bound(count: number): Binding {
-    if (this.#generation !== this.kept.generation) this.#bindings = [];
-    this.#generation = this.kept.generation;
+    if (this.#generation !== this.cache.generation) this.#bindings = [];
+    this.#generation = this.cache.generation;
     const { width, codes } = this.#sizes;
-    const { past, present } = this.kept.tensors(0, count);
+    const { past, present } = this.cache.tensors(0, count);
     this.#bindings[count] ??= this.#session.bind(
       {
         x: float32(this.#rows.subarray(0, count * width), [count, 1, width]),

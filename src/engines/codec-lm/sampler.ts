@@ -1,5 +1,5 @@
-/** How one of several codes is chosen by their logits. */
-export interface Choosing {
+/** How one of several codes is sampled by their logits. */
+export interface SamplerConfig {
   /** By which logits are divided; 0, or next to it, takes the likeliest. */
   readonly temperature: number;
   /** Only the likeliest `topK` count, and those as likely as the last of them; `null`: all. */
@@ -8,23 +8,23 @@ export interface Choosing {
   readonly topP?: number | null;
 }
 
-/** Chooses a code. @param draw gives a number in [0, 1); it is asked once, or not at all at temperature 0. */
-export function choose(logits: Float32Array, choosing: Choosing, draw: () => number): number {
-  if (choosing.temperature < LEAST_TEMPERATURE) return likeliest(logits);
+/** Samples a code. @param draw gives a number in [0, 1); it is asked once, or not at all at temperature 0. */
+export function sampleCode(logits: Float32Array, config: SamplerConfig, draw: () => number): number {
+  if (config.temperature < MIN_TEMPERATURE) return argmax(logits);
   if (room.length < logits.length) room = new Float64Array(logits.length);
   const shares = room.subarray(0, logits.length);
-  fillProbabilities(shares, logits, choosing);
+  fillProbabilities(shares, logits, config);
   return drawn(shares, draw());
 }
 
 /** Below it scores would be beyond what a float32 holds; long before that nothing but the likeliest is chosen. */
-const LEAST_TEMPERATURE = 1e-30;
+const MIN_TEMPERATURE = 1e-30;
 
 /** For the probabilities of one choice: there are thousands of choices a second. */
 let room = new Float64Array(0);
 
 /** The likeliest; of several as likely, the first. */
-export function likeliest(logits: Float32Array): number {
+export function argmax(logits: Float32Array): number {
   let best = 0;
   for (let at = 1; at < logits.length; at++) if (logits[at]! > logits[best]!) best = at;
   return best;
@@ -34,16 +34,16 @@ export function likeliest(logits: Float32Array): number {
  * How likely each code is, in the order of transformers' logit processors: temperature, top-k, top-p, softmax. A logit
  * of minus infinity is never chosen.
  */
-export function probabilities(logits: Float32Array, choosing: Choosing): Float64Array {
+export function probabilities(logits: Float32Array, config: SamplerConfig): Float64Array {
   const shares = new Float64Array(logits.length);
-  fillProbabilities(shares, logits, choosing);
+  fillProbabilities(shares, logits, config);
   return shares;
 }
 
 function fillProbabilities(
   shares: Float64Array,
   logits: Float32Array,
-  { temperature, topK, topP }: Choosing,
+  { temperature, topK, topP }: SamplerConfig,
 ): void {
   const count = logits.length;
   const scores = new Float32Array(count);
@@ -78,15 +78,15 @@ function largest(numbers: Float32Array, k: number): number {
   return rising[0]!;
 }
 
-/** @param least scores below it have no share */
-function fillSoftmax(shares: Float64Array, scores: Float32Array, least: number): void {
-  let most = Number.NEGATIVE_INFINITY;
-  for (let at = 0; at < scores.length; at++) if (scores[at]! > most) most = scores[at]!;
+/** @param min scores below it have no share */
+function fillSoftmax(shares: Float64Array, scores: Float32Array, min: number): void {
+  let max = Number.NEGATIVE_INFINITY;
+  for (let at = 0; at < scores.length; at++) if (scores[at]! > max) max = scores[at]!;
   let sum = 0;
   for (let at = 0; at < scores.length; at++) {
     const score = scores[at]!;
-    const isOut = score < least || score === Number.NEGATIVE_INFINITY;
-    const weight = isOut ? 0 : Math.exp(score - most);
+    const isOut = score < min || score === Number.NEGATIVE_INFINITY;
+    const weight = isOut ? 0 : Math.exp(score - max);
     shares[at] = weight;
     sum += weight;
   }
@@ -106,4 +106,36 @@ function drawn(shares: Float64Array, number: number): number {
   if (!(sum > 0)) throw new Error("No code can be chosen: the scores are NaN or infinite.");
   // Rounding may leave the sum a little below 1.
   return last;
+}
+
+/** How less likely first codes become that were chosen before. */
+export interface RepetitionPenalty {
+  /** Applies it to the score of a code that was. */
+  readonly of: (score: number) => number;
+  /** Frames that it looks back over; `null`: all. */
+  readonly window: number | null;
+}
+
+/** The first codes of an utterance's frames, as they were sampled. */
+export class CodeHistory {
+  readonly #codes: number[] = [];
+
+  get count(): number {
+    return this.#codes.length;
+  }
+
+  note(code: number): void {
+    this.#codes.push(code);
+  }
+
+  /** Logits with the penalty, once for a code; `spared` has none. They are the caller's own. */
+  penalised(logits: Float32Array, penalty: RepetitionPenalty | null, spared: number | null): Float32Array {
+    const scores = logits.slice();
+    if (penalty === null) return scores;
+    const { window, of } = penalty;
+    for (const code of new Set(window === null ? this.#codes : this.#codes.slice(-window))) {
+      if (code !== spared) scores[code] = of(scores[code]!);
+    }
+    return scores;
+  }
 }

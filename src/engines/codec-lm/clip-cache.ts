@@ -1,11 +1,11 @@
 import { Recent } from "../../model/recent.ts";
 
 /** Clips of which something is kept. */
-const MOST = 64;
+const MAX_CLIPS = 64;
 
 /** What was made of clips, for those that come again: in every turn of a conversation the client sends them anew. */
-export class HeardClips<T> {
-  readonly #kept = new Recent<T>(MOST);
+export class ClipCache<T> {
+  readonly #kept = new Recent<T>(MAX_CLIPS);
 
   /** @param digests of all that is heard together; where one is not known, nothing is kept */
   async of(digests: readonly (string | undefined)[], make: () => Promise<T>): Promise<T> {

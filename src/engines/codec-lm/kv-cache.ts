@@ -2,13 +2,13 @@ import { float32, type Tensors } from "../../tensors/tensor.ts";
 import type { TransformerSizes } from "./transformer.ts";
 
 /** Positions that there is room for at first. */
-const LEAST = 512;
+const MIN_CAPACITY = 512;
 
 /**
  * Keys and values of several sequences, each in a slot of its own: for each layer float32 [slots, key heads, capacity,
  * head width]. A graph reads them and writes the new rows' into them. Memory that no position has needed yet is not taken.
  */
-export class KeyValueSlots {
+export class KvCache {
   readonly #sizes: TransformerSizes;
   readonly #slots: number;
   readonly #lengths: Int32Array;
@@ -40,12 +40,12 @@ export class KeyValueSlots {
    * @throws Error when they are more than the model has
    */
   makeRoom(positions: number): void {
-    const most = this.#sizes.positions;
-    if (positions > most) throw new Error(`The model has ${most} positions; ${positions} are asked for.`);
+    const max = this.#sizes.positions;
+    if (positions > max) throw new Error(`The model has ${max} positions; ${positions} are asked for.`);
     if (positions < this.#capacity) return;
-    let capacity = Math.max(this.#capacity, LEAST);
+    let capacity = Math.max(this.#capacity, MIN_CAPACITY);
     while (capacity <= positions) capacity *= 2;
-    this.#exchange(Math.min(capacity, most + 1));
+    this.#exchange(Math.min(capacity, max + 1));
   }
 
   /** Gives the memory back. All sequences are forgotten. */

@@ -11,7 +11,7 @@ import { EMBEDDED_ADAPTER, embeddedWriter } from "../src/writers/llama/embedded.
 import { type GgufWriterOptions, openGgufWriter } from "../src/writers/llama/gguf-writer.ts";
 import { openReplySource } from "../src/writers/replies/reply-source.ts";
 import { replying } from "../src/writers/replies/replying-writer.ts";
-import { tidied } from "../src/writers/tidied.ts";
+import { speakableOnly } from "../src/writers/speakable-only.ts";
 import { CACHE } from "./top.ts";
 
 /**
@@ -37,7 +37,7 @@ const model = await openGgufWriter(options);
 const writer =
   values.raw === true
     ? model
-    : gated(tidied(replying(model, await openReplySource())), await openGateClassifier());
+    : gated(speakableOnly(replying(model, await openReplySource())), await openGateClassifier());
 process.stderr.write(`loaded in ${Math.round(performance.now() - beganLoading)} ms\n`);
 for (const line of readFileSync(prompts, "utf8").trim().split("\n")) {
   const prompt = JSON.parse(line) as Prompt | Talk;

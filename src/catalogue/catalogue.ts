@@ -17,7 +17,7 @@ export interface CatalogueOptions {
 }
 
 /** What loaded checkpoints may take together where nobody says: 4 GiB. */
-export const MIN_BUDGET_BYTES = 4096 * 2 ** 20;
+const MIN_BUDGET_BYTES = 4096 * 2 ** 20;
 
 /** A model for the time of one utterance. */
 export interface Lease {

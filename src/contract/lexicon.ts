@@ -1,7 +1,7 @@
 import Type from "typebox";
 
 /** Words that one request may say how to say, at most, and how long each and what is said for it may be. */
-export const MAX_LEXICON_WORDS = 100;
+const MAX_LEXICON_WORDS = 100;
 export const MAX_LEXICON_WORD_CHARS = 64;
 export const MAX_LEXICON_SAID_CHARS = 200;
 

@@ -3,7 +3,7 @@ import type { Delivery, UnusedKnobs } from "../model/script.ts";
 import { MAX_NEW_TOKENS, MIN_NEW_TOKENS } from "./limits.ts";
 import { nullableInteger, nullableNumber } from "./nullable.ts";
 
-export const AUDIO_QUALITIES = ["low", "medium", "high"] as const;
+const AUDIO_QUALITIES = ["low", "medium", "high"] as const;
 
 export type AudioQuality = (typeof AUDIO_QUALITIES)[number];
 

@@ -36,7 +36,7 @@ function codeOf({ status, param }: ServiceError): string | null {
 }
 
 /** The headers that a failure adds: when to retry, which methods are allowed, how to authenticate. */
-export function errorHeaders(error: ServiceError): Record<string, string> {
+function errorHeaders(error: ServiceError): Record<string, string> {
   return {
     ...(error.retryAfterMs === null ? {} : retryHeaders(error.retryAfterMs)),
     ...(error.allow.length === 0 ? {} : { Allow: error.allow.join(", ") }),

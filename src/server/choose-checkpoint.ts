@@ -9,7 +9,7 @@ import { inFull } from "./in-full.ts";
 export const AUTO = "auto";
 
 /** A first sentence that takes longer is waited for too long. */
-export const MAX_FIRST_SENTENCE_S = 1.5;
+const MAX_FIRST_SENTENCE_S = 1.5;
 
 /** What a choice depends on. */
 export interface Choice {

@@ -5,7 +5,7 @@ import { DeferredWriter } from "../writers/deferred-writer.ts";
 import { openGateClassifier } from "../writers/gate/gate-classifier.ts";
 import { gated } from "../writers/gate/gated.ts";
 import { openGgufWriter } from "../writers/llama/gguf-writer.ts";
-import { tidied } from "../writers/tidied.ts";
+import { speakableOnly } from "../writers/speakable-only.ts";
 import { checkpointWriter } from "./checkpoint-writer.ts";
 import { largeWriter } from "./large-writer.ts";
 import { neededSetting } from "./needed-setting.ts";
@@ -41,7 +41,7 @@ export function composeWriter(settings: Settings, sources: WriterSources): Defer
 async function guarded(inner: Inner, settings: Settings["writer"]): Promise<Writer> {
   const gate = settings.gate ? await openGateClassifier() : null;
   try {
-    const writer = tidied(await inner.open(), systemPromptOf(settings));
+    const writer = speakableOnly(await inner.open(), systemPromptOf(settings));
     return gate === null ? writer : gated(writer, gate);
   } catch (error) {
     await gate?.close();

@@ -7,7 +7,7 @@ export interface NewKey extends BucketLimits {
 }
 
 /** The largest rate and burst of a key. */
-export const MAX_KEY_RATE = 1_000_000;
+const MAX_KEY_RATE = 1_000_000;
 
 /** What is wrong with a key that is asked for, as one sentence, or null. */
 export function newKeyProblem({ label, rpm, burst }: NewKey): string | null {

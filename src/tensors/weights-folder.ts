@@ -29,7 +29,7 @@ export interface Weights {
   /** So many bytes of a variable from one of its bytes on, as they lie in the file. @throws WeightsError */
   bytes(name: string, from: number, length: number): Promise<Uint8Array>;
   /** Reads a variable once for nothing, so that the system has its rows at hand. @throws WeightsError as `variable` does */
-  bringNear(name: string): Promise<void>;
+  preload(name: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -127,7 +127,7 @@ function weightsOf(
       if (from < 0 || from + length > found.bytes) throw new WeightsError(`${name} ends before that.`);
       return await sources.get(found.file)!.read(found.from + from, length);
     },
-    async bringNear(name) {
+    async preload(name) {
       const { file, from, bytes } = variable(name);
       const room = new Uint8Array(Math.min(NEAR_BYTES, bytes));
       for (let done = 0; done < bytes; done += room.length) {

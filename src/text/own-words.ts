@@ -4,8 +4,8 @@ import { hasSpeakable } from "./speakable.ts";
 /** A user's word and how it is said: `/phonemes/`, or other words that are read in its place. */
 export type OwnWord = readonly [word: string, said: string];
 
-export const MAX_WORD_CHARS = 64;
-export const MAX_SAID_CHARS = 200;
+const MAX_WORD_CHARS = 64;
+const MAX_SAID_CHARS = 200;
 
 /** What is wrong with a user's word or with what is said for it, and what to do about it; null for nothing. */
 export function faultOf([word, said]: OwnWord): string | null {

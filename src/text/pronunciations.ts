@@ -4,7 +4,7 @@ const FORM = "write a word, a tab, and its /phonemes/ or other words on each lin
 const XML = /^[\s\ufeff]{0,100}<(?:\?xml|lexicon)\b/;
 
 /** More lines than any list of words for one purpose has. */
-export const MAX_LINES = 10_000;
+const MAX_LINES = 10_000;
 
 /**
  * Reads a list of words and how they are said: a line a word, a tab between the word and its `/phonemes/` or other

@@ -5,7 +5,7 @@ import type { Frame, Piece, SpeechModel, SpeechReport } from "../model/speech-mo
 import type { NativeGate, NativeGuard } from "./native-gate.ts";
 
 /** What a thread is started with. */
-export interface GuestData {
+export interface ThreadData {
   /** Address of the module whose {@link ModelModule.createModel} makes the thread's model. */
   readonly entry: string;
   /** Handed to `createModel` as it is. */
@@ -16,7 +16,7 @@ export interface GuestData {
   readonly gate: NativeGate;
 }
 
-/** What the module at {@link GuestData.entry} exports. */
+/** What the module at {@link ThreadData.entry} exports. */
 export interface ModelModule {
   readonly createModel: (options: unknown, guard: NativeGuard) => Promise<SpeechModel>;
 }
@@ -43,7 +43,7 @@ export interface OpenMessage {
 /** One answer to a pull of text: a piece, its end, or that the source threw (the host keeps the error). */
 export type TextItem = { readonly piece: string } | "end" | "failed";
 
-export type ToGuest =
+export type ToThread =
   | OpenMessage
   | { readonly kind: "text"; readonly id: number; readonly item: TextItem }
   | { readonly kind: "credit"; readonly id: number; readonly frames: number }

@@ -2,16 +2,16 @@ import type { ResourceLimits } from "node:worker_threads";
 import type { Encoding } from "../audio/encode/encoder.ts";
 import type { Script } from "../model/script.ts";
 import { SpeechFailedError } from "../model/speech-model.ts";
-import { GuestWorker } from "./guest-worker.ts";
 import { HostUtterance } from "./host-utterance.ts";
+import { ModelThread } from "./model-thread.ts";
 import { packHistory } from "./pack-history.ts";
-import type { GuestData, ToHost } from "./protocol.ts";
+import type { ThreadData, ToHost } from "./protocol.ts";
 import { Watchdog } from "./watchdog.ts";
 import { fromWireError } from "./wire-error.ts";
 
 /** How a thread is started. */
 export interface SpeechThreadOptions {
-  readonly guest: Omit<GuestData, "gate">;
+  readonly data: Omit<ThreadData, "gate">;
   /** Frames that an utterance may be ahead of its consumer. */
   readonly creditFrames: number;
   readonly resourceLimits: ResourceLimits;
@@ -40,15 +40,15 @@ export class SpeechThread {
   #markReady = (): void => {};
   #markUnusable = (_error: SpeechFailedError): void => {};
 
-  readonly worker: GuestWorker;
+  readonly worker: ModelThread;
   /** Resolves when the model is made; rejects with the reason when it cannot be, or the thread ends or hangs first. */
   readonly ready: Promise<void>;
 
   /** @throws what the system says when it has no thread to give. */
   constructor(options: SpeechThreadOptions) {
-    const { guest, resourceLimits, startTimeoutMs, pingMs, stallMs } = options;
+    const { data, resourceLimits, startTimeoutMs, pingMs, stallMs } = options;
     this.#options = options;
-    this.worker = new GuestWorker(guest, resourceLimits);
+    this.worker = new ModelThread(data, resourceLimits);
     this.worker.onMessage((message) => this.#receive(message));
     void this.worker.exited.then((error) => options.onExit(this.#lose(error)));
     this.ready = new Promise((resolve, reject) => {

@@ -91,7 +91,7 @@ export interface WorkerPool extends SpeechModel {
  * A small young generation: a model's weights and numbers are outside the heap. With the embedded voice in two threads,
  * 4 MB keep the process 25 MB smaller than 8 and 55 MB smaller than 16, at the same CPU time.
  */
-export const DEFAULT_LIMITS: ResourceLimits = { maxYoungGenerationSizeMb: 4 };
+const DEFAULT_LIMITS: ResourceLimits = { maxYoungGenerationSizeMb: 4 };
 
 /**
  * Starts `size` threads at once and resolves when each has its model; when one cannot be made, ends the others and
@@ -196,7 +196,7 @@ export async function createWorkerPool(options: WorkerPoolOptions): Promise<Work
 
 function threadOptions(options: WorkerPoolOptions): Omit<SpeechThreadOptions, "onExit" | "onHung"> {
   return {
-    guest: {
+    data: {
       entry: options.entry.href,
       create: options.create,
       isBatching: options.isBatching ?? false,

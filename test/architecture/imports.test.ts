@@ -81,7 +81,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Modules chosen at run time: the entry that a speech thread is told to load. */
-const COMPUTED = ["src/workers/guest.ts"];
+const COMPUTED = ["src/workers/thread-entry.ts"];
 
 /** What browsers share: the playground makes its files with the same encoders, which Node alone opens by `open-encoder`. */
 const FOR_BROWSERS = /^src\/(contract|captions|client|audio\/encode)\/(?!open-encoder\.ts$)/;

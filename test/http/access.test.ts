@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { memoryStore } from "../../src/tenancy/memory-store.ts";
+import { memoryStore } from "../tenancy/memory-store.ts";
 import { startTestServer, type TestServer, type TestServerOptions } from "./start.ts";
 import type { Reply } from "./wire.ts";
 

@@ -8,9 +8,9 @@ import type { Writer } from "../../src/model/writer.ts";
 import { type RunningServer, startServer } from "../../src/server/start-server.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import type { Buckets } from "../../src/tenancy/buckets.ts";
-import { memoryStore } from "../../src/tenancy/memory-store.ts";
 import type { Store } from "../../src/tenancy/store.ts";
 import { type Tenancy, tenancyOn } from "../../src/tenancy/tenancy.ts";
+import { memoryStore } from "../tenancy/memory-store.ts";
 import type { Reply } from "./wire.ts";
 
 /** A whole server on a free port, over an engine that makes tones, with one key. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it, test } from "node:test";
 import { memoryBuckets } from "../../src/tenancy/buckets/memory.ts";
-import { memoryStore } from "../../src/tenancy/memory-store.ts";
+import { memoryStore } from "../tenancy/memory-store.ts";
 import { within } from "../waiting.ts";
 import { openRaw } from "./raw-socket.ts";
 import { startTestServer, type TestServer } from "./start.ts";

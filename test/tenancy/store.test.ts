@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { libsqlStore } from "../../src/tenancy/libsql-store.ts";
-import { memoryStore } from "../../src/tenancy/memory-store.ts";
 import { temporaryFolder } from "./folders.ts";
+import { memoryStore } from "./memory-store.ts";
 import { storeConformance } from "./store-conformance.ts";
 
 storeConformance("memory", async () => memoryStore());

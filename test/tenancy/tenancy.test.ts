@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { loadSettings } from "../../src/settings/load.ts";
 import { newApiKey } from "../../src/tenancy/api-key.ts";
-import { memoryStore } from "../../src/tenancy/memory-store.ts";
 import { openTenancy } from "../../src/tenancy/open.ts";
 import { type Tenancy, tenancyOn } from "../../src/tenancy/tenancy.ts";
 import { temporaryFolder } from "./folders.ts";
+import { memoryStore } from "./memory-store.ts";
 
 const TERMS = { label: "team", rpm: 60, burst: 2 };
 

@@ -3,10 +3,10 @@ import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { createToneModel } from "../../src/engines/tone/tone.ts";
 import type { SpeechModel } from "../../src/model/speech-model.ts";
-import { GuestUtterance } from "../../src/workers/guest-utterance.ts";
 import type { OpenMessage } from "../../src/workers/protocol.ts";
 import { createScheduler } from "../../src/workers/scheduler.ts";
 import { TimeShares } from "../../src/workers/time-shares.ts";
+import { WorkerUtterance } from "../../src/workers/worker-utterance.ts";
 import { LONG_TEXT, SHORT_TEXT, scriptOf } from "../model/scripts.ts";
 import { within } from "../waiting.ts";
 
@@ -178,11 +178,11 @@ test("whoever comes later has saved no time up", async () => {
   assert.equal(shares.usedMs("a"), 500);
 });
 
-/** What a guest does, on a clock that stands still, with each frame's utterance written down. */
+/** What a worker does, on a clock that stands still, with each frame's utterance written down. */
 async function createThread(given?: SpeechModel) {
   const model = given ?? (await createToneModel());
   const scheduler = createScheduler();
-  const utterances = new Map<number, GuestUtterance>();
+  const utterances = new Map<number, WorkerUtterance>();
   const log: number[] = [];
   const failures: string[] = [];
   let wanted = 0;
@@ -207,7 +207,7 @@ async function createThread(given?: SpeechModel) {
         ...script,
         hasMouth: false,
       };
-      const utterance: GuestUtterance = new GuestUtterance(model, message, {
+      const utterance: WorkerUtterance = new WorkerUtterance(model, message, {
         onPull: () => utterance.deliver("end"),
         onFrame() {
           log.push(id);
@@ -227,7 +227,7 @@ async function createThread(given?: SpeechModel) {
       if (text !== null) utterance.deliver({ piece: text });
     },
     between: () => new Promise<void>((resolve) => scheduler.between(resolve)),
-    utterance(id: number): GuestUtterance {
+    utterance(id: number): WorkerUtterance {
       return utterances.get(id) ?? assert.fail(`no utterance ${id}`);
     },
     /** Waits until there have been that many frames in all. */

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { SentenceCutter } from "../../src/text/sentence-cutter.ts";
-import { tidied } from "../../src/writers/tidied.ts";
+import { speakableOnly } from "../../src/writers/speakable-only.ts";
 import { dialogueOf, passagesOf } from "./dialogues.ts";
 import { ScriptedWriter } from "./scripted-writer.ts";
 
@@ -32,6 +32,6 @@ export async function spokenOf(pieces: readonly string[], heard = "Hi."): Promis
 
 /** What is said of a reply that its writer gives in these passages. */
 export async function spokenOfSentences(passages: readonly string[], heard = "Hi."): Promise<string> {
-  const said = await passagesOf(tidied(new ScriptedWriter(passages)), dialogueOf(heard));
+  const said = await passagesOf(speakableOnly(new ScriptedWriter(passages)), dialogueOf(heard));
   return said.map(({ text }) => text).join(" ");
 }

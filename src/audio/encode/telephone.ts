@@ -4,7 +4,7 @@ import { kaiserLowPass } from "../low-pass.ts";
 import { type Encoder, NOTHING } from "./encoder.ts";
 
 /** What telephones take: a byte a sample, 8 kHz. */
-export const TELEPHONE_RATE_HZ = 8_000;
+const TELEPHONE_RATE_HZ = 8_000;
 
 const STEP = SAMPLE_RATE_HZ / TELEPHONE_RATE_HZ;
 const TAPS = 63;

@@ -16,7 +16,7 @@ export interface FrameEmbeddings {
   /** A frame at the backbone's input: [width], the caller's own. */
   ofFrame(frame: Frame): Float32Array;
   /** Has what is read for each frame at hand. */
-  bringNear(): Promise<void>;
+  preload(): Promise<void>;
 }
 
 /** A model as far as all kinds of them are alike. */

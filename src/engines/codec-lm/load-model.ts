@@ -74,7 +74,7 @@ export async function loadModel<Settings>(
     const loading = { opened, setup, positions, generation, tokenizer, weights, transformers };
     const { voices, speaker, backbone, depthDecoder, ...model } = await build(loading);
     const minRows = minRowsOf(precision);
-    await model.embeddings.bringNear();
+    await model.embeddings.preload();
     const large = await opened.session(backbone.graph, transformers, backbone.name);
     const small = await opened.session(depthDecoder.graph, transformers, depthDecoder.name);
     const batch = new FrameBatch(

@@ -39,7 +39,7 @@ export async function lookOverCheckpoint(folder: string, look: Look = {}): Promi
   const problems: string[] = [];
   /** Are told last: there may be many. */
   const damaged: string[] = [];
-  const noting = async <T>(work: () => Promise<T>): Promise<T | null> => {
+  const collectErrors = async <T>(work: () => Promise<T>): Promise<T | null> => {
     try {
       return await work();
     } catch (error) {
@@ -48,10 +48,10 @@ export async function lookOverCheckpoint(folder: string, look: Look = {}): Promi
       return null;
     }
   };
-  const checkpoint = await noting(() => architecture.describe(folder, config));
+  const checkpoint = await collectErrors(() => architecture.describe(folder, config));
   facts.push(...(checkpoint?.facts ?? []));
   for (const part of checkpoint?.weights ?? []) {
-    await noting(async () => {
+    await collectErrors(async () => {
       const weights = await openPart(folder, part);
       try {
         problems.push(...problemsOf(weights, part));
@@ -63,9 +63,9 @@ export async function lookOverCheckpoint(folder: string, look: Look = {}): Promi
       }
     });
   }
-  await noting(async () => architecture.checkGeneration(await readFields(folder, GENERATION)));
+  await collectErrors(async () => architecture.checkGeneration(await readFields(folder, GENERATION)));
   if (checkpoint !== null) {
-    await noting(async () =>
+    await collectErrors(async () =>
       problems.push(...tokenizerProblems(checkpoint, await checkpoint.readTokenizer())),
     );
   }

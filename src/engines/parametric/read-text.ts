@@ -50,7 +50,7 @@ export interface ReadingOptions {
 }
 
 /** Opens the reading of text as phonemes by itself, without the voice. */
-export async function openPhonemizer(
+async function openPhonemizer(
   voiceDir: string,
   { tables: given, ...options }: ReadingOptions = {},
   guard?: NativeGuard,

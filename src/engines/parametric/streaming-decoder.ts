@@ -1,7 +1,7 @@
 import { type GraphEdit, type Node, node, rewriteGraph, withoutAttribute } from "../../tensors/onnx-model.ts";
 
 /** Columns that a convolution of width 7 keeps from the chunk before. */
-export const PAST_COLUMNS = 6;
+const PAST_COLUMNS = 6;
 
 /** Zero columns that stand for what lies beyond either end of a sentence: half a convolution's width. */
 export const EDGE_COLUMNS = 3;

@@ -27,7 +27,7 @@ export interface WhisperDescription {
 }
 
 /** The graphs, and what the encoder makes of silence. */
-export const WHISPER_FILES = ["encoder.onnx", "decoder.onnx", "silence.f32"] as const;
+const WHISPER_FILES = ["encoder.onnx", "decoder.onnx", "silence.f32"] as const;
 export type WhisperFile = (typeof WHISPER_FILES)[number];
 
 /** Goes up with every change of the graphs, of what goes into them, or of this file. */

@@ -58,8 +58,8 @@ export class Embeddings {
   }
 
   /** Has what is read for each frame at hand. */
-  async bringNear(): Promise<void> {
-    for (const name of new Set(this.#audio)) await this.#weights.bringNear(name);
+  async preload(): Promise<void> {
+    for (const name of new Set(this.#audio)) await this.#weights.preload(name);
   }
 
   /** [positions, width of the backbone] */

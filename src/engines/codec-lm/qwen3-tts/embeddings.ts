@@ -36,9 +36,9 @@ export class Embeddings {
   }
 
   /** Has what is read for each frame at hand. */
-  async bringNear(): Promise<void> {
+  async preload(): Promise<void> {
     for (let codebook = 0; codebook < this.#codebooks; codebook++) {
-      await this.#weights.bringNear(nameOf(codebook));
+      await this.#weights.preload(nameOf(codebook));
     }
   }
 

@@ -67,7 +67,7 @@ export interface Figures {
   readonly pitchSpread: number;
 }
 
-export function figuresOf({ frames, track, activity }: Measured): Figures {
+function figuresOf({ frames, track, activity }: Measured): Figures {
   const { isSpeech } = activity;
   const voiced: number[] = [];
   const levels: number[] = [];

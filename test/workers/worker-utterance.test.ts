@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FRAME_SAMPLES } from "../../src/audio/format.ts";
 import type { SpeechModel } from "../../src/model/speech-model.ts";
-import { GuestUtterance } from "../../src/workers/guest-utterance.ts";
 import { packHistory } from "../../src/workers/pack-history.ts";
+import { WorkerUtterance } from "../../src/workers/worker-utterance.ts";
 import { scriptOf } from "../model/scripts.ts";
 
 test("the samples of earlier turns are there while they are heard, and let go of with the first frame", async () => {
@@ -27,7 +27,7 @@ test("the samples of earlier turns are there while they are heard, and let go of
   };
   const { speaker, delivery, preset, seed } = scriptOf({ text: "Yes." });
   const asked = { speaker, delivery, preset, seed, lexicon: [], hasMouth: false, encoding: null, asker: "" };
-  const utterance = new GuestUtterance(
+  const utterance = new WorkerUtterance(
     model,
     { kind: "open", id: 1, history, credit: 2, ...asked },
     {

@@ -1,17 +1,17 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { type Frame, type Piece, SpeechFailedError, type SpeechModel } from "../model/speech-model.ts";
 import { createBatchScheduler } from "./batch-scheduler.ts";
-import { GuestUtterance } from "./guest-utterance.ts";
 import { guardOf } from "./native-gate.ts";
-import type { GuestData, ModelModule, OpenMessage, ToGuest, ToHost } from "./protocol.ts";
+import type { ModelModule, OpenMessage, ThreadData, ToHost, ToThread } from "./protocol.ts";
 import { createScheduler } from "./scheduler.ts";
 import { toWireError } from "./wire-error.ts";
+import { WorkerUtterance } from "./worker-utterance.ts";
 
-const { entry, create, isBatching, gate } = workerData as GuestData;
+const { entry, create, isBatching, gate } = workerData as ThreadData;
 
-const early: ToGuest[] = [];
-let receive = (message: ToGuest): void => void early.push(message);
-parentPort?.on("message", (message: ToGuest) => receive(message));
+const early: ToThread[] = [];
+let receive = (message: ToThread): void => void early.push(message);
+parentPort?.on("message", (message: ToThread) => receive(message));
 
 try {
   const module = (await import(entry)) as ModelModule;
@@ -23,7 +23,7 @@ try {
 }
 
 function serve(model: SpeechModel): void {
-  const utterances = new Map<number, GuestUtterance>();
+  const utterances = new Map<number, WorkerUtterance>();
   const scheduler = isBatching ? createBatchScheduler() : createScheduler();
 
   const forget = (id: number): void => {
@@ -35,7 +35,7 @@ function serve(model: SpeechModel): void {
 
   const open = (message: OpenMessage): void => {
     const { id } = message;
-    const utterance = new GuestUtterance(model, message, {
+    const utterance = new WorkerUtterance(model, message, {
       onPull: () => post({ kind: "pull", id }),
       onFrame: (frame) => postFrame(id, frame),
       onEnd(report) {

@@ -1,12 +1,12 @@
 import { type ResourceLimits, Worker } from "node:worker_threads";
 import { awaitOutside, createGate, shut } from "./native-gate.ts";
-import type { GuestData, ToGuest, ToHost } from "./protocol.ts";
+import type { ThreadData, ToHost, ToThread } from "./protocol.ts";
 
 /**
- * The bare thread that `guest.ts` runs in, and how it is ended without taking the process along: from outside, unless it
+ * The bare thread that `thread-entry.ts` runs in, and how it is ended without taking the process along: from outside, unless it
  * is in native code; then by itself, when it comes out.
  */
-export class GuestWorker {
+export class ModelThread {
   readonly #worker: Worker;
   readonly #gate = createGate();
   #error: Error | null = null;
@@ -15,9 +15,9 @@ export class GuestWorker {
   readonly exited: Promise<Error>;
 
   /** @throws what the system says when it has no thread to give. */
-  constructor(guest: Omit<GuestData, "gate">, resourceLimits: ResourceLimits) {
-    this.#worker = new Worker(new URL("./guest.js", import.meta.url), {
-      workerData: { ...guest, gate: this.#gate } satisfies GuestData,
+  constructor(data: Omit<ThreadData, "gate">, resourceLimits: ResourceLimits) {
+    this.#worker = new Worker(new URL("./thread-entry.js", import.meta.url), {
+      workerData: { ...data, gate: this.#gate } satisfies ThreadData,
       resourceLimits,
       name: "speech",
       execArgv: [],
@@ -36,7 +36,7 @@ export class GuestWorker {
     this.#worker.on("message", receive);
   }
 
-  post(message: ToGuest, transfer: readonly ArrayBuffer[] = []): void {
+  post(message: ToThread, transfer: readonly ArrayBuffer[] = []): void {
     this.#worker.postMessage(message, [...transfer]);
   }
 

@@ -9,7 +9,7 @@ import { leavesOpen } from "./stage-directions.ts";
  * The same writer, of whose words only {@link plainSpeech} is let through; when nothing is, it asks to hear more.
  * Numbers may be said that the dialogue, its instructions or `told`, what an operator told the writer, mentions.
  */
-export function tidied(writer: Writer, told = ""): Writer {
+export function speakableOnly(writer: Writer, told = ""): Writer {
   return {
     name: writer.name,
     write: (dialogue, signal) => tidy(writer.write(dialogue, signal), dialogue, told),

@@ -1,6 +1,6 @@
-import { fromTicks, toTicks } from "./audio-ticks.ts";
-import type { KeyRecord, Store, UsageRecord, UsageTotals } from "./store.ts";
-import { StoreError } from "./store-error.ts";
+import { fromTicks, toTicks } from "../../src/tenancy/audio-ticks.ts";
+import type { KeyRecord, Store, UsageRecord, UsageTotals } from "../../src/tenancy/store.ts";
+import { StoreError } from "../../src/tenancy/store-error.ts";
 
 interface Meter {
   requests: number;

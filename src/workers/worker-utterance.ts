@@ -7,7 +7,7 @@ import type { OpenMessage, TextItem } from "./protocol.ts";
 import { TextInbox } from "./text-inbox.ts";
 
 /** What becomes of an utterance, as it happens. */
-export interface GuestUtteranceEvents {
+export interface WorkerUtteranceEvents {
   onPull(): void;
   onFrame(frame: Frame | Piece): void;
   onEnd(report: SpeechReport): void;
@@ -20,10 +20,10 @@ export interface GuestUtteranceEvents {
 }
 
 /** One utterance inside a thread: a model's generator, the credit it may compute on, and when its next frame is due. */
-export class GuestUtterance {
+export class WorkerUtterance {
   readonly #generator: AsyncGenerator<Frame | Piece, SpeechReport, void>;
   readonly #hear: () => Promise<void>;
-  readonly #events: GuestUtteranceEvents;
+  readonly #events: WorkerUtteranceEvents;
   readonly #inbox: TextInbox;
   readonly #stop = new AbortController();
   /** Pieces that have come for a model that waits: handed over when it is this utterance's turn. */
@@ -36,7 +36,7 @@ export class GuestUtterance {
   #hasSpoken = false;
   #release = (): void => {};
 
-  constructor(model: SpeechModel, message: OpenMessage, events: GuestUtteranceEvents) {
+  constructor(model: SpeechModel, message: OpenMessage, events: WorkerUtteranceEvents) {
     const { history, speaker, delivery, preset, lexicon, hasMouth, seed, encoding } = message;
     this.asker = message.asker;
     this.#history = history;

@@ -85,9 +85,7 @@ function penaltyOf(
   { repetitionPenalty, penaltyWindow = PENALTY_WINDOW }: SamplingParams,
 ): RepetitionPenalty {
   const isAsked = repetitionPenalty !== undefined;
-  const factor = isAsked
-    ? 1 + PENALTY_UNIT * repetitionPenalty
-    : fields.positive("repetition_penalty", 1.05);
+  const factor = isAsked ? 1 + PENALTY_UNIT * repetitionPenalty : fields.positive("repetition_penalty", 1.05);
   return {
     of: (score) => (score < 0 ? score * factor : score / factor),
     window: isAsked ? penaltyWindow : null,

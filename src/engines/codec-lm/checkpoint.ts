@@ -1,6 +1,6 @@
 import type { Tokenizer } from "../../tokens/tokenizer-file.ts";
 import type { Fields } from "./fields.ts";
-import type { Manifest } from "./manifest.ts";
+import type { WeightsPart } from "./manifest.ts";
 import type { CodecLanguageModel, Precision, Setup } from "./model.ts";
 import type { Quantisation } from "./quantised-weights.ts";
 import type { Qwen3TtsConfig } from "./qwen3-tts/config.ts";
@@ -46,15 +46,6 @@ export interface Checkpoint {
   readTokenizer(): Promise<Tokenizer>;
   /** @throws CheckpointError, WeightsError or TokenizerError saying what is missing or wrong; the signal's reason */
   open(setup: Setup): Promise<CodecLanguageModel>;
-}
-
-/** Weights of a checkpoint: where they are, and which. */
-export interface WeightsPart {
-  /** Within the checkpoint's folder; "" is the folder itself. */
-  readonly folder: string;
-  /** The file, or the index of several. */
-  readonly file: string;
-  readonly manifest: Manifest;
 }
 
 /** A token that a configuration names by its number. */

@@ -2,9 +2,9 @@ import { firstUnfinite } from "../../tensors/finite.ts";
 import { BYTES, isFloat } from "../../tensors/variable.ts";
 import type { Weights } from "../../tensors/weights-folder.ts";
 import { identify } from "./architectures.ts";
-import { type Checkpoint, GENERATION, tokenizerProblems, type WeightsPart } from "./checkpoint.ts";
+import { type Checkpoint, GENERATION, tokenizerProblems } from "./checkpoint.ts";
 import { readFields } from "./fields.ts";
-import { inPart, openPart, problemsOf } from "./manifest.ts";
+import { inPart, openPart, problemsOf, type WeightsPart } from "./manifest.ts";
 import { memoryFact } from "./memory.ts";
 
 /** How closely a checkpoint is looked at. */

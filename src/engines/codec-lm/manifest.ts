@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { WeightsError } from "../../tensors/byte-source.ts";
 import { GraphFile } from "../../tensors/graph-file.ts";
 import { openWeights, type Weights } from "../../tensors/weights-folder.ts";
-import type { WeightsPart } from "./checkpoint.ts";
 import type { TransformerSizes } from "./transformer.ts";
 import { WeightsInGraph } from "./weights-in-graph.ts";
 
@@ -15,6 +14,15 @@ export interface Manifest {
   readonly shared: readonly (readonly string[])[];
   /** Tensors that are passed over. */
   readonly isUnused: (name: string) => boolean;
+}
+
+/** Weights of a checkpoint: where they are, and which. */
+export interface WeightsPart {
+  /** Within the checkpoint's folder; "" is the folder itself. */
+  readonly folder: string;
+  /** The file, or the index of several. */
+  readonly file: string;
+  readonly manifest: Manifest;
 }
 
 /** Names of tensors, and their shapes. */

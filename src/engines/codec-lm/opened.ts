@@ -1,9 +1,8 @@
 import type { GraphFile } from "../../tensors/graph-file.ts";
 import { type BoundSession, openBoundSession, openSession, type Session } from "../../tensors/session.ts";
 import type { Weights } from "../../tensors/weights-folder.ts";
-import type { WeightsPart } from "./checkpoint.ts";
 import { CheckpointError } from "./fields.ts";
-import { openPart, problemsOf } from "./manifest.ts";
+import { openPart, problemsOf, type WeightsPart } from "./manifest.ts";
 import type { Precision, Setup } from "./model.ts";
 import { openQuantised, type Quantisation } from "./quantised-weights.ts";
 

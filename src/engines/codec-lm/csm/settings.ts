@@ -29,11 +29,11 @@ const OPTIONS = [
 export function settingsOf(generation: Fields, { sampling, options }: Utterance): GenerationSettings {
   const given = optionFields(options, "CSM", { texts: [], values: OPTIONS });
   const { temperature, acousticTemperature = temperature, topK } = sampling;
-  const samplerConfig = (prefix: string, wished: number | undefined): SamplerConfig => {
+  const samplerConfig = (prefix: string, asked: number | undefined): SamplerConfig => {
     const name = (key: string): string => `${prefix}${key}`;
     const of = (key: string): Fields => (given.has(name(key)) ? given : generation);
-    const isWished = wished !== undefined && !given.has(name("temperature")) && !given.has(name("do_sample"));
-    if (isWished) return { temperature: wished, topK: topKOf(prefix) };
+    const isAsked = asked !== undefined && !given.has(name("temperature")) && !given.has(name("do_sample"));
+    if (isAsked) return { temperature: asked, topK: topKOf(prefix) };
     const isSampled = of("do_sample").flag(name("do_sample"), false);
     return {
       temperature: isSampled ? of("temperature").positive(name("temperature"), 1) : 0,

@@ -42,7 +42,7 @@ export function settingsOf(generation: Fields, { sampling, options }: Utterance)
   const of = (name: string): Fields => (given.has(name) ? given : generation);
   const { temperature, acousticTemperature = temperature, topK } = sampling;
 
-  const samplerConfig = (prefix: string, doSample: string, wished: number | undefined): SamplerConfig => {
+  const samplerConfig = (prefix: string, doSample: string, asked: number | undefined): SamplerConfig => {
     const names = { temperature: `${prefix}temperature`, topK: `${prefix}top_k`, topP: `${prefix}top_p` };
     const says = [doSample, "do_sample"].find((name) => given.has(name));
     const common = {
@@ -50,8 +50,8 @@ export function settingsOf(generation: Fields, { sampling, options }: Utterance)
         topK !== undefined && !given.has(names.topK) ? topK : of(names.topK).whole(names.topK, 50, 0) || null,
       topP: of(names.topP).positive(names.topP, 1),
     };
-    if (wished !== undefined && says === undefined && !given.has(names.temperature)) {
-      return { temperature: wished, ...common };
+    if (asked !== undefined && says === undefined && !given.has(names.temperature)) {
+      return { temperature: asked, ...common };
     }
     const isSampled = says === undefined ? generation.flag(doSample, true) : given.flag(says);
     return {
@@ -79,23 +79,21 @@ const PENALTY_UNIT = 1 / 60;
 /** As the contract has it. */
 const PENALTY_WINDOW = 20;
 
-/** The reference's, over all frames; or the one that is wished for, over those of its window. */
+/** The reference's, over all frames; or the one that is asked for, over those of its window. */
 function penaltyOf(
   fields: Fields,
   { repetitionPenalty, penaltyWindow = PENALTY_WINDOW }: SamplingParams,
 ): RepetitionPenalty {
-  const isWished = repetitionPenalty !== undefined;
-  const factor = isWished
-    ? 1 + PENALTY_UNIT * repetitionPenalty
-    : fields.positive("repetition_penalty", 1.05);
+  const isAsked = repetitionPenalty !== undefined;
+  const factor = isAsked ? 1 + PENALTY_UNIT * repetitionPenalty : fields.positive("repetition_penalty", 1.05);
   return {
     of: (score) => (score < 0 ? score * factor : score / factor),
-    window: isWished ? penaltyWindow : null,
+    window: isAsked ? penaltyWindow : null,
   };
 }
 
 /** The reference chooses a first code `max_new_tokens` times; the last one does not become a frame. */
-function maxFramesOf(generation: Fields, given: Fields, wished: number | undefined): number {
+function maxFramesOf(generation: Fields, given: Fields, asked: number | undefined): number {
   if (given.has("max_new_tokens")) return given.whole("max_new_tokens", undefined, 2) - 1;
-  return wished ?? generation.whole("max_new_tokens", 2_048, 2) - 1;
+  return asked ?? generation.whole("max_new_tokens", 2_048, 2) - 1;
 }

@@ -69,7 +69,11 @@ export async function openReplySource(dir: string = REPLIES_DIR): Promise<ReplyS
 }
 
 /** The direction of a text's meaning, of length 1. Of a long text its end counts. */
-export async function unitVector(encoder: TextEncoder, text: string, stop: AbortSignal): Promise<Float32Array> {
+export async function unitVector(
+  encoder: TextEncoder,
+  text: string,
+  stop: AbortSignal,
+): Promise<Float32Array> {
   const vector = await encoder.vectorOf(encoder.tokensOf(text).slice(-MAX_TOKENS), stop);
   const length = Math.hypot(...vector) || 1;
   return Float32Array.from(vector, (value) => value / length);

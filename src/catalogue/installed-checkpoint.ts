@@ -18,7 +18,7 @@ export interface CheckpointState {
   readonly state: "installed" | "missing" | "damaged";
   /** Bytes of its files that are there. */
   readonly sizeBytes: number;
-  /** One sentence with the remedy, which names a file by its path within the checkpoint; `null` when it is installed. */
+  /** One sentence with the remedy, which names a file by its absolute path; `null` when it is installed. */
   readonly problem: string | null;
 }
 
@@ -73,7 +73,7 @@ async function lookOver(
   const entries = await Promise.all(record.files.map((file) => entryOf(join(dir, file.path), file)));
   const sizeBytes = entries.reduce((sum, entry) => sum + entry.sizeBytes, 0);
   const damaged = (file: StatedFile, fault: string) =>
-    notInstalled(record, "damaged", `damaged (${file.path} ${fault})`, sizeBytes);
+    notInstalled(record, "damaged", `damaged (${join(dir, file.path)} ${fault})`, sizeBytes);
   const lost = record.files.find((_, at) => entries[at]!.fault === ABSENT);
   for (const [at, file] of record.files.entries()) {
     const { fault } = entries[at]!;

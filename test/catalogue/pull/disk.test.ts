@@ -58,7 +58,10 @@ describe("an installed checkpoint", () => {
     const { manifest, dataDir } = install(WEIGHTS.subarray(0, 12));
     const { state, problem, sizeBytes } = await inspectCheckpoint(manifest, dataDir);
     assert.deepEqual([state, sizeBytes], ["damaged", 12]);
-    assert.match(problem ?? "", /are damaged \(.*\/checkpoints\/tiny\/tiny\.gguf has 12 bytes instead of 95001\): run antiphon/);
+    assert.match(
+      problem ?? "",
+      /are damaged \(.*\/checkpoints\/tiny\/tiny\.gguf has 12 bytes instead of 95001\): run antiphon/,
+    );
   });
 
   it("with one wrong bit is named by a look at its bytes", async () => {

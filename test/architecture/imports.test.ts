@@ -16,6 +16,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   wasm: [],
   tensors: ["wasm"],
   tokens: [],
+  "turn-detection": ["model", "audio", "tensors", "threads"],
   threads: [],
   files: [],
   tracing: [],

@@ -1,0 +1,64 @@
+import { RealFourier } from "./fourier.ts";
+import { melFilters } from "./mel-filters.ts";
+
+const FRAME = 400;
+const HOP = 160;
+const RATE_HZ = 16_000;
+
+/**
+ * Logarithmic mel spectra as Whisper has them ("Robust Speech Recognition via Large-Scale Weak Supervision", 2022,
+ * section 2.2): Hann windows of 25 ms, one each 10 ms, both ends mirrored; then within 8 decades of the loudest, and
+ * (x + 4) / 4. An instance keeps its tables and its working space.
+ */
+export class LogMel {
+  readonly mels: number;
+  readonly #filters: Float32Array;
+  readonly #fourier = new RealFourier(FRAME);
+  readonly #window = Float64Array.from(
+    { length: FRAME },
+    (_, n) => 0.5 - 0.5 * Math.cos((2 * Math.PI * n) / FRAME),
+  );
+  readonly #frame = new Float64Array(FRAME);
+  readonly #powers = new Float64Array(FRAME / 2 + 1);
+
+  constructor(mels: number) {
+    this.mels = mels;
+    this.#filters = melFilters(mels, FRAME, RATE_HZ);
+  }
+
+  /**
+   * @param samples at 16 kHz, 201 at least
+   * @returns [mels, floor(samples.length / 160)], row-major
+   */
+  of(samples: Float32Array): Float32Array {
+    const frames = Math.floor(samples.length / HOP);
+    const spectra = new Float32Array(this.mels * frames);
+    let max = Number.NEGATIVE_INFINITY;
+    for (let at = 0; at < frames; at += 1) {
+      this.#fill(samples, at * HOP - FRAME / 2);
+      this.#fourier.powers(this.#frame, this.#powers);
+      for (let mel = 0; mel < this.mels; mel += 1) {
+        const value = Math.log10(Math.max(1e-10, this.#energy(mel)));
+        spectra[mel * frames + at] = value;
+        if (value > max) max = value;
+      }
+    }
+    for (let i = 0; i < spectra.length; i += 1) spectra[i] = (Math.max(spectra[i]!, max - 8) + 4) / 4;
+    return spectra;
+  }
+
+  #fill(samples: Float32Array, from: number): void {
+    const last = samples.length - 1;
+    for (let n = 0; n < FRAME; n += 1) {
+      const at = Math.abs(from + n);
+      this.#frame[n] = samples[at > last ? 2 * last - at : at]! * this.#window[n]!;
+    }
+  }
+
+  #energy(mel: number): number {
+    const bins = this.#powers.length;
+    let sum = 0;
+    for (let bin = 0; bin < bins; bin += 1) sum += this.#filters[mel * bins + bin]! * this.#powers[bin]!;
+    return sum;
+  }
+}

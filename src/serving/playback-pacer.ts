@@ -11,16 +11,17 @@ export class PlaybackPacer {
 
   /** @param maxS seconds of speech beyond what a listener in real time has heard; 0 is no bound */
   constructor(maxS: number) {
-    this.#maxS = maxS;
-    this.#isLifted = maxS === 0;
+    this.#maxS = maxS === 0 ? Number.POSITIVE_INFINITY : maxS;
   }
 
   /**
    * Until the next frame may be made for who is `aheadS` ahead: `null` when it may be now, else a promise, after which is
    * to be asked again. That throws the signal's reason as soon as it aborts.
+   *
+   * @param maxS a bound of its own, where that is the lower one
    */
-  wait(aheadS: number, signal: AbortSignal): Promise<void> | null {
-    const overS = aheadS + FRAME_S - this.#maxS;
+  wait(aheadS: number, signal: AbortSignal, maxS = Number.POSITIVE_INFINITY): Promise<void> | null {
+    const overS = aheadS + FRAME_S - Math.min(this.#maxS, maxS);
     if (this.#isLifted || overS <= 0) return null;
     return new Promise((resolve, reject) => {
       const settle = (): void => {

@@ -70,6 +70,10 @@ export interface Caller {
   readonly takesAudioAsItComes: boolean;
   /** It is played as it comes: what is made ahead of that is bounded, since whoever listens may leave. */
   readonly isPlayed: boolean;
+  /** Seconds that may be made ahead of who plays it, where that is less than for everybody. */
+  readonly maxAheadS?: number;
+  /** Told of each sentence of an authored turn when the voice takes it, with the space that parts it from the one before. */
+  readonly onSentence?: (sentence: string) => void;
   /** Told with the first frame: the audio of earlier turns is needed no more. */
   readonly onHeard?: () => void;
   /** Told when the utterance is ended although nothing is asked of it: whoever takes its audio waits for something else. */
@@ -273,7 +277,10 @@ export class SpeechService {
     stop: Stop,
     tally: UtteranceStats,
   ): AsyncGenerator<SpokenPiece, SpeechReport, void> {
-    const written = coming?.pieces(() => place.rest());
+    const written = told(
+      coming?.pieces(() => place.rest()),
+      caller.onSentence,
+    );
     const script = scriptOf(prepared, lease.preset, written, caller.keyId, toFirstAudio.headers);
     const { silenceS } = prepared;
     const speech =
@@ -281,7 +288,8 @@ export class SpeechService {
         ? fileOf(lease.model, script, caller.encoding, stop.signal)
         : encodedSpeech(silence(silenceS), caller.encoding, script.seed);
     const awaited = () => (coming?.isWriting === true ? coming.from : "the speech model");
-    const held = () => (caller.isPlayed ? this.#lead.wait(tally.aheadS, stop.signal) : null);
+    const held = () =>
+      caller.isPlayed ? this.#lead.wait(tally.aheadS, stop.signal, caller.maxAheadS) : null;
     let isOver = false;
     try {
       for (;;) {
@@ -336,6 +344,20 @@ interface Speaking {
   readonly all: AllMarks;
   /** Lasts until the first frame. */
   readonly toFirstAudio: Span;
+}
+
+/** The same sentences, each told when it is taken. */
+function told(
+  sentences: AsyncGenerator<string, void, void> | undefined,
+  tell: ((sentence: string) => void) | undefined,
+): AsyncGenerator<string, void, void> | undefined {
+  if (sentences === undefined || tell === undefined) return sentences;
+  return (async function* () {
+    for await (const sentence of sentences) {
+      tell(sentence);
+      yield sentence;
+    }
+  })();
 }
 
 function noWriter(): ServiceError {

@@ -32,6 +32,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   requests: ["contract", "limits", "serving", "tenancy", "tracing"],
   http: ["contract", "captions", "limits", "requests", "serving", "tenancy", "audio", "tracing"],
   wyoming: ["model", "contract", "requests", "serving", "tenancy", "audio", "tracing"],
+  realtime: ["model", "audio", "contract", "limits", "serving", "tracing"],
   client: [],
   server: [
     "model",

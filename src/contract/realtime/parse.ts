@@ -1,0 +1,74 @@
+import { Ajv, type AnySchema, type ErrorObject, type ValidateFunction } from "ajv";
+import { CLIENT_EVENTS, type ClientEvent, type ClientEventType } from "./client-events.ts";
+
+/** What is wrong with a client's event. */
+export interface EventFault {
+  readonly message: string;
+  readonly code: "invalid_json" | "unknown_event" | "missing_required_parameter" | "invalid_value";
+  readonly param: string | null;
+  /** The event's own id, where it could be read. */
+  readonly eventId: string | null;
+}
+
+const validators = new Map<string, ValidateFunction>();
+
+/** Reads an event as a client sent it. Members that are not known are not read. */
+export function parseClientEvent(
+  text: string,
+): { readonly event: ClientEvent } | { readonly fault: EventFault } {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return fault("the event is not JSON: send one JSON object a message", "invalid_json");
+  }
+  if (value === null || typeof value !== "object" || Array.isArray(value)) {
+    return fault("the event is not a JSON object: send one with a type", "invalid_json");
+  }
+  const { type, event_id: id } = value as { readonly type?: unknown; readonly event_id?: unknown };
+  const eventId = typeof id === "string" ? id.slice(0, 512) : null;
+  if (typeof type !== "string" || !Object.hasOwn(CLIENT_EVENTS, type)) {
+    const known = Object.keys(CLIENT_EVENTS).join(", ");
+    return fault(`the event's type is not one of ${known}`, "unknown_event", "type", eventId);
+  }
+  const validate = validatorOf(type as ClientEventType);
+  if (validate(value)) return { event: value as ClientEvent };
+  // Of a choice between shapes the last complaint is about the choice itself.
+  const errors = validate.errors ?? [];
+  const error = errors.find(({ keyword }) => keyword !== "const" && keyword !== "anyOf") ?? errors[0];
+  const param = paramOf(error);
+  const code = error?.keyword === "required" ? "missing_required_parameter" : "invalid_value";
+  return fault(`${param ?? "the event"} ${error?.message ?? "is not valid"}`, code, param, eventId);
+}
+
+function fault(
+  message: string,
+  code: EventFault["code"],
+  param: string | null = null,
+  eventId: string | null = null,
+): { readonly fault: EventFault } {
+  return { fault: { message, code, param, eventId } };
+}
+
+function validatorOf(type: ClientEventType): ValidateFunction {
+  const known = validators.get(type);
+  if (known !== undefined) return known;
+  const ajv = new Ajv({
+    allErrors: false,
+    coerceTypes: false,
+    allowUnionTypes: true,
+    strict: false,
+    strictNumbers: true,
+  });
+  const made = ajv.compile(CLIENT_EVENTS[type] as AnySchema);
+  validators.set(type, made);
+  return made;
+}
+
+function paramOf(error: ErrorObject | undefined): string | null {
+  if (error === undefined) return null;
+  const path = error.instancePath.split("/").slice(1);
+  const missing: unknown = error.keyword === "required" ? error.params.missingProperty : undefined;
+  if (typeof missing === "string") path.push(missing);
+  return path.length === 0 ? null : path.join(".").slice(0, 200);
+}

@@ -1,0 +1,134 @@
+import Type, { type Static } from "typebox";
+
+/** How sound crosses the wire: 24 kHz, 16-bit, little-endian; or G.711 at 8 kHz. All mono. */
+export const RealtimeFormat = Type.Union(
+  [
+    Type.Object({ type: Type.Literal("audio/pcm"), rate: Type.Optional(Type.Literal(24_000)) }),
+    Type.Object({ type: Type.Literal("audio/pcmu") }),
+    Type.Object({ type: Type.Literal("audio/pcma") }),
+  ],
+  { title: "RealtimeFormat" },
+);
+export type RealtimeFormat = Static<typeof RealtimeFormat>;
+
+const answers = {
+  create_response: Type.Optional(
+    Type.Boolean({ default: true, description: "Whether a turn that has ended is answered by itself." }),
+  ),
+  interrupt_response: Type.Optional(
+    Type.Boolean({
+      default: true,
+      description: "Whether speech ends a reply that is being spoken or played.",
+    }),
+  ),
+};
+
+const milliseconds = (maximum: number, more: { readonly default?: number; readonly description: string }) =>
+  Type.Optional(Type.Integer({ minimum: 0, maximum, ...more }));
+
+/** A turn ends with so much silence. */
+export const ServerVad = Type.Object({
+  type: Type.Literal("server_vad"),
+  threshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1, default: 0.5 })),
+  prefix_padding_ms: milliseconds(5_000, {
+    default: 300,
+    description: "Sound before a turn's beginning that belongs to it.",
+  }),
+  silence_duration_ms: milliseconds(10_000, { default: 500, description: "Silence that ends a turn." }),
+  idle_timeout_ms: Type.Optional(
+    Type.Unsafe<number | null>({
+      type: ["integer", "null"],
+      minimum: 1_000,
+      maximum: 120_000,
+      description: "After a reply was played, silence for this long is answered, too.",
+    }),
+  ),
+  ...answers,
+});
+export type ServerVad = Static<typeof ServerVad>;
+
+/** A turn ends when it sounds finished, or else after a longer silence. */
+export const SemanticVad = Type.Object({
+  type: Type.Literal("semantic_vad"),
+  eagerness: Type.Optional(
+    Type.Unsafe<"low" | "medium" | "high" | "auto">({
+      type: "string",
+      enum: ["low", "medium", "high", "auto"],
+      default: "auto",
+      description: "Longest silence within a turn: 8, 4 or 2 s; `auto` is `medium`.",
+    }),
+  ),
+  ...answers,
+});
+export type SemanticVad = Static<typeof SemanticVad>;
+
+export const TurnDetection = Type.Union([ServerVad, SemanticVad]);
+export type TurnDetection = Static<typeof TurnDetection>;
+
+const orNull = <S extends Parameters<typeof Type.Union>[0][number]>(schema: S) =>
+  Type.Optional(Type.Union([schema, Type.Null()]));
+
+export const InputTranscription = Type.Object({
+  model: Type.Optional(Type.String({ maxLength: 200 })),
+  language: Type.Optional(Type.String({ maxLength: 20 })),
+  prompt: Type.Optional(Type.String({ maxLength: 2_000 })),
+});
+export type InputTranscription = Static<typeof InputTranscription>;
+
+/** A function that the writer may call. */
+export const FunctionTool = Type.Object({
+  type: Type.Literal("function"),
+  name: Type.String({ minLength: 1, maxLength: 128 }),
+  description: Type.Optional(Type.String({ maxLength: 8_000 })),
+  parameters: Type.Optional(Type.Unknown()),
+});
+export type FunctionTool = Static<typeof FunctionTool>;
+
+/** What `session.update` may change; what is absent stays. Fields that are not listed are not read. */
+export const SessionUpdate = Type.Object(
+  {
+    type: Type.Optional(
+      Type.Unsafe<"realtime" | "transcription">({ type: "string", enum: ["realtime", "transcription"] }),
+    ),
+    model: Type.Optional(Type.String({ maxLength: 200 })),
+    instructions: Type.Optional(Type.Unsafe<string | null>({ type: ["string", "null"], maxLength: 100_000 })),
+    output_modalities: Type.Optional(
+      Type.Array(Type.Unsafe<"audio" | "text">({ type: "string", enum: ["audio", "text"] }), {
+        minItems: 1,
+        maxItems: 2,
+      }),
+    ),
+    audio: Type.Optional(
+      Type.Object({
+        input: Type.Optional(
+          Type.Object({
+            format: Type.Optional(RealtimeFormat),
+            transcription: orNull(InputTranscription),
+            turn_detection: orNull(TurnDetection),
+            noise_reduction: Type.Optional(Type.Unknown()),
+          }),
+        ),
+        output: Type.Optional(
+          Type.Object({
+            format: Type.Optional(RealtimeFormat),
+            voice: Type.Optional(
+              Type.Unsafe<string | { id: string }>({
+                type: ["string", "object"],
+                properties: { id: { type: "string" } },
+                required: ["id"],
+              }),
+            ),
+            speed: Type.Optional(Type.Number({ minimum: 0.25, maximum: 1.5 })),
+          }),
+        ),
+      }),
+    ),
+    tools: Type.Optional(Type.Array(FunctionTool, { maxItems: 128 })),
+    tool_choice: Type.Optional(Type.Unsafe<string | { name: string }>({ type: ["string", "object"] })),
+    max_output_tokens: Type.Optional(
+      Type.Unsafe<number | "inf">({ type: ["integer", "string"], minimum: 1, maximum: 4_096 }),
+    ),
+  },
+  { title: "SessionUpdate" },
+);
+export type SessionUpdate = Static<typeof SessionUpdate>;

@@ -1,0 +1,184 @@
+import type {
+  FunctionTool,
+  InputTranscription,
+  RealtimeFormat,
+  SessionUpdate,
+  TurnDetection,
+} from "../contract/realtime/session.ts";
+import type { EndpointingOptions } from "./endpointing.ts";
+import { RealtimeError } from "./realtime-error.ts";
+
+/** What holds in a session: every field that `session.update` may change, with its value. */
+export interface SessionSettings {
+  readonly type: "realtime" | "transcription";
+  readonly model: string;
+  readonly instructions: string;
+  readonly modality: "audio" | "text";
+  readonly inputFormat: RealtimeFormat;
+  readonly transcription: InputTranscription | null;
+  readonly turnDetection: TurnDetection | null;
+  readonly outputFormat: RealtimeFormat;
+  readonly voice: string;
+  readonly speed: number;
+  readonly tools: readonly FunctionTool[];
+  readonly toolChoice: string;
+  readonly maxOutputTokens: number | "inf";
+}
+
+const PCM: RealtimeFormat = { type: "audio/pcm", rate: 24_000 };
+
+/** Of a session that a client says nothing of. */
+export function defaultSettings(model: string): SessionSettings {
+  return {
+    type: "realtime",
+    model,
+    instructions: "",
+    modality: "audio",
+    inputFormat: PCM,
+    transcription: null,
+    turnDetection: { type: "server_vad" },
+    outputFormat: PCM,
+    voice: "alloy",
+    speed: 1,
+    tools: [],
+    toolChoice: "auto",
+    maxOutputTokens: "inf",
+  };
+}
+
+/**
+ * The settings after an update: what it has replaces what was, and turn detection is replaced whole.
+ *
+ * @param hasSounded whether a reply was heard already: its voice holds then
+ * @throws RealtimeError, which names the field, for what cannot be changed.
+ */
+export function updated(
+  settings: SessionSettings,
+  update: SessionUpdate,
+  hasSounded: boolean,
+): SessionSettings {
+  const { audio: { input = {}, output = {} } = {} } = update;
+  const voice = typeof output.voice === "object" ? output.voice.id : output.voice;
+  if (voice !== undefined && voice !== settings.voice && hasSounded) {
+    throw new RealtimeError("the voice cannot be changed once it was heard: begin another session", {
+      code: "cannot_update_voice",
+      param: "session.audio.output.voice",
+    });
+  }
+  if (update.type !== undefined && update.type !== settings.type) {
+    throw new RealtimeError("a session keeps its type: begin another one", {
+      code: "invalid_value",
+      param: "session.type",
+    });
+  }
+  const max = update.max_output_tokens;
+  if (typeof max === "string" && max !== "inf") {
+    throw new RealtimeError('max_output_tokens must be a whole number from 1 to 4096, or "inf"', {
+      code: "invalid_value",
+      param: "session.max_output_tokens",
+    });
+  }
+  const kept = <T>(value: T | undefined, former: T): T => (value === undefined ? former : value);
+  const choice = update.tool_choice;
+  return {
+    ...settings,
+    instructions: kept(update.instructions, settings.instructions) ?? "",
+    modality: update.output_modalities?.includes("audio") === false ? "text" : "audio",
+    ...(update.output_modalities === undefined ? { modality: settings.modality } : {}),
+    inputFormat: whole(kept(input.format, settings.inputFormat)),
+    transcription: kept(input.transcription, settings.transcription),
+    turnDetection: kept(input.turn_detection, settings.turnDetection),
+    outputFormat: whole(kept(output.format, settings.outputFormat)),
+    voice: kept(voice, settings.voice),
+    speed: kept(output.speed, settings.speed),
+    tools: kept(update.tools, settings.tools),
+    toolChoice: typeof choice === "object" ? "required" : kept(choice, settings.toolChoice),
+    maxOutputTokens: kept(max as number | "inf" | undefined, settings.maxOutputTokens),
+  };
+}
+
+function whole(format: RealtimeFormat): RealtimeFormat {
+  return format.type === "audio/pcm" ? PCM : format;
+}
+
+/** The session as `session.created` and `session.updated` tell it: whole, and what holds. */
+export function wireSession(settings: SessionSettings, id: string): Record<string, unknown> {
+  const { transcription, turnDetection } = settings;
+  const input = {
+    format: settings.inputFormat,
+    ...(transcription === null ? {} : { transcription: wireTranscription(transcription) }),
+    ...(turnDetection === null ? { turn_detection: null } : { turn_detection: withDefaults(turnDetection) }),
+  };
+  const base = {
+    id,
+    type: settings.type,
+    object: `realtime.${settings.type === "realtime" ? "" : "transcription_"}session`,
+  };
+  if (settings.type === "transcription") return { ...base, audio: { input } };
+  return {
+    ...base,
+    model: settings.model,
+    instructions: settings.instructions,
+    output_modalities: [settings.modality],
+    audio: { input, output: { format: settings.outputFormat, voice: settings.voice, speed: settings.speed } },
+    tools: settings.tools,
+    tool_choice: settings.toolChoice,
+    max_output_tokens: settings.maxOutputTokens,
+  };
+}
+
+/** These three alone: any other member ends one of the clients. */
+function wireTranscription({ model, language, prompt }: InputTranscription): InputTranscription {
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(language === undefined ? {} : { language }),
+    ...(prompt === undefined ? {} : { prompt }),
+  };
+}
+
+/** Turn detection with every field that it has. */
+export function withDefaults(detection: TurnDetection) {
+  const { create_response = true, interrupt_response = true } = detection;
+  const answers = { create_response, interrupt_response };
+  if (detection.type === "semantic_vad") {
+    return { type: detection.type, eagerness: detection.eagerness ?? "auto", ...answers };
+  }
+  const { threshold = 0.5, prefix_padding_ms = 300, silence_duration_ms = 500, idle_timeout_ms } = detection;
+  const idle = idle_timeout_ms === undefined || idle_timeout_ms === null ? {} : { idle_timeout_ms };
+  return { type: detection.type, threshold, prefix_padding_ms, silence_duration_ms, ...idle, ...answers };
+}
+
+/** Milliseconds before a turn's beginning that belong to it. */
+export function prefixMs(detection: TurnDetection | null): number {
+  return detection?.type === "server_vad" ? (detection.prefix_padding_ms ?? 300) : 300;
+}
+
+const WINDOW_MS = 32;
+/** Longest silence within a turn, by eagerness, and what the judge has to be sure of. */
+const EAGERNESS = {
+  low: { maxSilenceMs: 8_000, minFinished: 0.7 },
+  medium: { maxSilenceMs: 4_000, minFinished: 0.5 },
+  auto: { maxSilenceMs: 4_000, minFinished: 0.5 },
+  high: { maxSilenceMs: 2_000, minFinished: 0.3 },
+} as const;
+/** The judge is asked 192 ms into a pause: it errs more when it hears more of it. */
+const JUDGE_AFTER_WINDOWS = 6;
+/** While a reply is heard, an interruption takes 160 ms of speech; else 96 ms begin a turn. */
+const ONSET_WINDOWS = { listening: 3, speaking: 5 } as const;
+
+export function endpointingOptions(detection: TurnDetection, isSpeaking: boolean): EndpointingOptions {
+  const onsetWindows = isSpeaking ? ONSET_WINDOWS.speaking : ONSET_WINDOWS.listening;
+  if (detection.type === "server_vad") {
+    const { threshold = 0.5, silence_duration_ms: silenceMs = 500 } = detection;
+    const maxSilenceWindows = Math.max(1, Math.ceil(silenceMs / WINDOW_MS));
+    return { threshold, onsetWindows, maxSilenceWindows, judgeAfterWindows: null, minFinished: 1 };
+  }
+  const { maxSilenceMs, minFinished } = EAGERNESS[detection.eagerness ?? "auto"];
+  return {
+    threshold: 0.5,
+    onsetWindows,
+    maxSilenceWindows: Math.ceil(maxSilenceMs / WINDOW_MS),
+    judgeAfterWindows: JUDGE_AFTER_WINDOWS,
+    minFinished,
+  };
+}

@@ -1,0 +1,88 @@
+/** A word of a reply and when its sound ends, in milliseconds from the reply's first sample. */
+export interface ReplyWord {
+  readonly endMs: number;
+  /** Where it ends in the reply's text, in code points. */
+  readonly endsAt: number;
+}
+
+/**
+ * The text of a reply as it is spoken, and how much of it was heard. Sound is sent ahead of its playing; without word of
+ * the client's, it is taken for played since its first sample was sent.
+ */
+export class SpokenReply {
+  /** Code points of the text that was sent. */
+  readonly #text: string[] = [];
+  readonly #words: ReplyWord[] = [];
+  #sentMs = 0;
+  #firstSentAtMs: number | null = null;
+  /** Milliseconds that were heard before it was cut; `null` while nothing has cut it. */
+  #heardMs: number | null = null;
+  #isToldByClient = false;
+
+  /** All that was sent as its text. */
+  get text(): string {
+    return this.#text.join("");
+  }
+
+  /** Milliseconds of its sound that were sent. */
+  get sentMs(): number {
+    return this.#sentMs;
+  }
+
+  addText(text: string): void {
+    this.#text.push(...text);
+  }
+
+  addSound(durationMs: number, words: readonly ReplyWord[], nowMs: number): void {
+    this.#firstSentAtMs ??= nowMs;
+    this.#sentMs += durationMs;
+    this.#words.push(...words);
+  }
+
+  /** Milliseconds that are played by now, as far as can be told. */
+  playedMs(nowMs: number): number {
+    if (this.#heardMs !== null) return this.#heardMs;
+    if (this.#firstSentAtMs === null) return 0;
+    return Math.min(this.#sentMs, Math.max(0, nowMs - this.#firstSentAtMs));
+  }
+
+  /** When the last of it will have been played. */
+  playedAtMs(): number {
+    return (this.#firstSentAtMs ?? 0) + this.#sentMs;
+  }
+
+  /** It was cut: no more of it is heard than is played by now. */
+  cut(nowMs: number): void {
+    this.#heardMs ??= this.playedMs(nowMs);
+  }
+
+  /**
+   * The client says how much was heard, which replaces what was reckoned here; of what it says the least counts.
+   * @returns milliseconds that count
+   */
+  cutByClient(heardMs: number): number {
+    const own = Math.max(0, Math.min(Math.floor(heardMs), this.#sentMs));
+    this.#heardMs = this.#isToldByClient ? Math.min(own, this.#heardMs ?? own) : own;
+    this.#isToldByClient = true;
+    return this.#heardMs;
+  }
+
+  /** The words that were heard: all, unless it was cut; else those that had ended by then. */
+  heardText(): string {
+    const heardMs = this.#heardMs;
+    if (heardMs === null || heardMs >= this.#sentMs) return this.text;
+    if (this.#words.length === 0) return this.#shareOf(heardMs);
+    const last = this.#words.findLast(({ endMs }) => endMs <= heardMs);
+    if (last === undefined) return "";
+    // What is written right behind a word belongs to it: a comma, a full stop.
+    let end = last.endsAt;
+    while (end < this.#text.length && /[^\s\p{L}\p{N}]/u.test(this.#text[end]!)) end += 1;
+    return this.#text.slice(0, end).join("");
+  }
+
+  /** Of a voice that tells no words: whole words, by their share of the time. */
+  #shareOf(heardMs: number): string {
+    const cut = this.#text.slice(0, Math.floor((this.#text.length * heardMs) / this.#sentMs)).join("");
+    return cut.slice(0, Math.max(0, cut.lastIndexOf(" ")));
+  }
+}

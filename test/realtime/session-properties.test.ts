@@ -1,0 +1,239 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { ClientEvent } from "../../src/contract/realtime/client-events.ts";
+import type { SessionEffect, SessionEvent } from "../../src/realtime/session.ts";
+import { type ServerEvent, textOf } from "../../src/realtime/wire.ts";
+import fc from "../properties.ts";
+import { sentIn, Table } from "./events.ts";
+
+type Move = (table: Table) => readonly SessionEffect[];
+
+const probability = fc.constantFrom(0.01, 0.4, 0.99);
+const client =
+  (event: ClientEvent): Move =>
+  (table) =>
+    table.client(event);
+
+/** Answers to questions of which some were asked long ago, and some never. */
+const revision = fc.nat(12);
+const responseNumber = fc.integer({ min: 1, max: 40 });
+
+const move: fc.Arbitrary<Move> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({ count: fc.integer({ min: 1, max: 30 }), probability }).map(
+      ({ count, probability: p }): Move =>
+        (table) =>
+          table.windows(count, p),
+    ),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom("Yes.", "", null).map(
+      (text): Move =>
+        (table) =>
+          answer(table, text),
+    ),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.nat(3).map(
+      (at): Move =>
+        (table) =>
+          reply(table, (responseId) => ({
+            type: "spoken",
+            responseId,
+            spoken: {
+              text: "word ",
+              sound: { base64: "AA", durationMs: 80, words: [{ endMs: 80 * (at + 1), endsAt: 4 }] },
+            },
+          })),
+    ),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.constant<Move>((table) =>
+      reply(table, (responseId) => ({
+        type: "replied",
+        responseId,
+        end: { type: "completed", usage: { inputTokens: 0, textTokens: 1, audioTokens: 1 } },
+      })),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ revision, finished: fc.double({ min: 0, max: 1, noNaN: true }) }).map(
+      (verdict): Move =>
+        (table) =>
+          table.tell({ type: "verdict", ...verdict }),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ revision, text: fc.constantFrom("Late.", null) }).map(
+      (heard): Move =>
+        (table) =>
+          table.tell({ type: "heard", seconds: 1, ...heard }),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: responseNumber.map(
+      (number): Move =>
+        (table) =>
+          table.tell({
+            type: "spoken",
+            responseId: `resp_${number}`,
+            spoken: { text: "late", sound: { base64: "AA", durationMs: 80, words: [] } },
+          }),
+    ),
+  },
+  {
+    weight: 3,
+    arbitrary: fc
+      .constantFrom<ClientEvent>(
+        { type: "response.create" },
+        { type: "response.create", response: { conversation: "none" } },
+        { type: "response.cancel" },
+        { type: "input_audio_buffer.commit" },
+        { type: "input_audio_buffer.clear" },
+        { type: "session.update", session: { audio: { input: { turn_detection: null } } } },
+        {
+          type: "session.update",
+          session: { audio: { input: { turn_detection: { type: "semantic_vad" } } } },
+        },
+        { type: "session.update", session: { audio: { input: { turn_detection: { type: "server_vad" } } } } },
+      )
+      .map(client),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.nat(500).map(
+      (ms): Move =>
+        (table) => {
+          const item = table.session.items.findLast(
+            (each) => each.type === "message" && each.spoken !== null,
+          );
+          const itemId = item?.id ?? "item_none";
+          return table.client({
+            type: "conversation.item.truncate",
+            item_id: itemId,
+            content_index: 0,
+            audio_end_ms: ms,
+          });
+        },
+    ),
+  },
+  { weight: 1, arbitrary: fc.constant<Move>((table) => table.tell({ type: "woken" })) },
+);
+
+function answer(table: Table, text: string | null): readonly SessionEffect[] {
+  return table.effects.some(({ type }) => type === "recognise") ? table.heard(text) : [];
+}
+
+function reply(table: Table, event: (responseId: string) => SessionEvent): readonly SessionEffect[] {
+  const asked = table.effects.findLast(({ type }) => type === "respond");
+  return asked?.type === "respond" ? table.tell(event(asked.request.responseId)) : [];
+}
+
+function run(
+  moves: readonly Move[],
+  check: (table: Table, effects: readonly SessionEffect[]) => void,
+): Table {
+  const table = new Table();
+  for (const each of moves) check(table, each(table));
+  return table;
+}
+
+const idOf = ({ response }: ServerEvent) => (response as { readonly id: string }).id;
+
+describe("a session, whatever happens in whatever order,", () => {
+  it("tells one end of every reply that it has told the beginning of, and nothing of it after that", () => {
+    fc.assert(
+      fc.property(fc.array(move, { maxLength: 60 }), (moves) => {
+        const open = new Set<string>();
+        const over = new Set<string>();
+        run(moves, (_, effects) => {
+          for (const event of sentIn(effects)) {
+            if (event.type === "response.created") open.add(idOf(event));
+            else if (event.type === "response.done") {
+              assert.ok(open.delete(idOf(event)), "an end without a beginning");
+              over.add(idOf(event));
+            } else if (event.type.startsWith("response."))
+              assert.ok(open.has(event.response_id as string), event.type);
+          }
+        });
+        assert.ok(open.size <= 61);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("sends no sound of a conversation's reply from the moment that somebody speaks until they have been answered", () => {
+    fc.assert(
+      fc.property(fc.array(move, { maxLength: 60 }), (moves) => {
+        let maySound = new Set<string>();
+        const besides = new Set<string>();
+        run(moves, (_, effects) => {
+          for (const event of sentIn(effects)) {
+            if (event.type === "input_audio_buffer.speech_started")
+              maySound = new Set([...maySound].filter((id) => besides.has(id)));
+            if (event.type === "response.created") {
+              maySound.add(idOf(event));
+              const { conversation_id } = event.response as { readonly conversation_id?: string };
+              if (conversation_id === undefined) besides.add(idOf(event));
+            }
+            if (event.type === "response.output_audio.delta")
+              assert.ok(maySound.has(event.response_id as string));
+          }
+        });
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("never takes more of a reply for heard than before, once it was cut, and never more than was sent", () => {
+    fc.assert(
+      fc.property(fc.array(move, { maxLength: 60 }), (moves) => {
+        const told = new Map<string, number>();
+        run(moves, (table, effects) => {
+          for (const event of sentIn(effects)) {
+            if (event.type !== "conversation.item.truncated") continue;
+            const [id, ms] = [event.item_id as string, event.audio_end_ms as number];
+            assert.ok(ms <= (told.get(id) ?? Number.POSITIVE_INFINITY));
+            assert.ok(Number.isInteger(ms));
+            told.set(id, ms);
+          }
+          for (const item of table.session.items) {
+            if (item.type !== "message" || item.spoken === null) continue;
+            assert.ok(item.spoken.playedMs(table.nowMs) <= item.spoken.sentMs);
+            assert.ok(item.spoken.text.startsWith(textOf(item)!));
+          }
+        });
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("has one conversation reply at a time", () => {
+    fc.assert(
+      fc.property(fc.array(move, { maxLength: 60 }), (moves) => {
+        let open: string | null = null;
+        run(moves, (_, effects) => {
+          for (const event of sentIn(effects)) {
+            const response = event.response as
+              | { readonly id: string; readonly conversation_id?: string }
+              | undefined;
+            if (response?.conversation_id === undefined) continue;
+            if (event.type === "response.created") {
+              assert.equal(open, null);
+              open = response.id;
+            }
+            if (event.type === "response.done") open = null;
+          }
+        });
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

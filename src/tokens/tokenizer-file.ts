@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { bytesOfToken } from "./byte-alphabet.ts";
-import { type BytePairs, bytePairs, GPT2_PIECES, type PairTable } from "./byte-pairs.ts";
+import { type BytePairs, bytePairs, bytesOfToken, GPT2_PIECES, type PairTable } from "./byte-pairs.ts";
 
 /** A tokenizer that a model was published with. */
 export interface Tokenizer extends BytePairs {
@@ -11,7 +10,7 @@ export interface Tokenizer extends BytePairs {
 }
 
 /** A vocabulary of byte pairs, as the files of the hub have it. */
-export interface Vocabulary {
+interface Vocabulary {
   readonly ids: ReadonlyMap<string, number>;
   /** In the order in which they were learnt. */
   readonly merges: readonly (readonly [left: string, right: string])[];

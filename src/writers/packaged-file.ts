@@ -4,7 +4,7 @@ import { sha256OfFile } from "../files/sha256-of-file.ts";
 import type { WriterError } from "../model/writer.ts";
 
 /** Makes the error of a file that came with the package: `what` ends "the file …", as in `is missing`. */
-export type FileFailure = (what: string, cause?: unknown) => WriterError;
+type FileFailure = (what: string, cause?: unknown) => WriterError;
 
 /** A file that came with the package. @throws what `failure` makes where it is missing or cannot be read. */
 export async function readPackaged(path: string, failure: FileFailure): Promise<Uint8Array> {

@@ -6,7 +6,7 @@ import { NotAChatError } from "./chat-fetch.ts";
 import { LateError, type ReplyLimits } from "./reply-clock.ts";
 
 /** What became of one try. */
-export interface ChatFailure {
+interface ChatFailure {
   /** What to throw when there is no other try. It quotes nothing that the endpoint sent. */
   readonly error: WriterError;
   /** Whether the same request may work soon, as nothing is wrong with it. */

@@ -7,7 +7,7 @@ import { PIECE_TOKENS } from "./reading.ts";
 import { ThreadChoice } from "./thread-choice.ts";
 
 /** How fast a model is on this machine while nobody is spoken to. */
-export interface ModelSpeed {
+interface ModelSpeed {
   readonly readTokensPerS: number;
   readonly writeTokensPerS: number;
 }

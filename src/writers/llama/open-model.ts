@@ -5,7 +5,7 @@ import { requireMemory } from "./memory-needs.ts";
 import { forgetEstimates } from "./spare-memory.ts";
 
 /** A model that is loaded, and the memory for what it reads and writes. */
-export interface OpenModel {
+interface OpenModel {
   readonly runtime: LlamaRuntime;
   readonly model: LlamaModel;
   readonly context: LlamaContext;

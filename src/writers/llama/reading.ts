@@ -13,7 +13,7 @@ export const PIECE_TOKENS = 32;
 /** How the next token is chosen. */
 export type Sampling = SequenceEvaluateOptions;
 
-export interface WrittenToken {
+interface WrittenToken {
   readonly token: Token;
   /** Its probability among those it was chosen from. */
   readonly confidence: number;

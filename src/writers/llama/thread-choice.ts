@@ -25,7 +25,7 @@ interface Experience {
 }
 
 /** What is known of the time, and of the cores. */
-export interface Surroundings {
+interface Surroundings {
   nowMs(): number;
   readonly idle: Pick<IdleCores, "begin" | "sinceBegin">;
 }

@@ -25,7 +25,7 @@ import { worked } from "./sums.ts";
 import { fitOf, isContrary, isGlad, isGrave, isOutOfTone, isSurelyGood, mayBe } from "./tone.ts";
 
 /** Where a reply came from: worked out, a line for its kind of turn, or the reply of an authored conversation. */
-export type ReplyLayer = "exact" | "line" | "found";
+type ReplyLayer = "exact" | "line" | "found";
 
 /** A whole reply that no language model wrote. */
 export interface ReadyReply {
@@ -83,7 +83,7 @@ export async function unitVector(
 const MAX_TOKENS = 126;
 
 /** Makes a text a vector of length 1. */
-export type Embeds = (text: string, stop: AbortSignal) => Promise<Float32Array>;
+type Embeds = (text: string, stop: AbortSignal) => Promise<Float32Array>;
 
 /** Replies out of a book. */
 export class BookSource implements ReplySource {

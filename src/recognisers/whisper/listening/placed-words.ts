@@ -1,11 +1,11 @@
-import type { HeardWord } from "../../../model/recogniser.ts";
+import type { HeardSegment, HeardWord } from "../../../model/recogniser.ts";
+import { POSITION_S } from "../sizes.ts";
 import { alignTokens } from "./alignment.ts";
 import type { Decoded } from "./decode.ts";
-import { POSITION_S } from "./rate.ts";
 import type { TokenWord } from "./words.ts";
 
 /** A word said, with the tokens' figures. */
-export interface PlacedWord extends HeardWord {
+interface PlacedWord extends HeardWord {
   readonly logProbabilities: readonly number[];
 }
 
@@ -60,7 +60,7 @@ function betweenPauses(spans: readonly Span[], active: readonly boolean[]): read
   const ends = spans.map(([, to]) => to);
   const middle = (at: number): number => Math.floor((spans[at]![0] + spans[at]![1]) / 2);
   for (let at = 0; at + 1 < spans.length; at++) {
-    const [from, to] = longestPause(active, middle(at), middle(at + 1));
+    const [from, to] = maxPause(active, middle(at), middle(at + 1));
     if (to - from >= PAUSE_FRAMES) [ends[at], starts[at + 1]] = [from, to];
   }
   const last = spans.length - 1;
@@ -75,7 +75,7 @@ function betweenPauses(spans: readonly Span[], active: readonly boolean[]): read
   });
 }
 
-function longestPause(active: readonly boolean[], from: number, to: number): Span {
+function maxPause(active: readonly boolean[], from: number, to: number): Span {
   let best: Span = [from, from];
   for (let at = from, since = from; at <= to; at++) {
     if (at < to && active[at] !== true) continue;
@@ -83,4 +83,37 @@ function longestPause(active: readonly boolean[], from: number, to: number): Spa
     since = at + 1;
   }
   return best;
+}
+
+/** A pause that ends a segment wherever it is. */
+const LONG_PAUSE_S = 1;
+
+/** Marks that end a sentence, and what may stand behind them. */
+const SENTENCE_END = /[.!?…。！？।؟]["'”’»)\]」』）]*$/u;
+/** What has a full stop without ending a sentence. */
+const ABBREVIATION = /^(?:\p{Lu}|mr|mrs|ms|dr|st|prof|sr|jr|vs|no|etc|e\.g|i\.e)\.$/iu;
+
+/** Words in segments: a sentence each, or less where somebody pauses. @param glue what words are joined by */
+export function segmentsOf(words: readonly PlacedWord[], glue: string): readonly HeardSegment[] {
+  const groups: PlacedWord[][] = [];
+  words.forEach((word, at) => {
+    const last = words[at - 1];
+    if (last === undefined || isEnd(last, word)) groups.push([word]);
+    else groups.at(-1)!.push(word);
+  });
+  return groups.map((group) => {
+    const all = group.flatMap(({ logProbabilities }) => logProbabilities);
+    return {
+      startS: group[0]!.startS,
+      endS: group.at(-1)!.endS,
+      text: group.map(({ text }) => text).join(glue),
+      words: group.map(({ text, startS, endS, probability }) => ({ text, startS, endS, probability })),
+      meanLogProbability: all.reduce((sum, value) => sum + value, 0) / all.length,
+    };
+  });
+}
+
+function isEnd(last: PlacedWord, next: PlacedWord): boolean {
+  if (next.startS - last.endS >= LONG_PAUSE_S) return true;
+  return SENTENCE_END.test(last.text) && !ABBREVIATION.test(last.text) && !/^\p{Ll}/u.test(next.text);
 }

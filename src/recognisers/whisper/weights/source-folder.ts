@@ -1,9 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openFiles, WeightsError } from "../../../tensors/byte-source.ts";
+import { type ByteSource, openFiles, WeightsError } from "../../../tensors/byte-source.ts";
+import { readSafetensors } from "../../../tensors/safetensors.ts";
 import { ct2Weights } from "./ct2-weights.ts";
-import { hubWeights } from "./hub-weights.ts";
-import type { WhisperWeights } from "./whisper-weights.ts";
+import { type WhisperWeights, weightsOf } from "./whisper-weights.ts";
 
 /** A Whisper model as others publish it. */
 export interface WhisperSource {
@@ -119,4 +119,12 @@ async function json(folder: string, name: string): Promise<Record<string, unknow
 
 function listOf<T>(value: unknown): readonly T[] {
   return Array.isArray(value) ? (value as T[]) : [];
+}
+
+/** The weights in the `model.safetensors` of a hub. They own the source. @throws WeightsError */
+export async function hubWeights(source: ByteSource): Promise<WhisperWeights> {
+  const variables = [...(await readSafetensors(source))].map(
+    ([name, variable]) => [name.replace(/^model\./, ""), variable] as const,
+  );
+  return weightsOf(source, new Map(variables), (name) => ({ name, part: 0, parts: 1 }));
 }

@@ -10,7 +10,7 @@ import { sentencesIn, statementsOf } from "./statements.ts";
 import { MAX_TURN_CHARS } from "./turn-text.ts";
 
 /** What has been heard, so that no line is said twice, and what chooses among those that were not. */
-export interface Choosing {
+interface Choosing {
   /** As `plainWords`. */
   readonly heard: ReadonlySet<string>;
   readonly chance: number;

@@ -1,16 +1,16 @@
 import type { WhisperDescription } from "../description.ts";
 
 /** Chooses what is written. */
-export interface Choice {
+export interface Sampler {
   /** The likeliest text token, or the end. @param isFirst whether nothing is written yet */
-  likeliest(logits: Float32Array, isFirst: boolean): { readonly id: number; readonly logProbability: number };
+  argmax(logits: Float32Array, isFirst: boolean): { readonly id: number; readonly logProbability: number };
   /** The likeliest language, among all that the model knows. */
   language(logits: Float32Array): string;
   /** How likely a language is, among those. */
   languageProbability(logits: Float32Array, code: string): number;
 }
 
-export function choiceOf({ special, suppressed, suppressedFirst }: WhisperDescription): Choice {
+export function samplerOf({ special, suppressed, suppressedFirst }: WhisperDescription): Sampler {
   const never = new Uint8Array(special.end + 1);
   for (const id of suppressed) never[id] = 1;
   never[special.end] = 0;
@@ -28,7 +28,7 @@ export function choiceOf({ special, suppressed, suppressedFirst }: WhisperDescri
   }
 
   return {
-    likeliest(logits, isFirst) {
+    argmax(logits, isFirst) {
       const banned = isFirst ? neverFirst : never;
       let id = special.end;
       let max = Number.NEGATIVE_INFINITY;

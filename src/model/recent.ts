@@ -1,10 +1,10 @@
 /** The things that were asked for last, so many of them and no more. */
 export class Recent<T> {
-  readonly #most: number;
+  readonly #max: number;
   readonly #values = new Map<string, T>();
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(max: number) {
+    this.#max = max;
   }
 
   get(key: string): T | undefined {
@@ -19,7 +19,7 @@ export class Recent<T> {
     this.#values.delete(key);
     this.#values.set(key, value);
     for (const oldest of this.#values.keys()) {
-      if (this.#values.size <= this.#most) return;
+      if (this.#values.size <= this.#max) return;
       this.#values.delete(oldest);
     }
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ThoughtFilter } from "../../src/writers/chat/thought-filter.ts";
+import { ThoughtFilter } from "../../src/writers/written-sentences.ts";
 import fc from "../properties.ts";
 
 test("thoughts are taken out, however the text is cut, and what only looks like a tag stays", () => {

@@ -1,8 +1,8 @@
 import { APIError } from "openai";
 import { retryAfterMs } from "../../model/retry-after.ts";
 import { WriterError } from "../../model/writer.ts";
-import { ChatEventError } from "./chat-chunk.ts";
-import { NotAChatError } from "./chat-fetch.ts";
+import { NotAChatError } from "./chat-client.ts";
+import { ChatEventError } from "./chat-reply.ts";
 import { LateError, type ReplyLimits } from "./reply-clock.ts";
 
 /** What became of one try. */

@@ -2,7 +2,23 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { WriterError } from "../../model/writer.ts";
 import { packagedSha256, readPackaged } from "../packaged-file.ts";
-import { GATE_CATEGORIES, type GateCategory, type GateClass } from "./gate-category.ts";
+
+/** The kinds of danger or distress that a fixed reply answers. */
+export const GATE_CATEGORIES = [
+  "self-harm",
+  "medical",
+  "harm-others",
+  "abuse",
+  "victim",
+  "dosing",
+  "minors",
+  "injection",
+] as const;
+
+export type GateCategory = (typeof GATE_CATEGORIES)[number];
+
+/** Everything that a line can be: `benign` needs no gate. */
+export type GateClass = GateCategory | "benign";
 
 /** The gate that is shipped. */
 export const GATE_DIR = fileURLToPath(new URL("../../../../gate", import.meta.url));

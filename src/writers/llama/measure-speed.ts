@@ -1,7 +1,6 @@
 import type { GgufWriterOptions } from "./gguf-writer.ts";
 import type { LlamaContextSequence, Token } from "./llama-runtime.ts";
-import { maxThreads } from "./load-model.ts";
-import { openModel } from "./open-model.ts";
+import { maxThreads, openModel } from "./open-model.ts";
 import { promptOf } from "./prompt.ts";
 import { PIECE_TOKENS } from "./reading.ts";
 import { ThreadChoice } from "./thread-choice.ts";

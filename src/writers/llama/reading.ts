@@ -1,8 +1,7 @@
 import { abortable } from "../../model/abortable.ts";
-import type { SequenceEvaluateOptions, Token } from "./llama-runtime.ts";
+import type { SequenceEvaluateOptions, Token, Turns } from "./llama-runtime.ts";
 import { type CachedSequence, sharedStart } from "./sequence-pool.ts";
 import type { ThreadChoice } from "./thread-choice.ts";
-import type { Turns } from "./turns.ts";
 
 /**
  * Tokens of a prompt that are read at once. Between two such pieces others have their turn, and a signal is heard. How

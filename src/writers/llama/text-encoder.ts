@@ -1,12 +1,13 @@
 import {
+  forgetEstimates,
+  forgetVocabulary,
   type LlamaEmbeddingContext,
   type LlamaModel,
   type LlamaRuntime,
   LOADING,
   type Token,
+  Turns,
 } from "./llama-runtime.ts";
-import { forgetEstimates, forgetVocabulary } from "./spare-memory.ts";
-import { Turns } from "./turns.ts";
 
 /** A sentence encoder of BERT's shape in a GGUF file. Calls take turns, a window each. */
 export class TextEncoder {

@@ -1,17 +1,14 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { Recent } from "../../model/recent.ts";
 import type { Dialogue } from "../../model/writer.ts";
 import { sentencesOf } from "../../text/sentence-cutter.ts";
 import { openLlama } from "../llama/llama-runtime.ts";
 import { TextEncoder } from "../llama/text-encoder.ts";
 import { packagedSha256 } from "../packaged-file.ts";
 import { type Found, nearestReplies } from "./bank.ts";
-import { contentWords } from "./borrowed-words.ts";
-import { actByForm } from "./form-rules.ts";
 import { type Guess, guessOf } from "./heads.ts";
-import { heardIn, plainWords } from "./heard.ts";
 import { remembered } from "./memory/remembered.ts";
-import { isAsked, isPhrasedAs } from "./phrasing.ts";
 import {
   type Act,
   ENCODER_FILE,
@@ -22,7 +19,9 @@ import {
   type Tone,
 } from "./reply-book.ts";
 import { worked } from "./sums.ts";
+import { plainWords, type Talk, talkOf } from "./talk.ts";
 import { fitOf, isContrary, isGlad, isGrave, isOutOfTone, isSurelyGood, mayBe } from "./tone.ts";
+import { actByForm, isAsked, isPhrasedAs } from "./turn-form.ts";
 
 /** Where a reply came from: worked out, a line for its kind of turn, or the reply of an authored conversation. */
 type ReplyLayer = "exact" | "line" | "found";
@@ -95,7 +94,7 @@ export class BookSource implements ReplySource {
   readonly #neutral: readonly string[];
 
   /** By digest whether a turn is grave: each is asked about with several after it. */
-  readonly #grave = new Map<string, boolean>();
+  readonly #grave = new Recent<boolean>(MAX_KEPT);
 
   constructor(book: ReplyBook, embed: Embeds, free: () => Promise<void>) {
     this.#book = book;
@@ -182,7 +181,6 @@ export class BookSource implements ReplySource {
   /** Keeps whether a turn is grave, since it is asked again with each of the next few. */
   #keepGrave(turn: string, guess: Guess): boolean {
     const grave = isGrave(turn, guess, this.#book.tones);
-    if (this.#grave.size >= MAX_KEPT) this.#grave.clear();
     this.#grave.set(digestOf(turn), grave);
     return grave;
   }
@@ -257,51 +255,8 @@ export class BookSource implements ReplySource {
   }
 }
 
-/** What the layers look at. */
-interface Talk {
-  /** What the other one said last; `null` where it could not be heard. */
-  readonly newest: string | null;
-  /** Whether that says by itself what it is about. */
-  readonly isSelfContained: boolean;
-  /** What we said before it. */
-  readonly previous: string | null;
-  /** What the other one said in a few turns before the newest. */
-  readonly earlier: readonly string[];
-  /** What the other one said first, where that is another turn. */
-  readonly opening: string | null;
-  readonly words: ReadonlySet<string>;
-  /** Every turn of ours and its sentences, for comparing. */
-  readonly heard: ReadonlySet<string>;
-  /** Chooses among equals. */
-  readonly chance: number;
-}
-
 function digestOf(text: string): string {
   return createHash("sha256").update(text).digest("base64");
-}
-
-/** `null` where there is nothing to answer: nobody has said anything, or we spoke last ourselves. */
-function talkOf({ history, speaker, temperature, seed }: Dialogue): Talk | null {
-  const last = history.at(-1);
-  if (last === undefined || last.speaker === speaker) return null;
-  const texts = history.map(({ text }) => text ?? "");
-  const others = history.filter((turn) => turn.speaker !== speaker && turn.text !== null);
-  const newest = last.text?.replaceAll(/\s+/g, " ").trim() ?? "";
-  const before = history.at(-2);
-  const hash = createHash("sha256").update(texts.join("\n"));
-  if (temperature > 0) hash.update(`\n${seed}`);
-  return {
-    newest: newest === "" ? null : newest,
-    isSelfContained: contentWords(newest).size >= SELF_CONTAINED_WORDS,
-    previous: before?.speaker === speaker ? (before.text ?? null) : null,
-    earlier: others
-      .slice(-1 - LASTING, -1)
-      .flatMap(({ text }) => (text?.trim() ? [text.replaceAll(/\s+/g, " ").trim()] : [])),
-    opening: others.length > 1 ? (others[0]?.text ?? null) : null,
-    words: contentWords(texts.join(" ").slice(-MAX_CHARS)),
-    heard: heardIn(history, speaker),
-    chance: hash.digest().readUInt32LE(0),
-  };
 }
 
 /** Whether a reply answers much the same, and names nothing that was not said here. */
@@ -312,17 +267,11 @@ function isNear({ entry, likeness, context }: Found, talk: Talk, isNod: boolean)
   return previous === null || (isSelfContained && !isNod) || (context !== null && context >= MIN_CONTEXT);
 }
 
-/** Of a conversation, from its end: as much as is said in half an hour. */
-const MAX_CHARS = 24_000;
 /** From which likeness a reply of another conversation may answer this one, and from which it surely does. */
 const MIN_LIKENESS = 0.76;
 const THE_SAME = 0.88;
 /** From which likeness what was said before is about the same. */
 const MIN_CONTEXT = 0.55;
-/** A turn of so many content words says what it is about. */
-const SELF_CONTAINED_WORDS = 2;
-/** For so many turns a sorrow is not followed by congratulations. */
-const LASTING = 4;
 const MAX_KEPT = 1000;
 /** What is this much less like is as good. */
 const NEARLY = 0.02;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BookSource, type ReadyReply } from "../../../src/writers/replies/reply-source.ts";
-import { replying } from "../../../src/writers/replies/replying-writer.ts";
+import { writerChain } from "../../../src/writers/writer-chain.ts";
 import { writerConformance } from "../conformance.ts";
 import { dialogueOf, passagesOf } from "../dialogues.ts";
 import { ScriptedWriter } from "../scripted-writer.ts";
@@ -19,15 +19,16 @@ const source = (ready: ReadyReply | null, fallback: string | null = "I see.") =>
 
 writerConformance(
   "a writer with replies before it, of which none fits",
-  async () => replying(new ScriptedWriter(SENTENCES), source(null)),
+  async () => writerChain({ replies: source(null), model: new ScriptedWriter(SENTENCES) }),
   {
-    makeSlowReader: async () => replying(new ScriptedWriter(SENTENCES, { isStepwise: true }), source(null)),
+    makeSlowReader: async () =>
+      writerChain({ replies: source(null), model: new ScriptedWriter(SENTENCES, { isStepwise: true }) }),
   },
 );
 
 test("a reply that is ready is said sentence by sentence, and the model is not asked", async () => {
   const model = new ScriptedWriter([]);
-  const writer = replying(model, source({ layer: "found", text: "Well done! How was it?" }));
+  const writer = writerChain({ replies: source({ layer: "found", text: "Well done! How was it?" }), model });
   assert.deepEqual(await passagesOf(writer, dialogueOf("I won.")), [
     { text: "Well done!", tokens: null, gate: null, layer: "found" },
     { text: "How was it?", tokens: null, gate: null, layer: "found" },
@@ -35,10 +36,10 @@ test("a reply that is ready is said sentence by sentence, and the model is not a
 });
 
 test("of the model's sentences those that claim to be a person's are left out", async () => {
-  const writer = replying(
-    new ScriptedWriter(["I had pasta for dinner.", "What did you have?"]),
-    source(null),
-  );
+  const writer = writerChain({
+    replies: source(null),
+    model: new ScriptedWriter(["I had pasta for dinner.", "What did you have?"]),
+  });
   const passages = await passagesOf(writer, dialogueOf("Hi."));
   assert.deepEqual(
     passages.map(({ text, layer }) => [text, layer]),
@@ -47,7 +48,7 @@ test("of the model's sentences those that claim to be a person's are left out", 
 });
 
 test("where nothing is left something plain is said", async () => {
-  const writer = replying(new ScriptedWriter(["My sister cooks."]), source(null));
+  const writer = writerChain({ replies: source(null), model: new ScriptedWriter(["My sister cooks."]) });
   const passages = await passagesOf(writer, dialogueOf("Hi."));
   assert.deepEqual(
     passages.map(({ text, layer }) => [text, layer]),

@@ -1,7 +1,6 @@
+import { stemsOf } from "../content-words.ts";
 import type { Question } from "./question.ts";
-import { inSecondPerson } from "./second-person.ts";
-import { type Statement, VERB } from "./statements.ts";
-import { stemsOf } from "./stems.ts";
+import { inSecondPerson, type Statement, VERB } from "./statements.ts";
 import { type Kind, NUMBER_FORM, valuesOf } from "./values.ts";
 
 /** What somebody told that answers their question, said back; `null` where nothing does for sure, or two things do. */

@@ -1,8 +1,6 @@
-import { contentWords } from "../borrowed-words.ts";
-import { isAsked } from "../phrasing.ts";
-import { inSecondPerson } from "./second-person.ts";
-import { sentencesIn } from "./statements.ts";
-import { plain } from "./turn-text.ts";
+import { contentWords } from "../content-words.ts";
+import { isAsked } from "../turn-form.ts";
+import { inSecondPerson, plain, sentencesIn } from "./statements.ts";
 import { NUMBER_FORM, valuesOf } from "./values.ts";
 
 /**

@@ -1,3 +1,5 @@
+import type { Act } from "./reply-book.ts";
+
 /** Kinds of turns that their form tells, whatever they speak of; the first that fits. */
 const RULES: readonly (readonly [act: string, form: RegExp])[] = [
   // "Hmmmm" is no slip of the fingers, nor is Dallas.
@@ -35,3 +37,23 @@ export function actByForm(turn: string): string | null {
   const text = turn.toLowerCase().replaceAll("’", "'").trim();
   return RULES.find(([, form]) => form.test(text))?.[0] ?? null;
 }
+
+/** Whether a turn is a question or a request, by its mark or, as speech is transcribed, without. */
+export function isAsked(turn: string | null): boolean {
+  return ASKS.test(turn ?? "");
+}
+
+/** Whether a turn is put as its kind is: what asks is a question, and what tells is none. */
+export function isPhrasedAs({ name, answered }: Act, turn: string | null): boolean {
+  const asked = isAsked(turn);
+  return QUESTIONS.has(name) ? asked : answered !== "told" || !asked;
+}
+
+const ASKS =
+  /\?|^(?:(?:but|and|so|then|ok|okay|well|now) )*(?:why|how|what|which|who|where|when|can|could|do|does|did|is|are|will|would|should|say)\b|\b(?:tell|give|write|show|teach|explain|make|ask|sing|read) me\b|\bcan (?:we|you|i)\b/i;
+/** Kinds that are always questions. */
+const QUESTIONS: ReadonlySet<string> = new Set(
+  "how-are-you what-up our-body our-past our-feelings our-family our-skills name favourite time weather-now live see privacy".split(
+    " ",
+  ),
+);

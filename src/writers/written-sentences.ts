@@ -1,3 +1,39 @@
+import { SentenceCutter, sentencesOf } from "../text/sentence-cutter.ts";
+
+/**
+ * Cuts what a language model writes, which may arrive in pieces, cut anywhere, into sentences. What it thinks is left out.
+ * The one place where written text becomes sentences: whatever comes after it takes them as they are.
+ */
+export class WrittenSentences {
+  readonly #thoughts = new ThoughtFilter();
+  readonly #cutter = new SentenceCutter();
+
+  /** Whether there was a thought. */
+  get hasThought(): boolean {
+    return this.#thoughts.hasThought;
+  }
+
+  /** Whether a thought is under way. */
+  get isThinking(): boolean {
+    return this.#thoughts.isThinking;
+  }
+
+  /** Takes the next piece and gives the sentences that it completed: trimmed, none empty. */
+  push(piece: string): string[] {
+    return this.#cutter.push(this.#thoughts.push(piece));
+  }
+
+  /**
+   * What is left at the end, whole or not: mostly one sentence.
+   *
+   * @param ended makes of it what is to be said
+   */
+  flush(ended = (rest: string): string => rest): string[] {
+    const ready = this.#cutter.push(this.#thoughts.flush());
+    return sentencesOf(ended([...ready, this.#cutter.flush() ?? ""].join(" ").trim()));
+  }
+}
+
 /**
  * Takes out what a reasoning model thinks between `<think>` and `</think>` (also `<thinking>` and `<reasoning>`) where
  * its server leaves that in the reply. The text may arrive in pieces, cut anywhere.

@@ -1,3 +1,39 @@
+import type { Dialogue, Passage, Writer } from "../../model/writer.ts";
+import { sentencesOf } from "../../text/sentence-cutter.ts";
+import type { ReplySource } from "./reply-source.ts";
+import { heardIn, plainWords } from "./talk.ts";
+
+/**
+ * The reply that is ready, or what a small language model writes, which writes only what nothing better answers. Of what
+ * it writes, sentences that claim a body, a past or to be a person, or that the conversation has heard, are left out.
+ */
+export async function* readyOrWritten(
+  source: ReplySource,
+  model: Writer,
+  dialogue: Dialogue,
+  signal: AbortSignal,
+): AsyncGenerator<Passage, void, void> {
+  const ready = await source.reply(dialogue, signal);
+  if (ready !== null) {
+    for (const text of sentencesOf(ready.text)) {
+      signal.throwIfAborted();
+      yield { text, tokens: null, gate: null, layer: ready.layer };
+    }
+    return;
+  }
+  const heard = heardIn(dialogue.history, dialogue.speaker);
+  let last: Passage | null = null;
+  let isSilent = true;
+  for await (const passage of model.write(dialogue, signal)) {
+    last = { ...passage, layer: "model" };
+    if (claimsToBeAPerson(passage.text) || heard.has(plainWords(passage.text))) continue;
+    isSilent = false;
+    yield last;
+  }
+  const instead = isSilent && last !== null ? source.fallback(dialogue) : null;
+  if (instead !== null) yield { text: instead, tokens: last?.tokens ?? null, gate: null, layer: "line" };
+}
+
 /**
  * Whether a reply claims what a voice in a computer has not: a body, a past, senses, a family, meals, or to be a person.
  * Told by form, and rather too often than too seldom: another reply is at hand.

@@ -128,11 +128,11 @@ function inTwoLines(piece: readonly Written[], lineChars: number): (readonly Wri
   if (whole <= lineChars) return [piece];
   if (whole > 2 * lineChars + 1) return null;
   let best: (readonly Written[])[] | null = null;
-  let longest = lineChars + 1;
+  let minChars = lineChars + 1;
   for (const at of breaksIn(piece)) {
     const lines = [piece.slice(0, at), piece.slice(at)];
     const chars = Math.max(...lines.map(charsOf));
-    if (chars < longest) [best, longest] = [lines, chars];
+    if (chars < minChars) [best, minChars] = [lines, chars];
   }
   return best;
 }

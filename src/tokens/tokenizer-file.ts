@@ -64,7 +64,7 @@ export function tokenizerOf(vocabulary: Vocabulary): Tokenizer {
     },
     decode: pairs.decode,
     idOf: (token) => added.get(token) ?? ids.get(token),
-    maxId: [...ids.values(), ...added.values()].reduce((largest, id) => Math.max(largest, id), -1),
+    maxId: [...ids.values(), ...added.values()].reduce((max, id) => Math.max(max, id), -1),
   };
 }
 
@@ -92,8 +92,8 @@ function bothCases(letter: string): string {
 
 /** Finds each of the words; of several that begin at one place the longest. */
 function anyOf(words: readonly string[]): RegExp {
-  const longestFirst = words.toSorted((a, b) => b.length - a.length);
-  const escaped = longestFirst.map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+  const byLength = words.toSorted((a, b) => b.length - a.length);
+  const escaped = byLength.map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
   return new RegExp(`(${escaped.join("|")})`);
 }
 

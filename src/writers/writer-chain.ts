@@ -1,8 +1,7 @@
 import type { Dialogue, Passage, Writer } from "../model/writer.ts";
 import type { GateClassifier } from "./gate/gate-classifier.ts";
 import { fixedReply } from "./gate/gate-replies.ts";
-import { readyOrWritten } from "./replies/ready-or-written.ts";
-import type { ReplySource } from "./replies/reply-source.ts";
+import { type ReplySource, readyOrWritten } from "./replies/ready-or-written.ts";
 import { speakableOnly } from "./speakable-only.ts";
 
 /** What an authored turn passes, one after the other. */

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { melFilters } from "../../src/audio/mel-filters.ts";
 import { quantised } from "../../src/recognisers/whisper/graphs/layers.ts";
+import { segmentsOf } from "../../src/recognisers/whisper/listening/aligned-words.ts";
 import { alignTokens } from "../../src/recognisers/whisper/listening/alignment.ts";
 import { isSurelyNoSpeech, pauseIn } from "../../src/recognisers/whisper/listening/level.ts";
-import { segmentsOf } from "../../src/recognisers/whisper/listening/placed-words.ts";
 import {
   lengthBeforeRepeat,
   repeatedPhrase,

@@ -4,7 +4,7 @@ import { Recent } from "../../model/recent.ts";
 import { stopWith } from "../../model/stop-with.ts";
 import { WriterError } from "../../model/writer.ts";
 import { openLlama } from "../llama/llama-runtime.ts";
-import { TextEncoder } from "../llama/text-encoder.ts";
+import { SentenceEncoder } from "../llama/sentence-encoder.ts";
 import {
   GATE_CATEGORIES,
   GATE_DIR,
@@ -52,7 +52,7 @@ export async function openGateClassifier(dir: string = GATE_DIR): Promise<GateCl
     );
   });
   try {
-    return new EncoderGate(head, await TextEncoder.open(runtime, head.encoderPath));
+    return new EncoderGate(head, await SentenceEncoder.open(runtime, head.encoderPath));
   } catch (cause) {
     throw gateError(head.encoderPath, "cannot be loaded", cause);
   }
@@ -60,13 +60,13 @@ export async function openGateClassifier(dir: string = GATE_DIR): Promise<GateCl
 
 class EncoderGate implements GateClassifier {
   readonly #head: GateHead;
-  readonly #encoder: TextEncoder;
+  readonly #encoder: SentenceEncoder;
   /** What lines were found to be, by {@link EncoderGate.#keyOf}: turns come again. */
   readonly #known = new Recent<readonly GateScores[]>(KNOWN_LINES);
   readonly #closed = new AbortController();
   readonly #secret = randomBytes(32);
 
-  constructor(head: GateHead, encoder: TextEncoder) {
+  constructor(head: GateHead, encoder: SentenceEncoder) {
     this.#head = head;
     this.#encoder = encoder;
   }

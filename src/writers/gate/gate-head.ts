@@ -118,8 +118,8 @@ function softmax({ classes, weights, biases }: HeadFile, vector: readonly number
     (row, i) =>
       (biases[i] ?? 0) + row.reduce((sum, weight, j) => sum + (weight * (vector[j] ?? 0)) / length, 0),
   );
-  const highest = Math.max(...logits);
-  const odds = logits.map((logit) => Math.exp(logit - highest));
+  const max = Math.max(...logits);
+  const odds = logits.map((logit) => Math.exp(logit - max));
   const total = odds.reduce((sum, value) => sum + value, 0);
   return Object.fromEntries(classes.map((name, i) => [name, (odds[i] ?? 0) / total])) as GateScores;
 }

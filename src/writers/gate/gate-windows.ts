@@ -1,4 +1,4 @@
-import { foldLookAlikes } from "./look-alikes.ts";
+import { foldHomoglyphs } from "./homoglyphs.ts";
 
 /** How a turn is cut for an encoder that reads a few sentences at once. */
 interface WindowLimits {
@@ -35,7 +35,7 @@ export function plainText(text: string): string {
     .normalize("NFKC")
     .replaceAll(INVISIBLE, "")
     .replaceAll(STRAY_MARKS, "$1");
-  return foldLookAlikes(composed)
+  return foldHomoglyphs(composed)
     .replaceAll(/[\s\p{Cc}]+/gu, " ")
     .trim();
 }

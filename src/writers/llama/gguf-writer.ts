@@ -1,19 +1,20 @@
 import { stopWith } from "../../model/stop-with.ts";
 import { type Dialogue, type Passage, type Writer, WriterError } from "../../model/writer.ts";
 import { WrittenSentences } from "../written-sentences.ts";
+import { Generation, type Sampling } from "./generation.ts";
 import {
-  AllAtOnce,
   forgetVocabulary,
   type LlamaContextSequence,
   type LlamaModel,
   type LlamaRuntime,
+  ParallelQueue,
+  SerialQueue,
   type Token,
   type TokenBias,
-  Turns,
+  type WorkQueue,
 } from "./llama-runtime.ts";
 import { type ModelOptions, maxThreads, openModel } from "./open-model.ts";
 import { type Prompt, type PromptOptions, promptOf, promptTokens, type Template } from "./prompt.ts";
-import { Reading, type Sampling } from "./reading.ts";
 import { SequencePool } from "./sequence-pool.ts";
 import { ThreadChoice } from "./thread-choice.ts";
 import { unspeakableTokens } from "./unspeakable-tokens.ts";
@@ -60,7 +61,7 @@ class GgufWriter implements Writer {
   readonly #bias: TokenBias;
   readonly #closed = new AbortController();
   /** Mostly one token of one reply at a time: in a batch with others' the last bits of its logits depend on them. */
-  readonly #turns: Pick<Turns, "take">;
+  readonly #queue: WorkQueue;
   readonly #threads: ThreadChoice;
   readonly #ending = new Set<Promise<unknown>>();
 
@@ -76,7 +77,7 @@ class GgufWriter implements Writer {
     this.#model = model;
     this.#prompt = promptOf(options.template, model, runtime);
     this.#pool = new SequencePool(sequences);
-    this.#turns = options.isBatched ? new AllAtOnce() : new Turns();
+    this.#queue = options.isBatched ? new ParallelQueue() : new SerialQueue();
     this.#threads = new ThreadChoice(runtime.llama, maxThreads(runtime, options), options.isQuiet);
     this.#bias = unspeakableTokens(model, runtime, options);
     forgetVocabulary(model);
@@ -89,12 +90,12 @@ class GgufWriter implements Writer {
       stop.throwIfAborted();
       const prompt = promptTokens(this.#prompt, dialogue, this.#options);
       const sequence = await this.#pool.take(prompt, stop);
-      const reading = new Reading(sequence, this.#turns, this.#threads, stop);
+      const generation = new Generation(sequence, this.#queue, this.#threads, stop);
       try {
-        yield* this.#passages(prompt, reading, dialogue);
+        yield* this.#passages(prompt, generation, dialogue);
       } finally {
         // Not awaited: llama.cpp ends what it is at, and only then can the sequence be lent again.
-        const ended = reading.end().then(() => {
+        const ended = generation.end().then(() => {
           this.#ending.delete(ended);
           this.#pool.giveBack(sequence);
         });
@@ -112,7 +113,11 @@ class GgufWriter implements Writer {
     }
   }
 
-  async *#passages(prompt: readonly Token[], reading: Reading, dialogue: Dialogue): AsyncGenerator<Passage> {
+  async *#passages(
+    prompt: readonly Token[],
+    generation: Generation,
+    dialogue: Dialogue,
+  ): AsyncGenerator<Passage> {
     const { maxTokens, maxSentences } = this.#options;
     const written: Token[] = [];
     const sampling = this.#sampling(dialogue, written);
@@ -120,10 +125,10 @@ class GgufWriter implements Writer {
     let thoughtTokens = 0;
     let text = "";
     let count = 0;
-    let sureness: number[] = [];
+    let logProbabilities: number[] = [];
     let said = 0;
     // A greeting alone is no reply yet.
-    const isSure = () => said < MIN_WORDS || mean(sureness) >= this.#minConfidence(sampling);
+    const isSure = () => said < MIN_WORDS || mean(logProbabilities) >= this.#minLogProbability(sampling);
     const readsInstructions = this.#options.systemPrompt !== null && dialogue.instructions !== undefined;
     const passage = (sentence: string, isCounted = true): Passage => {
       count++;
@@ -131,7 +136,7 @@ class GgufWriter implements Writer {
       const tokens = isCounted ? { prompt: prompt.length, written: written.length } : null;
       return { text: sentence, tokens, gate: null, ...(readsInstructions && { hasReadInstructions: true }) };
     };
-    for await (const { token, confidence } of reading.goOn(prompt, sampling)) {
+    for await (const { token, confidence } of generation.tokensAfter(prompt, sampling)) {
       if (written.length === 0) dialogue.onFirstToken?.();
       written.push(token);
       const longer = this.#model.detokenize(written);
@@ -140,7 +145,7 @@ class GgufWriter implements Writer {
         for (const sentence of sentences.push(longer.slice(text.length))) {
           if (!isSure()) return;
           yield passage(sentence);
-          sureness = [];
+          logProbabilities = [];
           if (count >= maxSentences) return;
         }
         text = longer;
@@ -150,7 +155,7 @@ class GgufWriter implements Writer {
         continue;
       }
       // A sentence has ended when the next one's first token is there.
-      sureness.push(Math.log(confidence));
+      logProbabilities.push(Math.log(confidence));
       if (written.length - thoughtTokens >= maxTokens) break;
     }
     const rest = sentences.flush();
@@ -175,7 +180,7 @@ class GgufWriter implements Writer {
   }
 
   /** Below 1, a temperature makes every choice look surer than it is, about in proportion; 0 leaves it alone. */
-  #minConfidence({ temperature = 0 }: Sampling): number {
+  #minLogProbability({ temperature = 0 }: Sampling): number {
     const min = this.#options.minConfidence ?? Number.NEGATIVE_INFINITY;
     return temperature === 0 ? min : min * temperature;
   }

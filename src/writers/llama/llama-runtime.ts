@@ -91,12 +91,17 @@ const MAX_DISPOSAL_MS = 3_000;
  */
 export const LOADING = { gpuLayers: 0, useMmap: false } as const;
 
+/** In which order the pieces of work of several replies run. */
+export interface WorkQueue {
+  /** Runs `work` when it is its turn; what the work before it came to does not matter. */
+  run<T>(work: () => Promise<T>): Promise<T>;
+}
+
 /** Lets one piece of work run at a time, in the order in which they came. */
-export class Turns {
+export class SerialQueue implements WorkQueue {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Runs `work` when everything before it is done; what that came to does not matter. */
-  take<T>(work: () => Promise<T>): Promise<T> {
+  run<T>(work: () => Promise<T>): Promise<T> {
     const mine = this.#last.then(work);
     this.#last = mine.catch(() => {});
     return mine;
@@ -104,8 +109,8 @@ export class Turns {
 }
 
 /** Lets everything run as it comes: llama.cpp puts into one batch what comes at one time. */
-export class AllAtOnce implements Pick<Turns, "take"> {
-  take<T>(work: () => Promise<T>): Promise<T> {
+export class ParallelQueue implements WorkQueue {
+  run<T>(work: () => Promise<T>): Promise<T> {
     return Promise.resolve().then(work);
   }
 }

@@ -1,5 +1,6 @@
 import { availableParallelism, freemem } from "node:os";
 import { WriterError } from "../../model/writer.ts";
+import { PIECE_TOKENS } from "./generation.ts";
 import {
   forgetEstimates,
   type LlamaContext,
@@ -8,7 +9,6 @@ import {
   LOADING,
   openLlama,
 } from "./llama-runtime.ts";
-import { PIECE_TOKENS } from "./reading.ts";
 import type { ThreadOptions } from "./thread-choice.ts";
 
 /** A model that is loaded, and the memory for what it reads and writes. */

@@ -1,7 +1,29 @@
 import type { Dialogue, Passage, Writer } from "../../model/writer.ts";
 import { sentencesOf } from "../../text/sentence-cutter.ts";
-import type { ReplySource } from "./reply-source.ts";
 import { heardIn, plainWords } from "./talk.ts";
+
+/** Where a reply came from: worked out, a line for its kind of turn, or the reply of an authored conversation. */
+export type ReplyLayer = "exact" | "line" | "found";
+
+/** A whole reply that no language model wrote. */
+export interface ReadyReply {
+  readonly layer: ReplyLayer;
+  readonly text: string;
+}
+
+/** Replies to what is better answered without a language model. */
+export interface ReplySource {
+  /**
+   * The reply, or `null` where a language model had better write. The same dialogue has the same one at temperature 0;
+   * above, the seed chooses among equals. Nothing that the conversation already heard is said again.
+   *
+   * @throws the signal's reason when it aborts
+   */
+  reply(dialogue: Dialogue, signal: AbortSignal): Promise<ReadyReply | null>;
+  /** Something that may be said to anything; `null` when all of it was heard. */
+  fallback(dialogue: Dialogue): string | null;
+  close(): Promise<void>;
+}
 
 /**
  * The reply that is ready, or what a small language model writes, which writes only what nothing better answers. Of what

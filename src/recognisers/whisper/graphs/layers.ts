@@ -136,9 +136,9 @@ export function quantised(weights: Float32Array, outs: number, ins: number): Qua
   const scales = new Float32Array(outs);
   for (let out = 0; out < outs; out++) {
     const row = weights.subarray(out * ins, (out + 1) * ins);
-    let largest = 0;
-    for (const value of row) largest = Math.max(largest, Math.abs(value));
-    const scale = largest === 0 ? 1 : Math.fround((2 * largest) / 254);
+    let max = 0;
+    for (const value of row) max = Math.max(max, Math.abs(value));
+    const scale = max === 0 ? 1 : Math.fround((2 * max) / 254);
     scales[out] = scale;
     for (let at = 0; at < ins; at++) data[at * outs + out] = halfToEven(Math.fround(row[at]! / scale));
   }

@@ -2,11 +2,11 @@ import { resample } from "../../../audio/resample.ts";
 import type { HeardSegment, HearingTask } from "../../../model/recogniser.ts";
 import { type BytePairs, bytePairs, learntInOrder } from "../../../tokens/byte-pairs.ts";
 import { POSITION, WHISPER_RATE_HZ, WINDOW_S } from "../sizes.ts";
+import { alignWords, segmentsOf } from "./aligned-words.ts";
 import { type Decoded, type DecodeRequest, decode } from "./decode.ts";
 import { DecoderRun } from "./decoder-run.ts";
 import { activeFrames, isSurelyNoSpeech, pauseIn } from "./level.ts";
 import type { Encoded, Networks } from "./networks.ts";
-import { placedWords, segmentsOf } from "./placed-words.ts";
 import { isAlike, isCopied, lengthBeforeRepeat, promptTokens } from "./repetition.ts";
 import { type Sampler, samplerOf } from "./sampler.ts";
 import { WITHOUT_SPACES, wordsOf } from "./words.ts";
@@ -79,9 +79,9 @@ export class WindowListener {
     const { decoded } = heard;
     const { language, languageProbability, noSpeechProbability, logProbabilities } = decoded;
     const mean = logProbabilities.reduce((sum, value) => sum + value, 0) / logProbabilities.length;
-    const minSureness =
+    const minLogProbability =
       noSpeechProbability > NO_SPEECH_PROBABILITY ? UNSURE_LOG_PROBABILITY : GUESSED_LOG_PROBABILITY;
-    const isSpeech = mean >= minSureness;
+    const isSpeech = mean >= minLogProbability;
     return {
       heardS,
       language: isSpeech ? language : null,
@@ -166,7 +166,7 @@ export class WindowListener {
     const { ids } = decoded;
     const language = task === "translate" ? "en" : decoded.language;
     const { alignmentHeads } = this.#networks.description;
-    const words = placedWords(
+    const words = alignWords(
       wordsOf(ids, this.#pairs, language),
       decoded,
       run.attention,

@@ -79,9 +79,9 @@ async function hubVocabulary(folder: string, names: ReadonlySet<string>): Promis
     addAll(await json(folder, "vocab.json"));
     if (names.has("added_tokens.json")) addAll(await json(folder, "added_tokens.json"));
   }
-  const largest = Math.max(-1, ...ids.values());
-  if (largest >= 1_000_000) throw new WeightsError("The vocabulary has a token with an impossible id.");
-  const vocabulary = new Array<string>(largest + 1).fill("");
+  const maxId = Math.max(-1, ...ids.values());
+  if (maxId >= 1_000_000) throw new WeightsError("The vocabulary has a token with an impossible id.");
+  const vocabulary = new Array<string>(maxId + 1).fill("");
   for (const [token, id] of ids) vocabulary[id] = token;
   return withTimestamps(vocabulary);
 }

@@ -1,10 +1,10 @@
 import type { SpeakerLabel, Turn } from "../../../model/conversation.ts";
 import { stemsOf } from "../content-words.ts";
 import { plainWords } from "../talk.ts";
+import { apologiesFor, correctedWord } from "./corrections.ts";
 import { factFor, isNeverTold } from "./facts.ts";
 import { asSaid, listOf } from "./list.ts";
 import { toldName } from "./names.ts";
-import { rightWord, sorryFor } from "./putting-right.ts";
 import { questionIn } from "./question.ts";
 import { MAX_TURN_CHARS, plain, sentencesIn, statementsOf } from "./statements.ts";
 
@@ -42,8 +42,8 @@ export function remembered(
   if (own !== null) return own;
   if (isAfterOurs && theirs.length > 0) {
     const before = theirs.map(({ text }) => text ?? "");
-    const right = rightWord(newest.text, earlier.at(-1)?.text ?? "", before);
-    if (right !== null) return oneOf(sorryFor(right), choosing);
+    const right = correctedWord(newest.text, earlier.at(-1)?.text ?? "", before);
+    if (right !== null) return oneOf(apologiesFor(right), choosing);
   }
   const question = questionIn(newest.text);
   if (question === null) return null;

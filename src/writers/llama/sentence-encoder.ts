@@ -5,16 +5,16 @@ import {
   type LlamaModel,
   type LlamaRuntime,
   LOADING,
+  SerialQueue,
   type Token,
-  Turns,
 } from "./llama-runtime.ts";
 
 /** A sentence encoder of BERT's shape in a GGUF file. Calls take turns, a window each. */
-export class TextEncoder {
+export class SentenceEncoder {
   readonly #runtime: LlamaRuntime;
   readonly #model: LlamaModel;
   readonly #context: LlamaEmbeddingContext;
-  readonly #turns = new Turns();
+  readonly #queue = new SerialQueue();
   #freed: Promise<void> | null = null;
 
   private constructor(runtime: LlamaRuntime, model: LlamaModel, context: LlamaEmbeddingContext) {
@@ -24,7 +24,7 @@ export class TextEncoder {
   }
 
   /** Takes over `runtime`, also when it fails. @throws Error when the file is none that llama.cpp can load. */
-  static async open(runtime: LlamaRuntime, modelPath: string): Promise<TextEncoder> {
+  static async open(runtime: LlamaRuntime, modelPath: string): Promise<SentenceEncoder> {
     let model: LlamaModel | null = null;
     try {
       model = await runtime.llama.loadModel({ modelPath, ...LOADING });
@@ -35,7 +35,7 @@ export class TextEncoder {
         threads: 1,
       });
       forgetVocabulary(model);
-      return new TextEncoder(runtime, model, context);
+      return new SentenceEncoder(runtime, model, context);
     } catch (cause) {
       await model?.dispose();
       await runtime.release();
@@ -55,7 +55,7 @@ export class TextEncoder {
   async vectorOf(tokens: readonly Token[], stop: AbortSignal): Promise<readonly number[]> {
     const { bos, eos } = this.#model.tokens;
     const input = [...(bos === null ? [] : [bos]), ...tokens, ...(eos === null ? [] : [eos])];
-    const { vector } = await this.#turns.take(async () => {
+    const { vector } = await this.#queue.run(async () => {
       stop.throwIfAborted();
       return this.#context.getEmbeddingFor(input);
     });
@@ -69,7 +69,7 @@ export class TextEncoder {
   }
 
   async #free(): Promise<void> {
-    await this.#turns.take(async () => {});
+    await this.#queue.run(async () => {});
     await this.#context.dispose();
     await this.#model.dispose();
     await this.#runtime.release();

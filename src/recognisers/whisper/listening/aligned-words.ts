@@ -5,7 +5,7 @@ import type { Decoded } from "./decode.ts";
 import type { TokenWord } from "./words.ts";
 
 /** A word said, with the tokens' figures. */
-interface PlacedWord extends HeardWord {
+interface AlignedWord extends HeardWord {
   readonly logProbabilities: readonly number[];
 }
 
@@ -16,14 +16,14 @@ interface PlacedWord extends HeardWord {
  * @param active which 20 ms of the clip are no pause: words are kept out of pauses
  * @param durationS the clip's
  */
-export function placedWords(
+export function alignWords(
   words: readonly TokenWord[],
   { firstRow, startRow, ids, logProbabilities }: Decoded,
   attention: readonly Float32Array[],
   heads: number,
   active: readonly boolean[],
   durationS: number,
-): readonly PlacedWord[] {
+): readonly AlignedWord[] {
   if (words.length === 0) return [];
   const rows = attention.slice(startRow, firstRow + ids.length + 1);
   const begins = alignTokens(rows, heads, firstRow - startRow);
@@ -94,8 +94,8 @@ const SENTENCE_END = /[.!?…。！？।؟]["'”’»)\]」』）]*$/u;
 const ABBREVIATION = /^(?:\p{Lu}|mr|mrs|ms|dr|st|prof|sr|jr|vs|no|etc|e\.g|i\.e)\.$/iu;
 
 /** Words in segments: a sentence each, or less where somebody pauses. @param glue what words are joined by */
-export function segmentsOf(words: readonly PlacedWord[], glue: string): readonly HeardSegment[] {
-  const groups: PlacedWord[][] = [];
+export function segmentsOf(words: readonly AlignedWord[], glue: string): readonly HeardSegment[] {
+  const groups: AlignedWord[][] = [];
   words.forEach((word, at) => {
     const last = words[at - 1];
     if (last === undefined || isEnd(last, word)) groups.push([word]);
@@ -113,7 +113,7 @@ export function segmentsOf(words: readonly PlacedWord[], glue: string): readonly
   });
 }
 
-function isEnd(last: PlacedWord, next: PlacedWord): boolean {
+function isEnd(last: AlignedWord, next: AlignedWord): boolean {
   if (next.startS - last.endS >= LONG_PAUSE_S) return true;
   return SENTENCE_END.test(last.text) && !ABBREVIATION.test(last.text) && !/^\p{Ll}/u.test(next.text);
 }

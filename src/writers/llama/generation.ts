@@ -1,5 +1,5 @@
 import { abortable } from "../../model/abortable.ts";
-import type { SequenceEvaluateOptions, Token, Turns } from "./llama-runtime.ts";
+import type { SequenceEvaluateOptions, Token, WorkQueue } from "./llama-runtime.ts";
 import { type CachedSequence, sharedStart } from "./sequence-pool.ts";
 import type { ThreadChoice } from "./thread-choice.ts";
 
@@ -18,24 +18,24 @@ interface WrittenToken {
   readonly confidence: number;
 }
 
-/** A sequence while it reads one prompt and goes on with it. */
-export class Reading {
+/** A sequence while it reads one prompt and writes what follows it. */
+export class Generation {
   readonly #cached: CachedSequence;
-  readonly #turns: Pick<Turns, "take">;
+  readonly #queue: WorkQueue;
   readonly #threads: ThreadChoice;
   readonly #stop: AbortSignal;
   #underWay: Promise<unknown> = Promise.resolve();
   #generation: AsyncIterator<WrittenToken, void> | null = null;
 
-  constructor(cached: CachedSequence, turns: Pick<Turns, "take">, threads: ThreadChoice, stop: AbortSignal) {
+  constructor(cached: CachedSequence, queue: WorkQueue, threads: ThreadChoice, stop: AbortSignal) {
     this.#cached = cached;
-    this.#turns = turns;
+    this.#queue = queue;
     this.#threads = threads;
     this.#stop = stop;
   }
 
   /** The tokens after a prompt, of which only what is new to the sequence is read. Throws the signal's reason at once. */
-  async *goOn(prompt: readonly Token[], sampling: Sampling): AsyncGenerator<WrittenToken, void, void> {
+  async *tokensAfter(prompt: readonly Token[], sampling: Sampling): AsyncGenerator<WrittenToken, void, void> {
     const cached = this.#cached;
     const { sequence } = cached;
     // The last token is never in a piece that is kept: what comes after it is asked for with it.
@@ -70,7 +70,7 @@ export class Reading {
 
   /** Does one piece of work when it is its turn, and leaves it to itself when the signal aborts. */
   #turn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#turns.take(() => {
+    const turn = this.#queue.run(() => {
       this.#stop.throwIfAborted();
       return work();
     });

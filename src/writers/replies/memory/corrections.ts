@@ -10,7 +10,7 @@ import { NUMBER_FORM, valuesOf } from "./values.ts";
  * @param ours what we said before it
  * @param theirs what they said before, oldest first
  */
-export function rightWord(newest: string, ours: string, theirs: readonly string[]): string | null {
+export function correctedWord(newest: string, ours: string, theirs: readonly string[]): string | null {
   const text = plain(newest);
   if (text.length > MAX_CHARS || text.includes("?") || isAsked(text)) return null;
   const said = text.replace(/[\s.!]+$/, "");
@@ -36,7 +36,7 @@ export function rightWord(newest: string, ours: string, theirs: readonly string[
 }
 
 /** How sorry that is, with the right word in it. */
-export function sorryFor(right: string): readonly string[] {
+export function apologiesFor(right: string): readonly string[] {
   const begun = right.charAt(0).toUpperCase() + right.slice(1);
   return [
     `Sorry, ${right}. Thank you for putting me right.`,

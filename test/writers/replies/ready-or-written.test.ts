@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { BookSource, type ReadyReply } from "../../../src/writers/replies/reply-source.ts";
+import { BookSource } from "../../../src/writers/replies/book-source.ts";
+import type { ReadyReply } from "../../../src/writers/replies/ready-or-written.ts";
 import { writerChain } from "../../../src/writers/writer-chain.ts";
 import { writerConformance } from "../conformance.ts";
 import { dialogueOf, passagesOf } from "../dialogues.ts";

@@ -4,7 +4,7 @@
  * Latin, unless some word shows that the other language is really written; alphabets that hardly anybody writes, anywhere
  * else. The table is our own: letters that a reader takes for Latin ones at a glance.
  */
-export function foldLookAlikes(text: string): string {
+export function foldHomoglyphs(text: string): string {
   // What is read in one way may show what hides elsewhere; each time there is less left to read.
   for (let given = text; ; ) {
     const read = unmasked(foldLetters(given));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ThoughtFilter } from "../../src/writers/written-sentences.ts";
+import { ThoughtFilter, WrittenSentences } from "../../src/writers/written-sentences.ts";
 import fc from "../properties.ts";
 
 test("thoughts are taken out, however the text is cut, and what only looks like a tag stays", () => {
@@ -29,6 +29,21 @@ test("it knows whether there was a thought", () => {
   assert.equal(filter.hasThought, false);
   filter.push("<think>");
   assert.equal(filter.hasThought, true);
+});
+
+test("sentences come when the next has begun, thoughts left out, and the rest at the end", () => {
+  const sentences = new WrittenSentences();
+  const pieces = ["Hello th", "ere. How <think>Who? Me.</th", "ink>are you? I am fi"];
+  assert.deepEqual(
+    pieces.map((piece) => sentences.push(piece)),
+    [[], ["Hello there."], ["How are you?"]],
+  );
+  assert.equal(sentences.hasThought, true);
+  assert.deepEqual(
+    sentences.flush((rest) => `${rest}ne. Yes.`),
+    ["I am fine.", "Yes."],
+  );
+  assert.deepEqual(sentences.flush(), []);
 });
 
 function filtered(pieces: readonly string[]): string {

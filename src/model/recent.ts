@@ -1,10 +1,10 @@
 /** The things that were asked for last, so many of them and no more. */
 export class Recent<T> {
-  readonly #max: number;
+  readonly #most: number;
   readonly #values = new Map<string, T>();
 
-  constructor(max: number) {
-    this.#max = max;
+  constructor(most: number) {
+    this.#most = most;
   }
 
   get(key: string): T | undefined {
@@ -19,7 +19,7 @@ export class Recent<T> {
     this.#values.delete(key);
     this.#values.set(key, value);
     for (const oldest of this.#values.keys()) {
-      if (this.#values.size <= this.#max) return;
+      if (this.#values.size <= this.#most) return;
       this.#values.delete(oldest);
     }
   }

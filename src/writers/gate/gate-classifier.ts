@@ -1,6 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { abortable } from "../../model/abortable.ts";
-import { Recent } from "../../model/recent.ts";
 import { stopWith } from "../../model/stop-with.ts";
 import { WriterError } from "../../model/writer.ts";
 import { openLlama } from "../llama/llama-runtime.ts";
@@ -61,8 +60,8 @@ export async function openGateClassifier(dir: string = GATE_DIR): Promise<GateCl
 class EncoderGate implements GateClassifier {
   readonly #head: GateHead;
   readonly #encoder: SentenceEncoder;
-  /** What lines were found to be, by {@link EncoderGate.#keyOf}: turns come again. */
-  readonly #known = new Recent<readonly GateScores[]>(KNOWN_LINES);
+  /** What lines were found to be, by {@link EncoderGate.#keyOf}, the least recently asked for first: turns come again. */
+  readonly #known = new Map<string, readonly GateScores[]>();
   readonly #closed = new AbortController();
   readonly #secret = randomBytes(32);
 
@@ -132,9 +131,13 @@ class EncoderGate implements GateClassifier {
     stop.throwIfAborted();
     const key = this.#keyOf(line, max);
     const known = this.#known.get(key);
-    if (known !== undefined) return known;
-    const scores = await this.#encode(line, max, stop);
+    this.#known.delete(key);
+    const scores = known ?? (await this.#encode(line, max, stop));
     this.#known.set(key, scores);
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size <= KNOWN_LINES) break;
+      this.#known.delete(oldest);
+    }
     return scores;
   }
 

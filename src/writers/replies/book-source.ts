@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { Recent } from "../../model/recent.ts";
 import type { Dialogue } from "../../model/writer.ts";
 import { sentencesOf } from "../../text/sentence-cutter.ts";
 import { type Found, nearestReplies } from "./bank.ts";
@@ -25,7 +24,7 @@ export class BookSource implements ReplySource {
   readonly #neutral: readonly string[];
 
   /** By digest whether a turn is grave: each is asked about with several after it. */
-  readonly #grave = new Recent<boolean>(MAX_KEPT);
+  readonly #grave = new Map<string, boolean>();
 
   constructor(book: ReplyBook, embed: Embeds, free: () => Promise<void>) {
     this.#book = book;
@@ -112,6 +111,7 @@ export class BookSource implements ReplySource {
   /** Keeps whether a turn is grave, since it is asked again with each of the next few. */
   #keepGrave(turn: string, guess: Guess): boolean {
     const grave = isGrave(turn, guess, this.#book.tones);
+    if (this.#grave.size >= MAX_KEPT) this.#grave.clear();
     this.#grave.set(digestOf(turn), grave);
     return grave;
   }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { openLlama } from "../llama/llama-runtime.ts";
 import { SentenceEncoder } from "../llama/sentence-encoder.ts";
-import { packagedSha256 } from "../packaged-file.ts";
+import { checkPackaged } from "../packaged-file.ts";
 import { BookSource } from "./book-source.ts";
 import type { ReplySource } from "./ready-or-written.ts";
 import { ENCODER_FILE, REPLIES_DIR, readReplyBook, repliesError } from "./reply-book.ts";
@@ -14,8 +14,7 @@ import { ENCODER_FILE, REPLIES_DIR, readReplyBook, repliesError } from "./reply-
 export async function openReplySource(dir: string = REPLIES_DIR): Promise<ReplySource> {
   const book = await readReplyBook(dir);
   const path = join(dir, ENCODER_FILE);
-  const sha256 = await packagedSha256(path, (what, cause) => repliesError(ENCODER_FILE, what, cause));
-  if (sha256 !== book.encoder.sha256) throw repliesError(ENCODER_FILE, "is damaged");
+  await checkPackaged(path, book.encoder.sha256, (what, cause) => repliesError(ENCODER_FILE, what, cause));
   const runtime = await openLlama();
   const encoder = await SentenceEncoder.open(runtime, path).catch((cause) => {
     throw repliesError(ENCODER_FILE, "cannot be loaded", cause);

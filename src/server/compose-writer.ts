@@ -3,10 +3,9 @@ import type { Writer } from "../model/writer.ts";
 import type { Settings } from "../settings/schema.ts";
 import { DeferredWriter } from "../writers/deferred-writer.ts";
 import { openGateClassifier } from "../writers/gate/gate-classifier.ts";
-import { gated } from "../writers/gate/gated.ts";
 import { openGgufWriter } from "../writers/llama/gguf-writer.ts";
-import { speakableOnly } from "../writers/speakable-only.ts";
-import { checkpointWriter } from "./checkpoint-writer.ts";
+import { writerChain } from "../writers/writer-chain.ts";
+import { checkpointWriter, type InnerWriter } from "./checkpoint-writer.ts";
 import { largeWriter } from "./large-writer.ts";
 import { neededSetting } from "./needed-setting.ts";
 import type { WriterWeights } from "./pull-writer.ts";
@@ -35,26 +34,20 @@ export interface WriterSources {
 export function composeWriter(settings: Settings, sources: WriterSources): DeferredWriter | null {
   const inner = innerWriter(settings, sources);
   if (inner === null) return null;
-  return new DeferredWriter(inner.name, () => guarded(inner, settings.writer));
+  return new DeferredWriter(inner.name, () => opened(inner, settings.writer));
 }
 
-async function guarded(inner: Inner, settings: Settings["writer"]): Promise<Writer> {
+async function opened(inner: InnerWriter, settings: Settings["writer"]): Promise<Writer> {
   const gate = settings.gate ? await openGateClassifier() : null;
   try {
-    const writer = speakableOnly(await inner.open(), systemPromptOf(settings));
-    return gate === null ? writer : gated(writer, gate);
+    return writerChain({ ...(await inner.open()), gate, told: systemPromptOf(settings) });
   } catch (error) {
     await gate?.close();
     throw error;
   }
 }
 
-interface Inner {
-  readonly name: string;
-  open(): Promise<Writer>;
-}
-
-function innerWriter(settings: Settings, sources: WriterSources): Inner | null {
+function innerWriter(settings: Settings, sources: WriterSources): InnerWriter | null {
   const { weights, env, isQuiet = () => true, note = () => {} } = sources;
   const { writer } = settings;
   switch (writer.kind) {
@@ -72,7 +65,11 @@ function innerWriter(settings: Settings, sources: WriterSources): Inner | null {
       const name = modelPath.replace(/^.*[/\\]/, "");
       return {
         name,
-        open: () => openGgufWriter(largeWriter({ name, modelPath, manner: UNKNOWN_MANNER, isQuiet }, writer)),
+        open: async () => ({
+          model: await openGgufWriter(
+            largeWriter({ name, modelPath, manner: UNKNOWN_MANNER, isQuiet }, writer),
+          ),
+        }),
       };
     }
     case "chat": {
@@ -86,7 +83,8 @@ function innerWriter(settings: Settings, sources: WriterSources): Inner | null {
       });
       const open = async () => {
         const { openChatWriter } = await import("../writers/chat/chat-writer.ts");
-        return openChatWriter({ ...writer, systemPrompt: systemPromptOf(writer), baseUrl, model, apiKey });
+        const systemPrompt = systemPromptOf(writer);
+        return { model: openChatWriter({ ...writer, systemPrompt, baseUrl, model, apiKey }) };
       };
       return { name: model, open };
     }

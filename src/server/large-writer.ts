@@ -1,7 +1,7 @@
 import type { WriterManner } from "../catalogue/hub-writers.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { GgufWriterOptions } from "../writers/llama/gguf-writer.ts";
-import { freeMemoryBytes } from "../writers/llama/memory-needs.ts";
+import { freeMemoryBytes } from "../writers/llama/open-model.ts";
 import { systemPromptOf } from "./system-prompt.ts";
 
 /** A model that is not the one that comes with Antiphon. */

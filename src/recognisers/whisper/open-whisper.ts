@@ -11,7 +11,7 @@ import { ThreadError } from "../../threads/thread-error.ts";
 import { RecogniserFilesError } from "./description.ts";
 import { cannotTranslate, isoLanguage, unknownLanguage, whisperLanguage } from "./languages.ts";
 import type { HeardWindow, WindowRequest } from "./listening/window.ts";
-import type { OpenedWhisper, StopCell, WhisperSite, WireError } from "./whisper-protocol.ts";
+import type { OpenedWhisper, StopCell, WhisperSite, WireError } from "./whisper-thread.ts";
 import { hearWholeSound } from "./whole-sound.ts";
 
 export interface WhisperOptions {

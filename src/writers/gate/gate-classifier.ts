@@ -3,10 +3,12 @@ import { abortable } from "../../model/abortable.ts";
 import { stopWith } from "../../model/stop-with.ts";
 import { WriterError } from "../../model/writer.ts";
 import { openLlama } from "../llama/llama-runtime.ts";
-import { TextEncoder } from "../llama/text-encoder.ts";
-import { GATE_CATEGORIES, type GateCategory, type GateClass } from "./gate-category.ts";
+import { SentenceEncoder } from "../llama/sentence-encoder.ts";
 import {
+  GATE_CATEGORIES,
   GATE_DIR,
+  type GateCategory,
+  type GateClass,
   type GateHead,
   type GateScores,
   type GateThresholds,
@@ -49,7 +51,7 @@ export async function openGateClassifier(dir: string = GATE_DIR): Promise<GateCl
     );
   });
   try {
-    return new EncoderGate(head, await TextEncoder.open(runtime, head.encoderPath));
+    return new EncoderGate(head, await SentenceEncoder.open(runtime, head.encoderPath));
   } catch (cause) {
     throw gateError(head.encoderPath, "cannot be loaded", cause);
   }
@@ -57,13 +59,13 @@ export async function openGateClassifier(dir: string = GATE_DIR): Promise<GateCl
 
 class EncoderGate implements GateClassifier {
   readonly #head: GateHead;
-  readonly #encoder: TextEncoder;
+  readonly #encoder: SentenceEncoder;
   /** What lines were found to be, by {@link EncoderGate.#keyOf}, the least recently asked for first: turns come again. */
   readonly #known = new Map<string, readonly GateScores[]>();
   readonly #closed = new AbortController();
   readonly #secret = randomBytes(32);
 
-  constructor(head: GateHead, encoder: TextEncoder) {
+  constructor(head: GateHead, encoder: SentenceEncoder) {
     this.#head = head;
     this.#encoder = encoder;
   }
@@ -113,7 +115,7 @@ class EncoderGate implements GateClassifier {
       }
     }
     const earlier = worst([...(await this.#scoresOf(third ?? "", OLDER_TOKENS, stop)), ...before], older);
-    return earlier ?? { category: null, scores: mostSevere(own) ?? BENIGN };
+    return earlier ?? { category: null, scores: maxSeverity(own) ?? BENIGN };
   }
 
   /** The gravest of a line's sentences, each by itself, that is no injection. */
@@ -185,7 +187,7 @@ function categoryOf(scores: GateScores): GateCategory {
   return GATE_CATEGORIES.reduce((best, name) => (scores[name] > scores[best] ? name : best));
 }
 
-function mostSevere(scores: readonly GateScores[]): GateScores | undefined {
+function maxSeverity(scores: readonly GateScores[]): GateScores | undefined {
   return scores.toSorted((a, b) => a.benign - b.benign)[0];
 }
 

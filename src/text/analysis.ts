@@ -3,12 +3,10 @@ import type { DifferenceId } from "./differences.ts";
 import { type GivenWord, markedWord } from "./given-words.ts";
 import type { Heteronyms } from "./heteronyms.ts";
 import { MONEY } from "./number-reading.ts";
-import { markQuotes } from "./quotes.ts";
 import { hasSpeakable } from "./speakable.ts";
-import { subTokens } from "./sub-tokens.ts";
 import type { TextTables } from "./tables.ts";
 import { createTagger } from "./tagger.ts";
-import { createTokeniser, type Token } from "./tokens.ts";
+import { createTokeniser, markQuotes, subTokens, type Token } from "./tokens.ts";
 import type { Span, Traced } from "./traced.ts";
 
 /** A word or part of one, with what is known of it before it is read. */

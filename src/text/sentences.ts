@@ -1,9 +1,8 @@
 import { isLower, isSpaceCode, isUpper, strip } from "./characters.ts";
 import { differencesOf, type Readings } from "./differences.ts";
-import { isBook, VERSE_AHEAD } from "./kinds/books.ts";
 import { SHORT_DAYS, SHORT_MONTHS } from "./kinds/calendar.ts";
-import { isSaidBehind, NUMBERED } from "./kinds/numbered.ts";
-import { isCounted } from "./kinds/things.ts";
+import { isCounted, isSaidBehind, NUMBERED } from "./kinds/number-context.ts";
+import { isBook, VERSE_AHEAD } from "./kinds/verses.ts";
 import { withoutWraps } from "./lines.ts";
 
 export interface Sentence {

@@ -1,18 +1,17 @@
-import { light } from "./light.ts";
+import { after, before, type Kind, matchAt, pattern, withRanges } from "./kind.ts";
 import { cardinalWords, digitWords, nameWords } from "./numerals.ts";
-import { after, before, type Kind, matchAt, pattern } from "./spoken.ts";
 
 const IS = "(?: (?:is|was|are|reads|shows|will be|for \\w+ is))?[ :#=\"“'(]*$";
 const NUMBER_OF = "(?: (?:numbers?|no\\.|code|id))?";
 /** After these, three digits or more are said one by one. */
-const SECRET = light(
+const SECRET = withRanges(
   new RegExp(
     `\\b(?:pin|code|codes|passcode|passwords?|otp|ssn|isbn|zip|token|(?:cards?|accounts?|numbers?|visa|mastercard|amex|phone|iban)\\b.{0,20}\\b(?:ending|ends) (?:in|with))${NUMBER_OF}${IS}`,
     "iu",
   ),
 );
 /** After these, four digits or more are. */
-const REFERENCE = light(
+const REFERENCE = withRanges(
   new RegExp(
     "\\b(?:account|acct\\.?|routing|card|imei|sku|serial|confirmation|reference|ref\\.?|tracking|order|ticket|case|claim|" +
       `invoice|booking|id|customer|member|phone|fax|policy|patient|student|employee|box|tel\\.?|telephone)${NUMBER_OF}${IS}`,
@@ -33,12 +32,12 @@ const FLIES =
 const NAMED_AFTER = /^(?:\(?k\)?(?![\p{L}\p{N}])|\([a-z]\)| (?:errors?|status|response)\b)/u;
 const CALLED =
   /\b(?:call|calls|called|calling|dial|dialed|dialing|text|texted|ring|phone)(?: (?:at|on))? $/iu;
-const TEXTED = light(/\btext(?:ed|ing)? (?:["“]?[\p{L}\p{N}]{1,20}["”]? )?to $/iu);
+const TEXTED = withRanges(/\btext(?:ed|ing)? (?:["“]?[\p{L}\p{N}]{1,20}["”]? )?to $/iu);
 /** Numbers that are called in need, and for help. */
 const SERVICES = /^(?:[2-9]11|112|999|988|000|110|119|101)$/;
 
-const FUND = light(/40([13])\(?([kb])\)?(?![\p{L}\p{N}])/uy);
-const HOURS = light(/((?:[01]\d|2[0-3])[0-5]\d) (?:hours|hrs\.?)(?![\p{L}\p{N}])/uy);
+const FUND = withRanges(/40([13])\(?([kb])\)?(?![\p{L}\p{N}])/uy);
+const HOURS = withRanges(/((?:[01]\d|2[0-3])[0-5]\d) (?:hours|hrs\.?)(?![\p{L}\p{N}])/uy);
 const DIGITS = pattern("\\d{1,40}");
 const GROUPS = pattern("\\d{2,6}(?: \\d{2,6}){1,7}");
 const CARD = pattern("\\d{4}([ -])\\d{4}(?:\\1\\d{4}){1,3}|\\d{4} \\d{6} \\d{5}");
@@ -86,16 +85,35 @@ export const military: Kind = (text, at) => {
     : { words: `${militaryTime(match[1] ?? "")} hours`, end: at + match[0].length };
 };
 
+/** Numbers with commas that part no thousands: the groups behind are not all of three digits. */
+const LISTED = withRanges(
+  /(?!\d{1,3}(?:,\d{3})+(?![\d,]))\d{1,3}(?:,\d{1,3}){1,12}(?![\p{L}\p{N}_%°]|[.,:/-]\d)/uy,
+);
+/** "0,5": nothing is counted from nought, so that the comma is Europe's point. */
+const BELOW_ONE = withRanges(/0,(\d{1,6})(?![\p{L}\p{N}_]|[.,]\d)/uy);
+/** "1,2 and 3" → "1, 2 and 3"; "0,5" → "zero point five". */
+export const listed: Kind = (text, at) => {
+  if (/[\d$£€.,]$/u.test(before(text, at))) return null;
+  const part = matchAt(BELOW_ONE, text, at);
+  if (part !== null && !/\($/u.test(before(text, at)))
+    return { words: `zero point ${digitWords(part[1] ?? "")}`, end: at + part[0].length };
+  const list = matchAt(LISTED, text, at);
+  if (list === null) return null;
+  return {
+    words: list[0].split(",").map(cardinalWords).join(", "),
+    end: at + list[0].length,
+  };
+};
+
 function wordsOf(digits: string, text: string, at: number): string | null {
   const isError = digits.length === 3 && NAMED_AFTER.test(after(text, at + digits.length));
-  const earlierWords = before(text, at);
+  const earlier = before(text, at);
   const isFlight =
-    AIRLINE.test(earlierWords) && (BOARDED.test(earlierWords) || FLIES.test(after(text, at + digits.length)));
+    AIRLINE.test(earlier) && (BOARDED.test(earlier) || FLIES.test(after(text, at + digits.length)));
   const named = isError || (isFlight && digits.length >= 3) || (digits.length >= 3 && isNamed(text, at));
   if (named && !digits.startsWith("0")) return nameWords(digits);
   if (digits.startsWith("0") && digits.length > 1) return digitWords(digits);
   if (digits.length >= 3 && isSecret(text, at)) return digitWords(digits);
-  const earlier = before(text, at);
   if (digits.length >= 4 && REFERENCE.test(earlier)) return digitWords(digits);
   if (SERVICES.test(digits) && CALLED.test(earlier)) return digitWords(digits);
   if (digits.length >= 4 && (TEXTED.test(earlier) || CALLED.test(earlier))) return digitWords(digits);

@@ -1,7 +1,6 @@
-import { light } from "./light.ts";
+import { after, before, isQuoted, type Kind, matchAt, pattern, type Spoken, withRanges } from "./kind.ts";
+import { isNounAfter } from "./number-context.ts";
 import { cardinalWords, ordinalWords } from "./numerals.ts";
-import { after, before, isQuoted, type Kind, matchAt, pattern, type Spoken } from "./spoken.ts";
-import { isNounAfter } from "./things.ts";
 
 const VULGAR: ReadonlyMap<string, readonly [number, number]> = new Map([
   ["½", [1, 2]],
@@ -26,7 +25,7 @@ const VULGAR: ReadonlyMap<string, readonly [number, number]> = new Map([
 /** Signs that a fraction may begin with. */
 export const VULGAR_SIGNS: readonly string[] = [...VULGAR.keys()];
 
-const WITH_SIGN = light(new RegExp(`(\\d{0,9}) ?([${[...VULGAR.keys()].join("")}])`, "yu"));
+const WITH_SIGN = withRanges(new RegExp(`(\\d{0,9}) ?([${[...VULGAR.keys()].join("")}])`, "yu"));
 const MIXED = pattern("(\\d{1,6})(?: |-)(\\d{1,2})[/⁄](\\d{1,3})(?!/)");
 const SIMPLE = pattern("(\\d{1,3})[/⁄](\\d{1,3})(?![/\\d]|\\.\\d)");
 /** "1-1½", "2-2 1/2": a whole number, and a mixed one behind. */

@@ -1,7 +1,6 @@
-import { light } from "./light.ts";
+import type { IsListed } from "./capitals.ts";
+import { type Kind, matchAt, type Spoken, withRanges } from "./kind.ts";
 import { cardinalWords, digitWords, numberWords } from "./numerals.ts";
-import type { IsListed } from "./shouting.ts";
-import { type Kind, matchAt, type Spoken } from "./spoken.ts";
 
 /** How the endings of files are said. */
 const ENDINGS: ReadonlyMap<string, string> = new Map([
@@ -72,23 +71,23 @@ const KEYS: ReadonlyMap<string, string> = new Map([
   ["meta", "meta"],
   ["super", "super"],
 ]);
-const CHORD = light(
+const CHORD = withRanges(
   /([A-Za-z]{2,7})(?:([+])([A-Za-z]{2,7}))?[+-]([A-Za-z]{1,9}|F\d{1,2}|\d)(?![\p{L}\p{N}_]|[+-]\p{L})/uy,
 );
 /** "F5", "B12": a letter and a short number. */
-const NUMBERED = light(/([A-Z])(\d{1,2})(?![\p{L}\p{N}_]|[.,'’:/+-]\p{N}|[-–](?:\p{L}|$))/uy);
+const NUMBERED = withRanges(/([A-Z])(\d{1,2})(?![\p{L}\p{N}_]|[.,'’:/+-]\p{N}|[-–](?:\p{L}|$))/uy);
 /** "PM2.5", "USB3.1". */
-const WITH_DECIMAL = light(/([A-Z]{1,4})(\d{1,3}\.\d{1,2})(?![\p{L}\p{N}_]|[.,]\p{N})/uy);
-const FUNCTION_OF = light(/([fgh])\(([a-z])\)/uy);
+const WITH_DECIMAL = withRanges(/([A-Z]{1,4})(\d{1,3}\.\d{1,2})(?![\p{L}\p{N}_]|[.,]\p{N})/uy);
+const FUNCTION_OF = withRanges(/([fgh])\(([a-z])\)/uy);
 const STOP_OF_LENS = /f\/(\d{1,2}(?:\.\d)?)(?!\d)/uy;
 /** "B-": a mark at school. */
 const GRADE = /([A-DF])-(?= (?:grades?|student|average|on|in|for|and|or)\b|[,.!?]|$)/uy;
-const SHARP = light(/([CFJA])#(?![\p{L}\p{N}])/uy);
-const PLUSPLUS = light(/([A-Za-z])\+\+(?![\p{L}\p{N}+])/uy);
-const LETTER_DIGIT_LETTER = light(/([A-Za-z])(\d)([A-Za-z])(?![\p{L}\p{N}])/uy);
-const NAME = light(/[A-Za-z][A-Za-z0-9]{0,40}(?:_[A-Za-z0-9]{1,40}){1,10}(?:\(\))?(?![\p{L}\p{N}_])/uy);
-const CAMEL = light(/[a-z]{2,20}(?:[A-Z][a-z]{1,20}){1,8}(?:\(\))?(?![\p{L}\p{N}_])/uy);
-const CALLED = light(/(?:JSON|TODO|README)(?![\p{L}\p{N}_])/uy);
+const SHARP = withRanges(/([CFJA])#(?![\p{L}\p{N}])/uy);
+const PLUSPLUS = withRanges(/([A-Za-z])\+\+(?![\p{L}\p{N}+])/uy);
+const LETTER_DIGIT_LETTER = withRanges(/([A-Za-z])(\d)([A-Za-z])(?![\p{L}\p{N}])/uy);
+const NAME = withRanges(/[A-Za-z][A-Za-z0-9]{0,40}(?:_[A-Za-z0-9]{1,40}){1,10}(?:\(\))?(?![\p{L}\p{N}_])/uy);
+const CAMEL = withRanges(/[a-z]{2,20}(?:[A-Z][a-z]{1,20}){1,8}(?:\(\))?(?![\p{L}\p{N}_])/uy);
+const CALLED = withRanges(/(?:JSON|TODO|README)(?![\p{L}\p{N}_])/uy);
 const PARTS = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/gu;
 
 /** The words for a file's ending, or null where it is none. */

@@ -1,15 +1,14 @@
 import { SCORED } from "./dates.ts";
 import { spelled } from "./identifiers.ts";
-import { light } from "./light.ts";
+import { after, before, type Kind, matchAt, withRanges } from "./kind.ts";
+import { isCountedThrough } from "./number-context.ts";
 import { cardinalWords, digitWords, NUMBER, nameWords, numberWords, ordinalWords } from "./numerals.ts";
-import { after, before, type Kind, matchAt } from "./spoken.ts";
-import { isCountedThrough } from "./things.ts";
 
-const RANGE = light(
+const RANGE = withRanges(
   new RegExp(`(${NUMBER})(%?)( ?[-–—] ?)(${NUMBER})( ?%)?(?![\\p{L}\\p{N}_/]|[-–—.:]\\d)`, "yu"),
 );
-const SEASON = light(/([12]\d{3})[/](\d{2})(?![\d/\p{L}])/uy);
-const PAIR = light(/(\d{1,3})\/(\d{1,3})(?:\/(\d{3}))?(?![\d/\p{L}]|\.\d)/uy);
+const SEASON = withRanges(/([12]\d{3})[/](\d{2})(?![\d/\p{L}])/uy);
+const PAIR = withRanges(/(\d{1,3})\/(\d{1,3})(?:\/(\d{3}))?(?![\d/\p{L}]|\.\d)/uy);
 /** Pairs that are said as two numbers. */
 const TWO_NUMBERS: ReadonlySet<string> = new Set([
   "24/7",
@@ -21,12 +20,12 @@ const TWO_NUMBERS: ReadonlySet<string> = new Set([
   "70/30",
   "90/10",
 ]);
-const POWER = light(/(\d{1,6})(?:\^([-−]?\d{1,3})|([⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))(?![\p{L}\p{N}])/uy);
+const POWER = withRanges(/(\d{1,6})(?:\^([-−]?\d{1,3})|([⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))(?![\p{L}\p{N}])/uy);
 const PRESSURE = /\b(?:pressure|BP|bp|systolic|hypertension)\b[^.]{0,50}$/iu;
 /** "737-800", "787-9" */
 const PLANE = /^7[0-8]7-(?:[1-9]|[1-9]00)$/u;
 /** A team's wins and losses: "are 9-3 so far". A score ("won 6-4") is "to". */
-const BEFORE_A_RECORD = light(
+const BEFORE_A_RECORD = withRanges(
   /(?:\b(?:(?!Hours|Odds|Ages|Pages|Scores|Grades|Days|Sizes)\p{Lu}\p{Ll}+s|they|They|we|We|team|squad|club) (?:are|were|went|go|started|start|stand|sit|finished|finish|is|was)(?: now| just| only)?|\b(?:are|is) off to an? |\brecords? (?:is|was|of|to|at|now)|\b(?:improved?|improves|fell|falls|drop|dropped|moved?) to)(?: an?)? ?$/u,
 );
 const AFTER_A_RECORD =
@@ -35,16 +34,16 @@ const AFTER_A_RECORD =
 const BEFORE_A_FILE =
   /\b(?:(?:[Dd]ocket|[Cc]ase|[Bb]ill|[Ff]ile|[Pp]ermit|[Rr]esolution|[Oo]rdinance|[Pp]ublic [Ll]aw|[Rr]eport|[Cc]omplaint|[Ll]icense|[Pp]art|[Ii]ncident|[Pp]etition|[Aa]ppeal)(?: (?:[Nn]o\.|[Nn]umber|#))?|\b[Nn]o\.|\b[Nn]umber)[ :]*#?$/u;
 const BEFORE_ODDS = /\bodds\b[^.]{0,24}$/iu;
-const LETTER_POWER = light(/([A-Za-z])(?:\^([23])|([²³]))(?![\p{L}\p{N}])/uy);
+const LETTER_POWER = withRanges(/([A-Za-z])(?:\^([23])|([²³]))(?![\p{L}\p{N}])/uy);
 const BEFORE_A_MARK = /\b(?:scor|rat|gave|give|got|earn|mark|grad)\w{0,4}(?: \w{1,8}){0,2} $/iu;
 /** What marks are given out of. */
 const OUT_OF: ReadonlySet<string> = new Set(["5", "10", "20", "100"]);
 /** "4.5/5": a fraction has no point. */
-const MARK = light(/(\d{1,2}\.\d{1,2})\/(5|6|10|20|100)(?![\d/\p{L}]|\.\d)/uy);
+const MARK = withRanges(/(\d{1,2}\.\d{1,2})\/(5|6|10|20|100)(?![\d/\p{L}]|\.\d)/uy);
 const SCIENTIFIC = /(\d{1,6}(?:\.\d{1,6})?) ?[x×*·] ?(?=10[\^⁻⁰¹²³⁴⁵⁶⁷⁸⁹])/uy;
-const POINTED = light(/\.(\d{1,8})(?![\p{L}\p{N}]|[.,]\d)/uy);
+const POINTED = withRanges(/\.(\d{1,8})(?![\p{L}\p{N}]|[.,]\d)/uy);
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
-const TRAILING_ZERO = light(/(\d{1,3}(?:,\d{3})+|\d{1,9})\.(\d{0,8}0)(?![\p{L}\p{N}_]|[.,]\d)/uy);
+const TRAILING_ZERO = withRanges(/(\d{1,3}(?:,\d{3})+|\d{1,9})\.(\d{0,8}0)(?![\p{L}\p{N}_]|[.,]\d)/uy);
 
 /** "6-4", "1914-1918", "10-12 %", "4%-6%" → "… to …"; in a sum ("8 - 2 =") it is a minus. */
 export const range: Kind = (text, at) => {

@@ -1,9 +1,8 @@
 import type { NormaliserTables } from "../tables.ts";
 import { spelled } from "./identifiers.ts";
-import { light } from "./light.ts";
+import { after, before, isWordCharacter, type Kind, matchAt, type Spoken, withRanges } from "./kind.ts";
+import { isNounAfter } from "./number-context.ts";
 import { cardinalWords } from "./numerals.ts";
-import { after, before, isWordCharacter, type Kind, matchAt, type Spoken } from "./spoken.ts";
-import { isNounAfter } from "./things.ts";
 
 /** Signs as words that the voice's own list lacks or says otherwise. */
 const MORE: readonly (readonly [string, string])[] = [
@@ -41,14 +40,14 @@ const MORE: readonly (readonly [string, string])[] = [
   ["†", ""],
 ];
 const NUMBER_AFTER = /^ ?[$£€]?\.?\d/u;
-const LETTER_NEXT = light(/^ ?\p{L}/u);
-const WORD_LAST = light(/[\p{L}\p{N}] ?$/u);
+const LETTER_NEXT = withRanges(/^ ?\p{L}/u);
+const WORD_LAST = withRanges(/[\p{L}\p{N}] ?$/u);
 /** Operators that are spoken of, and not used: "Use == to compare". */
 const REPEATED = /(?:===|!==|==|&&|\|\|)(?=[\s,.;:?!)"']|$)/uy;
 const SPOKEN_OF =
   /(?:^|\b(?:use|uses|using|the|an?|operators?|with|between|and|or|of|type|write|means?|called|than)|["'(]) ?$/iu;
-const LETTER_LAST = light(/(?:^|[^\p{L}\p{N}])\p{L} $/u);
-const LETTER_BY_ITSELF = light(/^ \p{L}(?![\p{L}\p{N}])/u);
+const LETTER_LAST = withRanges(/(?:^|[^\p{L}\p{N}])\p{L} $/u);
+const LETTER_BY_ITSELF = withRanges(/^ \p{L}(?![\p{L}\p{N}])/u);
 const NAMES: ReadonlyMap<string, string> = new Map([
   ["===", "triple equals"],
   ["!==", "not double equals"],
@@ -62,8 +61,8 @@ const KEY_BEFORE =
 const DIALLED = /\b(?:press|dial|hit|followed by|enter|push)/iu;
 const STARS = /[★⭐]{1,10}(?:\ufe0f)?[☆]{0,10}/uy;
 const EMOTICON = /[:;=]['-]?[)(DPpOo/|*\]]{1,3}(?=\s|$|[.!?,])/uy;
-const FLAG = light(/--([a-z][a-z\d]{1,30}(?:-[a-z\d]{1,30}){0,4})(?![\p{L}\p{N}_-])/uy);
-const SHORT_FLAG = light(/-([A-Za-z]{1,4})(?![\p{L}\p{N}_'’-])/uy);
+const FLAG = withRanges(/--([a-z][a-z\d]{1,30}(?:-[a-z\d]{1,30}){0,4})(?![\p{L}\p{N}_-])/uy);
+const SHORT_FLAG = withRanges(/-([A-Za-z]{1,4})(?![\p{L}\p{N}_'’-])/uy);
 const COMMAND =
   /\b(?:ls|rm|cp|mv|tar|ps|df|du|curl|grep|chmod|ssh|git(?: \w+)?|docker(?: \w+)?|npm(?: \w+)?|head|tail|kill|sed|unzip|mkdir|pip3?(?: \w+)?|flag|flags|options?|[Uu]se|[Uu]sing|[Pp]ass|[Aa]dd|with|the) $/u;
 const CODE_BEFORE =

@@ -1,12 +1,11 @@
 import { cardinal } from "../number-words.ts";
-import { light } from "./light.ts";
+import { after, before, type Kind, matchAt, type Spoken, withRanges } from "./kind.ts";
 import { cardinalWords, digitWords, pairWords } from "./numerals.ts";
-import { after, before, type Kind, matchAt, type Spoken } from "./spoken.ts";
 import { perUnit } from "./units.ts";
 
 const HALF = "[AaPp]\\.?[Mm](?:\\.|(?![\\p{L}\\p{N}]))";
 const CLOCK = `(\\d{1,2})(?:[:.](\\d{2}))?(?::(\\d{2}))?(?: ?(${HALF}))?`;
-const TIME = light(new RegExp(`${CLOCK}(?:( ?[-–—] ?)${CLOCK})?(?![\\p{L}\\p{N}_]|[:/]\\d)`, "yu"));
+const TIME = withRanges(new RegExp(`${CLOCK}(?:( ?[-–—] ?)${CLOCK})?(?![\\p{L}\\p{N}_]|[:/]\\d)`, "yu"));
 /** A point for the colon, as in Britain: a time of day only where something else says so. */
 const POINTED = /\d\.\d/u;
 const AT_HOUR = /\b(?:at|by|until|till|before|after|from|around) $/iu;
@@ -15,13 +14,13 @@ const HOUR_AFTER =
 /** What goes at an hour: "the 7.45 train". */
 const SERVICE_AFTER = /^ (?:train|bus|ferry|flight|showing|service|express|coach|boat)\b/u;
 /** "3:15p", "8a-5p": the half of the day by its letter, where minutes or both ends leave no doubt. */
-const SHORT = light(/(\d{1,2}):(\d{2})([ap])(?![\p{L}\p{N}'’]|\.m)/uy);
-const SHORT_RANGE = light(
+const SHORT = withRanges(/(\d{1,2}):(\d{2})([ap])(?![\p{L}\p{N}'’]|\.m)/uy);
+const SHORT_RANGE = withRanges(
   /(\d{1,2})(?::(\d{2}))?([ap])m? ?[-–—] ?(\d{1,2})(?::(\d{2}))?([ap])m?(?![\p{L}\p{N}'’]|\.m)/uy,
 );
 const RATIO = /(\d{1,4}):(\d{1,4})(?![\d:])/uy;
-const LAP = light(/(?:(\d{1,2}):(?=[0-5]\d:))?(\d{1,2}):([0-5]\d)\.(\d{1,3})(?![\p{L}\p{N}]|[.:]\d)/uy);
-const OFFSET = light(/(UTC|GMT) ?([-+−–]) ?(\d{1,2})(?::?(\d{2}))?(?![\p{L}\p{N}])/uy);
+const LAP = withRanges(/(?:(\d{1,2}):(?=[0-5]\d:))?(\d{1,2}):([0-5]\d)\.(\d{1,3})(?![\p{L}\p{N}]|[.:]\d)/uy);
+const OFFSET = withRanges(/(UTC|GMT) ?([-+−–]) ?(\d{1,2})(?::?(\d{2}))?(?![\p{L}\p{N}])/uy);
 const LENGTH_BEFORE = /\b(?:in|time of|at|of|under|clocked|after|length|duration|runtime):? $/iu;
 const BEFORE_A_RATIO = /\b(?:ratios?|odds|scale|mix|split|proportions?|won|beat|lost|score)\b[^.]{0,24}$/iu;
 
@@ -82,7 +81,7 @@ export const lapTime: Kind = (text, at) => {
   };
 };
 
-const BY_LETTER = light(/([01]?\d|2[0-3]):([0-5]\d) ?h(?:rs?)?(?![\p{L}\p{N}])/uy);
+const BY_LETTER = withRanges(/([01]?\d|2[0-3]):([0-5]\d) ?h(?:rs?)?(?![\p{L}\p{N}])/uy);
 
 /** "17:30h" → "seventeen thirty hours". */
 export const hoursByLetter: Kind = (text, at) => {

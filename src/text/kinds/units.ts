@@ -1,4 +1,4 @@
-import { light } from "./light.ts";
+import { withRanges } from "./kind.ts";
 
 /** [one, many] for each unit as written after a number. A stop that belongs to it is taken with it. */
 const unit = (one: string, many = `${one}s`): readonly [string, string] => [one, many];
@@ -253,7 +253,7 @@ const PER: ReadonlyMap<string, string> = new Map([
   ["cup", "cup"],
   ["serving", "serving"],
 ]);
-const PER_UNIT = light(/^ ?\/ ?((?:sq|cu)\.? (?:ft|in|mi?|km|yd)|[A-Za-z]{1,8}²?)(?![\p{L}\p{N}])/u);
+const PER_UNIT = withRanges(/^ ?\/ ?((?:sq|cu)\.? (?:ft|in|mi?|km|yd)|[A-Za-z]{1,8}²?)(?![\p{L}\p{N}])/u);
 
 /** "/hr" after a sum or measure, as words with a space in front; nothing where there is none. */
 export function perUnit(text: string, end: number): { readonly words: string; readonly end: number } {

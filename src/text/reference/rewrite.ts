@@ -1,10 +1,8 @@
 import type { NormaliserTables } from "../tables.ts";
 import type { Traced } from "../traced.ts";
-import { amounts } from "./amounts.ts";
-import { figures } from "./figures.ts";
+import { amounts, figures } from "./amounts.ts";
 import type { Rewriting } from "./rewriting.ts";
-import { romanNumerals } from "./roman-numerals.ts";
-import { shorthand, symbols } from "./shorthand.ts";
+import { romanNumerals, shorthand, symbols } from "./shorthand.ts";
 import { monthDates, timesAndDigitDates } from "./times-and-dates.ts";
 
 const ANY_DIGIT = /\p{Nd}/u;

@@ -1,4 +1,5 @@
-import { DIGIT, escapePattern, SPACE, WORD } from "../characters.ts";
+import { DIGIT, escapePattern, SPACE, WORD, WORD_EDGE } from "../characters.ts";
+import { ordinal, romanValue } from "../number-words.ts";
 import type { NormaliserTables } from "../tables.ts";
 import { alternatives, placeOf, type Rewriting, rewriting } from "./rewriting.ts";
 
@@ -37,4 +38,16 @@ export function symbols(tables: NormaliserTables): Rewriting[] {
       words === "" ? " " : ` ${words} `,
     );
   });
+}
+
+const NUMERAL = "((?=[IVXLC])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))";
+
+/** "Act I" → "Act 1", "Henry VIII" → "Henry the eighth". */
+export function romanNumerals(tables: NormaliserTables): Rewriting[] {
+  const rule = (words: readonly string[], write: (value: number) => string): Rewriting =>
+    rewriting(
+      `(?<![${WORD}])(${alternatives(words)}) ${NUMERAL}${WORD_EDGE}(?![.'’][${WORD}])`,
+      (_match, word = "", numeral = "") => `${word} ${write(romanValue(numeral))}`,
+    );
+  return [rule(tables.romanCardinal, String), rule(tables.romanOrdinal, (value) => `the ${ordinal(value)}`)];
 }

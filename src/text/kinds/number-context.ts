@@ -1,5 +1,4 @@
-import { light } from "./light.ts";
-import { wordAfter } from "./spoken.ts";
+import { withRanges, wordAfter } from "./kind.ts";
 
 /** A determiner just before a number, with at most one adjective between: "a", "his new". */
 const DETERMINER =
@@ -33,7 +32,7 @@ export function isCountedThrough(earlier: string): boolean {
   return COUNTED_THROUGH.test(earlier);
 }
 
-const COUNTED = light(
+const COUNTED = withRanges(
   /^ ?\d{1,4} (?:more |other |extra )?(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|people|times?|miles?|dollars?|percent)(?!\p{L})/u,
 );
 
@@ -46,4 +45,18 @@ export function isCounted(rest: string): boolean {
 export function isNounAfter(text: string, end: number): boolean {
   const word = wordAfter(text, end);
   return word !== "" && !NO_NOUN.has(word.toLowerCase());
+}
+
+/** Abbreviations, less their stop, that are words in full only before a number: "no. 5", "fig. 2". */
+export const NUMBERED: readonly string[] =
+  "no nos No Nos p c ca Op op art Art fig Fig ch Ch Sec sec Pt Gr Fl Rm eq Eq ext Ext est ex Ex Figs figs chap Chap vols".split(
+    " ",
+  );
+
+const SAYING =
+  /\b(?:said|say|says|saying|answer(?:ed|s)?|repl(?:y|ied)|told|nodded|means?|meant)(?: (?:him|her|them|me|us|you))?[ (“"]*$/iu;
+
+/** Whether "no." behind this is what was said, and no number. */
+export function isSaidBehind(earlier: string): boolean {
+  return SAYING.test(earlier);
 }

@@ -1,4 +1,5 @@
 import { AudioFormatError } from "../audio-format-error.ts";
+import { OGG_CHECKSUM_AT, oggChecksum } from "../checksums.ts";
 
 /** A page of Ogg (RFC 3533, 6). */
 export interface OggPage {
@@ -17,7 +18,6 @@ export interface OggPage {
 }
 
 const HEADER_BYTES = 27;
-const CHECKSUM_AT = 22;
 const CONTINUED = 1;
 const FIRST = 2;
 const NO_GRANULE = 0xffff_ffff_ffff_ffffn;
@@ -38,7 +38,7 @@ export function readOggPage(bytes: Uint8Array, at: number, isChecked = true): Og
   const sizes = bytes.subarray(at + HEADER_BYTES, body);
   const end = sizes.reduce((sum, size) => sum + size, body);
   if (end > bytes.length) throw cutOff(at);
-  if (isChecked && oggChecksum(bytes.subarray(at, end)) !== view.getUint32(at + CHECKSUM_AT, true)) {
+  if (isChecked && oggChecksum(bytes.subarray(at, end)) !== view.getUint32(at + OGG_CHECKSUM_AT, true)) {
     throw new AudioFormatError(`it is damaged: the page of Ogg at byte ${at} does not have its checksum`);
   }
   const flags = view.getUint8(at + 5);
@@ -53,22 +53,6 @@ export function readOggPage(bytes: Uint8Array, at: number, isChecked = true): Og
     body,
     end,
   };
-}
-
-const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let value = byte << 24;
-  for (let bit = 0; bit < 8; bit += 1) value = (value << 1) ^ (value < 0 ? 0x04c11db7 : 0);
-  return value;
-});
-
-/** The checksum of a page: CRC-32 with the polynomial 0x04c11db7, in which the four bytes that hold it count as 0. */
-export function oggChecksum(page: Uint8Array): number {
-  let value = 0;
-  for (let at = 0; at < page.length; at += 1) {
-    const byte = at >= CHECKSUM_AT && at < CHECKSUM_AT + 4 ? 0 : page[at]!;
-    value = (value << 8) ^ TABLE[(value >>> 24) ^ byte]!;
-  }
-  return value >>> 0;
 }
 
 function cutOff(at: number): AudioFormatError {

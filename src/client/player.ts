@@ -1,7 +1,7 @@
+import type { Word } from "./replies.ts";
 import { SAMPLE_RATE_HZ, type SoundContext, type SoundSource, wakeSound } from "./sound.ts";
 import type { StreamEvent } from "./stream-events.ts";
 import { Timetable } from "./timetable.ts";
-import type { Word } from "./word.ts";
 
 export { SAMPLE_RATE_HZ, type SoundBuffer, type SoundContext, type SoundSource, wakeSound } from "./sound.ts";
 

@@ -1,3 +1,4 @@
+import { LruCache } from "../collections/lru-cache.ts";
 import { joined } from "./joined.ts";
 import { designLowPass, type PhaseTable, product } from "./low-pass.ts";
 
@@ -110,13 +111,6 @@ export class Resampler {
   }
 }
 
-/** Outputs that share a phase, and so a row of coefficients: computing them together halves the loads. */
-const TOGETHER = 8;
-
-/** Filters that were designed last, by their rates: one takes a millisecond or two. */
-const designed = new Map<string, PhaseTable>();
-const MAX_DESIGNED_FILTERS = 8;
-
 /**
  * Every `count` samples as their mean, and what is left over dropped: for rates so high that nothing of speech is near the
  * frequencies that fold back. Linear time, in a new array.
@@ -130,6 +124,12 @@ export function averaged(samples: Float32Array, count: number): Float32Array {
   }
   return means;
 }
+
+/** Outputs that share a phase, and so a row of coefficients: computing them together halves the loads. */
+const TOGETHER = 8;
+
+/** Filters by their rates: to design one takes a millisecond or two. */
+const filters = new LruCache<PhaseTable>(8);
 
 /** Adds as {@link product} does, so that an output is the same in company and alone. */
 function eightProducts(
@@ -174,10 +174,8 @@ function eightProducts(
 
 function tableFor(fromHz: number, toHz: number, phases: number): PhaseTable {
   const rates = `${fromHz}:${toHz}`;
-  const table = designed.get(rates) ?? designLowPass(fromHz, toHz, phases);
-  designed.delete(rates);
-  designed.set(rates, table);
-  for (const oldest of designed.keys()) if (designed.size > MAX_DESIGNED_FILTERS) designed.delete(oldest);
+  const table = filters.get(rates) ?? designLowPass(fromHz, toHz, phases);
+  filters.set(rates, table);
   return table;
 }
 

@@ -62,7 +62,7 @@ const NOT_COUNTED = "',-._‘’/";
  * Joins the phonemes of a group's pieces (`read`, "" for silent ones). Pieces of one kind are one word, in which the
  * lighter half of the stressed ones gives way; letters beside digits or marks are words apart.
  */
-export function groupStress(pieces: readonly Piece[], read: readonly string[]): string {
+function groupStress(pieces: readonly Piece[], read: readonly string[]): string {
   const text = pieces.map((piece) => piece.text).join("");
   if (isSpaced(text)) return read.filter((phonemes) => phonemes !== "").join(" ");
   const spoken = read.flatMap((phonemes, index) =>

@@ -121,7 +121,7 @@ const VARIABLE = withRanges(
 );
 
 /** Whether what ends here is told apart by letters: "Option", "Vitamin". */
-export function isLettered(earlier: string): boolean {
+function isLettered(earlier: string): boolean {
   return LETTERED.test(earlier);
 }
 

@@ -9,7 +9,7 @@ import { electronicKind } from "./electronic.ts";
 import { difference, formula, indexed, term } from "./formulas.ts";
 import { fraction, VULGAR_SIGNS } from "./fractions.ts";
 import { identifiers } from "./identifiers.ts";
-import { isWordCharacter, type Kind, type Spoken, withRanges } from "./kind.ts";
+import { firstOf, isWordCharacter, type Kind, withRanges } from "./kind.ts";
 import { hexadecimal, letterCode } from "./letter-codes.ts";
 import { magnitude } from "./magnitudes.ts";
 import { angle, byOrTimes, duration, feetAndInches, measure, unitBehindWords } from "./measures.ts";
@@ -153,7 +153,7 @@ export function createClassifier(tables: NormaliserTables, isListed: IsListed): 
     const isDigit = code >= 0x30 && code <= 0x39;
     const isRunStart =
       at === 0 || isSpaceCode(text.charCodeAt(at - 1)) || "([{\"'“‘".includes(text.charAt(at - 1));
-    const found = (isRunStart ? electronic(text, at) : null) ?? first(kindsAt(text, at, isDigit), text, at);
+    const found = (isRunStart ? electronic(text, at) : null) ?? firstOf(kindsAt(text, at, isDigit), text, at);
     if (found !== null && found.end > at) return found;
     if ("'‘’".includes(text.charAt(at)) && /\d/u.test(text.charAt(at + 1)))
       return { words: null, end: at + 1 };
@@ -169,14 +169,6 @@ export function createClassifier(tables: NormaliserTables, isListed: IsListed): 
     if (isDigit) return atDigits;
     return isWordCharacter(text.charAt(at)) && !VULGAR_SIGNS.includes(text.charAt(at)) ? atLetters : atSigns;
   }
-}
-
-function first(kinds: readonly Kind[], text: string, at: number): Spoken | null {
-  for (const kind of kinds) {
-    const found = kind(text, at);
-    if (found !== null) return found;
-  }
-  return null;
 }
 
 /** Small words that begin a token all the same: "chapter IV", "no. 5", "vs". */

@@ -1,4 +1,4 @@
-import { after, before, type Kind, matchAt, pattern, withRanges } from "./kind.ts";
+import { after, before, type Kind, matchAt, pattern, spoken, withRanges } from "./kind.ts";
 import { cardinalWords, digitWords, nameWords } from "./numerals.ts";
 
 const IS = "(?: (?:is|was|are|reads|shows|will be|for \\w+ is))?[ :#=\"“'(]*$";
@@ -49,24 +49,23 @@ const MAX_COUNTED_DIGITS = 7;
 /** Digits in groups: cards, ISBNs, numbers of insurance; "738 204" after "code"; "60 000" is a number. */
 export const groupedDigits: Kind = (text, at) => {
   const card = matchAt(CARD, text, at);
-  if (card !== null) return { words: grouped(card[0]), end: at + card[0].length };
+  if (card !== null) return spoken(card, grouped(card[0]));
   const hyphenated = matchAt(HYPHENATED, text, at);
-  if (hyphenated !== null) return { words: grouped(hyphenated[0]), end: at + hyphenated[0].length };
+  if (hyphenated !== null) return spoken(hyphenated, grouped(hyphenated[0]));
   const joined = matchAt(JOINED, text, at);
   if (joined !== null && (isSecret(text, at) || REFERENCE.test(before(text, at))))
-    return { words: grouped(joined[0]), end: at + joined[0].length };
+    return spoken(joined, grouped(joined[0]));
   const groups = matchAt(GROUPS, text, at);
-  if (groups !== null && isSecret(text, at)) return { words: grouped(groups[0]), end: at + groups[0].length };
+  if (groups !== null && isSecret(text, at)) return spoken(groups, grouped(groups[0]));
   const thousands = matchAt(THOUSANDS, text, at);
   if (thousands === null || isNamed(text, at)) return null;
-  return { words: cardinalWords(thousands[0].replaceAll(" ", "")), end: at + thousands[0].length };
+  return spoken(thousands, cardinalWords(thousands[0].replaceAll(" ", "")));
 };
 
 /** Whole digits that are a code or a name and no count: what stands before says so, or a zero in front. */
 export const codeDigits: Kind = (text, at) => {
   const fund = matchAt(FUND, text, at);
-  if (fund !== null)
-    return { words: `four oh ${fund[1]} ${fund[2]?.toUpperCase()}`, end: at + fund[0].length };
+  if (fund !== null) return spoken(fund, `four oh ${fund[1]} ${fund[2]?.toUpperCase()}`);
   const match = matchAt(DIGITS, text, at);
   if (match === null || /^[.,:/]\d/u.test(after(text, at + match[0].length))) return null;
   const [digits] = match;
@@ -80,9 +79,7 @@ export const codeDigits: Kind = (text, at) => {
 /** "1630 hours" → "sixteen thirty hours". */
 export const military: Kind = (text, at) => {
   const match = matchAt(HOURS, text, at);
-  return match === null
-    ? null
-    : { words: `${militaryTime(match[1] ?? "")} hours`, end: at + match[0].length };
+  return match === null ? null : spoken(match, `${militaryTime(match[1] ?? "")} hours`);
 };
 
 /** Numbers with commas that part no thousands: the groups behind are not all of three digits. */
@@ -96,13 +93,10 @@ export const listed: Kind = (text, at) => {
   if (/[\d$£€.,]$/u.test(before(text, at))) return null;
   const part = matchAt(BELOW_ONE, text, at);
   if (part !== null && !/\($/u.test(before(text, at)))
-    return { words: `zero point ${digitWords(part[1] ?? "")}`, end: at + part[0].length };
+    return spoken(part, `zero point ${digitWords(part[1] ?? "")}`);
   const list = matchAt(LISTED, text, at);
   if (list === null) return null;
-  return {
-    words: list[0].split(",").map(cardinalWords).join(", "),
-    end: at + list[0].length,
-  };
+  return spoken(list, list[0].split(",").map(cardinalWords).join(", "));
 };
 
 function wordsOf(digits: string, text: string, at: number): string | null {

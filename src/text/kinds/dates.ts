@@ -1,6 +1,16 @@
 import { ordinal } from "../number-words.ts";
 import { DAY, dayOf, isDay, MONTH, monthName, monthOf, SHORT_DAYS, SHORT_MONTHS } from "./calendar.ts";
-import { after, before, behindStop, type Kind, matchAt, pattern, withRanges } from "./kind.ts";
+import {
+  after,
+  before,
+  behindStop,
+  type Kind,
+  kindOf,
+  matchAt,
+  pattern,
+  spoken,
+  withRanges,
+} from "./kind.ts";
 import { isCountedThrough } from "./number-context.ts";
 import { cardinalWords, pairWords } from "./numerals.ts";
 
@@ -167,13 +177,13 @@ export const dayMonth: Kind = (text, at) => {
 export const monthDay: Kind = (text, at) => {
   const match = matchAt(MONTH_DAY, text, at);
   if (match !== null) {
-    const [whole, month = "", day = "", other, last] = match;
+    const [, month = "", day = "", other, last] = match;
     if (isDay(Number(day)) && (last === undefined || isDay(Number(last)))) {
       const to =
         last === undefined
           ? ""
           : ` to ${other === undefined ? "" : `${monthOf(other)} `}${ordinal(Number(last))}`;
-      return { words: `${monthOf(month)} ${ordinal(Number(day))}${to}`, end: at + whole.length };
+      return spoken(match, `${monthOf(month)} ${ordinal(Number(day))}${to}`);
     }
   }
   const months = matchAt(MONTHS, text, at);
@@ -214,12 +224,10 @@ export const weekday: Kind = (text, at) => {
 };
 
 /** "the class of '09" → "oh nine". */
-export const shortYear: Kind = (text, at) => {
-  const match = matchAt(SHORT_YEAR, text, at);
-  if (match === null) return null;
+export const shortYear = kindOf(SHORT_YEAR, (match) => {
   const words = match[1] === "0" ? "oh oh" : `oh ${cardinalWords(match[1] ?? "")}`;
-  return { words, end: at + match[0].length };
-};
+  return words;
+});
 
 function dated(month: number, day: number, year: string, end: number): { words: string; end: number } | null {
   const name = monthName(month);

@@ -1,5 +1,5 @@
 import { spelled } from "./identifiers.ts";
-import { after, before, type Kind, matchAt, withRanges } from "./kind.ts";
+import { after, before, type Kind, kindOf, matchAt, spoken, withRanges } from "./kind.ts";
 import { cardinalWords, ordinalWords } from "./numerals.ts";
 
 const ELEMENT =
@@ -29,7 +29,7 @@ export const formula: Kind = (text, at) => {
     (/, $/u.test(before(text, at)) ? null : matchAt(GAS, text, at));
   if (match === null) return null;
   const words = (match[0].match(PARTS) ?? []).map(partWords).join(" ");
-  return { words, end: at + match[0].length };
+  return spoken(match, words);
 };
 
 const TERM = withRanges(/(\d{1,4})([a-ln-zA-Z])(?:\^(\d{1,2})|([²³]))(?![\p{L}\p{N}])/uy);
@@ -39,24 +39,19 @@ const USUAL_VARIABLE = /[nxyz²³)\d] $/u;
 const OPERAND_AFTER = withRanges(/^- (?:\d|[b-hj-z](?![\p{L}\p{N}'’]))/u);
 
 /** "2x^2" → "two X squared". */
-export const term: Kind = (text, at) => {
-  const match = matchAt(TERM, text, at);
-  if (match === null) return null;
-  const [whole, factor = "", letter = "", written, sign] = match;
+export const term = kindOf(TERM, ([, factor = "", letter = "", written, sign]) => {
   const power = written ?? (sign === "²" ? "2" : "3");
   const raised = power === "2" ? "squared" : power === "3" ? "cubed" : `to the ${ordinalWords(power)}`;
-  return { words: `${cardinalWords(factor)} ${letter.toUpperCase()} ${raised}`, end: at + whole.length };
-};
+  return `${cardinalWords(factor)} ${letter.toUpperCase()} ${raised}`;
+});
 
 const INDEXED = withRanges(/([A-Za-z])([₀-₉]{1,3})(?![\p{L}\p{N}])/uy);
 
 /** "x₁" → "X one". */
-export const indexed: Kind = (text, at) => {
-  const match = matchAt(INDEXED, text, at);
-  if (match === null) return null;
-  const [whole, letter = "", index = ""] = match;
-  return { words: `${spelled(letter)} ${countWords(index)}`, end: at + whole.length };
-};
+export const indexed = kindOf(
+  INDEXED,
+  ([, letter = "", index = ""]) => `${spelled(letter)} ${countWords(index)}`,
+);
 
 /** "x - 2": a minus, where a dash in prose has words around it. */
 export const difference: Kind = (text, at) => {

@@ -1,5 +1,5 @@
 import type { IsListed } from "./capitals.ts";
-import { type Kind, matchAt, type Spoken, withRanges } from "./kind.ts";
+import { firstOf, type Kind, kindOf, matchAt, type Spoken, spoken, withRanges } from "./kind.ts";
 import { cardinalWords, digitWords, numberWords } from "./numerals.ts";
 
 /** How the endings of files are said. */
@@ -75,7 +75,7 @@ const CHORD = withRanges(
   /([A-Za-z]{2,7})(?:([+])([A-Za-z]{2,7}))?[+-]([A-Za-z]{1,9}|F\d{1,2}|\d)(?![\p{L}\p{N}_]|[+-]\p{L})/uy,
 );
 /** "F5", "B12": a letter and a short number. */
-const NUMBERED = withRanges(/([A-Z])(\d{1,2})(?![\p{L}\p{N}_]|[.,'’:/+-]\p{N}|[-–](?:\p{L}|$))/uy);
+const NUMBERED = withRanges(/(?<!-)([A-Z])(\d{1,2})(?![\p{L}\p{N}_]|[.,'’:/+-]\p{N}|[-–](?:\p{L}|$))/uy);
 /** "PM2.5", "USB3.1". */
 const WITH_DECIMAL = withRanges(/([A-Z]{1,4})(\d{1,3}\.\d{1,2})(?![\p{L}\p{N}_]|[.,]\p{N})/uy);
 const FUNCTION_OF = withRanges(/([fgh])\(([a-z])\)/uy);
@@ -119,59 +119,38 @@ function isUnsayable(part: string, isListed: IsListed): boolean {
 
 /** Names in code, keys pressed together, and languages with a sign: "max_retry_count", "Ctrl+C", "C#". */
 export function identifiers(isListed: IsListed): Kind {
-  return (text, at) => identifier(text, at, isListed);
+  const kinds: readonly Kind[] = [
+    ...LETTERS_AND_SIGNS,
+    chord,
+    kindOf(NAME, ([name]) => identifierWords(name.replace("()", ""), isListed)),
+    kindOf(CAMEL, ([name]) => identifierWords(name.replace("()", ""))),
+  ];
+  return (text, at) => firstOf(kinds, text, at);
 }
 
-function identifier(text: string, at: number, isListed: IsListed): Spoken | null {
-  const called = matchAt(CALLED, text, at);
-  if (called !== null)
-    return { words: CLOSED.get(called[0].toLowerCase()) ?? "", end: at + called[0].length };
-  const sharp = matchAt(SHARP, text, at);
-  if (sharp !== null) return { words: `${sharp[1]} sharp`, end: at + sharp[0].length };
-  const plus = matchAt(PLUSPLUS, text, at);
-  if (plus !== null) return { words: `${plus[1]} plus plus`, end: at + plus[0].length };
-  const grade = matchAt(GRADE, text, at);
-  if (grade !== null) return { words: `${spelled(grade[1] ?? "")} minus`, end: at + grade[0].length };
-  const numbered = text.charAt(at - 1) === "-" ? null : matchAt(NUMBERED, text, at);
-  if (numbered !== null)
-    return {
-      words: `${spelled(numbered[1] ?? "")} ${pairOf(numbered[2] ?? "")}`,
-      end: at + numbered[0].length,
-    };
-  const decimal = matchAt(WITH_DECIMAL, text, at);
-  if (decimal !== null)
-    return {
-      words: `${spelled(decimal[1] ?? "")} ${numberWords(decimal[2] ?? "")}`,
-      end: at + decimal[0].length,
-    };
-  const of = matchAt(FUNCTION_OF, text, at);
-  if (of !== null) return { words: `${of[1]} of ${spelled(of[2] ?? "")}`, end: at + of[0].length };
-  const lens = matchAt(STOP_OF_LENS, text, at);
-  if (lens !== null) return { words: `F ${numberWords(lens[1] ?? "")}`, end: at + lens[0].length };
-  const numeronym = matchAt(LETTER_DIGIT_LETTER, text, at);
-  if (numeronym !== null) {
-    const [whole, first = "", digit = "", last = ""] = numeronym;
-    return { words: `${spelled(first)} ${digit} ${spelled(last)}`, end: at + whole.length };
-  }
-  const chord = matchAt(CHORD, text, at);
-  if (chord !== null) {
-    const keys = [chord[1], chord[3]].filter((key) => key !== undefined);
-    if (keys.every((key) => KEYS.has(key.toLowerCase())) && !/^[A-Z]?[a-z]{3,}-[a-z]{2,}$/u.test(chord[0])) {
-      const last = chord[4] ?? "";
-      const names = keys.map((key) => KEYS.get(key.toLowerCase()) ?? key);
-      return {
-        words: [...names, KEYS.get(last.toLowerCase()) ?? keyName(last)].join(" plus "),
-        end: at + chord[0].length,
-      };
-    }
-  }
-  const name = matchAt(NAME, text, at);
-  if (name !== null)
-    return { words: identifierWords(name[0].replace("()", ""), isListed), end: at + name[0].length };
-  const camel = matchAt(CAMEL, text, at);
-  return camel === null
-    ? null
-    : { words: identifierWords(camel[0].replace("()", "")), end: at + camel[0].length };
+const LETTERS_AND_SIGNS: readonly Kind[] = [
+  kindOf(CALLED, ([name]) => CLOSED.get(name.toLowerCase()) ?? ""),
+  kindOf(SHARP, ([, letter]) => `${letter} sharp`),
+  kindOf(PLUSPLUS, ([, letter]) => `${letter} plus plus`),
+  kindOf(GRADE, ([, letter = ""]) => `${spelled(letter)} minus`),
+  kindOf(NUMBERED, ([, letter = "", digits = ""]) => `${spelled(letter)} ${pairOf(digits)}`),
+  kindOf(WITH_DECIMAL, ([, letters = "", number = ""]) => `${spelled(letters)} ${numberWords(number)}`),
+  kindOf(FUNCTION_OF, ([, name, variable = ""]) => `${name} of ${spelled(variable)}`),
+  kindOf(STOP_OF_LENS, ([, number = ""]) => `F ${numberWords(number)}`),
+  kindOf(
+    LETTER_DIGIT_LETTER,
+    ([, first = "", digit = "", last = ""]) => `${spelled(first)} ${digit} ${spelled(last)}`,
+  ),
+];
+
+function chord(text: string, at: number): Spoken | null {
+  const match = matchAt(CHORD, text, at);
+  if (match === null || /^[A-Z]?[a-z]{3,}-[a-z]{2,}$/u.test(match[0])) return null;
+  const keys = [match[1], match[3]].filter((key) => key !== undefined);
+  if (!keys.every((key) => KEYS.has(key.toLowerCase()))) return null;
+  const last = match[4] ?? "";
+  const names = keys.map((key) => KEYS.get(key.toLowerCase()) ?? key);
+  return spoken(match, [...names, KEYS.get(last.toLowerCase()) ?? keyName(last)].join(" plus "));
 }
 
 /** "5" → "five", "05" → "zero five". */

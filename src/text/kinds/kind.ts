@@ -40,6 +40,28 @@ export function matchAt(regex: RegExp, text: string, at: number): RegExpExecArra
   return regex.exec(text);
 }
 
+/** What a pattern found, in these words. */
+export function spoken(match: RegExpExecArray, words: string): Spoken {
+  return { words, end: match.index + match[0].length };
+}
+
+/** The kind that one pattern tells, said in the words that are made of what it finds. */
+export function kindOf(pattern: RegExp, words: (match: RegExpExecArray) => string): Kind {
+  return (text, at) => {
+    const match = matchAt(pattern, text, at);
+    return match === null ? null : spoken(match, words(match));
+  };
+}
+
+/** What the first of some kinds that fits makes of a place. */
+export function firstOf(kinds: readonly Kind[], text: string, at: number): Spoken | null {
+  for (const kind of kinds) {
+    const found = kind(text, at);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
 /** The text before a place, as far as context reaches. */
 export function before(text: string, at: number): string {
   return text.slice(Math.max(0, at - REACH), at);

@@ -1,5 +1,5 @@
 import { spelled } from "./identifiers.ts";
-import { before, type Kind, matchAt, withRanges } from "./kind.ts";
+import { before, firstOf, type Kind, kindOf, matchAt, spoken, withRanges } from "./kind.ts";
 import { cardinalWords, digitWords, ordinalWords } from "./numerals.ts";
 import { UNITS } from "./units.ts";
 
@@ -30,26 +30,23 @@ const EVERY = withRanges(/[qQ](\d{1,2})(?:[-–](\d{1,2}))? ?h(?:rs?)?(?![\p{L}\
 /** Codes of letters and digits one by one: "7K2M9P"; initials behind a number: "2FA" → "two F A". */
 export const letterCode: Kind = (text, at) => {
   const ordinal = matchAt(ORDINAL, text, at);
-  if (ordinal !== null) return { words: ordinalWords(ordinal[1] ?? ""), end: at + ordinal[0].length };
+  if (ordinal !== null) return spoken(ordinal, ordinalWords(ordinal[1] ?? ""));
   const mixed = matchAt(MIXED, text, at);
   if (mixed !== null && !NO_CODE.test(mixed[0]) && !STARTS_AND_ENDS_IN_LETTERS.test(mixed[0]))
-    return { words: oneByOne(mixed[0]), end: at + mixed[0].length };
+    return spoken(mixed, oneByOne(mixed[0]));
   const runway = matchAt(RUNWAY, text, at);
   if (runway !== null && RUNWAY_BEFORE.test(before(text, at)))
-    return {
-      words: `${digitWords(runway[1] ?? "")} ${SIDES.get(runway[2] ?? "")}`,
-      end: at + runway[0].length,
-    };
+    return spoken(runway, `${digitWords(runway[1] ?? "")} ${SIDES.get(runway[2] ?? "")}`);
   const hours = matchAt(EVERY, text, at);
   if (hours !== null) {
     const to = hours[2] === undefined ? "" : ` to ${cardinalWords(hours[2])}`;
-    return { words: `every ${cardinalWords(hours[1] ?? "")}${to} hours`, end: at + hours[0].length };
+    return spoken(hours, `every ${cardinalWords(hours[1] ?? "")}${to} hours`);
   }
   const match = matchAt(INITIALS, text, at);
   if (match === null) return null;
-  const [whole, digits = "", letters = ""] = match;
+  const [, digits = "", letters = ""] = match;
   if (NO_INITIALS.test(letters) || UNITS.has(letters) || UNITS.has(letters.toLowerCase())) return null;
-  return { words: `${cardinalWords(digits)} ${spelled(letters)}`, end: at + whole.length };
+  return spoken(match, `${cardinalWords(digits)} ${spelled(letters)}`);
 };
 
 const END = "(?![\\p{L}\\p{N}_])";
@@ -73,20 +70,20 @@ const SERIAL = withRanges(
 );
 
 /** Hexadecimal numbers and what is written in them, sign by sign: "0x7B", "#FF5733", hashes, identifiers, MACs. */
-export const hexadecimal: Kind = (text, at) => {
-  const prefixed = matchAt(PREFIXED, text, at);
-  if (prefixed !== null)
-    return { words: `zero X ${oneByOne(prefixed[1] ?? "")}`, end: at + prefixed[0].length };
-  const color = matchAt(COLOR_HERE, text, at);
-  if (color !== null) return { words: `hash ${oneByOne(color[1] ?? "")}`, end: at + color[0].length };
-  const grouped = matchAt(UUID, text, at) ?? matchAt(MAC, text, at);
-  if (grouped !== null) {
-    const groups = grouped[0].split(/[:-]/u).map(oneByOne);
-    return { words: groups.join(", "), end: at + grouped[0].length };
-  }
-  const hash = matchAt(HASH, text, at) ?? matchAt(SERIAL, text, at);
-  return hash === null ? null : { words: oneByOne(hash[0]), end: at + hash[0].length };
-};
+export const hexadecimal: Kind = (text, at) => firstOf(HEXADECIMALS, text, at);
+
+const HEXADECIMALS: readonly Kind[] = [
+  kindOf(PREFIXED, ([, digits = ""]) => `zero X ${oneByOne(digits)}`),
+  kindOf(COLOR_HERE, ([, digits = ""]) => `hash ${oneByOne(digits)}`),
+  kindOf(UUID, ([written]) => inGroups(written)),
+  kindOf(MAC, ([written]) => inGroups(written)),
+  kindOf(HASH, ([written]) => oneByOne(written)),
+  kindOf(SERIAL, ([written]) => oneByOne(written)),
+];
+
+function inGroups(written: string): string {
+  return written.split(/[:-]/u).map(oneByOne).join(", ");
+}
 
 function oneByOne(signs: string): string {
   return Array.from(signs, (sign) => (/\d/u.test(sign) ? cardinalWords(sign) : spelled(sign))).join(" ");

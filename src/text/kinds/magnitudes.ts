@@ -1,4 +1,4 @@
-import { after, before, type Kind, matchAt, withRanges } from "./kind.ts";
+import { after, before, type Kind, matchAt, spoken, withRanges } from "./kind.ts";
 import { isOneThing } from "./number-context.ts";
 import { NUMBER, numberWords } from "./numerals.ts";
 
@@ -43,10 +43,7 @@ export const magnitude: Kind = (text, at) => {
   if (range !== null && isCount(text, at, at + range[0].length, range[3] ?? "", range[4] ?? "")) {
     const upper = scaleOf(range[4]);
     const lower = range[2] === "" || range[2] === range[4] ? "" : ` ${scaleOf(range[2])}`;
-    return {
-      words: `${numberWords(range[1] ?? "")}${lower} to ${numberWords(range[3] ?? "")} ${upper}`,
-      end: at + range[0].length,
-    };
+    return spoken(range, `${numberWords(range[1] ?? "")}${lower} to ${numberWords(range[3] ?? "")} ${upper}`);
   }
   const match = matchAt(COUNT, text, at);
   if (match === null) return null;

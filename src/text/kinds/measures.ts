@@ -1,5 +1,16 @@
 import { alternatives } from "../reference/rewriting.ts";
-import { after, before, behindStop, isQuoted, type Kind, matchAt, type Spoken, withRanges } from "./kind.ts";
+import {
+  after,
+  before,
+  behindStop,
+  isQuoted,
+  type Kind,
+  kindOf,
+  matchAt,
+  type Spoken,
+  spoken,
+  withRanges,
+} from "./kind.ts";
 import { isNounAfter, isOneThing } from "./number-context.ts";
 import { cardinalWords, NUMBER, numberWords } from "./numerals.ts";
 import { compassPoint } from "./places.ts";
@@ -107,15 +118,12 @@ const ANGLE = withRanges(
 );
 
 /** "51°30'N" → "fifty one degrees thirty minutes north". */
-export const angle: Kind = (text, at) => {
-  const match = matchAt(ANGLE, text, at);
-  if (match === null) return null;
-  const [whole, degrees = "", minutes = "", seconds, point] = match;
+export const angle = kindOf(ANGLE, ([, degrees = "", minutes = "", seconds, point]) => {
   const words = [`${cardinalWords(degrees)} degrees ${cardinalWords(minutes)} minutes`];
   if (seconds !== undefined) words.push(`${numberWords(seconds)} seconds`);
   words.push(compassPoint(point ?? ""));
-  return { words: words.join(" ").trim(), end: at + whole.length };
-};
+  return words.join(" ").trim();
+});
 
 /** "2x4", "A 4 × 6 print" → "four by six"; in a sum they are times. */
 export const byOrTimes: Kind = (text, at) => {
@@ -156,16 +164,13 @@ export const feetAndInches: Kind = (text, at) => {
   const isOpen = OPEN_QUOTE.test(before(text, at));
   const both = matchAt(FEET_AND_INCHES, text, at) ?? (isOpen ? null : matchAt(FEET_THEN_INCHES, text, at));
   if (both !== null)
-    return {
-      words: `${cardinalWords(both[1] ?? "")} foot ${numberWords(both[2] ?? "")}`,
-      end: at + both[0].length,
-    };
+    return spoken(both, `${cardinalWords(both[1] ?? "")} foot ${numberWords(both[2] ?? "")}`);
   const range = matchAt(FEET_RANGE, text, at);
   if (range !== null && (range[0].endsWith("′") || !isOpen))
-    return {
-      words: `${cardinalWords(range[1] ?? "")} to ${cardinalWords(range[2] ?? "")} ${isNounAfter(text, at + range[0].length) ? "foot" : "feet"}`,
-      end: at + range[0].length,
-    };
+    return spoken(
+      range,
+      `${cardinalWords(range[1] ?? "")} to ${cardinalWords(range[2] ?? "")} ${isNounAfter(text, at + range[0].length) ? "foot" : "feet"}`,
+    );
   const feet = matchAt(FEET, text, at);
   if (feet !== null && (feet[0].endsWith("′") || !isOpen)) {
     const end = at + feet[0].length;
@@ -198,7 +203,7 @@ export const duration: Kind = (text, at) => {
     const count = found[index + 1];
     return count === undefined ? [] : [`${cardinalWords(count)} ${name}${Number(count) === 1 ? "" : "s"}`];
   });
-  return { words: words.join(" "), end: at + found[0].length };
+  return spoken(found, words.join(" "));
 };
 
 /** "3 million km": a unit behind a number in words. */

@@ -1,4 +1,4 @@
-import { after, before, type Kind, matchAt, withRanges } from "./kind.ts";
+import { after, before, type Kind, matchAt, spoken, withRanges } from "./kind.ts";
 import { isNounAfter, isOneThing } from "./number-context.ts";
 import { NUMBER, numberWords } from "./numerals.ts";
 import { perUnit } from "./units.ts";
@@ -29,8 +29,7 @@ const COMPARED = /^ (?:better|worse|less|fewer|\w{2,12}er|increase|growth|return
 /** "3x a day" → "three times a day", "a 10x engineer" → "ten X", "2x eggs" in a list → "two eggs". */
 export const multiple: Kind = (text, at) => {
   const rate = matchAt(RATE, text, at);
-  if (rate !== null)
-    return { words: `${numberWords(rate[1] ?? "")} per ${rate[2]}`, end: at + rate[0].length };
+  if (rate !== null) return spoken(rate, `${numberWords(rate[1] ?? "")} per ${rate[2]}`);
   const match = matchAt(MULTIPLE, text, at);
   if (match === null) return null;
   const [whole, first = "", joint, second] = match;

@@ -1,4 +1,4 @@
-import { type Kind, matchAt, pattern, withRanges } from "./kind.ts";
+import { type Kind, kindOf, matchAt, pattern, withRanges } from "./kind.ts";
 import { digitWords, nameWords } from "./numerals.ts";
 
 /** American numbers, with or without country and area: 1-800-555-0126, (206) 555-0142, 312.555.0168, 555-1234. */
@@ -16,16 +16,10 @@ const MIN_DIGITS = 7;
 const WITH_WORD = withRanges(/(1-)?([89]\d{2})-([A-Z]{2,9}(?:-[A-Z]{2,9}){0,2})(?![\p{L}\p{N}_]|-\p{N})/uy);
 
 /** A number whose last digits are a word: "one eight hundred, flowers". */
-export const phoneWord: Kind = (text, at) => {
-  const match = matchAt(WITH_WORD, text, at);
-  if (match === null) return null;
-  const [whole, country, area = "", word = ""] = match;
+export const phoneWord = kindOf(WITH_WORD, ([, country, area = "", word = ""]) => {
   const words = word.toLowerCase().replaceAll("-", " ");
-  return {
-    words: `${country === undefined ? "" : "one "}${nameWords(area)} ${words}`,
-    end: at + whole.length,
-  };
-};
+  return `${country === undefined ? "" : "one "}${nameWords(area)} ${words}`;
+});
 
 /** Telephone numbers, digit by digit with a rest between their groups. */
 export const phone: Kind = (text, at) => {

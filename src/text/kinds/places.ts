@@ -1,5 +1,5 @@
 import { capitalise } from "../characters.ts";
-import { after, before, behindStop, type Kind, matchAt, withRanges } from "./kind.ts";
+import { after, before, behindStop, type Kind, matchAt, spoken, withRanges } from "./kind.ts";
 import { digitWords } from "./numerals.ts";
 
 const STATES: ReadonlyMap<string, string> = new Map(
@@ -78,7 +78,7 @@ const NUMBERED: ReadonlyMap<string, string> = new Map([
 export const addressPart: Kind = (text, at) => {
   const match = matchAt(BEFORE_A_NUMBER, text, at);
   if (match === null || (match[0] === "PO" && !/^ (?:Box|#)/u.test(after(text, at + 2)))) return null;
-  return { words: NUMBERED.get(match[0]) ?? "", end: at + match[0].length };
+  return spoken(match, NUMBERED.get(match[0]) ?? "");
 };
 
 /** "Chicago, IL 60614": the state by its name, the code digit by digit. */
@@ -87,13 +87,13 @@ export const stateAndZip: Kind = (text, at) => {
   const state = match === null ? undefined : STATES.get(match[1] ?? "");
   if (match !== null && state !== undefined) {
     const more = match[3] === undefined ? "" : `, ${digitWords(match[3])}`;
-    return { words: `${state} ${digitWords(match[2] ?? "")}${more}`, end: at + match[0].length };
+    return spoken(match, `${state} ${digitWords(match[2] ?? "")}${more}`);
   }
   const alone = matchAt(STATE, text, at);
   const name = alone === null ? undefined : STATES.get(alone[1] ?? "");
   if (alone === null || name === undefined || !CITY.test(before(text, at))) return null;
   if (ALSO_WORDS.test(alone[0]) && !isPlace(text, at, alone[0])) return null;
-  return { words: name, end: at + alone[0].length };
+  return spoken(alone, name);
 };
 
 /** "Elm St. near" is a street, "Ash Dr. now" a drive; a saint or a doctor stands before a name. */
@@ -119,8 +119,7 @@ export const road: Kind = (text, at) => {
 /** "W 42nd St", "N. Main St.", "I-80 W". */
 export const direction: Kind = (text, at) => {
   const street = matchAt(DIRECTION, text, at);
-  if (street !== null)
-    return { words: `${capitalise(compassPoint(street[1] ?? ""))} `, end: at + street[0].length };
+  if (street !== null) return spoken(street, `${capitalise(compassPoint(street[1] ?? ""))} `);
   const heading = matchAt(HEADING, text, at);
   if (heading === null) return null;
   const end = at + heading[0].length;

@@ -1,6 +1,6 @@
 import { SCORED } from "./dates.ts";
 import { spelled } from "./identifiers.ts";
-import { after, before, type Kind, matchAt, withRanges } from "./kind.ts";
+import { after, before, type Kind, kindOf, matchAt, spoken, withRanges } from "./kind.ts";
 import { isCountedThrough } from "./number-context.ts";
 import { cardinalWords, digitWords, NUMBER, nameWords, numberWords, ordinalWords } from "./numerals.ts";
 
@@ -73,7 +73,7 @@ export const range: Kind = (text, at) => {
 /** Numbers with a slash that are neither a date nor a fraction: "24/7", "2018/19", "20/20". */
 export const pair: Kind = (text, at) => {
   const season = matchAt(SEASON, text, at);
-  if (season !== null) return { words: `${season[1]} ${season[2]}`, end: at + season[0].length };
+  if (season !== null) return spoken(season, `${season[1]} ${season[2]}`);
   const match = matchAt(PAIR, text, at);
   if (match === null || /(?:\/|\p{L}-)$/u.test(before(text, at))) return null;
   const [whole, left = "", right = "", third] = match;
@@ -92,7 +92,7 @@ export const pair: Kind = (text, at) => {
       ? `${digits.charAt(0) === "0" ? "zero" : cardinalWords(digits.charAt(0))} ${cardinalWords(digits.slice(1))}`
       : cardinalWords(digits),
   );
-  return { words: words.join(" "), end: at + whole.length };
+  return spoken(match, words.join(" "));
 };
 
 /** "step 2/5", but "stage 1/4 full". */
@@ -131,20 +131,17 @@ function isVision(text: string, at: number, end: number, left: string): boolean 
 export const slashed: Kind = (text, at) => {
   const mark = matchAt(MARK, text, at);
   if (mark !== null && Number(mark[1]) < Number(mark[2]))
-    return { words: `${numberWords(mark[1] ?? "")} out of ${mark[2]}`, end: at + mark[0].length };
+    return spoken(mark, `${numberWords(mark[1] ?? "")} out of ${mark[2]}`);
   const match = matchAt(PAIR, text, at);
   if (match === null || match[3] !== undefined || /\/$/u.test(before(text, at))) return null;
   const earlier = before(text, at);
   const isMark = OUT_OF.has(match[2] ?? "") || SCORED.test(earlier);
   const between = BEFORE_ODDS.test(earlier) ? "to" : isMark ? "out of" : "slash";
-  return { words: `${Number(match[1])} ${between} ${Number(match[2])}`, end: at + match[0].length };
+  return spoken(match, `${Number(match[1])} ${between} ${Number(match[2])}`);
 };
 
 /** "10^6" → "ten to the sixth". */
-export const power: Kind = (text, at) => {
-  const match = matchAt(POWER, text, at);
-  if (match === null) return null;
-  const [whole, base = "", written, raised] = match;
+export const power = kindOf(POWER, ([, base = "", written, raised]) => {
   const sign = /^[-−⁻]/u.test(written ?? raised ?? "");
   const exponent =
     written?.replace(/^[-−]/u, "") ??
@@ -159,16 +156,14 @@ export const power: Kind = (text, at) => {
       : sign
         ? `to the minus ${cardinalWords(exponent)}`
         : `to the ${ordinalWords(exponent)}`;
-  return { words: `${cardinalWords(base)} ${words}`, end: at + whole.length };
-};
+  return `${cardinalWords(base)} ${words}`;
+});
 
 /** "x^2", "r²" → "X squared". */
-export const letterPower: Kind = (text, at) => {
-  const match = matchAt(LETTER_POWER, text, at);
-  if (match === null) return null;
+export const letterPower = kindOf(LETTER_POWER, (match) => {
   const raised = match[2] === "2" || match[3] === "²" ? "squared" : "cubed";
-  return { words: `${spelled(match[1] ?? "")} ${raised}`, end: at + match[0].length };
-};
+  return `${spelled(match[1] ?? "")} ${raised}`;
+});
 
 /** "2x10^3" → "two times ten to the third". */
 export const scientific: Kind = (text, at) => {
@@ -180,20 +175,16 @@ export const scientific: Kind = (text, at) => {
 };
 
 /** "4.0" → "four point zero": zeros at the end are written because they are meant. */
-export const exactDecimal: Kind = (text, at) => {
-  const match = matchAt(TRAILING_ZERO, text, at);
-  if (match === null) return null;
-  return {
-    words: `${cardinalWords(match[1] ?? "")} point ${digitWords(match[2] ?? "")}`,
-    end: at + match[0].length,
-  };
-};
+export const exactDecimal = kindOf(
+  TRAILING_ZERO,
+  (match) => `${cardinalWords(match[1] ?? "")} point ${digitWords(match[2] ?? "")}`,
+);
 
 /** ".22" → "point two two". */
 export const pointed: Kind = (text, at) => {
   const match = matchAt(POINTED, text, at);
   if (match === null || !/(?:^|[\s(])[-−+~<>]?$/u.test(before(text, at))) return null;
-  return { words: `point ${digitWords(match[1] ?? "")}`, end: at + match[0].length };
+  return spoken(match, `point ${digitWords(match[1] ?? "")}`);
 };
 
 /** Whole numbers stay digits, which may be years; all others are said as they are written. */

@@ -1,6 +1,15 @@
 import type { NormaliserTables } from "../tables.ts";
 import { spelled } from "./identifiers.ts";
-import { after, before, isWordCharacter, type Kind, matchAt, type Spoken, withRanges } from "./kind.ts";
+import {
+  after,
+  before,
+  isWordCharacter,
+  type Kind,
+  matchAt,
+  type Spoken,
+  spoken,
+  withRanges,
+} from "./kind.ts";
 import { isNounAfter } from "./number-context.ts";
 import { cardinalWords } from "./numerals.ts";
 
@@ -93,11 +102,11 @@ export function signs(tables: NormaliserTables): Kind {
       repeated !== null &&
       (repeated[0].length > 2 || (SPOKEN_OF.test(earlier) && !LETTER_BY_ITSELF.test(after(text, at + 2))))
     )
-      return { words: `${NAMES.get(repeated[0]) ?? ""} `, end: at + repeated[0].length };
+      return spoken(repeated, `${NAMES.get(repeated[0]) ?? ""} `);
     const star = matchAt(STARS, text, at);
     if (star !== null) return stars(text, at, star[0]);
     const smile = matchAt(EMOTICON, text, at);
-    if (smile !== null && /(?:^|\s)$/u.test(earlier)) return { words: "", end: at + smile[0].length };
+    if (smile !== null && /(?:^|\s)$/u.test(earlier)) return spoken(smile, "");
     if (
       character === "*" &&
       ((/^\d/u.test(rest) && /(?:^|[\s(])$/u.test(earlier)) ||
@@ -111,10 +120,10 @@ export function signs(tables: NormaliserTables): Kind {
       };
     const flag = matchAt(FLAG, text, at);
     if (flag !== null && isFlag(flag[0], earlier, after(text, at + flag[0].length)))
-      return { words: `dash dash ${flag[1]?.replaceAll("-", " dash ")}`, end: at + flag[0].length };
+      return spoken(flag, `dash dash ${flag[1]?.replaceAll("-", " dash ")}`);
     const short = matchAt(SHORT_FLAG, text, at);
     if (short !== null && /\s$/u.test(earlier) && COMMAND.test(earlier))
-      return { words: `dash ${spelled(short[1] ?? "")}`, end: at + short[0].length };
+      return spoken(short, `dash ${spelled(short[1] ?? "")}`);
     if (words.has(two) && two.length === 2) return { words: words.get(two) ?? "", end: at + 2 };
     if (character === "#" && !/^\d/u.test(rest) && KEY_BEFORE.test(earlier) && DIALLED.test(earlier + rest))
       return { words: "pound", end: at + 1 };

@@ -1,5 +1,5 @@
 import { cardinal } from "../number-words.ts";
-import { after, before, type Kind, matchAt, type Spoken, withRanges } from "./kind.ts";
+import { after, before, type Kind, kindOf, matchAt, type Spoken, spoken, withRanges } from "./kind.ts";
 import { cardinalWords, digitWords, pairWords } from "./numerals.ts";
 import { perUnit } from "./units.ts";
 
@@ -39,7 +39,7 @@ export const time: Kind = (text, at) => {
     const isRange =
       ((isOne && isOther) || halfTo !== undefined) && !(POINTED.test(whole) && halfTo === undefined);
     if (isRange && from !== null && to !== null)
-      return { words: `${from} to ${to}${stopFor(text, at + whole.length, halfTo)}`, end: at + whole.length };
+      return spoken(match, `${from} to ${to}${stopFor(text, at + whole.length, halfTo)}`);
   }
   if (!isOne || BEFORE_A_RATIO.test(before(text, at))) return null;
   const alone = dash === undefined ? whole : whole.slice(0, whole.indexOf(dash));
@@ -69,46 +69,31 @@ function isHour(text: string, at: number, end: number): boolean {
 }
 
 /** "1:23.456" → "one twenty three point four five six". */
-export const lapTime: Kind = (text, at) => {
-  const match = matchAt(LAP, text, at);
-  if (match === null) return null;
-  const [whole, hours, minutes = "", seconds = "", part = ""] = match;
+export const lapTime = kindOf(LAP, ([, hours, minutes = "", seconds = "", part = ""]) => {
   const first =
     hours === undefined ? cardinalWords(minutes) : `${cardinalWords(hours)} ${pairWords(minutes)}`;
-  return {
-    words: `${first} ${pairWords(seconds)} point ${digitWords(part)}`,
-    end: at + whole.length,
-  };
-};
+  return `${first} ${pairWords(seconds)} point ${digitWords(part)}`;
+});
 
 const BY_LETTER = withRanges(/([01]?\d|2[0-3]):([0-5]\d) ?h(?:rs?)?(?![\p{L}\p{N}])/uy);
 
 /** "17:30h" → "seventeen thirty hours". */
-export const hoursByLetter: Kind = (text, at) => {
-  const match = matchAt(BY_LETTER, text, at);
-  if (match === null) return null;
-  const [whole, hour = "", minute = ""] = match;
+export const hoursByLetter = kindOf(BY_LETTER, ([, hour = "", minute = ""]) => {
   const words = minute === "00" ? "hundred" : pairWords(minute);
-  return { words: `${cardinalWords(hour)} ${words} hours`, end: at + whole.length };
-};
+  return `${cardinalWords(hour)} ${words} hours`;
+});
 
 /** "GMT-5" → "G M T minus five". */
-export const zoneOffset: Kind = (text, at) => {
-  const match = matchAt(OFFSET, text, at);
-  if (match === null) return null;
-  const [whole, zone = "", sign, hours = "", minutes] = match;
+export const zoneOffset = kindOf(OFFSET, ([, zone = "", sign, hours = "", minutes]) => {
   const half = minutes === undefined || minutes === "00" ? "" : ` ${pairWords(minutes)}`;
-  return {
-    words: `${zone.split("").join(" ")} ${sign === "+" ? "plus" : "minus"} ${cardinalWords(hours)}${half}`,
-    end: at + whole.length,
-  };
-};
+  return `${zone.split("").join(" ")} ${sign === "+" ? "plus" : "minus"} ${cardinalWords(hours)}${half}`;
+});
 
 /** "3:1" → "three to one": what has a colon and is no time. */
 export const ratio: Kind = (text, at) => {
   const match = matchAt(RATIO, text, at);
   if (match === null || /^[.,]\d/u.test(after(text, at + match[0].length))) return null;
-  const [whole, left = "", right = ""] = match;
+  const [, left = "", right = ""] = match;
   if (
     right.length === 2 &&
     Number(left) <= 24 &&
@@ -116,9 +101,8 @@ export const ratio: Kind = (text, at) => {
     !BEFORE_A_RATIO.test(before(text, at))
   )
     return null;
-  if (isLength(text, at, left, right))
-    return { words: `${cardinalWords(left)} ${pairWords(right)}`, end: at + whole.length };
-  return { words: `${cardinalWords(left)} to ${cardinalWords(right)}`, end: at + whole.length };
+  if (isLength(text, at, left, right)) return spoken(match, `${cardinalWords(left)} ${pairWords(right)}`);
+  return spoken(match, `${cardinalWords(left)} to ${cardinalWords(right)}`);
 };
 
 /** "ran it in 41:05": minutes and seconds beyond the hours of a day. */

@@ -1,9 +1,9 @@
 import { alternatives } from "../reference/rewriting.ts";
-import { after, before, type Kind, matchAt, withRanges } from "./kind.ts";
+import { after, before, type Kind, matchAt, spoken, withRanges } from "./kind.ts";
 import { cardinalWords } from "./numerals.ts";
 
 /** Books of the Bible as they are cited, without their stop, and in full. */
-export const BOOKS: ReadonlyMap<string, string> = new Map(
+const BOOKS: ReadonlyMap<string, string> = new Map(
   (
     "Gen Genesis,Ex Exodus,Exod Exodus,Lev Leviticus,Num Numbers,Deut Deuteronomy,Josh Joshua,Judg Judges,Sam Samuel," +
     "Kgs Kings,Chr Chronicles,Chron Chronicles,Neh Nehemiah,Ps Psalm,Pss Psalms,Prov Proverbs," +
@@ -52,13 +52,13 @@ const ORDINALS = ["First ", "Second ", "Third "];
 /** "John 3:16-18" → "three sixteen to eighteen", "1 Corinthians 13" → "First Corinthians 13". */
 export const verse: Kind = (text, at) => {
   const book = matchAt(BEFORE_A_BOOK, text, at);
-  if (book !== null) return { words: ORDINALS[Number(book[1]) - 1] ?? "", end: at + book[0].length };
+  if (book !== null) return spoken(book, ORDINALS[Number(book[1]) - 1] ?? "");
   if (!AFTER_A_BOOK.test(before(text, at))) return null;
   const match = matchAt(VERSE, text, at);
   if (match === null || /^:\d/u.test(after(text, at + match[0].length))) return null;
-  const [whole, chapter = "", first = "", joint, last] = match;
+  const [, chapter = "", first = "", joint, last] = match;
   const more = last === undefined ? "" : `${joint === "," ? ", " : " to "}${cardinalWords(last)}`;
-  return { words: `${cardinalWords(chapter)} ${cardinalWords(first)}${more}`, end: at + whole.length };
+  return spoken(match, `${cardinalWords(chapter)} ${cardinalWords(first)}${more}`);
 };
 
 /** "Gen. 1:1", "Ps 23:1": a book's name cut short, where chapter and verse follow. */

@@ -1,4 +1,4 @@
-import { before, type Kind, matchAt, withRanges } from "./kind.ts";
+import { before, type Kind, matchAt, spoken, withRanges } from "./kind.ts";
 import { cardinalWords, digitWords, nameWords } from "./numerals.ts";
 
 const DOTTED = withRanges(
@@ -13,7 +13,7 @@ const NO_NUMBER: ReadonlySet<string> = new Set(["a", "b", "rc"]);
 /** "192.168.4.28" → "one ninety two dot …", "v4.20" → "V four point twenty", "Python 3.10", "128.0.3". */
 export const version: Kind = (text, at) => {
   const lone = matchAt(LONE, text, at);
-  if (lone !== null) return { words: `V ${cardinalWords(lone[1] ?? "")}`, end: at + lone[0].length };
+  if (lone !== null) return spoken(lone, `V ${cardinalWords(lone[1] ?? "")}`);
   const match = matchAt(DOTTED, text, at);
   if (match === null) return null;
   const [whole, letter, numbers = "", stage, stageNumber, port, prefix] = match;

@@ -1,5 +1,5 @@
 import { capitalise } from "../characters.ts";
-import { alternatives } from "../reference/rewriting.ts";
+import { alternatives } from "../reference/rewrite-rule.ts";
 import type { NormaliserTables } from "../tables.ts";
 import { after, before, behindStop, isWordCharacter, type Kind, matchAt, withRanges } from "./kind.ts";
 import { isCounted, isSaidBehind, NUMBERED } from "./number-context.ts";

@@ -1,4 +1,4 @@
-import { alternatives } from "../reference/rewriting.ts";
+import { alternatives } from "../reference/rewrite-rule.ts";
 import {
   after,
   before,
@@ -56,10 +56,6 @@ const BY = / ?[x×] ?(?=\.?\d)/uy;
 const INCHES_BY_INCHES = withRanges(
   new RegExp(`(${AMOUNT}) ?in\\.? ?[x×] ?(${AMOUNT}) ?in(?:\\b\\.?)(?![\\p{L}\\p{N}])`, "uy"),
 );
-const DURATION = withRanges(
-  /(\d{1,3}) ?h(?:rs?)? ?(\d{1,2}) ?m(?:ins?)?(?: ?(\d{1,2}) ?s(?:ecs?)?)?(?![\p{L}\p{N}])/uy,
-);
-const MINUTES = withRanges(/(\d{1,3}) ?m(?:in)? ?(\d{1,2}) ?s(?:ec)?(?![\p{L}\p{N}])/uy);
 /** "wait 30s", "a 30s timeout", where "the 30s" are years. */
 const BEFORE_SECONDS =
   /\b(?:for|after|within|every|takes?|took|lasts?|lasted|waits?|waited|timer|timeout|sets?|holds?|rest|pause)(?: (?:to|of|is))?(?: (?:about|around|only|just|under|over|another|at least|at most|up to|an extra))? $/iu;
@@ -192,19 +188,6 @@ function withBy(text: string, spoken: Spoken): Spoken {
     ? spoken
     : { words: `${spoken.words} by `, end: spoken.end + by[0].length };
 }
-
-/** "1h 20m", "2m 5s" → "one hour twenty minutes". */
-export const duration: Kind = (text, at) => {
-  const hours = matchAt(DURATION, text, at);
-  const found = hours ?? matchAt(MINUTES, text, at);
-  if (found === null) return null;
-  const names = hours === null ? ["minute", "second"] : ["hour", "minute", "second"];
-  const words = names.flatMap((name, index) => {
-    const count = found[index + 1];
-    return count === undefined ? [] : [`${cardinalWords(count)} ${name}${Number(count) === 1 ? "" : "s"}`];
-  });
-  return spoken(found, words.join(" "));
-};
 
 /** "3 million km": a unit behind a number in words. */
 export const unitBehindWords: Kind = (text, at) => {

@@ -1,5 +1,5 @@
 import { ordinal, romanValue } from "../number-words.ts";
-import { alternatives } from "../reference/rewriting.ts";
+import { alternatives } from "../reference/rewrite-rule.ts";
 import type { NormaliserTables } from "../tables.ts";
 import { after, before, isWordCharacter, type Kind, matchAt, withRanges } from "./kind.ts";
 

@@ -83,6 +83,24 @@ export const hoursByLetter = kindOf(BY_LETTER, ([, hour = "", minute = ""]) => {
   return `${cardinalWords(hour)} ${words} hours`;
 });
 
+const DURATION = withRanges(
+  /(\d{1,3}) ?h(?:rs?)? ?(\d{1,2}) ?m(?:ins?)?(?: ?(\d{1,2}) ?s(?:ecs?)?)?(?![\p{L}\p{N}])/uy,
+);
+const MINUTES = withRanges(/(\d{1,3}) ?m(?:in)? ?(\d{1,2}) ?s(?:ec)?(?![\p{L}\p{N}])/uy);
+
+/** "1h 20m", "2m 5s" → "one hour twenty minutes". */
+export const duration: Kind = (text, at) => {
+  const hours = matchAt(DURATION, text, at);
+  const found = hours ?? matchAt(MINUTES, text, at);
+  if (found === null) return null;
+  const names = hours === null ? ["minute", "second"] : ["hour", "minute", "second"];
+  const words = names.flatMap((name, index) => {
+    const count = found[index + 1];
+    return count === undefined ? [] : [`${cardinalWords(count)} ${name}${Number(count) === 1 ? "" : "s"}`];
+  });
+  return spoken(found, words.join(" "));
+};
+
 /** "GMT-5" → "G M T minus five". */
 export const zoneOffset = kindOf(OFFSET, ([, zone = "", sign, hours = "", minutes]) => {
   const half = minutes === undefined || minutes === "00" ? "" : ` ${pairWords(minutes)}`;

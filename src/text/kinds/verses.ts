@@ -1,4 +1,4 @@
-import { alternatives } from "../reference/rewriting.ts";
+import { alternatives } from "../reference/rewrite-rule.ts";
 import { after, before, type Kind, matchAt, spoken, withRanges } from "./kind.ts";
 import { cardinalWords } from "./numerals.ts";
 

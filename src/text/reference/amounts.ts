@@ -1,7 +1,7 @@
 import { DIGIT, SPACE, WORD } from "../characters.ts";
 import { ordinal, parseInteger } from "../number-words.ts";
 import type { NormaliserTables } from "../tables.ts";
-import { alternatives, counted, NUMBER, type Rewriting, rewriting } from "./rewriting.ts";
+import { alternatives, counted, NUMBER, type Rewriting, rewriting } from "./rewrite-rule.ts";
 
 const S = `[${SPACE}]`;
 const APART = `(?<![${WORD}.])`;

@@ -1,4 +1,4 @@
-import { isAllLetters } from "./characters.ts";
+import { isAllLetters, wordSet } from "./characters.ts";
 import type { DifferenceId } from "./differences.ts";
 import { type GivenWord, markedWord } from "./given-words.ts";
 import type { Heteronyms } from "./heteronyms.ts";
@@ -59,19 +59,7 @@ interface TaggedToken extends Token, Span {
   readonly reading: string | null;
 }
 
-const MARK_TAGS: ReadonlySet<string> = new Set([
-  ".",
-  ",",
-  "-LRB-",
-  "-RRB-",
-  "``",
-  '""',
-  "''",
-  ":",
-  "$",
-  "#",
-  "NFP",
-]);
+const MARK_TAGS = wordSet(`. , -LRB- -RRB- \`\` "" '' : $ # NFP`);
 const MARK_PHONEMES: ReadonlyMap<string, string> = new Map([
   ["-LRB-", "("],
   ["-RRB-", ")"],

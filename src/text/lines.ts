@@ -1,4 +1,4 @@
-import { isSpaceCode } from "./characters.ts";
+import { strip } from "./characters.ts";
 
 /** Lines are wrapped by hand or by a mail program at 60 to 100 characters mostly; shorter ones were meant as they are. */
 const MIN_WRAPPED_CHARS = 58;
@@ -19,10 +19,10 @@ export function withoutWraps(text: string): string {
   let joined = lines[0] ?? "";
   let maxWidth = widthOf(lines, 0);
   for (let i = 1; i < lines.length; i++) {
-    const before = trimmed(lines[i - 1] ?? "");
+    const before = strip(lines[i - 1] ?? "");
     const line = lines[i] ?? "";
     if (before === "") maxWidth = widthOf(lines, i);
-    joined += (isWrapped(before, trimmed(line), maxWidth) ? " " : "\n") + line;
+    joined += (isWrapped(before, strip(line), maxWidth) ? " " : "\n") + line;
   }
   return joined;
 }
@@ -41,17 +41,9 @@ function isWrapped(before: string, line: string, maxWidth: number): boolean {
 function widthOf(lines: readonly string[], start: number): number {
   let maxWidth = 0;
   for (let i = start; i < lines.length; i++) {
-    const { length } = trimmed(lines[i] ?? "");
+    const { length } = strip(lines[i] ?? "");
     if (length === 0) break;
     maxWidth = Math.max(maxWidth, length);
   }
   return maxWidth;
-}
-
-function trimmed(line: string): string {
-  let end = line.length;
-  while (end > 0 && isSpaceCode(line.charCodeAt(end - 1))) end--;
-  let start = 0;
-  while (start < end && isSpaceCode(line.charCodeAt(start))) start++;
-  return line.slice(start, end);
 }

@@ -1,4 +1,4 @@
-import { capitalise } from "../characters.ts";
+import { capitalise, wordSet } from "../characters.ts";
 import { alternatives } from "../reference/rewrite-rule.ts";
 import type { NormaliserTables } from "../tables.ts";
 import { after, before, behindStop, isWordCharacter, type Kind, matchAt, withRanges } from "./kind.ts";
@@ -193,9 +193,7 @@ const NAME_AFTER = withRanges(/^(?:\. ?| )(?=[\p{Lu}\p{Co}])/u);
 const GENERATION = withRanges(/^Gen (?:[XYZ](?![\p{L}\p{N}.])|Alpha\b|Beta\b|AI\b)/u);
 const TITLE = withRanges(/[A-Z][a-z]{1,4}(?=(?:\. ?| )[\p{Lu}\p{Co}])/uy);
 /** Only these titles are ones without a stop too. */
-const WITHOUT_STOP: ReadonlySet<string> = new Set(
-  "Mr Mrs Ms Dr Prof St Mt Ft Gen Gov Sen Capt Lt Sgt Msgr Cpl".split(" "),
-);
+const WITHOUT_STOP = wordSet("Mr Mrs Ms Dr Prof St Mt Ft Gen Gov Sen Capt Lt Sgt Msgr Cpl");
 
 /** Titles and abbreviations, in full. Streets and doctors are told apart before this. */
 export function abbreviations(tables: NormaliserTables): Kind {

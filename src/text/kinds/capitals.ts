@@ -1,4 +1,4 @@
-import { capitalise } from "../characters.ts";
+import { capitalise, wordSet } from "../characters.ts";
 import type { Replacement, Traced } from "../traced.ts";
 import { after, before, type Kind, matchAt, withRanges } from "./kind.ts";
 
@@ -10,20 +10,16 @@ const SMALL = withRanges(/\p{Ll}/u);
 /** What may stand between two words of one shout. */
 const BETWEEN = /^[,;:]? ?["“”(—–-]? ?$/u;
 /** Words that are initials too; in a shout they are the word. */
-const ALSO_INITIALS: ReadonlySet<string> = new Set(
-  (
-    "it us in or me he she hi oh ah am who this at as is an a by of on to if so up we my no do go be ad act sat may " +
-    "mom dad all can will has was her his our are any end for and the but not you out get got let new now off one see"
-  ).split(" "),
+const ALSO_INITIALS = wordSet(
+  "it us in or me he she hi oh ah am who this at as is an a by of on to if so up we my no do go be ad act sat may " +
+    "mom dad all can will has was her his our are any end for and the but not you out get got let new now off one see",
 );
 /** Short for what is written with one capital. */
-const SHORT: ReadonlySet<string> = new Set(
-  "MR MRS DR JAN FEB APR JUN JUL AUG SEPT SEP OCT NOV DEC TUE TUES THU THURS FRI ATTN DEPT ST AVE BLVD RD LN PKWY HWY".split(
-    " ",
-  ),
+const SHORT = wordSet(
+  "MR MRS DR JAN FEB APR JUN JUL AUG SEPT SEP OCT NOV DEC TUE TUES THU THURS FRI ATTN DEPT ST AVE BLVD RD LN PKWY HWY",
 );
 /** What stands before one of these is its name. */
-const ROADS: ReadonlySet<string> = new Set("ST AVE BLVD RD LN PKWY".split(" "));
+const ROADS = wordSet("ST AVE BLVD RD LN PKWY");
 /** An article, where letters go by no name before it and a word follows. */
 const ARTICLE_NEXT = /^ [A-Z]{2}/u;
 /** After these, US and IT are initials in a shout too. */

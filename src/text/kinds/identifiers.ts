@@ -1,3 +1,4 @@
+import { wordSet } from "../characters.ts";
 import type { IsListed } from "./capitals.ts";
 import { firstOf, type Kind, kindOf, matchAt, type Spoken, spoken, withRanges } from "./kind.ts";
 import { cardinalWords, digitWords, numberWords } from "./numerals.ts";
@@ -23,12 +24,10 @@ const ENDINGS: ReadonlyMap<string, string> = new Map([
   ["swift", "swift"],
   ["vue", "view"],
 ]);
-const SPELLED: ReadonlySet<string> = new Set(
-  (
-    "pdf html htm md txt csv tsv xls xlsx ppt pptx odt rtf py js ts jsx tsx mjs cjs css scss c h cpp hpp cc cs rs go rb " +
+const SPELLED = wordSet(
+  "pdf html htm md txt csv tsv xls xlsx ppt pptx odt rtf py js ts jsx tsx mjs cjs css scss c h cpp hpp cc cs rs go rb " +
     "php sh sql xml yml svg png jpg webp bmp ico mp3 mp4 wav ogg flac avi mkv mov tar gz tgz rar exe dll iso dmg apk ipa " +
-    "env kt ipynb db bak tmp cfg"
-  ).split(" "),
+    "env kt ipynb db bak tmp cfg",
 );
 /** Words that are written without the space between them. */
 const CLOSED: ReadonlyMap<string, string> = new Map([
@@ -50,8 +49,8 @@ const CLOSED: ReadonlyMap<string, string> = new Map([
   ["dockerignore", "docker ignore"],
 ]);
 /** Short names that no dictionary lists and that are words all the same. */
-const SAID_SMALL: ReadonlySet<string> = new Set(
-  "com org net gov edu dev app dom tmp lib bin var opt git vim nan foo bar baz qux ann".split(" "),
+const SAID_SMALL = wordSet(
+  "com org net gov edu dev app dom tmp lib bin var opt git vim nan foo bar baz qux ann",
 );
 const NO_WORD = /^[^aeiouy]+$|q(?!u)|^(?:[bcdfgkpt][bdgkpqtvxz]|[jqvwxz][^aeiouyhr]|[lmnr][^aeiouy])/u;
 const KEYS: ReadonlyMap<string, string> = new Map([

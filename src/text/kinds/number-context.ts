@@ -1,3 +1,4 @@
+import { wordSet } from "../characters.ts";
 import { withRanges, wordAfter } from "./kind.ts";
 
 /** A determiner just before a number, with at most one adjective between: "a", "his new". */
@@ -5,17 +6,15 @@ const DETERMINER =
   /\b(?:an?|the|his|her|their|our|its|my|your|this|that|each|every|another|one|any|no)(?: (?:new|old|big|small|tiny|huge|full|standard|single|whole|simple|crisp|nice|long|short|first|second|third|annual|monthly|cheap|used|great))? $/iu;
 
 /** Small words that no noun phrase begins with: after one of these, the number was the whole phrase. */
-const NO_NOUN: ReadonlySet<string> = new Set(
-  (
-    "a an the this that these those he she it we they you i me him her us them in on at by for to of from with " +
+const NO_NOUN = wordSet(
+  "a an the this that these those he she it we they you i me him her us them in on at by for to of from with " +
     "without and or but nor so yet as if when while than then per each every more less off over under up down out " +
     "back is are was were be been being am do does did has have had will would can could may might shall should " +
     "must not only just now today tomorrow tonight yesterday here there again away ago apart before after since " +
     "until till into onto through during about around across along between within because though although where " +
     "which who whom whose what how why also too later sooner earlier please online daily weekly monthly yearly " +
     "total overall downtown upfront tall wide long high deep thick north south east west above below near " +
-    "left right further farther faster slower behind ahead"
-  ).split(" "),
+    "left right further farther faster slower behind ahead",
 );
 
 /** Whether what stands before a number makes it part of one thing's name: "a $20 bill", "the 400m final". */

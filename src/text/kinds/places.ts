@@ -1,18 +1,14 @@
-import { capitalise } from "../characters.ts";
+import { capitalise, wordMap } from "../characters.ts";
 import { after, before, behindStop, type Kind, matchAt, spoken, withRanges } from "./kind.ts";
 import { digitWords } from "./numerals.ts";
 
-const STATES: ReadonlyMap<string, string> = new Map(
-  (
-    "AL Alabama,AK Alaska,AZ Arizona,AR Arkansas,CA California,CO Colorado,CT Connecticut,DE Delaware,FL Florida," +
+const STATES = wordMap(
+  "AL Alabama,AK Alaska,AZ Arizona,AR Arkansas,CA California,CO Colorado,CT Connecticut,DE Delaware,FL Florida," +
     "GA Georgia,HI Hawaii,ID Idaho,IL Illinois,IN Indiana,IA Iowa,KS Kansas,KY Kentucky,LA Louisiana,ME Maine," +
     "MD Maryland,MA Massachusetts,MI Michigan,MN Minnesota,MS Mississippi,MO Missouri,MT Montana,NE Nebraska," +
     "NV Nevada,NH New Hampshire,NJ New Jersey,NM New Mexico,NY New York,NC North Carolina,ND North Dakota,OH Ohio," +
     "OK Oklahoma,OR Oregon,PA Pennsylvania,RI Rhode Island,SC South Carolina,SD South Dakota,TN Tennessee,TX Texas," +
-    "UT Utah,VT Vermont,VA Virginia,WA Washington,WV West Virginia,WI Wisconsin,WY Wyoming,DC D C"
-  )
-    .split(",")
-    .map((state) => [state.slice(0, 2), state.slice(3)] as const),
+    "UT Utah,VT Vermont,VA Virginia,WA Washington,WV West Virginia,WI Wisconsin,WY Wyoming,DC D C",
 );
 const STATE_AND_ZIP = withRanges(/([A-Z]{2}),? (\d{5})(?:-(\d{4}))?(?![\p{L}\p{N}-])/uy);
 const STATE = withRanges(/([A-Z]{2})(?=[.,;:!?)]|$| (?:\p{Ll}|\())/uy);

@@ -1,3 +1,4 @@
+import { wordSet } from "../characters.ts";
 import { SCORED } from "./dates.ts";
 import { spelled } from "./identifiers.ts";
 import { after, before, type Kind, kindOf, matchAt, spoken, withRanges } from "./kind.ts";
@@ -10,16 +11,7 @@ const RANGE = withRanges(
 const SEASON = withRanges(/([12]\d{3})[/](\d{2})(?![\d/\p{L}])/uy);
 const PAIR = withRanges(/(\d{1,3})\/(\d{1,3})(?:\/(\d{3}))?(?![\d/\p{L}]|\.\d)/uy);
 /** Pairs that are said as two numbers. */
-const TWO_NUMBERS: ReadonlySet<string> = new Set([
-  "24/7",
-  "9/11",
-  "20/20",
-  "50/50",
-  "60/40",
-  "80/20",
-  "70/30",
-  "90/10",
-]);
+const TWO_NUMBERS = wordSet("24/7 9/11 20/20 50/50 60/40 80/20 70/30 90/10");
 const POWER = withRanges(/(\d{1,6})(?:\^([-−]?\d{1,3})|([⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))(?![\p{L}\p{N}])/uy);
 const PRESSURE = /\b(?:pressure|BP|bp|systolic|hypertension)\b[^.]{0,50}$/iu;
 /** "737-800", "787-9" */

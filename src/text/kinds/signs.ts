@@ -1,3 +1,4 @@
+import { wordMap } from "../characters.ts";
 import type { NormaliserTables } from "../tables.ts";
 import { spelled } from "./identifiers.ts";
 import {
@@ -77,13 +78,9 @@ const COMMAND =
 const CODE_BEFORE =
   /\b(?:npm|npx|git|pip3?|docker|cargo|curl|python3?|node|yarn|brew|apt|kubectl|[Rr]un|[Uu]se|[Uu]sing|[Pp]ass|[Aa]dd|[Cc]ommand|flags?|options?|with)\b[^.!?]{0,40}$/u;
 const FLAG_AFTER = /^ (?:flag|option|switch|argument|parameter)/u;
-const GREEK: ReadonlyMap<string, string> = new Map(
-  (
-    "α alpha,β beta,γ gamma,δ delta,ε epsilon,ζ zeta,η eta,θ theta,ι iota,κ kappa,λ lambda,μ mu,ν nu,ξ xi,π pi,ρ rho," +
-    "σ sigma,τ tau,υ upsilon,φ phi,χ chi,ψ psi,ω omega"
-  )
-    .split(",")
-    .map((letter) => [letter.charAt(0), letter.slice(2)] as const),
+const GREEK = wordMap(
+  "α alpha,β beta,γ gamma,δ delta,ε epsilon,ζ zeta,η eta,θ theta,ι iota,κ kappa,λ lambda,μ mu,ν nu,ξ xi,π pi,ρ rho," +
+    "σ sigma,τ tau,υ upsilon,φ phi,χ chi,ψ psi,ω omega",
 );
 const IS_GREEK = /[\u0370-\u03ff\u1f00-\u1fff]/u;
 const SPACED = "=<>~";

@@ -1,22 +1,16 @@
+import { wordMap } from "../characters.ts";
 import { alternatives } from "../reference/rewrite-rule.ts";
 import { after, before, type Kind, matchAt, spoken, withRanges } from "./kind.ts";
 import { cardinalWords } from "./numerals.ts";
 
 /** Books of the Bible as they are cited, without their stop, and in full. */
-const BOOKS: ReadonlyMap<string, string> = new Map(
-  (
-    "Gen Genesis,Ex Exodus,Exod Exodus,Lev Leviticus,Num Numbers,Deut Deuteronomy,Josh Joshua,Judg Judges,Sam Samuel," +
+const BOOKS = wordMap(
+  "Gen Genesis,Ex Exodus,Exod Exodus,Lev Leviticus,Num Numbers,Deut Deuteronomy,Josh Joshua,Judg Judges,Sam Samuel," +
     "Kgs Kings,Chr Chronicles,Chron Chronicles,Neh Nehemiah,Ps Psalm,Pss Psalms,Prov Proverbs," +
     "Eccl Ecclesiastes,Eccles Ecclesiastes,Isa Isaiah,Jer Jeremiah,Lam Lamentations,Ezek Ezekiel,Dan Daniel,Hos Hosea," +
     "Obad Obadiah,Mic Micah,Nah Nahum,Hab Habakkuk,Zeph Zephaniah,Hag Haggai,Zech Zechariah,Mal Malachi,Matt Matthew," +
     "Mt Matthew,Mk Mark,Lk Luke,Jn John,Rom Romans,Cor Corinthians,Gal Galatians,Eph Ephesians,Phil Philippians," +
-    "Col Colossians,Thess Thessalonians,Tim Timothy,Philem Philemon,Heb Hebrews,Jas James,Pet Peter,Rev Revelation"
-  )
-    .split(",")
-    .map((book) => {
-      const space = book.indexOf(" ");
-      return [book.slice(0, space), book.slice(space + 1)] as const;
-    }),
+    "Col Colossians,Thess Thessalonians,Tim Timothy,Philem Philemon,Heb Hebrews,Jas James,Pet Peter,Rev Revelation",
 );
 /** Chapter and verse, as behind a book; no time of day. */
 export const VERSE_AHEAD = withRanges(/^ ?\d{1,3}:\d{1,3}(?![\p{L}\d:]| ?[ap]\.?m)/u);

@@ -1,5 +1,5 @@
+import { wholeSamples } from "../../src/audio/format.ts";
 import { joined } from "../../src/audio/joined.ts";
-import { wholeSamples } from "../../src/audio/samples.ts";
 import { embeddedCheckpoint } from "../../src/catalogue/installed-checkpoint.ts";
 import { FRAME_S, HOP_SAMPLES } from "../../src/engines/parametric/geometry.ts";
 import { createKernel } from "../../src/engines/parametric/kernel/kernel.ts";

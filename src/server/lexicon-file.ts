@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import type { Lexicon } from "../model/script.ts";
 import type { Settings } from "../settings/schema.ts";
 import { SettingsError } from "../settings/settings-error.ts";
-import { parsePronunciations } from "../text/pronunciations.ts";
+import { parsePronunciations } from "../text/own-words.ts";
 import { WrongCallError } from "./wrong-call-error.ts";
 
 const LARGEST_BYTES = 4 * 2 ** 20;

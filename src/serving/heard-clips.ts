@@ -1,4 +1,4 @@
-import { Recent } from "../model/recent.ts";
+import { LruCache } from "../collections/lru-cache.ts";
 import type { Transcript } from "../model/recogniser.ts";
 
 /** What is known of a clip. */
@@ -10,10 +10,10 @@ export interface KnownClip {
 
 /** What was heard of the clips that were asked for last, by their digests, and how to go on where that is not all. */
 export class HeardClips {
-  readonly #clips: Recent<KnownClip>;
+  readonly #clips: LruCache<KnownClip>;
 
   constructor(max: number) {
-    this.#clips = new Recent(max);
+    this.#clips = new LruCache(max);
   }
 
   get(digest: string): KnownClip | null {

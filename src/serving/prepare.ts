@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { AudioFormatError } from "../audio/audio-format-error.ts";
-import { averaged } from "../audio/averaged.ts";
 import { base64DecodedBytes, decodeBase64Audio } from "../audio/base64.ts";
-import { HIGHEST_RATE_HZ } from "../audio/recordings/decoding-budget.ts";
+import { MAX_RATE_HZ } from "../audio/recordings/decoding-budget.ts";
+import { averaged } from "../audio/resample.ts";
 import { decodeWav } from "../audio/wav-read.ts";
 import type { PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
@@ -235,7 +235,7 @@ function historyAudio(
     const most = Math.min(MOST_CLIP_SAMPLES, Math.floor(MOST_SAMPLES / turns.length));
     const { samples, sampleRateHz, durationS } = decodeWav(bytes, most);
     // Converting from higher rates would take those seconds who listen, and in their threads others are spoken to.
-    const atOnce = Math.ceil(sampleRateHz / HIGHEST_RATE_HZ);
+    const atOnce = Math.ceil(sampleRateHz / MAX_RATE_HZ);
     return {
       samples: atOnce === 1 ? samples : averaged(samples, atOnce),
       sampleRateHz: Math.round(sampleRateHz / atOnce),

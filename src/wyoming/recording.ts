@@ -1,5 +1,5 @@
 import type { PcmFormat } from "../audio/pcm-format.ts";
-import { HIGHEST_RATE_HZ, MAX_CHANNELS } from "../audio/recordings/decoding-budget.ts";
+import { MAX_CHANNELS, MAX_RATE_HZ } from "../audio/recordings/decoding-budget.ts";
 import { MAX_RECORDING_BYTES } from "../contract/audio-transcriptions.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { quoted } from "../contract/quoted.ts";
@@ -86,7 +86,7 @@ export function languageOf({ language }: WyomingEvent["data"]): string | null {
 }
 
 /** A telephone's: what is sent more slowly than a part of that gives way (`giving-way.ts`). */
-const LOWEST_RATE_HZ = 8_000;
+const MIN_RATE_HZ = 8_000;
 /** Samples by their bytes. */
 const KINDS: ReadonlyMap<unknown, PcmFormat["kind"]> = new Map([
   [2, "s16"],
@@ -96,11 +96,11 @@ const KINDS: ReadonlyMap<unknown, PcmFormat["kind"]> = new Map([
 
 function readFormat({ rate, width, channels }: WyomingEvent["data"]): PcmFormat {
   const kind = KINDS.get(width);
-  const isRead = isWhole(rate, LOWEST_RATE_HZ, HIGHEST_RATE_HZ) && isWhole(channels, 1, MAX_CHANNELS);
+  const isRead = isWhole(rate, MIN_RATE_HZ, MAX_RATE_HZ) && isWhole(channels, 1, MAX_CHANNELS);
   if (kind !== undefined && isRead) return { kind, sampleRateHz: rate, channels };
   throw new ServiceError(
     422,
-    `the audio's format cannot be read: rate may be ${LOWEST_RATE_HZ} to ${HIGHEST_RATE_HZ} Hz, width ${[...KINDS.keys()].join(", ")} bytes, ` +
+    `the audio's format cannot be read: rate may be ${MIN_RATE_HZ} to ${MAX_RATE_HZ} Hz, width ${[...KINDS.keys()].join(", ")} bytes, ` +
       `channels 1 to ${MAX_CHANNELS}`,
   );
 }

@@ -1,4 +1,4 @@
-import { type Samples, wholeSamples } from "../../audio/samples.ts";
+import { type Samples, wholeSamples } from "../../audio/format.ts";
 import { HOP_SAMPLES, SPECTRUM_VALUES } from "./geometry.ts";
 import type { Spectra, SpectrumStream } from "./spectrum-stream.ts";
 import type { SpeechSpan } from "./speech-span.ts";

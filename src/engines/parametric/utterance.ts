@@ -1,5 +1,4 @@
-import { FRAME_SAMPLES } from "../../audio/format.ts";
-import { type Samples, samplesIn, wholeSamples } from "../../audio/samples.ts";
+import { FRAME_SAMPLES, type Samples, samplesIn, wholeSamples } from "../../audio/format.ts";
 import { type Frame, NothingToSpeakError, type SpeechReport } from "../../model/speech-model.ts";
 import { Ahead } from "./ahead.ts";
 import { FrameBuilder } from "./frame-builder.ts";

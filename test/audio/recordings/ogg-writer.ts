@@ -1,4 +1,4 @@
-import { oggChecksum } from "../../../src/audio/recordings/ogg-page.ts";
+import { oggChecksum } from "../../../src/audio/checksums.ts";
 
 /** The head of a stream of Opus: mono, 312 samples before the beginning. */
 export const OPUS_HEAD = Uint8Array.of(...Buffer.from("OpusHead"), 1, 1, 0x38, 1, 0x80, 0xbb, 0, 0, 0, 0, 0);

@@ -14,7 +14,7 @@ export const NOTES = {
  * Suggests words for turns that have a clip and no text, each clip once. What the user writes or clears is the user's:
  * nothing is put in its place. Where the last turn is spoken, its clip is not heard.
  */
-export class Hearing {
+export class ClipTranscriber {
   #ask;
   #onChange;
   /** What became of each turn's clip: `{ audio, state, isAsked, leaving }`. */

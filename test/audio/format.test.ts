@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { samplesIn, wholeSamples } from "../../src/audio/samples.ts";
+import { samplesIn, wholeSamples } from "../../src/audio/format.ts";
 
 test("seconds and factors give whole numbers of samples, and what is no number none", () => {
   assert.equal(samplesIn(0.4), 9_600);

@@ -11,7 +11,7 @@ interface Turn {
   text: string;
   audio: Clip | null;
 }
-interface Hearing {
+interface ClipTranscriber {
   stateOf(turn: Turn): string | undefined;
   follow(turns: readonly Turn[]): void;
   wrote(turn: Turn): void;
@@ -19,15 +19,15 @@ interface Hearing {
   retry(): void;
 }
 interface Page {
-  Hearing: new (
+  ClipTranscriber: new (
     ask: (audio: Clip, signal: AbortSignal) => Promise<string>,
     onChange: (turn: Turn) => void,
-  ) => Hearing;
+  ) => ClipTranscriber;
   NOTES: Readonly<Record<string, string>>;
 }
 
 const load = (name: string) => import(pathToFileURL(join(TOP, "playground", name)).href);
-const { Hearing, NOTES }: Page = await load("hearing.js");
+const { ClipTranscriber, NOTES }: Page = await load("clip-transcriber.js");
 const { MAX_TEXT_CHARS }: { MAX_TEXT_CHARS: number } = await load("conversation.js");
 
 const OPEN: Turn = { text: "", audio: null };
@@ -38,7 +38,7 @@ const soundAlone = (name = "a.wav"): Turn => ({ text: "", audio: clip(name) });
 function page() {
   const asked: { name: string; signal: AbortSignal; answer(text: string): void; fail(): void }[] = [];
   const changed: Turn[] = [];
-  const hearing = new Hearing(
+  const transcriber = new ClipTranscriber(
     ({ name }, signal) =>
       new Promise((answer, reject) => {
         asked.push({ name, signal, answer, fail: () => reject(new Error("nobody hears")) });
@@ -46,15 +46,15 @@ function page() {
     (turn) => changed.push(turn),
   );
   const settled = () => new Promise((resolve) => setImmediate(resolve));
-  return { hearing, asked, changed, settled };
+  return { transcriber, asked, changed, settled };
 }
 
 test("a turn that is sound alone is asked about once, and what is understood is its text", async () => {
-  const { hearing, asked, changed, settled } = page();
+  const { transcriber, asked, changed, settled } = page();
   const turn = soundAlone();
-  hearing.follow([turn, OPEN]);
-  hearing.follow([turn, OPEN]);
-  assert.equal(hearing.stateOf(turn), "waiting");
+  transcriber.follow([turn, OPEN]);
+  transcriber.follow([turn, OPEN]);
+  assert.equal(transcriber.stateOf(turn), "waiting");
   assert.equal(turn.text, "");
   assert.deepEqual(
     asked.map(({ name }) => name),
@@ -63,80 +63,80 @@ test("a turn that is sound alone is asked about once, and what is understood is 
   asked[0]!.answer(" The kettle is on. ");
   await settled();
   assert.equal(turn.text, "The kettle is on.");
-  assert.equal(hearing.stateOf(turn), "understood");
+  assert.equal(transcriber.stateOf(turn), "understood");
   assert.deepEqual(changed, [turn]);
-  hearing.follow([turn, OPEN]);
+  transcriber.follow([turn, OPEN]);
   assert.equal(asked.length, 1);
 });
 
 test("turns with text, turns without sound and the turn to be spoken are not asked about", () => {
-  const { hearing, asked } = page();
-  hearing.follow([{ text: "Typed.", audio: clip("a.wav") }, { text: "", audio: null }, soundAlone()]);
+  const { transcriber, asked } = page();
+  transcriber.follow([{ text: "Typed.", audio: clip("a.wav") }, { text: "", audio: null }, soundAlone()]);
   assert.equal(asked.length, 0);
 });
 
 test("what the user writes or clears stays as it is, whoever understands something else", async () => {
   for (const written of ["Mine.", ""]) {
-    const { hearing, asked, changed, settled } = page();
+    const { transcriber, asked, changed, settled } = page();
     const turn = soundAlone();
-    hearing.follow([turn, OPEN]);
+    transcriber.follow([turn, OPEN]);
     turn.text = written;
-    hearing.wrote(turn);
+    transcriber.wrote(turn);
     assert.ok(asked[0]!.signal.aborted);
     asked[0]!.answer("Theirs.");
     await settled();
-    hearing.understood(turn, turn.audio, "The reply's.");
-    hearing.follow([turn, OPEN]);
+    transcriber.understood(turn, turn.audio, "The reply's.");
+    transcriber.follow([turn, OPEN]);
     assert.equal(turn.text, written);
-    assert.equal(hearing.stateOf(turn), "written");
+    assert.equal(transcriber.stateOf(turn), "written");
     assert.equal(asked.length, 1);
     assert.deepEqual(changed, []);
   }
 });
 
 test("a suggestion that was edited is the user's, also when its clip is replaced", async () => {
-  const { hearing, asked, settled } = page();
+  const { transcriber, asked, settled } = page();
   const turn = soundAlone();
-  hearing.follow([turn, OPEN]);
+  transcriber.follow([turn, OPEN]);
   asked[0]!.answer("The cattle is on.");
   await settled();
   turn.text = "The kettle is on.";
-  hearing.wrote(turn);
-  assert.equal(hearing.stateOf(turn), "written");
+  transcriber.wrote(turn);
+  assert.equal(transcriber.stateOf(turn), "written");
   turn.audio = clip("b.wav");
-  hearing.follow([turn, OPEN]);
+  transcriber.follow([turn, OPEN]);
   assert.equal(turn.text, "The kettle is on.");
   assert.equal(asked.length, 1);
 });
 
 test("a turn whose words stood there before its clip is asked about once they are cleared", async () => {
-  const { hearing, asked, settled } = page();
+  const { transcriber, asked, settled } = page();
   const turn: Turn = { text: "An example.", audio: clip("a.wav") };
-  hearing.follow([turn, OPEN]);
+  transcriber.follow([turn, OPEN]);
   turn.text = "";
-  hearing.wrote(turn);
+  transcriber.wrote(turn);
   assert.equal(asked.length, 0);
-  hearing.follow([turn, OPEN]);
+  transcriber.follow([turn, OPEN]);
   asked[0]!.answer("The kettle is on.");
   await settled();
   assert.equal(turn.text, "The kettle is on.");
 });
 
 test("a newer clip gives up the older one, and takes its suggestion away", async () => {
-  const { hearing, asked, settled } = page();
+  const { transcriber, asked, settled } = page();
   const turn = soundAlone("a.wav");
-  hearing.follow([turn, OPEN]);
+  transcriber.follow([turn, OPEN]);
   turn.audio = clip("b.wav");
-  hearing.follow([turn, OPEN]);
+  transcriber.follow([turn, OPEN]);
   assert.ok(asked[0]!.signal.aborted);
   asked[1]!.answer("Of the second.");
   asked[0]!.answer("Of the first.");
   await settled();
   assert.equal(turn.text, "Of the second.");
   turn.audio = null;
-  hearing.follow([turn, OPEN]);
+  transcriber.follow([turn, OPEN]);
   assert.equal(turn.text, "");
-  assert.equal(hearing.stateOf(turn), undefined);
+  assert.equal(transcriber.stateOf(turn), undefined);
 });
 
 test("a turn that was removed, or that is to be spoken now, is given up", async () => {
@@ -145,12 +145,12 @@ test("a turn that was removed, or that is to be spoken now, is given up", async 
     [() => [OPEN], true],
     [(turn: Turn) => [turn, OPEN], false],
   ] as const) {
-    const { hearing, asked, changed, settled } = page();
+    const { transcriber, asked, changed, settled } = page();
     const turn = soundAlone();
-    hearing.follow([turn, OPEN]);
-    hearing.follow(left(turn));
+    transcriber.follow([turn, OPEN]);
+    transcriber.follow(left(turn));
     assert.equal(asked[0]!.signal.aborted, isAskedAgain);
-    hearing.follow([turn, OPEN]);
+    transcriber.follow([turn, OPEN]);
     assert.equal(asked.length, isAskedAgain ? 2 : 1);
     asked.at(-1)!.answer("Now.");
     if (isAskedAgain) asked[0]!.fail();
@@ -162,49 +162,49 @@ test("a turn that was removed, or that is to be spoken now, is given up", async 
 
 test("where nobody hears or nobody speaks, the turn stays sound alone and one sentence says so", async () => {
   for (const state of ["failed", "wordless"]) {
-    const { hearing, asked, changed, settled } = page();
+    const { transcriber, asked, changed, settled } = page();
     const turn = soundAlone();
-    hearing.follow([turn, OPEN]);
+    transcriber.follow([turn, OPEN]);
     if (state === "failed") asked[0]!.fail();
     else asked[0]!.answer(" ");
     await settled();
     assert.equal(turn.text, "");
-    assert.equal(hearing.stateOf(turn), state);
+    assert.equal(transcriber.stateOf(turn), state);
     assert.match(NOTES[state]!, /^[^.]+ stays sound alone\.$/);
     assert.deepEqual(changed, [turn]);
-    hearing.follow([turn, OPEN]);
+    transcriber.follow([turn, OPEN]);
     assert.equal(asked.length, 1);
-    hearing.retry();
-    hearing.follow([turn, OPEN]);
+    transcriber.retry();
+    transcriber.follow([turn, OPEN]);
     assert.equal(asked.length, state === "failed" ? 2 : 1);
   }
 });
 
 test("what a reply understood fills in a turn that has no words yet, if its clip is still the same", async () => {
-  const { hearing, asked, changed, settled } = page();
+  const { transcriber, asked, changed, settled } = page();
   const [failing, waiting, replaced] = [soundAlone("a.wav"), soundAlone("b.wav"), soundAlone("c.wav")];
-  hearing.follow([failing, waiting, replaced, OPEN]);
+  transcriber.follow([failing, waiting, replaced, OPEN]);
   asked[0]!.fail();
   await settled();
   const before = replaced.audio;
   replaced.audio = clip("d.wav");
-  hearing.follow([failing, waiting, replaced, OPEN]);
-  for (const turn of [failing, waiting]) hearing.understood(turn, turn.audio, "Heard.");
-  hearing.understood(replaced, before, "Heard before.");
+  transcriber.follow([failing, waiting, replaced, OPEN]);
+  for (const turn of [failing, waiting]) transcriber.understood(turn, turn.audio, "Heard.");
+  transcriber.understood(replaced, before, "Heard before.");
   asked[1]!.answer("Too late.");
   await settled();
   assert.deepEqual([failing.text, waiting.text, replaced.text], ["Heard.", "Heard.", ""]);
   assert.ok(asked[1]!.signal.aborted);
-  assert.equal(hearing.stateOf(replaced), "waiting");
+  assert.equal(transcriber.stateOf(replaced), "waiting");
   assert.deepEqual(changed, [failing, failing, waiting]);
-  hearing.understood(waiting, waiting.audio, "Heard again.");
+  transcriber.understood(waiting, waiting.audio, "Heard again.");
   assert.equal(waiting.text, "Heard.");
 });
 
 test("a suggestion is never longer than a turn's text may be", async () => {
-  const { hearing, asked, settled } = page();
+  const { transcriber, asked, settled } = page();
   const turn = soundAlone();
-  hearing.follow([turn, OPEN]);
+  transcriber.follow([turn, OPEN]);
   asked[0]!.answer("word ".repeat(MAX_TEXT_CHARS));
   await settled();
   assert.equal(turn.text.length, MAX_TEXT_CHARS);

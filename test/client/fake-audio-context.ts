@@ -1,5 +1,4 @@
-import type { SoundContext, SoundSource } from "../../src/client/sound.ts";
-import { SAMPLE_RATE_HZ } from "../../src/client/sound.ts";
+import { SAMPLE_RATE_HZ, type SoundContext, type SoundSource } from "../../src/client/audio-context.ts";
 
 interface Scheduled {
   readonly at: number;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { withClosingStop } from "../../src/text/closing-stop.ts";
+import { withClosingStop } from "../../src/text/phoneme-ids.ts";
 
 test("a sentence whose reading lost its mark gets it back, also from behind a quote or a bracket", () => {
   for (const [sentence, mark] of [

@@ -1,10 +1,10 @@
-/** The things that were asked for last, so many of them and no more. */
-export class Recent<T> {
-  readonly #most: number;
+/** A cache of so many values and no more: of those the one that was neither set nor read for longest goes first. */
+export class LruCache<T> {
+  readonly #maxValues: number;
   readonly #values = new Map<string, T>();
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(maxValues: number) {
+    this.#maxValues = maxValues;
   }
 
   get(key: string): T | undefined {
@@ -19,7 +19,7 @@ export class Recent<T> {
     this.#values.delete(key);
     this.#values.set(key, value);
     for (const oldest of this.#values.keys()) {
-      if (this.#values.size <= this.#most) return;
+      if (this.#values.size <= this.#maxValues) return;
       this.#values.delete(oldest);
     }
   }

@@ -9,7 +9,7 @@ interface Run {
  * When which sample sounds. All times are whole samples, since buffers that begin between two samples do not join without a
  * click.
  */
-export class Timetable {
+export class PlaybackSchedule {
   #runs: Run[] = [];
 
   /** Begins anew: the next sample to be set down is `from`. */

@@ -1,6 +1,5 @@
-import { mixDown } from "../mix-down.ts";
-import { frameBytes, type PcmFormat } from "../pcm-format.ts";
-import { WholeFrames } from "../whole-frames.ts";
+import { frameBytes, mixDown, type PcmFormat, WholeFrames } from "../pcm-format.ts";
+import { openWavFile } from "../wav-read.ts";
 import type { DecodingBudget } from "./decoding-budget.ts";
 import type { DecodedBlock, RecordingDecoder } from "./recording.ts";
 
@@ -35,11 +34,18 @@ export function openPcm(
           channels: [mixDown(bytes.subarray(at), format, count, decoded)],
           from: 0,
           to: count,
-          scale: 1,
+          scale: null,
         };
         decoded += count;
       }
     }
   }
   return { sampleRateHz, boundS, blocks };
+}
+
+/** Looks a WAV file over. Throws as `openRecording` does. */
+export function openWav(bytes: Uint8Array, budget: DecodingBudget): RecordingDecoder {
+  const onChunk = (): void => budget.chargeItems(1);
+  const { format, samples } = openWavFile(bytes, { isRecording: true, onChunk });
+  return openPcm(samples, format, budget);
 }

@@ -41,7 +41,7 @@ async function create({ label, rpm, burst, json }: CreateOptions, command: Comma
     burst: burst === undefined ? null : wholeNumber("--burst", burst),
   };
   const settings = await settingsOf(command);
-  const { newKeyProblem } = await import("../tenancy/new-key.ts");
+  const { newKeyProblem } = await import("../tenancy/api-key.ts");
   const { defaultKeyRpm, defaultKeyBurst } = settings;
   const wanted = { label, rpm: given.rpm ?? defaultKeyRpm, burst: given.burst ?? defaultKeyBurst };
   const problem = newKeyProblem(wanted);

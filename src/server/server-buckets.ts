@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Settings } from "../settings/schema.ts";
 import type { Buckets } from "../tenancy/buckets.ts";
-import { openBuckets } from "../tenancy/open-buckets.ts";
+import { openBuckets } from "../tenancy/open.ts";
 import { bucketsUrl } from "./shared-urls.ts";
 
 /** The buckets of a server's keys. */

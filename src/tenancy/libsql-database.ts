@@ -1,10 +1,10 @@
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "libsql";
-import { asStoreError, newer } from "./libsql-errors.ts";
+import { monotonicMs } from "./deadline.ts";
+import { asStoreError, damaged, newer } from "./libsql-errors.ts";
 import { MIGRATIONS } from "./migrations.ts";
-import { monotonicMs } from "./monotonic-clock.ts";
-import { StoreError } from "./store-error.ts";
+import { StoreError } from "./store.ts";
 
 /** How long to wait for another process that holds the database, and how to pass the time between two tries. */
 export interface Patience {
@@ -67,6 +67,30 @@ export function inTransaction<T>(
     // A full disk may have rolled back already.
     if (database.inTransaction) database.exec("ROLLBACK");
     throw error;
+  }
+}
+
+/**
+ * Reads the whole database and compares every index with its table. It blocks for as long as that takes, may be run beside
+ * a server, and changes nothing.
+ *
+ * @throws StoreError when there is no database, or it is not sound.
+ */
+export function checkDatabase(path: string): void {
+  if (!existsSync(path)) {
+    throw new StoreError("failed", `There is no database ${path}: name its folder with --data-dir.`);
+  }
+  try {
+    const database = openForReading(path, PATIENCE_MS);
+    try {
+      const [row] = database.pragma("integrity_check(1)") as { integrity_check?: string }[];
+      const finding = row?.integrity_check ?? "the check said nothing";
+      if (finding !== "ok") throw damaged(path, finding);
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    throw asStoreError(error, path);
   }
 }
 

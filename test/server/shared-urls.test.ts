@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { storeUrl } from "../../src/server/shared-urls.ts";
 import { loadSettings } from "../../src/settings/load.ts";
-import { storeKind } from "../../src/tenancy/open-store.ts";
+import { storeKind } from "../../src/tenancy/open.ts";
 import { neededUrl, SHARED_STORE } from "../../src/tenancy/shared-address.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "antiphon-store-url-"));

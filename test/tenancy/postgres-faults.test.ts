@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import pg from "pg";
-import { newEventId } from "../../src/tenancy/event-id.ts";
-import { monotonicMs } from "../../src/tenancy/monotonic-clock.ts";
+import { monotonicMs } from "../../src/tenancy/deadline.ts";
 import { Connections } from "../../src/tenancy/postgres/connections.ts";
 import { storeAddress } from "../../src/tenancy/postgres/store-address.ts";
-import type { Store } from "../../src/tenancy/store.ts";
-import { StoreError } from "../../src/tenancy/store-error.ts";
+import { newEventId, type Store, StoreError } from "../../src/tenancy/store.ts";
 import { tenancyOn } from "../../src/tenancy/tenancy.ts";
 import { until, within } from "../waiting.ts";
 import { auditedEvents } from "./postgres-audit.ts";

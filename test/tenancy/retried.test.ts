@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { monotonicMs } from "../../src/tenancy/monotonic-clock.ts";
-import { retried } from "../../src/tenancy/postgres/retried.ts";
+import { monotonicMs } from "../../src/tenancy/deadline.ts";
+import { retried } from "../../src/tenancy/postgres/retrying-database.ts";
 import { Slots } from "../../src/tenancy/postgres/slots.ts";
 
 const passes = (error: unknown) => (error as Error).message !== "stays";

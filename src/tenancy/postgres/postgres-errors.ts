@@ -1,5 +1,5 @@
 import { DatabaseError } from "pg";
-import { StoreError, type StoreProblem } from "../store-error.ts";
+import { StoreError, type StoreProblem } from "../store.ts";
 
 /** What messages say of where a store is. */
 export interface StorePlace {

@@ -1,7 +1,6 @@
 import { Grouped } from "../grouped.ts";
 import { type KeyRow, keyOf, type TotalsRow, totalsOf } from "../ledger-rows.ts";
-import type { KeyRecord, Store, StoreWatch } from "../store.ts";
-import { StoreError } from "../store-error.ts";
+import { type KeyRecord, type Store, StoreError, type StoreWatch } from "../store.ts";
 import { keepDays } from "./partitions.ts";
 import { StandbyError, stateOf } from "./postgres-errors.ts";
 import { RetryingDatabase } from "./retrying-database.ts";

@@ -8,7 +8,7 @@ export function registerCheck(program: Command): void {
     .action(async (_options: object, command: Command) => {
       const settings = await settingsOf(command);
       const { checkStore } = await import("../tenancy/open.ts");
-      const { storeUrl } = await import("../server/shared-urls.ts");
+      const { storeUrl } = await import("../server/secret.ts");
       const what = await checkStore(settings, storeUrl(settings, process.env));
       process.stdout.write(`${what} is sound.\n`);
     });

@@ -98,7 +98,7 @@ export async function withTenancy(
   work: (tenancy: Tenancy) => Promise<void>,
 ): Promise<void> {
   const { openTenancy } = await import("../tenancy/open.ts");
-  const { storeUrl } = await import("../server/shared-urls.ts");
+  const { storeUrl } = await import("../server/secret.ts");
   const tenancy = await openTenancy(settings, { storeUrl: storeUrl(settings, process.env) });
   try {
     await work(tenancy);

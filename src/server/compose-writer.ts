@@ -7,11 +7,9 @@ import { gated } from "../writers/gate/gated.ts";
 import { openGgufWriter } from "../writers/llama/gguf-writer.ts";
 import { speakableOnly } from "../writers/speakable-only.ts";
 import { checkpointWriter } from "./checkpoint-writer.ts";
-import { largeWriter } from "./large-writer.ts";
-import { neededSetting } from "./needed-setting.ts";
+import { largeWriter, systemPromptOf } from "./large-writer.ts";
+import { endpointOf, neededSetting } from "./needed-setting.ts";
 import type { WriterWeights } from "./pull-writer.ts";
-import { readSecret } from "./secret.ts";
-import { systemPromptOf } from "./system-prompt.ts";
 
 /** What opening a writer may need beyond its settings. */
 export interface WriterSources {
@@ -68,7 +66,7 @@ function innerWriter(settings: Settings, sources: WriterSources): Inner | null {
         signal: sources.signal ?? new AbortController().signal,
       });
     case "gguf": {
-      const modelPath = needed(writer.path, "writer.path", "the GGUF file");
+      const modelPath = neededSetting(writer.path, "writer.path", "writer.kind", "the GGUF file");
       const name = modelPath.replace(/^.*[/\\]/, "");
       return {
         name,
@@ -76,14 +74,7 @@ function innerWriter(settings: Settings, sources: WriterSources): Inner | null {
       };
     }
     case "chat": {
-      const baseUrl = needed(writer.baseUrl, "writer.baseUrl", "the endpoint's address");
-      const model = needed(writer.model, "writer.model", "the model to ask for");
-      const apiKey = readSecret({
-        env,
-        file: writer.apiKeyFile,
-        variable: "ANTIPHON_WRITER_API_KEY",
-        setting: "writer.apiKeyFile",
-      });
+      const { baseUrl, model, apiKey } = endpointOf("writer", writer, env);
       const open = async () => {
         const { openChatWriter } = await import("../writers/chat/chat-writer.ts");
         return openChatWriter({ ...writer, systemPrompt: systemPromptOf(writer), baseUrl, model, apiKey });
@@ -91,8 +82,4 @@ function innerWriter(settings: Settings, sources: WriterSources): Inner | null {
       return { name: model, open };
     }
   }
-}
-
-function needed(value: string | undefined, setting: string, what: string): string {
-  return neededSetting(value, setting, "writer.kind", what);
 }

@@ -1,4 +1,6 @@
 import { closeSync, openSync, readSync } from "node:fs";
+import type { Settings } from "../settings/schema.ts";
+import { SHARED_BUCKETS, SHARED_STORE, type SharedByAddress } from "../tenancy/shared-address.ts";
 
 /** Where a secret may come from: the key of an endpoint, or an address that may hold a password. */
 export interface SecretSources {
@@ -30,8 +32,30 @@ export function readSecret(sources: SecretSources): string | null {
   return file === undefined ? null : checked(readStart(file, setting), `${setting} (${file})`, what);
 }
 
+/**
+ * Where the database of keys and usage is, or null where none is named, or none is asked for.
+ *
+ * @throws SecretError when it cannot be read.
+ */
+export function storeUrl({ store }: Pick<Settings, "store">, env: SecretSources["env"]): string | null {
+  return store.kind === "libsql" ? null : urlOf(SHARED_STORE, store.urlFile, env);
+}
+
+/** Where the shared buckets are, in the same way. */
+export function bucketsUrl({ buckets }: Pick<Settings, "buckets">, env: SecretSources["env"]): string | null {
+  return buckets.kind === "memory" ? null : urlOf(SHARED_BUCKETS, buckets.urlFile, env);
+}
+
 /** No secret is longer. A larger file is something else, and is not read whole. */
 const MAX_CHARS = 4096;
+
+function urlOf(
+  { what, variable, setting }: SharedByAddress,
+  file: string | undefined,
+  env: SecretSources["env"],
+): string | null {
+  return readSecret({ env, file, variable, setting, what: `the address of ${what}` });
+}
 
 function checked(value: string, where: string, what: string): string {
   const secret = value.trim();

@@ -35,10 +35,9 @@ import { Transcriptions } from "../serving/transcriptions.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
 import type { Bridge } from "../wyoming/bridge.ts";
-import { composeWyoming } from "./compose-wyoming.ts";
+import { composeWyoming, type WyomingPlace } from "./compose-wyoming.ts";
 import { asListenError } from "./listen-error.ts";
 import { version } from "./version.ts";
-import type { WyomingPlace } from "./wyoming-place.ts";
 
 /** The page at `/`, as it lies beside the build. */
 const PLAYGROUND = {

@@ -3,7 +3,7 @@ import { type Recogniser, RecogniserError } from "../model/recogniser.ts";
 import { DeferredRecogniser } from "../recognisers/deferred-recogniser.ts";
 import { HELD_BYTES_PER_S } from "../recognisers/endpoint/sound-wav.ts";
 import type { Settings } from "../settings/schema.ts";
-import { type Endpoint, endpointOf } from "./needed-setting.ts";
+import { type Endpoint, endpointOf } from "./endpoint-settings.ts";
 import type { RecogniserWeights } from "./recogniser-weights.ts";
 
 /** What opening a recogniser may need beyond its settings. */

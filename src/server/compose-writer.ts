@@ -7,8 +7,8 @@ import { gated } from "../writers/gate/gated.ts";
 import { openGgufWriter } from "../writers/llama/gguf-writer.ts";
 import { speakableOnly } from "../writers/speakable-only.ts";
 import { checkpointWriter } from "./checkpoint-writer.ts";
-import { largeWriter, systemPromptOf } from "./large-writer.ts";
 import { endpointOf, neededSetting } from "./endpoint-settings.ts";
+import { largeWriter, systemPromptOf } from "./large-writer.ts";
 import type { WriterWeights } from "./pull-writer.ts";
 
 /** What opening a writer may need beyond its settings. */

@@ -1,4 +1,17 @@
 import Type, { type Static } from "typebox";
+import {
+  delay,
+  HOST_AND_PORT,
+  HTTP_ADDRESS,
+  memory,
+  port,
+  rate,
+  requests,
+  text,
+  timeout,
+  turns,
+  utterances,
+} from "./bounds.ts";
 import { Checkpoints, Models } from "./model-settings.ts";
 
 /** Levels of the log, as pino names them. */
@@ -10,32 +23,6 @@ const ADDRESS_OR_NETWORK =
 
 /** What browsers send as `Origin`, in ASCII: a scheme and a host in small letters, a port unless it is the scheme's own. */
 const ORIGIN = "^(?!https:.*:443$|http:.*:80$)[a-z][a-z0-9+.-]*://[^/\\s,?#@*A-Z\\x80-\\uffff]+$";
-
-/** An address and a port; an IPv6 address stands in brackets. */
-export const HOST_AND_PORT = "^(\\[[0-9a-fA-F:.]+\\]|[^:\\[\\]\\s]+):[0-9]{1,5}$";
-
-const MAX_MS = 86_400_000;
-
-const port = { minimum: 0, maximum: 65_535 };
-
-/** How long something may take. */
-const timeout = { minimum: 100, maximum: MAX_MS, unit: "ms" };
-
-/** How long is waited; 0 is not at all. */
-const delay = { minimum: 0, maximum: MAX_MS, unit: "ms" };
-
-const memory = { minimum: 1, maximum: 1_048_576, unit: "MiB" };
-
-/** 0 where the server finds the number itself. */
-const utterances = { minimum: 0, maximum: 10_000, unit: "utterances" };
-const requests = { minimum: 0, maximum: 10_000, unit: "requests" };
-const turns = { minimum: 1, maximum: 10_000, unit: "turns" };
-
-/** Text that may be left out, and is not empty. */
-const text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }));
-
-/** How many requests a minute a bucket regains, and how many it holds. */
-const rate = { minimum: 1, maximum: 1_000_000 };
 
 /**
  * Every setting: its type, range, default, unit and meaning. The configuration file, the environment, the flags, the
@@ -390,7 +377,7 @@ export const SettingsSchema = Type.Object({
     ),
     baseUrl: Type.Optional(
       Type.String({
-        pattern: "^https?://",
+        pattern: HTTP_ADDRESS,
         description:
           "The chat endpoint's base address, as in http://127.0.0.1:11434/v1, where writer.kind is chat.",
       }),
@@ -429,7 +416,7 @@ export const SettingsSchema = Type.Object({
     }),
     baseUrl: Type.Optional(
       Type.String({
-        pattern: "^https?://",
+        pattern: HTTP_ADDRESS,
         description:
           "The endpoint's base address, as in http://127.0.0.1:8000/v1, where recogniser.kind is endpoint.",
       }),

@@ -64,26 +64,26 @@ describe("slots", () => {
     const slots = new Slots(2);
     const order: string[] = [];
     const waits = ["a", "b", "c", "d"].map(async (name) => {
-      assert.equal(await slots.wait(60_000), true);
+      assert.equal(await slots.acquire(60_000), true);
       order.push(name);
     });
     await Promise.all(waits.slice(0, 2));
     assert.deepEqual(order, ["a", "b"]);
-    slots.done();
+    slots.release();
     await waits[2];
-    slots.done();
+    slots.release();
     await waits[3];
     assert.deepEqual(order, ["a", "b", "c", "d"]);
   });
 
   it("that do not come free in time are not waited for any more", async () => {
     const slots = new Slots(1);
-    assert.equal(await slots.wait(60_000), true);
-    assert.equal(await slots.wait(1), false);
-    const next = slots.wait(60_000);
-    slots.done();
+    assert.equal(await slots.acquire(60_000), true);
+    assert.equal(await slots.acquire(1), false);
+    const next = slots.acquire(60_000);
+    slots.release();
     assert.equal(await next, true);
-    slots.done();
-    assert.equal(await slots.wait(0), true);
+    slots.release();
+    assert.equal(await slots.acquire(0), true);
   });
 });

@@ -48,7 +48,7 @@ export class GuardedBuckets implements Buckets {
   }
 
   async take(name: string, limits: BucketLimits): Promise<BucketReading> {
-    const told = this.#breaker.lets() ? await this.#answer(this.#shared.take(name, limits)) : null;
+    const told = this.#breaker.allows() ? await this.#answer(this.#shared.take(name, limits)) : null;
     if (told === null) {
       this.#options.onTakeAlone?.();
       return this.#remembered.take(name, limits, this.#nowMs());
@@ -114,7 +114,7 @@ class Breaker {
   }
 
   /** Whether to ask now. While it is open, one a second may try; the others do not wait with it. */
-  lets(): boolean {
+  allows(): boolean {
     if (!this.isOpen) return true;
     const nowMs = this.#nowMs();
     if (nowMs < this.#restsUntilMs) return false;

@@ -78,7 +78,8 @@ export class Connections {
   }
 
   async #onConnection<T>(untilMs: number, work: (client: Client) => Promise<T>): Promise<T> {
-    if (!(await this.#slots.wait(untilMs - monotonicMs()))) throw new TooLateError("no connection was free");
+    if (!(await this.#slots.acquire(untilMs - monotonicMs())))
+      throw new TooLateError("no connection was free");
     let client: Client | undefined;
     let isStuck = false;
     try {
@@ -91,7 +92,7 @@ export class Connections {
       throw error;
     } finally {
       if (client !== undefined) this.#putBack(client, isStuck);
-      this.#slots.done();
+      this.#slots.release();
     }
   }
 

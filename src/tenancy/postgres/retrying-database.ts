@@ -28,7 +28,7 @@ export class RetryingDatabase {
   /**
    * Tries work for so long, in milliseconds; it has to be such that doing it twice does no harm. Rejects with a StoreError.
    */
-  async patiently<T>(maxMs: number, work: (one: Try) => Promise<T>): Promise<T> {
+  async retry<T>(maxMs: number, work: (one: Try) => Promise<T>): Promise<T> {
     const untilMs = monotonicMs() + maxMs;
     try {
       if (this.#isClosed) throw closed(this.#where.place);
@@ -45,7 +45,7 @@ export class RetryingDatabase {
   }
 
   /** Does what nobody waits for and what is done again later; only what does not pass is told. */
-  async aside(work: () => Promise<void>, what: string): Promise<void> {
+  async inBackground(work: () => Promise<void>, what: string): Promise<void> {
     try {
       await work();
     } catch (error) {

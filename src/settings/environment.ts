@@ -3,7 +3,7 @@ import { goneSettings, withoutFormerNames } from "./former-names.ts";
 import { LEAVES, namesOf } from "./leaves.ts";
 import { type Fault, faultIn } from "./named-things.ts";
 import { nearest, remedyFor } from "./nearest.ts";
-import { SettingsError, withoutLogins } from "./settings-error.ts";
+import { quotable, SettingsError } from "./settings-error.ts";
 import { readText } from "./values.ts";
 
 /** What the `ANTIPHON_…` variables say. */
@@ -66,8 +66,7 @@ export function readEnvironment(
 
 function refused(variable: string, text: string, fault: Fault): SettingsError {
   const { name, kind, takes } = fault;
-  const told = withoutLogins(text);
-  const shown = JSON.stringify(told.length > 80 ? `${told.slice(0, 79)}…` : told);
+  const shown = JSON.stringify(quotable(text));
   const why =
     kind === "unknown"
       ? `${JSON.stringify(name)} is no setting${takes === null ? "" : `, and ${takes} may be meant`}`

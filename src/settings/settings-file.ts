@@ -4,7 +4,7 @@ import { withoutFormerNames } from "./former-names.ts";
 import { LEAVES } from "./leaves.ts";
 import { type Fault, faultIn } from "./named-things.ts";
 import { nearest, remedyFor } from "./nearest.ts";
-import { SettingsError, withoutLogins } from "./settings-error.ts";
+import { quotable, SettingsError } from "./settings-error.ts";
 
 /** Settings that name a file or a folder. */
 const PATHS = [
@@ -98,7 +98,10 @@ function collect(value: unknown, path: readonly string[], values: Map<string, un
 
 function refused(file: string, name: string, value: unknown, takes: string): SettingsError {
   const what = name === "" ? `The settings file ${file} holds` : `The setting ${name} in the file ${file} is`;
-  return new SettingsError("file", `${what} ${shown(value)}, but it takes ${takes}: correct it.`);
+  return new SettingsError(
+    "file",
+    `${what} ${quotable(JSON.stringify(value))}, but it takes ${takes}: correct it.`,
+  );
 }
 
 function refusedInside(file: string, { name, value, kind, takes }: Fault): SettingsError {
@@ -113,9 +116,4 @@ function unknownKey(file: string, name: string, meant: string | null): SettingsE
     "file",
     `The file ${file} sets ${JSON.stringify(name)}, which is not a setting: ${remedy}`,
   );
-}
-
-function shown(value: unknown): string {
-  const text = withoutLogins(JSON.stringify(value));
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }

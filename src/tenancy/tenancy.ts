@@ -12,14 +12,7 @@ import type { BucketLimits, BucketReading } from "./token-bucket.ts";
 export type { BucketReading, KeyRecord, UsageRecord, UsageTotals };
 
 /** A key that was presented and is good. */
-export interface Key {
-  readonly keyId: string;
-  readonly label: string;
-  /** Sustained requests a minute. */
-  readonly rpm: number;
-  /** Requests available at once. */
-  readonly burst: number;
-}
+export type Key = Pick<KeyRecord, "keyId" | "label" | "rpm" | "burst">;
 
 /** A key that was made, with its secret. */
 export interface CreatedKey {

@@ -2,6 +2,7 @@ import { DEFAULT_RECOGNISER, findRecogniser } from "../catalogue/checkpoints.ts"
 import { type Recogniser, RecogniserError } from "../model/recogniser.ts";
 import { DeferredRecogniser } from "../recognisers/deferred-recogniser.ts";
 import { HELD_BYTES_PER_S } from "../recognisers/endpoint/sound-wav.ts";
+import type { Environment } from "../settings/environment.ts";
 import type { Settings } from "../settings/schema.ts";
 import { type Endpoint, endpointOf } from "./endpoint-settings.ts";
 import type { RecogniserWeights } from "./recogniser-weights.ts";
@@ -10,7 +11,7 @@ import type { RecogniserWeights } from "./recogniser-weights.ts";
 export interface RecogniserSources {
   /** Sees to it that a checkpoint's weights are there; asked when they are needed, and again after a failure. */
   weights(checkpoint: string): Promise<RecogniserWeights>;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   /** Of a longer recording the embedded one hears only so much, in seconds; as much as it would by itself unless given. */
   readonly maxS?: number;
   /** Its thread failed, and another takes its place; or it answers again. Plain words for a log. */

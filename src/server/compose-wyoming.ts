@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Metrics } from "../requests/metrics.ts";
+import type { Environment } from "../settings/environment.ts";
 import type { Settings } from "../settings/schema.ts";
 import { SettingsError, wrongSetting } from "../settings/settings-error.ts";
 import { type Bridge, listen } from "../wyoming/bridge.ts";
@@ -22,7 +23,7 @@ export interface WyomingPlace {
  */
 export function wyomingPlace(
   { wyoming, wyomingKeyFile }: Pick<Settings, "wyoming" | "wyomingKeyFile">,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Environment,
 ): WyomingPlace | null {
   if (wyoming === undefined) return null;
   const colon = wyoming.lastIndexOf(":");

@@ -1,3 +1,4 @@
+import type { Environment } from "../settings/environment.ts";
 import type { Settings } from "../settings/schema.ts";
 import { wrongSetting } from "../settings/settings-error.ts";
 import { readSecret } from "./secret.ts";
@@ -31,7 +32,7 @@ export interface Endpoint {
 export function endpointOf(
   part: "writer" | "recogniser",
   { baseUrl, model, apiKeyFile }: Pick<Settings["writer" | "recogniser"], "baseUrl" | "model" | "apiKeyFile">,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Environment,
 ): Endpoint {
   const needed = (value: string | undefined, name: string, what: string) =>
     neededSetting(value, `${part}.${name}`, `${part}.kind`, what);

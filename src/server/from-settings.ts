@@ -5,6 +5,7 @@ import type { PullProgress } from "../catalogue/pull/options.ts";
 import { MAX_RECORDING_S } from "../contract/audio-transcriptions.ts";
 import type { OwnPlaces } from "../limits/admissions.ts";
 import { workerCount } from "../limits/server-limits.ts";
+import type { Environment } from "../settings/environment.ts";
 import type { Settings } from "../settings/schema.ts";
 import { openBuckets, openTenancy } from "../tenancy/open.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
@@ -24,7 +25,7 @@ import { pulledOnce } from "./weights-pull.ts";
 
 /** What a server takes from the process that it runs in. */
 export interface ServerSurroundings {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   readonly logger: Logger;
   /** Shows how missing weights are fetched. */
   readonly openProgress: () => Promise<PullProgress>;

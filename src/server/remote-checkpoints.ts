@@ -2,6 +2,7 @@ import { SPEAKERS } from "../catalogue/public-models.ts";
 import type { Checkpoint } from "../catalogue/residency.ts";
 import type { EndpointEvent } from "../engines/remote/endpoints.ts";
 import type { RemoteOptions } from "../engines/remote/remote-options.ts";
+import type { Environment } from "../settings/environment.ts";
 import type { Settings } from "../settings/schema.ts";
 import { wrongSetting } from "../settings/settings-error.ts";
 import { readSecret, SecretError } from "./secret.ts";
@@ -13,7 +14,7 @@ export interface RemoteCheckpoint extends Checkpoint {
 }
 
 export interface RemoteSources {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   /** An endpoint fails, or does so no more. */
   readonly onEvent?: (event: EndpointEvent) => void;
 }
@@ -127,7 +128,7 @@ function checkedVoices({ kind, voices }: Remote, setting: string): Readonly<Reco
 function keyOf(
   { keyFile, keyEnv }: Remote,
   setting: (field: string) => string,
-  env: RemoteSources["env"],
+  env: Environment,
 ): string | null {
   const key = readSecret({ env, file: keyFile, variable: keyEnv, setting: setting("keyFile") });
   if (key === null && keyEnv !== undefined) {

@@ -1,11 +1,12 @@
 import { closeSync, openSync, readSync } from "node:fs";
+import type { Environment } from "../settings/environment.ts";
 import type { Settings } from "../settings/schema.ts";
 import { SHARED_BUCKETS, SHARED_STORE, type SharedByAddress } from "../tenancy/shared-address.ts";
 
 /** Where a secret may come from: the key of an endpoint, or an address that may hold a password. */
 export interface SecretSources {
   /** The process's environment; the variable of that name there wins. */
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   /** A file that holds it and nothing else, or none. */
   readonly file?: string | undefined;
   /** The variable in the environment, as in `ANTIPHON_WRITER_API_KEY`, or none. */
@@ -37,12 +38,12 @@ export function readSecret(sources: SecretSources): string | null {
  *
  * @throws SecretError when it cannot be read.
  */
-export function storeUrl({ store }: Pick<Settings, "store">, env: SecretSources["env"]): string | null {
+export function storeUrl({ store }: Pick<Settings, "store">, env: Environment): string | null {
   return store.kind === "libsql" ? null : urlOf(SHARED_STORE, store.urlFile, env);
 }
 
 /** Where the shared buckets are, in the same way. */
-export function bucketsUrl({ buckets }: Pick<Settings, "buckets">, env: SecretSources["env"]): string | null {
+export function bucketsUrl({ buckets }: Pick<Settings, "buckets">, env: Environment): string | null {
   return buckets.kind === "memory" ? null : urlOf(SHARED_BUCKETS, buckets.urlFile, env);
 }
 
@@ -52,7 +53,7 @@ const MAX_CHARS = 4096;
 function urlOf(
   { what, variable, setting }: SharedByAddress,
   file: string | undefined,
-  env: SecretSources["env"],
+  env: Environment,
 ): string | null {
   return readSecret({ env, file, variable, setting, what: `the address of ${what}` });
 }

@@ -6,8 +6,11 @@ import { nearest, remedyFor } from "./nearest.ts";
 import { quotable, SettingsError } from "./settings-error.ts";
 import { readText } from "./values.ts";
 
+/** The variables of a process. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 /** What the `ANTIPHON_…` variables say. */
-export interface EnvironmentSettings {
+interface EnvironmentSettings {
   /** By the name of their setting. */
   readonly values: ReadonlyMap<string, unknown>;
   /** Variables that an orchestrator set by itself, and that say nothing. */
@@ -39,10 +42,7 @@ const GONE_VARIABLES: ReadonlyMap<string, string> = new Map(
  * @throws SettingsError when one names no setting or holds a value that its setting does not take, unless an
  * orchestrator set it.
  */
-export function readEnvironment(
-  env: Readonly<Record<string, string | undefined>>,
-  warn: (sentence: string) => void,
-): EnvironmentSettings {
+export function readEnvironment(env: Environment, warn: (sentence: string) => void): EnvironmentSettings {
   const values = new Map<string, unknown>();
   const passedOver: string[] = [];
   for (const [variable, text] of Object.entries(env)) {
@@ -87,7 +87,7 @@ function unknownVariable(variable: string): SettingsError {
  * Whether a variable is one that Kubernetes or Docker sets by itself, for a service or a linked container that is named
  * `antiphon` or `antiphon-…`. Both its name and its value have to look so: a setting with a wrong value is none of them.
  */
-export function isOrchestrators(variable: string, text: string): boolean {
+function isOrchestrators(variable: string, text: string): boolean {
   return SHAPES.some(({ ending, holds }) => ending.test(variable) && holds(text));
 }
 

@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import Database from "libsql";
 import { readsOn } from "../../src/tenancy/ledger.ts";
-import { openDatabase, openForReading } from "../../src/tenancy/libsql-database.ts";
-import { MIGRATIONS } from "../../src/tenancy/migrations.ts";
+import { MIGRATIONS, openDatabase, openForReading } from "../../src/tenancy/libsql-database.ts";
 import { StoreError } from "../../src/tenancy/store.ts";
 import { temporaryFolder } from "./folders.ts";
 

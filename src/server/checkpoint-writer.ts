@@ -4,9 +4,9 @@ import type { Settings } from "../settings/schema.ts";
 import { openGgufWriter } from "../writers/llama/gguf-writer.ts";
 import { openReplySource } from "../writers/replies/reply-source.ts";
 import type { WriterStages } from "../writers/writer-chain.ts";
-import { checkpointOptions } from "./checkpoint-options.ts";
 import { AUTO, chooseCheckpoint } from "./choose-checkpoint.ts";
 import { openEmbeddedWriter } from "./embedded-writer.ts";
+import { checkpointOptions } from "./large-writer.ts";
 import { measuredSpeed } from "./measured-speed.ts";
 import type { WriterWeights } from "./pull-writer.ts";
 

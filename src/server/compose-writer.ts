@@ -6,11 +6,9 @@ import { openGateClassifier } from "../writers/gate/gate-classifier.ts";
 import { openGgufWriter } from "../writers/llama/gguf-writer.ts";
 import { writerChain } from "../writers/writer-chain.ts";
 import { checkpointWriter, type InnerWriter } from "./checkpoint-writer.ts";
-import { largeWriter } from "./large-writer.ts";
-import { neededSetting } from "./needed-setting.ts";
+import { endpointOf, neededSetting } from "./endpoint-settings.ts";
+import { largeWriter, systemPromptOf } from "./large-writer.ts";
 import type { WriterWeights } from "./pull-writer.ts";
-import { readSecret } from "./secret.ts";
-import { systemPromptOf } from "./system-prompt.ts";
 
 /** What opening a writer may need beyond its settings. */
 export interface WriterSources {
@@ -61,7 +59,7 @@ function innerWriter(settings: Settings, sources: WriterSources): InnerWriter | 
         signal: sources.signal ?? new AbortController().signal,
       });
     case "gguf": {
-      const modelPath = needed(writer.path, "writer.path", "the GGUF file");
+      const modelPath = neededSetting(writer.path, "writer.path", "writer.kind", "the GGUF file");
       const name = modelPath.replace(/^.*[/\\]/, "");
       return {
         name,
@@ -73,14 +71,7 @@ function innerWriter(settings: Settings, sources: WriterSources): InnerWriter | 
       };
     }
     case "chat": {
-      const baseUrl = needed(writer.baseUrl, "writer.baseUrl", "the endpoint's address");
-      const model = needed(writer.model, "writer.model", "the model to ask for");
-      const apiKey = readSecret({
-        env,
-        file: writer.apiKeyFile,
-        variable: "ANTIPHON_WRITER_API_KEY",
-        setting: "writer.apiKeyFile",
-      });
+      const { baseUrl, model, apiKey } = endpointOf("writer", writer, env);
       const open = async () => {
         const { openChatWriter } = await import("../writers/chat/chat-writer.ts");
         const systemPrompt = systemPromptOf(writer);
@@ -89,8 +80,4 @@ function innerWriter(settings: Settings, sources: WriterSources): InnerWriter | 
       return { name: model, open };
     }
   }
-}
-
-function needed(value: string | undefined, setting: string, what: string): string {
-  return neededSetting(value, setting, "writer.kind", what);
 }

@@ -2,7 +2,7 @@ import { ServiceError } from "../contract/errors.ts";
 import { RecogniserError } from "../model/recogniser.ts";
 import { ConversationError, NothingToSpeakError, SpeechFailedError } from "../model/speech-model.ts";
 import { WriterError } from "../model/writer.ts";
-import { StoreError } from "../tenancy/store-error.ts";
+import { StoreError } from "../tenancy/store.ts";
 
 /**
  * The one place where what an engine throws gets its row in the contract's table. What an engine says of itself may

@@ -1,6 +1,5 @@
 import type { Usage } from "../contract/replies.ts";
-import { newEventId } from "../tenancy/event-id.ts";
-import type { UsageRecord } from "../tenancy/store.ts";
+import { newEventId, type UsageRecord } from "../tenancy/store.ts";
 import type { Telemetry } from "./telemetry.ts";
 
 /** Where usage goes. */

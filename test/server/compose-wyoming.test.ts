@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { wyomingPlace } from "../../src/server/wyoming-place.ts";
+import { wyomingPlace } from "../../src/server/compose-wyoming.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import { temporaryFolder } from "../e2e/folders.ts";
 

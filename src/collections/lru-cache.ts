@@ -7,6 +7,10 @@ export class LruCache<T> {
     this.#maxValues = maxValues;
   }
 
+  get size(): number {
+    return this.#values.size;
+  }
+
   get(key: string): T | undefined {
     const value = this.#values.get(key);
     if (value === undefined) return undefined;
@@ -22,5 +26,9 @@ export class LruCache<T> {
       if (this.#values.size <= this.#maxValues) return;
       this.#values.delete(oldest);
     }
+  }
+
+  delete(key: string): void {
+    this.#values.delete(key);
   }
 }

@@ -1,4 +1,4 @@
-import { BoundedMap } from "./bounded-map.ts";
+import { LruCache } from "../collections/lru-cache.ts";
 import type { Buckets } from "./buckets.ts";
 import {
   type BucketLimits,
@@ -14,10 +14,10 @@ import {
  * again. They live in this process alone.
  */
 export class BucketTable {
-  readonly #buckets: BoundedMap<BucketState>;
+  readonly #buckets: LruCache<BucketState>;
 
   constructor(capacity: number = Number.POSITIVE_INFINITY) {
-    this.#buckets = new BoundedMap(capacity);
+    this.#buckets = new LruCache(capacity);
   }
 
   get size(): number {

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
+import { LruCache } from "../collections/lru-cache.ts";
 import { addressGroup } from "./address-group.ts";
 import { hashApiKey, type NewKey, newApiKey, newKeyId, newKeyProblem, parseApiKey } from "./api-key.ts";
-import { BoundedMap } from "./bounded-map.ts";
 import { BucketTable, memoryBuckets } from "./bucket-table.ts";
 import type { Buckets } from "./buckets.ts";
 import { withinMs } from "./deadline.ts";
@@ -83,7 +83,7 @@ export function tenancyOn(store: Store, options: TenancyOptions): Tenancy {
   const { anonymous, nowMs = () => performance.now(), wallClockS = () => Date.now() / 1_000 } = options;
   const { buckets = memoryBuckets(nowMs), isStoreShared = false } = options;
   /** The keys that were good when they were last presented, by their hashes. */
-  const known = new BoundedMap<Key>(KNOWN_KEYS);
+  const known = new LruCache<Key>(KNOWN_KEYS);
   const addressBuckets = new BucketTable(ANONYMOUS_BUCKETS);
   const commits = new Grouped<UsageRecord, undefined>(async (group) => {
     await store.commit(group);

@@ -22,11 +22,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   tracing: [],
   model: ["audio"],
   engines: ["model", "audio", "text", "tensors", "tokens", "wasm", "client", "collections"],
-  writers: ["model", "text", "files"],
+  writers: ["model", "text", "files", "collections"],
   recognisers: ["model", "audio", "tensors", "tokens", "threads"],
   workers: ["model", "audio"],
   catalogue: ["model", "settings", "files"],
-  tenancy: ["settings", "threads"],
+  tenancy: ["settings", "threads", "collections"],
   limits: ["contract", "settings"],
   serving: [
     "model",

@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto";
+import { LruCache } from "../../collections/lru-cache.ts";
 import { abortable } from "../../model/abortable.ts";
 import { stopWith } from "../../model/stop-with.ts";
 import { WriterError } from "../../model/writer.ts";
@@ -60,8 +61,8 @@ export async function openGateClassifier(dir: string = GATE_DIR): Promise<GateCl
 class EncoderGate implements GateClassifier {
   readonly #head: GateHead;
   readonly #encoder: SentenceEncoder;
-  /** What lines were found to be, by {@link EncoderGate.#keyOf}, the least recently asked for first: turns come again. */
-  readonly #known = new Map<string, readonly GateScores[]>();
+  /** What lines were found to be, by {@link EncoderGate.#keyOf}: turns come again. */
+  readonly #known = new LruCache<readonly GateScores[]>(KNOWN_LINES);
   readonly #closed = new AbortController();
   readonly #secret = randomBytes(32);
 
@@ -130,14 +131,8 @@ class EncoderGate implements GateClassifier {
   async #scoresOf(line: string, max: number, stop: AbortSignal): Promise<readonly GateScores[]> {
     stop.throwIfAborted();
     const key = this.#keyOf(line, max);
-    const known = this.#known.get(key);
-    this.#known.delete(key);
-    const scores = known ?? (await this.#encode(line, max, stop));
+    const scores = this.#known.get(key) ?? (await this.#encode(line, max, stop));
     this.#known.set(key, scores);
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= KNOWN_LINES) break;
-      this.#known.delete(oldest);
-    }
     return scores;
   }
 

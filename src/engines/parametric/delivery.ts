@@ -100,7 +100,7 @@ export function medianPitchHz(pitchHz: Float32Array): number | null {
 }
 
 /** Index of the word that each phoneme belongs to; a space counts to the word before it. */
-export function wordsOf(ids: readonly number[]): number[] {
+function wordsOf(ids: readonly number[]): number[] {
   let word = 0;
   return ids.map((id) => (id === SPACE_ID ? word++ : word));
 }

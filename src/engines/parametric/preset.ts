@@ -1,4 +1,4 @@
-import type { Preset } from "../../model/script.ts";
+import type { Preset, UnusedKnobs } from "../../model/script.ts";
 import type { Following } from "./follow/follow.ts";
 
 /** The options of this engine that a public model may set, with their ranges. */
@@ -28,3 +28,16 @@ export function voiceOptions(preset: Preset): VoiceOptions {
 }
 
 const FOLLOWINGS: readonly Following[] = ["pitch", "pace", "tract", "all"];
+
+/** Which knobs do nothing to this voice under a preset; docs/models.md says what the others do. */
+export function unusedKnobs(preset: Preset): UnusedKnobs {
+  const nothing = "The voice makes no choices that could repeat.";
+  return {
+    topK: "The voice chooses nothing from a list. It counts for replies that a language model in the server writes.",
+    repetitionPenalty: nothing,
+    penaltyWindow: nothing,
+    ...(voiceOptions(preset).acoustics
+      ? {}
+      : { acousticTemperature: "This model keeps its acoustics even." }),
+  };
+}

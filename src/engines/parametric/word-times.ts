@@ -13,7 +13,7 @@ export interface TimedWord {
 }
 
 /**
- * The written words of a passage, one after the other, none over another: from when to when they sound, see
+ * The written words of a segment, one after the other, none over another: from when to when they sound, see
  * {@link spokenTimes}.
  */
 export function timedWords(

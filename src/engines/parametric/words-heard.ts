@@ -3,7 +3,7 @@ import type { SpokenWord } from "../../model/speech-model.ts";
 import { isSpaceCode } from "../../text/characters.ts";
 import type { Span } from "../../text/traced.ts";
 import { HOP_SAMPLES } from "./geometry.ts";
-import { type Placement, sampleOf } from "./placement.ts";
+import { type Placement, sampleOf } from "./sentence-audio.ts";
 import type { TimedWord } from "./word-times.ts";
 
 /** The words of an utterance as their audio is given: each once, with the samples in which it begins. */
@@ -20,11 +20,11 @@ export class WordsHeard {
     this.#maxSamples = maxSamples;
   }
 
-  /** Places the words of a passage. @param text all that has been pulled */
+  /** Places the words of a segment. @param text all that has been pulled */
   place(words: readonly TimedWord[], text: string, placement: Placement): void {
     for (const { source, fromFrame, toFrame } of words) {
       const span = trimmed(text, source);
-      // The rest of a word that was cut between two passages; one that was left out because nobody would hear it.
+      // The rest of a word that was cut between two segments; one that was left out because nobody would hear it.
       if (span.to <= span.from || span.from < this.#placed || fromFrame >= placement.endFrame) continue;
       const start = sampleOf(placement, fromFrame);
       const end = Math.max(sampleOf(placement, toFrame), start + HOP_SAMPLES);

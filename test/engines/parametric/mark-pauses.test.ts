@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { widenMarkPauses } from "../../../src/engines/parametric/mark-pauses.ts";
 import { createParametricModel } from "../../../src/engines/parametric/model.ts";
-import { markPauseS } from "../../../src/engines/parametric/pauses.ts";
+import { markPauseS, widenMarkPauses } from "../../../src/engines/parametric/pauses.ts";
 import type { Plan } from "../../../src/engines/parametric/plan.ts";
 import type { SpeechModel } from "../../../src/model/speech-model.ts";
 import { hear, soundIn } from "./listening.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { createParametricModel } from "../../../src/engines/parametric/model.ts";
-import { unusedKnobs } from "../../../src/engines/parametric/unused-knobs.ts";
+import { unusedKnobs } from "../../../src/engines/parametric/preset.ts";
 import type { Delivery, Preset } from "../../../src/model/script.ts";
 import type { SpeechModel } from "../../../src/model/speech-model.ts";
 import { bytesOf, speakAll } from "../../model/scripts.ts";

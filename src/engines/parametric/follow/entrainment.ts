@@ -1,4 +1,4 @@
-import { percentile } from "../listen/percentile.ts";
+import { percentile } from "../listen/statistics.ts";
 import type { VoiceProfile } from "../listen/voice-profile.ts";
 import type { Speaker, Voice } from "../speakers.ts";
 import { heardTempo } from "./tempo.ts";

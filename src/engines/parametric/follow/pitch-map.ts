@@ -1,8 +1,7 @@
 import type { Register } from "../delivery.ts";
-import { deviation } from "../listen/deviation.ts";
-import { percentile } from "../listen/percentile.ts";
+import { deviation, percentile } from "../listen/statistics.ts";
 import type { Voice } from "../speakers.ts";
-import type { OwnPitch, SentencePitch } from "./own-pitch.ts";
+import type { OwnPitch, SentencePitch } from "./own-voice.ts";
 
 /** Where our pitch goes to become somebody's: natural logarithms of hertz throughout. */
 export interface PitchMap {

@@ -7,7 +7,7 @@ import { pulseStrength } from "../hold.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { BANDS, bandLogs } from "../listen/bands.ts";
 import { createLens } from "../listen/clip-frames.ts";
-import { percentile } from "../listen/percentile.ts";
+import { percentile } from "../listen/statistics.ts";
 import type { Work } from "../listen/work.ts";
 import type { Network } from "../network.ts";
 import { forDecoder, type Plan, planContour, type Timing } from "../plan.ts";
@@ -16,7 +16,7 @@ import type { Speaker } from "../speakers.ts";
 import { type Spectra, SpectrumStream } from "../spectrum-stream.ts";
 import { type SpeechSpan, speechSpan } from "../speech-span.ts";
 import { type Colouring, Waveform } from "../waveform.ts";
-import { describe } from "./description.ts";
+import { describe } from "./sound-map.ts";
 
 /** How the voice sounds, as far as others can be compared with it. */
 export interface OwnSpeech {

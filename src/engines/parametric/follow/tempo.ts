@@ -1,8 +1,8 @@
 import { FRAME_S, FRAMES_PER_STEP } from "../geometry.ts";
 import type { VoiceProfile } from "../listen/voice-profile.ts";
 import type { Network } from "../network.ts";
-import type { ReadsText } from "../passages.ts";
 import { planTiming, wholeSteps } from "../plan.ts";
+import type { SegmentReader } from "../segments.ts";
 import { wordSpans } from "../spoken-words.ts";
 
 /** A clip and what is said in it, as far as that is known. */
@@ -37,7 +37,11 @@ function countedTempo({ syllablesPerS }: VoiceProfile): number {
 }
 
 /** How long our voice would be heard over a text, pauses left out; null where it has nothing to read, or too much. */
-export async function ownSpeechS(network: Network, reader: ReadsText, text: string): Promise<number | null> {
+export async function ownSpeechS(
+  network: Network,
+  reader: SegmentReader,
+  text: string,
+): Promise<number | null> {
   if (text.length > MAX_CHARACTERS) return null;
   let steps = 0;
   for (const sentence of reader.split(text)) {

@@ -1,5 +1,5 @@
 import { FRAME_S } from "../geometry.ts";
-import { percentile } from "./percentile.ts";
+import { percentile } from "./statistics.ts";
 
 /** When somebody speaks in a recording, in frames of 12.5 ms. */
 export interface Activity {
@@ -14,7 +14,7 @@ export interface Activity {
 }
 
 /** Whatever is below this, −∞ and NaN too, is as silent as this. */
-export const SILENCE_DB = -100;
+const SILENCE_DB = -100;
 
 /**
  * Finds the speech by its level: what is less than 30 dB under the loud frames (their 95th percentile) and more than

@@ -1,4 +1,5 @@
 import { BIN_HZ, BINS } from "../geometry.ts";
+import { deviation } from "./statistics.ts";
 
 const LOWEST_HZ = 60;
 /** Where the last band ends. */
@@ -89,4 +90,14 @@ for (let bin = 0; bin < BINS; bin++) {
   const low = above < 0 ? BANDS - 2 : Math.max(0, above - 1);
   LOWER[bin] = low;
   SHARE[bin] = Math.max(0, Math.min(1, (hz - BAND_HZ[low]!) / (BAND_HZ[low + 1]! - BAND_HZ[low]!)));
+}
+
+/** How far the level of a sound [n, 40] moves: the standard deviation of its frames' log powers; 1 where it does not. */
+export function levelSpread(sound: Float32Array): number {
+  const levels = Array.from({ length: sound.length / BANDS }, (_, frame) => {
+    let power = 0;
+    for (let band = 0; band < BANDS; band++) power += Math.exp(sound[frame * BANDS + band]!);
+    return Math.log(power);
+  });
+  return deviation(levels) || 1;
 }

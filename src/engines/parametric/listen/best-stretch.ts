@@ -1,5 +1,5 @@
 import type { Clip } from "../../../model/conversation.ts";
-import { percentile } from "./percentile.ts";
+import { percentile } from "./statistics.ts";
 import type { Work } from "./work.ts";
 
 /** Most of one clip that is listened to, in seconds. */

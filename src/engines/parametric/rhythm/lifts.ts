@@ -1,9 +1,8 @@
-import { choiceAt, type SentenceKind } from "./sentence-kind.ts";
-import { comparable, wordsIn } from "./words-in.ts";
+import { choiceAt, comparable, type SentenceKind, wordsIn } from "./sentence-kind.ts";
 
 /** A word at whose end the voice stays up, because more is to come. */
 export interface Lift {
-  /** Number of the word in its passage, from 0. */
+  /** Number of the word in its segment, from 0. */
   readonly word: number;
   /** Where its pitch is to end at least, in semitones above the sentence's median. */
   readonly toSemitones: number;

@@ -3,7 +3,7 @@ import { type Timing, wholeSteps } from "../plan.ts";
 import { wordSpans } from "../spoken-words.ts";
 import type { Rhythm } from "./rhythm.ts";
 
-/** How fast a passage is spoken before its rhythm is added. */
+/** How fast a segment is spoken before its rhythm is added. */
 export interface GivenPace {
   /** Length of each phoneme, as a factor that is in the timing already. */
   readonly stretch: readonly number[];

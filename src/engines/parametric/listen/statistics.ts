@@ -5,3 +5,10 @@ export function percentile(values: Float32Array | Float64Array | readonly number
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
 }
+
+/** Standard deviation; 0 where there are no values. */
+export function deviation(values: ArrayLike<number>): number {
+  const all = Float64Array.from(values);
+  const mean = all.reduce((sum, value) => sum + value, 0) / Math.max(1, all.length);
+  return Math.sqrt(all.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, all.length));
+}

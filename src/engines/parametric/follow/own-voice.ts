@@ -1,9 +1,69 @@
 import { medianPitchHz } from "../delivery.ts";
 import { VOICED_ABOVE_HZ } from "../geometry.ts";
-import { percentile } from "../listen/percentile.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { BANDS } from "../listen/bands.ts";
+import { percentile } from "../listen/statistics.ts";
+import type { Work } from "../listen/work.ts";
 import type { Network } from "../network.ts";
-import type { SaidPassage } from "../passages.ts";
 import { planContour, planTiming, type Timing } from "../plan.ts";
+import type { SegmentReader } from "../segments.ts";
+import { PLAIN } from "../waveform.ts";
+import { decodeRehearsed, rehearse } from "./rehearsal.ts";
+import { codebookOf } from "./tract.ts";
+
+/** The voice as others are compared with it, found out when that is first asked for. */
+export interface OwnVoice {
+  /** The rehearsed sentences as the network reads them, and their pitch. */
+  plans(): Promise<{ readonly timings: readonly Timing[]; readonly pitch: OwnPitch }>;
+  /** The voiced sounds of the voice as it was trained. */
+  codebook(): Promise<Float32Array>;
+}
+
+export interface OwnVoiceParts {
+  readonly network: Network;
+  readonly kernel: Kernel;
+  readonly reader: SegmentReader;
+  run<T>(work: Work<T>): Promise<T>;
+}
+
+export function createOwnVoice({ network, kernel, reader, run }: OwnVoiceParts): OwnVoice {
+  const plans = once(async () => {
+    const timings: Timing[] = [];
+    for (const sentence of REHEARSED) {
+      for (const { ids } of await reader.read(sentence)) timings.push(await planTiming(network, ids));
+    }
+    return { timings, pitch: await ownPitch(network, timings) };
+  });
+  const codebook = once(async () => {
+    const asTrained = { centreHz: (medianHz: number) => medianHz, spread: (deviation: number) => deviation };
+    const decoded = await decodeRehearsed(network, (await plans()).timings, { register: asTrained });
+    return codebookOf(voicedOnly(await run(rehearse(kernel, decoded, () => PLAIN))));
+  });
+  return { plans, codebook };
+}
+
+/** The voiced frames of a sound. */
+export function voicedOnly({
+  sound,
+  isVoiced,
+}: {
+  readonly sound: Float32Array;
+  readonly isVoiced: Uint8Array;
+}): Float32Array {
+  return sound.filter((_, at) => isVoiced[Math.floor(at / BANDS)] === 1);
+}
+
+/** Finds something out once; when that fails, again the next time. */
+function once<T>(find: () => Promise<T>): () => Promise<T> {
+  let found: Promise<T> | null = null;
+  return () => {
+    found ??= find().catch((error: unknown) => {
+      found = null;
+      throw error;
+    });
+    return found;
+  };
+}
 
 /** Sentences that the voice plans to know its own pitch, and of which it says the first few aloud to itself. */
 export const REHEARSED: readonly string[] = [
@@ -23,18 +83,6 @@ export const REHEARSED: readonly string[] = [
   "Most of the children had already gone home when it began to snow.",
 ];
 
-/** The first half of the plans of the rehearsed sentences, as the network has them. */
-export async function readRehearsed(
-  network: Network,
-  read: (sentence: string) => Promise<readonly Pick<SaidPassage, "ids">[]>,
-): Promise<readonly Timing[]> {
-  const timings: Timing[] = [];
-  for (const sentence of REHEARSED) {
-    for (const { ids } of await read(sentence)) timings.push(await planTiming(network, ids));
-  }
-  return timings;
-}
-
 /** The pitch that the network gives one sentence. */
 export interface SentencePitch {
   /** Natural logarithm of its median in hertz. */
@@ -52,7 +100,7 @@ export interface OwnPitch {
   readonly sentences: readonly SentencePitch[];
 }
 
-export async function ownPitch(network: Network, timings: readonly Timing[]): Promise<OwnPitch> {
+async function ownPitch(network: Network, timings: readonly Timing[]): Promise<OwnPitch> {
   const sentences: SentencePitch[] = [];
   for (const timing of timings) {
     const { pitchHz, energy } = await planContour(network, timing);

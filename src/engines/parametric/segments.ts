@@ -8,10 +8,10 @@ import { wordCount } from "./spoken-words.ts";
  * What is spoken in one breath: a sentence, or a part of one that is too long. The parts of one that was cut before it was
  * read count as sentences, but for the pause between them.
  */
-export interface Passage extends SaidPassage {
+export interface Segment extends ReadSegment {
   /** The text as it was given, from the end of the sentence before (silent ones left out) to this one's. */
   readonly text: string;
-  /** Spoken words of the sentence, and how many of them come before this passage. */
+  /** Spoken words of the sentence, and how many of them come before this segment. */
   readonly words: number;
   readonly wordsBefore: number;
   readonly endsSentence: boolean;
@@ -20,33 +20,33 @@ export interface Passage extends SaidPassage {
   /** Whether its sentence begins a paragraph that follows another, and whether it ends one that another follows. */
   readonly startsParagraph: boolean;
   readonly endsParagraph: boolean;
-  /** Silence to the next passage, in seconds. */
+  /** Silence to the next segment, in seconds. */
   readonly pauseS: number;
 }
 
 /** What is read of a sentence, or of a part of one. */
-export interface SaidPassage {
+export interface ReadSegment {
   /** Phoneme ids, with the silent id 0 at both ends. */
   readonly ids: readonly number[];
-  /** Where each spoken word is written: in its sentence, or, of a passage, in the whole text. */
+  /** Where each spoken word is written: in its sentence, or, of a segment, in the whole text. */
   readonly sources: readonly Span[];
 }
 
 /** How text becomes phoneme ids. */
-export interface ReadsText {
+export interface SegmentReader {
   split(piece: string): readonly SplitSentence[];
-  /** The passages of a sentence; none when there is nothing to say in it. */
-  read(sentence: string): Promise<readonly SaidPassage[]>;
+  /** The segments of a sentence; none when there is nothing to say in it. */
+  read(sentence: string): Promise<readonly ReadSegment[]>;
 }
 
-/** Turns pieces of text into passages, one at a time, pulling a piece only when the one before is used up. */
-export class PassageSource {
+/** Turns pieces of text into segments, one at a time, pulling a piece only when the one before is used up. */
+export class SegmentSource {
   readonly #pieces: AsyncIterator<string>;
-  readonly #reader: ReadsText;
+  readonly #reader: SegmentReader;
   readonly #signal: AbortSignal;
-  readonly #waiting: Passage[] = [];
+  readonly #waiting: Segment[] = [];
   readonly #sentences: Sentence[] = [];
-  /** Given text that belongs to no passage yet. */
+  /** Given text that belongs to no segment yet. */
   #unclaimed = "";
   #hasEnded = false;
   #wordsSaid = 0;
@@ -55,17 +55,17 @@ export class PassageSource {
   /** All of the text that has been pulled. */
   text = "";
 
-  constructor(text: AsyncIterable<string>, reader: ReadsText, signal: AbortSignal) {
+  constructor(text: AsyncIterable<string>, reader: SegmentReader, signal: AbortSignal) {
     this.#pieces = text[Symbol.asyncIterator]();
     this.#reader = reader;
     this.#signal = signal;
   }
 
-  /** The next passage, or null after the last. One call at a time. @throws the signal's reason, and what the text throws. */
-  async next(): Promise<Passage | null> {
+  /** The next segment, or null after the last. One call at a time. @throws the signal's reason, and what the text throws. */
+  async next(): Promise<Segment | null> {
     for (;;) {
-      const passage = this.#waiting.shift();
-      if (passage !== undefined) return passage;
+      const segment = this.#waiting.shift();
+      if (segment !== undefined) return segment;
       const sentence = this.#sentences.shift();
       if (sentence !== undefined) {
         await this.#readAloud(sentence);
@@ -120,7 +120,7 @@ export class PassageSource {
         wordsSaid: this.#wordsSaid,
         startsParagraph: this.#isNewParagraph,
         endsParagraph,
-        pauseS: endsSentence && !goesOn ? pauseS({ text, endsParagraph }) : clausePauseS(ids),
+        pauseS: endsSentence && !goesOn ? pauseS(text, endsParagraph) : clausePauseS(ids),
       });
       wordsBefore += counts[index]!;
     });

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type Passage, PassageSource, type ReadsText } from "../../../src/engines/parametric/passages.ts";
 import { clausePauseS, pauseS } from "../../../src/engines/parametric/pauses.ts";
+import { type Segment, type SegmentReader, SegmentSource } from "../../../src/engines/parametric/segments.ts";
 import { wordCount, wordSpans } from "../../../src/engines/parametric/spoken-words.ts";
 import { cutRunOn } from "../../../src/text/run-on.ts";
 import { splitSentences } from "../../../src/text/sentences.ts";
 import { CountedText, never } from "../../model/scripts.ts";
 import fc from "../../properties.ts";
 
-/** Each letter is a phoneme of its own, `/` begins a new passage; what has no letter is not spoken. */
-const readLetters: ReadsText = {
+/** Each letter is a phoneme of its own, `/` begins a new segment; what has no letter is not spoken. */
+const readLetters: SegmentReader = {
   split: (piece) => splitSentences(piece),
   read: async (sentence) =>
     sentence
@@ -22,18 +22,18 @@ const readLetters: ReadsText = {
       }),
 };
 
-async function passagesOf(...pieces: string[]): Promise<{ passages: Passage[]; source: PassageSource }> {
-  const source = new PassageSource(new CountedText(pieces), readLetters, never());
-  const passages: Passage[] = [];
-  for (let next = await source.next(); next !== null; next = await source.next()) passages.push(next);
-  return { passages, source };
+async function segmentsOf(...pieces: string[]): Promise<{ segments: Segment[]; source: SegmentSource }> {
+  const source = new SegmentSource(new CountedText(pieces), readLetters, never());
+  const segments: Segment[] = [];
+  for (let next = await source.next(); next !== null; next = await source.next()) segments.push(next);
+  return { segments, source };
 }
 
-describe("Passages of a text", () => {
+describe("Segments of a text", () => {
   test("are its sentences, each with the text as it was given", async () => {
-    const { passages, source } = await passagesOf("One two.  “Three!” \n\n Four. ", "Five.");
+    const { segments, source } = await segmentsOf("One two.  “Three!” \n\n Four. ", "Five.");
     assert.deepEqual(
-      passages.map(({ text }) => text),
+      segments.map(({ text }) => text),
       ["One two.", "  “Three!”", " \n\n Four.", " Five."],
     );
     assert.equal(source.text, "One two.  “Three!” \n\n Four. Five.");
@@ -43,8 +43,8 @@ describe("Passages of a text", () => {
     const text = fc.stringMatching(/^[a-zA-Z .!?…\n"”)'éß中-]{0,80}$/);
     await fc.assert(
       fc.asyncProperty(fc.array(text, { maxLength: 4 }), async (pieces) => {
-        const { passages, source } = await passagesOf(...pieces);
-        const spoken = passages.map((passage) => passage.text).join("");
+        const { segments, source } = await segmentsOf(...pieces);
+        const spoken = segments.map((segment) => segment.text).join("");
         assert.equal(source.text, pieces.join(""));
         assert.ok(source.text.startsWith(spoken), JSON.stringify(spoken));
         assert.doesNotMatch(source.text.slice(spoken.length), /\p{L}/u);
@@ -53,9 +53,9 @@ describe("Passages of a text", () => {
   });
 
   test("count words through a sentence that was cut", async () => {
-    const { passages } = await passagesOf("one two/three/four five six. Seven.");
+    const { segments } = await segmentsOf("one two/three/four five six. Seven.");
     assert.deepEqual(
-      passages.map(({ words, wordsBefore, endsSentence }) => [words, wordsBefore, endsSentence]),
+      segments.map(({ words, wordsBefore, endsSentence }) => [words, wordsBefore, endsSentence]),
       [
         [6, 0, false],
         [6, 2, false],
@@ -67,7 +67,7 @@ describe("Passages of a text", () => {
 
   test("of a sentence that goes on and on are read one after the other, and lose nothing", async () => {
     const read: string[] = [];
-    const reader: ReadsText = {
+    const reader: SegmentReader = {
       split: (piece) => splitSentences(piece).flatMap(cutRunOn),
       read: async (sentence) => {
         read.push(sentence);
@@ -75,29 +75,29 @@ describe("Passages of a text", () => {
       },
     };
     const text = `${"and so it went ".repeat(100).trim()}. The end.`;
-    const source = new PassageSource(new CountedText([text]), reader, never());
-    const passages = [await source.next()];
-    assert.deepEqual([read.length, passages[0]?.pauseS], [1, clausePauseS([])]);
-    for (let next = await source.next(); next !== null; next = await source.next()) passages.push(next);
-    assert.equal(passages.map((passage) => passage?.text).join(""), text);
+    const source = new SegmentSource(new CountedText([text]), reader, never());
+    const segments = [await source.next()];
+    assert.deepEqual([read.length, segments[0]?.pauseS], [1, clausePauseS([])]);
+    for (let next = await source.next(); next !== null; next = await source.next()) segments.push(next);
+    assert.equal(segments.map((segment) => segment?.text).join(""), text);
     assert.deepEqual(
-      passages.slice(-3).map((passage) => passage?.pauseS),
+      segments.slice(-3).map((segment) => segment?.pauseS),
       [clausePauseS([]), 0.4, 0.4],
     );
   });
 
   test("end a paragraph where a line does, not where a piece does", async () => {
-    const { passages } = await passagesOf("One.\nTwo. Three.", "Four.");
+    const { segments } = await segmentsOf("One.\nTwo. Three.", "Four.");
     assert.deepEqual(
-      passages.map((passage) => passage.pauseS),
+      segments.map((segment) => segment.pauseS),
       [0.7, 0.4, 0.4, 0.4],
     );
   });
 
   test("know the paragraph that they begin or end, past what is silent, and the words said before them", async () => {
-    const { passages } = await passagesOf("***\nOne two.\n\n…\n\nThree/four. Five.", "Six.");
+    const { segments } = await segmentsOf("***\nOne two.\n\n…\n\nThree/four. Five.", "Six.");
     assert.deepEqual(
-      passages.map((passage) => [passage.startsParagraph, passage.endsParagraph, passage.wordsSaid]),
+      segments.map((segment) => [segment.startsParagraph, segment.endsParagraph, segment.wordsSaid]),
       [
         [false, true, 0],
         [true, false, 2],
@@ -110,7 +110,7 @@ describe("Passages of a text", () => {
 
   test("are not asked of a text that was let go", async () => {
     const text = new CountedText(["One. Two.", "Three."]);
-    const source = new PassageSource(text, readLetters, never());
+    const source = new SegmentSource(text, readLetters, never());
     await source.next();
     source.release();
     assert.ok(text.isReleased);
@@ -119,7 +119,7 @@ describe("Passages of a text", () => {
 });
 
 test("a pause goes by the last mark, behind quotes and brackets too", () => {
-  const after = (text: string) => pauseS({ text, endsParagraph: false });
+  const after = (text: string) => pauseS(text, false);
   assert.equal(after("Well."), 0.4);
   assert.equal(after("“Well?”)"), 0.43);
   assert.equal(after("Well..."), 0.6);
@@ -135,9 +135,9 @@ test("a pause inside a sentence goes by its mark: short where there is none, or 
   assert.equal(clausePauseS([0, 50, space, dash, 0]), 0.25);
 });
 
-test("each word of a passage knows where it stands in the whole text", async () => {
-  const { passages, source } = await passagesOf("One two.  “Three!” \n\n Four/ five. ", "Six sixes.");
-  const words = passages.flatMap(({ sources }) => sources.map(({ from, to }) => source.text.slice(from, to)));
+test("each word of a segment knows where it stands in the whole text", async () => {
+  const { segments, source } = await segmentsOf("One two.  “Three!” \n\n Four/ five. ", "Six sixes.");
+  const words = segments.flatMap(({ sources }) => sources.map(({ from, to }) => source.text.slice(from, to)));
   assert.deepEqual(words, ["One", "two", "Three", "Four", "five", "Six", "sixes"]);
 });
 

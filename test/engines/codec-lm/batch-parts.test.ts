@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { ClipCache } from "../../../src/engines/codec-lm/clip-cache.ts";
-import { turnsRead } from "../../../src/engines/codec-lm/csm/turns-read.ts";
+import { turnsRead } from "../../../src/engines/codec-lm/csm/prompt.ts";
 import { FrameBatch, type FrameModel } from "../../../src/engines/codec-lm/frame-batch.ts";
 import { KvCache } from "../../../src/engines/codec-lm/kv-cache.ts";
 import { BLOCK_POSITIONS, PrefixCache } from "../../../src/engines/codec-lm/prefix-cache.ts";

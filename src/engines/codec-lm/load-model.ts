@@ -6,9 +6,10 @@ import { Backbone, type BackboneParts, backboneGraph, minRowsOf } from "./backbo
 import { type Checkpoint, GENERATION, tokenizerProblems } from "./checkpoint.ts";
 import { DepthDecoder, type DepthDecoderParts, depthDecoderGraph } from "./depth-decoder.ts";
 import { CheckpointError, type Fields, readFields } from "./fields.ts";
-import { FrameBatch, type FrameModel } from "./frame-batch.ts";
+import { FrameBatch } from "./frame-batch.ts";
 import { openPart, problemsOf, type WeightsPart } from "./manifest.ts";
 import type { CodecLanguageModel, Ending, Precision, Setup, Utterance, Voices } from "./model.ts";
+import type { FrameModel } from "./model-runner.ts";
 import { openQuantised, type Quantisation } from "./quantised-weights.ts";
 import type { SequenceState } from "./sequence.ts";
 

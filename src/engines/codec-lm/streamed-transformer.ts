@@ -1,13 +1,48 @@
 import type { Positions, StreamedGraph } from "./streamed-graph.ts";
 
-export interface AttentionSizes extends Positions {
+/** The sizes of a codec's transformer. */
+export interface StreamedTransformerSizes extends Positions {
   /** Of the rows. */
   readonly width: number;
+  readonly layers: number;
   readonly heads: number;
+  /** Of the feed-forward part. */
+  readonly innerWidth: number;
+  readonly epsilon: number;
 }
 
 /** A head is turned in pairs of numbers; onnxruntime asks for no more of its width. */
 export const HEAD_MULTIPLE = 2;
+
+/**
+ * Writes the layers of a codec's transformer: what each part gives is scaled before it is added.
+ *
+ * @param x [streams, time, width]
+ * @param stem in front of the layers' names
+ * @param normalised writes a norm of some name; `feedForward`, what follows the attention: both [streams, time, width]
+ */
+export function streamedTransformer(
+  build: StreamedGraph,
+  x: string,
+  stem: string,
+  sizes: StreamedTransformerSizes,
+  normalised: (rows: string, name: string) => string,
+  feedForward: (rows: string, stem: string) => string,
+): string {
+  const { graph, weights } = build;
+  const attention = new StreamedAttention(build, sizes);
+  const scaled = (rows: string, name: string): string =>
+    graph.add("Mul", [rows, weights.constant(`${name}.scale`, [sizes.width])]);
+  let rows = x;
+  for (let at = 0; at < sizes.layers; at++) {
+    const layer = `${stem}.layers.${at}`;
+    const attended = attention.attend(normalised(rows, `${layer}.input_layernorm`), `${layer}.self_attn`);
+    rows = graph.add("Add", [rows, scaled(attended, `${layer}.self_attn_layer_scale`)]);
+    const inner = normalised(rows, `${layer}.post_attention_layernorm`);
+    rows = graph.add("Add", [rows, scaled(feedForward(inner, `${layer}.mlp`), `${layer}.mlp_layer_scale`)]);
+  }
+  return rows;
+}
 
 /**
  * The attention of a streamed graph's layers, whose positions are the same ones.
@@ -19,11 +54,11 @@ export const HEAD_MULTIPLE = 2;
  * - `mask` float32 [streams, 1, n, before + n]: 0 where a position may look, very negative where not;
  * - `angles` int64 [streams, n], into `cosines` and `sines` float32 [streams · n, head width / 2].
  */
-export class StreamedAttention {
+class StreamedAttention {
   readonly #build: StreamedGraph;
-  readonly #sizes: AttentionSizes;
+  readonly #sizes: StreamedTransformerSizes;
 
-  constructor(build: StreamedGraph, sizes: AttentionSizes) {
+  constructor(build: StreamedGraph, sizes: StreamedTransformerSizes) {
     this.#build = build;
     this.#sizes = sizes;
     const { graph } = build;

@@ -42,3 +42,14 @@ export function inlineFault(text: string): string | null {
   }
   return null;
 }
+
+/** A text with the word alone in place of each `[word](/phonemes/)`. */
+export function withoutPhonemes(text: string): string {
+  let plain = "";
+  let at = 0;
+  for (const { from, to, word } of inlinePhonemes(text)) {
+    plain += text.slice(at, from) + word;
+    at = to;
+  }
+  return plain + text.slice(at);
+}

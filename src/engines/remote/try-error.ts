@@ -19,6 +19,11 @@ export class TryError extends Error {
   }
 }
 
+/** A try that nobody need repeat: something is wrong with the request, the settings or the kind of server. */
+export function permanentError(message: string): TryError {
+  return new TryError(message, { isPassing: false });
+}
+
 interface TryErrorOptions {
   readonly isPassing?: boolean;
   readonly waitMs?: number | null;
@@ -28,18 +33,15 @@ interface TryErrorOptions {
 export function checkStatus({ status, headers }: AnswerHead): void {
   if (status === 200) return;
   const known = NOT_PASSING[status];
-  if (known !== undefined) throw new TryError(known, { isPassing: false });
-  if (status < 300)
-    throw new TryError(`answered with ${status} where it should with 200`, { isPassing: false });
+  if (known !== undefined) throw permanentError(known);
+  if (status < 300) throw permanentError(`answered with ${status} where it should with 200`);
   if (status < 400) {
-    throw new TryError(`redirects (${status}), which is not followed: set urls to where it leads`, {
-      isPassing: false,
-    });
+    throw permanentError(`redirects (${status}), which is not followed: set urls to where it leads`);
   }
   const waitMs = askedWaitMs(headers);
   if (status === 429) throw new TryError("is busy, or its quota is used up (429)", { waitMs });
   if (status >= 500) throw new TryError(`failed (${status})`, { waitMs });
-  throw new TryError(`refused the request (${status}): check model, voices and format`, { isPassing: false });
+  throw permanentError(`refused the request (${status}): check model, voices and format`);
 }
 
 function askedWaitMs(headers: AnswerHead["headers"]): number | null {

@@ -1,5 +1,5 @@
 import { FRAME_S } from "../../../audio/format.ts";
-import { inlinePhonemes } from "../../../text/inline-phonemes.ts";
+import { withoutPhonemes } from "../../../text/inline-phonemes.ts";
 
 /** Nobody speaks slower, or faster, in letters a second. */
 const SLOWEST = 5;
@@ -44,11 +44,5 @@ export function mayCover(text: string, durationS: number): boolean {
 
 /** A text as a model reads it: on one line, and of `[word](/phonemes/)` the word alone. */
 export function plainWords(text: string): string {
-  let plain = "";
-  let at = 0;
-  for (const { from, to, word } of inlinePhonemes(text)) {
-    plain += text.slice(at, from) + word;
-    at = to;
-  }
-  return (plain + text.slice(at)).replaceAll(/\s+/gu, " ").trim();
+  return withoutPhonemes(text).replaceAll(/\s+/gu, " ").trim();
 }

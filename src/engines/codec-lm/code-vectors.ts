@@ -14,10 +14,10 @@ export function codeVectors(
   const { graph } = weights;
   const sums = weights.constant(sumsName, [codes, width]);
   const usage = weights.constant(usageName, [codes], [codes, 1]);
-  return graph.add("Div", [sums, graph.add("Max", [usage, graph.number(SMALLEST_USAGE)])]);
+  return graph.add("Div", [sums, graph.add("Max", [usage, graph.number(MIN_USAGE)])]);
 }
 
-const SMALLEST_USAGE = 1e-5;
+const MIN_USAGE = 1e-5;
 
 /**
  * The sums of the vectors that frames stand for in some neighbouring codebooks, projected: [streams, frames, outs].

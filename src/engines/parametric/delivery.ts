@@ -90,7 +90,7 @@ export function editEnergy({ energy }: Plan, dynamics: number): void {
 
 /** A pitch held to what the voice can do, in hertz. */
 export function singable(hz: number): number {
-  return Math.max(LOWEST_HZ, Math.min(HIGHEST_HZ, hz));
+  return Math.max(MIN_HZ, Math.min(MAX_HZ, hz));
 }
 
 /** Median over the voiced frames, or null where there are none. */
@@ -118,7 +118,7 @@ const RANGE = 0.13;
 const WORD_SEMITONES = 0.5;
 const WORD_LENGTH = 0.055;
 const PAUSE_LENGTH = 0.3;
-const LOWEST_HZ = 55;
-const HIGHEST_HZ = 500;
+const MIN_HZ = 55;
+const MAX_HZ = 500;
 /** On either side: 13 frames are 160 ms. */
 const SMOOTHING_FRAMES = 6;

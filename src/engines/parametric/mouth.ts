@@ -3,7 +3,7 @@ import type { Mouth, TimedName } from "../../model/speech-model.ts";
 import type { Plan } from "./plan.ts";
 import { type Placement, sampleOf } from "./sentence-audio.ts";
 import { LAST_MARK_ID } from "./spoken-words.ts";
-import { soundEnd, soundStarts } from "./word-times.ts";
+import { soundEnd, soundStarts } from "./words.ts";
 
 /** Something with a name, and the plan's frames that it takes. */
 export interface FramedName {

@@ -15,9 +15,9 @@ export interface VoiceOptions {
 
 /** Reads a preset; what it does not say takes its default, numbers are held to their range. */
 export function voiceOptions(preset: Preset): VoiceOptions {
-  const number = (name: string, fallback: number, lowest: number, highest: number) => {
+  const number = (name: string, fallback: number, min: number, max: number) => {
     const value = preset[name];
-    return typeof value === "number" ? Math.min(highest, Math.max(lowest, value)) : fallback;
+    return typeof value === "number" ? Math.min(max, Math.max(min, value)) : fallback;
   };
   return {
     liveliness: number("liveliness", 1, 0, 2),

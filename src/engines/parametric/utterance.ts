@@ -10,8 +10,7 @@ import { type Occasion, rhythmOf } from "./rhythm/rhythm.ts";
 import type { SegmentSource } from "./segments.ts";
 import { type Manner, planSentence, sentenceAudio } from "./sentence.ts";
 import { wordCount } from "./spoken-words.ts";
-import { timedWords } from "./word-times.ts";
-import { WordsHeard } from "./words-heard.ts";
+import { timedWords, WordsHeard } from "./words.ts";
 
 /** What one utterance is made of. */
 export interface UtteranceParts {

@@ -4,7 +4,6 @@ import { createRandom } from "../../../src/engines/parametric/random.ts";
 import { liftsOf } from "../../../src/engines/parametric/rhythm/lifts.ts";
 import { pace } from "../../../src/engines/parametric/rhythm/pace.ts";
 import {
-  EVEN,
   type Occasion,
   occasionOf,
   type Place,
@@ -14,6 +13,7 @@ import {
 import { sentenceKind, wordsIn } from "../../../src/engines/parametric/rhythm/sentence-kind.ts";
 import type { Turn } from "../../../src/model/conversation.ts";
 import fc from "../../properties.ts";
+import { EVEN } from "./even-rhythm.ts";
 
 /** A sentence by itself, all of it in one breath, in the middle of nowhere. */
 function placeOf(text: string, rest: Partial<Place> = {}): Place {

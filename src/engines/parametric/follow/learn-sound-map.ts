@@ -1,4 +1,5 @@
 import { BAND_HZ, BANDS, bandsBelow } from "../listen/bands.ts";
+import { within } from "../listen/statistics.ts";
 import type { OwnSpeech } from "./rehearsal.ts";
 import {
   type Frame,
@@ -120,7 +121,7 @@ export function mendedMap(map: SoundMap, bare: Float32Array, mapped: Float32Arra
   );
   const correction = lacking.map((value, band) => {
     const inLoud = LOUD_SHARE * heard.strength * loud[band]!;
-    const lacks = within(MENDED * value, MAX_MENDED) + within(inLoud, MAX_MENDED);
+    const lacks = within(MENDED * value, -MAX_MENDED, MAX_MENDED) + within(inLoud, -MAX_MENDED, MAX_MENDED);
     return edgeShare(band, bandLimit) * lacks;
   });
   const level = loudnessChange(ours, correction);
@@ -143,10 +144,6 @@ function loudnessChange(spectrum: Float64Array, gains: Float64Array): number {
     after += heard * Math.exp(gains[band]!);
   });
   return Math.log(after / before);
-}
-
-function within(value: number, max: number): number {
-  return Math.max(-max, Math.min(max, value));
 }
 
 /** Share of what lacks that is made up for; of what lacks in the loud sounds; and most of either. */

@@ -49,7 +49,7 @@ const FRAMES_AT_ONCE = 64;
 const SILENT_LEVEL = 1e-5;
 
 /** Dips above this are not worth a candidate. */
-const SHALLOWEST = 0.7;
+const MAX_DIFFERENCE = 0.7;
 
 function keepDips({ normalised }: Yin, frame: number, candidates: PitchCandidates): void {
   const first = frame * MAX_CANDIDATES;
@@ -57,11 +57,11 @@ function keepDips({ normalised }: Yin, frame: number, candidates: PitchCandidate
     const value = normalised[lag]!;
     const before = normalised[lag - 1]!;
     const after = normalised[lag + 1]!;
-    if (value >= SHALLOWEST || value >= before || value > after) continue;
+    if (value >= MAX_DIFFERENCE || value >= before || value > after) continue;
     const shift = (before - after) / (2 * (before - 2 * value + after));
     const depth = Math.max(0, value - ((before - after) * shift) / 4);
     const pitchHz = PITCH_RATE_HZ / (lag + shift);
-    insert(candidates, first, frame, Math.min(HIGHEST_HZ, Math.max(LOWEST_HZ, pitchHz)), depth);
+    insert(candidates, first, frame, Math.min(MAX_PITCH_HZ, Math.max(MIN_PITCH_HZ, pitchHz)), depth);
   }
 }
 
@@ -90,14 +90,14 @@ function insert(
 }
 
 /** The range in which pitch is looked for, in hertz. */
-export const LOWEST_HZ = 55;
-export const HIGHEST_HZ = 500;
+export const MIN_PITCH_HZ = 55;
+export const MAX_PITCH_HZ = 500;
 
 /** 30 ms. */
 const WINDOW_SAMPLES = 0.03 * PITCH_RATE_HZ;
 /** Lags that are periods within the range, in samples. */
-const MIN_LAG = Math.floor(PITCH_RATE_HZ / HIGHEST_HZ);
-const MAX_LAG = Math.ceil(PITCH_RATE_HZ / LOWEST_HZ);
+const MIN_LAG = Math.floor(PITCH_RATE_HZ / MAX_PITCH_HZ);
+const MAX_LAG = Math.ceil(PITCH_RATE_HZ / MIN_PITCH_HZ);
 /** A dip has a neighbour on either side. */
 const LAGS = MAX_LAG + 2;
 

@@ -1,9 +1,9 @@
 import { FRAME_S } from "../geometry.ts";
 import {
   findPitchCandidates,
-  HIGHEST_HZ,
-  LOWEST_HZ,
   MAX_CANDIDATES,
+  MAX_PITCH_HZ,
+  MIN_PITCH_HZ,
   type PitchCandidates,
 } from "./pitch-candidates.ts";
 import { PITCH_RATE_HZ, pitchSignal } from "./pitch-signal.ts";
@@ -97,14 +97,14 @@ interface Column {
   readonly cost: Float64Array;
 }
 
-const MIDDLE_HZ = Math.sqrt(LOWEST_HZ * HIGHEST_HZ);
+const MIDDLE_HZ = Math.sqrt(MIN_PITCH_HZ * MAX_PITCH_HZ);
 const STATES = MAX_CANDIDATES + 1;
 const FRAMES_AT_ONCE = 512;
 
 const UNVOICED_COST = 0.45;
 const VOICING_CHANGE_COST = 0.14;
 const OCTAVE_JUMP_COST = 1.2;
-const HIGHEST_JUMP_COST = 1;
+const MAX_JUMP_COST = 1;
 /** A period twice as long repeats as well: of equals the shortest is meant. */
 const LOWER_OCTAVE_COST = 0.02;
 
@@ -147,7 +147,7 @@ function changeCost(previous: Column, from: number, column: Column, to: number):
   if (from === 0 && to === 0) return 0;
   if (from === 0 || to === 0) return VOICING_CHANGE_COST;
   const octaves = Math.abs(column.octave[to]! - previous.octave[from]!);
-  return Math.min(HIGHEST_JUMP_COST, OCTAVE_JUMP_COST * octaves);
+  return Math.min(MAX_JUMP_COST, OCTAVE_JUMP_COST * octaves);
 }
 
 function cheapestState({ states, cost }: Column): number {

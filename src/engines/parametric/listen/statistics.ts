@@ -12,3 +12,8 @@ export function deviation(values: ArrayLike<number>): number {
   const mean = all.reduce((sum, value) => sum + value, 0) / Math.max(1, all.length);
   return Math.sqrt(all.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, all.length));
 }
+
+/** A value held to a range. */
+export function within(value: number, min: number, max: number): number {
+  return Math.max(min, Math.min(max, value));
+}

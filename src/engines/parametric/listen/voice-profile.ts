@@ -79,12 +79,12 @@ export function pitchLogs(pitchHz: Float32Array): Float32Array {
   const voiced = pitchHz.filter((hz) => hz > 0);
   const median = percentile(voiced, 0.5);
   return voiced
-    .filter((hz) => hz > median / WIDEST_RATIO && hz < median * WIDEST_RATIO)
+    .filter((hz) => hz > median / MAX_RATIO && hz < median * MAX_RATIO)
     .map(Math.log)
     .sort();
 }
 
-const WIDEST_RATIO = 1.9;
+const MAX_RATIO = 1.9;
 
 /** More frames say nothing new. */
 const MAX_FRAMES = 1_000;

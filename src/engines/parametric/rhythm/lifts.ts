@@ -7,7 +7,7 @@ export interface Lift {
   /** Where its pitch is to end at least, in semitones above the sentence's median. */
   readonly toSemitones: number;
   /** How far it may be lifted for that. */
-  readonly atMostSemitones: number;
+  readonly maxSemitones: number;
 }
 
 /** The part of a sentence that is spoken in one breath. */
@@ -54,8 +54,8 @@ function hasComma(word: string | undefined): boolean {
   return /[,;][^\p{L}\p{N}]*$/u.test((word ?? "").slice(-MAX_MARKS_CHARS));
 }
 
-const CHOICE = { toSemitones: 2.5, atMostSemitones: 3 };
-const LIST = { toSemitones: 0.5, atMostSemitones: 1.5 };
+const CHOICE = { toSemitones: 2.5, maxSemitones: 3 };
+const LIST = { toSemitones: 0.5, maxSemitones: 1.5 };
 /** Marks after a word, in UTF-16 units: what is before is not looked at. */
 const MAX_MARKS_CHARS = 8;
 /** Words in an item. */

@@ -23,18 +23,6 @@ export interface Rhythm {
   readonly pause: number;
 }
 
-/** The network's own reading, with nothing added. */
-export const EVEN: Rhythm = {
-  tempo: 1,
-  lastWord: 1,
-  semitones: 0,
-  range: 1,
-  energy: 0,
-  riseSemitones: 0,
-  lifts: [],
-  pause: 1,
-};
-
 /** Where in its reply a segment stands, and the words of its sentence. */
 export type Place = Omit<Segment, "ids" | "sources" | "pauseS"> & {
   /** Spoken words of the segment. */
@@ -99,12 +87,12 @@ export function varied(rhythm: Rhythm, strength: number, random: Random): Rhythm
     semitones: rhythm.semitones * share,
     range: rhythm.range ** share,
     energy: rhythm.energy * share,
-    riseSemitones: Math.min(HIGHEST_RISE, rhythm.riseSemitones * share),
-    lifts: rhythm.lifts.map((lift) => ({ ...lift, atMostSemitones: lift.atMostSemitones * share })),
+    riseSemitones: Math.min(MAX_RISE, rhythm.riseSemitones * share),
+    lifts: rhythm.lifts.map((lift) => ({ ...lift, maxSemitones: lift.maxSemitones * share })),
     pause: rhythm.pause,
   };
 }
 
 const VARIATION = 0.12;
 const MAX_VARIATION = 0.25;
-const HIGHEST_RISE = 5;
+const MAX_RISE = 5;

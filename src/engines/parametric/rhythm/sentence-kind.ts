@@ -79,7 +79,7 @@ export function comparable(word: string): string {
   return inside.toLowerCase().replaceAll("’", "'");
 }
 
-/** How many words a text has, counted to `most` at most; in scripts without spaces each character is one. */
+/** How many words a text has, counted to `max` at most; in scripts without spaces each character is one. */
 export function countWords(text: string, max: number): number {
   let count = 0;
   for (const [piece] of text.matchAll(/\S+/gu)) {

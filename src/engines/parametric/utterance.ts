@@ -6,6 +6,7 @@ import type { Kernel } from "./kernel/kernel.ts";
 import { MouthHeard, mouthPlan } from "./mouth.ts";
 import type { Network } from "./network.ts";
 import { TAIL_S } from "./pauses.ts";
+import { Prefetch } from "./prefetch.ts";
 import { type Occasion, rhythmOf } from "./rhythm/rhythm.ts";
 import type { SegmentSource } from "./segments.ts";
 import { type Manner, planSentence, sentenceAudio } from "./sentence.ts";
@@ -106,27 +107,4 @@ export async function* speakSegments(parts: UtteranceParts): AsyncGenerator<Fram
   }
   if (!builder.isEmpty) yield* emit();
   return { stop: "finished", spoken: source.text };
-}
-
-/** Makes things one after another, at most one of them before it is asked for. */
-export class Prefetch<T> {
-  readonly #make: () => Promise<T>;
-  #made: Promise<T> | null = null;
-
-  constructor(make: () => Promise<T>) {
-    this.#make = make;
-  }
-
-  /** Begins the next one, unless that has begun. What goes wrong is thrown by {@link next}, if anyone asks. */
-  start(): void {
-    if (this.#made !== null) return;
-    this.#made = this.#make();
-    this.#made.catch(() => {});
-  }
-
-  next(): Promise<T> {
-    const made = this.#made ?? this.#make();
-    this.#made = null;
-    return made;
-  }
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { Prefetch } from "../../../src/engines/parametric/prefetch.ts";
 import { Turnstile } from "../../../src/engines/parametric/turnstile.ts";
-import { Prefetch } from "../../../src/engines/parametric/utterance.ts";
 import { never } from "../../model/scripts.ts";
 
 describe("A turnstile", () => {

@@ -1,4 +1,4 @@
-import { type Manifest, type Shapes, tensorsOf, transformerShapes } from "../manifest.ts";
+import { type Manifest, namesOf, type Shapes, tensorsOf, transformerShapes } from "../manifest.ts";
 import { mimiEncoder } from "../mimi/encoder-graph.ts";
 import type { Precision } from "../model.ts";
 import type { Quantisation } from "../quantised-weights.ts";
@@ -62,8 +62,6 @@ export function quantisationOf(config: Qwen3TtsConfig, precision: Exclude<Precis
   const bits = precision === "int4" ? 4 : 8;
   const talker = transformerShapes(NAMES.talker, config.talker);
   const predictor = transformerShapes(NAMES.predictor, config.predictor);
-  const namesOf = (shapes: Shapes, rank: number): string[] =>
-    shapes.filter(([, shape]) => shape.length === rank).map(([name]) => name);
   const heads = Array.from({ length: config.codebooks - 1 }, (_, at) => `${NAMES.predictorHead(at)}.weight`);
   const projection = isProjected(config) ? [NAMES.projection] : [];
   const fine = [

@@ -1,7 +1,7 @@
 import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import { joined } from "../../../audio/joined.ts";
 import { loudnessOf } from "../../../audio/loudness.ts";
-import { drawReading, editContour, type Register } from "../delivery.ts";
+import { drawProsody, editContour, type Register } from "../delivery.ts";
 import { BINS, HOP_SAMPLES, SPECTRUM_VALUES, VOICED_ABOVE_HZ } from "../geometry.ts";
 import { pulseStrength } from "../hold.ts";
 import type { Kernel } from "../kernel/kernel.ts";
@@ -47,7 +47,7 @@ export async function decodeRehearsed(
   const decoded: Decoded[] = [];
   for (const timing of timings.slice(0, ALOUD)) {
     const plan = await planContour(network, timing);
-    editContour(plan, drawReading(timing.ids, 0, createRandom(0n, 0, "delivery")), register);
+    editContour(plan, drawProsody(timing.ids, 0, createRandom(0n, 0, "delivery")), register);
     const span = speechSpan(plan);
     const stream = new SpectrumStream(network, forDecoder(plan, { decoderPitch }), span);
     const spectra: Spectra[] = [];

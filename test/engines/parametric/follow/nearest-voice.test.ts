@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nearestVoice } from "../../../../src/engines/parametric/follow/start.ts";
+import { nearestVoice } from "../../../../src/engines/parametric/follow/nearest-voice.ts";
 import { createVoices } from "../../../../src/engines/parametric/speakers.ts";
 
 const own = { centre: Math.log(200), deviations: new Float32Array(0), sentences: [] };

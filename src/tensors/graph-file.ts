@@ -186,13 +186,6 @@ export const TYPES = {
   ...{ bool: 9, float16: 10, bfloat16: 16 },
 };
 
-function typeOf(data: ConstantData): number {
-  if (data instanceof Float32Array) return TYPES.float32;
-  if (data instanceof Uint8Array) return TYPES.uint8;
-  if (data instanceof Int8Array) return TYPES.int8;
-  return data instanceof Int32Array ? TYPES.int32 : TYPES.int64;
-}
-
 /** The fields of an attribute. */
 export function attribute(name: string, value: Attribute): Field[] {
   if (typeof value === "number") {
@@ -223,6 +216,13 @@ export function valueInfo(name: string, type: ElementType, shape: Dimensions): F
     message(1, [typeof size === "number" ? integer(1, size) : text(2, size)]),
   );
   return [text(1, name), message(2, [message(1, [integer(1, TYPES[type]), message(2, sizes)])])];
+}
+
+function typeOf(data: ConstantData): number {
+  if (data instanceof Float32Array) return TYPES.float32;
+  if (data instanceof Uint8Array) return TYPES.uint8;
+  if (data instanceof Int8Array) return TYPES.int8;
+  return data instanceof Int32Array ? TYPES.int32 : TYPES.int64;
 }
 
 /** What stands ahead of that many bytes. */

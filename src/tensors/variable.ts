@@ -50,28 +50,12 @@ export function fromHalfFloats(bits: Uint16Array): Float32Array {
 
 let table: Float32Array | null = null;
 
-function numberOf(bits: number): number {
-  const sign = bits & 0x8000 ? -1 : 1;
-  const exponent = (bits >> 10) & 31;
-  const fraction = bits & 1_023;
-  if (exponent === 0) return sign * fraction * 2 ** -24;
-  if (exponent === 31) return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
-  return sign * (1 + fraction / 1_024) * 2 ** (exponent - 15);
-}
-
 /** The float32 values of bfloat16 numbers, given as their bits: each is the upper half of a float32. */
 export function fromBrainFloats(bits: Uint16Array): Float32Array {
   const words = new Uint32Array(bits.length);
   for (let at = 0; at < bits.length; at++) words[at] = bits[at]! << 16;
   return new Float32Array(words.buffer);
 }
-
-/** The exponent's bits of each type: a number is neither finite nor a number where all are set. */
-const EXPONENT: Readonly<Record<FloatType, number>> = {
-  float32: 0x7f80_0000,
-  float16: 0x7c00,
-  bfloat16: 0x7f80,
-};
 
 /** Where the first number is that is NaN or infinite, counted in numbers; -1 where all are finite. */
 export function firstUnfinite(type: FloatType, bytes: Uint8Array): number {
@@ -87,3 +71,19 @@ export function firstUnfinite(type: FloatType, bytes: Uint8Array): number {
   }
   return -1;
 }
+
+function numberOf(bits: number): number {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >> 10) & 31;
+  const fraction = bits & 1_023;
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  if (exponent === 31) return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
+  return sign * (1 + fraction / 1_024) * 2 ** (exponent - 15);
+}
+
+/** The exponent's bits of each type: a number is neither finite nor a number where all are set. */
+const EXPONENT: Readonly<Record<FloatType, number>> = {
+  float32: 0x7f80_0000,
+  float16: 0x7c00,
+  bfloat16: 0x7f80,
+};

@@ -167,7 +167,7 @@ export function unsigned(value: number): number[] {
 }
 
 /** LEB128 with a sign: how it writes constants. */
-export function signed(value: number): number[] {
+function signed(value: number): number[] {
   const low = value & 0x7f;
   const rest = value >> 7;
   return (rest === 0 && low < 0x40) || (rest === -1 && low >= 0x40) ? [low] : [low | 0x80, ...signed(rest)];

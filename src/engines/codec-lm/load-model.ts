@@ -87,34 +87,6 @@ export async function loadModel<Settings>(
   }
 }
 
-/** Opens the transformers of what was built, and the batch that computes them. */
-async function openBatch(
-  { codes, decoder, embeddings, depthDecoder, ...built }: Omit<Built<never>, "settingsOf" | "prepare">,
-  positions: number,
-  transformers: Weights,
-  opened: Opened,
-  setup: Setup,
-): Promise<FrameBatch> {
-  const { precision, places = 1 } = setup;
-  const minRows = minRowsOf(precision);
-  const backbone = { ...built.backbone, sizes: { ...built.backbone.sizes, positions } };
-  await embeddings.preload();
-  const large = await opened.session(backboneGraph(transformers, backbone), transformers, backbone.name);
-  const small = await opened.session(
-    depthDecoderGraph(transformers, depthDecoder),
-    transformers,
-    depthDecoder.name,
-  );
-  const model: FrameModel = {
-    ...{ codes, decoder, embeddings, positions },
-    width: backbone.sizes.width,
-    codebooks: depthDecoder.sizes.codebooks,
-    backbone: new Backbone(large, backbone.sizes, places, minRows),
-    depthDecoder: new DepthDecoder(small, depthDecoder.sizes, places, minRows),
-  };
-  return new FrameBatch(model, setup);
-}
-
 /** What is open of a checkpoint: it is closed together, what was opened last first. */
 export class Opened {
   readonly #setup: Setup;
@@ -172,4 +144,32 @@ export class Opened {
   async close(): Promise<void> {
     for (const release of this.#releases.splice(0).reverse()) await release();
   }
+}
+
+/** Opens the transformers of what was built, and the batch that computes them. */
+async function openBatch(
+  { codes, decoder, embeddings, depthDecoder, ...built }: Omit<Built<never>, "settingsOf" | "prepare">,
+  positions: number,
+  transformers: Weights,
+  opened: Opened,
+  setup: Setup,
+): Promise<FrameBatch> {
+  const { precision, places = 1 } = setup;
+  const minRows = minRowsOf(precision);
+  const backbone = { ...built.backbone, sizes: { ...built.backbone.sizes, positions } };
+  await embeddings.preload();
+  const large = await opened.session(backboneGraph(transformers, backbone), transformers, backbone.name);
+  const small = await opened.session(
+    depthDecoderGraph(transformers, depthDecoder),
+    transformers,
+    depthDecoder.name,
+  );
+  const model: FrameModel = {
+    ...{ codes, decoder, embeddings, positions },
+    width: backbone.sizes.width,
+    codebooks: depthDecoder.sizes.codebooks,
+    backbone: new Backbone(large, backbone.sizes, places, minRows),
+    depthDecoder: new DepthDecoder(small, depthDecoder.sizes, places, minRows),
+  };
+  return new FrameBatch(model, setup);
 }

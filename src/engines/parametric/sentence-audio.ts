@@ -126,16 +126,6 @@ const AUDIBLE_RMS = 0.00056;
 /** A voiced plosive is heard up to 37.5 ms after the plan's energy has begun to rise. */
 const MAX_RISE_FRAMES = 4;
 
-function rms(samples: Float32Array): number {
-  let sum = 0;
-  for (const sample of samples) sum += sample * sample;
-  return Math.sqrt(sum / samples.length);
-}
-
-function fade(hop: Float32Array, gain: (part: number) => number): void {
-  for (let i = 0; i < hop.length; i++) hop[i]! *= gain(i / hop.length);
-}
-
 /** Where in an utterance the frames of a plan are heard. */
 export interface Placement {
   /** Samples of the utterance before the segment's first, and the plan's frame that this one belongs to. */
@@ -151,4 +141,14 @@ export interface Placement {
  */
 export function sampleOf({ atSample, frame, endFrame }: Placement, ofFrame: number): number {
   return atSample + Math.max(0, Math.min(ofFrame, endFrame) - frame) * HOP_SAMPLES;
+}
+
+function rms(samples: Float32Array): number {
+  let sum = 0;
+  for (const sample of samples) sum += sample * sample;
+  return Math.sqrt(sum / samples.length);
+}
+
+function fade(hop: Float32Array, gain: (part: number) => number): void {
+  for (let i = 0; i < hop.length; i++) hop[i]! *= gain(i / hop.length);
 }

@@ -87,31 +87,6 @@ export function soundEnd(energy: Float32Array, from: number, to: number, limit =
   return end;
 }
 
-/** The first frame that is heard of the sound that `planned` lies in or before; without a pause before it, `planned`. */
-function soundStart(energy: Float32Array, planned: number, until: number): number {
-  const isHeard = (frame: number) => (energy[frame] ?? SILENT) >= AUDIBLE_ENERGY;
-  let start = planned;
-  if (isHeard(start)) {
-    const earliest = Math.max(0, planned - MAX_EARLY_FRAMES);
-    while (start > earliest && isHeard(start - 1)) start--;
-    return start > 0 && isHeard(start - 1) ? planned : start;
-  }
-  while (start < until - 1 && !isHeard(start)) start++;
-  return start;
-}
-
-const SILENT = Number.NEGATIVE_INFINITY;
-
-/**
- * 37.5 ms: how much earlier than its durations say the network sounds. It lies in the network and not in how its frames
- * become a waveform: pitch and energy, which it plans for those durations, lead them as the sound does. Found at words that
- * begin with an "s" or "sh" behind a vowel (70, both speakers: 42 ms in the middle) or end with one before a vowel
- * (28: 30 ms), and as the rise of the energy before the first phoneme (38 ms).
- */
-const EARLY_FRAMES = 3;
-/** 100 ms: behind a pause a word sounds at most so much before it is planned. */
-const MAX_EARLY_FRAMES = 8;
-
 /** The words of an utterance as their audio is given: each once, with the samples in which it begins. */
 export class WordsHeard {
   readonly #maxSamples: number;
@@ -173,6 +148,31 @@ export class WordsHeard {
     return count;
   }
 }
+
+/** The first frame that is heard of the sound that `planned` lies in or before; without a pause before it, `planned`. */
+function soundStart(energy: Float32Array, planned: number, until: number): number {
+  const isHeard = (frame: number) => (energy[frame] ?? SILENT) >= AUDIBLE_ENERGY;
+  let start = planned;
+  if (isHeard(start)) {
+    const earliest = Math.max(0, planned - MAX_EARLY_FRAMES);
+    while (start > earliest && isHeard(start - 1)) start--;
+    return start > 0 && isHeard(start - 1) ? planned : start;
+  }
+  while (start < until - 1 && !isHeard(start)) start++;
+  return start;
+}
+
+const SILENT = Number.NEGATIVE_INFINITY;
+
+/**
+ * 37.5 ms: how much earlier than its durations say the network sounds. It lies in the network and not in how its frames
+ * become a waveform: pitch and energy, which it plans for those durations, lead them as the sound does. Found at words that
+ * begin with an "s" or "sh" behind a vowel (70, both speakers: 42 ms in the middle) or end with one before a vowel
+ * (28: 30 ms), and as the rise of the energy before the first phoneme (38 ms).
+ */
+const EARLY_FRAMES = 3;
+/** 100 ms: behind a pause a word sounds at most so much before it is planned. */
+const MAX_EARLY_FRAMES = 8;
 
 /** Without what encloses it, and without spaces and signs that nobody sees. "f(x)" and "dogs’" are left whole. */
 function trimmed(text: string, { from, to }: Span): Span {

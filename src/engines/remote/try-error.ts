@@ -44,6 +44,18 @@ export function checkStatus({ status, headers }: AnswerHead): void {
   throw permanentError(`refused the request (${status}): check model, voices and format`);
 }
 
+/** What was thrown on the way to an answer, or in the middle of one, as what became of a try. */
+export function asTryError(thrown: unknown, hasBegun: boolean): TryError {
+  if (thrown instanceof TryError) return thrown;
+  const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
+  const shown = /^[A-Z][A-Z0-9_]{2,60}$/.test(code) ? ` (${code})` : "";
+  if (code === "HPE_HEADER_OVERFLOW") return new TryError(`sent headers without end${shown}`);
+  if (code.startsWith("HPE_")) return new TryError(`sent what is no HTTP${shown}`);
+  if (hasBegun) return new TryError(`broke off in the middle of speech${shown}`);
+  if (["ECONNRESET", "EPIPE", ""].includes(code)) return new TryError(`broke off the connection${shown}`);
+  return new TryError(`cannot be reached${shown}: check that it runs, and urls`);
+}
+
 function askedWaitMs(headers: AnswerHead["headers"]): number | null {
   const asked = new Headers();
   for (const name of ["retry-after", "retry-after-ms"]) {
@@ -58,15 +70,3 @@ const NOT_PASSING: Readonly<Record<number, string>> = {
   403: "does not let this key use the model (403): check keyFile or keyEnv, and model",
   404: "has no such route or model (404): check urls, which usually end in /v1, and model",
 };
-
-/** What was thrown on the way to an answer, or in the middle of one, as what became of a try. */
-export function asTryError(thrown: unknown, hasBegun: boolean): TryError {
-  if (thrown instanceof TryError) return thrown;
-  const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
-  const shown = /^[A-Z][A-Z0-9_]{2,60}$/.test(code) ? ` (${code})` : "";
-  if (code === "HPE_HEADER_OVERFLOW") return new TryError(`sent headers without end${shown}`);
-  if (code.startsWith("HPE_")) return new TryError(`sent what is no HTTP${shown}`);
-  if (hasBegun) return new TryError(`broke off in the middle of speech${shown}`);
-  if (["ECONNRESET", "EPIPE", ""].includes(code)) return new TryError(`broke off the connection${shown}`);
-  return new TryError(`cannot be reached${shown}: check that it runs, and urls`);
-}

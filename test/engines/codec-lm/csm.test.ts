@@ -16,7 +16,7 @@ import type { GraphFile } from "../../../src/tensors/graph-file.ts";
 import { openBoundSession } from "../../../src/tensors/session.ts";
 import { openWeights } from "../../../src/tensors/weights-folder.ts";
 import { readTokenizer } from "../../../src/tokens/tokenizer-file.ts";
-import { type Arrays, assertNear, CSM, openCheckpoint, readArrays, readCase } from "./goldens.ts";
+import { type Arrays, assertNear, CSM, FP32, openCheckpoint, readArrays, readCase } from "./goldens.ts";
 import { spoken } from "./spoken.ts";
 import { depthLogits, readUnevenly } from "./transformers.ts";
 
@@ -74,13 +74,6 @@ async function filesIn(folder: string): Promise<Record<string, string>> {
   return Object.fromEntries((await readdir(folder)).map((name) => [name, join(folder, name)]));
 }
 
-const WHOLE = {
-  threads: 1,
-  precision: "fp32",
-  cacheFolder: "",
-  signal: new AbortController().signal,
-} as const;
-
 describe("a CSM in float32", () => {
   const models = new Map<string, CodecLanguageModel>();
   let halfWidth: string;
@@ -88,8 +81,8 @@ describe("a CSM in float32", () => {
   before(async () => {
     const shards = await filesIn(join(CSM, "csm-tiny-bf16"));
     halfWidth = await linked({ ...shards, "tokenizer.json": join(TINY, "tokenizer.json") });
-    models.set("csm-tiny", await openCheckpoint(TINY, WHOLE));
-    models.set("csm-tiny-bf16", await openCheckpoint(halfWidth, WHOLE));
+    models.set("csm-tiny", await openCheckpoint(TINY, FP32));
+    models.set("csm-tiny-bf16", await openCheckpoint(halfWidth, FP32));
   });
 
   after(async () => {
@@ -169,7 +162,7 @@ describe("a CSM in fewer bits", () => {
   });
   after(() => rm(dirname(cacheFolder), { recursive: true }));
 
-  const opened = (precision: "int8" | "int4", folder = TINY, signal = WHOLE.signal) =>
+  const opened = (precision: "int8" | "int4", folder = TINY, signal = FP32.signal) =>
     openCheckpoint(folder, { threads: 1, precision, cacheFolder, signal });
 
   test("chooses the same codes with 8, where only texts are read", async () => {
@@ -342,7 +335,7 @@ describe("the folder of a checkpoint", () => {
     assert.ok(problems.includes(`${unexpected} is not one of the model's tensors.`));
     // The tokenizer's tokens are more than the embedding's rows then.
     assert.equal(problems.length, 9 + 1 + 2 * 12 + 1);
-    await assert.rejects(openCheckpoint(folder, WHOLE), /And 33 more/);
+    await assert.rejects(openCheckpoint(folder, FP32), /And 33 more/);
   });
 
   test("needs both embeddings where they are not shared", async () => {

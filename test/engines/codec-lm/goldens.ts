@@ -71,3 +71,11 @@ export function assertNear(
   }
   assert.ok(furthest <= tolerance, `${what} is ${furthest} off; ${tolerance} is allowed`);
 }
+
+/** A model in float32, as small as it can be run. */
+export const FP32 = {
+  threads: 1,
+  precision: "fp32",
+  cacheFolder: "",
+  signal: new AbortController().signal,
+} as const;

@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { createParametricModel } from "../../../src/engines/parametric/model.ts";
 import { markPauseS, widenMarkPauses } from "../../../src/engines/parametric/pauses.ts";
 import type { Plan } from "../../../src/engines/parametric/plan.ts";
 import type { SpeechModel } from "../../../src/model/speech-model.ts";
-import { hear, soundIn } from "./listening.ts";
-import { tables, VOICE_DIR } from "./voice.ts";
+import { hear, openVoice, soundIn } from "./listening.ts";
 
 const HALVES = [
   ["I wanted to call you", "but it was late already."],
@@ -15,7 +13,7 @@ const HALVES = [
 describe("Inside a sentence", () => {
   let model: SpeechModel;
   before(async () => {
-    model = await createParametricModel({ voiceDir: VOICE_DIR, tables: await tables() });
+    model = await openVoice();
   });
   after(() => model.close());
 

@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { createParametricModel } from "../../../src/engines/parametric/model.ts";
 import { unusedKnobs } from "../../../src/engines/parametric/preset.ts";
 import type { Delivery, Preset } from "../../../src/model/script.ts";
 import type { SpeechModel } from "../../../src/model/speech-model.ts";
 import { bytesOf, speakAll } from "../../model/scripts.ts";
-import { tables, VOICE_DIR } from "./voice.ts";
+import { openVoice } from "./listening.ts";
 
 let model: SpeechModel;
 before(async () => {
-  model = await createParametricModel({ voiceDir: VOICE_DIR, tables: await tables() });
+  model = await openVoice();
 });
 after(() => model.close());
 

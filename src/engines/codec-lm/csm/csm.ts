@@ -23,6 +23,22 @@ export const csm: Architecture = {
   checkGeneration: (generation) => void settingsOf(generation, NOTHING_ASKED),
 };
 
+export function csmBackbone({ backbone, codes }: CsmConfig): BackboneParts {
+  const { backbone: stem, head } = NAMES;
+  return { name: "CSM's backbone", stem, head, sizes: { ...backbone, codes } };
+}
+
+export function csmDepthDecoder({ backbone, depth, codes, codebooks }: CsmConfig): DepthDecoderParts {
+  return {
+    name: "CSM's depth decoder",
+    stem: NAMES.depth,
+    projection: { stem: NAMES.projector },
+    sizes: { transformer: depth, rowWidth: backbone.width, codes, codebooks },
+    writeHead: (into, x, at) =>
+      into.productWithPart(x, NAMES.depthHeads, [codebooks - 1, depth.width, codes], at),
+  };
+}
+
 async function describe(folder: string, fields: Fields): Promise<Checkpoint> {
   const config = csmConfig(fields);
   const { backbone, depth, codec, codebooks } = config;
@@ -75,22 +91,6 @@ async function build(config: CsmConfig, loading: Loading): Promise<Built<Generat
     backbone: csmBackbone(config),
     depthDecoder: csmDepthDecoder(config),
     prepare: preparing({ config, loading, embeddings, encoder, decoder }),
-  };
-}
-
-export function csmBackbone({ backbone, codes }: CsmConfig): BackboneParts {
-  const { backbone: stem, head } = NAMES;
-  return { name: "CSM's backbone", stem, head, sizes: { ...backbone, codes } };
-}
-
-export function csmDepthDecoder({ backbone, depth, codes, codebooks }: CsmConfig): DepthDecoderParts {
-  return {
-    name: "CSM's depth decoder",
-    stem: NAMES.depth,
-    projection: { stem: NAMES.projector },
-    sizes: { transformer: depth, rowWidth: backbone.width, codes, codebooks },
-    writeHead: (into, x, at) =>
-      into.productWithPart(x, NAMES.depthHeads, [codebooks - 1, depth.width, codes], at),
   };
 }
 

@@ -64,17 +64,6 @@ const PENALTY_UNIT = 0.1;
 /** As the contract has it. */
 const PENALTY_WINDOW = 20;
 
-function penaltyOf({
-  repetitionPenalty = 0,
-  penaltyWindow = PENALTY_WINDOW,
-}: SamplingParams): RepetitionPenalty | null {
-  if (repetitionPenalty === 0) return null;
-  return { of: (score) => score - PENALTY_UNIT * repetitionPenalty, window: penaltyWindow };
-}
-
-/** The code that all of an ending frame are: it has no penalty. */
-const END = 0;
-
 /** How CSM speaks one utterance. */
 export function csmSequenceState(
   prompt: Float32Array,
@@ -101,3 +90,14 @@ export function csmSequenceState(
     },
   };
 }
+
+function penaltyOf({
+  repetitionPenalty = 0,
+  penaltyWindow = PENALTY_WINDOW,
+}: SamplingParams): RepetitionPenalty | null {
+  if (repetitionPenalty === 0) return null;
+  return { of: (score) => score - PENALTY_UNIT * repetitionPenalty, window: penaltyWindow };
+}
+
+/** The code that all of an ending frame are: it has no penalty. */
+const END = 0;

@@ -29,6 +29,22 @@ export const qwen3Tts: Architecture = {
 /** A clip and some minutes: the talker itself has 32,768. */
 const POSITIONS = 1_024;
 
+export function talkerOf({ talker, rows }: Qwen3TtsConfig): BackboneParts {
+  const { talker: stem, head } = NAMES;
+  return { name: "The talker", stem, head, sizes: { ...talker, codes: rows } };
+}
+
+export function codePredictorOf(config: Qwen3TtsConfig): DepthDecoderParts {
+  const { talker, predictor, codes, codebooks } = config;
+  return {
+    name: "The code predictor",
+    stem: NAMES.predictor,
+    projection: isProjected(config) ? { stem: NAMES.projection, hasBias: true } : null,
+    sizes: { transformer: predictor, rowWidth: talker.width, codes, codebooks },
+    writeHead: (into, x, at) => into.linear(x, NAMES.predictorHead(at), predictor.width, codes),
+  };
+}
+
 async function describe(folder: string, fields: Fields): Promise<Checkpoint> {
   const config = await qwen3TtsConfig(folder, fields);
   const { ids, talker, predictor, codebooks } = config;
@@ -112,22 +128,6 @@ async function build(config: Qwen3TtsConfig, loading: Loading): Promise<Built<Ge
       const state = qwen3TtsSequenceState(read, settings, rngOf(utterance), sound, config);
       return { state, read: turns, heard: turns };
     },
-  };
-}
-
-export function talkerOf({ talker, rows }: Qwen3TtsConfig): BackboneParts {
-  const { talker: stem, head } = NAMES;
-  return { name: "The talker", stem, head, sizes: { ...talker, codes: rows } };
-}
-
-export function codePredictorOf(config: Qwen3TtsConfig): DepthDecoderParts {
-  const { talker, predictor, codes, codebooks } = config;
-  return {
-    name: "The code predictor",
-    stem: NAMES.predictor,
-    projection: isProjected(config) ? { stem: NAMES.projection, hasBias: true } : null,
-    sizes: { transformer: predictor, rowWidth: talker.width, codes, codebooks },
-    writeHead: (into, x, at) => into.linear(x, NAMES.predictorHead(at), predictor.width, codes),
   };
 }
 

@@ -84,25 +84,6 @@ const PENALTY_UNIT = 1 / 60;
 /** As the contract has it. */
 const PENALTY_WINDOW = 20;
 
-/** The reference's, over all frames; or the one that is asked for, over those of its window. */
-function penaltyOf(
-  fields: Fields,
-  { repetitionPenalty, penaltyWindow = PENALTY_WINDOW }: SamplingParams,
-): RepetitionPenalty {
-  const isAsked = repetitionPenalty !== undefined;
-  const factor = isAsked ? 1 + PENALTY_UNIT * repetitionPenalty : fields.positive("repetition_penalty", 1.05);
-  return {
-    of: (score) => (score < 0 ? score * factor : score / factor),
-    window: isAsked ? penaltyWindow : null,
-  };
-}
-
-/** The reference chooses a first code `max_new_tokens` times; the last one does not become a frame. */
-function maxFramesOf(generation: Fields, given: Fields, asked: number | undefined): number {
-  if (given.has("max_new_tokens")) return given.whole("max_new_tokens", undefined, 2) - 1;
-  return asked ?? generation.whole("max_new_tokens", 2_048, 2) - 1;
-}
-
 /** What Qwen3-TTS reads: rows before the first frame, and text beside the frames. */
 export interface ReadText {
   /** [n, width] */
@@ -140,9 +121,6 @@ export function qwen3TtsSequenceState(
   };
 }
 
-/** Frames that come before the end may. */
-const MIN_FRAMES = 2;
-
 /**
  * The logits by which the first code of a frame is chosen, in the order of the reference's logit processors: what was
  * chosen before is made less likely, the end is not chosen among the first two, and what only controls never is.
@@ -161,3 +139,25 @@ export function firstCodeLogits(
   scores[ids.end] = end;
   return scores;
 }
+
+/** The reference's, over all frames; or the one that is asked for, over those of its window. */
+function penaltyOf(
+  fields: Fields,
+  { repetitionPenalty, penaltyWindow = PENALTY_WINDOW }: SamplingParams,
+): RepetitionPenalty {
+  const isAsked = repetitionPenalty !== undefined;
+  const factor = isAsked ? 1 + PENALTY_UNIT * repetitionPenalty : fields.positive("repetition_penalty", 1.05);
+  return {
+    of: (score) => (score < 0 ? score * factor : score / factor),
+    window: isAsked ? penaltyWindow : null,
+  };
+}
+
+/** The reference chooses a first code `max_new_tokens` times; the last one does not become a frame. */
+function maxFramesOf(generation: Fields, given: Fields, asked: number | undefined): number {
+  if (given.has("max_new_tokens")) return given.whole("max_new_tokens", undefined, 2) - 1;
+  return asked ?? generation.whole("max_new_tokens", 2_048, 2) - 1;
+}
+
+/** Frames that come before the end may. */
+const MIN_FRAMES = 2;

@@ -100,36 +100,12 @@ export class FramesOut {
   }
 }
 
-/** Begins where something else ended, a step away, and comes to its own over 10 ms. */
-function smooth(samples: Float32Array, step: number): void {
-  if (Math.abs(step) <= STEP) return;
-  for (let at = 0; at < FADE_SAMPLES; at++) {
-    samples[at]! += (step * (1 + Math.cos((Math.PI * at) / (FADE_SAMPLES - 1)))) / 2;
-  }
-}
-
-function fade(samples: Float32Array): void {
-  const from = samples.length - FADE_SAMPLES;
-  for (let at = 0; at < FADE_SAMPLES; at++) samples[from + at]! *= 1 - (at + 1) / FADE_SAMPLES;
-}
-
-/** Half as many filters of the second order. */
-const ORDER = 8;
-
-interface Section {
-  readonly gain: number;
-  /** Of the output one and two samples ago. */
-  readonly feedback: readonly [number, number];
-  /** Input and output one and two samples ago. */
-  readonly memory: Float64Array;
-}
-
 /**
  * Takes out what lies above a frequency, as a telephone does, and holds nothing back (Butterworth of the eighth order by the
  * bilinear transform; Oppenheim & Schafer, "Discrete-Time Signal Processing", 7.2). At 1.3 times the frequency it is 20 dB
  * down. What it gives goes on from piece to piece.
  */
-export class LowPass {
+class LowPass {
   readonly #sections: readonly Section[];
 
   /** @param cutoffHz where it is 3 dB down; below 12 kHz */
@@ -165,4 +141,28 @@ export class LowPass {
       memory.set([x1, x2, y1, y2]);
     }
   }
+}
+
+/** Begins where something else ended, a step away, and comes to its own over 10 ms. */
+function smooth(samples: Float32Array, step: number): void {
+  if (Math.abs(step) <= STEP) return;
+  for (let at = 0; at < FADE_SAMPLES; at++) {
+    samples[at]! += (step * (1 + Math.cos((Math.PI * at) / (FADE_SAMPLES - 1)))) / 2;
+  }
+}
+
+function fade(samples: Float32Array): void {
+  const from = samples.length - FADE_SAMPLES;
+  for (let at = 0; at < FADE_SAMPLES; at++) samples[from + at]! *= 1 - (at + 1) / FADE_SAMPLES;
+}
+
+/** Half as many filters of the second order. */
+const ORDER = 8;
+
+interface Section {
+  readonly gain: number;
+  /** Of the output one and two samples ago. */
+  readonly feedback: readonly [number, number];
+  /** Input and output one and two samples ago. */
+  readonly memory: Float64Array;
 }

@@ -54,6 +54,29 @@ export function learnSoundMap(own: OwnSpeech, heard: Heard): SoundMap {
   return { kinds: KINDS, signs, frame, gains, meant };
 }
 
+/**
+ * The same map, corrected by what a rehearsal gave: what all gains were to do to the mean of our sound, and what they
+ * did (a frame's kind is seen in its description, not in its sound, and neighbouring frames sound together); and by some
+ * of what lacks still in the spectrum of the loud sounds. The loudness stays.
+ */
+export function mendedMap(map: SoundMap, bare: Float32Array, mapped: Float32Array, heard: Heard): SoundMap {
+  const { bandLimit } = map.frame;
+  const [before, after] = [meanSpectrum(bare), meanSpectrum(mapped)];
+  const [ours, theirs] = [powerSpectrum(mapped), powerSpectrum(heard.sound)];
+  const lacking = map.meant.map((gain, band) => gain - (after[band]! - before[band]!));
+  const loud = levelled(
+    theirs.map((value, band) => value - ours[band]!),
+    bandLimit,
+  );
+  const correction = lacking.map((value, band) => {
+    const inLoud = LOUD_SHARE * heard.strength * loud[band]!;
+    const lacks = within(MENDED * value, -MAX_MENDED, MAX_MENDED) + within(inLoud, -MAX_MENDED, MAX_MENDED);
+    return edgeShare(band, bandLimit) * lacks;
+  });
+  const level = loudnessChange(ours, correction);
+  return { ...map, gains: map.gains.map((gain, at) => gain + correction[at % BANDS]! - level) };
+}
+
 /** Kinds moved to where their likes are. */
 function movedTowards(likes: Float64Array, kinds: SoundKinds): SoundKinds {
   let moved = kinds;
@@ -104,29 +127,6 @@ const KIND_SHARE = 0.6;
 const KIND_LIMIT = 10 * NEPERS;
 const MIN_BANDS = 12;
 const RETURN_OCTAVES = 0.6;
-
-/**
- * The same map, corrected by what a rehearsal gave: what all gains were to do to the mean of our sound, and what they
- * did (a frame's kind is seen in its description, not in its sound, and neighbouring frames sound together); and by some
- * of what lacks still in the spectrum of the loud sounds. The loudness stays.
- */
-export function mendedMap(map: SoundMap, bare: Float32Array, mapped: Float32Array, heard: Heard): SoundMap {
-  const { bandLimit } = map.frame;
-  const [before, after] = [meanSpectrum(bare), meanSpectrum(mapped)];
-  const [ours, theirs] = [powerSpectrum(mapped), powerSpectrum(heard.sound)];
-  const lacking = map.meant.map((gain, band) => gain - (after[band]! - before[band]!));
-  const loud = levelled(
-    theirs.map((value, band) => value - ours[band]!),
-    bandLimit,
-  );
-  const correction = lacking.map((value, band) => {
-    const inLoud = LOUD_SHARE * heard.strength * loud[band]!;
-    const lacks = within(MENDED * value, -MAX_MENDED, MAX_MENDED) + within(inLoud, -MAX_MENDED, MAX_MENDED);
-    return edgeShare(band, bandLimit) * lacks;
-  });
-  const level = loudnessChange(ours, correction);
-  return { ...map, gains: map.gains.map((gain, at) => gain + correction[at % BANDS]! - level) };
-}
 
 /** Logarithm of the mean power. */
 function powerSpectrum(sound: Float32Array): Float64Array {

@@ -53,6 +53,23 @@ export function voicedOnly({
   return sound.filter((_, at) => isVoiced[Math.floor(at / BANDS)] === 1);
 }
 
+/** The pitch that the network gives one sentence. */
+export interface SentencePitch {
+  /** Natural logarithm of its median in hertz. */
+  readonly centre: number;
+  /** How far the logarithm of each frame that is heard as voiced is from that. */
+  readonly deviations: Float32Array;
+}
+
+/** The voice's own pitch over the rehearsed sentences. */
+export interface OwnPitch {
+  /** Median of the sentences' medians, as natural logarithm of hertz. */
+  readonly centre: number;
+  /** Of all sentences, sorted. */
+  readonly deviations: Float32Array;
+  readonly sentences: readonly SentencePitch[];
+}
+
 /** Finds something out once; when that fails, again the next time. */
 function once<T>(find: () => Promise<T>): () => Promise<T> {
   let found: Promise<T> | null = null;
@@ -82,23 +99,6 @@ export const REHEARSED: readonly string[] = [
   "The letters lay in the bottom drawer.",
   "Most of the children had already gone home when it began to snow.",
 ];
-
-/** The pitch that the network gives one sentence. */
-export interface SentencePitch {
-  /** Natural logarithm of its median in hertz. */
-  readonly centre: number;
-  /** How far the logarithm of each frame that is heard as voiced is from that. */
-  readonly deviations: Float32Array;
-}
-
-/** The voice's own pitch over the rehearsed sentences. */
-export interface OwnPitch {
-  /** Median of the sentences' medians, as natural logarithm of hertz. */
-  readonly centre: number;
-  /** Of all sentences, sorted. */
-  readonly deviations: Float32Array;
-  readonly sentences: readonly SentencePitch[];
-}
 
 async function ownPitch(network: Network, timings: readonly Timing[]): Promise<OwnPitch> {
   const sentences: SentencePitch[] = [];

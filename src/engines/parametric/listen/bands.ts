@@ -52,6 +52,16 @@ export function addBetweenBands(values: ArrayLike<number>, scale: number, out: F
 /** −120 dB below full scale under a window of 1200 samples. */
 const SILENT_POWER = 1e-7;
 
+/** How far the level of a sound [n, 40] moves: the standard deviation of its frames' log powers; 1 where it does not. */
+export function levelSpread(sound: Float32Array): number {
+  const levels = Array.from({ length: sound.length / BANDS }, (_, frame) => {
+    let power = 0;
+    for (let band = 0; band < BANDS; band++) power += Math.exp(sound[frame * BANDS + band]!);
+    return Math.log(power);
+  });
+  return deviation(levels) || 1;
+}
+
 function middlesHz(): Float64Array {
   const melOf = (hz: number) => 1127 * Math.log1p(hz / 700);
   const [from, to] = [melOf(MIN_HZ), melOf(MAX_BAND_HZ)];
@@ -90,14 +100,4 @@ for (let bin = 0; bin < BINS; bin++) {
   const low = above < 0 ? BANDS - 2 : Math.max(0, above - 1);
   LOWER[bin] = low;
   SHARE[bin] = Math.max(0, Math.min(1, (hz - BAND_HZ[low]!) / (BAND_HZ[low + 1]! - BAND_HZ[low]!)));
-}
-
-/** How far the level of a sound [n, 40] moves: the standard deviation of its frames' log powers; 1 where it does not. */
-export function levelSpread(sound: Float32Array): number {
-  const levels = Array.from({ length: sound.length / BANDS }, (_, frame) => {
-    let power = 0;
-    for (let band = 0; band < BANDS; band++) power += Math.exp(sound[frame * BANDS + band]!);
-    return Math.log(power);
-  });
-  return deviation(levels) || 1;
 }

@@ -3,10 +3,10 @@ import { joined } from "../../../audio/joined.ts";
 import type { SpeakerLabel } from "../../../model/conversation.ts";
 import type { Frame } from "../frame-decoder.ts";
 import type { SpokenFrame, SpokenTurn } from "../model.ts";
-import { Quiet } from "./quiet.ts";
+import { SilenceDetector } from "./silence-detector.ts";
 
 /** What was spoken of an utterance: its newest parts, as turns that its next part goes on from. */
-export class SaidBefore {
+export class SpokenHistory {
   readonly #speaker: SpeakerLabel;
   readonly #maxS: number;
   #turns: SpokenTurn[] = [];
@@ -22,11 +22,11 @@ export class SaidBefore {
   }
 
   /** A part that is spoken next. */
-  begin(): PartUnderWay {
-    return new PartUnderWay(this.#maxS > 0);
+  begin(): PartRecorder {
+    return new PartRecorder(this.#maxS > 0);
   }
 
-  add(part: PartUnderWay, text: string): void {
+  add(part: PartRecorder, text: string): void {
     if (this.#maxS === 0 || part.count === 0) return;
     const { codes, audio } = part.said;
     const turns = [...this.#turns, { speaker: this.#speaker, text, audio, codes }];
@@ -46,9 +46,9 @@ interface PartSaid {
 }
 
 /** Gathers what is spoken in one go. */
-class PartUnderWay {
+class PartRecorder {
   readonly #keeps: boolean;
-  readonly #quiet = new Quiet();
+  readonly #quiet = new SilenceDetector();
   readonly #frames: SpokenFrame[] = [];
   #count = 0;
 

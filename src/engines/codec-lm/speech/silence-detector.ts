@@ -13,7 +13,7 @@ export function isFaint(samples: Float32Array): boolean {
 }
 
 /** Watches speech for silence. */
-export class Quiet {
+export class SilenceDetector {
   #loudest = 0;
   #frames = 0;
 

@@ -9,7 +9,8 @@ import type { SpeechModel } from "../../../src/model/speech-model.ts";
 import { speakAll } from "../../model/scripts.ts";
 import { noise } from "./listen/signals.ts";
 import { syntheticVoice } from "./listen/synthetic-voice.ts";
-import { hear, openVoice } from "./listening.ts";
+import { hear } from "./listening.ts";
+import { openVoice } from "./open-voice.ts";
 
 const TEXT = "Hi. The birch canoe slid on the smooth planks. Glue the sheet to the dark blue background.";
 const GREETING: Turn = { speaker: "1", text: "Hello there.", audio: null };

@@ -9,7 +9,8 @@ import type { HeardVoice, SpeechModel } from "../../../src/model/speech-model.ts
 import { LONG_TEXT, never, type ScriptParts, scriptOf, speakAll } from "../../model/scripts.ts";
 import { finish } from "./listen/finish.ts";
 import { noise } from "./listen/signals.ts";
-import { hear, openVoice } from "./listening.ts";
+import { hear } from "./listening.ts";
+import { openVoice } from "./open-voice.ts";
 
 const CLIP_TEXT =
   "We met at the harbour, well before sunrise, and nobody had slept much. She told me that the boats were late again.";

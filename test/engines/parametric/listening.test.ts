@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { SpeechModel } from "../../../src/model/speech-model.ts";
 import { CountedText, SHORT_TEXT } from "../../model/scripts.ts";
-import { hear, medianPitchHz, openVoice, rms, shareAbove, soundIn } from "./listening.ts";
+import { hear, medianPitchHz, rms, shareAbove, soundIn } from "./listening.ts";
+import { openVoice } from "./open-voice.ts";
 
 describe("What is heard of the embedded voice", () => {
   let model: SpeechModel;

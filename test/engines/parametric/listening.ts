@@ -1,14 +1,7 @@
 import { SAMPLE_RATE_HZ } from "../../../src/audio/format.ts";
 import { joined } from "../../../src/audio/joined.ts";
-import { createParametricModel } from "../../../src/engines/parametric/model.ts";
 import type { SpeechModel } from "../../../src/model/speech-model.ts";
 import { type ScriptParts, speakAll } from "../../model/scripts.ts";
-import { tables, VOICE_DIR } from "./voice.ts";
-
-/** Opens the voice in the repository. The caller closes it. */
-export async function openVoice(): Promise<SpeechModel> {
-  return await createParametricModel({ voiceDir: VOICE_DIR, tables: await tables() });
-}
 
 /** All samples of an utterance in one array. */
 export async function hear(model: SpeechModel, parts: ScriptParts): Promise<Float32Array> {

@@ -3,7 +3,8 @@ import { after, before, describe, test } from "node:test";
 import { markPauseS, widenMarkPauses } from "../../../src/engines/parametric/pauses.ts";
 import type { Plan } from "../../../src/engines/parametric/plan.ts";
 import type { SpeechModel } from "../../../src/model/speech-model.ts";
-import { hear, openVoice, soundIn } from "./listening.ts";
+import { hear, soundIn } from "./listening.ts";
+import { openVoice } from "./open-voice.ts";
 
 const HALVES = [
   ["I wanted to call you", "but it was late already."],

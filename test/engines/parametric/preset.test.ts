@@ -4,7 +4,7 @@ import { unusedKnobs } from "../../../src/engines/parametric/preset.ts";
 import type { Delivery, Preset } from "../../../src/model/script.ts";
 import type { SpeechModel } from "../../../src/model/speech-model.ts";
 import { bytesOf, speakAll } from "../../model/scripts.ts";
-import { openVoice } from "./listening.ts";
+import { openVoice } from "./open-voice.ts";
 
 let model: SpeechModel;
 before(async () => {

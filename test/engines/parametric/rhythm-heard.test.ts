@@ -10,7 +10,8 @@ import { createVoices } from "../../../src/engines/parametric/speakers.ts";
 import { wordCount } from "../../../src/engines/parametric/spoken-words.ts";
 import type { SpeechModel } from "../../../src/model/speech-model.ts";
 import { EVEN } from "./even-rhythm.ts";
-import { hear, openVoice, soundIn } from "./listening.ts";
+import { hear, soundIn } from "./listening.ts";
+import { openVoice } from "./open-voice.ts";
 import { tables, VOICE_DIR } from "./voice.ts";
 
 describe("A plan in rhythm", () => {

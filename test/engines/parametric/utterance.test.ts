@@ -10,7 +10,7 @@ import {
   scriptOf,
   speakAll,
 } from "../../model/scripts.ts";
-import { openVoice } from "./listening.ts";
+import { openVoice } from "./open-voice.ts";
 
 describe("An utterance of the embedded voice", () => {
   let model: SpeechModel;

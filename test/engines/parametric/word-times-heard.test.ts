@@ -4,7 +4,7 @@ import { SAMPLE_RATE_HZ } from "../../../src/audio/format.ts";
 import { joined } from "../../../src/audio/joined.ts";
 import type { SpeechModel, SpokenWord } from "../../../src/model/speech-model.ts";
 import { scriptOf } from "../../model/scripts.ts";
-import { openVoice } from "./listening.ts";
+import { openVoice } from "./open-voice.ts";
 
 describe("the times of words, in the sound", () => {
   let model: SpeechModel;

@@ -1,7 +1,6 @@
 import { SPEAKERS } from "../catalogue/public-models.ts";
 import type { Checkpoint } from "../catalogue/residency.ts";
-import type { EndpointEvent } from "../engines/remote/endpoints.ts";
-import type { RemoteOptions } from "../engines/remote/remote-options.ts";
+import type { EndpointEvent, RemoteOptions } from "../engines/remote/dialect.ts";
 import type { Environment } from "../settings/environment.ts";
 import type { Settings } from "../settings/schema.ts";
 import { wrongSetting } from "../settings/settings-error.ts";

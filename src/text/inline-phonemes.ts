@@ -62,3 +62,14 @@ export function spokenSentences(text: string, readings: Readings): readonly Sent
   }
   return joined;
 }
+
+/** A text with the word alone in place of each `[word](/phonemes/)`. */
+export function withoutPhonemes(text: string): string {
+  let plain = "";
+  let at = 0;
+  for (const { from, to, word } of inlinePhonemes(text)) {
+    plain += text.slice(at, from) + word;
+    at = to;
+  }
+  return plain + text.slice(at);
+}

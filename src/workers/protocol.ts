@@ -2,7 +2,7 @@ import type { Encoding } from "../audio/encode/encoder.ts";
 import type { SpeakerLabel, Turn } from "../model/conversation.ts";
 import type { Delivery, Lexicon, Preset } from "../model/script.ts";
 import type { Frame, Piece, SpeechModel, SpeechReport } from "../model/speech-model.ts";
-import type { NativeGate, NativeGuard } from "./native-gate.ts";
+import type { NativeGate, NativeGuard } from "../threads/native-gate.ts";
 
 /** What a thread is started with. */
 export interface ThreadData {

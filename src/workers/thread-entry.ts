@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { type Frame, type Piece, SpeechFailedError, type SpeechModel } from "../model/speech-model.ts";
+import { guardOf } from "../threads/native-gate.ts";
 import { createBatchScheduler } from "./batch-scheduler.ts";
-import { guardOf } from "./native-gate.ts";
 import type { ModelModule, OpenMessage, ThreadData, ToHost, ToThread } from "./protocol.ts";
 import { createScheduler } from "./scheduler.ts";
 import { toWireError } from "./wire-error.ts";

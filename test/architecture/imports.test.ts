@@ -23,7 +23,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   engines: ["model", "audio", "text", "tensors", "tokens", "wasm", "client"],
   writers: ["model", "text", "files"],
   recognisers: ["model", "audio", "tensors", "tokens", "threads"],
-  workers: ["model", "audio"],
+  workers: ["model", "audio", "threads"],
   catalogue: ["model", "settings", "files"],
   tenancy: ["settings", "threads"],
   limits: ["contract", "settings"],

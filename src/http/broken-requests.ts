@@ -58,7 +58,8 @@ export function answerBrokenRequests(
     socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join("")}\r\n${body}`);
     if (next !== null) return;
     const { type } = failure;
-    metrics.ended({ route: "none", method: "none", status: 400, ending: "failed", seconds: null, type });
+    const http = { method: "none", status: 400 };
+    metrics.ended({ route: "none", http, ending: "failed", seconds: null, type });
     logger.info({ request_id: requestId, status: 400, end: "failed", error: failure.type }, "no request");
   });
 }

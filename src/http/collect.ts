@@ -8,7 +8,6 @@ import type { Prepared } from "../serving/prepare.ts";
 import type { ReadRequest } from "../serving/request-reader.ts";
 import type { Outcome } from "../serving/service.ts";
 import type { SpokenPiece } from "../serving/spoken-piece.ts";
-import { requesterOf } from "./caller.ts";
 import type { HttpDeps } from "./deps.ts";
 import { BASE64 } from "./send-whole.ts";
 
@@ -28,22 +27,20 @@ export async function collect(
   request: FastifyRequest,
   encoding: Encoding = "wav",
 ): Promise<Collected> {
-  const { keyId, signal, span, keep } = requesterOf(request);
+  const { caller } = request.tracked;
   const beganMs = performance.now();
-  const holding = await replies.enter(keyId, expectedBytes(prepared), signal);
-  keep(holding);
+  const holding = await replies.enter(caller.keyId, expectedBytes(prepared), caller.signal);
+  caller.keep(holding);
   const limit = { ms: options.collectTimeoutMs - (performance.now() - beganMs), late: tooLate };
-  const caller = {
-    keyId,
+  const speech = service.converse(prepared, {
+    ...caller,
     encoding,
-    signal,
-    span,
     limit,
     takesAudioAsItComes: false,
     isPlayed: false,
     onHeard: () => audio?.release(),
-  };
-  const { pieces, outcome } = await gather(service.converse(prepared, caller));
+  });
+  const { pieces, outcome } = await gather(speech);
   const file = joinedBytes(pieces);
   file.set(outcome.finishedHead);
   holding.shrink(file.length);

@@ -1,8 +1,8 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
 import type { ErrorBody, ErrorEnvelope } from "../contract/replies.ts";
-import { asServiceError } from "../requests/admit.ts";
-import { ClientGoneError } from "../requests/client-gone-error.ts";
+import { ClientGoneError } from "../requests/request-context.ts";
+import { asServiceError } from "../serving/failures.ts";
 import { answerUnread, endsUnread } from "./answer-unread.ts";
 import { retryHeaders } from "./rate-headers.ts";
 import { headersOf } from "./reply-headers.ts";

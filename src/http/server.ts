@@ -144,10 +144,9 @@ function track(
 ): TrackedRequest {
   request.tracked = connections.begin(request.raw, response, (context, ending) => {
     const route = request.is404 ? "none" : (request.routeOptions?.url ?? "none");
-    const keyId = request.callerKey?.keyId ?? null;
     const status = response.headersSent ? response.statusCode : context.rawStatus;
     const http = { method: request.method, status };
-    recordEnd(request.log, metrics, { context, ending, route, keyId, http });
+    recordEnd(request.log, metrics, { context, ending, route, http });
   });
   // Whose client has gone already is over.
   if (request.tracked.ending === null) request.tracked.span = beginRequestSpan(request);

@@ -2,11 +2,10 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Encoding } from "../audio/encode/encoder.ts";
 import type { ServiceError } from "../contract/errors.ts";
 import type { Marks } from "../contract/spoken.ts";
-import { ClientGoneError } from "../requests/client-gone-error.ts";
+import { ClientGoneError } from "../requests/request-context.ts";
 import type { ReadRequest } from "../serving/request-reader.ts";
 import type { Outcome } from "../serving/service.ts";
 import type { SpokenPiece } from "../serving/spoken-piece.ts";
-import { requesterOf } from "./caller.ts";
 import type { HttpDeps } from "./deps.ts";
 import { asHttpError } from "./errors.ts";
 import { type Chunk, PacedResponse } from "./paced-response.ts";
@@ -40,12 +39,9 @@ export async function streamSpeech(
   reply: FastifyReply,
   form: StreamForm,
 ): Promise<void> {
-  const { keyId, signal, span } = requesterOf(request);
   const speech = deps.service.converse(prepared, {
-    keyId,
+    ...request.tracked.caller,
     encoding: form.encoding,
-    signal,
-    span,
     takesAudioAsItComes: true,
     isPlayed: form.isPlayed && !keepsItsPace(request),
     onHeard: () => audio?.release(),
@@ -57,7 +53,7 @@ export async function streamSpeech(
   reply.hijack();
   const headers = { ...headersOf(reply), ...form.headers };
   const response = new PacedResponse(reply.raw, headers, form.keepAlive, {
-    signal,
+    signal: request.tracked.signal,
     heartbeatMs: deps.options.heartbeatMs,
   });
   try {

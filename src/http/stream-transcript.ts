@@ -4,7 +4,7 @@ import type {
   TranscriptTextDelta,
   TranscriptTextDone,
 } from "../contract/audio-transcriptions.ts";
-import { ClientGoneError } from "../requests/client-gone-error.ts";
+import { ClientGoneError } from "../requests/request-context.ts";
 import { doneTranscription, piecesOf } from "../serving/transcript-formats.ts";
 import type { Heard } from "../serving/transcriptions.ts";
 import type { HttpDeps } from "./deps.ts";

@@ -21,13 +21,18 @@ export interface Gauges {
   takesAlone(): number;
 }
 
+/** What a request of HTTP has; `status` is `null` where its client left before any was sent. */
+export interface HttpEnd {
+  readonly method: string;
+  readonly status: number | null;
+}
+
 /** How a request ended, for the count of it. */
 export interface RequestEnd {
   /** The pattern that matched, never what a client typed. */
   readonly route: string;
-  readonly method: string;
-  /** `null` where its client left before any was sent. */
-  readonly status: number | null;
+  /** `null` where it came by another protocol. */
+  readonly http: HttpEnd | null;
   readonly ending: Ending;
   /** From its headers, or its first event, to its end; `null` where it had no beginning. */
   readonly seconds: number | null;
@@ -182,9 +187,10 @@ export function createMetrics(version: string): Metrics {
         audioSeconds.inc({ direction: "out" }, usage.output_audio_seconds);
       },
     },
-    ended({ route, method, status, ending, seconds, type }) {
+    ended({ route, http, ending, seconds, type }) {
       if (seconds !== null) requestDuration.observe({ route }, seconds);
-      if (status !== null) requests.inc({ route, method, status: `${status}` });
+      if (http !== null && http.status !== null)
+        requests.inc({ route, method: http.method, status: `${http.status}` });
       ends.inc({ route, end: ending, type: type ?? "none" });
     },
     wyomingEvent: (outcome) => wyomingEvents.inc({ outcome }),

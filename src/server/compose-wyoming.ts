@@ -1,27 +1,20 @@
-import type { Logger } from "pino";
-import type { Metrics } from "../requests/metrics.ts";
 import { type Bridge, listen } from "../wyoming/bridge.ts";
 import { keyIsGone, type WyomingDeps } from "../wyoming/requests.ts";
 import { asListenError } from "./listen-error.ts";
 import { version } from "./version.ts";
 import type { WyomingPlace } from "./wyoming-place.ts";
 
-export interface WyomingParts
-  extends Omit<WyomingDeps, "apiKey" | "version" | "metrics" | "logger" | `on${string}`> {
-  readonly metrics: Metrics;
-  readonly logger: Logger;
-}
+export type WyomingParts = Omit<WyomingDeps, "apiKey" | "version" | `on${string}`>;
 
 /** Listens where the settings say. Rejects when the bridge's key is not one of the server's, or the port cannot be taken. */
 export async function composeWyoming(
   { host, port, apiKey }: WyomingPlace,
-  { metrics, logger, ...deps }: WyomingParts,
+  deps: WyomingParts,
 ): Promise<Bridge> {
+  const { metrics, logger } = deps;
   if ((await deps.tenancy.authenticate(apiKey)) === null) throw new Error(sentence(keyIsGone().message));
   const bridge: WyomingDeps = {
     ...deps,
-    metrics,
-    logger,
     apiKey,
     version: version(),
     onEvent: (outcome) => metrics.wyomingEvent(outcome),

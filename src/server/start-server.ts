@@ -173,18 +173,14 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   });
   let ready = false;
   let isStopping = false;
+  const entrance = { service, transcriptions, tenancy, requestReader, metrics, logger };
   const deps: HttpDeps = {
-    service,
-    transcriptions,
-    tenancy,
-    requestReader,
+    ...entrance,
     replies,
     cards: () => catalogue.cards().map(wireCard),
     info: infoOf(parts, catalogue, limits),
     isReady: () => ready && (parts.canSpeak?.() ?? true) && tenancy.isWell(),
     isStopping: () => isStopping,
-    metrics,
-    logger,
     options: {
       heartbeatMs: settings.heartbeatMs,
       stallTimeoutMs: settings.stallTimeoutMs,
@@ -243,16 +239,11 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       const resolve = (id: string | null) => findModel(models, id);
       const canHear = () => parts.canHear?.() ?? true;
       bridge = await composeWyoming(parts.wyoming, {
-        service,
-        transcriptions,
-        requestReader,
-        tenancy,
+        ...entrance,
         resolve,
         recogniserName: () => (canHear() ? transcriptions.recogniserName : null),
         stallTimeoutMs: settings.stallTimeoutMs,
         queueWaitMs: settings.queueWaitMs,
-        metrics,
-        logger,
       });
     }
     ready = true;

@@ -35,7 +35,7 @@ export class ClipTranscriber {
    * The whole clip's words.
    *
    * @param onBegin called when it is being heard, after the wait for a place; not for a clip that is known
-   * @param traceHeaders go on to an endpoint, where it is heard for this asker first
+   * @param traceHeaders go on to an endpoint, where it is heard for this caller first
    * @throws a `ServiceError` when too many wait, or the wait is too long; what the recogniser throws; the signal's reason
    */
   async hear(

@@ -7,8 +7,8 @@ import type { PreparedFor, Purpose } from "./prepare-body.ts";
 import { type Preparer, SMALL_BODY_BYTES } from "./preparer.ts";
 import type { RecordingReader } from "./recording-reader.ts";
 
-/** Whose request it is, and how long it lasts. */
-export interface Requester {
+/** Who asks, whatever protocol they came by: the key that pays, and how long the request lasts. */
+export interface Caller {
   readonly keyId: string;
   /** Aborts when the client has gone. */
   readonly signal: AbortSignal;
@@ -73,8 +73,8 @@ export class RequestReader {
   }
 
   /** Room for a body; `null` for a small one, which needs none. Throws as `KeyedSemaphore.enter` does. */
-  admit(requester: Requester, lengthBytes: number): Promise<Permit | null> {
-    return this.#admit(this.#parts.receiving, requester, lengthBytes);
+  admit(caller: Caller, lengthBytes: number): Promise<Permit | null> {
+    return this.#admit(this.#parts.receiving, caller, lengthBytes);
   }
 
   /**
@@ -82,19 +82,19 @@ export class RequestReader {
    *
    * @param waitMs longest wait; as long as one may be heard unless given
    */
-  admitRecording(requester: Requester, lengthBytes: number, waitMs?: number): Promise<Permit | null> {
-    return this.#admit(this.#parts.recorded, requester, lengthBytes, waitMs);
+  admitRecording(caller: Caller, lengthBytes: number, waitMs?: number): Promise<Permit | null> {
+    return this.#admit(this.#parts.recorded, caller, lengthBytes, waitMs);
   }
 
   /** Makes a request ready, and counts the memory that its audio takes. Rejects as `Preparer.prepare` does. */
   async prepare<P extends Purpose>(
     purpose: P,
     { bytes, holding }: ReceivedBody,
-    requester: Requester,
+    caller: Caller,
     voice: string | null = null,
   ): Promise<ReadRequest<PreparedFor[P]>> {
     const { preparer, audio, reading } = this.#parts;
-    const { keyId, signal } = requester;
+    const { keyId, signal } = caller;
     const prepare = () => preparer.prepare(purpose, bytes, signal, voice);
     if (bytes.length <= SMALL_BODY_BYTES) {
       const prepared = await prepare();
@@ -105,10 +105,10 @@ export class RequestReader {
     if (purpose === "converse") {
       const expectedBytes = Math.min(MOST_AUDIO_BYTES, AUDIO_BYTES_PER_BYTE * bytes.length);
       decoded = await audio.enter(keyId, expectedBytes, signal);
-      requester.keep(decoded);
+      caller.keep(decoded);
     }
     const turn = await reading.enter(keyId, 1, signal);
-    requester.keep(turn);
+    caller.keep(turn);
     const prepared = await prepare().finally(() => turn.release());
     holding?.release();
     decoded?.shrink(audioBytes(prepared));
@@ -123,11 +123,11 @@ export class RequestReader {
    */
   async openRecording(
     bytes: Uint8Array<ArrayBuffer>,
-    requester: Requester,
+    caller: Caller,
     format: PcmFormat | null = null,
   ): Promise<Sound> {
-    const sound = await this.#parts.recordings.open(bytes, requester.signal, format);
-    requester.keep(sound);
+    const sound = await this.#parts.recordings.open(bytes, caller.signal, format);
+    caller.keep(sound);
     return sound;
   }
 
@@ -141,13 +141,13 @@ export class RequestReader {
 
   async #admit(
     share: KeyedSemaphore,
-    requester: Requester,
+    caller: Caller,
     lengthBytes: number,
     waitMs?: number,
   ): Promise<Permit | null> {
     if (lengthBytes <= SMALL_BODY_BYTES) return null;
-    const holding = await share.enter(requester.keyId, lengthBytes, requester.signal, waitMs);
-    requester.keep(holding);
+    const holding = await share.enter(caller.keyId, lengthBytes, caller.signal, waitMs);
+    caller.keep(holding);
     return holding;
   }
 }

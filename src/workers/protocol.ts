@@ -34,8 +34,8 @@ export interface OpenMessage {
   readonly seed: bigint;
   /** What file to make of it; `null`: samples as they are. */
   readonly encoding: Encoding | null;
-  /** See `Script.asker`. */
-  readonly asker: string;
+  /** See `Script.keyId`. */
+  readonly keyId: string;
   /** Frames that may be computed before the first `credit`. */
   readonly credit: number;
 }

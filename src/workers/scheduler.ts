@@ -6,7 +6,7 @@ export interface Task {
   readonly dueMs: number;
   readonly isRunnable: boolean;
   /** Whose it is: where there is too little time for all, those who ask share it. */
-  readonly asker: string;
+  readonly keyId: string;
   /** Does one step; never throws. */
   step(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export function createScheduler(now: () => number = () => performance.now()): Sc
       else {
         const isLate = task.dueMs <= beganMs;
         await task.step();
-        if (isLate) shares.charge(task.asker, now() - beganMs);
+        if (isLate) shares.charge(task.keyId, now() - beganMs);
       }
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -60,8 +60,8 @@ export function createScheduler(now: () => number = () => performance.now()): Sc
     },
     remove(task) {
       tasks.delete(task);
-      for (const { asker } of tasks) if (asker === task.asker) return;
-      shares.forget(task.asker);
+      for (const { keyId } of tasks) if (keyId === task.keyId) return;
+      shares.forget(task.keyId);
     },
     wake() {
       wake();
@@ -84,7 +84,7 @@ function chooseTask(tasks: Iterable<Task>, shares: TimeShares, nowMs: number): T
   for (const task of tasks) {
     if (!task.isRunnable) continue;
     // Who is ahead of time competes by that alone, behind everybody who is not.
-    const usedMs = task.dueMs <= nowMs ? shares.usedMs(task.asker) : Number.POSITIVE_INFINITY;
+    const usedMs = task.dueMs <= nowMs ? shares.usedMs(task.keyId) : Number.POSITIVE_INFINITY;
     const isBetter = usedMs === chosenUsedMs ? task.dueMs < (chosen?.dueMs ?? 0) : usedMs < chosenUsedMs;
     if (chosen !== undefined && !isBetter) continue;
     chosen = task;

@@ -94,7 +94,7 @@ export class SpeechThread {
   /** @param encoding what file its pieces are to make; `null`: it comes in frames */
   open(script: Script, encoding: Encoding | null, signal: AbortSignal): HostUtterance {
     const id = this.#nextId++;
-    const { delivery, preset, lexicon = [], hasMouth = false, seed, speaker, asker = "" } = script;
+    const { delivery, preset, lexicon = [], hasMouth = false, seed, speaker, keyId = "" } = script;
     const { history, transfer } = packHistory(script.history);
     const credit = this.#options.creditFrames;
     let taken = 0;
@@ -126,7 +126,7 @@ export class SpeechThread {
         hasMouth,
         seed,
         encoding,
-        asker,
+        keyId,
         credit,
       },
       transfer,

@@ -6,18 +6,18 @@ export class TimeShares {
   readonly #usedMs = new Map<string, number>();
   #nowAtMs = 0;
 
-  usedMs(asker: string): number {
-    return Math.max(this.#usedMs.get(asker) ?? 0, this.#nowAtMs);
+  usedMs(key: string): number {
+    return Math.max(this.#usedMs.get(key) ?? 0, this.#nowAtMs);
   }
 
-  charge(asker: string, ms: number): void {
-    const startedAtMs = this.usedMs(asker);
+  charge(key: string, ms: number): void {
+    const startedAtMs = this.usedMs(key);
     this.#nowAtMs = startedAtMs;
-    this.#usedMs.set(asker, startedAtMs + ms);
+    this.#usedMs.set(key, startedAtMs + ms);
   }
 
   /** It has nothing to do any more. */
-  forget(asker: string): void {
-    this.#usedMs.delete(asker);
+  forget(key: string): void {
+    this.#usedMs.delete(key);
   }
 }

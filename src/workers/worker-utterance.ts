@@ -38,7 +38,7 @@ export class WorkerUtterance {
 
   constructor(model: SpeechModel, message: OpenMessage, events: WorkerUtteranceEvents) {
     const { history, speaker, delivery, preset, lexicon, hasMouth, seed, encoding } = message;
-    this.asker = message.asker;
+    this.keyId = message.keyId;
     this.#history = history;
     this.#events = events;
     this.#credit = message.credit;
@@ -64,7 +64,7 @@ export class WorkerUtterance {
   }
 
   /** Whose it is. */
-  readonly asker: string;
+  readonly keyId: string;
 
   /** When the listener needs the next frame, in milliseconds: the frames given so far, played from the start. */
   get dueMs(): number {

@@ -1,13 +1,14 @@
+import type { RequestContext } from "../requests/request-context.ts";
 import type { WyomingEvent } from "./event.ts";
 import type { Standing } from "./giving-way.ts";
 import { Pace } from "./pace.ts";
 import { Recording } from "./recording.ts";
-import type { WyomingDeps, WyomingRequest } from "./requests.ts";
+import type { WyomingDeps } from "./requests.ts";
 
 /** A recording that comes, and the request that it is part of. */
 export class OpenRecording {
   readonly recording: Recording;
-  readonly request: WyomingRequest;
+  readonly request: RequestContext;
   readonly #openedMs = performance.now();
   readonly #pace = new Pace();
   /** How long it was kept waiting for room, which is no fault of its client. */
@@ -15,8 +16,8 @@ export class OpenRecording {
   #isWaiting = false;
 
   /** @param data that of `audio-start`. Throws as {@link Recording} does. */
-  constructor(data: WyomingEvent["data"], request: WyomingRequest, deps: WyomingDeps) {
-    this.recording = new Recording(data, request, deps);
+  constructor(data: WyomingEvent["data"], request: RequestContext, deps: WyomingDeps) {
+    this.recording = new Recording(data, request.caller, deps);
     this.request = request;
   }
 

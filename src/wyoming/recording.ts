@@ -6,21 +6,22 @@ import { quoted } from "../contract/quoted.ts";
 import { languageCode } from "../model/languages.ts";
 import { GrowingBytes } from "../serving/growing-bytes.ts";
 import { SMALL_BODY_BYTES } from "../serving/preparer.ts";
+import type { Caller } from "../serving/request-reader.ts";
 import { eventOf, type WyomingEvent } from "./event.ts";
-import type { WyomingDeps, WyomingRequest } from "./requests.ts";
+import type { WyomingDeps } from "./requests.ts";
 
 /** A recording as it comes, in memory that is counted for its key before it is taken. */
 export class Recording {
   readonly #format: PcmFormat;
-  readonly #request: WyomingRequest;
+  readonly #caller: Caller;
   readonly #deps: WyomingDeps;
   readonly #samples = new GrowingBytes(SMALL_BODY_BYTES, MAX_RECORDING_BYTES);
   #holdsRoom = false;
 
   /** @param data that of `audio-start`. Throws a 422 {@link ServiceError} where it names no format that is read. */
-  constructor(data: WyomingEvent["data"], request: WyomingRequest, deps: WyomingDeps) {
+  constructor(data: WyomingEvent["data"], caller: Caller, deps: WyomingDeps) {
     this.#format = readFormat(data);
-    this.#request = request;
+    this.#caller = caller;
     this.#deps = deps;
   }
 
@@ -51,7 +52,7 @@ export class Recording {
       const larger = Math.min(MAX_RECORDING_BYTES, Math.max(length, 2 * capacity));
       const { requestReader, queueWaitMs } = this.#deps;
       const waitMs = this.#holdsRoom ? queueWaitMs : undefined;
-      const room = await requestReader.admitRecording(this.#request, larger - capacity, waitMs);
+      const room = await requestReader.admitRecording(this.#caller, larger - capacity, waitMs);
       this.#holdsRoom ||= room !== null;
     }
     this.#samples.add(samples);
@@ -64,9 +65,9 @@ export class Recording {
     if (bytes.length === 0)
       throw new ServiceError(400, "the recording has no samples: send audio-chunk events");
     // Its room is given back when the request ends.
-    const sound = await requestReader.openRecording(bytes, this.#request, this.#format);
+    const sound = await requestReader.openRecording(bytes, this.#caller, this.#format);
     const asked = { sound, language, prompt: null, wantsWords: false };
-    const { transcript } = await transcriptions.transcribe(asked, this.#request);
+    const { transcript } = await transcriptions.transcribe(asked, this.#caller);
     const heardIn = transcript.language === null ? {} : { language: transcript.language };
     return eventOf("transcript", { text: transcript.text, ...heardIn });
   }

@@ -2,9 +2,10 @@ import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { countChars, MAX_SPEECH_FRAMES, MAX_TEXT_CHARS } from "../contract/limits.ts";
 import { type Prepared, prepareConverse, prepareTts } from "../serving/prepare.ts";
+import type { Caller } from "../serving/request-reader.ts";
 import type { StreamedText } from "../serving/streamed-text.ts";
 import { eventOf, type WyomingEvent } from "./event.ts";
-import type { WyomingDeps, WyomingRequest } from "./requests.ts";
+import type { WyomingDeps } from "./requests.ts";
 import { speakerOf } from "./voice.ts";
 
 /** What `synthesize` asks for. Throws a 400 or 422 {@link ServiceError} that names the field. */
@@ -50,14 +51,12 @@ export async function speakTo(
   client: SpeechClient,
   { service }: WyomingDeps,
   prepared: Prepared,
-  { keyId, signal, span }: WyomingRequest,
+  caller: Caller,
   words?: StreamedText,
 ): Promise<void> {
   const speech = service.converse(prepared, {
-    keyId,
+    ...caller,
     encoding: "pcm",
-    signal,
-    span,
     takesAudioAsItComes: true,
     // Home Assistant makes a file of a text that is sent whole, and plays one that comes in pieces as it comes.
     isPlayed: words !== undefined,

@@ -81,7 +81,7 @@ test("it calls back at once, while a step is not done, and begins none once it i
   let finish = (): void => {};
   let steps = 0;
   const task = {
-    asker: "",
+    keyId: "",
     dueMs: 0,
     isRunnable: true,
     step: () => {

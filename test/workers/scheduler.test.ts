@@ -147,12 +147,12 @@ test("those who are late share the time by who asks, however many utterances eac
   const order: string[] = [];
   let done = (): void => {};
   const finished = new Promise<void>((resolve) => (done = resolve));
-  const task = (asker: string, dueMs: number) => ({
-    asker,
+  const task = (keyId: string, dueMs: number) => ({
+    keyId,
     dueMs,
     isRunnable: true,
     async step() {
-      order.push(asker);
+      order.push(keyId);
       nowMs += 10;
       if (order.length === 40) done();
     },
@@ -162,7 +162,7 @@ test("those who are late share the time by who asks, however many utterances eac
   scheduler.add(task("ahead", 1e9));
   await within("forty steps", finished);
   await scheduler.stop();
-  const ones = order.slice(0, 40).filter((asker) => asker === "one").length;
+  const ones = order.slice(0, 40).filter((keyId) => keyId === "one").length;
   assert.ok(ones >= 19 && ones <= 21, order.join(" "));
   assert.ok(!order.includes("ahead"), "who is ahead of time waits for who is late");
 });
@@ -203,7 +203,7 @@ async function createThread(given?: SpeechModel) {
         credit,
         lexicon: [],
         encoding: null,
-        asker: "",
+        keyId: "",
         ...script,
         hasMouth: false,
       };

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { FORM_EXTRA_BYTES, MAX_RECORDING_BYTES } from "../../contract/audio-transcriptions.ts";
 import { readTranscriptionForm } from "../../contract/transcription-form.ts";
-import { requesterOf } from "../caller.ts";
 import type { HttpDeps } from "../deps.ts";
 import { formOf, readFormBodies } from "../form-body.ts";
 import { streamTranscript } from "../stream-transcript.ts";
@@ -31,13 +30,13 @@ export function audioTranscriptionRoutes(app: FastifyInstance, deps: HttpDeps): 
       const options = { bodyLimit, config: { access: "token", speaks: false }, onRequest } as const;
       scope.post(path, options, async (request, reply) => {
         const { fields, file } = formOf(request);
-        const requester = requesterOf(request);
+        const { caller } = request.tracked;
         const { transcriptions, requestReader } = deps;
         const asked = readTranscriptionForm(task, fields, transcriptions.recogniserName);
         const { language, prompt, format, granularities } = asked;
-        const sound = await requestReader.openRecording(file, requester);
+        const sound = await requestReader.openRecording(file, caller);
         const wantsWords = granularities.has("word");
-        const hearing = transcriptions.transcribe({ sound, task, language, prompt, wantsWords }, requester);
+        const hearing = transcriptions.transcribe({ sound, task, language, prompt, wantsWords }, caller);
         if (asked.isStreamed) return streamTranscript(deps, hearing, request, reply);
         const text = toldAs(asked, await hearing);
         reply.header("Content-Type", `${TRANSCRIPT_MEDIA_TYPES[format]}; charset=utf-8`);

@@ -3,7 +3,6 @@ import { modelNamed } from "../../contract/audio-speech.ts";
 import { ServiceError } from "../../contract/errors.ts";
 import { quoted } from "../../contract/quoted.ts";
 import type { Health, ModelCard, ModelList, UsageSummary } from "../../contract/replies.ts";
-import { requesterOf } from "../caller.ts";
 import type { HttpDeps } from "../deps.ts";
 
 /** The endpoints that only tell: models, info, the caller's usage, liveness. */
@@ -35,7 +34,7 @@ export function queryRoutes(app: FastifyInstance, deps: HttpDeps): void {
   app.get("/v1/info", { config: { access: "key" } }, async () => deps.info);
 
   app.get("/v1/usage", { config: { access: "key" } }, async (request): Promise<UsageSummary> => {
-    const { keyId } = requesterOf(request);
+    const { keyId } = request.tracked.caller;
     const totals = await deps.tenancy.usage(keyId);
     return {
       key_id: keyId,

@@ -4,7 +4,6 @@ import type { EndEvent, MetaEvent } from "../../contract/events.ts";
 import type { Prepared } from "../../serving/prepare.ts";
 import type { Outcome } from "../../serving/service.ts";
 import { bodyOf } from "../body.ts";
-import { requesterOf } from "../caller.ts";
 import type { HttpDeps } from "../deps.ts";
 import { formatAudioEvent, formatEvent, SSE_HEADERS, SSE_KEEP_ALIVE } from "../sse.ts";
 import { type StreamForm, streamSpeech } from "../stream-speech.ts";
@@ -12,7 +11,7 @@ import { type StreamForm, streamSpeech } from "../stream-speech.ts";
 /** `POST /v1/converse/stream`: the same reply, a server-sent event a frame. */
 export function streamRoute(app: FastifyInstance, deps: HttpDeps): void {
   app.post("/v1/converse/stream", { config: { access: "token" } }, async (request, reply) => {
-    const asked = await deps.requestReader.prepare("converse", bodyOf(request), requesterOf(request));
+    const asked = await deps.requestReader.prepare("converse", bodyOf(request), request.tracked.caller);
     await streamSpeech(deps, asked, request, reply, eventsOf(asked.prepared, request.id));
   });
 }

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { TtsResponse } from "../../contract/replies.ts";
 import { bodyOf } from "../body.ts";
-import { requesterOf } from "../caller.ts";
 import { audioPayload, collect } from "../collect.ts";
 import type { HttpDeps } from "../deps.ts";
 import { sendJsonAround } from "../send-whole.ts";
@@ -9,7 +8,7 @@ import { sendJsonAround } from "../send-whole.ts";
 /** `POST /v1/tts`: a conversation of one turn, answered as one WAV. */
 export function ttsRoute(app: FastifyInstance, deps: HttpDeps): void {
   app.post("/v1/tts", { config: { access: "token" } }, async (request, reply) => {
-    const asked = await deps.requestReader.prepare("tts", bodyOf(request), requesterOf(request));
+    const asked = await deps.requestReader.prepare("tts", bodyOf(request), request.tracked.caller);
     const { file, outcome } = await collect(deps, asked, request);
     const { prepared } = asked;
     const { text, usage, meta } = outcome;

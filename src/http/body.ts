@@ -5,7 +5,7 @@ import { ClientGoneError } from "../requests/request-context.ts";
 import { GrowingBytes } from "../serving/growing-bytes.ts";
 import { SMALL_BODY_BYTES } from "../serving/preparer.ts";
 import type { Caller, ReceivedBody, RequestReader } from "../serving/request-reader.ts";
-import type { Receiving } from "./tracked-request.ts";
+import type { Receiving } from "./connection-tracker.ts";
 
 /** Makes JSON the only body there is, and leaves it as bytes; everything else is a 422 that says so. */
 export function readJsonBodies(app: FastifyInstance, requestReader: RequestReader): void {
@@ -76,7 +76,7 @@ export async function receiveBy<T>(
       length += chunk.length;
       pieces += 1;
       if (length > limitBytes) throw tooLarge(limitBytes);
-      if (pieces > FREE_PIECES + length / LEAST_PIECE_BYTES) throw tooFine();
+      if (pieces > FREE_PIECES + length / MIN_PIECE_BYTES) throw tooFine();
       if (lengthBytes === null && length > SMALL_BODY_BYTES && holding === null) {
         // Of a body without a length only its cap is known. It is not the client who keeps us waiting.
         tracked.receiving = null;
@@ -100,12 +100,12 @@ export async function receiveBy<T>(
 
 /** Each chunk of a chunked body costs some microseconds, whatever is in it: beyond so many they hold so much on average. */
 const FREE_PIECES = 4_096;
-const LEAST_PIECE_BYTES = 64;
+const MIN_PIECE_BYTES = 64;
 
 function tooFine(): ServiceError {
   return new ServiceError(
     400,
-    `the body comes in too many small chunks: send it in chunks of ${LEAST_PIECE_BYTES} bytes or more`,
+    `the body comes in too many small chunks: send it in chunks of ${MIN_PIECE_BYTES} bytes or more`,
   );
 }
 

@@ -4,8 +4,7 @@ import { ServiceError } from "../contract/errors.ts";
 import type { ConnectionTracker } from "./connection-tracker.ts";
 import type { HttpDeps } from "./deps.ts";
 import { envelope, JSON_TYPE } from "./errors.ts";
-import { rateHeaders } from "./rate-headers.ts";
-import { requestIdFor } from "./request-id.ts";
+import { rateHeaders, requestIdFor } from "./headers.ts";
 
 interface SocketError extends Error {
   readonly code?: string;

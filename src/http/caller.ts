@@ -2,9 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
 import { admit, authenticate } from "../requests/admit.ts";
 import type { BucketReading } from "../tenancy/tenancy.ts";
-import { presentedKey } from "./credentials.ts";
 import type { HttpDeps } from "./deps.ts";
-import { rateHeaders } from "./rate-headers.ts";
+import { presentedKey, rateHeaders } from "./headers.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {

@@ -3,7 +3,7 @@ import type { ParamKnob, ResolvedParams } from "../contract/params.ts";
 import type { ModelCard } from "../contract/replies.ts";
 import type { KeyedSemaphore } from "../limits/keyed-semaphore.ts";
 import type { Entrance } from "../requests/begin-request.ts";
-import type { PlaygroundDirs } from "./routes/playground.ts";
+import type { PlaygroundDirs } from "./routes/pages.ts";
 
 /** What the service says of itself at `GET /v1/info`. */
 export interface ServiceInfo {

@@ -4,8 +4,7 @@ import type { ErrorBody, ErrorEnvelope } from "../contract/replies.ts";
 import { ClientGoneError } from "../requests/request-context.ts";
 import { asServiceError } from "../serving/failures.ts";
 import { answerUnread, endsUnread } from "./answer-unread.ts";
-import { retryHeaders } from "./rate-headers.ts";
-import { headersOf } from "./reply-headers.ts";
+import { headersOf, retryHeaders } from "./headers.ts";
 
 /** What an error is told in. */
 export const JSON_TYPE = "application/json; charset=utf-8";

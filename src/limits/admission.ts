@@ -248,8 +248,8 @@ export class Admission {
   #mayOpen(key: string): boolean {
     const { concurrency, isPlaceKept = false } = this.#options;
     if (isPlaceKept) return this.#open.size < concurrency;
-    const most = OPEN_PER_PLACE * concurrency;
-    return this.#open.size < most || this.#openBy.of(key) < Math.floor(most / (this.#openBy.keys + 1));
+    const maxOpen = OPEN_PER_PLACE * concurrency;
+    return this.#open.size < maxOpen || this.#openBy.of(key) < Math.floor(maxOpen / (this.#openBy.keys + 1));
   }
 
   /** Whether a place is free, or becomes so because the one that has rested longest has done so for long enough. */

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { endRequestSpan } from "../serving/in-span.ts";
+import { endRequestSpan } from "../serving/request-spans.ts";
 import type { HttpEnd, Metrics } from "./metrics.ts";
 import type { Ending, RequestContext } from "./request-context.ts";
 

@@ -2,7 +2,8 @@ import type { PcmFormat } from "../audio/pcm-format.ts";
 import type { KeyedSemaphore, Permit } from "../limits/keyed-semaphore.ts";
 import type { Sound } from "../model/sound.ts";
 import type { Span } from "../tracing/span.ts";
-import { MOST_SAMPLES, type Prepared } from "./prepare.ts";
+import { MAX_SAMPLES } from "./history-audio.ts";
+import type { Prepared } from "./prepare.ts";
 import type { PreparedFor, Purpose } from "./prepare-body.ts";
 import { type Preparer, SMALL_BODY_BYTES } from "./preparer.ts";
 import type { RecordingReader } from "./recording-reader.ts";
@@ -48,7 +49,7 @@ export interface RequestReaderParts {
 /** Of a body's audio, decoded: three quarters of its base64, and at most four times that (8-bit samples as floats). */
 const AUDIO_BYTES_PER_BYTE = 3;
 
-const MOST_AUDIO_BYTES = MOST_SAMPLES * Float32Array.BYTES_PER_ELEMENT;
+const MAX_AUDIO_BYTES = MAX_SAMPLES * Float32Array.BYTES_PER_ELEMENT;
 
 /**
  * The way of a request into the service: room for its body, known from its length, before a byte of it is read; room for
@@ -103,7 +104,7 @@ export class RequestReader {
     }
     let decoded: Permit | null = null;
     if (purpose === "converse") {
-      const expectedBytes = Math.min(MOST_AUDIO_BYTES, AUDIO_BYTES_PER_BYTE * bytes.length);
+      const expectedBytes = Math.min(MAX_AUDIO_BYTES, AUDIO_BYTES_PER_BYTE * bytes.length);
       decoded = await audio.enter(keyId, expectedBytes, signal);
       caller.keep(decoded);
     }

@@ -15,23 +15,19 @@ import type { Writer } from "../model/writer.ts";
 import { NO_SPAN, type Span } from "../tracing/span.ts";
 import { AuthoredText } from "./authored-text.ts";
 import type { ComingText } from "./coming-text.ts";
-import { within } from "./deadline.ts";
-import { speechFacts, spokenFacts, writingFacts } from "./facts.ts";
 import { asRefusal } from "./failures.ts";
-import { heardMeta } from "./heard-turn.ts";
 import type { HistoryTranscriber } from "./history-transcriber.ts";
-import { failureType, inSpan } from "./in-span.ts";
-import { LiveWork } from "./live-work.ts";
-import { type Metering, meterUsage } from "./metering.ts";
+import { LiveWork, within } from "./live-work.ts";
 import { PlaybackPacer } from "./playback-pacer.ts";
 import type { Prepared } from "./prepare.ts";
+import { replyMeta } from "./reply-meta.ts";
 import type { Caller } from "./request-reader.ts";
+import { failureType, inSpan, speechFacts, spokenFacts, writingFacts } from "./request-spans.ts";
 import { scriptOf } from "./script-of.ts";
 import { AllMarks, type SpokenPiece, spokenPiece } from "./spoken-piece.ts";
 import type { StreamedText } from "./streamed-text.ts";
-import type { UtteranceEnd } from "./telemetry.ts";
+import { type Metering, meterUsage, type UtteranceEnd } from "./telemetry.ts";
 import { UtteranceStats } from "./utterance-stats.ts";
-import { promptMeta, voiceMeta } from "./voice-meta.ts";
 
 export interface ServiceDeps extends Metering {
   lease(model: PublicModel, signal: AbortSignal): Promise<Lease>;
@@ -202,22 +198,15 @@ export class SpeechService {
       await meterUsage(this.#deps, request.keyId, usage);
       end = report.stop;
       const text = prepared.conversation.open.text ?? report.spoken.trimEnd();
-      const writer = coming?.meta() ?? null;
-      const writing = writer === null ? {} : { writer };
-      const hearing = heard.heard.length === 0 ? {} : { heard: heardMeta(heard.heard) };
-      const voice = report.voice === undefined ? {} : { voice: voiceMeta(report.voice) };
-      const prompt = report.prompt === undefined ? {} : { prompt: promptMeta(report.prompt) };
       const marks = all.marks();
-      const loading = lease.loadMs == null ? {} : { load_ms: Math.round(10 * lease.loadMs) / 10 };
-      const meta = {
-        ...tally.meta(report.stop),
-        ...loading,
-        ...hearing,
-        ...writing,
-        ...voice,
-        ...prompt,
-        ...marks,
-      };
+      const meta = replyMeta({
+        stats: tally.meta(report.stop),
+        loadMs: lease.loadMs,
+        heard: heard.heard,
+        writer: coming?.meta() ?? null,
+        report,
+        marks,
+      });
       const finishedHead = report.finishedHead ?? NOTHING;
       return { text, audioS, frames, usage, finishedHead, marks, meta };
     } catch (error) {

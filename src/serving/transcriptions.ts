@@ -5,13 +5,11 @@ import type { KeyedSemaphore, Permit } from "../limits/keyed-semaphore.ts";
 import { type HearingTask, type Recogniser, RecogniserError, type Transcript } from "../model/recogniser.ts";
 import { type Sound, skipSamples } from "../model/sound.ts";
 import type { Stop } from "../model/stop-with.ts";
-import { within } from "./deadline.ts";
-import { ASKED, hearingFacts } from "./facts.ts";
 import { asRefusal } from "./failures.ts";
-import { inSpan } from "./in-span.ts";
-import { LiveWork } from "./live-work.ts";
-import { type Metering, meterUsage } from "./metering.ts";
+import { LiveWork, within } from "./live-work.ts";
 import type { Caller } from "./request-reader.ts";
+import { ASKED, hearingFacts, inSpan } from "./request-spans.ts";
+import { type Metering, meterUsage } from "./telemetry.ts";
 
 export interface TranscriptionDeps extends Metering {
   /** Hears; `null`: nobody does. */

@@ -5,9 +5,8 @@ import { SpeechFailedError } from "../model/speech-model.ts";
 import type { GuardedThread, ThreadGroup } from "../threads/thread-group.ts";
 import { HostUtterance } from "./host-utterance.ts";
 import { packHistory } from "./pack-history.ts";
-import type { ThreadData, ToHost } from "./protocol.ts";
+import { fromWireError, type ThreadData, type ToHost } from "./protocol.ts";
 import { Watchdog } from "./watchdog.ts";
-import { fromWireError } from "./wire-error.ts";
 
 /** How a thread is started. */
 export interface SpeechThreadOptions {

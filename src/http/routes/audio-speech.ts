@@ -3,11 +3,10 @@ import { isSentWhole } from "../../contract/audio-speech.ts";
 import type { AudioModelList } from "../../contract/replies.ts";
 import { type VoiceList, voiceList } from "../../contract/voices.ts";
 import { bodyOf } from "../body.ts";
-import { collect } from "../collect.ts";
 import type { HttpDeps } from "../deps.ts";
-import { sendBytes } from "../send-whole.ts";
 import { bytesForm, eventsForm, MEDIA_TYPES } from "../speech-forms.ts";
 import { streamSpeech } from "../stream-speech.ts";
+import { collect, sendBytes } from "../whole-reply.ts";
 
 /** Room for the longest input with every character escaped, and for instructions. */
 const BODY_LIMIT_BYTES = 512 * 1024;

@@ -18,7 +18,7 @@ const PACKAGED = {
 const ENCODERS = ["encode/mp3.js", "encode/ogg-opus.js", "encode/flac.js"];
 
 /** The page may load and call its own server, WebAssembly from there among it, and nothing else; nothing inline runs. */
-const HEADERS = {
+const PLAYGROUND_HEADERS = {
   "Content-Security-Policy": contentSecurityPolicy({
     "script-src": "'self' 'wasm-unsafe-eval'",
     "style-src": "'self'",
@@ -49,7 +49,7 @@ export function playgroundRoutes(app: FastifyInstance, dirs: PlaygroundDirs): vo
     ...filesIn(dirs.captions, "/playground/captions/"),
     ...modulesOf(dirs.audio, ENCODERS, "/playground/audio/"),
   };
-  serveFiles(app, { "/": index!, ...own, ...PACKAGED }, HEADERS);
+  serveFiles(app, { "/": index!, ...own, ...PACKAGED }, PLAYGROUND_HEADERS);
 }
 
 /** Modules of a folder, and all that they import from it. */
@@ -66,3 +66,25 @@ function modulesOf(dir: string, entries: readonly string[], at: string): Record<
 function filesIn(dir: string, at: string): Record<string, string> {
   return Object.fromEntries(readdirSync(dir).map((name) => [at + name, join(dir, name)]));
 }
+
+/** RapiDoc sets its styles inline, and its logo and arrows are pictures in them; it runs nothing that is inline. */
+const DOCS_HEADERS = {
+  "Content-Security-Policy": contentSecurityPolicy({
+    "script-src": "'self'",
+    "style-src": "'unsafe-inline'",
+    "img-src": "data:",
+    "connect-src": "'self'",
+    "media-src": "blob:",
+  }),
+};
+
+/** `GET /docs`: `/openapi.json` for people, who can try its calls there. */
+export function apiDocsRoutes(app: FastifyInstance): void {
+  serveFiles(
+    app,
+    { "/docs": file("index.html"), "/docs/rapidoc-min.js": file("rapidoc-min.js") },
+    DOCS_HEADERS,
+  );
+}
+
+const file = (name: string) => fileURLToPath(new URL(`../../../../api-docs/${name}`, import.meta.url));

@@ -5,9 +5,8 @@ import { type Budget, priceOfSound, priceOfWords, priceOutside } from "./budget.
 import { encodeEvent, eventOf, type ReceivedEvent, type WyomingEvent } from "./event.ts";
 import type { EventSocket } from "./event-socket.ts";
 import type { Standing } from "./giving-way.ts";
-import { OpenRecording } from "./open-recording.ts";
 import { OpenStream } from "./open-stream.ts";
-import { languageOf } from "./recording.ts";
+import { languageOf, Recording } from "./recording.ts";
 import { beginWyomingRequest, type WyomingDeps, type WyomingKind } from "./requests.ts";
 import { prepareStream, prepareWhole, type SpeechClient, speakTo } from "./speech.ts";
 
@@ -26,7 +25,7 @@ export class Connection {
   readonly #budget: Budget;
   readonly #client: SpeechClient;
   #stream: OpenStream | null = null;
-  #recording: OpenRecording | null = null;
+  #recording: Recording | null = null;
   /** The language that the next recording is in. */
   #language: string | null = null;
   /** Whether a request is begun, served or waits for room just now; a stream, which is served beside, aside. */
@@ -72,7 +71,7 @@ export class Connection {
 
   /** Whether it holds room that a recording takes. */
   get holdsRoom(): boolean {
-    return this.#recording?.recording.holdsRoom === true;
+    return this.#recording?.holdsRoom === true;
   }
 
   /** Notes how much of its recording has come, which is to be done once a second or more often. */
@@ -258,7 +257,7 @@ export class Connection {
     }
     const request = await this.#begin("transcribe");
     try {
-      this.#recording = new OpenRecording(data, request, this.#deps);
+      this.#recording = new Recording(data, request, this.#deps);
     } catch (error) {
       throw request.end(error) ?? error;
     }
@@ -266,9 +265,9 @@ export class Connection {
 
   async #hear(): Promise<void> {
     if (this.#recording === null) return;
-    const { recording, request } = this.#recording;
+    const recording = this.#recording;
     const language = this.#language;
-    await this.#work(request, async () => {
+    await this.#work(recording.request, async () => {
       await this.#client.send(await recording.transcribe(language));
     });
     this.#recording = null;

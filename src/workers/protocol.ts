@@ -1,6 +1,5 @@
 import type { Encoding } from "../audio/encode/encoder.ts";
-import type { SpeakerLabel, Turn } from "../model/conversation.ts";
-import type { Delivery, Lexicon, Preset } from "../model/script.ts";
+import type { Script } from "../model/script.ts";
 import {
   ConversationError,
   type Frame,
@@ -29,21 +28,16 @@ export interface ModelModule {
   readonly createModel: (options: unknown, guard: NativeGuard) => Promise<SpeechModel>;
 }
 
+/** What crosses of a script: its text comes piece by piece, and no endpoint is asked. */
+export type SpokenScript = Omit<Script, "text" | "traceHeaders">;
+
 /** An utterance to begin. It asks for the first piece of its text without a `pull`. */
 export interface OpenMessage {
   readonly kind: "open";
   readonly id: number;
-  readonly history: readonly Turn[];
-  readonly speaker: SpeakerLabel;
-  readonly delivery: Delivery;
-  readonly preset: Preset;
-  readonly lexicon: Lexicon;
-  readonly hasMouth: boolean;
-  readonly seed: bigint;
+  readonly script: SpokenScript;
   /** What file to make of it; `null`: samples as they are. */
   readonly encoding: Encoding | null;
-  /** See `Script.keyId`. */
-  readonly keyId: string;
   /** Frames that may be computed before the first `credit`. */
   readonly credit: number;
 }

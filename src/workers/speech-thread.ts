@@ -93,7 +93,7 @@ export class SpeechThread {
   /** @param encoding what file its pieces are to make; `null`: it comes in frames */
   open(script: Script, encoding: Encoding | null, signal: AbortSignal): HostUtterance {
     const id = this.#nextId++;
-    const { delivery, preset, lexicon = [], hasMouth = false, seed, speaker, keyId = "" } = script;
+    const { text: _text, traceHeaders: _headers, ...spoken } = script;
     const { history, transfer } = packHistory(script.history);
     const credit = this.#options.creditFrames;
     let taken = 0;
@@ -113,23 +113,7 @@ export class SpeechThread {
         this.#pulse.begin();
       },
     });
-    this.worker.post(
-      {
-        kind: "open",
-        id,
-        history,
-        speaker,
-        delivery,
-        preset,
-        lexicon,
-        hasMouth,
-        seed,
-        encoding,
-        keyId,
-        credit,
-      },
-      transfer,
-    );
+    this.worker.post({ kind: "open", id, script: { ...spoken, history }, encoding, credit }, transfer);
     this.#utterances.set(id, utterance);
     this.#hasSpoken = true;
     this.#pulse.begin();

@@ -200,11 +200,8 @@ async function createThread(given?: SpeechModel) {
         kind: "open",
         id,
         credit,
-        lexicon: [],
         encoding: null,
-        keyId: "",
-        ...script,
-        hasMouth: false,
+        script,
       };
       const utterance: WorkerUtterance = new WorkerUtterance(model, message, {
         onPull: () => utterance.deliver("end"),

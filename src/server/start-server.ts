@@ -18,7 +18,6 @@ import {
 import { DEFAULT_PARAMS, paramKnobs } from "../contract/params.ts";
 import type { HttpDeps, ServiceInfo } from "../http/deps.ts";
 import { createHttpServer, createMetricsServer } from "../http/server.ts";
-import { SPEAKING } from "../limits/admission.ts";
 import type { OwnPlaces } from "../limits/admissions.ts";
 import { createSemaphores, type ServerLimits, serverLimits, workerCount } from "../limits/server-limits.ts";
 import type { Recogniser } from "../model/recogniser.ts";
@@ -153,21 +152,9 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   });
   const requestReader = new RequestReader({ preparer, recordings, receiving, recorded, audio, reading });
   metrics.watch({
-    queueDepth: () => service.queued,
-    waiting: () =>
-      new Map([
-        [SPEAKING, service.queued],
-        ...Object.values(semaphores).map(({ what, queued }) => [what, queued] as const),
-      ]),
-    activeStreams: () => service.active,
-    pausedStreams: () => service.paused,
+    service,
+    semaphores,
     speechThreads: () => parts.speechThreads?.() ?? workerCount(settings),
-    turnsWriting: () => writing.used,
-    turnsHearing: () => hearingTurns.used,
-    recordingsHearing: () => hearingRecordings.used,
-    receivingBytes: () => receiving.used + recorded.used,
-    audioBytes: () => audio.used,
-    replyBytes: () => replies.used,
     residentModels: () => catalogue.resident().length,
     takesAlone: () => parts.takesAlone?.() ?? 0,
   });

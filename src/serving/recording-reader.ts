@@ -3,7 +3,8 @@ import type { PcmFormat } from "../audio/pcm-format.ts";
 import { MAX_RECORDING_S } from "../contract/audio-transcriptions.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { Sound } from "../model/sound.ts";
-import { type CallOptions, ThreadCalls } from "../threads/thread-calls.ts";
+import type { CallOptions } from "../threads/options.ts";
+import { ThreadCalls } from "../threads/thread-calls.ts";
 import { ThreadError } from "../threads/thread-error.ts";
 import type { LookedOver, ReadingFailure } from "./recording-reader-thread.ts";
 

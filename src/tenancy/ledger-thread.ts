@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
-import { type CallOptions, ThreadCalls } from "../threads/thread-calls.ts";
+import type { CallOptions } from "../threads/options.ts";
+import { ThreadCalls } from "../threads/thread-calls.ts";
 import { ThreadError } from "../threads/thread-error.ts";
 import { closed, fromWire, unavailable, type WireError } from "./libsql-errors.ts";
 import type { LedgerSite } from "./libsql-operations.ts";

@@ -5,8 +5,6 @@ import type { CallOptions, ThreadCallsOptions } from "./options.ts";
 import { ThreadError } from "./thread-error.ts";
 import { type GuardedThread, ThreadGroup } from "./thread-group.ts";
 
-export type { CallOptions, ThreadCallsOptions };
-
 interface Call {
   readonly operation: string;
   readonly parameters: readonly unknown[];

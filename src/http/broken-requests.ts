@@ -1,9 +1,10 @@
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
+import { envelope } from "../contract/replies.ts";
 import type { ConnectionTracker } from "./connection-tracker.ts";
 import type { HttpDeps } from "./deps.ts";
-import { envelope, JSON_TYPE } from "./errors.ts";
+import { JSON_TYPE } from "./errors.ts";
 import { rateHeaders, requestIdFor } from "./headers.ts";
 
 interface SocketError extends Error {

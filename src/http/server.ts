@@ -16,8 +16,7 @@ import { audioTelephonyRoute } from "./routes/audio-telephony.ts";
 import { audioTranscriptionRoutes } from "./routes/audio-transcriptions.ts";
 import { apiDocsRoutes, playgroundRoutes } from "./routes/pages.ts";
 import { metricsRoute, openApiRoute, queryRoutes } from "./routes/queries.ts";
-import { replyRoutes } from "./routes/replies.ts";
-import { streamRoute } from "./routes/stream.ts";
+import { replyRoutes, streamRoute } from "./routes/replies.ts";
 import { answerUnknownRoutes, rememberPaths } from "./unknown-routes.ts";
 
 declare module "fastify" {

@@ -40,14 +40,14 @@ export interface HeardConversation {
 
 /** Finds the words of turns that are sound alone, for as long as the patience of a conversation lasts. */
 export class HistoryTranscriber {
-  readonly #ears: ClipTranscriber;
+  readonly #clips: ClipTranscriber;
   readonly #use: HearingUse;
   readonly #patienceMs: number;
   readonly #nowMs: () => number;
   readonly #onTurn: NonNullable<HistoryTranscriberOptions["onTurn"]>;
 
-  constructor(ears: ClipTranscriber, options: HistoryTranscriberOptions) {
-    this.#ears = ears;
+  constructor(clips: ClipTranscriber, options: HistoryTranscriberOptions) {
+    this.#clips = clips;
     this.#use = options.use;
     this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
     this.#nowMs = options.nowMs ?? (() => performance.now());
@@ -89,7 +89,7 @@ export class HistoryTranscriber {
 
   /** Refuses whoever waits to be heard and whoever comes. */
   close(): void {
-    this.#ears.close();
+    this.#clips.close();
   }
 
   /** The turns that are to be heard, the newest first. */
@@ -121,7 +121,7 @@ export class HistoryTranscriber {
     signal: AbortSignal,
     within: Span,
   ): Promise<Omit<HeardTurn, "index"> & { readonly usedMs: number }> {
-    const span = within.begin("hear", hearingFacts(this.#ears.name, clip));
+    const span = within.begin("hear", hearingFacts(this.#clips.name, clip));
     const askedMs = this.#nowMs();
     const listening = stopWith([signal]);
     let patience: NodeJS.Timeout | undefined;
@@ -146,7 +146,7 @@ export class HistoryTranscriber {
     });
     try {
       if (leftMs <= 0) listening.abort(tookTooLong());
-      const transcript = await this.#ears.hear(clip, keyId, listening.signal, onBegin, span.headers);
+      const transcript = await this.#clips.hear(clip, keyId, listening.signal, onBegin, span.headers);
       toldOf("whole", null);
       return told(transcript, null);
     } catch (error) {
@@ -154,7 +154,7 @@ export class HistoryTranscriber {
         span.end(failureType(error, signal));
         throw error;
       }
-      const known = this.#ears.known(clip);
+      const known = this.#clips.known(clip);
       const failure = error instanceof OutOfPatienceError ? null : error;
       toldOf(known === null ? "none" : known.isWhole ? "whole" : "part", failure);
       if (failure !== null) span.end(failureType(failure, signal));

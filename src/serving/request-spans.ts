@@ -56,13 +56,13 @@ export function speechFacts({ model, delivery }: Prepared, format: Encoding, isS
 }
 
 /** Of the same at its end. */
-export function spokenFacts(tally: UtteranceStats, inputChars: number, end: UtteranceEnd): Facts {
+export function spokenFacts(stats: UtteranceStats, inputChars: number, end: UtteranceEnd): Facts {
   return {
     "gen_ai.response.finish_reasons": [end],
-    ...(tally.frames === 0 ? {} : { "gen_ai.response.time_to_first_chunk": tally.firstAudioS }),
-    "antiphon.audio_seconds": tally.audioS,
+    ...(stats.frames === 0 ? {} : { "gen_ai.response.time_to_first_chunk": stats.firstAudioS }),
+    "antiphon.audio_seconds": stats.audioS,
     "antiphon.input_chars": inputChars,
-    "antiphon.queue_ms": Math.round(10_000 * tally.queuedS) / 10,
+    "antiphon.queue_ms": Math.round(10_000 * stats.queuedS) / 10,
   };
 }
 

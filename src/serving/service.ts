@@ -91,7 +91,7 @@ export class SpeechService {
   readonly #deps: ServiceDeps;
   readonly #options: ServiceOptions;
   readonly #admissions: Admissions;
-  readonly #lead: PlaybackPacer;
+  readonly #pacer: PlaybackPacer;
   readonly #nowMs: () => number;
   readonly #live = new LiveWork();
 
@@ -99,7 +99,7 @@ export class SpeechService {
     this.#deps = deps;
     this.#options = options;
     this.#admissions = new Admissions(options, options.ownPlaces ?? new Map());
-    this.#lead = new PlaybackPacer(options.maxAheadS);
+    this.#pacer = new PlaybackPacer(options.maxAheadS);
     this.#nowMs = options.nowMs ?? (() => performance.now());
   }
 
@@ -138,7 +138,7 @@ export class SpeechService {
    */
   async drain(graceMs: number): Promise<void> {
     this.#admissions.close();
-    this.#lead.lift();
+    this.#pacer.lift();
     this.#deps.writing.close();
     this.#deps.hearing?.close();
     await this.#live.drain(graceMs);
@@ -150,7 +150,7 @@ export class SpeechService {
     stop: Stop,
   ): AsyncGenerator<SpokenPiece, Outcome, void> {
     const utterance = { model: given.model.card.id, format: request.encoding };
-    const tally = new UtteranceStats(this.#deps.telemetry, utterance, this.#nowMs);
+    const stats = new UtteranceStats(this.#deps.telemetry, utterance, this.#nowMs);
     const all = new AllMarks();
     let coming: ComingText | null = null;
     let place: Place | null = null;
@@ -161,7 +161,7 @@ export class SpeechService {
     span.set(speechFacts(given, request.encoding, request.takesAudioAsItComes));
     // Where nobody asks for the next piece, the client went, or was cut.
     const ending = () => end ?? (stop.signal.reason instanceof ServiceError ? "failed" : "gone");
-    span.atEnd(() => spokenFacts(tally, inputCharsOf(given, request), ending()));
+    span.atEnd(() => spokenFacts(stats, inputCharsOf(given, request), ending()));
     let toFirstAudio = NO_SPAN;
     try {
       const isWritten = given.conversation.open.text === null && request.words === undefined;
@@ -173,26 +173,26 @@ export class SpeechService {
       };
       const prepared = { ...given, conversation: heard.conversation };
       coming = await this.#coming(prepared, request, stop);
-      if (request.words !== undefined) tally.wordsCame();
+      if (request.words !== undefined) stats.wordsCame();
       const cut = (reason: ServiceError): void => {
         stop.abort(reason);
         request.onEnded?.(reason);
       };
-      tally.queued();
+      stats.queued();
       const entering = this.#admissions
         .of(prepared.model.checkpoint)
         .enter(request.keyId, stop.signal, cut, coming !== null);
       place = await inSpan(span.begin("queue"), stop.signal, entering);
-      tally.admitted();
+      stats.admitted();
       toFirstAudio = span.begin("first audio");
       lease = await this.#lease(prepared.model, stop);
       const report = yield* this.#frames(
         { request, lease, prepared, coming, place, all, toFirstAudio },
         stop,
-        tally,
+        stats,
       );
       place.release();
-      const { audioS, frames } = tally;
+      const { audioS, frames } = stats;
       const usage = usageOf(prepared, request, audioS);
       settled = true;
       await meterUsage(this.#deps, request.keyId, usage);
@@ -200,7 +200,7 @@ export class SpeechService {
       const text = prepared.conversation.open.text ?? report.spoken.trimEnd();
       const marks = all.marks();
       const meta = replyMeta({
-        stats: tally.meta(report.stop),
+        stats: stats.meta(report.stop),
         loadMs: lease.loadMs,
         heard: heard.heard,
         writer: coming?.meta() ?? null,
@@ -215,13 +215,13 @@ export class SpeechService {
       toFirstAudio.end(failureType(error, stop.signal));
       throw asRefusal(error, request.signal);
     } finally {
-      tally.ended(ending());
+      stats.ended(ending());
       toFirstAudio.end();
       coming?.release();
       lease?.release();
       place?.release();
-      const hasLeft = !settled && request.takesAudioAsItComes && tally.frames > 0;
-      if (hasLeft) await meterUsage(this.#deps, request.keyId, usageOf(given, request, tally.audioS));
+      const hasLeft = !settled && request.takesAudioAsItComes && stats.frames > 0;
+      if (hasLeft) await meterUsage(this.#deps, request.keyId, usageOf(given, request, stats.audioS));
     }
   }
 
@@ -260,7 +260,7 @@ export class SpeechService {
   async *#frames(
     { request, lease, prepared, coming, place, all, toFirstAudio }: Speaking,
     stop: Stop,
-    tally: UtteranceStats,
+    stats: UtteranceStats,
   ): AsyncGenerator<SpokenPiece, SpeechReport, void> {
     const written = coming?.pieces(() => place.rest());
     const script = scriptOf(prepared, lease.preset, written, request.keyId, toFirstAudio.headers);
@@ -270,29 +270,29 @@ export class SpeechService {
         ? fileOf(lease.model, script, request.encoding, stop.signal)
         : encodedSpeech(silence(silenceS), request.encoding, script.seed);
     const awaited = () => (coming?.isWriting === true ? coming.from : "the speech model");
-    const held = () => (request.isPlayed ? this.#lead.wait(tally.aheadS, stop.signal) : null);
+    const held = () => (request.isPlayed ? this.#pacer.wait(stats.aheadS, stop.signal) : null);
     let isOver = false;
     try {
       for (;;) {
-        const askedS = tally.nowS;
+        const askedS = stats.nowS;
         for (let wait = held(); wait !== null; wait = held()) {
           place.pause();
           await wait;
         }
-        const turn = place.work(tally.aheadS);
+        const turn = place.work(stats.aheadS);
         if (turn !== null) await turn;
         // It may compute what it has, but soon has nothing: its place is another's until there are words.
         if (coming?.isWriting === true) place.rest();
         const next = within(speech.next(), this.#options.frameTimeoutMs, stop, awaited);
-        const step = await tally.waited(next, request.words);
+        const step = await stats.waited(next, request.words);
         if (step.done) {
           isOver = true;
           return step.value;
         }
-        if (tally.frames === 0) request.onHeard?.();
+        if (stats.frames === 0) request.onHeard?.();
         // A frame that waited for its client's words is not late.
-        tally.frame(step.value.sampleCount, Math.max(askedS, request.words?.cameAtS ?? 0));
-        if (tally.frames > 0) toFirstAudio.end();
+        stats.frame(step.value.sampleCount, Math.max(askedS, request.words?.cameAtS ?? 0));
+        if (stats.frames > 0) toFirstAudio.end();
         place.rest();
         const piece = spokenPiece(step.value);
         all.add(piece.marks);

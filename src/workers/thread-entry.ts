@@ -1,7 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { type Frame, type Piece, SpeechFailedError, type SpeechModel } from "../model/speech-model.ts";
 import { guardOf } from "../threads/native-gate.ts";
-import { createBatchScheduler } from "./batch-scheduler.ts";
 import {
   type ModelModule,
   type OpenMessage,
@@ -10,7 +9,7 @@ import {
   type ToThread,
   toWireError,
 } from "./protocol.ts";
-import { createScheduler } from "./scheduler.ts";
+import { createBatchScheduler, createScheduler } from "./scheduler.ts";
 import { WorkerUtterance } from "./worker-utterance.ts";
 
 const { entry, create, isBatching, gate } = workerData as ThreadData;

@@ -8,6 +8,7 @@ import {
   type TranscriptTextDelta,
   type TranscriptTextDone,
 } from "../../contract/audio-transcriptions.ts";
+import { openAiError } from "../../contract/replies.ts";
 import { readTranscriptionForm, type TranscriptionAsked } from "../../contract/transcription-form.ts";
 import {
   captionsOf,
@@ -19,7 +20,6 @@ import {
 } from "../../serving/transcript-formats.ts";
 import type { Heard } from "../../serving/transcriptions.ts";
 import type { HttpDeps } from "../deps.ts";
-import { openAiError } from "../errors.ts";
 import { formOf, readFormBodies } from "../form-body.ts";
 import { type PacedForm, sendPaced } from "../paced-response.ts";
 import { SSE_HEADERS, SSE_KEEP_ALIVE } from "../sse.ts";

@@ -1,5 +1,3 @@
-import type { Logger } from "pino";
-import type { Metrics } from "../requests/metrics.ts";
 import type { Environment } from "../settings/environment.ts";
 import type { Settings } from "../settings/schema.ts";
 import { SettingsError, wrongSetting } from "../settings/settings-error.ts";
@@ -46,22 +44,17 @@ export function wyomingPlace(
   );
 }
 
-export interface WyomingParts
-  extends Omit<WyomingDeps, "apiKey" | "version" | "metrics" | "logger" | `on${string}`> {
-  readonly metrics: Metrics;
-  readonly logger: Logger;
-}
+export type WyomingParts = Omit<WyomingDeps, "apiKey" | "version" | `on${string}`>;
 
 /** Listens where the settings say. Rejects when the bridge's key is not one of the server's, or the port cannot be taken. */
 export async function composeWyoming(
   { host, port, apiKey }: WyomingPlace,
-  { metrics, logger, ...deps }: WyomingParts,
+  deps: WyomingParts,
 ): Promise<Bridge> {
+  const { metrics, logger } = deps;
   if ((await deps.tenancy.authenticate(apiKey)) === null) throw new Error(sentence(keyIsGone().message));
   const bridge: WyomingDeps = {
     ...deps,
-    metrics,
-    logger,
     apiKey,
     version: version(),
     onEvent: (outcome) => metrics.wyomingEvent(outcome),

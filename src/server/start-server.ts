@@ -5,7 +5,6 @@ import { findModel, PUBLIC_MODELS, type PublicModel } from "../catalogue/public-
 import type { Checkpoint } from "../catalogue/residency.ts";
 import type { HttpDeps } from "../http/deps.ts";
 import { createHttpServer, createMetricsServer } from "../http/server.ts";
-import { SPEAKING } from "../limits/admission.ts";
 import type { OwnPlaces } from "../limits/admissions.ts";
 import { createSemaphores, serverLimits, workerCount } from "../limits/server-limits.ts";
 import type { Recogniser } from "../model/recogniser.ts";
@@ -131,21 +130,9 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   });
   const requestReader = new RequestReader({ preparer, recordings, receiving, recorded, audio, reading });
   metrics.watch({
-    queueDepth: () => service.queued,
-    waiting: () =>
-      new Map([
-        [SPEAKING, service.queued],
-        ...Object.values(semaphores).map(({ what, queued }) => [what, queued] as const),
-      ]),
-    activeStreams: () => service.active,
-    pausedStreams: () => service.paused,
+    service,
+    semaphores,
     speechThreads: () => parts.speechThreads?.() ?? workerCount(settings),
-    turnsWriting: () => writing.used,
-    turnsHearing: () => hearingTurns.used,
-    recordingsHearing: () => hearingRecordings.used,
-    receivingBytes: () => receiving.used + recorded.used,
-    audioBytes: () => audio.used,
-    replyBytes: () => replies.used,
     residentModels: () => catalogue.resident().length,
     takesAlone: () => parts.takesAlone?.() ?? 0,
   });

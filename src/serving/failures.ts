@@ -29,6 +29,14 @@ export function asRefusal(error: unknown, signal: AbortSignal): unknown {
   return error;
 }
 
+/** What a client is told of whatever was thrown; what has no row in the contract's table is a 500 that tells it nothing. */
+export function asServiceError(error: unknown, whereTheCauseIs = "its log says what"): ServiceError {
+  return (
+    knownRefusal(error) ??
+    new ServiceError(500, `something went wrong in the server: ${whereTheCauseIs}`, { cause: error })
+  );
+}
+
 /**
  * The row of the contract's table for what no engine threw: a refusal as it is, and keys and usage that cannot be reached;
  * `null` for what has no row.

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import { type CallOptions, ThreadCalls } from "../threads/thread-calls.ts";
+import type { CallOptions } from "../threads/options.ts";
+import { ThreadCalls } from "../threads/thread-calls.ts";
 import { ThreadError } from "../threads/thread-error.ts";
 import { monotonicMs } from "./deadline.ts";
 import type { LedgerReads, LedgerWrites } from "./ledger.ts";

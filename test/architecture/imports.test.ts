@@ -24,7 +24,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   engines: ["model", "audio", "text", "tensors", "tokens", "wasm", "client", "collections"],
   writers: ["model", "text", "files", "collections"],
   recognisers: ["model", "audio", "tensors", "tokens", "threads"],
-  workers: ["model", "audio"],
+  workers: ["model", "audio", "threads"],
   catalogue: ["model", "settings", "files"],
   tenancy: ["settings", "threads", "collections"],
   limits: ["contract", "settings"],

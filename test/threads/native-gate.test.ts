@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { awaitOutside, createGate, guardOf, shut } from "../../src/workers/native-gate.ts";
+import { awaitOutside, createGate, guardOf, shut } from "../../src/threads/native-gate.ts";
 
 class Ended extends Error {}
 

@@ -1,10 +1,41 @@
 import type { Encoding } from "../audio/encode/encoder.ts";
+import { ServiceError } from "../contract/errors.ts";
 import type { Clip } from "../model/conversation.ts";
 import type { WriterTokens } from "../model/writer.ts";
-import type { Facts } from "../tracing/span.ts";
+import type { Facts, Span } from "../tracing/span.ts";
 import type { Prepared } from "./prepare.ts";
 import type { UtteranceEnd } from "./telemetry.ts";
 import type { UtteranceStats } from "./utterance-stats.ts";
+
+/** Ends the span with the work. Throws what that throws. @param signal aborts when the client goes, which is no failure */
+export async function inSpan<T>(span: Span, signal: AbortSignal, work: Promise<T>): Promise<T> {
+  try {
+    const value = await work;
+    span.end();
+    return value;
+  } catch (error) {
+    span.end(failureType(error, signal));
+    throw error;
+  }
+}
+
+/** Ends a request's. A refusal is its client's own doing: what it is, is told, but it is no error of the server's. */
+export function endRequestSpan(
+  span: Span,
+  ending: "finished" | "failed" | "left",
+  failure: ServiceError | null,
+  facts: Facts = {},
+): void {
+  span.set({ ...facts, "antiphon.end": ending, ...(failure === null ? {} : { "error.type": failure.type }) });
+  span.end(failure !== null && failure.status >= 500 ? failure.type : undefined);
+}
+
+/** The type of an error, for a span; `undefined` where the client went, and nothing failed. */
+export function failureType(error: unknown, signal: AbortSignal): string | undefined {
+  if (error instanceof ServiceError) return error.type;
+  if (signal.aborted && error === signal.reason) return undefined;
+  return error instanceof Error ? error.name : "_OTHER";
+}
 
 // By OpenTelemetry's names where it has any.
 
@@ -25,13 +56,13 @@ export function speechFacts({ model, delivery }: Prepared, format: Encoding, isS
 }
 
 /** Of the same at its end. */
-export function spokenFacts(tally: UtteranceStats, inputChars: number, end: UtteranceEnd): Facts {
+export function spokenFacts(stats: UtteranceStats, inputChars: number, end: UtteranceEnd): Facts {
   return {
     "gen_ai.response.finish_reasons": [end],
-    ...(tally.frames === 0 ? {} : { "gen_ai.response.time_to_first_chunk": tally.firstAudioS }),
-    "antiphon.audio_seconds": tally.audioS,
+    ...(stats.frames === 0 ? {} : { "gen_ai.response.time_to_first_chunk": stats.firstAudioS }),
+    "antiphon.audio_seconds": stats.audioS,
     "antiphon.input_chars": inputChars,
-    "antiphon.queue_ms": Math.round(10_000 * tally.queuedS) / 10,
+    "antiphon.queue_ms": Math.round(10_000 * stats.queuedS) / 10,
   };
 }
 

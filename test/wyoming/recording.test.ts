@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
-import { OpenRecording } from "../../src/wyoming/open-recording.ts";
-import type { WyomingDeps, WyomingRequest } from "../../src/wyoming/requests.ts";
+import type { RequestContext } from "../../src/requests/request-context.ts";
+import { Recording } from "../../src/wyoming/recording.ts";
+import type { WyomingDeps } from "../../src/wyoming/requests.ts";
 
 const HOME = { rate: 16_000, width: 2, channels: 1 };
 
@@ -13,7 +14,7 @@ test("a recording's pace counts what has come of the next event, and no time for
     return { units: 1 };
   });
   const deps = { requestReader: { admitRecording } } as unknown as WyomingDeps;
-  const open = new OpenRecording(HOME, {} as WyomingRequest, deps);
+  const open = new Recording(HOME, {} as RequestContext, deps);
   nowMs += 500;
   assert.deepEqual(open.standing(0), { is: "empty", ageMs: 500 });
   assert.deepEqual(open.standing(70), { is: "sending", ageMs: 500, bytesASecond: 140 });

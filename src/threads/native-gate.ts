@@ -18,6 +18,11 @@ export function createGate(): NativeGate {
   return new Int32Array(new SharedArrayBuffer(4));
 }
 
+/** The host's side: the thread counts as in native code from now on, until it leaves. */
+export function enterFor(gate: NativeGate): void {
+  Atomics.add(gate, 0, 1);
+}
+
 /** The thread's side. @param endThread must not return */
 export function guardOf(gate: NativeGate, endThread: () => never): NativeGuard {
   const leave = (): void => {

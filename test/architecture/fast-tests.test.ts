@@ -32,12 +32,12 @@ test("npm run check leaves out what starts programs, runs a network or costs muc
   assert.ok(fast.size > builtTests().length / 2, `${fast.size} of ${builtTests().length}`);
 });
 
-test("the tests that cost much are there, light otherwise, and each over the budget", () => {
+test("the tests that cost much are there, light otherwise, and each by itself over the budget", () => {
   const costly = JSON.parse(readFileSync(COSTLY, "utf8")) as Record<string, number>;
   const light = new Set(lightTests());
   for (const [test, costS] of Object.entries(costly)) {
     assert.ok(light.has(test), `${test} is no light test: run npm run costs`);
-    assert.ok(costS > MAX_COST_S, `${test} costs ${costS} s`);
+    assert.ok(costS >= MAX_COST_S, `${test} costs ${costS} s`);
   }
   assert.equal(fastTests().length, light.size - Object.keys(costly).length);
 });

@@ -23,10 +23,11 @@ test("npm run check leaves out what starts programs, runs a network or costs muc
     "server/merged-weights",
     "writers/gguf",
     "engines/parametric/conformance",
+    "audio/recordings/bombs",
   ]) {
     assert.equal(isFast(slow), false, slow);
   }
-  for (const quick of ["audio/pcm", "http/access", "settings/load", "workers/worker-pool"]) {
+  for (const quick of ["audio/pcm", "http/access", "settings/load", "workers/batch-scheduler"]) {
     assert.equal(isFast(quick), true, quick);
   }
   assert.ok(fast.size > builtTests().length / 2, `${fast.size} of ${builtTests().length}`);

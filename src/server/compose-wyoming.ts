@@ -3,7 +3,7 @@ import type { Settings } from "../settings/schema.ts";
 import { SettingsError, wrongSetting } from "../settings/settings-error.ts";
 import { type Bridge, listen } from "../wyoming/bridge.ts";
 import { keyIsGone, type WyomingDeps } from "../wyoming/requests.ts";
-import { asListenError } from "./entrances.ts";
+import { asListenError } from "./listeners.ts";
 import { readSecret } from "./secret.ts";
 import { version } from "./version.ts";
 

@@ -21,8 +21,8 @@ import { Transcriptions } from "../serving/transcriptions.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
 import { composeWyoming, type WyomingPlace } from "./compose-wyoming.ts";
-import { closeEntrances, type Entrance, httpEntrance, wyomingEntrance } from "./entrances.ts";
 import { httpOptions, serviceInfo } from "./http-options.ts";
+import { closeListeners, type Listener, listenHttp, wyomingListener } from "./listeners.ts";
 import { version } from "./version.ts";
 
 /** What a server is put together from. It owns `tenancy` from now on. */
@@ -148,15 +148,15 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     isStopping: () => isStopping,
     options: httpOptions(settings),
   };
-  const entrances: Entrance[] = [];
-  const opened = async (opening: Promise<Entrance>): Promise<string> => {
-    entrances.push(await opening);
-    return entrances.at(-1)!.url;
+  const listeners: Listener[] = [];
+  const opened = async (opening: Promise<Listener>): Promise<string> => {
+    listeners.push(await opening);
+    return listeners.at(-1)!.url;
   };
   const openMetrics = async (): Promise<string | null> => {
     const { enabled, host, port } = settings.metrics;
     if (!enabled || port === undefined) return null;
-    return `${await opened(httpEntrance(createMetricsServer(deps), { host, port }))}/metrics`;
+    return `${await opened(listenHttp(createMetricsServer(deps), { host, port }))}/metrics`;
   };
   const openWyoming = async (): Promise<string | null> => {
     if (!parts.wyoming) return null;
@@ -169,13 +169,13 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       stallTimeoutMs: settings.stallTimeoutMs,
       queueWaitMs: settings.queueWaitMs,
     });
-    return opened(bridge.then(wyomingEntrance));
+    return opened(bridge.then(wyomingListener));
   };
   const stop = async () => {
     ready = false;
     isStopping = true;
     const { shutdownGraceMs } = settings;
-    await closeEntrances(entrances, shutdownGraceMs, () => {
+    await closeListeners(listeners, shutdownGraceMs, () => {
       requestReader.close();
       replies.close();
       return Promise.all([service.drain(shutdownGraceMs), transcriptions.drain(shutdownGraceMs)]);
@@ -188,7 +188,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   };
   try {
     await catalogue.warm();
-    const url = await opened(httpEntrance(createHttpServer(deps), settings));
+    const url = await opened(listenHttp(createHttpServer(deps), settings));
     const metricsUrl = await openMetrics();
     const wyomingUrl = await openWyoming();
     ready = true;

@@ -26,9 +26,9 @@ class BitWriter {
 
   bytes(): Uint8Array {
     while (this.#bits.length % 8 !== 0) this.#bits.push(0);
-    return Uint8Array.from({ length: this.#bits.length / 8 }, (_, at) =>
-      this.#bits.slice(8 * at, 8 * at + 8).reduce((byte, bit) => byte * 2 + bit, 0),
-    );
+    const bytes = new Uint8Array(this.#bits.length / 8);
+    for (const [at, bit] of this.#bits.entries()) bytes[at >> 3]! |= bit << (7 - (at & 7));
+    return bytes;
   }
 }
 

@@ -2,7 +2,7 @@ import type { createHttpServer } from "../http/server.ts";
 import type { Bridge } from "../wyoming/bridge.ts";
 
 /** A way by which clients come in, and which listens: HTTP, `/metrics` by itself, Wyoming. */
-export interface Entrance {
+export interface Listener {
   /** With the port that was taken: `http://host:port`. */
   readonly url: string;
   /** Takes nobody new from now on. Resolves once every connection has ended. */
@@ -14,10 +14,10 @@ export interface Entrance {
 }
 
 /** Has an HTTP server listen. Rejects with a sentence on what to do where it cannot; it is closed then. */
-export async function httpEntrance(
+export async function listenHttp(
   app: ReturnType<typeof createHttpServer>,
   { host, port }: { readonly host: string; readonly port: number },
-): Promise<Entrance> {
+): Promise<Listener> {
   try {
     const url = await app.listen({ host, port });
     return {
@@ -32,8 +32,8 @@ export async function httpEntrance(
   }
 }
 
-/** The Wyoming bridge as an entrance. */
-export function wyomingEntrance(bridge: Bridge): Entrance {
+/** The Wyoming bridge as a listener. */
+export function wyomingListener(bridge: Bridge): Listener {
   let finished: Promise<void> | null = null;
   const finish = (): Promise<void> => {
     finished ??= bridge.finish();
@@ -43,27 +43,27 @@ export function wyomingEntrance(bridge: Bridge): Entrance {
 }
 
 /**
- * Closes entrances: what was begun is finished first, within the grace, and connections that are left soon after that are
+ * Closes listeners: what was begun is finished first, within the grace, and connections that are left soon after that are
  * cut. Resolves once every connection has ended.
  *
  * @param graceMs how long what was begun may take, in milliseconds
  * @param drain finishes what is being spoken and heard, and refuses the rest
  */
-export async function closeEntrances(
-  entrances: readonly Entrance[],
+export async function closeListeners(
+  listeners: readonly Listener[],
   graceMs: number,
   drain: () => Promise<unknown>,
 ): Promise<void> {
-  const closed = Promise.all(entrances.map((entrance) => entrance.close()));
+  const closed = Promise.all(listeners.map((listener) => listener.close()));
   const cut = () => {
-    for (const entrance of entrances) entrance.cut();
+    for (const listener of listeners) listener.cut();
   };
   // A client that reads nothing would otherwise hold its stream, and the stop, for as long as it likes.
   const overdue = setTimeout(cut, graceMs + LINGER_MS);
   const graceOver = new Promise((resolve) => setTimeout(resolve, graceMs).unref());
   await drain();
   // What is spoken has yet to be read.
-  await Promise.race([Promise.all(entrances.map((entrance) => entrance.idle())), graceOver]);
+  await Promise.race([Promise.all(listeners.map((listener) => listener.idle())), graceOver]);
   clearTimeout(overdue);
   // Connections that do not end with their last response are cut too.
   setTimeout(cut, LINGER_MS).unref();

@@ -10,8 +10,8 @@ import { parseArgs } from "node:util";
 const LARGEST_MB = 350;
 const ENCODE = `
   import { openLlama } from "./dist/src/writers/llama/llama-runtime.js";
-  import { TextEncoder } from "./dist/src/writers/llama/text-encoder.js";
-  const encoder = await TextEncoder.open(await openLlama(), "gate/gate.gguf");
+  import { SentenceEncoder } from "./dist/src/writers/llama/sentence-encoder.js";
+  const encoder = await SentenceEncoder.open(await openLlama(), "gate/gate.gguf");
   const vector = await encoder.vectorOf(encoder.tokensOf("The tea is ready."), new AbortController().signal);
   console.log(vector.length, "numbers of a sentence");
   await encoder.close();

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { GateClass } from "../src/writers/gate/gate-category.ts";
+import type { GateClass } from "../src/writers/gate/gate-head.ts";
 import { TOP } from "./top.ts";
 
 const GATE = join(TOP, "training", "gate");

@@ -4,14 +4,12 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { sha256OfFile } from "../src/files/sha256-of-file.ts";
 import type { Turn } from "../src/model/conversation.ts";
+import { EMBEDDED_ADAPTER, embeddedWriter } from "../src/server/embedded-writer.ts";
 import { mergedWeights } from "../src/server/merged-weights.ts";
 import { openGateClassifier } from "../src/writers/gate/gate-classifier.ts";
-import { gated } from "../src/writers/gate/gated.ts";
-import { EMBEDDED_ADAPTER, embeddedWriter } from "../src/writers/llama/embedded.ts";
 import { type GgufWriterOptions, openGgufWriter } from "../src/writers/llama/gguf-writer.ts";
 import { openReplySource } from "../src/writers/replies/reply-source.ts";
-import { replying } from "../src/writers/replies/replying-writer.ts";
-import { speakableOnly } from "../src/writers/speakable-only.ts";
+import { writerChain } from "../src/writers/writer-chain.ts";
 import { CACHE } from "./top.ts";
 
 /**
@@ -37,7 +35,7 @@ const model = await openGgufWriter(options);
 const writer =
   values.raw === true
     ? model
-    : gated(speakableOnly(replying(model, await openReplySource())), await openGateClassifier());
+    : writerChain({ gate: await openGateClassifier(), replies: await openReplySource(), model });
 process.stderr.write(`loaded in ${Math.round(performance.now() - beganLoading)} ms\n`);
 for (const line of readFileSync(prompts, "utf8").trim().split("\n")) {
   const prompt = JSON.parse(line) as Prompt | Talk;

@@ -10,6 +10,8 @@ export interface Row {
   readonly what: string;
   /** The goal, in words, on two cores. */
   readonly goal: string;
+  /** Whether a whole run leaves it out, so that it is measured only where `--only` names it. */
+  readonly isOnlyByName?: boolean;
   /** @throws NotMeasuredError when what it takes cannot be had here; anything else when the measurement failed. */
   measure(bench: Bench): Promise<Finding>;
 }

@@ -25,6 +25,7 @@ import { hearingPeople, hearingWords } from "./rows/hearing-words.ts";
 import { largerWriter } from "./rows/larger-writer.ts";
 import { listening } from "./rows/listening.ts";
 import { longTexts } from "./rows/long-texts.ts";
+import { loop } from "./rows/loop.ts";
 import { memory } from "./rows/memory.ts";
 import { naturalness } from "./rows/naturalness.ts";
 import { networkGoldens } from "./rows/network-goldens.ts";
@@ -104,4 +105,5 @@ export const ROWS: readonly Row[] = [
   csmFrames,
   qwen3TtsFrames,
   codecLmLoad,
+  loop,
 ];

@@ -1,9 +1,10 @@
 // Which model speaks, and how: what the server offers, and what is chosen of it.
 import { conversation } from "./conversation.js";
 import { $, h } from "./dom.js";
-import { drawKnobs, markUnused, params } from "./knobs.js";
 import { drawTurns } from "./turns.js";
 
+/** Knobs that are not at their default. */
+const params = {};
 let knobs = [];
 let models = [];
 let edited = () => {};
@@ -56,3 +57,64 @@ export const bodyNow = (soundOf) => ({
   ...($("model").value === "" ? {} : { model: $("model").value }),
   ...(Object.keys(params).length === 0 ? {} : { params }),
 });
+
+/**
+ * Draws knobs as `param_schema` of `/v1/info` describes them, at their defaults but for what `wanted` asks. Gives the names
+ * of what was asked for in vain: nobody knows it, or it is out of range.
+ */
+function drawKnobs(schema, onEdit, wanted = {}) {
+  for (const name of Object.keys(params)) delete params[name];
+  const asked = new Map(Object.entries(wanted));
+  const drawn = schema.map((knob) => {
+    const value = read(knob, asked.get(knob.name));
+    if (value !== undefined) asked.delete(knob.name);
+    return drawKnob(knob, value ?? knob.default, onEdit);
+  });
+  $("knobs").replaceChildren(...drawn);
+  onEdit();
+  return [...asked.keys()];
+}
+
+/** Says under each knob whether it does nothing with that model, and why, as the server tells. */
+function markUnused(schema, model) {
+  for (const { name, unused_by: unused = {} } of schema) {
+    const why = Object.hasOwn(unused, model) ? unused[model] : "";
+    const note = why ? [h("strong", {}, "Does nothing with this model. "), why] : [];
+    $(`knob-${name}-unused`).replaceChildren(...note);
+  }
+}
+
+/** The value that is meant, by a text or itself; undefined where the knob does not take it. */
+function read({ type, choices, minimum = -Infinity, maximum = Infinity }, meant) {
+  if (type === "choice") return choices.includes(meant) ? meant : undefined;
+  if (meant === undefined || `${meant}`.trim() === "") return undefined;
+  const value = Number(meant);
+  if (type === "integer" && !Number.isInteger(value)) return undefined;
+  return minimum <= value && value <= maximum ? value : undefined;
+}
+
+function drawKnob(knob, value, onEdit) {
+  const { name, label, choices, nullable, minimum, maximum, step, description } = knob;
+  const id = `knob-${name}`;
+  const isSlider = !choices && !nullable;
+  const shown = h("output", { for: id, hidden: !isSlider });
+  const input = choices
+    ? h("select", { id }, ...choices.map((choice) => h("option", { value: choice }, choice)))
+    : h("input", { id, type: isSlider ? "range" : "number", placeholder: "not set" });
+  if (!choices) Object.assign(input, { min: minimum ?? "", max: maximum ?? "", step });
+  input.value = value ?? "";
+  input.setAttribute("aria-describedby", `${id}-help ${id}-unused`);
+  const set = (to) => {
+    if (to === knob.default) delete params[name];
+    else params[name] = to;
+    shown.textContent = `${to}`;
+  };
+  set(value);
+  input.oninput = () => {
+    set(read(knob, input.value) ?? knob.default);
+    onEdit();
+  };
+  const help = h("p", { className: "hint", id: `${id}-help` }, description.replaceAll("`", ""));
+  const unused = h("p", { className: "hint unused", id: `${id}-unused` });
+  return h("div", { className: "knob" }, h("label", { htmlFor: id }, label), shown, input, help, unused);
+}

@@ -1,11 +1,11 @@
 // What turns with sound need. The page fetches it with the first of them.
 import { encodeWav, toBase64 } from "./client/antiphon.js";
 import { SAMPLE_RATE_HZ } from "./client/player.js";
-import { Hearing, NOTES } from "./hearing.js";
+import { ClipTranscriber, NOTES } from "./clip-transcriber.js";
 
 /** Hears clips by `ask` and tells `onChange` of turns whose words came by themselves; reads and records sounds. */
 export const openSound = (ask, onChange) => ({
-  hearing: new Hearing(ask, onChange),
+  transcriber: new ClipTranscriber(ask, onChange),
   NOTES,
   decode,
   record,

@@ -14,7 +14,7 @@ export function hearTurnsBy(hear) {
 }
 
 /** Lets clips be heard that could not be, with the next drawing. */
-export const hearAgain = () => sound?.hearing.retry();
+export const hearAgain = () => sound?.transcriber.retry();
 
 /** Fills in what a reply understood (`meta.heard`) of the clips that it was asked with, by turn. */
 export function suggest(clips, heard = []) {
@@ -22,7 +22,7 @@ export function suggest(clips, heard = []) {
     const { turn, audio } = clips[index];
     // Words of a part alone would keep the rest from being heard.
     if (text !== null && problem === undefined && turns.includes(turn) && turn !== openTurn())
-      sound?.hearing.understood(turn, audio, text);
+      sound?.transcriber.understood(turn, audio, text);
   }
 }
 
@@ -32,7 +32,7 @@ export const voiceOf = (speaker) => Math.max(0, labels.indexOf(speaker)) % 2;
 /** Draws the turns, for a model with those speakers; `onEdit` is called after every change. */
 export function drawTurns(speakers = labels, onEdit = edited) {
   [labels, edited] = [speakers, onEdit];
-  sound?.hearing.follow(turns);
+  sound?.transcriber.follow(turns);
   $("turns").replaceChildren(...turns.map(drawTurn));
   $("add").disabled = turns.length >= MAX_TURNS;
   edited();
@@ -63,12 +63,12 @@ function drawTurn(turn, index) {
   text.placeholder = isOpen ? "What to say. Left empty, it is written for you." : "What was said";
   text.oninput = () => {
     turn.text = text.value;
-    sound?.hearing.wrote(turn);
+    sound?.transcriber.wrote(turn);
     mark(item, turn);
     edited();
   };
   text.onchange = () => {
-    sound?.hearing.follow(turns);
+    sound?.transcriber.follow(turns);
     mark(item, turn);
   };
   const remove = button("×", `${name}: remove`, () => {
@@ -91,7 +91,7 @@ function drawTurn(turn, index) {
 
 /** Shows what became of a turn's clip. The page's own status says it aloud, since turns are drawn anew. */
 function mark(item, turn) {
-  const state = sound?.hearing.stateOf(turn);
+  const state = sound?.transcriber.stateOf(turn);
   item.querySelector(".note").textContent = state ? sound.NOTES[state] : "";
   item.querySelector("textarea").classList.toggle("understood", state === "understood");
 }
@@ -102,7 +102,7 @@ function showSuggestion(turn) {
   const item = $("turns").children[index];
   item.querySelector("textarea").value = turn.text;
   mark(item, turn);
-  const note = sound.NOTES[sound.hearing.stateOf(turn)];
+  const note = sound.NOTES[sound.transcriber.stateOf(turn)];
   $("heard").textContent = `Turn ${index + 1}. ${note} ${turn.text}`;
   edited();
 }

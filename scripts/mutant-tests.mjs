@@ -13,12 +13,13 @@ const TESTED_IN = {
     "test/writers/chat-",
     "test/writers/reply-clock",
     "test/writers/retry-after",
-    "test/writers/thought",
     "test/writers/secret",
   ],
   "src/writers/llama": ["test/writers/gguf", "test/writers/history", "test/writers/sequence"],
   "src/writers/gate": ["test/writers/gate"],
-  "src/writers": ["plain", "sentence", "dialogue", "deferred"].map((name) => `test/writers/${name}`),
+  "src/writers": ["plain", "sentence", "dialogue", "deferred", "gated", "spoken", "written"].map(
+    (name) => `test/writers/${name}`,
+  ),
 };
 /** Longer than a wait in a test may last. */
 const LEAST_LIMIT_MS = 60_000;

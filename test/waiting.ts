@@ -12,7 +12,7 @@ export interface WaitOptions {
 }
 
 /**
- * Waits until something is so: a turn of the event loop at a time, and with short pauses when it takes longer. Fails at
+ * Waits until something is so: a turn of the event loop at a time, and with short pauses when it takes longer or is asked for elsewhere. Fails at
  * its deadline, naming `what` was waited for, also when the question itself is never answered.
  */
 export async function until(
@@ -22,9 +22,13 @@ export async function until(
 ): Promise<void> {
   let isOver = false;
   const watch = async (): Promise<void> => {
-    for (let turns = 0; !isOver && !(await isSo()); turns++) {
-      if (turns < EAGER_TURNS) await turn();
-      else await pause(Math.min(turns - EAGER_TURNS, MAX_PAUSE_MS));
+    for (let turns = 0; !isOver; turns++) {
+      const answer = isSo();
+      if (await answer) return;
+      // A question that is asked over a wire costs more than a turn.
+      const eagerTurns = answer instanceof Promise ? 0 : EAGER_TURNS;
+      if (turns < eagerTurns) await turn();
+      else await pause(Math.min(turns - eagerTurns, MAX_PAUSE_MS));
     }
   };
   try {

@@ -1,7 +1,6 @@
 import { joined } from "../../src/audio/joined.ts";
 import { loudnessOf } from "../../src/audio/loudness.ts";
-import { deviation } from "../../src/engines/parametric/listen/deviation.ts";
-import { percentile } from "../../src/engines/parametric/listen/percentile.ts";
+import { deviation, percentile } from "../../src/engines/parametric/listen/statistics.ts";
 import type { Clip } from "../../src/model/conversation.ts";
 import { fours } from "../fours.ts";
 import { averageSpectrum, spectralDistanceDb } from "./average-spectrum.ts";

@@ -3,8 +3,8 @@ import { resample } from "../../src/audio/resample.ts";
 import { BIN_HZ, BINS } from "../../src/engines/parametric/geometry.ts";
 import { activityOf } from "../../src/engines/parametric/listen/activity.ts";
 import { clipFrames, createLens } from "../../src/engines/parametric/listen/clip-frames.ts";
-import { finish } from "../../src/engines/parametric/listen/work.ts";
 import type { Clip } from "../../src/model/conversation.ts";
+import { finish } from "../../test/engines/parametric/listen/finish.ts";
 
 /** Mean power of the frames with speech in each bin of 20 Hz, [601]. */
 export function averageSpectrum({ samples, sampleRateHz }: Clip): Float64Array {

@@ -1,15 +1,15 @@
+import { wholeSamples } from "../../src/audio/format.ts";
 import { joined } from "../../src/audio/joined.ts";
-import { wholeSamples } from "../../src/audio/samples.ts";
 import { embeddedCheckpoint } from "../../src/catalogue/installed-checkpoint.ts";
 import { FRAME_S, HOP_SAMPLES } from "../../src/engines/parametric/geometry.ts";
 import { createKernel } from "../../src/engines/parametric/kernel/kernel.ts";
 import { openNetwork } from "../../src/engines/parametric/network.ts";
 import { openTextReader } from "../../src/engines/parametric/read-text.ts";
-import { EVEN } from "../../src/engines/parametric/rhythm/rhythm.ts";
 import { planSentence, sentenceAudio } from "../../src/engines/parametric/sentence.ts";
 import { createVoices } from "../../src/engines/parametric/speakers.ts";
-import { spokenTimes } from "../../src/engines/parametric/word-times.ts";
+import { spokenTimes } from "../../src/engines/parametric/words.ts";
 import { loadTextTables } from "../../src/text/tables.ts";
+import { EVEN } from "../../test/engines/parametric/even-rhythm.ts";
 import { plainWords } from "../word-errors.ts";
 
 /** A word and when it was to be said, in seconds from the beginning of the samples. */

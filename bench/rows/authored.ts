@@ -1,7 +1,7 @@
 import { runLoad } from "../../src/cli/bench/load-process.ts";
 import { startServerProcess } from "../../src/cli/bench/server-process.ts";
 import { tenWords } from "../../src/cli/bench/service-speed.ts";
-import { embeddedWriter } from "../../src/writers/llama/embedded.ts";
+import { embeddedWriter } from "../../src/server/embedded-writer.ts";
 import { openGgufWriter } from "../../src/writers/llama/gguf-writer.ts";
 import { besideStreams } from "../beside-streams.ts";
 import { firstAudioMs } from "../first-audio-ms.ts";

@@ -1,6 +1,6 @@
 import { percentile } from "../../src/cli/bench/percentile.ts";
-import { GATE_CATEGORIES } from "../../src/writers/gate/gate-category.ts";
 import { type GateClassifier, openGateClassifier } from "../../src/writers/gate/gate-classifier.ts";
+import { GATE_CATEGORIES } from "../../src/writers/gate/gate-head.ts";
 import { everydayTalk, heldOutLines } from "../gate-lines.ts";
 import type { Row } from "../row.ts";
 

@@ -15,7 +15,7 @@ export const hearingPace: Row = {
   goal: "± 6 %",
   measure: ({ isQuick, note }) =>
     withRecogniser(async (hears) => {
-      const texts = await passages(isQuick ? 1 : 3);
+      const texts = await segments(isQuick ? 1 : 3);
       const voice = await openEmbeddedVoice({ threads: availableParallelism() });
       const speech = async (script: Script) => asClip((await speechOf(voice, script)).samples);
       const speechS = async (script: Script) => heardIn(await speech(script)).speechS;
@@ -53,7 +53,7 @@ const PACES = [0.85, 0.92, 1, 1.1, 1.2];
 const MOST = 0.06;
 
 /** Three Harvard sentences each. */
-async function passages(count: number): Promise<readonly string[]> {
+async function segments(count: number): Promise<readonly string[]> {
   const all = await harvardSentences();
   return Array.from({ length: count }, (_, at) =>
     all

@@ -1,7 +1,7 @@
 import { percentile } from "../../src/cli/bench/percentile.ts";
-import { memoryBuckets } from "../../src/tenancy/buckets/memory.ts";
+import { memoryBuckets } from "../../src/tenancy/bucket-table.ts";
 import type { Buckets } from "../../src/tenancy/buckets.ts";
-import { openBuckets } from "../../src/tenancy/open-buckets.ts";
+import { openBuckets } from "../../src/tenancy/open.ts";
 import { NO_VALKEY, startValkey } from "../../test/tenancy/valkey-server.ts";
 import { NotMeasuredError } from "../not-measured-error.ts";
 import type { Row } from "../row.ts";

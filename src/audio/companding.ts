@@ -3,7 +3,7 @@ export type Companding = (sample: number) => number;
 
 /** The code of North America and Japan: a sign, three bits of exponent, four of mantissa, all inverted. */
 export function mulaw(sample: number): number {
-  const biased = Math.min(Math.abs(sample), LOUDEST) + MULAW_BIAS;
+  const biased = Math.min(Math.abs(sample), MAX_LEVEL) + MULAW_BIAS;
   const exponent = 24 - Math.clz32(biased);
   const mantissa = (biased >> (exponent + 3)) & 0x0f;
   return ~((sample < 0 ? 0x80 : 0) | (exponent << 4) | mantissa) & 0xff;
@@ -11,13 +11,13 @@ export function mulaw(sample: number): number {
 
 /** The code of the rest of the world: the same with a linear beginning, and every other bit inverted. */
 export function alaw(sample: number): number {
-  const level = Math.min(Math.abs(sample), LOUDEST);
+  const level = Math.min(Math.abs(sample), MAX_LEVEL);
   const exponent = Math.max(0, 24 - Math.clz32(level));
   const mantissa = (level >> Math.max(4, exponent + 3)) & 0x0f;
   return ((sample < 0 ? 0 : 0x80) | (exponent << 4) | mantissa) ^ 0x55;
 }
 
-const LOUDEST = 32_635;
+const MAX_LEVEL = 32_635;
 const MULAW_BIAS = 132;
 
 /** The 16-bit sample in the middle of what {@link mulaw} makes one byte of. */

@@ -1,3 +1,7 @@
+import { AudioFormatError } from "./audio-format-error.ts";
+import { expandAlaw, expandMulaw } from "./companding.ts";
+import { joinedBytes } from "./joined.ts";
+
 /** How samples are stored, of the kinds that can be read: little-endian numbers, and the codes of ITU-T G.711. */
 export type SampleKind = "u8" | "s16" | "s24" | "s32" | "f32" | "f64" | "mulaw" | "alaw";
 
@@ -23,3 +27,78 @@ const BYTES_PER_SAMPLE: Readonly<Record<SampleKind, number>> = {
   f32: 4,
   f64: 8,
 };
+
+/**
+ * Interleaved little-endian samples to one channel in [-1, 1]: the mean of each frame, clipped. Integers are scaled
+ * by their most negative value, so that -1 is reached exactly. `bytes` hold at least so many whole frames.
+ *
+ * Throws {@link AudioFormatError} when a frame of floats is not a finite number.
+ *
+ * @param first what the first frame is counted as, where others came before
+ */
+export function mixDown(
+  bytes: Uint8Array,
+  { kind, channels }: PcmFormat,
+  frames: number,
+  first = 0,
+): Float32Array {
+  const data = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const bytesPerSample = frameBytes({ kind, channels: 1 });
+  const mono = new Float32Array(frames);
+  let at = 0;
+  for (let frame = 0; frame < frames; frame += 1) {
+    let sum = 0;
+    for (let channel = 0; channel < channels; channel += 1) {
+      sum += sampleAt(data, at, kind);
+      at += bytesPerSample;
+    }
+    const mean = sum / channels;
+    if (!Number.isFinite(mean)) throw new AudioFormatError(`sample ${first + frame} is not a finite number`);
+    mono[frame] = Math.max(-1, Math.min(1, mean));
+  }
+  return mono;
+}
+
+/** What the codes of ITU-T G.711 stand for. */
+const MULAW = Float32Array.from({ length: 256 }, (_, code) => expandMulaw(code) / 0x8000);
+const ALAW = Float32Array.from({ length: 256 }, (_, code) => expandAlaw(code) / 0x8000);
+
+/** Puts bytes that come in pieces of any size together again, so that no frame (a sample of each channel) is cut. */
+export class WholeFrames {
+  readonly #frameBytes: number;
+  #rest: Uint8Array = new Uint8Array(0);
+
+  constructor(frameBytes: number) {
+    this.#frameBytes = frameBytes;
+  }
+
+  /** All frames that are whole now; may be none. */
+  push(piece: Uint8Array): Uint8Array {
+    const all = this.#rest.length === 0 ? piece : joinedBytes([this.#rest, piece]);
+    const wholeBytes = all.length - (all.length % this.#frameBytes);
+    // A copy: what is left must not keep all of the piece.
+    this.#rest = Uint8Array.from(all.subarray(wholeBytes));
+    return all.subarray(0, wholeBytes);
+  }
+}
+
+function sampleAt(data: DataView, at: number, kind: SampleKind): number {
+  switch (kind) {
+    case "mulaw":
+      return MULAW[data.getUint8(at)]!;
+    case "alaw":
+      return ALAW[data.getUint8(at)]!;
+    case "u8":
+      return (data.getUint8(at) - 0x80) / 0x80;
+    case "s16":
+      return data.getInt16(at, true) / 0x8000;
+    case "s24":
+      return ((data.getInt8(at + 2) << 16) | data.getUint16(at, true)) / 0x800000;
+    case "s32":
+      return data.getInt32(at, true) / 0x80000000;
+    case "f32":
+      return data.getFloat32(at, true);
+    case "f64":
+      return data.getFloat64(at, true);
+  }
+}

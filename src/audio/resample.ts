@@ -1,3 +1,4 @@
+import { LruCache } from "../collections/lru-cache.ts";
 import { joined } from "./joined.ts";
 import { designLowPass, type PhaseTable, product } from "./low-pass.ts";
 
@@ -52,7 +53,7 @@ export class Resampler {
     return this.#convert(new Float32Array(taps + Math.ceil(this.#step / this.#phases)), count);
   }
 
-  /** Every output that the input reaches, up to `most` of all outputs. */
+  /** Every output that the input reaches, up to `max` of all outputs. */
   #convert(samples: Float32Array | Int16Array, max: number): Float32Array {
     const { taps } = this.#table;
     const input = new Float64Array(this.#kept.length + samples.length);
@@ -110,8 +111,25 @@ export class Resampler {
   }
 }
 
+/**
+ * Every `count` samples as their mean, and what is left over dropped: for rates so high that nothing of speech is near the
+ * frequencies that fold back. Linear time, in a new array.
+ */
+export function averaged(samples: Float32Array, count: number): Float32Array {
+  const means = new Float32Array(Math.floor(samples.length / count));
+  for (let at = 0, from = 0; at < means.length; at += 1) {
+    let sum = 0;
+    for (const to = from + count; from < to; from += 1) sum += samples[from]!;
+    means[at] = sum / count;
+  }
+  return means;
+}
+
 /** Outputs that share a phase, and so a row of coefficients: computing them together halves the loads. */
 const TOGETHER = 8;
+
+/** Filters by their rates: to design one takes a millisecond or two. */
+const filters = new LruCache<PhaseTable>(8);
 
 /** Adds as {@link product} does, so that an output is the same in company and alone. */
 function eightProducts(
@@ -154,16 +172,10 @@ function eightProducts(
   output[k + 7 * phases] = h;
 }
 
-/** Filters that were designed last, by their rates: one takes a millisecond or two. */
-const designed = new Map<string, PhaseTable>();
-const MAX_DESIGNED_FILTERS = 8;
-
 function tableFor(fromHz: number, toHz: number, phases: number): PhaseTable {
   const rates = `${fromHz}:${toHz}`;
-  const table = designed.get(rates) ?? designLowPass(fromHz, toHz, phases);
-  designed.delete(rates);
-  designed.set(rates, table);
-  for (const oldest of designed.keys()) if (designed.size > MAX_DESIGNED_FILTERS) designed.delete(oldest);
+  const table = filters.get(rates) ?? designLowPass(fromHz, toHz, phases);
+  filters.set(rates, table);
   return table;
 }
 

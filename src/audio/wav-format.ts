@@ -1,8 +1,8 @@
 import { AudioFormatError } from "./audio-format-error.ts";
 import { frameBytes, type PcmFormat, type SampleKind } from "./pcm-format.ts";
 
-const LOWEST_RATE_HZ = 1_000;
-const HIGHEST_RATE_HZ = 768_000;
+const MIN_RATE_HZ = 1_000;
+const MAX_RATE_HZ = 768_000;
 
 /**
  * Reads the body of a `fmt ` chunk (Microsoft, "Multiple channel audio data and WAVE files", 2007): PCM, IEEE float, or
@@ -22,9 +22,9 @@ export function readWavFormat(chunk: DataView, isTelephoneRead: boolean): PcmFor
   const bits = chunk.getUint16(14, true);
   const kind = sampleKind(formatTag(chunk), bits, isTelephoneRead);
   if (channels === 0) throw new AudioFormatError('its "fmt " chunk declares no channels');
-  if (sampleRateHz < LOWEST_RATE_HZ || sampleRateHz > HIGHEST_RATE_HZ) {
+  if (sampleRateHz < MIN_RATE_HZ || sampleRateHz > MAX_RATE_HZ) {
     throw new AudioFormatError(
-      `its sample rate is ${sampleRateHz} Hz, and ${LOWEST_RATE_HZ} to ${HIGHEST_RATE_HZ} Hz can be read`,
+      `its sample rate is ${sampleRateHz} Hz, and ${MIN_RATE_HZ} to ${MAX_RATE_HZ} Hz can be read`,
     );
   }
   if (blockAlign !== frameBytes({ kind, channels })) {

@@ -1,6 +1,5 @@
 import { AudioFormatError } from "./audio-format-error.ts";
-import { mixDown } from "./mix-down.ts";
-import { frameBytes, type PcmFormat } from "./pcm-format.ts";
+import { frameBytes, mixDown, type PcmFormat } from "./pcm-format.ts";
 import { readWavFormat } from "./wav-format.ts";
 
 /** A WAV file, decoded and mixed down. */

@@ -1,6 +1,6 @@
-import type { Cue } from "./cue.ts";
+import type { Cue } from "./cues-of.ts";
 
-export type { Cue, TimedWord } from "./cue.ts";
+export type { Cue, TimedWord } from "./cues-of.ts";
 export { type CueOptions, cuesOf } from "./cues-of.ts";
 
 /** A SubRip file: numbered captions, commas in the times. */

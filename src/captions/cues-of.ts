@@ -1,4 +1,19 @@
-import type { Cue, TimedWord } from "./cue.ts";
+/** One caption: what is shown, at most two lines of it, and from when to when, in seconds. */
+export interface Cue {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+  /** Where in `text` words begin, in UTF-16 units, and when: WebVTT shows them as they come. */
+  readonly words?: readonly { readonly at: number; readonly start: number }[];
+}
+
+/** A word of a reply, as its `meta.words` have it: seconds, and its place in the reply's text in code points. */
+export interface TimedWord {
+  readonly start: number;
+  readonly end: number;
+  readonly offset: number;
+  readonly length: number;
+}
 
 /** How captions are cut. */
 export interface CueOptions {
@@ -113,11 +128,11 @@ function inTwoLines(piece: readonly Written[], lineChars: number): (readonly Wri
   if (whole <= lineChars) return [piece];
   if (whole > 2 * lineChars + 1) return null;
   let best: (readonly Written[])[] | null = null;
-  let longest = lineChars + 1;
+  let minChars = lineChars + 1;
   for (const at of breaksIn(piece)) {
     const lines = [piece.slice(0, at), piece.slice(at)];
     const chars = Math.max(...lines.map(charsOf));
-    if (chars < longest) [best, longest] = [lines, chars];
+    if (chars < minChars) [best, minChars] = [lines, chars];
   }
   return best;
 }

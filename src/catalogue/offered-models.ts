@@ -1,5 +1,5 @@
 import type { Settings } from "../settings/schema.ts";
-import { SettingsError } from "../settings/settings-error.ts";
+import { wrongSetting } from "../settings/settings-error.ts";
 import { findCodecLm, KNOWN_CODEC_LMS } from "./codec-lm/known-checkpoints.ts";
 import { EMBEDDED_CHECKPOINT, PUBLIC_MODELS, type PublicModel } from "./public-models.ts";
 
@@ -21,9 +21,9 @@ export function offeredModels(
   here: ReadonlyMap<string, LocalVoice> = new Map(),
 ): readonly PublicModel[] {
   if (Object.hasOwn(checkpoints, EMBEDDED_CHECKPOINT)) {
-    throw new SettingsError(
-      "file",
-      `The setting checkpoints.${EMBEDDED_CHECKPOINT} has the name of the embedded voice: give it another.`,
+    throw wrongSetting(
+      `checkpoints.${EMBEDDED_CHECKPOINT}`,
+      "has the name of the embedded voice: give it another",
     );
   }
   const known = new Set(PUBLIC_MODELS.map(({ card }) => card.id));
@@ -61,9 +61,9 @@ function spokenBy(
   if (given === undefined && findCodecLm(checkpoint) === undefined) {
     const pulled = KNOWN_CODEC_LMS.map(({ name }) => name);
     const names = [...new Set([EMBEDDED_CHECKPOINT, ...pulled, ...Object.keys(checkpoints)])].join(", ");
-    throw new SettingsError(
-      "file",
-      `The setting models.${card.id}.checkpoint is ${JSON.stringify(checkpoint)}, which does not exist: name one of ${names}.`,
+    throw wrongSetting(
+      `models.${card.id}.checkpoint`,
+      `is ${JSON.stringify(checkpoint)}, which does not exist: name one of ${names}`,
     );
   }
   const voice = here.get(checkpoint);

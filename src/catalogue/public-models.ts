@@ -23,7 +23,8 @@ export function findModel(models: readonly PublicModel[], id: string | null): Pu
 export const EMBEDDED_CHECKPOINT = "heart";
 
 const MODES: readonly Mode[] = ["converse", "tts"];
-const SPEAKERS: readonly string[] = ["0", "1"];
+/** The speakers of every public model. */
+export const SPEAKERS: readonly string[] = ["0", "1"];
 
 /**
  * The models that are offered, the default first, then from the newest to the oldest, the compact one last. All four

@@ -7,8 +7,8 @@ export function registerCheck(program: Command): void {
     .description("read the whole database of keys and usage, and report whether it is sound")
     .action(async (_options: object, command: Command) => {
       const settings = await settingsOf(command);
-      const { checkStore } = await import("../tenancy/check-store.ts");
-      const { storeUrl } = await import("../server/shared-urls.ts");
+      const { checkStore } = await import("../tenancy/open.ts");
+      const { storeUrl } = await import("../server/secret.ts");
       const what = await checkStore(settings, storeUrl(settings, process.env));
       process.stdout.write(`${what} is sound.\n`);
     });

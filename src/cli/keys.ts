@@ -41,7 +41,7 @@ async function create({ label, rpm, burst, json }: CreateOptions, command: Comma
     burst: burst === undefined ? null : wholeNumber("--burst", burst),
   };
   const settings = await settingsOf(command);
-  const { newKeyProblem } = await import("../tenancy/new-key.ts");
+  const { newKeyProblem } = await import("../tenancy/api-key.ts");
   const { defaultKeyRpm, defaultKeyBurst } = settings;
   const wanted = { label, rpm: given.rpm ?? defaultKeyRpm, burst: given.burst ?? defaultKeyBurst };
   const problem = newKeyProblem(wanted);
@@ -98,7 +98,7 @@ export async function withTenancy(
   work: (tenancy: Tenancy) => Promise<void>,
 ): Promise<void> {
   const { openTenancy } = await import("../tenancy/open.ts");
-  const { storeUrl } = await import("../server/shared-urls.ts");
+  const { storeUrl } = await import("../server/secret.ts");
   const tenancy = await openTenancy(settings, { storeUrl: storeUrl(settings, process.env) });
   try {
     await work(tenancy);

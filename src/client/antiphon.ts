@@ -32,7 +32,6 @@ export type * from "./replies.ts";
 export type * from "./requests.ts";
 export { bytesOf, encodeWav, pcmOf, toBase64 } from "./samples.ts";
 export type * from "./stream-events.ts";
-export type { Marks, Phoneme, Viseme, VisemeName, Word } from "./word.ts";
 
 /** A client of one Antiphon server. Every call throws an {@link AntiphonError}, or the reason of its signal. */
 export class Antiphon {

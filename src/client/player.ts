@@ -1,9 +1,15 @@
-import { SAMPLE_RATE_HZ, type SoundContext, type SoundSource, wakeSound } from "./sound.ts";
+import { SAMPLE_RATE_HZ, type SoundContext, type SoundSource, wakeSound } from "./audio-context.ts";
+import { PlaybackSchedule } from "./playback-schedule.ts";
+import type { Word } from "./replies.ts";
 import type { StreamEvent } from "./stream-events.ts";
-import { Timetable } from "./timetable.ts";
-import type { Word } from "./word.ts";
 
-export { SAMPLE_RATE_HZ, type SoundBuffer, type SoundContext, type SoundSource, wakeSound } from "./sound.ts";
+export {
+  SAMPLE_RATE_HZ,
+  type SoundBuffer,
+  type SoundContext,
+  type SoundSource,
+  wakeSound,
+} from "./audio-context.ts";
 
 /** What a player may be given. */
 export interface PlayerOptions {
@@ -30,7 +36,7 @@ export class Player {
   underruns = 0;
   readonly #options: PlayerOptions;
   readonly #context: SoundContext;
-  readonly #timetable = new Timetable();
+  readonly #playback = new PlaybackSchedule();
   readonly #sources = new Set<SoundSource>();
   readonly #frames: Int16Array[] = [];
   #words: Word[] = [];
@@ -138,7 +144,7 @@ export class Player {
   }
 
   #sampleAt(time: number): number {
-    return Math.floor(this.#timetable.sampleAt(time) ?? this.#from);
+    return Math.floor(this.#playback.sampleAt(time) ?? this.#from);
   }
 
   #scheduleRest(): void {
@@ -154,7 +160,7 @@ export class Player {
 
   #schedule(pcm: Int16Array): void {
     const context = this.#context;
-    if (this.#timetable.isDry(this.#now)) {
+    if (this.#playback.isDry(this.#now)) {
       this.underruns++;
       this.#lead = Math.min(2 * this.#lead, MAX_LEAD_SAMPLES);
     }
@@ -167,7 +173,7 @@ export class Player {
       this.#sources.delete(source);
       this.#endIfHeard();
     };
-    source.start(this.#timetable.add(this.#next, pcm.length, this.#now, this.#lead) / SAMPLE_RATE_HZ);
+    source.start(this.#playback.add(this.#next, pcm.length, this.#now, this.#lead) / SAMPLE_RATE_HZ);
     this.#sources.add(source);
     this.#next += pcm.length;
     this.#ticking ??= setInterval(() => this.#tick(), TICK_MS);
@@ -190,7 +196,7 @@ export class Player {
       source.stop();
     }
     this.#sources.clear();
-    this.#timetable.clear();
+    this.#playback.clear();
     this.#state = state;
     this.#next = this.#from = at;
     clearInterval(this.#ticking);

@@ -1,5 +1,4 @@
-import type { Meta, Usage } from "./replies.ts";
-import type { Marks } from "./word.ts";
+import type { Marks, Meta, Usage } from "./replies.ts";
 
 /** First event of a stream. */
 export interface MetaEvent {

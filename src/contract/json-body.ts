@@ -1,14 +1,16 @@
 import { AudioSpeechRequest } from "./audio-speech.ts";
 import { ServiceError } from "./errors.ts";
 import {
+  afterName,
   afterScalar,
   afterSpace,
   afterString,
+  afterText,
+  afterValue,
   JsonGrammarError,
   type Seen,
   Utf8Error,
 } from "./json-grammar.ts";
-import { afterName, afterText, afterValue } from "./json-skip.ts";
 import { ConverseRequest, TtsRequest } from "./requests.ts";
 import { VendorRequest, VoiceRequest } from "./telephony.ts";
 

@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from "typebox";
-import { ERROR_TYPES } from "./errors.ts";
+import { ERROR_TYPES, type ServiceError } from "./errors.ts";
 import { AudioQuality, GenParams } from "./params.ts";
 import { ReplyMeta } from "./spoken.ts";
 
@@ -169,4 +169,21 @@ export type ErrorEnvelope = Static<typeof ErrorEnvelope>;
 
 function orNull<S extends TSchema>(schema: S) {
   return Type.Optional(Type.Union([schema, Type.Null()]));
+}
+
+/** The envelope of section 7 for a failure. */
+export function envelope(error: ServiceError, requestId: string | null): ErrorEnvelope {
+  return { error: { type: error.type, message: error.message, request_id: requestId } };
+}
+
+/** What OpenAI's clients are told of a failure: the same, and two fields that they look for. */
+export function openAiError(error: ServiceError, requestId: string): ErrorBody {
+  return { ...envelope(error, requestId).error, code: codeOf(error), param: error.param };
+}
+
+/** OpenAI's own words, where it has one for the failure. */
+function codeOf({ status, param }: ServiceError): string | null {
+  if (status === 401) return "invalid_api_key";
+  if (status === 429) return "rate_limit_exceeded";
+  return param === "model" && (status === 400 || status === 404) ? "model_not_found" : null;
 }

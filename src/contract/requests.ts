@@ -1,7 +1,6 @@
 import Type, { type Static } from "typebox";
-import { Instructions } from "./instructions.ts";
 import { Lexicon } from "./lexicon.ts";
-import { MAX_TEXT_CHARS, MAX_TURNS } from "./limits.ts";
+import { MAX_INSTRUCTIONS_CHARS, MAX_TEXT_CHARS, MAX_TURNS } from "./limits.ts";
 import { nullableString } from "./nullable.ts";
 import { GenParams } from "./params.ts";
 import { AsksVisemes } from "./spoken.ts";
@@ -14,6 +13,15 @@ const model = nullableString({
 const speaker = Type.String({
   default: "0",
   description: "Role label; one of the chosen model's `speakers`.",
+});
+
+/** An extension. That it is over its cap is told with 400. */
+const instructions = Type.String({
+  description:
+    "Extension: what the writer of an authored turn is to keep to, as in `You are Ann, at the desk of the Green Fork.` " +
+    `At most ${MAX_INSTRUCTIONS_CHARS} characters; not billed. \`meta.writer.instructions\` says what became of them: ` +
+    "`read`, or `ignored` by a writer that takes none and where the safety gate answered. Where the open turn has its " +
+    "own text nothing is written, and they do nothing.",
 });
 
 /** Body of `POST /v1/tts`. */
@@ -66,7 +74,7 @@ export const ConverseRequest = Type.Object(
     params: Type.Optional(GenParams),
     lexicon: Type.Optional(Lexicon),
     visemes: Type.Optional(AsksVisemes),
-    instructions: Type.Optional(Instructions),
+    instructions: Type.Optional(instructions),
   },
   { title: "ConverseRequest" },
 );

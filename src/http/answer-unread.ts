@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { SMALL_BODY_BYTES } from "../serving/preparer.ts";
-import type { TrackedRequest } from "./tracked-request.ts";
+import type { TrackedRequest } from "./connection-tracker.ts";
 
 /** How much is read of a body that nobody wants. */
 export interface DrainLimits {

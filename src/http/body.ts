@@ -1,12 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
 import type { Permit } from "../limits/keyed-semaphore.ts";
-import { ClientGoneError } from "../requests/client-gone-error.ts";
+import { ClientGoneError } from "../requests/request-context.ts";
 import { GrowingBytes } from "../serving/growing-bytes.ts";
 import { SMALL_BODY_BYTES } from "../serving/preparer.ts";
-import type { ReceivedBody, Requester, RequestReader } from "../serving/request-reader.ts";
-import { requesterOf } from "./caller.ts";
-import type { Receiving } from "./tracked-request.ts";
+import type { Caller, ReceivedBody, RequestReader } from "../serving/request-reader.ts";
+import type { Receiving } from "./connection-tracker.ts";
 
 /** Makes JSON the only body there is, and leaves it as bytes; everything else is a 422 that says so. */
 export function readJsonBodies(app: FastifyInstance, requestReader: RequestReader): void {
@@ -39,7 +38,7 @@ export interface ComingBody {
 
 /** The whole body, as its bytes. */
 function receive(request: FastifyRequest, requestReader: RequestReader): Promise<ReceivedBody> {
-  const room = (requester: Requester, bytes: number) => requestReader.admit(requester, bytes);
+  const room = (caller: Caller, bytes: number) => requestReader.admit(caller, bytes);
   return receiveBy(request, room, async (coming) => {
     const { lengthBytes, holding } = coming;
     const bytes = await (lengthBytes === null ? gathered(coming) : filled(coming, lengthBytes));
@@ -55,7 +54,7 @@ function receive(request: FastifyRequest, requestReader: RequestReader): Promise
  */
 export async function receiveBy<T>(
   request: FastifyRequest,
-  room: (requester: Requester, bytes: number) => Promise<Permit | null>,
+  room: (caller: Caller, bytes: number) => Promise<Permit | null>,
   take: (coming: ComingBody) => Promise<T>,
 ): Promise<T> {
   const limitBytes = request.routeOptions.bodyLimit;
@@ -63,8 +62,8 @@ export async function receiveBy<T>(
   const declared = request.headers["content-length"];
   const lengthBytes = declared === undefined ? null : Number(declared);
   if (lengthBytes !== null && lengthBytes > limitBytes) throw tooLarge(limitBytes);
-  const requester = requesterOf(request);
-  let holding = await room(requester, lengthBytes ?? 0);
+  const { caller } = request.tracked;
+  let holding = await room(caller, lengthBytes ?? 0);
   // Behind another's answer it would be taken for a part of that; the client goes on by itself after a while.
   if (request.headers.expect !== undefined && tracked.response.socket !== null)
     tracked.response.writeContinue();
@@ -77,11 +76,11 @@ export async function receiveBy<T>(
       length += chunk.length;
       pieces += 1;
       if (length > limitBytes) throw tooLarge(limitBytes);
-      if (pieces > FREE_PIECES + length / LEAST_PIECE_BYTES) throw tooFine();
+      if (pieces > FREE_PIECES + length / MIN_PIECE_BYTES) throw tooFine();
       if (lengthBytes === null && length > SMALL_BODY_BYTES && holding === null) {
         // Of a body without a length only its cap is known. It is not the client who keeps us waiting.
         tracked.receiving = null;
-        holding = await room(requester, limitBytes);
+        holding = await room(caller, limitBytes);
         tracked.receiving = receivingFrom(holding);
       }
       yield chunk;
@@ -101,12 +100,12 @@ export async function receiveBy<T>(
 
 /** Each chunk of a chunked body costs some microseconds, whatever is in it: beyond so many they hold so much on average. */
 const FREE_PIECES = 4_096;
-const LEAST_PIECE_BYTES = 64;
+const MIN_PIECE_BYTES = 64;
 
 function tooFine(): ServiceError {
   return new ServiceError(
     400,
-    `the body comes in too many small chunks: send it in chunks of ${LEAST_PIECE_BYTES} bytes or more`,
+    `the body comes in too many small chunks: send it in chunks of ${MIN_PIECE_BYTES} bytes or more`,
   );
 }
 

@@ -1,11 +1,11 @@
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
+import { envelope } from "../contract/replies.ts";
 import type { ConnectionTracker } from "./connection-tracker.ts";
 import type { HttpDeps } from "./deps.ts";
-import { envelope, JSON_TYPE } from "./errors.ts";
-import { rateHeaders } from "./rate-headers.ts";
-import { requestIdFor } from "./request-id.ts";
+import { JSON_TYPE } from "./errors.ts";
+import { rateHeaders, requestIdFor } from "./headers.ts";
 
 interface SocketError extends Error {
   readonly code?: string;
@@ -58,7 +58,8 @@ export function answerBrokenRequests(
     socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join("")}\r\n${body}`);
     if (next !== null) return;
     const { type } = failure;
-    metrics.ended({ route: "none", method: "none", status: 400, ending: "failed", seconds: null, type });
+    const http = { method: "none", status: 400 };
+    metrics.ended({ route: "none", http, ending: "failed", seconds: null, type });
     logger.info({ request_id: requestId, status: 400, end: "failed", error: failure.type }, "no request");
   });
 }

@@ -1,12 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
-import { overRate } from "../limits/refusals.ts";
-import { admit } from "../requests/admit.ts";
-import type { Requester } from "../serving/request-reader.ts";
-import type { BucketReading, Key, Tenancy } from "../tenancy/tenancy.ts";
-import { presentedKey } from "./credentials.ts";
+import { admit, authenticate } from "../requests/admit.ts";
+import type { BucketReading } from "../tenancy/tenancy.ts";
 import type { HttpDeps } from "./deps.ts";
-import { rateHeaders } from "./rate-headers.ts";
+import { presentedKey, rateHeaders } from "./headers.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -15,21 +12,17 @@ declare module "fastify" {
     /** False where nothing is spoken, so that a full queue for that refuses nobody. */
     speaks?: boolean;
   }
-  interface FastifyRequest {
-    /** The key of the caller; on open routes, if it is soon known. */
-    callerKey: Key | null;
-  }
 }
 
 /**
- * Knows every caller before anything of the request is read: request id, key, token, rate headers, in that order.
+ * Knows every caller before anything of the request is read: request id, key, token, rate headers, in that order. On open
+ * routes the key is known if that is soon.
  * Failed authentication draws from the anonymous bucket of the client's address; a 404 or 405 draws from none.
  */
 export function identifyCallers(
   app: FastifyInstance,
   { tenancy, service }: Pick<HttpDeps, "tenancy" | "service">,
 ): void {
-  app.decorateRequest("callerKey", null);
   app.addHook("onRequest", async (request, reply) => {
     reply.header("X-Request-ID", request.id);
     tell(reply, tenancy.recallAnonymous(request.ip));
@@ -40,32 +33,23 @@ export function identifyCallers(
       // What is open to all is answered also where keys cannot be looked up.
       const known = presented === null ? null : await tenancy.recall(presented);
       if (known === null) return;
-      request.callerKey = known.key;
+      request.tracked.keyId = known.key.keyId;
       tell(reply, known.reading);
       return;
     }
-    const key = presented === null ? null : await tenancy.authenticate(presented);
-    request.callerKey = key;
-    if (key === null) refuse(request, reply, tenancy, presented);
+    const key = await authenticate(tenancy, presented, request.ip, (reading) => tell(reply, reading));
+    request.tracked.keyId = key.keyId;
     if (access === "key") {
       tell(reply, await tenancy.peek(key));
       return;
     }
-    await admit(key, {
-      tenancy,
-      service,
+    const options = {
       speaks: request.routeOptions.config.speaks !== false,
       overRate: "this key is over its rate limit",
-      onReading: (reading) => tell(reply, reading),
-    });
+      onReading: (reading: BucketReading) => tell(reply, reading),
+    };
+    await admit(key, { tenancy, service }, options);
   });
-}
-
-/** Who asks, on a route that requires a key. */
-export function requesterOf({ callerKey, tracked }: FastifyRequest): Requester {
-  if (callerKey === null) throw new Error("the route is open: it has no key");
-  const { signal, span } = tracked;
-  return { keyId: callerKey.keyId, signal, span, keep: (holding) => tracked.keep(holding) };
 }
 
 /** What HTTP asks of every request: 1.1 a `Host`; and to say so where an expectation is not understood. */
@@ -76,23 +60,6 @@ function checkHeaders({ headers, raw }: FastifyRequest): void {
   if (headers.expect !== undefined && headers.expect.toLowerCase() !== "100-continue") {
     throw new ServiceError(400, "the Expect header is not understood: leave it out, or send 100-continue");
   }
-}
-
-function refuse(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  tenancy: Tenancy,
-  presented: string | null,
-): never {
-  const reading = tenancy.takeAnonymous(request.ip);
-  tell(reply, reading);
-  if (!reading.allowed) throw overRate(reading, "too many requests without a valid key from this address");
-  throw new ServiceError(
-    401,
-    presented === null
-      ? "the API key is missing: send it as Authorization: Bearer <API_KEY> or as X-API-Key"
-      : tenancy.explainKey(presented),
-  );
 }
 
 function tell(reply: FastifyReply, reading: BucketReading): void {

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import { KEY_HEADERS } from "./credentials.ts";
-import type { MethodsOf } from "./path-methods.ts";
-import { RATE_HEADERS, RETRY_HEADERS } from "./rate-headers.ts";
+import { KEY_HEADERS, RATE_HEADERS, RETRY_HEADERS } from "./headers.ts";
+import type { MethodsOf } from "./unknown-routes.ts";
 
 /**
  * Lets pages of those origins read every answer to them, failures too (Fetch standard, "CORS protocol"). To other origins

@@ -1,14 +1,9 @@
-import type { Logger } from "pino";
 import type { Limits } from "../contract/limits.ts";
 import type { ParamKnob, ResolvedParams } from "../contract/params.ts";
 import type { ModelCard } from "../contract/replies.ts";
 import type { KeyedSemaphore } from "../limits/keyed-semaphore.ts";
-import type { Metrics } from "../requests/metrics.ts";
-import type { RequestReader } from "../serving/request-reader.ts";
-import type { SpeechService } from "../serving/service.ts";
-import type { Transcriptions } from "../serving/transcriptions.ts";
-import type { Tenancy } from "../tenancy/tenancy.ts";
-import type { PlaygroundDirs } from "./routes/playground.ts";
+import type { Entrance } from "../requests/begin-request.ts";
+import type { PlaygroundDirs } from "./routes/pages.ts";
 
 /** What the service says of itself at `GET /v1/info`. */
 export interface ServiceInfo {
@@ -43,11 +38,7 @@ export interface HttpOptions {
 }
 
 /** All that the HTTP side is given; it builds nothing itself. */
-export interface HttpDeps {
-  readonly service: SpeechService;
-  readonly transcriptions: Transcriptions;
-  readonly tenancy: Tenancy;
-  readonly requestReader: RequestReader;
+export interface HttpDeps extends Entrance {
   /** Bytes of whole replies that are being made, or wait for their readers. */
   readonly replies: KeyedSemaphore;
   readonly cards: () => ModelCard[];
@@ -56,7 +47,5 @@ export interface HttpDeps {
   readonly isReady: () => boolean;
   /** True once the server was told to stop: no connection is kept for further requests then. */
   readonly isStopping: () => boolean;
-  readonly metrics: Metrics;
-  readonly logger: Logger;
   readonly options: HttpOptions;
 }

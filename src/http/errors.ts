@@ -1,38 +1,20 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
-import type { ErrorBody, ErrorEnvelope } from "../contract/replies.ts";
-import { asServiceError } from "../requests/admit.ts";
-import { ClientGoneError } from "../requests/client-gone-error.ts";
+import { type ErrorEnvelope, envelope, openAiError } from "../contract/replies.ts";
+import { ClientGoneError } from "../requests/request-context.ts";
+import { asServiceError } from "../serving/failures.ts";
 import { answerUnread, endsUnread } from "./answer-unread.ts";
-import { retryHeaders } from "./rate-headers.ts";
-import { headersOf } from "./reply-headers.ts";
+import { headersOf, retryHeaders } from "./headers.ts";
 
 /** What an error is told in. */
 export const JSON_TYPE = "application/json; charset=utf-8";
 
-/** The envelope of section 7 for a failure. */
-export function envelope(error: ServiceError, requestId: string | null): ErrorEnvelope {
-  return { error: { type: error.type, message: error.message, request_id: requestId } };
-}
-
 /** Paths that are OpenAI's, or go with them. Section 4's own keep to the envelope of section 7. */
 const OPENAI_PATH = /^\/v1\/(?:audio|models)\//;
-
-/** What OpenAI's clients are told of a failure: the same, and two fields that they look for. */
-export function openAiError(error: ServiceError, requestId: string): ErrorBody {
-  return { ...envelope(error, requestId).error, code: codeOf(error), param: error.param };
-}
 
 /** The envelope that the path of a request has. */
 export function envelopeFor(error: ServiceError, { url, id }: FastifyRequest): ErrorEnvelope {
   return OPENAI_PATH.test(url) ? { error: openAiError(error, id) } : envelope(error, id);
-}
-
-/** OpenAI's own words, where it has one for the failure. */
-function codeOf({ status, param }: ServiceError): string | null {
-  if (status === 401) return "invalid_api_key";
-  if (status === 429) return "rate_limit_exceeded";
-  return param === "model" && (status === 400 || status === 404) ? "model_not_found" : null;
 }
 
 /** The headers that a failure adds: when to retry, which methods are allowed, how to authenticate. */

@@ -31,7 +31,7 @@ export function readFormBodies(
   app.addContentTypeParser(/^multipart\/form-data(?:\s*;|\s*$)/i, async (request: FastifyRequest) =>
     receiveBy(
       request,
-      (requester, bytes) => requestReader.admitRecording(requester, bytes),
+      (caller, bytes) => requestReader.admitRecording(caller, bytes),
       (coming) => readForm(coming, `${request.headers["content-type"]}`, maxFileBytes),
     ),
   );

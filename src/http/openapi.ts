@@ -20,7 +20,7 @@ import {
   UsageSummary,
 } from "../contract/replies.ts";
 import { VoiceList } from "../contract/voices.ts";
-import { KEY_HEADERS } from "./credentials.ts";
+import { KEY_HEADERS } from "./headers.ts";
 import {
   CONVERSE_EXAMPLES,
   SPEECH_EXAMPLES,

@@ -1,30 +1,23 @@
 import type { ServerResponse } from "node:http";
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from "fastify";
 import { recordEnd } from "../requests/request-log.ts";
+import { beginServerSpan, NO_SPAN, type Span } from "../tracing/span.ts";
 import { answerUnread, endsUnread, isMuchUnread } from "./answer-unread.ts";
 import { readJsonBodies } from "./body.ts";
 import { answerBrokenRequests } from "./broken-requests.ts";
 import { identifyCallers } from "./caller.ts";
-import { ConnectionTracker } from "./connection-tracker.ts";
+import { ConnectionTracker, type TrackedRequest } from "./connection-tracker.ts";
 import { allowOrigins, answerPreflights } from "./cors.ts";
 import type { HttpDeps } from "./deps.ts";
 import { asHttpError, envelopeFor, JSON_TYPE, sendError } from "./errors.ts";
-import { rememberPaths } from "./path-methods.ts";
-import { rateHeaders } from "./rate-headers.ts";
-import { requestIdFor } from "./request-id.ts";
-import { beginRequestSpan } from "./request-span.ts";
-import { apiDocsRoutes } from "./routes/api-docs.ts";
+import { rateHeaders, requestIdFor } from "./headers.ts";
 import { audioSpeechRoutes } from "./routes/audio-speech.ts";
 import { audioTelephonyRoute } from "./routes/audio-telephony.ts";
 import { audioTranscriptionRoutes } from "./routes/audio-transcriptions.ts";
-import { converseRoute } from "./routes/converse.ts";
-import { metricsRoute, openApiRoute } from "./routes/documents.ts";
-import { playgroundRoutes } from "./routes/playground.ts";
-import { queryRoutes } from "./routes/queries.ts";
-import { streamRoute } from "./routes/stream.ts";
-import { ttsRoute } from "./routes/tts.ts";
-import type { TrackedRequest } from "./tracked-request.ts";
-import { answerUnknownRoutes } from "./unknown-routes.ts";
+import { apiDocsRoutes, playgroundRoutes } from "./routes/pages.ts";
+import { metricsRoute, openApiRoute, queryRoutes } from "./routes/queries.ts";
+import { replyRoutes, streamRoute } from "./routes/replies.ts";
+import { answerUnknownRoutes, rememberPaths } from "./unknown-routes.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -38,8 +31,7 @@ declare module "fastify" {
 /** The service's own server. Listen with the instance's `listen`, stop with its `close`. */
 export function createHttpServer(deps: HttpDeps): FastifyInstance {
   const app = bareServer(deps);
-  ttsRoute(app, deps);
-  converseRoute(app, deps);
+  replyRoutes(app, deps);
   streamRoute(app, deps);
   audioSpeechRoutes(app, deps);
   audioTelephonyRoute(app, deps);
@@ -144,12 +136,19 @@ function track(
 ): TrackedRequest {
   request.tracked = connections.begin(request.raw, response, (context, ending) => {
     const route = request.is404 ? "none" : (request.routeOptions?.url ?? "none");
-    const keyId = request.callerKey?.keyId ?? null;
     const status = response.headersSent ? response.statusCode : context.rawStatus;
     const http = { method: request.method, status };
-    recordEnd(request.log, metrics, { context, ending, route, keyId, http });
+    recordEnd(request.log, metrics, { context, ending, route, http });
   });
   // Whose client has gone already is over.
   if (request.tracked.ending === null) request.tracked.span = beginRequestSpan(request);
   return request.tracked;
+}
+
+/** Begins the span of a request that asks for something to be spoken or heard; no other has one. */
+function beginRequestSpan({ method, id, headers, is404, routeOptions }: FastifyRequest): Span {
+  if (is404 || routeOptions?.config?.access !== "token") return NO_SPAN;
+  const route = routeOptions.url ?? "none";
+  const facts = { "http.request.method": method, "http.route": route, "gen_ai.response.id": id };
+  return beginServerSpan(`${method} ${route}`, facts, headers);
 }

@@ -4,9 +4,9 @@ import type {
   SpeechAudioError,
   SpeechFormat,
 } from "../contract/audio-speech.ts";
+import { openAiError } from "../contract/replies.ts";
 import type { Marks } from "../contract/spoken.ts";
 import type { Outcome } from "../serving/service.ts";
-import { openAiError } from "./errors.ts";
 import { base64Of, SSE_HEADERS, SSE_KEEP_ALIVE } from "./sse.ts";
 import type { StreamForm } from "./stream-speech.ts";
 

@@ -1,32 +1,21 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Encoding } from "../audio/encode/encoder.ts";
-import type { ServiceError } from "../contract/errors.ts";
 import type { Marks } from "../contract/spoken.ts";
-import { ClientGoneError } from "../requests/client-gone-error.ts";
 import type { ReadRequest } from "../serving/request-reader.ts";
 import type { Outcome } from "../serving/service.ts";
 import type { SpokenPiece } from "../serving/spoken-piece.ts";
-import { requesterOf } from "./caller.ts";
 import type { HttpDeps } from "./deps.ts";
-import { asHttpError } from "./errors.ts";
-import { type Chunk, PacedResponse } from "./paced-response.ts";
-import { patience } from "./patience.ts";
-import { headersOf } from "./reply-headers.ts";
+import { type Chunk, type PacedForm, type PacedResponse, sendPaced } from "./paced-response.ts";
 
 /** How a reply is written while it is being spoken. */
-export interface StreamForm {
+export interface StreamForm extends PacedForm {
   readonly encoding: Encoding;
   /** Whether whoever asks for it plays it as it comes; others may be waiting for all of it. */
   readonly isPlayed: boolean;
-  readonly headers: Readonly<Record<string, string>>;
-  /** What is sent when nothing has been for a while; null where it would be taken for audio. */
-  readonly keepAlive: string | null;
   /** What goes before the first frame, the reply's bytes not among it; may be empty. */
   readonly opening: Chunk;
   frame(bytes: Uint8Array, index: number, marks: Marks): Chunk;
   closing(outcome: Outcome): Chunk;
-  /** What tells of a failure after the status; null cuts the connection, where nothing else could tell. */
-  failure(error: ServiceError): Chunk | null;
 }
 
 type Speech = AsyncGenerator<SpokenPiece, Outcome, void>;
@@ -40,40 +29,23 @@ export async function streamSpeech(
   reply: FastifyReply,
   form: StreamForm,
 ): Promise<void> {
-  const { keyId, signal, span } = requesterOf(request);
   const speech = deps.service.converse(prepared, {
-    keyId,
+    ...request.tracked.caller,
     encoding: form.encoding,
-    signal,
-    span,
     takesAudioAsItComes: true,
     isPlayed: form.isPlayed && !keepsItsPace(request),
     onHeard: () => audio?.release(),
     onEnded: (reason) => request.tracked.cut(reason),
   });
   const first = speech.next();
-  // What fails before the first frame is an ordinary error; but a model that loads for long gets its status sent.
-  await Promise.race([first, patience(first, deps.options.streamPatienceMs)]);
-  reply.hijack();
-  const headers = { ...headersOf(reply), ...form.headers };
-  const response = new PacedResponse(reply.raw, headers, form.keepAlive, {
-    signal,
-    heartbeatMs: deps.options.heartbeatMs,
-  });
-  try {
-    await pump(speech, first, response, form);
-  } catch (error) {
-    await speech.return(NO_OUTCOME).catch((late: unknown) => request.log.error({ err: late }));
-    if (error instanceof ClientGoneError) {
-      response.abandon();
-      return;
+  await sendPaced(deps, request, reply, form, first, async (response) => {
+    try {
+      await pump(speech, first, response, form);
+    } catch (error) {
+      await speech.return(NO_OUTCOME).catch((late: unknown) => request.log.error({ err: late }));
+      throw error;
     }
-    const failure = asHttpError(error);
-    request.tracked.fail(failure);
-    const farewell = form.failure(failure);
-    if (farewell === null) response.abandon();
-    else response.end(farewell);
-  }
+  });
 }
 
 /** Whether the client says that what it takes is for later, or that it holds itself back. */

@@ -61,7 +61,7 @@ export const SPEAKING = "utterances being spoken";
 export class Admission {
   readonly #options: AdmissionOptions;
   readonly #nowMs: () => number;
-  readonly #lines = new FairQueue<Asking>();
+  readonly #queue = new FairQueue<QueueEntry>();
   readonly #open = new Set<Utterance>();
   readonly #openBy = new KeyCounter();
   readonly #activeBy = new KeyCounter();
@@ -91,13 +91,13 @@ export class Admission {
 
   /** Requests that wait for their first place. */
   get queued(): number {
-    return count(this.#lines, isNew);
+    return count(this.#queue, isNew);
   }
 
   /** Why a further request of the key would be refused at once; `null` where it would not. */
   refusalFor(key: string): ServiceError | null {
     if (this.#isClosed) return shuttingDown();
-    const ofKey = count(this.#lines.of(key), isNew);
+    const ofKey = count(this.#queue.of(key), isNew);
     return ofKey > 0 && ofKey >= this.#options.keyQueueDepth ? keyIsFull(SPEAKING) : null;
   }
 
@@ -125,7 +125,7 @@ export class Admission {
       isEnding: false,
       restingSinceMs: null,
       coming: null,
-      asking: null,
+      entry: null,
     };
     const { queueWaitMs } = this.#options;
     await this.#turnOf(utterance, { waitMs: queueWaitMs, late: () => serverIsFull(SPEAKING) });
@@ -148,8 +148,8 @@ export class Admission {
   /** Refuses whoever waits for a first place and whoever comes. Who has begun goes on. */
   close(): void {
     this.#isClosed = true;
-    for (const asking of [...this.#lines]) {
-      if (isNew(asking) && !asking.utterance.isBegun) asking.refuse(shuttingDown());
+    for (const entry of [...this.#queue]) {
+      if (isNew(entry) && !entry.utterance.isBegun) entry.refuse(shuttingDown());
     }
   }
 
@@ -157,7 +157,7 @@ export class Admission {
     utterance.restingSinceMs = null;
     if (utterance.coming !== null) return utterance.coming;
     if (utterance.state === "active") {
-      if (this.#lines.size === 0 || !this.#shouldYield(utterance, aheadS)) return null;
+      if (this.#queue.size === 0 || !this.#shouldYield(utterance, aheadS)) return null;
       this.#pause(utterance);
     }
     const coming = this.#turnOf(utterance).finally(() => {
@@ -170,7 +170,7 @@ export class Admission {
 
   /** Whether the next who can go has more right to the place. */
   #shouldYield({ key }: Utterance, aheadS: number): boolean {
-    for (const next of this.#lines.firsts()) {
+    for (const next of this.#queue.firsts()) {
       if (this.#verdict(next) !== "take") continue;
       if (aheadS >= AHEAD_S || this.#activeBy.of(key) > this.#activeBy.of(next.key) + 1) return true;
     }
@@ -183,27 +183,27 @@ export class Admission {
     return waited<void>(
       { key, signal, ...(limit === undefined ? {} : { limit }) },
       (waiter) => {
-        const asking = { ...waiter, utterance };
-        utterance.asking = asking;
+        const entry = { ...waiter, utterance };
+        utterance.entry = entry;
         // Somebody listens already to who goes on.
-        if (isNew(asking)) this.#lines.add(key, asking);
-        else this.#lines.add(key, asking, isNew);
+        if (isNew(entry)) this.#queue.add(key, entry);
+        else this.#queue.add(key, entry, isNew);
         this.#serve();
-        if (utterance.state === "new") this.#refuseBeyondDepth(asking);
+        if (utterance.state === "new") this.#refuseBeyondDepth(entry);
       },
       () => {
-        if (utterance.asking !== null) this.#lines.remove(key, utterance.asking);
-        utterance.asking = null;
+        if (utterance.entry !== null) this.#queue.remove(key, utterance.entry);
+        utterance.entry = null;
         this.#serve();
       },
     );
   }
 
-  #refuseBeyondDepth(asking: Asking): void {
+  #refuseBeyondDepth(entry: QueueEntry): void {
     const { queueDepth, keyQueueDepth } = this.#options;
     // Where the line is full, the key that has most in it gives way.
-    if (this.queued > queueDepth) this.#lines.longest(isNew)?.refuse(serverIsFull(SPEAKING));
-    else if (count(this.#lines.of(asking.key), isNew) > keyQueueDepth) asking.refuse(keyIsFull(SPEAKING));
+    if (this.queued > queueDepth) this.#queue.lastOfLongest(isNew)?.refuse(serverIsFull(SPEAKING));
+    else if (count(this.#queue.of(entry.key), isNew) > keyQueueDepth) entry.refuse(keyIsFull(SPEAKING));
   }
 
   #serve(): void {
@@ -211,8 +211,8 @@ export class Admission {
     if (this.#isServing) return;
     this.#isServing = true;
     while (this.#isSomebodyNext() && this.#hasRoom()) {
-      const next = this.#lines.next(
-        (asking) => this.#verdict(asking),
+      const next = this.#queue.next(
+        (entry) => this.#verdict(entry),
         ({ key }) => this.#activeBy.of(key),
       )!;
       this.#activate(next.utterance);
@@ -220,7 +220,7 @@ export class Admission {
     }
     this.#isServing = false;
     clearTimeout(this.#look);
-    if (this.#lines.size > 0) this.#look = setTimeout(() => this.#lookAround(), LOOK_MS);
+    if (this.#queue.size > 0) this.#look = setTimeout(() => this.#lookAround(), LOOK_MS);
   }
 
   #activate(utterance: Utterance): void {
@@ -234,12 +234,12 @@ export class Admission {
   }
 
   #isSomebodyNext(): boolean {
-    for (const first of this.#lines.firsts()) if (this.#verdict(first) === "take") return true;
+    for (const first of this.#queue.firsts()) if (this.#verdict(first) === "take") return true;
     return false;
   }
 
   /** Whether it may have a place that is free. */
-  #verdict({ utterance: { key, state } }: Asking): Verdict {
+  #verdict({ utterance: { key, state } }: QueueEntry): Verdict {
     if (state !== "new") return "take";
     return this.#openBy.of(key) < this.#options.keyConcurrency && this.#mayOpen(key) ? "take" : "pass";
   }
@@ -248,8 +248,8 @@ export class Admission {
   #mayOpen(key: string): boolean {
     const { concurrency, isPlaceKept = false } = this.#options;
     if (isPlaceKept) return this.#open.size < concurrency;
-    const most = OPEN_PER_PLACE * concurrency;
-    return this.#open.size < most || this.#openBy.of(key) < Math.floor(most / (this.#openBy.keys + 1));
+    const maxOpen = OPEN_PER_PLACE * concurrency;
+    return this.#open.size < maxOpen || this.#openBy.of(key) < Math.floor(maxOpen / (this.#openBy.keys + 1));
   }
 
   /** Whether a place is free, or becomes so because the one that has rested longest has done so for long enough. */
@@ -284,9 +284,9 @@ export class Admission {
 
   /** Whether a newcomer waits for nothing but that another utterance ends. */
   #isOpeningAwaited(): boolean {
-    for (const asking of this.#lines.firsts()) {
-      const { key } = asking;
-      if (!isNew(asking) || this.#mayOpen(key)) continue;
+    for (const entry of this.#queue.firsts()) {
+      const { key } = entry;
+      if (!isNew(entry) || this.#mayOpen(key)) continue;
       if (this.#openBy.of(key) < this.#options.keyConcurrency) return true;
     }
     return false;
@@ -302,7 +302,7 @@ export class Admission {
     this.#openBy.add(utterance.key, -1);
     if (utterance.state === "active") this.#activeBy.add(utterance.key, -1);
     // It may still wait to go on: nobody will take the place.
-    utterance.asking?.refuse(new Error("the place was given back"));
+    utterance.entry?.refuse(new Error("the place was given back"));
     this.#serve();
   }
 }
@@ -321,14 +321,14 @@ interface Utterance {
   restingSinceMs: number | null;
   /** While it waits to go on. */
   coming: Promise<void> | null;
-  asking: Asking | null;
+  entry: QueueEntry | null;
 }
 
-interface Asking extends Waiter<void> {
+interface QueueEntry extends Waiter<void> {
   readonly utterance: Utterance;
 }
 
-function isNew({ utterance }: Asking): boolean {
+function isNew({ utterance }: QueueEntry): boolean {
   return utterance.state === "new";
 }
 

@@ -49,7 +49,7 @@ export class FairQueue<T> {
   }
 
   /** Who came last of those who are meant, in the line that has most of them; of equals the last line's. */
-  longest(isMeant: (item: T) => boolean = () => true): T | undefined {
+  lastOfLongest(isMeant: (item: T) => boolean = () => true): T | undefined {
     let longest: readonly T[] = [];
     for (const line of this.#lines.values()) {
       const meant = line.filter(isMeant);

@@ -28,7 +28,7 @@ export interface Permit {
 /** This part of all there is is little: who has nothing gets so much even where there is no more. */
 const LITTLE = 1 / 16;
 
-interface Asking extends Waiter<Permit> {
+interface QueueEntry extends Waiter<Permit> {
   readonly units: number;
 }
 
@@ -39,7 +39,7 @@ interface Asking extends Waiter<Permit> {
  */
 export class KeyedSemaphore {
   readonly #options: KeyedSemaphoreOptions;
-  readonly #lines = new FairQueue<Asking>();
+  readonly #queue = new FairQueue<QueueEntry>();
   readonly #used = new KeyCounter();
   #isServing = false;
   #isClosed = false;
@@ -59,12 +59,12 @@ export class KeyedSemaphore {
   }
 
   get queued(): number {
-    return this.#lines.size;
+    return this.#queue.size;
   }
 
   /** Whether somebody waits because there is too little for all, and not because of their own key's part. */
   get isShort(): boolean {
-    for (const { key, units } of this.#lines.firsts()) if (this.#fits(key, units) === "wait") return true;
+    for (const { key, units } of this.#queue.firsts()) if (this.#fits(key, units) === "wait") return true;
     return false;
   }
 
@@ -86,19 +86,19 @@ export class KeyedSemaphore {
     const wanted = Math.min(units, total, perKey);
     const isLittle = this.#used.of(key) === 0 && wanted <= total * LITTLE;
     if (this.#fits(key, wanted) === "take" && (isLittle || !this.isShort)) return this.#hold(key, wanted);
-    if (this.#lines.of(key).length >= keyQueueDepth) throw keyIsFull(what);
-    let asking: Asking | undefined;
+    if (this.#queue.of(key).length >= keyQueueDepth) throw keyIsFull(what);
+    let entry: QueueEntry | undefined;
     return waited<Permit>(
       { key, signal, limit: { waitMs, late: () => serverIsFull(what) } },
       (waiter) => {
-        asking = { ...waiter, units: wanted };
-        this.#lines.add(key, asking);
+        entry = { ...waiter, units: wanted };
+        this.#queue.add(key, entry);
         this.#serve();
         // Where the line is full, the key that has most in it gives way.
-        if (this.#lines.size > queueDepth) this.#lines.longest()?.refuse(serverIsFull(what));
+        if (this.#queue.size > queueDepth) this.#queue.lastOfLongest()?.refuse(serverIsFull(what));
       },
       () => {
-        if (asking !== undefined) this.#lines.remove(key, asking);
+        if (entry !== undefined) this.#queue.remove(key, entry);
         this.#serve();
       },
     );
@@ -107,7 +107,7 @@ export class KeyedSemaphore {
   /** Refuses whoever waits and whoever comes. What is in use stays so. */
   close(): void {
     this.#isClosed = true;
-    for (const asking of this.#lines.takeAll()) asking.refuse(shuttingDown());
+    for (const entry of this.#queue.takeAll()) entry.refuse(shuttingDown());
   }
 
   #fits(key: string, units: number): Verdict {
@@ -123,9 +123,9 @@ export class KeyedSemaphore {
     if (this.#isServing) return;
     this.#isServing = true;
     for (;;) {
-      const asking = this.#lines.next(({ key, units }) => this.#fits(key, units));
-      if (asking === undefined) break;
-      asking.admit(this.#hold(asking.key, asking.units));
+      const entry = this.#queue.next(({ key, units }) => this.#fits(key, units));
+      if (entry === undefined) break;
+      entry.admit(this.#hold(entry.key, entry.units));
     }
     this.#isServing = false;
   }

@@ -44,8 +44,8 @@ export interface Script {
   readonly hasMouth?: boolean;
   /** 64 bits: from the request's content at temperature 0, fresh above. */
   readonly seed: bigint;
-  /** Whose request it is: where there is too little time for all, those who ask get equal parts of it. */
-  readonly asker?: string;
+  /** The key whose request it is: where there is too little time for all, keys get equal parts of it. */
+  readonly keyId?: string;
   /** Headers that carry the request's trace on to an endpoint that speaks. */
   readonly traceHeaders?: Readonly<Record<string, string>>;
 }

@@ -24,7 +24,7 @@ export interface WriterTokens {
   readonly written: number;
 }
 
-/** A stretch of a reply that can be spoken: one or more whole sentences, trimmed, never empty. */
+/** A sentence of a reply, trimmed, never empty; several as one where marks go around them. */
 export interface Passage {
   readonly text: string;
   /** What the reply has taken up to the end of this passage; `null` when nobody counts. */

@@ -8,7 +8,7 @@ import {
 import type { Sound } from "../model/sound.ts";
 
 /** How a recogniser comes to be; both throw a {@link RecogniserError} that says what to do. */
-export interface RecogniserOpening<Found> {
+interface RecogniserOpening<Found> {
   /** Sees to it that what it takes is there, fetching it perhaps, and opens nothing. */
   find(): Promise<Found>;
   open(found: Found): Promise<Recogniser>;

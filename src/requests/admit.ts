@@ -1,13 +1,10 @@
 import { ServiceError } from "../contract/errors.ts";
 import { overRate } from "../limits/refusals.ts";
-import { knownRefusal } from "../serving/failures.ts";
 import type { SpeechService } from "../serving/service.ts";
 import type { BucketReading, Key, Tenancy } from "../tenancy/tenancy.ts";
 
 /** What a request is asked of before anything of it is read. */
-export interface Admission {
-  readonly tenancy: Pick<Tenancy, "take">;
-  readonly service: Pick<SpeechService, "refusalFor">;
+export interface AdmitOptions {
   /** Whether it wants something spoken: a full queue for that refuses it. */
   readonly speaks: boolean;
   /** What its caller is told whose key has no token left. */
@@ -17,25 +14,43 @@ export interface Admission {
 }
 
 /**
+ * The key that a client presents, `null` being none. A failure draws from the bucket of the client's address.
+ *
+ * @param onReading is told what is left in that bucket, where it failed
+ * @throws ServiceError 401 where the key is not good, 429 where the address has failed too often
+ */
+export async function authenticate(
+  tenancy: Pick<Tenancy, "authenticate" | "takeAnonymous" | "explainKey">,
+  presented: string | null,
+  address: string,
+  onReading: (reading: BucketReading) => void = () => {},
+): Promise<Key> {
+  const key = presented === null ? null : await tenancy.authenticate(presented);
+  if (key !== null) return key;
+  const reading = tenancy.takeAnonymous(address);
+  onReading(reading);
+  if (!reading.allowed) throw overRate(reading, "too many requests without a valid key from this address");
+  throw new ServiceError(
+    401,
+    presented === null
+      ? "the API key is missing: send it as Authorization: Bearer <API_KEY> or as X-API-Key"
+      : tenancy.explainKey(presented),
+  );
+}
+
+/**
  * Takes one of a key's tokens, and asks whether there is room for one more request of it.
  *
  * @throws ServiceError 429 or 502, with the time after which to try again
  */
 export async function admit(
   key: Key,
-  { tenancy, service, speaks, overRate: why, onReading = () => {} }: Admission,
+  { tenancy, service }: { tenancy: Pick<Tenancy, "take">; service: Pick<SpeechService, "refusalFor"> },
+  { speaks, overRate: why, onReading = () => {} }: AdmitOptions,
 ): Promise<void> {
   const reading = await tenancy.take(key);
   onReading(reading);
   if (!reading.allowed) throw overRate(reading, why);
   const refusal = speaks ? service.refusalFor(key.keyId) : null;
   if (refusal !== null) throw refusal;
-}
-
-/** What a client is told of whatever was thrown; what has no row in the contract's table is a 500 that tells it nothing. */
-export function asServiceError(error: unknown, whereTheCauseIs = "its log says what"): ServiceError {
-  return (
-    knownRefusal(error) ??
-    new ServiceError(500, `something went wrong in the server: ${whereTheCauseIs}`, { cause: error })
-  );
 }

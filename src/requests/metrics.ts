@@ -1,33 +1,32 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { SPEAKING } from "../limits/admission.ts";
+import type { Semaphores } from "../limits/server-limits.ts";
+import type { SpeechService } from "../serving/service.ts";
 import type { Telemetry } from "../serving/telemetry.ts";
 import type { Ending } from "./request-context.ts";
 
 /** What is read at the moment of a scrape. */
-export interface Gauges {
-  queueDepth(): number;
-  /** Requests that wait, by what for. */
-  waiting(): ReadonlyMap<string, number>;
-  activeStreams(): number;
-  pausedStreams(): number;
+export interface Watched {
+  readonly service: Pick<SpeechService, "queued" | "active" | "paused">;
+  readonly semaphores: Semaphores;
   speechThreads(): number;
-  turnsWriting(): number;
-  turnsHearing(): number;
-  recordingsHearing(): number;
-  receivingBytes(): number;
-  audioBytes(): number;
-  replyBytes(): number;
   residentModels(): number;
-  /** Since the start. */
+  /** Takes of tokens that shared buckets did not answer, since the start. */
   takesAlone(): number;
+}
+
+/** What a request of HTTP has; `status` is `null` where its client left before any was sent. */
+export interface HttpEnd {
+  readonly method: string;
+  readonly status: number | null;
 }
 
 /** How a request ended, for the count of it. */
 export interface RequestEnd {
   /** The pattern that matched, never what a client typed. */
   readonly route: string;
-  readonly method: string;
-  /** `null` where its client left before any was sent. */
-  readonly status: number | null;
+  /** `null` where it came by another protocol. */
+  readonly http: HttpEnd | null;
   readonly ending: Ending;
   /** From its headers, or its first event, to its end; `null` where it had no beginning. */
   readonly seconds: number | null;
@@ -43,7 +42,7 @@ export interface Metrics {
   /** Counts an event of the Wyoming protocol. */
   wyomingEvent(outcome: "taken" | "slowed" | "refused"): void;
   /** Connects the gauges, once what they read exists. */
-  watch(gauges: Gauges): void;
+  watch(watched: Watched): void;
   /** Prometheus' text format and its content type. */
   render(): Promise<{ readonly text: string; readonly contentType: string }>;
 }
@@ -182,18 +181,23 @@ export function createMetrics(version: string): Metrics {
         audioSeconds.inc({ direction: "out" }, usage.output_audio_seconds);
       },
     },
-    ended({ route, method, status, ending, seconds, type }) {
+    ended({ route, http, ending, seconds, type }) {
       if (seconds !== null) requestDuration.observe({ route }, seconds);
-      if (status !== null) requests.inc({ route, method, status: `${status}` });
+      if (http !== null && http.status !== null)
+        requests.inc({ route, method: http.method, status: `${http.status}` });
       ends.inc({ route, end: ending, type: type ?? "none" });
     },
     wyomingEvent: (outcome) => wyomingEvents.inc({ outcome }),
-    watch: (gauges) => watchGauges(gauges, registers),
+    watch: (watched) => watchGauges(watched, registers),
     render: async () => ({ text: await registry.metrics(), contentType: registry.contentType }),
   };
 }
 
-function watchGauges(gauges: Gauges, registers: Registry[]): void {
+function watchGauges(
+  { service, semaphores, speechThreads, residentModels, takesAlone }: Watched,
+  registers: Registry[],
+): void {
+  const { writing, hearingTurns, hearingRecordings, receiving, recorded, audio, replies } = semaphores;
   const gauge = (name: string, help: string, read: () => number) =>
     new Gauge({
       name,
@@ -203,45 +207,46 @@ function watchGauges(gauges: Gauges, registers: Registry[]): void {
         this.set(read());
       },
     });
-  gauge("antiphon_queue_depth", "Requests waiting for their first place.", gauges.queueDepth);
+  gauge("antiphon_queue_depth", "Requests waiting for their first place.", () => service.queued);
   new Gauge({
     name: "antiphon_waiting",
     help: "Requests that wait, by what for.",
     labelNames: ["for"] as const,
     registers,
     collect() {
-      for (const [what, count] of gauges.waiting()) this.set({ for: what }, count);
+      this.set({ for: SPEAKING }, service.queued);
+      for (const { what, queued } of Object.values(semaphores)) this.set({ for: what }, queued);
     },
   });
-  gauge("antiphon_active_streams", "Utterances being computed just now.", gauges.activeStreams);
+  gauge("antiphon_active_streams", "Utterances being computed just now.", () => service.active);
   gauge(
     "antiphon_paused_streams",
     "Utterances that have begun and wait: for their client, a place, words, or to be less far ahead.",
-    gauges.pausedStreams,
+    () => service.paused,
   );
-  gauge("antiphon_speech_threads", "Threads that can speak.", gauges.speechThreads);
-  gauge("antiphon_turns_writing", "Turns being written.", gauges.turnsWriting);
-  gauge("antiphon_turns_hearing", "Turns of sound alone being heard.", gauges.turnsHearing);
-  gauge("antiphon_recordings_hearing", "Recordings being heard.", gauges.recordingsHearing);
+  gauge("antiphon_speech_threads", "Threads that can speak.", speechThreads);
+  gauge("antiphon_turns_writing", "Turns being written.", () => writing.used);
+  gauge("antiphon_turns_hearing", "Turns of sound alone being heard.", () => hearingTurns.used);
+  gauge("antiphon_recordings_hearing", "Recordings being heard.", () => hearingRecordings.used);
   gauge(
     "antiphon_receiving_bytes",
     "Memory held for bodies being received, and for recordings until they were heard.",
-    gauges.receivingBytes,
+    () => receiving.used + recorded.used,
   );
   gauge(
     "antiphon_audio_bytes",
     "Memory held for the decoded audio of requests, and for recordings that an endpoint hears.",
-    gauges.audioBytes,
+    () => audio.used,
   );
-  gauge("antiphon_reply_bytes", "Memory held for whole replies until they are read.", gauges.replyBytes);
-  gauge("antiphon_resident_models", "Models loaded in memory.", gauges.residentModels);
+  gauge("antiphon_reply_bytes", "Memory held for whole replies until they are read.", () => replies.used);
+  gauge("antiphon_resident_models", "Models loaded in memory.", residentModels);
   new Counter({
     name: "antiphon_takes_alone_total",
     help: "Requests that a bucket of this server alone decided over, because the shared ones did not answer.",
     registers,
     collect() {
       this.reset();
-      this.inc(gauges.takesAlone());
+      this.inc(takesAlone());
     },
   });
 }

@@ -1,7 +1,13 @@
 import type { ServiceError } from "../contract/errors.ts";
 import type { Permit } from "../limits/keyed-semaphore.ts";
+import { asServiceError } from "../serving/failures.ts";
+import type { Caller } from "../serving/request-reader.ts";
 import { NO_SPAN, type Span } from "../tracing/span.ts";
-import { ClientGoneError } from "./client-gone-error.ts";
+
+/** The client closed its connection, or has read nothing for too long. */
+export class ClientGoneError extends Error {
+  override readonly name = "ClientGoneError";
+}
 
 /**
  * How a request ended: `finished` its whole answer was taken, `failed` that answer was, or ended in, an error, `left` its
@@ -29,6 +35,8 @@ export class RequestContext {
   #goneBecause: string | null = null;
   /** What a trace tells of it. */
   span: Span = NO_SPAN;
+  /** The key that pays for it; `null` while that is not known, or where nobody asks. */
+  keyId: string | null = null;
 
   /**
    * @param onEnd called once, when all is given back
@@ -64,10 +72,31 @@ export class RequestContext {
     this.#end(this.#failure === null ? "finished" : "failed");
   }
 
+  /** Who asks, for what serves them. Only once the key is known. */
+  get caller(): Caller {
+    const { keyId, signal, span } = this;
+    if (keyId === null) throw new Error("the request has no key");
+    return { keyId, signal, span, keep: (permit) => this.keep(permit) };
+  }
+
   /** Released when it ends; at once, when it has. */
   keep(permit: Releasable): void {
     if (this.#ending === null) this.#held.push(permit);
     else permit.release();
+  }
+
+  /**
+   * It is over: well, or with what was thrown. The first call counts. Tells what the client is to be told; `null` where
+   * nothing went wrong, or nobody is there to be told.
+   */
+  end(error?: unknown): ServiceError | null {
+    if (error instanceof ClientGoneError) {
+      this.leave(error.message);
+    } else {
+      if (error !== undefined) this.fail(asServiceError(error));
+      this.answered();
+    }
+    return this.failure;
   }
 
   /** The client went, or is let go. */

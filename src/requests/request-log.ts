@@ -1,21 +1,16 @@
 import type { Logger } from "pino";
-import { endRequestSpan } from "../serving/in-span.ts";
-import type { Metrics } from "./metrics.ts";
+import { endRequestSpan } from "../serving/request-spans.ts";
+import type { HttpEnd, Metrics } from "./metrics.ts";
 import type { Ending, RequestContext } from "./request-context.ts";
 
 /** What is known of a request when it is over. */
 export interface EndedRequest {
   readonly context: RequestContext;
   readonly ending: Ending;
-  /** The pattern that matched, never what a client typed; `wyoming:` and what was asked for. */
+  /** The pattern that matched, never what a client typed; without HTTP, the protocol and what was asked for. */
   readonly route: string;
-  readonly keyId: string | null;
-  /** What HTTP alone has; `status` is `null` where the client left before any was sent. */
-  readonly http: { readonly method: string; readonly status: number | null } | null;
+  readonly http: HttpEnd | null;
 }
-
-/** Where requests are logged. */
-export type RequestLogger = Pick<Logger, "info" | "warn" | "error">;
 
 /**
  * One line and one count for each request, and the end of its span, whatever became of it: ids, sizes and times; never a
@@ -23,19 +18,18 @@ export type RequestLogger = Pick<Logger, "info" | "warn" | "error">;
  * client's words.
  */
 export function recordEnd(
-  log: RequestLogger,
+  log: Pick<Logger, "info" | "warn" | "error">,
   metrics: Pick<Metrics, "ended">,
-  { context, ending, route, keyId, http }: EndedRequest,
+  { context, ending, route, http }: EndedRequest,
 ): void {
-  const { failure, goneBecause, span } = context;
+  const { failure, goneBecause, keyId, span } = context;
   const { traceId } = span;
-  const { method, status } = http ?? { method: "WYOMING", status: null };
   const ms = performance.now() - context.beganMs;
-  metrics.ended({ route, method, status, ending, seconds: ms / 1_000, type: failure?.type ?? null });
+  metrics.ended({ route, http, ending, seconds: ms / 1_000, type: failure?.type ?? null });
   const line = {
-    ...(http === null ? {} : { method }),
+    ...(http === null ? {} : { method: http.method }),
     route,
-    ...(http === null ? {} : { status }),
+    ...(http === null ? {} : { status: http.status }),
     ms: Math.round(ms * 10) / 10,
     ...(keyId === null ? {} : { key_id: keyId }),
     ...(traceId === null ? {} : { trace_id: traceId }),
@@ -46,6 +40,7 @@ export function recordEnd(
   if (failure === null || failure.status < 500) log.info(line, "request");
   else if (failure.status === 500) log.error({ ...line, err: failure.cause ?? failure }, "request");
   else log.warn({ ...line, message: failure.message, cause: causesOf(failure) }, "request");
+  const status = http?.status ?? null;
   endRequestSpan(span, ending, failure, status === null ? {} : { "http.response.status_code": status });
 }
 

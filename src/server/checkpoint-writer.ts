@@ -1,12 +1,12 @@
 import { DEFAULT_WRITER } from "../catalogue/checkpoints.ts";
-import { type Writer, WriterError } from "../model/writer.ts";
+import { WriterError } from "../model/writer.ts";
 import type { Settings } from "../settings/schema.ts";
 import { openGgufWriter } from "../writers/llama/gguf-writer.ts";
 import { openReplySource } from "../writers/replies/reply-source.ts";
-import { replying } from "../writers/replies/replying-writer.ts";
-import { checkpointOptions } from "./checkpoint-options.ts";
+import type { WriterStages } from "../writers/writer-chain.ts";
 import { AUTO, chooseCheckpoint } from "./choose-checkpoint.ts";
 import { openEmbeddedWriter } from "./embedded-writer.ts";
+import { checkpointOptions } from "./large-writer.ts";
 import { measuredSpeed } from "./measured-speed.ts";
 import type { WriterWeights } from "./pull-writer.ts";
 
@@ -22,11 +22,17 @@ export interface CheckpointSources {
   readonly signal: AbortSignal;
 }
 
+/** Who writes, before it is open: a model, and what goes before it alone. */
+export interface InnerWriter {
+  readonly name: string;
+  open(): Promise<Pick<WriterStages, "model" | "replies">>;
+}
+
 /** The writer of an installed checkpoint, by the setting `writer.checkpoint`. */
 export function checkpointWriter(
   settings: Settings,
   { weights, isQuiet, note, signal }: CheckpointSources,
-): { readonly name: string; open(): Promise<Writer> } {
+): InnerWriter {
   const { dataDir, writer } = settings;
   const wanted = writer.checkpoint === "writer" ? DEFAULT_WRITER : writer.checkpoint;
   const open = async () => {
@@ -40,19 +46,16 @@ export function checkpointWriter(
         cause: new Error(problem ?? ""),
       });
     }
-    if (name !== DEFAULT_WRITER) return openGgufWriter(checkpointOptions(manifest, path, writer, isQuiet));
+    if (name !== DEFAULT_WRITER)
+      return { model: await openGgufWriter(checkpointOptions(manifest, path, writer, isQuiet)) };
     const model = await openEmbeddedWriter({ manifest, dataDir, signal }, note);
-    return writer.authoredReplies ? withReplies(model) : model;
+    try {
+      // The small model writes only what nothing better answers.
+      return { model, replies: writer.authoredReplies ? await openReplySource() : null };
+    } catch (error) {
+      await model.close();
+      throw error;
+    }
   };
   return { name: wanted, open };
-}
-
-/** The small model, for what nothing better answers. */
-async function withReplies(model: Writer): Promise<Writer> {
-  try {
-    return replying(model, await openReplySource());
-  } catch (error) {
-    await model.close();
-    throw error;
-  }
 }

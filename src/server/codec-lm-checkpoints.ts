@@ -10,10 +10,9 @@ import { memoryOf, refuseUnlessItFits } from "../engines/codec-lm/memory.ts";
 import type { CodecLmOptions } from "../engines/codec-lm/speech/model.ts";
 import type { CodecLmSettings } from "../settings/model-settings.ts";
 import type { Settings } from "../settings/schema.ts";
-import { SettingsError } from "../settings/settings-error.ts";
+import { SettingsError, wrongSetting } from "../settings/settings-error.ts";
 import { createWorkerPool, type PoolEvent, type WorkerPool } from "../workers/worker-pool.ts";
-import { localVoice } from "./codec-lm-card.ts";
-import { codecLmVoices } from "./codec-lm-voices.ts";
+import { codecLmVoices, localVoice } from "./codec-lm-voices.ts";
 
 /** A codec language model that computes here: one thread, which computes several utterances together. */
 export interface CodecLmCheckpoint extends Checkpoint {
@@ -55,7 +54,7 @@ export async function codecLmCheckpoints(
 }
 
 /** More help little: what computes is held up by memory. */
-const MOST_THREADS = 4;
+const MAX_THREADS = 4;
 
 /** A thread that reads a long prompt, or makes weights of 8 or 4 bits, is in native code for some time. */
 const STALL_MS = 60_000;
@@ -76,7 +75,7 @@ function namesIn({ models, checkpoints }: Given): string[] {
 
 function withoutFolder(name: string): SettingsError {
   const known = KNOWN_CODEC_LMS.map((each) => each.name).join(", ");
-  return refused(
+  return wrongSetting(
     `checkpoints.${name}`,
     `has neither remote nor path: give it one of them (only ${known}, once pulled, need none)`,
   );
@@ -98,7 +97,10 @@ async function opened(
   } = own;
   const setting = `checkpoints.${name}`;
   if (own.resident !== false && idleUnloadS > 0) {
-    throw refused(`${setting}.idleUnloadS`, `is for what is not resident: set ${setting}.resident to false`);
+    throw wrongSetting(
+      `${setting}.idleUnloadS`,
+      `is for what is not resident: set ${setting}.resident to false`,
+    );
   }
   const folder = await folderOf(name, own.path, settings);
   const checkpoint = await lookedOver(folder, name, own.path);
@@ -106,7 +108,7 @@ async function opened(
   const create: CodecLmOptions = {
     folder,
     precision,
-    threads: threads > 0 ? threads : Math.min(MOST_THREADS, availableParallelism()),
+    threads: threads > 0 ? threads : Math.min(MAX_THREADS, availableParallelism()),
     cacheFolder: join(settings.dataDir, "quantised"),
     places,
     pace,
@@ -151,7 +153,7 @@ async function folderOf(name: string, path: string | undefined, { dataDir, model
   if (folder !== null) return folder;
   if (findCodecLm(name) === undefined) throw withoutFolder(name);
   const [id] = Object.entries(models).find(([, { checkpoint }]) => checkpoint === name) ?? [];
-  throw refused(
+  throw wrongSetting(
     id === undefined ? `checkpoints.${name}` : `models.${id}.checkpoint`,
     `names ${name}, which is not installed: run antiphon models pull ${name}`,
   );
@@ -172,8 +174,4 @@ async function lookedOver(folder: string, name: string, path: string | undefined
     );
   }
   throw new SettingsError("file", `What was pulled as ${name} cannot be used: ${why}`);
-}
-
-function refused(setting: string, why: string): SettingsError {
-  return new SettingsError("file", `The setting ${setting} ${why}.`);
 }

@@ -1,17 +1,19 @@
 import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { resample } from "../audio/resample.ts";
-import { PUBLIC_MODELS } from "../catalogue/public-models.ts";
+import type { LocalVoice } from "../catalogue/offered-models.ts";
+import { SPEAKERS } from "../catalogue/public-models.ts";
+import type { Checkpoint } from "../engines/codec-lm/checkpoint.ts";
 import type { LabelVoice } from "../engines/codec-lm/speech/voices.ts";
 import type { CodecLmSettings } from "../settings/model-settings.ts";
-import { SettingsError } from "../settings/settings-error.ts";
-import type { CodecLmKind } from "./codec-lm-card.ts";
+import { wrongSetting } from "../settings/settings-error.ts";
 import { readRecording } from "./read-recording.ts";
 import { WrongCallError } from "./wrong-call-error.ts";
 
-/** The speakers of every public model. */
-const SPEAKERS = PUBLIC_MODELS[0]!.card.speakers;
+/** Which codec language model a checkpoint is of, as far as its settings depend on it; `null` for CSM. */
+export type CodecLmKind = Checkpoint["qwen3Tts"];
+
 /** What a voice is known by; more makes it no better, and the models forget the oldest of a conversation for it. */
-const CLIP_S = { least: 1, most: 30 } as const;
+const CLIP_S = { min: 1, max: 30 } as const;
 
 /**
  * The voices of a checkpoint's speakers, with their clips read.
@@ -30,14 +32,17 @@ export async function codecLmVoices(
   for (const [label, voice] of Object.entries(voices)) {
     const where = `${setting}.voices.${label}`;
     if (!SPEAKERS.includes(label)) {
-      throw refused(`${setting}.voices`, `names the speaker "${label}": every model's speakers are ${shown}`);
+      throw wrongSetting(
+        `${setting}.voices`,
+        `names the speaker "${label}": every model's speakers are ${shown}`,
+      );
     }
     if ("preset" in voice) {
       checkPreset(voice.preset, kind, where);
       read[label] = { preset: voice.preset };
     } else {
       if (kind !== null && kind.kind !== "base") {
-        throw refused(
+        throw wrongSetting(
           where,
           "has a clip, and this checkpoint follows none: name one of its own voices as preset",
         );
@@ -48,6 +53,35 @@ export async function codecLmVoices(
   return read;
 }
 
+/** What there is to know of a checkpoint before one uses it, in the words of a card. @param name as the settings have it */
+export function localVoice(name: string, kind: CodecLmKind): LocalVoice {
+  if (kind === null) {
+    return {
+      reads: "everybody",
+      description:
+        `Spoken here by “${name}”, a CSM: it reads the earlier turns, their words and their sound, and speaks on from ` +
+        `them. Where there are too many it forgets the oldest. ${ALL}`,
+    };
+  }
+  const { size } = kind;
+  const begin = `Spoken here by “${name}”, a Qwen3-TTS (${size}).`;
+  if (kind.kind === "base") {
+    return {
+      reads: "speaker",
+      description:
+        `${begin} It does not hear others' turns: of the conversation it takes the speaker's own latest ones that have ` +
+        `sound, to keep their voice and manner. A speaker without any, and without a clip in the settings, cannot be spoken for. ${ALL}`,
+    };
+  }
+  const voice =
+    kind.kind === "custom_voice"
+      ? "with a voice that it was taught"
+      : "with a voice that a description in the settings designs";
+  return { description: `${begin} It speaks ${voice}, and does not hear earlier turns. ${ALL}` };
+}
+
+const ALL = "It tells no times of words. Nobody has judged its sound here.";
+
 function checkManner(
   language: string | undefined,
   instruct: string | undefined,
@@ -57,27 +91,30 @@ function checkManner(
   if (kind === null) {
     const name = language !== undefined ? "language" : instruct !== undefined ? "instruct" : null;
     if (name !== null)
-      throw refused(`${setting}.${name}`, "is for Qwen3-TTS, and this is a CSM: leave it out");
+      throw wrongSetting(`${setting}.${name}`, "is for Qwen3-TTS, and this is a CSM: leave it out");
     return;
   }
   if (instruct !== undefined && kind.kind === "base") {
-    throw refused(
+    throw wrongSetting(
       `${setting}.instruct`,
       "is for checkpoints that take instructions, which a base one does not",
     );
   }
   const known = [...kind.languages.keys()];
   if (language !== undefined && language !== "auto" && !kind.languages.has(language.toLowerCase())) {
-    throw refused(`${setting}.language`, `is "${language}": name one of auto, ${known.join(", ")}`);
+    throw wrongSetting(`${setting}.language`, `is "${language}": name one of auto, ${known.join(", ")}`);
   }
 }
 
 function checkPreset(preset: string, kind: CodecLmKind, where: string): void {
   if (kind === null || kind.kind !== "custom_voice") {
-    throw refused(where, "names a preset, and this checkpoint has none: give it a clip and its text");
+    throw wrongSetting(where, "names a preset, and this checkpoint has none: give it a clip and its text");
   }
   if (!kind.speakers.has(preset.toLowerCase())) {
-    throw refused(`${where}.preset`, `is "${preset}": name one of ${[...kind.speakers.keys()].join(", ")}`);
+    throw wrongSetting(
+      `${where}.preset`,
+      `is "${preset}": name one of ${[...kind.speakers.keys()].join(", ")}`,
+    );
   }
 }
 
@@ -86,20 +123,16 @@ async function clipOf(file: string, where: string): Promise<Float32Array> {
     const { signal } = new AbortController();
     const sound = await readRecording(file, signal);
     const { sampleRateHz } = sound;
-    const samples = await sound.read(CLIP_S.most * sampleRateHz + 1, signal);
-    const isLong = samples.length > CLIP_S.most * sampleRateHz;
+    const samples = await sound.read(CLIP_S.max * sampleRateHz + 1, signal);
+    const isLong = samples.length > CLIP_S.max * sampleRateHz;
     const durationS = isLong ? sound.boundS : samples.length / sampleRateHz;
-    if (durationS < CLIP_S.least || durationS > CLIP_S.most) {
+    if (durationS < CLIP_S.min || durationS > CLIP_S.max) {
       const s = durationS.toFixed(1);
-      throw refused(where, `is ${s} s long: give a recording of ${CLIP_S.least} to ${CLIP_S.most} s`);
+      throw wrongSetting(where, `is ${s} s long: give a recording of ${CLIP_S.min} to ${CLIP_S.max} s`);
     }
     return new Float32Array(resample(samples, sampleRateHz, SAMPLE_RATE_HZ));
   } catch (error) {
     if (!(error instanceof WrongCallError)) throw error;
-    throw refused(where, `cannot be used. ${error.message.replace(/\.$/, "")}`);
+    throw wrongSetting(where, `cannot be used. ${error.message.replace(/\.$/, "")}`);
   }
-}
-
-function refused(setting: string, why: string): SettingsError {
-  return new SettingsError("file", `The setting ${setting} ${why}.`);
 }

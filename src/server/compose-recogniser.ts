@@ -2,16 +2,16 @@ import { DEFAULT_RECOGNISER, findRecogniser } from "../catalogue/checkpoints.ts"
 import { type Recogniser, RecogniserError } from "../model/recogniser.ts";
 import { DeferredRecogniser } from "../recognisers/deferred-recogniser.ts";
 import { HELD_BYTES_PER_S } from "../recognisers/endpoint/sound-wav.ts";
+import type { Environment } from "../settings/environment.ts";
 import type { Settings } from "../settings/schema.ts";
-import { neededSetting } from "./needed-setting.ts";
+import { type Endpoint, endpointOf } from "./endpoint-settings.ts";
 import type { RecogniserWeights } from "./recogniser-weights.ts";
-import { readSecret } from "./secret.ts";
 
 /** What opening a recogniser may need beyond its settings. */
 export interface RecogniserSources {
   /** Sees to it that a checkpoint's weights are there; asked when they are needed, and again after a failure. */
   weights(checkpoint: string): Promise<RecogniserWeights>;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   /** Of a longer recording the embedded one hears only so much, in seconds; as much as it would by itself unless given. */
   readonly maxS?: number;
   /** Its thread failed, and another takes its place; or it answers again. Plain words for a log. */
@@ -35,7 +35,7 @@ export function composeRecogniser(
     case "embedded":
       return embedded(recogniser.checkpoint, sources);
     case "endpoint":
-      return endpoint(recogniser, sources.env);
+      return elsewhere(endpointOf("recogniser", recogniser, sources.env), recogniser.totalTimeoutMs);
   }
 }
 
@@ -74,25 +74,10 @@ function withoutWeights(checkpoint: string, cause: unknown): RecogniserError {
   );
 }
 
-function endpoint(
-  recogniser: Settings["recogniser"],
-  env: Readonly<Record<string, string | undefined>>,
-): DeferredRecogniser {
-  const needed = (value: string | undefined, name: string, what: string) =>
-    neededSetting(value, `recogniser.${name}`, "recogniser.kind", what);
-  const baseUrl = needed(recogniser.baseUrl, "baseUrl", "the endpoint's address");
-  const model = needed(recogniser.model, "model", "the model to ask for");
-  const apiKey = readSecret({
-    env,
-    file: recogniser.apiKeyFile,
-    variable: "ANTIPHON_RECOGNISER_API_KEY",
-    setting: "recogniser.apiKeyFile",
-  });
-  const { totalTimeoutMs } = recogniser;
-  return new DeferredRecogniser(model, {
+function elsewhere(endpoint: Endpoint, totalTimeoutMs: number): DeferredRecogniser {
+  return new DeferredRecogniser(endpoint.model, {
     find: () => import("../recognisers/endpoint/endpoint-recogniser.ts"),
-    open: async ({ openEndpointRecogniser }) =>
-      openEndpointRecogniser({ baseUrl, model, apiKey, totalTimeoutMs }),
+    open: async ({ openEndpointRecogniser }) => openEndpointRecogniser({ ...endpoint, totalTimeoutMs }),
     heldBytesPerS: HELD_BYTES_PER_S,
   });
 }

@@ -3,15 +3,12 @@ import type { Writer } from "../model/writer.ts";
 import type { Settings } from "../settings/schema.ts";
 import { DeferredWriter } from "../writers/deferred-writer.ts";
 import { openGateClassifier } from "../writers/gate/gate-classifier.ts";
-import { gated } from "../writers/gate/gated.ts";
 import { openGgufWriter } from "../writers/llama/gguf-writer.ts";
-import { speakableOnly } from "../writers/speakable-only.ts";
-import { checkpointWriter } from "./checkpoint-writer.ts";
-import { largeWriter } from "./large-writer.ts";
-import { neededSetting } from "./needed-setting.ts";
+import { writerChain } from "../writers/writer-chain.ts";
+import { checkpointWriter, type InnerWriter } from "./checkpoint-writer.ts";
+import { endpointOf, neededSetting } from "./endpoint-settings.ts";
+import { largeWriter, systemPromptOf } from "./large-writer.ts";
 import type { WriterWeights } from "./pull-writer.ts";
-import { readSecret } from "./secret.ts";
-import { systemPromptOf } from "./system-prompt.ts";
 
 /** What opening a writer may need beyond its settings. */
 export interface WriterSources {
@@ -35,26 +32,20 @@ export interface WriterSources {
 export function composeWriter(settings: Settings, sources: WriterSources): DeferredWriter | null {
   const inner = innerWriter(settings, sources);
   if (inner === null) return null;
-  return new DeferredWriter(inner.name, () => guarded(inner, settings.writer));
+  return new DeferredWriter(inner.name, () => opened(inner, settings.writer));
 }
 
-async function guarded(inner: Inner, settings: Settings["writer"]): Promise<Writer> {
+async function opened(inner: InnerWriter, settings: Settings["writer"]): Promise<Writer> {
   const gate = settings.gate ? await openGateClassifier() : null;
   try {
-    const writer = speakableOnly(await inner.open(), systemPromptOf(settings));
-    return gate === null ? writer : gated(writer, gate);
+    return writerChain({ ...(await inner.open()), gate, told: systemPromptOf(settings) });
   } catch (error) {
     await gate?.close();
     throw error;
   }
 }
 
-interface Inner {
-  readonly name: string;
-  open(): Promise<Writer>;
-}
-
-function innerWriter(settings: Settings, sources: WriterSources): Inner | null {
+function innerWriter(settings: Settings, sources: WriterSources): InnerWriter | null {
   const { weights, env, isQuiet = () => true, note = () => {} } = sources;
   const { writer } = settings;
   switch (writer.kind) {
@@ -68,31 +59,25 @@ function innerWriter(settings: Settings, sources: WriterSources): Inner | null {
         signal: sources.signal ?? new AbortController().signal,
       });
     case "gguf": {
-      const modelPath = needed(writer.path, "writer.path", "the GGUF file");
+      const modelPath = neededSetting(writer.path, "writer.path", "writer.kind", "the GGUF file");
       const name = modelPath.replace(/^.*[/\\]/, "");
       return {
         name,
-        open: () => openGgufWriter(largeWriter({ name, modelPath, manner: UNKNOWN_MANNER, isQuiet }, writer)),
+        open: async () => ({
+          model: await openGgufWriter(
+            largeWriter({ name, modelPath, manner: UNKNOWN_MANNER, isQuiet }, writer),
+          ),
+        }),
       };
     }
     case "chat": {
-      const baseUrl = needed(writer.baseUrl, "writer.baseUrl", "the endpoint's address");
-      const model = needed(writer.model, "writer.model", "the model to ask for");
-      const apiKey = readSecret({
-        env,
-        file: writer.apiKeyFile,
-        variable: "ANTIPHON_WRITER_API_KEY",
-        setting: "writer.apiKeyFile",
-      });
+      const { baseUrl, model, apiKey } = endpointOf("writer", writer, env);
       const open = async () => {
         const { openChatWriter } = await import("../writers/chat/chat-writer.ts");
-        return openChatWriter({ ...writer, systemPrompt: systemPromptOf(writer), baseUrl, model, apiKey });
+        const systemPrompt = systemPromptOf(writer);
+        return { model: openChatWriter({ ...writer, systemPrompt, baseUrl, model, apiKey }) };
       };
       return { name: model, open };
     }
   }
-}
-
-function needed(value: string | undefined, setting: string, what: string): string {
-  return neededSetting(value, setting, "writer.kind", what);
 }

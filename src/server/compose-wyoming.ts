@@ -1,27 +1,60 @@
-import type { Logger } from "pino";
-import type { Metrics } from "../requests/metrics.ts";
+import type { Environment } from "../settings/environment.ts";
+import type { Settings } from "../settings/schema.ts";
+import { SettingsError, wrongSetting } from "../settings/settings-error.ts";
 import { type Bridge, listen } from "../wyoming/bridge.ts";
 import { keyIsGone, type WyomingDeps } from "../wyoming/requests.ts";
-import { asListenError } from "./listen-error.ts";
+import { asListenError } from "./listeners.ts";
+import { readSecret } from "./secret.ts";
 import { version } from "./version.ts";
-import type { WyomingPlace } from "./wyoming-place.ts";
 
-export interface WyomingParts
-  extends Omit<WyomingDeps, "apiKey" | "version" | "metrics" | "logger" | `on${string}`> {
-  readonly metrics: Metrics;
-  readonly logger: Logger;
+/** Where the Wyoming bridge listens, and the key that its clients are metered by. */
+export interface WyomingPlace {
+  readonly host: string;
+  readonly port: number;
+  readonly apiKey: string;
 }
+
+/**
+ * What the settings say of the bridge; `null` where there is none.
+ *
+ * @throws SettingsError when it has no key, or its port is none; SecretError when the key cannot be used.
+ */
+export function wyomingPlace(
+  { wyoming, wyomingKeyFile }: Pick<Settings, "wyoming" | "wyomingKeyFile">,
+  env: Environment,
+): WyomingPlace | null {
+  if (wyoming === undefined) return null;
+  const colon = wyoming.lastIndexOf(":");
+  const host = wyoming.slice(0, colon).replace(/^\[(.*)\]$/, "$1");
+  const port = Number(wyoming.slice(colon + 1));
+  if (port > 65_535) {
+    throw wrongSetting("wyoming", `is "${wyoming}", but a port is at most 65535: correct it`);
+  }
+  const apiKey = readSecret({
+    env,
+    file: wyomingKeyFile,
+    variable: "ANTIPHON_WYOMING_KEY",
+    setting: "wyomingKeyFile",
+  });
+  if (apiKey !== null) return { host, port, apiKey };
+  throw new SettingsError(
+    "file",
+    "The Wyoming bridge has no API key to meter its clients by: make one with `antiphon keys create --label wyoming`, " +
+      "and name a file that holds it in wyomingKeyFile, or put it into ANTIPHON_WYOMING_KEY.",
+  );
+}
+
+export type WyomingParts = Omit<WyomingDeps, "apiKey" | "version" | `on${string}`>;
 
 /** Listens where the settings say. Rejects when the bridge's key is not one of the server's, or the port cannot be taken. */
 export async function composeWyoming(
   { host, port, apiKey }: WyomingPlace,
-  { metrics, logger, ...deps }: WyomingParts,
+  deps: WyomingParts,
 ): Promise<Bridge> {
+  const { metrics, logger } = deps;
   if ((await deps.tenancy.authenticate(apiKey)) === null) throw new Error(sentence(keyIsGone().message));
   const bridge: WyomingDeps = {
     ...deps,
-    metrics,
-    logger,
     apiKey,
     version: version(),
     onEvent: (outcome) => metrics.wyomingEvent(outcome),

@@ -1,6 +1,6 @@
 import { embeddedCheckpoint } from "../catalogue/installed-checkpoint.ts";
 import type { Checkpoint } from "../catalogue/residency.ts";
-import { unusedKnobs } from "../engines/parametric/unused-knobs.ts";
+import { unusedKnobs } from "../engines/parametric/preset.ts";
 import type { Lexicon } from "../model/script.ts";
 import { loadTextTables } from "../text/tables.ts";
 import { createWorkerPool, type PoolEvent, type WorkerPool } from "../workers/worker-pool.ts";

@@ -2,26 +2,30 @@ import type { Logger } from "pino";
 import { offeredModels } from "../catalogue/offered-models.ts";
 import type { PublicModel } from "../catalogue/public-models.ts";
 import type { PullProgress } from "../catalogue/pull/options.ts";
+import { MAX_RECORDING_S } from "../contract/audio-transcriptions.ts";
 import type { OwnPlaces } from "../limits/admissions.ts";
 import { workerCount } from "../limits/server-limits.ts";
+import type { Environment } from "../settings/environment.ts";
 import type { Settings } from "../settings/schema.ts";
-import { openTenancy } from "../tenancy/open.ts";
+import { openBuckets, openTenancy } from "../tenancy/open.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
 import { codecLmCheckpoints } from "./codec-lm-checkpoints.ts";
+import { composeRecogniser } from "./compose-recogniser.ts";
+import { composeWriter } from "./compose-writer.ts";
+import { wyomingPlace } from "./compose-wyoming.ts";
 import { embeddedVoice } from "./embedded-voice.ts";
 import { inFull } from "./in-full.ts";
 import { houseWords } from "./lexicon-file.ts";
+import { pullWriter } from "./pull-writer.ts";
+import { recogniserWeights } from "./recogniser-weights.ts";
 import { remoteCheckpoints } from "./remote-checkpoints.ts";
-import { serverBuckets } from "./server-buckets.ts";
-import { serverRecogniser } from "./server-recogniser.ts";
-import { serverWriter } from "./server-writer.ts";
-import { storeUrl as storeUrlOf } from "./shared-urls.ts";
+import { bucketsUrl, storeUrl as storeUrlOf } from "./secret.ts";
 import { type RunningServer, type ServerParts, startServer } from "./start-server.ts";
-import { wyomingPlace } from "./wyoming-place.ts";
+import { pulledOnce } from "./weights-pull.ts";
 
 /** What a server takes from the process that it runs in. */
 export interface ServerSurroundings {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   readonly logger: Logger;
   /** Shows how missing weights are fetched. */
   readonly openProgress: () => Promise<PullProgress>;
@@ -60,11 +64,30 @@ export async function startFromSettings(
   const remotes = remoteCheckpoints(settings, { env, onEvent: toLog("remote speech model") });
   const ending = new AbortController();
   let isSpeaking = () => false;
-  const writer = serverWriter(settings, ending.signal, await openProgress(), () => !isSpeaking());
-  const recogniser = serverRecogniser(settings, ending.signal, await openProgress(), logger);
+  const writer = composeWriter(settings, {
+    weights: pulledOnce(settings, ending.signal, await openProgress(), pullWriter),
+    env,
+    isQuiet: () => !isSpeaking(),
+    note,
+    signal: ending.signal,
+  });
+  const recogniser = composeRecogniser(settings, {
+    weights: pulledOnce(settings, ending.signal, await openProgress(), recogniserWeights),
+    env,
+    maxS: MAX_RECORDING_S,
+    onFailure: (message) => logger.warn({ cause: message }, "hearing thread"),
+    onRecovery: (message) => logger.info({ cause: message }, "hearing thread"),
+  });
   // Before the buckets: their connection would keep the process alive after this had thrown.
   const storeUrl = storeUrlOf(settings, env);
-  const { buckets, takesAlone } = await serverBuckets(settings, env, logger);
+  let takesAlone = 0;
+  const buckets = await openBuckets(settings.buckets, bucketsUrl(settings, env), {
+    onFailure: (message) => logger.error({ cause: message }, "shared buckets failed"),
+    onRecovery: () => logger.info("shared buckets recovered"),
+    onTakeAlone: () => {
+      takesAlone += 1;
+    },
+  });
   const tenancy = await openTenancy(settings, {
     storeUrl,
     buckets,
@@ -94,7 +117,7 @@ export async function startFromSettings(
         local.reduce((sum, one) => sum + (one.pool()?.stats().ready ?? 0), voice.threads()),
       canSpeak: () => voice.canSpeak() || local.some((one) => one.pool()?.stats().ready === 1),
       canHear: () => recogniser?.isFound ?? false,
-      takesAlone,
+      takesAlone: () => takesAlone,
       wyoming,
       logger,
     });

@@ -1,8 +1,10 @@
+import type { CheckpointManifest } from "../catalogue/checkpoint-manifest.ts";
+import { mannerOf } from "../catalogue/hub/hub-manifest.ts";
 import type { WriterManner } from "../catalogue/hub-writers.ts";
 import type { Settings } from "../settings/schema.ts";
+import { SPOKEN_PROMPT } from "../writers/dialogue-messages.ts";
 import type { GgufWriterOptions } from "../writers/llama/gguf-writer.ts";
-import { freeMemoryBytes } from "../writers/llama/memory-needs.ts";
-import { systemPromptOf } from "./system-prompt.ts";
+import { freeMemoryBytes } from "../writers/llama/open-model.ts";
 
 /** A model that is not the one that comes with Antiphon. */
 export interface LargeModel {
@@ -40,6 +42,28 @@ export function largeWriter(
     characterBytes: true,
     freeBytes: freeMemoryBytes,
   };
+}
+
+/** How to speak, as the operator or the model's entry says it or as we do, and after it what the operator asks of every reply. */
+export function systemPromptOf(
+  { systemPrompt, instructions }: Settings["writer"],
+  spoken: string = SPOKEN_PROMPT,
+): string {
+  const manner = systemPrompt ?? spoken;
+  return instructions === undefined ? manner : `${manner}\n\n${instructions}`;
+}
+
+/**
+ * How the file of any checkpoint but the small one's is run; that has `embedded-writer.ts`. `isQuiet` tells whether
+ * nobody is spoken to just now.
+ */
+export function checkpointOptions(
+  manifest: CheckpointManifest,
+  path: string,
+  writer: Settings["writer"],
+  isQuiet: () => boolean,
+): GgufWriterOptions {
+  return largeWriter({ name: manifest.name, modelPath: path, manner: mannerOf(manifest), isQuiet }, writer);
 }
 
 /** Room for a model that thinks although it is told not to. */

@@ -2,10 +2,10 @@ import { readFile, stat } from "node:fs/promises";
 import type { Lexicon } from "../model/script.ts";
 import type { Settings } from "../settings/schema.ts";
 import { SettingsError } from "../settings/settings-error.ts";
-import { parsePronunciations } from "../text/pronunciations.ts";
+import { parsePronunciations } from "../text/own-words.ts";
 import { WrongCallError } from "./wrong-call-error.ts";
 
-const LARGEST_BYTES = 4 * 2 ** 20;
+const MAX_BYTES = 4 * 2 ** 20;
 
 /**
  * The words of the file that the setting `lexicon` names, and how each is said; none without it.
@@ -16,7 +16,7 @@ export async function houseWords({ lexicon: file }: Pick<Settings, "lexicon">): 
   if (file === undefined) return [];
   const wrong = (why: string, cause?: unknown): WrongCallError =>
     new WrongCallError(`The lexicon ${why}.`, { cause });
-  const bytes = await readAtMost(file, LARGEST_BYTES).catch((cause: NodeJS.ErrnoException) => {
+  const bytes = await readAtMost(file, MAX_BYTES).catch((cause: NodeJS.ErrnoException) => {
     const why = `The lexicon ${file} cannot be read (${cause.code}): name a file with the setting lexicon.`;
     throw Object.assign(new SettingsError("file", why), { cause });
   });
@@ -30,9 +30,9 @@ export async function houseWords({ lexicon: file }: Pick<Settings, "lexicon">): 
   }
 }
 
-/** The bytes of a file; null for more than `most`. */
-async function readAtMost(file: string, most: number): Promise<Buffer | null> {
-  return (await stat(file)).size > most ? null : await readFile(file);
+/** The bytes of a file; null for more than `maxBytes`. */
+async function readAtMost(file: string, maxBytes: number): Promise<Buffer | null> {
+  return (await stat(file)).size > maxBytes ? null : await readFile(file);
 }
 
 /** Text in UTF-8; null for anything else. */

@@ -3,7 +3,7 @@ import { checkpointFile } from "../catalogue/installed-checkpoint.ts";
 import { keepSpeed, knownSpeed, type WriterSpeed } from "../catalogue/writer-speed.ts";
 import type { Settings } from "../settings/schema.ts";
 import { measureSpeed } from "../writers/llama/measure-speed.ts";
-import { checkpointOptions } from "./checkpoint-options.ts";
+import { checkpointOptions } from "./large-writer.ts";
 
 /**
  * How fast an installed checkpoint writes here: as it was measured before, else as {@link newSpeed} finds.

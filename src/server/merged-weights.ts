@@ -5,8 +5,8 @@ import { asDiskError, freeBytesOf, requireSpace } from "../catalogue/pull/disk.t
 import { withLock } from "../catalogue/pull/lock.ts";
 import { DEFAULT_TIMES } from "../catalogue/pull/options.ts";
 import { sha256OfFile } from "../files/sha256-of-file.ts";
-import { MERGE_VERSION } from "../writers/gguf/merge-adapter.ts";
-import { mergeInProcess } from "./merge-process.ts";
+import { MERGE_VERSION, type Merging } from "../writers/gguf/merge-adapter.ts";
+import { inChild } from "./child-task.ts";
 
 /** Of what a merged file is made, and where. */
 export interface MergeInputs {
@@ -56,7 +56,8 @@ async function made(inputs: MergeInputs, origin: string, signal: AbortSignal): P
   const draft = join(dir, draftName(origin));
   try {
     await requireSpace(dir, Math.ceil(MAX_GROWTH * size), freeBytes);
-    const sha256 = await mergeInProcess({ basePath: base.path, adapterPath, outPath: draft }, signal);
+    const merging: Merging = { basePath: base.path, adapterPath, outPath: draft };
+    const sha256 = await inChild<string>(MERGE_RUN, merging, "merges", signal);
     const path = join(dir, mergedName(origin, sha256));
     await rename(draft, path);
     return path;
@@ -69,3 +70,5 @@ async function made(inputs: MergeInputs, origin: string, signal: AbortSignal): P
 
 /** Of blocks of 20 bytes, 34 are made. */
 const MAX_GROWTH = 1.7;
+/** Merging takes all memory that a model does, and blocks: it has a process of its own. */
+const MERGE_RUN = new URL("./merge-run.js", import.meta.url);

@@ -1,9 +1,9 @@
-import { PUBLIC_MODELS } from "../catalogue/public-models.ts";
+import { SPEAKERS } from "../catalogue/public-models.ts";
 import type { Checkpoint } from "../catalogue/residency.ts";
-import type { EndpointEvent } from "../engines/remote/endpoints.ts";
-import type { RemoteOptions } from "../engines/remote/remote-options.ts";
+import type { EndpointEvent, RemoteOptions } from "../engines/remote/dialect.ts";
+import type { Environment } from "../settings/environment.ts";
 import type { Settings } from "../settings/schema.ts";
-import { SettingsError } from "../settings/settings-error.ts";
+import { wrongSetting } from "../settings/settings-error.ts";
 import { readSecret, SecretError } from "./secret.ts";
 
 /** A checkpoint that computes elsewhere. */
@@ -13,7 +13,7 @@ export interface RemoteCheckpoint extends Checkpoint {
 }
 
 export interface RemoteSources {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   /** An endpoint fails, or does so no more. */
   readonly onEvent?: (event: EndpointEvent) => void;
 }
@@ -22,8 +22,6 @@ type Remote = NonNullable<Settings["checkpoints"][string]["remote"]>;
 
 /** What an utterance takes while it is open: two seconds of what has come, and what is made of it. */
 const PLACE_BYTES = 512 * 1024;
-/** The speakers of every public model. */
-const SPEAKERS = PUBLIC_MODELS[0]!.card.speakers;
 
 /**
  * The checkpoints of the settings that compute elsewhere. None is asked for anything before it is used.
@@ -61,16 +59,19 @@ function optionsOf(
   for (const url of urls) checkUrl(url, setting("urls"));
   for (const [field, ms] of Object.entries({ firstSoundTimeoutMs, idleTimeoutMs })) {
     if (ms <= generationTimeoutMs) continue;
-    throw refused(
+    throw wrongSetting(
       setting(field),
       `is longer than generationTimeoutMs (${generationTimeoutMs}): raise that too`,
     );
   }
   if (kind === "openai" && model === undefined) {
-    throw refused(setting("model"), "is missing: with this kind it names the model to ask for");
+    throw wrongSetting(setting("model"), "is missing: with this kind it names the model to ask for");
   }
   if (kind === "antiphon" && references) {
-    throw refused(setting("references"), "is for the kind openai: an Antiphon hears the turns by itself");
+    throw wrongSetting(
+      setting("references"),
+      "is for the kind openai: an Antiphon hears the turns by itself",
+    );
   }
   return {
     name,
@@ -92,12 +93,15 @@ function optionsOf(
 function checkUrl(address: string, setting: string): void {
   const url = URL.canParse(address) ? new URL(address) : null;
   if (url === null)
-    throw refused(setting, "holds what is not an address: give one as in http://127.0.0.1:8880/v1");
+    throw wrongSetting(setting, "holds what is not an address: give one as in http://127.0.0.1:8880/v1");
   if (url.username !== "" || url.password !== "") {
-    throw refused(setting, "holds a user name or a password: put the key into keyFile or keyEnv");
+    throw wrongSetting(setting, "holds a user name or a password: put the key into keyFile or keyEnv");
   }
   if (url.search !== "" || url.hash !== "") {
-    throw refused(setting, "holds a ? or a #: give the address up to where its routes begin, as in …/v1");
+    throw wrongSetting(
+      setting,
+      "holds a ? or a #: give the address up to where its routes begin, as in …/v1",
+    );
   }
 }
 
@@ -105,11 +109,14 @@ function checkedVoices({ kind, voices }: Remote, setting: string): Readonly<Reco
   const shown = SPEAKERS.map((label) => JSON.stringify(label)).join(" and ");
   const other = Object.keys(voices ?? {}).find((label) => !SPEAKERS.includes(label));
   if (other !== undefined) {
-    throw refused(setting, `names the speaker ${JSON.stringify(other)}: every model's speakers are ${shown}`);
+    throw wrongSetting(
+      setting,
+      `names the speaker ${JSON.stringify(other)}: every model's speakers are ${shown}`,
+    );
   }
   const missing = SPEAKERS.find((label) => voices?.[label] === undefined);
   if (missing !== undefined && (kind === "openai" || voices !== undefined)) {
-    throw refused(
+    throw wrongSetting(
       setting,
       `says nothing of the speaker ${JSON.stringify(missing)}: name a voice for ${shown} each`,
     );
@@ -120,7 +127,7 @@ function checkedVoices({ kind, voices }: Remote, setting: string): Readonly<Reco
 function keyOf(
   { keyFile, keyEnv }: Remote,
   setting: (field: string) => string,
-  env: RemoteSources["env"],
+  env: Environment,
 ): string | null {
   const key = readSecret({ env, file: keyFile, variable: keyEnv, setting: setting("keyFile") });
   if (key === null && keyEnv !== undefined) {
@@ -129,8 +136,4 @@ function keyOf(
     );
   }
   return key;
-}
-
-function refused(setting: string, why: string): SettingsError {
-  return new SettingsError("file", `The setting ${setting} ${why}.`);
 }

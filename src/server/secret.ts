@@ -1,9 +1,12 @@
 import { closeSync, openSync, readSync } from "node:fs";
+import type { Environment } from "../settings/environment.ts";
+import type { Settings } from "../settings/schema.ts";
+import { SHARED_BUCKETS, SHARED_STORE, type SharedByAddress } from "../tenancy/shared-address.ts";
 
 /** Where a secret may come from: the key of an endpoint, or an address that may hold a password. */
 export interface SecretSources {
   /** The process's environment; the variable of that name there wins. */
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   /** A file that holds it and nothing else, or none. */
   readonly file?: string | undefined;
   /** The variable in the environment, as in `ANTIPHON_WRITER_API_KEY`, or none. */
@@ -30,8 +33,30 @@ export function readSecret(sources: SecretSources): string | null {
   return file === undefined ? null : checked(readStart(file, setting), `${setting} (${file})`, what);
 }
 
+/**
+ * Where the database of keys and usage is, or null where none is named, or none is asked for.
+ *
+ * @throws SecretError when it cannot be read.
+ */
+export function storeUrl({ store }: Pick<Settings, "store">, env: Environment): string | null {
+  return store.kind === "libsql" ? null : urlOf(SHARED_STORE, store.urlFile, env);
+}
+
+/** Where the shared buckets are, in the same way. */
+export function bucketsUrl({ buckets }: Pick<Settings, "buckets">, env: Environment): string | null {
+  return buckets.kind === "memory" ? null : urlOf(SHARED_BUCKETS, buckets.urlFile, env);
+}
+
 /** No secret is longer. A larger file is something else, and is not read whole. */
 const MAX_CHARS = 4096;
+
+function urlOf(
+  { what, variable, setting }: SharedByAddress,
+  file: string | undefined,
+  env: Environment,
+): string | null {
+  return readSecret({ env, file, variable, setting, what: `the address of ${what}` });
+}
 
 function checked(value: string, where: string, what: string): string {
   const secret = value.trim();

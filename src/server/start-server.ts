@@ -1,26 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
-import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { type Catalogue, createCatalogue } from "../catalogue/catalogue.ts";
 import { findModel, PUBLIC_MODELS, type PublicModel } from "../catalogue/public-models.ts";
 import type { Checkpoint } from "../catalogue/residency.ts";
-import { MAX_RECORDING_BYTES, MAX_RECORDING_S } from "../contract/audio-transcriptions.ts";
-import {
-  MAX_INSTRUCTIONS_CHARS,
-  MAX_NEW_TOKENS,
-  MAX_SPEECH_CHARS,
-  MAX_TEXT_CHARS,
-  MAX_TURN_AUDIO_BYTES,
-  MAX_TURNS,
-  MIN_NEW_TOKENS,
-} from "../contract/limits.ts";
-import { DEFAULT_PARAMS, paramKnobs } from "../contract/params.ts";
-import type { HttpDeps, ServiceInfo } from "../http/deps.ts";
+import type { HttpDeps } from "../http/deps.ts";
 import { createHttpServer, createMetricsServer } from "../http/server.ts";
-import { SPEAKING } from "../limits/admission.ts";
 import type { OwnPlaces } from "../limits/admissions.ts";
-import { createSemaphores, type ServerLimits, serverLimits, workerCount } from "../limits/server-limits.ts";
+import { createSemaphores, serverLimits, workerCount } from "../limits/server-limits.ts";
 import type { Recogniser } from "../model/recogniser.ts";
 import type { Writer } from "../model/writer.ts";
 import { createMetrics } from "../requests/metrics.ts";
@@ -34,19 +20,10 @@ import { SpeechService } from "../serving/service.ts";
 import { Transcriptions } from "../serving/transcriptions.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
-import type { Bridge } from "../wyoming/bridge.ts";
-import { composeWyoming } from "./compose-wyoming.ts";
-import { asListenError } from "./listen-error.ts";
+import { composeWyoming, type WyomingPlace } from "./compose-wyoming.ts";
+import { httpOptions, serviceInfo } from "./http-options.ts";
+import { closeListeners, type Listener, listenHttp, wyomingListener } from "./listeners.ts";
 import { version } from "./version.ts";
-import type { WyomingPlace } from "./wyoming-place.ts";
-
-/** The page at `/`, as it lies beside the build. */
-const PLAYGROUND = {
-  page: fileURLToPath(new URL("../../../playground/", import.meta.url)),
-  client: fileURLToPath(new URL("../client/", import.meta.url)),
-  captions: fileURLToPath(new URL("../captions/", import.meta.url)),
-  audio: fileURLToPath(new URL("../audio/", import.meta.url)),
-};
 
 /** What a server is put together from. It owns `tenancy` from now on. */
 export interface ServerParts {
@@ -153,80 +130,56 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   });
   const requestReader = new RequestReader({ preparer, recordings, receiving, recorded, audio, reading });
   metrics.watch({
-    queueDepth: () => service.queued,
-    waiting: () =>
-      new Map([
-        [SPEAKING, service.queued],
-        ...Object.values(semaphores).map(({ what, queued }) => [what, queued] as const),
-      ]),
-    activeStreams: () => service.active,
-    pausedStreams: () => service.paused,
+    service,
+    semaphores,
     speechThreads: () => parts.speechThreads?.() ?? workerCount(settings),
-    turnsWriting: () => writing.used,
-    turnsHearing: () => hearingTurns.used,
-    recordingsHearing: () => hearingRecordings.used,
-    receivingBytes: () => receiving.used + recorded.used,
-    audioBytes: () => audio.used,
-    replyBytes: () => replies.used,
     residentModels: () => catalogue.resident().length,
     takesAlone: () => parts.takesAlone?.() ?? 0,
   });
   let ready = false;
   let isStopping = false;
+  const entrance = { service, transcriptions, tenancy, requestReader, metrics, logger };
   const deps: HttpDeps = {
-    service,
-    transcriptions,
-    tenancy,
-    requestReader,
+    ...entrance,
     replies,
     cards: () => catalogue.cards().map(wireCard),
-    info: infoOf(parts, catalogue, limits),
+    info: serviceInfo(parts, catalogue, limits),
     isReady: () => ready && (parts.canSpeak?.() ?? true) && tenancy.isWell(),
     isStopping: () => isStopping,
-    metrics,
-    logger,
-    options: {
-      heartbeatMs: settings.heartbeatMs,
-      stallTimeoutMs: settings.stallTimeoutMs,
-      collectTimeoutMs: settings.requestTimeoutMs,
-      streamPatienceMs: 3_000,
-      headersTimeoutMs: settings.headersTimeoutMs,
-      uploadTimeoutMs: settings.uploadTimeoutMs,
-      bodyLimitBytes: settings.bodyLimitBytes,
-      trustProxy: mutable(settings.trustProxy),
-      keylessLists: settings.keylessLists,
-      corsOrigins: settings.corsOrigins,
-      playground: settings.playground.enabled ? PLAYGROUND : null,
-      serveMetrics: settings.metrics.enabled && settings.metrics.port === undefined,
-    },
+    options: httpOptions(settings),
   };
-  const apps: HttpServer[] = [];
-  let bridge: Bridge | null = null;
+  const listeners: Listener[] = [];
+  const opened = async (opening: Promise<Listener>): Promise<string> => {
+    listeners.push(await opening);
+    return listeners.at(-1)!.url;
+  };
+  const openMetrics = async (): Promise<string | null> => {
+    const { enabled, host, port } = settings.metrics;
+    if (!enabled || port === undefined) return null;
+    return `${await opened(listenHttp(createMetricsServer(deps), { host, port }))}/metrics`;
+  };
+  const openWyoming = async (): Promise<string | null> => {
+    if (!parts.wyoming) return null;
+    const resolve = (id: string | null) => findModel(models, id);
+    const canHear = () => parts.canHear?.() ?? true;
+    const bridge = composeWyoming(parts.wyoming, {
+      ...entrance,
+      resolve,
+      recogniserName: () => (canHear() ? transcriptions.recogniserName : null),
+      stallTimeoutMs: settings.stallTimeoutMs,
+      queueWaitMs: settings.queueWaitMs,
+    });
+    return opened(bridge.then(wyomingListener));
+  };
   const stop = async () => {
     ready = false;
     isStopping = true;
-    const bridgeOver = bridge?.finish();
-    const closing = [...apps.map((app) => app.close()), bridgeOver];
-    // A client that reads nothing would otherwise hold its stream, and the stop, for as long as it likes.
-    const cut = () => {
-      cutConnections(apps);
-      bridge?.cut();
-    };
-    const overdue = setTimeout(cut, settings.shutdownGraceMs + LINGER_MS);
-    requestReader.close();
-    replies.close();
-    const graceOver = new Promise((resolve) => setTimeout(resolve, settings.shutdownGraceMs).unref());
     const { shutdownGraceMs } = settings;
-    await Promise.all([service.drain(shutdownGraceMs), transcriptions.drain(shutdownGraceMs)]);
-    // What is spoken has yet to be read.
-    await Promise.race([
-      Promise.all([...apps.map(({ connections }) => connections.idle()), bridgeOver]),
-      graceOver,
-    ]);
-    clearTimeout(overdue);
-    // Connections that do not end with their last response are cut too.
-    setTimeout(cut, LINGER_MS).unref();
-    await Promise.all(closing);
+    await closeListeners(listeners, shutdownGraceMs, () => {
+      requestReader.close();
+      replies.close();
+      return Promise.all([service.drain(shutdownGraceMs), transcriptions.drain(shutdownGraceMs)]);
+    });
     await Promise.all([preparer.close(), recordings.close()]);
     await catalogue.close();
     await parts.writer?.close();
@@ -235,28 +188,10 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   };
   try {
     await catalogue.warm();
-    const app = createHttpServer(deps);
-    apps.push(app);
-    const url = await app.listen({ host: settings.host, port: settings.port });
-    const metricsUrl = await listenForMetrics(deps, settings, apps);
-    if (parts.wyoming) {
-      const resolve = (id: string | null) => findModel(models, id);
-      const canHear = () => parts.canHear?.() ?? true;
-      bridge = await composeWyoming(parts.wyoming, {
-        service,
-        transcriptions,
-        requestReader,
-        tenancy,
-        resolve,
-        recogniserName: () => (canHear() ? transcriptions.recogniserName : null),
-        stallTimeoutMs: settings.stallTimeoutMs,
-        queueWaitMs: settings.queueWaitMs,
-        metrics,
-        logger,
-      });
-    }
+    const url = await opened(listenHttp(createHttpServer(deps), settings));
+    const metricsUrl = await openMetrics();
+    const wyomingUrl = await openWyoming();
     ready = true;
-    const wyomingUrl = bridge?.url ?? null;
     return {
       url,
       metricsUrl,
@@ -272,60 +207,6 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     };
   } catch (error) {
     await stop();
-    throw asListenError(error);
+    throw error;
   }
-}
-
-type HttpServer = ReturnType<typeof createHttpServer>;
-
-/** How long a connection may take over its last response once the server stops. */
-const LINGER_MS = 1_000;
-
-function cutConnections(apps: readonly HttpServer[]): void {
-  for (const app of apps) app.server.closeAllConnections();
-}
-
-async function listenForMetrics(
-  deps: HttpDeps,
-  settings: Settings,
-  apps: HttpServer[],
-): Promise<string | null> {
-  const { enabled, host, port } = settings.metrics;
-  if (!enabled || port === undefined) return null;
-  const app = createMetricsServer(deps);
-  apps.push(app);
-  return `${await app.listen({ host, port })}/metrics`;
-}
-
-function infoOf({ settings, backend }: ServerParts, catalogue: Catalogue, limits: ServerLimits): ServiceInfo {
-  const { speaking, shared } = limits;
-  return {
-    backend: { ...backend, sample_rate: SAMPLE_RATE_HZ },
-    defaults: DEFAULT_PARAMS,
-    limits: {
-      max_text_chars: MAX_TEXT_CHARS,
-      max_speech_chars: MAX_SPEECH_CHARS,
-      max_instructions_chars: MAX_INSTRUCTIONS_CHARS,
-      max_turns: MAX_TURNS,
-      max_turn_audio_bytes: MAX_TURN_AUDIO_BYTES,
-      max_recording_bytes: MAX_RECORDING_BYTES,
-      max_recording_seconds: MAX_RECORDING_S,
-      max_body_bytes: settings.bodyLimitBytes,
-      min_new_tokens: MIN_NEW_TOKENS,
-      max_new_tokens: MAX_NEW_TOKENS,
-      max_ahead_seconds: settings.maxAheadS,
-      key_max_utterances: speaking.keyConcurrency,
-      key_max_waiting: speaking.keyQueueDepth,
-      key_max_writing: shared.writing.perKey,
-      key_max_hearing_recordings: shared.hearingRecordings.perKey,
-      key_max_receiving_bytes: shared.receiving.perKey,
-      key_max_audio_bytes: shared.audio.perKey,
-      key_max_reply_bytes: shared.replies.perKey,
-    },
-    param_schema: paramKnobs(catalogue.unusedKnobs()),
-  };
-}
-
-function mutable(trust: Settings["trustProxy"]): boolean | string[] {
-  return typeof trust === "boolean" ? trust : Object.values(trust);
 }

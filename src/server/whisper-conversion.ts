@@ -1,7 +1,6 @@
-import { fileURLToPath } from "node:url";
 import { type Conversion, UnfitWeightsError } from "../catalogue/recognisers/pull-recogniser.ts";
 import { FORMAT } from "../recognisers/whisper/description.ts";
-import { type ChildProblem, inChild } from "./child-task.ts";
+import { inChild } from "./child-task.ts";
 
 /** A Whisper model as others publish it, and where ours goes. */
 export interface Converting {
@@ -9,23 +8,19 @@ export interface Converting {
   readonly into: string;
 }
 
-/** How a conversion ended. */
-export type ConversionEnd =
-  | { readonly made: true }
-  /** `isUnfit` when the weights are at fault. */
-  | (ChildProblem & { readonly isUnfit?: boolean });
+/** How a conversion ended: what was wrong with the weights, or null. */
+export interface Converted {
+  readonly unfit: string | null;
+}
 
 /** Makes our two graphs of a Whisper model: some seconds and 370 MB for the base one, in a process of its own. */
 export const WHISPER_CONVERSION: Conversion = {
   version: FORMAT,
   async convert(from, into, signal) {
-    signal.throwIfAborted();
-    const end = await inChild<ConversionEnd>(RUN, { from, into } satisfies Converting, "converts", signal);
-    signal.throwIfAborted();
-    if ("made" in end) return;
-    if ("isUnfit" in end && end.isUnfit === true) throw new UnfitWeightsError(end.problem);
-    throw Object.assign(new Error(end.problem), end.code === undefined ? {} : { code: end.code });
+    const converting: Converting = { from, into };
+    const { unfit } = await inChild<Converted>(CONVERSION_RUN, converting, "converts", signal);
+    if (unfit !== null) throw new UnfitWeightsError(unfit);
   },
 };
 
-const RUN = fileURLToPath(new URL("./whisper-conversion-run.js", import.meta.url));
+const CONVERSION_RUN = new URL("./whisper-conversion-run.js", import.meta.url);

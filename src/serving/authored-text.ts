@@ -2,9 +2,8 @@ import { type Dialogue, type Passage, type Writer, WriterError, type WriterToken
 import type { Span } from "../tracing/span.ts";
 import { Arrivals } from "./arrivals.ts";
 import type { ComingText } from "./coming-text.ts";
-import { writtenFacts } from "./facts.ts";
-import { failureType } from "./in-span.ts";
 import type { Prepared } from "./prepare.ts";
+import { failureType, writtenFacts } from "./request-spans.ts";
 
 /** Who wants to know of the writing. */
 export interface Watching {

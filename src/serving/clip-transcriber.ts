@@ -1,8 +1,8 @@
+import { LruCache } from "../collections/lru-cache.ts";
 import type { KeyedSemaphore } from "../limits/keyed-semaphore.ts";
 import type { Clip } from "../model/conversation.ts";
 import type { Recogniser, Transcript } from "../model/recogniser.ts";
 import type { Sound } from "../model/sound.ts";
-import { HeardClips, joinedTranscripts, type KnownClip } from "./heard-clips.ts";
 import { SharedClip, type TraceHeaders } from "./shared-clip.ts";
 
 /**
@@ -12,7 +12,7 @@ import { SharedClip, type TraceHeaders } from "./shared-clip.ts";
 export class ClipTranscriber {
   readonly #recogniser: Recogniser;
   readonly #places: KeyedSemaphore;
-  readonly #known = new HeardClips(MOST_KNOWN);
+  readonly #known = new HeardClips(MAX_KNOWN);
   readonly #asked = new Map<string, SharedClip>();
 
   /** @param places clips being heard at once: of everybody, and of one key */
@@ -35,7 +35,7 @@ export class ClipTranscriber {
    * The whole clip's words.
    *
    * @param onBegin called when it is being heard, after the wait for a place; not for a clip that is known
-   * @param traceHeaders go on to an endpoint, where it is heard for this asker first
+   * @param traceHeaders go on to an endpoint, where it is heard for this caller first
    * @throws a `ServiceError` when too many wait, or the wait is too long; what the recogniser throws; the signal's reason
    */
   async hear(
@@ -108,4 +108,59 @@ export class ClipTranscriber {
 }
 
 /** Clips whose words are kept. */
-const MOST_KNOWN = 512;
+const MAX_KNOWN = 512;
+
+/** What is known of a clip. */
+export interface KnownClip {
+  readonly transcript: Transcript;
+  /** Whether there is nothing more to hear of it. */
+  readonly isWhole: boolean;
+}
+
+/** What was heard of the clips that were asked for last, by their digests, and how to go on where that is not all. */
+export class HeardClips {
+  readonly #clips: LruCache<KnownClip>;
+
+  constructor(max: number) {
+    this.#clips = new LruCache(max);
+  }
+
+  get(digest: string): KnownClip | null {
+    return this.#clips.get(digest) ?? null;
+  }
+
+  /** Keeps what is known now, unless more is known already. */
+  keep(digest: string, clip: KnownClip): void {
+    const known = this.#clips.get(digest);
+    const isLess = known !== undefined && known.transcript.heardS > clip.transcript.heardS;
+    if (known?.isWhole !== true && (clip.isWhole || !isLess)) this.#clips.set(digest, clip);
+  }
+}
+
+/** Two stretches of one clip as one; `later` begins where `earlier` was heard up to. */
+export function joinedTranscripts(earlier: Transcript | null, later: Transcript): Transcript {
+  if (earlier === null) return later;
+  // Whoever speaks first tells the language.
+  const leading = earlier.text === "" ? later : earlier;
+  return {
+    text: [earlier.text, later.text].filter((text) => text !== "").join(" "),
+    language: leading.language,
+    languageProbability: leading.languageProbability,
+    speechProbability: greater(earlier.speechProbability, later.speechProbability),
+    meanLogProbability: meanOf(earlier, later),
+    segments: [...earlier.segments, ...later.segments],
+    heardS: later.heardS,
+  };
+}
+
+function greater(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.max(one, other);
+}
+
+/** Of all tokens about: their number goes with that of the characters. */
+function meanOf(one: Transcript, other: Transcript): number | null {
+  if (one.meanLogProbability === null || other.meanLogProbability === null)
+    return one.meanLogProbability ?? other.meanLogProbability;
+  const share = one.text.length / Math.max(1, one.text.length + other.text.length);
+  return share * one.meanLogProbability + (1 - share) * other.meanLogProbability;
+}

@@ -2,7 +2,7 @@ import { ServiceError } from "../contract/errors.ts";
 import { RecogniserError } from "../model/recogniser.ts";
 import { ConversationError, NothingToSpeakError, SpeechFailedError } from "../model/speech-model.ts";
 import { WriterError } from "../model/writer.ts";
-import { StoreError } from "../tenancy/store-error.ts";
+import { StoreError } from "../tenancy/store.ts";
 
 /**
  * The one place where what an engine throws gets its row in the contract's table. What an engine says of itself may
@@ -27,6 +27,14 @@ export function asRefusal(error: unknown, signal: AbortSignal): unknown {
     return new ServiceError(502, error.message, { retryAfterMs: error.retryAfterMs ?? 60_000, cause: error });
   }
   return error;
+}
+
+/** What a client is told of whatever was thrown; what has no row in the contract's table is a 500 that tells it nothing. */
+export function asServiceError(error: unknown, whereTheCauseIs = "its log says what"): ServiceError {
+  return (
+    knownRefusal(error) ??
+    new ServiceError(500, `something went wrong in the server: ${whereTheCauseIs}`, { cause: error })
+  );
 }
 
 /**

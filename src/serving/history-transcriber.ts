@@ -4,9 +4,8 @@ import { RecogniserError, type Transcript } from "../model/recogniser.ts";
 import { stopWith } from "../model/stop-with.ts";
 import { NO_SPAN, type Span } from "../tracing/span.ts";
 import type { ClipTranscriber } from "./clip-transcriber.ts";
-import { hearingFacts } from "./facts.ts";
-import type { HeardTurn } from "./heard-turn.ts";
-import { failureType } from "./in-span.ts";
+import type { HeardTurn } from "./reply-meta.ts";
+import { failureType, hearingFacts } from "./request-spans.ts";
 import { OutOfPatienceError } from "./shared-clip.ts";
 
 /**
@@ -41,14 +40,14 @@ export interface HeardConversation {
 
 /** Finds the words of turns that are sound alone, for as long as the patience of a conversation lasts. */
 export class HistoryTranscriber {
-  readonly #ears: ClipTranscriber;
+  readonly #clips: ClipTranscriber;
   readonly #use: HearingUse;
   readonly #patienceMs: number;
   readonly #nowMs: () => number;
   readonly #onTurn: NonNullable<HistoryTranscriberOptions["onTurn"]>;
 
-  constructor(ears: ClipTranscriber, options: HistoryTranscriberOptions) {
-    this.#ears = ears;
+  constructor(clips: ClipTranscriber, options: HistoryTranscriberOptions) {
+    this.#clips = clips;
     this.#use = options.use;
     this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
     this.#nowMs = options.nowMs ?? (() => performance.now());
@@ -76,7 +75,7 @@ export class HistoryTranscriber {
     const wanted = this.#wanted(conversation, reads);
     const newestS = history[wanted[0] ?? -1]?.audio?.durationS ?? 0;
     const beyondS = Math.max(0, newestS - SHORT_S);
-    let leftMs = this.#patienceMs + Math.min(MOST_MORE_MS, beyondS * MORE_MS_A_SECOND);
+    let leftMs = this.#patienceMs + Math.min(MAX_MORE_MS, beyondS * MORE_MS_A_SECOND);
     for (const index of wanted) {
       const turn = history[index];
       if (turn?.audio == null) continue;
@@ -90,7 +89,7 @@ export class HistoryTranscriber {
 
   /** Refuses whoever waits to be heard and whoever comes. */
   close(): void {
-    this.#ears.close();
+    this.#clips.close();
   }
 
   /** The turns that are to be heard, the newest first. */
@@ -100,16 +99,16 @@ export class HistoryTranscriber {
     const found: number[] = [];
     let seconds = 0;
     let chars = 0;
-    for (let index = history.length - 1; index >= 0 && found.length < MOST_TURNS; index--) {
+    for (let index = history.length - 1; index >= 0 && found.length < MAX_TURNS; index--) {
       const { text, audio, speaker } = history[index] as Turn;
       chars += text?.length ?? 0;
-      if (open.text === null && chars > MOST_CHARS) break;
+      if (open.text === null && chars > MAX_CHARS) break;
       if (text !== null || audio === null) continue;
       // Given words need no more than the pace of whoever says them.
       if (open.text !== null && reads !== "everybody" && speaker !== open.speaker) continue;
       seconds += audio.durationS;
       // What the safety gate judges by is heard however long it is.
-      if (history.length - index > GATED_TURNS && seconds > MOST_S) break;
+      if (history.length - index > GATED_TURNS && seconds > MAX_S) break;
       found.push(index);
     }
     return found;
@@ -122,7 +121,7 @@ export class HistoryTranscriber {
     signal: AbortSignal,
     within: Span,
   ): Promise<Omit<HeardTurn, "index"> & { readonly usedMs: number }> {
-    const span = within.begin("hear", hearingFacts(this.#ears.name, clip));
+    const span = within.begin("hear", hearingFacts(this.#clips.name, clip));
     const askedMs = this.#nowMs();
     const listening = stopWith([signal]);
     let patience: NodeJS.Timeout | undefined;
@@ -147,7 +146,7 @@ export class HistoryTranscriber {
     });
     try {
       if (leftMs <= 0) listening.abort(tookTooLong());
-      const transcript = await this.#ears.hear(clip, keyId, listening.signal, onBegin, span.headers);
+      const transcript = await this.#clips.hear(clip, keyId, listening.signal, onBegin, span.headers);
       toldOf("whole", null);
       return told(transcript, null);
     } catch (error) {
@@ -155,7 +154,7 @@ export class HistoryTranscriber {
         span.end(failureType(error, signal));
         throw error;
       }
-      const known = this.#ears.known(clip);
+      const known = this.#clips.known(clip);
       const failure = error instanceof OutOfPatienceError ? null : error;
       toldOf(known === null ? "none" : known.isWhole ? "whole" : "part", failure);
       if (failure !== null) span.end(failureType(failure, signal));
@@ -176,11 +175,11 @@ const PATIENCE_MS = 10_000;
 /** A clip that is longer takes its time: twice of what a core takes that has nothing else to do. */
 const SHORT_S = 30;
 const MORE_MS_A_SECOND = 150;
-const MOST_MORE_MS = 20_000;
+const MAX_MORE_MS = 20_000;
 /** The newest turns: among them, where two take turns, are the three of the other one that the safety gate reads. */
 const GATED_TURNS = 6;
 /** Bounds of one request: what is older is as if it could not be heard. */
-const MOST_TURNS = 8;
-const MOST_S = 120;
+const MAX_TURNS = 8;
+const MAX_S = 120;
 /** Of text after a turn: as much as any writer of ours reads. */
-const MOST_CHARS = 24_000;
+const MAX_CHARS = 24_000;

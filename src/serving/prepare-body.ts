@@ -1,13 +1,23 @@
+import {
+  type AudioSpeechRequest,
+  formatNamed,
+  isSentWhole,
+  modelNamed,
+  type SpeechFormat,
+  spokenSpeed,
+  voiceOf,
+} from "../contract/audio-speech.ts";
 import { readJsonBody } from "../contract/json-body.ts";
+import { MAX_SPEECH_FRAMES, MAX_WHOLE_SPEECH_FRAMES } from "../contract/limits.ts";
+import type { VendorRequest, VoiceRequest } from "../contract/telephony.ts";
 import {
   parseAudioSpeechRequest,
   parseConverseRequest,
   parseTelephonyRequest,
   parseTtsRequest,
 } from "../contract/validate.ts";
+import { speakerNamed, VOICES } from "../contract/voices.ts";
 import { type Prepared, prepareConverse, prepareTts, type ResolveModel } from "./prepare.ts";
-import { type PreparedSpeech, prepareSpeech } from "./prepare-speech.ts";
-import { type PreparedCall, prepareTelephony } from "./prepare-telephony.ts";
 
 /** What becomes of a body, by what it is meant for. */
 export interface PreparedFor {
@@ -39,4 +49,68 @@ export function prepareBody<P extends Purpose>(
     telephony: () => prepareTelephony(parseTelephonyRequest(value), resolve, voice),
   };
   return prepare[purpose]();
+}
+
+/** A text-to-speech request as OpenAI's clients make it, and how its answer is to be sent. */
+interface PreparedSpeech extends Prepared {
+  readonly format: SpeechFormat;
+  /** Absent: as the format is sent by itself. */
+  readonly streamFormat: AudioSpeechRequest["stream_format"];
+  /** The speed that is spoken, where it is not the one that was asked for; `null` where it is. */
+  readonly nearestSpeed: number | null;
+}
+
+/** What stands for an input without words: clients that send sentence by sentence send such ones, too. */
+const SILENCE_S = 0.2;
+
+/** A request of OpenAI's API as one of ours. Throws a 400 {@link ServiceError} that names the field. */
+function prepareSpeech(asked: AudioSpeechRequest, resolve: ResolveModel): PreparedSpeech {
+  const { input, model, speed = 1, lexicon, visemes, stream_format: streamFormat } = asked;
+  const format = formatNamed(asked);
+  const rate = spokenSpeed(speed);
+  const extras = {
+    ...(lexicon === undefined ? {} : { lexicon }),
+    ...(visemes === undefined ? {} : { visemes }),
+  };
+  const request = { text: input, model: modelNamed(model), speaker: voiceOf(asked), ...extras };
+  const prepared = prepareTts(request, resolve, {
+    fields: { text: "input", speaker: "voice" },
+    maxFrames: isSentWhole(format, streamFormat) ? MAX_WHOLE_SPEECH_FRAMES : MAX_SPEECH_FRAMES,
+    preset: rate === 1 ? {} : { rate },
+    silenceS: SILENCE_S,
+  });
+  return { ...prepared, format, streamFormat, nearestSpeed: rate === speed ? null : rate };
+}
+
+/** What a telephony platform asks to have spoken. */
+interface PreparedCall extends Prepared {
+  /** The rate of the samples that it wants, in Hz; `null` where it takes what its answer's type says. */
+  readonly rateHz: number | null;
+}
+
+/**
+ * A request of Vapi's or of jambonz's as one of ours. Throws a 400 `ServiceError` that names the field.
+ *
+ * @param voice comes before the one that the request has
+ */
+function prepareTelephony(
+  asked: VoiceRequest | VendorRequest,
+  resolve: ResolveModel,
+  voice: string | null,
+): PreparedCall {
+  const isVapi = "message" in asked;
+  const said = isVapi ? asked.message.text : wordsOf(asked);
+  const own = isVapi ? asked.message.voiceId : asked.voice;
+  const voiceField = isVapi && voice === null ? "message.voiceId" : "voice";
+  const speaker = speakerNamed(voice ?? own ?? VOICES[0]!.id, voiceField);
+  const prepared = prepareTts({ text: said, speaker }, resolve, {
+    fields: { text: isVapi ? "message.text" : "text", speaker: voiceField },
+    maxFrames: MAX_SPEECH_FRAMES,
+    silenceS: SILENCE_S,
+  });
+  return { ...prepared, rateHz: isVapi ? asked.message.sampleRate : null };
+}
+
+function wordsOf({ text, type }: VendorRequest): string {
+  return type === "ssml" ? text.replaceAll(/<[^<>]*>/g, " ") : text;
 }

@@ -1,22 +1,18 @@
-import { createHash } from "node:crypto";
-import { AudioFormatError } from "../audio/audio-format-error.ts";
-import { averaged } from "../audio/averaged.ts";
-import { base64DecodedBytes, decodeBase64Audio } from "../audio/base64.ts";
-import { HIGHEST_RATE_HZ } from "../audio/recordings/decoding-budget.ts";
-import { decodeWav } from "../audio/wav-read.ts";
 import type { PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
-import { countChars, MAX_INSTRUCTIONS_CHARS, MAX_TURN_AUDIO_BYTES } from "../contract/limits.ts";
+import { countChars, MAX_INSTRUCTIONS_CHARS } from "../contract/limits.ts";
 import { type GenParams, resolveParams } from "../contract/params.ts";
 import { quoted } from "../contract/quoted.ts";
 import type { ConversationTurn, ConverseRequest, TtsRequest } from "../contract/requests.ts";
-import type { Clip, Conversation, OpenTurn, Turn } from "../model/conversation.ts";
+import { lexiconField } from "../contract/validate.ts";
+import type { Conversation, OpenTurn, Turn } from "../model/conversation.ts";
 import type { Mode } from "../model/model-card.ts";
 import type { Delivery, Lexicon, Preset } from "../model/script.ts";
 import { inlineFault } from "../text/inline-phonemes.ts";
+import { faultOf } from "../text/own-words.ts";
 import { hasSpeakable } from "../text/speakable.ts";
-import { checkedLexicon } from "./checked-lexicon.ts";
 import { ContentHash } from "./content-hash.ts";
+import { historyAudio, type TextOf } from "./history-audio.ts";
 
 /** A request that has been checked in full: what is left can only fail in the server. */
 export interface Prepared {
@@ -125,9 +121,6 @@ interface Parts {
   readonly needsWords: boolean;
 }
 
-/** The base64 text that a turn's audio stands for. */
-type TextOf = (audio: string) => string;
-
 const itself: TextOf = (audio) => audio;
 
 function prepare(parts: Parts, resolve: ResolveModel): Prepared {
@@ -142,7 +135,7 @@ function prepare(parts: Parts, resolve: ResolveModel): Prepared {
     chars += countChars(turn.text ?? "");
     hash.text(turn.speaker ?? "0").text(turn.text ?? null);
     if (index === last) break;
-    const clip = historyAudio(turn, index, hash, parts);
+    const clip = historyAudio(turn, index, parts, hash);
     audioS += clip?.durationS ?? 0;
     const text = turn.text?.trim() ? turn.text : null;
     if (text === null && clip === null) {
@@ -168,6 +161,17 @@ function prepare(parts: Parts, resolve: ResolveModel): Prepared {
     hasMouth: parts.visemes ?? false,
     instructions,
   };
+}
+
+/** The words of a request's field `lexicon`. Throws a 400 that names the word and what is wrong. */
+function checkedLexicon(lexicon: Readonly<Record<string, string>> = {}): Lexicon {
+  const words = Object.entries(lexicon);
+  for (const word of words) {
+    const fault = faultOf(word);
+    if (fault !== null)
+      throw new ServiceError(400, `${lexiconField(word[0])}: ${fault}`, { param: "lexicon" });
+  }
+  return words;
 }
 
 /** They stay out of the seed: where nobody reads them, nothing changes. */
@@ -204,49 +208,6 @@ function checkSpeaker(turn: ConversationTurn, field: string, model: PublicModel)
   if (speakers.includes(turn.speaker ?? "0")) return;
   const valid = speakers.map((label) => JSON.stringify(label)).join(", ");
   throw new ServiceError(400, `${field} must be one of the model's speakers: ${valid}`, { param: field });
-}
-
-/**
- * Of a long clip the beginning is kept, and with many turns less of each: 250 s at 24 kHz, and of all turns together 1000
- * s. Voices are followed by half a minute.
- */
-const MOST_CLIP_SAMPLES = 6_000_000;
-export const MOST_SAMPLES = 24_000_000;
-
-function historyAudio(
-  turn: ConversationTurn,
-  index: number,
-  hash: ContentHash,
-  { turns, textOf }: Parts,
-): Clip | null {
-  if (turn.audio_wav_b64 === undefined || turn.audio_wav_b64 === null) return null;
-  const field = `conversation[${index}].audio_wav_b64`;
-  const base64 = textOf(turn.audio_wav_b64);
-  if (base64DecodedBytes(base64) > MAX_TURN_AUDIO_BYTES) {
-    throw new ServiceError(
-      400,
-      `${field} is over the cap of ${MAX_TURN_AUDIO_BYTES} bytes (25 MiB) of decoded WAV`,
-    );
-  }
-  try {
-    const bytes = decodeBase64Audio(base64);
-    const digest = createHash("sha256").update(bytes).digest();
-    hash.bytes(digest);
-    const most = Math.min(MOST_CLIP_SAMPLES, Math.floor(MOST_SAMPLES / turns.length));
-    const { samples, sampleRateHz, durationS } = decodeWav(bytes, most);
-    // Converting from higher rates would take those seconds who listen, and in their threads others are spoken to.
-    const atOnce = Math.ceil(sampleRateHz / HIGHEST_RATE_HZ);
-    return {
-      samples: atOnce === 1 ? samples : averaged(samples, atOnce),
-      sampleRateHz: Math.round(sampleRateHz / atOnce),
-      durationS,
-      digest: digest.toString("base64"),
-      isGivenAway: true,
-    };
-  } catch (error) {
-    if (!(error instanceof AudioFormatError)) throw error;
-    throw new ServiceError(400, `${field}: ${error.message}`, { cause: error });
-  }
 }
 
 function openTurn(turn: ConversationTurn, index: number, { fields, needsWords }: Parts): OpenTurn {

@@ -21,8 +21,6 @@ const IDLE_MS = 30_000;
 const DEADLINE_MS = 30_000;
 /** Of the thread's own heap. The largest body needs less than 96 MB: one clip's base64 at a time. */
 const HEAP_MB = 160;
-/** Bodies that wait are bounded by their bytes long before they are by their number. */
-const QUEUE_DEPTH = 1_000;
 
 export interface PreparerOptions {
   readonly models: readonly PublicModel[];
@@ -43,7 +41,6 @@ export class Preparer {
     this.#calls = new ThreadCalls({
       name: "the thread that reads large requests",
       start: () => startThread(models),
-      queueDepth: QUEUE_DEPTH,
       deadlineMs: DEADLINE_MS,
       idleMs: IDLE_MS,
       fromWire: (failure) => fromWire(failure as WireFailure),

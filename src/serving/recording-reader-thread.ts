@@ -54,8 +54,8 @@ answerCalls(
   (error): ReadingFailure => {
     if (error instanceof AudioFormatError) return { refusal: `: ${error.message}` };
     if (error instanceof RecordingTooLongError) {
-      const most = `${error.maxS} s, the most that is heard in one request`;
-      return { refusal: ` is longer than ${most}: send it in pieces` };
+      const max = `${error.maxS} s, the most that is heard in one request`;
+      return { refusal: ` is longer than ${max}: send it in pieces` };
     }
     if (error instanceof LostError) return { lost: true };
     return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) };

@@ -3,7 +3,8 @@ import type { PcmFormat } from "../audio/pcm-format.ts";
 import { MAX_RECORDING_S } from "../contract/audio-transcriptions.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { Sound } from "../model/sound.ts";
-import { type CallOptions, ThreadCalls } from "../threads/thread-calls.ts";
+import type { CallOptions } from "../threads/options.ts";
+import { ThreadCalls } from "../threads/thread-calls.ts";
 import { ThreadError } from "../threads/thread-error.ts";
 import type { LookedOver, ReadingFailure } from "./recording-reader-thread.ts";
 
@@ -18,8 +19,6 @@ const LARGE_FILE_BYTES = 2 ** 20;
 const SLICE_S = 5;
 /** Far more than a slice takes on a machine that has other work. */
 const DEADLINE_MS = 30_000;
-/** Files that wait are bounded by their bytes long before they are by their number. */
-const QUEUE_DEPTH = 1_000;
 /** Of the thread's own heap. Decoders use 8 MB: they hold a few objects, whatever they decode. */
 const HEAP_MB = 48;
 
@@ -46,7 +45,6 @@ export class RecordingReader {
     this.#calls = new ThreadCalls({
       name: "the thread that decodes recordings",
       start: startThread,
-      queueDepth: QUEUE_DEPTH,
       deadlineMs: DEADLINE_MS,
       idleMs: IDLE_MS,
       isKept: () => this.#open.size > 0,
@@ -143,11 +141,14 @@ function named(error: unknown, name: string): unknown {
     });
   }
   if (problem === null && !(error instanceof LostError)) return error;
-  const why = problem === "full" ? "the server is busy with others" : "the thread that does ended";
-  return new ServiceError(502, `${name} could not be decoded, ${why}: retry in a moment`, {
-    retryAfterMs: 1_000,
-    cause: error,
-  });
+  return new ServiceError(
+    502,
+    `${name} could not be decoded, the thread that does ended: retry in a moment`,
+    {
+      retryAfterMs: 1_000,
+      cause: error,
+    },
+  );
 }
 
 function isOutOfMemory(cause: unknown): boolean {

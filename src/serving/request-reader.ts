@@ -2,13 +2,14 @@ import type { PcmFormat } from "../audio/pcm-format.ts";
 import type { KeyedSemaphore, Permit } from "../limits/keyed-semaphore.ts";
 import type { Sound } from "../model/sound.ts";
 import type { Span } from "../tracing/span.ts";
-import { MOST_SAMPLES, type Prepared } from "./prepare.ts";
+import { MAX_SAMPLES } from "./history-audio.ts";
+import type { Prepared } from "./prepare.ts";
 import type { PreparedFor, Purpose } from "./prepare-body.ts";
 import { type Preparer, SMALL_BODY_BYTES } from "./preparer.ts";
 import type { RecordingReader } from "./recording-reader.ts";
 
-/** Whose request it is, and how long it lasts. */
-export interface Requester {
+/** Who asks, whatever protocol they came by: the key that pays, and how long the request lasts. */
+export interface Caller {
   readonly keyId: string;
   /** Aborts when the client has gone. */
   readonly signal: AbortSignal;
@@ -48,7 +49,7 @@ export interface RequestReaderParts {
 /** Of a body's audio, decoded: three quarters of its base64, and at most four times that (8-bit samples as floats). */
 const AUDIO_BYTES_PER_BYTE = 3;
 
-const MOST_AUDIO_BYTES = MOST_SAMPLES * Float32Array.BYTES_PER_ELEMENT;
+const MAX_AUDIO_BYTES = MAX_SAMPLES * Float32Array.BYTES_PER_ELEMENT;
 
 /**
  * The way of a request into the service: room for its body, known from its length, before a byte of it is read; room for
@@ -73,8 +74,8 @@ export class RequestReader {
   }
 
   /** Room for a body; `null` for a small one, which needs none. Throws as `KeyedSemaphore.enter` does. */
-  admit(requester: Requester, lengthBytes: number): Promise<Permit | null> {
-    return this.#admit(this.#parts.receiving, requester, lengthBytes);
+  admit(caller: Caller, lengthBytes: number): Promise<Permit | null> {
+    return this.#admit(this.#parts.receiving, caller, lengthBytes);
   }
 
   /**
@@ -82,19 +83,19 @@ export class RequestReader {
    *
    * @param waitMs longest wait; as long as one may be heard unless given
    */
-  admitRecording(requester: Requester, lengthBytes: number, waitMs?: number): Promise<Permit | null> {
-    return this.#admit(this.#parts.recorded, requester, lengthBytes, waitMs);
+  admitRecording(caller: Caller, lengthBytes: number, waitMs?: number): Promise<Permit | null> {
+    return this.#admit(this.#parts.recorded, caller, lengthBytes, waitMs);
   }
 
   /** Makes a request ready, and counts the memory that its audio takes. Rejects as `Preparer.prepare` does. */
   async prepare<P extends Purpose>(
     purpose: P,
     { bytes, holding }: ReceivedBody,
-    requester: Requester,
+    caller: Caller,
     voice: string | null = null,
   ): Promise<ReadRequest<PreparedFor[P]>> {
     const { preparer, audio, reading } = this.#parts;
-    const { keyId, signal } = requester;
+    const { keyId, signal } = caller;
     const prepare = () => preparer.prepare(purpose, bytes, signal, voice);
     if (bytes.length <= SMALL_BODY_BYTES) {
       const prepared = await prepare();
@@ -103,12 +104,12 @@ export class RequestReader {
     }
     let decoded: Permit | null = null;
     if (purpose === "converse") {
-      const expectedBytes = Math.min(MOST_AUDIO_BYTES, AUDIO_BYTES_PER_BYTE * bytes.length);
+      const expectedBytes = Math.min(MAX_AUDIO_BYTES, AUDIO_BYTES_PER_BYTE * bytes.length);
       decoded = await audio.enter(keyId, expectedBytes, signal);
-      requester.keep(decoded);
+      caller.keep(decoded);
     }
     const turn = await reading.enter(keyId, 1, signal);
-    requester.keep(turn);
+    caller.keep(turn);
     const prepared = await prepare().finally(() => turn.release());
     holding?.release();
     decoded?.shrink(audioBytes(prepared));
@@ -123,11 +124,11 @@ export class RequestReader {
    */
   async openRecording(
     bytes: Uint8Array<ArrayBuffer>,
-    requester: Requester,
+    caller: Caller,
     format: PcmFormat | null = null,
   ): Promise<Sound> {
-    const sound = await this.#parts.recordings.open(bytes, requester.signal, format);
-    requester.keep(sound);
+    const sound = await this.#parts.recordings.open(bytes, caller.signal, format);
+    caller.keep(sound);
     return sound;
   }
 
@@ -141,13 +142,13 @@ export class RequestReader {
 
   async #admit(
     share: KeyedSemaphore,
-    requester: Requester,
+    caller: Caller,
     lengthBytes: number,
     waitMs?: number,
   ): Promise<Permit | null> {
     if (lengthBytes <= SMALL_BODY_BYTES) return null;
-    const holding = await share.enter(requester.keyId, lengthBytes, requester.signal, waitMs);
-    requester.keep(holding);
+    const holding = await share.enter(caller.keyId, lengthBytes, caller.signal, waitMs);
+    caller.keep(holding);
     return holding;
   }
 }

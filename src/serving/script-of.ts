@@ -6,7 +6,7 @@ export function scriptOf(
   prepared: Prepared,
   preset: Preset,
   written: AsyncIterable<string> | null = null,
-  asker = "",
+  keyId = "",
   traceHeaders: NonNullable<Script["traceHeaders"]> = {},
 ): Script {
   const { conversation, delivery, seed } = prepared;
@@ -17,7 +17,7 @@ export function scriptOf(
     delivery,
     preset: { ...preset, ...prepared.preset },
     seed,
-    asker,
+    keyId,
     traceHeaders,
     ...(prepared.hasMouth ? { hasMouth: true } : {}),
     ...(prepared.lexicon.length > 0 ? { lexicon: prepared.lexicon } : {}),

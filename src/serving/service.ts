@@ -15,22 +15,19 @@ import type { Writer } from "../model/writer.ts";
 import { NO_SPAN, type Span } from "../tracing/span.ts";
 import { AuthoredText } from "./authored-text.ts";
 import type { ComingText } from "./coming-text.ts";
-import { within } from "./deadline.ts";
-import { speechFacts, spokenFacts, writingFacts } from "./facts.ts";
 import { asRefusal } from "./failures.ts";
-import { heardMeta } from "./heard-turn.ts";
 import type { HistoryTranscriber } from "./history-transcriber.ts";
-import { failureType, inSpan } from "./in-span.ts";
-import { LiveWork } from "./live-work.ts";
-import { type Metering, meterUsage } from "./metering.ts";
+import { LiveWork, within } from "./live-work.ts";
 import { PlaybackPacer } from "./playback-pacer.ts";
 import type { Prepared } from "./prepare.ts";
+import { replyMeta } from "./reply-meta.ts";
+import type { Caller } from "./request-reader.ts";
+import { failureType, inSpan, speechFacts, spokenFacts, writingFacts } from "./request-spans.ts";
 import { scriptOf } from "./script-of.ts";
 import { AllMarks, type SpokenPiece, spokenPiece } from "./spoken-piece.ts";
 import type { StreamedText } from "./streamed-text.ts";
-import type { UtteranceEnd } from "./telemetry.ts";
+import { type Metering, meterUsage, type UtteranceEnd } from "./telemetry.ts";
 import { UtteranceStats } from "./utterance-stats.ts";
-import { promptMeta, voiceMeta } from "./voice-meta.ts";
 
 export interface ServiceDeps extends Metering {
   lease(model: PublicModel, signal: AbortSignal): Promise<Lease>;
@@ -53,15 +50,10 @@ export interface ServiceOptions extends AdmissionOptions {
   readonly ownPlaces?: ReadonlyMap<string, OwnPlaces>;
 }
 
-/** Who asks, and how. */
-export interface Caller {
-  readonly keyId: string;
+/** Who asks to have something spoken, and how. */
+export interface SpeechRequest extends Pick<Caller, "keyId" | "signal" | "span"> {
   /** The file that the reply is made into; each piece of it is some bytes of that. */
   readonly encoding: Encoding;
-  /** Aborts when the client has gone. */
-  readonly signal: AbortSignal;
-  /** The request's. */
-  readonly span: Span;
   /** The open turn's words, where they are given while it is spoken; nobody writes it then. */
   readonly words?: StreamedText;
   /** Longest that the reply may take, and what ends it then; without it, as long as it is read. */
@@ -97,13 +89,13 @@ export interface Outcome {
 /**
  * The one path of every spoken reply: a place, a model, frames as the consumer pulls them, one durable commit.
  * What comes is a file, a piece a frame (of `pcm` 1920 samples but for the last). Throws {@link ServiceError}, or the
- * caller's abort reason.
+ * request's abort reason.
  */
 export class SpeechService {
   readonly #deps: ServiceDeps;
   readonly #options: ServiceOptions;
   readonly #admissions: Admissions;
-  readonly #lead: PlaybackPacer;
+  readonly #pacer: PlaybackPacer;
   readonly #nowMs: () => number;
   readonly #live = new LiveWork();
 
@@ -111,7 +103,7 @@ export class SpeechService {
     this.#deps = deps;
     this.#options = options;
     this.#admissions = new Admissions(options, options.ownPlaces ?? new Map());
-    this.#lead = new PlaybackPacer(options.maxAheadS);
+    this.#pacer = new PlaybackPacer(options.maxAheadS);
     this.#nowMs = options.nowMs ?? (() => performance.now());
   }
 
@@ -135,10 +127,10 @@ export class SpeechService {
     return this.#admissions.refusalFor(keyId);
   }
 
-  async *converse(prepared: Prepared, caller: Caller): AsyncGenerator<SpokenPiece, Outcome, void> {
-    const work = this.#live.begin(caller.signal, caller.limit);
+  async *converse(prepared: Prepared, request: SpeechRequest): AsyncGenerator<SpokenPiece, Outcome, void> {
+    const work = this.#live.begin(request.signal, request.limit);
     try {
-      return yield* this.#speak(prepared, caller, work);
+      return yield* this.#speak(prepared, request, work);
     } finally {
       work.end();
     }
@@ -150,93 +142,90 @@ export class SpeechService {
    */
   async drain(graceMs: number): Promise<void> {
     this.#admissions.close();
-    this.#lead.lift();
+    this.#pacer.lift();
     this.#deps.writing.close();
     this.#deps.hearing?.close();
     await this.#live.drain(graceMs);
   }
 
-  async *#speak(given: Prepared, caller: Caller, stop: Stop): AsyncGenerator<SpokenPiece, Outcome, void> {
-    const utterance = { model: given.model.card.id, format: caller.encoding };
-    const tally = new UtteranceStats(this.#deps.telemetry, utterance, this.#nowMs);
+  async *#speak(
+    given: Prepared,
+    request: SpeechRequest,
+    stop: Stop,
+  ): AsyncGenerator<SpokenPiece, Outcome, void> {
+    const utterance = { model: given.model.card.id, format: request.encoding };
+    const stats = new UtteranceStats(this.#deps.telemetry, utterance, this.#nowMs);
     const all = new AllMarks();
     let coming: ComingText | null = null;
     let place: Place | null = null;
     let lease: Lease | null = null;
     let settled = false;
     let end: UtteranceEnd | null = null;
-    const { span } = caller;
-    span.set(speechFacts(given, caller.encoding, caller.takesAudioAsItComes));
+    const { span } = request;
+    span.set(speechFacts(given, request.encoding, request.takesAudioAsItComes));
     // Where nobody asks for the next piece, the client went, or was cut.
     const ending = () => end ?? (stop.signal.reason instanceof ServiceError ? "failed" : "gone");
-    span.atEnd(() => spokenFacts(tally, inputCharsOf(given, caller), ending()));
+    span.atEnd(() => spokenFacts(stats, inputCharsOf(given, request), ending()));
     let toFirstAudio = NO_SPAN;
     try {
-      const isWritten = given.conversation.open.text === null && caller.words === undefined;
+      const isWritten = given.conversation.open.text === null && request.words === undefined;
       if (isWritten && this.#deps.writer === null) throw noWriter();
       const { conversation: talk, model } = given;
-      const heard = (await this.#deps.hearing?.hear(talk, caller.keyId, stop.signal, span, model.reads)) ?? {
+      const heard = (await this.#deps.hearing?.hear(talk, request.keyId, stop.signal, span, model.reads)) ?? {
         conversation: talk,
         heard: [],
       };
       const prepared = { ...given, conversation: heard.conversation };
-      coming = await this.#coming(prepared, caller, stop);
-      if (caller.words !== undefined) tally.wordsCame();
+      coming = await this.#coming(prepared, request, stop);
+      if (request.words !== undefined) stats.wordsCame();
       const cut = (reason: ServiceError): void => {
         stop.abort(reason);
-        caller.onEnded?.(reason);
+        request.onEnded?.(reason);
       };
-      tally.queued();
+      stats.queued();
       const entering = this.#admissions
         .of(prepared.model.checkpoint)
-        .enter(caller.keyId, stop.signal, cut, coming !== null);
+        .enter(request.keyId, stop.signal, cut, coming !== null);
       place = await inSpan(span.begin("queue"), stop.signal, entering);
-      tally.admitted();
+      stats.admitted();
       toFirstAudio = span.begin("first audio");
       lease = await this.#lease(prepared.model, stop);
       const report = yield* this.#frames(
-        { caller, lease, prepared, coming, place, all, toFirstAudio },
+        { request, lease, prepared, coming, place, all, toFirstAudio },
         stop,
-        tally,
+        stats,
       );
       place.release();
-      const { audioS, frames } = tally;
-      const usage = usageOf(prepared, caller, audioS);
+      const { audioS, frames } = stats;
+      const usage = usageOf(prepared, request, audioS);
       settled = true;
-      await meterUsage(this.#deps, caller.keyId, usage);
+      await meterUsage(this.#deps, request.keyId, usage);
       end = report.stop;
       const text = prepared.conversation.open.text ?? report.spoken.trimEnd();
-      const writer = coming?.meta() ?? null;
-      const writing = writer === null ? {} : { writer };
-      const hearing = heard.heard.length === 0 ? {} : { heard: heardMeta(heard.heard) };
-      const voice = report.voice === undefined ? {} : { voice: voiceMeta(report.voice) };
-      const prompt = report.prompt === undefined ? {} : { prompt: promptMeta(report.prompt) };
       const marks = all.marks();
-      const loading = lease.loadMs == null ? {} : { load_ms: Math.round(10 * lease.loadMs) / 10 };
-      const meta = {
-        ...tally.meta(report.stop),
-        ...loading,
-        ...hearing,
-        ...writing,
-        ...voice,
-        ...prompt,
-        ...marks,
-      };
+      const meta = replyMeta({
+        stats: stats.meta(report.stop),
+        loadMs: lease.loadMs,
+        heard: heard.heard,
+        writer: coming?.meta() ?? null,
+        report,
+        marks,
+      });
       const finishedHead = report.finishedHead ?? NOTHING;
       return { text, audioS, frames, usage, finishedHead, marks, meta };
     } catch (error) {
-      settled ||= !caller.signal.aborted;
-      end = caller.signal.aborted && error === caller.signal.reason ? "gone" : "failed";
+      settled ||= !request.signal.aborted;
+      end = request.signal.aborted && error === request.signal.reason ? "gone" : "failed";
       toFirstAudio.end(failureType(error, stop.signal));
-      throw asRefusal(error, caller.signal);
+      throw asRefusal(error, request.signal);
     } finally {
-      tally.ended(ending());
+      stats.ended(ending());
       toFirstAudio.end();
       coming?.release();
       lease?.release();
       place?.release();
-      const hasLeft = !settled && caller.takesAudioAsItComes && tally.frames > 0;
-      if (hasLeft) await meterUsage(this.#deps, caller.keyId, usageOf(given, caller, tally.audioS));
+      const hasLeft = !settled && request.takesAudioAsItComes && stats.frames > 0;
+      if (hasLeft) await meterUsage(this.#deps, request.keyId, usageOf(given, request, stats.audioS));
     }
   }
 
@@ -244,9 +233,9 @@ export class SpeechService {
    * The words of an open turn that came without any, once the first sentence is there: it is waited for no longer than a
    * model, since weights may be on their way. Writing has places of its own; it takes none of those that speak.
    */
-  async #coming(prepared: Prepared, caller: Caller, stop: Stop): Promise<ComingText | null> {
+  async #coming(prepared: Prepared, request: SpeechRequest, stop: Stop): Promise<ComingText | null> {
     if (prepared.conversation.open.text !== null) return null;
-    const coming = caller.words ?? (await this.#authored(prepared, caller, stop));
+    const coming = request.words ?? (await this.#authored(prepared, request, stop));
     try {
       await within(coming.begin(), this.#options.loadTimeoutMs, stop, () => coming.from);
       return coming;
@@ -256,11 +245,11 @@ export class SpeechService {
     }
   }
 
-  async #authored(prepared: Prepared, caller: Caller, { signal }: Stop): Promise<AuthoredText> {
+  async #authored(prepared: Prepared, request: SpeechRequest, { signal }: Stop): Promise<AuthoredText> {
     const { writer, writing, telemetry } = this.#deps;
     if (writer === null) throw noWriter();
-    const span = caller.span.begin("writer", writingFacts(writer.name, prepared.delivery.temperature));
-    const holding = await writing.enter(caller.keyId, 1, signal).catch((error: unknown) => {
+    const span = request.span.begin("writer", writingFacts(writer.name, prepared.delivery.temperature));
+    const holding = await writing.enter(request.keyId, 1, signal).catch((error: unknown) => {
       span.end(failureType(error, signal));
       throw error;
     });
@@ -273,45 +262,45 @@ export class SpeechService {
 
   /** The engine's speech as a file, each piece waited for no longer than the deadline. */
   async *#frames(
-    { caller, lease, prepared, coming, place, all, toFirstAudio }: Speaking,
+    { request, lease, prepared, coming, place, all, toFirstAudio }: Speaking,
     stop: Stop,
-    tally: UtteranceStats,
+    stats: UtteranceStats,
   ): AsyncGenerator<SpokenPiece, SpeechReport, void> {
     const written = told(
       coming?.pieces(() => place.rest()),
-      caller.onSentence,
+      request.onSentence,
     );
-    const script = scriptOf(prepared, lease.preset, written, caller.keyId, toFirstAudio.headers);
+    const script = scriptOf(prepared, lease.preset, written, request.keyId, toFirstAudio.headers);
     const { silenceS } = prepared;
     const speech =
       silenceS === undefined
-        ? fileOf(lease.model, script, caller.encoding, stop.signal)
-        : encodedSpeech(silence(silenceS), caller.encoding, script.seed);
+        ? fileOf(lease.model, script, request.encoding, stop.signal)
+        : encodedSpeech(silence(silenceS), request.encoding, script.seed);
     const awaited = () => (coming?.isWriting === true ? coming.from : "the speech model");
     const held = () =>
-      caller.isPlayed ? this.#lead.wait(tally.aheadS, stop.signal, caller.maxAheadS) : null;
+      request.isPlayed ? this.#pacer.wait(stats.aheadS, stop.signal, request.maxAheadS) : null;
     let isOver = false;
     try {
       for (;;) {
-        const askedS = tally.nowS;
+        const askedS = stats.nowS;
         for (let wait = held(); wait !== null; wait = held()) {
           place.pause();
           await wait;
         }
-        const turn = place.work(tally.aheadS);
+        const turn = place.work(stats.aheadS);
         if (turn !== null) await turn;
         // It may compute what it has, but soon has nothing: its place is another's until there are words.
         if (coming?.isWriting === true) place.rest();
         const next = within(speech.next(), this.#options.frameTimeoutMs, stop, awaited);
-        const step = await tally.waited(next, caller.words);
+        const step = await stats.waited(next, request.words);
         if (step.done) {
           isOver = true;
           return step.value;
         }
-        if (tally.frames === 0) caller.onHeard?.();
+        if (stats.frames === 0) request.onHeard?.();
         // A frame that waited for its client's words is not late.
-        tally.frame(step.value.sampleCount, Math.max(askedS, caller.words?.cameAtS ?? 0));
-        if (tally.frames > 0) toFirstAudio.end();
+        stats.frame(step.value.sampleCount, Math.max(askedS, request.words?.cameAtS ?? 0));
+        if (stats.frames > 0) toFirstAudio.end();
         place.rest();
         const piece = spokenPiece(step.value);
         all.add(piece.marks);
@@ -336,7 +325,7 @@ export class SpeechService {
 
 /** All that an utterance is spoken from. */
 interface Speaking {
-  readonly caller: Caller;
+  readonly request: SpeechRequest;
   readonly lease: Lease;
   readonly prepared: Prepared;
   readonly coming: ComingText | null;
@@ -369,13 +358,13 @@ function noWriter(): ServiceError {
 const NOTHING = new Uint8Array(0);
 const NO_REPORT: SpeechReport = { stop: "length", spoken: "" };
 
-function inputCharsOf({ input }: Prepared, { words }: Caller): number {
+function inputCharsOf({ input }: Prepared, { words }: SpeechRequest): number {
   return input.chars + (words?.chars ?? 0);
 }
 
-function usageOf(prepared: Prepared, caller: Caller, audioS: number): Usage {
+function usageOf(prepared: Prepared, request: SpeechRequest, audioS: number): Usage {
   return {
-    input_chars: inputCharsOf(prepared, caller),
+    input_chars: inputCharsOf(prepared, request),
     input_audio_seconds: prepared.input.audioS,
     output_audio_seconds: audioS,
   };

@@ -35,7 +35,7 @@ export class SharedClip {
   }
 
   /**
-   * @param clip the asker's own
+   * @param clip the caller's own
    * @param onBegin called when it is being heard, at once where it already is
    * @throws what {@link KeyedSemaphore.enter} and the recogniser throw; the signal's reason as soon as that aborts
    */

@@ -1,6 +1,8 @@
 import type { Encoding } from "../audio/encode/encoder.ts";
 import type { Usage } from "../contract/replies.ts";
 
+import { newEventId, type UsageRecord } from "../tenancy/store.ts";
+
 /**
  * How an utterance ended: all of it was spoken, as much as it may be long, its client went, or something failed, its
  * metering among that.
@@ -35,4 +37,24 @@ export interface Telemetry {
   /** A turn of sound alone was to be heard before its reply. */
   turnHeard(outcome: "whole" | "part" | "none"): void;
   metered(usage: Usage): void;
+}
+
+/** Where usage goes. */
+export interface Metering {
+  /** Resolves once the record is durable. */
+  meter(record: UsageRecord): Promise<void>;
+  readonly telemetry: Telemetry;
+}
+
+/** Commits what a key has used, as one event of now. Resolves once that is durable. */
+export async function meterUsage(metering: Metering, keyId: string, usage: Usage): Promise<void> {
+  await metering.meter({
+    eventId: newEventId(),
+    keyId,
+    inputChars: usage.input_chars,
+    inputAudioS: usage.input_audio_seconds,
+    outputAudioS: usage.output_audio_seconds,
+    tsS: Date.now() / 1_000,
+  });
+  metering.telemetry.metered(usage);
 }

@@ -12,7 +12,6 @@ import type { VerboseTranslation } from "../contract/audio-translations.ts";
 import { countChars } from "../contract/limits.ts";
 import { languageName } from "../model/languages.ts";
 import type { HeardSegment, Transcript } from "../model/recogniser.ts";
-import { roundedToMs } from "./rounded-to-ms.ts";
 import type { Heard } from "./transcriptions.ts";
 
 /** `response_format` `json`. */
@@ -139,4 +138,9 @@ const SLACK_S = 0.1;
 
 function heardSeconds({ transcript, durationS }: Heard): { heard_seconds?: number } {
   return transcript.heardS < durationS - SLACK_S ? { heard_seconds: roundedToMs(transcript.heardS) } : {};
+}
+
+/** Seconds, to the nearest whole millisecond. */
+export function roundedToMs(seconds: number): number {
+  return Math.round(seconds * 1_000) / 1_000;
 }

@@ -5,13 +5,11 @@ import type { KeyedSemaphore, Permit } from "../limits/keyed-semaphore.ts";
 import { type HearingTask, type Recogniser, RecogniserError, type Transcript } from "../model/recogniser.ts";
 import { type Sound, skipSamples } from "../model/sound.ts";
 import type { Stop } from "../model/stop-with.ts";
-import { within } from "./deadline.ts";
-import { ASKED, hearingFacts } from "./facts.ts";
 import { asRefusal } from "./failures.ts";
-import { inSpan } from "./in-span.ts";
-import { LiveWork } from "./live-work.ts";
-import { type Metering, meterUsage } from "./metering.ts";
-import type { Requester } from "./request-reader.ts";
+import { LiveWork, within } from "./live-work.ts";
+import type { Caller } from "./request-reader.ts";
+import { ASKED, hearingFacts, inSpan } from "./request-spans.ts";
+import { type Metering, meterUsage } from "./telemetry.ts";
 
 export interface TranscriptionDeps extends Metering {
   /** Hears; `null`: nobody does. */
@@ -65,13 +63,13 @@ export class Transcriptions {
     return task === "translate" && !recogniser.canTranslate ? cannotTranslate() : null;
   }
 
-  /** Throws {@link ServiceError}, or the requester's abort reason; then nothing is metered. */
-  async transcribe(recording: RecordingToHear, requester: Requester): Promise<Heard> {
-    const work = this.#live.begin(requester.signal);
+  /** Throws {@link ServiceError}, or the caller's abort reason; then nothing is metered. */
+  async transcribe(recording: RecordingToHear, caller: Caller): Promise<Heard> {
+    const work = this.#live.begin(caller.signal);
     try {
-      return await this.#hear(recording, requester, work);
+      return await this.#hear(recording, caller, work);
     } catch (error) {
-      throw asRefusal(error, requester.signal);
+      throw asRefusal(error, caller.signal);
     } finally {
       work.end();
     }
@@ -85,7 +83,7 @@ export class Transcriptions {
 
   async #hear(
     { sound, task = "transcribe", language, prompt, wantsWords }: RecordingToHear,
-    { keyId, span }: Requester,
+    { keyId, span }: Caller,
     stop: Stop,
   ): Promise<Heard> {
     const { recogniser, places, audio, telemetry, timeoutMs } = this.#deps;

@@ -1,14 +1,16 @@
+import { isIP } from "node:net";
 import { goneSettings, withoutFormerNames } from "./former-names.ts";
 import { LEAVES, namesOf } from "./leaves.ts";
 import { type Fault, faultIn } from "./named-things.ts";
-import { nearest } from "./nearest.ts";
-import { isOrchestrators } from "./orchestrator.ts";
-import { SettingsError } from "./settings-error.ts";
+import { nearest, remedyFor } from "./nearest.ts";
+import { quotable, SettingsError } from "./settings-error.ts";
 import { readText } from "./values.ts";
-import { withoutLogins } from "./without-logins.ts";
+
+/** The variables of a process. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What the `ANTIPHON_…` variables say. */
-export interface EnvironmentSettings {
+interface EnvironmentSettings {
   /** By the name of their setting. */
   readonly values: ReadonlyMap<string, unknown>;
   /** Variables that an orchestrator set by itself, and that say nothing. */
@@ -40,10 +42,7 @@ const GONE_VARIABLES: ReadonlyMap<string, string> = new Map(
  * @throws SettingsError when one names no setting or holds a value that its setting does not take, unless an
  * orchestrator set it.
  */
-export function readEnvironment(
-  env: Readonly<Record<string, string | undefined>>,
-  warn: (sentence: string) => void,
-): EnvironmentSettings {
+export function readEnvironment(env: Environment, warn: (sentence: string) => void): EnvironmentSettings {
   const values = new Map<string, unknown>();
   const passedOver: string[] = [];
   for (const [variable, text] of Object.entries(env)) {
@@ -67,8 +66,7 @@ export function readEnvironment(
 
 function refused(variable: string, text: string, fault: Fault): SettingsError {
   const { name, kind, takes } = fault;
-  const told = withoutLogins(text);
-  const shown = JSON.stringify(told.length > 80 ? `${told.slice(0, 79)}…` : told);
+  const shown = JSON.stringify(quotable(text));
   const why =
     kind === "unknown"
       ? `${JSON.stringify(name)} is no setting${takes === null ? "" : `, and ${takes} may be meant`}`
@@ -80,13 +78,50 @@ function refused(variable: string, text: string, fault: Fault): SettingsError {
 }
 
 function unknownVariable(variable: string): SettingsError {
-  const meant = nearest(
-    variable,
-    LEAVES.map((leaf) => leaf.variable),
-  );
-  const remedy = meant === null ? "unset it (docs/settings.md lists them all)" : `did you mean ${meant}?`;
-  return new SettingsError(
-    "environment",
-    `The environment variable ${variable} names no setting: ${remedy}${meant === null ? "." : ""}`,
-  );
+  const known = LEAVES.map((leaf) => leaf.variable);
+  const remedy = remedyFor(nearest(variable, known), "unset it");
+  return new SettingsError("environment", `The environment variable ${variable} names no setting: ${remedy}`);
+}
+
+/**
+ * Whether a variable is one that Kubernetes or Docker sets by itself, for a service or a linked container that is named
+ * `antiphon` or `antiphon-…`. Both its name and its value have to look so: a setting with a wrong value is none of them.
+ */
+function isOrchestrators(variable: string, text: string): boolean {
+  return SHAPES.some(({ ending, holds }) => ending.test(variable) && holds(text));
+}
+
+interface Shape {
+  /** How its name ends, after that of the service. */
+  readonly ending: RegExp;
+  /** Whether a text is what it holds. */
+  holds(text: string): boolean;
+}
+
+const SHAPES: readonly Shape[] = [
+  // Kubernetes: https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables
+  { ending: /_SERVICE_HOST$/, holds: isAddress },
+  { ending: /_SERVICE_PORT(_[A-Z0-9_]+)?$/, holds: isPort },
+  // Docker's links, and Kubernetes for their sake: https://docs.docker.com/engine/network/links/#environment-variables
+  { ending: /_PORT(_\d+_(TCP|UDP|SCTP)(_START|_END)?)?$/, holds: isEndpoint },
+  { ending: /_PORT_\d+_(TCP|UDP|SCTP)_ADDR$/, holds: isAddress },
+  { ending: /_PORT_\d+_(TCP|UDP|SCTP)_PORT(_START|_END)?$/, holds: isPort },
+  { ending: /_PORT_\d+_(TCP|UDP|SCTP)_PROTO$/, holds: (text) => /^(tcp|udp|sctp)$/.test(text) },
+  // Docker alone: which container is linked as what, and the environment that it has itself.
+  { ending: /_NAME$/, holds: (text) => /^\/[^/]+\/[^/]+$/.test(text) },
+  { ending: /_ENV_\w+$/, holds: () => true },
+];
+
+function isAddress(text: string): boolean {
+  return isIP(text) !== 0;
+}
+
+function isPort(text: string): boolean {
+  return /^\d{1,5}$/.test(text) && Number(text) <= 65_535;
+}
+
+/** As in `tcp://10.0.0.1:8080` or `udp://[fd00::1]:53`. */
+function isEndpoint(text: string): boolean {
+  const [, host = "", port = ""] = /^(?:tcp|udp|sctp):\/\/(.+):(\d+)$/.exec(text) ?? [];
+  return isAddress(host.replace(/^\[(.*)\]$/, "$1")) && isPort(port);
 }

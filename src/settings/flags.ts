@@ -1,8 +1,7 @@
 import { LEAVES, type Leaf } from "./leaves.ts";
-import { nearest } from "./nearest.ts";
-import { SettingsError } from "./settings-error.ts";
+import { nearest, remedyFor } from "./nearest.ts";
+import { SettingsError, withoutLogins } from "./settings-error.ts";
 import { accepts, expectation, readText } from "./values.ts";
-import { withoutLogins } from "./without-logins.ts";
 
 /**
  * Reads flags, given by the name of their setting.
@@ -32,11 +31,7 @@ function refused(leaf: Leaf, given: string | boolean): SettingsError {
 }
 
 function unknownFlag(name: string): SettingsError {
-  const meant = nearest(
-    name,
-    LEAVES.map((leaf) => leaf.name),
-  );
-  const remedy =
-    meant === null ? "leave it out (docs/settings.md lists them all)." : `did you mean ${meant}?`;
+  const known = LEAVES.map((leaf) => leaf.name);
+  const remedy = remedyFor(nearest(name, known), "leave it out");
   return new SettingsError("flag", `The flag ${JSON.stringify(name)} names no setting: ${remedy}`);
 }

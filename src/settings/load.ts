@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import envPaths from "env-paths";
-import { readEnvironment } from "./environment.ts";
+import { type Environment, readEnvironment } from "./environment.ts";
 import { readFlags } from "./flags.ts";
 import { LEAVES, type Leaf } from "./leaves.ts";
 import { withDefaults } from "./named-things.ts";
@@ -14,7 +14,7 @@ export type SettingValues = ReadonlyMap<string, unknown>;
 export interface SettingSources {
   /** By setting name (`dataDir`, `metrics.port`): text as it was typed, or a boolean. `undefined` is not given. */
   readonly flags?: Readonly<Record<string, string | boolean | undefined>>;
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly env?: Environment;
   /** A JSON file. One that is named has to exist. */
   readonly configFile?: string | undefined;
   /** Is told in plain sentences what was passed over, and which settings have other names by now. */

@@ -1,13 +1,12 @@
 import Type, { type Static } from "typebox";
+import { HTTP_ADDRESS, MAX_MS, text, timeout } from "./bounds.ts";
 
 /** A name that stands in the settings, in lists and in the log. */
 const NAME = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$";
-const ADDRESS = "^https?://";
 /** A variable in the environment that is none of ours: ours are settings, and an unknown one is refused. */
 const OTHER_VARIABLE = "^(?!ANTIPHON_)[A-Za-z_][A-Za-z0-9_]*$";
 
 const closed = { additionalProperties: false };
-const MAX_MS = 86_400_000;
 
 /** What speaks for a public model elsewhere. */
 const Remote = Type.Object(
@@ -16,19 +15,15 @@ const Remote = Type.Object(
       description:
         "What is there: a server with OpenAI's `POST /audio/speech`, as vLLM-Omni, Kokoro-FastAPI and Speaches are, or another Antiphon.",
     }),
-    urls: Type.Array(Type.String({ pattern: ADDRESS }), {
+    urls: Type.Array(Type.String({ pattern: HTTP_ADDRESS }), {
       minItems: 1,
       maxItems: 64,
       takes: "a list of addresses that begin with http:// or https://",
       description:
         "Where its routes begin, as in http://127.0.0.1:8880/v1. Of several, which have to be alike, the one that has least to do is asked first, and another where it fails before a sound has come.",
     }),
-    model: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description:
-          "What it calls the model. Needed for `openai`; without it another Antiphon's default speaks.",
-      }),
+    model: text(
+      "What it calls the model. Needed for `openai`; without it another Antiphon's default speaks.",
     ),
     voices: Type.Optional(
       Type.Record(Type.String(), Type.String({ minLength: 1 }), {
@@ -54,12 +49,8 @@ const Remote = Type.Object(
       description:
         "Whether it clones voices from `ref_audio` and `ref_text`, as vLLM-Omni does: the speaker's latest clip of 1 to 30 s whose words are known is then sent along.",
     }),
-    keyFile: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description:
-          "A file that holds its key and nothing else. A relative path in the file of settings is read from that file's own folder.",
-      }),
+    keyFile: text(
+      "A file that holds its key and nothing else. A relative path in the file of settings is read from that file's own folder.",
     ),
     keyEnv: Type.Optional(
       Type.String({
@@ -77,18 +68,14 @@ const Remote = Type.Object(
         "Utterances that it speaks at once; more wait, as `queueDepth` and the other limits of waiting say.",
     }),
     firstSoundTimeoutMs: Type.Integer({
-      minimum: 100,
-      maximum: MAX_MS,
+      ...timeout,
       default: 10_000,
-      unit: "ms",
       description:
         "Longest that its first sound may take, all tries included: of several addresses that are silent, each has its part of it.",
     }),
     idleTimeoutMs: Type.Integer({
-      minimum: 100,
-      maximum: MAX_MS,
+      ...timeout,
       default: 10_000,
-      unit: "ms",
       description: "Longest that it may then be silent while more of its sound is waited for.",
     }),
   },
@@ -102,12 +89,8 @@ const LabelVoice = Type.Union([
 
 /** A codec language model that is computed here. */
 const HERE = {
-  path: Type.Optional(
-    Type.String({
-      minLength: 1,
-      description:
-        "The folder of a codec language model that is computed here, as its authors publish it. Not needed where NAME is one that `antiphon models pull` has: `csm-1b`, `qwen3-tts-0.6b`, `qwen3-tts-0.6b-custom`, `qwen3-tts-1.7b`, `qwen3-tts-1.7b-custom`. A relative path in the file of settings starts from that file's own folder.",
-    }),
+  path: text(
+    "The folder of a codec language model that is computed here, as its authors publish it. Not needed where NAME is one that `antiphon models pull` has: `csm-1b`, `qwen3-tts-0.6b`, `qwen3-tts-0.6b-custom`, `qwen3-tts-1.7b`, `qwen3-tts-1.7b-custom`. A relative path in the file of settings starts from that file's own folder.",
   ),
   precision: Type.Enum(["fp32", "int8", "int4"], {
     default: "int8",
@@ -142,19 +125,10 @@ const HERE = {
         'Whose voices the speakers "0" and "1" have: one of the checkpoint\'s own by its name, or that of a recording of a few seconds and all the words in it (left out where nobody knows them). A relative path in the file of settings starts from that file\'s own folder.',
     }),
   ),
-  language: Type.Optional(
-    Type.String({
-      minLength: 1,
-      description:
-        "What language Qwen3-TTS speaks, by its own names, as in `english`; without it, it finds out.",
-    }),
+  language: text(
+    "What language Qwen3-TTS speaks, by its own names, as in `english`; without it, it finds out.",
   ),
-  instruct: Type.Optional(
-    Type.String({
-      minLength: 1,
-      description: "How Qwen3-TTS is to speak, or what a voice that it designs is like, in words.",
-    }),
-  ),
+  instruct: text("How Qwen3-TTS is to speak, or what a voice that it designs is like, in words."),
   resident: Type.Boolean({
     default: true,
     description:
@@ -208,13 +182,8 @@ export const Models = Type.Record(
         description:
           "What speaks: a name in `checkpoints`; `csm-1b`, `qwen3-tts-0.6b` or another codec language model, once pulled; or `heart`, the embedded voice.",
       }),
-      displayName: Type.Optional(Type.String({ minLength: 1, description: "What people see." })),
-      description: Type.Optional(
-        Type.String({
-          minLength: 1,
-          description: "What `GET /v1/models` says of it, in place of its own words.",
-        }),
-      ),
+      displayName: text("What people see."),
+      description: text("What `GET /v1/models` says of it, in place of its own words."),
     },
     closed,
   ),

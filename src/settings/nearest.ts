@@ -13,6 +13,11 @@ export function nearest(name: string, candidates: readonly string[]): string | n
   return best;
 }
 
+/** What to do about a name that no setting has, in words that end a sentence. @param otherwise where none was {@link nearest} */
+export function remedyFor(meant: string | null, otherwise: string): string {
+  return meant === null ? `${otherwise} (docs/settings.md lists them all).` : `did you mean ${meant}?`;
+}
+
 /** Insertions, deletions, substitutions and swaps of neighbours (Damerau, 1964; optimal string alignment). */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];

@@ -1,4 +1,17 @@
 import Type, { type Static } from "typebox";
+import {
+  delay,
+  HOST_AND_PORT,
+  HTTP_ADDRESS,
+  memory,
+  port,
+  rate,
+  requests,
+  text,
+  timeout,
+  turns,
+  utterances,
+} from "./bounds.ts";
 import { Checkpoints, Models } from "./model-settings.ts";
 
 /** Levels of the log, as pino names them. */
@@ -10,16 +23,6 @@ const ADDRESS_OR_NETWORK =
 
 /** What browsers send as `Origin`, in ASCII: a scheme and a host in small letters, a port unless it is the scheme's own. */
 const ORIGIN = "^(?!https:.*:443$|http:.*:80$)[a-z][a-z0-9+.-]*://[^/\\s,?#@*A-Z\\x80-\\uffff]+$";
-
-/** An address and a port; an IPv6 address stands in brackets. */
-export const HOST_AND_PORT = "^(\\[[0-9a-fA-F:.]+\\]|[^:\\[\\]\\s]+):[0-9]{1,5}$";
-
-const MAX_MS = 86_400_000;
-
-const port = { minimum: 0, maximum: 65_535 };
-
-/** How many requests a minute a bucket regains, and how many it holds. */
-const rate = { minimum: 1, maximum: 1_000_000 };
 
 /**
  * Every setting: its type, range, default, unit and meaning. The configuration file, the environment, the flags, the
@@ -34,12 +37,8 @@ export const SettingsSchema = Type.Object({
       "Folder for keys, usage and pulled models. A relative path in the settings file starts from that file's folder.",
   }),
   pull: Type.Boolean({ default: true, description: "Whether missing weights are fetched at start." }),
-  lexicon: Type.Optional(
-    Type.String({
-      minLength: 1,
-      description:
-        "A file of your own words, which come before the dictionary's: on each line a word, a tab, and `/phonemes/` or a respelling. A relative path in the settings file starts from that file's folder.",
-    }),
+  lexicon: text(
+    "A file of your own words, which come before the dictionary's: on each line a word, a tab, and `/phonemes/` or a respelling. A relative path in the settings file starts from that file's folder.",
   ),
   workers: Type.Integer({
     minimum: 0,
@@ -49,48 +48,36 @@ export const SettingsSchema = Type.Object({
     description: "Threads that speak; 0 is one for each core, at most 64.",
   }),
   concurrency: Type.Integer({
-    minimum: 0,
-    maximum: 10_000,
+    ...utterances,
     default: 0,
-    unit: "utterances",
     description: "Utterances spoken at once; 0 is 32 for each worker.",
   }),
   keyConcurrency: Type.Integer({
-    minimum: 0,
-    maximum: 10_000,
+    ...utterances,
     default: 0,
-    unit: "utterances",
     description:
       "Utterances of one key that may be open at once; 0 is as many as the server can speak at once. Slots are assigned round-robin across waiting keys in any case.",
   }),
   queueDepth: Type.Integer({
-    minimum: 0,
-    maximum: 10_000,
+    ...requests,
     default: 128,
-    unit: "requests",
     description:
       "Requests that may wait to be spoken; as many again may wait for memory, and as many to be written. One more is refused with 502.",
   }),
   keyQueueDepth: Type.Integer({
-    minimum: 0,
-    maximum: 10_000,
+    ...requests,
     default: 64,
-    unit: "requests",
     description: "The same for the requests of one key; one more is refused with 429.",
   }),
   queueWaitMs: Type.Integer({
-    minimum: 0,
-    maximum: MAX_MS,
+    ...delay,
     default: 10_000,
-    unit: "ms",
     description:
       "How long a request may wait for its turn before it is refused. Each kind of wait counts separately.",
   }),
   generationTimeoutMs: Type.Integer({
-    minimum: 100,
-    maximum: MAX_MS,
+    ...timeout,
     default: 30_000,
-    unit: "ms",
     description:
       "How long the engine may take over the next frame of an utterance. Time in which a client leaves frames unread does not count.",
   }),
@@ -103,61 +90,45 @@ export const SettingsSchema = Type.Object({
       "How far ahead of a listener who plays it as it comes a stream's speech is made, and metered; 0 is no bound. Whole replies, and files that were not asked for as streams, come as fast as they are made.",
   }),
   requestTimeoutMs: Type.Integer({
-    minimum: 100,
-    maximum: MAX_MS,
+    ...timeout,
     default: 300_000,
-    unit: "ms",
     description: "How long making a whole reply may take. Streams may last as long as they are read.",
   }),
   loadTimeoutMs: Type.Integer({
-    minimum: 100,
-    maximum: MAX_MS,
+    ...timeout,
     default: 300_000,
-    unit: "ms",
     description: "How long a model may take to load, and a writer to finish its first sentence.",
   }),
   stallTimeoutMs: Type.Integer({
-    minimum: 100,
-    maximum: MAX_MS,
+    ...timeout,
     default: 300_000,
-    unit: "ms",
     description:
       "How long a connection may stand still: the client neither takes a byte of what is ready for it nor sends one of what it announced. Operating systems buffer some megabytes, so the server sees bytes being taken only now and then; below half a minute, somebody listening in real time may be cut off.",
   }),
   headersTimeoutMs: Type.Integer({
-    minimum: 100,
-    maximum: MAX_MS,
+    ...timeout,
     default: 15_000,
-    unit: "ms",
     description: "How long a client may take to send the headers of a request.",
   }),
   uploadTimeoutMs: Type.Integer({
-    minimum: 100,
-    maximum: MAX_MS,
+    ...timeout,
     default: 300_000,
-    unit: "ms",
     description: "How long a client may take to send a whole request.",
   }),
   heartbeatMs: Type.Integer({
-    minimum: 100,
-    maximum: MAX_MS,
+    ...timeout,
     default: 15_000,
-    unit: "ms",
     description: "After this long without data, a comment line keeps a stream's connection alive.",
   }),
   drainDelayMs: Type.Integer({
-    minimum: 0,
-    maximum: MAX_MS,
+    ...delay,
     default: 0,
-    unit: "ms",
     description:
       "How long a server that is told to stop still takes requests while /ready fails, so that a balancer can turn to other servers first. A second signal skips the rest.",
   }),
   shutdownGraceMs: Type.Integer({
-    minimum: 0,
-    maximum: MAX_MS,
+    ...delay,
     default: 10_000,
-    unit: "ms",
     description:
       "How long a server that stops lets utterances finish before it cuts them off; it begins after drainDelayMs.",
   }),
@@ -170,55 +141,42 @@ export const SettingsSchema = Type.Object({
       "Largest request body. 128 MiB holds three turns with the most audio (25 MiB each), in base64.",
   }),
   receivingBudgetMb: Type.Integer({
-    minimum: 1,
-    maximum: 1_048_576,
+    ...memory,
     default: 136,
-    unit: "MiB",
     description:
       "Memory for request bodies over 64 KiB while they arrive, but for recordings to transcribe. A body that finds no room waits, unread; the largest permitted body always fits.",
   }),
   keyReceivingBudgetMb: Type.Integer({
-    minimum: 1,
-    maximum: 1_048_576,
+    ...memory,
     default: 128,
-    unit: "MiB",
     description: "The same for the bodies of one key.",
   }),
   audioBudgetMb: Type.Integer({
-    minimum: 1,
-    maximum: 1_048_576,
+    ...memory,
     default: 128,
-    unit: "MiB",
     description:
       "Memory for the decoded audio of conversations that are waiting or being spoken, and for recordings that an endpoint hears (64 kB a second). A request that finds no room waits.",
   }),
   keyAudioBudgetMb: Type.Integer({
-    minimum: 1,
-    maximum: 1_048_576,
+    ...memory,
     default: 96,
-    unit: "MiB",
     description: "The same for the requests of one key.",
   }),
   replyBudgetMb: Type.Integer({
-    minimum: 1,
-    maximum: 1_048_576,
+    ...memory,
     default: 128,
-    unit: "MiB",
     description:
       "Memory for whole replies, from before they are spoken until their clients have taken them. A request that finds no room waits. A second of speech takes 48 kB.",
   }),
   keyReplyBudgetMb: Type.Integer({
-    minimum: 1,
-    maximum: 1_048_576,
+    ...memory,
     default: 96,
-    unit: "MiB",
     description: "The same for the replies to one key.",
   }),
   memoryBudgetMb: Type.Integer({
+    ...memory,
     minimum: 0,
-    maximum: 1_048_576,
     default: 0,
-    unit: "MiB",
     description:
       "Memory for loaded models; beyond it, the idle model that was used least recently is unloaded. 0 is 4096, or what the models need with this many workers, if that is more.",
   }),
@@ -253,12 +211,8 @@ export const SettingsSchema = Type.Object({
           "Where keys and usage are kept: in a file in dataDir (libsql), or in a PostgreSQL database that several servers may share. Not set: postgres where its address is given, or else libsql.",
       }),
     ),
-    urlFile: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description:
-          "A file that holds nothing but the address of the PostgreSQL database, as in postgres://user:password@host:5432/database?sslmode=verify-full. The environment variable ANTIPHON_STORE_URL wins over it.",
-      }),
+    urlFile: text(
+      "A file that holds nothing but the address of the PostgreSQL database, as in postgres://user:password@host:5432/database?sslmode=verify-full. The environment variable ANTIPHON_STORE_URL wins over it.",
     ),
     schema: Type.String({
       pattern: "^[a-z_][a-z0-9_]{0,62}$",
@@ -304,12 +258,8 @@ export const SettingsSchema = Type.Object({
       description:
         "Where the buckets of keys are kept: in this server alone, or on a Valkey server that several share, so that a key's rate is that of all of them together.",
     }),
-    urlFile: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description:
-          "A file that holds nothing but the address of the Valkey server, as in redis://user:password@host:6379/0, or rediss:// for TLS. The environment variable ANTIPHON_BUCKETS_URL wins over it.",
-      }),
+    urlFile: text(
+      "A file that holds nothing but the address of the Valkey server, as in redis://user:password@host:6379/0, or rediss:// for TLS. The environment variable ANTIPHON_BUCKETS_URL wins over it.",
     ),
     prefix: Type.String({
       pattern: "^[A-Za-z0-9._:-]{1,64}$",
@@ -369,32 +319,20 @@ export const SettingsSchema = Type.Object({
       description:
         "Whether sums, authored lines and found replies answer what they can, so that the small embedded model writes only the rest.",
     }),
-    instructions: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description:
-          "What every reply of a chat endpoint, a GGUF file or a model from the hub should keep to, as in: You are Ann, at the desk of the Green Fork. A request's own instructions come after it.",
-      }),
+    instructions: text(
+      "What every reply of a chat endpoint, a GGUF file or a model from the hub should keep to, as in: You are Ann, at the desk of the Green Fork. A request's own instructions come after it.",
     ),
-    systemPrompt: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description:
-          "What a chat endpoint, a GGUF file or a model from the hub is told before its instructions. By default it is told to be brief and to write as people speak; set this only to put that differently.",
-      }),
+    systemPrompt: text(
+      "What a chat endpoint, a GGUF file or a model from the hub is told before its instructions. By default it is told to be brief and to write as people speak; set this only to put that differently.",
     ),
     concurrency: Type.Integer({
-      minimum: 1,
-      maximum: 10_000,
+      ...turns,
       default: 64,
-      unit: "turns",
       description: "Turns being written at once; more wait, as requests wait to be spoken.",
     }),
     keyConcurrency: Type.Integer({
-      minimum: 1,
-      maximum: 10_000,
+      ...turns,
       default: 48,
-      unit: "turns",
       description: "Turns of one key being written at once.",
     }),
     maxTokens: Type.Integer({
@@ -434,42 +372,28 @@ export const SettingsSchema = Type.Object({
       description:
         "Threads on which a GGUF file or a model from the hub reads and writes while the server is speaking to nobody; 0 is one for each core. While it is speaking, the model takes one.",
     }),
-    path: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description:
-          "The GGUF file, where writer.kind is gguf. A relative path in the settings file starts from that file's folder.",
-      }),
+    path: text(
+      "The GGUF file, where writer.kind is gguf. A relative path in the settings file starts from that file's folder.",
     ),
     baseUrl: Type.Optional(
       Type.String({
-        pattern: "^https?://",
+        pattern: HTTP_ADDRESS,
         description:
           "The chat endpoint's base address, as in http://127.0.0.1:11434/v1, where writer.kind is chat.",
       }),
     ),
-    model: Type.Optional(
-      Type.String({ minLength: 1, description: "The model to ask the chat endpoint for." }),
-    ),
-    apiKeyFile: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description:
-          "A file that holds nothing but the chat endpoint's key. The environment variable ANTIPHON_WRITER_API_KEY wins over it.",
-      }),
+    model: text("The model to ask the chat endpoint for."),
+    apiKeyFile: text(
+      "A file that holds nothing but the chat endpoint's key. The environment variable ANTIPHON_WRITER_API_KEY wins over it.",
     ),
     firstTokenTimeoutMs: Type.Integer({
-      minimum: 100,
-      maximum: MAX_MS,
+      ...timeout,
       default: 10_000,
-      unit: "ms",
       description: "How long the chat endpoint may take to begin its reply.",
     }),
     totalTimeoutMs: Type.Integer({
-      minimum: 100,
-      maximum: MAX_MS,
+      ...timeout,
       default: 60_000,
-      unit: "ms",
       description: "How long the chat endpoint may take over a whole reply.",
     }),
   }),
@@ -492,24 +416,18 @@ export const SettingsSchema = Type.Object({
     }),
     baseUrl: Type.Optional(
       Type.String({
-        pattern: "^https?://",
+        pattern: HTTP_ADDRESS,
         description:
           "The endpoint's base address, as in http://127.0.0.1:8000/v1, where recogniser.kind is endpoint.",
       }),
     ),
-    model: Type.Optional(Type.String({ minLength: 1, description: "The model to ask the endpoint for." })),
-    apiKeyFile: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description:
-          "A file that holds nothing but the endpoint's key. The environment variable ANTIPHON_RECOGNISER_API_KEY wins over it.",
-      }),
+    model: text("The model to ask the endpoint for."),
+    apiKeyFile: text(
+      "A file that holds nothing but the endpoint's key. The environment variable ANTIPHON_RECOGNISER_API_KEY wins over it.",
     ),
     totalTimeoutMs: Type.Integer({
-      minimum: 100,
-      maximum: MAX_MS,
+      ...timeout,
       default: 60_000,
-      unit: "ms",
       description: "How long the endpoint may take over one recording.",
     }),
   }),
@@ -540,12 +458,8 @@ export const SettingsSchema = Type.Object({
         "Address and port on which Home Assistant and others are served over the Wyoming protocol, as in 127.0.0.1:10200; port 0 takes a free one. Without it, the protocol is not served.",
     }),
   ),
-  wyomingKeyFile: Type.Optional(
-    Type.String({
-      minLength: 1,
-      description:
-        "A file that holds nothing but the API key by which clients of the Wyoming protocol are limited and metered; the protocol has no keys of its own. The environment variable ANTIPHON_WYOMING_KEY wins over it.",
-    }),
+  wyomingKeyFile: text(
+    "A file that holds nothing but the API key by which clients of the Wyoming protocol are limited and metered; the protocol has no keys of its own. The environment variable ANTIPHON_WYOMING_KEY wins over it.",
   ),
   playground: Type.Object({
     enabled: Type.Boolean({ default: true, description: "Whether the playground is served at /." }),

@@ -11,3 +11,19 @@ export class SettingsError extends Error {
     this.source = source;
   }
 }
+
+/** A text as a message may quote it: without the user and the password that an address in it may hold. */
+export function withoutLogins(text: string): string {
+  return text.replace(/:\/\/[^\s"\\]*@/g, "://…@");
+}
+
+/** The same, and at most 80 characters of it. */
+export function quotable(text: string): string {
+  const told = withoutLogins(text);
+  return told.length > 80 ? `${told.slice(0, 79)}…` : told;
+}
+
+/** A setting that names what cannot be used, by its name and why, as in `checkpoints.csm-1b.path` and `is not a folder: …`. */
+export function wrongSetting(setting: string, why: string): SettingsError {
+  return new SettingsError("file", `The setting ${setting} ${why}.`);
+}

@@ -3,9 +3,8 @@ import { dirname, resolve } from "node:path";
 import { withoutFormerNames } from "./former-names.ts";
 import { LEAVES } from "./leaves.ts";
 import { type Fault, faultIn } from "./named-things.ts";
-import { nearest } from "./nearest.ts";
-import { SettingsError } from "./settings-error.ts";
-import { withoutLogins } from "./without-logins.ts";
+import { nearest, remedyFor } from "./nearest.ts";
+import { quotable, SettingsError } from "./settings-error.ts";
 
 /** Settings that name a file or a folder. */
 const PATHS = [
@@ -80,14 +79,8 @@ function collect(value: unknown, path: readonly string[], values: Map<string, un
   const [leaf] = inside;
   const name = path.join(".");
   if (leaf === undefined) {
-    throw unknownKey(
-      file,
-      name,
-      nearest(
-        name,
-        LEAVES.map((each) => each.name),
-      ),
-    );
+    const known = LEAVES.map((each) => each.name);
+    throw unknownKey(file, name, nearest(name, known));
   }
   if (leaf.path.length === path.length) {
     const fault = faultIn(leaf.schema, value, name);
@@ -105,7 +98,10 @@ function collect(value: unknown, path: readonly string[], values: Map<string, un
 
 function refused(file: string, name: string, value: unknown, takes: string): SettingsError {
   const what = name === "" ? `The settings file ${file} holds` : `The setting ${name} in the file ${file} is`;
-  return new SettingsError("file", `${what} ${shown(value)}, but it takes ${takes}: correct it.`);
+  return new SettingsError(
+    "file",
+    `${what} ${quotable(JSON.stringify(value))}, but it takes ${takes}: correct it.`,
+  );
 }
 
 function refusedInside(file: string, { name, value, kind, takes }: Fault): SettingsError {
@@ -115,14 +111,9 @@ function refusedInside(file: string, { name, value, kind, takes }: Fault): Setti
 }
 
 function unknownKey(file: string, name: string, meant: string | null): SettingsError {
-  const remedy = meant === null ? "remove it (docs/settings.md lists them all)." : `did you mean ${meant}?`;
+  const remedy = remedyFor(meant, "remove it");
   return new SettingsError(
     "file",
     `The file ${file} sets ${JSON.stringify(name)}, which is not a setting: ${remedy}`,
   );
-}
-
-function shown(value: unknown): string {
-  const text = withoutLogins(JSON.stringify(value));
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }

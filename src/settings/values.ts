@@ -1,6 +1,6 @@
 import { Check } from "typebox/schema";
+import { HOST_AND_PORT, HTTP_ADDRESS } from "./bounds.ts";
 import type { LeafSchema } from "./leaves.ts";
-import { HOST_AND_PORT } from "./schema.ts";
 
 /** Whether a value is what a setting takes. Nothing is coerced. */
 export function accepts(schema: LeafSchema, value: unknown): boolean {
@@ -34,7 +34,7 @@ export function expectation(schema: LeafSchema): string {
   if (schema.takes !== undefined) return schema.takes;
   if (schema.type === "boolean") return "true or false";
   if (schema.pattern === HOST_AND_PORT) return "an address and a port, as in 127.0.0.1:10200";
-  if (schema.pattern === "^https?://") return "an address that begins with http:// or https://";
+  if (schema.pattern === HTTP_ADDRESS) return "an address that begins with http:// or https://";
   if (schema.type === "string") return "text that is not empty";
   if (schema.type === "object") return `an object with ${Object.keys(schema.properties ?? {}).join(", ")}`;
   return `a whole number from ${schema.minimum} to ${schema.maximum}`;

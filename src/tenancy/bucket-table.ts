@@ -1,3 +1,5 @@
+import { LruCache } from "../collections/lru-cache.ts";
+import type { Buckets } from "./buckets.ts";
 import {
   type BucketLimits,
   type BucketReading,
@@ -12,11 +14,10 @@ import {
  * again. They live in this process alone.
  */
 export class BucketTable {
-  readonly #buckets = new Map<string, BucketState>();
-  readonly #capacity: number;
+  readonly #buckets: LruCache<BucketState>;
 
   constructor(capacity: number = Number.POSITIVE_INFINITY) {
-    this.#capacity = capacity;
+    this.#buckets = new LruCache(capacity);
   }
 
   get size(): number {
@@ -31,12 +32,7 @@ export class BucketTable {
 
   /** Replaces what is in a bucket by what somebody else says of it. */
   put(name: string, state: BucketState): void {
-    this.#buckets.delete(name);
     this.#buckets.set(name, state);
-    if (this.#buckets.size > this.#capacity) {
-      const [oldest] = this.#buckets.keys();
-      if (oldest !== undefined) this.#buckets.delete(oldest);
-    }
   }
 
   peek(name: string, limits: BucketLimits, nowMs: number): BucketReading {
@@ -46,4 +42,15 @@ export class BucketTable {
   #at(name: string, limits: BucketLimits, nowMs: number): BucketState {
     return this.#buckets.get(name) ?? fullBucket(limits, nowMs);
   }
+}
+
+/** Buckets of this process alone. */
+export function memoryBuckets(nowMs: () => number = () => performance.now()): Buckets {
+  const table = new BucketTable();
+  return {
+    take: async (name, limits) => table.take(name, limits, nowMs()),
+    peek: async (name, limits) => table.peek(name, limits, nowMs()),
+    recall: (name, limits) => table.peek(name, limits, nowMs()),
+    close() {},
+  };
 }

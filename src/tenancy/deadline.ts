@@ -11,3 +11,8 @@ export function withinMs<T>(ms: number, promise: Promise<T>, late: () => Error):
     promise.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
+
+/** The machine's monotonic time in milliseconds, the same in every thread. */
+export function monotonicMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}

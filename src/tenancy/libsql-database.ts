@@ -1,10 +1,9 @@
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "libsql";
-import { asStoreError, newer } from "./libsql-errors.ts";
-import { MIGRATIONS } from "./migrations.ts";
-import { monotonicMs } from "./monotonic-clock.ts";
-import { StoreError } from "./store-error.ts";
+import { monotonicMs } from "./deadline.ts";
+import { asStoreError, damaged, newer } from "./libsql-errors.ts";
+import { StoreError } from "./store.ts";
 
 /** How long to wait for another process that holds the database, and how to pass the time between two tries. */
 export interface Patience {
@@ -70,6 +69,30 @@ export function inTransaction<T>(
   }
 }
 
+/**
+ * Reads the whole database and compares every index with its table. It blocks for as long as that takes, may be run beside
+ * a server, and changes nothing.
+ *
+ * @throws StoreError when there is no database, or it is not sound.
+ */
+export function checkDatabase(path: string): void {
+  if (!existsSync(path)) {
+    throw new StoreError("failed", `There is no database ${path}: name its folder with --data-dir.`);
+  }
+  try {
+    const database = openForReading(path, PATIENCE_MS);
+    try {
+      const [row] = database.pragma("integrity_check(1)") as { integrity_check?: string }[];
+      const finding = row?.integrity_check ?? "the check said nothing";
+      if (finding !== "ok") throw damaged(path, finding);
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    throw asStoreError(error, path);
+  }
+}
+
 const PATIENCE_MS = 5_000;
 
 /** Of a random length, so that many who wait do not come back in step. */
@@ -111,3 +134,43 @@ function versionOf(database: Database.Database): number {
   const [row] = database.pragma("user_version") as { user_version: number }[];
   return row?.user_version ?? 0;
 }
+
+/** Each step takes the database from the version of its index to the next. Steps are only ever added. */
+export const MIGRATIONS: readonly string[] = [
+  `CREATE TABLE keys (
+     key_id TEXT PRIMARY KEY,
+     hash TEXT NOT NULL UNIQUE,
+     label TEXT NOT NULL,
+     rpm INTEGER NOT NULL,
+     burst INTEGER NOT NULL,
+     created_ts REAL NOT NULL,
+     revoked_ts REAL
+   ) STRICT;
+   CREATE TABLE usage_events (
+     event_id TEXT PRIMARY KEY,
+     key_id TEXT NOT NULL REFERENCES keys,
+     input_chars INTEGER NOT NULL,
+     input_ticks INTEGER NOT NULL,
+     output_ticks INTEGER NOT NULL,
+     ts REAL NOT NULL
+   ) STRICT, WITHOUT ROWID;
+   CREATE TABLE usage_totals (
+     key_id TEXT PRIMARY KEY REFERENCES keys,
+     requests INTEGER NOT NULL,
+     input_chars INTEGER NOT NULL,
+     input_ticks INTEGER NOT NULL,
+     output_ticks INTEGER NOT NULL,
+     last_ts REAL NOT NULL
+   ) STRICT, WITHOUT ROWID;`,
+  // Events are forgotten after a day. Those of the first version are, all of them: nobody repeats them any more.
+  `DROP TABLE usage_events;
+   CREATE TABLE usage_events (
+     event_id TEXT PRIMARY KEY,
+     key_id TEXT NOT NULL REFERENCES keys,
+     input_chars INTEGER NOT NULL,
+     input_ticks INTEGER NOT NULL,
+     output_ticks INTEGER NOT NULL,
+     ts REAL NOT NULL,
+     recorded_ts REAL NOT NULL DEFAULT (unixepoch('subsec'))
+   ) STRICT, WITHOUT ROWID;`,
+];

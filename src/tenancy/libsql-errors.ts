@@ -1,4 +1,4 @@
-import { StoreError, type StoreProblem } from "./store-error.ts";
+import { StoreError, type StoreProblem } from "./store.ts";
 
 /** Puts what the database or the file system reported into one sentence with the remedy. */
 export function asStoreError(error: unknown, path: string): StoreError {

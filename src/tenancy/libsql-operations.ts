@@ -1,6 +1,5 @@
 import type Database from "libsql";
-import { type LedgerReads, readsOn } from "./ledger-reads.ts";
-import { type LedgerWrites, writesOn } from "./ledger-writes.ts";
+import { type LedgerReads, type LedgerWrites, readsOn, writesOn } from "./ledger.ts";
 import { openDatabase, openForReading } from "./libsql-database.ts";
 
 /** What a thread of the database does, and where. */

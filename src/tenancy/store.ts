@@ -1,3 +1,5 @@
+import { randomBytes } from "node:crypto";
+
 /** A key as it is kept: everything but the secret. */
 export interface KeyRecord {
   readonly keyId: string;
@@ -71,3 +73,53 @@ export interface StoreWatch {
   /** It answers again. */
   readonly onRecovery?: (message: string) => void;
 }
+
+/**
+ * Why a store refused: `damaged` it holds no sound database, `unwritable` it cannot be opened or written, `disk` the
+ * disk is full or failing, `busy` another process held it too long, `unavailable` its thread died, hung or has too much
+ * to do, `unreachable` its server on the network is away or does not answer in time, `newer` a later version wrote it,
+ * `closed` it was closed, `failed` anything else.
+ */
+export type StoreProblem =
+  | "damaged"
+  | "unwritable"
+  | "disk"
+  | "busy"
+  | "unavailable"
+  | "unreachable"
+  | "newer"
+  | "closed"
+  | "failed";
+
+/** A store that cannot do what it was asked. The message is one plain sentence with the place and the remedy. */
+export class StoreError extends Error {
+  override readonly name = "StoreError";
+  readonly problem: StoreProblem;
+
+  constructor(problem: StoreProblem, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.problem = problem;
+  }
+
+  /**
+   * Whether it passes by itself, mostly within a second or two: true for `busy`, `unavailable` and `unreachable`. For the
+   * rest somebody has to do something, a full disk among them.
+   */
+  get isTransient(): boolean {
+    return TRANSIENT.has(this.problem);
+  }
+}
+
+/**
+ * A new id for an event: a UUID of version 7 (RFC 9562), which begins with its time in milliseconds. So the ledger grows
+ * at one end and is forgotten at the other.
+ */
+export function newEventId(nowMs: number = Date.now()): string {
+  const bytes = randomBytes(16);
+  bytes.writeUIntBE(nowMs, 0, 6);
+  bytes[6] = (bytes[6]! & 0x0f) | 0x70;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
+const TRANSIENT: ReadonlySet<StoreProblem> = new Set(["busy", "unavailable", "unreachable"]);

@@ -1,27 +1,18 @@
 import { timingSafeEqual } from "node:crypto";
+import { LruCache } from "../collections/lru-cache.ts";
 import { addressGroup } from "./address-group.ts";
-import { hashApiKey, newApiKey, newKeyId, parseApiKey } from "./api-key.ts";
-import { BucketTable } from "./bucket-table.ts";
-import { memoryBuckets } from "./buckets/memory.ts";
+import { hashApiKey, type NewKey, newApiKey, newKeyId, newKeyProblem, parseApiKey } from "./api-key.ts";
+import { BucketTable, memoryBuckets } from "./bucket-table.ts";
 import type { Buckets } from "./buckets.ts";
 import { withinMs } from "./deadline.ts";
 import { Grouped } from "./grouped.ts";
-import { KnownKeys } from "./known-keys.ts";
-import { type NewKey, newKeyProblem } from "./new-key.ts";
 import type { KeyRecord, Store, UsageRecord, UsageTotals } from "./store.ts";
 import type { BucketLimits, BucketReading } from "./token-bucket.ts";
 
 export type { BucketReading, KeyRecord, UsageRecord, UsageTotals };
 
 /** A key that was presented and is good. */
-export interface Key {
-  readonly keyId: string;
-  readonly label: string;
-  /** Sustained requests a minute. */
-  readonly rpm: number;
-  /** Requests available at once. */
-  readonly burst: number;
-}
+export type Key = Pick<KeyRecord, "keyId" | "label" | "rpm" | "burst">;
 
 /** A key that was made, with its secret. */
 export interface CreatedKey {
@@ -91,7 +82,8 @@ const SOON_MS = 100;
 export function tenancyOn(store: Store, options: TenancyOptions): Tenancy {
   const { anonymous, nowMs = () => performance.now(), wallClockS = () => Date.now() / 1_000 } = options;
   const { buckets = memoryBuckets(nowMs), isStoreShared = false } = options;
-  const known = new KnownKeys<Key>(KNOWN_KEYS);
+  /** The keys that were good when they were last presented, by their hashes. */
+  const known = new LruCache<Key>(KNOWN_KEYS);
   const addressBuckets = new BucketTable(ANONYMOUS_BUCKETS);
   const commits = new Grouped<UsageRecord, undefined>(async (group) => {
     await store.commit(group);
@@ -107,7 +99,8 @@ export function tenancyOn(store: Store, options: TenancyOptions): Tenancy {
 
   async function lookUp(hash: string): Promise<Key | null> {
     const key = goodKey(await store.findKey(hash), hash);
-    known.learn(hash, key);
+    if (key === null) known.delete(hash);
+    else known.set(hash, key);
     return key;
   }
 
@@ -121,7 +114,8 @@ export function tenancyOn(store: Store, options: TenancyOptions): Tenancy {
     async recall(presented) {
       if (parseApiKey(presented) !== "well-formed") return null;
       const hash = hashApiKey(presented);
-      const key = isStoreShared ? known.get(hash) : await soon(lookUp(hash), () => known.get(hash));
+      const remembered = () => known.get(hash) ?? null;
+      const key = isStoreShared ? remembered() : await soon(lookUp(hash), remembered);
       return key === null ? null : { key, reading: buckets.recall(key.keyId, key) };
     },
     takeAnonymous: (address) => addressBuckets.take(addressGroup(address), anonymous, nowMs()),

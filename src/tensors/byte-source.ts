@@ -74,25 +74,6 @@ export async function openFiles(paths: readonly string[]): Promise<ByteSource> {
   };
 }
 
-/** Bytes that are in memory. */
-export function inMemory(bytes: Uint8Array): ByteSource {
-  const readNow = (from: number, length: number): Uint8Array => {
-    const copy = sized(from, length, bytes.length);
-    copy.set(bytes.subarray(from, from + length));
-    return copy;
-  };
-  return {
-    size: bytes.length,
-    read: async (from, length) => readNow(from, length),
-    async readInto(room, from) {
-      checkRange(from, room.length, bytes.length);
-      room.set(bytes.subarray(from, from + room.length));
-    },
-    readNow,
-    async close() {},
-  };
-}
-
 /** Aligned room for bytes that are there. */
 function sized(from: number, length: number, total: number): Uint8Array {
   checkRange(from, length, total);

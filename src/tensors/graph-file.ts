@@ -1,4 +1,4 @@
-import { encodeMessage, type Field, integer, message, text } from "./protobuf.ts";
+import { encodeMessage, type Field, integer, message, text, varint } from "./protobuf.ts";
 
 /** An attribute of an operation: a whole number, a list of them, `{ float }`, `{ text }`, or the graph of a branch. */
 export type Attribute =
@@ -176,24 +176,18 @@ export class GraphFile {
 const IR_VERSION = 9;
 const OPERATOR_SET = 20;
 const OWN_DOMAIN = "com.microsoft";
-const MODEL = { irVersion: 1, graph: 7, operatorSet: 8 };
-const GRAPH = { node: 1, name: 2, initializer: 5, input: 11, output: 12 };
-const NODE = { input: 1, output: 2, operation: 4, attribute: 5, domain: 7 };
-const ATTRIBUTE = { name: 1, f: 2, i: 3, s: 4, g: 6, ints: 8, type: 20 };
-const TENSOR = { dims: 1, dataType: 2, name: 8, rawData: 9, externalData: 13, dataLocation: 14 };
-const TYPES = {
+export const MODEL = { irVersion: 1, graph: 7, operatorSet: 8 };
+export const GRAPH = { node: 1, name: 2, initializer: 5, input: 11, output: 12 };
+export const NODE = { input: 1, output: 2, operation: 4, attribute: 5, domain: 7 };
+export const ATTRIBUTE = { name: 1, f: 2, i: 3, s: 4, g: 6, ints: 8, type: 20 };
+export const TENSOR = { dims: 1, dataType: 2, name: 8, rawData: 9, externalData: 13, dataLocation: 14 };
+export const TYPES = {
   ...{ float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7 },
   ...{ bool: 9, float16: 10, bfloat16: 16 },
 };
 
-function typeOf(data: ConstantData): number {
-  if (data instanceof Float32Array) return TYPES.float32;
-  if (data instanceof Uint8Array) return TYPES.uint8;
-  if (data instanceof Int8Array) return TYPES.int8;
-  return data instanceof Int32Array ? TYPES.int32 : TYPES.int64;
-}
-
-function attribute(name: string, value: Attribute): Field[] {
+/** The fields of an attribute. */
+export function attribute(name: string, value: Attribute): Field[] {
   if (typeof value === "number") {
     return [text(ATTRIBUTE.name, name), integer(ATTRIBUTE.i, value), integer(ATTRIBUTE.type, 2)];
   }
@@ -216,21 +210,22 @@ function attribute(name: string, value: Attribute): Field[] {
   ];
 }
 
-function valueInfo(name: string, type: ElementType, shape: Dimensions): Field[] {
+/** The fields of an input or output. */
+export function valueInfo(name: string, type: ElementType, shape: Dimensions): Field[] {
   const sizes = shape.map((size) =>
     message(1, [typeof size === "number" ? integer(1, size) : text(2, size)]),
   );
   return [text(1, name), message(2, [message(1, [integer(1, TYPES[type]), message(2, sizes)])])];
 }
 
-/** What stands ahead of that many bytes. */
-function tagAndLength(number: number, length: number): Uint8Array {
-  return Uint8Array.from([...varint((number << 3) | 2), ...varint(length)]);
+function typeOf(data: ConstantData): number {
+  if (data instanceof Float32Array) return TYPES.float32;
+  if (data instanceof Uint8Array) return TYPES.uint8;
+  if (data instanceof Int8Array) return TYPES.int8;
+  return data instanceof Int32Array ? TYPES.int32 : TYPES.int64;
 }
 
-function varint(value: number): number[] {
-  const bytes: number[] = [];
-  let rest = value;
-  for (; rest >= 128; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128);
-  return [...bytes, rest];
+/** What stands ahead of that many bytes. */
+function tagAndLength(number: number, length: number): Uint8Array {
+  return Uint8Array.from([...varint(BigInt((number << 3) | 2)), ...varint(BigInt(length))]);
 }

@@ -1,4 +1,15 @@
 import {
+  ATTRIBUTE,
+  attribute,
+  type Dimensions,
+  GRAPH,
+  MODEL,
+  NODE,
+  TENSOR,
+  TYPES,
+  valueInfo,
+} from "./graph-file.ts";
+import {
   bytesOf,
   decodeMessage,
   encodeMessage,
@@ -24,13 +35,11 @@ export interface Node {
 export interface GraphEdit {
   readonly nodes: readonly Node[];
   /** Inputs and outputs to add: float32 tensors, with a number or a name for each dimension. */
-  readonly inputs?: Readonly<Record<string, Shape>>;
-  readonly outputs?: Readonly<Record<string, Shape>>;
+  readonly inputs?: Readonly<Record<string, Dimensions>>;
+  readonly outputs?: Readonly<Record<string, Dimensions>>;
   /** Constants to add: lists of integers. */
   readonly constants?: Readonly<Record<string, readonly number[]>>;
 }
-
-export type Shape = readonly (number | string)[];
 
 /**
  * Rewrites the graph in an ONNX file (onnx.proto, field numbers as published with ONNX 1.x). Weights and whatever
@@ -54,11 +63,7 @@ export function node(
   integers: Readonly<Record<string, number>> = {},
 ): Node {
   const rest = Object.entries(integers).map(([name, value]) =>
-    message(NODE.attribute, [
-      text(ATTRIBUTE.name, name),
-      integer(ATTRIBUTE.i, value),
-      integer(ATTRIBUTE.type, 2),
-    ]),
+    message(NODE.attribute, attribute(name, value)),
   );
   return { operation, inputs, outputs, integers: new Map(), rest };
 }
@@ -72,14 +77,6 @@ export function withoutAttribute(from: Node, name: string): Node {
   return { ...from, rest: from.rest.filter((field) => !isIt(field)) };
 }
 
-const MODEL = { graph: 7 };
-const GRAPH = { node: 1, initializer: 5, input: 11, output: 12 };
-const NODE = { input: 1, output: 2, operation: 4, attribute: 5 };
-const ATTRIBUTE = { name: 1, i: 3, ints: 8, type: 20 };
-const TENSOR = { dims: 1, dataType: 2, name: 8, rawData: 9 };
-const FLOAT32 = 1;
-const INT64 = 7;
-
 function rewritten(graph: readonly Field[], edit: (nodes: readonly Node[]) => GraphEdit): Uint8Array {
   const nodes = bytesOf(graph, GRAPH.node).map((bytes) => readNode(decodeMessage(bytes)));
   const { nodes: changed, inputs = {}, outputs = {}, constants = {} } = edit(nodes);
@@ -87,18 +84,20 @@ function rewritten(graph: readonly Field[], edit: (nodes: readonly Node[]) => Gr
     ...changed.map((each) => message(GRAPH.node, writeNode(each))),
     ...graph.filter(({ number }) => number !== GRAPH.node),
     ...Object.entries(constants).map(([name, values]) => message(GRAPH.initializer, constant(name, values))),
-    ...Object.entries(inputs).map(([name, shape]) => message(GRAPH.input, valueInfo(name, shape))),
-    ...Object.entries(outputs).map(([name, shape]) => message(GRAPH.output, valueInfo(name, shape))),
+    ...Object.entries(inputs).map(([name, shape]) => message(GRAPH.input, valueInfo(name, "float32", shape))),
+    ...Object.entries(outputs).map(([name, shape]) =>
+      message(GRAPH.output, valueInfo(name, "float32", shape)),
+    ),
   ]);
 }
 
 function readNode(fields: readonly Field[]): Node {
   const integers = new Map<string, readonly number[]>();
   for (const bytes of bytesOf(fields, NODE.attribute)) {
-    const attribute = decodeMessage(bytes);
-    const values = attribute.filter(({ number }) => number === ATTRIBUTE.i || number === ATTRIBUTE.ints);
+    const own = decodeMessage(bytes);
+    const values = own.filter(({ number }) => number === ATTRIBUTE.i || number === ATTRIBUTE.ints);
     integers.set(
-      textsOf(attribute, ATTRIBUTE.name)[0] ?? "",
+      textsOf(own, ATTRIBUTE.name)[0] ?? "",
       values.flatMap(({ value }) => (typeof value === "bigint" ? [Number(value)] : Array.from(value))),
     );
   }
@@ -125,13 +124,8 @@ function constant(name: string, values: readonly number[]): Field[] {
   const raw = new Uint8Array(BigInt64Array.from(values, BigInt).buffer);
   return [
     integer(TENSOR.dims, values.length),
-    integer(TENSOR.dataType, INT64),
+    integer(TENSOR.dataType, TYPES.int64),
     text(TENSOR.name, name),
     { number: TENSOR.rawData, value: raw },
   ];
-}
-
-function valueInfo(name: string, shape: Shape): Field[] {
-  const dims = shape.map((size) => message(1, [typeof size === "number" ? integer(1, size) : text(2, size)]));
-  return [text(1, name), message(2, [message(1, [integer(1, FLOAT32), message(2, dims)])])];
 }

@@ -74,7 +74,8 @@ export function bytesOf(fields: readonly Field[], number: number): Uint8Array[] 
   return fields.flatMap(({ number: n, value }) => (n === number && typeof value !== "bigint" ? [value] : []));
 }
 
-function varint(value: bigint): Uint8Array {
+/** A whole number that is not negative, seven bits to a byte, the lowest first. */
+export function varint(value: bigint): Uint8Array {
   const bytes: number[] = [];
   for (let rest = value; ; rest >>= 7n) {
     const low = Number(rest & 0x7fn);

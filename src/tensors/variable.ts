@@ -1,5 +1,4 @@
 import { type ByteSource, WeightsError } from "./byte-source.ts";
-import { fromBrainFloats, fromHalfFloats } from "./half-floats.ts";
 
 /** A variable of a file of weights, not read yet: row-major, little endian. */
 export interface Variable {
@@ -40,3 +39,51 @@ export function isFloat(type: Variable["type"]): type is FloatType {
 
 /** What a number takes. */
 export const BYTES = { float32: 4, float16: 2, bfloat16: 2 };
+
+/** The float32 values of IEEE 754 half-precision numbers, given as their bits. */
+export function fromHalfFloats(bits: Uint16Array): Float32Array {
+  table ??= Float32Array.from({ length: 65_536 }, (_, each) => numberOf(each));
+  const values = new Float32Array(bits.length);
+  for (let at = 0; at < bits.length; at++) values[at] = table[bits[at]!]!;
+  return values;
+}
+
+let table: Float32Array | null = null;
+
+/** The float32 values of bfloat16 numbers, given as their bits: each is the upper half of a float32. */
+export function fromBrainFloats(bits: Uint16Array): Float32Array {
+  const words = new Uint32Array(bits.length);
+  for (let at = 0; at < bits.length; at++) words[at] = bits[at]! << 16;
+  return new Float32Array(words.buffer);
+}
+
+/** Where the first number is that is NaN or infinite, counted in numbers; -1 where all are finite. */
+export function firstUnfinite(type: FloatType, bytes: Uint8Array): number {
+  const { buffer, byteOffset, length } = bytes;
+  const exponent = EXPONENT[type];
+  const numbers =
+    type === "float32"
+      ? new Uint32Array(buffer, byteOffset, length / 4)
+      : new Uint16Array(buffer, byteOffset, length / 2);
+  for (let at = 0; at < numbers.length; at++) {
+    // `>>> 0` is not needed: the exponent never has the sign's bit.
+    if ((numbers[at]! & exponent) === exponent) return at;
+  }
+  return -1;
+}
+
+function numberOf(bits: number): number {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >> 10) & 31;
+  const fraction = bits & 1_023;
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  if (exponent === 31) return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
+  return sign * (1 + fraction / 1_024) * 2 ** (exponent - 15);
+}
+
+/** The exponent's bits of each type: a number is neither finite nor a number where all are set. */
+const EXPONENT: Readonly<Record<FloatType, number>> = {
+  float32: 0x7f80_0000,
+  float16: 0x7c00,
+  bfloat16: 0x7f80,
+};

@@ -1,7 +1,6 @@
 import { toSrt, toVtt } from "../captions/captions.ts";
 import type { HeardSegment, HeardWord, Transcript } from "../model/recogniser.ts";
-import { roundedToMs } from "../serving/rounded-to-ms.ts";
-import { captionsOf } from "../serving/transcript-formats.ts";
+import { captionsOf, roundedToMs } from "../serving/transcript-formats.ts";
 
 /** What `transcribe --json` prints. Times are in seconds from the recording's beginning, in whole milliseconds. */
 export interface PrintedTranscript {

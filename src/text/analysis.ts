@@ -1,14 +1,12 @@
-import { isAllLetters } from "./characters.ts";
+import { isAllLetters, wordSet } from "./characters.ts";
 import type { DifferenceId } from "./differences.ts";
 import { type GivenWord, markedWord } from "./given-words.ts";
 import type { Heteronyms } from "./heteronyms.ts";
 import { MONEY } from "./number-reading.ts";
-import { markQuotes } from "./quotes.ts";
 import { hasSpeakable } from "./speakable.ts";
-import { subTokens } from "./sub-tokens.ts";
 import type { TextTables } from "./tables.ts";
 import { createTagger } from "./tagger.ts";
-import { createTokeniser, type Token } from "./tokens.ts";
+import { createTokeniser, markQuotes, subTokens, type Token } from "./tokens.ts";
 import type { Span, Traced } from "./traced.ts";
 
 /** A word or part of one, with what is known of it before it is read. */
@@ -61,19 +59,7 @@ interface TaggedToken extends Token, Span {
   readonly reading: string | null;
 }
 
-const MARK_TAGS: ReadonlySet<string> = new Set([
-  ".",
-  ",",
-  "-LRB-",
-  "-RRB-",
-  "``",
-  '""',
-  "''",
-  ":",
-  "$",
-  "#",
-  "NFP",
-]);
+const MARK_TAGS = wordSet(`. , -LRB- -RRB- \`\` "" '' : $ # NFP`);
 const MARK_PHONEMES: ReadonlyMap<string, string> = new Map([
   ["-LRB-", "("],
   ["-RRB-", ")"],

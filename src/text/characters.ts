@@ -136,6 +136,21 @@ export function characterCount(text: string): number {
   return count;
 }
 
+/** Words with a space between each, as a set. */
+export function wordSet(words: string): ReadonlySet<string> {
+  return new Set(words.split(" "));
+}
+
+/** Words and what they stand for, "IL Illinois,NY New York", as a map: a comma between each two, and a space behind each word. */
+export function wordMap(pairs: string): ReadonlyMap<string, string> {
+  return new Map(
+    pairs.split(",").map((pair) => {
+      const space = pair.indexOf(" ");
+      return [pair.slice(0, space), pair.slice(space + 1)];
+    }),
+  );
+}
+
 /** Makes a string match itself in a `u` regular expression, outside brackets. */
 export function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");

@@ -1,4 +1,6 @@
+import type { Readings } from "./differences.ts";
 import { describeFault, isPhonetic, readGivenPhonemes } from "./given-phonemes.ts";
+import { type Sentence, splitSentences } from "./sentences.ts";
 
 /** `[word](/phonemes/)` in a text. Places are of UTF-16 code units. */
 export interface InlinePhonemes {
@@ -41,4 +43,33 @@ export function inlineFault(text: string): string | null {
     if ("why" in read) return describeFault(read, Array.from(text.slice(0, writtenFrom)).length);
   }
   return null;
+}
+
+/** The sentences of a text, none of which ends inside of `[a word. With marks](/phonemes/)`. */
+export function spokenSentences(text: string, readings: Readings): readonly Sentence[] {
+  const sentences = splitSentences(text, readings);
+  const whole = text.includes("](/") ? inlinePhonemes(text) : [];
+  if (whole.length === 0) return sentences;
+  const joined: Sentence[] = [];
+  let start = 0;
+  let end = 0;
+  for (const sentence of sentences) {
+    const isCut = whole.some(({ from, to }) => from < end && end < to);
+    if (!isCut) start = sentence.from;
+    end = sentence.from + sentence.text.length;
+    if (isCut) joined.pop();
+    joined.push({ ...sentence, text: text.slice(start, end), from: start });
+  }
+  return joined;
+}
+
+/** A text with the word alone in place of each `[word](/phonemes/)`. */
+export function withoutPhonemes(text: string): string {
+  let plain = "";
+  let at = 0;
+  for (const { from, to, word } of inlinePhonemes(text)) {
+    plain += text.slice(at, from) + word;
+    at = to;
+  }
+  return plain + text.slice(at);
 }

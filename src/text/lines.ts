@@ -1,4 +1,4 @@
-import { isSpaceCode } from "./characters.ts";
+import { strip } from "./characters.ts";
 
 /** Lines are wrapped by hand or by a mail program at 60 to 100 characters mostly; shorter ones were meant as they are. */
 const MIN_WRAPPED_CHARS = 58;
@@ -17,41 +17,33 @@ export function withoutWraps(text: string): string {
   if (!text.includes("\n")) return text;
   const lines = text.split("\n");
   let joined = lines[0] ?? "";
-  let widest = widthOf(lines, 0);
+  let maxWidth = widthOf(lines, 0);
   for (let i = 1; i < lines.length; i++) {
-    const before = trimmed(lines[i - 1] ?? "");
+    const before = strip(lines[i - 1] ?? "");
     const line = lines[i] ?? "";
-    if (before === "") widest = widthOf(lines, i);
-    joined += (isWrapped(before, trimmed(line), widest) ? " " : "\n") + line;
+    if (before === "") maxWidth = widthOf(lines, i);
+    joined += (isWrapped(before, strip(line), maxWidth) ? " " : "\n") + line;
   }
   return joined;
 }
 
-function isWrapped(before: string, line: string, widest: number): boolean {
+function isWrapped(before: string, line: string, maxWidth: number): boolean {
   if (before === "" || line === "" || OWN_LINE.test(line) || ENDS_LINE.test(before)) return false;
   const isFull = before.length >= MIN_WRAPPED_CHARS / 2 || before.endsWith(",");
   if (isFull && SMALL.test(line.slice(0, 12)) && !/[.!?…]["”’')]?$/u.test(before)) return true;
-  if (widest < MIN_WRAPPED_CHARS || widest > MAX_WRAPPED_CHARS) return false;
+  if (maxWidth < MIN_WRAPPED_CHARS || maxWidth > MAX_WRAPPED_CHARS) return false;
   const word = line.indexOf(" ");
   const needed = before.length + 1 + (word < 0 ? line.length : word);
-  return needed > widest;
+  return needed > maxWidth;
 }
 
 /** The longest line of the paragraph that begins with a line. */
 function widthOf(lines: readonly string[], start: number): number {
-  let widest = 0;
+  let maxWidth = 0;
   for (let i = start; i < lines.length; i++) {
-    const { length } = trimmed(lines[i] ?? "");
+    const { length } = strip(lines[i] ?? "");
     if (length === 0) break;
-    widest = Math.max(widest, length);
+    maxWidth = Math.max(maxWidth, length);
   }
-  return widest;
-}
-
-function trimmed(line: string): string {
-  let end = line.length;
-  while (end > 0 && isSpaceCode(line.charCodeAt(end - 1))) end--;
-  let start = 0;
-  while (start < end && isSpaceCode(line.charCodeAt(start))) start++;
-  return line.slice(start, end);
+  return maxWidth;
 }

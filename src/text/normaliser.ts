@@ -1,9 +1,9 @@
 import { isSpaceCode, SPACE } from "./characters.ts";
 import type { DifferenceId } from "./differences.ts";
+import { type IsListed, withoutShouting } from "./kinds/capitals.ts";
 import { createClassifier } from "./kinds/classifier.ts";
-import { light } from "./kinds/light.ts";
+import { withRanges } from "./kinds/kind.ts";
 import { withoutMarkup } from "./kinds/markup.ts";
-import { type IsListed, withoutShouting } from "./kinds/shouting.ts";
 import { createReferenceRewriting } from "./reference/rewrite.ts";
 import type { NormaliserTables } from "./tables.ts";
 import type { Traced } from "./traced.ts";
@@ -15,9 +15,9 @@ const SQUARED = /[\u3371-\u33df]/gu;
 const BEHEADED = /(?<![a-z\d])['‘](?=(?:tis|twas|twere|twill|twould)(?![a-z']))/giu;
 const SPACES = new RegExp(`[${SPACE}]+`, "gu");
 /** Two or three hyphens within a sentence are the typewriter's dash: "left--or so I thought". */
-const TYPED_DASH = light(/(?<=[\p{L}\p{N}.,!?'"”’)])-{2,3}(?=["“”'‘(]?[\p{L}\p{Co}])/gu);
+const TYPED_DASH = withRanges(/(?<=[\p{L}\p{N}.,!?'"”’)])-{2,3}(?=["“”'‘(]?[\p{L}\p{Co}])/gu);
 /** "I was--" she said. */
-const BROKEN_OFF = light(/(?<=\p{L}{2})-{2,3}(?=["”'’]?(?: |$))/gu);
+const BROKEN_OFF = withRanges(/(?<=\p{L}{2})-{2,3}(?=["”'’]?(?: |$))/gu);
 /** "1914--1918": the printer's hyphens for a range. */
 const TYPED_RANGE = /(?<=\d)--(?=\d)/g;
 const SPACED_HYPHEN = /(?<=[^\s-]) --? (?=[^\s-])/g;

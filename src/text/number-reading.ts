@@ -34,7 +34,7 @@ export function createNumberReading(
   words: Pick<Words, "look">,
   differences: ReadonlySet<DifferenceId>,
 ): NumberReading {
-  const longest = differences.has("long-digits-one-by-one") ? MAX_COUNTED_DIGITS : MAX_NAMED_DIGITS;
+  const maxDigits = differences.has("long-digits-one-by-one") ? MAX_COUNTED_DIGITS : MAX_NAMED_DIGITS;
   return { isNumber, read };
 
   function isNumber(word: string, head: boolean): boolean {
@@ -111,11 +111,11 @@ export function createNumberReading(
   }
 
   function named(digits: string, write: (value: bigint) => string): string {
-    return digits.length > longest ? digitNames(digits) : write(parseInteger(digits));
+    return digits.length > maxDigits ? digitNames(digits) : write(parseInteger(digits));
   }
 
   function decimal(digits: string): string {
-    if (digits.length <= longest) return decimalWords(digits);
+    if (digits.length <= maxDigits) return decimalWords(digits);
     const [whole = "", fraction = ""] = digits.split(".");
     return fraction === ""
       ? named(whole, cardinal)

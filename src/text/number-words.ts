@@ -19,6 +19,16 @@ const ORDINALS = new Map([
   ["twelve", "twelfth"],
 ]);
 
+const ROMAN_VALUES: ReadonlyMap<string, number> = new Map([
+  ["I", 1],
+  ["V", 5],
+  ["X", 10],
+  ["L", 50],
+  ["C", 100],
+  ["D", 500],
+  ["M", 1000],
+]);
+
 /** Numbers of more digits than this have no scale word left and are said digit by digit. */
 export const MAX_NAMED_DIGITS = SCALES.length * 3;
 
@@ -78,6 +88,16 @@ export function decimalWords(text: string): string {
 /** "307" → "three zero seven". */
 export function digitNames(digits: string): string {
   return Array.from(digits, (digit) => ONES[digitValue(digit)] ?? "").join(" ");
+}
+
+/** "XIV" → 14. What is no letter of Roman numerals counts as nothing. */
+export function romanValue(numeral: string): number {
+  let value = 0;
+  for (let i = 0; i < numeral.length; i++) {
+    const here = ROMAN_VALUES.get(numeral.charAt(i)) ?? 0;
+    value += here < (ROMAN_VALUES.get(numeral.charAt(i + 1)) ?? 0) ? -here : here;
+  }
+  return value;
 }
 
 function withoutTrailingZeros(digits: string): string {

@@ -32,6 +32,17 @@ export function splitClauses(phonemes: string, limit = 400, hardLimit = Number.P
   return clauses.flatMap((long) => cut(long, hardLimit));
 }
 
+/**
+ * The phonemes of a sentence with the mark that ends it, where its reading has lost it to an abbreviation ("5 p.m."):
+ * without a mark the voice does not fall.
+ */
+export function withClosingStop(phonemes: string, sentence: string): string {
+  if (phonemes === "") return "";
+  const mark = lastBeforeClosing(sentence);
+  const spoken = lastBeforeClosing(phonemes);
+  return ".!?…".includes(mark) && !";:,.!?—…".includes(spoken) ? phonemes + mark : phonemes;
+}
+
 function partsOf(phonemes: string): string[] {
   const parts: string[] = [];
   let start = 0;
@@ -56,4 +67,12 @@ function cut(clause: string, limit: number): string[] {
   }
   if (rest !== "") pieces.push(rest);
   return pieces;
+}
+
+/** The last character that is neither a space nor a closing quote or bracket. */
+function lastBeforeClosing(text: string): string {
+  let end = text.length;
+  while (end > 0 && (isSpaceCode(text.charCodeAt(end - 1)) || "\"”’')]".includes(text.charAt(end - 1))))
+    end--;
+  return text.charAt(Math.max(0, end - 1));
 }

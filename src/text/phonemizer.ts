@@ -1,17 +1,17 @@
+import { LruCache } from "../collections/lru-cache.ts";
 import { createAnalysis, spanOf } from "./analysis.ts";
 import { strip } from "./characters.ts";
-import type { Following } from "./dictionary.ts";
-import { isListed } from "./dictionary.ts";
+import { type Following, isListed } from "./dictionary.ts";
 import { differencesOf, type Readings } from "./differences.ts";
 import { markGivenWords } from "./given-words.ts";
 import { createHeteronyms } from "./heteronyms.ts";
+import { spokenSentences } from "./inline-phonemes.ts";
 import { createLexicon, type LexicalWord } from "./lexicon.ts";
 import { createNormaliser } from "./normaliser.ts";
 import { createOwnWords, type OwnWord, type OwnWords } from "./own-words.ts";
 import { splitClauses } from "./phoneme-ids.ts";
 import { readUnits } from "./reader.ts";
 import { Sources } from "./sources.ts";
-import { spokenSentences } from "./spoken-sentences.ts";
 import { withStress } from "./stress.ts";
 import { withS } from "./suffixes.ts";
 import type { TextTables } from "./tables.ts";
@@ -79,7 +79,7 @@ export function createPhonemizer(
   const lexicon = createLexicon(tables, differences, knowsMore ? tables.names : NO_NAMES);
   const always = ownWords.length > 0 ? [createOwnWords(ownWords)] : [];
   const signGap = differences.has("signs-said-apart") ? " " : "";
-  const remembered = new Map<string, string>();
+  const remembered = new LruCache<string>(rememberedWords);
 
   return {
     read: async (sentence, words) => (await readTraced(sentence, words)).phonemes,
@@ -110,7 +110,7 @@ export function createPhonemizer(
     const known = new Map<string, string>();
     const missing = new Set<string>();
     const readWord = (word: string): string => {
-      const answer = known.get(word) ?? recall(word);
+      const answer = known.get(word) ?? remembered.get(word);
       if (answer === undefined) missing.add(word);
       else known.set(word, answer);
       return answer ?? "";
@@ -132,17 +132,6 @@ export function createPhonemizer(
     const ids = characterIds(takesGiven ? inKnownLetters(word, alphabet) : word, alphabet);
     const phonemes = ids.length === 0 ? "" : decodePhonemes(await unknownWords(ids), alphabet);
     remembered.set(word, phonemes);
-    if (remembered.size > rememberedWords) remembered.delete(remembered.keys().next().value ?? "");
-    return phonemes;
-  }
-
-  /** A word's reading moves to the young end, so that the oldest unused one is forgotten first. */
-  function recall(word: string): string | undefined {
-    const phonemes = remembered.get(word);
-    if (phonemes !== undefined) {
-      remembered.delete(word);
-      remembered.set(word, phonemes);
-    }
     return phonemes;
   }
 }

@@ -1,8 +1,7 @@
 import { isGroup, type Piece, type Unit } from "./analysis.ts";
 import type { Following } from "./dictionary.ts";
-import { groupStress } from "./group-stress.ts";
 import type { LexicalWord, Lexicon } from "./lexicon.ts";
-import { CONSONANTS, VOWELS } from "./stress.ts";
+import { CONSONANTS, PRIMARY, stressWeight, VOWELS, withStress } from "./stress.ts";
 
 /** The phonemes of a text that the lexicon does not know; "" where nothing can be said of it. */
 export type UnknownReading = (text: string) => string;
@@ -10,10 +9,10 @@ export type UnknownReading = (text: string) => string;
 const STOPS = ";:,.!?—…";
 const JUNK = /^[',\-._‘’/]*$/;
 /** The dictionaries' longest entries have seven pieces ("will-o'-the-wisp"), initials may have more. */
-const WIDEST_WINDOW = 24;
+const MAX_WINDOW = 24;
 /** A group of more pieces is no word: looking at fewer of them at once keeps odd texts cheap. */
-const LARGEST_USUAL_GROUP = 48;
-const WIDEST_IN_LARGE_GROUP = 3;
+const MAX_USUAL_GROUP = 48;
+const MAX_WINDOW_IN_LARGE_GROUP = 3;
 
 /**
  * Reads the units of a sentence, each with the space behind it, from the end to the beginning, because some words ("the",
@@ -36,9 +35,9 @@ export function readUnits(units: readonly Unit[], lexicon: Lexicon, unknown: Unk
   /** The longest known word that ends the group, then the longest before it, and so on; all of it, or none. */
   function readGroup(pieces: readonly Piece[]): string {
     const read: string[] = new Array(pieces.length).fill("");
-    const widest = pieces.length > LARGEST_USUAL_GROUP ? WIDEST_IN_LARGE_GROUP : WIDEST_WINDOW;
+    const maxWindow = pieces.length > MAX_USUAL_GROUP ? MAX_WINDOW_IN_LARGE_GROUP : MAX_WINDOW;
     for (let right = pieces.length; right > 0; ) {
-      let left = Math.max(0, right - widest);
+      let left = Math.max(0, right - maxWindow);
       for (; left < right; left++) {
         const word = merged(pieces.slice(left, right));
         const phonemes = lexicon.read(word, following);
@@ -55,6 +54,38 @@ export function readUnits(units: readonly Unit[], lexicon: Lexicon, unknown: Unk
     }
     return groupStress(pieces, read);
   }
+}
+
+const NOT_COUNTED = "',-._‘’/";
+
+/**
+ * Joins the phonemes of a group's pieces (`read`, "" for silent ones). Pieces of one kind are one word, in which the
+ * lighter half of the stressed ones gives way; letters beside digits or marks are words apart.
+ */
+function groupStress(pieces: readonly Piece[], read: readonly string[]): string {
+  const text = pieces.map((piece) => piece.text).join("");
+  if (isSpaced(text)) return read.filter((phonemes) => phonemes !== "").join(" ");
+  const spoken = read.flatMap((phonemes, index) =>
+    phonemes === "" ? [] : [{ index, stressed: phonemes.includes(PRIMARY), weight: stressWeight(phonemes) }],
+  );
+  const lowered = new Set<number>();
+  const [, second] = spoken;
+  if (
+    spoken.length === 2 &&
+    second !== undefined &&
+    Array.from(pieces[spoken[0]!.index]!.text).length === 1
+  ) {
+    lowered.add(second.index);
+  } else if (spoken.length >= 2) {
+    const stressed = spoken.filter((piece) => piece.stressed).length;
+    if (stressed > Math.floor((spoken.length + 1) / 2)) {
+      spoken.sort(
+        (a, b) => Number(a.stressed) - Number(b.stressed) || a.weight - b.weight || a.index - b.index,
+      );
+      for (const piece of spoken.slice(0, Math.floor(spoken.length / 2))) lowered.add(piece.index);
+    }
+  }
+  return read.map((phonemes, index) => (lowered.has(index) ? withStress(phonemes, -0.5) : phonemes)).join("");
 }
 
 function lexical(piece: Piece): LexicalWord {
@@ -95,4 +126,14 @@ function followingOf(phonemes: string, text: string, tag: string, following: Fol
     break;
   }
   return { sound, to };
+}
+
+function isSpaced(text: string): boolean {
+  const kinds = new Set<"letter" | "digit" | "other">();
+  for (const character of text) {
+    if (character === " " || character === "/") return true;
+    if (NOT_COUNTED.includes(character)) continue;
+    kinds.add(/\p{L}/u.test(character) ? "letter" : /[0-9]/.test(character) ? "digit" : "other");
+  }
+  return kinds.size > 1;
 }

@@ -1,9 +1,8 @@
-import { isLower, isSpaceCode, isUpper, strip } from "./characters.ts";
+import { isLower, isSpaceCode, isUpper, strip, wordSet } from "./characters.ts";
 import { differencesOf, type Readings } from "./differences.ts";
-import { isBook, VERSE_AHEAD } from "./kinds/books.ts";
 import { SHORT_DAYS, SHORT_MONTHS } from "./kinds/calendar.ts";
-import { isSaidBehind, NUMBERED } from "./kinds/numbered.ts";
-import { isCounted } from "./kinds/things.ts";
+import { isCounted, isSaidBehind, NUMBERED } from "./kinds/number-context.ts";
+import { isBook, VERSE_AHEAD } from "./kinds/verses.ts";
 import { withoutWraps } from "./lines.ts";
 
 export interface Sentence {
@@ -17,10 +16,8 @@ export interface Sentence {
 }
 
 /** Words whose full stop ends no sentence: they stand before a name. */
-export const TITLES: ReadonlySet<string> = new Set(
-  "Mr Mrs Ms Dr Prof St Mt Ft Gen Gov Sen Rep Capt Lt Col Sgt Cmdr Rev Hon Pres Supt Cpl Maj Adm Fr Msgr".split(
-    " ",
-  ),
+export const TITLES = wordSet(
+  "Mr Mrs Ms Dr Prof St Mt Ft Gen Gov Sen Rep Capt Lt Col Sgt Cmdr Rev Hon Pres Supt Cpl Maj Adm Fr Msgr",
 );
 const BEFORE_A_NUMBER: ReadonlySet<string> = new Set([
   ...(
@@ -33,11 +30,9 @@ const BEFORE_A_NUMBER: ReadonlySet<string> = new Set([
 ]);
 const BEFORE_A_MONTH: ReadonlySet<string> = new Set(SHORT_DAYS);
 const MONTH_AHEAD = new RegExp(`^(?:May|${SHORT_MONTHS.join("|")})`);
-const BEFORE_ANYTHING: ReadonlySet<string> = new Set(
-  "vs e.g i.e cf viz w.r.t v a.k.a approx incl Brig".split(" "),
-);
+const BEFORE_ANYTHING = wordSet("vs e.g i.e cf viz w.r.t v a.k.a approx incl Brig");
 /** Before a number only where a sentence begins: "Max. 4 people", but "I met Max. 4 came". */
-const BEGINS_BEFORE_A_NUMBER: ReadonlySet<string> = new Set("Max Min Avg Approx Est Temp Qty".split(" "));
+const BEGINS_BEFORE_A_NUMBER = wordSet("Max Min Avg Approx Est Temp Qty");
 const BEGINNING = /(?:^|[.!?:;•(] ?)$/;
 /** Streets: a sentence may end behind them, which "St. Mary" and "Dr. King" cannot. */
 const AFTER_A_NAME = /(?:\p{Lu}[\p{L}']+|\d(?:st|nd|rd|th)) $/u;
@@ -54,15 +49,13 @@ const ZONE_OR_DAY = new RegExp(
   `^(?:[-–—&]|[ECMP][SD]?T\\b|UTC|GMT|Eastern|Central|Mountain|Pacific|${[...SHORT_DAYS, ...SHORT_MONTHS].join("|")})`,
 );
 /** After a company's or a family's "Inc." or "Jr.", as after initials. */
-const AFTER_NAMES: ReadonlySet<string> = new Set("Inc Co Corp Ltd Jr Sr Bros".split(" "));
+const AFTER_NAMES = wordSet("Inc Co Corp Ltd Jr Sr Bros");
 /** After "U.S." or "Inc.", a sentence goes on unless one of these follows. */
-const USUAL_BEGINNINGS: ReadonlySet<string> = new Set(
-  (
-    "The A An I He She It We You They This That These Those There Then Here His Her Its Our Your Their My And But " +
+const USUAL_BEGINNINGS = wordSet(
+  "The A An I He She It We You They This That These Those There Then Here His Her Its Our Your Their My And But " +
     "So Or If When While Who What Where Why How Is Are Was Were Do Does Did Can Could Will Would Should In On At " +
     "Keep Turn Take Go Continue Merge Stay Head Make Follow Walk Drive Cross Use Exit Arrive Today Yesterday Tomorrow " +
-    "After Before Because Since Yes No Not Now Please Let For From As By With To"
-  ).split(" "),
+    "After Before Because Since Yes No Not Now Please Let For From As By With To",
 );
 /** "10 lb. 4 oz.": a unit and the smaller one. */
 const UNIT_WITH_STOP = /^(?:lbs?|ft|hrs?|yds?|gal|mins?|oz|secs?|qts?|tbsps?|tsps?|mi|in)$/;

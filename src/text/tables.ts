@@ -4,8 +4,8 @@ import { basename, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { type HeteronymTable, parseHeteronyms } from "./heteronym-table.ts";
+import { parsePronunciations } from "./own-words.ts";
 import { packTables, voiceFingerprint } from "./pack-tables.ts";
-import { parsePronunciations } from "./pronunciations.ts";
 import type { StringTable } from "./string-table.ts";
 import { readContainer, type TableContainer } from "./table-container.ts";
 
@@ -53,7 +53,7 @@ export interface UnknownWordAlphabet {
   readonly input: ReadonlyMap<string, number>;
   readonly output: readonly string[];
   /** Characters that the network takes at most. */
-  readonly longest: number;
+  readonly maxChars: number;
 }
 
 /** All data of the text side. May be sent to another thread: what is big is shared there, not copied. */
@@ -188,7 +188,7 @@ function tablesOf(container: TableContainer): Omit<TextTables, keyof OwnTables> 
     unknownWords: {
       input: new Map(meta.unknownWords.in.map((character, index) => [character, index + 1])),
       output: meta.unknownWords.out,
-      longest: meta.unknownWords.maxlen,
+      maxChars: meta.unknownWords.maxlen,
     },
     vocabulary: mapOf(meta.vocabulary),
   };

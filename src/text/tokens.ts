@@ -1,5 +1,5 @@
 import { ICONS, prefixLength, QUOTES, suffixLength } from "./affixes.ts";
-import { LETTER, SPACE, WORD, WORD_LETTER } from "./characters.ts";
+import { DIGIT, LETTER, SPACE, WORD, WORD_LETTER } from "./characters.ts";
 
 /** A word, mark or part of a word, as the tagger sees it. */
 export interface Token {
@@ -43,9 +43,9 @@ const ADDRESS = new RegExp(
  * slashes and the like inside; `exceptions` (contractions, "Mr.", "10am") are cut as they say.
  */
 export function createTokeniser(exceptions: ReadonlyMap<string, readonly string[]>): Tokeniser {
-  const longest = Math.max(...Array.from(exceptions.keys(), (key) => key.length));
+  const maxChars = Math.max(...Array.from(exceptions.keys(), (key) => key.length));
   const exception = (text: string, start: number, end: number): readonly string[] | undefined =>
-    end - start > longest || end <= start ? undefined : exceptions.get(text.slice(start, end));
+    end - start > maxChars || end <= start ? undefined : exceptions.get(text.slice(start, end));
 
   return (text) => {
     const tokens: Token[] = [];
@@ -113,8 +113,51 @@ export function createTokeniser(exceptions: ReadonlyMap<string, readonly string[
   }
 
   function exceptionOf(text: string): readonly string[] | undefined {
-    return text.length > longest ? undefined : exceptions.get(text);
+    return text.length > maxChars ? undefined : exceptions.get(text);
   }
+}
+
+const DOUBLE: ReadonlySet<string> = new Set(['"', "“", "”", "„", "«", "»"]);
+const OPENS_AFTER: ReadonlySet<string> = new Set(["(", "[", "{", "—", "–", "-", "/", "'", "‘"]);
+
+/**
+ * Tags for double quotes, which the tagger was never taught: "``" where one opens, "''" where one closes, else
+ * nothing. A straight quote opens where a word begins, and closes where one ends.
+ */
+export function markQuotes(tokens: readonly Token[]): (string | null)[] {
+  return tokens.map((token, index) => {
+    if (!DOUBLE.has(token.text)) return null;
+    if (token.text === "“" || token.text === "„" || token.text === "«") return "``";
+    if (token.text === "”" || token.text === "»") return "''";
+    const before = tokens[index - 1];
+    const begins = before === undefined || before.spaceAfter || OPENS_AFTER.has(before.text);
+    return begins && !token.spaceAfter ? "``" : "''";
+  });
+}
+
+const V = `[${WORD_LETTER}]`;
+const D = `[${DIGIT}]`;
+const APOSTROPHE = "['‘’]";
+
+const SUB_TOKEN = new RegExp(
+  [
+    `^${APOSTROPHE}+`,
+    `[${CAPITAL}](?=[${CAPITAL}][${SMALL}])`,
+    `(?:^-)?(?:${D}?[,.]?${D})+`,
+    "[\\-_]+",
+    `${APOSTROPHE}{2,}`,
+    `${V}*?(?:${APOSTROPHE}${V})*?[${SMALL}](?=[${CAPITAL}])`,
+    `${V}+(?:${APOSTROPHE}${V})*`,
+    `[^${WORD}\\-'‘’]`,
+    `${APOSTROPHE}+$`,
+  ].join("|"),
+  "gu",
+);
+const WHOLE = /^[a-z]+$/;
+
+/** Cuts a token where letters, digits, marks and inner capitals meet: "iPhone" → i Phone, "A113" → A 113. */
+export function subTokens(token: string): readonly string[] {
+  return WHOLE.test(token) ? [token] : (token.match(SUB_TOKEN) ?? []);
 }
 
 function splitInside(text: string): string[] {

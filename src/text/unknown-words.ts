@@ -61,7 +61,7 @@ export function characterIds(word: string, alphabet: UnknownWordAlphabet): numbe
   const ids: number[] = [];
   for (const character of word) {
     const id = alphabet.input.get(character);
-    if (id !== undefined && ids.length < alphabet.longest) ids.push(id);
+    if (id !== undefined && ids.length < alphabet.maxChars) ids.push(id);
   }
   return ids;
 }

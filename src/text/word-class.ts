@@ -3,11 +3,15 @@ import {
   isAfterTo,
   isBareCommand,
   isCommand,
+  isCommanded,
+  isHeadNoun,
+  isNoun,
+  isObjectComplement,
+  isPluralVerb,
   isSecondCommand,
   isSureInfinitive,
-} from "./command-evidence.ts";
-import { isCommanded, isHeadNoun, isNoun, isObjectComplement } from "./noun-evidence.ts";
-import { isPluralVerb, isThirdPerson } from "./subject-evidence.ts";
+  isThirdPerson,
+} from "./verb-or-noun.ts";
 import { isVerb, type TaggedWords } from "./word-context.ts";
 
 /** A word that may be verb or noun, in its sentence. */

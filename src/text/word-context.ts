@@ -1,28 +1,27 @@
+import { wordSet } from "./characters.ts";
 /** The words of a sentence in small letters with straight apostrophes, and their parts of speech (Penn Treebank). */
 export interface TaggedWords {
   readonly words: readonly string[];
   readonly tags: readonly string[];
 }
 
-const MODALS: ReadonlySet<string> = setOf("will would can could may might must shall should 'll wo ca sha");
-const BEFORE_BARE_VERB: ReadonlySet<string> = setOf("cannot gonna please");
-const DO: ReadonlySet<string> = setOf("do does did");
-const HAVE: ReadonlySet<string> = setOf("have has had having 've");
-const BE: ReadonlySet<string> = setOf("am is are was were be been being 'm 're get gets got getting gotten");
+const MODALS = wordSet("will would can could may might must shall should 'll wo ca sha");
+const BEFORE_BARE_VERB = wordSet("cannot gonna please");
+const DO = wordSet("do does did");
+const HAVE = wordSet("have has had having 've");
+const BE = wordSet("am is are was were be been being 'm 're get gets got getting gotten");
 /** Verbs whose object does something: "let me read". */
-const CAUSES: ReadonlySet<string> = setOf("let make makes made help helps helped hear heard watch watched");
+const CAUSES = wordSet("let make makes made help helps helped hear heard watch watched");
 /** What may stand between an auxiliary and its verb besides adverbs. */
-const BETWEEN: ReadonlySet<string> = setOf("n't not all both each just never ever already");
-const SUBJECTS: ReadonlySet<string> = setOf(
+const BETWEEN = wordSet("n't not all both each just never ever already");
+const SUBJECTS = wordSet(
   "anyone anybody everyone everybody someone somebody nobody nothing anything everything something",
 );
 const OBJECT_OR_SUBJECT = /^(?:PRP|NNP)$/;
 const NOUN_PHRASE = /^(?:DT|PRP\$|JJ|JJR|JJS|NN|NNS|NNP|NNPS|CD|POS)$/;
 const FINITE = /^(?:VBZ|VBP|VBD|MD)$/;
 const CLAUSE_EDGE = /^(?:[,.:;]|-LRB-|-RRB-|WRB|WP|WDT)$/;
-const SUBORDINATES: ReadonlySet<string> = setOf(
-  "that because if while although since though unless until as",
-);
+const SUBORDINATES = wordSet("that because if while although since though unless until as");
 const MAX_SUBJECT_WORDS = 4;
 
 /** Whether a bare verb is due at a place: after "to", an auxiliary, "please", or an auxiliary and its subject. */
@@ -115,8 +114,4 @@ function opens({ words, tags }: TaggedWords, at: number): boolean {
   if (at <= 0) return at === 0;
   const before = words[at] === "n't" ? at - 2 : at - 1;
   return before < 0 || /^(?:W.*|CC|[,:]|``)$/.test(tags[before] ?? "");
-}
-
-function setOf(words: string): ReadonlySet<string> {
-  return new Set(words.split(" "));
 }

@@ -1,5 +1,19 @@
 import { parentPort } from "node:worker_threads";
-import type { Answer, Order } from "./protocol.ts";
+import { guardOf, type NativeGate } from "./native-gate.ts";
+
+/** A call as it crosses into the thread. */
+export interface Order {
+  readonly id: number;
+  readonly operation: string;
+  readonly parameters: readonly unknown[];
+  /** Entered for this call, which may run native code; `null` where it runs none. */
+  readonly gate: NativeGate | null;
+}
+
+/** Its answer: what the operation returned, or what it threw, as {@link answerCalls} was told to put it. */
+export type Answer =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly thrown: unknown };
 
 /**
  * The far side of `ThreadCalls`: carries out one call after the other.
@@ -13,15 +27,14 @@ export function answerCalls(
   toWire: (thrown: unknown) => unknown,
   transferOf: (value: unknown) => ArrayBuffer[] = () => [],
 ): void {
-  parentPort?.on("message", ({ id, operation, parameters }: Order) => {
-    const give = (value: unknown): void => {
-      const answer: Answer = { id, value };
-      parentPort?.postMessage(answer, transferOf(value));
+  parentPort?.on("message", ({ id, operation, parameters, gate }: Order) => {
+    const answer = (answered: Answer, transfer: ArrayBuffer[]): void => {
+      // A thread that was given up meanwhile ends here.
+      if (gate !== null) guardOf(gate, () => process.exit(1)).leave();
+      parentPort?.postMessage(answered, transfer);
     };
-    const refuse = (thrown: unknown): void => {
-      const answer: Answer = { id, thrown: toWire(thrown) };
-      parentPort?.postMessage(answer);
-    };
+    const give = (value: unknown): void => answer({ id, value }, transferOf(value));
+    const refuse = (thrown: unknown): void => answer({ id, thrown: toWire(thrown) }, []);
     let value: unknown;
     try {
       value = operations[operation]!(...(parameters as never[]));

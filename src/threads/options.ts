@@ -6,13 +6,16 @@ export interface ThreadCallsOptions {
   readonly name: string;
   /** Starts a thread that answers by `answerCalls`. Called at the first call, and again after a thread has ended. */
   readonly start: () => Worker;
-  /** Calls that may wait for the one that is being carried out; one more is refused. */
-  readonly queueDepth: number;
+  /**
+   * Calls that may wait for the one that is being carried out; one more is refused. None is unless told: then whoever
+   * calls was let in elsewhere, and waited for that where keys take turns.
+   */
+  readonly queueDepth?: number;
   /** Longest that one call may be carried out, in milliseconds, before its thread is given up. */
   readonly deadlineMs: number;
   /**
    * Whether calls run in native code, some of which takes the process down when its thread is ended in the middle of
-   * it. A thread that is given up is then left alone until it answers.
+   * it. A thread that is given up is then left alone until its call is over.
    */
   readonly isNative?: boolean;
   /** A thread that has had nothing to do for this long, in milliseconds, is let go. Kept for good unless told. */

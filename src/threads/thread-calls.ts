@@ -1,10 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { Worker } from "node:worker_threads";
+import type { Answer, Order } from "./answer-calls.ts";
+import { enterFor } from "./native-gate.ts";
 import type { CallOptions, ThreadCallsOptions } from "./options.ts";
-import type { Answer, Order } from "./protocol.ts";
 import { ThreadError } from "./thread-error.ts";
-
-export type { CallOptions, ThreadCallsOptions };
+import { type GuardedThread, ThreadGroup } from "./thread-group.ts";
 
 interface Call {
   readonly operation: string;
@@ -18,8 +17,6 @@ interface Call {
   reject(error: unknown): void;
 }
 
-/** Threads given up that have not ended, beyond which no further one is started. */
-const MAX_LOST = 4;
 /** How long after a failure the probe is made first, in milliseconds; it doubles up to the longest. */
 const PROBE_MS = 250;
 const MAX_PROBE_MS = 8_000;
@@ -33,11 +30,11 @@ export class ThreadCalls {
   readonly #options: ThreadCallsOptions;
   readonly #waiting: Call[] = [];
   #running: Call | null = null;
-  #worker: Worker | null = null;
+  readonly #threads: ThreadGroup;
+  #thread: GuardedThread | null = null;
   #deadline: NodeJS.Timeout | undefined;
   #idle: NodeJS.Timeout | undefined;
   #lastId = 0;
-  #lost = 0;
   #hasFailed = false;
   #isProbing = false;
   #isClosed = false;
@@ -46,6 +43,7 @@ export class ThreadCalls {
 
   constructor(options: ThreadCallsOptions) {
     this.#options = options;
+    this.#threads = new ThreadGroup({ isNative: options.isNative ?? false });
   }
 
   /** False from a failure of the thread until the next answer. */
@@ -55,10 +53,11 @@ export class ThreadCalls {
 
   async call(operation: string, parameters: readonly unknown[], options: CallOptions = {}): Promise<unknown> {
     const { signal, transfer = [], repeatable = false, isLast = false, rank = 0 } = options;
+    const { queueDepth = Number.POSITIVE_INFINITY } = this.#options;
     const { deadlineMs = this.#options.deadlineMs } = options;
     signal?.throwIfAborted();
     if (this.#isClosed) throw this.#error("closed", "is closed");
-    if (this.#waiting.length >= this.#options.queueDepth) throw this.#error("full", "has too much to do");
+    if (this.#waiting.length >= queueDepth) throw this.#error("full", "has too much to do");
     let call: Call | undefined;
     const onAbort = (): void => {
       const at = this.#waiting.indexOf(call!);
@@ -89,7 +88,7 @@ export class ThreadCalls {
    * nothing to be done.
    */
   tell(operation: string, parameters: readonly unknown[], isLast = false): void {
-    if (this.#worker === null || this.#isClosed) return;
+    if (this.#thread === null || this.#isClosed) return;
     const nobody = (): void => {};
     const rest = { transfer: [], deadlineMs: this.#options.deadlineMs, rank: 0, triesLeft: 1 };
     this.#waiting.push({ operation, parameters, isLast, ...rest, resolve: nobody, reject: nobody });
@@ -106,14 +105,14 @@ export class ThreadCalls {
     const running = this.#running;
     if (running !== null && this.#options.isNative === true) await settled(running);
     else this.#take()?.reject(this.#error("closed", "is closed"));
-    const worker = this.#worker;
-    this.#worker = null;
-    await worker?.terminate();
+    const thread = this.#thread;
+    this.#letGo();
+    await thread?.exited;
   }
 
   #next(): void {
     if (this.#running !== null || this.#waiting.length === 0) return;
-    if (this.#worker === null && this.#lost >= MAX_LOST) {
+    if (this.#thread === null && this.#threads.isFull) {
       this.#waiting.shift()!.reject(this.#error("late", "hangs, and so do those before it"));
       this.#next();
       return;
@@ -124,17 +123,20 @@ export class ThreadCalls {
     call.triesLeft -= 1;
     const id = ++this.#lastId;
     try {
-      this.#worker ??= this.#started();
+      this.#thread ??= this.#started();
     } catch (error) {
       // The machine has no room for one more.
       this.#fail(this.#error("ended", `cannot be started (${(error as Error).message})`, error));
       return;
     }
-    const worker = this.#worker;
-    this.#deadline = setTimeout(() => this.#giveUp(worker, call.deadlineMs), call.deadlineMs);
-    const order: Order = { id, operation: call.operation, parameters: call.parameters };
+    const thread = this.#thread;
+    this.#deadline = setTimeout(() => this.#giveUp(thread, call.deadlineMs), call.deadlineMs);
+    const gate = this.#options.isNative === true ? thread.gate : null;
+    const order: Order = { id, operation: call.operation, parameters: call.parameters, gate };
     try {
-      worker.postMessage(order, [...call.transfer]);
+      thread.post(order, call.transfer);
+      // From here on, and not from when the thread begins with it: it may still be loading what is native.
+      if (gate !== null) enterFor(gate);
     } catch (error) {
       // Parameters that cannot be cloned.
       this.#take()?.reject(error);
@@ -152,22 +154,17 @@ export class ThreadCalls {
     return this.#waiting.splice(best, 1)[0]!;
   }
 
-  #started(): Worker {
-    const worker = this.#options.start();
-    let failure: unknown = null;
-    worker.on("message", (answer: Answer) => {
-      if (this.#worker === worker && answer.id === this.#lastId) this.#settle(answer);
+  #started(): GuardedThread {
+    const thread = this.#threads.start(this.#options.start);
+    thread.onMessage((answer: Answer) => {
+      if (this.#thread === thread && answer.id === this.#lastId) this.#settle(answer);
     });
-    worker.on("error", (error) => {
-      failure = error;
+    void thread.exited.then(({ error }) => {
+      if (this.#thread !== thread) return;
+      this.#thread = null;
+      this.#fail(this.#error("ended", `died (${error?.message ?? "it ended by itself"})`, error));
     });
-    worker.once("exit", () => {
-      if (this.#worker !== worker) return;
-      this.#worker = null;
-      const why = failure instanceof Error ? failure.message : "it ended by itself";
-      this.#fail(this.#error("ended", `died (${why})`, failure));
-    });
-    return worker;
+    return thread;
   }
 
   #settle(answer: Answer): void {
@@ -189,15 +186,10 @@ export class ThreadCalls {
     this.#idle = setTimeout(() => (isKept() ? this.#becomeIdle() : this.#letGo()), idleMs).unref();
   }
 
-  /** The thread does not answer: another takes its place. It ends once it comes to itself. */
-  #giveUp(worker: Worker, deadlineMs: number): void {
-    this.#worker = null;
-    this.#lost += 1;
-    worker.once("exit", () => {
-      this.#lost -= 1;
-    });
-    if (this.#options.isNative === true) worker.once("message", () => void worker.terminate());
-    else void worker.terminate();
+  /** The thread does not answer: another takes its place. */
+  #giveUp(thread: GuardedThread, deadlineMs: number): void {
+    this.#thread = null;
+    this.#threads.giveUp(thread);
     this.#fail(this.#error("late", `did not answer within ${deadlineMs} ms`));
   }
 
@@ -231,9 +223,9 @@ export class ThreadCalls {
   }
 
   #letGo(): void {
-    const worker = this.#worker;
-    this.#worker = null;
-    void worker?.terminate();
+    const thread = this.#thread;
+    this.#thread = null;
+    thread?.end();
   }
 
   #error(problem: ThreadError["problem"], what: string, cause?: unknown): ThreadError {

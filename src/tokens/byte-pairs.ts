@@ -1,4 +1,25 @@
-import { bytesOfToken, CHARACTER_OF_BYTE } from "./byte-alphabet.ts";
+/**
+ * GPT-2's printable alphabet: each byte as one character, itself where it can be seen, else one from U+0100 on
+ * (Radford et al., "Language Models are Unsupervised Multitask Learners", 2019; `bytes_to_unicode` of its code).
+ */
+export const CHARACTER_OF_BYTE: readonly string[] = alphabet();
+
+const BYTE_OF_CHARACTER: ReadonlyMap<string, number> = new Map(
+  CHARACTER_OF_BYTE.map((character, byte) => [character, byte]),
+);
+
+/** The bytes of a token that is written in it; characters that are not in it are left out. */
+export function bytesOfToken(token: string): number[] {
+  return Array.from(token).flatMap((character) => BYTE_OF_CHARACTER.get(character) ?? []);
+}
+
+function alphabet(): string[] {
+  let unseen = 0;
+  return Array.from({ length: 256 }, (_, byte) => {
+    const isSeen = (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
+    return String.fromCodePoint(isSeen ? byte : 256 + unseen++);
+  });
+}
 
 /** Text to tokens and back. */
 export interface BytePairs {
@@ -72,12 +93,12 @@ function encodePiece(piece: string, table: PairTable): number[] {
 function paired(characters: readonly string[], { rankOf }: PairTable): readonly string[] {
   let parts = characters;
   for (;;) {
-    let lowest = Number.POSITIVE_INFINITY;
+    let minRank = Number.POSITIVE_INFINITY;
     let pair: readonly [left: string, right: string] | null = null;
     for (let at = 0; at + 1 < parts.length; at++) {
       const rank = rankOf(parts[at]!, parts[at + 1]!) ?? Number.POSITIVE_INFINITY;
-      if (rank < lowest) {
-        lowest = rank;
+      if (rank < minRank) {
+        minRank = rank;
         pair = [parts[at]!, parts[at + 1]!];
       }
     }

@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { bytesOfToken } from "./byte-alphabet.ts";
-import { type BytePairs, bytePairs, GPT2_PIECES, type PairTable } from "./byte-pairs.ts";
+import { type BytePairs, bytePairs, bytesOfToken, GPT2_PIECES, type PairTable } from "./byte-pairs.ts";
 
 /** A tokenizer that a model was published with. */
 export interface Tokenizer extends BytePairs {
@@ -11,7 +10,7 @@ export interface Tokenizer extends BytePairs {
 }
 
 /** A vocabulary of byte pairs, as the files of the hub have it. */
-export interface Vocabulary {
+interface Vocabulary {
   readonly ids: ReadonlyMap<string, number>;
   /** In the order in which they were learnt. */
   readonly merges: readonly (readonly [left: string, right: string])[];
@@ -65,7 +64,7 @@ export function tokenizerOf(vocabulary: Vocabulary): Tokenizer {
     },
     decode: pairs.decode,
     idOf: (token) => added.get(token) ?? ids.get(token),
-    maxId: [...ids.values(), ...added.values()].reduce((largest, id) => Math.max(largest, id), -1),
+    maxId: [...ids.values(), ...added.values()].reduce((max, id) => Math.max(max, id), -1),
   };
 }
 
@@ -93,8 +92,8 @@ function bothCases(letter: string): string {
 
 /** Finds each of the words; of several that begin at one place the longest. */
 function anyOf(words: readonly string[]): RegExp {
-  const longestFirst = words.toSorted((a, b) => b.length - a.length);
-  const escaped = longestFirst.map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+  const byLength = words.toSorted((a, b) => b.length - a.length);
+  const escaped = byLength.map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
   return new RegExp(`(${escaped.join("|")})`);
 }
 

@@ -1,5 +1,4 @@
-import { type Code, i32 } from "./instructions.ts";
-import { unsigned } from "./leb128.ts";
+import { type Code, i32, unsigned } from "./instructions.ts";
 
 /** What a local, a parameter or a result may be. */
 export type ValueType = "i32" | "f32" | "f64" | "v128";

@@ -1,5 +1,3 @@
-import { signed, unsigned } from "./leb128.ts";
-
 /**
  * The instructions of WebAssembly that are used here, 128-bit vectors among them (WebAssembly Core Specification 2.0,
  * chapter 5: the numbers are its opcodes). An expression is the code that leaves one value on the stack. WebAssembly's
@@ -162,3 +160,15 @@ export const i32x4 = {
   add: simdBinary(0xae),
   mul: simdBinary(0xb5),
 };
+
+/** LEB128 of a number that is not negative: how WebAssembly writes counts and addresses. */
+export function unsigned(value: number): number[] {
+  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)];
+}
+
+/** LEB128 with a sign: how it writes constants. */
+function signed(value: number): number[] {
+  const low = value & 0x7f;
+  const rest = value >> 7;
+  return (rest === 0 && low < 0x40) || (rest === -1 && low >= 0x40) ? [low] : [low | 0x80, ...signed(rest)];
+}

@@ -1,8 +1,15 @@
 import type { Encoding } from "../audio/encode/encoder.ts";
-import type { SpeakerLabel, Turn } from "../model/conversation.ts";
-import type { Delivery, Lexicon, Preset } from "../model/script.ts";
-import type { Frame, Piece, SpeechModel, SpeechReport } from "../model/speech-model.ts";
-import type { NativeGate, NativeGuard } from "./native-gate.ts";
+import type { Script } from "../model/script.ts";
+import {
+  ConversationError,
+  type Frame,
+  NothingToSpeakError,
+  type Piece,
+  SpeechFailedError,
+  type SpeechModel,
+  type SpeechReport,
+} from "../model/speech-model.ts";
+import type { NativeGate, NativeGuard } from "../threads/native-gate.ts";
 
 /** What a thread is started with. */
 export interface ThreadData {
@@ -21,21 +28,16 @@ export interface ModelModule {
   readonly createModel: (options: unknown, guard: NativeGuard) => Promise<SpeechModel>;
 }
 
+/** What crosses of a script: its text comes piece by piece, and no endpoint is asked. */
+export type SpokenScript = Omit<Script, "text" | "traceHeaders">;
+
 /** An utterance to begin. It asks for the first piece of its text without a `pull`. */
 export interface OpenMessage {
   readonly kind: "open";
   readonly id: number;
-  readonly history: readonly Turn[];
-  readonly speaker: SpeakerLabel;
-  readonly delivery: Delivery;
-  readonly preset: Preset;
-  readonly lexicon: Lexicon;
-  readonly hasMouth: boolean;
-  readonly seed: bigint;
+  readonly script: SpokenScript;
   /** What file to make of it; `null`: samples as they are. */
   readonly encoding: Encoding | null;
-  /** See `Script.asker`. */
-  readonly asker: string;
   /** Frames that may be computed before the first `credit`. */
   readonly credit: number;
 }
@@ -68,3 +70,22 @@ export type ToHost =
   | { readonly kind: "frame"; readonly id: number; readonly frame: Frame | Piece }
   | { readonly kind: "end"; readonly id: number; readonly report: SpeechReport }
   | { readonly kind: "fail"; readonly id: number; readonly error: WireError };
+
+/** What crosses the boundary of a thrown value: anything a model does not own up to counts as its failure. */
+export function toWireError(thrown: unknown): WireError {
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const retryAfterMs = thrown instanceof SpeechFailedError ? thrown.retryAfterMs : null;
+  return { class: classOf(thrown), message, retryAfterMs };
+}
+
+function classOf(thrown: unknown): WireError["class"] {
+  if (thrown instanceof NothingToSpeakError) return "nothing-to-speak";
+  return thrown instanceof ConversationError ? "conversation" : "failed";
+}
+
+/** The error on the other side, of the same class. */
+export function fromWireError({ class: kind, message, retryAfterMs }: WireError): Error {
+  if (kind === "nothing-to-speak") return new NothingToSpeakError(message);
+  if (kind === "conversation") return new ConversationError(message);
+  return new SpeechFailedError(message, retryAfterMs === null ? {} : { retryAfterMs });
+}

@@ -1,12 +1,10 @@
-import { TimeShares } from "./time-shares.ts";
-
 /** Work that comes in steps, each due at some time. */
 export interface Task {
   /** When its next step should be done, in milliseconds. */
   readonly dueMs: number;
   readonly isRunnable: boolean;
   /** Whose it is: where there is too little time for all, those who ask share it. */
-  readonly asker: string;
+  readonly keyId: string;
   /** Does one step; never throws. */
   step(): Promise<void>;
 }
@@ -47,7 +45,7 @@ export function createScheduler(now: () => number = () => performance.now()): Sc
       else {
         const isLate = task.dueMs <= beganMs;
         await task.step();
-        if (isLate) shares.charge(task.asker, now() - beganMs);
+        if (isLate) shares.charge(task.keyId, now() - beganMs);
       }
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -60,8 +58,8 @@ export function createScheduler(now: () => number = () => performance.now()): Sc
     },
     remove(task) {
       tasks.delete(task);
-      for (const { asker } of tasks) if (asker === task.asker) return;
-      shares.forget(task.asker);
+      for (const { keyId } of tasks) if (keyId === task.keyId) return;
+      shares.forget(task.keyId);
     },
     wake() {
       wake();
@@ -84,11 +82,75 @@ function chooseTask(tasks: Iterable<Task>, shares: TimeShares, nowMs: number): T
   for (const task of tasks) {
     if (!task.isRunnable) continue;
     // Who is ahead of time competes by that alone, behind everybody who is not.
-    const usedMs = task.dueMs <= nowMs ? shares.usedMs(task.asker) : Number.POSITIVE_INFINITY;
+    const usedMs = task.dueMs <= nowMs ? shares.usedMs(task.keyId) : Number.POSITIVE_INFINITY;
     const isBetter = usedMs === chosenUsedMs ? task.dueMs < (chosen?.dueMs ?? 0) : usedMs < chosenUsedMs;
     if (chosen !== undefined && !isBetter) continue;
     chosen = task;
     chosenUsedMs = usedMs;
   }
   return chosen;
+}
+
+/**
+ * Time that was used by each of those who share it. Whoever comes, or comes back, begins where the others are: time that
+ * was not asked for is not saved up (start-time fair queueing; Goyal, Vin and Cheng, 1996).
+ */
+export class TimeShares {
+  readonly #usedMs = new Map<string, number>();
+  #nowAtMs = 0;
+
+  usedMs(key: string): number {
+    return Math.max(this.#usedMs.get(key) ?? 0, this.#nowAtMs);
+  }
+
+  charge(key: string, ms: number): void {
+    const startedAtMs = this.usedMs(key);
+    this.#nowAtMs = startedAtMs;
+    this.#usedMs.set(key, startedAtMs + ms);
+  }
+
+  /** It has nothing to do any more. */
+  forget(key: string): void {
+    this.#usedMs.delete(key);
+  }
+}
+
+/**
+ * Runs the steps of all tasks that can go on at the same time, for a model that computes them together and has an order of
+ * its own. Between two runs of a graph the event loop goes round, so that a callback need not wait for a step.
+ */
+export function createBatchScheduler(): Scheduler {
+  const tasks = new Set<Task>();
+  const running = new Map<Task, Promise<void>>();
+  let isStopped = false;
+
+  const begin = (task: Task): void => {
+    if (isStopped || !tasks.has(task) || running.has(task) || !task.isRunnable) return;
+    const step = task.step().then(() => {
+      running.delete(task);
+      begin(task);
+    });
+    running.set(task, step);
+  };
+  const beginAll = (): void => {
+    for (const task of tasks) begin(task);
+  };
+
+  return {
+    add(task) {
+      tasks.add(task);
+      begin(task);
+    },
+    remove(task) {
+      tasks.delete(task);
+    },
+    wake: beginAll,
+    between(callback) {
+      callback();
+    },
+    async stop() {
+      isStopped = true;
+      while (running.size > 0) await Promise.all(running.values());
+    },
+  };
 }

@@ -1,17 +1,18 @@
-import type { ResourceLimits } from "node:worker_threads";
+import { type ResourceLimits, Worker } from "node:worker_threads";
 import type { Encoding } from "../audio/encode/encoder.ts";
 import type { Script } from "../model/script.ts";
 import { SpeechFailedError } from "../model/speech-model.ts";
+import type { GuardedThread, ThreadGroup } from "../threads/thread-group.ts";
 import { HostUtterance } from "./host-utterance.ts";
-import { ModelThread } from "./model-thread.ts";
 import { packHistory } from "./pack-history.ts";
-import type { ThreadData, ToHost } from "./protocol.ts";
+import { fromWireError, type ThreadData, type ToHost } from "./protocol.ts";
 import { Watchdog } from "./watchdog.ts";
-import { fromWireError } from "./wire-error.ts";
 
 /** How a thread is started. */
 export interface SpeechThreadOptions {
   readonly data: Omit<ThreadData, "gate">;
+  /** Those of its pool. */
+  readonly threads: ThreadGroup;
   /** Frames that an utterance may be ahead of its consumer. */
   readonly creditFrames: number;
   readonly resourceLimits: ResourceLimits;
@@ -40,17 +41,22 @@ export class SpeechThread {
   #markReady = (): void => {};
   #markUnusable = (_error: SpeechFailedError): void => {};
 
-  readonly worker: ModelThread;
+  readonly worker: GuardedThread;
   /** Resolves when the model is made; rejects with the reason when it cannot be, or the thread ends or hangs first. */
   readonly ready: Promise<void>;
 
   /** @throws what the system says when it has no thread to give. */
   constructor(options: SpeechThreadOptions) {
-    const { data, resourceLimits, startTimeoutMs, pingMs, stallMs } = options;
+    const { data, threads, resourceLimits, startTimeoutMs, pingMs, stallMs } = options;
     this.#options = options;
-    this.worker = new ModelThread(data, resourceLimits);
-    this.worker.onMessage((message) => this.#receive(message));
-    void this.worker.exited.then((error) => options.onExit(this.#lose(error)));
+    this.worker = threads.start((gate) => {
+      const workerData: ThreadData = { ...data, gate };
+      return new Worker(ENTRY, { workerData, resourceLimits, name: "speech", execArgv: [] });
+    });
+    this.worker.onMessage((message: ToHost) => this.#receive(message));
+    void this.worker.exited.then(({ error, code }) =>
+      options.onExit(this.#lose(error ?? new Error(`its thread ended with code ${code}`))),
+    );
     this.ready = new Promise((resolve, reject) => {
       this.#markReady = resolve;
       this.#markUnusable = reject;
@@ -87,7 +93,7 @@ export class SpeechThread {
   /** @param encoding what file its pieces are to make; `null`: it comes in frames */
   open(script: Script, encoding: Encoding | null, signal: AbortSignal): HostUtterance {
     const id = this.#nextId++;
-    const { delivery, preset, lexicon = [], hasMouth = false, seed, speaker, asker = "" } = script;
+    const { text: _text, traceHeaders: _headers, ...spoken } = script;
     const { history, transfer } = packHistory(script.history);
     const credit = this.#options.creditFrames;
     let taken = 0;
@@ -107,23 +113,7 @@ export class SpeechThread {
         this.#pulse.begin();
       },
     });
-    this.worker.post(
-      {
-        kind: "open",
-        id,
-        history,
-        speaker,
-        delivery,
-        preset,
-        lexicon,
-        hasMouth,
-        seed,
-        encoding,
-        asker,
-        credit,
-      },
-      transfer,
-    );
+    this.worker.post({ kind: "open", id, script: { ...spoken, history }, encoding, credit }, transfer);
     this.#utterances.set(id, utterance);
     this.#hasSpoken = true;
     this.#pulse.begin();
@@ -174,8 +164,9 @@ export class SpeechThread {
   }
 
   #giveUp(why: string): void {
-    this.#options.onHung(this.#lose(new Error(why)));
-    this.worker.letGo();
+    const error = this.#lose(new Error(why));
+    this.#options.threads.giveUp(this.worker);
+    this.#options.onHung(error);
   }
 
   /** Nothing comes of the thread any more. The first reason counts. */
@@ -193,6 +184,8 @@ export class SpeechThread {
     for (const utterance of this.#utterances.values()) utterance.fail(error);
   }
 }
+
+const ENTRY = new URL("./thread-entry.js", import.meta.url);
 
 /** How long `close` waits for a thread that it has ended by force, in milliseconds. */
 const END_MS = 1_000;

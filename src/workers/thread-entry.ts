@@ -1,10 +1,15 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { type Frame, type Piece, SpeechFailedError, type SpeechModel } from "../model/speech-model.ts";
-import { createBatchScheduler } from "./batch-scheduler.ts";
-import { guardOf } from "./native-gate.ts";
-import type { ModelModule, OpenMessage, ThreadData, ToHost, ToThread } from "./protocol.ts";
-import { createScheduler } from "./scheduler.ts";
-import { toWireError } from "./wire-error.ts";
+import { guardOf } from "../threads/native-gate.ts";
+import {
+  type ModelModule,
+  type OpenMessage,
+  type ThreadData,
+  type ToHost,
+  type ToThread,
+  toWireError,
+} from "./protocol.ts";
+import { createBatchScheduler, createScheduler } from "./scheduler.ts";
 import { WorkerUtterance } from "./worker-utterance.ts";
 
 const { entry, create, isBatching, gate } = workerData as ThreadData;

@@ -9,11 +9,11 @@ import {
   type SpeechModel,
   type SpeechReport,
 } from "../model/speech-model.ts";
+import { ThreadGroup } from "../threads/thread-group.ts";
 import { chooseThread } from "./choose-thread.ts";
 import type { HostUtterance } from "./host-utterance.ts";
 import { PoolSlot, type SlotChange } from "./pool-slot.ts";
-import type { SpeechThreadOptions } from "./speech-thread.ts";
-import { ThreadRoll } from "./thread-roll.ts";
+import { SpeechThread, type SpeechThreadOptions } from "./speech-thread.ts";
 
 /**
  * What became of a thread's place: `replacing` the thread ended by itself, `hung` it stopped answering and was given up
@@ -102,7 +102,7 @@ const DEFAULT_LIMITS: ResourceLimits = { maxYoungGenerationSizeMb: 4 };
  */
 export async function createWorkerPool(options: WorkerPoolOptions): Promise<WorkerPool> {
   const { size, startAttempts = 5, restartDelayMs = 200, onEvent } = options;
-  const threads = new ThreadRoll(threadOptions(options), options.maxLingering ?? 4);
+  const threads = new ThreadGroup({ isNative: true, maxLingering: options.maxLingering ?? 4 });
   const slots: PoolSlot[] = [];
   let closing: Promise<void> | null = null;
   let announce = (): void => {};
@@ -156,7 +156,10 @@ export async function createWorkerPool(options: WorkerPoolOptions): Promise<Work
     while (slots.length < size) {
       slots.push(
         new PoolSlot({
-          startThread: (callbacks) => threads.start(callbacks),
+          startThread: (callbacks) => {
+            if (threads.isFull) throw tooManyLinger(threads.lingering);
+            return new SpeechThread({ ...threadOptions(options), threads, ...callbacks });
+          },
           startAttempts,
           restartDelayMs,
           onState,
@@ -194,7 +197,9 @@ export async function createWorkerPool(options: WorkerPoolOptions): Promise<Work
   };
 }
 
-function threadOptions(options: WorkerPoolOptions): Omit<SpeechThreadOptions, "onExit" | "onHung"> {
+function threadOptions(
+  options: WorkerPoolOptions,
+): Omit<SpeechThreadOptions, "threads" | "onExit" | "onHung"> {
   return {
     data: {
       entry: options.entry.href,
@@ -212,6 +217,10 @@ function threadOptions(options: WorkerPoolOptions): Omit<SpeechThreadOptions, "o
 
 function closed(): SpeechFailedError {
   return new SpeechFailedError("the speech model was closed");
+}
+
+function tooManyLinger(count: number): SpeechFailedError {
+  return new SpeechFailedError(`${count} speech threads that hang have not ended, and no other is started`);
 }
 
 function broken(slot: PoolSlot | undefined): SpeechFailedError {

@@ -37,16 +37,16 @@ export class WorkerUtterance {
   #release = (): void => {};
 
   constructor(model: SpeechModel, message: OpenMessage, events: WorkerUtteranceEvents) {
-    const { history, speaker, delivery, preset, lexicon, hasMouth, seed, encoding } = message;
-    this.asker = message.asker;
+    const { encoding, credit } = message;
+    const { history, speaker, preset, seed, keyId = "" } = message.script;
+    this.keyId = keyId;
     this.#history = history;
     this.#events = events;
-    this.#credit = message.credit;
+    this.#credit = credit;
     this.#dueMs = events.now();
     this.#inbox = new TextInbox({ onPull: events.onPull, onWait: () => this.#release() });
     const text = { [Symbol.asyncIterator]: () => this.#inbox };
-    const script = { history, speaker, text, delivery, preset, lexicon, hasMouth, seed };
-    const speech = model.speak(script, this.#stop.signal);
+    const speech = model.speak({ ...message.script, text }, this.#stop.signal);
     this.#generator = encoding === null ? speech : encodedSpeech(speech, encoding, seed);
     const isSilent = history.every(({ audio }) => audio === null);
     this.#hear = async () => {
@@ -64,7 +64,7 @@ export class WorkerUtterance {
   }
 
   /** Whose it is. */
-  readonly asker: string;
+  readonly keyId: string;
 
   /** When the listener needs the next frame, in milliseconds: the frames given so far, played from the start. */
   get dueMs(): number {

@@ -7,7 +7,7 @@ export function givesNewNumber(sentence: string, heard: string): boolean {
   const digitsHeard = digitsOf(heard);
   return numbersIn(sentence).some((number) => {
     const digits = digitsOf(number);
-    return digits.length >= FEWEST_DIGITS && !digitsHeard.includes(digits);
+    return digits.length >= MIN_DIGITS && !digitsHeard.includes(digits);
   });
 }
 
@@ -38,7 +38,7 @@ function isQuantity(number: string, behind: string, isSaidOf: boolean): boolean 
 }
 
 /** Three digits are an emergency's, six a short code's. */
-const FEWEST_DIGITS = 7;
+const MIN_DIGITS = 7;
 const ENOUGH = /\d(?:\D*\d){6}/;
 /** Not inside another number. */
 const [BEFORE, AFTER] = [String.raw`(?<![\w.,/+-]|\d )`, String.raw`(?![\w/]|[.,:-]\d)`];

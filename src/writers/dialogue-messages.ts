@@ -7,7 +7,7 @@ export interface ChatMessage {
   readonly content: string;
 }
 
-export interface MessageOptions {
+interface MessageOptions {
   /** Comes first, as it is; `null` is none. */
   readonly systemPrompt: string | null;
   /** Characters of history that are kept, newest first. Of the newest turn at least its end is always kept. */

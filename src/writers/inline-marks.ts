@@ -1,6 +1,5 @@
-import { withoutLinks } from "./links.ts";
+import { withoutLinks, withoutUnderscores } from "./paired-marks.ts";
 import { type Around, type DirectionMarks, isStageDirection } from "./stage-directions.ts";
-import { withoutUnderscores } from "./underscores.ts";
 
 /** Stands for what was taken out, until it is known what is around it. No text holds it: it is removed from the input. */
 export const GAP = "\ue000";

@@ -15,17 +15,29 @@ export async function readPackaged(path: string, failure: FileFailure): Promise<
   }
 }
 
-/**
- * The SHA-256 of a file that came with the package, in hex.
- *
- * @throws what `failure` makes where it is missing or cannot be read.
- */
-export async function packagedSha256(path: string, failure: FileFailure): Promise<string> {
+/** The same of JSON. @throws what `failure` makes also where it is none, or not whole. */
+export async function readPackagedJson<T>(
+  path: string,
+  failure: FileFailure,
+  isWhole: (value: T) => boolean,
+): Promise<T> {
+  const bytes = await readPackaged(path, failure);
+  let cause: unknown;
   try {
-    return await sha256OfFile(path);
-  } catch (cause) {
-    throw unreadable(cause, failure);
+    const value = JSON.parse(new TextDecoder().decode(bytes)) as T;
+    if (isWhole(value)) return value;
+  } catch (error) {
+    cause = error;
   }
+  throw failure("is damaged", cause);
+}
+
+/** @throws what `failure` makes where the file is missing, cannot be read or has another SHA-256 (in hexadecimal digits). */
+export async function checkPackaged(path: string, expected: string, failure: FileFailure): Promise<void> {
+  const found = await sha256OfFile(path).catch((cause: unknown) => {
+    throw unreadable(cause, failure);
+  });
+  if (found !== expected) throw failure("is damaged");
 }
 
 function unreadable(cause: unknown, failure: FileFailure): WriterError {

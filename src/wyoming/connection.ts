@@ -1,15 +1,13 @@
 import { ServiceError } from "../contract/errors.ts";
-import { asServiceError } from "../requests/admit.ts";
-import { ClientGoneError } from "../requests/client-gone-error.ts";
-import { knownRefusal } from "../serving/failures.ts";
+import { ClientGoneError, type RequestContext } from "../requests/request-context.ts";
+import { asServiceError, knownRefusal } from "../serving/failures.ts";
 import { type Budget, priceOfSound, priceOfWords, priceOutside } from "./budget.ts";
 import { encodeEvent, eventOf, type ReceivedEvent, type WyomingEvent } from "./event.ts";
 import type { EventSocket } from "./event-socket.ts";
 import type { Standing } from "./giving-way.ts";
-import { OpenRecording } from "./open-recording.ts";
 import { OpenStream } from "./open-stream.ts";
-import { languageOf } from "./recording.ts";
-import { beginRequest, type WyomingDeps, type WyomingKind, type WyomingRequest } from "./requests.ts";
+import { languageOf, Recording } from "./recording.ts";
+import { beginWyomingRequest, type WyomingDeps, type WyomingKind } from "./requests.ts";
 import { prepareStream, prepareWhole, type SpeechClient, speakTo } from "./speech.ts";
 
 /**
@@ -27,7 +25,7 @@ export class Connection {
   readonly #budget: Budget;
   readonly #client: SpeechClient;
   #stream: OpenStream | null = null;
-  #recording: OpenRecording | null = null;
+  #recording: Recording | null = null;
   /** The language that the next recording is in. */
   #language: string | null = null;
   /** Whether a request is begun, served or waits for room just now; a stream, which is served beside, aside. */
@@ -73,7 +71,7 @@ export class Connection {
 
   /** Whether it holds room that a recording takes. */
   get holdsRoom(): boolean {
-    return this.#recording?.recording.holdsRoom === true;
+    return this.#recording?.holdsRoom === true;
   }
 
   /** Notes how much of its recording has come, which is to be done once a second or more often. */
@@ -189,10 +187,10 @@ export class Connection {
   }
 
   /** Begins a request, which the key pays for; who is refused one pays from the connection's budget. */
-  async #begin(kind: WyomingKind): Promise<WyomingRequest> {
+  async #begin(kind: WyomingKind): Promise<RequestContext> {
     const refusalPrice = this.#refusalPrice;
     try {
-      return await beginRequest(this.#deps, kind, this.#socket.signal);
+      return await beginWyomingRequest(this.#deps, kind, this.#socket.signal);
     } catch (error) {
       this.#budget.spend(refusalPrice);
       throw error;
@@ -202,7 +200,7 @@ export class Connection {
   async #speak(data: WyomingEvent["data"]): Promise<void> {
     const request = await this.#begin("synthesize");
     await this.#work(request, () =>
-      speakTo(this.#client, this.#deps, prepareWhole(data, this.#deps), request),
+      speakTo(this.#client, this.#deps, prepareWhole(data, this.#deps), request.caller),
     );
   }
 
@@ -230,7 +228,7 @@ export class Connection {
       const request = await this.#begin("synthesize");
       await this.#work(request, async () => {
         const prepared = prepareStream(data, this.#deps);
-        await speakTo(client, this.#deps, prepared, request, words).catch((error: unknown) => {
+        await speakTo(client, this.#deps, prepared, request.caller, words).catch((error: unknown) => {
           // No words are no fault: a reply may have been empty.
           if (!words.isBlank) throw error;
         });
@@ -259,7 +257,7 @@ export class Connection {
     }
     const request = await this.#begin("transcribe");
     try {
-      this.#recording = new OpenRecording(data, request, this.#deps);
+      this.#recording = new Recording(data, request, this.#deps);
     } catch (error) {
       throw request.end(error) ?? error;
     }
@@ -267,9 +265,9 @@ export class Connection {
 
   async #hear(): Promise<void> {
     if (this.#recording === null) return;
-    const { recording, request } = this.#recording;
+    const recording = this.#recording;
     const language = this.#language;
-    await this.#work(request, async () => {
+    await this.#work(recording.request, async () => {
       await this.#client.send(await recording.transcribe(language));
     });
     this.#recording = null;
@@ -277,7 +275,7 @@ export class Connection {
   }
 
   /** Does what a request asks for, and ends it. Throws what its client is to be told. */
-  async #work(request: WyomingRequest, work: () => Promise<void>): Promise<void> {
+  async #work(request: RequestContext, work: () => Promise<void>): Promise<void> {
     this.#socket.isWorking = true;
     try {
       await work();

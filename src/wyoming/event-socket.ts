@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { ClientGoneError } from "../requests/client-gone-error.ts";
+import { ClientGoneError } from "../requests/request-context.ts";
 import { encodeEvent, type ReceivedEvent, type WyomingEvent } from "./event.ts";
 import { EventParser } from "./event-parser.ts";
 import type { Turns } from "./turns.ts";

@@ -1,7 +1,7 @@
 import { VOICES } from "../contract/voices.ts";
 import { LANGUAGE_NAMES } from "../model/languages.ts";
 import { encodeEvent, eventOf, type WyomingEvent } from "./event.ts";
-import { VOICE_LANGUAGES } from "./voice.ts";
+import { VOICE_LANGUAGES } from "./speech.ts";
 
 /** What a bridge says of itself. */
 interface BridgeInfo {

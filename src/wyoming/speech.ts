@@ -1,11 +1,13 @@
 import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { countChars, MAX_SPEECH_FRAMES, MAX_TEXT_CHARS } from "../contract/limits.ts";
+import { quoted } from "../contract/quoted.ts";
+import { speakerNamed, VOICES } from "../contract/voices.ts";
 import { type Prepared, prepareConverse, prepareTts } from "../serving/prepare.ts";
+import type { Caller } from "../serving/request-reader.ts";
 import type { StreamedText } from "../serving/streamed-text.ts";
 import { eventOf, type WyomingEvent } from "./event.ts";
-import type { WyomingDeps, WyomingRequest } from "./requests.ts";
-import { speakerOf } from "./voice.ts";
+import type { WyomingDeps } from "./requests.ts";
 
 /** What `synthesize` asks for. Throws a 400 or 422 {@link ServiceError} that names the field. */
 export function prepareWhole(data: WyomingEvent["data"], { resolve }: WyomingDeps): Prepared {
@@ -50,14 +52,12 @@ export async function speakTo(
   client: SpeechClient,
   { service }: WyomingDeps,
   prepared: Prepared,
-  { keyId, signal, span }: WyomingRequest,
+  caller: Caller,
   words?: StreamedText,
 ): Promise<void> {
   const speech = service.converse(prepared, {
-    keyId,
+    ...caller,
     encoding: "pcm",
-    signal,
-    span,
     takesAudioAsItComes: true,
     // Home Assistant makes a file of a text that is sent whole, and plays one that comes in pieces as it comes.
     isPlayed: words !== undefined,
@@ -76,3 +76,31 @@ export async function speakTo(
 
 /** Of the samples that are sent: Hz, bytes, channels. */
 const FORMAT = { rate: SAMPLE_RATE_HZ, width: 2, channels: 1 } as const;
+
+/** What the voices speak. Home Assistant offers a voice for each of these by its exact name. */
+export const VOICE_LANGUAGES: readonly string[] = ["en", "en-US", "en-GB"];
+
+/**
+ * The speaker label that an event's `voice` means: by its name (an id, or one of the names that OpenAI's clients know,
+ * in any case), else by its language, for which any of them will do. Throws a 400 {@link ServiceError} that lists the
+ * valid ones.
+ */
+function speakerOf(voice: unknown): string {
+  if (voice === undefined || voice === null) return VOICES[0]!.id;
+  if (typeof voice !== "object")
+    throw new ServiceError(422, "voice must be an object with a name or a language");
+  const { name, language, speaker } = voice as Record<string, unknown>;
+  // A voice has one speaker, so that its name and its speaker are two words for one thing.
+  for (const [field, asked] of Object.entries({ "voice.name": name, "voice.speaker": speaker })) {
+    if (asked === undefined || asked === null || asked === "") continue;
+    if (typeof asked !== "string") throw new ServiceError(422, `${field} must be a string`);
+    return speakerNamed(asked, field);
+  }
+  if (language === undefined || language === null || language === "") return VOICES[0]!.id;
+  if (typeof language !== "string") throw new ServiceError(422, "voice.language must be a string");
+  if (/^en(?:[-_]|$)/i.test(language)) return VOICES[0]!.id;
+  throw new ServiceError(
+    400,
+    `voice.language ${quoted(language)} is not spoken here: ask for one of ${VOICE_LANGUAGES.join(", ")}`,
+  );
+}

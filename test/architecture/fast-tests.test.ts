@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { builtTests, fastTests } from "./fast-tests.ts";
+import { builtTests, COSTLY, fastTests, lightTests, MAX_COST_S } from "./fast-tests.ts";
 import { groupsOf } from "./groups.ts";
 import { TOP } from "./top.ts";
 
@@ -10,7 +10,7 @@ const { scripts } = JSON.parse(readFileSync(join(TOP, "package.json"), "utf8")) 
   scripts: Record<string, string>;
 };
 
-test("npm run check leaves out what starts programs or runs a network, and that alone", () => {
+test("npm run check leaves out what starts programs, runs a network or costs much, and that alone", () => {
   const fast = new Set(fastTests());
   const isFast = (name: string) => {
     const file = `dist/test/${name}.test.js`;
@@ -23,13 +23,24 @@ test("npm run check leaves out what starts programs or runs a network, and that 
     "server/merged-weights",
     "writers/gguf",
     "engines/parametric/conformance",
+    "audio/recordings/bombs",
   ]) {
     assert.equal(isFast(slow), false, slow);
   }
-  for (const quick of ["audio/pcm", "http/access", "settings/load", "workers/worker-pool"]) {
+  for (const quick of ["audio/pcm", "http/access", "settings/load", "workers/batch-scheduler"]) {
     assert.equal(isFast(quick), true, quick);
   }
   assert.ok(fast.size > builtTests().length / 2, `${fast.size} of ${builtTests().length}`);
+});
+
+test("the tests that cost much are there, light otherwise, and each by itself over the budget", () => {
+  const costly = JSON.parse(readFileSync(COSTLY, "utf8")) as Record<string, number>;
+  const light = new Set(lightTests());
+  for (const [test, costS] of Object.entries(costly)) {
+    assert.ok(light.has(test), `${test} is no light test: run npm run costs`);
+    assert.ok(costS >= MAX_COST_S, `${test} costs ${costS} s`);
+  }
+  assert.equal(fastTests().length, light.size - Object.keys(costly).length);
 });
 
 test("npm test and npm run check lint and build alike, and npm test runs every test that is built, once", () => {

@@ -9,12 +9,23 @@ const NETWORKS = /^dist\/src\/(tensors\/session\.js|writers\/llama\/)/;
 /** What starts a program whenever it is used, if it can start any; the rest of the source does only where it has to. */
 const STARTERS = /^dist\/(test|src\/(cli|server|terminal))\//;
 
-/**
- * The built tests that `npm run check` runs, from the top of the repository: those that start no other program and can
- * reach no neural network by what they import, in any way. Both are read from the build, where types are gone, so that
- * nobody has to keep a list.
- */
+/** What a quick test may cost, in seconds of processor time: its process alone, with its start and its imports. */
+export const MAX_COST_S = 2;
+
+/** Where `npm run costs` writes which tests cost more: built tests and their seconds. */
+export const COSTLY = join(TOP, "test/architecture/costly-tests.json");
+
+/** The built tests that `npm run check` runs, from the top of the repository: the light ones that cost no more than that. */
 export function fastTests(): string[] {
+  const costly = new Set(Object.keys(JSON.parse(readFileSync(COSTLY, "utf8"))));
+  return lightTests().filter((test) => !costly.has(test));
+}
+
+/**
+ * The built tests that start no other program and can reach no neural network by what they import, in any way. Both are
+ * read from the build, where types are gone, so that nobody has to keep a list.
+ */
+export function lightTests(): string[] {
   return builtTests().filter((test) => ![...reachedFrom(test)].some(isSlow));
 }
 

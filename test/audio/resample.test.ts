@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { joined } from "../../src/audio/joined.ts";
-import { Resampler, resample } from "../../src/audio/resample.ts";
+import { averaged, Resampler, resample } from "../../src/audio/resample.ts";
 import fc from "../properties.ts";
 
 /** Pairs with few phases, with many, and (44101) with more than the table holds. */
@@ -15,6 +15,8 @@ const PAIRS = [
   [22_050, 24_000],
   [11_025, 24_000],
   [24_000, 16_000],
+  [8_000, 16_000],
+  [24_000, 8_000],
 ] as const;
 
 function sine(hz: number, rateHz: number, seconds: number): Float32Array {
@@ -114,6 +116,23 @@ test("gives the same, bit for bit, for samples that come in pieces of any size, 
   );
 });
 
+test("gives the same, bit for bit, for 16-bit samples in pieces, between the rates of telephones, speech and recognisers", () => {
+  const rates = fc.constantFrom([24_000, 16_000], [8_000, 16_000], [24_000, 8_000], [8_000, 24_000]);
+  const sound = fc.int16Array({ maxLength: 3_000 });
+  fc.assert(
+    fc.property(sound, fc.array(fc.nat(200), { minLength: 1 }), rates, (pcm, sizes, [fromHz, toHz]) => {
+      const resampler = new Resampler(fromHz!, toHz!);
+      const given: Float32Array[] = [];
+      for (let at = 0, piece = 0; at < pcm.length; piece += 1) {
+        const size = sizes[piece % sizes.length]! + (piece % sizes.length === 0 ? 1 : 0);
+        given.push(resampler.push(pcm.subarray(at, at + size)));
+        at += size;
+      }
+      assert.deepEqual(joined([...given, resampler.end()]), resample(Float32Array.from(pcm), fromHz!, toHz!));
+    }),
+  );
+});
+
 test("of what has come it holds back half a filter and no more", () => {
   const resampler = new Resampler(44_100, 24_000);
   const given = resampler.push(sine(440, 44_100, 1)).length;
@@ -136,4 +155,10 @@ test("gives a copy when the rates are equal", () => {
   const output = resample(input, 24_000, 24_000);
   assert.deepEqual(output, input);
   assert.notEqual(output.buffer, input.buffer);
+});
+
+test("samples are averaged by so many, and what is left over is dropped", () => {
+  assert.deepEqual([...averaged(Float32Array.of(0.5, 0.25, -1, 1, 0.75), 2)], [0.375, 0]);
+  assert.deepEqual([...averaged(Float32Array.of(0.5, 0.25), 1)], [0.5, 0.25]);
+  assert.deepEqual([...averaged(Float32Array.of(0.5, 0.25), 3)], []);
 });

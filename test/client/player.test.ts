@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { StreamEvent } from "../../src/client/antiphon.ts";
+import { SAMPLE_RATE_HZ } from "../../src/client/audio-context.ts";
 import { Player, type PlayerOptions } from "../../src/client/player.ts";
-import { SAMPLE_RATE_HZ } from "../../src/client/sound.ts";
 import fc from "../properties.ts";
-import { FakeSound } from "./fake-sound.ts";
+import { FakeSound } from "./fake-audio-context.ts";
 
 const FRAME_SAMPLES = 1_920;
 const FRAME_S = FRAME_SAMPLES / SAMPLE_RATE_HZ;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AntiphonError } from "../../src/client/antiphon-error.ts";
-import { retryAfterMs, retryWaitMs } from "../../src/client/retries.ts";
+import { retryAfterMs, retryWaitMs } from "../../src/client/connection.ts";
 
 const afterMs = (headers: Record<string, string>) =>
   retryAfterMs(new Headers(headers), Date.parse("2026-11-22T10:00:00Z"));

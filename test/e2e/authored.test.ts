@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, it } from "node:test";
-import type { GateCategory } from "../../src/writers/gate/gate-category.ts";
+import type { GateCategory } from "../../src/writers/gate/gate-head.ts";
 import { GATE_REPLIES } from "../../src/writers/gate/gate-replies.ts";
 import { until } from "../waiting.ts";
 import { testWeights } from "../writers/weights.ts";

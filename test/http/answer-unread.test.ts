@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { answerUnread, type DrainLimits } from "../../src/http/answer-unread.ts";
-import { TrackedRequest } from "../../src/http/tracked-request.ts";
+import { TrackedRequest } from "../../src/http/connection-tracker.ts";
 import type { Ending } from "../../src/requests/request-context.ts";
 import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
 import { until, within } from "../waiting.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { rateHeaders, retryHeaders } from "../../src/http/rate-headers.ts";
+import { rateHeaders, retryHeaders } from "../../src/http/headers.ts";
 import { retryAfterS } from "../../src/limits/refusals.ts";
 import { type BucketLimits, fullBucket, take } from "../../src/tenancy/token-bucket.ts";
 import fc from "../properties.ts";

@@ -5,7 +5,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import pino from "pino";
 import { SpeechFailedError } from "../../src/model/speech-model.ts";
 import { WriterError } from "../../src/model/writer.ts";
-import { StoreError, type StoreProblem } from "../../src/tenancy/store-error.ts";
+import { StoreError, type StoreProblem } from "../../src/tenancy/store.ts";
 import { memoryStore } from "../tenancy/memory-store.ts";
 import { until } from "../waiting.ts";
 import { ScriptedWriter } from "../writers/scripted-writer.ts";

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { makeWav } from "../audio/make-wav.ts";
 import { until, within } from "../waiting.ts";
+import { laterClock } from "../wyoming/later.ts";
 import { openRaw, rawRequest } from "./raw-socket.ts";
 import { startTestServer, type TestServer } from "./start.ts";
 
@@ -34,18 +35,21 @@ test("a stream that nobody reads is let go when nothing has moved for too long",
   socket.destroy();
 });
 
-test("whoever reads, however slowly, gets all of it", async () => {
+test("whoever reads, however slowly, gets all of it", async (t) => {
   server = await startTestServer({ flags: { stallTimeoutMs: "300" } });
+  const clock = laterClock({ isStill: true });
+  t.after(() => clock.restore());
   const { socket, received } = await openRaw(server, { isIdle: true });
   socket.write(rawRequest("/v1/tts", server.key, LONG, { Connection: "close" }).repeat(1));
   let text = received();
   socket.on("data", (chunk: string) => {
     text += chunk;
     socket.pause();
+    clock.pass(5);
     setTimeout(() => socket.resume(), 5);
   });
   socket.resume();
-  await new Promise((resolve) => socket.once("end", resolve));
+  await within("its end", new Promise((resolve) => socket.once("end", resolve)));
   const body = JSON.parse(text.slice(text.indexOf("\r\n\r\n") + 4));
   assert.equal(body.audio.data_b64.length % 4, 0);
   assert.ok(Buffer.from(body.audio.data_b64, "base64").length > 1e6);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, test } from "node:test";
 import { encodeWav } from "../../src/audio/wav-write.ts";
-import { ClientGoneError } from "../../src/requests/client-gone-error.ts";
+import { ClientGoneError } from "../../src/requests/request-context.ts";
 import { LONG_FILES } from "../audio/recordings/bombs.ts";
 import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
 import { until } from "../waiting.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it, test } from "node:test";
-import { memoryBuckets } from "../../src/tenancy/buckets/memory.ts";
+import { memoryBuckets } from "../../src/tenancy/bucket-table.ts";
 import { memoryStore } from "../tenancy/memory-store.ts";
 import { within } from "../waiting.ts";
 import { openRaw } from "./raw-socket.ts";

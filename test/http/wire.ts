@@ -41,3 +41,11 @@ export function pcmOfEvents(events: readonly SentEvent[]): Buffer {
     events.filter(({ event }) => event === "audio").map(({ data }) => Buffer.from(data.pcm_b64, "base64")),
   );
 }
+
+/** The data of all events of a stream that was read to its end. */
+export async function dataOf(reply: Reply) {
+  return (await reply.text())
+    .split("\n\n")
+    .filter((block) => block.startsWith("data: "))
+    .map((block) => JSON.parse(block.slice(6)));
+}

@@ -7,7 +7,7 @@ import {
   OTHER_CODES,
   OTHER_NAMES,
 } from "../../src/model/languages.ts";
-import { languageCodeOf } from "../../src/recognisers/endpoint/language-codes.ts";
+import { languageCodeOf } from "../../src/recognisers/endpoint/read-transcript.ts";
 import { isoLanguage, whisperLanguage } from "../../src/recognisers/whisper/languages.ts";
 
 describe("a language", () => {

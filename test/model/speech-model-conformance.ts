@@ -369,9 +369,11 @@ async function spokenHistory(model: SpeechModel, digest = "said"): Promise<reado
   return Promise.all(turns);
 }
 
+const A_SECOND = Float32Array.from({ length: SAMPLE_RATE_HZ }, (_, i) => 0.2 * Math.sin(i * 0.05));
+
 /** By turns with text, with a second of sound, and with both. */
 function turnOf(index: number, digest = "a clip"): Turn {
-  const samples = Float32Array.from({ length: SAMPLE_RATE_HZ }, (_, i) => 0.2 * Math.sin(i * 0.05));
+  const samples = A_SECOND.slice();
   return {
     speaker: String(index % 2),
     text: index % 3 === 1 ? null : `This is turn ${index}.`,

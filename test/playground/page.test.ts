@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { unusedKnobs } from "../../src/engines/parametric/unused-knobs.ts";
+import { unusedKnobs } from "../../src/engines/parametric/preset.ts";
 import { createToneModel } from "../../src/engines/tone/tone.ts";
 import { NEEDS_CHROMIUM } from "../client/browser.ts";
 import { startTestServer, type TestServer } from "../http/start.ts";

@@ -1,19 +1,17 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { melFilters } from "../../src/audio/mel-filters.ts";
-import { quantised } from "../../src/recognisers/whisper/graphs/quantised.ts";
+import { quantised } from "../../src/recognisers/whisper/graphs/layers.ts";
+import { segmentsOf } from "../../src/recognisers/whisper/listening/aligned-words.ts";
 import { alignTokens } from "../../src/recognisers/whisper/listening/alignment.ts";
-import { isSurelyNoSpeech } from "../../src/recognisers/whisper/listening/level.ts";
+import { isSurelyNoSpeech, pauseIn } from "../../src/recognisers/whisper/listening/level.ts";
 import {
   lengthBeforeRepeat,
   repeatedPhrase,
   withoutRepeats,
-} from "../../src/recognisers/whisper/listening/loop-guard.ts";
-import { pauseIn } from "../../src/recognisers/whisper/listening/pause.ts";
-import { segmentsOf } from "../../src/recognisers/whisper/listening/segments.ts";
+} from "../../src/recognisers/whisper/listening/repetition.ts";
 import { wordsOf } from "../../src/recognisers/whisper/listening/words.ts";
-import { CHARACTER_OF_BYTE } from "../../src/tokens/byte-alphabet.ts";
-import { bytePairs, learntInOrder } from "../../src/tokens/byte-pairs.ts";
+import { bytePairs, CHARACTER_OF_BYTE, learntInOrder } from "../../src/tokens/byte-pairs.ts";
 import { babble, clipOf, silence, whiteNoise } from "./clips.ts";
 
 describe("the loop guard", () => {

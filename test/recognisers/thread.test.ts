@@ -67,21 +67,6 @@ describe("the thread that hears", () => {
     });
   });
 
-  test("refuses one clip more than may wait, and says when to try again", async () => {
-    await withOdd({ maxClips: 2 }, async (recogniser, cells) => {
-      const first = recogniser.recognise(clipSound(clip(HANGS!)), PLAIN, never);
-      const second = recogniser.recognise(clipSound(clip(HEARS!)), PLAIN, never);
-      const third = recogniser.recognise(clipSound(clip(HEARS!)), PLAIN, never);
-      await assert.rejects(
-        third,
-        (thrown) => thrown instanceof RecogniserError && thrown.retryAfterMs !== null,
-      );
-      Atomics.store(cells, GATE!, 1);
-      Atomics.notify(cells, GATE!);
-      for (const { text } of await Promise.all([first, second])) assert.equal(text, "Well.");
-    });
-  });
-
   test("lets a short clip in between two stretches of a long one", async () => {
     await withOdd({}, async (recogniser) => {
       const ends: string[] = [];

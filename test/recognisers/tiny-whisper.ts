@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { CHARACTER_OF_BYTE } from "../../src/tokens/byte-alphabet.ts";
+import { CHARACTER_OF_BYTE } from "../../src/tokens/byte-pairs.ts";
 
 /** A Whisper of two layers with random weights, which writes nonsense: to test what is around one. */
 const WIDTH = 64;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ct2Weights } from "../../src/recognisers/whisper/weights/ct2-weights.ts";
-import { hubWeights } from "../../src/recognisers/whisper/weights/hub-weights.ts";
+import { hubWeights } from "../../src/recognisers/whisper/weights/source-folder.ts";
 import type { WhisperWeights } from "../../src/recognisers/whisper/weights/whisper-weights.ts";
-import { inMemory } from "../../src/tensors/byte-source.ts";
+import { inMemory } from "../tensors/in-memory.ts";
 import { ct2Of, safetensorsOf, tinyVariables } from "./tiny-whisper.ts";
 
 const variables = tinyVariables();

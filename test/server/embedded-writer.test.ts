@@ -6,9 +6,8 @@ import { checkpointDir, checkpointFile } from "../../src/catalogue/installed-che
 import { mergedName, originOf } from "../../src/catalogue/merged-file.ts";
 import { sha256OfFile } from "../../src/files/sha256-of-file.ts";
 import { WriterError } from "../../src/model/writer.ts";
-import { openEmbeddedWriter } from "../../src/server/embedded-writer.ts";
+import { EMBEDDED_ADAPTER, openEmbeddedWriter } from "../../src/server/embedded-writer.ts";
 import { MERGE_VERSION } from "../../src/writers/gguf/merge-adapter.ts";
-import { EMBEDDED_ADAPTER } from "../../src/writers/llama/embedded.ts";
 import type { GgufWriterOptions } from "../../src/writers/llama/gguf-writer.ts";
 import { manifestOf, sha256, WEIGHTS } from "../catalogue/pull/fixture.ts";
 import { temporaryFolder } from "../e2e/folders.ts";

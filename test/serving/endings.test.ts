@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { SpeechFailedError } from "../../src/model/speech-model.ts";
-import type { Caller, Outcome } from "../../src/serving/service.ts";
+import type { Outcome, SpeechRequest } from "../../src/serving/service.ts";
 import type { EndedUtterance } from "../../src/serving/telemetry.ts";
 import { until } from "../waiting.ts";
 import { caller, collect, Engine, forever, PREPARED, serviceOver, withClock } from "./service-over.ts";
@@ -87,7 +87,7 @@ describe("an utterance", () => {
       const idle = ["a", "b"].map((keyId) => {
         const client = new AbortController();
         const onEnded = (): void => client.abort(new Error("cut"));
-        const who: Caller = { ...caller({ keyId, signal: client.signal }), onEnded };
+        const who: SpeechRequest = { ...caller({ keyId, signal: client.signal }), onEnded };
         return service.converse(PREPARED, who);
       });
       for (const speech of idle) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Transcript } from "../../src/model/recogniser.ts";
-import { HeardClips, joinedTranscripts } from "../../src/serving/heard-clips.ts";
+import { HeardClips, joinedTranscripts } from "../../src/serving/clip-transcriber.ts";
 
 test("the clips that were asked for last are kept, and no more", () => {
   const clips = new HeardClips(2);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { FRAME_S } from "../../src/audio/format.ts";
-import { PacedListener } from "../../src/serving/paced-listener.ts";
+import { PacedListener } from "../../src/serving/utterance-stats.ts";
 import fc from "../properties.ts";
 
 /** Which frames were late, of those asked for and come at these times. */

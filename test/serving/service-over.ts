@@ -4,7 +4,12 @@ import { KeyedSemaphore, type KeyedSemaphoreOptions } from "../../src/limits/key
 import type { Frame, SpeechModel, SpeechReport } from "../../src/model/speech-model.ts";
 import type { Writer } from "../../src/model/writer.ts";
 import { prepareTts } from "../../src/serving/prepare.ts";
-import { type Caller, type Outcome, type ServiceOptions, SpeechService } from "../../src/serving/service.ts";
+import {
+  type Outcome,
+  type ServiceOptions,
+  type SpeechRequest,
+  SpeechService,
+} from "../../src/serving/service.ts";
 import type { SpokenPiece } from "../../src/serving/spoken-piece.ts";
 import type { Telemetry } from "../../src/serving/telemetry.ts";
 import type { UsageRecord } from "../../src/tenancy/store.ts";
@@ -117,7 +122,7 @@ export function caller({
   signal = new AbortController().signal,
   keyId = "key_test",
   span = NO_SPAN,
-} = {}): Caller {
+} = {}): SpeechRequest {
   return { keyId, encoding: "pcm", signal, span, takesAudioAsItComes: stream, isPlayed: stream };
 }
 

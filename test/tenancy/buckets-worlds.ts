@@ -1,6 +1,6 @@
 import { Redis } from "iovalkey";
+import { memoryBuckets } from "../../src/tenancy/bucket-table.ts";
 import { GuardedBuckets, type GuardOptions } from "../../src/tenancy/buckets/guarded.ts";
-import { memoryBuckets } from "../../src/tenancy/buckets/memory.ts";
 import { takeScript } from "../../src/tenancy/buckets/take.lua.ts";
 import { valkeyBuckets } from "../../src/tenancy/buckets/valkey.ts";
 import { parseValkeyAddress } from "../../src/tenancy/buckets/valkey-address.ts";

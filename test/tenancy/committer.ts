@@ -1,7 +1,7 @@
 import { Socket } from "node:net";
 import { loadSettings } from "../../src/settings/load.ts";
 import { openTenancy } from "../../src/tenancy/open.ts";
-import { StoreError } from "../../src/tenancy/store-error.ts";
+import { StoreError } from "../../src/tenancy/store.ts";
 import type { Tenancy } from "../../src/tenancy/tenancy.ts";
 
 /**

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { newEventId } from "../../src/tenancy/event-id.ts";
+import { newEventId } from "../../src/tenancy/store.ts";
 
 describe("the id of an event", () => {
   it("is a UUID of version 7, which begins with the time", () => {

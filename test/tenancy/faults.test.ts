@@ -16,11 +16,10 @@ import { createInterface } from "node:readline";
 import { after, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import Database from "libsql";
-import { fromTicks, toTicks } from "../../src/tenancy/audio-ticks.ts";
-import { checkDatabase } from "../../src/tenancy/check-database.ts";
-import { libsqlStore } from "../../src/tenancy/libsql-store.ts";
-import type { Store } from "../../src/tenancy/store.ts";
-import { StoreError, type StoreProblem } from "../../src/tenancy/store-error.ts";
+import { fromTicks, toTicks } from "../../src/tenancy/ledger-rows.ts";
+import { checkDatabase } from "../../src/tenancy/libsql-database.ts";
+import { databasePath, libsqlStore } from "../../src/tenancy/libsql-store.ts";
+import { type Store, StoreError, type StoreProblem } from "../../src/tenancy/store.ts";
 import { until, within } from "../waiting.ts";
 import { temporaryFolder } from "./folders.ts";
 
@@ -251,14 +250,17 @@ describe("usage under faults", () => {
 
   it("finds a damaged page when it is told to check the database, and nothing in a sound one", async () => {
     const dataDir = await soundDatabase();
-    checkDatabase(dataDir);
+    checkDatabase(databasePath(dataDir));
     damage(dataDir, 13, 500);
     assert.throws(
-      () => checkDatabase(dataDir),
+      () => checkDatabase(databasePath(dataDir)),
       (error) => error instanceof StoreError && error.problem === "damaged" && /page 13/.test(error.message),
     );
     const empty = temporaryFolder();
-    assert.throws(() => checkDatabase(empty), /There is no database .*antiphon\.db.*--data-dir/);
+    assert.throws(
+      () => checkDatabase(databasePath(empty)),
+      /There is no database .*antiphon\.db.*--data-dir/,
+    );
     assert.deepEqual(readdirSync(empty), [], "and makes none");
   });
 

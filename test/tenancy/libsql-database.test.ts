@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import Database from "libsql";
-import { readsOn } from "../../src/tenancy/ledger-reads.ts";
-import { openDatabase, openForReading } from "../../src/tenancy/libsql-database.ts";
-import { MIGRATIONS } from "../../src/tenancy/migrations.ts";
-import { StoreError } from "../../src/tenancy/store-error.ts";
+import { readsOn } from "../../src/tenancy/ledger.ts";
+import { MIGRATIONS, openDatabase, openForReading } from "../../src/tenancy/libsql-database.ts";
+import { StoreError } from "../../src/tenancy/store.ts";
 import { temporaryFolder } from "./folders.ts";
 
 /** A new database that another connection is about to write its first page to. */

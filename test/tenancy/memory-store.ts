@@ -1,6 +1,11 @@
-import { fromTicks, toTicks } from "../../src/tenancy/audio-ticks.ts";
-import type { KeyRecord, Store, UsageRecord, UsageTotals } from "../../src/tenancy/store.ts";
-import { StoreError } from "../../src/tenancy/store-error.ts";
+import { fromTicks, toTicks } from "../../src/tenancy/ledger-rows.ts";
+import {
+  type KeyRecord,
+  type Store,
+  StoreError,
+  type UsageRecord,
+  type UsageTotals,
+} from "../../src/tenancy/store.ts";
 
 interface Meter {
   requests: number;

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { appendFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { StoreError } from "../../src/tenancy/store-error.ts";
+import { StoreError } from "../../src/tenancy/store.ts";
 import { launch } from "../children.ts";
 import { until, within } from "../waiting.ts";
 import { auditedEvents } from "./postgres-audit.ts";

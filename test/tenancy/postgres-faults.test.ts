@@ -1,19 +1,17 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import pg from "pg";
-import { newEventId } from "../../src/tenancy/event-id.ts";
-import { monotonicMs } from "../../src/tenancy/monotonic-clock.ts";
+import { monotonicMs } from "../../src/tenancy/deadline.ts";
 import { Connections } from "../../src/tenancy/postgres/connections.ts";
 import { storeAddress } from "../../src/tenancy/postgres/store-address.ts";
-import type { Store } from "../../src/tenancy/store.ts";
-import { StoreError } from "../../src/tenancy/store-error.ts";
+import { newEventId, type Store, StoreError } from "../../src/tenancy/store.ts";
 import { tenancyOn } from "../../src/tenancy/tenancy.ts";
 import { until, within } from "../waiting.ts";
 import { auditedEvents } from "./postgres-audit.ts";
 import { type Load, withLoad } from "./postgres-load.ts";
 import { needsPostgres, query, startPostgres } from "./postgres-server.ts";
 import { hashOf, keyRecord, makeKeys, openPostgres, usage, withStores } from "./postgres-stores.ts";
-import { startProxy, through } from "./tcp-proxy.ts";
+import { startProxy, type TcpProxy, through } from "./tcp-proxy.ts";
 
 const KEYS = Array.from({ length: 20 }, (_, i) => `key_${i}`);
 
@@ -48,6 +46,17 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
         });
       },
     );
+  }
+
+  /** Gives the address of a new database, and a proxy by which it can be reached, too. */
+  async function withProxy(work: (url: string, proxy: TcpProxy) => Promise<void>): Promise<void> {
+    const url = await server.url();
+    const proxy = await startProxy(server.port);
+    try {
+      await work(url, proxy);
+    } finally {
+      await proxy.close();
+    }
   }
 
   it("that is killed three times loses and repeats nothing, and refuses nobody", async () => {
@@ -115,10 +124,8 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
     );
   });
 
-  it("that is cut off from one of them by the network: the other goes on, and nothing is lost or repeated", async () => {
-    const url = await server.url();
-    const proxy = await startProxy(server.port);
-    try {
+  it("that is cut off from one of them by the network: the other goes on, and nothing is lost or repeated", () =>
+    withProxy(async (url, proxy) => {
       await loaded(
         [through(proxy, url), url],
         async (load, [cutOff, other]) => {
@@ -139,15 +146,10 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
         },
         { timeoutMs: 400 },
       );
-    } finally {
-      await proxy.close();
-    }
-  });
+    }));
 
-  it("whose answers are cut off after it has committed: each event counts once", async () => {
-    const url = await server.url();
-    const proxy = await startProxy(server.port);
-    try {
+  it("whose answers are cut off after it has committed: each event counts once", () =>
+    withProxy(async (url, proxy) => {
       await withStores([openPostgres(through(proxy, url))], async (store) => {
         await makeKeys(store!, ["key_a"]);
         for (let round = 0; round < 5; round++) {
@@ -162,15 +164,10 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
         }
         assert.equal((await auditedEvents(url)).size, 5);
       });
-    } finally {
-      await proxy.close();
-    }
-  });
+    }));
 
-  it("whose answers are cut off after it has made a key: the key is ours", async () => {
-    const url = await server.url();
-    const proxy = await startProxy(server.port);
-    try {
+  it("whose answers are cut off after it has made a key: the key is ours", () =>
+    withProxy(async (url, proxy) => {
       await withStores([openPostgres(through(proxy, url))], async (store) => {
         const isThere = (keyId: string) => async () =>
           (await query<{ key_id: string }>(url, "SELECT key_id FROM antiphon.keys")).some(
@@ -186,15 +183,10 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
         await assert.rejects(store!.createKey(keyRecord("key_b"), hashOf("key_a")), StoreError);
         assert.equal((await store!.listKeys()).length, 1);
       });
-    } finally {
-      await proxy.close();
-    }
-  });
+    }));
 
-  it("whose answer is cut off after it has made the first key: whoever asked for it has it", async () => {
-    const url = await server.url();
-    const proxy = await startProxy(server.port);
-    try {
+  it("whose answer is cut off after it has made the first key: whoever asked for it has it", () =>
+    withProxy(async (url, proxy) => {
       await withStores([openPostgres(through(proxy, url))], async (store) => {
         proxy.cutBefore("COMMIT");
         assert.equal(await store!.createFirstKey(keyRecord("key_a"), hashOf("key_a")), true);
@@ -204,15 +196,10 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
           ["key_a"],
         );
       });
-    } finally {
-      await proxy.close();
-    }
-  });
+    }));
 
-  it("that forgets connections without a word costs one request its time, and no other", async () => {
-    const url = await server.url();
-    const proxy = await startProxy(server.port);
-    try {
+  it("that forgets connections without a word costs one request its time, and no other", () =>
+    withProxy(async (url, proxy) => {
       await withStores([openPostgres(through(proxy, url), { timeoutMs: 1_000 })], async (store) => {
         await makeKeys(store!, ["key_a"]);
         const all = () =>
@@ -227,15 +214,10 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
         await all();
         assert.equal((await auditedEvents(url)).size, 2);
       });
-    } finally {
-      await proxy.close();
-    }
-  });
+    }));
 
-  it("that stays away: usage is refused when its time is over, as something that passes", async () => {
-    const url = await server.url();
-    const proxy = await startProxy(server.port);
-    try {
+  it("that stays away: usage is refused when its time is over, as something that passes", () =>
+    withProxy(async (url, proxy) => {
       const limits = { timeoutMs: 200, commitTimeoutMs: 500 };
       await withStores([openPostgres(through(proxy, url), limits)], async (store) => {
         await makeKeys(store!, ["key_a"]);
@@ -245,15 +227,10 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
         await store!.commit([usage(newEventId(), "key_a")]);
       });
       await auditedEvents(url);
-    } finally {
-      await proxy.close();
-    }
-  });
+    }));
 
-  it("that is 100 ms away serves as many: what waits goes together", async () => {
-    const url = await server.url();
-    const proxy = await startProxy(server.port);
-    try {
+  it("that is 100 ms away serves as many: what waits goes together", () =>
+    withProxy(async (url, proxy) => {
       await withStores([openPostgres(through(proxy, url))], async (store) => {
         await makeKeys(store!, KEYS);
         proxy.pass(50);
@@ -268,15 +245,10 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
           await assertExact(url, load.acknowledged);
         });
       });
-    } finally {
-      await proxy.close();
-    }
-  });
+    }));
 
-  it("loses nobody's usage when a server stops while it waits for it", async () => {
-    const url = await server.url();
-    const proxy = await startProxy(server.port);
-    try {
+  it("loses nobody's usage when a server stops while it waits for it", () =>
+    withProxy(async (url, proxy) => {
       const store = await openPostgres(through(proxy, url));
       await makeKeys(store, ["key_a"]);
       const tenancy = tenancyOn(store, { anonymous: { rpm: 60, burst: 60 } });
@@ -289,10 +261,7 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
       await within("the store's end", closed);
       await assert.rejects(tenancy.listKeys(), (error) => (error as StoreError).problem === "closed");
       assert.deepEqual(await auditedEvents(url), new Set([record.eventId]));
-    } finally {
-      await proxy.close();
-    }
-  });
+    }));
 
   /** Sessions of our servers that are doing something, or wait for it. */
   const sessionsIn = async (url: string) => {

@@ -1,6 +1,5 @@
-import { memoryBuckets } from "../../src/tenancy/buckets/memory.ts";
-import { newEventId } from "../../src/tenancy/event-id.ts";
-import type { Store } from "../../src/tenancy/store.ts";
+import { memoryBuckets } from "../../src/tenancy/bucket-table.ts";
+import { newEventId, type Store } from "../../src/tenancy/store.ts";
 import { type Tenancy, tenancyOn } from "../../src/tenancy/tenancy.ts";
 import { until } from "../waiting.ts";
 import { usage } from "./postgres-stores.ts";

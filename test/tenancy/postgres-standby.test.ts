@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import type { StoreError } from "../../src/tenancy/store-error.ts";
+import type { StoreError } from "../../src/tenancy/store.ts";
 import { until } from "../waiting.ts";
 import { auditedEvents } from "./postgres-audit.ts";
 import { withLoad } from "./postgres-load.ts";

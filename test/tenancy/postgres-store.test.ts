@@ -1,13 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import pg from "pg";
-import { newEventId } from "../../src/tenancy/event-id.ts";
-import { checkSchema } from "../../src/tenancy/postgres/check-schema.ts";
 import { Connections } from "../../src/tenancy/postgres/connections.ts";
 import { keepDays } from "../../src/tenancy/postgres/partitions.ts";
+import { checkSchema } from "../../src/tenancy/postgres/schema.ts";
 import { storeAddress } from "../../src/tenancy/postgres/store-address.ts";
-import type { Store } from "../../src/tenancy/store.ts";
-import { StoreError } from "../../src/tenancy/store-error.ts";
+import { newEventId, type Store, StoreError } from "../../src/tenancy/store.ts";
 import { until } from "../waiting.ts";
 import { auditedEvents } from "./postgres-audit.ts";
 import { needsPostgres, query, startPostgres } from "./postgres-server.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { chmodSync, chownSync } from "node:fs";
 import { describe, it } from "node:test";
-import type { StoreError } from "../../src/tenancy/store-error.ts";
+import type { StoreError } from "../../src/tenancy/store.ts";
 import { folderOfItsUser, ITS_USER, needsPostgres, query, startPostgres } from "./postgres-server.ts";
 import { openPostgres, withStores } from "./postgres-stores.ts";
 import { makeCertificate } from "./valkey-server.ts";

@@ -2,11 +2,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import type Database from "libsql";
-import { newEventId } from "../../src/tenancy/event-id.ts";
-import { readsOn } from "../../src/tenancy/ledger-reads.ts";
-import { type LedgerWrites, writesOn } from "../../src/tenancy/ledger-writes.ts";
+import { type LedgerWrites, readsOn, writesOn } from "../../src/tenancy/ledger.ts";
 import { openDatabase } from "../../src/tenancy/libsql-database.ts";
-import type { UsageRecord } from "../../src/tenancy/store.ts";
+import { newEventId, type UsageRecord } from "../../src/tenancy/store.ts";
 import fc from "../properties.ts";
 import { temporaryFolder } from "./folders.ts";
 

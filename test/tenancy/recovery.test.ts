@@ -4,8 +4,7 @@ import { describe, it } from "node:test";
 import { Worker } from "node:worker_threads";
 import Database from "libsql";
 import { type LibsqlStoreOptions, libsqlStore } from "../../src/tenancy/libsql-store.ts";
-import type { KeyRecord, Store, UsageRecord } from "../../src/tenancy/store.ts";
-import { StoreError } from "../../src/tenancy/store-error.ts";
+import { type KeyRecord, type Store, StoreError, type UsageRecord } from "../../src/tenancy/store.ts";
 import { FATES } from "./fates.ts";
 import { temporaryFolder } from "./folders.ts";
 

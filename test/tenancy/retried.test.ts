@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { monotonicMs } from "../../src/tenancy/monotonic-clock.ts";
-import { retried } from "../../src/tenancy/postgres/retried.ts";
+import { monotonicMs } from "../../src/tenancy/deadline.ts";
+import { retried } from "../../src/tenancy/postgres/retrying-database.ts";
 import { Slots } from "../../src/tenancy/postgres/slots.ts";
 
 const passes = (error: unknown) => (error as Error).message !== "stays";
@@ -64,26 +64,26 @@ describe("slots", () => {
     const slots = new Slots(2);
     const order: string[] = [];
     const waits = ["a", "b", "c", "d"].map(async (name) => {
-      assert.equal(await slots.wait(60_000), true);
+      assert.equal(await slots.acquire(60_000), true);
       order.push(name);
     });
     await Promise.all(waits.slice(0, 2));
     assert.deepEqual(order, ["a", "b"]);
-    slots.done();
+    slots.release();
     await waits[2];
-    slots.done();
+    slots.release();
     await waits[3];
     assert.deepEqual(order, ["a", "b", "c", "d"]);
   });
 
   it("that do not come free in time are not waited for any more", async () => {
     const slots = new Slots(1);
-    assert.equal(await slots.wait(60_000), true);
-    assert.equal(await slots.wait(1), false);
-    const next = slots.wait(60_000);
-    slots.done();
+    assert.equal(await slots.acquire(60_000), true);
+    assert.equal(await slots.acquire(1), false);
+    const next = slots.acquire(60_000);
+    slots.release();
     assert.equal(await next, true);
-    slots.done();
-    assert.equal(await slots.wait(0), true);
+    slots.release();
+    assert.equal(await slots.acquire(0), true);
   });
 });

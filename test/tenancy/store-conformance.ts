@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { newEventId } from "../../src/tenancy/event-id.ts";
-import type { KeyRecord, Store, UsageRecord } from "../../src/tenancy/store.ts";
-import { StoreError } from "../../src/tenancy/store-error.ts";
+import {
+  type KeyRecord,
+  newEventId,
+  type Store,
+  StoreError,
+  type UsageRecord,
+} from "../../src/tenancy/store.ts";
 
 const HASH_A = "a".repeat(64);
 const HASH_B = "b".repeat(64);

@@ -1,4 +1,4 @@
-import { openBuckets } from "../../src/tenancy/open-buckets.ts";
+import { openBuckets } from "../../src/tenancy/open.ts";
 
 /** Takes one token where the one argument says, as a program with its own environment, and prints what was told. */
 const told: string[] = [];

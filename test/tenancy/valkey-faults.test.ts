@@ -6,7 +6,7 @@ import { afterEach, describe, it } from "node:test";
 import { Redis } from "iovalkey";
 import { reconnectPauseMs } from "../../src/tenancy/buckets/valkey.ts";
 import type { Buckets } from "../../src/tenancy/buckets.ts";
-import { openBuckets } from "../../src/tenancy/open-buckets.ts";
+import { openBuckets } from "../../src/tenancy/open.ts";
 import { freePort } from "../free-port.ts";
 import { until } from "../waiting.ts";
 import { needsValkey, startValkey, type ValkeyServerOptions } from "./valkey-server.ts";

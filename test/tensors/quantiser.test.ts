@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fromBrainFloats, fromHalfFloats } from "../../src/tensors/half-floats.ts";
 import { rowsOf, rowsOfPart } from "../../src/tensors/matrix-rows.ts";
 import type { Bits } from "../../src/tensors/quantised-blocks.ts";
 import { Quantiser, type Rows } from "../../src/tensors/quantiser.ts";
-import type { FloatType } from "../../src/tensors/variable.ts";
+import { type FloatType, fromBrainFloats, fromHalfFloats } from "../../src/tensors/variable.ts";
 import type { Weights } from "../../src/tensors/weights-folder.ts";
 import fc from "../properties.ts";
 import { blocksInJavaScript } from "./blocks-in-javascript.ts";

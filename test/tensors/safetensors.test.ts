@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { inMemory } from "../../src/tensors/byte-source.ts";
 import { readSafetensors } from "../../src/tensors/safetensors.ts";
 import { readFloats } from "../../src/tensors/variable.ts";
 import { openWeights } from "../../src/tensors/weights-folder.ts";
 import fc from "../properties.ts";
+import { inMemory } from "./in-memory.ts";
 
 const GOLDEN = fileURLToPath(new URL("../../../test/golden/csm", import.meta.url));
 

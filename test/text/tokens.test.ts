@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { subTokens } from "../../src/text/sub-tokens.ts";
 import { createTagger } from "../../src/text/tagger.ts";
-import { createTokeniser } from "../../src/text/tokens.ts";
+import { createTokeniser, subTokens } from "../../src/text/tokens.ts";
 import { tables } from "./voice.ts";
 
 const tokenise = createTokeniser(tables.exceptions);

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { describe, it } from "node:test";
 import { Worker } from "node:worker_threads";
-import { ThreadCalls, type ThreadCallsOptions } from "../../src/threads/thread-calls.ts";
+import type { ThreadCallsOptions } from "../../src/threads/options.ts";
+import { ThreadCalls } from "../../src/threads/thread-calls.ts";
 import { until, within } from "../waiting.ts";
 
 const STARTS = 0;

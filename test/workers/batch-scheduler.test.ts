@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { SpeechFailedError } from "../../src/model/speech-model.ts";
-import { createBatchScheduler } from "../../src/workers/batch-scheduler.ts";
+import { createBatchScheduler } from "../../src/workers/scheduler.ts";
 import { createWorkerPool, type WorkerPoolOptions } from "../../src/workers/worker-pool.ts";
 import { never, scriptOf } from "../model/scripts.ts";
 import { speechModelConformance } from "../model/speech-model-conformance.ts";
@@ -81,7 +81,7 @@ test("it calls back at once, while a step is not done, and begins none once it i
   let finish = (): void => {};
   let steps = 0;
   const task = {
-    asker: "",
+    keyId: "",
     dueMs: 0,
     isRunnable: true,
     step: () => {

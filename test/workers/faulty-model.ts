@@ -1,6 +1,6 @@
 import { FRAME_SAMPLES } from "../../src/audio/format.ts";
 import { SpeechFailedError, type SpeechModel } from "../../src/model/speech-model.ts";
-import type { NativeGuard } from "../../src/workers/native-gate.ts";
+import type { NativeGuard } from "../../src/threads/native-gate.ts";
 
 /** Options of {@link createModel}; the counters are shared, so that a test sees what its threads do. */
 export interface FaultyOptions {
@@ -50,7 +50,7 @@ export async function createModel(options: FaultyOptions, guard: NativeGuard): P
   }
   const { goodStarts = Number.POSITIVE_INFINITY, badStarts = Number.POSITIVE_INFINITY } = options;
   if (starts >= goodStarts && starts < goodStarts + badStarts) {
-    if (options.isBadStartHung === true) spin();
+    if (options.isBadStartHung === true) block();
     process.exit(7);
   }
   return {
@@ -100,7 +100,7 @@ async function misbehave(command: string, count: Int32Array, guard: NativeGuard)
   }
   if (command === "spin" || command === "block" || command === "never") Atomics.add(count, COUNT.held, 1);
   if (command === "spin") spin();
-  if (command === "block") Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  if (command === "block") block();
   if (command === "never") await new Promise(() => {});
 }
 
@@ -111,6 +111,10 @@ function hold(count: Int32Array): void {
 
 function spin(): never {
   for (;;);
+}
+
+function block(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }
 
 function fail(): never {

@@ -57,7 +57,7 @@ test("once a thread has stopped answering, utterances go to the others, though i
 test("a thread that was left by all is asked once more, so that one that hangs is found without anybody waiting", async () => {
   const { pool, count } = await faultyPool(QUICK);
   const controller = new AbortController();
-  const hanging = pool.speak(scriptOf({ text: "spin" }), controller.signal);
+  const hanging = pool.speak(scriptOf({ text: "block" }), controller.signal);
   await hanging.next();
   await held(count);
   controller.abort(new Error("gone"));

@@ -4,8 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import { createToneModel } from "../../src/engines/tone/tone.ts";
 import type { SpeechModel } from "../../src/model/speech-model.ts";
 import type { OpenMessage } from "../../src/workers/protocol.ts";
-import { createScheduler } from "../../src/workers/scheduler.ts";
-import { TimeShares } from "../../src/workers/time-shares.ts";
+import { createScheduler, TimeShares } from "../../src/workers/scheduler.ts";
 import { WorkerUtterance } from "../../src/workers/worker-utterance.ts";
 import { LONG_TEXT, SHORT_TEXT, scriptOf } from "../model/scripts.ts";
 import { within } from "../waiting.ts";
@@ -147,12 +146,12 @@ test("those who are late share the time by who asks, however many utterances eac
   const order: string[] = [];
   let done = (): void => {};
   const finished = new Promise<void>((resolve) => (done = resolve));
-  const task = (asker: string, dueMs: number) => ({
-    asker,
+  const task = (keyId: string, dueMs: number) => ({
+    keyId,
     dueMs,
     isRunnable: true,
     async step() {
-      order.push(asker);
+      order.push(keyId);
       nowMs += 10;
       if (order.length === 40) done();
     },
@@ -162,7 +161,7 @@ test("those who are late share the time by who asks, however many utterances eac
   scheduler.add(task("ahead", 1e9));
   await within("forty steps", finished);
   await scheduler.stop();
-  const ones = order.slice(0, 40).filter((asker) => asker === "one").length;
+  const ones = order.slice(0, 40).filter((keyId) => keyId === "one").length;
   assert.ok(ones >= 19 && ones <= 21, order.join(" "));
   assert.ok(!order.includes("ahead"), "who is ahead of time waits for who is late");
 });
@@ -201,11 +200,8 @@ async function createThread(given?: SpeechModel) {
         kind: "open",
         id,
         credit,
-        lexicon: [],
         encoding: null,
-        asker: "",
-        ...script,
-        hasMouth: false,
+        script,
       };
       const utterance: WorkerUtterance = new WorkerUtterance(model, message, {
         onPull: () => utterance.deliver("end"),

@@ -26,10 +26,10 @@ test("the samples of earlier turns are there while they are heard, and let go of
     close: async () => {},
   };
   const { speaker, delivery, preset, seed } = scriptOf({ text: "Yes." });
-  const asked = { speaker, delivery, preset, seed, lexicon: [], hasMouth: false, encoding: null, asker: "" };
+  const script = { history, speaker, delivery, preset, seed, lexicon: [], hasMouth: false, keyId: "" };
   const utterance = new WorkerUtterance(
     model,
-    { kind: "open", id: 1, history, credit: 2, ...asked },
+    { kind: "open", id: 1, script, credit: 2, encoding: null },
     {
       onPull() {},
       onFrame() {},

@@ -80,12 +80,12 @@ test("a reply that never ends is given up", async (context) => {
 });
 
 test("a model that thinks for long is not silent", async (context) => {
-  const { server, writer } = await openPair(context, { firstTokenTimeoutMs: 500 });
+  const { server, writer } = await openPair(context, { firstTokenTimeoutMs: 1_500 });
   server.next(async (exchange) => {
     exchange.begin();
-    for (let i = 0; i < 14; i++) {
+    for (let i = 0; i < 8; i++) {
       exchange.send({ choices: [{ delta: { reasoning_content: "hm" } }] });
-      await sleep(50);
+      await sleep(200);
     }
     exchange.say("Yes.").finish();
   });

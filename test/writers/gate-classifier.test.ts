@@ -5,10 +5,9 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { heldOutLines } from "../../bench/gate-lines.ts";
 import { WriterError } from "../../src/model/writer.ts";
-import { GATE_CATEGORIES, type GateCategory } from "../../src/writers/gate/gate-category.ts";
 import { type GateClassifier, openGateClassifier } from "../../src/writers/gate/gate-classifier.ts";
-import { GATE_DIR } from "../../src/writers/gate/gate-head.ts";
-import { gated } from "../../src/writers/gate/gated.ts";
+import { GATE_CATEGORIES, GATE_DIR, type GateCategory } from "../../src/writers/gate/gate-head.ts";
+import { writerChain } from "../../src/writers/writer-chain.ts";
 import fc from "../properties.ts";
 import { writerConformance } from "./conformance.ts";
 import { longHistory, never } from "./dialogues.ts";
@@ -17,7 +16,7 @@ import { ScriptedWriter } from "./scripted-writer.ts";
 const SENTENCES = ["That sounds good.", "Shall we go?", "I am ready."];
 
 writerConformance("a writer behind the trained gate", async () =>
-  gated(new ScriptedWriter(SENTENCES), await openGateClassifier()),
+  writerChain({ gate: await openGateClassifier(), model: new ScriptedWriter(SENTENCES) }),
 );
 
 describe("the trained gate", () => {

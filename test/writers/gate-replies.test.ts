@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { GATE_CATEGORIES } from "../../src/writers/gate/gate-category.ts";
+import { GATE_CATEGORIES } from "../../src/writers/gate/gate-head.ts";
 import { GATE_REPLIES, gateReply } from "../../src/writers/gate/gate-replies.ts";
 import fc from "../properties.ts";
 

@@ -4,16 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { type Writer, WriterError } from "../../src/model/writer.ts";
-import { embeddedWriter } from "../../src/writers/llama/embedded.ts";
+import { embeddedWriter } from "../../src/server/embedded-writer.ts";
 import { openGgufWriter } from "../../src/writers/llama/gguf-writer.ts";
-import { speakableOnly } from "../../src/writers/speakable-only.ts";
+import { writerChain } from "../../src/writers/writer-chain.ts";
 import { writerConformance } from "./conformance.ts";
 import { dialogueOf, passagesOf, replyOf, said } from "./dialogues.ts";
 import { testWeights } from "./weights.ts";
 
 const { path, merged, missing } = await testWeights();
 const embedded = embeddedWriter(merged, null);
-const makeEmbedded = async () => speakableOnly(await openGgufWriter(embedded));
+const makeEmbedded = async () => writerChain({ model: await openGgufWriter(embedded) });
 /** The same file as somebody's own: its template, instructions, no adapter; and short, to be quick. */
 const makeOwn = () =>
   openGgufWriter({

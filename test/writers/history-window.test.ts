@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { historyWindow } from "../../src/writers/llama/history-window.ts";
+import { historyWindow } from "../../src/writers/llama/prompt.ts";
 import fc from "../properties.ts";
 import { heard, said } from "./dialogues.ts";
 

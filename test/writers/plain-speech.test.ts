@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { plainSpeech } from "../../src/writers/plain-speech.ts";
-import { speakableOnly } from "../../src/writers/speakable-only.ts";
+import { writerChain } from "../../src/writers/writer-chain.ts";
 import fc from "../properties.ts";
 import { dialogueOf, passagesOf } from "./dialogues.ts";
 import { ScriptedWriter } from "./scripted-writer.ts";
@@ -98,7 +98,9 @@ test("reading takes steps in proportion to the marks, however many are never clo
 });
 
 test("a passage of which nothing may be said is left out, and the others are spoken", async () => {
-  const writer = speakableOnly(new ScriptedWriter(["*smiles*", "Hello there.", "Call 555-123-4567."]));
+  const writer = writerChain({
+    model: new ScriptedWriter(["*smiles*", "Hello there.", "Call 555-123-4567."]),
+  });
   const passages = await passagesOf(writer, dialogueOf("Hi."));
   assert.deepEqual(
     passages.map(({ text }) => text),
@@ -107,7 +109,10 @@ test("a passage of which nothing may be said is left out, and the others are spo
 });
 
 test("a reply of which nothing may be said asks to hear more, with the tokens it took", async () => {
-  const passages = await passagesOf(speakableOnly(new ScriptedWriter(["*smiles*"])), dialogueOf("Hi."));
+  const passages = await passagesOf(
+    writerChain({ model: new ScriptedWriter(["*smiles*"]) }),
+    dialogueOf("Hi."),
+  );
   assert.equal(passages.length, 1);
   assert.match(passages[0]!.text, /more/);
   assert.deepEqual(passages[0]!.tokens, { prompt: 1, written: 1 });

@@ -4,12 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import {
+  forgetEstimates,
+  forgetVocabulary,
   type LlamaModel,
   type LlamaRuntime,
   LOADING,
   openLlama,
 } from "../../src/writers/llama/llama-runtime.ts";
-import { forgetEstimates, forgetVocabulary } from "../../src/writers/llama/spare-memory.ts";
 import { tinyGguf } from "./tiny-gguf.ts";
 
 describe("a model that keeps only what it needs", () => {

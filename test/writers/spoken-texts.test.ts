@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../properties.ts";
-import { type SpokenText, spokenOf, spokenOfSentences, spokenTexts } from "./spoken-texts.ts";
+import { type SpokenText, spokenOf, spokenOfStretches, spokenTexts } from "./spoken-texts.ts";
 
 const known = await spokenTexts("spoken-texts");
 for (const kind of new Set(known.map((row) => row.kind))) {
@@ -47,8 +47,8 @@ test("whether a writer gives its lines one by one or together, the same words ar
           else together.push(`${together.pop()}\n${line}`);
         }
         assert.equal(
-          await spokenOfSentences(together),
-          await spokenOfSentences(parts.flatMap(([line]) => line.split("\n"))),
+          await spokenOfStretches(together),
+          await spokenOfStretches(parts.flatMap(([line]) => line.split("\n"))),
         );
       },
     ),

@@ -1,8 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { SentenceCutter } from "../../src/text/sentence-cutter.ts";
-import { speakableOnly } from "../../src/writers/speakable-only.ts";
+import { sentencesOf } from "../../src/text/sentence-cutter.ts";
+import { writerChain } from "../../src/writers/writer-chain.ts";
+import { ThoughtFilter, WrittenSentences } from "../../src/writers/written-sentences.ts";
 import { dialogueOf, passagesOf } from "./dialogues.ts";
 import { ScriptedWriter } from "./scripted-writer.ts";
 
@@ -24,14 +25,20 @@ export async function spokenTexts(set: string): Promise<SpokenText[]> {
 
 /** What is said of a reply that arrives in these pieces. */
 export async function spokenOf(pieces: readonly string[], heard = "Hi."): Promise<string> {
-  const cutter = new SentenceCutter();
-  const sentences = pieces.flatMap((piece) => cutter.push(piece));
-  const rest = cutter.flush();
-  return spokenOfSentences(rest === null ? sentences : [...sentences, rest], heard);
+  const sentences = new WrittenSentences();
+  const written = pieces.flatMap((piece) => sentences.push(piece));
+  return await spokenOfSentences([...written, ...sentences.flush()], heard);
 }
 
-/** What is said of a reply that its writer gives in these passages. */
-export async function spokenOfSentences(passages: readonly string[], heard = "Hi."): Promise<string> {
-  const said = await passagesOf(speakableOnly(new ScriptedWriter(passages)), dialogueOf(heard));
+/** What is said of a reply that is written in these stretches, each whole sentences or lines. */
+export async function spokenOfStretches(stretches: readonly string[]): Promise<string> {
+  const thoughts = new ThoughtFilter();
+  // The space is no beginning of a tag, so nothing is held back.
+  return await spokenOfSentences(stretches.flatMap((text) => sentencesOf(thoughts.push(`${text} `))));
+}
+
+async function spokenOfSentences(sentences: readonly string[], heard = "Hi."): Promise<string> {
+  const writer = writerChain({ model: new ScriptedWriter(sentences) });
+  const said = await passagesOf(writer, dialogueOf(heard));
   return said.map(({ text }) => text).join(" ");
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isDeeperThan } from "../../src/wyoming/json-depth.ts";
+import { isDeeperThan } from "../../src/wyoming/event-parser.ts";
 import fc from "../properties.ts";
 
 /** How deep a value is, read from the value. */

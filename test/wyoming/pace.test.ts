@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Pace } from "../../src/wyoming/pace.ts";
+import { Pace } from "../../src/wyoming/recording.ts";
 import fc from "../properties.ts";
 
 test("what came at once counts for three seconds, however much it was", () => {

@@ -15,11 +15,11 @@ import {
   borrowedWords,
   contentWords,
   datesAndNumbers,
-} from "../../dist/src/writers/replies/borrowed-words.js";
-import { claimsToBeAPerson } from "../../dist/src/writers/replies/claims.js";
+} from "../../dist/src/writers/replies/content-words.js";
 import { guessOf } from "../../dist/src/writers/replies/heads.js";
-import { isAsked } from "../../dist/src/writers/replies/phrasing.js";
+import { claimsToBeAPerson } from "../../dist/src/writers/replies/ready-or-written.js";
 import { readReplyBook, replyBookFiles } from "../../dist/src/writers/replies/reply-book.js";
+import { isAsked } from "../../dist/src/writers/replies/turn-form.js";
 import { leadingDirections } from "./directions.mjs";
 import { namesAmong } from "./names.mjs";
 import { evaluationPrompts, readActs, readConversations, readTones, without } from "./read.mjs";

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openLlama } from "../../dist/src/writers/llama/llama-runtime.js";
-import { TextEncoder } from "../../dist/src/writers/llama/text-encoder.js";
+import { SentenceEncoder } from "../../dist/src/writers/llama/sentence-encoder.js";
 import { sha256 } from "../../dist/src/writers/packaged-file.js";
 import { ENCODER_FILE, REPLIES_DIR } from "../../dist/src/writers/replies/reply-book.js";
 import { unitVector } from "../../dist/src/writers/replies/reply-source.js";
@@ -24,7 +24,7 @@ export async function openVectors() {
       const [key, vector] = line.split(" ");
       known.set(key, new Float32Array(new Uint8Array(Buffer.from(vector, "base64")).buffer));
     }
-  const encoder = await TextEncoder.open(await openLlama(), path);
+  const encoder = await SentenceEncoder.open(await openLlama(), path);
   const never = new AbortController().signal;
   const fresh = [];
   return {

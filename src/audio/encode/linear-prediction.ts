@@ -80,11 +80,11 @@ function levinsonDurbin(sums: Float64Array): Float64Array | null {
 
 /** Whole numbers as large as fit; what rounding leaves is carried on to the next. */
 function quantised(factors: Float64Array): Predictor | null {
-  const largest = factors.reduce((max, factor) => Math.max(max, Math.abs(factor)), 0);
+  const maxFactor = factors.reduce((max, factor) => Math.max(max, Math.abs(factor)), 0);
   const limit = 2 ** (PRECISION - 1) - 1;
   let shift = MAX_SHIFT;
-  while (shift > 0 && largest * 2 ** shift > limit) shift -= 1;
-  if (!(largest * 2 ** shift <= limit)) return null;
+  while (shift > 0 && maxFactor * 2 ** shift > limit) shift -= 1;
+  if (!(maxFactor * 2 ** shift <= limit)) return null;
   let carried = 0;
   const coefficients = Array.from(factors, (factor) => {
     const exact = factor * 2 ** shift + carried;

@@ -6,9 +6,7 @@ import type { Encoder, Encoding, PcmRate } from "./encoder.ts";
 import { flacEncoder } from "./flac.ts";
 import { type Lame, mp3Encoder } from "./mp3.ts";
 import { oggOpusEncoder } from "./ogg-opus.ts";
-import { pcmEncoder, wavEncoder } from "./pcm-encoder.ts";
-import { resampledPcmEncoder } from "./resampled-pcm.ts";
-import { telephoneEncoder } from "./telephone.ts";
+import { pcmEncoder, resampledPcmEncoder, telephoneEncoder, wavEncoder } from "./pcm-encoder.ts";
 
 /**
  * Opens an encoder.

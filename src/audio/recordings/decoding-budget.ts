@@ -2,12 +2,12 @@ import { AudioFormatError } from "../audio-format-error.ts";
 import { RecordingTooLongError } from "./recording.ts";
 
 /** What is read: rates in Hz, both included, and channels. Speech has no more; less costs less. */
-export const LOWEST_RATE_HZ = 1_000;
-export const HIGHEST_RATE_HZ = 96_000;
+const MIN_RATE_HZ = 1_000;
+export const MAX_RATE_HZ = 96_000;
 export const MAX_CHANNELS = 8;
 
 /** Work for each second that a recording may have: two channels at the highest rate. One unit takes some nanoseconds. */
-const UNITS_PER_S = 2 * HIGHEST_RATE_HZ;
+const UNITS_PER_S = 2 * MAX_RATE_HZ;
 /** What one packet, page or element of a container costs, whatever is in it. */
 const UNITS_PER_ITEM = 64;
 /** An encoder's start and its last block come on top of the sound itself. */
@@ -32,9 +32,9 @@ export class DecodingBudget {
 
   /** Throws {@link AudioFormatError} for what is beyond speech, before anything of it is decoded. */
   checkFormat(sampleRateHz: number, channels: number): void {
-    if (sampleRateHz < LOWEST_RATE_HZ || sampleRateHz > HIGHEST_RATE_HZ) {
+    if (sampleRateHz < MIN_RATE_HZ || sampleRateHz > MAX_RATE_HZ) {
       throw new AudioFormatError(
-        `its sample rate is ${sampleRateHz} Hz, and ${LOWEST_RATE_HZ} to ${HIGHEST_RATE_HZ} Hz can be read`,
+        `its sample rate is ${sampleRateHz} Hz, and ${MIN_RATE_HZ} to ${MAX_RATE_HZ} Hz can be read`,
         "send it at another rate, such as 16000 Hz",
       );
     }

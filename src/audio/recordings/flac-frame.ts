@@ -1,6 +1,6 @@
 import { AudioFormatError } from "../audio-format-error.ts";
+import { crc16 } from "../checksums.ts";
 import { BitReader } from "./bit-reader.ts";
-import { crc16 } from "./crc16.ts";
 import type { DecodingBudget } from "./decoding-budget.ts";
 import { readSubframe } from "./flac-subframe.ts";
 

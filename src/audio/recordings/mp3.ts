@@ -1,7 +1,6 @@
 import { MPEGDecoder } from "mpg123-decoder";
 import { AudioFormatError } from "../audio-format-error.ts";
 import type { DecodingBudget } from "./decoding-budget.ts";
-import { readMp3Frames } from "./mp3-frames.ts";
 import type { DecodedBlock, RecordingDecoder } from "./recording.ts";
 
 /** So much is decoded at once, and charged only then: 8 s at the lowest bitrate that there is. */
@@ -42,4 +41,80 @@ export function openMp3(bytes: Uint8Array, budget: DecodingBudget): RecordingDec
     }
   }
   return { sampleRateHz, boundS: Math.min(budget.maxS, claimedS), blocks };
+}
+
+/** What the heads of a file's frames say. */
+interface Mp3Frames {
+  /** Of most of the sound. */
+  readonly sampleRateHz: number;
+  readonly durationS: number;
+  /** Whether the heads tell all lengths: those of a free format do not. */
+  readonly isExact: boolean;
+}
+
+interface FrameHead {
+  readonly sampleRateHz: number;
+  readonly samples: number;
+  /** With the head; `null` in a free format. */
+  readonly bytes: number | null;
+}
+
+/** Goes from frame to frame and decodes none; what is no frame is passed over. `null` where there is none at all. */
+function readMp3Frames(bytes: Uint8Array, budget: DecodingBudget): Mp3Frames | null {
+  const secondsAt = new Map<number, number>();
+  let isExact = true;
+  for (let at = 0; at + HEAD_BYTES <= bytes.length; ) {
+    const head = bytes[at] === 0xff ? readFrameHead(bytes, at) : null;
+    if (head === null) {
+      at += 1;
+      continue;
+    }
+    budget.chargeItems(1);
+    const { sampleRateHz, samples } = head;
+    secondsAt.set(sampleRateHz, (secondsAt.get(sampleRateHz) ?? 0) + samples / sampleRateHz);
+    isExact &&= head.bytes !== null;
+    at += head.bytes ?? HEAD_BYTES;
+  }
+  const rates = [...secondsAt].sort(([, one], [, other]) => other - one);
+  if (rates.length === 0) return null;
+  const durationS = rates.reduce((sum, [, seconds]) => sum + seconds, 0);
+  return { sampleRateHz: rates[0]![0], durationS, isExact };
+}
+
+const HEAD_BYTES = 4;
+const RATES_HZ = [44_100, 48_000, 32_000];
+/** Kilobits a second by the code, of MPEG 1 and of its halves, for the layers I, II and III (ISO 11172-3, 13818-3). */
+const BITRATES = {
+  1: [
+    [0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
+    [0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384],
+    [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
+  ],
+  2: [
+    [0, 32, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256],
+    [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+    [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+  ],
+} as const;
+
+/** Eleven ones; version, layer; bitrate, rate, padding. `null` for what has another meaning, or none. */
+export function readFrameHead(bytes: Uint8Array, at: number): FrameHead | null {
+  const second = bytes[at + 1]!;
+  const third = bytes[at + 2]!;
+  const version = (second >> 3) & 3;
+  const layer = 4 - ((second >> 1) & 3);
+  const rateHz = RATES_HZ[(third >> 2) & 3];
+  const code = third >> 4;
+  if ((second & 0xe0) !== 0xe0 || version === 1 || layer === 4 || rateHz === undefined || code === 15) {
+    return null;
+  }
+  const isFull = version === 3;
+  const sampleRateHz = isFull ? rateHz : version === 2 ? rateHz / 2 : rateHz / 4;
+  const samples = layer === 1 ? 384 : layer === 3 && !isFull ? 576 : 1_152;
+  const kilobits = BITRATES[isFull ? 1 : 2][layer - 1]![code]!;
+  if (kilobits === 0) return { sampleRateHz, samples, bytes: null };
+  const padding = (third >> 1) & 1;
+  const slotBytes = layer === 1 ? 4 : 1;
+  const slots = Math.floor((samples / 8 / slotBytes) * ((1_000 * kilobits) / sampleRateHz)) + padding;
+  return { sampleRateHz, samples, bytes: slots * slotBytes };
 }

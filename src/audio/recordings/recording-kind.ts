@@ -1,4 +1,4 @@
-import { readFrameHead } from "./mp3-frames.ts";
+import { readFrameHead } from "./mp3.ts";
 
 /** Kinds of files that can be read. */
 export type RecordingKind = "wav" | "mp3" | "flac" | "ogg" | "webm";

@@ -5,8 +5,8 @@ export interface DecodedBlock {
   /** Which samples count: from `from`, inclusive, to `to`, exclusive. */
   readonly from: number;
   readonly to: number;
-  /** What makes them lie in [-1, 1]. */
-  readonly scale: number;
+  /** What makes them lie in [-1, 1]; `null` where they are one channel of finite numbers in that range already. */
+  readonly scale: number | null;
 }
 
 /** A file that was looked over, and not decoded yet. */

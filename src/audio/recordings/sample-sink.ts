@@ -5,10 +5,10 @@ import type { DecodedBlock } from "./recording.ts";
 /** What is kept of recordings at higher rates; speech has little above half of it. */
 const KEPT_HZ = 16_000;
 /** Up to this rate a recording is kept at its own. */
-const HIGHEST_KEPT_HZ = 24_000;
+const MAX_KEPT_HZ = 24_000;
 /** The rate that a recording is kept at, by its own. */
 export function keptRateHz(fromHz: number): number {
-  return fromHz > HIGHEST_KEPT_HZ ? KEPT_HZ : fromHz;
+  return fromHz > MAX_KEPT_HZ ? KEPT_HZ : fromHz;
 }
 
 /** Input is converted so much at a time: filters cost less over long stretches. */
@@ -115,8 +115,13 @@ export class SampleSink {
     into: Float32Array,
     start: number,
   ): void {
-    const factor = scale / channels.length;
     const [first, second] = channels;
+    if (scale === null) {
+      into.set(first!.subarray(from, from + count), start);
+      this.#received += count;
+      return;
+    }
+    const factor = scale / channels.length;
     for (let at = 0; at < count; at += 1) {
       let sum = first![from + at]!;
       if (second !== undefined) {

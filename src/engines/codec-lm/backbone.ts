@@ -13,27 +13,32 @@ export interface BackboneSizes extends TransformerSizes {
   readonly codes: number;
 }
 
+/** A model's backbone, as a graph of it is written. */
+export interface BackboneParts {
+  /** What errors call it. */
+  readonly name: string;
+  /** In front of the transformer's names. */
+  readonly stem: string;
+  /** The name of what makes logits. */
+  readonly head: string;
+  readonly sizes: BackboneSizes;
+}
+
 /**
  * In: `x` float32 [b, n, width], and what `transformer` takes. Out: `hidden` float32 [b, n, width], after the last norm;
  * `logits` float32 [b, codes], by the newest row; keys and values.
- *
- * @param stem in front of the transformer's names
- * @param head the name of what makes logits
  */
-export function backboneGraph(
-  weights: Weights,
-  stem: string,
-  head: string,
-  { codes, ...sizes }: BackboneSizes,
-): GraphFile {
+export function backboneGraph(weights: Weights, { stem, head, sizes }: BackboneParts): GraphFile {
   const graph = new GraphFile();
   const into = new WeightsInGraph(graph, weights);
   const x = graph.input("x", "float32", ["b", "n", sizes.width]);
   const hidden = transformer(into, stem, sizes, x);
   graph.addNamed("hidden", "Identity", [hidden]);
   graph.output("hidden", ["b", "n", sizes.width]);
-  graph.addNamed("logits", "Identity", [into.linear(newestRow(into, hidden), head, sizes.width, codes)]);
-  graph.output("logits", ["b", codes]);
+  graph.addNamed("logits", "Identity", [
+    into.linear(newestRow(into, hidden), head, sizes.width, sizes.codes),
+  ]);
+  graph.output("logits", ["b", sizes.codes]);
   return graph;
 }
 

@@ -1,11 +1,11 @@
-import { Recent } from "../../model/recent.ts";
+import { LruCache } from "../../collections/lru-cache.ts";
 
 /** Clips of which something is kept. */
 const MAX_CLIPS = 64;
 
 /** What was made of clips, for those that come again: in every turn of a conversation the client sends them anew. */
 export class ClipCache<T> {
-  readonly #kept = new Recent<T>(MAX_CLIPS);
+  readonly #kept = new LruCache<T>(MAX_CLIPS);
 
   /** @param digests of all that is heard together; where one is not known, nothing is kept */
   async of(digests: readonly (string | undefined)[], make: () => Promise<T>): Promise<T> {

@@ -14,26 +14,28 @@ export function codeVectors(
   const { graph } = weights;
   const sums = weights.constant(sumsName, [codes, width]);
   const usage = weights.constant(usageName, [codes], [codes, 1]);
-  return graph.add("Div", [sums, graph.add("Max", [usage, graph.number(SMALLEST_USAGE)])]);
+  return graph.add("Div", [sums, graph.add("Max", [usage, graph.number(MIN_USAGE)])]);
 }
 
-const SMALLEST_USAGE = 1e-5;
+const MIN_USAGE = 1e-5;
 
 /**
- * The sums of the vectors that frames stand for in some neighbouring codebooks: [streams, frames, width].
+ * The sums of the vectors that frames stand for in some neighbouring codebooks, projected: [streams, frames, outs].
  *
  * @param places int64 [all codebooks, streams, frames], as {@link placesOf} gives them
  * @param books the vectors of these codebooks, [size, width] each
  * @param first of these codebooks
+ * @param projection the matrix [outs, ins, 1]
  */
-export function summedVectors(
+export function projectedSum(
   build: StreamedGraph,
   places: string,
   books: readonly string[],
   first: number,
-  width: number,
+  projection: { readonly name: string; readonly ins: number; readonly outs: number },
 ): string {
-  const { graph } = build;
+  const { graph, weights } = build;
+  const { name, ins: width, outs } = projection;
   // The vectors of these codebooks, one below the other, and zeros for a code that a frame does not have.
   const vectors = graph.add("Concat", [...books, graph.constant(new Float32Array(width), [1, width])], {
     axis: 0,
@@ -41,7 +43,9 @@ export function summedVectors(
   const given = build.slice(places, first, first + books.length, 0);
   const rows = graph.add("Gather", [vectors, given]);
   // Along the first axis sums are always added in the same order, however many frames there are.
-  return graph.add("ReduceSum", [rows, graph.integers(0)], { keepdims: 0 });
+  const sum = graph.add("ReduceSum", [rows, graph.integers(0)], { keepdims: 0 });
+  const matrix = weights.constant(name, [outs, width, 1], [outs, width]);
+  return graph.add("com.microsoft.FusedMatMul", [sum, matrix], { transB: 1 });
 }
 
 /**

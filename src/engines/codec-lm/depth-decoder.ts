@@ -16,20 +16,26 @@ export interface DepthDecoderSizes {
   readonly codebooks: number;
 }
 
+/** A model's depth decoder, as a graph of it is written. */
+export interface DepthDecoderParts {
+  /** What errors call it. */
+  readonly name: string;
+  /** In front of the transformer's names. */
+  readonly stem: string;
+  /** What brings rows to the transformer's width; `null`: they have it. */
+  readonly projection: { readonly stem: string; readonly hasBias?: boolean } | null;
+  readonly sizes: DepthDecoderSizes;
+  /** Computes a head. */
+  writeHead(into: WeightsInGraph, x: string, head: number): string;
+}
+
 /**
  * In: `x` float32 [b, n, row width], `head` int64, and what `transformer` takes. Out: `logits` float32 [b, codes] of codebook
  * `head` + 1, by the newest row; keys and values.
- *
- * @param stem in front of the transformer's names
- * @param projection what brings rows to the transformer's width; `null`: they have it
- * @param write computes a head
  */
 export function depthDecoderGraph(
   weights: Weights,
-  stem: string,
-  projection: { readonly stem: string; readonly hasBias?: boolean } | null,
-  sizes: DepthDecoderSizes,
-  write: (into: WeightsInGraph, x: string, head: number) => string,
+  { stem, projection, sizes, writeHead }: DepthDecoderParts,
 ): GraphFile {
   const { rowWidth, codes, codebooks } = sizes;
   const graph = new GraphFile();
@@ -42,7 +48,7 @@ export function depthDecoderGraph(
       : into.linear(x, projection.stem, rowWidth, sizes.transformer.width, projection.hasBias);
   const newest = newestRow(into, transformer(into, stem, sizes.transformer, projected));
   const inBranch = (branch: GraphFile, at: number): string =>
-    write(new WeightsInGraph(branch, weights), newest, at);
+    writeHead(new WeightsInGraph(branch, weights), newest, at);
   graph.addNamed("logits", "Identity", [chosenHead(graph, head, codebooks - 1, inBranch, ["b", codes])]);
   graph.output("logits", ["b", codes]);
   return graph;

@@ -52,7 +52,7 @@ export class Fields {
     return new Fields(this.#values[name], `${name} of ${this.#where}`, this.#Failure);
   }
 
-  /** A whole number of at least `least`, and at most `most`, if that is given. */
+  /** A whole number of at least `min`, and at most `max`. */
   whole(name: string, fallback?: number, min = 1, max = Number.MAX_SAFE_INTEGER): number {
     const value = this.#read(name, fallback);
     if (!Number.isSafeInteger(value) || (value as number) < min) {

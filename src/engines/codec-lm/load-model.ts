@@ -1,13 +1,16 @@
 import type { GraphFile } from "../../tensors/graph-file.ts";
+import { type BoundSession, openBoundSession, openSession, type Session } from "../../tensors/session.ts";
 import type { Weights } from "../../tensors/weights-folder.ts";
 import type { Tokenizer } from "../../tokens/tokenizer-file.ts";
-import { Backbone, type BackboneSizes, minRowsOf } from "./backbone.ts";
+import { Backbone, type BackboneParts, backboneGraph, minRowsOf } from "./backbone.ts";
 import { type Checkpoint, GENERATION, tokenizerProblems } from "./checkpoint.ts";
-import { DepthDecoder, type DepthDecoderSizes } from "./depth-decoder.ts";
+import { DepthDecoder, type DepthDecoderParts, depthDecoderGraph } from "./depth-decoder.ts";
 import { CheckpointError, type Fields, readFields } from "./fields.ts";
-import { FrameBatch, type FrameModel } from "./frame-batch.ts";
-import type { CodecLanguageModel, Ending, Setup, SpokenFrame, Utterance, Voices } from "./model.ts";
-import { Opened } from "./opened.ts";
+import { FrameBatch } from "./frame-batch.ts";
+import { openPart, problemsOf, type WeightsPart } from "./manifest.ts";
+import type { CodecLanguageModel, Ending, Precision, Setup, Utterance, Voices } from "./model.ts";
+import type { FrameModel } from "./model-runner.ts";
+import { openQuantised, type Quantisation } from "./quantised-weights.ts";
 import type { SequenceState } from "./sequence.ts";
 
 /** What an architecture builds a model of. */
@@ -16,33 +19,18 @@ export interface Loading {
   readonly setup: Setup;
   /** Of an utterance at most. */
   readonly positions: number;
-  readonly generation: Fields;
   readonly tokenizer: Tokenizer;
   /** Of each of the checkpoint's parts, as they are. */
   readonly weights: readonly Weights[];
-  /** The first of them as the transformers are computed with. */
-  readonly transformers: Weights;
-}
-
-/** A transformer's graph, and what errors call it. */
-interface Transformer<Sizes> {
-  readonly graph: GraphFile;
-  readonly sizes: Sizes;
-  readonly name: string;
 }
 
 /** What is an architecture's own of a model in memory. */
 export interface Built<Settings> extends Pick<FrameModel, "codes" | "decoder" | "embeddings"> {
   readonly voices: Voices;
-  readonly backbone: Transformer<BackboneSizes>;
-  readonly depthDecoder: Transformer<DepthDecoderSizes>;
-  readonly speaker: Speaker<Settings>;
-}
-
-/** Makes sequences of utterances. */
-export interface Speaker<Settings> {
+  readonly backbone: BackboneParts;
+  readonly depthDecoder: DepthDecoderParts;
   /** @throws OptionError or CheckpointError */
-  settingsOf(utterance: Utterance): Settings;
+  settingsOf(generation: Fields, utterance: Utterance): Settings;
   /** @throws CheckpointError when the conversation cannot be read; the signal's reason */
   prepare(utterance: Utterance, settings: Settings, signal: AbortSignal): Promise<Prepared>;
 }
@@ -59,7 +47,6 @@ export async function loadModel<Settings>(
   build: (loading: Loading) => Promise<Built<Settings>>,
 ): Promise<CodecLanguageModel> {
   const { folder } = checkpoint;
-  const { precision, places = 1 } = setup;
   const { positions: max } = checkpoint.backbone;
   const positions = Math.min(setup.positions ?? max, max);
   const generation = await readFields(folder, GENERATION);
@@ -71,62 +58,118 @@ export async function loadModel<Settings>(
     const [problem] = tokenizerProblems(checkpoint, tokenizer);
     if (problem !== undefined) throw new CheckpointError(problem);
     const transformers = await opened.inPrecision(weights[0]!, checkpoint.quantisation);
-    const loading = { opened, setup, positions, generation, tokenizer, weights, transformers };
-    const { voices, speaker, backbone, depthDecoder, ...model } = await build(loading);
-    const minRows = minRowsOf(precision);
-    await model.embeddings.preload();
-    const large = await opened.session(backbone.graph, transformers, backbone.name);
-    const small = await opened.session(depthDecoder.graph, transformers, depthDecoder.name);
-    const batch = new FrameBatch(
-      {
-        ...model,
-        positions,
-        width: backbone.sizes.width,
-        codebooks: depthDecoder.sizes.codebooks,
-        backbone: new Backbone(large, backbone.sizes, places, minRows),
-        depthDecoder: new DepthDecoder(small, depthDecoder.sizes, places, minRows),
-      },
-      setup,
-    );
+    const built = await build({ opened, setup, positions, tokenizer, weights });
+    const batch = await openBatch(built, positions, transformers, opened, setup);
     // Closed before all that was opened ahead of it.
     opened.keep({ release: () => batch.close() });
-    return new LoadedModel(voices, speaker, batch, opened);
+    return {
+      voices: built.voices,
+      async *speak(utterance, signal) {
+        const settings = built.settingsOf(generation, utterance);
+        await batch.admit(signal, utterance.mayWait);
+        const { state, read, heard } = await built.prepare(utterance, settings, signal);
+        const sequence = await batch.join(state, signal, utterance.mayWait);
+        try {
+          for (;;) {
+            const step = await sequence.next();
+            if (typeof step === "string") return { stop: step, read, heard };
+            yield step;
+          }
+        } finally {
+          sequence.leave();
+        }
+      },
+      close: () => opened.close(),
+    };
   } catch (error) {
     await opened.close();
     throw error;
   }
 }
 
-class LoadedModel<Settings> implements CodecLanguageModel {
-  readonly voices: Voices;
-  readonly #speaker: Speaker<Settings>;
-  readonly #batch: FrameBatch;
-  readonly #opened: Opened;
+/** What is open of a checkpoint: it is closed together, what was opened last first. */
+export class Opened {
+  readonly #setup: Setup;
+  readonly #releases: (() => Promise<void>)[] = [];
 
-  constructor(voices: Voices, speaker: Speaker<Settings>, batch: FrameBatch, opened: Opened) {
-    this.voices = voices;
-    this.#speaker = speaker;
-    this.#batch = batch;
-    this.#opened = opened;
+  constructor(setup: Setup) {
+    this.#setup = setup;
   }
 
-  async *speak(utterance: Utterance, signal: AbortSignal): AsyncGenerator<SpokenFrame, Ending, void> {
-    const settings = this.#speaker.settingsOf(utterance);
-    await this.#batch.admit(signal, utterance.mayWait);
-    const { state, read, heard } = await this.#speaker.prepare(utterance, settings, signal);
-    const sequence = await this.#batch.join(state, signal, utterance.mayWait);
-    try {
-      for (;;) {
-        const step = await sequence.next();
-        if (typeof step === "string") return { stop: step, read, heard };
-        yield step;
-      }
-    } finally {
-      sequence.leave();
-    }
+  keep<T extends { release(): Promise<void> }>(owned: T): T {
+    this.#releases.push(() => owned.release());
+    return owned;
   }
 
-  close(): Promise<void> {
-    return this.#opened.close();
+  /** Opens weights of a checkpoint. @throws CheckpointError when they are not those of the manifest; WeightsError */
+  async weights(folder: string, part: WeightsPart): Promise<Weights> {
+    const weights = await openPart(folder, part);
+    this.#releases.push(() => weights.close());
+    const [problem, ...more] = problemsOf(weights, part);
+    if (problem === undefined) return weights;
+    throw new CheckpointError(more.length === 0 ? problem : `${problem} (And ${more.length} more.)`);
   }
+
+  /** The weights of the transformers, as they are to be computed with. */
+  async inPrecision(
+    weights: Weights,
+    quantisation: (precision: Exclude<Precision, "fp32">) => Quantisation,
+  ): Promise<Weights> {
+    const { precision, cacheFolder, signal } = this.#setup;
+    if (precision === "fp32") return weights;
+    const quantised = await openQuantised(weights, quantisation(precision), cacheFolder, signal);
+    this.#releases.push(() => quantised.close());
+    return quantised;
+  }
+
+  /** Opens a graph over the transformers' weights. @param name what errors call it */
+  async session(graph: GraphFile, weights: Weights, name: string): Promise<BoundSession> {
+    const { threads, precision, guard } = this.#setup;
+    const setup = {
+      threads,
+      dataFolder: weights.folder,
+      keepsWeightsInPlace: precision === "fp32",
+      guard,
+    };
+    return this.keep(await openBoundSession(graph, name, setup));
+  }
+
+  /** Opens a graph over weights as they are. @param name what errors call it */
+  async plainSession(graph: GraphFile, weights: Weights, name: string): Promise<Session> {
+    const { threads, guard } = this.#setup;
+    const model = Buffer.concat(graph.pieces());
+    return this.keep(await openSession(model, name, { threads, guard, dataFolder: weights.folder }));
+  }
+
+  async close(): Promise<void> {
+    for (const release of this.#releases.splice(0).reverse()) await release();
+  }
+}
+
+/** Opens the transformers of what was built, and the batch that computes them. */
+async function openBatch(
+  { codes, decoder, embeddings, depthDecoder, ...built }: Omit<Built<never>, "settingsOf" | "prepare">,
+  positions: number,
+  transformers: Weights,
+  opened: Opened,
+  setup: Setup,
+): Promise<FrameBatch> {
+  const { precision, places = 1 } = setup;
+  const minRows = minRowsOf(precision);
+  const backbone = { ...built.backbone, sizes: { ...built.backbone.sizes, positions } };
+  await embeddings.preload();
+  const large = await opened.session(backboneGraph(transformers, backbone), transformers, backbone.name);
+  const small = await opened.session(
+    depthDecoderGraph(transformers, depthDecoder),
+    transformers,
+    depthDecoder.name,
+  );
+  const model: FrameModel = {
+    ...{ codes, decoder, embeddings, positions },
+    width: backbone.sizes.width,
+    codebooks: depthDecoder.sizes.codebooks,
+    backbone: new Backbone(large, backbone.sizes, places, minRows),
+    depthDecoder: new DepthDecoder(small, depthDecoder.sizes, places, minRows),
+  };
+  return new FrameBatch(model, setup);
 }

@@ -1,5 +1,4 @@
-import { firstUnfinite } from "../../tensors/finite.ts";
-import { BYTES, isFloat } from "../../tensors/variable.ts";
+import { BYTES, firstUnfinite, isFloat } from "../../tensors/variable.ts";
 import type { Weights } from "../../tensors/weights-folder.ts";
 import { identify } from "./architectures.ts";
 import { type Checkpoint, GENERATION, tokenizerProblems } from "./checkpoint.ts";

@@ -64,6 +64,11 @@ export function transformerShapes(stem: string, sizes: TransformerSizes): [strin
   return shapes;
 }
 
+/** Names of the tensors that have so many dimensions. */
+export function namesOf(shapes: Shapes, rank: number): string[] {
+  return shapes.filter(([, shape]) => shape.length === rank).map(([name]) => name);
+}
+
 /** A file of weights; where that is not there, the index of several. */
 export async function weightsFileIn(folder: string, file: string): Promise<string> {
   const isThere = await access(join(folder, file)).then(

@@ -41,7 +41,7 @@ export function transformer(
   x: string,
 ): string {
   const { graph } = weights;
-  const { width, layers, heads, keyHeads, headWidth, innerWidth, positions } = sizes;
+  const { width, layers, heads, keyHeads, headWidth, innerWidth, epsilon, positions } = sizes;
   // One more than there are: see `KvCache.makeRoom`.
   const known = positions + 1;
   const tables = rotaryTables(known, headWidth, sizes.rotary);
@@ -50,16 +50,11 @@ export function transformer(
   const last = graph.input("last", "int32", ["b"]);
   const total = graph.input("total", "int32", []);
 
-  const normalised = (rows: string, name: string, size: number): string =>
-    graph.add("SimplifiedLayerNormalization", [rows, weights.constant(`${name}.weight`, [size])], {
-      axis: -1,
-      epsilon: { float: sizes.epsilon },
-    });
   const byHead = (rows: string, name: string, count: number): string => {
     if (!sizes.hasHeadNorms) return rows;
     const split = graph.add("Reshape", [rows, graph.integers(0, 0, count, headWidth)]);
     return graph.add("Reshape", [
-      normalised(split, name, headWidth),
+      weights.rmsNorm(split, name, headWidth, epsilon),
       graph.integers(0, 0, count * headWidth),
     ]);
   };
@@ -68,7 +63,7 @@ export function transformer(
   for (let at = 0; at < layers; at++) {
     const layer = `${stem}.layers.${at}`;
     const own = `${layer}.self_attn`;
-    const normal = normalised(rows, `${layer}.input_layernorm`, width);
+    const normal = weights.rmsNorm(rows, `${layer}.input_layernorm`, width, epsilon);
     const queries = weights.linear(normal, `${own}.q_proj`, width, heads * headWidth);
     const keys = weights.linear(normal, `${own}.k_proj`, width, keyHeads * headWidth);
     const values = weights.linear(normal, `${own}.v_proj`, width, keyHeads * headWidth);
@@ -92,13 +87,10 @@ export function transformer(
     const attended = weights.linear(attention[0]!, `${own}.o_proj`, heads * headWidth, width);
     rows = graph.add("Add", [rows, attended]);
 
-    const inner = normalised(rows, `${layer}.post_attention_layernorm`, width);
-    const gate = weights.linear(inner, `${layer}.mlp.gate_proj`, width, innerWidth);
-    const up = weights.linear(inner, `${layer}.mlp.up_proj`, width, innerWidth);
-    const gated = graph.add("Mul", [graph.add("Mul", [gate, graph.add("Sigmoid", [gate])]), up]);
-    rows = graph.add("Add", [rows, weights.linear(gated, `${layer}.mlp.down_proj`, innerWidth, width)]);
+    const inner = weights.rmsNorm(rows, `${layer}.post_attention_layernorm`, width, epsilon);
+    rows = graph.add("Add", [rows, weights.swiGlu(inner, `${layer}.mlp`, width, innerWidth)]);
   }
-  return normalised(rows, `${stem}.norm`, width);
+  return weights.rmsNorm(rows, `${stem}.norm`, width, epsilon);
 }
 
 /** The newest row of [b, n, width], as [b, width]. */

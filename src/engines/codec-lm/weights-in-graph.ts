@@ -51,6 +51,32 @@ export class WeightsInGraph {
     return hasBias ? this.graph.add("Add", [product, this.constant(`${stem}.bias`, [outs])]) : product;
   }
 
+  /** The root-mean-square norm of rows [.., width], with weights `name.weight`. */
+  rmsNorm(x: string, name: string, width: number, epsilon: number): string {
+    return this.graph.add("SimplifiedLayerNormalization", [x, this.constant(`${name}.weight`, [width])], {
+      axis: -1,
+      epsilon: { float: epsilon },
+    });
+  }
+
+  /** The norm of rows [.., width] by mean and variance, with `name.weight` and `name.bias`. */
+  layerNorm(x: string, name: string, width: number, epsilon: number): string {
+    return this.graph.add(
+      "LayerNormalization",
+      [x, this.constant(`${name}.weight`, [width]), this.constant(`${name}.bias`, [width])],
+      { axis: -1, epsilon: { float: epsilon } },
+    );
+  }
+
+  /** A feed-forward part with a gate (SwiGLU): `stem.gate_proj`, `stem.up_proj` and `stem.down_proj`. */
+  swiGlu(x: string, stem: string, width: number, innerWidth: number): string {
+    const { graph } = this;
+    const gate = this.linear(x, `${stem}.gate_proj`, width, innerWidth);
+    const up = this.linear(x, `${stem}.up_proj`, width, innerWidth);
+    const gated = graph.add("Mul", [graph.add("Mul", [gate, graph.add("Sigmoid", [gate])]), up]);
+    return this.linear(gated, `${stem}.down_proj`, innerWidth, width);
+  }
+
   /** The product with a matrix that was quantised (`quantised-weights.ts`); `null` where it was not. */
   #inBlocks(x: string, name: string, ins: number, outs: number): string | null {
     const data = this.#weights.variables.get(name + DATA);

@@ -4,7 +4,7 @@ import type { Random } from "./random.ts";
 import { AUDIBLE_ENERGY } from "./speech-span.ts";
 
 /** How one sentence is delivered: drawn once, then used on both halves of its plan. */
-export interface Reading {
+export interface Prosody {
   /** Length of each phoneme, as a factor. */
   readonly stretch: readonly number[];
   /** Pitch as a whole, as a factor. */
@@ -30,7 +30,7 @@ export interface Register {
  * ordinary reading and 4 the liveliest that was found harmless. Tempo, level and range vary by sentence; length,
  * pitch and pauses by word, pitch drifting from word to word (a first-order autoregression).
  */
-export function drawReading(ids: readonly number[], strength: number, random: Random): Reading {
+export function drawProsody(ids: readonly number[], strength: number, random: Random): Prosody {
   const words = wordsOf(ids);
   const tempo = Math.exp(TEMPO * strength * random.gentle());
   const level = 2 ** ((LEVEL_SEMITONES * strength * random.gentle()) / 12);
@@ -51,7 +51,7 @@ export function drawReading(ids: readonly number[], strength: number, random: Ra
 }
 
 /** Lengthens and shortens phonemes: the edit between a plan's two halves. @param rate above 1 is faster. */
-export function editTiming({ steps }: Timing, { stretch }: Reading, rate: number): void {
+export function editTiming({ steps }: Timing, { stretch }: Prosody, rate: number): void {
   for (let i = 0; i < steps.length; i++) steps[i]! *= stretch[i]! / rate;
 }
 
@@ -59,20 +59,20 @@ export function editTiming({ steps }: Timing, { stretch }: Reading, rate: number
  * Moves the pitch: median-centred in its logarithm, so that `level` moves the whole and `range` only what is around
  * it; then the words' own pitch, smoothed over 160 ms.
  */
-export function editContour(plan: Plan, reading: Reading, register: Register): void {
+export function editContour(plan: Plan, prosody: Prosody, register: Register): void {
   const { pitchHz, owner } = plan;
   const median = medianPitchHz(pitchHz);
   if (median === null) return;
-  const centre = register.centreHz(median) * reading.level;
+  const centre = register.centreHz(median) * prosody.level;
   const semitonesAt = (frame: number) =>
-    reading.wordPitch[reading.words[owner[Math.floor(frame / FRAMES_PER_STEP)]!]!]!;
+    prosody.wordPitch[prosody.words[owner[Math.floor(frame / FRAMES_PER_STEP)]!]!]!;
   for (let frame = 0; frame < pitchHz.length; frame++) {
     if (pitchHz[frame]! <= VOICED_ABOVE_HZ) continue;
     const from = Math.max(0, frame - SMOOTHING_FRAMES);
     const to = Math.min(pitchHz.length - 1, frame + SMOOTHING_FRAMES);
     let semitones = 0;
     for (let near = from; near <= to; near++) semitones += semitonesAt(near);
-    const deviation = register.spread(Math.log(pitchHz[frame]! / median) * reading.range);
+    const deviation = register.spread(Math.log(pitchHz[frame]! / median) * prosody.range);
     pitchHz[frame] = singable(centre * Math.exp(deviation) * 2 ** (semitones / (to - from + 1) / 12));
   }
 }
@@ -90,7 +90,7 @@ export function editEnergy({ energy }: Plan, dynamics: number): void {
 
 /** A pitch held to what the voice can do, in hertz. */
 export function singable(hz: number): number {
-  return Math.max(LOWEST_HZ, Math.min(HIGHEST_HZ, hz));
+  return Math.max(MIN_HZ, Math.min(MAX_HZ, hz));
 }
 
 /** Median over the voiced frames, or null where there are none. */
@@ -100,7 +100,7 @@ export function medianPitchHz(pitchHz: Float32Array): number | null {
 }
 
 /** Index of the word that each phoneme belongs to; a space counts to the word before it. */
-export function wordsOf(ids: readonly number[]): number[] {
+function wordsOf(ids: readonly number[]): number[] {
   let word = 0;
   return ids.map((id) => (id === SPACE_ID ? word++ : word));
 }
@@ -118,7 +118,7 @@ const RANGE = 0.13;
 const WORD_SEMITONES = 0.5;
 const WORD_LENGTH = 0.055;
 const PAUSE_LENGTH = 0.3;
-const LOWEST_HZ = 55;
-const HIGHEST_HZ = 500;
+const MIN_HZ = 55;
+const MAX_HZ = 500;
 /** On either side: 13 frames are 160 ms. */
 const SMOOTHING_FRAMES = 6;

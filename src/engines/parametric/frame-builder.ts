@@ -1,5 +1,4 @@
-import { FRAME_SAMPLES } from "../../audio/format.ts";
-import { type Samples, wholeSamples } from "../../audio/samples.ts";
+import { FRAME_SAMPLES, type Samples, wholeSamples } from "../../audio/format.ts";
 import type { Frame } from "../../model/speech-model.ts";
 
 /** Cuts an utterance's samples and silences into frames of 80 ms. */

@@ -43,9 +43,9 @@ export function pulseStrength(kernel: Kernel, { pitchHz, energy }: Measure, fram
 /** Power of the harmonics below 4 kHz, each seen through the main lobe of the window's transform, four bins wide. */
 function pulsePower({ spectrum, gain }: Kernel, hz: number): number {
   let power = 0;
-  for (let harmonicHz = hz; harmonicHz < HIGHEST_HZ; harmonicHz += hz) {
+  for (let harmonicHz = hz; harmonicHz < MAX_HZ; harmonicHz += hz) {
     const low = Math.floor(harmonicHz / BIN_HZ);
-    const apart = Math.max(NEAREST, Math.min(1 - NEAREST, harmonicHz / BIN_HZ - low));
+    const apart = Math.max(MIN_DISTANCE, Math.min(1 - MIN_DISTANCE, harmonicHz / BIN_HZ - low));
     const sine = Math.sin(Math.PI * apart) / Math.PI;
     for (let bin = low - 1; bin <= low + 2; bin++) {
       const x = apart + low - bin;
@@ -66,8 +66,8 @@ const LOUD_SHARE = 0.5;
 /** 95 % of those frames are less than 3.5 dB above the median, 99 % less than 5.5. */
 const KNEE = 1.8 * DB;
 const ROOM = 1.8 * DB;
-const HIGHEST_HZ = 4_000;
+const MAX_HZ = 4_000;
 /** The lobe's formula divides by 0 at whole bins. */
-const NEAREST = 1e-4;
+const MIN_DISTANCE = 1e-4;
 /** Sum of the squares of a Hann window's lobe over whole bins. */
 const LOBE_POWER = 1.5;

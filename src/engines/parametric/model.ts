@@ -9,16 +9,14 @@ import { type Stop, stopWith } from "../../model/stop-with.ts";
 import type { NativeGuard } from "../../tensors/session.ts";
 import { type Cast, Follower } from "./follow/follower.ts";
 import { createKernel } from "./kernel/kernel.ts";
-import { runInTurns } from "./listen/run-in-turns.ts";
 import { openNetwork } from "./network.ts";
-import { PassageSource } from "./passages.ts";
 import { voiceOptions } from "./preset.ts";
 import { openTextReader, type ReadingOptions } from "./read-text.ts";
-import { occasionOf } from "./rhythm/occasion.ts";
+import { occasionOf } from "./rhythm/rhythm.ts";
+import { SegmentSource } from "./segments.ts";
 import { createVoices } from "./speakers.ts";
-import { Turnstile } from "./turnstile.ts";
-import { speakPassages } from "./utterance.ts";
-import { yieldingNetwork } from "./yielding-network.ts";
+import { runInTurns, Turnstile, yieldingNetwork } from "./turnstile.ts";
+import { speakSegments } from "./utterance.ts";
 
 /** Where the embedded voice finds what it needs. */
 export interface ParametricOptions extends ReadingOptions {
@@ -83,11 +81,11 @@ export async function createParametricModel(
     open.add(stop);
     const { lexicon = [] } = script;
     const reader = lexicon.length > 0 ? text.withWords(lexicon) : text;
-    const source = new PassageSource(script.text, reader, stop.signal);
+    const source = new SegmentSource(script.text, reader, stop.signal);
     let isHeard = false;
     try {
       const { speaker, heard } = await cast(script, stop.signal);
-      const report = yield* speakPassages({
+      const report = yield* speakSegments({
         source,
         network: yieldingNetwork(network, turnstile, stop.signal, () => !isHeard),
         kernel,
@@ -105,7 +103,7 @@ export async function createParametricModel(
       source.release();
       stop.end();
       open.delete(stop);
-      // Stops a passage that is being planned ahead of someone who has left.
+      // Stops a segment that is being planned ahead of someone who has left.
       stop.abort(new SpeechFailedError("Nobody takes it any more."));
     }
   }

@@ -1,6 +1,9 @@
+import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
+import type { Mouth, TimedName } from "../../model/speech-model.ts";
 import type { Plan } from "./plan.ts";
+import { type Placement, sampleOf } from "./sentence-audio.ts";
 import { LAST_MARK_ID } from "./spoken-words.ts";
-import { soundEnd, soundStarts } from "./word-times.ts";
+import { soundEnd, soundStarts } from "./words.ts";
 
 /** Something with a name, and the plan's frames that it takes. */
 export interface FramedName {
@@ -9,17 +12,17 @@ export interface FramedName {
   readonly toFrame: number;
 }
 
-/** The sounds of a passage and the shapes of the mouth that go with them, each behind the other. */
+/** The sounds of a segment and the shapes of the mouth that go with them, each behind the other. */
 export interface MouthPlan {
   readonly phonemes: readonly FramedName[];
   readonly visemes: readonly FramedName[];
 }
 
 /** The shape of the mouth at rest. */
-export const REST = "sil";
+const REST = "sil";
 
 /**
- * How a mouth moves over a passage: Oculus's visemes. Of two vowels in one each has half; an h has the shape of what it
+ * How a mouth moves over a segment: Oculus's visemes. Of two vowels in one each has half; an h has the shape of what it
  * is breathed into; where the voice breaks off the mouth rests.
  */
 export function mouthPlan(
@@ -42,6 +45,61 @@ export function mouthPlan(
     add(REST, toFrame, phonemes[index + 1]?.fromFrame ?? toFrame);
   }
   return { phonemes, visemes };
+}
+
+/** What the mouth does over an utterance, as its audio is given. Between segments it rests. */
+export class MouthHeard {
+  readonly #maxSamples: number;
+  #phonemes: Placed[] = [];
+  #visemes: Placed[] = [];
+  /** Until where the mouth's shape is known, in samples. */
+  #known = 0;
+
+  /** @param maxSamples the audio's longest: what would begin behind it is not told, and nothing ends behind it */
+  constructor(maxSamples: number) {
+    this.#maxSamples = maxSamples;
+  }
+
+  place({ phonemes, visemes }: MouthPlan, placement: Placement): void {
+    const place = ({ name, fromFrame, toFrame }: FramedName): Placed => ({
+      name,
+      from: sampleOf(placement, fromFrame),
+      to: sampleOf(placement, toFrame),
+    });
+    const placed = visemes.map(place);
+    this.rest(placed[0]?.from ?? this.#known);
+    this.#visemes.push(...placed.filter((viseme) => this.#isHeard(viseme)));
+    this.#phonemes.push(...phonemes.map(place).filter((phoneme) => this.#isHeard(phoneme)));
+    this.#known = placed.at(-1)?.to ?? this.#known;
+  }
+
+  /** The mouth rests until a sample. */
+  rest(untilSample: number): void {
+    const rest = { name: REST, from: this.#known, to: untilSample };
+    if (this.#isHeard(rest)) this.#visemes.push(rest);
+    this.#known = Math.max(this.#known, untilSample);
+  }
+
+  /** What begins before a sample of the utterance and has not been given. */
+  take(beforeSample: number): Mouth {
+    const take = (waiting: Placed[]): [TimedName[], Placed[]] => {
+      const begun = waiting.filter(({ from }) => from < beforeSample);
+      return [begun.map((each) => this.#timed(each)), waiting.slice(begun.length)];
+    };
+    const [phonemes, phonemesLeft] = take(this.#phonemes);
+    const [visemes, visemesLeft] = take(this.#visemes);
+    this.#phonemes = phonemesLeft;
+    this.#visemes = visemesLeft;
+    return { phonemes, visemes };
+  }
+
+  #isHeard({ from, to }: Placed): boolean {
+    return from < to && from < this.#maxSamples;
+  }
+
+  #timed({ name, from, to }: Placed): TimedName {
+    return { name, startS: from / SAMPLE_RATE_HZ, endS: Math.min(to, this.#maxSamples) / SAMPLE_RATE_HZ };
+  }
 }
 
 /** A stress mark's time is its vowel's, a space's that of the sound behind it, a long mark's that of the one before. */
@@ -104,3 +162,9 @@ const VISEMES: ReadonlyMap<string, readonly string[]> = new Map(
     phonemes.split(" ").map((phoneme) => [phoneme, shapes.split(" ")] as const),
   ),
 );
+
+interface Placed {
+  readonly name: string;
+  readonly from: number;
+  readonly to: number;
+}

@@ -1,4 +1,4 @@
-import type { Preset } from "../../model/script.ts";
+import type { Preset, UnusedKnobs } from "../../model/script.ts";
 import type { Following } from "./follow/follow.ts";
 
 /** The options of this engine that a public model may set, with their ranges. */
@@ -15,9 +15,9 @@ export interface VoiceOptions {
 
 /** Reads a preset; what it does not say takes its default, numbers are held to their range. */
 export function voiceOptions(preset: Preset): VoiceOptions {
-  const number = (name: string, fallback: number, lowest: number, highest: number) => {
+  const number = (name: string, fallback: number, min: number, max: number) => {
     const value = preset[name];
-    return typeof value === "number" ? Math.min(highest, Math.max(lowest, value)) : fallback;
+    return typeof value === "number" ? Math.min(max, Math.max(min, value)) : fallback;
   };
   return {
     liveliness: number("liveliness", 1, 0, 2),
@@ -28,3 +28,16 @@ export function voiceOptions(preset: Preset): VoiceOptions {
 }
 
 const FOLLOWINGS: readonly Following[] = ["pitch", "pace", "tract", "all"];
+
+/** Which knobs do nothing to this voice under a preset; docs/models.md says what the others do. */
+export function unusedKnobs(preset: Preset): UnusedKnobs {
+  const nothing = "The voice makes no choices that could repeat.";
+  return {
+    topK: "The voice chooses nothing from a list. It counts for replies that a language model in the server writes.",
+    repetitionPenalty: nothing,
+    penaltyWindow: nothing,
+    ...(voiceOptions(preset).acoustics
+      ? {}
+      : { acousticTemperature: "This model keeps its acoustics even." }),
+  };
+}

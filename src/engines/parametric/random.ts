@@ -29,7 +29,7 @@ export function createRandom(seed: bigint, sentence: number, purpose: Purpose): 
   const uniform = () => bits() / 2 ** 32;
   const gentle = () => {
     const sum = uniform() + uniform() + uniform() + uniform() - 2;
-    return Math.max(-WIDEST, Math.min(WIDEST, sum * Math.sqrt(3)));
+    return Math.max(-MAX_GENTLE, Math.min(MAX_GENTLE, sum * Math.sqrt(3)));
   };
   return { bits, uniform, gentle };
 }
@@ -42,7 +42,7 @@ export function mixed(seed: number, counter: number): number {
   return hash ^ (hash >>> 16);
 }
 
-const WIDEST = 2.2;
+const MAX_GENTLE = 2.2;
 const PURPOSE: Readonly<Record<Purpose, number>> = {
   delivery: 0x243f6a88,
   rhythm: 0x03707344,

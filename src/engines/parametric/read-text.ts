@@ -3,24 +3,23 @@ import type { Lexicon } from "../../model/script.ts";
 import { readChecked } from "../../tensors/checked-file.ts";
 import { type NativeGuard, openSession } from "../../tensors/session.ts";
 import { idRow, idsOf } from "../../tensors/tensor.ts";
-import { withClosingStop } from "../../text/closing-stop.ts";
 import type { Readings } from "../../text/differences.ts";
+import { spokenSentences } from "../../text/inline-phonemes.ts";
 import { createOwnWords, type OwnWords } from "../../text/own-words.ts";
-import { phonemeIds, splitClauses } from "../../text/phoneme-ids.ts";
+import { phonemeIds, splitClauses, withClosingStop } from "../../text/phoneme-ids.ts";
 import { createPhonemizer, type Phonemizer } from "../../text/phonemizer.ts";
 import { cutRunOn } from "../../text/run-on.ts";
 import type { Sentence } from "../../text/sentences.ts";
 import { soundCount } from "../../text/sources.ts";
-import { spokenSentences } from "../../text/spoken-sentences.ts";
 import { loadTextTables, type TextTables } from "../../text/tables.ts";
 import type { UnknownWordNet } from "../../text/unknown-words.ts";
-import type { ReadsText, SaidPassage } from "./passages.ts";
+import type { ReadSegment, SegmentReader } from "./segments.ts";
 import { sourcesOfWords, type TracedPhonemes, wordCount } from "./spoken-words.ts";
 
 /** The text side of the voice: sentences in, phoneme ids out. */
-export interface TextReader extends ReadsText {
+export interface TextReader extends SegmentReader {
   /** The same reading with somebody's own words. */
-  withWords(words: Lexicon): ReadsText;
+  withWords(words: Lexicon): SegmentReader;
   /** The phoneme or mark that an id is; "" for none. */
   phonemeOf(id: number): string;
   close(): Promise<void>;
@@ -60,7 +59,7 @@ async function openPhonemizer(
   return { phonemizer: createPhonemizer(tables, net, options), tables, close };
 }
 
-/** Opens what `antiphon phonemes` prints: all that is spoken of a text, a string a passage, mark for mark. */
+/** Opens what `antiphon phonemes` prints: all that is spoken of a text, a string a segment, mark for mark. */
 export async function openSpokenPhonemes(
   voiceDir: string,
   options: ReadingOptions = {},
@@ -70,8 +69,8 @@ export async function openSpokenPhonemes(
     async phonemes(text) {
       const spoken: string[] = [];
       for (const { text: sentence } of sentencesIn(text, options)) {
-        const passages = await passagesOf(phonemizer, sentence);
-        for (const { phonemes } of passages)
+        const segments = await segmentsOf(phonemizer, sentence);
+        for (const { phonemes } of segments)
           if (wordCount(phonemeIds(phonemes, tables)) > 0) spoken.push(phonemes);
       }
       return spoken;
@@ -87,15 +86,15 @@ export async function openTextReader(
   guard?: NativeGuard,
 ): Promise<TextReader> {
   const { phonemizer, tables, close } = await openPhonemizer(voiceDir, options, guard);
-  const reader = (words: readonly OwnWords[]): ReadsText => ({
+  const reader = (words: readonly OwnWords[]): SegmentReader => ({
     split: (piece) => sentencesIn(piece, options),
     async read(sentence) {
-      const passages = await passagesOf(phonemizer, sentence, words);
-      return passages
+      const segments = await segmentsOf(phonemizer, sentence, words);
+      return segments
         .map(
-          (passage): SaidPassage => ({
-            ids: phonemeIds(passage.phonemes, tables),
-            sources: sourcesOfWords(passage, tables.vocabulary),
+          (segment): ReadSegment => ({
+            ids: phonemeIds(segment.phonemes, tables),
+            sources: sourcesOfWords(segment, tables.vocabulary),
           }),
         )
         .filter(({ ids }) => wordCount(ids) > 0);
@@ -116,19 +115,19 @@ function sentencesIn(text: string, { readings = "standard" }: ReadingOptions): r
 }
 
 /**
- * The phonemes of a sentence, passage by passage: one of more than 400 phonemes becomes several, cut at its
- * commas; where there are none it is cut at a space, so that no passage outgrows the memory of a few seconds.
+ * The phonemes of a sentence, segment by segment: one of more than 400 phonemes becomes several, cut at its
+ * commas; where there are none it is cut at a space, so that no segment outgrows the memory of a few seconds.
  */
-async function passagesOf(
+async function segmentsOf(
   phonemizer: Phonemizer,
   sentence: string,
   words?: readonly OwnWords[],
 ): Promise<TracedPhonemes[]> {
   const { phonemes, sources } = await phonemizer.readTraced(sentence, words);
   let before = 0;
-  return splitClauses(withClosingStop(phonemes, sentence), LONG_PHONEMES, MAX_PHONEMES).map((passage) => {
-    const traced = { phonemes: passage, sources, before };
-    before += soundCount(passage);
+  return splitClauses(withClosingStop(phonemes, sentence), LONG_PHONEMES, MAX_PHONEMES).map((segment) => {
+    const traced = { phonemes: segment, sources, before };
+    before += soundCount(segment);
     return traced;
   });
 }

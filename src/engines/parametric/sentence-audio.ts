@@ -1,4 +1,4 @@
-import { type Samples, wholeSamples } from "../../audio/samples.ts";
+import { type Samples, wholeSamples } from "../../audio/format.ts";
 import { HOP_SAMPLES, SPECTRUM_VALUES } from "./geometry.ts";
 import type { Spectra, SpectrumStream } from "./spectrum-stream.ts";
 import type { SpeechSpan } from "./speech-span.ts";
@@ -91,7 +91,7 @@ export class SentenceAudio {
   /** Makes hops until one is heard, and goes back by one. @returns which that is. */
   async #findFirst(): Promise<number> {
     const { from, onset, to } = this.#span;
-    const latest = Math.min(onset + LATEST_RISE_FRAMES, to - 1);
+    const latest = Math.min(onset + MAX_RISE_FRAMES, to - 1);
     const following = new Float32Array(HOP_SAMPLES);
     // Frames complete the hop two before their own: this one holds only the first frame's faint beginning.
     let hop = from - 2;
@@ -124,7 +124,24 @@ export class SentenceAudio {
 /** 45 dB below the loudest hops, whose RMS is about 0.1 whatever the sentence. */
 const AUDIBLE_RMS = 0.00056;
 /** A voiced plosive is heard up to 37.5 ms after the plan's energy has begun to rise. */
-const LATEST_RISE_FRAMES = 4;
+const MAX_RISE_FRAMES = 4;
+
+/** Where in an utterance the frames of a plan are heard. */
+export interface Placement {
+  /** Samples of the utterance before the segment's first, and the plan's frame that this one belongs to. */
+  readonly atSample: number;
+  readonly frame: number;
+  /** The plan's frame behind the segment's last sample. */
+  readonly endFrame: number;
+}
+
+/**
+ * The first sample of a plan's frame in the utterance; what was cut off before a segment begins with it, and what was cut
+ * off behind it with its end.
+ */
+export function sampleOf({ atSample, frame, endFrame }: Placement, ofFrame: number): number {
+  return atSample + Math.max(0, Math.min(ofFrame, endFrame) - frame) * HOP_SAMPLES;
+}
 
 function rms(samples: Float32Array): number {
   let sum = 0;

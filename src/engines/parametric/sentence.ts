@@ -1,17 +1,16 @@
 import type { AudioQuality, Script } from "../../model/script.ts";
 import { createDrift } from "./colour.ts";
-import { drawReading, editContour, editEnergy, editTiming } from "./delivery.ts";
+import { drawProsody, editContour, editEnergy, editTiming } from "./delivery.ts";
 import { BIN_HZ, BINS } from "./geometry.ts";
 import type { Kernel } from "./kernel/kernel.ts";
-import { widenMarkPauses } from "./mark-pauses.ts";
 import type { Network } from "./network.ts";
+import { widenMarkPauses } from "./pauses.ts";
 import { forDecoder, type Plan, planContour, planTiming } from "./plan.ts";
 import { voiceOptions } from "./preset.ts";
 import { createRandom } from "./random.ts";
 import { bend, registerIn } from "./rhythm/bend.ts";
 import { pace } from "./rhythm/pace.ts";
-import type { Rhythm } from "./rhythm/rhythm.ts";
-import { varied } from "./rhythm/varied.ts";
+import { type Rhythm, varied } from "./rhythm/rhythm.ts";
 import { SentenceAudio } from "./sentence-audio.ts";
 import type { Speaker } from "./speakers.ts";
 import { SpectrumStream } from "./spectrum-stream.ts";
@@ -40,17 +39,17 @@ export async function planSentence(
   const { liveliness, rate } = voiceOptions(preset);
   const strength = ROOM * liveliness * delivery.temperature;
   const asked = varied(rhythm, strength, createRandom(seed, index, "rhythm"));
-  const reading = drawReading(ids, strength, createRandom(seed, index, "delivery"));
+  const prosody = drawProsody(ids, strength, createRandom(seed, index, "delivery"));
   const timing = await planTiming(network, ids);
-  editTiming(timing, reading, rate);
-  pace(timing, { ...asked, tempo: asked.tempo * speaker.tempo }, { stretch: reading.stretch, rate });
+  editTiming(timing, prosody, rate);
+  pace(timing, { ...asked, tempo: asked.tempo * speaker.tempo }, { stretch: prosody.stretch, rate });
   const plan = await planContour(network, timing);
-  editContour(plan, reading, registerIn(asked, speaker.register));
+  editContour(plan, prosody, registerIn(asked, speaker.register));
   editEnergy(plan, speaker.dynamics);
   bend(plan, asked);
   return widenMarkPauses(
     plan,
-    reading.stretch.map((stretch) => stretch * speaker.pause),
+    prosody.stretch.map((stretch) => stretch * speaker.pause),
   );
 }
 

@@ -27,14 +27,14 @@ export function wordCount(ids: readonly number[]): number {
   return ids.filter((id, index) => id > LAST_MARK_ID && (ids[index - 1] ?? 0) <= LAST_MARK_ID).length;
 }
 
-/** The phonemes of a passage, and how many of its sentence's come before them. */
+/** The phonemes of a segment, and how many of its sentence's come before them. */
 export interface TracedPhonemes {
   readonly phonemes: string;
   readonly sources: Sources;
   readonly before: number;
 }
 
-/** Where in its sentence each word of a passage is written, in the order of {@link wordSpans}. */
+/** Where in its sentence each word of a segment is written, in the order of {@link wordSpans}. */
 export function sourcesOfWords(
   { phonemes, sources, before }: TracedPhonemes,
   vocabulary: ReadonlyMap<string, number>,

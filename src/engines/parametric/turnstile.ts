@@ -1,3 +1,7 @@
+import { SpeechFailedError } from "../../model/speech-model.ts";
+import type { Work } from "./listen/work.ts";
+import type { Network } from "./network.ts";
+
 /**
  * Lets one job at a time through, urgent ones first: so that someone who has heard nothing yet is not kept waiting by
  * those who already listen. Nor are those without end: who has waited for 60 ms takes turns with the urgent. The order
@@ -49,3 +53,50 @@ interface Waiting {
 
 /** A listener begins with 200 ms in hand. */
 const MAX_WAIT_MS = 60;
+
+/** Does work piece by piece, each when its turn comes, so that those who speak go first. @throws the signal's reason */
+export async function runInTurns<T>(work: Work<T>, turnstile: Turnstile, signal: AbortSignal): Promise<T> {
+  for (;;) {
+    const step = await turnstile.pass(async () => work.next(), signal, false);
+    if (step.done) return step.value;
+    // The event loop goes round once: who has come in meanwhile is seen.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/**
+ * The network as one utterance sees it: it waits its turn before every run, urgently until it has been heard, and
+ * stops when the signal aborts. What goes wrong in a run is a {@link SpeechFailedError}.
+ */
+export function yieldingNetwork(
+  network: Network,
+  turnstile: Turnstile,
+  signal: AbortSignal,
+  isUrgent: () => boolean,
+): Network {
+  return withEachRun(network, async (run) => {
+    const result = await turnstile.pass(() => run().catch(failed), signal, isUrgent());
+    signal.throwIfAborted();
+    return result;
+  });
+}
+
+/** A network that begins no further run once the signal has aborted. */
+export function abortableNetwork(network: Network, signal: AbortSignal): Network {
+  return withEachRun(network, async (run) => {
+    signal.throwIfAborted();
+    return run();
+  });
+}
+
+function withEachRun(network: Network, pass: <T>(run: () => Promise<T>) => Promise<T>): Network {
+  return {
+    read: (ids) => pass(() => network.read(ids)),
+    intone: (columns) => pass(() => network.intone(columns)),
+    decode: (piece, memory) => pass(() => network.decode(piece, memory)),
+  };
+}
+
+function failed(cause: unknown): never {
+  throw new SpeechFailedError("The voice's network failed: try again.", { cause });
+}

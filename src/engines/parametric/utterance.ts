@@ -1,24 +1,20 @@
-import { FRAME_SAMPLES } from "../../audio/format.ts";
-import { type Samples, samplesIn, wholeSamples } from "../../audio/samples.ts";
+import { FRAME_SAMPLES, type Samples, samplesIn, wholeSamples } from "../../audio/format.ts";
 import { type Frame, NothingToSpeakError, type SpeechReport } from "../../model/speech-model.ts";
-import { Ahead } from "./ahead.ts";
 import { FrameBuilder } from "./frame-builder.ts";
 import type { Kernel } from "./kernel/kernel.ts";
-import { mouthPlan } from "./mouth.ts";
-import { MouthHeard } from "./mouth-heard.ts";
+import { MouthHeard, mouthPlan } from "./mouth.ts";
 import type { Network } from "./network.ts";
-import type { PassageSource } from "./passages.ts";
 import { TAIL_S } from "./pauses.ts";
-import type { Occasion } from "./rhythm/occasion.ts";
-import { rhythmOf } from "./rhythm/rhythm.ts";
+import { Prefetch } from "./prefetch.ts";
+import { type Occasion, rhythmOf } from "./rhythm/rhythm.ts";
+import type { SegmentSource } from "./segments.ts";
 import { type Manner, planSentence, sentenceAudio } from "./sentence.ts";
 import { wordCount } from "./spoken-words.ts";
-import { timedWords } from "./word-times.ts";
-import { WordsHeard } from "./words-heard.ts";
+import { timedWords, WordsHeard } from "./words.ts";
 
 /** What one utterance is made of. */
 export interface UtteranceParts {
-  readonly source: PassageSource;
+  readonly source: SegmentSource;
   readonly network: Network;
   readonly kernel: Kernel;
   readonly manner: Manner;
@@ -34,11 +30,11 @@ export interface UtteranceParts {
 }
 
 /**
- * Speaks passage by passage. While one is spoken the next is planned, and no more than that; and not before a frame of
+ * Speaks segment by segment. While one is spoken the next is planned, and no more than that; and not before a frame of
  * this one is out.
- * @throws NothingToSpeakError when no passage comes.
+ * @throws NothingToSpeakError when no segment comes.
  */
-export async function* speakPassages(parts: UtteranceParts): AsyncGenerator<Frame, SpeechReport, void> {
+export async function* speakSegments(parts: UtteranceParts): AsyncGenerator<Frame, SpeechReport, void> {
   const { source, network, kernel, manner, occasion, maxFrames, phonemeOf, signal, onHeard } = parts;
   const builder = new FrameBuilder(manner.speaker.gain);
   const heard = new WordsHeard(maxFrames * FRAME_SAMPLES);
@@ -46,20 +42,20 @@ export async function* speakPassages(parts: UtteranceParts): AsyncGenerator<Fram
   let given = 0;
   let index = 0;
 
-  const plans = new Ahead(async () => {
-    const passage = await source.next();
-    if (passage === null) return null;
+  const plans = new Prefetch(async () => {
+    const segment = await source.next();
+    if (segment === null) return null;
     const number = index++;
-    const { ids } = passage;
-    const rhythm = rhythmOf({ ...passage, wordsInside: wordCount(ids) }, occasion);
-    return { passage, number, rhythm, plan: await planSentence(network, { ids, rhythm }, manner, number) };
+    const { ids } = segment;
+    const rhythm = rhythmOf({ ...segment, wordsInside: wordCount(ids) }, occasion);
+    return { segment, number, rhythm, plan: await planSentence(network, { ids, rhythm }, manner, number) };
   });
   const isCapped = () => given === maxFrames && builder.isEmpty;
   function* emit(): Generator<Frame, void, void> {
     const end = atSample();
     given += 1;
     if (given === 1) onHeard();
-    // A pause at whose beginning the audio is cut belongs to no passage any more.
+    // A pause at whose beginning the audio is cut belongs to no segment any more.
     if (given === maxFrames) mouth?.rest(end);
     const words = heard.take(end);
     yield { ...builder.take(), words, ...(mouth === null ? {} : { mouth: mouth.take(end) }) };
@@ -82,7 +78,7 @@ export async function* speakPassages(parts: UtteranceParts): AsyncGenerator<Fram
     );
   }
   while (current !== null) {
-    const { passage, rhythm, plan, number } = current;
+    const { segment, rhythm, plan, number } = current;
     const audio = sentenceAudio(network, kernel, plan, manner, number);
     if (number > 0) yield* silence(wholeSamples(silenceOwed - audio.samplesBefore));
     const begin = atSample();
@@ -93,7 +89,7 @@ export async function* speakPassages(parts: UtteranceParts): AsyncGenerator<Fram
       if (count === 0) break;
       if (!isPlaced) {
         const placement = { atSample: begin, frame: audio.firstFrame, endFrame: audio.endFrame };
-        heard.place(timedWords(plan, passage.sources), source.text, placement);
+        heard.place(timedWords(plan, segment.sources), source.text, placement);
         if (phonemeOf !== null) mouth?.place(mouthPlan(plan, phonemeOf), placement);
       }
       isPlaced = true;
@@ -103,7 +99,7 @@ export async function* speakPassages(parts: UtteranceParts): AsyncGenerator<Fram
       yield* emit();
       plans.start();
     }
-    const pauseS = passage.pauseS * rhythm.pause * manner.speaker.pause;
+    const pauseS = segment.pauseS * rhythm.pause * manner.speaker.pause;
     silenceOwed = wholeSamples(samplesIn(pauseS) - audio.samplesAfter);
     current = await plans.next();
     if (current === null) yield* silence(wholeSamples(samplesIn(TAIL_S) - audio.samplesAfter));

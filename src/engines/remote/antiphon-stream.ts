@@ -3,31 +3,29 @@ import { readEvents, type SentEvent } from "../../client/read-events.ts";
 import type { HeardVoice, SpokenWord, TimedName } from "../../model/speech-model.ts";
 import type { AnswerHead, Exchange } from "./exchange.ts";
 import { PcmSamples } from "./pcm-samples.ts";
-import type { ReadSounds, Sound, SoundsEnd } from "./sounds.ts";
-import { checkStatus, TryError } from "./try-error.ts";
+import type { Sound, SoundsEnd } from "./sounds.ts";
+import { checkStatus, permanentError, TryError } from "./try-error.ts";
 
 /**
  * Takes the answer of `POST /v1/converse/stream` apart: audio and what begins in it. Such a stream is over with its
  * `end`, has failed with an `error`, and with neither was cut off. Throws {@link TryError} for the latter two, and for
  * what is none.
  */
-export function readConversation(): ReadSounds {
-  return async function* (exchange): AsyncGenerator<Sound, SoundsEnd, void> {
-    const head = await exchange.head();
-    checkStatus(head);
-    checkType(head);
-    for await (const event of eventsOf(exchange)) {
-      if (event.event === "audio") yield soundOf(event);
-      else if (event.event === "end") return endOf(event);
-      else if (event.event === "error") throw new TryError("told of an error in its stream");
-    }
-    throw new TryError("ended its stream without an end");
-  };
+export async function* readConversation(exchange: Exchange): AsyncGenerator<Sound, SoundsEnd, void> {
+  const head = await exchange.head();
+  checkStatus(head);
+  checkType(head);
+  for await (const event of eventsOf(exchange)) {
+    if (event.event === "audio") yield soundOf(event);
+    else if (event.event === "end") return endOf(event);
+    else if (event.event === "error") throw new TryError("told of an error in its stream");
+  }
+  throw new TryError("ended its stream without an end");
 }
 
 function checkType({ headers }: AnswerHead): void {
   if ((headers["content-type"] ?? "").startsWith("text/event-stream")) return;
-  throw strange("answered with something that is no stream of an Antiphon: check urls and kind");
+  throw permanentError("answered with something that is no stream of an Antiphon: check urls and kind");
 }
 
 /** An event that is longer is none. The last one holds every word of a reply. */
@@ -38,7 +36,7 @@ async function* eventsOf(exchange: Exchange): AsyncGenerator<SentEvent, void, vo
   async function* chunks(): AsyncGenerator<Uint8Array, void, void> {
     for (let bytes = await exchange.next(); bytes !== null; bytes = await exchange.next()) {
       bytesOfEvent += bytes.length;
-      if (bytesOfEvent > MAX_EVENT_BYTES) throw strange("sent an event without end");
+      if (bytesOfEvent > MAX_EVENT_BYTES) throw permanentError("sent an event without end");
       yield bytes;
     }
   }
@@ -51,7 +49,7 @@ async function* eventsOf(exchange: Exchange): AsyncGenerator<SentEvent, void, vo
 function soundOf(event: SentEvent): Sound {
   const { pcm_b64: base64, sample_rate: rateHz, words, visemes, phonemes } = recordIn(event);
   if (typeof base64 !== "string" || rateHz !== SAMPLE_RATE_HZ) {
-    throw strange(`sent audio that is not of ${SAMPLE_RATE_HZ} Hz`);
+    throw permanentError(`sent audio that is not of ${SAMPLE_RATE_HZ} Hz`);
   }
   const samples = new PcmSamples(1).push(Buffer.from(base64, "base64"));
   return {
@@ -122,11 +120,7 @@ function recordIn({ data }: SentEvent): Record<string, unknown> {
   } catch {
     // Told below.
   }
-  throw strange("sent an event that is no JSON object");
-}
-
-function strange(message: string): TryError {
-  return new TryError(message, { isPassing: false });
+  throw permanentError("sent an event that is no JSON object");
 }
 
 function listOf<T>(value: unknown, isOne: (each: unknown) => each is T): T[] {

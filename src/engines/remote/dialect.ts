@@ -1,3 +1,4 @@
+import type { SpeakerLabel } from "../../model/conversation.ts";
 import type { Script } from "../../model/script.ts";
 import type { HeardVoice } from "../../model/speech-model.ts";
 import type { ReadSounds } from "./sounds.ts";
@@ -28,4 +29,41 @@ export interface PreparedRequests {
 export interface SpeechCall {
   readonly body: readonly Uint8Array[];
   readonly read: ReadSounds;
+}
+
+/** A speech model elsewhere. */
+export interface RemoteOptions {
+  /** The checkpoint's name, for messages. */
+  readonly name: string;
+  /** A server with OpenAI's `POST /audio/speech`, or another Antiphon. */
+  readonly kind: "openai" | "antiphon";
+  /** Where its routes begin, as in `http://127.0.0.1:8880/v1`; of several alike, any may be asked. */
+  readonly urls: readonly string[];
+  /** What it calls the model; `null` is its default, which only an Antiphon has. */
+  readonly model: string | null;
+  /** What it calls the voices of speakers. A speaker that is not in it has its own label there. */
+  readonly voices: Readonly<Record<SpeakerLabel, string>>;
+  /** What is asked of `openai`. */
+  readonly format: "wav" | "pcm";
+  /** The rate of samples that come without a head. */
+  readonly sampleRateHz: number;
+  /** Whether it clones voices. */
+  readonly references: boolean;
+  /** Goes to those hosts alone; `null` sends none. */
+  readonly apiKey: string | null;
+  /** Until the first sound, all tries included. */
+  readonly firstSoundTimeoutMs: number;
+  /** The longest silence after it, while more is waited for. */
+  readonly idleTimeoutMs: number;
+  readonly onEvent?: (event: EndpointEvent) => void;
+}
+
+/** What became of an endpoint: told when it changes, not at every request. */
+export interface EndpointEvent {
+  readonly kind: "failing" | "recovered";
+  readonly checkpoint: string;
+  /** Host and port. */
+  readonly endpoint: string;
+  /** What is wrong, or was; quotes nothing that the endpoint sent, and holds no key. */
+  readonly problem: string;
 }

@@ -1,35 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Script } from "../../model/script.ts";
 import { SpeechFailedError } from "../../model/speech-model.ts";
+import type { Dialect, EndpointEvent, RemoteOptions } from "./dialect.ts";
 import { type Call, type Connections, Exchange, keptConnections } from "./exchange.ts";
 import { type ReadSounds, Sounds } from "./sounds.ts";
 import { asTryError, TryError } from "./try-error.ts";
 
-/** What became of an endpoint: told when it changes, not at every request. */
-export interface EndpointEvent {
-  readonly kind: "failing" | "recovered";
-  readonly checkpoint: string;
-  /** Host and port. */
-  readonly endpoint: string;
-  /** What is wrong, or was; quotes nothing that the endpoint sent, and holds no key. */
-  readonly problem: string;
-}
-
-export interface EndpointsOptions {
-  /** The checkpoint's name, for messages. */
-  readonly name: string;
-  /** Where the routes of each begin, as in `http://127.0.0.1:8880/v1`; at least one. */
-  readonly urls: readonly string[];
-  /** The route, as in `/audio/speech`. */
-  readonly route: string;
-  /** Goes to these hosts alone; `null` sends none. */
-  readonly apiKey: string | null;
-  /** What answer is asked for: a value of `Accept`. */
-  readonly accept: string;
-  /** Until the first sound, all tries included. */
-  readonly firstSoundTimeoutMs: number;
-  readonly onEvent?: (event: EndpointEvent) => void;
-}
+type EndpointsOptions = Pick<RemoteOptions, "name" | "urls" | "apiKey" | "firstSoundTimeoutMs" | "onEvent"> &
+  Pick<Dialect, "route" | "accept">;
 
 /** How often each endpoint is tried, and how long is waited before the second time. */
 const ROUNDS = 2;

@@ -1,8 +1,8 @@
-import { inlinePhonemes } from "../../text/inline-phonemes.ts";
-import type { Dialect } from "./dialect.ts";
-import { readSpeech, speechBody } from "./openai-speech.ts";
-import { referenceIn } from "./reference.ts";
-import type { RemoteOptions } from "./remote-options.ts";
+import type { Clip, SpeakerLabel, Turn } from "../../model/conversation.ts";
+import { withoutPhonemes } from "../../text/inline-phonemes.ts";
+import { base64Wav } from "./base64-wav.ts";
+import type { Dialect, RemoteOptions } from "./dialect.ts";
+import { readSpeech } from "./openai-speech.ts";
 
 /** As many code points as OpenAI's own API takes. */
 const MAX_CHARS = 4_096;
@@ -42,17 +42,64 @@ export function openaiDialect(options: RemoteOptions): Dialect {
   };
 }
 
-/** `[word](/phonemes/)` as the word alone. */
-function withoutPhonemes(text: string): string {
-  let plain = "";
-  let at = 0;
-  for (const { from, to, word } of inlinePhonemes(text)) {
-    plain += text.slice(at, from) + word;
-    at = to;
-  }
-  return plain + text.slice(at);
-}
-
 function lettersIn(text: string): number {
   return text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
+}
+
+/** What is asked of `POST /audio/speech`. */
+interface SpeechRequest {
+  readonly model: string;
+  readonly input: string;
+  readonly voice: string;
+  /** 1 is the voice's own. */
+  readonly speed: number;
+  readonly format: "wav" | "pcm";
+  /** A voice to clone, in place of `voice`. */
+  readonly reference: Reference | null;
+}
+
+/** Its body. `stream_format` says to newer servers what `stream` alone did to older ones; others pass both over. */
+function speechBody({ model, input, voice, speed, format, reference }: SpeechRequest): Uint8Array[] {
+  const body = {
+    model,
+    input,
+    ...(reference === null ? { voice } : { ref_text: reference.text }),
+    response_format: format,
+    stream: true,
+    stream_format: "audio",
+    ...(speed === 1 ? {} : { speed }),
+  };
+  const json = JSON.stringify(body);
+  if (reference === null) return [Buffer.from(json)];
+  const open = Buffer.from(`${json.slice(0, -1)},"ref_audio":"data:audio/wav;base64,`);
+  return [open, ...reference.wavBase64, Buffer.from('"}')];
+}
+
+/** A voice to clone: somebody's words, and how they sounded. */
+interface Reference {
+  readonly text: string;
+  /** A WAV in base64, in pieces. */
+  readonly wavBase64: readonly Uint8Array[];
+}
+
+/** What servers take. */
+const SECONDS = { min: 1, max: 30 } as const;
+
+/** The speaker's latest clip whose words are known, of 1 to 30 s; `null` where there is none. */
+async function referenceIn(
+  history: readonly Turn[],
+  speaker: SpeakerLabel,
+  signal: AbortSignal,
+): Promise<Reference | null> {
+  for (const { speaker: of, text, audio } of history.toReversed()) {
+    if (of !== speaker || text === null || audio === null || !isSuitable(audio)) continue;
+    return { text, wavBase64: await base64Wav(audio, signal) };
+  }
+  return null;
+}
+
+/** Of a clip whose end was left out the words are too many. */
+function isSuitable({ durationS, samples, sampleRateHz }: Clip): boolean {
+  const isWhole = samples.length >= durationS * sampleRateHz - 1;
+  return isWhole && durationS >= SECONDS.min && durationS <= SECONDS.max;
 }

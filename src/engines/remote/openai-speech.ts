@@ -3,39 +3,9 @@ import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import { Resampler } from "../../audio/resample.ts";
 import type { AnswerHead, Exchange } from "./exchange.ts";
 import { PcmSamples } from "./pcm-samples.ts";
-import type { Reference } from "./reference.ts";
 import type { ReadSounds, Sound, SoundsEnd } from "./sounds.ts";
-import { checkStatus, TryError } from "./try-error.ts";
+import { checkStatus, permanentError, TryError } from "./try-error.ts";
 import { looksLikeWav, readWavHead } from "./wav-head.ts";
-
-/** What is asked of `POST /audio/speech`. */
-export interface SpeechRequest {
-  readonly model: string;
-  readonly input: string;
-  readonly voice: string;
-  /** 1 is the voice's own. */
-  readonly speed: number;
-  readonly format: "wav" | "pcm";
-  /** A voice to clone, in place of `voice`. */
-  readonly reference: Reference | null;
-}
-
-/** Its body. `stream_format` says to newer servers what `stream` alone did to older ones; others pass both over. */
-export function speechBody({ model, input, voice, speed, format, reference }: SpeechRequest): Uint8Array[] {
-  const body = {
-    model,
-    input,
-    ...(reference === null ? { voice } : { ref_text: reference.text }),
-    response_format: format,
-    stream: true,
-    stream_format: "audio",
-    ...(speed === 1 ? {} : { speed }),
-  };
-  const json = JSON.stringify(body);
-  if (reference === null) return [Buffer.from(json)];
-  const open = Buffer.from(`${json.slice(0, -1)},"ref_audio":"data:audio/wav;base64,`);
-  return [open, ...reference.wavBase64, Buffer.from('"}')];
-}
 
 /** What an answer has to come to. */
 interface ExpectedSpeech {
@@ -117,10 +87,10 @@ async function readHead(
       const head = wavHead(begun);
       if (head !== null) return { first: begun.subarray(head.bytes), layout: head };
     } else if (format === "wav") {
-      throw notSpeech("sent no WAV: set format to pcm if its samples come without a head");
+      throw permanentError("sent no WAV: set format to pcm if its samples come without a head");
     } else if (begun.length >= TELLING_BYTES) {
       if (begun.subarray(0, TELLING_BYTES).every(isPrintable))
-        throw notSpeech("sent text where samples should be");
+        throw permanentError("sent text where samples should be");
       return { first: begun, layout: { channels: 1, sampleRateHz, dataBytes: null } };
     }
   }
@@ -138,24 +108,20 @@ function wavHead(bytes: Uint8Array): ReturnType<typeof readWavHead> {
     return readWavHead(bytes);
   } catch (error) {
     if (!(error instanceof AudioFormatError)) throw error;
-    throw notSpeech(`sent ${error.message}`);
+    throw permanentError(`sent ${error.message}`);
   }
 }
 
 function checkType({ headers }: AnswerHead): void {
   const [type = ""] = (headers["content-type"] ?? "").toLowerCase().split(";");
   const encoding = headers["content-encoding"] ?? "identity";
-  if (encoding !== "identity") throw notSpeech("sent compressed bytes, which it was not asked for");
+  if (encoding !== "identity") throw permanentError("sent compressed bytes, which it was not asked for");
   if (/^text\/|json|xml|^multipart\/|^image\/|^video\//.test(type.trim())) {
-    throw notSpeech("answered with text where speech should be: check urls, model and voices");
+    throw permanentError("answered with text where speech should be: check urls, model and voices");
   }
   if (/mpeg|mp3|mp4|aac|ogg|opus|flac|webm/.test(type)) {
-    throw notSpeech("sent compressed speech, where wav or pcm was asked for");
+    throw permanentError("sent compressed speech, where wav or pcm was asked for");
   }
-}
-
-function notSpeech(message: string): TryError {
-  return new TryError(message, { isPassing: false });
 }
 
 function peakOf(samples: Float32Array): number {

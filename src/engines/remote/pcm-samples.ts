@@ -1,5 +1,5 @@
 import { fromPcm16 } from "../../audio/pcm.ts";
-import { WholeFrames } from "../../audio/whole-frames.ts";
+import { WholeFrames } from "../../audio/pcm-format.ts";
 
 const BYTES_PER_SAMPLE = 2;
 

@@ -19,6 +19,11 @@ export class TryError extends Error {
   }
 }
 
+/** A try that nobody need repeat: something is wrong with the request, the settings or the kind of server. */
+export function permanentError(message: string): TryError {
+  return new TryError(message, { isPassing: false });
+}
+
 interface TryErrorOptions {
   readonly isPassing?: boolean;
   readonly waitMs?: number | null;
@@ -28,18 +33,27 @@ interface TryErrorOptions {
 export function checkStatus({ status, headers }: AnswerHead): void {
   if (status === 200) return;
   const known = NOT_PASSING[status];
-  if (known !== undefined) throw new TryError(known, { isPassing: false });
-  if (status < 300)
-    throw new TryError(`answered with ${status} where it should with 200`, { isPassing: false });
+  if (known !== undefined) throw permanentError(known);
+  if (status < 300) throw permanentError(`answered with ${status} where it should with 200`);
   if (status < 400) {
-    throw new TryError(`redirects (${status}), which is not followed: set urls to where it leads`, {
-      isPassing: false,
-    });
+    throw permanentError(`redirects (${status}), which is not followed: set urls to where it leads`);
   }
   const waitMs = askedWaitMs(headers);
   if (status === 429) throw new TryError("is busy, or its quota is used up (429)", { waitMs });
   if (status >= 500) throw new TryError(`failed (${status})`, { waitMs });
-  throw new TryError(`refused the request (${status}): check model, voices and format`, { isPassing: false });
+  throw permanentError(`refused the request (${status}): check model, voices and format`);
+}
+
+/** What was thrown on the way to an answer, or in the middle of one, as what became of a try. */
+export function asTryError(thrown: unknown, hasBegun: boolean): TryError {
+  if (thrown instanceof TryError) return thrown;
+  const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
+  const shown = /^[A-Z][A-Z0-9_]{2,60}$/.test(code) ? ` (${code})` : "";
+  if (code === "HPE_HEADER_OVERFLOW") return new TryError(`sent headers without end${shown}`);
+  if (code.startsWith("HPE_")) return new TryError(`sent what is no HTTP${shown}`);
+  if (hasBegun) return new TryError(`broke off in the middle of speech${shown}`);
+  if (["ECONNRESET", "EPIPE", ""].includes(code)) return new TryError(`broke off the connection${shown}`);
+  return new TryError(`cannot be reached${shown}: check that it runs, and urls`);
 }
 
 function askedWaitMs(headers: AnswerHead["headers"]): number | null {
@@ -56,15 +70,3 @@ const NOT_PASSING: Readonly<Record<number, string>> = {
   403: "does not let this key use the model (403): check keyFile or keyEnv, and model",
   404: "has no such route or model (404): check urls, which usually end in /v1, and model",
 };
-
-/** What was thrown on the way to an answer, or in the middle of one, as what became of a try. */
-export function asTryError(thrown: unknown, hasBegun: boolean): TryError {
-  if (thrown instanceof TryError) return thrown;
-  const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
-  const shown = /^[A-Z][A-Z0-9_]{2,60}$/.test(code) ? ` (${code})` : "";
-  if (code === "HPE_HEADER_OVERFLOW") return new TryError(`sent headers without end${shown}`);
-  if (code.startsWith("HPE_")) return new TryError(`sent what is no HTTP${shown}`);
-  if (hasBegun) return new TryError(`broke off in the middle of speech${shown}`);
-  if (["ECONNRESET", "EPIPE", ""].includes(code)) return new TryError(`broke off the connection${shown}`);
-  return new TryError(`cannot be reached${shown}: check that it runs, and urls`);
-}

@@ -3,12 +3,10 @@ import { isSentWhole } from "../../contract/audio-speech.ts";
 import type { AudioModelList } from "../../contract/replies.ts";
 import { type VoiceList, voiceList } from "../../contract/voices.ts";
 import { bodyOf } from "../body.ts";
-import { requesterOf } from "../caller.ts";
-import { collect } from "../collect.ts";
 import type { HttpDeps } from "../deps.ts";
-import { sendBytes } from "../send-whole.ts";
 import { bytesForm, eventsForm, MEDIA_TYPES } from "../speech-forms.ts";
 import { streamSpeech } from "../stream-speech.ts";
+import { collect, sendBytes } from "../whole-reply.ts";
 
 /** Room for the longest input with every character escaped, and for instructions. */
 const BODY_LIMIT_BYTES = 512 * 1024;
@@ -17,7 +15,7 @@ const BODY_LIMIT_BYTES = 512 * 1024;
 export function audioSpeechRoutes(app: FastifyInstance, deps: HttpDeps): void {
   const bodyLimit = Math.min(BODY_LIMIT_BYTES, deps.options.bodyLimitBytes);
   app.post("/v1/audio/speech", { bodyLimit, config: { access: "token" } }, async (request, reply) => {
-    const asked = await deps.requestReader.prepare("speech", bodyOf(request), requesterOf(request));
+    const asked = await deps.requestReader.prepare("speech", bodyOf(request), request.tracked.caller);
     const { format, streamFormat, nearestSpeed } = asked.prepared;
     if (nearestSpeed !== null) reply.header("X-Antiphon-Speed", `${nearestSpeed}`);
     if (isSentWhole(format, streamFormat)) {

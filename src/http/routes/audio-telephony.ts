@@ -3,7 +3,6 @@ import { type Encoding, PCM_RATES, pcmAt } from "../../audio/encode/encoder.ts";
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import { ServiceError } from "../../contract/errors.ts";
 import { bodyOf } from "../body.ts";
-import { requesterOf } from "../caller.ts";
 import type { HttpDeps } from "../deps.ts";
 import { bytesForm } from "../speech-forms.ts";
 import { streamSpeech } from "../stream-speech.ts";
@@ -31,7 +30,7 @@ export function audioTelephonyRoute(app: FastifyInstance, deps: HttpDeps): void 
       const asked = await deps.requestReader.prepare(
         "telephony",
         bodyOf(request),
-        requesterOf(request),
+        request.tracked.caller,
         voice,
       );
       const [encoding, type] = formOf(asked.prepared.rateHz, rateHz);

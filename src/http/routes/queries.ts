@@ -3,8 +3,8 @@ import { modelNamed } from "../../contract/audio-speech.ts";
 import { ServiceError } from "../../contract/errors.ts";
 import { quoted } from "../../contract/quoted.ts";
 import type { Health, ModelCard, ModelList, UsageSummary } from "../../contract/replies.ts";
-import { requesterOf } from "../caller.ts";
 import type { HttpDeps } from "../deps.ts";
+import { openApiDocument } from "../openapi.ts";
 
 /** The endpoints that only tell: models, info, the caller's usage, liveness. */
 export function queryRoutes(app: FastifyInstance, deps: HttpDeps): void {
@@ -35,7 +35,7 @@ export function queryRoutes(app: FastifyInstance, deps: HttpDeps): void {
   app.get("/v1/info", { config: { access: "key" } }, async () => deps.info);
 
   app.get("/v1/usage", { config: { access: "key" } }, async (request): Promise<UsageSummary> => {
-    const { keyId } = requesterOf(request);
+    const { keyId } = request.tracked.caller;
     const totals = await deps.tenancy.usage(keyId);
     return {
       key_id: keyId,
@@ -64,4 +64,19 @@ export function queryRoutes(app: FastifyInstance, deps: HttpDeps): void {
 function health({ info, isReady }: HttpDeps): Health {
   const ready = isReady();
   return { backend: info.backend.name, ready, status: ready ? "ok" : "unavailable" };
+}
+
+/** `GET /openapi.json`: the service described to machines. */
+export function openApiRoute(app: FastifyInstance): void {
+  const document = openApiDocument();
+  app.get("/openapi.json", async () => document);
+}
+
+/** `GET /metrics`, as Prometheus reads it. */
+export function metricsRoute(app: FastifyInstance, deps: HttpDeps): void {
+  app.get("/metrics", async (_request, reply) => {
+    const { text, contentType } = await deps.metrics.render();
+    reply.header("Content-Type", contentType);
+    return text;
+  });
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { movedSegment } from "../../model/moved-segment.ts";
 import {
   type HearingTask,
+  movedSegment,
   type RecogniseOptions,
   type Recogniser,
   RecogniserError,
@@ -9,8 +9,7 @@ import {
 } from "../../model/recogniser.ts";
 import { type Sound, skipSamples } from "../../model/sound.ts";
 import { type Stop, stopWith } from "../../model/stop-with.ts";
-import { checkedUrl, postForm } from "./endpoint-call.ts";
-import { EndpointRefusal, endpointFailure } from "./endpoint-failure.ts";
+import { checkedUrl, EndpointRefusal, endpointFailure, postForm } from "./endpoint-call.ts";
 import { readTranscript } from "./read-transcript.ts";
 import { HELD_BYTES_PER_S, soundAsWav } from "./sound-wav.ts";
 

@@ -14,7 +14,7 @@ const PIECE_S = 10;
 export const HELD_BYTES_PER_S = 2 * 2 * RATE_HZ;
 
 /** A sound as a WAV file of 16 kHz and 16 bits. */
-export interface SoundWav {
+interface SoundWav {
   readonly file: Blob;
   /** Of the sound. */
   readonly durationS: number;

@@ -1,13 +1,12 @@
 import { createHash } from "node:crypto";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { DESCRIPTION_FILE, FORMAT, type WhisperDescription } from "./description.ts";
+import { DESCRIPTION_FILE, FORMAT, specialTokens, type WhisperDescription } from "./description.ts";
 import { decoderGraph } from "./graphs/decoder-graph.ts";
 import { encoderGraph } from "./graphs/encoder-graph.ts";
-import { makeSilence } from "./silence/make-silence.ts";
-import { specialTokens } from "./tokens/special-tokens.ts";
+import { makeSilence } from "./listening/silence.ts";
+import type { WhisperSizes } from "./sizes.ts";
 import { openSource, type WhisperSource } from "./weights/source-folder.ts";
-import type { WhisperSizes } from "./weights/whisper-weights.ts";
 
 /**
  * Makes of a Whisper model as others publish it (see {@link openSource}) what the recogniser runs: `encoder.onnx`,

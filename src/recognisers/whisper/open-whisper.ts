@@ -11,14 +11,12 @@ import { ThreadError } from "../../threads/thread-error.ts";
 import { RecogniserFilesError } from "./description.ts";
 import { cannotTranslate, isoLanguage, unknownLanguage, whisperLanguage } from "./languages.ts";
 import type { HeardWindow, WindowRequest } from "./listening/window.ts";
-import type { OpenedWhisper, StopCell, WhisperSite, WireError } from "./whisper-protocol.ts";
+import type { OpenedWhisper, StopCell, WhisperSite, WireError } from "./whisper-thread.ts";
 import { hearWholeSound } from "./whole-sound.ts";
 
 export interface WhisperOptions {
   /** Of a longer clip only so much is heard, in seconds. 900 unless told. */
   readonly maxS?: number;
-  /** Clips that may be waited for at a time; one more is refused. 32 unless told. */
-  readonly maxClips?: number;
   /** Longest that 30 s may take before the thread is given up, in milliseconds. 120 000 unless told. */
   readonly deadlineMs?: number;
   /** The thread failed, and another takes its place. Plain words for a log. */
@@ -30,7 +28,6 @@ export interface WhisperOptions {
 }
 
 const MAX_S = 900;
-const MAX_CLIPS = 32;
 const DEADLINE_MS = 120_000;
 const RETRY_MS = 1_000;
 /** Of the thread's own heap, of which one that hears uses 15 MB. */
@@ -39,18 +36,17 @@ const NAME = "the thread that hears";
 
 /**
  * The recogniser that `convertWhisper` wrote into a folder, in a thread of its own. It hears 30 s at a time, and whoever
- * has been heard least goes first, so that a long recording does not keep a short one waiting. A thread that dies or hangs fails what it was
- * hearing and is replaced.
+ * has been heard least goes first, so that a long recording does not keep a short one waiting. Any number of clips may be
+ * open: how many there are is decided where keys take turns. A thread that dies or hangs fails what it was hearing and is
+ * replaced.
  *
  * @throws RecogniserFilesError when the folder does not hold it whole; RecogniserError when it cannot be opened.
  */
 export async function openWhisper(folder: string, options: WhisperOptions = {}): Promise<Recogniser> {
-  const { maxClips = MAX_CLIPS, maxS = MAX_S, onFailure, onRecovery, startThread = started } = options;
+  const { maxS = MAX_S, onFailure, onRecovery, startThread = started } = options;
   const calls = new ThreadCalls({
     name: NAME,
     start: () => startThread({ folder }),
-    // Each clip has one call at a time.
-    queueDepth: maxClips,
     deadlineMs: options.deadlineMs ?? DEADLINE_MS,
     isNative: true,
     probe: "open",
@@ -65,7 +61,7 @@ export async function openWhisper(folder: string, options: WhisperOptions = {}):
     await calls.close();
     throw error instanceof RecogniserFilesError ? error : asRecogniserError(error);
   }
-  return new ThreadedWhisper(calls, about, maxS, maxClips);
+  return new ThreadedWhisper(calls, about, maxS);
 }
 
 class ThreadedWhisper implements Recogniser {
@@ -75,28 +71,21 @@ class ThreadedWhisper implements Recogniser {
   readonly #calls: ThreadCalls;
   readonly #languages: readonly string[];
   readonly #maxS: number;
-  readonly #maxClips: number;
   /** One for each clip that is being heard. */
   readonly #stops = new Set<StopCell>();
 
-  constructor(calls: ThreadCalls, { name, languages }: OpenedWhisper, maxS: number, maxClips: number) {
+  constructor(calls: ThreadCalls, { name, languages }: OpenedWhisper, maxS: number) {
     this.name = name;
     this.canTranslate = languages.length > 0;
     this.#calls = calls;
     this.#languages = languages;
     this.#maxS = maxS;
-    this.#maxClips = maxClips;
   }
 
   async recognise(sound: Sound, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
     signal.throwIfAborted();
     const isTranslation = options.task === "translate";
     if (isTranslation && !this.canTranslate) throw cannotTranslate();
-    if (this.#stops.size >= this.#maxClips) {
-      throw new RecogniserError("Too many recordings wait to be heard. Retry in a moment.", {
-        retryAfterMs: RETRY_MS,
-      });
-    }
     const own = {
       ...options,
       language: this.#knownLanguage(options.language),

@@ -1,8 +1,7 @@
-import { movedSegment } from "../../model/moved-segment.ts";
-import type { RecogniseOptions, Transcript } from "../../model/recogniser.ts";
+import { movedSegment, type RecogniseOptions, type Transcript } from "../../model/recogniser.ts";
 import { type Sound, skipSamples } from "../../model/sound.ts";
-import { WINDOW_S } from "./listening/rate.ts";
 import type { HeardWindow, WindowRequest } from "./listening/window.ts";
+import { WINDOW_S } from "./sizes.ts";
 
 /** Has one window heard, that begins at so many seconds of the sound. */
 type Hears = (request: WindowRequest, fromS: number) => Promise<HeardWindow>;

@@ -2,7 +2,6 @@ import { BucketTable } from "../bucket-table.ts";
 import { type Buckets, BucketsError, type SharedBuckets, type SharedReading } from "../buckets.ts";
 import { withinMs } from "../deadline.ts";
 import { type BucketLimits, type BucketReading, readingOf } from "../token-bucket.ts";
-import { Breaker } from "./breaker.ts";
 
 export interface GuardOptions {
   /** Longest that the shared buckets may take over an answer, in milliseconds. */
@@ -49,7 +48,7 @@ export class GuardedBuckets implements Buckets {
   }
 
   async take(name: string, limits: BucketLimits): Promise<BucketReading> {
-    const told = this.#breaker.lets() ? await this.#answer(this.#shared.take(name, limits)) : null;
+    const told = this.#breaker.allows() ? await this.#answer(this.#shared.take(name, limits)) : null;
     if (told === null) {
       this.#options.onTakeAlone?.();
       return this.#remembered.take(name, limits, this.#nowMs());
@@ -90,6 +89,51 @@ export class GuardedBuckets implements Buckets {
   #heard(name: string, limits: BucketLimits, { allowed, parts }: SharedReading): BucketReading {
     this.#remembered.put(name, { parts, atMs: Math.floor(this.#nowMs()) });
     return { ...readingOf({ parts }, limits), allowed };
+  }
+}
+
+/** Failures in a row after which nobody is asked for a while. */
+const MAX_FAILURES = 3;
+/** How long nobody is asked then, and after each try that fails, in milliseconds. */
+const REST_MS = 1_000;
+
+/** Keeps what does not answer from being asked each time: a circuit breaker. */
+class Breaker {
+  readonly #nowMs: () => number;
+  #failures = 0;
+  #restsUntilMs = 0;
+
+  /** @param nowMs monotonic milliseconds */
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  /** Whether nobody is to be asked, but for a try now and then. */
+  get isOpen(): boolean {
+    return this.#failures >= MAX_FAILURES;
+  }
+
+  /** Whether to ask now. While it is open, one a second may try; the others do not wait with it. */
+  allows(): boolean {
+    if (!this.isOpen) return true;
+    const nowMs = this.#nowMs();
+    if (nowMs < this.#restsUntilMs) return false;
+    this.#restsUntilMs = nowMs + REST_MS;
+    return true;
+  }
+
+  succeeded(): void {
+    this.#failures = 0;
+  }
+
+  failed(): void {
+    this.#failures += 1;
+    if (this.#failures === MAX_FAILURES) this.#restsUntilMs = this.#nowMs() + REST_MS;
+  }
+
+  /** As after so many failures. */
+  trip(): void {
+    while (!this.isOpen) this.failed();
   }
 }
 

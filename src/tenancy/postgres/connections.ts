@@ -1,5 +1,5 @@
 import pg, { type Client, type ClientConfig, type QueryConfig, type QueryResultRow } from "pg";
-import { monotonicMs } from "../monotonic-clock.ts";
+import { monotonicMs } from "../deadline.ts";
 import { cancelled } from "./cancel.ts";
 import { closed, losesConnections, TooLateError } from "./postgres-errors.ts";
 import { Slots } from "./slots.ts";
@@ -41,12 +41,13 @@ export class Connections {
 
   /** Runs one statement, a transaction by itself, that is given up at `untilMs` by the monotonic clock. */
   run<Row extends QueryResultRow>(statement: QueryConfig, untilMs: number): Promise<Row[]> {
-    return this.#with(untilMs, (client) => answered<Row>(client, statement, this.#leftMs(untilMs)));
+    const work = (client: Client) => answered<Row>(client, statement, this.#leftMs(untilMs));
+    return this.#followed(this.#onConnection(untilMs, work));
   }
 
   /** Runs statements as one transaction, each of which may take until `untilMs`. */
   transaction<T>(work: (run: Run) => Promise<T>, untilMs: number): Promise<T> {
-    return this.#with(untilMs, async (client) => {
+    const whole = async (client: Client): Promise<T> => {
       const run: Run = (statement) => answered(client, statement, untilMs - monotonicMs());
       try {
         // What a server holds that is cut off in the middle, everybody waits for.
@@ -59,7 +60,8 @@ export class Connections {
         this.#sound.delete(client);
         throw error;
       }
-    });
+    };
+    return this.#followed(this.#onConnection(untilMs, whole));
   }
 
   /** Lets what runs finish, and refuses what would be begun. */
@@ -69,10 +71,6 @@ export class Connections {
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
   }
 
-  #with<T>(untilMs: number, work: (client: Client) => Promise<T>): Promise<T> {
-    return this.#followed(this.#onConnection(untilMs, work));
-  }
-
   #followed<T>(promise: Promise<T>): Promise<T> {
     const followed = promise.finally(() => this.#underWay.delete(followed));
     this.#underWay.add(followed);
@@ -80,7 +78,8 @@ export class Connections {
   }
 
   async #onConnection<T>(untilMs: number, work: (client: Client) => Promise<T>): Promise<T> {
-    if (!(await this.#slots.wait(untilMs - monotonicMs()))) throw new TooLateError("no connection was free");
+    if (!(await this.#slots.acquire(untilMs - monotonicMs())))
+      throw new TooLateError("no connection was free");
     let client: Client | undefined;
     let isStuck = false;
     try {
@@ -93,7 +92,7 @@ export class Connections {
       throw error;
     } finally {
       if (client !== undefined) this.#putBack(client, isStuck);
-      this.#slots.done();
+      this.#slots.release();
     }
   }
 

@@ -1,5 +1,5 @@
 import type { QueryConfig } from "pg";
-import { monotonicMs } from "../monotonic-clock.ts";
+import { monotonicMs } from "../deadline.ts";
 import type { Connections, Run } from "./connections.ts";
 import { freeMigrationLock } from "./statements.ts";
 

@@ -1,5 +1,5 @@
 import { DatabaseError } from "pg";
-import { StoreError, type StoreProblem } from "../store-error.ts";
+import { StoreError, type StoreProblem } from "../store.ts";
 
 /** What messages say of where a store is. */
 export interface StorePlace {
@@ -97,40 +97,42 @@ interface Kind {
   sentence(where: StorePlace, detail: string): string;
 }
 
+/** As in "The database antiphon on db.example:5432 cannot be reached (…): see that …." */
+function ofDatabase(problem: StoreProblem, finding: string, remedy: string): Kind {
+  const sentence: Kind["sentence"] = ({ place }, detail) =>
+    `${sentenceCase(place)} ${finding} (${detail}): ${remedy}.`;
+  return { problem, passes: problem === "unreachable" || problem === "busy", sentence };
+}
+
 const ADDRESS = "ANTIPHON_STORE_URL or store.urlFile";
 
-const AWAY: Kind = {
-  problem: "unreachable",
-  passes: true,
-  sentence: ({ place }, detail) =>
-    `${sentenceCase(place)} cannot be reached (${detail}): see that PostgreSQL runs there as a primary, and that the network lets this machine to it.`,
-};
-const BUSY: Kind = {
-  problem: "busy",
-  passes: true,
-  sentence: ({ place }, detail) =>
-    `${sentenceCase(place)} has too much to do (${detail}): try again, and give it more connections or time if that stays so.`,
-};
-const LOGIN: Kind = {
-  problem: "unwritable",
-  sentence: ({ place }, detail) =>
-    `${sentenceCase(place)} refuses the login (${detail}): correct the user or password in ${ADDRESS}.`,
-};
-const TLS: Kind = {
-  problem: "unwritable",
-  sentence: ({ place }, detail) =>
-    `${sentenceCase(place)} cannot be trusted over TLS (${detail}): name its authority with sslrootcert in ${ADDRESS}, or correct the host, or its certificate.`,
-};
-const NO_TLS: Kind = {
-  problem: "unwritable",
-  sentence: ({ place }, detail) =>
-    `${sentenceCase(place)} has no TLS (${detail}): switch ssl on there, or take sslmode out of ${ADDRESS}.`,
-};
-const NO_DATABASE: Kind = {
-  problem: "unwritable",
-  sentence: ({ place }, detail) =>
-    `${sentenceCase(place)} does not exist (${detail}): make it with createdb, or name another in ${ADDRESS}.`,
-};
+const AWAY = ofDatabase(
+  "unreachable",
+  "cannot be reached",
+  "see that PostgreSQL runs there as a primary, and that the network lets this machine to it",
+);
+const BUSY = ofDatabase(
+  "busy",
+  "has too much to do",
+  "try again, and give it more connections or time if that stays so",
+);
+const LOGIN = ofDatabase("unwritable", "refuses the login", `correct the user or password in ${ADDRESS}`);
+const TLS = ofDatabase(
+  "unwritable",
+  "cannot be trusted over TLS",
+  `name its authority with sslrootcert in ${ADDRESS}, or correct the host, or its certificate`,
+);
+const NO_TLS = ofDatabase(
+  "unwritable",
+  "has no TLS",
+  `switch ssl on there, or take sslmode out of ${ADDRESS}`,
+);
+const NO_DATABASE = ofDatabase(
+  "unwritable",
+  "does not exist",
+  `make it with createdb, or name another in ${ADDRESS}`,
+);
+const FAILED = ofDatabase("failed", "failed", "try again, and look into its log if that stays so");
 const NOT_ALLOWED: Kind = {
   problem: "unwritable",
   sentence: ({ place, schema }, detail) =>
@@ -145,11 +147,6 @@ const DAMAGED: Kind = {
   problem: "damaged",
   sentence: ({ place, schema }, detail) =>
     `The schema ${schema} of ${place} is not as it was made (${detail}): restore it from a backup, or name an empty one with store.schema.`,
-};
-const FAILED: Kind = {
-  problem: "failed",
-  sentence: ({ place }, detail) =>
-    `${sentenceCase(place)} failed (${detail}): try again, and look into its log if that stays so.`,
 };
 
 /** By SQLSTATE, or its class where that is enough (postgresql.org/docs/current/errcodes-appendix.html). */

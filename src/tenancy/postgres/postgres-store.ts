@@ -1,7 +1,6 @@
 import { Grouped } from "../grouped.ts";
 import { type KeyRow, keyOf, type TotalsRow, totalsOf } from "../ledger-rows.ts";
-import type { KeyRecord, Store, StoreWatch } from "../store.ts";
-import { StoreError } from "../store-error.ts";
+import { type KeyRecord, type Store, StoreError, type StoreWatch } from "../store.ts";
 import { keepDays } from "./partitions.ts";
 import { StandbyError, stateOf } from "./postgres-errors.ts";
 import { RetryingDatabase } from "./retrying-database.ts";
@@ -37,7 +36,7 @@ export async function postgresStore(address: StoreAddress, options: PostgresStor
 
   // Whoever asks may have to wait for one group before their own.
   const lookups = new Grouped<string, Found | null>((hashes) =>
-    database.patiently(timeoutMs / 2, async ({ untilMs }) => {
+    database.retry(timeoutMs / 2, async ({ untilMs }) => {
       const rows = await connections.run<FoundRow>(statements.findKeys(hashes), untilMs);
       if (rows[0]?.is_standby !== false) throw new StandbyError();
       const found = new Map(rows.map((row) => [row.hash, row]));
@@ -53,19 +52,22 @@ export async function postgresStore(address: StoreAddress, options: PostgresStor
 
   try {
     const where = { place: address.place, schema };
-    await database.patiently(timeoutMs, ({ untilMs }) => prepareSchema(connections, where, untilMs));
+    await database.retry(timeoutMs, ({ untilMs }) => prepareSchema(connections, where, untilMs));
   } catch (error) {
     await database.close();
     throw error;
   }
   const keep = () =>
-    database.aside(() => keepDays(connections, schema, { keptDays, maxMs: timeoutMs }), "old usage is kept");
+    database.inBackground(
+      () => keepDays(connections, schema, { keptDays, maxMs: timeoutMs }),
+      "old usage is kept",
+    );
   const timers = [setTimeout(keep, KEEPING_MS.first), setInterval(keep, KEEPING_MS.next)];
   for (const timer of timers) timer.unref();
 
   return {
     createKey: (key, hash) =>
-      database.patiently(timeoutMs, async ({ untilMs, nth }) => {
+      database.retry(timeoutMs, async ({ untilMs, nth }) => {
         try {
           await connections.run(statements.createKey(key, hash), untilMs);
         } catch (error) {
@@ -74,7 +76,7 @@ export async function postgresStore(address: StoreAddress, options: PostgresStor
         }
       }),
     createFirstKey: (key, hash) =>
-      database.patiently(timeoutMs, async ({ untilMs, nth }) => {
+      database.retry(timeoutMs, async ({ untilMs, nth }) => {
         const made = await connections.transaction(async (run) => {
           await run(migrationLock(schema));
           return (await run(statements.createOnlyKey(key, hash))).length > 0;
@@ -83,19 +85,19 @@ export async function postgresStore(address: StoreAddress, options: PostgresStor
       }),
     findKey: (hash) => lookups.add(hash),
     listKeys: () =>
-      database.patiently(timeoutMs, async ({ untilMs }) => {
+      database.retry(timeoutMs, async ({ untilMs }) => {
         return (await connections.run<KeyRow>(statements.listKeys(), untilMs)).map(keyOf);
       }),
     revokeKey: (keyId, tsS) =>
-      database.patiently(timeoutMs, async ({ untilMs }) => {
+      database.retry(timeoutMs, async ({ untilMs }) => {
         return (await connections.run(statements.revokeKey(keyId, tsS), untilMs)).length > 0;
       }),
     commit: (records) =>
-      database.patiently(commitTimeoutMs, async ({ untilMs }) => {
+      database.retry(commitTimeoutMs, async ({ untilMs }) => {
         await connections.run(statements.commit(records), untilMs);
       }),
     totals: (keyId) =>
-      database.patiently(timeoutMs, async ({ untilMs }) => {
+      database.retry(timeoutMs, async ({ untilMs }) => {
         return (await connections.run<TotalsRow>(statements.totals(keyId ?? null), untilMs)).map(totalsOf);
       }),
     // All servers share it: when it is away, no other server is better off.

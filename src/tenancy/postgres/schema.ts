@@ -1,7 +1,9 @@
-import type { Connections, Run } from "./connections.ts";
-import { MIGRATIONS } from "./migrations.ts";
+import { monotonicMs } from "../deadline.ts";
+import { Connections, type Run } from "./connections.ts";
 import { makeDays } from "./partitions.ts";
 import {
+  asStoreError,
+  disagreeing,
   foreign,
   newer,
   notDurable,
@@ -11,9 +13,12 @@ import {
   tooOld,
 } from "./postgres-errors.ts";
 import { migrationLock } from "./statements.ts";
+import type { StoreAddress } from "./store-address.ts";
 
 /** A migration of large tables takes its time, and others wait for it. */
 const MAX_MIGRATION_MS = 600_000;
+/** Reading all events may take long. */
+const MAX_READ_MS = 3_600_000;
 
 /**
  * Sees that a database can be worked with, and that its schema is there and of the newest version. Of servers that begin
@@ -38,6 +43,33 @@ export async function prepareSchema(
   if (found === MIGRATIONS.length) return;
   const migrated = connections.transaction((run) => migrate(run, where.schema), untilMs + MAX_MIGRATION_MS);
   await asOurs(where, migrated);
+}
+
+/**
+ * Reads every event that is kept and compares what they add up to with the totals, as they are at one moment, beside
+ * servers that commit. It finds what went wrong with our tables; what PostgreSQL knows of its own pages, `pg_amcheck` reads.
+ *
+ * @throws StoreError when the database cannot be worked with, or totals are less than their events.
+ */
+export async function checkSchema(
+  address: StoreAddress,
+  { schema, timeoutMs }: { readonly schema: string; readonly timeoutMs: number },
+): Promise<void> {
+  const where = { place: address.place, schema };
+  const connections = new Connections(address, { connections: 1, timeoutMs });
+  try {
+    await prepareSchema(connections, where, monotonicMs() + timeoutMs);
+    const untilMs = monotonicMs() + MAX_READ_MS;
+    const [wrong] = await connections.transaction(
+      (run) => run<{ key_id: string }>({ text: comparedIn(schema) }),
+      untilMs,
+    );
+    if (wrong !== undefined) throw disagreeing(where, wrong.key_id);
+  } catch (error) {
+    throw asStoreError(error, where);
+  } finally {
+    await connections.close();
+  }
 }
 
 /** Tried with 13, 15 and 18. */
@@ -91,3 +123,55 @@ async function asOurs<T>(where: StorePlace, work: Promise<T>): Promise<T> {
     throw error;
   }
 }
+
+/** One key whose totals are less than its events, or which is not there. */
+function comparedIn(schema: string): string {
+  return `
+    SELECT event.key_id FROM (
+      SELECT key_id, count(*) AS requests, sum(input_chars) AS input_chars, sum(input_ticks) AS input_ticks,
+             sum(output_ticks) AS output_ticks, max(ts) AS last_ts
+      FROM "${schema}".usage_events GROUP BY key_id
+    ) AS event
+    LEFT JOIN "${schema}".usage_totals AS total USING (key_id)
+    LEFT JOIN "${schema}".keys AS key USING (key_id)
+    WHERE key.hash IS NULL OR total.requests IS NULL OR total.requests < event.requests
+       OR total.input_chars < event.input_chars OR total.input_ticks < event.input_ticks
+       OR total.output_ticks < event.output_ticks OR total.last_ts < event.last_ts
+    ORDER BY key_id LIMIT 1`;
+}
+
+/**
+ * Each step takes a schema from the version of its index to the next; `{schema}` stands for its quoted name. Steps are
+ * only ever added.
+ */
+const MIGRATIONS: readonly string[] = [
+  `CREATE TABLE {schema}.schema_version (version integer NOT NULL);
+   INSERT INTO {schema}.schema_version VALUES (0);
+   CREATE TABLE {schema}.keys (
+     key_id text PRIMARY KEY,
+     hash text NOT NULL UNIQUE,
+     label text NOT NULL,
+     rpm integer NOT NULL,
+     burst integer NOT NULL,
+     created_ts double precision NOT NULL,
+     revoked_ts double precision
+   );
+   CREATE TABLE {schema}.usage_events (
+     event_id uuid PRIMARY KEY,
+     key_id text NOT NULL,
+     input_chars bigint NOT NULL,
+     input_ticks bigint NOT NULL,
+     output_ticks bigint NOT NULL,
+     ts double precision NOT NULL,
+     recorded_ts timestamptz NOT NULL DEFAULT now()
+   ) PARTITION BY RANGE (event_id);
+   CREATE TABLE {schema}.usage_events_rest PARTITION OF {schema}.usage_events DEFAULT;
+   CREATE TABLE {schema}.usage_totals (
+     key_id text PRIMARY KEY REFERENCES {schema}.keys,
+     requests bigint NOT NULL,
+     input_chars bigint NOT NULL,
+     input_ticks bigint NOT NULL,
+     output_ticks bigint NOT NULL,
+     last_ts double precision
+   ) WITH (fillfactor = 50);`,
+];

@@ -7,8 +7,8 @@ export class Slots {
     this.#free = atOnce;
   }
 
-  /** True once one has a slot, which {@link done} gives back; false when none was free in time. */
-  async wait(maxMs: number): Promise<boolean> {
+  /** True once one has a slot, which {@link release} gives back; false when none was free in time. */
+  async acquire(maxMs: number): Promise<boolean> {
     if (this.#free > 0) {
       this.#free -= 1;
       return true;
@@ -29,7 +29,7 @@ export class Slots {
     });
   }
 
-  done(): void {
+  release(): void {
     const [next] = this.#waiting;
     if (next === undefined) {
       this.#free += 1;

@@ -1,6 +1,5 @@
 import type { QueryConfig } from "pg";
-import { toTicks } from "../audio-ticks.ts";
-import type { KeyRow } from "../ledger-rows.ts";
+import { type KeyRow, toTicks } from "../ledger-rows.ts";
 import type { KeyRecord, UsageRecord } from "../store.ts";
 
 /**

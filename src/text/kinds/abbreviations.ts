@@ -1,10 +1,8 @@
-import { capitalise } from "../characters.ts";
-import { alternatives } from "../reference/rewriting.ts";
+import { capitalise, wordSet } from "../characters.ts";
+import { alternatives } from "../reference/rewrite-rule.ts";
 import type { NormaliserTables } from "../tables.ts";
-import { light } from "./light.ts";
-import { isSaidBehind, NUMBERED } from "./numbered.ts";
-import { after, before, behindStop, isWordCharacter, type Kind, matchAt } from "./spoken.ts";
-import { isCounted } from "./things.ts";
+import { after, before, behindStop, isWordCharacter, type Kind, matchAt, withRanges } from "./kind.ts";
+import { isCounted, isSaidBehind, NUMBERED } from "./number-context.ts";
 
 /** Abbreviations that the voice's own list lacks. */
 const MORE: readonly (readonly [string, string])[] = [
@@ -162,39 +160,40 @@ interface Neighbours {
   readonly after?: RegExp;
   readonly before?: RegExp;
 }
-const A_NUMBER: Neighbours = { after: light(/^ ?\p{Nd}/u) };
-const A_CODE: Neighbours = { after: light(/^ ?(?:[A-Z]{1,4}-?)?\p{Nd}/u) };
-const AT_BEGINNING: Neighbours = { before: /(?:^|[.!?:;•(–—-] ?)$/u, after: light(/^ ?(?:\p{Nd}|\p{Ll})/u) };
-const SMALL_NEXT = light(/^ \p{Ll}/u);
+const A_NUMBER: Neighbours = { after: withRanges(/^ ?\p{Nd}/u) };
+const A_CODE: Neighbours = { after: withRanges(/^ ?(?:[A-Z]{1,4}-?)?\p{Nd}/u) };
+const AT_BEGINNING: Neighbours = {
+  before: /(?:^|[.!?:;•(–—-] ?)$/u,
+  after: withRanges(/^ ?(?:\p{Nd}|\p{Ll})/u),
+};
+const SMALL_NEXT = withRanges(/^ \p{Ll}/u);
 const PART = /^(?:[Nn]os?|[Aa]rt|[Ss]ec|[Ff]igs?|[Cc]h(?:ap)?)\.$/u;
 const NEEDS: ReadonlyMap<string, Neighbours> = new Map<string, Neighbours>([
   ...NUMBERED.map((word) => [`${word}.`, A_NUMBER] as const),
   ...["Fwd", "FWD", "FW", "Fw"].map((key) => [key, { after: /^: / }] as const),
   ...["no.", "No."].map((key) => [key, A_CODE] as const),
   ["Brig.", { after: /^ (?:Gen|Adm)/u }],
-  ["ed.", { before: light(/(?:\p{Nd}|st|nd|rd|th|rev\.|new) ?$/u) }],
+  ["ed.", { before: withRanges(/(?:\p{Nd}|st|nd|rd|th|rev\.|new) ?$/u) }],
   ["Sun.", { before: /(?<!\b(?:the|The|a|that|our) )$/u }],
-  ["v.", { before: light(/\p{Lu}[\p{L}.']* $/u), after: light(/^ \p{Lu}/u) }],
-  ["ft.", { before: light(/\p{Lu}\p{L}* $/u), after: light(/^ \p{Lu}/u) }],
-  ["feat.", { after: light(/^ \p{Lu}/u) }],
-  ["min.", { after: light(/^ \p{Ll}/u) }],
+  ["v.", { before: withRanges(/\p{Lu}[\p{L}.']* $/u), after: withRanges(/^ \p{Lu}/u) }],
+  ["ft.", { before: withRanges(/\p{Lu}\p{L}* $/u), after: withRanges(/^ \p{Lu}/u) }],
+  ["feat.", { after: withRanges(/^ \p{Lu}/u) }],
+  ["min.", { after: withRanges(/^ \p{Ll}/u) }],
   ...["lg.", "sm.", "med."].map((key) => [key, { after: SMALL_NEXT }] as const),
-  ["dr.", { after: light(/^(?:'s)? \p{Ll}/u) }],
-  ["temp.", { after: light(/^ \p{Ll}/u) }],
+  ["dr.", { after: withRanges(/^(?:'s)? \p{Ll}/u) }],
+  ["temp.", { after: withRanges(/^ \p{Ll}/u) }],
   ...["Max.", "Min.", "Avg.", "Temp.", "Approx.", "Est.", "Qty."].map((key) => [key, AT_BEGINNING] as const),
   ["fl.", { before: /\d(?:st|nd|rd|th) $/u }],
-  ["Ct.", { before: light(/\p{Lu}\p{L}+ $/u) }],
-  ["Pl.", { before: light(/\p{Lu}\p{L}+ $/u) }],
-  ["Sq.", { before: light(/\p{Lu}\p{L}+ $/u) }],
+  ["Ct.", { before: withRanges(/\p{Lu}\p{L}+ $/u) }],
+  ["Pl.", { before: withRanges(/\p{Lu}\p{L}+ $/u) }],
+  ["Sq.", { before: withRanges(/\p{Lu}\p{L}+ $/u) }],
 ]);
-const NAME_AFTER = light(/^(?:\. ?| )(?=[\p{Lu}\p{Co}])/u);
+const NAME_AFTER = withRanges(/^(?:\. ?| )(?=[\p{Lu}\p{Co}])/u);
 /** "Gen Z" and its like are no generals. */
-const GENERATION = light(/^Gen (?:[XYZ](?![\p{L}\p{N}.])|Alpha\b|Beta\b|AI\b)/u);
-const TITLE = light(/[A-Z][a-z]{1,4}(?=(?:\. ?| )[\p{Lu}\p{Co}])/uy);
+const GENERATION = withRanges(/^Gen (?:[XYZ](?![\p{L}\p{N}.])|Alpha\b|Beta\b|AI\b)/u);
+const TITLE = withRanges(/[A-Z][a-z]{1,4}(?=(?:\. ?| )[\p{Lu}\p{Co}])/uy);
 /** Only these titles are ones without a stop too. */
-const WITHOUT_STOP: ReadonlySet<string> = new Set(
-  "Mr Mrs Ms Dr Prof St Mt Ft Gen Gov Sen Capt Lt Sgt Msgr Cpl".split(" "),
-);
+const WITHOUT_STOP = wordSet("Mr Mrs Ms Dr Prof St Mt Ft Gen Gov Sen Capt Lt Sgt Msgr Cpl");
 
 /** Titles and abbreviations, in full. Streets and doctors are told apart before this. */
 export function abbreviations(tables: NormaliserTables): Kind {
@@ -207,8 +206,8 @@ export function abbreviations(tables: NormaliserTables): Kind {
   ]);
   // What is two words ("et al.") is read as those.
   const keys = [...full.keys()].filter((key) => !key.includes(" "));
-  const withStop = light(new RegExp(alternatives(keys.filter((key) => key.endsWith("."))), "uy"));
-  const without = light(
+  const withStop = withRanges(new RegExp(alternatives(keys.filter((key) => key.endsWith("."))), "uy"));
+  const without = withRanges(
     new RegExp(
       `(?:${alternatives(keys.filter((key) => !key.endsWith(".")))})(?![\\p{L}\\p{N}_]|\\.\\p{L})`,
       "uy",

@@ -2,38 +2,31 @@ import { isSpaceCode } from "../characters.ts";
 import type { NormaliserTables } from "../tables.ts";
 import { type Replacement, Traced } from "../traced.ts";
 import { abbreviations, SMALL_ABBREVIATIONS } from "./abbreviations.ts";
-import { difference, indexed, term } from "./algebra.ts";
-import { codeDigits, groupedDigits, military } from "./codes.ts";
+import { emphasis, type IsListed, letterA } from "./capitals.ts";
+import { codeDigits, groupedDigits, listed, military, phone, phoneWord } from "./codes.ts";
 import { dayMonth, daysOfMonth, monthDay, numericDate, shortYear, weekday } from "./dates.ts";
 import { electronicKind } from "./electronic.ts";
-import { emphasis } from "./emphasis.ts";
-import { formula } from "./formulas.ts";
+import { difference, formula, indexed, term } from "./formulas.ts";
 import { fraction, VULGAR_SIGNS } from "./fractions.ts";
-import { hexadecimal } from "./hexadecimals.ts";
 import { identifiers } from "./identifiers.ts";
-import { letterCode } from "./letter-codes.ts";
-import { letterA } from "./letters.ts";
-import { light } from "./light.ts";
-import { listed } from "./lists.ts";
+import { firstOf, isWordCharacter, type Kind, withRanges } from "./kind.ts";
+import { hexadecimal, letterCode } from "./letter-codes.ts";
 import { magnitude } from "./magnitudes.ts";
-import { angle, byOrTimes, duration, feetAndInches, measure, unitBehindWords } from "./measures.ts";
+import { angle, byOrTimes, feetAndInches, measure, unitBehindWords } from "./measures.ts";
 import { moneyAfter, moneyBefore, roundSums } from "./money.ts";
 import { multiple } from "./multiples.ts";
-import { phone, phoneWord } from "./phones.ts";
 import { addressPart, direction, road, stateAndZip } from "./places.ts";
 import { exactDecimal, letterPower, pair, pointed, power, range, scientific, slashed } from "./ranges.ts";
 import { romanNumerals } from "./roman.ts";
-import type { IsListed } from "./shouting.ts";
 import { greek, signs } from "./signs.ts";
-import { isWordCharacter, type Kind, type Spoken } from "./spoken.ts";
-import { hoursByLetter, lapTime, ratio, time, zoneOffset } from "./times.ts";
+import { duration, hoursByLetter, lapTime, ratio, time, zoneOffset } from "./times.ts";
 import { UNITS } from "./units.ts";
 import { book, verse } from "./verses.ts";
 import { version } from "./versions.ts";
 
-const NUMBER_RUN = light(/\d{1,200}(?:[.,]\d{1,200}){0,40}[\p{L}\p{N}_'’]{0,200}/uy);
-const WORD = light(/[\p{L}\p{N}_'’]{1,200}/uy);
-const TOUCHING = light(/[\p{L}\p{N}.)%]/u);
+const NUMBER_RUN = withRanges(/\d{1,200}(?:[.,]\d{1,200}){0,40}[\p{L}\p{N}_'’]{0,200}/uy);
+const WORD = withRanges(/[\p{L}\p{N}_'’]{1,200}/uy);
+const TOUCHING = withRanges(/[\p{L}\p{N}.)%]/u);
 /** A text on which every pattern is tried. */
 const EVERY_KIND =
   "I met Dr. King on Elm St. at 3:30 p.m. on Nov. 5, 2020, Mon, 5/6 and 7 Apr. She paid $45-$50, 20 € and 2 kg (5%). " +
@@ -159,7 +152,7 @@ export function createClassifier(tables: NormaliserTables, isListed: IsListed): 
     const isDigit = code >= 0x30 && code <= 0x39;
     const isRunStart =
       at === 0 || isSpaceCode(text.charCodeAt(at - 1)) || "([{\"'“‘".includes(text.charAt(at - 1));
-    const found = (isRunStart ? electronic(text, at) : null) ?? first(kindsAt(text, at, isDigit), text, at);
+    const found = (isRunStart ? electronic(text, at) : null) ?? firstOf(kindsAt(text, at, isDigit), text, at);
     if (found !== null && found.end > at) return found;
     if ("'‘’".includes(text.charAt(at)) && /\d/u.test(text.charAt(at + 1)))
       return { words: null, end: at + 1 };
@@ -175,14 +168,6 @@ export function createClassifier(tables: NormaliserTables, isListed: IsListed): 
     if (isDigit) return atDigits;
     return isWordCharacter(text.charAt(at)) && !VULGAR_SIGNS.includes(text.charAt(at)) ? atLetters : atSigns;
   }
-}
-
-function first(kinds: readonly Kind[], text: string, at: number): Spoken | null {
-  for (const kind of kinds) {
-    const found = kind(text, at);
-    if (found !== null) return found;
-  }
-  return null;
 }
 
 /** Small words that begin a token all the same: "chapter IV", "no. 5", "vs". */

@@ -1,29 +1,40 @@
 import { ordinal } from "../number-words.ts";
 import { DAY, dayOf, isDay, MONTH, monthName, monthOf, SHORT_DAYS, SHORT_MONTHS } from "./calendar.ts";
-import { light } from "./light.ts";
+import {
+  after,
+  before,
+  behindStop,
+  type Kind,
+  kindOf,
+  matchAt,
+  pattern,
+  spoken,
+  withRanges,
+} from "./kind.ts";
+import { isCountedThrough } from "./number-context.ts";
 import { cardinalWords, pairWords } from "./numerals.ts";
-import { after, before, behindStop, type Kind, matchAt, pattern } from "./spoken.ts";
-import { isCountedThrough } from "./things.ts";
 
 const ISO = pattern("(\\d{4})([-/.])(\\d{1,2})\\2(\\d{1,2})(?!\\2\\d)");
 /** "2024-03-15T10:00:00Z" */
-const STAMP = light(
+const STAMP = withRanges(
   /(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):([0-5]\d)(?::[0-5]\d(?:\.\d{1,6})?)?(Z|[-+]\d{2}:\d{2})?(?![\p{L}\p{N}_])/uy,
 );
 const NUMERIC = pattern("(\\d{1,2})([-/.])(\\d{1,2})\\2(\\d{4}|\\d{2})(?!\\2\\d)");
 const SLASHED = pattern("(\\d{1,2})/(\\d{1,2})(?!/|\\.\\d|%)");
-const DAY_MONTH = light(new RegExp(`(\\d{1,2})(st|nd|rd|th)? (?:of )?(${MONTH})(?![\\p{L}\\p{N}_])`, "yu"));
+const DAY_MONTH = withRanges(
+  new RegExp(`(\\d{1,2})(st|nd|rd|th)? (?:of )?(${MONTH})(?![\\p{L}\\p{N}_])`, "yu"),
+);
 const MONTH_DAY = pattern(
   `(${MONTH}) ?(\\d{1,2})(?:st|nd|rd|th)?(?: ?[-–—] ?(?:(${MONTH}) ?)?(\\d{1,2})(?:st|nd|rd|th)?)?(?![:%]|[-–/.]\\d)`,
 );
-const MONTHS = light(new RegExp(`(${MONTH}) ?[-–—] ?(${MONTH})(?![\\p{L}\\p{N}_])`, "uy"));
+const MONTHS = withRanges(new RegExp(`(${MONTH}) ?[-–—] ?(${MONTH})(?![\\p{L}\\p{N}_])`, "uy"));
 const SHORT_MONTH = new RegExp(`(?:${SHORT_MONTHS.join("|")})\\.`, "uy");
 const MEETS =
   /\b(?:met|meet|saw|see|asked|ask|told|tell|call|called|thank|thanked|love|loved|married|dear|with|and|for) $/iu;
 const DAY_FIRST = new RegExp(`^${DAY}`, "u");
 const SHORT_DAY = pattern(SHORT_DAYS.join("|"));
 /** After these, 3/8 is a day; by itself it is a fraction. */
-const BEFORE_A_DATE = light(
+const BEFORE_A_DATE = withRanges(
   new RegExp(
     `(?:\\b(?:on|by|until|till|before|after|since|from|due|dated|date|starting|ending|through|effective|closed|open|off|ships|shipped|ship|arrives|arriving|expires?|expired|begins?|starts?|ends?|opens|closes|delivered|renews|renewed|departs|booked for|scheduled for|moved to|(?:week|weekend|month|morning|night|day|as) of)|${DAY}\\.?,?):? $`,
     "u",
@@ -45,25 +56,25 @@ const RECKONING =
 /** "got 11/12 right", "won 10/12 games": so many of so many. */
 export const SCORED =
   /\b(?:got|get|gets|scor(?:e|es|ed|ing)|answer(?:s|ed)?|won|win|wins|lost|miss(?:ed|es)?|solved?|guess(?:ed)?|earned|pass(?:ed)?|correct on|made) $/iu;
-const SCORE_NEXT = light(
+const SCORE_NEXT = withRanges(
   /^ (?:right|correct(?:ly)?|wrong|so far|on the|in the (?:quiz|test|exam)|(?!(?:this|as|was|is|has)\b)\p{Ll}+s\b)/u,
 );
 /** What versions of are named together: "Windows 10/11". */
 const VERSIONS_BEFORE =
   /\b(?:Windows|Win|iOS|iPadOS|macOS|Android|Ubuntu|Debian|Python|Java|iPhone|Galaxy|Pixel|versions?|types?|sizes?|chapters|grades|classes|levels|numbers|rooms|channels?) $/u;
-const CALENDAR_BEFORE = light(
+const CALENDAR_BEFORE = withRanges(
   new RegExp(
     `(?:\\b(?:on|every|next|last|this|by|until|till|from|through|since|before|after|open|closed|each)|${DAY}\\.?(?:,|,? (?:and|to|or|through|&|[-–]))?) ?[-–/]?$`,
     "u",
   ),
 );
-const CALENDAR_AFTER = light(
+const CALENDAR_AFTER = withRanges(
   new RegExp(
     `^\\.?(?: ?[-–/&,] ?${DAY}|,? (?:and|or|to|through|thru|until|till|&|[-–]) ${DAY}|,? ${MONTH}|,? \\d|,? (?:at|the) \\d|,? (?:morning|afternoon|evening|night)s?\\b)`,
     "u",
   ),
 );
-const SHORT_YEAR = light(/['‘’]0(\d)(?!\d|\p{L})/uy);
+const SHORT_YEAR = withRanges(/['‘’]0(\d)(?!\d|\p{L})/uy);
 /** Short days that are also words or names. */
 const ALSO_WORDS: ReadonlySet<string> = new Set(["Mon", "Wed", "Sat", "Sun"]);
 
@@ -129,7 +140,7 @@ function isListed(text: string, at: number, end: number): boolean {
   });
 }
 
-const DAYS_OF_MONTH = light(
+const DAYS_OF_MONTH = withRanges(
   new RegExp(`(\\d{1,2})(?: (${MONTH}))? ?[-–—] ?(\\d{1,2}) (${MONTH})(?![\\p{L}\\p{N}_])`, "yu"),
 );
 
@@ -166,13 +177,13 @@ export const dayMonth: Kind = (text, at) => {
 export const monthDay: Kind = (text, at) => {
   const match = matchAt(MONTH_DAY, text, at);
   if (match !== null) {
-    const [whole, month = "", day = "", other, last] = match;
+    const [, month = "", day = "", other, last] = match;
     if (isDay(Number(day)) && (last === undefined || isDay(Number(last)))) {
       const to =
         last === undefined
           ? ""
           : ` to ${other === undefined ? "" : `${monthOf(other)} `}${ordinal(Number(last))}`;
-      return { words: `${monthOf(month)} ${ordinal(Number(day))}${to}`, end: at + whole.length };
+      return spoken(match, `${monthOf(month)} ${ordinal(Number(day))}${to}`);
     }
   }
   const months = matchAt(MONTHS, text, at);
@@ -213,12 +224,10 @@ export const weekday: Kind = (text, at) => {
 };
 
 /** "the class of '09" → "oh nine". */
-export const shortYear: Kind = (text, at) => {
-  const match = matchAt(SHORT_YEAR, text, at);
-  if (match === null) return null;
+export const shortYear = kindOf(SHORT_YEAR, (match) => {
   const words = match[1] === "0" ? "oh oh" : `oh ${cardinalWords(match[1] ?? "")}`;
-  return { words, end: at + match[0].length };
-};
+  return words;
+});
 
 function dated(month: number, day: number, year: string, end: number): { words: string; end: number } | null {
   const name = monthName(month);

@@ -1,9 +1,8 @@
-import { COLOR } from "./hexadecimals.ts";
+import type { IsListed } from "./capitals.ts";
 import { fileEnding, identifierWords } from "./identifiers.ts";
-import { light } from "./light.ts";
+import { isWordCharacter, type Kind, withRanges } from "./kind.ts";
+import { COLOR } from "./letter-codes.ts";
 import { nameWords } from "./numerals.ts";
-import type { IsListed } from "./shouting.ts";
-import { isWordCharacter, type Kind } from "./spoken.ts";
 
 const DOMAINS =
   "com|org|net|edu|gov|mil|int|io|co|uk|de|fr|es|it|nl|ch|at|eu|ie|info|biz|us|ca|au|nz|jp|in|tv|me|ly|ai|app|dev|xyz|gg|cloud|" +
@@ -31,20 +30,20 @@ const SAID: ReadonlyMap<string, string> = new Map([
 const RUN = /[^\s"“”<>()[\]{},;]{1,400}/uy;
 const TRAILING = /[.,;:!?'’*_~]+$/u;
 const SCHEME = /^(?:https?|ftp|file|ssh|git|mailto):(?:\/\/)?/iu;
-const MAIL = light(/^[\p{L}\p{N}._%+-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,6}$/u);
-const HOST = light(
+const MAIL = withRanges(/^[\p{L}\p{N}._%+-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,6}$/u);
+const HOST = withRanges(
   new RegExp(`^(?:[\\p{L}\\p{N}-]{1,63}\\.){1,6}(?:${DOMAINS})(?::\\d{2,5})?(?:[/?#].*)?$`, "iu"),
 );
 const LOCAL = /^localhost(?::\d{2,5})?(?:\/.*)?$/iu;
-const PATH = light(
+const PATH = withRanges(
   /^(?:(?:~|\.{1,2})?\/|[A-Za-z]:[/\\])[\p{L}\p{N}._~-]+(?:[/\\][\p{L}\p{N}._~-]+)*[/\\]?$/u,
 );
-const DEEP = light(/^(?:[\p{L}\p{N}_.-]+\/){1,12}[\p{L}\p{N}_-]+\.[a-z]{1,5}\d?$/u);
-const FILE = light(/^[\p{L}\p{N}_-]{1,80}(?:\.[\p{L}\p{N}_-]{1,40}){0,4}\.[A-Za-z0-9]{1,7}$/u);
-const HANDLE = light(/^@[A-Za-z_][\p{L}\p{N}_.]{0,40}$/u);
-const HASHTAG = light(/^#[\p{L}_][\p{L}\p{N}_]{0,80}$/u);
-const DOTFILE = light(/^\.[A-Za-z][\p{L}\p{N}_-]{1,30}$/u);
-const PIECE = light(/[\p{L}\p{N}]+|[^\p{L}\p{N}]/gu);
+const DEEP = withRanges(/^(?:[\p{L}\p{N}_.-]+\/){1,12}[\p{L}\p{N}_-]+\.[a-z]{1,5}\d?$/u);
+const FILE = withRanges(/^[\p{L}\p{N}_-]{1,80}(?:\.[\p{L}\p{N}_-]{1,40}){0,4}\.[A-Za-z0-9]{1,7}$/u);
+const HANDLE = withRanges(/^@[A-Za-z_][\p{L}\p{N}_.]{0,40}$/u);
+const HASHTAG = withRanges(/^#[\p{L}_][\p{L}\p{N}_]{0,80}$/u);
+const DOTFILE = withRanges(/^\.[A-Za-z][\p{L}\p{N}_-]{1,30}$/u);
+const PIECE = withRanges(/[\p{L}\p{N}]+|[^\p{L}\p{N}]/gu);
 
 /** Web and mail addresses, files and paths, @names and #tags, where a run of non-spaces begins. */
 export function electronicKind(isListed: IsListed): Kind {

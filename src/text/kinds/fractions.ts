@@ -1,7 +1,16 @@
-import { light } from "./light.ts";
+import {
+  after,
+  before,
+  isQuoted,
+  type Kind,
+  matchAt,
+  pattern,
+  type Spoken,
+  spoken,
+  withRanges,
+} from "./kind.ts";
+import { isNounAfter } from "./number-context.ts";
 import { cardinalWords, ordinalWords } from "./numerals.ts";
-import { after, before, isQuoted, type Kind, matchAt, pattern, type Spoken } from "./spoken.ts";
-import { isNounAfter } from "./things.ts";
 
 const VULGAR: ReadonlyMap<string, readonly [number, number]> = new Map([
   ["½", [1, 2]],
@@ -26,7 +35,7 @@ const VULGAR: ReadonlyMap<string, readonly [number, number]> = new Map([
 /** Signs that a fraction may begin with. */
 export const VULGAR_SIGNS: readonly string[] = [...VULGAR.keys()];
 
-const WITH_SIGN = light(new RegExp(`(\\d{0,9}) ?([${[...VULGAR.keys()].join("")}])`, "yu"));
+const WITH_SIGN = withRanges(new RegExp(`(\\d{0,9}) ?([${[...VULGAR.keys()].join("")}])`, "yu"));
 const MIXED = pattern("(\\d{1,6})(?: |-)(\\d{1,2})[/⁄](\\d{1,3})(?!/)");
 const SIMPLE = pattern("(\\d{1,3})[/⁄](\\d{1,3})(?![/\\d]|\\.\\d)");
 /** "1-1½", "2-2 1/2": a whole number, and a mixed one behind. */
@@ -44,7 +53,7 @@ const USUAL: ReadonlySet<number> = new Set([12, 15, 16, 20, 24, 25, 30, 32, 50, 
 /** "2 1/2" → "two and a half", "3½", "5/16", "⅔". What may be a date or a pair ("24/7") comes before. */
 export const fraction: Kind = (text, at) => {
   const whole = matchAt(WHOLE_TO, text, at);
-  if (whole !== null) return { words: `${cardinalWords(whole[1] ?? "")} to `, end: at + whole[0].length };
+  if (whole !== null) return spoken(whole, `${cardinalWords(whole[1] ?? "")} to `);
   const found = fractionAt(text, at);
   const joint = found === null ? null : matchAt(FRACTION_TO, text, found.end);
   if (found === null || joint === null) return found;
@@ -55,7 +64,7 @@ function fractionAt(text: string, at: number): Spoken | null {
   const signed = matchAt(WITH_SIGN, text, at);
   if (signed !== null) {
     const [above, below] = VULGAR.get(signed[2] ?? "") ?? [1, 2];
-    return { words: withWhole(signed[1] ?? "", above, below), end: at + signed[0].length };
+    return spoken(signed, withWhole(signed[1] ?? "", above, below));
   }
   const mixed = matchAt(MIXED, text, at);
   if (mixed !== null) {

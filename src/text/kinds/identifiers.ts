@@ -1,7 +1,7 @@
-import { light } from "./light.ts";
+import { wordSet } from "../characters.ts";
+import type { IsListed } from "./capitals.ts";
+import { firstOf, type Kind, kindOf, matchAt, type Spoken, spoken, withRanges } from "./kind.ts";
 import { cardinalWords, digitWords, numberWords } from "./numerals.ts";
-import type { IsListed } from "./shouting.ts";
-import { type Kind, matchAt, type Spoken } from "./spoken.ts";
 
 /** How the endings of files are said. */
 const ENDINGS: ReadonlyMap<string, string> = new Map([
@@ -24,12 +24,10 @@ const ENDINGS: ReadonlyMap<string, string> = new Map([
   ["swift", "swift"],
   ["vue", "view"],
 ]);
-const SPELLED: ReadonlySet<string> = new Set(
-  (
-    "pdf html htm md txt csv tsv xls xlsx ppt pptx odt rtf py js ts jsx tsx mjs cjs css scss c h cpp hpp cc cs rs go rb " +
+const SPELLED = wordSet(
+  "pdf html htm md txt csv tsv xls xlsx ppt pptx odt rtf py js ts jsx tsx mjs cjs css scss c h cpp hpp cc cs rs go rb " +
     "php sh sql xml yml svg png jpg webp bmp ico mp3 mp4 wav ogg flac avi mkv mov tar gz tgz rar exe dll iso dmg apk ipa " +
-    "env kt ipynb db bak tmp cfg"
-  ).split(" "),
+    "env kt ipynb db bak tmp cfg",
 );
 /** Words that are written without the space between them. */
 const CLOSED: ReadonlyMap<string, string> = new Map([
@@ -51,8 +49,8 @@ const CLOSED: ReadonlyMap<string, string> = new Map([
   ["dockerignore", "docker ignore"],
 ]);
 /** Short names that no dictionary lists and that are words all the same. */
-const SAID_SMALL: ReadonlySet<string> = new Set(
-  "com org net gov edu dev app dom tmp lib bin var opt git vim nan foo bar baz qux ann".split(" "),
+const SAID_SMALL = wordSet(
+  "com org net gov edu dev app dom tmp lib bin var opt git vim nan foo bar baz qux ann",
 );
 const NO_WORD = /^[^aeiouy]+$|q(?!u)|^(?:[bcdfgkpt][bdgkpqtvxz]|[jqvwxz][^aeiouyhr]|[lmnr][^aeiouy])/u;
 const KEYS: ReadonlyMap<string, string> = new Map([
@@ -72,23 +70,23 @@ const KEYS: ReadonlyMap<string, string> = new Map([
   ["meta", "meta"],
   ["super", "super"],
 ]);
-const CHORD = light(
+const CHORD = withRanges(
   /([A-Za-z]{2,7})(?:([+])([A-Za-z]{2,7}))?[+-]([A-Za-z]{1,9}|F\d{1,2}|\d)(?![\p{L}\p{N}_]|[+-]\p{L})/uy,
 );
 /** "F5", "B12": a letter and a short number. */
-const NUMBERED = light(/([A-Z])(\d{1,2})(?![\p{L}\p{N}_]|[.,'’:/+-]\p{N}|[-–](?:\p{L}|$))/uy);
+const NUMBERED = withRanges(/(?<!-)([A-Z])(\d{1,2})(?![\p{L}\p{N}_]|[.,'’:/+-]\p{N}|[-–](?:\p{L}|$))/uy);
 /** "PM2.5", "USB3.1". */
-const WITH_DECIMAL = light(/([A-Z]{1,4})(\d{1,3}\.\d{1,2})(?![\p{L}\p{N}_]|[.,]\p{N})/uy);
-const FUNCTION_OF = light(/([fgh])\(([a-z])\)/uy);
+const WITH_DECIMAL = withRanges(/([A-Z]{1,4})(\d{1,3}\.\d{1,2})(?![\p{L}\p{N}_]|[.,]\p{N})/uy);
+const FUNCTION_OF = withRanges(/([fgh])\(([a-z])\)/uy);
 const STOP_OF_LENS = /f\/(\d{1,2}(?:\.\d)?)(?!\d)/uy;
 /** "B-": a mark at school. */
 const GRADE = /([A-DF])-(?= (?:grades?|student|average|on|in|for|and|or)\b|[,.!?]|$)/uy;
-const SHARP = light(/([CFJA])#(?![\p{L}\p{N}])/uy);
-const PLUSPLUS = light(/([A-Za-z])\+\+(?![\p{L}\p{N}+])/uy);
-const LETTER_DIGIT_LETTER = light(/([A-Za-z])(\d)([A-Za-z])(?![\p{L}\p{N}])/uy);
-const NAME = light(/[A-Za-z][A-Za-z0-9]{0,40}(?:_[A-Za-z0-9]{1,40}){1,10}(?:\(\))?(?![\p{L}\p{N}_])/uy);
-const CAMEL = light(/[a-z]{2,20}(?:[A-Z][a-z]{1,20}){1,8}(?:\(\))?(?![\p{L}\p{N}_])/uy);
-const CALLED = light(/(?:JSON|TODO|README)(?![\p{L}\p{N}_])/uy);
+const SHARP = withRanges(/([CFJA])#(?![\p{L}\p{N}])/uy);
+const PLUSPLUS = withRanges(/([A-Za-z])\+\+(?![\p{L}\p{N}+])/uy);
+const LETTER_DIGIT_LETTER = withRanges(/([A-Za-z])(\d)([A-Za-z])(?![\p{L}\p{N}])/uy);
+const NAME = withRanges(/[A-Za-z][A-Za-z0-9]{0,40}(?:_[A-Za-z0-9]{1,40}){1,10}(?:\(\))?(?![\p{L}\p{N}_])/uy);
+const CAMEL = withRanges(/[a-z]{2,20}(?:[A-Z][a-z]{1,20}){1,8}(?:\(\))?(?![\p{L}\p{N}_])/uy);
+const CALLED = withRanges(/(?:JSON|TODO|README)(?![\p{L}\p{N}_])/uy);
 const PARTS = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/gu;
 
 /** The words for a file's ending, or null where it is none. */
@@ -120,59 +118,38 @@ function isUnsayable(part: string, isListed: IsListed): boolean {
 
 /** Names in code, keys pressed together, and languages with a sign: "max_retry_count", "Ctrl+C", "C#". */
 export function identifiers(isListed: IsListed): Kind {
-  return (text, at) => identifier(text, at, isListed);
+  const kinds: readonly Kind[] = [
+    ...LETTERS_AND_SIGNS,
+    chord,
+    kindOf(NAME, ([name]) => identifierWords(name.replace("()", ""), isListed)),
+    kindOf(CAMEL, ([name]) => identifierWords(name.replace("()", ""))),
+  ];
+  return (text, at) => firstOf(kinds, text, at);
 }
 
-function identifier(text: string, at: number, isListed: IsListed): Spoken | null {
-  const called = matchAt(CALLED, text, at);
-  if (called !== null)
-    return { words: CLOSED.get(called[0].toLowerCase()) ?? "", end: at + called[0].length };
-  const sharp = matchAt(SHARP, text, at);
-  if (sharp !== null) return { words: `${sharp[1]} sharp`, end: at + sharp[0].length };
-  const plus = matchAt(PLUSPLUS, text, at);
-  if (plus !== null) return { words: `${plus[1]} plus plus`, end: at + plus[0].length };
-  const grade = matchAt(GRADE, text, at);
-  if (grade !== null) return { words: `${spelled(grade[1] ?? "")} minus`, end: at + grade[0].length };
-  const numbered = text.charAt(at - 1) === "-" ? null : matchAt(NUMBERED, text, at);
-  if (numbered !== null)
-    return {
-      words: `${spelled(numbered[1] ?? "")} ${pairOf(numbered[2] ?? "")}`,
-      end: at + numbered[0].length,
-    };
-  const decimal = matchAt(WITH_DECIMAL, text, at);
-  if (decimal !== null)
-    return {
-      words: `${spelled(decimal[1] ?? "")} ${numberWords(decimal[2] ?? "")}`,
-      end: at + decimal[0].length,
-    };
-  const of = matchAt(FUNCTION_OF, text, at);
-  if (of !== null) return { words: `${of[1]} of ${spelled(of[2] ?? "")}`, end: at + of[0].length };
-  const lens = matchAt(STOP_OF_LENS, text, at);
-  if (lens !== null) return { words: `F ${numberWords(lens[1] ?? "")}`, end: at + lens[0].length };
-  const numeronym = matchAt(LETTER_DIGIT_LETTER, text, at);
-  if (numeronym !== null) {
-    const [whole, first = "", digit = "", last = ""] = numeronym;
-    return { words: `${spelled(first)} ${digit} ${spelled(last)}`, end: at + whole.length };
-  }
-  const chord = matchAt(CHORD, text, at);
-  if (chord !== null) {
-    const keys = [chord[1], chord[3]].filter((key) => key !== undefined);
-    if (keys.every((key) => KEYS.has(key.toLowerCase())) && !/^[A-Z]?[a-z]{3,}-[a-z]{2,}$/u.test(chord[0])) {
-      const last = chord[4] ?? "";
-      const names = keys.map((key) => KEYS.get(key.toLowerCase()) ?? key);
-      return {
-        words: [...names, KEYS.get(last.toLowerCase()) ?? keyName(last)].join(" plus "),
-        end: at + chord[0].length,
-      };
-    }
-  }
-  const name = matchAt(NAME, text, at);
-  if (name !== null)
-    return { words: identifierWords(name[0].replace("()", ""), isListed), end: at + name[0].length };
-  const camel = matchAt(CAMEL, text, at);
-  return camel === null
-    ? null
-    : { words: identifierWords(camel[0].replace("()", "")), end: at + camel[0].length };
+const LETTERS_AND_SIGNS: readonly Kind[] = [
+  kindOf(CALLED, ([name]) => CLOSED.get(name.toLowerCase()) ?? ""),
+  kindOf(SHARP, ([, letter]) => `${letter} sharp`),
+  kindOf(PLUSPLUS, ([, letter]) => `${letter} plus plus`),
+  kindOf(GRADE, ([, letter = ""]) => `${spelled(letter)} minus`),
+  kindOf(NUMBERED, ([, letter = "", digits = ""]) => `${spelled(letter)} ${pairOf(digits)}`),
+  kindOf(WITH_DECIMAL, ([, letters = "", number = ""]) => `${spelled(letters)} ${numberWords(number)}`),
+  kindOf(FUNCTION_OF, ([, name, variable = ""]) => `${name} of ${spelled(variable)}`),
+  kindOf(STOP_OF_LENS, ([, number = ""]) => `F ${numberWords(number)}`),
+  kindOf(
+    LETTER_DIGIT_LETTER,
+    ([, first = "", digit = "", last = ""]) => `${spelled(first)} ${digit} ${spelled(last)}`,
+  ),
+];
+
+function chord(text: string, at: number): Spoken | null {
+  const match = matchAt(CHORD, text, at);
+  if (match === null || /^[A-Z]?[a-z]{3,}-[a-z]{2,}$/u.test(match[0])) return null;
+  const keys = [match[1], match[3]].filter((key) => key !== undefined);
+  if (!keys.every((key) => KEYS.has(key.toLowerCase()))) return null;
+  const last = match[4] ?? "";
+  const names = keys.map((key) => KEYS.get(key.toLowerCase()) ?? key);
+  return spoken(match, [...names, KEYS.get(last.toLowerCase()) ?? keyName(last)].join(" plus "));
 }
 
 /** "5" → "five", "05" → "zero five". */

@@ -1,7 +1,6 @@
-import { light } from "./light.ts";
+import { after, before, type Kind, matchAt, spoken, withRanges } from "./kind.ts";
+import { isOneThing } from "./number-context.ts";
 import { NUMBER, numberWords } from "./numerals.ts";
-import { after, before, type Kind, matchAt } from "./spoken.ts";
-import { isOneThing } from "./things.ts";
 
 const SCALES: ReadonlyMap<string, string> = new Map([
   ["k", "thousand"],
@@ -13,17 +12,17 @@ const SCALES: ReadonlyMap<string, string> = new Map([
   ["bn", "billion"],
   ["tn", "trillion"],
 ]);
-const COUNT = light(
+const COUNT = withRanges(
   new RegExp(`(${NUMBER})( ?(?:bn|mn|tn)|[KkMBT]|m)(\\+?)(?![\\p{L}\\p{N}_/]|-[A-Z])`, "uy"),
 );
-const RANGE = light(new RegExp(`(${NUMBER})([KMB]?)[-–](${NUMBER})([KMB])(?![\\p{L}\\p{N}_/-])`, "uy"));
+const RANGE = withRanges(new RegExp(`(${NUMBER})([KMB]?)[-–](${NUMBER})([KMB])(?![\\p{L}\\p{N}_/-])`, "uy"));
 /** What is counted in thousands and more; a noun in the plural, or one of these. */
-const COUNTED = light(
+const COUNTED = withRanges(
   /^ (?:\p{Ll}{1,12} )?(?:people|men|women|children|\p{Ll}{2,20}[^\W\d_aious'](?<=[a-z])s)(?!\p{L})/u,
 );
 /** "the 4K build runs": a thing and what it does. */
-const TWO_WORDS = light(/^ \p{Ll}{1,12} \p{Ll}{2,20}s(?!\p{L})/u);
-const COUNTED_NEXT = light(
+const TWO_WORDS = withRanges(/^ \p{Ll}{1,12} \p{Ll}{2,20}s(?!\p{L})/u);
+const COUNTED_NEXT = withRanges(
   /^[- ](?:people|follower|user|view|parameter|member|subscriber|download|customer|student|resident|acre|year|mile|dollar|line|token|row|record)/u,
 );
 /** Words that only look like a plural. */
@@ -44,10 +43,7 @@ export const magnitude: Kind = (text, at) => {
   if (range !== null && isCount(text, at, at + range[0].length, range[3] ?? "", range[4] ?? "")) {
     const upper = scaleOf(range[4]);
     const lower = range[2] === "" || range[2] === range[4] ? "" : ` ${scaleOf(range[2])}`;
-    return {
-      words: `${numberWords(range[1] ?? "")}${lower} to ${numberWords(range[3] ?? "")} ${upper}`,
-      end: at + range[0].length,
-    };
+    return spoken(range, `${numberWords(range[1] ?? "")}${lower} to ${numberWords(range[3] ?? "")} ${upper}`);
   }
   const match = matchAt(COUNT, text, at);
   if (match === null) return null;

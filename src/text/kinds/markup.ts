@@ -1,5 +1,5 @@
 import type { Traced } from "../traced.ts";
-import { light } from "./light.ts";
+import { withRanges } from "./kind.ts";
 
 const ENTITIES: ReadonlyMap<string, string> = new Map([
   ["amp", "&"],
@@ -33,22 +33,22 @@ const ELEMENT =
   /^(?:a|abbr|address|article|aside|audio|b|bdi|bdo|big|blockquote|body|br|break|button|caption|center|cite|code|col|dd|del|details|dfn|div|dl|dt|em|emphasis|figcaption|figure|font|footer|form|h[1-6]|head|header|hr|html|i|iframe|img|input|ins|kbd|label|legend|li|link|main|mark|meta|nav|nobr|ol|option|p|phoneme|pre|prosody|q|rp|rt|ruby|s|samp|say|script|section|select|small|span|speak|strike|strong|style|sub|summary|sup|svg|table|tbody|td|textarea|tfoot|th|thead|time|title|tr|tt|u|ul|var|video|voice|wbr)$/iu;
 /** How far on the end of an element is looked for. */
 const REACH = 300;
-const LETTER_LAST = light(/[\p{L}\p{N}]$/u);
+const LETTER_LAST = withRanges(/[\p{L}\p{N}]$/u);
 const BREAKING = /^(?:br|p|div|li|tr|td|th|h[1-6]|ul|ol|hr|table|blockquote)$/iu;
 /** The words of a link; words with phonemes of their own are no longer in the text here. */
 const LINK = /!?\[([^[\]]{1,400})\]\([^()\s]{0,800}(?:\s"[^"]{0,200}")?\)/gu;
-const STRONG = light(
+const STRONG = withRanges(
   /(?<![\p{L}\p{N}*])(?!(?<=\b(?:[Dd]ial|[Pp]ress|[Ss]end|[Ee]nter|[Cc]all|[Tt]ype|[Tt]ext|[Hh]it|code|or|and|then) )\*\d)\*{1,3}(?=[^\s*.,;:!?)])|(?<=[^\s*])\*{1,3}(?![\p{L}\p{N}*])/gu,
 );
-const UNDERLINED = light(
+const UNDERLINED = withRanges(
   /(?<![\p{L}\p{N}_])_{1,3}(?=[\p{L}\p{N}"“])|(?<=[\p{L}\p{N}.,!?"”])_{1,3}(?![\p{L}\p{N}_])/gu,
 );
 const STRUCK = /~~/g;
 /** A grave accent within a word was meant as an apostrophe. */
-const APOSTROPHE = light(/(?<=\p{L})`(?=\p{L})/gu);
+const APOSTROPHE = withRanges(/(?<=\p{L})`(?=\p{L})/gu);
 const HEADING = /^#{1,6} +/u;
 const BULLET = /^(?:[-*+•‣·▪–—]|\[[ xX]?\]|>) +(?:\[[ xX]?\] +)?/u;
-const FENCE = light(/^```[\p{L}\p{N}]{0,20}$/u);
+const FENCE = withRanges(/^```[\p{L}\p{N}]{0,20}$/u);
 
 /** The text without what only an editor or a browser sees: entities, tags, emphasis, headings, bullets, links. */
 export function withoutMarkup(sentence: Traced): Traced {

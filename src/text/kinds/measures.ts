@@ -1,24 +1,34 @@
-import { alternatives } from "../reference/rewriting.ts";
-import { compassPoint } from "./compass.ts";
-import { light } from "./light.ts";
+import { alternatives } from "../reference/rewrite-rule.ts";
+import {
+  after,
+  before,
+  behindStop,
+  isQuoted,
+  type Kind,
+  kindOf,
+  matchAt,
+  type Spoken,
+  spoken,
+  withRanges,
+} from "./kind.ts";
+import { isNounAfter, isOneThing } from "./number-context.ts";
 import { cardinalWords, NUMBER, numberWords } from "./numerals.ts";
-import { after, before, behindStop, isQuoted, type Kind, matchAt, type Spoken } from "./spoken.ts";
-import { isNounAfter, isOneThing } from "./things.ts";
+import { compassPoint } from "./places.ts";
 import { perUnit, UNITS } from "./units.ts";
 
 const UNIT = alternatives(UNITS.keys());
 const AMOUNT = `(?:${NUMBER})`;
 /** "6-10 kg", "10 x 12 ft", "5 ± 0.2 mm", "20 µg", "6-ft". */
-const MEASURE = light(
+const MEASURE = withRanges(
   new RegExp(
     `(${AMOUNT})(?:(%|°)?( ?[-–—] ?| ?[x×] ?| to | ?± ?)(${AMOUNT}))?(?:( ?[x×] ?)(${AMOUNT}))?([- ]?)(${UNIT})(?![\\p{L}\\p{N}_])`,
     "yu",
   ),
 );
-const TIMES = light(
+const TIMES = withRanges(
   new RegExp(`(${AMOUNT}) ?[x×] ?(${AMOUNT})(?: ?[x×] ?(${AMOUNT}))?(?![\\p{L}\\p{N}_^])`, "yu"),
 );
-const LOOSE_UNIT = light(
+const LOOSE_UNIT = withRanges(
   new RegExp(
     `(?:${alternatives([...UNITS.keys()].filter((key) => /^(?:[a-zA-Zµ](?:[a-zA-Z]|[²³])|c\.)/u.test(key)))})(?![\\p{L}\\p{N}_/])`,
     "yu",
@@ -26,30 +36,26 @@ const LOOSE_UNIT = light(
 );
 const NUMBER_WORD =
   /(?:\d[/⁄]\d{1,2}|\d{1,3} \d{3}|[½⅓⅔¼¾⅛⅜⅝⅞]|\b(?:hundred|thousand|million|billion|trillion|few|several)|\^[-−]?\d{1,3}|[⁰¹²³⁴⁵⁶⁷⁸⁹]) $/u;
-const COMPASS = light(/^ ?([NSEW])(?![\p{L}\p{N}])/u);
+const COMPASS = withRanges(/^ ?([NSEW])(?![\p{L}\p{N}])/u);
 const LESS_THAN_ONE = /(?<!\d[ -]?)(?:\d{1,2}[/⁄]\d{1,2}|[½⅓⅔¼¾⅛⅜⅝⅞]) $/u;
-const FEET_AND_INCHES = light(/(\d{1,2})['′’] ?(\d{1,2}(?:\.\d)?)(?:["″”]|'')/uy);
-const FEET_THEN_INCHES = light(/([3-8])['′’](\d|1[01])(?![\p{L}\p{N}"″”'’])/uy);
+const FEET_AND_INCHES = withRanges(/(\d{1,2})['′’] ?(\d{1,2}(?:\.\d)?)(?:["″”]|'')/uy);
+const FEET_THEN_INCHES = withRanges(/([3-8])['′’](\d|1[01])(?![\p{L}\p{N}"″”'’])/uy);
 const INCHES = /(\d{1,3}(?:\.\d{1,3})?)["″”]/uy;
-const FEET = light(/(\d{1,5})(?:′|['’](?:(?![\p{L}\p{N}])|(?=[x×]\d)))/uy);
-const FEET_RANGE = light(/(\d{1,3}) ?[-–] ?(\d{1,3})[′'’](?![\p{L}\p{N}])/uy);
+const FEET = withRanges(/(\d{1,5})(?:′|['’](?:(?![\p{L}\p{N}])|(?=[x×]\d)))/uy);
+const FEET_RANGE = withRanges(/(\d{1,3}) ?[-–] ?(\d{1,3})[′'’](?![\p{L}\p{N}])/uy);
 /** A quotation in single marks, not ended. */
 const OPEN_QUOTE = /(?:^|[\s(])['‘][^'’]{0,60}$/u;
 /** "6 ft 2 in tall": what follows tells inches from the small word. */
-const FEET_THEN_IN = light(
+const FEET_THEN_IN = withRanges(
   /(\d{1,3}) ?(?:ft|feet|foot)\.?,? (\d{1,2}(?:\.\d)?) ?(?:in\b\.?|inch(?:es)?\b)/uy,
 );
-const INCHES_NEXT = light(
+const INCHES_NEXT = withRanges(
   /^(?:$|[.,;:!?)]|[ -](?!high school)(?:wide|tall|long|high|deep|thick|across|apart|by|x|of|from|and|but|with|or|at|on|above|below)(?!\p{L}))/u,
 );
 const BY = / ?[x×] ?(?=\.?\d)/uy;
-const INCHES_BY_INCHES = light(
+const INCHES_BY_INCHES = withRanges(
   new RegExp(`(${AMOUNT}) ?in\\.? ?[x×] ?(${AMOUNT}) ?in(?:\\b\\.?)(?![\\p{L}\\p{N}])`, "uy"),
 );
-const DURATION = light(
-  /(\d{1,3}) ?h(?:rs?)? ?(\d{1,2}) ?m(?:ins?)?(?: ?(\d{1,2}) ?s(?:ecs?)?)?(?![\p{L}\p{N}])/uy,
-);
-const MINUTES = light(/(\d{1,3}) ?m(?:in)? ?(\d{1,2}) ?s(?:ec)?(?![\p{L}\p{N}])/uy);
 /** "wait 30s", "a 30s timeout", where "the 30s" are years. */
 const BEFORE_SECONDS =
   /\b(?:for|after|within|every|takes?|took|lasts?|lasted|waits?|waited|timer|timeout|sets?|holds?|rest|pause)(?: (?:to|of|is))?(?: (?:about|around|only|just|under|over|another|at least|at most|up to|an extra))? $/iu;
@@ -103,20 +109,17 @@ export const measure: Kind = (text, at) => {
   });
 };
 
-const ANGLE = light(
+const ANGLE = withRanges(
   /(\d{1,3})° ?(\d{1,2})['′’](?: ?(\d{1,2}(?:\.\d{1,2})?)["″”])? ?([NSEW])?(?![\p{L}\p{N}])/uy,
 );
 
 /** "51°30'N" → "fifty one degrees thirty minutes north". */
-export const angle: Kind = (text, at) => {
-  const match = matchAt(ANGLE, text, at);
-  if (match === null) return null;
-  const [whole, degrees = "", minutes = "", seconds, point] = match;
+export const angle = kindOf(ANGLE, ([, degrees = "", minutes = "", seconds, point]) => {
   const words = [`${cardinalWords(degrees)} degrees ${cardinalWords(minutes)} minutes`];
   if (seconds !== undefined) words.push(`${numberWords(seconds)} seconds`);
   words.push(compassPoint(point ?? ""));
-  return { words: words.join(" ").trim(), end: at + whole.length };
-};
+  return words.join(" ").trim();
+});
 
 /** "2x4", "A 4 × 6 print" → "four by six"; in a sum they are times. */
 export const byOrTimes: Kind = (text, at) => {
@@ -157,16 +160,13 @@ export const feetAndInches: Kind = (text, at) => {
   const isOpen = OPEN_QUOTE.test(before(text, at));
   const both = matchAt(FEET_AND_INCHES, text, at) ?? (isOpen ? null : matchAt(FEET_THEN_INCHES, text, at));
   if (both !== null)
-    return {
-      words: `${cardinalWords(both[1] ?? "")} foot ${numberWords(both[2] ?? "")}`,
-      end: at + both[0].length,
-    };
+    return spoken(both, `${cardinalWords(both[1] ?? "")} foot ${numberWords(both[2] ?? "")}`);
   const range = matchAt(FEET_RANGE, text, at);
   if (range !== null && (range[0].endsWith("′") || !isOpen))
-    return {
-      words: `${cardinalWords(range[1] ?? "")} to ${cardinalWords(range[2] ?? "")} ${isNounAfter(text, at + range[0].length) ? "foot" : "feet"}`,
-      end: at + range[0].length,
-    };
+    return spoken(
+      range,
+      `${cardinalWords(range[1] ?? "")} to ${cardinalWords(range[2] ?? "")} ${isNounAfter(text, at + range[0].length) ? "foot" : "feet"}`,
+    );
   const feet = matchAt(FEET, text, at);
   if (feet !== null && (feet[0].endsWith("′") || !isOpen)) {
     const end = at + feet[0].length;
@@ -188,19 +188,6 @@ function withBy(text: string, spoken: Spoken): Spoken {
     ? spoken
     : { words: `${spoken.words} by `, end: spoken.end + by[0].length };
 }
-
-/** "1h 20m", "2m 5s" → "one hour twenty minutes". */
-export const duration: Kind = (text, at) => {
-  const hours = matchAt(DURATION, text, at);
-  const found = hours ?? matchAt(MINUTES, text, at);
-  if (found === null) return null;
-  const names = hours === null ? ["minute", "second"] : ["hour", "minute", "second"];
-  const words = names.flatMap((name, index) => {
-    const count = found[index + 1];
-    return count === undefined ? [] : [`${cardinalWords(count)} ${name}${Number(count) === 1 ? "" : "s"}`];
-  });
-  return { words: words.join(" "), end: at + found[0].length };
-};
 
 /** "3 million km": a unit behind a number in words. */
 export const unitBehindWords: Kind = (text, at) => {

@@ -1,8 +1,7 @@
-import { light } from "./light.ts";
+import { after, before, type Kind, matchAt, withRanges } from "./kind.ts";
 import { scaleOf } from "./magnitudes.ts";
+import { isNounAfter, isOneThing } from "./number-context.ts";
 import { cardinalWords, NUMBER, numberWords } from "./numerals.ts";
-import { after, before, type Kind, matchAt } from "./spoken.ts";
-import { isNounAfter, isOneThing } from "./things.ts";
 import { perUnit } from "./units.ts";
 
 interface Currency {
@@ -78,21 +77,21 @@ const SCALE =
 const DECIMAL_COMMA =
   "\\d{1,3}(?: \\d{3})+(?!\\d)(?!,\\d)|\\d{1,3}(?:[. ]\\d{3})*,\\d{2}(?!\\d)|\\d{1,3}(?:\\.\\d{3})+(?!\\d)";
 const AFTER_SIGN = `(?:(\\d{1,15},\\d{2}(?!\\d)|\\d{1,3}(?: \\d{3})+(?![\\d,]))|(${NUMBER}))`;
-const BEFORE_NUMBER = light(
+const BEFORE_NUMBER = withRanges(
   new RegExp(
     `([-−+]?)(${SIGN}|(?:${CODE}|Rs\\.?)(?= ?\\d)) ?([-−]?)${AFTER_SIGN}${SCALE}(?: (?:[Dd]ollars?|[Pp]ounds?|[Ee]uros?|bucks)(?![\\p{L}]))?`,
     "yu",
   ),
 );
-const TO = light(new RegExp(`( ?[-–—] ?| to )(?:(${SIGN}))?(${NUMBER})${SCALE}`, "yu"));
-const AFTER_NUMBER = light(
+const TO = withRanges(new RegExp(`( ?[-–—] ?| to )(?:(${SIGN}))?(${NUMBER})${SCALE}`, "yu"));
+const AFTER_NUMBER = withRanges(
   new RegExp(
     `(?:(${DECIMAL_COMMA})|(${NUMBER}))(?: ?[-–] ?(\\d{1,9}))?(?: ?(bn|mn|tn|[kKmMbB]|[mb]illion|trillion|thousand)(?= (?:${CODE})(?![\\p{L}])))?(?: ?(${SIGN}|¢)| (${CODE}|Rs)(?![\\p{L}]))`,
     "yu",
   ),
 );
 
-const ROUND = light(/\$(10{1,2}|10{0,2},?000|1,?000,?000)s(?![\p{L}\p{N}])(?: of (?=dollars))?/uy);
+const ROUND = withRanges(/\$(10{1,2}|10{0,2},?000|1,?000,?000)s(?![\p{L}\p{N}])(?: of (?=dollars))?/uy);
 const ROUND_NAMES = [
   "tens",
   "hundreds",

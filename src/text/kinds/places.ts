@@ -1,23 +1,17 @@
-import { capitalise } from "../characters.ts";
-import { compassPoint } from "./compass.ts";
-import { light } from "./light.ts";
+import { capitalise, wordMap } from "../characters.ts";
+import { after, before, behindStop, type Kind, matchAt, spoken, withRanges } from "./kind.ts";
 import { digitWords } from "./numerals.ts";
-import { after, before, behindStop, type Kind, matchAt } from "./spoken.ts";
 
-const STATES: ReadonlyMap<string, string> = new Map(
-  (
-    "AL Alabama,AK Alaska,AZ Arizona,AR Arkansas,CA California,CO Colorado,CT Connecticut,DE Delaware,FL Florida," +
+const STATES = wordMap(
+  "AL Alabama,AK Alaska,AZ Arizona,AR Arkansas,CA California,CO Colorado,CT Connecticut,DE Delaware,FL Florida," +
     "GA Georgia,HI Hawaii,ID Idaho,IL Illinois,IN Indiana,IA Iowa,KS Kansas,KY Kentucky,LA Louisiana,ME Maine," +
     "MD Maryland,MA Massachusetts,MI Michigan,MN Minnesota,MS Mississippi,MO Missouri,MT Montana,NE Nebraska," +
     "NV Nevada,NH New Hampshire,NJ New Jersey,NM New Mexico,NY New York,NC North Carolina,ND North Dakota,OH Ohio," +
     "OK Oklahoma,OR Oregon,PA Pennsylvania,RI Rhode Island,SC South Carolina,SD South Dakota,TN Tennessee,TX Texas," +
-    "UT Utah,VT Vermont,VA Virginia,WA Washington,WV West Virginia,WI Wisconsin,WY Wyoming,DC D C"
-  )
-    .split(",")
-    .map((state) => [state.slice(0, 2), state.slice(3)] as const),
+    "UT Utah,VT Vermont,VA Virginia,WA Washington,WV West Virginia,WI Wisconsin,WY Wyoming,DC D C",
 );
-const STATE_AND_ZIP = light(/([A-Z]{2}),? (\d{5})(?:-(\d{4}))?(?![\p{L}\p{N}-])/uy);
-const STATE = light(/([A-Z]{2})(?=[.,;:!?)]|$| (?:\p{Ll}|\())/uy);
+const STATE_AND_ZIP = withRanges(/([A-Z]{2}),? (\d{5})(?:-(\d{4}))?(?![\p{L}\p{N}-])/uy);
+const STATE = withRanges(/([A-Z]{2})(?=[.,;:!?)]|$| (?:\p{Ll}|\())/uy);
 const ROADS: ReadonlyMap<string, string> = new Map([
   ["St", "Street"],
   ["Dr", "Drive"],
@@ -28,8 +22,8 @@ const ROADS: ReadonlyMap<string, string> = new Map([
   ["Pkwy", "Parkway"],
   ["Hwy", "Highway"],
 ]);
-const ROAD = light(/(St|Dr|Ave|Blvd|Rd|Ln|Pkwy|Hwy)(?![\p{L}\p{N}])/uy);
-const STREET_NAME = light(
+const ROAD = withRanges(/(St|Dr|Ave|Blvd|Rd|Ln|Pkwy|Hwy)(?![\p{L}\p{N}])/uy);
+const STREET_NAME = withRanges(
   /(?:\b\d{1,4}(?:st|nd|rd|th)|(?<![.!?] )(?<=[^\n])\b\p{Lu}[\p{L}'.]+|\b(?:\d+|on|at|of|near) (?:[NSEW]\.? ?\p{Lu}\p{L}+|[A-Z])) $/u,
 );
 /** A word that may stand before "St. Mary" or "Dr. King" and is no street's name. */
@@ -39,33 +33,33 @@ const NO_STREET =
 const ALSO_WORDS = /^(?:OK|OR|IN|ME|HI|OH|MA|PA|LA|ID|AL|DE|CO|MD|MS|MI)$/u;
 /** Of these, those that no person has behind the name; a place must be due, or begin the sentence. */
 const NO_DEGREE = /^(?:OR|IN|ME|CO|LA|DE|AL|ID)$/u;
-const FIRST = light(/^(?:\p{Lu}[\p{L}.]+ ){0,2}\p{Lu}\p{L}+, $/u);
+const FIRST = withRanges(/^(?:\p{Lu}[\p{L}.]+ ){0,2}\p{Lu}\p{L}+, $/u);
 const GOES_ON = /^(?:[.;,!?)]|$| (?:is|was|has|had|will|are|and|to)\b)/u;
-const PLACE = light(
+const PLACE = withRanges(
   /(?:\b(?:in|to|from|near|of|at|for|via|leaving|visit|visiting|and|between|around) )(?:\p{Lu}[\p{L}.]+ ){0,2}\p{Lu}\p{L}+, $/u,
 );
 /** "on Elm", "onto Park": a street's name, whatever follows. */
-const ON_A_STREET = light(
+const ON_A_STREET = withRanges(
   /\b(?:on|onto|down|along|off|up|across) (?:[NSEW]\.? )?(?!Mount|Fort|Lake|Port|Old|New|Downtown|Cape|Bay|Saint)(?:\p{Lu}\p{Ll}+ ){1,2}$/u,
 );
 /** "12 Ash", "9 N. Main", "42nd": what a street is told by where a name follows it. */
-const NUMBERED_STREET = light(/(?:\d (?:[NSEW]\.? )?(?:\p{Lu}\p{L}+ ){1,2}|\d(?:st|nd|rd|th) )$/u);
-const CITY = light(/\b\p{Lu}\p{L}+, $/u);
-const CAPITAL_NEXT = light(/^\.? \p{Lu}/u);
-const DIRECTION_NEXT = light(
+const NUMBERED_STREET = withRanges(/(?:\d (?:[NSEW]\.? )?(?:\p{Lu}\p{L}+ ){1,2}|\d(?:st|nd|rd|th) )$/u);
+const CITY = withRanges(/\b\p{Lu}\p{L}+, $/u);
+const CAPITAL_NEXT = withRanges(/^\.? \p{Lu}/u);
+const DIRECTION_NEXT = withRanges(
   /^\.?,? (?:[NS][EW]?|[EW])(?:(?![\p{L}\p{N}.]| \p{Lu}\p{L}+ (?:St|Ave|Rd|Blvd))|\.(?![\p{L}\p{N}]))/u,
 );
-const SMALL_NEXT = light(/^ \p{Ll}/u);
-const DIRECTION = light(
+const SMALL_NEXT = withRanges(/^ \p{Ll}/u);
+const DIRECTION = withRanges(
   /(N|S|E|W|NE|NW|SE|SW)\.? (?=\d{1,3}(?:st|nd|rd|th)\b|\p{Lu}\p{L}+(?: \p{Lu}\p{L}+)? (?:St|Ave|Blvd|Rd|Dr|Ln|Street|Avenue|Road|Boulevard|Drive|Lane|Way|Place|Court)\b)/uy,
 );
-const HEADING = light(/([NS][NS][EW]|[EW][NS][EW]|[NS][EW]?|E|W)(?![\p{L}\p{N}]|\.[\p{L}\p{N}])/uy);
+const HEADING = withRanges(/([NS][NS][EW]|[EW][NS][EW]|[NS][EW]?|E|W)(?![\p{L}\p{N}]|\.[\p{L}\p{N}])/uy);
 const MOVES =
   /\b(?:head|heads|heading|headed|travel|traveling|facing|winds?|moved|moving|moves|drifting|blowing|gusts?|wind (?:is|from)|winds (?:are|were|from|will be)|(?:from|out of|to) the|(?:miles|mi\.?|km|kilometers|blocks?)) $/iu;
 const ROAD_BEFORE =
   /(?:\b(?:(?:I|US|SR|CR)[- ]|[A-Z]{2}-)\d{1,3}|\b(?:Route|Highway|Hwy\.?|Interstate|Rte\.?) \d{1,3}|(?:[A-Za-z]{2}|\d(?:st|nd|rd|th)|\b[A-Z]) (?:St(?:reet)?|Ave(?:nue)?|Blvd|Boulevard|Rd|Road|Dr|Drive|Ln|Lane|Pl|Place|Ct|Court|Pkwy|Parkway|Way)\.?,?) $/u;
 
-const BEFORE_A_NUMBER = light(/(?:Ste|Apt|Rm|Bldg|Hwy|Rte|PO)(?= #?(?:\p{N}|[A-Z]\b|Box))/uy);
+const BEFORE_A_NUMBER = withRanges(/(?:Ste|Apt|Rm|Bldg|Hwy|Rte|PO)(?= #?(?:\p{N}|[A-Z]\b|Box))/uy);
 const NUMBERED: ReadonlyMap<string, string> = new Map([
   ["Ste", "Suite"],
   ["Apt", "Apartment"],
@@ -80,7 +74,7 @@ const NUMBERED: ReadonlyMap<string, string> = new Map([
 export const addressPart: Kind = (text, at) => {
   const match = matchAt(BEFORE_A_NUMBER, text, at);
   if (match === null || (match[0] === "PO" && !/^ (?:Box|#)/u.test(after(text, at + 2)))) return null;
-  return { words: NUMBERED.get(match[0]) ?? "", end: at + match[0].length };
+  return spoken(match, NUMBERED.get(match[0]) ?? "");
 };
 
 /** "Chicago, IL 60614": the state by its name, the code digit by digit. */
@@ -89,20 +83,14 @@ export const stateAndZip: Kind = (text, at) => {
   const state = match === null ? undefined : STATES.get(match[1] ?? "");
   if (match !== null && state !== undefined) {
     const more = match[3] === undefined ? "" : `, ${digitWords(match[3])}`;
-    return { words: `${state} ${digitWords(match[2] ?? "")}${more}`, end: at + match[0].length };
+    return spoken(match, `${state} ${digitWords(match[2] ?? "")}${more}`);
   }
   const alone = matchAt(STATE, text, at);
   const name = alone === null ? undefined : STATES.get(alone[1] ?? "");
   if (alone === null || name === undefined || !CITY.test(before(text, at))) return null;
   if (ALSO_WORDS.test(alone[0]) && !isPlace(text, at, alone[0])) return null;
-  return { words: name, end: at + alone[0].length };
+  return spoken(alone, name);
 };
-
-function isPlace(text: string, at: number, state: string): boolean {
-  if (!NO_DEGREE.test(state)) return false;
-  const earlier = before(text, at);
-  return PLACE.test(earlier) || (FIRST.test(earlier) && GOES_ON.test(after(text, at + state.length)));
-}
 
 /** "Elm St. near" is a street, "Ash Dr. now" a drive; a saint or a doctor stands before a name. */
 export const road: Kind = (text, at) => {
@@ -127,8 +115,7 @@ export const road: Kind = (text, at) => {
 /** "W 42nd St", "N. Main St.", "I-80 W". */
 export const direction: Kind = (text, at) => {
   const street = matchAt(DIRECTION, text, at);
-  if (street !== null)
-    return { words: `${capitalise(compassPoint(street[1] ?? ""))} `, end: at + street[0].length };
+  if (street !== null) return spoken(street, `${capitalise(compassPoint(street[1] ?? ""))} `);
   const heading = matchAt(HEADING, text, at);
   if (heading === null) return null;
   const end = at + heading[0].length;
@@ -139,3 +126,33 @@ export const direction: Kind = (text, at) => {
     end: /^\. \p{Ll}/u.test(rest) ? end + 1 : end,
   };
 };
+
+const DIRECTIONS: ReadonlyMap<string, string> = new Map([
+  ["N", "north"],
+  ["S", "south"],
+  ["E", "east"],
+  ["W", "west"],
+  ["NE", "northeast"],
+  ["NW", "northwest"],
+  ["SE", "southeast"],
+  ["SW", "southwest"],
+  ["NNE", "north-northeast"],
+  ["ENE", "east-northeast"],
+  ["ESE", "east-southeast"],
+  ["SSE", "south-southeast"],
+  ["SSW", "south-southwest"],
+  ["WSW", "west-southwest"],
+  ["WNW", "west-northwest"],
+  ["NNW", "north-northwest"],
+]);
+
+/** "SW" → "southwest"; "" for what is no point of the compass. */
+export function compassPoint(letters: string): string {
+  return DIRECTIONS.get(letters) ?? "";
+}
+
+function isPlace(text: string, at: number, state: string): boolean {
+  if (!NO_DEGREE.test(state)) return false;
+  const earlier = before(text, at);
+  return PLACE.test(earlier) || (FIRST.test(earlier) && GOES_ON.test(after(text, at + state.length)));
+}

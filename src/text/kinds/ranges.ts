@@ -1,32 +1,23 @@
+import { wordSet } from "../characters.ts";
 import { SCORED } from "./dates.ts";
 import { spelled } from "./identifiers.ts";
-import { light } from "./light.ts";
+import { after, before, type Kind, kindOf, matchAt, spoken, withRanges } from "./kind.ts";
+import { isCountedThrough } from "./number-context.ts";
 import { cardinalWords, digitWords, NUMBER, nameWords, numberWords, ordinalWords } from "./numerals.ts";
-import { after, before, type Kind, matchAt } from "./spoken.ts";
-import { isCountedThrough } from "./things.ts";
 
-const RANGE = light(
+const RANGE = withRanges(
   new RegExp(`(${NUMBER})(%?)( ?[-–—] ?)(${NUMBER})( ?%)?(?![\\p{L}\\p{N}_/]|[-–—.:]\\d)`, "yu"),
 );
-const SEASON = light(/([12]\d{3})[/](\d{2})(?![\d/\p{L}])/uy);
-const PAIR = light(/(\d{1,3})\/(\d{1,3})(?:\/(\d{3}))?(?![\d/\p{L}]|\.\d)/uy);
+const SEASON = withRanges(/([12]\d{3})[/](\d{2})(?![\d/\p{L}])/uy);
+const PAIR = withRanges(/(\d{1,3})\/(\d{1,3})(?:\/(\d{3}))?(?![\d/\p{L}]|\.\d)/uy);
 /** Pairs that are said as two numbers. */
-const TWO_NUMBERS: ReadonlySet<string> = new Set([
-  "24/7",
-  "9/11",
-  "20/20",
-  "50/50",
-  "60/40",
-  "80/20",
-  "70/30",
-  "90/10",
-]);
-const POWER = light(/(\d{1,6})(?:\^([-−]?\d{1,3})|([⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))(?![\p{L}\p{N}])/uy);
+const TWO_NUMBERS = wordSet("24/7 9/11 20/20 50/50 60/40 80/20 70/30 90/10");
+const POWER = withRanges(/(\d{1,6})(?:\^([-−]?\d{1,3})|([⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))(?![\p{L}\p{N}])/uy);
 const PRESSURE = /\b(?:pressure|BP|bp|systolic|hypertension)\b[^.]{0,50}$/iu;
 /** "737-800", "787-9" */
 const PLANE = /^7[0-8]7-(?:[1-9]|[1-9]00)$/u;
 /** A team's wins and losses: "are 9-3 so far". A score ("won 6-4") is "to". */
-const BEFORE_A_RECORD = light(
+const BEFORE_A_RECORD = withRanges(
   /(?:\b(?:(?!Hours|Odds|Ages|Pages|Scores|Grades|Days|Sizes)\p{Lu}\p{Ll}+s|they|They|we|We|team|squad|club) (?:are|were|went|go|started|start|stand|sit|finished|finish|is|was)(?: now| just| only)?|\b(?:are|is) off to an? |\brecords? (?:is|was|of|to|at|now)|\b(?:improved?|improves|fell|falls|drop|dropped|moved?) to)(?: an?)? ?$/u,
 );
 const AFTER_A_RECORD =
@@ -35,16 +26,16 @@ const AFTER_A_RECORD =
 const BEFORE_A_FILE =
   /\b(?:(?:[Dd]ocket|[Cc]ase|[Bb]ill|[Ff]ile|[Pp]ermit|[Rr]esolution|[Oo]rdinance|[Pp]ublic [Ll]aw|[Rr]eport|[Cc]omplaint|[Ll]icense|[Pp]art|[Ii]ncident|[Pp]etition|[Aa]ppeal)(?: (?:[Nn]o\.|[Nn]umber|#))?|\b[Nn]o\.|\b[Nn]umber)[ :]*#?$/u;
 const BEFORE_ODDS = /\bodds\b[^.]{0,24}$/iu;
-const LETTER_POWER = light(/([A-Za-z])(?:\^([23])|([²³]))(?![\p{L}\p{N}])/uy);
+const LETTER_POWER = withRanges(/([A-Za-z])(?:\^([23])|([²³]))(?![\p{L}\p{N}])/uy);
 const BEFORE_A_MARK = /\b(?:scor|rat|gave|give|got|earn|mark|grad)\w{0,4}(?: \w{1,8}){0,2} $/iu;
 /** What marks are given out of. */
 const OUT_OF: ReadonlySet<string> = new Set(["5", "10", "20", "100"]);
 /** "4.5/5": a fraction has no point. */
-const MARK = light(/(\d{1,2}\.\d{1,2})\/(5|6|10|20|100)(?![\d/\p{L}]|\.\d)/uy);
+const MARK = withRanges(/(\d{1,2}\.\d{1,2})\/(5|6|10|20|100)(?![\d/\p{L}]|\.\d)/uy);
 const SCIENTIFIC = /(\d{1,6}(?:\.\d{1,6})?) ?[x×*·] ?(?=10[\^⁻⁰¹²³⁴⁵⁶⁷⁸⁹])/uy;
-const POINTED = light(/\.(\d{1,8})(?![\p{L}\p{N}]|[.,]\d)/uy);
+const POINTED = withRanges(/\.(\d{1,8})(?![\p{L}\p{N}]|[.,]\d)/uy);
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
-const TRAILING_ZERO = light(/(\d{1,3}(?:,\d{3})+|\d{1,9})\.(\d{0,8}0)(?![\p{L}\p{N}_]|[.,]\d)/uy);
+const TRAILING_ZERO = withRanges(/(\d{1,3}(?:,\d{3})+|\d{1,9})\.(\d{0,8}0)(?![\p{L}\p{N}_]|[.,]\d)/uy);
 
 /** "6-4", "1914-1918", "10-12 %", "4%-6%" → "… to …"; in a sum ("8 - 2 =") it is a minus. */
 export const range: Kind = (text, at) => {
@@ -74,7 +65,7 @@ export const range: Kind = (text, at) => {
 /** Numbers with a slash that are neither a date nor a fraction: "24/7", "2018/19", "20/20". */
 export const pair: Kind = (text, at) => {
   const season = matchAt(SEASON, text, at);
-  if (season !== null) return { words: `${season[1]} ${season[2]}`, end: at + season[0].length };
+  if (season !== null) return spoken(season, `${season[1]} ${season[2]}`);
   const match = matchAt(PAIR, text, at);
   if (match === null || /(?:\/|\p{L}-)$/u.test(before(text, at))) return null;
   const [whole, left = "", right = "", third] = match;
@@ -93,7 +84,7 @@ export const pair: Kind = (text, at) => {
       ? `${digits.charAt(0) === "0" ? "zero" : cardinalWords(digits.charAt(0))} ${cardinalWords(digits.slice(1))}`
       : cardinalWords(digits),
   );
-  return { words: words.join(" "), end: at + whole.length };
+  return spoken(match, words.join(" "));
 };
 
 /** "step 2/5", but "stage 1/4 full". */
@@ -132,20 +123,17 @@ function isVision(text: string, at: number, end: number, left: string): boolean 
 export const slashed: Kind = (text, at) => {
   const mark = matchAt(MARK, text, at);
   if (mark !== null && Number(mark[1]) < Number(mark[2]))
-    return { words: `${numberWords(mark[1] ?? "")} out of ${mark[2]}`, end: at + mark[0].length };
+    return spoken(mark, `${numberWords(mark[1] ?? "")} out of ${mark[2]}`);
   const match = matchAt(PAIR, text, at);
   if (match === null || match[3] !== undefined || /\/$/u.test(before(text, at))) return null;
   const earlier = before(text, at);
   const isMark = OUT_OF.has(match[2] ?? "") || SCORED.test(earlier);
   const between = BEFORE_ODDS.test(earlier) ? "to" : isMark ? "out of" : "slash";
-  return { words: `${Number(match[1])} ${between} ${Number(match[2])}`, end: at + match[0].length };
+  return spoken(match, `${Number(match[1])} ${between} ${Number(match[2])}`);
 };
 
 /** "10^6" → "ten to the sixth". */
-export const power: Kind = (text, at) => {
-  const match = matchAt(POWER, text, at);
-  if (match === null) return null;
-  const [whole, base = "", written, raised] = match;
+export const power = kindOf(POWER, ([, base = "", written, raised]) => {
   const sign = /^[-−⁻]/u.test(written ?? raised ?? "");
   const exponent =
     written?.replace(/^[-−]/u, "") ??
@@ -160,16 +148,14 @@ export const power: Kind = (text, at) => {
       : sign
         ? `to the minus ${cardinalWords(exponent)}`
         : `to the ${ordinalWords(exponent)}`;
-  return { words: `${cardinalWords(base)} ${words}`, end: at + whole.length };
-};
+  return `${cardinalWords(base)} ${words}`;
+});
 
 /** "x^2", "r²" → "X squared". */
-export const letterPower: Kind = (text, at) => {
-  const match = matchAt(LETTER_POWER, text, at);
-  if (match === null) return null;
+export const letterPower = kindOf(LETTER_POWER, (match) => {
   const raised = match[2] === "2" || match[3] === "²" ? "squared" : "cubed";
-  return { words: `${spelled(match[1] ?? "")} ${raised}`, end: at + match[0].length };
-};
+  return `${spelled(match[1] ?? "")} ${raised}`;
+});
 
 /** "2x10^3" → "two times ten to the third". */
 export const scientific: Kind = (text, at) => {
@@ -181,20 +167,16 @@ export const scientific: Kind = (text, at) => {
 };
 
 /** "4.0" → "four point zero": zeros at the end are written because they are meant. */
-export const exactDecimal: Kind = (text, at) => {
-  const match = matchAt(TRAILING_ZERO, text, at);
-  if (match === null) return null;
-  return {
-    words: `${cardinalWords(match[1] ?? "")} point ${digitWords(match[2] ?? "")}`,
-    end: at + match[0].length,
-  };
-};
+export const exactDecimal = kindOf(
+  TRAILING_ZERO,
+  (match) => `${cardinalWords(match[1] ?? "")} point ${digitWords(match[2] ?? "")}`,
+);
 
 /** ".22" → "point two two". */
 export const pointed: Kind = (text, at) => {
   const match = matchAt(POINTED, text, at);
   if (match === null || !/(?:^|[\s(])[-−+~<>]?$/u.test(before(text, at))) return null;
-  return { words: `point ${digitWords(match[1] ?? "")}`, end: at + match[0].length };
+  return spoken(match, `point ${digitWords(match[1] ?? "")}`);
 };
 
 /** Whole numbers stay digits, which may be years; all others are said as they are written. */

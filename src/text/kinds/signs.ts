@@ -1,9 +1,18 @@
+import { wordMap } from "../characters.ts";
 import type { NormaliserTables } from "../tables.ts";
 import { spelled } from "./identifiers.ts";
-import { light } from "./light.ts";
+import {
+  after,
+  before,
+  isWordCharacter,
+  type Kind,
+  matchAt,
+  type Spoken,
+  spoken,
+  withRanges,
+} from "./kind.ts";
+import { isNounAfter } from "./number-context.ts";
 import { cardinalWords } from "./numerals.ts";
-import { after, before, isWordCharacter, type Kind, matchAt, type Spoken } from "./spoken.ts";
-import { isNounAfter } from "./things.ts";
 
 /** Signs as words that the voice's own list lacks or says otherwise. */
 const MORE: readonly (readonly [string, string])[] = [
@@ -41,14 +50,14 @@ const MORE: readonly (readonly [string, string])[] = [
   ["†", ""],
 ];
 const NUMBER_AFTER = /^ ?[$£€]?\.?\d/u;
-const LETTER_NEXT = light(/^ ?\p{L}/u);
-const WORD_LAST = light(/[\p{L}\p{N}] ?$/u);
+const LETTER_NEXT = withRanges(/^ ?\p{L}/u);
+const WORD_LAST = withRanges(/[\p{L}\p{N}] ?$/u);
 /** Operators that are spoken of, and not used: "Use == to compare". */
 const REPEATED = /(?:===|!==|==|&&|\|\|)(?=[\s,.;:?!)"']|$)/uy;
 const SPOKEN_OF =
   /(?:^|\b(?:use|uses|using|the|an?|operators?|with|between|and|or|of|type|write|means?|called|than)|["'(]) ?$/iu;
-const LETTER_LAST = light(/(?:^|[^\p{L}\p{N}])\p{L} $/u);
-const LETTER_BY_ITSELF = light(/^ \p{L}(?![\p{L}\p{N}])/u);
+const LETTER_LAST = withRanges(/(?:^|[^\p{L}\p{N}])\p{L} $/u);
+const LETTER_BY_ITSELF = withRanges(/^ \p{L}(?![\p{L}\p{N}])/u);
 const NAMES: ReadonlyMap<string, string> = new Map([
   ["===", "triple equals"],
   ["!==", "not double equals"],
@@ -62,20 +71,16 @@ const KEY_BEFORE =
 const DIALLED = /\b(?:press|dial|hit|followed by|enter|push)/iu;
 const STARS = /[★⭐]{1,10}(?:\ufe0f)?[☆]{0,10}/uy;
 const EMOTICON = /[:;=]['-]?[)(DPpOo/|*\]]{1,3}(?=\s|$|[.!?,])/uy;
-const FLAG = light(/--([a-z][a-z\d]{1,30}(?:-[a-z\d]{1,30}){0,4})(?![\p{L}\p{N}_-])/uy);
-const SHORT_FLAG = light(/-([A-Za-z]{1,4})(?![\p{L}\p{N}_'’-])/uy);
+const FLAG = withRanges(/--([a-z][a-z\d]{1,30}(?:-[a-z\d]{1,30}){0,4})(?![\p{L}\p{N}_-])/uy);
+const SHORT_FLAG = withRanges(/-([A-Za-z]{1,4})(?![\p{L}\p{N}_'’-])/uy);
 const COMMAND =
   /\b(?:ls|rm|cp|mv|tar|ps|df|du|curl|grep|chmod|ssh|git(?: \w+)?|docker(?: \w+)?|npm(?: \w+)?|head|tail|kill|sed|unzip|mkdir|pip3?(?: \w+)?|flag|flags|options?|[Uu]se|[Uu]sing|[Pp]ass|[Aa]dd|with|the) $/u;
 const CODE_BEFORE =
   /\b(?:npm|npx|git|pip3?|docker|cargo|curl|python3?|node|yarn|brew|apt|kubectl|[Rr]un|[Uu]se|[Uu]sing|[Pp]ass|[Aa]dd|[Cc]ommand|flags?|options?|with)\b[^.!?]{0,40}$/u;
 const FLAG_AFTER = /^ (?:flag|option|switch|argument|parameter)/u;
-const GREEK: ReadonlyMap<string, string> = new Map(
-  (
-    "α alpha,β beta,γ gamma,δ delta,ε epsilon,ζ zeta,η eta,θ theta,ι iota,κ kappa,λ lambda,μ mu,ν nu,ξ xi,π pi,ρ rho," +
-    "σ sigma,τ tau,υ upsilon,φ phi,χ chi,ψ psi,ω omega"
-  )
-    .split(",")
-    .map((letter) => [letter.charAt(0), letter.slice(2)] as const),
+const GREEK = wordMap(
+  "α alpha,β beta,γ gamma,δ delta,ε epsilon,ζ zeta,η eta,θ theta,ι iota,κ kappa,λ lambda,μ mu,ν nu,ξ xi,π pi,ρ rho," +
+    "σ sigma,τ tau,υ upsilon,φ phi,χ chi,ψ psi,ω omega",
 );
 const IS_GREEK = /[\u0370-\u03ff\u1f00-\u1fff]/u;
 const SPACED = "=<>~";
@@ -94,11 +99,11 @@ export function signs(tables: NormaliserTables): Kind {
       repeated !== null &&
       (repeated[0].length > 2 || (SPOKEN_OF.test(earlier) && !LETTER_BY_ITSELF.test(after(text, at + 2))))
     )
-      return { words: `${NAMES.get(repeated[0]) ?? ""} `, end: at + repeated[0].length };
+      return spoken(repeated, `${NAMES.get(repeated[0]) ?? ""} `);
     const star = matchAt(STARS, text, at);
     if (star !== null) return stars(text, at, star[0]);
     const smile = matchAt(EMOTICON, text, at);
-    if (smile !== null && /(?:^|\s)$/u.test(earlier)) return { words: "", end: at + smile[0].length };
+    if (smile !== null && /(?:^|\s)$/u.test(earlier)) return spoken(smile, "");
     if (
       character === "*" &&
       ((/^\d/u.test(rest) && /(?:^|[\s(])$/u.test(earlier)) ||
@@ -112,10 +117,10 @@ export function signs(tables: NormaliserTables): Kind {
       };
     const flag = matchAt(FLAG, text, at);
     if (flag !== null && isFlag(flag[0], earlier, after(text, at + flag[0].length)))
-      return { words: `dash dash ${flag[1]?.replaceAll("-", " dash ")}`, end: at + flag[0].length };
+      return spoken(flag, `dash dash ${flag[1]?.replaceAll("-", " dash ")}`);
     const short = matchAt(SHORT_FLAG, text, at);
     if (short !== null && /\s$/u.test(earlier) && COMMAND.test(earlier))
-      return { words: `dash ${spelled(short[1] ?? "")}`, end: at + short[0].length };
+      return spoken(short, `dash ${spelled(short[1] ?? "")}`);
     if (words.has(two) && two.length === 2) return { words: words.get(two) ?? "", end: at + 2 };
     if (character === "#" && !/^\d/u.test(rest) && KEY_BEFORE.test(earlier) && DIALLED.test(earlier + rest))
       return { words: "pound", end: at + 1 };

@@ -1,12 +1,11 @@
 import { cardinal } from "../number-words.ts";
-import { light } from "./light.ts";
+import { after, before, type Kind, kindOf, matchAt, type Spoken, spoken, withRanges } from "./kind.ts";
 import { cardinalWords, digitWords, pairWords } from "./numerals.ts";
-import { after, before, type Kind, matchAt, type Spoken } from "./spoken.ts";
 import { perUnit } from "./units.ts";
 
 const HALF = "[AaPp]\\.?[Mm](?:\\.|(?![\\p{L}\\p{N}]))";
 const CLOCK = `(\\d{1,2})(?:[:.](\\d{2}))?(?::(\\d{2}))?(?: ?(${HALF}))?`;
-const TIME = light(new RegExp(`${CLOCK}(?:( ?[-–—] ?)${CLOCK})?(?![\\p{L}\\p{N}_]|[:/]\\d)`, "yu"));
+const TIME = withRanges(new RegExp(`${CLOCK}(?:( ?[-–—] ?)${CLOCK})?(?![\\p{L}\\p{N}_]|[:/]\\d)`, "yu"));
 /** A point for the colon, as in Britain: a time of day only where something else says so. */
 const POINTED = /\d\.\d/u;
 const AT_HOUR = /\b(?:at|by|until|till|before|after|from|around) $/iu;
@@ -15,13 +14,13 @@ const HOUR_AFTER =
 /** What goes at an hour: "the 7.45 train". */
 const SERVICE_AFTER = /^ (?:train|bus|ferry|flight|showing|service|express|coach|boat)\b/u;
 /** "3:15p", "8a-5p": the half of the day by its letter, where minutes or both ends leave no doubt. */
-const SHORT = light(/(\d{1,2}):(\d{2})([ap])(?![\p{L}\p{N}'’]|\.m)/uy);
-const SHORT_RANGE = light(
+const SHORT = withRanges(/(\d{1,2}):(\d{2})([ap])(?![\p{L}\p{N}'’]|\.m)/uy);
+const SHORT_RANGE = withRanges(
   /(\d{1,2})(?::(\d{2}))?([ap])m? ?[-–—] ?(\d{1,2})(?::(\d{2}))?([ap])m?(?![\p{L}\p{N}'’]|\.m)/uy,
 );
 const RATIO = /(\d{1,4}):(\d{1,4})(?![\d:])/uy;
-const LAP = light(/(?:(\d{1,2}):(?=[0-5]\d:))?(\d{1,2}):([0-5]\d)\.(\d{1,3})(?![\p{L}\p{N}]|[.:]\d)/uy);
-const OFFSET = light(/(UTC|GMT) ?([-+−–]) ?(\d{1,2})(?::?(\d{2}))?(?![\p{L}\p{N}])/uy);
+const LAP = withRanges(/(?:(\d{1,2}):(?=[0-5]\d:))?(\d{1,2}):([0-5]\d)\.(\d{1,3})(?![\p{L}\p{N}]|[.:]\d)/uy);
+const OFFSET = withRanges(/(UTC|GMT) ?([-+−–]) ?(\d{1,2})(?::?(\d{2}))?(?![\p{L}\p{N}])/uy);
 const LENGTH_BEFORE = /\b(?:in|time of|at|of|under|clocked|after|length|duration|runtime):? $/iu;
 const BEFORE_A_RATIO = /\b(?:ratios?|odds|scale|mix|split|proportions?|won|beat|lost|score)\b[^.]{0,24}$/iu;
 
@@ -40,7 +39,7 @@ export const time: Kind = (text, at) => {
     const isRange =
       ((isOne && isOther) || halfTo !== undefined) && !(POINTED.test(whole) && halfTo === undefined);
     if (isRange && from !== null && to !== null)
-      return { words: `${from} to ${to}${stopFor(text, at + whole.length, halfTo)}`, end: at + whole.length };
+      return spoken(match, `${from} to ${to}${stopFor(text, at + whole.length, halfTo)}`);
   }
   if (!isOne || BEFORE_A_RATIO.test(before(text, at))) return null;
   const alone = dash === undefined ? whole : whole.slice(0, whole.indexOf(dash));
@@ -70,46 +69,49 @@ function isHour(text: string, at: number, end: number): boolean {
 }
 
 /** "1:23.456" → "one twenty three point four five six". */
-export const lapTime: Kind = (text, at) => {
-  const match = matchAt(LAP, text, at);
-  if (match === null) return null;
-  const [whole, hours, minutes = "", seconds = "", part = ""] = match;
+export const lapTime = kindOf(LAP, ([, hours, minutes = "", seconds = "", part = ""]) => {
   const first =
     hours === undefined ? cardinalWords(minutes) : `${cardinalWords(hours)} ${pairWords(minutes)}`;
-  return {
-    words: `${first} ${pairWords(seconds)} point ${digitWords(part)}`,
-    end: at + whole.length,
-  };
-};
+  return `${first} ${pairWords(seconds)} point ${digitWords(part)}`;
+});
 
-const BY_LETTER = light(/([01]?\d|2[0-3]):([0-5]\d) ?h(?:rs?)?(?![\p{L}\p{N}])/uy);
+const BY_LETTER = withRanges(/([01]?\d|2[0-3]):([0-5]\d) ?h(?:rs?)?(?![\p{L}\p{N}])/uy);
 
 /** "17:30h" → "seventeen thirty hours". */
-export const hoursByLetter: Kind = (text, at) => {
-  const match = matchAt(BY_LETTER, text, at);
-  if (match === null) return null;
-  const [whole, hour = "", minute = ""] = match;
+export const hoursByLetter = kindOf(BY_LETTER, ([, hour = "", minute = ""]) => {
   const words = minute === "00" ? "hundred" : pairWords(minute);
-  return { words: `${cardinalWords(hour)} ${words} hours`, end: at + whole.length };
+  return `${cardinalWords(hour)} ${words} hours`;
+});
+
+const DURATION = withRanges(
+  /(\d{1,3}) ?h(?:rs?)? ?(\d{1,2}) ?m(?:ins?)?(?: ?(\d{1,2}) ?s(?:ecs?)?)?(?![\p{L}\p{N}])/uy,
+);
+const MINUTES = withRanges(/(\d{1,3}) ?m(?:in)? ?(\d{1,2}) ?s(?:ec)?(?![\p{L}\p{N}])/uy);
+
+/** "1h 20m", "2m 5s" → "one hour twenty minutes". */
+export const duration: Kind = (text, at) => {
+  const hours = matchAt(DURATION, text, at);
+  const found = hours ?? matchAt(MINUTES, text, at);
+  if (found === null) return null;
+  const names = hours === null ? ["minute", "second"] : ["hour", "minute", "second"];
+  const words = names.flatMap((name, index) => {
+    const count = found[index + 1];
+    return count === undefined ? [] : [`${cardinalWords(count)} ${name}${Number(count) === 1 ? "" : "s"}`];
+  });
+  return spoken(found, words.join(" "));
 };
 
 /** "GMT-5" → "G M T minus five". */
-export const zoneOffset: Kind = (text, at) => {
-  const match = matchAt(OFFSET, text, at);
-  if (match === null) return null;
-  const [whole, zone = "", sign, hours = "", minutes] = match;
+export const zoneOffset = kindOf(OFFSET, ([, zone = "", sign, hours = "", minutes]) => {
   const half = minutes === undefined || minutes === "00" ? "" : ` ${pairWords(minutes)}`;
-  return {
-    words: `${zone.split("").join(" ")} ${sign === "+" ? "plus" : "minus"} ${cardinalWords(hours)}${half}`,
-    end: at + whole.length,
-  };
-};
+  return `${zone.split("").join(" ")} ${sign === "+" ? "plus" : "minus"} ${cardinalWords(hours)}${half}`;
+});
 
 /** "3:1" → "three to one": what has a colon and is no time. */
 export const ratio: Kind = (text, at) => {
   const match = matchAt(RATIO, text, at);
   if (match === null || /^[.,]\d/u.test(after(text, at + match[0].length))) return null;
-  const [whole, left = "", right = ""] = match;
+  const [, left = "", right = ""] = match;
   if (
     right.length === 2 &&
     Number(left) <= 24 &&
@@ -117,9 +119,8 @@ export const ratio: Kind = (text, at) => {
     !BEFORE_A_RATIO.test(before(text, at))
   )
     return null;
-  if (isLength(text, at, left, right))
-    return { words: `${cardinalWords(left)} ${pairWords(right)}`, end: at + whole.length };
-  return { words: `${cardinalWords(left)} to ${cardinalWords(right)}`, end: at + whole.length };
+  if (isLength(text, at, left, right)) return spoken(match, `${cardinalWords(left)} ${pairWords(right)}`);
+  return spoken(match, `${cardinalWords(left)} to ${cardinalWords(right)}`);
 };
 
 /** "ran it in 41:05": minutes and seconds beyond the hours of a day. */

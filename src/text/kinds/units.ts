@@ -1,4 +1,5 @@
-import { light } from "./light.ts";
+import { wordSet } from "../characters.ts";
+import { withRanges } from "./kind.ts";
 
 /** [one, many] for each unit as written after a number. A stop that belongs to it is taken with it. */
 const unit = (one: string, many = `${one}s`): readonly [string, string] => [one, many];
@@ -199,66 +200,29 @@ export const UNITS: ReadonlyMap<string, readonly [one: string, many: string]> = 
   ["°", unit("degree")],
 ]);
 
-/** What a price or a speed may be for: "/hr" → "per hour". */
+/** What a price or a speed may be for beside units of measure: "/hr" → "per hour". */
 const PER: ReadonlyMap<string, string> = new Map([
   ["ea", "each"],
-  ["bbl", "barrel"],
   ["d", "day"],
-  ["hr", "hour"],
-  ["h", "hour"],
-  ["hour", "hour"],
-  ["min", "minute"],
-  ["sec", "second"],
-  ["s", "second"],
-  ["day", "day"],
-  ["night", "night"],
-  ["wk", "week"],
-  ["week", "week"],
-  ["mo", "month"],
-  ["month", "month"],
-  ["yr", "year"],
-  ["year", "year"],
-  ["lb", "pound"],
-  ["oz", "ounce"],
-  ["kg", "kilogram"],
-  ["g", "gram"],
-  ["gal", "gallon"],
-  ["l", "liter"],
-  ["L", "liter"],
-  ["mi", "mile"],
-  ["mile", "mile"],
-  ["km", "kilometer"],
-  ["m", "meter"],
-  ["ft", "foot"],
-  ["m²", "square meter"],
-  ["sq ft", "square foot"],
-  ["sq in", "square inch"],
-  ["sq m", "square meter"],
-  ["sq mi", "square mile"],
-  ["sq km", "square kilometer"],
   ["sq yd", "square yard"],
-  ["cu ft", "cubic foot"],
-  ["in²", "square inch"],
-  ["ft²", "square foot"],
-  ["kWh", "kilowatt hour"],
-  ["GB", "gigabyte"],
-  ["unit", "unit"],
-  ["person", "person"],
-  ["user", "user"],
-  ["seat", "seat"],
-  ["item", "item"],
-  ["page", "page"],
-  ["head", "head"],
-  ["ticket", "ticket"],
-  ["cup", "cup"],
-  ["serving", "serving"],
+  ...Array.from(
+    wordSet("hour day night week month year mile unit person user seat item page head ticket cup serving"),
+    (word) => [word, word] as const,
+  ),
 ]);
-const PER_UNIT = light(/^ ?\/ ?((?:sq|cu)\.? (?:ft|in|mi?|km|yd)|[A-Za-z]{1,8}²?)(?![\p{L}\p{N}])/u);
+/** The units that it may be for. */
+const PER_UNITS: ReadonlySet<string> = new Set(
+  "bbl,hr,h,min,sec,s,wk,mo,yr,lb,oz,kg,g,gal,l,L,mi,km,m,ft,m²,sq ft,sq in,sq m,sq mi,sq km,cu ft,in²,ft²,kWh,GB".split(
+    ",",
+  ),
+);
+const PER_UNIT = withRanges(/^ ?\/ ?((?:sq|cu)\.? (?:ft|in|mi?|km|yd)|[A-Za-z]{1,8}²?)(?![\p{L}\p{N}])/u);
 
 /** "/hr" after a sum or measure, as words with a space in front; nothing where there is none. */
 export function perUnit(text: string, end: number): { readonly words: string; readonly end: number } {
   const match = PER_UNIT.exec(text.slice(end, end + 12));
-  const name = match === null ? undefined : PER.get((match[1] ?? "").replace(".", ""));
+  const written = (match?.[1] ?? "").replace(".", "");
+  const name = PER_UNITS.has(written) ? UNITS.get(written)?.[0] : PER.get(written);
   return match === null || name === undefined
     ? { words: "", end }
     : { words: name === "each" ? " each" : ` per ${name}`, end: end + match[0].length };

@@ -1,11 +1,10 @@
-import { light } from "./light.ts";
+import { before, type Kind, matchAt, spoken, withRanges } from "./kind.ts";
 import { cardinalWords, digitWords, nameWords } from "./numerals.ts";
-import { before, type Kind, matchAt } from "./spoken.ts";
 
-const DOTTED = light(
+const DOTTED = withRanges(
   /([vV]\.? ?)?(\d{1,5}(?:\.\d{1,6}){1,4})(?:[-.]?(alpha|beta|rc|a|b)\.?(\d{1,3})?)?(?::(\d{2,5})|(?<=\d(?:\.\d{1,3}){3})\/(\d{1,2}))?(?![\p{L}\p{N}_]|\.\d)/uy,
 );
-const LONE = light(/[vV](\d{1,4})(?![\p{L}\p{N}_.])/uy);
+const LONE = withRanges(/[vV](\d{1,4})(?![\p{L}\p{N}_.])/uy);
 /** What has versions. A number with a point after one of these is one. */
 const HAS_VERSIONS =
   /\b(?:versions?|release|ver\.?|build|update|firmware|kernel|python|node(?:\.js)?|npm|java|php|ruby|perl|go|golang|rust|swift|kotlin|scala|typescript|react|angular|vue|django|flask|rails|laravel|spring|ios|ipados|macos|watchos|tvos|android|windows|linux|ubuntu|debian|fedora|chrome|chromium|firefox|safari|edge|opera|postgres(?:ql)?|mysql|mariadb|sqlite|redis|mongodb|docker|kubernetes|git|gcc|clang|cmake|bash|numpy|pandas|pytorch|tensorflow|cuda|openssl|nginx|apache|bluetooth|usb|http|tls|gpt|claude|llama|gemini) $/iu;
@@ -14,7 +13,7 @@ const NO_NUMBER: ReadonlySet<string> = new Set(["a", "b", "rc"]);
 /** "192.168.4.28" → "one ninety two dot …", "v4.20" → "V four point twenty", "Python 3.10", "128.0.3". */
 export const version: Kind = (text, at) => {
   const lone = matchAt(LONE, text, at);
-  if (lone !== null) return { words: `V ${cardinalWords(lone[1] ?? "")}`, end: at + lone[0].length };
+  if (lone !== null) return spoken(lone, `V ${cardinalWords(lone[1] ?? "")}`);
   const match = matchAt(DOTTED, text, at);
   if (match === null) return null;
   const [whole, letter, numbers = "", stage, stageNumber, port, prefix] = match;

@@ -1,7 +1,7 @@
 import { DIGIT, SPACE, WORD } from "../characters.ts";
 import { cardinal, ordinal, parseInteger } from "../number-words.ts";
 import type { NormaliserTables } from "../tables.ts";
-import { alternatives, placeOf, type Rewriting, rewriting } from "./rewriting.ts";
+import { alternatives, placeOf, type Rewriting, rewriting } from "./rewrite-rule.ts";
 
 const D = `[${DIGIT}]`;
 const S = `[${SPACE}]`;

@@ -1,6 +1,5 @@
 import { OpenAI } from "openai";
 import { WriterError } from "../../model/writer.ts";
-import { chatFetch } from "./chat-fetch.ts";
 
 /**
  * A client that sends the key to `baseUrl` alone: it follows no redirect, tries nothing twice, logs nothing and takes
@@ -48,3 +47,77 @@ const TELLING_HEADERS = [
   "X-Stainless-Runtime-Version",
   "X-Stainless-Timeout",
 ];
+
+/** The endpoint answered with something that is no chat completion. */
+export class NotAChatError extends Error {
+  override readonly name = "NotAChatError";
+}
+
+/**
+ * `fetch` as the chat client needs it. A refusal's body, whatever its shape, becomes `{"error": {"message": body}}`, as
+ * the client keeps nothing else of it. A JSON answer, where a stream was asked for, becomes a stream of one event. All
+ * bodies are bounded. Throws {@link NotAChatError} for a web page or an answer without end.
+ */
+async function chatFetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+  const response = await fetch(input, init);
+  if (!response.ok) {
+    const body = JSON.stringify({ error: { message: await textOf(response, REFUSAL_BYTES) } });
+    return new Response(body, { status: response.status, headers: kept(response.headers) });
+  }
+  const type = response.headers.get("content-type")?.toLowerCase() ?? "";
+  if (type.includes("html") || response.body === null) throw new NotAChatError("a page, or nothing");
+  if (!type.includes("json") || type.includes("event-stream"))
+    return new Response(response.body.pipeThrough(bounded()), { headers: kept(response.headers) });
+  const text = await textOf(response, REPLY_BYTES);
+  return new Response(`data: ${onOneLine(text)}\n\ndata: [DONE]\n\n`, { headers: kept(response.headers) });
+}
+
+const REFUSAL_BYTES = 65_536;
+const REPLY_BYTES = 16_777_216;
+/** The client looks at a line anew with each piece of it, so a line without end would cost the square of its length. */
+const LINE_BYTES = 1_048_576;
+const NEW_LINE = 10;
+
+function kept(headers: Headers): Headers {
+  const some = new Headers();
+  for (const name of ["content-type", "retry-after", "retry-after-ms"]) {
+    const value = headers.get(name);
+    if (value !== null) some.set(name, value);
+  }
+  return some;
+}
+
+/** A body's first bytes as text; the rest is not read. */
+async function textOf(response: Response, limit: number): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of response.body ?? []) {
+    pieces.push(piece);
+    size += piece.length;
+    if (size >= limit) break;
+  }
+  return Buffer.concat(pieces).toString("utf8", 0, limit);
+}
+
+function onOneLine(json: string): string {
+  try {
+    return JSON.stringify(JSON.parse(json));
+  } catch {
+    throw new NotAChatError("JSON that is none");
+  }
+}
+
+/** Passes bytes on until there are too many of them, in all or in one line. */
+function bounded(): TransformStream<Uint8Array, Uint8Array> {
+  let size = 0;
+  let lineSize = 0;
+  return new TransformStream({
+    transform(piece, controller) {
+      size += piece.length;
+      const lineEnd = piece.lastIndexOf(NEW_LINE);
+      lineSize = lineEnd === -1 ? lineSize + piece.length : piece.length - lineEnd;
+      if (size > REPLY_BYTES || lineSize > LINE_BYTES) throw new NotAChatError("an answer without end");
+      controller.enqueue(piece);
+    },
+  });
+}

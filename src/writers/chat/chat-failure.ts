@@ -1,12 +1,12 @@
 import { APIError } from "openai";
 import { retryAfterMs } from "../../model/retry-after.ts";
 import { WriterError } from "../../model/writer.ts";
-import { ChatEventError } from "./chat-chunk.ts";
-import { NotAChatError } from "./chat-fetch.ts";
+import { NotAChatError } from "./chat-client.ts";
+import { ChatEventError } from "./chat-reply.ts";
 import { LateError, type ReplyLimits } from "./reply-clock.ts";
 
 /** What became of one try. */
-export interface ChatFailure {
+interface ChatFailure {
   /** What to throw when there is no other try. It quotes nothing that the endpoint sent. */
   readonly error: WriterError;
   /** Whether the same request may work soon, as nothing is wrong with it. */

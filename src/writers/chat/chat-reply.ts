@@ -1,7 +1,5 @@
 import { type Passage, WriterError, type WriterTokens } from "../../model/writer.ts";
-import { SentenceCutter } from "../../text/sentence-cutter.ts";
-import type { ChatDelta } from "./chat-chunk.ts";
-import { ThoughtFilter } from "./thought-filter.ts";
+import { WrittenSentences } from "../written-sentences.ts";
 
 /** What is said when the endpoint may not say anything, or does not. */
 export const DECLINED = "Sorry, I can't say much about that. Shall we talk about something else?";
@@ -16,8 +14,7 @@ export async function* passagesOf(
   deltas: AsyncIterable<ChatDelta>,
   maxChars: number,
 ): AsyncGenerator<Passage, void, void> {
-  const cutter = new SentenceCutter();
-  const thoughts = new ThoughtFilter();
+  const sentences = new WrittenSentences();
   let tokens: WriterTokens | null = null;
   let finish: string | null = null;
   let chars = 0;
@@ -27,8 +24,8 @@ export async function* passagesOf(
     tokens = delta.tokens ?? tokens;
     finish ??= delta.finish;
     chars += delta.text.length;
-    hasThought ||= thoughts.hasThought || (delta.isToken && delta.text === "");
-    for (const text of cutter.push(thoughts.push(delta.text))) {
+    hasThought ||= delta.isToken && delta.text === "";
+    for (const text of sentences.push(delta.text)) {
       yield { text, tokens: null, gate: null };
       isEmpty = false;
     }
@@ -37,13 +34,13 @@ export async function* passagesOf(
       break;
     }
   }
-  const ready = cutter.push(thoughts.flush());
-  const written = [...ready, cutter.flush() ?? ""].join(" ").trim();
-  const rest = endOf(written, finish, isEmpty);
-  if (rest !== "") yield { text: rest, tokens, gate: null };
-  else if (!isEmpty) return;
-  else if (finish === "length" && (hasThought || thoughts.hasThought)) throw new WriterError(ONLY_THOUGHTS);
-  else yield { text: DECLINED, tokens, gate: null };
+  const rest = sentences.flush((written) => endOf(written, finish, isEmpty));
+  if (rest.length === 0 && isEmpty) {
+    if (finish === "length" && (hasThought || sentences.hasThought)) throw new WriterError(ONLY_THOUGHTS);
+    rest.push(DECLINED);
+  }
+  for (const [n, text] of rest.entries())
+    yield { text, tokens: n === rest.length - 1 ? tokens : null, gate: null };
 }
 
 const ONLY_THOUGHTS =
@@ -57,4 +54,57 @@ function endOf(rest: string, finish: string | null, isFirst: boolean): string {
   if (!isFirst) return "";
   const words = rest.replace(/\s*\S*$/, "").replace(/[\s,;:(—–-]+$/, "");
   return `${words === "" ? rest : words}.`;
+}
+
+/** What one event of a chat completion brings, of the first choice. */
+export interface ChatDelta {
+  /** Words of the reply; often empty. */
+  readonly text: string;
+  /** Whether the model wrote at all: words, or thoughts that are not said. */
+  readonly isToken: boolean;
+  /** Why the reply is over: `stop`, `length`, `content_filter`, …; `null` while it goes on. */
+  readonly finish: string | null;
+  readonly tokens: WriterTokens | null;
+}
+
+/** An event that says that the endpoint failed, in one of the ways in which servers do, or that it refused. */
+export class ChatEventError extends Error {
+  override readonly name = "ChatEventError";
+}
+
+/**
+ * Reads an event of which nothing is known but that it was JSON. `null` where it is none of a chat completion, as a sign
+ * of life is. Throws {@link ChatEventError} where it tells of a failure.
+ */
+export function readChunk(event: unknown): ChatDelta | null {
+  if (!isRecord(event)) return null;
+  if (!Array.isArray(event.choices)) {
+    if (event.object === "error" || "message" in event || "detail" in event) throw new ChatEventError();
+    if (event.usage === undefined) return null;
+  }
+  const choice: unknown = Array.isArray(event.choices) ? event.choices[0] : undefined;
+  const { finish_reason: finish } = isRecord(choice) ? choice : {};
+  const delta = isRecord(choice) ? (choice.delta ?? choice.message) : undefined;
+  const { content, reasoning_content: thought, reasoning } = isRecord(delta) ? delta : {};
+  const text = typeof content === "string" ? content : "";
+  return {
+    text,
+    isToken: [text, thought, reasoning].some((part) => typeof part === "string" && part !== ""),
+    finish: typeof finish === "string" && finish !== "" ? finish : null,
+    tokens: readTokens(event.usage),
+  };
+}
+
+function readTokens(usage: unknown): WriterTokens | null {
+  if (!isRecord(usage)) return null;
+  const { prompt_tokens: prompt, completion_tokens: written } = usage;
+  return isCount(prompt) && isCount(written) ? { prompt, written } : null;
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -3,8 +3,7 @@ import type { OpenAI } from "openai";
 import { type Stop, stopWith } from "../../model/stop-with.ts";
 import { type Dialogue, type Passage, type Writer, WriterError } from "../../model/writer.ts";
 import { SPOKEN_PROMPT } from "../dialogue-messages.ts";
-import { type ChatDelta, readChunk } from "./chat-chunk.ts";
-import { makeChatClient } from "./chat-client.ts";
+import { makeChatClient, NotAChatError } from "./chat-client.ts";
 import {
   type ChatDialect,
   type ChatRequestOptions,
@@ -13,8 +12,7 @@ import {
   otherDialect,
 } from "./chat-dialect.ts";
 import { chatFailure } from "./chat-failure.ts";
-import { NotAChatError } from "./chat-fetch.ts";
-import { passagesOf } from "./chat-reply.ts";
+import { type ChatDelta, passagesOf, readChunk } from "./chat-reply.ts";
 import { ReplyClock, type ReplyLimits } from "./reply-clock.ts";
 
 export interface ChatWriterOptions {

@@ -1,12 +1,15 @@
 import { createHmac, randomBytes } from "node:crypto";
+import { LruCache } from "../../collections/lru-cache.ts";
 import { abortable } from "../../model/abortable.ts";
 import { stopWith } from "../../model/stop-with.ts";
 import { WriterError } from "../../model/writer.ts";
 import { openLlama } from "../llama/llama-runtime.ts";
-import { TextEncoder } from "../llama/text-encoder.ts";
-import { GATE_CATEGORIES, type GateCategory, type GateClass } from "./gate-category.ts";
+import { SentenceEncoder } from "../llama/sentence-encoder.ts";
 import {
+  GATE_CATEGORIES,
   GATE_DIR,
+  type GateCategory,
+  type GateClass,
   type GateHead,
   type GateScores,
   type GateThresholds,
@@ -49,7 +52,7 @@ export async function openGateClassifier(dir: string = GATE_DIR): Promise<GateCl
     );
   });
   try {
-    return new EncoderGate(head, await TextEncoder.open(runtime, head.encoderPath));
+    return new EncoderGate(head, await SentenceEncoder.open(runtime, head.encoderPath));
   } catch (cause) {
     throw gateError(head.encoderPath, "cannot be loaded", cause);
   }
@@ -57,13 +60,13 @@ export async function openGateClassifier(dir: string = GATE_DIR): Promise<GateCl
 
 class EncoderGate implements GateClassifier {
   readonly #head: GateHead;
-  readonly #encoder: TextEncoder;
-  /** What lines were found to be, by {@link EncoderGate.#keyOf}, the least recently asked for first: turns come again. */
-  readonly #known = new Map<string, readonly GateScores[]>();
+  readonly #encoder: SentenceEncoder;
+  /** What lines were found to be, by {@link EncoderGate.#keyOf}: turns come again. */
+  readonly #known = new LruCache<readonly GateScores[]>(KNOWN_LINES);
   readonly #closed = new AbortController();
   readonly #secret = randomBytes(32);
 
-  constructor(head: GateHead, encoder: TextEncoder) {
+  constructor(head: GateHead, encoder: SentenceEncoder) {
     this.#head = head;
     this.#encoder = encoder;
   }
@@ -113,7 +116,7 @@ class EncoderGate implements GateClassifier {
       }
     }
     const earlier = worst([...(await this.#scoresOf(third ?? "", OLDER_TOKENS, stop)), ...before], older);
-    return earlier ?? { category: null, scores: mostSevere(own) ?? BENIGN };
+    return earlier ?? { category: null, scores: maxSeverity(own) ?? BENIGN };
   }
 
   /** The gravest of a line's sentences, each by itself, that is no injection. */
@@ -128,14 +131,8 @@ class EncoderGate implements GateClassifier {
   async #scoresOf(line: string, max: number, stop: AbortSignal): Promise<readonly GateScores[]> {
     stop.throwIfAborted();
     const key = this.#keyOf(line, max);
-    const known = this.#known.get(key);
-    this.#known.delete(key);
-    const scores = known ?? (await this.#encode(line, max, stop));
+    const scores = this.#known.get(key) ?? (await this.#encode(line, max, stop));
     this.#known.set(key, scores);
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= KNOWN_LINES) break;
-      this.#known.delete(oldest);
-    }
     return scores;
   }
 
@@ -185,7 +182,7 @@ function categoryOf(scores: GateScores): GateCategory {
   return GATE_CATEGORIES.reduce((best, name) => (scores[name] > scores[best] ? name : best));
 }
 
-function mostSevere(scores: readonly GateScores[]): GateScores | undefined {
+function maxSeverity(scores: readonly GateScores[]): GateScores | undefined {
   return scores.toSorted((a, b) => a.benign - b.benign)[0];
 }
 

@@ -1,8 +1,24 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { WriterError } from "../../model/writer.ts";
-import { packagedSha256, readPackaged } from "../packaged-file.ts";
-import { GATE_CATEGORIES, type GateCategory, type GateClass } from "./gate-category.ts";
+import { checkPackaged, type FileFailure, readPackagedJson } from "../packaged-file.ts";
+
+/** The kinds of danger or distress that a fixed reply answers. */
+export const GATE_CATEGORIES = [
+  "self-harm",
+  "medical",
+  "harm-others",
+  "abuse",
+  "victim",
+  "dosing",
+  "minors",
+  "injection",
+] as const;
+
+export type GateCategory = (typeof GATE_CATEGORIES)[number];
+
+/** Everything that a line can be: `benign` needs no gate. */
+export type GateClass = GateCategory | "benign";
 
 /** The gate that is shipped. */
 export const GATE_DIR = fileURLToPath(new URL("../../../../gate", import.meta.url));
@@ -37,11 +53,9 @@ export interface GateHead {
  */
 export async function readGateHead(dir: string): Promise<GateHead> {
   const path = join(dir, "gate.json");
-  const text = new TextDecoder().decode(await read(path));
-  const file = parse(path, text);
+  const file = await readPackagedJson(path, failureOf(path), isWhole);
   const encoderPath = join(dir, "gate.gguf");
-  const sha256 = await packagedSha256(encoderPath, (what, cause) => gateError(encoderPath, what, cause));
-  if (sha256 !== file.encoder.sha256) throw damaged(encoderPath);
+  await checkPackaged(encoderPath, file.encoder.sha256, failureOf(encoderPath));
   return {
     encoderPath,
     width: file.encoder.width,
@@ -67,33 +81,22 @@ interface HeadFile {
   readonly thresholds: GateHead["thresholds"];
 }
 
-function read(path: string): Promise<Uint8Array> {
-  return readPackaged(path, (what, cause) => gateError(path, what, cause));
+function failureOf(path: string): FileFailure {
+  return (what, cause) => gateError(path, what, cause);
 }
 
-function parse(path: string, text: string): HeadFile {
-  try {
-    const file = JSON.parse(text) as HeadFile;
-    const { width, sha256 } = file.encoder;
-    const isWhole =
-      typeof sha256 === "string" &&
-      [...GATE_CATEGORIES, "benign" as const].every((name) => file.classes.includes(name)) &&
-      file.weights.length === file.classes.length &&
-      file.biases.length === file.classes.length &&
-      file.weights.every((row) => row.length === width && row.every(Number.isFinite)) &&
-      file.biases.every(Number.isFinite) &&
-      [file.thresholds.newest, file.thresholds.joined, file.thresholds.older].every((thresholds) =>
-        GATE_CATEGORIES.every((name) => thresholds[name] > 0),
-      );
-    if (isWhole) return file;
-  } catch (cause) {
-    throw damaged(path, cause);
-  }
-  throw damaged(path);
-}
-
-function damaged(path: string, cause?: unknown): WriterError {
-  return gateError(path, "is damaged", cause);
+function isWhole({ encoder, classes, weights, biases, thresholds }: HeadFile): boolean {
+  return (
+    typeof encoder.sha256 === "string" &&
+    [...GATE_CATEGORIES, "benign" as const].every((name) => classes.includes(name)) &&
+    weights.length === classes.length &&
+    biases.length === classes.length &&
+    weights.every((row) => row.length === encoder.width && row.every(Number.isFinite)) &&
+    biases.every(Number.isFinite) &&
+    [thresholds.newest, thresholds.joined, thresholds.older].every((each) =>
+      GATE_CATEGORIES.every((name) => each[name] > 0),
+    )
+  );
 }
 
 function softmax({ classes, weights, biases }: HeadFile, vector: readonly number[]): GateScores {
@@ -102,8 +105,8 @@ function softmax({ classes, weights, biases }: HeadFile, vector: readonly number
     (row, i) =>
       (biases[i] ?? 0) + row.reduce((sum, weight, j) => sum + (weight * (vector[j] ?? 0)) / length, 0),
   );
-  const highest = Math.max(...logits);
-  const odds = logits.map((logit) => Math.exp(logit - highest));
+  const max = Math.max(...logits);
+  const odds = logits.map((logit) => Math.exp(logit - max));
   const total = odds.reduce((sum, value) => sum + value, 0);
   return Object.fromEntries(classes.map((name, i) => [name, (odds[i] ?? 0) / total])) as GateScores;
 }

@@ -1,5 +1,33 @@
 import { createHash } from "node:crypto";
-import type { GateCategory } from "./gate-category.ts";
+import type { Dialogue, Passage } from "../../model/writer.ts";
+import type { GateClassifier } from "./gate-classifier.ts";
+import type { GateCategory } from "./gate-head.ts";
+
+/**
+ * The fixed reply to a turn, where what the others said last is dangerous or somebody is in distress; else `null`.
+ *
+ * @throws what the gate throws
+ */
+export async function fixedReply(
+  gate: GateClassifier,
+  dialogue: Dialogue,
+  signal: AbortSignal,
+): Promise<Passage[] | null> {
+  const lines = linesFor(dialogue);
+  const { category } = await gate.classify(lines, signal);
+  if (category === null) return null;
+  return gateReply(category, lines).map((text) => ({ text, tokens: null, gate: category }));
+}
+
+/** What the others said, oldest first; what the open speaker said where nobody else did. Unheard turns say nothing. */
+function linesFor({ history, speaker }: Dialogue): string[] {
+  const said = history.filter((turn) => turn.text !== null && turn.text.trim() !== "");
+  const others = said.filter((turn) => turn.speaker !== speaker);
+  return (others.length > 0 ? others : said).slice(-KEPT).map((turn) => turn.text ?? "");
+}
+
+/** A disclosure two turns back still matters. */
+const KEPT = 3;
 
 /**
  * The fixed reply to a category, as whole sentences to be spoken. Which wording is chosen depends on the lines alone, so

@@ -1,7 +1,7 @@
-import { foldLookAlikes } from "./look-alikes.ts";
+import { foldHomoglyphs } from "./homoglyphs.ts";
 
 /** How a turn is cut for an encoder that reads a few sentences at once. */
-export interface WindowLimits {
+interface WindowLimits {
   /** Tokens of one window. */
   readonly size: number;
   /** From the beginning of one window to that of the next; what is between is read twice. */
@@ -35,7 +35,7 @@ export function plainText(text: string): string {
     .normalize("NFKC")
     .replaceAll(INVISIBLE, "")
     .replaceAll(STRAY_MARKS, "$1");
-  return foldLookAlikes(composed)
+  return foldHomoglyphs(composed)
     .replaceAll(/[\s\p{Cc}]+/gu, " ")
     .trim();
 }

@@ -1,4 +1,41 @@
-import { fromHalf, toHalf } from "./half.ts";
+/** What the bits of a 16-bit float (IEEE 754 binary16) stand for. */
+export function fromHalf(bits: number): number {
+  const exponent = (bits >> 10) & 31;
+  const fraction = bits & 1023;
+  let size = (1 + fraction / 1024) * POWERS[exponent]!;
+  if (exponent === 0) size = fraction * MIN_HALF;
+  else if (exponent === 31) size = fraction === 0 ? Number.POSITIVE_INFINITY : Number.NaN;
+  return bits & 0x8000 ? -size : size;
+}
+
+/** The bits of the 16-bit float that is nearest to a 32-bit one; of two that are as near, the even one. */
+export function toHalf(value: number): number {
+  FLOAT[0] = value;
+  const sign = (BITS[0]! >>> 16) & 0x8000;
+  const size = BITS[0]! & 0x7fffffff;
+  if (size > INFINITE) return sign | 0x7e00;
+  if (size >= TOO_LARGE) return sign | 0x7c00;
+  if (size < MIN_NORMAL) return sign | evenly(Math.abs(FLOAT[0]!) / MIN_HALF);
+  const moved = size - BIAS;
+  return sign | ((moved + 0xfff + ((moved >>> 13) & 1)) >>> 13);
+}
+
+function evenly(value: number): number {
+  const below = Math.floor(value);
+  const rest = value - below;
+  return rest > 0.5 || (rest === 0.5 && below % 2 === 1) ? below + 1 : below;
+}
+
+/** The smallest number that is not 0. */
+const MIN_HALF = 2 ** -24;
+const POWERS = Float64Array.from({ length: 32 }, (_, exponent) => 2 ** (exponent - 15));
+const FLOAT = new Float32Array(1);
+const BITS = new Uint32Array(FLOAT.buffer);
+/** As the bits of 32-bit floats: infinity, 2^16, 2^-14, and how far the exponents are apart. */
+const INFINITE = 0x7f800000;
+const TOO_LARGE = 0x47800000;
+const MIN_NORMAL = 0x38800000;
+const BIAS = 0x38000000;
 
 /** How many numbers share a scale. */
 export const BLOCK = 32;
@@ -31,7 +68,7 @@ export function encodeQ80(values: Float32Array, bytes: Uint8Array): void {
     let max = 0;
     for (let i = 0; i < BLOCK; i++) max = Math.max(max, Math.abs(values[first + i]!));
     const scale = Math.fround(max / 127);
-    if (!(scale < TOO_LARGE)) throw new RangeError("a number is not finite");
+    if (!(scale < INFINITE_SCALE)) throw new RangeError("a number is not finite");
     const half = toHalf(scale);
     bytes[at] = half & 255;
     bytes[at + 1] = half >> 8;
@@ -58,4 +95,4 @@ export function decodeF32(bytes: Uint8Array, values: Float64Array): void {
 }
 
 /** From here on halves are infinite. */
-const TOO_LARGE = 65_520;
+const INFINITE_SCALE = 65_520;

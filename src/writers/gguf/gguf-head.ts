@@ -28,7 +28,7 @@ export interface GgufHead {
   readonly dataStart: number;
 }
 
-export interface MetadataValue {
+interface MetadataValue {
   readonly value: number | string;
   /** Of its first byte within the metadata's. */
   readonly at: number;

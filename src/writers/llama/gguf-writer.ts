@@ -1,29 +1,28 @@
 import { stopWith } from "../../model/stop-with.ts";
 import { type Dialogue, type Passage, type Writer, WriterError } from "../../model/writer.ts";
-import { SentenceCutter } from "../../text/sentence-cutter.ts";
-import { ThoughtFilter } from "../chat/thought-filter.ts";
-import { dialogueMessages, instructed } from "../dialogue-messages.ts";
-import { historyWindow, type WindowOptions } from "./history-window.ts";
-import type { LlamaContextSequence, LlamaModel, LlamaRuntime, Token, TokenBias } from "./llama-runtime.ts";
-import { type ModelOptions, maxThreads } from "./load-model.ts";
-import { openModel } from "./open-model.ts";
-import { type Prompt, promptOf, type Template } from "./prompt.ts";
-import { Reading, type Sampling } from "./reading.ts";
+import { WrittenSentences } from "../written-sentences.ts";
+import { Generation, type Sampling } from "./generation.ts";
+import {
+  forgetVocabulary,
+  type LlamaContextSequence,
+  type LlamaModel,
+  type LlamaRuntime,
+  ParallelQueue,
+  SerialQueue,
+  type Token,
+  type TokenBias,
+  type WorkQueue,
+} from "./llama-runtime.ts";
+import { type ModelOptions, maxThreads, openModel } from "./open-model.ts";
+import { type Prompt, type PromptOptions, promptOf, promptTokens, type Template } from "./prompt.ts";
 import { SequencePool } from "./sequence-pool.ts";
-import { forgetVocabulary } from "./spare-memory.ts";
 import { ThreadChoice } from "./thread-choice.ts";
-import { AllAtOnce, Turns } from "./turns.ts";
 import { unspeakableTokens } from "./unspeakable-tokens.ts";
 
-export interface GgufWriterOptions extends ModelOptions {
+export interface GgufWriterOptions extends ModelOptions, PromptOptions {
   /** For `meta`: who writes. */
   readonly name: string;
   readonly template: Template;
-  /** With one, a request's instructions are read after it; without one, none are. */
-  readonly systemPrompt: string | null;
-  /** How much of the conversation is read. */
-  readonly window: WindowOptions;
-  readonly maxTokens: number;
   readonly maxSentences: number;
   /**
    * How sure the model must be of a sentence after the first for it to be said: the mean natural logarithm of its
@@ -62,7 +61,7 @@ class GgufWriter implements Writer {
   readonly #bias: TokenBias;
   readonly #closed = new AbortController();
   /** Mostly one token of one reply at a time: in a batch with others' the last bits of its logits depend on them. */
-  readonly #turns: Pick<Turns, "take">;
+  readonly #queue: WorkQueue;
   readonly #threads: ThreadChoice;
   readonly #ending = new Set<Promise<unknown>>();
 
@@ -78,7 +77,7 @@ class GgufWriter implements Writer {
     this.#model = model;
     this.#prompt = promptOf(options.template, model, runtime);
     this.#pool = new SequencePool(sequences);
-    this.#turns = options.isBatched ? new AllAtOnce() : new Turns();
+    this.#queue = options.isBatched ? new ParallelQueue() : new SerialQueue();
     this.#threads = new ThreadChoice(runtime.llama, maxThreads(runtime, options), options.isQuiet);
     this.#bias = unspeakableTokens(model, runtime, options);
     forgetVocabulary(model);
@@ -89,14 +88,14 @@ class GgufWriter implements Writer {
     const stop = work.signal;
     try {
       stop.throwIfAborted();
-      const prompt = this.#tokensOf(dialogue);
+      const prompt = promptTokens(this.#prompt, dialogue, this.#options);
       const sequence = await this.#pool.take(prompt, stop);
-      const reading = new Reading(sequence, this.#turns, this.#threads, stop);
+      const generation = new Generation(sequence, this.#queue, this.#threads, stop);
       try {
-        yield* this.#passages(prompt, reading, dialogue);
+        yield* this.#passages(prompt, generation, dialogue);
       } finally {
         // Not awaited: llama.cpp ends what it is at, and only then can the sequence be lent again.
-        const ended = reading.end().then(() => {
+        const ended = generation.end().then(() => {
           this.#ending.delete(ended);
           this.#pool.giveBack(sequence);
         });
@@ -114,59 +113,63 @@ class GgufWriter implements Writer {
     }
   }
 
-  async *#passages(prompt: readonly Token[], reading: Reading, dialogue: Dialogue): AsyncGenerator<Passage> {
+  async *#passages(
+    prompt: readonly Token[],
+    generation: Generation,
+    dialogue: Dialogue,
+  ): AsyncGenerator<Passage> {
     const { maxTokens, maxSentences } = this.#options;
     const written: Token[] = [];
     const sampling = this.#sampling(dialogue, written);
-    const cutter = new SentenceCutter();
-    const thoughts = this.#thoughtsAfter(prompt);
+    const sentences = this.#sentencesAfter(prompt);
     let thoughtTokens = 0;
     let text = "";
-    let sentences = 0;
-    let sureness: number[] = [];
+    let count = 0;
+    let logProbabilities: number[] = [];
     let said = 0;
     // A greeting alone is no reply yet.
-    const isSure = () => said < FEWEST_WORDS || mean(sureness) >= this.#minConfidence(sampling);
+    const isSure = () => said < MIN_WORDS || mean(logProbabilities) >= this.#minLogProbability(sampling);
     const readsInstructions = this.#options.systemPrompt !== null && dialogue.instructions !== undefined;
-    const passage = (sentence: string): Passage => {
-      sentences++;
+    const passage = (sentence: string, isCounted = true): Passage => {
+      count++;
       said += sentence.split(" ").length;
-      const tokens = { prompt: prompt.length, written: written.length };
+      const tokens = isCounted ? { prompt: prompt.length, written: written.length } : null;
       return { text: sentence, tokens, gate: null, ...(readsInstructions && { hasReadInstructions: true }) };
     };
-    for await (const { token, confidence } of reading.goOn(prompt, sampling)) {
+    for await (const { token, confidence } of generation.tokensAfter(prompt, sampling)) {
       if (written.length === 0) dialogue.onFirstToken?.();
       written.push(token);
       const longer = this.#model.detokenize(written);
       // Half a character shows as a replacement until its other bytes are there.
       if (!longer.endsWith("\ufffd")) {
-        for (const sentence of cutter.push(thoughts.push(longer.slice(text.length)))) {
+        for (const sentence of sentences.push(longer.slice(text.length))) {
           if (!isSure()) return;
           yield passage(sentence);
-          sureness = [];
-          if (sentences >= maxSentences) return;
+          logProbabilities = [];
+          if (count >= maxSentences) return;
         }
         text = longer;
       }
-      if (thoughts.isThinking) {
+      if (sentences.isThinking) {
         if (++thoughtTokens > MAX_THOUGHT_TOKENS) return;
         continue;
       }
       // A sentence has ended when the next one's first token is there.
-      sureness.push(Math.log(confidence));
+      logProbabilities.push(Math.log(confidence));
       if (written.length - thoughtTokens >= maxTokens) break;
     }
-    const rest = [...cutter.push(thoughts.flush()), cutter.flush() ?? ""].join(" ").trim() || null;
-    const isWhole = written.length - thoughtTokens < maxTokens || (rest !== null && ENDED.test(rest));
-    if (rest !== null && ((isWhole && isSure()) || sentences === 0)) yield passage(rest);
+    const rest = sentences.flush();
+    const isWhole = written.length - thoughtTokens < maxTokens || ENDED.test(rest.at(-1) ?? "");
+    if (!(isWhole && isSure()) && count > 0) return;
+    for (const [n, sentence] of rest.entries()) yield passage(sentence, n === rest.length - 1);
   }
 
   /** Some templates begin a reply with a thought that is open. */
-  #thoughtsAfter(prompt: readonly Token[]): ThoughtFilter {
-    const thoughts = new ThoughtFilter();
+  #sentencesAfter(prompt: readonly Token[]): WrittenSentences {
+    const sentences = new WrittenSentences();
     const [tag] = OPEN_THOUGHT.exec(this.#model.detokenize(prompt.slice(-8), true)) ?? [];
-    if (tag !== undefined) thoughts.push(tag);
-    return thoughts;
+    if (tag !== undefined) sentences.push(tag);
+    return sentences;
   }
 
   async close(): Promise<void> {
@@ -176,26 +179,8 @@ class GgufWriter implements Writer {
     await this.#runtime.release();
   }
 
-  #tokensOf(dialogue: Dialogue): Token[] {
-    const { window, systemPrompt, contextTokens, maxTokens } = this.#options;
-    const history = historyWindow(dialogue.history, window);
-    const room = contextTokens - maxTokens - 8;
-    // A token is a character at least; what is odder than words is tried again, shorter.
-    for (let share = 1; ; share /= 2) {
-      const historyChars = Math.max(FEWEST_CHARS, Math.floor(window.maxChars * share));
-      // Instructions are short, and cut only where hardly any history is left.
-      const instructions = dialogue.instructions?.slice(0, MAX_INSTRUCTIONS_CHARS * share);
-      const messages = dialogueMessages(
-        { history, speaker: dialogue.speaker },
-        { systemPrompt: systemPrompt && instructed(systemPrompt, instructions), historyChars },
-      );
-      const tokens = this.#prompt(messages);
-      if (tokens.length <= room || share < MIN_SHARE) return tokens.slice(-room);
-    }
-  }
-
   /** Below 1, a temperature makes every choice look surer than it is, about in proportion; 0 leaves it alone. */
-  #minConfidence({ temperature = 0 }: Sampling): number {
+  #minLogProbability({ temperature = 0 }: Sampling): number {
     const min = this.#options.minConfidence ?? Number.NEGATIVE_INFINITY;
     return temperature === 0 ? min : min * temperature;
   }
@@ -216,12 +201,8 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-const FEWEST_WORDS = 3;
+const MIN_WORDS = 3;
 /** A model that has not thought enough by then says nothing: who waits for speech waits no longer. */
 const MAX_THOUGHT_TOKENS = 256;
 const OPEN_THOUGHT = /<(think|thinking|reasoning)>\s*$/i;
-const FEWEST_CHARS = 16;
-const MIN_SHARE = 2 ** -10;
-/** Eight times as many code units as any have. */
-const MAX_INSTRUCTIONS_CHARS = 32_000;
 const ENDED = /[.!?…]["'”’)]*$/;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Llama } from "node-llama-cpp";
+import type { Llama, LlamaModel } from "node-llama-cpp";
 
 export type {
   LlamaContext,
@@ -90,3 +90,56 @@ const MAX_DISPOSAL_MS = 3_000;
  * some formats on any), a mapped file would stay in memory beside them.
  */
 export const LOADING = { gpuLayers: 0, useMmap: false } as const;
+
+/** In which order the pieces of work of several replies run. */
+export interface WorkQueue {
+  /** Runs `work` when it is its turn; what the work before it came to does not matter. */
+  run<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** Lets one piece of work run at a time, in the order in which they came. */
+export class SerialQueue implements WorkQueue {
+  #last: Promise<unknown> = Promise.resolve();
+
+  run<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#last.then(work);
+    this.#last = mine.catch(() => {});
+    return mine;
+  }
+}
+
+/** Lets everything run as it comes: llama.cpp puts into one batch what comes at one time. */
+export class ParallelQueue implements WorkQueue {
+  run<T>(work: () => Promise<T>): Promise<T> {
+    return Promise.resolve().then(work);
+  }
+}
+
+/** What node-llama-cpp 3.21 keeps for its estimates. None of it is promised: what is not there is not let go of. */
+interface Estimates {
+  readonly _simulationSession?: { dispose?(): Promise<void> };
+  readonly _addonMetadata?: { dispose?(): void };
+}
+
+/**
+ * Lets go of what node-llama-cpp would keep beside a model for as long as the model is there. To estimate what a context
+ * will take it loads the model once more, without its weights and with its vocabulary, which of a small model is the
+ * larger part. Once this was called, its plain formula is used for that. To be called before a context is made.
+ */
+export async function forgetEstimates({ fileInsights }: LlamaModel): Promise<void> {
+  const { _simulationSession, _addonMetadata } = fileInsights as unknown as Estimates;
+  await _simulationSession?.dispose?.();
+  _addonMetadata?.dispose?.();
+}
+
+/**
+ * Empties the lists of tokens that node-llama-cpp read out of the file beside llama.cpp's own. To be called once there is
+ * a context, and what needs `iterateAllTokens` has been made.
+ */
+export function forgetVocabulary({ fileInfo }: LlamaModel): void {
+  const lists: Partial<Record<string, unknown>> = fileInfo.metadata.tokenizer?.ggml ?? {};
+  for (const name of ["tokens", "merges", "token_type", "scores"]) {
+    const list = lists[name];
+    if (Array.isArray(list)) list.length = 0;
+  }
+}

@@ -1,13 +1,12 @@
+import { PIECE_TOKENS } from "./generation.ts";
 import type { GgufWriterOptions } from "./gguf-writer.ts";
 import type { LlamaContextSequence, Token } from "./llama-runtime.ts";
-import { maxThreads } from "./load-model.ts";
-import { openModel } from "./open-model.ts";
+import { maxThreads, openModel } from "./open-model.ts";
 import { promptOf } from "./prompt.ts";
-import { PIECE_TOKENS } from "./reading.ts";
 import { ThreadChoice } from "./thread-choice.ts";
 
 /** How fast a model is on this machine while nobody is spoken to. */
-export interface ModelSpeed {
+interface ModelSpeed {
   readonly readTokensPerS: number;
   readonly writeTokensPerS: number;
 }

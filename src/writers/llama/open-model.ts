@@ -1,11 +1,18 @@
+import { availableParallelism, freemem } from "node:os";
 import { WriterError } from "../../model/writer.ts";
-import { type LlamaContext, type LlamaModel, type LlamaRuntime, openLlama } from "./llama-runtime.ts";
-import { contextOf, loadedModel, type ModelOptions } from "./load-model.ts";
-import { requireMemory } from "./memory-needs.ts";
-import { forgetEstimates } from "./spare-memory.ts";
+import { PIECE_TOKENS } from "./generation.ts";
+import {
+  forgetEstimates,
+  type LlamaContext,
+  type LlamaModel,
+  type LlamaRuntime,
+  LOADING,
+  openLlama,
+} from "./llama-runtime.ts";
+import type { ThreadOptions } from "./thread-choice.ts";
 
 /** A model that is loaded, and the memory for what it reads and writes. */
-export interface OpenModel {
+interface OpenModel {
   readonly runtime: LlamaRuntime;
   readonly model: LlamaModel;
   readonly context: LlamaContext;
@@ -31,4 +38,121 @@ export async function openModel(options: ModelOptions): Promise<OpenModel> {
     await close();
     throw error;
   }
+}
+
+export interface ModelOptions extends ThreadOptions {
+  readonly modelPath: string;
+  /** A low-rank adapter (GGUF) to load beside the model; `null` is none. */
+  readonly adapterPath: string | null;
+  /** Tokens that the model can hold of one conversation, its own reply included. */
+  readonly contextTokens: number;
+  /** Replies that may be written at once; more wait. */
+  readonly sequences: number;
+  /** Whether replies that are written at once are computed together: faster, but the last bits of each depend on all. */
+  readonly isBatched: boolean;
+  /** Bytes of memory that are free, where what will not fit is to be refused; `null` lets everything be tried. */
+  readonly freeBytes: (() => number) | null;
+}
+
+/** @throws WriterError; its cause names the file, and the model's architecture where that can be read. */
+async function loadedModel({ llama, module }: LlamaRuntime, modelPath: string): Promise<LlamaModel> {
+  try {
+    return await llama.loadModel({ modelPath, ...LOADING });
+  } catch (cause) {
+    const architecture = await architectureOf(module, modelPath);
+    const kind = architecture === null ? "" : `, its architecture “${architecture}”`;
+    throw new WriterError(
+      "the writer's file cannot be loaded: it is missing, damaged, or no language model that llama.cpp knows",
+      { cause: new Error(`the file is ${modelPath}${kind}`, { cause }) },
+    );
+  }
+}
+
+async function architectureOf(module: LlamaRuntime["module"], modelPath: string): Promise<string | null> {
+  const options = { readTensorInfo: false, sourceType: "filesystem", logWarnings: false } as const;
+  const info = await module.readGgufFileInfo(modelPath, options).catch(() => null);
+  return info?.metadata.general.architecture ?? null;
+}
+
+/** The most threads that a model may take. Cores that share what computes count once. */
+export function maxThreads({ llama }: LlamaRuntime, { threads }: ThreadOptions): number {
+  return threads > 0 ? threads : Math.max(1, Math.min(availableParallelism(), llama.cpuMathCores));
+}
+
+/** A model's context, with the adapter where there is one. @throws WriterError; its cause names the files. */
+async function contextOf(
+  runtime: LlamaRuntime,
+  model: LlamaModel,
+  options: ModelOptions,
+): Promise<LlamaContext> {
+  const { adapterPath, sequences, contextTokens, isBatched } = options;
+  const threads = maxThreads(runtime, options);
+  // A context never takes more than there might be when it is made.
+  runtime.llama.maxThreads = Math.max(runtime.llama.maxThreads, threads);
+  try {
+    return await model.createContext({
+      sequences,
+      contextSize: contextTokens,
+      batchSize: PIECE_TOKENS * (isBatched ? sequences : 1),
+      threads,
+      flashAttention: false,
+      ...(adapterPath === null ? {} : { lora: adapterPath }),
+    });
+  } catch (cause) {
+    const what =
+      adapterPath === null
+        ? "there may be too little memory for it"
+        : "its adapter is missing, damaged or another model's: install antiphon again";
+    throw new WriterError(`the writer's file cannot be used: ${what}`, {
+      cause: new Error(`the file is ${options.modelPath}, the adapter ${adapterPath ?? "none"}`, { cause }),
+    });
+  }
+}
+
+/** Bytes of memory that this process may still take, of what the machine has and of what it was given. */
+export function freeMemoryBytes(): number {
+  return Math.min(freemem(), process.availableMemory?.() ?? Number.POSITIVE_INFINITY);
+}
+
+/**
+ * Refuses what will not fit: a file and the context beside it, as llama.cpp lays them out. The file is only begun to be
+ * read. What cannot be estimated is let through, for loading it to say what is wrong.
+ *
+ * @throws WriterError; its cause has both figures.
+ */
+async function requireMemory(
+  { llama, module }: LlamaRuntime,
+  { modelPath, contextTokens, sequences }: ModelOptions,
+  freeBytes: number,
+): Promise<void> {
+  const needed = await neededBytes().catch(() => 0);
+  if (needed <= freeBytes) return;
+  throw new WriterError("there is too little memory for the writer's language model", {
+    cause: new Error(
+      `${modelPath} and its context of ${sequences} × ${contextTokens} tokens take ${megabytes(needed)} of memory, and ` +
+        `${megabytes(freeBytes)} are free: choose a smaller model, set writer.contextTokens or writer.replies lower, or free memory`,
+    ),
+  });
+
+  async function neededBytes(): Promise<number> {
+    const info = await module.readGgufFileInfo(modelPath, {
+      sourceType: "filesystem",
+      logWarnings: false,
+      spliceSplitFiles: false,
+    });
+    const insights = await module.GgufInsights.from(info, llama);
+    const model = await insights.estimateModelResourceRequirementsV2({ gpuLayers: 0 });
+    const context = await insights.estimateContextResourceRequirementsV2({
+      contextSize: contextTokens,
+      sequences,
+      batchSize: PIECE_TOKENS,
+      modelGpuLayers: 0,
+      flashAttention: false,
+    });
+    return model.cpuRam + context.cpuRam;
+  }
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.round(bytes / 1e6)} MB`;
 }

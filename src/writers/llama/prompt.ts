@@ -1,5 +1,6 @@
-import { WriterError } from "../../model/writer.ts";
-import type { ChatMessage } from "../dialogue-messages.ts";
+import type { Turn } from "../../model/conversation.ts";
+import { type Dialogue, WriterError } from "../../model/writer.ts";
+import { type ChatMessage, dialogueMessages, instructed } from "../dialogue-messages.ts";
 import type { LlamaModel, LlamaRuntime, Token } from "./llama-runtime.ts";
 
 /** Messages as the tokens that a model reads before it writes the assistant's next one. What people said forges no role. */
@@ -25,6 +26,45 @@ export function promptOf(template: Template, model: LlamaModel, runtime: LlamaRu
     });
   }
 }
+
+/** What of a dialogue is read. */
+export interface PromptOptions {
+  /** With one, a request's instructions are read after it; without one, none are. */
+  readonly systemPrompt: string | null;
+  /** How much of the conversation is read. */
+  readonly window: WindowOptions;
+  /** Tokens that the model can hold of one conversation, its own reply included. */
+  readonly contextTokens: number;
+  /** Of a reply. */
+  readonly maxTokens: number;
+}
+
+/** The tokens of a dialogue: as much of it as leaves room for a reply. */
+export function promptTokens(
+  prompt: Prompt,
+  { history, speaker, instructions }: Dialogue,
+  { window, systemPrompt, contextTokens, maxTokens }: PromptOptions,
+): Token[] {
+  const newest = historyWindow(history, window);
+  const room = contextTokens - maxTokens - 8;
+  // A token is a character at least; what is odder than words is tried again, shorter.
+  for (let share = 1; ; share /= 2) {
+    const historyChars = Math.max(MIN_CHARS, Math.floor(window.maxChars * share));
+    // Instructions are short, and cut only where hardly any history is left.
+    const told = instructions?.slice(0, MAX_INSTRUCTIONS_CHARS * share);
+    const messages = dialogueMessages(
+      { history: newest, speaker },
+      { systemPrompt: systemPrompt && instructed(systemPrompt, told), historyChars },
+    );
+    const tokens = prompt(messages);
+    if (tokens.length <= room || share < MIN_SHARE) return tokens.slice(-room);
+  }
+}
+
+const MIN_CHARS = 16;
+const MIN_SHARE = 2 ** -10;
+/** Eight times as many code units as any have. */
+const MAX_INSTRUCTIONS_CHARS = 32_000;
 
 const TRIAL: readonly ChatMessage[] = [
   { role: "system", content: "Be kind." },
@@ -104,4 +144,32 @@ function itemsOf(messages: readonly ChatMessage[]) {
   return messages.map(({ role, content }) =>
     role === "assistant" ? { type: "model" as const, response: [content] } : { type: role, text: content },
   );
+}
+
+interface WindowOptions {
+  /** Characters of text that are kept at most; the newest turn always is. */
+  readonly maxChars: number;
+  /** The window moves on by so many characters at once, and not with every turn. */
+  readonly stepChars: number;
+}
+
+/**
+ * The newest turns of a history. As a conversation grows the window's start stays where it is for a few turns, so that
+ * a language model need not read again what it has in its cache.
+ */
+export function historyWindow(
+  history: readonly Turn[],
+  { maxChars, stepChars }: WindowOptions,
+): readonly Turn[] {
+  const total = history.reduce((sum, turn) => sum + charsOf(turn), 0);
+  if (total <= maxChars) return history;
+  const excess = Math.ceil((total - maxChars) / stepChars) * stepChars;
+  let dropped = 0;
+  let first = 0;
+  while (dropped < excess && first < history.length - 1) dropped += charsOf(history[first++]);
+  return history.slice(first);
+}
+
+function charsOf(turn: Turn | undefined): number {
+  return turn?.text?.length ?? 0;
 }

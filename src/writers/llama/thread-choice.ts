@@ -1,4 +1,4 @@
-import { IdleCores } from "./idle-cores.ts";
+import { cpus } from "node:os";
 
 /** On how many threads a model may compute. */
 export interface ThreadOptions {
@@ -25,7 +25,7 @@ interface Experience {
 }
 
 /** What is known of the time, and of the cores. */
-export interface Surroundings {
+interface Surroundings {
   nowMs(): number;
   readonly idle: Pick<IdleCores, "begin" | "sinceBegin">;
 }
@@ -127,3 +127,39 @@ const FRESH_MS = 2_000;
 const GAP_MS = 20;
 /** Cores that may be at something else where all are taken. */
 const OTHERS = 0.3;
+
+/** Processor time, in milliseconds of one core. */
+interface CpuTime {
+  readonly idleMs: number;
+  readonly totalMs: number;
+  readonly cores: number;
+}
+
+/** Tells how many cores of the machine had nothing to do, whoever gave the others work. */
+class IdleCores {
+  #from = cpuTime();
+
+  /** A span of time begins. */
+  begin(): void {
+    this.#from = cpuTime();
+  }
+
+  /** How many cores were idle in the span; `null` while it is too short to tell. */
+  sinceBegin(): number | null {
+    const now = cpuTime();
+    const elapsedMs = (now.totalMs - this.#from.totalMs) / now.cores;
+    // The system counts in steps of 10 ms.
+    return elapsedMs < 80 ? null : (now.idleMs - this.#from.idleMs) / elapsedMs;
+  }
+}
+
+function cpuTime(): CpuTime {
+  const all = cpus();
+  const sum = (of: (times: ReturnType<typeof cpus>[number]["times"]) => number) =>
+    all.reduce((total, { times }) => total + of(times), 0);
+  return {
+    idleMs: sum(({ idle }) => idle),
+    totalMs: sum(({ user, nice, sys, idle, irq }) => user + nice + sys + idle + irq),
+    cores: Math.max(1, all.length),
+  };
+}

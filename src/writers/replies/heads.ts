@@ -35,17 +35,17 @@ function meanOdds(weights: Float32Array, biases: Float32Array, vectors: readonly
 /** The probabilities of a linear head's classes (softmax). */
 function oddsOf(weights: Float32Array, biases: Float32Array, vector: Float32Array): Float64Array {
   const odds = new Float64Array(biases.length);
-  let highest = Number.NEGATIVE_INFINITY;
+  let max = Number.NEGATIVE_INFINITY;
   for (let row = 0; row < biases.length; row++) {
     let sum = biases[row] ?? 0;
     const start = row * vector.length;
     for (let i = 0; i < vector.length; i++) sum += (weights[start + i] ?? 0) * (vector[i] ?? 0);
     odds[row] = sum;
-    highest = Math.max(highest, sum);
+    max = Math.max(max, sum);
   }
   let total = 0;
   for (const [row, logit] of odds.entries()) {
-    const odd = Math.exp(logit - highest);
+    const odd = Math.exp(logit - max);
     odds[row] = odd;
     total += odd;
   }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { WriterError } from "../../model/writer.ts";
-import { readPackaged, sha256 } from "../packaged-file.ts";
+import { type FileFailure, readPackaged, readPackagedJson, sha256 } from "../packaged-file.ts";
 
 /** The replies that come with the package. */
 export const REPLIES_DIR = fileURLToPath(new URL("../../../../replies", import.meta.url));
@@ -113,10 +113,11 @@ interface IndexFile {
  * @throws WriterError, naming the file and the remedy, when one is missing or is not as it was written.
  */
 export async function readReplyBook(dir: string = REPLIES_DIR): Promise<ReplyBook> {
-  const index = parsed(await read(dir, INDEX_FILE));
-  const [bytes, packed] = await Promise.all([read(dir, NUMBERS_FILE), read(dir, TEXTS_FILE)]);
-  if (sha256(bytes) !== index.sha256.numbers) throw damaged(NUMBERS_FILE);
-  if (sha256(packed) !== index.sha256.texts) throw damaged(TEXTS_FILE);
+  const index = await readPackagedJson(join(dir, INDEX_FILE), failureOf(INDEX_FILE), isWhole);
+  const [bytes, packed] = await Promise.all([
+    read(dir, NUMBERS_FILE, index.sha256.numbers),
+    read(dir, TEXTS_FILE, index.sha256.texts),
+  ]);
   let start = bytes.byteOffset;
   const numbers: Record<string, unknown> = {};
   for (const [name, Numbers] of NUMBERS) {
@@ -163,31 +164,27 @@ export function repliesError(file: string, what: string, cause?: unknown): Write
   );
 }
 
-function damaged(file: string, cause?: unknown): WriterError {
-  return repliesError(file, "is damaged", cause);
+/** What makes the errors of a file of the replies. */
+function failureOf(file: string): FileFailure {
+  return (what, cause) => repliesError(file, what, cause);
 }
 
-/** The bytes of a file, beginning where numbers of four bytes may begin. */
-async function read(dir: string, file: string): Promise<Uint8Array> {
-  const bytes = await readPackaged(join(dir, file), (what, cause) => repliesError(file, what, cause));
+/** The bytes of a file, which have that SHA-256, beginning where numbers of four bytes may begin. */
+async function read(dir: string, file: string, expected: string): Promise<Uint8Array> {
+  const bytes = await readPackaged(join(dir, file), failureOf(file));
+  if (sha256(bytes) !== expected) throw repliesError(file, "is damaged");
   return bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
 }
 
-function parsed(bytes: Uint8Array): IndexFile {
-  try {
-    const index = JSON.parse(new TextDecoder().decode(bytes)) as IndexFile;
-    const isWhole =
-      typeof index.encoder.sha256 === "string" &&
-      index.acts.length > 0 &&
-      index.acts.every(({ answered, lines }) => answered === "none" || lines.length > 0) &&
-      index.lengths.actBiases === index.acts.length &&
-      index.lengths.toneBiases === index.tones.length &&
-      NUMBERS.every(([name]) => Number.isInteger(index.lengths[name]));
-    if (isWhole) return index;
-  } catch (cause) {
-    throw damaged(INDEX_FILE, cause);
-  }
-  throw damaged(INDEX_FILE);
+function isWhole({ encoder, acts, tones, lengths }: IndexFile): boolean {
+  return (
+    typeof encoder.sha256 === "string" &&
+    acts.length > 0 &&
+    acts.every(({ answered, lines }) => answered === "none" || lines.length > 0) &&
+    lengths.actBiases === acts.length &&
+    lengths.toneBiases === tones.length &&
+    NUMBERS.every(([name]) => Number.isInteger(lengths[name]))
+  );
 }
 
 /** Entries as their text, an entry a line: tens of thousands, of which a turn looks at a few. */

@@ -54,7 +54,7 @@ const PARTS: Readonly<Record<string, number>> = {
 function wholeNumber(words: readonly string[]): number | null {
   let total = 0;
   let group = 0;
-  let largest = Number.POSITIVE_INFINITY;
+  let lastScale = Number.POSITIVE_INFINITY;
   /** What the group can still take: a hundred, tens, units. */
   let room = 1000;
   let isEmpty = true;
@@ -68,9 +68,9 @@ function wholeNumber(words: readonly string[]): number | null {
     else if (word === "hundred" && group > 0 && group < 20) {
       group *= 100;
       room = 100;
-    } else if (scale !== undefined && scale > 100 && group > 0 && scale < largest) {
+    } else if (scale !== undefined && scale > 100 && group > 0 && scale < lastScale) {
       total += group * scale;
-      largest = scale;
+      lastScale = scale;
       group = 0;
       room = 1000;
     } else if (units >= 0 && room > units && (units >= 10 ? room > 10 : true) && (room > 10 || units > 0)) {

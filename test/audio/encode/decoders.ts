@@ -58,11 +58,13 @@ function gathered(
 ): Float32Array {
   const wrong = parts.flatMap(({ errors }) => errors);
   if (wrong.length > 0) throw new Error(`the decoder says: ${JSON.stringify(wrong[0])}`);
-  return Float32Array.from(
-    parts.flatMap(({ channelData, samplesDecoded }) => [
-      ...(channelData[0] ?? new Float32Array(0)).subarray(0, samplesDecoded),
-    ]),
-  );
+  const samples = new Float32Array(parts.reduce((sum, { samplesDecoded }) => sum + samplesDecoded, 0));
+  let at = 0;
+  for (const { channelData, samplesDecoded } of parts) {
+    samples.set(channelData[0]?.subarray(0, samplesDecoded) ?? [], at);
+    at += samplesDecoded;
+  }
+  return samples;
 }
 
 /** ITU-T G.711, table 2a: the middle of each step. */

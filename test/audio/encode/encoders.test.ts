@@ -51,8 +51,19 @@ const PROMISED: Record<Encoding, Promised> = {
   pcm_48000: at(48_000, 49),
 };
 
+/** The longest sound that was made at a rate, by the rate: a shorter one is its beginning. */
+const made = new Map<number, Int16Array>();
+
 /** Something like a vowel that grows and fades, in what a telephone lets through: `length` samples. */
 function sound(length: number, rateHz = 24_000): Int16Array {
+  const known = made.get(rateHz);
+  if (known !== undefined && known.length >= length) return known.slice(0, length);
+  const longest = longestSound(Math.max(Math.ceil(length), 72_000), rateHz);
+  made.set(rateHz, longest);
+  return longest.slice(0, length);
+}
+
+function longestSound(length: number, rateHz: number): Int16Array {
   return Int16Array.from({ length }, (_, at) => {
     const t = at / rateHz;
     const loudness = 3_000 * (1 + Math.sin(2 * Math.PI * 2.5 * t)) * Math.min(1, t / 0.02);
@@ -140,7 +151,7 @@ for (const encoding of [...ENCODINGS, ...PCM_RATES.map((rateHz): Encoding => `pc
         fc.asyncProperty(fc.array(fc.nat(9_000), { maxLength: 30 }), async (cuts) => {
           assert.ok((await fileOf(encoding, pcm, cuts)).equals(whole), `${cuts}`);
         }),
-        { numRuns: 25 },
+        { numRuns: 8 },
       );
     });
 

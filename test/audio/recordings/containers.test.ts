@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { oggChecksum } from "../../../src/audio/checksums.ts";
 import { DecodingBudget } from "../../../src/audio/recordings/decoding-budget.ts";
 import { findOpus, packetsOf } from "../../../src/audio/recordings/ogg.ts";
-import { oggChecksum } from "../../../src/audio/recordings/ogg-page.ts";
 import { readOpusHead } from "../../../src/audio/recordings/opus.ts";
 import { openWebm, trackPackets } from "../../../src/audio/recordings/webm.ts";
 import fc from "../../properties.ts";

@@ -1,4 +1,5 @@
-import { crc16 } from "../../../src/audio/recordings/crc16.ts";
+import { crc8, crc16 } from "../../../src/audio/checksums.ts";
+import { codedNumber } from "../../../src/audio/encode/flac.ts";
 
 /** How a channel is written: order of a fixed predictor, or as it is; wasted low bits; Rice's parameter, `null` escapes. */
 export interface FlacWay {
@@ -25,9 +26,9 @@ class BitWriter {
 
   bytes(): Uint8Array {
     while (this.#bits.length % 8 !== 0) this.#bits.push(0);
-    return Uint8Array.from({ length: this.#bits.length / 8 }, (_, at) =>
-      this.#bits.slice(8 * at, 8 * at + 8).reduce((byte, bit) => byte * 2 + bit, 0),
-    );
+    const bytes = new Uint8Array(this.#bits.length / 8);
+    for (const [at, bit] of this.#bits.entries()) bytes[at >> 3]! |= bit << (7 - (at & 7));
+    return bytes;
   }
 }
 
@@ -131,28 +132,4 @@ export function flacFile(
   const head = { rateHz: 16_000, channels: channels.length, bits: 16, samples: left.length } as const;
   const frame = flacFrame(flacFrameHead(head, 0, left.length, assignment), subframes.bytes());
   return new Uint8Array(Buffer.concat([flacHead(head), frame]));
-}
-
-/** As UTF-8 writes a number (RFC 9639, 9.1.5). */
-function codedNumber(value: number): number[] {
-  if (value < 0x80) return [value];
-  const tail: number[] = [];
-  let rest = value;
-  let room = 0x40;
-  do {
-    tail.unshift(0x80 | (rest & 0x3f));
-    rest >>>= 6;
-    room >>= 1;
-  } while (rest >= room);
-  return [(0x100 - 2 * room) | rest, ...tail];
-}
-
-/** CRC-8 with the polynomial 0x07 (RFC 9639, 9.1.8). */
-function crc8(bytes: Uint8Array): number {
-  let value = 0;
-  for (const byte of bytes) {
-    value ^= byte;
-    for (let bit = 0; bit < 8; bit += 1) value = ((value << 1) ^ (value & 0x80 ? 0x07 : 0)) & 0xff;
-  }
-  return value;
 }

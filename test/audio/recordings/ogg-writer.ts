@@ -1,4 +1,4 @@
-import { oggChecksum } from "../../../src/audio/recordings/ogg-page.ts";
+import { oggChecksum } from "../../../src/audio/checksums.ts";
 
 /** The head of a stream of Opus: mono, 312 samples before the beginning. */
 export const OPUS_HEAD = Uint8Array.of(...Buffer.from("OpusHead"), 1, 1, 0x38, 1, 0x80, 0xbb, 0, 0, 0, 0, 0);
@@ -14,10 +14,11 @@ export function oggPages(
   serial = 7,
   granuleAt: (before: number, end: number) => number = (before) => 1_000 + before,
 ): Buffer[] {
-  const sizes = all.flatMap(({ length }) => [
-    ...Array<number>(Math.floor(length / 255)).fill(255),
-    length % 255,
-  ]);
+  const sizes: number[] = [];
+  for (const { length } of all) {
+    for (let whole = Math.floor(length / 255); whole > 0; whole -= 1) sizes.push(255);
+    sizes.push(length % 255);
+  }
   const bytes = Buffer.concat(all);
   const pages: Buffer[] = [];
   let at = 0;

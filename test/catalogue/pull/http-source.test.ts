@@ -215,6 +215,8 @@ describe("a redirect", () => {
 
 describe("a server that keeps a pull waiting", () => {
   const impatient = { stallTimeoutMs: 60, retryDelaysMs: [0] };
+  /** Of a server that does answer, on a machine that is busy. */
+  const patient = { ...impatient, stallTimeoutMs: 1_000 };
 
   it("with its answer is given up", async () => {
     const { end, asked } = await pullFrom([() => {}], impatient);
@@ -227,10 +229,10 @@ describe("a server that keeps a pull waiting", () => {
       response.writeHead(200, { "content-length": WEIGHTS.length });
       response.write(WEIGHTS.subarray(0, 1_000));
     };
-    const { end, asked, events } = await pullFrom([stalls, file()], impatient);
+    const { end, asked, events } = await pullFrom([stalls, file()], patient);
     assert.deepEqual([end, asked], ["installed", [null, 1_000]]);
     const problems = events.flatMap((event) => (event.kind === "retry" ? [event.problem] : []));
-    assert.deepEqual(problems, ["it sends less than 1 bytes in 0.06 s"]);
+    assert.deepEqual(problems, ["it sends less than 1 bytes in 1 s"]);
   });
 
   it("with single drops is given up too", async () => {
@@ -239,8 +241,8 @@ describe("a server that keeps a pull waiting", () => {
       const drip = setInterval(() => response.write("x"), 10);
       response.once("close", () => clearInterval(drip));
     };
-    const { end } = await pullFrom([drips], { ...impatient, stallBytes: 1_000, retryDelaysMs: [] });
-    assert.match(end, /it sends less than 1000 bytes in 0\.06 s/);
+    const { end } = await pullFrom([drips], { ...patient, stallBytes: 1_000, retryDelaysMs: [] });
+    assert.match(end, /it sends less than 1000 bytes in 1 s/);
   });
 
   it("that nobody hears of is not asked twice, and the next source is", async () => {

@@ -28,6 +28,17 @@ function heldAnswer() {
   return { answer, isBegun, letGo: () => letGo() };
 }
 
+/** A pull in this process that has begun, and goes on when its source is let go. */
+async function begunPull() {
+  const held = heldAnswer();
+  const { url } = await fileServer(held.answer);
+  const manifest = manifestOf(url);
+  const dataDir = temporaryFolder();
+  const first = pull(manifest, dataDir);
+  await held.isBegun;
+  return { held, manifest, dataDir, first };
+}
+
 /** Pulls in a process of its own, which prints the kind of every event, and at last how it ended. */
 function pullElsewhere(manifest: CheckpointManifest, dataDir: string, before = "") {
   const module = new URL("../../../src/catalogue/pull/pull.js", import.meta.url).href;
@@ -98,12 +109,7 @@ describe("two pulls of one checkpoint", () => {
   });
 
   it("can be given up while waiting", async () => {
-    const held = heldAnswer();
-    const { url } = await fileServer(held.answer);
-    const manifest = manifestOf(url);
-    const dataDir = temporaryFolder();
-    const first = pull(manifest, dataDir);
-    await held.isBegun;
+    const { held, manifest, dataDir, first } = await begunPull();
     const abort = new AbortController();
     const observe = ({ kind }: { kind: string }) => {
       if (kind === "waiting") abort.abort(new Error("enough"));
@@ -131,12 +137,7 @@ describe("the lock", () => {
   });
 
   it("that another has taken ends the pull with a sentence, and its part is left alone", async () => {
-    const held = heldAnswer();
-    const { url } = await fileServer(held.answer);
-    const manifest = manifestOf(url);
-    const dataDir = temporaryFolder();
-    const first = pull(manifest, dataDir);
-    await held.isBegun;
+    const { manifest, dataDir, first } = await begunPull();
     rmdirSync(lockPath(manifest, dataDir));
     const { end, left } = await first;
     assert.match(end, /^Another process has begun to install the same checkpoint: wait for it/);
@@ -144,12 +145,7 @@ describe("the lock", () => {
   });
 
   it("keeps a checkpoint that is being pulled from being removed", async () => {
-    const held = heldAnswer();
-    const { url } = await fileServer(held.answer);
-    const manifest = manifestOf(url);
-    const dataDir = temporaryFolder();
-    const first = pull(manifest, dataDir);
-    await held.isBegun;
+    const { held, manifest, dataDir, first } = await begunPull();
     await assert.rejects(removeCheckpoint(manifest, dataDir), /tiny is being installed by another process/);
     held.letGo();
     assert.equal((await first).end, "installed");

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { ClipCache } from "../../../src/engines/codec-lm/clip-cache.ts";
-import { turnsRead } from "../../../src/engines/codec-lm/csm/turns-read.ts";
-import { FrameBatch, type FrameModel } from "../../../src/engines/codec-lm/frame-batch.ts";
+import { turnsRead } from "../../../src/engines/codec-lm/csm/prompt.ts";
+import { FrameBatch, TickTimes } from "../../../src/engines/codec-lm/frame-batch.ts";
 import { KvCache } from "../../../src/engines/codec-lm/kv-cache.ts";
+import type { FrameModel } from "../../../src/engines/codec-lm/model-runner.ts";
 import { BLOCK_POSITIONS, PrefixCache } from "../../../src/engines/codec-lm/prefix-cache.ts";
 import { CodeHistory } from "../../../src/engines/codec-lm/sampler.ts";
 import type { SequenceState } from "../../../src/engines/codec-lm/sequence.ts";
-import { TickTimes } from "../../../src/engines/codec-lm/tick-times.ts";
 
 const SIZES = {
   ...{ width: 4, layers: 2, heads: 2, keyHeads: 2, headWidth: 2, innerWidth: 4, epsilon: 1e-5 },

@@ -6,10 +6,9 @@ import { after, before, describe, test } from "node:test";
 import { identify, readCheckpoint } from "../../../src/engines/codec-lm/architectures.ts";
 import { Backbone, backboneGraph } from "../../../src/engines/codec-lm/backbone.ts";
 import { csmConfig } from "../../../src/engines/codec-lm/csm/config.ts";
-import { csm, depthGraph } from "../../../src/engines/codec-lm/csm/csm.ts";
-import { NAMES } from "../../../src/engines/codec-lm/csm/manifest.ts";
-import { Embeddings, promptOf } from "../../../src/engines/codec-lm/csm/prompt.ts";
-import { DepthDecoder } from "../../../src/engines/codec-lm/depth-decoder.ts";
+import { csm, csmBackbone, csmDepthDecoder } from "../../../src/engines/codec-lm/csm/csm.ts";
+import { Embeddings, soundPositions, textPositions } from "../../../src/engines/codec-lm/csm/prompt.ts";
+import { DepthDecoder, depthDecoderGraph } from "../../../src/engines/codec-lm/depth-decoder.ts";
 import { readFields } from "../../../src/engines/codec-lm/fields.ts";
 import { lookOverCheckpoint } from "../../../src/engines/codec-lm/look-over.ts";
 import type { CodecLanguageModel, Utterance } from "../../../src/engines/codec-lm/model.ts";
@@ -17,7 +16,7 @@ import type { GraphFile } from "../../../src/tensors/graph-file.ts";
 import { openBoundSession } from "../../../src/tensors/session.ts";
 import { openWeights } from "../../../src/tensors/weights-folder.ts";
 import { readTokenizer } from "../../../src/tokens/tokenizer-file.ts";
-import { type Arrays, assertNear, CSM, openCheckpoint, readArrays, readCase } from "./goldens.ts";
+import { type Arrays, assertNear, CSM, FP32, openCheckpoint, readArrays, readCase } from "./goldens.ts";
 import { spoken } from "./spoken.ts";
 import { depthLogits, readUnevenly } from "./transformers.ts";
 
@@ -75,13 +74,6 @@ async function filesIn(folder: string): Promise<Record<string, string>> {
   return Object.fromEntries((await readdir(folder)).map((name) => [name, join(folder, name)]));
 }
 
-const WHOLE = {
-  threads: 1,
-  precision: "fp32",
-  cacheFolder: "",
-  signal: new AbortController().signal,
-} as const;
-
 describe("a CSM in float32", () => {
   const models = new Map<string, CodecLanguageModel>();
   let halfWidth: string;
@@ -89,8 +81,8 @@ describe("a CSM in float32", () => {
   before(async () => {
     const shards = await filesIn(join(CSM, "csm-tiny-bf16"));
     halfWidth = await linked({ ...shards, "tokenizer.json": join(TINY, "tokenizer.json") });
-    models.set("csm-tiny", await openCheckpoint(TINY, WHOLE));
-    models.set("csm-tiny-bf16", await openCheckpoint(halfWidth, WHOLE));
+    models.set("csm-tiny", await openCheckpoint(TINY, FP32));
+    models.set("csm-tiny-bf16", await openCheckpoint(halfWidth, FP32));
   });
 
   after(async () => {
@@ -170,7 +162,7 @@ describe("a CSM in fewer bits", () => {
   });
   after(() => rm(dirname(cacheFolder), { recursive: true }));
 
-  const opened = (precision: "int8" | "int4", folder = TINY, signal = WHOLE.signal) =>
+  const opened = (precision: "int8" | "int4", folder = TINY, signal = FP32.signal) =>
     openCheckpoint(folder, { threads: 1, precision, cacheFolder, signal });
 
   test("chooses the same codes with 8, where only texts are read", async () => {
@@ -242,22 +234,17 @@ describe("inside a CSM", () => {
         releases.push(() => session.release());
         return session;
       };
-      const { backbone, depth, codes, codebooks } = config;
-      const sizes = { ...backbone, codes };
-      const backboneFile = backboneGraph(weights, NAMES.backbone, NAMES.head, sizes);
-      const stack = new Backbone(await opened(backboneFile), sizes, 1);
-      const innerSizes = { transformer: depth, rowWidth: backbone.width, codes, codebooks };
-      const depthDecoder = new DepthDecoder(await opened(depthGraph(weights, config)), innerSizes, 1);
+      const [large, small] = [csmBackbone(config), csmDepthDecoder(config)];
+      const backbone = new Backbone(await opened(backboneGraph(weights, large)), large.sizes, 1);
+      const depthFile = depthDecoderGraph(weights, small);
+      const depthDecoder = new DepthDecoder(await opened(depthFile), small.sizes, 1);
       const embeddings = new Embeddings(weights, config);
 
-      const positions = promptOf(
-        each.turns.map(({ audio, ...turn }) => ({
-          ...turn,
-          frames: audio === null ? null : arrays.rows(audio.codes),
-        })),
-        await readTokenizer(join(TINY, "tokenizer.json")),
-        config,
-      );
+      const tokenizer = await readTokenizer(join(TINY, "tokenizer.json"));
+      const positions = each.turns.flatMap(({ speaker, text, audio }) => [
+        ...textPositions(speaker, text, tokenizer, config),
+        ...(audio === null ? [] : soundPositions(arrays.rows(audio.codes), config)),
+      ]);
       const ids = positions.map((position, at) => {
         if ("token" in position) return position.token;
         const isLast = !("frame" in (positions[at + 1] ?? {}));
@@ -267,14 +254,14 @@ describe("inside a CSM", () => {
       const rows = embeddings.ofPositions(positions);
       assertNear(rows, arrays.floats("prompt_embeds"), 1e-5, "the prompt's embeddings");
 
-      const { width } = backbone;
-      const { hidden, logits: first } = await readUnevenly(stack, rows, width);
+      const { width } = config.backbone;
+      const { hidden, logits: first } = await readUnevenly(backbone, rows, width);
       assertNear(hidden, arrays.floats("prompt_hidden"), 2e-4, "the prompt's states");
 
       const states = [...hidden.slice(-width)];
       const firsts = [...first];
       for (const frame of each.codes.slice(0, -1)) {
-        const given = await stack.read(0, embeddings.ofFrame(frame));
+        const given = await backbone.read(0, embeddings.ofFrame(frame));
         states.push(...given.hidden);
         firsts.push(...given.logits);
       }
@@ -348,7 +335,7 @@ describe("the folder of a checkpoint", () => {
     assert.ok(problems.includes(`${unexpected} is not one of the model's tensors.`));
     // The tokenizer's tokens are more than the embedding's rows then.
     assert.equal(problems.length, 9 + 1 + 2 * 12 + 1);
-    await assert.rejects(openCheckpoint(folder, WHOLE), /And 33 more/);
+    await assert.rejects(openCheckpoint(folder, FP32), /And 33 more/);
   });
 
   test("needs both embeddings where they are not shared", async () => {

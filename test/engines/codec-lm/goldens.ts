@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readCheckpoint } from "../../../src/engines/codec-lm/architectures.ts";
 import type { CodecLanguageModel, Setup } from "../../../src/engines/codec-lm/model.ts";
-import { inMemory } from "../../../src/tensors/byte-source.ts";
 import { readSafetensors } from "../../../src/tensors/safetensors.ts";
+import { inMemory } from "../../tensors/in-memory.ts";
 
 /** What the reference gave: `test/golden/csm/README.md`. */
 export const CSM = fileURLToPath(new URL("../../../../test/golden/csm", import.meta.url));
@@ -71,3 +71,11 @@ export function assertNear(
   }
   assert.ok(furthest <= tolerance, `${what} is ${furthest} off; ${tolerance} is allowed`);
 }
+
+/** A model in float32, as small as it can be run. */
+export const FP32 = {
+  threads: 1,
+  precision: "fp32",
+  cacheFolder: "",
+  signal: new AbortController().signal,
+} as const;

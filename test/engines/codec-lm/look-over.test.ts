@@ -7,24 +7,16 @@ import { lookOverCheckpoint } from "../../../src/engines/codec-lm/look-over.ts";
 import { NOTHING_ASKED, type Utterance } from "../../../src/engines/codec-lm/model.ts";
 import { seededRng } from "../../../src/engines/codec-lm/rng.ts";
 import { openFiles } from "../../../src/tensors/byte-source.ts";
-import { firstUnfinite } from "../../../src/tensors/finite.ts";
 import { readSafetensors } from "../../../src/tensors/safetensors.ts";
-import type { FloatType } from "../../../src/tensors/variable.ts";
+import { type FloatType, firstUnfinite } from "../../../src/tensors/variable.ts";
 import { writeSafetensors } from "../../../src/tensors/write-safetensors.ts";
 import { temporaryFolder } from "../../e2e/folders.ts";
-import { CSM, openCheckpoint } from "./goldens.ts";
+import { CSM, FP32, openCheckpoint } from "./goldens.ts";
 import { BASE } from "./qwen3-tts/cases.ts";
 import { spoken } from "./spoken.ts";
 
 const TINY = join(CSM, "csm-tiny");
 const SHARDED = join(CSM, "csm-tiny-bf16");
-const SETUP = {
-  threads: 1,
-  precision: "fp32",
-  cacheFolder: "",
-  signal: new AbortController().signal,
-} as const;
-
 /** What the tests change in the files of a checkpoint. */
 interface Editable {
   [field: string]: unknown;
@@ -155,7 +147,7 @@ describe("a checkpoint that is looked over", () => {
       const [problem, ...others] = await problemsOf(cut);
       assert.ok(problem?.startsWith(`${file}: `) && problem.includes("cut short"), problem);
       assert.deepEqual(others, []);
-      await assert.rejects(openCheckpoint(cut, SETUP), { name: "WeightsError", message: problem });
+      await assert.rejects(openCheckpoint(cut, FP32), { name: "WeightsError", message: problem });
     }
   });
 
@@ -362,13 +354,13 @@ describe("a checkpoint that is looked over", () => {
         assert.match(problem, /^In .*config\.json, head_dim has to be a multiple of \d+, .*; it is \d+\.$/);
         assert.ok(problem.endsWith(`; it is ${width}.`), problem);
         assert.deepEqual(others, []);
-        await assert.rejects(openCheckpoint(folder, SETUP), { name: "CheckpointError", message: problem });
+        await assert.rejects(openCheckpoint(folder, FP32), { name: "CheckpointError", message: problem });
       }
       for (const width of accepted) {
         const folder = await widened(width);
         await writeRandomWeights(folder);
         assert.deepEqual(await problemsOf(folder), []);
-        const model = await openCheckpoint(folder, SETUP);
+        const model = await openCheckpoint(folder, FP32);
         const { codes, samples } = await spoken(model, SPOKEN);
         assert.equal(codes.length, 2);
         assert.ok(samples.every(Number.isFinite));

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { DecodedStream, Frame, FrameDecoder } from "../../../src/engines/codec-lm/frame-decoder.ts";
+import { assertNear } from "./goldens.ts";
 
 /** What each of eight streams speaks: other frames, the last of which have fewer codes. */
 function framesOf(codes: readonly Frame[], stream: number): Frame[] {
@@ -7,6 +8,24 @@ function framesOf(codes: readonly Frame[], stream: number): Frame[] {
     const frame = codes[(at * 3 + stream) % codes.length]!;
     return stream < 6 ? frame : frame.slice(0, frame.length / 2);
   });
+}
+
+/** Asserts that frames sound the same piece by piece, in steps of so many, as in one go. */
+export async function assertSameInPieces(
+  decoder: FrameDecoder,
+  codes: readonly Frame[],
+  steps: readonly number[],
+  tolerance: number,
+): Promise<void> {
+  const whole = await decoder.begin().decode(codes);
+  const stream = decoder.begin();
+  const pieces: Float32Array[] = [];
+  for (let at = 0, turn = 0; at < codes.length; turn++) {
+    const step = steps[turn % steps.length]!;
+    pieces.push(await stream.decode(codes.slice(at, at + step)));
+    at += step;
+  }
+  assertNear(Float32Array.from(pieces.flatMap((piece) => [...piece])), whole, tolerance, `by ${steps}`);
 }
 
 const STREAMS = 8;

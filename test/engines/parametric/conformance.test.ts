@@ -1,7 +1,4 @@
-import { createParametricModel } from "../../../src/engines/parametric/model.ts";
 import { speechModelConformance } from "../../model/speech-model-conformance.ts";
-import { tables, VOICE_DIR } from "./voice.ts";
+import { openVoice } from "./open-voice.ts";
 
-speechModelConformance("The embedded voice", async () =>
-  createParametricModel({ voiceDir: VOICE_DIR, tables: await tables() }),
-);
+speechModelConformance("The embedded voice", openVoice);

@@ -5,11 +5,12 @@ import { Findings } from "../../../src/engines/parametric/follow/findings.ts";
 import { Follower, type FollowerParts } from "../../../src/engines/parametric/follow/follower.ts";
 import { hearEnough, turnsToHear } from "../../../src/engines/parametric/follow/whose-voice.ts";
 import { listen } from "../../../src/engines/parametric/listen/voice-profile.ts";
-import { finish, type Work } from "../../../src/engines/parametric/listen/work.ts";
+import type { Work } from "../../../src/engines/parametric/listen/work.ts";
 import { createVoices } from "../../../src/engines/parametric/speakers.ts";
 import type { Turn } from "../../../src/model/conversation.ts";
 import { never } from "../../model/scripts.ts";
 import { until } from "../../waiting.ts";
+import { finish } from "./listen/finish.ts";
 import { noise } from "./listen/signals.ts";
 
 describe("What is found out", () => {

@@ -4,14 +4,13 @@ import { SAMPLE_RATE_HZ } from "../../../src/audio/format.ts";
 import { loudnessOf } from "../../../src/audio/loudness.ts";
 import { trackPitch } from "../../../src/engines/parametric/listen/pitch-track.ts";
 import { pitchLogs } from "../../../src/engines/parametric/listen/voice-profile.ts";
-import { finish } from "../../../src/engines/parametric/listen/work.ts";
-import { createParametricModel } from "../../../src/engines/parametric/model.ts";
 import type { Clip, Turn } from "../../../src/model/conversation.ts";
 import type { HeardVoice, SpeechModel } from "../../../src/model/speech-model.ts";
 import { LONG_TEXT, never, type ScriptParts, scriptOf, speakAll } from "../../model/scripts.ts";
+import { finish } from "./listen/finish.ts";
 import { noise } from "./listen/signals.ts";
 import { hear } from "./listening.ts";
-import { tables, VOICE_DIR } from "./voice.ts";
+import { openVoice } from "./open-voice.ts";
 
 const CLIP_TEXT =
   "We met at the harbour, well before sunrise, and nobody had slept much. She told me that the boats were late again.";
@@ -22,7 +21,7 @@ describe("The embedded voice that hears somebody", () => {
   let woman: Clip;
   let man: Clip;
   before(async () => {
-    model = await createParametricModel({ voiceDir: VOICE_DIR, tables: await tables() });
+    model = await openVoice();
     woman = clipOf("woman", await hear(model, { text: CLIP_TEXT, speaker: "0" }));
     man = clipOf("man", await hear(model, { text: CLIP_TEXT, speaker: "1" }));
   });

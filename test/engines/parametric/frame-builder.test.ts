@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FRAME_SAMPLES } from "../../../src/audio/format.ts";
-import { wholeSamples } from "../../../src/audio/samples.ts";
+import { FRAME_SAMPLES, wholeSamples } from "../../../src/audio/format.ts";
 import { FrameBuilder } from "../../../src/engines/parametric/frame-builder.ts";
 import fc from "../../properties.ts";
 

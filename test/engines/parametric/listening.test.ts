@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { createParametricModel } from "../../../src/engines/parametric/model.ts";
 import type { SpeechModel } from "../../../src/model/speech-model.ts";
 import { CountedText, SHORT_TEXT } from "../../model/scripts.ts";
 import { hear, medianPitchHz, rms, shareAbove, soundIn } from "./listening.ts";
-import { tables, VOICE_DIR } from "./voice.ts";
+import { openVoice } from "./open-voice.ts";
 
 describe("What is heard of the embedded voice", () => {
   let model: SpeechModel;
   before(async () => {
-    model = await createParametricModel({ voiceDir: VOICE_DIR, tables: await tables() });
+    model = await openVoice();
   });
   after(() => model.close());
 

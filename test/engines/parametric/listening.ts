@@ -1,17 +1,12 @@
 import { SAMPLE_RATE_HZ } from "../../../src/audio/format.ts";
+import { joined } from "../../../src/audio/joined.ts";
 import type { SpeechModel } from "../../../src/model/speech-model.ts";
 import { type ScriptParts, speakAll } from "../../model/scripts.ts";
 
 /** All samples of an utterance in one array. */
 export async function hear(model: SpeechModel, parts: ScriptParts): Promise<Float32Array> {
   const { frames } = await speakAll(model, parts);
-  const samples = new Float32Array(frames.reduce((sum, frame) => sum + frame.samples.length, 0));
-  let at = 0;
-  for (const frame of frames) {
-    samples.set(frame.samples, at);
-    at += frame.samples.length;
-  }
-  return samples;
+  return joined(frames.map(({ samples }) => samples));
 }
 
 /** Where sound begins and ends, and the silences of 80 ms or more between, in milliseconds. */

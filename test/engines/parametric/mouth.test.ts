@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { VISEMES } from "../../../src/contract/spoken.ts";
-import { mouthPlan } from "../../../src/engines/parametric/mouth.ts";
-import { MouthHeard } from "../../../src/engines/parametric/mouth-heard.ts";
+import { MouthHeard, mouthPlan } from "../../../src/engines/parametric/mouth.ts";
 import { tables } from "../../text/voice.ts";
 
 const byId = new Map([...tables.vocabulary].map(([phoneme, id]) => [id, phoneme]));
@@ -41,7 +40,7 @@ test("every phoneme that the dictionary has is one of Oculus's shapes", () => {
   }
 });
 
-test("over an utterance there is always a shape, at rest around passages, and none behind the end", () => {
+test("over an utterance there is always a shape, at rest around segments, and none behind the end", () => {
   const heard = new MouthHeard(24_000);
   heard.place(mouthPlan(planOf("bɑ"), phonemeOf), { atSample: 0, frame: 2, endFrame: 1_000 });
   heard.rest(12_000);

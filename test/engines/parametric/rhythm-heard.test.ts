@@ -1,16 +1,17 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { medianPitchHz } from "../../../src/engines/parametric/delivery.ts";
-import { createParametricModel } from "../../../src/engines/parametric/model.ts";
 import { type OwnedNetwork, openNetwork } from "../../../src/engines/parametric/network.ts";
 import type { Plan } from "../../../src/engines/parametric/plan.ts";
 import { openTextReader, type TextReader } from "../../../src/engines/parametric/read-text.ts";
-import { EVEN, type Rhythm, rhythmOf } from "../../../src/engines/parametric/rhythm/rhythm.ts";
+import { type Rhythm, rhythmOf } from "../../../src/engines/parametric/rhythm/rhythm.ts";
 import { planSentence } from "../../../src/engines/parametric/sentence.ts";
 import { createVoices } from "../../../src/engines/parametric/speakers.ts";
 import { wordCount } from "../../../src/engines/parametric/spoken-words.ts";
 import type { SpeechModel } from "../../../src/model/speech-model.ts";
+import { EVEN } from "./even-rhythm.ts";
 import { hear, soundIn } from "./listening.ts";
+import { openVoice } from "./open-voice.ts";
 import { tables, VOICE_DIR } from "./voice.ts";
 
 describe("A plan in rhythm", () => {
@@ -93,7 +94,7 @@ describe("A plan in rhythm", () => {
 describe("A conversation's rhythm", () => {
   let model: SpeechModel;
   before(async () => {
-    model = await createParametricModel({ voiceDir: VOICE_DIR, tables: await tables() });
+    model = await openVoice();
   });
   after(() => model.close());
 

@@ -2,14 +2,18 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { createRandom } from "../../../src/engines/parametric/random.ts";
 import { liftsOf } from "../../../src/engines/parametric/rhythm/lifts.ts";
-import { type Occasion, occasionOf } from "../../../src/engines/parametric/rhythm/occasion.ts";
 import { pace } from "../../../src/engines/parametric/rhythm/pace.ts";
-import { EVEN, type Place, rhythmOf } from "../../../src/engines/parametric/rhythm/rhythm.ts";
-import { sentenceKind } from "../../../src/engines/parametric/rhythm/sentence-kind.ts";
-import { varied } from "../../../src/engines/parametric/rhythm/varied.ts";
-import { wordsIn } from "../../../src/engines/parametric/rhythm/words-in.ts";
+import {
+  type Occasion,
+  occasionOf,
+  type Place,
+  rhythmOf,
+  varied,
+} from "../../../src/engines/parametric/rhythm/rhythm.ts";
+import { sentenceKind, wordsIn } from "../../../src/engines/parametric/rhythm/sentence-kind.ts";
 import type { Turn } from "../../../src/model/conversation.ts";
 import fc from "../../properties.ts";
+import { EVEN } from "./even-rhythm.ts";
 
 /** A sentence by itself, all of it in one breath, in the middle of nowhere. */
 function placeOf(text: string, rest: Partial<Place> = {}): Place {
@@ -73,7 +77,7 @@ describe("The kind of a sentence", () => {
   });
 });
 
-describe("The rhythm of a passage", () => {
+describe("The rhythm of a segment", () => {
   test("is even for a statement, in capitals and other languages too", () => {
     for (const text of ["It rains.", "IT RAINS.", "Es regnet.", "下雨了。", "One", ""])
       assert.deepEqual(plainly(text), EVEN, text);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { Ahead } from "../../../src/engines/parametric/ahead.ts";
+import { Prefetch } from "../../../src/engines/parametric/prefetch.ts";
 import { Turnstile } from "../../../src/engines/parametric/turnstile.ts";
 import { never } from "../../model/scripts.ts";
 
@@ -62,7 +62,7 @@ describe("A turnstile", () => {
 
 test("what is made ahead is made once, and its failure is thrown only to whoever asks", async () => {
   let made = 0;
-  const ahead = new Ahead(async () => {
+  const ahead = new Prefetch(async () => {
     made += 1;
     if (made === 3) throw new Error("third");
     return made;

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { createParametricModel } from "../../../src/engines/parametric/model.ts";
 import type { SpeechModel } from "../../../src/model/speech-model.ts";
 import {
   bytesOf,
@@ -11,12 +10,12 @@ import {
   scriptOf,
   speakAll,
 } from "../../model/scripts.ts";
-import { tables, VOICE_DIR } from "./voice.ts";
+import { openVoice } from "./open-voice.ts";
 
 describe("An utterance of the embedded voice", () => {
   let model: SpeechModel;
   before(async () => {
-    model = await createParametricModel({ voiceDir: VOICE_DIR, tables: await tables() });
+    model = await openVoice();
   });
   after(() => model.close());
 
@@ -93,7 +92,7 @@ describe("An utterance of the embedded voice", () => {
   });
 
   test("fails as speech when the network does", async () => {
-    const closing = await createParametricModel({ voiceDir: VOICE_DIR, tables: await tables() });
+    const closing = await openVoice();
     const speech = closing.speak(scriptOf({ text: LONG_TEXT }), never());
     await speech.next();
     await closing.close();

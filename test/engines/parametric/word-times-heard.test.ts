@@ -2,15 +2,14 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { SAMPLE_RATE_HZ } from "../../../src/audio/format.ts";
 import { joined } from "../../../src/audio/joined.ts";
-import { createParametricModel } from "../../../src/engines/parametric/model.ts";
 import type { SpeechModel, SpokenWord } from "../../../src/model/speech-model.ts";
 import { scriptOf } from "../../model/scripts.ts";
-import { tables, VOICE_DIR } from "./voice.ts";
+import { openVoice } from "./open-voice.ts";
 
 describe("the times of words, in the sound", () => {
   let model: SpeechModel;
   before(async () => {
-    model = await createParametricModel({ voiceDir: VOICE_DIR, tables: await tables() });
+    model = await openVoice();
   });
   after(() => model.close());
 

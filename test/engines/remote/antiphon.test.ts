@@ -3,7 +3,7 @@ import { after, afterEach, describe, test } from "node:test";
 import { decodeWav } from "../../../src/audio/wav-read.ts";
 import type { Turn } from "../../../src/model/conversation.ts";
 import { type HeardVoice, SpeechFailedError, type SpeechModel } from "../../../src/model/speech-model.ts";
-import { voiceMeta } from "../../../src/serving/voice-meta.ts";
+import { voiceMeta } from "../../../src/serving/reply-meta.ts";
 import {
   CountedText,
   drain,

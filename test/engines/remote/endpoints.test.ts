@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { after, describe, test } from "node:test";
-import type { EndpointEvent } from "../../../src/engines/remote/endpoints.ts";
+import type { EndpointEvent } from "../../../src/engines/remote/dialect.ts";
 import { SpeechFailedError, type SpeechModel } from "../../../src/model/speech-model.ts";
 import { drain, LONG_TEXT, never, scriptOf, speakAll } from "../../model/scripts.ts";
 import { until, within } from "../../waiting.ts";

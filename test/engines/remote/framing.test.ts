@@ -186,7 +186,7 @@ test("an event without end is given up, however many good ones came before", asy
     head: async () => ({ status: 200, headers: { "content-type": "text/event-stream" } }),
     next: async () => (given++ < 2_000 ? good : endless),
   } as unknown as Exchange;
-  await assert.rejects(readConversation()(exchange).next(), { message: /an event without end/ });
+  await assert.rejects(readConversation(exchange).next(), { message: /an event without end/ });
   assert.equal(given, 2_009);
 });
 

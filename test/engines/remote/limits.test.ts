@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MAX_NEW_TOKENS, MAX_TEXT_CHARS, MIN_NEW_TOKENS } from "../../../src/contract/limits.ts";
-import { MAX_CHARS } from "../../../src/engines/remote/antiphon-dialect.ts";
-import { FRAMES } from "../../../src/engines/remote/antiphon-request.ts";
+import { FRAMES, MAX_CHARS } from "../../../src/engines/remote/antiphon-dialect.ts";
 import { RATES_HZ } from "../../../src/engines/remote/wav-head.ts";
 import { Checkpoints } from "../../../src/settings/model-settings.ts";
 

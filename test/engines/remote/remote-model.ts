@@ -1,5 +1,5 @@
+import type { RemoteOptions } from "../../../src/engines/remote/dialect.ts";
 import { createRemoteModel } from "../../../src/engines/remote/model.ts";
-import type { RemoteOptions } from "../../../src/engines/remote/remote-options.ts";
 import type { SpeechModel } from "../../../src/model/speech-model.ts";
 
 /** A model behind an address, plain but for what is given. */

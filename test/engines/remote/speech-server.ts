@@ -85,11 +85,13 @@ export class SpeechServer {
 /** A tone as 16-bit samples, each channel after the other where there are two. */
 export function tonePcm(seconds: number, rateHz = 24_000, channels = 1): Buffer {
   const bytes = Buffer.alloc(2 * channels * Math.round(seconds * rateHz));
-  for (let at = 0; at < bytes.length / 2; at += 1) {
+  // At each of the rates that are used a fiftieth of a second is a whole number of samples, and of cycles.
+  const period = Math.min(bytes.length, (2 * channels * rateHz) / 50);
+  for (let at = 0; at < period / 2; at += 1) {
     const frame = Math.floor(at / channels);
     bytes.writeInt16LE(Math.round(8_000 * Math.sin((2 * Math.PI * 300 * frame) / rateHz)), 2 * at);
   }
-  return bytes;
+  return bytes.fill(bytes.subarray(0, period), period);
 }
 
 /** The same as a WAV whose length nobody knew when it began. */

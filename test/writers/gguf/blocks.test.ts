@@ -8,10 +8,11 @@ import {
   decodeF32,
   decodeQ41,
   encodeQ80,
+  fromHalf,
   Q4_1_BYTES,
   Q8_0_BYTES,
+  toHalf,
 } from "../../../src/writers/gguf/blocks.ts";
-import { fromHalf, toHalf } from "../../../src/writers/gguf/half.ts";
 import { rowAdder } from "../../../src/writers/gguf/low-rank.ts";
 import { TOP } from "../../architecture/top.ts";
 import fc from "../../properties.ts";

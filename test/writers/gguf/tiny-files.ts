@@ -1,5 +1,4 @@
-import { encodeQ80 } from "../../../src/writers/gguf/blocks.ts";
-import { toHalf } from "../../../src/writers/gguf/half.ts";
+import { encodeQ80, toHalf } from "../../../src/writers/gguf/blocks.ts";
 import { F16, F32, ggufHead, type Metadata, padded, Q4_0, Q4_1, Q8_0, uint32 } from "../gguf-file.ts";
 
 /** A tensor with its numbers as bytes. */

@@ -1,24 +1,20 @@
 import { join } from "node:path";
-import type { GraphFile } from "../../../tensors/graph-file.ts";
-import type { Weights } from "../../../tensors/weights-folder.ts";
-import { readTokenizer, type Tokenizer } from "../../../tokens/tokenizer-file.ts";
-import { backboneGraph } from "../backbone.ts";
+import { readTokenizer } from "../../../tokens/tokenizer-file.ts";
+import type { BackboneParts } from "../backbone.ts";
 import type { Architecture, Checkpoint, SpecialToken } from "../checkpoint.ts";
 import { ClipCache } from "../clip-cache.ts";
-import { type DepthDecoderSizes, depthDecoderGraph } from "../depth-decoder.ts";
+import type { DepthDecoderParts } from "../depth-decoder.ts";
 import type { Fields } from "../fields.ts";
 import type { Frame, FrameDecoder } from "../frame-decoder.ts";
-import { type Built, type Loading, loadModel, type Prepared, type Speaker } from "../load-model.ts";
+import { type Built, type Loading, loadModel } from "../load-model.ts";
 import { weightsFileIn } from "../manifest.ts";
 import { type MimiEncoder, openMimiDecoder, openMimiEncoder } from "../mimi/mimi.ts";
-import { NOTHING_ASKED, type SpokenTurn, type Utterance } from "../model.ts";
+import { NOTHING_ASKED, type SpokenTurn } from "../model.ts";
 import { rngOf } from "../rng.ts";
 import { type CsmConfig, csmConfig } from "./config.ts";
 import { csmManifest, NAMES, quantisationOf } from "./manifest.ts";
-import { Embeddings, type Position, soundPositions, textPositions } from "./prompt.ts";
-import { csmSequenceState } from "./sequence-state.ts";
-import { type GenerationSettings, settingsOf } from "./settings.ts";
-import { soundsIn, turnsRead } from "./turns-read.ts";
+import { Embeddings, type Position, soundPositions, soundsIn, textPositions, turnsRead } from "./prompt.ts";
+import { csmSequenceState, type GenerationSettings, settingsOf } from "./sampling.ts";
 
 /** CSM (Sesame): a backbone that chooses a frame's first code, and a depth decoder that chooses the others. */
 export const csm: Architecture = {
@@ -26,6 +22,22 @@ export const csm: Architecture = {
   describe,
   checkGeneration: (generation) => void settingsOf(generation, NOTHING_ASKED),
 };
+
+export function csmBackbone({ backbone, codes }: CsmConfig): BackboneParts {
+  const { backbone: stem, head } = NAMES;
+  return { name: "CSM's backbone", stem, head, sizes: { ...backbone, codes } };
+}
+
+export function csmDepthDecoder({ backbone, depth, codes, codebooks }: CsmConfig): DepthDecoderParts {
+  return {
+    name: "CSM's depth decoder",
+    stem: NAMES.depth,
+    projection: { stem: NAMES.projector },
+    sizes: { transformer: depth, rowWidth: backbone.width, codes, codebooks },
+    writeHead: (into, x, at) =>
+      into.productWithPart(x, NAMES.depthHeads, [codebooks - 1, depth.width, codes], at),
+  };
+}
 
 async function describe(folder: string, fields: Fields): Promise<Checkpoint> {
   const config = csmConfig(fields);
@@ -65,75 +77,45 @@ function specialTokensOf(config: Fields): SpecialToken[] {
     .map(([field, token]) => ({ field, token, id: config.whole(field, undefined, 0) }));
 }
 
-async function build(
-  config: CsmConfig,
-  { opened, setup, positions, generation, tokenizer, weights: [weights], transformers }: Loading,
-): Promise<Built<GenerationSettings>> {
-  const { backbone, codec, codebooks, codes } = config;
-  const embeddings = new Embeddings(weights!, config);
-  const encoder = opened.keep(await openMimiEncoder(weights!, NAMES.codec, codec, codebooks, setup));
-  const decoder = opened.keep(await openMimiDecoder(weights!, NAMES.codec, codec, setup));
-  const sizes = { ...backbone, positions, codes };
+async function build(config: CsmConfig, loading: Loading): Promise<Built<GenerationSettings>> {
+  const { opened, setup } = loading;
+  const { codec, codebooks } = config;
+  const weights = loading.weights[0]!;
+  const embeddings = new Embeddings(weights, config);
+  const encoder = opened.keep(await openMimiEncoder(weights, NAMES.codec, codec, codebooks, setup));
+  const decoder = opened.keep(await openMimiDecoder(weights, NAMES.codec, codec, setup));
   return {
     voices: { kind: "any", presets: [] },
     codes: codec.codes,
-    decoder,
-    embeddings,
-    backbone: {
-      graph: backboneGraph(transformers, NAMES.backbone, NAMES.head, sizes),
-      sizes,
-      name: "CSM's backbone",
-    },
-    depthDecoder: {
-      graph: depthGraph(transformers, config),
-      sizes: depthSizes(config),
-      name: "CSM's depth decoder",
-    },
-    speaker: new CsmSpeaker({ config, positions, generation, tokenizer, embeddings, encoder, decoder }),
+    ...{ decoder, embeddings, settingsOf },
+    backbone: csmBackbone(config),
+    depthDecoder: csmDepthDecoder(config),
+    prepare: preparing({ config, loading, embeddings, encoder, decoder }),
   };
-}
-
-export function depthGraph(weights: Weights, config: CsmConfig): GraphFile {
-  const sizes = depthSizes(config);
-  const { transformer, codes, codebooks } = sizes;
-  const shape = [codebooks - 1, transformer.width, codes] as const;
-  return depthDecoderGraph(weights, NAMES.depth, { stem: NAMES.projector }, sizes, (into, x, at) =>
-    into.productWithPart(x, NAMES.depthHeads, shape, at),
-  );
-}
-
-function depthSizes({ backbone, depth, codes, codebooks }: CsmConfig): DepthDecoderSizes {
-  return { transformer: depth, rowWidth: backbone.width, codes, codebooks };
 }
 
 interface Parts {
   readonly config: CsmConfig;
-  /** Of an utterance at most. */
-  readonly positions: number;
-  readonly generation: Fields;
-  readonly tokenizer: Tokenizer;
+  readonly loading: Pick<Loading, "positions" | "tokenizer">;
   readonly embeddings: Embeddings;
   readonly encoder: MimiEncoder;
   readonly decoder: FrameDecoder;
 }
 
-class CsmSpeaker implements Speaker<GenerationSettings> {
-  readonly #parts: Parts;
-  readonly #clips = new ClipCache<readonly Frame[]>();
+/** Gets utterances ready: of the conversation's turns those that there is room for, each with its words and its sound. */
+function preparing(parts: Parts): Built<GenerationSettings>["prepare"] {
+  const { config, embeddings, encoder, decoder } = parts;
+  const { positions, tokenizer } = parts.loading;
+  const clips = new ClipCache<readonly Frame[]>();
+  const framesOf = async ({ audio, codes, digest }: SpokenTurn): Promise<readonly Frame[] | null> => {
+    if (codes !== undefined) return codes;
+    return audio === null ? null : await clips.of([digest], () => encoder.encode(audio));
+  };
+  const written = ({ speaker, text }: Pick<SpokenTurn, "speaker" | "text">): Position[] =>
+    textPositions(speaker, text ?? "", tokenizer, config);
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-  }
-
-  settingsOf(utterance: Utterance): GenerationSettings {
-    return settingsOf(this.#parts.generation, utterance);
-  }
-
-  async prepare(utterance: Utterance, settings: GenerationSettings, signal: AbortSignal): Promise<Prepared> {
-    const { config, positions, tokenizer, embeddings, decoder } = this.#parts;
+  return async (utterance, settings, signal) => {
     const { history, open: asked, mayForget = false } = utterance;
-    const written = ({ speaker, text }: Pick<SpokenTurn, "speaker" | "text">): Position[] =>
-      textPositions(speaker, text ?? "", tokenizer, config);
     const texts = history.map(written);
     const last = written(asked);
     const read = turnsRead({
@@ -147,18 +129,12 @@ class CsmSpeaker implements Speaker<GenerationSettings> {
     });
     const prompt: Position[] = [];
     for (const at of read) {
-      const frames = await this.#framesOf(history[at]!);
+      const frames = await framesOf(history[at]!);
       prompt.push(...texts[at]!, ...(frames === null ? [] : soundPositions(frames, config)));
       signal.throwIfAborted();
     }
     const rows = embeddings.ofPositions([...prompt, ...last]);
     const state = csmSequenceState(rows, settings, rngOf(utterance), decoder.begin(), config);
     return { state, read, heard: read.filter((at) => soundsIn(history[at]!) > 0) };
-  }
-
-  async #framesOf({ audio, codes, digest }: SpokenTurn): Promise<readonly Frame[] | null> {
-    if (codes !== undefined) return codes;
-    if (audio === null) return null;
-    return await this.#clips.of([digest], () => this.#parts.encoder.encode(audio));
-  }
+  };
 }

@@ -1,4 +1,4 @@
-import { type Manifest, type Shapes, tensorsOf, transformerShapes } from "../manifest.ts";
+import { type Manifest, namesOf, type Shapes, tensorsOf, transformerShapes } from "../manifest.ts";
 import { mimiDecoder } from "../mimi/decoder-graph.ts";
 import { mimiEncoder } from "../mimi/encoder-graph.ts";
 import type { Precision } from "../model.ts";
@@ -46,8 +46,6 @@ export function quantisationOf(config: CsmConfig, precision: Exclude<Precision, 
   const bits = precision === "int4" ? 4 : 8;
   const backbone = transformerShapes(NAMES.backbone, config.backbone);
   const depth = transformerShapes(NAMES.depth, config.depth);
-  const namesOf = (shapes: typeof depth, rank: number): string[] =>
-    shapes.filter(([, shape]) => shape.length === rank).map(([name]) => name);
   return {
     matrices: [
       ...namesOf([...backbone, ...depth], 2).map((name) => ({ name, bits }) as const),

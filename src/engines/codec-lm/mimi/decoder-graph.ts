@@ -1,4 +1,4 @@
-import { summedVectors } from "../code-vectors.ts";
+import { projectedSum } from "../code-vectors.ts";
 import { StreamedGraph } from "../streamed-graph.ts";
 import type { WeightsInGraph } from "../weights-in-graph.ts";
 import { codebook, elu, mimiTransformer, residual } from "./layers.ts";
@@ -53,10 +53,8 @@ function latents(build: StreamedGraph, stem: string, sizes: MimiSizes, places: s
   const { width, codeWidth, semanticCodebooks, codebooks } = sizes;
   const part = (name: string, first: number, end: number): string => {
     const books = Array.from({ length: end - first }, (_, at) => codebook(weights, stem, first + at, sizes));
-    const sum = summedVectors(build, places, books, first, codeWidth);
     const projection = `${stem}.${name}_residual_vector_quantizer.output_proj.weight`;
-    const matrix = weights.constant(projection, [width, codeWidth, 1], [width, codeWidth]);
-    return graph.add("com.microsoft.FusedMatMul", [sum, matrix], { transB: 1 });
+    return projectedSum(build, places, books, first, { name: projection, ins: codeWidth, outs: width });
   };
   return graph.add("Add", [
     part("semantic", 0, semanticCodebooks),

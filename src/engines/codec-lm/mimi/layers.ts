@@ -1,7 +1,7 @@
 import type { GraphFile } from "../../../tensors/graph-file.ts";
 import { codeVectors } from "../code-vectors.ts";
-import { StreamedAttention } from "../streamed-attention.ts";
 import type { StreamedGraph } from "../streamed-graph.ts";
+import { streamedTransformer } from "../streamed-transformer.ts";
 import type { WeightsInGraph } from "../weights-in-graph.ts";
 import { type MimiSizes, placeOf } from "./sizes.ts";
 
@@ -39,29 +39,18 @@ export function residual(build: StreamedGraph, x: string, stem: string, width: n
  */
 export function mimiTransformer(build: StreamedGraph, x: string, stem: string, sizes: MimiSizes): string {
   const { graph, weights } = build;
-  const { width, layers, innerWidth } = sizes;
-  const attention = new StreamedAttention(build, sizes);
-  const normalised = (rows: string, name: string): string =>
-    graph.add(
-      "LayerNormalization",
-      [rows, weights.constant(`${name}.weight`, [width]), weights.constant(`${name}.bias`, [width])],
-      { axis: -1, epsilon: { float: sizes.epsilon } },
-    );
-  const scaled = (rows: string, name: string): string =>
-    graph.add("Mul", [rows, weights.constant(`${name}.scale`, [width])]);
-
-  let rows = x;
-  for (let at = 0; at < layers; at++) {
-    const layer = `${stem}.layers.${at}`;
-    const attended = attention.attend(normalised(rows, `${layer}.input_layernorm`), `${layer}.self_attn`);
-    rows = graph.add("Add", [rows, scaled(attended, `${layer}.self_attn_layer_scale`)]);
-
-    const inner = normalised(rows, `${layer}.post_attention_layernorm`);
-    const wide = graph.add("Gelu", [weights.linear(inner, `${layer}.mlp.fc1`, width, innerWidth)]);
-    const narrow = weights.linear(wide, `${layer}.mlp.fc2`, innerWidth, width);
-    rows = graph.add("Add", [rows, scaled(narrow, `${layer}.mlp_layer_scale`)]);
-  }
-  return rows;
+  const { width, innerWidth, epsilon } = sizes;
+  return streamedTransformer(
+    build,
+    x,
+    stem,
+    sizes,
+    (rows, name) => weights.layerNorm(rows, name, width, epsilon),
+    (rows, mlp) => {
+      const wide = graph.add("Gelu", [weights.linear(rows, `${mlp}.fc1`, width, innerWidth)]);
+      return weights.linear(wide, `${mlp}.fc2`, innerWidth, width);
+    },
+  );
 }
 
 /** The vectors of a codebook, [codes, code width]. */

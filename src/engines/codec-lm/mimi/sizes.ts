@@ -1,10 +1,9 @@
+import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import { CheckpointError, type Fields } from "../fields.ts";
-import { HEAD_MULTIPLE } from "../streamed-attention.ts";
+import { HEAD_MULTIPLE, type StreamedTransformerSizes } from "../streamed-transformer.ts";
 
-/** The sizes of a Mimi codec (Défossez et al., "Moshi: a speech-text foundation model", 2024). */
-export interface MimiSizes {
-  /** Of the latents, and of the transformers. */
-  readonly width: number;
+/** The sizes of a Mimi codec (Défossez et al., "Moshi: a speech-text foundation model", 2024). `width` is of the latents, and of the transformers. */
+export interface MimiSizes extends StreamedTransformerSizes {
   /** Of the outermost convolution; each of the four stages doubles it. */
   readonly filters: number;
   /** By which each stage of the decoder lengthens its signal: 8, 6, 5, 4. */
@@ -14,14 +13,6 @@ export interface MimiSizes {
   readonly residualKernel: number;
   /** By which a residual block narrows inside. */
   readonly compress: number;
-  readonly layers: number;
-  readonly heads: number;
-  readonly headWidth: number;
-  readonly innerWidth: number;
-  readonly epsilon: number;
-  readonly theta: number;
-  /** Positions, its own among them, that one looks at; `null`: all before. */
-  readonly window: number | null;
   readonly codebooks: number;
   /** Of these, those that are quantised apart from the others. */
   readonly semanticCodebooks: number;
@@ -44,13 +35,9 @@ export function placeOf({ semanticCodebooks }: MimiSizes, codebook: number): { p
     : { part: "acoustic", at: codebook - semanticCodebooks };
 }
 
-/** At which everything here runs. */
-const RATE = 24_000;
-const FRAME = 1_920;
-
 /** Reads Mimi's configuration, with either generation's names of the keys. @throws CheckpointError naming the field */
 export function mimiSizes(config: Fields): MimiSizes {
-  config.expect("sampling_rate", RATE);
+  config.expect("sampling_rate", SAMPLE_RATE_HZ);
   config.expect("audio_channels", 1);
   config.expect("use_causal_conv", true);
   config.expect("use_conv_shortcut", false);
@@ -85,9 +72,9 @@ export function mimiSizes(config: Fields): MimiSizes {
     codes: config.whole("codebook_size"),
     codeWidth: config.width("vector_quantization_hidden_dimension"),
   };
-  if (samplesPerFrame(sizes) !== FRAME) {
+  if (samplesPerFrame(sizes) !== FRAME_SAMPLES) {
     throw new CheckpointError(
-      `The codec's frames have ${samplesPerFrame(sizes)} samples by its upsampling_ratios; only ${FRAME} can be run here.`,
+      `The codec's frames have ${samplesPerFrame(sizes)} samples by its upsampling_ratios; only ${FRAME_SAMPLES} can be run here.`,
     );
   }
   return sizes;

@@ -21,6 +21,7 @@ export interface Qwen3TtsConfig {
   /** Rows of the talker's codec embedding: a codebook's codes, and then {@link CONTROLS} that control. */
   readonly rows: number;
   readonly codebooks: number;
+  /** Tokens of text, and control rows of the talker. */
   readonly ids: Ids;
   /** By their names in lower case: their control rows. */
   readonly languages: ReadonlyMap<string, number>;
@@ -31,22 +32,6 @@ export interface Qwen3TtsConfig {
   /** Of a base model alone. */
   readonly speakerEncoder: SpeakerEncoderSizes | null;
   readonly codec: CodecSizes;
-}
-
-/** Tokens of text, and control rows of the talker. */
-export interface Ids {
-  readonly imStart: number;
-  readonly imEnd: number;
-  readonly textPad: number;
-  readonly textBegin: number;
-  readonly textEnd: number;
-  readonly pad: number;
-  readonly begin: number;
-  readonly end: number;
-  readonly think: number;
-  readonly noThink: number;
-  readonly thinkBegin: number;
-  readonly thinkEnd: number;
 }
 
 export const CODEC_FOLDER = "speech_tokenizer";
@@ -127,7 +112,9 @@ function transformerSizes(config: Fields): TransformerSizes {
   };
 }
 
-function idsOf(config: Fields, talker: Fields, rows: number): Ids {
+type Ids = Readonly<ReturnType<typeof idsOf>>;
+
+function idsOf(config: Fields, talker: Fields, rows: number) {
   const token = (name: string): number => config.whole(`${name}_token_id`, undefined, 0);
   const control = (name: string): number => rowOf(talker, `codec_${name}`, rows);
   return {

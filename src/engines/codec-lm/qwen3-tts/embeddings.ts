@@ -88,10 +88,10 @@ export class Embeddings {
   }
 }
 
-function nameOf(codebook: number): string {
-  return codebook === 0 ? NAMES.codec : NAMES.predictorCodec(codebook - 1);
-}
-
 export function addTo(sum: Float32Array, row: Float32Array): void {
   for (let at = 0; at < sum.length; at++) sum[at]! += row[at]!;
+}
+
+function nameOf(codebook: number): string {
+  return codebook === 0 ? NAMES.codec : NAMES.predictorCodec(codebook - 1);
 }

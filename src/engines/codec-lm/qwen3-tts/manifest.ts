@@ -1,6 +1,10 @@
-import { type Manifest, type Shapes, tensorsOf, transformerShapes } from "../manifest.ts";
+import { type Manifest, namesOf, type Shapes, tensorsOf, transformerShapes } from "../manifest.ts";
+import { mimiEncoder } from "../mimi/encoder-graph.ts";
 import type { Precision } from "../model.ts";
 import type { Quantisation } from "../quantised-weights.ts";
+import { latentsGraph } from "./codec/latents-graph.ts";
+import type { CodecSizes } from "./codec/sizes.ts";
+import { waveGraph } from "./codec/wave-graph.ts";
 import type { Qwen3TtsConfig } from "./config.ts";
 import { speakerGraph } from "./speaker/graph.ts";
 
@@ -58,8 +62,6 @@ export function quantisationOf(config: Qwen3TtsConfig, precision: Exclude<Precis
   const bits = precision === "int4" ? 4 : 8;
   const talker = transformerShapes(NAMES.talker, config.talker);
   const predictor = transformerShapes(NAMES.predictor, config.predictor);
-  const namesOf = (shapes: Shapes, rank: number): string[] =>
-    shapes.filter(([, shape]) => shape.length === rank).map(([name]) => name);
   const heads = Array.from({ length: config.codebooks - 1 }, (_, at) => `${NAMES.predictorHead(at)}.weight`);
   const projection = isProjected(config) ? [NAMES.projection] : [];
   const fine = [
@@ -77,3 +79,27 @@ export function quantisationOf(config: Qwen3TtsConfig, precision: Exclude<Precis
     kept: [...namesOf(talker, 1), ...namesOf(predictor, 1), ...projection.map((stem) => `${stem}.bias`)],
   };
 }
+
+/** What stands in front of the names of the codec's encoder. */
+export const ENCODER = "encoder.";
+
+/** Tensors of `speech_tokenizer/model.safetensors`. */
+export function codecManifest({ encoder, decoder, codebooks }: CodecSizes): Manifest {
+  return {
+    shapes: new Map([
+      ...tensorsOf((into) => mimiEncoder(into, ENCODER, encoder, codebooks)),
+      ...tensorsOf((into) => latentsGraph(into, decoder)),
+      ...tensorsOf((into) => waveGraph(into, decoder)),
+    ]),
+    shared: [],
+    isUnused: (name) => UNUSED.some((pattern) => pattern.test(name)),
+  };
+}
+
+/** Each half's projection of the other's kind, the encoder's codebooks beyond those that count, and marks of training. */
+const UNUSED: readonly RegExp[] = [
+  /^decoder\.quantizer\.rvq_(first|rest)\.input_proj\.weight$/,
+  /^encoder\.quantizer\.(semantic|acoustic)_residual_vector_quantizer\.output_proj\.weight$/,
+  /^encoder\.quantizer\.acoustic_residual_vector_quantizer\.layers\.\d+\.codebook\./,
+  /\.initialized$/,
+];

@@ -1,9 +1,9 @@
 import { FRAME_S } from "../../../audio/format.ts";
-import { inlinePhonemes } from "../../../text/inline-phonemes.ts";
+import { withoutPhonemes } from "../../../text/inline-phonemes.ts";
 
 /** Nobody speaks slower, or faster, in letters a second. */
-const SLOWEST = 5;
-const FASTEST = 25;
+const MIN_LETTERS_PER_S = 5;
+const MAX_LETTERS_PER_S = 25;
 /** Silence around the words of a recording. */
 const AROUND_S = 1;
 /** What a text may take beside its letters: a slow beginning, pauses. */
@@ -33,22 +33,16 @@ function lettersOf(character: string): number {
 
 /** Frames of 80 ms that a text takes at the very most, however slowly it is spoken. */
 export function maxFramesFor(text: string): number {
-  return Math.ceil((BESIDES_S + lettersIn(text) / SLOWEST) / FRAME_S);
+  return Math.ceil((BESIDES_S + lettersIn(text) / MIN_LETTERS_PER_S) / FRAME_S);
 }
 
 /** Whether words may be those of a recording: neither too few for it nor too many. */
 export function mayCover(text: string, durationS: number): boolean {
   const letters = lettersIn(text.trim());
-  return letters / FASTEST <= durationS && durationS <= AROUND_S + letters / SLOWEST;
+  return letters / MAX_LETTERS_PER_S <= durationS && durationS <= AROUND_S + letters / MIN_LETTERS_PER_S;
 }
 
 /** A text as a model reads it: on one line, and of `[word](/phonemes/)` the word alone. */
 export function plainWords(text: string): string {
-  let plain = "";
-  let at = 0;
-  for (const { from, to, word } of inlinePhonemes(text)) {
-    plain += text.slice(at, from) + word;
-    at = to;
-  }
-  return (plain + text.slice(at)).replaceAll(/\s+/gu, " ").trim();
+  return withoutPhonemes(text).replaceAll(/\s+/gu, " ").trim();
 }

@@ -3,13 +3,7 @@ import { setPriority } from "node:os";
 import { isMainThread } from "node:worker_threads";
 import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import type { SpeakerLabel } from "../../../model/conversation.ts";
-import type { Script } from "../../../model/script.ts";
-import {
-  type Frame,
-  SpeechFailedError,
-  type SpeechModel,
-  type SpeechReport,
-} from "../../../model/speech-model.ts";
+import { SpeechFailedError, type SpeechModel } from "../../../model/speech-model.ts";
 import type { NativeGuard } from "../../../tensors/session.ts";
 import { readCheckpoint } from "../architectures.ts";
 import type { CodecLanguageModel, Precision } from "../model.ts";
@@ -76,35 +70,20 @@ export async function speechModelOver(
   ]);
   const parts = { model, voices: labelVoices(voices, model.voices), options };
   await tryOut(parts);
-  return new CodecSpeechModel(parts);
+  const closing = new AbortController();
+  // Each utterance that is open has one.
+  setMaxListeners(0, closing.signal);
+  return {
+    speak: (script, signal) => utterance(script, parts, [closing.signal, signal]),
+    async close() {
+      if (closing.signal.aborted) return;
+      closing.abort(new SpeechFailedError("The model was closed."));
+      await model.close();
+    },
+  };
 }
 
 type Parts = Parameters<typeof utterance>[1];
-
-class CodecSpeechModel implements SpeechModel {
-  readonly #parts: Parts;
-  readonly #closing = new AbortController();
-
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    // Each utterance that is open has one.
-    setMaxListeners(0, this.#closing.signal);
-  }
-
-  speak(script: Script, signal: AbortSignal): AsyncGenerator<Frame, SpeechReport, void> {
-    return utterance(script, this.#parts, [this.#closing.signal, signal]);
-  }
-
-  async close(): Promise<void> {
-    if (this.#closing.signal.aborted) return;
-    this.#closing.abort(closed());
-    await this.#parts.model.close();
-  }
-}
-
-function closed(): SpeechFailedError {
-  return new SpeechFailedError("The model was closed.");
-}
 
 /** Speaks a frame to nobody: it finds out what the checkpoint does not take, and the first run costs more than others. */
 async function tryOut({ model, voices, options }: Parts): Promise<void> {

@@ -1,5 +1,5 @@
 import type { CodecLanguageModel, Ending, SpokenFrame, Utterance } from "../model.ts";
-import { isFaint, Quiet } from "./quiet.ts";
+import { isFaint, SilenceDetector } from "./silence-detector.ts";
 
 /** A part of an utterance that a model is asked for. */
 export interface PartAsked {
@@ -94,7 +94,7 @@ async function* speakOnce(
   // The model is asked for one more: so it tells whether it was at its end.
   const maxFrames = Math.min(maxFramesOfText, room) + 1;
   const speech = model.speak({ ...utterance, sampling: { ...utterance.sampling, maxFrames }, seed }, signal);
-  const quiet = new Quiet();
+  const quiet = new SilenceDetector();
   let isCut = false;
   try {
     for (let count = 0; ; ) {

@@ -1,6 +1,5 @@
-import { inlinePhonemes } from "../../../text/inline-phonemes.ts";
+import { inlinePhonemes, spokenSentences } from "../../../text/inline-phonemes.ts";
 import { hasSpeakable } from "../../../text/speakable.ts";
-import { spokenSentences } from "../../../text/spoken-sentences.ts";
 import { lettersIn, plainWords } from "./letters.ts";
 
 /** Some sentences that are spoken in one go. */

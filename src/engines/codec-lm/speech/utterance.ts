@@ -21,8 +21,8 @@ import { seedOf } from "../rng.ts";
 import { FramesOut } from "./frames-out.ts";
 import { maxFramesFor } from "./letters.ts";
 import { CAUTIONS, type PartEnd, speakPart } from "./part.ts";
-import { PAUSE_FRAMES, SaidBefore } from "./said-before.ts";
 import { Segments } from "./segments.ts";
+import { PAUSE_FRAMES, SpokenHistory } from "./spoken-history.ts";
 import { type ToldTurns, toldTurns } from "./turns.ts";
 import type { LabelVoices } from "./voices.ts";
 
@@ -61,7 +61,7 @@ export async function* utterance(
   const { delivery, speaker, seed } = script;
   const segments = new Segments(script.text);
   const out = new FramesOut(delivery.maxFrames, delivery.quality);
-  const said = new SaidBefore(speaker, GOES_ON_FROM_S[model.voices.kind]);
+  const said = new SpokenHistory(speaker, GOES_ON_FROM_S[model.voices.kind]);
   const cautions = new Set<string>();
   let told: ToldTurns | null = null;
   let first: Ending | null = null;

@@ -1,4 +1,4 @@
-import { percentile } from "../listen/percentile.ts";
+import { percentile, within } from "../listen/statistics.ts";
 import type { VoiceProfile } from "../listen/voice-profile.ts";
 import type { Speaker, Voice } from "../speakers.ts";
 import { heardTempo } from "./tempo.ts";
@@ -10,30 +10,28 @@ import { heardTempo } from "./tempo.ts";
 export function entrained(voice: Voice, other: VoiceProfile): Pick<Speaker, "gain" | "tempo" | "pause"> {
   const { trust } = other.suitability;
   const apartDb = other.loudnessLufs === null ? 0 : other.loudnessLufs - voice.loudnessLufs;
-  const levelDb = within(SHARE * trust * apartDb, MAX_DB);
+  const levelDb = within(SHARE * trust * apartDb, -MAX_DB, MAX_DB);
   const theirTempo = heardTempo([{ profile: other, ownS: null }]);
   return {
     gain: 10 ** (levelDb / 20),
-    tempo: voice.tempo * Math.exp(within(SHARE * trust * Math.log(theirTempo / voice.tempo), MAX_TEMPO)),
+    tempo:
+      voice.tempo *
+      Math.exp(within(SHARE * trust * Math.log(theirTempo / voice.tempo), -MAX_TEMPO, MAX_TEMPO)),
     pause: pauseFactor(other, SHARE * trust),
   };
 }
 
 /** How much longer than ours somebody's pauses are, as far as `strength` says. */
 export function pauseFactor({ pausesS }: VoiceProfile, strength: number): number {
-  if (pausesS.length < FEWEST_PAUSES) return 1;
+  if (pausesS.length < MIN_PAUSES) return 1;
   const apart = Math.log(percentile(pausesS, 0.5) / OWN_PAUSE_S);
-  return Math.exp(within(strength * apart, MAX_PAUSE));
-}
-
-function within(value: number, max: number): number {
-  return Math.max(-max, Math.min(max, value));
+  return Math.exp(within(strength * apart, -MAX_PAUSE, MAX_PAUSE));
 }
 
 const SHARE = 0.25;
 const MAX_DB = 3;
 const MAX_TEMPO = Math.log(1.05);
 const MAX_PAUSE = Math.log(1.35);
-const FEWEST_PAUSES = 2;
+const MIN_PAUSES = 2;
 /** The middle of our own pauses, those at commas among them. */
 const OWN_PAUSE_S = 0.3;

@@ -1,5 +1,5 @@
+import { LruCache } from "../../../collections/lru-cache.ts";
 import { abortable } from "../../../model/abortable.ts";
-import { Recent } from "../../../model/recent.ts";
 
 /**
  * What was found out last, so much of it and no more. Who asks for what is being found out already waits for that. What
@@ -7,11 +7,11 @@ import { Recent } from "../../../model/recent.ts";
  * anew.
  */
 export class Findings<T> {
-  readonly #known: Recent<T>;
+  readonly #known: LruCache<T>;
   readonly #sought = new Map<string, Search<T>>();
 
   constructor(max: number) {
-    this.#known = new Recent(max);
+    this.#known = new LruCache(max);
   }
 
   /**

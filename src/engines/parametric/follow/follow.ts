@@ -1,17 +1,17 @@
 import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import { createHold } from "../hold.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { levelSpread } from "../listen/level-spread.ts";
+import { levelSpread } from "../listen/bands.ts";
 import { trackPitch } from "../listen/pitch-track.ts";
+import { within } from "../listen/statistics.ts";
 import { pitchLogs, type VoiceProfile } from "../listen/voice-profile.ts";
 import type { Work } from "../listen/work.ts";
 import type { Network } from "../network.ts";
 import type { Plan, Timing } from "../plan.ts";
 import type { Form, Speaker, Voice } from "../speakers.ts";
 import { pauseFactor } from "./entrainment.ts";
-import { learnSoundMap } from "./learn-sound-map.ts";
-import { mendedMap } from "./mend-sound-map.ts";
-import type { OwnPitch } from "./own-pitch.ts";
+import { learnSoundMap, mendedMap } from "./learn-sound-map.ts";
+import type { OwnPitch } from "./own-voice.ts";
 import { hearingBias, mappedRegister, mended, type PitchMap, pitchMap, USUAL_BIAS } from "./pitch-map.ts";
 import { type Decoded, decodeRehearsed, type OwnSpeech, rehearse, usualStrength } from "./rehearsal.ts";
 import { commonGainDb, createMappedColouring, type SoundMap } from "./sound-map.ts";
@@ -79,12 +79,12 @@ export async function follow(instrument: Instrument, model: Model, following: Fo
       };
   const paced = following !== "pitch";
   const wantedDb = profile.loudnessLufs === null ? 0 : trust * (profile.loudnessLufs - start.loudnessLufs);
-  const levelDb = within(wantedDb, QUIETEST_LUFS - start.loudnessLufs, LOUDEST_LUFS - start.loudnessLufs);
+  const levelDb = within(wantedDb, MIN_LUFS - start.loudnessLufs, MAX_LUFS - start.loudnessLufs);
   return {
     speaker: {
       register: mappedRegister(pitch),
       colour,
-      tempo: paced ? within(tempo ** trust, SLOWEST, FASTEST) : start.tempo,
+      tempo: paced ? within(tempo ** trust, MIN_TEMPO, MAX_TEMPO) : start.tempo,
       pause: paced ? pauseFactor(profile, trust * PAUSE_SHARE) : 1,
       dynamics,
       decoderPitch,
@@ -169,16 +169,12 @@ function rangeOf({ own, theirs }: PitchMap): number {
   return (theirs.at(-1)! - theirs[0]!) / (own.at(-1)! - own[0]! || 1);
 }
 
-function within(value: number, min: number, max: number): number {
-  return Math.max(min, Math.min(max, value));
-}
-
 const MIN_WARP = 0.8;
 /** A shorter tract than our own costs naturalness at once. */
 const MAX_WARP = 1.05;
 /** Words stay understood. */
-const SLOWEST = 0.72;
-const FASTEST = 1.22;
+const MIN_TEMPO = 0.72;
+const MAX_TEMPO = 1.22;
 const PAUSE_SHARE = 0.5;
 /** An estimate of the tract is out by a few per cent, and each costs naturalness. */
 const TRACT_SHARE = 0.6;
@@ -188,5 +184,5 @@ const MAX_DYNAMICS = 1.08;
 /** Other sentences are louder than the rehearsed ones by this (the Harvard sentences, mean over fourteen speakers). */
 const LOUDER_ELSEWHERE_LU = 0.4;
 /** Louder than this our peaks would be bent. */
-const LOUDEST_LUFS = -16.5;
-const QUIETEST_LUFS = -36;
+const MAX_LUFS = -16.5;
+const MIN_LUFS = -36;

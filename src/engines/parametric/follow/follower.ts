@@ -4,14 +4,14 @@ import type { Script } from "../../../model/script.ts";
 import type { HeardVoice } from "../../../model/speech-model.ts";
 import { pooled, trusted } from "../listen/pooled.ts";
 import { listen, type VoiceProfile, voicedSeconds } from "../listen/voice-profile.ts";
-import type { Work } from "../listen/work.ts";
+import { abortableWork, type Work } from "../listen/work.ts";
 import type { Speaker, Voice } from "../speakers.ts";
+import { abortableNetwork } from "../turnstile.ts";
 import { entrained } from "./entrainment.ts";
 import { Findings } from "./findings.ts";
 import { type Following, follow, hasTract } from "./follow.ts";
-import { heedingNetwork, heedingWork } from "./heeding.ts";
-import { nearestVoice } from "./start.ts";
-import { createStudio, type Studio, type StudioParts, voicedOnly } from "./studio.ts";
+import { nearestVoice } from "./nearest-voice.ts";
+import { createOwnVoice, type OwnVoice, type OwnVoiceParts, voicedOnly } from "./own-voice.ts";
 import { heardTempo, ownSpeechS, type SaidClip } from "./tempo.ts";
 import { estimateWarp } from "./tract.ts";
 import { type HeardClip, type HeardTurn, hearEnough, turnsToHear } from "./whose-voice.ts";
@@ -22,7 +22,7 @@ export interface Cast {
   readonly heard: HeardVoice | null;
 }
 
-export interface FollowerParts extends StudioParts {
+export interface FollowerParts extends OwnVoiceParts {
   readonly voices: ReadonlyMap<SpeakerLabel, Voice>;
 }
 
@@ -33,13 +33,13 @@ export interface FollowerParts extends StudioParts {
  */
 export class Follower {
   readonly #parts: FollowerParts;
-  readonly #studio: Studio;
+  readonly #ownVoice: OwnVoice;
   readonly #profiles = new Findings<VoiceProfile>(MAX_PROFILES);
   readonly #followed = new Findings<FollowedClips>(MAX_FOLLOWED);
 
   constructor(parts: FollowerParts) {
     this.#parts = parts;
-    this.#studio = createStudio(parts);
+    this.#ownVoice = createOwnVoice(parts);
   }
 
   /**
@@ -87,9 +87,9 @@ export class Follower {
     signal: AbortSignal,
   ): Promise<FollowedClips> {
     const { reader, kernel } = this.#parts;
-    const network = heedingNetwork(this.#parts.network, signal);
-    const run = <T>(work: Work<T>) => this.#parts.run(heedingWork(work, signal));
-    const plans = await this.#studio.plans();
+    const network = abortableNetwork(this.#parts.network, signal);
+    const run = <T>(work: Work<T>) => this.#parts.run(abortableWork(work, signal));
+    const plans = await this.#ownVoice.plans();
     const warp = hasTract(following) ? await this.#warpOf(profile) : null;
     const { label, voice: start, form } = await this.#startFor(profile, clips, warp);
     const said: SaidClip[] = [];
@@ -114,7 +114,7 @@ export class Follower {
 
   /** The first clip decides, if it holds enough: later ones must not change a voice for the other in mid-conversation. */
   async #startFor(profile: VoiceProfile, clips: readonly HeardClip[], warp: number | null) {
-    const { pitch: own } = await this.#studio.plans();
+    const { pitch: own } = await this.#ownVoice.plans();
     const first = clips[0]?.profile;
     const decides = first !== undefined && voicedSeconds(first.pitch) >= DECISIVE_S ? first : profile;
     const isWhole = decides === profile || clips.length === 1;
@@ -123,11 +123,11 @@ export class Follower {
   }
 
   async #warpOf(profile: VoiceProfile): Promise<number> {
-    return estimateWarp(await this.#studio.codebook(), voicedOnly(profile), profile.recording.bandEdgeHz);
+    return estimateWarp(await this.#ownVoice.codebook(), voicedOnly(profile), profile.recording.bandEdgeHz);
   }
 
   #hear({ clip }: HeardTurn, signal: AbortSignal): Promise<VoiceProfile> {
-    const hear = (stop: AbortSignal) => this.#parts.run(heedingWork(listen(clip), stop));
+    const hear = (stop: AbortSignal) => this.#parts.run(abortableWork(listen(clip), stop));
     return this.#profiles.get(clip.digest, signal, hear);
   }
 }

@@ -1,5 +1,5 @@
 import { BAND_HZ, BANDS, bandsBelow } from "../listen/bands.ts";
-import { edgeShare, levelled } from "./levelled.ts";
+import { within } from "../listen/statistics.ts";
 import type { OwnSpeech } from "./rehearsal.ts";
 import {
   type Frame,
@@ -54,6 +54,29 @@ export function learnSoundMap(own: OwnSpeech, heard: Heard): SoundMap {
   return { kinds: KINDS, signs, frame, gains, meant };
 }
 
+/**
+ * The same map, corrected by what a rehearsal gave: what all gains were to do to the mean of our sound, and what they
+ * did (a frame's kind is seen in its description, not in its sound, and neighbouring frames sound together); and by some
+ * of what lacks still in the spectrum of the loud sounds. The loudness stays.
+ */
+export function mendedMap(map: SoundMap, bare: Float32Array, mapped: Float32Array, heard: Heard): SoundMap {
+  const { bandLimit } = map.frame;
+  const [before, after] = [meanSpectrum(bare), meanSpectrum(mapped)];
+  const [ours, theirs] = [powerSpectrum(mapped), powerSpectrum(heard.sound)];
+  const lacking = map.meant.map((gain, band) => gain - (after[band]! - before[band]!));
+  const loud = levelled(
+    theirs.map((value, band) => value - ours[band]!),
+    bandLimit,
+  );
+  const correction = lacking.map((value, band) => {
+    const inLoud = LOUD_SHARE * heard.strength * loud[band]!;
+    const lacks = within(MENDED * value, -MAX_MENDED, MAX_MENDED) + within(inLoud, -MAX_MENDED, MAX_MENDED);
+    return edgeShare(band, bandLimit) * lacks;
+  });
+  const level = loudnessChange(ours, correction);
+  return { ...map, gains: map.gains.map((gain, at) => gain + correction[at % BANDS]! - level) };
+}
+
 /** Kinds moved to where their likes are. */
 function movedTowards(likes: Float64Array, kinds: SoundKinds): SoundKinds {
   let moved = kinds;
@@ -104,3 +127,44 @@ const KIND_SHARE = 0.6;
 const KIND_LIMIT = 10 * NEPERS;
 const MIN_BANDS = 12;
 const RETURN_OCTAVES = 0.6;
+
+/** Logarithm of the mean power. */
+function powerSpectrum(sound: Float32Array): Float64Array {
+  return meanSpectrum(sound.map(Math.exp)).map(Math.log);
+}
+
+/** By how much gains change the loudness of a spectrum: everything in natural logarithms of power. */
+function loudnessChange(spectrum: Float64Array, gains: Float64Array): number {
+  let [before, after] = [0, 0];
+  spectrum.forEach((power, band) => {
+    const hz = BAND_HZ[band]!;
+    // Bands are as wide as mel steps are; ITU-R BS.1770 raises what is above 1.5 kHz by 4 dB and more below.
+    const heard = (700 + hz) * (1 + 1.5 / (1 + (1_500 / hz) ** 2)) * Math.exp(power);
+    before += heard;
+    after += heard * Math.exp(gains[band]!);
+  });
+  return Math.log(after / before);
+}
+
+/** Share of what lacks that is made up for; of what lacks in the loud sounds; and most of either. */
+const MENDED = 0.8;
+const LOUD_SHARE = 0.5;
+const MAX_MENDED = (5 * Math.LN10) / 10;
+
+/** Values of the bands without their mean over those that count, which are above 150 Hz and below `bandLimit`. */
+function levelled(values: Float64Array, bandLimit: number): Float64Array {
+  const inside = values.filter((_, band) => band < bandLimit && BAND_HZ[band]! > LEVEL_FROM_HZ);
+  const level = inside.reduce((sum, value) => sum + value, 0) / Math.max(1, inside.length);
+  return values.map((value) => value - level);
+}
+
+/** How far a band counts: not at all from `bandLimit` on, and less in the last few before it, so that there is no step. */
+function edgeShare(band: number, bandLimit: number): number {
+  if (bandLimit >= BANDS) return 1;
+  return Math.max(0, Math.min(1, (bandLimit - band) / EDGE_BANDS));
+}
+
+const EDGE_BANDS = 4;
+
+/** Below it pitch decides what there is. */
+const LEVEL_FROM_HZ = 150;

@@ -1,8 +1,7 @@
 import type { Register } from "../delivery.ts";
-import { deviation } from "../listen/deviation.ts";
-import { percentile } from "../listen/percentile.ts";
+import { deviation, percentile, within } from "../listen/statistics.ts";
 import type { Voice } from "../speakers.ts";
-import type { OwnPitch, SentencePitch } from "./own-pitch.ts";
+import type { OwnPitch, SentencePitch } from "./own-voice.ts";
 
 /** Where our pitch goes to become somebody's: natural logarithms of hertz throughout. */
 export interface PitchMap {
@@ -40,12 +39,12 @@ export function pitchMap(
       const before = i - direction;
       const step = x[i]! - x[before]!;
       const slope = step === 0 ? 1 : (wanted[i]! - wanted[before]!) / step;
-      y[i] = y[before]! + within(slope, FLATTEST, STEEPEST) * step;
+      y[i] = y[before]! + within(slope, MIN_SLOPE, MAX_SLOPE) * step;
     }
   }
   const begun = Math.log(start.level);
   const aimed = begun + strength * (median - own.centre - begun);
-  const shift = within(aimed, LOWEST_SHIFT, HIGHEST_SHIFT);
+  const shift = within(aimed, MIN_SHIFT, MAX_SHIFT);
   const middle = y[MIDDLE]!;
   const ownSpread = start.range * USUAL_BIAS.range * deviation(own.deviations);
   return {
@@ -74,7 +73,7 @@ export function hearingBias(
   aloud: readonly SentencePitch[],
   heard: Float32Array,
 ): HearingBias {
-  if (heard.length < FEWEST_VOICED) return USUAL_BIAS;
+  if (heard.length < MIN_VOICED) return USUAL_BIAS;
   const planned = plannedPitch(map, aloud);
   return {
     level: within(percentile(heard, 0.5) - percentile(planned, 0.5), -MAX_LEVEL_BIAS, MAX_LEVEL_BIAS),
@@ -91,7 +90,7 @@ export function mended(map: PitchMap, sentences: readonly SentencePitch[], bias:
     const level = map.meant.centre - (percentile(planned, 0.5) + bias.level);
     better = {
       ...better,
-      centre: within(better.centre + level, map.ownCentre + LOWEST_SHIFT, map.ownCentre + HIGHEST_SHIFT),
+      centre: within(better.centre + level, map.ownCentre + MIN_SHIFT, map.ownCentre + MAX_SHIFT),
       theirs: better.theirs.map((value) => value * within(range, MIN_WIDENED, MAX_WIDENED)),
     };
   }
@@ -105,10 +104,6 @@ function plannedPitch(map: PitchMap, sentences: readonly SentencePitch[]): Float
     return Array.from(deviations, (value) => moved + spread(value));
   });
   return Float32Array.from(all).sort();
-}
-
-function within(value: number, min: number, max: number): number {
-  return Math.max(min, Math.min(max, value));
 }
 
 /** Sentences differ in pitch a little, as ours do. */
@@ -135,17 +130,17 @@ function between(x: readonly number[], y: readonly number[], at: number): number
 
 const QUANTILES: readonly number[] = [0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97];
 const MIDDLE = 3;
-const FLATTEST = 0.5;
-const STEEPEST = 2.5;
+const MIN_SLOPE = 0.5;
+const MAX_SLOPE = 2.5;
 const BEYOND = 0.7;
-const LOWEST_SHIFT = Math.log(0.45);
-const HIGHEST_SHIFT = Math.log(1.4);
+const MIN_SHIFT = Math.log(0.45);
+const MAX_SHIFT = Math.log(1.4);
 const MAX_OFF = 0.12;
 /** What a rehearsal may show: more would be a mistake of the measurement. */
 const MAX_LEVEL_BIAS = 0.15;
 const MIN_RANGE_BIAS = 0.5;
 const MAX_RANGE_BIAS = 1.3;
-const FEWEST_VOICED = 40;
+const MIN_VOICED = 40;
 /** By the second round what is left is small. */
 const ROUNDS = 3;
 const MIN_WIDENED = 0.7;

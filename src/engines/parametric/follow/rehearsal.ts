@@ -1,13 +1,13 @@
 import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import { joined } from "../../../audio/joined.ts";
 import { loudnessOf } from "../../../audio/loudness.ts";
-import { drawReading, editContour, type Register } from "../delivery.ts";
+import { drawProsody, editContour, type Register } from "../delivery.ts";
 import { BINS, HOP_SAMPLES, SPECTRUM_VALUES, VOICED_ABOVE_HZ } from "../geometry.ts";
 import { pulseStrength } from "../hold.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { BANDS, bandLogs } from "../listen/bands.ts";
 import { createLens } from "../listen/clip-frames.ts";
-import { percentile } from "../listen/percentile.ts";
+import { percentile } from "../listen/statistics.ts";
 import type { Work } from "../listen/work.ts";
 import type { Network } from "../network.ts";
 import { forDecoder, type Plan, planContour, type Timing } from "../plan.ts";
@@ -16,7 +16,7 @@ import type { Speaker } from "../speakers.ts";
 import { type Spectra, SpectrumStream } from "../spectrum-stream.ts";
 import { type SpeechSpan, speechSpan } from "../speech-span.ts";
 import { type Colouring, Waveform } from "../waveform.ts";
-import { describe } from "./description.ts";
+import { describe } from "./sound-map.ts";
 
 /** How the voice sounds, as far as others can be compared with it. */
 export interface OwnSpeech {
@@ -47,7 +47,7 @@ export async function decodeRehearsed(
   const decoded: Decoded[] = [];
   for (const timing of timings.slice(0, ALOUD)) {
     const plan = await planContour(network, timing);
-    editContour(plan, drawReading(timing.ids, 0, createRandom(0n, 0, "delivery")), register);
+    editContour(plan, drawProsody(timing.ids, 0, createRandom(0n, 0, "delivery")), register);
     const span = speechSpan(plan);
     const stream = new SpectrumStream(network, forDecoder(plan, { decoderPitch }), span);
     const spectra: Spectra[] = [];

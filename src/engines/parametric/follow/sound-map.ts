@@ -1,7 +1,7 @@
-import { BIN_HZ, BINS } from "../geometry.ts";
-import { addBetweenBands, BANDS } from "../listen/bands.ts";
+import { BIN_HZ, BINS, PART, VOICED_ABOVE_HZ } from "../geometry.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { addBetweenBands, BANDS, bandLogs } from "../listen/bands.ts";
 import type { Colouring } from "../waveform.ts";
-import { describe } from "./description.ts";
 import { type Frame, squaredDistance, toShape } from "./sound-kinds.ts";
 
 /** How our sounds become somebody's: a gain in every band, another for each kind of sound. */
@@ -52,6 +52,22 @@ export function commonGainDb({ gains, kinds }: SoundMap): number {
   return (Math.sqrt(sum / BANDS) * 10) / Math.LN10;
 }
 
+/**
+ * Log powers of a frame in the bands, from what the kernel is about to make a sound of: the free part, and the pulses,
+ * whose harmonics, 1 high and `pitchHz` apart, have 1.5 bins' worth of power each under a Hann window.
+ */
+export function describe<T extends Float32Array | Float64Array>(kernel: Kernel, pitchHz: number, out: T): T {
+  const { spectrum, gain } = kernel;
+  const pulsePower = pitchHz > VOICED_ABOVE_HZ ? (1.5 * BIN_HZ) / pitchHz : 0;
+  for (let bin = 0; bin < BINS; bin++) {
+    const added = gain[bin]!;
+    const free = Math.exp(2 * (spectrum[PART.freeGain + bin]! + added));
+    const pulses = pulsePower && pulsePower * Math.exp(2 * (spectrum[PART.pulseGain + bin]! + added));
+    powers[bin] = free + pulses;
+  }
+  return bandLogs(powers, out);
+}
+
 /** How near a frame is to each kind, the weights adding up to 1; `inertia` of the weights before stay. */
 function weigh(map: SoundMap, shape: Float64Array, weights: Float64Array, inertia: number): void {
   const nearness = distances(map, shape);
@@ -88,3 +104,5 @@ const AMPLITUDE = 0.5;
 const FADE_FROM_BIN = 7_600 / BIN_HZ;
 const LIFTED_BINS = 900 / BIN_HZ;
 const LOWERED_BINS = 1_400 / BIN_HZ;
+
+const powers = new Float64Array(BINS);

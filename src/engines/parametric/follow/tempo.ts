@@ -1,8 +1,8 @@
 import { FRAME_S, FRAMES_PER_STEP } from "../geometry.ts";
 import type { VoiceProfile } from "../listen/voice-profile.ts";
 import type { Network } from "../network.ts";
-import type { ReadsText } from "../passages.ts";
 import { planTiming, wholeSteps } from "../plan.ts";
+import type { SegmentReader } from "../segments.ts";
 import { wordSpans } from "../spoken-words.ts";
 
 /** A clip and what is said in it, as far as that is known. */
@@ -20,7 +20,7 @@ export function heardTempo(clips: readonly SaidClip[]): number {
   let [sum, weight] = [0, 0];
   for (const { profile, ownS } of clips) {
     const known = ownS === null ? 0 : ownS / Math.max(MIN_S, profile.speechS);
-    const isLikely = known > 1 / WIDEST_TEMPO && known < WIDEST_TEMPO;
+    const isLikely = known > 1 / MAX_TEMPO && known < MAX_TEMPO;
     sum += profile.speechS * Math.log(isLikely ? known : countedTempo(profile));
     weight += profile.speechS;
   }
@@ -30,14 +30,15 @@ export function heardTempo(clips: readonly SaidClip[]): number {
 /** A count is less sure than words, and other languages have more syllables than English: fast speech is believed less. */
 function countedTempo({ syllablesPerS }: VoiceProfile): number {
   if (syllablesPerS === 0) return 1;
-  return Math.max(
-    SLOWEST_COUNTED,
-    Math.min(FASTEST_COUNTED, (syllablesPerS / OWN_SYLLABLES_PER_S) ** EXPANSION),
-  );
+  return Math.max(MIN_COUNTED, Math.min(MAX_COUNTED, (syllablesPerS / OWN_SYLLABLES_PER_S) ** EXPANSION));
 }
 
 /** How long our voice would be heard over a text, pauses left out; null where it has nothing to read, or too much. */
-export async function ownSpeechS(network: Network, reader: ReadsText, text: string): Promise<number | null> {
+export async function ownSpeechS(
+  network: Network,
+  reader: SegmentReader,
+  text: string,
+): Promise<number | null> {
   if (text.length > MAX_CHARACTERS) return null;
   let steps = 0;
   for (const sentence of reader.split(text)) {
@@ -56,10 +57,10 @@ const OWN_SYLLABLES_PER_S = 4;
 /** Speech that is found in our own audio, for each second that its words were planned to last. */
 const HEARD_PER_PLANNED = 1.043;
 const EXPANSION = 1.3;
-const SLOWEST_COUNTED = 0.72;
-const FASTEST_COUNTED = 1.14;
+const MIN_COUNTED = 0.72;
+const MAX_COUNTED = 1.14;
 /** Words that would be spoken further from our rate than this were not these words. */
-const WIDEST_TEMPO = 1.6;
+const MAX_TEMPO = 1.6;
 const MIN_S = 0.2;
 /** About a minute of speech. */
 const MAX_CHARACTERS = 1_000;

@@ -30,7 +30,7 @@ export function estimateWarp(codebook: Float32Array, heard: Float32Array, bandEd
     }
     return sum;
   });
-  return lowest(distances);
+  return bestWarp(distances);
 }
 
 /** [48, 40]: the mean spectra of the kinds of sound in a voice's voiced frames [n, 40]. */
@@ -83,7 +83,7 @@ function placeOf(hz: number): number {
   return above - 1 + (hz - BAND_HZ[above - 1]!) / (BAND_HZ[above]! - BAND_HZ[above - 1]!);
 }
 
-function lowest(distances: readonly number[]): number {
+function bestWarp(distances: readonly number[]): number {
   const best = distances.indexOf(Math.min(...distances));
   const [left, middle, right] = [distances[best - 1], distances[best]!, distances[best + 1]];
   if (left === undefined || right === undefined) return WARPS[best]!;

@@ -38,7 +38,7 @@ export function pulseHop(layout: Layout, hop: number): FunctionBody {
     const pitch = body.keep(v128.load(at, pitches));
     const floor = f32x4.const(VOICED_ABOVE_HZ);
     const turns = body.keep(v128.load(at, phases));
-    const harmonics = f32x4.floor(f32x4.div(f32x4.const(HIGHEST_HARMONIC_HZ), f32x4.pmax(pitch, floor)));
+    const harmonics = f32x4.floor(f32x4.div(f32x4.const(MAX_HARMONIC_HZ), f32x4.pmax(pitch, floor)));
     const count = body.keep(f32x4.add(harmonics, f32x4.const(0.5)));
     const below = body.keep(
       f32x4.mul(f32x4.const(2), sineCosine(body, f32x4.mul(turns, f32x4.const(0.5))).sine),
@@ -54,4 +54,4 @@ export function pulseHop(layout: Layout, hop: number): FunctionBody {
 }
 
 const BYTES = 4;
-const HIGHEST_HARMONIC_HZ = 11_000;
+const MAX_HARMONIC_HZ = 11_000;

@@ -1,5 +1,5 @@
 import { FRAME_S } from "../geometry.ts";
-import { percentile } from "./percentile.ts";
+import { percentile } from "./statistics.ts";
 
 /** When somebody speaks in a recording, in frames of 12.5 ms. */
 export interface Activity {
@@ -14,7 +14,7 @@ export interface Activity {
 }
 
 /** Whatever is below this, −∞ and NaN too, is as silent as this. */
-export const SILENCE_DB = -100;
+const SILENCE_DB = -100;
 
 /**
  * Finds the speech by its level: what is less than 30 dB under the loud frames (their 95th percentile) and more than
@@ -42,16 +42,16 @@ export function activityOf(levelDb: ArrayLike<number>): Activity {
 const AUDIBLE_DB = -90;
 
 /** No speech is recorded so quietly. */
-const QUIETEST_SPEECH_DB = -70;
+const MIN_SPEECH_DB = -70;
 const SPEECH_RANGE_DB = 30;
 const NOISE_MARGIN_DB = 6;
 
 function speechThresholdDb(audible: Float64Array): number {
-  if (audible.length === 0) return QUIETEST_SPEECH_DB;
+  if (audible.length === 0) return MIN_SPEECH_DB;
   const loudDb = percentile(audible, 0.95);
   const noiseDb = percentile(audible, 0.05);
   const wantedDb = Math.max(loudDb - SPEECH_RANGE_DB, noiseDb + NOISE_MARGIN_DB);
-  return Math.max(QUIETEST_SPEECH_DB, Math.min(wantedDb, loudDb - NOISE_MARGIN_DB));
+  return Math.max(MIN_SPEECH_DB, Math.min(wantedDb, loudDb - NOISE_MARGIN_DB));
 }
 
 /** Fewer frames than this say little about the noise. */

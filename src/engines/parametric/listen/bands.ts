@@ -1,10 +1,11 @@
 import { BIN_HZ, BINS } from "../geometry.ts";
+import { deviation } from "./statistics.ts";
 
-const LOWEST_HZ = 60;
+const MIN_HZ = 60;
 /** Where the last band ends. */
-export const HIGHEST_HZ = 7_800;
+export const MAX_BAND_HZ = 7_800;
 /** Least distance of a triangle's feet from its middle. */
-const NARROWEST_HZ = 50;
+const MIN_HALF_WIDTH_HZ = 50;
 
 /** Bands in which spectra are compared. */
 export const BANDS = 40;
@@ -51,9 +52,19 @@ export function addBetweenBands(values: ArrayLike<number>, scale: number, out: F
 /** −120 dB below full scale under a window of 1200 samples. */
 const SILENT_POWER = 1e-7;
 
+/** How far the level of a sound [n, 40] moves: the standard deviation of its frames' log powers; 1 where it does not. */
+export function levelSpread(sound: Float32Array): number {
+  const levels = Array.from({ length: sound.length / BANDS }, (_, frame) => {
+    let power = 0;
+    for (let band = 0; band < BANDS; band++) power += Math.exp(sound[frame * BANDS + band]!);
+    return Math.log(power);
+  });
+  return deviation(levels) || 1;
+}
+
 function middlesHz(): Float64Array {
   const melOf = (hz: number) => 1127 * Math.log1p(hz / 700);
-  const [from, to] = [melOf(LOWEST_HZ), melOf(HIGHEST_HZ)];
+  const [from, to] = [melOf(MIN_HZ), melOf(MAX_BAND_HZ)];
   return Float64Array.from(
     { length: BANDS + 2 },
     (_, i) => 700 * Math.expm1((from + (i * (to - from)) / (BANDS + 1)) / 1127),
@@ -70,8 +81,8 @@ interface Triangle {
 const TRIANGLES: readonly Triangle[] = Array.from({ length: BANDS }, (_, band) => {
   const middles = middlesHz();
   const peak = middles[band + 1]!;
-  const left = Math.min(middles[band]!, peak - NARROWEST_HZ);
-  const right = Math.max(middles[band + 2]!, peak + NARROWEST_HZ);
+  const left = Math.min(middles[band]!, peak - MIN_HALF_WIDTH_HZ);
+  const right = Math.max(middles[band + 2]!, peak + MIN_HALF_WIDTH_HZ);
   const first = Math.max(0, Math.ceil(left / BIN_HZ));
   const weights = Float64Array.from({ length: Math.ceil(right / BIN_HZ) - first }, (_, i) => {
     const hz = (first + i) * BIN_HZ;

@@ -1,5 +1,5 @@
 import type { Clip } from "../../../model/conversation.ts";
-import { percentile } from "./percentile.ts";
+import { percentile } from "./statistics.ts";
 import type { Work } from "./work.ts";
 
 /** Most of one clip that is listened to, in seconds. */
@@ -49,7 +49,7 @@ function* blockPowers(samples: Float32Array, blockSamples: number): Work<Float32
   return powers.map((power) => (power <= 1 ? power : 0));
 }
 
-const QUIETEST = 1e-9;
+const MIN_AMPLITUDE = 1e-9;
 
 function* cleaned(samples: Float32Array): Work<Float32Array> {
   const clean = new Float32Array(samples.length);
@@ -61,6 +61,6 @@ function* cleaned(samples: Float32Array): Work<Float32Array> {
 }
 
 function cleanedSample(sample: number): number {
-  if (!(Number.isFinite(sample) && Math.abs(sample) >= QUIETEST)) return 0;
+  if (!(Number.isFinite(sample) && Math.abs(sample) >= MIN_AMPLITUDE)) return 0;
   return Math.max(-1, Math.min(1, sample));
 }

@@ -18,12 +18,12 @@ export function* pitchSignal(samples: Float32Array, sampleRateHz: number): Work<
 }
 
 const CLEANED_AT_ONCE = 1 << 15;
-const QUIETEST = 1e-9;
-const LOUDEST = 1e6;
+const MIN_AMPLITUDE = 1e-9;
+const MAX_AMPLITUDE = 1e6;
 
 function cleaned(sample: number): number {
   const size = Math.abs(sample);
-  return size >= QUIETEST && size <= LOUDEST ? sample : 0;
+  return size >= MIN_AMPLITUDE && size <= MAX_AMPLITUDE ? sample : 0;
 }
 
 const CUTOFF_HZ = 1_000;

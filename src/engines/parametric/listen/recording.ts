@@ -1,5 +1,5 @@
 import type { Activity } from "./activity.ts";
-import { BAND_HZ, BANDS, HIGHEST_HZ } from "./bands.ts";
+import { BAND_HZ, BANDS, MAX_BAND_HZ } from "./bands.ts";
 import type { ClipFrames } from "./clip-frames.ts";
 
 /** What a clip tells of its recording, whoever speaks in it. */
@@ -48,8 +48,8 @@ function isApart(isSpeech: Uint8Array, frame: number): boolean {
   return true;
 }
 
-/** Mean powers of the frames that are meant; zeros where they are fewer than `fewest`. */
-function meanPowers(frames: ClipFrames, isMeant: (frame: number) => boolean, fewest = 1): Float64Array {
+/** Mean powers of the frames that are meant; zeros where they are fewer than `minFrames`. */
+function meanPowers(frames: ClipFrames, isMeant: (frame: number) => boolean, minFrames = 1): Float64Array {
   const powers = new Float64Array(BANDS);
   let count = 0;
   for (let frame = 0; frame < frames.count; frame++) {
@@ -57,7 +57,7 @@ function meanPowers(frames: ClipFrames, isMeant: (frame: number) => boolean, few
     count++;
     for (let band = 0; band < BANDS; band++) powers[band]! += Math.exp(frames.bands[frame * BANDS + band]!);
   }
-  return count < fewest ? new Float64Array(BANDS) : powers.map((power) => power / count);
+  return count < minFrames ? new Float64Array(BANDS) : powers.map((power) => power / count);
 }
 
 /** Speech is some 40 dB softer at 7 kHz than where it is loudest; a filter's stop band is softer still. */
@@ -71,7 +71,7 @@ function edgeHz(speech: Float64Array, noise: Float64Array): number {
   while (band > 0 && !(speech[band]! > loudest * BAND_RANGE && speech[band]! > ABOVE_NOISE * noise[band]!)) {
     band--;
   }
-  return band === BANDS - 1 ? HIGHEST_HZ : BAND_HZ[band]!;
+  return band === BANDS - 1 ? MAX_BAND_HZ : BAND_HZ[band]!;
 }
 
 /** Two samples in a row at the clip's own peak, which is loud: a converter or a limiter that could go no further. */

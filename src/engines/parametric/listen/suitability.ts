@@ -1,9 +1,9 @@
 import { FRAME_S } from "../geometry.ts";
 import type { Activity } from "./activity.ts";
 import type { ClipFrames } from "./clip-frames.ts";
-import { deviation } from "./deviation.ts";
 import type { PitchTrack } from "./pitch-track.ts";
 import type { Recording } from "./recording.ts";
+import { deviation } from "./statistics.ts";
 
 /** Why a clip is followed less than it might be. */
 export type Caution =

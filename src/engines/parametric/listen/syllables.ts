@@ -1,4 +1,4 @@
-import { percentile } from "./percentile.ts";
+import { percentile } from "./statistics.ts";
 
 /** What syllables are counted by, a value for each frame of 12.5 ms. All three have one length. */
 export interface SyllableCues {

@@ -6,10 +6,10 @@ import { type Activity, activityOf } from "./activity.ts";
 import { BANDS } from "./bands.ts";
 import { bestStretch } from "./best-stretch.ts";
 import { type ClipFrames, clipFrames } from "./clip-frames.ts";
-import { percentile } from "./percentile.ts";
 import { type PitchTrack, trackPitch } from "./pitch-track.ts";
 import { type Recording, recordingOf } from "./recording.ts";
 import { convenientRateHz, resampled } from "./resampled.ts";
+import { percentile } from "./statistics.ts";
 import { type Suitability, suitabilityOf } from "./suitability.ts";
 import { syllableCount } from "./syllables.ts";
 import type { Work } from "./work.ts";
@@ -79,12 +79,12 @@ export function pitchLogs(pitchHz: Float32Array): Float32Array {
   const voiced = pitchHz.filter((hz) => hz > 0);
   const median = percentile(voiced, 0.5);
   return voiced
-    .filter((hz) => hz > median / WIDEST_RATIO && hz < median * WIDEST_RATIO)
+    .filter((hz) => hz > median / MAX_RATIO && hz < median * MAX_RATIO)
     .map(Math.log)
     .sort();
 }
 
-const WIDEST_RATIO = 1.9;
+const MAX_RATIO = 1.9;
 
 /** More frames say nothing new. */
 const MAX_FRAMES = 1_000;

@@ -28,7 +28,7 @@ export function bend(plan: Plan, { riseSemitones, lifts, energy }: Rhythm): void
 }
 
 /** Moves the end of a word up to where it should be, and the sounds after it down again. */
-function liftWord(plan: Plan, { word, toSemitones, atMostSemitones }: Lift, medianHz: number): void {
+function liftWord(plan: Plan, { word, toSemitones, maxSemitones }: Lift, medianHz: number): void {
   const span = wordSpans(plan.ids)[word];
   if (span === undefined) return;
   const begin = firstFrameOf(plan, span.from);
@@ -36,7 +36,7 @@ function liftWord(plan: Plan, { word, toSemitones, atMostSemitones }: Lift, medi
   if (end < begin) return;
   const near = plan.pitchHz.subarray(Math.max(begin, end - NEAR_END_FRAMES), end + 1);
   const ownSemitones = 12 * Math.log2(Math.max(...near) / medianHz);
-  const missing = Math.min(atMostSemitones, toSemitones - ownSemitones);
+  const missing = Math.min(maxSemitones, toSemitones - ownSemitones);
   if (missing <= 0) return;
   const from = Math.max(begin, end - LIFT_FRAMES);
   for (let frame = from; frame < Math.min(plan.frames, end + RELEASE_FRAMES); frame++) {

@@ -1,14 +1,13 @@
-import { choiceAt, type SentenceKind } from "./sentence-kind.ts";
-import { comparable, wordsIn } from "./words-in.ts";
+import { choiceAt, comparable, type SentenceKind, wordsIn } from "./sentence-kind.ts";
 
 /** A word at whose end the voice stays up, because more is to come. */
 export interface Lift {
-  /** Number of the word in its passage, from 0. */
+  /** Number of the word in its segment, from 0. */
   readonly word: number;
   /** Where its pitch is to end at least, in semitones above the sentence's median. */
   readonly toSemitones: number;
   /** How far it may be lifted for that. */
-  readonly atMostSemitones: number;
+  readonly maxSemitones: number;
 }
 
 /** The part of a sentence that is spoken in one breath. */
@@ -55,8 +54,8 @@ function hasComma(word: string | undefined): boolean {
   return /[,;][^\p{L}\p{N}]*$/u.test((word ?? "").slice(-MAX_MARKS_CHARS));
 }
 
-const CHOICE = { toSemitones: 2.5, atMostSemitones: 3 };
-const LIST = { toSemitones: 0.5, atMostSemitones: 1.5 };
+const CHOICE = { toSemitones: 2.5, maxSemitones: 3 };
+const LIST = { toSemitones: 0.5, maxSemitones: 1.5 };
 /** Marks after a word, in UTF-16 units: what is before is not looked at. */
 const MAX_MARKS_CHARS = 8;
 /** Words in an item. */

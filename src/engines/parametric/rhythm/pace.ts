@@ -3,7 +3,7 @@ import { type Timing, wholeSteps } from "../plan.ts";
 import { wordSpans } from "../spoken-words.ts";
 import type { Rhythm } from "./rhythm.ts";
 
-/** How fast a passage is spoken before its rhythm is added. */
+/** How fast a segment is spoken before its rhythm is added. */
 export interface GivenPace {
   /** Length of each phoneme, as a factor that is in the timing already. */
   readonly stretch: readonly number[];
@@ -18,8 +18,8 @@ export interface GivenPace {
  */
 export function pace({ ids, steps }: Timing, rhythm: Rhythm, given: GivenPace): void {
   const tempo = Math.max(
-    Math.min(1, SLOWEST / given.rate),
-    Math.min(Math.max(1, FASTEST / given.rate), rhythm.tempo),
+    Math.min(1, MIN_RATE / given.rate),
+    Math.min(Math.max(1, MAX_RATE / given.rate), rhythm.tempo),
   );
   if (tempo === 1 && rhythm.lastWord === 1) return;
   const last = wordSpans(ids).at(-1) ?? { from: 0, to: 0 };
@@ -46,8 +46,8 @@ function within(stretch: number, factor: number): number {
 }
 
 /** Rates beyond which words are lost. */
-const SLOWEST = 0.72;
-const FASTEST = 1.25;
+const MIN_RATE = 0.72;
+const MAX_RATE = 1.25;
 const SILENCE_ID = 0;
 /** From how many steps on a sound may change, and by what share of its length: lengthening harms less. */
 const FASTER = { longSteps: 3, max: 0.34 };

@@ -1,9 +1,10 @@
-import type { Passage } from "../passages.ts";
+import type { Script } from "../../../model/script.ts";
+import type { Random } from "../random.ts";
+import type { Segment } from "../segments.ts";
 import { type Lift, liftsOf } from "./lifts.ts";
-import type { Occasion } from "./occasion.ts";
-import { sentenceKind } from "./sentence-kind.ts";
+import { countWords, sentenceKind } from "./sentence-kind.ts";
 
-/** What the text says about how a passage is delivered: what is added to the network's own reading. */
+/** What the text says about how a segment is delivered: what is added to the network's own reading. */
 export interface Rhythm {
   /** Above 1 is faster. */
   readonly tempo: number;
@@ -22,26 +23,14 @@ export interface Rhythm {
   readonly pause: number;
 }
 
-/** The network's own reading, with nothing added. */
-export const EVEN: Rhythm = {
-  tempo: 1,
-  lastWord: 1,
-  semitones: 0,
-  range: 1,
-  energy: 0,
-  riseSemitones: 0,
-  lifts: [],
-  pause: 1,
-};
-
-/** Where in its reply a passage stands, and the words of its sentence. */
-export type Place = Omit<Passage, "ids" | "sources" | "pauseS"> & {
-  /** Spoken words of the passage. */
+/** Where in its reply a segment stands, and the words of its sentence. */
+export type Place = Omit<Segment, "ids" | "sources" | "pauseS"> & {
+  /** Spoken words of the segment. */
   readonly wordsInside: number;
 };
 
 /**
- * The rhythm of a passage. A yes/no question rises (the network reads it as it reads a statement: it falls by 4 to 8
+ * The rhythm of a segment. A yes/no question rises (the network reads it as it reads a statement: it falls by 4 to 8
  * semitones), an exclamation is higher, wider and a touch faster, a paragraph begins higher and its last word is longer
  * (Klatt, 1976: final lengthening), an answer to few words is brisk while it is short itself, and one to many words
  * begins calmly.
@@ -72,3 +61,38 @@ const BRISK_PAUSE = 0.75;
 const CALM_TEMPO = 0.975;
 const PARAGRAPH_SEMITONES = 0.5;
 const PARAGRAPH_LAST_WORD = 1.1;
+
+/** What the reply answers: few words, many, or neither. */
+export type Occasion = "short-turn" | "long-turn" | "plain";
+
+/** Looks at the turn before the open one. One's own turn is not answered, and of one without text nothing is known. */
+export function occasionOf({ history, speaker }: Pick<Script, "history" | "speaker">): Occasion {
+  const before = history.at(-1);
+  if (before === undefined || before.speaker === speaker || before.text === null) return "plain";
+  const words = countWords(before.text, LONG_TURN_WORDS + 1);
+  if (words > LONG_TURN_WORDS) return "long-turn";
+  return words > 0 && words <= SHORT_TURN_WORDS ? "short-turn" : "plain";
+}
+
+const SHORT_TURN_WORDS = 4;
+const LONG_TURN_WORDS = 40;
+
+/** The same rhythm, more or less of it: by a quarter at most, and at strength 0 not at all. */
+export function varied(rhythm: Rhythm, strength: number, random: Random): Rhythm {
+  const by = VARIATION * strength * random.gentle();
+  const share = 1 + Math.max(-MAX_VARIATION, Math.min(MAX_VARIATION, by));
+  return {
+    tempo: rhythm.tempo ** share,
+    lastWord: rhythm.lastWord ** share,
+    semitones: rhythm.semitones * share,
+    range: rhythm.range ** share,
+    energy: rhythm.energy * share,
+    riseSemitones: Math.min(MAX_RISE, rhythm.riseSemitones * share),
+    lifts: rhythm.lifts.map((lift) => ({ ...lift, maxSemitones: lift.maxSemitones * share })),
+    pause: rhythm.pause,
+  };
+}
+
+const VARIATION = 0.12;
+const MAX_VARIATION = 0.25;
+const MAX_RISE = 5;

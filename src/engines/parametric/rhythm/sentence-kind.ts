@@ -1,5 +1,3 @@
-import { comparable, wordsIn } from "./words-in.ts";
-
 /** How a question ends: `open` (who, what, why …) falls, `yes-no` rises, `choice` ("tea or coffee?") rises, then falls. */
 export type Question = "yes-no" | "open" | "choice";
 
@@ -20,6 +18,31 @@ export function choiceAt(words: readonly string[]): number {
   const at = words.lastIndexOf("or");
   const next = words[at + 1];
   return at > 0 && next !== undefined && !NO_CHOICE.has(next) ? at : -1;
+}
+
+/** The words of a text as they stand in it, with their marks: what has a letter or a digit, between spaces. */
+export function wordsIn(text: string): string[] {
+  return text.split(/\s+/u).filter((word) => /[\p{L}\p{N}]/u.test(word));
+}
+
+/** A word in small letters, without the marks around it, its apostrophes straight. */
+export function comparable(word: string): string {
+  const [inside = ""] = /[\p{L}\p{N}](?:.*[\p{L}\p{N}])?/u.exec(word) ?? [];
+  return inside.toLowerCase().replaceAll("’", "'");
+}
+
+/** How many words a text has, counted to `max` at most; in scripts without spaces each character is one. */
+export function countWords(text: string, max: number): number {
+  let count = 0;
+  for (const [piece] of text.matchAll(/\S+/gu)) {
+    const spaced = piece.replace(UNSPACED, () => {
+      count += 1;
+      return "";
+    });
+    if (/[\p{L}\p{N}]/u.test(spaced)) count += 1;
+    if (count >= max) return max;
+  }
+  return count;
 }
 
 /**
@@ -69,3 +92,5 @@ const LEAD_INS: ReadonlySet<string> = new Set(
 const NO_CHOICE: ReadonlySet<string> = new Set(
   "another anyone anything else later less so somebody someone something two whatever".split(" "),
 );
+
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/gu;

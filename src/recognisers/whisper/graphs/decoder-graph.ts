@@ -1,8 +1,8 @@
 import { GraphFile } from "../../../tensors/graph-file.ts";
-import { HEAD_WIDTH, type WhisperWeights } from "../weights/whisper-weights.ts";
+import { HEAD_WIDTH } from "../sizes.ts";
+import type { WhisperWeights } from "../weights/whisper-weights.ts";
 import { selfAttention } from "./encoder-graph.ts";
-import { layerBuilder, productWith, QUERY_SCALE } from "./layers.ts";
-import { quantised } from "./quantised.ts";
+import { layerBuilder, productWith, QUERY_SCALE, quantised } from "./layers.ts";
 
 /**
  * Whisper's decoder, n tokens at a time after those it has read.

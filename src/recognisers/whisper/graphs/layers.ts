@@ -1,9 +1,9 @@
 import type { GraphFile } from "../../../tensors/graph-file.ts";
-import { HEAD_WIDTH, type WhisperWeights } from "../weights/whisper-weights.ts";
-import { quantised } from "./quantised.ts";
+import { HEAD_WIDTH } from "../sizes.ts";
+import type { WhisperWeights } from "../weights/whisper-weights.ts";
 
 /** What the two graphs are built of. Values are named as in the graph. */
-export interface LayerBuilder {
+interface LayerBuilder {
   /** x · weights, dynamically quantised, plus the bias. `stems` are stacked side by side: all have the input's width. */
   linear(x: string, stems: readonly Linear[], ins: number): Promise<string>;
   /** Normalises the last dimension, of the model's width. */
@@ -19,7 +19,7 @@ export interface LayerBuilder {
   feedForward(x: string, layer: string): Promise<string>;
 }
 
-export interface Linear {
+interface Linear {
   readonly stem: string;
   readonly outs: number;
   /** By which its results are multiplied. */
@@ -117,4 +117,38 @@ export function productWith(
   const product = graph.add("MatMulInteger", [whole, matrix, zero, none]);
   const asFloat = graph.add("Cast", [product], { to: 1 });
   return graph.add("Mul", [asFloat, graph.add("Mul", [scale, scales])]);
+}
+
+/** A matrix in whole numbers: column c of it is `data[.., c] * scales[c]`. */
+interface QuantisedMatrix {
+  /** [rows, columns], row-major, -127 to 127. */
+  readonly data: Int8Array;
+  /** [columns] */
+  readonly scales: Float32Array;
+}
+
+/**
+ * Quantises weights [out, in] and transposes them to [in, out], one scale for each output, symmetric about zero: what
+ * `quantize_dynamic` of onnxruntime does with `per_channel` and QInt8.
+ */
+export function quantised(weights: Float32Array, outs: number, ins: number): QuantisedMatrix {
+  const data = new Int8Array(outs * ins);
+  const scales = new Float32Array(outs);
+  for (let out = 0; out < outs; out++) {
+    const row = weights.subarray(out * ins, (out + 1) * ins);
+    let max = 0;
+    for (const value of row) max = Math.max(max, Math.abs(value));
+    const scale = max === 0 ? 1 : Math.fround((2 * max) / 254);
+    scales[out] = scale;
+    for (let at = 0; at < ins; at++) data[at * outs + out] = halfToEven(Math.fround(row[at]! / scale));
+  }
+  return { data, scales };
+}
+
+/** The nearest whole number; of two as near, the even one. */
+function halfToEven(value: number): number {
+  const below = Math.floor(value);
+  const rest = value - below;
+  if (rest !== 0.5) return rest < 0.5 ? below : below + 1;
+  return below % 2 === 0 ? below : below + 1;
 }

@@ -1,9 +1,8 @@
 import type { HearingTask } from "../../../model/recogniser.ts";
-import type { WhisperDescription } from "../description.ts";
-import { translateToken } from "../tokens/special-tokens.ts";
-import { type Choice, logProbabilityOf } from "./choice.ts";
+import { translateToken, type WhisperDescription } from "../description.ts";
 import type { DecoderRun } from "./decoder-run.ts";
-import { repeatedPhrase } from "./loop-guard.ts";
+import { repeatedPhrase } from "./repetition.ts";
+import { logProbabilityOf, type Sampler } from "./sampler.ts";
 
 export interface DecodeRequest {
   /** A model that knows English alone has but the one. */
@@ -46,7 +45,7 @@ export interface Decoded {
 export async function decode(
   run: DecoderRun,
   description: WhisperDescription,
-  choice: Choice,
+  sampler: Sampler,
   request: DecodeRequest,
   check: () => void,
 ): Promise<Decoded> {
@@ -62,7 +61,7 @@ export async function decode(
   for (;;) {
     if (isMultilingual && language === null) {
       const [logits] = await run.read([special.start], [0]);
-      language = choice.language(logits!);
+      language = sampler.language(logits!);
       run.cut(0);
       check();
     }
@@ -72,7 +71,7 @@ export async function decode(
     const tokens = [...lead, ...draft];
     const wanted = [startRow, ...draft.map((_, at) => lead.length - 1 + at), tokens.length - 1];
     const [first, ...rows] = (await run.read(tokens, wanted)) as [Float32Array, ...Float32Array[]];
-    const found = isMultilingual ? choice.language(first) : null;
+    const found = isMultilingual ? sampler.language(first) : null;
     if (request.language === null && draft.length > 0 && found !== language) {
       // What was taken for one language is another: the draft is worth nothing.
       [language, draft] = [null, []];
@@ -81,7 +80,7 @@ export async function decode(
     }
     const written = await write(
       run,
-      choice,
+      sampler,
       special.end,
       { ...request, lead: lead.length, rows, draft },
       check,
@@ -90,7 +89,7 @@ export async function decode(
       ...written,
       noSpeechProbability: Math.exp(logProbabilityOf(first, special.noSpeech)),
       language: language ?? "en",
-      languageProbability: isMultilingual ? choice.languageProbability(first, language!) : 1,
+      languageProbability: isMultilingual ? sampler.languageProbability(first, language!) : 1,
       firstRow: lead.length - 1,
       startRow,
     };
@@ -107,7 +106,7 @@ interface Beginning extends Pick<DecodeRequest, "maxTokens" | "stopsAtLoops"> {
 
 async function write(
   run: DecoderRun,
-  choice: Choice,
+  sampler: Sampler,
   end: number,
   { lead, rows, draft, maxTokens, stopsAtLoops }: Beginning,
   check: () => void,
@@ -116,7 +115,7 @@ async function write(
   const logProbabilities: number[] = [];
   let logits = rows[0]!;
   for (;;) {
-    const { id, logProbability } = choice.likeliest(logits, ids.length === 0);
+    const { id, logProbability } = sampler.argmax(logits, ids.length === 0);
     logProbabilities.push(logProbability);
     const isConfirmed =
       ids.length < draft.length && draft[ids.length] === id && run.length > lead + ids.length;

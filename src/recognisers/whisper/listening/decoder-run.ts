@@ -1,6 +1,6 @@
 import type { Session } from "../../../tensors/session.ts";
 import { float32, floatsOf, idRow, int64, type Tensor } from "../../../tensors/tensor.ts";
-import { HEAD_WIDTH, type WhisperSizes } from "../weights/whisper-weights.ts";
+import { HEAD_WIDTH, type WhisperSizes } from "../sizes.ts";
 import type { Encoded } from "./networks.ts";
 
 /** The decoder over one encoded clip: it reads tokens and says what may follow. */

@@ -1,4 +1,4 @@
-import { WHISPER_RATE_HZ } from "./rate.ts";
+import { WHISPER_RATE_HZ } from "../sizes.ts";
 
 /** 20 ms */
 const LEVEL_FRAME = WHISPER_RATE_HZ / 50;
@@ -12,7 +12,7 @@ const MIN_SPREAD_DB = 3;
 const MIN_S = 0.2;
 
 /** Level of each 20 ms, without their mean, in decibels of full scale, -100 or more. */
-export function levelsDb(samples: Float32Array): Float32Array {
+function levelsDb(samples: Float32Array): Float32Array {
   return Float32Array.from({ length: Math.floor(samples.length / LEVEL_FRAME) }, (_, frame) => {
     const own = samples.subarray(frame * LEVEL_FRAME, (frame + 1) * LEVEL_FRAME);
     let [sum, squares] = [0, 0];
@@ -41,4 +41,28 @@ export function activeFrames(samples: Float32Array): readonly boolean[] {
   const [quiet, loud] = [at(0.05), at(0.95)];
   const thresholdDb = Math.max(quiet + 0.25 * (loud - quiet), loud - 40);
   return Array.from(levels, (level) => level > thresholdDb);
+}
+
+/** The least and the most that a long clip is cut after, in frames of 20 ms. */
+const MIN_FRAMES = 20 * 50;
+const MAX_FRAMES = 29 * 50;
+/** The longest stretch whose mean level is compared. */
+const STRETCH = 15;
+
+/**
+ * Where to cut a clip that goes on after 30 s: the middle of the quietest 0.3 s between 20 and 29 s, of those as quiet
+ * the last.
+ *
+ * @param samples at 16 kHz, 29 s or more
+ * @returns in samples
+ */
+export function pauseIn(samples: Float32Array): number {
+  const powers = Array.from(levelsDb(samples), (db) => 10 ** (db / 10));
+  let quietest = MIN_FRAMES;
+  let min = Number.POSITIVE_INFINITY;
+  for (let at = MIN_FRAMES; at + STRETCH <= Math.min(MAX_FRAMES, powers.length); at++) {
+    const power = powers.slice(at, at + STRETCH).reduce((sum, value) => sum + value, 0);
+    if (power <= min) [quietest, min] = [at, power];
+  }
+  return Math.round((quietest + STRETCH / 2) * (WHISPER_RATE_HZ / 50));
 }

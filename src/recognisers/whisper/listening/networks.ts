@@ -1,9 +1,9 @@
 import { openSession, type Session } from "../../../tensors/session.ts";
 import type { Tensors } from "../../../tensors/tensor.ts";
 import type { WhisperDescription, WhisperFiles } from "../description.ts";
-import { readSilence, SILENCE_GROUP } from "../silence/silence.ts";
-import { encode } from "./encode.ts";
-import { POSITION, WHISPER_RATE_HZ } from "./rate.ts";
+import { encode } from "../graphs/encoder-graph.ts";
+import { POSITION, WHISPER_RATE_HZ } from "../sizes.ts";
+import { readSilence, SILENCE_GROUP } from "./silence.ts";
 
 /**
  * What the decoder is given of a clip: for each of its layers `keys.0`, `values.0` …, [1, heads, positions, 64], and

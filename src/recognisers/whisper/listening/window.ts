@@ -1,17 +1,14 @@
 import { resample } from "../../../audio/resample.ts";
 import type { HeardSegment, HearingTask } from "../../../model/recogniser.ts";
 import { type BytePairs, bytePairs, learntInOrder } from "../../../tokens/byte-pairs.ts";
-import { type Choice, choiceOf } from "./choice.ts";
+import { POSITION, WHISPER_RATE_HZ, WINDOW_S } from "../sizes.ts";
+import { alignWords, segmentsOf } from "./aligned-words.ts";
 import { type Decoded, type DecodeRequest, decode } from "./decode.ts";
 import { DecoderRun } from "./decoder-run.ts";
-import { activeFrames, isSurelyNoSpeech } from "./level.ts";
-import { lengthBeforeRepeat } from "./loop-guard.ts";
+import { activeFrames, isSurelyNoSpeech, pauseIn } from "./level.ts";
 import type { Encoded, Networks } from "./networks.ts";
-import { pauseIn } from "./pause.ts";
-import { placedWords } from "./placed-words.ts";
-import { isAlike, isCopied, promptTokens } from "./prompt.ts";
-import { POSITION, WHISPER_RATE_HZ, WINDOW_S } from "./rate.ts";
-import { segmentsOf } from "./segments.ts";
+import { isAlike, isCopied, lengthBeforeRepeat, promptTokens } from "./repetition.ts";
+import { type Sampler, samplerOf } from "./sampler.ts";
 import { WITHOUT_SPACES, wordsOf } from "./words.ts";
 
 /** A stretch of a clip, to be heard at once. */
@@ -59,12 +56,12 @@ const MAX_TOKENS = 220;
 export class WindowListener {
   readonly #networks: Networks;
   readonly #pairs: BytePairs;
-  readonly #choice: Choice;
+  readonly #sampler: Sampler;
 
   constructor(networks: Networks) {
     this.#networks = networks;
     this.#pairs = bytePairs(learntInOrder(networks.description.tokens));
-    this.#choice = choiceOf(networks.description);
+    this.#sampler = samplerOf(networks.description);
   }
 
   /** @param check called before each step of the networks; what it throws ends the work */
@@ -82,9 +79,9 @@ export class WindowListener {
     const { decoded } = heard;
     const { language, languageProbability, noSpeechProbability, logProbabilities } = decoded;
     const mean = logProbabilities.reduce((sum, value) => sum + value, 0) / logProbabilities.length;
-    const minSureness =
+    const minLogProbability =
       noSpeechProbability > NO_SPEECH_PROBABILITY ? UNSURE_LOG_PROBABILITY : GUESSED_LOG_PROBABILITY;
-    const isSpeech = mean >= minSureness;
+    const isSpeech = mean >= minLogProbability;
     return {
       heardS,
       language: isSpeech ? language : null,
@@ -143,7 +140,7 @@ export class WindowListener {
       Math.ceil((TOKENS_PER_S * samples.length) / WHISPER_RATE_HZ) + MORE_TOKENS,
     );
     const asked = { ...this.#decodeRequest(request, maxTokens), stopsAtLoops };
-    return { run, decoded: await decode(run, description, this.#choice, asked, check) };
+    return { run, decoded: await decode(run, description, this.#sampler, asked, check) };
   }
 
   #decodeRequest(
@@ -169,7 +166,7 @@ export class WindowListener {
     const { ids } = decoded;
     const language = task === "translate" ? "en" : decoded.language;
     const { alignmentHeads } = this.#networks.description;
-    const words = placedWords(
+    const words = alignWords(
       wordsOf(ids, this.#pairs, language),
       decoded,
       run.attention,

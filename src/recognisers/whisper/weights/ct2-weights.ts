@@ -1,35 +1,10 @@
 import { type ByteSource, WeightsError } from "../../../tensors/byte-source.ts";
-import { readFloats } from "../../../tensors/variable.ts";
-import { readCt2 } from "./ct2-file.ts";
-import { sizesOf } from "./sizes.ts";
-import type { WhisperWeights } from "./whisper-weights.ts";
+import type { Variable, Variables } from "../../../tensors/variable.ts";
+import { type Place, type WhisperWeights, weightsOf } from "./whisper-weights.ts";
 
 /** The weights in a `model.bin` of CTranslate2. They own the source. @throws WeightsError */
 export async function ct2Weights(source: ByteSource): Promise<WhisperWeights> {
-  const variables = await readCt2(source);
-  return {
-    sizes: sizesOf(variables, (name) => placeOf(name).name),
-    async read(name, shape) {
-      const place = placeOf(name);
-      const variable = variables.get(place.name);
-      if (variable === undefined) throw new WeightsError(`The weights lack ${place.name}.`);
-      const rows = variable.shape[0]! / place.parts;
-      if ([rows, ...variable.shape.slice(1)].join() !== shape.join()) {
-        throw new WeightsError(`${place.name} is not of the size that the model's others ask for.`);
-      }
-      const bytes = variable.bytes / place.parts;
-      const part = { ...variable, shape, from: variable.from + place.part * bytes, bytes };
-      return await readFloats(source, place.name, part);
-    },
-    close: () => source.close(),
-  };
-}
-
-/** A variable, or one of the parts of equal size, by rows, that it is stacked of. */
-interface Place {
-  readonly name: string;
-  readonly part: number;
-  readonly parts: number;
+  return weightsOf(source, await readCt2(source), placeOf);
 }
 
 const TOP: Readonly<Record<string, string>> = {
@@ -68,4 +43,81 @@ function placeOf(name: string): Place {
   if (base === undefined) throw new WeightsError(`A Whisper model has no ${name}.`);
   const own = !base.includes("layer_norm") ? end : end === "weight" ? "gamma" : "beta";
   return { name: `${side === undefined ? "" : `${side}/layer_${layer}/`}${base}${own}`, part, parts };
+}
+
+/**
+ * What a `model.bin` of CTranslate2 holds, format 6. Little endian; text is a 16-bit length, which counts the closing
+ * NUL, and that many bytes. The file: u32 format, text specification, u32 revision, u32 count; for each variable text
+ * name, u8 rank, u32 sizes, u8 type (0 float32, 1 int8, 2 int16, 4 float16), u32 bytes, data; u32 count of aliases,
+ * each text alias, text name.
+ *
+ * @throws WeightsError when it is of another format, holds another kind of model, or is cut short.
+ */
+async function readCt2(source: ByteSource): Promise<Variables> {
+  const reader = new Reader(source);
+  const format = await reader.u32();
+  if (format !== 6) throw new WeightsError(`The weights are of format ${format}; only 6 can be read.`);
+  const specification = await reader.text();
+  if (specification !== "WhisperSpec")
+    throw new WeightsError("The weights are not those of a Whisper model.");
+  await reader.u32();
+  const variables = new Map<string, Variable>();
+  for (let left = await reader.u32(); left > 0; left--) {
+    const name = await reader.text();
+    const shape: number[] = [];
+    for (let rank = await reader.u8(); rank > 0; rank--) shape.push(await reader.u32());
+    const type = TYPES[await reader.u8()] ?? "other";
+    const bytes = await reader.u32();
+    variables.set(name, { shape, type, from: reader.skip(bytes), bytes });
+  }
+  return variables;
+}
+
+const TYPES: Readonly<Record<number, Variable["type"]>> = { 0: "float32", 4: "float16" };
+
+/** More than the head of any variable takes. */
+const WINDOW = 4_096;
+
+class Reader {
+  readonly #source: ByteSource;
+  #at = 0;
+  #window: DataView = new DataView(new ArrayBuffer(0));
+  #windowFrom = 0;
+
+  constructor(source: ByteSource) {
+    this.#source = source;
+  }
+
+  async u8(): Promise<number> {
+    return (await this.#take(1)).getUint8(0);
+  }
+
+  async u32(): Promise<number> {
+    return (await this.#take(4)).getUint32(0, true);
+  }
+
+  async text(): Promise<string> {
+    const length = (await this.#take(2)).getUint16(0, true);
+    if (length === 0 || length > WINDOW) throw new WeightsError("The weights hold a name that is none.");
+    const view = await this.#take(length);
+    return new TextDecoder().decode(new Uint8Array(view.buffer, view.byteOffset, length - 1));
+  }
+
+  /** Passes over that many bytes. @returns where they begin */
+  skip(bytes: number): number {
+    const from = this.#at;
+    this.#at += bytes;
+    if (this.#at > this.#source.size) throw new WeightsError("The weights are cut short.");
+    return from;
+  }
+
+  async #take(length: number): Promise<DataView> {
+    const from = this.skip(length);
+    if (from < this.#windowFrom || from + length > this.#windowFrom + this.#window.byteLength) {
+      const bytes = await this.#source.read(from, Math.min(WINDOW, this.#source.size - from));
+      this.#window = new DataView(bytes.buffer);
+      this.#windowFrom = from;
+    }
+    return new DataView(this.#window.buffer, from - this.#windowFrom, length);
+  }
 }

@@ -1,9 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openFiles, WeightsError } from "../../../tensors/byte-source.ts";
+import { type ByteSource, openFiles, WeightsError } from "../../../tensors/byte-source.ts";
+import { readSafetensors } from "../../../tensors/safetensors.ts";
 import { ct2Weights } from "./ct2-weights.ts";
-import { hubWeights } from "./hub-weights.ts";
-import type { WhisperWeights } from "./whisper-weights.ts";
+import { type WhisperWeights, weightsOf } from "./whisper-weights.ts";
 
 /** A Whisper model as others publish it. */
 export interface WhisperSource {
@@ -79,9 +79,9 @@ async function hubVocabulary(folder: string, names: ReadonlySet<string>): Promis
     addAll(await json(folder, "vocab.json"));
     if (names.has("added_tokens.json")) addAll(await json(folder, "added_tokens.json"));
   }
-  const largest = Math.max(-1, ...ids.values());
-  if (largest >= 1_000_000) throw new WeightsError("The vocabulary has a token with an impossible id.");
-  const vocabulary = new Array<string>(largest + 1).fill("");
+  const maxId = Math.max(-1, ...ids.values());
+  if (maxId >= 1_000_000) throw new WeightsError("The vocabulary has a token with an impossible id.");
+  const vocabulary = new Array<string>(maxId + 1).fill("");
   for (const [token, id] of ids) vocabulary[id] = token;
   return withTimestamps(vocabulary);
 }
@@ -119,4 +119,12 @@ async function json(folder: string, name: string): Promise<Record<string, unknow
 
 function listOf<T>(value: unknown): readonly T[] {
   return Array.isArray(value) ? (value as T[]) : [];
+}
+
+/** The weights in the `model.safetensors` of a hub. They own the source. @throws WeightsError */
+export async function hubWeights(source: ByteSource): Promise<WhisperWeights> {
+  const variables = [...(await readSafetensors(source))].map(
+    ([name, variable]) => [name.replace(/^model\./, ""), variable] as const,
+  );
+  return weightsOf(source, new Map(variables), (name) => ({ name, part: 0, parts: 1 }));
 }

@@ -1,7 +1,6 @@
+import { stemsOf } from "../content-words.ts";
 import type { Question } from "./question.ts";
-import { inSecondPerson } from "./second-person.ts";
-import { type Statement, VERB } from "./statements.ts";
-import { stemsOf } from "./stems.ts";
+import { inSecondPerson, type Statement, VERB } from "./statements.ts";
 import { type Kind, NUMBER_FORM, valuesOf } from "./values.ts";
 
 /** What somebody told that answers their question, said back; `null` where nothing does for sure, or two things do. */
@@ -40,7 +39,7 @@ const VALUED: ReadonlySet<Kind> = new Set(["age", "when", "clock", "day", "much"
 function tells(question: Question, statement: Statement): boolean {
   const { kind, subject, mine, stems, counted } = question;
   const { text } = statement;
-  if (wordsIn(text) > MAX_WORDS || wordsIn(text) < FEWEST_WORDS) return false;
+  if (wordsIn(text) > MAX_WORDS || wordsIn(text) < MIN_WORDS) return false;
   if (subject === "I" && !SAYS_I.test(text)) return false;
   if (subject === "mine" && mine !== null && !speaksOf(mine, statement)) return false;
   if (kind === "many") return counted !== null && countOf(counted, text) !== null;
@@ -177,6 +176,6 @@ const QUOTES = /["“”]/;
 const HAS_VERB = new RegExp(`\\b${VERB}\\b`, "i");
 /** Speaks of it as theirs, or as what is known. */
 const NAMES_IT = /\b(?:my|our|the)\b/i;
-const FEWEST_WORDS = 2;
+const MIN_WORDS = 2;
 /** A clause of more words answers nothing in short. */
 const MAX_WORDS = 24;

@@ -1,6 +1,5 @@
-import { contentWords } from "../borrowed-words.ts";
-import { sentencesIn } from "./statements.ts";
-import { MAX_TURN_CHARS } from "./turn-text.ts";
+import { contentWords } from "../content-words.ts";
+import { MAX_TURN_CHARS, sentencesIn } from "./statements.ts";
 
 /** What is on a list that somebody began, added to and struck from; `null` where any step is in doubt, or none was told. */
 export function listOf(turns: readonly string[]): string[] | null {

@@ -1,5 +1,5 @@
 import type { Turn } from "../../../model/conversation.ts";
-import { plain } from "./turn-text.ts";
+import { plain } from "./statements.ts";
 
 /**
  * Answers what somebody asks of what they said themselves: their name, or what somebody or something of theirs is called.

@@ -1,5 +1,5 @@
+import { stemsOf } from "../content-words.ts";
 import { sentencesIn } from "./statements.ts";
-import { stemsOf } from "./stems.ts";
 import type { Kind } from "./values.ts";
 
 /** A question for what whoever asks has told before. */

@@ -1,16 +1,15 @@
 import type { SpeakerLabel, Turn } from "../../../model/conversation.ts";
-import { plainWords } from "../heard.ts";
+import { stemsOf } from "../content-words.ts";
+import { plainWords } from "../talk.ts";
+import { apologiesFor, correctedWord } from "./corrections.ts";
 import { factFor, isNeverTold } from "./facts.ts";
 import { asSaid, listOf } from "./list.ts";
 import { toldName } from "./names.ts";
-import { ourWords } from "./our-words.ts";
-import { rightWord, sorryFor } from "./putting-right.ts";
 import { questionIn } from "./question.ts";
-import { sentencesIn, statementsOf } from "./statements.ts";
-import { MAX_TURN_CHARS } from "./turn-text.ts";
+import { MAX_TURN_CHARS, plain, sentencesIn, statementsOf } from "./statements.ts";
 
 /** What has been heard, so that no line is said twice, and what chooses among those that were not. */
-export interface Choosing {
+interface Choosing {
   /** As `plainWords`. */
   readonly heard: ReadonlySet<string>;
   readonly chance: number;
@@ -43,8 +42,8 @@ export function remembered(
   if (own !== null) return own;
   if (isAfterOurs && theirs.length > 0) {
     const before = theirs.map(({ text }) => text ?? "");
-    const right = rightWord(newest.text, earlier.at(-1)?.text ?? "", before);
-    if (right !== null) return oneOf(sorryFor(right), choosing);
+    const right = correctedWord(newest.text, earlier.at(-1)?.text ?? "", before);
+    if (right !== null) return oneOf(apologiesFor(right), choosing);
   }
   const question = questionIn(newest.text);
   if (question === null) return null;
@@ -78,3 +77,48 @@ export const NEVER_TOLD: readonly string[] = [
 
 const LIST =
   /^(?:(?:so|ok|okay|and|right|well|now|wait)[,.]? )*(?:what(?:'s| is) (?:now |still |left )?on (?:my|the) (?:\w+ )?list|what(?:'s| is) (?:left )?(?:my|in my|on my) (?:order|basket|list)|what(?:'s| is) on it|what (?:do|did) i (?:still )?(?:need|have to (?:buy|get))(?: to (?:buy|get))?|what did i say (?:that )?i (?:need|needed|wanted)(?: to (?:buy|get))?|(?:can you |please |could you )*(?:read|say|repeat|give|tell)(?: me)?(?: back)? (?:my|the) (?:\w+ )?(?:list|order)(?: back(?: to me)?)?|read that (?:list )?back(?: to me)?(?: would you)?)(?:,? (?:now|so far|again|please|then|at the moment))*[\s?.!]*$/i;
+
+/**
+ * What we said ourselves, where that is asked for: the sentence that has all of what it was about, or our last turn.
+ * `null` where nothing or several things may be meant.
+ *
+ * @param ours our turns, oldest first
+ * @param isAfterOurs whether the newest turn follows one of ours
+ */
+function ourWords(asked: string, ours: readonly string[], isAfterOurs: boolean): string | null {
+  const text = plain(asked).replace(/[\s?.!]+$/, "");
+  if (text.length > MAX_CHARS) return null;
+  if (ONCE_MORE.test(text)) {
+    const last = isAfterOurs ? sentencesIn(ours.at(-1) ?? "") : [];
+    const told = last.filter((sentence) => !sentence.endsWith("?"));
+    const said = told.length > 0 ? told : last;
+    return said.length === 0 || said.length > MAX_SENTENCES ? null : `I said: ${said.join(" ")}`;
+  }
+  const about = SAID.map((form) => form.exec(text)?.[1]).find((words) => words !== undefined);
+  if (about === undefined) return null;
+  const isName = CALLED.test(about);
+  const stems = new Set([...stemsOf(about.replace(CALLED, ""))].filter((stem) => stem.length > 1));
+  if (stems.size === 0 && !isName) return null;
+  const fitting = ours
+    .flatMap((turn) => sentencesIn(turn))
+    .filter((sentence) => {
+      const words = stemsOf(sentence);
+      return (
+        !sentence.endsWith("?") &&
+        [...stems].every((stem) => words.has(stem)) &&
+        (!isName || CALLED.test(sentence))
+      );
+    });
+  const different = [...new Set(fitting)];
+  return different.length === 1 ? `I said: ${different[0]}` : null;
+}
+
+const ONCE_MORE =
+  /^(?:(?:sorry|wait|pardon|excuse me|hang on|oh|hm+)[,.!?]? )*(?:what was that(?: again)?|what did you (?:just )?say(?: just now| again)?|what was that you (?:just )?said|can you (?:please )?(?:say|repeat) that(?: again| once more)?(?: please)?|(?:could|would) you (?:please )?(?:say|repeat) that(?: again| once more)?(?: please)?|please repeat that|repeat that(?: please)?|say (?:that|it) (?:again|once more)(?: please)?)(?:,? please)?$/i;
+const SAID: readonly RegExp[] = [
+  /^(?:(?:and|so|but|sorry|wait|ok|okay)[,.]? )*(?:what|where|when|who|which(?: \w+)?|how (?:much|many|long|far|old|often)|what time) did you (?:just )?say (?:that )?(?:about )?(.+?)(?: again)?$/i,
+];
+const CALLED =
+  /\b(?:it(?:'s| is| was) called|(?:is|was|are|were)? ?(?:called|named)|(?:its|the) name (?:is|was)|it was called)\b/i;
+const MAX_SENTENCES = 3;
+const MAX_CHARS = 120;

@@ -5,11 +5,11 @@ import { readFields } from "../../../../src/engines/codec-lm/fields.ts";
 import type { Frame, FrameDecoder } from "../../../../src/engines/codec-lm/frame-decoder.ts";
 import { type MimiEncoder, openMimiEncoder } from "../../../../src/engines/codec-lm/mimi/mimi.ts";
 import { openCodecDecoder } from "../../../../src/engines/codec-lm/qwen3-tts/codec/codec.ts";
-import { ENCODER } from "../../../../src/engines/codec-lm/qwen3-tts/codec/manifest.ts";
 import { codecSizes } from "../../../../src/engines/codec-lm/qwen3-tts/codec/sizes.ts";
+import { ENCODER } from "../../../../src/engines/codec-lm/qwen3-tts/manifest.ts";
 import { openWeights, type Weights } from "../../../../src/tensors/weights-folder.ts";
 import { assertNear, QWEN3_TTS, readArrays } from "../goldens.ts";
-import { assertSameTogether, assertStrangersRefused } from "../together.ts";
+import { assertSameInPieces, assertSameTogether, assertStrangersRefused } from "../together.ts";
 
 const FOLDER = join(QWEN3_TTS, "tiny-base/speech_tokenizer");
 const arraysOf = (name: string) => readArrays(join(QWEN3_TTS, "codec-cases", `${name}.safetensors`));
@@ -52,17 +52,7 @@ describe("the codec of Qwen3-TTS", () => {
 
   test("decodes frame by frame, or unevenly, as in one go, across more frames than its window has", async () => {
     const codes = (await arraysOf("decode")).rows("codes");
-    const whole = await decoded(codes);
-    for (const steps of [[1], [3, 1, 7], [30]]) {
-      const stream = decoder.begin();
-      const pieces: Float32Array[] = [];
-      for (let at = 0, turn = 0; at < codes.length; turn++) {
-        const step = steps[turn % steps.length]!;
-        pieces.push(await stream.decode(codes.slice(at, at + step)));
-        at += step;
-      }
-      assertNear(Float32Array.from(pieces.flatMap((piece) => [...piece])), whole, 2e-5, `by ${steps}`);
-    }
+    for (const steps of [[1], [3, 1, 7], [30]]) await assertSameInPieces(decoder, codes, steps, 2e-5);
   });
 
   test("goes on for longer than the reference decodes at a time, as in one shot", async () => {

@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { identify, readCheckpoint } from "../../../../src/engines/codec-lm/architectures.ts";
 import { Backbone, backboneGraph } from "../../../../src/engines/codec-lm/backbone.ts";
-import { DepthDecoder } from "../../../../src/engines/codec-lm/depth-decoder.ts";
+import { DepthDecoder, depthDecoderGraph } from "../../../../src/engines/codec-lm/depth-decoder.ts";
 import { Fields } from "../../../../src/engines/codec-lm/fields.ts";
+import { Opened } from "../../../../src/engines/codec-lm/load-model.ts";
 import { lookOverCheckpoint } from "../../../../src/engines/codec-lm/look-over.ts";
 import {
   type CodecLanguageModel,
@@ -14,14 +15,11 @@ import {
   type Precision,
   type Utterance,
 } from "../../../../src/engines/codec-lm/model.ts";
-import { Opened } from "../../../../src/engines/codec-lm/opened.ts";
 import { addTo, Embeddings, textGraph } from "../../../../src/engines/codec-lm/qwen3-tts/embeddings.ts";
-import { NAMES } from "../../../../src/engines/codec-lm/qwen3-tts/manifest.ts";
-import { ownReference } from "../../../../src/engines/codec-lm/qwen3-tts/own-turns.ts";
 import { promptOf } from "../../../../src/engines/codec-lm/qwen3-tts/prompt.ts";
-import { predictorGraph, qwen3Tts } from "../../../../src/engines/codec-lm/qwen3-tts/qwen3-tts.ts";
-import { firstCodeLogits } from "../../../../src/engines/codec-lm/qwen3-tts/sequence-state.ts";
-import { settingsOf } from "../../../../src/engines/codec-lm/qwen3-tts/settings.ts";
+import { codePredictorOf, qwen3Tts, talkerOf } from "../../../../src/engines/codec-lm/qwen3-tts/qwen3-tts.ts";
+import { firstCodeLogits, settingsOf } from "../../../../src/engines/codec-lm/qwen3-tts/sampling.ts";
+import { ownReference } from "../../../../src/engines/codec-lm/qwen3-tts/voice.ts";
 import { CodeHistory, probabilities } from "../../../../src/engines/codec-lm/sampler.ts";
 import { readVocabularyFiles } from "../../../../src/tokens/vocabulary-files.ts";
 import { type Arrays, assertNear, openCheckpoint, QWEN3_TTS, readArrays, readJson } from "../goldens.ts";
@@ -197,13 +195,13 @@ describe("inside a Qwen3-TTS", () => {
       const folder = folderOf(each.model);
       const config = await configOf(folder);
       const weights = await opened.weights(folder, (await readCheckpoint(folder)).weights[0]!);
-      const { talker, predictor, rows: codes, codebooks } = config;
-      const sizes = { ...talker, codes };
-      const backboneFile = backboneGraph(weights, NAMES.talker, NAMES.head, sizes);
-      const stack = new Backbone(await opened.session(backboneFile, weights, "talker"), sizes, 1);
+      const [large, small] = [talkerOf(config), codePredictorOf(config)];
+      const backboneFile = backboneGraph(weights, large);
+      const backbone = new Backbone(await opened.session(backboneFile, weights, large.name), large.sizes, 1);
+      const depthFile = depthDecoderGraph(weights, small);
       const depthDecoder = new DepthDecoder(
-        await opened.session(predictorGraph(weights, config), weights, "predictor"),
-        { transformer: predictor, rowWidth: talker.width, codes: config.codes, codebooks },
+        await opened.session(depthFile, weights, small.name),
+        small.sizes,
         1,
       );
       const text = await opened.plainSession(textGraph(weights, config), weights, "text");
@@ -235,8 +233,8 @@ describe("inside a Qwen3-TTS", () => {
       const voice = arrays.has("speaker_embedding") ? arrays.floats("speaker_embedding") : null;
       const prompt = await embeddings.ofRows(rows, voice);
       assertNear(prompt, arrays.floats("prompt_embeds"), 1e-5, "the prompt's embeddings");
-      const { width } = talker;
-      const { hidden, logits: first } = await readUnevenly(stack, prompt, width);
+      const { width } = config.talker;
+      const { hidden, logits: first } = await readUnevenly(backbone, prompt, width);
       assertNear(hidden, arrays.floats("prompt_hidden"), 2e-4, "the prompt's states");
 
       const texts = await embeddings.ofText([...trailing, config.ids.textPad]);
@@ -246,7 +244,7 @@ describe("inside a Qwen3-TTS", () => {
         const row = embeddings.ofFrame(frame);
         const from = Math.min(at, trailing.length) * width;
         addTo(row, texts.subarray(from, from + width));
-        const given = await stack.read(0, row);
+        const given = await backbone.read(0, row);
         states.push(...given.hidden);
         firsts.push(...given.logits);
       }

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { type Cast, Follower } from "../../../../src/engines/parametric/follow/follower.ts";
+import { createOwnVoice } from "../../../../src/engines/parametric/follow/own-voice.ts";
 import { decodeRehearsed, rehearse } from "../../../../src/engines/parametric/follow/rehearsal.ts";
-import { createStudio } from "../../../../src/engines/parametric/follow/studio.ts";
-import { finish } from "../../../../src/engines/parametric/listen/work.ts";
 import { createVoices } from "../../../../src/engines/parametric/speakers.ts";
 import type { Turn } from "../../../../src/model/conversation.ts";
+import { finish } from "../listen/finish.ts";
 import { clipOf, noise, scaled } from "../listen/signals.ts";
 import { openInstrument } from "./instrument.ts";
 
@@ -19,7 +19,7 @@ describe("A follower", () => {
     instrument = await openInstrument();
     follower = new Follower({ ...instrument, voices });
     const voice = voices.get("1")!;
-    const { timings } = await createStudio(instrument).plans();
+    const { timings } = await createOwnVoice(instrument).plans();
     const decoded = await decodeRehearsed(instrument.network, timings, voice);
     man = finish(rehearse(instrument.kernel, decoded, (plan) => voice.colour(plan))).samples;
   });

@@ -1,12 +1,12 @@
-import type { StudioParts } from "../../../../src/engines/parametric/follow/studio.ts";
+import type { OwnVoiceParts } from "../../../../src/engines/parametric/follow/own-voice.ts";
 import { createKernel } from "../../../../src/engines/parametric/kernel/kernel.ts";
-import { finish } from "../../../../src/engines/parametric/listen/work.ts";
 import { openNetwork } from "../../../../src/engines/parametric/network.ts";
 import { openTextReader } from "../../../../src/engines/parametric/read-text.ts";
+import { finish } from "../listen/finish.ts";
 import { tables, VOICE_DIR } from "../voice.ts";
 
 /** What following needs of the embedded voice, without an engine around it. */
-export async function openInstrument(): Promise<StudioParts & { close(): Promise<void> }> {
+export async function openInstrument(): Promise<OwnVoiceParts & { close(): Promise<void> }> {
   const [network, kernel, reader] = await Promise.all([
     openNetwork(VOICE_DIR),
     createKernel(),

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { learnSoundMap } from "../../../../src/engines/parametric/follow/learn-sound-map.ts";
-import { mendedMap } from "../../../../src/engines/parametric/follow/mend-sound-map.ts";
+import { learnSoundMap, mendedMap } from "../../../../src/engines/parametric/follow/learn-sound-map.ts";
 import type { OwnSpeech } from "../../../../src/engines/parametric/follow/rehearsal.ts";
 import type { SoundMap } from "../../../../src/engines/parametric/follow/sound-map.ts";
 import { BAND_HZ, BANDS } from "../../../../src/engines/parametric/listen/bands.ts";

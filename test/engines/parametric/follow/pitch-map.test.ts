@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { OwnPitch } from "../../../../src/engines/parametric/follow/own-pitch.ts";
+import type { OwnPitch } from "../../../../src/engines/parametric/follow/own-voice.ts";
 import {
   hearingBias,
   mappedRegister,
@@ -9,8 +9,7 @@ import {
   pitchMap,
   USUAL_BIAS,
 } from "../../../../src/engines/parametric/follow/pitch-map.ts";
-import { deviation } from "../../../../src/engines/parametric/listen/deviation.ts";
-import { percentile } from "../../../../src/engines/parametric/listen/percentile.ts";
+import { deviation, percentile } from "../../../../src/engines/parametric/listen/statistics.ts";
 import fc from "../../../properties.ts";
 import { noise } from "../listen/signals.ts";
 

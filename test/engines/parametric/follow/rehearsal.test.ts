@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { learnSoundMap } from "../../../../src/engines/parametric/follow/learn-sound-map.ts";
-import { mendedMap } from "../../../../src/engines/parametric/follow/mend-sound-map.ts";
-import { REHEARSED } from "../../../../src/engines/parametric/follow/own-pitch.ts";
+import { learnSoundMap, mendedMap } from "../../../../src/engines/parametric/follow/learn-sound-map.ts";
+import {
+  createOwnVoice,
+  type OwnVoice,
+  REHEARSED,
+  voicedOnly,
+} from "../../../../src/engines/parametric/follow/own-voice.ts";
 import {
   type Decoded,
   decodeRehearsed,
@@ -11,12 +15,11 @@ import {
 } from "../../../../src/engines/parametric/follow/rehearsal.ts";
 import { meanSpectrum } from "../../../../src/engines/parametric/follow/sound-kinds.ts";
 import { createMappedColouring, type SoundMap } from "../../../../src/engines/parametric/follow/sound-map.ts";
-import { createStudio, type Studio, voicedOnly } from "../../../../src/engines/parametric/follow/studio.ts";
 import { estimateWarp } from "../../../../src/engines/parametric/follow/tract.ts";
 import { BAND_HZ, BANDS } from "../../../../src/engines/parametric/listen/bands.ts";
-import { finish } from "../../../../src/engines/parametric/listen/work.ts";
 import { createVoices } from "../../../../src/engines/parametric/speakers.ts";
 import { PLAIN } from "../../../../src/engines/parametric/waveform.ts";
+import { finish } from "../listen/finish.ts";
 import { rms } from "../listening.ts";
 import { openInstrument } from "./instrument.ts";
 
@@ -24,14 +27,14 @@ const DB = Math.LN10 / 10;
 
 describe("A rehearsal", () => {
   let instrument: Awaited<ReturnType<typeof openInstrument>>;
-  let studio: Studio;
+  let studio: OwnVoice;
   let decoded: readonly Decoded[];
   let bare: OwnSpeech;
   const voice = createVoices().get("0")!;
 
   before(async () => {
     instrument = await openInstrument();
-    studio = createStudio(instrument);
+    studio = createOwnVoice(instrument);
     const { timings } = await studio.plans();
     decoded = await decodeRehearsed(instrument.network, timings, voice);
     bare = finish(rehearse(instrument.kernel, decoded, () => PLAIN));

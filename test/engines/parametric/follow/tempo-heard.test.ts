@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { REHEARSED } from "../../../../src/engines/parametric/follow/own-pitch.ts";
+import { createOwnVoice, REHEARSED } from "../../../../src/engines/parametric/follow/own-voice.ts";
 import { decodeRehearsed, rehearse } from "../../../../src/engines/parametric/follow/rehearsal.ts";
-import { createStudio } from "../../../../src/engines/parametric/follow/studio.ts";
 import { heardTempo, ownSpeechS } from "../../../../src/engines/parametric/follow/tempo.ts";
 import { listen } from "../../../../src/engines/parametric/listen/voice-profile.ts";
-import { finish } from "../../../../src/engines/parametric/listen/work.ts";
 import { createVoices } from "../../../../src/engines/parametric/speakers.ts";
+import { finish } from "../listen/finish.ts";
 import { clipOf } from "../listen/signals.ts";
 import { openInstrument } from "./instrument.ts";
 
@@ -22,7 +21,7 @@ describe("How long our voice would speak", () => {
   test("is what is heard of it: its own words in its own audio are at its own tempo", async () => {
     const { network, kernel } = instrument;
     const voice = createVoices().get("0")!;
-    const { timings } = await createStudio(instrument).plans();
+    const { timings } = await createOwnVoice(instrument).plans();
     const decoded = await decodeRehearsed(network, timings, voice);
     const { samples } = finish(rehearse(kernel, decoded, (plan) => voice.colour(plan)));
     const profile = finish(listen(clipOf(samples)));

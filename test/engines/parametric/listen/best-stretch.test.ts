@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bestStretch } from "../../../../src/engines/parametric/listen/best-stretch.ts";
-import { finish } from "../../../../src/engines/parametric/listen/work.ts";
+import { finish } from "./finish.ts";
 import { clipOf, noise } from "./signals.ts";
 
 /** A rate that no real clip has, so that minutes are short. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BANDS } from "../../../../src/engines/parametric/listen/bands.ts";
 import { clipFrames } from "../../../../src/engines/parametric/listen/clip-frames.ts";
-import { finish } from "../../../../src/engines/parametric/listen/work.ts";
+import { finish } from "./finish.ts";
 import { noise, scaled } from "./signals.ts";
 
 const sine = (hz: number, peak: number) =>

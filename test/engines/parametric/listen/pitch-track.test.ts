@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type PitchTrack, trackPitch } from "../../../../src/engines/parametric/listen/pitch-track.ts";
-import { finish } from "../../../../src/engines/parametric/listen/work.ts";
 import fc from "../../../properties.ts";
+import { finish } from "./finish.ts";
 import { noise, type Tone, tone } from "./signals.ts";
 
 const FRAME_S = 0.0125;

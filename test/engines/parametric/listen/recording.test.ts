@@ -4,7 +4,7 @@ import { resample } from "../../../../src/audio/resample.ts";
 import { activityOf } from "../../../../src/engines/parametric/listen/activity.ts";
 import { clipFrames } from "../../../../src/engines/parametric/listen/clip-frames.ts";
 import { type Recording, recordingOf } from "../../../../src/engines/parametric/listen/recording.ts";
-import { finish } from "../../../../src/engines/parametric/listen/work.ts";
+import { finish } from "./finish.ts";
 import { mixture, noise, scaled } from "./signals.ts";
 import { syntheticVoice } from "./synthetic-voice.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { resample } from "../../../../src/audio/resample.ts";
 import { resampled } from "../../../../src/engines/parametric/listen/resampled.ts";
-import { finish } from "../../../../src/engines/parametric/listen/work.ts";
+import { finish } from "./finish.ts";
 import { noise } from "./signals.ts";
 
 test("resampling in pieces gives what resampling at once gives", () => {

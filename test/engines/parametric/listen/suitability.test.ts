@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { resample } from "../../../../src/audio/resample.ts";
 import type { Caution, Suitability } from "../../../../src/engines/parametric/listen/suitability.ts";
 import { listen } from "../../../../src/engines/parametric/listen/voice-profile.ts";
-import { finish } from "../../../../src/engines/parametric/listen/work.ts";
+import { finish } from "./finish.ts";
 import { clipOf, mixture, noise, scaled, tone } from "./signals.ts";
 import { syntheticVoice } from "./synthetic-voice.ts";
 

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { resample } from "../../../../src/audio/resample.ts";
 import { BANDS } from "../../../../src/engines/parametric/listen/bands.ts";
-import { percentile } from "../../../../src/engines/parametric/listen/percentile.ts";
+import { percentile } from "../../../../src/engines/parametric/listen/statistics.ts";
 import {
   listen,
   pitchLogs,
   type VoiceProfile,
 } from "../../../../src/engines/parametric/listen/voice-profile.ts";
-import { finish } from "../../../../src/engines/parametric/listen/work.ts";
 import fc from "../../../properties.ts";
+import { finish } from "./finish.ts";
 import { clipOf, mixture, noise, scaled } from "./signals.ts";
 import { syntheticVoice } from "./synthetic-voice.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inSecondPerson } from "../../../../src/writers/replies/memory/second-person.ts";
+import { inSecondPerson } from "../../../../src/writers/replies/memory/statements.ts";
 import fc from "../../../properties.ts";
 
 for (const [first, second] of [

@@ -1,6 +1,6 @@
-import { codeVectors, summedVectors } from "../../code-vectors.ts";
-import { StreamedAttention } from "../../streamed-attention.ts";
+import { codeVectors, projectedSum } from "../../code-vectors.ts";
 import { StreamedGraph } from "../../streamed-graph.ts";
+import { streamedTransformer } from "../../streamed-transformer.ts";
 import type { WeightsInGraph } from "../../weights-in-graph.ts";
 import type { DecoderSizes } from "./sizes.ts";
 
@@ -34,38 +34,25 @@ function quantised(build: StreamedGraph, places: string, sizes: DecoderSizes): s
       return codeVectors(weights, `${book}.embedding_sum`, `${book}.cluster_usage`, sizes.codes, codeWidth);
     });
     const projection = `decoder.quantizer.rvq_${name}.output_proj.weight`;
-    const matrix = weights.constant(projection, [quantisedWidth, codeWidth, 1], [quantisedWidth, codeWidth]);
-    const sum = summedVectors(build, places, books, first, codeWidth);
-    return graph.add("com.microsoft.FusedMatMul", [sum, matrix], { transB: 1 });
+    return projectedSum(build, places, books, first, {
+      name: projection,
+      ins: codeWidth,
+      outs: quantisedWidth,
+    });
   };
   return graph.add("Add", [part("first", 0, 1), part("rest", 1, codebooks)]);
 }
 
 /** [streams, n, latent width] → the same: root-mean-square norms, a window, SwiGLU, layer scales. */
 function transformed(build: StreamedGraph, x: string, sizes: DecoderSizes): string {
-  const { graph, weights } = build;
-  const { latentWidth, width, innerWidth, layers, epsilon } = sizes;
+  const { weights } = build;
+  const { latentWidth, width, innerWidth, epsilon } = sizes;
   const stem = "decoder.pre_transformer";
-  const normalised = (rows: string, name: string): string =>
-    graph.add("SimplifiedLayerNormalization", [rows, weights.constant(`${name}.weight`, [width])], {
-      axis: -1,
-      epsilon: { float: epsilon },
-    });
-  const scaled = (rows: string, name: string): string =>
-    graph.add("Mul", [rows, weights.constant(`${name}.scale`, [width])]);
-  const attention = new StreamedAttention(build, sizes);
-  let rows = weights.linear(x, `${stem}.input_proj`, latentWidth, width, true);
-  for (let at = 0; at < layers; at++) {
-    const layer = `${stem}.layers.${at}`;
-    const attended = attention.attend(normalised(rows, `${layer}.input_layernorm`), `${layer}.self_attn`);
-    rows = graph.add("Add", [rows, scaled(attended, `${layer}.self_attn_layer_scale`)]);
-    const inner = normalised(rows, `${layer}.post_attention_layernorm`);
-    const gate = weights.linear(inner, `${layer}.mlp.gate_proj`, width, innerWidth);
-    const up = weights.linear(inner, `${layer}.mlp.up_proj`, width, innerWidth);
-    const gated = graph.add("Mul", [graph.add("Mul", [gate, graph.add("Sigmoid", [gate])]), up]);
-    const narrow = weights.linear(gated, `${layer}.mlp.down_proj`, innerWidth, width);
-    rows = graph.add("Add", [rows, scaled(narrow, `${layer}.mlp_layer_scale`)]);
-  }
+  const normalised = (rows: string, name: string): string => weights.rmsNorm(rows, name, width, epsilon);
+  const given = weights.linear(x, `${stem}.input_proj`, latentWidth, width, true);
+  const rows = streamedTransformer(build, given, stem, sizes, normalised, (inner, mlp) =>
+    weights.swiGlu(inner, mlp, width, innerWidth),
+  );
   return weights.linear(normalised(rows, `${stem}.norm`), `${stem}.output_proj`, width, latentWidth, true);
 }
 

@@ -1,9 +1,10 @@
+import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../../../audio/format.ts";
 import { CheckpointError, type Fields } from "../../fields.ts";
 import { type MimiSizes, mimiSizes } from "../../mimi/sizes.ts";
-import { HEAD_MULTIPLE } from "../../streamed-attention.ts";
+import { HEAD_MULTIPLE, type StreamedTransformerSizes } from "../../streamed-transformer.ts";
 
 /** The sizes of the decoder of Qwen3-TTS's 12 Hz codec. */
-export interface DecoderSizes {
+export interface DecoderSizes extends StreamedTransformerSizes {
   readonly codebooks: number;
   readonly codes: number;
   /** Of a codebook's vectors. */
@@ -12,15 +13,6 @@ export interface DecoderSizes {
   readonly quantisedWidth: number;
   /** Of what goes into the transformer and comes out, and of the lengthening after it. */
   readonly latentWidth: number;
-  readonly width: number;
-  readonly layers: number;
-  readonly heads: number;
-  readonly headWidth: number;
-  readonly innerWidth: number;
-  readonly epsilon: number;
-  readonly theta: number;
-  /** Positions, its own among them, that one looks at. */
-  readonly window: number;
   /** By which the latents are lengthened first: 2, 2. */
   readonly lengthenings: readonly number[];
   /** Of the first stage's convolutions; each stage halves it. */
@@ -48,7 +40,7 @@ export interface CodecSizes {
  */
 export function codecSizes(config: Fields): CodecSizes {
   config.expect("model_type", "qwen3_tts_tokenizer_12hz");
-  for (const rate of ["input_sample_rate", "output_sample_rate"]) config.expect(rate, 24_000);
+  for (const rate of ["input_sample_rate", "output_sample_rate"]) config.expect(rate, SAMPLE_RATE_HZ);
   const encoder: MimiSizes = { ...mimiSizes(config.group("encoder_config")), window: null };
   const decoder = decoderSizes(config.group("decoder_config"));
   const codebooks = config.whole("encoder_valid_num_quantizers", undefined, 2);
@@ -69,9 +61,9 @@ function decoderSizes(config: Fields): DecoderSizes {
   const quantisedWidth = config.width("codebook_dim", 2);
   const [lengthenings, rates] = [config.wholes("upsampling_ratios"), config.wholes("upsample_rates")];
   const samples = [...lengthenings, ...rates].reduce((product, ratio) => product * ratio, 1);
-  if (samples !== SAMPLES) {
+  if (samples !== FRAME_SAMPLES) {
     throw new CheckpointError(
-      `speech_tokenizer/config.json: the decoder's frames have ${samples} samples by its upsampling_ratios and upsample_rates; only ${SAMPLES} can be run here.`,
+      `speech_tokenizer/config.json: the decoder's frames have ${samples} samples by its upsampling_ratios and upsample_rates; only ${FRAME_SAMPLES} can be run here.`,
     );
   }
   return {
@@ -93,6 +85,3 @@ function decoderSizes(config: Fields): DecoderSizes {
     rates,
   };
 }
-
-/** Of a frame: 80 ms at 24 kHz. */
-const SAMPLES = 1_920;

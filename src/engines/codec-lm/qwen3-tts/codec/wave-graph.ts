@@ -58,11 +58,7 @@ export function waveGraph(weights: WeightsInGraph, sizes: DecoderSizes): Streame
 function convNext(build: StreamedGraph, x: string, stem: string, width: number): string {
   const { graph, weights } = build;
   const mixed = build.convolutionByChannel(x, `${stem}.dwconv.conv`, width, 7);
-  const rows = graph.add(
-    "LayerNormalization",
-    [mixed, weights.constant(`${stem}.norm.weight`, [width]), weights.constant(`${stem}.norm.bias`, [width])],
-    { axis: -1, epsilon: { float: 1e-6 } },
-  );
+  const rows = weights.layerNorm(mixed, `${stem}.norm`, width, 1e-6);
   const wide = graph.add("Gelu", [weights.linear(rows, `${stem}.pwconv1`, width, 4 * width, true)]);
   const narrow = weights.linear(wide, `${stem}.pwconv2`, 4 * width, width, true);
   const scaled = graph.add("Mul", [narrow, weights.constant(`${stem}.gamma`, [width])]);

@@ -1,7 +1,6 @@
 import type { GraphFile } from "../../../../tensors/graph-file.ts";
 import type { WeightsInGraph } from "../../weights-in-graph.ts";
-import { MELS } from "./mel.ts";
-import type { SpeakerEncoderSizes } from "./sizes.ts";
+import { MELS, type SpeakerEncoderSizes } from "./sizes.ts";
 
 const STEM = "speaker_encoder";
 

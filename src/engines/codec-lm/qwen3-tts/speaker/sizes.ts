@@ -1,5 +1,7 @@
 import { CheckpointError, type Fields } from "../../fields.ts";
-import { MELS } from "./mel.ts";
+
+/** Bands of the mel spectrum that it hears. */
+export const MELS = 128;
 
 /** The sizes of the speaker encoder, an ECAPA-TDNN (Desplanques et al., 2020). */
 export interface SpeakerEncoderSizes {

@@ -1,0 +1,41 @@
+/** CRC-8 with the polynomial 0x07, of the head of a frame of FLAC (RFC 9639, 9.1.8). */
+export function crc8(bytes: Uint8Array): number {
+  let value = 0;
+  for (const byte of bytes) {
+    value ^= byte;
+    for (let bit = 0; bit < 8; bit += 1) value = ((value << 1) ^ (value & 0x80 ? 0x07 : 0)) & 0xff;
+  }
+  return value;
+}
+
+const CRC16 = Uint16Array.from({ length: 256 }, (_, byte) => {
+  let value = byte << 8;
+  for (let bit = 0; bit < 8; bit += 1) value = (value << 1) ^ ((value & 0x8000) === 0 ? 0 : 0x8005);
+  return value;
+});
+
+/** The checksum of a frame of FLAC: CRC-16 with the polynomial 0x8005. Over a frame with its checksum it is 0. */
+export function crc16(bytes: Uint8Array): number {
+  let value = 0;
+  for (const byte of bytes) value = ((value << 8) & 0xffff) ^ CRC16[(value >> 8) ^ byte]!;
+  return value;
+}
+
+const CRC32 = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let value = byte << 24;
+  for (let bit = 0; bit < 8; bit += 1) value = (value << 1) ^ (value < 0 ? 0x04c11db7 : 0);
+  return value;
+});
+
+/** Where a page of Ogg holds its checksum. */
+export const OGG_CHECKSUM_AT = 22;
+
+/** The checksum of a page of Ogg: CRC-32 with the polynomial 0x04c11db7, in which the four bytes that hold it count as 0. */
+export function oggChecksum(page: Uint8Array): number {
+  let value = 0;
+  for (let at = 0; at < page.length; at += 1) {
+    const byte = at >= OGG_CHECKSUM_AT && at < OGG_CHECKSUM_AT + 4 ? 0 : page[at]!;
+    value = (value << 8) ^ CRC32[(value >>> 24) ^ byte]!;
+  }
+  return value >>> 0;
+}

@@ -1,0 +1,103 @@
+import { type Fields, optionFields } from "../fields.ts";
+import type { DecodedStream } from "../frame-decoder.ts";
+import type { SamplingParams, Utterance } from "../model.ts";
+import type { Rng } from "../rng.ts";
+import { CodeHistory, type RepetitionPenalty, type SamplerConfig, sampleCode } from "../sampler.ts";
+import type { SequenceState } from "../sequence.ts";
+import type { CsmConfig } from "./config.ts";
+
+/** How a generation goes. */
+export interface GenerationSettings {
+  /** Of the first codebook, by the backbone. */
+  readonly first: SamplerConfig;
+  /** Of the others, by the depth decoder. */
+  readonly others: SamplerConfig;
+  /** Of first codes that were chosen before; `null`, as in the reference: none. */
+  readonly penalty: RepetitionPenalty | null;
+  readonly maxFrames: number;
+}
+
+/** Parameters that the reference has by these names, and that `--option` takes. */
+const OPTIONS = [
+  ...["temperature", "top_k", "do_sample", "max_new_tokens"],
+  ...["depth_decoder_temperature", "depth_decoder_top_k", "depth_decoder_do_sample"],
+];
+
+/**
+ * What an utterance asks for, over what the checkpoint says. As in the reference, sampling is off where nobody speaks of
+ * it, and 50 is the top-k.
+ *
+ * @param generation `generation_config.json`
+ * @throws OptionError naming one that is unknown or ill-typed; CheckpointError naming a field
+ */
+export function settingsOf(generation: Fields, { sampling, options }: Utterance): GenerationSettings {
+  const given = optionFields(options, "CSM", { texts: [], values: OPTIONS });
+  const { temperature, acousticTemperature = temperature, topK } = sampling;
+  const samplerConfig = (prefix: string, asked: number | undefined): SamplerConfig => {
+    const name = (key: string): string => `${prefix}${key}`;
+    const of = (key: string): Fields => (given.has(name(key)) ? given : generation);
+    const isAsked = asked !== undefined && !given.has(name("temperature")) && !given.has(name("do_sample"));
+    if (isAsked) return { temperature: asked, topK: topKOf(prefix) };
+    const isSampled = of("do_sample").flag(name("do_sample"), false);
+    return {
+      temperature: isSampled ? of("temperature").positive(name("temperature"), 1) : 0,
+      topK: topKOf(prefix),
+    };
+  };
+  const topKOf = (prefix: string): number | null => {
+    const name = `${prefix}top_k`;
+    if (!given.has(name) && topK !== undefined) return topK;
+    return (given.has(name) ? given : generation).whole(name, 50, 0) || null;
+  };
+  return {
+    first: samplerConfig("", temperature),
+    others: samplerConfig("depth_decoder_", acousticTemperature),
+    penalty: penaltyOf(sampling),
+    maxFrames: given.has("max_new_tokens")
+      ? given.whole("max_new_tokens")
+      : (sampling.maxFrames ?? generation.whole("max_new_tokens", 125)),
+  };
+}
+
+/** Taken from a logit for each unit of the penalty. */
+const PENALTY_UNIT = 0.1;
+/** As the contract has it. */
+const PENALTY_WINDOW = 20;
+
+/** How CSM speaks one utterance. */
+export function csmSequenceState(
+  prompt: Float32Array,
+  { first, others, penalty, maxFrames }: GenerationSettings,
+  rng: Rng,
+  sound: DecodedStream,
+  { codec }: CsmConfig,
+): SequenceState {
+  const history = new CodeHistory();
+  return {
+    ...{ prompt, depthSampler: others, rng, sound },
+    sampleFirst(logits) {
+      // The codes that the codec does not have are left out.
+      const known = logits.subarray(0, codec.codes);
+      return sampleCode(history.penalised(known, penalty, END), first, rng);
+    },
+    take(frame) {
+      history.note(frame[0]!);
+      // The last codebook is not asked. A frame that is not silent in it ends the speech too, and is heard.
+      const isLast = frame.slice(0, -1).every((code) => code === END);
+      const isHeard = !(isLast && frame.at(-1) === END);
+      if (isLast) return { isHeard, stop: "finished" };
+      return { isHeard, stop: history.count >= maxFrames ? "length" : null };
+    },
+  };
+}
+
+function penaltyOf({
+  repetitionPenalty = 0,
+  penaltyWindow = PENALTY_WINDOW,
+}: SamplingParams): RepetitionPenalty | null {
+  if (repetitionPenalty === 0) return null;
+  return { of: (score) => score - PENALTY_UNIT * repetitionPenalty, window: penaltyWindow };
+}
+
+/** The code that all of an ending frame are: it has no penalty. */
+const END = 0;

@@ -1,0 +1,163 @@
+import { type Fields, optionFields } from "../fields.ts";
+import type { DecodedStream } from "../frame-decoder.ts";
+import type { SamplingParams, Utterance } from "../model.ts";
+import type { Rng } from "../rng.ts";
+import { CodeHistory, type RepetitionPenalty, type SamplerConfig, sampleCode } from "../sampler.ts";
+import type { SequenceState } from "../sequence.ts";
+import { CONTROLS, type Qwen3TtsConfig } from "./config.ts";
+import { addTo } from "./embeddings.ts";
+
+/** How a generation goes. */
+export interface GenerationSettings {
+  /** Of the first codebook, by the talker. */
+  readonly first: SamplerConfig;
+  /** Of the others, by the code predictor. */
+  readonly others: SamplerConfig;
+  /** Of first codes that were chosen before. */
+  readonly penalty: RepetitionPenalty;
+  readonly maxFrames: number;
+  /** `null`: nothing was said of it. */
+  readonly speaker: string | null;
+  readonly language: string;
+  readonly instruction: string | null;
+  /** `null`: as is usual for the kind of checkpoint. */
+  readonly isTextFirst: boolean | null;
+  /** Whether of what was spoken before nothing but the voice counts. */
+  readonly isVoiceOnly: boolean;
+}
+
+/** Parameters that the reference has by these names, and that `--option` takes. */
+const TEXTS = ["speaker", "language", "instruct"];
+const VALUES = [
+  ...["non_streaming_mode", "x_vector_only_mode", "repetition_penalty", "max_new_tokens"],
+  ...["temperature", "top_k", "top_p", "do_sample"],
+  ...["subtalker_temperature", "subtalker_top_k", "subtalker_top_p", "subtalker_dosample"],
+];
+
+/**
+ * What an utterance asks for, over what the checkpoint says, over the defaults of the reference.
+ *
+ * `do_sample` as an option is for both transformers, unless `subtalker_dosample` is given too.
+ *
+ * @param generation `generation_config.json`
+ * @throws OptionError naming one that is unknown or ill-typed; CheckpointError naming a field
+ */
+export function settingsOf(generation: Fields, { sampling, options }: Utterance): GenerationSettings {
+  const given = optionFields(options, "Qwen3-TTS", { texts: TEXTS, values: VALUES });
+  const of = (name: string): Fields => (given.has(name) ? given : generation);
+  const { temperature, acousticTemperature = temperature, topK } = sampling;
+
+  const samplerConfig = (prefix: string, doSample: string, asked: number | undefined): SamplerConfig => {
+    const names = { temperature: `${prefix}temperature`, topK: `${prefix}top_k`, topP: `${prefix}top_p` };
+    const says = [doSample, "do_sample"].find((name) => given.has(name));
+    const common = {
+      topK:
+        topK !== undefined && !given.has(names.topK) ? topK : of(names.topK).whole(names.topK, 50, 0) || null,
+      topP: of(names.topP).positive(names.topP, 1),
+    };
+    if (asked !== undefined && says === undefined && !given.has(names.temperature)) {
+      return { temperature: asked, ...common };
+    }
+    const isSampled = says === undefined ? generation.flag(doSample, true) : given.flag(says);
+    return {
+      temperature: isSampled ? of(names.temperature).positive(names.temperature, 0.9) : 0,
+      ...common,
+    };
+  };
+
+  const instruction = given.text("instruct", "").trim();
+  return {
+    first: samplerConfig("", "do_sample", temperature),
+    others: samplerConfig("subtalker_", "subtalker_dosample", acousticTemperature),
+    penalty: penaltyOf(of("repetition_penalty"), given.has("repetition_penalty") ? {} : sampling),
+    maxFrames: maxFramesOf(generation, given, sampling.maxFrames),
+    speaker: given.has("speaker") ? given.text("speaker") : null,
+    language: given.text("language", "auto"),
+    instruction: instruction === "" ? null : instruction,
+    isTextFirst: given.has("non_streaming_mode") ? given.flag("non_streaming_mode") : null,
+    isVoiceOnly: given.flag("x_vector_only_mode", false),
+  };
+}
+
+/** What a unit of the contract's penalty is in the reference's, which is 1 where there is none. */
+const PENALTY_UNIT = 1 / 60;
+/** As the contract has it. */
+const PENALTY_WINDOW = 20;
+
+/** What Qwen3-TTS reads: rows before the first frame, and text beside the frames. */
+export interface ReadText {
+  /** [n, width] */
+  readonly prompt: Float32Array;
+  /** What stands beside one frame after the other, [n, width]; the last row beside all that follow. */
+  readonly beside: Float32Array;
+}
+
+/** How Qwen3-TTS speaks one utterance. */
+export function qwen3TtsSequenceState(
+  { prompt, beside }: ReadText,
+  { first, others, penalty, maxFrames }: GenerationSettings,
+  rng: Rng,
+  sound: DecodedStream,
+  config: Qwen3TtsConfig,
+): SequenceState {
+  const history = new CodeHistory();
+  return {
+    ...{ prompt, depthSampler: others, rng, sound },
+    sampleFirst(logits) {
+      const code = sampleCode(firstCodeLogits(logits, history, penalty, config), first, rng);
+      if (code === config.ids.end) return "finished";
+      return history.count >= maxFrames ? "length" : code;
+    },
+    take(frame) {
+      history.note(frame[0]!);
+      return { isHeard: true, stop: null };
+    },
+    addText(row) {
+      const width = row.length;
+      const last = beside.length / width - 1;
+      const at = Math.min(history.count - 1, last) * width;
+      addTo(row, beside.subarray(at, at + width));
+    },
+  };
+}
+
+/**
+ * The logits by which the first code of a frame is chosen, in the order of the reference's logit processors: what was
+ * chosen before is made less likely, the end is not chosen among the first two, and what only controls never is.
+ *
+ * @param logits [rows], as the talker gives them
+ */
+export function firstCodeLogits(
+  logits: Float32Array,
+  history: CodeHistory,
+  penalty: RepetitionPenalty,
+  { rows, ids }: Pick<Qwen3TtsConfig, "rows" | "ids">,
+): Float32Array {
+  const scores = history.penalised(logits, penalty, null);
+  const end = history.count < MIN_FRAMES ? Number.NEGATIVE_INFINITY : scores[ids.end]!;
+  scores.fill(Number.NEGATIVE_INFINITY, rows - CONTROLS);
+  scores[ids.end] = end;
+  return scores;
+}
+
+/** The reference's, over all frames; or the one that is asked for, over those of its window. */
+function penaltyOf(
+  fields: Fields,
+  { repetitionPenalty, penaltyWindow = PENALTY_WINDOW }: SamplingParams,
+): RepetitionPenalty {
+  const isAsked = repetitionPenalty !== undefined;
+  const factor = isAsked ? 1 + PENALTY_UNIT * repetitionPenalty : fields.positive("repetition_penalty", 1.05);
+  return {
+    of: (score) => (score < 0 ? score * factor : score / factor),
+    window: isAsked ? penaltyWindow : null,
+  };
+}
+
+/** The reference chooses a first code `max_new_tokens` times; the last one does not become a frame. */
+function maxFramesOf(generation: Fields, given: Fields, asked: number | undefined): number {
+  if (given.has("max_new_tokens")) return given.whole("max_new_tokens", undefined, 2) - 1;
+  return asked ?? generation.whole("max_new_tokens", 2_048, 2) - 1;
+}
+
+/** Frames that come before the end may. */
+const MIN_FRAMES = 2;

@@ -1,0 +1,149 @@
+import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../../audio/format.ts";
+import { joined } from "../../../audio/joined.ts";
+import { ClipCache } from "../clip-cache.ts";
+import { CheckpointError, OptionError } from "../fields.ts";
+import type { Frame } from "../frame-decoder.ts";
+import type { MimiEncoder } from "../mimi/mimi.ts";
+import type { SpokenTurn, Utterance } from "../model.ts";
+import type { Qwen3TtsConfig } from "./config.ts";
+import type { Script } from "./prompt.ts";
+import type { GenerationSettings } from "./sampling.ts";
+import { MIN_SAMPLES, type SpeakerEncoder } from "./speaker/speaker-encoder.ts";
+
+/** What is to be spoken in which voice. */
+export interface Spoken {
+  readonly script: Script;
+  /** What the speaker encoder made; `null`: the voice is a preset, or none. */
+  readonly voice: Float32Array | null;
+  /** Indices in the history of the turns whose voice it is. */
+  readonly turns: readonly number[];
+}
+
+/** Speaks in the voice of a preset, or of none. @throws OptionError */
+export function inPreset(
+  config: Qwen3TtsConfig,
+  { open: asked }: Utterance,
+  settings: GenerationSettings,
+): Spoken {
+  if (settings.isVoiceOnly) throw new OptionError("x_vector_only_mode is for base checkpoints alone.");
+  const isPreset = config.speakers.has(asked.speaker.toLowerCase());
+  const preset = settings.speaker ?? (isPreset ? asked.speaker : "");
+  // The small one was not taught instructions; the reference leaves them out too.
+  const isDeaf = config.kind === "custom_voice" && config.size === "0b6";
+  const script: Script = {
+    text: asked.text,
+    language: settings.language,
+    speaker: preset === "" ? null : { preset },
+    instruction: isDeaf ? null : settings.instruction,
+    reference: null,
+    isTextFirst: settings.isTextFirst ?? true,
+  };
+  return { script, voice: null, turns: [] };
+}
+
+/** Speaks in voices that it hears. */
+export class VoiceFollower {
+  readonly #encoder: SpeakerEncoder;
+  readonly #codec: MimiEncoder;
+  /** Of the model: a clip is not longer. */
+  readonly #positions: number;
+  readonly #voices = new ClipCache<Float32Array>();
+  readonly #clips = new ClipCache<readonly Frame[]>();
+
+  constructor(encoder: SpeakerEncoder, codec: MimiEncoder, positions: number) {
+    this.#encoder = encoder;
+    this.#codec = codec;
+    this.#positions = positions;
+  }
+
+  /** Speaks in the voice of the open speaker's earlier turns. @throws OptionError or CheckpointError */
+  async follow(utterance: Utterance, settings: GenerationSettings): Promise<Spoken> {
+    if (settings.instruction !== null || (settings.speaker ?? "") !== "") {
+      throw new OptionError(
+        "A base checkpoint takes neither speaker nor instruct: it follows earlier turns.",
+      );
+    }
+    const { open: asked } = utterance;
+    const own = ownReference(utterance, settings.isVoiceOnly);
+    if (own === null || own.audio.length < MIN_SAMPLES) {
+      throw new CheckpointError(
+        `A base checkpoint follows a voice: give speaker ${JSON.stringify(asked.speaker)} an earlier turn with audio, of a few seconds.`,
+      );
+    }
+    const { audio, digests, text, turns } = own;
+    const maxSamples = this.#positions * FRAME_SAMPLES;
+    // It is not listened to in vain, which would take a while.
+    if (text !== null && audio.length > maxSamples) {
+      throw new CheckpointError(
+        `The clip of speaker ${JSON.stringify(asked.speaker)} is ${seconds(audio.length)} s long; the model has room for ${seconds(maxSamples)}: send some seconds of it.`,
+      );
+    }
+    const voice = await this.#voices.of(digests, () => this.#encoder.embed(audio));
+    const frames = text === null ? null : await this.#clips.of(digests, () => this.#codec.encode(audio));
+    const script: Script = {
+      text: asked.text,
+      language: settings.language,
+      speaker: "voice",
+      instruction: null,
+      reference: frames === null ? null : { text: text!, frames },
+      isTextFirst: settings.isTextFirst ?? false,
+    };
+    return { script, voice, turns };
+  }
+}
+
+const seconds = (samples: number): string => (samples / SAMPLE_RATE_HZ).toFixed(0);
+
+/** What a speaker said before. */
+export interface Reference {
+  /** What was heard, end to end: at 24 kHz, mono. */
+  readonly audio: Float32Array;
+  /** Names of its clips, where they have any. */
+  readonly digests: readonly (string | undefined)[];
+  /** What was said in it; `null`: that is not known, or does not count. */
+  readonly text: string | null;
+  /** Indices in the history of the turns that it is made of, oldest first. */
+  readonly turns: readonly number[];
+}
+
+/** More of a reference makes it worse, and from there on other implementations hear other codes. */
+const MAX_S = 10;
+
+/**
+ * What the open speaker's own earlier turns come to: of those that were heard the newest whole ones, up to ten seconds, or
+ * the newest alone if it is longer. Where any has words too, only such turns count. What the model said itself does not.
+ *
+ * @param isVoiceOnly whether the words are left out
+ * @returns `null` when nobody heard them
+ */
+export function ownReference({ history, open }: Utterance, isVoiceOnly: boolean): Reference | null {
+  const heard = [...history.keys()].filter((at) => {
+    const { speaker, audio, codes } = history[at]!;
+    return speaker === open.speaker && codes === undefined && lengthOf(audio) > 0;
+  });
+  const worded = heard.filter((at) => wordsOf(history[at]!) !== "");
+  const turns = newest(history, worded.length > 0 ? worded : heard);
+  if (turns.length === 0) return null;
+  const clips = turns.map((at) => history[at]!);
+  return {
+    audio: joined(clips.map(({ audio }) => audio!)),
+    digests: clips.map(({ digest }) => digest),
+    text: worded.length > 0 && !isVoiceOnly ? clips.map(wordsOf).join(" ") : null,
+    turns,
+  };
+}
+
+function newest(history: readonly SpokenTurn[], turns: readonly number[]): number[] {
+  const kept: number[] = [];
+  let samples = 0;
+  for (const at of turns.toReversed()) {
+    samples += lengthOf(history[at]!.audio);
+    if (kept.length > 0 && samples > MAX_S * SAMPLE_RATE_HZ) break;
+    kept.unshift(at);
+  }
+  return kept;
+}
+
+const wordsOf = ({ text }: SpokenTurn): string => (text ?? "").trim();
+
+const lengthOf = (audio: Float32Array | null): number => audio?.length ?? 0;

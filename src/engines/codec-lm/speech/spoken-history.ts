@@ -1,0 +1,85 @@
+import { FRAME_S } from "../../../audio/format.ts";
+import { joined } from "../../../audio/joined.ts";
+import type { SpeakerLabel } from "../../../model/conversation.ts";
+import type { Frame } from "../frame-decoder.ts";
+import type { SpokenFrame, SpokenTurn } from "../model.ts";
+import { SilenceDetector } from "./silence-detector.ts";
+
+/** What was spoken of an utterance: its newest parts, as turns that its next part goes on from. */
+export class SpokenHistory {
+  readonly #speaker: SpeakerLabel;
+  readonly #maxS: number;
+  #turns: SpokenTurn[] = [];
+
+  /** @param maxS how much is kept; the newest part is, however long it is, unless this is 0 */
+  constructor(speaker: SpeakerLabel, maxS: number) {
+    this.#speaker = speaker;
+    this.#maxS = maxS;
+  }
+
+  get turns(): readonly SpokenTurn[] {
+    return this.#turns;
+  }
+
+  /** A part that is spoken next. */
+  begin(): PartRecorder {
+    return new PartRecorder(this.#maxS > 0);
+  }
+
+  add(part: PartRecorder, text: string): void {
+    if (this.#maxS === 0 || part.count === 0) return;
+    const { codes, audio } = part.said;
+    const turns = [...this.#turns, { speaker: this.#speaker, text, audio, codes }];
+    let frames = 0;
+    const tooOld = turns.findLastIndex((turn) => {
+      frames += turn.codes!.length;
+      return frames * FRAME_S > this.#maxS;
+    });
+    this.#turns = turns.slice(Math.min(tooOld + 1, turns.length - 1));
+  }
+}
+
+/** What was spoken in one go, without the silence behind it. */
+interface PartSaid {
+  readonly codes: readonly Frame[];
+  readonly audio: Float32Array;
+}
+
+/** Gathers what is spoken in one go. */
+class PartRecorder {
+  readonly #keeps: boolean;
+  readonly #quiet = new SilenceDetector();
+  readonly #frames: SpokenFrame[] = [];
+  #count = 0;
+
+  /** @param keeps whether what is spoken is asked for behind it */
+  constructor(keeps: boolean) {
+    this.#keeps = keeps;
+  }
+
+  add(frame: SpokenFrame): void {
+    this.#count += 1;
+    if (this.#keeps) this.#frames.push(frame);
+    this.#quiet.hear(frame.samples);
+  }
+
+  /** Frames so far. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Frames since something was heard. */
+  get quietFrames(): number {
+    return this.#quiet.frames;
+  }
+
+  /** All but silence that is longer than a pause. */
+  get said(): PartSaid {
+    const spare = Math.max(0, this.#quiet.frames - PAUSE_FRAMES);
+    const kept = this.#frames.slice(0, this.#frames.length - spare);
+    return { codes: kept.map(({ codes }) => codes), audio: joined(kept.map(({ samples }) => samples)) };
+  }
+}
+
+/** Between two sentences: 160 ms at least. */
+export const PAUSE_FRAMES = 2;

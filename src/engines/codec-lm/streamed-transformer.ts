@@ -1,0 +1,112 @@
+import type { Positions, StreamedGraph } from "./streamed-graph.ts";
+
+/** The sizes of a codec's transformer. */
+export interface StreamedTransformerSizes extends Positions {
+  /** Of the rows. */
+  readonly width: number;
+  readonly layers: number;
+  readonly heads: number;
+  /** Of the feed-forward part. */
+  readonly innerWidth: number;
+  readonly epsilon: number;
+}
+
+/** A head is turned in pairs of numbers; onnxruntime asks for no more of its width. */
+export const HEAD_MULTIPLE = 2;
+
+/**
+ * Writes the layers of a codec's transformer: what each part gives is scaled before it is added.
+ *
+ * @param x [streams, time, width]
+ * @param stem in front of the layers' names
+ * @param normalised writes a norm of some name; `feedForward`, what follows the attention: both [streams, time, width]
+ */
+export function streamedTransformer(
+  build: StreamedGraph,
+  x: string,
+  stem: string,
+  sizes: StreamedTransformerSizes,
+  normalised: (rows: string, name: string) => string,
+  feedForward: (rows: string, stem: string) => string,
+): string {
+  const { graph, weights } = build;
+  const attention = new StreamedAttention(build, sizes);
+  const scaled = (rows: string, name: string): string =>
+    graph.add("Mul", [rows, weights.constant(`${name}.scale`, [sizes.width])]);
+  let rows = x;
+  for (let at = 0; at < sizes.layers; at++) {
+    const layer = `${stem}.layers.${at}`;
+    const attended = attention.attend(normalised(rows, `${layer}.input_layernorm`), `${layer}.self_attn`);
+    rows = graph.add("Add", [rows, scaled(attended, `${layer}.self_attn_layer_scale`)]);
+    const inner = normalised(rows, `${layer}.post_attention_layernorm`);
+    rows = graph.add("Add", [rows, scaled(feedForward(inner, `${layer}.mlp`), `${layer}.mlp_layer_scale`)]);
+  }
+  return rows;
+}
+
+/**
+ * The attention of a streamed graph's layers, whose positions are the same ones.
+ *
+ * What came before lies where the stream keeps it and is looked at there, in whatever order it is in: a run gives the new
+ * keys and values alone. Where a position may look, and how far it is turned, are told (`streams.ts`), so that streams of
+ * any age go together. Of these go in:
+ *
+ * - `mask` float32 [streams, 1, n, before + n]: 0 where a position may look, very negative where not;
+ * - `angles` int64 [streams, n], into `cosines` and `sines` float32 [streams · n, head width / 2].
+ */
+class StreamedAttention {
+  readonly #build: StreamedGraph;
+  readonly #sizes: StreamedTransformerSizes;
+
+  constructor(build: StreamedGraph, sizes: StreamedTransformerSizes) {
+    this.#build = build;
+    this.#sizes = sizes;
+    const { graph } = build;
+    build.positions = sizes;
+    graph.input("mask", "float32", ["streams", 1, "positions", "seen"]);
+    graph.input("angles", "int64", ["streams", "positions"]);
+    for (const table of ["cosines", "sines"]) graph.input(table, "float32", ["turns", sizes.headWidth / 2]);
+  }
+
+  /**
+   * One layer's, with its four projections.
+   *
+   * @param rows [streams, n, width], normalised
+   * @param stem in front of `.q_proj`, `.k_proj`, `.v_proj` and `.o_proj`
+   * @returns [streams, n, width]
+   */
+  attend(rows: string, stem: string): string {
+    const build = this.#build;
+    const { graph, weights } = build;
+    const { width, heads, headWidth } = this.#sizes;
+    const attentionWidth = heads * headWidth;
+    const project = (name: string): string => weights.linear(rows, `${stem}.${name}`, width, attentionWidth);
+    const byHead = (flat: string): string => {
+      const split = graph.add("Reshape", [flat, graph.integers(0, 0, heads, headWidth)]);
+      return graph.add("Transpose", [split], { perm: [0, 2, 1, 3] });
+    };
+    const turned = (flat: string): string =>
+      graph.add("com.microsoft.RotaryEmbedding", [flat, "angles", "cosines", "sines"], { num_heads: heads });
+    const queries = byHead(turned(project("q_proj")));
+    const keys = byHead(turned(project("k_proj")));
+    const values = byHead(project("v_proj"));
+    const keysBefore = build.keep(keys, heads, headWidth);
+    const valuesBefore = build.keep(values, heads, headWidth);
+    const products = (others: string): string =>
+      graph.add("com.microsoft.FusedMatMul", [queries, others], {
+        transB: 1,
+        alpha: { float: headWidth ** -0.5 },
+      });
+    const both = graph.add("Concat", [products(keysBefore), products(keys)], { axis: 3 });
+    const shares = graph.add("Softmax", [graph.add("Add", [both, "mask"])], { axis: -1 });
+    const sizes = graph.add("Concat", [build.sizeOf(keysBefore, 2), build.sizeOf(keys, 2)], { axis: 0 });
+    const [ofBefore, ofNew] = graph.addMany("Split", [shares, sizes], 2, { axis: 3 });
+    const attended = graph.add("Add", [
+      graph.add("MatMul", [ofBefore!, valuesBefore]),
+      graph.add("MatMul", [ofNew!, values]),
+    ]);
+    const byRow = graph.add("Transpose", [attended], { perm: [0, 2, 1, 3] });
+    const flat = graph.add("Reshape", [byRow, graph.integers(0, 0, attentionWidth)]);
+    return weights.linear(flat, `${stem}.o_proj`, attentionWidth, width);
+  }
+}

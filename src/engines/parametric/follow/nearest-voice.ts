@@ -1,0 +1,35 @@
+import type { SpeakerLabel } from "../../../model/conversation.ts";
+import { percentile } from "../listen/statistics.ts";
+import type { Form, Voice } from "../speakers.ts";
+import type { OwnPitch } from "./own-voice.ts";
+
+/** Where following begins. */
+export interface Start {
+  readonly label: SpeakerLabel;
+  readonly voice: Voice;
+  readonly form: Form;
+}
+
+/**
+ * The voice that is the better start on the way to somebody's, and its form: the one whose pitch, and vocal tract where that
+ * was estimated, are less far away.
+ *
+ * @param pitch theirs, as in `VoiceProfile`
+ */
+export function nearestVoice(
+  voices: ReadonlyMap<SpeakerLabel, Voice>,
+  own: OwnPitch,
+  { pitch, warp }: { readonly pitch: Float32Array; readonly warp: number | null },
+): Start {
+  const theirs = percentile(pitch, 0.5);
+  const farness = ({ form: { level, warp: tract } }: Start) =>
+    PITCH_SHARE * Math.abs(theirs - own.centre - Math.log(level)) +
+    (warp === null ? 0 : Math.abs(Math.log(warp / tract)));
+  const starts = [...voices].flatMap(([label, voice]) => voice.forms.map((form) => ({ label, voice, form })));
+  const [nearest] = starts.sort((a, b) => farness(a) - farness(b));
+  if (nearest === undefined) throw new Error("There is no voice to begin with.");
+  return nearest;
+}
+
+/** A fifth of a vocal tract's length is as far as an octave of pitch, nearly. */
+const PITCH_SHARE = 0.4;

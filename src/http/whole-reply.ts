@@ -1,0 +1,128 @@
+import { Readable } from "node:stream";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Encoding } from "../audio/encode/encoder.ts";
+import { FRAME_S, SAMPLE_RATE_HZ } from "../audio/format.ts";
+import { joinedBytes } from "../audio/joined.ts";
+import { ServiceError } from "../contract/errors.ts";
+import type { AudioPayload } from "../contract/replies.ts";
+import type { Prepared } from "../serving/prepare.ts";
+import type { ReadRequest } from "../serving/request-reader.ts";
+import type { Outcome } from "../serving/service.ts";
+import type { SpokenPiece } from "../serving/spoken-piece.ts";
+import type { HttpDeps } from "./deps.ts";
+
+/** A whole reply: one file, and how it went. */
+interface Collected {
+  readonly file: Uint8Array;
+  readonly outcome: Outcome;
+}
+
+/**
+ * Waits for a whole reply; stops when the client leaves, or with a 502 past the deadline. Its memory is counted from
+ * before it is spoken until its client has taken it.
+ */
+export async function collect(
+  { replies, service, options }: HttpDeps,
+  { prepared, audio }: ReadRequest,
+  request: FastifyRequest,
+  encoding: Encoding = "wav",
+): Promise<Collected> {
+  const { caller } = request.tracked;
+  const beganMs = performance.now();
+  const holding = await replies.enter(caller.keyId, expectedBytes(prepared), caller.signal);
+  caller.keep(holding);
+  const limit = { ms: options.collectTimeoutMs - (performance.now() - beganMs), late: tooLate };
+  const speech = service.converse(prepared, {
+    ...caller,
+    encoding,
+    limit,
+    takesAudioAsItComes: false,
+    isPlayed: false,
+    onHeard: () => audio?.release(),
+  });
+  const { pieces, outcome } = await gather(speech);
+  const file = joinedBytes(pieces);
+  file.set(outcome.finishedHead);
+  holding.shrink(file.length);
+  return { file, outcome };
+}
+
+/** How JSON carries a reply's WAV: `sendJsonAround` puts the bytes in. */
+export function audioPayload({ delivery }: Prepared): AudioPayload {
+  return {
+    sample_rate: SAMPLE_RATE_HZ,
+    audio_quality: delivery.quality,
+    data_b64: BASE64,
+    format: "wav",
+  };
+}
+
+/** Speech is hardly ever slower than this: seconds a character, and at the beginning and the end. */
+const SLOW_CHARACTER_S = 0.12;
+const SLOW_ENDS_S = 2;
+
+/** What a reply takes at most, but for speech that is slower than any, whose rest is not counted: it is never much. */
+function expectedBytes({ conversation, delivery }: Prepared): number {
+  const { text } = conversation.open;
+  const maxS = delivery.maxFrames * FRAME_S;
+  const spokenS = text === null ? maxS : Math.min(maxS, SLOW_ENDS_S + SLOW_CHARACTER_S * text.length);
+  return Math.ceil(spokenS * SAMPLE_RATE_HZ) * Int16Array.BYTES_PER_ELEMENT;
+}
+
+async function gather(speech: AsyncGenerator<SpokenPiece, Outcome, void>) {
+  const pieces: Uint8Array[] = [];
+  let step = await speech.next();
+  while (!step.done) {
+    pieces.push(step.value.bytes);
+    step = await speech.next();
+  }
+  return { pieces, outcome: step.value };
+}
+
+function tooLate(): ServiceError {
+  return new ServiceError(502, "the reply took too long: ask for a shorter one", { retryAfterMs: 1_000 });
+}
+
+/** So much is written at once: small enough that a reader who takes it slowly is seen to take it. Divisible by 3. */
+const SLICE_BYTES = 48 * 1024;
+
+/** Where base64 goes in a value that {@link sendJsonAround} sends. */
+const BASE64 = "\u0000base64\u0000";
+const BASE64_IN_JSON = JSON.stringify(BASE64).slice(1, -1);
+
+/** Answers with bytes that may be many, a slice at a time as they are read. */
+export function sendBytes(reply: FastifyReply, bytes: Uint8Array, mediaType: string): FastifyReply {
+  reply.headers({ "Content-Type": mediaType, "Content-Length": bytes.length });
+  return send(reply, slices(bytes), bytes.length);
+}
+
+/**
+ * Answers with JSON in which the last {@link BASE64} stands for bytes in base64. They are encoded as they are read, so
+ * that a reply that waits for its reader takes no more memory than its bytes.
+ */
+export function sendJsonAround(reply: FastifyReply, value: object, bytes: Uint8Array): FastifyReply {
+  const json = JSON.stringify(value);
+  // The last: a client's own words, which may hold anything, come before, in `text` and in `meta`.
+  const at = json.lastIndexOf(BASE64_IN_JSON);
+  const before = Buffer.from(json.slice(0, at));
+  const after = Buffer.from(json.slice(at + BASE64_IN_JSON.length));
+  const length = before.length + 4 * Math.ceil(bytes.length / 3) + after.length;
+  reply.headers({ "Content-Type": "application/json; charset=utf-8", "Content-Length": length });
+  return send(reply, around(before, bytes, after), length);
+}
+
+function send(reply: FastifyReply, parts: Iterable<Buffer>, length: number): FastifyReply {
+  const isShort = length <= 2 * SLICE_BYTES;
+  return reply.send(isShort ? Buffer.concat([...parts]) : Readable.from(parts, { objectMode: false }));
+}
+
+function* around(before: Buffer, bytes: Uint8Array, after: Buffer): Generator<Buffer> {
+  yield before;
+  for (const slice of slices(bytes)) yield Buffer.from(slice.toString("base64"), "latin1");
+  yield after;
+}
+
+function* slices(bytes: Uint8Array): Generator<Buffer> {
+  const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = 0; at < all.length; at += SLICE_BYTES) yield all.subarray(at, at + SLICE_BYTES);
+}

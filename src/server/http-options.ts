@@ -1,0 +1,84 @@
+import { fileURLToPath } from "node:url";
+import { SAMPLE_RATE_HZ } from "../audio/format.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import { MAX_RECORDING_BYTES, MAX_RECORDING_S } from "../contract/audio-transcriptions.ts";
+import {
+  MAX_INSTRUCTIONS_CHARS,
+  MAX_NEW_TOKENS,
+  MAX_SPEECH_CHARS,
+  MAX_TEXT_CHARS,
+  MAX_TURN_AUDIO_BYTES,
+  MAX_TURNS,
+  MIN_NEW_TOKENS,
+} from "../contract/limits.ts";
+import { DEFAULT_PARAMS, paramKnobs } from "../contract/params.ts";
+import type { HttpOptions, ServiceInfo } from "../http/deps.ts";
+import type { ServerLimits } from "../limits/server-limits.ts";
+import type { Settings } from "../settings/schema.ts";
+
+/** How HTTP is served, by the settings. */
+export function httpOptions(settings: Settings): HttpOptions {
+  return {
+    heartbeatMs: settings.heartbeatMs,
+    stallTimeoutMs: settings.stallTimeoutMs,
+    collectTimeoutMs: settings.requestTimeoutMs,
+    streamPatienceMs: 3_000,
+    headersTimeoutMs: settings.headersTimeoutMs,
+    uploadTimeoutMs: settings.uploadTimeoutMs,
+    bodyLimitBytes: settings.bodyLimitBytes,
+    trustProxy: mutable(settings.trustProxy),
+    keylessLists: settings.keylessLists,
+    corsOrigins: settings.corsOrigins,
+    playground: settings.playground.enabled ? PLAYGROUND : null,
+    serveMetrics: settings.metrics.enabled && settings.metrics.port === undefined,
+  };
+}
+
+/** What `GET /v1/info` tells. @param backend who speaks for the default model */
+export function serviceInfo(
+  {
+    settings,
+    backend,
+  }: { readonly settings: Settings; readonly backend: Omit<ServiceInfo["backend"], "sample_rate"> },
+  catalogue: Catalogue,
+  limits: ServerLimits,
+): ServiceInfo {
+  const { speaking, shared } = limits;
+  return {
+    backend: { ...backend, sample_rate: SAMPLE_RATE_HZ },
+    defaults: DEFAULT_PARAMS,
+    limits: {
+      max_text_chars: MAX_TEXT_CHARS,
+      max_speech_chars: MAX_SPEECH_CHARS,
+      max_instructions_chars: MAX_INSTRUCTIONS_CHARS,
+      max_turns: MAX_TURNS,
+      max_turn_audio_bytes: MAX_TURN_AUDIO_BYTES,
+      max_recording_bytes: MAX_RECORDING_BYTES,
+      max_recording_seconds: MAX_RECORDING_S,
+      max_body_bytes: settings.bodyLimitBytes,
+      min_new_tokens: MIN_NEW_TOKENS,
+      max_new_tokens: MAX_NEW_TOKENS,
+      max_ahead_seconds: settings.maxAheadS,
+      key_max_utterances: speaking.keyConcurrency,
+      key_max_waiting: speaking.keyQueueDepth,
+      key_max_writing: shared.writing.perKey,
+      key_max_hearing_recordings: shared.hearingRecordings.perKey,
+      key_max_receiving_bytes: shared.receiving.perKey,
+      key_max_audio_bytes: shared.audio.perKey,
+      key_max_reply_bytes: shared.replies.perKey,
+    },
+    param_schema: paramKnobs(catalogue.unusedKnobs()),
+  };
+}
+
+/** The page at `/`, as it lies beside the build. */
+const PLAYGROUND = {
+  page: fileURLToPath(new URL("../../../playground/", import.meta.url)),
+  client: fileURLToPath(new URL("../client/", import.meta.url)),
+  captions: fileURLToPath(new URL("../captions/", import.meta.url)),
+  audio: fileURLToPath(new URL("../audio/", import.meta.url)),
+};
+
+function mutable(trust: Settings["trustProxy"]): boolean | string[] {
+  return typeof trust === "boolean" ? trust : Object.values(trust);
+}

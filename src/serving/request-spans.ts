@@ -1,0 +1,93 @@
+import type { Encoding } from "../audio/encode/encoder.ts";
+import { ServiceError } from "../contract/errors.ts";
+import type { Clip } from "../model/conversation.ts";
+import type { WriterTokens } from "../model/writer.ts";
+import type { Facts, Span } from "../tracing/span.ts";
+import type { Prepared } from "./prepare.ts";
+import type { UtteranceEnd } from "./telemetry.ts";
+import type { UtteranceStats } from "./utterance-stats.ts";
+
+/** Ends the span with the work. Throws what that throws. @param signal aborts when the client goes, which is no failure */
+export async function inSpan<T>(span: Span, signal: AbortSignal, work: Promise<T>): Promise<T> {
+  try {
+    const value = await work;
+    span.end();
+    return value;
+  } catch (error) {
+    span.end(failureType(error, signal));
+    throw error;
+  }
+}
+
+/** Ends a request's. A refusal is its client's own doing: what it is, is told, but it is no error of the server's. */
+export function endRequestSpan(
+  span: Span,
+  ending: "finished" | "failed" | "left",
+  failure: ServiceError | null,
+  facts: Facts = {},
+): void {
+  span.set({ ...facts, "antiphon.end": ending, ...(failure === null ? {} : { "error.type": failure.type }) });
+  span.end(failure !== null && failure.status >= 500 ? failure.type : undefined);
+}
+
+/** The type of an error, for a span; `undefined` where the client went, and nothing failed. */
+export function failureType(error: unknown, signal: AbortSignal): string | undefined {
+  if (error instanceof ServiceError) return error.type;
+  if (signal.aborted && error === signal.reason) return undefined;
+  return error instanceof Error ? error.name : "_OTHER";
+}
+
+// By OpenTelemetry's names where it has any.
+
+/** Of every request: whom its client asked. Who then speaks, writes or hears may be somebody else. */
+export const ASKED: Facts = { "gen_ai.provider.name": "antiphon" };
+
+/** Of a request to speak, from its beginning. */
+export function speechFacts({ model, delivery }: Prepared, format: Encoding, isStreamed: boolean): Facts {
+  return {
+    ...ASKED,
+    "gen_ai.operation.name": "tts",
+    "gen_ai.output.type": "speech",
+    "gen_ai.request.model": model.card.id,
+    "gen_ai.request.stream": isStreamed,
+    "gen_ai.request.temperature": delivery.temperature,
+    "antiphon.format": format,
+  };
+}
+
+/** Of the same at its end. */
+export function spokenFacts(stats: UtteranceStats, inputChars: number, end: UtteranceEnd): Facts {
+  return {
+    "gen_ai.response.finish_reasons": [end],
+    ...(stats.frames === 0 ? {} : { "gen_ai.response.time_to_first_chunk": stats.firstAudioS }),
+    "antiphon.audio_seconds": stats.audioS,
+    "antiphon.input_chars": inputChars,
+    "antiphon.queue_ms": Math.round(10_000 * stats.queuedS) / 10,
+  };
+}
+
+/** Of the writing of a turn. */
+export function writingFacts(writer: string, temperature: number): Facts {
+  return {
+    "gen_ai.operation.name": "chat",
+    "gen_ai.output.type": "text",
+    "gen_ai.request.model": writer,
+    "gen_ai.request.temperature": temperature,
+  };
+}
+
+/** Of the same at its end: what it took where somebody counts. */
+export function writtenFacts(tokens: WriterTokens | null): Facts {
+  if (tokens === null) return {};
+  return { "gen_ai.usage.input_tokens": tokens.prompt, "gen_ai.usage.output_tokens": tokens.written };
+}
+
+/** Of the hearing of a clip. */
+export function hearingFacts(recogniser: string, { durationS }: Pick<Clip, "durationS">): Facts {
+  return {
+    "gen_ai.operation.name": "stt",
+    "gen_ai.output.type": "text",
+    "gen_ai.request.model": recogniser,
+    "antiphon.input_audio_seconds": durationS,
+  };
+}

@@ -1,0 +1,127 @@
+import type Database from "libsql";
+import { type KeyRow, keyOf, type TotalsRow, toTicks, totalsOf } from "./ledger-rows.ts";
+import { inTransaction } from "./libsql-database.ts";
+import type { KeyRecord, UsageRecord, UsageTotals } from "./store.ts";
+
+/** What a store reads from an open database; each blocks until it is done. */
+export interface LedgerReads {
+  findKey(hash: string): { readonly key: KeyRecord; readonly hash: string } | null;
+  listKeys(): KeyRecord[];
+  totals(keyId?: string): UsageTotals[];
+}
+
+/**
+ * Prepares the statements once. Single parameters are bound as an array, since the binding takes a lone object, null
+ * among them, for named parameters. Throws what the database throws.
+ */
+export function readsOn(database: Database.Database): LedgerReads {
+  const selectKey = database.prepare("SELECT * FROM keys WHERE hash = ?");
+  const selectKeys = database.prepare("SELECT * FROM keys ORDER BY created_ts, key_id");
+  const selectTotals = database
+    .prepare(
+      `SELECT key_id, requests, usage_totals.input_chars, input_ticks, output_ticks, last_ts
+       FROM keys LEFT JOIN usage_totals USING (key_id)
+       WHERE ?1 IS NULL OR key_id = ?1 ORDER BY created_ts, key_id`,
+    )
+    .safeIntegers();
+
+  return {
+    findKey(hash) {
+      const row = selectKey.get([hash]) as KeyRow | undefined;
+      return row === undefined ? null : { key: keyOf(row), hash: row.hash };
+    },
+    listKeys() {
+      return (selectKeys.all() as KeyRow[]).map(keyOf);
+    },
+    totals(keyId) {
+      return (selectTotals.all([keyId ?? null]) as TotalsRow[]).map(totalsOf);
+    },
+  };
+}
+
+/**
+ * What a store writes to an open database; each blocks until it is done. What would be written after `lateAtMs` by the
+ * monotonic clock is not.
+ */
+export interface LedgerWrites {
+  createKey(key: KeyRecord, hash: string, lateAtMs: number): void;
+  /** False where there is a key already. */
+  createFirstKey(key: KeyRecord, hash: string, lateAtMs: number): boolean;
+  revokeKey(keyId: string, tsS: number, lateAtMs: number): boolean;
+  commit(records: readonly UsageRecord[], lateAtMs: number): void;
+}
+
+/** Events are kept so that one that comes again is known; they are repeated within seconds, if at all. */
+const EVENTS_KEPT_S = 86_400;
+/** More than one, so that what was left over is caught up with; few, so that no commit takes long. */
+const FORGOTTEN_AN_EVENT = 4;
+
+/** Prepares the statements once. Throws what the database throws. */
+export function writesOn(database: Database.Database): LedgerWrites {
+  const insertKey = database.prepare(
+    "INSERT INTO keys (key_id, hash, label, rpm, burst, created_ts, revoked_ts) VALUES (?, ?, ?, ?, ?, ?, ?)",
+  );
+  const selectAnyKey = database.prepare("SELECT 1 FROM keys LIMIT 1");
+  const updateRevoked = database.prepare(
+    "UPDATE keys SET revoked_ts = coalesce(revoked_ts, ?) WHERE key_id = ?",
+  );
+  const insertEvent = database.prepare(
+    `INSERT INTO usage_events (event_id, key_id, input_chars, input_ticks, output_ticks, ts)
+     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+  );
+  // Ids that begin with their time (newEventId) lie in that order, so that the oldest are found without an index. Their age
+  // is told by when they were recorded here; an id of another kind may be kept for longer, and never for less.
+  const forgetOldestEvents = database.prepare(
+    `DELETE FROM usage_events WHERE event_id IN (SELECT event_id FROM usage_events ORDER BY event_id LIMIT ?1)
+     AND recorded_ts < unixepoch('subsec') - ${EVENTS_KEPT_S}`,
+  );
+  const addToTotals = database.prepare(
+    `INSERT INTO usage_totals (key_id, requests, input_chars, input_ticks, output_ticks, last_ts)
+     VALUES (?, 1, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+       requests = requests + 1,
+       input_chars = input_chars + excluded.input_chars,
+       input_ticks = input_ticks + excluded.input_ticks,
+       output_ticks = output_ticks + excluded.output_ticks,
+       last_ts = max(last_ts, excluded.last_ts)`,
+  );
+
+  function count({ eventId, keyId, inputChars, inputAudioS, outputAudioS, tsS }: UsageRecord): void {
+    const usage = [keyId, inputChars, toTicks(inputAudioS), toTicks(outputAudioS), tsS];
+    const isNew = insertEvent.run([eventId, ...usage]).changes === 1;
+    if (isNew) addToTotals.run(usage);
+  }
+
+  function insert({ keyId, label, rpm, burst, createdTsS, revokedTsS }: KeyRecord, hash: string): void {
+    insertKey.run([keyId, hash, label, rpm, burst, createdTsS, revokedTsS]);
+  }
+
+  return {
+    createKey(key, hash, lateAtMs) {
+      inTransaction(database, () => insert(key, hash), lateAtMs);
+    },
+    createFirstKey(key, hash, lateAtMs) {
+      return inTransaction(
+        database,
+        () => {
+          if (selectAnyKey.get() !== undefined) return false;
+          insert(key, hash);
+          return true;
+        },
+        lateAtMs,
+      );
+    },
+    revokeKey(keyId, tsS, lateAtMs) {
+      return inTransaction(database, () => updateRevoked.run(tsS, keyId).changes === 1, lateAtMs);
+    },
+    commit(records, lateAtMs) {
+      inTransaction(
+        database,
+        () => {
+          for (const record of records) count(record);
+          forgetOldestEvents.run([FORGOTTEN_AN_EVENT * records.length]);
+        },
+        lateAtMs,
+      );
+    },
+  };
+}

@@ -1,0 +1,148 @@
+import { capitalise, wordSet } from "../characters.ts";
+import type { Replacement, Traced } from "../traced.ts";
+import { after, before, type Kind, matchAt, withRanges } from "./kind.ts";
+
+/** Whether a dictionary lists a word as it is written. */
+export type IsListed = (word: string) => boolean;
+
+const WORD = withRanges(/(?<![\p{L}\p{N}_.@/#&'’])[A-Z]+(?:['’][A-Z]+)?(?![\p{L}\p{N}_@/&]|\.\p{L})/gu);
+const SMALL = withRanges(/\p{Ll}/u);
+/** What may stand between two words of one shout. */
+const BETWEEN = /^[,;:]? ?["“”(—–-]? ?$/u;
+/** Words that are initials too; in a shout they are the word. */
+const ALSO_INITIALS = wordSet(
+  "it us in or me he she hi oh ah am who this at as is an a by of on to if so up we my no do go be ad act sat may " +
+    "mom dad all can will has was her his our are any end for and the but not you out get got let new now off one see",
+);
+/** Short for what is written with one capital. */
+const SHORT = wordSet(
+  "MR MRS DR JAN FEB APR JUN JUL AUG SEPT SEP OCT NOV DEC TUE TUES THU THURS FRI ATTN DEPT ST AVE BLVD RD LN PKWY HWY",
+);
+/** What stands before one of these is its name. */
+const ROADS = wordSet("ST AVE BLVD RD LN PKWY");
+/** An article, where letters go by no name before it and a word follows. */
+const ARTICLE_NEXT = /^ [A-Z]{2}/u;
+/** After these, US and IT are initials in a shout too. */
+const DETERMINER = /\b(?:THE|OUR|YOUR|MY|THEIR) $/u;
+const AFTER_DETERMINER: ReadonlySet<string> = new Set(["US", "IT"]);
+const HOUR = /\d ?$/u;
+const BEGUN = withRanges(/[\p{L}\p{N}]/u);
+const MIN_INSIDE = 3;
+const MIN_ORDINARY_INSIDE = 2;
+
+/**
+ * Sentences in capitals, and runs of three words and more, in small letters: "IT IS TIME", "please LET ME IN". What no
+ * dictionary has as a word stays as it is, and so is spelled ("FBI").
+ */
+export function withoutShouting(traced: Traced, isListed: IsListed): Traced {
+  const sentence = traced.text;
+  const words = [...sentence.matchAll(WORD)];
+  if (words.length < 2) return traced;
+  const isAll = !SMALL.test(sentence);
+  const quieter: Replacement[] = [];
+  for (let from = 0; from < words.length; ) {
+    let to = from + 1;
+    while (to < words.length && (isAll || isBeside(sentence, words[to - 1], words[to]))) to++;
+    const run = words.slice(from, to);
+    if (isShout(run, isAll)) {
+      for (const [index, word] of run.entries()) {
+        const isCapital =
+          SHORT.has(word[0]) ||
+          ROADS.has(run[index + 1]?.[0] ?? "") ||
+          !BEGUN.test(before(sentence, word.index));
+        const small = isCapital ? capitalise(word[0]) : word[0].toLowerCase();
+        const end = word.index + word[0].length;
+        if (!SHORT.has(word[0]) && !isWord(word[0], before(sentence, word.index), after(sentence, end)))
+          continue;
+        quieter.push({ from: word.index, to: end, words: small });
+      }
+    }
+    from = to;
+  }
+  return traced.edited(quieter);
+
+  function isShout(run: readonly RegExpExecArray[], isWhole: boolean): boolean {
+    const ordinary = run.filter(([word]) => isOrdinary(word)).length;
+    return isWhole
+      ? run.length > 1 && ordinary > 0
+      : run.length >= MIN_INSIDE && ordinary >= MIN_ORDINARY_INSIDE;
+  }
+
+  function isWord(word: string, earlier: string, later: string): boolean {
+    if (word === "I" || (word === "AM" && HOUR.test(earlier))) return false;
+    if (AFTER_DETERMINER.has(word)) return !DETERMINER.test(earlier);
+    if (word === "A") return ARTICLE_NEXT.test(later) && !isLettered(earlier);
+    return ALSO_INITIALS.has(word.toLowerCase()) || isOrdinary(word);
+  }
+
+  function isOrdinary(word: string): boolean {
+    return word.length > 1 && isListed(word.toLowerCase()) && !isListed(word);
+  }
+}
+
+const SMALL_WORD = withRanges(
+  /(?:SO|NO|DO|GO|BE|ME|MY|WE|HE|UP|OF|BY|IF|AS|IS|TO|AN)(?![\p{L}\p{N}_'’.&/-])/uy,
+);
+const SMALL_BESIDE = withRanges(/\p{Ll} $/u);
+const SMALL_BEHIND = withRanges(/^[,!?]?(?: \p{Ll}|$)/u);
+
+/** A small word in capitals among small letters is stressed, and not spelled: "I am SO happy". */
+export const emphasis: Kind = (text, at) => {
+  const match = matchAt(SMALL_WORD, text, at);
+  if (match === null || !SMALL_BESIDE.test(before(text, at))) return null;
+  const end = at + match[0].length;
+  return SMALL_BEHIND.test(after(text, end)) ? { words: match[0].toLowerCase(), end } : null;
+};
+
+const LETTER = withRanges(/A(?![\p{L}\p{N}_+#°²³^-]|[.'’&]\p{L}|\. ?\p{Lu}\.| &)/uy);
+/** What is told apart by letters, so that "A" behind it is no article whatever follows. */
+const LETTERED = withRanges(
+  /\b(?:vitamin|option|plan|terminal|(?:blood )?type|grade|point|slot|group|team|exit|gate|side|hepatitis|influenza|section|series|serie|class|schedule|part|appendix|building|bldg\.?|unit|apartment|apt\.?|suite|platform|lane|model|variant|version|row|zone|tier|box|figure|fig\.|exhibit|column|button|block|wing|concourse|pier|dock|bay|choice|answer|candidate|company|product|sample|party|pool|category|phase|route|track|ward|node|vertex|angle|station|note|size|cup|table|room|hall|lot|form|annex|attachment|scenario|pathway|method|test|question|panel|key|formula|district) $/iu,
+);
+const THE =
+  /\b(?:the|an|straight|either|letter|called|named|marked|labell?ed|of|is|are|was|got|minus|plus) $/u;
+const WORD_BEFORE = withRanges(/[\p{L}\p{N}%]['’]?,? $/u);
+const HEADING_NEXT = withRanges(/^ \p{Lu}\p{L}/u);
+const INITIAL_NEXT = withRanges(/^\. \p{Lu}/u);
+const NAME_BEFORE = withRanges(/\p{Lu}[\p{L}.'’]{0,30} $/u);
+const SCALE_NEXT = /^ (?:Minor|Major|Flat|Sharp|Company|Block|Wing|League|Ward)\b/u;
+const SCALE_BEFORE = /\b(?:in|of|from) $/iu;
+/** No noun follows, so there is no article. */
+const NO_WORD_NEXT = withRanges(/^(?:["”:)\]]|['’](?!\p{L})|$)/u);
+const HYPHEN_BEFORE = withRanges(/\p{L}-$/u);
+
+/** A variable between operators: "a === b", "a + 1". */
+const VARIABLE = withRanges(
+  /[aA](?= (?:={1,3}|!==?|[<>]=|[+*]) [\p{L}\p{N}(](?!\p{L})| [<>] \p{L}(?!\p{L}))/uy,
+);
+
+/** Whether what ends here is told apart by letters: "Option", "Vitamin". */
+function isLettered(earlier: string): boolean {
+  return LETTERED.test(earlier);
+}
+
+/**
+ * A capital A within a sentence is the letter: "Option A or B", "from point A to point B". Before another capital it may
+ * be the article of a title ("Once Upon A Time"), unless what stands before it goes by letters.
+ */
+export const letterA: Kind = (text, at) => {
+  if (matchAt(VARIABLE, text, at) !== null) return { words: "eh", end: at + 1 };
+  if (matchAt(LETTER, text, at) === null) return null;
+  const earlier = before(text, at);
+  if (HYPHEN_BEFORE.test(earlier)) return { words: "eh", end: at + 1 };
+  const rest = after(text, at + 1);
+  if (NO_WORD_NEXT.test(rest)) return { words: "eh", end: at + 1 };
+  if (!WORD_BEFORE.test(earlier)) return null;
+  if (INITIAL_NEXT.test(rest) && NAME_BEFORE.test(earlier) && !isLettered(earlier)) return null;
+  const isArticle =
+    HEADING_NEXT.test(rest) &&
+    !isLettered(earlier) &&
+    !THE.test(earlier) &&
+    !(SCALE_NEXT.test(rest) && SCALE_BEFORE.test(earlier));
+  return isArticle ? null : { words: "eh", end: at + 1 };
+};
+
+function isBeside(sentence: string, first?: RegExpExecArray, second?: RegExpExecArray): boolean {
+  if (first === undefined || second === undefined) return false;
+  return BETWEEN.test(sentence.slice(first.index + first[0].length, second.index));
+}

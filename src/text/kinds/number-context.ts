@@ -1,0 +1,61 @@
+import { wordSet } from "../characters.ts";
+import { withRanges, wordAfter } from "./kind.ts";
+
+/** A determiner just before a number, with at most one adjective between: "a", "his new". */
+const DETERMINER =
+  /\b(?:an?|the|his|her|their|our|its|my|your|this|that|each|every|another|one|any|no)(?: (?:new|old|big|small|tiny|huge|full|standard|single|whole|simple|crisp|nice|long|short|first|second|third|annual|monthly|cheap|used|great))? $/iu;
+
+/** Small words that no noun phrase begins with: after one of these, the number was the whole phrase. */
+const NO_NOUN = wordSet(
+  "a an the this that these those he she it we they you i me him her us them in on at by for to of from with " +
+    "without and or but nor so yet as if when while than then per each every more less off over under up down out " +
+    "back is are was were be been being am do does did has have had will would can could may might shall should " +
+    "must not only just now today tomorrow tonight yesterday here there again away ago apart before after since " +
+    "until till into onto through during about around across along between within because though although where " +
+    "which who whom whose what how why also too later sooner earlier please online daily weekly monthly yearly " +
+    "total overall downtown upfront tall wide long high deep thick north south east west above below near " +
+    "left right further farther faster slower behind ahead",
+);
+
+/** Whether what stands before a number makes it part of one thing's name: "a $20 bill", "the 400m final". */
+export function isOneThing(earlier: string): boolean {
+  return DETERMINER.test(earlier);
+}
+
+/** "step 2/5", "page 3/12": what is counted through to its last, just before a number. */
+const COUNTED_THROUGH =
+  /(?<!\b(?:the|a|this|that|each|every|per|another) )\b(?:level|stage|page|slide|step|part|episode|round|question|item|chapter|lesson|message|task|track|attempt|try|batch|wave|file|photo|image|picture|day|set|lap|module|unit|section|test|phase|exercise|word|card|player|song|video|disc|disk|box|reel|floor|hole|mission|quest|chunk|epoch|job|hint|clue|sheet|panel) $/iu;
+
+/** Whether a number with a slash behind this is one of so many. */
+export function isCountedThrough(earlier: string): boolean {
+  return COUNTED_THROUGH.test(earlier);
+}
+
+const COUNTED = withRanges(
+  /^ ?\d{1,4} (?:more |other |extra )?(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|people|times?|miles?|dollars?|percent)(?!\p{L})/u,
+);
+
+/** Whether a number follows that counts something, so that it is nothing's name: "5 more minutes". */
+export function isCounted(rest: string): boolean {
+  return COUNTED.test(rest);
+}
+
+/** Whether a noun follows that the number describes. */
+export function isNounAfter(text: string, end: number): boolean {
+  const word = wordAfter(text, end);
+  return word !== "" && !NO_NOUN.has(word.toLowerCase());
+}
+
+/** Abbreviations, less their stop, that are words in full only before a number: "no. 5", "fig. 2". */
+export const NUMBERED: readonly string[] =
+  "no nos No Nos p c ca Op op art Art fig Fig ch Ch Sec sec Pt Gr Fl Rm eq Eq ext Ext est ex Ex Figs figs chap Chap vols".split(
+    " ",
+  );
+
+const SAYING =
+  /\b(?:said|say|says|saying|answer(?:ed|s)?|repl(?:y|ied)|told|nodded|means?|meant)(?: (?:him|her|them|me|us|you))?[ (“"]*$/iu;
+
+/** Whether "no." behind this is what was said, and no number. */
+export function isSaidBehind(earlier: string): boolean {
+  return SAYING.test(earlier);
+}

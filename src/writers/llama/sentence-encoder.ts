@@ -1,0 +1,80 @@
+import {
+  forgetEstimates,
+  forgetVocabulary,
+  type LlamaEmbeddingContext,
+  type LlamaModel,
+  type LlamaRuntime,
+  LOADING,
+  SerialQueue,
+  type Token,
+} from "./llama-runtime.ts";
+
+/** A sentence encoder of BERT's shape in a GGUF file. Calls take turns, a window each. */
+export class SentenceEncoder {
+  readonly #runtime: LlamaRuntime;
+  readonly #model: LlamaModel;
+  readonly #context: LlamaEmbeddingContext;
+  readonly #queue = new SerialQueue();
+  #freed: Promise<void> | null = null;
+
+  private constructor(runtime: LlamaRuntime, model: LlamaModel, context: LlamaEmbeddingContext) {
+    this.#runtime = runtime;
+    this.#model = model;
+    this.#context = context;
+  }
+
+  /** Takes over `runtime`, also when it fails. @throws Error when the file is none that llama.cpp can load. */
+  static async open(runtime: LlamaRuntime, modelPath: string): Promise<SentenceEncoder> {
+    let model: LlamaModel | null = null;
+    try {
+      model = await runtime.llama.loadModel({ modelPath, ...LOADING });
+      await forgetEstimates(model);
+      const context = await model.createEmbeddingContext({
+        contextSize: 256,
+        batchSize: MAX_TOKENS,
+        threads: 1,
+      });
+      forgetVocabulary(model);
+      return new SentenceEncoder(runtime, model, context);
+    } catch (cause) {
+      await model?.dispose();
+      await runtime.release();
+      throw cause;
+    }
+  }
+
+  /** A text's tokens. As text, what people write can never be one of the encoder's own marks. */
+  tokensOf(text: string): Token[] {
+    const { bos, eos } = this.#model.tokens;
+    return this.#model
+      .tokenize(text, false, "trimLeadingSpace")
+      .filter((token) => token !== bos && token !== eos);
+  }
+
+  /** The vector of up to 126 tokens, of any length but 0. Throws the signal's reason when it aborts before its turn. */
+  async vectorOf(tokens: readonly Token[], stop: AbortSignal): Promise<readonly number[]> {
+    const { bos, eos } = this.#model.tokens;
+    const input = [...(bos === null ? [] : [bos]), ...tokens, ...(eos === null ? [] : [eos])];
+    const { vector } = await this.#queue.run(async () => {
+      stop.throwIfAborted();
+      return this.#context.getEmbeddingFor(input);
+    });
+    return vector;
+  }
+
+  /** Frees it when what has begun is over. */
+  close(): Promise<void> {
+    this.#freed ??= this.#free();
+    return this.#freed;
+  }
+
+  async #free(): Promise<void> {
+    await this.#queue.run(async () => {});
+    await this.#context.dispose();
+    await this.#model.dispose();
+    await this.#runtime.release();
+  }
+}
+
+/** What is read at once, its beginning and its end included. */
+const MAX_TOKENS = 128;

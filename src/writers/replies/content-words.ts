@@ -1,0 +1,86 @@
+/**
+ * A found reply fails mostly because it names what only its own conversation had: a cousin, Friday, a name. So the
+ * content words that it shares with its own conversation must all be in the one that it is to answer, too.
+ */
+
+/** The content words of a text, as crude stems: enough to tell whether two texts speak of the same things. */
+export function contentWords(text: string): Set<string> {
+  const words =
+    text
+      .toLowerCase()
+      .replaceAll("’", "'")
+      .match(/[\p{L}\p{N}']+/gu) ?? [];
+  return new Set(words.filter((word) => !COMMON.has(word.replaceAll("'", ""))).map(stemOf));
+}
+
+/** What a reply takes up of the turns that it was written for. */
+export function borrowedWords(reply: string, turns: readonly string[]): string[] {
+  const heard = contentWords(turns.join(" "));
+  return [...contentWords(reply)].filter((word) => heard.has(word));
+}
+
+/** The numbers, days and months of a reply to something told: true of whoever told it, and hardly of anybody else. */
+export function datesAndNumbers(reply: string): string[] {
+  return [...contentWords(reply)].filter((stem) => DATES_AND_NUMBERS.has(stem) || /\d/.test(stem));
+}
+
+function stemOf(word: string): string {
+  const bare = word.replaceAll(/^'+|'+$/g, "");
+  const ending = ENDINGS.find((end) => bare.endsWith(end) && bare.length - end.length >= 3);
+  const stem = ending === undefined ? bare : bare.slice(0, -ending.length);
+  return stem.length > 3 ? stem.replace(/e$/, "") : stem;
+}
+
+const ENDINGS = ["'s", "ing", "ies", "es", "ed", "s", "ly"];
+
+/** Words that tell nothing of what is spoken about; apostrophes left out. */
+const COMMON = new Set(
+  (
+    "a an the i you he she it we they my your his her its our their me him them us is are was were be been am do does " +
+    "did have has had will would can could should to of in on at for with and or but so not no yes what which who how " +
+    "why when where that this these those there here just really very im its ive id ill dont didnt whats thats get go " +
+    "one day time good nice today want need know think make thing lot"
+  ).split(" "),
+);
+
+const DATES_AND_NUMBERS = contentWords(
+  "two three four five six seven eight nine ten eleven twelve thirteen fifteen twenty thirty forty fifty hundred thousand " +
+    "million monday tuesday wednesday thursday friday saturday sunday january february april june july august september " +
+    "october november december",
+);
+
+/** The content words of a text as stems, those that mean the same made one. */
+export function stemsOf(text: string): Set<string> {
+  return new Set([...contentWords(text)].map((stem) => SAME.get(stem) ?? stem));
+}
+
+/** Rows of words of which each is taken for the first. */
+const SAME: ReadonlyMap<string, string> = new Map(
+  [
+    "going go went gone off heading flying travelling travel fly",
+    "mother mum mom mummy mam",
+    "father dad daddy",
+    "pick picked choose chose chosen chosing settled",
+    "cost price paid pay pays",
+    "colour color colours colors",
+    "favourite favorite fave fav",
+    "buy bought",
+    "start begin began begins starts",
+    "leave left leaves",
+    "eat ate",
+    "meet met",
+    "keep kept",
+    "lose lost",
+    "find found",
+    "drive drove",
+    "come came coming",
+    "child kid kids children",
+    "exam test",
+    "neighbour neighbor",
+    "grandmother gran grandma nan",
+    "grandfather grandad grandpa",
+  ].flatMap((row) => {
+    const stems = row.split(" ").flatMap((word) => [...contentWords(word)]);
+    return stems.map((stem) => [stem, stems[0] ?? stem] as const);
+  }),
+);

@@ -1,0 +1,103 @@
+import { contentWords } from "../content-words.ts";
+import { isAsked } from "../turn-form.ts";
+import { inSecondPerson, plain, sentencesIn } from "./statements.ts";
+import { NUMBER_FORM, valuesOf } from "./values.ts";
+
+/**
+ * The right word, where somebody puts us right with one: "No, I said Thursday, not Tuesday." `null` where that is not
+ * plain, where it is about the world and not about what they told, or where it answers what we asked.
+ *
+ * @param ours what we said before it
+ * @param theirs what they said before, oldest first
+ */
+export function correctedWord(newest: string, ours: string, theirs: readonly string[]): string | null {
+  const text = plain(newest);
+  if (text.length > MAX_CHARS || text.includes("?") || isAsked(text)) return null;
+  const said = text.replace(/[\s.!]+$/, "");
+  const asserted = sentencesIn(ours)
+    .filter((sentence) => !sentence.endsWith("?"))
+    .join(" ");
+  if (asserted === "") return null;
+  const before = theirs.at(-1) ?? "";
+  for (const { form, trust } of FORMS) {
+    const { right = "", wrong } = form.exec(said)?.groups ?? {};
+    if (right === "" || !isWord(right) || (wrong !== undefined && !isWord(wrong))) continue;
+    // What we did not say cannot have been our mistake.
+    if (wrong !== undefined && !hasWords(asserted, wrong)) return null;
+    if (wrong === undefined && (trust ? hasWords(asserted, right) : ours.trim().endsWith("?"))) return null;
+    const isTold = theirs.some(
+      (turn) => hasWords(turn, right) || (wrong !== undefined && hasWords(turn, wrong)),
+    );
+    // Who asks after the world may put right what was right.
+    if (!trust && (!isTold || isAsked(before))) return null;
+    return inSecondPerson(right);
+  }
+  return null;
+}
+
+/** How sorry that is, with the right word in it. */
+export function apologiesFor(right: string): readonly string[] {
+  const begun = right.charAt(0).toUpperCase() + right.slice(1);
+  return [
+    `Sorry, ${right}. Thank you for putting me right.`,
+    `${begun}, of course. I'm sorry I got that wrong.`,
+    `I'm sorry, ${right}. I'll go by that.`,
+    `My mistake: ${right}. Thanks for telling me.`,
+  ];
+}
+
+interface Form {
+  readonly form: RegExp;
+  /** Says itself that it was told. */
+  readonly trust: boolean;
+}
+
+const NO = "(?:(?:no|nope|sorry|wait|er+|um+|oh|actually|hang on|excuse me)[,.!]* )*";
+const RIGHT = "(?:on |at |in )?(?<right>[^,.;]{1,30}?)";
+const WRONG = "(?:on |at |in )?(?<wrong>[^,.;]{1,30}?)";
+const FORMS: readonly Form[] = [
+  {
+    form: new RegExp(
+      `^${NO}i (?:said|meant|mean|told you)(?: it's| it was)? ${RIGHT},? (?:and )?not ${WRONG}$`,
+      "i",
+    ),
+    trust: true,
+  },
+  {
+    form: new RegExp(
+      `^${NO}i (?:didn't say|never said|don't mean|didn't mean) ${WRONG}[,.;] (?:i (?:said|meant|mean) )?${RIGHT}$`,
+      "i",
+    ),
+    trust: true,
+  },
+  {
+    form: new RegExp(
+      `^${NO}(?:it's|it is|it was|that's|my name(?:'s| is)|(?:he|she)'s(?: called)?|they're) ${RIGHT},? not ${WRONG}$`,
+      "i",
+    ),
+    trust: false,
+  },
+  { form: new RegExp(`^${NO}${RIGHT}, not ${WRONG}$`, "i"), trust: false },
+  { form: new RegExp(`^${NO}not ${WRONG}[,.;:] (?:it's |i said |i meant )?${RIGHT}$`, "i"), trust: false },
+  { form: new RegExp(`^(?:no|nope)[,.!]* (?:no[,.!]* )?i said ${RIGHT}$`, "i"), trust: true },
+  {
+    form: new RegExp(`^(?:no|nope)[,.!]* (?:no[,.!]* )?(?:it's |i meant |i mean )?${RIGHT}$`, "i"),
+    trust: false,
+  },
+];
+
+/** Whether words are one thing that is named: a name, a day, a number, "the bird", "my sister". */
+function isWord(words: string): boolean {
+  return THING.test(words) || NAMES.test(words) || valuesOf("when", words).length > 0 || NUMBER.test(words);
+}
+
+const THING =
+  /^(?:(?:the|my|our|an?|his|her) )(?:(?!not\b|so\b|bit\b|lot\b)[\p{L}-]+ ){0,2}(?!one$|other$|same$|opposite$|first$|wrong$|right$|latter$|former$|way$|truth$|point$)[\p{L}-]+$/iu;
+const NAMES = /^\p{Lu}[\p{L}'-]+(?: \p{Lu}[\p{L}'-]+){0,2}$/u;
+const NUMBER = new RegExp(`^${NUMBER_FORM}(?: \\p{L}+)?$`, "iu");
+const MAX_CHARS = 90;
+
+function hasWords(text: string, words: string): boolean {
+  const [heard, wanted] = [contentWords(text), contentWords(words)];
+  return wanted.size > 0 && [...wanted].every((word) => heard.has(word));
+}

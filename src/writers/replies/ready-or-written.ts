@@ -1,0 +1,81 @@
+import type { Dialogue, Passage, Writer } from "../../model/writer.ts";
+import { sentencesOf } from "../../text/sentence-cutter.ts";
+import { heardIn, plainWords } from "./talk.ts";
+
+/** Where a reply came from: worked out, a line for its kind of turn, or the reply of an authored conversation. */
+export type ReplyLayer = "exact" | "line" | "found";
+
+/** A whole reply that no language model wrote. */
+export interface ReadyReply {
+  readonly layer: ReplyLayer;
+  readonly text: string;
+}
+
+/** Replies to what is better answered without a language model. */
+export interface ReplySource {
+  /**
+   * The reply, or `null` where a language model had better write. The same dialogue has the same one at temperature 0;
+   * above, the seed chooses among equals. Nothing that the conversation already heard is said again.
+   *
+   * @throws the signal's reason when it aborts
+   */
+  reply(dialogue: Dialogue, signal: AbortSignal): Promise<ReadyReply | null>;
+  /** Something that may be said to anything; `null` when all of it was heard. */
+  fallback(dialogue: Dialogue): string | null;
+  close(): Promise<void>;
+}
+
+/**
+ * The reply that is ready, or what a small language model writes, which writes only what nothing better answers. Of what
+ * it writes, sentences that claim a body, a past or to be a person, or that the conversation has heard, are left out.
+ */
+export async function* readyOrWritten(
+  source: ReplySource,
+  model: Writer,
+  dialogue: Dialogue,
+  signal: AbortSignal,
+): AsyncGenerator<Passage, void, void> {
+  const ready = await source.reply(dialogue, signal);
+  if (ready !== null) {
+    for (const text of sentencesOf(ready.text)) {
+      signal.throwIfAborted();
+      yield { text, tokens: null, gate: null, layer: ready.layer };
+    }
+    return;
+  }
+  const heard = heardIn(dialogue.history, dialogue.speaker);
+  let last: Passage | null = null;
+  let isSilent = true;
+  for await (const passage of model.write(dialogue, signal)) {
+    last = { ...passage, layer: "model" };
+    if (claimsToBeAPerson(passage.text) || heard.has(plainWords(passage.text))) continue;
+    isSilent = false;
+    yield last;
+  }
+  const instead = isSilent && last !== null ? source.fallback(dialogue) : null;
+  if (instead !== null) yield { text: instead, tokens: last?.tokens ?? null, gate: null, layer: "line" };
+}
+
+/**
+ * Whether a reply claims what a voice in a computer has not: a body, a past, senses, a family, meals, or to be a person.
+ * Told by form, and rather too often than too seldom: another reply is at hand.
+ */
+export function claimsToBeAPerson(reply: string): boolean {
+  const text = reply.toLowerCase().replaceAll("’", "'");
+  return CLAIMS.some((claim) => claim.test(text));
+}
+
+const CLAIMS: readonly RegExp[] = [
+  /\bmy (?:own )?(?:day|morning|evening|night|weekend|holidays?)\b/,
+  /\bi(?:'ll| will| can| could) (?:bring|come over|visit|meet you|drive)\b/,
+  /\bi(?:'m| am) (?:a |an |only |just )*(?:human|person|man|woman|guy|girl|boy|mother|father|mom|mum|dad|student|teacher|doctor|nurse|writer|fan of)\b/,
+  /\b(?:my|our) (?:own )?(?:wife|husband|son|daughter|kids?|children|mother|mom|mum|father|dad|parents|sister|brother|cousin|aunt|uncle|grandm\w+|grandf\w+|grandpa|family|friends?|boyfriend|girlfriend|partner|dog|cat|puppy|kitten|house|home|flat|apartment|garden|kitchen|car|bike|job|boss|body|hands?|eyes|ears|legs?|feet|hair|childhood|neighbou?rs?|phone|bed)\b/,
+  /\bwhen i was (?:a |little|young|small|your age|in |at )/,
+  /\bi(?:'ve| have)? (?:just |already |also |once |always |recently |finally |usually |often |never )*(?:ate|eaten|slept|drank|drunk|cooked|baked|bought|went(?! wrong| off| too far| quiet)|gone(?! wrong)|visited|travell?ed|walked|ran|drove|flew|swam|watched|tasted|smelled|wore|lived|grew up|met|married|woke|worked|moved|played|read|saw|seen|heard (?:the|a|it|him|her|them|that song)|been to|been there|been in|been working|been busy|had (?:a|an|the|my|some|one|two|breakfast|lunch|dinner|that(?! wrong)|it(?! wrong)|\w+ for (?:breakfast|lunch|dinner))|got (?:a|an|my|home|back|up|some|one|two|stuck|sick|married)|made (?:a|an|some|dinner|lunch|soup|it)|took (?:a|my|the)|spent|came|tried|did (?:that|the same)|used to|learned|forgot|lost|broke|fell|felt)\b/,
+  /\bi(?:'ll| will| would|'d)? (?:just |always |usually |often |also |only |rather )*(?:eat|sleep|drink|cook|bake|live|wear|drive|walk|run|swim|watch|smell|taste|wake|work|own|shop|travel|jog|breathe)\b/,
+  /\bi(?:'m| am) (?:still |just |also |now |really |a bit |so |very |too )*(?:at (?:home|work)|eating|cooking|drinking|sleeping|walking|driving|watching|reading|sitting|lying|baking|wearing|hungry|thirsty|tired|sleepy|sick|ill|married|single|in bed|on my way|outside|from (?!here))/,
+  /\bi have (?:a |an |two |three |some |my |no )*(?:dogs?|cats?|pets?|kids?|children|sons?|daughters?|sisters?|brothers?|wife|husband|car|house|job|headache|cold|garden|bike|friend|birthday)\b/,
+  /\bi(?:'m| am) (?:a |an |only |just |still |really )*(?:(?:real|actual|living|true) |(?:real|alive)[.!,]|[\w -]{1,20} years old)|\bi(?:'m| am) not (?:a |an |just |any )*(?:robot|machine|computer|bot|program|ai\b)|\bas a (?:fellow )?(?:human|person)\b/,
+  /\bi (?:do )?have (?:a |my |two |ten |such |very )*(?:(?!no )\w+ (?:eyes|hair)|eyes|hands|fingers|legs|feet|ears|body|face|skin)\b|\bi was (?:born|raised)\b|\bi (?:can|could|do) (?:really |also |even )?(?:see you\b(?!['r])|smell|taste)/,
+  /\bi(?:'m| am) (?:getting married|moving (?:to|house)|pregnant)\b|\bi (?:hurt|broke|sprained) my\b|\bwe (?:went to|had (?:dinner|lunch|breakfast|pizza))\b|\bi (?:studied|stayed (?:at home|in bed)|grew \w+)\b|\bi feel (?:so |very |a bit )*(?:tired|sick|sleepy|hungry|cold)\b/,
+];

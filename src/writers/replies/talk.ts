@@ -1,0 +1,74 @@
+import { createHash } from "node:crypto";
+import type { SpeakerLabel, Turn } from "../../model/conversation.ts";
+import type { Dialogue } from "../../model/writer.ts";
+import { sentencesOf } from "../../text/sentence-cutter.ts";
+import { contentWords } from "./content-words.ts";
+
+/** A conversation as whoever has a reply ready looks at it. */
+export interface Talk {
+  /** What the other one said last; `null` where it could not be heard. */
+  readonly newest: string | null;
+  /** Whether that says by itself what it is about. */
+  readonly isSelfContained: boolean;
+  /** What we said before it. */
+  readonly previous: string | null;
+  /** What the other one said in a few turns before the newest. */
+  readonly earlier: readonly string[];
+  /** What the other one said first, where that is another turn. */
+  readonly opening: string | null;
+  readonly words: ReadonlySet<string>;
+  /** Every turn of ours and its sentences, for comparing. */
+  readonly heard: ReadonlySet<string>;
+  /** Chooses among equals. */
+  readonly chance: number;
+}
+
+/** `null` where there is nothing to answer: nobody has said anything, or we spoke last ourselves. */
+export function talkOf({ history, speaker, temperature, seed }: Dialogue): Talk | null {
+  const last = history.at(-1);
+  if (last === undefined || last.speaker === speaker) return null;
+  const texts = history.map(({ text }) => text ?? "");
+  const others = history.filter((turn) => turn.speaker !== speaker && turn.text !== null);
+  const newest = last.text?.replaceAll(/\s+/g, " ").trim() ?? "";
+  const before = history.at(-2);
+  const hash = createHash("sha256").update(texts.join("\n"));
+  if (temperature > 0) hash.update(`\n${seed}`);
+  return {
+    newest: newest === "" ? null : newest,
+    isSelfContained: contentWords(newest).size >= SELF_CONTAINED_WORDS,
+    previous: before?.speaker === speaker ? (before.text ?? null) : null,
+    earlier: others
+      .slice(-1 - LASTING, -1)
+      .flatMap(({ text }) => (text?.trim() ? [text.replaceAll(/\s+/g, " ").trim()] : [])),
+    opening: others.length > 1 ? (others[0]?.text ?? null) : null,
+    words: contentWords(texts.join(" ").slice(-MAX_CHARS)),
+    heard: heardIn(history, speaker),
+    chance: hash.digest().readUInt32LE(0),
+  };
+}
+
+/** Of a conversation, from its end: as much as is said in half an hour. */
+const MAX_CHARS = 24_000;
+/** A turn of so many content words says what it is about. */
+const SELF_CONTAINED_WORDS = 2;
+/** For so many turns a sorrow is not followed by congratulations. */
+const LASTING = 4;
+
+/** What a speaker said, whole and sentence by sentence, as {@link plainWords}: nothing of that is said again. */
+export function heardIn(history: readonly Turn[], speaker: SpeakerLabel): ReadonlySet<string> {
+  const own = history.filter((turn) => turn.speaker === speaker).map(({ text }) => text ?? "");
+  // Whoever speaks in our name at length repeats nothing of ours.
+  const short = own.filter((text) => text.length <= MAX_REPEATED_CHARS);
+  return new Set(short.flatMap((text) => [text, ...sentencesOf(text)]).map(plainWords));
+}
+
+/** Longer than any reply that is ready, or that the small model writes. */
+const MAX_REPEATED_CHARS = 600;
+
+/** A text's words alone, for comparing. */
+export function plainWords(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
+    .trim();
+}

@@ -1,0 +1,45 @@
+import type { Dialogue, Passage, Writer } from "../model/writer.ts";
+import type { GateClassifier } from "./gate/gate-classifier.ts";
+import { fixedReply } from "./gate/gate-replies.ts";
+import { type ReplySource, readyOrWritten } from "./replies/ready-or-written.ts";
+import { speakableOnly } from "./speakable-only.ts";
+
+/** What an authored turn passes, one after the other. */
+export interface WriterStages {
+  /** Lets through what a language model may answer; `null` lets everything through. */
+  readonly gate?: GateClassifier | null;
+  /** Replies to what is better answered without the model; `null` is none. */
+  readonly replies?: ReplySource | null;
+  /** A language model, here or behind an endpoint. */
+  readonly model: Writer;
+  /** What an operator told the model: the numbers in it may be said. */
+  readonly told?: string;
+}
+
+/**
+ * One writer of all stages. A turn is looked at by the gate before anybody else hears of it, and gets a fixed reply where
+ * that finds danger or distress; else one that is ready, else what the model writes, and of those only what can be said
+ * aloud. A gate that fails lets nothing through. Closing closes all.
+ */
+export function writerChain({ gate = null, replies = null, model, told = "" }: WriterStages): Writer {
+  return {
+    name: model.name,
+    async *write(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<Passage, void, void> {
+      signal.throwIfAborted();
+      const fixed = gate === null ? null : await fixedReply(gate, dialogue, signal);
+      if (fixed !== null) {
+        for (const passage of fixed) {
+          signal.throwIfAborted();
+          yield passage;
+        }
+        return;
+      }
+      const written =
+        replies === null ? model.write(dialogue, signal) : readyOrWritten(replies, model, dialogue, signal);
+      yield* speakableOnly(written, dialogue, told);
+    },
+    async close() {
+      await Promise.all([model.close(), replies?.close(), gate?.close()]);
+    },
+  };
+}

@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { buzzIn } from "../../../bench/sound/buzz.ts";
+import { clicksIn } from "../../../bench/sound/clicks.ts";
+import { loudestIn, THUMP_DB } from "../../../bench/sound/thumps.ts";
+import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../../src/audio/format.ts";
+import type { Clip, Turn } from "../../../src/model/conversation.ts";
+import type { SpeechModel } from "../../../src/model/speech-model.ts";
+import { speakAll } from "../../model/scripts.ts";
+import { noise } from "./listen/signals.ts";
+import { syntheticVoice } from "./listen/synthetic-voice.ts";
+import { hear } from "./listening.ts";
+import { openVoice } from "./open-voice.ts";
+
+const TEXT = "Hi. The birch canoe slid on the smooth planks. Glue the sheet to the dark blue background.";
+const GREETING: Turn = { speaker: "1", text: "Hello there.", audio: null };
+
+/** In each of these a voice that is lower than the network's own once had 25 ms that were far too loud. */
+const THUMPED = [
+  "Everybody went home tired!",
+  "Read verse out loud for pleasure.",
+  "A cup of sugar makes sweet fudge.",
+  "The birch canoe slid on the smooth planks.",
+  "The boy was there when the sun rose.",
+];
+
+const HISSING = [
+  "A cup of sugar makes sweet fudge.",
+  "The salt breeze came across from the sea.",
+  "It is easy to tell the depth of a well.",
+];
+
+let model: SpeechModel;
+let loudMan: Clip;
+let man: Clip;
+before(async () => {
+  model = await openVoice();
+  const said =
+    "We met at the harbour, well before sunrise. Nobody had slept much. The boats were late again.";
+  const samples = await hear(model, { text: said, speaker: "1" });
+  const clip = (of: Float32Array, sampleRateHz: number, digest: string): Clip => ({
+    samples: of,
+    sampleRateHz,
+    durationS: of.length / sampleRateHz,
+    digest,
+  });
+  const louder = samples.map((sample) => 1.7 * sample);
+  loudMan = clip(louder, SAMPLE_RATE_HZ, "a loud man");
+  // Played slowly, a man with a deeper voice.
+  man = clip(samples, 21_000, "a man");
+});
+after(() => model.close());
+
+describe("The frames of a reply", () => {
+  for (const [which, history] of [
+    ["a greeting", () => [GREETING]],
+    ["somebody loud, whom the voice comes nearer to", () => [{ ...GREETING, audio: loudMan }]],
+    ["the speaker's own clip, which it follows", () => [{ speaker: "0", text: null, audio: loudMan }]],
+  ] as const) {
+    test(`join without a click after ${which}`, async () => {
+      const { frames } = await speakAll(model, { text: TEXT, history: history() });
+      assert.equal(clicksIn(frames.map(({ samples }) => samples)), 0);
+    });
+  }
+});
+
+describe("A voice that is lower than the network's own", () => {
+  test("has no moment that is far louder than the rest of its sentence", async () => {
+    for (const text of THUMPED) assertEven(text, await hear(model, { text, speaker: "1" }));
+  });
+
+  for (const follows of ["pitch", "all"]) {
+    test(`has none either where it follows a man: ${follows}`, async () => {
+      const history = [{ speaker: "0", text: null, audio: man }];
+      for (const text of THUMPED) {
+        assertEven(text, await hear(model, { text, history, preset: { follows } }));
+      }
+    });
+  }
+});
+
+describe("Above 10 kHz", () => {
+  for (const speaker of ["0", "1"]) {
+    test(`speaker ${speaker} does not buzz with the hops`, async () => {
+      const spoken = [];
+      for (const text of HISSING) spoken.push(await hear(model, { text, speaker }));
+      assert.ok(buzzIn(spoken) <= 2, `${buzzIn(spoken)}`);
+    });
+  }
+
+  test("nor does a voice whose tract follows somebody's", async () => {
+    const samples = syntheticVoice({ pitchHz: 105, tract: 0.82, durationS: 8 });
+    const audio = { samples, sampleRateHz: SAMPLE_RATE_HZ, durationS: 8, digest: "a synthetic man" };
+    const history = [{ speaker: "0", text: null, audio }];
+    const spoken = [];
+    for (const text of HISSING) spoken.push(await hear(model, { text, history }));
+    assert.ok(buzzIn(spoken) <= 2, `${buzzIn(spoken)}`);
+  });
+});
+
+test("A sample that is not what its neighbours let expect is found where frames join, and nowhere else", () => {
+  const tone = (index: number) => 0.3 * Math.sin((2 * Math.PI * 220 * index) / SAMPLE_RATE_HZ);
+  const frames = [0, 1, 2, 3].map((frame) =>
+    Float32Array.from({ length: FRAME_SAMPLES }, (_, i) => tone(frame * FRAME_SAMPLES + i)),
+  );
+  assert.equal(clicksIn(frames), 0);
+  frames[1]![FRAME_SAMPLES - 1] = 0;
+  frames[2]![FRAME_SAMPLES - 1]! += 0.02;
+  frames[2]![700]! += 0.02;
+  assert.equal(clicksIn(frames), 2);
+});
+
+test("A thump is told from a sound that is as loud as others", () => {
+  const even = noise(24_000, 3).map((sample) => 0.1 * sample);
+  assert.ok(loudestIn(even).overDb < 2);
+  const uneven = even.map((sample, index) => (index > 9_600 && index < 10_200 ? 8 * sample : sample));
+  const { overDb, atS } = loudestIn(uneven);
+  assert.ok(overDb > 12 && Math.abs(atS - 0.4) < 0.02, `${overDb} dB at ${atS} s`);
+});
+
+test("A buzz is told from noise of any loudness", () => {
+  const hiss = noise(48_000, 4).map((sample, index) => sample * (index % 9_000 < 3_000 ? 0.2 : 0.002));
+  assert.ok(buzzIn([hiss]) < 1.6, `${buzzIn([hiss])}`);
+  const buzzing = hiss.map((sample, index) => sample * (index % 300 < 30 ? 4 : 1));
+  assert.ok(buzzIn([buzzing]) > 6, `${buzzIn([buzzing])}`);
+});
+
+function assertEven(text: string, samples: Float32Array): void {
+  const { overDb, atS } = loudestIn(samples);
+  assert.ok(overDb <= THUMP_DB, `${overDb.toFixed(1)} dB over the rest at ${atS.toFixed(2)} s of "${text}"`);
+}

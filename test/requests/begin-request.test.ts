@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { authenticate } from "../../src/requests/admit.ts";
+import { beginRequest } from "../../src/requests/begin-request.ts";
+import type { RequestEnd } from "../../src/requests/metrics.ts";
+import { ClientGoneError } from "../../src/requests/request-context.ts";
+import type { Key } from "../../src/tenancy/tenancy.ts";
+
+const KEY: Key = { keyId: "key_1", label: "", rpm: 60, burst: 2 };
+
+/** An entrance of whose key so many tokens are left, and what it told. */
+function entranceWith(tokens: number) {
+  const ends: RequestEnd[] = [];
+  const lines: object[] = [];
+  const log = (line: object): void => void lines.push(line);
+  const entrance = {
+    tenancy: {
+      take: async () => ({
+        allowed: tokens-- > 0,
+        limit: 60,
+        burst: 2,
+        remaining: 0,
+        resetS: 1,
+        retryAfterMs: 900,
+      }),
+    },
+    service: { refusalFor: () => null },
+    metrics: { ended: (end: RequestEnd) => ends.push(end) },
+    logger: { info: log, warn: log, error: log },
+  } as unknown as Parameters<typeof beginRequest>[0];
+  const connection = new AbortController();
+  const begin = () =>
+    beginRequest(entrance, {
+      route: "session:response",
+      findKey: async () => KEY,
+      speaks: true,
+      overRate: "this key is over its rate limit",
+      signal: connection.signal,
+    });
+  return { ends, lines, begin };
+}
+
+test("each request of a long connection takes a token, and is one line and one count", async () => {
+  const { ends, lines, begin } = entranceWith(2);
+  const held = { released: 0, release: () => void held.released++ };
+  for (let i = 0; i < 2; i++) {
+    const request = await begin();
+    assert.equal(request.caller.keyId, "key_1");
+    request.caller.keep(held);
+    assert.equal(request.end(), null);
+    assert.equal(request.end(new Error("late")), null, "the first end counts");
+  }
+  await assert.rejects(begin(), {
+    status: 429,
+    message: /^this key is over its rate limit: retry in 1 second$/,
+  });
+  assert.deepEqual(
+    ends.map(({ route, http, ending, type }) => [route, http, ending, type]),
+    [
+      ["session:response", null, "finished", null],
+      ["session:response", null, "finished", null],
+      ["session:response", null, "failed", "rate_limit_exceeded"],
+    ],
+  );
+  assert.equal(lines.length, 3);
+  assert.equal(held.released, 2);
+});
+
+test("a request whose client goes has left; one that fails tells what its client is to be told", async () => {
+  const { ends, begin } = entranceWith(2);
+  assert.equal((await begin()).end(new ClientGoneError("it closed the connection")), null);
+  assert.equal((await begin()).end(new Error("secret"))?.status, 500);
+  assert.deepEqual(
+    ends.map(({ ending }) => ending),
+    ["left", "failed"],
+  );
+});
+
+test("a failed authentication draws from the bucket of its address", async () => {
+  let left = 1;
+  const tenancy = {
+    authenticate: async () => null,
+    explainKey: () => "the API key is unknown or was revoked: use another",
+    takeAnonymous: () => ({ allowed: left-- > 0, limit: 1, remaining: 0, resetS: 1, retryAfterMs: 900 }),
+  } as unknown as Parameters<typeof authenticate>[0];
+  await assert.rejects(authenticate(tenancy, "ant_x", "::1"), {
+    status: 401,
+    message: /unknown or was revoked/,
+  });
+  await assert.rejects(authenticate(tenancy, null, "::1"), { status: 429, message: /from this address/ });
+});

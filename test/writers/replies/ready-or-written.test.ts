@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { BookSource } from "../../../src/writers/replies/book-source.ts";
+import type { ReadyReply } from "../../../src/writers/replies/ready-or-written.ts";
+import { writerChain } from "../../../src/writers/writer-chain.ts";
+import { writerConformance } from "../conformance.ts";
+import { dialogueOf, passagesOf } from "../dialogues.ts";
+import { ScriptedWriter } from "../scripted-writer.ts";
+import { SMALL_BANK, smallBook } from "./book.ts";
+
+const SENTENCES = ["One is here.", "Two is here.", "Three is here."];
+const source = (ready: ReadyReply | null, fallback: string | null = "I see.") => ({
+  reply: async (_: unknown, signal: AbortSignal) => {
+    signal.throwIfAborted();
+    return ready;
+  },
+  fallback: () => fallback,
+  close: async () => {},
+});
+
+writerConformance(
+  "a writer with replies before it, of which none fits",
+  async () => writerChain({ replies: source(null), model: new ScriptedWriter(SENTENCES) }),
+  {
+    makeSlowReader: async () =>
+      writerChain({ replies: source(null), model: new ScriptedWriter(SENTENCES, { isStepwise: true }) }),
+  },
+);
+
+test("a reply that is ready is said sentence by sentence, and the model is not asked", async () => {
+  const model = new ScriptedWriter([]);
+  const writer = writerChain({ replies: source({ layer: "found", text: "Well done! How was it?" }), model });
+  assert.deepEqual(await passagesOf(writer, dialogueOf("I won.")), [
+    { text: "Well done!", tokens: null, gate: null, layer: "found" },
+    { text: "How was it?", tokens: null, gate: null, layer: "found" },
+  ]);
+});
+
+test("of the model's sentences those that claim to be a person's are left out", async () => {
+  const writer = writerChain({
+    replies: source(null),
+    model: new ScriptedWriter(["I had pasta for dinner.", "What did you have?"]),
+  });
+  const passages = await passagesOf(writer, dialogueOf("Hi."));
+  assert.deepEqual(
+    passages.map(({ text, layer }) => [text, layer]),
+    [["What did you have?", "model"]],
+  );
+});
+
+test("where nothing is left something plain is said", async () => {
+  const writer = writerChain({ replies: source(null), model: new ScriptedWriter(["My sister cooks."]) });
+  const passages = await passagesOf(writer, dialogueOf("Hi."));
+  assert.deepEqual(
+    passages.map(({ text, layer }) => [text, layer]),
+    [["I see.", "line"]],
+  );
+});
+
+test("a reply that names what this conversation has not is not found; a character's only in a scene", async () => {
+  const vectors: Readonly<Record<string, [number, number]>> = { ask: [1, 0], sail: [0, 1] };
+  const embed = async (text: string) => Float32Array.from(vectors[text.split(" ")[0]!] ?? [0.7, 0.7]);
+  const book = smallBook({ acts: smallBook().acts.map((act) => ({ ...act, least: 2 })) });
+  const found = new BookSource(book, embed, async () => {});
+  const never = new AbortController().signal;
+  assert.equal((await found.reply(dialogueOf("ask me now then"), never))?.text, "A blue one.");
+  assert.notEqual((await found.reply(dialogueOf("sail over there somewhere"), never))?.layer, "found");
+});
+
+test("a question is not answered with what was said to something told", async () => {
+  const book = smallBook({ bank: SMALL_BANK.map((entry) => ({ ...entry, isAnswer: false })) });
+  const found = new BookSource(
+    book,
+    async () => Float32Array.of(1, 0),
+    async () => {},
+  );
+  const never = new AbortController().signal;
+  assert.equal((await found.reply(dialogueOf("a balloon flew past"), never))?.text, "A blue one.");
+  assert.notEqual((await found.reply(dialogueOf("which balloon flew past?"), never))?.text, "A blue one.");
+});

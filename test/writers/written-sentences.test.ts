@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ThoughtFilter, WrittenSentences } from "../../src/writers/written-sentences.ts";
+import fc from "../properties.ts";
+
+test("thoughts are taken out, however the text is cut, and what only looks like a tag stays", () => {
+  for (const [text, said] of [
+    ["<think>\nHm, who asks?\n</think>\nHello.", "\nHello."],
+    ["Well <THINK>a < b, </thinking> no</think>yes.", "Well yes."],
+    ["<reasoning>x</reasoning>A<thinking>y</thinking>B", "AB"],
+    ["I <3 you, <thin> and a<b", "I <3 you, <thin> and a<b"],
+    ["half</think> said", "half said"],
+    ["<think>never done", ""],
+    ["ends with <thi", "ends with <thi"],
+  ] as const) {
+    assert.equal(filtered(text.split("")), said, text);
+    fc.assert(
+      fc.property(fc.nat(text.length), fc.nat(text.length), (a, b) => {
+        const [from, to] = [Math.min(a, b), Math.max(a, b)];
+        assert.equal(filtered([text.slice(0, from), text.slice(from, to), text.slice(to)]), said);
+      }),
+    );
+  }
+});
+
+test("it knows whether there was a thought", () => {
+  const filter = new ThoughtFilter();
+  filter.push("No ");
+  assert.equal(filter.hasThought, false);
+  filter.push("<think>");
+  assert.equal(filter.hasThought, true);
+});
+
+test("sentences come when the next has begun, thoughts left out, and the rest at the end", () => {
+  const sentences = new WrittenSentences();
+  const pieces = ["Hello th", "ere. How <think>Who? Me.</th", "ink>are you? I am fi"];
+  assert.deepEqual(
+    pieces.map((piece) => sentences.push(piece)),
+    [[], ["Hello there."], ["How are you?"]],
+  );
+  assert.equal(sentences.hasThought, true);
+  assert.deepEqual(
+    sentences.flush((rest) => `${rest}ne. Yes.`),
+    ["I am fine.", "Yes."],
+  );
+  assert.deepEqual(sentences.flush(), []);
+});
+
+function filtered(pieces: readonly string[]): string {
+  const filter = new ThoughtFilter();
+  return pieces.map((piece) => filter.push(piece)).join("") + filter.flush();
+}

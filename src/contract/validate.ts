@@ -3,6 +3,7 @@ import type { Static, TSchema } from "typebox";
 import { AudioSpeechRequest } from "./audio-speech.ts";
 import { ServiceError } from "./errors.ts";
 import { quoted } from "./quoted.ts";
+import { ClientSecretRequest } from "./realtime/client-secret.ts";
 import { ConverseRequest, TtsRequest } from "./requests.ts";
 import { VendorRequest, VoiceRequest } from "./telephony.ts";
 
@@ -14,6 +15,9 @@ export const parseConverseRequest = parser(ConverseRequest);
 
 /** Checks the body of `POST /v1/audio/speech`; throws a 422 {@link ServiceError} that names the field. */
 export const parseAudioSpeechRequest = withoutNulls(parser(AudioSpeechRequest));
+
+/** Checks the body of `POST /v1/realtime/client_secrets`; throws a 422 {@link ServiceError} that names the field. */
+export const parseClientSecretRequest = withoutNulls(parser(ClientSecretRequest));
 
 const parseVoiceRequest = parser(VoiceRequest);
 const parseVendorRequest = withoutNulls(parser(VendorRequest));

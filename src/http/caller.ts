@@ -3,7 +3,8 @@ import { ServiceError } from "../contract/errors.ts";
 import { admit, authenticate } from "../requests/admit.ts";
 import type { BucketReading } from "../tenancy/tenancy.ts";
 import type { HttpDeps } from "./deps.ts";
-import { presentedKey, rateHeaders } from "./headers.ts";
+import { rateHeaders } from "./headers.ts";
+import { keyBehind } from "./routes/realtime.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -21,13 +22,13 @@ declare module "fastify" {
  */
 export function identifyCallers(
   app: FastifyInstance,
-  { tenancy, service }: Pick<HttpDeps, "tenancy" | "service">,
+  { tenancy, service, realtime }: Pick<HttpDeps, "tenancy" | "service" | "realtime">,
 ): void {
   app.addHook("onRequest", async (request, reply) => {
     reply.header("X-Request-ID", request.id);
     tell(reply, tenancy.recallAnonymous(request.ip));
     checkHeaders(request);
-    const presented = presentedKey(request.headers);
+    const presented = keyBehind(request, realtime?.secrets ?? null);
     const access = request.is404 ? "open" : (request.routeOptions.config.access ?? "open");
     if (access === "open") {
       // What is open to all is answered also where keys cannot be looked up.

@@ -4,6 +4,7 @@ import type { ModelCard } from "../contract/replies.ts";
 import type { KeyedSemaphore } from "../limits/keyed-semaphore.ts";
 import type { Entrance } from "../requests/begin-request.ts";
 import type { PlaygroundDirs } from "./routes/pages.ts";
+import type { RealtimeOptions } from "./routes/realtime.ts";
 
 /** What the service says of itself at `GET /v1/info`. */
 export interface ServiceInfo {
@@ -48,4 +49,6 @@ export interface HttpDeps extends Entrance {
   /** True once the server was told to stop: no connection is kept for further requests then. */
   readonly isStopping: () => boolean;
   readonly options: HttpOptions;
+  /** How realtime sessions are served; `null`: there are none. */
+  readonly realtime: RealtimeOptions | null;
 }

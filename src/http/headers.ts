@@ -55,8 +55,17 @@ export function presentedKey(headers: IncomingHttpHeaders): string | null {
     const key = headers[name.toLowerCase()];
     if (typeof key === "string" && key.trim() !== "") return key.trim();
   }
-  return null;
+  return subprotocolKey(headers["sec-websocket-protocol"]);
 }
+
+/** Browsers send no headers with a WebSocket, so OpenAI's clients have it among the subprotocols that they offer. */
+function subprotocolKey(offered: string | undefined): string | null {
+  const protocols = (offered ?? "").split(",").map((each) => each.trim());
+  const key = protocols.find((each) => each.startsWith(KEY_SUBPROTOCOL));
+  return key?.slice(KEY_SUBPROTOCOL.length) || null;
+}
+
+const KEY_SUBPROTOCOL = "openai-insecure-api-key.";
 
 /** The headers that hooks have given a reply, for a response that is written past it. */
 export function headersOf(reply: FastifyReply): Record<string, string> {

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import websocket from "@fastify/websocket";
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from "fastify";
 import { recordEnd } from "../requests/request-log.ts";
 import { beginServerSpan, NO_SPAN, type Span } from "../tracing/span.ts";
@@ -16,6 +17,7 @@ import { audioTelephonyRoute } from "./routes/audio-telephony.ts";
 import { audioTranscriptionRoutes } from "./routes/audio-transcriptions.ts";
 import { apiDocsRoutes, playgroundRoutes } from "./routes/pages.ts";
 import { metricsRoute, openApiRoute, queryRoutes } from "./routes/queries.ts";
+import { realtimeRoutes } from "./routes/realtime.ts";
 import { replyRoutes, streamRoute } from "./routes/replies.ts";
 import { answerUnknownRoutes, rememberPaths } from "./unknown-routes.ts";
 
@@ -36,6 +38,7 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
   audioSpeechRoutes(app, deps);
   audioTelephonyRoute(app, deps);
   audioTranscriptionRoutes(app, deps);
+  if (deps.realtime !== null) realtimeRoutes(app, deps, deps.realtime);
   queryRoutes(app, deps);
   openApiRoute(app);
   apiDocsRoutes(app);
@@ -95,6 +98,9 @@ function bareServer(deps: HttpDeps): FastifyInstance {
     },
     keepAliveTimeout: 65_000,
   });
+  // Before the hooks that may refuse a request: its own close the sockets of upgrades that were.
+  if (deps.realtime !== null)
+    app.register(websocket, { options: SOCKET_OPTIONS, preClose: (done) => done() });
   watchRequests(app, deps, connections);
   readJsonBodies(app, deps.requestReader);
   answerBrokenRequests(app, deps, connections);
@@ -106,6 +112,15 @@ function bareServer(deps: HttpDeps): FastifyInstance {
   answerUnknownRoutes(app, methodsOf);
   return app;
 }
+
+/** A message has the largest sound that may be appended at once, 15 MiB, in base64. */
+const SOCKET_OPTIONS = {
+  maxPayload: 21 * 2 ** 20,
+  perMessageDeflate: false,
+  // Any other that is offered may be the key.
+  handleProtocols: (offered: ReadonlySet<string>) =>
+    offered.has("realtime") ? ("realtime" as const) : (false as const),
+};
 
 /** Tracks every request to its end, and lets expectations be answered where the others' headers are. */
 function watchRequests(app: FastifyInstance, deps: HttpDeps, connections: ConnectionTracker): void {

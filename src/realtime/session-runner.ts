@@ -1,5 +1,5 @@
 import type { Encoding } from "../audio/encode/encoder.ts";
-import { ServiceError } from "../contract/errors.ts";
+import type { ServiceError } from "../contract/errors.ts";
 import { type EventFault, parseClientEvent } from "../contract/realtime/parse.ts";
 import type { RealtimeFormat } from "../contract/realtime/session.ts";
 import type { KeyedSemaphore } from "../limits/keyed-semaphore.ts";
@@ -11,9 +11,10 @@ import {
   type VoiceActivity,
   type VoiceActivityDetector,
 } from "../model/turn-detection.ts";
+import type { RequestContext } from "../requests/request-context.ts";
+import { asServiceError } from "../serving/failures.ts";
 import type { ResolveModel } from "../serving/prepare.ts";
 import type { SpeechService } from "../serving/service.ts";
-import type { Span } from "../tracing/span.ts";
 import { prepareReply } from "./prepare-reply.ts";
 import { RealtimeError } from "./realtime-error.ts";
 import type { ReplyEnd } from "./response.ts";
@@ -46,12 +47,11 @@ export interface RealtimeDeps {
 /** What one session is given. */
 export interface SessionParts {
   readonly keyId: string;
-  readonly span: Span;
   readonly settings: SessionSettings;
   /** The public id that the session's model resolved to; `null` is the default. */
   readonly model: string | null;
-  /** Takes one of the key's tokens for a reply; throws a {@link ServiceError} where there is none, or no such key any more. */
-  readonly admit: () => Promise<void>;
+  /** Begins a reply as a request of its own, with a token of the key's; throws a {@link ServiceError} where that is refused. */
+  readonly begin: (signal: AbortSignal) => Promise<RequestContext>;
   /** Sends an event. */
   readonly send: (event: ServerEvent) => void;
   /** Resolves when the client has room for more. */
@@ -85,6 +85,7 @@ export class SessionRunner {
   #hearing = new AbortController();
   readonly #replies = new Map<string, AbortController>();
   #alarm: NodeJS.Timeout | undefined;
+  #onQuiet = (): void => {};
   /** Seconds of turns that no reply has been metered for. */
   #unmeteredS = 0;
   #isOver = false;
@@ -114,6 +115,15 @@ export class SessionRunner {
     this.#step({ type: "client", event, appended: this.#sound.appended });
     const { inputFormat } = this.#session.settings;
     if (inputFormat.type !== this.#input.type) this.#input = new SoundInput(inputFormat);
+  }
+
+  /** Resolves when no reply is being made. */
+  async quiet(): Promise<void> {
+    while (this.#replies.size > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onQuiet = resolve;
+      });
+    }
   }
 
   /** Nothing more is done. */
@@ -244,22 +254,31 @@ export class SessionRunner {
     const leaving = new AbortController();
     this.#replies.set(responseId, leaving);
     const signal = AbortSignal.any([leaving.signal, this.#parts.signal]);
+    let context: RequestContext | null = null;
     try {
-      await this.#parts.admit();
-      const end = await this.#speak(request, signal);
+      context = await this.#parts.begin(signal);
+      const end = await this.#speak(request, context);
+      context.end();
       this.#step({ type: "replied", responseId, end });
     } catch (error) {
-      if (signal.aborted) return;
-      this.#step({ type: "replied", responseId, end: failureOf(error) });
-      if (!(error instanceof ServiceError)) this.#deps.onFailure(error);
+      if (signal.aborted) {
+        context?.leave("it was interrupted");
+        return;
+      }
+      const told = context?.end(error) ?? asServiceError(error);
+      this.#step({ type: "replied", responseId, end: failureOf(told) });
     } finally {
       this.#replies.delete(responseId);
+      this.#onQuiet();
     }
   }
 
-  async #speak(request: ResponseRequest, signal: AbortSignal): Promise<ReplyEnd> {
+  async #speak(
+    request: ResponseRequest,
+    { caller: { keyId, signal, span } }: RequestContext,
+  ): Promise<ReplyEnd> {
     const { resolve, service } = this.#deps;
-    const { keyId, span, model } = this.#parts;
+    const { model } = this.#parts;
     const { responseId, settings } = request;
     const { type } = settings.outputFormat;
     const bytesPerMs = type === "audio/pcm" ? 48 : 8;
@@ -318,9 +337,7 @@ function endOf(stop: unknown, frames: number, chars: number): ReplyEnd {
   return { type: "completed", usage };
 }
 
-function failureOf(error: unknown): ReplyEnd {
-  if (!(error instanceof ServiceError))
-    return { type: "failed", code: "server_error", message: "the reply failed: ask for it again" };
+function failureOf(error: ServiceError): ReplyEnd {
   const code =
     error.status === 429 ? "rate_limit_exceeded" : error.status === 401 ? "invalid_api_key" : error.type;
   return { type: "failed", code, message: error.message };

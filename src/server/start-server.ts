@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
 import { type Catalogue, createCatalogue } from "../catalogue/catalogue.ts";
@@ -9,6 +10,7 @@ import type { OwnPlaces } from "../limits/admissions.ts";
 import { createSemaphores, serverLimits, workerCount } from "../limits/server-limits.ts";
 import type { Recogniser } from "../model/recogniser.ts";
 import type { Writer } from "../model/writer.ts";
+import { ClientSecrets } from "../realtime/client-secrets.ts";
 import { createMetrics } from "../requests/metrics.ts";
 import { wireCard } from "../serving/cards.ts";
 import { ClipTranscriber } from "../serving/clip-transcriber.ts";
@@ -20,6 +22,7 @@ import { SpeechService } from "../serving/service.ts";
 import { Transcriptions } from "../serving/transcriptions.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
+import { openNeuralDetector } from "../turn-detection/neural-detector.ts";
 import { composeWyoming, type WyomingPlace } from "./compose-wyoming.ts";
 import { httpOptions, serviceInfo } from "./http-options.ts";
 import { closeListeners, type Listener, listenHttp, wyomingListener } from "./listeners.ts";
@@ -139,6 +142,25 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   let ready = false;
   let isStopping = false;
   const entrance = { service, transcriptions, tenancy, requestReader, metrics, logger };
+  const detector = openNeuralDetector({
+    onFailure: (message) => logger.warn({ cause: message }, "turn detection"),
+    onRecovery: (message) => logger.info({ cause: message }, "turn detection"),
+  });
+  const realtime = settings.realtime.enabled
+    ? {
+        activity: detector.activity,
+        judge: detector.judge,
+        recogniser: parts.recogniser ?? null,
+        hearing: hearingTurns,
+        resolve: (id: string | null) => findModel(models, id),
+        newId: (prefix: string) => `${prefix}${randomBytes(12).toString("hex")}`,
+        secrets: new ClientSecrets(),
+        maxSessions: settings.realtime.sessions,
+        maxSessionsPerKey: settings.realtime.sessionsPerKey,
+        idleTimeoutMs: settings.realtime.idleTimeoutMs,
+        maxSessionS: settings.realtime.maxSessionS,
+      }
+    : null;
   const deps: HttpDeps = {
     ...entrance,
     replies,
@@ -147,6 +169,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     isReady: () => ready && (parts.canSpeak?.() ?? true) && tenancy.isWell(),
     isStopping: () => isStopping,
     options: httpOptions(settings),
+    realtime,
   };
   const listeners: Listener[] = [];
   const opened = async (opening: Promise<Listener>): Promise<string> => {
@@ -180,7 +203,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       replies.close();
       return Promise.all([service.drain(shutdownGraceMs), transcriptions.drain(shutdownGraceMs)]);
     });
-    await Promise.all([preparer.close(), recordings.close()]);
+    await Promise.all([preparer.close(), recordings.close(), detector.close()]);
     await catalogue.close();
     await parts.writer?.close();
     await parts.recogniser?.close();

@@ -3,6 +3,7 @@ import {
   delay,
   HOST_AND_PORT,
   HTTP_ADDRESS,
+  MAX_MS,
   memory,
   port,
   rate,
@@ -250,6 +251,40 @@ export const SettingsSchema = Type.Object({
       unit: "days",
       description:
         "How long single requests are kept there, so that one that is committed twice counts once. Totals are kept for ever.",
+    }),
+  }),
+  realtime: Type.Object({
+    enabled: Type.Boolean({
+      default: true,
+      description: "Whether spoken conversations are served at `/v1/realtime`.",
+    }),
+    sessions: Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      default: 32,
+      unit: "sessions",
+      description: "Realtime sessions open at a time; one more is refused with 502.",
+    }),
+    sessionsPerKey: Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      default: 16,
+      unit: "sessions",
+      description: "The same for the sessions of one key; one more is refused with 429.",
+    }),
+    idleTimeoutMs: Type.Integer({
+      minimum: 1_000,
+      maximum: MAX_MS,
+      default: 600_000,
+      unit: "ms",
+      description: "A realtime session whose client sends nothing for this long is closed.",
+    }),
+    maxSessionS: Type.Integer({
+      minimum: 1,
+      maximum: 86_400,
+      default: 7_200,
+      unit: "s",
+      description: "The longest that a realtime session may last.",
     }),
   }),
   buckets: Type.Object({

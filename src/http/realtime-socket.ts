@@ -1,0 +1,133 @@
+import type { FastifyRequest } from "fastify";
+import type { RawData, WebSocket } from "ws";
+import { type RealtimeDeps, SessionRunner } from "../realtime/session-runner.ts";
+import type { SessionSettings } from "../realtime/session-settings.ts";
+import type { ServerEvent } from "../realtime/wire.ts";
+import type { RequestContext } from "../requests/request-context.ts";
+
+export interface RealtimeSocketOptions {
+  readonly deps: RealtimeDeps;
+  readonly settings: SessionSettings;
+  readonly model: string | null;
+  /** How often it is pinged, in milliseconds; of a client that answers two pings on end with none the connection is cut. */
+  readonly heartbeatMs: number;
+  readonly idleTimeoutMs: number;
+  readonly maxSessionS: number;
+  readonly begin: (signal: AbortSignal) => Promise<RequestContext>;
+}
+
+/** Bytes that may wait in a socket before no more of a reply is asked for. */
+const MAX_BUFFERED_BYTES = 256 * 1024;
+/** Messages that may wait to be taken in before the socket is read no further. */
+const MAX_WAITING = 32;
+
+const GOING_AWAY = 1_001;
+const POLICY = 1_008;
+
+/** A session's WebSocket: its messages in order and no faster than they are taken in, its pace, its end. */
+export class RealtimeSocket {
+  readonly keyId: string;
+  readonly #socket: WebSocket;
+  readonly #options: RealtimeSocketOptions;
+  readonly #runner: SessionRunner;
+  readonly #waiting: string[] = [];
+  readonly #gone = new AbortController();
+  readonly #timers: NodeJS.Timeout[] = [];
+  #isTaking = false;
+  #unanswered = 0;
+  #heardAtMs = performance.now();
+  /** Resolves when the last event has left for the operating system. */
+  #sent: Promise<void> = Promise.resolve();
+
+  constructor(socket: WebSocket, request: FastifyRequest, options: RealtimeSocketOptions) {
+    const { tracked } = request;
+    this.keyId = tracked.caller.keyId;
+    this.#socket = socket;
+    this.#options = options;
+    this.#runner = new SessionRunner(options.deps, {
+      keyId: this.keyId,
+      settings: options.settings,
+      model: options.model,
+      begin: options.begin,
+      send: (event) => this.#send(event),
+      hasRoom: () => this.#hasRoom(),
+      signal: this.#gone.signal,
+    });
+    tracked.rawStatus = 101;
+    // Before the tracker hears of it: a session that is closed has not failed.
+    request.raw.socket.prependOnceListener("close", () => tracked.answered());
+    socket.on("message", (data, isBinary) => this.#message(data, isBinary));
+    socket.on("pong", () => {
+      this.#unanswered = 0;
+    });
+    socket.on("error", () => socket.terminate());
+    socket.once("close", () => {
+      for (const timer of this.#timers) clearInterval(timer);
+      this.#gone.abort(new Error("the client closed its session"));
+      this.#runner.end();
+    });
+    this.#timers.push(setInterval(() => this.#look(), options.heartbeatMs).unref());
+    this.#timers.push(
+      setTimeout(
+        () => this.#close(POLICY, "session_expired", "the session has lasted as long as one may"),
+        1_000 * options.maxSessionS,
+      ).unref(),
+    );
+    this.#runner.begin();
+  }
+
+  /** Lets the reply that is being made end, and closes then. */
+  async finish(): Promise<void> {
+    await this.#runner.quiet();
+    this.#socket.close(GOING_AWAY, "the server is shutting down");
+  }
+
+  #message(data: RawData, isBinary: boolean): void {
+    this.#heardAtMs = performance.now();
+    this.#waiting.push(isBinary ? "" : `${data}`);
+    if (this.#waiting.length >= MAX_WAITING) this.#socket.pause();
+    if (!this.#isTaking) void this.#take();
+  }
+
+  async #take(): Promise<void> {
+    this.#isTaking = true;
+    try {
+      for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+        await this.#runner.receive(next);
+        if (this.#waiting.length === 0 && this.#socket.isPaused) this.#socket.resume();
+      }
+    } catch (error) {
+      this.#options.deps.onFailure(error);
+      this.#socket.close(1_011, "something went wrong in the server");
+    } finally {
+      this.#isTaking = false;
+    }
+  }
+
+  #send(event: ServerEvent): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    const text = JSON.stringify({ event_id: this.#options.deps.newId("event_"), ...event });
+    this.#sent = new Promise((resolve) => this.#socket.send(text, () => resolve()));
+  }
+
+  /** A client that reads nothing is cut by the connection tracker, as on any other route. */
+  async #hasRoom(): Promise<void> {
+    while (this.#socket.bufferedAmount > MAX_BUFFERED_BYTES && !this.#gone.signal.aborted) await this.#sent;
+  }
+
+  #look(): void {
+    if (this.#unanswered >= 2) {
+      this.#socket.terminate();
+      return;
+    }
+    this.#unanswered += 1;
+    this.#socket.ping();
+    if (performance.now() - this.#heardAtMs > this.#options.idleTimeoutMs)
+      this.#close(POLICY, "session_idle", "the client has sent nothing for too long");
+  }
+
+  #close(status: number, code: string, message: string): void {
+    this.#send({ type: "error", error: { type: "invalid_request_error", code, message } });
+    this.#socket.close(status, message);
+  }
+}

@@ -84,8 +84,8 @@ async function typedIn(command: string, args: readonly string[]): Promise<string
   );
   assert.deepEqual([code, stderr], [0, ""]);
   // With -s, curl says nothing of a status: the envelope of errors tells.
-  assert.doesNotMatch(stdout.toString(), /"error":/);
-  return stdout.toString();
+  assert.doesNotMatch(stdout, /"error":/);
+  return stdout;
 }
 
 const here = (code: string) =>

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { runAntiphon } from "../cli/run-antiphon.ts";
 import { auditedEvents } from "../tenancy/postgres-audit.ts";
 import { needsPostgres, ROOT, startPostgres } from "../tenancy/postgres-server.ts";
 import { startProxy, through } from "../tenancy/tcp-proxy.ts";
 import { until, within } from "../waiting.ts";
 import { clientOf, okay } from "./client.ts";
 import { temporaryFolder } from "./folders.ts";
-import { antiphon } from "./program.ts";
 import { type ServerProcess, startServerProcess, WITHOUT_MODELS } from "./server-process.ts";
 
 const SECRETS = [ROOT.password, encodeURIComponent(ROOT.password)];
@@ -19,8 +19,8 @@ describe("servers that share a PostgreSQL database", needsPostgres(), async () =
     startServerProcess({ env: { ANTIPHON_STORE_URL: url, ...env } });
 
   async function command(url: string, ...line: string[]) {
-    const { code, stdout, stderr } = await antiphon(line, { env: { ANTIPHON_STORE_URL: url } });
-    return { code, stdout: stdout.toString(), stderr };
+    const { code, stdout, stderr } = await runAntiphon(line, { env: { ANTIPHON_STORE_URL: url } });
+    return { code, stdout: stdout, stderr };
   }
 
   /** Everything on either output, for a last look. */
@@ -152,9 +152,9 @@ describe("servers that share a PostgreSQL database", needsPostgres(), async () =
       [{ ANTIPHON_STORE_URL_FILE: "nowhere" }, /nowhere.* does not exist/],
     ] as const) {
       const line = ["serve", "--port", "0", "--data-dir", join(temporaryFolder(), "data")];
-      const { code, stdout, stderr } = await antiphon(line, { env: { ...WITHOUT_MODELS, ...env } });
+      const { code, stdout, stderr } = await runAntiphon(line, { env: { ...WITHOUT_MODELS, ...env } });
       assert.equal(code, 1, stderr);
-      assert.equal(stdout.toString(), "");
+      assert.equal(stdout, "");
       const said = stderr.split("\n").filter((text) => text !== "" && !text.startsWith("{"));
       assert.equal(said.length, 1, stderr);
       assert.match(said[0]!, says);

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { loadSettings } from "../../src/settings/load.ts";
 import { openTenancy } from "../../src/tenancy/open.ts";
-import { runAntiphon } from "../cli/run-antiphon.ts";
 import type { Reply } from "../http/wire.ts";
 import { needsValkey, startValkey } from "../tenancy/valkey-server.ts";
 import { until } from "../waiting.ts";
 import { clientOf } from "./client.ts";
 import { temporaryFolder } from "./folders.ts";
+import { antiphon } from "./program.ts";
 import { startServerProcess, WITHOUT_MODELS } from "./server-process.ts";
 
 const BURST = 6;
@@ -83,7 +83,7 @@ describe("two servers with one Valkey", needsValkey(), () => {
     ];
     for (const [env, says] of wrong) {
       const line = ["serve", "--port", "0", "--data-dir", dataDir];
-      const { code, stderr } = await runAntiphon(line, { env: { ...valkey, ...env } });
+      const { code, stderr } = await antiphon(line, { env: { ...valkey, ...env } });
       assert.match(stderr, says);
       assert.ok(!stderr.includes(PASSWORD));
       assert.notEqual(code, 0);

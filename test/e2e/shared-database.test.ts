@@ -9,6 +9,7 @@ import { startProxy, through } from "../tenancy/tcp-proxy.ts";
 import { until, within } from "../waiting.ts";
 import { clientOf, okay } from "./client.ts";
 import { temporaryFolder } from "./folders.ts";
+import { antiphon } from "./program.ts";
 import { type ServerProcess, startServerProcess, WITHOUT_MODELS } from "./server-process.ts";
 
 const SECRETS = [ROOT.password, encodeURIComponent(ROOT.password)];
@@ -18,10 +19,7 @@ describe("servers that share a PostgreSQL database", needsPostgres(), async () =
   const serve = (url: string, env: Record<string, string> = {}) =>
     startServerProcess({ env: { ANTIPHON_STORE_URL: url, ...env } });
 
-  async function command(url: string, ...line: string[]) {
-    const { code, stdout, stderr } = await runAntiphon(line, { env: { ANTIPHON_STORE_URL: url } });
-    return { code, stdout: stdout, stderr };
-  }
+  const command = (url: string, ...line: string[]) => runAntiphon(line, { env: { ANTIPHON_STORE_URL: url } });
 
   /** Everything on either output, for a last look. */
   async function stopped(servers: readonly ServerProcess[]): Promise<void> {
@@ -152,7 +150,7 @@ describe("servers that share a PostgreSQL database", needsPostgres(), async () =
       [{ ANTIPHON_STORE_URL_FILE: "nowhere" }, /nowhere.* does not exist/],
     ] as const) {
       const line = ["serve", "--port", "0", "--data-dir", join(temporaryFolder(), "data")];
-      const { code, stdout, stderr } = await runAntiphon(line, { env: { ...WITHOUT_MODELS, ...env } });
+      const { code, stdout, stderr } = await antiphon(line, { env: { ...WITHOUT_MODELS, ...env } });
       assert.equal(code, 1, stderr);
       assert.equal(stdout, "");
       const said = stderr.split("\n").filter((text) => text !== "" && !text.startsWith("{"));

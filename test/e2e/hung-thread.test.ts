@@ -24,7 +24,7 @@ const WITH_FAULTY_MODEL = `
 
 const env = {
   NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(WITH_FAULTY_MODEL)}`,
-  ANTIPHON_SHUTDOWN_GRACE_MS: "2000",
+  ANTIPHON_SHUTDOWN_GRACE_MS: "500",
   ANTIPHON_GENERATION_TIMEOUT_MS: "60000",
 };
 

@@ -174,7 +174,8 @@ describe("antiphon with a codec language model", () => {
   });
 
   it("serves with it, tells of it, and ends while it speaks", async () => {
-    const server = await startServerProcess({ dataDir, flags: ["--config", config] });
+    const env = { ANTIPHON_SHUTDOWN_GRACE_MS: "500" };
+    const server = await startServerProcess({ dataDir, env, flags: ["--config", config] });
     const client = clientOf(server.url, server.key);
     const { backend, param_schema: knobs } = await okay(await client.get("/v1/info"));
     assert.deepEqual([backend.name, backend.kind], ["own", "codec-lm"]);

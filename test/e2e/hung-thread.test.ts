@@ -52,7 +52,7 @@ it("while its only thread hangs, a server says that it cannot speak; another tak
   const client = clientOf(server.url, server.key);
   const isReady = async () => (await okay(await client.get("/health"))).ready;
   assert.equal(await isReady(), true);
-  const failed = client.post("/v1/tts", { text: "spin" });
+  const failed = client.post("/v1/tts", { text: "block" });
   await until("a server that cannot speak", async () => !(await isReady()));
   assert.equal((await failed).status, 502);
   await until("a server that can speak", isReady);

@@ -24,7 +24,7 @@ export interface AdmissionOptions {
 }
 
 /** A place among the utterances that are computed. It may go to another, and is then waited for again. */
-export interface Place {
+export interface Slot {
   /** Nothing is computed just now: the client has not asked for more, or the words are not there yet. */
   rest(): void;
   /** Nothing will be computed for a while, though the client asks for it: the place is anybody's, at once. */
@@ -113,7 +113,7 @@ export class Admission {
     signal: AbortSignal,
     stop: (reason: ServiceError) => void,
     isBegun = false,
-  ): Promise<Place> {
+  ): Promise<Slot> {
     signal.throwIfAborted();
     if (this.#isClosed && !isBegun) throw shuttingDown();
     const utterance: Utterance = {

@@ -4,7 +4,7 @@ import type { PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { Usage } from "../contract/replies.ts";
 import type { Marks } from "../contract/spoken.ts";
-import type { AdmissionOptions, Place } from "../limits/admission.ts";
+import type { AdmissionOptions, Slot } from "../limits/admission.ts";
 import { Admissions, type OwnPlaces } from "../limits/admissions.ts";
 import type { KeyedSemaphore } from "../limits/keyed-semaphore.ts";
 import { encodedSpeech, fileOf } from "../model/encoded-speech.ts";
@@ -153,7 +153,7 @@ export class SpeechService {
     const stats = new UtteranceStats(this.#deps.telemetry, utterance, this.#nowMs);
     const all = new AllMarks();
     let coming: ComingText | null = null;
-    let place: Place | null = null;
+    let place: Slot | null = null;
     let lease: Lease | null = null;
     let settled = false;
     let end: UtteranceEnd | null = null;
@@ -321,7 +321,7 @@ interface Speaking {
   readonly lease: Lease;
   readonly prepared: Prepared;
   readonly coming: ComingText | null;
-  readonly place: Place;
+  readonly place: Slot;
   readonly all: AllMarks;
   /** Lasts until the first frame. */
   readonly toFirstAudio: Span;

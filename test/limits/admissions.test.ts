@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { ServiceError } from "../../src/contract/errors.ts";
-import type { AdmissionOptions, Place } from "../../src/limits/admission.ts";
+import type { AdmissionOptions, Slot } from "../../src/limits/admission.ts";
 import { Admissions } from "../../src/limits/admissions.ts";
 
 const OPTIONS: AdmissionOptions = {
@@ -13,7 +13,7 @@ const OPTIONS: AdmissionOptions = {
 };
 
 let admissions: Admissions | null = null;
-const places: Place[] = [];
+const places: Slot[] = [];
 afterEach(() => {
   admissions?.close();
   for (const place of places.splice(0)) place.release();

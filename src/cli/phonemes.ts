@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { embeddedCheckpoint } from "../catalogue/installed-checkpoint.ts";
-import { houseWords } from "../server/lexicon-file.ts";
-import { WrongCallError } from "../server/wrong-call-error.ts";
+import { serverLexicon } from "../server/lexicon-file.ts";
+import { UsageError } from "../server/usage-error.ts";
 import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
 import { readInput } from "../terminal/read-input.ts";
 import { inlineFault } from "../text/inline-phonemes.ts";
@@ -15,10 +15,10 @@ export function registerPhonemes(program: Command): void {
     .option("--json", "print a JSON array of sentences; with -, one array for each line of input")
     .action(async (argument: string, { json }: { json?: boolean }, command: Command) => {
       const settings = await settingsOf(command);
-      const words = await houseWords(settings);
+      const words = await serverLexicon(settings);
       const input = await readInput(argument);
       const fault = inlineFault(input);
-      if (fault !== null) throw new WrongCallError(`This cannot be read: text: ${fault}.`);
+      if (fault !== null) throw new UsageError(`This cannot be read: text: ${fault}.`);
       const { openSpokenPhonemes } = await import("../engines/parametric/read-text.ts");
       const { phonemes, close } = await openSpokenPhonemes(embeddedCheckpoint.dir, {
         words,
@@ -26,7 +26,7 @@ export function registerPhonemes(program: Command): void {
       try {
         if (json !== true) {
           const sentences = await phonemes(input);
-          if (sentences.length === 0) throw new WrongCallError(`This cannot be read: ${silenceOf(input)}.`);
+          if (sentences.length === 0) throw new UsageError(`This cannot be read: ${silenceOf(input)}.`);
           for (const sentence of sentences) process.stdout.write(`${sentence}\n`);
           return;
         }

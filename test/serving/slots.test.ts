@@ -119,7 +119,7 @@ describe("a place that rests", () => {
 describe("a place that is kept", () => {
   it("is nobody else's while its utterance is open, and is ended after five seconds of rest where others wait", async () => {
     await withClock(async (tick) => {
-      const { enter, stopped, pass } = admissionAt({ isPlaceKept: true });
+      const { enter, stopped, pass } = admissionAt({ keepsSlots: true });
       const [resting, paused] = [await enter("a"), await enter("a")];
       resting.rest();
       paused.pause();

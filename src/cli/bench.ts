@@ -1,18 +1,19 @@
 import { cpus } from "node:os";
 import type { Command } from "commander";
+import type { CommandIo, Screen } from "../terminal/command-io.ts";
 import { addGlobalOptions } from "../terminal/global-options.ts";
 import { table } from "../terminal/table.ts";
 import type { Speed, SpeedOptions } from "./bench/speed.ts";
 
 /** `antiphon bench`: the speed of this machine. */
-export function registerBench(program: Command): void {
+export function registerBench(program: Command, { stdout, stderr }: CommandIo): void {
   addGlobalOptions(program.command("bench"))
     .description("measure how fast this machine speaks, through the service and by the engine alone")
     .option("--quick", "take a quarter of the time, with less certain results")
     .option("--json", "print JSON")
     .action(async ({ quick, json }: { quick?: boolean; json?: boolean }) => {
-      const report = await measure(quick === true ? QUICK : THOROUGH);
-      process.stdout.write(json === true ? `${JSON.stringify(report)}\n` : printed(report));
+      const report = await measure(quick === true ? QUICK : THOROUGH, stderr);
+      stdout.write(json === true ? `${JSON.stringify(report)}\n` : printed(report));
     });
 }
 
@@ -26,9 +27,9 @@ export interface SpeedReport {
 const THOROUGH: SpeedOptions = { requests: 50, steps: [8, 16, 32, 48, 64, 96, 128], stepMs: 1_500 };
 const QUICK: SpeedOptions = { requests: 10, steps: [8, 16, 32, 64], stepMs: 700 };
 
-async function measure(options: SpeedOptions): Promise<SpeedReport> {
+async function measure(options: SpeedOptions, stderr: Screen): Promise<SpeedReport> {
   const { serviceSpeed, engineSpeed } = await import("./bench/speed.ts");
-  const progress = (text: string) => process.stderr.isTTY && process.stderr.write(`${text}\n`);
+  const progress = (text: string) => stderr.isTTY && stderr.write(`${text}\n`);
   progress("Measuring the service …");
   const service = await serviceSpeed(options);
   progress("Measuring the engine alone …");

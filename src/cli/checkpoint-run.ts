@@ -22,6 +22,7 @@ import type {
 import type { Turn } from "../model/conversation.ts";
 import { UsageError } from "../server/usage-error.ts";
 import { prepareConverse } from "../serving/prepare.ts";
+import type { CommandIo } from "../terminal/command-io.ts";
 
 /** What `checkpoint run` is asked for. */
 export interface CheckpointRun {
@@ -43,6 +44,7 @@ const MAX_THREADS = 4;
 export async function runCheckpoint(
   folder: string,
   asked: CheckpointRun,
+  { stderr }: CommandIo,
   signal: AbortSignal,
 ): Promise<void> {
   const utterance = await utteranceOf(asked);
@@ -80,7 +82,7 @@ export async function runCheckpoint(
     await write(asked.output, encodeWav(pcm, SAMPLE_RATE_HZ), "-o");
   }
   const spokenS = frames.filter(({ samples }) => samples.length > 0).length * FRAME_S;
-  process.stderr.write(
+  stderr.write(
     `Spoke ${spokenS.toFixed(2)} s in ${tookS.toFixed(2)} s; the end was ${stop === "finished" ? "the model's own" : "the limit of frames"}.\n`,
   );
 }

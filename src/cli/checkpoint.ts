@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { installedFolder } from "../catalogue/codec-lm/known-checkpoints.ts";
 import type { Precision } from "../engines/codec-lm/model.ts";
 import { UsageError } from "../server/usage-error.ts";
+import type { CommandIo } from "../terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
 
 interface RunFlags {
@@ -15,7 +16,7 @@ interface RunFlags {
 }
 
 /** `antiphon checkpoint check|run DIR`: looks over the checkpoint of a codec language model, and speaks with it. */
-export function registerCheckpoint(program: Command): void {
+export function registerCheckpoint(program: Command, io: CommandIo): void {
   const checkpoint = addGlobalOptions(program.command("checkpoint")).description(
     "check a codec language model's checkpoint, and speak with it",
   );
@@ -25,11 +26,11 @@ export function registerCheckpoint(program: Command): void {
     .argument("<dir>", "its folder, with config.json; or the name that it was pulled by")
     .option("--full", "look at every number of the weights, not at a sample of the large ones")
     .action(async (folder: string, { full = false }: { full?: boolean }, command: Command) => {
-      const { dataDir } = await settingsOf(command);
+      const { dataDir } = await settingsOf(command, io);
       const { checkCheckpoint } = await import("./checkpoint-check.ts");
       const { untilInterrupted } = await import("../terminal/interruption.ts");
       const dir = await folderOf(folder, dataDir);
-      await untilInterrupted((signal) => checkCheckpoint(dir, { isFull: full, signal }));
+      await untilInterrupted((signal) => checkCheckpoint(dir, { isFull: full, stdout: io.stdout, signal }));
     });
 
   addGlobalOptions(checkpoint.command("run"))
@@ -51,11 +52,11 @@ export function registerCheckpoint(program: Command): void {
       if (flags.output !== undefined && !/\.wav$/i.test(flags.output)) {
         throw new UsageError("Only a WAV can be written: end the name after -o in .wav.");
       }
-      const { dataDir } = await settingsOf(command);
+      const { dataDir } = await settingsOf(command, io);
       const { runCheckpoint } = await import("./checkpoint-run.ts");
       const { untilInterrupted } = await import("../terminal/interruption.ts");
       const dir = await folderOf(folder, dataDir);
-      await untilInterrupted((signal) => runCheckpoint(dir, { ...flags, precision, dataDir }, signal));
+      await untilInterrupted((signal) => runCheckpoint(dir, { ...flags, precision, dataDir }, io, signal));
     });
 }
 

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { UsageError } from "../server/usage-error.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
+import type { CommandIo } from "../terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
 import { table } from "../terminal/table.ts";
 
@@ -13,7 +14,7 @@ interface CreateOptions {
 }
 
 /** `antiphon keys create|list|revoke`: they work beside a running server, which heeds them at once. */
-export function registerKeys(program: Command): void {
+export function registerKeys(program: Command, io: CommandIo): void {
   const keys = addGlobalOptions(program.command("keys")).description("create, list and revoke API keys");
 
   addGlobalOptions(keys.command("create"))
@@ -22,34 +23,38 @@ export function registerKeys(program: Command): void {
     .option("--rpm <n>", "requests a minute that it may sustain (default: the setting defaultKeyRpm)")
     .option("--burst <n>", "requests that it may make at once (default: the setting defaultKeyBurst)")
     .option("--json", "print JSON")
-    .action(async (options: CreateOptions, command: Command) => create(options, command));
+    .action(async (options: CreateOptions, command: Command) => create(options, command, io));
 
   addGlobalOptions(keys.command("list"))
     .description("list the keys, including revoked ones")
     .option("--json", "print JSON")
-    .action(async ({ json }: { json?: boolean }, command: Command) => list(json === true, command));
+    .action(async ({ json }: { json?: boolean }, command: Command) => list(json === true, command, io));
 
   addGlobalOptions(keys.command("revoke"))
     .description("revoke a key: it is refused from the next request on")
     .argument("<key_id>", "as `antiphon keys list` prints it")
-    .action(async (keyId: string, _options: object, command: Command) => revoke(keyId, command));
+    .action(async (keyId: string, _options: object, command: Command) => revoke(keyId, command, io));
 }
 
-async function create({ label, rpm, burst, json }: CreateOptions, command: Command): Promise<void> {
+async function create(
+  { label, rpm, burst, json }: CreateOptions,
+  command: Command,
+  io: CommandIo,
+): Promise<void> {
   const given = {
     rpm: rpm === undefined ? null : wholeNumber("--rpm", rpm),
     burst: burst === undefined ? null : wholeNumber("--burst", burst),
   };
-  const settings = await settingsOf(command);
+  const settings = await settingsOf(command, io);
   const { newKeyProblem } = await import("../tenancy/api-key.ts");
   const { defaultKeyRpm, defaultKeyBurst } = settings;
   const wanted = { label, rpm: given.rpm ?? defaultKeyRpm, burst: given.burst ?? defaultKeyBurst };
   const problem = newKeyProblem(wanted);
   if (problem !== null) throw new UsageError(problem);
-  await withTenancy(settings, async (tenancy) => {
+  await withTenancy(settings, io, async (tenancy) => {
     const { key, record } = await tenancy.createKey(wanted);
     const { keyId } = record;
-    process.stdout.write(
+    io.stdout.write(
       json === true
         ? `${JSON.stringify({ key, key_id: keyId, ...wanted })}\n`
         : `${key}\nKey ${keyId} (${label}): ${wanted.rpm} requests a minute, ${wanted.burst} at once.\nKeep it now: it is not shown again.\n`,
@@ -57,8 +62,8 @@ async function create({ label, rpm, burst, json }: CreateOptions, command: Comma
   });
 }
 
-async function list(json: boolean, command: Command): Promise<void> {
-  await withTenancy(await settingsOf(command), async (tenancy) => {
+async function list(json: boolean, command: Command, io: CommandIo): Promise<void> {
+  await withTenancy(await settingsOf(command, io), io, async (tenancy) => {
     const keys = (await tenancy.listKeys()).map(({ keyId, label, rpm, burst, createdTsS, revokedTsS }) => ({
       key_id: keyId,
       label,
@@ -75,7 +80,7 @@ async function list(json: boolean, command: Command): Promise<void> {
       time(key.created_ts),
       key.revoked_ts === null ? "" : time(key.revoked_ts),
     ]);
-    process.stdout.write(
+    io.stdout.write(
       json
         ? `${JSON.stringify(keys)}\n`
         : table(["KEY_ID", "LABEL", "RPM", "BURST", "CREATED", "REVOKED"], rows),
@@ -83,23 +88,24 @@ async function list(json: boolean, command: Command): Promise<void> {
   });
 }
 
-async function revoke(keyId: string, command: Command): Promise<void> {
-  await withTenancy(await settingsOf(command), async (tenancy) => {
+async function revoke(keyId: string, command: Command, io: CommandIo): Promise<void> {
+  await withTenancy(await settingsOf(command, io), io, async (tenancy) => {
     if (!(await tenancy.revokeKey(keyId))) {
       throw new Error(`There is no key ${JSON.stringify(keyId)}: see antiphon keys list.`);
     }
-    process.stdout.write(`Key ${keyId} is revoked: it is refused from now on.\n`);
+    io.stdout.write(`Key ${keyId} is revoked: it is refused from now on.\n`);
   });
 }
 
 /** Opens the tenancy of the settings for as long as `work` takes. */
 export async function withTenancy(
   settings: Settings,
+  { env }: CommandIo,
   work: (tenancy: Tenancy) => Promise<void>,
 ): Promise<void> {
   const { openTenancy } = await import("../tenancy/open.ts");
   const { storeUrl } = await import("../server/secret.ts");
-  const tenancy = await openTenancy(settings, { storeUrl: storeUrl(settings, process.env) });
+  const tenancy = await openTenancy(settings, { storeUrl: storeUrl(settings, env) });
   try {
     await work(tenancy);
   } finally {

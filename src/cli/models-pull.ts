@@ -33,6 +33,7 @@ import { UsageError } from "../server/usage-error.ts";
 import { nearest } from "../settings/nearest.ts";
 import type { Settings } from "../settings/schema.ts";
 import { askLicence } from "../terminal/ask-licence.ts";
+import type { CommandIo } from "../terminal/command-io.ts";
 import { interruption } from "../terminal/interruption.ts";
 import { pullProgress } from "../terminal/pull-progress.ts";
 
@@ -44,24 +45,26 @@ export async function pullModels(
   names: readonly string[],
   settings: Settings,
   { acceptLicence }: { readonly acceptLicence: boolean },
+  io: CommandIo,
 ): Promise<void> {
   const { dataDir } = settings;
   const wanted: Target[] = [];
   for (const name of names) wanted.push(await targetOf(name, dataDir));
-  const progress = await pullProgress();
+  const progress = await pullProgress(io.stderr);
   const { signal, caught, release } = interruption();
   try {
     const options: HubPullOptions & { readonly signal: AbortSignal } = {
       dataDir,
       signal,
+      env: io.env,
       observe: progress.observe,
-      acceptLicence: (question) => askLicence(question, { isAccepted: acceptLicence, signal }),
+      acceptLicence: (question) => askLicence(question, { isAccepted: acceptLicence, io, signal }),
     };
-    for (const target of wanted) await pullTarget(target, settings, options, progress);
+    for (const target of wanted) await pullTarget(target, settings, options, progress, io);
   } catch (error) {
     if (caught() === null) throw error;
     progress.close();
-    process.stderr.write("Interrupted: what was fetched is kept, and the next pull resumes from there.\n");
+    io.stderr.write("Interrupted: what was fetched is kept, and the next pull resumes from there.\n");
   } finally {
     progress.close();
     release();
@@ -76,15 +79,16 @@ async function pullTarget(
   settings: Settings,
   options: HubPullOptions & { readonly signal: AbortSignal },
   progress: PullProgress,
+  io: CommandIo,
 ): Promise<void> {
   const { dataDir, signal } = options;
   const sayPulled = (named: { readonly name: string }, outcome: Outcome): void => {
     const already = outcome === "installed" ? "installed" : "already installed, and undamaged";
-    process.stdout.write(`${named.name} is ${already}: ${checkpointDir(named, dataDir)}\n`);
+    io.stdout.write(`${named.name} is ${already}: ${checkpointDir(named, dataDir)}\n`);
   };
   switch (target.kind) {
     case "embedded":
-      process.stdout.write(`${EMBEDDED_CHECKPOINT} is part of Antiphon: there is nothing to pull.\n`);
+      io.stdout.write(`${EMBEDDED_CHECKPOINT} is part of Antiphon: there is nothing to pull.\n`);
       return;
     case "recogniser": {
       const { WHISPER_CONVERSION: conversion } = await import("../server/whisper-conversion.ts");
@@ -94,15 +98,15 @@ async function pullTarget(
     case "codec-lm":
       sayPulled(target.known, await pullCodecLm(target.known, options));
       progress.close();
-      return sayWhatWasPulled(target.known, dataDir);
+      return sayWhatWasPulled(target.known, dataDir, io);
     default: {
       const { manifest, outcome } =
         target.kind === "hub"
           ? await pullFromHub(target.name, options)
           : { ...target, outcome: await pullCheckpoint(target.manifest, options) };
       sayPulled(manifest, outcome);
-      if (hubSourceOf(manifest) !== null) process.stdout.write(await howItWrites(manifest, settings, signal));
-      if (manifest.name === DEFAULT_WRITER) await mergePulledWriter({ manifest, dataDir, signal });
+      if (hubSourceOf(manifest) !== null) io.stdout.write(await howItWrites(manifest, settings, signal));
+      if (manifest.name === DEFAULT_WRITER) await mergePulledWriter({ manifest, dataDir, signal }, io);
     }
   }
 }
@@ -110,24 +114,24 @@ async function pullTarget(
 /**
  * Makes one file of the small model and its adapter, the only one then, and says so. Without it the model writes, too.
  */
-async function mergePulledWriter(installed: InstalledWriter): Promise<void> {
+async function mergePulledWriter(installed: InstalledWriter, io: CommandIo): Promise<void> {
   const { mergedWriter, whyNotMerged } = await import("../server/embedded-writer.ts");
   try {
-    const { path } = await mergedWriter(installed, (line) => process.stderr.write(`${line}\n`));
+    const { path } = await mergedWriter(installed, (line) => io.stderr.write(`${line}\n`));
     await removeOtherMerged(path);
-    process.stdout.write(`Its adapter is merged into it, to read and write faster: ${path}\n`);
+    io.stdout.write(`Its adapter is merged into it, to read and write faster: ${path}\n`);
   } catch (error) {
     installed.signal.throwIfAborted();
-    process.stderr.write(`${whyNotMerged(error)}\n`);
+    io.stderr.write(`${whyNotMerged(error)}\n`);
   }
 }
 
 /** Says what is in a codec language model's folder, and how to speak with it. @throws Error when that cannot be */
-async function sayWhatWasPulled(known: KnownCodecLm, dataDir: string): Promise<void> {
+async function sayWhatWasPulled(known: KnownCodecLm, dataDir: string, io: CommandIo): Promise<void> {
   const { lookOverCheckpoint } = await import("../engines/codec-lm/look-over.ts");
   const { name } = known;
   const { facts, problems } = await lookOverCheckpoint(checkpointDir(known, dataDir));
-  for (const line of [...facts, ...problems]) process.stdout.write(`${line}\n`);
+  for (const line of [...facts, ...problems]) io.stdout.write(`${line}\n`);
   if (problems.length > 0) {
     throw new Error(
       `The checkpoint ${name} is installed as the hub has it, but cannot be spoken with: ` +
@@ -135,7 +139,7 @@ async function sayWhatWasPulled(known: KnownCodecLm, dataDir: string): Promise<v
         `Run antiphon models rm ${name} to free its space.`,
     );
   }
-  process.stdout.write(
+  io.stdout.write(
     "To speak with it, map a model to it in the configuration file: " +
       `{"models": {"svc-beta-v0.3": {"checkpoint": "${name}"}}}\n`,
   );
@@ -164,15 +168,14 @@ async function howItWrites(
 }
 
 /** Removes a checkpoint, and says so. */
-export async function removeModel(name: string, dataDir: string): Promise<void> {
+export async function removeModel(name: string, dataDir: string, io: CommandIo): Promise<void> {
   const installed = findCodecLm(name)?.name ?? (await installedName(name, dataDir));
   if (installed === EMBEDDED_CHECKPOINT) {
     throw new Error(
       `The voice ${EMBEDDED_CHECKPOINT} is part of Antiphon, and speaks for every model: it stays.`,
     );
   }
-  if (await removeCheckpoint({ name: installed }, dataDir))
-    process.stdout.write(`${installed} is removed.\n`);
+  if (await removeCheckpoint({ name: installed }, dataDir)) io.stdout.write(`${installed} is removed.\n`);
   else
     throw new Error(
       `The checkpoint ${installed} is not installed in ${dataDir}: there is nothing to remove.`,

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { CommandIo } from "../terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
 
 interface PullFlags {
@@ -6,7 +7,7 @@ interface PullFlags {
 }
 
 /** `antiphon models list|pull|rm`: what is installed, what speaks, writes and hears, and how more of it comes and goes. */
-export function registerModels(program: Command): void {
+export function registerModels(program: Command, io: CommandIo): void {
   const models = addGlobalOptions(program.command("models")).description("list, fetch and remove models");
 
   addGlobalOptions(models.command("list"))
@@ -14,8 +15,8 @@ export function registerModels(program: Command): void {
     .option("--json", "print JSON")
     .action(async ({ json }: { json?: boolean }, command: Command) => {
       const { listModels, printed } = await import("./models-list.ts");
-      const listing = await listModels(await settingsOf(command));
-      process.stdout.write(json === true ? `${JSON.stringify(listing)}\n` : printed(listing));
+      const listing = await listModels(await settingsOf(command, io));
+      io.stdout.write(json === true ? `${JSON.stringify(listing)}\n` : printed(listing));
     });
 
   addGlobalOptions(models.command("pull"))
@@ -28,7 +29,7 @@ export function registerModels(program: Command): void {
     .option("--accept-licence", "accept the licences of models from the hub without being asked")
     .action(async (names: string[], { acceptLicence = false }: PullFlags, command: Command) => {
       const { pullModels } = await import("./models-pull.ts");
-      await pullModels(names, await settingsOf(command), { acceptLicence });
+      await pullModels(names, await settingsOf(command, io), { acceptLicence }, io);
     });
 
   addGlobalOptions(models.command("rm"))
@@ -36,8 +37,8 @@ export function registerModels(program: Command): void {
     .argument("<name>", "a checkpoint as `antiphon models list` prints it, `writer` or `recogniser`")
     .action(async (name: string, _options: object, command: Command) => {
       const { removeModel } = await import("./models-pull.ts");
-      const { dataDir } = await settingsOf(command);
-      await removeModel(name, dataDir);
+      const { dataDir } = await settingsOf(command, io);
+      await removeModel(name, dataDir, io);
     });
 }
 

@@ -11,6 +11,7 @@ import { ConversationError, NothingToSpeakError, type SpeechModel } from "../mod
 import { UsageError } from "../server/usage-error.ts";
 import type { Prepared } from "../serving/prepare.ts";
 import type { Settings } from "../settings/schema.ts";
+import type { CommandIo } from "../terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
 import { readInput } from "../terminal/read-input.ts";
 
@@ -25,7 +26,7 @@ interface SayFlags {
 }
 
 /** `antiphon say TEXT|-`: speaks without a server. */
-export function registerSay(program: Command): void {
+export function registerSay(program: Command, io: CommandIo): void {
   addGlobalOptions(program.command("say"))
     .description("speak a text without a server")
     .argument("<text>", "the text, or - for standard input")
@@ -40,15 +41,16 @@ export function registerSay(program: Command): void {
     .option("--words", "put the time of each word into the captions (WebVTT only)")
     .option("--params <json>", "generation parameters, as POST /v1/tts takes them in params")
     .action(async (argument: string, flags: SayFlags, command: Command) => {
-      const text = await readInput(argument);
+      const text = await readInput(argument, io.stdin);
       const form = captionForm(flags);
       const encoding = encodingOf(flags.output);
-      const { file, spoken } = await speak(text, encoding, flags, await settingsOf(command));
+      const settings = await settingsOf(command, io);
+      const { file, spoken } = await speak(text, encoding, flags, settings, io.env);
       if (flags.captions !== undefined && form !== null)
         await write(flags.captions, await captions(spoken, form), "--captions");
       if (flags.output !== undefined) await write(flags.output, file, "-o");
-      else if (process.stdout.isTTY) await (await import("../terminal/play.ts")).play(file);
-      else process.stdout.write(file);
+      else if (io.stdout.isTTY) await (await import("../terminal/play.ts")).play(file);
+      else io.stdout.write(file);
     });
 }
 
@@ -77,7 +79,13 @@ interface Spoken {
   readonly spoken: { readonly text: string; readonly words: readonly SpokenWord[] };
 }
 
-async function speak(text: string, encoding: Encoding, flags: SayFlags, settings: Settings): Promise<Spoken> {
+async function speak(
+  text: string,
+  encoding: Encoding,
+  flags: SayFlags,
+  settings: Settings,
+  env: NodeJS.ProcessEnv,
+): Promise<Spoken> {
   const { offeredModels } = await import("../catalogue/offered-models.ts");
   const models = offeredModels(settings);
   const prepared = await prepare(text, flags, models);
@@ -85,7 +93,7 @@ async function speak(text: string, encoding: Encoding, flags: SayFlags, settings
   const { scriptOf } = await import("../serving/script-of.ts");
   const { MarkCollector, spokenPiece } = await import("../serving/spoken-piece.ts");
   const { joinedBytes } = await import("../audio/joined.ts");
-  const voice = await opened(prepared.model, settings);
+  const voice = await opened(prepared.model, settings, env);
   try {
     const pieces: Uint8Array[] = [];
     const script = scriptOf(prepared, prepared.model.preset);
@@ -113,9 +121,13 @@ async function speak(text: string, encoding: Encoding, flags: SayFlags, settings
 }
 
 /** What speaks for a model: in a thread here, or elsewhere. */
-async function opened({ checkpoint }: PublicModel, settings: Settings): Promise<SpeechModel> {
+async function opened(
+  { checkpoint }: PublicModel,
+  settings: Settings,
+  env: NodeJS.ProcessEnv,
+): Promise<SpeechModel> {
   const { remoteCheckpoints } = await import("../server/remote-checkpoints.ts");
-  const remote = remoteCheckpoints(settings, { env: process.env }).find(({ name }) => name === checkpoint);
+  const remote = remoteCheckpoints(settings, { env }).find(({ name }) => name === checkpoint);
   if (remote !== undefined) return await remote.load();
   const { codecLmCheckpoints } = await import("../server/codec-lm-checkpoints.ts");
   const [local] = await codecLmCheckpoints(settings, { only: checkpoint });

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { CommandIo } from "../terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
 
 interface ServeFlags {
@@ -9,7 +10,7 @@ interface ServeFlags {
 }
 
 /** `antiphon serve`: runs the service until SIGINT or SIGTERM, finishes what is being spoken, and exits 0. */
-export function registerServe(program: Command): void {
+export function registerServe(program: Command, io: CommandIo): void {
   addGlobalOptions(program.command("serve"))
     .description("run the server until it is stopped")
     .option("--host <address>", "address to listen on (default: 127.0.0.1)")
@@ -17,7 +18,12 @@ export function registerServe(program: Command): void {
     .option("--wyoming <host:port>", "also serve the Wyoming protocol there, for Home Assistant and others")
     .option("--no-pull", "do not fetch models that are missing")
     .action(async ({ host, port, wyoming, pull }: ServeFlags, command: Command) => {
-      const settings = await settingsOf(command, { host, port, wyoming, ...(pull ? {} : { pull: false }) });
+      const settings = await settingsOf(command, io, {
+        host,
+        port,
+        wyoming,
+        ...(pull ? {} : { pull: false }),
+      });
       const { default: pino } = await import("pino");
       const { startFromSettings } = await import("../server/from-settings.ts");
       const { pullProgress } = await import("../terminal/pull-progress.ts");
@@ -37,16 +43,16 @@ export function registerServe(program: Command): void {
       });
       try {
         const server = await startFromSettings(settings, {
-          env: process.env,
+          env: io.env,
           logger,
-          openProgress: () => pullProgress(),
-          note: (sentence) => process.stderr.write(`${sentence}\n`),
+          openProgress: () => pullProgress(io.stderr),
+          note: (sentence) => io.stderr.write(`${sentence}\n`),
         });
         const { firstKey, url, wyomingUrl } = server;
-        if (firstKey !== null) process.stdout.write(`API key, shown this once: ${firstKey}\n`);
-        process.stdout.write(`Antiphon is listening on ${url}\n`);
-        if (wyomingUrl !== null) process.stdout.write(`Wyoming's clients find it at ${wyomingUrl}\n`);
-        if (firstKey !== null) process.stdout.write(tryIt(url, firstKey));
+        if (firstKey !== null) io.stdout.write(`API key, shown this once: ${firstKey}\n`);
+        io.stdout.write(`Antiphon is listening on ${url}\n`);
+        if (wyomingUrl !== null) io.stdout.write(`Wyoming's clients find it at ${wyomingUrl}\n`);
+        if (firstKey !== null) io.stdout.write(tryIt(url, firstKey));
         const preparing = server.prepare();
         await stopped;
         isDraining = true;

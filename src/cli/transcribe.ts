@@ -1,8 +1,9 @@
 import type { Command } from "commander";
 import { languageCode } from "../model/languages.ts";
-import type { HearingTask, RecogniseOptions, Transcript } from "../model/recogniser.ts";
+import type { HearingTask, RecogniseOptions } from "../model/recogniser.ts";
 import { UsageError } from "../server/usage-error.ts";
 import type { Settings } from "../settings/schema.ts";
+import type { CommandIo } from "../terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
 
 interface TranscribeFlags {
@@ -15,7 +16,7 @@ interface TranscribeFlags {
 }
 
 /** `antiphon transcribe FILE|-`: what is said in a recording, without a server. */
-export function registerTranscribe(program: Command): void {
+export function registerTranscribe(program: Command, io: CommandIo): void {
   addGlobalOptions(program.command("transcribe"))
     .description("print what is said in a recording, without a server")
     .argument("<file>", "the recording (WAV, MP3, FLAC, or Opus in Ogg or WebM), or - for standard input")
@@ -28,12 +29,12 @@ export function registerTranscribe(program: Command): void {
     .action(async (file: string, flags: TranscribeFlags, command: Command) => {
       const form = formOf(flags);
       const language = languageOf(flags);
-      const settings = await settingsOf(command);
+      const settings = await settingsOf(command, io);
       const { untilInterrupted } = await import("../terminal/interruption.ts");
       const task: HearingTask = flags.translate ? "translate" : "transcribe";
       const options = { task, language, wantsWords: flags.words ?? false };
       await untilInterrupted(async (signal) => {
-        process.stdout.write(await transcribed(file, form, options, settings, signal));
+        io.stdout.write(await transcribed(file, form, options, settings, io, signal));
       });
     });
 }
@@ -69,19 +70,16 @@ async function transcribed(
   form: Form,
   asked: Pick<RecogniseOptions, "task" | "language" | "wantsWords">,
   settings: Settings,
+  io: CommandIo,
   signal: AbortSignal,
 ): Promise<string> {
   const { readRecording } = await import("../server/read-recording.ts");
   const { hear } = await import("../terminal/hear.ts");
   const { printedJson, printedText, printedCaptions } = await import("../terminal/printed-transcript.ts");
-  const sound = await readRecording(file, signal);
-  const { name, transcript } = await hear(sound, asked, settings, signal);
-  sayIfNobodySpeaks(transcript);
+  const sound = await readRecording(file, signal, io.stdin);
+  const { name, transcript } = await hear(sound, asked, settings, io, signal);
+  // An empty output alone would look like a fault.
+  if (transcript.segments.length === 0) io.stderr.write("No speech was heard in it.\n");
   if (form === "json") return printedJson(transcript, { name, durationS: transcript.heardS });
   return form === "text" ? printedText(transcript) : printedCaptions(transcript, form, asked.wantsWords);
-}
-
-/** An empty output alone would look like a fault. */
-function sayIfNobodySpeaks({ segments }: Transcript): void {
-  if (segments.length === 0) process.stderr.write("No speech was heard in it.\n");
 }

@@ -1,24 +1,25 @@
 import type { Command } from "commander";
 import type { UsageTotals } from "../tenancy/tenancy.ts";
+import type { CommandIo } from "../terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
 import { table } from "../terminal/table.ts";
 import { withTenancy } from "./keys.ts";
 
 /** `antiphon usage [KEY_ID]`: totals of one key or of all, as `/v1/usage` gives them. */
-export function registerUsage(program: Command): void {
+export function registerUsage(program: Command, io: CommandIo): void {
   addGlobalOptions(program.command("usage"))
     .description("print the total usage of a key, or of every key")
     .argument("[key_id]", "as `antiphon keys list` prints it")
     .option("--json", "print JSON: an object for one key, an array for all")
     .action(async (keyId: string | undefined, { json }: { json?: boolean }, command: Command) => {
-      await withTenancy(await settingsOf(command), async (tenancy) => {
+      await withTenancy(await settingsOf(command, io), io, async (tenancy) => {
         const all = (await tenancy.allUsage()).map(summaryOf);
         const asked = keyId === undefined ? all : all.filter((summary) => summary.key_id === keyId);
         if (keyId !== undefined && asked.length === 0) {
           throw new Error(`There is no key ${JSON.stringify(keyId)}: see antiphon keys list.`);
         }
         const value = keyId === undefined ? asked : asked[0];
-        process.stdout.write(json === true ? `${JSON.stringify(value)}\n` : table(HEADING, asked.map(rowOf)));
+        io.stdout.write(json === true ? `${JSON.stringify(value)}\n` : table(HEADING, asked.map(rowOf)));
       });
     });
 }

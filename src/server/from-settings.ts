@@ -44,7 +44,7 @@ export interface SettingsServer extends RunningServer {
 /**
  * Makes every part of a server by the settings, and starts it.
  *
- * @throws SettingsError, SecretError or WrongCallError for what the settings name and cannot be used; whatever it opened
+ * @throws SettingsError, SecretError or UsageError for what the settings name and cannot be used; whatever it opened
  * is closed then.
  */
 export async function startFromSettings(

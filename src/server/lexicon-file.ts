@@ -10,7 +10,7 @@ const MAX_BYTES = 4 * 2 ** 20;
 /**
  * The words of the file that the setting `lexicon` names, and how each is said; none without it.
  *
- * @throws SettingsError where the file cannot be read, WrongCallError where what is in it is wrong; both name it.
+ * @throws SettingsError where the file cannot be read, UsageError where what is in it is wrong; both name it.
  */
 export async function serverLexicon({ lexicon: file }: Pick<Settings, "lexicon">): Promise<Lexicon> {
   if (file === undefined) return [];

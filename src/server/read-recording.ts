@@ -14,11 +14,15 @@ const MAX_HOURS = 4;
  * Reads a recording, whose kind its first bytes tell, from a file, or from standard input where it is `-`. It is decoded as
  * it is heard.
  *
- * @throws WrongCallError when it cannot be, and so does reading the sound; the signal's reason.
+ * @throws UsageError when it cannot be, and so does reading the sound; the signal's reason.
  */
-export async function readRecording(file: string, signal: AbortSignal): Promise<Sound> {
+export async function readRecording(
+  file: string,
+  signal: AbortSignal,
+  stdin: NodeJS.ReadableStream = process.stdin,
+): Promise<Sound> {
   const name = file === "-" ? "What comes on standard input" : `The file ${file}`;
-  const bytes = await bytesOf(file, name, signal);
+  const bytes = file === "-" ? await abortable(buffer(stdin), signal) : await bytesOf(file, name, signal);
   const told = (error: unknown): unknown => asWrongCall(error, name);
   try {
     const sound = openSound(bytes, MAX_HOURS * 3_600);
@@ -43,7 +47,6 @@ function asWrongCall(error: unknown, name: string): unknown {
 }
 
 async function bytesOf(file: string, name: string, signal: AbortSignal): Promise<Buffer> {
-  if (file === "-") return await abortable(buffer(process.stdin), signal);
   return await readFile(file, { signal }).catch((error: NodeJS.ErrnoException) => {
     signal.throwIfAborted();
     throw new UsageError(

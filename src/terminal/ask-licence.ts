@@ -1,19 +1,14 @@
 import { createInterface } from "node:readline/promises";
 import type { LicenceQuestion } from "../catalogue/hub/accepted-licences.ts";
 import { megabytes } from "../catalogue/pull/disk.ts";
-
-/** Where a person is asked. */
-export interface Terminal {
-  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
-  readonly output: NodeJS.WritableStream & { readonly isTTY?: boolean };
-}
+import type { CommandIo } from "./command-io.ts";
 
 /** How a licence is accepted. */
 export interface LicenceOptions {
   /** Said beforehand: `--accept-licence`. */
   readonly isAccepted: boolean;
-  /** Standard input and standard error unless given. */
-  readonly terminal?: Terminal;
+  /** Where a person is asked: on standard error, to answer on standard input. */
+  readonly io: Pick<CommandIo, "stdin" | "stderr">;
   readonly signal: AbortSignal;
 }
 
@@ -24,9 +19,8 @@ export interface LicenceOptions {
  */
 export async function askLicence(
   { repository, licence, licenceUrl, file, sizeBytes }: LicenceQuestion,
-  { isAccepted, signal, terminal = { input: process.stdin, output: process.stderr } }: LicenceOptions,
+  { isAccepted, signal, io: { stdin: input, stderr: output } }: LicenceOptions,
 ): Promise<boolean> {
-  const { input, output } = terminal;
   const shown = `${repository} (${file}, ${megabytes(sizeBytes)}): licence ${licence}, ${licenceUrl}`;
   if (isAccepted) {
     output.write(`${shown}; accepted with --accept-licence.\n`);

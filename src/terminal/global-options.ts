@@ -2,6 +2,7 @@ import { type Command, CommanderError } from "commander";
 import { UsageError } from "../server/usage-error.ts";
 import { version } from "../server/version.ts";
 import type { Settings } from "../settings/schema.ts";
+import type { CommandIo } from "./command-io.ts";
 
 /** Gives a command what every command has: `--data-dir`, `--config`, `--version` and a strict reading of its line. */
 export function addGlobalOptions(command: Command): Command {
@@ -30,36 +31,36 @@ export function addGlobalOptions(command: Command): Command {
  */
 export async function settingsOf(
   command: Command,
+  { env, stderr }: CommandIo,
   flags: Readonly<Record<string, string | boolean | undefined>> = {},
 ): Promise<Settings> {
   const { loadSettings } = await import("../settings/load.ts");
   const dataDir = given(command, "dataDir");
   return loadSettings({
     flags: { dataDir, ...flags },
-    env: process.env,
+    env,
     configFile: given(command, "config"),
-    warn: (sentence) => process.stderr.write(`${sentence}\n`),
+    warn: (sentence) => stderr.write(`${sentence}\n`),
   });
 }
 
 /**
- * Runs a program on a command line and sets the exit code: 0, 1 when it failed, 2 when it was called wrongly. A failure
- * is one plain sentence on standard error; `ANTIPHON_DEBUG=1` adds where it happened.
+ * Runs a program with arguments, and gives the exit code: 0, 1 when it failed, 2 when it was called wrongly. A failure is
+ * one plain sentence on standard error; `ANTIPHON_DEBUG=1` adds where it happened.
  */
-export async function run(program: Command, line: readonly string[]): Promise<void> {
-  // A reader that has seen enough (`| head`) is no failure.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-    process.exit();
-  });
+export async function run(
+  program: Command,
+  args: readonly string[],
+  { env, stderr }: CommandIo,
+): Promise<number> {
   try {
-    await program.parseAsync(line);
+    await program.parseAsync(args, { from: "user" });
+    return 0;
   } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) return;
-    process.exitCode = isWrongCall(error) ? 2 : 1;
-    process.stderr.write(`${sentenceOf(error)}\n`);
-    if (process.env.ANTIPHON_DEBUG === "1" && error instanceof Error)
-      process.stderr.write(`${error.stack}\n`);
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    stderr.write(`${sentenceOf(error)}\n`);
+    if (env.ANTIPHON_DEBUG === "1" && error instanceof Error) stderr.write(`${error.stack}\n`);
+    return isWrongCall(error) ? 2 : 1;
   }
 }
 

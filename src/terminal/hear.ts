@@ -4,6 +4,7 @@ import { composeRecogniser } from "../server/compose-recogniser.ts";
 import { messageWithCauses } from "../server/message-with-causes.ts";
 import { recogniserWeights } from "../server/recogniser-weights.ts";
 import type { Settings } from "../settings/schema.ts";
+import type { CommandIo } from "./command-io.ts";
 import { hearingProgress } from "./hearing-progress.ts";
 
 /** What was heard, and by whom. */
@@ -23,6 +24,7 @@ export async function hear(
   sound: Sound,
   asked: Pick<RecogniseOptions, "task" | "language" | "wantsWords">,
   settings: Settings,
+  { env, stderr }: CommandIo,
   signal: AbortSignal,
 ): Promise<HeardRecording> {
   const { dataDir } = settings;
@@ -34,14 +36,14 @@ export async function hear(
       problem = weights.problem;
       return weights;
     },
-    env: process.env,
+    env,
     maxS: Number.POSITIVE_INFINITY,
   });
   if (recogniser === null)
     throw new Error(
       "The setting recogniser.kind is none, so nothing can be transcribed: set it to embedded or endpoint.",
     );
-  const progress = await hearingProgress(sound.boundS);
+  const progress = await hearingProgress(sound.boundS, stderr);
   try {
     const onPart = ({ heardS }: Transcript): void => progress.onProgress(heardS);
     const options = { ...asked, prompt: null, draft: null, onPart };

@@ -1,3 +1,5 @@
+import type { Screen } from "./command-io.ts";
+
 /** Shows how much of a recording has been heard. */
 export interface HearingProgress {
   readonly onProgress: (heardS: number) => void;
@@ -9,10 +11,7 @@ export interface HearingProgress {
 const MIN_S = 60;
 
 /** A bar on a terminal, for a recording of that length; nothing elsewhere, and none where it is short. */
-export async function hearingProgress(
-  durationS: number,
-  stream: NodeJS.WritableStream & { readonly isTTY?: boolean } = process.stderr,
-): Promise<HearingProgress> {
+export async function hearingProgress(durationS: number, stream: Screen): Promise<HearingProgress> {
   if (stream.isTTY !== true || durationS < MIN_S) return { onProgress: () => {}, close: () => {} };
   const { SingleBar, Presets } = await import("cli-progress");
   const format = "{bar} {percentage} % | {heard} of {length} | {eta_formatted} left";

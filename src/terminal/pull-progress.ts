@@ -5,12 +5,10 @@ import {
   type PullProgress,
   waitingFor,
 } from "../catalogue/pull/options.ts";
-
-/** Where it is shown. */
-type Screen = NodeJS.WritableStream & { readonly isTTY?: boolean };
+import type { Screen } from "./command-io.ts";
 
 /** A bar on a terminal, plain lines elsewhere: where it begins, every tenth of the way, and what goes wrong. */
-export async function pullProgress(stream: Screen = process.stderr): Promise<PullProgress> {
+export async function pullProgress(stream: Screen): Promise<PullProgress> {
   return stream.isTTY === true ? barOn(stream) : linesOn(stream);
 }
 

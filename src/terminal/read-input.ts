@@ -1,6 +1,6 @@
 import { text } from "node:stream/consumers";
 
 /** An argument as it is, or all of standard input where it is `-`. */
-export async function readInput(argument: string): Promise<string> {
-  return argument === "-" ? await text(process.stdin) : argument;
+export async function readInput(argument: string, stdin: NodeJS.ReadableStream): Promise<string> {
+  return argument === "-" ? await text(stdin) : argument;
 }

@@ -3,8 +3,11 @@ import { join, posix } from "node:path";
 import { builtTests, fastTests } from "./fast-tests.ts";
 import { TOP } from "./top.ts";
 
-/** Where modules that run several tests are written: beside the built tests, so that nobody takes them for one. */
-const GROUPS = "dist/test-groups";
+/**
+ * Where modules that run several tests are written: beside the built tests, so that nobody takes them for one. `node --test`
+ * goes by names, so the quick ones come last and fill the cores while the longest end.
+ */
+const GROUPS = "dist/tests-in-groups";
 
 /**
  * A quick test takes less time than a process and its imports do, so neighbours, which import much the same, share one.

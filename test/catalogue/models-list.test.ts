@@ -1,14 +1,9 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { promisify } from "node:util";
+import { runAntiphon } from "../cli/run-antiphon.ts";
 import { temporaryFolder } from "../e2e/folders.ts";
-
-const run = promisify(execFile);
-const models = new URL("../../src/cli/models.js", import.meta.url).href;
 
 test("models list --json tells which checkpoint speaks for each model, and what it is", async () => {
   const { models, checkpoints } = JSON.parse(await list("--json"));
@@ -65,17 +60,7 @@ test("models list shows what was merged of a file that is gone, so that it can b
   assert.match(await list("--data-dir", dataDir), /^smollm2-135m +writer +damaged +0\.2 MB +/m);
 });
 
-/** A data directory where nothing was ever pulled. */
-const env = { ...process.env, ANTIPHON_DATA_DIR: join(tmpdir(), "antiphon-where-nothing-is") };
-
+/** What it prints; without options, of a data directory where nothing was ever pulled. */
 async function list(...options: string[]): Promise<string> {
-  const script = `
-    import { Command } from "commander";
-    import { registerModels } from ${JSON.stringify(models)};
-    const program = new Command();
-    registerModels(program);
-    await program.parseAsync(${JSON.stringify(["models", "list", ...options])}, { from: "user" });
-  `;
-  return (await run(process.execPath, ["--input-type=module", "--eval", script], { env, timeout: 60_000 }))
-    .stdout;
+  return (await runAntiphon(["models", "list", ...options])).stdout;
 }

@@ -7,6 +7,7 @@ import { temporaryFolder } from "../e2e/folders.ts";
 import { antiphon } from "../e2e/program.ts";
 import { assertNear, CSM, QWEN3_TTS, readArrays, readCase } from "../engines/codec-lm/goldens.ts";
 import { BASE, caseArrays, readCases } from "../engines/codec-lm/qwen3-tts/cases.ts";
+import { runAntiphon } from "./run-antiphon.ts";
 
 const TINY = join(CSM, "csm-tiny");
 
@@ -44,7 +45,7 @@ describe("antiphon checkpoint run", () => {
       const folder = temporaryFolder();
       const [codes, wav] = [join(folder, "codes.json"), join(folder, "speech.wav")];
       const line = ["checkpoint", "run", TINY, "--conversation", body, "--codes", codes, "-o", wav];
-      const { code, stderr } = await antiphon([...line, "--max-frames", String(each.max_new_frames)]);
+      const { code, stderr } = await runAntiphon([...line, "--max-frames", String(each.max_new_frames)]);
       assert.equal(code, 0, stderr);
       const stop = name.startsWith("eos") ? "finished" : "length";
       assert.deepEqual(JSON.parse(await readFile(codes, "utf8")), { frames: each.codes, stop });
@@ -65,7 +66,7 @@ describe("antiphon checkpoint run", () => {
     const codes = async (...more: readonly string[]) => {
       const file = join(folder, "codes.json");
       const line = ["checkpoint", "run", TINY, "--conversation", body, "--codes", file, "--max-frames", "2"];
-      const { code, stderr } = await antiphon([...line, ...more.flatMap((each) => ["--option", each])]);
+      const { code, stderr } = await runAntiphon([...line, ...more.flatMap((each) => ["--option", each])]);
       assert.equal(code, 0, stderr);
       return JSON.parse(await readFile(file, "utf8")).frames as number[][];
     };
@@ -82,7 +83,7 @@ describe("antiphon checkpoint run", () => {
     const open = { speaker: "0", text: "Hello.", audio: null };
     const each = { turns: [open], codes: [], frames_decoded: 0, max_new_frames: 1 };
     const body = await bodyOf(each, {});
-    const run = (...more: readonly string[]) => antiphon(["checkpoint", "run", TINY, ...more]);
+    const run = (...more: readonly string[]) => runAntiphon(["checkpoint", "run", TINY, ...more]);
     const wrong: readonly [RegExp, readonly string[]][] = [
       [/--conversation/, []],
       [/none\.json \(--conversation\) cannot be read \(ENOENT\)/, ["--conversation", "none.json"]],
@@ -130,7 +131,7 @@ describe("antiphon checkpoint run with a Qwen3-TTS", () => {
       ].flatMap((option) => ["--option", option]);
       const line = ["checkpoint", "run", BASE, "--conversation", body!, "--codes", codes!, ...options];
       const frames = String(each.generation.max_new_tokens - 1);
-      const { code, stderr } = await antiphon([...line, "--max-frames", frames]);
+      const { code, stderr } = await runAntiphon([...line, "--max-frames", frames]);
       assert.equal(code, 0, stderr);
       const stop = each.stop === "eos" ? "finished" : "length";
       assert.deepEqual(JSON.parse(await readFile(codes!, "utf8")), { frames: each.codes, stop });
@@ -148,22 +149,22 @@ describe("antiphon checkpoint run with a Qwen3-TTS", () => {
       {},
     );
     const line = ["checkpoint", "run", BASE, "--conversation", body];
-    const voiceless = await antiphon(line);
+    const voiceless = await runAntiphon(line);
     assert.equal(voiceless.code, 1);
     assert.match(voiceless.stderr, /give speaker "0" an earlier turn with audio/);
-    const wrong = await antiphon([...line, "--option", "language=Latin", "--option", "pitch=1"]);
+    const wrong = await runAntiphon([...line, "--option", "language=Latin", "--option", "pitch=1"]);
     assert.equal(wrong.code, 2);
     assert.match(wrong.stderr, /Qwen3-TTS has no option pitch; it has speaker, language, instruct/);
   });
 
   test("has its checkpoint looked over, the codec's folder too", async () => {
-    const { code, stdout } = await antiphon(["checkpoint", "check", BASE]);
+    const { code, stdout } = await runAntiphon(["checkpoint", "check", BASE]);
     assert.equal(code, 0);
     assert.match(
-      stdout.toString(),
+      stdout,
       /^Qwen3-TTS, 12 Hz, base \(0b6\)\n[\s\S]*languages: chinese, english[\s\S]*358 of the codec\n/,
     );
-    assert.match(stdout.toString(), /Everything that it needs is there\.\n$/);
+    assert.match(stdout, /Everything that it needs is there\.\n$/);
   });
 });
 
@@ -172,7 +173,7 @@ describe("antiphon checkpoint check", () => {
     const { code, stdout } = await antiphon(["checkpoint", "check", TINY]);
     assert.equal(code, 0);
     assert.match(
-      stdout.toString(),
+      stdout,
       /^CSM\nbackbone of 3 layers[\s\S]*258 tensors\nmemory for one utterance at a time: int4: about .*\n[\s\S]*\nEverything that it needs is there\.\n$/,
     );
   });
@@ -188,9 +189,9 @@ describe("antiphon checkpoint check", () => {
     await file.write(Buffer.from([0, 0, 0xc0, 0x7f]), 0, 4, size - 4);
     await file.close();
     for (const more of [[], ["--full"]]) {
-      const { code, stdout, stderr } = await antiphon(["checkpoint", "check", folder, ...more]);
+      const { code, stdout, stderr } = await runAntiphon(["checkpoint", "check", folder, ...more]);
       assert.equal(code, 1);
-      const told = stdout.toString();
+      const told = stdout;
       assert.match(told, /^The tokenizer is of another model: .*\(audio_token_id\) that is 7\.$/m);
       assert.match(told, /^\S+ is damaged: its number \d+ is NaN or infinite\.$/m);
       assert.match(stderr, /^2 things are wrong with .*\.\n$/);
@@ -203,21 +204,18 @@ describe("antiphon checkpoint check", () => {
     await cp(TINY, folder, { recursive: true });
     const config = JSON.parse(await readFile(join(folder, "config.json"), "utf8"));
     await writeFile(join(folder, "config.json"), JSON.stringify({ ...config, num_hidden_layers: 4 }));
-    const missing = await antiphon(["checkpoint", "check", folder]);
+    const missing = await runAntiphon(["checkpoint", "check", folder]);
     assert.equal(missing.code, 1);
-    assert.match(
-      missing.stdout.toString(),
-      /The weights lack backbone_model\.layers\.3\.mlp\.up_proj\.weight\./,
-    );
+    assert.match(missing.stdout, /The weights lack backbone_model\.layers\.3\.mlp\.up_proj\.weight\./);
     assert.match(missing.stderr, /^9 things are wrong with .*\.\n$/);
     await writeFile(join(folder, "config.json"), JSON.stringify({ model_type: "llama" }));
-    const unknown = await antiphon(["checkpoint", "check", folder]);
+    const unknown = await runAntiphon(["checkpoint", "check", folder]);
     assert.equal(unknown.code, 1);
     assert.match(
       unknown.stderr,
       /^The model_type in config\.json is "llama"; what can be run is csm, qwen3_tts\.\n$/,
     );
-    const none = await antiphon(["checkpoint", "run", CSM, "--conversation", join(TINY, "config.json")]);
+    const none = await runAntiphon(["checkpoint", "run", CSM, "--conversation", join(TINY, "config.json")]);
     assert.equal(none.code, 2);
   });
 });

@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { fakeHub } from "../catalogue/hub/fake-hub.ts";
 import { temporaryFolder } from "../e2e/folders.ts";
+import type { Finished } from "../e2e/program.ts";
 import { CSM } from "../engines/codec-lm/goldens.ts";
 import { BASE } from "../engines/codec-lm/qwen3-tts/cases.ts";
-import { type Finished, runAntiphon } from "./run-antiphon.ts";
+import { runAntiphon } from "./run-antiphon.ts";
 
 const hub = await fakeHub();
 
@@ -24,7 +25,7 @@ const csm = hub.repository("sesame/csm-1b", TINY);
 csm.inGit = Object.keys(TINY).filter((path) => path.endsWith(".json"));
 
 function models(dataDir: string, ...line: string[]): Promise<Finished> {
-  return runAntiphon(["models", ...line, "--data-dir", dataDir], { HF_ENDPOINT: hub.endpoint });
+  return runAntiphon(["models", ...line, "--data-dir", dataDir], { env: { HF_ENDPOINT: hub.endpoint } });
 }
 
 async function listed(dataDir: string, name: string) {
@@ -102,7 +103,7 @@ describe("a codec language model", { concurrency: 2 }, () => {
     });
     const { code, stdout, stderr } = await runAntiphon(
       ["models", "pull", "csm-1b", "--accept-licence", "--data-dir", temporaryFolder()],
-      { HF_ENDPOINT: spoilt.endpoint },
+      { env: { HF_ENDPOINT: spoilt.endpoint } },
     );
     assert.equal(code, 1);
     assert.match(

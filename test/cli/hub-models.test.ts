@@ -9,10 +9,11 @@ import { loadSettings } from "../../src/settings/load.ts";
 import { askLicence } from "../../src/terminal/ask-licence.ts";
 import { fakeHub } from "../catalogue/hub/fake-hub.ts";
 import { temporaryFolder } from "../e2e/folders.ts";
+import type { Finished } from "../e2e/program.ts";
 import { until } from "../waiting.ts";
 import { dialogueOf, replyOf } from "../writers/dialogues.ts";
 import { CHATML_TEMPLATE, tinyGguf } from "../writers/tiny-gguf.ts";
-import { type Finished, runAntiphon } from "./run-antiphon.ts";
+import { runAntiphon } from "./run-antiphon.ts";
 
 const TINY = "ann/Tiny-GGUF";
 const NAME = "ann.tiny-q4_k_m";
@@ -25,7 +26,7 @@ const hub = await fakeHub();
 hub.repository(TINY, { "tiny-q4_k_m.gguf": BYTES });
 
 function models(dataDir: string, ...line: string[]): Promise<Finished> {
-  return runAntiphon(["models", ...line, "--data-dir", dataDir], { HF_ENDPOINT: hub.endpoint });
+  return runAntiphon(["models", ...line, "--data-dir", dataDir], { env: { HF_ENDPOINT: hub.endpoint } });
 }
 
 /** The writer that the settings choose, over what is in a data directory. */
@@ -201,19 +202,19 @@ describe("a person at a terminal", () => {
     ["yo", false],
   ] as const) {
     it(`who answers ${JSON.stringify(answer)} has ${isAccepted ? "" : "not "}accepted`, async () => {
-      const input = Object.assign(new PassThrough(), { isTTY: true });
-      const output = Object.assign(new PassThrough({ encoding: "utf8" }), { isTTY: true });
+      const stdin = Object.assign(new PassThrough(), { isTTY: true });
+      const stderr = Object.assign(new PassThrough({ encoding: "utf8" }), { isTTY: true });
       let shown = "";
-      output.on("data", (text: string) => {
+      stderr.on("data", (text: string) => {
         shown += text;
       });
       const asked = askLicence(question, {
         isAccepted: false,
         signal: new AbortController().signal,
-        terminal: { input, output },
+        io: { stdin, stderr },
       });
       await until("the question", () => shown.includes("[y/N]"));
-      input.write(`${answer}\n`);
+      stdin.write(`${answer}\n`);
       assert.equal(await asked, isAccepted);
       assert.match(shown, /ann\/Tiny-GGUF \(tiny\.gguf, 2\.0 MB\): licence MIT, https:\/\/example\.org\/mit/);
     });

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { loadSettings } from "../../src/settings/load.ts";
 import { openTenancy } from "../../src/tenancy/open.ts";
-import { type Finished, runAntiphon } from "./run-antiphon.ts";
+import { antiphon, type Finished } from "../e2e/program.ts";
+import { runAntiphon } from "./run-antiphon.ts";
 
 let folder: string;
 before(async () => {
@@ -92,7 +93,7 @@ describe("antiphon keys and usage", { concurrency: 2 }, () => {
     writeFileSync(config, JSON.stringify({ dataDir: "from-file", defaultKeyRpm: 7 }));
     const create = ["keys", "create", "--label", "x", "--json", "--config", config];
     const env = { ANTIPHON_DATA_DIR: join(folder, "from-env"), ANTIPHON_DEFAULT_KEY_BURST: "3" };
-    const { rpm, burst } = JSON.parse((await runAntiphon(create, env)).stdout);
+    const { rpm, burst } = JSON.parse((await runAntiphon(create, { env })).stdout);
     assert.deepEqual([rpm, burst], [7, 3]);
     await output(...create);
     await output(...create);
@@ -118,7 +119,7 @@ describe("antiphon keys and usage", { concurrency: 2 }, () => {
     assert.match(refusedWith(await runAntiphon(["check", ...at]), 1), /There is no database .*--data-dir/);
     const server = await openTenancy(loadSettings({ flags: { dataDir } }));
     await server.createKey({ label: "x", rpm: 1, burst: 1 });
-    assert.equal(await output("check", ...at), `The database in ${dataDir} is sound.\n`);
+    assert.equal((await antiphon(["check", ...at])).stdout, `The database in ${dataDir} is sound.\n`);
     await server.close();
     const path = join(dataDir, "antiphon.db");
     const bytes = readFileSync(path);
@@ -140,13 +141,13 @@ describe("antiphon keys and usage", { concurrency: 2 }, () => {
     writeFileSync(file, "");
     const line = ["keys", "list", "--data-dir", file];
     assert.match(refusedWith(await runAntiphon(line), 1), /cannot be opened for writing .*--data-dir/);
-    const debugged = await runAntiphon(line, { ANTIPHON_DEBUG: "1" });
+    const debugged = await runAntiphon(line, { env: { ANTIPHON_DEBUG: "1" } });
     assert.equal(debugged.code, 1);
     assert.match(debugged.stderr, /\n\s+at .*\.js:\d+/);
   });
 
   it("fail with 1 for a wrong variable or file, which no flag caused", async () => {
-    const wrong = await runAntiphon(["keys", "list"], { ANTIPHON_DATADIR: "/x" });
+    const wrong = await runAntiphon(["keys", "list"], { env: { ANTIPHON_DATADIR: "/x" } });
     assert.match(refusedWith(wrong, 1), /ANTIPHON_DATADIR .*did you mean ANTIPHON_DATA_DIR\?/);
     const missing = await runAntiphon(["usage", "--config", join(folder, "none.json")]);
     assert.match(refusedWith(missing, 1), /none\.json cannot be read/);
@@ -170,7 +171,7 @@ describe("antiphon keys and usage", { concurrency: 2 }, () => {
   for (const [line, says] of calledWrongly) {
     it(`call ${line.join(" ")} wrong, with 2 and a sentence`, async () => {
       assert.match(
-        refusedWith(await runAntiphon(line, { ANTIPHON_DATA_DIR: join(folder, "wrong") }), 2),
+        refusedWith(await runAntiphon(line, { env: { ANTIPHON_DATA_DIR: join(folder, "wrong") } }), 2),
         says,
       );
     });

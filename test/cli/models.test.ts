@@ -20,9 +20,10 @@ import { basename, dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { pullWriter } from "../../src/server/pull-writer.ts";
+import type { Finished } from "../e2e/program.ts";
 import { within } from "../waiting.ts";
 import { testWeights } from "../writers/weights.ts";
-import { type Finished, runAntiphon } from "./run-antiphon.ts";
+import { runAntiphon } from "./run-antiphon.ts";
 
 const FILE = "SmolLM2-135M-Instruct.Q4_1.gguf";
 const FILE_BYTES = 98_362_432;
@@ -51,7 +52,7 @@ function installWrongBytes(name: string): void {
 }
 
 async function models(name: string, ...line: string[]): Promise<Finished> {
-  return runAntiphon(["models", ...line, "--data-dir", join(folder, name)], CUT_OFF);
+  return runAntiphon(["models", ...line, "--data-dir", join(folder, name)], { env: CUT_OFF });
 }
 
 function sentence({ code, stdout, stderr }: Finished, exitCode: 1 | 2): string {

@@ -6,10 +6,11 @@ import { encodeWav } from "../../src/audio/wav-write.ts";
 import { fakeHub } from "../catalogue/hub/fake-hub.ts";
 import { clientOf } from "../e2e/client.ts";
 import { temporaryFolder } from "../e2e/folders.ts";
-import { antiphon, type Finished } from "../e2e/program.ts";
+import type { Finished } from "../e2e/program.ts";
 import { startServerProcess } from "../e2e/server-process.ts";
 import { writeTinyHub } from "../recognisers/tiny-whisper.ts";
 import { until } from "../waiting.ts";
+import { runAntiphon } from "./run-antiphon.ts";
 
 const IN_GIT = ["config.json", "generation_config.json", "vocab.json", "added_tokens.json"];
 /** Neither hub nor Python: nothing can be fetched. */
@@ -29,11 +30,11 @@ repository.inGit = IN_GIT;
 
 function fromHub(dataDir: string, ...line: string[]): Promise<Finished> {
   const env = { HF_ENDPOINT: hub.endpoint, PYTHON: "no-such-python", ANTIPHON_DATA_DIR: dataDir };
-  return antiphon(line, { env });
+  return runAntiphon(line, { env });
 }
 
 async function stateIn(dataDir: string): Promise<unknown[]> {
-  const { checkpoints } = JSON.parse((await fromHub(dataDir, "models", "list", "--json")).stdout.toString());
+  const { checkpoints } = JSON.parse((await fromHub(dataDir, "models", "list", "--json")).stdout);
   const listed = checkpoints.find(({ name }: Record<string, unknown>) => name === "whisper-base");
   return [listed.kind, listed.licence, listed.state, listed.size_bytes !== null];
 }
@@ -44,11 +45,7 @@ describe("the recogniser of antiphon models", { concurrency: false }, () => {
     const dir = join(dataDir, "checkpoints", "whisper-base");
     assert.deepEqual(await stateIn(dataDir), ["recogniser", "MIT", "missing", false]);
     const pulled = await fromHub(dataDir, "models", "pull", "recogniser");
-    assert.deepEqual(
-      [pulled.code, pulled.stdout.toString()],
-      [0, `whisper-base is installed: ${dir}\n`],
-      pulled.stderr,
-    );
+    assert.deepEqual([pulled.code, pulled.stdout], [0, `whisper-base is installed: ${dir}\n`], pulled.stderr);
     assert.match(pulled.stderr, /Converting whisper-base, which takes some seconds and is done once\.\n$/);
     assert.deepEqual(readdirSync(dir).sort(), [
       "decoder.onnx",
@@ -65,10 +62,10 @@ describe("the recogniser of antiphon models", { concurrency: false }, () => {
     assert.equal(mended.code, 0, mended.stderr);
     assert.match(mended.stderr, /^The weights of whisper-base are damaged .*: it is fetched again\./);
     const again = await fromHub(dataDir, "models", "pull", "recogniser");
-    assert.equal(again.stdout.toString(), `whisper-base is already installed, and undamaged: ${dir}\n`);
+    assert.equal(again.stdout, `whisper-base is already installed, and undamaged: ${dir}\n`);
 
     const removed = await fromHub(dataDir, "models", "rm", "recogniser");
-    assert.equal(removed.stdout.toString(), "whisper-base is removed.\n");
+    assert.equal(removed.stdout, "whisper-base is removed.\n");
     assert.ok(!existsSync(dir));
   });
 
@@ -87,7 +84,7 @@ describe("the recogniser of antiphon models", { concurrency: false }, () => {
 
   it("says what each origin said and what to do, and leaves nothing", async () => {
     const dataDir = temporaryFolder();
-    const { code, stdout, stderr } = await antiphon(["models", "pull", "recogniser"], {
+    const { code, stdout, stderr } = await runAntiphon(["models", "pull", "recogniser"], {
       env: { ...CUT_OFF, ANTIPHON_DATA_DIR: dataDir },
     });
     assert.deepEqual([code, stdout.length], [1, 0]);

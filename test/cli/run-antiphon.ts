@@ -1,32 +1,52 @@
-import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { Readable, Writable } from "node:stream";
+import { runProgram } from "../../src/cli/program.ts";
+import { temporaryFolder } from "../e2e/folders.ts";
+import type { Finished } from "../e2e/program.ts";
+import { within } from "../waiting.ts";
 
-const MAIN = fileURLToPath(new URL("../../src/cli/main.js", import.meta.url));
-
-/** A command that has not ended by then is killed: its code is then -1. */
-const DEADLINE_MS = 120_000;
-
-/** What a finished command left behind. */
-export interface Finished {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
+/** What stands in for a shell. */
+export interface ShellOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Standard input. */
+  readonly input?: string | Uint8Array;
 }
 
-/** Runs `antiphon` as its own process, without the `ANTIPHON_…` variables of the caller. */
-export function runAntiphon(
-  line: readonly string[],
-  env: Readonly<Record<string, string>> = {},
+/**
+ * Runs `antiphon` in this process, without the `ANTIPHON_…` variables of the caller; where its settings name no data
+ * directory, with a new one.
+ */
+export async function runAntiphon(
+  args: readonly string[],
+  { env = {}, input = "" }: ShellOptions = {},
 ): Promise<Finished> {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("ANTIPHON_"));
-  return new Promise((resolve) => {
-    const options = {
-      env: { ...Object.fromEntries(inherited), ...env },
-      timeout: DEADLINE_MS,
-      killSignal: "SIGKILL" as const,
-    };
-    const child = execFile(process.execPath, [MAIN, ...line], options, (_error, stdout, stderr) => {
-      resolve({ code: child.exitCode ?? -1, stdout, stderr });
-    });
-  });
+  const isPlaced = args.includes("--data-dir") || args.includes("--config");
+  const own = isPlaced ? {} : { ANTIPHON_DATA_DIR: temporaryFolder() };
+  const [stdout, stderr] = [new Collected(), new Collected()];
+  const code = await within(
+    `the end of antiphon ${args[0]}`,
+    runProgram(args, {
+      env: { ...Object.fromEntries(inherited), ...own, ...env },
+      stdin: Readable.from([Buffer.from(input)]),
+      stdout,
+      stderr,
+    }),
+    { deadlineMs: 120_000 },
+  );
+  const bytes = stdout.bytes();
+  return { code, bytes, stdout: bytes.toString(), stderr: stderr.bytes().toString() };
+}
+
+/** Keeps what is written to it. */
+class Collected extends Writable {
+  readonly #chunks: Buffer[] = [];
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.#chunks.push(chunk);
+    done();
+  }
+
+  bytes(): Buffer {
+    return Buffer.concat(this.#chunks);
+  }
 }

@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { encodeWav } from "../../src/audio/wav-write.ts";
 import { TOP, temporaryFolder } from "../e2e/folders.ts";
-import { antiphon, type Finished, finished, launchAntiphon } from "../e2e/program.ts";
+import { type Finished, finished, launchAntiphon } from "../e2e/program.ts";
 import { json, refusal, TranscriptionServer } from "../recognisers/transcription-server.ts";
 import { testWhisper } from "../recognisers/weights.ts";
 import { until, within } from "../waiting.ts";
+import { runAntiphon } from "./run-antiphon.ts";
 
 const { dataDir, missing } = await testWhisper();
 
@@ -55,9 +56,9 @@ function endpoint(): Record<string, string> {
 /** What it prints of what an endpoint hears. */
 async function printed(...line: string[]): Promise<string> {
   server.answers(json(HEARD));
-  const { code, stdout, stderr } = await antiphon(["transcribe", ...line], { env: endpoint() });
+  const { code, stdout, stderr } = await runAntiphon(["transcribe", ...line], { env: endpoint() });
   assert.deepEqual([code, stderr], [0, ""]);
-  return stdout.toString();
+  return stdout;
 }
 
 /** What a command says that cannot do what it was asked. */
@@ -114,8 +115,8 @@ describe("antiphon transcribe", { concurrency: false }, () => {
     server.answers(json(HEARD));
     const env = { ...endpoint(), ANTIPHON_RECOGNISER_API_KEY: "sk-hear" };
     const input = readFileSync(TONE);
-    const { code, stdout } = await antiphon(["transcribe", "-", "--language", "en-GB"], { env, input });
-    assert.deepEqual([code, stdout.toString()], [0, "The tea is ready. Come in.\n"]);
+    const { code, stdout } = await runAntiphon(["transcribe", "-", "--language", "en-GB"], { env, input });
+    assert.deepEqual([code, stdout], [0, "The tea is ready. Come in.\n"]);
     const [{ request, form } = { request: null, form: "" }] = server.asked;
     assert.equal(request?.headers.authorization, "Bearer sk-hear");
     assert.match(form, /name="language"\r\n\r\nen\r\n/);
@@ -125,7 +126,7 @@ describe("antiphon transcribe", { concurrency: false }, () => {
     assert.equal(await printed(TONE, "--translate"), "The tea is ready. Come in.\n");
     assert.equal(server.asked[0]?.request.url, "/v1/audio/translations");
     server.answers(refusal(404));
-    const said = sentence(await antiphon(["transcribe", TONE, "--translate"], { env: endpoint() }), 1);
+    const said = sentence(await runAntiphon(["transcribe", TONE, "--translate"], { env: endpoint() }), 1);
     assert.match(said, /does not translate \(404\)\. Ask for a transcription instead\.$/m);
   });
 
@@ -141,7 +142,7 @@ describe("antiphon transcribe", { concurrency: false }, () => {
 
   it("prints nothing where nobody speaks, and says so beside it", async () => {
     server.answers(json({ text: "", language: "english", duration: 0.5, segments: [] }));
-    const { code, stdout, stderr } = await antiphon(["transcribe", TONE], { env: endpoint() });
+    const { code, stdout, stderr } = await runAntiphon(["transcribe", TONE], { env: endpoint() });
     assert.deepEqual([code, stdout.length, stderr], [0, 0, "No speech was heard in it.\n"]);
   });
 
@@ -174,7 +175,7 @@ describe("antiphon transcribe", { concurrency: false }, () => {
       [[], /^Missing required argument 'file': see --help\.$/],
     ];
     for (const [line, says] of wrong) {
-      const said = sentence(await antiphon(["transcribe", ...line], { env: endpoint() }), 2);
+      const said = sentence(await runAntiphon(["transcribe", ...line], { env: endpoint() }), 2);
       assert.match(said.trimEnd(), says);
     }
   });
@@ -182,26 +183,29 @@ describe("antiphon transcribe", { concurrency: false }, () => {
   it("says what to do where there is nobody who hears", async () => {
     const env = { ANTIPHON_DATA_DIR: join(folder, "nothing") };
     assert.match(
-      sentence(await antiphon(["transcribe", TONE], { env }), 1),
+      sentence(await runAntiphon(["transcribe", TONE], { env }), 1),
       /^The weights of whisper-base are missing \(there is no .*installed\.json\): run antiphon models pull whisper-base\.$/m,
     );
     assert.match(
-      sentence(await antiphon(["transcribe", TONE], { env: { ANTIPHON_RECOGNISER_KIND: "none" } }), 1),
+      sentence(await runAntiphon(["transcribe", TONE], { env: { ANTIPHON_RECOGNISER_KIND: "none" } }), 1),
       /^The setting recogniser\.kind is none, so nothing can be transcribed/,
     );
     assert.match(
-      sentence(await antiphon(["transcribe", TONE], { env: { ANTIPHON_RECOGNISER_CHECKPOINT: "ear" } }), 1),
+      sentence(
+        await runAntiphon(["transcribe", TONE], { env: { ANTIPHON_RECOGNISER_CHECKPOINT: "ear" } }),
+        1,
+      ),
       /^There is no recogniser "ear": set recogniser\.checkpoint to one of whisper-base, recogniser\.$/m,
     );
     assert.match(
-      sentence(await antiphon(["transcribe", TONE], { env: { ANTIPHON_RECOGNISER_KIND: "endpoint" } }), 1),
+      sentence(await runAntiphon(["transcribe", TONE], { env: { ANTIPHON_RECOGNISER_KIND: "endpoint" } }), 1),
       /^The setting recogniser\.baseUrl is missing/,
     );
   });
 
   it("says what became of an endpoint that refuses", async () => {
     server.answers(refusal(401));
-    const { code, stderr } = await antiphon(["transcribe", TONE], { env: endpoint() });
+    const { code, stderr } = await runAntiphon(["transcribe", TONE], { env: endpoint() });
     assert.equal(code, 1);
     assert.match(
       stderr,
@@ -224,18 +228,18 @@ describe("antiphon transcribe with Whisper", { skip: missing }, () => {
   it("hears what antiphon says", async () => {
     const spoken = join(folder, "spoken.wav");
     const said = "We met at the harbour, well before sunrise.";
-    assert.equal((await antiphon(["say", said, "--params", '{"temperature":0}', "-o", spoken])).code, 0);
+    assert.equal((await runAntiphon(["say", said, "--params", '{"temperature":0}', "-o", spoken])).code, 0);
     const env = { ANTIPHON_DATA_DIR: dataDir };
-    const { code, stdout, stderr } = await antiphon(["transcribe", spoken, "--json", "--words"], { env });
+    const { code, stdout, stderr } = await runAntiphon(["transcribe", spoken, "--json", "--words"], { env });
     assert.deepEqual([code, stderr], [0, ""]);
-    const { text, language, recogniser, segments } = JSON.parse(stdout.toString());
+    const { text, language, recogniser, segments } = JSON.parse(stdout);
     assert.match(text, /^We met at the harbou?r,? well before sunrise\.?$/i);
     assert.deepEqual([language, recogniser], ["en", "whisper-base"]);
     assert.equal(segments[0].words.length, 8);
   });
 
   it("hears nobody in a tone", async () => {
-    const { code, stdout, stderr } = await antiphon(["transcribe", TONE], {
+    const { code, stdout, stderr } = await runAntiphon(["transcribe", TONE], {
       env: { ANTIPHON_DATA_DIR: dataDir },
     });
     assert.deepEqual([code, stdout.length, stderr], [0, 0, "No speech was heard in it.\n"]);

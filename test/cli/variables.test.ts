@@ -17,7 +17,7 @@ after(() => rm(folder, { recursive: true }));
 it("an error that begins with a setting's name has that as it is written", async () => {
   const remote = { kind: "antiphon", urls: ["http://127.0.0.1:1/v1"], keyFile: join(folder, "no-such-key") };
   const { code, stderr } = await runAntiphon(["say", "Tea."], {
-    ANTIPHON_CHECKPOINTS: JSON.stringify({ farm: { remote } }),
+    env: { ANTIPHON_CHECKPOINTS: JSON.stringify({ farm: { remote } }) },
   });
   assert.match(stderr, /^checkpoints\.farm\.remote\.keyFile \(.*no-such-key\) does not exist\.\n$/);
   assert.equal(code, 1);
@@ -33,7 +33,7 @@ describe("a command in a container beside a service named antiphon", { concurren
   for (const [line, prints] of calls) {
     it(`does what it is asked (${line[0]}), prints that alone, and warns once on standard error`, async () => {
       const at = ["--data-dir", join(folder, line[0] ?? "")];
-      const { code, stdout, stderr } = await runAntiphon([...line, ...at], surroundings);
+      const { code, stdout, stderr } = await runAntiphon([...line, ...at], { env: surroundings });
       assert.match(stderr, oneWarning);
       assert.ok(!stderr.includes("ant_"), "and no key");
       assert.match(stdout, prints);

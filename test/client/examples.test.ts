@@ -32,7 +32,7 @@ test("the example that saves a WAV file saves one", async () => {
   );
   assert.equal(code, 0, stderr);
   const seconds = wavSeconds(join(folder, "kettle.wav"));
-  assert.equal(stdout.toString(), `${seconds.toFixed(2)} s in kettle.wav\n`);
+  assert.equal(stdout, `${seconds.toFixed(2)} s in kettle.wav\n`);
 });
 
 test("the example that talks answers line after line, with what was said before", async () => {
@@ -43,7 +43,7 @@ test("the example that talks answers line after line, with what was said before"
   const { code, stdout, stderr } = await within("the example", over);
   assert.equal(code, 0, stderr);
   assert.equal(stderr, "");
-  const lines = stdout.toString().trim().split("\n");
+  const lines = stdout.trim().split("\n");
   assert.deepEqual(
     lines.map((line) => line.split("  [")[0]),
     Array(2).fill("It was wonderful."),

@@ -80,12 +80,12 @@ async function typedIn(command: string, args: readonly string[]): Promise<string
   const { code, stdout, stderr } = await within(
     args.at(-1)!,
     finished(launch(command, args, { cwd: folder, env })),
-    { deadlineMs: 60_000 },
+    { deadlineMs: 120_000 },
   );
   assert.deepEqual([code, stderr], [0, ""]);
   // With -s, curl says nothing of a status: the envelope of errors tells.
-  assert.doesNotMatch(stdout.toString(), /"error":/);
-  return stdout.toString();
+  assert.doesNotMatch(stdout, /"error":/);
+  return stdout;
 }
 
 const here = (code: string) =>

@@ -6,13 +6,13 @@ import { toPcm16 } from "../../src/audio/pcm.ts";
 import { decodeWav } from "../../src/audio/wav-read.ts";
 import { encodeWav } from "../../src/audio/wav-write.ts";
 import type { Recogniser } from "../../src/model/recogniser.ts";
+import { runAntiphon } from "../cli/run-antiphon.ts";
 import { CSM, QWEN3_TTS } from "../engines/codec-lm/goldens.ts";
 import { voiceClip } from "../engines/codec-lm/speech/voice-clip.ts";
 import { type CodecLmServer, startCodecLmServer } from "../http/codec-lm-server.ts";
 import { until, within } from "../waiting.ts";
 import { type Client, clientOf, okay } from "./client.ts";
 import { temporaryFolder } from "./folders.ts";
-import { antiphon } from "./program.ts";
 import { startServerProcess, WITHOUT_MODELS } from "./server-process.ts";
 
 const TEXT = "The birch canoe slid on the smooth planks.";
@@ -174,7 +174,8 @@ describe("antiphon with a codec language model", () => {
   });
 
   it("serves with it, tells of it, and ends while it speaks", async () => {
-    const server = await startServerProcess({ dataDir, flags: ["--config", config] });
+    const env = { ANTIPHON_SHUTDOWN_GRACE_MS: "500" };
+    const server = await startServerProcess({ dataDir, env, flags: ["--config", config] });
     const client = clientOf(server.url, server.key);
     const { backend, param_schema: knobs } = await okay(await client.get("/v1/info"));
     assert.deepEqual([backend.name, backend.kind], ["own", "codec-lm"]);
@@ -193,10 +194,10 @@ describe("antiphon with a codec language model", () => {
   it("says with it, and lists it", async () => {
     const line = ["--config", config, "--data-dir", dataDir];
     const params = JSON.stringify(short);
-    const said = await antiphon(["say", TEXT, "--params", params, ...line]);
+    const said = await runAntiphon(["say", TEXT, "--params", params, ...line]);
     assert.equal(said.code, 0, said.stderr);
-    assert.ok(decodeWav(said.stdout).durationS > 0.5);
-    const listed = JSON.parse((await antiphon(["models", "list", "--json", ...line])).stdout.toString());
+    assert.ok(decodeWav(said.bytes).durationS > 0.5);
+    const listed = JSON.parse((await runAntiphon(["models", "list", "--json", ...line])).stdout);
     assert.deepEqual([listed.models[0].checkpoint, listed.models[0].installed], ["own", true]);
     const own = listed.checkpoints.find(({ name }: { name: string }) => name === "own");
     assert.deepEqual([own.kind, own.state, own.path], ["voice", "installed", csm]);
@@ -208,7 +209,7 @@ describe("antiphon with a codec language model", () => {
       ANTIPHON_MODELS: JSON.stringify({ a: { checkpoint: "own" } }),
       ANTIPHON_CHECKPOINTS: JSON.stringify({ own: { path: folder } }),
     };
-    const { code, stderr } = await antiphon(["serve", "--port", "0", "--data-dir", dataDir], { env });
+    const { code, stderr } = await runAntiphon(["serve", "--port", "0", "--data-dir", dataDir], { env });
     assert.equal(code, 1);
     assert.match(
       stderr,
@@ -218,7 +219,7 @@ describe("antiphon with a codec language model", () => {
 
   it("refuses at start what the budget has no room for, with the figures", async () => {
     const env = { ...WITHOUT_MODELS, ANTIPHON_MEMORY_BUDGET_MB: "256" };
-    const { code, stderr } = await antiphon(
+    const { code, stderr } = await runAntiphon(
       ["serve", "--port", "0", ...["--config", config, "--data-dir", dataDir]],
       {
         env,

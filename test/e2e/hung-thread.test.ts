@@ -24,7 +24,7 @@ const WITH_FAULTY_MODEL = `
 
 const env = {
   NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(WITH_FAULTY_MODEL)}`,
-  ANTIPHON_SHUTDOWN_GRACE_MS: "2000",
+  ANTIPHON_SHUTDOWN_GRACE_MS: "500",
   ANTIPHON_GENERATION_TIMEOUT_MS: "60000",
 };
 
@@ -52,7 +52,7 @@ it("while its only thread hangs, a server says that it cannot speak; another tak
   const client = clientOf(server.url, server.key);
   const isReady = async () => (await okay(await client.get("/health"))).ready;
   assert.equal(await isReady(), true);
-  const failed = client.post("/v1/tts", { text: "spin" });
+  const failed = client.post("/v1/tts", { text: "block" });
   await until("a server that cannot speak", async () => !(await isReady()));
   assert.equal((await failed).status, 502);
   await until("a server that can speak", isReady);

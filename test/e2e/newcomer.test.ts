@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { launch } from "../children.ts";
+import { runAntiphon } from "../cli/run-antiphon.ts";
 import { clientOf } from "./client.ts";
 import { temporaryFolder } from "./folders.ts";
 import { antiphon, finished, newcomersEnvironment } from "./program.ts";
@@ -41,7 +42,7 @@ describe("a newcomer", () => {
       env: { HOME: home },
     });
     assert.equal(code, 0);
-    assert.match(JSON.parse(stdout.toString()).key, /^ant_/);
+    assert.match(JSON.parse(stdout).key, /^ant_/);
     const files = readdirSync(home, { recursive: true }).map(String);
     assert.ok(
       files.some((file) => file.endsWith("antiphon.db")),
@@ -53,9 +54,7 @@ describe("a newcomer", () => {
     const server = await startServerProcess();
     const at = ["--json", "--data-dir", server.dataDir];
     const made = JSON.parse(
-      (
-        await antiphon(["keys", "create", "--label", "team", "--rpm", "7", "--burst", "3", ...at])
-      ).stdout.toString(),
+      (await runAntiphon(["keys", "create", "--label", "team", "--rpm", "7", "--burst", "3", ...at])).stdout,
     );
     const client = clientOf(server.url, made.key);
     const spoken = await client.post("/v1/tts", { text: "Good morning." });
@@ -63,18 +62,18 @@ describe("a newcomer", () => {
     assert.equal(spoken.headers.get("x-ratelimit-limit"), "7");
     assert.equal(spoken.headers.get("x-ratelimit-remaining"), "2");
     const { usage } = await spoken.json();
-    const total = JSON.parse((await antiphon(["usage", made.key_id, ...at])).stdout.toString());
+    const total = JSON.parse((await antiphon(["usage", made.key_id, ...at])).stdout);
     assert.deepEqual(total, await client.usage());
     assert.deepEqual(
       [total.requests, total.input_chars, total.output_audio_seconds],
       [1, usage.input_chars, usage.output_audio_seconds],
     );
-    const listed = JSON.parse((await antiphon(["keys", "list", ...at])).stdout.toString());
+    const listed = JSON.parse((await runAntiphon(["keys", "list", ...at])).stdout);
     assert.deepEqual(
       listed.map(({ label }: { label: string }) => label),
       ["first key", "team"],
     );
-    assert.equal((await antiphon(["keys", "revoke", made.key_id, "--data-dir", server.dataDir])).code, 0);
+    assert.equal((await runAntiphon(["keys", "revoke", made.key_id, "--data-dir", server.dataDir])).code, 0);
     assert.equal((await client.get("/v1/usage")).status, 401);
     assert.equal((await clientOf(server.url, server.key).get("/v1/usage")).status, 200);
     assert.equal((await server.stop()).code, 0);

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { runAntiphon } from "../cli/run-antiphon.ts";
 import { clientOf } from "./client.ts";
 import { temporaryFolder } from "./folders.ts";
-import { antiphon } from "./program.ts";
 import { type ServerProcess, startServerProcess } from "./server-process.ts";
 
 const params = { temperature: 0 };
@@ -44,14 +44,16 @@ describe("words of one's own", () => {
     const client = clientOf(server.url, server.key);
     const text = "The zgrmf and the qlorb met [Xu](/ʃˈu/).";
     const served = await client.tts({ text, params });
-    const said = await antiphon(["say", text, "--params", JSON.stringify(params)], { env });
+    const said = await runAntiphon(["say", text, "--params", JSON.stringify(params)], { env });
     assert.deepEqual([said.code, said.stderr], [0, ""]);
-    assert.ok(served.equals(said.stdout.subarray(44)));
+    assert.ok(served.equals(said.bytes.subarray(44)));
   });
 
   it("are printed by phonemes as they are spoken", async () => {
-    const { code, stdout } = await antiphon(["phonemes", "A zgrmf, a qlorb's and an [x](/ˈæks/)."], { env });
-    assert.deepEqual([code, stdout.toString()], [0, "ɐ bˈOt, ɐ bˈOts ænd ɐn ˈæks.\n"]);
+    const { code, stdout } = await runAntiphon(["phonemes", "A zgrmf, a qlorb's and an [x](/ˈæks/)."], {
+      env,
+    });
+    assert.deepEqual([code, stdout], [0, "ɐ bˈOt, ɐ bˈOts ænd ɐn ˈæks.\n"]);
   });
 });
 
@@ -83,7 +85,7 @@ describe("words that cannot be used", () => {
   ] as const) {
     it(`are refused before anything is said: ${what}`, async () => {
       const path = text === null ? join(folder, "none", "bad.tsv") : file("bad.tsv", text);
-      const { code, stdout, stderr } = await antiphon([...line], { env: { ANTIPHON_LEXICON: path } });
+      const { code, stdout, stderr } = await runAntiphon([...line], { env: { ANTIPHON_LEXICON: path } });
       assert.deepEqual([code, stdout.length], [exit, 0], stderr);
       assert.match(stderr, message);
       assert.match(stderr, /^[^\n]+\.\n$/, "one sentence");
@@ -92,7 +94,7 @@ describe("words that cannot be used", () => {
 
   it("are refused in a text, with the place", async () => {
     for (const command of ["phonemes", "say"]) {
-      const { code, stderr } = await antiphon([command, "[x](/ˈ9/)"]);
+      const { code, stderr } = await runAntiphon([command, "[x](/ˈ9/)"]);
       assert.equal(code, 2);
       assert.match(stderr, /: text: character 7 \("9"\) is not a phoneme: write phonemes as /);
     }
@@ -110,7 +112,7 @@ describe("words that cannot be used", () => {
       ],
     ] as const) {
       for (const command of ["phonemes", "say"]) {
-        const { code, stdout, stderr } = await antiphon([command, text]);
+        const { code, stdout, stderr } = await runAntiphon([command, text]);
         assert.deepEqual([code, stdout.length], [2, 0], stderr);
         assert.match(stderr, why);
       }

@@ -19,7 +19,9 @@ export interface ProgramOptions {
 /** What a finished program left behind. */
 export interface Finished {
   readonly code: number | null;
-  readonly stdout: Buffer;
+  /** Standard output, as it is and as text. */
+  readonly bytes: Buffer;
+  readonly stdout: string;
   readonly stderr: string;
 }
 
@@ -52,7 +54,8 @@ export async function finished(child: ChildProcess): Promise<Finished> {
   child.stdout?.on("data", (chunk: Buffer) => stdout.push(chunk));
   child.stderr?.on("data", (chunk: Buffer) => stderr.push(chunk));
   const [code] = (await once(child, "close")) as [number | null];
-  return { code, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString() };
+  const bytes = Buffer.concat(stdout);
+  return { code, bytes, stdout: bytes.toString(), stderr: Buffer.concat(stderr).toString() };
 }
 
 /** All that a newcomer's shell has: a path, and an empty home. */

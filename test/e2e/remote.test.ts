@@ -3,13 +3,13 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { decodeWav } from "../../src/audio/wav-read.ts";
+import { runAntiphon } from "../cli/run-antiphon.ts";
 import { bytes, refusal, SpeechServer, streamedWav, tonePcm } from "../engines/remote/speech-server.ts";
 import { startTestServer, type TestServer } from "../http/start.ts";
 import { pcmOf } from "../http/wire.ts";
 import { until } from "../waiting.ts";
 import { type Client, clientOf, okay } from "./client.ts";
 import { temporaryFolder } from "./folders.ts";
-import { antiphon } from "./program.ts";
 import { type ServerProcess, startServerProcess } from "./server-process.ts";
 
 const TEXT = "The birch canoe slid on the smooth planks.";
@@ -107,11 +107,11 @@ describe("antiphon serve with models that are spoken elsewhere", () => {
   it("is beside a program that says by them, and lists them", async () => {
     api.answers(bytes(streamedWav(tonePcm(3))));
     const env = { KOKORO_KEY: KEY };
-    const said = await antiphon(["say", TEXT, "--model", "kokoro", "--config", config], { env });
+    const said = await runAntiphon(["say", TEXT, "--model", "kokoro", "--config", config], { env });
     assert.equal(said.code, 0, said.stderr);
-    assert.equal(decodeWav(said.stdout).durationS, 3);
-    const listed = await antiphon(["models", "list", "--json", "--config", config]);
-    const { models, checkpoints } = JSON.parse(listed.stdout.toString());
+    assert.equal(decodeWav(said.bytes).durationS, 3);
+    const listed = await runAntiphon(["models", "list", "--json", "--config", config]);
+    const { models, checkpoints } = JSON.parse(listed.stdout);
     const names = models.map(
       ({ id, checkpoint }: { id: string; checkpoint: string }) => `${id} ${checkpoint}`,
     );
@@ -131,7 +131,7 @@ it("a checkpoint that cannot be used is refused at start, by the setting's name"
       ANTIPHON_MODELS: JSON.stringify(models),
       ANTIPHON_CHECKPOINTS: JSON.stringify(checkpoints),
     };
-    const { code, stderr } = await antiphon(["serve", "--port", "0"], { env });
+    const { code, stderr } = await runAntiphon(["serve", "--port", "0"], { env });
     assert.equal(code, 1);
     return stderr;
   };

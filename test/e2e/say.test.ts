@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { runAntiphon } from "../cli/run-antiphon.ts";
 import { clientOf, okay } from "./client.ts";
 import { temporaryFolder } from "./folders.ts";
 import { antiphon, type Finished } from "./program.ts";
@@ -34,13 +35,13 @@ describe("antiphon say", () => {
 
   it("says at temperature 0 what the server says, byte for byte, into a file or a pipe, from a line or a pipe", async () => {
     const file = join(temporaryFolder(), "spoken.wav");
-    const intoFile = await antiphon(["say", TEXT, "--params", STILL, "-o", file]);
+    const intoFile = await runAntiphon(["say", TEXT, "--params", STILL, "-o", file]);
     assert.deepEqual([intoFile.code, intoFile.stdout.length, intoFile.stderr], [0, 0, ""]);
     const piped = await antiphon(["say", "-", "--params", STILL], { input: TEXT });
     assert.deepEqual([piped.code, piped.stderr], [0, ""]);
     const wav = readFileSync(file);
     assertSpeech(wav);
-    assert.ok(piped.stdout.equals(wav), "the same bytes whichever way they go");
+    assert.ok(piped.bytes.equals(wav), "the same bytes whichever way they go");
     const client = clientOf(server.url, server.key);
     const served = await client.tts({ text: TEXT, params: { temperature: 0 } });
     assert.ok(served.equals(wav.subarray(44)), "the same samples as POST /v1/tts");
@@ -50,17 +51,17 @@ describe("antiphon say", () => {
     const folder = temporaryFolder();
     const [vtt, srt, wav] = ["tea.vtt", "tea.srt", "tea.wav"].map((name) => join(folder, name));
     const said = ["say", "Tea costs $5. Bye.", "--params", STILL, "-o", wav!];
-    const timed = await antiphon([...said, "--captions", vtt!, "--words"]);
+    const timed = await runAntiphon([...said, "--captions", vtt!, "--words"]);
     assert.deepEqual([timed.code, timed.stderr], [0, ""]);
     assert.match(
       readFileSync(vtt!, "utf8"),
       /^WEBVTT\n\n00:00:00\.\d+ --> 00:00:01\.\d+\nTea <[\d:.]+>costs <[\d:.]+>\$5\.\n\n00:00:0[12][\d:.]+ --> [\d:.]+\nBye\.\n\n$/,
     );
-    assert.equal((await antiphon([...said, "--captions", srt!])).code, 0);
+    assert.equal((await runAntiphon([...said, "--captions", srt!])).code, 0);
     assert.match(readFileSync(srt!, "utf8"), /^1\n00:00:00,\d+ --> [\d:,]+\nTea costs \$5\.\n\n2\n/);
-    const unknown = await antiphon([...said, "--captions", join(folder, "tea.txt")]);
+    const unknown = await runAntiphon([...said, "--captions", join(folder, "tea.txt")]);
     assert.match(refusal(unknown, 2), /\.vtt or \.srt/);
-    assert.match(refusal(await antiphon([...said, "--captions", srt!, "--words"]), 2), /\.vtt/);
+    assert.match(refusal(await runAntiphon([...said, "--captions", srt!, "--words"]), 2), /\.vtt/);
   });
 
   it("writes the kind of file that the end of its name asks for, and refuses one that it cannot", async () => {
@@ -74,11 +75,11 @@ describe("antiphon say", () => {
     };
     for (const [name, start] of Object.entries(begins)) {
       const file = join(folder, name);
-      const { code, stderr } = await antiphon(["say", "Good evening.", "--params", STILL, "-o", file]);
+      const { code, stderr } = await runAntiphon(["say", "Good evening.", "--params", STILL, "-o", file]);
       assert.deepEqual([code, stderr], [0, ""]);
       assert.ok(readFileSync(file).toString("hex").startsWith(start), name);
     }
-    const said = refusal(await antiphon(["say", TEXT, "-o", join(folder, "a.aac")]), 2);
+    const said = refusal(await runAntiphon(["say", TEXT, "-o", join(folder, "a.aac")]), 2);
     assert.match(
       said,
       /\.aac cannot be made: end the name after -o in one of \.wav, \.mp3, \.opus, \.ogg, \.flac\.$/m,
@@ -91,10 +92,10 @@ describe("antiphon say", () => {
         ["--speaker", "1"],
         ["--model", "svc-atom-beta-v0.1"],
       ].map(async (flags) => {
-        const { code, stdout, stderr } = await antiphon(["say", TEXT, "--params", STILL, ...flags]);
+        const { code, bytes, stderr } = await runAntiphon(["say", TEXT, "--params", STILL, ...flags]);
         assert.deepEqual([code, stderr], [0, ""]);
-        assertSpeech(stdout);
-        return stdout;
+        assertSpeech(bytes);
+        return bytes;
       }),
     );
     const client = clientOf(server.url, server.key);
@@ -115,17 +116,17 @@ describe("antiphon say", () => {
     writeFileSync(file, Buffer.from(audio_wav_b64, "base64"));
     const flags = ["--voice-like", file, "--params", STILL];
     const [asZero, asOne] = await Promise.all([
-      antiphon(["say", "Good morning.", ...flags]),
-      antiphon(["say", "Good morning.", ...flags, "--speaker", "1", "--model", "svc-beta-v0.1"]),
+      runAntiphon(["say", "Good morning.", ...flags]),
+      runAntiphon(["say", "Good morning.", ...flags, "--speaker", "1", "--model", "svc-beta-v0.1"]),
     ]);
     assert.deepEqual([asZero.code, asZero.stderr, asOne.code, asOne.stderr], [0, "", 0, ""]);
-    assertSpeech(asZero.stdout);
+    assertSpeech(asZero.bytes);
     const params = { temperature: 0 };
     const conversation = [{ audio_wav_b64 }, { text: "Good morning." }];
-    assert.ok((await client.converse({ conversation, params })).equals(asZero.stdout.subarray(44)));
+    assert.ok((await client.converse({ conversation, params })).equals(asZero.bytes.subarray(44)));
     const byOne = conversation.map((turn) => ({ ...turn, speaker: "1" }));
     const served = await client.converse({ conversation: byOne, params, model: "svc-beta-v0.1" });
-    assert.ok(served.equals(asOne.stdout.subarray(44)));
+    assert.ok(served.equals(asOne.bytes.subarray(44)));
   });
 
   const wrongVoices: readonly [why: string, make: (folder: string) => string, says: RegExp][] = [
@@ -152,13 +153,13 @@ describe("antiphon say", () => {
   for (const [why, make, says] of wrongVoices) {
     it(`ends with 2 and one sentence for a --voice-like file ${why}`, async () => {
       const file = make(temporaryFolder());
-      assert.match(refusal(await antiphon(["say", TEXT, "--voice-like", file]), 2), says);
+      assert.match(refusal(await runAntiphon(["say", TEXT, "--voice-like", file]), 2), says);
     });
   }
 
   it("names the text, and not the file, when it is the text that is wrong", async () => {
     const file = written(temporaryFolder(), "voice.wav", "no WAV at all");
-    assert.match(refusal(await antiphon(["say", "?!", "--voice-like", file]), 2), /nothing speakable/);
+    assert.match(refusal(await runAntiphon(["say", "?!", "--voice-like", file]), 2), /nothing speakable/);
   });
 
   const calledWrongly: readonly [why: string, line: string[], says: RegExp][] = [
@@ -175,13 +176,13 @@ describe("antiphon say", () => {
   ];
   for (const [why, line, says] of calledWrongly) {
     it(`ends with 2 and one sentence for ${why}`, async () => {
-      assert.match(refusal(await antiphon(line), 2), says);
+      assert.match(refusal(await runAntiphon(line), 2), says);
     });
   }
 
   it("ends with 1 and one sentence when the file cannot be written", async () => {
     const file = join(temporaryFolder(), "no", "such", "folder.wav");
-    const said = refusal(await antiphon(["say", "Hi.", "-o", file]), 1);
+    const said = refusal(await runAntiphon(["say", "Hi.", "-o", file]), 1);
     assert.ok(said.includes(file), said);
   });
 });
@@ -190,14 +191,14 @@ describe("antiphon phonemes", () => {
   it("reads a text, a sentence a line", async () => {
     const { code, stdout, stderr } = await antiphon(["phonemes", "The cat sat. It did."]);
     assert.deepEqual([code, stderr], [0, ""]);
-    const lines = stdout.toString().trimEnd().split("\n");
+    const lines = stdout.trimEnd().split("\n");
     assert.equal(lines.length, 2);
     assert.match(lines[0] ?? "", /kˈæt/);
   });
 
   it("reads lines of standard input as JSON, and an empty line as no sentence", async () => {
     const input = "The cat sat. It did.\n\nA dog.\r\n   \nThe end";
-    const { code, stdout, stderr } = await antiphon(["phonemes", "-", "--json"], { input });
+    const { code, stdout, stderr } = await runAntiphon(["phonemes", "-", "--json"], { input });
     assert.deepEqual([code, stderr], [0, ""]);
     const lines = stdout
       .toString()

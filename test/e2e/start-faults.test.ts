@@ -4,6 +4,7 @@ import { cpSync, existsSync, readFileSync, symlinkSync, truncateSync, writeFileS
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { runAntiphon } from "../cli/run-antiphon.ts";
 import { startTestServer } from "../http/start.ts";
 import { within } from "../waiting.ts";
 import { TOP, temporaryFolder } from "./folders.ts";
@@ -13,9 +14,13 @@ import { WITHOUT_MODELS } from "./server-process.ts";
 /** What `serve` says when it cannot start: one sentence on standard error. */
 async function refusedStart(line: string[], exitCode: 1 | 2, options: ProgramOptions = {}): Promise<string> {
   const env = { ...WITHOUT_MODELS, ANTIPHON_WORKERS: "1", ...options.env };
-  const { code, stdout, stderr } = await antiphon(["serve", "--port", "0", ...line], { ...options, env });
+  const call = ["serve", "--port", "0", ...line];
+  const isOfItsOwn = options.top !== undefined || options.before !== undefined;
+  const { code, stdout, stderr } = await (isOfItsOwn
+    ? antiphon(call, { ...options, env })
+    : runAntiphon(call, { env }));
   assert.equal(code, exitCode, stderr);
-  assert.equal(stdout.toString(), "", "no address, and no key that would be lost with the start");
+  assert.equal(stdout, "", "no address, and no key that would be lost with the start");
   const said = stderr.split("\n").filter((text) => text !== "" && !text.startsWith("{"));
   assert.equal(said.length, 1, stderr);
   assert.match(said[0] ?? "", /^[A-Z].*[.?]$/);
@@ -57,7 +62,7 @@ describe("a server that cannot start says why, and what to do, and exits 1:", ()
     const settings = { store: { kind: "postgres", urlFile: "no-such-file" }, buckets: { kind: "valkey" } };
     writeFileSync(config, JSON.stringify(settings));
     const env = { ANTIPHON_BUCKETS_URL: "redis://127.0.0.1:1" };
-    const { code, stderr } = await antiphon(["serve", "--port", "0", "--config", config], {
+    const { code, stderr } = await runAntiphon(["serve", "--port", "0", "--config", config], {
       env: { ...WITHOUT_MODELS, ...env },
     });
     assert.equal(code, 1, stderr);

@@ -76,7 +76,7 @@ async function run(command: string, args: readonly string[]) {
   const child = launch(command, args, { cwd: folder, env });
   const { code, stdout, stderr } = await within(command, finished(child));
   assert.equal(code, 0, stderr);
-  return stdout.toString();
+  return stdout;
 }
 
 const RUNS: Readonly<Record<string, (code: string) => Promise<unknown>>> = {

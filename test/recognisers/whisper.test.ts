@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import { wordErrors } from "../../bench/word-errors.ts";
 import type { Clip } from "../../src/model/conversation.ts";
+import type { Recogniser } from "../../src/model/recogniser.ts";
 import { clipSound } from "../../src/model/sound.ts";
+import type { SpeechModel } from "../../src/model/speech-model.ts";
 import { openWhisper } from "../../src/recognisers/whisper/open-whisper.ts";
 import { openEmbeddedVoice } from "../../src/server/embedded-voice.ts";
 import { scriptOf } from "../model/scripts.ts";
@@ -26,103 +28,82 @@ const { folder, missing } = await testWhisper();
 if (missing !== false) {
   test("Whisper base keeps to the recogniser's seam", { skip: missing }, () => {});
 } else {
-  const speech = spoken(TEXT);
+  const voice = await openEmbeddedVoice({ threads: 1 });
+  after(() => voice.close());
+  const speech = spoken(voice, TEXT);
   recogniserConformance("Whisper base", () => openWhisper(folder), {
     speech: async () => ({ clip: await speech, words: TEXT.toLowerCase().match(/\p{L}+/gu)! }),
   });
 
   describe("Whisper base", () => {
+    let recogniser: Recogniser;
+    before(async () => {
+      recogniser = await openWhisper(folder);
+    });
+    after(() => recogniser.close());
+
     test("hears a clip of over 30 s whole, cut at pauses", async () => {
-      const clip = await spoken(LONG_TEXT);
+      const clip = await spoken(voice, LONG_TEXT);
       assert.ok(clip.durationS > 31, `${clip.durationS} s`);
-      const recogniser = await openWhisper(folder);
-      try {
-        const { text, segments, heardS, language } = await recogniser.recognise(
-          clipSound(clip),
-          PLAIN,
-          never,
-        );
-        const { errors, words } = wordErrors(LONG_TEXT, text);
-        assert.ok(errors <= words / 8, `${errors} of ${words}: ${text}`);
-        assert.equal(language, "en");
-        assert.equal(heardS, clip.durationS);
-        assert.ok(segments.at(-1)!.endS > clip.durationS - 1.5);
-      } finally {
-        await recogniser.close();
-      }
+      const { text, segments, heardS, language } = await recogniser.recognise(clipSound(clip), PLAIN, never);
+      const { errors, words } = wordErrors(LONG_TEXT, text);
+      assert.ok(errors <= words / 8, `${errors} of ${words}: ${text}`);
+      assert.equal(language, "en");
+      assert.equal(heardS, clip.durationS);
+      assert.ok(segments.at(-1)!.endS > clip.durationS - 1.5);
     });
 
     test("hears what is said, whatever a prompt repeats", async () => {
       const fox = "The quick brown fox jumps over the lazy dog. ";
       const others = "She sells sea shells by the shore. A stitch in time saves nine. ";
       const prompts = [fox.repeat(3), fox.repeat(200), (fox + others).repeat(40), fox + others + fox + fox];
-      const recogniser = await openWhisper(folder);
-      try {
-        for (const prompt of prompts) {
-          const { text } = await recogniser.recognise(clipSound(await speech), { ...PLAIN, prompt }, never);
-          const { errors } = wordErrors(TEXT, text);
-          assert.ok(errors <= 2, `with ${prompt.length} characters: ${text}`);
-        }
-      } finally {
-        await recogniser.close();
+      for (const prompt of prompts) {
+        const { text } = await recogniser.recognise(clipSound(await speech), { ...PLAIN, prompt }, never);
+        const { errors } = wordErrors(TEXT, text);
+        assert.ok(errors <= 2, `with ${prompt.length} characters: ${text}`);
       }
     });
 
     test("spells as a prompt does, also where all of it is said", async () => {
-      const clip = await spoken("Please ask Catherine and Steven about the theatre.");
-      const recogniser = await openWhisper(folder);
-      try {
-        for (const [prompt, name, place] of [
-          ["Please ask Kathryn and Stephen about the theater.", "Kathryn", "theater"],
-          ["Please ask Katharine and Stephen about the theatre.", "Katharine", "theatre"],
-          ["Kathryn and Stephen went to the theater.", "Kathryn", "theater"],
-        ] as const) {
-          const { text } = await recogniser.recognise(clipSound(clip), { ...PLAIN, prompt }, never);
-          assert.equal(text, `Please ask ${name} and Stephen about the ${place}.`);
-        }
-      } finally {
-        await recogniser.close();
+      const clip = await spoken(voice, "Please ask Catherine and Steven about the theatre.");
+      for (const [prompt, name, place] of [
+        ["Please ask Kathryn and Stephen about the theater.", "Kathryn", "theater"],
+        ["Please ask Katharine and Stephen about the theatre.", "Katharine", "theatre"],
+        ["Kathryn and Stephen went to the theater.", "Kathryn", "theater"],
+      ] as const) {
+        const { text } = await recogniser.recognise(clipSound(clip), { ...PLAIN, prompt }, never);
+        assert.equal(text, `Please ask ${name} and Stephen about the ${place}.`);
       }
     });
 
     test("translates into words with spaces between them, also of what has none", async () => {
-      const recogniser = await openWhisper(folder);
-      try {
-        const options = { ...PLAIN, language: "zh", task: "translate" } as const;
-        const { text, language } = await recogniser.recognise(clipSound(await speech), options, never);
-        assert.match(text, /\bbowls\b.* \bpunch\b/);
-        assert.equal(language, "zh");
-      } finally {
-        await recogniser.close();
-      }
+      const options = { ...PLAIN, language: "zh", task: "translate" } as const;
+      const { text, language } = await recogniser.recognise(clipSound(await speech), options, never);
+      assert.match(text, /\bbowls\b.* \bpunch\b/);
+      assert.equal(language, "zh");
     });
 
     test("says how much it heard of a clip that is too long", async () => {
       const clip = repeated(await speech, 3, 0.4);
-      const recogniser = await openWhisper(folder, { maxS: 6 });
+      const impatient = await openWhisper(folder, { maxS: 6 });
       try {
-        const { heardS, segments } = await recogniser.recognise(clipSound(clip), PLAIN, never);
+        const { heardS, segments } = await impatient.recognise(clipSound(clip), PLAIN, never);
         assert.equal(heardS, 6);
         assert.ok(segments.at(-1)!.endS <= 6);
       } finally {
-        await recogniser.close();
+        await impatient.close();
       }
     });
   });
 }
 
-async function spoken(text: string): Promise<Clip> {
-  const voice = await openEmbeddedVoice({ threads: 1 });
-  try {
-    const parts: Float32Array[] = [];
-    for await (const { samples } of voice.speak(scriptOf({ text }), never)) {
-      parts.push(samples.slice());
-    }
-    const samples = Float32Array.from(parts.flatMap((part) => [...part]));
-    return { samples, sampleRateHz: 24_000, durationS: samples.length / 24_000, digest: text };
-  } finally {
-    await voice.close();
+async function spoken(voice: SpeechModel, text: string): Promise<Clip> {
+  const parts: Float32Array[] = [];
+  for await (const { samples } of voice.speak(scriptOf({ text }), never)) {
+    parts.push(samples.slice());
   }
+  const samples = Float32Array.from(parts.flatMap((part) => [...part]));
+  return { samples, sampleRateHz: 24_000, durationS: samples.length / 24_000, digest: text };
 }
 
 function repeated({ samples, sampleRateHz, digest }: Clip, times: number, gapS: number): Clip {

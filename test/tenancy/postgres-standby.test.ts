@@ -42,7 +42,7 @@ describe("a primary and its synchronous standby", needsPostgres(), async () => {
   it("a standby that stops holds up usage and nothing else, and nothing is lost when it comes back", async () => {
     await replicateSynchronously();
     const url = await primary.url();
-    await withStores([openPostgres(url, { timeoutMs: 300 })], async (store) => {
+    await withStores([openPostgres(url, { timeoutMs: 1_000 })], async (store) => {
       await makeKeys(store!, ["key_a"]);
       await withLoad([store!], ["key_a"], async (load) => {
         await load.more(100);
@@ -50,7 +50,7 @@ describe("a primary and its synchronous standby", needsPostgres(), async () => {
         try {
           let waiting = 0;
           const state = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
-          for (let i = 0; i < 20; i++) {
+          for (let i = 0; i < 40; i++) {
             assert.notEqual(await store!.findKey(hashOf("key_a")), null, "keys are found meanwhile");
             const [row] = await query<{ count: string }>(url, state);
             waiting = Math.max(waiting, Number(row?.count));

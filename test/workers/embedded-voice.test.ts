@@ -31,9 +31,9 @@ test("the embedded voice says the same in a thread, byte for byte, as without on
 test("while the embedded voice listens to 30 s of somebody new, who is open already gets frame after frame", async (context) => {
   const pool = await createWorkerPool({ entry, create, size: 1 });
   context.after(() => pool.close());
-  const { frames } = await speakAll(pool, { text: `${LONG_TEXT} `.repeat(4), speaker: "1" });
-  const samples = Float32Array.from(frames.flatMap((frame) => [...frame.samples])).subarray(0, 720_000);
-  assert.equal(samples.length, 720_000);
+  const { frames } = await speakAll(pool, { text: LONG_TEXT, speaker: "1" });
+  const said = frames.flatMap((frame) => [...frame.samples]);
+  const samples = Float32Array.from({ length: 720_000 }, (_, at) => said[at % said.length]!);
   const audio = { samples, sampleRateHz: 24_000, durationS: 30, digest: "30 s" };
   const open = pool.speak(
     scriptOf({ text: `${LONG_TEXT} `.repeat(12), delivery: { maxFrames: 2_048 } }),

@@ -164,17 +164,16 @@ describe("threads and batches", () => {
   });
 });
 
-const together = { isBatched: true, sequences: 3 };
-writerConformance(
-  "a model whose replies are computed together",
-  () => openGgufWriter(optionsFor({ script: RAIN }, together)),
-  {
+/** Both read as much as makes the reading of it slow. */
+const LONG_READING = { contextTokens: 16_384, window: { maxChars: 15_000, stepChars: 5_000 } };
+
+for (const [name, how] of [
+  ["a GGUF file of one's own", { sequences: 4 }],
+  ["a model whose replies are computed together", { isBatched: true, sequences: 3 }],
+] as const) {
+  const model = { script: RAIN, chatTemplate: CHATML_TEMPLATE };
+  writerConformance(name, () => openGgufWriter(optionsFor(model, how)), {
     makeSlowReader: () =>
-      openGgufWriter(
-        optionsFor(
-          { script: RAIN, contextLength: 16_384 },
-          { ...together, contextTokens: 16_384, window: { maxChars: 15_000, stepChars: 5_000 } },
-        ),
-      ),
-  },
-);
+      openGgufWriter(optionsFor({ ...model, contextLength: 16_384 }, { ...how, ...LONG_READING })),
+  });
+}

@@ -10,7 +10,7 @@ import { never } from "./dialogues.ts";
 const poolOf = (count: number) =>
   new SequencePool(Array.from({ length: count }, () => ({}) as LlamaContextSequence));
 const tokens = (text: string) => [...text].map((letter) => letter.charCodeAt(0) as Token);
-const taken = (taking: Promise<CachedSequence>) => within("a sequence", taking, { deadlineMs: 2_000 });
+const taken = (taking: Promise<CachedSequence>) => within("a sequence", taking);
 
 describe("the sequences of a writer", () => {
   test("are lent to one at a time, and to those who wait in the order in which they came", async () => {

@@ -6,13 +6,13 @@ import type { AnswerHead } from "./exchange.ts";
  * the endpoint sent.
  */
 export class AttemptError extends Error {
-  override readonly name = "TryError";
+  override readonly name = "AttemptError";
   /** Whether the same request may work elsewhere or later, as nothing is wrong with it or the settings. */
   readonly isPassing: boolean;
   /** How long the endpoint wants to be left alone; `null` when it did not say. */
   readonly waitMs: number | null;
 
-  constructor(message: string, { isPassing = true, waitMs = null }: TryErrorOptions = {}) {
+  constructor(message: string, { isPassing = true, waitMs = null }: AttemptErrorOptions = {}) {
     super(message);
     this.isPassing = isPassing;
     this.waitMs = waitMs;
@@ -24,7 +24,7 @@ export function permanentError(message: string): AttemptError {
   return new AttemptError(message, { isPassing: false });
 }
 
-interface TryErrorOptions {
+interface AttemptErrorOptions {
   readonly isPassing?: boolean;
   readonly waitMs?: number | null;
 }

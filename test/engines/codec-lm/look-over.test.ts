@@ -5,7 +5,6 @@ import { describe, test } from "node:test";
 import { readCheckpoint } from "../../../src/engines/codec-lm/architectures.ts";
 import { lookOverCheckpoint } from "../../../src/engines/codec-lm/look-over.ts";
 import { NOTHING_ASKED, type Utterance } from "../../../src/engines/codec-lm/model.ts";
-import { seededRng } from "../../../src/engines/codec-lm/rng.ts";
 import { openFiles } from "../../../src/tensors/byte-source.ts";
 import { readSafetensors } from "../../../src/tensors/safetensors.ts";
 import { type FloatType, firstUnfinite } from "../../../src/tensors/variable.ts";
@@ -69,12 +68,17 @@ async function editHeader(path: string, change: (header: Header, text: string) =
 
 /** Gives a checkpoint the weights that its configuration asks for: dice, and ones for what scales. */
 async function writeRandomWeights(folder: string): Promise<void> {
-  const rng = seededRng(1n);
+  let state = 1;
+  // Of Park and Miller: there are millions to draw.
+  const draw = (): number => {
+    state = (state * 48_271) % 0x7fff_ffff;
+    return state / 0x7fff_ffff;
+  };
   for (const { folder: inner, file, manifest } of (await readCheckpoint(folder)).weights) {
     const makings = [...manifest.shapes].map(([name, shape]) => {
       const count = shape.reduce((product, size) => product * size, 1);
       const numbers = Float32Array.from({ length: count }, () =>
-        shape.length === 1 ? 1 : 0.2 * (rng() - 0.5),
+        shape.length === 1 ? 1 : 0.2 * (draw() - 0.5),
       );
       return {
         tensors: [{ name, dtype: "F32" as const, shape }],

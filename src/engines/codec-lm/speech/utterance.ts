@@ -182,8 +182,8 @@ function readPrompt(
   cautions: readonly string[],
 ): ReadPrompt {
   if (ending === null) return { turns: null, heard: null, forgotten: null, cautions };
-  const inHistory = (indices: readonly number[]): number[] =>
-    indices.flatMap((at) => (at < indices.length ? (indices[at] ?? []) : []));
+  const inHistory = (positions: readonly number[]): number[] =>
+    positions.flatMap((at) => (at < indices.length ? (indices[at] ?? []) : []));
   const forgotten = [...indices.keys()].filter((at) => !ending.read.includes(at));
   return {
     turns: inHistory(ending.read),

@@ -45,6 +45,10 @@ export async function endingModel(
   kind: keyof typeof TINY,
   options: Partial<CodecLmOptions> = {},
 ): Promise<SpeechModel> {
-  const model = await openCheckpoint(TINY[kind], { ...SETUP, signal: new AbortController().signal });
+  const model = await openCheckpoint(TINY[kind], {
+    ...SETUP,
+    slots: SETUP.maxConcurrent,
+    signal: new AbortController().signal,
+  });
   return await speechModelOver(withEnd(model), { ...PLAIN, ...options });
 }

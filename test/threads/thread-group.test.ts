@@ -6,7 +6,9 @@ import { ThreadGroup } from "../../src/threads/thread-group.ts";
 test("any number of groups with native code wait together for the end of the process", async () => {
   const before = process.listenerCount("exit");
   const threads = Array.from({ length: 3 }, () =>
-    new ThreadGroup({ isNative: true }).start(() => new Worker("setInterval(() => {}, 1000)", { eval: true })),
+    new ThreadGroup({ isNative: true }).start(
+      () => new Worker("setInterval(() => {}, 1000)", { eval: true }),
+    ),
   );
   const during = process.listenerCount("exit");
   for (const thread of threads) thread.end();

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
-import { admit, authenticate } from "../requests/admit.ts";
+import { admit } from "../requests/admit.ts";
+import { authenticate } from "../requests/authenticate.ts";
 import type { BucketReading } from "../tenancy/tenancy.ts";
 import type { HttpDeps } from "./deps.ts";
 import { rateHeaders } from "./headers.ts";

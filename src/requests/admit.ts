@@ -1,4 +1,3 @@
-import { ServiceError } from "../contract/errors.ts";
 import { overRate } from "../limits/refusals.ts";
 import type { SpeechService } from "../serving/service.ts";
 import type { BucketReading, Key, Tenancy } from "../tenancy/tenancy.ts";
@@ -11,31 +10,6 @@ export interface AdmitOptions {
   readonly overRate: string;
   /** Is told what is left in the key's bucket. */
   readonly onReading?: (reading: BucketReading) => void;
-}
-
-/**
- * The key that a client presents, `null` being none. A failure draws from the bucket of the client's address.
- *
- * @param onReading is told what is left in that bucket, where it failed
- * @throws ServiceError 401 where the key is not good, 429 where the address has failed too often
- */
-export async function authenticate(
-  tenancy: Pick<Tenancy, "authenticate" | "takeAnonymous" | "explainKey">,
-  presented: string | null,
-  address: string,
-  onReading: (reading: BucketReading) => void = () => {},
-): Promise<Key> {
-  const key = presented === null ? null : await tenancy.authenticate(presented);
-  if (key !== null) return key;
-  const reading = tenancy.takeAnonymous(address);
-  onReading(reading);
-  if (!reading.allowed) throw overRate(reading, "too many requests without a valid key from this address");
-  throw new ServiceError(
-    401,
-    presented === null
-      ? "the API key is missing: send it as Authorization: Bearer <API_KEY> or as X-API-Key"
-      : tenancy.explainKey(presented),
-  );
 }
 
 /**

@@ -67,13 +67,12 @@ export interface ThreadGroupOptions {
 }
 
 /**
- * All threads of one kind that have not ended, including those that were given up, so that these do not become too many
- * and the process does not end under any of them.
+ * The threads of one kind: those that were given up do not become too many, and the process does not end under any that
+ * has not ended.
  */
 export class ThreadGroup {
   readonly #maxLingering: number;
   readonly #isNative: boolean;
-  readonly #threads = new Set<GuardedThread>();
   readonly #lingering = new Set<GuardedThread>();
 
   constructor({ maxLingering = 4, isNative }: ThreadGroupOptions) {
@@ -95,13 +94,8 @@ export class ThreadGroup {
   start(create: (gate: NativeGate) => Worker): GuardedThread {
     const gate = createGate();
     const thread = new GuardedThread(create(gate), gate);
-    if (this.#isNative && this.#threads.size === 0) process.on("exit", this.#onProcessExit);
-    this.#threads.add(thread);
-    void thread.exited.then(() => {
-      this.#threads.delete(thread);
-      this.#lingering.delete(thread);
-      if (this.#threads.size === 0) process.off("exit", this.#onProcessExit);
-    });
+    if (this.#isNative) awaitAtExit(thread);
+    void thread.exited.then(() => this.#lingering.delete(thread));
     return thread;
   }
 
@@ -110,13 +104,27 @@ export class ThreadGroup {
     this.#lingering.add(thread);
     thread.letGo();
   }
-
-  /** A thread that is ended while onnxruntime runs in it aborts the process, and its exit code would be lost. */
-  readonly #onProcessExit = (): void => {
-    const deadlineMs = performance.now() + EXIT_TIMEOUT_MS;
-    for (const { gate } of this.#threads) shut(gate);
-    for (const { gate } of this.#threads) awaitOutside(gate, deadlineMs);
-  };
 }
 
+/** Threads of all groups that run native code and have not ended. */
+const nativeThreads = new Set<GuardedThread>();
+
+/** The process does not end under the thread, if that is in native code. */
+function awaitAtExit(thread: GuardedThread): void {
+  if (nativeThreads.size === 0) process.on("exit", onProcessExit);
+  nativeThreads.add(thread);
+  void thread.exited.then(() => {
+    nativeThreads.delete(thread);
+    if (nativeThreads.size === 0) process.off("exit", onProcessExit);
+  });
+}
+
+/** A thread that is ended while onnxruntime runs in it aborts the process, and its exit code would be lost. */
+function onProcessExit(): void {
+  const deadlineMs = performance.now() + EXIT_TIMEOUT_MS;
+  for (const { gate } of nativeThreads) shut(gate);
+  for (const { gate } of nativeThreads) awaitOutside(gate, deadlineMs);
+}
+
+/** Of all threads together. */
 const EXIT_TIMEOUT_MS = 1_000;

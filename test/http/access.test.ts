@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { pino } from "pino";
 import type { HttpDeps } from "../../src/http/deps.ts";
+import { openApiDocument } from "../../src/http/openapi.ts";
 import { createMetricsServer } from "../../src/http/server.ts";
 import { memoryStore } from "../tenancy/memory-store.ts";
 import { startTestServer, type TestServer, type TestServerOptions } from "./start.ts";
@@ -58,6 +59,26 @@ test("every endpoint under /v1 wants a key; /health, /metrics and /openapi.json 
     assertCommonHeaders(response);
   }
 });
+
+test("every operation of /openapi.json wants a key where it says so, and only there", async () => {
+  const { security, paths } = openApiDocument() as unknown as Described;
+  for (const [path, operations] of Object.entries(paths)) {
+    for (const [method, operation] of Object.entries(operations)) {
+      const schemes = operation.security ?? security;
+      // What asks for a key by the settings.
+      if (schemes.some((scheme) => Object.keys(scheme).length === 0)) continue;
+      const { status } = await send(method.toUpperCase(), path.replaceAll(/\{\w+\}/g, "x"));
+      assert.equal(status === 401, schemes.length > 0, `${method} ${path}: ${status}`);
+    }
+  }
+});
+
+interface Described {
+  readonly security: readonly object[];
+  readonly paths: Readonly<
+    Record<string, Readonly<Record<string, { readonly security?: readonly object[] }>>>
+  >;
+}
 
 test("a key is taken as a bearer token or as X-API-Key, and Authorization decides when both are there", async () => {
   const good = server.key;

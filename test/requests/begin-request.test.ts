@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { authenticate } from "../../src/requests/admit.ts";
+import { authenticate } from "../../src/requests/authenticate.ts";
 import { beginRequest } from "../../src/requests/begin-request.ts";
 import type { RequestEnd } from "../../src/requests/metrics.ts";
 import { ClientGoneError } from "../../src/requests/request-context.ts";

@@ -19,6 +19,8 @@ export interface Architecture {
   describe(folder: string, config: Fields): Promise<Checkpoint>;
   /** @throws CheckpointError naming the field of `generation_config.json` that is wrong */
   checkGeneration(generation: Fields): void;
+  /** @throws TokenizerError naming the file that is missing or damaged */
+  readTokenizer(folder: string): Promise<Tokenizer>;
 }
 
 /** A checkpoint, as far as it is known without looking at its weights. */

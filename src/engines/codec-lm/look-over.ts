@@ -63,11 +63,9 @@ export async function lookOverCheckpoint(folder: string, look: CheckOptions = {}
     });
   }
   await collectErrors(async () => architecture.checkGeneration(await readFields(folder, GENERATION)));
-  if (checkpoint !== null) {
-    await collectErrors(async () =>
-      problems.push(...tokenizerProblems(checkpoint, await checkpoint.readTokenizer())),
-    );
-  }
+  // Also where the configuration is wrong: all that is to be mended is told at once.
+  const tokenizer = await collectErrors(() => architecture.readTokenizer(folder));
+  if (checkpoint !== null && tokenizer !== null) problems.push(...tokenizerProblems(checkpoint, tokenizer));
   if (checkpoint !== null) facts.push(memorySummary(checkpoint));
   if (checkpoint !== null && (look.numbers ?? "sample") === "sample") {
     facts.push(

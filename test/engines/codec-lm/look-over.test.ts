@@ -188,6 +188,22 @@ describe("a checkpoint that is looked over", () => {
     ]);
   });
 
+  test("is told of a tokenizer that is missing beside a configuration that is wrong", async () => {
+    for (const [checkpoint, file] of [
+      [TINY, "tokenizer.json"],
+      [BASE, "vocab.json"],
+    ] as const) {
+      const folder = await copyOf(checkpoint);
+      await rm(join(folder, file));
+      await edit(join(folder, "config.json"), (config) => {
+        for (const field of ["codec_config", "talker_config"]) if (field in config) config[field] = 1;
+      });
+      const problems = await problemsOf(folder);
+      assert.equal(problems.length, 2, problems.join("\n"));
+      assert.match(problems[1]!, new RegExp(file.replace(".", "\\.")));
+    }
+  });
+
   test("is told of a tokenizer of another model", async () => {
     const csm = await copyOf(TINY);
     await edit(join(csm, "tokenizer.json"), (tokenizer) => {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { readTokenizer } from "../../../tokens/tokenizer-file.ts";
+import { readTokenizer, type Tokenizer } from "../../../tokens/tokenizer-file.ts";
 import type { BackboneParts } from "../backbone.ts";
 import type { Architecture, Checkpoint, SpecialToken } from "../checkpoint.ts";
 import { ClipCache } from "../clip-cache.ts";
@@ -21,6 +21,7 @@ export const csm: Architecture = {
   modelType: "csm",
   describe,
   checkGeneration: (generation) => void settingsOf(generation, NOTHING_ASKED),
+  readTokenizer: tokenizerIn,
 };
 
 export function csmBackbone({ backbone, codes }: CsmConfig): BackboneParts {
@@ -60,10 +61,14 @@ async function describe(folder: string, fields: Fields): Promise<Checkpoint> {
     positions: backbone.positions,
     specialTokens: specialTokensOf(fields),
     textTokens: config.textTokens,
-    readTokenizer: () => readTokenizer(join(folder, "tokenizer.json")),
+    readTokenizer: () => tokenizerIn(folder),
     open: (setup) => loadModel(checkpoint, setup, (loading) => build(config, loading)),
   };
   return checkpoint;
+}
+
+function tokenizerIn(folder: string): Promise<Tokenizer> {
+  return readTokenizer(join(folder, "tokenizer.json"));
 }
 
 function specialTokensOf(config: Fields): SpecialToken[] {

@@ -24,6 +24,7 @@ export const qwen3Tts: Architecture = {
   modelType: "qwen3_tts",
   describe,
   checkGeneration: (generation) => void settingsOf(generation, NOTHING_ASKED),
+  readTokenizer: readVocabularyFiles,
 };
 
 /** A clip and some minutes: the talker itself has 32,768. */

@@ -34,6 +34,8 @@ export interface HttpOptions {
   readonly keylessLists: "audio" | "all" | "none";
   /** Whose pages may call: `*` is everybody's. */
   readonly corsOrigins: "*" | readonly string[];
+  /** In PEM: HTTPS is served by it, and `/metrics` alone is not; `null`: HTTP. */
+  readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
   /** The folders of the page at `/`, or null for none. */
   readonly playground: PlaygroundDirs | null;
 }

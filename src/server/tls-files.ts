@@ -14,7 +14,8 @@ export interface TlsFiles {
  *
  * @throws SettingsError that names the setting when only one is set, or what it names cannot be used.
  */
-export function readTlsFiles({ tls: { certFile, keyFile } }: Pick<Settings, "tls">): TlsFiles | null {
+export function readTlsFiles({ tls }: Partial<Pick<Settings, "tls">>): TlsFiles | null {
+  const { certFile, keyFile } = tls ?? {};
   if (certFile === undefined && keyFile === undefined) return null;
   if (certFile === undefined)
     throw wrongSetting("tls.certFile", "is missing: tls.keyFile alone serves nothing");

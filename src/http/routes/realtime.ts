@@ -6,7 +6,6 @@ import type { SessionUpdate } from "../../contract/realtime/session.ts";
 import { parseClientSecretRequest } from "../../contract/validate.ts";
 import { type ClientSecret, ClientSecrets } from "../../realtime/client-secrets.ts";
 import { RealtimeError } from "../../realtime/realtime-error.ts";
-import type { RealtimeDeps } from "../../realtime/session-runner.ts";
 import {
   defaultSettings,
   type SessionSettings,
@@ -18,19 +17,8 @@ import { meterUsage } from "../../serving/telemetry.ts";
 import { bodyOf } from "../body.ts";
 import type { HttpDeps } from "../deps.ts";
 import { presentedKey } from "../headers.ts";
+import type { RealtimeOptions } from "../realtime-options.ts";
 import { RealtimeSocket } from "../realtime-socket.ts";
-
-/** How realtime sessions are served. */
-export interface RealtimeOptions extends Omit<RealtimeDeps, "service" | "onAnswer" | "onFailure"> {
-  /** Sessions at a time, in all and of one key. */
-  readonly maxSessions: number;
-  readonly maxSessionsPerKey: number;
-  /** A session in which the client has sent nothing for so long is closed, in milliseconds. */
-  readonly idleTimeoutMs: number;
-  /** No session lasts longer, in seconds. */
-  readonly maxSessionS: number;
-  readonly secrets: ClientSecrets;
-}
 
 declare module "fastify" {
   interface FastifyContextConfig {

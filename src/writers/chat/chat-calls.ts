@@ -60,7 +60,8 @@ export class ChatCalls {
 
   /** @throws WriterError when there are too many, or their arguments are too long. */
   add(piece: CallPiece): void {
-    let call = piece.index === null ? this.#open.at(-1) : this.#open.find(({ index }) => index === piece.index);
+    let call =
+      piece.index === null ? this.#open.at(-1) : this.#open.find(({ index }) => index === piece.index);
     // Not every endpoint counts them: another id is another call, and so is a name once the arguments have begun.
     const isOther = call !== undefined && call.id !== "" && piece.id !== "" && piece.id !== call.id;
     const isNext = call !== undefined && piece.index === null && piece.name !== "" && call.arguments !== "";

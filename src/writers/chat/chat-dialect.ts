@@ -130,9 +130,7 @@ function toolOf({ name, description, parameters = { type: "object", properties: 
 }
 
 function choiceOf(choice: ToolUse["choice"]) {
-  return typeof choice === "string"
-    ? choice
-    : { type: "function" as const, function: { name: choice.name } };
+  return typeof choice === "string" ? choice : { type: "function" as const, function: { name: choice.name } };
 }
 
 function hasCalls({ tools, messages }: Body): boolean {

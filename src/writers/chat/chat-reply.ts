@@ -122,7 +122,8 @@ export function readChunk(event: unknown): ChatDelta | null {
   return {
     text,
     calls,
-    isToken: calls.length > 0 || [text, thought, reasoning].some((part) => typeof part === "string" && part !== ""),
+    isToken:
+      calls.length > 0 || [text, thought, reasoning].some((part) => typeof part === "string" && part !== ""),
     finish: typeof finish === "string" && finish !== "" ? finish : null,
     tokens: readTokens(event.usage),
   };

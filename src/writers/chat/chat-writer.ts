@@ -89,7 +89,8 @@ class ChatWriter implements Writer {
     this.#calls.add(call);
     try {
       const deltas = this.#deltas(dialogue, call.signal);
-      const names = dialogue.toolUse?.tools.map(({ name }) => name);
+      const { tools = [], choice = "auto" } = dialogue.toolUse ?? {};
+      const names = choice === "none" ? [] : tools.map(({ name }) => name);
       for await (const passage of passagesOf(deltas, this.#request.maxTokens * CHARS_PER_TOKEN, names)) {
         call.signal.throwIfAborted();
         yield dialogue.instructions === undefined ? passage : { ...passage, hasReadInstructions: true };

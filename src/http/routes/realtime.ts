@@ -134,7 +134,11 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
       const update = asked.session ?? {};
       const settings = updated(defaultSettings(update.model ?? defaultModel(deps)), update, false);
       const { value, expiresAt } = realtime.secrets.issue(apiKey, seconds, update, Date.now() / 1_000);
-      return { value, expires_at: expiresAt, session: wireSession(settings, realtime.newId("sess_")) };
+      return {
+        value,
+        expires_at: expiresAt,
+        session: wireSession(settings, realtime.newId("sess_"), deps.service.callsTools),
+      };
     },
   );
 

@@ -11,12 +11,14 @@ import {
   type VoiceActivity,
   type VoiceActivityDetector,
 } from "../model/turn-detection.ts";
+import type { ToolCall, WriterTokens } from "../model/writer.ts";
 import type { RequestContext } from "../requests/request-context.ts";
 import { asServiceError } from "../serving/failures.ts";
 import type { ResolveModel } from "../serving/prepare.ts";
 import type { SpeechService } from "../serving/service.ts";
 import { prepareReply } from "./prepare-reply.ts";
 import { RealtimeError } from "./realtime-error.ts";
+import { ReplyOrder } from "./reply-order.ts";
 import type { ReplyEnd } from "./response.ts";
 import {
   type ResponseRequest,
@@ -95,7 +97,11 @@ export class SessionRunner {
     this.#parts = parts;
     this.#voice = deps.activity.open();
     this.#input = new SoundInput(parts.settings.inputFormat);
-    this.#session = new Session({ settings: parts.settings, newId: deps.newId });
+    this.#session = new Session({
+      settings: parts.settings,
+      newId: deps.newId,
+      callsTools: () => deps.service.callsTools,
+    });
   }
 
   begin(): void {
@@ -257,7 +263,8 @@ export class SessionRunner {
     let context: RequestContext | null = null;
     try {
       context = await this.#parts.begin(signal);
-      const end = await this.#speak(request, context);
+      const make = request.settings.modality === "text" ? this.#write : this.#speak;
+      const end = await make.call(this, request, context);
       context.end();
       this.#step({ type: "replied", responseId, end });
     } catch (error) {
@@ -284,8 +291,7 @@ export class SessionRunner {
     const bytesPerMs = type === "audio/pcm" ? 48 : 8;
     const prepared = prepareReply(request, model, this.#unmeteredS, resolve);
     this.#unmeteredS = 0;
-    const sentences: { text: string; from: number }[] = [];
-    let length = 0;
+    const order = new ReplyOrder();
     const speech = service.converse(prepared, {
       keyId,
       encoding: ENCODINGS[type],
@@ -293,21 +299,26 @@ export class SessionRunner {
       span,
       takesAudioAsItComes: true,
       isPlayed: true,
-      maxAheadS: MAX_AHEAD_S,
-      onSentence(text) {
-        sentences.push({ text, from: length });
-        length += [...text].length;
+      // Whoever is to carry a call out need not wait until what was said before it is played.
+      get maxAheadS() {
+        return order.hasCall ? Number.POSITIVE_INFINITY : MAX_AHEAD_S;
       },
+      onSentence: (text) => order.sentence(text),
+      onCall: (call, at) => order.call(call, at),
     });
     for (;;) {
+      // Once it is interrupted, this throws.
       const step = await speech.next();
-      if (step.done) return endOf(step.value.meta.stop, step.value.frames, length);
+      if (step.done) {
+        const { meta, frames, tokens } = step.value;
+        if (meta.stop !== "length") this.#tell(responseId, order.takeCalls());
+        return endOf(meta.stop, frames, order.length, tokens);
+      }
       const { bytes, marks } = step.value;
       const words = marks.words ?? [];
-      const until = marks.words === undefined ? length : (words.at(-1)?.offset ?? -1);
-      let text = "";
+      const until = marks.words === undefined ? order.length : (words.at(-1)?.offset ?? -1);
       // A sentence is told with the first sound of it.
-      while (sentences[0] !== undefined && sentences[0].from <= until) text += sentences.shift()!.text;
+      const text = this.#tell(responseId, order.take(until));
       const spoken = {
         text,
         sound: {
@@ -321,8 +332,47 @@ export class SessionRunner {
       };
       this.#step({ type: "spoken", responseId, spoken });
       await this.#parts.hasRoom();
-      signal.throwIfAborted();
     }
+  }
+
+  /** A reply in text alone. */
+  async #write(
+    request: ResponseRequest,
+    { caller: { keyId, signal, span } }: RequestContext,
+  ): Promise<ReplyEnd> {
+    const { responseId } = request;
+    const prepared = prepareReply(request, this.#parts.model, this.#unmeteredS, this.#deps.resolve);
+    this.#unmeteredS = 0;
+    const order = new ReplyOrder();
+    const onCall = order.call.bind(order);
+    const writing = this.#deps.service.write(prepared, { keyId, signal, span, onCall });
+    for (;;) {
+      const step = await writing.next();
+      if (step.done) {
+        const { stop, tokens } = step.value;
+        if (stop !== "length") this.#tell(responseId, order.takeCalls());
+        return endOf(stop, 0, order.length, tokens);
+      }
+      order.sentence(step.value);
+      const text = this.#tell(responseId, order.take(order.length));
+      this.#step({ type: "spoken", responseId, spoken: { text, sound: null } });
+      await this.#parts.hasRoom();
+    }
+  }
+
+  /** Tells calls, and the words before them; returns the words that are left. */
+  #tell(responseId: string, parts: readonly (string | ToolCall)[]): string {
+    let text = "";
+    for (const part of parts) {
+      if (typeof part === "string") {
+        text += part;
+        continue;
+      }
+      if (text !== "") this.#step({ type: "spoken", responseId, spoken: { text, sound: null } });
+      text = "";
+      this.#step({ type: "spoken", responseId, spoken: { text, sound: null, call: part } });
+    }
+    return text;
   }
 
   #refuse({ message, code, param, eventId }: EventFault): void {
@@ -331,8 +381,13 @@ export class SessionRunner {
   }
 }
 
-function endOf(stop: unknown, frames: number, chars: number): ReplyEnd {
-  const usage = { inputTokens: 0, textTokens: Math.ceil(chars / 4), audioTokens: frames };
+/** Where the writer counts no tokens, four characters are taken for one. */
+function endOf(stop: unknown, frames: number, chars: number, tokens: WriterTokens | null): ReplyEnd {
+  const usage = {
+    inputTokens: tokens?.prompt ?? 0,
+    textTokens: tokens?.written ?? Math.ceil(chars / 4),
+    audioTokens: frames,
+  };
   if (stop === "length") return { type: "incomplete", reason: "max_output_tokens", usage };
   return { type: "completed", usage };
 }

@@ -13,7 +13,7 @@ import type { Prepared } from "./prepare.ts";
 import { failureType, writtenFacts } from "./request-spans.ts";
 
 /** Who wants to know of the writing. */
-export interface Watching {
+export interface WritingObserver {
   /** Of the writing; ended with it. */
   readonly span: Span;
   /** Called once, where a language model writes, with the seconds that it took. */
@@ -40,7 +40,7 @@ export class AuthoredText implements ComingText {
   readonly #signal: AbortSignal;
   readonly #span: Span;
   readonly #onOver: () => void;
-  readonly #onCall: NonNullable<Watching["onCall"]>;
+  readonly #onCall: NonNullable<WritingObserver["onCall"]>;
   readonly #written = new Arrivals<Passage>();
   #hasToken = false;
   #firstSentenceMs = 0;
@@ -59,7 +59,7 @@ export class AuthoredText implements ComingText {
     writer: Writer,
     { conversation, delivery, seed, instructions, toolUse, maxTokens }: Prepared,
     signal: AbortSignal,
-    { span, onFirstToken, onOver, onCall = () => {} }: Watching,
+    { span, onFirstToken, onOver, onCall = () => {} }: WritingObserver,
   ) {
     this.#signal = signal;
     this.#span = span;

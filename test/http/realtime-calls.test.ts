@@ -5,6 +5,7 @@ import type { ClientEvent } from "../../src/contract/realtime/client-events.ts";
 import type { Usage } from "../../src/contract/replies.ts";
 import { openChatWriter } from "../../src/writers/chat/chat-writer.ts";
 import { writerChain } from "../../src/writers/writer-chain.ts";
+import { ScriptedDetector } from "../realtime/scripted-detector.ts";
 import { until, within } from "../waiting.ts";
 import { ChatServer, type Exchange } from "../writers/chat-server.ts";
 import { startTestServer, type TestServer } from "./start.ts";
@@ -89,7 +90,7 @@ before(async () => {
     firstTokenTimeoutMs: 20_000,
     totalTimeoutMs: 20_000,
   });
-  server = await startTestServer({ writer: writerChain({ model }) });
+  server = await startTestServer({ writer: writerChain({ model }), detector: new ScriptedDetector() });
 });
 
 after(async () => {
@@ -243,7 +244,10 @@ test("what a tool gives back is bounded, and so are functions and instructions: 
 
 test("a writer that calls nothing is told of no functions, and the session says so", async () => {
   const { ScriptedWriter } = await import("../writers/scripted-writer.ts");
-  const other = await startTestServer({ writer: new ScriptedWriter(["Hello there."]) });
+  const other = await startTestServer({
+    writer: new ScriptedWriter(["Hello there."]),
+    detector: new ScriptedDetector(),
+  });
   const talker = new Client(other);
   try {
     await talker.event("session.created");

@@ -132,6 +132,7 @@ export const HEADERS: Json = {
   "retry-after-ms": header("The same in milliseconds.", { type: "integer", minimum: 0 }),
   "x-should-retry": header("For clients that check it.", { type: "string", enum: ["true"] }),
   "WWW-Authenticate": header("How to authenticate.", { type: "string", enum: ["Bearer"] }),
+  Upgrade: header("The protocol to connect by.", { type: "string", enum: ["websocket"] }),
   Allow: header("The methods that the path supports.", { type: "string" }),
   "X-Antiphon-Speed": optional("The actual speed, if it differs from the requested one.", {
     type: "number",

@@ -417,7 +417,7 @@ export class Session {
       medium: "audio",
       spoken: null,
     };
-    const previous = this.#items.add(item);
+    const previous = this.#addOwn(item);
     this.#send("input_audio_buffer.committed", { item_id: itemId, previous_item_id: previous });
     this.#sendItem(item, previous);
     return item;
@@ -580,6 +580,15 @@ export class Session {
     this.#sendItem(item, previous);
   }
 
+  /** An item of the session's own, whose id was told before: whoever has given it to another has that deleted. */
+  #addOwn(item: Item): string | null {
+    if (this.#items.has(item.id)) {
+      this.#items.delete(item.id);
+      this.#send("conversation.item.deleted", { item_id: item.id });
+    }
+    return this.#items.add(item);
+  }
+
   #sendItem(item: Item, previous: string | null): void {
     const told = { previous_item_id: previous, item: wireItem(item) };
     this.#send("conversation.item.added", told);
@@ -642,7 +651,7 @@ export class Session {
       metadata: options.metadata,
       playedBeforeMs: isBeside ? 0 : (this.#response?.playedAtMs ?? 0),
       send: (event) => this.#effects.push({ type: "send", event }),
-      add: (item) => (isBeside ? null : this.#items.add(item)),
+      add: (item) => (isBeside ? null : this.#addOwn(item)),
     });
     if (isBeside) {
       this.#beside.set(response.id, response);

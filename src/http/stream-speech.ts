@@ -73,6 +73,7 @@ const NO_OUTCOME: Outcome = {
   text: "",
   audioS: 0,
   frames: 0,
+  tokens: null,
   finishedHead: new Uint8Array(0),
   usage: { input_chars: 0, input_audio_seconds: 0, output_audio_seconds: 0 },
   marks: {},

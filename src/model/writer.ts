@@ -1,5 +1,36 @@
 import type { SpeakerLabel, Turn } from "./conversation.ts";
 
+/** A function that a writer may call. Whoever asked for the reply carries it out. */
+export interface WriterTool {
+  readonly name: string;
+  readonly description?: string;
+  /** A JSON Schema, as it came: nothing here reads it. */
+  readonly parameters?: unknown;
+}
+
+/** A call of a function. */
+export interface ToolCall {
+  readonly callId: string;
+  readonly name: string;
+  /** A JSON object. */
+  readonly arguments: string;
+}
+
+/** What may be called in a reply, and what was called in those before it. */
+export interface ToolUse {
+  readonly tools: readonly WriterTool[];
+  readonly choice: "auto" | "none" | "required" | { readonly name: string };
+  /** Earlier calls, oldest first. */
+  readonly calls: readonly EarlierCall[];
+}
+
+export interface EarlierCall extends ToolCall {
+  /** What came of it, in any form; `null`: nothing yet. */
+  readonly output: string | null;
+  /** Turns of the history that come before it. */
+  readonly turnsBefore: number;
+}
+
 /** What a writer is given: the earlier turns (audio-only ones have no text) and whose turn it is. */
 export interface Dialogue {
   readonly history: readonly Turn[];
@@ -11,6 +42,10 @@ export interface Dialogue {
   readonly seed: bigint;
   /** What the request asks the writer to keep to, in anybody's words; a writer that takes none leaves it. */
   readonly instructions?: string;
+  /** Functions that may be called between the words or instead of them; a writer that cannot call leaves them. */
+  readonly toolUse?: ToolUse;
+  /** Tokens that it may write at most, calls among them, where that is less than usual and the writer counts. */
+  readonly maxTokens?: number;
   /** Is told of a language model's first token: not where words come from elsewhere. Must not throw. */
   readonly onFirstToken?: () => void;
   /** Headers that carry the request's trace on to an endpoint that writes. */
@@ -35,6 +70,8 @@ export interface Passage {
   readonly layer?: string;
   /** Whether the dialogue's instructions were read by what wrote these words. */
   readonly hasReadInstructions?: boolean;
+  /** A function that is called here instead of words: `text` is empty then. Only of a dialogue with {@link ToolUse}. */
+  readonly call?: ToolCall;
 }
 
 /**
@@ -44,6 +81,8 @@ export interface Passage {
 export interface Writer {
   /** Who writes, for the reply's `meta`: `smollm2-135m`, or the name of an endpoint's model. */
   readonly name: string;
+  /** Whether it calls the functions that a dialogue gives it; absent: never. */
+  readonly callsTools?: boolean;
   write(dialogue: Dialogue, signal: AbortSignal): AsyncIterable<Passage>;
   close(): Promise<void>;
 }

@@ -56,6 +56,8 @@ export class Response {
   readonly #parts: ResponseParts;
   readonly #output: Item[] = [];
   #message: MessageItem | null = null;
+  /** Code points and milliseconds of the messages before. */
+  readonly #before = { chars: 0, ms: 0 };
   #status: "in_progress" | ReplyEnd["type"] = "in_progress";
 
   constructor(parts: ResponseParts) {
@@ -65,22 +67,27 @@ export class Response {
 
   /** When all of it that was sent will have been played. */
   get playedAtMs(): number {
-    const spoken = this.#output.findLast((item) => item.type === "message" && item.spoken !== null);
-    return (spoken as MessageItem | undefined)?.spoken?.playedAtMs() ?? this.#parts.playedBeforeMs;
+    for (const item of this.#output.toReversed())
+      if (item.type === "message" && item.spoken !== null && item.spoken.sentMs > 0)
+        return item.spoken.playedAtMs();
+    return this.#parts.playedBeforeMs;
   }
 
   begin(): void {
     this.#tell("response.created", { response: this.#wire() });
   }
 
-  say({ text, sound, call }: Spoken, nowMs: number): void {
+  say({ text: given, sound, call }: Spoken, nowMs: number): void {
     if (call !== undefined) {
       this.#endMessage("completed");
       this.#call(call);
       return;
     }
-    if (text === "" && sound === null) return;
+    if (given === "" && sound === null) return;
     const message = this.#message ?? this.#beginMessage();
+    // No message begins with the space that parts it from the one before.
+    const text = message.text === "" ? given.trimStart() : given;
+    this.#before.chars += given.length - text.length;
     const at = this.#at(message);
     if (text !== "") {
       message.spoken?.addText(text);
@@ -89,8 +96,10 @@ export class Response {
       this.#tell(`response.${kind}.delta`, { ...at, delta: text });
     }
     if (sound === null) return;
-    const fromMs = Math.max(nowMs, this.#parts.playedBeforeMs);
-    message.spoken?.addSound(sound.durationMs, sound.words, fromMs);
+    const { chars, ms } = this.#before;
+    // Words are counted from the beginning of the reply, and heard as those of their message.
+    const words = sound.words.map(({ endMs, endsAt }) => ({ endMs: endMs - ms, endsAt: endsAt - chars }));
+    message.spoken?.addSound(sound.durationMs, words, Math.max(nowMs, this.playedAtMs));
     this.#tell("response.output_audio.delta", { ...at, delta: sound.base64 });
   }
 
@@ -128,6 +137,8 @@ export class Response {
   #endMessage(status: "completed" | "incomplete"): void {
     const message = this.#message;
     if (message === null) return;
+    this.#before.chars += [...(message.text ?? "")].length;
+    this.#before.ms += message.spoken?.sentMs ?? 0;
     this.#message = null;
     message.status = status;
     const at = this.#at(message);

@@ -14,13 +14,16 @@ import {
   type VoiceActivityDetector,
   WINDOW_SAMPLES,
 } from "../model/turn-detection.ts";
+import type { ToolCall, WriterTokens } from "../model/writer.ts";
 import type { RequestContext } from "../requests/request-context.ts";
 import { asServiceError } from "../serving/failures.ts";
 import type { ResolveModel } from "../serving/prepare.ts";
 import type { Outcome, SpeechService } from "../serving/service.ts";
+import type { WrittenReply } from "../serving/written-reply.ts";
 import { MAX_TURN_SAMPLES } from "./endpointing.ts";
 import { prepareReply } from "./prepare-reply.ts";
 import { RealtimeError } from "./realtime-error.ts";
+import { ReplyOrder } from "./reply-order.ts";
 import type { ReplyEnd } from "./response.ts";
 import {
   type ResponseRequest,
@@ -121,7 +124,11 @@ export class SessionRunner {
     this.#parts = parts;
     this.#voice = deps.activity.open();
     this.#input = new SoundInput(parts.settings.inputFormat);
-    this.#session = new Session({ settings: parts.settings, newId: deps.newId });
+    this.#session = new Session({
+      settings: parts.settings,
+      newId: deps.newId,
+      callsTools: () => deps.service.callsTools,
+    });
     this.#hearing = new TurnHearing({
       recogniser: deps.recogniser,
       places: deps.hearing,
@@ -342,7 +349,8 @@ export class SessionRunner {
     let context: RequestContext | null = null;
     try {
       context = await this.#parts.begin("response", signal);
-      const end = await this.#speak(request, context, signal);
+      const make = request.settings.modality === "text" ? this.#write : this.#speak;
+      const end = await make.call(this, request, context, signal);
       context.end();
       this.#step({ type: "replied", responseId, end });
     } catch (error) {
@@ -368,8 +376,7 @@ export class SessionRunner {
     const { type } = request.settings.outputFormat;
     const prepared = prepareReply(request, model, this.#unmeteredS, resolve);
     this.#unmeteredS = 0;
-    const sentences: { text: string; from: number }[] = [];
-    let length = 0;
+    const order = new ReplyOrder();
     const speech = service.converse(prepared, {
       keyId,
       encoding: ENCODINGS[type],
@@ -377,14 +384,15 @@ export class SessionRunner {
       span,
       takesAudioAsItComes: true,
       isPlayed: true,
-      maxAheadS: MAX_AHEAD_S,
-      onSentence(text) {
-        sentences.push({ text, from: length });
-        length += [...text].length;
+      // Whoever is to carry a call out need not wait until what was said before it is played.
+      get maxAheadS() {
+        return order.hasCall ? Number.POSITIVE_INFINITY : MAX_AHEAD_S;
       },
+      onSentence: (text) => order.sentence(text),
+      onCall: (call, at) => order.call(call, at),
     });
     try {
-      return await this.#sayAll(request, speech, sentences, () => length, signal);
+      return await this.#sayAll(request, speech, order, signal);
     } finally {
       // Whatever it holds is given back, also where it was left in the middle.
       await speech.return(NO_OUTCOME);
@@ -394,8 +402,7 @@ export class SessionRunner {
   async #sayAll(
     { responseId, spokeUntilMs, settings }: ResponseRequest,
     speech: ReturnType<SpeechService["converse"]>,
-    sentences: { text: string; from: number }[],
-    lengthSoFar: () => number,
+    order: ReplyOrder,
     signal: AbortSignal,
   ): Promise<ReplyEnd> {
     const bytesPerMs = settings.outputFormat.type === "audio/pcm" ? 48 : 8;
@@ -403,19 +410,15 @@ export class SessionRunner {
     for (;;) {
       const step = await speech.next();
       if (step.done) {
-        const { meta, frames } = step.value;
-        // A sentence in which no word is spoken has no sound to be told with.
-        const rest = sentences.map(({ text }) => text).join("");
-        if (rest !== "" && meta.stop !== "length")
-          this.#step({ type: "spoken", responseId, spoken: { text: rest, sound: null } });
-        return endOf(meta.stop, frames, lengthSoFar());
+        const { meta, frames, tokens } = step.value;
+        if (meta.stop !== "length") this.#tellRest(responseId, order);
+        return endOf(meta.stop, frames, order.length, tokens);
       }
       const { bytes, marks } = step.value;
       const words = marks.words ?? [];
-      const until = marks.words === undefined ? lengthSoFar() : (words.at(-1)?.offset ?? -1);
-      let text = "";
+      const until = marks.words === undefined ? order.length : (words.at(-1)?.offset ?? -1);
       // A sentence is told with the first sound of it.
-      while (sentences[0] !== undefined && sentences[0].from <= until) text += sentences.shift()!.text;
+      const text = this.#tell(responseId, order.take(until));
       const spoken = {
         text,
         sound: {
@@ -435,6 +438,57 @@ export class SessionRunner {
     }
   }
 
+  /** A reply in text alone. */
+  async #write(
+    request: ResponseRequest,
+    { caller: { keyId, span } }: RequestContext,
+    signal: AbortSignal,
+  ): Promise<ReplyEnd> {
+    const { responseId } = request;
+    const prepared = prepareReply(request, this.#parts.model, this.#unmeteredS, this.#deps.resolve);
+    this.#unmeteredS = 0;
+    const order = new ReplyOrder();
+    const onCall = order.call.bind(order);
+    const writing = this.#deps.service.write(prepared, { keyId, signal, span, onCall });
+    try {
+      for (;;) {
+        const step = await writing.next();
+        if (step.done) {
+          const { stop, tokens } = step.value;
+          if (stop !== "length") this.#tellRest(responseId, order);
+          return endOf(stop, 0, order.length, tokens);
+        }
+        order.sentence(step.value);
+        const text = this.#tell(responseId, order.take(order.length));
+        this.#step({ type: "spoken", responseId, spoken: { text, sound: null } });
+        await abortable(this.#parts.hasRoom(), signal);
+      }
+    } finally {
+      await writing.return(NOTHING_WRITTEN);
+    }
+  }
+
+  /** What no sound was there to be told with, such as a sentence in which no word is spoken, and the last calls. */
+  #tellRest(responseId: string, order: ReplyOrder): void {
+    const text = this.#tell(responseId, [...order.take(Number.POSITIVE_INFINITY), ...order.takeCalls()]);
+    if (text !== "") this.#step({ type: "spoken", responseId, spoken: { text, sound: null } });
+  }
+
+  /** Tells calls, and the words before them; returns the words that are left. */
+  #tell(responseId: string, parts: readonly (string | ToolCall)[]): string {
+    let text = "";
+    for (const part of parts) {
+      if (typeof part === "string") {
+        text += part;
+        continue;
+      }
+      if (text !== "") this.#step({ type: "spoken", responseId, spoken: { text, sound: null } });
+      text = "";
+      this.#step({ type: "spoken", responseId, spoken: { text, sound: null, call: part } });
+    }
+    return text;
+  }
+
   #refuse({ message, code, param, eventId }: EventFault): void {
     const error = new RealtimeError(message, { code, ...(param === null ? {} : { param }) });
     this.#parts.send({ type: "error", error: wireError(error, eventId ?? undefined) });
@@ -445,14 +499,21 @@ const NO_OUTCOME: Outcome = {
   text: "",
   audioS: 0,
   frames: 0,
+  tokens: null,
   finishedHead: new Uint8Array(0),
   usage: { input_chars: 0, input_audio_seconds: 0, output_audio_seconds: 0 },
   marks: {},
   meta: {},
 };
+const NOTHING_WRITTEN: WrittenReply = { text: "", stop: "finished", tokens: null };
 
-function endOf(stop: unknown, frames: number, chars: number): ReplyEnd {
-  const usage = { inputTokens: 0, textTokens: Math.ceil(chars / 4), audioTokens: frames };
+/** Where the writer counts no tokens, four characters are taken for one. */
+function endOf(stop: unknown, frames: number, chars: number, tokens: WriterTokens | null): ReplyEnd {
+  const usage = {
+    inputTokens: tokens?.prompt ?? 0,
+    textTokens: tokens?.written ?? Math.ceil(chars / 4),
+    audioTokens: frames,
+  };
   if (stop === "length") return { type: "incomplete", reason: "max_output_tokens", usage };
   return { type: "completed", usage };
 }

@@ -1,10 +1,12 @@
-import type {
-  FunctionTool,
-  InputTranscription,
-  RealtimeFormat,
-  SessionUpdate,
-  TurnDetection,
+import {
+  type FunctionTool,
+  type InputTranscription,
+  MAX_TOOLS_CHARS,
+  type RealtimeFormat,
+  type SessionUpdate,
+  type TurnDetection,
 } from "../contract/realtime/session.ts";
+import type { ToolUse } from "../model/writer.ts";
 import type { EndpointingOptions } from "./endpointing.ts";
 import { RealtimeError } from "./realtime-error.ts";
 
@@ -21,7 +23,7 @@ export interface SessionSettings {
   readonly voice: string;
   readonly speed: number;
   readonly tools: readonly FunctionTool[];
-  readonly toolChoice: string;
+  readonly toolChoice: ToolUse["choice"];
   readonly maxOutputTokens: number | "inf";
 }
 
@@ -50,12 +52,14 @@ export function defaultSettings(model: string): SessionSettings {
  * The settings after an update: what it has replaces what was, and turn detection is replaced whole.
  *
  * @param hasSounded whether a reply was heard already: its voice holds then
+ * @param of what errors call the object that the fields are of
  * @throws RealtimeError, which names the field, for what cannot be changed.
  */
 export function updated(
   settings: SessionSettings,
   update: SessionUpdate,
   hasSounded: boolean,
+  of: "session" | "response" = "session",
 ): SessionSettings {
   const { audio: { input = {}, output = {} } = {} } = update;
   const voice = typeof output.voice === "object" ? output.voice.id : output.voice;
@@ -75,11 +79,12 @@ export function updated(
   if (typeof max === "string" && max !== "inf") {
     throw new RealtimeError('max_output_tokens must be a whole number from 1 to 4096, or "inf"', {
       code: "invalid_value",
-      param: "session.max_output_tokens",
+      param: `${of}.max_output_tokens`,
     });
   }
   const kept = <T>(value: T | undefined, former: T): T => (value === undefined ? former : value);
   const choice = update.tool_choice;
+  const tools = update.tools === undefined ? settings.tools : toolsOf(update.tools ?? [], of);
   return {
     ...settings,
     instructions: kept(update.instructions, settings.instructions) ?? "",
@@ -91,18 +96,71 @@ export function updated(
     outputFormat: whole(kept(output.format, settings.outputFormat)),
     voice: kept(voice, settings.voice),
     speed: kept(output.speed, settings.speed),
-    tools: kept(update.tools, settings.tools),
-    toolChoice: typeof choice === "object" ? "required" : kept(choice, settings.toolChoice),
+    tools,
+    toolChoice:
+      choice === undefined ? stillThere(settings.toolChoice, tools) : choiceOf(choice ?? "auto", tools, of),
     maxOutputTokens: kept(max as number | "inf" | undefined, settings.maxOutputTokens),
   };
+}
+
+function toolsOf(tools: readonly FunctionTool[], of: string): readonly FunctionTool[] {
+  const param = `${of}.tools`;
+  const names = tools.map(({ name }) => name);
+  const twice = names.find((name, n) => names.indexOf(name) < n);
+  if (twice !== undefined)
+    throw new RealtimeError(`there are two functions ${twice}: rename one`, { code: "invalid_value", param });
+  if (!isSmallJson(tools, MAX_TOOLS_CHARS)) {
+    throw new RealtimeError(
+      `the functions have more than ${MAX_TOOLS_CHARS} characters of JSON, which is all there may be: describe them shorter`,
+      { code: "invalid_value", param },
+    );
+  }
+  return tools;
+}
+
+function isSmallJson(value: unknown, maxChars: number): boolean {
+  try {
+    return JSON.stringify(value).length <= maxChars;
+  } catch {
+    // So deep that it cannot be written.
+    return false;
+  }
+}
+
+/** What is to be called, of the functions that there are. */
+function choiceOf(
+  choice: NonNullable<SessionUpdate["tool_choice"]>,
+  tools: readonly FunctionTool[],
+  of: string,
+): ToolUse["choice"] {
+  if (choice === "auto" || choice === "none" || choice === "required") return choice;
+  const { name, function: called } = typeof choice === "object" ? choice : {};
+  const chosen = tools.find((tool) => tool.name === (name ?? called?.name));
+  if (chosen !== undefined) return { name: chosen.name };
+  throw new RealtimeError('tool_choice must be "auto", "none", "required", or name one of the functions', {
+    code: "invalid_value",
+    param: `${of}.tool_choice`,
+  });
+}
+
+/** The former choice, unless its function is gone. */
+function stillThere(choice: ToolUse["choice"], tools: readonly FunctionTool[]): ToolUse["choice"] {
+  return typeof choice === "string" || tools.some(({ name }) => name === choice.name) ? choice : "auto";
 }
 
 function whole(format: RealtimeFormat): RealtimeFormat {
   return format.type === "audio/pcm" ? PCM : format;
 }
 
-/** The session as `session.created` and `session.updated` tell it: whole, and what holds. */
-export function wireSession(settings: SessionSettings, id: string): Record<string, unknown> {
+/**
+ * The session as `session.created` and `session.updated` tell it: whole, and what holds. Of a writer that calls no functions
+ * it has none.
+ */
+export function wireSession(
+  settings: SessionSettings,
+  id: string,
+  callsTools: boolean,
+): Record<string, unknown> {
   const { transcription, turnDetection } = settings;
   const input = {
     format: settings.inputFormat,
@@ -121,10 +179,15 @@ export function wireSession(settings: SessionSettings, id: string): Record<strin
     instructions: settings.instructions,
     output_modalities: [settings.modality],
     audio: { input, output: { format: settings.outputFormat, voice: settings.voice, speed: settings.speed } },
-    tools: settings.tools,
-    tool_choice: settings.toolChoice,
+    tools: callsTools ? settings.tools : [],
+    tool_choice: callsTools ? wireChoice(settings.toolChoice) : "none",
     max_output_tokens: settings.maxOutputTokens,
   };
+}
+
+/** One client takes nothing but a string. */
+function wireChoice(choice: ToolUse["choice"]): string {
+  return typeof choice === "string" ? choice : "required";
 }
 
 /** These three alone: any other member ends one of the clients. */

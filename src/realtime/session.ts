@@ -103,6 +103,8 @@ export interface SessionOptions {
   readonly settings: SessionSettings;
   /** A new id that begins so. */
   readonly newId: (prefix: string) => string;
+  /** Whether functions that a client gives may be called; absent: no. */
+  readonly callsTools?: () => boolean;
 }
 
 /**
@@ -112,6 +114,7 @@ export interface SessionOptions {
 export class Session {
   readonly id: string;
   readonly #newId: SessionOptions["newId"];
+  readonly #callsTools: () => boolean;
   readonly #items = new Items();
   #settings: SessionSettings;
   #endpointing: EndpointingState = INITIAL_ENDPOINTING;
@@ -148,7 +151,8 @@ export class Session {
   #effects: SessionEffect[] = [];
   #nowMs = 0;
 
-  constructor({ settings, newId }: SessionOptions) {
+  constructor({ settings, newId, callsTools = () => false }: SessionOptions) {
+    this.#callsTools = callsTools;
     this.#settings = settings;
     this.#newId = newId;
     this.id = newId("sess_");
@@ -635,7 +639,7 @@ export class Session {
     const { instructions, output_modalities, max_output_tokens, tools, tool_choice } = options;
     const changes = { instructions, output_modalities, max_output_tokens, tools, tool_choice };
     const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-    const settings = updated(this.#settings, given, false);
+    const settings = updated(this.#settings, given, false, "response");
     const items = options.input?.map((item) => itemOf(item, () => this.#newId("item_"))) ?? [
       ...this.#items.all,
     ];
@@ -770,7 +774,7 @@ export class Session {
   }
 
   #wire(): Record<string, unknown> {
-    return wireSession(this.#settings, this.id);
+    return wireSession(this.#settings, this.id, this.#callsTools());
   }
 
   #send(type: string, fields: Readonly<Record<string, unknown>> = {}): void {

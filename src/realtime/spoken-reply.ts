@@ -46,9 +46,9 @@ export class SpokenReply {
     return Math.min(this.#sentMs, Math.max(0, nowMs - this.#firstSentAtMs));
   }
 
-  /** When the last of it will have been played. */
+  /** When the last of it will have been played: it is cut where it was cut. */
   playedAtMs(): number {
-    return (this.#firstSentAtMs ?? 0) + this.#sentMs;
+    return (this.#firstSentAtMs ?? 0) + (this.#heardMs ?? this.#sentMs);
   }
 
   /** It was cut: no more of it is heard than is played by now. */

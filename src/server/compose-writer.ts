@@ -32,7 +32,11 @@ export interface WriterSources {
 export function composeWriter(settings: Settings, sources: WriterSources): DeferredWriter | null {
   const inner = innerWriter(settings, sources);
   if (inner === null) return null;
-  return new DeferredWriter(inner.name, () => opened(inner, settings.writer));
+  return new DeferredWriter(
+    inner.name,
+    () => opened(inner, settings.writer),
+    settings.writer.kind === "chat",
+  );
 }
 
 async function opened(inner: InnerWriter, settings: Settings["writer"]): Promise<Writer> {

@@ -1,4 +1,11 @@
-import { type Dialogue, type Passage, type Writer, WriterError, type WriterTokens } from "../model/writer.ts";
+import {
+  type Dialogue,
+  type Passage,
+  type ToolCall,
+  type Writer,
+  WriterError,
+  type WriterTokens,
+} from "../model/writer.ts";
 import type { Span } from "../tracing/span.ts";
 import { Arrivals } from "./arrivals.ts";
 import type { ComingText } from "./coming-text.ts";
@@ -11,6 +18,11 @@ export interface WritingObserver {
   readonly span: Span;
   /** Called once, where a language model writes, with the seconds that it took. */
   readonly onFirstToken: (seconds: number) => void;
+  /**
+   * Called with each call of a function as it is written, and the code points of the reply's text that come before it:
+   * of some of those nothing may have been taken yet.
+   */
+  readonly onCall?: ((call: ToolCall, at: number) => void) | undefined;
   /** Called when nothing more is written; more than once is possible. */
   readonly onOver: () => void;
 }
@@ -28,23 +40,31 @@ export class AuthoredText implements ComingText {
   readonly #signal: AbortSignal;
   readonly #span: Span;
   readonly #onOver: () => void;
+  readonly #onCall: NonNullable<WritingObserver["onCall"]>;
   readonly #written = new Arrivals<Passage>();
   #hasToken = false;
   #firstSentenceMs = 0;
   #tokens: WriterTokens | null = null;
+  /** Of a reply that ends with a call. */
+  #tokensOfCall: WriterTokens | null = null;
+  #hasWords = false;
+  #hasCalled = false;
+  /** Code points of what was written. */
+  #length = 0;
   #gate: string | null = null;
   #layer: string | null = null;
   #hasReadInstructions = false;
 
   constructor(
     writer: Writer,
-    { conversation, delivery, seed, instructions }: Prepared,
+    { conversation, delivery, seed, instructions, toolUse, maxTokens }: Prepared,
     signal: AbortSignal,
-    { span, onFirstToken, onOver }: WritingObserver,
+    { span, onFirstToken, onOver, onCall = () => {} }: WritingObserver,
   ) {
     this.#signal = signal;
     this.#span = span;
     this.#onOver = onOver;
+    this.#onCall = onCall;
     const askedMs = performance.now();
     const dialogue: Dialogue = {
       history: conversation.history,
@@ -53,6 +73,8 @@ export class AuthoredText implements ComingText {
       topK: delivery.topK,
       seed,
       ...(instructions === null ? {} : { instructions }),
+      ...(toolUse === undefined ? {} : { toolUse }),
+      ...(maxTokens === undefined ? {} : { maxTokens }),
       onFirstToken: () => {
         if (this.#hasToken) return;
         this.#hasToken = true;
@@ -72,11 +94,22 @@ export class AuthoredText implements ComingText {
     return this.#written.isAwaited;
   }
 
-  /** Waits for the first sentence. Throws what the writer throws. Once, and before {@link AuthoredText.pieces}. */
+  get isWordless(): boolean {
+    return this.#written.isOver && !this.#hasWords;
+  }
+
+  get tokens(): WriterTokens | null {
+    return this.#tokensOfCall ?? this.#tokens;
+  }
+
+  /**
+   * Waits for the first sentence, or the end of a reply of calls alone. Throws what the writer throws. Once, and before
+   * {@link AuthoredText.pieces}.
+   */
   async begin(): Promise<void> {
     const beganMs = performance.now();
     void this.#read();
-    if (!(await this.#written.arrived()))
+    if (!(await this.#written.arrived()) && !this.#hasCalled)
       throw new WriterError("the writer wrote nothing: retry", { retryAfterMs: 1_000 });
     this.#firstSentenceMs = performance.now() - beganMs;
   }
@@ -93,8 +126,7 @@ export class AuthoredText implements ComingText {
       this.#gate ??= passage.gate;
       this.#layer ??= passage.layer ?? null;
       this.#hasReadInstructions ||= passage.hasReadInstructions ?? false;
-      // Words are counted from the beginning of the reply's text, which has no space there.
-      yield isFirst ? passage.text.trimStart() : ` ${passage.text}`;
+      yield placed(passage.text, isFirst);
       isFirst = false;
     }
   }
@@ -103,8 +135,8 @@ export class AuthoredText implements ComingText {
   meta(): Record<string, unknown> {
     return {
       name: this.#writer.name,
-      prompt_tokens: this.#tokens?.prompt ?? null,
-      written_tokens: this.#tokens?.written ?? null,
+      prompt_tokens: this.tokens?.prompt ?? null,
+      written_tokens: this.tokens?.written ?? null,
       first_sentence_ms: Math.round(this.#firstSentenceMs * 10) / 10,
       gate: this.#gate,
       layer: this.#layer,
@@ -125,7 +157,7 @@ export class AuthoredText implements ComingText {
       for (;;) {
         const { value, done } = await this.#passages.next();
         if (done === true) break;
-        this.#written.add(value);
+        this.#take(value);
         this.#span.set(writtenFacts(value.tokens));
       }
       this.#written.end();
@@ -136,4 +168,21 @@ export class AuthoredText implements ComingText {
     }
     this.#onOver();
   }
+  #take(passage: Passage): void {
+    if (passage.call !== undefined) {
+      this.#hasCalled = true;
+      this.#tokensOfCall = passage.tokens;
+      this.#onCall(passage.call, this.#length);
+      return;
+    }
+    this.#length += [...placed(passage.text, !this.#hasWords)].length;
+    this.#hasWords = true;
+    this.#tokensOfCall = null;
+    this.#written.add(passage);
+  }
+}
+
+/** Words are counted from the beginning of the reply's text, which has no space there. */
+function placed(text: string, isFirst: boolean): string {
+  return isFirst ? text.trimStart() : ` ${text}`;
 }

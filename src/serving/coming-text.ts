@@ -1,9 +1,15 @@
+import type { WriterTokens } from "../model/writer.ts";
+
 /** Words that come while they are spoken. */
 export interface ComingText {
   /** Who is waited for where they do not come, for messages: `the writer`. */
   readonly from: string;
   /** Whether further words are being waited for just now. */
   readonly isWriting: boolean;
+  /** Whether it is over and there were no words: only calls of functions. */
+  readonly isWordless?: boolean;
+  /** What a writer has taken up to the sentence that was last asked for; absent or `null` where nobody counts. */
+  readonly tokens?: WriterTokens | null;
   /** Waits for the first sentence. Throws where none comes. Once, and before {@link ComingText.pieces}. */
   begin(): Promise<void>;
   /**

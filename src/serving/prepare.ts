@@ -8,6 +8,7 @@ import { lexiconField } from "../contract/validate.ts";
 import type { Conversation, OpenTurn, Turn } from "../model/conversation.ts";
 import type { Mode } from "../model/model-card.ts";
 import type { Delivery, Lexicon, Preset } from "../model/script.ts";
+import type { ToolUse } from "../model/writer.ts";
 import { inlineFault } from "../text/inline-phonemes.ts";
 import { faultOf } from "../text/own-words.ts";
 import { hasSpeakable } from "../text/speakable.ts";
@@ -29,6 +30,10 @@ export interface Prepared {
   readonly hasMouth: boolean;
   /** What the writer of an authored turn is to keep to, never blank; `null` is nothing. */
   readonly instructions: string | null;
+  /** Functions that the writer may call. */
+  readonly toolUse?: ToolUse;
+  /** Tokens that it may write at most. */
+  readonly maxTokens?: number;
   /** Where the text has nothing to speak: the silence, in seconds, that stands for it. */
   readonly silenceS?: number;
 }

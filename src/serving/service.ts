@@ -11,9 +11,9 @@ import { encodedSpeech, fileOf } from "../model/encoded-speech.ts";
 import { silence } from "../model/silence.ts";
 import type { SpeechReport } from "../model/speech-model.ts";
 import type { Stop, TimeLimit } from "../model/stop-with.ts";
-import type { Writer } from "../model/writer.ts";
+import type { Writer, WriterTokens } from "../model/writer.ts";
 import { NO_SPAN, type Span } from "../tracing/span.ts";
-import { AuthoredText } from "./authored-text.ts";
+import type { AuthoredText } from "./authored-text.ts";
 import type { ComingText } from "./coming-text.ts";
 import { asRefusal } from "./failures.ts";
 import type { HistoryTranscriber } from "./history-transcriber.ts";
@@ -22,12 +22,19 @@ import { PlaybackPacer } from "./playback-pacer.ts";
 import type { Prepared } from "./prepare.ts";
 import { replyMeta } from "./reply-meta.ts";
 import type { Caller } from "./request-reader.ts";
-import { failureType, inSpan, speechFacts, spokenFacts, writingFacts } from "./request-spans.ts";
+import { failureType, inSpan, speechFacts, spokenFacts } from "./request-spans.ts";
 import { scriptOf } from "./script-of.ts";
 import { MarkCollector, type SpokenPiece, spokenPiece } from "./spoken-piece.ts";
 import type { StreamedText } from "./streamed-text.ts";
 import { type Metering, meterUsage, type UtteranceEnd } from "./telemetry.ts";
 import { UtteranceStats } from "./utterance-stats.ts";
+import {
+  beginWriting,
+  sentencesOf,
+  type WritingDeps,
+  type WritingRequest,
+  type WrittenReply,
+} from "./written-reply.ts";
 
 export interface ServiceDeps extends Metering {
   lease(model: PublicModel, signal: AbortSignal): Promise<Lease>;
@@ -51,7 +58,7 @@ export interface ServiceOptions extends AdmissionOptions {
 }
 
 /** Who asks to have something spoken, and how. */
-export interface SpeechRequest extends Pick<Caller, "keyId" | "signal" | "span"> {
+export interface SpeechRequest extends Pick<Caller, "keyId" | "signal" | "span">, WritingRequest {
   /** The file that the reply is made into; each piece of it is some bytes of that. */
   readonly encoding: Encoding;
   /** The open turn's words, where they are given while it is spoken; nobody writes it then. */
@@ -79,6 +86,8 @@ export interface Outcome {
   readonly audioS: number;
   readonly frames: number;
   readonly usage: Usage;
+  /** What the writer has taken; `null` where nobody wrote or counts. */
+  readonly tokens: WriterTokens | null;
   /** What may stand in place of the file's first bytes where it is kept: as many bytes, maybe none. */
   readonly finishedHead: Uint8Array;
   /** What was said when, in `meta` too. */
@@ -87,7 +96,7 @@ export interface Outcome {
 }
 
 /**
- * The one path of every spoken reply: a slot, a model, frames as the consumer pulls them, one durable commit.
+ * The one path of every reply. Of a spoken one: a slot, a model, frames as the consumer pulls them, one durable commit.
  * What comes is a file, a piece a frame (of `pcm` 1920 samples but for the last). Throws {@link ServiceError}, or the
  * request's abort reason.
  */
@@ -125,6 +134,44 @@ export class SpeechService {
   /** Why a further request of the key would be refused, so that nothing need be read of it; `null` where it would not. */
   refusalFor(keyId: string): ServiceError | null {
     return this.#admissions.refusalFor(keyId);
+  }
+
+  /** Whether functions that a request gives the writer may be called. */
+  get callsTools(): boolean {
+    return this.#deps.writer?.callsTools === true;
+  }
+
+  /**
+   * Has an authored turn written and not spoken: its sentences as they come, each with the space that parts it from the
+   * one before. One durable commit of what it took.
+   */
+  async *write(
+    prepared: Prepared,
+    request: WritingRequest & Pick<Caller, "signal">,
+  ): AsyncGenerator<string, WrittenReply, void> {
+    const stop = this.#live.begin(request.signal);
+    const { chars: input_chars, audioS: input_audio_seconds } = prepared.input;
+    const usage = { input_chars, input_audio_seconds, output_audio_seconds: 0 };
+    const { loadTimeoutMs } = this.#options;
+    let coming: AuthoredText | null = null;
+    // Whoever leaves in the middle has had the words before that.
+    let isOwed = false;
+    try {
+      coming = await beginWriting(this.#writingDeps(), prepared, request, stop);
+      await within(coming.begin(), loadTimeoutMs, stop, () => "the writer");
+      isOwed = true;
+      const written = yield* sentencesOf(coming, prepared.maxTokens ?? null, stop, loadTimeoutMs);
+      isOwed = false;
+      await meterUsage(this.#deps, request.keyId, usage);
+      return written;
+    } catch (error) {
+      isOwed &&= request.signal.aborted;
+      throw asRefusal(error, request.signal);
+    } finally {
+      coming?.release();
+      if (isOwed) await meterUsage(this.#deps, request.keyId, usage);
+      stop.end();
+    }
   }
 
   async *converse(prepared: Prepared, request: SpeechRequest): AsyncGenerator<SpokenPiece, Outcome, void> {
@@ -182,20 +229,23 @@ export class SpeechService {
         stop.abort(reason);
         request.onEnded?.(reason);
       };
-      stats.queued();
-      const entering = this.#admissions
-        .of(prepared.model.checkpoint)
-        .enter(request.keyId, stop.signal, cut, coming !== null);
-      slot = await inSpan(span.begin("queue"), stop.signal, entering);
-      stats.admitted();
-      toFirstAudio = span.begin("first audio");
-      lease = await this.#lease(prepared.model, stop);
-      const report = yield* this.#frames(
-        { request, lease, prepared, coming, slot, all, toFirstAudio },
-        stop,
-        stats,
-      );
-      slot.release();
+      let report = WORDLESS;
+      if (coming?.isWordless !== true) {
+        stats.queued();
+        const entering = this.#admissions
+          .of(prepared.model.checkpoint)
+          .enter(request.keyId, stop.signal, cut, coming !== null);
+        slot = await inSpan(span.begin("queue"), stop.signal, entering);
+        stats.admitted();
+        toFirstAudio = span.begin("first audio");
+        lease = await this.#lease(prepared.model, stop);
+        report = yield* this.#frames(
+          { request, lease, prepared, coming, slot, all, toFirstAudio },
+          stop,
+          stats,
+        );
+        slot.release();
+      }
       const { audioS, frames } = stats;
       const usage = usageOf(prepared, request, audioS);
       settled = true;
@@ -205,14 +255,15 @@ export class SpeechService {
       const marks = all.marks();
       const meta = replyMeta({
         stats: stats.meta(report.stop),
-        loadMs: lease.loadMs,
+        loadMs: lease?.loadMs,
         heard: heard.heard,
         writer: coming?.meta() ?? null,
         report,
         marks,
       });
       const finishedHead = report.finishedHead ?? NOTHING;
-      return { text, audioS, frames, usage, finishedHead, marks, meta };
+      const tokens = coming?.tokens ?? null;
+      return { text, audioS, frames, usage, tokens, finishedHead, marks, meta };
     } catch (error) {
       settled ||= !request.signal.aborted;
       end = request.signal.aborted && error === request.signal.reason ? "gone" : "failed";
@@ -231,11 +282,12 @@ export class SpeechService {
 
   /**
    * The words of an open turn that came without any, once the first sentence is there: it is waited for no longer than a
-   * model, since weights may be on their way. Writing has slots of its own; it takes none of those that speak.
+   * model, since weights may be on their way. Writing has slots of its own; it takes none of those that speak. A reply
+   * that only calls functions ends without one.
    */
   async #coming(prepared: Prepared, request: SpeechRequest, stop: Stop): Promise<ComingText | null> {
     if (prepared.conversation.open.text !== null) return null;
-    const coming = request.words ?? (await this.#authored(prepared, request, stop));
+    const coming = request.words ?? (await beginWriting(this.#writingDeps(), prepared, request, stop));
     try {
       await within(coming.begin(), this.#options.loadTimeoutMs, stop, () => coming.from);
       return coming;
@@ -245,19 +297,10 @@ export class SpeechService {
     }
   }
 
-  async #authored(prepared: Prepared, request: SpeechRequest, { signal }: Stop): Promise<AuthoredText> {
+  #writingDeps(): WritingDeps {
     const { writer, writing, telemetry } = this.#deps;
     if (writer === null) throw noWriter();
-    const span = request.span.begin("writer", writingFacts(writer.name, prepared.delivery.temperature));
-    const holding = await writing.enter(request.keyId, 1, signal).catch((error: unknown) => {
-      span.end(failureType(error, signal));
-      throw error;
-    });
-    return new AuthoredText(writer, prepared, signal, {
-      span,
-      onFirstToken: (seconds) => telemetry.firstToken(seconds),
-      onOver: () => holding.release(),
-    });
+    return { writer, writing, telemetry };
   }
 
   /** The engine's speech as a file, each piece waited for no longer than the deadline. */
@@ -356,6 +399,8 @@ function noWriter(): ServiceError {
 }
 
 const NOTHING = new Uint8Array(0);
+/** Of a reply that calls functions and says nothing. */
+const WORDLESS: SpeechReport = { stop: "finished", spoken: "" };
 const NO_REPORT: SpeechReport = { stop: "length", spoken: "" };
 
 function inputCharsOf({ input }: Prepared, { words }: SpeechRequest): number {

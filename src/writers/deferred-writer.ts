@@ -7,19 +7,28 @@ import { type Dialogue, type Passage, type Writer, WriterError } from "../model/
  */
 export class DeferredWriter implements Writer {
   #name: string;
+  #callsTools: () => boolean;
   readonly #open: () => Promise<Writer>;
   #opening: Promise<Writer> | null = null;
   #isClosed = false;
 
-  /** `open` throws a {@link WriterError} that says what to do. */
-  constructor(name: string, open: () => Promise<Writer>) {
+  /**
+   * @param open throws a {@link WriterError} that says what to do
+   * @param callsTools whether it is expected to, until it is open
+   */
+  constructor(name: string, open: () => Promise<Writer>, callsTools = false) {
     this.#name = name;
+    this.#callsTools = () => callsTools;
     this.#open = open;
   }
 
   /** What it is called until it is open; from then on its own name. */
   get name(): string {
     return this.#name;
+  }
+
+  get callsTools(): boolean {
+    return this.#callsTools();
   }
 
   /** Opens it now. Throws what opening throws; calling it again while it opens, or once it is open, is free. */
@@ -43,6 +52,7 @@ export class DeferredWriter implements Writer {
     this.#opening ??= this.#open().then(
       (writer) => {
         this.#name = writer.name;
+        this.#callsTools = () => writer.callsTools === true;
         return writer;
       },
       (error: unknown) => {

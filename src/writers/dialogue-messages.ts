@@ -1,11 +1,16 @@
 import type { SpeakerLabel, Turn } from "../model/conversation.ts";
-import type { Dialogue } from "../model/writer.ts";
+import type { Dialogue, EarlierCall, ToolCall } from "../model/writer.ts";
 
 /** One message of a chat, as every chat model takes it. */
 export interface ChatMessage {
   readonly role: "system" | "user" | "assistant";
   readonly content: string;
 }
+
+/** A message of a chat in which functions are called: what of them stands after the words, and what came of one. */
+export type ChatStep =
+  | (ChatMessage & { readonly calls?: readonly ToolCall[] })
+  | { readonly role: "tool"; readonly callId: string; readonly content: string };
 
 interface MessageOptions {
   /** Comes first, as it is; `null` is none. */
@@ -33,46 +38,117 @@ export function instructed(systemPrompt: string, instructions = ""): string {
  */
 export function dialogueMessages(
   { history, speaker }: Pick<Dialogue, "history" | "speaker">,
-  { systemPrompt, historyChars }: MessageOptions,
+  options: MessageOptions,
 ): ChatMessage[] {
-  const others = new Set(history.map((turn) => turn.speaker).filter((label) => label !== speaker));
-  const messages: { role: ChatMessage["role"]; content: string }[] = [];
-  for (const { speaker: label, text } of newest(history, speaker, historyChars)) {
-    const role = label === speaker ? "assistant" : "user";
-    const line = role === "user" && others.size > 1 ? `Speaker ${label}: ${text}` : text;
-    const last = messages.at(-1);
-    if (last?.role === role) last.content += `\n${line}`;
-    else messages.push({ role, content: line });
-  }
-  if (messages[0]?.role !== "user") messages.unshift({ role: "user", content: HELLO });
-  if (history.at(-1)?.speaker === speaker) {
-    const last = messages.at(-1);
-    if (last?.role === "user" && last.content !== HELLO) last.content += `\n${GO_ON}`;
-    else if (last?.role === "assistant") messages.push({ role: "user", content: GO_ON });
-  }
-  return systemPrompt === null ? messages : [{ role: "system", content: systemPrompt }, ...messages];
+  return chatSteps({ history, speaker }, [], options) as ChatMessage[];
 }
+
+/**
+ * The same with the calls that were made. Each has its output right behind it, as endpoints demand: of one that has not
+ * come yet it is said so. Of a long output the beginning is kept.
+ */
+export function chatSteps(
+  { history, speaker }: Pick<Dialogue, "history" | "speaker">,
+  calls: readonly EarlierCall[],
+  { systemPrompt, historyChars }: MessageOptions,
+): ChatStep[] {
+  const others = new Set(history.map((turn) => turn.speaker).filter((label) => label !== speaker));
+  const steps: Writable<ChatStep>[] = [];
+  let answered: ToolCall[] = [];
+  for (const entry of newest(entriesOf(history, calls, speaker, historyChars), historyChars)) {
+    const last = steps.at(-1);
+    if (entry.call !== null) {
+      // Those of one message come before what came of them.
+      const { callId, name } = entry.call;
+      const call = { callId, name, arguments: plainArguments(entry.call.arguments) };
+      if (last?.role === "tool") answered.push(call);
+      else {
+        answered = [call];
+        if (last?.role === "assistant") last.calls = answered;
+        else steps.push({ role: "assistant", content: "", calls: answered });
+      }
+      steps.push({ role: "tool", callId, content: entry.text });
+      continue;
+    }
+    const role = entry.speaker === speaker ? "assistant" : "user";
+    const line = role === "user" && others.size > 1 ? `Speaker ${entry.speaker}: ${entry.text}` : entry.text;
+    if (last?.role === role) last.content += `\n${line}`;
+    else steps.push({ role, content: line });
+  }
+  if (steps[0]?.role !== "user") steps.unshift({ role: "user", content: HELLO });
+  const last = steps.at(-1);
+  if (last?.role === "assistant") steps.push({ role: "user", content: GO_ON });
+  else if (last?.role === "user" && history.at(-1)?.speaker === speaker && last.content !== HELLO)
+    last.content += `\n${GO_ON}`;
+  return systemPrompt === null ? steps : [{ role: "system", content: systemPrompt }, ...steps];
+}
+
+type Writable<T> = T extends unknown ? { -readonly [K in keyof T]: T[K] } : never;
 
 const HELLO = "Hello.";
 const GO_ON = "Go on.";
 const UNHEARD = "(They said something, but it could not be heard.)";
+const NO_OUTPUT = "(Nothing has come of it yet.)";
+const CUT = "… (the rest is left out)";
 
-/** The newest turns that fit, in their order, as lines. What the open speaker said unheard is left out. */
-function newest(
+/** Something that was said, or called, as a line. */
+type Entry =
+  | { readonly call: null; readonly speaker: SpeakerLabel; readonly text: string }
+  | { readonly call: EarlierCall; readonly text: string };
+
+/** All of a dialogue in its order. What the open speaker said unheard is left out. */
+function entriesOf(
   history: readonly Turn[],
+  calls: readonly EarlierCall[],
   speaker: SpeakerLabel,
   historyChars: number,
-): { speaker: SpeakerLabel; text: string }[] {
-  const kept: { speaker: SpeakerLabel; text: string }[] = [];
-  let left = historyChars;
-  for (const turn of history.toReversed()) {
+): Entry[] {
+  const entries: Entry[] = [];
+  const maxChars = Math.floor(historyChars / 2);
+  const called = (from: number, to: number): void => {
+    for (const call of calls) {
+      if (call.turnsBefore < from || call.turnsBefore >= to) continue;
+      const output = plainLine(call.output ?? NO_OUTPUT);
+      const text = output.length > maxChars ? `${output.slice(0, maxChars).toWellFormed()}${CUT}` : output;
+      entries.push({ call, text });
+    }
+  };
+  for (const [index, turn] of history.entries()) {
+    called(index, index + 1);
     const text = turn.text === null ? (turn.speaker === speaker ? "" : UNHEARD) : plainLine(turn.text);
-    if (text === "") continue;
-    if (text.length > left && kept.length > 0) break;
-    kept.push({ speaker: turn.speaker, text: text.length > left ? endOf(text, left) : text });
-    left -= text.length;
+    if (text !== "") entries.push({ call: null, speaker: turn.speaker, text });
+  }
+  called(history.length, Number.POSITIVE_INFINITY);
+  return entries;
+}
+
+/** The newest that fit, in their order. */
+function newest(entries: readonly Entry[], historyChars: number): Entry[] {
+  const kept: Entry[] = [];
+  let left = historyChars;
+  for (const entry of entries.toReversed()) {
+    const { call, text } = entry;
+    const chars = text.length + (call?.arguments.length ?? 0);
+    if (chars > left && kept.length > 0) break;
+    kept.push(call === null && chars > left ? { ...entry, text: endOf(text, left) } : entry);
+    left -= chars;
   }
   return kept.reverse();
+}
+
+/** A model's own, made as harmless as text is; what is no JSON object, which endpoints refuse, is an empty one. */
+function plainArguments(given: string): string {
+  return isJsonObject(given) ? plainLine(given) : "{}";
+}
+
+/** Whether a text is a JSON object. */
+export function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
 }
 
 /**

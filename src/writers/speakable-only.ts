@@ -5,7 +5,7 @@ import { leavesOpen } from "./stage-directions.ts";
 
 /**
  * Of passages, each a sentence, only what {@link plainSpeech} lets through; when nothing is left, one that asks to hear
- * more. Numbers may be said that the dialogue, its instructions or `told`, what an operator told the writer, mentions.
+ * more. Calls of functions keep their place among them. Numbers may be said that the dialogue, its instructions or `told`, what an operator told the writer, mentions.
  */
 export async function* speakableOnly(
   passages: AsyncIterable<Passage>,
@@ -24,6 +24,13 @@ export async function* speakableOnly(
   let last: Passage | null = null;
   let isSilent = true;
   for await (const passage of passages) {
+    if (passage.call !== undefined) {
+      const text = takePlain();
+      if (last !== null && text !== "") yield { ...last, text };
+      isSilent = false;
+      yield passage;
+      continue;
+    }
     last = passage;
     held.push(passage.text);
     if (held.length < MAX_HELD && leavesOpen(held.join(" "))) continue;

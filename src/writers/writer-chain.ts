@@ -24,6 +24,9 @@ export interface WriterStages {
 export function writerChain({ gate = null, replies = null, model, told = "" }: WriterStages): Writer {
   return {
     name: model.name,
+    get callsTools() {
+      return model.callsTools === true;
+    },
     async *write(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<Passage, void, void> {
       signal.throwIfAborted();
       const fixed = gate === null ? null : await fixedReply(gate, dialogue, signal);

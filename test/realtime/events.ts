@@ -1,5 +1,10 @@
 import type { ClientEvent } from "../../src/contract/realtime/client-events.ts";
-import { Session, type SessionEffect, type SessionEvent } from "../../src/realtime/session.ts";
+import {
+  Session,
+  type SessionEffect,
+  type SessionEvent,
+  type SessionOptions,
+} from "../../src/realtime/session.ts";
 import { defaultSettings, type SessionSettings } from "../../src/realtime/session-settings.ts";
 import type { ServerEvent } from "../../src/realtime/wire.ts";
 
@@ -14,11 +19,12 @@ export class Table {
   nowMs = 1_000;
   appended = 0;
 
-  constructor(settings: Partial<SessionSettings> = {}) {
+  constructor(settings: Partial<SessionSettings> = {}, options: Pick<SessionOptions, "callsTools"> = {}) {
     let ids = 0;
     this.session = new Session({
       settings: { ...defaultSettings("svc-beta-v0.3"), ...settings },
       newId: (prefix) => `${prefix}${++ids}`,
+      ...options,
     });
     this.effects.push(...this.session.begin());
   }

@@ -46,13 +46,25 @@ export function openRunner({ random, recogniser, settings }: RunnerOptions = {})
     },
     async close() {},
   };
-  const speech: Pick<SpeechService, "converse"> = {
-    async *converse(_prepared, { signal, onSentence }) {
+  const speech: Pick<SpeechService, "callsTools" | "converse" | "write"> = {
+    callsTools: true,
+    async *write(_prepared, { signal, onCall }) {
+      await awhile();
+      signal.throwIfAborted();
+      if (chance(0.1)) throw new ServiceError(502, "scripted");
+      if (chance(0.3)) onCall?.(CALL, chance(0.5) ? 0 : WORDS.length);
+      if (!chance(0.2)) yield WORDS;
+      await awhile();
+      signal.throwIfAborted();
+      return { text: WORDS, stop: chance(0.2) ? "length" : "finished", tokens: { prompt: 9, written: 3 } };
+    },
+    async *converse(_prepared, { signal, onSentence, onCall }) {
       await awhile();
       signal.throwIfAborted();
       if (chance(0.1)) throw new ServiceError(502, "scripted");
       const frames = chance(0.5) ? 3 : 12;
       onSentence?.(WORDS);
+      if (chance(0.3)) onCall?.(CALL, chance(0.5) ? 0 : WORDS.length);
       for (let frame = 0; frame < frames; frame += 1) {
         await awhile();
         signal.throwIfAborted();
@@ -66,7 +78,8 @@ export function openRunner({ random, recogniser, settings }: RunnerOptions = {})
       const meta = { stop: chance(0.2) ? "length" : "finished" };
       const usage = { input_chars: 0, input_audio_seconds: 0, output_audio_seconds: 0.08 * frames };
       const finishedHead = new Uint8Array(0);
-      return { text: WORDS, audioS: 0.08 * frames, frames, usage, finishedHead, marks: {}, meta };
+      const audioS = 0.08 * frames;
+      return { text: WORDS, audioS, frames, usage, tokens: null, finishedHead, marks: {}, meta };
     },
   };
   const runner = new SessionRunner(
@@ -122,4 +135,5 @@ export function openRunner({ random, recogniser, settings }: RunnerOptions = {})
 }
 
 const WORDS = "well";
+const CALL = { callId: "call_1", name: "clock", arguments: "{}" };
 const SEGMENTS = [{ startS: 0, endS: 1, text: "What now?", words: null, meanLogProbability: null }];

@@ -52,6 +52,27 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   },
   {
     weight: 2,
+    arbitrary: fc.nat(3).map(
+      (n): Move =>
+        (table) =>
+          reply(table, (responseId) => ({
+            type: "spoken",
+            responseId,
+            spoken: { text: "", sound: null, call: { callId: `call_${n}`, name: "clock", arguments: "{}" } },
+          })),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.nat(3).map((n) =>
+      client({
+        type: "conversation.item.create",
+        item: { type: "function_call_output", call_id: `call_${n}`, output: "Noon." },
+      }),
+    ),
+  },
+  {
+    weight: 2,
     arbitrary: fc.constant<Move>((table) =>
       reply(table, (responseId) => ({
         type: "replied",
@@ -208,6 +229,28 @@ describe("a session, whatever happens in whatever order,", () => {
             if (item.type !== "message" || item.spoken === null) continue;
             assert.ok(item.spoken.playedMs(table.nowMs) <= item.spoken.sentMs);
             assert.ok(item.spoken.text.startsWith(textOf(item)!));
+          }
+        });
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("tells the items of a reply one after the other, each to its end", () => {
+    fc.assert(
+      fc.property(fc.array(move, { maxLength: 60 }), (moves) => {
+        const open = new Map<string, string>();
+        run(moves, (_, effects) => {
+          for (const event of sentIn(effects)) {
+            const replyId = event.response_id as string;
+            const itemId = (event.item as { readonly id: string } | undefined)?.id ?? event.item_id;
+            if (event.type === "response.output_item.added") {
+              assert.equal(open.get(replyId), undefined);
+              open.set(replyId, itemId as string);
+            } else if (event.type.startsWith("response.") && replyId !== undefined)
+              assert.equal(open.get(replyId), itemId, event.type);
+            if (event.type === "response.output_item.done") open.delete(replyId);
+            if (event.type === "response.done") assert.equal(open.get(idOf(event)), undefined);
           }
         });
       }),

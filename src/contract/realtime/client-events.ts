@@ -1,5 +1,5 @@
-import Type, { type Static } from "typebox";
-import { SessionUpdate } from "./session.ts";
+import Type, { type Static, type TSchema } from "typebox";
+import { FunctionName, SessionUpdate } from "./session.ts";
 
 const id = Type.String({ minLength: 1, maxLength: 128 });
 const eventId = { event_id: Type.Optional(Type.String({ maxLength: 512 })) };
@@ -12,8 +12,18 @@ const status = Type.Optional(
 );
 const identity = { id: Type.Optional(id), object: Type.Optional(Type.Unknown()), status };
 
+/** One of several shapes, told by its `type`: what is wrong is said of the shape that was meant. */
+function byType<const S extends readonly TSchema[]>(...oneOf: S) {
+  return Type.Unsafe<Static<S[number]>>({
+    type: "object",
+    required: ["type"],
+    discriminator: { propertyName: "type" },
+    oneOf,
+  });
+}
+
 /** Part of a message. Sound of earlier turns is not kept: its transcript is what counts. */
-export const ContentPart = Type.Union([
+export const ContentPart = byType(
   Type.Object({
     type: Type.Unsafe<"input_text" | "output_text" | "text">({
       type: "string",
@@ -29,11 +39,11 @@ export const ContentPart = Type.Union([
     audio: Type.Optional(Type.Unsafe<string | null>({ type: ["string", "null"] })),
     transcript: Type.Optional(Type.Unsafe<string | null>({ type: ["string", "null"], maxLength: 100_000 })),
   }),
-]);
+);
 export type ContentPart = Static<typeof ContentPart>;
 
 /** An item as a client makes one. */
-export const NewItem = Type.Union([
+export const NewItem = byType(
   Type.Object({
     ...identity,
     type: Type.Literal("message"),
@@ -47,7 +57,7 @@ export const NewItem = Type.Union([
     ...identity,
     type: Type.Literal("function_call"),
     call_id: Type.Optional(id),
-    name: id,
+    name: FunctionName,
     arguments: text,
   }),
   Type.Object({
@@ -56,7 +66,7 @@ export const NewItem = Type.Union([
     call_id: id,
     output: text,
   }),
-]);
+);
 export type NewItem = Static<typeof NewItem>;
 
 /** What one response may have otherwise than the session. */

@@ -33,9 +33,7 @@ export function parseClientEvent(
   }
   const validate = validatorOf(type as ClientEventType);
   if (validate(value)) return { event: value as ClientEvent };
-  // Of a choice between shapes the last complaint is about the choice itself.
-  const errors = validate.errors ?? [];
-  const error = errors.find(({ keyword }) => keyword !== "const" && keyword !== "anyOf") ?? errors[0];
+  const error = closest(validate.errors ?? []);
   const param = paramOf(error);
   const code = error?.keyword === "required" ? "missing_required_parameter" : "invalid_value";
   return fault(`${param ?? "the event"} ${error?.message ?? "is not valid"}`, code, param, eventId);
@@ -57,12 +55,20 @@ function validatorOf(type: ClientEventType): ValidateFunction {
     allErrors: false,
     coerceTypes: false,
     allowUnionTypes: true,
+    discriminator: true,
     strict: false,
     strictNumbers: true,
   });
   const made = ajv.compile(CLIENT_EVENTS[type] as AnySchema);
   validators.set(type, made);
   return made;
+}
+
+/** Of complaints about each shape of a choice, that about the shape which fits best: it is the deepest. */
+function closest(errors: readonly ErrorObject[]): ErrorObject | undefined {
+  const depth = ({ instancePath, keyword }: ErrorObject): number =>
+    2 * instancePath.split("/").length - (keyword === "const" || keyword === "anyOf" ? 1 : 0);
+  return errors.toSorted((a, b) => depth(b) - depth(a))[0];
 }
 
 function paramOf(error: ErrorObject | undefined): string | null {

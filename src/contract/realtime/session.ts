@@ -84,12 +84,21 @@ export const InputTranscription = Type.Object({
 });
 export type InputTranscription = Static<typeof InputTranscription>;
 
+/** A function's name, as OpenAI's clients and chat endpoints take it. */
+export const FunctionName = Type.String({ minLength: 1, maxLength: 64, pattern: "^[a-zA-Z0-9_-]+$" });
+
+/** Of a session's or a response's instructions, at most: what OpenAI takes, some 16,000 tokens. */
+export const MAX_SESSION_INSTRUCTIONS_CHARS = 65_536;
+
+/** Characters of the JSON of all functions together, at most. */
+export const MAX_TOOLS_CHARS = 100_000;
+
 /** A function that the writer may call. */
 export const FunctionTool = Type.Object({
   type: Type.Literal("function"),
-  name: Type.String({ minLength: 1, maxLength: 128 }),
+  name: FunctionName,
   description: Type.Optional(Type.String({ maxLength: 8_000 })),
-  parameters: Type.Optional(Type.Unknown()),
+  parameters: Type.Optional(Type.Unsafe<Readonly<Record<string, unknown>>>({ type: "object" })),
 });
 export type FunctionTool = Static<typeof FunctionTool>;
 
@@ -100,7 +109,9 @@ export const SessionUpdate = Type.Object(
       Type.Unsafe<"realtime" | "transcription">({ type: "string", enum: ["realtime", "transcription"] }),
     ),
     model: Type.Optional(Type.String({ maxLength: 200 })),
-    instructions: Type.Optional(Type.Unsafe<string | null>({ type: ["string", "null"], maxLength: 100_000 })),
+    instructions: Type.Optional(
+      Type.Unsafe<string | null>({ type: ["string", "null"], maxLength: MAX_SESSION_INSTRUCTIONS_CHARS }),
+    ),
     output_modalities: Type.Optional(
       Type.Array(Type.Unsafe<"audio" | "text">({ type: "string", enum: ["audio", "text"] }), {
         minItems: 1,
@@ -132,8 +143,13 @@ export const SessionUpdate = Type.Object(
         ),
       }),
     ),
-    tools: Type.Optional(Type.Array(FunctionTool, { maxItems: 128 })),
-    tool_choice: Type.Optional(Type.Unsafe<string | { name: string }>({ type: ["string", "object"] })),
+    tools: Type.Optional(Type.Union([Type.Array(FunctionTool, { maxItems: 128 }), Type.Null()])),
+    tool_choice: Type.Optional(
+      Type.Unsafe<string | null | { type: string; name?: string; function?: { name: string } }>({
+        type: ["string", "object", "null"],
+        description: "`auto`, `none`, `required`, or the function that is to be called.",
+      }),
+    ),
     max_output_tokens: Type.Optional(
       Type.Unsafe<number | "inf">({ type: ["integer", "string"], minimum: 1, maximum: 4_096 }),
     ),

@@ -138,7 +138,11 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
       const update = asked.session ?? {};
       const { settings } = settingsFor({}, update, deps, realtime);
       const { value, expiresAt } = realtime.secrets.issue(apiKey, seconds, update, Date.now() / 1_000);
-      return { value, expires_at: expiresAt, session: wireSession(settings, realtime.newId("sess_")) };
+      return {
+        value,
+        expires_at: expiresAt,
+        session: wireSession(settings, realtime.newId("sess_"), deps.service.callsTools),
+      };
     },
   );
 

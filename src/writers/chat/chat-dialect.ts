@@ -1,6 +1,6 @@
 import type { OpenAI } from "openai";
-import type { Dialogue } from "../../model/writer.ts";
-import { type ChatMessage, dialogueMessages, instructed } from "../dialogue-messages.ts";
+import type { Dialogue, ToolUse, WriterTool } from "../../model/writer.ts";
+import { type ChatStep, chatSteps, instructed } from "../dialogue-messages.ts";
 
 /** What of the chat completions interface an endpoint takes. */
 export interface ChatDialect {
@@ -8,6 +8,8 @@ export interface ChatDialect {
   readonly limitField: "max_tokens" | "max_completion_tokens";
   readonly hasUsage: boolean;
   readonly hasSystemRole: boolean;
+  readonly hasTools: boolean;
+  readonly hasToolChoice: boolean;
   /** Characters of history that fit. */
   readonly historyChars: number;
   readonly refusedTemperatures: ReadonlySet<number>;
@@ -19,6 +21,9 @@ export interface ChatRequestOptions {
   readonly maxTokens: number;
 }
 
+/** Tokens of calls, beside those of words: arguments are longer than what is said. */
+const CALL_TOKENS = 1_024;
+
 type Body = OpenAI.ChatCompletionCreateParamsStreaming;
 
 /** What is tried first. */
@@ -27,6 +32,8 @@ export function firstDialect(historyChars: number): ChatDialect {
     limitField: "max_tokens",
     hasUsage: true,
     hasSystemRole: true,
+    hasTools: true,
+    hasToolChoice: true,
     historyChars,
     refusedTemperatures: new Set(),
   };
@@ -36,15 +43,20 @@ export function firstDialect(historyChars: number): ChatDialect {
 export function chatBody(dialogue: Dialogue, options: ChatRequestOptions, dialect: ChatDialect): Body {
   const { hasSystemRole, historyChars, limitField, hasUsage } = dialect;
   const systemPrompt = instructed(options.systemPrompt, dialogue.instructions);
-  const messages = dialogueMessages(dialogue, {
+  const { tools = [], choice = "auto", calls = [] } = (dialect.hasTools && dialogue.toolUse) || {};
+  const steps = chatSteps(dialogue, calls, {
     systemPrompt: hasSystemRole ? systemPrompt : null,
     historyChars,
   });
+  const mayCall = tools.length > 0;
+  const maxTokens = options.maxTokens + (mayCall ? CALL_TOKENS : 0);
   return {
     model: options.model,
-    messages: hasSystemRole ? messages : withInstructions(messages, systemPrompt),
+    messages: (hasSystemRole ? steps : withInstructions(steps, systemPrompt)).map(messageOf),
     stream: true,
-    [limitField]: options.maxTokens,
+    [limitField]: Math.min(maxTokens, dialogue.maxTokens ?? maxTokens),
+    ...(mayCall && { tools: tools.map(toolOf) }),
+    ...(mayCall && dialect.hasToolChoice && choice !== "auto" && { tool_choice: choiceOf(choice) }),
     ...(takesTemperature(dialect, dialogue.temperature) && { temperature: dialogue.temperature }),
     ...(hasUsage && { stream_options: { include_usage: true } }),
   };
@@ -65,6 +77,9 @@ export function otherDialect(dialect: ChatDialect, refused: string, body: Body):
     const refusedTemperatures = new Set([...dialect.refusedTemperatures, body.temperature]);
     return { ...dialect, refusedTemperatures };
   }
+  if (/tool_choice/i.test(refused) && body.tool_choice !== undefined)
+    return { ...dialect, hasToolChoice: false };
+  if (/\btools?\b|function/i.test(refused) && hasCalls(body)) return { ...dialect, hasTools: false };
   if (SYSTEM_ROLE.test(refused) && dialect.hasSystemRole) return { ...dialect, hasSystemRole: false };
   return null;
 }
@@ -88,6 +103,36 @@ function shorter(dialect: ChatDialect, body: Body): ChatDialect | null {
 }
 
 /** Instructions as part of what the user says first, for a model that knows no system. */
-function withInstructions([first, ...rest]: readonly ChatMessage[], instructions: string): ChatMessage[] {
+function withInstructions([first, ...rest]: readonly ChatStep[], instructions: string): ChatStep[] {
   return [{ role: "user", content: `${instructions}\n\n${first?.content ?? ""}` }, ...rest];
+}
+
+type Message = Body["messages"][number];
+
+function messageOf(step: ChatStep): Message {
+  if (step.role === "tool") return { role: "tool", tool_call_id: step.callId, content: step.content };
+  const { role, content, calls } = step;
+  if (role !== "assistant" || calls === undefined) return { role, content };
+  const tool_calls = calls.map(({ callId, name, arguments: given }) => ({
+    id: callId,
+    type: "function" as const,
+    function: { name, arguments: given },
+  }));
+  return { role, content: content === "" ? null : content, tool_calls };
+}
+
+function toolOf({ name, description, parameters = { type: "object", properties: {} } }: WriterTool) {
+  const described = description === undefined ? {} : { description };
+  return {
+    type: "function" as const,
+    function: { name, ...described, parameters: parameters as Record<string, unknown> },
+  };
+}
+
+function choiceOf(choice: ToolUse["choice"]) {
+  return typeof choice === "string" ? choice : { type: "function" as const, function: { name: choice.name } };
+}
+
+function hasCalls({ tools, messages }: Body): boolean {
+  return tools !== undefined || messages.some(({ role }) => role === "tool");
 }

@@ -1,5 +1,6 @@
 import { type Passage, WriterError, type WriterTokens } from "../../model/writer.ts";
 import { WrittenSentences } from "../written-sentences.ts";
+import { type CallPiece, ChatCalls, readCallPieces } from "./chat-calls.ts";
 
 /** What is said when the endpoint may not say anything, or does not. */
 export const DECLINED = "Sorry, I can't say much about that. Shall we talk about something else?";
@@ -7,14 +8,19 @@ export const DECLINED = "Sorry, I can't say much about that. Shall we talk about
 /**
  * Makes passages of what an endpoint writes, each a sentence. Tokens are counted for the last one alone, as endpoints
  * count at the end. A reply that was cut off ends with its last whole sentence, or, where it has none, with its last
- * whole word; more than `maxChars` characters are cut off here. An empty or withheld reply becomes {@link DECLINED}.
- * Throws a {@link WriterError} when the model spent all its tokens on thoughts.
+ * whole word; more than `maxChars` characters are cut off here. Calls of functions stand where they were made. An empty
+ * or withheld reply becomes {@link DECLINED}. Throws a {@link WriterError} when the model spent all its tokens on thoughts,
+ * or made only calls that cannot be carried out.
+ *
+ * @param functions names of those that it may call; what else it calls is left out
  */
 export async function* passagesOf(
   deltas: AsyncIterable<ChatDelta>,
   maxChars: number,
+  functions: readonly string[] = [],
 ): AsyncGenerator<Passage, void, void> {
-  const sentences = new WrittenSentences();
+  let sentences = new WrittenSentences();
+  const calls = new ChatCalls(functions);
   let tokens: WriterTokens | null = null;
   let finish: string | null = null;
   let chars = 0;
@@ -24,10 +30,25 @@ export async function* passagesOf(
     tokens = delta.tokens ?? tokens;
     finish ??= delta.finish;
     chars += delta.text.length;
-    hasThought ||= delta.isToken && delta.text === "";
+    hasThought ||= delta.isToken && delta.text === "" && delta.calls.length === 0;
+    if (calls.hasOpen && delta.text.trim() !== "") {
+      for (const call of calls.take(false)) {
+        yield { text: "", tokens: null, gate: null, call };
+        isEmpty = false;
+      }
+    }
     for (const text of sentences.push(delta.text)) {
       yield { text, tokens: null, gate: null };
       isEmpty = false;
+    }
+    if (delta.calls.length > 0 && functions.length > 0) {
+      for (const text of calls.hasOpen ? [] : sentences.flush()) {
+        yield { text, tokens: null, gate: null };
+        isEmpty = false;
+      }
+      hasThought ||= sentences.hasThought;
+      sentences = new WrittenSentences();
+      for (const piece of delta.calls) calls.add(piece);
     }
     if (chars > maxChars) {
       finish = "length";
@@ -35,16 +56,25 @@ export async function* passagesOf(
     }
   }
   const rest = sentences.flush((written) => endOf(written, finish, isEmpty));
-  if (rest.length === 0 && isEmpty) {
+  const called = finish === "content_filter" ? [] : calls.take(finish === null || finish === "length");
+  if (rest.length === 0 && called.length === 0 && isEmpty) {
+    if (calls.hasRefused && finish === "length") throw new WriterError(HALF_A_CALL);
+    if (calls.hasRefused) throw new WriterError(BAD_CALL, { retryAfterMs: 1_000 });
     if (finish === "length" && (hasThought || sentences.hasThought)) throw new WriterError(ONLY_THOUGHTS);
     rest.push(DECLINED);
   }
-  for (const [n, text] of rest.entries())
-    yield { text, tokens: n === rest.length - 1 ? tokens : null, gate: null };
+  const last = rest.length + called.length - 1;
+  for (const [n, text] of rest.entries()) yield { text, tokens: n === last ? tokens : null, gate: null };
+  for (const [n, call] of called.entries())
+    yield { text: "", tokens: rest.length + n === last ? tokens : null, gate: null, call };
 }
 
 const ONLY_THOUGHTS =
   "the writer's endpoint spent all its tokens on thinking: raise writer.maxTokens, or choose a model that answers at once";
+const HALF_A_CALL =
+  "the writer's endpoint spent all its tokens in the middle of a function's call: raise writer.maxTokens";
+const BAD_CALL =
+  "the writer's endpoint called a function that it was not given, or with arguments that are no JSON object: retry";
 const WHOLE = /[.!?…][”"’')\]]*$/;
 
 /** What may be said of a reply's last words. Without a reason to end, it was cut off as if by a limit. */
@@ -60,7 +90,8 @@ function endOf(rest: string, finish: string | null, isFirst: boolean): string {
 export interface ChatDelta {
   /** Words of the reply; often empty. */
   readonly text: string;
-  /** Whether the model wrote at all: words, or thoughts that are not said. */
+  readonly calls: readonly CallPiece[];
+  /** Whether the model wrote at all: words, calls, or thoughts that are not said. */
   readonly isToken: boolean;
   /** Why the reply is over: `stop`, `length`, `content_filter`, …; `null` while it goes on. */
   readonly finish: string | null;
@@ -85,11 +116,14 @@ export function readChunk(event: unknown): ChatDelta | null {
   const choice: unknown = Array.isArray(event.choices) ? event.choices[0] : undefined;
   const { finish_reason: finish } = isRecord(choice) ? choice : {};
   const delta = isRecord(choice) ? (choice.delta ?? choice.message) : undefined;
-  const { content, reasoning_content: thought, reasoning } = isRecord(delta) ? delta : {};
+  const { content, reasoning_content: thought, reasoning, tool_calls } = isRecord(delta) ? delta : {};
+  const calls = readCallPieces(tool_calls);
   const text = typeof content === "string" ? content : "";
   return {
     text,
-    isToken: [text, thought, reasoning].some((part) => typeof part === "string" && part !== ""),
+    calls,
+    isToken:
+      calls.length > 0 || [text, thought, reasoning].some((part) => typeof part === "string" && part !== ""),
     finish: typeof finish === "string" && finish !== "" ? finish : null,
     tokens: readTokens(event.usage),
   };

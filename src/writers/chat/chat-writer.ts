@@ -49,7 +49,13 @@ const LINGER_MS = 500;
 const CHARS_PER_TOKEN = 8;
 /** How some hosts say that they filtered the question, not the reply. */
 const WITHHELD = /content_filter|content management policy/;
-const WITHHELD_REPLY: ChatDelta = { text: "", isToken: false, finish: "content_filter", tokens: null };
+const WITHHELD_REPLY: ChatDelta = {
+  text: "",
+  calls: [],
+  isToken: false,
+  finish: "content_filter",
+  tokens: null,
+};
 
 class ChatWriter implements Writer {
   readonly name: string;
@@ -71,6 +77,11 @@ class ChatWriter implements Writer {
     this.#dialect = firstDialect(options.historyChars ?? HISTORY_CHARS);
   }
 
+  /** Not once the endpoint has refused functions. */
+  get callsTools(): boolean {
+    return this.#dialect.hasTools;
+  }
+
   async *write(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<Passage, void, void> {
     signal.throwIfAborted();
     if (this.#isClosed) throw closed();
@@ -78,7 +89,9 @@ class ChatWriter implements Writer {
     this.#calls.add(call);
     try {
       const deltas = this.#deltas(dialogue, call.signal);
-      for await (const passage of passagesOf(deltas, this.#request.maxTokens * CHARS_PER_TOKEN)) {
+      const { tools = [], choice = "auto" } = dialogue.toolUse ?? {};
+      const names = choice === "none" ? [] : tools.map(({ name }) => name);
+      for await (const passage of passagesOf(deltas, this.#request.maxTokens * CHARS_PER_TOKEN, names)) {
         call.signal.throwIfAborted();
         yield dialogue.instructions === undefined ? passage : { ...passage, hasReadInstructions: true };
       }

@@ -1,0 +1,187 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { findModel, PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
+import { type Passage, type ToolCall, type Writer, WriterError } from "../../src/model/writer.ts";
+import { type Prepared, prepareConverse } from "../../src/serving/prepare.ts";
+import type { SpeechService } from "../../src/serving/service.ts";
+import { within } from "../waiting.ts";
+import { ScriptedWriter } from "../writers/scripted-writer.ts";
+import { caller, collect, Engine, serviceOver, settle } from "./service-over.ts";
+
+const AUTHORED = prepareConverse({ conversation: [{ text: "Hi." }, { speaker: "1" }] }, (id) =>
+  findModel(PUBLIC_MODELS, id),
+);
+const CLOCK: ToolCall = { callId: "call_1", name: "clock", arguments: "{}" };
+const WEATHER: ToolCall = { callId: "call_2", name: "weather", arguments: "{}" };
+const TOKENS = { prompt: 30, written: 12 };
+
+/** Writes words and calls; the last brings the tokens. */
+function writerOf(...parts: readonly (string | ToolCall | Error)[]): Writer {
+  return {
+    name: "calling",
+    callsTools: true,
+    async *write() {
+      for (const [n, part] of parts.entries()) {
+        if (part instanceof Error) throw part;
+        const rest = { tokens: n === parts.length - 1 ? TOKENS : null, gate: null };
+        const passage: Passage =
+          typeof part === "string" ? { text: part, ...rest } : { text: "", call: part, ...rest };
+        yield passage;
+      }
+    },
+    close: async () => {},
+  };
+}
+
+/** An engine that takes all the words that it is given, a frame a sentence. */
+class Reader extends Engine {
+  override model() {
+    const engine = this;
+    return {
+      async *speak(script: { readonly text: AsyncIterable<string> }) {
+        let spoken = "";
+        for await (const text of script.text) {
+          spoken += text;
+          engine.given++;
+          yield { samples: new Float32Array(1_920) };
+        }
+        return { stop: "finished" as const, spoken };
+      },
+      close: async () => {},
+    };
+  }
+}
+
+describe("a spoken reply that calls functions", () => {
+  it("tells of each call, and how much is said before it", async () => {
+    const { service, metered } = serviceOver({
+      engine: new Reader(),
+      writer: writerOf("Well, 😀.", CLOCK, "And?", WEATHER),
+    });
+    const calls: [string, number][] = [];
+    const request = { ...caller(), onCall: ({ name }: ToolCall, at: number) => void calls.push([name, at]) };
+    const { outcome } = await collect(service.converse(AUTHORED, request));
+    assert.equal(outcome.text, "Well, 😀. And?");
+    assert.deepEqual(calls, [
+      ["clock", 8],
+      ["weather", 13],
+    ]);
+    assert.deepEqual(outcome.tokens, TOKENS);
+    assert.equal(metered.length, 1);
+  });
+
+  it("says nothing where it only calls: it takes no voice, and is metered once", async () => {
+    const engine = new Engine();
+    const lease = () => assert.fail("a model was leased");
+    const { service, metered } = serviceOver({ engine, lease, writer: writerOf(CLOCK, WEATHER) });
+    const calls: ToolCall[] = [];
+    const request = { ...caller(), onCall: (call: ToolCall) => void calls.push(call) };
+    const { frames, outcome } = await collect(service.converse(AUTHORED, request));
+    assert.deepEqual([frames, outcome.frames, outcome.text, outcome.meta.stop], [0, 0, "", "finished"]);
+    assert.deepEqual(calls, [CLOCK, WEATHER]);
+    assert.deepEqual(outcome.tokens, TOKENS);
+    assert.deepEqual(
+      metered.map(({ inputChars, outputAudioS }) => [inputChars, outputAudioS]),
+      [[3, 0]],
+    );
+    assert.equal(service.queued + service.active + service.paused, 0);
+  });
+
+  it("fails where nothing is written and nothing called, and where the writer fails after a call", async () => {
+    for (const parts of [[], [CLOCK, new WriterError("broken")]]) {
+      const { service, metered } = serviceOver({ writer: writerOf(...parts) });
+      await assert.rejects(collect(service.converse(AUTHORED, caller())), { status: 502 });
+      assert.equal(metered.length, 0);
+    }
+  });
+});
+
+describe("a reply that is written and not spoken", () => {
+  async function written(service: SpeechService, prepared: Prepared = AUTHORED, signal = caller().signal) {
+    const sentences: string[] = [];
+    const writing = service.write(prepared, { ...caller(), signal });
+    for (;;) {
+      const step = await writing.next();
+      if (step.done) return { sentences, reply: step.value };
+      sentences.push(step.value);
+    }
+  }
+
+  it("comes a sentence at a time, takes no voice and is metered once", async () => {
+    const lease = () => assert.fail("a model was leased");
+    const { service, metered } = serviceOver({ lease, writer: writerOf("One.", "Two.") });
+    const { sentences, reply } = await written(service);
+    assert.deepEqual(sentences, ["One.", " Two."]);
+    assert.deepEqual(reply, { text: "One. Two.", stop: "finished", tokens: TOKENS });
+    assert.deepEqual(
+      metered.map(({ inputChars, inputAudioS, outputAudioS }) => [inputChars, inputAudioS, outputAudioS]),
+      [[3, 0, 0]],
+    );
+  });
+
+  it("ends at its bound: by the writer's count, or by four characters a token", async () => {
+    const counted = serviceOver({ writer: new ScriptedWriter(["One two.", "Three four.", "Five."]) });
+    const reply = await written(counted.service, { ...AUTHORED, maxTokens: 3 });
+    assert.deepEqual(reply.sentences, ["One two.", " Three four."]);
+    assert.equal(reply.reply.stop, "length");
+    const uncounted = serviceOver({ writer: writerOf("One two three.", "Four.", "Five.") });
+    assert.deepEqual((await written(uncounted.service, { ...AUTHORED, maxTokens: 2 })).reply, {
+      text: "One two",
+      stop: "length",
+      tokens: null,
+    });
+    const full = serviceOver({ writer: writerOf("One.", "Two.") });
+    assert.equal((await written(full.service, { ...AUTHORED, maxTokens: 12 })).reply.stop, "length");
+    for (const { metered } of [counted, uncounted, full]) assert.equal(metered.length, 1);
+  });
+
+  it("waits for its turn among those that are written, and gives it back", async () => {
+    const writer = new ScriptedWriter(["One."], { isStepwise: true });
+    const writing = { total: 1, perKey: 1, what: "turns", queueDepth: 2, keyQueueDepth: 2, waitMs: 60_000 };
+    const { service, metered } = serviceOver({ writer, writing, options: { loadTimeoutMs: 60_000 } });
+    const both = [written(service), written(service)];
+    await writer.asked(1);
+    await settle();
+    assert.equal(writer.dialogues.length, 1);
+    writer.allow();
+    await writer.asked(2);
+    writer.allow();
+    await within("both replies", Promise.all(both));
+    assert.equal(metered.length, 2);
+  });
+
+  it("is metered where its client leaves in the middle, and stops", async () => {
+    const writer = new ScriptedWriter(["One.", "Two."], { isStepwise: true });
+    const { service, metered } = serviceOver({ writer, options: { loadTimeoutMs: 60_000 } });
+    const leaving = new AbortController();
+    const writing = service.write(AUTHORED, { ...caller(), signal: leaving.signal });
+    writer.allow();
+    assert.equal((await writing.next()).value, "One.");
+    const gone = new Error("gone");
+    leaving.abort(gone);
+    await assert.rejects(writing.next(), gone);
+    await writer.idle();
+    assert.equal(metered.length, 1);
+  });
+
+  it("is not metered where it never began: the writer failed, or there is none", async () => {
+    const failing = serviceOver({ writer: writerOf(new WriterError("broken")) });
+    await assert.rejects(written(failing.service), { status: 502, message: "broken" });
+    const none = serviceOver();
+    await assert.rejects(written(none.service), { status: 502 });
+    assert.equal(none.service.callsTools, false);
+    assert.equal(failing.metered.length + none.metered.length, 0);
+  });
+
+  it("is finished when the server stops, and none begins any more", async () => {
+    const writer = new ScriptedWriter(["One."], { isStepwise: true });
+    const { service } = serviceOver({ writer, options: { loadTimeoutMs: 60_000 } });
+    const reply = written(service);
+    await writer.asked(1);
+    const drained = service.drain(60_000);
+    await assert.rejects(written(service), { status: 502 });
+    writer.allow();
+    assert.equal((await reply).reply.text, "One.");
+    await within("the service to drain", drained);
+  });
+});

@@ -8,6 +8,7 @@ import {
   hearVerdict,
   hearWindow,
   INITIAL_ENDPOINTING,
+  silenceToNext,
 } from "./endpointing.ts";
 import { type Item, Items, itemOf, type MessageItem } from "./items.ts";
 import { RealtimeError } from "./realtime-error.ts";
@@ -163,13 +164,14 @@ export class Session {
   }
 
   /**
-   * Windows that may be heard together, which costs less than one by one: one where the end of a turn may be near, a few
-   * where all that comes later is word of its beginning.
+   * Windows that may be heard together, which costs less than one by one: no more than there are until a turn may end,
+   * and a few where all that comes later is word of its beginning.
    */
   get windowsTogether(): number {
     const { beganAt, silence } = this.#endpointing;
-    if (beganAt !== null) return silence > 0 ? 1 : 3;
-    return this.#isAudible ? 2 : 4;
+    const options = this.#options();
+    if (beganAt === null || options === null) return this.#isAudible ? 2 : 4;
+    return silence === 0 ? 3 : Math.min(4, silenceToNext(this.#endpointing, options));
   }
 
   get items(): readonly Item[] {

@@ -15,13 +15,17 @@ export interface Playground extends OpenPage {
   write(selector: string, value: string): Promise<void>;
 }
 
-/** Opens the playground, with a fragment behind its address. Whatever goes wrong in the page itself fails the test. */
+/**
+ * Opens the playground, with a fragment behind its address and flags of the browser's. Whatever goes wrong in the page
+ * itself fails the test.
+ */
 export async function inPlayground(
   { url }: TestServer,
   fragment: string,
   use: (page: Playground) => Promise<void>,
+  flags: readonly string[] = [],
 ): Promise<void> {
-  await inChromium(`${url}/${fragment}`, async (page) => {
+  const inPage = async (page: OpenPage): Promise<void> => {
     const element = (selector: string) => `document.querySelector(${JSON.stringify(selector)})`;
     const evaluate = page.evaluate;
     await evaluate(`
@@ -48,7 +52,8 @@ export async function inPlayground(
       },
     });
     assert.deepEqual(await evaluate("faults"), []);
-  });
+  };
+  await inChromium(`${url}/${fragment}`, inPage, flags);
 }
 
 /** Connects with the server's key. */

@@ -33,7 +33,11 @@ after(() => server.stop());
 const link = async () => `#secret=${await server.clientSecret(server.key, 600)}`;
 const first = (role: string) => `.said.${role}:nth-child(1 of .${role})`;
 
-/** Types something, and waits for its answer to be heard. */
+/** Opens the page as it is, on a machine with a microphone where flags give it one. */
+const inTalk = (fragment: string, use: (page: Playground) => Promise<void>, flags: readonly string[] = []) =>
+  inPlayground(server, fragment, use, { isTalk: true, flags });
+
+/** Says something in writing. */
 async function write(page: Playground, text: string): Promise<void> {
   await page.write("#typed", text);
   await page.evaluate(`document.querySelector("#type-form").requestSubmit()`);
@@ -43,12 +47,12 @@ test(
   "in a browser, a link opens the page connected; what is said is understood, answered aloud, and interrupted by voice",
   NEEDS_CHROMIUM,
   async () => {
-    await inPlayground(
-      server,
+    await inTalk(
       await link(),
       async (page) => {
         await page.says("#key-state", /^Connected by the link/);
         assert.equal(await page.evaluate("location.hash"), "", "the secret is not left in the address");
+        assert.equal(await page.evaluate("document.body.dataset.view"), "talk");
         assert.match(await page.text("#intro"), /press Talk/);
         await page.click("#talk");
         await page.says("#talk-label", /^End$/);
@@ -74,7 +78,7 @@ test(
   "in a browser, without a microphone the page says what to do, and answers aloud what is typed",
   NEEDS_CHROMIUM,
   async () => {
-    await inPlayground(server, await link(), async (page) => {
+    await inTalk(await link(), async (page) => {
       await page.says("#key-state", /^Connected by the link/);
       await page.evaluate(
         `navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("", "NotFoundError"))`,
@@ -99,12 +103,12 @@ test(
   "in a browser, a link that is good no longer says so, and a page without any asks for a key",
   NEEDS_CHROMIUM,
   async () => {
-    await inPlayground(server, "#secret=ek_0123456789", async (page) => {
+    await inTalk("#secret=ek_0123456789", async (page) => {
       await page.says("#key-state", /^This link is good no longer/);
       await page.click("#talk");
       await page.says("#error", /^The key was not accepted\./);
     });
-    await inPlayground(server, "", async (page) => {
+    await inTalk("", async (page) => {
       await page.click("#talk");
       await page.says("#error", /^Paste an API key first/);
     });

@@ -329,7 +329,9 @@ export class Session {
     const itemId = this.#unheard.get(heard.revision);
     if (itemId === undefined) {
       const isCurrent = this.#endpointing.beganAt !== null && heard.revision === this.#endpointing.revision;
-      if (isCurrent && heard.text !== null) this.#draft = { ...heard, text: heard.text };
+      // What failed in a pause is tried again when the turn is over.
+      if (heard.text === null) this.#asked.delete(heard.revision);
+      else if (isCurrent) this.#draft = { ...heard, text: heard.text };
       return;
     }
     this.#unheard.delete(heard.revision);

@@ -53,10 +53,23 @@ export async function openSession(address: RealtimeAddress, { onEvent, onClose }
   if (!isOpen) throw (await refusalOf(address)) ?? unreachable();
   // What came with the opening is told after this function has returned.
   socket.onerror = () => {};
-  socket.onmessage = ({ data }: { data: unknown }) => onEvent(JSON.parse(`${data}`));
+  socket.onmessage = ({ data }: { data: unknown }) => {
+    const event = eventOf(data);
+    if (event !== null) onEvent(event);
+  };
   socket.onclose = ({ reason = "" }: { reason?: string } = {}) => onClose(reason);
   if (socket.readyState !== OPEN) throw unreachable();
   return socket;
+}
+
+/** What a message says; null where it is no event. */
+function eventOf(data: unknown): RealtimeEvent | null {
+  try {
+    const event = JSON.parse(`${data}`);
+    return typeof event?.type === "string" ? event : null;
+  } catch {
+    return null;
+  }
 }
 
 /** Why a session would be refused: browsers do not tell of a WebSocket's refusal. Null where it would not be. */

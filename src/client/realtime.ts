@@ -167,7 +167,7 @@ export class RealtimeConversation {
   #take(event: RealtimeEvent): void {
     if (this.#isClosed) return;
     this.#options.onEvent?.(event);
-    const hand = HANDS[event.type];
+    const hand = Object.hasOwn(HANDS, event.type) ? HANDS[event.type] : undefined;
     if (hand !== undefined) this.#hands[hand](event as never);
     this.#tell();
   }

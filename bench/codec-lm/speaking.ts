@@ -46,7 +46,7 @@ export async function speakingTimes(speaking: Speaking): Promise<SpeakingTimes> 
     cacheFolder,
     signal: new AbortController().signal,
     guard: runs,
-    places: Math.max(...streams),
+    slots: Math.max(...streams),
     prefixBytes: 0,
   });
   try {

@@ -1,5 +1,7 @@
 import { randomFillSync, randomInt } from "node:crypto";
-import type { HostileGroup } from "./hostile-job.ts";
+
+/** Where bodies are sent. */
+export type HostilePath = "/v1/converse" | "/v1/converse/stream" | "/v1/tts" | "/v1/audio/speech";
 
 /** How a body is made, so that it need not be sent from process to process. All are accepted by the contract. */
 export type BodyRecipe =
@@ -23,7 +25,7 @@ export interface HostileBody {
   freshen(): void;
 }
 
-export function hostileBody(recipe: BodyRecipe, path: HostileGroup["path"]): HostileBody {
+export function hostileBody(recipe: BodyRecipe, path: HostilePath): HostileBody {
   switch (recipe.kind) {
     case "text":
       return fixed(requestOf(path, wordsOf(recipe.chars), { max_new_tokens: recipe.maxNewTokens ?? 512 }));
@@ -51,7 +53,7 @@ function fixed(json: string): HostileBody {
   return { bytes: Buffer.from(json), freshen: () => {} };
 }
 
-function requestOf(path: HostileGroup["path"], text: string, params?: object): string {
+function requestOf(path: HostilePath, text: string, params?: object): string {
   if (path === "/v1/audio/speech") return JSON.stringify({ model: "svc-beta-v0.3", voice: "0", input: text });
   const spoken = path === "/v1/tts" ? { text } : { conversation: [{ speaker: "0", text }] };
   return JSON.stringify(params === undefined ? spoken : { ...spoken, params });

@@ -1,4 +1,4 @@
-import type { BodyRecipe } from "./body-recipe.ts";
+import type { BodyRecipe, HostilePath } from "./body-recipe.ts";
 
 /** What hostile clients are asked to do, until they are told to stop. It can be cloned into another process. */
 export interface HostileJob {
@@ -12,7 +12,7 @@ export interface HostileGroup {
   /** What the tally calls it. */
   readonly name: string;
   readonly key: string;
-  readonly path: "/v1/converse" | "/v1/converse/stream" | "/v1/tts" | "/v1/audio/speech";
+  readonly path: HostilePath;
   readonly body: BodyRecipe;
   readonly clients: number;
   /** How much of the body is sent: `half`, and the connection is reset; `most`, and then a byte a second. */

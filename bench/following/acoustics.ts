@@ -1,6 +1,6 @@
 import { joined } from "../../src/audio/joined.ts";
 import { loudnessOf } from "../../src/audio/loudness.ts";
-import { deviation, percentile } from "../../src/engines/parametric/listen/statistics.ts";
+import { percentile, standardDeviation } from "../../src/engines/parametric/listen/statistics.ts";
 import type { Clip } from "../../src/model/conversation.ts";
 import { fours } from "../fours.ts";
 import { averageSpectrum, spectralDistanceDb } from "./average-spectrum.ts";
@@ -36,7 +36,7 @@ function nearness({ clip, heldOut, spoken }: FollowedSpeech, before: Float64Arra
   const clipLufs = loudness(clip);
   return {
     pitchErrorSemitones: (12 / Math.LN2) * (percentile(ourPitch, 0.5) - percentile(theirs.pitch, 0.5)),
-    pitchSpread: deviation(ourPitch) / deviation(theirs.pitch),
+    pitchSpread: standardDeviation(ourPitch) / standardDeviation(theirs.pitch),
     spectrumBeforeDb: spectralDistanceDb(before, wanted, bandEdgeHz),
     spectrumAfterDb: spectralDistanceDb(averageSpectrum(ours), wanted, bandEdgeHz),
     clipLufs,

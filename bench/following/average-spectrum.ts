@@ -2,7 +2,7 @@ import { SAMPLE_RATE_HZ } from "../../src/audio/format.ts";
 import { resample } from "../../src/audio/resample.ts";
 import { BIN_HZ, BINS } from "../../src/engines/parametric/geometry.ts";
 import { activityOf } from "../../src/engines/parametric/listen/activity.ts";
-import { clipFrames, createLens } from "../../src/engines/parametric/listen/clip-frames.ts";
+import { clipFrames, createFrameAnalyser } from "../../src/engines/parametric/listen/clip-frames.ts";
 import type { Clip } from "../../src/model/conversation.ts";
 import { finish } from "../../test/engines/parametric/listen/finish.ts";
 
@@ -11,7 +11,7 @@ export function averageSpectrum({ samples, sampleRateHz }: Clip): Float64Array {
   const at24kHz = resample(samples, sampleRateHz, SAMPLE_RATE_HZ);
   const frames = finish(clipFrames(at24kHz));
   const { isSpeech } = activityOf(frames.levelDb);
-  const look = createLens();
+  const look = createFrameAnalyser();
   const sums = new Float64Array(BINS);
   for (let frame = 0; frame < frames.count; frame++) {
     if (isSpeech[frame] !== 1) continue;

@@ -1,5 +1,5 @@
 /** How a writer's model is talked to. */
-export interface WriterManner {
+export interface PromptStyle {
   /**
    * How messages become a prompt: `own` is the template that the file carries; `chatml` ChatML; `chatml-unthinking`
    * ChatML with the thought of a reasoning model put in as done, as its own template does where it is told not to think.
@@ -10,7 +10,7 @@ export interface WriterManner {
 }
 
 /** A language model on the hub that is known to suit, under a short name. */
-export interface HubWriter extends WriterManner {
+export interface HubWriter extends PromptStyle {
   readonly name: string;
   readonly displayName: string;
   readonly repository: string;
@@ -109,4 +109,4 @@ export function hubWriterAt(repository: string, path: string): HubWriter | undef
 }
 
 /** How a model is talked to of which nothing more is known. */
-export const UNKNOWN_MANNER: WriterManner = { template: "own", instructions: null };
+export const DEFAULT_PROMPT_STYLE: PromptStyle = { template: "own", instructions: null };

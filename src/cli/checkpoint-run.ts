@@ -11,10 +11,16 @@ import { readJsonBody } from "../contract/json-body.ts";
 import { parseConverseRequest } from "../contract/validate.ts";
 import { readCheckpoint } from "../engines/codec-lm/architectures.ts";
 import { OptionError } from "../engines/codec-lm/fields.ts";
-import { refuseUnlessItFits } from "../engines/codec-lm/memory.ts";
-import type { Precision, SamplingParams, SpokenFrame, Stop, Utterance } from "../engines/codec-lm/model.ts";
+import { requireCheckpointMemory } from "../engines/codec-lm/memory.ts";
+import type {
+  Precision,
+  SamplingParams,
+  SpokenFrame,
+  StopReason,
+  Utterance,
+} from "../engines/codec-lm/model.ts";
 import type { Turn } from "../model/conversation.ts";
-import { WrongCallError } from "../server/wrong-call-error.ts";
+import { UsageError } from "../server/usage-error.ts";
 import { prepareConverse } from "../serving/prepare.ts";
 import type { CommandIo } from "../terminal/command-io.ts";
 
@@ -43,8 +49,8 @@ export async function runCheckpoint(
 ): Promise<void> {
   const utterance = await utteranceOf(asked);
   const checkpoint = await readCheckpoint(folder);
-  const plan = { precision: asked.precision, places: 1, cacheBytes: 0 };
-  await refuseUnlessItFits(checkpoint, plan, `The checkpoint in ${folder}`);
+  const plan = { precision: asked.precision, slots: 1, cacheBytes: 0 };
+  await requireCheckpointMemory(checkpoint, plan, `The checkpoint in ${folder}`);
   const model = await checkpoint.open({
     threads: Math.min(MAX_THREADS, availableParallelism()),
     precision: asked.precision,
@@ -54,7 +60,7 @@ export async function runCheckpoint(
   });
   const startedAt = performance.now();
   const frames: SpokenFrame[] = [];
-  let stop: Stop;
+  let stop: StopReason;
   try {
     const speech = model.speak(utterance, signal);
     let step = await speech.next();
@@ -62,7 +68,7 @@ export async function runCheckpoint(
     ({ stop } = step.value);
   } catch (error) {
     if (!(error instanceof OptionError)) throw error;
-    throw new WrongCallError(error.message);
+    throw new UsageError(error.message);
   } finally {
     await model.close();
   }
@@ -83,7 +89,7 @@ export async function runCheckpoint(
 
 async function utteranceOf({ conversation: file, maxFrames, option }: CheckpointRun): Promise<Utterance> {
   const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
-    throw new WrongCallError(`The file ${file} (--conversation) cannot be read (${error.code}).`);
+    throw new UsageError(`The file ${file} (--conversation) cannot be read (${error.code}).`);
   });
   try {
     const { value, textOf } = readJsonBody(bytes);
@@ -92,9 +98,7 @@ async function utteranceOf({ conversation: file, maxFrames, option }: Checkpoint
     const { conversation, seed } = prepareConverse(request, () => findModel(PUBLIC_MODELS, null), textOf);
     const { speaker, text } = conversation.open;
     if (text === null) {
-      throw new WrongCallError(
-        `The last turn in ${file} has no text: a checkpoint speaks, it does not write.`,
-      );
+      throw new UsageError(`The last turn in ${file} has no text: a checkpoint speaks, it does not write.`);
     }
     const { uniforms: uniformsFile, ...options } = Object.fromEntries(option);
     return {
@@ -107,7 +111,7 @@ async function utteranceOf({ conversation: file, maxFrames, option }: Checkpoint
     };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    throw new WrongCallError(`What ${file} asks for cannot be spoken: ${error.message}.`);
+    throw new UsageError(`What ${file} asks for cannot be spoken: ${error.message}.`);
   }
 }
 
@@ -139,7 +143,7 @@ async function readUniforms(file: string): Promise<readonly number[]> {
   if (Array.isArray(value) && value.every((each) => typeof each === "number" && each >= 0 && each < 1)) {
     return value;
   }
-  throw new WrongCallError(`${file} (--option uniforms) is no JSON array of numbers in [0, 1).`);
+  throw new UsageError(`${file} (--option uniforms) is no JSON array of numbers in [0, 1).`);
 }
 
 async function write(file: string, content: Uint8Array | string, option: string): Promise<void> {

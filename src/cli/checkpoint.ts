@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { installedFolder } from "../catalogue/codec-lm/known-checkpoints.ts";
 import type { Precision } from "../engines/codec-lm/model.ts";
-import { WrongCallError } from "../server/wrong-call-error.ts";
+import { UsageError } from "../server/usage-error.ts";
 import type { CommandIo } from "../terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
 
@@ -50,7 +50,7 @@ export function registerCheckpoint(program: Command, io: CommandIo): void {
     .action(async (folder: string, flags: RunFlags, command: Command) => {
       const precision = precisionOf(flags.dtype);
       if (flags.output !== undefined && !/\.wav$/i.test(flags.output)) {
-        throw new WrongCallError("Only a WAV can be written: end the name after -o in .wav.");
+        throw new UsageError("Only a WAV can be written: end the name after -o in .wav.");
       }
       const { dataDir } = await settingsOf(command, io);
       const { runCheckpoint } = await import("./checkpoint-run.ts");
@@ -67,17 +67,17 @@ async function folderOf(given: string, dataDir: string): Promise<string> {
 
 function precisionOf(dtype: string): Precision {
   if (dtype === "fp32" || dtype === "int8" || dtype === "int4") return dtype;
-  throw new WrongCallError(`--dtype takes fp32, int8 or int4; it is ${dtype}.`);
+  throw new UsageError(`--dtype takes fp32, int8 or int4; it is ${dtype}.`);
 }
 
 function wholeNumber(text: string): number {
   const number = Number(text);
   if (Number.isSafeInteger(number) && number >= 1) return number;
-  throw new WrongCallError(`--max-frames takes a whole number of at least 1; it is ${text}.`);
+  throw new UsageError(`--max-frames takes a whole number of at least 1; it is ${text}.`);
 }
 
 function named(text: string, before: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const at = text.indexOf("=");
-  if (at < 1) throw new WrongCallError(`--option takes NAME=VALUE; it is ${text}.`);
+  if (at < 1) throw new UsageError(`--option takes NAME=VALUE; it is ${text}.`);
   return new Map([...before, [text.slice(0, at), text.slice(at + 1)]]);
 }

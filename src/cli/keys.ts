@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { WrongCallError } from "../server/wrong-call-error.ts";
+import { UsageError } from "../server/usage-error.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
 import type { CommandIo } from "../terminal/command-io.ts";
@@ -50,7 +50,7 @@ async function create(
   const { defaultKeyRpm, defaultKeyBurst } = settings;
   const wanted = { label, rpm: given.rpm ?? defaultKeyRpm, burst: given.burst ?? defaultKeyBurst };
   const problem = newKeyProblem(wanted);
-  if (problem !== null) throw new WrongCallError(problem);
+  if (problem !== null) throw new UsageError(problem);
   await withTenancy(settings, io, async (tenancy) => {
     const { key, record } = await tenancy.createKey(wanted);
     const { keyId } = record;
@@ -115,7 +115,7 @@ export async function withTenancy(
 
 function wholeNumber(flag: string, text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new WrongCallError(
+  throw new UsageError(
     `The flag ${flag} is ${JSON.stringify(text)}, but it takes a whole number: correct it.`,
   );
 }

@@ -28,8 +28,8 @@ import { type Outcome, pullCheckpoint, removeCheckpoint } from "../catalogue/pul
 import { pullRecogniser } from "../catalogue/recognisers/pull-recogniser.ts";
 import { firstSentenceS } from "../catalogue/writer-speed.ts";
 import type { InstalledWriter } from "../server/embedded-writer.ts";
-import { inFull } from "../server/in-full.ts";
-import { WrongCallError } from "../server/wrong-call-error.ts";
+import { messageWithCauses } from "../server/message-with-causes.ts";
+import { UsageError } from "../server/usage-error.ts";
 import { nearest } from "../settings/nearest.ts";
 import type { Settings } from "../settings/schema.ts";
 import { askLicence } from "../terminal/ask-licence.ts";
@@ -156,7 +156,7 @@ async function howItWrites(
   const speed = await newSpeed(manifest, settings, signal).catch((error: unknown) => {
     signal.throwIfAborted();
     throw new Error(
-      `The checkpoint ${name} is installed, but cannot write here: ${inFull(error)}. Run antiphon models rm ${name} to free its space.`,
+      `The checkpoint ${name} is installed, but cannot write here: ${messageWithCauses(error)}. Run antiphon models rm ${name} to free its space.`,
       { cause: error },
     );
   });
@@ -224,11 +224,11 @@ function hubName(text: string): HubName {
   try {
     return parseHubName(text);
   } catch (error) {
-    throw new WrongCallError(error instanceof Error ? error.message : String(error), { cause: error });
+    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
   }
 }
 
-async function unknown(name: string, dataDir: string): Promise<WrongCallError> {
+async function unknown(name: string, dataDir: string): Promise<UsageError> {
   const own = (await ownManifests(dataDir)).map((one) => one.name);
   const known = [...KNOWN_CODEC_LMS, ...HUB_WRITERS].map((one) => one.name);
   const names = [
@@ -244,5 +244,5 @@ async function unknown(name: string, dataDir: string): Promise<WrongCallError> {
     meant === null
       ? `there are ${names.join(", ")}, and hf:OWNER/REPO for what is on the hub.`
       : `did you mean ${meant}?`;
-  return new WrongCallError(`There is no checkpoint ${JSON.stringify(name)}: ${remedy}`);
+  return new UsageError(`There is no checkpoint ${JSON.stringify(name)}: ${remedy}`);
 }

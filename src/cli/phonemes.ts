@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { embeddedCheckpoint } from "../catalogue/installed-checkpoint.ts";
-import { houseWords } from "../server/lexicon-file.ts";
-import { WrongCallError } from "../server/wrong-call-error.ts";
+import { serverLexicon } from "../server/lexicon-file.ts";
+import { UsageError } from "../server/usage-error.ts";
 import type { CommandIo } from "../terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
 import { readInput } from "../terminal/read-input.ts";
@@ -16,10 +16,10 @@ export function registerPhonemes(program: Command, io: CommandIo): void {
     .option("--json", "print a JSON array of sentences; with -, one array for each line of input")
     .action(async (argument: string, { json }: { json?: boolean }, command: Command) => {
       const settings = await settingsOf(command, io);
-      const words = await houseWords(settings);
+      const words = await serverLexicon(settings);
       const input = await readInput(argument, io.stdin);
       const fault = inlineFault(input);
-      if (fault !== null) throw new WrongCallError(`This cannot be read: text: ${fault}.`);
+      if (fault !== null) throw new UsageError(`This cannot be read: text: ${fault}.`);
       const { openSpokenPhonemes } = await import("../engines/parametric/read-text.ts");
       const { phonemes, close } = await openSpokenPhonemes(embeddedCheckpoint.dir, {
         words,
@@ -27,7 +27,7 @@ export function registerPhonemes(program: Command, io: CommandIo): void {
       try {
         if (json !== true) {
           const sentences = await phonemes(input);
-          if (sentences.length === 0) throw new WrongCallError(`This cannot be read: ${silenceOf(input)}.`);
+          if (sentences.length === 0) throw new UsageError(`This cannot be read: ${silenceOf(input)}.`);
           for (const sentence of sentences) io.stdout.write(`${sentence}\n`);
           return;
         }

@@ -8,7 +8,7 @@ import type { PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { SpokenWord } from "../contract/spoken.ts";
 import { ConversationError, NothingToSpeakError, type SpeechModel } from "../model/speech-model.ts";
-import { WrongCallError } from "../server/wrong-call-error.ts";
+import { UsageError } from "../server/usage-error.ts";
 import type { Prepared } from "../serving/prepare.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { CommandIo } from "../terminal/command-io.ts";
@@ -69,7 +69,7 @@ function encodingOf(output = ""): Encoding {
   const encoding = ENCODINGS[ending];
   if (encoding !== undefined) return encoding;
   const valid = Object.keys(ENCODINGS).filter((each) => each !== "");
-  throw new WrongCallError(
+  throw new UsageError(
     `Files that end in ${ending} cannot be made: end the name after -o in one of ${valid.join(", ")}.`,
   );
 }
@@ -91,13 +91,13 @@ async function speak(
   const prepared = await prepare(text, flags, models);
   const { fileOf } = await import("../model/encoded-speech.ts");
   const { scriptOf } = await import("../serving/script-of.ts");
-  const { AllMarks, spokenPiece } = await import("../serving/spoken-piece.ts");
+  const { MarkCollector, spokenPiece } = await import("../serving/spoken-piece.ts");
   const { joinedBytes } = await import("../audio/joined.ts");
   const voice = await opened(prepared.model, settings, env);
   try {
     const pieces: Uint8Array[] = [];
     const script = scriptOf(prepared, prepared.model.preset);
-    const all = new AllMarks();
+    const all = new MarkCollector();
     const speech = fileOf(voice, script, encoding, new AbortController().signal);
     let step = await speech.next();
     for (; !step.done; step = await speech.next()) {
@@ -114,7 +114,7 @@ async function speak(
   } catch (error) {
     const isCalledWrongly = error instanceof NothingToSpeakError || error instanceof ConversationError;
     if (!isCalledWrongly) throw error;
-    throw new WrongCallError(`This cannot be said: ${error.message}.`);
+    throw new UsageError(`This cannot be said: ${error.message}.`);
   } finally {
     await voice.close();
   }
@@ -132,8 +132,8 @@ async function opened(
   const { codecLmCheckpoints } = await import("../server/codec-lm-checkpoints.ts");
   const [local] = await codecLmCheckpoints(settings, { only: checkpoint });
   if (local !== undefined) return await local.load();
-  const { houseWords } = await import("../server/lexicon-file.ts");
-  const words = await houseWords(settings);
+  const { serverLexicon } = await import("../server/lexicon-file.ts");
+  const words = await serverLexicon(settings);
   const { openEmbeddedVoice } = await import("../server/embedded-voice.ts");
   return await openEmbeddedVoice({ threads: 1, words });
 }
@@ -168,7 +168,7 @@ async function prepare(
       "conversation[0].audio_wav_b64",
       () => `${voiceLike} (--voice-like)`,
     );
-    throw new WrongCallError(`This cannot be said: ${reason}.`);
+    throw new UsageError(`This cannot be said: ${reason}.`);
   }
 }
 
@@ -177,9 +177,7 @@ async function read(file: string): Promise<Buffer> {
   const { MAX_TURN_AUDIO_BYTES } = await import("../contract/limits.ts");
   return buffer(createReadStream(file, { end: MAX_TURN_AUDIO_BYTES })).catch(
     (error: NodeJS.ErrnoException) => {
-      throw new WrongCallError(
-        `The file ${file} cannot be read (${error.code}): name a WAV with --voice-like.`,
-      );
+      throw new UsageError(`The file ${file} cannot be read (${error.code}): name a WAV with --voice-like.`);
     },
   );
 }
@@ -190,11 +188,11 @@ type CaptionForm = { readonly ending: "vtt" | "srt"; readonly hasWordTimes: bool
 function captionForm({ captions, words: hasWordTimes = false }: SayFlags): CaptionForm | null {
   const ending = /\.(vtt|srt)$/i.exec(captions ?? "")?.[1]?.toLowerCase();
   if (captions !== undefined && ending !== "vtt" && ending !== "srt")
-    throw new WrongCallError(
+    throw new UsageError(
       `The format of the captions ${captions} is unknown: name a file that ends in .vtt or .srt.`,
     );
   if (hasWordTimes && ending !== "vtt")
-    throw new WrongCallError("Only WebVTT has word times: give --captions a file that ends in .vtt.");
+    throw new UsageError("Only WebVTT has word times: give --captions a file that ends in .vtt.");
   return ending === "vtt" || ending === "srt" ? { ending, hasWordTimes } : null;
 }
 
@@ -217,6 +215,6 @@ function parseParams(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
-    throw new WrongCallError(`--params is not JSON: write it like '{"temperature": 0}'.`);
+    throw new UsageError(`--params is not JSON: write it like '{"temperature": 0}'.`);
   }
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Command } from "commander";
 import type { RealtimeConversation, SocketClass } from "../client/realtime.ts";
-import { WrongCallError } from "../server/wrong-call-error.ts";
+import { UsageError } from "../server/usage-error.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { CommandIo } from "../terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
@@ -59,9 +59,9 @@ async function withServer(
 ): Promise<void> {
   if (url !== undefined) {
     if (!/^https?:\/\//.test(url))
-      throw new WrongCallError(`--url ${JSON.stringify(url)} is no address: write http://host:port.`);
+      throw new UsageError(`--url ${JSON.stringify(url)} is no address: write http://host:port.`);
     const apiKey = env.ANTIPHON_KEY ?? "";
-    if (apiKey === "") throw new WrongCallError("A server asks for a key: set ANTIPHON_KEY to one.");
+    if (apiKey === "") throw new UsageError("A server asks for a key: set ANTIPHON_KEY to one.");
     return use({ baseUrl: url, apiKey });
   }
   const { default: pino } = await import("pino");

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { languageCode } from "../model/languages.ts";
 import type { HearingTask, RecogniseOptions } from "../model/recogniser.ts";
-import { WrongCallError } from "../server/wrong-call-error.ts";
+import { UsageError } from "../server/usage-error.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { CommandIo } from "../terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
@@ -44,15 +44,13 @@ type Form = "text" | "json" | "srt" | "vtt";
 function formOf({ json, srt, vtt, words, translate }: TranscribeFlags): Form {
   const wanted = Object.entries({ json, srt, vtt }).flatMap(([form, is]) => (is ? [form as Form] : []));
   if (wanted.length > 1)
-    throw new WrongCallError(
+    throw new UsageError(
       `Only one of ${wanted.map((form) => `--${form}`).join(" and ")} can be given: leave the others out.`,
     );
   if (words && translate)
-    throw new WrongCallError(
-      "The words of a translation are said at no time: leave out --words or --translate.",
-    );
+    throw new UsageError("The words of a translation are said at no time: leave out --words or --translate.");
   if (words && wanted.length === 0)
-    throw new WrongCallError("Plain text has no times: give --json, --srt or --vtt with --words.");
+    throw new UsageError("Plain text has no times: give --json, --srt or --vtt with --words.");
   return wanted[0] ?? "text";
 }
 
@@ -61,7 +59,7 @@ function languageOf({ language }: TranscribeFlags): string | null {
   if (language === undefined) return null;
   const code = languageCode(language.split(/[-_]/)[0]!);
   if (code !== null) return code;
-  throw new WrongCallError(
+  throw new UsageError(
     `The language ${JSON.stringify(language)} is unknown: give its ISO 639-1 code, such as en, or leave --language out to have it detected.`,
   );
 }

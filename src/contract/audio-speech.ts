@@ -19,14 +19,13 @@ export const AudioSpeechRequest = Type.Object(
     model: Type.Optional(
       Type.String({
         description:
-          "A public model id; absent, `tts-1`, `tts-1-hd` and `gpt-4o-mini-tts` are the default model.",
+          "A public model id. `tts-1`, `tts-1-hd` and `gpt-4o-mini-tts`, or no value, mean the default model.",
       }),
     ),
     input: Type.String({
       minLength: 1,
       maxLength: MAX_SPEECH_CHARS,
-      description:
-        "The words to speak, all of them. Where there is no letter or digit among them: 0.2 s of silence.",
+      description: "The text to speak. Without any letter or digit, the result is 0.2 s of silence.",
     }),
     voice: Type.Optional(
       Type.Unsafe<string | { id: string }>({
@@ -35,16 +34,16 @@ export const AudioSpeechRequest = Type.Object(
         required: ["id"],
         default: "0",
         description:
-          "An id from `GET /v1/audio/voices`, which are speaker labels and OpenAI's voice names, in any case; or one as `{id}`.",
+          "An id from `GET /v1/audio/voices`: a speaker label or one of OpenAI's voice names, case-insensitive; or an object `{id}` with one.",
       }),
     ),
     response_format: Type.Optional(
       Type.String({
         default: "mp3",
         description:
-          "`mp3` (128 kb/s), `opus` (64 kb/s, in Ogg), `flac` or `wav` (both without loss), `pcm`: 24 kHz, mono, 16-bit " +
-          "little-endian samples, `mulaw` or `alaw`: 8 kHz, mono, a byte a sample. No other is made here, `aac` among " +
-          "them: 400.",
+          "`mp3` (128 kb/s), `opus` (64 kb/s, in Ogg), `flac` or `wav` (both lossless), `pcm` (24 kHz, mono, 16-bit " +
+          "little-endian samples), `mulaw` or `alaw` (8 kHz, mono, one byte per sample). Others, including `aac`, are " +
+          "refused with 400.",
       }),
     ),
     speed: Type.Optional(
@@ -53,8 +52,8 @@ export const AudioSpeechRequest = Type.Object(
         maximum: 4,
         default: 1,
         description:
-          `Below ${SPEEDS.minimum} or above ${SPEEDS.maximum} the nearest of them is spoken, and the header ` +
-          "`X-Antiphon-Speed` says which.",
+          `Values below ${SPEEDS.minimum} or above ${SPEEDS.maximum} are limited to these, and the header ` +
+          "`X-Antiphon-Speed` states the speed used.",
       }),
     ),
     stream_format: Type.Optional(
@@ -62,11 +61,11 @@ export const AudioSpeechRequest = Type.Object(
         type: "string",
         enum: ["audio", "sse"],
         description:
-          "`sse`: events as they are spoken. `audio`: bytes as they are spoken; `wav` and `flac` then leave their length " +
-          "open in their header. Absent: `audio`, but for `wav` and `flac` one file that is complete and holds at most " +
-          "11 minutes; where that cuts the input, the header `X-Antiphon-Stop: length` says so. Where it is given, speech " +
-          "comes at most `limits.max_ahead_seconds` of `GET /v1/info` ahead of who plays it as it comes; absent, or with " +
-          "the header `X-Antiphon-Pace: own`, as fast as it is taken.",
+          "`sse`: streamed events. `audio`: streamed bytes; the headers of `wav` and `flac` then do not state a length. " +
+          "Absent: like `audio`, except that `wav` and `flac` are sent as one complete file of at most 11 minutes; if " +
+          "that cuts the input short, the header `X-Antiphon-Stop: length` says so. If this field is present, speech is " +
+          "sent at most `limits.max_ahead_seconds` (see `GET /v1/info`) ahead of real-time playback; if absent, or with " +
+          "the header `X-Antiphon-Pace: own`, as fast as the client reads it.",
       }),
     ),
     lexicon: Type.Optional(Lexicon),
@@ -77,7 +76,7 @@ export const AudioSpeechRequest = Type.Object(
 );
 export type AudioSpeechRequest = Static<typeof AudioSpeechRequest>;
 
-/** A piece of a reply with `stream_format` `sse`; the pieces joined are the file that was asked for. */
+/** A piece of a reply with `stream_format` `sse`; the pieces joined are the requested file. */
 export const SpeechAudioDelta = Type.Object(
   {
     type: Type.Literal("speech.audio.delta"),
@@ -88,15 +87,14 @@ export const SpeechAudioDelta = Type.Object(
 );
 export type SpeechAudioDelta = Static<typeof SpeechAudioDelta>;
 
-/** Last event of such a reply: what is billed, and the same in the words of OpenAI's clients. */
+/** Last event of such a reply: what is billed, also in the fields that OpenAI's clients expect. */
 export const SpeechAudioDone = Type.Object(
   {
     type: Type.Literal("speech.audio.done"),
     stop: Type.Unsafe<"finished" | "length">({
       type: "string",
       enum: ["finished", "length"],
-      description:
-        "`length`: speech was cut where nothing may be longer, and the input was not spoken to its end.",
+      description: "`length`: the maximum length was reached before the end of the input.",
     }),
     usage: Type.Object({
       ...Usage.properties,
@@ -110,7 +108,7 @@ export const SpeechAudioDone = Type.Object(
 );
 export type SpeechAudioDone = Static<typeof SpeechAudioDone>;
 
-/** Last event of such a reply that failed once it had begun. */
+/** Last event of such a reply that failed after it had begun. */
 export const SpeechAudioError = Type.Object(
   { type: Type.Literal("error"), ...ErrorEnvelope.properties },
   { title: "SpeechAudioError" },
@@ -127,16 +125,16 @@ export function voiceOf({ voice = VOICES[0]!.id }: Pick<AudioSpeechRequest, "voi
   return speakerNamed(typeof voice === "string" ? voice : voice.id, "voice");
 }
 
-/** The speed that is spoken where one is asked for. */
+/** The speed that is used for a requested one. */
 export function spokenSpeed(speed: number): number {
   return Math.min(SPEEDS.maximum, Math.max(SPEEDS.minimum, speed));
 }
 
-/** The formats that are made here. */
+/** The supported formats. */
 export const SPEECH_FORMATS = ["mp3", "opus", "flac", "wav", "pcm", "mulaw", "alaw"] as const;
 export type SpeechFormat = (typeof SPEECH_FORMATS)[number];
 
-/** Those whose header tells how long they are. */
+/** Those whose header states their length. */
 export const TELLS_LENGTH: ReadonlySet<SpeechFormat> = new Set(["wav", "flac"]);
 
 /** Whether a reply goes out in one piece: where its header tells its length, unless pieces are asked for. */

@@ -1,11 +1,11 @@
 import Type, { type Static } from "typebox";
 import { ErrorEnvelope, Usage } from "./replies.ts";
 
-/** What a transcript may be asked for as. */
+/** The formats of a transcript. */
 export const TRANSCRIPT_FORMATS = ["json", "text", "srt", "verbose_json", "vtt"] as const;
 export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
 
-/** How finely times may be asked for. */
+/** What timestamps may be requested for. */
 export const GRANULARITIES = ["segment", "word"] as const;
 export type Granularity = (typeof GRANULARITIES)[number];
 
@@ -44,41 +44,43 @@ export const AudioTranscriptionRequest = Type.Object(
       format: "binary",
       description:
         "The recording, at most 25 MiB and 25 minutes: WAV (also A-law and µ-law), MP3, FLAC, or Opus in Ogg or WebM, at 1 to " +
-        "96 kHz, with up to eight channels. Its content tells which, not its name.",
+        "96 kHz, with up to eight channels. The format is detected from the content, not from the file name.",
     }),
     model: Type.Optional(
       Type.String({
         description:
           "`whisper-1`, `gpt-transcribe`, `gpt-4o-transcribe`, `gpt-4o-mini-transcribe`, or the recogniser's own name. " +
-          "Absent or empty: the one there is, as all of them mean.",
+          "Absent or empty: the server's only recogniser, which all of these names mean.",
       }),
     ),
     language: Type.Optional(
-      Type.String({ description: "ISO 639-1. Absent or empty: found out.", examples: ["en"] }),
+      Type.String({ description: "ISO 639-1. Absent or empty: detected.", examples: ["en"] }),
     ),
     "languages[]": Type.Optional(
       Type.Array(Type.String(), {
         maxItems: MAX_VALUES.languages,
-        description: "In place of `language`: one is that, and where there are more it is found out.",
+        description:
+          "Instead of `language`. With one value, that is the language; with several, it is detected.",
       }),
     ),
     prompt: Type.Optional(
       Type.String({
         maxLength: MAX_PROMPT_CHARS,
-        description: "Words that may be said, or what was said before; steers spelling.",
+        description: "Words that may occur, or the preceding text; guides the spelling.",
       }),
     ),
     "keywords[]": Type.Optional(
       Type.Array(Type.String(), {
         maxItems: MAX_VALUES.keywords,
-        description: "Words that may be said: as if they stood at the end of `prompt`, with commas between.",
+        description: "Words that may occur; treated as if appended to `prompt`, separated by commas.",
       }),
     ),
     response_format: Type.Optional(choice(TRANSCRIPT_FORMATS, { default: "json" })),
     "timestamp_granularities[]": Type.Optional(
       Type.Array(choice(GRANULARITIES, {}), {
         maxItems: MAX_VALUES.timestamp_granularities,
-        description: "Times of what, in `verbose_json`. Absent: of segments. `word` needs `verbose_json`.",
+        description:
+          "What to give timestamps for in `verbose_json`. Absent: segments. `word` requires `verbose_json`.",
       }),
     ),
     temperature: Type.Optional(
@@ -86,20 +88,25 @@ export const AudioTranscriptionRequest = Type.Object(
         minimum: 0,
         maximum: 1,
         default: 0,
-        description: "Taken, and changes nothing: the same recording always gives the same transcript.",
+        description: "Accepted, but has no effect: the same recording always gives the same transcript.",
       }),
     ),
     stream: Type.Optional(
-      Type.Boolean({ default: false, description: "Events instead of one answer, for `json` and `text`." }),
+      Type.Boolean({
+        default: false,
+        description: "Sends events instead of one response; only for `json` and `text`.",
+      }),
     ),
     chunking_strategy: Type.Optional(
-      Type.String({ description: "Taken, and changes nothing: long recordings are always cut at pauses." }),
+      Type.String({
+        description: "Accepted, but has no effect: long recordings are always split at pauses.",
+      }),
     ),
   },
   { title: "AudioTranscriptionRequest", additionalProperties: false },
 );
 
-/** What is billed, and the same in the words of OpenAI's clients. */
+/** What is billed, also in the fields that OpenAI's clients expect. */
 export const DurationUsage = Type.Object({
   type: Type.Literal("duration"),
   seconds: Type.Number({ description: "`input_audio_seconds`." }),
@@ -108,11 +115,11 @@ export const DurationUsage = Type.Object({
 
 /** What is known of the language. */
 const languages = Type.Array(Type.Object({ code: Type.String({ description: "ISO 639-1." }) }), {
-  description: "The recording's language, that of a translation's too; empty where it is not known.",
+  description: "The language spoken in the recording, also for translations; empty if it is unknown.",
 });
 
 const heardSeconds = Type.Optional(
-  Type.Number({ description: "How much was listened to, where that is less than all of it." }),
+  Type.Number({ description: "How much of the recording was transcribed, if not all of it." }),
 );
 
 /** Reply with `response_format` `json`, also to a translation. */
@@ -122,25 +129,25 @@ export const Transcription = Type.Object(
 );
 export type Transcription = Static<typeof Transcription>;
 
-/** A stretch of speech. What is `null` or unknown to the recogniser is 0. */
+/** A stretch of speech. Values that the recogniser does not know are 0. */
 export const TranscriptionSegment = Type.Object(
   {
     id: Type.Integer({ description: "Counts from 0." }),
-    seek: Type.Integer({ description: "Where it begins, in hundredths of a second." }),
+    seek: Type.Integer({ description: "Start in hundredths of a second." }),
     start: Type.Number({ description: "Seconds." }),
     end: Type.Number({ description: "Seconds." }),
     text: Type.String(),
-    tokens: Type.Array(Type.Integer(), { description: "Empty: they are not told." }),
+    tokens: Type.Array(Type.Integer(), { description: "Always empty: tokens are not reported." }),
     temperature: Type.Number(),
     avg_logprob: Type.Number(),
-    compression_ratio: Type.Number({ description: "How much shorter the text is when compressed." }),
+    compression_ratio: Type.Number({ description: "Ratio of the text's size to its compressed size." }),
     no_speech_prob: Type.Number(),
   },
   { title: "TranscriptionSegment" },
 );
 export type TranscriptionSegment = Static<typeof TranscriptionSegment>;
 
-/** A word and when it is said. */
+/** A word and when it is spoken. */
 export const TranscriptionWord = Type.Object(
   { word: Type.String(), start: Type.Number(), end: Type.Number() },
   { title: "TranscriptionWord" },
@@ -151,9 +158,9 @@ export type TranscriptionWord = Static<typeof TranscriptionWord>;
 export const VerboseTranscription = Type.Object(
   {
     task: Type.Literal("transcribe"),
-    language: Type.String({ description: "Its English name in lower case, or `unknown`." }),
+    language: Type.String({ description: "The language's English name in lower case, or `unknown`." }),
     languages,
-    duration: Type.Number({ description: "Seconds of the recording." }),
+    duration: Type.Number({ description: "Length of the recording in seconds." }),
     text: Type.String(),
     segments: Type.Optional(Type.Array(TranscriptionSegment)),
     words: Type.Optional(Type.Array(TranscriptionWord)),
@@ -171,14 +178,14 @@ export const TranscriptTextDelta = Type.Object(
 );
 export type TranscriptTextDelta = Static<typeof TranscriptTextDelta>;
 
-/** Last event of a streamed transcript: all of its text, what is billed, and the same as OpenAI's clients expect it. */
+/** Last event of a streamed transcript: the full text and what is billed, also in the fields that OpenAI's clients expect. */
 export const TranscriptTextDone = Type.Object(
   {
     type: Type.Literal("transcript.text.done"),
     text: Type.String(),
     usage: Type.Object({
       type: Type.Literal("tokens"),
-      input_tokens: Type.Integer({ description: "Their sum." }),
+      input_tokens: Type.Integer({ description: "The sum of the details." }),
       input_token_details: Type.Object({
         audio_tokens: Type.Integer({ description: "Frames of 80 ms." }),
         text_tokens: Type.Integer({ description: "`input_chars`." }),
@@ -193,7 +200,7 @@ export const TranscriptTextDone = Type.Object(
 );
 export type TranscriptTextDone = Static<typeof TranscriptTextDone>;
 
-/** Last event of a streamed transcript that failed once its status was sent. */
+/** Last event of a streamed transcript that failed after its status had been sent. */
 export const TranscriptError = Type.Object(
   { type: Type.Literal("error"), ...ErrorEnvelope.properties },
   { title: "TranscriptError" },

@@ -17,7 +17,7 @@ export const AudioTranslationRequest = Type.Object(
       Type.String({
         maxLength: MAX_PROMPT_CHARS,
         description:
-          "In English: words that may be in the translation, or what was said before; steers spelling.",
+          "In English: words that may occur in the translation, or the preceding text; guides the spelling.",
       }),
     ),
     response_format,
@@ -25,8 +25,8 @@ export const AudioTranslationRequest = Type.Object(
     language: Type.Optional(
       Type.String({
         description:
-          "A hint at what is spoken: ISO 639-1, perhaps with a region, or the English name. Absent, empty, unknown or " +
-          "English: found out. The translation is in English in any case.",
+          "A hint about the spoken language: ISO 639-1, optionally with a region, or the English name. If it is absent, " +
+          "empty, unknown or English, the language is detected. The translation is always in English.",
         examples: ["de"],
       }),
     ),
@@ -41,7 +41,9 @@ export const VerboseTranslation = Type.Object(
   {
     ...told,
     task: Type.Literal("translate"),
-    language: Type.Literal("english", { description: "Of the text; `languages` has what is spoken." }),
+    language: Type.Literal("english", {
+      description: "The language of the text; `languages` has the one spoken.",
+    }),
     segments: Type.Array(TranscriptionSegment),
   },
   { title: "VerboseTranslation" },

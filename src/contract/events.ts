@@ -16,7 +16,7 @@ export const MetaEvent = Type.Object(
 );
 export type MetaEvent = Static<typeof MetaEvent>;
 
-/** One frame of audio, and what begins in it. */
+/** One frame of audio, and the marks that begin in it. */
 export const AudioEvent = Type.Object(
   {
     pcm_b64: Type.String({
@@ -44,7 +44,7 @@ export const EndEvent = Type.Object(
 );
 export type EndEvent = Static<typeof EndEvent>;
 
-/** Last event of a stream that failed once it had begun. */
+/** Last event of a stream that failed after it had begun. */
 export const ErrorEvent = Type.Object(ErrorBody.properties, { title: "ErrorEvent" });
 export type ErrorEvent = Static<typeof ErrorEvent>;
 

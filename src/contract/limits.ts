@@ -10,7 +10,7 @@ export const MAX_SPEECH_CHARS = 4_096;
  */
 export const MAX_SPEECH_FRAMES = 65_536;
 
-/** The same where it is kept in memory until it is whole: 11 minutes, twice what prose takes at the lowest speed. */
+/** The same if it is kept in memory until it is complete: 11 minutes, twice what prose takes at the lowest speed. */
 export const MAX_WHOLE_SPEECH_FRAMES = 8_192;
 
 /** Code points of instructions to the writer in one request, at most. */
@@ -40,7 +40,7 @@ export interface Limits {
   readonly max_body_bytes: number;
   readonly min_new_tokens: number;
   readonly max_new_tokens: number;
-  /** How much of a stream comes ahead of who plays it as it comes; 0 is no bound. */
+  /** How far a stream may be sent ahead of real-time playback; 0 means no limit. */
   readonly max_ahead_seconds: number;
   /**
    * What one key may have at once: utterances, requests that wait, turns being written, recordings being heard, bytes of

@@ -37,18 +37,23 @@ export const GenParams = Type.Object(
       nullableInteger({
         minimum: 1,
         default: null,
-        description: "Sample from this many most likely tokens; null is all of them.",
+        description: "Sample from this many most likely tokens; null means all.",
       }),
     ),
     repetition_penalty: Type.Optional(
-      Type.Number({ minimum: 0, maximum: 6, default: 3, description: "Audio repetition penalty; 0 is off." }),
+      Type.Number({
+        minimum: 0,
+        maximum: 6,
+        default: 3,
+        description: "Audio repetition penalty; 0 turns it off.",
+      }),
     ),
     penalty_window: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: 80,
         default: 20,
-        description: "Frames of history that the repetition penalty looks back over.",
+        description: "Number of past frames that the repetition penalty covers.",
       }),
     ),
     max_new_tokens: Type.Optional(
@@ -97,7 +102,7 @@ export interface ParamKnob {
   readonly step?: number;
   readonly choices?: readonly string[];
   readonly description: string;
-  /** The models that it does nothing with: their ids, and why in a sentence for people. */
+  /** The models that it has no effect on: their ids, and why, in a sentence for people. */
   readonly unused_by: Readonly<Record<string, string>>;
 }
 
@@ -117,7 +122,7 @@ export function paramKnobs(unused: Readonly<Record<string, UnusedKnobs>> = {}): 
   }));
 }
 
-/** What each knob is called inside. */
+/** The internal name of each knob. */
 const DELIVERY: Readonly<Record<keyof GenParams, keyof Delivery>> = {
   temperature: "temperature",
   acoustic_temperature: "acousticTemperature",

@@ -89,7 +89,7 @@ export const AudioModelList = Type.Object(
   {
     ...ModelList.properties,
     models: Type.Array(Type.Object({ id: Type.String(), name: Type.String() }), {
-      description: "The same, for clients that offer a choice.",
+      description: "The same list, in the form that clients with a model menu expect.",
     }),
   },
   { title: "AudioModelList" },
@@ -134,28 +134,28 @@ export const Health = Type.Object(
 );
 export type Health = Static<typeof Health>;
 
-/** What is told of a failure, in an envelope and in a stream's `error` event. */
+/** A failure, as it is reported in an envelope and in a stream's `error` event. */
 export const ErrorBody = Type.Object(
   {
     type: Type.String({
       enum: [...new Set(Object.values(ERROR_TYPES))],
-      description: "Stable, for machines to match.",
+      description: "Stable, machine-readable.",
     }),
-    message: Type.String({ description: "For people: what was wrong, where, and what to do." }),
+    message: Type.String({ description: "Human-readable: what was wrong, where, and what to do." }),
     request_id: Type.Unsafe<string | null>({
       type: ["string", "null"],
-      description: "As in the header X-Request-ID.",
+      description: "The same as in the header `X-Request-ID`.",
     }),
     code: Type.Optional(
       Type.Unsafe<string | null>({
         type: ["string", "null"],
-        description: "Of paths of OpenAI's API alone: what went wrong, in its words, where it has one.",
+        description: "Only on paths of OpenAI's API: its error code, if it has one for this failure.",
       }),
     ),
     param: Type.Optional(
       Type.Unsafe<string | null>({
         type: ["string", "null"],
-        description: "Of the same paths alone: the field that is wrong, where it is one.",
+        description: "Only on those paths: the invalid field, if there is one.",
       }),
     ),
   },
@@ -176,12 +176,12 @@ export function envelope(error: ServiceError, requestId: string | null): ErrorEn
   return { error: { type: error.type, message: error.message, request_id: requestId } };
 }
 
-/** What OpenAI's clients are told of a failure: the same, and two fields that they look for. */
+/** A failure as OpenAI's clients expect it: the same, and two more fields. */
 export function openAiError(error: ServiceError, requestId: string): ErrorBody {
   return { ...envelope(error, requestId).error, code: codeOf(error), param: error.param };
 }
 
-/** OpenAI's own words, where it has one for the failure. */
+/** OpenAI's error code, if it has one for the failure. */
 function codeOf({ status, param }: ServiceError): string | null {
   if (status === 401) return "invalid_api_key";
   if (status === 429) return "rate_limit_exceeded";

@@ -7,7 +7,7 @@ import { AsksVisemes } from "./spoken.ts";
 
 const model = nullableString({
   default: null,
-  description: "Public model id from `GET /v1/models`; null or absent is the default model.",
+  description: "Public model id from `GET /v1/models`; null or absent means the default model.",
 });
 
 const speaker = Type.String({
@@ -15,19 +15,19 @@ const speaker = Type.String({
   description: "Role label; one of the chosen model's `speakers`.",
 });
 
-/** An extension. That it is over its cap is told with 400. */
+/** An extension. If it is too long, the status is 400. */
 const instructions = Type.String({
   description:
-    "Extension: what the writer of an authored turn is to keep to, as in `You are Ann, at the desk of the Green Fork.` " +
-    `At most ${MAX_INSTRUCTIONS_CHARS} characters; not billed. \`meta.writer.instructions\` says what became of them: ` +
-    "`read`, or `ignored` by a writer that takes none and where the safety gate answered. Where the open turn has its " +
-    "own text nothing is written, and they do nothing.",
+    "Extension: instructions for the writer of an authored turn, such as `You are Ann, at the desk of the Green Fork.` " +
+    `At most ${MAX_INSTRUCTIONS_CHARS} characters; not billed. \`meta.writer.instructions\` is \`read\` if they were ` +
+    "used, or `ignored` if the writer does not support them or the safety gate answered. They have no effect if the open " +
+    "turn has its own text.",
 });
 
 /** Body of `POST /v1/tts`. */
 export const TtsRequest = Type.Object(
   {
-    text: Type.String({ minLength: 1, maxLength: MAX_TEXT_CHARS, description: "The words to speak." }),
+    text: Type.String({ minLength: 1, maxLength: MAX_TEXT_CHARS, description: "The text to speak." }),
     speaker: Type.Optional(speaker),
     model: Type.Optional(model),
     params: Type.Optional(GenParams),
@@ -47,13 +47,14 @@ export const ConversationTurn = Type.Object(
       nullableString({
         maxLength: MAX_TEXT_CHARS,
         default: null,
-        description: "What was, or is to be, said.",
+        description: "What was said, or is to be said.",
       }),
     ),
     audio_wav_b64: Type.Optional(
       nullableString({
         default: null,
-        description: "Base64 of a 16-bit PCM WAV, a `data:` prefix allowed; 25 MiB decoded at most.",
+        description:
+          "Base64 of a 16-bit PCM WAV, optionally with a `data:` prefix; at most 25 MiB once decoded.",
       }),
     ),
   },

@@ -3,16 +3,16 @@ import Type, { type Static } from "typebox";
 const start = Type.Number({ description: "Seconds from the reply's first sample." });
 const end = Type.Number({ description: "Seconds from the reply's first sample." });
 
-/** A word of a reply and when it is heard. */
+/** A word of a reply and when it is spoken. */
 export const SpokenWord = Type.Object(
   {
     word: Type.String({
-      description: "As the text writes it: `$5` is one word, although two are spoken for it.",
+      description: "As it is written in the text: `$5` is one word, although two are spoken for it.",
     }),
     start,
     end,
-    offset: Type.Integer({ minimum: 0, description: "Where it stands in the reply's text, in code points." }),
-    length: Type.Integer({ minimum: 1, description: "In code points." }),
+    offset: Type.Integer({ minimum: 0, description: "Position in the reply's text, in code points." }),
+    length: Type.Integer({ minimum: 1, description: "Length in code points." }),
   },
   { title: "SpokenWord" },
 );
@@ -38,7 +38,7 @@ export const VISEMES = [
 ] as const;
 export type VisemeName = (typeof VISEMES)[number];
 
-/** The shape of the mouth, and from when to when. */
+/** A mouth shape, and its start and end. */
 export const SpokenViseme = Type.Object(
   {
     viseme: Type.Unsafe<VisemeName>({ type: "string", enum: [...VISEMES] }),
@@ -49,7 +49,7 @@ export const SpokenViseme = Type.Object(
 );
 export type SpokenViseme = Static<typeof SpokenViseme>;
 
-/** A phoneme, in the voice's alphabet, and when it is heard. */
+/** A phoneme, in the voice's alphabet, and when it is spoken. */
 export const SpokenPhoneme = Type.Object({ phoneme: Type.String(), start, end }, { title: "SpokenPhoneme" });
 export type SpokenPhoneme = Static<typeof SpokenPhoneme>;
 
@@ -57,14 +57,14 @@ export type SpokenPhoneme = Static<typeof SpokenPhoneme>;
 export const AsksVisemes = Type.Boolean({
   default: false,
   description:
-    "Extension: whether the reply's `meta` and its `audio` events tell, beside the words, of `visemes` and `phonemes`.",
+    "Extension: whether the reply's `meta` and its `audio` events include `visemes` and `phonemes` in addition to `words`.",
 });
 
-/** What is said when: of a piece of a reply, what begins in it. */
+/** When each word is spoken; for a piece of a reply, the words that begin in it. */
 export const marks = {
   words: Type.Optional(Type.Array(SpokenWord)),
-  visemes: Type.Optional(Type.Array(SpokenViseme, { description: "Where the request asks for them." })),
-  phonemes: Type.Optional(Type.Array(SpokenPhoneme, { description: "Beside `visemes`." })),
+  visemes: Type.Optional(Type.Array(SpokenViseme, { description: "If the request asks for them." })),
+  phonemes: Type.Optional(Type.Array(SpokenPhoneme, { description: "Together with `visemes`." })),
 };
 export interface Marks {
   readonly words?: SpokenWord[];
@@ -78,6 +78,6 @@ export const ReplyMeta = Type.Unsafe<Record<string, unknown>>(
     title: "ReplyMeta",
     additionalProperties: true,
     description:
-      "Diagnostics: latency, frames, how generation stopped; and what is said when. Keys may be added.",
+      "Diagnostics (latency, frames, why generation stopped) and the timing of words. More keys may be added.",
   }),
 );

@@ -4,10 +4,10 @@ import { MAX_SPEECH_CHARS } from "./limits.ts";
 const text = Type.String({
   minLength: 1,
   maxLength: MAX_SPEECH_CHARS,
-  description: "The words to speak. Where there is no letter or digit among them: 0.2 s of silence.",
+  description: "The text to speak. Without any letter or digit, the result is 0.2 s of silence.",
 });
 
-/** What Vapi sends to a voice of one's own (`provider` `custom-voice`). What else it tells of the call is ignored. */
+/** What Vapi sends to a custom voice (`provider` `custom-voice`). Its other fields are ignored. */
 export const VoiceRequest = Type.Object(
   {
     message: Type.Object({
@@ -17,7 +17,7 @@ export const VoiceRequest = Type.Object(
       voiceId: Type.Optional(
         Type.Unsafe<string | null>({
           type: ["string", "null"],
-          description: "As `voice` of `POST /v1/audio/speech`.",
+          description: "Same as `voice` in `POST /v1/audio/speech`.",
         }),
       ),
     }),
@@ -26,7 +26,7 @@ export const VoiceRequest = Type.Object(
 );
 export type VoiceRequest = Static<typeof VoiceRequest>;
 
-/** What jambonz sends to a speech vendor of one's own. */
+/** What jambonz sends to a custom speech vendor. */
 export const VendorRequest = Type.Object(
   {
     text,
@@ -35,10 +35,10 @@ export const VendorRequest = Type.Object(
         type: "string",
         enum: ["text", "ssml"],
         default: "text",
-        description: "`ssml`: its marks are left out, and the words spoken.",
+        description: "`ssml`: the markup is removed, and the text is spoken.",
       }),
     ),
-    voice: Type.Optional(Type.String({ description: "As that of `POST /v1/audio/speech`." })),
+    voice: Type.Optional(Type.String({ description: "Same as `voice` in `POST /v1/audio/speech`." })),
     language: Type.Optional(Type.String({ description: "Ignored: English is spoken." })),
   },
   { title: "VendorRequest" },

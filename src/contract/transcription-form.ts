@@ -19,23 +19,23 @@ export interface FormField {
   readonly value: string;
 }
 
-/** How a recording is to be heard, and its transcript told. */
+/** How a recording is to be transcribed, and in what form the transcript is returned. */
 export interface TranscriptionAsked {
   readonly task: HearingTask;
-  /** ISO 639-1; `null` is found out. */
+  /** ISO 639-1; `null` means it is detected. */
   readonly language: string | null;
-  /** Never blank; `null` is none. */
+  /** Never blank; `null` if there is none. */
   readonly prompt: string | null;
   readonly format: TranscriptFormat;
   readonly granularities: ReadonlySet<Granularity>;
   readonly isStreamed: boolean;
 }
 
-/** A form as OpenAI's API has it. */
+/** A form of OpenAI's API. */
 interface Form {
-  /** With or without the brackets of a list. The last ones change nothing here. */
+  /** With or without the brackets of a list. The last ones have no effect here. */
   readonly fields: readonly string[];
-  /** What OpenAI's API or clients have and this has not: said by name, since its answer would be taken for what it is not. */
+  /** Fields of OpenAI's API that are not supported here: refused by name, since their answer would be misread. */
   readonly notHere: ReadonlyMap<string, string>;
 }
 

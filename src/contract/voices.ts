@@ -8,7 +8,7 @@ export const Voice = Type.Object(
     id: Type.String({ description: "A speaker label." }),
     name: Type.String(),
     description: Type.String(),
-    aliases: Type.Array(Type.String(), { description: "OpenAI's voice names that mean this one." }),
+    aliases: Type.Array(Type.String(), { description: "OpenAI's voice names that select this one." }),
   },
   { title: "Voice" },
 );
@@ -19,7 +19,7 @@ export const VoiceList = Type.Object(
   {
     data: Type.Array(Voice),
     voices: Type.Array(Type.Object({ id: Type.String(), name: Type.String() }), {
-      description: "Everything that `voice` may be, one by one, for clients that offer a choice.",
+      description: "Every possible value of `voice`, in the form that clients with a voice menu expect.",
     }),
   },
   { title: "VoiceList" },

@@ -8,11 +8,22 @@ import { keyBehind } from "./routes/realtime.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** What the route asks of its caller: nothing, a key, or a key and one of its tokens. */
-    access?: "open" | "key" | "token";
+    /** What a caller needs: nothing, a key, or a key and one of its tokens. Every route states it. */
+    access: "open" | "key" | "token";
     /** False where nothing is spoken, so that a full queue for that refuses nobody. */
     speaks?: boolean;
   }
+}
+
+/**
+ * Makes registering a route throw where it does not state its `config.access`: what was forgotten must not be open to
+ * everybody.
+ */
+export function requireAccess(app: FastifyInstance): void {
+  app.addHook("onRoute", ({ method, url, config }) => {
+    if (config?.access !== undefined) return;
+    throw new Error(`${[method].flat().join(", ")} ${url} does not state its access: set config.access`);
+  });
 }
 
 /**
@@ -29,7 +40,7 @@ export function identifyCallers(
     tell(reply, tenancy.recallAnonymous(request.ip));
     checkHeaders(request);
     const presented = keyBehind(request, realtime?.secrets ?? null);
-    const access = request.is404 ? "open" : (request.routeOptions.config.access ?? "open");
+    const access = request.is404 ? "open" : request.routeOptions.config.access;
     if (access === "open") {
       // What is open to all is answered also where keys cannot be looked up.
       const known = presented === null ? null : await tenancy.recall(presented);

@@ -78,12 +78,12 @@ export function openApiDocument(): Json {
     tags: [
       {
         name: "speech",
-        description: "What speaks and listens. Each call takes one token from the key's bucket.",
+        description: "Speech synthesis and recognition. Each call takes one token from the key's bucket.",
       },
-      { name: "queries", description: "What can be asked for, and what was used." },
+      { name: "queries", description: "Available models, server limits, and usage." },
       {
         name: "operations",
-        description: "For people and machines that look after the server. No key needed.",
+        description: "Health checks, metrics and pages. No key needed.",
       },
     ],
     paths: {
@@ -108,11 +108,11 @@ export function openApiDocument(): Json {
           content: eventStream(events),
           headers: STREAMED,
           description:
-            "Server-sent events: one `meta`, then `audio` for every frame of 80 ms, then one `end` or `error`. " +
-            "Each has its `data` in one line of JSON. An `audio` event has the `words` that begin in it, and `end` has all " +
-            "of them in `meta`. Comment lines keep the connection alive. Speech comes at most `limits.max_ahead_seconds` " +
-            "of `GET /v1/info` ahead of who plays it as it comes; with the header `X-Antiphon-Pace: own`, as fast as it " +
-            "is taken.",
+            "Server-sent events: one `meta`, then one `audio` for every frame of 80 ms, then one `end` or `error`. " +
+            "The `data` of each is one line of JSON. An `audio` event has the `words` that begin in it, and `end` has all " +
+            "of them in `meta`. Comment lines keep the connection alive. Speech is sent at most " +
+            "`limits.max_ahead_seconds` (see `GET /v1/info`) ahead of real-time playback, or, with the header " +
+            "`X-Antiphon-Pace: own`, as fast as the client reads it.",
         }),
       },
       "/v1/audio/speech": {
@@ -122,13 +122,13 @@ export function openApiDocument(): Json {
           content: { ...audio, ...eventStream(speechEvents) },
           headers: ["X-Antiphon-Speed", "X-Antiphon-Stop", ...STREAMED],
           description:
-            "The bytes of the audio in `response_format`, or with `stream_format` `sse` server-sent events without " +
-            "names: deltas, then one done. A failure midway is an event with an `error`, and cuts the connection " +
-            "where the reply is bytes.",
+            "The audio in `response_format`, or, with `stream_format` `sse`, server-sent events without names: deltas, " +
+            "then one done event. A failure midway is sent as an event with an `error`; if the reply is plain audio, the " +
+            "connection is closed.",
         }),
       },
       "/v1/audio/transcriptions": {
-        post: generation("createTranscription", "What is said in a recording, as in OpenAI's API", {
+        post: generation("createTranscription", "Transcribe a recording, as in OpenAI's API", {
           body: ref(AudioTranscriptionRequest),
           mediaType: "multipart/form-data",
           examples: TRANSCRIPTION_EXAMPLES,
@@ -139,74 +139,70 @@ export function openApiDocument(): Json {
           },
           headers: STREAMED,
           description:
-            "The transcript in `response_format`, or with `stream` server-sent events without names: deltas, then one " +
-            "done. A recording that is not listened to from beginning to end has `heard_seconds`.",
+            "The transcript in `response_format`, or, with `stream`, server-sent events without names: deltas, then one " +
+            "done event. `heard_seconds` is present if only part of the recording was transcribed.",
         }),
       },
       "/v1/audio/translations": {
-        post: generation("createTranslation", "What is said in a recording, in English, as in OpenAI's API", {
+        post: generation("createTranslation", "Translate a recording into English, as in OpenAI's API", {
           body: ref(AudioTranslationRequest),
           mediaType: "multipart/form-data",
           examples: TRANSLATION_EXAMPLES,
           content: { ...json({ anyOf: [ref(Transcription), ref(VerboseTranslation)] }), ...captions },
           description:
-            "The translation in `response_format`. English is written as it is said. A recording that is not listened " +
-            "to from beginning to end has `heard_seconds`. A recogniser that cannot translate is answered with 400.",
+            "The translation in `response_format`. English speech is transcribed. `heard_seconds` is present if only part " +
+            "of the recording was translated. If the recogniser cannot translate, the status is 400.",
         }),
       },
       "/v1/audio/telephony": {
-        post: generation(
-          "speakCall",
-          "Text to speech, as telephony platforms ask a voice of one's own for it",
-          {
-            body: ref(publishedCall),
-            parameters: telephonyQuery,
-            examples: TELEPHONY_EXAMPLES,
-            content: {
-              "application/octet-stream": bytes,
-              "audio/mpeg": bytes,
-              ...Object.fromEntries(TELEPHONY_RATES.map((rateHz) => [`audio/l16;rate=${rateHz}`, bytes])),
-            },
-            headers: STREAMED,
-            description:
-              "To Vapi bare samples, 16-bit little-endian and mono, at the rate that it asks for; to jambonz an MP3, or " +
-              "bare samples at the query's `rate`. As they are spoken.",
+        post: generation("speakCall", "Text to speech for telephony platforms, as a custom voice", {
+          body: ref(publishedCall),
+          parameters: telephonyQuery,
+          examples: TELEPHONY_EXAMPLES,
+          content: {
+            "application/octet-stream": bytes,
+            "audio/mpeg": bytes,
+            ...Object.fromEntries(TELEPHONY_RATES.map((rateHz) => [`audio/l16;rate=${rateHz}`, bytes])),
           },
-        ),
+          headers: STREAMED,
+          description:
+            "For Vapi, raw samples, 16-bit little-endian and mono, at the requested rate; for jambonz, an MP3, or raw " +
+            "samples at the query's `rate`. The audio is streamed while it is being spoken.",
+        }),
       },
       "/v1/audio/voices": { get: list("listVoices", "List voices", ref(VoiceList)) },
-      "/v1/audio/models": { get: list("listAudioModels", "List models that speak", ref(AudioModelList)) },
+      "/v1/audio/models": { get: list("listAudioModels", "List speech models", ref(AudioModelList)) },
       "/v1/models": { get: query("listModels", "List public models", ref(ModelList)) },
       "/v1/models/{id}": {
-        get: lookUp("getModel", "One public model", ref(ModelCard), {
+        get: lookUp("getModel", "Get a public model", ref(ModelCard), {
           name: "id",
           in: "path",
           required: true,
           schema: { type: "string" },
-          description: "A public model id; `tts-1`, `tts-1-hd` and `gpt-4o-mini-tts` are the default model.",
+          description: "A public model id; `tts-1`, `tts-1-hd` and `gpt-4o-mini-tts` mean the default model.",
         }),
       },
       "/v1/info": { get: query("getInfo", "Backend, defaults and limits", ref(Info)) },
-      "/v1/usage": { get: query("getUsage", "Running totals of the calling key", ref(UsageSummary)) },
+      "/v1/usage": { get: query("getUsage", "Usage totals of the calling key", ref(UsageSummary)) },
       "/health": { get: open("getHealth", "Liveness", json(ref(Health))) },
-      "/ready": { get: probe("getReady", "Whether requests may be sent here", json(ref(Health))) },
+      "/ready": { get: probe("getReady", "Readiness", json(ref(Health))) },
       "/metrics": { get: switchable(open("getMetrics", "Prometheus metrics", { "text/plain": text })) },
       "/openapi.json": { get: open("getOpenApi", "This document", json({ type: "object" })) },
-      "/docs": { get: page("getDocs", "This document, for people") },
-      "/": { get: switchable(page("getPlayground", "A page to try the service by")) },
+      "/docs": { get: page("getDocs", "This document as an interactive page") },
+      "/": { get: switchable(page("getPlayground", "A page for trying out the service")) },
     },
     components: {
       securitySchemes: {
         bearer: {
           type: "http",
           scheme: "bearer",
-          description: "The API key. Decides where others are sent, too.",
+          description: "The API key. It takes precedence if other headers with a key are sent as well.",
         },
         apiKey: {
           type: "apiKey",
           in: "header",
           name: "X-API-Key",
-          description: `The API key. ${KEY_HEADERS.slice(1).join(", ")} are taken, too; of several the first in that order.`,
+          description: `The API key. ${KEY_HEADERS.slice(1).join(", ")} are accepted as well; if several are sent, the first in that order counts.`,
         },
       },
       headers: HEADERS,
@@ -218,9 +214,10 @@ export function openApiDocument(): Json {
 
 const DESCRIPTION =
   "Conversational speech: text to speech, and conversations completed aloud.\n\n" +
-  "Every response carries `X-Request-ID`, which is the client's own where it sent one of 1 to 128 visible ASCII " +
-  "characters, and the rate-limit headers. Every 4xx and 5xx has the body `ErrorEnvelope`. A path that is not here " +
-  "gets 404 (`NotFound`), a method that its path does not have gets 405 (`MethodNotAllowed`); HEAD works wherever " +
-  "GET does. Retry 429 and 502 after `Retry-After`: a failed call commits nothing.\n\n" +
-  "A body that matches its schema may still be refused with 400 for what it means: a model that is not offered, text " +
-  "with nothing to speak, audio that cannot be decoded, a language that nobody knows, a translation that nobody makes, or a broken rule about turns.";
+  "Every response has the header `X-Request-ID`, which echoes the client's if it consists of 1 to 128 visible ASCII " +
+  "characters, and the rate-limit headers. The body of every 4xx and 5xx response is an `ErrorEnvelope`. An unknown path " +
+  "gets 404 (`NotFound`), a method that its path does not support gets 405 (`MethodNotAllowed`); HEAD works wherever " +
+  "GET does. Retry 429 and 502 after `Retry-After`: a failed call commits no usage.\n\n" +
+  "A body that matches its schema may still be refused with 400 for what it contains: an unknown model, text with nothing " +
+  "to speak, audio that cannot be decoded, an unknown language, a translation that the recogniser cannot do, or a broken " +
+  "rule about turns.";

@@ -6,7 +6,7 @@ import { beginServerSpan, NO_SPAN, type Span } from "../tracing/span.ts";
 import { answerUnread, endsUnread, isMuchUnread } from "./answer-unread.ts";
 import { readJsonBodies } from "./body.ts";
 import { answerBrokenRequests } from "./broken-requests.ts";
-import { identifyCallers } from "./caller.ts";
+import { identifyCallers, requireAccess } from "./caller.ts";
 import { ConnectionTracker, type TrackedRequest } from "./connection-tracker.ts";
 import { allowOrigins, answerPreflights } from "./cors.ts";
 import type { HttpDeps } from "./deps.ts";
@@ -105,6 +105,7 @@ function bareServer(deps: HttpDeps): FastifyInstance {
   readJsonBodies(app, deps.requestReader);
   answerBrokenRequests(app, deps, connections);
   allowOrigins(app, deps.options.corsOrigins);
+  requireAccess(app);
   identifyCallers(app, deps);
   const methodsOf = rememberPaths(app);
   answerPreflights(app, methodsOf);

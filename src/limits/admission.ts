@@ -7,27 +7,27 @@ import { type Waiter, waited } from "./waiter.ts";
 export interface AdmissionOptions {
   /** Utterances computed at once. */
   readonly concurrency: number;
-  /** Utterances of one key that may be open at once, those that gave their place up among them. */
+  /** Utterances of one key that may be open at once, those that gave their slot up among them. */
   readonly keyConcurrency: number;
-  /** Requests that may wait for a first place: of everybody, and of one key. */
+  /** Requests that may wait for a first slot: of everybody, and of one key. */
   readonly queueDepth: number;
   readonly keyQueueDepth: number;
-  /** Longest wait for a first place, in milliseconds. */
+  /** Longest wait for a first slot, in milliseconds. */
   readonly queueWaitMs: number;
   /**
-   * Whether what computes keeps a place for an utterance as long as that is open: then no more are opened than there are
-   * places, and who gave its place up will find it again. No unless told.
+   * Whether what computes keeps a slot for an utterance as long as that is open: then no more are opened than there are
+   * slots, and who gave its slot up will find it again. No unless told.
    */
-  readonly isPlaceKept?: boolean;
+  readonly keepsSlots?: boolean;
   /** Monotonic milliseconds. */
   readonly nowMs?: () => number;
 }
 
-/** A place among the utterances that are computed. It may go to another, and is then waited for again. */
-export interface Place {
+/** A slot among the utterances that are computed. It may go to another, and is then waited for again. */
+export interface Slot {
   /** Nothing is computed just now: the client has not asked for more, or the words are not there yet. */
   rest(): void;
-  /** Nothing will be computed for a while, though the client asks for it: the place is anybody's, at once. */
+  /** Nothing will be computed for a while, though the client asks for it: the slot is anybody's, at once. */
   pause(): void;
   /**
    * A frame is about to be computed. `null` when that may begin, else a promise to wait for, which throws the signal's
@@ -38,12 +38,12 @@ export interface Place {
   release(): void;
 }
 
-/** A place that has rested this long, in milliseconds, goes to whoever waits. */
+/** A slot that has rested this long, in milliseconds, goes to whoever waits. */
 const REST_MS = 500;
 /** Who is this far ahead of its listener, in seconds, lets others go first. */
 const AHEAD_S = 1;
-/** For each place two utterances may be open: one that is computed and one that gave its place up. */
-const OPEN_PER_PLACE = 2;
+/** For each slot two utterances may be open: one that is computed and one that gave its slot up. */
+const OPEN_PER_SLOT = 2;
 /** Where no further one may be open, one that has rested this long, in milliseconds, is ended for who waits. */
 const IDLE_MS = 5_000;
 /** How often those who rest are looked at while somebody waits, in milliseconds. */
@@ -53,9 +53,9 @@ const LOOK_MS = 100;
 export const SPEAKING = "utterances being spoken";
 
 /**
- * Decides who is computed now, who waits, and who is told to come back. A place is held only while something is computed
+ * Decides who is computed now, who waits, and who is told to come back. A slot is held only while something is computed
  * in it: who rests loses it to whoever waits, and so does, between two frames, who is well ahead of its listener or
- * whose key has more places than the other that waits. No client and no key keeps others from being spoken for, and one
+ * whose key has more slots than the other that waits. No client and no key keeps others from being spoken for, and one
  * that is alone may have everything.
  */
 export class Admission {
@@ -84,12 +84,12 @@ export class Admission {
     return count(this.#open, ({ state, restingSinceMs }) => state === "active" && restingSinceMs === null);
   }
 
-  /** Utterances that have begun and wait: for a place, for their client, for words, or to be less far ahead. */
+  /** Utterances that have begun and wait: for a slot, for their client, for words, or to be less far ahead. */
   get paused(): number {
     return this.#open.size - this.active;
   }
 
-  /** Requests that wait for their first place. */
+  /** Requests that wait for their first slot. */
   get queued(): number {
     return count(this.#queue, isNew);
   }
@@ -102,7 +102,7 @@ export class Admission {
   }
 
   /**
-   * Resolves with a place. Throws a `ServiceError` when too many wait (429 for too many of this key, 502 of all), when
+   * Resolves with a slot. Throws a `ServiceError` when too many wait (429 for too many of this key, 502 of all), when
    * the wait is too long or the server stops (502), and the signal's reason when that aborts.
    *
    * @param stop ends the utterance, when it has rested for long and others have no room
@@ -113,7 +113,7 @@ export class Admission {
     signal: AbortSignal,
     stop: (reason: ServiceError) => void,
     isBegun = false,
-  ): Promise<Place> {
+  ): Promise<Slot> {
     signal.throwIfAborted();
     if (this.#isClosed && !isBegun) throw shuttingDown();
     const utterance: Utterance = {
@@ -145,7 +145,7 @@ export class Admission {
     };
   }
 
-  /** Refuses whoever waits for a first place and whoever comes. Who has begun goes on. */
+  /** Refuses whoever waits for a first slot and whoever comes. Who has begun goes on. */
   close(): void {
     this.#isClosed = true;
     for (const entry of [...this.#queue]) {
@@ -168,7 +168,7 @@ export class Admission {
     return coming;
   }
 
-  /** Whether the next who can go has more right to the place. */
+  /** Whether the next who can go has more right to the slot. */
   #shouldYield({ key }: Utterance, aheadS: number): boolean {
     for (const next of this.#queue.firsts()) {
       if (this.#verdict(next) !== "take") continue;
@@ -238,7 +238,7 @@ export class Admission {
     return false;
   }
 
-  /** Whether it may have a place that is free. */
+  /** Whether it may have a slot that is free. */
   #verdict({ utterance: { key, state } }: QueueEntry): Verdict {
     if (state !== "new") return "take";
     return this.#openBy.of(key) < this.#options.keyConcurrency && this.#mayOpen(key) ? "take" : "pass";
@@ -246,13 +246,13 @@ export class Admission {
 
   /** Where as many are open as may be, a key that has less than its part of them may still open one. */
   #mayOpen(key: string): boolean {
-    const { concurrency, isPlaceKept = false } = this.#options;
-    if (isPlaceKept) return this.#open.size < concurrency;
-    const maxOpen = OPEN_PER_PLACE * concurrency;
+    const { concurrency, keepsSlots = false } = this.#options;
+    if (keepsSlots) return this.#open.size < concurrency;
+    const maxOpen = OPEN_PER_SLOT * concurrency;
     return this.#open.size < maxOpen || this.#openBy.of(key) < Math.floor(maxOpen / (this.#openBy.keys + 1));
   }
 
-  /** Whether a place is free, or becomes so because the one that has rested longest has done so for long enough. */
+  /** Whether a slot is free, or becomes so because the one that has rested longest has done so for long enough. */
   #hasRoom(): boolean {
     if (this.taken < this.#options.concurrency) return true;
     const longest = this.#longestResting(({ state }) => state === "active");
@@ -274,9 +274,9 @@ export class Admission {
     this.#serve();
     if (!this.#isOpeningAwaited()) return;
     for (const { isEnding } of this.#open) if (isEnding) return;
-    // Where places are kept, nobody takes that of one who rests.
-    const isPlaceKept = this.#options.isPlaceKept === true;
-    const idle = this.#longestResting(({ state }) => isPlaceKept || state === "paused");
+    // Where slots are kept, nobody takes that of one who rests.
+    const keepsSlots = this.#options.keepsSlots === true;
+    const idle = this.#longestResting(({ state }) => keepsSlots || state === "paused");
     if (idle === null || this.#nowMs() - idle.restingSinceMs! < IDLE_MS) return;
     idle.isEnding = true;
     idle.stop(idleTooLong());
@@ -301,8 +301,8 @@ export class Admission {
     if (!this.#open.delete(utterance)) return;
     this.#openBy.add(utterance.key, -1);
     if (utterance.state === "active") this.#activeBy.add(utterance.key, -1);
-    // It may still wait to go on: nobody will take the place.
-    utterance.entry?.refuse(new Error("the place was given back"));
+    // It may still wait to go on: nobody will take the slot.
+    utterance.entry?.refuse(new Error("the slot was given back"));
     this.#serve();
   }
 }
@@ -313,7 +313,7 @@ interface Utterance {
   readonly signal: AbortSignal;
   readonly stop: (reason: ServiceError) => void;
   state: "new" | "active" | "paused";
-  /** Its words were written before it asked for a place. */
+  /** Its words were written before it asked for a slot. */
   readonly isBegun: boolean;
   /** It was told to end. */
   isEnding: boolean;

@@ -1,15 +1,15 @@
 import type { ServiceError } from "../contract/errors.ts";
 import { Admission, type AdmissionOptions } from "./admission.ts";
 
-/** How many utterances a checkpoint speaks at once that has places of its own. */
-export interface OwnPlaces {
-  readonly places: number;
-  /** Whether it keeps a place for as long as an utterance is open, also while nothing of it is computed. */
-  readonly isKept: boolean;
+/** How many utterances a checkpoint speaks at once that has slots of its own. */
+export interface OwnSlots {
+  readonly slots: number;
+  /** Whether it keeps a slot for as long as an utterance is open, also while nothing of it is computed. */
+  readonly keepsSlots: boolean;
 }
 
 /**
- * The places of all that speaks: those of this machine, which its threads share, and for each checkpoint that computes
+ * The slots of all that speaks: those of this machine, which its threads share, and for each checkpoint that computes
  * elsewhere, or that computes several utterances together in a thread of its own, its own: so that who waits for one of
  * them holds nobody up who does not.
  */
@@ -17,14 +17,14 @@ export class Admissions {
   readonly #here: Admission;
   readonly #own: ReadonlyMap<string, Admission>;
 
-  /** @param own of checkpoints that have places of their own, by their names */
-  constructor(options: AdmissionOptions, own: ReadonlyMap<string, OwnPlaces>) {
+  /** @param own of checkpoints that have slots of their own, by their names */
+  constructor(options: AdmissionOptions, own: ReadonlyMap<string, OwnSlots>) {
     this.#here = new Admission(options);
     const isLimited = options.keyConcurrency < options.concurrency;
     this.#own = new Map(
-      [...own].map(([checkpoint, { places: concurrency, isKept }]) => {
+      [...own].map(([checkpoint, { slots: concurrency, keepsSlots }]) => {
         const keyConcurrency = isLimited ? Math.min(options.keyConcurrency, concurrency) : concurrency;
-        return [checkpoint, new Admission({ ...options, concurrency, keyConcurrency, isPlaceKept: isKept })];
+        return [checkpoint, new Admission({ ...options, concurrency, keyConcurrency, keepsSlots })];
       }),
     );
   }

@@ -10,11 +10,11 @@ import { KeyedSemaphore, type KeyedSemaphoreOptions } from "./keyed-semaphore.ts
  */
 export interface ServerLimits {
   readonly speaking: AdmissionOptions;
-  readonly shared: Readonly<Record<Shared, KeyedSemaphoreOptions>>;
+  readonly shared: Readonly<Record<SharedResource, KeyedSemaphoreOptions>>;
 }
 
-/** What keys share beside the places of utterances. */
-export type Shared =
+/** What keys share beside the slots of utterances. */
+export type SharedResource =
   /** Turns. */
   | "writing"
   /** Clips of turns that are sound alone. */
@@ -33,7 +33,7 @@ export type Shared =
   | "replies";
 
 /** A semaphore for each of what keys share. */
-export type Semaphores = Readonly<Record<Shared, KeyedSemaphore>>;
+export type Semaphores = Readonly<Record<SharedResource, KeyedSemaphore>>;
 
 export function createSemaphores(shared: ServerLimits["shared"]): Semaphores {
   const made = Object.entries(shared).map(([name, options]) => [name, new KeyedSemaphore(options)]);
@@ -48,7 +48,7 @@ export function workerCount(settings: Pick<Settings, "workers">): number {
 /** The limits that the settings mean. A key may have no more than there is; the largest body can always be received. */
 export function serverLimits(settings: Settings): ServerLimits {
   const concurrency =
-    settings.concurrency > 0 ? settings.concurrency : PLACES_A_THREAD * workerCount(settings);
+    settings.concurrency > 0 ? settings.concurrency : SLOTS_PER_THREAD * workerCount(settings);
   const { queueDepth, keyQueueDepth, queueWaitMs, bodyLimitBytes, keyConcurrency, requestTimeoutMs } =
     settings;
   const { writer, recogniser } = settings;
@@ -98,7 +98,7 @@ export function serverLimits(settings: Settings): ServerLimits {
 }
 
 /** Utterances that one thread of the embedded voice computes at once. */
-const PLACES_A_THREAD = 32;
+const SLOTS_PER_THREAD = 32;
 
 /** A turn that is not heard cannot be answered, so its place is waited for longer than others. */
 const HEARING_WAITS = 3;

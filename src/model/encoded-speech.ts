@@ -3,7 +3,7 @@ import { openEncoder } from "../audio/encode/open-encoder.ts";
 import { joinedBytes } from "../audio/joined.ts";
 import { toPcm16 } from "../audio/pcm.ts";
 import type { Script } from "./script.ts";
-import type { Begun, Frame, Mouth, Piece, SpeechModel, SpeechReport } from "./speech-model.ts";
+import type { Begun, EncodedPiece, Frame, Mouth, SpeechModel, SpeechReport } from "./speech-model.ts";
 
 /** A script's speech as a file, made in the model's own thread if it has one. */
 export function fileOf(
@@ -11,7 +11,7 @@ export function fileOf(
   script: Script,
   encoding: Encoding,
   signal: AbortSignal,
-): AsyncGenerator<Piece, SpeechReport, void> {
+): AsyncGenerator<EncodedPiece, SpeechReport, void> {
   return (
     model.speakEncoded?.(script, encoding, signal) ??
     encodedSpeech(model.speak(script, signal), encoding, script.seed)
@@ -29,7 +29,7 @@ export async function* encodedSpeech(
   speech: AsyncGenerator<Frame, SpeechReport, void>,
   encoding: Encoding,
   seed: bigint,
-): AsyncGenerator<Piece, SpeechReport, void> {
+): AsyncGenerator<EncodedPiece, SpeechReport, void> {
   const encoder = await openEncoder(encoding, Number(BigInt.asUintN(32, seed)));
   let isOver = false;
   try {

@@ -41,7 +41,7 @@ export interface SpokenWord {
 }
 
 /** Some of the bytes of a file of speech, and what begins in the samples that went in. */
-export interface Piece extends Begun {
+export interface EncodedPiece extends Begun {
   /** Never empty. The receiver owns them. */
   readonly bytes: Uint8Array;
   /** Samples at 24 kHz that went into the file since the piece before: 0 where a codec gives what it held back. */
@@ -120,7 +120,7 @@ export interface SpeechModel {
     script: Script,
     encoding: Encoding,
     signal: AbortSignal,
-  ): AsyncGenerator<Piece, SpeechReport, void>;
+  ): AsyncGenerator<EncodedPiece, SpeechReport, void>;
   /** Frees the weights. Utterances still open fail with {@link SpeechFailedError}. Calling it twice is harmless. */
   close(): Promise<void>;
 }

@@ -6,7 +6,7 @@ import type { Telemetry } from "../serving/telemetry.ts";
 import type { Ending } from "./request-context.ts";
 
 /** What is read at the moment of a scrape. */
-export interface Watched {
+export interface GaugeReadings {
   readonly service: Pick<SpeechService, "queued" | "active" | "paused">;
   readonly semaphores: Semaphores;
   speechThreads(): number;
@@ -42,7 +42,7 @@ export interface Metrics {
   /** Counts an event of the Wyoming protocol. */
   wyomingEvent(outcome: "taken" | "slowed" | "refused"): void;
   /** Connects the gauges, once what they read exists. */
-  watch(watched: Watched): void;
+  watch(watched: GaugeReadings): void;
   /** Prometheus' text format and its content type. */
   render(): Promise<{ readonly text: string; readonly contentType: string }>;
 }
@@ -194,7 +194,7 @@ export function createMetrics(version: string): Metrics {
 }
 
 function watchGauges(
-  { service, semaphores, speechThreads, residentModels, takesAlone }: Watched,
+  { service, semaphores, speechThreads, residentModels, takesAlone }: GaugeReadings,
   registers: Registry[],
 ): void {
   const { writing, hearingTurns, hearingRecordings, receiving, recorded, audio, replies } = semaphores;

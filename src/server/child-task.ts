@@ -1,7 +1,7 @@
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { codeOf, messageOf } from "../catalogue/pull/pull-error.ts";
-import { inFull } from "./in-full.ts";
+import { messageWithCauses } from "./message-with-causes.ts";
 
 /** What a child process answers: what it made, or what was wrong, with the system's code where it has one. */
 type Answer<T> = { readonly value: T } | { readonly problem: string; readonly code?: string };
@@ -16,7 +16,7 @@ type Answer<T> = { readonly value: T } | { readonly problem: string; readonly co
  * @throws Error in the words of what its work threw, with the code of the system where that had one, or when it ended
  * without an answer; the signal's reason.
  */
-export async function inChild<T>(url: URL, input: object, what: string, signal: AbortSignal): Promise<T> {
+export async function runInChild<T>(url: URL, input: object, what: string, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const answer = await answerOf<T>(fileURLToPath(url), input, what, signal);
   signal.throwIfAborted();
@@ -36,7 +36,7 @@ async function answered<I, T>(work: (input: I) => T | Promise<T>, input: I): Pro
     return { value: await work(input) };
   } catch (error) {
     const code = codeOf(error);
-    return code === undefined ? { problem: inFull(error) } : { problem: messageOf(error), code };
+    return code === undefined ? { problem: messageWithCauses(error) } : { problem: messageOf(error), code };
   }
 }
 

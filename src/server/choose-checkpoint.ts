@@ -3,7 +3,7 @@ import { DEFAULT_WRITER, findCheckpoint } from "../catalogue/checkpoints.ts";
 import { ownManifests } from "../catalogue/folder-records.ts";
 import { inspectCheckpoint } from "../catalogue/installed-checkpoint.ts";
 import { firstSentenceS, type WriterSpeed } from "../catalogue/writer-speed.ts";
-import { inFull } from "./in-full.ts";
+import { messageWithCauses } from "./message-with-causes.ts";
 
 /** What `writer.checkpoint` says for the largest that is fast enough. */
 export const AUTO = "auto";
@@ -37,7 +37,7 @@ export async function chooseCheckpoint({ dataDir, speedOf, note, signal }: Choic
       note(`${manifest.name} is skipped: its first sentence would take ${shown(seconds)} here.`);
     } catch (error) {
       signal.throwIfAborted();
-      note(`${manifest.name} is skipped, because ${inFull(error)}.`);
+      note(`${manifest.name} is skipped, because ${messageWithCauses(error)}.`);
     }
   }
   note(`Replies are written by ${DEFAULT_WRITER}.`);

@@ -6,7 +6,7 @@ import type { Checkpoint } from "../catalogue/residency.ts";
 import type { AvailableMemory } from "../engines/codec-lm/available-memory.ts";
 import type { Checkpoint as CodecLm } from "../engines/codec-lm/checkpoint.ts";
 import { lookOverCheckpoint } from "../engines/codec-lm/look-over.ts";
-import { memoryOf, refuseUnlessItFits } from "../engines/codec-lm/memory.ts";
+import { memoryOf, requireCheckpointMemory } from "../engines/codec-lm/memory.ts";
 import type { CodecLmOptions } from "../engines/codec-lm/speech/model.ts";
 import type { CodecLmSettings } from "../settings/model-settings.ts";
 import type { Settings } from "../settings/schema.ts";
@@ -17,7 +17,7 @@ import { codecLmVoices, localVoice } from "./codec-lm-voices.ts";
 /** A codec language model that computes here: one thread, which computes several utterances together. */
 export interface CodecLmCheckpoint extends Checkpoint {
   /** Utterances that it computes together. */
-  readonly places: number;
+  readonly maxConcurrent: number;
   /** What its models' cards say, and what it reads. */
   readonly voice: LocalVoice;
   /** Its thread, once it is loaded and until it is unloaded. */
@@ -88,13 +88,7 @@ async function opened(
 ): Promise<CodecLmCheckpoint> {
   const given = Object.hasOwn(settings.checkpoints, name) ? settings.checkpoints[name] : undefined;
   const own: Partial<CodecLmSettings> = given?.remote === undefined ? (given ?? {}) : {};
-  const {
-    precision = "int8",
-    maxConcurrent: places = 4,
-    threads = 0,
-    pace = "throughput",
-    idleUnloadS = 0,
-  } = own;
+  const { precision = "int8", maxConcurrent = 4, threads = 0, pace = "throughput", idleUnloadS = 0 } = own;
   const setting = `checkpoints.${name}`;
   if (own.resident !== false && idleUnloadS > 0) {
     throw wrongSetting(
@@ -110,22 +104,22 @@ async function opened(
     precision,
     threads: threads > 0 ? threads : Math.min(MAX_THREADS, availableParallelism()),
     cacheFolder: join(settings.dataDir, "quantised"),
-    places,
+    maxConcurrent,
     pace,
     voices: await codecLmVoices(own, kind, setting),
     language: own.language ?? null,
     instruct: own.instruct ?? null,
   };
-  const memoryBytes = memoryOf(checkpoint, { precision, places });
+  const memoryBytes = memoryOf(checkpoint, { precision, slots: maxConcurrent });
   let pool: WorkerPool | null = null;
   return {
     name,
     memoryBytes,
-    places,
+    maxConcurrent,
     voice: localVoice(name, kind),
     ...(idleUnloadS > 0 ? { idleUnloadMs: 1_000 * idleUnloadS } : {}),
     async load() {
-      await refuseUnlessItFits(checkpoint, { precision, places }, name, available);
+      await requireCheckpointMemory(checkpoint, { precision, slots: maxConcurrent }, name, available);
       pool = await createWorkerPool({
         entry: new URL("../engines/codec-lm/speech/model.js", import.meta.url),
         create,

@@ -7,7 +7,7 @@ import type { LabelVoice } from "../engines/codec-lm/speech/voices.ts";
 import type { CodecLmSettings } from "../settings/model-settings.ts";
 import { wrongSetting } from "../settings/settings-error.ts";
 import { readRecording } from "./read-recording.ts";
-import { WrongCallError } from "./wrong-call-error.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** Which codec language model a checkpoint is of, as far as its settings depend on it; `null` for CSM. */
 export type CodecLmKind = Checkpoint["qwen3Tts"];
@@ -26,7 +26,7 @@ export async function codecLmVoices(
   kind: CodecLmKind,
   setting: string,
 ): Promise<Record<string, LabelVoice>> {
-  checkManner(language, instruct, kind, setting);
+  checkVoiceOptions(language, instruct, kind, setting);
   const shown = SPEAKERS.map((label) => JSON.stringify(label)).join(" and ");
   const read: Record<string, LabelVoice> = {};
   for (const [label, voice] of Object.entries(voices)) {
@@ -82,7 +82,7 @@ export function localVoice(name: string, kind: CodecLmKind): LocalVoice {
 
 const ALL = "It tells no times of words. Nobody has judged its sound here.";
 
-function checkManner(
+function checkVoiceOptions(
   language: string | undefined,
   instruct: string | undefined,
   kind: CodecLmKind,
@@ -132,7 +132,7 @@ async function clipOf(file: string, where: string): Promise<Float32Array> {
     }
     return new Float32Array(resample(samples, sampleRateHz, SAMPLE_RATE_HZ));
   } catch (error) {
-    if (!(error instanceof WrongCallError)) throw error;
+    if (!(error instanceof UsageError)) throw error;
     throw wrongSetting(where, `cannot be used. ${error.message.replace(/\.$/, "")}`);
   }
 }

@@ -1,4 +1,4 @@
-import { UNKNOWN_MANNER } from "../catalogue/hub-writers.ts";
+import { DEFAULT_PROMPT_STYLE } from "../catalogue/hub-writers.ts";
 import type { Writer } from "../model/writer.ts";
 import type { Settings } from "../settings/schema.ts";
 import { DeferredWriter } from "../writers/deferred-writer.ts";
@@ -65,7 +65,7 @@ function innerWriter(settings: Settings, sources: WriterSources): InnerWriter | 
         name,
         open: async () => ({
           model: await openGgufWriter(
-            largeWriter({ name, modelPath, manner: UNKNOWN_MANNER, isQuiet }, writer),
+            largeWriter({ name, modelPath, promptStyle: DEFAULT_PROMPT_STYLE, isQuiet }, writer),
           ),
         }),
       };

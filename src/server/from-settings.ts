@@ -3,7 +3,7 @@ import { offeredModels } from "../catalogue/offered-models.ts";
 import type { PublicModel } from "../catalogue/public-models.ts";
 import type { PullProgress } from "../catalogue/pull/options.ts";
 import { MAX_RECORDING_S } from "../contract/audio-transcriptions.ts";
-import type { OwnPlaces } from "../limits/admissions.ts";
+import type { OwnSlots } from "../limits/admissions.ts";
 import { workerCount } from "../limits/server-limits.ts";
 import type { Environment } from "../settings/environment.ts";
 import type { Settings } from "../settings/schema.ts";
@@ -14,8 +14,8 @@ import { composeRecogniser } from "./compose-recogniser.ts";
 import { composeWriter } from "./compose-writer.ts";
 import { wyomingPlace } from "./compose-wyoming.ts";
 import { embeddedVoice } from "./embedded-voice.ts";
-import { inFull } from "./in-full.ts";
-import { houseWords } from "./lexicon-file.ts";
+import { serverLexicon } from "./lexicon-file.ts";
+import { messageWithCauses } from "./message-with-causes.ts";
 import { pullWriter } from "./pull-writer.ts";
 import { recogniserWeights } from "./recogniser-weights.ts";
 import { remoteCheckpoints } from "./remote-checkpoints.ts";
@@ -24,7 +24,7 @@ import { type RunningServer, type ServerParts, startServer } from "./start-serve
 import { pulledOnce } from "./weights-pull.ts";
 
 /** What a server takes from the process that it runs in. */
-export interface ServerSurroundings {
+export interface ServerEnvironment {
   readonly env: Environment;
   readonly logger: Logger;
   /** A folder for keys and usage other than the settings' data directory; that one unless given. */
@@ -46,18 +46,18 @@ export interface SettingsServer extends RunningServer {
 /**
  * Makes every part of a server by the settings, and starts it.
  *
- * @throws SettingsError, SecretError or WrongCallError for what the settings name and cannot be used; whatever it opened
+ * @throws SettingsError, SecretError or UsageError for what the settings name and cannot be used; whatever it opened
  * is closed then.
  */
 export async function startFromSettings(
   settings: Settings,
-  { env, logger, keysDir = settings.dataDir, openProgress, note }: ServerSurroundings,
+  { env, logger, keysDir = settings.dataDir, openProgress, note }: ServerEnvironment,
 ): Promise<SettingsServer> {
   const toLog =
     (what: string, bindings: object = {}) =>
     (event: { readonly kind: string }): void =>
       logger[event.kind === "recovered" ? "info" : "warn"]({ ...bindings, ...event }, what);
-  const words = await houseWords(settings);
+  const words = await serverLexicon(settings);
   const wyoming = wyomingPlace(settings, env);
   const local = await codecLmCheckpoints(settings, {
     onEvent: (checkpoint, event) => toLog("speech thread", { checkpoint })(event),
@@ -107,9 +107,13 @@ export async function startFromSettings(
       tenancy,
       models,
       checkpoints: [voice, ...remotes, ...local],
-      ownPlaces: new Map<string, OwnPlaces>([
-        ...remotes.map(({ name, places }) => [name, { places, isKept: false }] as const),
-        ...local.map(({ name, places }) => [name, { places, isKept: true }] as const),
+      ownSlots: new Map<string, OwnSlots>([
+        ...remotes.map(
+          ({ name, maxConcurrent }) => [name, { slots: maxConcurrent, keepsSlots: false }] as const,
+        ),
+        ...local.map(
+          ({ name, maxConcurrent }) => [name, { slots: maxConcurrent, keepsSlots: true }] as const,
+        ),
       ]),
       writer,
       recogniser,
@@ -181,6 +185,6 @@ async function prepared(
   try {
     await part?.prepare();
   } catch (error) {
-    note(`${without}: ${inFull(error)}`);
+    note(`${without}: ${messageWithCauses(error)}`);
   }
 }

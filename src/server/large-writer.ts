@@ -1,6 +1,6 @@
 import type { CheckpointManifest } from "../catalogue/checkpoint-manifest.ts";
-import { mannerOf } from "../catalogue/hub/hub-manifest.ts";
-import type { WriterManner } from "../catalogue/hub-writers.ts";
+import { promptStyleOf } from "../catalogue/hub/hub-manifest.ts";
+import type { PromptStyle } from "../catalogue/hub-writers.ts";
 import type { Settings } from "../settings/schema.ts";
 import { SPOKEN_PROMPT } from "../writers/dialogue-messages.ts";
 import type { GgufWriterOptions } from "../writers/llama/gguf-writer.ts";
@@ -10,14 +10,14 @@ import { freeMemoryBytes } from "../writers/llama/open-model.ts";
 export interface LargeModel {
   readonly name: string;
   readonly modelPath: string;
-  readonly manner: WriterManner;
+  readonly promptStyle: PromptStyle;
   /** Whether nobody is spoken to just now. */
   readonly isQuiet: () => boolean;
 }
 
 /** How a larger model is run: it may read and write more, on more threads, as the settings have it. */
 export function largeWriter(
-  { name, modelPath, manner, isQuiet }: LargeModel,
+  { name, modelPath, promptStyle, isQuiet }: LargeModel,
   writer: Settings["writer"],
 ): GgufWriterOptions {
   const contextTokens = writer.contextTokens + THOUGHT_TOKENS + writer.maxTokens;
@@ -27,8 +27,8 @@ export function largeWriter(
     name,
     modelPath,
     adapterPath: null,
-    template: manner.template,
-    systemPrompt: systemPromptOf(writer, manner.instructions ?? undefined),
+    template: promptStyle.template,
+    systemPrompt: systemPromptOf(writer, promptStyle.instructions ?? undefined),
     window: { maxChars, stepChars: Math.ceil(maxChars / 4) },
     contextTokens,
     maxTokens: writer.maxTokens,
@@ -49,8 +49,8 @@ export function systemPromptOf(
   { systemPrompt, instructions }: Settings["writer"],
   spoken: string = SPOKEN_PROMPT,
 ): string {
-  const manner = systemPrompt ?? spoken;
-  return instructions === undefined ? manner : `${manner}\n\n${instructions}`;
+  const howToSpeak = systemPrompt ?? spoken;
+  return instructions === undefined ? howToSpeak : `${howToSpeak}\n\n${instructions}`;
 }
 
 /**
@@ -63,7 +63,10 @@ export function checkpointOptions(
   writer: Settings["writer"],
   isQuiet: () => boolean,
 ): GgufWriterOptions {
-  return largeWriter({ name: manifest.name, modelPath: path, manner: mannerOf(manifest), isQuiet }, writer);
+  return largeWriter(
+    { name: manifest.name, modelPath: path, promptStyle: promptStyleOf(manifest), isQuiet },
+    writer,
+  );
 }
 
 /** Room for a model that thinks although it is told not to. */

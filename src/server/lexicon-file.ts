@@ -3,19 +3,19 @@ import type { Lexicon } from "../model/script.ts";
 import type { Settings } from "../settings/schema.ts";
 import { SettingsError } from "../settings/settings-error.ts";
 import { parsePronunciations } from "../text/own-words.ts";
-import { WrongCallError } from "./wrong-call-error.ts";
+import { UsageError } from "./usage-error.ts";
 
 const MAX_BYTES = 4 * 2 ** 20;
 
 /**
  * The words of the file that the setting `lexicon` names, and how each is said; none without it.
  *
- * @throws SettingsError where the file cannot be read, WrongCallError where what is in it is wrong; both name it.
+ * @throws SettingsError where the file cannot be read, UsageError where what is in it is wrong; both name it.
  */
-export async function houseWords({ lexicon: file }: Pick<Settings, "lexicon">): Promise<Lexicon> {
+export async function serverLexicon({ lexicon: file }: Pick<Settings, "lexicon">): Promise<Lexicon> {
   if (file === undefined) return [];
-  const wrong = (why: string, cause?: unknown): WrongCallError =>
-    new WrongCallError(`The lexicon ${why}.`, { cause });
+  const wrong = (why: string, cause?: unknown): UsageError =>
+    new UsageError(`The lexicon ${why}.`, { cause });
   const bytes = await readAtMost(file, MAX_BYTES).catch((cause: NodeJS.ErrnoException) => {
     const why = `The lexicon ${file} cannot be read (${cause.code}): name a file with the setting lexicon.`;
     throw Object.assign(new SettingsError("file", why), { cause });

@@ -6,7 +6,7 @@ import { withLock } from "../catalogue/pull/lock.ts";
 import { DEFAULT_TIMES } from "../catalogue/pull/options.ts";
 import { sha256OfFile } from "../files/sha256-of-file.ts";
 import { MERGE_VERSION, type Merging } from "../writers/gguf/merge-adapter.ts";
-import { inChild } from "./child-task.ts";
+import { runInChild } from "./child-task.ts";
 
 /** Of what a merged file is made, and where. */
 export interface MergeInputs {
@@ -57,7 +57,7 @@ async function made(inputs: MergeInputs, origin: string, signal: AbortSignal): P
   try {
     await requireSpace(dir, Math.ceil(MAX_GROWTH * size), freeBytes);
     const merging: Merging = { basePath: base.path, adapterPath, outPath: draft };
-    const sha256 = await inChild<string>(MERGE_RUN, merging, "merges", signal);
+    const sha256 = await runInChild<string>(MERGE_RUN, merging, "merges", signal);
     const path = join(dir, mergedName(origin, sha256));
     await rename(draft, path);
     return path;

@@ -5,7 +5,7 @@ import { RecordingTooLongError } from "../audio/recordings/recording.ts";
 import { openSound } from "../audio/recordings/recording-sound.ts";
 import { abortable } from "../model/abortable.ts";
 import type { Sound } from "../model/sound.ts";
-import { WrongCallError } from "./wrong-call-error.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** Of a longer one nobody waits for the end. */
 const MAX_HOURS = 4;
@@ -14,7 +14,7 @@ const MAX_HOURS = 4;
  * Reads a recording, whose kind its first bytes tell, from a file, or from standard input where it is `-`. It is decoded as
  * it is heard.
  *
- * @throws WrongCallError when it cannot be, and so does reading the sound; the signal's reason.
+ * @throws UsageError when it cannot be, and so does reading the sound; the signal's reason.
  */
 export async function readRecording(
   file: string,
@@ -40,16 +40,16 @@ export async function readRecording(
 
 function asWrongCall(error: unknown, name: string): unknown {
   if (error instanceof RecordingTooLongError)
-    return new WrongCallError(`${name} is longer than ${MAX_HOURS} hours: cut it into pieces.`);
+    return new UsageError(`${name} is longer than ${MAX_HOURS} hours: cut it into pieces.`);
   if (!(error instanceof AudioFormatError)) return error;
   const remedy = error.remedy === null ? "" : `: ${error.remedy.replace(/^send/, "give")}`;
-  return new WrongCallError(`${name} cannot be heard: ${error.problem}${remedy}.`, { cause: error });
+  return new UsageError(`${name} cannot be heard: ${error.problem}${remedy}.`, { cause: error });
 }
 
 async function bytesOf(file: string, name: string, signal: AbortSignal): Promise<Buffer> {
   return await readFile(file, { signal }).catch((error: NodeJS.ErrnoException) => {
     signal.throwIfAborted();
-    throw new WrongCallError(
+    throw new UsageError(
       `${name} cannot be read (${error.code}): name a recording, or - for standard input.`,
     );
   });

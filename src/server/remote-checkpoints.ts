@@ -9,7 +9,7 @@ import { readSecret, SecretError } from "./secret.ts";
 /** A checkpoint that computes elsewhere. */
 export interface RemoteCheckpoint extends Checkpoint {
   /** Utterances that it speaks at once. */
-  readonly places: number;
+  readonly maxConcurrent: number;
 }
 
 export interface RemoteSources {
@@ -38,7 +38,7 @@ export function remoteCheckpoints(
     const checkpoint: RemoteCheckpoint = {
       name,
       memoryBytes: remote.maxConcurrent * PLACE_BYTES,
-      places: remote.maxConcurrent,
+      maxConcurrent: remote.maxConcurrent,
       async load() {
         const { createRemoteModel } = await import("../engines/remote/model.ts");
         return createRemoteModel(options);

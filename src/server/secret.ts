@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import type { Environment } from "../settings/environment.ts";
 import type { Settings } from "../settings/schema.ts";
-import { SHARED_BUCKETS, SHARED_STORE, type SharedByAddress } from "../tenancy/shared-address.ts";
+import { SHARED_BUCKETS, SHARED_STORE, type SharedServer } from "../tenancy/shared-address.ts";
 
 /** Where a secret may come from: the key of an endpoint, or an address that may hold a password. */
 export interface SecretSources {
@@ -51,7 +51,7 @@ export function bucketsUrl({ buckets }: Pick<Settings, "buckets">, env: Environm
 const MAX_CHARS = 4096;
 
 function urlOf(
-  { what, variable, setting }: SharedByAddress,
+  { what, variable, setting }: SharedServer,
   file: string | undefined,
   env: Environment,
 ): string | null {

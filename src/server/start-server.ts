@@ -6,7 +6,7 @@ import { findModel, PUBLIC_MODELS, type PublicModel } from "../catalogue/public-
 import type { Checkpoint } from "../catalogue/residency.ts";
 import type { HttpDeps } from "../http/deps.ts";
 import { createHttpServer, createMetricsServer } from "../http/server.ts";
-import type { OwnPlaces } from "../limits/admissions.ts";
+import type { OwnSlots } from "../limits/admissions.ts";
 import { createSemaphores, serverLimits, workerCount } from "../limits/server-limits.ts";
 import type { Recogniser } from "../model/recogniser.ts";
 import type { Writer } from "../model/writer.ts";
@@ -37,7 +37,7 @@ export interface ServerParts {
   /** What can be loaded, at least all that the public models name. */
   readonly checkpoints: readonly Checkpoint[];
   /** Of checkpoints that do not share the places of this machine, by their names; none unless given. */
-  readonly ownPlaces?: ReadonlyMap<string, OwnPlaces>;
+  readonly ownSlots?: ReadonlyMap<string, OwnSlots>;
   readonly backend: { readonly name: string; readonly kind: string };
   /** Writes authored turns, which are refused without it. Owned too. */
   readonly writer?: Writer | null;
@@ -115,7 +115,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       frameTimeoutMs: settings.generationTimeoutMs,
       loadTimeoutMs: settings.loadTimeoutMs,
       maxAheadS: settings.maxAheadS,
-      ...(parts.ownPlaces === undefined ? {} : { ownPlaces: parts.ownPlaces }),
+      ...(parts.ownSlots === undefined ? {} : { ownSlots: parts.ownSlots }),
     },
   );
   const transcriptions = new Transcriptions({

@@ -1,15 +1,15 @@
 import { type Conversion, UnfitWeightsError } from "../catalogue/recognisers/pull-recogniser.ts";
 import { FORMAT } from "../recognisers/whisper/description.ts";
-import { inChild } from "./child-task.ts";
+import { runInChild } from "./child-task.ts";
 
 /** A Whisper model as others publish it, and where ours goes. */
-export interface Converting {
+export interface ConversionJob {
   readonly from: string;
   readonly into: string;
 }
 
 /** How a conversion ended: what was wrong with the weights, or null. */
-export interface Converted {
+export interface ConversionResult {
   readonly unfit: string | null;
 }
 
@@ -17,8 +17,8 @@ export interface Converted {
 export const WHISPER_CONVERSION: Conversion = {
   version: FORMAT,
   async convert(from, into, signal) {
-    const converting: Converting = { from, into };
-    const { unfit } = await inChild<Converted>(CONVERSION_RUN, converting, "converts", signal);
+    const converting: ConversionJob = { from, into };
+    const { unfit } = await runInChild<ConversionResult>(CONVERSION_RUN, converting, "converts", signal);
     if (unfit !== null) throw new UnfitWeightsError(unfit);
   },
 };

@@ -6,7 +6,7 @@ import type { Prepared } from "./prepare.ts";
 import { failureType, writtenFacts } from "./request-spans.ts";
 
 /** Who wants to know of the writing. */
-export interface Watching {
+export interface WritingObserver {
   /** Of the writing; ended with it. */
   readonly span: Span;
   /** Called once, where a language model writes, with the seconds that it took. */
@@ -40,7 +40,7 @@ export class AuthoredText implements ComingText {
     writer: Writer,
     { conversation, delivery, seed, instructions }: Prepared,
     signal: AbortSignal,
-    { span, onFirstToken, onOver }: Watching,
+    { span, onFirstToken, onOver }: WritingObserver,
   ) {
     this.#signal = signal;
     this.#span = span;

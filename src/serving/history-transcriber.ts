@@ -6,7 +6,7 @@ import { NO_SPAN, type Span } from "../tracing/span.ts";
 import type { ClipTranscriber } from "./clip-transcriber.ts";
 import type { HeardTurn } from "./reply-meta.ts";
 import { failureType, hearingFacts } from "./request-spans.ts";
-import { OutOfPatienceError } from "./shared-clip.ts";
+import { WaitLimitError } from "./shared-clip.ts";
 
 /**
  * Whose turns are heard: those that a writer reads, or the model that speaks; those by which the voice keeps its pace as
@@ -155,7 +155,7 @@ export class HistoryTranscriber {
         throw error;
       }
       const known = this.#clips.known(clip);
-      const failure = error instanceof OutOfPatienceError ? null : error;
+      const failure = error instanceof WaitLimitError ? null : error;
       toldOf(known === null ? "none" : known.isWhole ? "whole" : "part", failure);
       if (failure !== null) span.end(failureType(failure, signal));
       return told(known?.transcript ?? null, known?.isWhole === true ? null : error.message);
@@ -168,7 +168,7 @@ export class HistoryTranscriber {
 }
 
 function tookTooLong(): RecogniserError {
-  return new OutOfPatienceError("Hearing it took too long: say less at once, or ask again.");
+  return new WaitLimitError("Hearing it took too long: say less at once, or ask again.");
 }
 
 const PATIENCE_MS = 10_000;

@@ -6,7 +6,7 @@ import { freeMemory } from "../model/free-memory.ts";
 import { answerCalls } from "../threads/answer-calls.ts";
 
 /** What is known of a recording before it is decoded. */
-export type LookedOver = Pick<RecordingSound, "sampleRateHz" | "boundS">;
+export type RecordingInfo = Pick<RecordingSound, "sampleRateHz" | "boundS">;
 
 /**
  * How a failure is sent across threads: a refusal as what is wrong, to be put behind the recording's name; a recording that
@@ -28,7 +28,7 @@ class LostError extends Error {}
 
 answerCalls(
   {
-    open(id: number, bytes: Uint8Array<ArrayBuffer>, maxS: number, format: PcmFormat | null): LookedOver {
+    open(id: number, bytes: Uint8Array<ArrayBuffer>, maxS: number, format: PcmFormat | null): RecordingInfo {
       try {
         const sound = format === null ? openSound(bytes, maxS) : openPcmSound(bytes, format, maxS);
         recordings.set(id, { sound, bytes });

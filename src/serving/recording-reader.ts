@@ -6,7 +6,7 @@ import type { Sound } from "../model/sound.ts";
 import type { CallOptions } from "../threads/options.ts";
 import { ThreadCalls } from "../threads/thread-calls.ts";
 import { ThreadError } from "../threads/thread-error.ts";
-import type { LookedOver, ReadingFailure } from "./recording-reader-thread.ts";
+import type { ReadingFailure, RecordingInfo } from "./recording-reader-thread.ts";
 
 /** A thread that has had nothing to do for this long is let go, with all the memory that it took. */
 const IDLE_MS = 30_000;
@@ -76,7 +76,7 @@ export class RecordingReader {
     try {
       const opening = [id, bytes, MAX_RECORDING_S, format];
       const options = { signal, transfer: [bytes.buffer] };
-      const { sampleRateHz, boundS } = (await call("open", opening, options)) as LookedOver;
+      const { sampleRateHz, boundS } = (await call("open", opening, options)) as RecordingInfo;
       const read: Sound["read"] = async (count, reading) => {
         const samples = new Float32Array(count);
         let length = 0;

@@ -4,8 +4,8 @@ import type { PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { Usage } from "../contract/replies.ts";
 import type { Marks } from "../contract/spoken.ts";
-import type { AdmissionOptions, Place } from "../limits/admission.ts";
-import { Admissions, type OwnPlaces } from "../limits/admissions.ts";
+import type { AdmissionOptions, Slot } from "../limits/admission.ts";
+import { Admissions, type OwnSlots } from "../limits/admissions.ts";
 import type { KeyedSemaphore } from "../limits/keyed-semaphore.ts";
 import { encodedSpeech, fileOf } from "../model/encoded-speech.ts";
 import { silence } from "../model/silence.ts";
@@ -24,7 +24,7 @@ import { replyMeta } from "./reply-meta.ts";
 import type { Caller } from "./request-reader.ts";
 import { failureType, inSpan, speechFacts, spokenFacts, writingFacts } from "./request-spans.ts";
 import { scriptOf } from "./script-of.ts";
-import { AllMarks, type SpokenPiece, spokenPiece } from "./spoken-piece.ts";
+import { MarkCollector, type SpokenPiece, spokenPiece } from "./spoken-piece.ts";
 import type { StreamedText } from "./streamed-text.ts";
 import { type Metering, meterUsage, type UtteranceEnd } from "./telemetry.ts";
 import { UtteranceStats } from "./utterance-stats.ts";
@@ -46,8 +46,8 @@ export interface ServiceOptions extends AdmissionOptions {
   readonly loadTimeoutMs: number;
   /** Seconds of speech that are made ahead of who plays it as it comes; 0 is no bound. */
   readonly maxAheadS: number;
-  /** Of checkpoints that do not share the places of this machine, by their names; none unless given. */
-  readonly ownPlaces?: ReadonlyMap<string, OwnPlaces>;
+  /** Of checkpoints that do not share the slots of this machine, by their names; none unless given. */
+  readonly ownSlots?: ReadonlyMap<string, OwnSlots>;
 }
 
 /** Who asks to have something spoken, and how. */
@@ -87,7 +87,7 @@ export interface Outcome {
 }
 
 /**
- * The one path of every spoken reply: a place, a model, frames as the consumer pulls them, one durable commit.
+ * The one path of every spoken reply: a slot, a model, frames as the consumer pulls them, one durable commit.
  * What comes is a file, a piece a frame (of `pcm` 1920 samples but for the last). Throws {@link ServiceError}, or the
  * request's abort reason.
  */
@@ -102,7 +102,7 @@ export class SpeechService {
   constructor(deps: ServiceDeps, options: ServiceOptions) {
     this.#deps = deps;
     this.#options = options;
-    this.#admissions = new Admissions(options, options.ownPlaces ?? new Map());
+    this.#admissions = new Admissions(options, options.ownSlots ?? new Map());
     this.#pacer = new PlaybackPacer(options.maxAheadS);
     this.#nowMs = options.nowMs ?? (() => performance.now());
   }
@@ -112,12 +112,12 @@ export class SpeechService {
     return this.#admissions.active;
   }
 
-  /** Utterances that have begun and wait: for a place, for their client, for words, or to be less far ahead. */
+  /** Utterances that have begun and wait: for a slot, for their client, for words, or to be less far ahead. */
   get paused(): number {
     return this.#admissions.paused;
   }
 
-  /** Requests that wait for their first place. */
+  /** Requests that wait for their first slot. */
   get queued(): number {
     return this.#admissions.queued;
   }
@@ -155,9 +155,9 @@ export class SpeechService {
   ): AsyncGenerator<SpokenPiece, Outcome, void> {
     const utterance = { model: given.model.card.id, format: request.encoding };
     const stats = new UtteranceStats(this.#deps.telemetry, utterance, this.#nowMs);
-    const all = new AllMarks();
+    const all = new MarkCollector();
     let coming: ComingText | null = null;
-    let place: Place | null = null;
+    let slot: Slot | null = null;
     let lease: Lease | null = null;
     let settled = false;
     let end: UtteranceEnd | null = null;
@@ -186,16 +186,16 @@ export class SpeechService {
       const entering = this.#admissions
         .of(prepared.model.checkpoint)
         .enter(request.keyId, stop.signal, cut, coming !== null);
-      place = await inSpan(span.begin("queue"), stop.signal, entering);
+      slot = await inSpan(span.begin("queue"), stop.signal, entering);
       stats.admitted();
       toFirstAudio = span.begin("first audio");
       lease = await this.#lease(prepared.model, stop);
       const report = yield* this.#frames(
-        { request, lease, prepared, coming, place, all, toFirstAudio },
+        { request, lease, prepared, coming, slot, all, toFirstAudio },
         stop,
         stats,
       );
-      place.release();
+      slot.release();
       const { audioS, frames } = stats;
       const usage = usageOf(prepared, request, audioS);
       settled = true;
@@ -223,7 +223,7 @@ export class SpeechService {
       toFirstAudio.end();
       coming?.release();
       lease?.release();
-      place?.release();
+      slot?.release();
       const hasLeft = !settled && request.takesAudioAsItComes && stats.frames > 0;
       if (hasLeft) await meterUsage(this.#deps, request.keyId, usageOf(given, request, stats.audioS));
     }
@@ -231,7 +231,7 @@ export class SpeechService {
 
   /**
    * The words of an open turn that came without any, once the first sentence is there: it is waited for no longer than a
-   * model, since weights may be on their way. Writing has places of its own; it takes none of those that speak.
+   * model, since weights may be on their way. Writing has slots of its own; it takes none of those that speak.
    */
   async #coming(prepared: Prepared, request: SpeechRequest, stop: Stop): Promise<ComingText | null> {
     if (prepared.conversation.open.text !== null) return null;
@@ -262,12 +262,12 @@ export class SpeechService {
 
   /** The engine's speech as a file, each piece waited for no longer than the deadline. */
   async *#frames(
-    { request, lease, prepared, coming, place, all, toFirstAudio }: Speaking,
+    { request, lease, prepared, coming, slot, all, toFirstAudio }: Speaking,
     stop: Stop,
     stats: UtteranceStats,
   ): AsyncGenerator<SpokenPiece, SpeechReport, void> {
     const written = told(
-      coming?.pieces(() => place.rest()),
+      coming?.pieces(() => slot.rest()),
       request.onSentence,
     );
     const script = scriptOf(prepared, lease.preset, written, request.keyId, toFirstAudio.headers);
@@ -284,13 +284,13 @@ export class SpeechService {
       for (;;) {
         const askedS = stats.nowS;
         for (let wait = held(); wait !== null; wait = held()) {
-          place.pause();
+          slot.pause();
           await wait;
         }
-        const turn = place.work(stats.aheadS);
+        const turn = slot.work(stats.aheadS);
         if (turn !== null) await turn;
-        // It may compute what it has, but soon has nothing: its place is another's until there are words.
-        if (coming?.isWriting === true) place.rest();
+        // It may compute what it has, but soon has nothing: its slot is another's until there are words.
+        if (coming?.isWriting === true) slot.rest();
         const next = within(speech.next(), this.#options.frameTimeoutMs, stop, awaited);
         const step = await stats.waited(next, request.words);
         if (step.done) {
@@ -301,7 +301,7 @@ export class SpeechService {
         // A frame that waited for its client's words is not late.
         stats.frame(step.value.sampleCount, Math.max(askedS, request.words?.cameAtS ?? 0));
         if (stats.frames > 0) toFirstAudio.end();
-        place.rest();
+        slot.rest();
         const piece = spokenPiece(step.value);
         all.add(piece.marks);
         yield piece;
@@ -329,8 +329,8 @@ interface Speaking {
   readonly lease: Lease;
   readonly prepared: Prepared;
   readonly coming: ComingText | null;
-  readonly place: Place;
-  readonly all: AllMarks;
+  readonly slot: Slot;
+  readonly all: MarkCollector;
   /** Lasts until the first frame. */
   readonly toFirstAudio: Span;
 }

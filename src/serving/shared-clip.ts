@@ -17,7 +17,7 @@ export class SharedClip {
   readonly #onOver: () => void;
   readonly #stop = new AbortController();
   readonly #inLine = new Set<Stop>();
-  readonly #asking: Clip[] = [];
+  readonly #waiting: Clip[] = [];
   /** Of somebody who asks; of whoever left last, where nobody does. */
   #owned: Clip;
   #heard: Promise<Transcript> | null = null;
@@ -46,16 +46,16 @@ export class SharedClip {
     onBegin: () => void,
     traceHeaders: TraceHeaders,
   ): Promise<Transcript> {
-    this.#asking.push(clip);
-    this.#owned = this.#asking[0]!;
+    this.#waiting.push(clip);
+    this.#owned = this.#waiting[0]!;
     try {
       if (this.#heard === null) await this.#getIn(keyId, signal, traceHeaders);
       onBegin();
       return await abortable(this.#heard!, signal);
     } finally {
-      this.#asking.splice(this.#asking.indexOf(clip), 1);
-      this.#owned = this.#asking[0] ?? clip;
-      if (this.#asking.length === 0) this.#letGo(signal.reason);
+      this.#waiting.splice(this.#waiting.indexOf(clip), 1);
+      this.#owned = this.#waiting[0] ?? clip;
+      if (this.#waiting.length === 0) this.#letGo(signal.reason);
     }
   }
 
@@ -80,7 +80,7 @@ export class SharedClip {
     const { signal } = this.#stop;
     const sound = clipSound(this.#owned, () => this.#owned);
     const onPiece = (): void => {
-      if (this.#asking.length === 0) this.#end(NOBODY_WAITS);
+      if (this.#waiting.length === 0) this.#end(NOBODY_WAITS);
     };
     // Not awaited past a stop: a recogniser that hangs must not hold the place.
     const heard = abortable(this.#recognise(sound, signal, onPiece, traceHeaders), signal).finally(() => {
@@ -95,9 +95,9 @@ export class SharedClip {
 
   #letGo(reason: unknown): void {
     clearTimeout(this.#lingering);
-    if (reason instanceof OutOfPatienceError)
+    if (reason instanceof WaitLimitError)
       this.#lingering = setTimeout(() => {
-        if (this.#asking.length === 0) this.#end(reason);
+        if (this.#waiting.length === 0) this.#end(reason);
       }, LINGERING_MS);
     else this.#end(reason);
   }
@@ -121,7 +121,7 @@ type Recognises = (
 export type TraceHeaders = NonNullable<RecogniseOptions["traceHeaders"]>;
 
 /** Why somebody leaves a clip who will ask for it again. */
-export class OutOfPatienceError extends RecogniserError {}
+export class WaitLimitError extends RecogniserError {}
 
 /** Longer than any piece takes that is still worth it. */
 const LINGERING_MS = 15_000;

@@ -1,5 +1,5 @@
 import type { Marks, SpokenPhoneme, SpokenViseme, SpokenWord } from "../contract/spoken.ts";
-import type { Mouth, Piece, SpokenWord as Word } from "../model/speech-model.ts";
+import type { EncodedPiece, Mouth, SpokenWord as Word } from "../model/speech-model.ts";
 
 /** A piece of a reply as it is sent: some bytes of its file, and what begins in the speech that went into them. */
 export interface SpokenPiece {
@@ -8,7 +8,7 @@ export interface SpokenPiece {
 }
 
 /** A piece of the engine's as the wire has it. */
-export function spokenPiece({ bytes, words, mouth }: Piece): SpokenPiece {
+export function spokenPiece({ bytes, words, mouth }: EncodedPiece): SpokenPiece {
   return {
     bytes,
     marks: {
@@ -19,7 +19,7 @@ export function spokenPiece({ bytes, words, mouth }: Piece): SpokenPiece {
 }
 
 /** All the marks of a reply, from those of its pieces: of two equal shapes of the mouth that meet it makes one. */
-export class AllMarks {
+export class MarkCollector {
   #words: SpokenWord[] | undefined;
   #visemes: SpokenViseme[] | undefined;
   #phonemes: SpokenPhoneme[] | undefined;

@@ -12,10 +12,10 @@ import type { VerboseTranslation } from "../contract/audio-translations.ts";
 import { countChars } from "../contract/limits.ts";
 import { languageName } from "../model/languages.ts";
 import type { HeardSegment, Transcript } from "../model/recogniser.ts";
-import type { Heard } from "./transcriptions.ts";
+import type { TranscribedRecording } from "./transcriptions.ts";
 
 /** `response_format` `json`. */
-export function plainTranscription(heard: Heard): Transcription {
+export function plainTranscription(heard: TranscribedRecording): Transcription {
   const { transcript } = heard;
   return {
     text: transcript.text,
@@ -27,7 +27,7 @@ export function plainTranscription(heard: Heard): Transcription {
 
 /** `response_format` `verbose_json`, with times of what was asked for. */
 export function verboseTranscription(
-  heard: Heard,
+  heard: TranscribedRecording,
   granularities: ReadonlySet<Granularity>,
 ): VerboseTranscription {
   const { transcript, durationS } = heard;
@@ -45,7 +45,7 @@ export function verboseTranscription(
 }
 
 /** The same of a translation, whose text is in English whatever was spoken. */
-export function verboseTranslation(heard: Heard): VerboseTranslation {
+export function verboseTranslation(heard: TranscribedRecording): VerboseTranslation {
   const { transcript, durationS } = heard;
   return {
     task: "translate",
@@ -60,7 +60,7 @@ export function verboseTranslation(heard: Heard): VerboseTranslation {
 }
 
 /** The last event of a streamed transcript. */
-export function doneTranscription(heard: Heard): TranscriptTextDone {
+export function doneTranscription(heard: TranscribedRecording): TranscriptTextDone {
   const { transcript, usage } = heard;
   const audioTokens = Math.ceil(usage.input_audio_seconds / FRAME_S);
   const outputTokens = countChars(transcript.text);
@@ -129,14 +129,14 @@ function compressionRatio(text: string): number {
   return bytes.length / deflateSync(bytes).length;
 }
 
-function durationUsage({ durationS, usage }: Heard): Transcription["usage"] {
+function durationUsage({ durationS, usage }: TranscribedRecording): Transcription["usage"] {
   return { type: "duration", seconds: roundedToMs(durationS), ...usage };
 }
 
 /** Rounding may hide a sample or two. */
 const SLACK_S = 0.1;
 
-function heardSeconds({ transcript, durationS }: Heard): { heard_seconds?: number } {
+function heardSeconds({ transcript, durationS }: TranscribedRecording): { heard_seconds?: number } {
   return transcript.heardS < durationS - SLACK_S ? { heard_seconds: roundedToMs(transcript.heardS) } : {};
 }
 

@@ -35,7 +35,7 @@ export interface RecordingToHear {
 }
 
 /** What was heard, once that is metered. */
-export interface Heard {
+export interface TranscribedRecording {
   readonly transcript: Transcript;
   /** Of the whole recording, in seconds. */
   readonly durationS: number;
@@ -64,7 +64,7 @@ export class Transcriptions {
   }
 
   /** Throws {@link ServiceError}, or the caller's abort reason; then nothing is metered. */
-  async transcribe(recording: RecordingToHear, caller: Caller): Promise<Heard> {
+  async transcribe(recording: RecordingToHear, caller: Caller): Promise<TranscribedRecording> {
     const work = this.#live.begin(caller.signal);
     try {
       return await this.#hear(recording, caller, work);
@@ -85,7 +85,7 @@ export class Transcriptions {
     { sound, task = "transcribe", language, prompt, wantsWords }: RecordingToHear,
     { keyId, span }: Caller,
     stop: Stop,
-  ): Promise<Heard> {
+  ): Promise<TranscribedRecording> {
     const { recogniser, places, audio, telemetry, timeoutMs } = this.#deps;
     if (recogniser === null) throw noRecogniser();
     span.set(ASKED);

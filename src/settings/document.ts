@@ -7,9 +7,9 @@ const PREFACE = `# Settings
 
 <!-- Generated from src/settings/schema.ts: npm run build && node dist/src/settings/document.js > docs/settings.md -->
 
-You set a setting with a flag, with an environment variable, or in a JSON file that \`--config\` names. Flags win over the
-environment, the environment over the file, and the file over the defaults below. Antiphon refuses to run with a setting
-that is unknown or has a value that it does not take, and names it. In the file each dot is a level:
+Settings come from flags, environment variables, or a JSON file that is given with \`--config\`. Flags take precedence over the
+environment, the environment over the file, and the file over the defaults below. Antiphon refuses to start if a setting is
+unknown or has an invalid value, and names it. In the file, each dot is a level:
 \`{"port": 8080, "metrics": {"enabled": false}}\`. In the environment, commas separate the items of a list.
 \`antiphon serve --help\` lists the settings that have a flag.
 
@@ -28,8 +28,8 @@ export function settingsDocument(): string {
   return `${tables.map((lines) => lines.join("\n")).join("\n\n")}\n\n${OTHER_VARIABLES}\n`;
 }
 
-const NAMED = `\`models\` and \`checkpoints\` hold things by names of your own. In the environment each is one JSON object. What is in
-them:
+const NAMED = `\`models\` and \`checkpoints\` contain entries under names that you choose. In the environment, each is one JSON object. Their
+entries:
 
 | setting | takes | default | meaning |
 |---|---|---|---|`;
@@ -57,13 +57,14 @@ function takesOf(schema: LeafSchema): string {
   return `${expectation(schema)}${schema.unit === undefined ? "" : ` (${schema.unit})`}`;
 }
 
-const OTHER_VARIABLES = `Some variables are not settings. With \`ANTIPHON_DEBUG=1\`, a command that fails also prints where it failed.
-\`ANTIPHON_WRITER_API_KEY\` holds the key for the writer's chat endpoint, \`ANTIPHON_RECOGNISER_API_KEY\` that for the
-recogniser's (that of a checkpoint elsewhere is in the variable that its \`keyEnv\` names), \`ANTIPHON_WYOMING_KEY\` the key by which clients of the Wyoming protocol are metered, \`ANTIPHON_STORE_URL\`
-the address of a PostgreSQL database, and \`ANTIPHON_BUCKETS_URL\` that of shared buckets. \`ANTIPHON_KEY\` is where clients
-and examples look for an API key; the program itself does not. \`HF_TOKEN\`, \`HF_ENDPOINT\` and \`PYTHON\` say how models
-are pulled (\`antiphon models pull --help\`). What Kubernetes and Docker set by themselves for a service named
-\`antiphon\` or \`antiphon-…\` (\`ANTIPHON_PORT=tcp://10.0.0.1:8080\`, \`ANTIPHON_SERVICE_HOST\`) is ignored, with one warning
+const OTHER_VARIABLES = `Some variables are not settings. With \`ANTIPHON_DEBUG=1\`, a command that fails also prints a stack trace.
+\`ANTIPHON_WRITER_API_KEY\` contains the API key for the writer's chat endpoint, \`ANTIPHON_RECOGNISER_API_KEY\` the one for the
+recogniser's endpoint (for a remote checkpoint, it is in the variable named by its \`keyEnv\`), \`ANTIPHON_WYOMING_KEY\` the key
+under which clients of the Wyoming protocol are metered, \`ANTIPHON_STORE_URL\` the address of a PostgreSQL database, and
+\`ANTIPHON_BUCKETS_URL\` that of shared buckets. Clients and examples read an API key from \`ANTIPHON_KEY\`; the program itself
+does not. \`HF_TOKEN\`, \`HF_ENDPOINT\` and \`PYTHON\` determine how models are pulled (\`antiphon models pull --help\`). The variables
+that Kubernetes and Docker set by themselves for a service named
+\`antiphon\` or \`antiphon-…\` (\`ANTIPHON_PORT=tcp://10.0.0.1:8080\`, \`ANTIPHON_SERVICE_HOST\`) are ignored, with one warning
 on standard error.`;
 
 function row(leaf: Leaf): string {

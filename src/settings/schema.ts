@@ -31,56 +31,55 @@ const ORIGIN = "^(?!https:.*:443$|http:.*:80$)[a-z][a-z0-9+.-]*://[^/\\s,?#@*A-Z
  */
 export const SettingsSchema = Type.Object({
   host: Type.String({ minLength: 1, default: "127.0.0.1", description: "Address to listen on." }),
-  port: Type.Integer({ ...port, default: 8080, description: "Port to listen on; 0 takes a free one." }),
+  port: Type.Integer({ ...port, default: 8080, description: "Port to listen on; 0 picks a free one." }),
   dataDir: Type.String({
     minLength: 1,
     description:
-      "Folder for keys, usage and pulled models. A relative path in the settings file starts from that file's folder.",
+      "Folder for keys, usage and downloaded models. A relative path in the settings file is relative to that file's folder.",
   }),
-  pull: Type.Boolean({ default: true, description: "Whether missing weights are fetched at start." }),
+  pull: Type.Boolean({ default: true, description: "Whether missing weights are downloaded at start." }),
   lexicon: text(
-    "A file of your own words, which come before the dictionary's: on each line a word, a tab, and `/phonemes/` or a respelling. A relative path in the settings file starts from that file's folder.",
+    "A file with pronunciations that take precedence over the dictionary's: on each line a word, a tab, and `/phonemes/` or a respelling. A relative path in the settings file is relative to that file's folder.",
   ),
   workers: Type.Integer({
     minimum: 0,
     maximum: 64,
     default: 0,
     unit: "threads",
-    description: "Threads that speak; 0 is one for each core, at most 64.",
+    description: "Threads that run the embedded voice; 0 means one per core, at most 64.",
   }),
   concurrency: Type.Integer({
     ...utterances,
     default: 0,
-    description: "Utterances spoken at once; 0 is 32 for each worker.",
+    description: "Utterances spoken at once; 0 means 32 per worker.",
   }),
   keyConcurrency: Type.Integer({
     ...utterances,
     default: 0,
     description:
-      "Utterances of one key that may be open at once; 0 is as many as the server can speak at once. Slots are assigned round-robin across waiting keys in any case.",
+      "Utterances that one key may have open at once; 0 means as many as the server can speak at once. Either way, slots are assigned round-robin across waiting keys.",
   }),
   queueDepth: Type.Integer({
     ...requests,
     default: 128,
     description:
-      "Requests that may wait to be spoken; as many again may wait for memory, and as many to be written. One more is refused with 502.",
+      "Requests that may wait to be spoken; the same number may wait for memory, and the same number for the writer. Further requests are refused with 502.",
   }),
   keyQueueDepth: Type.Integer({
     ...requests,
     default: 64,
-    description: "The same for the requests of one key; one more is refused with 429.",
+    description: "The same for the requests of one key; further ones are refused with 429.",
   }),
   queueWaitMs: Type.Integer({
     ...delay,
     default: 10_000,
-    description:
-      "How long a request may wait for its turn before it is refused. Each kind of wait counts separately.",
+    description: "How long a request may wait in a queue before it is refused. Each queue counts separately.",
   }),
   generationTimeoutMs: Type.Integer({
     ...timeout,
     default: 30_000,
     description:
-      "How long the engine may take over the next frame of an utterance. Time in which a client leaves frames unread does not count.",
+      "How long the engine may take to compute the next frame of an utterance. Time in which the client leaves frames unread does not count.",
   }),
   maxAheadS: Type.Integer({
     minimum: 0,
@@ -88,12 +87,12 @@ export const SettingsSchema = Type.Object({
     default: 30,
     unit: "s",
     description:
-      "How far ahead of a listener who plays it as it comes a stream's speech is made, and metered; 0 is no bound. Whole replies, and files that were not asked for as streams, come as fast as they are made.",
+      "How far ahead of real-time playback the speech of a stream is computed and metered; 0 means no limit. Whole replies, and files that were not requested as streams, are sent as fast as they are computed.",
   }),
   requestTimeoutMs: Type.Integer({
     ...timeout,
     default: 300_000,
-    description: "How long making a whole reply may take. Streams may last as long as they are read.",
+    description: "How long a whole reply may take. Streams have no time limit while they are being read.",
   }),
   loadTimeoutMs: Type.Integer({
     ...timeout,
@@ -104,7 +103,7 @@ export const SettingsSchema = Type.Object({
     ...timeout,
     default: 300_000,
     description:
-      "How long a connection may stand still: the client neither takes a byte of what is ready for it nor sends one of what it announced. Operating systems buffer some megabytes, so the server sees bytes being taken only now and then; below half a minute, somebody listening in real time may be cut off.",
+      "How long a connection may stall: the client neither reads any of the data that is ready for it nor sends any of the body that it announced. Operating systems buffer several megabytes, so the server sees progress only now and then; below 30 s, real-time listeners may be cut off.",
   }),
   headersTimeoutMs: Type.Integer({
     ...timeout,
@@ -119,19 +118,20 @@ export const SettingsSchema = Type.Object({
   heartbeatMs: Type.Integer({
     ...timeout,
     default: 15_000,
-    description: "After this long without data, a comment line keeps a stream's connection alive.",
+    description:
+      "After this long without data, a comment line is sent to keep the connection of a stream alive.",
   }),
   drainDelayMs: Type.Integer({
     ...delay,
     default: 0,
     description:
-      "How long a server that is told to stop still takes requests while /ready fails, so that a balancer can turn to other servers first. A second signal skips the rest.",
+      "How long a server that is told to stop still accepts requests while /ready fails, so that a load balancer can switch to other servers first. A second signal skips the rest of this delay.",
   }),
   shutdownGraceMs: Type.Integer({
     ...delay,
     default: 10_000,
     description:
-      "How long a server that stops lets utterances finish before it cuts them off; it begins after drainDelayMs.",
+      "How long a server that is stopping lets utterances finish before it cuts them off; this starts after drainDelayMs.",
   }),
   bodyLimitBytes: Type.Integer({
     minimum: 1024,
@@ -139,13 +139,13 @@ export const SettingsSchema = Type.Object({
     default: 134_217_728,
     unit: "bytes",
     description:
-      "Largest request body. 128 MiB holds three turns with the most audio (25 MiB each), in base64.",
+      "Largest request body. 128 MiB holds three turns with the maximum of audio (25 MiB each), in base64.",
   }),
   receivingBudgetMb: Type.Integer({
     ...memory,
     default: 136,
     description:
-      "Memory for request bodies over 64 KiB while they arrive, but for recordings to transcribe. A body that finds no room waits, unread; the largest permitted body always fits.",
+      "Memory for request bodies over 64 KiB while they arrive, except recordings to transcribe. A body that does not fit waits, unread; a single body of the largest permitted size always fits.",
   }),
   keyReceivingBudgetMb: Type.Integer({
     ...memory,
@@ -156,7 +156,7 @@ export const SettingsSchema = Type.Object({
     ...memory,
     default: 128,
     description:
-      "Memory for the decoded audio of conversations that are waiting or being spoken, and for recordings that an endpoint hears (64 kB a second). A request that finds no room waits.",
+      "Memory for the decoded audio of conversations that are waiting or being spoken, and for recordings that an endpoint transcribes (64 kB per second). A request that does not fit waits.",
   }),
   keyAudioBudgetMb: Type.Integer({
     ...memory,
@@ -167,7 +167,7 @@ export const SettingsSchema = Type.Object({
     ...memory,
     default: 128,
     description:
-      "Memory for whole replies, from before they are spoken until their clients have taken them. A request that finds no room waits. A second of speech takes 48 kB.",
+      "Memory for whole replies, from before they are spoken until their clients have read them. A request that does not fit waits. A second of speech takes 48 kB.",
   }),
   keyReplyBudgetMb: Type.Integer({
     ...memory,
@@ -179,48 +179,48 @@ export const SettingsSchema = Type.Object({
     minimum: 0,
     default: 0,
     description:
-      "Memory for loaded models; beyond it, the idle model that was used least recently is unloaded. 0 is 4096, or what the models need with this many workers, if that is more.",
+      "Memory for loaded models; when it is exceeded, the least recently used idle model is unloaded. 0 means 4096, or what the models need with this many workers, if that is more.",
   }),
   defaultKeyRpm: Type.Integer({
     ...rate,
     default: 600,
     unit: "requests a minute",
-    description: "Sustained rate of a key that is made without one.",
+    description: "Sustained rate of keys that are created without one.",
   }),
   defaultKeyBurst: Type.Integer({
     ...rate,
     default: 60,
     unit: "requests",
-    description: "Burst capacity of a key that is made without one.",
+    description: "Burst capacity of keys that are created without one.",
   }),
   anonymousRpm: Type.Integer({
     ...rate,
     default: 60,
     unit: "requests a minute",
-    description: "Sustained rate of failed authentications that one address may make.",
+    description: "Sustained rate of failed authentications allowed per address.",
   }),
   anonymousBurst: Type.Integer({
     ...rate,
     default: 60,
     unit: "requests",
-    description: "Failed authentications that one address may make at once.",
+    description: "Failed authentications allowed per address in a burst.",
   }),
   store: Type.Object({
     kind: Type.Optional(
       Type.Enum(["libsql", "postgres"], {
         description:
-          "Where keys and usage are kept: in a file in dataDir (libsql), or in a PostgreSQL database that several servers may share. Not set: postgres where its address is given, or else libsql.",
+          "Where keys and usage are stored: in a file in dataDir (libsql), or in a PostgreSQL database that several servers may share. If not set: postgres if its address is given, otherwise libsql.",
       }),
     ),
     urlFile: text(
-      "A file that holds nothing but the address of the PostgreSQL database, as in postgres://user:password@host:5432/database?sslmode=verify-full. The environment variable ANTIPHON_STORE_URL wins over it.",
+      "A file that contains only the address of the PostgreSQL database, such as postgres://user:password@host:5432/database?sslmode=verify-full. The environment variable ANTIPHON_STORE_URL takes precedence.",
     ),
     schema: Type.String({
       pattern: "^[a-z_][a-z0-9_]{0,62}$",
       default: "antiphon",
       takes: "1 to 63 small letters, digits and underscores, no digit first",
       description:
-        "The schema in that database that holds Antiphon's tables; it is created if it does not exist.",
+        "The schema in that database that contains Antiphon's tables; it is created if it does not exist.",
     }),
     connections: Type.Integer({
       minimum: 1,
@@ -235,14 +235,14 @@ export const SettingsSchema = Type.Object({
       default: 2_000,
       unit: "ms",
       description:
-        "How long connecting to that database, or one statement there, may take, and how long a request waits for its key to be found; then it is refused with 502.",
+        "How long connecting to that database, or one statement, may take, and how long a request waits for its key to be looked up before it is refused with 502.",
     }),
     commitTimeoutMs: Type.Integer({
       minimum: 100,
       maximum: 600_000,
       default: 10_000,
       unit: "ms",
-      description: "How long committing usage there is tried again before its request fails.",
+      description: "How long committing usage to that database is retried before the request fails.",
     }),
     eventsKeptDays: Type.Integer({
       minimum: 1,
@@ -250,7 +250,7 @@ export const SettingsSchema = Type.Object({
       default: 3,
       unit: "days",
       description:
-        "How long single requests are kept there, so that one that is committed twice counts once. Totals are kept for ever.",
+        "How long individual requests are kept in that database, so that one committed twice counts only once. Totals are kept forever.",
     }),
   }),
   realtime: Type.Object({
@@ -291,17 +291,17 @@ export const SettingsSchema = Type.Object({
     kind: Type.Enum(["memory", "valkey"], {
       default: "memory",
       description:
-        "Where the buckets of keys are kept: in this server alone, or on a Valkey server that several share, so that a key's rate is that of all of them together.",
+        "Where the token buckets of keys are kept: in this server alone, or on a Valkey server that several servers share, so that a key's rate limit applies to all of them together.",
     }),
     urlFile: text(
-      "A file that holds nothing but the address of the Valkey server, as in redis://user:password@host:6379/0, or rediss:// for TLS. The environment variable ANTIPHON_BUCKETS_URL wins over it.",
+      "A file that contains only the address of the Valkey server, such as redis://user:password@host:6379/0, or rediss:// for TLS. The environment variable ANTIPHON_BUCKETS_URL takes precedence.",
     ),
     prefix: Type.String({
       pattern: "^[A-Za-z0-9._:-]{1,64}$",
       default: "antiphon",
       takes: "1 to 64 letters, digits, dots, colons, hyphens or underscores",
       description:
-        "What the names of the entries there begin with. Servers with the same prefix share their buckets.",
+        "Prefix of the keys on the Valkey server. Servers with the same prefix share their buckets.",
     }),
     timeoutMs: Type.Integer({
       minimum: 1,
@@ -309,7 +309,7 @@ export const SettingsSchema = Type.Object({
       default: 50,
       unit: "ms",
       description:
-        "How long the Valkey server may take over an answer; then a bucket of this server with the same terms stands in.",
+        "How long the Valkey server may take to answer. After that, this server falls back to a local bucket with the same limits.",
     }),
   }),
   trustProxy: Type.Union(
@@ -318,57 +318,57 @@ export const SettingsSchema = Type.Object({
       default: false,
       takes: "true, false or a list of IP addresses and networks",
       description:
-        "Whose X-Forwarded-For header is believed to name the client: nobody's (false), anybody's (true), or that of the listed addresses and networks.",
+        "Which proxies' X-Forwarded-For header is trusted for the client's address: none (false), all (true), or those at the listed addresses and networks.",
     },
   ),
   corsOrigins: Type.Union([Type.Literal("*"), Type.Array(Type.String({ pattern: ORIGIN }))], {
     default: [],
     takes: "* or a list of origins as browsers send them, such as https://app.example",
     description:
-      "Which web pages may call the service from a browser, besides its own: those of the listed origins, or all of them (*). Such a page holds a key, so give it one of its own, with a low rate.",
+      "Which web pages, besides the server's own, may call the service from a browser: those of the listed origins, or all (*). Such a page contains an API key, so give it a separate one with a low rate.",
   }),
   keylessLists: Type.Enum(["audio", "all", "none"], {
     default: "audio",
     description:
-      "Which lists are open without a key, because some clients send none when they ask: /v1/audio/voices and /v1/audio/models (audio), also /v1/models (all), or none of them.",
+      "Which lists can be read without a key, because some clients send none when they fetch them: /v1/audio/voices and /v1/audio/models (audio), also /v1/models (all), or none.",
   }),
   writer: Type.Object({
     kind: Type.Enum(["embedded", "chat", "gguf", "none"], {
       default: "embedded",
       description:
-        "Who writes authored turns: the embedded language model, an OpenAI-compatible chat endpoint, a GGUF file of your own, or nobody.",
+        "What writes the text of authored turns: the embedded language model, an OpenAI-compatible chat endpoint, a GGUF file of your own, or nothing.",
     }),
     checkpoint: Type.String({
       pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$",
       default: "smollm2-135m",
       description:
-        "Which language model writes, where writer.kind is embedded: one that `antiphon models list` shows as installed, or `auto` for the largest of them whose first sentence takes less than 1.5 s on this machine.",
+        "The language model to use if writer.kind is embedded: one that `antiphon models list` shows as installed, or `auto` for the largest of them whose first sentence takes less than 1.5 s on this machine.",
     }),
     gate: Type.Boolean({
       default: true,
       description:
-        "Whether dangerous or distressed turns get a fixed, careful reply before any writer sees them. Switch it off only where something better takes its place.",
+        "Whether dangerous or distressed turns get a fixed, careful reply before any writer sees them. Turn this off only if something better replaces it.",
     }),
     authoredReplies: Type.Boolean({
       default: true,
       description:
-        "Whether sums, authored lines and found replies answer what they can, so that the small embedded model writes only the rest.",
+        "Whether calculations, prewritten lines and replies retrieved from the reply bank answer the turns that they can, so that the small embedded model writes only the rest.",
     }),
     instructions: text(
-      "What every reply of a chat endpoint, a GGUF file or a model from the hub should keep to, as in: You are Ann, at the desk of the Green Fork. A request's own instructions come after it.",
+      "Instructions for every reply by a chat endpoint, a GGUF file or a model from the hub, for example: You are Ann, at the desk of the Green Fork. A request's own instructions are added after these.",
     ),
     systemPrompt: text(
-      "What a chat endpoint, a GGUF file or a model from the hub is told before its instructions. By default it is told to be brief and to write as people speak; set this only to put that differently.",
+      "System prompt for a chat endpoint, a GGUF file or a model from the hub; the instructions are added after it. The default asks for short replies in spoken style; set this only to replace it.",
     ),
     concurrency: Type.Integer({
       ...turns,
       default: 64,
-      description: "Turns being written at once; more wait, as requests wait to be spoken.",
+      description: "Turns written at once; further ones wait, as requests wait to be spoken.",
     }),
     keyConcurrency: Type.Integer({
       ...turns,
       default: 48,
-      description: "Turns of one key being written at once.",
+      description: "Turns of one key written at once.",
     }),
     maxTokens: Type.Integer({
       minimum: 8,
@@ -376,7 +376,7 @@ export const SettingsSchema = Type.Object({
       default: 160,
       unit: "tokens",
       description:
-        "Most tokens that a chat endpoint, a GGUF file or a model from the hub may write for one reply.",
+        "Maximum number of tokens that a chat endpoint, a GGUF file or a model from the hub may write for one reply.",
     }),
     contextTokens: Type.Integer({
       minimum: 256,
@@ -384,7 +384,7 @@ export const SettingsSchema = Type.Object({
       default: 2_048,
       unit: "tokens",
       description:
-        "How much of a conversation a GGUF file or a model from the hub reads, its instructions included. More takes more memory, and more time until the first sentence.",
+        "Context length of a GGUF file or a model from the hub: how much of a conversation it reads, including instructions. More takes more memory, and more time until the first sentence.",
     }),
     replies: Type.Integer({
       minimum: 1,
@@ -392,12 +392,12 @@ export const SettingsSchema = Type.Object({
       default: 2,
       unit: "replies",
       description:
-        "Replies that a GGUF file or a model from the hub writes at once; more wait. Each takes the memory of one context.",
+        "Replies that a GGUF file or a model from the hub writes at once; further ones wait. Each takes the memory of one context.",
     }),
     batchReplies: Type.Boolean({
       default: false,
       description:
-        "Whether those replies are computed together. That is faster where several are being written, but what one of them says at temperature 0 may then depend on the others.",
+        "Whether those replies are computed in one batch. This is faster when several are being written, but even at temperature 0 the text of one may then depend on the others.",
     }),
     threads: Type.Integer({
       minimum: 0,
@@ -405,21 +405,21 @@ export const SettingsSchema = Type.Object({
       default: 0,
       unit: "threads",
       description:
-        "Threads on which a GGUF file or a model from the hub reads and writes while the server is speaking to nobody; 0 is one for each core. While it is speaking, the model takes one.",
+        "Threads used by a GGUF file or a model from the hub while no speech is being computed; 0 means one per core. While speech is being computed, the model uses one thread.",
     }),
     path: text(
-      "The GGUF file, where writer.kind is gguf. A relative path in the settings file starts from that file's folder.",
+      "The GGUF file, if writer.kind is gguf. A relative path in the settings file is relative to that file's folder.",
     ),
     baseUrl: Type.Optional(
       Type.String({
         pattern: HTTP_ADDRESS,
         description:
-          "The chat endpoint's base address, as in http://127.0.0.1:11434/v1, where writer.kind is chat.",
+          "The chat endpoint's base address, such as http://127.0.0.1:11434/v1, if writer.kind is chat.",
       }),
     ),
-    model: text("The model to ask the chat endpoint for."),
+    model: text("The model to request from the chat endpoint."),
     apiKeyFile: text(
-      "A file that holds nothing but the chat endpoint's key. The environment variable ANTIPHON_WRITER_API_KEY wins over it.",
+      "A file that contains only the chat endpoint's API key. The environment variable ANTIPHON_WRITER_API_KEY takes precedence.",
     ),
     firstTokenTimeoutMs: Type.Integer({
       ...timeout,
@@ -429,72 +429,72 @@ export const SettingsSchema = Type.Object({
     totalTimeoutMs: Type.Integer({
       ...timeout,
       default: 60_000,
-      description: "How long the chat endpoint may take over a whole reply.",
+      description: "How long the chat endpoint may take to complete a reply.",
     }),
   }),
   recogniser: Type.Object({
     kind: Type.Enum(["embedded", "endpoint", "none"], {
       default: "embedded",
       description:
-        "Who hears what is said in recordings: the embedded Whisper, an OpenAI-compatible endpoint, or nobody.",
+        "What transcribes recordings: the embedded Whisper, an OpenAI-compatible endpoint, or nothing.",
     }),
     use: Type.Enum(["writer", "always", "never"], {
       default: "writer",
       description:
-        "When turns that are sound alone are heard: where a writer answers them (writer), also where the reply's words are given, which then keep a clip's pace more exactly (always), or never. Recordings sent to be transcribed are heard in any case.",
+        "When audio-only turns are transcribed: if a writer replies to them (writer); also if the text of the reply is given, so that it follows a clip's pace more closely (always); or never. Recordings sent for transcription are always transcribed.",
     }),
     checkpoint: Type.String({
       pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$",
       default: "whisper-base",
       description:
-        "Which recogniser it is, where recogniser.kind is embedded: one that `antiphon models list` shows.",
+        "The recogniser to use if recogniser.kind is embedded: one that `antiphon models list` shows.",
     }),
     baseUrl: Type.Optional(
       Type.String({
         pattern: HTTP_ADDRESS,
         description:
-          "The endpoint's base address, as in http://127.0.0.1:8000/v1, where recogniser.kind is endpoint.",
+          "The endpoint's base address, such as http://127.0.0.1:8000/v1, if recogniser.kind is endpoint.",
       }),
     ),
-    model: text("The model to ask the endpoint for."),
+    model: text("The model to request from the endpoint."),
     apiKeyFile: text(
-      "A file that holds nothing but the endpoint's key. The environment variable ANTIPHON_RECOGNISER_API_KEY wins over it.",
+      "A file that contains only the endpoint's API key. The environment variable ANTIPHON_RECOGNISER_API_KEY takes precedence.",
     ),
     totalTimeoutMs: Type.Integer({
       ...timeout,
       default: 60_000,
-      description: "How long the endpoint may take over one recording.",
+      description: "How long the endpoint may take to transcribe one recording.",
     }),
   }),
   models: Models,
   checkpoints: Checkpoints,
   logLevel: Type.Enum(LOG_LEVELS, {
     default: "info",
-    description: "The least severe level of messages that is logged.",
+    description: "Minimum severity of messages that are logged.",
   }),
   metrics: Type.Object({
     enabled: Type.Boolean({ default: true, description: "Whether /metrics is served." }),
     port: Type.Optional(
       Type.Integer({
         ...port,
-        description: "Port for /metrics alone; without it, /metrics is on the main port.",
+        description: "Separate port for /metrics; if not set, /metrics is served on the main port.",
       }),
     ),
     host: Type.String({
       minLength: 1,
       default: "127.0.0.1",
-      description: "Address for /metrics alone, where metrics.port is set.",
+      description: "Address for /metrics, if metrics.port is set.",
     }),
   }),
   wyoming: Type.Optional(
     Type.String({
       pattern: HOST_AND_PORT,
       description:
-        "Address and port on which Home Assistant and others are served over the Wyoming protocol, as in 127.0.0.1:10200; port 0 takes a free one. Without it, the protocol is not served.",
+        "Address and port to serve the Wyoming protocol on, for Home Assistant and other clients, such as 127.0.0.1:10200; port 0 picks a free one. If not set, the protocol is not served.",
     }),
   ),
   wyomingKeyFile: text(
-    "A file that holds nothing but the API key by which clients of the Wyoming protocol are limited and metered; the protocol has no keys of its own. The environment variable ANTIPHON_WYOMING_KEY wins over it.",
+    "A file that contains only the API key under which clients of the Wyoming protocol are rate-limited and metered; the protocol itself has no keys. The environment variable ANTIPHON_WYOMING_KEY takes precedence.",
   ),
   playground: Type.Object({
     enabled: Type.Boolean({ default: true, description: "Whether the playground is served at /." }),

@@ -2,11 +2,11 @@ import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "libsql";
 import { monotonicMs } from "./deadline.ts";
-import { asStoreError, damaged, newer } from "./libsql-errors.ts";
+import { asStoreError, damagedError, newerError } from "./libsql-errors.ts";
 import { StoreError } from "./store.ts";
 
 /** How long to wait for another process that holds the database, and how to pass the time between two tries. */
-export interface Patience {
+export interface LockWait {
   readonly limitMs: number;
   /** Blocks. */
   pause(): void;
@@ -21,7 +21,7 @@ export interface Patience {
  */
 export function openDatabase(
   path: string,
-  { limitMs = PATIENCE_MS, pause = pauseBriefly }: Partial<Patience> = {},
+  { limitMs = PATIENCE_MS, pause = pauseBriefly }: Partial<LockWait> = {},
 ): Database.Database {
   const deadlineMs = monotonicMs() + limitMs;
   for (;;) {
@@ -84,7 +84,7 @@ export function checkDatabase(path: string): void {
     try {
       const [row] = database.pragma("integrity_check(1)") as { integrity_check?: string }[];
       const finding = row?.integrity_check ?? "the check said nothing";
-      if (finding !== "ok") throw damaged(path, finding);
+      if (finding !== "ok") throw damagedError(path, finding);
     } finally {
       database.close();
     }
@@ -124,7 +124,7 @@ function migrate(database: Database.Database, path: string): void {
   if (versionOf(database) === MIGRATIONS.length) return;
   inTransaction(database, () => {
     const version = versionOf(database);
-    if (version > MIGRATIONS.length) throw newer(path, version, MIGRATIONS.length);
+    if (version > MIGRATIONS.length) throw newerError(path, version, MIGRATIONS.length);
     for (const step of MIGRATIONS.slice(version)) database.exec(step);
     database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
   });

@@ -11,22 +11,22 @@ export function asStoreError(error: unknown, path: string): StoreError {
 }
 
 /** A database whose thread gave no answer, for the reason given. */
-export function unavailable(path: string, reason: string, cause: unknown): StoreError {
+export function unavailableError(path: string, reason: string, cause: unknown): StoreError {
   return new StoreError("unavailable", SENTENCES.unavailable(path, reason), cause);
 }
 
 /** A database that nobody uses any more. */
-export function closed(path: string): StoreError {
+export function closedError(path: string): StoreError {
   return new StoreError("closed", SENTENCES.closed(path, ""));
 }
 
 /** A database that a check found fault with. */
-export function damaged(path: string, finding: string): StoreError {
+export function damagedError(path: string, finding: string): StoreError {
   return new StoreError("damaged", SENTENCES.damaged(path, finding.split("\n").at(-1) ?? ""));
 }
 
 /** A database of a later version of Antiphon. */
-export function newer(path: string, version: number, known: number): StoreError {
+export function newerError(path: string, version: number, known: number): StoreError {
   return new StoreError("newer", SENTENCES.newer(path, `version ${version}, known are up to ${known}`));
 }
 

@@ -3,7 +3,7 @@ import { type LedgerReads, type LedgerWrites, readsOn, writesOn } from "./ledger
 import { openDatabase, openForReading } from "./libsql-database.ts";
 
 /** What a thread of the database does, and where. */
-export interface LedgerSite {
+export interface LedgerThreadData {
   readonly part: "reads" | "writes";
   readonly path: string;
   /** Longest wait for another process that holds the database, in milliseconds. */
@@ -13,7 +13,7 @@ export interface LedgerSite {
 /** What a thread can be called for. Its first call opens the database, and `open` does nothing else. */
 export type LedgerOperations = { open(): void } & (LedgerReads | LedgerWrites);
 
-export function ledgerOperations({ part, path, patienceMs }: LedgerSite): LedgerOperations {
+export function ledgerOperations({ part, path, patienceMs }: LedgerThreadData): LedgerOperations {
   return part === "reads" ? reading(path, patienceMs) : writing(path, patienceMs);
 }
 

@@ -5,8 +5,8 @@ import { ThreadCalls } from "../threads/thread-calls.ts";
 import { ThreadError } from "../threads/thread-error.ts";
 import { monotonicMs } from "./deadline.ts";
 import type { LedgerReads, LedgerWrites } from "./ledger.ts";
-import { closed, fromWire, unavailable, type WireError } from "./libsql-errors.ts";
-import type { LedgerSite } from "./libsql-operations.ts";
+import { closedError, fromWire, unavailableError, type WireError } from "./libsql-errors.ts";
+import type { LedgerThreadData } from "./libsql-operations.ts";
 import type { Store } from "./store.ts";
 
 export interface LibsqlStoreOptions extends Partial<LedgerThreadOptions> {
@@ -71,7 +71,7 @@ interface LedgerThreadOptions {
   /** When a call that does not end is given up, in milliseconds. More than a call takes that waits as long as it may. */
   readonly deadlineMs: number;
   /** Starts a thread that answers for the database. */
-  readonly startThread?: (site: LedgerSite) => Worker;
+  readonly startThread?: (site: LedgerThreadData) => Worker;
 }
 
 /** The near side of a thread that answers for a part of the database. */
@@ -93,7 +93,7 @@ interface LedgerThread<Part> {
 const QUEUE_DEPTH = 1_024;
 
 /** The thread of a part of the database, started by the first call and again by the next one after it failed. */
-function ledgerThread<Part>(site: LedgerSite, options: LedgerThreadOptions): LedgerThread<Part> {
+function ledgerThread<Part>(site: LedgerThreadData, options: LedgerThreadOptions): LedgerThread<Part> {
   const { onFailure, onRecovery, deadlineMs, startThread = started } = options;
   const name = `the thread that ${site.part} keys and usage`;
   const calls = new ThreadCalls({
@@ -118,7 +118,9 @@ function ledgerThread<Part>(site: LedgerSite, options: LedgerThreadOptions): Led
       return await calls.call(operation, parameters, callOptions);
     } catch (error) {
       if (!(error instanceof ThreadError)) throw error;
-      throw error.problem === "closed" ? closed(site.path) : unavailable(site.path, error.message, error);
+      throw error.problem === "closed"
+        ? closedError(site.path)
+        : unavailableError(site.path, error.message, error);
     }
   }
 
@@ -131,7 +133,7 @@ function ledgerThread<Part>(site: LedgerSite, options: LedgerThreadOptions): Led
   };
 }
 
-function started(site: LedgerSite): Worker {
+function started(site: LedgerThreadData): Worker {
   // A small nursery: what a call leaves behind is little. Unlike a small heap it can end no thread.
   const resourceLimits = { maxYoungGenerationSizeMb: 2 };
   return new Worker(new URL("./libsql-thread.js", import.meta.url), { workerData: site, resourceLimits });

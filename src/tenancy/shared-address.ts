@@ -1,7 +1,7 @@
 import { SettingsError } from "../settings/settings-error.ts";
 
 /** What servers share by an address: how messages name it, and where its address may be put. */
-export interface SharedByAddress {
+export interface SharedServer {
   readonly what: string;
   /** The variable that holds the address. */
   readonly variable: string;
@@ -9,20 +9,20 @@ export interface SharedByAddress {
   readonly setting: string;
 }
 
-export const SHARED_STORE: SharedByAddress = {
+export const SHARED_STORE: SharedServer = {
   what: "the database",
   variable: "ANTIPHON_STORE_URL",
   setting: "store.urlFile",
 };
 
-export const SHARED_BUCKETS: SharedByAddress = {
+export const SHARED_BUCKETS: SharedServer = {
   what: "the shared buckets",
   variable: "ANTIPHON_BUCKETS_URL",
   setting: "buckets.urlFile",
 };
 
 /** @throws SettingsError when there is none */
-export function neededUrl(url: string | null, { what, variable, setting }: SharedByAddress): string {
+export function neededUrl(url: string | null, { what, variable, setting }: SharedServer): string {
   if (url !== null) return url;
   throw new SettingsError(
     "environment",
@@ -31,7 +31,7 @@ export function neededUrl(url: string | null, { what, variable, setting }: Share
 }
 
 /** @param how what is wrong with it and what to do, without quoting it: it may hold a password */
-export function wrongAddress({ what, variable, setting }: SharedByAddress, how: string): SettingsError {
+export function wrongAddress({ what, variable, setting }: SharedServer, how: string): SettingsError {
   return new SettingsError(
     "environment",
     `The address of ${what} (${variable}, or the file of ${setting}) ${how}.`,

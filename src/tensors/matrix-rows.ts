@@ -23,7 +23,7 @@ export function rowsOfPart(weights: Weights, name: string, at: number): Rows {
 }
 
 /** Where the numbers of a matrix are among others, counted in numbers. */
-interface Place {
+interface RowLayout {
   readonly rows: number;
   readonly columns: number;
   readonly first: number;
@@ -32,7 +32,7 @@ interface Place {
 }
 
 /** A matrix that is not stored as it has to be: it is read whole, and forgotten with its last rows. */
-function laidOut(weights: Weights, name: string, place: Place): Rows {
+function laidOut(weights: Weights, name: string, place: RowLayout): Rows {
   const { rows, columns } = place;
   const type = floatType(weights.variable(name));
   let whole: Promise<Uint8Array> | null = null;
@@ -61,7 +61,7 @@ const TOGETHER = 16;
 function layOut(
   to: Uint32Array | Uint16Array,
   numbers: Uint32Array | Uint16Array,
-  { columns, rowStep, columnStep }: Place,
+  { columns, rowStep, columnStep }: RowLayout,
   from: number,
   count: number,
 ): void {

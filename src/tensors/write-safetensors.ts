@@ -9,7 +9,7 @@ export interface Planned {
 }
 
 /** Tensors that are made together, and how. */
-export interface Making {
+export interface TensorGroup {
   readonly tensors: readonly Planned[];
   /**
    * Their bytes, in the same order, in pieces of any length. A piece is read before the next one is asked for, and not
@@ -38,7 +38,7 @@ export const UNSEALED = "0".repeat(64);
  */
 export async function writeSafetensors(
   path: string,
-  makings: readonly Making[],
+  makings: readonly TensorGroup[],
   metadata: Metadata = {},
 ): Promise<void> {
   const head = headOf(makings, metadata);
@@ -57,7 +57,7 @@ export async function writeSafetensors(
 }
 
 /** Bytes that {@link writeSafetensors} would write. */
-export function bytesToWrite(makings: readonly Making[], metadata: Metadata = {}): number {
+export function bytesToWrite(makings: readonly TensorGroup[], metadata: Metadata = {}): number {
   const tensors = makings.flatMap((making) => making.tensors);
   return headOf(makings, metadata).length + tensors.reduce((sum, tensor) => sum + bytesOf(tensor), 0);
 }
@@ -74,7 +74,7 @@ export async function digestOf(bytes: Uint8Array): Promise<Uint8Array> {
 }
 
 /** The length of the header and the header, not sealed yet. The data behind it begins at a multiple of 8. */
-function headOf(makings: readonly Making[], metadata: Metadata): Buffer {
+function headOf(makings: readonly TensorGroup[], metadata: Metadata): Buffer {
   let end = 0;
   const entries = makings
     .flatMap(({ tensors }) => tensors)
@@ -93,7 +93,7 @@ function headOf(makings: readonly Making[], metadata: Metadata): Buffer {
   return head;
 }
 
-async function appendMade(writer: ChunkWriter, { tensors, make }: Making): Promise<void> {
+async function appendMade(writer: ChunkWriter, { tensors, make }: TensorGroup): Promise<void> {
   const wanted = tensors.reduce((sum, tensor) => sum + bytesOf(tensor), 0);
   let found = 0;
   for await (const piece of make()) {

@@ -1,6 +1,6 @@
 import { type Command, CommanderError } from "commander";
+import { UsageError } from "../server/usage-error.ts";
 import { version } from "../server/version.ts";
-import { WrongCallError } from "../server/wrong-call-error.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { CommandIo } from "./command-io.ts";
 
@@ -74,7 +74,7 @@ function given(command: Command, option: string): string | undefined {
 }
 
 function isWrongCall(error: unknown): boolean {
-  if (error instanceof CommanderError || error instanceof WrongCallError) return true;
+  if (error instanceof CommanderError || error instanceof UsageError) return true;
   return (
     error instanceof Error && error.name === "SettingsError" && "source" in error && error.source === "flag"
   );

@@ -1,7 +1,7 @@
 import { type RecogniseOptions, RecogniserError, type Transcript } from "../model/recogniser.ts";
 import type { Sound } from "../model/sound.ts";
 import { composeRecogniser } from "../server/compose-recogniser.ts";
-import { inFull } from "../server/in-full.ts";
+import { messageWithCauses } from "../server/message-with-causes.ts";
 import { recogniserWeights } from "../server/recogniser-weights.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { CommandIo } from "./command-io.ts";
@@ -52,7 +52,7 @@ export async function hear(
   } catch (error) {
     signal.throwIfAborted();
     if (problem !== null) throw new Error(problem, { cause: error });
-    throw error instanceof RecogniserError ? new Error(inFull(error), { cause: error }) : error;
+    throw error instanceof RecogniserError ? new Error(messageWithCauses(error), { cause: error }) : error;
   } finally {
     progress.close();
     await recogniser.close();

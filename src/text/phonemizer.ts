@@ -30,11 +30,11 @@ export interface Phonemizer {
   /** The phonemes of one sentence; "" where there is nothing to say. Of users' words the first list decides. */
   read(sentence: string, words?: readonly OwnWords[]): Promise<string>;
   /** The same, with where in the sentence it comes from. */
-  readTraced(sentence: string, words?: readonly OwnWords[]): Promise<Said>;
+  readTraced(sentence: string, words?: readonly OwnWords[]): Promise<PhonemizedSentence>;
 }
 
 /** The phonemes of a sentence and their sources. */
-export interface Said {
+export interface PhonemizedSentence {
   readonly phonemes: string;
   readonly sources: Sources;
 }
@@ -101,7 +101,7 @@ export function createPhonemizer(
   }
 
   /** Reads without waiting and notes which words the network has to be asked for; then asks, and reads again. */
-  async function readTraced(sentence: string, words: readonly OwnWords[] = []): Promise<Said> {
+  async function readTraced(sentence: string, words: readonly OwnWords[] = []): Promise<PhonemizedSentence> {
     const whole = Traced.of(sentence);
     const { text, given } = takesGiven
       ? markGivenWords(whole.replace(INVISIBLE, ""), [...words, ...always], isPlural)

@@ -2,7 +2,7 @@ import { parentPort } from "node:worker_threads";
 import { guardOf, type NativeGate } from "./native-gate.ts";
 
 /** A call as it crosses into the thread. */
-export interface Order {
+export interface CallMessage {
   readonly id: number;
   readonly operation: string;
   readonly parameters: readonly unknown[];
@@ -11,7 +11,7 @@ export interface Order {
 }
 
 /** Its answer: what the operation returned, or what it threw, as {@link answerCalls} was told to put it. */
-export type Answer =
+export type AnswerMessage =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly thrown: unknown };
 
@@ -27,8 +27,8 @@ export function answerCalls(
   toWire: (thrown: unknown) => unknown,
   transferOf: (value: unknown) => ArrayBuffer[] = () => [],
 ): void {
-  parentPort?.on("message", ({ id, operation, parameters, gate }: Order) => {
-    const answer = (answered: Answer, transfer: ArrayBuffer[]): void => {
+  parentPort?.on("message", ({ id, operation, parameters, gate }: CallMessage) => {
+    const answer = (answered: AnswerMessage, transfer: ArrayBuffer[]): void => {
       // A thread that was given up meanwhile ends here.
       if (gate !== null) guardOf(gate, () => process.exit(1)).leave();
       parentPort?.postMessage(answered, transfer);

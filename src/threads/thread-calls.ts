@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { Answer, Order } from "./answer-calls.ts";
+import type { AnswerMessage, CallMessage } from "./answer-calls.ts";
 import { enterFor } from "./native-gate.ts";
 import type { CallOptions, ThreadCallsOptions } from "./options.ts";
 import { ThreadError } from "./thread-error.ts";
@@ -132,7 +132,7 @@ export class ThreadCalls {
     const thread = this.#thread;
     this.#deadline = setTimeout(() => this.#giveUp(thread, call.deadlineMs), call.deadlineMs);
     const gate = this.#options.isNative === true ? thread.gate : null;
-    const order: Order = { id, operation: call.operation, parameters: call.parameters, gate };
+    const order: CallMessage = { id, operation: call.operation, parameters: call.parameters, gate };
     try {
       thread.post(order, call.transfer);
       // From here on, and not from when the thread begins with it: it may still be loading what is native.
@@ -156,7 +156,7 @@ export class ThreadCalls {
 
   #started(): GuardedThread {
     const thread = this.#threads.start(this.#options.start);
-    thread.onMessage((answer: Answer) => {
+    thread.onMessage((answer: AnswerMessage) => {
       if (this.#thread === thread && answer.id === this.#lastId) this.#settle(answer);
     });
     void thread.exited.then(({ error }) => {
@@ -167,7 +167,7 @@ export class ThreadCalls {
     return thread;
   }
 
-  #settle(answer: Answer): void {
+  #settle(answer: AnswerMessage): void {
     const call = this.#take();
     if (this.#hasFailed) {
       this.#hasFailed = false;

@@ -1,5 +1,5 @@
 import type { Script } from "../model/script.ts";
-import type { Frame, Piece, SpeechReport } from "../model/speech-model.ts";
+import type { EncodedPiece, Frame, SpeechReport } from "../model/speech-model.ts";
 import type { TextItem } from "./protocol.ts";
 
 /** What an utterance asks of the thread that speaks it. */
@@ -17,7 +17,7 @@ export class HostUtterance {
   readonly #events: HostUtteranceEvents;
   readonly #signal: AbortSignal;
   readonly #text: AsyncIterator<string>;
-  #frames: (Frame | Piece)[] = [];
+  #frames: (Frame | EncodedPiece)[] = [];
   #outcome: Outcome | null = null;
   #textFailure: { readonly error: unknown } | null = null;
   #wake = (): void => {};
@@ -31,7 +31,7 @@ export class HostUtterance {
   }
 
   /** The next frame, or the report that follows the last one. Throws what ended the utterance early. */
-  async next(): Promise<Frame | Piece | SpeechReport> {
+  async next(): Promise<Frame | EncodedPiece | SpeechReport> {
     for (;;) {
       this.#signal.throwIfAborted();
       const frame = this.#frames.shift();
@@ -47,7 +47,7 @@ export class HostUtterance {
     }
   }
 
-  push(frame: Frame | Piece): void {
+  push(frame: Frame | EncodedPiece): void {
     this.#frames.push(frame);
     this.#wake();
   }

@@ -2,9 +2,9 @@ import type { Encoding } from "../audio/encode/encoder.ts";
 import type { Script } from "../model/script.ts";
 import {
   ConversationError,
+  type EncodedPiece,
   type Frame,
   NothingToSpeakError,
-  type Piece,
   SpeechFailedError,
   type SpeechModel,
   type SpeechReport,
@@ -67,7 +67,7 @@ export type ToHost =
   | { readonly kind: "unusable"; readonly message: string }
   | { readonly kind: "pong" }
   | { readonly kind: "pull"; readonly id: number }
-  | { readonly kind: "frame"; readonly id: number; readonly frame: Frame | Piece }
+  | { readonly kind: "frame"; readonly id: number; readonly frame: Frame | EncodedPiece }
   | { readonly kind: "end"; readonly id: number; readonly report: SpeechReport }
   | { readonly kind: "fail"; readonly id: number; readonly error: WireError };
 

@@ -34,7 +34,7 @@ export class SpeechThread {
   readonly #options: SpeechThreadOptions;
   readonly #utterances = new Map<number, HostUtterance>();
   readonly #starting: NodeJS.Timeout;
-  readonly #pulse: Watchdog;
+  readonly #watchdog: Watchdog;
   #death: Error | null = null;
   #nextId = 0;
   #hasSpoken = false;
@@ -66,7 +66,7 @@ export class SpeechThread {
       () => this.#giveUp(`its thread was not ready within ${startTimeoutMs} ms`),
       startTimeoutMs,
     );
-    this.#pulse = new Watchdog({
+    this.#watchdog = new Watchdog({
       pingMs,
       stallMs,
       ask: () => this.worker.post({ kind: "ping" }),
@@ -82,7 +82,7 @@ export class SpeechThread {
 
   /** Whether it makes progress, as far as is known: for an idle thread, that it did. */
   get isAnswering(): boolean {
-    return this.#pulse.isAnswering;
+    return this.#watchdog.isAnswering;
   }
 
   /** Whether an utterance was ever opened. */
@@ -110,13 +110,13 @@ export class SpeechThread {
         this.#utterances.delete(id);
         if (!isAbandoned) return;
         this.worker.post({ kind: "stop", id });
-        this.#pulse.begin();
+        this.#watchdog.begin();
       },
     });
     this.worker.post({ kind: "open", id, script: { ...spoken, history }, encoding, credit }, transfer);
     this.#utterances.set(id, utterance);
     this.#hasSpoken = true;
-    this.#pulse.begin();
+    this.#watchdog.begin();
     void utterance.pull();
     return utterance;
   }
@@ -127,7 +127,7 @@ export class SpeechThread {
    */
   async close(error: SpeechFailedError): Promise<void> {
     this.#failAll(error);
-    this.#pulse.stop();
+    this.#watchdog.stop();
     this.worker.post({ kind: "close" });
     const isWell = this.#death === null && this.isAnswering;
     if (await this.worker.exitsWithin(isWell ? this.#options.closeGraceMs : 0)) return;
@@ -144,7 +144,7 @@ export class SpeechThread {
   #receive(message: ToHost): void {
     if (message.kind === "ready") this.#onReady();
     else if (message.kind === "unusable") this.#death ??= new Error(message.message);
-    else if (message.kind === "pong") this.#pulse.answered();
+    else if (message.kind === "pong") this.#watchdog.answered();
     else this.#receiveFor(message, this.#utterances.get(message.id));
   }
 
@@ -174,7 +174,7 @@ export class SpeechThread {
     this.#death ??= why;
     const error = new SpeechFailedError(`the speech model stopped: ${this.#death.message}`);
     clearTimeout(this.#starting);
-    this.#pulse.stop();
+    this.#watchdog.stop();
     this.#markUnusable(error);
     this.#failAll(error);
     return error;

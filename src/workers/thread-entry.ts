@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { type Frame, type Piece, SpeechFailedError, type SpeechModel } from "../model/speech-model.ts";
+import { type EncodedPiece, type Frame, SpeechFailedError, type SpeechModel } from "../model/speech-model.ts";
 import { guardOf } from "../threads/native-gate.ts";
 import {
   type ModelModule,
@@ -89,7 +89,7 @@ function endThread(code: number): never {
   process.exit(code);
 }
 
-function postFrame(id: number, frame: Frame | Piece): void {
+function postFrame(id: number, frame: Frame | EncodedPiece): void {
   if ("samples" in frame) {
     const samples = ownArray(frame.samples);
     post({ kind: "frame", id, frame: { ...frame, samples } }, [samples.buffer as ArrayBuffer]);

@@ -3,8 +3,8 @@ import type { Encoding } from "../audio/encode/encoder.ts";
 import { abortable } from "../model/abortable.ts";
 import type { Script } from "../model/script.ts";
 import {
+  type EncodedPiece,
   type Frame,
-  type Piece,
   SpeechFailedError,
   type SpeechModel,
   type SpeechReport,
@@ -133,7 +133,7 @@ export async function createWorkerPool(options: WorkerPoolOptions): Promise<Work
     script: Script,
     encoding: Encoding | null,
     signal: AbortSignal,
-  ): AsyncGenerator<Frame | Piece, SpeechReport, void> {
+  ): AsyncGenerator<Frame | EncodedPiece, SpeechReport, void> {
     const utterance = await open(script, encoding, signal);
     try {
       for (;;) {
@@ -177,7 +177,7 @@ export async function createWorkerPool(options: WorkerPoolOptions): Promise<Work
     // What a thread sends is of the kind that it was asked for.
     speak: (script, signal) => speak(script, null, signal) as ReturnType<SpeechModel["speak"]>,
     speakEncoded: (script, encoding, signal) =>
-      speak(script, encoding, signal) as AsyncGenerator<Piece, SpeechReport, void>,
+      speak(script, encoding, signal) as AsyncGenerator<EncodedPiece, SpeechReport, void>,
     close,
     stats: () => ({
       size,

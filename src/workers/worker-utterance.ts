@@ -2,14 +2,14 @@ import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import type { Turn } from "../model/conversation.ts";
 import { encodedSpeech } from "../model/encoded-speech.ts";
 import { freeClips } from "../model/free-memory.ts";
-import type { Frame, Piece, SpeechModel, SpeechReport } from "../model/speech-model.ts";
+import type { EncodedPiece, Frame, SpeechModel, SpeechReport } from "../model/speech-model.ts";
 import type { OpenMessage, TextItem } from "./protocol.ts";
 import { TextInbox } from "./text-inbox.ts";
 
 /** What becomes of an utterance, as it happens. */
 export interface WorkerUtteranceEvents {
   onPull(): void;
-  onFrame(frame: Frame | Piece): void;
+  onFrame(frame: Frame | EncodedPiece): void;
   onEnd(report: SpeechReport): void;
   /** The model threw. Not called for an utterance that was stopped. */
   onFail(thrown: unknown): void;
@@ -21,7 +21,7 @@ export interface WorkerUtteranceEvents {
 
 /** One utterance inside a thread: a model's generator, the credit it may compute on, and when its next frame is due. */
 export class WorkerUtterance {
-  readonly #generator: AsyncGenerator<Frame | Piece, SpeechReport, void>;
+  readonly #generator: AsyncGenerator<Frame | EncodedPiece, SpeechReport, void>;
   readonly #hear: () => Promise<void>;
   readonly #events: WorkerUtteranceEvents;
   readonly #inbox: TextInbox;
@@ -132,7 +132,7 @@ export class WorkerUtterance {
     }
   }
 
-  #tell(result: IteratorResult<Frame | Piece, SpeechReport>): void {
+  #tell(result: IteratorResult<Frame | EncodedPiece, SpeechReport>): void {
     if (result.done) {
       this.#over = true;
       this.#events.onEnd(result.value);
@@ -151,6 +151,6 @@ export class WorkerUtterance {
   }
 }
 
-function sampleCountOf(frame: Frame | Piece): number {
+function sampleCountOf(frame: Frame | EncodedPiece): number {
   return "samples" in frame ? frame.samples.length : frame.sampleCount;
 }

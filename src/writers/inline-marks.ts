@@ -1,5 +1,5 @@
 import { withoutLinks, withoutUnderscores } from "./paired-marks.ts";
-import { type Around, type DirectionMarks, isStageDirection } from "./stage-directions.ts";
+import { type DirectionMarks, isStageDirection, type PhraseContext } from "./stage-directions.ts";
 
 /** Stands for what was taken out, until it is known what is around it. No text holds it: it is removed from the input. */
 export const GAP = "\ue000";
@@ -68,7 +68,12 @@ function withoutStars(text: string): string {
   );
 }
 
-function withoutStress(whole: string, marks: string, inside: string, { before, after }: Around): string {
+function withoutStress(
+  whole: string,
+  marks: string,
+  inside: string,
+  { before, after }: PhraseContext,
+): string {
   const isSum =
     /[\p{L}\p{N})]$/u.test(before) && /^[\p{L}\p{N}(]/u.test(after) && !/^\p{L}{3,}$/u.test(inside);
   if (isSum) return whole;
@@ -77,7 +82,7 @@ function withoutStress(whole: string, marks: string, inside: string, { before, a
 }
 
 /** The sentence to both sides, as it will be spoken and as far as a direction depends on it. */
-function around(text: string, whole: string, offset: number): Around {
+function around(text: string, whole: string, offset: number): PhraseContext {
   const plain = (part: string) => part.replaceAll(/[*_#\ue000]+/g, "").trim();
   const end = offset + whole.length;
   const before = text.slice(Math.max(0, offset - AROUND), offset);

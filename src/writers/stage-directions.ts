@@ -2,7 +2,7 @@
 export type DirectionMarks = "brackets" | "parentheses" | "stars";
 
 /** What is around a marked phrase, within its sentence. */
-export interface Around {
+export interface PhraseContext {
   readonly before: string;
   readonly after: string;
 }
@@ -11,7 +11,11 @@ export interface Around {
  * Whether a marked phrase says how something is done or what is heard meanwhile ("sighs", "looks away slowly", "in a low
  * voice", "applause") and is not part of what is said: a place, an aside, a stressed word.
  */
-export function isStageDirection(phrase: string, marks: DirectionMarks, { before, after }: Around): boolean {
+export function isStageDirection(
+  phrase: string,
+  marks: DirectionMarks,
+  { before, after }: PhraseContext,
+): boolean {
   const plain = phrase.trim().replace(/[.!…]+$/, "");
   const sentences = plain.split(/[.!?…]+\s+/);
   if (!sentences.every((sentence) => isDirection(sentence, marks))) return false;

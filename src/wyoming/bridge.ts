@@ -4,11 +4,11 @@ import type { BucketLimits } from "../tenancy/token-bucket.ts";
 import { BUDGET, Budget } from "./budget.ts";
 import { Connection } from "./connection.ts";
 import { encodeEvent, eventOf } from "./event.ts";
+import { EventLoopShare } from "./event-loop-share.ts";
 import { EventSocket } from "./event-socket.ts";
-import { isTooSlow, TOO_SLOW, whoGivesWay } from "./giving-way.ts";
-import { infoTeller } from "./info.ts";
+import { chooseEviction, isTooSlow, TOO_SLOW } from "./eviction.ts";
+import { createInfoResponder } from "./info.ts";
 import type { WyomingDeps } from "./requests.ts";
-import { Turns } from "./turns.ts";
 
 /** A server of the Wyoming protocol that listens. */
 export interface Bridge {
@@ -41,8 +41,8 @@ export async function listen(
   { host, port, maxConnections = MAX_CONNECTIONS, budget = BUDGET }: BridgeOptions,
 ): Promise<Bridge> {
   const open = new Map<EventSocket, Connection>();
-  const turns = new Turns();
-  const info = infoTeller(deps.version, deps.recogniserName);
+  const turns = new EventLoopShare();
+  const info = createInfoResponder(deps.version, deps.recogniserName);
   const server = createServer((socket) => {
     if (open.size >= maxConnections && !makeRoom(open)) {
       turnAway(socket);
@@ -75,7 +75,7 @@ export async function listen(
 /** Ends the connection that has the least use of its room. Tells whether there was one to end. */
 function makeRoom(open: Map<EventSocket, Connection>): boolean {
   const standings = [...open].map(([events, connection]) => [events, connection.standing] as const);
-  const giving = whoGivesWay(standings);
+  const giving = chooseEviction(standings);
   if (giving === null) return false;
   open.delete(giving.who);
   giving.who.cut(giving.why);

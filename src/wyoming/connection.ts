@@ -4,7 +4,7 @@ import { asServiceError, knownRefusal } from "../serving/failures.ts";
 import { type Budget, priceOfSound, priceOfWords, priceOutside } from "./budget.ts";
 import { encodeEvent, eventOf, type ReceivedEvent, type WyomingEvent } from "./event.ts";
 import type { EventSocket } from "./event-socket.ts";
-import type { Standing } from "./giving-way.ts";
+import type { ConnectionState } from "./eviction.ts";
 import { OpenStream } from "./open-stream.ts";
 import { languageOf, Recording } from "./recording.ts";
 import { beginWyomingRequest, type WyomingDeps, type WyomingKind } from "./requests.ts";
@@ -56,7 +56,7 @@ export class Connection {
   }
 
   /** What it does with its room just now. */
-  get standing(): Standing {
+  get standing(): ConnectionState {
     if (this.#isOverBudget) return { is: "unasked" };
     if (this.#isServing) return { is: "served" };
     if (this.#recording !== null) return this.#recording.standing(this.#socket.waitingBytes);

@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import { ClientGoneError } from "../requests/request-context.ts";
 import { encodeEvent, type ReceivedEvent, type WyomingEvent } from "./event.ts";
+import type { EventLoopShare } from "./event-loop-share.ts";
 import { EventParser } from "./event-parser.ts";
-import type { Turns } from "./turns.ts";
 
 /** What is read ahead of whoever takes the events, in bytes; the client waits with the rest. */
 const AHEAD_BYTES = 64 * 1024;
@@ -15,7 +15,7 @@ const LINGER_MS = 1_000;
  */
 export class EventSocket {
   readonly #socket: Socket;
-  readonly #turns: Turns;
+  readonly #turns: EventLoopShare;
   readonly #parser = new EventParser();
   readonly #gone = new AbortController();
   readonly #closed: Promise<void>;
@@ -27,7 +27,7 @@ export class EventSocket {
   isWorking = false;
 
   /** @param stallTimeoutMs longest that a connection may move no byte, while nothing is being done for its client */
-  constructor(socket: Socket, turns: Turns, stallTimeoutMs: number) {
+  constructor(socket: Socket, turns: EventLoopShare, stallTimeoutMs: number) {
     this.#socket = socket;
     this.#turns = turns;
     socket.setNoDelay(true);

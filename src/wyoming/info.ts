@@ -12,7 +12,7 @@ interface BridgeInfo {
 }
 
 /** The answer to `describe` as it goes over the wire, made anew only when it changes: it is long beside the question. */
-export function infoTeller(version: string, recogniserName: () => string | null): () => Uint8Array {
+export function createInfoResponder(version: string, recogniserName: () => string | null): () => Uint8Array {
   let told: { readonly name: string | null; readonly bytes: Uint8Array } | null = null;
   return () => {
     const name = recogniserName();

@@ -1,6 +1,6 @@
 import { MAX_TEXT_CHARS } from "../contract/limits.ts";
 import { StreamedText } from "../serving/streamed-text.ts";
-import type { Standing } from "./giving-way.ts";
+import type { ConnectionState } from "./eviction.ts";
 
 /** Words that are spoken while they come. */
 export class OpenStream {
@@ -58,7 +58,7 @@ export class OpenStream {
   }
 
   /** What its connection does with its room, while it is not over. */
-  get standing(): Standing {
+  get standing(): ConnectionState {
     const ageMs = performance.now() - this.#movedMs;
     if (this.#isWhole || this.#sending > 0 || this.words.hasMore) return { is: "served" };
     return { is: this.words.hasBegun ? "pausing" : "empty", ageMs };

@@ -8,7 +8,7 @@ import type { RequestContext } from "../requests/request-context.ts";
 import { GrowingBytes } from "../serving/growing-bytes.ts";
 import { SMALL_BODY_BYTES } from "../serving/preparer.ts";
 import { eventOf, type WyomingEvent } from "./event.ts";
-import type { Standing } from "./giving-way.ts";
+import type { ConnectionState } from "./eviction.ts";
 import type { WyomingDeps } from "./requests.ts";
 
 /** A recording as it comes, in memory that is counted for its key before it is taken, and the request that it is part of. */
@@ -51,7 +51,7 @@ export class Recording {
    *
    * @param waitingBytes those that have come of an event which is not whole yet
    */
-  standing(waitingBytes: number): Standing {
+  standing(waitingBytes: number): ConnectionState {
     const ageMs = this.#ageMs;
     const bytes = this.#samples.length + waitingBytes;
     if (bytes === 0) return { is: "empty", ageMs };
@@ -124,7 +124,7 @@ export function languageOf({ language }: WyomingEvent["data"]): string | null {
   );
 }
 
-/** A telephone's: what is sent more slowly than a part of that gives way (`giving-way.ts`). */
+/** A telephone's: what is sent more slowly than a part of that gives way (`eviction.ts`). */
 const MIN_RATE_HZ = 8_000;
 /** Samples by their bytes. */
 const KINDS: ReadonlyMap<unknown, PcmFormat["kind"]> = new Map([

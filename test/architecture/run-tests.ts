@@ -15,7 +15,7 @@ const child = spawn(
     "--test",
     // Many tests wait: for a thread to be given up, for a client that reads nothing.
     `--test-concurrency=${availableParallelism() + 1}`,
-    "--test-timeout=240000",
+    "--test-timeout=600000",
     ...options,
     ...(which === "all" ? allGroups() : fastGroups()),
   ],

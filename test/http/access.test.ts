@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { pino } from "pino";
+import type { HttpDeps } from "../../src/http/deps.ts";
+import { createMetricsServer } from "../../src/http/server.ts";
 import { memoryStore } from "../tenancy/memory-store.ts";
 import { startTestServer, type TestServer, type TestServerOptions } from "./start.ts";
 import type { Reply } from "./wire.ts";
@@ -267,4 +270,25 @@ test("the OpenAPI document names every endpoint, and every reference in it leads
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)];
   assert.ok(references.length > 10);
   for (const [, name] of references) assert.ok(document.components.schemas[name ?? ""], name);
+});
+
+test("a route that does not state its access cannot be registered", async () => {
+  const options = {
+    headersTimeoutMs: 1_000,
+    uploadTimeoutMs: 1_000,
+    stallTimeoutMs: 1_000,
+    bodyLimitBytes: 1_024,
+    trustProxy: false,
+    corsOrigins: [],
+  };
+  const deps = { options, logger: pino({ level: "silent" }), requestReader: { isAwaited: false } };
+  const app = createMetricsServer(deps as unknown as HttpDeps);
+  const nothing = async () => "";
+  assert.throws(() => app.get("/v1/forgotten", nothing), /GET \/v1\/forgotten does not state its access/);
+  assert.throws(
+    () => app.post("/v1/forgotten", { config: { speaks: false } as never }, nothing),
+    /POST \/v1\/forgotten does not state its access/,
+  );
+  app.get("/v1/open", { config: { access: "open" } }, nothing);
+  await app.close();
 });

@@ -24,7 +24,9 @@ export async function startCodecLmServer(
     ...options,
     models: offeredModels(settings, new Map(local.map(({ name, voice }) => [name, voice]))),
     checkpoints: local,
-    ownPlaces: new Map(local.map(({ name, places }) => [name, { places, isKept: true }])),
+    ownSlots: new Map(
+      local.map(({ name, maxConcurrent }) => [name, { slots: maxConcurrent, keepsSlots: true }]),
+    ),
   });
   return { ...server, local: new Map(local.map((one) => [one.name, one])) };
 }

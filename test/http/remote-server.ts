@@ -24,6 +24,8 @@ export function startRemoteServer(
     ...options,
     models: offeredModels(settings),
     checkpoints: remotes,
-    ownPlaces: new Map(remotes.map(({ name, places }) => [name, { places, isKept: false }])),
+    ownSlots: new Map(
+      remotes.map(({ name, maxConcurrent }) => [name, { slots: maxConcurrent, keepsSlots: false }]),
+    ),
   });
 }

@@ -2,7 +2,7 @@ import pino, { type Logger } from "pino";
 import type { PublicModel } from "../../src/catalogue/public-models.ts";
 import type { Checkpoint } from "../../src/catalogue/residency.ts";
 import { createToneModel, type ToneOptions } from "../../src/engines/tone/tone.ts";
-import type { OwnPlaces } from "../../src/limits/admissions.ts";
+import type { OwnSlots } from "../../src/limits/admissions.ts";
 import type { Recogniser } from "../../src/model/recogniser.ts";
 import type { Writer } from "../../src/model/writer.ts";
 import { type RunningServer, startServer } from "../../src/server/start-server.ts";
@@ -42,7 +42,7 @@ export interface TestServerOptions {
   /** Beside the tones, or in their place where one has their name, heart. */
   readonly checkpoints?: readonly Checkpoint[];
   readonly models?: readonly PublicModel[];
-  readonly ownPlaces?: ReadonlyMap<string, OwnPlaces>;
+  readonly ownSlots?: ReadonlyMap<string, OwnSlots>;
   readonly writer?: Writer;
   readonly recogniser?: Recogniser;
   readonly canHear?: () => boolean;
@@ -69,7 +69,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     tenancy,
     ...(options.models === undefined ? {} : { models: options.models }),
     checkpoints: [heart, ...(options.checkpoints ?? [])],
-    ...(options.ownPlaces === undefined ? {} : { ownPlaces: options.ownPlaces }),
+    ...(options.ownSlots === undefined ? {} : { ownSlots: options.ownSlots }),
     backend: { name: "tone", kind: "test" },
     writer: options.writer ?? null,
     recogniser: options.recogniser ?? null,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
-import { Admission, type AdmissionOptions, type Place } from "../../src/limits/admission.ts";
+import { Admission, type AdmissionOptions, type Slot } from "../../src/limits/admission.ts";
 import fc from "../properties.ts";
 
 const NEVER = new AbortController().signal;
@@ -16,11 +16,11 @@ const GENEROUS: AdmissionOptions = {
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 const nobody = () => assert.fail("nobody is to be ended");
-const enter = (admission: Admission, signal = NEVER, key = "key_a"): Promise<Place> =>
+const enter = (admission: Admission, signal = NEVER, key = "key_a"): Promise<Slot> =>
   admission.enter(key, signal, nobody);
 
-async function fill(admission: Admission, count: number, key = "key_a"): Promise<Place[]> {
-  const places: Place[] = [];
+async function fill(admission: Admission, count: number, key = "key_a"): Promise<Slot[]> {
+  const places: Slot[] = [];
   for (let i = 0; i < count; i++) places.push(await enter(admission, NEVER, key));
   return places;
 }
@@ -144,7 +144,7 @@ describe("admission", () => {
         queueWaitMs: 60_000,
       });
       const line: { id: number; gone: AbortController }[] = [];
-      const inside: { id: number; place: Place }[] = [];
+      const inside: { id: number; place: Slot }[] = [];
       const admitted: number[] = [];
       let nextId = 0;
       for (const { kind, who } of deeds) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { ServiceError } from "../../src/contract/errors.ts";
-import type { AdmissionOptions, Place } from "../../src/limits/admission.ts";
+import type { AdmissionOptions, Slot } from "../../src/limits/admission.ts";
 import { Admissions } from "../../src/limits/admissions.ts";
 
 const OPTIONS: AdmissionOptions = {
@@ -13,22 +13,22 @@ const OPTIONS: AdmissionOptions = {
 };
 
 let admissions: Admissions | null = null;
-const places: Place[] = [];
+const slots: Slot[] = [];
 afterEach(() => {
   admissions?.close();
-  for (const place of places.splice(0)) place.release();
+  for (const slot of slots.splice(0)) slot.release();
 });
 
 function admissionsOf(
   elsewhere: Readonly<Record<string, number>>,
   options: Partial<AdmissionOptions> = {},
-  isKept = false,
+  keepsSlots = false,
 ) {
-  const own = Object.entries(elsewhere).map(([name, places]) => [name, { places, isKept }] as const);
+  const own = Object.entries(elsewhere).map(([name, slots]) => [name, { slots, keepsSlots }] as const);
   const made = new Admissions({ ...OPTIONS, ...options }, new Map(own));
   admissions = made;
   const enter = async (checkpoint: string): Promise<void> => {
-    places.push(await made.of(checkpoint).enter("a", new AbortController().signal, () => {}));
+    slots.push(await made.of(checkpoint).enter("a", new AbortController().signal, () => {}));
   };
   const wait = (checkpoint: string): void => {
     enter(checkpoint).catch(() => {});
@@ -36,7 +36,7 @@ function admissionsOf(
   return { made, enter, wait };
 }
 
-test("a checkpoint elsewhere has places of its own, and all others share those of this machine", async () => {
+test("a checkpoint elsewhere has slots of its own, and all others share those of this machine", async () => {
   const { made, enter, wait } = admissionsOf({ farm: 1 });
   await enter("heart");
   await enter("another");
@@ -44,7 +44,7 @@ test("a checkpoint elsewhere has places of its own, and all others share those o
   assert.deepEqual([made.active, made.queued], [3, 0]);
   wait("farm");
   assert.deepEqual([made.active, made.queued], [3, 1]);
-  places.at(-1)!.release();
+  slots.at(-1)!.release();
   assert.deepEqual([made.active, made.queued], [3, 0]);
 });
 
@@ -60,7 +60,7 @@ test("a key that has as many waiting as it may is refused only where it would be
   assert.equal(made.refusalFor("b"), null);
 });
 
-test("a key's own limit holds there too, and without one a key that is alone has every place", async () => {
+test("a key's own limit holds there too, and without one a key that is alone has every slot", async () => {
   const open = async (keyConcurrency: number): Promise<number> => {
     const { made, enter, wait } = admissionsOf(
       { farm: 4 },
@@ -75,19 +75,19 @@ test("a key's own limit holds there too, and without one a key that is alone has
   assert.equal(await open(2), 2);
 });
 
-test("where places are kept, no more are opened than there are, not even while some give theirs up", async () => {
-  for (const [isKept, active] of [
+test("where slots are kept, no more are opened than there are, not even while some give theirs up", async () => {
+  for (const [keepsSlots, active] of [
     [false, 1],
     [true, 0],
   ] as const) {
-    const { made, enter } = admissionsOf({ csm: 1 }, {}, isKept);
+    const { made, enter } = admissionsOf({ csm: 1 }, {}, keepsSlots);
     await enter("csm");
-    places.at(-1)!.pause();
+    slots.at(-1)!.pause();
     const other = made.of("csm").enter("b", new AbortController().signal, () => {});
-    other.then((place) => places.push(place)).catch(() => {});
+    other.then((slot) => slots.push(slot)).catch(() => {});
     await Promise.resolve();
     assert.deepEqual([made.active, made.queued], [active, 1 - active]);
-    for (const place of places.splice(0)) place.release();
+    for (const slot of slots.splice(0)) slot.release();
     made.close();
   }
 });

@@ -4,8 +4,8 @@ import { ENCODINGS } from "../../src/audio/encode/encoder.ts";
 import { createToneModel } from "../../src/engines/tone/tone.ts";
 import { encodedSpeech } from "../../src/model/encoded-speech.ts";
 import {
+  type EncodedPiece,
   type Frame,
-  type Piece,
   SpeechFailedError,
   type SpeechReport,
   type SpokenWord,
@@ -15,8 +15,8 @@ import { scriptOf } from "./scripts.ts";
 
 const stays = () => new AbortController().signal;
 
-async function fileOf(speech: AsyncGenerator<Piece, SpeechReport, void>) {
-  const pieces: Piece[] = [];
+async function fileOf(speech: AsyncGenerator<EncodedPiece, SpeechReport, void>) {
+  const pieces: EncodedPiece[] = [];
   for (;;) {
     const step = await speech.next();
     if (!step.done) pieces.push(step.value);
@@ -42,7 +42,7 @@ function speaker(fail = false) {
   return { state, speech: speak() };
 }
 
-async function wordsOf(speech: AsyncGenerator<Frame | Piece, SpeechReport, void>) {
+async function wordsOf(speech: AsyncGenerator<Frame | EncodedPiece, SpeechReport, void>) {
   const words: SpokenWord[] = [];
   for await (const each of speech) words.push(...(each.words ?? []));
   return words;

@@ -36,7 +36,7 @@ test("each has its places, a bound of its memory, and what its card says of its 
     follows: { path: base },
     taught: { path: custom },
   });
-  assert.deepEqual([one?.places, four?.places], [1, 4]);
+  assert.deepEqual([one?.maxConcurrent, four?.maxConcurrent], [1, 4]);
   assert.ok(one!.memoryBytes < four!.memoryBytes);
   assert.deepEqual([one?.idleUnloadMs, four?.idleUnloadMs], [60_000, undefined]);
   assert.deepEqual(
@@ -56,7 +56,10 @@ test("what was named for another is not looked at, and what nobody speaks with n
 test("one that the machine has no memory for is not loaded, and both figures are told", async () => {
   const available = { bytes: 2 ** 20, limitedBy: "machine" } as const;
   const [own] = await checkpoints({ own: { path: csm } }, {}, { available });
-  await assert.rejects(own!.load(), /own in int8 with 4 places takes \d+ MiB of memory, and 1 MiB are/);
+  await assert.rejects(
+    own!.load(),
+    /own in int8 with 4 concurrent utterances takes \d+ MiB of memory, and 1 MiB are/,
+  );
 });
 
 const cut = join(folder, "cut");

@@ -31,7 +31,7 @@ function checkpoints(remote: object, env: Record<string, string> = {}, flags: Re
 
 test("a checkpoint of the settings has its places, and speaks by its own names", async () => {
   const [checkpoint] = checkpoints({ ...OPENAI, maxConcurrent: 3 });
-  assert.deepEqual([checkpoint?.name, checkpoint?.places], ["kokoro", 3]);
+  assert.deepEqual([checkpoint?.name, checkpoint?.maxConcurrent], ["kokoro", 3]);
   server.answers(bytes(streamedWav(tonePcm(1))));
   const model = await checkpoint!.load();
   await speakAll(model, { text: "Hello.", speaker: "1" });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AllMarks, spokenPiece } from "../../src/serving/spoken-piece.ts";
+import { MarkCollector, spokenPiece } from "../../src/serving/spoken-piece.ts";
 
 const piece = { bytes: new Uint8Array(3_840), sampleCount: 1_920 };
 
@@ -13,7 +13,7 @@ test("a piece is sent with what begins in it, times in whole milliseconds", () =
 });
 
 test("a whole reply has the marks of its pieces, and equal shapes of the mouth that meet as one", () => {
-  const all = new AllMarks();
+  const all = new MarkCollector();
   const shape = (viseme: "sil" | "PP", start: number, end: number) => ({ viseme, start, end });
   all.add({ words: [], visemes: [shape("PP", 0, 0.1), shape("sil", 0.1, 0.2)], phonemes: [] });
   all.add({ words: [], visemes: [shape("sil", 0.2, 0.4), shape("PP", 0.4, 0.5)], phonemes: [] });
@@ -23,5 +23,5 @@ test("a whole reply has the marks of its pieces, and equal shapes of the mouth t
     visemes: [shape("PP", 0, 0.1), shape("sil", 0.1, 0.4), shape("PP", 0.4, 0.5), shape("PP", 0.6, 0.7)],
     phonemes: [],
   });
-  assert.deepEqual(new AllMarks().marks(), {});
+  assert.deepEqual(new MarkCollector().marks(), {});
 });

@@ -7,12 +7,12 @@ import {
   plainTranscription,
   verboseTranscription,
 } from "../../src/serving/transcript-formats.ts";
-import type { Heard } from "../../src/serving/transcriptions.ts";
+import type { TranscribedRecording } from "../../src/serving/transcriptions.ts";
 import { segmentOf } from "../recognisers/scripted-recogniser.ts";
 
 const ALL = new Set(["segment", "word"] as const);
 
-function heard(transcript: Partial<Transcript> = {}): Heard {
+function heard(transcript: Partial<Transcript> = {}): TranscribedRecording {
   const segments = transcript.segments ?? [segmentOf("One two.", 0), segmentOf("Three.", 1.23456)];
   return {
     durationS: 2.00006,

@@ -1,11 +1,11 @@
 import { workerData } from "node:worker_threads";
 import { toWire } from "../../src/tenancy/libsql-errors.ts";
-import { type LedgerSite, ledgerOperations } from "../../src/tenancy/libsql-operations.ts";
+import { type LedgerThreadData, ledgerOperations } from "../../src/tenancy/libsql-operations.ts";
 import { answerCalls } from "../../src/threads/answer-calls.ts";
 import { FATES } from "./fates.ts";
 
 /** A thread of the database that ends before or after its next call is carried out, when the cell says so. Probes live. */
-const { site, cells } = workerData as { readonly site: LedgerSite; readonly cells: Int32Array };
+const { site, cells } = workerData as { readonly site: LedgerThreadData; readonly cells: Int32Array };
 
 type Operation = (...parameters: never[]) => unknown;
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import pg from "pg";
 import { Connections } from "../../src/tenancy/postgres/connections.ts";
-import { keepDays } from "../../src/tenancy/postgres/partitions.ts";
+import { maintainPartitions } from "../../src/tenancy/postgres/partitions.ts";
 import { checkSchema } from "../../src/tenancy/postgres/schema.ts";
 import { storeAddress } from "../../src/tenancy/postgres/store-address.ts";
 import { newEventId, type Store, StoreError } from "../../src/tenancy/store.ts";
@@ -189,7 +189,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
         await withStores([openPostgres(url)], async (store) => {
           await makeKeys(store!, ["key_a"]);
           await work(store!, url, (keptDays = 3) =>
-            keepDays(connections, "antiphon", { keptDays, maxMs: 20_000 }),
+            maintainPartitions(connections, "antiphon", { keptDays, maxMs: 20_000 }),
           );
         });
       } finally {

@@ -5,6 +5,7 @@ import { Worker } from "node:worker_threads";
 import Database from "libsql";
 import { type LibsqlStoreOptions, libsqlStore } from "../../src/tenancy/libsql-store.ts";
 import { type KeyRecord, type Store, StoreError, type UsageRecord } from "../../src/tenancy/store.ts";
+import { within } from "../waiting.ts";
 import { FATES } from "./fates.ts";
 import { temporaryFolder } from "./folders.ts";
 
@@ -130,7 +131,7 @@ describe("a store whose threads fail, or wait for others", () => {
         assert.equal(store.isWell(), false);
         const ended = new Promise((resolve) => threads[0]?.once("exit", resolve));
         holder.exec("COMMIT");
-        await ended;
+        await within("the end of the thread", ended);
       } finally {
         holder.close();
       }

@@ -5,14 +5,19 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { isSound, metadataOf } from "../../src/tensors/sealed-file.ts";
 import { openWeights } from "../../src/tensors/weights-folder.ts";
-import { bytesToWrite, CHUNK, type Making, writeSafetensors } from "../../src/tensors/write-safetensors.ts";
+import {
+  bytesToWrite,
+  CHUNK,
+  type TensorGroup,
+  writeSafetensors,
+} from "../../src/tensors/write-safetensors.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "antiphon-"));
 after(() => rm(folder, { recursive: true }));
 const { signal } = new AbortController();
 
 const numbers = Float32Array.of(1.5, -2, 3);
-const small: Making = {
+const small: TensorGroup = {
   tensors: [
     { name: "odd", dtype: "U8", shape: [3] },
     { name: "numbers", dtype: "F32", shape: [3, 1] },
@@ -22,7 +27,7 @@ const small: Making = {
 
 /** More than is written at once, in pieces that fit no chunk; each piece is overwritten by the next. */
 const LARGE = 6 * CHUNK + 12_345;
-const large: Making = {
+const large: TensorGroup = {
   tensors: [{ name: "large", dtype: "U8", shape: [LARGE] }],
   *make() {
     const piece = new Uint8Array(1_000_003);
@@ -108,12 +113,12 @@ test("looking whether a file is sound ends with its signal", async () => {
 
 test("tensors that are made too long, or fail, are an error, also when much was written before", async () => {
   const path = join(folder, "wrong.safetensors");
-  const wrong: Making = {
+  const wrong: TensorGroup = {
     tensors: [{ name: "a", dtype: "U8", shape: [2] }],
     make: () => [new Uint8Array(3)],
   };
   await assert.rejects(writeSafetensors(path, [large, wrong]), /^Error: a: 3 bytes, not 2\.$/);
-  const failing: Making = {
+  const failing: TensorGroup = {
     ...wrong,
     // biome-ignore lint/correctness/useYield: it fails first.
     *make() {

@@ -13,7 +13,7 @@ export async function createModel(
   const { signal } = new AbortController();
   const model = await checkpoint.open({
     ...{ threads: 1, precision: "fp32", cacheFolder: "", pace: "throughput" },
-    ...{ signal, guard, places },
+    ...{ signal, guard, slots: places },
   });
   return await speechModelOver(withEnd(model), { voices: {}, language: null, instruct: null });
 }

@@ -1,5 +1,5 @@
 import type { CheckpointManifest, HubSource } from "../checkpoint-manifest.ts";
-import { findHubWriter, hubWriterAt, UNKNOWN_MANNER, type WriterManner } from "../hub-writers.ts";
+import { DEFAULT_PROMPT_STYLE, findHubWriter, hubWriterAt, type PromptStyle } from "../hub-writers.ts";
 import { HUB } from "./hub-access.ts";
 import { type ChosenFile, fileName } from "./hub-name.ts";
 import type { HubRepository } from "./hub-repository.ts";
@@ -43,9 +43,9 @@ export function hubSourceOf({ files }: CheckpointManifest): HubSource | null {
 }
 
 /** How the model of a checkpoint is talked to. */
-export function mannerOf(manifest: CheckpointManifest): WriterManner {
+export function promptStyleOf(manifest: CheckpointManifest): PromptStyle {
   const source = hubSourceOf(manifest);
-  return (source === null ? undefined : hubWriterAt(source.repository, source.path)) ?? UNKNOWN_MANNER;
+  return (source === null ? undefined : hubWriterAt(source.repository, source.path)) ?? DEFAULT_PROMPT_STYLE;
 }
 
 /** `qwen.qwen3-0.6b-q4_k_m` for `Qwen3-0.6B-Q4_K_M.gguf` of `Qwen/Qwen3-0.6B-GGUF`: the owner, the repository unless the file's name begins with it, the file. */

@@ -11,7 +11,7 @@ import { type HubAccess, hubAccess, hubHost, tokenRemedy } from "./hub-access.ts
 import { isHubPath } from "./hub-name.ts";
 
 /** With what the hub is asked. */
-type Asking = Pick<Fetching, "env" | "times" | "signal">;
+type HubRequest = Pick<Fetching, "env" | "times" | "signal">;
 
 /** A repository as it is at one commit. */
 export interface HubRepository {
@@ -57,7 +57,7 @@ const MAX_BYTES = 16 * 2 ** 20;
  *
  * @throws PullError, in one sentence with the remedy; the signal's reason.
  */
-export async function lookAtRepository(repository: string, asking: Asking): Promise<HubRepository> {
+export async function lookAtRepository(repository: string, asking: HubRequest): Promise<HubRepository> {
   const { env, signal } = asking;
   const refuse = (why: string) =>
     new PullError(`${hubHost(env)} does not say what ${repository} is: ${why}.`);
@@ -119,7 +119,7 @@ const Tree = Type.Array(
  *
  * @throws PullError, in one sentence with the remedy; the signal's reason.
  */
-export async function withTree(repository: HubRepository, asking: Asking): Promise<HubRepository> {
+export async function withTree(repository: HubRepository, asking: HubRequest): Promise<HubRepository> {
   const path = `${repository.repository}/tree/${repository.revision}?recursive=true`;
   const text = await textAt(path, repository.repository, asking).catch(() => {
     asking.signal.throwIfAborted();
@@ -144,7 +144,7 @@ function inGit(path: string, size: number | null | undefined, blob: unknown): St
 }
 
 /** Asks the API. What passes, as when the hub has too much to do, is asked again, a few times. */
-async function textAt(path: string, repository: string, asking: Asking): Promise<string> {
+async function textAt(path: string, repository: string, asking: HubRequest): Promise<string> {
   const { times, signal } = asking;
   const access = hubAccess(asking.env);
   for (let tries = 0; ; tries++) {
@@ -165,7 +165,7 @@ async function askedOnce(
   path: string,
   repository: string,
   access: HubAccess,
-  { times, signal }: Asking,
+  { times, signal }: HubRequest,
 ): Promise<string> {
   const late = new SourceError(`its answer takes longer than ${times.stallTimeoutMs / 1_000} s`);
   const stop = stopWith([signal], { ms: times.stallTimeoutMs, late: () => late });

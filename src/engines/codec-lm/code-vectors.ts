@@ -1,5 +1,5 @@
 import { int64, type Tensor } from "../../tensors/tensor.ts";
-import type { Frame } from "./frame-decoder.ts";
+import type { CodeFrame } from "./frame-decoder.ts";
 import type { StreamedGraph } from "./streamed-graph.ts";
 import type { WeightsInGraph } from "./weights-in-graph.ts";
 
@@ -55,7 +55,7 @@ export function projectedSum(
  * @param parts how many codebooks there are in each table of vectors, one behind the other
  */
 export function placesOf(
-  pieces: readonly (readonly Frame[])[],
+  pieces: readonly (readonly CodeFrame[])[],
   parts: readonly number[],
   codes: number,
 ): Tensor {

@@ -30,15 +30,15 @@ export class FrameBatch {
 
   constructor(
     model: FrameModel,
-    setup: Pick<Setup, "places" | "pace" | "prefixBytes">,
+    setup: Pick<Setup, "slots" | "pace" | "prefixBytes">,
     times = new TickTimes(),
   ) {
-    const { places = 1, pace = "throughput", prefixBytes = PREFIX_BYTES } = setup;
+    const { slots = 1, pace = "throughput", prefixBytes = PREFIX_BYTES } = setup;
     this.#model = model;
     this.#pace = pace;
     this.#runner = new ModelRunner(model, new PrefixCache(prefixBytes), PREFILL_BLOCKS_PER_TICK[pace]);
     this.#times = times;
-    this.#freeSlots = Array.from({ length: places }, (_, slot) => slot);
+    this.#freeSlots = Array.from({ length: slots }, (_, slot) => slot);
   }
 
   /**

@@ -1,7 +1,7 @@
 import { joined } from "../../audio/joined.ts";
 
 /** A frame's codes, one of each codebook, or of the first ones. */
-export type Frame = readonly number[];
+export type CodeFrame = readonly number[];
 
 /** Makes sound of codes: a codec's decoder in memory. */
 export interface FrameDecoder {
@@ -13,40 +13,40 @@ export interface FrameDecoder {
    * @param pieces each of another stream of this decoder
    * @returns 1920 samples for each, the very ones that it would be given alone
    */
-  decodeTogether(pieces: readonly Piece[]): Promise<Float32Array[]>;
+  decodeTogether(pieces: readonly CodePiece[]): Promise<Float32Array[]>;
   /** Frees the weights. */
   release(): Promise<void>;
 }
 
-export interface Piece {
+export interface CodePiece {
   readonly stream: DecodedStream;
-  readonly codes: Frame;
+  readonly codes: CodeFrame;
 }
 
 export interface DecodedStream {
   /** Goes on with frames. @returns 1920 samples for each */
-  decode(frames: readonly Frame[]): Promise<Float32Array>;
+  decode(frames: readonly CodeFrame[]): Promise<Float32Array>;
   /**
    * Has a new stream begin behind frames whose sound nobody wants: what is decoded next is what it would be behind
    * theirs, at no more than the work.
    */
-  prime(frames: readonly Frame[]): Promise<void>;
+  prime(frames: readonly CodeFrame[]): Promise<void>;
 }
 
 /** What a codec does with what its layers remember of streams, `State`. */
 export interface Decoding<State> {
   begin(): State;
   /** @param frames as many of each stream, at least one @returns the samples, a stream's behind another's */
-  decode(states: readonly State[], frames: readonly (readonly Frame[])[]): Promise<Float32Array>;
+  decode(states: readonly State[], frames: readonly (readonly CodeFrame[])[]): Promise<Float32Array>;
   /** As `prime` has it. */
-  prime(state: State, frames: readonly Frame[]): Promise<void>;
+  prime(state: State, frames: readonly CodeFrame[]): Promise<void>;
   release(): Promise<void>;
 }
 
 /** The decoder that such a codec makes. */
 export function frameDecoder<State>(codec: Decoding<State>): FrameDecoder {
   const states = new WeakMap<DecodedStream, State>();
-  const stateOf = ({ stream }: Piece): State => {
+  const stateOf = ({ stream }: CodePiece): State => {
     const state = states.get(stream);
     if (state === undefined) throw new Error("The stream is not one of this decoder's.");
     return state;

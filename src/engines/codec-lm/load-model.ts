@@ -8,7 +8,7 @@ import { DepthDecoder, type DepthDecoderParts, depthDecoderGraph } from "./depth
 import { CheckpointError, type Fields, readFields } from "./fields.ts";
 import { FrameBatch } from "./frame-batch.ts";
 import { openPart, problemsOf, type WeightsPart } from "./manifest.ts";
-import type { CodecLanguageModel, Ending, Precision, Setup, Utterance, Voices } from "./model.ts";
+import type { CodecLanguageModel, GenerationEnd, Precision, Setup, Utterance, Voices } from "./model.ts";
 import type { FrameModel } from "./model-runner.ts";
 import { openQuantised, type Quantisation } from "./quantised-weights.ts";
 import type { SequenceState } from "./sequence.ts";
@@ -35,8 +35,8 @@ export interface Built<Settings> extends Pick<FrameModel, "codes" | "decoder" | 
   prepare(utterance: Utterance, settings: Settings, signal: AbortSignal): Promise<Prepared>;
 }
 
-/** An utterance that is ready to be computed, and what its {@link Ending} says of the history. */
-export interface Prepared extends Omit<Ending, "stop"> {
+/** An utterance that is ready to be computed, and what its {@link GenerationEnd} says of the history. */
+export interface Prepared extends Omit<GenerationEnd, "stop"> {
   readonly state: SequenceState;
 }
 
@@ -154,7 +154,7 @@ async function openBatch(
   opened: Opened,
   setup: Setup,
 ): Promise<FrameBatch> {
-  const { precision, places = 1 } = setup;
+  const { precision, slots = 1 } = setup;
   const minRows = minRowsOf(precision);
   const backbone = { ...built.backbone, sizes: { ...built.backbone.sizes, positions } };
   await embeddings.preload();
@@ -168,8 +168,8 @@ async function openBatch(
     ...{ codes, decoder, embeddings, positions },
     width: backbone.sizes.width,
     codebooks: depthDecoder.sizes.codebooks,
-    backbone: new Backbone(large, backbone.sizes, places, minRows),
-    depthDecoder: new DepthDecoder(small, depthDecoder.sizes, places, minRows),
+    backbone: new Backbone(large, backbone.sizes, slots, minRows),
+    depthDecoder: new DepthDecoder(small, depthDecoder.sizes, slots, minRows),
   };
   return new FrameBatch(model, setup);
 }

@@ -4,10 +4,10 @@ import { identify } from "./architectures.ts";
 import { type Checkpoint, GENERATION, tokenizerProblems } from "./checkpoint.ts";
 import { readFields } from "./fields.ts";
 import { inPart, openPart, problemsOf, type WeightsPart } from "./manifest.ts";
-import { memoryFact } from "./memory.ts";
+import { memorySummary } from "./memory.ts";
 
 /** How closely a checkpoint is looked at. */
-export interface Look {
+export interface CheckOptions {
   /**
    * Which numbers are looked at: none of them; of each large tensor a sample, which it is unless said; or all, for which
    * gigabytes are read.
@@ -17,7 +17,7 @@ export interface Look {
 }
 
 /** What was found in the folder of a checkpoint. */
-export interface Findings {
+export interface CheckpointReport {
   /** `null` where its configuration is wrong. */
   readonly checkpoint: Checkpoint | null;
   /** The kind of model, its sizes and what it takes: one line each. */
@@ -32,7 +32,7 @@ export interface Findings {
  *
  * @throws CheckpointError when its `config.json` is of no architecture that can be run; the signal's reason
  */
-export async function lookOverCheckpoint(folder: string, look: Look = {}): Promise<Findings> {
+export async function lookOverCheckpoint(folder: string, look: CheckOptions = {}): Promise<CheckpointReport> {
   const { architecture, config } = await identify(folder);
   const facts: string[] = [];
   const problems: string[] = [];
@@ -68,7 +68,7 @@ export async function lookOverCheckpoint(folder: string, look: Look = {}): Promi
       problems.push(...tokenizerProblems(checkpoint, await checkpoint.readTokenizer())),
     );
   }
-  if (checkpoint !== null) facts.push(memoryFact(checkpoint));
+  if (checkpoint !== null) facts.push(memorySummary(checkpoint));
   if (checkpoint !== null && (look.numbers ?? "sample") === "sample") {
     facts.push(
       "of tensors beyond 1 MiB a sample was looked at for what is no finite number; --full reads all",
@@ -85,7 +85,7 @@ const STRETCH_BYTES = 2 ** 16;
 /** Read at a time where all is. */
 const PIECE_BYTES = 2 ** 24;
 
-async function unfiniteIn(weights: Weights, part: WeightsPart, look: Look): Promise<string[]> {
+async function unfiniteIn(weights: Weights, part: WeightsPart, look: CheckOptions): Promise<string[]> {
   const { manifest } = part;
   const problems: string[] = [];
   for (const [name, { type, bytes }] of weights.variables) {

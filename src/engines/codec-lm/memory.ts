@@ -9,7 +9,7 @@ import type { TransformerSizes } from "./transformer.ts";
 export interface MemoryPlan {
   readonly precision: Precision;
   /** Utterances that are computed together. */
-  readonly places: number;
+  readonly slots: number;
   /** That the talker keeps for each of them; what the architecture takes unless it is said. */
   readonly positions?: number;
   /** What is kept between utterances: as a server does, unless it is said. */
@@ -28,16 +28,16 @@ const OVERHEAD_BYTES = 512 * MIB;
 const FLOAT_BYTES = 4;
 
 /**
- * What a checkpoint takes in memory once it is loaded and all its places are taken: an upper bound in bytes, by the shapes
+ * What a checkpoint takes in memory once it is loaded and all its slots are taken: an upper bound in bytes, by the shapes
  * that its configuration states; nothing of its weights is read. Weights that are used where they lie in their file count
  * too: the system may drop them, but has to read them again for each frame.
  */
 export function memoryOf(checkpoint: Checkpoint, plan: MemoryPlan): number {
-  const { places, positions = checkpoint.positions, cacheBytes = CACHES_BYTES } = plan;
+  const { slots, positions = checkpoint.positions, cacheBytes = CACHES_BYTES } = plan;
   const { backbone, depthDecoder } = checkpoint;
-  const slot = Math.min(positions, backbone.positions) * positionBytes(backbone);
-  const perPlace = slot + depthDecoder.positions * positionBytes(depthDecoder);
-  return Math.ceil(weightBytes(checkpoint, plan.precision) + places * perPlace + cacheBytes + OVERHEAD_BYTES);
+  const backboneBytes = Math.min(positions, backbone.positions) * positionBytes(backbone);
+  const perSlot = backboneBytes + depthDecoder.positions * positionBytes(depthDecoder);
+  return Math.ceil(weightBytes(checkpoint, plan.precision) + slots * perSlot + cacheBytes + OVERHEAD_BYTES);
 }
 
 /** Keys and values of a position, in every layer. */
@@ -86,7 +86,7 @@ export class MemoryError extends CheckpointError {}
  * @returns what it takes, in bytes
  * @throws MemoryError
  */
-export async function refuseUnlessItFits(
+export async function requireCheckpointMemory(
   checkpoint: Checkpoint,
   plan: MemoryPlan,
   name: string,
@@ -95,17 +95,17 @@ export async function refuseUnlessItFits(
   const needed = memoryOf(checkpoint, plan);
   const { bytes, limitedBy } = available ?? (await availableMemory());
   if (needed <= bytes) return needed;
-  const places = `${plan.places} ${plan.places === 1 ? "place" : "places"}`;
+  const utterances = `${plan.slots} concurrent ${plan.slots === 1 ? "utterance" : "utterances"}`;
   const remedies = [
-    ...(plan.places > 1 ? ["take fewer places"] : []),
-    ...(plan.precision === "int4" ? [] : [plan.precision === "int8" ? "take int4" : "take int8 or int4"]),
-    "end what else runs",
-    limitedBy === "container" ? "give the container more" : "take another machine",
+    ...(plan.slots > 1 ? ["lower maxConcurrent"] : []),
+    ...(plan.precision === "int4" ? [] : [plan.precision === "int8" ? "use int4" : "use int8 or int4"]),
+    "stop other programs",
+    limitedBy === "container" ? "give the container more" : "use a machine with more",
   ];
   const advice =
     remedies.length === 1 ? remedies[0]! : `${remedies.slice(0, -1).join(", ")}, or ${remedies.at(-1)}`;
   throw new MemoryError(
-    `${name} in ${plan.precision} with ${places} takes ${mebibytes(needed)} of memory, and ${mebibytes(bytes)} are ` +
+    `${name} in ${plan.precision} with ${utterances} takes ${mebibytes(needed)} of memory, and ${mebibytes(bytes)} are ` +
       `available: ${advice}.`,
   );
 }
@@ -114,10 +114,10 @@ function mebibytes(bytes: number): string {
   return `${Math.round(bytes / MIB)} MiB`;
 }
 
-/** A line for people: what a checkpoint takes in each precision, with one place. */
-export function memoryFact(checkpoint: Checkpoint): string {
+/** A line for people: what a checkpoint takes in each precision, with one slot. */
+export function memorySummary(checkpoint: Checkpoint): string {
   const gigabytes = (precision: Precision): string =>
-    `${precision}: about ${(memoryOf(checkpoint, { precision, places: 1 }) / 1e9).toFixed(1)} GB`;
+    `${precision}: about ${(memoryOf(checkpoint, { precision, slots: 1 }) / 1e9).toFixed(1)} GB`;
   const more = checkpoint.positions * positionBytes(checkpoint.backbone);
   return (
     `memory for one utterance at a time: ${gigabytes("int4")}; ${gigabytes("int8")}; ${gigabytes("fp32")}; ` +

@@ -1,6 +1,6 @@
 import type { Backbone } from "./backbone.ts";
 import type { DepthDecoder } from "./depth-decoder.ts";
-import type { Frame, FrameDecoder } from "./frame-decoder.ts";
+import type { CodeFrame, FrameDecoder } from "./frame-decoder.ts";
 import { BLOCK_POSITIONS, PrefixCache } from "./prefix-cache.ts";
 import { sampleCode } from "./sampler.ts";
 import type { Sequence } from "./sequence.ts";
@@ -10,7 +10,7 @@ export interface FrameEmbeddings {
   /** A code at the depth decoder's input: [width]. */
   ofCode(codebook: number, code: number): Float32Array;
   /** A frame at the backbone's input: [width], the caller's own. */
-  ofFrame(frame: Frame): Float32Array;
+  ofFrame(frame: CodeFrame): Float32Array;
   /** Has what is read for each frame at hand. */
   preload(): Promise<void>;
 }
@@ -146,7 +146,9 @@ export class ModelRunner {
   }
 
   /** Decodes these frames, and gives them to those who wait. */
-  async #handOver(going: readonly { readonly sequence: Sequence; readonly codes: Frame }[]): Promise<void> {
+  async #handOver(
+    going: readonly { readonly sequence: Sequence; readonly codes: CodeFrame }[],
+  ): Promise<void> {
     const { decoder, backbone, positions } = this.#model;
     const taken = going.map(({ sequence, codes }) => ({ sequence, codes, ...sequence.state.take(codes) }));
     const heard = taken.filter(({ isHeard }) => isHeard);

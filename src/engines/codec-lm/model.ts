@@ -1,5 +1,5 @@
 import type { NativeGuard } from "../../tensors/session.ts";
-import type { Frame } from "./frame-decoder.ts";
+import type { CodeFrame } from "./frame-decoder.ts";
 
 /** A turn that was spoken. */
 export interface SpokenTurn {
@@ -10,7 +10,7 @@ export interface SpokenTurn {
   /** Names what is recorded: what is made of the audio is then kept for a while. */
   readonly digest?: string;
   /** What the model chose when it said so itself; they come before `audio`. */
-  readonly codes?: readonly Frame[];
+  readonly codes?: readonly CodeFrame[];
 }
 
 /** What a codec language model is asked to speak. */
@@ -55,17 +55,17 @@ export interface SamplingParams {
 
 /** A frame that was chosen, and what it sounds like. */
 export interface SpokenFrame {
-  readonly codes: Frame;
+  readonly codes: CodeFrame;
   /** 1920 samples at 24 kHz; none for the frame that ends the speech. */
   readonly samples: Float32Array;
 }
 
 /** Why no frame follows: the model ended, or it was not let go on. */
-export type Stop = "finished" | "length";
+export type StopReason = "finished" | "length";
 
 /** What there is to say of an utterance behind its last frame. */
-export interface Ending {
-  readonly stop: Stop;
+export interface GenerationEnd {
+  readonly stop: StopReason;
   /** Indices in the history of the turns that were read, oldest first. */
   readonly read: readonly number[];
   /** Of those, the ones whose sound was. */
@@ -91,7 +91,7 @@ export interface CodecLanguageModel {
    *
    * @throws CheckpointError naming an option that is unknown, or saying that the conversation is too long
    */
-  speak(utterance: Utterance, signal: AbortSignal): AsyncGenerator<SpokenFrame, Ending, void>;
+  speak(utterance: Utterance, signal: AbortSignal): AsyncGenerator<SpokenFrame, GenerationEnd, void>;
   close(): Promise<void>;
 }
 
@@ -112,7 +112,7 @@ export interface Setup {
   /** Needed where somebody may end the calling thread. */
   readonly guard?: NativeGuard;
   /** Utterances that may be computed together; one unless said. */
-  readonly places?: number;
+  readonly slots?: number;
   /** Of one utterance at most, which bounds the memory; as many as the model has unless said. */
   readonly positions?: number;
   /** `throughput` unless said. */

@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { isSound, metadataOf } from "../../tensors/sealed-file.ts";
 import type { Weights } from "../../tensors/weights-folder.ts";
-import { bytesToWrite, type Making, writeSafetensors } from "../../tensors/write-safetensors.ts";
+import { bytesToWrite, type TensorGroup, writeSafetensors } from "../../tensors/write-safetensors.ts";
 
 /** Weights that cannot be kept where they are to be; the message says how much room they take, and what to do. */
 export class CacheError extends Error {
@@ -52,7 +52,7 @@ export async function makeCache(
   folder: string,
   file: string,
   origin: Origin,
-  makings: readonly Making[],
+  makings: readonly TensorGroup[],
   signal: AbortSignal,
 ): Promise<void> {
   const metadata = { [ORIGIN]: JSON.stringify(origin) };

@@ -5,7 +5,7 @@ import { type Bits, blockBytes, blocksIn } from "../../tensors/quantised-blocks.
 import { Quantiser, type Rows } from "../../tensors/quantiser.ts";
 import { isSound } from "../../tensors/sealed-file.ts";
 import { openWeights, type Weights } from "../../tensors/weights-folder.ts";
-import type { Making, Planned } from "../../tensors/write-safetensors.ts";
+import type { Planned, TensorGroup } from "../../tensors/write-safetensors.ts";
 import { CheckpointError } from "./fields.ts";
 import { makeCache, originOf, removeLeftovers } from "./quantised-cache.ts";
 
@@ -55,15 +55,15 @@ async function makingsOf(
   weights: Weights,
   { matrices, stacks, kept }: Quantisation,
   signal: AbortSignal,
-): Promise<Making[]> {
+): Promise<TensorGroup[]> {
   const quantiser = await Quantiser.create();
-  const matrix = (name: string, rows: Rows, bits: Bits): Making => ({
+  const matrix = (name: string, rows: Rows, bits: Bits): TensorGroup => ({
     tensors: quantisedTensors(name, rows, bits),
     make: () => quantiser.quantised(rows, bits, signal),
   });
   return [
     ...kept.map(
-      (name): Making => ({
+      (name): TensorGroup => ({
         tensors: [{ name, dtype: "F32", shape: weights.variable(name).shape }],
         make: () => finite(weights, name),
       }),

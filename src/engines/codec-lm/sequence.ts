@@ -1,6 +1,6 @@
 import type { BackboneOutput } from "./backbone.ts";
-import type { DecodedStream, Frame } from "./frame-decoder.ts";
-import type { SpokenFrame, Stop } from "./model.ts";
+import type { CodeFrame, DecodedStream } from "./frame-decoder.ts";
+import type { SpokenFrame, StopReason } from "./model.ts";
 import type { Rng } from "./rng.ts";
 import type { SamplerConfig } from "./sampler.ts";
 
@@ -12,9 +12,9 @@ export interface SequenceState {
   readonly rng: Rng;
   readonly sound: DecodedStream;
   /** Samples a frame's first code, or says why there is no frame any more. Called once for each. */
-  sampleFirst(logits: Float32Array): number | Stop;
+  sampleFirst(logits: Float32Array): number | StopReason;
   /** Is told of a frame that was sampled. @returns whether it is heard, and why no other follows; `null`: one does */
-  take(frame: Frame): { readonly isHeard: boolean; readonly stop: Stop | null };
+  take(frame: CodeFrame): { readonly isHeard: boolean; readonly stop: StopReason | null };
   /** Adds the text that is read with a frame at the backbone's input. */
   addText?(row: Float32Array): void;
 }
@@ -32,8 +32,8 @@ export class Sequence {
   readonly #signal: AbortSignal;
   readonly #wake: () => void;
   readonly #onAbort = (): void => this.fail(this.#signal.reason);
-  #waiting: { resolve(step: SpokenFrame | Stop): void; reject(error: unknown): void } | null = null;
-  #stop: Stop | null = null;
+  #waiting: { resolve(step: SpokenFrame | StopReason): void; reject(error: unknown): void } | null = null;
+  #stop: StopReason | null = null;
   #error: { readonly thrown: unknown } | null = null;
 
   constructor(state: SequenceState, signal: AbortSignal, wake: () => void) {
@@ -48,7 +48,7 @@ export class Sequence {
   }
 
   /** The next frame, or why there is none. Throws the signal's reason, or what went wrong. */
-  next(): Promise<SpokenFrame | Stop> {
+  next(): Promise<SpokenFrame | StopReason> {
     return new Promise((resolve, reject) => {
       if (this.#error !== null) reject(this.#error.thrown);
       else if (this.#stop !== null) resolve(this.#stop);
@@ -64,13 +64,13 @@ export class Sequence {
   }
 
   /** @param stop why no other follows */
-  give(frame: SpokenFrame, stop: Stop | null): void {
+  give(frame: SpokenFrame, stop: StopReason | null): void {
     const waiting = this.#taken();
     if (stop !== null) this.end(stop);
     waiting?.resolve(frame);
   }
 
-  end(stop: Stop): void {
+  end(stop: StopReason): void {
     if (this.isOver) return;
     this.#stop = stop;
     this.#finish();

@@ -9,7 +9,7 @@ import { WeightsInGraph } from "./weights-in-graph.ts";
 /** A signal that goes through a streamed graph piece by piece. */
 export interface Stream {
   /** What the layers remember, by the state's name. */
-  readonly states: Map<string, Place>;
+  readonly states: Map<string, StateSlice>;
   /** Positions that the attentions have had. */
   position: number;
   /** How many of them are kept. */
@@ -17,7 +17,7 @@ export interface Stream {
 }
 
 /** Where a stream's numbers are: in an array of those of several that were computed together. */
-interface Place {
+interface StateSlice {
   readonly data: Float32Array;
   /** For one stream. */
   readonly shape: readonly number[];
@@ -68,7 +68,7 @@ export class Streams {
     if (!Number.isFinite(capacity) && this.#build.positions !== null) {
       throw new Error("A stream whose attention has no window needs to know its length.");
     }
-    const states = new Map<string, Place>();
+    const states = new Map<string, StateSlice>();
     const begin = (name: string, shape: readonly number[]) =>
       states.set(name, { data: new Float32Array(sizeOf(shape)), shape, at: 0 });
     for (const { name, shape } of this.#build.states) begin(name, shape);

@@ -73,7 +73,7 @@ export function editContour(plan: Plan, prosody: Prosody, register: Register): v
     let semitones = 0;
     for (let near = from; near <= to; near++) semitones += semitonesAt(near);
     const deviation = register.spread(Math.log(pitchHz[frame]! / median) * prosody.range);
-    pitchHz[frame] = singable(centre * Math.exp(deviation) * 2 ** (semitones / (to - from + 1) / 12));
+    pitchHz[frame] = clampPitch(centre * Math.exp(deviation) * 2 ** (semitones / (to - from + 1) / 12));
   }
 }
 
@@ -89,7 +89,7 @@ export function editEnergy({ energy }: Plan, dynamics: number): void {
 }
 
 /** A pitch held to what the voice can do, in hertz. */
-export function singable(hz: number): number {
+export function clampPitch(hz: number): number {
   return Math.max(MIN_HZ, Math.min(MAX_HZ, hz));
 }
 

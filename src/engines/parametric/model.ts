@@ -7,15 +7,15 @@ import {
 } from "../../model/speech-model.ts";
 import { type Stop, stopWith } from "../../model/stop-with.ts";
 import type { NativeGuard } from "../../tensors/session.ts";
-import { type Cast, Follower } from "./follow/follower.ts";
+import { type FollowedSpeaker, Follower } from "./follow/follower.ts";
 import { createKernel } from "./kernel/kernel.ts";
 import { openNetwork } from "./network.ts";
 import { voiceOptions } from "./preset.ts";
+import { PriorityMutex, runInTurns, yieldingNetwork } from "./priority-mutex.ts";
 import { openTextReader, type ReadingOptions } from "./read-text.ts";
-import { occasionOf } from "./rhythm/rhythm.ts";
+import { precedingTurnOf } from "./rhythm/rhythm.ts";
 import { SegmentSource } from "./segments.ts";
 import { createVoices } from "./speakers.ts";
-import { runInTurns, Turnstile, yieldingNetwork } from "./turnstile.ts";
 import { speakSegments } from "./utterance.ts";
 
 /** Where the embedded voice finds what it needs. */
@@ -49,14 +49,14 @@ export async function createParametricModel(
   });
   const kernel = await createKernel();
   const voices = createVoices();
-  const turnstile = new Turnstile();
+  const mutex = new PriorityMutex();
   const closing = new AbortController();
   const follower = new Follower({
-    network: yieldingNetwork(network, turnstile, closing.signal, () => false),
+    network: yieldingNetwork(network, mutex, closing.signal, () => false),
     kernel,
     reader: text,
     voices,
-    run: (work) => runInTurns(work, turnstile, closing.signal),
+    run: (work) => runInTurns(work, mutex, closing.signal),
   });
   const open = new Set<Stop>();
   let isClosed = false;
@@ -64,7 +64,7 @@ export async function createParametricModel(
   async function cast(
     script: Pick<Script, "history" | "speaker" | "preset">,
     signal: AbortSignal,
-  ): Promise<Cast> {
+  ): Promise<FollowedSpeaker> {
     const voice = voices.get(script.speaker);
     if (voice === undefined) {
       throw new SpeechFailedError(
@@ -87,10 +87,10 @@ export async function createParametricModel(
       const { speaker, heard } = await cast(script, stop.signal);
       const report = yield* speakSegments({
         source,
-        network: yieldingNetwork(network, turnstile, stop.signal, () => !isHeard),
+        network: yieldingNetwork(network, mutex, stop.signal, () => !isHeard),
         kernel,
-        manner: { speaker, delivery: script.delivery, preset: script.preset, seed: script.seed },
-        occasion: occasionOf(script),
+        style: { speaker, delivery: script.delivery, preset: script.preset, seed: script.seed },
+        precedingTurn: precedingTurnOf(script),
         maxFrames: script.delivery.maxFrames,
         phonemeOf: script.hasMouth === true ? text.phonemeOf : null,
         signal: stop.signal,

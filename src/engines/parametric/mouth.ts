@@ -48,7 +48,7 @@ export function mouthPlan(
 }
 
 /** What the mouth does over an utterance, as its audio is given. Between segments it rests. */
-export class MouthHeard {
+export class MouthTimeline {
   readonly #maxSamples: number;
   #phonemes: Placed[] = [];
   #visemes: Placed[] = [];

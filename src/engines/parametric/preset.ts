@@ -1,5 +1,5 @@
 import type { Preset, UnusedKnobs } from "../../model/script.ts";
-import type { Following } from "./follow/follow.ts";
+import type { FollowLevel } from "./follow/follow.ts";
 
 /** The options of this engine that a public model may set, with their ranges. */
 export interface VoiceOptions {
@@ -10,7 +10,7 @@ export interface VoiceOptions {
   /** 0.7 to 1.25, default 1: how fast the voice speaks. */
   readonly rate: number;
   /** `pitch`, `pace`, `tract` or, by default, `all`: how much of a voice that was heard is followed. */
-  readonly follows: Following;
+  readonly follows: FollowLevel;
 }
 
 /** Reads a preset; what it does not say takes its default, numbers are held to their range. */
@@ -27,7 +27,7 @@ export function voiceOptions(preset: Preset): VoiceOptions {
   };
 }
 
-const FOLLOWINGS: readonly Following[] = ["pitch", "pace", "tract", "all"];
+const FOLLOWINGS: readonly FollowLevel[] = ["pitch", "pace", "tract", "all"];
 
 /** Which knobs do nothing to this voice under a preset; docs/models.md says what the others do. */
 export function unusedKnobs(preset: Preset): UnusedKnobs {

@@ -18,7 +18,7 @@ import { speechSpan } from "./speech-span.ts";
 import { Waveform } from "./waveform.ts";
 
 /** How the sentences of one utterance are to be spoken. */
-export interface Manner {
+export interface SpeakingStyle {
   readonly speaker: Speaker;
   readonly delivery: Pick<Script["delivery"], "temperature" | "acousticTemperature" | "quality">;
   readonly preset: Script["preset"];
@@ -33,7 +33,7 @@ export interface Manner {
 export async function planSentence(
   network: Network,
   { ids, rhythm }: { readonly ids: readonly number[]; readonly rhythm: Rhythm },
-  { speaker, delivery, preset, seed }: Manner,
+  { speaker, delivery, preset, seed }: SpeakingStyle,
   index: number,
 ): Promise<Plan> {
   const { liveliness, rate } = voiceOptions(preset);
@@ -58,7 +58,7 @@ export function sentenceAudio(
   network: Network,
   kernel: Kernel,
   plan: Plan,
-  { speaker, delivery, preset, seed }: Manner,
+  { speaker, delivery, preset, seed }: SpeakingStyle,
   index: number,
 ): SentenceAudio {
   const span = speechSpan(plan);

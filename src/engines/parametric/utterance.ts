@@ -2,24 +2,24 @@ import { FRAME_SAMPLES, type Samples, samplesIn, wholeSamples } from "../../audi
 import { type Frame, NothingToSpeakError, type SpeechReport } from "../../model/speech-model.ts";
 import { FrameBuilder } from "./frame-builder.ts";
 import type { Kernel } from "./kernel/kernel.ts";
-import { MouthHeard, mouthPlan } from "./mouth.ts";
+import { MouthTimeline, mouthPlan } from "./mouth.ts";
 import type { Network } from "./network.ts";
 import { TAIL_S } from "./pauses.ts";
 import { Prefetch } from "./prefetch.ts";
-import { type Occasion, rhythmOf } from "./rhythm/rhythm.ts";
+import { type PrecedingTurn, rhythmOf } from "./rhythm/rhythm.ts";
 import type { SegmentSource } from "./segments.ts";
-import { type Manner, planSentence, sentenceAudio } from "./sentence.ts";
+import { planSentence, type SpeakingStyle, sentenceAudio } from "./sentence.ts";
 import { wordCount } from "./spoken-words.ts";
-import { timedWords, WordsHeard } from "./words.ts";
+import { timedWords, WordTimeline } from "./words.ts";
 
 /** What one utterance is made of. */
 export interface UtteranceParts {
   readonly source: SegmentSource;
   readonly network: Network;
   readonly kernel: Kernel;
-  readonly manner: Manner;
+  readonly style: SpeakingStyle;
   /** What it answers. */
-  readonly occasion: Occasion;
+  readonly precedingTurn: PrecedingTurn;
   /** Frames of 80 ms that there may be at most. */
   readonly maxFrames: number;
   /** The phoneme that an id is, where the mouth is asked for. */
@@ -35,10 +35,10 @@ export interface UtteranceParts {
  * @throws NothingToSpeakError when no segment comes.
  */
 export async function* speakSegments(parts: UtteranceParts): AsyncGenerator<Frame, SpeechReport, void> {
-  const { source, network, kernel, manner, occasion, maxFrames, phonemeOf, signal, onHeard } = parts;
-  const builder = new FrameBuilder(manner.speaker.gain);
-  const heard = new WordsHeard(maxFrames * FRAME_SAMPLES);
-  const mouth = phonemeOf === null ? null : new MouthHeard(maxFrames * FRAME_SAMPLES);
+  const { source, network, kernel, style, precedingTurn, maxFrames, phonemeOf, signal, onHeard } = parts;
+  const builder = new FrameBuilder(style.speaker.gain);
+  const heard = new WordTimeline(maxFrames * FRAME_SAMPLES);
+  const mouth = phonemeOf === null ? null : new MouthTimeline(maxFrames * FRAME_SAMPLES);
   let given = 0;
   let index = 0;
 
@@ -47,8 +47,8 @@ export async function* speakSegments(parts: UtteranceParts): AsyncGenerator<Fram
     if (segment === null) return null;
     const number = index++;
     const { ids } = segment;
-    const rhythm = rhythmOf({ ...segment, wordsInside: wordCount(ids) }, occasion);
-    return { segment, number, rhythm, plan: await planSentence(network, { ids, rhythm }, manner, number) };
+    const rhythm = rhythmOf({ ...segment, wordsInside: wordCount(ids) }, precedingTurn);
+    return { segment, number, rhythm, plan: await planSentence(network, { ids, rhythm }, style, number) };
   });
   const isCapped = () => given === maxFrames && builder.isEmpty;
   function* emit(): Generator<Frame, void, void> {
@@ -79,7 +79,7 @@ export async function* speakSegments(parts: UtteranceParts): AsyncGenerator<Fram
   }
   while (current !== null) {
     const { segment, rhythm, plan, number } = current;
-    const audio = sentenceAudio(network, kernel, plan, manner, number);
+    const audio = sentenceAudio(network, kernel, plan, style, number);
     if (number > 0) yield* silence(wholeSamples(silenceOwed - audio.samplesBefore));
     const begin = atSample();
     let isPlaced = false;
@@ -99,7 +99,7 @@ export async function* speakSegments(parts: UtteranceParts): AsyncGenerator<Fram
       yield* emit();
       plans.start();
     }
-    const pauseS = segment.pauseS * rhythm.pause * manner.speaker.pause;
+    const pauseS = segment.pauseS * rhythm.pause * style.speaker.pause;
     silenceOwed = wholeSamples(samplesIn(pauseS) - audio.samplesAfter);
     current = await plans.next();
     if (current === null) yield* silence(wholeSamples(samplesIn(TAIL_S) - audio.samplesAfter));

@@ -88,7 +88,7 @@ export function soundEnd(energy: Float32Array, from: number, to: number, limit =
 }
 
 /** The words of an utterance as their audio is given: each once, with the samples in which it begins. */
-export class WordsHeard {
+export class WordTimeline {
   readonly #maxSamples: number;
   /** Placed and not given yet, by their beginnings. */
   readonly #waiting: { readonly word: SpokenWord; readonly atSample: number }[] = [];

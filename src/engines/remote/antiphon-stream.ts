@@ -1,26 +1,26 @@
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import { readEvents, type SentEvent } from "../../client/read-events.ts";
 import type { HeardVoice, SpokenWord, TimedName } from "../../model/speech-model.ts";
+import { AttemptError, checkStatus, permanentError } from "./attempt-error.ts";
 import type { AnswerHead, Exchange } from "./exchange.ts";
 import { PcmSamples } from "./pcm-samples.ts";
-import type { Sound, SoundsEnd } from "./sounds.ts";
-import { checkStatus, permanentError, TryError } from "./try-error.ts";
+import type { SpeechChunk, SpeechEnd } from "./speech-chunks.ts";
 
 /**
  * Takes the answer of `POST /v1/converse/stream` apart: audio and what begins in it. Such a stream is over with its
- * `end`, has failed with an `error`, and with neither was cut off. Throws {@link TryError} for the latter two, and for
+ * `end`, has failed with an `error`, and with neither was cut off. Throws {@link AttemptError} for the latter two, and for
  * what is none.
  */
-export async function* readConversation(exchange: Exchange): AsyncGenerator<Sound, SoundsEnd, void> {
+export async function* readConversation(exchange: Exchange): AsyncGenerator<SpeechChunk, SpeechEnd, void> {
   const head = await exchange.head();
   checkStatus(head);
   checkType(head);
   for await (const event of eventsOf(exchange)) {
     if (event.event === "audio") yield soundOf(event);
     else if (event.event === "end") return endOf(event);
-    else if (event.event === "error") throw new TryError("told of an error in its stream");
+    else if (event.event === "error") throw new AttemptError("told of an error in its stream");
   }
-  throw new TryError("ended its stream without an end");
+  throw new AttemptError("ended its stream without an end");
 }
 
 function checkType({ headers }: AnswerHead): void {
@@ -46,7 +46,7 @@ async function* eventsOf(exchange: Exchange): AsyncGenerator<SentEvent, void, vo
   }
 }
 
-function soundOf(event: SentEvent): Sound {
+function soundOf(event: SentEvent): SpeechChunk {
   const { pcm_b64: base64, sample_rate: rateHz, words, visemes, phonemes } = recordIn(event);
   if (typeof base64 !== "string" || rateHz !== SAMPLE_RATE_HZ) {
     throw permanentError(`sent audio that is not of ${SAMPLE_RATE_HZ} Hz`);
@@ -77,7 +77,7 @@ function timedNames(list: unknown, field: string): TimedName[] {
   });
 }
 
-function endOf(event: SentEvent): SoundsEnd {
+function endOf(event: SentEvent): SpeechEnd {
   const { meta } = recordIn(event);
   const { stop, voice } = isRecord(meta) ? meta : {};
   const heard = voiceOf(voice);

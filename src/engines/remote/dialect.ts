@@ -1,7 +1,7 @@
 import type { SpeakerLabel } from "../../model/conversation.ts";
 import type { Script } from "../../model/script.ts";
 import type { HeardVoice } from "../../model/speech-model.ts";
-import type { ReadSounds } from "./sounds.ts";
+import type { ReadSpeech } from "./speech-chunks.ts";
 
 /** How a kind of server is asked for speech. */
 export interface Dialect {
@@ -28,7 +28,7 @@ export interface PreparedRequests {
 /** A request's body, as JSON in pieces, and how its answer is read. */
 export interface SpeechCall {
   readonly body: readonly Uint8Array[];
-  readonly read: ReadSounds;
+  readonly read: ReadSpeech;
 }
 
 /** A speech model elsewhere. */

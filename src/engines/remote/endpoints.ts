@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Script } from "../../model/script.ts";
 import { SpeechFailedError } from "../../model/speech-model.ts";
+import { AttemptError, asAttemptError } from "./attempt-error.ts";
 import type { Dialect, EndpointEvent, RemoteOptions } from "./dialect.ts";
 import { type Call, type Connections, Exchange, keptConnections } from "./exchange.ts";
-import { type ReadSounds, Sounds } from "./sounds.ts";
-import { asTryError, TryError } from "./try-error.ts";
+import { type ReadSpeech, SpeechChunks } from "./speech-chunks.ts";
 
 type EndpointsOptions = Pick<RemoteOptions, "name" | "urls" | "apiKey" | "firstSoundTimeoutMs" | "onEvent"> &
   Pick<Dialect, "route" | "accept">;
@@ -40,7 +40,7 @@ export class Endpoints {
   readonly #endpoints: readonly Endpoint[];
   readonly #connections: Connections = keptConnections();
   /** Who speaks. */
-  readonly #speaking = new WeakMap<Sounds, Endpoint>();
+  readonly #speaking = new WeakMap<SpeechChunks, Endpoint>();
 
   constructor(options: EndpointsOptions) {
     this.#options = options;
@@ -61,10 +61,10 @@ export class Endpoints {
    */
   async begin(
     body: readonly Uint8Array[],
-    read: ReadSounds,
+    read: ReadSpeech,
     signal: AbortSignal,
     traceHeaders: TraceHeaders = {},
-  ): Promise<Sounds> {
+  ): Promise<SpeechChunks> {
     signal.throwIfAborted();
     const untilMs = nowMs() + this.#options.firstSoundTimeoutMs;
     const failures: string[] = [];
@@ -82,7 +82,7 @@ export class Endpoints {
           ms,
           signal,
         );
-        if (outcome instanceof Sounds) return outcome;
+        if (outcome instanceof SpeechChunks) return outcome;
         const said = `${endpoint.url.host} ${outcome.message}`;
         if (!failures.includes(said)) failures.push(said);
         if (!outcome.isPassing) throw this.#failed(failures, NOT_SOON_MS);
@@ -94,8 +94,8 @@ export class Endpoints {
   }
 
   /** What a failure after the first sound is for whoever listens. */
-  failed(thrown: unknown, sounds: Sounds): SpeechFailedError {
-    const error = asTryError(thrown, true);
+  failed(thrown: unknown, sounds: SpeechChunks): SpeechFailedError {
+    const error = asAttemptError(thrown, true);
     const endpoint = this.#speaking.get(sounds);
     if (endpoint === undefined) return this.#failed([error.message]);
     this.#note(endpoint, error);
@@ -112,17 +112,17 @@ export class Endpoints {
   async #tried(
     call: Call,
     endpoint: Endpoint,
-    read: ReadSounds,
+    read: ReadSpeech,
     ms: number,
     signal: AbortSignal,
-  ): Promise<Sounds | TryError> {
+  ): Promise<SpeechChunks | AttemptError> {
     const untilMs = nowMs() + ms;
     for (let isFresh = false; ; isFresh = true) {
       const exchange = new Exchange(call, this.#connections, isFresh);
       const onAbort = () => exchange.fail(signal.reason);
       signal.addEventListener("abort", onAbort, { once: true });
       endpoint.open += 1;
-      const sounds = new Sounds(exchange, read, () => {
+      const sounds = new SpeechChunks(exchange, read, () => {
         endpoint.open -= 1;
         signal.removeEventListener("abort", onAbort);
       });
@@ -135,16 +135,16 @@ export class Endpoints {
         sounds.close();
         signal.throwIfAborted();
         if (exchange.isStale && !isFresh) continue;
-        const error = asTryError(thrown, false);
+        const error = asAttemptError(thrown, false);
         this.#note(endpoint, error);
         return error;
       }
     }
   }
 
-  #late(): TryError {
+  #late(): AttemptError {
     const { firstSoundTimeoutMs } = this.#options;
-    return new TryError(
+    return new AttemptError(
       `gave no sound in time (firstSoundTimeoutMs, ${firstSoundTimeoutMs} ms for all tries)`,
     );
   }
@@ -186,7 +186,7 @@ export class Endpoints {
     return true;
   }
 
-  #note(endpoint: Endpoint, { message, waitMs, isPassing }: TryError): void {
+  #note(endpoint: Endpoint, { message, waitMs, isPassing }: AttemptError): void {
     const now = nowMs();
     if (isPassing) endpoint.passedOverUntilMs = now + PASSED_OVER_MS;
     if (waitMs !== null) endpoint.restsUntilMs = now + Math.min(waitMs, MAX_REST_MS);

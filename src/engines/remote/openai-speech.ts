@@ -1,10 +1,10 @@
 import { AudioFormatError } from "../../audio/audio-format-error.ts";
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import { Resampler } from "../../audio/resample.ts";
+import { AttemptError, checkStatus, permanentError } from "./attempt-error.ts";
 import type { AnswerHead, Exchange } from "./exchange.ts";
 import { PcmSamples } from "./pcm-samples.ts";
-import type { ReadSounds, Sound, SoundsEnd } from "./sounds.ts";
-import { checkStatus, permanentError, TryError } from "./try-error.ts";
+import type { ReadSpeech, SpeechChunk, SpeechEnd } from "./speech-chunks.ts";
 import { looksLikeWav, readWavHead } from "./wav-head.ts";
 
 /** What an answer has to come to. */
@@ -21,11 +21,11 @@ const MIN_PEAK = 1e-3;
 
 /**
  * Takes an answer of samples apart, as a WAV or without a head: mono, at 24 kHz. A WAV is known by its first bytes, also
- * where it was not asked for. Throws {@link TryError} for what is no speech of 16-bit samples, for an answer that ends
+ * where it was not asked for. Throws {@link AttemptError} for what is no speech of 16-bit samples, for an answer that ends
  * far too early, and for silence.
  */
-export function readSpeech({ format, sampleRateHz, minS }: ExpectedSpeech): ReadSounds {
-  return async function* (exchange): AsyncGenerator<Sound, SoundsEnd, void> {
+export function readSpeech({ format, sampleRateHz, minS }: ExpectedSpeech): ReadSpeech {
+  return async function* (exchange): AsyncGenerator<SpeechChunk, SpeechEnd, void> {
     const head = await exchange.head();
     checkStatus(head);
     checkType(head);
@@ -36,7 +36,7 @@ export function readSpeech({ format, sampleRateHz, minS }: ExpectedSpeech): Read
     let leftBytes = layout.dataBytes ?? Number.POSITIVE_INFINITY;
     let given = 0;
     let peak = 0;
-    const take = (own: Float32Array): Sound => {
+    const take = (own: Float32Array): SpeechChunk => {
       const samples = resampler === null ? own : resampler.push(own);
       given += samples.length;
       peak = Math.max(peak, peakOf(samples));
@@ -49,16 +49,16 @@ export function readSpeech({ format, sampleRateHz, minS }: ExpectedSpeech): Read
       if (own.length > 0) yield take(reader.push(own));
     }
     if (layout.dataBytes !== null && leftBytes > 0)
-      throw new TryError("ended before the length that its WAV tells");
+      throw new AttemptError("ended before the length that its WAV tells");
     if (resampler !== null) {
       const samples = resampler.end();
       given += samples.length;
       yield { samples };
     }
-    if (given === 0) throw new TryError("answered well, and without a sound");
+    if (given === 0) throw new AttemptError("answered well, and without a sound");
     const s = given / SAMPLE_RATE_HZ;
-    if (s < minS) throw new TryError(`ended far too early, after ${s.toFixed(2)} s`);
-    if (peak < MIN_PEAK) throw new TryError(`gave nothing but silence, ${s.toFixed(2)} s of it`);
+    if (s < minS) throw new AttemptError(`ended far too early, after ${s.toFixed(2)} s`);
+    if (peak < MIN_PEAK) throw new AttemptError(`gave nothing but silence, ${s.toFixed(2)} s of it`);
     return { stop: "finished" };
   };
 }
@@ -79,7 +79,9 @@ async function readHead(
   for (;;) {
     const bytes = await exchange.next();
     if (bytes === null) {
-      throw new TryError(begun.length === 0 ? "answered well, and without a byte" : "ended before any sound");
+      throw new AttemptError(
+        begun.length === 0 ? "answered well, and without a byte" : "ended before any sound",
+      );
     }
     begun = begun.length === 0 ? bytes : Buffer.concat([begun, bytes]);
     if (looksLikeWav(begun)) {

@@ -1,6 +1,6 @@
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import type { Frame, Mouth, SpokenWord, TimedName } from "../../model/speech-model.ts";
-import type { Sound } from "./sounds.ts";
+import type { SpeechChunk } from "./speech-chunks.ts";
 
 /**
  * Cuts speech that comes in pieces of any size into frames of 1920 samples, the last of which is shorter, and puts what
@@ -39,7 +39,7 @@ export class PcmFrames {
   }
 
   /** The frames that are full now. */
-  *push({ samples, words, mouth }: Sound): Generator<Frame, void, void> {
+  *push({ samples, words, mouth }: SpeechChunk): Generator<Frame, void, void> {
     const byS = this.#before / SAMPLE_RATE_HZ;
     if (words !== undefined) {
       this.#words ??= [];

@@ -6,12 +6,12 @@ import {
   NothingToSpeakError,
   type SpeechReport,
 } from "../../model/speech-model.ts";
+import { AttemptError } from "./attempt-error.ts";
 import type { PreparedRequests } from "./dialect.ts";
 import type { Endpoints } from "./endpoints.ts";
 import { PcmFrames } from "./pcm-frames.ts";
 import { heardSentences, type RequestedText, RequestedTexts } from "./requested-text.ts";
-import type { Sound, Sounds, SoundsEnd } from "./sounds.ts";
-import { TryError } from "./try-error.ts";
+import type { SpeechChunk, SpeechChunks, SpeechEnd } from "./speech-chunks.ts";
 
 /** What an utterance is spoken by. */
 export interface UtteranceParts {
@@ -26,7 +26,7 @@ const AHEAD_FRAMES = 6;
 
 /** Words, and their answer from its first sound on; `null` where there was no room for it any more. */
 interface Asked extends RequestedText {
-  readonly sounds: Sounds | null;
+  readonly sounds: SpeechChunks | null;
 }
 
 /** Speaks a script's text, a request a piece. Ends and throws as `SpeechModel.speak` does. */
@@ -37,7 +37,7 @@ export async function* utterance(
 ): AsyncGenerator<Frame, SpeechReport, void> {
   const texts = new RequestedTexts(text, requests.maxChars);
   const frames = new PcmFrames(maxFrames);
-  let current: Sounds | null = null;
+  let current: SpeechChunks | null = null;
   let next: Promise<Asked | null> | null = null;
   let voice: HeardVoice | undefined;
   let spoken = "";
@@ -54,8 +54,9 @@ export async function* utterance(
     const { body, read } = requests.request(wanted.text, maxFrames - frames.given);
     return { ...wanted, sounds: await endpoints.begin(body, read, signal, traceHeaders) };
   };
-  const late = () => new TryError(`fell silent in the middle of speech (idleTimeoutMs, ${idleTimeoutMs} ms)`);
-  const hear = async (sounds: Sounds): Promise<IteratorResult<Sound, SoundsEnd>> => {
+  const late = () =>
+    new AttemptError(`fell silent in the middle of speech (idleTimeoutMs, ${idleTimeoutMs} ms)`);
+  const hear = async (sounds: SpeechChunks): Promise<IteratorResult<SpeechChunk, SpeechEnd>> => {
     try {
       return await sounds.next(idleTimeoutMs, late);
     } catch (thrown) {

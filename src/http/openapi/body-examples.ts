@@ -4,7 +4,7 @@ import type { Json } from "./components.ts";
 
 /** Bodies to paste for `POST /v1/tts`. */
 export const TTS_EXAMPLES: Json = {
-  shortest: { summary: "Only the words", value: { text: "Hello there, how are you today?" } },
+  shortest: { summary: "Text only", value: { text: "Hello there, how are you today?" } },
   deterministic: {
     summary: "The other speaker, and the same bytes every time",
     value: {
@@ -15,7 +15,7 @@ export const TTS_EXAMPLES: Json = {
     },
   },
   words: {
-    summary: "Words of your own, for the request and in one place",
+    summary: "Custom pronunciations, for the whole request and in one place",
     value: {
       text: "[Siân](/ʃˈɑn/) moved the SQL server to Kubernetes.",
       lexicon: { SQL: "sequel", kubernetes: "/kˌubəɹnˈɛtiz/" },
@@ -37,7 +37,7 @@ export const CONVERSE_EXAMPLES: Json = {
     },
   },
   contextual: {
-    summary: "Contextual: the given words, in the light of the turns before",
+    summary: "Contextual: the given text, in the context of the earlier turns",
     value: {
       conversation: [
         { speaker: "0", text: "I passed the exam!" },
@@ -47,7 +47,7 @@ export const CONVERSE_EXAMPLES: Json = {
     },
   },
   voice: {
-    summary: "A voice to follow: put a recording of some seconds in place of this short tone",
+    summary: "A voice to follow: replace this short tone with a recording of a few seconds",
     value: {
       conversation: [
         { speaker: "0", text: "This is how I sound.", audio_wav_b64: shortTone() },
@@ -68,11 +68,11 @@ export const SPEECH_EXAMPLES: Json = {
     value: { model: "tts-1", input: "Nothing of this is lost.", voice: "1", response_format: "flac" },
   },
   samples: {
-    summary: "Raw samples as they are spoken, a little faster",
+    summary: "Raw samples, streamed, a little faster",
     value: { model: "tts-1", input: "The next train leaves at ten.", response_format: "pcm", speed: 1.1 },
   },
   events: {
-    summary: "Events as they are spoken",
+    summary: "Streamed events",
     value: {
       model: "svc-beta-v0.3",
       input: "One moment, please.",
@@ -97,11 +97,11 @@ export const TELEPHONY_EXAMPLES: Json = {
 /** Fields beside the file for `POST /v1/audio/transcriptions`. */
 export const TRANSCRIPTION_EXAMPLES: Json = {
   text: {
-    summary: "What is said: put a recording in place of this short tone",
+    summary: "Transcript: replace this short tone with a recording",
     value: { file: shortTone(), model: "whisper-1" },
   },
   times: {
-    summary: "With the times of segments and words",
+    summary: "With segment and word times",
     value: {
       file: shortTone(),
       model: "whisper-1",
@@ -115,11 +115,11 @@ export const TRANSCRIPTION_EXAMPLES: Json = {
 /** Fields beside the file for `POST /v1/audio/translations`. */
 export const TRANSLATION_EXAMPLES: Json = {
   text: {
-    summary: "What is said, in English: put a recording in place of this short tone",
+    summary: "English translation: replace this short tone with a recording",
     value: { file: shortTone(), model: "whisper-1" },
   },
   times: {
-    summary: "With the times of segments, of speech that is known to be German",
+    summary: "With segment times, for speech that is known to be German",
     value: { file: shortTone(), model: "whisper-1", response_format: "verbose_json", language: "de" },
   },
 };

@@ -9,7 +9,7 @@ import { type Json, referenceTo } from "./components.ts";
 export function eventStream(event: Json): Json {
   const text = {
     type: "string",
-    description: "The text of the whole stream, as a reader without events has it.",
+    description: "The text of the whole stream, for clients that do not parse events.",
   };
   return { "text/event-stream": { schema: { anyOf: [text, event] } } };
 }
@@ -19,7 +19,7 @@ export function namedEvents(title: string, dataByName: Readonly<Record<string, T
   const titles = Object.keys(dataByName).map((name) => [name, `${title}${capitalised(name)}`] as const);
   return {
     title,
-    description: "One server-sent event, told apart by its name.",
+    description: "One server-sent event, identified by its name.",
     oneOf: titles.map(([name, own]) => ({
       title: own,
       type: "object",

@@ -15,7 +15,7 @@ export interface Generation {
   readonly parameters?: readonly Json[];
 }
 
-/** A call that speaks or listens. */
+/** A call that synthesises or recognises speech. */
 export function generation(id: string, summary: string, parts: Generation): Json {
   const { body, examples, content, description, headers, mediaType = "application/json", parameters } = parts;
   return {
@@ -38,7 +38,7 @@ export function query(id: string, summary: string, schema: Json): Json {
   };
 }
 
-/** A list that is told without a key, unless the server's setting `keylessLists` says otherwise. */
+/** A list that can be read without a key, unless the server's setting `keylessLists` says otherwise. */
 export function list(id: string, summary: string, schema: Json): Json {
   return { ...query(id, summary, schema), security: [{}, { bearer: [] }, { apiKey: [] }] };
 }
@@ -64,7 +64,7 @@ export function open(id: string, summary: string, content: Json): Json {
   };
 }
 
-/** A question to a probe: 200, or 502 while the answer is no. */
+/** A probe: 200, or 502 while the server is not ready. */
 export function probe(id: string, summary: string, content: Json): Json {
   const operation = open(id, summary, content);
   return { ...operation, responses: { ...(operation.responses as Json), ...failures([502]) } };

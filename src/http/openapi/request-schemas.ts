@@ -47,8 +47,8 @@ export const publishedConverse: Json = narrowed(ConverseRequest, {
   instructions: { maxLength: MAX_INSTRUCTIONS_CHARS },
   conversation: {
     description:
-      "Turns, oldest first. Every turn before the last needs text or audio. The last is the open turn, to be spoken: " +
-      "it has no audio, and without text the words are written too.",
+      "Turns, oldest first. Every turn before the last needs text or audio. The last is the open turn, which will be " +
+      "spoken: it must have no audio, and if it has no text, the text is written first.",
     items: narrowed(ConversationTurn, { speaker }),
   },
 });
@@ -99,13 +99,13 @@ export const telephonyQuery: readonly Json[] = [
     name: "voice",
     in: "query",
     schema: voice,
-    description: "Comes before the voice of the body.",
+    description: "Takes precedence over the voice in the body.",
   },
   {
     name: "rate",
     in: "query",
     schema: rate,
-    description: "For jambonz: bare samples at this rate, in place of an MP3.",
+    description: "For jambonz: raw samples at this rate instead of an MP3.",
   },
 ];
 

@@ -18,7 +18,7 @@ import {
   verboseTranscription,
   verboseTranslation,
 } from "../../serving/transcript-formats.ts";
-import type { Heard } from "../../serving/transcriptions.ts";
+import type { TranscribedRecording } from "../../serving/transcriptions.ts";
 import type { HttpDeps } from "../deps.ts";
 import { formOf, readFormBodies } from "../form-body.ts";
 import { type PacedForm, sendPaced } from "../paced-response.ts";
@@ -76,7 +76,7 @@ const TRANSCRIPT_MEDIA_TYPES: Readonly<Record<TranscriptFormat, string>> = {
 /** A transcript in the format that was asked for. */
 function toldAs(
   { task, format, granularities }: Pick<TranscriptionAsked, "task" | "format" | "granularities">,
-  heard: Heard,
+  heard: TranscribedRecording,
 ): string {
   const { text, segments } = heard.transcript;
   switch (format) {
@@ -98,7 +98,7 @@ function toldAs(
 /** Answers with a transcript as events. */
 function streamTranscript(
   deps: HttpDeps,
-  hearing: Promise<Heard>,
+  hearing: Promise<TranscribedRecording>,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {

@@ -11,7 +11,7 @@ import { ThreadError } from "../../threads/thread-error.ts";
 import { RecogniserFilesError } from "./description.ts";
 import { cannotTranslate, isoLanguage, unknownLanguage, whisperLanguage } from "./languages.ts";
 import type { HeardWindow, WindowRequest } from "./listening/window.ts";
-import type { OpenedWhisper, StopCell, WhisperSite, WireError } from "./whisper-thread.ts";
+import type { OpenedWhisper, StopCell, WhisperThreadData, WireError } from "./whisper-thread.ts";
 import { hearWholeSound } from "./whole-sound.ts";
 
 export interface WhisperOptions {
@@ -24,7 +24,7 @@ export interface WhisperOptions {
   /** It answers again. */
   readonly onRecovery?: (message: string) => void;
   /** Starts a thread that answers as `whisper-thread.ts` does. */
-  readonly startThread?: (site: WhisperSite) => Worker;
+  readonly startThread?: (site: WhisperThreadData) => Worker;
 }
 
 const MAX_S = 900;
@@ -141,7 +141,7 @@ class ThreadedWhisper implements Recogniser {
   }
 }
 
-function started(site: WhisperSite): Worker {
+function started(site: WhisperThreadData): Worker {
   // A small nursery: the networks' numbers are outside the heap.
   const resourceLimits = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: HEAP_MB };
   const entry = new URL("./whisper-thread.js", import.meta.url);

@@ -5,7 +5,7 @@ import { openNetworks } from "./listening/networks.ts";
 import { type HeardWindow, WindowListener, type WindowRequest } from "./listening/window.ts";
 
 /** What the thread is told when it starts. */
-export interface WhisperSite {
+export interface WhisperThreadData {
   /** Holds what `convertWhisper` wrote. */
   readonly folder: string;
 }
@@ -34,7 +34,7 @@ export interface WireError {
 }
 
 /** A thread that hears; onnxruntime blocks the one that it computes in. */
-const { folder } = workerData as WhisperSite;
+const { folder } = workerData as WhisperThreadData;
 
 interface Opened {
   readonly listener: WindowListener;

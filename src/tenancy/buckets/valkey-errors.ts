@@ -1,14 +1,14 @@
 import { BucketsError } from "../buckets.ts";
 
 /** Where a server is and what must never be told of it. */
-export interface Spoken {
+export interface ServerIdentity {
   /** As in `10.0.0.7:6379`. */
   readonly place: string;
   readonly password: string | null;
 }
 
 /** Puts what the server or the way to it reported into one sentence with the remedy. */
-export function asBucketsError({ name, message }: Error, spoken: Spoken): BucketsError {
+export function asBucketsError({ name, message }: Error, spoken: ServerIdentity): BucketsError {
   const detail = told(message, spoken.password);
   const other = name === "ReplyError" ? REFUSING : AWAY;
   const [finding, remedy] = FINDINGS.find(({ sign }) => sign.test(message))?.says ?? other;

@@ -1,7 +1,7 @@
 import pg, { type Client, type ClientConfig, type QueryConfig, type QueryResultRow } from "pg";
 import { monotonicMs } from "../deadline.ts";
 import { cancelled } from "./cancel.ts";
-import { closed, losesConnections, TooLateError } from "./postgres-errors.ts";
+import { closedError, losesConnections, TooLateError } from "./postgres-errors.ts";
 import { Slots } from "./slots.ts";
 import type { StoreAddress } from "./store-address.ts";
 
@@ -83,7 +83,7 @@ export class Connections {
     let client: Client | undefined;
     let isStuck = false;
     try {
-      if (this.#isClosed) throw closed(this.#place);
+      if (this.#isClosed) throw closedError(this.#place);
       client = this.#idle.pop() ?? (await this.#connected(untilMs));
       return await work(client);
     } catch (error) {

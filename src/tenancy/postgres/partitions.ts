@@ -10,7 +10,7 @@ import { freeMigrationLock } from "./statements.ts";
  *
  * @throws what the database reports
  */
-export async function keepDays(
+export async function maintainPartitions(
   connections: Connections,
   schema: string,
   { keptDays, maxMs }: { readonly keptDays: number; readonly maxMs: number },
@@ -20,7 +20,7 @@ export async function keepDays(
       const [lock] = await run<{ is_held: boolean }>(freeMigrationLock(schema));
       if (lock!.is_held) await work(run);
     }, monotonicMs() + maxMs);
-  await alone((run) => makeDays(run, schema));
+  await alone((run) => createPartitions(run, schema));
   await alone((run) => dropDays(run, schema, keptDays));
   await alone(async (run) => {
     const text = `DELETE FROM "${schema}".usage_events_rest WHERE recorded_ts < now() - $1 * interval '1 day'`;
@@ -29,7 +29,7 @@ export async function keepDays(
 }
 
 /** Makes the days from yesterday to some days from now that are not there yet. */
-export async function makeDays(run: Run, schema: string): Promise<void> {
+export async function createPartitions(run: Run, schema: string): Promise<void> {
   const today = await todayOf(run);
   const there = await daysOf(run, schema);
   for (let day = today - 1; day <= today + DAYS_AHEAD; day++) {

@@ -33,7 +33,7 @@ export function asStoreError(error: unknown, where: StorePlace): StoreError {
 }
 
 /** Whether the same may well succeed in a moment: whoever tries again does it with a connection that is sound. */
-export function passes(error: unknown): boolean {
+export function isTemporaryFailure(error: unknown): boolean {
   return !(error instanceof StoreError) && kindOf(error).passes === true;
 }
 
@@ -48,7 +48,7 @@ export function stateOf(error: unknown): string | undefined {
 }
 
 /** A database that no version of Antiphon's can work with. */
-export function tooOld({ place }: StorePlace, version: string, oldest: string): StoreError {
+export function tooOldError({ place }: StorePlace, version: string, oldest: string): StoreError {
   return new StoreError(
     "unwritable",
     `${sentenceCase(place)} is of PostgreSQL ${version}, and Antiphon needs ${oldest} or later: upgrade it.`,
@@ -56,7 +56,7 @@ export function tooOld({ place }: StorePlace, version: string, oldest: string): 
 }
 
 /** A database that says a commit is done before it is on its disk. */
-export function notDurable({ place }: StorePlace): StoreError {
+export function notDurableError({ place }: StorePlace): StoreError {
   return new StoreError(
     "unwritable",
     `${sentenceCase(place)} does not wait for its disk (synchronous_commit is off), and usage could be lost: set it to on, for this role or for all.`,
@@ -64,7 +64,7 @@ export function notDurable({ place }: StorePlace): StoreError {
 }
 
 /** Tables of a later version of Antiphon. */
-export function newer({ place, schema }: StorePlace, version: number, known: number): StoreError {
+export function newerError({ place, schema }: StorePlace, version: number, known: number): StoreError {
   return new StoreError(
     "newer",
     `The schema ${schema} of ${place} was written by a later Antiphon (version ${version}, known are up to ${known}): upgrade, or name another schema with store.schema.`,
@@ -72,7 +72,7 @@ export function newer({ place, schema }: StorePlace, version: number, known: num
 }
 
 /** A schema whose tables somebody else has made. */
-export function foreign({ place, schema }: StorePlace, detail: string): StoreError {
+export function foreignError({ place, schema }: StorePlace, detail: string): StoreError {
   return new StoreError(
     "unwritable",
     `The schema ${schema} of ${place} holds tables of another program (${detail}): name another schema with store.schema.`,
@@ -80,14 +80,14 @@ export function foreign({ place, schema }: StorePlace, detail: string): StoreErr
 }
 
 /** Totals that are less than what they are made of. */
-export function disagreeing({ place, schema }: StorePlace, keyId: string): StoreError {
+export function inconsistentError({ place, schema }: StorePlace, keyId: string): StoreError {
   return new StoreError(
     "damaged",
     `The schema ${schema} of ${place} is damaged (the totals of ${keyId} are less than its events): restore it from a backup.`,
   );
 }
 
-export function closed(place: string): StoreError {
+export function closedError(place: string): StoreError {
   return new StoreError("closed", `${sentenceCase(place)} is closed: open it again.`);
 }
 

@@ -1,7 +1,7 @@
 import { Grouped } from "../grouped.ts";
 import { type KeyRow, keyOf, type TotalsRow, totalsOf } from "../ledger-rows.ts";
 import { type KeyRecord, type Store, StoreError, type StoreWatch } from "../store.ts";
-import { keepDays } from "./partitions.ts";
+import { maintainPartitions } from "./partitions.ts";
 import { StandbyError, stateOf } from "./postgres-errors.ts";
 import { RetryingDatabase } from "./retrying-database.ts";
 import { prepareSchema } from "./schema.ts";
@@ -59,7 +59,7 @@ export async function postgresStore(address: StoreAddress, options: PostgresStor
   }
   const keep = () =>
     database.inBackground(
-      () => keepDays(connections, schema, { keptDays, maxMs: timeoutMs }),
+      () => maintainPartitions(connections, schema, { keptDays, maxMs: timeoutMs }),
       "old usage is kept",
     );
   const timers = [setTimeout(keep, KEEPING_MS.first), setInterval(keep, KEEPING_MS.next)];

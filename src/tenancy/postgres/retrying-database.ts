@@ -2,11 +2,17 @@ import { setTimeout as pause } from "node:timers/promises";
 import { monotonicMs } from "../deadline.ts";
 import type { StoreWatch } from "../store.ts";
 import { type ConnectionOptions, Connections } from "./connections.ts";
-import { asStoreError, closed, passes, type StorePlace, TooLateError } from "./postgres-errors.ts";
+import {
+  asStoreError,
+  closedError,
+  isTemporaryFailure,
+  type StorePlace,
+  TooLateError,
+} from "./postgres-errors.ts";
 import type { StoreAddress } from "./store-address.ts";
 
 /** When a try has to be over, by the monotonic clock, and which one it is, from 1. */
-export interface Try {
+export interface Attempt {
   readonly untilMs: number;
   readonly nth: number;
 }
@@ -28,10 +34,10 @@ export class RetryingDatabase {
   /**
    * Tries work for so long, in milliseconds; it has to be such that doing it twice does no harm. Rejects with a StoreError.
    */
-  async retry<T>(maxMs: number, work: (one: Try) => Promise<T>): Promise<T> {
+  async retry<T>(maxMs: number, work: (one: Attempt) => Promise<T>): Promise<T> {
     const untilMs = monotonicMs() + maxMs;
     try {
-      if (this.#isClosed) throw closed(this.#where.place);
+      if (this.#isClosed) throw closedError(this.#where.place);
       const result = await retried((nth) => work({ untilMs, nth }), {
         untilMs,
         passes: (error) => this.#mayPass(error),
@@ -49,7 +55,7 @@ export class RetryingDatabase {
     try {
       await work();
     } catch (error) {
-      if (passes(error) || this.#isClosed) return;
+      if (isTemporaryFailure(error) || this.#isClosed) return;
       this.#watch.onFailure?.(`${what}: ${asStoreError(error, this.#where).message}`);
     }
   }
@@ -61,7 +67,7 @@ export class RetryingDatabase {
   }
 
   #mayPass(error: unknown): boolean {
-    const may = passes(error) && !this.#isClosed;
+    const may = isTemporaryFailure(error) && !this.#isClosed;
     if (may && !this.#isAway) {
       this.#isAway = true;
       this.#watch.onFailure?.(asStoreError(error, this.#where).message);

@@ -1,16 +1,16 @@
 import { monotonicMs } from "../deadline.ts";
 import { Connections, type Run } from "./connections.ts";
-import { makeDays } from "./partitions.ts";
+import { createPartitions } from "./partitions.ts";
 import {
   asStoreError,
-  disagreeing,
-  foreign,
-  newer,
-  notDurable,
+  foreignError,
+  inconsistentError,
+  newerError,
+  notDurableError,
   StandbyError,
   type StorePlace,
   stateOf,
-  tooOld,
+  tooOldError,
 } from "./postgres-errors.ts";
 import { migrationLock } from "./statements.ts";
 import type { StoreAddress } from "./store-address.ts";
@@ -34,12 +34,12 @@ export async function prepareSchema(
 ): Promise<void> {
   const [server] = await connections.run<ServerRow>({ text: SERVER }, untilMs);
   const { version_number, version, is_standby, synchronous_commit } = server!;
-  if (version_number < OLDEST * 10_000) throw tooOld(where, version, `${OLDEST}`);
+  if (version_number < OLDEST * 10_000) throw tooOldError(where, version, `${OLDEST}`);
   if (is_standby) throw new StandbyError();
-  if (synchronous_commit === "off") throw notDurable(where);
+  if (synchronous_commit === "off") throw notDurableError(where);
   const read: Run = (statement) => connections.run(statement, untilMs);
   const { version: found } = await asOurs(where, stateIn(read, where.schema));
-  if (found > MIGRATIONS.length) throw newer(where, found, MIGRATIONS.length);
+  if (found > MIGRATIONS.length) throw newerError(where, found, MIGRATIONS.length);
   if (found === MIGRATIONS.length) return;
   const migrated = connections.transaction((run) => migrate(run, where.schema), untilMs + MAX_MIGRATION_MS);
   await asOurs(where, migrated);
@@ -64,7 +64,7 @@ export async function checkSchema(
       (run) => run<{ key_id: string }>({ text: comparedIn(schema) }),
       untilMs,
     );
-    if (wrong !== undefined) throw disagreeing(where, wrong.key_id);
+    if (wrong !== undefined) throw inconsistentError(where, wrong.key_id);
   } catch (error) {
     throw asStoreError(error, where);
   } finally {
@@ -95,7 +95,7 @@ async function migrate(run: Run, schema: string): Promise<void> {
   for (const step of MIGRATIONS.slice(version))
     await run({ text: step.replaceAll("{schema}", `"${schema}"`) });
   await run({ text: `UPDATE "${schema}".schema_version SET version = ${MIGRATIONS.length}` });
-  await makeDays(run, schema);
+  await createPartitions(run, schema);
 }
 
 /** Version 0 is where nothing is there yet. */
@@ -119,7 +119,7 @@ async function asOurs<T>(where: StorePlace, work: Promise<T>): Promise<T> {
     return await work;
   } catch (error) {
     const state = stateOf(error);
-    if (state === "42P07" || state === "42703") throw foreign(where, (error as Error).message);
+    if (state === "42P07" || state === "42703") throw foreignError(where, (error as Error).message);
     throw error;
   }
 }

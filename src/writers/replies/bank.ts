@@ -1,7 +1,7 @@
 import type { Bank, BankEntry, ReplyNumbers } from "./reply-book.ts";
 
 /** A reply that was found. */
-export interface Found {
+export interface FoundReply {
   readonly entry: BankEntry;
   /** How like the turn that it answered is to the newest one, -1 to 1. */
   readonly likeness: number;
@@ -25,7 +25,7 @@ export function nearestReplies(
   numbers: ReplyNumbers,
   newest: Float32Array,
   previous: Float32Array | null,
-): Found[] {
+): FoundReply[] {
   const asked = projected(numbers.projection, newest);
   const before = previous === null ? null : projected(numbers.projection, previous);
   const rank = asked.length;

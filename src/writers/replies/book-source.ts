@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import type { Dialogue } from "../../model/writer.ts";
 import { sentencesOf } from "../../text/sentence-cutter.ts";
-import { type Found, nearestReplies } from "./bank.ts";
-import { type Guess, guessOf } from "./heads.ts";
+import { type FoundReply, nearestReplies } from "./bank.ts";
+import { guessOf, type TurnGuess } from "./heads.ts";
 import { remembered } from "./memory/remembered.ts";
 import type { ReadyReply, ReplyLayer, ReplySource } from "./ready-or-written.ts";
 import type { Act, ReplyBook, Tone } from "./reply-book.ts";
-import { worked } from "./sums.ts";
+import { answerSum } from "./sums.ts";
 import { plainWords, type Talk, talkOf } from "./talk.ts";
 import { fitOf, isContrary, isGlad, isGrave, isOutOfTone, isSurelyGood, mayBe } from "./tone.ts";
 import { actByForm, isAsked, isPhrasedAs } from "./turn-form.ts";
@@ -38,7 +38,7 @@ export class BookSource implements ReplySource {
     const talk = talkOf(dialogue);
     if (talk === null) return null;
     if (talk.newest === null) return this.#line("unheard", talk) ?? this.#again("unheard", talk);
-    const exact = worked(talk.newest) ?? remembered(dialogue.history, dialogue.speaker, talk);
+    const exact = answerSum(talk.newest) ?? remembered(dialogue.history, dialogue.speaker, talk);
     // What is worked out is as right the second time.
     if (exact !== null) return { layer: "exact", text: exact };
     const form = actByForm(talk.newest);
@@ -71,7 +71,7 @@ export class BookSource implements ReplySource {
         isNear(one, talk, isNod) &&
         (asks || !isOutOfTone(one.entry.reply, one.entry.tone, talk.newest, guess, tones)),
     );
-    const isJoyful = ({ entry }: Found) => isGlad(entry.reply, entry.tone, tones);
+    const isJoyful = ({ entry }: FoundReply) => isGlad(entry.reply, entry.tone, tones);
     const mayRejoice =
       act.polarity === "good" || this.#fittest(guess).polarity === "good" || near.some(isJoyful);
     this.#keepGrave(talk.newest, guess);
@@ -109,7 +109,7 @@ export class BookSource implements ReplySource {
   }
 
   /** Keeps whether a turn is grave, since it is asked again with each of the next few. */
-  #keepGrave(turn: string, guess: Guess): boolean {
+  #keepGrave(turn: string, guess: TurnGuess): boolean {
     const grave = isGrave(turn, guess, this.#book.tones);
     if (this.#grave.size >= MAX_KEPT) this.#grave.clear();
     this.#grave.set(digestOf(turn), grave);
@@ -124,7 +124,7 @@ export class BookSource implements ReplySource {
   }
 
   /** The nearest that was not heard; of those that are hardly less near, any. */
-  #found(found: readonly Found[], talk: Talk): ReadyReply | null {
+  #found(found: readonly FoundReply[], talk: Talk): ReadyReply | null {
     const best = found[0]?.likeness ?? 0;
     const near = found.filter(({ likeness }) => likeness >= best - NEARLY);
     for (const among of [near, found]) {
@@ -142,7 +142,7 @@ export class BookSource implements ReplySource {
    * What may be said to anything that is told in its tone, or to a nod; to anything at all, where that is uncertain. A
    * question, a request or a farewell has no such line.
    */
-  #anyLine(guess: Guess, talk: Talk, isGladless: boolean): ReadyReply | null {
+  #anyLine(guess: TurnGuess, talk: Talk, isGladless: boolean): ReadyReply | null {
     const { tones } = this.#book;
     const answerable = tones.reduce(
       (sum, { lines }, n) => sum + (lines.length > 0 ? (guess.tones[n] ?? 0) : 0),
@@ -155,14 +155,14 @@ export class BookSource implements ReplySource {
   }
 
   /** The tone whose lines fit best over all that it may be. */
-  #fittest(guess: Guess): Tone {
+  #fittest(guess: TurnGuess): Tone {
     const { tones } = this.#book;
     const fits = tones.map((tone, n) => ({ tone, fit: fitOf(n, guess, tones) }));
     return fits.reduce((best, one) => (one.fit > best.fit ? one : best)).tone;
   }
 
   /** The likeliest tone. */
-  #tone({ tones }: Guess): Tone | undefined {
+  #tone({ tones }: TurnGuess): Tone | undefined {
     return this.#book.tones[tones.indexOf(Math.max(...tones))];
   }
 
@@ -191,7 +191,7 @@ function digestOf(text: string): string {
 }
 
 /** Whether a reply answers much the same, and names nothing that was not said here. */
-function isNear({ entry, likeness, context }: Found, talk: Talk, isNod: boolean): boolean {
+function isNear({ entry, likeness, context }: FoundReply, talk: Talk, isNod: boolean): boolean {
   const { isSelfContained, previous, words } = talk;
   if (likeness < MIN_LIKENESS || !entry.borrowed.every((word) => words.has(word))) return false;
   // "Like what?" means what was said before it, and so does "That's not bad, actually".

@@ -1,7 +1,7 @@
 import type { Act, ReplyBook } from "./reply-book.ts";
 
 /** What a turn is taken for. */
-export interface Guess {
+export interface TurnGuess {
   readonly act: Act;
   /** How sure the head is of it, 0 to 1. */
   readonly probability: number;
@@ -13,7 +13,7 @@ export interface Guess {
 export function guessOf(
   { acts, numbers }: Pick<ReplyBook, "acts" | "numbers">,
   vectors: readonly Float32Array[],
-): Guess {
+): TurnGuess {
   const kinds = meanOdds(numbers.actWeights, numbers.actBiases, vectors);
   // Of what tone a turn is, it says as a whole.
   const tones = meanOdds(numbers.toneWeights, numbers.toneBiases, vectors.slice(0, 1));

@@ -5,7 +5,7 @@ import { converted, type Unit, unitOf } from "./units.ts";
  * Works out what is asked of numbers and units: conversions, sums, percentages, days of a month. `null` unless the whole
  * question is understood.
  */
-export function worked(question: string): string | null {
+export function answerSum(question: string): string | null {
   if (question.length > MAX_CHARACTERS) return null;
   const asked = question
     .toLowerCase()

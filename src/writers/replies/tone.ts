@@ -1,4 +1,4 @@
-import type { Guess } from "./heads.ts";
+import type { TurnGuess } from "./heads.ts";
 import type { Polarity, Tone } from "./reply-book.ts";
 
 /**
@@ -19,7 +19,7 @@ export function isOutOfTone(
   reply: string,
   tone: number,
   turn: string | null,
-  guess: Guess,
+  guess: TurnGuess,
   tones: readonly Tone[],
 ): boolean {
   if (REJOICES.test(reply) && !mayBe("good", turn)) return true;
@@ -34,7 +34,7 @@ export function isOutOfTone(
  * How well what is said in a tone does for what is told, from -1 to 1: the mean, over the tones that this may have, of 1
  * for the same, 0.6 for one in which it mostly does and -1 for a sorrow taken for a joy or the other way round.
  */
-export function fitOf(said: number, { tones: odds }: Guess, tones: readonly Tone[]): number {
+export function fitOf(said: number, { tones: odds }: TurnGuess, tones: readonly Tone[]): number {
   const saying = tones[said];
   return tones.reduce((sum, tone, n) => sum + (odds[n] ?? 0) * worthOf(saying, tone), 0);
 }
@@ -45,7 +45,7 @@ export function isGlad(reply: string, tone: number, tones: readonly Tone[]): boo
 }
 
 /** Whether what is told is a blow or a death, so that for a while nothing is to be taken for a joy that hardly is one. */
-export function isGrave(turn: string, guess: Guess, tones: readonly Tone[]): boolean {
+export function isGrave(turn: string, guess: TurnGuess, tones: readonly Tone[]): boolean {
   const grave = tones.reduce((sum, { name }, n) => sum + (GRAVE.has(name) ? (guess.tones[n] ?? 0) : 0), 0);
   // The head knows few words for the end of a marriage.
   return (
@@ -57,18 +57,18 @@ export function isGrave(turn: string, guess: Guess, tones: readonly Tone[]): boo
 }
 
 /** Whether what is told is a joy, whatever was told before. */
-export function isSurelyGood(guess: Guess, tones: readonly Tone[]): boolean {
+export function isSurelyGood(guess: TurnGuess, tones: readonly Tone[]): boolean {
   return massOf("good", guess, tones) >= SURELY_GOOD;
 }
 
 /** Whether what is told is rather a sorrow where a joy was taken for granted, or the other way round. */
-export function isContrary(polarity: Polarity, guess: Guess, tones: readonly Tone[]): boolean {
+export function isContrary(polarity: Polarity, guess: TurnGuess, tones: readonly Tone[]): boolean {
   const [bad, good] = [massOf("bad", guess, tones), massOf("good", guess, tones)];
   return polarity === "good" ? bad > good : polarity === "bad" && good > bad;
 }
 
 /** How probable it is that what is told has a tone of this polarity. */
-function massOf(polarity: Polarity, { tones: odds }: Guess, tones: readonly Tone[]): number {
+function massOf(polarity: Polarity, { tones: odds }: TurnGuess, tones: readonly Tone[]): number {
   return tones.reduce((sum, tone, n) => sum + (tone.polarity === polarity ? (odds[n] ?? 0) : 0), 0);
 }
 

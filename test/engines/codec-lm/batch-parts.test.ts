@@ -93,7 +93,7 @@ test("one too many is refused in real time, or waits until another leaves, unles
   const model = { backbone: { cache } } as unknown as FrameModel;
   const times = new TickTimes();
   times.note(1, 70);
-  const batch = new FrameBatch(model, { places: 4, pace: "realtime" }, times);
+  const batch = new FrameBatch(model, { slots: 4, pace: "realtime" }, times);
   const state = {} as SequenceState;
   const { signal } = new AbortController();
   const first = await batch.join(state, signal);

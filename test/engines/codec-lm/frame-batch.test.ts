@@ -70,7 +70,7 @@ for (const [name, folder] of KINDS) {
         for (const utterance of asked) wanted.push(await spoken(alone, utterance));
         await alone.close();
         assert.ok(new Set(wanted.map(({ codes }) => codes.length)).size > 3);
-        const together = await opened(folder, { precision, places: 8, threads: 2 });
+        const together = await opened(folder, { precision, slots: 8, threads: 2 });
         const found = await Promise.all(asked.map((utterance) => spoken(together, utterance)));
         assert.deepEqual(found, wanted);
         // Once more, from what was kept, and fewer at a time.
@@ -80,7 +80,7 @@ for (const [name, folder] of KINDS) {
     }
 
     test("serves more than it has places for, one after the other", async () => {
-      const model = await opened(folder, { places: 2 });
+      const model = await opened(folder, { slots: 2 });
       const asked = utterances(5);
       const wanted: Spoken[] = [];
       for (const utterance of asked) wanted.push(await spoken(model, utterance));
@@ -89,7 +89,7 @@ for (const [name, folder] of KINDS) {
     });
 
     test("leaves the others alone when one stops, leaves or does not ask", async () => {
-      const model = await opened(folder, { places: 4 });
+      const model = await opened(folder, { slots: 4 });
       const [first, second, third, fourth] = utterances(4);
       const wanted = await spoken(model, fourth!);
       const stop = new AbortController();
@@ -112,7 +112,7 @@ for (const [name, folder] of KINDS) {
     });
 
     test("fails nobody else when one cannot go on in the middle of a frame", async () => {
-      const model = await opened(folder, { places: 4 });
+      const model = await opened(folder, { slots: 4 });
       const [first, second, third] = utterances(4).slice(1);
       const wanted = [await spoken(model, first!), await spoken(model, third!)];
       // Enough for a frame and some codes of the next.
@@ -129,7 +129,7 @@ for (const [name, folder] of KINDS) {
     });
 
     test("fails who is open when it is closed", async () => {
-      const model = await opened(folder, { places: 2 });
+      const model = await opened(folder, { slots: 2 });
       const speech = model.speak(utterances(1)[0]!, never);
       await speech.next();
       const [pending] = await Promise.all([speech.next().catch((error: Error) => error), model.close()]);

@@ -8,7 +8,7 @@ import {
   CACHES_BYTES,
   type MemoryPlan,
   memoryOf,
-  refuseUnlessItFits,
+  requireCheckpointMemory,
 } from "../../../src/engines/codec-lm/memory.ts";
 import { temporaryFolder } from "../../e2e/folders.ts";
 import { CSM } from "./goldens.ts";
@@ -43,7 +43,7 @@ describe("the memory of a checkpoint", () => {
   test("is told from the configuration alone, near to what was measured", async () => {
     const checkpoint = await readCheckpoint(await largeCsm());
     const run = (precision: MemoryPlan["precision"], more: Partial<MemoryPlan> = {}) =>
-      memoryOf(checkpoint, { precision, places: 1, cacheBytes: 0, ...more });
+      memoryOf(checkpoint, { precision, slots: 1, cacheBytes: 0, ...more });
     // The most that was resident while one with weights of its own in each layer was opened and run, in MiB.
     for (const [precision, measured] of [
       ["int4", 1_752],
@@ -56,17 +56,17 @@ describe("the memory of a checkpoint", () => {
     const one = await run("int4");
     // 16 layers, 8 heads of 64, keys and values: 64 KiB a position; and the depth decoder's 32.
     const place = 2_048 * 65_536 + 32 * 4 * 2 * 2 * 128 * 4;
-    assert.equal(await run("int4", { places: 4 }), one + 3 * place);
+    assert.equal(await run("int4", { slots: 4 }), one + 3 * place);
     assert.equal(await run("int4", { positions: 1_024 }), one - 1_024 * 65_536);
-    assert.equal(memoryOf(checkpoint, { precision: "int4", places: 1 }), one + CACHES_BYTES);
-    assert.ok(memoryOf(checkpoint, { precision: "int4", places: 4 }) < 2.8 * GB);
+    assert.equal(memoryOf(checkpoint, { precision: "int4", slots: 1 }), one + CACHES_BYTES);
+    assert.ok(memoryOf(checkpoint, { precision: "int4", slots: 4 }) < 2.8 * GB);
   });
 
   test("is told of both architectures, more for more", async () => {
     for (const folder of [TINY, BASE]) {
       const checkpoint = await readCheckpoint(folder);
-      const of = (precision: MemoryPlan["precision"], places: number) =>
-        memoryOf(checkpoint, { precision, places });
+      const of = (precision: MemoryPlan["precision"], slots: number) =>
+        memoryOf(checkpoint, { precision, slots });
       const told = [await of("int4", 1), await of("int8", 1), await of("fp32", 1), await of("fp32", 2)];
       assert.deepEqual(
         told,
@@ -82,35 +82,38 @@ describe("the memory of a checkpoint", () => {
     const short = { bytes: 1_000 * 2 ** 20, limitedBy: "machine" } as const;
     const cases: readonly [
       plan: MemoryPlan,
-      available: Parameters<typeof refuseUnlessItFits>[3],
+      available: Parameters<typeof requireCheckpointMemory>[3],
       says: RegExp,
     ][] = [
       [
-        { precision: "fp32", places: 4 },
+        { precision: "fp32", slots: 4 },
         short,
-        /^csm-1b in fp32 with 4 places takes \d{4} MiB of memory, and 1000 MiB are available: take fewer places, take int8 or int4, end what else runs, or take another machine\.$/,
+        /^csm-1b in fp32 with 4 concurrent utterances takes \d{4} MiB of memory, and 1000 MiB are available: lower maxConcurrent, use int8 or int4, stop other programs, or use a machine with more\.$/,
       ],
       [
-        { precision: "int4", places: 1 },
+        { precision: "int4", slots: 1 },
         short,
-        /1 place takes .*: end what else runs, or take another machine\.$/,
+        /1 concurrent utterance takes .*: stop other programs, or use a machine with more\.$/,
       ],
       [
-        { precision: "int8", places: 1 },
+        { precision: "int8", slots: 1 },
         { ...short, limitedBy: "container" },
-        /: take int4, end what else runs, or give the container more\.$/,
+        /: use int4, stop other programs, or give the container more\.$/,
       ],
     ];
     for (const [plan, available, says] of cases) {
-      await assert.rejects(refuseUnlessItFits(checkpoint, plan, "csm-1b", available), (error: Error) => {
+      await assert.rejects(requireCheckpointMemory(checkpoint, plan, "csm-1b", available), (error: Error) => {
         assert.equal(error.name, "CheckpointError");
         assert.match(error.message, says);
         return true;
       });
     }
     const plenty = { bytes: 64 * GB, limitedBy: "machine" } as const;
-    const plan = { precision: "int4", places: 4 } as const;
-    assert.equal(await refuseUnlessItFits(checkpoint, plan, "csm-1b", plenty), memoryOf(checkpoint, plan));
+    const plan = { precision: "int4", slots: 4 } as const;
+    assert.equal(
+      await requireCheckpointMemory(checkpoint, plan, "csm-1b", plenty),
+      memoryOf(checkpoint, plan),
+    );
   });
 });
 

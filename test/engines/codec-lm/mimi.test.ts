@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { readFields } from "../../../src/engines/codec-lm/fields.ts";
-import type { Frame, FrameDecoder } from "../../../src/engines/codec-lm/frame-decoder.ts";
+import type { CodeFrame, FrameDecoder } from "../../../src/engines/codec-lm/frame-decoder.ts";
 import {
   type MimiEncoder,
   openMimiDecoder,
@@ -36,7 +36,7 @@ describe("Mimi", () => {
     await weights.close();
   });
 
-  const decoded = (frames: readonly Frame[]) => decoder.begin().decode(frames);
+  const decoded = (frames: readonly CodeFrame[]) => decoder.begin().decode(frames);
 
   for (const name of CASES) {
     test(`hears the codes in "${name}" that the reference hears, and makes the same sound of them`, async () => {

@@ -10,7 +10,7 @@ import { after, beforeEach, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { openQuantised, type Quantisation } from "../../../src/engines/codec-lm/quantised-weights.ts";
 import { openWeights } from "../../../src/tensors/weights-folder.ts";
-import { type Making, writeSafetensors } from "../../../src/tensors/write-safetensors.ts";
+import { type TensorGroup, writeSafetensors } from "../../../src/tensors/write-safetensors.ts";
 import { launch } from "../../children.ts";
 import { blocksInJavaScript } from "../../tensors/blocks-in-javascript.ts";
 import { within } from "../../waiting.ts";
@@ -52,7 +52,7 @@ const numbersOf = (name: string, shape: readonly number[]): Float32Array =>
 async function smallWeights(changed: Readonly<Record<string, Float32Array>> = {}): Promise<string> {
   const folder = await mkdtemp(join(top, "weights-"));
   const makings = Object.entries(SHAPES).map(
-    ([name, shape]): Making => ({
+    ([name, shape]): TensorGroup => ({
       tensors: [{ name, dtype: "F32", shape }],
       make: () => [new Uint8Array((changed[name] ?? numbersOf(name, shape)).buffer)],
     }),

@@ -1,7 +1,7 @@
 import type {
   CodecLanguageModel,
   SpokenFrame,
-  Stop,
+  StopReason,
   Utterance,
 } from "../../../src/engines/codec-lm/model.ts";
 
@@ -9,7 +9,7 @@ import type {
 export interface Spoken {
   readonly codes: readonly (readonly number[])[];
   readonly samples: Float32Array;
-  readonly stop: Stop;
+  readonly stop: StopReason;
 }
 
 export async function spoken(

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import type { DecodedStream, Frame, FrameDecoder } from "../../../src/engines/codec-lm/frame-decoder.ts";
+import type { CodeFrame, DecodedStream, FrameDecoder } from "../../../src/engines/codec-lm/frame-decoder.ts";
 import { assertNear } from "./goldens.ts";
 
 /** What each of eight streams speaks: other frames, the last of which have fewer codes. */
-function framesOf(codes: readonly Frame[], stream: number): Frame[] {
+function framesOf(codes: readonly CodeFrame[], stream: number): CodeFrame[] {
   return Array.from({ length: 5 * stream + ROUNDS }, (_, at) => {
     const frame = codes[(at * 3 + stream) % codes.length]!;
     return stream < 6 ? frame : frame.slice(0, frame.length / 2);
@@ -13,7 +13,7 @@ function framesOf(codes: readonly Frame[], stream: number): Frame[] {
 /** Asserts that frames sound the same piece by piece, in steps of so many, as in one go. */
 export async function assertSameInPieces(
   decoder: FrameDecoder,
-  codes: readonly Frame[],
+  codes: readonly CodeFrame[],
   steps: readonly number[],
   tolerance: number,
 ): Promise<void> {
@@ -38,7 +38,7 @@ const ROUNDS = 5;
  */
 export async function assertSameTogether(
   decoders: readonly FrameDecoder[],
-  codes: readonly Frame[],
+  codes: readonly CodeFrame[],
 ): Promise<void> {
   const spoken = Array.from({ length: STREAMS }, (_, stream) => framesOf(codes, stream));
   const alone: Float32Array[][] = [];
@@ -74,7 +74,7 @@ export async function assertSameTogether(
 }
 
 /** Asserts that a stream of another decoder, and one that appears twice, are refused. */
-export async function assertStrangersRefused(decoder: FrameDecoder, frame: Frame): Promise<void> {
+export async function assertStrangersRefused(decoder: FrameDecoder, frame: CodeFrame): Promise<void> {
   const piece = { stream: decoder.begin(), codes: frame };
   await assert.rejects(decoder.decodeTogether([piece, piece]), /two frames/);
   const stranger = { stream: { ...decoder.begin() }, codes: frame };

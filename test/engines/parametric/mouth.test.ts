@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { VISEMES } from "../../../src/contract/spoken.ts";
-import { MouthHeard, mouthPlan } from "../../../src/engines/parametric/mouth.ts";
+import { MouthTimeline, mouthPlan } from "../../../src/engines/parametric/mouth.ts";
 import { tables } from "../../text/voice.ts";
 
 const byId = new Map([...tables.vocabulary].map(([phoneme, id]) => [id, phoneme]));
@@ -41,7 +41,7 @@ test("every phoneme that the dictionary has is one of Oculus's shapes", () => {
 });
 
 test("over an utterance there is always a shape, at rest around segments, and none behind the end", () => {
-  const heard = new MouthHeard(24_000);
+  const heard = new MouthTimeline(24_000);
   heard.place(mouthPlan(planOf("bɑ"), phonemeOf), { atSample: 0, frame: 2, endFrame: 1_000 });
   heard.rest(12_000);
   heard.place(mouthPlan(planOf("sɑ"), phonemeOf), { atSample: 23_000, frame: 1, endFrame: 1_000 });

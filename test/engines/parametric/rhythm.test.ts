@@ -4,10 +4,10 @@ import { createRandom } from "../../../src/engines/parametric/random.ts";
 import { liftsOf } from "../../../src/engines/parametric/rhythm/lifts.ts";
 import { pace } from "../../../src/engines/parametric/rhythm/pace.ts";
 import {
-  type Occasion,
-  occasionOf,
-  type Place,
+  type PrecedingTurn,
+  precedingTurnOf,
   rhythmOf,
+  type SegmentContext,
   varied,
 } from "../../../src/engines/parametric/rhythm/rhythm.ts";
 import { sentenceKind, wordsIn } from "../../../src/engines/parametric/rhythm/sentence-kind.ts";
@@ -16,7 +16,7 @@ import fc from "../../properties.ts";
 import { EVEN } from "./even-rhythm.ts";
 
 /** A sentence by itself, all of it in one breath, in the middle of nowhere. */
-function placeOf(text: string, rest: Partial<Place> = {}): Place {
+function placeOf(text: string, rest: Partial<SegmentContext> = {}): SegmentContext {
   const words = wordsIn(text).length;
   return {
     text,
@@ -31,7 +31,7 @@ function placeOf(text: string, rest: Partial<Place> = {}): Place {
   };
 }
 
-const plainly = (text: string, rest?: Partial<Place>) => rhythmOf(placeOf(text, rest), "plain");
+const plainly = (text: string, rest?: Partial<SegmentContext>) => rhythmOf(placeOf(text, rest), "plain");
 
 describe("The kind of a sentence", () => {
   for (const [kind, texts] of Object.entries({
@@ -116,7 +116,7 @@ describe("The rhythm of a segment", () => {
   });
 
   test("stays modest whatever is written, and however it varies", () => {
-    const occasions = fc.constantFrom<Occasion>("short-turn", "long-turn", "plain");
+    const occasions = fc.constantFrom<PrecedingTurn>("short-turn", "long-turn", "plain");
     const text = fc.oneof(fc.string({ unit: "grapheme" }), fc.stringMatching(/^[a-z ,?!.…"”or]{0,60}$/));
     fc.assert(
       fc.property(
@@ -145,7 +145,7 @@ describe("The rhythm of a segment", () => {
 });
 
 describe("Words that stay up", () => {
-  const lifted = (text: string, rest: Partial<Place> = {}) =>
+  const lifted = (text: string, rest: Partial<SegmentContext> = {}) =>
     liftsOf(placeOf(text, rest), sentenceKind(text)).map(({ word }) => word);
 
   test("are the one before the or of a choice and the one before the and of a list", () => {
@@ -178,7 +178,7 @@ describe("Words that stay up", () => {
 
 test("what a reply answers is the turn before it, if another has said it and its words are known", () => {
   const occasion = (turn: Partial<Turn> | null) =>
-    occasionOf({
+    precedingTurnOf({
       history: turn === null ? [] : [{ speaker: "1", text: null, audio: null, ...turn }],
       speaker: "0",
     });

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { WordsHeard } from "../../../src/engines/parametric/words.ts";
+import { WordTimeline } from "../../../src/engines/parametric/words.ts";
 
 /** The words that are told of a text whose spoken words come from what lies between its spaces. */
 function toldOf(text: string): string[] {
-  const heard = new WordsHeard(240_000);
+  const heard = new WordTimeline(240_000);
   const words = [...text.matchAll(/\S+/gu)].map(({ 0: word, index }, at) => ({
     source: { from: index, to: index + word.length },
     fromFrame: 10 * at,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { numberIn } from "../../../src/writers/replies/spoken-number.ts";
-import { worked } from "../../../src/writers/replies/sums.ts";
+import { answerSum } from "../../../src/writers/replies/sums.ts";
 import fc from "../../properties.ts";
 
 const ANSWERS: Readonly<Record<string, string>> = {
@@ -39,7 +39,7 @@ const ANSWERS: Readonly<Record<string, string>> = {
 };
 for (const [question, answer] of Object.entries(ANSWERS)) {
   test(`${question} ${answer}`, () => {
-    assert.equal(worked(question), answer[0]!.toUpperCase() + answer.slice(1));
+    assert.equal(answerSum(question), answer[0]!.toUpperCase() + answer.slice(1));
   });
 }
 
@@ -74,7 +74,7 @@ for (const other of [
   "I ran 5 miles in 40 minutes.",
   "",
 ]) {
-  test(`${JSON.stringify(other)} is no sum`, () => assert.equal(worked(other), null));
+  test(`${JSON.stringify(other)} is no sum`, () => assert.equal(answerSum(other), null));
 }
 
 test("whole numbers are understood as figures, with commas, and in words", () => {
@@ -92,7 +92,7 @@ test("sums in words are those of the language's own arithmetic", () => {
   fc.assert(
     fc.property(number, number, (a, b) => {
       assert.equal(
-        worked(`What's ${inWords(a)} plus ${inWords(b)}?`),
+        answerSum(`What's ${inWords(a)} plus ${inWords(b)}?`),
         `That's ${(a + b).toLocaleString("en-US")}.`,
       );
     }),
@@ -107,7 +107,7 @@ test("whatever is asked, something is worked out or nothing, and soon", () => {
   );
   fc.assert(
     fc.property(fc.array(fc.oneof(words, fc.string()), { maxLength: 40 }), (parts) => {
-      const answer = worked(parts.join(" "));
+      const answer = answerSum(parts.join(" "));
       assert.ok(answer === null || /^[A-Z\d-]/.test(answer), String(answer));
       assert.doesNotMatch(answer ?? "", /NaN|Infinity|undefined/);
     }),

@@ -5,7 +5,7 @@ import type { Architecture, Checkpoint, SpecialToken } from "../checkpoint.ts";
 import { ClipCache } from "../clip-cache.ts";
 import type { DepthDecoderParts } from "../depth-decoder.ts";
 import type { Fields } from "../fields.ts";
-import type { Frame, FrameDecoder } from "../frame-decoder.ts";
+import type { CodeFrame, FrameDecoder } from "../frame-decoder.ts";
 import { type Built, type Loading, loadModel } from "../load-model.ts";
 import { weightsFileIn } from "../manifest.ts";
 import { type MimiEncoder, openMimiDecoder, openMimiEncoder } from "../mimi/mimi.ts";
@@ -106,8 +106,8 @@ interface Parts {
 function preparing(parts: Parts): Built<GenerationSettings>["prepare"] {
   const { config, embeddings, encoder, decoder } = parts;
   const { positions, tokenizer } = parts.loading;
-  const clips = new ClipCache<readonly Frame[]>();
-  const framesOf = async ({ audio, codes, digest }: SpokenTurn): Promise<readonly Frame[] | null> => {
+  const clips = new ClipCache<readonly CodeFrame[]>();
+  const framesOf = async ({ audio, codes, digest }: SpokenTurn): Promise<readonly CodeFrame[] | null> => {
     if (codes !== undefined) return codes;
     return audio === null ? null : await clips.of([digest], () => encoder.encode(audio));
   };

@@ -2,13 +2,13 @@ import { FRAME_SAMPLES } from "../../../audio/format.ts";
 import type { Weights } from "../../../tensors/weights-folder.ts";
 import { type Tokenizer, TokenizerError } from "../../../tokens/tokenizer-file.ts";
 import { CheckpointError } from "../fields.ts";
-import type { Frame } from "../frame-decoder.ts";
+import type { CodeFrame } from "../frame-decoder.ts";
 import type { SpokenTurn } from "../model.ts";
 import type { CsmConfig } from "./config.ts";
 import { NAMES } from "./manifest.ts";
 
 /** One position of the prompt: a token of text, or a frame. */
-export type Position = { readonly token: number } | { readonly frame: Frame };
+export type Position = { readonly token: number } | { readonly frame: CodeFrame };
 
 /** A turn's words. @throws TokenizerError when the tokenizer is another model's */
 export function textPositions(
@@ -23,8 +23,8 @@ export function textPositions(
 }
 
 /** A turn's sound. What closes it is embedded as a frame of zeros. */
-export function soundPositions(frames: readonly Frame[], { codebooks }: CsmConfig): Position[] {
-  const close: Frame = new Array<number>(codebooks).fill(0);
+export function soundPositions(frames: readonly CodeFrame[], { codebooks }: CsmConfig): Position[] {
+  const close: CodeFrame = new Array<number>(codebooks).fill(0);
   return [...frames, close].map((frame) => ({ frame }));
 }
 
@@ -63,7 +63,7 @@ export class Embeddings {
   }
 
   /** The sum of a frame's codes, at the input of the backbone. */
-  ofFrame(frame: Frame): Float32Array {
+  ofFrame(frame: CodeFrame): Float32Array {
     const { codes } = this.#config;
     const sum = new Float32Array(this.#config.backbone.width);
     for (const [codebook, code] of frame.entries()) {
@@ -80,7 +80,7 @@ export class Embeddings {
 }
 
 /** A conversation, as far as it decides which of its turns are read. */
-export interface Reading {
+export interface PromptBudget {
   readonly history: readonly SpokenTurn[];
   /** Positions that each of its turns takes. */
   readonly lengths: readonly number[];
@@ -109,7 +109,7 @@ export function soundsIn({ audio, codes }: SpokenTurn): number {
  * @returns indices in the history, oldest first
  * @throws CheckpointError when there are too few positions, and nothing may be left out or that is not enough
  */
-export function turnsRead(reading: Reading): readonly number[] {
+export function turnsRead(reading: PromptBudget): readonly number[] {
   const { history, lengths, speaker, needed, wanted, positions, mayForget } = reading;
   const total = lengths.reduce((sum, length) => sum + length, needed);
   if (needed > positions) {

@@ -1,7 +1,7 @@
 import { float32, floatsOf } from "../../../tensors/tensor.ts";
 import type { Weights } from "../../../tensors/weights-folder.ts";
 import { placesOf } from "../code-vectors.ts";
-import { type Frame, type FrameDecoder, frameDecoder } from "../frame-decoder.ts";
+import { type CodeFrame, type FrameDecoder, frameDecoder } from "../frame-decoder.ts";
 import { type Stream, Streams, type StreamsSetup } from "../streams.ts";
 import { mimiDecoder } from "./decoder-graph.ts";
 import { mimiEncoder } from "./encoder-graph.ts";
@@ -10,7 +10,7 @@ import { HALVING, type MimiSizes, samplesPerFrame } from "./sizes.ts";
 /** Makes codes of sound. */
 export interface MimiEncoder {
   /** @param audio mono at 24 kHz, at least one sample @returns a frame for each 1920 samples begun */
-  encode(audio: Float32Array): Promise<Frame[]>;
+  encode(audio: Float32Array): Promise<CodeFrame[]>;
   /** Frees the weights. */
   release(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export async function openMimiEncoder(
   return {
     async encode(audio) {
       const stream = streams.begin(positionsOf(audio.length));
-      const frames: Frame[] = [];
+      const frames: CodeFrame[] = [];
       for (let from = 0; from < audio.length; from += piece) {
         const samples = audio.slice(from, from + piece);
         const inputs = { audio: float32(samples, [1, samples.length, 1]) };
@@ -68,7 +68,7 @@ export async function openMimiDecoder(
   );
   const { codebooks, semanticCodebooks, codes } = sizes;
   const parts = [semanticCodebooks, codebooks - semanticCodebooks];
-  const decode = async (those: readonly Stream[], frames: readonly (readonly Frame[])[]) => {
+  const decode = async (those: readonly Stream[], frames: readonly (readonly CodeFrame[])[]) => {
     const places = placesOf(frames, parts, codes);
     return floatsOf(await streams.next(those, { places }, HALVING * frames[0]!.length), "audio");
   };
@@ -83,7 +83,7 @@ export async function openMimiDecoder(
 }
 
 /** [codebooks, frames] → frames of codes. */
-function framesOf(codes: BigInt64Array, codebooks: number): Frame[] {
+function framesOf(codes: BigInt64Array, codebooks: number): CodeFrame[] {
   const count = codes.length / codebooks;
   return Array.from({ length: count }, (_, frame) =>
     Array.from({ length: codebooks }, (_, codebook) => Number(codes[codebook * count + frame]!)),

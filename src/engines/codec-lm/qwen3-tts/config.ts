@@ -4,11 +4,11 @@ import { type CodecSizes, codecSizes } from "./codec/sizes.ts";
 import { type SpeakerEncoderSizes, speakerEncoderSizes } from "./speaker/sizes.ts";
 
 /** What a checkpoint is for: to follow a voice, to speak in its presets' voices, or in one that is described. */
-export type Kind = "base" | "custom_voice" | "voice_design";
+export type Qwen3TtsKind = "base" | "custom_voice" | "voice_design";
 
 /** A Qwen3-TTS's configuration (Alibaba, 2026; qwen-tts' `Qwen3TTSConfig`), 12 Hz. */
 export interface Qwen3TtsConfig {
-  readonly kind: Kind;
+  readonly kind: Qwen3TtsKind;
   /** "0b6" or "1b7". */
   readonly size: string;
   readonly talker: TransformerSizes;
@@ -80,7 +80,7 @@ export async function qwen3TtsConfig(folder: string, config: Fields): Promise<Qw
   };
 }
 
-function kindOf(config: Fields): Kind {
+function kindOf(config: Fields): Qwen3TtsKind {
   const kind = config.text("tts_model_type");
   if (kind === "base" || kind === "custom_voice" || kind === "voice_design") return kind;
   throw new CheckpointError(

@@ -2,7 +2,7 @@ import { GraphFile } from "../../../tensors/graph-file.ts";
 import type { Session } from "../../../tensors/session.ts";
 import { float32, floatsOf } from "../../../tensors/tensor.ts";
 import type { Weights } from "../../../tensors/weights-folder.ts";
-import type { Frame } from "../frame-decoder.ts";
+import type { CodeFrame } from "../frame-decoder.ts";
 import { WeightsInGraph } from "../weights-in-graph.ts";
 import type { Qwen3TtsConfig } from "./config.ts";
 import { NAMES } from "./manifest.ts";
@@ -74,13 +74,13 @@ export class Embeddings {
   }
 
   /** The sum of a frame's codes, at the input of the talker. */
-  ofFrame(frame: Frame): Float32Array {
+  ofFrame(frame: CodeFrame): Float32Array {
     const sum = new Float32Array(this.#width);
     for (const [codebook, code] of frame.entries()) addTo(sum, this.ofCode(codebook, code));
     return sum;
   }
 
-  #ofCodec(codec: number | "voice" | Frame, voice: Float32Array | null): Float32Array {
+  #ofCodec(codec: number | "voice" | CodeFrame, voice: Float32Array | null): Float32Array {
     if (typeof codec === "number") return this.ofCode(0, codec);
     if (codec !== "voice") return this.ofFrame(codec);
     if (voice === null) throw new Error("The prompt has a voice that was not made.");

@@ -1,6 +1,6 @@
 import type { Tokenizer } from "../../../tokens/tokenizer-file.ts";
 import { CheckpointError, OptionError } from "../fields.ts";
-import type { Frame } from "../frame-decoder.ts";
+import type { CodeFrame } from "../frame-decoder.ts";
 import type { Qwen3TtsConfig } from "./config.ts";
 
 /**
@@ -9,7 +9,7 @@ import type { Qwen3TtsConfig } from "./config.ts";
  */
 export interface Row {
   readonly text: number | null;
-  readonly codec: number | "voice" | Frame | null;
+  readonly codec: number | "voice" | CodeFrame | null;
 }
 
 /** What is to be spoken, and how. */
@@ -22,7 +22,7 @@ export interface Script {
   /** How to speak; `null`: nothing is said of it. */
   readonly instruction: string | null;
   /** What was spoken in that voice before. */
-  readonly reference: { readonly text: string; readonly frames: readonly Frame[] } | null;
+  readonly reference: { readonly text: string; readonly frames: readonly CodeFrame[] } | null;
   /** Whether all of the text is read before anything is spoken; otherwise it is read as the speech goes on. */
   readonly isTextFirst: boolean;
 }

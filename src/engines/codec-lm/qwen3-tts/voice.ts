@@ -2,7 +2,7 @@ import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import { joined } from "../../../audio/joined.ts";
 import { ClipCache } from "../clip-cache.ts";
 import { CheckpointError, OptionError } from "../fields.ts";
-import type { Frame } from "../frame-decoder.ts";
+import type { CodeFrame } from "../frame-decoder.ts";
 import type { MimiEncoder } from "../mimi/mimi.ts";
 import type { SpokenTurn, Utterance } from "../model.ts";
 import type { Qwen3TtsConfig } from "./config.ts";
@@ -11,7 +11,7 @@ import type { GenerationSettings } from "./sampling.ts";
 import { MIN_SAMPLES, type SpeakerEncoder } from "./speaker/speaker-encoder.ts";
 
 /** What is to be spoken in which voice. */
-export interface Spoken {
+export interface VoicedScript {
   readonly script: Script;
   /** What the speaker encoder made; `null`: the voice is a preset, or none. */
   readonly voice: Float32Array | null;
@@ -24,7 +24,7 @@ export function inPreset(
   config: Qwen3TtsConfig,
   { open: asked }: Utterance,
   settings: GenerationSettings,
-): Spoken {
+): VoicedScript {
   if (settings.isVoiceOnly) throw new OptionError("x_vector_only_mode is for base checkpoints alone.");
   const isPreset = config.speakers.has(asked.speaker.toLowerCase());
   const preset = settings.speaker ?? (isPreset ? asked.speaker : "");
@@ -48,7 +48,7 @@ export class VoiceFollower {
   /** Of the model: a clip is not longer. */
   readonly #positions: number;
   readonly #voices = new ClipCache<Float32Array>();
-  readonly #clips = new ClipCache<readonly Frame[]>();
+  readonly #clips = new ClipCache<readonly CodeFrame[]>();
 
   constructor(encoder: SpeakerEncoder, codec: MimiEncoder, positions: number) {
     this.#encoder = encoder;
@@ -57,7 +57,7 @@ export class VoiceFollower {
   }
 
   /** Speaks in the voice of the open speaker's earlier turns. @throws OptionError or CheckpointError */
-  async follow(utterance: Utterance, settings: GenerationSettings): Promise<Spoken> {
+  async follow(utterance: Utterance, settings: GenerationSettings): Promise<VoicedScript> {
     if (settings.instruction !== null || (settings.speaker ?? "") !== "") {
       throw new OptionError(
         "A base checkpoint takes neither speaker nor instruct: it follows earlier turns.",

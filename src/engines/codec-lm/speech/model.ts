@@ -20,7 +20,7 @@ export interface CodecLmOptions {
   /** Where quantised weights are kept. */
   readonly cacheFolder: string;
   /** Utterances that may be computed together. */
-  readonly places: number;
+  readonly maxConcurrent: number;
   /** `realtime`: an utterance too many is refused; `throughput`: all get slower. */
   readonly pace: "realtime" | "throughput";
   readonly voices: Readonly<Record<SpeakerLabel, LabelVoice>>;
@@ -38,12 +38,12 @@ export interface CodecLmOptions {
  *   naming a voice or an option that the checkpoint does not have
  */
 export async function createModel(options: CodecLmOptions, guard: NativeGuard): Promise<SpeechModel> {
-  const { folder, threads, precision, cacheFolder, places, pace } = options;
+  const { folder, threads, precision, cacheFolder, maxConcurrent, pace } = options;
   yieldToOthers();
   const checkpoint = await readCheckpoint(folder);
   const { positions } = checkpoint;
   const signal = new AbortController().signal;
-  const setup = { threads, precision, cacheFolder, signal, guard, places, positions, pace };
+  const setup = { threads, precision, cacheFolder, signal, guard, slots: maxConcurrent, positions, pace };
   const model = await checkpoint.open(setup);
   return await speechModelOver(model, options).catch(async (error: unknown) => {
     await model.close();

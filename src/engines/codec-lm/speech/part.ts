@@ -1,4 +1,4 @@
-import type { CodecLanguageModel, Ending, SpokenFrame, Utterance } from "../model.ts";
+import type { CodecLanguageModel, GenerationEnd, SpokenFrame, Utterance } from "../model.ts";
 import { isFaint, SilenceDetector } from "./silence-detector.ts";
 
 /** A part of an utterance that a model is asked for. */
@@ -15,7 +15,7 @@ export interface PartAsked {
 /** How a part ended. */
 export interface PartEnd {
   /** What the model said of it; `null` where it was not asked any more. */
-  readonly ending: Ending | null;
+  readonly ending: GenerationEnd | null;
   readonly cautions: readonly Caution[];
 }
 
@@ -119,4 +119,4 @@ async function* speakOnce(
   }
 }
 
-const NOT_ENDED: Ending = { stop: "length", read: [], heard: [] };
+const NOT_ENDED: GenerationEnd = { stop: "length", read: [], heard: [] };

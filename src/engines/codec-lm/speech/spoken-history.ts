@@ -1,7 +1,7 @@
 import { FRAME_S } from "../../../audio/format.ts";
 import { joined } from "../../../audio/joined.ts";
 import type { SpeakerLabel } from "../../../model/conversation.ts";
-import type { Frame } from "../frame-decoder.ts";
+import type { CodeFrame } from "../frame-decoder.ts";
 import type { SpokenFrame, SpokenTurn } from "../model.ts";
 import { SilenceDetector } from "./silence-detector.ts";
 
@@ -41,7 +41,7 @@ export class SpokenHistory {
 
 /** What was spoken in one go, without the silence behind it. */
 interface PartSaid {
-  readonly codes: readonly Frame[];
+  readonly codes: readonly CodeFrame[];
   readonly audio: Float32Array;
 }
 

@@ -9,10 +9,10 @@ import { mayCover, plainWords } from "./letters.ts";
 import type { LabelVoices } from "./voices.ts";
 
 /** What a model is told of a conversation. */
-export interface ToldTurns {
+export interface ContextTurns {
   readonly turns: readonly SpokenTurn[];
   /** Which of the history each is; `null`: it is none of them. */
-  readonly places: readonly (number | null)[];
+  readonly indices: readonly (number | null)[];
 }
 
 /** A conversation, and who speaks next. */
@@ -32,13 +32,13 @@ const SILENCE_BEHIND = new Float32Array(SAMPLE_RATE_HZ / 2);
  *
  * @throws ConversationError where there is no voice to follow; the signal's reason
  */
-export async function toldTurns(
+export async function contextTurns(
   situation: Situation,
   { kind }: Voices,
   voices: LabelVoices,
   signal: AbortSignal,
-): Promise<ToldTurns> {
-  if (kind === "presets") return { turns: [], places: [] };
+): Promise<ContextTurns> {
+  if (kind === "presets") return { turns: [], indices: [] };
   const { history, speaker } = situation;
   const clip = voices.clipOf(speaker);
   const hasOwn = history.some((turn) => turn.speaker === speaker && turn.audio !== null);
@@ -54,7 +54,7 @@ export async function toldTurns(
     await setImmediate();
     signal.throwIfAborted();
   }
-  return { turns: told.map(({ turn }) => turn), places: told.map(({ place }) => place) };
+  return { turns: told.map(({ turn }) => turn), indices: told.map(({ place }) => place) };
 }
 
 function noVoice(speaker: SpeakerLabel): ConversationError {

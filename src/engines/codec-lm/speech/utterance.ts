@@ -13,17 +13,17 @@ import { CheckpointError, OptionError } from "../fields.ts";
 import {
   BusyError,
   type CodecLanguageModel,
-  type Ending,
+  type GenerationEnd,
   type SamplingParams,
   type Voices,
 } from "../model.ts";
 import { seedOf } from "../rng.ts";
-import { FramesOut } from "./frames-out.ts";
+import { FramePostProcessor } from "./frame-post-processor.ts";
 import { maxFramesFor } from "./letters.ts";
 import { CAUTIONS, type PartEnd, speakPart } from "./part.ts";
 import { Segments } from "./segments.ts";
 import { PAUSE_FRAMES, SpokenHistory } from "./spoken-history.ts";
-import { type ToldTurns, toldTurns } from "./turns.ts";
+import { type ContextTurns, contextTurns } from "./turns.ts";
 import type { LabelVoices } from "./voices.ts";
 
 /** What an utterance is spoken by. */
@@ -60,11 +60,11 @@ export async function* utterance(
   const { signal } = stopping;
   const { delivery, speaker, seed } = script;
   const segments = new Segments(script.text);
-  const out = new FramesOut(delivery.maxFrames, delivery.quality);
+  const out = new FramePostProcessor(delivery.maxFrames, delivery.quality);
   const said = new SpokenHistory(speaker, GOES_ON_FROM_S[model.voices.kind]);
   const cautions = new Set<string>();
-  let told: ToldTurns | null = null;
-  let first: Ending | null = null;
+  let told: ContextTurns | null = null;
+  let first: GenerationEnd | null = null;
   let pause = 0;
   let spoken = 0;
   const report = (stop: SpeechReport["stop"], words: string): SpeechReport => ({
@@ -77,7 +77,7 @@ export async function* utterance(
     for (let number = 0; ; number++) {
       const segment = await abortable(segments.next(), signal);
       if (segment === null) break;
-      told ??= await toldTurns(script, model.voices, voices, signal);
+      told ??= await contextTurns(script, model.voices, voices, signal);
       for (const frame of out.pause(Math.min(pause, out.left))) {
         yield frame;
         signal.throwIfAborted();
@@ -176,11 +176,15 @@ function optionsOf(options: ReadonlyMap<string, string>, preset: string | null):
   return preset === null ? options : new Map([...options, ["speaker", preset]]);
 }
 
-function readPrompt({ places }: ToldTurns, ending: Ending | null, cautions: readonly string[]): ReadPrompt {
+function readPrompt(
+  { indices }: ContextTurns,
+  ending: GenerationEnd | null,
+  cautions: readonly string[],
+): ReadPrompt {
   if (ending === null) return { turns: null, heard: null, forgotten: null, cautions };
-  const inHistory = (indices: readonly number[]): number[] =>
-    indices.flatMap((at) => (at < places.length ? (places[at] ?? []) : []));
-  const forgotten = [...places.keys()].filter((at) => !ending.read.includes(at));
+  const inHistory = (positions: readonly number[]): number[] =>
+    positions.flatMap((at) => (at < indices.length ? (indices[at] ?? []) : []));
+  const forgotten = [...indices.keys()].filter((at) => !ending.read.includes(at));
   return {
     turns: inHistory(ending.read),
     heard: inHistory(ending.heard),

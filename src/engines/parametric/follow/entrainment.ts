@@ -1,4 +1,4 @@
-import { percentile, within } from "../listen/statistics.ts";
+import { clamp, percentile } from "../listen/statistics.ts";
 import type { VoiceProfile } from "../listen/voice-profile.ts";
 import type { Speaker, Voice } from "../speakers.ts";
 import { heardTempo } from "./tempo.ts";
@@ -10,13 +10,13 @@ import { heardTempo } from "./tempo.ts";
 export function entrained(voice: Voice, other: VoiceProfile): Pick<Speaker, "gain" | "tempo" | "pause"> {
   const { trust } = other.suitability;
   const apartDb = other.loudnessLufs === null ? 0 : other.loudnessLufs - voice.loudnessLufs;
-  const levelDb = within(SHARE * trust * apartDb, -MAX_DB, MAX_DB);
+  const levelDb = clamp(SHARE * trust * apartDb, -MAX_DB, MAX_DB);
   const theirTempo = heardTempo([{ profile: other, ownS: null }]);
   return {
     gain: 10 ** (levelDb / 20),
     tempo:
       voice.tempo *
-      Math.exp(within(SHARE * trust * Math.log(theirTempo / voice.tempo), -MAX_TEMPO, MAX_TEMPO)),
+      Math.exp(clamp(SHARE * trust * Math.log(theirTempo / voice.tempo), -MAX_TEMPO, MAX_TEMPO)),
     pause: pauseFactor(other, SHARE * trust),
   };
 }
@@ -25,7 +25,7 @@ export function entrained(voice: Voice, other: VoiceProfile): Pick<Speaker, "gai
 export function pauseFactor({ pausesS }: VoiceProfile, strength: number): number {
   if (pausesS.length < MIN_PAUSES) return 1;
   const apart = Math.log(percentile(pausesS, 0.5) / OWN_PAUSE_S);
-  return Math.exp(within(strength * apart, -MAX_PAUSE, MAX_PAUSE));
+  return Math.exp(clamp(strength * apart, -MAX_PAUSE, MAX_PAUSE));
 }
 
 const SHARE = 0.25;

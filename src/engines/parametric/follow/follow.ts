@@ -3,35 +3,48 @@ import { createHold } from "../hold.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { levelSpread } from "../listen/bands.ts";
 import { trackPitch } from "../listen/pitch-track.ts";
-import { within } from "../listen/statistics.ts";
+import { clamp } from "../listen/statistics.ts";
 import { pitchLogs, type VoiceProfile } from "../listen/voice-profile.ts";
 import type { Work } from "../listen/work.ts";
 import type { Network } from "../network.ts";
 import type { Plan, Timing } from "../plan.ts";
 import type { Form, Speaker, Voice } from "../speakers.ts";
+import {
+  type Decoded,
+  decodeCalibration,
+  measureCalibration,
+  type OwnSpeech,
+  usualStrength,
+} from "./calibration.ts";
 import { pauseFactor } from "./entrainment.ts";
-import { learnSoundMap, mendedMap } from "./learn-sound-map.ts";
+import { correctedMap, learnSoundMap } from "./learn-sound-map.ts";
 import type { OwnPitch } from "./own-voice.ts";
-import { hearingBias, mappedRegister, mended, type PitchMap, pitchMap, USUAL_BIAS } from "./pitch-map.ts";
-import { type Decoded, decodeRehearsed, type OwnSpeech, rehearse, usualStrength } from "./rehearsal.ts";
+import {
+  correctedPitchMap,
+  hearingBias,
+  mappedRegister,
+  type PitchMap,
+  pitchMap,
+  USUAL_BIAS,
+} from "./pitch-map.ts";
 import { commonGainDb, createMappedColouring, type SoundMap } from "./sound-map.ts";
 
 /** How much is followed: each takes in what the ones before do. */
-export type Following = "pitch" | "pace" | "tract" | "all";
+export type FollowLevel = "pitch" | "pace" | "tract" | "all";
 
 /** What following needs of the voice. */
-export interface Instrument {
+export interface FollowContext {
   readonly network: Network;
   readonly kernel: Kernel;
   /** Does work in pieces, letting others go first. */
   run<T>(work: Work<T>): Promise<T>;
-  /** The rehearsed sentences, as the network reads them. */
+  /** The calibration sentences, as the network reads them. */
   readonly timings: readonly Timing[];
   readonly pitch: OwnPitch;
 }
 
 /** What there is to follow. */
-export interface Model {
+export interface VoiceTarget {
   readonly profile: VoiceProfile;
   /** The voice that is begun with. */
   readonly start: Voice;
@@ -55,36 +68,40 @@ export interface Followed {
   readonly spectrumDb: number;
 }
 
-/** Whether a vocal tract is looked for: it takes a rehearsal. */
-export function hasTract(following: Following): boolean {
+/** Whether a vocal tract is looked for: it takes calibration. */
+export function hasTract(following: FollowLevel): boolean {
   return following === "tract" || following === "all";
 }
 
 /**
  * Follows a model by editing a plan's durations, pitch and energy before the decoder and its spectra behind it. Where
- * the tract is followed the edits are rehearsed once, on fixed sentences: what is heard then corrects them.
+ * the tract is followed the edits are calibrated once, on fixed sentences: what is heard then corrects them.
  */
-export async function follow(instrument: Instrument, model: Model, following: Following): Promise<Followed> {
+export async function follow(
+  context: FollowContext,
+  model: VoiceTarget,
+  following: FollowLevel,
+): Promise<Followed> {
   const { profile, start, form, tempo } = model;
   const { trust } = profile.suitability;
   const physique = hasTract(following) ? form : start;
-  const mapped = pitchMap(instrument.pitch, physique, profile.pitch, trust);
+  const mapped = pitchMap(context.pitch, physique, profile.pitch, trust);
   const { pitch, warp, colour, dynamics, decoderPitch, loudnessLufs, spectrumDb } = hasTract(following)
-    ? await rehearsed(instrument, model, mapped, following)
+    ? await calibrated(context, model, mapped, following)
     : {
         ...start,
-        pitch: mended(mapped, instrument.pitch.sentences, USUAL_BIAS),
+        pitch: correctedPitchMap(mapped, context.pitch.sentences, USUAL_BIAS),
         colour: (plan: Plan) => createHold(start.unheldColour(plan), plan),
         spectrumDb: 0,
       };
   const paced = following !== "pitch";
   const wantedDb = profile.loudnessLufs === null ? 0 : trust * (profile.loudnessLufs - start.loudnessLufs);
-  const levelDb = within(wantedDb, MIN_LUFS - start.loudnessLufs, MAX_LUFS - start.loudnessLufs);
+  const levelDb = clamp(wantedDb, MIN_LUFS - start.loudnessLufs, MAX_LUFS - start.loudnessLufs);
   return {
     speaker: {
       register: mappedRegister(pitch),
       colour,
-      tempo: paced ? within(tempo ** trust, MIN_TEMPO, MAX_TEMPO) : start.tempo,
+      tempo: paced ? clamp(tempo ** trust, MIN_TEMPO, MAX_TEMPO) : start.tempo,
       pause: paced ? pauseFactor(profile, trust * PAUSE_SHARE) : 1,
       dynamics,
       decoderPitch,
@@ -98,8 +115,8 @@ export async function follow(instrument: Instrument, model: Model, following: Fo
   };
 }
 
-/** What a rehearsal settles. */
-interface Rehearsed extends Pick<Speaker, "colour" | "dynamics" | "decoderPitch"> {
+/** What calibration settles. */
+interface Calibrated extends Pick<Speaker, "colour" | "dynamics" | "decoderPitch"> {
   readonly pitch: PitchMap;
   readonly warp: number;
   /** Before any gain. */
@@ -107,20 +124,20 @@ interface Rehearsed extends Pick<Speaker, "colour" | "dynamics" | "decoderPitch"
   readonly spectrumDb: number;
 }
 
-async function rehearsed(
-  { run, kernel, network, timings, pitch: { sentences } }: Instrument,
-  { profile, form, warp: theirWarp }: Model,
+async function calibrated(
+  { run, kernel, network, timings, pitch: { sentences } }: FollowContext,
+  { profile, form, warp: theirWarp }: VoiceTarget,
   mapped: PitchMap,
-  following: Following,
-): Promise<Rehearsed> {
+  following: FollowLevel,
+): Promise<Calibrated> {
   const { trust } = profile.suitability;
   const meant = form.warp * (theirWarp / form.warp) ** (TRACT_SHARE * trust);
-  const warp = within(meant, Math.min(MIN_WARP, form.warp), MAX_WARP);
+  const warp = clamp(meant, Math.min(MIN_WARP, form.warp), MAX_WARP);
   const unheld = form.colourOf(warp);
   const under: Speaker["colour"] = (plan) => createHold(unheld(plan), plan);
-  const pitch = mended(mapped, sentences, USUAL_BIAS);
-  const decoded = await decodeRehearsed(network, timings, { register: mappedRegister(pitch), ...form });
-  const bare = await run(rehearse(kernel, decoded, under));
+  const pitch = correctedPitchMap(mapped, sentences, USUAL_BIAS);
+  const decoded = await decodeCalibration(network, timings, { register: mappedRegister(pitch), ...form });
+  const bare = await run(measureCalibration(kernel, decoded, under));
   const { heard, colour, spectrumDb } =
     following === "all"
       ? await coloured({ run, kernel }, { decoded, bare, under }, profile)
@@ -129,11 +146,11 @@ async function rehearsed(
   const bias = hearingBias(pitch, sentences.slice(0, decoded.length), pitchLogs(pitchHz));
   const apart = levelSpread(profile.sound) / levelSpread(bare.sound);
   return {
-    pitch: mended(mapped, sentences, bias),
+    pitch: correctedPitchMap(mapped, sentences, bias),
     warp,
     colour,
     decoderPitch: form.decoderPitch,
-    dynamics: within(apart ** (DYNAMICS_SHARE * trust), MIN_DYNAMICS, MAX_DYNAMICS),
+    dynamics: clamp(apart ** (DYNAMICS_SHARE * trust), MIN_DYNAMICS, MAX_DYNAMICS),
     loudnessLufs: heard.loudnessLufs + LOUDER_ELSEWHERE_LU,
     spectrumDb,
   };
@@ -141,10 +158,10 @@ async function rehearsed(
 
 /** Learns the colour of the model's sounds, tries it, and corrects it by what is heard. */
 async function coloured(
-  { run, kernel }: Pick<Instrument, "run" | "kernel">,
+  { run, kernel }: Pick<FollowContext, "run" | "kernel">,
   { decoded, bare, under }: Trial,
   { sound, recording, suitability }: VoiceProfile,
-): Promise<Pick<Rehearsed, "colour" | "spectrumDb"> & { readonly heard: OwnSpeech }> {
+): Promise<Pick<Calibrated, "colour" | "spectrumDb"> & { readonly heard: OwnSpeech }> {
   const theirs = { sound, bandEdgeHz: recording.bandEdgeHz, strength: suitability.trust };
   // Gains that differ from sound to sound may make one of them too strong again.
   const colourBy = async (map: SoundMap): Promise<Speaker["colour"]> => {
@@ -153,12 +170,12 @@ async function coloured(
     return (plan) => createHold(mapped(plan), plan, strength);
   };
   const first = learnSoundMap(bare, theirs);
-  const heard = await run(rehearse(kernel, decoded, await colourBy(first)));
-  const map = mendedMap(first, bare.sound, heard.sound, theirs);
+  const heard = await run(measureCalibration(kernel, decoded, await colourBy(first)));
+  const map = correctedMap(first, bare.sound, heard.sound, theirs);
   return { heard, colour: await colourBy(map), spectrumDb: commonGainDb(map) };
 }
 
-/** The rehearsed sentences, and how they sound before their colour is moved. */
+/** The calibration sentences, and how they sound before their colour is moved. */
 interface Trial {
   readonly decoded: readonly Decoded[];
   readonly bare: OwnSpeech;
@@ -181,7 +198,7 @@ const TRACT_SHARE = 0.6;
 const DYNAMICS_SHARE = 0.5;
 const MIN_DYNAMICS = 0.92;
 const MAX_DYNAMICS = 1.08;
-/** Other sentences are louder than the rehearsed ones by this (the Harvard sentences, mean over fourteen speakers). */
+/** Other sentences are louder than the calibration sentences by this (the Harvard sentences, mean over fourteen speakers). */
 const LOUDER_ELSEWHERE_LU = 0.4;
 /** Louder than this our peaks would be bent. */
 const MAX_LUFS = -16.5;

@@ -5,19 +5,19 @@ import type { HeardVoice } from "../../../model/speech-model.ts";
 import { pooled, trusted } from "../listen/pooled.ts";
 import { listen, type VoiceProfile, voicedSeconds } from "../listen/voice-profile.ts";
 import { abortableWork, type Work } from "../listen/work.ts";
+import { abortableNetwork } from "../priority-mutex.ts";
 import type { Speaker, Voice } from "../speakers.ts";
-import { abortableNetwork } from "../turnstile.ts";
 import { entrained } from "./entrainment.ts";
-import { Findings } from "./findings.ts";
-import { type Following, follow, hasTract } from "./follow.ts";
+import { type FollowLevel, follow, hasTract } from "./follow.ts";
 import { nearestVoice } from "./nearest-voice.ts";
 import { createOwnVoice, type OwnVoice, type OwnVoiceParts, voicedOnly } from "./own-voice.ts";
+import { SharedCache } from "./shared-cache.ts";
 import { heardTempo, ownSpeechS, type SaidClip } from "./tempo.ts";
 import { estimateWarp } from "./tract.ts";
 import { type HeardClip, type HeardTurn, hearEnough, turnsToHear } from "./whose-voice.ts";
 
 /** Who speaks the open turn, and what that took from earlier ones; `heard` is null where there was nothing to hear. */
-export interface Cast {
+export interface FollowedSpeaker {
   readonly speaker: Speaker;
   readonly heard: HeardVoice | null;
 }
@@ -34,8 +34,8 @@ export interface FollowerParts extends OwnVoiceParts {
 export class Follower {
   readonly #parts: FollowerParts;
   readonly #ownVoice: OwnVoice;
-  readonly #profiles = new Findings<VoiceProfile>(MAX_PROFILES);
-  readonly #followed = new Findings<FollowedClips>(MAX_FOLLOWED);
+  readonly #profiles = new SharedCache<VoiceProfile>(MAX_PROFILES);
+  readonly #followed = new SharedCache<FollowedClips>(MAX_FOLLOWED);
 
   constructor(parts: FollowerParts) {
     this.#parts = parts;
@@ -49,9 +49,9 @@ export class Follower {
   async cast(
     script: Pick<Script, "history" | "speaker">,
     voice: Voice,
-    following: Following,
+    following: FollowLevel,
     signal: AbortSignal = new AbortController().signal,
-  ): Promise<Cast> {
+  ): Promise<FollowedSpeaker> {
     const { own, other } = turnsToHear(script);
     if (own.length === 0 && other === null) return { speaker: voice, heard: null };
     const clips = await hearEnough(own, (turn) => this.#hear(turn, signal));
@@ -83,7 +83,7 @@ export class Follower {
   async #follow(
     profile: VoiceProfile,
     clips: readonly HeardClip[],
-    following: Following,
+    following: FollowLevel,
     signal: AbortSignal,
   ): Promise<FollowedClips> {
     const { reader, kernel } = this.#parts;
@@ -139,7 +139,7 @@ interface FollowedClips {
 }
 
 /** All that a followed voice depends on, in one length however much is said in the clips. */
-function keyOf(following: Following, clips: readonly HeardClip[]): string {
+function keyOf(following: FollowLevel, clips: readonly HeardClip[]): string {
   const parts = [following, clips.map(({ clip, text }) => [clip.digest, text])];
   return createHash("sha256").update(JSON.stringify(parts)).digest("base64");
 }
@@ -153,7 +153,7 @@ const MIN_TRUST = 0.1;
 /** Voiced speech by which a clip alone decides which voice is the start. */
 const DECISIVE_S = 1.2;
 
-const FOLLOWED: Readonly<Record<Following, readonly string[]>> = {
+const FOLLOWED: Readonly<Record<FollowLevel, readonly string[]>> = {
   pitch: ["pitch", "level"],
   pace: ["pitch", "level", "rate", "pauses"],
   tract: ["pitch", "level", "rate", "pauses", "tract", "dynamics"],

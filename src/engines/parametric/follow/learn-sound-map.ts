@@ -1,6 +1,6 @@
 import { BAND_HZ, BANDS, bandsBelow } from "../listen/bands.ts";
-import { within } from "../listen/statistics.ts";
-import type { OwnSpeech } from "./rehearsal.ts";
+import { clamp } from "../listen/statistics.ts";
+import type { OwnSpeech } from "./calibration.ts";
 import {
   type Frame,
   meanSpectrum,
@@ -12,7 +12,7 @@ import {
 import type { SoundMap } from "./sound-map.ts";
 
 /** What is learnt from. */
-export interface Heard {
+export interface SoundMapInput {
   /** [n, 40], as in `VoiceProfile`. */
   readonly sound: Float32Array;
   /** Nothing is learnt from above it. */
@@ -27,7 +27,7 @@ export interface Heard {
  * Bonafonte, 2010), the less the fewer there are (maximum a posteriori, as in Gauvain and Lee, 1994). Means are taken
  * of logarithms, so that loud vowels do not decide alone.
  */
-export function learnSoundMap(own: OwnSpeech, heard: Heard): SoundMap {
+export function learnSoundMap(own: OwnSpeech, heard: SoundMapInput): SoundMap {
   const bandLimit = Math.max(MIN_BANDS, bandsBelow(heard.bandEdgeHz));
   const frameOf = (spectra: ArrayLike<number>): Frame => ({ mean: meanSpectrum(spectra), bandLimit });
   const ownFrame = frameOf(own.sound);
@@ -55,11 +55,16 @@ export function learnSoundMap(own: OwnSpeech, heard: Heard): SoundMap {
 }
 
 /**
- * The same map, corrected by what a rehearsal gave: what all gains were to do to the mean of our sound, and what they
+ * The same map, corrected by what calibration gave: what all gains were to do to the mean of our sound, and what they
  * did (a frame's kind is seen in its description, not in its sound, and neighbouring frames sound together); and by some
  * of what lacks still in the spectrum of the loud sounds. The loudness stays.
  */
-export function mendedMap(map: SoundMap, bare: Float32Array, mapped: Float32Array, heard: Heard): SoundMap {
+export function correctedMap(
+  map: SoundMap,
+  bare: Float32Array,
+  mapped: Float32Array,
+  heard: SoundMapInput,
+): SoundMap {
   const { bandLimit } = map.frame;
   const [before, after] = [meanSpectrum(bare), meanSpectrum(mapped)];
   const [ours, theirs] = [powerSpectrum(mapped), powerSpectrum(heard.sound)];
@@ -70,7 +75,9 @@ export function mendedMap(map: SoundMap, bare: Float32Array, mapped: Float32Arra
   );
   const correction = lacking.map((value, band) => {
     const inLoud = LOUD_SHARE * heard.strength * loud[band]!;
-    const lacks = within(MENDED * value, -MAX_MENDED, MAX_MENDED) + within(inLoud, -MAX_MENDED, MAX_MENDED);
+    const lacks =
+      clamp(CORRECTED_SHARE * value, -MAX_CORRECTION, MAX_CORRECTION) +
+      clamp(inLoud, -MAX_CORRECTION, MAX_CORRECTION);
     return edgeShare(band, bandLimit) * lacks;
   });
   const level = loudnessChange(ours, correction);
@@ -147,9 +154,9 @@ function loudnessChange(spectrum: Float64Array, gains: Float64Array): number {
 }
 
 /** Share of what lacks that is made up for; of what lacks in the loud sounds; and most of either. */
-const MENDED = 0.8;
+const CORRECTED_SHARE = 0.8;
 const LOUD_SHARE = 0.5;
-const MAX_MENDED = (5 * Math.LN10) / 10;
+const MAX_CORRECTION = (5 * Math.LN10) / 10;
 
 /** Values of the bands without their mean over those that count, which are above 150 Hz and below `bandLimit`. */
 function levelled(values: Float64Array, bandLimit: number): Float64Array {

@@ -4,7 +4,7 @@ import type { Form, Voice } from "../speakers.ts";
 import type { OwnPitch } from "./own-voice.ts";
 
 /** Where following begins. */
-export interface Start {
+export interface StartingVoice {
   readonly label: SpeakerLabel;
   readonly voice: Voice;
   readonly form: Form;
@@ -20,9 +20,9 @@ export function nearestVoice(
   voices: ReadonlyMap<SpeakerLabel, Voice>,
   own: OwnPitch,
   { pitch, warp }: { readonly pitch: Float32Array; readonly warp: number | null },
-): Start {
+): StartingVoice {
   const theirs = percentile(pitch, 0.5);
-  const farness = ({ form: { level, warp: tract } }: Start) =>
+  const farness = ({ form: { level, warp: tract } }: StartingVoice) =>
     PITCH_SHARE * Math.abs(theirs - own.centre - Math.log(level)) +
     (warp === null ? 0 : Math.abs(Math.log(warp / tract)));
   const starts = [...voices].flatMap(([label, voice]) => voice.forms.map((form) => ({ label, voice, form })));

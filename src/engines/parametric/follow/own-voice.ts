@@ -8,12 +8,12 @@ import type { Network } from "../network.ts";
 import { planContour, planTiming, type Timing } from "../plan.ts";
 import type { SegmentReader } from "../segments.ts";
 import { PLAIN } from "../waveform.ts";
-import { decodeRehearsed, rehearse } from "./rehearsal.ts";
+import { decodeCalibration, measureCalibration } from "./calibration.ts";
 import { codebookOf } from "./tract.ts";
 
 /** The voice as others are compared with it, found out when that is first asked for. */
 export interface OwnVoice {
-  /** The rehearsed sentences as the network reads them, and their pitch. */
+  /** The calibration sentences as the network reads them, and their pitch. */
   plans(): Promise<{ readonly timings: readonly Timing[]; readonly pitch: OwnPitch }>;
   /** The voiced sounds of the voice as it was trained. */
   codebook(): Promise<Float32Array>;
@@ -29,15 +29,15 @@ export interface OwnVoiceParts {
 export function createOwnVoice({ network, kernel, reader, run }: OwnVoiceParts): OwnVoice {
   const plans = once(async () => {
     const timings: Timing[] = [];
-    for (const sentence of REHEARSED) {
+    for (const sentence of CALIBRATION_SENTENCES) {
       for (const { ids } of await reader.read(sentence)) timings.push(await planTiming(network, ids));
     }
     return { timings, pitch: await ownPitch(network, timings) };
   });
   const codebook = once(async () => {
     const asTrained = { centreHz: (medianHz: number) => medianHz, spread: (deviation: number) => deviation };
-    const decoded = await decodeRehearsed(network, (await plans()).timings, { register: asTrained });
-    return codebookOf(voicedOnly(await run(rehearse(kernel, decoded, () => PLAIN))));
+    const decoded = await decodeCalibration(network, (await plans()).timings, { register: asTrained });
+    return codebookOf(voicedOnly(await run(measureCalibration(kernel, decoded, () => PLAIN))));
   });
   return { plans, codebook };
 }
@@ -61,7 +61,7 @@ export interface SentencePitch {
   readonly deviations: Float32Array;
 }
 
-/** The voice's own pitch over the rehearsed sentences. */
+/** The voice's own pitch over the calibration sentences. */
 export interface OwnPitch {
   /** Median of the sentences' medians, as natural logarithm of hertz. */
   readonly centre: number;
@@ -83,7 +83,7 @@ function once<T>(find: () => Promise<T>): () => Promise<T> {
 }
 
 /** Sentences that the voice plans to know its own pitch, and of which it says the first few aloud to itself. */
-export const REHEARSED: readonly string[] = [
+export const CALIBRATION_SENTENCES: readonly string[] = [
   "Good coffee, fresh bread, a view of the harbour: what more could you ask?",
   "Please put the yellow box beside the window.",
   "Rain fell on the roof all night, but the fields were dry by noon.",

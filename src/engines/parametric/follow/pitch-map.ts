@@ -1,5 +1,5 @@
 import type { Register } from "../delivery.ts";
-import { deviation, percentile, within } from "../listen/statistics.ts";
+import { clamp, percentile, standardDeviation } from "../listen/statistics.ts";
 import type { Voice } from "../speakers.ts";
 import type { OwnPitch, SentencePitch } from "./own-voice.ts";
 
@@ -39,20 +39,23 @@ export function pitchMap(
       const before = i - direction;
       const step = x[i]! - x[before]!;
       const slope = step === 0 ? 1 : (wanted[i]! - wanted[before]!) / step;
-      y[i] = y[before]! + within(slope, MIN_SLOPE, MAX_SLOPE) * step;
+      y[i] = y[before]! + clamp(slope, MIN_SLOPE, MAX_SLOPE) * step;
     }
   }
   const begun = Math.log(start.level);
   const aimed = begun + strength * (median - own.centre - begun);
-  const shift = within(aimed, MIN_SHIFT, MAX_SHIFT);
+  const shift = clamp(aimed, MIN_SHIFT, MAX_SHIFT);
   const middle = y[MIDDLE]!;
-  const ownSpread = start.range * USUAL_BIAS.range * deviation(own.deviations);
+  const ownSpread = start.range * USUAL_BIAS.range * standardDeviation(own.deviations);
   return {
     own: x,
     theirs: y.map((value) => value - middle),
     ownCentre: own.centre,
     centre: own.centre + shift,
-    meant: { centre: own.centre + shift, spread: ownSpread + strength * (deviation(theirs) - ownSpread) },
+    meant: {
+      centre: own.centre + shift,
+      spread: ownSpread + strength * (standardDeviation(theirs) - ownSpread),
+    },
   };
 }
 
@@ -64,10 +67,10 @@ export interface HearingBias {
   readonly range: number;
 }
 
-/** As it was found where speakers were followed without a rehearsal (the Harvard sentences, mean over five of them). */
+/** As it was found where speakers were followed without calibration (the Harvard sentences, mean over five of them). */
 export const USUAL_BIAS: HearingBias = { level: 0.065, range: 0.82 };
 
-/** The bias that a rehearsal shows. @param heard sorted logarithms of the pitch in what was said aloud */
+/** The bias that calibration shows. @param heard sorted logarithms of the pitch in what was said aloud */
 export function hearingBias(
   map: PitchMap,
   aloud: readonly SentencePitch[],
@@ -76,22 +79,30 @@ export function hearingBias(
   if (heard.length < MIN_VOICED) return USUAL_BIAS;
   const planned = plannedPitch(map, aloud);
   return {
-    level: within(percentile(heard, 0.5) - percentile(planned, 0.5), -MAX_LEVEL_BIAS, MAX_LEVEL_BIAS),
-    range: within(deviation(heard) / (deviation(planned) || 1), MIN_RANGE_BIAS, MAX_RANGE_BIAS),
+    level: clamp(percentile(heard, 0.5) - percentile(planned, 0.5), -MAX_LEVEL_BIAS, MAX_LEVEL_BIAS),
+    range: clamp(
+      standardDeviation(heard) / (standardDeviation(planned) || 1),
+      MIN_RANGE_BIAS,
+      MAX_RANGE_BIAS,
+    ),
   };
 }
 
 /** The same map, moved and widened so that what is heard of it, over many sentences, is what was meant. */
-export function mended(map: PitchMap, sentences: readonly SentencePitch[], bias: HearingBias): PitchMap {
+export function correctedPitchMap(
+  map: PitchMap,
+  sentences: readonly SentencePitch[],
+  bias: HearingBias,
+): PitchMap {
   let better = map;
   for (let round = 0; round < ROUNDS; round++) {
     const planned = plannedPitch(better, sentences);
-    const range = map.meant.spread / (bias.range * deviation(planned) || 1);
+    const range = map.meant.spread / (bias.range * standardDeviation(planned) || 1);
     const level = map.meant.centre - (percentile(planned, 0.5) + bias.level);
     better = {
       ...better,
-      centre: within(better.centre + level, map.ownCentre + MIN_SHIFT, map.ownCentre + MAX_SHIFT),
-      theirs: better.theirs.map((value) => value * within(range, MIN_WIDENED, MAX_WIDENED)),
+      centre: clamp(better.centre + level, map.ownCentre + MIN_SHIFT, map.ownCentre + MAX_SHIFT),
+      theirs: better.theirs.map((value) => value * clamp(range, MIN_WIDENED, MAX_WIDENED)),
     };
   }
   return better;
@@ -111,7 +122,7 @@ export function mappedRegister(map: PitchMap): Register {
   return {
     centreHz(medianHz) {
       const off = Math.log(medianHz) - map.ownCentre;
-      return Math.exp(map.centre + within(off, -MAX_OFF, MAX_OFF));
+      return Math.exp(map.centre + clamp(off, -MAX_OFF, MAX_OFF));
     },
     spread: (deviation) => between(map.own, map.theirs, deviation),
   };
@@ -136,7 +147,7 @@ const BEYOND = 0.7;
 const MIN_SHIFT = Math.log(0.45);
 const MAX_SHIFT = Math.log(1.4);
 const MAX_OFF = 0.12;
-/** What a rehearsal may show: more would be a mistake of the measurement. */
+/** What calibration may show: more would be a mistake of the measurement. */
 const MAX_LEVEL_BIAS = 0.15;
 const MIN_RANGE_BIAS = 0.5;
 const MAX_RANGE_BIAS = 1.3;

@@ -1,5 +1,5 @@
 import { BIN_HZ, BINS } from "../geometry.ts";
-import { deviation } from "./statistics.ts";
+import { standardDeviation } from "./statistics.ts";
 
 const MIN_HZ = 60;
 /** Where the last band ends. */
@@ -59,7 +59,7 @@ export function levelSpread(sound: Float32Array): number {
     for (let band = 0; band < BANDS; band++) power += Math.exp(sound[frame * BANDS + band]!);
     return Math.log(power);
   });
-  return deviation(levels) || 1;
+  return standardDeviation(levels) || 1;
 }
 
 function middlesHz(): Float64Array {

@@ -20,7 +20,7 @@ export function* clipFrames(samples: Float32Array): Work<ClipFrames> {
   const levelDb = new Float32Array(count);
   const syllableDb = new Float32Array(count);
   const bands = new Float32Array(count * BANDS);
-  const look = createLens();
+  const look = createFrameAnalyser();
   for (let frame = 0; frame < count; frame++) {
     const powers = look(samples, frame);
     levelDb[frame] = decibels(sum(powers, 0, BINS) * POWER_TO_LEVEL);
@@ -32,7 +32,7 @@ export function* clipFrames(samples: Float32Array): Work<ClipFrames> {
 }
 
 /** Gives a function that gives |X|² of one frame, [601]; the array is used again at the next call. */
-export function createLens(): (samples: Float32Array, frame: number) => Float64Array {
+export function createFrameAnalyser(): (samples: Float32Array, frame: number) => Float64Array {
   const fourier = new RealFourier(WINDOW_SAMPLES);
   const windowed = new Float64Array(WINDOW_SAMPLES);
   const powers = new Float64Array(BINS);

@@ -7,13 +7,13 @@ export function percentile(values: Float32Array | Float64Array | readonly number
 }
 
 /** Standard deviation; 0 where there are no values. */
-export function deviation(values: ArrayLike<number>): number {
+export function standardDeviation(values: ArrayLike<number>): number {
   const all = Float64Array.from(values);
   const mean = all.reduce((sum, value) => sum + value, 0) / Math.max(1, all.length);
   return Math.sqrt(all.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, all.length));
 }
 
 /** A value held to a range. */
-export function within(value: number, min: number, max: number): number {
+export function clamp(value: number, min: number, max: number): number {
   return Math.max(min, Math.min(max, value));
 }

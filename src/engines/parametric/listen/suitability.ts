@@ -2,8 +2,8 @@ import { FRAME_S } from "../geometry.ts";
 import type { Activity } from "./activity.ts";
 import type { ClipFrames } from "./clip-frames.ts";
 import type { PitchTrack } from "./pitch-track.ts";
-import type { Recording } from "./recording.ts";
-import { deviation } from "./statistics.ts";
+import type { RecordingConditions } from "./recording-conditions.ts";
+import { standardDeviation } from "./statistics.ts";
 
 /** Why a clip is followed less than it might be. */
 export type Caution =
@@ -28,7 +28,7 @@ export interface Measured {
   readonly frames: ClipFrames;
   readonly track: PitchTrack;
   readonly activity: Activity;
-  readonly recording: Recording;
+  readonly recording: RecordingConditions;
 }
 
 /**
@@ -82,8 +82,8 @@ function figuresOf({ frames, track, activity }: Measured): Figures {
   return {
     voicedS: voiced.length * FRAME_S,
     switchesPerS: switches / Math.max(FRAME_S, activity.speechS),
-    levelSpreadDb: deviation(levels),
-    pitchSpread: deviation(voiced.map((frame) => Math.log(track.pitchHz[frame]!))),
+    levelSpreadDb: standardDeviation(levels),
+    pitchSpread: standardDeviation(voiced.map((frame) => Math.log(track.pitchHz[frame]!))),
   };
 }
 

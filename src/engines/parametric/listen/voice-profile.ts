@@ -7,7 +7,7 @@ import { BANDS } from "./bands.ts";
 import { bestStretch } from "./best-stretch.ts";
 import { type ClipFrames, clipFrames } from "./clip-frames.ts";
 import { type PitchTrack, trackPitch } from "./pitch-track.ts";
-import { type Recording, recordingOf } from "./recording.ts";
+import { type RecordingConditions, recordingConditions } from "./recording-conditions.ts";
 import { convenientRateHz, resampled } from "./resampled.ts";
 import { percentile } from "./statistics.ts";
 import { type Suitability, suitabilityOf } from "./suitability.ts";
@@ -30,7 +30,7 @@ export interface VoiceProfile {
   readonly syllablesPerS: number;
   /** Lengths of the silences inside the speech, in seconds. */
   readonly pausesS: readonly number[];
-  readonly recording: Pick<Recording, "signalToNoiseDb" | "bandEdgeHz" | "clippedShare">;
+  readonly recording: Pick<RecordingConditions, "signalToNoiseDb" | "bandEdgeHz" | "clippedShare">;
   /** How far to follow it, and what speaks against it. */
   readonly suitability: Suitability;
 }
@@ -43,7 +43,7 @@ export function* listen(clip: Clip): Work<VoiceProfile> {
   const frames = yield* clipFrames(samples);
   const track = yield* trackPitch(samples, SAMPLE_RATE_HZ);
   const activity = activityOf(frames.levelDb);
-  const recording = recordingOf(stretch, frames, activity);
+  const recording = recordingConditions(stretch, frames, activity);
   const { signalToNoiseDb, bandEdgeHz, clippedShare } = recording;
   const { syllableDb } = frames;
   const syllables = syllableCount({

@@ -1,4 +1,4 @@
-import { medianPitchHz, type Register, singable } from "../delivery.ts";
+import { clampPitch, medianPitchHz, type Register } from "../delivery.ts";
 import { FRAMES_PER_STEP, VOICED_ABOVE_HZ } from "../geometry.ts";
 import type { Plan } from "../plan.ts";
 import { AUDIBLE_ENERGY } from "../speech-span.ts";
@@ -68,7 +68,7 @@ function riseAtEnd(plan: Plan, semitones: number, medianHz: number): void {
 }
 
 function move({ pitchHz }: Plan, frame: number, hz: number): void {
-  if (pitchHz[frame]! > VOICED_ABOVE_HZ) pitchHz[frame] = singable(hz);
+  if (pitchHz[frame]! > VOICED_ABOVE_HZ) pitchHz[frame] = clampPitch(hz);
 }
 
 /** The last frame before `to` whose pitch is heard as one; -1 where there is none. */

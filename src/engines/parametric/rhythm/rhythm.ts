@@ -24,7 +24,7 @@ export interface Rhythm {
 }
 
 /** Where in its reply a segment stands, and the words of its sentence. */
-export type Place = Omit<Segment, "ids" | "sources" | "pauseS"> & {
+export type SegmentContext = Omit<Segment, "ids" | "sources" | "pauseS"> & {
   /** Spoken words of the segment. */
   readonly wordsInside: number;
 };
@@ -35,10 +35,10 @@ export type Place = Omit<Segment, "ids" | "sources" | "pauseS"> & {
  * (Klatt, 1976: final lengthening), an answer to few words is brisk while it is short itself, and one to many words
  * begins calmly.
  */
-export function rhythmOf(place: Place, occasion: Occasion): Rhythm {
+export function rhythmOf(place: SegmentContext, precedingTurn: PrecedingTurn): Rhythm {
   const kind = sentenceKind(place.text);
-  const isBrisk = occasion === "short-turn" && place.wordsSaid + place.words <= SHORT_REPLY_WORDS;
-  const isCalm = occasion === "long-turn" && place.wordsSaid === 0;
+  const isBrisk = precedingTurn === "short-turn" && place.wordsSaid + place.words <= SHORT_REPLY_WORDS;
+  const isCalm = precedingTurn === "long-turn" && place.wordsSaid === 0;
   const startsParagraph = place.startsParagraph && place.wordsBefore === 0;
   const endsParagraph = place.endsParagraph && place.endsSentence;
   return {
@@ -63,10 +63,10 @@ const PARAGRAPH_SEMITONES = 0.5;
 const PARAGRAPH_LAST_WORD = 1.1;
 
 /** What the reply answers: few words, many, or neither. */
-export type Occasion = "short-turn" | "long-turn" | "plain";
+export type PrecedingTurn = "short-turn" | "long-turn" | "plain";
 
 /** Looks at the turn before the open one. One's own turn is not answered, and of one without text nothing is known. */
-export function occasionOf({ history, speaker }: Pick<Script, "history" | "speaker">): Occasion {
+export function precedingTurnOf({ history, speaker }: Pick<Script, "history" | "speaker">): PrecedingTurn {
   const before = history.at(-1);
   if (before === undefined || before.speaker === speaker || before.text === null) return "plain";
   const words = countWords(before.text, LONG_TURN_WORDS + 1);

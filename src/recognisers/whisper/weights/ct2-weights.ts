@@ -1,6 +1,6 @@
 import { type ByteSource, WeightsError } from "../../../tensors/byte-source.ts";
 import type { Variable, Variables } from "../../../tensors/variable.ts";
-import { type Place, type WhisperWeights, weightsOf } from "./whisper-weights.ts";
+import { type VariableLocation, type WhisperWeights, weightsOf } from "./whisper-weights.ts";
 
 /** The weights in a `model.bin` of CTranslate2. They own the source. @throws WeightsError */
 export async function ct2Weights(source: ByteSource): Promise<WhisperWeights> {
@@ -34,7 +34,7 @@ const IN_LAYER: Readonly<Record<string, readonly [name: string, part?: number, p
 };
 
 /** Where CTranslate2 keeps what Hugging Face calls so. */
-function placeOf(name: string): Place {
+function placeOf(name: string): VariableLocation {
   const whole = TOP[name];
   if (whole !== undefined) return { name: whole, part: 0, parts: 1 };
   const [, stem = "", end = ""] = /^(.*\.)(weight|bias)$/.exec(name) ?? [];

@@ -14,7 +14,7 @@ export interface WhisperWeights {
 }
 
 /** Where a file keeps a variable: as one of its own, or as one of the parts of equal size, by rows, that it is stacked of. */
-export interface Place {
+export interface VariableLocation {
   readonly name: string;
   readonly part: number;
   readonly parts: number;
@@ -29,7 +29,7 @@ export interface Place {
 export function weightsOf(
   source: ByteSource,
   variables: Variables,
-  placeOf: (name: string) => Place,
+  placeOf: (name: string) => VariableLocation,
 ): WhisperWeights {
   return {
     sizes: sizesOf(variables, (name) => placeOf(name).name),

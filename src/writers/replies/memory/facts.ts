@@ -1,7 +1,7 @@
 import { stemsOf } from "../content-words.ts";
 import type { Question } from "./question.ts";
 import { inSecondPerson, type Statement, VERB } from "./statements.ts";
-import { type Kind, NUMBER_FORM, valuesOf } from "./values.ts";
+import { type AnswerKind, NUMBER_FORM, valuesOf } from "./values.ts";
 
 /** What somebody told that answers their question, said back; `null` where nothing does for sure, or two things do. */
 export function factFor(question: Question, told: readonly Statement[]): string | null {
@@ -33,7 +33,16 @@ export function isNeverTold(question: Question, told: readonly Statement[], spok
 }
 
 /** Kinds of which it can be seen whether anything was told at all. */
-const VALUED: ReadonlySet<Kind> = new Set(["age", "when", "clock", "day", "much", "colour", "heavy", "far"]);
+const VALUED: ReadonlySet<AnswerKind> = new Set([
+  "age",
+  "when",
+  "clock",
+  "day",
+  "much",
+  "colour",
+  "heavy",
+  "far",
+]);
 
 /** Whether a statement tells something of the kind that is asked for, of whom it is asked. */
 function tells(question: Question, statement: Statement): boolean {
@@ -117,7 +126,7 @@ function corrected(question: Question, told: Statement, doubts: readonly Stateme
   return `First you said ${asWritten(first[0] ?? "", told.text)}, and then ${asWritten(then[0] ?? "", doubt.text)}.`;
 }
 
-const NAMED_VALUES: ReadonlySet<Kind> = new Set(["when", "day", "clock", "colour", "much"]);
+const NAMED_VALUES: ReadonlySet<AnswerKind> = new Set(["when", "day", "clock", "colour", "much"]);
 const PLAIN_CHANGE =
   /^(?:(?:make (?:that|it)|it's|it is|i mean|i meant|that's)\b.{0,40}|(?:on |at )?[\w ]{1,20})$/i;
 

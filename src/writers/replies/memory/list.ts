@@ -71,7 +71,7 @@ function bare(items: readonly string[], whole: string, said: string): string[] |
 }
 
 /** A list as it is said: "Milk, tea and bread." */
-export function asSaid(items: readonly string[]): string {
+export function spokenList(items: readonly string[]): string {
   const [last = ""] = items.slice(-1);
   const text = items.length > 1 ? `${items.slice(0, -1).join(", ")} and ${last}` : last;
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;

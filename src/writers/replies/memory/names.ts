@@ -5,7 +5,7 @@ import { plain } from "./statements.ts";
  * Answers what somebody asks of what they said themselves: their name, or what somebody or something of theirs is called.
  * `null` where that is not asked, was not said in these plain forms, or may be either of two.
  */
-export function toldName(history: readonly Turn[], speaker: string): string | null {
+export function answerName(history: readonly Turn[], speaker: string): string | null {
   const newest = history.at(-1);
   const asked = plain(newest?.text ?? "");
   // What others said of themselves is nothing that whoever asks has said.

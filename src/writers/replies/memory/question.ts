@@ -1,10 +1,10 @@
 import { stemsOf } from "../content-words.ts";
 import { sentencesIn } from "./statements.ts";
-import type { Kind } from "./values.ts";
+import type { AnswerKind } from "./values.ts";
 
 /** A question for what whoever asks has told before. */
 export interface Question {
-  readonly kind: Kind;
+  readonly kind: AnswerKind;
   /** What it speaks of, as stems, without the words that make it a question. */
   readonly stems: ReadonlySet<string>;
   /** Of whom: of themselves, of something of theirs, of what a pronoun means, or of something else. */
@@ -106,7 +106,7 @@ const AFTERTHOUGHT =
   /^(?:(?:i(?:'ve)? (?:told you|said(?: it| so)?|mentioned it)|i(?:'ve)? forgot(?:ten)?|go on|i'm testing you|do you (?:still )?(?:remember|know)|can you remember|remember|please)(?:,? (?:it|that|already|earlier|before|still|again|go on|i'm testing you))*)[.!?]*$/i;
 const ASKS =
   /^(?:(?:at|in|on|from|to|for|which) )?(what time|(?:what|which) (?:day|date|month)|(?:what|which) colou?r|(?:what|which) (?:town|city|village|country|street|place)|(?:what|which) job|how (?:old|many|much|far|long|tall|high|heavy)|when|where|who|what|which)\b(?:'?s\b|'re\b)?(?: (?:one|of (?:my|our|the) \w+)\b)?(.*)$/i;
-const KINDS: Readonly<Record<string, Kind>> = {
+const KINDS: Readonly<Record<string, AnswerKind>> = {
   "what time": "clock",
   "what day": "day",
   "which day": "day",
@@ -140,7 +140,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   which: "which",
 };
 /** What "what" asks for. */
-const THINGS: readonly (readonly [form: RegExp, kind: Kind])[] = [
+const THINGS: readonly (readonly [form: RegExp, kind: AnswerKind])[] = [
   [/\b(?:the|my|our) (?:favou?rite )?colou?rs?\b/i, "colour"],
   [/\b(?:the|my|our|his|her) (?:date|day)\b/i, "day"],
   [/\b(?:the|my|our) time\b/i, "clock"],

@@ -3,8 +3,8 @@ import { stemsOf } from "../content-words.ts";
 import { plainWords } from "../talk.ts";
 import { apologiesFor, correctedWord } from "./corrections.ts";
 import { factFor, isNeverTold } from "./facts.ts";
-import { asSaid, listOf } from "./list.ts";
-import { toldName } from "./names.ts";
+import { listOf, spokenList } from "./list.ts";
+import { answerName } from "./names.ts";
 import { questionIn } from "./question.ts";
 import { MAX_TURN_CHARS, plain, sentencesIn, statementsOf } from "./statements.ts";
 
@@ -27,7 +27,7 @@ export function remembered(
 ): string | null {
   const newest = history.at(-1);
   if (newest?.text == null || newest.speaker === speaker || newest.text.length > MAX_TURN_CHARS) return null;
-  const name = toldName(history, speaker);
+  const name = answerName(history, speaker);
   if (name !== null) return name;
   const earlier = history.slice(0, -1);
   const ours = earlier.flatMap((turn) => (turn.speaker === speaker && turn.text !== null ? [turn.text] : []));
@@ -35,7 +35,7 @@ export function remembered(
   const sentences = sentencesIn(newest.text);
   if (LIST.test(sentences.at(-1) ?? "")) {
     const items = listOf([...theirs.map(({ text }) => text ?? ""), sentences.slice(0, -1).join(" ")]);
-    if (items !== null) return items.length === 0 ? "Nothing any more." : asSaid(items);
+    if (items !== null) return items.length === 0 ? "Nothing any more." : spokenList(items);
   }
   const isAfterOurs = earlier.at(-1)?.speaker === speaker;
   const own = ourWords(newest.text, ours, isAfterOurs);

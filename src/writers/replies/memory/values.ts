@@ -1,5 +1,5 @@
 /** What sort of answer is asked for. */
-export type Kind =
+export type AnswerKind =
   | "when"
   | "clock"
   | "day"
@@ -23,7 +23,7 @@ export type Kind =
  * What a clause tells of a kind, as it stands there: its days and times, its places. Empty where it tells nothing of it.
  * What tells `which`, `what`, `about` and `name` has no form by itself: for those nothing is found.
  */
-export function valuesOf(kind: Kind, clause: string): string[] {
+export function valuesOf(kind: AnswerKind, clause: string): string[] {
   return kind === "where" ? placesIn(clause) : (FORMS[kind] ?? []).flatMap((form) => allOf(form, clause));
 }
 
@@ -79,7 +79,7 @@ const OCCUPATION =
 const AGE_ENDS =
   "(?= (?:years?|months?|weeks?)(?: old)?\\b| and\\b| now\\b| next\\b| tomorrow\\b| today\\b| but\\b| this\\b|[,.!;]|$)";
 
-const FORMS: Partial<Record<Kind, readonly RegExp[]>> = {
+const FORMS: Partial<Record<AnswerKind, readonly RegExp[]>> = {
   when: [...DATES, ...CLOCKS],
   clock: CLOCKS,
   day: DATES,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { readFields } from "../../../../src/engines/codec-lm/fields.ts";
-import type { Frame, FrameDecoder } from "../../../../src/engines/codec-lm/frame-decoder.ts";
+import type { CodeFrame, FrameDecoder } from "../../../../src/engines/codec-lm/frame-decoder.ts";
 import { type MimiEncoder, openMimiEncoder } from "../../../../src/engines/codec-lm/mimi/mimi.ts";
 import { openCodecDecoder } from "../../../../src/engines/codec-lm/qwen3-tts/codec/codec.ts";
 import { codecSizes } from "../../../../src/engines/codec-lm/qwen3-tts/codec/sizes.ts";
@@ -33,7 +33,7 @@ describe("the codec of Qwen3-TTS", () => {
     await weights.close();
   });
 
-  const decoded = (frames: readonly Frame[]) => decoder.begin().decode(frames);
+  const decoded = (frames: readonly CodeFrame[]) => decoder.begin().decode(frames);
 
   for (const name of ["noise", "chirp", "harmonics-long", "short"]) {
     test(`hears the codes in "${name}" that the reference hears, which has no window`, async () => {

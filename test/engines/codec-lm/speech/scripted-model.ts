@@ -1,6 +1,6 @@
 import type {
   CodecLanguageModel,
-  Ending,
+  GenerationEnd,
   SpokenFrame,
   Utterance,
   Voices,
@@ -14,7 +14,7 @@ export interface Behaviour {
   readonly levels: readonly number[] | ((at: number) => number);
   /** Thrown in place of the first frame. */
   readonly error?: Error;
-  readonly ending?: Partial<Ending>;
+  readonly ending?: Partial<GenerationEnd>;
 }
 
 /** A codec language model that does as it is told, and notes what it was asked. */
@@ -38,7 +38,7 @@ export class ScriptedModel implements CodecLanguageModel {
     this.#toneHz = toneHz;
   }
 
-  async *speak(utterance: Utterance, signal: AbortSignal): AsyncGenerator<SpokenFrame, Ending, void> {
+  async *speak(utterance: Utterance, signal: AbortSignal): AsyncGenerator<SpokenFrame, GenerationEnd, void> {
     this.asked.push(utterance);
     const { levels, error, ending } = this.#behaviour(utterance, this.asked.length - 1);
     const { maxFrames = Number.POSITIVE_INFINITY } = utterance.sampling;

@@ -16,7 +16,13 @@ import { withEnd } from "./with-end.ts";
 export const TINY = { csm: join(CSM, "csm-tiny"), base: BASE, custom: await customFolder() };
 after(() => rm(TINY.custom, { recursive: true }));
 
-const SETUP = { precision: "fp32", threads: 1, cacheFolder: "", places: 4, pace: "throughput" } as const;
+const SETUP = {
+  precision: "fp32",
+  threads: 1,
+  cacheFolder: "",
+  maxConcurrent: 4,
+  pace: "throughput",
+} as const;
 const PLAIN = { voices: {}, language: null, instruct: null };
 
 /** A tiny checkpoint as a speech model. */
@@ -39,6 +45,10 @@ export async function endingModel(
   kind: keyof typeof TINY,
   options: Partial<CodecLmOptions> = {},
 ): Promise<SpeechModel> {
-  const model = await openCheckpoint(TINY[kind], { ...SETUP, signal: new AbortController().signal });
+  const model = await openCheckpoint(TINY[kind], {
+    ...SETUP,
+    slots: SETUP.maxConcurrent,
+    signal: new AbortController().signal,
+  });
   return await speechModelOver(withEnd(model), { ...PLAIN, ...options });
 }

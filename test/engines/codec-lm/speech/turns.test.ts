@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { OptionError } from "../../../../src/engines/codec-lm/fields.ts";
 import type { Voices } from "../../../../src/engines/codec-lm/model.ts";
 import { lettersIn, maxFramesFor, mayCover } from "../../../../src/engines/codec-lm/speech/letters.ts";
-import { toldTurns } from "../../../../src/engines/codec-lm/speech/turns.ts";
+import { contextTurns } from "../../../../src/engines/codec-lm/speech/turns.ts";
 import { labelVoices } from "../../../../src/engines/codec-lm/speech/voices.ts";
 import type { Turn } from "../../../../src/model/conversation.ts";
 import { ConversationError } from "../../../../src/model/speech-model.ts";
@@ -24,7 +24,7 @@ const clip = (text = "Some words of a second.") => ({
   clip: { samples: new Float32Array(24_000).fill(0.5), text },
 });
 const told = (history: readonly Turn[], voices: Voices, given: Parameters<typeof labelVoices>[0] = {}) =>
-  toldTurns({ history, speaker: "0" }, voices, labelVoices(given, voices), never());
+  contextTurns({ history, speaker: "0" }, voices, labelVoices(given, voices), never());
 
 describe("what a model that reads the conversation is told", () => {
   test("is all of it, at 24 kHz, on one line, and stays when the caller's clips are gone", async () => {
@@ -33,8 +33,8 @@ describe("what a model that reads the conversation is told", () => {
       turn("0", null, 1),
       turn("1", "And now?", null),
     ];
-    const { turns, places } = await told(history, ANY);
-    assert.deepEqual(places, [0, 1, 2]);
+    const { turns, indices } = await told(history, ANY);
+    assert.deepEqual(indices, [0, 1, 2]);
     assert.deepEqual(
       turns.map(({ speaker, text, audio, digest }) => [speaker, text, audio?.length, digest]),
       [
@@ -50,7 +50,7 @@ describe("what a model that reads the conversation is told", () => {
   test("begins with the clip of a label that has not been heard", async () => {
     const voices = { "0": clip(), "1": clip("Others.") };
     const unheard = await told([turn("0", "Written.", null), turn("1", "Spoken.", 1)], ANY, voices);
-    assert.deepEqual(unheard.places, [null, 0, 1]);
+    assert.deepEqual(unheard.indices, [null, 0, 1]);
     const [first] = unheard.turns;
     assert.deepEqual(
       [first!.speaker, first!.text, first!.audio!.length],
@@ -58,10 +58,10 @@ describe("what a model that reads the conversation is told", () => {
     );
     assert.match(first!.digest!, /^voice:[0-9a-f]{64}$/);
     const heard = await told([turn("0", "Spoken.", 1)], ANY, voices);
-    assert.deepEqual(heard.places, [0]);
+    assert.deepEqual(heard.indices, [0]);
   });
 
-  test("may be 63 turns with audio; what was read of them, heard and forgotten is told by their places", async () => {
+  test("may be 63 turns with audio; what was read of them, heard and forgotten is told by their indices", async () => {
     const history = Array.from({ length: 63 }, (_, at) =>
       turn(String(at % 2), at % 5 === 0 ? null : `Turn ${at}.`, 1),
     );
@@ -82,8 +82,8 @@ describe("what a model that follows a clip is told", () => {
       turn("0", "These are the words of two seconds.", 2),
       turn("0", null, 1),
     ];
-    const { turns, places } = await told(history, CLIPS, { "0": clip() });
-    assert.deepEqual(places, [2, 3]);
+    const { turns, indices } = await told(history, CLIPS, { "0": clip() });
+    assert.deepEqual(indices, [2, 3]);
     assert.deepEqual(
       turns.map(({ text, audio, digest }) => [text, audio?.length, digest]),
       [
@@ -117,8 +117,8 @@ describe("what a model that follows a clip is told", () => {
   });
 
   test("is the label's clip where it has none of its own, and without one says what to give", async () => {
-    const { turns, places } = await told([turn("1", "Hello.", 1)], CLIPS, { "0": clip() });
-    assert.deepEqual([places, turns.length, turns[0]!.audio!.length], [[null], 1, 36_000]);
+    const { turns, indices } = await told([turn("1", "Hello.", 1)], CLIPS, { "0": clip() });
+    assert.deepEqual([indices, turns.length, turns[0]!.audio!.length], [[null], 1, 36_000]);
     const missing = told([turn("1", "Hello.", 1)], CLIPS, { "1": clip() });
     await assert.rejects(missing, ConversationError);
     await assert.rejects(missing, /none of speaker "0": give an earlier turn of that speaker audio_wav_b64/);
@@ -135,7 +135,7 @@ describe("what a model that follows a clip is told", () => {
 
 describe("the voices of labels", () => {
   test("with presets tell the model nothing of the conversation", async () => {
-    assert.deepEqual(await told([turn("0", "Hello.", 1)], PRESETS), { turns: [], places: [] });
+    assert.deepEqual(await told([turn("0", "Hello.", 1)], PRESETS), { turns: [], indices: [] });
   });
 
   test("are presets that exist, a woman's and a man's unless something else is set", () => {

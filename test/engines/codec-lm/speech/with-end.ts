@@ -1,4 +1,8 @@
-import type { CodecLanguageModel, Ending, SpokenFrame } from "../../../../src/engines/codec-lm/model.ts";
+import type {
+  CodecLanguageModel,
+  GenerationEnd,
+  SpokenFrame,
+} from "../../../../src/engines/codec-lm/model.ts";
 
 /**
  * A model that ends where speech of the text would: by themselves tiny models do so by chance, or never. Who ends too
@@ -7,7 +11,7 @@ import type { CodecLanguageModel, Ending, SpokenFrame } from "../../../../src/en
 export function withEnd(model: CodecLanguageModel): CodecLanguageModel {
   return {
     voices: model.voices,
-    async *speak(utterance, signal): AsyncGenerator<SpokenFrame, Ending, void> {
+    async *speak(utterance, signal): AsyncGenerator<SpokenFrame, GenerationEnd, void> {
       const frames = Math.ceil(utterance.open.text.length / 6);
       const { maxFrames = Number.POSITIVE_INFINITY } = utterance.sampling;
       for (let given = 0; ; ) {
@@ -28,4 +32,4 @@ export function withEnd(model: CodecLanguageModel): CodecLanguageModel {
   };
 }
 
-const NOTHING: Ending = { stop: "length", read: [], heard: [] };
+const NOTHING: GenerationEnd = { stop: "length", read: [], heard: [] };

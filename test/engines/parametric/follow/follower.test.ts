@@ -1,36 +1,39 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { type Cast, Follower } from "../../../../src/engines/parametric/follow/follower.ts";
+import {
+  decodeCalibration,
+  measureCalibration,
+} from "../../../../src/engines/parametric/follow/calibration.ts";
+import { type FollowedSpeaker, Follower } from "../../../../src/engines/parametric/follow/follower.ts";
 import { createOwnVoice } from "../../../../src/engines/parametric/follow/own-voice.ts";
-import { decodeRehearsed, rehearse } from "../../../../src/engines/parametric/follow/rehearsal.ts";
 import { createVoices } from "../../../../src/engines/parametric/speakers.ts";
 import type { Turn } from "../../../../src/model/conversation.ts";
 import { finish } from "../listen/finish.ts";
 import { clipOf, noise, scaled } from "../listen/signals.ts";
-import { openInstrument } from "./instrument.ts";
+import { openFollowContext } from "./follow-context.ts";
 
 describe("A follower", () => {
   const voices = createVoices();
-  let instrument: Awaited<ReturnType<typeof openInstrument>>;
+  let context: Awaited<ReturnType<typeof openFollowContext>>;
   let follower: Follower;
   let man: Float32Array;
 
   before(async () => {
-    instrument = await openInstrument();
-    follower = new Follower({ ...instrument, voices });
+    context = await openFollowContext();
+    follower = new Follower({ ...context, voices });
     const voice = voices.get("1")!;
-    const { timings } = await createOwnVoice(instrument).plans();
-    const decoded = await decodeRehearsed(instrument.network, timings, voice);
-    man = finish(rehearse(instrument.kernel, decoded, (plan) => voice.colour(plan))).samples;
+    const { timings } = await createOwnVoice(context).plans();
+    const decoded = await decodeCalibration(context.network, timings, voice);
+    man = finish(measureCalibration(context.kernel, decoded, (plan) => voice.colour(plan))).samples;
   });
-  after(() => instrument.close());
+  after(() => context.close());
 
   const turn = (speaker: string, samples: Float32Array, digest: string): Turn => ({
     speaker,
     text: null,
     audio: { ...clipOf(samples), digest },
   });
-  const castOf = (history: readonly Turn[], by = follower): Promise<Cast> =>
+  const castOf = (history: readonly Turn[], by = follower): Promise<FollowedSpeaker> =>
     by.cast({ history, speaker: "0" }, voices.get("0")!, "all");
 
   test("hears nothing where no turn has audio: the voice stays its own", async () => {
@@ -74,7 +77,7 @@ describe("A follower", () => {
     const history = [turn("0", man, "man")];
     const known = await castOf(history);
     assert.equal((await castOf(history)).speaker, known.speaker);
-    const { heard } = await castOf(history, new Follower({ ...instrument, voices }));
+    const { heard } = await castOf(history, new Follower({ ...context, voices }));
     assert.deepEqual(heard, known.heard);
   });
 
@@ -95,7 +98,7 @@ describe("A follower", () => {
   test("what failed once is tried again", async () => {
     let failures = 1;
     const failing = new Follower({
-      ...instrument,
+      ...context,
       voices,
       run: async (work) => {
         if (failures-- > 0) throw new Error("no time to listen");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { learnSoundMap, mendedMap } from "../../../../src/engines/parametric/follow/learn-sound-map.ts";
-import type { OwnSpeech } from "../../../../src/engines/parametric/follow/rehearsal.ts";
+import type { OwnSpeech } from "../../../../src/engines/parametric/follow/calibration.ts";
+import { correctedMap, learnSoundMap } from "../../../../src/engines/parametric/follow/learn-sound-map.ts";
 import type { SoundMap } from "../../../../src/engines/parametric/follow/sound-map.ts";
 import { BAND_HZ, BANDS } from "../../../../src/engines/parametric/listen/bands.ts";
 import fc from "../../../properties.ts";
@@ -119,7 +119,7 @@ describe("A map that is mended", () => {
   test("stays as it is where it did what it was meant to do and nothing lacks", () => {
     const reached = bare.map((value, at) => value + map.meant[at % BANDS]!);
     const likewise = { ...heard, sound: reached };
-    mendedMap(map, bare, reached, likewise).gains.forEach((gain, at) => {
+    correctedMap(map, bare, reached, likewise).gains.forEach((gain, at) => {
       assert.ok(Math.abs(gain - map.gains[at]!) < 0.02 * DB);
     });
   });
@@ -127,13 +127,13 @@ describe("A map that is mended", () => {
   test("makes up for no level: what sounded softer as a whole is left as it is", () => {
     const softer = bare.map((value, at) => value + map.meant[at % BANDS]! - 4 * DB);
     const likewise = { ...heard, sound: softer };
-    mendedMap(map, bare, softer, likewise).gains.forEach((gain, at) => {
+    correctedMap(map, bare, softer, likewise).gains.forEach((gain, at) => {
       if (at % BANDS < map.frame.bandLimit) assert.ok(Math.abs(gain - map.gains[at]!) < DB);
     });
   });
 
   test("goes further where it did less than it was meant to do", () => {
-    const better = mendedMap(map, bare, half, heard);
+    const better = correctedMap(map, bare, half, heard);
     const [up, down] = [0, 19];
     const tilt = (each: SoundMap) => gainsDb(each, up)[0]! - gainsDb(each, down)[0]!;
     assert.ok(tilt(better) > tilt(map) + 2, `${tilt(better)} and ${tilt(map)}`);
@@ -141,7 +141,7 @@ describe("A map that is mended", () => {
 
   test("is moved by what all kinds have in common alone, and not above the edge but for the level", () => {
     const narrow = learnSoundMap(own, { ...heard, bandEdgeHz: 3_400 });
-    const better = mendedMap(narrow, bare, half, { ...heard, bandEdgeHz: 3_400 });
+    const better = correctedMap(narrow, bare, half, { ...heard, bandEdgeHz: 3_400 });
     const moved = better.gains.map((gain, at) => gain - narrow.gains[at]!);
     moved.forEach((value, at) => {
       assert.ok(Math.abs(value - moved[at % BANDS]!) < 1e-9);
@@ -153,7 +153,7 @@ describe("A map that is mended", () => {
 
   test("is nothing still at strength 0", () => {
     const none = { ...heard, strength: 0 };
-    const plain = mendedMap(learnSoundMap(own, none), bare, bare, none);
+    const plain = correctedMap(learnSoundMap(own, none), bare, bare, none);
     assert.ok(plain.gains.every((gain) => Math.abs(gain) < 1e-9));
   });
 });
@@ -174,7 +174,7 @@ test("gains stay within their limits for whatever is heard", () => {
       const limitUp = each.strength * (12 + 10) + 1e-6;
       const limitDown = each.strength * (16 + 10) + 1e-6;
       for (const db of allDb(map)) assert.ok(db <= limitUp && db >= -limitDown, `${db} dB`);
-      const mended = mendedMap(map, own.sound, own.sound, each);
+      const mended = correctedMap(map, own.sound, own.sound, each);
       // Two corrections of 5 dB, and the level that they cost.
       for (const db of allDb(mended)) assert.ok(Math.abs(db) <= 26 + 20, `${db} dB`);
     }),

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { OwnPitch } from "../../../../src/engines/parametric/follow/own-voice.ts";
 import {
+  correctedPitchMap,
   hearingBias,
   mappedRegister,
-  mended,
   type PitchMap,
   pitchMap,
   USUAL_BIAS,
 } from "../../../../src/engines/parametric/follow/pitch-map.ts";
-import { deviation, percentile } from "../../../../src/engines/parametric/listen/statistics.ts";
+import { percentile, standardDeviation } from "../../../../src/engines/parametric/listen/statistics.ts";
 import fc from "../../../properties.ts";
 import { noise } from "../listen/signals.ts";
 
@@ -84,7 +84,7 @@ describe("The map from our pitch to somebody's", () => {
 
   test("keeps the voice from 0.45 to 1.4 of its pitch, whoever is heard", () => {
     for (const hz of [56, 80, 400, 499]) {
-      const map = mended(pitchMap(own, PLAIN, pitchAround(hz, 1), 1), own.sentences, USUAL_BIAS);
+      const map = correctedPitchMap(pitchMap(own, PLAIN, pitchAround(hz, 1), 1), own.sentences, USUAL_BIAS);
       const factor = Math.exp(map.centre - own.centre);
       assert.ok(factor >= 0.4499 && factor <= 1.4001, `${factor} for ${hz} Hz`);
     }
@@ -105,7 +105,7 @@ describe("The map from our pitch to somebody's", () => {
       fc.property(somebody, off, off, ({ theirs, strength, ...start }, a, b) => {
         const map = pitchMap(own, start, theirs, strength);
         const [low, high] = [Math.min(a, b), Math.max(a, b)];
-        for (const each of [map, mended(map, own.sentences, USUAL_BIAS)]) {
+        for (const each of [map, correctedPitchMap(map, own.sentences, USUAL_BIAS)]) {
           const [under, over] = [moved(each, own.centre, low), moved(each, own.centre, high)];
           assert.ok(Number.isFinite(under) && under <= over, `${under} and ${over}`);
         }
@@ -155,19 +155,19 @@ describe("A mended map", () => {
         [230, 1.2],
       ] as const) {
         const theirs = pitchAround(hz, range);
-        const aloud = planned(mended(pitchMap(own, PLAIN, theirs, 1), own.sentences, bias));
+        const aloud = planned(correctedPitchMap(pitchMap(own, PLAIN, theirs, 1), own.sentences, bias));
         const median = percentile(aloud, 0.5) + bias.level;
         assert.ok(Math.abs(median - percentile(theirs, 0.5)) < 0.01, `median for ${hz} Hz`);
-        const spread = bias.range * deviation(aloud);
+        const spread = bias.range * standardDeviation(aloud);
         assert.ok(
-          Math.abs(spread / deviation(theirs) - 1) < 0.02,
-          `spread ${spread} for ${deviation(theirs)}`,
+          Math.abs(spread / standardDeviation(theirs) - 1) < 0.02,
+          `spread ${spread} for ${standardDeviation(theirs)}`,
         );
       }
     });
   }
 
-  test("the bias of a rehearsal is what was heard against what was planned, within limits", () => {
+  test("the bias of calibration is what was heard against what was planned, within limits", () => {
     const map = pitchMap(own, PLAIN, pitchAround(180, 1), 1);
     const aloud = planned(map);
     const middle = percentile(aloud, 0.5);
@@ -182,7 +182,7 @@ describe("A mended map", () => {
     assert.deepEqual(wild, { level: 0.15, range: 1.3 });
   });
 
-  test("a rehearsal with hardly any voice in it shows nothing: the usual bias is taken", () => {
+  test("calibration with hardly any voice in it shows nothing: the usual bias is taken", () => {
     const map = pitchMap(own, PLAIN, pitchAround(180, 1), 1);
     assert.deepEqual(hearingBias(map, own.sentences, pitchAround(90, 1).subarray(0, 39)), USUAL_BIAS);
   });

@@ -1,31 +1,37 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { createOwnVoice, REHEARSED } from "../../../../src/engines/parametric/follow/own-voice.ts";
-import { decodeRehearsed, rehearse } from "../../../../src/engines/parametric/follow/rehearsal.ts";
+import {
+  decodeCalibration,
+  measureCalibration,
+} from "../../../../src/engines/parametric/follow/calibration.ts";
+import {
+  CALIBRATION_SENTENCES,
+  createOwnVoice,
+} from "../../../../src/engines/parametric/follow/own-voice.ts";
 import { heardTempo, ownSpeechS } from "../../../../src/engines/parametric/follow/tempo.ts";
 import { listen } from "../../../../src/engines/parametric/listen/voice-profile.ts";
 import { createVoices } from "../../../../src/engines/parametric/speakers.ts";
 import { finish } from "../listen/finish.ts";
 import { clipOf } from "../listen/signals.ts";
-import { openInstrument } from "./instrument.ts";
+import { openFollowContext } from "./follow-context.ts";
 
 describe("How long our voice would speak", () => {
-  let instrument: Awaited<ReturnType<typeof openInstrument>>;
+  let context: Awaited<ReturnType<typeof openFollowContext>>;
   before(async () => {
-    instrument = await openInstrument();
+    context = await openFollowContext();
   });
-  after(() => instrument.close());
+  after(() => context.close());
 
-  const ownS = (text: string) => ownSpeechS(instrument.network, instrument.reader, text);
+  const ownS = (text: string) => ownSpeechS(context.network, context.reader, text);
 
   test("is what is heard of it: its own words in its own audio are at its own tempo", async () => {
-    const { network, kernel } = instrument;
+    const { network, kernel } = context;
     const voice = createVoices().get("0")!;
-    const { timings } = await createOwnVoice(instrument).plans();
-    const decoded = await decodeRehearsed(network, timings, voice);
-    const { samples } = finish(rehearse(kernel, decoded, (plan) => voice.colour(plan)));
+    const { timings } = await createOwnVoice(context).plans();
+    const decoded = await decodeCalibration(network, timings, voice);
+    const { samples } = finish(measureCalibration(kernel, decoded, (plan) => voice.colour(plan)));
     const profile = finish(listen(clipOf(samples)));
-    const tempo = heardTempo([{ profile, ownS: await ownS(REHEARSED.slice(0, 4).join(" ")) }]);
+    const tempo = heardTempo([{ profile, ownS: await ownS(CALIBRATION_SENTENCES.slice(0, 4).join(" ")) }]);
     assert.ok(Math.abs(tempo - 1) < 0.06, `${tempo}`);
     assert.equal(profile.suitability.trust, 1);
     // By syllables alone it is told less well.

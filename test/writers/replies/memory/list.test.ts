@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { asSaid, itemsOf, listOf } from "../../../../src/writers/replies/memory/list.ts";
+import { itemsOf, listOf, spokenList } from "../../../../src/writers/replies/memory/list.ts";
 import fc from "../../../properties.ts";
 
 const THINGS = [
@@ -16,7 +16,7 @@ const THINGS = [
   "string",
 ];
 const things = fc.uniqueArray(fc.constantFrom(...THINGS), { minLength: 2, maxLength: 5 });
-const spoken = (items: readonly string[]) => asSaid(items).replace(/\.$/, "").toLowerCase();
+const spoken = (items: readonly string[]) => spokenList(items).replace(/\.$/, "").toLowerCase();
 
 const steps = fc.array(
   fc.record({

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { toldName } from "../../../../src/writers/replies/memory/names.ts";
+import { answerName } from "../../../../src/writers/replies/memory/names.ts";
 import { byTurns } from "../../dialogues.ts";
 
 const CASES: readonly (readonly [...turns: string[]])[] = [
@@ -53,7 +53,7 @@ const CASES: readonly (readonly [...turns: string[]])[] = [
 for (const turns of CASES) {
   test(turns.join(" / "), () => {
     const history = byTurns(turns.slice(0, -1));
-    assert.equal(toldName(history, "1"), turns.at(-1));
+    assert.equal(answerName(history, "1"), turns.at(-1));
   });
 }
 
@@ -71,7 +71,7 @@ for (const asked of [
 ]) {
   test(`${asked.slice(0, 60)} is left to others`, () => {
     const history = byTurns(["My brother plays the trumpet.", "Nice.", asked]);
-    assert.equal(toldName(history, "1"), null);
+    assert.equal(answerName(history, "1"), null);
   });
 }
 
@@ -83,7 +83,7 @@ test("what somebody else is called is not the name of whoever asks", () => {
     turn("1", "Hello."),
     turn("0", "What's my name?"),
   ];
-  assert.equal(toldName(history, "1"), "You told me your name is Ann.");
+  assert.equal(answerName(history, "1"), "You told me your name is Ann.");
 });
 
 for (const said of [
@@ -98,6 +98,6 @@ for (const said of [
       text,
       audio: null,
     }));
-    assert.equal(toldName(history, "1"), null);
+    assert.equal(answerName(history, "1"), null);
   });
 }

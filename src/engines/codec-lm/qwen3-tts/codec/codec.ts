@@ -1,7 +1,7 @@
 import { float32, floatsOf } from "../../../../tensors/tensor.ts";
 import type { Weights } from "../../../../tensors/weights-folder.ts";
 import { placesOf } from "../../code-vectors.ts";
-import { type Frame, type FrameDecoder, frameDecoder } from "../../frame-decoder.ts";
+import { type CodeFrame, type FrameDecoder, frameDecoder } from "../../frame-decoder.ts";
 import { type Stream, Streams, type StreamsSetup } from "../../streams.ts";
 import { latentsGraph } from "./latents-graph.ts";
 import type { DecoderSizes } from "./sizes.ts";
@@ -29,7 +29,7 @@ export async function openCodecDecoder(
   );
   const parts = [1, sizes.codebooks - 1];
 
-  const latentsOf = async (streams: readonly Halves[], frames: readonly (readonly Frame[])[]) => {
+  const latentsOf = async (streams: readonly Halves[], frames: readonly (readonly CodeFrame[])[]) => {
     const inputs = { places: placesOf(frames, parts, sizes.codes) };
     const those = streams.map((stream) => stream.latents);
     return floatsOf(await latents.next(those, inputs, frames[0]!.length), "latents");

@@ -3,7 +3,7 @@ import { BAND_HZ, BANDS, MAX_BAND_HZ } from "./bands.ts";
 import type { ClipFrames } from "./clip-frames.ts";
 
 /** What a clip tells of its recording, whoever speaks in it. */
-export interface Recording {
+export interface RecordingConditions {
   /** Level of the speech above what is heard between it, in decibels; 60 where nothing is heard. */
   readonly signalToNoiseDb: number;
   /** Above this frequency there is no speech, only silence or noise. At most 7.8 kHz, where the bands end. */
@@ -17,7 +17,11 @@ export interface Recording {
 }
 
 /** @param samples the clip at its own rate: resampling rounds off what was cut flat */
-export function recordingOf(samples: Float32Array, frames: ClipFrames, { isSpeech }: Activity): Recording {
+export function recordingConditions(
+  samples: Float32Array,
+  frames: ClipFrames,
+  { isSpeech }: Activity,
+): RecordingConditions {
   const speech = meanPowers(frames, (frame) => isSpeech[frame] === 1);
   const noise = meanPowers(
     frames,

@@ -1,17 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Standing, whoGivesWay } from "../../src/wyoming/giving-way.ts";
+import { type ConnectionState, chooseEviction } from "../../src/wyoming/eviction.ts";
 
-const SERVED: Standing = { is: "served" };
-const sending = (ageMs: number, bytesASecond: number): Standing => ({ is: "sending", ageMs, bytesASecond });
-const pausing = (ageMs: number): Standing => ({ is: "pausing", ageMs });
-const empty = (ageMs: number): Standing => ({ is: "empty", ageMs });
+const SERVED: ConnectionState = { is: "served" };
+const sending = (ageMs: number, bytesASecond: number): ConnectionState => ({
+  is: "sending",
+  ageMs,
+  bytesASecond,
+});
+const pausing = (ageMs: number): ConnectionState => ({ is: "pausing", ageMs });
+const empty = (ageMs: number): ConnectionState => ({ is: "empty", ageMs });
 
 /** The place of who gives way among these, and then of who does once that one is gone, and so on. */
-function order(standings: readonly Standing[]): number[] {
+function order(standings: readonly ConnectionState[]): number[] {
   let left = standings.map((standing, index) => [index, standing] as const);
   const gone: number[] = [];
-  for (let giving = whoGivesWay(left); giving !== null; giving = whoGivesWay(left)) {
+  for (let giving = chooseEviction(left); giving !== null; giving = chooseEviction(left)) {
     const { who } = giving;
     gone.push(who);
     left = left.filter(([index]) => index !== who);
@@ -47,7 +51,7 @@ test("a text may pause for as long as somebody thinks", () => {
 });
 
 test("who gives way is told why", () => {
-  const why = (standing: Standing) => whoGivesWay([["a", standing]])?.why;
+  const why = (standing: ConnectionState) => chooseEviction([["a", standing]])?.why;
   assert.equal(why({ is: "idle" }), "others needed its room");
   assert.equal(why(empty(1)), "it sent nothing while others waited");
   assert.equal(why(sending(2_000, 1)), "it sent too slowly while others waited");

@@ -6,7 +6,7 @@ const SLICE_MS = 1;
  * asking, one after the other, until the part is used up; then everything else in the process has its turn. A connection
  * that has much to be done asks again after each piece of it, behind the others.
  */
-export class Turns {
+export class EventLoopShare {
   readonly #waiting: (() => void)[] = [];
   readonly #nowMs: () => number;
   #isGoingOn = false;

@@ -6,7 +6,7 @@ import { BINS, HOP_SAMPLES, SPECTRUM_VALUES, VOICED_ABOVE_HZ } from "../geometry
 import { pulseStrength } from "../hold.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { BANDS, bandLogs } from "../listen/bands.ts";
-import { createLens } from "../listen/clip-frames.ts";
+import { createFrameAnalyser } from "../listen/clip-frames.ts";
 import { percentile } from "../listen/statistics.ts";
 import type { Work } from "../listen/work.ts";
 import type { Network } from "../network.ts";
@@ -39,7 +39,7 @@ export interface Decoded {
 }
 
 /** Plans and decodes at some pitch the sentences that are said aloud. */
-export async function decodeRehearsed(
+export async function decodeCalibration(
   network: Network,
   timings: readonly Timing[],
   { register, decoderPitch = 1 }: { readonly register: Register; readonly decoderPitch?: number },
@@ -58,12 +58,12 @@ export async function decodeRehearsed(
 }
 
 /** Lets decoded sentences sound, and listens. */
-export function* rehearse(
+export function* measureCalibration(
   kernel: Kernel,
   decoded: readonly Decoded[],
   colour: Speaker["colour"],
 ): Work<OwnSpeech> {
-  const look = createLens();
+  const look = createFrameAnalyser();
   const parts: Float32Array[] = [];
   const sound: number[] = [];
   const described: number[] = [];
@@ -118,7 +118,7 @@ export function* usualStrength(
   return strengths.length === 0 ? 0 : percentile(strengths, 0.5);
 }
 
-/** How many of the rehearsed sentences are said aloud: some 12 s of speech. */
+/** How many of the calibration sentences are said aloud: some 12 s of speech. */
 const ALOUD = 4;
 
 /** Below this pulses are weak by themselves. */

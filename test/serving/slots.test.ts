@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, it } from "node:test";
-import { Admission, type AdmissionOptions, type Place } from "../../src/limits/admission.ts";
+import { Admission, type AdmissionOptions, type Slot } from "../../src/limits/admission.ts";
 import fc from "../properties.ts";
 import { settle, withClock } from "./service-over.ts";
 
 const opened: Admission[] = [];
-const places: Place[] = [];
+const places: Slot[] = [];
 afterEach(() => {
   for (const admission of opened.splice(0)) admission.close();
   for (const place of places.splice(0)) place.release();
@@ -92,7 +92,7 @@ describe("a place that rests", () => {
   it("is ended after five seconds where no further utterance has room, the one that rested longest", async () => {
     await withClock(async (tick) => {
       const { enter, stopped, pass } = admissionAt();
-      const resting: Place[] = [];
+      const resting: Slot[] = [];
       // The fifth is one more than may be open: a key that has none may always open one.
       for (const key of ["a", "a", "b", "b", "c"]) {
         const entering = enter(key);
@@ -119,7 +119,7 @@ describe("a place that rests", () => {
 describe("a place that is kept", () => {
   it("is nobody else's while its utterance is open, and is ended after five seconds of rest where others wait", async () => {
     await withClock(async (tick) => {
-      const { enter, stopped, pass } = admissionAt({ isPlaceKept: true });
+      const { enter, stopped, pass } = admissionAt({ keepsSlots: true });
       const [resting, paused] = [await enter("a"), await enter("a")];
       resting.rest();
       paused.pause();
@@ -330,7 +330,7 @@ describe("whoever pauses", () => {
     );
     const run = async (concurrency: number, deeds: [string, number][]) => {
       const { admission, enter, pass } = admissionAt({ concurrency, keyConcurrency: concurrency });
-      const inside: { place: Place; gone: AbortController; coming: Promise<void> | null }[] = [];
+      const inside: { place: Slot; gone: AbortController; coming: Promise<void> | null }[] = [];
       let waiting = 0;
       for (const [kind, who] of deeds) {
         const one = inside[who % Math.max(1, inside.length)];

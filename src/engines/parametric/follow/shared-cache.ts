@@ -6,7 +6,7 @@ import { abortable } from "../../../model/abortable.ts";
  * nobody waits for any more is given up, and what could not be found out is forgotten: the next one who asks begins
  * anew.
  */
-export class Findings<T> {
+export class SharedCache<T> {
   readonly #known: LruCache<T>;
   readonly #sought = new Map<string, Search<T>>();
 

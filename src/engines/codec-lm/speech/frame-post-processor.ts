@@ -15,7 +15,7 @@ const STEP = 0.01;
  * bandwidth that was asked for, within [-1, 1], and no more than may be. The last frame that may be is kept back until
  * it is known whether it is the last of the speech.
  */
-export class FramesOut {
+export class FramePostProcessor {
   readonly #max: number;
   readonly #filter: LowPass | null;
   #last = 0;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { Findings } from "../../../src/engines/parametric/follow/findings.ts";
 import { Follower, type FollowerParts } from "../../../src/engines/parametric/follow/follower.ts";
+import { SharedCache } from "../../../src/engines/parametric/follow/shared-cache.ts";
 import { hearEnough, turnsToHear } from "../../../src/engines/parametric/follow/whose-voice.ts";
 import { listen } from "../../../src/engines/parametric/listen/voice-profile.ts";
 import type { Work } from "../../../src/engines/parametric/listen/work.ts";
@@ -15,10 +15,10 @@ import { noise } from "./listen/signals.ts";
 
 describe("What is found out", () => {
   test("is found out once for all who ask meanwhile and after, and so much of it is kept", async () => {
-    const findings = new Findings<string>(2);
+    const cache = new SharedCache<string>(2);
     const begun: string[] = [];
     const ask = (key: string) =>
-      findings.get(key, never(), async () => {
+      cache.get(key, never(), async () => {
         begun.push(key);
         return `found ${key}`;
       });
@@ -31,11 +31,11 @@ describe("What is found out", () => {
   });
 
   test("is given up when the last who waits has left, and not before", async () => {
-    const findings = new Findings<string>(2);
+    const cache = new SharedCache<string>(2);
     const stops: AbortSignal[] = [];
     const leavers = [new AbortController(), new AbortController()];
     const ask = (signal: AbortSignal) =>
-      findings.get("a", signal, async (stop) => {
+      cache.get("a", signal, async (stop) => {
         stops.push(stop);
         await new Promise((resolve) => stop.addEventListener("abort", resolve));
         throw stop.reason;
@@ -60,10 +60,10 @@ describe("What is found out", () => {
   });
 
   test("is begun anew after a failure, which all who waited are told", async () => {
-    const findings = new Findings<string>(2);
+    const cache = new SharedCache<string>(2);
     let attempts = 0;
     const ask = () =>
-      findings.get("a", never(), async () => {
+      cache.get("a", never(), async () => {
         attempts += 1;
         await turn();
         if (attempts === 1) throw new Error("not now");

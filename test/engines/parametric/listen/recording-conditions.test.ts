@@ -3,14 +3,17 @@ import { test } from "node:test";
 import { resample } from "../../../../src/audio/resample.ts";
 import { activityOf } from "../../../../src/engines/parametric/listen/activity.ts";
 import { clipFrames } from "../../../../src/engines/parametric/listen/clip-frames.ts";
-import { type Recording, recordingOf } from "../../../../src/engines/parametric/listen/recording.ts";
+import {
+  type RecordingConditions,
+  recordingConditions,
+} from "../../../../src/engines/parametric/listen/recording-conditions.ts";
 import { finish } from "./finish.ts";
 import { mixture, noise, scaled } from "./signals.ts";
 import { syntheticVoice } from "./synthetic-voice.ts";
 
-function examined(samples: Float32Array): Recording {
+function examined(samples: Float32Array): RecordingConditions {
   const frames = finish(clipFrames(samples));
-  return recordingOf(samples, frames, activityOf(frames.levelDb));
+  return recordingConditions(samples, frames, activityOf(frames.levelDb));
 }
 
 /** Half a second loud, half a second not, of one colour, so that what is loud is known in every band. */

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { Turns } from "../../src/wyoming/turns.ts";
+import { EventLoopShare } from "../../src/wyoming/event-loop-share.ts";
 import { until } from "../waiting.ts";
 
 /** Asks so often, one time after the other, and notes each of its turns, which takes so long by the clock given. */
 async function busy(
-  turns: Turns,
+  turns: EventLoopShare,
   name: string,
   times: number,
   noted: string[],
@@ -22,7 +22,7 @@ async function busy(
 }
 
 test("who has much to do takes turns with the others, in the order of asking", async () => {
-  const turns = new Turns(() => 0);
+  const turns = new EventLoopShare(() => 0);
   const noted: string[] = [];
   await Promise.all(["a", "b", "c"].map((name) => busy(turns, name, 3, noted, () => {})));
   assert.equal(noted.join(""), "abcabcabc");
@@ -30,7 +30,7 @@ test("who has much to do takes turns with the others, in the order of asking", a
 
 test("all together go on for a millisecond, and then everything else has a turn", async () => {
   let nowMs = 0;
-  const turns = new Turns(() => nowMs);
+  const turns = new EventLoopShare(() => nowMs);
   const noted: string[] = [];
   const work = () => {
     nowMs += 0.3;
@@ -52,7 +52,7 @@ test("all together go on for a millisecond, and then everything else has a turn"
 });
 
 test("who asks later is not kept waiting by those who asked often before", async () => {
-  const turns = new Turns(() => 0);
+  const turns = new EventLoopShare(() => 0);
   const noted: string[] = [];
   const first = busy(turns, "a", 50, noted, () => {});
   await turns.next();

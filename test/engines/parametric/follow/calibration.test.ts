@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { learnSoundMap, mendedMap } from "../../../../src/engines/parametric/follow/learn-sound-map.ts";
-import {
-  createOwnVoice,
-  type OwnVoice,
-  REHEARSED,
-  voicedOnly,
-} from "../../../../src/engines/parametric/follow/own-voice.ts";
 import {
   type Decoded,
-  decodeRehearsed,
+  decodeCalibration,
+  measureCalibration,
   type OwnSpeech,
-  rehearse,
-} from "../../../../src/engines/parametric/follow/rehearsal.ts";
+} from "../../../../src/engines/parametric/follow/calibration.ts";
+import { correctedMap, learnSoundMap } from "../../../../src/engines/parametric/follow/learn-sound-map.ts";
+import {
+  CALIBRATION_SENTENCES,
+  createOwnVoice,
+  type OwnVoice,
+  voicedOnly,
+} from "../../../../src/engines/parametric/follow/own-voice.ts";
 import { meanSpectrum } from "../../../../src/engines/parametric/follow/sound-kinds.ts";
 import { createMappedColouring, type SoundMap } from "../../../../src/engines/parametric/follow/sound-map.ts";
 import { estimateWarp } from "../../../../src/engines/parametric/follow/tract.ts";
@@ -21,33 +21,37 @@ import { createVoices } from "../../../../src/engines/parametric/speakers.ts";
 import { PLAIN } from "../../../../src/engines/parametric/waveform.ts";
 import { finish } from "../listen/finish.ts";
 import { rms } from "../listening.ts";
-import { openInstrument } from "./instrument.ts";
+import { openFollowContext } from "./follow-context.ts";
 
 const DB = Math.LN10 / 10;
 
-describe("A rehearsal", () => {
-  let instrument: Awaited<ReturnType<typeof openInstrument>>;
+describe("Calibration", () => {
+  let context: Awaited<ReturnType<typeof openFollowContext>>;
   let studio: OwnVoice;
   let decoded: readonly Decoded[];
   let bare: OwnSpeech;
   const voice = createVoices().get("0")!;
 
   before(async () => {
-    instrument = await openInstrument();
-    studio = createOwnVoice(instrument);
+    context = await openFollowContext();
+    studio = createOwnVoice(context);
     const { timings } = await studio.plans();
-    decoded = await decodeRehearsed(instrument.network, timings, voice);
-    bare = finish(rehearse(instrument.kernel, decoded, () => PLAIN));
+    decoded = await decodeCalibration(context.network, timings, voice);
+    bare = finish(measureCalibration(context.kernel, decoded, () => PLAIN));
   });
-  after(() => instrument.close());
+  after(() => context.close());
 
   const coloured = (map: SoundMap) =>
-    finish(rehearse(instrument.kernel, decoded, ({ pitchHz }) => createMappedColouring(PLAIN, map, pitchHz)));
+    finish(
+      measureCalibration(context.kernel, decoded, ({ pitchHz }) =>
+        createMappedColouring(PLAIN, map, pitchHz),
+      ),
+    );
 
   test("reads every sentence, each in one breath, at about the pitch of a woman", async () => {
     const { timings, pitch } = await studio.plans();
-    assert.equal(timings.length, REHEARSED.length);
-    assert.equal(pitch.sentences.length, REHEARSED.length);
+    assert.equal(timings.length, CALIBRATION_SENTENCES.length);
+    assert.equal(pitch.sentences.length, CALIBRATION_SENTENCES.length);
     for (const { centre, deviations } of pitch.sentences) {
       assert.ok(Math.exp(centre) > 160 && Math.exp(centre) < 250, `${Math.exp(centre)} Hz`);
       assert.ok(deviations.length > 20 && deviations.every((off) => Math.abs(off) < 2));
@@ -70,8 +74,8 @@ describe("A rehearsal", () => {
 
   test("repeats byte for byte, whatever sounded before", () => {
     const voices = createVoices();
-    finish(rehearse(instrument.kernel, decoded, (plan) => voices.get("1")!.colour(plan)));
-    assert.deepEqual(finish(rehearse(instrument.kernel, decoded, () => PLAIN)), bare);
+    finish(measureCalibration(context.kernel, decoded, (plan) => voices.get("1")!.colour(plan)));
+    assert.deepEqual(finish(measureCalibration(context.kernel, decoded, () => PLAIN)), bare);
   });
 
   test("describes a frame between 700 Hz and 5 kHz as it will sound, within 3 dB but for the level", () => {
@@ -92,7 +96,7 @@ describe("A rehearsal", () => {
     const sound = bare.sound.map((value, at) => value + DB * filterDb(at % BANDS));
     const heard = { sound, bandEdgeHz: 7_800, strength: 1 };
     const map = learnSoundMap(bare, heard);
-    const sung = coloured(mendedMap(map, bare.sound, coloured(map).sound, heard));
+    const sung = coloured(correctedMap(map, bare.sound, coloured(map).sound, heard));
     const [before, after] = [meanSpectrum(bare.sound), meanSpectrum(sung.sound)];
     const missed = [...before.keys()]
       .slice(8, 34)
@@ -107,7 +111,7 @@ describe("A rehearsal", () => {
     const codebook = await studio.codebook();
     const voices = createVoices();
     const own = estimateWarp(codebook, voicedOnly(bare), 7_800);
-    const man = finish(rehearse(instrument.kernel, decoded, (plan) => voices.get("1")!.colour(plan)));
+    const man = finish(measureCalibration(context.kernel, decoded, (plan) => voices.get("1")!.colour(plan)));
     const longer = estimateWarp(codebook, voicedOnly(man), 7_800);
     assert.ok(
       Math.abs(own - 1) < 0.02 && Math.abs(longer - voices.get("1")!.warp) < 0.03,

@@ -1,4 +1,4 @@
 /** What the command line or a file that it names cannot be used for: exit code 2. One plain sentence with the remedy. */
-export class WrongCallError extends Error {
-  override readonly name = "WrongCallError";
+export class UsageError extends Error {
+  override readonly name = "UsageError";
 }

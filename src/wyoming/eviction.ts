@@ -1,5 +1,5 @@
 /** What a connection does with its room, as of now. */
-export type Standing =
+export type ConnectionState =
   /** It asks for nothing. */
   | { readonly is: "idle" }
   /** It has begun an event and not ended it, or has asked for more than its budget; nothing is done for it. */
@@ -14,7 +14,7 @@ export type Standing =
   | { readonly is: "served" };
 
 /** Whoever gives way, and why, in words for the log. */
-export interface GivingWay<T> {
+export interface Eviction<T> {
   readonly who: T;
   readonly why: string;
 }
@@ -37,7 +37,9 @@ export const TOO_SLOW = "it sent too slowly while others waited";
  *
  * @param connections those that have been there longest first
  */
-export function whoGivesWay<T>(connections: readonly (readonly [T, Standing])[]): GivingWay<T> | null {
+export function chooseEviction<T>(
+  connections: readonly (readonly [T, ConnectionState])[],
+): Eviction<T> | null {
   for (const kind of ["idle", "unasked"]) {
     const [who] = connections.find(([, { is }]) => is === kind) ?? [];
     if (who !== undefined) return { who, why: "others needed its room" };
@@ -52,19 +54,21 @@ export function whoGivesWay<T>(connections: readonly (readonly [T, Standing])[])
 }
 
 /** Whether it is a recording that no microphone can be sending. */
-export function isTooSlow(standing: Standing): standing is Extract<Standing, { is: "sending" }> {
+export function isTooSlow(
+  standing: ConnectionState,
+): standing is Extract<ConnectionState, { is: "sending" }> {
   return (
     standing.is === "sending" && standing.ageMs >= PACE_AFTER_MS && standing.bytesASecond < MIN_BYTES_A_SECOND
   );
 }
 
-function pausesLong(standing: Standing): standing is Extract<Standing, { is: "pausing" }> {
+function pausesLong(standing: ConnectionState): standing is Extract<ConnectionState, { is: "pausing" }> {
   return standing.is === "pausing" && standing.ageMs >= MAX_PAUSE_MS;
 }
 
 function minBy<T>(
-  connections: readonly (readonly [T, Standing])[],
-  measure: (standing: Standing) => number | null,
+  connections: readonly (readonly [T, ConnectionState])[],
+  measure: (standing: ConnectionState) => number | null,
 ): T | null {
   let min: { readonly who: T; readonly value: number } | null = null;
   for (const [who, standing] of connections) {

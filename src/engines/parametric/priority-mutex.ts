@@ -7,7 +7,7 @@ import type { Network } from "./network.ts";
  * those who already listen. Nor are those without end: who has waited for 60 ms takes turns with the urgent. The order
  * of jobs never changes what a job computes.
  */
-export class Turnstile {
+export class PriorityMutex {
   readonly #urgent: Waiting[] = [];
   readonly #patient: Waiting[] = [];
   readonly #now: () => number;
@@ -55,9 +55,9 @@ interface Waiting {
 const MAX_WAIT_MS = 60;
 
 /** Does work piece by piece, each when its turn comes, so that those who speak go first. @throws the signal's reason */
-export async function runInTurns<T>(work: Work<T>, turnstile: Turnstile, signal: AbortSignal): Promise<T> {
+export async function runInTurns<T>(work: Work<T>, mutex: PriorityMutex, signal: AbortSignal): Promise<T> {
   for (;;) {
-    const step = await turnstile.pass(async () => work.next(), signal, false);
+    const step = await mutex.pass(async () => work.next(), signal, false);
     if (step.done) return step.value;
     // The event loop goes round once: who has come in meanwhile is seen.
     await new Promise((resolve) => setImmediate(resolve));
@@ -70,12 +70,12 @@ export async function runInTurns<T>(work: Work<T>, turnstile: Turnstile, signal:
  */
 export function yieldingNetwork(
   network: Network,
-  turnstile: Turnstile,
+  mutex: PriorityMutex,
   signal: AbortSignal,
   isUrgent: () => boolean,
 ): Network {
   return withEachRun(network, async (run) => {
-    const result = await turnstile.pass(() => run().catch(failed), signal, isUrgent());
+    const result = await mutex.pass(() => run().catch(failed), signal, isUrgent());
     signal.throwIfAborted();
     return result;
   });

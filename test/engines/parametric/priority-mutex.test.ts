@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Prefetch } from "../../../src/engines/parametric/prefetch.ts";
-import { Turnstile } from "../../../src/engines/parametric/turnstile.ts";
+import { PriorityMutex } from "../../../src/engines/parametric/priority-mutex.ts";
 import { never } from "../../model/scripts.ts";
 
-describe("A turnstile", () => {
+describe("A priority mutex", () => {
   test("lets one job through at a time, urgent ones first, the others in their order", async () => {
-    const turnstile = new Turnstile(() => 0);
+    const mutex = new PriorityMutex(() => 0);
     const done: string[] = [];
     let inside = 0;
     const job = (name: string) => async () => {
@@ -15,7 +15,7 @@ describe("A turnstile", () => {
       inside -= 1;
       done.push(name);
     };
-    const pass = (name: string, isUrgent: boolean) => turnstile.pass(job(name), never(), isUrgent);
+    const pass = (name: string, isUrgent: boolean) => mutex.pass(job(name), never(), isUrgent);
     await Promise.all([
       pass("a", false),
       pass("b", false),
@@ -28,10 +28,10 @@ describe("A turnstile", () => {
 
   test("lets those who have waited for long take turns with the urgent", async () => {
     let nowMs = 0;
-    const turnstile = new Turnstile(() => nowMs);
+    const mutex = new PriorityMutex(() => nowMs);
     const done: string[] = [];
     const pass = (name: string, isUrgent: boolean) =>
-      turnstile.pass(
+      mutex.pass(
         async () => {
           nowMs += 25;
           done.push(name);
@@ -45,11 +45,11 @@ describe("A turnstile", () => {
   });
 
   test("goes on after a job that failed, and skips one whose signal aborted while it waited", async () => {
-    const turnstile = new Turnstile();
+    const mutex = new PriorityMutex();
     const gone = new AbortController();
-    const failing = turnstile.pass(async () => Promise.reject(new Error("failed")), never(), false);
-    const skipped = turnstile.pass(async () => assert.fail("ran"), gone.signal, false);
-    const last = turnstile.pass(async () => "done", never(), false);
+    const failing = mutex.pass(async () => Promise.reject(new Error("failed")), never(), false);
+    const skipped = mutex.pass(async () => assert.fail("ran"), gone.signal, false);
+    const last = mutex.pass(async () => "done", never(), false);
     const reason = new Error("gone");
     gone.abort(reason);
     const results = await Promise.allSettled([failing, skipped, last]);

@@ -5,14 +5,14 @@ import type { AnswerHead } from "./exchange.ts";
  * One try at a request that came to nothing. The message goes to the log and completes "HOST …"; it quotes nothing that
  * the endpoint sent.
  */
-export class TryError extends Error {
-  override readonly name = "TryError";
+export class AttemptError extends Error {
+  override readonly name = "AttemptError";
   /** Whether the same request may work elsewhere or later, as nothing is wrong with it or the settings. */
   readonly isPassing: boolean;
   /** How long the endpoint wants to be left alone; `null` when it did not say. */
   readonly waitMs: number | null;
 
-  constructor(message: string, { isPassing = true, waitMs = null }: TryErrorOptions = {}) {
+  constructor(message: string, { isPassing = true, waitMs = null }: AttemptErrorOptions = {}) {
     super(message);
     this.isPassing = isPassing;
     this.waitMs = waitMs;
@@ -20,16 +20,16 @@ export class TryError extends Error {
 }
 
 /** A try that nobody need repeat: something is wrong with the request, the settings or the kind of server. */
-export function permanentError(message: string): TryError {
-  return new TryError(message, { isPassing: false });
+export function permanentError(message: string): AttemptError {
+  return new AttemptError(message, { isPassing: false });
 }
 
-interface TryErrorOptions {
+interface AttemptErrorOptions {
   readonly isPassing?: boolean;
   readonly waitMs?: number | null;
 }
 
-/** Reads the status of an answer. Throws a {@link TryError} for any but 200. */
+/** Reads the status of an answer. Throws a {@link AttemptError} for any but 200. */
 export function checkStatus({ status, headers }: AnswerHead): void {
   if (status === 200) return;
   const known = NOT_PASSING[status];
@@ -39,21 +39,21 @@ export function checkStatus({ status, headers }: AnswerHead): void {
     throw permanentError(`redirects (${status}), which is not followed: set urls to where it leads`);
   }
   const waitMs = askedWaitMs(headers);
-  if (status === 429) throw new TryError("is busy, or its quota is used up (429)", { waitMs });
-  if (status >= 500) throw new TryError(`failed (${status})`, { waitMs });
+  if (status === 429) throw new AttemptError("is busy, or its quota is used up (429)", { waitMs });
+  if (status >= 500) throw new AttemptError(`failed (${status})`, { waitMs });
   throw permanentError(`refused the request (${status}): check model, voices and format`);
 }
 
 /** What was thrown on the way to an answer, or in the middle of one, as what became of a try. */
-export function asTryError(thrown: unknown, hasBegun: boolean): TryError {
-  if (thrown instanceof TryError) return thrown;
+export function asAttemptError(thrown: unknown, hasBegun: boolean): AttemptError {
+  if (thrown instanceof AttemptError) return thrown;
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
   const shown = /^[A-Z][A-Z0-9_]{2,60}$/.test(code) ? ` (${code})` : "";
-  if (code === "HPE_HEADER_OVERFLOW") return new TryError(`sent headers without end${shown}`);
-  if (code.startsWith("HPE_")) return new TryError(`sent what is no HTTP${shown}`);
-  if (hasBegun) return new TryError(`broke off in the middle of speech${shown}`);
-  if (["ECONNRESET", "EPIPE", ""].includes(code)) return new TryError(`broke off the connection${shown}`);
-  return new TryError(`cannot be reached${shown}: check that it runs, and urls`);
+  if (code === "HPE_HEADER_OVERFLOW") return new AttemptError(`sent headers without end${shown}`);
+  if (code.startsWith("HPE_")) return new AttemptError(`sent what is no HTTP${shown}`);
+  if (hasBegun) return new AttemptError(`broke off in the middle of speech${shown}`);
+  if (["ECONNRESET", "EPIPE", ""].includes(code)) return new AttemptError(`broke off the connection${shown}`);
+  return new AttemptError(`cannot be reached${shown}: check that it runs, and urls`);
 }
 
 function askedWaitMs(headers: AnswerHead["headers"]): number | null {

@@ -6,7 +6,7 @@ import { finish } from "../listen/finish.ts";
 import { tables, VOICE_DIR } from "../voice.ts";
 
 /** What following needs of the embedded voice, without an engine around it. */
-export async function openInstrument(): Promise<OwnVoiceParts & { close(): Promise<void> }> {
+export async function openFollowContext(): Promise<OwnVoiceParts & { close(): Promise<void> }> {
   const [network, kernel, reader] = await Promise.all([
     openNetwork(VOICE_DIR),
     createKernel(),

@@ -1,5 +1,0 @@
-/** What an error says, and what its causes do. */
-export function inFull(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause === undefined ? error.message : `${error.message} (${inFull(error.cause)})`;
-}

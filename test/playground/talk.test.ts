@@ -100,6 +100,24 @@ test(
 );
 
 test(
+  "in a browser, a page that came over plain http from elsewhere says where a microphone can be had",
+  NEEDS_CHROMIUM,
+  async () => {
+    const elsewhere = { ...server, url: server.url.replace("127.0.0.1", "elsewhere.test") };
+    const port = new URL(server.url).port;
+    const flags = ["--host-resolver-rules=MAP elsewhere.test 127.0.0.1"];
+    const use = async (page: Playground) => {
+      await page.says("#talk-note", new RegExp(`plain http.*over https, or as http://localhost:${port} `));
+      await page.click("#talk");
+      await page.says("#talk-state", /^Type something$/);
+      await write(page, "Is it?");
+      await page.is(`document.querySelector("${first("assistant")} .lit")?.textContent.length > 0`);
+    };
+    await inPlayground(elsewhere, await link(), use, { isTalk: true, flags });
+  },
+);
+
+test(
   "in a browser, a link that is good no longer says so, and a page without any asks for a key",
   NEEDS_CHROMIUM,
   async () => {

@@ -9,9 +9,9 @@ import { clearThread, drawThread, drawTurn, keepSound, light, silenceAgain } fro
 const STATES = {
   connecting: "Connecting…",
   listening: "Listening",
-  hearing: "You speak",
+  hearing: "You are speaking",
   thinking: "A moment…",
-  speaking: "Antiphon speaks",
+  speaking: "Antiphon is speaking",
   closed: "Press Talk, and speak",
 };
 

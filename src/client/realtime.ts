@@ -168,7 +168,15 @@ export class RealtimeConversation {
     if (this.#isClosed) return;
     this.#options.onEvent?.(event);
     const hand = Object.hasOwn(HANDS, event.type) ? HANDS[event.type] : undefined;
-    if (hand !== undefined) this.#hands[hand](event as never);
+    try {
+      if (hand !== undefined) this.#hands[hand](event as never);
+    } catch (cause) {
+      const error = new AntiphonError("invalid_response", `the event ${event.type} cannot be read`, {
+        cause,
+      });
+      if (this.#options.onError === undefined) throw error;
+      this.#options.onError(error);
+    }
     this.#tell();
   }
 

@@ -10,6 +10,7 @@ import {
   type ReplyPlayerEvents,
   type SocketClass,
 } from "../../src/client/realtime.ts";
+import { HANDS } from "../../src/client/realtime-events.ts";
 import { toBase64 } from "../../src/client/samples.ts";
 
 /** A server that a test speaks for. */
@@ -256,6 +257,19 @@ describe("a realtime conversation of the client's", () => {
       { type: "input_text", text: "Hello." },
       { type: "output_text", text: "Good" },
     ]);
+  });
+
+  it("tells of events that are not as they have to be, and goes on", async () => {
+    const { socket, conversation, errors } = await begun();
+    for (const fields of [
+      {},
+      { item_id: 7, delta: 7, session: 7, response: 7, error: 7, transcript: 7 },
+      { ...at, delta: "%" },
+    ])
+      for (const type of Object.keys(HANDS)) socket.tell({ type, ...fields });
+    assert.ok(errors.length > 0);
+    assert.ok(errors.every(({ type }) => type === "invalid_response" || type === "inference_error"));
+    assert.notEqual(conversation.state, "closed");
   });
 
   it("passes over what is no event", async () => {

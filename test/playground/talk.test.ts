@@ -87,7 +87,7 @@ test(
       await page.says("#talk-note", /^No microphone was found\. Plug one in.*You can type meanwhile/);
       await write(page, "Is it?");
       await page.is(`document.querySelector("${first("assistant")} .lit")?.textContent.length > 0`);
-      await page.says("#talk-state", /^Antiphon speaks$/);
+      await page.says("#talk-state", /^Antiphon is speaking$/);
       await page.click("#quiet");
       await page.is(`document.querySelector("${first("assistant")}").dataset.state === "interrupted"`);
       await page.says("#talk-state", /^Type something$/);

@@ -7,7 +7,8 @@ import { EXAMPLES } from "./examples.js";
 import { followAddress, readAddress, share, tellRefused, writeAddress } from "./link.js";
 import { openCode, showCode } from "./programs.js";
 import { beginReply, drawReply, endReply, openTransport, reply, take } from "./reply.js";
-import { fail, hasKey, keepKey, keptKey, server } from "./server.js";
+import { fail, hasKey, hasSecret, keepKey, keptKey, server, takeSecret } from "./server.js";
+import { checkLink, leave, openTalk } from "./talk.js";
 import { addTurn, attach, drawTurns, hearAgain, hearTurnsBy, suggest, voiceOf } from "./turns.js";
 
 const FILES = { WAV: "wav", MP3: "mp3", Opus: "opus", FLAC: "flac", VTT: "vtt", SRT: "srt" };
@@ -65,6 +66,35 @@ async function voice(turn, speaker) {
 async function hear({ wav }, signal) {
   if (!hasKey()) throw new Error("There is no key yet.");
   return (await server().transcribe({ file: wav }, { signal })).text;
+}
+
+/** Shows the conversation that is held by voice (`talk`), or the one that is written (`compose`). */
+function show(view) {
+  document.body.dataset.view = view;
+  for (const each of ["talk", "compose"]) $(`view-${each}`).setAttribute("aria-pressed", each === view);
+  if (view === "compose") {
+    leave();
+    drawReply();
+  } else stop();
+}
+
+/** Goes on in writing with what was said. */
+function compose(said) {
+  setTurns(said);
+  drawTurns();
+  writeAddress("pushState");
+  show("compose");
+}
+
+/** Takes what the address brings: a secret to talk by, or a conversation in writing. */
+function arrive() {
+  if (takeSecret()) {
+    show("talk");
+    void checkLink();
+    return;
+  }
+  readAddress(START);
+  if (location.hash !== "") show("compose");
 }
 
 /** Gives up what is going on, and begins something else. */
@@ -132,6 +162,8 @@ const clicks = {
   add: addTurn,
   speak,
   stop,
+  "view-talk": () => show("talk"),
+  "view-compose": () => show("compose"),
   share,
   reset: resetKnobs,
   phonemes: () => showPhonemes($("phonemes").getAttribute("aria-pressed") !== "true"),
@@ -148,15 +180,19 @@ $("key-form").onsubmit = (event) => {
 // A sound that is dropped beside a turn must not replace the page.
 document.ondragover = document.ondrop = (event) => event.preventDefault();
 document.onkeydown = (event) => {
+  if (document.body.dataset.view === "talk") return;
   if (event.key === "Escape") stop();
   else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void speak();
 };
 for (const gesture of ["pointerdown", "keydown"]) addEventListener(gesture, wakeSound, { once: true });
-addEventListener("hashchange", () => readAddress(START));
+addEventListener("hashchange", arrive);
 hearTurnsBy(hear);
 setTurns(START);
 drawTurns(["0", "1"], edited);
 openTransport();
-readAddress(START);
+openTalk(compose);
+const hadSecret = hasSecret();
+arrive();
 $("key").value = keptKey();
 if (hasKey()) void connect();
+else if (hadSecret) void checkLink();

@@ -17,12 +17,36 @@ const keyNow = () => $("key").value.trim();
 export const hasKey = () => /^[\x21-\x7e]+$/.test(keyNow());
 
 /** Keeps the key in this tab, and finds it there when the page is loaded again. */
-export const keepKey = () => sessionStorage.setItem("antiphon-key", keyNow());
+export const keepKey = () => hasKey() && sessionStorage.setItem("antiphon-key", keyNow());
 export const keptKey = () => sessionStorage.getItem("antiphon-key") ?? "";
+
+const SECRET = "antiphon-secret";
+
+/** Takes the client secret out of the address, which a link of the server's may have, and keeps it in this tab. */
+export function takeSecret() {
+  const [, secret] = /^#secret=(ek_\w+)$/.exec(location.hash) ?? [];
+  if (!secret) return false;
+  sessionStorage.setItem(SECRET, secret);
+  history.replaceState(null, "", location.pathname);
+  return true;
+}
+
+/** Whether a link has brought a secret into this tab. */
+export const hasSecret = () => sessionStorage.getItem(SECRET) !== null;
+
+/** What opens a spoken conversation: the key that is there, or what a link has brought. */
+export function talkKey() {
+  if (hasKey()) return keyNow();
+  return sessionStorage.getItem(SECRET) ?? missing();
+}
 
 /** The server, by the key that is there now. A failure is shown at once, so nothing is asked for again. */
 export function server() {
   if (hasKey()) return new Antiphon({ baseUrl: "", apiKey: keyNow(), maxRetries: 0 });
+  return missing();
+}
+
+function missing() {
   $("key").focus();
   throw new Error("Paste an API key first: the server printed one at its first start.");
 }

@@ -2,75 +2,74 @@
 //
 //   node scripts/screenshot.mjs
 //
-// The voice speaks alike each time at temperature 0; how fast it did so is this machine's, and is in the picture.
-import { execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
+// The voice, the microphone and what listens to it are real; what is said was written beforehand.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { inChromium } from "../dist/test/client/browser.js";
+import { bytesOf, encodeWav } from "../dist/src/client/antiphon.js";
+import { createParametricModel } from "../dist/src/engines/parametric/model.js";
+import { fakeMicrophone, inChromium } from "../dist/test/client/browser.js";
+import { tables, VOICE_DIR } from "../dist/test/engines/parametric/voice.js";
+import { startTestServer } from "../dist/test/http/start.js";
+import { ScriptedRecogniser, segmentOf } from "../dist/test/recognisers/scripted-recogniser.js";
 import { until } from "../dist/test/waiting.js";
+import { ScriptedWriter } from "../dist/test/writers/scripted-writer.js";
 
 const SIZE = { width: 1200, height: 740, deviceScaleFactor: 1.4, mobile: false };
-const CONVERSATION = [
-  ["0", "Did you sleep well?"],
-  ["1", "Like a log, thank you. And you?"],
-  ["0", "I read until four, because the wind would not let me sleep."],
-  ["temperature", "0"],
+const SPOKEN = "Good morning, did you sleep well?";
+const TYPED = "I read until four, because the wind would not let me sleep.";
+const REPLIES = [
+  "Like a log, thank you. And you?",
+  "Then let us have coffee first, and you tell me how the book ends.",
 ];
-/** Where the reply stands in the picture. */
-const AT_S = 2;
+/** The word that is heard in the picture. */
+const WORD = "coffee";
+const SILENCE_S = 60;
 
-const top = fileURLToPath(new URL("..", import.meta.url));
-const antiphon = join(top, "dist/src/cli/main.js");
-const data = mkdtempSync(join(tmpdir(), "antiphon-screenshot-"));
-const keys = ["keys", "create", "--label", "screenshot", "--json", "--data-dir", data];
-const { key } = JSON.parse(execFileSync(process.execPath, [antiphon, ...keys], { encoding: "utf8" }));
-const server = spawn(process.execPath, [antiphon, "serve", "--port", "0", "--no-pull", "--data-dir", data], {
-  stdio: ["ignore", "pipe", "ignore"],
+const voiceTables = await tables();
+const server = await startTestServer({
+  checkpoints: [
+    {
+      name: "heart",
+      memoryBytes: 1,
+      load: () => createParametricModel({ voiceDir: VOICE_DIR, tables: voiceTables }),
+    },
+  ],
+  writer: new ScriptedWriter(({ history }) => [REPLIES[history.at(-1).text === TYPED ? 1 : 0]]),
+  recogniser: new ScriptedRecogniser([segmentOf(SPOKEN, 0)]),
 });
+const folder = mkdtempSync(join(tmpdir(), "antiphon-screenshot-"));
 try {
-  let url = "";
-  for await (const line of createInterface({ input: server.stdout })) {
-    url = /^Antiphon is listening on (\S+)$/.exec(line)?.[1] ?? "";
-    if (url !== "") break;
-  }
-  if (url === "") throw new Error("The server does not start: is it built?");
-  await inChromium(`${url}/#${new URLSearchParams(CONVERSATION)}`, async ({ evaluate, send }) => {
+  const spoken = await (await server.post("/v1/tts", { text: SPOKEN, speaker: "1" })).json();
+  const wav = bytesOf(spoken.audio.data_b64);
+  const samples = new Int16Array(wav.buffer.slice(44));
+  const microphone = join(folder, "microphone.wav");
+  writeFileSync(microphone, encodeWav([samples, new Int16Array(SILENCE_S * 24_000)]));
+  const secret = await server.clientSecret(server.key, 600);
+  const use = async ({ evaluate, send }) => {
     await send("Emulation.setDeviceMetricsOverride", SIZE);
     await send("Emulation.setScrollbarsHidden", { hidden: true });
     await send("Emulation.setEmulatedMedia", {
       features: [{ name: "prefers-color-scheme", value: "light" }],
     });
     const is = (expression) => until(expression, async () => (await evaluate(expression)) === true);
-    const says = (id, start) => is(`document.getElementById("${id}").textContent.startsWith("${start}")`);
-    const click = (id) => evaluate(`document.getElementById("${id}").click()`);
-    await evaluate(`document.getElementById("key").value = "${key}"`);
-    await evaluate(`document.getElementById("key-form").requestSubmit()`);
-    await says("key-state", "Connected");
-    // Once to wake the voice, once to be seen.
-    for (let time = 0; time < 2; time++) {
-      await click("speak");
-      await says("state", "Speaker");
-    }
-    await click("stop");
-    await click("phonemes");
+    await is(`document.getElementById("key-state").textContent.startsWith("Connected")`);
+    await evaluate(`document.getElementById("talk").click()`);
+    await is(`document.querySelector(".assistant")?.dataset.state === "done"`);
     await evaluate(`{
-      const place = document.getElementById("place");
-      place.value = ${AT_S};
-      place.dispatchEvent(new Event("input"));
+      document.getElementById("typed").value = ${JSON.stringify(TYPED)};
+      document.getElementById("type-form").requestSubmit();
       document.activeElement.blur();
-      for (const each of document.getAnimations()) each.cancel();
     }`);
+    await is(`[...document.querySelectorAll(".lit")].at(-1)?.textContent === "${WORD}"`);
     const { data: png } = await send("Page.captureScreenshot", { format: "png" });
-    const file = join(top, "docs/playground.png");
+    const file = fileURLToPath(new URL("../docs/playground.png", import.meta.url));
     writeFileSync(file, Buffer.from(png, "base64"));
     console.log(`${file}: ${Math.round((png.length * 3) / 4 / 1_024)} KiB`);
-  });
+  };
+  await inChromium(`${server.url}/#secret=${secret}`, use, fakeMicrophone(microphone));
 } finally {
-  server.kill();
-  await once(server, "exit");
-  rmSync(data, { recursive: true, force: true, maxRetries: 9 });
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true, maxRetries: 9 });
 }

@@ -9,6 +9,7 @@ import { registerModels } from "./models.ts";
 import { registerPhonemes } from "./phonemes.ts";
 import { registerSay } from "./say.ts";
 import { registerServe } from "./serve.ts";
+import { registerTalk } from "./talk.ts";
 import { registerTranscribe } from "./transcribe.ts";
 import { registerUsage } from "./usage.ts";
 
@@ -19,6 +20,7 @@ const COMMANDS: readonly ((program: Command, io: CommandIo) => void)[] = [
   registerUsage,
   registerCheck,
   registerSay,
+  registerTalk,
   registerTranscribe,
   registerPhonemes,
   registerModels,

@@ -1,4 +1,6 @@
 import type { Command } from "commander";
+import type { RunningServer } from "../server/start-server.ts";
+import type { Settings } from "../settings/schema.ts";
 import type { CommandIo } from "../terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
 
@@ -52,6 +54,8 @@ export function registerServe(program: Command, io: CommandIo): void {
         if (firstKey !== null) io.stdout.write(`API key, shown this once: ${firstKey}\n`);
         io.stdout.write(`Antiphon is listening on ${url}\n`);
         if (wyomingUrl !== null) io.stdout.write(`Wyoming's clients find it at ${wyomingUrl}\n`);
+        const talk = await talkLink(server, settings, firstKey ?? io.env.ANTIPHON_KEY ?? "");
+        if (talk !== null) io.stdout.write(`Talk: ${talk}\n`);
         if (firstKey !== null) io.stdout.write(tryIt(url, firstKey));
         const preparing = server.prepare();
         await stopped;
@@ -64,6 +68,24 @@ export function registerServe(program: Command, io: CommandIo): void {
         logger.flush();
       }
     });
+}
+
+/** How long the link that is printed opens conversations, in seconds. */
+const LINK_S = 7_200;
+
+/** Opens the page with a client secret in place of a key; what is behind the `#` leaves no browser. Null without a key. */
+async function talkLink(
+  server: Pick<RunningServer, "url" | "clientSecret">,
+  { playground }: Pick<Settings, "playground">,
+  key: string,
+): Promise<string | null> {
+  const secret = playground.enabled ? await server.clientSecret(key, LINK_S) : null;
+  if (secret === null) return null;
+  const page = new URL(server.url);
+  // Browsers lend a microphone to the machine itself, by a name that says so.
+  if (page.hostname === "0.0.0.0" || page.hostname === "[::]") page.hostname = "localhost";
+  page.hash = `secret=${secret}`;
+  return page.href;
 }
 
 /** A line to paste: it speaks into hello.wav. */

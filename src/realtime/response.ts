@@ -1,3 +1,4 @@
+import type { SpokenWord } from "../contract/spoken.ts";
 import type { FunctionCallItem, Item, MessageItem } from "./items.ts";
 import type { SessionSettings } from "./session-settings.ts";
 import { type ReplyWord, SpokenReply } from "./spoken-reply.ts";
@@ -12,6 +13,8 @@ export interface Spoken {
     readonly base64: string;
     readonly durationMs: number;
     readonly words: readonly ReplyWord[];
+    /** The words that begin in it as our own client is told of them, in a field that others do not read. */
+    readonly marks?: readonly SpokenWord[];
   } | null;
   /** A function that the writer calls. */
   readonly call?: { readonly callId: string; readonly name: string; readonly arguments: string };
@@ -100,7 +103,9 @@ export class Response {
     // Words are counted from the beginning of the reply, and heard as those of their message.
     const words = sound.words.map(({ endMs, endsAt }) => ({ endMs: endMs - ms, endsAt: endsAt - chars }));
     message.spoken?.addSound(sound.durationMs, words, Math.max(nowMs, this.playedAtMs));
-    this.#tell("response.output_audio.delta", { ...at, delta: sound.base64 });
+    const { base64: delta, marks = [] } = sound;
+    const told = marks.length === 0 ? {} : { antiphon_words: marks };
+    this.#tell("response.output_audio.delta", { ...at, delta, ...told });
   }
 
   /** No more of it is heard than is played by now. */

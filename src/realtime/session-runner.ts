@@ -428,6 +428,7 @@ export class SessionRunner {
             endMs: 1_000 * end,
             endsAt: offset + chars,
           })),
+          marks: words,
         },
       };
       this.#step({ type: "spoken", responseId, spoken });

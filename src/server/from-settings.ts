@@ -28,6 +28,8 @@ import { pulledOnce } from "./weights-pull.ts";
 export interface ServerEnvironment {
   readonly env: Environment;
   readonly logger: Logger;
+  /** A folder for keys and usage other than the settings' data directory; that one unless given. */
+  readonly keysDir?: string;
   /** Shows how missing weights are fetched. */
   readonly openProgress: () => Promise<PullProgress>;
   /** Is told in a sentence what the server does without. */
@@ -50,7 +52,7 @@ export interface SettingsServer extends RunningServer {
  */
 export async function startFromSettings(
   settings: Settings,
-  { env, logger, openProgress, note }: ServerEnvironment,
+  { env, logger, keysDir = settings.dataDir, openProgress, note }: ServerEnvironment,
 ): Promise<SettingsServer> {
   const toLog =
     (what: string, bindings: object = {}) =>
@@ -89,12 +91,15 @@ export async function startFromSettings(
       takesAlone += 1;
     },
   });
-  const tenancy = await openTenancy(settings, {
-    storeUrl,
-    buckets,
-    onFailure: (message) => logger.error({ cause: message }, "database failed"),
-    onRecovery: (message) => logger.info({ cause: message }, "database recovered"),
-  });
+  const tenancy = await openTenancy(
+    { ...settings, dataDir: keysDir },
+    {
+      storeUrl,
+      buckets,
+      onFailure: (message) => logger.error({ cause: message }, "database failed"),
+      onRecovery: (message) => logger.info({ cause: message }, "database recovered"),
+    },
+  );
   try {
     const threads = workerCount(settings);
     const voice = embeddedVoice({ threads, words }, toLog("speech thread"));

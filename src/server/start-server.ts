@@ -68,6 +68,8 @@ export interface RunningServer {
   /** Where Wyoming's clients are served, if they are: `tcp://host:port`. */
   readonly wyomingUrl: string | null;
   readonly catalogue: Catalogue;
+  /** A secret that opens realtime sessions by that key for `seconds`; null where the key is none, or nothing is to be opened. */
+  clientSecret(apiKey: string, seconds: number): Promise<string | null>;
   /** Whether anybody is spoken to just now. */
   isSpeaking(): boolean;
   /**
@@ -220,6 +222,10 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       metricsUrl,
       wyomingUrl,
       catalogue,
+      async clientSecret(apiKey, seconds) {
+        if (realtime === null || (await tenancy.authenticate(apiKey)) === null) return null;
+        return realtime.secrets.issue(apiKey, seconds, {}, Date.now() / 1_000).value;
+      },
       isSpeaking: () => service.active + service.paused > 0,
       async drain(hurry) {
         ready = false;

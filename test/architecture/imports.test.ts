@@ -68,7 +68,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "http",
     "wyoming",
   ],
-  terminal: ["model", "captions", "contract", "settings", "catalogue", "serving", "server"],
+  terminal: ["model", "captions", "contract", "settings", "catalogue", "serving", "client", "server"],
   cli: ["*"],
 };
 
@@ -77,7 +77,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "onnxruntime-node": ["tensors"],
   fastify: ["http"],
   "@fastify/websocket": ["http"],
-  ws: ["http"],
+  ws: ["http", "cli"],
   pino: ["requests", "http", "cli", "server"],
   "prom-client": ["requests"],
   "@opentelemetry/api": ["tracing"],

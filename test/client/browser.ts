@@ -31,8 +31,19 @@ export interface OpenPage {
   press(key: string): Promise<void>;
 }
 
+/** Flags by which a Chromium has a microphone that hears a WAV file again and again, and lends it without asking. */
+export const fakeMicrophone = (wavFile: string): readonly string[] => [
+  "--use-fake-device-for-media-stream",
+  "--use-fake-ui-for-media-stream",
+  `--use-file-for-fake-audio-capture=${wavFile}`,
+];
+
 /** Opens an address in a headless Chromium for as long as `use` takes, and gives what that gave. */
-export async function inChromium<T>(url: string, use: (page: OpenPage) => Promise<T>): Promise<T> {
+export async function inChromium<T>(
+  url: string,
+  use: (page: OpenPage) => Promise<T>,
+  more: readonly string[] = [],
+): Promise<T> {
   const home = mkdtempSync(join(tmpdir(), "antiphon-browser-"));
   const flags = [
     "--headless=new",
@@ -42,7 +53,7 @@ export async function inChromium<T>(url: string, use: (page: OpenPage) => Promis
     `--user-data-dir=${home}`,
   ];
   const own = ["--autoplay-policy=no-user-gesture-required", "--remote-debugging-pipe"];
-  const child = spawn(CHROMIUM!, [...flags, ...own], {
+  const child = spawn(CHROMIUM!, [...flags, ...own, ...more], {
     env: { PATH: process.env.PATH ?? "", HOME: home },
     stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
     detached: true,

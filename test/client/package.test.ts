@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { TOP } from "../architecture/top.ts";
 
 const { exports, sideEffects } = JSON.parse(readFileSync(join(TOP, "package.json"), "utf8"));
-const ENTRIES = ["./client", "./client/player", "./client/captions"];
+const ENTRIES = ["./client", "./client/player", "./client/realtime", "./client/captions"];
 
 test("the package names its types first, and says that nothing happens by loading it", () => {
   for (const entry of ENTRIES) assert.deepEqual(Object.keys(exports[entry]), ["types", "default"]);
@@ -20,6 +20,7 @@ test("every entry is found by its name, by import and by require", async () => {
   for (const [entry, name] of [
     ["antiphon/client", "Antiphon"],
     ["antiphon/client/player", "Player"],
+    ["antiphon/client/realtime", "RealtimeConversation"],
     ["antiphon/client/captions", "cuesOf"],
   ] as const) {
     const module = await import(require.resolve(entry));
@@ -30,6 +31,7 @@ test("every entry is found by its name, by import and by require", async () => {
 const PROGRAM = `
 import { Antiphon, AntiphonError, type StreamEvent, type Word } from "antiphon/client";
 import { Player } from "antiphon/client/player";
+import { RealtimeConversation, type RealtimeTurn } from "antiphon/client/realtime";
 import { cuesOf, toVtt } from "antiphon/client/captions";
 
 const antiphon: Antiphon = new Antiphon({ baseUrl: "", fetch: globalThis.fetch });
@@ -42,6 +44,15 @@ for await (const event of stream) {
 const text: string = await antiphon.transcribe({ file: new Blob(), response_format: "vtt" });
 const { segments } = await antiphon.transcribe({ file: new Blob(), response_format: "verbose_json" });
 antiphon.tts({ text }).catch((error) => error instanceof AntiphonError && error.retryAfterMs);
+const conversation = new RealtimeConversation({
+  baseUrl: "",
+  apiKey: "ek_",
+  WebSocket,
+  openPlayer: (events) => new Player(events),
+  onTurn: (turn: RealtimeTurn | null) => turn?.text,
+});
+await conversation.connect();
+conversation.hear(new Int16Array(480));
 export const first = segments?.[0]?.text;
 // @ts-expect-error: there is no such parameter
 await antiphon.tts({ text, params: { warmth: 1 } });

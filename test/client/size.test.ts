@@ -9,6 +9,7 @@ import { TOP } from "../architecture/top.ts";
 const BUDGETS = {
   "client/antiphon": 3 * 1_024,
   "client/player": 3 * 1_024,
+  "client/realtime": 4 * 1_024,
   "captions/captions": 2 * 1_024,
 };
 

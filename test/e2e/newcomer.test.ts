@@ -16,7 +16,7 @@ describe("a newcomer", () => {
     const server = await startServerProcess({ dataDir });
     assert.match(
       server.stdout(),
-      /^API key, shown this once: ant_[0-9A-Za-z]{38}\nAntiphon is listening on http:\/\/127\.0\.0\.1:\d+\nTry it:\n {2}curl [^\n]*\n$/,
+      /^API key, shown this once: ant_[0-9A-Za-z]{38}\nAntiphon is listening on http:\/\/127\.0\.0\.1:\d+\nTalk: http:\/\/127\.0\.0\.1:\d+\/#secret=ek_[0-9a-f]{48}\nTry it:\n {2}curl [^\n]*\n$/,
     );
     const pasted = /^ {2}(curl .*)$/m.exec(server.stdout())?.[1] ?? "";
     const cwd = temporaryFolder();

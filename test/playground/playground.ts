@@ -15,19 +15,29 @@ export interface Playground extends OpenPage {
   write(selector: string, value: string): Promise<void>;
 }
 
+/** How the playground is opened. */
+export interface PlaygroundOptions {
+  /** Whether the conversation that is held by voice stays in sight, as the page opens; else the one in writing is shown. */
+  readonly isTalk?: boolean;
+  /** Of the browser. */
+  readonly flags?: readonly string[];
+}
+
 /** Opens the playground, with a fragment behind its address. Whatever goes wrong in the page itself fails the test. */
 export async function inPlayground(
   { url }: TestServer,
   fragment: string,
   use: (page: Playground) => Promise<void>,
+  { isTalk = false, flags = [] }: PlaygroundOptions = {},
 ): Promise<void> {
-  await inChromium(`${url}/${fragment}`, async (page) => {
+  const inPage = async (page: OpenPage): Promise<void> => {
     const element = (selector: string) => `document.querySelector(${JSON.stringify(selector)})`;
     const evaluate = page.evaluate;
     await evaluate(`
       window.faults = [];
       for (const [name, key] of [["error", "message"], ["unhandledrejection", "reason"], ["securitypolicyviolation", "blockedURI"]])
         addEventListener(name, (event) => faults.push(name + ": " + event[key]));`);
+    if (!isTalk) await evaluate(`${element("#view-compose")}.click()`);
     const text = async (selector: string) => `${await evaluate(`${element(selector)}.textContent`)}`;
     await use({
       ...page,
@@ -48,7 +58,8 @@ export async function inPlayground(
       },
     });
     assert.deepEqual(await evaluate("faults"), []);
-  });
+  };
+  await inChromium(`${url}/${fragment}`, inPage, flags);
 }
 
 /** Connects with the server's key. */

@@ -95,6 +95,17 @@ describe("a turn of the user's", () => {
     assert.equal(failed!.type, "conversation.item.input_audio_transcription.failed");
   });
 
+  it("that the recogniser failed on in the pause is recognised again when it is over", () => {
+    const table = new Table({ transcription: {} });
+    table.windows(20, 0.99);
+    table.windows(4, 0.01);
+    table.heard(null);
+    const asked = table.windows(20, 0.01).filter(({ type }) => type === "recognise");
+    assert.equal(asked.length, 1);
+    table.heard("Hello.");
+    assert.ok(table.types.includes("response.created"));
+  });
+
   it("has a transcript where one is asked for", () => {
     const table = new Table({ transcription: { model: "whisper-1" } });
     table.turn("Hello.");

@@ -1,0 +1,103 @@
+import { AntiphonError, type AntiphonErrorType } from "./antiphon-error.ts";
+
+/** What the conversation uses of a `WebSocket`: those of browsers, of Node 22 and of `ws` are such. */
+export interface Socket {
+  readonly readyState: number;
+  onopen: unknown;
+  onmessage: unknown;
+  onclose: unknown;
+  onerror: unknown;
+  send(text: string): void;
+  close(): void;
+}
+
+export type SocketClass = new (url: string, protocols: string[]) => Socket;
+
+/** Where a realtime session is opened, and by what. */
+export interface RealtimeAddress {
+  /** Where the server is, such as `http://127.0.0.1:8080`; empty for the origin of a page. */
+  readonly baseUrl: string;
+  /** A key, or a client secret. */
+  readonly apiKey: string;
+  /** A public model id; null is the default model. */
+  readonly model?: string | null | undefined;
+  /** In place of the global `WebSocket`, which Node has from version 22 on. */
+  readonly WebSocket?: SocketClass | undefined;
+}
+
+/** An event of either side, as the protocol has it. */
+export type RealtimeEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
+
+interface Handlers {
+  readonly onEvent: (event: RealtimeEvent) => void;
+  /** Called once, with why it was closed where the server says so. */
+  readonly onClose: (reason: string) => void;
+}
+
+const OPEN = 1;
+
+/** Opens a session's WebSocket. Throws an {@link AntiphonError} that says what the server said where it is refused. */
+export async function openSession(address: RealtimeAddress, { onEvent, onClose }: Handlers): Promise<Socket> {
+  const { apiKey, model } = address;
+  const Class = address.WebSocket ?? (globalThis as { WebSocket?: SocketClass }).WebSocket;
+  if (Class === undefined) throw new TypeError("this program has no WebSocket: give one, such as that of ws");
+  const url = sessionUrl(address);
+  if (model) url.searchParams.set("model", model);
+  url.protocol = url.protocol.replace("http", "ws");
+  const socket = new Class(`${url}`, ["realtime", `openai-insecure-api-key.${apiKey}`]);
+  const isOpen = await new Promise<boolean>((resolve) => {
+    socket.onopen = () => resolve(true);
+    socket.onclose = () => resolve(false);
+    socket.onerror = () => resolve(false);
+  });
+  if (!isOpen) throw (await refusalOf(address)) ?? unreachable();
+  // What came with the opening is told after this function has returned.
+  socket.onerror = () => {};
+  socket.onmessage = ({ data }: { data: unknown }) => {
+    const event = eventOf(data);
+    if (event !== null) onEvent(event);
+  };
+  socket.onclose = ({ reason = "" }: { reason?: string } = {}) => onClose(reason);
+  if (socket.readyState !== OPEN) throw unreachable();
+  return socket;
+}
+
+/** What a message says; null where it is no event. */
+function eventOf(data: unknown): RealtimeEvent | null {
+  try {
+    const event = JSON.parse(`${data}`);
+    return typeof event?.type === "string" ? event : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Why a session would be refused: browsers do not tell of a WebSocket's refusal. Null where it would not be. */
+export async function refusalOf(address: RealtimeAddress): Promise<AntiphonError | null> {
+  const { apiKey, model } = address;
+  const url = sessionUrl(address);
+  if (model) url.searchParams.set("model", model);
+  try {
+    const reply = await fetch(url, { headers: { Authorization: `Bearer ${apiKey}` }, redirect: "manual" });
+    // What it asks for is an upgrade, so nothing else is wrong.
+    if (reply.status === 426) return null;
+    const { error } = (await reply.json().catch(() => ({}))) as {
+      error?: { type?: AntiphonErrorType; message?: string };
+    };
+    return new AntiphonError(
+      error?.type ?? "invalid_response",
+      error?.message ?? `the server answered with status ${reply.status}: has it realtime sessions?`,
+      { status: reply.status, requestId: reply.headers.get("x-request-id") },
+    );
+  } catch (cause) {
+    return new AntiphonError("connection_error", "the server cannot be reached", { cause });
+  }
+}
+
+function sessionUrl({ baseUrl }: RealtimeAddress): URL {
+  const origin = (globalThis as { location?: { origin: string } }).location?.origin;
+  return new URL(`${baseUrl.replace(/\/+$/, "")}/v1/realtime`, origin);
+}
+
+const unreachable = (): AntiphonError =>
+  new AntiphonError("connection_error", "the connection was closed before the conversation began");

@@ -1,0 +1,331 @@
+import { AntiphonError } from "./antiphon-error.ts";
+import { openSession, type RealtimeAddress, type RealtimeEvent, type Socket } from "./realtime-connection.ts";
+import { HANDS, type Hands, withTranscription } from "./realtime-events.ts";
+import { ReplyPlayback, type ReplyPlayer, type ReplyPlayerEvents } from "./realtime-playback.ts";
+import { heardText, newTurn, type OpenTurn, type RealtimeTurn } from "./realtime-turn.ts";
+import type { Word } from "./replies.ts";
+import { pcmOf, toBase64 } from "./samples.ts";
+
+export {
+  type RealtimeAddress,
+  type RealtimeEvent,
+  refusalOf,
+  type Socket,
+  type SocketClass,
+} from "./realtime-connection.ts";
+export type { ReplyPlayer, ReplyPlayerEvents } from "./realtime-playback.ts";
+export { heardText, type RealtimeTurn } from "./realtime-turn.ts";
+
+/** What the conversation is doing. */
+export type RealtimeState =
+  | "connecting"
+  | "listening"
+  /** The user speaks. */
+  | "hearing"
+  /** The user has ended, and nothing is heard yet. */
+  | "thinking"
+  /** A reply is heard. */
+  | "speaking"
+  | "closed";
+
+export interface RealtimeOptions extends RealtimeAddress {
+  /** Makes the player of a reply. */
+  readonly openPlayer: (events: ReplyPlayerEvents) => ReplyPlayer;
+  /** What the session is to have, as the protocol's `session.update` takes it. */
+  readonly session?: Readonly<Record<string, unknown>> | undefined;
+  /** What was said before. */
+  readonly history?: readonly RealtimeTurn[] | undefined;
+  readonly onState?: (state: RealtimeState) => void;
+  /** Called when a turn has begun or changed; `null` for one that was taken back: nothing was said in it. */
+  readonly onTurn?: (turn: RealtimeTurn | null) => void;
+  /** Called while a reply is heard, with its seconds. */
+  readonly onPosition?: (turn: RealtimeTurn, seconds: number) => void;
+  /** Called with a reply's sound as it comes: 16-bit samples at 24 kHz. */
+  readonly onAudio?: (turn: RealtimeTurn, pcm: Int16Array) => void;
+  /** Called with what went wrong. The conversation goes on unless `onState` says that it is closed. */
+  readonly onError?: (error: AntiphonError) => void;
+  /** Called with every event of the server's. */
+  readonly onEvent?: (event: RealtimeEvent) => void;
+}
+
+/**
+ * A spoken conversation with a server: what is said goes in by {@link hear}, what is answered is played, and stops where
+ * somebody speaks into it; the server is told how much of it was heard.
+ */
+export class RealtimeConversation {
+  readonly #options: RealtimeOptions;
+  readonly #turns: OpenTurn[] = [];
+  #socket: Socket | null = null;
+  #told: RealtimeState = "connecting";
+  #isClosed = false;
+  /** The session that the server says it has. */
+  #interrupts = true;
+  #isUserSpeaking = false;
+  #isAwaited = false;
+  #responseId: string | null = null;
+  #isRefusedForNow = false;
+  readonly #playback: ReplyPlayback<OpenTurn>;
+  /** Milliseconds of sound that were sent, and when the last of it was. */
+  #sentMs = 0;
+  #sentAtMs = 0;
+  /** When what is to be answered ended. */
+  #endedAtMs: number | null = null;
+
+  constructor(options: RealtimeOptions) {
+    this.#options = options;
+    this.#playback = new ReplyPlayback({
+      openPlayer: options.openPlayer,
+      onPosition: (turn, seconds) => options.onPosition?.(turn, seconds),
+      onHeard: (turn) => {
+        this.#change(turn.id, { state: "done" });
+        this.#tell();
+      },
+    });
+    for (const turn of options.history ?? []) this.#turns.push({ ...turn, words: [...turn.words] });
+  }
+
+  get turns(): readonly RealtimeTurn[] {
+    return this.#turns;
+  }
+
+  get state(): RealtimeState {
+    if (this.#isClosed) return "closed";
+    if (this.#socket === null) return "connecting";
+    if (this.#isUserSpeaking) return "hearing";
+    if (this.#playback.turn !== null) return "speaking";
+    return this.#responseId !== null || this.#isAwaited ? "thinking" : "listening";
+  }
+
+  /** Connects, and resolves when the conversation can begin. Throws an {@link AntiphonError} where it is refused. */
+  async connect(): Promise<void> {
+    try {
+      const socket = await openSession(this.#options, {
+        onEvent: (event) => this.#take(event),
+        onClose: (reason) => this.#over(reason),
+      });
+      if (this.#isClosed) {
+        socket.close();
+        throw new AntiphonError("connection_error", "the conversation was closed before it began");
+      }
+      this.#socket = socket;
+    } catch (error) {
+      this.#isClosed = true;
+      this.#tell();
+      throw error;
+    }
+    this.update(withTranscription(this.#options.session));
+    for (const turn of this.#turns) this.#create(turn);
+    this.#tell();
+  }
+
+  /** Takes what the microphone hears: 16-bit samples at 24 kHz, some 20 ms of them, as they come. */
+  hear(pcm: Int16Array): void {
+    if (this.#socket === null || this.#isClosed) return;
+    this.#sentMs += pcm.length / 24;
+    this.#sentAtMs = performance.now();
+    const bytes = new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength);
+    this.send({ type: "input_audio_buffer.append", audio: toBase64(bytes) });
+  }
+
+  /** Says something in writing. What is being answered stops. */
+  say(text: string): void {
+    this.interrupt();
+    const turn = newTurn(`item_${Math.random().toString(36).slice(2)}`, "user", "done", text);
+    this.#turns.push(turn);
+    this.#endedAtMs = performance.now();
+    this.#create(turn);
+    this.send({ type: "response.create" });
+    this.#isAwaited = true;
+    this.#changed(turn);
+  }
+
+  /** Stops what is heard, and what is being answered. */
+  interrupt(): void {
+    if (this.#responseId !== null) this.send({ type: "response.cancel" });
+    this.#silence();
+    this.#tell();
+  }
+
+  /** Changes what the session has: an object as `session.update` takes it. */
+  update(session: Readonly<Record<string, unknown>>): void {
+    this.send({ type: "session.update", session: { type: "realtime", ...session } });
+  }
+
+  /** Sends an event of the protocol's. */
+  send(event: RealtimeEvent): void {
+    if (this.#socket !== null && !this.#isClosed) this.#socket.send(JSON.stringify(event));
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#silence();
+    this.#isClosed = true;
+    this.#socket?.close();
+    this.#settle();
+  }
+
+  #take(event: RealtimeEvent): void {
+    if (this.#isClosed) return;
+    this.#options.onEvent?.(event);
+    const hand = Object.hasOwn(HANDS, event.type) ? HANDS[event.type] : undefined;
+    try {
+      if (hand !== undefined) this.#hands[hand](event as never);
+    } catch (cause) {
+      const error = new AntiphonError("invalid_response", `the event ${event.type} cannot be read`, {
+        cause,
+      });
+      if (this.#options.onError === undefined) throw error;
+      this.#options.onError(error);
+    }
+    this.#tell();
+  }
+
+  /** What events do, by what they are about. */
+  readonly #hands: Hands = {
+    session: ({ session }) => {
+      this.#interrupts = session.audio?.input?.turn_detection?.interrupt_response !== false;
+    },
+    userBegan: ({ item_id: id }) => {
+      this.#isUserSpeaking = true;
+      if (this.#interrupts) this.#silence();
+      this.#begin(newTurn(id, "user", "speaking"));
+    },
+    userEnded: ({ item_id: id, audio_end_ms: endMs }) => {
+      this.#isUserSpeaking = false;
+      this.#isAwaited = true;
+      this.#endedAtMs = this.#sentAtMs - Math.max(0, this.#sentMs - endMs);
+      this.#change(id, { state: "recognising" });
+    },
+    heard: ({ item_id: id, transcript }) => this.#change(id, { text: transcript.trim(), state: "done" }),
+    notHeard: ({ item_id: id, error }) => {
+      this.#isAwaited = false;
+      this.#remove(id);
+      this.#fail(error.message);
+    },
+    deleted: ({ item_id: id }) => {
+      this.#isAwaited = false;
+      this.#remove(id);
+    },
+    responseBegan: ({ response }) => {
+      this.#responseId = response.id;
+      this.#isAwaited = false;
+    },
+    text: ({ item_id: id, delta }) => {
+      const turn = this.#reply(id);
+      if (turn.state !== "interrupted") this.#change(id, { text: turn.text + delta });
+    },
+    sound: ({ item_id: id, delta, antiphon_words: words = [] }) =>
+      this.#sound(this.#reply(id), pcmOf(delta), words),
+    soundEnded: ({ item_id: id }) => this.#playback.complete(id),
+    textEnded: ({ item_id: id }) => this.#change(id, { state: "done" }),
+    responseEnded: ({ response: { id, status, status_details: details } }) => {
+      if (id === this.#responseId) this.#responseId = null;
+      if (status === "failed") this.#fail(details?.error?.message ?? "the reply failed");
+      // What was cancelled before it sounded is not heard.
+      const unheard = ({ role, state }: OpenTurn) => role === "assistant" && state === "speaking";
+      for (const turn of this.#turns.filter(unheard))
+        if (!this.#playback.has(turn)) this.#change(turn.id, { state: "interrupted", heardS: 0 });
+      if (!this.#isRefusedForNow) return;
+      this.#isRefusedForNow = false;
+      this.send({ type: "response.create" });
+    },
+    error: ({ error: { code, message } }) => {
+      // A reply has begun that nobody here knew of; or it ended before it was cancelled.
+      if (code === "conversation_already_has_active_response") this.#isRefusedForNow = true;
+      else if (code !== "response_cancel_not_active" && code !== "item_truncate_invalid_item_id")
+        this.#fail(message);
+    },
+  };
+
+  #sound(turn: OpenTurn, pcm: Int16Array, words: readonly Word[]): void {
+    if (turn.state === "interrupted") return;
+    turn.words.push(...words);
+    if (turn.latencyMs === null && this.#endedAtMs !== null) {
+      turn.latencyMs = Math.round(performance.now() - this.#endedAtMs);
+      this.#endedAtMs = null;
+      this.#changed(turn);
+    }
+    this.#options.onAudio?.(turn, pcm);
+    this.#playback.add(turn, pcm);
+  }
+
+  /** Silences what is heard, and says how much of it was. */
+  #silence(): void {
+    for (const [turn, heardS] of this.#playback.silence()) {
+      this.send({
+        type: "conversation.item.truncate",
+        item_id: turn.id,
+        content_index: 0,
+        audio_end_ms: Math.floor(1_000 * heardS),
+      });
+      this.#change(turn.id, { state: "interrupted", heardS });
+    }
+  }
+
+  #reply(id: string): OpenTurn {
+    return this.#turns.find((turn) => turn.id === id) ?? this.#begin(newTurn(id, "assistant", "speaking"));
+  }
+
+  #begin(turn: OpenTurn): OpenTurn {
+    this.#turns.push(turn);
+    this.#changed(turn);
+    return turn;
+  }
+
+  #change(id: string, changes: Partial<OpenTurn>): void {
+    const turn = this.#turns.find((each) => each.id === id);
+    // What was interrupted stays so, whatever is told of it afterwards.
+    if (turn === undefined || turn.state === "interrupted") return;
+    // A reply is done when it was heard.
+    if (changes.state === "done" && this.#playback.has(turn)) return;
+    this.#changed(Object.assign(turn, changes));
+  }
+
+  #remove(id: string): void {
+    const at = this.#turns.findIndex((turn) => turn.id === id);
+    if (at < 0) return;
+    this.#turns.splice(at, 1);
+    this.#options.onTurn?.(null);
+  }
+
+  #create({ id, role, ...turn }: RealtimeTurn): void {
+    const text = heardText({ id, role, ...turn });
+    const content = [{ type: role === "user" ? "input_text" : "output_text", text }];
+    if (text !== "")
+      this.send({ type: "conversation.item.create", item: { id, type: "message", role, content } });
+  }
+
+  #changed(turn: OpenTurn): void {
+    this.#options.onTurn?.(turn);
+    this.#tell();
+  }
+
+  #fail(message: string): void {
+    this.#options.onError?.(new AntiphonError("inference_error", message));
+  }
+
+  #over(reason: string): void {
+    if (this.#isClosed) return;
+    this.#silence();
+    this.#isClosed = true;
+    const why = reason === "" ? "the connection broke off" : reason;
+    this.#options.onError?.(new AntiphonError("connection_error", why));
+    this.#settle();
+  }
+
+  /** Nothing more comes of turns that have not ended. */
+  #settle(): void {
+    for (const turn of this.#turns.filter(({ state }) => state === "speaking" || state === "recognising")) {
+      if (turn.text === "") this.#remove(turn.id);
+      else this.#change(turn.id, { state: "done" });
+    }
+    this.#tell();
+  }
+
+  #tell(): void {
+    const { state } = this;
+    if (state === this.#told) return;
+    this.#told = state;
+    this.#options.onState?.(state);
+  }
+}

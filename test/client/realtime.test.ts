@@ -1,0 +1,289 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { AntiphonError } from "../../src/client/antiphon-error.ts";
+import {
+  heardText,
+  RealtimeConversation,
+  type RealtimeEvent,
+  type RealtimeOptions,
+  type RealtimeState,
+  type ReplyPlayerEvents,
+  type SocketClass,
+} from "../../src/client/realtime.ts";
+import { HANDS } from "../../src/client/realtime-events.ts";
+import { toBase64 } from "../../src/client/samples.ts";
+
+/** A server that a test speaks for. */
+class FakeSocket {
+  static last: FakeSocket;
+  readonly url: string;
+  readonly protocols: string[];
+  readonly sent: RealtimeEvent[] = [];
+  readyState = 1;
+  onopen: unknown;
+  onmessage: unknown;
+  onclose: unknown;
+  onerror: unknown;
+
+  constructor(url: string, protocols: string[]) {
+    [this.url, this.protocols] = [url, protocols];
+    FakeSocket.last = this;
+    queueMicrotask(() => (this.onopen as () => void)());
+  }
+
+  send(text: string): void {
+    this.sent.push(JSON.parse(text));
+  }
+
+  close(): void {
+    this.readyState = 3;
+  }
+
+  tell(...events: RealtimeEvent[]): void {
+    for (const event of events) this.say(JSON.stringify(event));
+  }
+
+  say(data: unknown): void {
+    (this.onmessage as (message: { data: unknown }) => void)({ data });
+  }
+
+  types(): string[] {
+    return this.sent.map(({ type }) => type);
+  }
+}
+
+/** A player that a test moves. */
+class FakePlayer {
+  positionS = 0;
+  samples = 0;
+  isComplete = false;
+  isStopped = false;
+  readonly events: ReplyPlayerEvents;
+
+  constructor(events: ReplyPlayerEvents) {
+    this.events = events;
+  }
+
+  add(pcm: Int16Array): void {
+    this.samples += pcm.length;
+  }
+
+  complete(): void {
+    this.isComplete = true;
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    this.positionS = 0;
+    this.events.onEnd();
+  }
+}
+
+async function begun(options: Partial<RealtimeOptions> = {}) {
+  const players: FakePlayer[] = [];
+  const states: RealtimeState[] = [];
+  const errors: AntiphonError[] = [];
+  const conversation = new RealtimeConversation({
+    baseUrl: "http://host:1/",
+    apiKey: "ek_1",
+    WebSocket: FakeSocket as unknown as SocketClass,
+    openPlayer: (events) => {
+      players.push(new FakePlayer(events));
+      return players.at(-1)!;
+    },
+    onState: (state) => states.push(state),
+    onError: (error) => errors.push(error),
+    ...options,
+  });
+  await conversation.connect();
+  return { conversation, socket: FakeSocket.last, players, states, errors };
+}
+
+const at = { response_id: "r", item_id: "a", output_index: 0, content_index: 0 };
+const word = (word: string, start: number, offset: number) => ({
+  word,
+  start,
+  end: start + 0.4,
+  offset,
+  length: word.length,
+});
+const pcm = toBase64(new Uint8Array(3_840));
+
+/** A turn of the user's, and a reply of two words of which all was sent. */
+function answered(socket: FakeSocket): void {
+  socket.tell(
+    { type: "input_audio_buffer.speech_started", item_id: "u", audio_start_ms: 0 },
+    { type: "input_audio_buffer.speech_stopped", item_id: "u", audio_end_ms: 10 },
+    { type: "conversation.item.input_audio_transcription.completed", item_id: "u", transcript: "Hello." },
+    { type: "response.created", response: { id: "r" } },
+    { type: "response.output_audio_transcript.delta", ...at, delta: "Good morning." },
+    { type: "response.output_audio.delta", ...at, delta: pcm, antiphon_words: [word("Good", 0, 0)] },
+    { type: "response.output_audio.delta", ...at, delta: pcm, antiphon_words: [word("morning", 0.5, 5)] },
+    { type: "response.output_audio.done", ...at },
+    { type: "response.done", response: { id: "r", status: "completed" } },
+  );
+}
+
+describe("a realtime conversation of the client's", () => {
+  it("connects by the subprotocols of browsers, and asks for what the session is to have", async () => {
+    const { socket, conversation } = await begun({
+      model: "svc-beta-v0.3",
+      session: { instructions: "Be kind.", audio: { output: { voice: "1" } } },
+    });
+    assert.equal(socket.url, "ws://host:1/v1/realtime?model=svc-beta-v0.3");
+    assert.deepEqual(socket.protocols, ["realtime", "openai-insecure-api-key.ek_1"]);
+    const audio = { output: { voice: "1" }, input: { transcription: { model: "whisper-1" } } };
+    assert.deepEqual(socket.sent, [
+      { type: "session.update", session: { type: "realtime", instructions: "Be kind.", audio } },
+    ]);
+    assert.equal(conversation.state, "listening");
+  });
+
+  it("holds turns of both sides, says who speaks, and that the reply ends when it was heard", async () => {
+    const { socket, conversation, players, states } = await begun();
+    conversation.hear(new Int16Array(480));
+    answered(socket);
+    assert.deepEqual(
+      conversation.turns.map(({ role, text, state }) => [role, text, state]),
+      [
+        ["user", "Hello.", "done"],
+        ["assistant", "Good morning.", "speaking"],
+      ],
+    );
+    assert.equal(players[0]!.samples, 3_840);
+    assert.ok(players[0]!.isComplete);
+    assert.ok(conversation.turns[1]!.latencyMs! >= 0);
+    players[0]!.events.onEnd();
+    assert.equal(conversation.turns[1]!.state, "done");
+    assert.deepEqual(states, ["listening", "hearing", "thinking", "speaking", "listening"]);
+  });
+
+  it("is silent at once where somebody speaks into it, and tells how much was heard", async () => {
+    const { socket, conversation, players } = await begun();
+    answered(socket);
+    players[0]!.positionS = 0.4567;
+    socket.tell({ type: "input_audio_buffer.speech_started", item_id: "v", audio_start_ms: 900 });
+    assert.ok(players[0]!.isStopped);
+    assert.deepEqual(socket.sent.at(-1), {
+      type: "conversation.item.truncate",
+      item_id: "a",
+      content_index: 0,
+      audio_end_ms: 456,
+    });
+    const reply = conversation.turns[1]!;
+    assert.deepEqual([reply.state, heardText(reply)], ["interrupted", "Good"]);
+    socket.tell({ type: "response.output_audio.delta", ...at, delta: pcm });
+    assert.equal(players.length, 1, "what comes late is not heard");
+  });
+
+  it("goes on speaking where the session says that speech does not interrupt it", async () => {
+    const { socket, players } = await begun();
+    const input = { turn_detection: { interrupt_response: false } };
+    socket.tell({ type: "session.updated", session: { audio: { input } } });
+    answered(socket);
+    socket.tell({ type: "input_audio_buffer.speech_started", item_id: "v", audio_start_ms: 900 });
+    assert.ok(!players[0]!.isStopped);
+  });
+
+  it("says what is typed, after silencing what is answered", async () => {
+    const { socket, conversation, players } = await begun();
+    socket.tell(
+      { type: "response.created", response: { id: "r" } },
+      { type: "response.output_audio.delta", ...at, delta: pcm },
+    );
+    conversation.say("Wait!");
+    assert.ok(players[0]!.isStopped);
+    assert.deepEqual(socket.types().slice(1), [
+      "response.cancel",
+      "conversation.item.truncate",
+      "conversation.item.create",
+      "response.create",
+    ]);
+    assert.equal(conversation.state, "thinking");
+  });
+
+  it("asks again once the reply is over that was under way when something was typed", async () => {
+    const { socket, conversation, errors } = await begun();
+    conversation.say("Hello?");
+    const code = "conversation_already_has_active_response";
+    socket.tell({ type: "error", error: { code, message: "a reply is under way" } });
+    socket.tell({ type: "response.done", response: { id: "r", status: "cancelled" } });
+    assert.equal(socket.types().filter((type) => type === "response.create").length, 2);
+    assert.deepEqual(errors, []);
+  });
+
+  it("plays a reply that begins while another is heard after that one", async () => {
+    const { socket, players } = await begun();
+    answered(socket);
+    const other = { ...at, item_id: "b" };
+    socket.tell(
+      { type: "response.output_audio.delta", ...other, delta: pcm },
+      { type: "response.output_audio.done", ...other },
+    );
+    assert.equal(players.length, 1);
+    players[0]!.events.onEnd();
+    assert.deepEqual([players.length, players[1]!.samples, players[1]!.isComplete], [2, 1_920, true]);
+  });
+
+  it("takes a turn back in which nothing was said, and tells what failed", async () => {
+    const { socket, conversation, errors } = await begun();
+    socket.tell(
+      { type: "input_audio_buffer.speech_started", item_id: "u", audio_start_ms: 0 },
+      { type: "input_audio_buffer.speech_stopped", item_id: "u", audio_end_ms: 10 },
+      { type: "conversation.item.deleted", item_id: "u" },
+    );
+    assert.deepEqual([conversation.turns.length, conversation.state], [0, "listening"]);
+    const details = { error: { message: "the writer is down" } };
+    socket.tell({ type: "response.done", response: { id: "r", status: "failed", status_details: details } });
+    assert.deepEqual(
+      errors.map(({ message }) => message),
+      ["the writer is down"],
+    );
+  });
+
+  it("ends with the connection, keeps what was said, and goes on from there in another session", async () => {
+    const first = await begun();
+    answered(first.socket);
+    first.players[0]!.positionS = 0.45;
+    (first.socket.onclose as (event: { reason: string }) => void)({ reason: "the session is over" });
+    assert.equal(first.conversation.state, "closed");
+    assert.deepEqual(
+      first.errors.map(({ type, message }) => [type, message]),
+      [["connection_error", "the session is over"]],
+    );
+    const next = await begun({ history: first.conversation.turns });
+    const items = next.socket.sent.slice(1).map(({ item }) => (item as { content: unknown[] }).content[0]);
+    assert.deepEqual(items, [
+      { type: "input_text", text: "Hello." },
+      { type: "output_text", text: "Good" },
+    ]);
+  });
+
+  it("tells of events that are not as they have to be, and goes on", async () => {
+    const { socket, conversation, errors } = await begun();
+    for (const fields of [
+      {},
+      { item_id: 7, delta: 7, session: 7, response: 7, error: 7, transcript: 7 },
+      { ...at, delta: "%" },
+    ])
+      for (const type of Object.keys(HANDS)) socket.tell({ type, ...fields });
+    assert.ok(errors.length > 0);
+    assert.ok(errors.every(({ type }) => type === "invalid_response" || type === "inference_error"));
+    assert.notEqual(conversation.state, "closed");
+  });
+
+  it("passes over what is no event", async () => {
+    const { socket, conversation } = await begun();
+    for (const data of [
+      "",
+      "null",
+      "{",
+      "[]",
+      '{"type":1}',
+      '{"type":"constructor"}',
+      '{"type":"new.event"}',
+    ])
+      socket.say(data);
+    assert.equal(conversation.state, "listening");
+  });
+});

@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import type { ChildProcess } from "node:child_process";
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { startTestServer } from "../http/start.ts";
+import { ScriptedRecogniser, segmentOf } from "../recognisers/scripted-recogniser.ts";
+import { line } from "../turn-detection/line.ts";
+import { until, within } from "../waiting.ts";
+import { ScriptedWriter } from "../writers/scripted-writer.ts";
+import { temporaryFolder } from "./folders.ts";
+import { antiphon, type Finished, finished, launchAntiphon } from "./program.ts";
+import { WITHOUT_MODELS } from "./server-process.ts";
+
+/** Says the sentence once in real time, and is silent then. */
+const RECORDER = `
+const { readFileSync } = require("node:fs");
+const { join } = require("node:path");
+const pcm = readFileSync(join(__dirname, "line.pcm"));
+const begun = performance.now();
+let at = 0;
+setInterval(() => {
+  for (; at < performance.now() - begun; at += 20) {
+    const piece = Buffer.alloc(960);
+    pcm.subarray(48 * at, 48 * at + 960).copy(piece);
+    process.stdout.write(piece);
+  }
+}, 10);
+`;
+
+/** Keeps what it is to play. */
+const PLAYER = `
+const { appendFileSync } = require("node:fs");
+const { join } = require("node:path");
+process.stdin.on("data", (chunk) => appendFileSync(join(__dirname, "played.pcm"), chunk));
+`;
+
+/** A folder for the path: programs that stand in for a microphone and for headphones. */
+async function soundPrograms(): Promise<string> {
+  const folder = temporaryFolder();
+  for (const [name, program] of Object.entries({ arecord: RECORDER, aplay: PLAYER })) {
+    writeFileSync(join(folder, name), `#!${process.execPath}\n${program}`);
+    chmodSync(join(folder, name), 0o755);
+  }
+  // Its first sentence.
+  const samples = (await line()).subarray(0, 25_600);
+  // From 16 to 24 kHz: of two samples three.
+  const up = Int16Array.from({ length: Math.floor(1.5 * samples.length) }, (_, index) => {
+    const at = Math.floor(index / 1.5);
+    const share = index / 1.5 - at;
+    return 32_767 * ((1 - share) * samples[at]! + share * (samples[at + 1] ?? 0));
+  });
+  writeFileSync(join(folder, "line.pcm"), Buffer.from(up.buffer));
+  return folder;
+}
+
+/** What a program has printed so far, and what it leaves behind. */
+function watched(child: ChildProcess): { printed(): string; told(): string; ended: Promise<Finished> } {
+  let [out, err] = ["", ""];
+  child.stdout?.on("data", (chunk) => (out += chunk));
+  child.stderr?.on("data", (chunk) => (err += chunk));
+  return { printed: () => out, told: () => err, ended: finished(child) };
+}
+
+describe("antiphon talk", () => {
+  it("hears a microphone, prints both sides, plays what is answered, and is left by Ctrl-C", async () => {
+    const PATH = await soundPrograms();
+    const server = await startTestServer({
+      writer: new ScriptedWriter(["It is on the fire."]),
+      recogniser: new ScriptedRecogniser([segmentOf("Is the kettle on?", 0)]),
+    });
+    try {
+      const env = { PATH, ANTIPHON_KEY: server.key };
+      const child = launchAntiphon(["talk", "--url", server.url], { env });
+      const { printed, told, ended } = watched(child);
+      await until("the answer", () => printed().includes("Antiphon: It is on the fire.\n"), {
+        deadlineMs: 60_000,
+      });
+      assert.match(printed(), /^You: Is the kettle on\?\nAntiphon: It is on the fire\.\n/);
+      assert.match(told(), /^Speak, or type a line\. Wear headphones/);
+      assert.ok(!told().includes(server.key));
+      assert.ok(
+        readFileSync(join(PATH, "played.pcm")).length >= 48_000 * 0.06 * "It is on the fire.".length - 4_000,
+      );
+      child.kill("SIGINT");
+      const { code } = await within("the end", ended);
+      assert.equal(code, 0);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it("without a server's address, talks to one of its own, which leaves the keys of the data directory alone", async () => {
+    const PATH = await soundPrograms();
+    const dataDir = join(temporaryFolder(), "data");
+    const env = { PATH, ...WITHOUT_MODELS };
+    const child = launchAntiphon(["talk", "--data-dir", dataDir], { env });
+    const { told, ended } = watched(child);
+    await until("the turn to be answered for", () => told().includes("the turn was not heard"), {
+      deadlineMs: 60_000,
+    });
+    child.kill("SIGINT");
+    assert.equal((await within("the end", ended, { deadlineMs: 60_000 })).code, 0);
+    assert.ok(!existsSync(join(dataDir, "antiphon.db")));
+  });
+
+  it("says what is missing: a program that records, or that plays, a key, a server", async () => {
+    const PATH = await soundPrograms();
+    const empty = temporaryFolder();
+    const none = await antiphon(["talk"], { env: { PATH: empty } });
+    assert.equal(none.code, 1);
+    assert.match(
+      none.stderr,
+      /^No program that records was found on this machine: install one of parec, arecord, /,
+    );
+    const silent = temporaryFolder();
+    writeFileSync(join(silent, "arecord"), "");
+    const mute = await antiphon(["talk"], { env: { PATH: silent } });
+    assert.equal(mute.code, 1);
+    assert.match(
+      mute.stderr,
+      /^No program that plays was found on this machine: install one of pacat, aplay, /,
+    );
+    const keyless = await antiphon(["talk", "--url", "http://127.0.0.1:9"], { env: { PATH } });
+    assert.equal(keyless.code, 2);
+    assert.match(keyless.stderr, /ANTIPHON_KEY/);
+    const nobody = await antiphon(["talk", "--url", "http://127.0.0.1:9"], {
+      env: { PATH, ANTIPHON_KEY: "ant_x" },
+    });
+    assert.equal(nobody.code, 1);
+    assert.match(nobody.stderr, /^The server cannot be reached\.\n$/);
+  });
+});

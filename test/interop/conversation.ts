@@ -29,11 +29,14 @@ export interface ConversationReport {
   readonly errors: readonly string[];
 }
 
+/** Of what the user says, as writers are told it. */
+const FIRST_WORDS = TRANSCRIPT.split(" ").slice(0, 2).join(" ");
 /** The function that clients have, and what it answers. */
 export const FUNCTION = "get_weather";
 const ARGUMENTS = { city: "Lisbon" };
 export const WEATHER = "sunny";
 
+const GREETING = "Hello! What can I do for you?";
 const SHORT = "Good morning! How was the trip?";
 const LONG = [
   "Let me tell you all about it.",
@@ -48,7 +51,8 @@ const WITHOUT = "I have no way to find that out.";
 /** Replies by how often the user has spoken; the fourth time with a function, where there is one. */
 export function answerTurn(exchange: Exchange): void {
   const { messages } = exchange.body;
-  const turns = messages.filter(({ role }) => role === "user").length;
+  const said = messages.filter(({ role }) => role === "user").map(({ content }) => content);
+  const turns = said.join(" ").split(FIRST_WORDS).length - 1;
   const last = messages.at(-1);
   exchange.begin().send({ choices: [{ index: 0, delta: { role: "assistant", content: "" } }] });
   if (last?.role === "tool") {
@@ -63,7 +67,7 @@ export function answerTurn(exchange: Exchange): void {
       .finish("tool_calls");
     return;
   }
-  exchange.say([SHORT, LONG, AFTER][turns - 1] ?? WITHOUT).finish();
+  exchange.say([GREETING, SHORT, LONG, AFTER][turns] ?? WITHOUT).finish();
 }
 
 /** What the user says, 16 bits at 24 kHz: the second sentence of the line that turn detection is tested by. */

@@ -35,6 +35,7 @@ WEATHER = "sunny"
 class Reply:
     def __init__(self, held):
         self.held, self.text, self.audio_s, self.is_done, self.last_sound_at = held, "", 0.0, False, 0.0
+        self.began_at = None
 
     def sound(self, count):
         """So many bytes of samples of 16 bits at 24 kHz have come."""
@@ -42,6 +43,11 @@ class Reply:
         self.last_sound_at = now
         self.held.played_at = max(self.held.played_at, now) + count / 2 / RATE_HZ
         self.audio_s += count / 2 / RATE_HZ
+        self.began_at = self.began_at or now
+
+    def played_s(self):
+        """Seconds of it that were heard."""
+        return min(self.audio_s, time.monotonic() - self.began_at) if self.began_at else 0
 
 
 class Conversation:
@@ -57,17 +63,26 @@ class Conversation:
         self.replies.append(Reply(self))
         return self.replies[-1]
 
+    def is_playing(self):
+        return time.monotonic() < self.played_at
+
     def interrupted(self):
         """The client was told that its user speaks: it plays no more."""
         self.played_at = 0.0
         if self.said_at and self._stop_told_at is None:
             self._stop_told_at = time.monotonic()
 
-    async def hold(self, send):
-        """Holds the conversation, the microphone's 20 ms awaited in `send`, and gives the report of it."""
+    async def hold(self, send, greeting=False):
+        """Holds the conversation, the microphone's 20 ms awaited in `send`, and gives the report of it.
+
+        With a `greeting` the other speaks first, to which the user listens.
+        """
         microphone = asyncio.create_task(self._listen(send))
         stopped_after_s = None
         try:
+            if greeting:
+                await self._until("the greeting to be heard", lambda: self._is_heard(1))
+                self.replies.clear()
             self._say()
             await self._until("the first reply to be heard", lambda: self._is_heard(1))
             self._say()

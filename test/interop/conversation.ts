@@ -104,6 +104,23 @@ export function checkConversation(report: ConversationReport): string {
   return `${transcripts.length} turns, the interruption stopped the reply after ${stoppedAfterS.toFixed(2)} s`;
 }
 
+/**
+ * Checks what the writer was told that the user heard of the reply that was interrupted.
+ *
+ * @param exchanges what the writer was asked in the conversation
+ */
+export function checkHeard(exchanges: readonly Exchange[], { replies }: ConversationReport): string {
+  const told = exchanges.map(({ body }) => body.messages.map(({ content }) => content));
+  const heard = told.at(-1)?.find((each) => each !== null && LONG.startsWith(each.slice(0, 12)));
+  if (heard === undefined) throw new Error("of the reply that was interrupted the writer was told nothing");
+  // Of two seconds that were played, and what a client had not played yet.
+  const written = replies[1]?.text.trim() ?? "";
+  if (!LONG.startsWith(heard) || heard.length > written.length || heard.length > 80) {
+    throw new Error(`the writer was told that the user heard: ${heard}`);
+  }
+  return heard;
+}
+
 /** Checks the call of the function. Throws what is wrong, and {@link UnavailableError} where the server called none. */
 export function checkCall({ calls, replies }: ConversationReport): string {
   if (calls === null) return "the client has no functions";

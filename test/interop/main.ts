@@ -11,7 +11,7 @@ import { encodeWav } from "../../src/audio/wav-write.ts";
 import { TOP } from "../architecture/top.ts";
 import { lastLines, run } from "./child.ts";
 import { CLIENTS, type Client } from "./clients.ts";
-import { checkCall, checkConversation, userTurn } from "./conversation.ts";
+import { checkCall, checkConversation, checkHeard, userTurn } from "./conversation.ts";
 import { DECODERS, tryDecoders } from "./decoders.ts";
 import { type Environment, openPlace, type Place, UNAVAILABLE } from "./environment.ts";
 import { Ledger, type Tell } from "./ledger.ts";
@@ -98,6 +98,7 @@ async function tryClient(
   for (const name of HELPERS) await copyFile(join(TOP, "test", "interop", name), join(folder, name));
   await copyFile(join(client.folder, client.script), join(folder, client.script));
   const clips = server.recogniser.clips.length;
+  const asked = server.chat.exchanges.length;
   const [program, ...args] = command;
   const { code, stdout, stderr } = await run(program, [...args, client.script], {
     cwd: folder,
@@ -109,6 +110,8 @@ async function tryClient(
   for (const report of reports) {
     if (report.kind === "conversation") {
       await tell(report.what, async () => checkConversation(report));
+      const exchanges = server.chat.exchanges.slice(asked);
+      await tell("what was heard of the reply", async () => checkHeard(exchanges, report));
       await tell("its function", async () => checkCall(report));
     } else {
       await tell(report.what, () => checkReport(report, folder, server, heard));

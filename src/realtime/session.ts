@@ -160,6 +160,16 @@ export class Session {
     return this.#settings;
   }
 
+  /**
+   * Windows that may be heard together, which costs less than one by one: one where the end of a turn may be near, a few
+   * where all that comes later is word of its beginning.
+   */
+  get windowsTogether(): number {
+    const { beganAt, silence } = this.#endpointing;
+    if (beganAt !== null) return silence > 0 ? 1 : 3;
+    return this.#isAudible ? 2 : 4;
+  }
+
   get items(): readonly Item[] {
     return this.#items.all;
   }

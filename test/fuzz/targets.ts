@@ -12,6 +12,7 @@ export const TARGETS: Readonly<Record<string, () => Promise<Fuzzer>>> = {
     ]),
   ),
   wyoming: async () => (await import("./wyoming.ts")).wyomingFuzz,
+  realtime: async () => (await import("./realtime.ts")).realtimeFuzz,
 };
 
 /** Where inputs are kept that found something once. */

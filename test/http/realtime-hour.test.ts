@@ -19,7 +19,7 @@ test("a client that sends an hour of silence as fast as it can holds nobody up, 
     other.says(800, { isSilent: true });
     await other.upTo("response.done");
     client.send({ type: "conversation.item.retrieve", item_id: "none" });
-    await client.upTo("error");
+    await client.upTo("error", { deadlineMs: 200_000 });
     client.says(700);
     client.says(800, { isSilent: true });
     const { audio_start_ms } = await client.upTo("input_audio_buffer.speech_started");

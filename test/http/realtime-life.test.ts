@@ -17,17 +17,24 @@ let server: TestServer | null = null;
 let recogniser: ScriptedRecogniser;
 let writer: ScriptedWriter;
 let detector: ScriptedDetector;
+/** Lets replies go on that wait in their middle. */
+let goOn: () => void;
 
 async function start(options: TestServerOptions = {}, answer = LONG): Promise<TestServer> {
   recogniser = new ScriptedRecogniser([segmentOf(SAID, 0)]);
   writer = new ScriptedWriter([answer]);
   detector = new ScriptedDetector();
-  server = await startTestServer({ recogniser, writer, detector, ...options });
+  const going = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const tone = { beforeFrame: (index: number) => (index === 6 ? going : undefined) };
+  server = await startTestServer({ recogniser, writer, detector, tone, ...options });
   return server;
 }
 
 afterEach(async () => {
   recogniser.release();
+  goOn();
   await server?.stop();
   server = null;
 });
@@ -94,6 +101,7 @@ describe("a server that stops while a session", () => {
       const isSpeaking = name === "speaks";
       const stopped = own.stop();
       server = null;
+      goOn();
       const { code } = await client.over();
       await stopped;
       assert.equal(code, 1_001);
@@ -236,7 +244,7 @@ describe("an interruption that takes two words", () => {
   };
 
   async function speaking(words: string): Promise<RealtimeClient> {
-    const own = await start({}, "That is a story of some length.");
+    const own = await start({}, "Oh, well, yes.");
     recogniser.hear(words === "" ? [] : [segmentOf(words, 0)]);
     const client = await RealtimeClient.open(own);
     client.send(update);
@@ -254,6 +262,7 @@ describe("an interruption that takes two words", () => {
     client.says(800, { isSilent: true });
     const added = await client.upTo("conversation.item.done");
     assert.equal((added.item as { role: string }).role, "user");
+    goOn();
     assert.equal(status(await client.upTo("response.done")), "completed");
     assert.ok(!client.types.includes("input_audio_buffer.speech_started"));
     await client.close();
@@ -264,6 +273,9 @@ describe("an interruption that takes two words", () => {
     const client = await speaking("");
     client.says(700);
     client.says(800, { isSilent: true });
+    client.send({ type: "conversation.item.retrieve", item_id: "none" });
+    await client.upTo("error");
+    goOn();
     assert.equal(status(await client.upTo("response.done")), "completed");
     assert.ok(!client.types.some((type) => type.startsWith("input_audio_buffer.")));
     await client.close();
@@ -276,6 +288,7 @@ describe("an interruption that takes two words", () => {
     assert.ok((audio_start_ms as number) <= 64);
     assert.equal(status(await client.upTo("response.done")), "cancelled");
     client.says(800, { isSilent: true });
+    goOn();
     await client.upTo("response.created");
     await client.close();
   });
@@ -304,6 +317,7 @@ test("silence after a reply is answered where a session wants that", async () =>
     type: "session.update",
     session: { audio: { input: { turn_detection: { type: "server_vad", idle_timeout_ms: 1_000 } } } },
   });
+  goOn();
   client.send({ type: "response.create" });
   await client.upTo("response.done");
   await client.upTo("input_audio_buffer.timeout_triggered");

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { WebSocket } from "ws";
 import type { ServerEvent } from "../../src/realtime/wire.ts";
-import { until, within } from "../waiting.ts";
+import { until, type WaitOptions, within } from "../waiting.ts";
 import { wireFaults } from "./wire-faults.ts";
 
 export interface ClientOptions {
@@ -90,12 +90,13 @@ export class RealtimeClient {
   }
 
   /** The next event of that type which was not waited for yet; what comes before it is passed by. */
-  async upTo(type: string): Promise<ServerEvent> {
+  async upTo(type: string, options: WaitOptions = {}): Promise<ServerEvent> {
     let found = -1;
-    await until(`an event ${type}, after ${this.types.slice(-5).join(", ")}`, () => {
+    const isThere = () => {
       found = this.events.findIndex((event, at) => at >= this.#read && event.type === type);
       return found >= 0 || this.closed !== null;
-    });
+    };
+    await until(`an event ${type}, after ${this.types.slice(-5).join(", ")}`, isThere, options);
     if (found < 0) throw new Error(`closed with ${this.closed?.code} before an event ${type}`);
     this.#read = found + 1;
     return this.events[found]!;

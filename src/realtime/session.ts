@@ -511,7 +511,8 @@ export class Session {
       return;
     }
     item.text = text;
-    if (isTold) {
+    // Of what is deleted the transcript is not told: one client asks for the item then, and is told that there is none.
+    if (isTold && (text !== "" || this.#settings.type === "transcription")) {
       const told = "conversation.item.input_audio_transcription";
       if (text !== "") this.#send(`${told}.delta`, { ...at, delta: text });
       const usage = { type: "duration", seconds: Math.max(1, Math.round(seconds)) };

@@ -74,28 +74,50 @@ const session = Type.Object({
   reasoning: orNull(anyObject),
 });
 
-const part = Type.Union([
-  // Without the member `transcript` the code of agents-realtime throws.
-  Type.Object({ type: Type.Literal("input_audio"), transcript: Type.Union([text, Type.Null()]) }),
-  Type.Object({
-    type: oneOf("input_text", "output_text", "output_audio", "audio"),
-    text: orNull(text),
-    audio: orNull(text),
-    transcript: orNull(text),
-  }),
-]);
-const item = Type.Object({
+// What parts a message has is by its role: where it is otherwise, the code of agents-realtime throws.
+const identity = {
   id: text,
   object: optional(Type.Literal("realtime.item")),
-  type: oneOf("message", "function_call", "function_call_output"),
   status: optional(oneOf("completed", "in_progress", "incomplete")),
-  role: optional(oneOf("user", "assistant", "system")),
-  content: optional(Type.Array(part)),
-  call_id: optional(text),
-  name: optional(text),
-  arguments: optional(text),
-  output: orNull(text),
-});
+};
+const message = (role: string, ...parts: readonly TSchema[]) =>
+  Type.Object({
+    ...identity,
+    type: Type.Literal("message"),
+    role: Type.Literal(role),
+    content: Type.Array(Type.Union([...parts])),
+  });
+const written = (type: string) => Type.Object({ type: Type.Literal(type), text });
+const item = Type.Union([
+  message("system", written("input_text")),
+  message(
+    "user",
+    written("input_text"),
+    Type.Object({
+      type: Type.Literal("input_audio"),
+      audio: orNull(text),
+      transcript: Type.Union([text, Type.Null()]),
+    }),
+  ),
+  message(
+    "assistant",
+    written("output_text"),
+    Type.Object({ type: Type.Literal("output_audio"), audio: orNull(text), transcript: orNull(text) }),
+  ),
+  Type.Object({
+    ...identity,
+    type: Type.Literal("function_call"),
+    call_id: text,
+    name: text,
+    arguments: text,
+  }),
+  Type.Object({
+    ...identity,
+    type: Type.Literal("function_call_output"),
+    call_id: text,
+    output: orNull(text),
+  }),
+]);
 
 const tokens = Type.Object({
   text_tokens: orNull(whole),

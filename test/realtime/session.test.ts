@@ -88,6 +88,13 @@ describe("a turn of the user's", () => {
     assert.deepEqual(table.session.items, []);
   });
 
+  it("without words has no transcript: whoever asked for the item then would not find it", () => {
+    const table = new Table({ transcription: {} });
+    table.turn("");
+    assert.equal(table.types.at(-1), "conversation.item.deleted");
+    assert.ok(!table.types.some((type) => type.includes("transcription")));
+  });
+
   it("that the recogniser failed on is told where transcripts are asked for", () => {
     const table = new Table({ transcription: {} });
     table.windows(20, 0.99);

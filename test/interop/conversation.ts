@@ -110,8 +110,8 @@ export function checkConversation(report: ConversationReport): string {
  * @param exchanges what the writer was asked in the conversation
  */
 export function checkHeard(exchanges: readonly Exchange[], { replies }: ConversationReport): string {
-  const told = exchanges.map(({ body }) => body.messages.map(({ content }) => content));
-  const heard = told.at(-1)?.find((each) => each !== null && LONG.startsWith(each.slice(0, 12)));
+  const told = exchanges.flatMap(({ body }) => body.messages.map(({ content }) => content));
+  const heard = told.findLast((each) => each !== null && LONG.startsWith(each.slice(0, 12)));
   if (heard === undefined) throw new Error("of the reply that was interrupted the writer was told nothing");
   // Of two seconds that were played, and what a client had not played yet.
   const written = replies[1]?.text.trim() ?? "";

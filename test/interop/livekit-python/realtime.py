@@ -7,8 +7,8 @@ from livekit import rtc
 from livekit.agents import llm
 from livekit.plugins import openai
 
-from report import KEY, URL, conversation
-from user import FUNCTION, RATE_HZ, WEATHER, Conversation
+from report import KEY, TRANSCRIPT, URL, conversation, passed
+from user import FUNCTION, RATE_HZ, TURN, WEATHER, Conversation
 
 held = Conversation()
 playing = None
@@ -84,6 +84,25 @@ async def main():
         report["errors"] += [repr(task.exception()) for task in tasks if task.done() and task.exception()]
         await session.aclose()
     conversation("a spoken conversation", report)
+    await by_hand()
+
+
+async def by_hand():
+    """A turn that the client ends itself, and has answered at once."""
+    async with openai.realtime.RealtimeModel(base_url=URL, api_key=KEY, voice="alloy", turn_detection=None) as model:
+        session = model.session()
+        transcribed, errors = [], []
+        session.on("input_audio_transcription_completed", lambda event: transcribed.append(event.transcript))
+        session.on("error", lambda event: errors.append(event.error))
+        session.push_audio(rtc.AudioFrame(TURN, RATE_HZ, 1, len(TURN) // 2))
+        session.commit_audio()
+        generation = await session.generate_reply()
+        texts = [text async for message in generation.message_stream async for text in message.text_stream]
+        # To the first thing that the user says: it was known when the reply was written.
+        assert "".join(texts).startswith("Good morning!"), texts
+        assert not errors and transcribed[-1] == TRANSCRIPT, (errors, transcribed)
+        await session.aclose()
+    passed("a turn that it ends itself is heard before it is answered")
 
 
 asyncio.run(main())

@@ -125,6 +125,13 @@ export function hearVerdict(
   return isStale || finished < options.minFinished ? { state, events: [] } : ended(state);
 }
 
+/** Windows of silence until something may happen, where somebody pauses; what resumes meanwhile is known then, too. */
+export function silenceToNext({ silence, speech }: EndpointingState, options: EndpointingOptions): number {
+  const end = speech < SHORT_WINDOWS ? options.maxShortSilenceWindows : options.maxSilenceWindows;
+  const next = [PAUSE_WINDOWS, options.judgeAfterWindows ?? end, end].find((each) => each > silence);
+  return (next ?? silence + 1) - silence;
+}
+
 /** Drops the turn that has begun, if any: the client has thrown its sound away, or taken it as it is. */
 export function dropTurn(state: EndpointingState): EndpointingState {
   const { samples, revision } = state;

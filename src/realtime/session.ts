@@ -8,6 +8,7 @@ import {
   hearVerdict,
   hearWindow,
   INITIAL_ENDPOINTING,
+  silenceToNext,
 } from "./endpointing.ts";
 import { type Item, Items, itemOf, type MessageItem } from "./items.ts";
 import { RealtimeError } from "./realtime-error.ts";
@@ -161,13 +162,14 @@ export class Session {
   }
 
   /**
-   * Windows that may be heard together, which costs less than one by one: one where the end of a turn may be near, a few
-   * where all that comes later is word of its beginning.
+   * Windows that may be heard together, which costs less than one by one: no more than there are until a turn may end,
+   * and a few where all that comes later is word of its beginning.
    */
   get windowsTogether(): number {
     const { beganAt, silence } = this.#endpointing;
-    if (beganAt !== null) return silence > 0 ? 1 : 3;
-    return this.#isAudible ? 2 : 4;
+    const options = this.#options();
+    if (beganAt === null || options === null) return this.#isAudible ? 2 : 4;
+    return silence === 0 ? 3 : Math.min(4, silenceToNext(this.#endpointing, options));
   }
 
   get items(): readonly Item[] {
@@ -415,7 +417,7 @@ export class Session {
       medium: "audio",
       spoken: null,
     };
-    const previous = this.#items.add(item);
+    const previous = this.#addOwn(item);
     this.#send("input_audio_buffer.committed", { item_id: itemId, previous_item_id: previous });
     this.#sendItem(item, previous);
     return item;
@@ -580,6 +582,15 @@ export class Session {
     this.#sendItem(item, previous);
   }
 
+  /** An item of the session's own, whose id was told before: whoever has given it to another has that deleted. */
+  #addOwn(item: Item): string | null {
+    if (this.#items.has(item.id)) {
+      this.#items.delete(item.id);
+      this.#send("conversation.item.deleted", { item_id: item.id });
+    }
+    return this.#items.add(item);
+  }
+
   #sendItem(item: Item, previous: string | null): void {
     const told = { previous_item_id: previous, item: wireItem(item) };
     this.#send("conversation.item.added", told);
@@ -642,7 +653,7 @@ export class Session {
       metadata: options.metadata,
       playedBeforeMs: isBeside ? 0 : (this.#response?.playedAtMs ?? 0),
       send: (event) => this.#effects.push({ type: "send", event }),
-      add: (item) => (isBeside ? null : this.#items.add(item)),
+      add: (item) => (isBeside ? null : this.#addOwn(item)),
     });
     if (isBeside) {
       this.#beside.set(response.id, response);

@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import type { Script } from "../../src/model/script.ts";
 import { openEmbeddedVoice } from "../../src/server/embedded-voice.ts";
+import { openNeuralDetector } from "../../src/turn-detection/neural-detector.ts";
 import type { WorkerPool } from "../../src/workers/worker-pool.ts";
 import { openChatWriter } from "../../src/writers/chat/chat-writer.ts";
 import { decode } from "../audio/encode/decoders.ts";
@@ -30,6 +31,7 @@ export async function startSteadyServer(): Promise<SteadyServer> {
     checkpoints: [{ name: "heart", memoryBytes: 1, load: async () => steady(pool) }],
     wyoming: true,
     recogniser,
+    detector: openNeuralDetector({ onFailure: console.error }),
     writer: openChatWriter({
       baseUrl: chat.baseUrl,
       model: "scripted",

@@ -146,6 +146,8 @@ export class Session {
   /** When silence is answered, and what was asked to be woken at. */
   #idleAtMs: number | null = null;
   #wakeAtMs: number | null = null;
+  /** Replies that were asked for before the words of a committed turn were known, as a client does that commits turns itself. */
+  readonly #waiting: ResponseRequest[] = [];
   /** Replies beside the conversation, which is not told of them. */
   readonly #beside = new Map<string, Response>();
   #hasSounded = false;
@@ -473,6 +475,7 @@ export class Session {
     this.#unheard.delete(heard.revision);
     const item = this.#items.all.find(({ id }) => id === itemId);
     if (item?.type === "message") this.#transcribed(item, heard);
+    this.#beginWaiting();
     this.#answerWhatIsOwed();
   }
 
@@ -514,7 +517,8 @@ export class Session {
       return;
     }
     item.text = text;
-    if (isTold) {
+    // Of what is deleted the transcript is not told: one client asks for the item then, and is told that there is none.
+    if (isTold && (text !== "" || this.#settings.type === "transcription")) {
       const told = "conversation.item.input_audio_transcription";
       if (text !== "") this.#send(`${told}.delta`, { ...at, delta: text });
       const usage = { type: "duration", seconds: Math.max(1, Math.round(seconds)) };
@@ -665,7 +669,18 @@ export class Session {
     }
     response.begin();
     const request = { responseId: response.id, items, settings, spokeUntilMs };
-    this.#effects.push({ type: "respond", request });
+    if (options.input === undefined && this.#unheard.size > 0) this.#waiting.push(request);
+    else this.#effects.push({ type: "respond", request });
+  }
+
+  /** All that was said is known: the replies that were asked for meanwhile answer it. */
+  #beginWaiting(): void {
+    if (this.#unheard.size > 0) return;
+    for (const request of this.#waiting.splice(0)) {
+      if (this.#responseOf(request.responseId) === null) continue;
+      this.#effects.push({ type: "respond", request });
+      if (request.responseId === this.#active?.id) this.#isOwed = false;
+    }
   }
 
   #responseOf(id: string): Response | null {

@@ -7,7 +7,9 @@ export interface Client {
   readonly name: string;
   /** In `test/interop`. */
   readonly folder: string;
-  readonly script: "client.py" | "client.mjs";
+  readonly script: string;
+  /** Clients of one name are installed once. */
+  readonly environment: string;
   prepare(place: Place): Promise<Environment>;
 }
 
@@ -24,16 +26,40 @@ export const CLIENTS: readonly Client[] = [
   inNode("livekit-node"),
   inPython("livekit-python"),
   inPython("pipecat"),
+  talking(inNode("openai-node-6", "openai-node", "package-6.json")),
+  talking(inNode("openai-node-7", "openai-node", "package-7.json")),
+  talking(inPython("openai-python")),
+  talking(inNode("agents-realtime")),
+  talking(inPython("livekit-python")),
+  talking(inPython("pipecat")),
 ];
+
+/** The same package, holding a spoken conversation. */
+function talking(client: Client): Client {
+  const name = `${client.name.replace(/-realtime$/, "")}-realtime`;
+  return { ...client, name, script: client.script.replace("client", "realtime") };
+}
 
 function inPython(name: string): Client {
   const folder = join(FOLDER, name);
   const pins = join(folder, "requirements.txt");
-  return { name, folder, script: "client.py", prepare: (place) => pythonEnvironment(place, name, pins) };
+  return {
+    name,
+    environment: name,
+    folder,
+    script: "client.py",
+    prepare: (place) => pythonEnvironment(place, name, pins),
+  };
 }
 
 function inNode(name: string, folderName = name, packages = "package.json"): Client {
   const folder = join(FOLDER, folderName);
   const pins = join(folder, packages);
-  return { name, folder, script: "client.mjs", prepare: (place) => nodeEnvironment(place, name, pins) };
+  return {
+    name,
+    environment: name,
+    folder,
+    script: "client.mjs",
+    prepare: (place) => nodeEnvironment(place, name, pins),
+  };
 }

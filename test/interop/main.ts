@@ -11,12 +11,16 @@ import { encodeWav } from "../../src/audio/wav-write.ts";
 import { TOP } from "../architecture/top.ts";
 import { lastLines, run } from "./child.ts";
 import { CLIENTS, type Client } from "./clients.ts";
+import { checkCall, checkConversation, checkHeard, userTurn } from "./conversation.ts";
 import { DECODERS, tryDecoders } from "./decoders.ts";
 import { type Environment, openPlace, type Place, UNAVAILABLE } from "./environment.ts";
 import { Ledger, type Tell } from "./ledger.ts";
 import { checkReport, RECORDED, reportsIn, TRANSCRIPT } from "./reports.ts";
 import { type SteadyServer, startSteadyServer } from "./steady-server.ts";
 
+/** What scripts report by, and the user of a conversation. */
+const HELPERS = ["report.py", "report.mjs", "user.py", "user.mjs"];
+const TURN = "turn.wav";
 const CLIENT_LIMIT_S = 120;
 /** Installed at once. */
 const INSTALLERS = 2;
@@ -36,6 +40,7 @@ const server = await startSteadyServer();
 try {
   const recording = join(place.folder, "recording.wav");
   await writeFile(recording, encodeWav(toPcm16(await server.spoken(RECORDED, "0", 24_000)), 24_000));
+  await writeFile(join(place.folder, TURN), await userTurn());
   const clients = CLIENTS.filter(({ name }) => isWanted(name));
   const prepared = prepareAll(clients, place);
   if (isWanted(DECODERS)) {
@@ -59,14 +64,19 @@ interface Prepared {
   readonly seconds: number;
 }
 
-/** Installs some at a time, in their order. */
+/** Installs some at a time, in their order, each once. */
 function prepareAll(clients: readonly Client[], within: Place): Promise<Prepared>[] {
-  const prepared: Promise<Prepared>[] = [];
-  for (const [index, client] of clients.entries()) {
-    const before = prepared[index - INSTALLERS] ?? Promise.resolve();
-    prepared.push(before.then(() => prepare(client, within)));
+  const prepared = new Map<string, Promise<Prepared>>();
+  for (const client of clients) {
+    if (prepared.has(client.environment)) continue;
+    const before = [...prepared.values()].at(-INSTALLERS);
+    const isFree = prepared.size < INSTALLERS ? Promise.resolve() : before;
+    prepared.set(
+      client.environment,
+      Promise.resolve(isFree).then(() => prepare(client, within)),
+    );
   }
-  return prepared;
+  return clients.map(({ environment }) => prepared.get(environment)!);
 }
 
 async function prepare(client: Client, within: Place): Promise<Prepared> {
@@ -85,10 +95,10 @@ async function tryClient(
     return tell("its packages", () => Promise.reject(environment));
   }
   const { folder, command } = environment;
-  for (const name of ["report.py", "report.mjs"])
-    await copyFile(join(TOP, "test", "interop", name), join(folder, name));
+  for (const name of HELPERS) await copyFile(join(TOP, "test", "interop", name), join(folder, name));
   await copyFile(join(client.folder, client.script), join(folder, client.script));
   const clips = server.recogniser.clips.length;
+  const asked = server.chat.exchanges.length;
   const [program, ...args] = command;
   const { code, stdout, stderr } = await run(program, [...args, client.script], {
     cwd: folder,
@@ -98,7 +108,14 @@ async function tryClient(
   const heard = server.recogniser.clips.slice(clips);
   const reports = reportsIn(`${stdout}`);
   for (const report of reports) {
-    await tell(report.what, () => checkReport(report, folder, server, heard));
+    if (report.kind === "conversation") {
+      await tell(report.what, async () => checkConversation(report));
+      const exchanges = server.chat.exchanges.slice(asked);
+      await tell("what was heard of the reply", async () => checkHeard(exchanges, report));
+      await tell("its function", async () => checkCall(report));
+    } else {
+      await tell(report.what, () => checkReport(report, folder, server, heard));
+    }
   }
   if (code === 0 && reports.length > 0) return;
   const end = code === null ? `did not end within ${CLIENT_LIMIT_S} s` : `ended with code ${code}`;
@@ -121,5 +138,6 @@ function environmentOf({ url, wyomingUrl, key }: SteadyServer, home: string, rec
     INTEROP_RECORDING: recording,
     INTEROP_RECORDINGS: join(TOP, "test", "golden", "recordings"),
     INTEROP_TRANSCRIPT: TRANSCRIPT,
+    INTEROP_TURN: join(home, "..", TURN),
   };
 }

@@ -27,6 +27,11 @@ export function transcript(what, text) {
   tell(what, { kind: "transcript", text, is_recorded: true });
 }
 
+/** A conversation that was held, as `user.mjs` reports it. */
+export function conversation(what, report) {
+  tell(what, { kind: "conversation", ...report });
+}
+
 /** Something that was looked at here, and is as it should be. */
 export function passed(what) {
   tell(what, { kind: "passed" });

@@ -46,6 +46,11 @@ def transcript(what, text, *, is_recorded=True):
     _tell(what, kind="transcript", text=text, is_recorded=is_recorded)
 
 
+def conversation(what, report):
+    """A conversation that was held, as `user.py` reports it."""
+    _tell(what, kind="conversation", **report)
+
+
 def passed(what):
     """Something that was looked at here, and is as it should be."""
     _tell(what, kind="passed")

@@ -5,6 +5,7 @@ import { decode } from "../audio/encode/decoders.ts";
 import { decoded } from "../audio/recordings/decoded.ts";
 import type { HeardSound } from "../recognisers/read-whole.ts";
 import { SEGMENTS } from "../recognisers/scripted-recogniser.ts";
+import type { ConversationReport } from "./conversation.ts";
 import { compareSpeech, FIDELITY, type Fidelity, type Sound } from "./fidelity.ts";
 import type { SteadyServer } from "./steady-server.ts";
 
@@ -14,7 +15,11 @@ export const RECORDED = "The kettle is on. Is there any milk?";
 export const TRANSCRIPT = SEGMENTS.map(({ text }) => text).join(" ");
 
 /** What a client's script prints of each thing that it tried: a line of JSON. */
-export type Report = SpeechReport | TranscriptReport | { readonly what: string; readonly kind: "passed" };
+export type Report =
+  | SpeechReport
+  | TranscriptReport
+  | ConversationReport
+  | { readonly what: string; readonly kind: "passed" };
 
 /** Speech that came. */
 interface SpeechReport {

@@ -1,15 +1,21 @@
 import { availableParallelism } from "node:os";
 import type { Script } from "../../src/model/script.ts";
 import { openEmbeddedVoice } from "../../src/server/embedded-voice.ts";
+import { openNeuralDetector } from "../../src/turn-detection/neural-detector.ts";
 import type { WorkerPool } from "../../src/workers/worker-pool.ts";
+import { openChatWriter } from "../../src/writers/chat/chat-writer.ts";
 import { decode } from "../audio/encode/decoders.ts";
 import { startTestServer, type TestServer } from "../http/start.ts";
 import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
+import { ChatServer } from "../writers/chat-server.ts";
+import { answerTurn } from "./conversation.ts";
 
 /** A whole server, with the embedded voice in its threads and Wyoming's port, that says the same words the same way. */
 export interface SteadyServer extends TestServer {
   /** Hears the same words in whatever it is sent, and keeps what that was. */
   readonly recogniser: ScriptedRecogniser;
+  /** Writes the replies of conversations. */
+  readonly chat: ChatServer;
   /** What a request for bare samples brings: 24 kHz, or 8 kHz by the telephony route. */
   spoken(text: string, voice: string, rateHz: number): Promise<Float32Array>;
 }
@@ -20,10 +26,21 @@ export async function startSteadyServer(): Promise<SteadyServer> {
     threads: Math.min(4, availableParallelism()),
   });
   const recogniser = new ScriptedRecogniser();
+  const chat = await ChatServer.open(answerTurn);
   const server = await startTestServer({
     checkpoints: [{ name: "heart", memoryBytes: 1, load: async () => steady(pool) }],
     wyoming: true,
     recogniser,
+    detector: openNeuralDetector({ onFailure: console.error }),
+    writer: openChatWriter({
+      baseUrl: chat.baseUrl,
+      model: "scripted",
+      apiKey: null,
+      maxTokens: 400,
+      firstTokenTimeoutMs: 10_000,
+      totalTimeoutMs: 60_000,
+      retryDelaysMs: [],
+    }),
   });
   const known = new Map<string, Promise<Float32Array>>();
   const ask = async (text: string, voice: string, rateHz: number): Promise<Float32Array> => {
@@ -38,6 +55,11 @@ export async function startSteadyServer(): Promise<SteadyServer> {
   return {
     ...server,
     recogniser,
+    chat,
+    async stop() {
+      await server.stop();
+      await chat.close();
+    },
     spoken(text, voice, rateHz) {
       const id = JSON.stringify([text, voice, rateHz]);
       const found = known.get(id) ?? ask(text, voice, rateHz);

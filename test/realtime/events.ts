@@ -7,6 +7,7 @@ import {
 } from "../../src/realtime/session.ts";
 import { defaultSettings, type SessionSettings } from "../../src/realtime/session-settings.ts";
 import type { ServerEvent } from "../../src/realtime/wire.ts";
+import { assertKnownToClients } from "./client-schemas.ts";
 
 /** Samples of a window at 16 kHz, and what it lasts. */
 export const WINDOW = 512;
@@ -31,6 +32,7 @@ export class Table {
 
   tell(event: SessionEvent): readonly SessionEffect[] {
     const effects = this.session.step(event, this.nowMs);
+    sentIn(effects);
     this.effects.push(...effects);
     return effects;
   }
@@ -94,8 +96,11 @@ export class Table {
   }
 }
 
+/** What is sent, which every client has to take. */
 export function sentIn(effects: readonly SessionEffect[]): readonly ServerEvent[] {
-  return effects.flatMap((effect) => (effect.type === "send" ? [effect.event] : []));
+  const sent = effects.flatMap((effect) => (effect.type === "send" ? [effect.event] : []));
+  for (const event of sent) assertKnownToClients(event);
+  return sent;
 }
 
 export function typesIn(effects: readonly SessionEffect[]): readonly string[] {

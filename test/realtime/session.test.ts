@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { SessionEffect } from "../../src/realtime/session.ts";
 import { textOf, wireItem } from "../../src/realtime/wire.ts";
 import { sentIn, Table, typesIn } from "./events.ts";
 
@@ -87,6 +88,13 @@ describe("a turn of the user's", () => {
     assert.deepEqual(table.session.items, []);
   });
 
+  it("without words has no transcript: whoever asked for the item then would not find it", () => {
+    const table = new Table({ transcription: {} });
+    table.turn("");
+    assert.equal(table.types.at(-1), "conversation.item.deleted");
+    assert.ok(!table.types.some((type) => type.includes("transcription")));
+  });
+
   it("that the recogniser failed on is told where transcripts are asked for", () => {
     const table = new Table({ transcription: {} });
     table.windows(20, 0.99);
@@ -126,6 +134,48 @@ describe("a turn of the user's", () => {
       [(empty!.error as { code: string }).code, (empty!.error as { event_id: string }).event_id],
       ["input_audio_buffer_commit_empty", "e7"],
     );
+  });
+});
+
+describe("a reply that is asked for at once after a commit", () => {
+  const respondsIn = (effects: readonly SessionEffect[]) => effects.filter(({ type }) => type === "respond");
+
+  it("is begun, and made when the words are known", () => {
+    const table = new Table({ turnDetection: null });
+    table.windows(20, 0.99);
+    table.client({ type: "input_audio_buffer.commit" });
+    const asked = table.client({ type: "response.create" });
+    assert.deepEqual(typesIn(asked), ["response.created"]);
+    assert.deepEqual(respondsIn(asked), []);
+    const [respond, ...more] = respondsIn(table.heard("Hello."));
+    assert.ok(respond?.type === "respond" && more.length === 0);
+    assert.deepEqual(respond.request.items.map(textOf), ["Hello."]);
+  });
+
+  it("is made all the same where they are not found out", () => {
+    const table = new Table({ turnDetection: null });
+    table.windows(20, 0.99);
+    table.client({ type: "input_audio_buffer.commit" });
+    table.client({ type: "response.create" });
+    assert.equal(respondsIn(table.heard(null)).length, 1);
+  });
+
+  it("is not made once it was cancelled", () => {
+    const table = new Table({ turnDetection: null });
+    table.windows(20, 0.99);
+    table.client({ type: "input_audio_buffer.commit" });
+    table.client({ type: "response.create" });
+    table.client({ type: "response.cancel" });
+    assert.deepEqual(respondsIn(table.heard("Hello.")), []);
+  });
+
+  it("answers the turn, which is not answered twice", () => {
+    const table = new Table();
+    table.windows(20, 0.99);
+    table.windows(20, 0.01);
+    table.client({ type: "response.create" });
+    assert.equal(respondsIn(table.heard("Hello.")).length, 1);
+    assert.deepEqual(respondsIn(table.ends()), []);
   });
 });
 

@@ -1,4 +1,5 @@
 import type { ServerEvent } from "../../src/realtime/wire.ts";
+import { faultForClients } from "./client-schemas.ts";
 
 /** Members that may be null: whoever reads events takes these so, and no others. */
 const MAY_BE_NULL = new Set(["previous_item_id", "usage", "transcript", "turn_detection"]);
@@ -12,6 +13,8 @@ export function wireFaults(event: ServerEvent): string[] {
   if (typeof id !== "string" || id === "") faults.push("event_id is missing");
   // Of a transcription no null is taken for the usage.
   if (event.type.includes("input_audio_transcription") && event.usage === null) faults.push("usage is null");
+  const refused = faultForClients(event);
+  if (refused !== null) faults.push(refused);
   walk(event, "", faults);
   if (event.type === "conversation.item.added" || event.type === "conversation.item.done") {
     if (!("previous_item_id" in event)) faults.push("previous_item_id is missing");

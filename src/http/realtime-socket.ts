@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import type { RawData, WebSocket } from "ws";
+import type { Dialect, Translated } from "../realtime/dialect.ts";
 import { type RealtimeDeps, SessionRunner } from "../realtime/session-runner.ts";
 import type { SessionSettings } from "../realtime/session-settings.ts";
 import type { ServerEvent } from "../realtime/wire.ts";
@@ -9,6 +10,8 @@ export interface RealtimeSocketOptions {
   readonly deps: RealtimeDeps;
   readonly settings: SessionSettings;
   readonly model: string | null;
+  /** What its messages are. */
+  readonly dialect: Dialect;
   /** How often it is pinged, in milliseconds; of a client that answers two pings on end with none the connection is cut. */
   readonly heartbeatMs: number;
   readonly idleTimeoutMs: number;
@@ -21,7 +24,9 @@ const MAX_BUFFERED_BYTES = 256 * 1024;
 /** Messages that may wait to be taken in before the socket is read no further. */
 const MAX_WAITING = 32;
 
+const NORMAL = 1_000;
 const GOING_AWAY = 1_001;
+const INVALID = 1_007;
 const POLICY = 1_008;
 
 /** A session's WebSocket: its messages in order and no faster than they are taken in, its pace, its end. */
@@ -84,9 +89,25 @@ export class RealtimeSocket {
 
   #message(data: RawData, isBinary: boolean): void {
     this.#heardAtMs = performance.now();
-    this.#waiting.push(isBinary ? "" : `${data}`);
+    let taken: Translated | null;
+    try {
+      taken = this.#options.dialect.read(isBinary ? "" : `${data}`, this.#heardAtMs);
+    } catch (error) {
+      this.#socket.close(INVALID, (error as Error).message.slice(0, 100));
+      return;
+    }
+    if (taken === null) this.#socket.close(NORMAL);
+    else this.#pass(taken);
+  }
+
+  /** Hands on what a dialect made of a message, or of an event. */
+  #pass({ messages, events }: Translated): void {
+    for (const text of messages) {
+      this.#sent = new Promise((resolve) => this.#socket.send(text, () => resolve()));
+    }
+    this.#waiting.push(...events);
     if (this.#waiting.length >= MAX_WAITING) this.#socket.pause();
-    if (!this.#isTaking) void this.#take();
+    if (!this.#isTaking && this.#waiting.length > 0) void this.#take();
   }
 
   async #take(): Promise<void> {
@@ -106,8 +127,7 @@ export class RealtimeSocket {
 
   #send(event: ServerEvent): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    const text = JSON.stringify({ event_id: this.#options.deps.newId("event_"), ...event });
-    this.#sent = new Promise((resolve) => this.#socket.send(text, () => resolve()));
+    this.#pass(this.#options.dialect.write(event));
   }
 
   /** A client that reads nothing is cut by the connection tracker, as on any other route. */

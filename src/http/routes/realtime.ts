@@ -4,6 +4,7 @@ import { ServiceError } from "../../contract/errors.ts";
 import { quoted } from "../../contract/quoted.ts";
 import { parseClientSecretRequest } from "../../contract/validate.ts";
 import { type ClientSecret, ClientSecrets } from "../../realtime/client-secrets.ts";
+import { type Dialect, plainDialect } from "../../realtime/dialect.ts";
 import type { RealtimeDeps } from "../../realtime/session-runner.ts";
 import {
   defaultSettings,
@@ -16,6 +17,7 @@ import { bodyOf } from "../body.ts";
 import type { HttpDeps } from "../deps.ts";
 import { presentedKey } from "../headers.ts";
 import { RealtimeSocket } from "../realtime-socket.ts";
+import { telephonyStreamRoute } from "./telephony-stream.ts";
 
 /** How realtime sessions are served. */
 export interface RealtimeOptions extends Omit<RealtimeDeps, "service" | "onFailure"> {
@@ -27,6 +29,14 @@ export interface RealtimeOptions extends Omit<RealtimeDeps, "service" | "onFailu
   /** No session lasts longer, in seconds. */
   readonly maxSessionS: number;
   readonly secrets: ClientSecrets;
+}
+
+/** Who a connection's session is for, and what it begins with. */
+export interface SessionOpening {
+  readonly apiKey: string;
+  readonly settings: SessionSettings;
+  readonly model: string | null;
+  readonly dialect: Dialect;
 }
 
 declare module "fastify" {
@@ -67,6 +77,43 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
     }
   };
 
+  const openSession = (
+    socket: WebSocket,
+    request: FastifyRequest,
+    { apiKey, settings, model, dialect }: SessionOpening,
+  ): void => {
+    const connection = new RealtimeSocket(socket, request, {
+      deps: {
+        ...realtime,
+        service: deps.service,
+        onFailure: (error) => request.log.warn({ cause: messageOf(error) }, "realtime session"),
+      },
+      settings,
+      model,
+      dialect,
+      heartbeatMs: deps.options.heartbeatMs,
+      idleTimeoutMs: realtime.idleTimeoutMs,
+      maxSessionS: realtime.maxSessionS,
+      begin: (signal) =>
+        beginRequest(deps, {
+          route: "realtime:response",
+          findKey: async () => {
+            const key = await deps.tenancy.authenticate(apiKey);
+            if (key !== null) return key;
+            throw new ServiceError(
+              401,
+              "the API key of this session is not good any more: begin another session",
+            );
+          },
+          speaks: true,
+          overRate: "this key is over its rate limit",
+          signal,
+        }),
+    });
+    open.add(connection);
+    socket.once("close", () => open.delete(connection));
+  };
+
   // In a scope of its own: the plugin of WebSockets has to be there before.
   app.register(async (scope) => {
     scope.route<{ Querystring: Query }>({
@@ -90,37 +137,18 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
       wsHandler: (socket: WebSocket, request) => {
         const { settings, model } = settingsFor(request.query, deps, realtime);
         const secret = secretOf(request, realtime.secrets);
-        const apiKey = secret?.apiKey ?? presentedKey(request.headers) ?? "";
-        const connection = new RealtimeSocket(socket, request, {
-          deps: {
-            ...realtime,
-            service: deps.service,
-            onFailure: (error) => request.log.warn({ cause: messageOf(error) }, "realtime session"),
-          },
+        openSession(socket, request, {
+          apiKey: secret?.apiKey ?? presentedKey(request.headers) ?? "",
           settings: secret === null ? settings : updated(settings, secret.session, false),
           model,
-          heartbeatMs: deps.options.heartbeatMs,
-          idleTimeoutMs: realtime.idleTimeoutMs,
-          maxSessionS: realtime.maxSessionS,
-          begin: (signal) =>
-            beginRequest(deps, {
-              route: "realtime:response",
-              findKey: async () => {
-                const key = await deps.tenancy.authenticate(apiKey);
-                if (key !== null) return key;
-                throw new ServiceError(
-                  401,
-                  "the API key of this session is not good any more: begin another session",
-                );
-              },
-              speaks: true,
-              overRate: "this key is over its rate limit",
-              signal,
-            }),
+          dialect: plainDialect(realtime.newId),
         });
-        open.add(connection);
-        socket.once("close", () => open.delete(connection));
       },
+    });
+    telephonyStreamRoute(scope, deps, realtime, {
+      admit: admitSession,
+      open: openSession,
+      settingsFor: (model) => settingsFor(model === undefined ? {} : { model }, deps, realtime),
     });
   });
 

@@ -12,6 +12,7 @@ export const TARGETS: Readonly<Record<string, () => Promise<Fuzzer>>> = {
     ]),
   ),
   wyoming: async () => (await import("./wyoming.ts")).wyomingFuzz,
+  twilio: async () => (await import("./twilio.ts")).twilioFuzz,
 };
 
 /** Where inputs are kept that found something once. */
